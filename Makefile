@@ -1,0 +1,92 @@
+# The table of contents of this repository. `make` lists it.
+
+VERSION := $(shell sed -n 's/^version = "\(.*\)"/\1/p' Cargo.toml | head -n 1)
+# As Go and krew spell them.
+OS      := $(shell uname -s | tr 'A-Z' 'a-z')
+ARCH    := $(shell uname -m | sed -e 's/^x86_64$$/amd64/' -e 's/^aarch64$$/arm64/')
+BUILT   := $(or $(CARGO_TARGET_DIR),target)
+# How long each fuzz target runs: make fuzz SECONDS=600
+SECONDS ?= 30
+
+.DEFAULT_GOAL := help
+.PHONY: help demo build test lint e2e control-plane cluster fuzz vectors install uninstall dist deny clean
+
+help: ## list the targets
+	@sed -n 's/^\([a-z0-9-]*\):.*## \(.*\)/\1|\2/p' Makefile | awk -F '|' '{ printf "  %-14s %s\n", $$1, $$2 }'
+
+demo: ## watch a reservation being kept on a real control plane
+	cargo build --locked -p reserve-daemon -p kubectl-reserve
+	cargo test --locked -p reserve-tests --test seed_000 -- --nocapture
+
+build: ## build everything
+	cargo build --workspace --locked
+
+# Built first: some tests run the programs themselves, and a test target alone would not build those.
+test: ## what continuous integration runs: format, build, all tests
+	cargo fmt --all --check
+	cargo build --workspace --locked
+	cargo test --workspace --locked
+
+lint: ## format, clippy without warnings, shell syntax
+	cargo fmt --all --check
+	cargo clippy --workspace --all-targets --locked -- -D warnings
+	sh -n install.sh
+
+e2e: ## only the tests on a real control plane
+	cargo build --locked -p reserve-daemon -p kubectl-reserve
+	cargo test --locked -p reserve-tests --test control_plane --test seed_000
+
+control-plane: ## build the control plane that tests use (needs go; slow once)
+	cargo run --locked -p reserve-tests --bin control-plane -- build
+
+cluster: ## run that control plane to try things on
+	cargo run --locked -p reserve-tests --bin control-plane -- run
+
+# Without a sanitizer the stable compiler is enough.
+fuzz: ## fuzz each parser for SECONDS (30); needs cargo-fuzz
+	cargo fuzz run --sanitizer none quantity -- -max_total_time=$(SECONDS)
+	cargo fuzz run --sanitizer none annotation -- -max_total_time=$(SECONDS)
+
+vectors: ## ask Kubernetes' own code for the golden vectors again (needs go)
+	$(call vector,quantity)
+	$(call vector,requests)
+
+install: ## build the plugin and install it into INSTALL_DIR (~/.local/bin)
+	sh install.sh
+
+uninstall: ## remove it again
+	sh install.sh --uninstall
+
+dist: ## pack the two programs for release into dist/
+	cargo build --profile dist --locked -p kubectl-reserve -p reserve-daemon
+	$(call pack,kubectl-reserve)
+	$(call pack,reserve-daemon)
+
+deny: ## check licenses, sources and banned crates (needs cargo-deny)
+	cargo deny --locked check --hide-inclusion-graph bans licenses sources
+
+clean: ## remove what was built
+	cargo clean
+	rm -rf dist
+
+# vector NAME: the old answers are replaced only by a complete set of new ones.
+define vector
+	cd common/vectors && CGO_ENABLED=0 go run -mod=readonly -trimpath \
+		-modfile=../../tests/control-plane/kubernetes/go.mod ./$(1) > $(1).jsonl.new && mv $(1).jsonl.new $(1).jsonl
+endef
+
+# pack PROGRAM: an archive of the program and the license, and its checksum, as install.sh takes them. Times, owners and
+# order are fixed, so that the same program always gives the same archive. GNU and BSD tar spell the owner differently.
+TAR_OWNER := $(shell tar --version | grep -q GNU && echo --owner=0 --group=0 --numeric-owner || echo --uid 0 --gid 0)
+SHA256SUM := $(shell command -v sha256sum || echo shasum -a 256)
+TARBALL    = $(1)-$(VERSION)-$(OS)-$(ARCH).tar
+define pack
+	rm -rf dist/$(1) && mkdir -p dist/$(1)
+	cp $(BUILT)/dist/$(1) LICENSE dist/$(1)/
+	chmod 755 dist/$(1)/$(1) && chmod 644 dist/$(1)/LICENSE
+	TZ=UTC0 touch -t 198001010000 dist/$(1)/*
+	tar --format=ustar $(TAR_OWNER) -C dist/$(1) -cf dist/$(TARBALL) $(1) LICENSE
+	gzip -n -9 -f dist/$(TARBALL)
+	cd dist && $(SHA256SUM) $(TARBALL).gz > $(TARBALL).gz.sha256
+	rm -rf dist/$(1)
+endef

@@ -1,0 +1,161 @@
+//! Answers to LIST and lines of a WATCH, cut into objects without decoding them yet.
+//!
+//! Each object is decoded by itself afterwards, so that one that cannot be read does not hide the others.
+
+use super::DecodeError;
+use super::meta::{Str, decode};
+use crate::model::quantity::excerpt;
+use serde::Deserialize;
+use serde_json::value::RawValue;
+use std::borrow::Cow;
+
+/// One page of a list.
+pub struct Page<'a> {
+    /// The version of the list as a whole, from which to watch.
+    pub resource_version: Cow<'a, str>,
+    /// The token for the next page, if there is one.
+    pub next: Option<Cow<'a, str>>,
+    /// The objects, each as its JSON.
+    pub items: Vec<&'a str>,
+}
+
+/// One line of a watch.
+pub enum WatchLine<'a> {
+    /// An object was added or changed; its JSON.
+    Applied(&'a str),
+    /// An object was deleted, or left the selection; its last JSON.
+    Deleted(&'a str),
+    /// Nothing but a newer version to resume from.
+    Bookmark(Cow<'a, str>),
+    /// The server ends the watch with this HTTP status.
+    Failed {
+        /// The HTTP status code, 410 when the version is too old.
+        code: u16,
+        /// What the server says.
+        message: Cow<'a, str>,
+    },
+}
+
+#[derive(Deserialize)]
+struct PageWire<'a> {
+    #[serde(borrow, default)]
+    metadata: PageMeta<'a>,
+    #[serde(borrow, default)]
+    items: Option<Vec<&'a RawValue>>,
+}
+
+#[derive(Deserialize, Default)]
+#[serde(rename_all = "camelCase", default)]
+struct PageMeta<'a> {
+    #[serde(borrow)]
+    resource_version: Cow<'a, str>,
+    #[serde(borrow, rename = "continue")]
+    next: Option<Str<'a>>,
+}
+
+#[derive(Deserialize)]
+struct LineWire<'a> {
+    #[serde(borrow, rename = "type")]
+    kind: Cow<'a, str>,
+    #[serde(borrow)]
+    object: &'a RawValue,
+}
+
+#[derive(Deserialize)]
+struct VersionedWire<'a> {
+    #[serde(borrow)]
+    metadata: PageMeta<'a>,
+}
+
+#[derive(Deserialize, Default)]
+#[serde(default)]
+struct StatusWire<'a> {
+    code: u16,
+    #[serde(borrow)]
+    message: Cow<'a, str>,
+}
+
+/// Reads one page of a list.
+pub fn page(json: &str) -> Result<Page<'_>, DecodeError> {
+    let wire: PageWire<'_> = decode("List", json)?;
+    Ok(Page {
+        resource_version: wire.metadata.resource_version,
+        next: wire.metadata.next.map(|token| token.0).filter(|token| !token.is_empty()),
+        items: wire.items.unwrap_or_default().into_iter().map(RawValue::get).collect(),
+    })
+}
+
+/// Reads one line of a watch.
+pub fn watch_line(json: &str) -> Result<WatchLine<'_>, DecodeError> {
+    let line: LineWire<'_> = decode("WatchEvent", json)?;
+    let object = line.object.get();
+    Ok(match &*line.kind {
+        "ADDED" | "MODIFIED" => WatchLine::Applied(object),
+        "DELETED" => WatchLine::Deleted(object),
+        "BOOKMARK" => {
+            WatchLine::Bookmark(decode::<VersionedWire<'_>>("Bookmark", object)?.metadata.resource_version)
+        }
+        // An ERROR line, or a type of a newer API: either way this watch cannot be followed any further.
+        _ => {
+            let status: StatusWire<'_> = decode("Status", object)?;
+            WatchLine::Failed { code: status.code, message: status.message }
+        }
+    })
+}
+
+/// The version of one object.
+pub fn version(json: &str) -> Result<String, DecodeError> {
+    Ok(decode::<VersionedWire<'_>>("object", json)?.metadata.resource_version.into_owned())
+}
+
+/// What the API server says in a Status; the start of the text if it is none, such as a proxy's error page.
+pub fn status(json: &str) -> String {
+    match decode::<StatusWire<'_>>("Status", json) {
+        Ok(status) if !status.message.is_empty() => status.message.into_owned(),
+        _ => excerpt(json),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{WatchLine, page, watch_line};
+
+    #[test]
+    fn a_page_is_cut_into_objects() {
+        let json = r#"{"kind":"PodList","metadata":{"resourceVersion":"7","continue":"abc"},"items":[{"a":1},{"b":[2]}]}"#;
+        let page = page(json).unwrap();
+        assert_eq!(page.resource_version, "7");
+        assert_eq!(page.next.as_deref(), Some("abc"));
+        assert_eq!(page.items, [r#"{"a":1}"#, r#"{"b":[2]}"#]);
+    }
+
+    #[test]
+    fn the_last_page_has_no_next_and_null_items_are_none() {
+        let page = page(r#"{"metadata":{"resourceVersion":"7","continue":""},"items":null}"#).unwrap();
+        assert!(page.next.is_none());
+        assert!(page.items.is_empty());
+    }
+
+    #[test]
+    fn garbage_is_an_error_that_says_where() {
+        for json in ["", "<html>", r#"{"items":{}}"#, r#"{"items":[{]}"#, "\u{0}"] {
+            let error = page(json).err().unwrap();
+            assert!(format!("{:?}", error.source).contains("line"), "{json}: {error:?}");
+        }
+    }
+
+    #[test]
+    fn watch_lines_are_told_apart() {
+        let line = |json| watch_line(json).unwrap();
+        assert!(matches!(line(r#"{"type":"ADDED","object":{"x":1}}"#), WatchLine::Applied(r#"{"x":1}"#)));
+        assert!(matches!(line(r#"{"type":"MODIFIED","object":{}}"#), WatchLine::Applied("{}")));
+        assert!(matches!(line(r#"{"type":"DELETED","object":{}}"#), WatchLine::Deleted("{}")));
+        let bookmark = line(r#"{"type":"BOOKMARK","object":{"metadata":{"resourceVersion":"12"}}}"#);
+        assert!(matches!(bookmark, WatchLine::Bookmark(version) if version == "12"));
+        let gone = line(r#"{"type":"ERROR","object":{"kind":"Status","code":410,"message":"too old"}}"#);
+        assert!(matches!(gone, WatchLine::Failed { code: 410, .. }));
+        assert!(matches!(line(r#"{"type":"NEWER","object":{}}"#), WatchLine::Failed { code: 0, .. }));
+        assert!(watch_line(r#"{"type":"ADDED"}"#).is_err());
+        assert!(watch_line("half a li").is_err());
+    }
+}

@@ -1,0 +1,129 @@
+//! The parts of JSON that all kinds share: metadata, string maps, lists that may be null.
+
+use super::DecodeError;
+use crate::model::ids::{Text, Uid};
+use crate::model::owner::{ControllerRef, OwnerKind};
+use jiff::Timestamp;
+use serde::Deserialize;
+use serde::de::{Deserializer, MapAccess, Visitor};
+use std::borrow::Cow;
+use std::fmt;
+
+/// A string, borrowed from the JSON where it has no escapes.
+#[derive(Deserialize, Default)]
+pub(super) struct Str<'a>(#[serde(borrow)] pub(super) Cow<'a, str>);
+
+/// A JSON object of strings, in the order of the JSON.
+#[derive(Default)]
+pub(super) struct Pairs<'a>(pub(super) Vec<(Cow<'a, str>, Cow<'a, str>)>);
+
+/// What we read of `metadata`.
+#[derive(Deserialize, Default)]
+#[serde(rename_all = "camelCase", default)]
+pub(super) struct Meta<'a> {
+    #[serde(borrow)]
+    pub(super) name: Cow<'a, str>,
+    #[serde(borrow)]
+    pub(super) namespace: Cow<'a, str>,
+    #[serde(borrow)]
+    pub(super) uid: Cow<'a, str>,
+    #[serde(borrow)]
+    pub(super) resource_version: Cow<'a, str>,
+    pub(super) generation: i64,
+    #[serde(borrow)]
+    pub(super) creation_timestamp: Option<Str<'a>>,
+    #[serde(borrow)]
+    pub(super) deletion_timestamp: Option<Str<'a>>,
+    #[serde(borrow)]
+    pub(super) labels: Option<Pairs<'a>>,
+    #[serde(borrow)]
+    pub(super) annotations: Option<Pairs<'a>>,
+    #[serde(borrow)]
+    pub(super) owner_references: Option<Vec<OwnerReference<'a>>>,
+}
+
+#[derive(Deserialize, Default)]
+#[serde(rename_all = "camelCase", default)]
+pub(super) struct OwnerReference<'a> {
+    #[serde(borrow)]
+    api_version: Cow<'a, str>,
+    #[serde(borrow)]
+    kind: Cow<'a, str>,
+    #[serde(borrow)]
+    name: Cow<'a, str>,
+    #[serde(borrow)]
+    uid: Cow<'a, str>,
+    controller: Option<bool>,
+}
+
+/// Decodes one object of `kind`.
+pub(super) fn decode<'a, T: Deserialize<'a>>(kind: &'static str, json: &'a str) -> Result<T, DecodeError> {
+    serde_json::from_str(json).map_err(|source| DecodeError { kind, source })
+}
+
+/// A time as the API writes it; `None` when there is none, or it cannot be read.
+///
+/// An unreadable time must not hide the object: whoever reads it treats it as unknown.
+pub(super) fn time(text: Option<&Str<'_>>) -> Option<Timestamp> {
+    text.and_then(|text| text.0.parse().ok())
+}
+
+impl Meta<'_> {
+    /// The resource version, which is a number that grows within one kind; 0 for none.
+    pub(super) fn version(&self) -> u64 {
+        self.resource_version.parse().unwrap_or(0)
+    }
+
+    /// Whether the object is being deleted.
+    pub(super) fn is_deleting(&self) -> bool {
+        self.deletion_timestamp.is_some()
+    }
+
+    /// The labels, sorted by key.
+    pub(super) fn sorted_labels(&self) -> Box<[(Text, Text)]> {
+        let pairs = self.labels.as_ref().map_or(&[][..], |labels| &labels.0);
+        let mut labels: Vec<(Text, Text)> =
+            pairs.iter().map(|(key, value)| (Text::from(&**key), Text::from(&**value))).collect();
+        labels.sort();
+        labels.into_boxed_slice()
+    }
+
+    /// The annotation called `name`.
+    pub(super) fn annotation(&self, name: &str) -> Option<Text> {
+        let pairs = &self.annotations.as_ref()?.0;
+        pairs.iter().find(|(key, _)| key == name).map(|(_, value)| Text::from(&**value))
+    }
+
+    /// The owner that claims to control the object.
+    pub(super) fn controller(&self) -> Option<ControllerRef> {
+        let owner = self.owner_references.as_ref()?.iter().find(|owner| owner.controller == Some(true))?;
+        Some(ControllerRef {
+            kind: OwnerKind::from_reference(&owner.api_version, &owner.kind),
+            kind_name: Text::from(&*owner.kind),
+            name: Text::from(&*owner.name),
+            uid: Uid::from(&*owner.uid),
+        })
+    }
+}
+
+impl<'de: 'a, 'a> Deserialize<'de> for Pairs<'a> {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        struct Entries;
+        impl<'de> Visitor<'de> for Entries {
+            type Value = Pairs<'de>;
+
+            fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+                f.write_str("an object of strings")
+            }
+
+            fn visit_map<A: MapAccess<'de>>(self, mut map: A) -> Result<Self::Value, A::Error> {
+                let mut pairs = Vec::new();
+                while let Some((key, value)) = map.next_entry::<Str<'de>, Str<'de>>()? {
+                    pairs.push((key.0, value.0));
+                }
+                Ok(Pairs(pairs))
+            }
+        }
+        deserializer.deserialize_map(Entries)
+    }
+}

@@ -1,0 +1,23 @@
+//! The wire: API JSON and annotations to model values, and back.
+//!
+//! Serde lives in this room and nowhere else; what leaves it is a plain value of [`crate::model`]. Decoding
+//! borrows from the JSON and keeps only what decisions read.
+
+pub mod list;
+mod meta;
+pub mod names;
+pub mod node;
+pub mod pod;
+pub mod reservation;
+pub mod workload;
+
+/// An object that could not be decoded. Says where in the JSON.
+#[derive(Debug, thiserror::Error)]
+#[error("decode {kind}")]
+pub struct DecodeError {
+    /// The kind of object that was expected.
+    pub kind: &'static str,
+    /// What the JSON reader found.
+    #[source]
+    pub source: serde_json::Error,
+}

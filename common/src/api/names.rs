@@ -1,0 +1,25 @@
+//! Every string that others see, once: annotation keys, scheduler name, field manager.
+
+/// What every annotation of ours on a node starts with.
+pub const NODE_PREFIX: &str = "reserve.";
+
+/// Reserved cpu: `reserve.cpu/<owner-uid>[.<seat>]`.
+pub const CPU: &str = "reserve.cpu";
+
+/// Reserved memory.
+pub const MEMORY: &str = "reserve.memory";
+
+/// Reserved ephemeral storage.
+pub const EPHEMERAL_STORAGE: &str = "reserve.ephemeral-storage";
+
+/// The record of a reservation, JSON.
+pub const INFO: &str = "reserve.info";
+
+/// On a pod: the reservation that it took, `<owner-uid>.<seat>`, written with its binding.
+pub const SEAT_STAMP: &str = "reserve/seat";
+
+/// The scheduler name that the daemon serves unless told otherwise.
+pub const SCHEDULER_NAME: &str = "reserve-scheduler";
+
+/// kube-scheduler's own name, which pods have unless they say otherwise.
+pub const DEFAULT_SCHEDULER_NAME: &str = "default-scheduler";

@@ -1,0 +1,92 @@
+//! A node from API JSON.
+
+#[cfg(test)]
+mod tests;
+
+use super::meta::{Meta, Pairs, decode};
+use super::{DecodeError, reservation};
+use crate::model::ids::{NodeName, Text, Uid};
+use crate::model::node::Node;
+use crate::model::quantity::{Quantity, excerpt};
+use crate::model::resources::Resources;
+use crate::model::taint::{Effect, Taint};
+use serde::Deserialize;
+use std::borrow::Cow;
+
+#[derive(Deserialize)]
+struct NodeWire<'a> {
+    #[serde(borrow)]
+    metadata: Meta<'a>,
+    #[serde(borrow, default)]
+    spec: Option<Spec<'a>>,
+    #[serde(borrow, default)]
+    status: Option<Status<'a>>,
+}
+
+#[derive(Deserialize, Default)]
+#[serde(default)]
+struct Spec<'a> {
+    unschedulable: Option<bool>,
+    #[serde(borrow)]
+    taints: Option<Vec<TaintWire<'a>>>,
+}
+
+#[derive(Deserialize, Default)]
+#[serde(default)]
+struct TaintWire<'a> {
+    #[serde(borrow)]
+    key: Cow<'a, str>,
+    #[serde(borrow)]
+    value: Cow<'a, str>,
+    #[serde(borrow)]
+    effect: Cow<'a, str>,
+}
+
+#[derive(Deserialize, Default)]
+#[serde(default)]
+struct Status<'a> {
+    #[serde(borrow)]
+    allocatable: Option<Pairs<'a>>,
+}
+
+/// Decodes a node.
+pub fn node(json: &str) -> Result<Node, DecodeError> {
+    let NodeWire { metadata, spec, status } = decode("Node", json)?;
+    let spec = spec.unwrap_or_default();
+    let (allocatable, problem) = match allocatable(&status.unwrap_or_default()) {
+        Ok(allocatable) => (allocatable, None),
+        Err(problem) => (Resources::default(), Some(problem.into_boxed_str())),
+    };
+    let annotations = metadata.annotations.as_ref().map_or(&[][..], |annotations| &annotations.0);
+    let reservations = reservation::parse(annotations.iter().map(|(key, value)| (&**key, &**value)));
+    Ok(Node {
+        name: NodeName::from(&*metadata.name),
+        uid: Uid::from(&*metadata.uid),
+        resource_version: metadata.version(),
+        labels: metadata.sorted_labels(),
+        taints: spec.taints.unwrap_or_default().iter().map(taint).collect(),
+        unschedulable: spec.unschedulable.unwrap_or(false),
+        allocatable,
+        reservations: reservations.into_boxed_slice(),
+        problem,
+    })
+}
+
+fn taint(wire: &TaintWire<'_>) -> Taint {
+    Taint {
+        key: Text::from(&*wire.key),
+        value: Text::from(&*wire.value),
+        effect: Effect::from_name(&wire.effect),
+    }
+}
+
+/// The amounts that pods can have. A resource that is not there counts as none, as upstream.
+fn allocatable(status: &Status<'_>) -> Result<Resources, String> {
+    let mut allocatable = Resources::default();
+    for (name, text) in status.allocatable.as_ref().map_or(&[][..], |pairs| &pairs.0) {
+        let quantity = Quantity::parse(text)
+            .map_err(|error| format!("status.allocatable[\"{}\"]: {error}", excerpt(name)))?;
+        allocatable.add_quantity(name, quantity);
+    }
+    Ok(allocatable)
+}

@@ -1,0 +1,116 @@
+//! Nodes from API JSON: a typical one, odd ones, and what of each is kept.
+
+use super::node;
+use crate::model::resources::{ResourceName, Resources};
+use crate::model::taint::Effect;
+use crate::testing;
+use proptest::prelude::{any, proptest};
+use serde_json::{Value, json};
+
+const TYPICAL: &str = include_str!("../fixtures/node.json");
+
+#[test]
+fn of_a_typical_node_everything_that_decisions_read_is_kept() {
+    let node = node(TYPICAL).unwrap();
+    assert_eq!(node.name.as_str(), "ip-10-0-18-7.eu-central-1.compute.internal");
+    assert_eq!(node.uid.as_str(), "6e0f3b1c-8d2a-4c95-9f77-30b1a2c4d5e6");
+    assert_eq!(node.resource_version, 8_130_011);
+    assert_eq!(node.labels.len(), 13);
+    assert!(node.labels.is_sorted());
+    assert!(!node.unschedulable);
+    assert_eq!(node.taints.len(), 1);
+    let taint = &node.taints[0];
+    assert_eq!((&*taint.key, &*taint.value, taint.effect), ("pool", "general", Effect::PreferNoSchedule));
+    let amounts: Vec<String> = node.allocatable.iter().map(|(name, amount)| name.format(amount)).collect();
+    assert_eq!(amounts, ["7910m", "31493216Ki", "95491281146", "58", "1"]);
+    assert_eq!(node.allocatable.get(&ResourceName::from("nvidia.com/gpu")), 1);
+    assert_eq!(node.problem, None);
+}
+
+#[test]
+fn of_a_typical_node_the_reservation_is_read() {
+    let node = node(TYPICAL).unwrap();
+    assert_eq!(node.reservations.len(), 1);
+    let reservation = node.reservations[0].valid().unwrap();
+    assert_eq!(reservation.id.to_string(), "2c1f7a54-6d0e-4b7e-9a43-5f1c8e1b7d20.9b1f0c523a64");
+    assert_eq!((reservation.amount.cpu, reservation.amount.memory), (300, 320 << 20));
+    assert_eq!(&*reservation.replaces().unwrap().name, "web-7c9d8f6b54-x2lqp");
+    assert_eq!(reservation.expires().unwrap().to_string(), "2026-01-30T12:08:10Z");
+}
+
+#[test]
+fn a_node_may_be_almost_empty() {
+    let bare = node(r#"{"metadata":{"name":"n"}}"#).unwrap();
+    assert_eq!((bare.allocatable.clone(), bare.problem.clone()), (Resources::default(), None));
+    let nulls = r#"{"metadata":{"name":"n","labels":null,"annotations":null,"managedFields":null},
+        "spec":{"taints":null,"unschedulable":null},"status":{"allocatable":null,"images":null}}"#;
+    assert_eq!(node(nulls).unwrap(), bare);
+    assert_eq!(node(r#"{"metadata":{"name":"n"},"spec":null,"status":null}"#).unwrap(), bare);
+}
+
+#[test]
+fn unknown_fields_and_effects_change_nothing_else() {
+    let mut json: Value = serde_json::from_str(TYPICAL).unwrap();
+    for part in ["/metadata", "/spec", "/status", "/spec/taints/0"] {
+        json.pointer_mut(part).unwrap()["fieldOfTomorrow"] = json!({ "deep": [1, null] });
+    }
+    assert_eq!(node(&json.to_string()).unwrap(), node(TYPICAL).unwrap());
+    let odd = testing::node("n").taint("a=b:NoAdmit").build();
+    assert_eq!(odd.taints[0].effect, Effect::Other);
+    assert!(!odd.taints[0].effect.repels());
+}
+
+#[test]
+fn an_unreadable_amount_is_named_and_leaves_nothing_to_give() {
+    let odd = testing::node("n").cpu("four").build();
+    assert_eq!(
+        odd.problem.as_deref(),
+        Some("status.allocatable[\"cpu\"]: `four` is not a quantity: unexpected `f`")
+    );
+    assert_eq!(odd.allocatable, Resources::default());
+    let long = testing::node("n").has(&"x\0".repeat(1000), &"y\u{202e}".repeat(1000)).build();
+    assert!(long.problem.unwrap().len() < 250);
+}
+
+#[test]
+fn astronomical_missing_and_zero_amounts_are_amounts() {
+    let huge = testing::node("n").cpu("10e99").memory("0").build();
+    assert_eq!((huge.problem.clone(), huge.allocatable.cpu, huge.allocatable.memory), (None, i64::MAX, 0));
+    let json = r#"{"metadata":{"name":"n"},"status":{"allocatable":{"memory":"1Gi","foo":"3"}}}"#;
+    let partial = node(json).unwrap().allocatable;
+    assert_eq!((partial.cpu, partial.memory, partial.pods), (0, 1 << 30, 0));
+    assert_eq!(partial.get(&ResourceName::from("foo")), 0, "not a name that the scheduler counts");
+}
+
+#[test]
+fn hundreds_of_taints_and_a_cordon_are_read() {
+    let tainted = (0..300).fold(testing::node("n"), |node, index| node.taint(&format!("t{index}:NoExecute")));
+    let node = tainted.cordoned().build();
+    assert_eq!((node.taints.len(), node.unschedulable), (300, true));
+    assert!(node.taints.iter().all(|taint| taint.effect == Effect::NoExecute && taint.value.is_empty()));
+}
+
+#[test]
+fn foreign_annotations_leave_nothing_behind() {
+    let large = testing::node("n").annotation("notes", &"x".repeat(1 << 18));
+    assert_eq!(large.build(), testing::node("n").build());
+}
+
+#[test]
+fn what_is_no_node_is_an_error_that_says_where() {
+    for json in ["", "{", "[]", "null", r#"{"status":{}}"#, r#"{"metadata":{},"spec":{"taints":{}}}"#] {
+        let error = node(json).err().unwrap();
+        assert_eq!(error.to_string(), "decode Node");
+        assert!(error.source.to_string().contains("line 1"), "{json}: {error:?}");
+    }
+}
+
+proptest! {
+    #[test]
+    fn no_text_makes_it_panic(text in any::<String>(), at in 0..TYPICAL.len()) {
+        let _ = node(&text);
+        if TYPICAL.is_char_boundary(at) {
+            let _ = node(&format!("{}{text}{}", &TYPICAL[..at], &TYPICAL[at..]));
+        }
+    }
+}

@@ -1,0 +1,200 @@
+//! The `reserve.info` record: JSON of at most 1 KiB.
+
+use super::{EncodeError, INFO_LEN_MAX, excerpt};
+use crate::model::ids::Text;
+use crate::model::owner::Owner;
+use crate::model::quantity::parse_amount;
+use crate::model::reservation::{HostPort, Origin, Placement, Record, ReplacedPod, ReservationId};
+use crate::model::resources::{ResourceName, Resources, is_scalar_name};
+use jiff::Timestamp;
+use serde::{Deserialize, Serialize};
+use std::collections::BTreeMap;
+
+/// The version that we write.
+const VERSION: u64 = 1;
+
+/// What a record says beyond its amounts.
+pub(super) struct Read {
+    pub(super) origin: Origin,
+    pub(super) ports: Box<[HostPort]>,
+}
+
+/// Only the version, to learn whether the rest can be read.
+#[derive(Deserialize)]
+struct VersionWire {
+    v: u64,
+}
+
+/// What is read of a record of a newer version.
+#[derive(Deserialize)]
+struct NewerWire {
+    expires: String,
+}
+
+#[derive(Deserialize, Serialize)]
+struct InfoWire {
+    v: u64,
+    owner: OwnerWire,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    replaces: Option<ReplacesWire>,
+    #[serde(default)]
+    priority: i32,
+    created: String,
+    expires: String,
+    request: String,
+    #[serde(default, skip_serializing_if = "String::is_empty")]
+    by: String,
+    #[serde(default, skip_serializing_if = "String::is_empty")]
+    reason: String,
+    placement: String,
+    #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
+    resources: BTreeMap<String, String>,
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    ports: Vec<PortWire>,
+}
+
+#[derive(Deserialize, Serialize)]
+struct OwnerWire {
+    kind: String,
+    namespace: String,
+    name: String,
+    uid: String,
+}
+
+#[derive(Deserialize, Serialize)]
+struct ReplacesWire {
+    name: String,
+    uid: String,
+}
+
+#[derive(Deserialize, Serialize)]
+struct PortWire {
+    port: u16,
+    protocol: String,
+    #[serde(default, skip_serializing_if = "String::is_empty")]
+    ip: String,
+}
+
+/// Reads the record of `id`, adding the amounts it holds to `amount`.
+pub(super) fn read(id: &ReservationId, json: &str, amount: &mut Resources) -> Result<Read, String> {
+    if json.len() > INFO_LEN_MAX {
+        return Err(format!("has {} bytes, and at most {INFO_LEN_MAX} are read", json.len()));
+    }
+    let VersionWire { v } = serde_json::from_str(json).map_err(|error| not_json(&error))?;
+    if v == 0 {
+        return Err("v: version 0 does not exist".into());
+    }
+    if v > VERSION {
+        let expires =
+            serde_json::from_str::<NewerWire>(json).ok().and_then(|newer| newer.expires.parse().ok());
+        return Ok(Read { origin: Origin::Newer { version: v, expires }, ports: Box::default() });
+    }
+    let wire: InfoWire = serde_json::from_str(json).map_err(|error| not_json(&error))?;
+    for (name, text) in &wire.resources {
+        amount.set(keyless(name)?, keyless_amount(name, text)?);
+    }
+    let ports = wire.ports.iter().map(port).collect::<Result<_, _>>()?;
+    Ok(Read { origin: Origin::Recorded(Box::new(record(id, wire)?)), ports })
+}
+
+/// Writes a record together with the amounts that have no key of their own.
+pub(super) fn write(
+    record: &Record,
+    keyless: &[(ResourceName, i64)],
+    ports: &[HostPort],
+) -> Result<String, EncodeError> {
+    let wire = InfoWire {
+        v: VERSION,
+        owner: OwnerWire {
+            kind: record.owner.kind.to_string(),
+            namespace: record.owner.namespace.to_string(),
+            name: record.owner.name.to_string(),
+            uid: record.owner.uid.to_string(),
+        },
+        replaces: record
+            .replaces
+            .as_ref()
+            .map(|pod| ReplacesWire { name: pod.name.to_string(), uid: pod.uid.to_string() }),
+        priority: record.priority,
+        created: record.created.to_string(),
+        expires: record.expires.to_string(),
+        request: record.request.to_string(),
+        by: record.by.to_string(),
+        reason: record.reason.to_string(),
+        placement: record.placement.as_str().into(),
+        resources: keyless.iter().map(|(name, amount)| (name.to_string(), name.format(*amount))).collect(),
+        ports: ports
+            .iter()
+            .map(|port| PortWire {
+                port: port.port,
+                protocol: port.protocol.to_string(),
+                ip: port.ip.to_string(),
+            })
+            .collect(),
+    };
+    // Strings and numbers under string keys: there is nothing in it that JSON could not hold.
+    let json = serde_json::to_string(&wire).unwrap_or_default();
+    if json.len() > INFO_LEN_MAX { Err(EncodeError::TooLong(json.len())) } else { Ok(json) }
+}
+
+fn record(id: &ReservationId, wire: InfoWire) -> Result<Record, String> {
+    if wire.owner.uid != id.owner.as_str() {
+        return Err(format!("owner.uid is {}, but the key names another owner", quoted(&wire.owner.uid)));
+    }
+    let placement = Placement::from_name(&wire.placement)
+        .ok_or_else(|| format!("placement: {} is none of wait, prefer, require", quoted(&wire.placement)))?;
+    Ok(Record {
+        owner: Owner {
+            kind: wire.owner.kind.into(),
+            namespace: wire.owner.namespace.into(),
+            name: wire.owner.name.into(),
+            uid: wire.owner.uid.into(),
+        },
+        replaces: wire.replaces.map(|pod| ReplacedPod { name: pod.name.into(), uid: pod.uid.into() }),
+        priority: wire.priority,
+        created: time("created", &wire.created)?,
+        expires: time("expires", &wire.expires)?,
+        request: wire.request.into(),
+        by: wire.by.into(),
+        reason: wire.reason.into(),
+        placement,
+    })
+}
+
+/// The resources that a record may hold: those without a key of their own.
+fn keyless(name: &str) -> Result<ResourceName, String> {
+    match ResourceName::from(name) {
+        ResourceName::Scalar(scalar) if is_scalar_name(name) => Ok(ResourceName::Scalar(scalar)),
+        ResourceName::Scalar(_) => {
+            Err(format!("resources: {} is not a resource that nodes have", quoted(name)))
+        }
+        _ => Err(format!("resources: {name} does not belong here, it has a key of its own or is understood")),
+    }
+}
+
+fn keyless_amount(name: &str, text: &str) -> Result<i64, String> {
+    parse_amount(&ResourceName::from(name), text)
+        .map_err(|error| format!("resources: {}: {error}", quoted(name)))
+}
+
+fn port(wire: &PortWire) -> Result<HostPort, String> {
+    if wire.port == 0 {
+        return Err("ports: 0 is not a port".into());
+    }
+    if !matches!(&*wire.protocol, "TCP" | "UDP" | "SCTP") {
+        return Err(format!("ports: {} is none of TCP, UDP, SCTP", quoted(&wire.protocol)));
+    }
+    Ok(HostPort { protocol: Text::from(&*wire.protocol), ip: Text::from(&*wire.ip), port: wire.port })
+}
+
+fn time(field: &str, text: &str) -> Result<Timestamp, String> {
+    text.parse().map_err(|_| format!("{field}: {} is not a time like 2026-01-31T12:00:00Z", quoted(text)))
+}
+
+fn not_json(error: &serde_json::Error) -> String {
+    format!("not a record: {}", excerpt(&error.to_string()))
+}
+
+fn quoted(text: &str) -> String {
+    format!("\"{}\"", excerpt(text))
+}

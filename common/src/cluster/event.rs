@@ -1,0 +1,44 @@
+//! What can be learnt about the cluster, and what learning it can alter.
+
+use crate::model::ids::{NodeName, PodKey};
+use crate::model::owner::{OwnerKind, Workload};
+use crate::model::{Node, Pod};
+
+/// Everything that can be learnt.
+#[derive(Debug, Clone, PartialEq)]
+pub enum Event {
+    /// About nodes.
+    Nodes(Seen<Node>),
+    /// About pods.
+    Pods(Seen<Pod>),
+    /// About workloads of one kind.
+    Workloads(OwnerKind, Seen<Workload>),
+}
+
+/// One thing seen of a kind.
+#[derive(Debug, Clone, PartialEq)]
+pub enum Seen<T> {
+    /// An object as it is now.
+    Applied(T),
+    /// An object as it last was; it is gone.
+    Deleted(T),
+    /// All objects of the kind. What is not among them is gone.
+    Relisted(Vec<T>),
+}
+
+/// What an event altered, as far as waiting pods care.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Change {
+    /// A node is new, or anything about it changed: its amounts, taints, reservations.
+    NodeChanged(NodeName),
+    /// A node is gone.
+    NodeGone(NodeName),
+    /// A pod left a node or ended there.
+    RoomFreed(NodeName),
+    /// A pod waits to be placed; it is new, or something about it changed.
+    PodWaiting(PodKey),
+    /// A pod no longer waits to be placed.
+    PodSettled(PodKey),
+    /// Pods may belong to others than before.
+    OwnersChanged,
+}

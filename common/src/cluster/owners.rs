@@ -1,0 +1,68 @@
+//! The workloads that were read, and the chain of them above a pod.
+
+use super::event::Seen;
+use crate::model::Pod;
+use crate::model::ids::Text;
+use crate::model::owner::{OwnerKind, Workload};
+use std::collections::BTreeMap;
+
+/// A chain is never followed further than this: nothing real is that deep, and references can form a circle.
+const CHAIN_LEN_MAX: usize = 10;
+
+/// All workloads that were read.
+#[derive(Debug, Default)]
+pub struct Owners {
+    by_name: BTreeMap<(OwnerKind, Text, Text), Workload>,
+}
+
+impl Owners {
+    /// Learns about workloads of `kind`.
+    pub fn apply(&mut self, kind: OwnerKind, seen: Seen<Workload>) {
+        match seen {
+            Seen::Applied(workload) => self.insert(workload),
+            Seen::Deleted(workload) => {
+                let key = (kind, workload.namespace, workload.name);
+                if self.by_name.get(&key).is_some_and(|known| known.uid == workload.uid) {
+                    self.by_name.remove(&key);
+                }
+            }
+            Seen::Relisted(live) => {
+                self.by_name.retain(|(of, _, _), _| *of != kind);
+                live.into_iter().for_each(|workload| self.insert(workload));
+            }
+        }
+    }
+
+    /// The owners of `pod`, nearest first: only those that were read in the pod's own namespace under the name and
+    /// kind that the one below claims, and whose UID is the claimed one.
+    pub fn chain(&self, pod: &Pod) -> Vec<&Workload> {
+        let mut chain: Vec<&Workload> = Vec::new();
+        let mut claim = pod.controller.as_deref();
+        while let Some(controller) = claim
+            && chain.len() < CHAIN_LEN_MAX
+        {
+            let found = controller.kind.and_then(|kind| {
+                self.by_name.get(&(kind, pod.key.namespace.clone(), controller.name.clone()))
+            });
+            let Some(owner) = found.filter(|owner| owner.uid == controller.uid) else { break };
+            chain.push(owner);
+            claim = owner.controller.as_ref();
+        }
+        chain
+    }
+
+    /// The workload with this UID, for people who read a bare UID.
+    pub fn by_uid(&self, uid: &crate::model::Uid) -> Option<&Workload> {
+        self.by_name.values().find(|workload| workload.uid == *uid)
+    }
+
+    fn insert(&mut self, workload: Workload) {
+        let key = (workload.kind, workload.namespace.clone(), workload.name.clone());
+        let older = self.by_name.get(&key).is_some_and(|known| {
+            known.uid == workload.uid && known.resource_version > workload.resource_version
+        });
+        if !older {
+            self.by_name.insert(key, workload);
+        }
+    }
+}

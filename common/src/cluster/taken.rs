@@ -1,0 +1,76 @@
+//! Which pod has taken which reservation.
+//!
+//! One pod takes at most one reservation, and one reservation is taken by at most one pod. A pod says which one it
+//! took by the stamp that our scheduler writes together with the binding; the stamp counts only on a pod that
+//! may use that reservation. Pods that another scheduler bound have no stamp: the one that was scheduled first
+//! takes the oldest reservation that it may use and that existed by then.
+
+use super::ledger::Counted;
+use crate::model::Uid;
+use crate::model::reservation::Reservation;
+use jiff::Timestamp;
+
+/// For each reservation the index of the pod that took it. `occupied` tells whose replaced pod is still there.
+pub(super) fn taken(
+    reservations: &[&Reservation],
+    occupied: &[bool],
+    pods: &[Counted<'_>],
+) -> Vec<Option<usize>> {
+    let mut takers: Vec<Option<usize>> = vec![None; reservations.len()];
+    let mut seated = vec![false; pods.len()];
+    for (seat, reservation) in reservations.iter().enumerate() {
+        let stamp = reservation.id.to_string();
+        let taker = oldest_first(pods).into_iter().find(|&pod| {
+            !seated[pod] && pods[pod].stamp.as_deref() == Some(&stamp) && may_take(&pods[pod], reservation)
+        });
+        if let Some(pod) = taker {
+            takers[seat] = Some(pod);
+            seated[pod] = true;
+        }
+    }
+    for pod in oldest_first(pods) {
+        if seated[pod] {
+            continue;
+        }
+        let free = (0..reservations.len()).filter(|&seat| takers[seat].is_none());
+        let seat = free
+            .filter(|&seat| {
+                was_scheduled_after(&pods[pod], reservations[seat])
+                    && may_take(&pods[pod], reservations[seat])
+            })
+            .min_by_key(|&seat| (occupied[seat], age(reservations[seat])));
+        if let Some(seat) = seat {
+            takers[seat] = Some(pod);
+            seated[pod] = true;
+        }
+    }
+    takers
+}
+
+/// Orders reservations from old to new, equal ones by their key.
+pub(super) fn age(reservation: &Reservation) -> (Option<Timestamp>, &str, &str) {
+    let seat = reservation.id.seat.as_ref().map_or("", |seat| seat.as_str());
+    (reservation.created(), reservation.id.owner.as_str(), seat)
+}
+
+/// The plain form is a pool that any number of pods share, so nobody *takes* it; and nobody replaces itself.
+fn may_take(counted: &Counted<'_>, reservation: &Reservation) -> bool {
+    let replaced: Option<&Uid> = reservation.replaces().map(|pod| &pod.uid);
+    !reservation.is_manual() && replaced != Some(&counted.asker.pod.uid) && counted.asker.may_use(reservation)
+}
+
+fn was_scheduled_after(counted: &Counted<'_>, reservation: &Reservation) -> bool {
+    match (counted.since, reservation.created()) {
+        (Some(since), Some(created)) => since >= created,
+        // A record that we cannot read does not say when it was made; whoever may use it and came without a stamp
+        // was there before as likely as not.
+        _ => false,
+    }
+}
+
+fn oldest_first(pods: &[Counted<'_>]) -> Vec<usize> {
+    let mut order: Vec<usize> = (0..pods.len()).collect();
+    order
+        .sort_by_key(|&index| (pods[index].since, pods[index].asker.pod.created, &pods[index].asker.pod.key));
+    order
+}

@@ -1,0 +1,74 @@
+//! Who may use a reservation, and to whom it yields.
+
+use super::Owners;
+use crate::model::owner::{OwnerKind, Workload};
+use crate::model::reservation::{Origin, Reservation};
+use crate::model::{Pod, Uid};
+
+/// A pod together with the owners that it really has.
+#[derive(Clone, Debug)]
+pub struct Asker<'w> {
+    /// The pod.
+    pub pod: &'w Pod,
+    chain: Vec<&'w Workload>,
+}
+
+impl<'w> Asker<'w> {
+    /// Resolves who owns `pod`.
+    pub fn new(pod: &'w Pod, owners: &'w Owners) -> Self {
+        Self { pod, chain: owners.chain(pod) }
+    }
+
+    /// Whether this pod may use `reservation`.
+    ///
+    /// Replicas of Deployments, ReplicaSets and Jobs are alike. A StatefulSet's pod is not: its name comes back, so
+    /// only the pod of the replaced one's name may have the room. A bare pod has no owner but itself, and comes
+    /// back under the same name with another UID.
+    pub fn may_use(&self, reservation: &Reservation) -> bool {
+        let replaced = reservation.replaces();
+        if let Some(record) = reservation.record()
+            && &*record.owner.kind == "Pod"
+        {
+            return self.is_bare()
+                && record.owner.namespace == self.pod.key.namespace
+                && record.owner.name == self.pod.key.name;
+        }
+        if self.is_bare() && reservation.record().is_none() {
+            return self.pod.uid == reservation.id.owner;
+        }
+        let named = |kind: &OwnerKind| *kind == OwnerKind::StatefulSet;
+        let by_name = self.chain.iter().map(|owner| &owner.kind).any(named);
+        self.is_owned_by(&reservation.id.owner)
+            && (!by_name || replaced.is_none_or(|replaced| replaced.name == self.pod.key.name))
+    }
+
+    /// Whether `reservation` gives way to this pod: the system's own pods, those of a DaemonSet (which can run
+    /// nowhere else), and whatever has a higher priority than the reservation's owner. The plain form has no
+    /// priority, so it gives way only to the first two.
+    pub fn passes(&self, reservation: &Reservation) -> bool {
+        let outranks = match &reservation.origin {
+            Origin::Recorded(record) => self.pod.priority > record.priority,
+            Origin::Manual | Origin::Newer { .. } => false,
+        };
+        outranks || self.pod.is_system_critical() || self.is_of_daemon_set()
+    }
+
+    /// Whether one of its owners has this UID.
+    pub fn is_owned_by(&self, uid: &Uid) -> bool {
+        self.chain.iter().any(|owner| owner.uid == *uid)
+    }
+
+    /// The topmost owner that was read.
+    pub fn top(&self) -> Option<&'w Workload> {
+        self.chain.last().copied()
+    }
+
+    fn is_of_daemon_set(&self) -> bool {
+        self.chain.iter().any(|owner| owner.kind == OwnerKind::DaemonSet)
+    }
+
+    /// Whether nobody controls the pod.
+    fn is_bare(&self) -> bool {
+        self.pod.controller.is_none()
+    }
+}

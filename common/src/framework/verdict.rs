@@ -1,0 +1,107 @@
+//! A refusal as a value: who refuses, why, with the numbers, and what could cure it.
+
+use crate::model::ResourceName;
+use crate::model::reservation::ReservationId;
+use crate::model::taint::Taint;
+use std::fmt;
+
+/// A filter's answer for one node.
+#[derive(Clone, Debug, PartialEq)]
+pub enum Verdict {
+    /// The pod could run there, as far as this filter knows.
+    Fits,
+    /// It could not, for these reasons; never empty.
+    Rejects(Vec<Rejection>),
+}
+
+/// One reason why a pod cannot run on a node.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Rejection {
+    /// The plugin that says so.
+    pub plugin: &'static str,
+    /// Why.
+    pub reason: Reason,
+    /// What could change it.
+    pub cure: Cure,
+}
+
+/// Why a pod cannot run on a node. Displays as upstream words it, so that no taint key and no owner reaches an
+/// event; whoever may read nodes finds the particulars in the variant.
+#[derive(Clone, Debug, PartialEq)]
+pub enum Reason {
+    /// The pod names another node.
+    OtherNode,
+    /// The node is cordoned.
+    Unschedulable,
+    /// The node has a taint that the pod does not tolerate.
+    Taint(Taint),
+    /// The node has as many pods as it may have.
+    TooManyPods(Numbers),
+    /// The node has too little of something left.
+    Insufficient {
+        /// Of what.
+        resource: ResourceName,
+        /// How much it is about.
+        numbers: Numbers,
+        /// For whom some of it is kept, when that is what is in the way.
+        kept: Box<[Keeper]>,
+    },
+    /// The node's amounts cannot be read.
+    Unreadable(Box<str>),
+}
+
+/// The arithmetic of a refusal, in the resource's integer unit.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Numbers {
+    /// What the pod asks for.
+    pub asks: i64,
+    /// What the node has for pods.
+    pub allocatable: i64,
+    /// What pods on the node have asked for.
+    pub used: i64,
+    /// What is kept there for others.
+    pub reserved: i64,
+}
+
+/// A reservation that stands in the way.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Keeper {
+    /// Which one.
+    pub reservation: ReservationId,
+    /// How much it keeps of the resource in question.
+    pub amount: i64,
+}
+
+/// What could turn a refusal into a yes; the queue waits for it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub enum Cure {
+    /// Room on the node: a pod leaves, a reservation ends, the node grows.
+    Room,
+    /// The node changes.
+    Node,
+}
+
+impl Numbers {
+    /// What is left for the pod; negative when more is promised than there is.
+    pub fn free(&self) -> i64 {
+        self.allocatable.saturating_sub(self.used).saturating_sub(self.reserved)
+    }
+
+    /// What is missing.
+    pub fn short(&self) -> i64 {
+        self.asks.saturating_sub(self.free()).max(0)
+    }
+}
+
+impl fmt::Display for Reason {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::OtherNode => f.write_str("node(s) didn't match the requested node name"),
+            Self::Unschedulable => f.write_str("node(s) were unschedulable"),
+            Self::Taint(_) => f.write_str("node(s) had untolerated taint(s)"),
+            Self::TooManyPods(_) => f.write_str("Too many pods"),
+            Self::Insufficient { resource, .. } => write!(f, "Insufficient {resource}"),
+            Self::Unreadable(_) => f.write_str("node(s) had amounts that cannot be read"),
+        }
+    }
+}

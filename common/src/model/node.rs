@@ -1,0 +1,29 @@
+//! What scheduling needs of a Node.
+
+use super::ids::{NodeName, Text, Uid};
+use super::reservation::Parsed;
+use super::resources::Resources;
+use super::taint::Taint;
+
+/// A node, reduced to what decisions read. Its annotations are gone: of them only the reservations remain.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Node {
+    /// Its name.
+    pub name: NodeName,
+    /// Its UID; a node recreated under the same name has another one.
+    pub uid: Uid,
+    /// The version of the object that was read.
+    pub resource_version: u64,
+    /// Its labels, sorted by key.
+    pub labels: Box<[(Text, Text)]>,
+    /// Its taints.
+    pub taints: Box<[Taint]>,
+    /// Whether it is cordoned.
+    pub unschedulable: bool,
+    /// What it can give to pods.
+    pub allocatable: Resources,
+    /// What its annotations reserve, sorted by key, the unreadable ones included.
+    pub reservations: Box<[Parsed]>,
+    /// Why no pod can be judged against this node, when its amounts cannot be read.
+    pub problem: Option<Box<str>>,
+}

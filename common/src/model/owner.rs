@@ -1,0 +1,156 @@
+//! Who a pod belongs to: the workloads we can read, and the chain of them above a pod.
+//!
+//! A claimed `ownerReferences` entry proves nothing, since the API server stores whatever a pod's creator
+//! writes there. An owner counts only when the object of that kind and name in the pod's own namespace was read
+//! and has that UID (`cluster::owners` does the reading).
+
+use super::ids::{Text, Uid};
+use std::fmt;
+
+/// The kinds of workload that we read. Any other kind ends a chain.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub enum OwnerKind {
+    /// apps/v1 ReplicaSet.
+    ReplicaSet,
+    /// apps/v1 Deployment.
+    Deployment,
+    /// apps/v1 StatefulSet.
+    StatefulSet,
+    /// apps/v1 DaemonSet.
+    DaemonSet,
+    /// batch/v1 Job.
+    Job,
+    /// batch/v1 CronJob.
+    CronJob,
+    /// v1 ReplicationController.
+    ReplicationController,
+}
+
+/// The `ownerReferences` entry with `controller: true`, as the object claims it.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct ControllerRef {
+    /// The claimed kind; `None` for a kind that we do not read.
+    pub kind: Option<OwnerKind>,
+    /// The claimed kind's name, for people.
+    pub kind_name: Text,
+    /// The claimed name, in the namespace of the object that claims it.
+    pub name: Text,
+    /// The claimed UID.
+    pub uid: Uid,
+}
+
+/// What we keep of a workload: enough to walk up from a pod.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Workload {
+    /// Its kind.
+    pub kind: OwnerKind,
+    /// Its namespace.
+    pub namespace: Text,
+    /// Its name.
+    pub name: Text,
+    /// Its UID.
+    pub uid: Uid,
+    /// The version of the object that was read.
+    pub resource_version: u64,
+    /// Who controls it in turn, as it claims.
+    pub controller: Option<ControllerRef>,
+}
+
+/// The owner that a reservation names: the top of the chain, or the bare pod itself.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Owner {
+    /// The kind, as in `kind:`; `Pod` for a bare pod.
+    pub kind: Text,
+    /// The namespace.
+    pub namespace: Text,
+    /// The name.
+    pub name: Text,
+    /// The UID, which also forms the annotation key.
+    pub uid: Uid,
+}
+
+impl OwnerKind {
+    /// Every kind that we read.
+    pub const ALL: [OwnerKind; 7] = [
+        OwnerKind::ReplicaSet,
+        OwnerKind::Deployment,
+        OwnerKind::StatefulSet,
+        OwnerKind::DaemonSet,
+        OwnerKind::Job,
+        OwnerKind::CronJob,
+        OwnerKind::ReplicationController,
+    ];
+
+    /// The kind that `apiVersion` and `kind` name, whatever the version. A kind of the same name in another API
+    /// group is another kind.
+    pub fn from_reference(api_version: &str, kind: &str) -> Option<Self> {
+        let group = api_version.rsplit_once('/').map_or("", |(group, _)| group);
+        Self::ALL.into_iter().find(|known| known.group() == group && known.as_str() == kind)
+    }
+
+    /// The kind as in `kind:`.
+    pub fn as_str(self) -> &'static str {
+        match self {
+            Self::ReplicaSet => "ReplicaSet",
+            Self::Deployment => "Deployment",
+            Self::StatefulSet => "StatefulSet",
+            Self::DaemonSet => "DaemonSet",
+            Self::Job => "Job",
+            Self::CronJob => "CronJob",
+            Self::ReplicationController => "ReplicationController",
+        }
+    }
+
+    /// The API group, empty for the core group.
+    pub fn group(self) -> &'static str {
+        match self {
+            Self::ReplicaSet | Self::Deployment | Self::StatefulSet | Self::DaemonSet => "apps",
+            Self::Job | Self::CronJob => "batch",
+            Self::ReplicationController => "",
+        }
+    }
+
+    /// Where the API server lists it, in all namespaces.
+    pub fn path(self) -> String {
+        match self.group() {
+            "" => format!("/api/v1/{}", self.plural()),
+            group => format!("/apis/{group}/v1/{}", self.plural()),
+        }
+    }
+
+    /// The plural, as in URLs and roles.
+    pub fn plural(self) -> &'static str {
+        match self {
+            Self::ReplicaSet => "replicasets",
+            Self::Deployment => "deployments",
+            Self::StatefulSet => "statefulsets",
+            Self::DaemonSet => "daemonsets",
+            Self::Job => "jobs",
+            Self::CronJob => "cronjobs",
+            Self::ReplicationController => "replicationcontrollers",
+        }
+    }
+}
+
+impl fmt::Display for OwnerKind {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.pad(self.as_str())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::OwnerKind;
+
+    #[test]
+    fn a_kind_is_known_by_group_and_name() {
+        let known = OwnerKind::from_reference;
+        assert_eq!(known("apps/v1", "Deployment"), Some(OwnerKind::Deployment));
+        assert_eq!(known("apps/v1beta2", "ReplicaSet"), Some(OwnerKind::ReplicaSet));
+        assert_eq!(known("v1", "ReplicationController"), Some(OwnerKind::ReplicationController));
+        assert_eq!(known("batch/v1", "Job"), Some(OwnerKind::Job));
+        assert_eq!(known("v1", "Deployment"), None);
+        assert_eq!(known("example.com/v1", "Deployment"), None);
+        assert_eq!(known("argoproj.io/v1alpha1", "Rollout"), None);
+    }
+}

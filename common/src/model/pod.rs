@@ -1,0 +1,195 @@
+//! What scheduling needs of a Pod.
+
+use super::ids::{NodeName, PodKey, Text, Uid};
+use super::owner::ControllerRef;
+use super::requests::PodRequests;
+use super::taint::Toleration;
+use jiff::Timestamp;
+
+/// Pods of this priority and above are `system-cluster-critical` or `system-node-critical`: the API server lets
+/// nobody else have it.
+pub const SYSTEM_CRITICAL_PRIORITY: i32 = 2_000_000_000;
+
+/// A pod, reduced to what decisions read.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Pod {
+    /// Its namespace and name.
+    pub key: PodKey,
+    /// Its UID.
+    pub uid: Uid,
+    /// The version of the object that was read.
+    pub resource_version: u64,
+    /// `metadata.generation`, which conditions repeat as the generation they speak of.
+    pub generation: i64,
+    /// Its labels, sorted by key.
+    pub labels: Box<[(Text, Text)]>,
+    /// Who controls it, as it claims.
+    pub controller: Option<Box<ControllerRef>>,
+    /// The value of its `reserve/seat` annotation, written by whoever bound it.
+    pub stamp: Option<Text>,
+    /// When it was created.
+    pub created: Option<Timestamp>,
+    /// Whether it is being deleted.
+    pub deleting: bool,
+    /// Where it is bound.
+    pub node: Option<NodeName>,
+    /// Who is asked to place it.
+    pub scheduler_name: Text,
+    /// Its priority.
+    pub priority: i32,
+    /// What it tolerates.
+    pub tolerations: Box<[Toleration]>,
+    /// What it asks for.
+    pub requests: PodRequests,
+    /// How far it has come.
+    pub phase: Phase,
+    /// Its PodScheduled condition.
+    pub scheduled: Option<Box<Scheduled>>,
+    /// What it uses that only some plugins understand.
+    pub features: Features,
+    /// Why it cannot be judged, when its amounts cannot be read. Nothing else fits beside such a pod.
+    pub problem: Option<Box<str>>,
+}
+
+/// A pod's phase.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Phase {
+    /// Not all containers were started.
+    Pending,
+    /// Running, or unknown: it still has its room.
+    Running,
+    /// All containers ended well.
+    Succeeded,
+    /// All containers ended, some badly; or the kubelet refused it.
+    Failed,
+}
+
+/// The PodScheduled condition.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Scheduled {
+    /// Whether its status is `True`.
+    pub is_true: bool,
+    /// When that last changed.
+    pub since: Option<Timestamp>,
+    /// Its reason, such as `Unschedulable`.
+    pub reason: Text,
+    /// Its message.
+    pub message: Text,
+}
+
+/// Things a pod can ask for that need a plugin of their own.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Features {
+    bits: u16,
+}
+
+/// One of [`Features`].
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[repr(u16)]
+pub enum Feature {
+    /// `spec.schedulingGates`.
+    SchedulingGates = 1 << 0,
+    /// `spec.nodeSelector` or `spec.affinity.nodeAffinity`.
+    NodeAffinity = 1 << 1,
+    /// Host ports.
+    NodePorts = 1 << 2,
+    /// Volumes that only some nodes can mount.
+    Volumes = 1 << 3,
+    /// `spec.topologySpreadConstraints`.
+    PodTopologySpread = 1 << 4,
+    /// `spec.affinity.podAffinity` or `podAntiAffinity`.
+    InterPodAffinity = 1 << 5,
+    /// `spec.resourceClaims`.
+    DynamicResources = 1 << 6,
+    /// `podAntiAffinity.requiredDuringSchedulingIgnoredDuringExecution`, which speaks about *other* pods too.
+    RequiredAntiAffinity = 1 << 7,
+    /// `spec.schedulingGroup`: pods that start together or not at all.
+    Gang = 1 << 8,
+}
+
+impl Pod {
+    /// Whether it takes room on its node: bound, and not yet ended. A terminating pod still counts.
+    pub fn is_counted(&self) -> bool {
+        self.node.is_some() && !self.is_ended()
+    }
+
+    /// Whether all its containers have ended.
+    pub fn is_ended(&self) -> bool {
+        matches!(self.phase, Phase::Succeeded | Phase::Failed)
+    }
+
+    /// Whether it waits to be placed.
+    pub fn is_waiting(&self) -> bool {
+        self.node.is_none() && !self.is_ended() && !self.deleting
+    }
+
+    /// Whether it is one of the pods that the cluster itself cannot do without.
+    pub fn is_system_critical(&self) -> bool {
+        self.priority >= SYSTEM_CRITICAL_PRIORITY
+    }
+
+    /// Whether `other` is a version of this waiting pod about which everything was decided already: only what others
+    /// say about it differs.
+    pub fn asks_same(&self, other: &Pod) -> bool {
+        let aside = |pod: &Pod| Pod { resource_version: 0, generation: 0, scheduled: None, ..pod.clone() };
+        aside(self) == aside(other)
+    }
+
+    /// When its PodScheduled condition turned true.
+    pub fn scheduled_at(&self) -> Option<Timestamp> {
+        self.scheduled.as_ref().filter(|condition| condition.is_true).and_then(|condition| condition.since)
+    }
+}
+
+impl Feature {
+    const ALL: [Feature; 9] = [
+        Feature::SchedulingGates,
+        Feature::NodeAffinity,
+        Feature::NodePorts,
+        Feature::Volumes,
+        Feature::PodTopologySpread,
+        Feature::InterPodAffinity,
+        Feature::DynamicResources,
+        Feature::RequiredAntiAffinity,
+        Feature::Gang,
+    ];
+
+    /// Where in a pod's spec it is asked for.
+    pub fn field(self) -> &'static str {
+        match self {
+            Self::SchedulingGates => "spec.schedulingGates",
+            Self::NodeAffinity => "spec.nodeSelector or spec.affinity.nodeAffinity",
+            Self::NodePorts => "hostPort",
+            Self::Volumes => "spec.volumes with claims or disks",
+            Self::PodTopologySpread => "spec.topologySpreadConstraints",
+            Self::InterPodAffinity => "spec.affinity.podAffinity or podAntiAffinity",
+            Self::DynamicResources => "spec.resourceClaims",
+            Self::RequiredAntiAffinity => "a required podAntiAffinity",
+            Self::Gang => "spec.schedulingGroup",
+        }
+    }
+}
+
+impl Features {
+    /// The features, in a fixed order.
+    pub fn iter(self) -> impl Iterator<Item = Feature> {
+        Feature::ALL.into_iter().filter(move |feature| self.contains(*feature))
+    }
+
+    /// Adds `feature`.
+    pub fn insert(&mut self, feature: Feature) {
+        self.bits |= feature as u16;
+    }
+
+    /// Whether `feature` is used.
+    pub fn contains(self, feature: Feature) -> bool {
+        self.bits & feature as u16 != 0
+    }
+
+    /// Adds `feature` when `used`.
+    pub fn insert_if(&mut self, used: bool, feature: Feature) {
+        if used {
+            self.insert(feature);
+        }
+    }
+}

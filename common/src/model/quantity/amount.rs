@@ -1,0 +1,94 @@
+//! The strict grammar for the amount of a reservation, as an annotation carries it.
+//!
+//! Anyone with the right to annotate a node can write one by hand, so it takes what an operator would write
+//! (`500m`, `0.5`, `128Mi`, `1Gi`, `1E`) and refuses what is more likely a slip or an attack than an amount:
+//! signs, exponents, spaces, nothing, parts of a byte (`128m` of memory), and more than the scheduler can
+//! count.
+
+use super::parse::scan;
+use super::{Format, NANO_PER_MILLI, NANO_PER_UNIT, QuantityProblem, excerpt};
+use crate::model::resources::ResourceName;
+
+/// Characters of an amount. The longest anybody needs, all nineteen digits of `i64::MAX` with a suffix, is
+/// far below.
+pub const AMOUNT_LENGTH_MAX: usize = 32;
+
+/// A text that is not an amount one can reserve.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+#[error("`{excerpt}` is not an amount of {resource}: {problem}")]
+pub struct AmountError {
+    excerpt: Box<str>,
+    resource: Box<str>,
+    problem: AmountProblem,
+}
+
+/// What is wrong with a text that is not an amount.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
+pub enum AmountProblem {
+    /// Longer than any amount is.
+    #[error("it has {0} characters, more than {AMOUNT_LENGTH_MAX}")]
+    Length(usize),
+    /// Kubernetes would not read it either.
+    #[error("{0}")]
+    Quantity(QuantityProblem),
+    /// `+` or `-` before the number.
+    #[error("write it without a sign")]
+    Sign,
+    /// `1e3`.
+    #[error("write it without an exponent")]
+    Exponent,
+    /// Zero.
+    #[error("it must be more than zero")]
+    Zero,
+    /// A part of a milli of cpu, or of one of anything else.
+    #[error("it is not a whole number of the smallest unit, which is {0}")]
+    Part(&'static str),
+    /// More than the scheduler can count.
+    #[error("it is more than anything can have")]
+    TooMuch,
+}
+
+impl AmountError {
+    /// What is wrong, for callers that count or compare.
+    pub fn problem(&self) -> AmountProblem {
+        self.problem
+    }
+}
+
+/// Reads an amount in the scheduler's unit of that resource: milli for cpu, one for everything else.
+///
+/// Digits beyond the nano are rounded up before anything else, as in every quantity.
+///
+/// # Errors
+/// When the text is anything but a plain, positive amount of whole units.
+pub fn parse_amount(resource: &ResourceName, text: &str) -> Result<i64, AmountError> {
+    read(resource, text).map_err(|problem| AmountError {
+        excerpt: excerpt(text).into(),
+        resource: excerpt(resource.as_str()).into(),
+        problem,
+    })
+}
+
+fn read(resource: &ResourceName, text: &str) -> Result<i64, AmountProblem> {
+    if text.len() > AMOUNT_LENGTH_MAX {
+        return Err(AmountProblem::Length(text.len()));
+    }
+    if text.starts_with(['+', '-']) {
+        return Err(AmountProblem::Sign);
+    }
+    let scanned = scan(text).map_err(AmountProblem::Quantity)?;
+    if !text.contains(|character: char| character.is_ascii_digit()) {
+        return Err(AmountProblem::Quantity(QuantityProblem::Digits));
+    }
+    let (step, unit) = match resource {
+        ResourceName::Cpu => (NANO_PER_MILLI, "1m"),
+        _ => (NANO_PER_UNIT, "1"),
+    };
+    match scanned {
+        _ if scanned.format == Format::DecimalExponent => Err(AmountProblem::Exponent),
+        _ if scanned.clipped => Err(AmountProblem::TooMuch),
+        _ if scanned.nano == 0 => Err(AmountProblem::Zero),
+        _ if scanned.nano % step != 0 => Err(AmountProblem::Part(unit)),
+        _ => i64::try_from(scanned.nano / step).map_err(|_| AmountProblem::TooMuch),
+    }
+}

@@ -1,0 +1,108 @@
+//! The names of resources: which ones the scheduler counts, and how an amount of each is shown.
+
+use std::fmt;
+
+use crate::model::quantity::Quantity;
+
+const HUGE_PAGES: &str = "hugepages-";
+
+/// The name of a resource, as one word or `domain/word`.
+#[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub enum ResourceName {
+    /// `cpu`, counted in milli.
+    Cpu,
+    /// `memory`, in bytes.
+    Memory,
+    /// `ephemeral-storage`, in bytes.
+    EphemeralStorage,
+    /// `pods`: how many a node may run.
+    Pods,
+    /// Everything else: `hugepages-2Mi`, `nvidia.com/gpu`.
+    Scalar(Box<str>),
+}
+
+impl ResourceName {
+    /// The name on the wire.
+    pub fn as_str(&self) -> &str {
+        match self {
+            Self::Cpu => "cpu",
+            Self::Memory => "memory",
+            Self::EphemeralStorage => "ephemeral-storage",
+            Self::Pods => "pods",
+            Self::Scalar(name) => name,
+        }
+    }
+
+    /// An amount of this resource as kubectl would show it: `1500m` of cpu, `128Mi` of memory, `3` of a
+    /// device.
+    pub fn format(&self, amount: i64) -> String {
+        match self {
+            Self::Cpu => format!("{amount}m"),
+            Self::Memory | Self::EphemeralStorage => format_bytes(amount),
+            Self::Scalar(name) if name.starts_with(HUGE_PAGES) => format_bytes(amount),
+            Self::Pods | Self::Scalar(_) => amount.to_string(),
+        }
+    }
+}
+
+impl From<&str> for ResourceName {
+    fn from(name: &str) -> Self {
+        match name {
+            "cpu" => Self::Cpu,
+            "memory" => Self::Memory,
+            "ephemeral-storage" => Self::EphemeralStorage,
+            "pods" => Self::Pods,
+            other => Self::Scalar(other.into()),
+        }
+    }
+}
+
+impl fmt::Display for ResourceName {
+    fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
+        out.pad(self.as_str())
+    }
+}
+
+/// Whether kube-scheduler counts this resource as a scalar: extended resources, huge pages, everything under
+/// `kubernetes.io/`, attachable volumes. Other names mean nothing to it.
+pub fn is_scalar_name(name: &str) -> bool {
+    name.contains("kubernetes.io/")
+        || name.starts_with(HUGE_PAGES)
+        || name.starts_with("attachable-volumes-")
+        || is_extended_name(name)
+}
+
+/// `domain/word`, such that it stays a qualified name when a quota prefixes it with `requests.`.
+fn is_extended_name(name: &str) -> bool {
+    const QUOTA_PREFIX: &str = "requests.";
+    let Some((domain, word)) = name.split_once('/') else { return false };
+    !name.contains("kubernetes.io/")
+        && !name.starts_with(QUOTA_PREFIX)
+        && QUOTA_PREFIX.len() + domain.len() <= 253
+        && domain.split('.').all(is_domain_label)
+        && word.len() <= 63
+        && is_word(word)
+}
+
+fn is_domain_label(label: &str) -> bool {
+    let alphanumeric = |byte: &u8| byte.is_ascii_lowercase() || byte.is_ascii_digit();
+    starts_and_ends(label, alphanumeric) && label.bytes().all(|byte| alphanumeric(&byte) || byte == b'-')
+}
+
+fn is_word(word: &str) -> bool {
+    starts_and_ends(word, u8::is_ascii_alphanumeric)
+        && word.bytes().all(|byte| byte.is_ascii_alphanumeric() || b"-_.".contains(&byte))
+}
+
+fn starts_and_ends(text: &str, with: impl Fn(&u8) -> bool) -> bool {
+    text.as_bytes().first().is_some_and(&with) && text.as_bytes().last().is_some_and(&with)
+}
+
+/// Powers of 1024 where they are exact, else powers of 1000: `128Mi`, `2M`, `1500`.
+fn format_bytes(bytes: i64) -> String {
+    if bytes % 1024 == 0 {
+        Quantity::from_bytes(bytes).to_string()
+    } else {
+        Quantity::from_units(bytes).to_string()
+    }
+}

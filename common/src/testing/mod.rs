@@ -1,0 +1,278 @@
+//! Builders for tests, which read like speech: `pod("web-1").cpu("500m").on("n1").owned_by(&set)`.
+//!
+//! Pods and nodes are built as API JSON and go through the real decoders.
+
+mod reserved;
+mod world;
+
+pub(crate) use reserved::{bare_reservation, plain, reservation};
+pub(crate) use world::{entry, world};
+
+use crate::api;
+use crate::model::ids::{Text, Uid};
+use crate::model::owner::{ControllerRef, OwnerKind, Workload};
+use crate::model::reservation::Reservation;
+use crate::model::{Node, Pod};
+use jiff::{SignedDuration, Timestamp};
+use serde_json::{Value, json};
+
+/// A pod in the making.
+#[derive(Clone)]
+pub(crate) struct PodBuilder(Value);
+
+/// A node in the making.
+#[derive(Clone)]
+pub(crate) struct NodeBuilder(Value);
+
+/// The moment at which tests happen.
+pub(crate) fn now() -> Timestamp {
+    at(0)
+}
+
+/// So many seconds after [`now`].
+pub(crate) fn at(seconds: i64) -> Timestamp {
+    let noon: Timestamp = "2026-01-31T12:00:00Z".parse().unwrap();
+    noon + SignedDuration::from_secs(seconds)
+}
+
+/// A UID as the API server makes them, always the same one for `name`.
+pub(crate) fn uid(name: &str) -> Uid {
+    let hash = |seed: u64| {
+        let step = |hash: u64, byte: u8| (hash ^ u64::from(byte)).wrapping_mul(0x0100_0000_01b3);
+        name.bytes().fold(0xcbf2_9ce4_8422_2325 ^ seed, step)
+    };
+    let hex = format!("{:016x}{:016x}", hash(1), hash(2));
+    let parts = [&hex[..8], &hex[8..12], &hex[12..16], &hex[16..20], &hex[20..]];
+    Uid::from(parts.join("-"))
+}
+
+/// A pod in the namespace `default` that asks for nothing.
+pub(crate) fn pod(name: &str) -> PodBuilder {
+    PodBuilder(json!({
+        "metadata": { "name": name, "namespace": "default", "uid": uid(name).as_str(), "resourceVersion": "1" },
+        "spec": { "containers": [{ "name": "main" }] },
+        "status": {},
+    }))
+}
+
+/// A node with 4 cpus, 16 Gi of memory and 110 pod slots.
+pub(crate) fn node(name: &str) -> NodeBuilder {
+    NodeBuilder(json!({
+        "metadata": { "name": name, "uid": uid(name).as_str(), "resourceVersion": "1" },
+        "spec": {},
+        "status": { "allocatable": { "cpu": "4", "memory": "16Gi", "pods": "110" } },
+    }))
+}
+
+/// A Deployment in the namespace `default`.
+pub(crate) fn deployment(name: &str) -> Workload {
+    workload(OwnerKind::Deployment, name)
+}
+
+/// A ReplicaSet in the namespace `default`.
+pub(crate) fn replica_set(name: &str) -> Workload {
+    workload(OwnerKind::ReplicaSet, name)
+}
+
+/// A workload in the namespace `default`.
+pub(crate) fn workload(kind: OwnerKind, name: &str) -> Workload {
+    Workload {
+        kind,
+        namespace: "default".into(),
+        name: name.into(),
+        uid: uid(&format!("{kind}/{name}")),
+        resource_version: 1,
+        controller: None,
+    }
+}
+
+impl Workload {
+    /// The same, controlled by `owner`.
+    pub(crate) fn of(mut self, owner: &Workload) -> Self {
+        self.controller = Some(ControllerRef {
+            kind: Some(owner.kind),
+            kind_name: Text::from(owner.kind.as_str()),
+            name: owner.name.clone(),
+            uid: owner.uid.clone(),
+        });
+        self
+    }
+
+    /// The same in another namespace.
+    pub(crate) fn namespace(mut self, namespace: &str) -> Self {
+        self.namespace = namespace.into();
+        self
+    }
+}
+
+impl PodBuilder {
+    pub(crate) fn build(&self) -> Pod {
+        api::pod::pod(&self.0.to_string()).unwrap()
+    }
+
+    /// Sets any field, by its JSON pointer.
+    pub(crate) fn with(mut self, pointer: &str, value: Value) -> Self {
+        let place = pointer.split('/').skip(1).fold(&mut self.0, |place, part| match part.parse::<usize>() {
+            Ok(index) => &mut place[index],
+            Err(_) => &mut place[part.replace("~1", "/")],
+        });
+        *place = value;
+        self
+    }
+
+    pub(crate) fn namespace(self, namespace: &str) -> Self {
+        self.with("/metadata/namespace", json!(namespace))
+    }
+
+    /// The UID that belongs to this name instead of to the pod's own.
+    pub(crate) fn uid(self, name: &str) -> Self {
+        self.with("/metadata/uid", json!(uid(name).as_str()))
+    }
+
+    pub(crate) fn version(self, version: u64) -> Self {
+        self.with("/metadata/resourceVersion", json!(version.to_string()))
+    }
+
+    pub(crate) fn cpu(self, amount: &str) -> Self {
+        self.asks("cpu", amount)
+    }
+
+    pub(crate) fn memory(self, amount: &str) -> Self {
+        self.asks("memory", amount)
+    }
+
+    pub(crate) fn asks(self, resource: &str, amount: &str) -> Self {
+        let resource = resource.replace('/', "~1");
+        self.with(&format!("/spec/containers/0/resources/requests/{resource}"), json!(amount))
+    }
+
+    pub(crate) fn on(self, node: &str) -> Self {
+        self.with("/spec/nodeName", json!(node))
+    }
+
+    pub(crate) fn owned_by(self, owner: &Workload) -> Self {
+        let group = owner.kind.group();
+        let version = if group.is_empty() { "v1".to_owned() } else { format!("{group}/v1") };
+        let reference = json!({
+            "apiVersion": version, "kind": owner.kind.as_str(), "name": &*owner.name, "uid": owner.uid.as_str(),
+            "controller": true,
+        });
+        self.with("/metadata/ownerReferences", json!([reference]))
+    }
+
+    pub(crate) fn scheduler(self, name: &str) -> Self {
+        self.with("/spec/schedulerName", json!(name))
+    }
+
+    pub(crate) fn priority(self, priority: i32) -> Self {
+        self.with("/spec/priority", json!(priority))
+    }
+
+    /// Tolerates `key=value:Effect`; without a value any, without an effect any.
+    pub(crate) fn tolerates(mut self, text: &str) -> Self {
+        let (taint, effect) = text.split_once(':').unwrap_or((text, ""));
+        let (key, value, operator) = match taint.split_once('=') {
+            Some((key, value)) => (key, value, "Equal"),
+            None => (taint, "", "Exists"),
+        };
+        let toleration = json!({ "key": key, "value": value, "operator": operator, "effect": effect });
+        push(&mut self.0["spec"]["tolerations"], toleration);
+        self
+    }
+
+    /// Stamped as the taker of a reservation.
+    pub(crate) fn stamp(self, stamp: impl ToString) -> Self {
+        self.with("/metadata/annotations/reserve~1seat", json!(stamp.to_string()))
+    }
+
+    pub(crate) fn scheduled_at(self, time: Timestamp) -> Self {
+        let condition =
+            json!({ "type": "PodScheduled", "status": "True", "lastTransitionTime": time.to_string() });
+        self.with("/status/conditions", json!([condition]))
+    }
+
+    pub(crate) fn terminating(self) -> Self {
+        self.with("/metadata/deletionTimestamp", json!(now().to_string()))
+    }
+
+    pub(crate) fn phase(self, phase: &str) -> Self {
+        self.with("/status/phase", json!(phase))
+    }
+}
+
+impl NodeBuilder {
+    pub(crate) fn build(&self) -> Node {
+        api::node::node(&self.0.to_string()).unwrap()
+    }
+
+    /// The UID that belongs to this name instead of to the node's own.
+    pub(crate) fn uid(mut self, name: &str) -> Self {
+        self.0["metadata"]["uid"] = json!(uid(name).as_str());
+        self
+    }
+
+    pub(crate) fn version(mut self, version: u64) -> Self {
+        self.0["metadata"]["resourceVersion"] = json!(version.to_string());
+        self
+    }
+
+    pub(crate) fn cpu(self, amount: &str) -> Self {
+        self.has("cpu", amount)
+    }
+
+    pub(crate) fn memory(self, amount: &str) -> Self {
+        self.has("memory", amount)
+    }
+
+    pub(crate) fn pods(self, slots: u32) -> Self {
+        self.has("pods", &slots.to_string())
+    }
+
+    pub(crate) fn has(mut self, resource: &str, amount: &str) -> Self {
+        self.0["status"]["allocatable"][resource] = json!(amount);
+        self
+    }
+
+    /// Tainted with `key=value:Effect` or `key:Effect`.
+    pub(crate) fn taint(mut self, text: &str) -> Self {
+        let (taint, effect) = text.split_once(':').unwrap();
+        let (key, value) = taint.split_once('=').unwrap_or((taint, ""));
+        push(&mut self.0["spec"]["taints"], json!({ "key": key, "value": value, "effect": effect }));
+        self
+    }
+
+    pub(crate) fn cordoned(mut self) -> Self {
+        self.0["spec"]["unschedulable"] = json!(true);
+        self
+    }
+
+    pub(crate) fn annotation(mut self, key: &str, value: &str) -> Self {
+        self.0["metadata"]["annotations"][key] = json!(value);
+        self
+    }
+
+    /// Carries the annotations of a reservation.
+    pub(crate) fn reserves(self, reservation: impl Into<Reservation>) -> Self {
+        let annotations = api::reservation::encode(&reservation.into()).unwrap();
+        annotations.iter().fold(self, |node, (key, value)| node.annotation(key, value))
+    }
+}
+
+fn push(list: &mut Value, item: Value) {
+    if list.is_null() {
+        *list = json!([]);
+    }
+    list.as_array_mut().unwrap().push(item);
+}
+
+impl From<PodBuilder> for Pod {
+    fn from(builder: PodBuilder) -> Self {
+        builder.build()
+    }
+}
+
+impl From<NodeBuilder> for Node {
+    fn from(builder: NodeBuilder) -> Self {
+        builder.build()
+    }
+}

@@ -1,0 +1,57 @@
+//! A cluster in the making.
+
+use crate::cluster::ledger::Entry;
+use crate::cluster::{Cluster, Event, Seen, Snapshot};
+use crate::model::owner::{OwnerKind, Workload};
+use crate::model::{Node, Pod};
+
+/// Everything that a cluster is about to learn at once.
+#[derive(Clone, Default)]
+pub(crate) struct World {
+    nodes: Vec<Node>,
+    pods: Vec<Pod>,
+    workloads: Vec<Workload>,
+}
+
+/// An empty world.
+pub(crate) fn world() -> World {
+    World::default()
+}
+
+/// The books of the one reservation that there is.
+pub(crate) fn entry<'s, 'w>(snapshot: &'s Snapshot<'w>) -> &'s Entry<'w> {
+    let mut entries = snapshot.nodes.iter().flat_map(|ledger| &ledger.entries);
+    let entry = entries.next().unwrap();
+    assert!(entries.next().is_none(), "there are several reservations");
+    entry
+}
+
+impl World {
+    pub(crate) fn node(mut self, node: impl Into<Node>) -> Self {
+        self.nodes.push(node.into());
+        self
+    }
+
+    pub(crate) fn pod(mut self, pod: impl Into<Pod>) -> Self {
+        self.pods.push(pod.into());
+        self
+    }
+
+    pub(crate) fn workload(mut self, workload: &Workload) -> Self {
+        self.workloads.push(workload.clone());
+        self
+    }
+
+    /// A cluster that has listed everything once.
+    pub(crate) fn cluster(self) -> Cluster {
+        let mut cluster = Cluster::default();
+        for kind in OwnerKind::ALL {
+            let live = self.workloads.iter().filter(|workload| workload.kind == kind).cloned().collect();
+            cluster.apply(Event::Workloads(kind, Seen::Relisted(live)));
+        }
+        cluster.apply(Event::Nodes(Seen::Relisted(self.nodes)));
+        cluster.apply(Event::Pods(Seen::Relisted(self.pods)));
+        assert!(cluster.is_complete());
+        cluster
+    }
+}

@@ -1,0 +1,69 @@
+//! The time: the API server's, carried on by the machine's monotonic clock.
+//!
+//! Expiry is written and judged by many machines, whose clocks differ; the API server's is the one they share. A
+//! step of this machine's wall clock changes nothing.
+
+use crate::scheduler::Now;
+use jiff::Timestamp;
+use jiff::fmt::rfc2822;
+use std::sync::{Arc, Mutex, PoisonError};
+use tokio::time::Instant;
+
+/// Tells the time. Clones are one clock.
+#[derive(Clone, Debug)]
+pub struct Clock {
+    started: Instant,
+    known: Arc<Mutex<(Timestamp, Instant)>>,
+}
+
+impl Clock {
+    /// A clock that goes by this machine until it hears from the API server.
+    #[expect(clippy::disallowed_methods, reason = "this is the module that asks the machine")]
+    pub fn start() -> Self {
+        let now = Instant::now();
+        Self { started: now, known: Arc::new(Mutex::new((Timestamp::now(), now))) }
+    }
+
+    /// Sets the clock by an answer's `Date` header. An unreadable one changes nothing.
+    pub fn learn(&self, headers: &http::HeaderMap) {
+        let date = headers.get(http::header::DATE).and_then(|date| date.to_str().ok());
+        if let Some(date) = date.and_then(|date| rfc2822::DateTimeParser::new().parse_timestamp(date).ok()) {
+            *self.known.lock().unwrap_or_else(PoisonError::into_inner) = (date, Instant::now());
+        }
+    }
+
+    /// The time.
+    pub fn now(&self) -> Now {
+        let (wall, at) = *self.known.lock().unwrap_or_else(PoisonError::into_inner);
+        let now = Instant::now();
+        Now { wall: wall.saturating_add(now - at).unwrap_or(wall), elapsed: now - self.started }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::Clock;
+    use std::time::Duration;
+
+    fn headers(date: &str) -> http::HeaderMap {
+        [(http::header::DATE, date.parse().unwrap())].into_iter().collect()
+    }
+
+    #[tokio::test(start_paused = true)]
+    async fn goes_by_the_api_server_and_on_by_itself() {
+        let clock = Clock::start();
+        clock.learn(&headers("Mon, 16 Nov 2026 08:00:00 GMT"));
+        tokio::time::advance(Duration::from_secs(90)).await;
+        assert_eq!(clock.now().wall.to_string(), "2026-11-16T08:01:30Z");
+        assert_eq!(clock.now().elapsed, Duration::from_secs(90));
+    }
+
+    #[tokio::test(start_paused = true)]
+    async fn an_unreadable_date_changes_nothing() {
+        let clock = Clock::start();
+        clock.learn(&headers("Mon, 16 Nov 2026 08:00:00 GMT"));
+        clock.learn(&headers("yesterday"));
+        clock.learn(&http::HeaderMap::new());
+        assert_eq!(clock.now().wall.to_string(), "2026-11-16T08:00:00Z");
+    }
+}

@@ -1,0 +1,56 @@
+//! pods/binding: the node and the seat in one write.
+
+use super::{Effects, Outcome, call};
+use crate::scheduler::Binding;
+use common::api::names::SEAT_STAMP;
+use common::model::{NodeName, PodKey, ReservationId, Uid};
+use k8s_openapi::api::core::v1 as core;
+use kube::api::PostParams;
+use kube::core::{ObjectMeta, Status};
+
+/// Binds the pod. A 409 means that it is bound, by whomever, or gone, or gated: only a look at the pod can tell
+/// which, because an earlier try of ours may have arrived after all.
+pub(super) async fn bind(
+    effects: &Effects,
+    pod: &PodKey,
+    uid: &Uid,
+    node: &NodeName,
+    seat: Option<&ReservationId>,
+) -> Binding {
+    let binding = binding(pod, uid, node, seat);
+    let params = PostParams::default();
+    let pods = effects.pods(pod);
+    match call(pods.create_subresource::<_, Status>("binding", &pod.name, &params, &binding)).await {
+        Outcome::Done(_) => {
+            tracing::info!(%pod, %node, seat = seat.map(tracing::field::display), "bound");
+            Binding::Bound
+        }
+        Outcome::Refused(status) if status.code != 409 => {
+            tracing::warn!(%pod, %node, "bind: {}", status.message);
+            Binding::Refused { why: status.message }
+        }
+        Outcome::Refused(_) => Binding::Unknown,
+        Outcome::Unknown(why) => {
+            tracing::warn!(%pod, %node, "bind: {why}");
+            Binding::Unknown
+        }
+    }
+}
+
+fn binding(pod: &PodKey, uid: &Uid, node: &NodeName, seat: Option<&ReservationId>) -> core::Binding {
+    core::Binding {
+        metadata: ObjectMeta {
+            name: Some(pod.name.to_string()),
+            namespace: Some(pod.namespace.to_string()),
+            uid: Some(uid.to_string()),
+            annotations: seat.map(|seat| [(SEAT_STAMP.to_owned(), seat.to_string())].into()),
+            ..ObjectMeta::default()
+        },
+        target: core::ObjectReference {
+            api_version: Some("v1".into()),
+            kind: Some("Node".into()),
+            name: Some(node.to_string()),
+            ..core::ObjectReference::default()
+        },
+    }
+}

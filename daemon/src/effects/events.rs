@@ -1,0 +1,95 @@
+//! Events about pods, in upstream's words.
+
+use super::{Effects, Outcome, call};
+use crate::scheduler::PodEvent;
+use common::model::{PodKey, Uid};
+use jiff::Timestamp;
+use k8s_openapi::api::core::v1::ObjectReference;
+use k8s_openapi::api::events::v1::Event;
+use k8s_openapi::apimachinery::pkg::apis::meta::v1::MicroTime;
+use kube::Api;
+use kube::api::PostParams;
+use kube::core::ObjectMeta;
+
+/// The API server refuses longer notes.
+const NOTE_LEN_MAX: usize = 1024;
+
+/// What an event is about.
+pub(super) struct About<'a> {
+    pub(super) pod: &'a PodKey,
+    pub(super) uid: &'a Uid,
+    pub(super) scheduler_name: &'a str,
+    pub(super) at: Timestamp,
+}
+
+/// Writes one event. An event that cannot be written is let go: it is talk, not state.
+pub(super) async fn write(effects: &Effects, about: &About<'_>, event: &PodEvent) {
+    let events: Api<Event> = Api::namespaced(effects.client.clone(), &about.pod.namespace);
+    let wire = wire(about, event, &effects.instance);
+    match call(events.create(&PostParams::default(), &wire)).await {
+        Outcome::Done(_) => {}
+        // Its namespace is being deleted.
+        Outcome::Refused(status) if matches!(status.code, 403 | 404) => {
+            tracing::debug!(pod = %about.pod, "write an event: {}", status.message);
+        }
+        Outcome::Refused(status) => tracing::warn!(pod = %about.pod, "write an event: {}", status.message),
+        Outcome::Unknown(why) => tracing::warn!(pod = %about.pod, "write an event: {why}"),
+    }
+}
+
+fn wire(about: &About<'_>, event: &PodEvent, instance: &str) -> Event {
+    let (kind, reason, action, note) = match event {
+        PodEvent::Scheduled { node } => {
+            ("Normal", "Scheduled", "Binding", format!("Successfully assigned {} to {node}", about.pod))
+        }
+        PodEvent::FailedScheduling { message } => ("Warning", "FailedScheduling", "Scheduling", message.clone()),
+    };
+    Event {
+        metadata: ObjectMeta {
+            // As upstream: the pod's name and the moment, which no two events of a pod share.
+            name: Some(format!("{}.{:x}", about.pod.name, about.at.as_nanosecond())),
+            namespace: Some(about.pod.namespace.to_string()),
+            ..ObjectMeta::default()
+        },
+        action: Some(action.into()),
+        event_time: Some(MicroTime(about.at)),
+        note: Some(cut(note)),
+        reason: Some(reason.into()),
+        regarding: Some(ObjectReference {
+            api_version: Some("v1".into()),
+            kind: Some("Pod".into()),
+            name: Some(about.pod.name.to_string()),
+            namespace: Some(about.pod.namespace.to_string()),
+            uid: Some(about.uid.to_string()),
+            ..ObjectReference::default()
+        }),
+        reporting_controller: Some(about.scheduler_name.into()),
+        reporting_instance: Some(instance.into()),
+        type_: Some(kind.into()),
+        ..Event::default()
+    }
+}
+
+/// A note of at most the length that the API server takes, whole characters only.
+fn cut(note: String) -> String {
+    const MARK: &str = " ...";
+    if note.len() <= NOTE_LEN_MAX {
+        return note;
+    }
+    let end = (0..=NOTE_LEN_MAX - MARK.len()).rev().find(|end| note.is_char_boundary(*end)).unwrap_or(0);
+    format!("{}{MARK}", &note[..end])
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{NOTE_LEN_MAX, cut};
+
+    #[test]
+    fn a_long_note_is_cut_between_characters() {
+        assert_eq!(cut("short".into()), "short");
+        let ascii = cut("x".repeat(2000));
+        assert_eq!((ascii.len(), &ascii[1018..]), (NOTE_LEN_MAX, "xx ..."));
+        let wide = cut("ä".repeat(1000));
+        assert!(wide.len() <= NOTE_LEN_MAX && wide.ends_with("ä ..."), "{wide}");
+    }
+}

@@ -1,0 +1,35 @@
+//! A fresh look at a pod whose binding is unknown, repeated until there is an answer.
+
+use super::{Effects, Outcome, call};
+use crate::scheduler::Binding;
+use common::model::{NodeName, PodKey, Uid};
+use std::time::Duration;
+
+/// The pause between two looks: short, because room is assumed meanwhile; not nothing, because the server is ailing.
+const PAUSE: Duration = Duration::from_secs(1);
+
+/// Whether the pod is bound to `node`. Reads without a resource version, that is, from the newest state.
+pub(super) async fn find(effects: &Effects, pod: &PodKey, uid: &Uid, node: &NodeName) -> Binding {
+    loop {
+        match call(effects.pods(pod).get(&pod.name)).await {
+            Outcome::Done(found) if found.metadata.uid.as_deref() != Some(uid.as_str()) => {
+                return refused("the pod is gone");
+            }
+            Outcome::Done(found) => {
+                return match found.spec.and_then(|spec| spec.node_name) {
+                    Some(bound) if bound == node.as_str() => Binding::Bound,
+                    Some(_) => refused("the pod was bound to another node"),
+                    None => refused("the pod was not bound"),
+                };
+            }
+            Outcome::Refused(status) if status.code == 404 => return refused("the pod is gone"),
+            Outcome::Refused(status) => tracing::warn!(%pod, "look at the pod: {}", status.message),
+            Outcome::Unknown(why) => tracing::warn!(%pod, "look at the pod: {why}"),
+        }
+        tokio::time::sleep(PAUSE).await;
+    }
+}
+
+fn refused(why: &str) -> Binding {
+    Binding::Refused { why: why.into() }
+}

@@ -1,0 +1,90 @@
+//! The only hand that writes to the cluster.
+//!
+//! Each effect is one call with a deadline. What is lost when a call fails is said with the effect: a binding comes
+//! back as an answer, a condition or an event that could not be written is logged and let go, since the next
+//! decision writes it again.
+//!
+//! Knows nothing of: why anything is written.
+
+mod bind;
+mod condition;
+mod events;
+mod find;
+
+use crate::config::CALL_DEADLINE;
+use crate::scheduler::{Binding, Effect, Input};
+use common::model::{PodKey, Uid};
+use k8s_openapi::api::core::v1::Pod;
+use kube::{Api, Client};
+
+/// Carries effects out.
+#[derive(Clone)]
+pub struct Effects {
+    client: Client,
+    /// Which process this is, for events.
+    instance: String,
+}
+
+/// What came of a call.
+pub(crate) enum Outcome<T> {
+    /// The server did it.
+    Done(T),
+    /// The server refused, for certain.
+    Refused(kube::core::Status),
+    /// No answer, or one that does not tell.
+    Unknown(String),
+}
+
+impl Effects {
+    /// A hand that writes through `client`.
+    pub fn new(client: Client, instance: String) -> Self {
+        Self { client, instance }
+    }
+
+    /// Carries one effect out, and returns what the scheduler is to know about it.
+    pub async fn run(&self, effect: Effect) -> Option<Input> {
+        match effect {
+            Effect::Bind { pod, uid, node, seat } => {
+                let outcome = bind::bind(self, &pod, &uid, &node, seat.as_ref()).await;
+                Some(answer(pod, uid, outcome))
+            }
+            Effect::Find { pod, uid, node } => {
+                let outcome = find::find(self, &pod, &uid, &node).await;
+                Some(answer(pod, uid, outcome))
+            }
+            Effect::Condition { pod, uid, generation, reason, message, since } => {
+                let condition = condition::Condition { generation, reason, message: &message, since };
+                condition::write(self, &pod, &uid, &condition).await;
+                None
+            }
+            Effect::Record { pod, uid, scheduler_name, event, at } => {
+                events::write(self, &events::About { pod: &pod, uid: &uid, scheduler_name: &scheduler_name, at }, &event)
+                    .await;
+                None
+            }
+        }
+    }
+
+    fn pods(&self, pod: &PodKey) -> Api<Pod> {
+        Api::namespaced(self.client.clone(), &pod.namespace)
+    }
+}
+
+/// Makes a call with a deadline, and sorts its answer.
+pub(crate) async fn call<T>(call: impl Future<Output = kube::Result<T>>) -> Outcome<T> {
+    match tokio::time::timeout(CALL_DEADLINE, call).await {
+        Ok(Ok(done)) => Outcome::Done(done),
+        // 408, 429 and 5xx come from a server that is overloaded or broken; it may have begun nevertheless.
+        Ok(Err(kube::Error::Api(status))) if is_certain(status.code) => Outcome::Refused(*status),
+        Ok(Err(error)) => Outcome::Unknown(error.to_string()),
+        Err(_) => Outcome::Unknown(format!("no answer in {} s", CALL_DEADLINE.as_secs())),
+    }
+}
+
+fn is_certain(code: u16) -> bool {
+    (400..500).contains(&code) && !matches!(code, 408 | 429)
+}
+
+fn answer(pod: PodKey, uid: Uid, outcome: Binding) -> Input {
+    Input::Binding { pod, uid, outcome }
+}

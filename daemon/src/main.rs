@@ -1,0 +1,30 @@
+//! `reserve-daemon`: parse, run, exit code.
+#![forbid(unsafe_code)]
+
+use clap::Parser;
+use daemon::args::Args;
+use daemon::clock::Clock;
+use daemon::config::Config;
+use std::process::ExitCode;
+use tracing_subscriber::EnvFilter;
+
+#[tokio::main]
+async fn main() -> ExitCode {
+    let args = Args::parse();
+    // kube_client logs whole answers of the API server when one cannot be decoded; those may hold secrets.
+    let filter = format!("{},kube_client=error", args.log_level());
+    tracing_subscriber::fmt().with_env_filter(EnvFilter::new(filter)).with_writer(std::io::stderr).init();
+    match start(args).await {
+        Ok(()) => ExitCode::SUCCESS,
+        Err(error) => {
+            tracing::error!("{error:#}");
+            ExitCode::FAILURE
+        }
+    }
+}
+
+async fn start(args: Args) -> anyhow::Result<()> {
+    let config = Config::try_from(args)?;
+    let client = config.client().await?;
+    daemon::run::run(&config, client, Clock::start(), daemon::run::stop_signal()).await
+}

@@ -1,0 +1,150 @@
+//! The pods that wait to be placed, on three shelves.
+//!
+//! ```text
+//!  push ──▶ active ──pop──▶ (being decided) ──park──▶ parked ──wake──▶ backing off ──time──▶ active
+//! ```
+//!
+//! *Active* pods are tried next, highest priority first, then in order of arrival. A pod that found no place is
+//! *parked* until something changes that could cure it; then it is *backing off* until its next try is due, so that
+//! a busy cluster does not make a hopeless pod spin.
+//!
+//! Knows nothing of: nodes, plugins, the API server. Time is the time since the start.
+
+mod backoff;
+#[cfg(test)]
+mod tests;
+
+use common::framework::Cure;
+use common::model::PodKey;
+use std::cmp::Reverse;
+use std::collections::{BTreeMap, BTreeSet};
+use std::time::Duration;
+
+/// A parked pod is tried again after this long even if nothing happened that we know could cure it. As upstream; it
+/// makes a missed wake-up harmless.
+const PARKED_MAX: Duration = Duration::from_secs(5 * 60);
+
+/// The waiting pods.
+#[derive(Debug, Default)]
+pub struct Queue {
+    pods: BTreeMap<PodKey, Entry>,
+    active: BTreeSet<(Reverse<i32>, u64, PodKey)>,
+    arrivals: u64,
+}
+
+#[derive(Debug)]
+struct Entry {
+    priority: i32,
+    arrival: u64,
+    attempts: u32,
+    /// When it may be tried again, given how often it was tried.
+    due: Duration,
+    shelf: Shelf,
+}
+
+#[derive(Debug, PartialEq)]
+enum Shelf {
+    Active,
+    BackingOff,
+    Parked { since: Duration, cures: BTreeSet<Cure> },
+    Deciding,
+}
+
+impl Queue {
+    /// Adds a pod, or tries a known one again because it changed.
+    pub fn push(&mut self, pod: PodKey, priority: i32, now: Duration) {
+        if let Some(entry) = self.pods.get_mut(&pod) {
+            self.active.remove(&(Reverse(entry.priority), entry.arrival, pod.clone()));
+            entry.priority = priority;
+        } else {
+            self.arrivals += 1;
+            let entry =
+                Entry { priority, arrival: self.arrivals, attempts: 0, due: now, shelf: Shelf::BackingOff };
+            self.pods.insert(pod.clone(), entry);
+        }
+        self.shelve(&pod, now);
+    }
+
+    /// Forgets a pod, which was bound or is gone.
+    pub fn remove(&mut self, pod: &PodKey) {
+        if let Some(entry) = self.pods.remove(pod) {
+            self.active.remove(&(Reverse(entry.priority), entry.arrival, pod.clone()));
+        }
+    }
+
+    /// The next pod to decide on. It stays in the queue, to be parked or removed.
+    pub fn pop(&mut self, now: Duration) -> Option<PodKey> {
+        self.shelve_due(now);
+        let (_, _, pod) = self.active.pop_first()?;
+        let entry = self.pods.get_mut(&pod)?;
+        entry.shelf = Shelf::Deciding;
+        entry.attempts = entry.attempts.saturating_add(1);
+        entry.due = now + backoff::delay(entry.attempts);
+        Some(pod)
+    }
+
+    /// Puts a pod aside that found no place, until something that `cures` names changes.
+    pub fn park(&mut self, pod: &PodKey, cures: BTreeSet<Cure>, now: Duration) {
+        if let Some(entry) = self.pods.get_mut(pod) {
+            entry.shelf = Shelf::Parked { since: now, cures };
+        }
+    }
+
+    /// Puts a pod aside whose binding failed: it will be tried again without anything having changed.
+    pub fn retry(&mut self, pod: &PodKey, now: Duration) {
+        self.shelve(pod, now);
+    }
+
+    /// Takes up again all parked pods that `cure` could help.
+    pub fn wake(&mut self, cure: Cure, now: Duration) {
+        let helped = |entry: &Entry| matches!(&entry.shelf, Shelf::Parked { cures, .. } if cures.contains(&cure));
+        self.shelve_where(helped, now);
+    }
+
+    /// When the next pod is due by itself.
+    pub fn next_due(&self) -> Option<Duration> {
+        let due = |entry: &Entry| match &entry.shelf {
+            Shelf::Active => Some(entry.due),
+            Shelf::BackingOff => Some(entry.due),
+            Shelf::Parked { since, .. } => Some(*since + PARKED_MAX),
+            Shelf::Deciding => None,
+        };
+        self.pods.values().filter_map(due).min()
+    }
+
+    /// How many pods wait.
+    pub fn len(&self) -> usize {
+        self.pods.len()
+    }
+
+    /// Whether no pod waits.
+    pub fn is_empty(&self) -> bool {
+        self.pods.is_empty()
+    }
+
+    fn shelve_due(&mut self, now: Duration) {
+        let due = |entry: &Entry| match &entry.shelf {
+            Shelf::BackingOff => entry.due <= now,
+            Shelf::Parked { since, .. } => *since + PARKED_MAX <= now,
+            Shelf::Active | Shelf::Deciding => false,
+        };
+        self.shelve_where(due, now);
+    }
+
+    fn shelve_where(&mut self, which: impl Fn(&Entry) -> bool, now: Duration) {
+        let pods: Vec<PodKey> =
+            self.pods.iter().filter(|(_, entry)| which(entry)).map(|(pod, _)| pod.clone()).collect();
+        pods.iter().for_each(|pod| self.shelve(pod, now));
+    }
+
+    /// Makes a pod active if it is due, else lets it back off.
+    fn shelve(&mut self, pod: &PodKey, now: Duration) {
+        let Some(entry) = self.pods.get_mut(pod) else { return };
+        if entry.due <= now {
+            entry.shelf = Shelf::Active;
+            self.active.insert((Reverse(entry.priority), entry.arrival, pod.clone()));
+        } else {
+            entry.shelf = Shelf::BackingOff;
+        }
+    }
+}

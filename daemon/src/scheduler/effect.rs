@@ -1,0 +1,73 @@
+//! Everything that the scheduler can wish for. `effects` carries it out.
+
+use common::model::ids::Text;
+use common::model::{NodeName, PodKey, ReservationId, Uid};
+use jiff::Timestamp;
+
+/// One wish.
+#[derive(Debug, Clone, PartialEq)]
+pub enum Effect {
+    /// Bind a pod to a node, and say which reservation it takes, in one write.
+    Bind {
+        /// The pod.
+        pod: PodKey,
+        /// Which pod of that name; a precondition of the write.
+        uid: Uid,
+        /// The node.
+        node: NodeName,
+        /// The reservation that it takes.
+        seat: Option<ReservationId>,
+    },
+    /// Look at a pod whose binding is unknown, until there is an answer.
+    Find {
+        /// The pod.
+        pod: PodKey,
+        /// Which pod of that name.
+        uid: Uid,
+        /// The node that it should be bound to.
+        node: NodeName,
+    },
+    /// Tell the pod, in its PodScheduled condition, why it has no place.
+    Condition {
+        /// The pod.
+        pod: PodKey,
+        /// Which pod of that name; a precondition of the write.
+        uid: Uid,
+        /// The generation of the pod that was judged.
+        generation: i64,
+        /// `Unschedulable` or `SchedulerError`.
+        reason: &'static str,
+        /// The whole message.
+        message: String,
+        /// When the condition turned false, if it does so now.
+        since: Option<Timestamp>,
+    },
+    /// Record an event about a pod.
+    Record {
+        /// The pod.
+        pod: PodKey,
+        /// Which pod of that name.
+        uid: Uid,
+        /// The scheduler that speaks.
+        scheduler_name: Text,
+        /// What happened.
+        event: PodEvent,
+        /// When.
+        at: Timestamp,
+    },
+}
+
+/// What can happen to a pod here.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum PodEvent {
+    /// It was bound.
+    Scheduled {
+        /// Where.
+        node: NodeName,
+    },
+    /// It has no place.
+    FailedScheduling {
+        /// Why.
+        message: String,
+    },
+}

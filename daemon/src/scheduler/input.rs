@@ -1,0 +1,36 @@
+//! Everything that can happen to the scheduler.
+
+use common::cluster::Event;
+use common::model::{PodKey, Uid};
+
+/// One thing that happened.
+#[derive(Debug, Clone, PartialEq)]
+pub enum Input {
+    /// Something was learnt about the cluster.
+    Cluster(Event),
+    /// What has become of a binding that was asked for.
+    Binding {
+        /// The pod.
+        pod: PodKey,
+        /// Which pod of that name.
+        uid: Uid,
+        /// What is known about it.
+        outcome: Binding,
+    },
+    /// Time has passed.
+    Tick,
+}
+
+/// What has become of a binding.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Binding {
+    /// The pod is bound to the node that was asked for.
+    Bound,
+    /// The pod is not bound by us, for certain.
+    Refused {
+        /// Why, for the log and the pod's event.
+        why: String,
+    },
+    /// No answer came, or one that can mean either. Only a fresh look at the pod can tell.
+    Unknown,
+}

@@ -1,0 +1,232 @@
+//! The scheduler as a state machine: `handle(input, now) -> effects`.
+//!
+//! Everything it knows came in through an input; everything it wants goes out as an effect. It can be driven
+//! without a client, without a runtime and at any time.
+
+mod effect;
+mod input;
+#[cfg(test)]
+mod tests;
+
+pub use effect::{Effect, PodEvent};
+pub use input::{Binding, Input};
+
+use crate::queue::Queue;
+use common::cluster::{Assumed, Change, Cluster};
+use common::cycle::{self, Decision, Refusal};
+use common::framework::{Cure, Registry};
+use common::model::ids::Text;
+use common::model::{NodeName, Pod, PodKey, ReservationId, Uid};
+use jiff::Timestamp;
+use std::collections::{BTreeMap, BTreeSet};
+use std::time::Duration;
+
+/// Decisions in one call of [`Scheduler::handle`]. Between two calls news from the cluster gets in.
+const DECISIONS_MAX: usize = 64;
+
+/// The condition's reason when no node can have the pod.
+const UNSCHEDULABLE: &str = "Unschedulable";
+
+/// The condition's reason when a node could, but something went wrong.
+const SCHEDULER_ERROR: &str = "SchedulerError";
+
+/// One moment, on both clocks.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Now {
+    /// The time of the API server.
+    pub wall: Timestamp,
+    /// The time since the daemon started, which never jumps.
+    pub elapsed: Duration,
+}
+
+/// The scheduler.
+pub struct Scheduler {
+    names: Vec<Text>,
+    registry: Registry,
+    cluster: Cluster,
+    queue: Queue,
+    /// What each waiting pod was last told, so that it is not told the same again.
+    told: BTreeMap<PodKey, (Uid, String)>,
+    /// When a reservation ends next; then pods that it kept out are tried again.
+    next_expiry: Option<Timestamp>,
+}
+
+impl Scheduler {
+    /// A scheduler for the pods that ask for one of `names`.
+    pub fn new(names: Vec<Text>, registry: Registry) -> Self {
+        Self {
+            names,
+            registry,
+            cluster: Cluster::default(),
+            queue: Queue::default(),
+            told: BTreeMap::new(),
+            next_expiry: None,
+        }
+    }
+
+    /// Takes in what happened, and says what is to be done about it.
+    pub fn handle(&mut self, input: Input, now: Now) -> Vec<Effect> {
+        let mut effects = Vec::new();
+        match input {
+            Input::Cluster(event) => {
+                let changes = self.cluster.apply(event);
+                self.changed(&changes, now);
+            }
+            Input::Binding { pod, uid, outcome } => self.binding(&pod, &uid, outcome, now, &mut effects),
+            Input::Tick => {}
+        }
+        self.wake_at_expiry(now);
+        self.decide(now, &mut effects);
+        effects
+    }
+
+    /// When to call with [`Input::Tick`] if nothing happens before.
+    pub fn next_tick(&self, now: Now) -> Option<Duration> {
+        if !self.cluster.is_complete() {
+            return None;
+        }
+        let expiry = self.next_expiry.map(|at| {
+            let left = Duration::try_from(at.duration_since(now.wall)).unwrap_or_default();
+            now.elapsed + left
+        });
+        [self.queue.next_due(), expiry].into_iter().flatten().min()
+    }
+
+    fn changed(&mut self, changes: &[Change], now: Now) {
+        for change in changes {
+            match change {
+                Change::PodWaiting(key) => self.enqueue(key, now),
+                Change::PodSettled(key) => self.dequeue(key),
+                Change::NodeChanged(_) => {
+                    self.queue.wake(Cure::Node, now.elapsed);
+                    self.queue.wake(Cure::Room, now.elapsed);
+                }
+                Change::RoomFreed(_) | Change::OwnersChanged => self.queue.wake(Cure::Room, now.elapsed),
+                Change::NodeGone(_) => {}
+            }
+        }
+    }
+
+    fn enqueue(&mut self, key: &PodKey, now: Now) {
+        let Some(pod) = self.cluster.pod(key) else { return };
+        if self.names.contains(&pod.scheduler_name) && !self.cluster.is_assumed(key) {
+            self.queue.push(key.clone(), pod.priority, now.elapsed);
+        }
+    }
+
+    fn dequeue(&mut self, key: &PodKey) {
+        self.queue.remove(key);
+        self.told.remove(key);
+    }
+
+    /// A reservation that has ended leaves room, although nothing happened in the cluster.
+    fn wake_at_expiry(&mut self, now: Now) {
+        if self.next_expiry.is_some_and(|at| at <= now.wall) {
+            self.queue.wake(Cure::Room, now.elapsed);
+        }
+        self.next_expiry = self.cluster.next_expiry(now.wall);
+    }
+
+    fn decide(&mut self, now: Now, effects: &mut Vec<Effect>) {
+        // What has not been listed yet looks like room.
+        if !self.cluster.is_complete() {
+            return;
+        }
+        for _ in 0..DECISIONS_MAX {
+            let Some(key) = self.queue.pop(now.elapsed) else { return };
+            let Some(pod) = self.cluster.pod(&key).filter(|pod| pod.is_waiting()).cloned() else {
+                self.dequeue(&key);
+                continue;
+            };
+            let decision = cycle::schedule(&pod, &self.cluster.snapshot(now.wall), &self.registry);
+            match decision {
+                Decision::Place { node, seat } => effects.push(self.place(&pod, node, seat, now)),
+                Decision::NoFit(trace) => {
+                    self.queue.park(&key, trace.cures(), now.elapsed);
+                    self.tell(&pod, UNSCHEDULABLE, trace.message(), now, effects);
+                }
+                Decision::Refused(refusal) => self.refuse(&pod, &refusal, now, effects),
+            }
+        }
+    }
+
+    fn place(&mut self, pod: &Pod, node: NodeName, seat: Option<ReservationId>, now: Now) -> Effect {
+        let (key, uid) = (pod.key.clone(), pod.uid.clone());
+        let assumed = Assumed { uid: uid.clone(), node: node.clone(), seat: seat.clone(), since: now.wall };
+        self.cluster.assume(key.clone(), assumed);
+        Effect::Bind { pod: key, uid, node, seat }
+    }
+
+    /// Only a change of the pod itself, or a release of ours that serves more, can help: there is nothing to wait
+    /// for. Of gates the API server has already told the pod.
+    fn refuse(&mut self, pod: &Pod, refusal: &Refusal, now: Now, effects: &mut Vec<Effect>) {
+        let cures = match refusal {
+            Refusal::Repelled { .. } => BTreeSet::from([Cure::Room]),
+            Refusal::Unreadable(_) | Refusal::Gated | Refusal::Unserved { .. } => BTreeSet::new(),
+        };
+        self.queue.park(&pod.key, cures, now.elapsed);
+        if *refusal != Refusal::Gated {
+            self.tell(pod, UNSCHEDULABLE, refusal.to_string(), now, effects);
+        }
+    }
+
+    fn binding(&mut self, key: &PodKey, uid: &Uid, outcome: Binding, now: Now, effects: &mut Vec<Effect>) {
+        let Some(node) = self.cluster.assumed_node(key, uid).cloned() else {
+            // Seen bound, or gone, before the answer came. Its event is still due.
+            if outcome == Binding::Bound {
+                self.announce(key, uid, now, effects);
+            }
+            return;
+        };
+        match outcome {
+            Binding::Bound => {
+                self.announce(key, uid, now, effects);
+                self.dequeue(key);
+            }
+            Binding::Unknown => effects.push(Effect::Find { pod: key.clone(), uid: uid.clone(), node }),
+            Binding::Refused { why } => {
+                let changes = self.cluster.forget(key, uid);
+                self.changed(&changes, now);
+                self.queue.retry(key, now.elapsed);
+                if let Some(pod) = self.cluster.pod(key).filter(|pod| pod.uid == *uid).cloned() {
+                    self.tell(&pod, SCHEDULER_ERROR, format!("binding rejected: {why}"), now, effects);
+                }
+            }
+        }
+    }
+
+    fn announce(&self, key: &PodKey, uid: &Uid, now: Now, effects: &mut Vec<Effect>) {
+        let Some(pod) = self.cluster.pod(key).filter(|pod| pod.uid == *uid) else { return };
+        let Some(node) = self.cluster.assumed_node(key, uid).or(pod.node.as_ref()) else { return };
+        effects.push(record(pod, PodEvent::Scheduled { node: node.clone() }, now));
+    }
+
+    /// Tells the pod why it has no place, unless it was told so last time.
+    fn tell(&mut self, pod: &Pod, reason: &'static str, message: String, now: Now, effects: &mut Vec<Effect>) {
+        let told = (pod.uid.clone(), message.clone());
+        if self.told.get(&pod.key) == Some(&told) {
+            return;
+        }
+        self.told.insert(pod.key.clone(), told);
+        let was_false = pod.scheduled.as_ref().is_some_and(|condition| !condition.is_true);
+        effects.push(Effect::Condition {
+            pod: pod.key.clone(),
+            uid: pod.uid.clone(),
+            generation: pod.generation,
+            reason,
+            message: message.clone(),
+            since: (!was_false).then_some(now.wall),
+        });
+        effects.push(record(pod, PodEvent::FailedScheduling { message }, now));
+    }
+}
+
+fn record(pod: &Pod, event: PodEvent, now: Now) -> Effect {
+    Effect::Record {
+        pod: pod.key.clone(),
+        uid: pod.uid.clone(),
+        scheduler_name: pod.scheduler_name.clone(),
+        event,
+        at: now.wall,
+    }
+}

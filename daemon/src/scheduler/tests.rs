@@ -1,0 +1,220 @@
+//! The scheduler driven without a client: inputs in, effects compared.
+
+use super::{Binding, Effect, Input, Now, PodEvent, Scheduler};
+use common::api::node::node;
+use common::api::pod::pod;
+use common::api::workload::workload;
+use common::cluster::{Event, Seen};
+use common::model::owner::OwnerKind;
+use common::model::{Node, Pod, PodKey};
+use common::plugins::default_registry;
+use serde_json::json;
+use std::time::Duration;
+
+const DEPLOYMENT: &str = "11111111-0000-4000-8000-000000000001";
+const REPLICA_SET: &str = "22222222-0000-4000-8000-000000000001";
+const STRANGER: &str = "a8f6f901-47c9-4475-b1f4-cac44597e173";
+
+fn now(seconds: u64) -> Now {
+    let start: jiff::Timestamp = "2026-11-16T08:00:00Z".parse().unwrap();
+    let elapsed = Duration::from_secs(seconds);
+    Now { wall: start + elapsed, elapsed }
+}
+
+fn small_node(annotations: serde_json::Value, version: u64) -> Node {
+    let json = json!({
+        "metadata": { "name": "n1", "uid": "node-1", "resourceVersion": version.to_string(), "annotations": annotations },
+        "status": { "allocatable": { "cpu": "6", "memory": "8Gi", "pods": "110" } },
+    });
+    node(&json.to_string()).unwrap()
+}
+
+fn waiting(name: &str, cpu: &str) -> serde_json::Value {
+    json!({
+        "metadata": { "name": name, "namespace": "default", "uid": format!("uid-{name}"), "resourceVersion": "5" },
+        "spec": { "schedulerName": "reserve-scheduler",
+                  "containers": [{ "name": "c", "resources": { "requests": { "cpu": cpu } } }] },
+        "status": { "phase": "Pending" },
+    })
+}
+
+fn decoded(json: &serde_json::Value) -> Pod {
+    pod(&json.to_string()).unwrap()
+}
+
+/// A pod of the ReplicaSet of our Deployment.
+fn owned(name: &str, cpu: &str) -> serde_json::Value {
+    let mut json = waiting(name, cpu);
+    json["metadata"]["ownerReferences"] = json!([
+        { "apiVersion": "apps/v1", "kind": "ReplicaSet", "name": "web-1", "uid": REPLICA_SET, "controller": true }]);
+    json
+}
+
+/// A scheduler that has listed one node and one Deployment with its ReplicaSet, and no pods.
+fn listed(annotations: serde_json::Value) -> Scheduler {
+    let mut scheduler = Scheduler::new(vec!["reserve-scheduler".into()], default_registry());
+    let nodes = Event::Nodes(Seen::Relisted(vec![small_node(annotations, 1)]));
+    scheduler.handle(Input::Cluster(nodes), now(0));
+    for kind in OwnerKind::ALL {
+        let live = match kind {
+            OwnerKind::Deployment => vec![
+                json!({ "metadata": { "name": "web", "namespace": "default", "uid": DEPLOYMENT } }),
+            ],
+            OwnerKind::ReplicaSet => vec![json!({ "metadata": { "name": "web-1", "namespace": "default", "uid": REPLICA_SET,
+                "ownerReferences": [{ "apiVersion": "apps/v1", "kind": "Deployment", "name": "web", "uid": DEPLOYMENT, "controller": true }] } })],
+            _ => vec![],
+        };
+        let live = live.iter().map(|json| workload(kind, &json.to_string()).unwrap()).collect();
+        scheduler.handle(Input::Cluster(Event::Workloads(kind, Seen::Relisted(live))), now(0));
+    }
+    scheduler.handle(Input::Cluster(Event::Pods(Seen::Relisted(vec![]))), now(0));
+    scheduler
+}
+
+fn apply(scheduler: &mut Scheduler, pod: Pod, seconds: u64) -> Vec<Effect> {
+    scheduler.handle(Input::Cluster(Event::Pods(Seen::Applied(pod))), now(seconds))
+}
+
+fn annotate(scheduler: &mut Scheduler, annotations: serde_json::Value, seconds: u64) -> Vec<Effect> {
+    let node = small_node(annotations, 2);
+    scheduler.handle(Input::Cluster(Event::Nodes(Seen::Applied(node))), now(seconds))
+}
+
+fn answer(scheduler: &mut Scheduler, name: &str, outcome: Binding, seconds: u64) -> Vec<Effect> {
+    let pod = PodKey::new("default", name);
+    scheduler.handle(Input::Binding { pod, uid: format!("uid-{name}").into(), outcome }, now(seconds))
+}
+
+fn bind(name: &str) -> Effect {
+    Effect::Bind {
+        pod: PodKey::new("default", name),
+        uid: format!("uid-{name}").into(),
+        node: "n1".into(),
+        seat: None,
+    }
+}
+
+/// The message of the one pod that was told something.
+fn told(effects: &[Effect]) -> Vec<&str> {
+    let message = |effect| match effect {
+        &Effect::Condition { ref message, .. } => Some(message.as_str()),
+        _ => None,
+    };
+    effects.iter().filter_map(message).collect()
+}
+
+#[test]
+fn a_pod_is_bound_and_announced_once() {
+    let mut scheduler = listed(json!({}));
+    assert_eq!(apply(&mut scheduler, decoded(&waiting("a", "1")), 0), [bind("a")]);
+    assert_eq!(apply(&mut scheduler, decoded(&waiting("a", "1")), 1), [], "it is not decided on twice");
+    let effects = answer(&mut scheduler, "a", Binding::Bound, 1);
+    let [Effect::Record { event, .. }] = &effects[..] else { panic!("{effects:?}") };
+    assert_eq!(*event, PodEvent::Scheduled { node: "n1".into() });
+}
+
+#[test]
+fn nothing_is_decided_before_everything_was_listed() {
+    let mut scheduler = Scheduler::new(vec!["reserve-scheduler".into()], default_registry());
+    let node = small_node(json!({}), 1);
+    assert_eq!(scheduler.handle(Input::Cluster(Event::Nodes(Seen::Relisted(vec![node]))), now(0)), []);
+    let pods = Event::Pods(Seen::Relisted(vec![decoded(&waiting("a", "1"))]));
+    assert_eq!(scheduler.handle(Input::Cluster(pods), now(0)), []);
+    let mut effects = Vec::new();
+    for kind in OwnerKind::ALL {
+        assert_eq!(effects, [], "before {kind}");
+        effects = scheduler.handle(Input::Cluster(Event::Workloads(kind, Seen::Relisted(vec![]))), now(0));
+    }
+    assert_eq!(effects, [bind("a")]);
+}
+
+#[test]
+fn pods_of_other_schedulers_are_left_alone() {
+    let mut scheduler = listed(json!({}));
+    let mut other = waiting("a", "1");
+    other["spec"]["schedulerName"] = json!("default-scheduler");
+    assert_eq!(apply(&mut scheduler, decoded(&other), 0), []);
+}
+
+#[test]
+fn an_assumed_pod_takes_room_until_its_binding_is_refused() {
+    let mut scheduler = listed(json!({}));
+    assert_eq!(apply(&mut scheduler, decoded(&waiting("a", "4")), 0), [bind("a")]);
+    let effects = apply(&mut scheduler, decoded(&waiting("b", "4")), 0);
+    assert_eq!(told(&effects), ["0/1 nodes are available: 1 Insufficient cpu."]);
+    let refused = Binding::Refused { why: "no".into() };
+    let effects = answer(&mut scheduler, "a", refused, 5);
+    assert!(effects.contains(&bind("b")) || effects.contains(&bind("a")), "{effects:?}");
+}
+
+#[test]
+fn a_binding_without_an_answer_keeps_its_room_until_somebody_has_looked() {
+    let mut scheduler = listed(json!({}));
+    apply(&mut scheduler, decoded(&waiting("a", "4")), 0);
+    let effects = answer(&mut scheduler, "a", Binding::Unknown, 1);
+    assert!(matches!(&effects[..], [Effect::Find { node, .. }] if node.as_str() == "n1"), "{effects:?}");
+    let effects = apply(&mut scheduler, decoded(&waiting("b", "4")), 3600);
+    assert_eq!(told(&effects), ["0/1 nodes are available: 1 Insufficient cpu."], "no timer frees the room");
+}
+
+#[test]
+fn room_that_is_kept_for_somebody_else_is_not_given_away_and_given_when_released() {
+    let mut scheduler = listed(json!({ format!("reserve.cpu/{STRANGER}"): "5500m" }));
+    let effects = apply(&mut scheduler, decoded(&waiting("a", "1")), 0);
+    assert_eq!(told(&effects), ["0/1 nodes are available: 1 Insufficient cpu."]);
+    assert!(!format!("{effects:?}").contains(STRANGER), "no event names the owner of a reservation");
+    assert_eq!(annotate(&mut scheduler, json!({}), 2), [bind("a")]);
+}
+
+#[test]
+fn the_owner_takes_its_seat_and_says_so_with_the_binding() {
+    let id = format!("{DEPLOYMENT}.abc");
+    let info = json!({ "v": 1, "owner": { "kind": "Deployment", "namespace": "default", "name": "web", "uid": DEPLOYMENT },
+        "created": "2026-11-16T07:59:00Z", "expires": "2026-11-16T08:09:00Z", "request": "r1", "placement": "wait" });
+    let mut scheduler =
+        listed(json!({ format!("reserve.cpu/{id}"): "5500m", format!("reserve.info/{id}"): info.to_string() }));
+    let stranger = apply(&mut scheduler, decoded(&waiting("a", "1")), 0);
+    assert_eq!(told(&stranger), ["0/1 nodes are available: 1 Insufficient cpu."]);
+    let effects = apply(&mut scheduler, decoded(&owned("w", "5500m")), 0);
+    let [Effect::Bind { seat: Some(seat), .. }] = &effects[..] else { panic!("{effects:?}") };
+    assert_eq!(seat.to_string(), id);
+}
+
+#[test]
+fn a_reservation_that_expires_lets_waiting_pods_in_without_any_event() {
+    let id = format!("{DEPLOYMENT}.abc");
+    let info = json!({ "v": 1, "owner": { "kind": "Deployment", "namespace": "default", "name": "web", "uid": DEPLOYMENT },
+        "created": "2026-11-16T07:59:00Z", "expires": "2026-11-16T08:01:00Z", "request": "r1", "placement": "wait" });
+    let mut scheduler =
+        listed(json!({ format!("reserve.cpu/{id}"): "5500m", format!("reserve.info/{id}"): info.to_string() }));
+    apply(&mut scheduler, decoded(&waiting("a", "1")), 0);
+    assert_eq!(scheduler.next_tick(now(30)), Some(Duration::from_secs(60)));
+    assert_eq!(scheduler.handle(Input::Tick, now(59)), []);
+    assert_eq!(scheduler.handle(Input::Tick, now(60)), [bind("a")]);
+}
+
+#[test]
+fn the_same_reason_is_told_once() {
+    let mut scheduler = listed(json!({}));
+    let effects = apply(&mut scheduler, decoded(&waiting("a", "7")), 0);
+    assert_eq!(told(&effects), ["0/1 nodes are available: 1 Insufficient cpu."]);
+    assert_eq!(annotate(&mut scheduler, json!({ "x": "y" }), 10), [], "tried again, nothing new to say");
+}
+
+#[test]
+fn a_feature_that_is_not_served_is_named_and_the_pod_is_never_placed() {
+    let mut scheduler = listed(json!({}));
+    let mut picky = waiting("a", "1");
+    picky["spec"]["nodeSelector"] = json!({ "disk": "ssd" });
+    let effects = apply(&mut scheduler, decoded(&picky), 0);
+    assert_eq!(told(&effects).len(), 1);
+    assert!(told(&effects)[0].contains("spec.nodeSelector"), "{effects:?}");
+    assert_eq!(annotate(&mut scheduler, json!({ "x": "y" }), 10), []);
+}
+
+#[test]
+fn a_pod_whose_requests_cannot_be_read_is_told_where() {
+    let mut scheduler = listed(json!({}));
+    let effects = apply(&mut scheduler, decoded(&waiting("a", "many")), 0);
+    assert!(told(&effects)[0].contains("spec.containers[0].resources.requests[\"cpu\"]"), "{effects:?}");
+}

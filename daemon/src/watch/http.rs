@@ -1,0 +1,107 @@
+//! The two calls a watch is made of: a GET answered at once, and one answered line by line.
+
+use super::Watched;
+use crate::clock::Clock;
+use ::http::{Request, Response, header};
+use bytes::BytesMut;
+use common::api::DecodeError;
+use common::api::list::status;
+use futures::StreamExt;
+use futures::stream::BoxStream;
+use http_body_util::BodyExt;
+use kube::client::Body;
+use std::time::Duration;
+
+/// A page of a list may take this long; big clusters on busy servers need some of it.
+const LIST_DEADLINE: Duration = Duration::from_secs(60);
+
+/// The longest line of a watch. The API server stores no object larger than a few MiB; more is not from it.
+const LINE_LEN_MAX: usize = 16 << 20;
+
+/// Why a call failed.
+#[derive(Debug, thiserror::Error)]
+pub(super) enum CallError {
+    /// The server answered, but not with what was asked for.
+    #[error("the API server answered {code}: {message}")]
+    Refused { code: u16, message: String },
+    /// No answer came, or half of one.
+    #[error("no answer from the API server: {0}")]
+    Broken(String),
+    /// The answer is not JSON of the expected form.
+    #[error("{0}: {source}", source = .0.source)]
+    Decode(#[from] DecodeError),
+}
+
+/// One answer as a whole.
+pub(super) async fn get<W: Watched>(
+    client: &kube::Client,
+    clock: &Clock,
+    watched: &W,
+    query: &str,
+) -> Result<String, CallError> {
+    let answer = async {
+        let response = send(client, watched, query).await?;
+        clock.learn(response.headers());
+        let body = response.into_body().collect().await.map_err(broken)?.to_bytes();
+        String::from_utf8(body.into()).map_err(broken)
+    };
+    tokio::time::timeout(LIST_DEADLINE, answer).await.map_err(broken)?
+}
+
+/// An answer that comes line by line.
+pub(super) struct Lines {
+    chunks: BoxStream<'static, Result<bytes::Bytes, kube::Error>>,
+    buffer: BytesMut,
+    idle: Duration,
+}
+
+impl Lines {
+    /// Starts a call whose answer is given up when nothing comes for as long as `idle`.
+    pub(super) async fn open<W: Watched>(
+        client: &kube::Client,
+        watched: &W,
+        query: &str,
+        idle: Duration,
+    ) -> Result<Self, CallError> {
+        let response = tokio::time::timeout(LIST_DEADLINE, send(client, watched, query)).await.map_err(broken)??;
+        let chunks = response.into_body().into_data_stream().map(|chunk| chunk.map_err(kube::Error::from)).boxed();
+        Ok(Self { chunks, buffer: BytesMut::new(), idle })
+    }
+
+    /// The next line; `None` at the end of the answer. Half a line at the end is no line: its event comes again.
+    pub(super) async fn next(&mut self) -> Result<Option<String>, CallError> {
+        let mut searched = 0;
+        loop {
+            if let Some(end) = self.buffer[searched..].iter().position(|byte| *byte == b'\n') {
+                let line = self.buffer.split_to(searched + end + 1);
+                return String::from_utf8(line.to_vec()).map(Some).map_err(broken);
+            }
+            searched = self.buffer.len();
+            if searched > LINE_LEN_MAX {
+                return Err(CallError::Broken(format!("a line of more than {LINE_LEN_MAX} bytes")));
+            }
+            match tokio::time::timeout(self.idle, self.chunks.next()).await.map_err(broken)? {
+                Some(chunk) => self.buffer.extend_from_slice(&chunk.map_err(broken)?),
+                None => return Ok(None),
+            }
+        }
+    }
+}
+
+async fn send<W: Watched>(client: &kube::Client, watched: &W, query: &str) -> Result<Response<Body>, CallError> {
+    let request = Request::get(format!("{}?{query}", watched.path()))
+        .header(header::ACCEPT, watched.accept())
+        .body(Body::from(Vec::new()))
+        .map_err(broken)?;
+    let response = client.send(request).await.map_err(broken)?;
+    let code = response.status();
+    if code.is_success() {
+        return Ok(response);
+    }
+    let body = response.into_body().collect().await.map_err(broken)?.to_bytes();
+    Err(CallError::Refused { code: code.as_u16(), message: status(&String::from_utf8_lossy(&body)) })
+}
+
+fn broken(error: impl std::fmt::Display) -> CallError {
+    CallError::Broken(error.to_string())
+}

@@ -1,0 +1,162 @@
+//! From the API server to inputs: list once, then watch, for ever; whatever goes wrong, list again.
+//!
+//! A list is one more event: it says what is there, and the belief finds out what vanished. What cannot be decoded
+//! is reported and passed over, one object at a time. Lists are always read from the newest state, never from a
+//! cache that may go back in time.
+//!
+//! Knows nothing of: what the inputs are for.
+
+mod http;
+mod watched;
+
+pub use watched::{Nodes, Pods, Watched, Workloads};
+
+use crate::clock::Clock;
+use crate::scheduler::Input;
+use common::api::list::{WatchLine, page, version, watch_line};
+use common::cluster::Seen;
+use http::{CallError, Lines};
+use std::time::Duration;
+use tokio::sync::mpsc;
+
+/// Objects in one page of a list: small enough that one answer neither stalls the server nor fills our memory.
+const PAGE_LEN: usize = 500;
+
+/// How long the server keeps a watch open. It ends watches at random before ten minutes by itself.
+const WATCH_SECONDS: u64 = 300;
+
+/// The shortest and the longest pause after something went wrong.
+const PAUSES: (Duration, Duration) = (Duration::from_millis(800), Duration::from_secs(30));
+
+/// After this many broken watches in a row the position itself is doubted, and everything is listed again.
+const BROKEN_MAX: u32 = 3;
+
+/// Sends everything that happens to one kind of object. Returns when nobody listens any more.
+pub async fn follow<W: Watched>(watched: W, client: kube::Client, clock: Clock, inputs: mpsc::Sender<Input>) {
+    let mut follower = Follower { watched, client, clock, inputs, failures: 0 };
+    while !follower.inputs.is_closed() {
+        match follower.list().await {
+            Ok(version) => follower.watch_from(version).await,
+            Err(error) => follower.list_failed(&error).await,
+        }
+    }
+}
+
+struct Follower<W> {
+    watched: W,
+    client: kube::Client,
+    clock: Clock,
+    inputs: mpsc::Sender<Input>,
+    failures: u32,
+}
+
+/// Why a watch ended.
+enum Ended {
+    /// The server closed it, as it does from time to time.
+    Closed,
+    /// The server no longer knows the version that we have reached.
+    TooOld,
+}
+
+impl<W: Watched> Follower<W> {
+    /// Lists everything, and returns the version from which to watch.
+    async fn list(&self) -> Result<String, CallError> {
+        let mut live = Vec::new();
+        let mut next = String::new();
+        loop {
+            let query = format!("limit={PAGE_LEN}&continue={next}&{}", self.watched.selector());
+            let body = http::get(&self.client, &self.clock, &self.watched, &query).await?;
+            let page = page(&body)?;
+            live.extend(page.items.iter().filter_map(|json| self.decode(json)));
+            match page.next {
+                Some(token) => next = token.into_owned(),
+                None => {
+                    let version = page.resource_version.into_owned();
+                    tracing::debug!(what = self.watched.name(), count = live.len(), "listed");
+                    self.send(Seen::Relisted(live)).await;
+                    return Ok(version);
+                }
+            }
+        }
+    }
+
+    /// A kind of workload that we may not read ends chains of owners there; it must not stop everything else.
+    async fn list_failed(&mut self, error: &CallError) {
+        tracing::warn!(what = self.watched.name(), "list: {error}");
+        if self.watched.is_optional() && matches!(error, CallError::Refused { code: 403 | 404, .. }) {
+            self.send(Seen::Relisted(Vec::new())).await;
+        }
+        self.pause().await;
+    }
+
+    /// Watches until everything has to be listed again.
+    async fn watch_from(&mut self, mut version: String) {
+        self.failures = 0;
+        while !self.inputs.is_closed() {
+            match self.watch(&mut version).await {
+                Ok(Ended::Closed) => self.failures = 0,
+                Ok(Ended::TooOld) => return,
+                Err(error) => {
+                    tracing::warn!(what = self.watched.name(), "watch: {error}");
+                    self.pause().await;
+                    if self.failures >= BROKEN_MAX {
+                        return;
+                    }
+                }
+            }
+        }
+    }
+
+    /// One watch. Moves `version` on with every event, so that the next watch goes on after it.
+    async fn watch(&self, at: &mut String) -> Result<Ended, CallError> {
+        let query = format!(
+            "watch=1&allowWatchBookmarks=true&timeoutSeconds={WATCH_SECONDS}&resourceVersion={at}&{}",
+            self.watched.selector()
+        );
+        let idle = Duration::from_secs(WATCH_SECONDS + 10);
+        let mut lines = match Lines::open(&self.client, &self.watched, &query, idle).await {
+            Err(CallError::Refused { code: 410, .. }) => return Ok(Ended::TooOld),
+            lines => lines?,
+        };
+        while let Some(line) = lines.next().await? {
+            let (json, is_deleted) = match watch_line(&line)? {
+                WatchLine::Applied(json) => (json, false),
+                WatchLine::Deleted(json) => (json, true),
+                WatchLine::Bookmark(version) => {
+                    *at = version.into_owned();
+                    continue;
+                }
+                WatchLine::Failed { code: 410, .. } => return Ok(Ended::TooOld),
+                WatchLine::Failed { code, message } => {
+                    return Err(CallError::Refused { code, message: message.into_owned() });
+                }
+            };
+            if let Some(object) = self.decode(json) {
+                self.send(if is_deleted { Seen::Deleted(object) } else { Seen::Applied(object) }).await;
+            }
+            *at = version(json)?;
+        }
+        Ok(Ended::Closed)
+    }
+
+    fn decode(&self, json: &str) -> Option<W::Object> {
+        match self.watched.decode(json) {
+            Ok(object) => Some(object),
+            Err(error) => {
+                tracing::error!(what = self.watched.name(), "{error}: {}", error.source);
+                None
+            }
+        }
+    }
+
+    async fn send(&self, seen: Seen<W::Object>) {
+        // Nobody listens only when the daemon stops, and `follow` sees that by itself.
+        let _ = self.inputs.send(Input::Cluster(self.watched.event(seen))).await;
+    }
+
+    async fn pause(&mut self) {
+        let pause = PAUSES.0 * 2_u32.pow(self.failures.min(6));
+        self.failures += 1;
+        tokio::time::sleep(pause.min(PAUSES.1)).await;
+    }
+}

@@ -1,0 +1,122 @@
+//! The kinds of object that are followed: where they are, and what becomes of them.
+
+use common::api::{self, DecodeError};
+use common::cluster::{Event, Seen};
+use common::model::owner::{OwnerKind, Workload};
+use common::model::{Node, Pod};
+
+/// One kind of object.
+pub trait Watched {
+    /// What it is decoded to.
+    type Object;
+
+    /// The plural, for logs.
+    fn name(&self) -> &'static str;
+
+    /// Where the API server lists it.
+    fn path(&self) -> String;
+
+    /// Which of them, as a query.
+    fn selector(&self) -> &'static str {
+        ""
+    }
+
+    /// In which form the API server is to send it.
+    fn accept(&self) -> &'static str {
+        "application/json"
+    }
+
+    /// Whether the daemon can do without it.
+    fn is_optional(&self) -> bool {
+        false
+    }
+
+    /// Reads one object.
+    fn decode(&self, json: &str) -> Result<Self::Object, DecodeError>;
+
+    /// What is learnt by having seen it.
+    fn event(&self, seen: Seen<Self::Object>) -> Event;
+}
+
+/// All nodes.
+pub struct Nodes;
+
+/// All pods that have not ended.
+pub struct Pods;
+
+/// All workloads of one kind, by their metadata.
+pub struct Workloads(pub OwnerKind);
+
+impl Watched for Nodes {
+    type Object = Node;
+
+    fn name(&self) -> &'static str {
+        "nodes"
+    }
+
+    fn path(&self) -> String {
+        "/api/v1/nodes".into()
+    }
+
+    fn decode(&self, json: &str) -> Result<Node, DecodeError> {
+        api::node::node(json)
+    }
+
+    fn event(&self, seen: Seen<Node>) -> Event {
+        Event::Nodes(seen)
+    }
+}
+
+impl Watched for Pods {
+    type Object = Pod;
+
+    fn name(&self) -> &'static str {
+        "pods"
+    }
+
+    fn path(&self) -> String {
+        "/api/v1/pods".into()
+    }
+
+    /// `status.phase!=Succeeded,status.phase!=Failed`: a pod that ended arrives as deleted.
+    fn selector(&self) -> &'static str {
+        "fieldSelector=status.phase%21%3DSucceeded%2Cstatus.phase%21%3DFailed"
+    }
+
+    fn decode(&self, json: &str) -> Result<Pod, DecodeError> {
+        api::pod::pod(json)
+    }
+
+    fn event(&self, seen: Seen<Pod>) -> Event {
+        Event::Pods(seen)
+    }
+}
+
+impl Watched for Workloads {
+    type Object = Workload;
+
+    fn name(&self) -> &'static str {
+        self.0.plural()
+    }
+
+    fn path(&self) -> String {
+        self.0.path()
+    }
+
+    /// Metadata alone, as a list and as an object of a watch.
+    fn accept(&self) -> &'static str {
+        "application/json;as=PartialObjectMetadataList;g=meta.k8s.io;v=v1,application/json;as=PartialObjectMetadata;g=meta.k8s.io;v=v1,application/json"
+    }
+
+    fn is_optional(&self) -> bool {
+        true
+    }
+
+    fn decode(&self, json: &str) -> Result<Workload, DecodeError> {
+        api::workload::workload(self.0, json)
+    }
+
+    fn event(&self, seen: Seen<Workload>) -> Event {
+        Event::Workloads(self.0, seen)
+    }
+}

@@ -1,0 +1,9 @@
+//! Any annotations of a node, one `key=value` on a line: whatever strangers write, reading reservations does not panic.
+#![no_main]
+
+use libfuzzer_sys::fuzz_target;
+
+fuzz_target!(|text: &str| {
+    let annotations = text.lines().map(|line| line.split_once('=').unwrap_or((line, "")));
+    let _ = common::api::reservation::parse(annotations);
+});

@@ -1,0 +1,105 @@
+//! `kubectl reserve explain`: why a pod is Pending, in the scheduler's own judgement.
+
+use crate::cli::Explain;
+use crate::connect::Session;
+use crate::error::{Exit, Failure};
+use crate::read;
+use crate::render::explain::{Answer, Report, render};
+use crate::{printer, world};
+use common::api;
+use common::api::names::DEFAULT_SCHEDULER_NAME;
+use common::cluster::Snapshot;
+use common::cycle::{self, Depth};
+use common::framework::Registry;
+use common::model::Pod;
+use common::plugins::{default_registry, without_reservations};
+
+pub(crate) async fn run(args: &Explain, session: &Session) -> Result<(), Failure> {
+    let name = pod_name(&args.pod)?;
+    let pod = find(session, name).await?;
+    let world = world::read(session).await?;
+    let snapshot = world.cluster.snapshot(world.now);
+    let obeyed = is_obeyed(&pod);
+    let registry = if obeyed { default_registry() } else { without_reservations() };
+    let answer = answer(&pod, &snapshot, &registry);
+    let asker = snapshot.asker(&pod);
+    let report = Report {
+        asker: &asker,
+        cluster: &world.cluster,
+        snapshot: &snapshot,
+        answer: &answer,
+        obeyed,
+        now: world.now,
+    };
+    printer::out(&render(&report))?;
+    if answer.is_no_fit() { Err(Failure::silent(Exit::NoFit)) } else { Ok(()) }
+}
+
+fn answer(pod: &Pod, snapshot: &Snapshot<'_>, registry: &Registry) -> Answer {
+    if pod.is_ended() {
+        return Answer::Ended;
+    }
+    if pod.deleting {
+        return Answer::Deleting;
+    }
+    if let Some(node) = &pod.node {
+        return Answer::Bound(node.clone());
+    }
+    match cycle::refusal(pod, snapshot, registry) {
+        Some(refusal) => Answer::Refused(refusal),
+        None => Answer::Judged(cycle::judge(&snapshot.asker(pod), snapshot, registry, Depth::All)),
+    }
+}
+
+/// Whether the pod's scheduler heeds reservations. kube-scheduler by its default name does not know of them; any
+/// other name is taken to be one of the daemon's.
+fn is_obeyed(pod: &Pod) -> bool {
+    &*pod.scheduler_name != DEFAULT_SCHEDULER_NAME
+}
+
+async fn find(session: &Session, name: &str) -> Result<Pod, Failure> {
+    let namespace = &session.namespace;
+    let path = format!("/api/v1/namespaces/{namespace}/pods/{name}");
+    let answer = read::get(session, &path, "application/json").await.map_err(|error| match error {
+        read::ReadError::Refused { code: 404, message } => Failure::new(format!(
+            "Error from server (NotFound): {message}"
+        ))
+        .hint(format!("kubectl get pods -n {namespace} lists the pods there; -n NAMESPACE looks elsewhere")),
+        error => error.into_failure("read the pod", &format!("get pods in namespace {namespace}")),
+    })?;
+    api::pod::pod(&answer.text).map_err(|error| Failure::new(format!("{error}: {}", error.source)))
+}
+
+/// The name out of NAME, pod/NAME or po/NAME. It becomes part of a URL, so it is checked.
+fn pod_name(text: &str) -> Result<&str, Failure> {
+    let name = match text.split_once('/') {
+        None => text,
+        Some(("pod" | "pods" | "po", name)) => name,
+        Some((kind, _)) => {
+            return Err(Failure::new(format!("{kind:?} cannot be explained, only pods"))
+                .hint("kubectl get pods lists the pods of a workload"));
+        }
+    };
+    let allowed = |byte: u8| matches!(byte, b'a'..=b'z' | b'0'..=b'9' | b'-' | b'.');
+    if name.is_empty() || name.len() > 253 || !name.bytes().all(allowed) || name.starts_with(['.', '-']) {
+        return Err(Failure::new(format!("{text:?} is not the name of a pod")));
+    }
+    Ok(name)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::pod_name;
+
+    #[test]
+    fn a_pod_is_named_as_kubectl_names_it() {
+        assert_eq!(pod_name("web-1").unwrap(), "web-1");
+        assert_eq!(pod_name("pod/web-1").unwrap(), "web-1");
+        assert_eq!(pod_name("po/web-1").unwrap(), "web-1");
+        let long = "x".repeat(254);
+        for odd in ["", "../nodes/n1", "pod/../x", "a b", "a?watch=1", "-x", "deploy/web", "pod/", "ä", &long]
+        {
+            assert!(pod_name(odd).is_err(), "{odd:?}");
+        }
+    }
+}

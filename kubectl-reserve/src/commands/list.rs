@@ -1,0 +1,51 @@
+//! `kubectl reserve list`: what is reserved, for whom, until when.
+
+use crate::cli::{List, Output};
+use crate::connect::Session;
+use crate::error::Failure;
+use crate::printer;
+use crate::render::json::{self, Format};
+use crate::render::list::{Row, rows, table};
+use crate::world;
+
+pub(crate) async fn run(args: &List, session: &Session) -> Result<(), Failure> {
+    let world = world::read(session).await?;
+    let snapshot = world.cluster.snapshot(world.now);
+    let mut rows = rows(&snapshot, &world.cluster);
+    if !args.all_namespaces {
+        rows.retain(|row| row.namespace().is_none_or(|namespace| namespace == session.namespace));
+    }
+    match args.output {
+        Output::Json => return printer::out(&json::list(&rows, Format::Json)?),
+        Output::Yaml => return printer::out(&json::list(&rows, Format::Yaml)?),
+        Output::Name => return printer::out(&rows.iter().map(|row| row.id() + "\n").collect::<String>()),
+        Output::Table | Output::Wide => {}
+    }
+    if rows.is_empty() {
+        printer::say(&nothing_found(args, session));
+        return Ok(());
+    }
+    printer::out(&table(&rows, args, world.now))?;
+    warn_of_strangers(&rows);
+    Ok(())
+}
+
+fn nothing_found(args: &List, session: &Session) -> String {
+    if args.all_namespaces {
+        "No reservations found.".into()
+    } else {
+        format!("No reservations found in {} namespace.", session.namespace)
+    }
+}
+
+/// Room that is kept for nobody is the first thing an operator of a full cluster wants to know of.
+fn warn_of_strangers(rows: &[Row<'_>]) {
+    for row in rows.iter().filter(|row| row.is_for_nobody()) {
+        printer::warn(&format!(
+            "the owner of {} was not found; free its room with: kubectl annotate node {} {}",
+            row.id(),
+            row.node,
+            row.removal()
+        ));
+    }
+}

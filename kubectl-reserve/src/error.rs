@@ -1,0 +1,46 @@
+//! What goes wrong, in words, with the next step and the exit code.
+
+use std::fmt;
+
+/// The exit codes other than success; clap itself exits with 2 on bad usage.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[repr(u8)]
+pub(crate) enum Exit {
+    /// Something failed.
+    Error = 1,
+    /// The pod that was explained has no place.
+    NoFit = 10,
+    /// The caller may not do that.
+    Forbidden = 14,
+}
+
+/// Why a command did not do what was asked.
+#[derive(Debug)]
+pub(crate) struct Failure {
+    pub(crate) exit: Exit,
+    /// What happened; none when the output already says it.
+    pub(crate) message: Option<String>,
+    /// What to do about it.
+    pub(crate) hint: Option<String>,
+}
+
+impl Failure {
+    pub(crate) fn new(message: impl fmt::Display) -> Self {
+        Self { exit: Exit::Error, message: Some(message.to_string()), hint: None }
+    }
+
+    /// An exit code whose reason has been printed as the answer.
+    pub(crate) fn silent(exit: Exit) -> Self {
+        Self { exit, message: None, hint: None }
+    }
+
+    pub(crate) fn hint(mut self, hint: impl fmt::Display) -> Self {
+        self.hint = Some(hint.to_string());
+        self
+    }
+
+    pub(crate) fn exit(mut self, exit: Exit) -> Self {
+        self.exit = exit;
+        self
+    }
+}

@@ -1,0 +1,135 @@
+//! Machine-readable output, `kubectl-reserve/v1alpha1`. Within a version fields are only added.
+
+use super::list::{Row, What};
+use crate::error::Failure;
+use common::model::Resources;
+use common::model::reservation::Origin;
+use serde::Serialize;
+use std::collections::BTreeMap;
+
+const API_VERSION: &str = "kubectl-reserve/v1alpha1";
+
+/// The two ways to write it.
+#[derive(Clone, Copy)]
+pub(crate) enum Format {
+    Json,
+    Yaml,
+}
+
+#[derive(Serialize)]
+#[serde(rename_all = "camelCase")]
+struct ReservationList {
+    api_version: &'static str,
+    kind: &'static str,
+    items: Vec<Item>,
+}
+
+#[derive(Serialize, Default)]
+#[serde(rename_all = "camelCase")]
+struct Item {
+    name: String,
+    node: String,
+    state: String,
+    manual: bool,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    owner: Option<Owner>,
+    amount: BTreeMap<String, String>,
+    held: BTreeMap<String, String>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    replaces: Option<Pod>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    taken_by: Option<Pod>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    record: Option<Record>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    expires: Option<String>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    problem: Option<String>,
+}
+
+#[derive(Serialize)]
+struct Owner {
+    kind: String,
+    namespace: String,
+    name: String,
+    uid: String,
+}
+
+#[derive(Serialize)]
+struct Pod {
+    name: String,
+    uid: String,
+}
+
+#[derive(Serialize)]
+struct Record {
+    priority: i32,
+    created: String,
+    placement: &'static str,
+    request: String,
+    by: String,
+    reason: String,
+}
+
+/// The list as a document.
+pub(crate) fn list(rows: &[Row<'_>], format: Format) -> Result<String, Failure> {
+    let items = rows.iter().map(item).collect();
+    let list = ReservationList { api_version: API_VERSION, kind: "ReservationList", items };
+    match format {
+        Format::Json => serde_json::to_string_pretty(&list).map(|text| text + "\n").map_err(Failure::new),
+        Format::Yaml => serde_saphyr::to_string(&list).map_err(Failure::new),
+    }
+}
+
+fn item(row: &Row<'_>) -> Item {
+    let (entry, owner) = match &row.what {
+        What::Reservation { entry, owner } => (entry, owner),
+        What::Invalid(invalid) => {
+            return Item {
+                name: invalid.key.to_string(),
+                node: row.node.into(),
+                state: "Invalid".into(),
+                problem: Some(invalid.problem.to_string()),
+                ..Item::default()
+            };
+        }
+    };
+    let reservation = entry.reservation;
+    Item {
+        name: row.name(),
+        node: row.node.into(),
+        state: entry.state.as_str().into(),
+        manual: reservation.is_manual(),
+        owner: owner.as_ref().map(|owner| Owner {
+            kind: owner.kind.to_string(),
+            namespace: owner.namespace.to_string(),
+            name: owner.name.to_string(),
+            uid: owner.uid.to_string(),
+        }),
+        amount: amounts(&reservation.amount),
+        held: amounts(&entry.held),
+        replaces: reservation
+            .replaces()
+            .map(|pod| Pod { name: pod.name.to_string(), uid: pod.uid.to_string() }),
+        taken_by: entry.taken_by.map(|pod| Pod { name: pod.key.name.to_string(), uid: pod.uid.to_string() }),
+        record: record(&reservation.origin),
+        expires: reservation.expires().map(|expires| expires.to_string()),
+        problem: None,
+    }
+}
+
+fn record(origin: &Origin) -> Option<Record> {
+    let Origin::Recorded(record) = origin else { return None };
+    Some(Record {
+        priority: record.priority,
+        created: record.created.to_string(),
+        placement: record.placement.as_str(),
+        request: record.request.to_string(),
+        by: record.by.to_string(),
+        reason: record.reason.to_string(),
+    })
+}
+
+fn amounts(amounts: &Resources) -> BTreeMap<String, String> {
+    amounts.iter().map(|(resource, amount)| (resource.to_string(), resource.format(amount))).collect()
+}

@@ -1,0 +1,81 @@
+//! The cluster as the caller may see it: everything listed once, into the same belief that the daemon keeps.
+
+use crate::connect::Session;
+use crate::error::Failure;
+use crate::printer;
+use crate::read::{self, ReadError};
+use common::api::{self, DecodeError};
+use common::cluster::{Cluster, Event, Seen};
+use common::model::owner::OwnerKind;
+use jiff::Timestamp;
+
+/// Pods that have not ended: `status.phase!=Succeeded,status.phase!=Failed`.
+const LIVE_PODS: &str = "fieldSelector=status.phase%21%3DSucceeded%2Cstatus.phase%21%3DFailed";
+
+const JSON: &str = "application/json";
+
+/// Metadata alone: whole workloads are much larger and nothing else of them is read.
+const METADATA: &str = "application/json;as=PartialObjectMetadataList;g=meta.k8s.io;v=v1,application/json";
+
+/// What was read, and when.
+pub(crate) struct World {
+    pub(crate) cluster: Cluster,
+    /// The API server's time when the reading was done.
+    pub(crate) now: Timestamp,
+}
+
+/// Reads nodes, pods and workloads.
+pub(crate) async fn read(session: &Session) -> Result<World, Failure> {
+    let mut cluster = Cluster::default();
+    let nodes = list(session, "/api/v1/nodes", "", api::node::node).await;
+    let (nodes, now) = nodes.map_err(|error| error.into_failure("list nodes", "get, list nodes"))?;
+    cluster.apply(Event::Nodes(Seen::Relisted(nodes)));
+    let pods = list(session, "/api/v1/pods", LIVE_PODS, api::pod::pod).await;
+    let (pods, _) =
+        pods.map_err(|error| error.into_failure("list pods", "get, list pods in all namespaces"))?;
+    cluster.apply(Event::Pods(Seen::Relisted(pods)));
+    for kind in OwnerKind::ALL {
+        let live = workloads(session, kind).await?;
+        cluster.apply(Event::Workloads(kind, Seen::Relisted(live)));
+    }
+    Ok(World { cluster, now: now.unwrap_or_else(local_time) })
+}
+
+/// Workloads of one kind. Without the right to read them the answer is poorer, but there is one.
+async fn workloads(session: &Session, kind: OwnerKind) -> Result<Vec<common::model::Workload>, Failure> {
+    let mut live = Vec::new();
+    let each = |json: &str| push(&mut live, api::workload::workload(kind, json));
+    match read::list(session, &kind.path(), "", METADATA, each).await {
+        Ok(_) => Ok(live),
+        Err(ReadError::Refused { code: 403, .. }) => {
+            let what = kind.plural();
+            printer::warn(&format!("cannot list {what}, so pods that belong to them count as strangers"));
+            Ok(Vec::new())
+        }
+        // An API group that this cluster does not serve has no objects.
+        Err(ReadError::Refused { code: 404, .. }) => Ok(Vec::new()),
+        Err(error) => Err(error.into_failure("list workloads", &format!("get, list {}", kind.plural()))),
+    }
+}
+
+async fn list<T>(
+    session: &Session,
+    path: &str,
+    query: &str,
+    decode: fn(&str) -> Result<T, DecodeError>,
+) -> Result<(Vec<T>, Option<Timestamp>), ReadError> {
+    let mut live = Vec::new();
+    let at = read::list(session, path, query, JSON, |json| push(&mut live, decode(json))).await?;
+    Ok((live, at))
+}
+
+fn push<T>(live: &mut Vec<T>, decoded: Result<T, DecodeError>) -> Result<(), String> {
+    live.push(decoded.map_err(|error| format!("{error}: {}", error.source))?);
+    Ok(())
+}
+
+/// For a server that sends no date, which the API's own never is.
+#[expect(clippy::disallowed_methods, reason = "the command is the outermost layer, and this its only clock")]
+fn local_time() -> Timestamp {
+    Timestamp::now()
+}

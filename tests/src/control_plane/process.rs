@@ -1,0 +1,128 @@
+//! One program of the control plane, with a minder that ends it whatever happens to us.
+
+use std::fs::{self, File};
+use std::os::unix::process::CommandExt as _;
+use std::path::{Path, PathBuf};
+use std::process::{Child, Command, Stdio};
+use std::time::Duration;
+
+use anyhow::{Context as _, Result, bail};
+
+use super::components::Component;
+use super::settings::tell;
+
+/// Runs a program and ends it when the pipe to its standard input closes.
+const MINDER: &str = include_str!("../../control-plane/minder.sh");
+/// The minder kills after 5 s; beyond this something is wrong with the minder.
+const END_MAX: Duration = Duration::from_secs(8);
+const END_POLL: Duration = Duration::from_millis(20);
+/// How much of a log an error repeats.
+const LINES_SHOWN: usize = 15;
+
+/// A running program.
+#[derive(Debug)]
+pub(super) struct Process {
+    name: &'static str,
+    minder: Child,
+    log: PathBuf,
+    pid_file: PathBuf,
+}
+
+impl Process {
+    /// Starts `component` with its log and pid in `dir`.
+    pub(super) fn start(component: &Component, program: &Path, dir: &Path) -> Result<Self> {
+        let log = dir.join(format!("{}.log", component.name));
+        let pid_file = dir.join(format!("{}.pid", component.name));
+        let out = File::create(&log).with_context(|| format!("create {}", log.display()))?;
+        let minder = Command::new("sh")
+            .args(["-c", MINDER, "minder"])
+            .arg(&pid_file)
+            .arg(program)
+            .args(&component.arguments)
+            .current_dir(dir)
+            .stdin(Stdio::piped())
+            .stderr(out.try_clone().context("share the log file")?)
+            .stdout(out)
+            // Ctrl-C reaches the whole foreground group; the minder must outlive us to do its work.
+            .process_group(0)
+            .spawn()
+            .with_context(|| format!("start {}", component.name))?;
+        Ok(Self { name: component.name, minder, log, pid_file })
+    }
+
+    /// The process id of the program itself, once the minder has written it down.
+    fn pid(&self) -> Option<u32> {
+        fs::read_to_string(&self.pid_file).ok()?.trim().parse().ok()
+    }
+
+    /// An error with the end of the log, when the program has ended by itself.
+    fn check_alive(&mut self) -> Result<()> {
+        if let Some(status) = self.minder.try_wait().context("ask after a process")? {
+            bail!("{} ended by itself ({status}); {}:\n{}", self.name, self.log.display(), self.last_words());
+        }
+        Ok(())
+    }
+
+    /// Asks the program to end, without waiting for it.
+    fn ask_to_end(&mut self) {
+        drop(self.minder.stdin.take());
+    }
+
+    /// Waits until the program has ended. False if it had to be left behind.
+    fn wait_for_end(&mut self) -> bool {
+        self.ask_to_end();
+        let mut waited = Duration::ZERO;
+        while waited < END_MAX {
+            if !matches!(self.minder.try_wait(), Ok(None)) {
+                return true;
+            }
+            std::thread::sleep(END_POLL);
+            waited += END_POLL;
+        }
+        false
+    }
+
+    fn last_words(&self) -> String {
+        let text = fs::read(&self.log).unwrap_or_default();
+        let text = String::from_utf8_lossy(&text);
+        let lines: Vec<&str> = text.lines().collect();
+        lines[lines.len().saturating_sub(LINES_SHOWN)..].join("\n")
+    }
+}
+
+/// All programs of one cluster, in the order of their start: etcd is the first.
+#[derive(Debug, Default)]
+pub(super) struct Processes(Vec<Process>);
+
+impl Processes {
+    pub(super) fn push(&mut self, process: Process) {
+        self.0.push(process);
+    }
+
+    /// An error about the first program that has ended by itself.
+    pub(super) fn check_alive(&mut self) -> Result<()> {
+        self.0.iter_mut().try_for_each(Process::check_alive)
+    }
+
+    /// Names and process ids.
+    pub(super) fn ids(&self) -> Vec<(&'static str, u32)> {
+        self.0.iter().filter_map(|process| Some((process.name, process.pid()?))).collect()
+    }
+
+    /// Ends all of them and waits for it.
+    pub(super) fn end(&mut self) {
+        // etcd goes last: without it the API server hangs instead of ending.
+        self.0.iter_mut().skip(1).for_each(Process::ask_to_end);
+        while let Some(mut process) = self.0.pop() {
+            if !process.wait_for_end() {
+                tell(&format!("{} would not end; its log is {}", process.name, process.log.display()));
+            }
+        }
+    }
+}
+
+impl Drop for Processes {
+    fn drop(&mut self) {
+        self.end();
+    }
+}

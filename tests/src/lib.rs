@@ -1,0 +1,3 @@
+//! What the tests of `kubectl reserve` share: a real control plane, and words to speak to it.
+
+pub mod control_plane;

@@ -1,0 +1,127 @@
+//! What `common` must not know — runtime, client, clock, machine, log — and where names on the wire are spelled.
+
+use crate::files::File;
+use crate::lexer::Code;
+use crate::syntax::{line_of, paths, words};
+
+/// Paths that `common` may not name; a single segment stands for anything reached through it or by it.
+const FORBIDDEN_PATHS: [(&[&str], &str); 7] = [
+    (&["tokio"], "common is not asynchronous"),
+    (&["kube"], "common has no client"),
+    (&["tracing"], "common does not log, it returns what it found"),
+    (&["SystemTime"], "take `now` as an argument"),
+    (&["Instant", "now"], "take `now` as an argument"),
+    (&["std", "fs"], "common does not read files; take the content as an argument"),
+    (&["std", "env"], "common has no settings of its own; take them as arguments"),
+];
+const FORBIDDEN_MACROS: [&str; 4] = ["println", "eprintln", "print", "eprint"];
+
+const COMMON: &str = "common/src/";
+/// The only room that knows how values look on the wire.
+const WIRE: &str = "common/src/api/";
+const SERDE: [&str; 2] = ["serde", "serde_json"];
+
+/// The only file that spells our annotations, and how they begin.
+const NAMES: &str = "common/src/api/names.rs";
+const PREFIXES: [&str; 2] = ["reserve.", "reserve/"];
+
+fn purity(files: &[File]) -> Vec<String> {
+    let mut violations = Vec::new();
+    for file in files.iter().filter(|file| file.is_product() && file.path.starts_with(COMMON)) {
+        let code = Code::new(&file.text);
+        let mut report = |at: usize, what: String| {
+            if !code.is_test(at) {
+                violations.push(file.violation(line_of(&code.text, at), what));
+            }
+        };
+        for path in paths(&code.text).iter().filter(|path| path.segments.len() > 1) {
+            for (forbidden, why) in FORBIDDEN_PATHS.iter().filter(|(forbidden, _)| path.contains(forbidden)) {
+                report(path.at, format!("`{}`: {why}", forbidden.join("::")));
+            }
+            if SERDE.iter().any(|name| path.segments.first() == Some(name)) && !file.path.starts_with(WIRE) {
+                report(path.at, format!("serde outside {WIRE}; convert there to and from a wire type"));
+            }
+        }
+        for name in FORBIDDEN_MACROS {
+            let calls = words(&code.text, name)
+                .filter(|at| code.text.get(at + name.len()..).is_some_and(|rest| rest.starts_with('!')));
+            calls.for_each(|at| {
+                report(at, format!("`{name}!`: common does not print, it returns what it found"))
+            });
+        }
+        words(&code.text, "async")
+            .for_each(|at| report(at, "`async`: common is not asynchronous".to_owned()));
+    }
+    violations
+}
+
+fn names_on_the_wire(files: &[File]) -> Vec<String> {
+    let mut violations = Vec::new();
+    for file in files.iter().filter(|file| file.is_product() && file.path != NAMES) {
+        let code = Code::new(&file.text);
+        for (at, literal) in code.literals().filter(|(at, _)| !code.is_test(*at)) {
+            if PREFIXES.iter().any(|prefix| literal.starts_with(prefix)) {
+                let what = format!("\"{literal}\" is spelled out; use or add a constant in {NAMES}");
+                violations.push(file.violation(line_of(&code.text, at), what));
+            }
+        }
+    }
+    violations
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::files::{assert_found, assert_none, repository};
+
+    #[test]
+    fn common_is_pure() {
+        assert_none(&purity(&repository()));
+    }
+
+    #[test]
+    fn purity_can_fail() {
+        let bad = [
+            "use tokio::sync;",
+            "fn f(c: &kube::Client) {}",
+            "tracing::info!(x);",
+            "use std::time::{Duration, SystemTime};",
+            "let t = std::time::Instant::now();",
+            "use std::{collections::BTreeMap, fs};",
+            "let a = std::env::args();",
+            "println!(\"a\");",
+            "eprintln!(\"a\");",
+            "pub async fn f() {}",
+            "use serde::Serialize;",
+            "let v = serde_json::Value::Null;",
+        ];
+        for text in bad {
+            assert_found(
+                &purity(&[File::new("common/src/model/pod.rs", text)]),
+                &["common/src/model/pod.rs:1"],
+            );
+            assert_none(&purity(&[File::new("daemon/src/watch.rs", text)]));
+        }
+        let good = "//! tokio, println! and async are for others\nlet kube = \"tokio::x println!\"; fn instant(now: Instant) {}";
+        assert_none(&purity(&[File::new("common/src/model/pod.rs", good)]));
+        assert_none(&purity(&[File::new(
+            "common/src/model/pod.rs",
+            "#[cfg(test)] mod tests { use std::fs; }",
+        )]));
+        assert_none(&purity(&[File::new("common/src/api/extender.rs", "use serde::Serialize;")]));
+    }
+
+    #[test]
+    fn names_are_spelled_once() {
+        assert_none(&names_on_the_wire(&repository()));
+    }
+
+    #[test]
+    fn names_on_the_wire_can_fail() {
+        let text = "// \"reserve.cpu\"\nlet a = \"reserve.cpu/\";\nlet b = r\"reserve/x\";\nlet c = \"kubectl reserve.\";\n";
+        let found = names_on_the_wire(&[File::new("daemon/src/watch.rs", text)]);
+        assert_found(&found, &["daemon/src/watch.rs:2", "daemon/src/watch.rs:3"]);
+        assert_none(&names_on_the_wire(&[File::new(NAMES, text)]));
+        assert_none(&names_on_the_wire(&[File::new("daemon/src/watch/tests.rs", text)]));
+    }
+}

@@ -1,0 +1,146 @@
+//! Which module may use which: the rooms inside `common`, and the line between thinking and doing inside `daemon`.
+
+use crate::files::File;
+use crate::lexer::Code;
+use crate::syntax::{Named, line_of, paths};
+
+/// The rooms of `common`, bottom first, and the other rooms each may use. `plugins` and `cycle` are siblings: a cycle
+/// never names a plugin. `testing` holds builders for tests and may use whatever it builds.
+const COMMON: [(&str, &[&str]); 7] = [
+    ("model", &[]),
+    ("api", &["model"]),
+    ("cluster", &["model"]),
+    ("framework", &["cluster", "model"]),
+    ("plugins", &["framework", "cluster", "model"]),
+    ("cycle", &["framework", "cluster", "model"]),
+    ("testing", &["cycle", "plugins", "framework", "cluster", "api", "model"]),
+];
+
+/// The modules of `daemon` that decide, and what they therefore may not know: the modules that act, and their tools.
+const DAEMON_PURE: [&str; 3] = ["scheduler", "queue", "controller"];
+const DAEMON_IO: [&str; 7] = ["watch", "effects", "extender", "lease", "admin", "run", "clock"];
+const IO_CRATES: [&str; 2] = ["kube", "tokio"];
+
+/// A file's room and how many modules deep in its crate it is: `src/a/mod.rs` is `a`, 1; `src/a/b.rs` is `a`, 2.
+fn room<'a>(path: &'a str, source: &str) -> Option<(&'a str, usize)> {
+    let module = path.strip_prefix(source)?.strip_suffix(".rs")?;
+    let module = module.strip_suffix("/mod").unwrap_or(module);
+    let room = module.split('/').next()?;
+    (room != "lib" && room != "main").then(|| (room, module.split('/').count()))
+}
+
+/// What the path names at the root of its crate, by way of `crate::` or of enough `super::`.
+fn at_root<'a>(path: &Named<'a>, depth: usize) -> Option<&'a str> {
+    let segments = path.segments.strip_prefix(&["self"]).unwrap_or(&path.segments);
+    let up = segments.iter().take_while(|segment| **segment == "super").count();
+    let reaches_root = segments.first() == Some(&"crate") || up >= depth;
+    reaches_root.then(|| segments.get(up.max(1)).copied()).flatten()
+}
+
+fn common_rooms(files: &[File]) -> Vec<String> {
+    let mut violations = Vec::new();
+    for file in files.iter().filter(|file| file.is_product()) {
+        let Some((room, depth)) = room(&file.path, "common/src/") else { continue };
+        let Some((_, allowed)) = COMMON.iter().find(|(name, _)| *name == room) else {
+            violations.push(file.violation(
+                1,
+                format!("`{room}` is not a room of common; add it to COMMON in tests/tests/tidy/rooms.rs"),
+            ));
+            continue;
+        };
+        let code = Code::new(&file.text);
+        for path in paths(&code.text).iter().filter(|path| !code.is_test(path.at)) {
+            let Some(used) = at_root(path, depth) else { continue };
+            if used != room && !allowed.contains(&used) {
+                let what =
+                    format!("`{room}` may not use `{used}`, only {allowed:?}; move what it needs down");
+                violations.push(file.violation(line_of(&code.text, path.at), what));
+            }
+        }
+    }
+    violations
+}
+
+fn daemon_rooms(files: &[File]) -> Vec<String> {
+    let mut violations = Vec::new();
+    for file in files.iter().filter(|file| file.is_product()) {
+        let Some((room, depth)) = room(&file.path, "daemon/src/") else { continue };
+        if !DAEMON_PURE.contains(&room) {
+            continue;
+        }
+        let code = Code::new(&file.text);
+        for path in paths(&code.text).iter().filter(|path| !code.is_test(path.at)) {
+            let module = at_root(path, depth).filter(|used| DAEMON_IO.contains(used));
+            let tool =
+                path.segments.first().filter(|first| path.segments.len() > 1 && IO_CRATES.contains(first));
+            if let Some(used) = module.or(tool.copied()) {
+                let what = format!(
+                    "`{room}` decides and may not use `{used}`; return an effect and let it be carried out elsewhere"
+                );
+                violations.push(file.violation(line_of(&code.text, path.at), what));
+            }
+        }
+    }
+    violations
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::files::{assert_found, assert_none, repository};
+
+    #[test]
+    fn the_rooms_of_common_use_only_what_is_below_them() {
+        assert_none(&common_rooms(&repository()));
+    }
+
+    #[test]
+    fn common_rooms_can_fail() {
+        let bad = [
+            ("common/src/model/pod.rs", "use crate::api::names;"),
+            ("common/src/model/pod.rs", "use super::super::api::names;"),
+            ("common/src/model/mod.rs", "use super::cluster;"),
+            ("common/src/cycle/mod.rs", "fn f() { crate::plugins::all() }"),
+            ("common/src/framework/mod.rs", "use crate::{model::Pod, cycle};"),
+            ("common/src/cluster/mod.rs", "use crate::Everything;"),
+            ("common/src/cellar/mod.rs", ""),
+        ];
+        for (path, text) in bad {
+            assert_found(&common_rooms(&[File::new(path, text)]), &[&format!("{path}:1")]);
+        }
+        let good = [
+            ("common/src/model/pod.rs", "use super::node; use crate::model::ids; // crate::api"),
+            (
+                "common/src/plugins/ports/filter.rs",
+                "use super::super::shared; use crate::{framework::Filter, model::{Pod, Node}};",
+            ),
+            ("common/src/model/pod.rs", "fn f() {} #[cfg(test)] mod tests { use crate::plugins; }"),
+            ("common/src/model/tests.rs", "use crate::plugins;"),
+            ("common/src/lib.rs", "pub use crate::plugins;"),
+        ];
+        for (path, text) in good {
+            assert_none(&common_rooms(&[File::new(path, text)]));
+        }
+    }
+
+    #[test]
+    fn in_the_daemon_what_decides_does_not_act() {
+        assert_none(&daemon_rooms(&repository()));
+    }
+
+    #[test]
+    fn daemon_rooms_can_fail() {
+        let bad = [
+            "use crate::effects::Effects;",
+            "use super::run;",
+            "fn f(c: kube::Client) {}",
+            "use tokio::{self, sync};",
+        ];
+        for text in bad {
+            assert!(!daemon_rooms(&[File::new("daemon/src/queue/mod.rs", text)]).is_empty(), "{text}");
+            assert_none(&daemon_rooms(&[File::new("daemon/src/watch.rs", text)]));
+        }
+        let good = "use crate::{queue::wake, scheduler::Effect}; use common::model; fn run(queue: u8) { let kube = \"tokio::x\"; }";
+        assert_none(&daemon_rooms(&[File::new("daemon/src/queue/mod.rs", good)]));
+    }
+}
