@@ -5,6 +5,7 @@ use clap::Parser;
 use daemon::args::Args;
 use daemon::clock::Clock;
 use daemon::config::Config;
+use std::io::IsTerminal as _;
 use std::process::ExitCode;
 use tracing_subscriber::EnvFilter;
 
@@ -13,7 +14,11 @@ async fn main() -> ExitCode {
     let args = Args::parse();
     // kube_client logs whole answers of the API server when one cannot be decoded; those may hold secrets.
     let filter = format!("{},kube_client=error", args.log_level());
-    tracing_subscriber::fmt().with_env_filter(EnvFilter::new(filter)).with_writer(std::io::stderr).init();
+    tracing_subscriber::fmt()
+        .with_env_filter(EnvFilter::new(filter))
+        .with_ansi(std::io::stderr().is_terminal())
+        .with_writer(std::io::stderr)
+        .init();
     match start(args).await {
         Ok(()) => ExitCode::SUCCESS,
         Err(error) => {

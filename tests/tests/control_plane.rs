@@ -121,24 +121,13 @@ async fn everybody_may_do_what_they_may_and_no_more() -> Result<()> {
     }
     cluster.add_namespace("shop").await?;
 
-    let tenant: Api<Pod> = Api::namespaced(cluster.client(User::Tenant)?, "shop");
-    assert_eq!(refused(tenant.list(&ListParams::default()).await), 403);
-    cluster.let_tenant_edit("shop").await?;
-    // Rights take effect when the API server's authorizer has seen them.
-    let see = async || tenant.list(&ListParams::default()).await.context("list pods");
-    cluster.wait_until("the tenant may list pods", SOON, see).await?;
-
     let patch = Patch::Merge(json!({"metadata": {"annotations": {"reserve.cpu/x": "1"}}}));
     for (user, own, others) in [(User::Kubelet, 200, 403), (User::Tenant, 403, 403), (User::Daemon, 403, 403)]
     {
         let nodes: Api<Node> = Api::all(cluster.client(user)?);
         for (name, expected) in [("mine", own), ("other", others)] {
             let answer = nodes.patch(name, &PatchParams::default(), &patch).await;
-            assert_eq!(
-                answer.map_or_else(|error| refused::<()>(Err(error)), |_| 200),
-                expected,
-                "{user:?} on {name}"
-            );
+            assert_eq!(code(answer), expected, "{user:?} on {name}");
         }
     }
     let audit = cluster.audit().await?.to("nodes").verb("patch").by("system:node:mine");
@@ -146,19 +135,44 @@ async fn everybody_may_do_what_they_may_and_no_more() -> Result<()> {
         audit.writes().iter().map(|write| (write.name.as_str(), write.code)).collect();
     assert_eq!(codes, [("mine", 200), ("other", 403)]);
 
-    cluster.report_ready("other", false).await?;
-    cluster.run_kubectl(&["wait", "--for=condition=Ready=false", "--timeout=20s", "node/other"]).await?;
-    cluster.report_ready("other", true).await?;
-    cluster.wait_until_ready("other").await?;
+    assert_eq!(code(pods_of_shop(&cluster, User::Tenant)?.list(&ListParams::default()).await), 403);
+    assert_eq!(code(pods_of_shop(&cluster, User::Daemon)?.list(&ListParams::default()).await), 403);
+    cluster.let_tenant_edit("shop").await?;
+    cluster.install_roles().await?;
+    for user in [User::Tenant, User::Daemon] {
+        let pods = pods_of_shop(&cluster, user)?;
+        // Rights take effect when the API server's authorizer has seen them.
+        let see = async || pods.list(&ListParams::default()).await.context("list pods");
+        cluster.wait_until(&format!("{user:?} may list pods"), SOON, see).await?;
+    }
     Ok(())
 }
 
-fn refused<T>(answer: kube::Result<T>) -> u16 {
+fn pods_of_shop(cluster: &Cluster, user: User) -> Result<Api<Pod>> {
+    Ok(Api::namespaced(cluster.client(user)?, "shop"))
+}
+
+fn code<T>(answer: kube::Result<T>) -> u16 {
     match answer {
         Err(kube::Error::Api(status)) => status.code,
         Err(_) => 0,
         Ok(_) => 200,
     }
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_node_is_ready_or_not_as_its_fake_kubelet_is_told() -> Result<()> {
+    let cluster = ControlPlane::start("a_node_is_ready_or_not").await?;
+    cluster.add_node(node("n1").taint("gpu", "yes", "NoSchedule")).await?;
+    cluster.report_ready("n1", false).await?;
+    cluster.run_kubectl(&["wait", "--for=condition=Ready=false", "--timeout=20s", "node/n1"]).await?;
+    cluster.report_ready("n1", true).await?;
+    let node = cluster.wait_until_ready("n1").await?;
+    let taints = node.spec.and_then(|spec| spec.taints).unwrap_or_default();
+    assert_eq!(taints.iter().map(|taint| taint.key.as_str()).collect::<Vec<_>>(), ["gpu"]);
+    let allocatable = node.status.and_then(|status| status.allocatable).unwrap_or_default();
+    assert_eq!(allocatable.get("cpu").map(|quantity| quantity.0.as_str()), Some("4"));
+    Ok(())
 }
 
 #[tokio::test(flavor = "multi_thread")]

@@ -99,3 +99,19 @@ fn a_panic_ends_everything_and_keeps_the_logs() {
     }
     assert!(!dir.join("etcd-data").exists(), "the data is of no use and large");
 }
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_program_that_dies_is_reported_with_its_last_words() {
+    let started = ControlPlane::start("a_program_dies").with_scheduler_configuration("nonsense: true").await;
+    // It dies while the others start, or a moment later; either way nobody waits in vain.
+    let error = match started {
+        Err(error) => error,
+        Ok(cluster) => {
+            let wait = cluster.wait_until("the end of time", GONE_MAX, async || bail!("not yet"));
+            let ended: Result<()> = wait.await;
+            ended.unwrap_err()
+        }
+    };
+    let error = format!("{error:#}");
+    assert!(error.contains("kube-scheduler ended by itself") && error.contains("unknown field"), "{error}");
+}

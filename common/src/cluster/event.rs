@@ -33,7 +33,7 @@ pub enum Change {
     NodeChanged(NodeName),
     /// A node is gone.
     NodeGone(NodeName),
-    /// A pod left a node or ended there.
+    /// A pod left a node, ended there, or asks for something else there than before.
     RoomFreed(NodeName),
     /// A pod waits to be placed; it is new, or something about it changed.
     PodWaiting(PodKey),

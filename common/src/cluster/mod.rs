@@ -69,7 +69,7 @@ impl Cluster {
         let mut changes = Vec::new();
         match event {
             Event::Nodes(Seen::Applied(node)) => self.node_applied(node, &mut changes),
-            Event::Nodes(Seen::Deleted(node)) => self.node_deleted(&node.name, &mut changes),
+            Event::Nodes(Seen::Deleted(node)) => self.node_deleted(&node.name, &node.uid, &mut changes),
             Event::Nodes(Seen::Relisted(live)) => self.nodes_relisted(live, &mut changes),
             Event::Pods(Seen::Applied(pod)) => self.pod_applied(pod, &mut changes),
             Event::Pods(Seen::Deleted(pod)) => self.pod_deleted(&pod.key, &pod.uid, &mut changes),
@@ -160,8 +160,9 @@ impl Cluster {
         self.nodes.insert(node.name.clone(), node);
     }
 
-    fn node_deleted(&mut self, name: &NodeName, changes: &mut Vec<Change>) {
-        if self.nodes.remove(name).is_some() {
+    fn node_deleted(&mut self, name: &NodeName, uid: &Uid, changes: &mut Vec<Change>) {
+        if self.nodes.get(name).is_some_and(|known| known.uid == *uid) {
+            self.nodes.remove(name);
             changes.push(Change::NodeGone(name.clone()));
         }
     }
@@ -169,9 +170,13 @@ impl Cluster {
     fn nodes_relisted(&mut self, live: Vec<Node>, changes: &mut Vec<Change>) {
         self.listed.insert(Listed::Nodes);
         let names: BTreeSet<&NodeName> = live.iter().map(|node| &node.name).collect();
-        let vanished: Vec<NodeName> =
-            self.nodes.keys().filter(|name| !names.contains(name)).cloned().collect();
-        vanished.iter().for_each(|name| self.node_deleted(name, changes));
+        let vanished: Vec<(NodeName, Uid)> = self
+            .nodes
+            .values()
+            .filter(|node| !names.contains(&node.name))
+            .map(|node| (node.name.clone(), node.uid.clone()))
+            .collect();
+        vanished.iter().for_each(|(name, uid)| self.node_deleted(name, uid, changes));
         live.into_iter().for_each(|node| self.node_applied(node, changes));
     }
 
@@ -185,12 +190,12 @@ impl Cluster {
             _ => {}
         }
         if pod.node.is_some() {
-            self.confirm(&pod);
+            self.confirm(&pod, changes);
         }
-        let was_counted =
-            self.pods.get(&pod.key).and_then(|known| known.node.clone().filter(|_| known.is_counted()));
-        changes.push(match was_counted {
-            Some(node) if !pod.is_counted() => Change::RoomFreed(node),
+        let was_counted = self.pods.get(&pod.key).filter(|known| known.is_counted());
+        let left = was_counted.filter(|known| !pod.is_counted() || pod.requests != known.requests);
+        changes.push(match left.and_then(|known| known.node.clone()) {
+            Some(node) => Change::RoomFreed(node),
             _ if pod.is_waiting() => Change::PodWaiting(pod.key.clone()),
             _ => Change::PodSettled(pod.key.clone()),
         });
@@ -198,10 +203,13 @@ impl Cluster {
     }
 
     /// The binding of an assumed pod was seen: from now on the pod itself says where it is.
-    fn confirm(&mut self, pod: &Pod) {
-        if self.assumed.get(&pod.key).is_some_and(|assumed| assumed.uid == pod.uid) {
-            self.assumed.remove(&pod.key);
-        }
+    fn confirm(&mut self, pod: &Pod, changes: &mut Vec<Change>) {
+        let freed = self.forget(&pod.key, &pod.uid);
+        // Bound by somebody else to another node: the room that was assumed for it is free again.
+        changes.extend(freed.into_iter().filter(|change| match change {
+            Change::RoomFreed(node) => pod.node.as_ref() != Some(node),
+            _ => true,
+        }));
     }
 
     fn pod_deleted(&mut self, key: &PodKey, uid: &Uid, changes: &mut Vec<Change>) {

@@ -3,7 +3,8 @@
 //! One pod takes at most one reservation, and one reservation is taken by at most one pod. A pod says which one it
 //! took by the stamp that our scheduler writes together with the binding; the stamp counts only on a pod that
 //! may use that reservation. Pods that another scheduler bound have no stamp: the one that was scheduled first
-//! takes the oldest reservation that it may use and that existed by then.
+//! takes the oldest reservation that it may use and that existed by then. A pod whose stamp names a seat of its own
+//! owner has had its one seat, also when that was released since.
 
 use super::ledger::Counted;
 use crate::model::Uid;
@@ -29,7 +30,7 @@ pub(super) fn taken(
         }
     }
     for pod in oldest_first(pods) {
-        if seated[pod] {
+        if seated[pod] || has_sat(&pods[pod]) {
             continue;
         }
         let free = (0..reservations.len()).filter(|&seat| takers[seat].is_none());
@@ -57,6 +58,14 @@ pub(super) fn age(reservation: &Reservation) -> (Option<Timestamp>, &str, &str) 
 fn may_take(counted: &Counted<'_>, reservation: &Reservation) -> bool {
     let replaced: Option<&Uid> = reservation.replaces().map(|pod| &pod.uid);
     !reservation.is_manual() && replaced != Some(&counted.asker.pod.uid) && counted.asker.may_use(reservation)
+}
+
+/// Whether its stamp names a seat of its owner, taken or not, still there or not. What a bare pod's owner was called
+/// before it was recreated cannot be told any more, so there any seat will do.
+fn has_sat(counted: &Counted<'_>) -> bool {
+    let stamp = counted.stamp.as_deref().and_then(|stamp| stamp.split_once('.'));
+    let asker = &counted.asker;
+    stamp.is_some_and(|(owner, _)| asker.is_bare() || asker.is_owned_by(&Uid::from(owner)))
 }
 
 fn was_scheduled_after(counted: &Counted<'_>, reservation: &Reservation) -> bool {

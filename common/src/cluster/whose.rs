@@ -68,7 +68,7 @@ impl<'w> Asker<'w> {
     }
 
     /// Whether nobody controls the pod.
-    fn is_bare(&self) -> bool {
+    pub(super) fn is_bare(&self) -> bool {
         self.pod.controller.is_none()
     }
 }

@@ -1,1 +1,142 @@
-//! placeholder
+//! One pod, one snapshot, one decision: where it goes, why not, in which words.
+
+mod properties;
+mod refusals;
+
+use super::{Decision, Depth, Trace, judge, schedule};
+use crate::framework::{Cure, Reason, Registry};
+use crate::model::ids::NodeName;
+use crate::plugins::{default_registry, without_reservations};
+use crate::testing::{PodBuilder, World, deployment, node, now, pod, replica_set, reservation, world};
+
+fn decide(world: World, pod: &PodBuilder) -> Decision {
+    let cluster = world.cluster();
+    schedule(&pod.build(), &cluster.snapshot(now()), &default_registry())
+}
+
+/// Where the pod goes.
+fn place(world: World, pod: &PodBuilder) -> String {
+    match decide(world, pod) {
+        Decision::Place { node, .. } => node.to_string(),
+        other => panic!("{other:?}"),
+    }
+}
+
+/// Why it goes nowhere.
+fn message(world: World, pod: &PodBuilder) -> String {
+    match decide(world, pod) {
+        Decision::NoFit(trace) => trace.message(),
+        other => panic!("{other:?}"),
+    }
+}
+
+fn traced(world: World, pod: &PodBuilder, registry: &Registry, depth: Depth) -> Trace {
+    let (cluster, pod) = (world.cluster(), pod.build());
+    let snapshot = cluster.snapshot(now());
+    judge(&snapshot.asker(&pod), &snapshot, registry, depth)
+}
+
+fn nodes(count: usize) -> World {
+    (0..count).fold(world(), |world, index| world.node(node(&format!("n{index:02}"))))
+}
+
+#[test]
+fn the_emptiest_node_wins() {
+    let town = nodes(3).pod(pod("a").cpu("1").on("n00")).pod(pod("b").cpu("500m").on("n02"));
+    assert_eq!(place(town, &pod("p").cpu("1")), "n01");
+}
+
+#[test]
+fn ties_go_to_the_first_node() {
+    assert_eq!(place(nodes(5), &pod("p").cpu("1")), "n00");
+    let town = world().node(node("n3")).node(node("n1").cordoned()).node(node("n2"));
+    assert_eq!(place(town, &pod("p")), "n2", "in node order, not in that of arrival");
+}
+
+#[test]
+fn soft_taints_outweigh_room() {
+    let tainted = node("n1").cpu("64").taint("a:PreferNoSchedule");
+    assert_eq!(place(world().node(tainted).node(node("n2")), &pod("p").cpu("1")), "n2");
+}
+
+#[test]
+fn a_replacement_goes_home_and_takes_its_seat() {
+    let (owner, set) = (deployment("web"), replica_set("web-1").of(&deployment("web")));
+    let kept = reservation(&owner).cpu("1");
+    let home = node("n2").taint("a:PreferNoSchedule").reserves(kept.clone());
+    let town = world().workload(&owner).workload(&set).node(node("n1").cpu("64")).node(home);
+    let replica = pod("web-2").cpu("1").owned_by(&set);
+    let decision = decide(town.clone(), &replica);
+    assert_eq!(decision, Decision::Place { node: "n2".into(), seat: Some(kept.id()) });
+    assert_eq!(decide(town, &pod("x").cpu("1")), Decision::Place { node: "n1".into(), seat: None });
+}
+
+#[test]
+fn the_plain_form_is_used_without_a_stamp() {
+    let owner = deployment("web");
+    let town = world().workload(&owner).node(node("n1").reserves(crate::testing::plain(&owner.uid).cpu("4")));
+    let replica = pod("web-2").cpu("4").owned_by(&owner);
+    assert_eq!(decide(town, &replica), Decision::Place { node: "n1".into(), seat: None });
+}
+
+#[test]
+fn reasons_are_counted_and_sorted_as_text() {
+    let cordoned = (0..10).fold(nodes(0), |world, index| world.node(node(&format!("c{index}")).cordoned()));
+    let town = cordoned.node(node("a").cpu("1")).node(node("b").cpu("1")).node(node("t").taint("k:NoSchedule"));
+    assert_eq!(
+        message(town, &pod("p").cpu("2")),
+        "0/13 nodes are available: 1 node(s) had untolerated taint(s), 10 node(s) were unschedulable, \
+         2 Insufficient cpu."
+    );
+}
+
+#[test]
+fn a_node_that_lacks_two_things_counts_twice() {
+    assert_eq!(
+        message(nodes(2), &pod("p").cpu("9").memory("99Gi")),
+        "0/2 nodes are available: 2 Insufficient cpu, 2 Insufficient memory."
+    );
+}
+
+#[test]
+fn room_kept_for_others_reads_like_room_that_is_not_there() {
+    let kept = |name: &str| node(name).reserves(reservation(&deployment("web")).cpu("3"));
+    let town = world().node(kept("n1")).node(kept("n2")).node(node("n3").cpu("1"));
+    assert_eq!(message(town, &pod("p").cpu("2")), "0/3 nodes are available: 3 Insufficient cpu.");
+}
+
+#[test]
+fn no_nodes_have_their_own_sentence() {
+    assert_eq!(message(world(), &pod("p")), "no nodes available to schedule pods");
+}
+
+#[test]
+fn a_scheduler_hears_the_first_plugin_and_people_hear_all() {
+    let cordoned = || world().node(node("n1").cpu("1").cordoned().taint("k:NoSchedule"));
+    let reasons = |depth| {
+        let trace = traced(cordoned(), &pod("p").cpu("2").on("n2"), &default_registry(), depth);
+        trace.nodes[0].rejections.iter().map(|one| one.plugin).collect::<Vec<_>>()
+    };
+    assert_eq!(reasons(Depth::First), ["NodeName"]);
+    assert_eq!(reasons(Depth::All), ["NodeName", "NodeUnschedulable", "TaintToleration", "NodeResourcesFit"]);
+}
+
+#[test]
+fn a_trace_knows_who_fits_and_what_would_help() {
+    let kept = node("n2").reserves(reservation(&deployment("web")).cpu("3"));
+    let town = world().node(node("n1").cordoned()).node(kept).node(node("n3"));
+    let trace = traced(town, &pod("p").cpu("2"), &default_registry(), Depth::First);
+    assert_eq!(trace.feasible().collect::<Vec<_>>(), [2]);
+    assert_eq!(trace.cures().into_iter().collect::<Vec<_>>(), [Cure::Room, Cure::Node]);
+    let names: Vec<&NodeName> = trace.nodes.iter().map(|node| &node.node).collect();
+    assert_eq!(names, [&"n1".into(), &"n2".into(), &"n3".into()]);
+    let Reason::Insufficient { kept, .. } = &trace.nodes[1].rejections[0].reason else { panic!("{trace:?}") };
+    assert_eq!(kept.len(), 1);
+}
+
+#[test]
+fn without_our_plugin_nobody_heeds_reservations() {
+    let kept = || world().node(node("n1").reserves(reservation(&deployment("web")).cpu("4")));
+    let fits = |registry: &Registry| traced(kept(), &pod("p").cpu("1"), registry, Depth::All).feasible().count();
+    assert_eq!((fits(&default_registry()), fits(&without_reservations())), (0, 1));
+}

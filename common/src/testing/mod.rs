@@ -2,11 +2,13 @@
 //!
 //! Pods and nodes are built as API JSON and go through the real decoders.
 
+mod asked;
 mod reserved;
 mod world;
 
-pub(crate) use reserved::{bare_reservation, plain, reservation};
-pub(crate) use world::{entry, world};
+pub(crate) use asked::{reasons, rejections, scores};
+pub(crate) use reserved::{ReservationBuilder, bare_reservation, plain, reservation};
+pub(crate) use world::{World, entry, world};
 
 use crate::api;
 use crate::model::ids::{Text, Uid};

@@ -6,7 +6,7 @@ use crate::model::owner::{OwnerKind, Workload};
 use crate::model::{Node, Pod};
 
 /// Everything that a cluster is about to learn at once.
-#[derive(Clone, Default)]
+#[derive(Clone, Debug, Default)]
 pub(crate) struct World {
     nodes: Vec<Node>,
     pods: Vec<Pod>,

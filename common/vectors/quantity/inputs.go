@@ -1,3 +1,5 @@
+// What is asked: a corpus of bad inputs, every suffix with every kind of number, all bounds, and chance.
+
 package main
 
 import (

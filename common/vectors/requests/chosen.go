@@ -1,3 +1,5 @@
+// The pods chosen by hand.
+
 package main
 
 import "strings"

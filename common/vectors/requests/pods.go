@@ -1,3 +1,5 @@
+// How pods are written down, and those made by chance.
+
 package main
 
 import (

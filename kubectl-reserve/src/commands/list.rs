@@ -26,7 +26,7 @@ pub(crate) async fn run(args: &List, session: &Session) -> Result<(), Failure> {
         return Ok(());
     }
     printer::out(&table(&rows, args, world.now))?;
-    warn_of_strangers(&rows);
+    warn(&rows);
     Ok(())
 }
 
@@ -38,14 +38,18 @@ fn nothing_found(args: &List, session: &Session) -> String {
     }
 }
 
-/// Room that is kept for nobody is the first thing an operator of a full cluster wants to know of.
-fn warn_of_strangers(rows: &[Row<'_>]) {
-    for row in rows.iter().filter(|row| row.is_for_nobody()) {
-        printer::warn(&format!(
-            "the owner of {} was not found; free its room with: kubectl annotate node {} {}",
-            row.id(),
-            row.node,
-            row.removal()
-        ));
+/// Room that is kept for nobody, and what was meant as a reservation and is none: both are the first things that an
+/// operator of a full cluster wants to know of.
+fn warn(rows: &[Row<'_>]) {
+    for row in rows {
+        if let Some(problem) = row.problem() {
+            printer::warn(&format!("annotation {} of node {} is ignored: {problem}", row.name(), row.node));
+        }
+        if row.is_for_nobody() {
+            let (id, node, removal) = (row.id(), row.node, row.removal());
+            printer::warn(&format!(
+                "the owner of {id} was not found; free its room with: kubectl annotate node {node} {removal}"
+            ));
+        }
     }
 }

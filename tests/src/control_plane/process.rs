@@ -69,7 +69,7 @@ impl Process {
     }
 
     /// Waits until the program has ended. False if it had to be left behind.
-    fn wait_for_end(&mut self) -> bool {
+    pub(super) fn wait_for_end(&mut self) -> bool {
         self.ask_to_end();
         let mut waited = Duration::ZERO;
         while waited < END_MAX {
@@ -80,6 +80,11 @@ impl Process {
             waited += END_POLL;
         }
         false
+    }
+
+    /// Everything it has printed so far.
+    pub(super) fn log(&self) -> Result<String> {
+        fs::read_to_string(&self.log).with_context(|| format!("read {}", self.log.display()))
     }
 
     fn last_words(&self) -> String {

@@ -6,7 +6,7 @@ use std::path::PathBuf;
 use std::pin::Pin;
 use std::time::Duration;
 
-use anyhow::{Context as _, Result, bail};
+use anyhow::{Context as _, Result, anyhow, bail};
 use k8s_openapi::api::core::v1::ServiceAccount;
 use kube::{Api, Client};
 use tokio::time::Instant;
@@ -23,6 +23,8 @@ use super::users::User;
 
 /// A start that takes longer has failed.
 const START_MAX: Duration = Duration::from_secs(60);
+/// Whoever else has taken the port may never answer.
+const LOOK_MAX: Duration = Duration::from_secs(2);
 const START_POLL: Duration = Duration::from_millis(50);
 /// Somebody else may take a port between our finding it free and the program's using it.
 const ATTEMPTS: usize = 3;
@@ -93,8 +95,8 @@ impl ControlPlane {
             match self.try_to_bring_up(place, binaries).await {
                 Err(error) if attempt < ATTEMPTS && format!("{error:#}").contains(PORT_TAKEN) => {
                     tell(&format!("`{}`: a port was taken meanwhile; trying others", self.name));
-                    fs::remove_dir_all(place.join("etcd-data"))
-                        .context("remove the data of the failed attempt")?;
+                    // Nothing there is fine, too: etcd itself may have been the one.
+                    let _ = fs::remove_dir_all(place.join("etcd-data"));
                 }
                 result => {
                     return result.with_context(|| {
@@ -169,7 +171,8 @@ where
     let started = Instant::now();
     loop {
         up.check_alive()?;
-        match check().await {
+        let checked = tokio::time::timeout(LOOK_MAX, check()).await;
+        match checked.unwrap_or_else(|_| Err(anyhow!("no answer in {LOOK_MAX:?}"))) {
             Ok(()) => return Ok(()),
             Err(error) if started.elapsed() > START_MAX => {
                 return Err(error).with_context(|| format!("waited {START_MAX:?} for {what}"));

@@ -1,4 +1,7 @@
 //! The canonical form: no fraction, nothing lost, the suffix as large as can be.
+//!
+//! A binary quantity that no power of 1024 divides prints bare, as in Kubernetes. Whoever reads that takes it
+//! for a decimal one, and prints it as such: the amount is the same, the spelling may not be.
 
 use std::fmt;
 

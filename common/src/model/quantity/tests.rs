@@ -178,6 +178,14 @@ fn numbers_print_as_people_write_them() {
 }
 
 #[test]
+fn a_bare_binary_number_is_read_back_as_a_decimal_one() {
+    let binary = Quantity::from_bytes(100_000_000);
+    assert_eq!(binary.to_string(), "100000000");
+    assert_eq!(parsed("100000000"), binary);
+    assert_eq!(parsed("100000000").to_string(), "100M");
+}
+
+#[test]
 fn amounts_an_operator_would_write_are_read() {
     let gpu = ResourceName::from("nvidia.com/gpu");
     let cases = [
@@ -239,8 +247,13 @@ fn other_amounts_are_refused_and_the_reason_given() {
         let error = parse_amount(resource, text).expect_err(text);
         assert_eq!(error.problem(), problem, "{resource} {text:?}");
     }
+}
+
+#[test]
+fn a_refused_amount_says_why() {
+    let (cpu, memory) = (ResourceName::Cpu, ResourceName::Memory);
     let long = "1".repeat(300 * 1024);
-    assert_eq!(parse_amount(&cpu, &long).expect_err("too long").problem(), Problem::Length(300 * 1024));
+    assert_eq!(parse_amount(&cpu, &long).expect_err("too long").problem(), AmountProblem::Length(300 * 1024));
     let message = parse_amount(&memory, "128m").expect_err("part of a byte").to_string();
     assert_eq!(
         message,

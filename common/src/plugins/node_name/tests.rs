@@ -1,1 +1,26 @@
-//! placeholder
+//! NodeName: a table of cases.
+
+use super::NodeName;
+use crate::framework::Cure;
+use crate::testing::{node, pod, reasons, rejections, world};
+
+#[test]
+fn a_pod_goes_to_the_node_that_it_names_or_anywhere() {
+    let message = "node(s) didn't match the requested node name";
+    let table = [
+        (pod("p"), vec![]),
+        (pod("p").on(""), vec![]),
+        (pod("p").on("n1"), vec![]),
+        (pod("p").on("n2"), vec![message]),
+        (pod("p").on("N1"), vec![message]),
+    ];
+    for (pod, expected) in table {
+        assert_eq!(reasons(&NodeName, world().node(node("n1")), &pod), expected, "{:?}", pod.build().node);
+    }
+}
+
+#[test]
+fn nothing_but_another_node_cures_it() {
+    let rejected = rejections(&NodeName, world().node(node("n1")), &pod("p").on("n2"));
+    assert_eq!(rejected[0].cure, Cure::Node);
+}

@@ -1,1 +1,123 @@
-//! placeholder
+//! Reservation: a table of cases for each question.
+
+use super::{Reservation, WEIGHT};
+use crate::framework::{Cure, Keeper, Numbers, Reason, SCORE_MAX};
+use crate::model::ResourceName;
+use crate::model::owner::Workload;
+use crate::testing::{
+    NodeBuilder, PodBuilder, World, deployment, node, now, plain, pod, reasons, rejections, replica_set, reservation,
+    scores, world,
+};
+
+fn web() -> Workload {
+    deployment("web")
+}
+
+fn set() -> Workload {
+    replica_set("web-7c9d").of(&web())
+}
+
+fn replica(name: &str) -> PodBuilder {
+    pod(name).owned_by(&set())
+}
+
+/// A world with one node of four cpus, of which three are kept for the Deployment.
+fn town() -> World {
+    with(node("n1").reserves(reservation(&web()).cpu("3").memory("1Gi")))
+}
+
+fn with(node: NodeBuilder) -> World {
+    world().workload(&web()).workload(&set()).node(node)
+}
+
+#[test]
+fn strangers_find_only_what_is_not_kept() {
+    let table = [
+        (pod("x"), vec![]),
+        (pod("x").cpu("1").memory("15Gi"), vec![]),
+        (pod("x").cpu("1001m"), vec!["Insufficient cpu"]),
+        (pod("x").cpu("4").memory("16Gi"), vec!["Insufficient cpu", "Insufficient memory"]),
+        (pod("x").cpu("5"), vec![]),
+    ];
+    for (stranger, expected) in table {
+        assert_eq!(reasons(&Reservation, town(), &stranger), expected, "{:?}", stranger.build().requests.incoming);
+    }
+    let first = reasons(&super::super::node_resources::NodeResourcesFit, town(), &pod("x").cpu("5"));
+    assert_eq!(first, ["Insufficient cpu"], "what is lacking anyway is for the other plugin to say");
+}
+
+#[test]
+fn a_refusal_has_numbers_and_says_for_whom_the_room_is_kept() {
+    let more = plain(&replica_set("other").uid).cpu("500m");
+    let kept = reservation(&web()).cpu("2").memory("1Gi");
+    let node = node("n1").reserves(kept.clone()).reserves(more.clone());
+    let town = with(node).pod(pod("a").cpu("500m").on("n1"));
+    let rejected = rejections(&Reservation, town, &pod("x").cpu("2"));
+    let numbers = Numbers { asks: 2000, allocatable: 4000, used: 500, reserved: 2500 };
+    assert_eq!((numbers.free(), numbers.short()), (1000, 1000));
+    let mut keepers = vec![
+        Keeper { reservation: kept.id(), amount: 2000 },
+        Keeper { reservation: more.id(), amount: 500 },
+    ];
+    keepers.sort_by(|a, b| a.reservation.cmp(&b.reservation));
+    let reason = Reason::Insufficient { resource: ResourceName::Cpu, numbers, kept: keepers.into() };
+    assert_eq!(rejected.len(), 1);
+    assert_eq!((&rejected[0].reason, rejected[0].cure), (&reason, Cure::Room));
+    assert!(!rejected[0].reason.to_string().contains(web().uid.as_str()), "an event never names an owner");
+}
+
+#[test]
+fn the_owner_comes_in() {
+    assert_eq!(reasons(&Reservation, town(), &replica("web-2").cpu("4")), [""; 0]);
+    let taken = town().pod(replica("web-1").cpu("3").on("n1").stamp(reservation(&web()).id()));
+    assert_eq!(reasons(&Reservation, taken, &pod("x").cpu("1").memory("16Gi")), [""; 0], "taken: nothing is kept");
+}
+
+#[test]
+fn one_seat_lets_one_pod_in() {
+    let two = with(node("n1").reserves(reservation(&web()).cpu("2")).reserves(reservation(&web()).seat("b").cpu("2")));
+    assert_eq!(reasons(&Reservation, two.clone(), &replica("web-2").cpu("2")), [""; 0]);
+    assert_eq!(reasons(&Reservation, two, &replica("web-2").cpu("3")), ["Insufficient cpu"], "the other is for another");
+}
+
+#[test]
+fn a_pod_slot_is_kept_too() {
+    let slots = |count| with(node("n1").pods(count).reserves(reservation(&web()).cpu("1")));
+    assert_eq!(reasons(&Reservation, slots(1), &pod("x")), ["Insufficient pods"]);
+    assert_eq!(reasons(&Reservation, slots(2), &pod("x")), [""; 0]);
+    assert_eq!(reasons(&Reservation, slots(1), &replica("web-2")), [""; 0]);
+}
+
+#[test]
+fn scalars_are_kept_too() {
+    let gpu = node("n1").has("nvidia.com/gpu", "2").reserves(reservation(&web()).keeps("nvidia.com/gpu", "1"));
+    let asks = |count: &str| reasons(&Reservation, with(gpu.clone()), &pod("x").asks("nvidia.com/gpu", count));
+    assert_eq!(asks("1"), [""; 0]);
+    assert_eq!(asks("2"), ["Insufficient nvidia.com/gpu"]);
+}
+
+#[test]
+fn what_yields_or_is_over_keeps_nobody_out() {
+    let large = pod("x").cpu("4").memory("16Gi");
+    assert_eq!(reasons(&Reservation, town(), &large.clone().priority(1)), [""; 0]);
+    assert_eq!(reasons(&Reservation, town(), &large.clone().priority(-1)).len(), 2);
+    let over = with(node("n1").reserves(reservation(&web()).cpu("3").expires(now())));
+    assert_eq!(reasons(&Reservation, over, &large), [""; 0]);
+    let manual = with(node("n1").reserves(plain(&web().uid).cpu("3")));
+    assert_eq!(reasons(&Reservation, manual, &large.priority(1_000_000)), ["Insufficient cpu"]);
+}
+
+#[test]
+fn who_asks_for_nothing_is_not_kept_out_by_amounts() {
+    let over = with(node("n1").reserves(reservation(&web()).cpu("9").memory("99Gi")));
+    assert_eq!(reasons(&Reservation, over, &pod("x")), [""; 0]);
+}
+
+#[test]
+fn an_owners_own_node_scores_highest() {
+    let two = || world().workload(&web()).workload(&set()).node(node("n1")).node(node("n2").reserves(reservation(&web()).cpu("1")));
+    assert_eq!(scores(&Reservation, two(), &replica("web-2")), [0, SCORE_MAX]);
+    assert_eq!(scores(&Reservation, two(), &pod("x")), [0, 0]);
+    let all_others = 100 * (3 + 1);
+    assert!(WEIGHT * SCORE_MAX > all_others);
+}

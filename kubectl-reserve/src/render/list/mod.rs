@@ -1,5 +1,8 @@
 //! Reservations as rows of a table.
 
+#[cfg(test)]
+mod tests;
+
 use super::table::table as lay_out;
 use super::time::between;
 use crate::cli::{List, Output};
@@ -92,6 +95,14 @@ impl Row<'_> {
         matches!(&self.what, What::Reservation { entry, owner: None } if entry.reservation.is_manual())
     }
 
+    /// What is wrong with it, if it is malformed.
+    pub(crate) fn problem(&self) -> Option<&str> {
+        match &self.what {
+            What::Reservation { .. } => None,
+            What::Invalid(invalid) => Some(&invalid.problem),
+        }
+    }
+
     /// The arguments by which `kubectl annotate` removes it.
     pub(crate) fn removal(&self) -> String {
         let What::Reservation { entry, .. } = &self.what else { return String::new() };
@@ -113,11 +124,11 @@ impl Row<'_> {
     fn cells(&self, now: Timestamp) -> Vec<String> {
         let (entry, owner) = match &self.what {
             What::Reservation { entry, owner } => (entry, owner),
-            What::Invalid(invalid) => {
-                let mut cells = vec![self.name(), UNKNOWN.into(), self.node.into()];
-                cells.extend([NONE.into(), NONE.into(), format!("Invalid: {}", invalid.problem)]);
-                cells.extend([NONE.into(), UNKNOWN.into()]);
-                return cells;
+            What::Invalid(_) => {
+                let name = self.name();
+                return [&name, UNKNOWN, self.node, NONE, NONE, "Invalid", NONE, UNKNOWN]
+                    .map(str::to_owned)
+                    .into();
             }
         };
         let amount = |name: &str| {

@@ -1,0 +1,241 @@
+//! What is learnt, what it alters, and what is assumed meanwhile.
+
+use super::{replica, town, web, web_set};
+use crate::cluster::{Assumed, Change, Cluster, Event, Seen};
+use crate::model::ids::{NodeName, PodKey};
+use crate::model::owner::OwnerKind;
+use crate::model::{Pod, ResourceName};
+use crate::testing::{NodeBuilder, PodBuilder, at, entry, node, now, pod, reservation, uid, world};
+
+fn applied(pod: &PodBuilder) -> Event {
+    Event::Pods(Seen::Applied(pod.build()))
+}
+
+fn applied_node(node: &NodeBuilder) -> Event {
+    Event::Nodes(Seen::Applied(node.build()))
+}
+
+fn key(name: &str) -> PodKey {
+    PodKey::new("default", name)
+}
+
+fn freed(node: &str) -> Change {
+    Change::RoomFreed(NodeName::from(node))
+}
+
+fn used(cluster: &Cluster) -> Vec<i64> {
+    cluster.snapshot(now()).nodes.iter().map(|ledger| ledger.used.get(&ResourceName::Cpu)).collect()
+}
+
+fn assume(cluster: &mut Cluster, pod: &Pod, node: &str) {
+    let assumed = Assumed { uid: pod.uid.clone(), node: node.into(), seat: None, since: now() };
+    cluster.assume(pod.key.clone(), assumed);
+}
+
+#[test]
+fn a_pod_waits_settles_and_leaves() {
+    let mut cluster = world().node(node("n1")).cluster();
+    let new = pod("p").cpu("1");
+    assert_eq!(cluster.apply(applied(&new)), [Change::PodWaiting(key("p"))]);
+    let bound = new.version(2).on("n1");
+    assert_eq!(cluster.apply(applied(&bound)), [Change::PodSettled(key("p"))]);
+    assert_eq!(used(&cluster), [1000]);
+    assert_eq!(cluster.apply(applied(&bound.clone().version(3).terminating())), [Change::PodSettled(key("p"))]);
+    assert_eq!(used(&cluster), [1000]);
+    let gone = cluster.apply(Event::Pods(Seen::Deleted(bound.version(4).build())));
+    assert_eq!(gone, [freed("n1"), Change::PodSettled(key("p"))]);
+    assert_eq!((used(&cluster), cluster.pod(&key("p"))), (vec![0], None));
+}
+
+#[test]
+fn a_pod_that_ends_frees_its_room() {
+    let bound = pod("p").cpu("1").on("n1");
+    let mut cluster = world().node(node("n1")).pod(bound.clone()).cluster();
+    assert_eq!(cluster.apply(applied(&bound.version(2).phase("Failed"))), [freed("n1")]);
+    assert_eq!(used(&cluster), [0]);
+}
+
+#[test]
+fn a_pod_that_shrinks_where_it_is_frees_room() {
+    let bound = pod("p").cpu("3").on("n1");
+    let mut cluster = world().node(node("n1")).pod(bound.clone()).cluster();
+    assert_eq!(cluster.apply(applied(&bound.clone().version(2).cpu("1"))), [freed("n1")]);
+    assert_eq!(cluster.apply(applied(&bound.version(3).cpu("1"))), [Change::PodSettled(key("p"))]);
+    assert_eq!(used(&cluster), [1000]);
+}
+
+#[test]
+fn the_same_name_with_another_uid_is_another_pod() {
+    let old = pod("db-0").cpu("1").on("n1");
+    let mut cluster = world().node(node("n1")).pod(old.clone().version(9)).cluster();
+    let new = pod("db-0").cpu("2").uid("db-0 again").version(1);
+    let changes = cluster.apply(applied(&new));
+    assert_eq!(changes, [freed("n1"), Change::PodSettled(key("db-0")), Change::PodWaiting(key("db-0"))]);
+    assert_eq!(used(&cluster), [0]);
+    assert_eq!(cluster.apply(Event::Pods(Seen::Deleted(old.build()))), [], "the old one is gone already");
+    assert_eq!(cluster.pod(&key("db-0")).unwrap().uid, uid("db-0 again"));
+}
+
+#[test]
+fn what_is_older_than_known_is_ignored() {
+    let bound = pod("p").cpu("1").on("n1").version(5);
+    let mut cluster = world().node(node("n1").version(5)).pod(bound).cluster();
+    assert_eq!(cluster.apply(applied(&pod("p").version(4))), []);
+    assert_eq!(cluster.apply(applied_node(&node("n1").version(4).cpu("1"))), []);
+    assert_eq!(used(&cluster), [1000]);
+    assert_eq!(cluster.snapshot(now()).nodes[0].node.allocatable.cpu, 4000);
+    let newer = cluster.apply(applied_node(&node("n1").version(6).cpu("1")));
+    assert_eq!(newer, [Change::NodeChanged("n1".into())]);
+}
+
+#[test]
+fn a_relist_finds_what_vanished_unseen() {
+    let town = world().node(node("n1")).node(node("n2")).pod(pod("a").cpu("1").on("n1")).pod(pod("b"));
+    let mut cluster = town.cluster();
+    let changes = cluster.apply(Event::Pods(Seen::Relisted(vec![pod("b").build(), pod("c").build()])));
+    let (a, b, c) = (key("a"), key("b"), key("c"));
+    let expected =
+        [freed("n1"), Change::PodSettled(a.clone()), Change::PodWaiting(b), Change::PodWaiting(c)];
+    assert_eq!(changes, expected);
+    assert_eq!((cluster.pod(&a), used(&cluster)), (None, vec![0, 0]));
+    let changes = cluster.apply(Event::Nodes(Seen::Relisted(vec![node("n2").build()])));
+    assert_eq!(changes, [Change::NodeGone("n1".into()), Change::NodeChanged("n2".into())]);
+}
+
+#[test]
+fn a_node_that_comes_back_under_its_name_is_another_node() {
+    let kept = reservation(&web()).cpu("1");
+    let mut cluster = world().node(node("n1").version(9).reserves(kept)).cluster();
+    let again = node("n1").uid("n1 again").version(1);
+    assert_eq!(cluster.apply(applied_node(&again)), [Change::NodeChanged("n1".into())]);
+    assert!(cluster.snapshot(now()).nodes[0].entries.is_empty(), "it has no reservations");
+    let late = Event::Nodes(Seen::Deleted(node("n1").build()));
+    assert_eq!(cluster.apply(late), [], "that the old one is gone says nothing about the new one");
+    let gone = Event::Nodes(Seen::Deleted(again.build()));
+    assert_eq!(cluster.apply(gone), [Change::NodeGone("n1".into())]);
+    assert!(cluster.snapshot(now()).nodes.is_empty());
+}
+
+#[test]
+fn owners_come_and_go_in_the_books() {
+    let kept = reservation(&web()).cpu("1");
+    let mut cluster = town(&[kept]).pod(replica("web-2").scheduled_at(at(-1))).cluster();
+    let taken = |cluster: &Cluster| entry(&cluster.snapshot(now())).taken_by.is_some();
+    assert!(taken(&cluster));
+    let set = OwnerKind::ReplicaSet;
+    assert_eq!(cluster.apply(Event::Workloads(set, Seen::Deleted(web_set()))), [Change::OwnersChanged]);
+    assert!(!taken(&cluster));
+    cluster.apply(Event::Workloads(set, Seen::Applied(web_set())));
+    assert!(taken(&cluster));
+    let mut other = web_set();
+    other.uid = uid("other");
+    cluster.apply(Event::Workloads(set, Seen::Deleted(other)));
+    assert!(taken(&cluster), "another one of that name");
+    let mut orphan = web_set();
+    (orphan.controller, orphan.resource_version) = (None, 0);
+    cluster.apply(Event::Workloads(set, Seen::Applied(orphan)));
+    assert!(taken(&cluster), "older than known");
+    cluster.apply(Event::Workloads(set, Seen::Relisted(Vec::new())));
+    assert!(!taken(&cluster));
+}
+
+#[test]
+fn nothing_is_complete_before_every_kind_was_listed() {
+    let mut cluster = Cluster::default();
+    let mut lists: Vec<Event> = OwnerKind::ALL.map(|kind| Event::Workloads(kind, Seen::Relisted(vec![]))).into();
+    lists.push(Event::Nodes(Seen::Relisted(Vec::new())));
+    lists.push(Event::Pods(Seen::Relisted(Vec::new())));
+    cluster.apply(applied(&pod("p")));
+    cluster.apply(applied_node(&node("n")));
+    for list in lists {
+        assert!(!cluster.is_complete(), "before {list:?}");
+        cluster.apply(list);
+    }
+    assert!(cluster.is_complete());
+}
+
+#[test]
+fn an_assumed_pod_counts_where_it_is_going() {
+    let waiting = pod("p").cpu("1");
+    let mut cluster = world().node(node("n1")).node(node("n2")).pod(waiting.clone()).cluster();
+    assume(&mut cluster, &waiting.build(), "n2");
+    assert_eq!((used(&cluster), cluster.is_assumed(&key("p"))), (vec![0, 1000], true));
+    assert_eq!(cluster.apply(applied(&waiting.clone().version(2))), [Change::PodWaiting(key("p"))]);
+    assert_eq!(used(&cluster), [0, 1000], "it is not seen bound yet");
+    let bound = waiting.version(3).on("n2");
+    assert_eq!(cluster.apply(applied(&bound)), [Change::PodSettled(key("p"))]);
+    assert_eq!((used(&cluster), cluster.is_assumed(&key("p"))), (vec![0, 1000], false));
+    assert_eq!(cluster.forget(&key("p"), &uid("p")), [], "confirmed meanwhile");
+    assert_eq!(used(&cluster), [0, 1000]);
+}
+
+#[test]
+fn a_pod_that_turns_up_elsewhere_frees_the_room_that_was_assumed() {
+    let waiting = pod("p").cpu("1");
+    let mut cluster = world().node(node("n1")).node(node("n2")).pod(waiting.clone()).cluster();
+    assume(&mut cluster, &waiting.build(), "n2");
+    let changes = cluster.apply(applied(&waiting.version(2).on("n1")));
+    assert_eq!(changes, [freed("n2"), Change::PodSettled(key("p"))]);
+    assert_eq!(used(&cluster), [1000, 0]);
+}
+
+#[test]
+fn an_assumption_is_taken_back_only_for_that_very_pod() {
+    let waiting = pod("p").cpu("1");
+    let mut cluster = world().node(node("n1")).pod(waiting.clone()).cluster();
+    assume(&mut cluster, &waiting.build(), "n1");
+    assert_eq!(cluster.forget(&key("p"), &uid("another")), []);
+    assert_eq!(cluster.forget(&key("q"), &uid("p")), []);
+    assert_eq!(used(&cluster), [1000]);
+    assert_eq!(cluster.forget(&key("p"), &uid("p")), [freed("n1")]);
+    assert_eq!((used(&cluster), cluster.is_assumed(&key("p"))), (vec![0], false));
+}
+
+#[test]
+fn with_the_pod_goes_the_assumption() {
+    let waiting = pod("p").cpu("1");
+    let mut cluster = world().node(node("n1")).pod(waiting.clone()).cluster();
+    assume(&mut cluster, &waiting.build(), "n1");
+    let changes = cluster.apply(applied(&pod("p").uid("another").version(2)));
+    assert_eq!(changes, [freed("n1"), Change::PodSettled(key("p")), Change::PodWaiting(key("p"))]);
+    assert_eq!((used(&cluster), cluster.is_assumed(&key("p"))), (vec![0], false));
+}
+
+#[test]
+fn assuming_takes_the_seat_at_once() {
+    let kept = reservation(&web()).cpu("1");
+    let waiting = pod("web-2").cpu("1").owned_by(&web_set());
+    let mut cluster = town(&[kept.clone()]).pod(waiting.clone()).cluster();
+    let seat = Some(kept.id());
+    let assumed = Assumed { uid: waiting.build().uid, node: "n1".into(), seat, since: now() };
+    cluster.assume(key("web-2"), assumed);
+    let state = |cluster: &Cluster| entry(&cluster.snapshot(now())).state.as_str();
+    assert_eq!((state(&cluster), used(&cluster)), ("Taken", vec![1000]));
+    cluster.apply(applied(&waiting.on("n1").version(2).stamp(kept.id())));
+    assert_eq!((state(&cluster), used(&cluster)), ("Taken", vec![1000]), "the stamp says the same");
+}
+
+#[test]
+fn the_next_expiry_is_the_earliest_to_come() {
+    let kept = |seat: &str, seconds| reservation(&web()).seat(seat).expires(at(seconds));
+    let nodes = node("n1").reserves(kept("a", 10)).reserves(crate::testing::plain(&web().uid).cpu("1"));
+    let cluster = world().node(nodes).node(node("n2").reserves(kept("b", 5))).cluster();
+    assert_eq!(cluster.next_expiry(now()), Some(at(5)));
+    assert_eq!(cluster.next_expiry(at(4)), Some(at(5)));
+    assert_eq!(cluster.next_expiry(at(5)), Some(at(10)), "what has ended is not to come");
+    assert_eq!(cluster.next_expiry(at(10)), None);
+}
+
+#[test]
+fn a_pod_that_repels_others_is_noticed_once_it_is_placed() {
+    let term = serde_json::json!([{ "topologyKey": "kubernetes.io/hostname" }]);
+    let required = "/spec/affinity/podAntiAffinity/requiredDuringSchedulingIgnoredDuringExecution";
+    let repelling = pod("p").with(required, term);
+    let found = |pod: PodBuilder| {
+        let cluster = world().node(node("n1")).pod(pod).cluster();
+        cluster.snapshot(now()).repelling_pod.cloned()
+    };
+    assert_eq!(found(repelling.clone()), None);
+    assert_eq!(found(repelling.clone().on("n1")), Some(key("p")));
+    assert_eq!(found(repelling.on("n1").phase("Succeeded")), None);
+}

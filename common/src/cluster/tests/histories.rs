@@ -1,0 +1,137 @@
+//! I3 and I5 over random histories: each reservation is counted exactly once, and taken by one pod at most.
+
+use super::accounts::{Fate, fates, used};
+use super::history::{Family, Mark, Step, Town};
+use crate::cluster::State;
+use crate::cluster::ledger::Ledger;
+use crate::testing::at;
+use proptest::prelude::{Just, ProptestConfig, Strategy, any, prop, prop_oneof, proptest};
+use std::collections::BTreeSet;
+
+fn family() -> impl Strategy<Value = Family> {
+    prop_oneof![2 => Just(Family::Deployment), 1 => Just(Family::StatefulSet), 1 => Just(Family::Bare)]
+}
+
+fn mark() -> impl Strategy<Value = Mark> {
+    prop_oneof![3 => Just(Mark::None), 4 => (0..8_usize).prop_map(Mark::Ours), 1 => Just(Mark::Foreign)]
+}
+
+fn comes() -> impl Strategy<Value = Step> {
+    let cpu = prop::sample::select(vec![100_i64, 250, 500, 1000]);
+    let related = prop::bool::weighted(0.75);
+    (related, mark(), cpu, prop::bool::weighted(0.3), prop::bool::weighted(0.9)).prop_map(
+        |(related, mark, cpu, assumed, scheduled)| Step::Comes {
+            related,
+            mark,
+            cpu,
+            // Only our own scheduler assumes, and it stamps rightly.
+            assumed: assumed && related,
+            scheduled,
+        },
+    )
+}
+
+fn step() -> impl Strategy<Value = Step> {
+    let who = any::<usize>;
+    let life = || prop::sample::select(vec![1_i64, 5, 30, 600]);
+    prop_oneof![
+        8 => comes(),
+        2 => who().prop_map(Step::Confirmed),
+        1 => who().prop_map(Step::Forgotten),
+        6 => (who(), life()).prop_map(|(guest, life)| Step::Reserved { guest, life }),
+        1 => (1..2000_i64, life()).prop_map(|(cpu, life)| Step::Added { cpu, life }),
+        3 => who().prop_map(Step::Deleting),
+        5 => who().prop_map(Step::Gone),
+        2 => who().prop_map(Step::Ended),
+        2 => who().prop_map(Step::Removed),
+        4 => (0..8_i64).prop_map(Step::TimePasses),
+        1 => Just(Step::Relisted),
+    ]
+}
+
+/// Compares the ledger with the accounts, and both with the invariants.
+fn audit(town: &Town) {
+    let snapshot = town.cluster.snapshot(at(town.now));
+    let ledger = &snapshot.nodes[0];
+    let fates = fates(town);
+    assert_eq!(ledger.entries.len(), fates.len());
+    let mut takers = BTreeSet::new();
+    let mut held = 0;
+    for (index, fate) in fates {
+        let promise = &town.promises[index];
+        let entry = ledger.entries.iter().find(|entry| entry.reservation.id == promise.id).unwrap();
+        let found = match entry.state {
+            State::Occupied => Fate::Occupied,
+            State::Held | State::Short => Fate::Held,
+            State::Taken => Fate::Taken(guest_of(town, entry.taken_by.unwrap())),
+            State::Expired => Fate::Expired,
+        };
+        assert_eq!(found, fate, "{} at {}", promise.id, town.now);
+        held += entry.held.cpu;
+        assert_eq!(entry.held.cpu, if fate == Fate::Held { promise.cpu } else { 0 });
+        assert_eq!(entry.held.pods, i64::from(fate == Fate::Held));
+        once(town, index, entry.held.cpu > 0, entry.taken_by.map(|pod| guest_of(town, pod)));
+        if let Some(pod) = entry.taken_by {
+            assert!(takers.insert(pod.uid.clone()), "{} sits on two seats", pod.key);
+        }
+    }
+    assert_eq!(ledger.used.cpu, used(town));
+    check_short(ledger, held);
+}
+
+/// I3: exactly one of the replaced pod, the held room and the taker counts while it is live, and nothing after that.
+fn once(town: &Town, index: usize, held: bool, taker: Option<usize>) {
+    let promise = &town.promises[index];
+    let replaced = promise.replaces.is_some_and(|guest| town.guests[guest].is_counted());
+    let taken = taker.is_some_and(|guest| town.guests[guest].is_counted());
+    if town.now < promise.expires {
+        assert_eq!(u8::from(replaced) + u8::from(held) + u8::from(taken), 1, "{}", promise.id);
+    } else {
+        assert!(!held && taker.is_none(), "{} is over", promise.id);
+    }
+}
+
+fn check_short(ledger: &Ledger<'_>, held: i64) {
+    let is_over = ledger.used.cpu + held > ledger.node.allocatable.cpu;
+    let keeps = ledger.entries.iter().filter(|entry| !entry.held.is_zero());
+    keeps.for_each(|entry| assert_eq!(entry.state == State::Short, is_over));
+}
+
+fn guest_of(town: &Town, pod: &crate::model::Pod) -> usize {
+    let same = |index: &usize| crate::testing::uid(&format!("guest {index}")) == pod.uid;
+    (0..town.guests.len()).find(same).unwrap()
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig::with_cases(400))]
+
+    #[test]
+    fn each_reservation_is_counted_exactly_once(
+        family in family(),
+        steps in prop::collection::vec(step(), 1..40),
+    ) {
+        let mut town = Town::new(family);
+        for step in &steps {
+            town.live(step);
+            audit(&town);
+        }
+    }
+}
+
+/// The generator reaches every fate, so that the property above says something about each.
+#[test]
+fn histories_reach_every_fate() {
+    use proptest::strategy::ValueTree;
+    let mut runner = proptest::test_runner::TestRunner::deterministic();
+    let mut seen: BTreeSet<&str> = BTreeSet::new();
+    for _ in 0..100 {
+        let steps = prop::collection::vec(step(), 30).new_tree(&mut runner).unwrap().current();
+        let mut town = Town::new(Family::Deployment);
+        for step in &steps {
+            town.live(step);
+            let snapshot = town.cluster.snapshot(at(town.now));
+            seen.extend(snapshot.nodes[0].entries.iter().map(|entry| entry.state.as_str()));
+        }
+    }
+    assert_eq!(seen.into_iter().collect::<Vec<_>>(), ["Expired", "Held", "Occupied", "Short", "Taken"]);
+}

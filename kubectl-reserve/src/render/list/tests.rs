@@ -1,0 +1,71 @@
+//! Golden output of `list`.
+
+use super::{rows, table};
+use crate::cli::{List, Output};
+use crate::render::json::{Format, list};
+use common::api::node::node;
+use common::cluster::{Cluster, Event, Seen};
+use serde_json::json;
+
+const OWNER: &str = "11111111-0000-4000-8000-000000000001";
+
+/// One node with a reservation of every sort.
+fn cluster() -> Cluster {
+    let info = |expires: &str| {
+        let owner = json!({ "kind": "Deployment", "namespace": "default", "name": "testngx", "uid": OWNER });
+        json!({ "v": 1, "owner": owner, "replaces": { "name": "testngx-1", "uid": "gone" }, "priority": 0,
+                "created": "2026-11-16T08:09:12Z", "expires": expires, "request": "r1", "by": "admin",
+                "reason": "kubectl reserve pod", "placement": "wait", "resources": { "nvidia.com/gpu": "2" } })
+        .to_string()
+    };
+    let json = json!({
+        "metadata": { "name": "node-2", "uid": "n", "annotations": {
+            format!("reserve.cpu/{OWNER}.7f3a0c"): "5000m",
+            format!("reserve.memory/{OWNER}.7f3a0c"): "2Gi",
+            format!("reserve.info/{OWNER}.7f3a0c"): info("2026-11-16T08:19:12Z"),
+            format!("reserve.cpu/{OWNER}.91c0aa"): "500m",
+            format!("reserve.info/{OWNER}.91c0aa"): info("2026-11-16T08:10:00Z"),
+            "reserve.cpu/a8f6f901-47c9-4475-b1f4-cac44597e173": "500m",
+            "reserve.cpu/oops": "1",
+        } },
+        "status": { "allocatable": { "cpu": "16", "memory": "64Gi", "pods": "110", "nvidia.com/gpu": "8" } },
+    });
+    let mut cluster = Cluster::default();
+    cluster.apply(Event::Nodes(Seen::Relisted(vec![node(&json.to_string()).unwrap()])));
+    cluster
+}
+
+fn with_rows(check: impl Fn(&[super::Row<'_>], jiff::Timestamp)) {
+    let cluster = cluster();
+    let now = "2026-11-16T08:10:00Z".parse().unwrap();
+    let snapshot = cluster.snapshot(now);
+    check(&rows(&snapshot, &cluster), now);
+}
+
+#[test]
+fn tables_look_like_kubectls() {
+    let args = |all_namespaces, output, no_headers| List { all_namespaces, output, no_headers };
+    with_rows(|rows, now| {
+        insta::assert_snapshot!("list", table(rows, &args(false, Output::Table, false), now));
+        insta::assert_snapshot!("list_wide", table(rows, &args(true, Output::Wide, false), now));
+        insta::assert_snapshot!("list_bare", table(rows, &args(false, Output::Table, true), now));
+    });
+}
+
+#[test]
+fn documents_carry_everything() {
+    with_rows(|rows, _| {
+        insta::assert_snapshot!("list_json", list(rows, Format::Json).unwrap());
+        insta::assert_snapshot!("list_yaml", list(rows, Format::Yaml).unwrap());
+    });
+}
+
+#[test]
+fn a_reservation_for_nobody_says_how_to_remove_it() {
+    with_rows(|rows, _| {
+        let nobody: Vec<_> = rows.iter().filter(|row| row.is_for_nobody()).collect();
+        assert_eq!(nobody.len(), 1);
+        assert_eq!(nobody[0].id(), "node-2/a8f6f901-47c9-4475-b1f4-cac44597e173");
+        assert_eq!(nobody[0].removal(), "reserve.cpu/a8f6f901-47c9-4475-b1f4-cac44597e173-");
+    });
+}

@@ -1,0 +1,38 @@
+//! A program of ours that runs beside the control plane for as long as a test wants it.
+
+use super::cluster::Cluster;
+use super::components::Component;
+use super::process::Process;
+use anyhow::Result;
+use std::path::Path;
+
+/// A running program. Ends with this value, and whatever happens to the test.
+#[derive(Debug)]
+pub struct Program(Process);
+
+impl Program {
+    /// Everything it has printed so far.
+    ///
+    /// # Errors
+    /// When the log cannot be read.
+    pub fn log(&self) -> Result<String> {
+        self.0.log()
+    }
+}
+
+impl Drop for Program {
+    fn drop(&mut self) {
+        self.0.wait_for_end();
+    }
+}
+
+impl Cluster {
+    /// Runs `program`, with its log beside those of the control plane.
+    ///
+    /// # Errors
+    /// When it cannot be started.
+    pub fn run_program(&self, name: &'static str, program: &Path, arguments: &[&str]) -> Result<Program> {
+        let arguments = arguments.iter().map(|argument| (*argument).to_owned()).collect();
+        Ok(Program(Process::start(&Component { name, arguments }, program, self.dir())?))
+    }
+}

@@ -1,0 +1,57 @@
+//! Our own programs, built as they are now and started against a test's control plane.
+
+use crate::control_plane::{Cluster, Program, User, workspace_dir};
+use anyhow::{Context as _, Result, ensure};
+use std::path::{Path, PathBuf};
+use std::process::Command;
+use std::sync::OnceLock;
+
+/// Builds `reserve-daemon` and `kubectl-reserve` next to the test that asks, and returns their folder. Done by cargo,
+/// so that no test ever runs yesterday's program.
+pub fn build() -> Result<&'static Path> {
+    static BUILT: OnceLock<Result<PathBuf, String>> = OnceLock::new();
+    let built = BUILT.get_or_init(|| build_now().map_err(|error| format!("{error:#}")));
+    built.as_deref().map_err(|error| anyhow::anyhow!("{error}"))
+}
+
+/// A daemon at work. Ends with this value.
+pub struct Daemon {
+    program: Program,
+}
+
+impl Daemon {
+    /// Starts a daemon with its own, least, rights for the pods of `scheduler_name`.
+    pub async fn start(cluster: &Cluster, scheduler_name: &str) -> Result<Self> {
+        cluster.install_roles().await?;
+        let kubeconfig = cluster.kubeconfig(User::Daemon);
+        let kubeconfig = kubeconfig.to_str().context("a path that is no text")?;
+        let arguments = ["--kubeconfig", kubeconfig, "--scheduler-name", scheduler_name, "-v", "4"];
+        let program = cluster.run_program("reserve-daemon", &build()?.join("reserve-daemon"), &arguments)?;
+        Ok(Self { program })
+    }
+
+    /// What it has logged so far.
+    pub fn log(&self) -> Result<String> {
+        self.program.log()
+    }
+}
+
+fn build_now() -> Result<PathBuf> {
+    let test = std::env::current_exe().context("find the running test")?;
+    // <target>/<profile>/deps/<test>
+    let profile_dir =
+        test.parent().and_then(Path::parent).context("the test is not in a cargo target folder")?;
+    let target_dir = profile_dir.parent().context("the test is not in a cargo target folder")?;
+    let profile = match profile_dir.file_name().and_then(|name| name.to_str()) {
+        Some("debug") | None => "dev",
+        Some(profile) => profile,
+    };
+    let output = Command::new("cargo")
+        .args(["build", "--workspace", "--bins", "--locked", "--quiet", "--profile", profile, "--target-dir"])
+        .arg(target_dir)
+        .current_dir(workspace_dir())
+        .output()
+        .context("run cargo")?;
+    ensure!(output.status.success(), "build our programs: {}", String::from_utf8_lossy(&output.stderr));
+    Ok(profile_dir.to_owned())
+}

@@ -1,0 +1,188 @@
+//! The thread through all rooms, where it could tear: what is not served, what is malformed, who may not.
+
+use anyhow::{Context as _, Result, bail, ensure};
+use reserve_tests::control_plane::{
+    Cluster, ControlPlane, User, bare_pod, deployment, describe, is_running, name_of, node,
+};
+use reserve_tests::programs::{self, Daemon};
+use serde_json::{Value, json};
+use std::process::Output;
+use std::time::Duration;
+
+const SCHEDULER: &str = "reserve-scheduler";
+const NOBODY: &str = "a8f6f901-47c9-4475-b1f4-cac44597e173";
+const SOON: Duration = Duration::from_secs(20);
+
+async fn start(name: &str) -> Result<(Cluster, Daemon)> {
+    let cluster = ControlPlane::start(name).plugin_dir(programs::build()?).await?;
+    cluster.add_node(node("n1").cpu("4").memory("8Gi")).await?;
+    let daemon = Daemon::start(&cluster, SCHEDULER).await?;
+    Ok((cluster, daemon))
+}
+
+/// Runs our command by itself, as somebody without kubectl would.
+fn reserve(cluster: &Cluster, user: User, arguments: &[&str]) -> Result<Output> {
+    let program = programs::build()?.join("kubectl-reserve");
+    std::process::Command::new(program)
+        .args(arguments)
+        .env("KUBECONFIG", cluster.kubeconfig(user))
+        .output()
+        .context("run kubectl-reserve")
+}
+
+fn stdout(output: &Output) -> String {
+    String::from_utf8_lossy(&output.stdout).into_owned()
+}
+
+fn stderr(output: &Output) -> String {
+    String::from_utf8_lossy(&output.stderr).into_owned()
+}
+
+/// The message of the pod's PodScheduled condition.
+async fn told(cluster: &Cluster, selector: &str) -> Result<String> {
+    cluster
+        .wait_until("the pod is told why it waits", SOON, async || {
+            let pods = cluster.pods(selector).await?;
+            let [pod] = &pods[..] else { bail!("{}", describe(&pods)) };
+            ensure!(!is_running(pod), "it runs: {}", describe(&pods));
+            let conditions = pod.status.iter().flat_map(|status| status.conditions.iter().flatten());
+            conditions.filter_map(|condition| condition.message.clone()).last().context("nothing yet")
+        })
+        .await
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_pod_that_uses_what_is_not_served_yet_is_told_so_and_never_placed() -> Result<()> {
+    let (cluster, daemon) = start("thread_unserved").await?;
+    let fields: [(&str, &str, Value, &str); 5] = [
+        ("selector", "nodeSelector", json!({"kubernetes.io/hostname": "n1"}), "spec.nodeSelector"),
+        ("spread", "topologySpreadConstraints", spread(), "spec.topologySpreadConstraints"),
+        ("affine", "affinity", pod_affinity(), "spec.affinity.podAffinity"),
+        (
+            "claims",
+            "volumes",
+            json!([{"name": "v", "persistentVolumeClaim": {"claimName": "c"}}]),
+            "spec.volumes",
+        ),
+        ("port", "containers", host_port(), "hostPort"),
+    ];
+    for (name, field, value, named) in fields {
+        let pod = cluster.deploy(bare_pod(name).scheduler(SCHEDULER).pod_field(field, value)).await?;
+        let message = told(&cluster, &pod.selector).await?;
+        assert!(
+            message.starts_with("0/1 nodes are available: ") && message.contains(named),
+            "{name}: {message}"
+        );
+    }
+    let plain = cluster.deploy(deployment("plain").cpu("1").scheduler(SCHEDULER)).await?;
+    cluster.wait_until_running(&plain.selector, 1).await?;
+    let bound = cluster.audit().await?.by(&cluster.user_name(User::Daemon)).to("pods/binding");
+    assert_eq!(bound.writes().len(), 1, "only the plain pod: {bound:?}\n{}", daemon.log()?);
+    Ok(())
+}
+
+fn spread() -> Value {
+    json!([{"maxSkew": 1, "topologyKey": "kubernetes.io/hostname", "whenUnsatisfiable": "DoNotSchedule",
+            "labelSelector": {"matchLabels": {"app": "spread"}}}])
+}
+
+fn pod_affinity() -> Value {
+    json!({"podAffinity": {"requiredDuringSchedulingIgnoredDuringExecution": [
+        {"topologyKey": "kubernetes.io/hostname", "labelSelector": {"matchLabels": {"app": "other"}}}]}})
+}
+
+fn host_port() -> Value {
+    json!([{"name": "c", "image": "nginx", "ports": [{"containerPort": 80, "hostPort": 80}]}])
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn malformed_annotations_are_listed_and_change_nothing() -> Result<()> {
+    let (cluster, _daemon) = start("thread_malformed").await?;
+    let bad = [
+        (format!("reserve.cpu/{NOBODY}"), "-5"),
+        ("reserve.cpu/not-an-owner".into(), "3"),
+        (format!("reserve.gpu/{NOBODY}"), "1"),
+        (format!("reserve.memory/{NOBODY}.seat"), "1Gi"),
+        (format!("reserve.info/{NOBODY}.other"), "{\"v\":1}"),
+        ("reserve.memory/A8F6F901-47C9-4475-B1F4-CAC44597E173".into(), "1e2147483647"),
+    ];
+    for (key, value) in &bad {
+        cluster.annotate_node("n1", key, Some(value)).await?;
+    }
+    let whole = cluster.deploy(deployment("whole").cpu("4").memory("8Gi").scheduler(SCHEDULER)).await?;
+    cluster.wait_until_running(&whole.selector, 1).await?;
+    let listed = stdout(&reserve(&cluster, User::Admin, &["list", "-o", "json"])?);
+    let listed: Value = serde_json::from_str(&listed).context(listed)?;
+    let items = listed["items"].as_array().context("no items")?;
+    assert!(items.iter().all(|item| item["state"] == "Invalid"), "{listed:#}");
+    let mut names: Vec<&str> = items.iter().filter_map(|item| item["name"].as_str()).collect();
+    let mut expected: Vec<&str> = bad.iter().map(|(key, _)| key.as_str()).collect();
+    names.sort_unstable();
+    expected.sort_unstable();
+    assert_eq!(names, expected, "each says where");
+    assert!(items.iter().all(|item| item["problem"].as_str().is_some_and(|problem| problem.len() > 10)));
+    Ok(())
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_claimed_owner_opens_no_door() -> Result<()> {
+    let (cluster, _daemon) = start("thread_forged").await?;
+    let web = cluster.deploy(deployment("web").cpu("1").scheduler(SCHEDULER)).await?;
+    cluster.wait_until_running(&web.selector, 1).await?;
+    cluster.annotate_node("n1", &format!("reserve.cpu/{}", web.uid), Some("4")).await?;
+    let claims = json!([{"apiVersion": "apps/v1", "kind": "Deployment", "name": "web", "uid": web.uid, "controller": true}]);
+    cluster.add_namespace("elsewhere").await?;
+    let forged = json!({
+        "apiVersion": "v1", "kind": "Pod",
+        "metadata": {"name": "forged", "namespace": "elsewhere", "labels": {"app": "forged"}, "ownerReferences": claims,
+                     "annotations": {"reserve/seat": format!("{}.abc", web.uid)}},
+        "spec": {"schedulerName": SCHEDULER, "containers": [
+            {"name": "c", "image": "nginx", "resources": {"requests": {"cpu": "1"}}}]},
+    });
+    cluster.apply(&forged.to_string()).await?;
+    let message = cluster
+        .wait_until("the forged pod is told why it waits, or is collected", SOON, async || {
+            let pods = cluster.pods_in("elsewhere", "app=forged").await?;
+            // The garbage collector removes an object whose owner is not in its namespace; either way it never ran.
+            let Some(pod) = pods.first() else { return Ok("collected".to_owned()) };
+            ensure!(pod.spec.as_ref().is_some_and(|spec| spec.node_name.is_none()), "it was bound");
+            let conditions = pod.status.iter().flat_map(|status| status.conditions.iter().flatten());
+            conditions.filter_map(|condition| condition.message.clone()).last().context("nothing yet")
+        })
+        .await?;
+    assert!(["collected", "0/1 nodes are available: 1 Insufficient cpu."].contains(&&*message), "{message}");
+    let bound = cluster.audit().await?.to("pods/binding").named("forged");
+    assert_eq!(bound.writes().len(), 0, "{bound:?}");
+    Ok(())
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn the_command_says_what_it_lacks() -> Result<()> {
+    let (cluster, _daemon) = start("thread_rights").await?;
+    let refused = reserve(&cluster, User::Tenant, &["list"])?;
+    assert_eq!(refused.status.code(), Some(14), "{}", stderr(&refused));
+    assert!(
+        stderr(&refused).contains("Forbidden") && stderr(&refused).contains("list nodes"),
+        "{}",
+        stderr(&refused)
+    );
+    assert_eq!(stdout(&refused), "");
+
+    cluster.grant(User::Tenant, "reserve-viewer", None).await?;
+    let huge = cluster.deploy(deployment("huge").cpu("64").scheduler(SCHEDULER)).await?;
+    told(&cluster, &huge.selector).await?;
+    let pods = cluster.pods(&huge.selector).await?;
+    let explained = reserve(&cluster, User::Tenant, &["explain", name_of(&pods[0])])?;
+    assert_eq!(explained.status.code(), Some(10), "{}", stderr(&explained));
+    assert!(stdout(&explained).contains("cpu 60000m short"), "{}", stdout(&explained));
+
+    let missing = reserve(&cluster, User::Tenant, &["explain", "no-such-pod"])?;
+    assert_eq!(missing.status.code(), Some(1));
+    assert!(stderr(&missing).contains("pods \"no-such-pod\" not found"), "{}", stderr(&missing));
+    let typo = reserve(&cluster, User::Tenant, &["explain", "../../nodes"])?;
+    assert_eq!(typo.status.code(), Some(1), "{}", stderr(&typo));
+    let empty = reserve(&cluster, User::Tenant, &["list", "-A"])?;
+    assert_eq!((empty.status.code(), stdout(&empty)), (Some(0), String::new()));
+    assert!(stderr(&empty).contains("No reservations found"), "{}", stderr(&empty));
+    Ok(())
+}
