@@ -15,16 +15,13 @@ help: ## list the targets
 	@sed -n 's/^\([a-z0-9-]*\):.*## \(.*\)/\1|\2/p' Makefile | awk -F '|' '{ printf "  %-14s %s\n", $$1, $$2 }'
 
 demo: ## watch a reservation being kept on a real control plane
-	cargo build --locked -p reserve-daemon -p kubectl-reserve
-	cargo test --locked -p reserve-tests --test seed_000 -- --nocapture
+	cargo test --workspace --locked --test seed_000 -- --nocapture --test-threads 1
 
 build: ## build everything
 	cargo build --workspace --locked
 
-# Built first: some tests run the programs themselves, and a test target alone would not build those.
-test: ## what continuous integration runs: format, build, all tests
+test: ## what continuous integration runs: format and all tests
 	cargo fmt --all --check
-	cargo build --workspace --locked
 	cargo test --workspace --locked
 
 lint: ## format, clippy without warnings, shell syntax
@@ -33,8 +30,7 @@ lint: ## format, clippy without warnings, shell syntax
 	sh -n install.sh
 
 e2e: ## only the tests on a real control plane
-	cargo build --locked -p reserve-daemon -p kubectl-reserve
-	cargo test --locked -p reserve-tests --test control_plane --test seed_000
+	cargo test --workspace --locked --test 'control_plane*' --test seed_000 --test thread
 
 control-plane: ## build the control plane that tests use (needs go; slow once)
 	cargo run --locked -p reserve-tests --bin control-plane -- build
@@ -42,10 +38,11 @@ control-plane: ## build the control plane that tests use (needs go; slow once)
 cluster: ## run that control plane to try things on
 	cargo run --locked -p reserve-tests --bin control-plane -- run
 
-# Without a sanitizer the stable compiler is enough.
-fuzz: ## fuzz each parser for SECONDS (30); needs cargo-fuzz
-	cargo fuzz run --sanitizer none quantity -- -max_total_time=$(SECONDS)
-	cargo fuzz run --sanitizer none annotation -- -max_total_time=$(SECONDS)
+# Without a sanitizer the stable compiler is enough; it needs a C++ compiler besides.
+fuzz: ## fuzz each parser for SECONDS (30); installs cargo-fuzz
+	command -v cargo-fuzz >/dev/null || cargo install cargo-fuzz --locked
+	$(call fuzz_target,quantity)
+	$(call fuzz_target,annotation)
 
 vectors: ## ask Kubernetes' own code for the golden vectors again (needs go)
 	$(call vector,quantity)
@@ -68,6 +65,13 @@ deny: ## check licenses, sources and banned crates (needs cargo-deny)
 clean: ## remove what was built
 	cargo clean
 	rm -rf dist
+
+# fuzz_target NAME: what it finds goes to fuzz/corpus, what breaks to fuzz/artifacts; the seeds are kept.
+define fuzz_target
+	mkdir -p fuzz/corpus/$(1)
+	cargo fuzz run --sanitizer none $(1) fuzz/corpus/$(1) fuzz/seeds/$(1) -- \
+		-max_total_time=$(SECONDS) -timeout=5 -rss_limit_mb=256 -max_len=4096
+endef
 
 # vector NAME: the old answers are replaced only by a complete set of new ones.
 define vector
