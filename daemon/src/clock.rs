@@ -4,8 +4,8 @@
 //! step of this machine's wall clock changes nothing.
 
 use crate::scheduler::Now;
-use jiff::Timestamp;
 use jiff::fmt::rfc2822;
+use jiff::{SignedDuration, Timestamp};
 use std::sync::{Arc, Mutex, PoisonError};
 use tokio::time::Instant;
 
@@ -24,10 +24,15 @@ impl Clock {
         Self { started: now, known: Arc::new(Mutex::new((Timestamp::now(), now))) }
     }
 
-    /// Sets the clock by an answer's `Date` header. An unreadable one changes nothing.
+    /// Sets the clock by an answer's `Date` header, which has whole seconds: a clock that is within that second is
+    /// right, and stays as it is. An unreadable header changes nothing.
     pub fn learn(&self, headers: &http::HeaderMap) {
         let date = headers.get(http::header::DATE).and_then(|date| date.to_str().ok());
-        if let Some(date) = date.and_then(|date| rfc2822::DateTimeParser::new().parse_timestamp(date).ok()) {
+        let Some(date) = date.and_then(|date| rfc2822::DateTimeParser::new().parse_timestamp(date).ok()) else {
+            return;
+        };
+        let ahead = self.now().wall.duration_since(date);
+        if !(SignedDuration::ZERO..SignedDuration::from_secs(1)).contains(&ahead) {
             *self.known.lock().unwrap_or_else(PoisonError::into_inner) = (date, Instant::now());
         }
     }
@@ -56,6 +61,17 @@ mod tests {
         tokio::time::advance(Duration::from_secs(90)).await;
         assert_eq!(clock.now().wall.to_string(), "2026-11-16T08:01:30Z");
         assert_eq!(clock.now().elapsed, Duration::from_secs(90));
+    }
+
+    #[tokio::test(start_paused = true)]
+    async fn does_not_jump_within_the_second_that_the_server_names() {
+        let clock = Clock::start();
+        clock.learn(&headers("Mon, 16 Nov 2026 08:00:00 GMT"));
+        tokio::time::advance(Duration::from_millis(900)).await;
+        clock.learn(&headers("Mon, 16 Nov 2026 08:00:00 GMT"));
+        assert_eq!(clock.now().wall.to_string(), "2026-11-16T08:00:00.9Z");
+        clock.learn(&headers("Mon, 16 Nov 2026 08:00:02 GMT"));
+        assert_eq!(clock.now().wall.to_string(), "2026-11-16T08:00:02Z");
     }
 
     #[tokio::test(start_paused = true)]

@@ -56,7 +56,8 @@ impl Config {
 }
 
 async fn from_file(path: &Path) -> anyhow::Result<kube::Config> {
-    let kubeconfig = Kubeconfig::read_from(path).with_context(|| format!("read kubeconfig {}", path.display()))?;
+    let kubeconfig =
+        Kubeconfig::read_from(path).with_context(|| format!("read kubeconfig {}", path.display()))?;
     kube::Config::from_custom_kubeconfig(kubeconfig, &KubeConfigOptions::default())
         .await
         .with_context(|| format!("use kubeconfig {}", path.display()))
@@ -65,7 +66,9 @@ async fn from_file(path: &Path) -> anyhow::Result<kube::Config> {
 fn check_scheduler_name(name: &str) -> anyhow::Result<()> {
     let allowed = |byte: u8| matches!(byte, b'a'..=b'z' | b'0'..=b'9' | b'-' | b'.');
     if name.is_empty() || name.len() > SCHEDULER_NAME_LEN_MAX || !name.bytes().all(allowed) {
-        bail!("--scheduler-name {name:?}: a scheduler name has up to 253 characters of a-z, 0-9, '-' and '.'");
+        bail!(
+            "--scheduler-name {name:?}: a scheduler name has up to 253 characters of a-z, 0-9, '-' and '.'"
+        );
     }
     Ok(())
 }

@@ -2,6 +2,7 @@
 //! 6000m with a system pod of 250m, the Deployment testngx, a reservation of 5000m written by hand.
 //!
 //! With `--nocapture` it prints what was typed and what came back.
+#![expect(clippy::print_stdout, reason = "the transcript is what `make demo` shows")]
 
 use anyhow::{Context as _, Result, bail, ensure};
 use k8s_openapi::api::core::v1::Pod;
@@ -74,9 +75,8 @@ async fn wait_until_told(cluster: &Cluster, selector: &str) -> Result<String> {
                 "it was bound: {}",
                 describe(&pods)
             );
-            let conditions = pod.status.iter().flat_map(|status| status.conditions.iter().flatten());
-            let told =
-                conditions.filter(|condition| condition.reason.as_deref() == Some("Unschedulable")).last();
+            let mut conditions = pod.status.iter().flat_map(|status| status.conditions.iter().flatten());
+            let told = conditions.find(|condition| condition.reason.as_deref() == Some("Unschedulable"));
             told.and_then(|condition| condition.message.clone()).context("nothing yet")
         })
         .await

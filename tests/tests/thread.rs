@@ -46,7 +46,7 @@ async fn told(cluster: &Cluster, selector: &str) -> Result<String> {
             let [pod] = &pods[..] else { bail!("{}", describe(&pods)) };
             ensure!(!is_running(pod), "it runs: {}", describe(&pods));
             let conditions = pod.status.iter().flat_map(|status| status.conditions.iter().flatten());
-            conditions.filter_map(|condition| condition.message.clone()).last().context("nothing yet")
+            conditions.filter_map(|condition| condition.message.clone()).next_back().context("nothing yet")
         })
         .await
 }
@@ -147,7 +147,7 @@ async fn a_claimed_owner_opens_no_door() -> Result<()> {
             let Some(pod) = pods.first() else { return Ok("collected".to_owned()) };
             ensure!(pod.spec.as_ref().is_some_and(|spec| spec.node_name.is_none()), "it was bound");
             let conditions = pod.status.iter().flat_map(|status| status.conditions.iter().flatten());
-            conditions.filter_map(|condition| condition.message.clone()).last().context("nothing yet")
+            conditions.filter_map(|condition| condition.message.clone()).next_back().context("nothing yet")
         })
         .await?;
     assert!(["collected", "0/1 nodes are available: 1 Insufficient cpu."].contains(&&*message), "{message}");

@@ -18,21 +18,17 @@ pub(super) fn taken(
     pods: &[Counted<'_>],
 ) -> Vec<Option<usize>> {
     let mut takers: Vec<Option<usize>> = vec![None; reservations.len()];
-    let mut seated = vec![false; pods.len()];
+    if reservations.is_empty() {
+        return takers;
+    }
+    let order = oldest_first(pods);
     for (seat, reservation) in reservations.iter().enumerate() {
         let stamp = reservation.id.to_string();
-        let taker = oldest_first(pods).into_iter().find(|&pod| {
-            !seated[pod] && pods[pod].stamp.as_deref() == Some(&stamp) && may_take(&pods[pod], reservation)
+        takers[seat] = order.iter().copied().find(|&pod| {
+            pods[pod].stamp.as_deref() == Some(&stamp) && may_take(&pods[pod], reservation)
         });
-        if let Some(pod) = taker {
-            takers[seat] = Some(pod);
-            seated[pod] = true;
-        }
     }
-    for pod in oldest_first(pods) {
-        if seated[pod] || has_sat(&pods[pod]) {
-            continue;
-        }
+    for pod in order.into_iter().filter(|&pod| !has_sat(&pods[pod])) {
         let free = (0..reservations.len()).filter(|&seat| takers[seat].is_none());
         let seat = free
             .filter(|&seat| {
@@ -42,7 +38,6 @@ pub(super) fn taken(
             .min_by_key(|&seat| (occupied[seat], age(reservations[seat])));
         if let Some(seat) = seat {
             takers[seat] = Some(pod);
-            seated[pod] = true;
         }
     }
     takers

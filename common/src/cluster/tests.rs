@@ -14,6 +14,10 @@ use crate::testing::{
     NodeBuilder, PodBuilder, ReservationBuilder, World, deployment, node, pod, replica_set, workload, world,
 };
 use jiff::Timestamp;
+use std::borrow::Borrow;
+
+/// A node without pods.
+const NOBODY: [PodBuilder; 0] = [];
 
 /// The Deployment that most tests are about.
 fn web() -> Workload {
@@ -47,8 +51,12 @@ fn town(reservations: &[ReservationBuilder]) -> World {
 }
 
 /// The books of `n1`, one line for each reservation: seat, state, the cpu that is held, who took it.
-fn books(now: Timestamp, reservations: &[ReservationBuilder], pods: &[PodBuilder]) -> Vec<String> {
-    let town = pods.iter().fold(town(reservations), |town, pod| town.pod(pod.clone()));
+fn books(
+    now: Timestamp,
+    reservations: &[ReservationBuilder],
+    pods: impl IntoIterator<Item = impl Borrow<PodBuilder>>,
+) -> Vec<String> {
+    let town = pods.into_iter().fold(town(reservations), |town, pod| town.pod(pod.borrow().build()));
     let cluster = town.cluster();
     let snapshot = cluster.snapshot(now);
     let line = |entry: &super::ledger::Entry<'_>| {

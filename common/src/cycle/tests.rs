@@ -82,7 +82,8 @@ fn the_plain_form_is_used_without_a_stamp() {
 #[test]
 fn reasons_are_counted_and_sorted_as_text() {
     let cordoned = (0..10).fold(nodes(0), |world, index| world.node(node(&format!("c{index}")).cordoned()));
-    let town = cordoned.node(node("a").cpu("1")).node(node("b").cpu("1")).node(node("t").taint("k:NoSchedule"));
+    let town =
+        cordoned.node(node("a").cpu("1")).node(node("b").cpu("1")).node(node("t").taint("k:NoSchedule"));
     assert_eq!(
         message(town, &pod("p").cpu("2")),
         "0/13 nodes are available: 1 node(s) had untolerated taint(s), 10 node(s) were unschedulable, \
@@ -137,6 +138,7 @@ fn a_trace_knows_who_fits_and_what_would_help() {
 #[test]
 fn without_our_plugin_nobody_heeds_reservations() {
     let kept = || world().node(node("n1").reserves(reservation(&deployment("web")).cpu("4")));
-    let fits = |registry: &Registry| traced(kept(), &pod("p").cpu("1"), registry, Depth::All).feasible().count();
+    let fits =
+        |registry: &Registry| traced(kept(), &pod("p").cpu("1"), registry, Depth::All).feasible().count();
     assert_eq!((fits(&default_registry()), fits(&without_reservations())), (0, 1));
 }

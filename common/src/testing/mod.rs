@@ -183,7 +183,7 @@ impl PodBuilder {
     }
 
     /// Stamped as the taker of a reservation.
-    pub(crate) fn stamp(self, stamp: impl ToString) -> Self {
+    pub(crate) fn stamp(self, stamp: &(impl ToString + ?Sized)) -> Self {
         self.with("/metadata/annotations/reserve~1seat", json!(stamp.to_string()))
     }
 

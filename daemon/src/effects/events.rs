@@ -42,7 +42,9 @@ fn wire(about: &About<'_>, event: &PodEvent, instance: &str) -> Event {
         PodEvent::Scheduled { node } => {
             ("Normal", "Scheduled", "Binding", format!("Successfully assigned {} to {node}", about.pod))
         }
-        PodEvent::FailedScheduling { message } => ("Warning", "FailedScheduling", "Scheduling", message.clone()),
+        PodEvent::FailedScheduling { message } => {
+            ("Warning", "FailedScheduling", "Scheduling", message.clone())
+        }
     };
     Event {
         metadata: ObjectMeta {

@@ -30,7 +30,7 @@ pub(crate) enum Outcome<T> {
     /// The server did it.
     Done(T),
     /// The server refused, for certain.
-    Refused(kube::core::Status),
+    Refused(Box<kube::core::Status>),
     /// No answer, or one that does not tell.
     Unknown(String),
 }
@@ -58,8 +58,12 @@ impl Effects {
                 None
             }
             Effect::Record { pod, uid, scheduler_name, event, at } => {
-                events::write(self, &events::About { pod: &pod, uid: &uid, scheduler_name: &scheduler_name, at }, &event)
-                    .await;
+                events::write(
+                    self,
+                    &events::About { pod: &pod, uid: &uid, scheduler_name: &scheduler_name, at },
+                    &event,
+                )
+                .await;
                 None
             }
         }
@@ -75,7 +79,7 @@ pub(crate) async fn call<T>(call: impl Future<Output = kube::Result<T>>) -> Outc
     match tokio::time::timeout(CALL_DEADLINE, call).await {
         Ok(Ok(done)) => Outcome::Done(done),
         // 408, 429 and 5xx come from a server that is overloaded or broken; it may have begun nevertheless.
-        Ok(Err(kube::Error::Api(status))) if is_certain(status.code) => Outcome::Refused(*status),
+        Ok(Err(kube::Error::Api(status))) if is_certain(status.code) => Outcome::Refused(status),
         Ok(Err(error)) => Outcome::Unknown(error.to_string()),
         Err(_) => Outcome::Unknown(format!("no answer in {} s", CALL_DEADLINE.as_secs())),
     }

@@ -52,8 +52,8 @@ enum Shelf {
 
 impl Queue {
     /// Adds a pod, or tries a known one again because it changed.
-    pub fn push(&mut self, pod: PodKey, priority: i32, now: Duration) {
-        if let Some(entry) = self.pods.get_mut(&pod) {
+    pub fn push(&mut self, pod: &PodKey, priority: i32, now: Duration) {
+        if let Some(entry) = self.pods.get_mut(pod) {
             self.active.remove(&(Reverse(entry.priority), entry.arrival, pod.clone()));
             entry.priority = priority;
         } else {
@@ -62,7 +62,7 @@ impl Queue {
                 Entry { priority, arrival: self.arrivals, attempts: 0, due: now, shelf: Shelf::BackingOff };
             self.pods.insert(pod.clone(), entry);
         }
-        self.shelve(&pod, now);
+        self.shelve(pod, now);
     }
 
     /// Forgets a pod, which was bound or is gone.
@@ -97,7 +97,8 @@ impl Queue {
 
     /// Takes up again all parked pods that `cure` could help.
     pub fn wake(&mut self, cure: Cure, now: Duration) {
-        let helped = |entry: &Entry| matches!(&entry.shelf, Shelf::Parked { cures, .. } if cures.contains(&cure));
+        let helped =
+            |entry: &Entry| matches!(&entry.shelf, Shelf::Parked { cures, .. } if cures.contains(&cure));
         self.shelve_where(helped, now);
     }
 

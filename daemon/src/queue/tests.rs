@@ -21,7 +21,7 @@ fn names(queue: &mut Queue, now: Duration) -> Vec<String> {
 fn higher_priority_goes_first_then_who_came_first() {
     let mut queue = Queue::default();
     for (name, priority) in [("a", 0), ("b", 10), ("c", 0), ("d", 10)] {
-        queue.push(key(name), priority, at(0));
+        queue.push(&key(name), priority, at(0));
     }
     assert_eq!(names(&mut queue, at(0)), ["b", "d", "a", "c"]);
 }
@@ -29,7 +29,7 @@ fn higher_priority_goes_first_then_who_came_first() {
 #[test]
 fn a_parked_pod_waits_for_its_cure_and_for_its_backoff() {
     let mut queue = Queue::default();
-    queue.push(key("a"), 0, at(0));
+    queue.push(&key("a"), 0, at(0));
     queue.pop(at(0)).unwrap();
     queue.park(&key("a"), [Cure::Room].into(), at(0));
     queue.wake(Cure::Node, at(5));
@@ -41,7 +41,7 @@ fn a_parked_pod_waits_for_its_cure_and_for_its_backoff() {
 #[test]
 fn a_pod_that_was_just_tried_backs_off() {
     let mut queue = Queue::default();
-    queue.push(key("a"), 0, at(0));
+    queue.push(&key("a"), 0, at(0));
     queue.pop(at(0)).unwrap();
     queue.park(&key("a"), [Cure::Room].into(), at(0));
     queue.wake(Cure::Room, at(0));
@@ -53,7 +53,7 @@ fn a_pod_that_was_just_tried_backs_off() {
 #[test]
 fn a_parked_pod_is_tried_again_after_five_minutes_whatever_happens() {
     let mut queue = Queue::default();
-    queue.push(key("a"), 0, at(0));
+    queue.push(&key("a"), 0, at(0));
     queue.pop(at(0)).unwrap();
     queue.park(&key("a"), [].into(), at(0));
     assert_eq!(names(&mut queue, at(299)), [""; 0]);
@@ -65,7 +65,7 @@ fn a_parked_pod_is_tried_again_after_five_minutes_whatever_happens() {
 fn a_removed_pod_is_gone_from_every_shelf() {
     let mut queue = Queue::default();
     for name in ["a", "b", "c"] {
-        queue.push(key(name), 0, at(0));
+        queue.push(&key(name), 0, at(0));
     }
     queue.remove(&key("b"));
     assert_eq!(names(&mut queue, at(0)), ["a", "c"]);
@@ -80,9 +80,9 @@ fn a_removed_pod_is_gone_from_every_shelf() {
 #[test]
 fn a_changed_priority_counts_at_once_and_leaves_no_double() {
     let mut queue = Queue::default();
-    queue.push(key("a"), 0, at(0));
-    queue.push(key("b"), 5, at(0));
-    queue.push(key("a"), 9, at(0));
+    queue.push(&key("a"), 0, at(0));
+    queue.push(&key("b"), 5, at(0));
+    queue.push(&key("a"), 9, at(0));
     assert_eq!(names(&mut queue, at(0)), ["a", "b"]);
     assert_eq!(queue.len(), 2);
 }

@@ -7,7 +7,7 @@ use common::model::{PodKey, Uid};
 #[derive(Debug, Clone, PartialEq)]
 pub enum Input {
     /// Something was learnt about the cluster.
-    Cluster(Event),
+    Cluster(Box<Event>),
     /// What has become of a binding that was asked for.
     Binding {
         /// The pod.

@@ -69,7 +69,7 @@ impl Scheduler {
         let mut effects = Vec::new();
         match input {
             Input::Cluster(event) => {
-                let changes = self.cluster.apply(event);
+                let changes = self.cluster.apply(*event);
                 self.changed(&changes, now);
             }
             Input::Binding { pod, uid, outcome } => self.binding(&pod, &uid, outcome, now, &mut effects),
@@ -110,7 +110,7 @@ impl Scheduler {
     fn enqueue(&mut self, key: &PodKey, now: Now) {
         let Some(pod) = self.cluster.pod(key) else { return };
         if self.names.contains(&pod.scheduler_name) && !self.cluster.is_assumed(key) {
-            self.queue.push(key.clone(), pod.priority, now.elapsed);
+            self.queue.push(key, pod.priority, now.elapsed);
         }
     }
 
@@ -202,7 +202,14 @@ impl Scheduler {
     }
 
     /// Tells the pod why it has no place, unless it was told so last time.
-    fn tell(&mut self, pod: &Pod, reason: &'static str, message: String, now: Now, effects: &mut Vec<Effect>) {
+    fn tell(
+        &mut self,
+        pod: &Pod,
+        reason: &'static str,
+        message: String,
+        now: Now,
+        effects: &mut Vec<Effect>,
+    ) {
         let told = (pod.uid.clone(), message.clone());
         if self.told.get(&pod.key) == Some(&told) {
             return;

@@ -21,7 +21,7 @@ fn now(seconds: u64) -> Now {
     Now { wall: start + elapsed, elapsed }
 }
 
-fn small_node(annotations: serde_json::Value, version: u64) -> Node {
+fn small_node(annotations: &serde_json::Value, version: u64) -> Node {
     let json = json!({
         "metadata": { "name": "n1", "uid": "node-1", "resourceVersion": version.to_string(), "annotations": annotations },
         "status": { "allocatable": { "cpu": "6", "memory": "8Gi", "pods": "110" } },
@@ -51,33 +51,39 @@ fn owned(name: &str, cpu: &str) -> serde_json::Value {
 }
 
 /// A scheduler that has listed one node and one Deployment with its ReplicaSet, and no pods.
-fn listed(annotations: serde_json::Value) -> Scheduler {
+fn listed(annotations: &serde_json::Value) -> Scheduler {
     let mut scheduler = Scheduler::new(vec!["reserve-scheduler".into()], default_registry());
     let nodes = Event::Nodes(Seen::Relisted(vec![small_node(annotations, 1)]));
-    scheduler.handle(Input::Cluster(nodes), now(0));
+    scheduler.handle(learn(nodes), now(0));
     for kind in OwnerKind::ALL {
         let live = match kind {
-            OwnerKind::Deployment => vec![
-                json!({ "metadata": { "name": "web", "namespace": "default", "uid": DEPLOYMENT } }),
-            ],
-            OwnerKind::ReplicaSet => vec![json!({ "metadata": { "name": "web-1", "namespace": "default", "uid": REPLICA_SET,
-                "ownerReferences": [{ "apiVersion": "apps/v1", "kind": "Deployment", "name": "web", "uid": DEPLOYMENT, "controller": true }] } })],
+            OwnerKind::Deployment => {
+                vec![json!({ "metadata": { "name": "web", "namespace": "default", "uid": DEPLOYMENT } })]
+            }
+            OwnerKind::ReplicaSet => {
+                vec![json!({ "metadata": { "name": "web-1", "namespace": "default", "uid": REPLICA_SET,
+                "ownerReferences": [{ "apiVersion": "apps/v1", "kind": "Deployment", "name": "web", "uid": DEPLOYMENT, "controller": true }] } })]
+            }
             _ => vec![],
         };
         let live = live.iter().map(|json| workload(kind, &json.to_string()).unwrap()).collect();
-        scheduler.handle(Input::Cluster(Event::Workloads(kind, Seen::Relisted(live))), now(0));
+        scheduler.handle(learn(Event::Workloads(kind, Seen::Relisted(live))), now(0));
     }
-    scheduler.handle(Input::Cluster(Event::Pods(Seen::Relisted(vec![]))), now(0));
+    scheduler.handle(learn(Event::Pods(Seen::Relisted(vec![]))), now(0));
     scheduler
 }
 
-fn apply(scheduler: &mut Scheduler, pod: Pod, seconds: u64) -> Vec<Effect> {
-    scheduler.handle(Input::Cluster(Event::Pods(Seen::Applied(pod))), now(seconds))
+fn learn(event: Event) -> Input {
+    Input::Cluster(Box::new(event))
 }
 
-fn annotate(scheduler: &mut Scheduler, annotations: serde_json::Value, seconds: u64) -> Vec<Effect> {
+fn apply(scheduler: &mut Scheduler, pod: Pod, seconds: u64) -> Vec<Effect> {
+    scheduler.handle(learn(Event::Pods(Seen::Applied(pod))), now(seconds))
+}
+
+fn annotate(scheduler: &mut Scheduler, annotations: &serde_json::Value, seconds: u64) -> Vec<Effect> {
     let node = small_node(annotations, 2);
-    scheduler.handle(Input::Cluster(Event::Nodes(Seen::Applied(node))), now(seconds))
+    scheduler.handle(learn(Event::Nodes(Seen::Applied(node))), now(seconds))
 }
 
 fn answer(scheduler: &mut Scheduler, name: &str, outcome: Binding, seconds: u64) -> Vec<Effect> {
@@ -96,16 +102,15 @@ fn bind(name: &str) -> Effect {
 
 /// The message of the one pod that was told something.
 fn told(effects: &[Effect]) -> Vec<&str> {
-    let message = |effect| match effect {
-        &Effect::Condition { ref message, .. } => Some(message.as_str()),
-        _ => None,
-    };
+    fn message(effect: &Effect) -> Option<&str> {
+        if let Effect::Condition { message, .. } = effect { Some(message) } else { None }
+    }
     effects.iter().filter_map(message).collect()
 }
 
 #[test]
 fn a_pod_is_bound_and_announced_once() {
-    let mut scheduler = listed(json!({}));
+    let mut scheduler = listed(&json!({}));
     assert_eq!(apply(&mut scheduler, decoded(&waiting("a", "1")), 0), [bind("a")]);
     assert_eq!(apply(&mut scheduler, decoded(&waiting("a", "1")), 1), [], "it is not decided on twice");
     let effects = answer(&mut scheduler, "a", Binding::Bound, 1);
@@ -116,21 +121,21 @@ fn a_pod_is_bound_and_announced_once() {
 #[test]
 fn nothing_is_decided_before_everything_was_listed() {
     let mut scheduler = Scheduler::new(vec!["reserve-scheduler".into()], default_registry());
-    let node = small_node(json!({}), 1);
-    assert_eq!(scheduler.handle(Input::Cluster(Event::Nodes(Seen::Relisted(vec![node]))), now(0)), []);
+    let node = small_node(&json!({}), 1);
+    assert_eq!(scheduler.handle(learn(Event::Nodes(Seen::Relisted(vec![node]))), now(0)), []);
     let pods = Event::Pods(Seen::Relisted(vec![decoded(&waiting("a", "1"))]));
-    assert_eq!(scheduler.handle(Input::Cluster(pods), now(0)), []);
+    assert_eq!(scheduler.handle(learn(pods), now(0)), []);
     let mut effects = Vec::new();
     for kind in OwnerKind::ALL {
         assert_eq!(effects, [], "before {kind}");
-        effects = scheduler.handle(Input::Cluster(Event::Workloads(kind, Seen::Relisted(vec![]))), now(0));
+        effects = scheduler.handle(learn(Event::Workloads(kind, Seen::Relisted(vec![]))), now(0));
     }
     assert_eq!(effects, [bind("a")]);
 }
 
 #[test]
 fn pods_of_other_schedulers_are_left_alone() {
-    let mut scheduler = listed(json!({}));
+    let mut scheduler = listed(&json!({}));
     let mut other = waiting("a", "1");
     other["spec"]["schedulerName"] = json!("default-scheduler");
     assert_eq!(apply(&mut scheduler, decoded(&other), 0), []);
@@ -138,7 +143,7 @@ fn pods_of_other_schedulers_are_left_alone() {
 
 #[test]
 fn an_assumed_pod_takes_room_until_its_binding_is_refused() {
-    let mut scheduler = listed(json!({}));
+    let mut scheduler = listed(&json!({}));
     assert_eq!(apply(&mut scheduler, decoded(&waiting("a", "4")), 0), [bind("a")]);
     let effects = apply(&mut scheduler, decoded(&waiting("b", "4")), 0);
     assert_eq!(told(&effects), ["0/1 nodes are available: 1 Insufficient cpu."]);
@@ -149,7 +154,7 @@ fn an_assumed_pod_takes_room_until_its_binding_is_refused() {
 
 #[test]
 fn a_binding_without_an_answer_keeps_its_room_until_somebody_has_looked() {
-    let mut scheduler = listed(json!({}));
+    let mut scheduler = listed(&json!({}));
     apply(&mut scheduler, decoded(&waiting("a", "4")), 0);
     let effects = answer(&mut scheduler, "a", Binding::Unknown, 1);
     assert!(matches!(&effects[..], [Effect::Find { node, .. }] if node.as_str() == "n1"), "{effects:?}");
@@ -159,11 +164,11 @@ fn a_binding_without_an_answer_keeps_its_room_until_somebody_has_looked() {
 
 #[test]
 fn room_that_is_kept_for_somebody_else_is_not_given_away_and_given_when_released() {
-    let mut scheduler = listed(json!({ format!("reserve.cpu/{STRANGER}"): "5500m" }));
+    let mut scheduler = listed(&json!({ format!("reserve.cpu/{STRANGER}"): "5500m" }));
     let effects = apply(&mut scheduler, decoded(&waiting("a", "1")), 0);
     assert_eq!(told(&effects), ["0/1 nodes are available: 1 Insufficient cpu."]);
     assert!(!format!("{effects:?}").contains(STRANGER), "no event names the owner of a reservation");
-    assert_eq!(annotate(&mut scheduler, json!({}), 2), [bind("a")]);
+    assert_eq!(annotate(&mut scheduler, &json!({}), 2), [bind("a")]);
 }
 
 #[test]
@@ -171,8 +176,9 @@ fn the_owner_takes_its_seat_and_says_so_with_the_binding() {
     let id = format!("{DEPLOYMENT}.abc");
     let info = json!({ "v": 1, "owner": { "kind": "Deployment", "namespace": "default", "name": "web", "uid": DEPLOYMENT },
         "created": "2026-11-16T07:59:00Z", "expires": "2026-11-16T08:09:00Z", "request": "r1", "placement": "wait" });
-    let mut scheduler =
-        listed(json!({ format!("reserve.cpu/{id}"): "5500m", format!("reserve.info/{id}"): info.to_string() }));
+    let mut scheduler = listed(
+        &json!({ format!("reserve.cpu/{id}"): "5500m", format!("reserve.info/{id}"): info.to_string() }),
+    );
     let stranger = apply(&mut scheduler, decoded(&waiting("a", "1")), 0);
     assert_eq!(told(&stranger), ["0/1 nodes are available: 1 Insufficient cpu."]);
     let effects = apply(&mut scheduler, decoded(&owned("w", "5500m")), 0);
@@ -185,8 +191,9 @@ fn a_reservation_that_expires_lets_waiting_pods_in_without_any_event() {
     let id = format!("{DEPLOYMENT}.abc");
     let info = json!({ "v": 1, "owner": { "kind": "Deployment", "namespace": "default", "name": "web", "uid": DEPLOYMENT },
         "created": "2026-11-16T07:59:00Z", "expires": "2026-11-16T08:01:00Z", "request": "r1", "placement": "wait" });
-    let mut scheduler =
-        listed(json!({ format!("reserve.cpu/{id}"): "5500m", format!("reserve.info/{id}"): info.to_string() }));
+    let mut scheduler = listed(
+        &json!({ format!("reserve.cpu/{id}"): "5500m", format!("reserve.info/{id}"): info.to_string() }),
+    );
     apply(&mut scheduler, decoded(&waiting("a", "1")), 0);
     assert_eq!(scheduler.next_tick(now(30)), Some(Duration::from_secs(60)));
     assert_eq!(scheduler.handle(Input::Tick, now(59)), []);
@@ -195,26 +202,26 @@ fn a_reservation_that_expires_lets_waiting_pods_in_without_any_event() {
 
 #[test]
 fn the_same_reason_is_told_once() {
-    let mut scheduler = listed(json!({}));
+    let mut scheduler = listed(&json!({}));
     let effects = apply(&mut scheduler, decoded(&waiting("a", "7")), 0);
     assert_eq!(told(&effects), ["0/1 nodes are available: 1 Insufficient cpu."]);
-    assert_eq!(annotate(&mut scheduler, json!({ "x": "y" }), 10), [], "tried again, nothing new to say");
+    assert_eq!(annotate(&mut scheduler, &json!({ "x": "y" }), 10), [], "tried again, nothing new to say");
 }
 
 #[test]
 fn a_feature_that_is_not_served_is_named_and_the_pod_is_never_placed() {
-    let mut scheduler = listed(json!({}));
+    let mut scheduler = listed(&json!({}));
     let mut picky = waiting("a", "1");
     picky["spec"]["nodeSelector"] = json!({ "disk": "ssd" });
     let effects = apply(&mut scheduler, decoded(&picky), 0);
     assert_eq!(told(&effects).len(), 1);
     assert!(told(&effects)[0].contains("spec.nodeSelector"), "{effects:?}");
-    assert_eq!(annotate(&mut scheduler, json!({ "x": "y" }), 10), []);
+    assert_eq!(annotate(&mut scheduler, &json!({ "x": "y" }), 10), []);
 }
 
 #[test]
 fn a_pod_whose_requests_cannot_be_read_is_told_where() {
-    let mut scheduler = listed(json!({}));
+    let mut scheduler = listed(&json!({}));
     let effects = apply(&mut scheduler, decoded(&waiting("a", "many")), 0);
     assert!(told(&effects)[0].contains("spec.containers[0].resources.requests[\"cpu\"]"), "{effects:?}");
 }

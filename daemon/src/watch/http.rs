@@ -63,8 +63,9 @@ impl Lines {
         query: &str,
         idle: Duration,
     ) -> Result<Self, CallError> {
-        let response = tokio::time::timeout(LIST_DEADLINE, send(client, watched, query)).await.map_err(broken)??;
-        let chunks = response.into_body().into_data_stream().map(|chunk| chunk.map_err(kube::Error::from)).boxed();
+        let response =
+            tokio::time::timeout(LIST_DEADLINE, send(client, watched, query)).await.map_err(broken)??;
+        let chunks = response.into_body().into_data_stream().boxed();
         Ok(Self { chunks, buffer: BytesMut::new(), idle })
     }
 
@@ -88,7 +89,11 @@ impl Lines {
     }
 }
 
-async fn send<W: Watched>(client: &kube::Client, watched: &W, query: &str) -> Result<Response<Body>, CallError> {
+async fn send<W: Watched>(
+    client: &kube::Client,
+    watched: &W,
+    query: &str,
+) -> Result<Response<Body>, CallError> {
     let request = Request::get(format!("{}?{query}", watched.path()))
         .header(header::ACCEPT, watched.accept())
         .body(Body::from(Vec::new()))

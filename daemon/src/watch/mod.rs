@@ -151,7 +151,7 @@ impl<W: Watched> Follower<W> {
 
     async fn send(&self, seen: Seen<W::Object>) {
         // Nobody listens only when the daemon stops, and `follow` sees that by itself.
-        let _ = self.inputs.send(Input::Cluster(self.watched.event(seen))).await;
+        let _ = self.inputs.send(Input::Cluster(Box::new(self.watched.event(seen)))).await;
     }
 
     async fn pause(&mut self) {

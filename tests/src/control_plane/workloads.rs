@@ -171,7 +171,7 @@ impl WorkloadShape {
         let mut spec = self.spec.clone();
         let container =
             json!({"name": self.name, "image": self.image, "resources": {"requests": self.requests}});
-        spec.insert("containers".to_owned(), json!([container]));
+        spec.entry("containers").or_insert_with(|| json!([container]));
         if matches!(self.kind, Kind::Job) {
             spec.entry("restartPolicy").or_insert_with(|| json!("Never"));
         }

@@ -6,8 +6,8 @@ use crate::model::owner::{OwnerKind, Workload};
 use crate::model::reservation::Seat;
 use crate::model::{Pod, ReservationId};
 use crate::testing::{
-    PodBuilder, ReservationBuilder, at, bare_reservation, deployment, node, pod, replica_set, reservation, uid,
-    workload, world,
+    PodBuilder, ReservationBuilder, at, bare_reservation, deployment, node, pod, replica_set, reservation,
+    uid, workload, world,
 };
 use serde_json::json;
 
@@ -130,7 +130,11 @@ impl Town {
             Step::Added { .. } => {}
             Step::Deleting(choice) => self.deleting(choice),
             Step::Gone(choice) => {
-                self.moves(choice, &[Place::Waiting, Place::Assumed, Place::Bound, Place::Ended], Place::Gone);
+                self.moves(
+                    choice,
+                    &[Place::Waiting, Place::Assumed, Place::Bound, Place::Ended],
+                    Place::Gone,
+                );
             }
             Step::Ended(choice) => self.moves(choice, &[Place::Bound], Place::Ended),
             Step::Removed(choice) => {
@@ -180,7 +184,8 @@ impl Town {
             // We never assume a pod on the seat of others.
             guest.stamp = seat.as_ref().map(ToString::to_string);
             (guest.sat, guest.place) = (seat.is_some(), Place::Assumed);
-            self.cluster.assume(pod.key, Assumed { uid: pod.uid, node: "n1".into(), seat, since: at(self.now) });
+            self.cluster
+                .assume(pod.key, Assumed { uid: pod.uid, node: "n1".into(), seat, since: at(self.now) });
         } else {
             self.guests[index].place = Place::Bound;
             self.tell_pod(index);
@@ -210,7 +215,9 @@ impl Town {
     }
 
     fn reserved(&mut self, choice: usize, life: i64) {
-        let Some(index) = pick(&mut self.guests, choice, |guest| guest.related && guest.is_counted()) else { return };
+        let Some(index) = pick(&mut self.guests, choice, |guest| guest.related && guest.is_counted()) else {
+            return;
+        };
         let kept = |promise: &Promise| promise.replaces == Some(index) && !promise.removed;
         if self.promises.iter().any(kept) {
             return;
@@ -270,7 +277,7 @@ impl Town {
             return pod;
         }
         pod = pod.on("n1");
-        pod = guest.stamp.iter().fold(pod, PodBuilder::stamp);
+        pod = guest.stamp.iter().fold(pod, |pod, stamp| pod.stamp(stamp));
         pod = guest.since.iter().fold(pod, |pod, since| pod.scheduled_at(at(*since)));
         pod = if guest.deleting { pod.terminating() } else { pod };
         if guest.place == Place::Ended { pod.with("/status/phase", json!("Failed")) } else { pod }

@@ -1,23 +1,27 @@
 //! Who has taken which reservation: one pod one seat, and a stamp counts only where it may.
 
-use super::{books, database, replica, stranger, web};
+use super::{NOBODY, books, database, replica, stranger, web};
 use crate::testing::{at, bare_reservation, now, pod, reservation, uid};
 
 #[test]
 fn a_stamped_pod_has_the_reservation_that_it_names() {
     let kept = [reservation(&web()).cpu("1"), reservation(&web()).seat("b").cpu("1")];
-    let taker = replica("web-2").stamp(kept[1].id());
-    assert_eq!(books(now(), &kept, &[taker]), ["a Held 1000m", "b Taken by web-2"]);
+    let taker = replica("web-2").stamp(&kept[1].id());
+    assert_eq!(books(now(), &kept, [taker]), ["a Held 1000m", "b Taken by web-2"]);
 }
 
 #[test]
 fn a_pod_without_a_stamp_has_it_if_it_was_scheduled_since() {
     let kept = [reservation(&web()).cpu("1").created(at(-60))];
     let bound = |seconds| [replica("web-2").scheduled_at(at(seconds))];
-    assert_eq!(books(now(), &kept, &bound(-61)), ["a Held 1000m"], "it was there before");
-    assert_eq!(books(now(), &kept, &bound(-60)), ["a Taken by web-2"]);
-    assert_eq!(books(now(), &kept, &bound(-1)), ["a Taken by web-2"]);
-    assert_eq!(books(now(), &kept, &[replica("web-2")]), ["a Held 1000m"], "no one knows since when it is there");
+    assert_eq!(books(now(), &kept, bound(-61)), ["a Held 1000m"], "it was there before");
+    assert_eq!(books(now(), &kept, bound(-60)), ["a Taken by web-2"]);
+    assert_eq!(books(now(), &kept, bound(-1)), ["a Taken by web-2"]);
+    assert_eq!(
+        books(now(), &kept, [replica("web-2")]),
+        ["a Held 1000m"],
+        "no one knows since when it is there"
+    );
 }
 
 #[test]
@@ -27,23 +31,23 @@ fn without_stamps_the_first_pod_has_the_oldest_reservation() {
     let first = replica("web-9").scheduled_at(at(-30));
     let second = replica("web-1").scheduled_at(at(-20));
     let kept = [old, new];
-    assert_eq!(books(now(), &kept, &[first.clone()]), ["a Held 1000m", "z Taken by web-9"]);
-    assert_eq!(books(now(), &kept, &[second, first]), ["a Taken by web-1", "z Taken by web-9"]);
+    assert_eq!(books(now(), &kept, [&first]), ["a Held 1000m", "z Taken by web-9"]);
+    assert_eq!(books(now(), &kept, [second, first]), ["a Taken by web-1", "z Taken by web-9"]);
     let between = replica("web-5").scheduled_at(at(-45));
-    assert_eq!(books(now(), &kept, &[between]), ["a Held 1000m", "z Taken by web-5"]);
+    assert_eq!(books(now(), &kept, [between]), ["a Held 1000m", "z Taken by web-5"]);
 }
 
 #[test]
 fn a_strangers_stamp_means_nothing() {
     let kept = [reservation(&web()).cpu("1")];
-    let forger = stranger("x").stamp(kept[0].id()).scheduled_at(at(-1));
-    assert_eq!(books(now(), &kept, &[forger.clone()]), ["a Held 1000m"]);
-    let claimed = pod("y").cpu("1").on("n1").stamp(kept[0].id()).scheduled_at(at(-1)).with(
+    let forger = stranger("x").stamp(&kept[0].id()).scheduled_at(at(-1));
+    assert_eq!(books(now(), &kept, [&forger]), ["a Held 1000m"]);
+    let claimed = pod("y").cpu("1").on("n1").stamp(&kept[0].id()).scheduled_at(at(-1)).with(
         "/metadata/ownerReferences",
         serde_json::json!([{ "apiVersion": "apps/v1", "kind": "Deployment", "name": "other", "controller": true,
             "uid": web().uid.as_str() }]),
     );
-    assert_eq!(books(now(), &kept, &[forger, claimed]), ["a Held 1000m"], "nor a claimed owner");
+    assert_eq!(books(now(), &kept, [forger, claimed]), ["a Held 1000m"], "nor a claimed owner");
 }
 
 #[test]
@@ -51,22 +55,24 @@ fn a_stamp_of_others_does_not_hide_that_a_pod_took_its_own() {
     let kept = [reservation(&web()).cpu("1")];
     for foreign in [format!("{}.a", uid("other")), "garbage".into(), String::new(), web().uid.to_string()] {
         let taker = replica("web-2").stamp(&foreign).scheduled_at(at(-1));
-        assert_eq!(books(now(), &kept, &[taker]), ["a Taken by web-2"], "{foreign:?}");
+        assert_eq!(books(now(), &kept, [taker]), ["a Taken by web-2"], "{foreign:?}");
     }
 }
 
 #[test]
 fn one_pod_has_one_seat() {
     let kept = [reservation(&web()).cpu("1"), reservation(&web()).seat("b").cpu("1")];
-    for taker in [replica("web-2").stamp(kept[0].id()).scheduled_at(at(-1)), replica("web-2").scheduled_at(at(-1))] {
-        assert_eq!(books(now(), &kept, &[taker]), ["a Taken by web-2", "b Held 1000m"]);
+    for taker in
+        [replica("web-2").stamp(&kept[0].id()).scheduled_at(at(-1)), replica("web-2").scheduled_at(at(-1))]
+    {
+        assert_eq!(books(now(), &kept, [taker]), ["a Taken by web-2", "b Held 1000m"]);
     }
 }
 
 #[test]
 fn one_seat_has_one_pod() {
     let kept = [reservation(&web()).cpu("1"), reservation(&web()).seat("b").cpu("1")];
-    let same = |name: &str, seconds| replica(name).stamp(kept[0].id()).scheduled_at(at(seconds));
+    let same = |name: &str, seconds| replica(name).stamp(&kept[0].id()).scheduled_at(at(seconds));
     let pods = [same("web-2", -1), same("web-3", -2)];
     assert_eq!(books(now(), &kept, &pods), ["a Taken by web-3", "b Held 1000m"], "the first who came");
 }
@@ -76,20 +82,20 @@ fn who_took_a_seat_that_was_released_does_not_take_the_next() {
     let released = reservation(&web()).seat("a").id();
     let left = [reservation(&web()).seat("b").cpu("1")];
     let taker = replica("web-2").stamp(&released).scheduled_at(at(-1));
-    assert_eq!(books(now(), &left, &[taker.clone()]), ["b Held 1000m"]);
+    assert_eq!(books(now(), &left, [&taker]), ["b Held 1000m"]);
     let expired = reservation(&web()).seat("a").expires(now());
-    assert_eq!(books(now(), &[expired, left[0].clone()], &[taker]), ["a Expired", "b Held 1000m"]);
+    assert_eq!(books(now(), &[expired, left[0].clone()], [taker]), ["a Expired", "b Held 1000m"]);
 }
 
 #[test]
 fn the_replaced_pod_never_takes_its_own() {
     let old = replica("web-1").scheduled_at(at(-1));
     let kept = [reservation(&web()).cpu("1").replaces(&old.build())];
-    for same in [old.clone(), old.clone().stamp(kept[0].id())] {
-        assert_eq!(books(now(), &kept, &[same]), ["a Occupied"]);
+    for same in [old.clone(), old.clone().stamp(&kept[0].id())] {
+        assert_eq!(books(now(), &kept, [same]), ["a Occupied"]);
     }
     let both = [kept[0].clone(), reservation(&web()).seat("b").cpu("1").created(at(-9))];
-    assert_eq!(books(now(), &both, &[old]), ["a Occupied", "b Taken by web-1"], "but it may take another");
+    assert_eq!(books(now(), &both, [old]), ["a Occupied", "b Taken by web-1"], "but it may take another");
 }
 
 #[test]
@@ -99,17 +105,21 @@ fn a_seat_that_is_still_occupied_is_taken_last() {
     let empty = reservation(&web()).seat("b").cpu("1").created(at(-50));
     let kept = [occupied, empty];
     let taker = replica("web-2").scheduled_at(at(-1));
-    assert_eq!(books(now(), &kept, &[old.clone(), taker.clone()]), ["a Occupied", "b Taken by web-2"]);
-    assert_eq!(books(now(), &kept[..1], &[old, taker.clone()]), ["a Occupied"]);
-    assert_eq!(books(now(), &kept[..1], &[taker]), ["a Taken by web-2"], "it came while the old one was there");
+    assert_eq!(books(now(), &kept, [old.clone(), taker.clone()]), ["a Occupied", "b Taken by web-2"]);
+    assert_eq!(books(now(), &kept[..1], [old, taker.clone()]), ["a Occupied"]);
+    assert_eq!(
+        books(now(), &kept[..1], [taker]),
+        ["a Taken by web-2"],
+        "it came while the old one was there"
+    );
 }
 
 #[test]
 fn a_taker_that_ends_gives_the_seat_back() {
     let kept = [reservation(&web()).cpu("1")];
-    let taker = replica("web-2").stamp(kept[0].id()).scheduled_at(at(-1));
-    assert_eq!(books(now(), &kept, &[taker.clone().phase("Failed")]), ["a Held 1000m"]);
-    assert_eq!(books(now(), &kept, &[taker.terminating()]), ["a Taken by web-2"]);
+    let taker = replica("web-2").stamp(&kept[0].id()).scheduled_at(at(-1));
+    assert_eq!(books(now(), &kept, [taker.clone().phase("Failed")]), ["a Held 1000m"]);
+    assert_eq!(books(now(), &kept, [taker.terminating()]), ["a Taken by web-2"]);
 }
 
 #[test]
@@ -117,11 +127,15 @@ fn of_a_stateful_set_only_the_pod_of_that_name_comes_back() {
     let member = |name: &str| pod(name).cpu("1").on("n1").owned_by(&database()).scheduled_at(at(-1));
     let old = member("db-0").uid("db-0 before");
     let kept = [reservation(&database()).cpu("1").replaces(&old.build())];
-    assert_eq!(books(now(), &kept, &[member("db-1")]), ["a Held 1000m"]);
-    assert_eq!(books(now(), &kept, &[member("db-1").stamp(kept[0].id())]), ["a Held 1000m"], "stamped or not");
-    assert_eq!(books(now(), &kept, &[member("db-0")]), ["a Taken by db-0"]);
+    assert_eq!(books(now(), &kept, [member("db-1")]), ["a Held 1000m"]);
+    assert_eq!(
+        books(now(), &kept, [member("db-1").stamp(&kept[0].id())]),
+        ["a Held 1000m"],
+        "stamped or not"
+    );
+    assert_eq!(books(now(), &kept, [member("db-0")]), ["a Taken by db-0"]);
     let added = [reservation(&database()).cpu("1")];
-    assert_eq!(books(now(), &added, &[member("db-1")]), ["a Taken by db-1"], "it replaces nobody");
+    assert_eq!(books(now(), &added, [member("db-1")]), ["a Taken by db-1"], "it replaces nobody");
 }
 
 #[test]
@@ -129,17 +143,17 @@ fn a_bare_pod_comes_back_under_its_name_with_another_uid() {
     let old = stranger("tool").uid("tool before");
     let kept = [bare_reservation(&old.build()).cpu("1")];
     let back = stranger("tool").scheduled_at(at(-1));
-    assert_eq!(books(now(), &kept, &[old]), ["a Occupied"]);
-    assert_eq!(books(now(), &kept, &[]), ["a Held 1000m"]);
-    assert_eq!(books(now(), &kept, &[back.clone()]), ["a Taken by tool"]);
-    assert_eq!(books(now(), &kept, &[back.clone().namespace("elsewhere")]), ["a Held 1000m"]);
-    assert_eq!(books(now(), &kept, &[back.clone().owned_by(&database())]), ["a Held 1000m"], "it is not bare");
-    assert_eq!(books(now(), &kept, &[stranger("tool-2").scheduled_at(at(-1))]), ["a Held 1000m"]);
+    assert_eq!(books(now(), &kept, [old]), ["a Occupied"]);
+    assert_eq!(books(now(), &kept, NOBODY), ["a Held 1000m"]);
+    assert_eq!(books(now(), &kept, [&back]), ["a Taken by tool"]);
+    assert_eq!(books(now(), &kept, [back.clone().namespace("elsewhere")]), ["a Held 1000m"]);
+    assert_eq!(books(now(), &kept, [back.owned_by(&database())]), ["a Held 1000m"], "it is not bare");
+    assert_eq!(books(now(), &kept, [stranger("tool-2").scheduled_at(at(-1))]), ["a Held 1000m"]);
 }
 
 #[test]
 fn the_plain_form_is_nobodys_seat() {
     let kept = [crate::testing::plain(&web().uid).cpu("3")];
-    let taker = replica("web-2").stamp(kept[0].id()).scheduled_at(at(-1));
-    assert_eq!(books(now(), &kept, &[taker]), ["plain Held 2000m"]);
+    let taker = replica("web-2").stamp(&kept[0].id()).scheduled_at(at(-1));
+    assert_eq!(books(now(), &kept, [taker]), ["plain Held 2000m"]);
 }

@@ -5,8 +5,8 @@ use crate::model::owner::{OwnerKind, Workload};
 use crate::model::pod::SYSTEM_CRITICAL_PRIORITY;
 use crate::model::{Pod, ResourceName};
 use crate::testing::{
-    PodBuilder, ReservationBuilder, World, at, bare_reservation, now, plain, pod, replica_set,
-    reservation, uid, workload, world,
+    PodBuilder, ReservationBuilder, World, at, bare_reservation, now, plain, pod, replica_set, reservation,
+    uid, workload, world,
 };
 use serde_json::{Value, json};
 
@@ -15,7 +15,7 @@ fn may_use(world: World, pod: &Pod, kept: &ReservationBuilder) -> bool {
     cluster.snapshot(now()).asker(pod).may_use(&kept.build())
 }
 
-fn claims(pod: PodBuilder, api_version: &str, kind: &str, owner: &Workload, controller: Value) -> Pod {
+fn claims(pod: PodBuilder, api_version: &str, kind: &str, owner: &Workload, controller: &Value) -> Pod {
     let reference = json!({
         "apiVersion": api_version, "kind": kind, "name": &*owner.name, "uid": owner.uid.as_str(),
         "controller": controller,
@@ -46,6 +46,8 @@ fn a_claim_alone_proves_nothing() {
     assert!(!direct(world(), &web()), "never read");
     let renamed = Workload { name: "other".into(), ..web() };
     assert!(!direct(town(&[]), &renamed), "the uid of one under the name of another");
+    let guessed = Workload { uid: uid("guess"), ..web() };
+    assert!(!direct(town(&[]), &guessed), "the name without the uid");
     let recreated = Workload { uid: uid("new"), ..web() };
     assert!(!direct(world().workload(&recreated), &web()), "recreated under the same name");
     let kind = Workload { kind: OwnerKind::StatefulSet, ..web() };
@@ -65,10 +67,13 @@ fn owners_live_in_the_pods_own_namespace() {
 fn only_a_controller_owns() {
     let kept = reservation(&web());
     for controller in [json!(false), Value::Null] {
-        assert!(!may_use(town(&[]), &claims(pod("p"), "apps/v1", "Deployment", &web(), controller), &kept));
+        assert!(!may_use(town(&[]), &claims(pod("p"), "apps/v1", "Deployment", &web(), &controller), &kept));
     }
-    assert!(may_use(town(&[]), &claims(pod("p"), "apps/v1", "Deployment", &web(), json!(true)), &kept));
-    assert!(!may_use(town(&[]), &claims(pod("p"), "v1", "Deployment", &web(), json!(true)), &kept), "of no group");
+    assert!(may_use(town(&[]), &claims(pod("p"), "apps/v1", "Deployment", &web(), &json!(true)), &kept));
+    assert!(
+        !may_use(town(&[]), &claims(pod("p"), "v1", "Deployment", &web(), &json!(true)), &kept),
+        "of no group"
+    );
 }
 
 #[test]
@@ -108,7 +113,10 @@ fn a_chain_is_followed_ten_owners_up() {
 fn a_bare_pod_owns_itself() {
     let bare = pod("tool").build();
     assert!(may_use(world(), &bare, &plain(&bare.uid)));
-    assert!(!may_use(world(), &pod("tool").uid("other").build(), &plain(&bare.uid)), "the plain form knows no name");
+    assert!(
+        !may_use(world(), &pod("tool").uid("other").build(), &plain(&bare.uid)),
+        "the plain form knows no name"
+    );
     assert!(may_use(world(), &pod("tool").uid("other").build(), &bare_reservation(&bare)));
     let controlled = pod("tool").owned_by(&web_set()).build();
     assert!(!may_use(town(&[]), &controlled, &plain(&controlled.uid)));
@@ -156,7 +164,11 @@ fn a_pod_finds_what_is_not_kept_for_others() {
     let replica = pod("web-2").owned_by(&web_set());
     assert_eq!(room(&kept, &pod("x")), (1000, None));
     assert_eq!(room(&kept, &replica), (2000, Some("a".into())));
-    assert_eq!(room(&kept, &replica.clone().priority(1)), (4000, Some("a".into())), "what yields is not kept");
+    assert_eq!(
+        room(&kept, &replica.clone().priority(1)),
+        (4000, Some("a".into())),
+        "what yields is not kept"
+    );
     let over = [reservation(&database()).cpu("9")];
     assert_eq!(room(&over, &replica), (-5000, None), "people can promise more than there is");
 }

@@ -6,7 +6,9 @@ use crate::model::owner::Workload;
 use crate::model::pod::SYSTEM_CRITICAL_PRIORITY;
 use crate::model::{Pod, ResourceName, Resources};
 use crate::plugins::{default_registry, without_reservations};
-use crate::testing::{NodeBuilder, PodBuilder, World, at, deployment, node, now, plain, pod, reservation, world};
+use crate::testing::{
+    NodeBuilder, PodBuilder, World, at, deployment, node, now, plain, pod, reservation, world,
+};
 use proptest::prelude::{Just, Strategy, any, prop, prop_oneof, proptest};
 
 const NODES: usize = 3;
@@ -39,12 +41,15 @@ fn town() -> impl Strategy<Value = World> {
     let pods = prop::collection::vec((0..NODES, drawn()), 0..6);
     (prop::collection::vec(1..5_u32, NODES), pods, prop::collection::vec(kept(), 0..6)).prop_map(
         |(sizes, pods, kept)| {
-            let sized = |(index, cpus): (usize, &u32)| node(&format!("n{index}")).cpu(&cpus.to_string()).pods(4);
+            let sized =
+                |(index, cpus): (usize, &u32)| node(&format!("n{index}")).cpu(&cpus.to_string()).pods(4);
             let mut nodes: Vec<NodeBuilder> = sizes.iter().enumerate().map(sized).collect();
             for (index, (on, owner, cpu, manual, late, over)) in kept.into_iter().enumerate() {
                 let (owner, cpu) = (&owners()[owner], format!("{cpu}m"));
-                let recorded = reservation(owner).seat(&format!("s{index}")).created(at(if late { -1 } else { -60 }));
-                let one = if manual { plain(&owner.uid) } else { recorded.expires(at(if over { 0 } else { 60 })) };
+                let recorded =
+                    reservation(owner).seat(&format!("s{index}")).created(at(if late { -1 } else { -60 }));
+                let one =
+                    if manual { plain(&owner.uid) } else { recorded.expires(at(if over { 0 } else { 60 })) };
                 nodes[on] = nodes[on].clone().reserves(one.cpu(&cpu));
             }
             let world = owners().iter().fold(world(), |world, owner| world.workload(owner));
@@ -68,7 +73,9 @@ fn fits(cluster: &Cluster, pod: &Pod, on: &str) -> bool {
             promised.add_assign(&entry.held);
         }
     }
-    let within = |(resource, _): (ResourceName, i64)| promised.get(&resource) <= ledger.node.allocatable.get(&resource);
+    let within = |(resource, _): (ResourceName, i64)| {
+        promised.get(&resource) <= ledger.node.allocatable.get(&resource)
+    };
     pod.requests.incoming.iter().all(within)
 }
 

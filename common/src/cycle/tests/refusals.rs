@@ -29,7 +29,11 @@ fn features_that_no_plugin_serves_are_named() {
         ("/spec/containers/0/ports", json!([{ "hostPort": 80 }]), "hostPort"),
         ("/spec/volumes", json!([{ "persistentVolumeClaim": {} }]), "spec.volumes with claims or disks"),
         ("/spec/topologySpreadConstraints", json!([{}]), "spec.topologySpreadConstraints"),
-        ("/spec/affinity/podAffinity", json!({ REQUIRED: [{}] }), "spec.affinity.podAffinity or podAntiAffinity"),
+        (
+            "/spec/affinity/podAffinity",
+            json!({ REQUIRED: [{}] }),
+            "spec.affinity.podAffinity or podAntiAffinity",
+        ),
         ("/spec/resourceClaims", json!([{}]), "spec.resourceClaims"),
         ("/spec/schedulingGroup", json!({ "podGroupName": "g" }), "spec.schedulingGroup"),
     ];
@@ -53,7 +57,9 @@ fn several_features_are_named_together() {
 
 #[test]
 fn gates_and_unreadable_amounts_go_first() {
-    let gated = pod("p").with("/spec/schedulingGates", json!([{ "name": "g" }])).with("/spec/resourceClaims", json!([{}]));
+    let gated = pod("p")
+        .with("/spec/schedulingGates", json!([{ "name": "g" }]))
+        .with("/spec/resourceClaims", json!([{}]));
     assert_eq!(refusal(&gated), Refusal::Gated);
     assert_eq!(refusal(&gated).to_string(), "Scheduling is blocked due to non-empty scheduling gates");
     let unreadable = gated.cpu("x");

@@ -14,7 +14,8 @@ fn said(node: NodeBuilder, there: &[PodBuilder], pod: &PodBuilder) -> Vec<String
 #[test]
 fn what_is_left_must_be_enough() {
     let there = [pod("a").cpu("3").memory("15Gi").on("n1")];
-    let gpus = || node("n1").has("nvidia.com/gpu", "2").has("hugepages-2Mi", "4Mi").has("ephemeral-storage", "1Gi");
+    let gpus =
+        || node("n1").has("nvidia.com/gpu", "2").has("hugepages-2Mi", "4Mi").has("ephemeral-storage", "1Gi");
     let table = [
         (pod("p"), vec![]),
         (pod("p").cpu("1").memory("1Gi"), vec![]),
@@ -95,7 +96,11 @@ fn emptier_is_better_in_upstreams_numbers() {
     let exact_zero = pod("p").cpu("0").memory("0");
     assert_eq!(score(node("n1"), &[], &exact_zero), 100, "nothing said is not the same as none");
     assert_eq!(score(node("n1"), &[], &pod("p").cpu("5").memory("8Gi")), 25, "over the top is none left");
-    assert_eq!(score(node("n1").cpu("0"), &[], &pod("p").memory("8Gi")), 50, "what a node has none of is left out");
+    assert_eq!(
+        score(node("n1").cpu("0"), &[], &pod("p").memory("8Gi")),
+        50,
+        "what a node has none of is left out"
+    );
     assert_eq!(score(node("n1").cpu("0").memory("0"), &[], &pod("p")), 0);
     let two = pod("p").with("/spec/containers", json!([{ "name": "a" }, { "name": "b" }]));
     assert_eq!(score(node("n1"), &[], &two), 96, "two containers that ask for nothing: 95 and 97");

@@ -17,7 +17,12 @@ fn a_cordoned_node_takes_only_who_tolerates_the_cordon() {
         ("another value", cordoned(), pod("p").tolerates(&format!("{CORDON}=x")), vec![message]),
         ("another effect", cordoned(), pod("p").tolerates(&format!("{CORDON}:NoExecute")), vec![message]),
         ("another key", cordoned(), pod("p").tolerates("key"), vec![message]),
-        ("the taint alone is for another plugin", node("n1").taint(&format!("{CORDON}:NoSchedule")), pod("p"), vec![]),
+        (
+            "the taint alone is for another plugin",
+            node("n1").taint(&format!("{CORDON}:NoSchedule")),
+            pod("p"),
+            vec![],
+        ),
     ];
     for (name, node, pod, expected) in table {
         assert_eq!(reasons(&NodeUnschedulable, world().node(node), &pod), expected, "{name}");

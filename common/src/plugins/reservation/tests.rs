@@ -5,8 +5,8 @@ use crate::framework::{Cure, Keeper, Numbers, Reason, SCORE_MAX};
 use crate::model::ResourceName;
 use crate::model::owner::Workload;
 use crate::testing::{
-    NodeBuilder, PodBuilder, World, deployment, node, now, plain, pod, reasons, rejections, replica_set, reservation,
-    scores, world,
+    NodeBuilder, PodBuilder, World, deployment, node, now, plain, pod, reasons, rejections, replica_set,
+    reservation, scores, world,
 };
 
 fn web() -> Workload {
@@ -40,7 +40,12 @@ fn strangers_find_only_what_is_not_kept() {
         (pod("x").cpu("5"), vec![]),
     ];
     for (stranger, expected) in table {
-        assert_eq!(reasons(&Reservation, town(), &stranger), expected, "{:?}", stranger.build().requests.incoming);
+        assert_eq!(
+            reasons(&Reservation, town(), &stranger),
+            expected,
+            "{:?}",
+            stranger.build().requests.incoming
+        );
     }
     let first = reasons(&super::super::node_resources::NodeResourcesFit, town(), &pod("x").cpu("5"));
     assert_eq!(first, ["Insufficient cpu"], "what is lacking anyway is for the other plugin to say");
@@ -55,10 +60,8 @@ fn a_refusal_has_numbers_and_says_for_whom_the_room_is_kept() {
     let rejected = rejections(&Reservation, town, &pod("x").cpu("2"));
     let numbers = Numbers { asks: 2000, allocatable: 4000, used: 500, reserved: 2500 };
     assert_eq!((numbers.free(), numbers.short()), (1000, 1000));
-    let mut keepers = vec![
-        Keeper { reservation: kept.id(), amount: 2000 },
-        Keeper { reservation: more.id(), amount: 500 },
-    ];
+    let mut keepers =
+        vec![Keeper { reservation: kept.id(), amount: 2000 }, Keeper { reservation: more.id(), amount: 500 }];
     keepers.sort_by(|a, b| a.reservation.cmp(&b.reservation));
     let reason = Reason::Insufficient { resource: ResourceName::Cpu, numbers, kept: keepers.into() };
     assert_eq!(rejected.len(), 1);
@@ -69,15 +72,25 @@ fn a_refusal_has_numbers_and_says_for_whom_the_room_is_kept() {
 #[test]
 fn the_owner_comes_in() {
     assert_eq!(reasons(&Reservation, town(), &replica("web-2").cpu("4")), [""; 0]);
-    let taken = town().pod(replica("web-1").cpu("3").on("n1").stamp(reservation(&web()).id()));
-    assert_eq!(reasons(&Reservation, taken, &pod("x").cpu("1").memory("16Gi")), [""; 0], "taken: nothing is kept");
+    let taken = town().pod(replica("web-1").cpu("3").on("n1").stamp(&reservation(&web()).id()));
+    assert_eq!(
+        reasons(&Reservation, taken, &pod("x").cpu("1").memory("16Gi")),
+        [""; 0],
+        "taken: nothing is kept"
+    );
 }
 
 #[test]
 fn one_seat_lets_one_pod_in() {
-    let two = with(node("n1").reserves(reservation(&web()).cpu("2")).reserves(reservation(&web()).seat("b").cpu("2")));
+    let two = with(
+        node("n1").reserves(reservation(&web()).cpu("2")).reserves(reservation(&web()).seat("b").cpu("2")),
+    );
     assert_eq!(reasons(&Reservation, two.clone(), &replica("web-2").cpu("2")), [""; 0]);
-    assert_eq!(reasons(&Reservation, two, &replica("web-2").cpu("3")), ["Insufficient cpu"], "the other is for another");
+    assert_eq!(
+        reasons(&Reservation, two, &replica("web-2").cpu("3")),
+        ["Insufficient cpu"],
+        "the other is for another"
+    );
 }
 
 #[test]
@@ -90,8 +103,10 @@ fn a_pod_slot_is_kept_too() {
 
 #[test]
 fn scalars_are_kept_too() {
-    let gpu = node("n1").has("nvidia.com/gpu", "2").reserves(reservation(&web()).keeps("nvidia.com/gpu", "1"));
-    let asks = |count: &str| reasons(&Reservation, with(gpu.clone()), &pod("x").asks("nvidia.com/gpu", count));
+    let gpu =
+        node("n1").has("nvidia.com/gpu", "2").reserves(reservation(&web()).keeps("nvidia.com/gpu", "1"));
+    let asks =
+        |count: &str| reasons(&Reservation, with(gpu.clone()), &pod("x").asks("nvidia.com/gpu", count));
     assert_eq!(asks("1"), [""; 0]);
     assert_eq!(asks("2"), ["Insufficient nvidia.com/gpu"]);
 }
@@ -115,7 +130,13 @@ fn who_asks_for_nothing_is_not_kept_out_by_amounts() {
 
 #[test]
 fn an_owners_own_node_scores_highest() {
-    let two = || world().workload(&web()).workload(&set()).node(node("n1")).node(node("n2").reserves(reservation(&web()).cpu("1")));
+    let two = || {
+        world()
+            .workload(&web())
+            .workload(&set())
+            .node(node("n1"))
+            .node(node("n2").reserves(reservation(&web()).cpu("1")))
+    };
     assert_eq!(scores(&Reservation, two(), &replica("web-2")), [0, SCORE_MAX]);
     assert_eq!(scores(&Reservation, two(), &pod("x")), [0, 0]);
     let all_others = 100 * (3 + 1);

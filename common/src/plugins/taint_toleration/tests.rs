@@ -5,7 +5,7 @@ use crate::framework::{Cure, Reason, Score};
 use crate::testing::{PodBuilder, node, pod, reasons, rejections, scores, world};
 use serde_json::json;
 
-fn tolerating(toleration: serde_json::Value) -> PodBuilder {
+fn tolerating(toleration: &serde_json::Value) -> PodBuilder {
     pod("p").with("/spec/tolerations", json!([toleration]))
 }
 
@@ -27,8 +27,12 @@ fn taints_keep_out_who_does_not_tolerate_them() {
         ("k=v:NoSchedule", pod("p").tolerates("=v"), false),
         ("k=v:NoSchedule", pod("p").tolerates("=w"), true),
         ("k:NoSchedule", pod("p").tolerates("k="), false),
-        ("k=5:NoSchedule", tolerating(json!({ "key": "k", "operator": "Gt", "value": "1" })), true),
-        ("k=v:NoSchedule", tolerating(json!({ "key": "k", "operator": "Exists", "value": "ignored" })), false),
+        ("k=5:NoSchedule", tolerating(&json!({ "key": "k", "operator": "Gt", "value": "1" })), true),
+        (
+            "k=v:NoSchedule",
+            tolerating(&json!({ "key": "k", "operator": "Exists", "value": "ignored" })),
+            false,
+        ),
     ];
     for (taint, pod, kept_out) in table {
         let expected = if kept_out { vec![message] } else { Vec::new() };
@@ -39,7 +43,8 @@ fn taints_keep_out_who_does_not_tolerate_them() {
 
 #[test]
 fn every_taint_must_be_tolerated_and_the_first_that_is_not_is_named() {
-    let tainted = || world().node(node("n1").taint("a:PreferNoSchedule").taint("b:NoSchedule").taint("c:NoExecute"));
+    let tainted =
+        || world().node(node("n1").taint("a:PreferNoSchedule").taint("b:NoSchedule").taint("c:NoExecute"));
     let named = |pod: PodBuilder| match rejections(&TaintToleration, tainted(), &pod).as_slice() {
         [one] => match &one.reason {
             Reason::Taint(taint) => {
@@ -58,7 +63,9 @@ fn every_taint_must_be_tolerated_and_the_first_that_is_not_is_named() {
 
 #[test]
 fn fewer_taints_that_would_rather_not_are_better() {
-    let soft = |count: usize| (0..count).fold(node(&format!("n{count}")), |n, i| n.taint(&format!("t{i}:PreferNoSchedule")));
+    let soft = |count: usize| {
+        (0..count).fold(node(&format!("n{count}")), |n, i| n.taint(&format!("t{i}:PreferNoSchedule")))
+    };
     let town = || world().node(soft(0)).node(soft(1)).node(soft(3));
     assert_eq!(scores(&TaintToleration, town(), &pod("p")), [100, 67, 0]);
     assert_eq!(scores(&TaintToleration, town(), &pod("p").tolerates("t0")), [100, 100, 0]);

@@ -10,51 +10,38 @@ fn features(pointer: &str, value: Value) -> Vec<Feature> {
 
 #[test]
 fn each_feature_is_found() {
-    let term = json!([{ "topologyKey": "kubernetes.io/hostname", "labelSelector": {} }]);
+    let sidecar = json!([{ "name": "i", "restartPolicy": "Always", "ports": [{ "hostPort": 1 }] }]);
+    let claim = json!([{ "name": "v", "persistentVolumeClaim": { "claimName": "c" } }]);
     let table = [
-        ("/spec/schedulingGates", json!([{ "name": "g" }]), vec![Feature::SchedulingGates]),
-        ("/spec/nodeSelector", json!({ "disk": "ssd" }), vec![Feature::NodeAffinity]),
-        (
-            "/spec/affinity/nodeAffinity",
-            json!({ "requiredDuringSchedulingIgnoredDuringExecution": { "nodeSelectorTerms": [] } }),
-            vec![Feature::NodeAffinity],
-        ),
-        (
-            "/spec/containers/0/ports",
-            json!([{ "containerPort": 80, "hostPort": 80 }]),
-            vec![Feature::NodePorts],
-        ),
-        (
-            "/spec/initContainers",
-            json!([{ "name": "i", "restartPolicy": "Always", "ports": [{ "hostPort": 1 }] }]),
-            vec![Feature::NodePorts],
-        ),
-        (
-            "/spec/volumes",
-            json!([{ "name": "v", "persistentVolumeClaim": { "claimName": "c" } }]),
-            vec![Feature::Volumes],
-        ),
-        ("/spec/topologySpreadConstraints", json!([{ "maxSkew": 1 }]), vec![Feature::PodTopologySpread]),
-        (
-            "/spec/affinity/podAffinity",
-            json!({ "requiredDuringSchedulingIgnoredDuringExecution": term }),
-            vec![Feature::InterPodAffinity],
-        ),
-        (
-            "/spec/affinity/podAntiAffinity",
-            json!({ "preferredDuringSchedulingIgnoredDuringExecution": [{ "weight": 1 }] }),
-            vec![Feature::InterPodAffinity],
-        ),
-        (
-            "/spec/affinity/podAntiAffinity",
-            json!({ "requiredDuringSchedulingIgnoredDuringExecution": term }),
-            vec![Feature::InterPodAffinity, Feature::RequiredAntiAffinity],
-        ),
-        ("/spec/resourceClaims", json!([{ "name": "gpu" }]), vec![Feature::DynamicResources]),
-        ("/spec/schedulingGroup", json!({ "podGroupName": "g" }), vec![Feature::Gang]),
+        ("/spec/schedulingGates", json!([{ "name": "g" }]), Feature::SchedulingGates),
+        ("/spec/nodeSelector", json!({ "disk": "ssd" }), Feature::NodeAffinity),
+        ("/spec/containers/0/ports", json!([{ "hostPort": 80 }]), Feature::NodePorts),
+        ("/spec/initContainers", sidecar, Feature::NodePorts),
+        ("/spec/volumes", claim, Feature::Volumes),
+        ("/spec/topologySpreadConstraints", json!([{ "maxSkew": 1 }]), Feature::PodTopologySpread),
+        ("/spec/resourceClaims", json!([{ "name": "gpu" }]), Feature::DynamicResources),
+        ("/spec/schedulingGroup", json!({ "podGroupName": "g" }), Feature::Gang),
     ];
     for (pointer, value, expected) in table {
-        assert_eq!(features(pointer, value.clone()), expected, "{pointer}: {value}");
+        assert_eq!(features(pointer, value.clone()), [expected], "{pointer}: {value}");
+    }
+}
+
+#[test]
+fn affinities_are_told_apart() {
+    let required = || json!({ "requiredDuringSchedulingIgnoredDuringExecution": [{ "topologyKey": "zone" }] });
+    let preferred = || json!({ "preferredDuringSchedulingIgnoredDuringExecution": [{ "weight": 1 }] });
+    let between = Feature::InterPodAffinity;
+    let table = [
+        ("nodeAffinity", required(), vec![Feature::NodeAffinity]),
+        ("nodeAffinity", preferred(), vec![Feature::NodeAffinity]),
+        ("podAffinity", required(), vec![between]),
+        ("podAffinity", preferred(), vec![between]),
+        ("podAntiAffinity", preferred(), vec![between]),
+        ("podAntiAffinity", required(), vec![between, Feature::RequiredAntiAffinity]),
+    ];
+    for (kind, value, expected) in table {
+        assert_eq!(features(&format!("/spec/affinity/{kind}"), value.clone()), expected, "{kind}: {value}");
     }
 }
 

@@ -47,13 +47,14 @@ fn the_full_form_has_a_record_with_what_has_no_key() {
 
 #[test]
 fn what_cannot_be_read_back_is_not_written() {
-    let changed = |change: &dyn Fn(&mut Reservation)| {
+    type Change<'c> = &'c dyn Fn(&mut Reservation);
+    let changed = |change: Change<'_>| {
         let mut reservation = full();
         change(&mut reservation);
         encode(&reservation).unwrap_err().to_string()
     };
     let newer = Origin::Newer { version: 2, expires: None };
-    let table: [(&dyn Fn(&mut Reservation), &str); 7] = [
+    let table: [(Change<'_>, &str); 7] = [
         (&|r| r.origin = newer.clone(), "a reservation of a newer version is never rewritten"),
         (&|r| r.id.seat = None, "a reservation has both a seat and a record, or neither"),
         (&|r| r.origin = Origin::Manual, "a reservation has both a seat and a record, or neither"),
