@@ -24,9 +24,10 @@ pub(super) fn taken(
     let order = oldest_first(pods);
     for (seat, reservation) in reservations.iter().enumerate() {
         let stamp = reservation.id.to_string();
-        takers[seat] = order.iter().copied().find(|&pod| {
-            pods[pod].stamp.as_deref() == Some(&stamp) && may_take(&pods[pod], reservation)
-        });
+        takers[seat] = order
+            .iter()
+            .copied()
+            .find(|&pod| pods[pod].stamp.as_deref() == Some(&stamp) && may_take(&pods[pod], reservation));
     }
     for pod in order.into_iter().filter(|&pod| !has_sat(&pods[pod])) {
         let free = (0..reservations.len()).filter(|&seat| takers[seat].is_none());

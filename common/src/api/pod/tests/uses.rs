@@ -29,7 +29,8 @@ fn each_feature_is_found() {
 
 #[test]
 fn affinities_are_told_apart() {
-    let required = || json!({ "requiredDuringSchedulingIgnoredDuringExecution": [{ "topologyKey": "zone" }] });
+    let required =
+        || json!({ "requiredDuringSchedulingIgnoredDuringExecution": [{ "topologyKey": "zone" }] });
     let preferred = || json!({ "preferredDuringSchedulingIgnoredDuringExecution": [{ "weight": 1 }] });
     let between = Feature::InterPodAffinity;
     let table = [
