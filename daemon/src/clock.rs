@@ -28,7 +28,8 @@ impl Clock {
     /// right, and stays as it is. An unreadable header changes nothing.
     pub fn learn(&self, headers: &http::HeaderMap) {
         let date = headers.get(http::header::DATE).and_then(|date| date.to_str().ok());
-        let Some(date) = date.and_then(|date| rfc2822::DateTimeParser::new().parse_timestamp(date).ok()) else {
+        let Some(date) = date.and_then(|date| rfc2822::DateTimeParser::new().parse_timestamp(date).ok())
+        else {
             return;
         };
         let ahead = self.now().wall.duration_since(date);

@@ -4,7 +4,7 @@
 
 use super::DecodeError;
 use super::meta::{Str, decode};
-use crate::model::quantity::excerpt;
+use crate::model::excerpt::excerpt;
 use serde::Deserialize;
 use serde_json::value::RawValue;
 use std::borrow::Cow;
@@ -112,7 +112,7 @@ pub fn version(json: &str) -> Result<String, DecodeError> {
 pub fn status(json: &str) -> String {
     match decode::<StatusWire<'_>>("Status", json) {
         Ok(status) if !status.message.is_empty() => status.message.into_owned(),
-        _ => excerpt(json),
+        _ => excerpt(json, 200),
     }
 }
 

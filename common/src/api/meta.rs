@@ -2,6 +2,7 @@
 
 use super::DecodeError;
 use crate::model::ids::{Text, Uid};
+use crate::model::labels::Labels;
 use crate::model::owner::{ControllerRef, OwnerKind};
 use jiff::Timestamp;
 use serde::Deserialize;
@@ -79,13 +80,10 @@ impl Meta<'_> {
         self.deletion_timestamp.is_some()
     }
 
-    /// The labels, sorted by key.
-    pub(super) fn sorted_labels(&self) -> Box<[(Text, Text)]> {
+    /// The labels.
+    pub(super) fn labels(&self) -> Labels {
         let pairs = self.labels.as_ref().map_or(&[][..], |labels| &labels.0);
-        let mut labels: Vec<(Text, Text)> =
-            pairs.iter().map(|(key, value)| (Text::from(&**key), Text::from(&**value))).collect();
-        labels.sort();
-        labels.into_boxed_slice()
+        Labels::new(pairs.iter().map(|(key, value)| (&**key, &**value)))
     }
 
     /// The annotation called `name`.
@@ -99,7 +97,6 @@ impl Meta<'_> {
         let owner = self.owner_references.as_ref()?.iter().find(|owner| owner.controller == Some(true))?;
         Some(ControllerRef {
             kind: OwnerKind::from_reference(&owner.api_version, &owner.kind),
-            kind_name: Text::from(&*owner.kind),
             name: Text::from(&*owner.name),
             uid: Uid::from(&*owner.uid),
         })

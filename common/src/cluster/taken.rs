@@ -45,9 +45,9 @@ pub(super) fn taken(
 }
 
 /// Orders reservations from old to new, equal ones by their key.
-pub(super) fn age(reservation: &Reservation) -> (Option<Timestamp>, &str, &str) {
+pub(super) fn age(reservation: &Reservation) -> (Option<Timestamp>, &Uid, &str) {
     let seat = reservation.id.seat.as_ref().map_or("", |seat| seat.as_str());
-    (reservation.created(), reservation.id.owner.as_str(), seat)
+    (reservation.created(), &reservation.id.owner, seat)
 }
 
 /// The plain form is a pool that any number of pods share, so nobody *takes* it; and nobody replaces itself.

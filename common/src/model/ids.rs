@@ -7,8 +7,15 @@ use std::sync::Arc;
 pub type Text = Arc<str>;
 
 /// The UID that the API server gave an object.
-#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
-pub struct Uid(Text);
+#[derive(Clone, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub struct Uid(Form);
+
+/// A UUID as its bytes, which sort like its text and take no room elsewhere. Others are rare.
+#[derive(Clone, PartialEq, Eq, PartialOrd, Ord, Hash)]
+enum Form {
+    Canonical([u8; 16]),
+    Other(Text),
+}
 
 /// The name of a node.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
@@ -24,22 +31,34 @@ pub struct PodKey {
 }
 
 impl Uid {
-    /// The UID as text.
-    pub fn as_str(&self) -> &str {
-        &self.0
-    }
-
     /// Whether this is a UUID as the API server writes them: lower case, with dashes.
     ///
     /// Any other text may come in an ownerReference, which the API server does not check; as a part of an
     /// annotation key it would be at best ambiguous.
     pub fn is_canonical(&self) -> bool {
-        self.0.len() == 36
-            && self.0.bytes().enumerate().all(|(at, byte)| match at {
-                8 | 13 | 18 | 23 => byte == b'-',
-                _ => matches!(byte, b'0'..=b'9' | b'a'..=b'f'),
-            })
+        matches!(self.0, Form::Canonical(_))
     }
+}
+
+/// The bytes of a canonical UUID.
+fn canonical(text: &str) -> Option<[u8; 16]> {
+    let digit = |byte: u8| match byte {
+        b'0'..=b'9' => Some(byte - b'0'),
+        b'a'..=b'f' => Some(byte - b'a' + 10),
+        _ => None,
+    };
+    let mut bytes = [0; 16];
+    let mut digits = 0;
+    for (at, byte) in text.bytes().enumerate() {
+        if matches!(at, 8 | 13 | 18 | 23) {
+            (byte == b'-').then_some(())?;
+            continue;
+        }
+        let byte_of = bytes.get_mut(digits / 2)?;
+        *byte_of = *byte_of << 4 | digit(byte)?;
+        digits += 1;
+    }
+    (digits == 32).then_some(bytes)
 }
 
 impl NodeName {
@@ -56,9 +75,10 @@ impl PodKey {
     }
 }
 
-impl<T: Into<Text>> From<T> for Uid {
+impl<T: AsRef<str>> From<T> for Uid {
     fn from(text: T) -> Self {
-        Self(text.into())
+        let text = text.as_ref();
+        Self(canonical(text).map_or_else(|| Form::Other(text.into()), Form::Canonical))
     }
 }
 
@@ -70,7 +90,22 @@ impl<T: Into<Text>> From<T> for NodeName {
 
 impl fmt::Display for Uid {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.pad(&self.0)
+        match &self.0 {
+            Form::Other(text) => f.write_str(text),
+            Form::Canonical(bytes) => {
+                for (at, byte) in bytes.iter().enumerate() {
+                    let dash = if matches!(at, 4 | 6 | 8 | 10) { "-" } else { "" };
+                    write!(f, "{dash}{byte:02x}")?;
+                }
+                Ok(())
+            }
+        }
+    }
+}
+
+impl fmt::Debug for Uid {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "Uid({self})")
     }
 }
 
@@ -89,6 +124,19 @@ impl fmt::Display for PodKey {
 #[cfg(test)]
 mod tests {
     use super::Uid;
+
+    #[test]
+    fn a_uid_reads_as_it_was_written_and_sorts_like_its_text() {
+        let texts = [
+            "00000000-0000-0000-0000-00000000000a",
+            "0a000000-0000-0000-0000-000000000000",
+            "a8f6f901-47c9-4475-b1f4-cac44597e173",
+        ];
+        for text in texts.into_iter().chain(["", "node-1", "A8F6F901-47C9-4475-B1F4-CAC44597E173"]) {
+            assert_eq!(Uid::from(text).to_string(), text);
+        }
+        assert!(texts.map(Uid::from).is_sorted());
+    }
 
     #[test]
     fn only_a_lower_case_uuid_is_canonical() {

@@ -1,6 +1,8 @@
 //! The world as plain values. Knows nothing of: JSON, the API server, time passing.
 
+pub mod excerpt;
 pub mod ids;
+pub mod labels;
 pub mod node;
 pub mod owner;
 pub mod pod;

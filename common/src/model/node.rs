@@ -1,6 +1,7 @@
 //! What scheduling needs of a Node.
 
-use super::ids::{NodeName, Text, Uid};
+use super::ids::{NodeName, Uid};
+use super::labels::Labels;
 use super::reservation::Parsed;
 use super::resources::Resources;
 use super::taint::Taint;
@@ -14,8 +15,8 @@ pub struct Node {
     pub uid: Uid,
     /// The version of the object that was read.
     pub resource_version: u64,
-    /// Its labels, sorted by key.
-    pub labels: Box<[(Text, Text)]>,
+    /// Its labels.
+    pub labels: Labels,
     /// Its taints.
     pub taints: Box<[Taint]>,
     /// Whether it is cordoned.

@@ -31,8 +31,6 @@ pub enum OwnerKind {
 pub struct ControllerRef {
     /// The claimed kind; `None` for a kind that we do not read.
     pub kind: Option<OwnerKind>,
-    /// The claimed kind's name, for people.
-    pub kind_name: Text,
     /// The claimed name, in the namespace of the object that claims it.
     pub name: Text,
     /// The claimed UID.

@@ -1,6 +1,7 @@
 //! What scheduling needs of a Pod.
 
 use super::ids::{NodeName, PodKey, Text, Uid};
+use super::labels::Labels;
 use super::owner::ControllerRef;
 use super::requests::PodRequests;
 use super::taint::Toleration;
@@ -21,8 +22,8 @@ pub struct Pod {
     pub resource_version: u64,
     /// `metadata.generation`, which conditions repeat as the generation they speak of.
     pub generation: i64,
-    /// Its labels, sorted by key.
-    pub labels: Box<[(Text, Text)]>,
+    /// Its labels.
+    pub labels: Labels,
     /// Who controls it, as it claims.
     pub controller: Option<Box<ControllerRef>>,
     /// The value of its `reserve/seat` annotation, written by whoever bound it.

@@ -196,8 +196,9 @@ impl Seat {
     pub fn for_replaced(pod: &Uid) -> Option<Self> {
         // Twelve hexadecimal digits: short enough to type, and two pods of one owner on one node with the same
         // ones are not to be expected in the life of a cluster.
-        let digits = pod.as_str().chars().filter(|character| *character != '-');
-        pod.is_canonical().then(|| Self(digits.take(12).collect::<String>().into()))
+        let digits =
+            || pod.to_string().chars().filter(|character| *character != '-').take(12).collect::<String>();
+        pod.is_canonical().then(|| Self(digits().into()))
     }
 
     /// The seat as text.

@@ -11,7 +11,7 @@ pub(crate) use reserved::{ReservationBuilder, bare_reservation, plain, reservati
 pub(crate) use world::{World, entry, world};
 
 use crate::api;
-use crate::model::ids::{Text, Uid};
+use crate::model::ids::Uid;
 use crate::model::owner::{ControllerRef, OwnerKind, Workload};
 use crate::model::reservation::Reservation;
 use crate::model::{Node, Pod};
@@ -51,7 +51,7 @@ pub(crate) fn uid(name: &str) -> Uid {
 /// A pod in the namespace `default` that asks for nothing.
 pub(crate) fn pod(name: &str) -> PodBuilder {
     PodBuilder(json!({
-        "metadata": { "name": name, "namespace": "default", "uid": uid(name).as_str(), "resourceVersion": "1" },
+        "metadata": { "name": name, "namespace": "default", "uid": uid(name).to_string(), "resourceVersion": "1" },
         "spec": { "containers": [{ "name": "main" }] },
         "status": {},
     }))
@@ -60,7 +60,7 @@ pub(crate) fn pod(name: &str) -> PodBuilder {
 /// A node with 4 cpus, 16 Gi of memory and 110 pod slots.
 pub(crate) fn node(name: &str) -> NodeBuilder {
     NodeBuilder(json!({
-        "metadata": { "name": name, "uid": uid(name).as_str(), "resourceVersion": "1" },
+        "metadata": { "name": name, "uid": uid(name).to_string(), "resourceVersion": "1" },
         "spec": {},
         "status": { "allocatable": { "cpu": "4", "memory": "16Gi", "pods": "110" } },
     }))
@@ -91,12 +91,8 @@ pub(crate) fn workload(kind: OwnerKind, name: &str) -> Workload {
 impl Workload {
     /// The same, controlled by `owner`.
     pub(crate) fn of(mut self, owner: &Workload) -> Self {
-        self.controller = Some(ControllerRef {
-            kind: Some(owner.kind),
-            kind_name: Text::from(owner.kind.as_str()),
-            name: owner.name.clone(),
-            uid: owner.uid.clone(),
-        });
+        self.controller =
+            Some(ControllerRef { kind: Some(owner.kind), name: owner.name.clone(), uid: owner.uid.clone() });
         self
     }
 
@@ -128,7 +124,7 @@ impl PodBuilder {
 
     /// The UID that belongs to this name instead of to the pod's own.
     pub(crate) fn uid(self, name: &str) -> Self {
-        self.with("/metadata/uid", json!(uid(name).as_str()))
+        self.with("/metadata/uid", json!(uid(name).to_string()))
     }
 
     pub(crate) fn version(self, version: u64) -> Self {
@@ -156,7 +152,7 @@ impl PodBuilder {
         let group = owner.kind.group();
         let version = if group.is_empty() { "v1".to_owned() } else { format!("{group}/v1") };
         let reference = json!({
-            "apiVersion": version, "kind": owner.kind.as_str(), "name": &*owner.name, "uid": owner.uid.as_str(),
+            "apiVersion": version, "kind": owner.kind.as_str(), "name": &*owner.name, "uid": owner.uid.to_string(),
             "controller": true,
         });
         self.with("/metadata/ownerReferences", json!([reference]))
@@ -209,7 +205,7 @@ impl NodeBuilder {
 
     /// The UID that belongs to this name instead of to the node's own.
     pub(crate) fn uid(mut self, name: &str) -> Self {
-        self.0["metadata"]["uid"] = json!(uid(name).as_str());
+        self.0["metadata"]["uid"] = json!(uid(name).to_string());
         self
     }
 

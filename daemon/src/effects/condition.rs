@@ -38,5 +38,5 @@ fn patch(uid: &Uid, condition: &Condition<'_>) -> serde_json::Value {
     if let Some(since) = condition.since {
         wire["lastTransitionTime"] = json!(since.strftime("%Y-%m-%dT%H:%M:%SZ").to_string());
     }
-    json!({ "metadata": { "uid": uid.as_str() }, "status": { "conditions": [wire] } })
+    json!({ "metadata": { "uid": uid.to_string() }, "status": { "conditions": [wire] } })
 }

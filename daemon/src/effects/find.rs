@@ -12,7 +12,7 @@ const PAUSE: Duration = Duration::from_secs(1);
 pub(super) async fn find(effects: &Effects, pod: &PodKey, uid: &Uid, node: &NodeName) -> Binding {
     loop {
         match call(effects.pods(pod).get(&pod.name)).await {
-            Outcome::Done(found) if found.metadata.uid.as_deref() != Some(uid.as_str()) => {
+            Outcome::Done(found) if found.metadata.uid != Some(uid.to_string()) => {
                 return refused("the pod is gone");
             }
             Outcome::Done(found) => {

@@ -5,9 +5,10 @@ mod tests;
 
 use super::meta::{Meta, Pairs, decode};
 use super::{DecodeError, reservation};
+use crate::model::excerpt::excerpt;
 use crate::model::ids::{NodeName, Text, Uid};
 use crate::model::node::Node;
-use crate::model::quantity::{Quantity, excerpt};
+use crate::model::quantity::Quantity;
 use crate::model::resources::Resources;
 use crate::model::taint::{Effect, Taint};
 use serde::Deserialize;
@@ -63,7 +64,7 @@ pub fn node(json: &str) -> Result<Node, DecodeError> {
         name: NodeName::from(&*metadata.name),
         uid: Uid::from(&*metadata.uid),
         resource_version: metadata.version(),
-        labels: metadata.sorted_labels(),
+        labels: metadata.labels(),
         taints: spec.taints.unwrap_or_default().iter().map(taint).collect(),
         unschedulable: spec.unschedulable.unwrap_or(false),
         allocatable,
@@ -85,7 +86,7 @@ fn allocatable(status: &Status<'_>) -> Result<Resources, String> {
     let mut allocatable = Resources::default();
     for (name, text) in status.allocatable.as_ref().map_or(&[][..], |pairs| &pairs.0) {
         let quantity = Quantity::parse(text)
-            .map_err(|error| format!("status.allocatable[\"{}\"]: {error}", excerpt(name)))?;
+            .map_err(|error| format!("status.allocatable[\"{}\"]: {error}", excerpt(name, 40)))?;
         allocatable.add_quantity(name, quantity);
     }
     Ok(allocatable)

@@ -117,7 +117,7 @@ pub fn pod(json: &str) -> Result<Pod, DecodeError> {
         uid: Uid::from(&*metadata.uid),
         resource_version: metadata.version(),
         generation: metadata.generation,
-        labels: metadata.sorted_labels(),
+        labels: metadata.labels(),
         controller: metadata.controller().map(Box::new),
         stamp: metadata.annotation(names::SEAT_STAMP),
         created: time(metadata.creation_timestamp.as_ref()),

@@ -72,7 +72,7 @@ pub(super) fn everything() -> PodRequests {
     let mut all = Resources::default();
     (all.cpu, all.memory, all.pods) = (i64::MAX, i64::MAX, 1);
     let most = NonZero { cpu: i64::MAX, memory: i64::MAX };
-    PodRequests { incoming: all.clone(), counted: all, non_zero_incoming: most, non_zero_counted: most }
+    PodRequests::new(all.clone(), all, most, most)
 }
 
 impl ContainerWire<'_> {

@@ -1,7 +1,8 @@
 //! The `reserve.info` record: JSON of at most 1 KiB.
 
-use super::{EncodeError, INFO_LEN_MAX, excerpt};
-use crate::model::ids::Text;
+use super::{EncodeError, INFO_LEN_MAX, KEY_SHOWN_MAX};
+use crate::model::excerpt::excerpt;
+use crate::model::ids::{Text, Uid};
 use crate::model::owner::Owner;
 use crate::model::quantity::parse_amount;
 use crate::model::reservation::{HostPort, Origin, Placement, Record, ReplacedPod, ReservationId};
@@ -138,7 +139,8 @@ pub(super) fn write(
 }
 
 fn record(id: &ReservationId, wire: InfoWire) -> Result<Record, String> {
-    if wire.owner.uid != id.owner.as_str() {
+    let uid = Uid::from(&wire.owner.uid);
+    if uid != id.owner {
         return Err(format!("owner.uid is {}, but the key names another owner", quoted(&wire.owner.uid)));
     }
     let placement = Placement::from_name(&wire.placement)
@@ -148,7 +150,7 @@ fn record(id: &ReservationId, wire: InfoWire) -> Result<Record, String> {
             kind: wire.owner.kind.into(),
             namespace: wire.owner.namespace.into(),
             name: wire.owner.name.into(),
-            uid: wire.owner.uid.into(),
+            uid,
         },
         replaces: wire.replaces.map(|pod| ReplacedPod { name: pod.name.into(), uid: pod.uid.into() }),
         priority: wire.priority,
@@ -192,9 +194,9 @@ fn time(field: &str, text: &str) -> Result<Timestamp, String> {
 }
 
 fn not_json(error: &serde_json::Error) -> String {
-    format!("not a record: {}", excerpt(&error.to_string()))
+    format!("not a record: {}", excerpt(&error.to_string(), KEY_SHOWN_MAX))
 }
 
 fn quoted(text: &str) -> String {
-    format!("\"{}\"", excerpt(text))
+    format!("\"{}\"", excerpt(text, KEY_SHOWN_MAX))
 }

@@ -20,6 +20,7 @@ mod key;
 mod tests;
 
 use super::names;
+use crate::model::excerpt::excerpt;
 use crate::model::quantity::parse_amount;
 use crate::model::reservation::{Invalid, Origin, Parsed, Reservation, ReservationId};
 use crate::model::resources::{ResourceName, Resources};
@@ -31,6 +32,9 @@ pub const PER_NODE_MAX: usize = 128;
 
 /// The longest `reserve.info`, in bytes.
 pub const INFO_LEN_MAX: usize = 1024;
+
+/// How much of a key or of foreign text in a record is shown: every well-formed key is shorter.
+const KEY_SHOWN_MAX: usize = 90;
 
 /// A reservation that cannot be written.
 #[derive(Debug, PartialEq, Eq, thiserror::Error)]
@@ -172,23 +176,7 @@ fn reservation(
 
 /// What is wrong with `key`, in a length that fits a table and an event.
 fn refuse(key: &str, problem: &str) -> Invalid {
-    Invalid { key: excerpt(key).into(), problem: problem.into() }
-}
-
-/// The start of `text`, with control characters escaped.
-fn excerpt(text: &str) -> String {
-    const SHOWN_MAX: usize = 80;
-    let mut shown = String::new();
-    for character in text.chars().take(SHOWN_MAX) {
-        match character {
-            '"' | '\'' => shown.push(character),
-            _ => shown.extend(character.escape_debug()),
-        }
-    }
-    if text.chars().nth(SHOWN_MAX).is_some() {
-        shown.push('…');
-    }
-    shown
+    Invalid { key: excerpt(key, KEY_SHOWN_MAX).into(), problem: problem.into() }
 }
 
 /// Keeps a flood of malformed keys from becoming a flood of reports.

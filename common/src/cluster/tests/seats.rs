@@ -45,7 +45,7 @@ fn a_strangers_stamp_means_nothing() {
     let claimed = pod("y").cpu("1").on("n1").stamp(&kept[0].id()).scheduled_at(at(-1)).with(
         "/metadata/ownerReferences",
         serde_json::json!([{ "apiVersion": "apps/v1", "kind": "Deployment", "name": "other", "controller": true,
-            "uid": web().uid.as_str() }]),
+            "uid": web().uid.to_string() }]),
     );
     assert_eq!(books(now(), &kept, [forger, claimed]), ["a Held 1000m"], "nor a claimed owner");
 }

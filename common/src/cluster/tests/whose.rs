@@ -17,7 +17,7 @@ fn may_use(world: World, pod: &Pod, kept: &ReservationBuilder) -> bool {
 
 fn claims(pod: PodBuilder, api_version: &str, kind: &str, owner: &Workload, controller: &Value) -> Pod {
     let reference = json!({
-        "apiVersion": api_version, "kind": kind, "name": &*owner.name, "uid": owner.uid.as_str(),
+        "apiVersion": api_version, "kind": kind, "name": &*owner.name, "uid": owner.uid.to_string(),
         "controller": controller,
     });
     pod.with("/metadata/ownerReferences", json!([reference])).build()
@@ -81,7 +81,7 @@ fn an_unknown_kind_ends_the_chain_at_the_highest_owner_that_was_read() {
     let mut set = web_set();
     let rollout = uid("rollout");
     let controller = set.controller.as_mut().unwrap();
-    (controller.kind, controller.kind_name, controller.uid) = (None, "Rollout".into(), rollout.clone());
+    (controller.kind, controller.uid) = (None, rollout.clone());
     let replica = pod("p").owned_by(&set).build();
     let world = || world().workload(&set).workload(&web());
     assert!(may_use(world(), &replica, &reservation(&set)));

@@ -5,8 +5,10 @@
 //! signs, exponents, spaces, nothing, parts of a byte (`128m` of memory), and more than the scheduler can
 //! count.
 
+use super::error::EXCERPT_LENGTH_MAX;
 use super::parse::scan;
-use super::{Format, NANO_PER_MILLI, NANO_PER_UNIT, QuantityProblem, excerpt};
+use super::{Format, NANO_PER_MILLI, NANO_PER_UNIT, QuantityProblem};
+use crate::model::excerpt::excerpt;
 use crate::model::resources::ResourceName;
 
 /// Characters of an amount. The longest anybody needs, all nineteen digits of `i64::MAX` with a suffix, is
@@ -63,8 +65,8 @@ impl AmountError {
 /// When the text is anything but a plain, positive amount of whole units.
 pub fn parse_amount(resource: &ResourceName, text: &str) -> Result<i64, AmountError> {
     read(resource, text).map_err(|problem| AmountError {
-        excerpt: excerpt(text).into(),
-        resource: excerpt(resource.as_str()).into(),
+        excerpt: excerpt(text, EXCERPT_LENGTH_MAX).into(),
+        resource: excerpt(resource.as_str(), EXCERPT_LENGTH_MAX).into(),
         problem,
     })
 }

@@ -3,10 +3,10 @@
 //! The text may come from anybody and be a quarter of a megabyte of anything, and the line ends up in events,
 //! conditions and terminals. So no more than an escaped excerpt of it is ever kept.
 
-use std::fmt::Write as _;
+use crate::model::excerpt::excerpt;
 
 /// Characters of foreign text that a message may show.
-const EXCERPT_LENGTH_MAX: usize = 40;
+pub(super) const EXCERPT_LENGTH_MAX: usize = 40;
 
 /// A text that is not a quantity.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
@@ -35,32 +35,11 @@ pub enum QuantityProblem {
 
 impl QuantityError {
     pub(super) fn new(text: &str, problem: QuantityProblem) -> Self {
-        Self { excerpt: excerpt(text).into(), problem }
+        Self { excerpt: excerpt(text, EXCERPT_LENGTH_MAX).into(), problem }
     }
 
     /// What is wrong, for callers that count or compare.
     pub fn problem(&self) -> QuantityProblem {
         self.problem
     }
-}
-
-/// The beginning of a foreign text, safe to show: at most 40 characters, everything but printable ASCII
-/// escaped.
-pub fn excerpt(text: &str) -> String {
-    let mut shown = String::new();
-    for character in text.chars() {
-        let printable = character.is_ascii_graphic() || character == ' ';
-        let width = if printable { 1 } else { character.escape_default().len() };
-        if shown.len() + width > EXCERPT_LENGTH_MAX {
-            shown.push('…');
-            return shown;
-        }
-        if printable {
-            shown.push(character);
-        } else {
-            // Writing to a String cannot fail.
-            let _ = write!(shown, "{}", character.escape_default());
-        }
-    }
-    shown
 }

@@ -35,7 +35,7 @@ use std::hash::{Hash, Hasher};
 use std::str::FromStr;
 
 pub use amount::{AMOUNT_LENGTH_MAX, AmountError, AmountProblem, parse_amount};
-pub use error::{QuantityError, QuantityProblem, excerpt};
+pub use error::{QuantityError, QuantityProblem};
 
 /// The finest step there is: one unit is a thousand million of it.
 const NANO_PER_UNIT: i128 = 1_000_000_000;

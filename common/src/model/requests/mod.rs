@@ -27,7 +27,8 @@ mod vectors;
 
 use std::borrow::Cow;
 
-use super::quantity::{Quantity, QuantityError, excerpt};
+use super::excerpt::excerpt;
+use super::quantity::{Quantity, QuantityError};
 use super::resources::Resources;
 use asks::Asks;
 use sum::{Defaults, Pod};
@@ -101,13 +102,31 @@ pub struct PodActual<'a> {
 pub struct PodRequests {
     /// What the filter wants free on a node for this pod to come: from the spec alone. One of `pods`.
     pub incoming: Resources,
-    /// What the pod takes away where it is: resizes included. One of `pods`. The balanced-allocation score
-    /// uses this one also for a pod that is still to come.
-    pub counted: Resources,
+    /// What the pod takes away where it is, when that is something else: it is being resized.
+    resized: Option<Box<Resources>>,
     /// What the least- and most-allocated scores add for a pod to come. Pod-level requests do not count here.
     pub non_zero_incoming: NonZero,
     /// What those scores see taken by a pod where it is.
     pub non_zero_counted: NonZero,
+}
+
+impl PodRequests {
+    /// Puts the four answers together.
+    pub fn new(
+        incoming: Resources,
+        counted: Resources,
+        non_zero_incoming: NonZero,
+        non_zero_counted: NonZero,
+    ) -> Self {
+        let resized = (counted != incoming).then(|| Box::new(counted));
+        Self { incoming, resized, non_zero_incoming, non_zero_counted }
+    }
+
+    /// What the pod takes away where it is: resizes included. One of `pods`. The balanced-allocation score uses
+    /// this one also for a pod that is still to come.
+    pub fn counted(&self) -> &Resources {
+        self.resized.as_deref().unwrap_or(&self.incoming)
+    }
 }
 
 /// Requests with a little of everything for containers that ask for nothing.
@@ -152,13 +171,9 @@ pub fn pod_requests(sources: &Sources<'_>) -> Result<PodRequests, RequestError> 
         Defaults::NONE => counted.non_zero(),
         defaults => pod.counted(defaults).non_zero(),
     };
-    Ok(PodRequests {
-        // The filter never asks for less than nothing; the count would give room back.
-        incoming: incoming.resources().max_each(&Resources::default()),
-        counted: counted.resources(),
-        non_zero_incoming: non_zero_incoming.non_zero(),
-        non_zero_counted,
-    })
+    // The filter never asks for less than nothing; the count would give room back.
+    let incoming = incoming.resources().max_each(&Resources::default());
+    Ok(PodRequests::new(incoming, counted.resources(), non_zero_incoming.non_zero(), non_zero_counted))
 }
 
 impl Asks<'_> {
@@ -184,7 +199,7 @@ impl<'a> Asks<'a> {
         let mut asks = Self::default();
         for (name, text) in &list.0 {
             let quantity = Quantity::parse(text).map_err(|source| RequestError {
-                path: format!("{}[\"{}\"]", path(), excerpt(name)),
+                path: format!("{}[\"{}\"]", path(), excerpt(name, 40)),
                 source,
             })?;
             asks.set(name, quantity);

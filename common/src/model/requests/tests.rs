@@ -78,7 +78,7 @@ fn absurd_requests_fit_nowhere_instead_of_wrapping() {
     let requests = pod_requests(&Sources { containers, ..Sources::default() }).expect("quantities");
     assert_eq!((requests.incoming.cpu, requests.incoming.memory), (i64::MAX, i64::MAX));
     assert_eq!(requests.incoming.scalars().collect::<Vec<_>>(), [("example.com/x", i64::MAX)]);
-    assert_eq!(requests.counted, requests.incoming);
+    assert_eq!(*requests.counted(), requests.incoming);
     assert_eq!(requests.non_zero_counted, NonZero { cpu: i64::MAX, memory: i64::MAX });
 }
 

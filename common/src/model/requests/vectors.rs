@@ -21,7 +21,7 @@ fn agrees_with_kube_scheduler() {
         let name = &vector["name"];
         let requests = pod_requests(&sources(&vector["pod"])).expect("a pod that Kubernetes accepts");
         assert_eq!(requests.incoming, resources(&vector["incoming"]), "incoming: {name}");
-        assert_eq!(requests.counted, resources(&vector["counted"]), "counted: {name}");
+        assert_eq!(*requests.counted(), resources(&vector["counted"]), "counted: {name}");
         assert_eq!(
             requests.non_zero_incoming,
             non_zero(&vector["non_zero_incoming"]),

@@ -66,7 +66,10 @@ fn a_refusal_has_numbers_and_says_for_whom_the_room_is_kept() {
     let reason = Reason::Insufficient { resource: ResourceName::Cpu, numbers, kept: keepers.into() };
     assert_eq!(rejected.len(), 1);
     assert_eq!((&rejected[0].reason, rejected[0].cure), (&reason, Cure::Room));
-    assert!(!rejected[0].reason.to_string().contains(web().uid.as_str()), "an event never names an owner");
+    assert!(
+        !rejected[0].reason.to_string().contains(&web().uid.to_string()),
+        "an event never names an owner"
+    );
 }
 
 #[test]

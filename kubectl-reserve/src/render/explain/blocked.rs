@@ -96,7 +96,7 @@ fn whose(report: &Report<'_, '_>, entry: &Entry<'_>) -> String {
         None => "an owner that was not found".into(),
     };
     let id = &entry.reservation.id;
-    let name = id.seat.as_ref().map_or_else(|| id.owner.as_str(), |seat| seat.as_str());
+    let name = id.seat.as_ref().map_or_else(|| id.owner.to_string(), |seat| seat.as_str().into());
     let until = match entry.reservation.expires() {
         Some(expires) => format!("{} left", between(report.now, expires)),
         None => "no expiry".into(),

@@ -78,8 +78,8 @@ fn absurd_times_hide_no_pod() {
 fn an_unreadable_amount_is_named_with_its_path_and_fits_nowhere() {
     let problem = |pointer: &str, amount: &str| {
         let pod = testing::pod("p").with(pointer, json!(amount)).build();
-        assert_eq!((pod.requests.counted.cpu, pod.requests.incoming.memory), (i64::MAX, i64::MAX));
-        assert_eq!(pod.requests.counted.pods, 1);
+        assert_eq!((pod.requests.counted().cpu, pod.requests.incoming.memory), (i64::MAX, i64::MAX));
+        assert_eq!(pod.requests.counted().pods, 1);
         pod.problem.unwrap().to_string()
     };
     assert_eq!(
