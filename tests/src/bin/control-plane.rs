@@ -1,4 +1,5 @@
 //! `control-plane build` prepares the programs tests need; `control-plane run` starts a cluster to play with.
+#![forbid(unsafe_code)]
 
 use std::io::Write as _;
 use std::process::ExitCode;
