@@ -5,6 +5,7 @@ use crate::config::{CALL_DEADLINE, CALLS_MAX, Config, INPUTS_MAX};
 use crate::effects::Effects;
 use crate::scheduler::{Effect, Input, Scheduler};
 use crate::watch::{Nodes, Pods, Watched, Workloads, follow};
+use anyhow::Context as _;
 use common::model::owner::OwnerKind;
 use common::plugins::default_registry;
 use std::collections::VecDeque;
@@ -31,7 +32,7 @@ pub async fn run(
         let input = tokio::select! {
             biased;
             () = &mut stop => break,
-            Some(answer) = work.next() => answer,
+            answer = work.next() => answer?,
             Some(input) = inputs.recv() => input,
             () = until(tick, &clock) => Input::Tick,
         };
@@ -105,21 +106,15 @@ impl Work {
         self.start();
     }
 
-    /// The next answer that the scheduler is to know; pending for ever when nothing is under way.
-    async fn next(&mut self) -> Option<Input> {
+    /// The next answer that the scheduler is to know; pending for ever when nothing is under way. An effect that
+    /// panics leaves a pod of which nobody knows whether it was bound: only a new start can tell.
+    async fn next(&mut self) -> anyhow::Result<Input> {
         loop {
-            match self.running.join_next().await {
-                None => std::future::pending().await,
-                Some(Ok(answer)) => {
-                    self.start();
-                    if answer.is_some() {
-                        return answer;
-                    }
-                }
-                Some(Err(failed)) => {
-                    tracing::error!("an effect ended badly: {failed}");
-                    self.start();
-                }
+            let Some(ended) = self.running.join_next().await else { std::future::pending().await };
+            let answer = ended.context("carry out an effect")?;
+            self.start();
+            if let Some(answer) = answer {
+                return Ok(answer);
             }
         }
     }

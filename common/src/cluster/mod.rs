@@ -156,7 +156,10 @@ impl Cluster {
         {
             return;
         }
-        changes.push(Change::NodeChanged(node.name.clone()));
+        // Kubelets report all the time, mostly what is known.
+        if self.nodes.get(&node.name).is_none_or(|known| !known.offers_same(&node)) {
+            changes.push(Change::NodeChanged(node.name.clone()));
+        }
         self.nodes.insert(node.name.clone(), node);
     }
 
@@ -241,7 +244,8 @@ impl Cluster {
         if matches!(seen, Seen::Relisted(_)) {
             self.listed.insert(Listed::Workloads(kind));
         }
-        self.owners.apply(kind, seen);
-        changes.push(Change::OwnersChanged);
+        if self.owners.apply(kind, seen) {
+            changes.push(Change::OwnersChanged);
+        }
     }
 }

@@ -16,19 +16,21 @@ pub struct Owners {
 }
 
 impl Owners {
-    /// Learns about workloads of `kind`.
-    pub fn apply(&mut self, kind: OwnerKind, seen: Seen<Workload>) {
+    /// Learns about workloads of `kind`, and says whether pods may belong to others than before.
+    pub fn apply(&mut self, kind: OwnerKind, seen: Seen<Workload>) -> bool {
         match seen {
             Seen::Applied(workload) => self.insert(workload),
             Seen::Deleted(workload) => {
                 let key = (kind, workload.namespace, workload.name);
-                if self.by_name.get(&key).is_some_and(|known| known.uid == workload.uid) {
-                    self.by_name.remove(&key);
-                }
+                let is_known = self.by_name.get(&key).is_some_and(|known| known.uid == workload.uid);
+                is_known && self.by_name.remove(&key).is_some()
             }
             Seen::Relisted(live) => {
                 self.by_name.retain(|(of, _, _), _| *of != kind);
-                live.into_iter().for_each(|workload| self.insert(workload));
+                for workload in live {
+                    self.insert(workload);
+                }
+                true
             }
         }
     }
@@ -56,13 +58,15 @@ impl Owners {
         self.by_name.values().find(|workload| workload.uid == *uid)
     }
 
-    fn insert(&mut self, workload: Workload) {
+    /// Keeps the workload unless a newer version of it is known. Whether that makes a difference to its pods.
+    fn insert(&mut self, workload: Workload) -> bool {
         let key = (workload.kind, workload.namespace.clone(), workload.name.clone());
-        let older = self.by_name.get(&key).is_some_and(|known| {
-            known.uid == workload.uid && known.resource_version > workload.resource_version
-        });
-        if !older {
-            self.by_name.insert(key, workload);
+        let known = self.by_name.get(&key).filter(|known| known.uid == workload.uid);
+        if known.is_some_and(|known| known.resource_version > workload.resource_version) {
+            return false;
         }
+        let differs = known.is_none_or(|known| known.controller != workload.controller);
+        self.by_name.insert(key, workload);
+        differs
     }
 }

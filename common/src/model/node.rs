@@ -28,3 +28,11 @@ pub struct Node {
     /// Why no pod can be judged against this node, when its amounts cannot be read.
     pub problem: Option<Box<str>>,
 }
+
+impl Node {
+    /// Whether `other` is a version of this node that makes no difference to any pod.
+    pub fn offers_same(&self, other: &Node) -> bool {
+        let aside = |node: &Node| Node { resource_version: 0, ..node.clone() };
+        aside(self) == aside(other)
+    }
+}

@@ -25,6 +25,7 @@ pub(super) async fn bind(
             tracing::info!(%pod, %node, seat = seat.map(tracing::field::display), "bound");
             Binding::Bound
         }
+        Outcome::Refused(status) if status.code == 404 => Binding::Lost,
         Outcome::Refused(status) if status.code != 409 => {
             tracing::warn!(%pod, %node, "bind: {}", status.message);
             Binding::Refused { why: status.message }

@@ -13,23 +13,19 @@ pub(super) async fn find(effects: &Effects, pod: &PodKey, uid: &Uid, node: &Node
     loop {
         match call(effects.pods(pod).get(&pod.name)).await {
             Outcome::Done(found) if found.metadata.uid != Some(uid.to_string()) => {
-                return refused("the pod is gone");
+                return Binding::Lost;
             }
             Outcome::Done(found) => {
                 return match found.spec.and_then(|spec| spec.node_name) {
                     Some(bound) if bound == node.as_str() => Binding::Bound,
-                    Some(_) => refused("the pod was bound to another node"),
-                    None => refused("the pod was not bound"),
+                    Some(_) => Binding::Lost,
+                    None => Binding::Refused { why: "the API server did not bind the pod".into() },
                 };
             }
-            Outcome::Refused(status) if status.code == 404 => return refused("the pod is gone"),
+            Outcome::Refused(status) if status.code == 404 => return Binding::Lost,
             Outcome::Refused(status) => tracing::warn!(%pod, "look at the pod: {}", status.message),
             Outcome::Unknown(why) => tracing::warn!(%pod, "look at the pod: {why}"),
         }
         tokio::time::sleep(PAUSE).await;
     }
-}
-
-fn refused(why: &str) -> Binding {
-    Binding::Refused { why: why.into() }
 }

@@ -26,11 +26,13 @@ pub enum Input {
 pub enum Binding {
     /// The pod is bound to the node that was asked for.
     Bound,
-    /// The pod is not bound by us, for certain.
+    /// The pod is not bound, for certain.
     Refused {
-        /// Why, for the log and the pod's event.
+        /// Why, for the pod's condition and event.
         why: String,
     },
+    /// The pod is no longer ours to bind: it is gone, or somebody else bound it.
+    Lost,
     /// No answer came, or one that can mean either. Only a fresh look at the pod can tell.
     Unknown,
 }

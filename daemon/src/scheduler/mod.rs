@@ -184,15 +184,21 @@ impl Scheduler {
                 self.dequeue(key);
             }
             Binding::Unknown => effects.push(Effect::Find { pod: key.clone(), uid: uid.clone(), node }),
+            // The watch will say what has become of it.
+            Binding::Lost => self.take_back(key, uid, now),
             Binding::Refused { why } => {
-                let changes = self.cluster.forget(key, uid);
-                self.changed(&changes, now);
-                self.queue.retry(key, now.elapsed);
+                self.take_back(key, uid, now);
                 if let Some(pod) = self.cluster.pod(key).filter(|pod| pod.uid == *uid).cloned() {
                     self.tell(&pod, SCHEDULER_ERROR, format!("binding rejected: {why}"), now, effects);
                 }
             }
         }
+    }
+
+    fn take_back(&mut self, key: &PodKey, uid: &Uid, now: Now) {
+        let changes = self.cluster.forget(key, uid);
+        self.changed(&changes, now);
+        self.queue.retry(key, now.elapsed);
     }
 
     fn announce(&self, key: &PodKey, uid: &Uid, now: Now, effects: &mut Vec<Effect>) {

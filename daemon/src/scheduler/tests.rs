@@ -225,3 +225,30 @@ fn a_pod_whose_requests_cannot_be_read_is_told_where() {
     let effects = apply(&mut scheduler, decoded(&waiting("a", "many")), 0);
     assert!(told(&effects)[0].contains("spec.containers[0].resources.requests[\"cpu\"]"), "{effects:?}");
 }
+
+#[test]
+fn a_pod_that_somebody_else_bound_is_told_nothing_and_gives_its_room_back() {
+    let mut scheduler = listed(&json!({}));
+    apply(&mut scheduler, decoded(&waiting("a", "4")), 0);
+    apply(&mut scheduler, decoded(&waiting("b", "4")), 0);
+    let effects = answer(&mut scheduler, "a", Binding::Lost, 5);
+    assert_eq!(told(&effects), [""; 0]);
+    assert!(
+        effects.iter().any(|effect| matches!(effect, Effect::Bind { .. })),
+        "somebody gets the room: {effects:?}"
+    );
+}
+
+#[test]
+fn a_refused_binding_is_told_as_an_error_of_the_scheduler() {
+    let mut scheduler = listed(&json!({}));
+    apply(&mut scheduler, decoded(&waiting("a", "4")), 0);
+    let effects = answer(&mut scheduler, "a", Binding::Refused { why: "no".into() }, 0);
+    let Some(Effect::Condition { reason, message, .. }) = effects.first() else { panic!("{effects:?}") };
+    assert_eq!((*reason, message.as_str()), ("SchedulerError", "binding rejected: no"));
+    assert_eq!(
+        scheduler.next_tick(now(0)),
+        Some(Duration::from_secs(1)),
+        "it is tried again after its backoff"
+    );
+}

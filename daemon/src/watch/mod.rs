@@ -18,12 +18,19 @@ use common::cluster::Seen;
 use http::{CallError, Lines};
 use std::time::Duration;
 use tokio::sync::mpsc;
+use tokio::time::Instant;
 
 /// Objects in one page of a list: small enough that one answer neither stalls the server nor fills our memory.
 const PAGE_LEN: usize = 500;
 
 /// How long the server keeps a watch open. It ends watches at random before ten minutes by itself.
 const WATCH_SECONDS: u64 = 300;
+
+/// A watch is silent for a minute at most, because the server sends bookmarks; after this long it is dead.
+const SILENCE_MAX: Duration = Duration::from_secs(90);
+
+/// A watch that ends sooner than this did not end as watches do; following it at once could go on for ever.
+const WATCH_MIN: Duration = Duration::from_secs(1);
 
 /// The shortest and the longest pause after something went wrong.
 const PAUSES: (Duration, Duration) = (Duration::from_millis(800), Duration::from_secs(30));
@@ -93,8 +100,10 @@ impl<W: Watched> Follower<W> {
     async fn watch_from(&mut self, mut version: String) {
         self.failures = 0;
         while !self.inputs.is_closed() {
+            let started = Instant::now();
             match self.watch(&mut version).await {
-                Ok(Ended::Closed) => self.failures = 0,
+                Ok(Ended::Closed) if started.elapsed() >= WATCH_MIN => self.failures = 0,
+                Ok(Ended::Closed) => self.pause().await,
                 Ok(Ended::TooOld) => return,
                 Err(error) => {
                     tracing::warn!(what = self.watched.name(), "watch: {error}");
@@ -113,8 +122,7 @@ impl<W: Watched> Follower<W> {
             "watch=1&allowWatchBookmarks=true&timeoutSeconds={WATCH_SECONDS}&resourceVersion={at}&{}",
             self.watched.selector()
         );
-        let idle = Duration::from_secs(WATCH_SECONDS + 10);
-        let mut lines = match Lines::open(&self.client, &self.watched, &query, idle).await {
+        let mut lines = match Lines::open(&self.client, &self.watched, &query, SILENCE_MAX).await {
             Err(CallError::Refused { code: 410, .. }) => return Ok(Ended::TooOld),
             lines => lines?,
         };

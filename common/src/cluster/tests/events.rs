@@ -102,7 +102,7 @@ fn a_relist_finds_what_vanished_unseen() {
     assert_eq!(changes, expected);
     assert_eq!((cluster.pod(&a), used(&cluster)), (None, vec![0, 0]));
     let changes = cluster.apply(Event::Nodes(Seen::Relisted(vec![node("n2").build()])));
-    assert_eq!(changes, [Change::NodeGone("n1".into()), Change::NodeChanged("n2".into())]);
+    assert_eq!(changes, [Change::NodeGone("n1".into())], "n2 is what it was");
 }
 
 #[test]
@@ -245,4 +245,22 @@ fn a_pod_that_repels_others_is_noticed_once_it_is_placed() {
     assert_eq!(found(repelling.clone()), None);
     assert_eq!(found(repelling.clone().on("n1")), Some(key("p")));
     assert_eq!(found(repelling.on("n1").phase("Succeeded")), None);
+}
+
+#[test]
+fn what_makes_no_difference_alters_nothing() {
+    let n1 = node("n1").cpu("4");
+    let mut cluster = world().node(n1.clone()).cluster();
+    assert_eq!(cluster.apply(applied_node(&n1.clone().version(5))), [], "a kubelet's report");
+    let changed = Change::NodeChanged(NodeName::from("n1"));
+    assert_eq!(cluster.apply(applied_node(&n1.version(6).cordoned())), [changed]);
+    let mut set = web_set();
+    let learn = |cluster: &mut Cluster, set: &crate::model::Workload| {
+        cluster.apply(Event::Workloads(OwnerKind::ReplicaSet, Seen::Applied(set.clone())))
+    };
+    assert_eq!(learn(&mut cluster, &set), [Change::OwnersChanged]);
+    set.resource_version += 1;
+    assert_eq!(learn(&mut cluster, &set), [], "a controller's status");
+    set.controller = None;
+    assert_eq!(learn(&mut cluster, &set), [Change::OwnersChanged], "it was orphaned");
 }
