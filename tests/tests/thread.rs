@@ -186,3 +186,43 @@ async fn the_command_says_what_it_lacks() -> Result<()> {
     assert!(stderr(&empty).contains("No reservations found"), "{}", stderr(&empty));
     Ok(())
 }
+
+#[tokio::test(flavor = "multi_thread")]
+async fn the_replacement_takes_its_seat_in_the_write_that_binds_it() -> Result<()> {
+    let (cluster, _daemon) = start("thread_seat").await?;
+    let web = deployment("web").cpu("3").scheduler(SCHEDULER).terminate_after(Duration::from_secs(2));
+    let web = cluster.deploy(web).await?;
+    let old = cluster.wait_until_running(&web.selector, 1).await?.remove(0);
+    let stranger = cluster.deploy(deployment("stranger").cpu("3").scheduler(SCHEDULER)).await?;
+    told(&cluster, &stranger.selector).await?;
+
+    let id = format!("{}.seat1", web.uid);
+    let created = old.metadata.creation_timestamp.as_ref().context("the pod was never created")?.0;
+    let info = json!({
+        "v": 1, "owner": {"kind": "Deployment", "namespace": "default", "name": "web", "uid": web.uid},
+        "replaces": {"name": name_of(&old), "uid": old.metadata.uid}, "priority": 0, "created": created,
+        "expires": created + Duration::from_secs(3600), "request": "r1", "placement": "wait",
+    });
+    cluster.annotate_node("n1", &format!("reserve.cpu/{id}"), Some("3")).await?;
+    cluster.annotate_node("n1", &format!("reserve.info/{id}"), Some(&info.to_string())).await?;
+    assert_eq!(listed(&cluster)?["state"], "Occupied");
+
+    cluster.delete_pod(name_of(&old)).await?;
+    let new = cluster.wait_until_running(&web.selector, 1).await?.remove(0);
+    assert_ne!(name_of(&new), name_of(&old));
+    let stamp = new.metadata.annotations.as_ref().and_then(|annotations| annotations.get("reserve/seat"));
+    assert_eq!(stamp, Some(&id));
+    let item = listed(&cluster)?;
+    assert_eq!((&item["state"], &item["takenBy"]["name"]), (&json!("Taken"), &json!(name_of(&new))));
+    let waiting = cluster.pods(&stranger.selector).await?;
+    assert!(!waiting.iter().any(is_running), "the stranger must still wait: {}", describe(&waiting));
+    Ok(())
+}
+
+/// The one reservation that `list` shows.
+fn listed(cluster: &Cluster) -> Result<Value> {
+    let text = stdout(&reserve(cluster, User::Admin, &["list", "-o", "json"])?);
+    let mut list: Value = serde_json::from_str(&text).with_context(|| text.clone())?;
+    ensure!(list["items"].as_array().is_some_and(|items| items.len() == 1), "{text}");
+    Ok(list["items"][0].take())
+}
