@@ -2,6 +2,7 @@
 #![forbid(unsafe_code)]
 
 use clap::Parser;
+use common::model::chain::chain;
 use daemon::args::Args;
 use daemon::clock::Clock;
 use daemon::config::Config;
@@ -12,8 +13,9 @@ use tracing_subscriber::EnvFilter;
 #[tokio::main]
 async fn main() -> ExitCode {
     let args = Args::parse();
-    // kube_client logs whole answers of the API server when one cannot be decoded; those may hold secrets.
-    let filter = format!("{},kube_client=error", args.log_level());
+    // kube_client logs whole answers of the API server when one cannot be decoded, and those may hold secrets; what
+    // goes wrong we log ourselves.
+    let filter = format!("{},kube_client=off", args.log_level());
     tracing_subscriber::fmt()
         .with_env_filter(EnvFilter::new(filter))
         .with_ansi(std::io::stderr().is_terminal())
@@ -22,7 +24,7 @@ async fn main() -> ExitCode {
     match start(args).await {
         Ok(()) => ExitCode::SUCCESS,
         Err(error) => {
-            tracing::error!("{error:#}");
+            tracing::error!("{}", chain(&*error));
             ExitCode::FAILURE
         }
     }

@@ -10,13 +10,12 @@ use std::path::PathBuf;
     bin_name = "kubectl reserve",
     version,
     disable_help_subcommand = false,
-    arg_required_else_help = true,
     after_help = EXAMPLES
 )]
 pub(crate) struct Cli {
     /// What to do.
     #[command(subcommand)]
-    pub(crate) command: Command,
+    pub(crate) command: Option<Command>,
 
     /// How to reach the cluster.
     #[command(flatten)]

@@ -2,6 +2,7 @@
 
 use crate::cli::Connection;
 use crate::error::Failure;
+use common::model::chain::chain;
 use kube::config::{KubeConfigOptions, Kubeconfig};
 use std::path::PathBuf;
 use std::time::Duration;
@@ -50,7 +51,7 @@ async fn load(flags: &Connection) -> Result<kube::Config, Failure> {
     match kubeconfig(flags)? {
         Some(kubeconfig) => kube::Config::from_custom_kubeconfig(kubeconfig, &options)
             .await
-            .map_err(|error| Failure::new(format!("kubeconfig: {error}"))),
+            .map_err(|error| Failure::new(format!("kubeconfig: {}", chain(&error)))),
         // Only when there is no kubeconfig at all: a broken one must not make us act on another cluster.
         None => kube::Config::incluster().map_err(|_| {
             Failure::new("no kubeconfig found").hint("pass --kubeconfig FILE, or set KUBECONFIG")
@@ -86,7 +87,7 @@ fn paths() -> Vec<PathBuf> {
 
 fn read(path: &PathBuf) -> Result<Kubeconfig, Failure> {
     Kubeconfig::read_from(path)
-        .map_err(|error| Failure::new(format!("kubeconfig {}: {error}", path.display())))
+        .map_err(|error| Failure::new(format!("kubeconfig {}: {}", path.display(), chain(&error))))
 }
 
 /// kubectl's durations: `0` for none, a plain number of seconds, or `1s`, `2m`, `3h`.

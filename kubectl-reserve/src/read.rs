@@ -3,11 +3,13 @@
 use crate::connect::Session;
 use crate::error::{Exit, Failure};
 use common::api::list::{page, status};
+use common::model::chain::chain;
 use http::{HeaderMap, Request, header};
 use http_body_util::BodyExt;
 use jiff::Timestamp;
 use jiff::fmt::rfc2822;
 use kube::client::Body;
+use std::error::Error;
 use std::time::Duration;
 
 /// Objects in one page.
@@ -32,10 +34,8 @@ pub(crate) enum ReadError {
 
 /// Reads one thing.
 pub(crate) async fn get(session: &Session, path: &str, accept: &str) -> Result<Answer, ReadError> {
-    let request = Request::get(path)
-        .header(header::ACCEPT, accept)
-        .body(Body::from(Vec::new()))
-        .map_err(|error| ReadError::Broken(error.to_string()))?;
+    let request =
+        Request::get(path).header(header::ACCEPT, accept).body(Body::from(Vec::new())).map_err(broken)?;
     let answer = async {
         let response = session.client.send(request).await.map_err(broken)?;
         let (code, at) = (response.status(), date(response.headers()));
@@ -65,7 +65,7 @@ pub(crate) async fn list(
     loop {
         let answer =
             get(session, &format!("{path}?limit={PAGE_LEN}&continue={next}&{query}"), accept).await?;
-        let page = page(&answer.text).map_err(|error| broken(format!("{error}: {}", error.source)))?;
+        let page = page(&answer.text).map_err(broken)?;
         for json in &page.items {
             each(json).map_err(ReadError::Broken)?;
         }
@@ -102,19 +102,8 @@ fn date(headers: &HeaderMap) -> Option<Timestamp> {
     rfc2822::DateTimeParser::new().parse_timestamp(date).ok()
 }
 
-/// The whole chain: the innermost cause is the one that helps.
-fn broken(error: impl Into<Box<dyn std::error::Error + Send + Sync>>) -> ReadError {
-    let error = error.into();
-    let mut text = error.to_string();
-    let mut source = error.source();
-    while let Some(cause) = source {
-        let cause_text = cause.to_string();
-        if !text.contains(&cause_text) {
-            text = format!("{text}: {cause_text}");
-        }
-        source = cause.source();
-    }
-    ReadError::Broken(text)
+fn broken(error: impl Error) -> ReadError {
+    ReadError::Broken(chain(&error))
 }
 
 fn too_slow(limit: Duration) -> ReadError {

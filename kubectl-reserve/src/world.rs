@@ -6,6 +6,7 @@ use crate::printer;
 use crate::read::{self, ReadError};
 use common::api::{self, DecodeError};
 use common::cluster::{Cluster, Event, Seen};
+use common::model::chain::chain;
 use common::model::owner::OwnerKind;
 use jiff::Timestamp;
 
@@ -70,7 +71,7 @@ async fn list<T>(
 }
 
 fn push<T>(live: &mut Vec<T>, decoded: Result<T, DecodeError>) -> Result<(), String> {
-    live.push(decoded.map_err(|error| format!("{error}: {}", error.source))?);
+    live.push(decoded.map_err(|error| chain(&error))?);
     Ok(())
 }
 

@@ -1,5 +1,6 @@
 //! The world as plain values. Knows nothing of: JSON, the API server, time passing.
 
+pub mod chain;
 pub mod excerpt;
 pub mod ids;
 pub mod labels;

@@ -13,6 +13,7 @@ mod find;
 
 use crate::config::CALL_DEADLINE;
 use crate::scheduler::{Binding, Effect, Input};
+use common::model::chain::chain;
 use common::model::{PodKey, Uid};
 use k8s_openapi::api::core::v1::Pod;
 use kube::{Api, Client};
@@ -80,7 +81,7 @@ pub(crate) async fn call<T>(call: impl Future<Output = kube::Result<T>>) -> Outc
         Ok(Ok(done)) => Outcome::Done(done),
         // 408, 429 and 5xx come from a server that is overloaded or broken; it may have begun nevertheless.
         Ok(Err(kube::Error::Api(status))) if is_certain(status.code) => Outcome::Refused(status),
-        Ok(Err(error)) => Outcome::Unknown(error.to_string()),
+        Ok(Err(error)) => Outcome::Unknown(chain(&error)),
         Err(_) => Outcome::Unknown(format!("no answer in {} s", CALL_DEADLINE.as_secs())),
     }
 }

@@ -6,6 +6,7 @@ use ::http::{Request, Response, header};
 use bytes::BytesMut;
 use common::api::DecodeError;
 use common::api::list::status;
+use common::model::chain::chain;
 use futures::StreamExt;
 use futures::stream::BoxStream;
 use http_body_util::BodyExt;
@@ -107,6 +108,6 @@ async fn send<W: Watched>(
     Err(CallError::Refused { code: code.as_u16(), message: status(&String::from_utf8_lossy(&body)) })
 }
 
-fn broken(error: impl std::fmt::Display) -> CallError {
-    CallError::Broken(error.to_string())
+fn broken(error: impl std::error::Error) -> CallError {
+    CallError::Broken(chain(&error))
 }

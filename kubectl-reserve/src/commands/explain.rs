@@ -12,6 +12,7 @@ use common::cluster::Snapshot;
 use common::cycle::{self, Depth};
 use common::framework::Registry;
 use common::model::Pod;
+use common::model::chain::chain;
 use common::plugins::{default_registry, without_reservations};
 
 pub(crate) async fn run(args: &Explain, session: &Session) -> Result<(), Failure> {
@@ -67,7 +68,7 @@ async fn find(session: &Session, name: &str) -> Result<Pod, Failure> {
         .hint(format!("kubectl get pods -n {namespace} lists the pods there; -n NAMESPACE looks elsewhere")),
         error => error.into_failure("read the pod", &format!("get pods in namespace {namespace}")),
     })?;
-    api::pod::pod(&answer.text).map_err(|error| Failure::new(format!("{error}: {}", error.source)))
+    api::pod::pod(&answer.text).map_err(|error| Failure::new(chain(&error)))
 }
 
 /// The name out of NAME, pod/NAME or po/NAME. It becomes part of a URL, so it is checked.
