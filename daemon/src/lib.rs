@@ -20,4 +20,6 @@ pub mod effects;
 pub mod queue;
 pub mod run;
 pub mod scheduler;
+#[cfg(test)]
+pub(crate) mod testing;
 pub mod watch;

@@ -10,6 +10,8 @@ mod bind;
 mod condition;
 mod events;
 mod find;
+#[cfg(test)]
+mod tests;
 
 use crate::config::CALL_DEADLINE;
 use crate::scheduler::{Binding, Effect, Input};

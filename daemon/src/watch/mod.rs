@@ -7,6 +7,8 @@
 //! Knows nothing of: what the inputs are for.
 
 mod http;
+#[cfg(test)]
+mod tests;
 mod watched;
 
 pub use watched::{Nodes, Pods, Watched, Workloads};

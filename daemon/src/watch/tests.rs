@@ -1,0 +1,159 @@
+//! What the watch does with answers that no healthy API server gives: a script of answers in, what was learnt out.
+
+use super::{Pods, Workloads, follow};
+use crate::clock::Clock;
+use crate::scheduler::Input;
+use crate::testing::{Answer, scripted};
+use common::cluster::{Event, Seen};
+use common::model::owner::OwnerKind;
+use serde_json::{Value, json};
+use std::time::Duration;
+use tokio::sync::mpsc;
+
+fn pod(name: &str, version: u64) -> Value {
+    json!({ "metadata": { "name": name, "namespace": "default", "uid": name, "resourceVersion": version.to_string() } })
+}
+
+fn page(version: u64, next: &str, items: &[Value]) -> Answer {
+    let meta = json!({ "resourceVersion": version.to_string(), "continue": next });
+    (200, json!({ "metadata": meta, "items": items }).to_string())
+}
+
+fn line(kind: &str, object: &Value) -> String {
+    json!({ "type": kind, "object": object }).to_string() + "\n"
+}
+
+fn gone() -> Value {
+    json!({ "kind": "Status", "code": 410, "message": "too old resource version" })
+}
+
+/// Follows pods through `answers`, and says what was learnt and asked.
+async fn followed(answers: impl IntoIterator<Item = Answer>) -> (Vec<String>, Vec<String>) {
+    let (client, asked) = scripted(answers);
+    let (sender, mut inputs) = mpsc::channel(100);
+    let watch = follow(Pods, client, Clock::start(), sender);
+    // The script ends in silence, which the paused clock passes in no time.
+    let _ = tokio::time::timeout(Duration::from_secs(50), watch).await;
+    let mut learnt = Vec::new();
+    while let Ok(Input::Cluster(event)) = inputs.try_recv() {
+        learnt.push(told(&event));
+    }
+    let asked = asked.lock().unwrap().iter().map(|uri| shortened(uri.query().unwrap_or(""))).collect();
+    (learnt, asked)
+}
+
+fn told(event: &Event) -> String {
+    let names = |pods: &[common::model::Pod]| {
+        pods.iter().map(|pod| pod.key.name.to_string()).collect::<Vec<_>>().join(" ")
+    };
+    match event {
+        Event::Pods(Seen::Applied(pod)) => format!("applied {}", pod.key.name),
+        Event::Pods(Seen::Deleted(pod)) => format!("deleted {}", pod.key.name),
+        Event::Pods(Seen::Relisted(pods)) => format!("relisted {}", names(pods)),
+        other => format!("{other:?}"),
+    }
+}
+
+/// Whether it was a list, and of which page, or a watch, and from where.
+fn shortened(query: &str) -> String {
+    let value =
+        |name: &str| query.split('&').find_map(|pair| pair.strip_prefix(name)).unwrap_or("").to_owned();
+    match query.starts_with("watch=1") {
+        true => format!("watch {}", value("resourceVersion=")),
+        false => format!("list {}", value("continue=")).trim_end().to_owned(),
+    }
+}
+
+#[tokio::test(start_paused = true)]
+async fn pages_are_put_together_and_the_watch_goes_on_from_there() {
+    let lines =
+        line("ADDED", &pod("c", 8)) + &line("MODIFIED", &pod("a", 9)) + &line("DELETED", &pod("b", 10));
+    let answers = [page(7, "next", &[pod("a", 1)]), page(7, "", &[pod("b", 2)]), (200, lines)];
+    let (learnt, asked) = followed(answers).await;
+    assert_eq!(learnt, ["relisted a b", "applied c", "applied a", "deleted b"]);
+    assert_eq!(asked, ["list", "list next", "watch 7", "watch 10"]);
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_bookmark_moves_the_watch_on() {
+    let bookmark = json!({ "metadata": { "resourceVersion": "44" } });
+    let (learnt, asked) = followed([page(7, "", &[]), (200, line("BOOKMARK", &bookmark))]).await;
+    assert_eq!(learnt, ["relisted "]);
+    assert_eq!(asked, ["list", "watch 7", "watch 44"]);
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_version_that_is_too_old_is_listed_anew() {
+    let by_line = [page(7, "", &[pod("a", 1)]), (200, line("ERROR", &gone())), page(9, "", &[pod("b", 8)])];
+    let by_status = [page(7, "", &[pod("a", 1)]), (410, gone().to_string()), page(9, "", &[pod("b", 8)])];
+    for answers in [by_line, by_status] {
+        let (learnt, asked) = followed(answers).await;
+        assert_eq!(learnt, ["relisted a", "relisted b"]);
+        assert_eq!(asked, ["list", "watch 7", "list", "watch 9"]);
+    }
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_page_that_expired_starts_the_list_again() {
+    let answers = [page(7, "next", &[pod("a", 1)]), (410, gone().to_string()), page(9, "", &[pod("b", 8)])];
+    let (learnt, asked) = followed(answers).await;
+    assert_eq!(learnt, ["relisted b"], "half a list is no list");
+    assert_eq!(asked, ["list", "list next", "list", "watch 9"]);
+}
+
+#[tokio::test(start_paused = true)]
+async fn garbage_and_half_lines_end_a_watch_and_lose_nothing() {
+    let good = line("ADDED", &pod("a", 8));
+    let half = &line("ADDED", &pod("b", 9))[..20];
+    for broken in [good.clone() + "<html>\n", good.clone() + half, good.clone() + "\u{0}\n"] {
+        let answers = [page(7, "", &[]), (200, broken), (200, line("ADDED", &pod("b", 9)))];
+        let (learnt, asked) = followed(answers).await;
+        assert_eq!(learnt, ["relisted ", "applied a", "applied b"]);
+        assert_eq!(asked[..3], ["list", "watch 7", "watch 8"]);
+    }
+}
+
+#[tokio::test(start_paused = true)]
+async fn watches_that_keep_breaking_are_doubted_and_listed_anew() {
+    let broken = || (200, "<html>\n".to_owned());
+    let answers = [page(7, "", &[]), broken(), broken(), broken(), page(9, "", &[pod("a", 8)])];
+    let (learnt, asked) = followed(answers).await;
+    assert_eq!(learnt, ["relisted ", "relisted a"]);
+    assert_eq!(asked, ["list", "watch 7", "watch 7", "watch 7", "list", "watch 9"]);
+}
+
+#[tokio::test(start_paused = true)]
+async fn an_object_that_cannot_be_read_does_not_hide_the_others() {
+    let odd = json!({ "metadata": { "name": 5, "resourceVersion": "8" } });
+    let lines = line("ADDED", &odd) + &line("ADDED", &pod("b", 9));
+    let (learnt, asked) = followed([page(7, "", &[pod("a", 1), odd]), (200, lines)]).await;
+    assert_eq!(learnt, ["relisted a", "applied b"]);
+    assert_eq!(asked.last().unwrap(), "watch 9");
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_server_that_closes_at_once_is_not_asked_without_end() {
+    let mut answers = vec![page(7, "", &[])];
+    answers.extend((0..1000).map(|_| (200, String::new())));
+    let (_, asked) = followed(answers).await;
+    assert!(asked.len() < 12, "{} calls in less than a minute", asked.len());
+}
+
+#[tokio::test(start_paused = true)]
+async fn failures_are_repeated_with_patience() {
+    let answers = (0..1000).map(|_| (503, "<html>busy</html>".to_owned()));
+    let (learnt, asked) = followed(answers).await;
+    assert_eq!(learnt, [""; 0]);
+    assert!((3..12).contains(&asked.len()), "{} calls in less than a minute", asked.len());
+}
+
+#[tokio::test(start_paused = true)]
+async fn workloads_that_we_may_not_read_do_not_stop_everything_else() {
+    let forbidden = json!({ "kind": "Status", "code": 403, "message": "no" });
+    let (client, _) = scripted([(403, forbidden.to_string())]);
+    let (sender, mut inputs) = mpsc::channel(100);
+    let watch = follow(Workloads(OwnerKind::Job), client, Clock::start(), sender);
+    let _ = tokio::time::timeout(Duration::from_secs(10), watch).await;
+    let Ok(Input::Cluster(event)) = inputs.try_recv() else { panic!("nothing was learnt") };
+    assert_eq!(*event, Event::Workloads(OwnerKind::Job, Seen::Relisted(vec![])));
+}
