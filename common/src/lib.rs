@@ -10,8 +10,7 @@
 //! - [`cycle`]: one pod, one snapshot, one decision with its reasons.
 //!
 //! Nothing here waits, asks a clock, writes a log or talks to a server: what is found is returned, reasons
-//! included. The scheduler, `kubectl reserve explain` and the extender call the same functions, so they cannot
-//! disagree.
+//! included. The scheduler and `kubectl reserve explain` call the same functions, so they cannot disagree.
 #![forbid(unsafe_code)]
 
 pub mod model;

@@ -18,8 +18,8 @@ pub const CALLS_MAX: usize = 32;
 /// Inputs that may wait for the loop. A watch that is faster than the loop is slowed down, not remembered.
 pub const INPUTS_MAX: usize = 1024;
 
-/// The longest name that the API server accepts for a scheduler.
-const SCHEDULER_NAME_LEN_MAX: usize = 253;
+/// A scheduler's name also reports events, where the API server takes no longer one.
+const SCHEDULER_NAME_LEN_MAX: usize = 63;
 
 /// A checked configuration.
 #[derive(Debug, Clone)]
@@ -46,12 +46,23 @@ impl Config {
     pub async fn client(&self) -> anyhow::Result<kube::Client> {
         let mut config = match &self.kubeconfig {
             Some(path) => from_file(path).await?,
-            None => kube::Config::infer().await.context("find a cluster: pass --kubeconfig FILE")?,
+            None => usual().await?,
         };
         config.default_retry = false;
         let agent = concat!("reserve-daemon/", env!("CARGO_PKG_VERSION"));
         config.headers.push((http::header::USER_AGENT, http::HeaderValue::from_static(agent)));
         kube::Client::try_from(config).context("set up the connection to the API server")
+    }
+}
+
+/// The pod's own service account, else the kubeconfig of whoever started us. A kubeconfig that is there but broken is an
+/// error: it must not make us act on another cluster.
+async fn usual() -> anyhow::Result<kube::Config> {
+    match kube::Config::incluster() {
+        Ok(config) => Ok(config),
+        Err(_) => kube::Config::from_kubeconfig(&KubeConfigOptions::default())
+            .await
+            .context("find a cluster; pass --kubeconfig FILE"),
     }
 }
 
@@ -66,9 +77,7 @@ async fn from_file(path: &Path) -> anyhow::Result<kube::Config> {
 fn check_scheduler_name(name: &str) -> anyhow::Result<()> {
     let allowed = |byte: u8| matches!(byte, b'a'..=b'z' | b'0'..=b'9' | b'-' | b'.');
     if name.is_empty() || name.len() > SCHEDULER_NAME_LEN_MAX || !name.bytes().all(allowed) {
-        bail!(
-            "--scheduler-name {name:?}: a scheduler name has up to 253 characters of a-z, 0-9, '-' and '.'"
-        );
+        bail!("--scheduler-name {name:?}: a scheduler name has up to 63 characters of a-z, 0-9, '-' and '.'");
     }
     Ok(())
 }
@@ -95,7 +104,7 @@ mod tests {
 
     #[test]
     fn a_name_that_no_pod_can_have_is_refused() {
-        let long = "x".repeat(254);
+        let long = "x".repeat(64);
         for name in ["", "A", "a b", "a/b", "a\0", &long] {
             let error = config(&["--scheduler-name", name]).unwrap_err().to_string();
             assert!(error.contains("--scheduler-name"), "{error}");

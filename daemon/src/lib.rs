@@ -1,15 +1,15 @@
 //! The daemon: a scheduler that honours reservations.
 //!
-//! Four kinds of task, joined by two bounded channels; `run` starts them all.
+//! A task for each kind that is watched, one that owns all state, and one for each effect under way; `run` starts them.
 //!
 //! ```text
-//!  API server ──list, watch──▶ watch (one task a kind) ──Input──▶ the loop, which owns Scheduler ──Effect──▶ effects
-//!      ▲                                                               ▲                                      │
-//!      └──────────────── bind, patch, event ──────────────────────────┼───────────────────────────────────────┤
-//!                                                                      └───────────────── Input::Answer ───────┘
+//!  API server ─list, watch─▶ watch ─Input─▶ the loop, which owns Scheduler and Outbox ─Effect─▶ effects
+//!      ▲                   (bounded)             ▲                                                │
+//!      └──────────── bind, condition, event ─────┼────────────────────────────────────────────────┤
+//!                                                └────────────────── Input::Binding ──────────────┘
 //! ```
 //!
-//! [`scheduler`] and [`queue`] are pure: `handle(input, now) -> effects`. [`watch`] and [`effects`] are the only
+//! [`scheduler`], [`queue`] and [`outbox`] are pure: `handle(input, now) -> effects`. [`watch`] and [`effects`] are the only
 //! modules that talk to the API server; [`clock`] is the only one that asks the time.
 #![forbid(unsafe_code)]
 
@@ -17,6 +17,7 @@ pub mod args;
 pub mod clock;
 pub mod config;
 pub mod effects;
+pub mod outbox;
 pub mod queue;
 pub mod run;
 pub mod scheduler;

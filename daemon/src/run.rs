@@ -3,12 +3,13 @@
 use crate::clock::Clock;
 use crate::config::{CALL_DEADLINE, CALLS_MAX, Config, INPUTS_MAX};
 use crate::effects::Effects;
+use crate::outbox::Outbox;
 use crate::scheduler::{Effect, Input, Scheduler};
 use crate::watch::{Nodes, Pods, Watched, Workloads, follow};
 use anyhow::Context as _;
+use common::model::PodKey;
 use common::model::owner::OwnerKind;
 use common::plugins::default_registry;
-use std::collections::VecDeque;
 use tokio::sync::mpsc;
 use tokio::task::JoinSet;
 
@@ -33,15 +34,27 @@ pub async fn run(
             biased;
             () = &mut stop => break,
             answer = work.next() => answer?,
+            // A watch never ends by itself; without one of them we would decide on a picture that no longer changes.
+            Some(ended) = watches.join_next() => return ended.context("watch the cluster"),
             Some(input) = inputs.recv() => input,
             () = until(tick, &clock) => Input::Tick,
         };
         work.add(scheduler.handle(input, clock.now()));
     }
     watches.shutdown().await;
+    work.add(scheduler.handle(Input::Stop, clock.now()));
     // A look at a pod whose binding is unknown would go on for ever; the next start sees the pod as it is.
-    let _ = tokio::time::timeout(CALL_DEADLINE, work.finish()).await;
+    let _ = tokio::time::timeout(CALL_DEADLINE, finish(&mut work, &mut scheduler, &clock)).await;
     tracing::info!("stopped");
+    Ok(())
+}
+
+/// Carries out what is left after the scheduler has stopped deciding, the events about the last bindings included.
+async fn finish(work: &mut Work, scheduler: &mut Scheduler, clock: &Clock) -> anyhow::Result<()> {
+    while work.is_busy() {
+        let answer = work.next().await?;
+        work.add(scheduler.handle(answer, clock.now()));
+    }
     Ok(())
 }
 
@@ -88,21 +101,20 @@ impl Starter<'_> {
     }
 }
 
-/// The effects under way, and those that wait for one of them to end: no more than there are pods to decide on, since a
-/// pod is not decided on again before its effects are done.
+/// The effects under way, and those that wait.
 struct Work {
     effects: Effects,
-    running: JoinSet<Option<Input>>,
-    waiting: VecDeque<Effect>,
+    outbox: Outbox,
+    running: JoinSet<(PodKey, Option<Input>)>,
 }
 
 impl Work {
     fn new(effects: Effects) -> Self {
-        Self { effects, running: JoinSet::new(), waiting: VecDeque::new() }
+        Self { effects, outbox: Outbox::default(), running: JoinSet::new() }
     }
 
     fn add(&mut self, effects: Vec<Effect>) {
-        self.waiting.extend(effects);
+        effects.into_iter().for_each(|effect| self.outbox.push(effect));
         self.start();
     }
 
@@ -111,27 +123,29 @@ impl Work {
     async fn next(&mut self) -> anyhow::Result<Input> {
         loop {
             let Some(ended) = self.running.join_next().await else { std::future::pending().await };
-            let answer = ended.context("carry out an effect")?;
+            let (pod, answer) = ended.context("carry out an effect")?;
+            self.outbox.done(&pod);
             self.start();
-            if let Some(answer) = answer {
-                return Ok(answer);
+            match answer {
+                Some(answer) => return Ok(answer),
+                None if self.is_busy() => {}
+                // Whoever waits for the end must get a turn to see it.
+                None => return Ok(Input::Tick),
             }
         }
     }
 
     fn start(&mut self) {
         while self.running.len() < CALLS_MAX
-            && let Some(effect) = self.waiting.pop_front()
+            && let Some(effect) = self.outbox.pop()
         {
             let effects = self.effects.clone();
-            self.running.spawn(async move { effects.run(effect).await });
+            self.running.spawn(async move { (effect.pod().clone(), effects.run(effect).await) });
         }
     }
 
-    async fn finish(&mut self) {
-        while self.running.join_next().await.is_some() {
-            self.start();
-        }
+    fn is_busy(&self) -> bool {
+        !self.running.is_empty()
     }
 }
 

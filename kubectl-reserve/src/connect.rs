@@ -1,7 +1,7 @@
 //! From flags, environment and kubeconfig to a client, by kubectl's rules.
 
 use crate::cli::Connection;
-use crate::error::Failure;
+use crate::error::{Exit, Failure};
 use common::model::chain::chain;
 use kube::config::{KubeConfigOptions, Kubeconfig};
 use std::path::PathBuf;
@@ -22,6 +22,10 @@ pub(crate) async fn connect(flags: &Connection) -> Result<Session, Failure> {
     let timeout = timeout(&flags.request_timeout)?;
     let mut config = load(flags).await?;
     if let Some(namespace) = &flags.namespace {
+        if !is_name(namespace) {
+            return Err(Failure::new(format!("--namespace {namespace:?} is not the name of a namespace"))
+                .exit(Exit::Usage));
+        }
         config.default_namespace.clone_from(namespace);
     }
     if let Some(server) = &flags.server {
@@ -40,6 +44,12 @@ pub(crate) async fn connect(flags: &Connection) -> Result<Session, Failure> {
     let namespace = config.default_namespace.clone();
     let client = kube::Client::try_from(config).map_err(|error| Failure::new(format!("connect: {error}")))?;
     Ok(Session { client, namespace, timeout })
+}
+
+/// Whether an object can be called `text`. Names become parts of URLs, so they are checked before.
+pub(crate) fn is_name(text: &str) -> bool {
+    let allowed = |byte: u8| matches!(byte, b'a'..=b'z' | b'0'..=b'9' | b'-' | b'.');
+    (1..=253).contains(&text.len()) && text.bytes().all(allowed) && !text.starts_with(['.', '-'])
 }
 
 async fn load(flags: &Connection) -> Result<kube::Config, Failure> {
@@ -67,7 +77,9 @@ fn kubeconfig(flags: &Connection) -> Result<Option<Kubeconfig>, Failure> {
     let mut merged: Option<Kubeconfig> = None;
     // As kubectl: files that are not there are passed over.
     for path in paths().into_iter().filter(|path| path.exists()) {
-        let next = read(&path)?;
+        let mut next = read(&path)?;
+        // As kubectl: an empty context is none, so that a later file's counts.
+        next.current_context = next.current_context.filter(|context| !context.is_empty());
         merged = Some(match merged {
             None => next,
             Some(so_far) => {

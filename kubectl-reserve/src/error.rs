@@ -8,6 +8,8 @@ use std::fmt;
 pub(crate) enum Exit {
     /// Something failed.
     Error = 1,
+    /// What was typed makes no sense.
+    Usage = 2,
     /// The pod that was explained has no place.
     NoFit = 10,
     /// The caller may not do that.

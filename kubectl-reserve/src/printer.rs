@@ -27,7 +27,9 @@ pub(crate) fn warn(text: &str) {
 pub(crate) fn finish(outcome: Result<(), Failure>) -> ExitCode {
     let Err(failure) = outcome else { return ExitCode::SUCCESS };
     if let Some(message) = &failure.message {
-        say(&format!("error: {message}"));
+        // What the server says stands for itself, as in kubectl.
+        let prefix = if message.starts_with("Error from server") { "" } else { "error: " };
+        say(&format!("{prefix}{message}"));
     }
     if let Some(hint) = &failure.hint {
         say(&format!("\nhint: {hint}"));

@@ -21,41 +21,45 @@ const METADATA: &str = "application/json;as=PartialObjectMetadataList;g=meta.k8s
 /// What was read, and when.
 pub(crate) struct World {
     pub(crate) cluster: Cluster,
-    /// The API server's time when the reading was done.
+    /// The API server's time when the reading began.
     pub(crate) now: Timestamp,
+    /// Whether some workloads could not be read, so that an owner may exist although it was not found.
+    pub(crate) is_partial: bool,
 }
 
-/// Reads nodes, pods and workloads.
+/// Reads pods, nodes and workloads. Pods first: a pod that leaves meanwhile is still there, and its room not yet free.
 pub(crate) async fn read(session: &Session) -> Result<World, Failure> {
     let mut cluster = Cluster::default();
-    let nodes = list(session, "/api/v1/nodes", "", api::node::node).await;
-    let (nodes, now) = nodes.map_err(|error| error.into_failure("list nodes", "get, list nodes"))?;
-    cluster.apply(Event::Nodes(Seen::Relisted(nodes)));
     let pods = list(session, "/api/v1/pods", LIVE_PODS, api::pod::pod).await;
-    let (pods, _) =
-        pods.map_err(|error| error.into_failure("list pods", "get, list pods in all namespaces"))?;
+    let (pods, now) =
+        pods.map_err(|error| error.into_failure("list pods", "get and list pods in all namespaces"))?;
     cluster.apply(Event::Pods(Seen::Relisted(pods)));
+    let nodes = list(session, "/api/v1/nodes", "", api::node::node).await;
+    let (nodes, _) = nodes.map_err(|error| error.into_failure("list nodes", "list nodes"))?;
+    cluster.apply(Event::Nodes(Seen::Relisted(nodes)));
+    let mut is_partial = false;
     for kind in OwnerKind::ALL {
-        let live = workloads(session, kind).await?;
-        cluster.apply(Event::Workloads(kind, Seen::Relisted(live)));
+        let event = workloads(session, kind).await?;
+        is_partial |= matches!(event, Event::Unreadable(_));
+        cluster.apply(event);
     }
-    Ok(World { cluster, now: now.unwrap_or_else(local_time) })
+    Ok(World { cluster, now: now.unwrap_or_else(local_time), is_partial })
 }
 
 /// Workloads of one kind. Without the right to read them the answer is poorer, but there is one.
-async fn workloads(session: &Session, kind: OwnerKind) -> Result<Vec<common::model::Workload>, Failure> {
+async fn workloads(session: &Session, kind: OwnerKind) -> Result<Event, Failure> {
     let mut live = Vec::new();
     let each = |json: &str| push(&mut live, api::workload::workload(kind, json));
     match read::list(session, &kind.path(), "", METADATA, each).await {
-        Ok(_) => Ok(live),
+        Ok(_) => Ok(Event::Workloads(kind, Seen::Relisted(live))),
         Err(ReadError::Refused { code: 403, .. }) => {
             let what = kind.plural();
             printer::warn(&format!("cannot list {what}, so pods that belong to them count as strangers"));
-            Ok(Vec::new())
+            Ok(Event::Unreadable(kind))
         }
         // An API group that this cluster does not serve has no objects.
-        Err(ReadError::Refused { code: 404, .. }) => Ok(Vec::new()),
-        Err(error) => Err(error.into_failure("list workloads", &format!("get, list {}", kind.plural()))),
+        Err(ReadError::Refused { code: 404, .. }) => Ok(Event::Workloads(kind, Seen::Relisted(Vec::new()))),
+        Err(error) => Err(error.into_failure("list workloads", &format!("list {}", kind.plural()))),
     }
 }
 

@@ -13,6 +13,8 @@ pub enum Event {
     Pods(Seen<Pod>),
     /// About workloads of one kind.
     Workloads(OwnerKind, Seen<Workload>),
+    /// Workloads of this kind cannot be read, at least for now.
+    Unreadable(OwnerKind),
 }
 
 /// One thing seen of a kind.

@@ -36,7 +36,7 @@ pub struct Entry<'w> {
     pub state: State,
     /// What is kept empty for it now.
     pub held: Resources,
-    /// The UID of the pod that took it.
+    /// The pod that took it.
     pub taken_by: Option<&'w crate::model::Pod>,
 }
 

@@ -75,6 +75,10 @@ impl Cluster {
             Event::Pods(Seen::Deleted(pod)) => self.pod_deleted(&pod.key, &pod.uid, &mut changes),
             Event::Pods(Seen::Relisted(live)) => self.pods_relisted(live, &mut changes),
             Event::Workloads(kind, seen) => self.workloads_seen(kind, seen, &mut changes),
+            Event::Unreadable(kind) => {
+                self.listed.insert(Listed::Workloads(kind));
+                self.owners.cannot_read(kind);
+            }
         }
         changes
     }
@@ -123,6 +127,11 @@ impl Cluster {
     /// Where the pod under `key` is assumed to be, if it is that very pod.
     pub fn assumed_node(&self, key: &PodKey, uid: &Uid) -> Option<&NodeName> {
         self.assumed.get(key).filter(|assumed| assumed.uid == *uid).map(|assumed| &assumed.node)
+    }
+
+    /// Whether the pod claims an owner that has not been read yet.
+    pub fn is_owner_missing(&self, pod: &Pod) -> bool {
+        self.owners.is_missing_for(pod)
     }
 
     /// Counts the pod under `key` on a node although its binding has not been seen.
@@ -194,6 +203,11 @@ impl Cluster {
         }
         if pod.node.is_some() {
             self.confirm(&pod, changes);
+        }
+        // Most news of a waiting pod is what we ourselves wrote into its condition.
+        if self.pods.get(&pod.key).is_some_and(|known| known.is_waiting() && known.asks_same(&pod)) {
+            self.pods.insert(pod.key.clone(), pod);
+            return;
         }
         let was_counted = self.pods.get(&pod.key).filter(|known| known.is_counted());
         let left = was_counted.filter(|known| !pod.is_counted() || pod.requests != known.requests);

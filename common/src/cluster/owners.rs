@@ -3,8 +3,8 @@
 use super::event::Seen;
 use crate::model::Pod;
 use crate::model::ids::Text;
-use crate::model::owner::{OwnerKind, Workload};
-use std::collections::BTreeMap;
+use crate::model::owner::{ControllerRef, OwnerKind, Workload};
+use std::collections::{BTreeMap, BTreeSet};
 
 /// A chain is never followed further than this: nothing real is that deep, and references can form a circle.
 const CHAIN_LEN_MAX: usize = 10;
@@ -13,6 +13,8 @@ const CHAIN_LEN_MAX: usize = 10;
 #[derive(Debug, Default)]
 pub struct Owners {
     by_name: BTreeMap<(OwnerKind, Text, Text), Workload>,
+    /// Kinds that we may not read: a claim of one of these ends a chain.
+    unreadable: BTreeSet<OwnerKind>,
 }
 
 impl Owners {
@@ -26,6 +28,7 @@ impl Owners {
                 is_known && self.by_name.remove(&key).is_some()
             }
             Seen::Relisted(live) => {
+                self.unreadable.remove(&kind);
                 self.by_name.retain(|(of, _, _), _| *of != kind);
                 for workload in live {
                     self.insert(workload);
@@ -37,20 +40,40 @@ impl Owners {
 
     /// The owners of `pod`, nearest first: only those that were read in the pod's own namespace under the name and
     /// kind that the one below claims, and whose UID is the claimed one.
-    pub fn chain(&self, pod: &Pod) -> Vec<&Workload> {
+    pub fn chain<'o>(&'o self, pod: &Pod) -> Vec<&'o Workload> {
         let mut chain: Vec<&Workload> = Vec::new();
-        let mut claim = pod.controller.as_deref();
-        while let Some(controller) = claim
-            && chain.len() < CHAIN_LEN_MAX
+        while chain.len() < CHAIN_LEN_MAX
+            && let Some(owner) = self.claimed(pod, &chain).and_then(|claim| self.find(pod, claim))
         {
-            let found = controller.kind.and_then(|kind| {
-                self.by_name.get(&(kind, pod.key.namespace.clone(), controller.name.clone()))
-            });
-            let Some(owner) = found.filter(|owner| owner.uid == controller.uid) else { break };
             chain.push(owner);
-            claim = owner.controller.as_ref();
         }
         chain
+    }
+
+    /// Whether `pod` claims an owner, or one of its owners does, of a kind that we read and that has not been read.
+    pub fn is_missing_for(&self, pod: &Pod) -> bool {
+        let chain = self.chain(pod);
+        let open =
+            self.claimed(pod, &chain).filter(|_| chain.len() < CHAIN_LEN_MAX).and_then(|claim| claim.kind);
+        open.is_some_and(|kind| !self.unreadable.contains(&kind))
+    }
+
+    /// Learns that workloads of `kind` cannot be read. What was read of them before stays.
+    pub fn cannot_read(&mut self, kind: OwnerKind) {
+        self.unreadable.insert(kind);
+    }
+
+    /// The owner that the last of `chain`, or else the pod itself, claims.
+    fn claimed<'c>(&self, pod: &'c Pod, chain: &[&'c Workload]) -> Option<&'c ControllerRef> {
+        match chain.last() {
+            Some(top) => top.controller.as_ref(),
+            None => pod.controller.as_deref(),
+        }
+    }
+
+    fn find(&self, pod: &Pod, claim: &ControllerRef) -> Option<&Workload> {
+        let found = self.by_name.get(&(claim.kind?, pod.key.namespace.clone(), claim.name.clone()));
+        found.filter(|owner| owner.uid == claim.uid)
     }
 
     /// The workload with this UID, for people who read a bare UID.

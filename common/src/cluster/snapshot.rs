@@ -54,11 +54,6 @@ impl<'w> Snapshot<'w> {
     {
         Asker::new(pod, self.owners)
     }
-
-    /// The workloads that were read.
-    pub fn owners(&self) -> &'w Owners {
-        self.owners
-    }
 }
 
 /// Where a pod takes room, if anywhere.

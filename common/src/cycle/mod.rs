@@ -1,14 +1,16 @@
 //! One pod, one snapshot, one decision, with its reasons.
 //!
-//! Knows nothing of: any particular plugin, the queue, the API server. Three callers and no other opinion: the
-//! daemon's scheduler, `kubectl reserve explain`, and the extender.
+//! Knows nothing of: any particular plugin, the queue, the API server. Its callers have no opinion of their own: the
+//! daemon's scheduler and `kubectl reserve explain`.
 
 mod decision;
 mod message;
+mod scores;
 #[cfg(test)]
 mod tests;
 
 pub use decision::{Decision, NodeTrace, Refusal, Trace};
+pub use scores::{PluginScores, scores};
 
 use crate::cluster::{Asker, Ledger, Snapshot};
 use crate::framework::{NodeFilter, Registry, Rejection, Verdict};
@@ -32,7 +34,7 @@ pub fn schedule(pod: &Pod, world: &Snapshot<'_>, registry: &Registry) -> Decisio
     let asker = world.asker(pod);
     let trace = judge(&asker, world, registry, Depth::First);
     let feasible: Vec<&Ledger<'_>> = trace.feasible().map(|node| &world.nodes[node]).collect();
-    match best(&asker, world, registry, &feasible) {
+    match scores::best(&asker, world, registry, &feasible) {
         Some(ledger) => Decision::Place {
             node: ledger.node.name.clone(),
             seat: ledger.room_for(&asker).own.filter(|id| id.seat.is_some()).cloned(),
@@ -84,28 +86,4 @@ fn rejections(filters: &[NodeFilter<'_>], ledger: &Ledger<'_>, depth: Depth) -> 
         }
     }
     all
-}
-
-/// The node with the highest sum of weighted scores; the first in node order among equals.
-fn best<'l, 'w>(
-    asker: &Asker<'_>,
-    world: &Snapshot<'_>,
-    registry: &Registry,
-    feasible: &[&'l Ledger<'w>],
-) -> Option<&'l Ledger<'w>> {
-    if feasible.len() < 2 {
-        return feasible.first().copied();
-    }
-    let mut totals = vec![0_i64; feasible.len()];
-    for weighted in registry.scores() {
-        let score = weighted.plugin.prepare(asker, world);
-        let mut scores: Vec<i64> = feasible.iter().map(|ledger| score(ledger)).collect();
-        weighted.plugin.normalise(&mut scores);
-        for (total, score) in totals.iter_mut().zip(scores) {
-            *total += weighted.weight * score;
-        }
-    }
-    let highest = totals.iter().copied().max()?;
-    let winner = totals.iter().position(|total| *total == highest)?;
-    feasible.get(winner).copied()
 }

@@ -3,7 +3,7 @@
 mod properties;
 mod refusals;
 
-use super::{Decision, Depth, Trace, judge, schedule};
+use super::{Decision, Depth, PluginScores, Trace, judge, schedule, scores};
 use crate::framework::{Cure, Reason, Registry};
 use crate::model::ids::NodeName;
 use crate::plugins::{default_registry, without_reservations};
@@ -57,6 +57,26 @@ fn ties_go_to_the_first_node() {
 fn soft_taints_outweigh_room() {
     let tainted = node("n1").cpu("64").taint("a:PreferNoSchedule");
     assert_eq!(place(world().node(tainted).node(node("n2")), &pod("p").cpu("1")), "n2");
+}
+
+#[test]
+fn scores_are_told_by_plugin_raw_and_weighted() {
+    let tainted = node("n1").taint("a:PreferNoSchedule").taint("b:PreferNoSchedule");
+    let town = world().node(tainted).node(node("n2").taint("a:PreferNoSchedule")).node(node("n3").cordoned());
+    let (cluster, pod) = (town.cluster(), pod("p").cpu("1").memory("4Gi").build());
+    let snapshot = cluster.snapshot(now());
+    let asked = |nodes: &[usize]| {
+        let feasible: Vec<_> = nodes.iter().map(|node| &snapshot.nodes[*node]).collect();
+        scores(&snapshot.asker(&pod), &snapshot, &without_reservations(), &feasible)
+    };
+    let expected = |plugin, raw: [i64; 2], weighted: [i64; 2]| PluginScores {
+        plugin,
+        raw: raw.to_vec(),
+        weighted: weighted.to_vec(),
+    };
+    let taints = expected("TaintToleration", [2, 1], [0, 150]);
+    assert_eq!(asked(&[0, 1]), [taints, expected("NodeResourcesFit", [75, 75], [75, 75])]);
+    assert_eq!(asked(&[1]), [], "one node is no choice");
 }
 
 #[test]

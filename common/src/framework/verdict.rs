@@ -79,6 +79,19 @@ pub enum Cure {
     Room,
     /// The node changes.
     Node,
+    /// An owner that the pod claims becomes known.
+    Owner,
+}
+
+impl Reason {
+    /// Whether the pod would be kept off the node even if all others left it, so that preempting them is no use.
+    pub fn is_unresolvable(&self) -> bool {
+        match self {
+            Self::OtherNode | Self::Unschedulable | Self::Taint(_) | Self::Unreadable(_) => true,
+            Self::TooManyPods(_) => false,
+            Self::Insufficient { numbers, .. } => numbers.asks > numbers.allocatable,
+        }
+    }
 }
 
 impl Numbers {

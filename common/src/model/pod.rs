@@ -106,6 +106,9 @@ pub enum Feature {
     RequiredAntiAffinity = 1 << 7,
     /// `spec.schedulingGroup`: pods that start together or not at all.
     Gang = 1 << 8,
+    /// What only nodes that declare it can do: host network with user namespaces, restarting all containers by rule,
+    /// options of bind mounts.
+    NodeDeclaredFeatures = 1 << 9,
 }
 
 impl Pod {
@@ -143,7 +146,7 @@ impl Pod {
 }
 
 impl Feature {
-    const ALL: [Feature; 9] = [
+    const ALL: [Feature; 10] = [
         Feature::SchedulingGates,
         Feature::NodeAffinity,
         Feature::NodePorts,
@@ -153,6 +156,7 @@ impl Feature {
         Feature::DynamicResources,
         Feature::RequiredAntiAffinity,
         Feature::Gang,
+        Feature::NodeDeclaredFeatures,
     ];
 
     /// Where in a pod's spec it is asked for.
@@ -167,6 +171,9 @@ impl Feature {
             Self::DynamicResources => "spec.resourceClaims",
             Self::RequiredAntiAffinity => "a required podAntiAffinity",
             Self::Gang => "spec.schedulingGroup",
+            Self::NodeDeclaredFeatures => {
+                "hostUsers: false with hostNetwork, RestartAllContainers or bindMountOptions"
+            }
         }
     }
 }

@@ -48,8 +48,8 @@ fn wire(about: &About<'_>, event: &PodEvent, instance: &str) -> Event {
     };
     Event {
         metadata: ObjectMeta {
-            // As upstream: the pod's name and the moment, which no two events of a pod share.
-            name: Some(format!("{}.{:x}", about.pod.name, about.at.as_nanosecond())),
+            // As upstream: the pod's name and the moment, which no two events of a pod share. Names are ASCII.
+            name: Some(format!("{:.230}.{:x}", &*about.pod.name, about.at.as_nanosecond())),
             namespace: Some(about.pod.namespace.to_string()),
             ..ObjectMeta::default()
         },

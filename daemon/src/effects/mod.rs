@@ -1,8 +1,8 @@
 //! The only hand that writes to the cluster.
 //!
-//! Each effect is one call with a deadline. What is lost when a call fails is said with the effect: a binding comes
-//! back as an answer, a condition or an event that could not be written is logged and let go, since the next
-//! decision writes it again.
+//! Each effect is one call with a deadline. A binding always comes back as an answer. A condition that could not be
+//! written is logged and let go: the next decision finds that the pod does not say it yet, and writes it again. An
+//! event that could not be written is lost.
 //!
 //! Knows nothing of: why anything is written.
 

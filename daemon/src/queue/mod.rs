@@ -24,6 +24,10 @@ use std::time::Duration;
 /// makes a missed wake-up harmless.
 const PARKED_MAX: Duration = Duration::from_secs(5 * 60);
 
+/// How long a pod waits for an owner that it claims. Owners come milliseconds apart from their pods; a claim that is
+/// never made good must not hold a pod up.
+const OWNER_WAIT_MAX: Duration = Duration::from_secs(1);
+
 /// The waiting pods.
 #[derive(Debug, Default)]
 pub struct Queue {
@@ -37,6 +41,8 @@ struct Entry {
     priority: i32,
     arrival: u64,
     attempts: u32,
+    /// Whether it has been given a moment for its owner to become known.
+    postponed: bool,
     /// When it may be tried again, given how often it was tried.
     due: Duration,
     shelf: Shelf,
@@ -46,7 +52,7 @@ struct Entry {
 enum Shelf {
     Active,
     BackingOff,
-    Parked { since: Duration, cures: BTreeSet<Cure> },
+    Parked { until: Duration, cures: BTreeSet<Cure> },
     Deciding,
 }
 
@@ -58,8 +64,14 @@ impl Queue {
             entry.priority = priority;
         } else {
             self.arrivals += 1;
-            let entry =
-                Entry { priority, arrival: self.arrivals, attempts: 0, due: now, shelf: Shelf::BackingOff };
+            let entry = Entry {
+                priority,
+                arrival: self.arrivals,
+                attempts: 0,
+                postponed: false,
+                due: now,
+                shelf: Shelf::BackingOff,
+            };
             self.pods.insert(pod.clone(), entry);
         }
         self.shelve(pod, now);
@@ -86,8 +98,17 @@ impl Queue {
     /// Puts a pod aside that found no place, until something that `cures` names changes.
     pub fn park(&mut self, pod: &PodKey, cures: BTreeSet<Cure>, now: Duration) {
         if let Some(entry) = self.pods.get_mut(pod) {
-            entry.shelf = Shelf::Parked { since: now, cures };
+            entry.shelf = Shelf::Parked { until: now + PARKED_MAX, cures };
         }
+    }
+
+    /// Puts a pod aside for a moment because it claims an owner that nobody has read yet: pods and their owners come by
+    /// different ways. False if it had its moment already; then it is decided on as it is.
+    pub fn postpone(&mut self, pod: &PodKey, now: Duration) -> bool {
+        let Some(entry) = self.pods.get_mut(pod).filter(|entry| !entry.postponed) else { return false };
+        (entry.postponed, entry.attempts, entry.due) = (true, 0, now);
+        entry.shelf = Shelf::Parked { until: now + OWNER_WAIT_MAX, cures: [Cure::Owner].into() };
+        true
     }
 
     /// Puts a pod aside whose binding failed: it will be tried again without anything having changed.
@@ -105,28 +126,17 @@ impl Queue {
     /// When the next pod is due by itself.
     pub fn next_due(&self) -> Option<Duration> {
         let due = |entry: &Entry| match &entry.shelf {
-            Shelf::Active => Some(entry.due),
-            Shelf::BackingOff => Some(entry.due),
-            Shelf::Parked { since, .. } => Some(*since + PARKED_MAX),
+            Shelf::Active | Shelf::BackingOff => Some(entry.due),
+            Shelf::Parked { until, .. } => Some(*until),
             Shelf::Deciding => None,
         };
         self.pods.values().filter_map(due).min()
     }
 
-    /// How many pods wait.
-    pub fn len(&self) -> usize {
-        self.pods.len()
-    }
-
-    /// Whether no pod waits.
-    pub fn is_empty(&self) -> bool {
-        self.pods.is_empty()
-    }
-
     fn shelve_due(&mut self, now: Duration) {
         let due = |entry: &Entry| match &entry.shelf {
             Shelf::BackingOff => entry.due <= now,
-            Shelf::Parked { since, .. } => *since + PARKED_MAX <= now,
+            Shelf::Parked { until, .. } => *until <= now,
             Shelf::Active | Shelf::Deciding => false,
         };
         self.shelve_where(due, now);

@@ -74,7 +74,7 @@ fn a_removed_pod_is_gone_from_every_shelf() {
     queue.wake(Cure::Room, at(9));
     assert_eq!(names(&mut queue, at(9)), [""; 0]);
     queue.remove(&key("c"));
-    assert!(queue.is_empty());
+    assert_eq!(queue.next_due(), None);
 }
 
 #[test]
@@ -84,5 +84,21 @@ fn a_changed_priority_counts_at_once_and_leaves_no_double() {
     queue.push(&key("b"), 5, at(0));
     queue.push(&key("a"), 9, at(0));
     assert_eq!(names(&mut queue, at(0)), ["a", "b"]);
-    assert_eq!(queue.len(), 2);
+}
+
+#[test]
+fn a_pod_waits_a_moment_for_its_owner_and_only_once() {
+    let mut queue = Queue::default();
+    queue.push(&key("a"), 0, at(0));
+    queue.pop(at(0)).unwrap();
+    assert!(queue.postpone(&key("a"), at(0)));
+    assert_eq!(names(&mut queue, at(0)), [""; 0]);
+    queue.wake(Cure::Owner, at(0));
+    assert_eq!(names(&mut queue, at(0)), ["a"], "without a backoff, since nothing was tried");
+    assert!(!queue.postpone(&key("a"), at(0)));
+
+    queue.push(&key("b"), 0, at(0));
+    queue.pop(at(0)).unwrap();
+    assert!(queue.postpone(&key("b"), at(0)));
+    assert_eq!(names(&mut queue, at(1)), ["b"], "the moment is over");
 }

@@ -57,6 +57,18 @@ pub enum Effect {
     },
 }
 
+impl Effect {
+    /// The pod that it is about.
+    pub fn pod(&self) -> &PodKey {
+        match self {
+            Self::Bind { pod, .. }
+            | Self::Find { pod, .. }
+            | Self::Condition { pod, .. }
+            | Self::Record { pod, .. } => pod,
+        }
+    }
+}
+
 /// What can happen to a pod here.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum PodEvent {

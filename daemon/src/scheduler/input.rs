@@ -19,6 +19,8 @@ pub enum Input {
     },
     /// Time has passed.
     Tick,
+    /// The daemon is to end: nothing is decided any more.
+    Stop,
 }
 
 /// What has become of a binding.

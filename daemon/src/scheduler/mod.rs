@@ -16,9 +16,10 @@ use common::cluster::{Assumed, Change, Cluster};
 use common::cycle::{self, Decision, Refusal};
 use common::framework::{Cure, Registry};
 use common::model::ids::Text;
+use common::model::pod::Scheduled;
 use common::model::{NodeName, Pod, PodKey, ReservationId, Uid};
 use jiff::Timestamp;
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::BTreeSet;
 use std::time::Duration;
 
 /// Decisions in one call of [`Scheduler::handle`]. Between two calls news from the cluster gets in.
@@ -45,8 +46,7 @@ pub struct Scheduler {
     registry: Registry,
     cluster: Cluster,
     queue: Queue,
-    /// What each waiting pod was last told, so that it is not told the same again.
-    told: BTreeMap<PodKey, (Uid, String)>,
+    is_stopped: bool,
     /// When a reservation ends next; then pods that it kept out are tried again.
     next_expiry: Option<Timestamp>,
 }
@@ -59,7 +59,7 @@ impl Scheduler {
             registry,
             cluster: Cluster::default(),
             queue: Queue::default(),
-            told: BTreeMap::new(),
+            is_stopped: false,
             next_expiry: None,
         }
     }
@@ -74,6 +74,7 @@ impl Scheduler {
             }
             Input::Binding { pod, uid, outcome } => self.binding(&pod, &uid, outcome, now, &mut effects),
             Input::Tick => {}
+            Input::Stop => self.is_stopped = true,
         }
         self.wake_at_expiry(now);
         self.decide(now, &mut effects);
@@ -93,17 +94,19 @@ impl Scheduler {
     }
 
     fn changed(&mut self, changes: &[Change], now: Now) {
+        let mut cures = BTreeSet::new();
         for change in changes {
             match change {
                 Change::PodWaiting(key) => self.enqueue(key, now),
-                Change::PodSettled(key) => self.dequeue(key),
-                Change::NodeChanged(_) => {
-                    self.queue.wake(Cure::Node, now.elapsed);
-                    self.queue.wake(Cure::Room, now.elapsed);
-                }
-                Change::RoomFreed(_) | Change::OwnersChanged => self.queue.wake(Cure::Room, now.elapsed),
+                Change::PodSettled(key) => self.queue.remove(key),
+                Change::NodeChanged(_) => cures.extend([Cure::Node, Cure::Room]),
+                Change::RoomFreed(_) => cures.extend([Cure::Room]),
+                Change::OwnersChanged => cures.extend([Cure::Owner, Cure::Room]),
                 Change::NodeGone(_) => {}
             }
+        }
+        for cure in cures {
+            self.queue.wake(cure, now.elapsed);
         }
     }
 
@@ -112,11 +115,6 @@ impl Scheduler {
         if self.names.contains(&pod.scheduler_name) && !self.cluster.is_assumed(key) {
             self.queue.push(key, pod.priority, now.elapsed);
         }
-    }
-
-    fn dequeue(&mut self, key: &PodKey) {
-        self.queue.remove(key);
-        self.told.remove(key);
     }
 
     /// A reservation that has ended leaves room, although nothing happened in the cluster.
@@ -129,20 +127,25 @@ impl Scheduler {
 
     fn decide(&mut self, now: Now, effects: &mut Vec<Effect>) {
         // What has not been listed yet looks like room.
-        if !self.cluster.is_complete() {
+        if self.is_stopped || !self.cluster.is_complete() {
             return;
         }
         for _ in 0..DECISIONS_MAX {
             let Some(key) = self.queue.pop(now.elapsed) else { return };
             let Some(pod) = self.cluster.pod(&key).filter(|pod| pod.is_waiting()).cloned() else {
-                self.dequeue(&key);
+                self.queue.remove(&key);
                 continue;
             };
+            if self.cluster.is_owner_missing(&pod) && self.queue.postpone(&key, now.elapsed) {
+                continue;
+            }
             let decision = cycle::schedule(&pod, &self.cluster.snapshot(now.wall), &self.registry);
             match decision {
                 Decision::Place { node, seat } => effects.push(self.place(&pod, node, seat, now)),
                 Decision::NoFit(trace) => {
-                    self.queue.park(&key, trace.cures(), now.elapsed);
+                    // A new node may help, whatever the others lack; there may be no others.
+                    let cures = trace.cures().into_iter().chain([Cure::Node]).collect();
+                    self.queue.park(&key, cures, now.elapsed);
                     self.tell(&pod, UNSCHEDULABLE, trace.message(), now, effects);
                 }
                 Decision::Refused(refusal) => self.refuse(&pod, &refusal, now, effects),
@@ -181,7 +184,7 @@ impl Scheduler {
         match outcome {
             Binding::Bound => {
                 self.announce(key, uid, now, effects);
-                self.dequeue(key);
+                self.queue.remove(key);
             }
             Binding::Unknown => effects.push(Effect::Find { pod: key.clone(), uid: uid.clone(), node }),
             // The watch will say what has become of it.
@@ -207,20 +210,13 @@ impl Scheduler {
         effects.push(record(pod, PodEvent::Scheduled { node: node.clone() }, now));
     }
 
-    /// Tells the pod why it has no place, unless it was told so last time.
-    fn tell(
-        &mut self,
-        pod: &Pod,
-        reason: &'static str,
-        message: String,
-        now: Now,
-        effects: &mut Vec<Effect>,
-    ) {
-        let told = (pod.uid.clone(), message.clone());
-        if self.told.get(&pod.key) == Some(&told) {
+    /// Tells the pod why it has no place, unless its condition says so already.
+    fn tell(&self, pod: &Pod, reason: &'static str, message: String, now: Now, effects: &mut Vec<Effect>) {
+        let says_so =
+            |known: &Scheduled| !known.is_true && &*known.reason == reason && *known.message == message;
+        if pod.scheduled.as_deref().is_some_and(says_so) {
             return;
         }
-        self.told.insert(pod.key.clone(), told);
         let was_false = pod.scheduled.as_ref().is_some_and(|condition| !condition.is_true);
         effects.push(Effect::Condition {
             pod: pod.key.clone(),

@@ -41,8 +41,7 @@ pub(super) async fn get<W: Watched>(
     query: &str,
 ) -> Result<String, CallError> {
     let answer = async {
-        let response = send(client, watched, query).await?;
-        clock.learn(response.headers());
+        let response = send(client, clock, watched, query).await?;
         let body = response.into_body().collect().await.map_err(broken)?.to_bytes();
         String::from_utf8(body.into()).map_err(broken)
     };
@@ -60,12 +59,14 @@ impl Lines {
     /// Starts a call whose answer is given up when nothing comes for as long as `idle`.
     pub(super) async fn open<W: Watched>(
         client: &kube::Client,
+        clock: &Clock,
         watched: &W,
         query: &str,
         idle: Duration,
     ) -> Result<Self, CallError> {
-        let response =
-            tokio::time::timeout(LIST_DEADLINE, send(client, watched, query)).await.map_err(broken)??;
+        let response = tokio::time::timeout(LIST_DEADLINE, send(client, clock, watched, query))
+            .await
+            .map_err(broken)??;
         let chunks = response.into_body().into_data_stream().boxed();
         Ok(Self { chunks, buffer: BytesMut::new(), idle })
     }
@@ -92,6 +93,7 @@ impl Lines {
 
 async fn send<W: Watched>(
     client: &kube::Client,
+    clock: &Clock,
     watched: &W,
     query: &str,
 ) -> Result<Response<Body>, CallError> {
@@ -100,6 +102,7 @@ async fn send<W: Watched>(
         .body(Body::from(Vec::new()))
         .map_err(broken)?;
     let response = client.send(request).await.map_err(broken)?;
+    clock.learn(response.headers());
     let code = response.status();
     if code.is_success() {
         return Ok(response);

@@ -16,7 +16,7 @@ pub use watched::{Nodes, Pods, Watched, Workloads};
 use crate::clock::Clock;
 use crate::scheduler::Input;
 use common::api::list::{WatchLine, page, version, watch_line};
-use common::cluster::Seen;
+use common::cluster::{Event, Seen};
 use http::{CallError, Lines};
 use std::time::Duration;
 use tokio::sync::mpsc;
@@ -92,21 +92,29 @@ impl<W: Watched> Follower<W> {
     /// A kind of workload that we may not read ends chains of owners there; it must not stop everything else.
     async fn list_failed(&mut self, error: &CallError) {
         tracing::warn!(what = self.watched.name(), "list: {error}");
-        if self.watched.is_optional() && matches!(error, CallError::Refused { code: 403 | 404, .. }) {
-            self.send(Seen::Relisted(Vec::new())).await;
+        if matches!(error, CallError::Refused { code: 403 | 404, .. })
+            && let Some(event) = self.watched.unreadable()
+        {
+            self.learn(event).await;
         }
         self.pause().await;
     }
 
-    /// Watches until everything has to be listed again.
+    /// Watches until everything has to be listed again. Only a watch that said something, or lasted, shows that all is
+    /// well; whatever else happens is repeated after a pause, and the longer the more often it happened.
     async fn watch_from(&mut self, mut version: String) {
-        self.failures = 0;
         while !self.inputs.is_closed() {
-            let started = Instant::now();
-            match self.watch(&mut version).await {
-                Ok(Ended::Closed) if started.elapsed() >= WATCH_MIN => self.failures = 0,
+            let (before, started) = (version.clone(), Instant::now());
+            let ended = self.watch(&mut version).await;
+            let is_well = version != before || started.elapsed() >= WATCH_MIN;
+            if is_well {
+                self.failures = 0;
+            }
+            match ended {
+                Ok(Ended::Closed) if is_well => {}
                 Ok(Ended::Closed) => self.pause().await,
-                Ok(Ended::TooOld) => return,
+                Ok(Ended::TooOld) if is_well => return,
+                Ok(Ended::TooOld) => return self.pause().await,
                 Err(error) => {
                     tracing::warn!(what = self.watched.name(), "watch: {error}");
                     self.pause().await;
@@ -124,7 +132,8 @@ impl<W: Watched> Follower<W> {
             "watch=1&allowWatchBookmarks=true&timeoutSeconds={WATCH_SECONDS}&resourceVersion={at}&{}",
             self.watched.selector()
         );
-        let mut lines = match Lines::open(&self.client, &self.watched, &query, SILENCE_MAX).await {
+        let mut lines = match Lines::open(&self.client, &self.clock, &self.watched, &query, SILENCE_MAX).await
+        {
             Err(CallError::Refused { code: 410, .. }) => return Ok(Ended::TooOld),
             lines => lines?,
         };
@@ -160,8 +169,12 @@ impl<W: Watched> Follower<W> {
     }
 
     async fn send(&self, seen: Seen<W::Object>) {
+        self.learn(self.watched.event(seen)).await;
+    }
+
+    async fn learn(&self, event: Event) {
         // Nobody listens only when the daemon stops, and `follow` sees that by itself.
-        let _ = self.inputs.send(Input::Cluster(Box::new(self.watched.event(seen)))).await;
+        let _ = self.inputs.send(Input::Cluster(Box::new(event))).await;
     }
 
     async fn pause(&mut self) {

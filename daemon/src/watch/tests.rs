@@ -155,5 +155,13 @@ async fn workloads_that_we_may_not_read_do_not_stop_everything_else() {
     let watch = follow(Workloads(OwnerKind::Job), client, Clock::start(), sender);
     let _ = tokio::time::timeout(Duration::from_secs(10), watch).await;
     let Ok(Input::Cluster(event)) = inputs.try_recv() else { panic!("nothing was learnt") };
-    assert_eq!(*event, Event::Workloads(OwnerKind::Job, Seen::Relisted(vec![])));
+    assert_eq!(*event, Event::Unreadable(OwnerKind::Job));
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_server_that_always_forgets_is_not_listed_without_end() {
+    let answers =
+        (0..1000).map(|call| if call % 2 == 0 { page(7, "", &[]) } else { (410, gone().to_string()) });
+    let (_, asked) = followed(answers).await;
+    assert!(asked.len() < 20, "{} calls in less than a minute", asked.len());
 }

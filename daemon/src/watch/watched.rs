@@ -26,9 +26,9 @@ pub trait Watched {
         "application/json"
     }
 
-    /// Whether the daemon can do without it.
-    fn is_optional(&self) -> bool {
-        false
+    /// What is learnt when we may not read it; `None` if the daemon cannot do without it.
+    fn unreadable(&self) -> Option<Event> {
+        None
     }
 
     /// Reads one object.
@@ -108,8 +108,8 @@ impl Watched for Workloads {
         "application/json;as=PartialObjectMetadataList;g=meta.k8s.io;v=v1,application/json;as=PartialObjectMetadata;g=meta.k8s.io;v=v1,application/json"
     }
 
-    fn is_optional(&self) -> bool {
-        true
+    fn unreadable(&self) -> Option<Event> {
+        Some(Event::Unreadable(self.0))
     }
 
     fn decode(&self, json: &str) -> Result<Workload, DecodeError> {

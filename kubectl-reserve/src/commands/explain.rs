@@ -1,7 +1,7 @@
 //! `kubectl reserve explain`: why a pod is Pending, in the scheduler's own judgement.
 
 use crate::cli::Explain;
-use crate::connect::Session;
+use crate::connect::{Session, is_name};
 use crate::error::{Exit, Failure};
 use crate::read;
 use crate::render::explain::{Answer, Report, render};
@@ -33,7 +33,7 @@ pub(crate) async fn run(args: &Explain, session: &Session) -> Result<(), Failure
         now: world.now,
     };
     printer::out(&render(&report))?;
-    if answer.is_no_fit() { Err(Failure::silent(Exit::NoFit)) } else { Ok(()) }
+    if answer.is_no_fit(obeyed) { Err(Failure::silent(Exit::NoFit)) } else { Ok(()) }
 }
 
 fn answer(pod: &Pod, snapshot: &Snapshot<'_>, registry: &Registry) -> Answer {
@@ -78,12 +78,12 @@ fn pod_name(text: &str) -> Result<&str, Failure> {
         Some(("pod" | "pods" | "po", name)) => name,
         Some((kind, _)) => {
             return Err(Failure::new(format!("{kind:?} cannot be explained, only pods"))
-                .hint("kubectl get pods lists the pods of a workload"));
+                .hint("kubectl get pods lists the pods of a workload")
+                .exit(Exit::Usage));
         }
     };
-    let allowed = |byte: u8| matches!(byte, b'a'..=b'z' | b'0'..=b'9' | b'-' | b'.');
-    if name.is_empty() || name.len() > 253 || !name.bytes().all(allowed) || name.starts_with(['.', '-']) {
-        return Err(Failure::new(format!("{text:?} is not the name of a pod")));
+    if !is_name(name) {
+        return Err(Failure::new(format!("{text:?} is not the name of a pod")).exit(Exit::Usage));
     }
     Ok(name)
 }

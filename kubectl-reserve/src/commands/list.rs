@@ -26,7 +26,7 @@ pub(crate) async fn run(args: &List, session: &Session) -> Result<(), Failure> {
         return Ok(());
     }
     printer::out(&table(&rows, args, world.now))?;
-    warn(&rows);
+    warn(&rows, world.is_partial);
     Ok(())
 }
 
@@ -40,12 +40,12 @@ fn nothing_found(args: &List, session: &Session) -> String {
 
 /// Room that is kept for nobody, and what was meant as a reservation and is none: both are the first things that an
 /// operator of a full cluster wants to know of.
-fn warn(rows: &[Row<'_>]) {
+fn warn(rows: &[Row<'_>], is_partial: bool) {
     for row in rows {
         if let Some(problem) = row.problem() {
             printer::warn(&format!("annotation {} of node {} is ignored: {problem}", row.name(), row.node));
         }
-        if row.is_for_nobody() {
+        if row.is_for_nobody() && !is_partial {
             let (id, node, removal) = (row.id(), row.node, row.removal());
             printer::warn(&format!(
                 "the owner of {id} was not found; free its room with: kubectl annotate node {node} {removal}"

@@ -3,7 +3,7 @@
 use super::list::{Row, What};
 use crate::error::Failure;
 use common::model::Resources;
-use common::model::reservation::Origin;
+use common::model::reservation::{HostPort, Origin};
 use serde::Serialize;
 use std::collections::BTreeMap;
 
@@ -35,6 +35,8 @@ struct Item {
     owner: Option<Owner>,
     amount: BTreeMap<String, String>,
     held: BTreeMap<String, String>,
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    ports: Vec<Port>,
     #[serde(skip_serializing_if = "Option::is_none")]
     replaces: Option<Pod>,
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -59,6 +61,14 @@ struct Owner {
 struct Pod {
     name: String,
     uid: String,
+}
+
+#[derive(Serialize)]
+struct Port {
+    port: u16,
+    protocol: String,
+    #[serde(skip_serializing_if = "String::is_empty")]
+    ip: String,
 }
 
 #[derive(Serialize)]
@@ -108,6 +118,7 @@ fn item(row: &Row<'_>) -> Item {
         }),
         amount: amounts(&reservation.amount),
         held: amounts(&entry.held),
+        ports: reservation.ports.iter().map(port).collect(),
         replaces: reservation
             .replaces()
             .map(|pod| Pod { name: pod.name.to_string(), uid: pod.uid.to_string() }),
@@ -116,6 +127,10 @@ fn item(row: &Row<'_>) -> Item {
         expires: reservation.expires().map(|expires| expires.to_string()),
         problem: None,
     }
+}
+
+fn port(port: &HostPort) -> Port {
+    Port { port: port.port, protocol: port.protocol.to_string(), ip: port.ip.to_string() }
 }
 
 fn record(origin: &Origin) -> Option<Record> {

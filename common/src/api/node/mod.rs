@@ -5,6 +5,7 @@ mod tests;
 
 use super::meta::{Meta, Pairs, decode};
 use super::{DecodeError, reservation};
+use crate::model::chain::chain;
 use crate::model::excerpt::excerpt;
 use crate::model::ids::{NodeName, Text, Uid};
 use crate::model::node::Node;
@@ -50,9 +51,27 @@ struct Status<'a> {
     allocatable: Option<Pairs<'a>>,
 }
 
-/// Decodes a node.
+/// What can be read of a node that cannot be read as a whole.
+#[derive(Deserialize)]
+struct StubWire<'a> {
+    #[serde(borrow)]
+    metadata: Meta<'a>,
+}
+
+/// Decodes a node. One that cannot be understood takes no pods, and says why in `problem`.
 pub fn node(json: &str) -> Result<Node, DecodeError> {
-    let NodeWire { metadata, spec, status } = decode("Node", json)?;
+    match decode("Node", json) {
+        Ok(wire) => Ok(whole(wire)),
+        Err(error) => {
+            let StubWire { metadata } = decode("Node", json)?;
+            let stub = whole(NodeWire { metadata, spec: None, status: None });
+            Ok(Node { problem: Some(chain(&error).into_boxed_str()), ..stub })
+        }
+    }
+}
+
+fn whole(wire: NodeWire<'_>) -> Node {
+    let NodeWire { metadata, spec, status } = wire;
     let spec = spec.unwrap_or_default();
     let (allocatable, problem) = match allocatable(&status.unwrap_or_default()) {
         Ok(allocatable) => (allocatable, None),
@@ -60,7 +79,7 @@ pub fn node(json: &str) -> Result<Node, DecodeError> {
     };
     let annotations = metadata.annotations.as_ref().map_or(&[][..], |annotations| &annotations.0);
     let reservations = reservation::parse(annotations.iter().map(|(key, value)| (&**key, &**value)));
-    Ok(Node {
+    Node {
         name: NodeName::from(&*metadata.name),
         uid: Uid::from(&*metadata.uid),
         resource_version: metadata.version(),
@@ -70,7 +89,7 @@ pub fn node(json: &str) -> Result<Node, DecodeError> {
         allocatable,
         reservations: reservations.into_boxed_slice(),
         problem,
-    })
+    }
 }
 
 fn taint(wire: &TaintWire<'_>) -> Taint {

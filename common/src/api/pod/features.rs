@@ -55,6 +55,10 @@ pub(super) fn features(spec: &Spec<'_>) -> Features {
     features.insert_if(required_anti, Feature::RequiredAntiAffinity);
     features.insert_if(spec.resource_claims.0, Feature::DynamicResources);
     features.insert_if(spec.scheduling_group.0, Feature::Gang);
+    let own_users_on_host_network = spec.host_network == Some(true) && spec.host_users == Some(false);
+    let declared =
+        own_users_on_host_network || containers().any(|container| container.needs_declared_features());
+    features.insert_if(declared, Feature::NodeDeclaredFeatures);
     features
 }
 

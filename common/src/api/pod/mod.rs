@@ -8,6 +8,7 @@ mod tests;
 use super::DecodeError;
 use super::meta::{Meta, Pairs, Str, decode, time};
 use super::names;
+use crate::model::chain::chain;
 use crate::model::ids::{NodeName, PodKey, Text, Uid};
 use crate::model::pod::{Phase, Pod, Scheduled};
 use crate::model::taint::{Effect, Operator, Toleration};
@@ -53,6 +54,8 @@ struct Spec<'a> {
     resource_claims: Used,
     scheduling_gates: Used,
     scheduling_group: Used,
+    host_network: Option<bool>,
+    host_users: Option<bool>,
 }
 
 #[derive(Deserialize, Default)]
@@ -100,9 +103,41 @@ struct TolerationWire<'a> {
     effect: Option<Str<'a>>,
 }
 
-/// Decodes a pod.
+/// What can be read of a pod that cannot be read as a whole: which one, and where it is.
+#[derive(Deserialize)]
+struct StubWire<'a> {
+    #[serde(borrow)]
+    metadata: Meta<'a>,
+    #[serde(borrow, default)]
+    spec: StubSpec<'a>,
+}
+
+#[derive(Deserialize, Default)]
+#[serde(rename_all = "camelCase", default)]
+struct StubSpec<'a> {
+    #[serde(borrow)]
+    node_name: Option<Str<'a>>,
+    #[serde(borrow)]
+    scheduler_name: Option<Str<'a>>,
+}
+
+/// Decodes a pod. One that cannot be understood is still somewhere, and must not look like room: it counts as if it
+/// filled its node, and says why in `problem`.
 pub fn pod(json: &str) -> Result<Pod, DecodeError> {
-    let PodWire { metadata, spec, status } = decode("Pod", json)?;
+    match decode("Pod", json) {
+        Ok(wire) => Ok(whole(wire)),
+        Err(error) => {
+            let StubWire { metadata, spec: StubSpec { node_name, scheduler_name } } = decode("Pod", json)?;
+            let spec = Spec { node_name, scheduler_name, ..Spec::default() };
+            let stub = whole(PodWire { metadata, spec: Some(spec), status: None });
+            let problem = Some(chain(&error).into_boxed_str());
+            Ok(Pod { requests: requests::everything(), problem, ..stub })
+        }
+    }
+}
+
+fn whole(wire: PodWire<'_>) -> Pod {
+    let PodWire { metadata, spec, status } = wire;
     let (mut spec, mut status) = (spec.unwrap_or_default(), status.unwrap_or_default());
     let features = features::features(&spec);
     let (requests, problem) = match requests::requests(&mut spec, &mut status) {
@@ -112,7 +147,7 @@ pub fn pod(json: &str) -> Result<Pod, DecodeError> {
             (requests::everything(), Some(problem.into_boxed_str()))
         }
     };
-    Ok(Pod {
+    Pod {
         key: PodKey::new(&*metadata.namespace, &*metadata.name),
         uid: Uid::from(&*metadata.uid),
         resource_version: metadata.version(),
@@ -132,7 +167,7 @@ pub fn pod(json: &str) -> Result<Pod, DecodeError> {
         scheduled: condition(&status, "PodScheduled").map(scheduled).map(Box::new),
         features,
         problem,
-    })
+    }
 }
 
 /// The text, unless it is empty.

@@ -1,5 +1,6 @@
 //! The parts of a pod's JSON that say what it asks for, handed to the model to be summed.
 
+use super::features::Used;
 use super::{Spec, Status, condition};
 use crate::api::meta::{Pairs, Str};
 use crate::model::requests::{
@@ -20,6 +21,8 @@ pub(super) struct ContainerWire<'a> {
     #[serde(borrow)]
     restart_policy: Option<Str<'a>>,
     ports: Option<Vec<PortWire>>,
+    restart_policy_rules: Option<Vec<RuleWire>>,
+    volume_mounts: Option<Vec<MountWire>>,
 }
 
 #[derive(Deserialize, Default)]
@@ -44,6 +47,18 @@ pub(super) struct ContainerStatusWire<'a> {
 #[serde(rename_all = "camelCase", default)]
 struct PortWire {
     host_port: Option<i32>,
+}
+
+#[derive(Deserialize, Default)]
+#[serde(default)]
+struct RuleWire {
+    action: Option<String>,
+}
+
+#[derive(Deserialize, Default)]
+#[serde(rename_all = "camelCase", default)]
+struct MountWire {
+    bind_mount_options: Used,
 }
 
 /// Sums up what a pod asks for, taking the lists out of the decoded JSON.
@@ -76,6 +91,13 @@ pub(super) fn everything() -> PodRequests {
 }
 
 impl ContainerWire<'_> {
+    /// Whether only nodes that declare so can run it.
+    pub(super) fn needs_declared_features(&self) -> bool {
+        let is_for_all = |rule: &RuleWire| rule.action.as_deref() == Some("RestartAllContainers");
+        self.restart_policy_rules.iter().flatten().any(is_for_all)
+            || self.volume_mounts.iter().flatten().any(|mount| mount.bind_mount_options.0)
+    }
+
     /// Whether it wants a port of the node itself.
     pub(super) fn has_host_port(&self) -> bool {
         self.ports.iter().flatten().any(|port| port.host_port.is_some_and(|port| port > 0))

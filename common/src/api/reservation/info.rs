@@ -143,6 +143,11 @@ fn record(id: &ReservationId, wire: InfoWire) -> Result<Record, String> {
     if uid != id.owner {
         return Err(format!("owner.uid is {}, but the key names another owner", quoted(&wire.owner.uid)));
     }
+    for (field, text) in names(&wire) {
+        if !is_name(text) {
+            return Err(format!("{field}: {} is not a name", quoted(text)));
+        }
+    }
     let placement = Placement::from_name(&wire.placement)
         .ok_or_else(|| format!("placement: {} is none of wait, prefer, require", quoted(&wire.placement)))?;
     Ok(Record {
@@ -161,6 +166,21 @@ fn record(id: &ReservationId, wire: InfoWire) -> Result<Record, String> {
         reason: wire.reason.into(),
         placement,
     })
+}
+
+/// The fields of a record that name objects, which end up in tables and commands.
+fn names(wire: &InfoWire) -> impl Iterator<Item = (&'static str, &str)> {
+    let owner = &wire.owner;
+    let replaces = wire.replaces.as_ref().map(|pod| ("replaces.name", pod.name.as_str()));
+    let owner =
+        [("owner.kind", &owner.kind), ("owner.namespace", &owner.namespace), ("owner.name", &owner.name)];
+    owner.map(|(field, text)| (field, text.as_str())).into_iter().chain(replaces)
+}
+
+/// Whether an API object, or a kind of them, can be called `text`.
+fn is_name(text: &str) -> bool {
+    let allowed = |byte: u8| byte.is_ascii_alphanumeric() || matches!(byte, b'-' | b'.' | b':');
+    (1..=253).contains(&text.len()) && text.bytes().all(allowed)
 }
 
 /// The resources that a record may hold: those without a key of their own.

@@ -97,9 +97,8 @@ fn a_relist_finds_what_vanished_unseen() {
     let town = world().node(node("n1")).node(node("n2")).pod(pod("a").cpu("1").on("n1")).pod(pod("b"));
     let mut cluster = town.cluster();
     let changes = cluster.apply(Event::Pods(Seen::Relisted(vec![pod("b").build(), pod("c").build()])));
-    let (a, b, c) = (key("a"), key("b"), key("c"));
-    let expected = [freed("n1"), Change::PodSettled(a.clone()), Change::PodWaiting(b), Change::PodWaiting(c)];
-    assert_eq!(changes, expected);
+    let (a, c) = (key("a"), key("c"));
+    assert_eq!(changes, [freed("n1"), Change::PodSettled(a.clone()), Change::PodWaiting(c)]);
     assert_eq!((cluster.pod(&a), used(&cluster)), (None, vec![0, 0]));
     let changes = cluster.apply(Event::Nodes(Seen::Relisted(vec![node("n2").build()])));
     assert_eq!(changes, [Change::NodeGone("n1".into())], "n2 is what it was");
@@ -167,7 +166,7 @@ fn an_assumed_pod_counts_where_it_is_going() {
     let mut cluster = world().node(node("n1")).node(node("n2")).pod(waiting.clone()).cluster();
     assume(&mut cluster, &waiting.build(), "n2");
     assert_eq!((used(&cluster), cluster.is_assumed(&key("p"))), (vec![0, 1000], true));
-    assert_eq!(cluster.apply(applied(&waiting.clone().version(2))), [Change::PodWaiting(key("p"))]);
+    assert_eq!(cluster.apply(applied(&waiting.clone().version(2))), [], "what others say about it");
     assert_eq!(used(&cluster), [0, 1000], "it is not seen bound yet");
     let bound = waiting.version(3).on("n2");
     assert_eq!(cluster.apply(applied(&bound)), [Change::PodSettled(key("p"))]);
@@ -263,4 +262,30 @@ fn what_makes_no_difference_alters_nothing() {
     assert_eq!(learn(&mut cluster, &set), [], "a controller's status");
     set.controller = None;
     assert_eq!(learn(&mut cluster, &set), [Change::OwnersChanged], "it was orphaned");
+}
+
+#[test]
+fn an_owner_is_missing_until_it_was_read_or_cannot_be() {
+    let mut cluster = world().node(node("n1")).cluster();
+    let web_pod = replica("web-1").build();
+    assert!(cluster.is_owner_missing(&web_pod));
+    let learn = |cluster: &mut Cluster, owner: crate::model::Workload| {
+        cluster.apply(Event::Workloads(owner.kind, Seen::Applied(owner)));
+    };
+    learn(&mut cluster, web_set());
+    assert!(cluster.is_owner_missing(&web_pod), "its ReplicaSet claims a Deployment");
+    learn(&mut cluster, web());
+    assert!(!cluster.is_owner_missing(&web_pod));
+    assert!(!cluster.is_owner_missing(&pod("bare").build()));
+    let mut cluster = world().node(node("n1")).cluster();
+    cluster.apply(Event::Unreadable(OwnerKind::ReplicaSet));
+    assert!(!cluster.is_owner_missing(&web_pod), "there is nothing to wait for");
+}
+
+#[test]
+fn a_kind_that_cannot_be_read_any_more_keeps_what_was_read() {
+    let web_pod = replica("web-1").build();
+    let mut cluster = town(&[]).cluster();
+    cluster.apply(Event::Unreadable(OwnerKind::ReplicaSet));
+    assert!(cluster.snapshot(now()).asker(&web_pod).is_owned_by(&web().uid));
 }

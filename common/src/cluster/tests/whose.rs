@@ -32,7 +32,6 @@ fn the_chain_leads_from_the_pod_over_its_replica_set_to_the_deployment() {
     let cluster = town(&[]).cluster();
     let snapshot = cluster.snapshot(now());
     assert_eq!(snapshot.asker(&replica).top(), Some(&web()));
-    assert_eq!(snapshot.owners().by_uid(&web().uid), Some(&web()));
     let renewed = replica_set("web-8b2f").of(&web());
     let next = pod("web-2").owned_by(&renewed).build();
     assert!(may_use(town(&[]).workload(&renewed), &next, &reservation(&web())), "a rollout keeps it");

@@ -11,8 +11,6 @@ mod name;
 #[cfg(test)]
 mod tests;
 
-use std::mem::size_of;
-
 use super::quantity::Quantity;
 pub use name::{ResourceName, is_scalar_name};
 
@@ -121,12 +119,6 @@ impl Resources {
     /// Whether there is none of anything.
     pub fn is_zero(&self) -> bool {
         *self == Self::default()
-    }
-
-    /// Bytes this value holds outside itself.
-    pub fn heap_bytes(&self) -> usize {
-        let names: usize = self.scalars.iter().map(|(name, _)| name.len()).sum();
-        names + self.scalars.len() * size_of::<(Box<str>, i64)>()
     }
 
     fn scalar(&self, name: &str) -> i64 {

@@ -23,8 +23,6 @@ fn shown(resources: &Resources) -> String {
 #[test]
 fn stays_small_because_there_are_very_many() {
     assert!(size_of::<Resources>() <= 56, "{} bytes", size_of::<Resources>());
-    assert_eq!(resources(&[("cpu", 1), ("memory", 1)]).heap_bytes(), 0);
-    assert!(resources(&[("nvidia.com/gpu", 1)]).heap_bytes() >= "nvidia.com/gpu".len() + size_of::<i64>());
 }
 
 #[test]

@@ -124,14 +124,12 @@ impl Blocked<'_, '_> {
     }
 
     /// How far the node is from fitting: nodes that lack only room first, then by how much of it.
-    pub(super) fn distance(&self) -> (usize, i64) {
+    pub(super) fn distance(&self, report: &Report<'_, '_>) -> (usize, i64) {
         let of_state = self.trace.rejections.iter().filter(|rejection| rejection.cure != Cure::Room).count();
-        let short = self.trace.rejections.iter().map(|rejection| match &rejection.reason {
-            Reason::Insufficient { numbers, .. } | Reason::TooManyPods(numbers) => {
-                numbers.short().saturating_mul(1000) / numbers.asks.max(1)
-            }
-            _ => 0,
-        });
+        let short = self
+            .rejections(report)
+            .filter_map(|(_, numbers)| numbers)
+            .map(|(_, numbers)| numbers.short().saturating_mul(1000) / numbers.asks.max(1));
         (of_state, short.fold(0, i64::saturating_add))
     }
 }

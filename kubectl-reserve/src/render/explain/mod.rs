@@ -4,6 +4,7 @@ mod blocked;
 #[cfg(test)]
 mod tests;
 
+use super::printable;
 use super::time::between;
 use blocked::{Blocked, group, groups, is_kept, state_words};
 use common::cluster::{Asker, Cluster, Snapshot};
@@ -26,10 +27,11 @@ pub(crate) enum Answer {
 }
 
 impl Answer {
-    /// Whether the pod waits and no node can have it.
-    pub(crate) fn is_no_fit(&self) -> bool {
+    /// Whether the pod waits and no node can have it. What our scheduler refuses has no place; what another one makes
+    /// of it we cannot tell.
+    pub(crate) fn is_no_fit(&self, obeyed: bool) -> bool {
         match self {
-            Self::Refused(_) => true,
+            Self::Refused(_) => obeyed,
             Self::Judged(trace) => trace.feasible().next().is_none(),
             Self::Ended | Self::Deleting | Self::Bound(_) => false,
         }
@@ -58,11 +60,22 @@ pub(crate) fn render(report: &Report<'_, '_>) -> String {
             "It is bound to {node}, so this is not a scheduling problem.\n         See: kubectl describe pod {} -n {}",
             pod.key.name, pod.key.namespace
         ),
-        Answer::Refused(refusal) => refusal.to_string(),
+        Answer::Refused(refusal) => refused(report, refusal),
         Answer::Judged(trace) => return text + &judged(report, trace),
     };
     text += &format!("\nVERDICT  {verdict}\n");
     text + &said(pod)
+}
+
+/// What stands in the way of any judgement. About another scheduler's pod that says nothing.
+fn refused(report: &Report<'_, '_>, refusal: &Refusal) -> String {
+    let refusal = match refusal {
+        Refusal::Repelled { by, .. } => {
+            format!("{by} has a required podAntiAffinity, which is not served yet.")
+        }
+        other => other.to_string(),
+    };
+    if report.obeyed { refusal } else { format!("It cannot be judged yet: {refusal}") }
 }
 
 fn header(report: &Report<'_, '_>) -> String {
@@ -99,7 +112,7 @@ fn judged(report: &Report<'_, '_>, trace: &Trace) -> String {
     if !blocked.is_empty() {
         text += &format!("\nBLOCKED NODES  {} of {}, each counted once\n", blocked.len(), trace.nodes.len());
         for (label, mut nodes) in groups(&blocked) {
-            nodes.sort_by_key(|node| node.distance());
+            nodes.sort_by_key(|node| node.distance(report));
             text += &group(report, &label, &nodes);
         }
     }
@@ -115,7 +128,7 @@ fn verdict(report: &Report<'_, '_>, trace: &Trace, blocked: &[Blocked<'_, '_>]) 
             report.asker.pod.scheduler_name
         );
     }
-    let Some(nearest) = blocked.iter().min_by_key(|node| node.distance()) else {
+    let Some(nearest) = blocked.iter().min_by_key(|node| node.distance(report)) else {
         return "There are no nodes.".into();
     };
     let name = nearest.ledger.node.name.as_str();
@@ -142,7 +155,7 @@ fn verdict(report: &Report<'_, '_>, trace: &Trace, blocked: &[Blocked<'_, '_>]) 
 fn said(pod: &Pod) -> String {
     match &pod.scheduled {
         Some(condition) if !condition.is_true && !condition.message.is_empty() => {
-            format!("\n{} said: {}\n", pod.scheduler_name, condition.message)
+            format!("\n{} said: {}\n", pod.scheduler_name, printable(&condition.message))
         }
         _ => String::new(),
     }

@@ -3,6 +3,7 @@
 #[cfg(test)]
 mod tests;
 
+use super::printable;
 use super::table::table as lay_out;
 use super::time::between;
 use crate::cli::{List, Output};
@@ -153,7 +154,8 @@ impl Row<'_> {
     fn wide_cells(&self) -> Vec<String> {
         let What::Reservation { entry, .. } = &self.what else { return vec![NONE.into(); 6] };
         let record = entry.reservation.record();
-        let text = |text: Option<&str>| text.filter(|text| !text.is_empty()).unwrap_or(NONE).to_owned();
+        let text =
+            |text: Option<&str>| text.filter(|text| !text.is_empty()).map_or_else(|| NONE.into(), printable);
         vec![
             text(Some(&others(&entry.reservation.amount))),
             text(entry.reservation.replaces().map(|pod| &*pod.name)),

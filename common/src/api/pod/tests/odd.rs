@@ -127,6 +127,15 @@ fn the_stamp_is_kept_as_it_is_and_judged_later() {
 }
 
 #[test]
+fn a_pod_that_cannot_be_understood_still_takes_its_room() {
+    let json = r#"{"metadata":{"name":"p","namespace":"d","uid":"u"},"spec":{"nodeName":"n1","containers":{"a":1}}}"#;
+    let odd = pod(json).unwrap();
+    assert_eq!((&*odd.key.name, odd.node.as_ref().map(|node| node.as_str())), ("p", Some("n1")));
+    assert_eq!((odd.is_counted(), odd.requests.counted().cpu), (true, i64::MAX));
+    assert!(odd.problem.unwrap().contains("expected a sequence"));
+}
+
+#[test]
 fn what_is_no_pod_is_an_error_that_says_where() {
     for json in ["", "{", "[]", "null", r#"{"spec":{}}"#, r#"{"metadata":{"labels":{"a":1}}}"#] {
         let error = pod(json).err().unwrap();

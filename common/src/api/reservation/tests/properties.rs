@@ -45,7 +45,7 @@ fn record(owner: Uid) -> impl Strategy<Value = Record> {
     let replaced = prop::option::of(("[a-z0-9.-]{1,40}", uid()));
     // At most this much text fits beside the rest, escaped as JSON.
     let text = ".{0,10}";
-    (text, text, text, any::<i32>(), time(), time(), placement, replaced).prop_map(
+    ("[A-Za-z0-9.:-]{1,20}", text, text, any::<i32>(), time(), time(), placement, replaced).prop_map(
         move |(name, by, reason, priority, created, expires, placement, replaced)| Record {
             owner: Owner { kind: "Job".into(), namespace: "a".into(), name: name.into(), uid: owner.clone() },
             replaces: replaced.map(|(name, uid)| ReplacedPod { name: name.into(), uid }),

@@ -183,3 +183,18 @@ fn of_a_newer_version_amounts_and_expiry_count() {
     let bad_amount = [(&*key("cpu"), "-1"), (&*key("info"), r#"{"v":2}"#)];
     assert_eq!(valid(&bad_amount), [], "its amounts are in the grammar that all versions share");
 }
+
+#[test]
+fn what_is_called_a_name_must_be_one() {
+    let mut info = record();
+    info["owner"]["name"] = json!("web\u{1b}[2J\nx");
+    assert_eq!(refused(&info.to_string()), r#"owner.name: "web\u{1b}[2J\nx" is not a name"#);
+    for (field, name) in [("kind", ""), ("namespace", "a b")] {
+        let mut info = record();
+        info["owner"][field] = json!(name);
+        assert_eq!(refused(&info.to_string()), format!("owner.{field}: {name:?} is not a name"));
+    }
+    let mut info = record();
+    info["replaces"] = json!({ "name": "x".repeat(254), "uid": "u" });
+    assert!(refused(&info.to_string()).starts_with("replaces.name: "));
+}

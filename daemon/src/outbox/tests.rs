@@ -1,0 +1,88 @@
+//! In which order effects leave, and which never do.
+
+use super::Outbox;
+use crate::scheduler::{Effect, PodEvent};
+use common::model::PodKey;
+
+fn key(name: &str) -> PodKey {
+    PodKey::new("default", name)
+}
+
+fn bind(name: &str) -> Effect {
+    Effect::Bind { pod: key(name), uid: name.into(), node: "n1".into(), seat: None }
+}
+
+fn condition(name: &str, message: &str) -> Effect {
+    let (pod, uid, message) = (key(name), name.into(), message.into());
+    Effect::Condition { pod, uid, generation: 1, reason: "Unschedulable", message, since: None }
+}
+
+fn record(name: &str, event: PodEvent) -> Effect {
+    let at = jiff::Timestamp::UNIX_EPOCH;
+    Effect::Record { pod: key(name), uid: name.into(), scheduler_name: "s".into(), event, at }
+}
+
+fn failed(name: &str, message: &str) -> Effect {
+    record(name, PodEvent::FailedScheduling { message: message.into() })
+}
+
+fn scheduled(name: &str) -> Effect {
+    record(name, PodEvent::Scheduled { node: "n1".into() })
+}
+
+fn outbox(effects: impl IntoIterator<Item = Effect>) -> Outbox {
+    let mut outbox = Outbox::default();
+    effects.into_iter().for_each(|effect| outbox.push(effect));
+    outbox
+}
+
+/// Everything that leaves when each effect is done before the next begins.
+fn in_turn(outbox: &mut Outbox) -> Vec<Effect> {
+    std::iter::from_fn(|| {
+        let effect = outbox.pop()?;
+        outbox.done(effect.pod());
+        Some(effect)
+    })
+    .collect()
+}
+
+#[test]
+fn a_pod_has_one_effect_under_way() {
+    let mut outbox = outbox([condition("a", "no"), failed("a", "no"), condition("b", "no")]);
+    assert_eq!(outbox.pop(), Some(condition("a", "no")));
+    assert_eq!(outbox.pop(), Some(condition("b", "no")), "another pod need not wait");
+    assert_eq!(outbox.pop(), None);
+    outbox.push(bind("a"));
+    assert_eq!(outbox.pop(), None, "the binding waits for the condition that is under way");
+    outbox.done(&key("a"));
+    assert_eq!(outbox.pop(), Some(bind("a")));
+}
+
+#[test]
+fn bindings_go_before_talk() {
+    let mut outbox = outbox([condition("a", "no"), failed("b", "no"), bind("c"), bind("d")]);
+    let expected = [bind("c"), bind("d"), condition("a", "no"), failed("b", "no")];
+    assert_eq!(in_turn(&mut outbox), expected);
+}
+
+#[test]
+fn a_pod_that_has_a_place_is_not_told_that_it_has_none() {
+    let mut outbox = outbox([condition("a", "no"), failed("a", "no"), bind("a"), scheduled("a")]);
+    assert_eq!(in_turn(&mut outbox), [bind("a"), scheduled("a")]);
+}
+
+#[test]
+fn only_the_newest_word_is_said() {
+    let old = [condition("a", "old"), failed("a", "old")];
+    let new = [condition("a", "new"), failed("a", "new")];
+    let mut outbox = outbox(old.into_iter().chain(new.clone()));
+    assert_eq!(in_turn(&mut outbox), new);
+}
+
+#[test]
+fn nothing_is_kept_of_what_is_done() {
+    let mut outbox = outbox([bind("a"), scheduled("a"), condition("b", "no")]);
+    in_turn(&mut outbox);
+    assert!(outbox.waiting.is_empty() && outbox.busy.is_empty());
+    assert!(outbox.urgent.is_empty() && outbox.talk.is_empty());
+}
