@@ -15,7 +15,7 @@ async fn main() -> ExitCode {
     let args = Args::parse();
     // kube_client logs whole answers of the API server when one cannot be decoded, and those may hold secrets; what
     // goes wrong we log ourselves.
-    let filter = format!("{},kube_client=off", args.log_level());
+    let filter = format!("{},kube_client=off,hyper_util=warn,rustls=warn,tower=warn", args.log_level());
     tracing_subscriber::fmt()
         .with_env_filter(EnvFilter::new(filter))
         .with_ansi(std::io::stderr().is_terminal())

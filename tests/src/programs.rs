@@ -2,9 +2,11 @@
 
 use crate::control_plane::{Cluster, Program, User, workspace_dir};
 use anyhow::{Context as _, Result, ensure};
+use common::model::OwnerKind;
 use std::path::{Path, PathBuf};
 use std::process::Command;
 use std::sync::OnceLock;
+use std::time::Duration;
 
 /// Builds `reserve-daemon` and `kubectl-reserve` next to the test that asks, and returns their folder. Done by cargo,
 /// so that no test ever runs yesterday's program.
@@ -13,6 +15,11 @@ pub fn build() -> Result<&'static Path> {
     let built = BUILT.get_or_init(|| build_now().map_err(|error| format!("{error:#}")));
     built.as_deref().map_err(|error| anyhow::anyhow!("{error}"))
 }
+
+/// Nodes, pods, and every kind of workload.
+const KINDS_WATCHED: usize = 2 + OwnerKind::ALL.len();
+
+const LISTED_MAX: Duration = Duration::from_secs(20);
 
 /// A daemon at work. Ends with this value.
 pub struct Daemon {
@@ -27,7 +34,16 @@ impl Daemon {
         let kubeconfig = kubeconfig.to_str().context("a path that is no text")?;
         let arguments = ["--kubeconfig", kubeconfig, "--scheduler-name", scheduler_name, "-v", "4"];
         let program = cluster.run_program("reserve-daemon", &build()?.join("reserve-daemon"), &arguments)?;
-        Ok(Self { program })
+        let daemon = Self { program };
+        // From now on everything reaches it by its watches, as it mostly does in the life of a daemon.
+        cluster
+            .wait_until("the daemon has listed everything", LISTED_MAX, async || {
+                let listed = daemon.log()?.matches("listed what=").count();
+                ensure!(listed >= KINDS_WATCHED, "{listed} kinds listed:\n{}", daemon.log()?);
+                Ok(())
+            })
+            .await?;
+        Ok(daemon)
     }
 
     /// What it has logged so far.

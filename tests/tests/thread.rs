@@ -162,7 +162,7 @@ async fn the_command_says_what_it_lacks() -> Result<()> {
     let refused = reserve(&cluster, User::Tenant, &["list"])?;
     assert_eq!(refused.status.code(), Some(14), "{}", stderr(&refused));
     assert!(
-        stderr(&refused).contains("Forbidden") && stderr(&refused).contains("list nodes"),
+        stderr(&refused).contains("Forbidden") && stderr(&refused).contains("list pods"),
         "{}",
         stderr(&refused)
     );
@@ -180,7 +180,7 @@ async fn the_command_says_what_it_lacks() -> Result<()> {
     assert_eq!(missing.status.code(), Some(1));
     assert!(stderr(&missing).contains("pods \"no-such-pod\" not found"), "{}", stderr(&missing));
     let typo = reserve(&cluster, User::Tenant, &["explain", "../../nodes"])?;
-    assert_eq!(typo.status.code(), Some(1), "{}", stderr(&typo));
+    assert_eq!(typo.status.code(), Some(2), "{}", stderr(&typo));
     let empty = reserve(&cluster, User::Tenant, &["list", "-A"])?;
     assert_eq!((empty.status.code(), stdout(&empty)), (Some(0), String::new()));
     assert!(stderr(&empty).contains("No reservations found"), "{}", stderr(&empty));

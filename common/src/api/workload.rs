@@ -5,6 +5,7 @@ use super::meta::{Meta, decode};
 use crate::model::ids::{Text, Uid};
 use crate::model::owner::{OwnerKind, Workload};
 use serde::Deserialize;
+use serde::de::Error as _;
 
 #[derive(Deserialize)]
 struct WorkloadWire<'a> {
@@ -15,6 +16,10 @@ struct WorkloadWire<'a> {
 /// Decodes a workload of `kind` from a full object or a PartialObjectMetadata.
 pub fn workload(kind: OwnerKind, json: &str) -> Result<Workload, DecodeError> {
     let WorkloadWire { metadata } = decode(kind.as_str(), json)?;
+    if metadata.name.is_empty() || metadata.uid.is_empty() {
+        let source = serde_json::Error::custom("an object without a name or a uid, such as a list");
+        return Err(DecodeError { kind: kind.as_str(), source });
+    }
     Ok(Workload {
         kind,
         namespace: Text::from(&*metadata.namespace),
@@ -43,10 +48,16 @@ mod tests {
 
     #[test]
     fn a_reference_that_controls_nothing_is_no_controller() {
-        let json = r#"{"metadata":{"name":"a","ownerReferences":[{"kind":"Job","name":"j","uid":"u"},
+        let json = r#"{"metadata":{"name":"a","uid":"a","ownerReferences":[{"kind":"Job","name":"j","uid":"u"},
             {"kind":"Job","name":"k","uid":"v","controller":false}]}}"#;
         assert!(workload(OwnerKind::Job, json).unwrap().controller.is_none());
-        let none = r#"{"metadata":{"name":"a","ownerReferences":null,"labels":null}}"#;
+        let none = r#"{"metadata":{"name":"a","uid":"a","ownerReferences":null,"labels":null}}"#;
         assert!(workload(OwnerKind::Job, none).unwrap().controller.is_none());
+    }
+
+    #[test]
+    fn a_list_is_no_workload() {
+        let list = r#"{"kind":"PartialObjectMetadataList","metadata":{"resourceVersion":"5"},"items":[]}"#;
+        assert!(workload(OwnerKind::Job, list).is_err());
     }
 }

@@ -41,7 +41,7 @@ pub(super) async fn get<W: Watched>(
     query: &str,
 ) -> Result<String, CallError> {
     let answer = async {
-        let response = send(client, clock, watched, query).await?;
+        let response = send(client, clock, watched.accept_list(), &address(watched, query)).await?;
         let body = response.into_body().collect().await.map_err(broken)?.to_bytes();
         String::from_utf8(body.into()).map_err(broken)
     };
@@ -64,9 +64,12 @@ impl Lines {
         query: &str,
         idle: Duration,
     ) -> Result<Self, CallError> {
-        let response = tokio::time::timeout(LIST_DEADLINE, send(client, clock, watched, query))
-            .await
-            .map_err(broken)??;
+        let response = tokio::time::timeout(
+            LIST_DEADLINE,
+            send(client, clock, watched.accept_watch(), &address(watched, query)),
+        )
+        .await
+        .map_err(broken)??;
         let chunks = response.into_body().into_data_stream().boxed();
         Ok(Self { chunks, buffer: BytesMut::new(), idle })
     }
@@ -91,16 +94,18 @@ impl Lines {
     }
 }
 
-async fn send<W: Watched>(
+fn address<W: Watched>(watched: &W, query: &str) -> String {
+    format!("{}?{query}", watched.path())
+}
+
+async fn send(
     client: &kube::Client,
     clock: &Clock,
-    watched: &W,
-    query: &str,
+    accept: &str,
+    address: &str,
 ) -> Result<Response<Body>, CallError> {
-    let request = Request::get(format!("{}?{query}", watched.path()))
-        .header(header::ACCEPT, watched.accept())
-        .body(Body::from(Vec::new()))
-        .map_err(broken)?;
+    let request =
+        Request::get(address).header(header::ACCEPT, accept).body(Body::from(Vec::new())).map_err(broken)?;
     let response = client.send(request).await.map_err(broken)?;
     clock.learn(response.headers());
     let code = response.status();

@@ -21,8 +21,13 @@ pub trait Watched {
         ""
     }
 
-    /// In which form the API server is to send it.
-    fn accept(&self) -> &'static str {
+    /// In which form the API server is to send a list of it.
+    fn accept_list(&self) -> &'static str {
+        "application/json"
+    }
+
+    /// In which form the API server is to send each of it in a watch.
+    fn accept_watch(&self) -> &'static str {
         "application/json"
     }
 
@@ -103,9 +108,13 @@ impl Watched for Workloads {
         self.0.path()
     }
 
-    /// Metadata alone, as a list and as an object of a watch.
-    fn accept(&self) -> &'static str {
-        "application/json;as=PartialObjectMetadataList;g=meta.k8s.io;v=v1,application/json;as=PartialObjectMetadata;g=meta.k8s.io;v=v1,application/json"
+    // Metadata alone. A server that was asked for lists in a watch would send lists, one for each object.
+    fn accept_list(&self) -> &'static str {
+        "application/json;as=PartialObjectMetadataList;g=meta.k8s.io;v=v1,application/json"
+    }
+
+    fn accept_watch(&self) -> &'static str {
+        "application/json;as=PartialObjectMetadata;g=meta.k8s.io;v=v1,application/json"
     }
 
     fn unreadable(&self) -> Option<Event> {
