@@ -5,11 +5,13 @@ VERSION := $(shell sed -n 's/^version = "\(.*\)"/\1/p' Cargo.toml | head -n 1)
 OS      := $(shell uname -s | tr 'A-Z' 'a-z')
 ARCH    := $(shell uname -m | sed -e 's/^x86_64$$/amd64/' -e 's/^aarch64$$/arm64/')
 BUILT   := $(or $(CARGO_TARGET_DIR),target)
+# How many cases are compared: make conformance N=20000 SEED=1, or CASES=FILE
+N       ?= 2000
 # How long each fuzz target runs: make fuzz SECONDS=600
 SECONDS ?= 30
 
 .DEFAULT_GOAL := help
-.PHONY: help demo build test lint e2e control-plane cluster fuzz vectors install uninstall dist deny clean
+.PHONY: help demo build test lint e2e control-plane cluster conformance fuzz vectors install uninstall dist deny clean
 
 help: ## list the targets
 	@sed -n 's/^\([a-z0-9-]*\):.*## \(.*\)/\1|\2/p' Makefile | awk -F '|' '{ printf "  %-14s %s\n", $$1, $$2 }'
@@ -38,6 +40,10 @@ control-plane: ## build the control plane that tests use (needs go; slow once)
 cluster: ## run that control plane to try things on
 	cargo run --locked -p reserve-tests --bin control-plane -- run
 
+conformance: ## compare N decisions (2000) of ours with kube-scheduler's own code; SEED, or a file of CASES
+	cargo run --locked -p reserve-tests --bin conformance -- \
+		$(if $(CASES),--file '$(CASES)',--cases $(N) $(if $(SEED),--seed $(SEED)))
+
 # Without a sanitizer the stable compiler is enough; it needs a C++ compiler besides.
 fuzz: ## fuzz each parser for SECONDS (30); installs cargo-fuzz
 	command -v cargo-fuzz >/dev/null || cargo install cargo-fuzz --locked
@@ -47,6 +53,7 @@ fuzz: ## fuzz each parser for SECONDS (30); installs cargo-fuzz
 vectors: ## ask Kubernetes' own code for the golden vectors again (needs go)
 	$(call vector,quantity)
 	$(call vector,requests)
+	$(call vector,config)
 
 install: ## build the plugin and install it into INSTALL_DIR (~/.local/bin)
 	sh install.sh

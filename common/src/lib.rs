@@ -3,7 +3,8 @@
 //! The rooms, in the direction of the data (a room may use those above it, never those below):
 //!
 //! - [`model`]: the world as plain values: pods, nodes, owners, amounts, reservations.
-//! - [`api`]: the wire. API JSON and annotations to model values and back. Serde lives here and nowhere else.
+//! - [`api`]: the wire. API JSON and annotations to model values and back. Serde lives here and in [`config`].
+//! - [`config`]: the scheduler's configuration file as values, or everything that is wrong with it.
 //! - [`cluster`]: the one mutable thing, what we believe about the cluster; and the ledger of each node.
 //! - [`framework`]: the questions a plugin can answer, and the values it answers in.
 //! - [`plugins`]: the answers, one folder each.
@@ -16,6 +17,8 @@
 pub mod model;
 
 pub mod api;
+
+pub mod config;
 
 pub mod cluster;
 

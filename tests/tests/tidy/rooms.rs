@@ -6,9 +6,10 @@ use crate::syntax::{Named, line_of, paths};
 
 /// The rooms of `common`, bottom first, and the other rooms each may use. `plugins` and `cycle` are siblings: a cycle
 /// never names a plugin. `testing` holds builders for tests and may use whatever it builds.
-const COMMON: [(&str, &[&str]); 7] = [
+const COMMON: [(&str, &[&str]); 8] = [
     ("model", &[]),
     ("api", &["model"]),
+    ("config", &["api", "model"]),
     ("cluster", &["model"]),
     ("framework", &["cluster", "model"]),
     ("plugins", &["framework", "cluster", "model"]),
@@ -103,6 +104,7 @@ mod tests {
             ("common/src/cycle/mod.rs", "fn f() { crate::plugins::all() }"),
             ("common/src/framework/mod.rs", "use crate::{model::Pod, cycle};"),
             ("common/src/cluster/mod.rs", "use crate::Everything;"),
+            ("common/src/config/merge.rs", "use crate::plugins::default_registry;"),
             ("common/src/cellar/mod.rs", ""),
         ];
         for (path, text) in bad {

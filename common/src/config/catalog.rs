@@ -1,0 +1,215 @@
+//! Every plugin that a file may name: the extension points it has, and its place in the default profile.
+
+use super::nearest::did_you_mean;
+
+/// Where in the life of a pod a plugin is asked.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub enum Point {
+    /// May the pod enter the queue?
+    PreEnqueue,
+    /// Which of two pods goes first?
+    QueueSort,
+    /// What the filters need to know, once for each pod.
+    PreFilter,
+    /// Can the node run the pod?
+    Filter,
+    /// No node can: what would help?
+    PostFilter,
+    /// The same for a group of pods.
+    PodGroupPostFilter,
+    /// What the scorers need to know, once for each pod.
+    PreScore,
+    /// How well does the node suit the pod?
+    Score,
+    /// A node was chosen: take note, or give it back.
+    Reserve,
+    /// May the pod be bound now, or must it wait?
+    Permit,
+    /// Work before the binding.
+    PreBind,
+    /// The binding.
+    Bind,
+    /// The pod was bound.
+    PostBind,
+    /// Where could a group of pods go?
+    PlacementGenerate,
+    /// How well does a place suit a group of pods?
+    PlacementScore,
+}
+
+use Point::{
+    Bind, Filter, Permit, PlacementGenerate, PlacementScore, PodGroupPostFilter, PostBind, PostFilter,
+    PreBind, PreEnqueue, PreFilter, PreScore, QueueSort, Reserve, Score,
+};
+
+impl Point {
+    /// All of them, in the order in which a pod meets them.
+    pub const ALL: [Point; 15] = [
+        PreEnqueue,
+        QueueSort,
+        PreFilter,
+        Filter,
+        PostFilter,
+        PodGroupPostFilter,
+        PreScore,
+        Score,
+        Reserve,
+        Permit,
+        PreBind,
+        Bind,
+        PostBind,
+        PlacementGenerate,
+        PlacementScore,
+    ];
+
+    /// Its name in a file.
+    pub const fn name(self) -> &'static str {
+        match self {
+            PreEnqueue => "preEnqueue",
+            QueueSort => "queueSort",
+            PreFilter => "preFilter",
+            Filter => "filter",
+            PostFilter => "postFilter",
+            PodGroupPostFilter => "podGroupPostFilter",
+            PreScore => "preScore",
+            Score => "score",
+            Reserve => "reserve",
+            Permit => "permit",
+            PreBind => "preBind",
+            Bind => "bind",
+            PostBind => "postBind",
+            PlacementGenerate => "placementGenerate",
+            PlacementScore => "placementScore",
+        }
+    }
+
+    /// Whether weights mean anything here.
+    pub const fn is_weighted(self) -> bool {
+        matches!(self, Score | PlacementScore)
+    }
+}
+
+/// A plugin that the caller brings along.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct ExtraPlugin {
+    /// Its name in a file.
+    pub name: String,
+    /// The extension points it has.
+    pub points: Vec<Point>,
+}
+
+/// kube-scheduler's plugins.
+const UPSTREAM: [(&str, &[Point]); 24] = [
+    ("SchedulingGates", &[PreEnqueue]),
+    ("PrioritySort", &[QueueSort]),
+    ("NodeName", &[PreFilter, Filter]),
+    ("NodeUnschedulable", &[PreFilter, Filter]),
+    ("TaintToleration", &[PreFilter, Filter, PreScore, Score]),
+    ("NodeAffinity", &[PreFilter, Filter, PreScore, Score]),
+    ("NodePorts", &[PreFilter, Filter]),
+    ("NodeResourcesFit", &[PreFilter, Filter, PreScore, Score, PlacementScore]),
+    ("VolumeRestrictions", &[PreFilter, Filter]),
+    ("NodeVolumeLimits", &[PreFilter, Filter]),
+    ("VolumeBinding", &[PreFilter, Filter, PreScore, Score, Reserve, PreBind]),
+    ("VolumeZone", &[PreFilter, Filter]),
+    ("PodTopologySpread", &[PreFilter, Filter, PreScore, Score]),
+    ("InterPodAffinity", &[PreFilter, Filter, PreScore, Score]),
+    (
+        "DynamicResources",
+        &[PreEnqueue, PreFilter, Filter, PostFilter, PodGroupPostFilter, Score, Reserve, PreBind],
+    ),
+    ("DefaultPreemption", &[PreEnqueue, PostFilter, PodGroupPostFilter]),
+    ("NodeResourcesBalancedAllocation", &[PreScore, Score]),
+    ("ImageLocality", &[Score]),
+    ("DefaultBinder", &[Bind]),
+    ("NodeDeclaredFeatures", &[PreFilter, Filter]),
+    ("DeferredPodScheduling", &[PreFilter, Filter, Permit]),
+    ("GangScheduling", &[PreEnqueue, Permit]),
+    ("TopologyPlacementGenerator", &[PlacementGenerate]),
+    ("PodGroupPodsCount", &[PlacementScore]),
+];
+
+/// The plugin that keeps a recreated pod's place.
+pub(super) const RESERVATION: &str = "Reservation";
+
+/// Ours.
+const OURS: [(&str, &[Point]); 8] = [
+    (RESERVATION, &[Filter, Score, Reserve]),
+    ("NodeLabel", &[Filter, PreScore]),
+    ("PodLimit", &[PreFilter]),
+    ("NodePreference", &[Score]),
+    ("LabelGate", &[PreFilter, Filter]),
+    ("RandomScore", &[Score]),
+    ("BuildImageLocality", &[Score]),
+    (
+        "Trace",
+        &[
+            PreEnqueue, PreFilter, Filter, PostFilter, PreScore, Score, Reserve, Permit, PreBind, Bind,
+            PostBind,
+        ],
+    ),
+];
+
+/// The default profile in order, all of it by way of multiPoint; 0 where upstream writes no weight. Ours comes last: what
+/// upstream's plugins decide among themselves does not change.
+pub(super) const DEFAULTS: [(&str, i32); 21] = [
+    ("SchedulingGates", 0),
+    ("PrioritySort", 0),
+    ("NodeName", 0),
+    ("NodeUnschedulable", 0),
+    ("TaintToleration", 3),
+    ("NodeAffinity", 2),
+    ("NodePorts", 0),
+    ("NodeResourcesFit", 1),
+    ("VolumeRestrictions", 0),
+    ("NodeVolumeLimits", 0),
+    ("VolumeBinding", 0),
+    ("VolumeZone", 0),
+    ("PodTopologySpread", 2),
+    ("InterPodAffinity", 2),
+    ("DynamicResources", 2),
+    ("DefaultPreemption", 0),
+    ("NodeResourcesBalancedAllocation", 1),
+    ("ImageLocality", 1),
+    ("DefaultBinder", 0),
+    ("NodeDeclaredFeatures", 0),
+    (RESERVATION, RESERVATION_WEIGHT),
+];
+
+/// More than all other scores together; a test compares it with the plugin's own.
+pub(super) const RESERVATION_WEIGHT: i32 = 100;
+
+/// The plugins that a file may name.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Catalog<'a> {
+    extra: &'a [ExtraPlugin],
+}
+
+impl<'a> Catalog<'a> {
+    pub(super) fn new(extra: &'a [ExtraPlugin]) -> Self {
+        Self { extra }
+    }
+
+    /// The extension points of the plugin, if there is one of this name.
+    pub(super) fn points(&self, name: &str) -> Option<&'a [Point]> {
+        let extra = self.extra.iter().find(|plugin| plugin.name == name).map(|plugin| &plugin.points[..]);
+        extra.or_else(|| {
+            UPSTREAM.iter().chain(&OURS).find(|(known, _)| *known == name).map(|(_, points)| *points)
+        })
+    }
+
+    pub(super) fn has(&self, name: &str, point: Point) -> bool {
+        self.points(name).is_some_and(|points| points.contains(&point))
+    }
+
+    /// Whether the plugin is one of kube-scheduler's, whose arguments have a type.
+    pub(super) fn is_upstream(&self, name: &str) -> bool {
+        !self.extra.iter().any(|plugin| plugin.name == name)
+            && UPSTREAM.iter().any(|(known, _)| *known == name)
+    }
+
+    pub(super) fn suggestion(&self, name: &str) -> String {
+        let known = UPSTREAM.iter().chain(&OURS).map(|(name, _)| *name);
+        did_you_mean(name, known.chain(self.extra.iter().map(|plugin| plugin.name.as_str())))
+    }
+}

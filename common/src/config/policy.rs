@@ -1,0 +1,215 @@
+//! What a Policy file of before means today: predicates and priorities as the plugins of a profile, extenders as extenders.
+
+use serde_json::{Map, Value, json};
+
+use super::catalog::{Catalog, Point, RESERVATION, RESERVATION_WEIGHT};
+use super::duration;
+use super::show::{REDACTED, yaml};
+use super::version::{API_VERSION, KIND};
+use crate::model::excerpt::excerpt;
+
+/// Which plugins answer an old predicate.
+const PREDICATES: [(&str, &[&str]); 15] = [
+    ("PodFitsHostPorts", &["NodePorts"]),
+    ("PodFitsPorts", &["NodePorts"]),
+    ("PodFitsResources", &["NodeResourcesFit"]),
+    ("HostName", &["NodeName"]),
+    ("MatchNodeSelector", &["NodeAffinity"]),
+    ("GeneralPredicates", &["NodeName", "NodeAffinity", "NodePorts", "NodeResourcesFit"]),
+    ("NoVolumeZoneConflict", &["VolumeZone"]),
+    ("NoDiskConflict", &["VolumeRestrictions"]),
+    ("MaxCSIVolumeCountPred", &["NodeVolumeLimits"]),
+    ("CheckVolumeBinding", &["VolumeBinding"]),
+    ("MatchInterPodAffinity", &["InterPodAffinity"]),
+    ("EvenPodsSpread", &["PodTopologySpread"]),
+    ("PodToleratesNodeTaints", &["TaintToleration"]),
+    ("CheckNodeUnschedulable", &["NodeUnschedulable"]),
+    ("CheckNodeCondition", &["NodeUnschedulable"]),
+];
+
+/// These were asked whatever the file said.
+const ALWAYS: [&str; 2] = ["NodeUnschedulable", "TaintToleration"];
+
+/// Which plugin answers an old priority.
+const PRIORITIES: [(&str, &str); 10] = [
+    ("LeastRequestedPriority", "NodeResourcesFit"),
+    ("MostRequestedPriority", "NodeResourcesFit"),
+    ("RequestedToCapacityRatioPriority", "NodeResourcesFit"),
+    ("BalancedResourceAllocation", "NodeResourcesBalancedAllocation"),
+    ("SelectorSpreadPriority", "PodTopologySpread"),
+    ("EvenPodsSpreadPriority", "PodTopologySpread"),
+    ("InterPodAffinityPriority", "InterPodAffinity"),
+    ("NodeAffinityPriority", "NodeAffinity"),
+    ("TaintTolerationPriority", "TaintToleration"),
+    ("ImageLocalityPriority", "ImageLocality"),
+];
+
+/// The fields of an extender that kept their names.
+const EXTENDER: [&str; 10] = [
+    "urlPrefix",
+    "filterVerb",
+    "preemptVerb",
+    "prioritizeVerb",
+    "bindVerb",
+    "weight",
+    "nodeCacheCapable",
+    "ignorable",
+    "managedResources",
+    "tlsConfig",
+];
+
+/// No list of a policy is as long; what is beyond is not shown.
+const ITEMS_MAX: usize = 50;
+const TEXT_LEN_MAX: usize = 200;
+const DEPTH_MAX: usize = 4;
+
+/// The policy as a file that loads, ready to paste, and what of it has no counterpart.
+pub(super) fn instead(policy: &Value) -> String {
+    let mut unknown = Vec::new();
+    let mut plugins = Map::new();
+    if let Some(predicates) = policy.get("predicates").and_then(Value::as_array) {
+        filters(predicates, &mut plugins, &mut unknown);
+    }
+    let mut strategy = None;
+    if let Some(priorities) = policy.get("priorities").and_then(Value::as_array) {
+        strategy = scores(priorities, &mut plugins, &mut unknown);
+    }
+    let mut profile = Map::new();
+    if !plugins.is_empty() {
+        profile.insert("plugins".to_owned(), Value::Object(plugins));
+    }
+    let config = plugin_config(policy, strategy);
+    if !config.is_empty() {
+        profile.insert("pluginConfig".to_owned(), Value::Array(config));
+    }
+    let mut file = Map::new();
+    file.insert("apiVersion".to_owned(), json!(API_VERSION));
+    file.insert("kind".to_owned(), json!(KIND));
+    if !profile.is_empty() {
+        file.insert("profiles".to_owned(), json!([profile]));
+    }
+    if let Some(extenders) = policy.get("extenders").and_then(Value::as_array) {
+        let extenders: Vec<Value> = extenders.iter().take(ITEMS_MAX).map(extender).collect();
+        file.insert("extenders".to_owned(), Value::Array(extenders));
+    }
+    let mut text = format!("The same as {API_VERSION}:\n\n{}", yaml(&Value::Object(file)));
+    if !unknown.is_empty() {
+        text.push_str(&format!("\nWithout a counterpart: {}.\n", unknown.join(", ")));
+    }
+    text
+}
+
+/// Only the policy's predicates, besides those that were asked always.
+fn filters(predicates: &[Value], plugins: &mut Map<String, Value>, unknown: &mut Vec<String>) {
+    let mut names: Vec<&str> = ALWAYS.to_vec();
+    for name in predicates.iter().take(ITEMS_MAX).map(name_of) {
+        match PREDICATES.iter().find(|(old, _)| *old == name) {
+            Some((_, new)) => names.extend(new.iter().filter(|new| !names.contains(new)).collect::<Vec<_>>()),
+            None => unknown.push(excerpt(name, TEXT_LEN_MAX)),
+        }
+    }
+    for point in [Point::PreFilter, Point::Filter] {
+        insert(plugins, point, names.iter().map(|name| (*name, None)));
+    }
+}
+
+/// Only the policy's priorities; the strategy of NodeResourcesFit, if one of them was about it.
+fn scores(
+    priorities: &[Value],
+    plugins: &mut Map<String, Value>,
+    unknown: &mut Vec<String>,
+) -> Option<&'static str> {
+    let mut names: Vec<(&str, Option<i64>)> = Vec::new();
+    let mut strategy = None;
+    for priority in priorities.iter().take(ITEMS_MAX) {
+        let name = name_of(priority);
+        let Some((_, new)) = PRIORITIES.iter().find(|(old, _)| *old == name) else {
+            unknown.push(excerpt(name, TEXT_LEN_MAX));
+            continue;
+        };
+        if names.iter().any(|(before, _)| before == new) {
+            continue;
+        }
+        if name == "MostRequestedPriority" {
+            strategy = Some("MostAllocated");
+        }
+        let weight = priority.get("weight").and_then(Value::as_i64);
+        names.push((*new, weight.filter(|weight| (1..=i64::from(i32::MAX)).contains(weight))));
+    }
+    insert(plugins, Point::PreScore, names.iter().map(|(name, _)| (*name, None)));
+    insert(plugins, Point::Score, names.iter().copied());
+    strategy
+}
+
+/// Only these at `point`, as far as they have it.
+fn insert<'a>(
+    plugins: &mut Map<String, Value>,
+    point: Point,
+    names: impl Iterator<Item = (&'a str, Option<i64>)>,
+) {
+    let catalog = Catalog::new(&[]);
+    let enabled = names.filter(|(name, _)| catalog.has(name, point)).map(|(name, weight)| match weight {
+        Some(weight) => json!({"name": name, "weight": weight}),
+        None => json!({"name": name}),
+    });
+    // Ours is none of the policy's business: what is reserved stays reserved.
+    let ours = catalog.has(RESERVATION, point).then(|| match point {
+        Point::Score => json!({"name": RESERVATION, "weight": RESERVATION_WEIGHT}),
+        _ => json!({"name": RESERVATION}),
+    });
+    let enabled: Vec<Value> = enabled.chain(ours).collect();
+    plugins.insert(point.name().to_owned(), json!({"disabled": [{"name": "*"}], "enabled": enabled}));
+}
+
+fn plugin_config(policy: &Value, strategy: Option<&str>) -> Vec<Value> {
+    let hard = policy.get("hardPodAffinitySymmetricWeight").and_then(Value::as_i64);
+    let hard = hard.filter(|weight| (0..=100).contains(weight));
+    let affinity =
+        hard.map(|weight| json!({"name": "InterPodAffinity", "args": {"hardPodAffinityWeight": weight}}));
+    let fit =
+        strategy.map(|kind| json!({"name": "NodeResourcesFit", "args": {"scoringStrategy": {"type": kind}}}));
+    affinity.into_iter().chain(fit).collect()
+}
+
+fn extender(old: &Value) -> Value {
+    let mut new = Map::new();
+    for key in EXTENDER {
+        if let Some(value) = old.get(key) {
+            new.insert(key.to_owned(), shortened(key, value, 0));
+        }
+    }
+    for key in ["enableHttps", "enableHTTPS"] {
+        if let Some(flag) = old.get(key).and_then(Value::as_bool) {
+            new.insert("enableHTTPS".to_owned(), json!(flag));
+        }
+    }
+    // Nanoseconds then, a text now.
+    if let Some(nanoseconds) = old.get("httpTimeout").and_then(Value::as_i64) {
+        let timeout = duration::print(jiff::SignedDuration::from_nanos(nanoseconds));
+        new.insert("httpTimeout".to_owned(), json!(timeout));
+    }
+    Value::Object(new)
+}
+
+/// A foreign value, without what is secret and cut where it is long.
+fn shortened(key: &str, value: &Value, depth: usize) -> Value {
+    match value {
+        Value::String(_) if ["certData", "keyData", "caData"].contains(&key) => json!(REDACTED),
+        Value::String(text) => json!(excerpt(text, TEXT_LEN_MAX)),
+        Value::Array(items) if depth < DEPTH_MAX => {
+            items.iter().take(ITEMS_MAX).map(|item| shortened(key, item, depth + 1)).collect()
+        }
+        Value::Object(fields) if depth < DEPTH_MAX => {
+            let fields = fields.iter().take(ITEMS_MAX);
+            let short =
+                fields.map(|(key, value)| (excerpt(key, TEXT_LEN_MAX), shortened(key, value, depth + 1)));
+            Value::Object(short.collect())
+        }
+        Value::Array(_) | Value::Object(_) => Value::Null,
+        other => other.clone(),
+    }
+}
+
+fn name_of(entry: &Value) -> &str {
+    entry.get("name").and_then(Value::as_str).unwrap_or_default()
+}

@@ -1,0 +1,167 @@
+//! Compares every golden vector with what kube-scheduler made of the file. How they are made:
+//! `common/vectors/README.md`.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use serde_json::{Value, json};
+
+use super::super::catalog::{Catalog, DEFAULTS, RESERVATION, RESERVATION_WEIGHT};
+use super::super::show;
+use super::{Configuration, Loaded, Point, load, shown};
+
+const VECTORS: &str = include_str!(concat!(env!("CARGO_MANIFEST_DIR"), "/vectors/config.jsonl"));
+
+/// The file is generated; a generator that lost its texts must not look like success.
+const VECTORS_MIN: usize = 300;
+const REFUSED_MIN: usize = 120;
+
+#[test]
+fn agrees_with_kube_scheduler() {
+    let (mut accepted, mut refused) = (0, 0);
+    for vector in vectors() {
+        let name = vector["name"].as_str().expect("a name");
+        let ours = load(name, vector["text"].as_str().expect("a text"), &[]);
+        match (ours, vector["error"].as_str()) {
+            (Ok(loaded), None) => {
+                assert_same(name, &loaded, &vector);
+                assert_round_trip(name, &loaded.configuration);
+                accepted += 1;
+            }
+            (Err(error), Some(theirs)) => {
+                assert_same_reason(name, &error.to_string(), theirs);
+                let paths = error.errors.iter().map(|note| note.path.as_str());
+                assert_fields(name, paths, &vector["fields"], &error.to_string());
+                refused += 1;
+            }
+            (Ok(_), Some(theirs)) => panic!("{name}: we accept what is refused: {theirs}"),
+            (Err(error), None) => panic!("{name}: we refuse what is accepted: {error}"),
+        }
+    }
+    assert!(accepted + refused >= VECTORS_MIN, "only {accepted} and {refused} vectors");
+    assert!(refused >= REFUSED_MIN, "only {refused} refused");
+}
+
+fn vectors() -> impl Iterator<Item = Value> {
+    VECTORS.lines().map(|line| serde_json::from_str(line).expect("a vector is JSON"))
+}
+
+fn assert_same(name: &str, loaded: &Loaded, vector: &Value) {
+    let ours = &loaded.configuration;
+    let plugins = ours.profiles.iter().map(|profile| {
+        let points = Point::ALL.into_iter().map(|point| {
+            let without_ours = profile.at(point).iter().filter(|enabled| enabled.name != RESERVATION);
+            (point.name(), without_ours.map(shown).collect::<Vec<_>>())
+        });
+        let filled: BTreeMap<_, _> = points.filter(|(_, plugins)| !plugins.is_empty()).collect();
+        (profile.scheduler_name.clone(), filled)
+    });
+    assert_eq!(json!(plugins.collect::<BTreeMap<_, _>>()), vector["effective"], "plugins of {name}");
+    if let Some(theirs) = vector["configuration"].as_object() {
+        assert_settings(name, ours, theirs);
+    }
+}
+
+fn assert_settings(name: &str, ours: &Configuration, theirs: &serde_json::Map<String, Value>) {
+    let mut shown = ours.to_value();
+    let fields = shown.as_object_mut().expect("a map");
+    fields.remove("profiles");
+    for (key, value) in fields.iter() {
+        let nothing = json!(null);
+        assert_eq!(value, theirs.get(key).unwrap_or(&nothing), "{key} of {name}");
+    }
+    for (key, value) in theirs.iter().filter(|(key, _)| *key != "profiles") {
+        assert_eq!(fields.get(key), Some(value), "{key} of {name}");
+    }
+    let theirs = theirs["profiles"].as_array().expect("a list");
+    assert_eq!(ours.profiles.len(), theirs.len(), "profiles of {name}");
+    for (ours, theirs) in ours.profiles.iter().zip(theirs) {
+        assert_eq!(json!(ours.percentage_of_nodes_to_score), theirs["percentageOfNodesToScore"], "{name}");
+        for config in theirs["pluginConfig"].as_array().into_iter().flatten() {
+            let plugin = config["name"].as_str().expect("a name");
+            if let Some(args) = show::args(&ours.args, plugin) {
+                assert_eq!(args, config["args"], "arguments of {plugin} in {name}");
+            }
+        }
+    }
+}
+
+/// What the log shows says the same when it is loaded.
+fn assert_round_trip(name: &str, configuration: &Configuration) {
+    let shown = configuration.to_yaml();
+    let mut again = load("shown", &shown, &[]).unwrap_or_else(|error| panic!("{name}: {error}\n{shown}"));
+    for (again, first) in again.configuration.profiles.iter_mut().zip(&configuration.profiles) {
+        // The arguments of plugins that do not run are not shown.
+        again.args.clone_from(&first.args);
+    }
+    assert_eq!(again.configuration, *configuration, "{name}: {shown}");
+}
+
+/// The fields that kube-scheduler's validation names, and no others. Its errors of other stages name none.
+fn assert_fields<'a>(name: &str, ours: impl Iterator<Item = &'a str>, theirs: &Value, error: &str) {
+    let theirs = theirs.as_array().into_iter().flatten().map(|field| field.as_str().expect("a text"));
+    let theirs: BTreeSet<String> = theirs.map(plain).collect();
+    let ours: BTreeSet<String> = ours.map(plain).collect();
+    if theirs.is_empty() {
+        return;
+    }
+    // A second order of the queue is also a plugin that is there twice, or one that sorts nothing.
+    let ours = ours.into_iter().filter(|path| theirs.contains(path) || !path.contains(".queueSort"));
+    let ours: BTreeSet<String> = ours.collect();
+    assert_eq!(ours, theirs, "{name}: {error}");
+}
+
+/// The field or plugin that an error of the other stages is about is in ours too.
+fn assert_same_reason(name: &str, ours: &str, theirs: &str) {
+    let word = |before: &str, end: &[char]| {
+        let (_, after) = theirs.split_once(before)?;
+        after.split(end).next().filter(|word| !word.is_empty())
+    };
+    let fit = "initializing plugin \"NodeResourcesFit\": ";
+    let words = [
+        word("unknown field \"", &['"']),
+        word(fit, &[':']).map(|field| field.trim_start_matches('[')),
+        word("lugin \"", &['"']).filter(|_| !theirs.contains(fit)),
+    ];
+    for word in words.into_iter().flatten() {
+        assert!(ours.contains(word), "{name}: {word} is not in: {ours}");
+    }
+}
+
+/// Where both mean the same place and spell it differently.
+fn plain(path: &str) -> String {
+    let path = path.strip_suffix(".name").or(path.strip_suffix(".Enabled")).unwrap_or(path);
+    let path = path.strip_suffix("[a]").unwrap_or(path);
+    path.replace(".preference.", ".")
+}
+
+#[test]
+fn the_catalog_is_that_of_kube_scheduler() {
+    let all = vectors().find(|vector| vector["name"] == "plugins: plugins behind gates").expect("the vector");
+    let effective = all["effective"]["default-scheduler"].as_object().expect("a profile");
+    let mut points: BTreeMap<&str, BTreeSet<&str>> = BTreeMap::new();
+    for (point, plugins) in effective {
+        for plugin in plugins.as_array().expect("a list") {
+            let name = plugin.as_str().and_then(|plugin| plugin.split('=').next()).expect("a name");
+            points.entry(name).or_default().insert(point);
+        }
+    }
+    assert_eq!(points.len(), 24);
+    let catalog = Catalog::new(&[]);
+    for (name, theirs) in points {
+        let ours =
+            catalog.points(name).expect(name).iter().map(|point| point.name()).collect::<BTreeSet<_>>();
+        assert_eq!(ours, theirs, "{name}");
+    }
+}
+
+#[test]
+fn ours_is_the_last_of_the_defaults() {
+    assert_eq!(DEFAULTS.last(), Some(&(RESERVATION, RESERVATION_WEIGHT)));
+    assert_eq!(i64::from(RESERVATION_WEIGHT), crate::plugins::reservation::WEIGHT);
+    let configuration = Configuration::default_for("mine");
+    assert_eq!(configuration.profiles[0].scheduler_name, "mine");
+    let last = |point| super::at(&configuration, point).pop();
+    assert_eq!(last(Point::Filter).as_deref(), Some("Reservation"));
+    assert_eq!(last(Point::Score).as_deref(), Some("Reservation=100"));
+    assert_eq!(last(Point::Reserve).as_deref(), Some("Reservation"));
+}
