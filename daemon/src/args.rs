@@ -11,8 +11,12 @@ pub struct Args {
     #[arg(long, value_name = "FILE")]
     pub kubeconfig: Option<PathBuf>,
 
-    /// The schedulerName of the pods to place; may be repeated.
-    #[arg(long = "scheduler-name", value_name = "NAME", default_value = common::api::names::SCHEDULER_NAME)]
+    /// A KubeSchedulerConfiguration: which pods to place, and with which plugins.
+    #[arg(long, value_name = "FILE")]
+    pub config: Option<PathBuf>,
+
+    /// Without --config: the schedulerName of the pods to place; may be repeated. [default: reserve-scheduler]
+    #[arg(long = "scheduler-name", value_name = "NAME", conflicts_with = "config")]
     pub scheduler_names: Vec<String>,
 
     /// How much to log: 0 for warnings, 2 for what was decided, 4 and more for everything.

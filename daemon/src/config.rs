@@ -2,7 +2,9 @@
 
 use crate::args::Args;
 use anyhow::{Context, bail};
-use common::model::ids::Text;
+use common::api::names::SCHEDULER_NAME;
+use common::config::{Configuration, load};
+use common::plugins::unserved;
 use kube::config::{KubeConfigOptions, Kubeconfig};
 use std::path::{Path, PathBuf};
 use std::time::Duration;
@@ -24,8 +26,10 @@ const SCHEDULER_NAME_LEN_MAX: usize = 63;
 /// A checked configuration.
 #[derive(Debug, Clone)]
 pub struct Config {
-    /// The names of the schedulers that this daemon is.
-    pub scheduler_names: Vec<Text>,
+    /// The scheduler that this daemon is; a profile for each of its names.
+    pub scheduler: Configuration,
+    /// What the configuration file is to be told off for.
+    pub warnings: Vec<String>,
     kubeconfig: Option<PathBuf>,
 }
 
@@ -33,12 +37,43 @@ impl TryFrom<Args> for Config {
     type Error = anyhow::Error;
 
     fn try_from(args: Args) -> anyhow::Result<Self> {
-        for name in &args.scheduler_names {
-            check_scheduler_name(name)?;
+        let (scheduler, warnings) = match &args.config {
+            Some(file) => from_config_file(file)?,
+            None => (named(&args.scheduler_names), Vec::new()),
+        };
+        check_served(&scheduler)?;
+        for profile in &scheduler.profiles {
+            check_scheduler_name(&profile.scheduler_name)?;
         }
-        let scheduler_names = args.scheduler_names.into_iter().map(Text::from).collect();
-        Ok(Self { scheduler_names, kubeconfig: args.kubeconfig })
+        Ok(Self { scheduler, warnings, kubeconfig: args.kubeconfig })
     }
+}
+
+/// The default profile under each of `names`.
+fn named(names: &[String]) -> Configuration {
+    let mut configuration = Configuration::default_for(names.first().map_or(SCHEDULER_NAME, String::as_str));
+    for name in names.iter().skip(1) {
+        configuration.profiles.extend(Configuration::default_for(name).profiles);
+    }
+    configuration
+}
+
+fn from_config_file(file: &Path) -> anyhow::Result<(Configuration, Vec<String>)> {
+    let text = std::fs::read_to_string(file).with_context(|| format!("read {}", file.display()))?;
+    let loaded = load(&file.display().to_string(), &text, &[])?;
+    Ok((loaded.configuration, loaded.warnings.iter().map(ToString::to_string).collect()))
+}
+
+/// What would be passed over in silence is refused: pods would be placed otherwise than the file says.
+fn check_served(scheduler: &Configuration) -> anyhow::Result<()> {
+    let mut unserved: Vec<String> = scheduler.profiles.iter().flat_map(unserved).collect();
+    if !scheduler.extenders.is_empty() {
+        unserved.push("extenders".into());
+    }
+    if !unserved.is_empty() {
+        bail!("the configuration asks for what is not served yet: {}", unserved.join(", "));
+    }
+    Ok(())
 }
 
 impl Config {
@@ -77,7 +112,7 @@ async fn from_file(path: &Path) -> anyhow::Result<kube::Config> {
 fn check_scheduler_name(name: &str) -> anyhow::Result<()> {
     let allowed = |byte: u8| matches!(byte, b'a'..=b'z' | b'0'..=b'9' | b'-' | b'.');
     if name.is_empty() || name.len() > SCHEDULER_NAME_LEN_MAX || !name.bytes().all(allowed) {
-        bail!("--scheduler-name {name:?}: a scheduler name has up to 63 characters of a-z, 0-9, '-' and '.'");
+        bail!("schedulerName {name:?}: a scheduler name has up to 63 characters of a-z, 0-9, '-' and '.'");
     }
     Ok(())
 }
@@ -91,15 +126,45 @@ mod tests {
         Config::try_from(Args::try_parse_from([&["reserve-daemon"], arguments].concat())?)
     }
 
+    fn names(config: &Config) -> Vec<&str> {
+        config.scheduler.profiles.iter().map(|profile| profile.scheduler_name.as_str()).collect()
+    }
+
+    /// What the daemon makes of a configuration file with this text.
+    fn from_text(text: &str) -> anyhow::Result<Config> {
+        let dir = tempfile::tempdir().unwrap();
+        let file = dir.path().join("scheduler.yaml");
+        std::fs::write(&file, text).unwrap();
+        config(&["--config", file.to_str().unwrap()])
+    }
+
+    const HEAD: &str = "apiVersion: kubescheduler.config.k8s.io/v1\nkind: KubeSchedulerConfiguration\n";
+
     #[test]
     fn without_arguments_it_is_the_reserve_scheduler() {
-        assert_eq!(*config(&[]).unwrap().scheduler_names, ["reserve-scheduler".into()]);
+        assert_eq!(names(&config(&[]).unwrap()), ["reserve-scheduler"]);
     }
 
     #[test]
     fn it_can_have_several_names() {
-        let names = config(&["--scheduler-name=a", "--scheduler-name", "b"]).unwrap().scheduler_names;
-        assert_eq!(*names, ["a".into(), "b".into()]);
+        assert_eq!(names(&config(&["--scheduler-name=a", "--scheduler-name", "b"]).unwrap()), ["a", "b"]);
+    }
+
+    #[test]
+    fn a_file_names_the_profiles() {
+        let text = format!("{HEAD}profiles: [{{schedulerName: a}}, {{schedulerName: b}}]");
+        assert_eq!(names(&from_text(&text).unwrap()), ["a", "b"]);
+        assert!(config(&["--config", "x", "--scheduler-name", "a"]).is_err(), "not both");
+    }
+
+    #[test]
+    fn a_file_that_cannot_be_followed_is_refused_with_its_name() {
+        let typo = from_text(&format!("{HEAD}profile: []")).unwrap_err().to_string();
+        assert!(typo.contains("scheduler.yaml") && typo.contains("profiles"), "{typo}");
+        let extender = format!("{HEAD}extenders: [{{urlPrefix: 'http://127.0.0.1:1', filterVerb: filter}}]");
+        let error = from_text(&extender).unwrap_err().to_string();
+        assert_eq!(error, "the configuration asks for what is not served yet: extenders");
+        assert!(config(&["--config", "/no/such/file"]).unwrap_err().to_string().contains("/no/such/file"));
     }
 
     #[test]
@@ -107,7 +172,7 @@ mod tests {
         let long = "x".repeat(64);
         for name in ["", "A", "a b", "a/b", "a\0", &long] {
             let error = config(&["--scheduler-name", name]).unwrap_err().to_string();
-            assert!(error.contains("--scheduler-name"), "{error}");
+            assert!(error.contains("schedulerName"), "{error}");
         }
     }
 

@@ -4,12 +4,15 @@ use crate::clock::Clock;
 use crate::config::{CALL_DEADLINE, CALLS_MAX, Config, INPUTS_MAX};
 use crate::effects::Effects;
 use crate::outbox::Outbox;
+use crate::queue::Backoff;
 use crate::scheduler::{Effect, Input, Scheduler};
 use crate::watch::{Nodes, Pods, Watched, Workloads, follow};
 use anyhow::Context as _;
+use common::config::Configuration;
 use common::model::PodKey;
 use common::model::owner::OwnerKind;
-use common::plugins::default_registry;
+use common::plugins::registry;
+use std::time::Duration;
 use tokio::sync::mpsc;
 use tokio::task::JoinSet;
 
@@ -25,8 +28,9 @@ pub async fn run(
     let mut watches = JoinSet::new();
     start_watches(&mut watches, &client, &clock, &sender);
     let mut work = Work::new(Effects::new(client, instance(config)));
-    let mut scheduler = Scheduler::new(config.scheduler_names.clone(), default_registry());
-    tracing::info!(schedulers = ?config.scheduler_names, "started");
+    let mut scheduler = scheduler(&config.scheduler);
+    config.warnings.iter().for_each(|warning| tracing::warn!("{warning}"));
+    tracing::info!("started with this configuration:\n{}", config.scheduler.to_yaml());
     tokio::pin!(stop);
     loop {
         let tick = scheduler.next_tick(clock.now());
@@ -67,6 +71,19 @@ pub async fn stop_signal() {
         }
         Err(_) => drop(interrupted.await),
     }
+}
+
+fn scheduler(configuration: &Configuration) -> Scheduler {
+    let profiles = configuration.profiles.iter();
+    let seconds = |seconds: i64| Duration::from_secs(seconds.unsigned_abs());
+    let backoff = Backoff {
+        first: seconds(configuration.pod_initial_backoff_seconds),
+        longest: seconds(configuration.pod_max_backoff_seconds),
+    };
+    Scheduler::new(
+        profiles.map(|profile| (profile.scheduler_name.as_str().into(), registry(profile))).collect(),
+        backoff,
+    )
 }
 
 fn start_watches(
@@ -149,7 +166,7 @@ impl Work {
     }
 }
 
-async fn until(tick: Option<std::time::Duration>, clock: &Clock) {
+async fn until(tick: Option<Duration>, clock: &Clock) {
     match tick {
         Some(at) => tokio::time::sleep(at.saturating_sub(clock.now().elapsed)).await,
         None => std::future::pending().await,
@@ -158,6 +175,6 @@ async fn until(tick: Option<std::time::Duration>, clock: &Clock) {
 
 /// Which process this is, as events name it.
 fn instance(config: &Config) -> String {
-    let name = config.scheduler_names.first().map_or("", |name| name);
+    let name = config.scheduler.profiles.first().map_or("", |profile| &profile.scheduler_name);
     format!("{name}-{}", std::process::id())
 }

@@ -21,15 +21,27 @@ pub struct Weighted {
 impl Registry {
     /// Adds a filter after those already there.
     #[must_use]
-    pub fn filter(mut self, plugin: impl Filter + 'static) -> Self {
-        self.filters.push(Box::new(plugin));
+    pub fn filter(self, plugin: impl Filter + 'static) -> Self {
+        self.filter_boxed(Box::new(plugin))
+    }
+
+    /// The same for a plugin chosen by name.
+    #[must_use]
+    pub fn filter_boxed(mut self, plugin: Box<dyn Filter>) -> Self {
+        self.filters.push(plugin);
         self
     }
 
     /// Adds a score.
     #[must_use]
-    pub fn score(mut self, plugin: impl Score + 'static, weight: i64) -> Self {
-        self.scores.push(Weighted { plugin: Box::new(plugin), weight });
+    pub fn score(self, plugin: impl Score + 'static, weight: i64) -> Self {
+        self.score_boxed(Box::new(plugin), weight)
+    }
+
+    /// The same for a plugin chosen by name.
+    #[must_use]
+    pub fn score_boxed(mut self, plugin: Box<dyn Score>, weight: i64) -> Self {
+        self.scores.push(Weighted { plugin, weight });
         self
     }
 

@@ -3,8 +3,11 @@
 pub mod node_name;
 pub mod node_resources;
 pub mod node_unschedulable;
+mod profile;
 pub mod reservation;
 pub mod taint_toleration;
+
+pub use profile::{registry, unserved};
 
 use crate::framework::Registry;
 

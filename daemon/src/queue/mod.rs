@@ -14,6 +14,8 @@ mod backoff;
 #[cfg(test)]
 mod tests;
 
+pub use backoff::Backoff;
+
 use common::framework::Cure;
 use common::model::PodKey;
 use std::cmp::Reverse;
@@ -34,6 +36,7 @@ pub struct Queue {
     pods: BTreeMap<PodKey, Entry>,
     active: BTreeSet<(Reverse<i32>, u64, PodKey)>,
     arrivals: u64,
+    backoff: Backoff,
 }
 
 #[derive(Debug)]
@@ -57,6 +60,11 @@ enum Shelf {
 }
 
 impl Queue {
+    /// An empty queue with these delays.
+    pub fn new(backoff: Backoff) -> Self {
+        Self { backoff, ..Self::default() }
+    }
+
     /// Adds a pod, or tries a known one again because it changed.
     pub fn push(&mut self, pod: &PodKey, priority: i32, now: Duration) {
         if let Some(entry) = self.pods.get_mut(pod) {
@@ -91,7 +99,7 @@ impl Queue {
         let entry = self.pods.get_mut(&pod)?;
         entry.shelf = Shelf::Deciding;
         entry.attempts = entry.attempts.saturating_add(1);
-        entry.due = now + backoff::delay(entry.attempts);
+        entry.due = now.saturating_add(self.backoff.delay(entry.attempts));
         Some(pod)
     }
 

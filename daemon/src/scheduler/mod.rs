@@ -11,7 +11,7 @@ mod tests;
 pub use effect::{Effect, PodEvent};
 pub use input::{Binding, Input};
 
-use crate::queue::Queue;
+use crate::queue::{Backoff, Queue};
 use common::cluster::{Assumed, Change, Cluster};
 use common::cycle::{self, Decision, Refusal};
 use common::framework::{Cure, Registry};
@@ -19,7 +19,7 @@ use common::model::ids::Text;
 use common::model::pod::Scheduled;
 use common::model::{NodeName, Pod, PodKey, ReservationId, Uid};
 use jiff::Timestamp;
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 use std::time::Duration;
 
 /// Decisions in one call of [`Scheduler::handle`]. Between two calls news from the cluster gets in.
@@ -42,8 +42,8 @@ pub struct Now {
 
 /// The scheduler.
 pub struct Scheduler {
-    names: Vec<Text>,
-    registry: Registry,
+    /// The plugins of each scheduler name that is served.
+    profiles: BTreeMap<Text, Registry>,
     cluster: Cluster,
     queue: Queue,
     is_stopped: bool,
@@ -52,13 +52,12 @@ pub struct Scheduler {
 }
 
 impl Scheduler {
-    /// A scheduler for the pods that ask for one of `names`.
-    pub fn new(names: Vec<Text>, registry: Registry) -> Self {
+    /// A scheduler for the pods that name one of `profiles`.
+    pub fn new(profiles: BTreeMap<Text, Registry>, backoff: Backoff) -> Self {
         Self {
-            names,
-            registry,
+            profiles,
             cluster: Cluster::default(),
-            queue: Queue::default(),
+            queue: Queue::new(backoff),
             is_stopped: false,
             next_expiry: None,
         }
@@ -112,7 +111,7 @@ impl Scheduler {
 
     fn enqueue(&mut self, key: &PodKey, now: Now) {
         let Some(pod) = self.cluster.pod(key) else { return };
-        if self.names.contains(&pod.scheduler_name) && !self.cluster.is_assumed(key) {
+        if self.profiles.contains_key(&pod.scheduler_name) && !self.cluster.is_assumed(key) {
             self.queue.push(key, pod.priority, now.elapsed);
         }
     }
@@ -139,7 +138,8 @@ impl Scheduler {
             if self.cluster.is_owner_missing(&pod) && self.queue.postpone(&key, now.elapsed) {
                 continue;
             }
-            let decision = cycle::schedule(&pod, &self.cluster.snapshot(now.wall), &self.registry);
+            let Some(registry) = self.profiles.get(&pod.scheduler_name) else { continue };
+            let decision = cycle::schedule(&pod, &self.cluster.snapshot(now.wall), registry);
             match decision {
                 Decision::Place { node, seat } => effects.push(self.place(&pod, node, seat, now)),
                 Decision::NoFit(trace) => {

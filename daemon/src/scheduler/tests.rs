@@ -3,6 +3,7 @@
 mod waking;
 
 use super::{Binding, Effect, Input, Now, PodEvent, Scheduler};
+use crate::queue::Backoff;
 use common::api::node::node;
 use common::api::pod::pod;
 use common::api::workload::workload;
@@ -16,6 +17,10 @@ use std::time::Duration;
 const DEPLOYMENT: &str = "11111111-0000-4000-8000-000000000001";
 const REPLICA_SET: &str = "22222222-0000-4000-8000-000000000001";
 const STRANGER: &str = "a8f6f901-47c9-4475-b1f4-cac44597e173";
+
+fn new_scheduler() -> Scheduler {
+    Scheduler::new([("reserve-scheduler".into(), default_registry())].into(), Backoff::default())
+}
 
 fn now(seconds: u64) -> Now {
     let start: jiff::Timestamp = "2026-11-16T08:00:00Z".parse().unwrap();
@@ -54,7 +59,7 @@ fn owned(name: &str, cpu: &str) -> serde_json::Value {
 
 /// A scheduler that has listed one node and one Deployment with its ReplicaSet, and no pods.
 fn listed(annotations: &serde_json::Value) -> Scheduler {
-    let mut scheduler = Scheduler::new(vec!["reserve-scheduler".into()], default_registry());
+    let mut scheduler = new_scheduler();
     let nodes = Event::Nodes(Seen::Relisted(vec![small_node(annotations, 1)]));
     scheduler.handle(learn(nodes), now(0));
     for kind in OwnerKind::ALL {
@@ -122,7 +127,7 @@ fn a_pod_is_bound_and_announced_once() {
 
 #[test]
 fn nothing_is_decided_before_everything_was_listed() {
-    let mut scheduler = Scheduler::new(vec!["reserve-scheduler".into()], default_registry());
+    let mut scheduler = new_scheduler();
     let node = small_node(&json!({}), 1);
     assert_eq!(scheduler.handle(learn(Event::Nodes(Seen::Relisted(vec![node]))), now(0)), []);
     let pods = Event::Pods(Seen::Relisted(vec![decoded(&waiting("a", "1"))]));

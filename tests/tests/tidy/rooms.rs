@@ -12,7 +12,7 @@ const COMMON: [(&str, &[&str]); 8] = [
     ("config", &["api", "model"]),
     ("cluster", &["model"]),
     ("framework", &["cluster", "model"]),
-    ("plugins", &["framework", "cluster", "model"]),
+    ("plugins", &["framework", "cluster", "config", "model"]),
     ("cycle", &["framework", "cluster", "model"]),
     ("testing", &["cycle", "plugins", "framework", "cluster", "api", "model"]),
 ];
