@@ -1,5 +1,6 @@
 //! What the tests of `kubectl reserve` share: a real control plane, and words to speak to it.
 #![forbid(unsafe_code)]
 
+pub mod conformance;
 pub mod control_plane;
 pub mod programs;

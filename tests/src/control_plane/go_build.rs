@@ -1,36 +1,99 @@
-//! Builds the programs of one Go module into the cache, once, whoever else is asking.
+//! Builds Go programs into the cache, once, whoever else is asking.
 
 use std::fs::{self, File};
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::process::Command;
 
 use anyhow::{Context as _, Result, bail};
 use tokio::time::Instant;
 
 use super::modules::Module;
-use super::settings::{self, ASSETS_VARIABLE, tell};
+use super::settings::{self, tell};
 
 /// How much of the compiler's last words an error repeats.
 const LINES_SHOWN: usize = 20;
 
+/// For those who have the programs already; see `settings::assets_dir`.
+const INSTEAD: &str = ", or point KUBEBUILDER_ASSETS at a folder that holds etcd, kube-apiserver, \
+                       kube-controller-manager, kube-scheduler, kubectl, kwok and krew";
+
 /// Builds all programs of `module` into the folder `into`.
-///
-/// The work happens in a folder beside it that is renamed when everything is there, under a lock, so
-/// that neither a crash nor a second process leaves half a build.
 pub(super) fn build(module: &Module, into: &Path, go: &Path) -> Result<()> {
+    let programs: Vec<&str> = module.programs.iter().map(|(program, _)| *program).collect();
+    once(module.name, &programs, into, |dir| {
+        let build = |(program, package): &(&'static str, &'static str)| {
+            let recipe = Recipe {
+                program,
+                package,
+                version: module.version()?,
+                folder: settings::source_dir().join(module.name),
+                modules: None,
+                instead: INSTEAD,
+                linker_flags: module.linker_flags()?,
+            };
+            recipe.build(&dir.join(program), go)
+        };
+        module.programs.iter().try_for_each(build)
+    })
+}
+
+/// A Go program of this repository that is built against the versions of one of the wrapper modules.
+#[derive(Debug)]
+pub struct OurGoProgram {
+    /// Its name.
+    pub name: &'static str,
+    /// Where its sources are.
+    pub folder: PathBuf,
+    /// The `go.mod` that names the versions.
+    pub modules: PathBuf,
+    /// The version to tell people.
+    pub version: String,
+    /// Tells builds apart: other sources or versions, another key.
+    pub key: String,
+}
+
+impl OurGoProgram {
+    /// The program's path in the cache; builds it if it is not there.
+    ///
+    /// # Errors
+    /// When it cannot be built.
+    pub fn locate(&self) -> Result<PathBuf> {
+        let cached = settings::cache_dir()?.join(format!("{}-{}", self.name, self.key));
+        let program = cached.join(self.name);
+        if !program.is_file() {
+            once(self.name, &[self.name], &cached, |dir| {
+                let recipe = Recipe {
+                    program: self.name,
+                    package: ".",
+                    version: &self.version,
+                    folder: self.folder.clone(),
+                    modules: Some(&self.modules),
+                    instead: "",
+                    linker_flags: "-s -w".to_owned(),
+                };
+                recipe.build(&dir.join(self.name), Path::new("go"))
+            })?;
+        }
+        Ok(program)
+    }
+}
+
+/// Runs `work` for a folder beside `into` that is renamed when everything is there, under a lock, so
+/// that neither a crash nor a second process leaves half a build.
+fn once(name: &str, programs: &[&str], into: &Path, work: impl FnOnce(&Path) -> Result<()>) -> Result<()> {
     let parent = into.parent().context("the cache has no parent folder")?;
     fs::create_dir_all(parent).with_context(|| format!("create the cache folder {}", parent.display()))?;
     let lock = File::create(beside(into, "lock")).context("create the lock of the cache")?;
     if lock.try_lock().is_err() {
-        tell(&format!("another process builds {}; waiting for it", module.name));
+        tell(&format!("another process builds {name}; waiting for it"));
         lock.lock().context("wait for the lock of the cache")?;
     }
-    if module.programs.iter().all(|(program, _)| into.join(program).is_file()) {
+    if programs.iter().all(|program| into.join(program).is_file()) {
         return Ok(());
     }
     let partial = beside(into, "partial");
     remove(&partial)?;
-    let built = module.programs.iter().try_for_each(|program| build_program(module, *program, &partial, go));
+    let built = work(&partial);
     if built.is_err() {
         remove(&partial)?;
         return built;
@@ -39,43 +102,55 @@ pub(super) fn build(module: &Module, into: &Path, go: &Path) -> Result<()> {
     fs::rename(&partial, into).with_context(|| format!("move the build to {}", into.display()))
 }
 
-fn build_program(module: &Module, (program, package): (&str, &str), dir: &Path, go: &Path) -> Result<()> {
-    let version = module.version()?;
-    tell(&format!("building {program} {version} from Go modules; done once, it can take minutes"));
-    let started = Instant::now();
-    let output = Command::new(go)
-        .args(["build", "-mod=readonly", "-trimpath", "-buildvcs=false", "-ldflags", &module.linker_flags()?])
-        .arg("-o")
-        .arg(dir.join(program))
-        .arg(package)
-        .current_dir(settings::source_dir().join(module.name))
-        .env("CGO_ENABLED", "0")
-        .env("GOWORK", "off")
-        .output()
-        .with_context(|| go_is_needed(program))?;
-    if !output.status.success() {
-        let said = String::from_utf8_lossy(&output.stderr);
-        let lines: Vec<&str> = said.lines().collect();
-        let last = lines[lines.len().saturating_sub(LINES_SHOWN)..].join("\n");
-        bail!(
-            "build {program} {version} in tests/control-plane/{}:\n{last}\n\n{}",
-            module.name,
-            go_is_needed(program)
-        );
-    }
-    tell(&format!("built {program} in {:.0?}", started.elapsed()));
-    Ok(())
+/// How one program is built.
+struct Recipe<'a> {
+    program: &'a str,
+    package: &'a str,
+    version: &'a str,
+    /// Where `go build` runs.
+    folder: PathBuf,
+    /// The `go.mod` to use instead of the folder's own.
+    modules: Option<&'a Path>,
+    /// What else a person without Go could do.
+    instead: &'a str,
+    linker_flags: String,
 }
 
-fn go_is_needed(program: &str) -> String {
-    format!(
-        "Go 1.26 or newer is needed to build {program}; install it, or point {ASSETS_VARIABLE} at a folder that \
-         holds etcd, kube-apiserver, kube-controller-manager, kube-scheduler, kubectl, kwok and krew"
-    )
+impl Recipe<'_> {
+    fn build(&self, to: &Path, go: &Path) -> Result<()> {
+        let Self { program, version, .. } = self;
+        tell(&format!("building {program} {version} from Go modules; done once, it can take minutes"));
+        let started = Instant::now();
+        let output = self.command(to, go).output().with_context(|| self.go_is_needed())?;
+        if !output.status.success() {
+            let said = String::from_utf8_lossy(&output.stderr);
+            let lines: Vec<&str> = said.lines().collect();
+            let last = lines[lines.len().saturating_sub(LINES_SHOWN)..].join("\n");
+            let folder = self.folder.strip_prefix(settings::workspace_dir()).unwrap_or(&self.folder);
+            bail!("build {program} {version} in {}:\n{last}\n\n{}", folder.display(), self.go_is_needed());
+        }
+        tell(&format!("built {program} in {:.0?}", started.elapsed()));
+        Ok(())
+    }
+
+    fn go_is_needed(&self) -> String {
+        format!("Go 1.26 or newer is needed to build {}; install it{}", self.program, self.instead)
+    }
+
+    fn command(&self, to: &Path, go: &Path) -> Command {
+        let mut command = Command::new(go);
+        command.args(["build", "-mod=readonly", "-trimpath", "-buildvcs=false"]);
+        if let Some(modules) = self.modules {
+            command.arg("-modfile").arg(modules);
+        }
+        command.args(["-ldflags", &self.linker_flags]).arg("-o").arg(to).arg(self.package);
+        command.current_dir(&self.folder).env("CGO_ENABLED", "0").env("GOWORK", "off");
+        command
+    }
 }
 
 /// `<dir>.<extension>`; a version has dots, so `Path::with_extension` would cut it.
-fn beside(dir: &Path, extension: &str) -> std::path::PathBuf {
+fn beside(dir: &Path, extension: &str) -> PathBuf {
     let mut name = dir.as_os_str().to_owned();
     name.push(".");
     name.push(extension);

@@ -37,6 +37,7 @@ mod workloads;
 pub use audit::{Audit, Write};
 pub use binaries::Binaries;
 pub use cluster::Cluster;
+pub use go_build::OurGoProgram;
 pub use modules::kubernetes_version;
 pub use nodes::{NodeShape, node};
 pub use pods::{describe, is_running, name_of, node_of};

@@ -9,7 +9,7 @@ use std::path::{Path, PathBuf};
 use anyhow::{Context as _, Result};
 
 /// The variable that names a folder with ready-made programs, as other Kubernetes test tools use it.
-pub(super) const ASSETS_VARIABLE: &str = "KUBEBUILDER_ASSETS";
+const ASSETS_VARIABLE: &str = "KUBEBUILDER_ASSETS";
 
 /// The folder with ready-made programs, if the user named one.
 pub(super) fn assets_dir() -> Result<Option<PathBuf>> {

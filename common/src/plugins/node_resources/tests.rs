@@ -54,6 +54,18 @@ fn who_asks_for_nothing_fits_a_node_that_is_too_full() {
 }
 
 #[test]
+fn preemption_cannot_help_a_pod_that_is_larger_than_the_node() {
+    let beyond_help = |pod: &PodBuilder| {
+        let full = world().node(node("n1").pods(1)).pod(crate::testing::pod("a").cpu("3").on("n1"));
+        let rejected = rejections(&NodeResourcesFit, full, pod);
+        rejected.iter().map(|one| one.reason.is_unresolvable()).collect::<Vec<_>>()
+    };
+    assert_eq!(beyond_help(&pod("p")), [false], "too many pods");
+    assert_eq!(beyond_help(&pod("p").cpu("4")), [false, false]);
+    assert_eq!(beyond_help(&pod("p").cpu("4001m")), [true, false]);
+}
+
+#[test]
 fn a_refusal_comes_with_its_numbers() {
     let town = world().node(node("n1")).pod(pod("a").cpu("3").on("n1"));
     let rejected = rejections(&NodeResourcesFit, town, &pod("p").cpu("2500m"));

@@ -1,0 +1,135 @@
+//! Results as both sides print them, and lines of cases as the core reads them: see `docs/conformance.md`.
+
+use std::collections::BTreeMap;
+
+use serde::{Deserialize, Serialize};
+use serde_json::value::RawValue;
+
+/// A line of a case file, with the objects still as JSON.
+#[derive(Deserialize)]
+pub struct Line<'a> {
+    /// Names the case in results and reports.
+    #[serde(default)]
+    pub id: String,
+    /// A cluster, for the pods that follow.
+    #[serde(borrow)]
+    pub cluster: Option<Objects<'a>>,
+    /// A pod to be placed.
+    #[serde(borrow)]
+    pub pod: Option<&'a RawValue>,
+    /// Whether the pod counts on the first of its best nodes from then on.
+    #[serde(default)]
+    pub assume: bool,
+    /// Whether every filter's verdict is wanted for every node.
+    #[serde(default)]
+    pub all: bool,
+}
+
+/// The objects of a cluster that the core reads so far.
+#[derive(Deserialize)]
+pub struct Objects<'a> {
+    /// The nodes, in node order.
+    #[serde(borrow, default)]
+    pub nodes: Vec<&'a RawValue>,
+    /// The pods, assigned or not.
+    #[serde(borrow, default)]
+    pub pods: Vec<&'a RawValue>,
+}
+
+/// What is said about one pod.
+#[derive(Serialize, Deserialize, Clone, Debug, Default, PartialEq)]
+#[serde(rename_all = "camelCase", deny_unknown_fields, default)]
+pub struct Outcome {
+    /// Which case.
+    pub id: String,
+    /// Who keeps the pod from being looked at, sorted by plugin.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub pre_enqueue: Vec<Verdict>,
+    /// Who refuses the pod whatever the node.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub pre_filter: Option<Verdict>,
+    /// Who left nodes out before they were looked at.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub excluded_by: Vec<String>,
+    /// One entry for each node, in the order of the cluster line.
+    pub nodes: Vec<NodeOutcome>,
+    /// The nodes with the highest total, in the same order.
+    pub best: Vec<String>,
+    /// The node that is taken.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub host: Option<String>,
+    /// The words of the FailedScheduling event.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub message: Option<String>,
+    /// What preemption came to.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub preemption: Option<Preemption>,
+    /// Why nothing could be decided.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub error: Option<String>,
+}
+
+/// What is said about one node.
+#[derive(Serialize, Deserialize, Clone, Debug, Default, PartialEq)]
+#[serde(deny_unknown_fields, default)]
+pub struct NodeOutcome {
+    /// Its name.
+    pub node: String,
+    /// Who rejects it first; nobody if the pod fits.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub rejection: Option<Verdict>,
+    /// All filters that reject it, in their order.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub filters: Vec<Verdict>,
+    /// What each score says, if there was a choice.
+    #[serde(skip_serializing_if = "BTreeMap::is_empty")]
+    pub scores: BTreeMap<String, Scored>,
+    /// The sum of the final scores.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub total: Option<i64>,
+}
+
+/// A refusal.
+#[derive(Serialize, Deserialize, Clone, Debug, PartialEq)]
+#[serde(deny_unknown_fields)]
+pub struct Verdict {
+    /// By whom; empty for a node that was left out before.
+    pub plugin: String,
+    /// `U` if preemption could help, `UU` if not.
+    pub code: String,
+    /// Why, sorted.
+    pub reasons: Vec<String>,
+}
+
+/// A plugin's score of a node.
+#[derive(Serialize, Deserialize, Clone, Copy, Debug, PartialEq)]
+#[serde(deny_unknown_fields)]
+pub struct Scored {
+    /// As the plugin counts.
+    pub raw: i64,
+    /// Normalised, times the weight.
+    #[serde(rename = "final")]
+    pub weighted: i64,
+}
+
+/// What preemption came to.
+#[derive(Serialize, Deserialize, Clone, Debug, Default, PartialEq)]
+#[serde(deny_unknown_fields, default)]
+pub struct Preemption {
+    /// The node that is nominated.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub nominated: Option<String>,
+    /// Every node that would do, by name.
+    #[serde(skip_serializing_if = "BTreeMap::is_empty")]
+    pub candidates: BTreeMap<String, Candidate>,
+}
+
+/// A node that would do without its victims.
+#[derive(Serialize, Deserialize, Clone, Debug, PartialEq)]
+#[serde(deny_unknown_fields)]
+pub struct Candidate {
+    /// `namespace/name` of the pods that would have to go, the most important first.
+    pub victims: Vec<String>,
+    /// How many disruption budgets would be broken.
+    pub violations: i64,
+}

@@ -1,0 +1,64 @@
+//! How much of everything there is in generated clusters.
+
+/// Chances in percent: of a node, of a pod, or of a cluster to have something.
+#[derive(Clone, Debug)]
+pub struct Mix {
+    /// A node is cordoned.
+    pub cordons: u64,
+    /// A node has taints.
+    pub taints: u64,
+    /// A node has resources besides the usual.
+    pub devices: u64,
+    /// A quantity is spelled in an odd way.
+    pub odd: u64,
+    /// A pod tolerates something.
+    pub tolerations: u64,
+    /// A pod to be placed names its node.
+    pub named: u64,
+    /// A pod has init containers, some of them sidecars.
+    pub init: u64,
+    /// A pod has requests of its own, besides its containers'.
+    pub pod_level: u64,
+    /// A pod on a node is being resized.
+    pub resizing: u64,
+    /// A pod has host ports.
+    pub ports: u64,
+    /// A pod has a node selector or node affinity.
+    pub node_affinity: u64,
+    /// A pod has affinity or anti-affinity to pods.
+    pub pod_affinity: u64,
+    /// A pod has spread constraints.
+    pub spread: u64,
+    /// A cluster has storage, and a pod uses it.
+    pub volumes: u64,
+    /// A pod has a priority.
+    pub priorities: u64,
+    /// A pod waits for room on a node that was nominated for it.
+    pub nominated: u64,
+    /// A pod has scheduling gates.
+    pub gates: u64,
+}
+
+impl Default for Mix {
+    fn default() -> Self {
+        Self {
+            cordons: 10,
+            taints: 30,
+            devices: 35,
+            odd: 30,
+            tolerations: 50,
+            named: 12,
+            init: 25,
+            pod_level: 12,
+            resizing: 8,
+            ports: 20,
+            node_affinity: 45,
+            pod_affinity: 25,
+            spread: 35,
+            volumes: 50,
+            priorities: 70,
+            nominated: 3,
+            gates: 2,
+        }
+    }
+}

@@ -1,0 +1,77 @@
+//! Clusters and pods that are realistic one by one and hostile together. The same seed gives the same bytes.
+
+mod affinity;
+mod containers;
+mod labels;
+mod mix;
+mod nodes;
+mod pods;
+mod quantity;
+mod rng;
+mod spread;
+#[cfg(test)]
+mod tests;
+mod town;
+mod volumes;
+mod workloads;
+
+pub use mix::Mix;
+
+use anyhow::Result;
+use serde_json::{Value, json};
+
+use super::run::Batch;
+use rng::Rng;
+use town::Town;
+
+/// About how many pods share a cluster.
+const PODS_EACH: u64 = 20;
+
+/// Makes `cases` cases from `seed`, cluster by cluster.
+pub struct Generator {
+    seed: u64,
+    mix: Mix,
+    left: u64,
+    clusters: u64,
+}
+
+impl Generator {
+    /// With the usual mix of features.
+    pub fn new(seed: u64, cases: u64) -> Self {
+        Self::with(seed, cases, Mix::default())
+    }
+
+    /// With a mix of one's own.
+    pub fn with(seed: u64, cases: u64, mix: Mix) -> Self {
+        Self { seed, mix, left: cases, clusters: 0 }
+    }
+
+    fn batch(&self, pods: u64) -> Batch {
+        let id = format!("{}-{}", self.seed, self.clusters);
+        // A cluster can be made again without those before it.
+        let mut rng = Rng::new(self.seed, self.clusters);
+        let mut town = Town::new(&mut rng, &self.mix);
+        let cluster = json!({ "id": id, "cluster": town.objects(&mut rng) });
+        let case = |number: u64| {
+            let pod = pods::pending(&mut town, &mut rng, number);
+            json!({ "id": format!("{id}/{number}"), "pod": pod, "assume": rng.chance(50) })
+        };
+        let pods: Vec<Value> = (0..pods).map(case).collect();
+        Batch { cluster, pods }
+    }
+}
+
+impl Iterator for Generator {
+    type Item = Result<Batch>;
+
+    fn next(&mut self) -> Option<Self::Item> {
+        if self.left == 0 {
+            return None;
+        }
+        let pods = PODS_EACH.min(self.left);
+        let batch = self.batch(pods);
+        self.left -= pods;
+        self.clusters += 1;
+        Some(Ok(batch))
+    }
+}

@@ -1,0 +1,199 @@
+//! Our core decides as kube-scheduler's own code does, and where it means not to, only there.
+
+use std::process::{Command, Stdio};
+
+use anyhow::Result;
+use reserve_tests::conformance::compare::differences;
+use reserve_tests::conformance::core::{Core, served, served_filters, served_scores};
+use reserve_tests::conformance::format::Outcome;
+use reserve_tests::conformance::generator::Generator;
+use reserve_tests::conformance::oracle::{self, Oracle};
+use reserve_tests::conformance::run::{ask, batches, run};
+use reserve_tests::conformance::tally::Tally;
+use serde_json::{Value, json};
+
+const SEED: u64 = 20_260_131;
+/// What each plugin has to do in at least so many of a thousand cases, to count as compared.
+const ENOUGH: u64 = 50;
+/// The same for a plugin that only the oracle has yet.
+const SOME: u64 = 20;
+const FILTERS: [&str; 9] = [
+    "NodeAffinity",
+    "NodePorts",
+    "VolumeRestrictions",
+    "NodeVolumeLimits",
+    "VolumeBinding",
+    "VolumeZone",
+    "PodTopologySpread",
+    "InterPodAffinity",
+    "NodeDeclaredFeatures",
+];
+const SCORES: [&str; 5] = [
+    "NodeAffinity",
+    "PodTopologySpread",
+    "InterPodAffinity",
+    "NodeResourcesBalancedAllocation",
+    "ImageLocality",
+];
+
+fn node(name: &str, cpu: &str) -> Value {
+    json!({
+        "metadata": { "name": name, "uid": name },
+        "status": { "allocatable": { "cpu": cpu, "memory": "16Gi", "pods": "110" } },
+    })
+}
+
+fn pod(name: &str, cpu: &str) -> Value {
+    json!({
+        "metadata": { "name": name, "namespace": "default", "uid": name },
+        "spec": {
+            "schedulerName": "default-scheduler",
+            "containers": [{ "name": "c", "resources": { "requests": { "cpu": cpu, "memory": "100Mi" } } }],
+        },
+    })
+}
+
+/// What the core and the oracle say about the pods.
+fn decide(cluster: &Value, pods: &[Value]) -> Result<Vec<(Outcome, Outcome)>> {
+    let (mut oracle, mut core) = (Oracle::start()?, Core::default());
+    ask(&mut oracle, &mut core, &cluster.to_string())?;
+    let answers = pods.iter().map(|pod| ask(&mut oracle, &mut core, &pod.to_string()));
+    answers.filter_map(Result::transpose).collect()
+}
+
+#[test]
+fn two_thousand_cases_are_decided_alike() {
+    let report = run(Generator::new(SEED, 2000)).unwrap();
+    assert_eq!((report.tally.cases, report.differing), (2000, 0), "{:#?}", report.first.first());
+    let share = |count: u64| report.tally.per_mille(count);
+    for name in served_filters() {
+        let said = report.tally.plugins[&name];
+        assert!(share(said.rejected) >= ENOUGH && share(said.passed) >= ENOUGH, "{name}:\n{}", report.tally);
+    }
+    for name in served_scores() {
+        assert!(share(report.tally.plugins[&name].scored) >= ENOUGH, "{name}:\n{}", report.tally);
+    }
+}
+
+/// What the core does not serve yet is in the cases all the same, and the oracle can judge it.
+#[test]
+fn the_oracle_answers_for_the_whole_profile() {
+    let mut oracle = Oracle::start().unwrap();
+    let mut tally =
+        Tally::new(&FILTERS.iter().chain(&SCORES).map(|name| (*name).to_owned()).collect::<Vec<_>>());
+    let mut preempting = 0;
+    for batch in Generator::new(SEED, 1000) {
+        let batch = batch.unwrap();
+        oracle.send(&batch.cluster.to_string()).unwrap();
+        for mut pod in batch.pods {
+            pod["all"] = json!(true);
+            oracle.send(&pod.to_string()).unwrap();
+            let outcome = oracle.outcome().unwrap();
+            assert_eq!(outcome.error, None, "{}", outcome.id);
+            preempting +=
+                u64::from(outcome.preemption.as_ref().is_some_and(|found| found.nominated.is_some()));
+            tally.add(&outcome);
+        }
+    }
+    for name in FILTERS {
+        assert!(tally.per_mille(tally.plugins[name].rejected) >= SOME, "{name}:\n{tally}");
+    }
+    for name in SCORES {
+        assert!(tally.per_mille(tally.plugins[name].scored) >= SOME, "{name}:\n{tally}");
+    }
+    assert!(tally.per_mille(preempting) >= SOME / 2, "{preempting}");
+}
+
+#[test]
+fn a_core_that_is_wrong_is_found_out() {
+    let cluster = json!({ "plugins": served(), "cluster": { "nodes": [node("a", "2"), node("b", "4")] } });
+    let other = json!({ "cluster": { "nodes": [node("a", "2"), node("b", "1")] } });
+    let case = json!({ "pod": pod("p", "2"), "all": true }).to_string();
+    let (mut oracle, mut core) = (Oracle::start().unwrap(), Core::default());
+    ask(&mut oracle, &mut core, &cluster.to_string()).unwrap();
+    core.read(&other.to_string()).unwrap();
+    let (ours, theirs) = ask(&mut oracle, &mut core, &case).unwrap().unwrap();
+    let found: Vec<String> = differences(&ours, &theirs).into_iter().map(|one| one.what).collect();
+    assert!(found.contains(&"rejection of b".to_owned()) && found.contains(&"best".to_owned()), "{found:?}");
+}
+
+#[test]
+fn a_pod_that_is_assumed_counts_for_those_after_it() {
+    let cluster = json!({ "plugins": served(), "cluster": { "nodes": [node("a", "2"), node("b", "2")] } });
+    let case = |name: &str, assume: bool| json!({ "pod": pod(name, "2"), "assume": assume });
+    let pods = [case("p", false), case("q", true), case("r", true), case("s", true)];
+    for side in [0, 1] {
+        let answers = decide(&cluster, &pods).unwrap();
+        let best: Vec<Vec<String>> = answers
+            .into_iter()
+            .map(|(ours, theirs)| if side == 0 { ours.best } else { theirs.best })
+            .collect();
+        let expected: [&[&str]; 4] = [&["a", "b"], &["a", "b"], &["b"], &[]];
+        assert_eq!(best, expected);
+    }
+}
+
+/// Intended: upstream takes the node that its heap happens to leave on top, we take the first.
+#[test]
+fn among_equals_we_take_the_first() {
+    let mut nodes: Vec<Value> =
+        ["a", "b", "c", "d", "e", "f", "g"].iter().map(|name| node(name, "4")).collect();
+    for soft in [0, 1, 3] {
+        nodes[soft]["spec"] = json!({ "taints": [{ "key": "k", "effect": "PreferNoSchedule" }] });
+    }
+    let cluster = json!({ "plugins": served(), "cluster": { "nodes": nodes } });
+    let answers = decide(&cluster, &[json!({ "pod": pod("p", "1") })]).unwrap();
+    let (ours, theirs) = &answers[0];
+    assert_eq!(theirs.best, ["c", "e", "f", "g"]);
+    assert_eq!((ours.host.as_deref(), theirs.host.as_deref()), (Some("c"), Some("e")));
+    assert_eq!(differences(ours, theirs), [], "not counted as a difference");
+}
+
+/// Intended: upstream looks at some nodes of a large cluster only, we look at all.
+#[test]
+fn we_look_at_all_nodes() {
+    let mut nodes: Vec<Value> = (0..200).map(|number| node(&format!("n{number:03}"), "4")).collect();
+    nodes[199] = node("n199", "64");
+    let case = [json!({ "pod": pod("p", "1") })];
+    let with = |sample: bool| {
+        let cluster = json!({ "plugins": served(), "sample": sample, "cluster": { "nodes": nodes } });
+        let (ours, theirs) = decide(&cluster, &case).unwrap().remove(0);
+        assert_eq!(ours.host.as_deref(), Some("n199"));
+        theirs.host
+    };
+    assert_eq!(with(true).as_deref(), Some("n000"), "upstream as it comes");
+    assert_eq!(with(false).as_deref(), Some("n199"), "upstream with percentageOfNodesToScore: 100");
+}
+
+#[test]
+fn a_bad_case_is_an_error_that_says_where() {
+    let cluster = json!({ "cluster": { "nodes": [node("a", "4")] } });
+    let twice = json!({ "cluster": { "nodes": [node("a", "4"), node("a", "4")] } });
+    let bad = [
+        (format!("{cluster}\n{{\"pod\":"), "line 2: "),
+        (format!("{cluster}\n\n{{\"pod\":{{}}}}"), "line 3: pod"),
+        (format!("{{\"pod\":{}}}", pod("p", "1")), "line 1: a pod before any cluster"),
+        (format!("{cluster}\n{{\"pods\":[]}}"), "line 2: json: unknown field"),
+        ("{\"cluster\":{},\"plugins\":[\"NodeNam\"]}".to_owned(), "line 1: plugins: \"NodeNam\""),
+        (twice.to_string(), "line 1: node \"a\""),
+    ];
+    for (text, expected) in bad {
+        let file = tempfile::NamedTempFile::new().unwrap();
+        std::fs::write(file.path(), text).unwrap();
+        let output = Command::new(oracle::program().unwrap())
+            .stdin(Stdio::from(std::fs::File::open(file.path()).unwrap()))
+            .output()
+            .unwrap();
+        let said = String::from_utf8_lossy(&output.stderr);
+        assert!(!output.status.success() && said.contains(expected), "{expected}: {said}");
+    }
+}
+
+#[test]
+fn a_case_file_is_read_by_line() {
+    let error = |text: &str| format!("{:#}", batches(text).unwrap_err());
+    assert!(error("\n{").starts_with("line 2: "));
+    assert_eq!(error("{\"pod\":{}}"), "line 1: a pod before any cluster");
+    let read = batches("{\"cluster\":{}}\n{\"pod\":{}}\n\n{\"pod\":{}}\n{\"cluster\":{}}\n").unwrap();
+    assert_eq!(read.iter().map(|batch| batch.pods.len()).collect::<Vec<_>>(), [2, 0]);
+}
