@@ -87,8 +87,8 @@ impl<'w> Ledger<'w> {
         let mut used = Resources::default();
         let mut used_non_zero = NonZero::default();
         for counted in pods {
-            used.add_assign(counted.asker.pod.requests.counted());
-            let counts = counted.asker.pod.requests.non_zero_counted;
+            used.add_assign(counted.asker.pod.spec.requests.counted());
+            let counts = counted.asker.pod.spec.requests.non_zero_counted;
             used_non_zero.cpu = used_non_zero.cpu.saturating_add(counts.cpu);
             used_non_zero.memory = used_non_zero.memory.saturating_add(counts.memory);
         }
@@ -171,7 +171,7 @@ fn is_occupied(reservation: &Reservation, pods: &[Counted<'_>]) -> bool {
 fn pooled<'w>(reservation: &'w Reservation, pods: &[Counted<'w>]) -> Entry<'w> {
     let mut used = Resources::default();
     for counted in pods.iter().filter(|counted| counted.asker.may_use(reservation)) {
-        used.add_assign(counted.asker.pod.requests.counted());
+        used.add_assign(counted.asker.pod.spec.requests.counted());
     }
     let mut held = Resources::default();
     for (resource, amount) in reservation.amount.iter() {

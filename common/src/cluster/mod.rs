@@ -210,7 +210,7 @@ impl Cluster {
             return;
         }
         let was_counted = self.pods.get(&pod.key).filter(|known| known.is_counted());
-        let left = was_counted.filter(|known| !pod.is_counted() || pod.requests != known.requests);
+        let left = was_counted.filter(|known| !pod.is_counted() || pod.spec.requests != known.spec.requests);
         changes.push(match left.and_then(|known| known.node.clone()) {
             Some(node) => Change::RoomFreed(node),
             _ if pod.is_waiting() => Change::PodWaiting(pod.key.clone()),

@@ -35,7 +35,7 @@ impl<'w> Snapshot<'w> {
             let assumption = assumed.get(&pod.key).filter(|assumed| assumed.uid == pod.uid);
             if let Some((node, counted)) = counted(pod, assumption, owners) {
                 by_node.entry(node).or_default().push(counted);
-                if repelling_pod.is_none() && pod.features.contains(Feature::RequiredAntiAffinity) {
+                if repelling_pod.is_none() && pod.spec.features.contains(Feature::RequiredAntiAffinity) {
                     repelling_pod = Some(&pod.key);
                 }
             }

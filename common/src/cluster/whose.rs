@@ -47,7 +47,7 @@ impl<'w> Asker<'w> {
     /// priority, so it gives way only to the first two.
     pub fn passes(&self, reservation: &Reservation) -> bool {
         let outranks = match &reservation.origin {
-            Origin::Recorded(record) => self.pod.priority > record.priority,
+            Origin::Recorded(record) => self.pod.spec.priority > record.priority,
             Origin::Manual | Origin::Newer { .. } => false,
         };
         outranks || self.pod.is_system_critical() || self.is_of_daemon_set()

@@ -59,10 +59,10 @@ pub fn refusal(pod: &Pod, world: &Snapshot<'_>, registry: &Registry) -> Option<R
     if let Some(problem) = &pod.problem {
         return Some(Refusal::Unreadable(problem.clone()));
     }
-    if pod.features.contains(Feature::SchedulingGates) {
+    if pod.spec.features.contains(Feature::SchedulingGates) {
         return Some(Refusal::Gated);
     }
-    let unserved = registry.unserved(pod.features);
+    let unserved = registry.unserved(pod.spec.features);
     if !unserved.is_empty() {
         return Some(Refusal::Unserved { features: unserved, nodes: world.nodes.len() });
     }

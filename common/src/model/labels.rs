@@ -1,7 +1,7 @@
 //! Labels in one piece of memory: there are as many sets of them as there are pods.
 
 /// A set of labels, sorted by key.
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
+#[derive(Clone, Debug, Default, PartialEq, Eq, Hash)]
 pub struct Labels {
     /// Key, NUL, value, NUL, and so on. The API server lets no NUL into a label.
     packed: Box<str>,

@@ -27,7 +27,7 @@ pub enum OwnerKind {
 }
 
 /// The `ownerReferences` entry with `controller: true`, as the object claims it.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub struct ControllerRef {
     /// The claimed kind; `None` for a kind that we do not read.
     pub kind: Option<OwnerKind>,

@@ -6,6 +6,7 @@ use super::owner::ControllerRef;
 use super::requests::PodRequests;
 use super::taint::Toleration;
 use jiff::Timestamp;
+use std::sync::Arc;
 
 /// Pods of this priority and above are `system-cluster-critical` or `system-node-critical`: the API server lets
 /// nobody else have it.
@@ -23,9 +24,11 @@ pub struct Pod {
     /// `metadata.generation`, which conditions repeat as the generation they speak of.
     pub generation: i64,
     /// Its labels.
-    pub labels: Labels,
+    pub labels: Arc<Labels>,
+    /// What it asks for: the same for all that were made from one template.
+    pub spec: Arc<PodSpec>,
     /// Who controls it, as it claims.
-    pub controller: Option<Box<ControllerRef>>,
+    pub controller: Option<Arc<ControllerRef>>,
     /// The value of its `reserve/seat` annotation, written by whoever bound it.
     pub stamp: Option<Text>,
     /// When it was created.
@@ -34,6 +37,17 @@ pub struct Pod {
     pub deleting: bool,
     /// Where it is bound.
     pub node: Option<NodeName>,
+    /// How far it has come.
+    pub phase: Phase,
+    /// Its PodScheduled condition.
+    pub scheduled: Option<Box<Scheduled>>,
+    /// Why it cannot be judged, when its amounts cannot be read. Nothing else fits beside such a pod.
+    pub problem: Option<Box<str>>,
+}
+
+/// What a pod asks for. Pods made from one template share one.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Hash)]
+pub struct PodSpec {
     /// Who is asked to place it.
     pub scheduler_name: Text,
     /// Its priority.
@@ -42,14 +56,8 @@ pub struct Pod {
     pub tolerations: Box<[Toleration]>,
     /// What it asks for.
     pub requests: PodRequests,
-    /// How far it has come.
-    pub phase: Phase,
-    /// Its PodScheduled condition.
-    pub scheduled: Option<Box<Scheduled>>,
     /// What it uses that only some plugins understand.
     pub features: Features,
-    /// Why it cannot be judged, when its amounts cannot be read. Nothing else fits beside such a pod.
-    pub problem: Option<Box<str>>,
 }
 
 /// A pod's phase.
@@ -79,7 +87,7 @@ pub struct Scheduled {
 }
 
 /// Things a pod can ask for that need a plugin of their own.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
 pub struct Features {
     bits: u16,
 }
@@ -129,7 +137,7 @@ impl Pod {
 
     /// Whether it is one of the pods that the cluster itself cannot do without.
     pub fn is_system_critical(&self) -> bool {
-        self.priority >= SYSTEM_CRITICAL_PRIORITY
+        self.spec.priority >= SYSTEM_CRITICAL_PRIORITY
     }
 
     /// Whether `other` is a version of this waiting pod about which everything was decided already: only what others

@@ -3,7 +3,7 @@
 use super::ids::Text;
 
 /// What a taint does to pods that do not tolerate it.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum Effect {
     /// New pods stay away.
     NoSchedule,
@@ -16,7 +16,7 @@ pub enum Effect {
 }
 
 /// A node's taint.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub struct Taint {
     /// The taint's key.
     pub key: Text,
@@ -27,7 +27,7 @@ pub struct Taint {
 }
 
 /// How a toleration compares its value with the taint's.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Operator {
     /// The values are equal.
     Equal,
@@ -38,7 +38,7 @@ pub enum Operator {
 }
 
 /// A pod's toleration. An empty key or no effect stand for any.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub struct Toleration {
     /// The key; empty for any key.
     pub key: Text,

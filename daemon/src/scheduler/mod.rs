@@ -111,8 +111,8 @@ impl Scheduler {
 
     fn enqueue(&mut self, key: &PodKey, now: Now) {
         let Some(pod) = self.cluster.pod(key) else { return };
-        if self.profiles.contains_key(&pod.scheduler_name) && !self.cluster.is_assumed(key) {
-            self.queue.push(key, pod.priority, now.elapsed);
+        if self.profiles.contains_key(&pod.spec.scheduler_name) && !self.cluster.is_assumed(key) {
+            self.queue.push(key, pod.spec.priority, now.elapsed);
         }
     }
 
@@ -138,7 +138,7 @@ impl Scheduler {
             if self.cluster.is_owner_missing(&pod) && self.queue.postpone(&key, now.elapsed) {
                 continue;
             }
-            let Some(registry) = self.profiles.get(&pod.scheduler_name) else { continue };
+            let Some(registry) = self.profiles.get(&pod.spec.scheduler_name) else { continue };
             let decision = cycle::schedule(&pod, &self.cluster.snapshot(now.wall), registry);
             match decision {
                 Decision::Place { node, seat } => effects.push(self.place(&pod, node, seat, now)),
@@ -234,7 +234,7 @@ fn record(pod: &Pod, event: PodEvent, now: Now) -> Effect {
     Effect::Record {
         pod: pod.key.clone(),
         uid: pod.uid.clone(),
-        scheduler_name: pod.scheduler_name.clone(),
+        scheduler_name: pod.spec.scheduler_name.clone(),
         event,
         at: now.wall,
     }

@@ -55,7 +55,7 @@ fn answer(pod: &Pod, snapshot: &Snapshot<'_>, registry: &Registry) -> Answer {
 /// Whether the pod's scheduler heeds reservations. kube-scheduler by its default name does not know of them; any
 /// other name is taken to be one of the daemon's.
 fn is_obeyed(pod: &Pod) -> bool {
-    &*pod.scheduler_name != DEFAULT_SCHEDULER_NAME
+    &*pod.spec.scheduler_name != DEFAULT_SCHEDULER_NAME
 }
 
 async fn find(session: &Session, name: &str) -> Result<Pod, Failure> {

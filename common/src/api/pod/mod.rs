@@ -10,12 +10,13 @@ use super::meta::{Meta, Pairs, Str, decode, time};
 use super::names;
 use crate::model::chain::chain;
 use crate::model::ids::{NodeName, PodKey, Text, Uid};
-use crate::model::pod::{Phase, Pod, Scheduled};
+use crate::model::pod::{Phase, Pod, PodSpec, Scheduled};
 use crate::model::taint::{Effect, Operator, Toleration};
 use features::{AffinityWire, Used, VolumeWire};
 use requests::{ContainerStatusWire, ContainerWire, ResourcesWire};
 use serde::Deserialize;
 use std::borrow::Cow;
+use std::sync::Arc;
 
 #[derive(Deserialize)]
 struct PodWire<'a> {
@@ -131,7 +132,8 @@ pub fn pod(json: &str) -> Result<Pod, DecodeError> {
             let spec = Spec { node_name, scheduler_name, ..Spec::default() };
             let stub = whole(PodWire { metadata, spec: Some(spec), status: None });
             let problem = Some(chain(&error).into_boxed_str());
-            Ok(Pod { requests: requests::everything(), problem, ..stub })
+            let spec = PodSpec { requests: requests::everything(), ..(*stub.spec).clone() };
+            Ok(Pod { spec: Arc::new(spec), problem, ..stub })
         }
     }
 }
@@ -152,20 +154,22 @@ fn whole(wire: PodWire<'_>) -> Pod {
         uid: Uid::from(&*metadata.uid),
         resource_version: metadata.version(),
         generation: metadata.generation,
-        labels: metadata.labels(),
-        controller: metadata.controller().map(Box::new),
+        labels: Arc::new(metadata.labels()),
+        spec: Arc::new(PodSpec {
+            scheduler_name: text(spec.scheduler_name.as_ref())
+                .unwrap_or_else(|| Text::from(names::DEFAULT_SCHEDULER_NAME)),
+            priority: spec.priority.unwrap_or(0),
+            tolerations: spec.tolerations.iter().flatten().map(toleration).collect(),
+            requests,
+            features,
+        }),
+        controller: metadata.controller().map(Arc::new),
         stamp: metadata.annotation(names::SEAT_STAMP),
         created: time(metadata.creation_timestamp.as_ref()),
         deleting: metadata.is_deleting(),
         node: text(spec.node_name.as_ref()).map(NodeName::from),
-        scheduler_name: text(spec.scheduler_name.as_ref())
-            .unwrap_or_else(|| Text::from(names::DEFAULT_SCHEDULER_NAME)),
-        priority: spec.priority.unwrap_or(0),
-        tolerations: spec.tolerations.iter().flatten().map(toleration).collect(),
-        requests,
         phase: phase(&status),
         scheduled: condition(&status, "PodScheduled").map(scheduled).map(Box::new),
-        features,
         problem,
     }
 }

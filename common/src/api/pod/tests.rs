@@ -24,16 +24,16 @@ fn of_a_typical_pod_everything_that_decisions_read_is_kept() {
     assert_eq!(pod.stamp, None);
     assert_eq!(pod.created.unwrap().to_string(), "2026-01-30T08:14:52Z");
     assert_eq!(pod.node.as_ref().unwrap().as_str(), "ip-10-0-18-7.eu-central-1.compute.internal");
-    assert_eq!((&*pod.scheduler_name, pod.priority), ("reserve-scheduler", 1000));
+    assert_eq!((&*pod.spec.scheduler_name, pod.spec.priority), ("reserve-scheduler", 1000));
     assert_eq!((pod.phase, pod.deleting), (Phase::Running, false));
     assert_eq!(pod.scheduled_at().unwrap().to_string(), "2026-01-30T08:14:53Z");
-    assert_eq!((pod.features, pod.problem.clone()), (Features::default(), None));
+    assert_eq!((pod.spec.features, pod.problem.clone()), (Features::default(), None));
     assert!(pod.is_counted() && !pod.is_waiting());
 }
 
 #[test]
 fn of_a_typical_pod_the_requests_are_summed() {
-    let requests = pod(TYPICAL).unwrap().requests;
+    let requests = pod(TYPICAL).unwrap().spec.requests.clone();
     for asked in [&requests.incoming, requests.counted()] {
         assert_eq!((asked.cpu, asked.memory, asked.pods), (300, 320 << 20, 1));
     }
@@ -42,13 +42,13 @@ fn of_a_typical_pod_the_requests_are_summed() {
 
 #[test]
 fn tolerations_are_read_with_their_defaults() {
-    let typical = pod(TYPICAL).unwrap().tolerations;
+    let typical = pod(TYPICAL).unwrap().spec.tolerations.clone();
     assert_eq!(typical.len(), 2);
     assert_eq!((&*typical[0].key, typical[0].operator), ("node.kubernetes.io/not-ready", Operator::Exists));
     assert_eq!(typical[0].effect, Some(Effect::NoExecute));
     let read = |toleration| {
         let pod = testing::pod("p").with("/spec/tolerations", json!([toleration])).build();
-        let one = pod.tolerations[0].clone();
+        let one = pod.spec.tolerations[0].clone();
         (one.key.to_string(), one.operator, one.value.to_string(), one.effect)
     };
     let none = String::new;
@@ -90,9 +90,9 @@ fn a_bound_pod_counts_until_it_ends_or_is_gone() {
 
 #[test]
 fn the_scheduler_name_is_kube_schedulers_unless_said() {
-    assert_eq!(&*testing::pod("p").build().scheduler_name, "default-scheduler");
-    assert_eq!(&*testing::pod("p").scheduler("").build().scheduler_name, "default-scheduler");
-    assert_eq!(&*testing::pod("p").scheduler("mine").build().scheduler_name, "mine");
+    assert_eq!(&*testing::pod("p").build().spec.scheduler_name, "default-scheduler");
+    assert_eq!(&*testing::pod("p").scheduler("").build().spec.scheduler_name, "default-scheduler");
+    assert_eq!(&*testing::pod("p").scheduler("mine").build().spec.scheduler_name, "mine");
 }
 
 #[test]

@@ -76,7 +76,7 @@ fn fits(cluster: &Cluster, pod: &Pod, on: &str) -> bool {
     let within = |(resource, _): (ResourceName, i64)| {
         promised.get(&resource) <= ledger.node.allocatable.get(&resource)
     };
-    pod.requests.incoming.iter().all(within)
+    pod.spec.requests.incoming.iter().all(within)
 }
 
 proptest! {

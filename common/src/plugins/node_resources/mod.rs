@@ -20,7 +20,7 @@ impl Filter for NodeResourcesFit {
 
     fn prepare<'c>(&'c self, asker: &'c Asker<'c>, _world: &'c Snapshot<'c>) -> NodeFilter<'c> {
         Box::new(|ledger| {
-            let rejections = filter::rejections(&asker.pod.requests.incoming, ledger);
+            let rejections = filter::rejections(&asker.pod.spec.requests.incoming, ledger);
             if rejections.is_empty() { Verdict::Fits } else { Verdict::Rejects(rejections) }
         })
     }
@@ -32,6 +32,6 @@ impl Score for NodeResourcesFit {
     }
 
     fn prepare<'c>(&'c self, asker: &'c Asker<'c>, _world: &'c Snapshot<'c>) -> NodeScore<'c> {
-        Box::new(|ledger| score::least_allocated(&asker.pod.requests, ledger))
+        Box::new(|ledger| score::least_allocated(&asker.pod.spec.requests, ledger))
     }
 }

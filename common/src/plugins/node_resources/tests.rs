@@ -33,7 +33,7 @@ fn what_is_left_must_be_enough() {
         (pod("p").cpu("10e99"), vec!["Insufficient cpu"]),
     ];
     for (pod, expected) in table {
-        assert_eq!(said(gpus(), &there, &pod), expected, "{:?}", pod.build().requests.incoming);
+        assert_eq!(said(gpus(), &there, &pod), expected, "{:?}", pod.build().spec.requests.incoming);
     }
 }
 

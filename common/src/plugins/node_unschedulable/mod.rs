@@ -22,7 +22,7 @@ impl Filter for NodeUnschedulable {
 
     fn prepare<'c>(&'c self, asker: &'c Asker<'c>, _world: &'c Snapshot<'c>) -> NodeFilter<'c> {
         let cordon = Taint { key: CORDON.into(), value: Text::default(), effect: Effect::NoSchedule };
-        let tolerated = asker.pod.tolerations.iter().any(|toleration| toleration.tolerates(&cordon));
+        let tolerated = asker.pod.spec.tolerations.iter().any(|toleration| toleration.tolerates(&cordon));
         Box::new(move |ledger| {
             if ledger.node.unschedulable && !tolerated {
                 let reason = Reason::Unschedulable;

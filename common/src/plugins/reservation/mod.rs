@@ -25,7 +25,7 @@ impl Filter for Reservation {
 
     fn prepare<'c>(&'c self, asker: &'c Asker<'c>, _world: &'c Snapshot<'c>) -> NodeFilter<'c> {
         Box::new(|ledger| {
-            let rejections = rejections(&asker.pod.requests.incoming, &ledger.room_for(asker));
+            let rejections = rejections(&asker.pod.spec.requests.incoming, &ledger.room_for(asker));
             if rejections.is_empty() { Verdict::Fits } else { Verdict::Rejects(rejections) }
         })
     }

@@ -44,7 +44,7 @@ fn strangers_find_only_what_is_not_kept() {
             reasons(&Reservation, town(), &stranger),
             expected,
             "{:?}",
-            stranger.build().requests.incoming
+            stranger.build().spec.requests.incoming
         );
     }
     let first = reasons(&super::super::node_resources::NodeResourcesFit, town(), &pod("x").cpu("5"));

@@ -18,7 +18,7 @@ impl Filter for TaintToleration {
     }
 
     fn prepare<'c>(&'c self, asker: &'c Asker<'c>, _world: &'c Snapshot<'c>) -> NodeFilter<'c> {
-        Box::new(|ledger| match untolerated(&ledger.node.taints, &asker.pod.tolerations) {
+        Box::new(|ledger| match untolerated(&ledger.node.taints, &asker.pod.spec.tolerations) {
             Some(taint) => Verdict::Rejects(vec![Rejection {
                 plugin: NAME,
                 reason: Reason::Taint(taint.clone()),
@@ -35,7 +35,7 @@ impl Score for TaintToleration {
     }
 
     fn prepare<'c>(&'c self, asker: &'c Asker<'c>, _world: &'c Snapshot<'c>) -> NodeScore<'c> {
-        Box::new(|ledger| unwelcome(&ledger.node.taints, &asker.pod.tolerations))
+        Box::new(|ledger| unwelcome(&ledger.node.taints, &asker.pod.spec.tolerations))
     }
 
     /// The fewer such taints the better: none is best, and if none has any, all are.

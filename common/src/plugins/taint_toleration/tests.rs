@@ -37,7 +37,7 @@ fn taints_keep_out_who_does_not_tolerate_them() {
     for (taint, pod, kept_out) in table {
         let expected = if kept_out { vec![message] } else { Vec::new() };
         let found = reasons(&TaintToleration, world().node(node("n1").taint(taint)), &pod);
-        assert_eq!(found, expected, "{taint}: {:?}", pod.build().tolerations);
+        assert_eq!(found, expected, "{taint}: {:?}", pod.build().spec.tolerations);
     }
 }
 

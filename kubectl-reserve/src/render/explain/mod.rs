@@ -81,6 +81,7 @@ fn refused(report: &Report<'_, '_>, refusal: &Refusal) -> String {
 fn header(report: &Report<'_, '_>) -> String {
     let pod = report.asker.pod;
     let asks: Vec<String> = pod
+        .spec
         .requests
         .incoming
         .iter()
@@ -95,7 +96,7 @@ fn header(report: &Report<'_, '_>) -> String {
     let owner = report.asker.top().map_or_else(String::new, |top| format!("   of {}/{}", top.kind, top.name));
     format!(
         "Pod {}{owner}{waits}   asks {asks}\nscheduler {}, priority {}\n",
-        pod.key, pod.scheduler_name, pod.priority
+        pod.key, pod.spec.scheduler_name, pod.spec.priority
     )
 }
 
@@ -125,7 +126,7 @@ fn verdict(report: &Report<'_, '_>, trace: &Trace, blocked: &[Blocked<'_, '_>]) 
         let more = if rest.is_empty() { String::new() } else { format!(" and {} more", rest.len()) };
         return format!(
             "It fits now on {first}{more}. If it stays Pending, is a scheduler called {} running?",
-            report.asker.pod.scheduler_name
+            report.asker.pod.spec.scheduler_name
         );
     }
     let Some(nearest) = blocked.iter().min_by_key(|node| node.distance(report)) else {
@@ -155,7 +156,7 @@ fn verdict(report: &Report<'_, '_>, trace: &Trace, blocked: &[Blocked<'_, '_>]) 
 fn said(pod: &Pod) -> String {
     match &pod.scheduled {
         Some(condition) if !condition.is_true && !condition.message.is_empty() => {
-            format!("\n{} said: {}\n", pod.scheduler_name, printable(&condition.message))
+            format!("\n{} said: {}\n", pod.spec.scheduler_name, printable(&condition.message))
         }
         _ => String::new(),
     }

@@ -10,8 +10,8 @@ use serde_json::{Value, json};
 #[test]
 fn a_pod_may_be_almost_empty() {
     let bare = pod(r#"{"metadata":{"name":"p"}}"#).unwrap();
-    assert_eq!((bare.phase, bare.resource_version, bare.priority), (Phase::Pending, 0, 0));
-    assert_eq!((bare.requests.incoming.pods, bare.requests.incoming.cpu), (1, 0));
+    assert_eq!((bare.phase, bare.resource_version, bare.spec.priority), (Phase::Pending, 0, 0));
+    assert_eq!((bare.spec.requests.incoming.pods, bare.spec.requests.incoming.cpu), (1, 0));
     assert!(bare.is_waiting());
 }
 
@@ -78,8 +78,11 @@ fn absurd_times_hide_no_pod() {
 fn an_unreadable_amount_is_named_with_its_path_and_fits_nowhere() {
     let problem = |pointer: &str, amount: &str| {
         let pod = testing::pod("p").with(pointer, json!(amount)).build();
-        assert_eq!((pod.requests.counted().cpu, pod.requests.incoming.memory), (i64::MAX, i64::MAX));
-        assert_eq!(pod.requests.counted().pods, 1);
+        assert_eq!(
+            (pod.spec.requests.counted().cpu, pod.spec.requests.incoming.memory),
+            (i64::MAX, i64::MAX)
+        );
+        assert_eq!(pod.spec.requests.counted().pods, 1);
         pod.problem.unwrap().to_string()
     };
     assert_eq!(
@@ -102,7 +105,7 @@ fn an_unreadable_amount_is_named_with_its_path_and_fits_nowhere() {
 fn an_astronomical_amount_is_readable_and_fits_nowhere() {
     for amount in ["10e99", "1e2147483647", "2000E", "99999999999999999999999"] {
         let pod = testing::pod("p").cpu(amount).memory(amount).build();
-        assert_eq!((pod.problem.clone(), pod.requests.incoming.memory), (None, i64::MAX), "{amount}");
+        assert_eq!((pod.problem.clone(), pod.spec.requests.incoming.memory), (None, i64::MAX), "{amount}");
     }
 }
 
@@ -116,7 +119,7 @@ fn annotations_of_a_mebibyte_leave_nothing_behind() {
 fn hundreds_of_containers_are_all_counted() {
     let container = json!({ "name": "c", "resources": { "requests": { "cpu": "1m", "memory": "1Mi" } } });
     let pod = testing::pod("p").with("/spec/containers", json!(vec![container; 500])).build();
-    assert_eq!((pod.requests.incoming.cpu, pod.requests.incoming.memory), (500, 500 << 20));
+    assert_eq!((pod.spec.requests.incoming.cpu, pod.spec.requests.incoming.memory), (500, 500 << 20));
 }
 
 #[test]
@@ -131,7 +134,7 @@ fn a_pod_that_cannot_be_understood_still_takes_its_room() {
     let json = r#"{"metadata":{"name":"p","namespace":"d","uid":"u"},"spec":{"nodeName":"n1","containers":{"a":1}}}"#;
     let odd = pod(json).unwrap();
     assert_eq!((&*odd.key.name, odd.node.as_ref().map(|node| node.as_str())), ("p", Some("n1")));
-    assert_eq!((odd.is_counted(), odd.requests.counted().cpu), (true, i64::MAX));
+    assert_eq!((odd.is_counted(), odd.spec.requests.counted().cpu), (true, i64::MAX));
     assert!(odd.problem.unwrap().contains("expected a sequence"));
 }
 

@@ -5,7 +5,7 @@ use crate::testing::pod;
 use serde_json::{Value, json};
 
 fn features(pointer: &str, value: Value) -> Vec<Feature> {
-    pod("p").with(pointer, value).build().features.iter().collect()
+    pod("p").with(pointer, value).build().spec.features.iter().collect()
 }
 
 #[test]
