@@ -1,43 +1,51 @@
-//! The books of one node at one moment: what is used, what is kept for whom, what is left for a given pod.
+//! The books of one node: what is used, what is kept for whom, what is left for a given pod.
 //!
 //! Each reservation is counted exactly once: as the replaced pod while that is still there, as held room after
 //! that, as the replacement once it is bound; and not at all when it is no longer live. The switch happens in the
-//! same state update, because nothing here is remembered: it all follows from node, pods and time.
+//! same state update, because a state is never carried on: it all follows from node, pods and time.
 //!
 //! The books say what is so, never that it fits: people can promise more than a node has.
 
+use super::Owners;
+use super::nodes::NodeId;
 use super::taken::{age, taken};
 use super::whose::Asker;
 use crate::model::requests::NonZero;
 use crate::model::reservation::{Reservation, ReservationId};
-use crate::model::{Node, ResourceName, Resources};
+use crate::model::{Node, Pod, ResourceName, Resources, Uid};
 use jiff::Timestamp;
-use std::borrow::Cow;
+use std::sync::Arc;
 
 /// The books of one node.
-#[derive(Debug)]
-pub struct Ledger<'w> {
+#[derive(Clone, Debug)]
+pub struct Ledger {
+    /// The node's place.
+    pub id: NodeId,
     /// The node.
-    pub node: &'w Node,
-    /// What the pods on it have asked for, one slot each.
+    pub node: Arc<Node>,
+    /// The pods that take room on it: bound there, or assumed.
+    pub pods: Vec<Arc<Pod>>,
+    /// What they have asked for, one slot each.
     pub used: Resources,
     /// The same as scores see it, where a container that asks for nothing counts as a little.
     pub used_non_zero: NonZero,
+    /// The lowest priority among them; the highest there is if there are none.
+    pub lowest_priority: i32,
     /// Its well-formed reservations, sorted by key.
-    pub entries: Vec<Entry<'w>>,
+    pub entries: Vec<Entry>,
 }
 
 /// A reservation in the books.
-#[derive(Debug)]
-pub struct Entry<'w> {
+#[derive(Clone, Debug)]
+pub struct Entry {
     /// The reservation.
-    pub reservation: &'w Reservation,
+    pub reservation: Arc<Reservation>,
     /// What has become of it.
     pub state: State,
     /// What is kept empty for it now.
     pub held: Resources,
     /// The pod that took it.
-    pub taken_by: Option<&'w crate::model::Pod>,
+    pub taken_by: Option<Arc<Pod>>,
 }
 
 /// What has become of a reservation. An *invalid* one never gets into the books.
@@ -55,20 +63,9 @@ pub enum State {
     Expired,
 }
 
-/// A pod that takes room on a node: bound there, or assumed.
-#[derive(Clone, Debug)]
-pub struct Counted<'w> {
-    /// The pod and its owners.
-    pub asker: Asker<'w>,
-    /// The reservation that it claims to have taken.
-    pub stamp: Option<Cow<'w, str>>,
-    /// When it was scheduled.
-    pub since: Option<Timestamp>,
-}
-
 /// What a node has for one pod.
 #[derive(Debug)]
-pub struct Room<'l, 'w> {
+pub struct Room<'l> {
     /// What the node has for pods.
     pub allocatable: &'l Resources,
     /// What pods on it have asked for.
@@ -76,36 +73,57 @@ pub struct Room<'l, 'w> {
     /// What is kept for others.
     pub reserved: Resources,
     /// For whom it is kept.
-    pub kept: Vec<&'l Entry<'w>>,
+    pub kept: Vec<&'l Entry>,
     /// The reservation that the pod would take.
-    pub own: Option<&'w ReservationId>,
+    pub own: Option<&'l ReservationId>,
 }
 
-impl<'w> Ledger<'w> {
-    /// Does the books of `node` with the pods counted on it.
-    pub fn new(node: &'w Node, pods: &[Counted<'w>], now: Timestamp) -> Self {
-        let mut used = Resources::default();
-        let mut used_non_zero = NonZero::default();
-        for counted in pods {
-            used.add_assign(counted.asker.pod.spec.requests.counted());
-            let counts = counted.asker.pod.spec.requests.non_zero_counted;
-            used_non_zero.cpu = used_non_zero.cpu.saturating_add(counts.cpu);
-            used_non_zero.memory = used_non_zero.memory.saturating_add(counts.memory);
+impl Ledger {
+    /// The books of a node without pods, before its reservations are looked at.
+    pub fn new(id: NodeId, node: Arc<Node>) -> Self {
+        Self {
+            id,
+            node,
+            pods: Vec::new(),
+            used: Resources::default(),
+            used_non_zero: NonZero::default(),
+            lowest_priority: i32::MAX,
+            entries: Vec::new(),
         }
-        let reservations: Vec<&Reservation> =
-            node.reservations.iter().filter_map(|parsed| parsed.valid()).collect();
-        let mut entries = entries(&reservations, pods, now);
-        mark_short(&mut entries, &node.allocatable, &used);
-        Self { node, used, used_non_zero, entries }
+    }
+
+    /// A pod takes room.
+    pub fn add(&mut self, pod: Arc<Pod>) {
+        self.count(&pod);
+        self.pods.push(pod);
+        self.check();
+    }
+
+    /// A pod leaves; the last of that UID, if there are several.
+    pub fn remove(&mut self, uid: &Uid) -> Option<Arc<Pod>> {
+        let index = self.pods.iter().rposition(|pod| pod.uid == *uid)?;
+        let pod = self.pods.remove(index);
+        let requests = &pod.spec.requests;
+        // A sum that ran against the end of the numbers cannot be taken apart again.
+        let is_over = self.used.is_saturated() || self.used_non_zero.is_saturated();
+        if is_over || self.lowest_priority == pod.spec.priority {
+            self.recount();
+        } else {
+            self.used.sub_assign(requests.counted());
+            self.used_non_zero.cpu -= requests.non_zero_counted.cpu;
+            self.used_non_zero.memory -= requests.non_zero_counted.memory;
+        }
+        self.check();
+        Some(pod)
     }
 
     /// The room that `asker` finds here: everything that is neither used nor kept for others.
-    pub fn room_for<'l>(&'l self, asker: &Asker<'_>) -> Room<'l, 'w> {
+    pub fn room_for<'l>(&'l self, asker: &Asker<'_>) -> Room<'l> {
         let own = self.own(asker);
         let mut reserved = Resources::default();
         let mut kept = Vec::new();
         for (index, entry) in self.entries.iter().enumerate() {
-            if own == Some(index) || entry.held.is_zero() || asker.passes(entry.reservation) {
+            if own == Some(index) || entry.held.is_zero() || asker.passes(&entry.reservation) {
                 continue;
             }
             reserved.add_assign(&entry.held);
@@ -115,25 +133,64 @@ impl<'w> Ledger<'w> {
         Room { allocatable: &self.node.allocatable, used: &self.used, reserved, kept, own }
     }
 
+    /// Does the books of the reservations.
+    pub(super) fn settle(&mut self, owners: &Owners, now: Timestamp) {
+        if self.node.reservations.is_empty() {
+            self.entries.clear();
+            return;
+        }
+        let askers: Vec<Asker<'_>> = self.pods.iter().map(|pod| Asker::new(pod, owners)).collect();
+        let valid = self.node.reservations.iter().filter_map(|parsed| parsed.valid());
+        let reservations: Vec<&Arc<Reservation>> = valid.collect();
+        self.entries = entries(&reservations, &askers, &self.pods, now);
+        mark_short(&mut self.entries, &self.node.allocatable, &self.used);
+    }
+
+    fn count(&mut self, pod: &Pod) {
+        let requests = &pod.spec.requests;
+        self.used.add_assign(requests.counted());
+        let (sum, counts) = (&mut self.used_non_zero, requests.non_zero_counted);
+        sum.cpu = sum.cpu.saturating_add(counts.cpu);
+        sum.memory = sum.memory.saturating_add(counts.memory);
+        self.lowest_priority = self.lowest_priority.min(pod.spec.priority);
+    }
+
+    fn recount(&mut self) {
+        let pods = std::mem::take(&mut self.pods);
+        *self = Self { entries: std::mem::take(&mut self.entries), ..Self::new(self.id, Arc::clone(&self.node)) };
+        pods.iter().for_each(|pod| self.count(pod));
+        self.pods = pods;
+    }
+
+    /// The sums are what they are sums of. Whatever changes a ledger ends here.
+    fn check(&self) {
+        if cfg!(debug_assertions) {
+            let mut again = self.clone();
+            again.recount();
+            let sums = |ledger: &Self| (ledger.used.clone(), ledger.used_non_zero, ledger.lowest_priority);
+            debug_assert_eq!(sums(self), sums(&again), "the books of {} are wrong", self.node.name);
+        }
+    }
+
     /// The entry that `asker` would take: the one made for a pod of its name, else the oldest that it may use. A
     /// seat goes before the plain form, which stays for others to share.
     fn own(&self, asker: &Asker<'_>) -> Option<usize> {
         let usable = self.entries.iter().enumerate().filter(|(_, entry)| {
-            matches!(entry.state, State::Held | State::Short) && asker.may_use(entry.reservation)
+            matches!(entry.state, State::Held | State::Short) && asker.may_use(&entry.reservation)
         });
         let is_named = |reservation: &Reservation| {
             reservation.replaces().is_some_and(|replaced| replaced.name == asker.pod.key.name)
         };
         usable
             .min_by_key(|(_, entry)| {
-                let reservation = entry.reservation;
+                let reservation = &*entry.reservation;
                 (reservation.is_manual(), !is_named(reservation), age(reservation))
             })
             .map(|(index, _)| index)
     }
 }
 
-impl Room<'_, '_> {
+impl Room<'_> {
     /// How much of `resource` is left for the pod; negative when the node has promised more than it has.
     pub fn free(&self, resource: &ResourceName) -> i64 {
         let left = self.allocatable.get(resource).saturating_sub(self.used.get(resource));
@@ -141,37 +198,43 @@ impl Room<'_, '_> {
     }
 }
 
-fn entries<'w>(reservations: &[&'w Reservation], pods: &[Counted<'w>], now: Timestamp) -> Vec<Entry<'w>> {
-    let live: Vec<&Reservation> = reservations.iter().copied().filter(|one| one.is_live(now)).collect();
+fn entries(
+    reservations: &[&Arc<Reservation>],
+    askers: &[Asker<'_>],
+    pods: &[Arc<Pod>],
+    now: Timestamp,
+) -> Vec<Entry> {
+    let live: Vec<&Reservation> =
+        reservations.iter().map(|one| &***one).filter(|one| one.is_live(now)).collect();
     let occupied: Vec<bool> = live.iter().map(|reservation| is_occupied(reservation, pods)).collect();
-    let mut takers = taken(&live, &occupied, pods).into_iter().zip(occupied);
-    let entry = |reservation: &'w Reservation| {
-        let empty = Resources::default();
-        let new = |state, held, taken_by| Entry { reservation, state, held, taken_by };
-        if !reservation.is_live(now) {
-            return new(State::Expired, empty, None);
-        }
-        let (taker, occupied) = takers.next().unwrap_or_default();
-        match taker.map(|index| pods[index].asker.pod) {
-            _ if reservation.is_manual() => pooled(reservation, pods),
-            _ if occupied => new(State::Occupied, empty, None),
-            Some(pod) => new(State::Taken, empty, Some(pod)),
-            None => new(State::Held, reservation.amount.clone(), None),
-        }
+    let mut takers = taken(&live, &occupied, askers).into_iter().zip(occupied);
+    let entry = |reservation: &&Arc<Reservation>| {
+        let reservation = Arc::clone(reservation);
+        let (state, held, taken_by) = if reservation.is_live(now) {
+            let (taker, occupied) = takers.next().unwrap_or_default();
+            match taker.map(|index| Arc::clone(&pods[index])) {
+                _ if reservation.is_manual() => pooled(&reservation, askers),
+                _ if occupied => (State::Occupied, Resources::default(), None),
+                Some(pod) => (State::Taken, Resources::default(), Some(pod)),
+                None => (State::Held, reservation.amount.clone(), None),
+            }
+        } else {
+            (State::Expired, Resources::default(), None)
+        };
+        Entry { reservation, state, held, taken_by }
     };
-    reservations.iter().copied().map(entry).collect()
+    reservations.iter().map(entry).collect()
 }
 
-fn is_occupied(reservation: &Reservation, pods: &[Counted<'_>]) -> bool {
-    let replaced = reservation.replaces();
-    replaced.is_some_and(|replaced| pods.iter().any(|counted| counted.asker.pod.uid == replaced.uid))
+fn is_occupied(reservation: &Reservation, pods: &[Arc<Pod>]) -> bool {
+    reservation.replaces().is_some_and(|replaced| pods.iter().any(|pod| pod.uid == replaced.uid))
 }
 
 /// The plain form: what the owner's pods on the node do not use of it yet.
-fn pooled<'w>(reservation: &'w Reservation, pods: &[Counted<'w>]) -> Entry<'w> {
+fn pooled(reservation: &Reservation, askers: &[Asker<'_>]) -> (State, Resources, Option<Arc<Pod>>) {
     let mut used = Resources::default();
-    for counted in pods.iter().filter(|counted| counted.asker.may_use(reservation)) {
-        used.add_assign(counted.asker.pod.spec.requests.counted());
+    for asker in askers.iter().filter(|asker| asker.may_use(reservation)) {
+        used.add_assign(asker.pod.spec.requests.counted());
     }
     let mut held = Resources::default();
     for (resource, amount) in reservation.amount.iter() {
@@ -179,11 +242,11 @@ fn pooled<'w>(reservation: &'w Reservation, pods: &[Counted<'w>]) -> Entry<'w> {
         held.set(resource, left);
     }
     let state = if held.is_zero() { State::Occupied } else { State::Held };
-    Entry { reservation, state, held, taken_by: None }
+    (state, held, None)
 }
 
 /// Marks the held entries whose node has promised more than it has, of something that they keep.
-fn mark_short(entries: &mut [Entry<'_>], allocatable: &Resources, used: &Resources) {
+fn mark_short(entries: &mut [Entry], allocatable: &Resources, used: &Resources) {
     let mut promised = used.clone();
     entries.iter().for_each(|entry| promised.add_assign(&entry.held));
     for entry in entries.iter_mut().filter(|entry| entry.state == State::Held) {

@@ -11,38 +11,63 @@
 //!
 //! Knows nothing of: the API server, the queue, what a plugin would say.
 
+mod column;
 pub mod event;
 pub mod ledger;
+mod memo;
+mod nodes;
 mod owners;
+mod pods;
+mod pool;
+mod seen;
+mod shared;
 pub mod snapshot;
 mod taken;
 #[cfg(test)]
 mod tests;
 pub mod whose;
 
+pub use column::{Column, Domains, PerNode};
 pub use event::{Change, Event, Seen};
 pub use ledger::{Ledger, State};
+pub use nodes::{BLOCK, NodeId};
 pub use owners::Owners;
 pub use snapshot::Snapshot;
 pub use whose::Asker;
 
-use crate::model::ids::{NodeName, PodKey, Uid};
-use crate::model::owner::{Owner, OwnerKind, Workload};
-use crate::model::{Node, Pod, ReservationId};
+use crate::model::ids::{NodeName, PodKey, Text, Uid};
+use crate::model::owner::{Owner, OwnerKind};
+use crate::model::{Pod, ReservationId};
 use jiff::Timestamp;
+use memo::Memo;
+use nodes::Nodes;
+use pods::Pods;
+use shared::Shared;
 use std::collections::{BTreeMap, BTreeSet};
+use std::sync::Arc;
 
 /// The belief.
 #[derive(Debug, Default)]
 pub struct Cluster {
-    nodes: BTreeMap<NodeName, Node>,
-    pods: BTreeMap<PodKey, Pod>,
+    nodes: Nodes,
+    pods: Pods,
     owners: Owners,
-    assumed: BTreeMap<PodKey, Assumed>,
+    /// Pods that we decided to bind, before their bindings were seen: as they will be once they are bound.
+    assumed: BTreeMap<PodKey, Arc<Pod>>,
+    /// Pods on nodes that were not seen yet, or no longer are.
+    homeless: BTreeMap<NodeName, Vec<Arc<Pod>>>,
+    /// Waiting pods that others were preempted for, by the node where that was.
+    nominated: BTreeMap<NodeName, Vec<Arc<Pod>>>,
+    /// The nodes with reservations.
+    reserved: BTreeSet<NodeId>,
+    /// The moment as of which the books are done.
+    now: Timestamp,
     listed: BTreeSet<Listed>,
+    shared: Shared,
+    memo: Memo,
 }
 
-/// A pod that we decided to bind, before its binding was seen.
+/// A decision to bind a pod, before its binding was seen.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Assumed {
     /// Which pod, since another may come under the same key.
@@ -64,25 +89,6 @@ enum Listed {
 }
 
 impl Cluster {
-    /// Learns something and says what it altered.
-    pub fn apply(&mut self, event: Event) -> Vec<Change> {
-        let mut changes = Vec::new();
-        match event {
-            Event::Nodes(Seen::Applied(node)) => self.node_applied(node, &mut changes),
-            Event::Nodes(Seen::Deleted(node)) => self.node_deleted(&node.name, &node.uid, &mut changes),
-            Event::Nodes(Seen::Relisted(live)) => self.nodes_relisted(live, &mut changes),
-            Event::Pods(Seen::Applied(pod)) => self.pod_applied(pod, &mut changes),
-            Event::Pods(Seen::Deleted(pod)) => self.pod_deleted(&pod.key, &pod.uid, &mut changes),
-            Event::Pods(Seen::Relisted(live)) => self.pods_relisted(live, &mut changes),
-            Event::Workloads(kind, seen) => self.workloads_seen(kind, seen, &mut changes),
-            Event::Unreadable(kind) => {
-                self.listed.insert(Listed::Workloads(kind));
-                self.owners.cannot_read(kind);
-            }
-        }
-        changes
-    }
-
     /// Whether everything has been listed once. Before that nothing may be decided: what has not arrived yet looks
     /// like room.
     pub fn is_complete(&self) -> bool {
@@ -91,12 +97,18 @@ impl Cluster {
     }
 
     /// What decisions read, as of `now`.
-    pub fn snapshot(&self, now: Timestamp) -> Snapshot<'_> {
-        Snapshot::new(&self.nodes, &self.pods, &self.assumed, &self.owners, now)
+    pub fn snapshot(&mut self, now: Timestamp) -> Snapshot<'_> {
+        let is_due = self.next_expiry(self.now).is_some_and(|expiry| expiry <= now);
+        let is_back = now < self.now;
+        self.now = now;
+        if is_due || is_back {
+            self.settle_all();
+        }
+        Snapshot::new(self)
     }
 
     /// The pod under `key`.
-    pub fn pod(&self, key: &PodKey) -> Option<&Pod> {
+    pub fn pod(&self, key: &PodKey) -> Option<&Arc<Pod>> {
         self.pods.get(key)
     }
 
@@ -108,7 +120,7 @@ impl Cluster {
             name: found.name.clone(),
             uid: uid.clone(),
         });
-        let pod = || self.pods.values().find(|pod| pod.uid == *uid);
+        let pod = || self.pods.iter().find(|pod| pod.uid == *uid);
         workload.or_else(|| {
             pod().map(|pod| Owner {
                 kind: "Pod".into(),
@@ -126,7 +138,7 @@ impl Cluster {
 
     /// Where the pod under `key` is assumed to be, if it is that very pod.
     pub fn assumed_node(&self, key: &PodKey, uid: &Uid) -> Option<&NodeName> {
-        self.assumed.get(key).filter(|assumed| assumed.uid == *uid).map(|assumed| &assumed.node)
+        self.assumed.get(key).filter(|assumed| assumed.uid == *uid)?.node.as_ref()
     }
 
     /// Whether the pod claims an owner that has not been read yet.
@@ -134,132 +146,101 @@ impl Cluster {
         self.owners.is_missing_for(pod)
     }
 
-    /// Counts the pod under `key` on a node although its binding has not been seen.
-    pub fn assume(&mut self, key: PodKey, assumed: Assumed) {
-        self.assumed.insert(key, assumed);
+    /// Counts the pod under `key` on a node although its binding has not been seen. Nothing happens if the pod is no
+    /// longer there.
+    pub fn assume(&mut self, key: &PodKey, assumed: Assumed) {
+        let Some(pod) = self.pods.get(key).filter(|pod| pod.uid == assumed.uid && pod.node.is_none()) else {
+            return;
+        };
+        let stamp = assumed.seat.map(|seat| Text::from(seat.to_string()));
+        let pod = Arc::new(pod.bound(assumed.node, stamp, Some(assumed.since)));
+        self.forget(key, &assumed.uid);
+        self.assumed.insert(key.clone(), Arc::clone(&pod));
+        self.unnominate(&pod);
+        self.enter(pod);
     }
 
     /// Takes an assumption back, once it is known that the pod was not bound. Nothing happens if the assumption is
     /// about another pod of that name, or was confirmed meanwhile.
     pub fn forget(&mut self, key: &PodKey, uid: &Uid) -> Vec<Change> {
-        match self.assumed.get(key) {
-            Some(assumed) if assumed.uid == *uid => {
-                let node = assumed.node.clone();
-                self.assumed.remove(key);
-                vec![Change::RoomFreed(node)]
-            }
-            _ => Vec::new(),
+        if self.assumed.get(key).is_none_or(|assumed| assumed.uid != *uid) {
+            return Vec::new();
         }
+        let Some(pod) = self.assumed.remove(key) else { return Vec::new() };
+        self.leave(&pod);
+        if let Some(waiting) = self.pods.get(key).cloned() {
+            self.nominate(waiting);
+        }
+        pod.node.iter().map(|node| Change::RoomFreed(node.clone())).collect()
     }
 
     /// The next time after `now` at which a reservation ends by itself.
     pub fn next_expiry(&self, now: Timestamp) -> Option<Timestamp> {
-        let reservations = self.nodes.values().flat_map(|node| &node.reservations);
-        reservations.filter_map(|parsed| parsed.valid()?.expires()).filter(|expires| *expires > now).min()
+        let ledgers = self.reserved.iter().filter_map(|id| self.nodes.get(*id));
+        let entries = ledgers.flat_map(|ledger| &ledger.entries);
+        entries.filter_map(|entry| entry.reservation.expires()).filter(|expires| *expires > now).min()
     }
 
-    fn node_applied(&mut self, node: Node, changes: &mut Vec<Change>) {
-        if let Some(known) = self.nodes.get(&node.name)
-            && known.uid == node.uid
-            && known.resource_version > node.resource_version
-        {
-            return;
-        }
-        // Kubelets report all the time, mostly what is known.
-        if self.nodes.get(&node.name).is_none_or(|known| !known.offers_same(&node)) {
-            changes.push(Change::NodeChanged(node.name.clone()));
-        }
-        self.nodes.insert(node.name.clone(), node);
-    }
-
-    fn node_deleted(&mut self, name: &NodeName, uid: &Uid, changes: &mut Vec<Change>) {
-        if self.nodes.get(name).is_some_and(|known| known.uid == *uid) {
-            self.nodes.remove(name);
-            changes.push(Change::NodeGone(name.clone()));
+    /// A pod takes room on its node.
+    fn enter(&mut self, pod: Arc<Pod>) {
+        let Some(name) = pod.node.as_ref() else { return };
+        match self.nodes.id(name) {
+            Some(id) => self.change(id, |ledger| ledger.add(pod)),
+            None => self.homeless.entry(name.clone()).or_default().push(pod),
         }
     }
 
-    fn nodes_relisted(&mut self, live: Vec<Node>, changes: &mut Vec<Change>) {
-        self.listed.insert(Listed::Nodes);
-        let names: BTreeSet<&NodeName> = live.iter().map(|node| &node.name).collect();
-        let vanished: Vec<(NodeName, Uid)> = self
-            .nodes
-            .values()
-            .filter(|node| !names.contains(&node.name))
-            .map(|node| (node.name.clone(), node.uid.clone()))
-            .collect();
-        vanished.iter().for_each(|(name, uid)| self.node_deleted(name, uid, changes));
-        live.into_iter().for_each(|node| self.node_applied(node, changes));
-    }
-
-    fn pod_applied(&mut self, pod: Pod, changes: &mut Vec<Change>) {
-        match self.pods.get(&pod.key) {
-            Some(known) if known.uid != pod.uid => {
-                let uid = known.uid.clone();
-                self.pod_deleted(&pod.key, &uid, changes);
+    /// A pod no longer takes room on its node.
+    fn leave(&mut self, pod: &Pod) {
+        let Some(name) = pod.node.as_ref() else { return };
+        if let Some(id) = self.nodes.id(name) {
+            self.change(id, |ledger| drop(ledger.remove(&pod.uid)));
+        } else if let Some(pods) = self.homeless.get_mut(name) {
+            pods.retain(|known| known.uid != pod.uid);
+            if pods.is_empty() {
+                self.homeless.remove(name);
             }
-            Some(known) if known.resource_version > pod.resource_version => return,
-            _ => {}
         }
-        if pod.node.is_some() {
-            self.confirm(&pod, changes);
-        }
-        // Most news of a waiting pod is what we ourselves wrote into its condition.
-        if self.pods.get(&pod.key).is_some_and(|known| known.is_waiting() && known.asks_same(&pod)) {
-            self.pods.insert(pod.key.clone(), pod);
-            return;
-        }
-        let was_counted = self.pods.get(&pod.key).filter(|known| known.is_counted());
-        let left = was_counted.filter(|known| !pod.is_counted() || pod.spec.requests != known.spec.requests);
-        changes.push(match left.and_then(|known| known.node.clone()) {
-            Some(node) => Change::RoomFreed(node),
-            _ if pod.is_waiting() => Change::PodWaiting(pod.key.clone()),
-            _ => Change::PodSettled(pod.key.clone()),
-        });
-        self.pods.insert(pod.key.clone(), pod);
     }
 
-    /// The binding of an assumed pod was seen: from now on the pod itself says where it is.
-    fn confirm(&mut self, pod: &Pod, changes: &mut Vec<Change>) {
-        let freed = self.forget(&pod.key, &pod.uid);
-        // Bound by somebody else to another node: the room that was assumed for it is free again.
-        changes.extend(freed.into_iter().filter(|change| match change {
-            Change::RoomFreed(node) => pod.node.as_ref() != Some(node),
-            _ => true,
-        }));
+    /// Notes where a waiting pod is nominated to.
+    fn nominate(&mut self, pod: Arc<Pod>) {
+        if pod.is_waiting()
+            && let Some(node) = &pod.nominated
+        {
+            self.nominated.entry(node.clone()).or_default().push(pod);
+        }
     }
 
-    fn pod_deleted(&mut self, key: &PodKey, uid: &Uid, changes: &mut Vec<Change>) {
-        if self.pods.get(key).is_none_or(|known| known.uid != *uid) {
-            return;
+    /// Forgets it.
+    fn unnominate(&mut self, pod: &Pod) {
+        if let Some(node) = &pod.nominated
+            && let Some(pods) = self.nominated.get_mut(node)
+        {
+            pods.retain(|known| known.uid != pod.uid);
+            if pods.is_empty() {
+                self.nominated.remove(node);
+            }
         }
-        let known = self.pods.remove(key);
-        if let Some(node) = known.and_then(|pod| pod.node) {
-            changes.push(Change::RoomFreed(node));
-        }
-        changes.extend(self.forget(key, uid));
-        changes.push(Change::PodSettled(key.clone()));
     }
 
-    fn pods_relisted(&mut self, live: Vec<Pod>, changes: &mut Vec<Change>) {
-        self.listed.insert(Listed::Pods);
-        let keys: BTreeSet<&PodKey> = live.iter().map(|pod| &pod.key).collect();
-        let vanished: Vec<(PodKey, Uid)> = self
-            .pods
-            .iter()
-            .filter(|(key, _)| !keys.contains(key))
-            .map(|(key, pod)| (key.clone(), pod.uid.clone()))
-            .collect();
-        vanished.iter().for_each(|(key, uid)| self.pod_deleted(key, uid, changes));
-        live.into_iter().for_each(|pod| self.pod_applied(pod, changes));
+    /// Changes the books of a node, and what follows from them.
+    fn change(&mut self, id: NodeId, change: impl FnOnce(&mut Ledger)) {
+        if let Some(ledger) = self.nodes.change(id) {
+            change(ledger);
+            ledger.settle(&self.owners, self.now);
+            if ledger.entries.is_empty() {
+                self.reserved.remove(&id);
+            } else {
+                self.reserved.insert(id);
+            }
+        }
     }
 
-    fn workloads_seen(&mut self, kind: OwnerKind, seen: Seen<Workload>, changes: &mut Vec<Change>) {
-        if matches!(seen, Seen::Relisted(_)) {
-            self.listed.insert(Listed::Workloads(kind));
-        }
-        if self.owners.apply(kind, seen) {
-            changes.push(Change::OwnersChanged);
+    /// Does the books of all reservations again: time has passed, or pods belong to others than before.
+    fn settle_all(&mut self) {
+        for id in self.reserved.clone() {
+            self.change(id, |_| ());
         }
     }
 }

@@ -1,50 +1,98 @@
-//! What decisions read: every node with its books, as of one moment.
+//! What decisions read: every node with its books, as of one moment. Taking one copies nothing.
 
-use super::ledger::{Counted, Ledger};
+use super::ledger::Ledger;
+use super::nodes::NodeId;
 use super::whose::Asker;
-use super::{Assumed, Owners};
-use crate::model::ids::{NodeName, PodKey};
-use crate::model::pod::Feature;
-use crate::model::{Node, Pod};
+use super::{Cluster, Owners};
+use crate::model::ids::NodeName;
+use crate::model::{Pod, PodKey};
 use jiff::Timestamp;
-use std::borrow::Cow;
-use std::collections::BTreeMap;
+use std::hash::Hash;
+use std::sync::Arc;
 
-/// The cluster as of one moment.
-#[derive(Debug)]
+/// The cluster as of one moment; perhaps with one node as it would be if some pods came or left.
+#[derive(Clone, Debug)]
 pub struct Snapshot<'w> {
-    /// Every node with its books, in node order.
-    pub nodes: Vec<Ledger<'w>>,
-    /// A pod on some node that keeps certain other pods away from it, if there is one.
-    pub repelling_pod: Option<&'w PodKey>,
-    owners: &'w Owners,
+    cluster: &'w Cluster,
+    supposed: Option<Arc<Ledger>>,
 }
 
 impl<'w> Snapshot<'w> {
-    /// Does the books of all nodes.
-    pub(super) fn new(
-        nodes: &'w BTreeMap<NodeName, Node>,
-        pods: &'w BTreeMap<PodKey, Pod>,
-        assumed: &'w BTreeMap<PodKey, Assumed>,
-        owners: &'w Owners,
-        now: Timestamp,
-    ) -> Self {
-        let mut by_node: BTreeMap<&NodeName, Vec<Counted<'w>>> = BTreeMap::new();
-        let mut repelling_pod = None;
-        for pod in pods.values() {
-            let assumption = assumed.get(&pod.key).filter(|assumed| assumed.uid == pod.uid);
-            if let Some((node, counted)) = counted(pod, assumption, owners) {
-                by_node.entry(node).or_default().push(counted);
-                if repelling_pod.is_none() && pod.spec.features.contains(Feature::RequiredAntiAffinity) {
-                    repelling_pod = Some(&pod.key);
-                }
-            }
-        }
-        let ledger = |node: &'w Node| {
-            let pods = by_node.remove(&node.name).unwrap_or_default();
-            Ledger::new(node, &pods, now)
-        };
-        Self { nodes: nodes.values().map(ledger).collect(), repelling_pod, owners }
+    pub(super) fn new(cluster: &'w Cluster) -> Self {
+        Self { cluster, supposed: None }
+    }
+
+    /// The same, with the books of one node as in `ledger`.
+    #[must_use]
+    pub fn suppose(&self, mut ledger: Ledger) -> Self {
+        ledger.settle(&self.cluster.owners, self.cluster.now);
+        Self { cluster: self.cluster, supposed: Some(Arc::new(ledger)) }
+    }
+
+    /// The moment.
+    pub fn now(&self) -> Timestamp {
+        self.cluster.now
+    }
+
+    /// The books of all nodes, in node order.
+    pub fn nodes(&self) -> impl Iterator<Item = &Ledger> {
+        self.cluster.nodes.iter().map(|ledger| self.supposed_or(ledger))
+    }
+
+    /// How many nodes there are.
+    pub fn len(&self) -> usize {
+        self.cluster.nodes.len()
+    }
+
+    /// Whether there are no nodes.
+    pub fn is_empty(&self) -> bool {
+        self.len() == 0
+    }
+
+    /// The books of the node at `id`.
+    pub fn ledger(&self, id: NodeId) -> Option<&Ledger> {
+        self.cluster.nodes.get(id).map(|ledger| self.supposed_or(ledger))
+    }
+
+    /// The place of the node called `name`.
+    pub fn find(&self, name: &NodeName) -> Option<NodeId> {
+        self.cluster.nodes.id(name)
+    }
+
+    /// Grows along node order.
+    pub fn order(&self, id: NodeId) -> u64 {
+        self.cluster.nodes.order(id)
+    }
+
+    /// One more than the highest place.
+    pub fn places(&self) -> usize {
+        self.cluster.nodes.places()
+    }
+
+    /// The pod under `key`.
+    pub fn pod(&self, key: &PodKey) -> Option<&Arc<Pod>> {
+        self.cluster.pod(key)
+    }
+
+    /// The workloads that were read.
+    pub fn owners(&self) -> &'w Owners {
+        &self.cluster.owners
+    }
+
+    /// The nodes with reservations.
+    pub fn reserved(&self) -> impl Iterator<Item = &Ledger> {
+        self.cluster.reserved.iter().filter_map(|id| self.ledger(*id))
+    }
+
+    /// The pods that others were preempted for on the node at `id`, and that are not there yet.
+    pub fn nominated(&self, id: NodeId) -> &'w [Arc<Pod>] {
+        let name = self.cluster.nodes.get(id).map(|ledger| &ledger.node.name);
+        name.and_then(|name| self.cluster.nominated.get(name)).map_or(&[], |pods| &pods[..])
+    }
+
+    /// The nodes that pods are nominated to.
+    pub fn nominees(&self) -> impl Iterator<Item = NodeId> {
+        self.cluster.nominated.keys().filter_map(|name| self.find(name))
     }
 
     /// `pod` with its owners, ready to ask for room.
@@ -52,22 +100,37 @@ impl<'w> Snapshot<'w> {
     where
         'w: 'p,
     {
-        Asker::new(pod, self.owners)
+        Asker::new(pod, &self.cluster.owners)
     }
-}
 
-/// Where a pod takes room, if anywhere.
-fn counted<'w>(
-    pod: &'w Pod,
-    assumption: Option<&'w Assumed>,
-    owners: &'w Owners,
-) -> Option<(&'w NodeName, Counted<'w>)> {
-    let asker = Asker::new(pod, owners);
-    if let Some(assumed) = assumption {
-        let stamp = assumed.seat.as_ref().map(|seat| Cow::Owned(seat.to_string()));
-        return Some((&assumed.node, Counted { asker, stamp, since: Some(assumed.since) }));
+    /// Something worked out from the books and kept under `key`. `refresh` gets it as it was, and the places that
+    /// changed since; at first the default, and all places. It must look at [`Snapshot::believed`] only: what is kept
+    /// is not about suppositions.
+    pub fn derive<K, V>(&self, key: K, refresh: impl FnOnce(&mut V, &mut dyn Iterator<Item = NodeId>)) -> Arc<V>
+    where
+        K: Hash + Eq + Send + 'static,
+        V: Default + Send + Sync + 'static,
+    {
+        let nodes = &self.cluster.nodes;
+        self.cluster.memo.get(key, nodes.version(), nodes.places(), |value, seen| {
+            refresh(value, &mut nodes.changed_since(seen));
+        })
     }
-    let node = pod.node.as_ref().filter(|_| pod.is_counted())?;
-    let stamp = pod.stamp.as_deref().map(Cow::Borrowed);
-    Some((node, Counted { asker, stamp, since: pod.scheduled_at() }))
+
+    /// The books of the node at `id` as we believe them to be, whatever is supposed.
+    pub fn believed(&self, id: NodeId) -> Option<&Ledger> {
+        self.cluster.nodes.get(id)
+    }
+
+    /// The books that are supposed.
+    pub fn supposed(&self) -> Option<&Ledger> {
+        self.supposed.as_deref()
+    }
+
+    fn supposed_or<'l>(&'l self, believed: &'l Ledger) -> &'l Ledger {
+        match &self.supposed {
+            Some(supposed) if supposed.id == believed.id => supposed,
+            _ => believed,
+        }
+    }
 }

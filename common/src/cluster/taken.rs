@@ -6,7 +6,7 @@
 //! takes the oldest reservation that it may use and that existed by then. A pod whose stamp names a seat of its own
 //! owner has had its one seat, also when that was released since.
 
-use super::ledger::Counted;
+use super::whose::Asker;
 use crate::model::Uid;
 use crate::model::reservation::Reservation;
 use jiff::Timestamp;
@@ -15,7 +15,7 @@ use jiff::Timestamp;
 pub(super) fn taken(
     reservations: &[&Reservation],
     occupied: &[bool],
-    pods: &[Counted<'_>],
+    pods: &[Asker<'_>],
 ) -> Vec<Option<usize>> {
     let mut takers: Vec<Option<usize>> = vec![None; reservations.len()];
     if reservations.is_empty() {
@@ -27,7 +27,7 @@ pub(super) fn taken(
         takers[seat] = order
             .iter()
             .copied()
-            .find(|&pod| pods[pod].stamp.as_deref() == Some(&stamp) && may_take(&pods[pod], reservation));
+            .find(|&pod| pods[pod].pod.stamp.as_deref() == Some(&stamp) && may_take(&pods[pod], reservation));
     }
     for pod in order.into_iter().filter(|&pod| !has_sat(&pods[pod])) {
         let free = (0..reservations.len()).filter(|&seat| takers[seat].is_none());
@@ -51,21 +51,20 @@ pub(super) fn age(reservation: &Reservation) -> (Option<Timestamp>, &Uid, &str) 
 }
 
 /// The plain form is a pool that any number of pods share, so nobody *takes* it; and nobody replaces itself.
-fn may_take(counted: &Counted<'_>, reservation: &Reservation) -> bool {
+fn may_take(asker: &Asker<'_>, reservation: &Reservation) -> bool {
     let replaced: Option<&Uid> = reservation.replaces().map(|pod| &pod.uid);
-    !reservation.is_manual() && replaced != Some(&counted.asker.pod.uid) && counted.asker.may_use(reservation)
+    !reservation.is_manual() && replaced != Some(&asker.pod.uid) && asker.may_use(reservation)
 }
 
 /// Whether its stamp names a seat of its owner, taken or not, still there or not. What a bare pod's owner was called
 /// before it was recreated cannot be told any more, so there any seat will do.
-fn has_sat(counted: &Counted<'_>) -> bool {
-    let stamp = counted.stamp.as_deref().and_then(|stamp| stamp.split_once('.'));
-    let asker = &counted.asker;
+fn has_sat(asker: &Asker<'_>) -> bool {
+    let stamp = asker.pod.stamp.as_deref().and_then(|stamp| stamp.split_once('.'));
     stamp.is_some_and(|(owner, _)| asker.is_bare() || asker.is_owned_by(&Uid::from(owner)))
 }
 
-fn was_scheduled_after(counted: &Counted<'_>, reservation: &Reservation) -> bool {
-    match (counted.since, reservation.created()) {
+fn was_scheduled_after(asker: &Asker<'_>, reservation: &Reservation) -> bool {
+    match (asker.pod.scheduled_at(), reservation.created()) {
         (Some(since), Some(created)) => since >= created,
         // A record that we cannot read does not say when it was made; whoever may use it and came without a stamp
         // was there before as likely as not.
@@ -73,9 +72,9 @@ fn was_scheduled_after(counted: &Counted<'_>, reservation: &Reservation) -> bool
     }
 }
 
-fn oldest_first(pods: &[Counted<'_>]) -> Vec<usize> {
+fn oldest_first(pods: &[Asker<'_>]) -> Vec<usize> {
     let mut order: Vec<usize> = (0..pods.len()).collect();
     order
-        .sort_by_key(|&index| (pods[index].since, pods[index].asker.pod.created, &pods[index].asker.pod.key));
+        .sort_by_key(|&index| (pods[index].pod.scheduled_at(), pods[index].pod.created, &pods[index].pod.key));
     order
 }

@@ -63,7 +63,8 @@ impl<'w> Asker<'w> {
         self.chain.last().copied()
     }
 
-    fn is_of_daemon_set(&self) -> bool {
+    /// Whether a DaemonSet owns it.
+    pub fn is_of_daemon_set(&self) -> bool {
         self.chain.iter().any(|owner| owner.kind == OwnerKind::DaemonSet)
     }
 

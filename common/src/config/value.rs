@@ -63,6 +63,13 @@ impl Profile {
         self.plugins.get(&point).map_or(&[], Vec::as_slice)
     }
 
+    /// The same with a plugin switched off everywhere.
+    #[must_use]
+    pub fn without(mut self, name: &str) -> Self {
+        self.plugins.values_mut().for_each(|enabled| enabled.retain(|plugin| plugin.name != name));
+        self
+    }
+
     /// Whether the plugin runs at any extension point.
     pub fn runs(&self, name: &str) -> bool {
         self.plugins.values().flatten().any(|enabled| enabled.name == name)

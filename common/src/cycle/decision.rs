@@ -1,10 +1,9 @@
 //! What a cycle comes to.
 
-use crate::framework::{Cure, Rejection};
+use crate::framework::{PostFiltered, Trace};
 use crate::model::ReservationId;
-use crate::model::ids::{NodeName, PodKey};
+use crate::model::ids::NodeName;
 use crate::model::pod::Feature;
-use std::collections::BTreeSet;
 
 /// Where a pod goes, or why nowhere.
 #[derive(Clone, Debug, PartialEq)]
@@ -17,25 +16,20 @@ pub enum Decision {
         seat: Option<ReservationId>,
     },
     /// No node can have it.
-    NoFit(Trace),
+    NoFit(Box<NoFit>),
     /// It is not to be placed, whatever the nodes.
     Refused(Refusal),
+    /// Something is wrong, so that it cannot be said where it goes.
+    Failed(String),
 }
 
-/// What every node said.
+/// Why no node can have a pod, and what would help.
 #[derive(Clone, Debug, PartialEq)]
-pub struct Trace {
-    /// One entry for each node, in node order.
-    pub nodes: Vec<NodeTrace>,
-}
-
-/// What one node said.
-#[derive(Clone, Debug, PartialEq)]
-pub struct NodeTrace {
-    /// Which node.
-    pub node: NodeName,
-    /// Why not; empty when the pod fits.
-    pub rejections: Vec<Rejection>,
+pub struct NoFit {
+    /// What every node said.
+    pub trace: Trace,
+    /// What would help.
+    pub help: PostFiltered,
 }
 
 /// Why a pod is not to be placed at all.
@@ -52,23 +46,4 @@ pub enum Refusal {
         /// How many nodes there are.
         nodes: usize,
     },
-    /// Another pod's rule about its neighbours is not served yet.
-    Repelled {
-        /// The other pod.
-        by: PodKey,
-        /// How many nodes there are.
-        nodes: usize,
-    },
-}
-
-impl Trace {
-    /// The indices of the nodes that can have the pod.
-    pub fn feasible(&self) -> impl Iterator<Item = usize> {
-        self.nodes.iter().enumerate().filter(|(_, node)| node.rejections.is_empty()).map(|(index, _)| index)
-    }
-
-    /// What could turn the decision.
-    pub fn cures(&self) -> BTreeSet<Cure> {
-        self.nodes.iter().flat_map(|node| &node.rejections).map(|rejection| rejection.cure).collect()
-    }
 }

@@ -1,25 +1,54 @@
 //! The words in which a scheduler says that a pod has no place: kube-scheduler's.
 
-use super::{Refusal, Trace};
+use super::{NoFit, Refusal};
+use crate::framework::{Rejection, Trace};
 use std::collections::BTreeMap;
 use std::fmt;
 
-impl Trace {
-    /// `0/N nodes are available: …`, each reason with the number of nodes that gave it.
+impl NoFit {
+    /// `0/N nodes are available: …`, each reason with the number of nodes that gave it; then what would help.
     pub fn message(&self) -> String {
-        if self.nodes.is_empty() {
-            return "no nodes available to schedule pods".into();
+        let mut message = message(&self.trace);
+        if !self.help.message.is_empty() {
+            message.push(' ');
+            message.push_str(&self.help.message);
         }
-        let mut counts: BTreeMap<String, usize> = BTreeMap::new();
-        for rejection in self.nodes.iter().flat_map(|node| &node.rejections) {
-            *counts.entry(rejection.reason.to_string()).or_default() += 1;
-        }
-        // Sorted as text, number first, because upstream does.
-        let mut reasons: Vec<String> =
-            counts.into_iter().map(|(reason, count)| format!("{count} {reason}")).collect();
-        reasons.sort();
-        format!("0/{} nodes are available: {}.", self.nodes.len(), reasons.join(", "))
+        message
     }
+}
+
+/// `0/N nodes are available: …`.
+pub fn message(trace: &Trace) -> String {
+    let nodes = trace.nodes.len();
+    if nodes == 0 {
+        return "no nodes available to schedule pods".into();
+    }
+    if !trace.refused.is_empty() {
+        let words: Vec<String> = trace.refused.iter().map(|one| one.reason.to_string()).collect();
+        return format!("0/{nodes} nodes are available: {}.", words.join(", "));
+    }
+    let reasons = histogram(trace.nodes.iter().flat_map(|node| &node.rejections));
+    format!("0/{nodes} nodes are available: {reasons}.")
+}
+
+/// Each reason with how often it was given. Sorted as text, number first, because upstream does.
+pub fn histogram<'r>(rejections: impl Iterator<Item = &'r Rejection>) -> String {
+    let mut kinds: Vec<(&Rejection, usize)> = Vec::new();
+    for rejection in rejections {
+        // Nodes mostly say the same as the one before.
+        match kinds.iter_mut().rev().find(|(known, _)| known.reason.reads_like(&rejection.reason)) {
+            Some((_, count)) => *count += 1,
+            None => kinds.push((rejection, 1)),
+        }
+    }
+    let mut counts: BTreeMap<String, usize> = BTreeMap::new();
+    for (rejection, count) in kinds {
+        *counts.entry(rejection.reason.to_string()).or_default() += count;
+    }
+    let mut reasons: Vec<String> =
+        counts.into_iter().map(|(reason, count)| format!("{count} {reason}")).collect();
+    reasons.sort();
+    reasons.join(", ")
 }
 
 impl fmt::Display for Refusal {
@@ -35,11 +64,6 @@ impl fmt::Display for Refusal {
                     "0/{nodes} nodes are available: the pod uses what this scheduler does not serve yet: {fields}."
                 )
             }
-            Self::Repelled { nodes, .. } => write!(
-                f,
-                "0/{nodes} nodes are available: pods with required anti-affinity are running, which this scheduler \
-                 does not serve yet."
-            ),
         }
     }
 }

@@ -3,87 +3,179 @@
 //! Knows nothing of: any particular plugin, the queue, the API server. Its callers have no opinion of their own: the
 //! daemon's scheduler and `kubectl reserve explain`.
 
+mod admission;
 mod decision;
+mod index;
 mod message;
+mod pick;
+mod round;
 mod scores;
 #[cfg(test)]
 mod tests;
 
-pub use decision::{Decision, NodeTrace, Refusal, Trace};
+pub use decision::{Decision, NoFit, Refusal};
+pub use message::{histogram, message};
 pub use scores::{PluginScores, scores};
 
 use crate::cluster::{Asker, Ledger, Snapshot};
-use crate::framework::{NodeFilter, Registry, Rejection, Verdict};
+use crate::framework::{
+    Attempt, NodeTrace, PostFiltered, Reason, Registry, Rejection, Reserved, Trace,
+};
 use crate::model::Pod;
 use crate::model::pod::Feature;
+use admission::{Admitted, admit};
+use round::Round;
 
 /// How many of a node's reasons are wanted.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Depth {
     /// Those of the first plugin that rejects: what a scheduler reports.
     First,
-    /// Those of every plugin: what `explain` shows.
+    /// Those of every plugin: what `explain` shows. Nodes that were left out are looked at too.
     All,
+}
+
+/// How the best node is looked for.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Search {
+    /// With what is known of the pod's class.
+    Indexed,
+    /// By asking every plugin about every node.
+    Scan,
 }
 
 /// Decides where `pod` goes.
 pub fn schedule(pod: &Pod, world: &Snapshot<'_>, registry: &Registry) -> Decision {
-    if let Some(refusal) = refusal(pod, world, registry) {
-        return Decision::Refused(refusal);
+    decide(pod, world, registry, Search::Indexed).unwrap_or_else(Decision::Failed)
+}
+
+/// The same, by asking every plugin about every node: slow, and simple enough to be the measure of [`schedule`].
+pub fn schedule_by_scan(pod: &Pod, world: &Snapshot<'_>, registry: &Registry) -> Decision {
+    decide(pod, world, registry, Search::Scan).unwrap_or_else(Decision::Failed)
+}
+
+fn decide(pod: &Pod, world: &Snapshot<'_>, registry: &Registry, search: Search) -> Result<Decision, String> {
+    if let Some(refusal) = refusal(pod, world) {
+        return Ok(Decision::Refused(refusal));
     }
     let asker = world.asker(pod);
-    let trace = judge(&asker, world, registry, Depth::First);
-    let feasible: Vec<&Ledger<'_>> = trace.feasible().map(|node| &world.nodes[node]).collect();
-    match scores::best(&asker, world, registry, &feasible) {
-        Some(ledger) => Decision::Place {
-            node: ledger.node.name.clone(),
-            seat: ledger.room_for(&asker).own.filter(|id| id.seat.is_some()).cloned(),
-        },
-        None => Decision::NoFit(trace),
+    let round = Round::new(&asker, world, registry);
+    let found = match admit(&asker, world, registry)? {
+        Admitted::Refused(_) => None,
+        _ if is_nominated_home(&round)? => pod.nominated.as_ref().and_then(|home| world.find(home)),
+        Admitted::Only(names, _) => {
+            let mut feasible = Vec::new();
+            for id in names.iter().filter_map(|name| world.find(name)) {
+                if round.ask(id)?.is_empty() {
+                    feasible.push(id);
+                }
+            }
+            pick::among(&round, registry, &feasible)?
+        }
+        Admitted::All if search == Search::Scan => pick::by_scan(&round, registry)?,
+        Admitted::All => pick::best(&round, registry)?,
+    };
+    match found.and_then(|id| world.ledger(id)) {
+        Some(ledger) => Ok(place(&round, ledger, registry)),
+        None => no_fit(&round, registry),
     }
 }
 
-/// Asks all filters about all nodes.
-pub fn judge(asker: &Asker<'_>, world: &Snapshot<'_>, registry: &Registry, depth: Depth) -> Trace {
-    let filters: Vec<NodeFilter<'_>> =
-        registry.filters().map(|plugin| plugin.prepare(asker, world)).collect();
-    let nodes = world.nodes.iter().map(|ledger| NodeTrace {
-        node: ledger.node.name.clone(),
-        rejections: rejections(&filters, ledger, depth),
-    });
-    Trace { nodes: nodes.collect() }
+/// Whether the node that the pod was nominated to can have it: others were preempted there for it, so that no other is
+/// looked at.
+fn is_nominated_home(round: &Round<'_>) -> Result<bool, String> {
+    match round.asker.pod.nominated.as_ref().and_then(|home| round.world.find(home)) {
+        Some(home) => Ok(round.ask(home)?.is_empty()),
+        None => Ok(false),
+    }
+}
+
+fn place(round: &Round<'_>, ledger: &Ledger, registry: &Registry) -> Decision {
+    let mut reserved = Reserved::default();
+    for plugin in &registry.reserves {
+        match plugin.reserve(round.asker, ledger, round.world) {
+            Ok(more) => reserved = reserved.and(more),
+            Err(rejection) => {
+                let node = NodeTrace { node: ledger.node.name.clone(), id: ledger.id, rejections: vec![rejection] };
+                let trace = Trace { nodes: vec![node], ..Trace::default() };
+                return Decision::NoFit(Box::new(NoFit { trace, help: PostFiltered::default() }));
+            }
+        }
+    }
+    Decision::Place { node: ledger.node.name.clone(), seat: reserved.seat }
+}
+
+fn no_fit(round: &Round<'_>, registry: &Registry) -> Result<Decision, String> {
+    let trace = trace(round, registry, Depth::First)?;
+    let failure = std::cell::RefCell::new(None);
+    let refit = |ledger: Ledger| {
+        round.refit(ledger).unwrap_or_else(|why| {
+            let reason = Reason::said_for_good(why.clone(), crate::framework::Cure::Node);
+            failure.replace(Some(why));
+            vec![Rejection::new("", reason)]
+        })
+    };
+    let attempt = Attempt { asker: round.asker, world: round.world, trace: &trace, refit: &refit };
+    let mut help = PostFiltered::default();
+    // Without nodes there is nobody to ask for help.
+    for plugin in registry.post_filters.iter().filter(|_| !trace.nodes.is_empty()) {
+        help = plugin.post_filter(&attempt);
+        if help.nominated.is_some() {
+            break;
+        }
+    }
+    match failure.into_inner() {
+        Some(why) => Err(why),
+        None => Ok(Decision::NoFit(Box::new(NoFit { trace, help }))),
+    }
+}
+
+/// What every node says about the pod.
+///
+/// # Errors
+/// When a plugin cannot say.
+pub fn judge(
+    asker: &Asker<'_>,
+    world: &Snapshot<'_>,
+    registry: &Registry,
+    depth: Depth,
+) -> Result<Trace, String> {
+    trace(&Round::new(asker, world, registry), registry, depth)
+}
+
+fn trace(round: &Round<'_>, registry: &Registry, depth: Depth) -> Result<Trace, String> {
+    let admitted = admit(round.asker, round.world, registry)?;
+    let ask = |ledger: &Ledger| -> Result<Vec<Rejection>, String> {
+        match (&admitted, depth) {
+            (Admitted::Refused(reasons), _) => Ok(reasons.clone()),
+            (_, Depth::All) => round.ask_all(ledger.id),
+            (Admitted::Only(names, by), Depth::First) if !names.contains(&ledger.node.name) => {
+                let by = by.iter().copied().collect();
+                Ok(vec![Rejection::new("", Reason::LeftOut(by))])
+            }
+            (_, Depth::First) => round.ask(ledger.id),
+        }
+    };
+    let mut nodes = Vec::with_capacity(round.world.len());
+    for ledger in round.world.nodes() {
+        let rejections = ask(ledger)?;
+        nodes.push(NodeTrace { node: ledger.node.name.clone(), id: ledger.id, rejections });
+    }
+    Ok(match admitted {
+        Admitted::All => Trace { nodes, ..Trace::default() },
+        Admitted::Only(_, by) => Trace { nodes, left_out_by: by, ..Trace::default() },
+        Admitted::Refused(refused) => Trace { nodes, refused, ..Trace::default() },
+    })
 }
 
 /// Why `pod` is not to be placed at all, before any node is looked at.
-pub fn refusal(pod: &Pod, world: &Snapshot<'_>, registry: &Registry) -> Option<Refusal> {
+pub fn refusal(pod: &Pod, world: &Snapshot<'_>) -> Option<Refusal> {
     if let Some(problem) = &pod.problem {
         return Some(Refusal::Unreadable(problem.clone()));
     }
     if pod.spec.features.contains(Feature::SchedulingGates) {
         return Some(Refusal::Gated);
     }
-    let unserved = registry.unserved(pod.spec.features);
-    if !unserved.is_empty() {
-        return Some(Refusal::Unserved { features: unserved, nodes: world.nodes.len() });
-    }
-    match world.repelling_pod {
-        // Its rule speaks about other pods, so no pod can be placed rightly without the plugin that reads it.
-        Some(other) if !registry.serves(Feature::RequiredAntiAffinity) => {
-            Some(Refusal::Repelled { by: other.clone(), nodes: world.nodes.len() })
-        }
-        _ => None,
-    }
-}
-
-fn rejections(filters: &[NodeFilter<'_>], ledger: &Ledger<'_>, depth: Depth) -> Vec<Rejection> {
-    let mut all = Vec::new();
-    for filter in filters {
-        if let Verdict::Rejects(rejections) = filter(ledger) {
-            all.extend(rejections);
-            if depth == Depth::First {
-                break;
-            }
-        }
-    }
-    all
+    let features: Vec<Feature> = pod.spec.features.iter().filter(|feature| feature.is_unserved()).collect();
+    (!features.is_empty()).then(|| Refusal::Unserved { features, nodes: world.len() })
 }

@@ -1,7 +1,7 @@
-//! Which of the nodes that can have a pod is best, and what each plugin thinks of them.
+//! What each plugin thinks of the nodes that can have a pod.
 
-use crate::cluster::{Asker, Ledger, Snapshot};
-use crate::framework::{Registry, Weighted};
+use crate::cluster::{Asker, NodeId, Snapshot};
+use crate::framework::{Registry, Scorer};
 
 /// What one plugin thinks of the nodes that it was asked about, in their order.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -15,38 +15,39 @@ pub struct PluginScores {
 }
 
 /// Asks all scores about the `feasible` nodes; none when there is nothing to choose from.
+///
+/// # Errors
+/// When a plugin cannot say.
 pub fn scores(
     asker: &Asker<'_>,
     world: &Snapshot<'_>,
     registry: &Registry,
-    feasible: &[&Ledger<'_>],
-) -> Vec<PluginScores> {
+    feasible: &[NodeId],
+) -> Result<Vec<PluginScores>, String> {
     if feasible.len() < 2 {
-        return Vec::new();
+        return Ok(Vec::new());
     }
-    let ask = |entry: &Weighted| {
-        let score = entry.plugin.prepare(asker, world);
-        let raw: Vec<i64> = feasible.iter().map(|ledger| score(ledger)).collect();
-        let mut weighted = raw.clone();
-        entry.plugin.normalise(&mut weighted);
-        weighted.iter_mut().for_each(|score| *score *= entry.weight);
-        PluginScores { plugin: entry.plugin.name(), raw, weighted }
-    };
-    registry.scores().iter().map(ask).collect()
+    let mut all = Vec::new();
+    for entry in &registry.scores {
+        let plugin = entry.plugin.name();
+        let prepared = entry.plugin.prepare(asker, world, feasible);
+        if let Some(scorer) = prepared.map_err(|why| failed(plugin, &why))? {
+            let (raw, mut weighted) = ask(&scorer, feasible);
+            weighted.iter_mut().for_each(|score| *score *= entry.weight);
+            all.push(PluginScores { plugin, raw, weighted });
+        }
+    }
+    Ok(all)
 }
 
-/// The node with the highest sum of weighted scores; the first in node order among equals.
-pub(super) fn best<'l, 'w>(
-    asker: &Asker<'_>,
-    world: &Snapshot<'_>,
-    registry: &Registry,
-    feasible: &[&'l Ledger<'w>],
-) -> Option<&'l Ledger<'w>> {
-    let mut totals = vec![0_i64; feasible.len()];
-    for scores in scores(asker, world, registry, feasible) {
-        totals.iter_mut().zip(scores.weighted).for_each(|(total, score)| *total += score);
-    }
-    let highest = totals.iter().copied().max()?;
-    let winner = totals.iter().position(|total| *total == highest)?;
-    feasible.get(winner).copied()
+/// The scores of `nodes`, raw and normalised.
+pub(super) fn ask(scorer: &Scorer<'_>, nodes: &[NodeId]) -> (Vec<i64>, Vec<i64>) {
+    let raw: Vec<i64> = nodes.iter().map(|id| (scorer.score)(*id)).collect();
+    let mut normalised = raw.clone();
+    scorer.normalise.apply(nodes, &mut normalised);
+    (raw, normalised)
+}
+
+pub(super) fn failed(plugin: &str, why: &str) -> String {
+    format!("running PreScore plugin \"{plugin}\": {why}")
 }

@@ -1,52 +1,41 @@
-//! The questions that a plugin can answer. A plugin implements those it has an answer to.
+//! The questions that a plugin can answer, in the order in which a pod meets them. A plugin implements those it has an
+//! answer to, and nothing else.
 //!
-//! A plugin is asked in two steps. `prepare` runs once for a pod and computes whatever does not depend on the node;
-//! it returns the per-node question as a closure, so that what was computed once lives, typed, for exactly one
-//! cycle. The closure then runs once for each node, and must not depend on the order of nodes.
+//! A plugin that looks at nodes is asked in two steps. `prepare` runs once for a pod and works out whatever does not
+//! depend on the node; it returns the per-node question as a closure, so that what was worked out once lives, typed,
+//! for exactly one cycle. The closure then runs for nodes in any order.
 //!
 //! Knows nothing of: any particular plugin, the queue, the API server.
 
+mod binding;
+mod filter;
+mod queue;
 mod registry;
+mod score;
+mod trace;
 mod verdict;
 
-pub use registry::{Registry, Weighted};
+pub use binding::{Bind, Permission, Permit, PostBind, PreBind, Reserve, Reserved};
+pub use filter::{Admission, Attempt, Filter, NodeFilter, PostFilter, PostFiltered, PreFilter, Victims, on_ledger};
+pub use queue::{PreEnqueue, QueueSort, Queued};
+pub use registry::{Registry, RegistryId, Weighted};
+pub use score::{NodeScore, Normalise, PreScore, SCORE_MAX, Score, Scorer, score_ledger};
+pub use trace::{NodeTrace, Trace};
 pub use verdict::{Cure, Keeper, Numbers, Reason, Rejection, Verdict};
 
-use crate::cluster::{Asker, Ledger, Snapshot};
-use crate::model::pod::Feature;
-
-/// Whether a node can have the pod.
-pub type NodeFilter<'c> = Box<dyn Fn(&Ledger<'_>) -> Verdict + 'c>;
-
-/// How well a node would suit the pod.
-pub type NodeScore<'c> = Box<dyn Fn(&Ledger<'_>) -> i64 + 'c>;
-
-/// The score of the best node, after normalising.
-pub const SCORE_MAX: i64 = 100;
-
-/// Keeps pods off nodes. All filters of a registry are asked in order; the first that rejects is reported.
-pub trait Filter {
-    /// The plugin's name, as in configurations.
+/// What every plugin has.
+pub trait Plugin: Send + Sync {
+    /// Its name, as in configurations.
     fn name(&self) -> &'static str;
-
-    /// The parts of a pod's spec that this plugin understands. A pod that uses a part which no plugin of the
-    /// registry understands is not placed at all, rather than placed wrongly.
-    fn serves(&self) -> &'static [Feature] {
-        &[]
-    }
-
-    /// Called once for each pod that is to be placed.
-    fn prepare<'c>(&'c self, asker: &'c Asker<'c>, world: &'c Snapshot<'c>) -> NodeFilter<'c>;
 }
 
-/// Orders the nodes that no filter rejected.
-pub trait Score {
-    /// The plugin's name, as in configurations.
-    fn name(&self) -> &'static str;
-
-    /// Called once for each pod that fits more than one node.
-    fn prepare<'c>(&'c self, asker: &'c Asker<'c>, world: &'c Snapshot<'c>) -> NodeScore<'c>;
-
-    /// Brings the scores of all feasible nodes into 0 to [`SCORE_MAX`], best highest. By default they are there.
-    fn normalise(&self, _scores: &mut [i64]) {}
+/// What a plugin's answer about a node follows from. Answers that follow from little are kept and used again for every
+/// pod that asks for the same: the narrower, the faster.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Scope {
+    /// From the pod's spec, its priority, whether a DaemonSet owns it, the books of the node itself, and this number,
+    /// into which the plugin puts whatever else there is.
+    Node(u64),
+    /// From anything.
+    Cluster,
 }

@@ -1,67 +1,92 @@
-//! The plugins that take part, in order. Which ones those are is `plugins::default_registry`'s to say.
+//! The plugins that take part, in order. Which ones those are is for `plugins` to say.
 
-use super::{Filter, Score};
-use crate::model::pod::{Feature, Features};
+use super::{
+    Bind, Filter, Permit, PostBind, PostFilter, PreBind, PreEnqueue, PreFilter, PreScore, QueueSort, Reserve,
+    Score,
+};
+use std::hash::{Hash, Hasher};
+use std::sync::Arc;
 
 /// An ordered set of plugins.
 #[derive(Default)]
 pub struct Registry {
-    filters: Vec<Box<dyn Filter>>,
-    scores: Vec<Weighted>,
+    /// Those that keep pods out of the queue.
+    pub pre_enqueues: Vec<Arc<dyn PreEnqueue>>,
+    /// The one that says whose turn it is.
+    pub queue_sort: Option<Arc<dyn QueueSort>>,
+    /// Those that judge a pod before any node is looked at.
+    pub pre_filters: Vec<Arc<dyn PreFilter>>,
+    /// Those that keep pods off nodes.
+    pub filters: Vec<Arc<dyn Filter>>,
+    /// Those that look for help.
+    pub post_filters: Vec<Arc<dyn PostFilter>>,
+    /// Those that are told which nodes are about to be scored.
+    pub pre_scores: Vec<Arc<dyn PreScore>>,
+    /// Those that order nodes.
+    pub scores: Vec<Weighted>,
+    /// Those that take note.
+    pub reserves: Vec<Arc<dyn Reserve>>,
+    /// Those that let a pod be bound.
+    pub permits: Vec<Arc<dyn Permit>>,
+    /// Those with something to do before that.
+    pub pre_binds: Vec<Arc<dyn PreBind>>,
+    /// Those that bind.
+    pub binds: Vec<Arc<dyn Bind>>,
+    /// Those that are told.
+    pub post_binds: Vec<Arc<dyn PostBind>>,
+    id: RegistryId,
 }
+
+/// Tells registries apart: what was worked out with one says nothing about another.
+#[derive(Clone, Debug, Default)]
+pub struct RegistryId(Arc<u8>);
 
 /// A score plugin with its weight.
 pub struct Weighted {
     /// The plugin.
-    pub plugin: Box<dyn Score>,
+    pub plugin: Arc<dyn Score>,
     /// What its normalised scores are multiplied with.
     pub weight: i64,
 }
 
 impl Registry {
-    /// Adds a filter after those already there.
+    /// Adds a plugin that judges pods before nodes, after those already there.
     #[must_use]
-    pub fn filter(self, plugin: impl Filter + 'static) -> Self {
-        self.filter_boxed(Box::new(plugin))
+    pub fn pre_filter(mut self, plugin: impl PreFilter + 'static) -> Self {
+        self.pre_filters.push(Arc::new(plugin));
+        self
     }
 
-    /// The same for a plugin chosen by name.
+    /// Adds a filter.
     #[must_use]
-    pub fn filter_boxed(mut self, plugin: Box<dyn Filter>) -> Self {
-        self.filters.push(plugin);
+    pub fn filter(mut self, plugin: impl Filter + 'static) -> Self {
+        self.filters.push(Arc::new(plugin));
         self
     }
 
     /// Adds a score.
     #[must_use]
-    pub fn score(self, plugin: impl Score + 'static, weight: i64) -> Self {
-        self.score_boxed(Box::new(plugin), weight)
-    }
-
-    /// The same for a plugin chosen by name.
-    #[must_use]
-    pub fn score_boxed(mut self, plugin: Box<dyn Score>, weight: i64) -> Self {
-        self.scores.push(Weighted { plugin, weight });
+    pub fn score(mut self, plugin: impl Score + 'static, weight: i64) -> Self {
+        self.scores.push(Weighted { plugin: Arc::new(plugin), weight });
         self
     }
 
-    /// The filters in order.
-    pub fn filters(&self) -> impl Iterator<Item = &dyn Filter> {
-        self.filters.iter().map(|plugin| &**plugin)
+    /// Which one this is.
+    pub fn id(&self) -> RegistryId {
+        self.id.clone()
     }
+}
 
-    /// The scores.
-    pub fn scores(&self) -> &[Weighted] {
-        &self.scores
+impl PartialEq for RegistryId {
+    fn eq(&self, other: &Self) -> bool {
+        Arc::ptr_eq(&self.0, &other.0)
     }
+}
 
-    /// What of `features` no plugin here understands.
-    pub fn unserved(&self, features: Features) -> Vec<Feature> {
-        features.iter().filter(|feature| !self.serves(*feature)).collect()
-    }
+impl Eq for RegistryId {}
 
-    /// Whether a plugin here understands `feature`.
-    pub fn serves(&self, feature: Feature) -> bool {
-        self.filters().any(|plugin| plugin.serves().contains(&feature))
+impl Hash for RegistryId {
+    fn hash<H: Hasher>(&self, state: &mut H) {
+        Arc::as_ptr(&self.0).hash(state);
     }
 }

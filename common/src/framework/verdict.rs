@@ -3,6 +3,7 @@
 use crate::model::ResourceName;
 use crate::model::reservation::ReservationId;
 use crate::model::taint::Taint;
+use std::borrow::Cow;
 use std::fmt;
 
 /// A filter's answer for one node.
@@ -12,6 +13,8 @@ pub enum Verdict {
     Fits,
     /// It could not, for these reasons; never empty.
     Rejects(Vec<Rejection>),
+    /// It cannot be said: something is wrong, and the pod is not placed.
+    Fails(Box<str>),
 }
 
 /// One reason why a pod cannot run on a node.
@@ -48,6 +51,19 @@ pub enum Reason {
     },
     /// The node's amounts cannot be read.
     Unreadable(Box<str>),
+    /// The node was left out before it was looked at, by these plugins.
+    LeftOut(Box<[&'static str]>),
+    /// These plugins leave no node that all of them allow.
+    NoneLeft(Box<[&'static str]>),
+    /// The words of one plugin that has nothing more to say about it.
+    Said {
+        /// In which words.
+        words: Cow<'static, str>,
+        /// Whether preempting pods could never help.
+        unresolvable: bool,
+        /// What could.
+        cure: Cure,
+    },
 }
 
 /// The arithmetic of a refusal, in the resource's integer unit.
@@ -81,14 +97,64 @@ pub enum Cure {
     Node,
     /// An owner that the pod claims becomes known.
     Owner,
+    /// Other pods come, leave or change, anywhere.
+    Pods,
+    /// A volume, a claim, a storage class or what drivers say changes.
+    Storage,
+    /// The pod itself changes.
+    Pod,
+}
+
+impl Verdict {
+    /// A refusal, if there are any reasons for one.
+    pub fn from_rejections(rejections: Vec<Rejection>) -> Self {
+        if rejections.is_empty() { Self::Fits } else { Self::Rejects(rejections) }
+    }
+
+    /// A refusal for one reason.
+    pub fn rejects(plugin: &'static str, reason: Reason) -> Self {
+        Self::Rejects(vec![Rejection::new(plugin, reason)])
+    }
 }
 
 impl Reason {
+    /// Words that say it all; preempting pods could help.
+    pub fn said(words: impl Into<Cow<'static, str>>, cure: Cure) -> Self {
+        Self::Said { words: words.into(), unresolvable: false, cure }
+    }
+
+    /// Words that say it all; preempting pods could never help.
+    pub fn said_for_good(words: impl Into<Cow<'static, str>>, cure: Cure) -> Self {
+        Self::Said { words: words.into(), unresolvable: true, cure }
+    }
+
+    /// Whether it is worded like `other`, which nothing but the particulars tells apart.
+    pub fn reads_like(&self, other: &Self) -> bool {
+        match (self, other) {
+            (Self::Insufficient { resource, .. }, Self::Insufficient { resource: other, .. }) => resource == other,
+            (Self::Said { words, .. }, Self::Said { words: other, .. }) => words == other,
+            (Self::LeftOut(plugins), Self::LeftOut(other)) => plugins == other,
+            (Self::NoneLeft(plugins), Self::NoneLeft(other)) => plugins == other,
+            _ => std::mem::discriminant(self) == std::mem::discriminant(other),
+        }
+    }
+
+    /// What could change it.
+    pub fn cure(&self) -> Cure {
+        match self {
+            Self::TooManyPods(_) | Self::Insufficient { .. } => Cure::Room,
+            Self::Said { cure, .. } => *cure,
+            _ => Cure::Node,
+        }
+    }
+
     /// Whether the pod would be kept off the node even if all others left it, so that preempting them is no use.
     pub fn is_unresolvable(&self) -> bool {
         match self {
             Self::OtherNode | Self::Unschedulable | Self::Taint(_) | Self::Unreadable(_) => true,
+            Self::LeftOut(_) | Self::NoneLeft(_) => true,
             Self::TooManyPods(_) => false,
+            Self::Said { unresolvable, .. } => *unresolvable,
             Self::Insufficient { numbers, .. } => numbers.asks > numbers.allocatable,
         }
     }
@@ -115,6 +181,14 @@ impl fmt::Display for Reason {
             Self::TooManyPods(_) => f.write_str("Too many pods"),
             Self::Insufficient { resource, .. } => write!(f, "Insufficient {resource}"),
             Self::Unreadable(_) => f.write_str("node(s) had amounts that cannot be read"),
+            Self::LeftOut(plugins) => write!(f, "node(s) didn't satisfy plugin(s) [{}]", plugins.join(" ")),
+            Self::NoneLeft(plugins) if plugins.len() == 1 => {
+                write!(f, "node(s) didn't satisfy plugin {}", plugins.join(" "))
+            }
+            Self::NoneLeft(plugins) => {
+                write!(f, "node(s) didn't satisfy plugin(s) [{}] simultaneously", plugins.join(" "))
+            }
+            Self::Said { words, .. } => f.write_str(words),
         }
     }
 }

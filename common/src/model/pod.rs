@@ -37,6 +37,8 @@ pub struct Pod {
     pub deleting: bool,
     /// Where it is bound.
     pub node: Option<NodeName>,
+    /// The node that others were preempted on for it.
+    pub nominated: Option<NodeName>,
     /// How far it has come.
     pub phase: Phase,
     /// Its PodScheduled condition.
@@ -147,6 +149,14 @@ impl Pod {
         aside(self) == aside(other)
     }
 
+    /// The pod as it will be once it is bound.
+    #[must_use]
+    pub fn bound(&self, node: NodeName, stamp: Option<Text>, since: Option<Timestamp>) -> Pod {
+        let scheduled =
+            Scheduled { is_true: true, since, reason: Text::default(), message: Text::default() };
+        Pod { node: Some(node), stamp, scheduled: Some(Box::new(scheduled)), ..self.clone() }
+    }
+
     /// When its PodScheduled condition turned true.
     pub fn scheduled_at(&self) -> Option<Timestamp> {
         self.scheduled.as_ref().filter(|condition| condition.is_true).and_then(|condition| condition.since)
@@ -166,6 +176,12 @@ impl Feature {
         Feature::Gang,
         Feature::NodeDeclaredFeatures,
     ];
+
+    /// Whether no plugin of ours understands it, so that a pod that uses it is not placed at all rather than placed
+    /// wrongly.
+    pub fn is_unserved(self) -> bool {
+        matches!(self, Self::DynamicResources | Self::Gang)
+    }
 
     /// Where in a pod's spec it is asked for.
     pub fn field(self) -> &'static str {

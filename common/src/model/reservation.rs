@@ -8,12 +8,13 @@ use super::owner::Owner;
 use super::resources::Resources;
 use jiff::Timestamp;
 use std::fmt;
+use std::sync::Arc;
 
 /// What the annotations of a node amount to, one by one.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Parsed {
     /// A well-formed reservation.
-    Valid(Box<Reservation>),
+    Valid(Arc<Reservation>),
     /// Something under our prefix that is no reservation. It is shown, reported, and otherwise ignored.
     Invalid(Invalid),
 }
@@ -164,7 +165,7 @@ impl Reservation {
 
 impl Parsed {
     /// The reservation, if it is one.
-    pub fn valid(&self) -> Option<&Reservation> {
+    pub fn valid(&self) -> Option<&Arc<Reservation>> {
         match self {
             Self::Valid(reservation) => Some(reservation),
             Self::Invalid(_) => None,

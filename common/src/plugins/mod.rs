@@ -1,5 +1,6 @@
 //! The plugins, one folder each: what it asks, the rule as a pure function, a table of cases.
 
+mod kit;
 pub mod node_name;
 pub mod node_resources;
 pub mod node_unschedulable;
@@ -9,6 +10,7 @@ pub mod taint_toleration;
 
 pub use profile::{registry, unserved};
 
+use crate::config::{Configuration, Profile};
 use crate::framework::Registry;
 
 /// The plugins of the default profile, in upstream's order, and then ours.
@@ -16,18 +18,15 @@ use crate::framework::Registry;
 /// Cheap questions come first, and what is rejected first is what is reported; so the order is visible to users
 /// and follows kube-scheduler's.
 pub fn default_registry() -> Registry {
-    without_reservations()
-        .filter(reservation::Reservation)
-        .score(reservation::Reservation, reservation::WEIGHT)
+    default_profile().as_ref().map(registry).unwrap_or_default()
 }
 
 /// The same without our own: what a scheduler that does not obey reservations decides.
 pub fn without_reservations() -> Registry {
-    Registry::default()
-        .filter(node_name::NodeName)
-        .filter(node_unschedulable::NodeUnschedulable)
-        .filter(taint_toleration::TaintToleration)
-        .filter(node_resources::NodeResourcesFit)
-        .score(taint_toleration::TaintToleration, 3)
-        .score(node_resources::NodeResourcesFit, 1)
+    let profile = default_profile().map(|profile| profile.without("Reservation"));
+    profile.as_ref().map(registry).unwrap_or_default()
+}
+
+fn default_profile() -> Option<Profile> {
+    Configuration::default_for("").profiles.into_iter().next()
 }

@@ -1,26 +1,57 @@
 //! From a profile of the configuration to the plugins that run, and what of it is not served yet.
 
+use super::kit::Kit;
 use super::{node_name, node_resources, node_unschedulable, reservation, taint_toleration};
-use crate::config::{NodeAffinityArgs, NodeResourcesFitArgs, PodTopologySpreadArgs, Point, Profile};
-use crate::framework::{Filter, Registry, Score};
+use crate::config::{NodeAffinityArgs, NodeResourcesFitArgs, PluginArgs, PodTopologySpreadArgs, Point, Profile};
+use crate::framework::Registry;
+use std::sync::Arc;
 
 /// Plugins of ours that can be named in a file, and do not exist yet.
 const TO_COME: [&str; 7] =
     ["NodeLabel", "PodLimit", "NodePreference", "LabelGate", "RandomScore", "BuildImageLocality", "Trace"];
 
-/// The plugins of `profile` that exist so far, in its order and with its weights. A pod that needs one of the others is
-/// refused when it comes (`Filter::serves`).
+/// The plugins of `profile`, in its order and with its weights and arguments.
 pub fn registry(profile: &Profile) -> Registry {
     let mut registry = Registry::default();
-    for plugin in profile.at(Point::Filter).iter().filter_map(|enabled| filter(&enabled.name)) {
-        registry = registry.filter_boxed(plugin);
-    }
-    for enabled in profile.at(Point::Score) {
-        if let Some(plugin) = score(&enabled.name) {
-            registry = registry.score_boxed(plugin, i64::from(enabled.weight));
+    for point in Point::ALL {
+        for enabled in profile.at(point) {
+            if let Some(kit) = kit(&enabled.name, &profile.args) {
+                kit.add_to(&mut registry, point, enabled);
+            }
         }
     }
     registry
+}
+
+/// The plugin of this name. The extension points that it has here are those that `config` lets a file name.
+fn kit(name: &str, _args: &PluginArgs) -> Option<Kit> {
+    Some(match name {
+        "NodeName" => {
+            let plugin = Arc::new(node_name::NodeName);
+            Kit { pre_filter: Some(plugin.clone()), filter: Some(plugin), ..Kit::default() }
+        }
+        "NodeUnschedulable" => {
+            Kit { filter: Some(Arc::new(node_unschedulable::NodeUnschedulable)), ..Kit::default() }
+        }
+        "TaintToleration" => {
+            let plugin = Arc::new(taint_toleration::TaintToleration);
+            Kit { filter: Some(plugin.clone()), score: Some(plugin), ..Kit::default() }
+        }
+        "NodeResourcesFit" => {
+            let plugin = Arc::new(node_resources::NodeResourcesFit);
+            Kit { filter: Some(plugin.clone()), score: Some(plugin), ..Kit::default() }
+        }
+        "Reservation" => {
+            let plugin = Arc::new(reservation::Reservation);
+            Kit {
+                filter: Some(plugin.clone()),
+                score: Some(plugin.clone()),
+                reserve: Some(plugin),
+                ..Kit::default()
+            }
+        }
+        _ => return None,
+    })
 }
 
 /// What `profile` asks for that would be passed over in silence, so that pods would be placed wrongly.
@@ -46,26 +77,6 @@ pub fn unserved(profile: &Profile) -> Vec<String> {
     unserved
 }
 
-fn filter(name: &str) -> Option<Box<dyn Filter>> {
-    Some(match name {
-        "NodeName" => Box::new(node_name::NodeName),
-        "NodeUnschedulable" => Box::new(node_unschedulable::NodeUnschedulable),
-        "TaintToleration" => Box::new(taint_toleration::TaintToleration),
-        "NodeResourcesFit" => Box::new(node_resources::NodeResourcesFit),
-        "Reservation" => Box::new(reservation::Reservation),
-        _ => return None,
-    })
-}
-
-fn score(name: &str) -> Option<Box<dyn Score>> {
-    Some(match name {
-        "TaintToleration" => Box::new(taint_toleration::TaintToleration),
-        "NodeResourcesFit" => Box::new(node_resources::NodeResourcesFit),
-        "Reservation" => Box::new(reservation::Reservation),
-        _ => return None,
-    })
-}
-
 #[cfg(test)]
 mod tests {
     use super::{registry, unserved};
@@ -80,8 +91,8 @@ mod tests {
     }
 
     fn names(registry: &crate::framework::Registry) -> (Vec<&'static str>, Vec<(&'static str, i64)>) {
-        let filters = registry.filters().map(|plugin| plugin.name()).collect();
-        let scores = registry.scores().iter().map(|entry| (entry.plugin.name(), entry.weight)).collect();
+        let filters = registry.filters.iter().map(|plugin| plugin.name()).collect();
+        let scores = registry.scores.iter().map(|entry| (entry.plugin.name(), entry.weight)).collect();
         (filters, scores)
     }
 

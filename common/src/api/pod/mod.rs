@@ -168,6 +168,7 @@ fn whole(wire: PodWire<'_>) -> Pod {
         created: time(metadata.creation_timestamp.as_ref()),
         deleting: metadata.is_deleting(),
         node: text(spec.node_name.as_ref()).map(NodeName::from),
+        nominated: None,
         phase: phase(&status),
         scheduled: condition(&status, "PodScheduled").map(scheduled).map(Box::new),
         problem,

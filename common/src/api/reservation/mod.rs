@@ -26,6 +26,7 @@ use crate::model::reservation::{Invalid, Origin, Parsed, Reservation, Reservatio
 use crate::model::resources::{ResourceName, Resources};
 use key::{Field, Key};
 use std::collections::BTreeMap;
+use std::sync::Arc;
 
 /// The most reservations that one node can have; more are one [`Invalid`] together.
 pub const PER_NODE_MAX: usize = 128;
@@ -76,7 +77,7 @@ pub fn parse<'a>(annotations: impl IntoIterator<Item = (&'a str, &'a str)>) -> V
     for (id, fields) in groups {
         match reservation(id, &fields, &mut invalid) {
             Ok(Some(_)) if parsed.len() == PER_NODE_MAX => surplus += 1,
-            Ok(Some(reservation)) => parsed.push(Parsed::Valid(Box::new(reservation))),
+            Ok(Some(reservation)) => parsed.push(Parsed::Valid(Arc::new(reservation))),
             Ok(None) => {}
             Err(problem) => invalid.push(problem),
         }

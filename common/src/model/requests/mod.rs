@@ -138,6 +138,13 @@ pub struct NonZero {
     pub memory: i64,
 }
 
+impl NonZero {
+    /// Whether a sum may have lost something on the way.
+    pub fn is_saturated(self) -> bool {
+        [self.cpu, self.memory].iter().any(|amount| [i64::MIN, i64::MAX].contains(amount))
+    }
+}
+
 /// A quantity of a pod that cannot be read.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[error("cannot read {path}")]

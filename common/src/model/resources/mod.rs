@@ -116,6 +116,13 @@ impl Resources {
         self.scalars.iter().map(|(name, amount)| (name.as_ref(), *amount))
     }
 
+    /// Whether some amount is as large as numbers go, so that it may have lost something on the way.
+    pub fn is_saturated(&self) -> bool {
+        let fixed = [self.cpu, self.memory, self.ephemeral_storage, self.pods];
+        let ends = [i64::MIN, i64::MAX];
+        fixed.iter().any(|amount| ends.contains(amount)) || self.scalars.iter().any(|(_, amount)| ends.contains(amount))
+    }
+
     /// Whether there is none of anything.
     pub fn is_zero(&self) -> bool {
         *self == Self::default()

@@ -2,14 +2,14 @@
 
 use super::NAME;
 use crate::cluster::Ledger;
-use crate::framework::{Cure, Numbers, Reason, Rejection};
+use crate::framework::{Numbers, Reason, Rejection};
 use crate::model::{ResourceName, Resources};
 
 /// Everything of which the node has too little.
-pub(super) fn rejections(asks: &Resources, ledger: &Ledger<'_>) -> Vec<Rejection> {
+pub(super) fn rejections(asks: &Resources, ledger: &Ledger) -> Vec<Rejection> {
     if let Some(problem) = &ledger.node.problem {
         let reason = Reason::Unreadable(problem.clone());
-        return vec![Rejection { plugin: NAME, reason, cure: Cure::Node }];
+        return vec![Rejection::new(NAME, reason)];
     }
     let short = |resource: &ResourceName, asks: i64| {
         let numbers = numbers(resource, asks, ledger);
@@ -21,7 +21,7 @@ pub(super) fn rejections(asks: &Resources, ledger: &Ledger<'_>) -> Vec<Rejection
         .collect()
 }
 
-fn numbers(resource: &ResourceName, asks: i64, ledger: &Ledger<'_>) -> Numbers {
+fn numbers(resource: &ResourceName, asks: i64, ledger: &Ledger) -> Numbers {
     Numbers {
         asks,
         allocatable: ledger.node.allocatable.get(resource),
@@ -35,5 +35,5 @@ fn reject(resource: ResourceName, numbers: Numbers) -> Rejection {
         ResourceName::Pods => Reason::TooManyPods(numbers),
         resource => Reason::Insufficient { resource, numbers, kept: Box::default() },
     };
-    Rejection { plugin: NAME, reason, cure: Cure::Room }
+    Rejection::new(NAME, reason)
 }

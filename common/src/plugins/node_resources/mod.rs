@@ -5,33 +5,46 @@ mod score;
 #[cfg(test)]
 mod tests;
 
-use crate::cluster::{Asker, Snapshot};
-use crate::framework::{Filter, NodeFilter, NodeScore, Score, Verdict};
+use crate::cluster::{Asker, NodeId, Snapshot};
+use crate::framework::{
+    Filter, NodeFilter, Normalise, Plugin, Scope, Score, Scorer, Verdict, on_ledger, score_ledger,
+};
 
 /// The plugin, with the LeastAllocated strategy over cpu and memory.
 pub struct NodeResourcesFit;
 
 const NAME: &str = "NodeResourcesFit";
 
-impl Filter for NodeResourcesFit {
+impl Plugin for NodeResourcesFit {
     fn name(&self) -> &'static str {
         NAME
     }
+}
 
-    fn prepare<'c>(&'c self, asker: &'c Asker<'c>, _world: &'c Snapshot<'c>) -> NodeFilter<'c> {
-        Box::new(|ledger| {
-            let rejections = filter::rejections(&asker.pod.spec.requests.incoming, ledger);
-            if rejections.is_empty() { Verdict::Fits } else { Verdict::Rejects(rejections) }
-        })
+impl Filter for NodeResourcesFit {
+    fn scope(&self, _asker: &Asker<'_>, _world: &Snapshot<'_>) -> Scope {
+        Scope::Node(0)
+    }
+
+    fn prepare<'c>(&'c self, asker: &'c Asker<'c>, world: &'c Snapshot<'c>) -> Option<NodeFilter<'c>> {
+        let asks = &asker.pod.spec.requests.incoming;
+        on_ledger(world, move |ledger| Verdict::from_rejections(filter::rejections(asks, ledger)))
     }
 }
 
 impl Score for NodeResourcesFit {
-    fn name(&self) -> &'static str {
-        NAME
+    fn scope(&self, _asker: &Asker<'_>, _world: &Snapshot<'_>) -> Scope {
+        Scope::Node(0)
     }
 
-    fn prepare<'c>(&'c self, asker: &'c Asker<'c>, _world: &'c Snapshot<'c>) -> NodeScore<'c> {
-        Box::new(|ledger| score::least_allocated(&asker.pod.spec.requests, ledger))
+    fn prepare<'c>(
+        &'c self,
+        asker: &'c Asker<'c>,
+        world: &'c Snapshot<'c>,
+        _feasible: &'c [NodeId],
+    ) -> Result<Option<Scorer<'c>>, String> {
+        let requests = &asker.pod.spec.requests;
+        let score = move |ledger: &_| score::least_allocated(requests, ledger);
+        Ok(Some(score_ledger(world, Normalise::Already, score)))
     }
 }

@@ -5,7 +5,7 @@ use crate::framework::SCORE_MAX;
 use crate::model::requests::PodRequests;
 
 /// The score of the node for a pod that asks for `requests`.
-pub(super) fn least_allocated(requests: &PodRequests, ledger: &Ledger<'_>) -> i64 {
+pub(super) fn least_allocated(requests: &PodRequests, ledger: &Ledger) -> i64 {
     let allocatable = &ledger.node.allocatable;
     let (used, asks) = (&ledger.used_non_zero, &requests.non_zero_incoming);
     let shares = [

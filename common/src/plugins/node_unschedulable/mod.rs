@@ -4,7 +4,7 @@
 mod tests;
 
 use crate::cluster::{Asker, Snapshot};
-use crate::framework::{Cure, Filter, NodeFilter, Reason, Rejection, Verdict};
+use crate::framework::{Filter, NodeFilter, Plugin, Reason, Scope, Verdict, on_ledger};
 use crate::model::ids::Text;
 use crate::model::taint::{Effect, Taint};
 
@@ -15,18 +15,23 @@ const CORDON: &str = "node.kubernetes.io/unschedulable";
 /// The plugin.
 pub struct NodeUnschedulable;
 
-impl Filter for NodeUnschedulable {
+impl Plugin for NodeUnschedulable {
     fn name(&self) -> &'static str {
         "NodeUnschedulable"
     }
+}
 
-    fn prepare<'c>(&'c self, asker: &'c Asker<'c>, _world: &'c Snapshot<'c>) -> NodeFilter<'c> {
+impl Filter for NodeUnschedulable {
+    fn scope(&self, _asker: &Asker<'_>, _world: &Snapshot<'_>) -> Scope {
+        Scope::Node(0)
+    }
+
+    fn prepare<'c>(&'c self, asker: &'c Asker<'c>, world: &'c Snapshot<'c>) -> Option<NodeFilter<'c>> {
         let cordon = Taint { key: CORDON.into(), value: Text::default(), effect: Effect::NoSchedule };
         let tolerated = asker.pod.spec.tolerations.iter().any(|toleration| toleration.tolerates(&cordon));
-        Box::new(move |ledger| {
+        on_ledger(world, move |ledger| {
             if ledger.node.unschedulable && !tolerated {
-                let reason = Reason::Unschedulable;
-                Verdict::Rejects(vec![Rejection { plugin: self.name(), reason, cure: Cure::Node }])
+                Verdict::rejects(self.name(), Reason::Unschedulable)
             } else {
                 Verdict::Fits
             }

@@ -4,9 +4,10 @@
 mod tests;
 
 use crate::cluster::ledger::Room;
-use crate::cluster::{Asker, Snapshot};
+use crate::cluster::{Asker, Ledger, NodeId, Snapshot};
 use crate::framework::{
-    Cure, Filter, Keeper, NodeFilter, NodeScore, Numbers, Reason, Rejection, SCORE_MAX, Score, Verdict,
+    Filter, Keeper, NodeFilter, Normalise, Numbers, Plugin, Reason, Rejection, Reserve, Reserved, SCORE_MAX,
+    Scope, Score, Scorer, Verdict, on_ledger, score_ledger,
 };
 use crate::model::{ResourceName, Resources};
 
@@ -18,32 +19,68 @@ pub const WEIGHT: i64 = 100;
 
 const NAME: &str = "Reservation";
 
-impl Filter for Reservation {
+impl Plugin for Reservation {
     fn name(&self) -> &'static str {
         NAME
     }
+}
 
-    fn prepare<'c>(&'c self, asker: &'c Asker<'c>, _world: &'c Snapshot<'c>) -> NodeFilter<'c> {
-        Box::new(|ledger| {
-            let rejections = rejections(&asker.pod.spec.requests.incoming, &ledger.room_for(asker));
-            if rejections.is_empty() { Verdict::Fits } else { Verdict::Rejects(rejections) }
+impl Filter for Reservation {
+    fn scope(&self, _asker: &Asker<'_>, _world: &Snapshot<'_>) -> Scope {
+        Scope::Node(0)
+    }
+
+    fn exceptions(&self, asker: &Asker<'_>, world: &Snapshot<'_>) -> Vec<NodeId> {
+        own_nodes(asker, world)
+    }
+
+    fn prepare<'c>(&'c self, asker: &'c Asker<'c>, world: &'c Snapshot<'c>) -> Option<NodeFilter<'c>> {
+        let asks = &asker.pod.spec.requests.incoming;
+        on_ledger(world, move |ledger| {
+            if ledger.entries.is_empty() {
+                return Verdict::Fits;
+            }
+            Verdict::from_rejections(rejections(asks, &ledger.room_for(asker)))
         })
     }
 }
 
 impl Score for Reservation {
-    fn name(&self) -> &'static str {
-        NAME
+    fn scope(&self, _asker: &Asker<'_>, _world: &Snapshot<'_>) -> Scope {
+        Scope::Node(0)
     }
 
-    fn prepare<'c>(&'c self, asker: &'c Asker<'c>, _world: &'c Snapshot<'c>) -> NodeScore<'c> {
-        Box::new(|ledger| if ledger.room_for(asker).own.is_some() { SCORE_MAX } else { 0 })
+    fn exceptions(&self, asker: &Asker<'_>, world: &Snapshot<'_>) -> Vec<NodeId> {
+        own_nodes(asker, world)
     }
+
+    fn prepare<'c>(
+        &'c self,
+        asker: &'c Asker<'c>,
+        world: &'c Snapshot<'c>,
+        _feasible: &'c [NodeId],
+    ) -> Result<Option<Scorer<'c>>, String> {
+        let score = |ledger: &Ledger| if ledger.room_for(asker).own.is_some() { SCORE_MAX } else { 0 };
+        Ok(Some(score_ledger(world, Normalise::Already, score)))
+    }
+}
+
+impl Reserve for Reservation {
+    fn reserve(&self, asker: &Asker<'_>, ledger: &Ledger, _world: &Snapshot<'_>) -> Result<Reserved, Rejection> {
+        let own = ledger.room_for(asker).own;
+        Ok(Reserved { seat: own.filter(|id| id.seat.is_some()).cloned() })
+    }
+}
+
+/// The nodes where the pod may use something: there its owner matters, and elsewhere not.
+fn own_nodes(asker: &Asker<'_>, world: &Snapshot<'_>) -> Vec<NodeId> {
+    let is_own = |ledger: &&Ledger| ledger.entries.iter().any(|entry| asker.may_use(&entry.reservation));
+    world.reserved().filter(is_own).map(|ledger| ledger.id).collect()
 }
 
 /// Everything of which there would be enough, were it not kept for others. What is lacking anyway is for
 /// NodeResourcesFit to say.
-fn rejections(asks: &Resources, room: &Room<'_, '_>) -> Vec<Rejection> {
+fn rejections(asks: &Resources, room: &Room<'_>) -> Vec<Rejection> {
     let blocked = |(resource, asks): (ResourceName, i64)| {
         let numbers = numbers(&resource, asks, room);
         let is_short = asks > 0 && numbers.short() > 0;
@@ -53,7 +90,7 @@ fn rejections(asks: &Resources, room: &Room<'_, '_>) -> Vec<Rejection> {
     asks.iter().filter_map(blocked).collect()
 }
 
-fn numbers(resource: &ResourceName, asks: i64, room: &Room<'_, '_>) -> Numbers {
+fn numbers(resource: &ResourceName, asks: i64, room: &Room<'_>) -> Numbers {
     Numbers {
         asks,
         allocatable: room.allocatable.get(resource),
@@ -62,12 +99,12 @@ fn numbers(resource: &ResourceName, asks: i64, room: &Room<'_, '_>) -> Numbers {
     }
 }
 
-fn reject(resource: ResourceName, numbers: Numbers, room: &Room<'_, '_>) -> Rejection {
+fn reject(resource: ResourceName, numbers: Numbers, room: &Room<'_>) -> Rejection {
     let kept = room
         .kept
         .iter()
         .map(|entry| Keeper { reservation: entry.reservation.id.clone(), amount: entry.held.get(&resource) })
         .filter(|keeper| keeper.amount > 0)
         .collect();
-    Rejection { plugin: NAME, reason: Reason::Insufficient { resource, numbers, kept }, cure: Cure::Room }
+    Rejection::new(NAME, Reason::Insufficient { resource, numbers, kept })
 }

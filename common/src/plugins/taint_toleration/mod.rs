@@ -3,47 +3,51 @@
 #[cfg(test)]
 mod tests;
 
-use crate::cluster::{Asker, Snapshot};
-use crate::framework::{Cure, Filter, NodeFilter, NodeScore, Reason, Rejection, SCORE_MAX, Score, Verdict};
+use crate::cluster::{Asker, NodeId, Snapshot};
+use crate::framework::{
+    Filter, NodeFilter, Normalise, Plugin, Reason, Scope, Score, Scorer, Verdict, on_ledger, score_ledger,
+};
 use crate::model::taint::{Effect, Taint, Toleration};
 
 /// The plugin.
 pub struct TaintToleration;
 
-const NAME: &str = "TaintToleration";
+impl Plugin for TaintToleration {
+    fn name(&self) -> &'static str {
+        "TaintToleration"
+    }
+}
 
 impl Filter for TaintToleration {
-    fn name(&self) -> &'static str {
-        NAME
+    fn scope(&self, _asker: &Asker<'_>, _world: &Snapshot<'_>) -> Scope {
+        Scope::Node(0)
     }
 
-    fn prepare<'c>(&'c self, asker: &'c Asker<'c>, _world: &'c Snapshot<'c>) -> NodeFilter<'c> {
-        Box::new(|ledger| match untolerated(&ledger.node.taints, &asker.pod.spec.tolerations) {
-            Some(taint) => Verdict::Rejects(vec![Rejection {
-                plugin: NAME,
-                reason: Reason::Taint(taint.clone()),
-                cure: Cure::Node,
-            }]),
+    fn prepare<'c>(&'c self, asker: &'c Asker<'c>, world: &'c Snapshot<'c>) -> Option<NodeFilter<'c>> {
+        on_ledger(world, |ledger| match untolerated(&ledger.node.taints, &asker.pod.spec.tolerations) {
+            Some(taint) => Verdict::rejects(self.name(), Reason::Taint(taint.clone())),
             None => Verdict::Fits,
         })
     }
 }
 
 impl Score for TaintToleration {
-    fn name(&self) -> &'static str {
-        NAME
-    }
-
-    fn prepare<'c>(&'c self, asker: &'c Asker<'c>, _world: &'c Snapshot<'c>) -> NodeScore<'c> {
-        Box::new(|ledger| unwelcome(&ledger.node.taints, &asker.pod.spec.tolerations))
+    fn scope(&self, _asker: &Asker<'_>, _world: &Snapshot<'_>) -> Scope {
+        Scope::Node(0)
     }
 
     /// The fewer such taints the better: none is best, and if none has any, all are.
-    fn normalise(&self, scores: &mut [i64]) {
-        let most = scores.iter().copied().max().unwrap_or(0);
-        for score in scores {
-            *score = if most == 0 { SCORE_MAX } else { SCORE_MAX - SCORE_MAX * *score / most };
-        }
+    fn prepare<'c>(
+        &'c self,
+        asker: &'c Asker<'c>,
+        world: &'c Snapshot<'c>,
+        _feasible: &'c [NodeId],
+    ) -> Result<Option<Scorer<'c>>, String> {
+        let tolerations = &asker.pod.spec.tolerations;
+        let score = score_ledger(world, Normalise::ByHighestReversed, |ledger| {
+            unwelcome(&ledger.node.taints, tolerations)
+        });
+        Ok(Some(score))
     }
 }
 

@@ -8,6 +8,7 @@ use crate::model::{Reservation, ReservationId, ResourceName, Resources};
 use jiff::Timestamp;
 use proptest::prelude::{Just, Strategy, any, prop, prop_oneof, proptest};
 use proptest::prop_assert_eq;
+use std::sync::Arc;
 
 fn uid() -> impl Strategy<Value = Uid> {
     "[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}".prop_map(Uid::from)
@@ -105,7 +106,7 @@ proptest! {
     #[test]
     fn what_is_written_is_read_back(reservation in reservation()) {
         let annotations = encode(&reservation).unwrap();
-        prop_assert_eq!(read(&annotations), vec![Parsed::Valid(Box::new(reservation))]);
+        prop_assert_eq!(read(&annotations), vec![Parsed::Valid(Arc::new(reservation))]);
     }
 
     /// I14: whatever else is on the node, a good reservation stays what it is.

@@ -1,0 +1,226 @@
+//! The table of nodes: a place for each, by which columns are indexed, and which of them changed since when.
+//!
+//! A place is given to a new node when its old one left. What is kept by place must look at the changes: a place
+//! whose node came or left has changed too.
+
+use super::ledger::Ledger;
+use crate::model::Node;
+use crate::model::ids::NodeName;
+use std::collections::BTreeMap;
+use std::sync::Arc;
+
+/// A node's place in the table.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub struct NodeId(u32);
+
+/// So many places have a common version, so that a look at what changed need not look at each.
+pub const BLOCK: usize = 64;
+
+/// The distance between neighbours in node order when a node comes at the end.
+const STEP: u64 = 1 << 24;
+
+/// All nodes.
+#[derive(Debug, Default)]
+pub(super) struct Nodes {
+    places: Vec<Place>,
+    by_name: BTreeMap<NodeName, NodeId>,
+    vacant: Vec<NodeId>,
+    /// When the last node of each block changed.
+    blocks: Vec<u64>,
+    /// Counts changes.
+    version: u64,
+}
+
+#[derive(Debug)]
+struct Place {
+    ledger: Option<Ledger>,
+    /// Grows along node order.
+    order: u64,
+    /// When it last changed.
+    version: u64,
+}
+
+impl NodeId {
+    /// The index into columns.
+    pub fn index(self) -> usize {
+        self.0 as usize
+    }
+
+    /// The place at `index`.
+    pub fn new(index: usize) -> Self {
+        Self(u32::try_from(index).unwrap_or(u32::MAX))
+    }
+}
+
+impl Nodes {
+    pub(super) fn id(&self, name: &NodeName) -> Option<NodeId> {
+        self.by_name.get(name).copied()
+    }
+
+    pub(super) fn get(&self, id: NodeId) -> Option<&Ledger> {
+        self.places.get(id.index())?.ledger.as_ref()
+    }
+
+    /// The ledger at `id`, about to be changed.
+    pub(super) fn change(&mut self, id: NodeId) -> Option<&mut Ledger> {
+        self.touch(id);
+        self.places.get_mut(id.index())?.ledger.as_mut()
+    }
+
+    /// Keeps a version of the node that makes no difference to anybody.
+    pub(super) fn replace(&mut self, id: NodeId, node: Arc<Node>) {
+        if let Some(ledger) = self.places.get_mut(id.index()).and_then(|place| place.ledger.as_mut()) {
+            ledger.node = node;
+        }
+    }
+
+    /// All of them in node order, which is that of their names.
+    pub(super) fn iter(&self) -> impl Iterator<Item = &Ledger> {
+        self.by_name.values().filter_map(|id| self.get(*id))
+    }
+
+    pub(super) fn len(&self) -> usize {
+        self.by_name.len()
+    }
+
+    /// How many places there are, vacant ones included.
+    pub(super) fn places(&self) -> usize {
+        self.places.len()
+    }
+
+    /// Where `id` stands in node order.
+    pub(super) fn order(&self, id: NodeId) -> u64 {
+        self.places.get(id.index()).map_or(u64::MAX, |place| place.order)
+    }
+
+    /// The number of the last change.
+    pub(super) fn version(&self) -> u64 {
+        self.version
+    }
+
+    /// The places that changed after `version`.
+    pub(super) fn changed_since(&self, version: u64) -> impl Iterator<Item = NodeId> {
+        let blocks = self.blocks.iter().enumerate().filter(move |(_, changed)| **changed > version);
+        blocks.flat_map(move |(block, _)| {
+            let first = block * BLOCK;
+            let places = self.places.iter().enumerate().skip(first).take(BLOCK);
+            places.filter(move |(_, place)| place.version > version).map(|(index, _)| NodeId::new(index))
+        })
+    }
+
+    /// Finds a place for a node that is not there yet.
+    pub(super) fn insert(&mut self, name: NodeName, ledger: impl FnOnce(NodeId) -> Ledger) -> NodeId {
+        let order = self.order_of(&name);
+        let id = self.vacant.pop().unwrap_or_else(|| NodeId::new(self.places.len()));
+        let place = Place { ledger: Some(ledger(id)), order, version: 0 };
+        match self.places.get_mut(id.index()) {
+            Some(vacant) => *vacant = place,
+            None => self.places.push(place),
+        }
+        self.by_name.insert(name, id);
+        self.touch(id);
+        id
+    }
+
+    pub(super) fn remove(&mut self, name: &NodeName) -> Option<Ledger> {
+        let id = self.by_name.remove(name)?;
+        self.touch(id);
+        self.vacant.push(id);
+        self.places.get_mut(id.index())?.ledger.take()
+    }
+
+    fn touch(&mut self, id: NodeId) {
+        self.version += 1;
+        let block = id.index() / BLOCK;
+        if block >= self.blocks.len() {
+            self.blocks.resize(block + 1, 0);
+        }
+        self.blocks[block] = self.version;
+        if let Some(place) = self.places.get_mut(id.index()) {
+            place.version = self.version;
+        }
+    }
+
+    /// A number between those of its neighbours; when there is none left, all get new ones.
+    fn order_of(&mut self, name: &NodeName) -> u64 {
+        let neighbour = |id: Option<&NodeId>| id.map(|id| self.order(*id));
+        let before = neighbour(self.by_name.range(..name).next_back().map(|(_, id)| id)).unwrap_or(0);
+        let after = neighbour(self.by_name.range(name..).next().map(|(_, id)| id));
+        match after {
+            None => before + STEP,
+            Some(after) if after - before > 1 => before + (after - before) / 2,
+            Some(_) => {
+                self.renumber();
+                self.order_of(name)
+            }
+        }
+    }
+
+    fn renumber(&mut self) {
+        let ids: Vec<NodeId> = self.by_name.values().copied().collect();
+        for (rank, id) in (1_u64..).zip(ids) {
+            if let Some(place) = self.places.get_mut(id.index()) {
+                place.order = rank * STEP;
+            }
+            // Whoever has compared orders has to do it again.
+            self.touch(id);
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{BLOCK, NodeId, Nodes};
+    use crate::cluster::ledger::Ledger;
+    use crate::model::NodeName;
+    use crate::testing::node;
+    use std::sync::Arc;
+
+    fn add(nodes: &mut Nodes, name: &str) -> NodeId {
+        nodes.insert(NodeName::from(name), |id| Ledger::new(id, Arc::new(node(name).build())))
+    }
+
+    fn names(nodes: &Nodes) -> Vec<String> {
+        nodes.iter().map(|ledger| ledger.node.name.to_string()).collect()
+    }
+
+    #[test]
+    fn node_order_is_that_of_the_names_however_they_come() {
+        let mut nodes = Nodes::default();
+        // Each halves the distance to the first, until there is none left.
+        for number in (10..90).rev() {
+            add(&mut nodes, &format!("n{number}"));
+        }
+        add(&mut nodes, "n10a");
+        let orders: Vec<u64> = nodes.iter().map(|ledger| nodes.order(ledger.id)).collect();
+        assert!(orders.is_sorted_by(|one, next| one < next), "{orders:?}");
+        assert!(names(&nodes).is_sorted() && nodes.len() == 81);
+    }
+
+    #[test]
+    fn a_place_is_used_again_and_counts_as_changed() {
+        let mut nodes = Nodes::default();
+        let (a, b) = (add(&mut nodes, "a"), add(&mut nodes, "b"));
+        let before = nodes.version();
+        assert_eq!(nodes.changed_since(before).count(), 0);
+        nodes.remove(&"a".into());
+        assert_eq!(nodes.changed_since(before).collect::<Vec<_>>(), [a]);
+        assert!(nodes.get(a).is_none() && nodes.id(&"a".into()).is_none());
+        assert_eq!(add(&mut nodes, "c"), a);
+        assert_eq!((names(&nodes), nodes.places()), (vec!["b".into(), "c".into()], 2));
+        let before = nodes.version();
+        nodes.change(b);
+        assert_eq!(nodes.changed_since(before).collect::<Vec<_>>(), [b]);
+    }
+
+    #[test]
+    fn changes_are_found_across_blocks() {
+        let mut nodes = Nodes::default();
+        let ids: Vec<NodeId> = (0..3 * BLOCK).map(|number| add(&mut nodes, &format!("n{number:04}"))).collect();
+        assert_eq!(nodes.changed_since(0).count(), 3 * BLOCK);
+        let before = nodes.version();
+        let touched = [ids[1], ids[BLOCK], ids[3 * BLOCK - 1]];
+        touched.iter().rev().for_each(|id| drop(nodes.change(*id).is_some()));
+        assert_eq!(nodes.changed_since(before).collect::<Vec<_>>(), touched);
+    }
+}

@@ -1,0 +1,64 @@
+//! All pods by namespace and name. There are many, so that the table keeps nothing but the pods themselves.
+
+use super::pool::FixedHasher;
+use crate::model::{Pod, PodKey};
+use hashbrown::HashTable;
+use hashbrown::hash_table::Entry;
+use std::hash::BuildHasher;
+use std::sync::Arc;
+
+#[derive(Debug, Default)]
+pub(super) struct Pods {
+    table: HashTable<Arc<Pod>>,
+    hasher: FixedHasher,
+}
+
+impl Pods {
+    pub(super) fn get(&self, key: &PodKey) -> Option<&Arc<Pod>> {
+        self.table.find(self.hasher.hash_one(key), |pod| pod.key == *key)
+    }
+
+    /// Keeps the pod, and returns the one that was there under its key.
+    pub(super) fn insert(&mut self, pod: Arc<Pod>) -> Option<Arc<Pod>> {
+        let (hasher, hash) = (&self.hasher, self.hasher.hash_one(&pod.key));
+        match self.table.entry(hash, |known| known.key == pod.key, |known| hasher.hash_one(&known.key)) {
+            Entry::Occupied(mut known) => Some(std::mem::replace(known.get_mut(), pod)),
+            Entry::Vacant(place) => {
+                place.insert(pod);
+                None
+            }
+        }
+    }
+
+    pub(super) fn remove(&mut self, key: &PodKey) -> Option<Arc<Pod>> {
+        let hash = self.hasher.hash_one(key);
+        let found = self.table.find_entry(hash, |pod| pod.key == *key).ok()?;
+        Some(found.remove().0)
+    }
+
+    /// All of them, in no order that means anything.
+    pub(super) fn iter(&self) -> impl Iterator<Item = &Arc<Pod>> {
+        self.table.iter()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::Pods;
+    use crate::testing::pod;
+    use std::sync::Arc;
+
+    #[test]
+    fn a_key_has_one_pod() {
+        let mut pods = Pods::default();
+        let (one, other) = (Arc::new(pod("a").build()), Arc::new(pod("a").uid("other").build()));
+        assert!(pods.insert(Arc::clone(&one)).is_none());
+        assert!(pods.insert(Arc::new(pod("b").build())).is_none());
+        assert!(pods.insert(Arc::new(pod("a").namespace("elsewhere").build())).is_none());
+        assert_eq!(pods.insert(Arc::clone(&other)), Some(one));
+        assert_eq!(pods.iter().count(), 3);
+        assert_eq!(pods.get(&other.key), Some(&other));
+        assert_eq!(pods.remove(&other.key), Some(Arc::clone(&other)));
+        assert_eq!((pods.get(&other.key), pods.remove(&other.key)), (None, None));
+    }
+}

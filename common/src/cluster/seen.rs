@@ -1,0 +1,185 @@
+//! How news about nodes, pods and workloads alters the belief.
+
+use super::{Change, Cluster, Event, Ledger, Listed, Seen};
+use crate::model::ids::{NodeName, PodKey, Uid};
+use crate::model::owner::{OwnerKind, Workload};
+use crate::model::{Node, Pod};
+use std::collections::BTreeSet;
+use std::sync::Arc;
+
+impl Cluster {
+    /// Learns something and says what it altered.
+    pub fn apply(&mut self, event: Event) -> Vec<Change> {
+        let mut changes = Vec::new();
+        match event {
+            Event::Nodes(Seen::Applied(node)) => self.node_applied(node, &mut changes),
+            Event::Nodes(Seen::Deleted(node)) => self.node_deleted(&node.name, &node.uid, &mut changes),
+            Event::Nodes(Seen::Relisted(live)) => self.nodes_relisted(live, &mut changes),
+            Event::Pods(Seen::Applied(pod)) => self.pod_applied(pod, &mut changes),
+            Event::Pods(Seen::Deleted(pod)) => self.pod_deleted(&pod.key, &pod.uid, &mut changes),
+            Event::Pods(Seen::Relisted(live)) => self.pods_relisted(live, &mut changes),
+            Event::Workloads(kind, seen) => self.workloads_seen(kind, seen, &mut changes),
+            Event::Unreadable(kind) => {
+                self.listed.insert(Listed::Workloads(kind));
+                self.owners.cannot_read(kind);
+            }
+        }
+        changes
+    }
+
+    fn node_applied(&mut self, mut node: Node, changes: &mut Vec<Change>) {
+        let id = self.nodes.id(&node.name);
+        let known = id.and_then(|id| self.nodes.get(id)).map(|ledger| &ledger.node);
+        if known.is_some_and(|known| known.uid == node.uid && known.resource_version > node.resource_version) {
+            return;
+        }
+        // Kubelets report all the time, mostly what is known.
+        let is_news = known.is_none_or(|known| !known.offers_same(&node));
+        self.shared.share_node(&mut node);
+        let (name, node) = (node.name.clone(), Arc::new(node));
+        match id {
+            Some(id) if is_news => self.change(id, |ledger| ledger.node = node),
+            Some(id) => self.nodes.replace(id, node),
+            None => {
+                let id = self.nodes.insert(name.clone(), |id| Ledger::new(id, node));
+                let pods = self.homeless.remove(&name).unwrap_or_default();
+                self.change(id, |ledger| pods.into_iter().for_each(|pod| ledger.add(pod)));
+            }
+        }
+        if is_news {
+            changes.push(Change::NodeChanged(name));
+        }
+    }
+
+    fn node_deleted(&mut self, name: &NodeName, uid: &Uid, changes: &mut Vec<Change>) {
+        let id = self.nodes.id(name);
+        if id.and_then(|id| self.nodes.get(id)).is_none_or(|known| known.node.uid != *uid) {
+            return;
+        }
+        if let Some(ledger) = self.nodes.remove(name) {
+            self.reserved.remove(&ledger.id);
+            if !ledger.pods.is_empty() {
+                self.homeless.insert(name.clone(), ledger.pods);
+            }
+        }
+        changes.push(Change::NodeGone(name.clone()));
+    }
+
+    fn nodes_relisted(&mut self, live: Vec<Node>, changes: &mut Vec<Change>) {
+        self.listed.insert(Listed::Nodes);
+        let names: BTreeSet<&NodeName> = live.iter().map(|node| &node.name).collect();
+        let vanished: Vec<Arc<Node>> = self
+            .nodes
+            .iter()
+            .map(|ledger| &ledger.node)
+            .filter(|node| !names.contains(&node.name))
+            .cloned()
+            .collect();
+        vanished.iter().for_each(|node| self.node_deleted(&node.name, &node.uid, changes));
+        live.into_iter().for_each(|node| self.node_applied(node, changes));
+    }
+
+    fn pod_applied(&mut self, mut pod: Pod, changes: &mut Vec<Change>) {
+        match self.pods.get(&pod.key) {
+            Some(known) if known.uid != pod.uid => {
+                let uid = known.uid.clone();
+                self.pod_deleted(&pod.key, &uid, changes);
+            }
+            Some(known) if known.resource_version > pod.resource_version => return,
+            _ => {}
+        }
+        if pod.node.is_some() {
+            self.confirm(&pod, changes);
+        }
+        self.shared.share_pod(&mut pod);
+        let pod = Arc::new(pod);
+        // Most news of a waiting pod is what we ourselves wrote into its condition.
+        if self.pods.get(&pod.key).is_some_and(|known| known.is_waiting() && known.asks_same(&pod)) {
+            self.pods.insert(pod);
+            return;
+        }
+        changes.push(self.pod_changed(&pod));
+        self.put(pod);
+    }
+
+    /// What it means that the pod is now as it is.
+    fn pod_changed(&self, pod: &Pod) -> Change {
+        let was_counted = self.pods.get(&pod.key).filter(|known| known.is_counted());
+        let left = was_counted.filter(|known| !pod.is_counted() || pod.spec.requests != known.spec.requests);
+        match left.and_then(|known| known.node.clone()) {
+            Some(node) => Change::RoomFreed(node),
+            _ if pod.is_waiting() => Change::PodWaiting(pod.key.clone()),
+            _ => Change::PodSettled(pod.key.clone()),
+        }
+    }
+
+    /// Keeps the pod, and counts it where it now is.
+    fn put(&mut self, pod: Arc<Pod>) {
+        if let Some(known) = self.pods.insert(Arc::clone(&pod)) {
+            self.unnominate(&known);
+            if known.is_counted() {
+                self.leave(&known);
+            }
+        }
+        if let Some(assumed) = self.assumed.remove(&pod.key) {
+            // It is not bound yet, and asks for something else than before.
+            self.leave(&assumed);
+            if let Some(node) = assumed.node.clone() {
+                let pod = Arc::new(pod.bound(node, assumed.stamp.clone(), assumed.scheduled_at()));
+                self.assumed.insert(pod.key.clone(), Arc::clone(&pod));
+                self.enter(pod);
+            }
+        } else if pod.is_counted() {
+            self.enter(pod);
+        } else {
+            self.nominate(pod);
+        }
+    }
+
+    /// The binding of an assumed pod was seen: from now on the pod itself says where it is.
+    fn confirm(&mut self, pod: &Pod, changes: &mut Vec<Change>) {
+        let freed = self.forget(&pod.key, &pod.uid);
+        // Bound by somebody else to another node: the room that was assumed for it is free again.
+        changes.extend(freed.into_iter().filter(|change| match change {
+            Change::RoomFreed(node) => pod.node.as_ref() != Some(node),
+            _ => true,
+        }));
+    }
+
+    fn pod_deleted(&mut self, key: &PodKey, uid: &Uid, changes: &mut Vec<Change>) {
+        if self.pods.get(key).is_none_or(|known| known.uid != *uid) {
+            return;
+        }
+        if let Some(known) = self.pods.remove(key) {
+            self.unnominate(&known);
+            if let Some(node) = &known.node {
+                changes.push(Change::RoomFreed(node.clone()));
+            }
+            if known.is_counted() {
+                self.leave(&known);
+            }
+        }
+        changes.extend(self.forget(key, uid));
+        changes.push(Change::PodSettled(key.clone()));
+    }
+
+    fn pods_relisted(&mut self, live: Vec<Pod>, changes: &mut Vec<Change>) {
+        self.listed.insert(Listed::Pods);
+        let keys: BTreeSet<&PodKey> = live.iter().map(|pod| &pod.key).collect();
+        let gone = self.pods.iter().filter(|pod| !keys.contains(&pod.key));
+        let mut vanished: Vec<(PodKey, Uid)> = gone.map(|pod| (pod.key.clone(), pod.uid.clone())).collect();
+        vanished.sort();
+        vanished.iter().for_each(|(key, uid)| self.pod_deleted(key, uid, changes));
+        live.into_iter().for_each(|pod| self.pod_applied(pod, changes));
+    }
+
+    fn workloads_seen(&mut self, kind: OwnerKind, seen: Seen<Workload>, changes: &mut Vec<Change>) {
+        if matches!(seen, Seen::Relisted(_)) {
+            self.listed.insert(Listed::Workloads(kind));
+        }
+        if self.owners.apply(kind, seen) {
+            self.settle_all();
+            changes.push(Change::OwnersChanged);
+        }
+    }
+}

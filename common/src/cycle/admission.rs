@@ -1,0 +1,55 @@
+//! Which nodes come into question, before any is looked at.
+
+use crate::cluster::{Asker, Snapshot};
+use crate::framework::{Admission, Reason, Registry, Rejection};
+use crate::model::ids::NodeName;
+use std::collections::BTreeSet;
+
+/// Which nodes come into question.
+pub(super) enum Admitted {
+    All,
+    /// Those with these names, say these plugins.
+    Only(BTreeSet<NodeName>, Vec<&'static str>),
+    /// None.
+    Refused(Vec<Rejection>),
+}
+
+/// Asks all plugins that judge a pod before its nodes. What preemption could never help ends it at once; what it could
+/// help is told only if nothing worse comes.
+pub(super) fn admit(
+    asker: &Asker<'_>,
+    world: &Snapshot<'_>,
+    registry: &Registry,
+) -> Result<Admitted, String> {
+    let mut allowed: Option<BTreeSet<NodeName>> = None;
+    let mut by: BTreeSet<&'static str> = BTreeSet::new();
+    let mut refused = Vec::new();
+    for plugin in &registry.pre_filters {
+        match plugin.pre_filter(asker, world) {
+            Admission::All => {}
+            Admission::Only(names) => {
+                by.insert(plugin.name());
+                let left = match allowed {
+                    Some(allowed) => allowed.intersection(&names).cloned().collect(),
+                    None => names,
+                };
+                if left.is_empty() {
+                    let reason = Reason::NoneLeft(by.into_iter().collect());
+                    return Ok(Admitted::Refused(vec![Rejection::new("", reason)]));
+                }
+                allowed = Some(left);
+            }
+            Admission::Rejects(reasons) if reasons.iter().any(|one| one.reason.is_unresolvable()) => {
+                return Ok(Admitted::Refused(reasons));
+            }
+            Admission::Rejects(reasons) if refused.is_empty() => refused = reasons,
+            Admission::Rejects(_) => {}
+            Admission::Fails(why) => return Err(format!("running PreFilter plugin \"{}\": {why}", plugin.name())),
+        }
+    }
+    Ok(match allowed {
+        _ if !refused.is_empty() => Admitted::Refused(refused),
+        Some(names) => Admitted::Only(names, by.into_iter().collect()),
+        None => Admitted::All,
+    })
+}

@@ -1,0 +1,253 @@
+//! Pods that ask for the same form a class. For each class the answers that follow from a node's own books are kept,
+//! and asked again only where nodes changed; the best node is found block by block.
+//!
+//! Nothing is approximated: the answer is the one that asking every plugin about every node would give. Nodes are put
+//! into groups by the raw scores that are yet to be normalised, because what they become depends on who else is
+//! feasible; within a group only what is added to them matters.
+
+use super::round::{Round, one};
+use crate::cluster::{BLOCK, NodeId, Snapshot};
+use crate::framework::{Registry, RegistryId, Scope, Scorer};
+use crate::model::pod::PodSpec;
+use std::hash::{Hash, Hasher};
+use std::sync::Arc;
+
+/// With more groups than this a class is not worth an index.
+const GROUPS_MAX: usize = 256;
+
+/// What pods of one class have in common.
+#[derive(PartialEq, Eq, Hash)]
+struct Class {
+    registry: RegistryId,
+    spec: SameSpec,
+    of_daemon_set: bool,
+    salts: Vec<u64>,
+}
+
+/// A spec by its place in memory: pods of one template share one.
+struct SameSpec(Arc<PodSpec>);
+
+/// A node as a choice: the higher score is better, then the earlier in node order.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) struct Choice {
+    pub(super) score: i64,
+    pub(super) order: u64,
+    pub(super) id: NodeId,
+}
+
+/// What the nodes said to a class.
+#[derive(Clone, Debug, Default)]
+pub(super) struct Ranks {
+    /// What each feasible node scores apart from what is to be normalised, and its group.
+    nodes: Vec<Option<(i64, u16)>>,
+    groups: Vec<Group>,
+    /// Whether there were more groups than are worth it.
+    pub(super) is_over: bool,
+    /// Why a filter could not say.
+    pub(super) failure: Option<String>,
+}
+
+/// Nodes with the same raw scores where those are to be normalised.
+#[derive(Clone, Debug)]
+struct Group {
+    raw: Vec<i64>,
+    feasible: usize,
+    /// The best node of each block.
+    best: Vec<Option<Choice>>,
+}
+
+/// The scores that follow from a node's own books.
+pub(super) struct Local<'c> {
+    /// Those that are added as they are.
+    pub(super) plain: Vec<(Scorer<'c>, i64)>,
+    /// Those that are normalised first.
+    pub(super) shared: Vec<(Scorer<'c>, i64)>,
+}
+
+impl Local<'_> {
+    fn plain(&self, id: NodeId) -> i64 {
+        self.plain.iter().map(|(scorer, weight)| (scorer.score)(id) * weight).sum()
+    }
+
+    pub(super) fn raw(&self, id: NodeId) -> Vec<i64> {
+        self.shared.iter().map(|(scorer, _)| (scorer.score)(id)).collect()
+    }
+
+    /// The raw scores with the plain ones.
+    pub(super) fn both(&self, id: NodeId) -> (i64, Vec<i64>) {
+        (self.plain(id), self.raw(id))
+    }
+
+    /// What raw scores come to when these are the highest.
+    pub(super) fn normalised(&self, raw: &[i64], highest: &[i64]) -> i64 {
+        let each = self.shared.iter().zip(raw.iter().zip(highest));
+        each.map(|((scorer, weight), (raw, highest))| scorer.normalise.share(*raw, *highest) * weight).sum()
+    }
+}
+
+
+/// The ranks of the pod's class, up to date. `salts` are those of all plugins of the scope of a node.
+pub(super) fn ranks(
+    round: &Round<'_>,
+    registry: &Registry,
+    local: &Local<'_>,
+    salts: Vec<u64>,
+) -> Arc<Ranks> {
+    let (asker, world) = (round.asker, round.world);
+    let filters: Vec<_> = round
+        .filters
+        .iter()
+        .filter(|ready| matches!(ready.plugin.scope(asker, world), Scope::Node(_)))
+        .collect();
+    let class = Class {
+        registry: registry.id(),
+        spec: SameSpec(Arc::clone(&asker.pod.spec)),
+        of_daemon_set: asker.is_of_daemon_set(),
+        salts,
+    };
+    world.derive(class, |ranks: &mut Ranks, changed| {
+        let judge = |id: NodeId| {
+            for filter in &filters {
+                if !one(filter, id)?.is_empty() {
+                    return Ok(None);
+                }
+            }
+            Ok(world.believed(id).map(|_| local.both(id)))
+        };
+        ranks.refresh(world, changed, judge);
+    })
+}
+
+impl Ranks {
+    fn refresh(
+        &mut self,
+        world: &Snapshot<'_>,
+        changed: &mut dyn Iterator<Item = NodeId>,
+        judge: impl Fn(NodeId) -> Result<Option<(i64, Vec<i64>)>, String>,
+    ) {
+        self.nodes.resize(world.places(), None);
+        let blocks = world.places().div_ceil(BLOCK);
+        self.groups.iter_mut().for_each(|group| group.best.resize(blocks, None));
+        let mut dirty: Option<usize> = None;
+        for id in changed {
+            let block = id.index() / BLOCK;
+            if dirty.is_some_and(|before| before != block) {
+                dirty.into_iter().for_each(|block| self.rank(world, block));
+            }
+            dirty = Some(block);
+            match judge(id) {
+                Ok(said) => self.set(id, said, blocks),
+                Err(why) => self.failure = Some(why),
+            }
+        }
+        dirty.into_iter().for_each(|block| self.rank(world, block));
+    }
+
+    fn set(&mut self, id: NodeId, said: Option<(i64, Vec<i64>)>, blocks: usize) {
+        if let Some((_, group)) = self.nodes.get_mut(id.index()).and_then(Option::take) {
+            self.groups[usize::from(group)].feasible -= 1;
+        }
+        let Some((score, raw)) = said else { return };
+        let group = self.groups.iter().position(|group| group.raw == raw).unwrap_or_else(|| {
+            self.groups.push(Group { raw, feasible: 0, best: vec![None; blocks] });
+            self.groups.len() - 1
+        });
+        if group >= GROUPS_MAX {
+            self.is_over = true;
+            return;
+        }
+        self.groups[group].feasible += 1;
+        self.nodes[id.index()] = Some((score, u16::try_from(group).unwrap_or(0)));
+    }
+
+    /// Finds the best of a block again.
+    fn rank(&mut self, world: &Snapshot<'_>, block: usize) {
+        self.groups.iter_mut().for_each(|group| group.best[block] = None);
+        let first = block * BLOCK;
+        for (index, node) in self.nodes.iter().enumerate().skip(first).take(BLOCK) {
+            if let Some((score, group)) = node {
+                let id = NodeId::new(index);
+                let choice = Choice { score: *score, order: world.order(id), id };
+                let best = &mut self.groups[usize::from(*group)].best[block];
+                *best = better(*best, choice);
+            }
+        }
+    }
+
+    /// The score of a feasible node and the raw scores of its group.
+    pub(super) fn get(&self, id: NodeId) -> Option<(i64, &[i64])> {
+        let (score, group) = self.nodes.get(id.index()).copied().flatten()?;
+        Some((score, &self.groups[usize::from(group)].raw))
+    }
+
+    /// The places of all feasible nodes.
+    pub(super) fn feasible(&self) -> impl Iterator<Item = NodeId> {
+        self.nodes.iter().enumerate().filter(|(_, node)| node.is_some()).map(|(index, _)| NodeId::new(index))
+    }
+
+    /// Each group's raw scores and best node, the nodes in `except` left out.
+    pub(super) fn best(&self, world: &Snapshot<'_>, except: &[NodeId]) -> Vec<(&[i64], Choice)> {
+        let mut all = Vec::new();
+        for (number, group) in self.groups.iter().enumerate().filter(|(_, group)| group.feasible > 0) {
+            let best = self.best_of(number, world, except);
+            all.extend(best.map(|choice| (&group.raw[..], choice)));
+        }
+        all
+    }
+
+    fn best_of(&self, number: usize, world: &Snapshot<'_>, except: &[NodeId]) -> Option<Choice> {
+        let mut best: Option<Choice> = None;
+        for (block, choice) in self.groups[number].best.iter().enumerate() {
+            let Some(choice) = choice.filter(|choice| best.is_none_or(|best| choice.beats(&best))) else {
+                continue;
+            };
+            let is_touched = except.iter().any(|id| id.index() / BLOCK == block);
+            let choice = if is_touched { self.rest(world, block, number, except) } else { Some(choice) };
+            best = choice.map_or(best, |choice| better(best, choice));
+        }
+        best
+    }
+
+    /// The best of a block's nodes of a group that are not in `except`.
+    fn rest(&self, world: &Snapshot<'_>, block: usize, number: usize, except: &[NodeId]) -> Option<Choice> {
+        let mut best = None;
+        for (index, node) in self.nodes.iter().enumerate().skip(block * BLOCK).take(BLOCK) {
+            let id = NodeId::new(index);
+            if let Some((score, group)) = node
+                && usize::from(*group) == number
+                && !except.contains(&id)
+            {
+                best = better(best, Choice { score: *score, order: world.order(id), id });
+            }
+        }
+        best
+    }
+}
+
+impl Choice {
+    pub(super) fn beats(&self, other: &Self) -> bool {
+        (self.score, other.order) > (other.score, self.order)
+    }
+}
+
+/// The better of the two.
+pub(super) fn better(best: Option<Choice>, choice: Choice) -> Option<Choice> {
+    match best {
+        Some(best) if !choice.beats(&best) => Some(best),
+        _ => Some(choice),
+    }
+}
+
+impl PartialEq for SameSpec {
+    fn eq(&self, other: &Self) -> bool {
+        Arc::ptr_eq(&self.0, &other.0)
+    }
+}
+
+impl Eq for SameSpec {}
+
+impl Hash for SameSpec {
+    fn hash<H: Hasher>(&self, state: &mut H) {
+        Arc::as_ptr(&self.0).hash(state);
+    }
+}

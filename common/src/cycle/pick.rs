@@ -1,0 +1,186 @@
+//! The best node for a pod: what is known of its class, and on top of it what follows from more than a node's own
+//! books.
+
+use super::index::{Choice, Local, Ranks, better, ranks};
+use super::round::{Ready, Round, one};
+use super::scores::{ask, failed};
+use crate::cluster::NodeId;
+use crate::framework::{Normalise, Registry, Scope, Scorer, Weighted};
+
+/// The plugins of a registry by what their answers about the pod follow from.
+struct Sorted<'c, 'r> {
+    /// Filters that look further than the node.
+    wide: Vec<&'r Ready<'c>>,
+    /// Scores that look no further.
+    local: Local<'c>,
+    /// Scores that do.
+    wide_scores: Vec<&'c Weighted>,
+    /// What else the plugins that look no further look at.
+    salts: Vec<u64>,
+    /// The nodes that the pod's class says nothing about.
+    except: Vec<NodeId>,
+}
+
+/// The best node; `None` if no node can have the pod.
+pub(super) fn best<'c>(round: &Round<'c>, registry: &'c Registry) -> Result<Option<NodeId>, String> {
+    let sorted = sort(round, registry)?;
+    let ranks = ranks(round, registry, &sorted.local, sorted.salts.clone());
+    if ranks.is_over || ranks.failure.is_some() {
+        return by_scan(round, registry);
+    }
+    if sorted.wide.is_empty() && sorted.wide_scores.is_empty() && registry.pre_scores.is_empty() {
+        return quick(round, &sorted, &ranks);
+    }
+    let feasible = feasible(round, &sorted, &ranks)?;
+    registry.pre_scores.iter().for_each(|plugin| plugin.pre_score(round.asker, round.world, &feasible));
+    wide(round, &sorted, &ranks, &feasible)
+}
+
+/// The best node, found by asking every plugin about every node.
+pub(super) fn by_scan<'c>(round: &Round<'c>, registry: &'c Registry) -> Result<Option<NodeId>, String> {
+    let mut feasible = Vec::new();
+    for ledger in round.world.nodes() {
+        if round.ask(ledger.id)?.is_empty() {
+            feasible.push(ledger.id);
+        }
+    }
+    among(round, registry, &feasible)
+}
+
+/// The best of these nodes, all of which can have the pod.
+pub(super) fn among(round: &Round<'_>, registry: &Registry, feasible: &[NodeId]) -> Result<Option<NodeId>, String> {
+    let mut totals = vec![0_i64; feasible.len()];
+    for scores in super::scores(round.asker, round.world, registry, feasible)? {
+        totals.iter_mut().zip(scores.weighted).for_each(|(total, score)| *total += score);
+    }
+    let choices = totals.into_iter().zip(feasible).map(|(score, id)| choice(round, score, *id));
+    Ok(choices.fold(None, better).map(|best| best.id))
+}
+
+fn sort<'c, 'r>(round: &'r Round<'c>, registry: &'c Registry) -> Result<Sorted<'c, 'r>, String> {
+    let (asker, world) = (round.asker, round.world);
+    let mut sorted = Sorted {
+        wide: Vec::new(),
+        local: Local { plain: Vec::new(), shared: Vec::new() },
+        wide_scores: Vec::new(),
+        salts: Vec::new(),
+        except: world.nominees().filter(|id| !round.nominated(*id).is_empty()).collect(),
+    };
+    for ready in &round.filters {
+        match ready.plugin.scope(asker, world) {
+            Scope::Node(salt) => {
+                sorted.salts.push(salt);
+                sorted.except.extend(ready.plugin.exceptions(asker, world));
+            }
+            Scope::Cluster => sorted.wide.push(ready),
+        }
+    }
+    for entry in &registry.scores {
+        let Scope::Node(salt) = entry.plugin.scope(asker, world) else {
+            sorted.wide_scores.push(entry);
+            continue;
+        };
+        sorted.salts.push(salt);
+        if let Some(scorer) = prepare(entry, round, &[])? {
+            sorted.except.extend(entry.plugin.exceptions(asker, world));
+            let weighted = (scorer, entry.weight);
+            match &weighted.0.normalise {
+                Normalise::Already => sorted.local.plain.push(weighted),
+                Normalise::ByHighest | Normalise::ByHighestReversed => sorted.local.shared.push(weighted),
+                Normalise::With(_) => sorted.wide_scores.push(entry),
+            }
+        }
+    }
+    sorted.except.sort_unstable();
+    sorted.except.dedup();
+    Ok(sorted)
+}
+
+fn prepare<'c>(
+    entry: &'c Weighted,
+    round: &Round<'c>,
+    feasible: &'c [NodeId],
+) -> Result<Option<Scorer<'c>>, String> {
+    let prepared = entry.plugin.prepare(round.asker, round.world, feasible);
+    prepared.map_err(|why| failed(entry.plugin.name(), &why))
+}
+
+/// When only the nodes themselves matter: the best of each group, and the exceptions one by one.
+fn quick(round: &Round<'_>, sorted: &Sorted<'_, '_>, ranks: &Ranks) -> Result<Option<NodeId>, String> {
+    let mut rivals: Vec<(Vec<i64>, Choice)> = Vec::new();
+    for id in &sorted.except {
+        if round.world.ledger(*id).is_some() && round.ask(*id)?.is_empty() {
+            let (score, raw) = sorted.local.both(*id);
+            rivals.push((raw, choice(round, score, *id)));
+        }
+    }
+    let groups = ranks.best(round.world, &sorted.except);
+    rivals.extend(groups.into_iter().map(|(raw, choice)| (raw.to_vec(), choice)));
+    let highest = highest(sorted, rivals.iter().map(|(raw, _)| &raw[..]));
+    let total = |(raw, choice): (Vec<i64>, Choice)| Choice {
+        score: choice.score + sorted.local.normalised(&raw, &highest),
+        ..choice
+    };
+    Ok(rivals.into_iter().map(total).fold(None, better).map(|best| best.id))
+}
+
+/// All nodes that can have the pod.
+fn feasible(round: &Round<'_>, sorted: &Sorted<'_, '_>, ranks: &Ranks) -> Result<Vec<NodeId>, String> {
+    let mut feasible = Vec::new();
+    'nodes: for id in ranks.feasible().filter(|id| sorted.except.binary_search(id).is_err()) {
+        for filter in &sorted.wide {
+            if !one(filter, id)?.is_empty() {
+                continue 'nodes;
+            }
+        }
+        feasible.push(id);
+    }
+    for id in &sorted.except {
+        if round.world.ledger(*id).is_some() && round.ask(*id)?.is_empty() {
+            feasible.push(*id);
+        }
+    }
+    Ok(feasible)
+}
+
+/// The best of the feasible nodes, when some scores look further than the node.
+fn wide(
+    round: &Round<'_>,
+    sorted: &Sorted<'_, '_>,
+    ranks: &Ranks,
+    feasible: &[NodeId],
+) -> Result<Option<NodeId>, String> {
+    if feasible.len() < 2 {
+        return Ok(feasible.first().copied());
+    }
+    let mut known: Vec<(i64, Vec<i64>)> = Vec::with_capacity(feasible.len());
+    for id in feasible {
+        let is_known = sorted.except.binary_search(id).is_err();
+        let local = ranks.get(*id).filter(|_| is_known);
+        known.push(local.map_or_else(|| sorted.local.both(*id), |(score, raw)| (score, raw.to_vec())));
+    }
+    let highest = highest(sorted, known.iter().map(|(_, raw)| &raw[..]));
+    let mut totals: Vec<i64> =
+        known.iter().map(|(score, raw)| score + sorted.local.normalised(raw, &highest)).collect();
+    for entry in &sorted.wide_scores {
+        if let Some(scorer) = prepare(entry, round, feasible)? {
+            let (_, normalised) = ask(&scorer, feasible);
+            totals.iter_mut().zip(normalised).for_each(|(total, score)| *total += score * entry.weight);
+        }
+    }
+    let choices = totals.into_iter().zip(feasible).map(|(score, id)| choice(round, score, *id));
+    Ok(choices.fold(None, better).map(|best| best.id))
+}
+
+/// The highest of each raw score that is to be normalised.
+fn highest<'v>(sorted: &Sorted<'_, '_>, raw: impl Iterator<Item = &'v [i64]>) -> Vec<i64> {
+    let mut highest = vec![i64::MIN; sorted.local.shared.len()];
+    for raw in raw {
+        highest.iter_mut().zip(raw).for_each(|(highest, raw)| *highest = (*highest).max(*raw));
+    }
+    highest
+}
+
+fn choice(round: &Round<'_>, score: i64, id: NodeId) -> Choice {
+    Choice { score, order: round.world.order(id), id }
+}

@@ -1,0 +1,112 @@
+//! The filters of a registry, ready to be asked about nodes for one pod.
+
+use crate::cluster::{Asker, Ledger, NodeId, Snapshot};
+use crate::framework::{Filter, NodeFilter, Registry, Rejection, Verdict};
+use crate::model::Pod;
+use std::sync::Arc;
+
+/// The filters that have something to say about a pod.
+pub(super) struct Round<'c> {
+    pub(super) asker: &'c Asker<'c>,
+    pub(super) world: &'c Snapshot<'c>,
+    pub(super) filters: Vec<Ready<'c>>,
+}
+
+/// A filter that has something to say.
+pub(super) struct Ready<'c> {
+    pub(super) plugin: &'c dyn Filter,
+    pub(super) ask: NodeFilter<'c>,
+}
+
+impl<'c> Round<'c> {
+    pub(super) fn new(asker: &'c Asker<'c>, world: &'c Snapshot<'c>, registry: &'c Registry) -> Self {
+        let plugins = registry.filters.iter().map(|plugin| &**plugin);
+        Self { asker, world, filters: ready(plugins, asker, world) }
+    }
+
+    /// Why the node cannot have the pod, in the words of the first filter that rejects it.
+    ///
+    /// Pods that others were preempted for are nominated to a node and not there yet. One that is as important as this
+    /// one must not find its room taken; but it may also never come. So the pod has to fit with and without them.
+    pub(super) fn ask(&self, id: NodeId) -> Result<Vec<Rejection>, String> {
+        let nominated = self.nominated(id);
+        if !nominated.is_empty()
+            && let Some(ledger) = self.world.ledger(id)
+        {
+            let rejections = self.suppose(with(ledger.clone(), &nominated))?;
+            if !rejections.is_empty() {
+                return Ok(rejections);
+            }
+        }
+        first(&self.filters, id)
+    }
+
+    /// The same if the books of a node were these.
+    pub(super) fn refit(&self, ledger: Ledger) -> Result<Vec<Rejection>, String> {
+        let nominated = self.nominated(ledger.id);
+        if !nominated.is_empty() {
+            let rejections = self.suppose(with(ledger.clone(), &nominated))?;
+            if !rejections.is_empty() {
+                return Ok(rejections);
+            }
+        }
+        self.suppose(ledger)
+    }
+
+    /// Why the node cannot have the pod, in the words of every filter.
+    pub(super) fn ask_all(&self, id: NodeId) -> Result<Vec<Rejection>, String> {
+        let mut all = Vec::new();
+        for filter in &self.filters {
+            all.extend(one(filter, id)?);
+        }
+        Ok(all)
+    }
+
+    /// The pods nominated to the node that this one has to leave room for.
+    pub(super) fn nominated(&self, id: NodeId) -> Vec<&'c Arc<Pod>> {
+        let pod = self.asker.pod;
+        let others = self.world.nominated(id).iter();
+        others.filter(|other| other.spec.priority >= pod.spec.priority && other.uid != pod.uid).collect()
+    }
+
+    /// Asks again with these books. A filter that had nothing to say about the pod is not asked again, as upstream.
+    fn suppose(&self, ledger: Ledger) -> Result<Vec<Rejection>, String> {
+        let id = ledger.id;
+        let world = self.world.suppose(ledger);
+        let plugins = self.filters.iter().map(|ready| ready.plugin);
+        first(&ready(plugins, self.asker, &world), id)
+    }
+}
+
+fn ready<'c>(
+    plugins: impl Iterator<Item = &'c dyn Filter>,
+    asker: &'c Asker<'c>,
+    world: &'c Snapshot<'c>,
+) -> Vec<Ready<'c>> {
+    plugins.filter_map(|plugin| Some(Ready { plugin, ask: plugin.prepare(asker, world)? })).collect()
+}
+
+fn with(mut ledger: Ledger, pods: &[&Arc<Pod>]) -> Ledger {
+    for pod in pods {
+        ledger.add(Arc::new(pod.bound(ledger.node.name.clone(), None, None)));
+    }
+    ledger
+}
+
+fn first(filters: &[Ready<'_>], id: NodeId) -> Result<Vec<Rejection>, String> {
+    for filter in filters {
+        let rejections = one(filter, id)?;
+        if !rejections.is_empty() {
+            return Ok(rejections);
+        }
+    }
+    Ok(Vec::new())
+}
+
+pub(super) fn one(filter: &Ready<'_>, id: NodeId) -> Result<Vec<Rejection>, String> {
+    match (filter.ask)(id) {
+        Verdict::Fits => Ok(Vec::new()),
+        Verdict::Rejects(rejections) => Ok(rejections),
+        Verdict::Fails(why) => Err(format!("running \"{}\" filter plugin: {why}", filter.plugin.name())),
+    }
+}

@@ -1,0 +1,49 @@
+//! A plugin with the extension points that it has.
+
+use crate::config::{Enabled, Point};
+use crate::framework::{
+    Bind, Filter, Permit, PostBind, PostFilter, PreBind, PreEnqueue, PreFilter, PreScore, QueueSort, Registry,
+    Reserve, Score, Weighted,
+};
+use std::sync::Arc;
+
+/// A plugin, once for each extension point that it has.
+#[derive(Clone, Default)]
+pub(super) struct Kit {
+    pub(super) pre_enqueue: Option<Arc<dyn PreEnqueue>>,
+    pub(super) queue_sort: Option<Arc<dyn QueueSort>>,
+    pub(super) pre_filter: Option<Arc<dyn PreFilter>>,
+    pub(super) filter: Option<Arc<dyn Filter>>,
+    pub(super) post_filter: Option<Arc<dyn PostFilter>>,
+    pub(super) pre_score: Option<Arc<dyn PreScore>>,
+    pub(super) score: Option<Arc<dyn Score>>,
+    pub(super) reserve: Option<Arc<dyn Reserve>>,
+    pub(super) permit: Option<Arc<dyn Permit>>,
+    pub(super) pre_bind: Option<Arc<dyn PreBind>>,
+    pub(super) bind: Option<Arc<dyn Bind>>,
+    pub(super) post_bind: Option<Arc<dyn PostBind>>,
+}
+
+impl Kit {
+    /// Adds the plugin to `registry` at `point`, if it has that.
+    pub(super) fn add_to(&self, registry: &mut Registry, point: Point, enabled: &Enabled) {
+        match point {
+            Point::PreEnqueue => registry.pre_enqueues.extend(self.pre_enqueue.clone()),
+            Point::QueueSort => registry.queue_sort = self.queue_sort.clone(),
+            Point::PreFilter => registry.pre_filters.extend(self.pre_filter.clone()),
+            Point::Filter => registry.filters.extend(self.filter.clone()),
+            Point::PostFilter => registry.post_filters.extend(self.post_filter.clone()),
+            Point::PreScore => registry.pre_scores.extend(self.pre_score.clone()),
+            Point::Score => registry.scores.extend(
+                self.score.clone().map(|plugin| Weighted { plugin, weight: i64::from(enabled.weight) }),
+            ),
+            Point::Reserve => registry.reserves.extend(self.reserve.clone()),
+            Point::Permit => registry.permits.extend(self.permit.clone()),
+            Point::PreBind => registry.pre_binds.extend(self.pre_bind.clone()),
+            Point::Bind => registry.binds.extend(self.bind.clone()),
+            Point::PostBind => registry.post_binds.extend(self.post_bind.clone()),
+            // Of groups of pods, which are not served.
+            Point::PodGroupPostFilter | Point::PlacementGenerate | Point::PlacementScore => {}
+        }
+    }
+}
