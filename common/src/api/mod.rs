@@ -9,6 +9,7 @@ pub mod names;
 pub mod node;
 pub mod pod;
 pub mod reservation;
+mod selector;
 pub mod workload;
 
 /// An object that could not be decoded. Says where in the JSON.

@@ -206,7 +206,7 @@ impl Cluster {
     /// Notes where a waiting pod is nominated to.
     fn nominate(&mut self, pod: Arc<Pod>) {
         if pod.is_waiting()
-            && let Some(node) = &pod.nominated
+            && let Some(node) = pod.nominated.as_deref()
         {
             self.nominated.entry(node.clone()).or_default().push(pod);
         }
@@ -214,7 +214,7 @@ impl Cluster {
 
     /// Forgets it.
     fn unnominate(&mut self, pod: &Pod) {
-        if let Some(node) = &pod.nominated
+        if let Some(node) = pod.nominated.as_deref()
             && let Some(pods) = self.nominated.get_mut(node)
         {
             pods.retain(|known| known.uid != pod.uid);

@@ -62,7 +62,7 @@ fn decide(pod: &Pod, world: &Snapshot<'_>, registry: &Registry, search: Search) 
     let round = Round::new(&asker, world, registry);
     let found = match admit(&asker, world, registry)? {
         Admitted::Refused(_) => None,
-        _ if is_nominated_home(&round)? => pod.nominated.as_ref().and_then(|home| world.find(home)),
+        _ if is_nominated_home(&round)? => pod.nominated.as_deref().and_then(|home| world.find(home)),
         Admitted::Only(names, _) => {
             let mut feasible = Vec::new();
             for id in names.iter().filter_map(|name| world.find(name)) {
@@ -84,7 +84,7 @@ fn decide(pod: &Pod, world: &Snapshot<'_>, registry: &Registry, search: Search) 
 /// Whether the node that the pod was nominated to can have it: others were preempted there for it, so that no other is
 /// looked at.
 fn is_nominated_home(round: &Round<'_>) -> Result<bool, String> {
-    match round.asker.pod.nominated.as_ref().and_then(|home| round.world.find(home)) {
+    match round.asker.pod.nominated.as_deref().and_then(|home| round.world.find(home)) {
         Some(home) => Ok(round.ask(home)?.is_empty()),
         None => Ok(false),
     }
