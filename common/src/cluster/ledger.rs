@@ -157,7 +157,8 @@ impl Ledger {
 
     fn recount(&mut self) {
         let pods = std::mem::take(&mut self.pods);
-        *self = Self { entries: std::mem::take(&mut self.entries), ..Self::new(self.id, Arc::clone(&self.node)) };
+        *self =
+            Self { entries: std::mem::take(&mut self.entries), ..Self::new(self.id, Arc::clone(&self.node)) };
         pods.iter().for_each(|pod| self.count(pod));
         self.pods = pods;
     }

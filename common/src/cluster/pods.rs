@@ -59,6 +59,7 @@ mod tests {
         assert_eq!(pods.iter().count(), 3);
         assert_eq!(pods.get(&other.key), Some(&other));
         assert_eq!(pods.remove(&other.key), Some(Arc::clone(&other)));
-        assert_eq!((pods.get(&other.key), pods.remove(&other.key)), (None, None));
+        assert_eq!(pods.get(&other.key), None);
+        assert_eq!(pods.remove(&other.key), None);
     }
 }

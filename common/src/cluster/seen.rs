@@ -30,7 +30,8 @@ impl Cluster {
     fn node_applied(&mut self, mut node: Node, changes: &mut Vec<Change>) {
         let id = self.nodes.id(&node.name);
         let known = id.and_then(|id| self.nodes.get(id)).map(|ledger| &ledger.node);
-        if known.is_some_and(|known| known.uid == node.uid && known.resource_version > node.resource_version) {
+        if known.is_some_and(|known| known.uid == node.uid && known.resource_version > node.resource_version)
+        {
             return;
         }
         // Kubelets report all the time, mostly what is known.

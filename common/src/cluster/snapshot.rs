@@ -106,7 +106,11 @@ impl<'w> Snapshot<'w> {
     /// Something worked out from the books and kept under `key`. `refresh` gets it as it was, and the places that
     /// changed since; at first the default, and all places. It must look at [`Snapshot::believed`] only: what is kept
     /// is not about suppositions.
-    pub fn derive<K, V>(&self, key: K, refresh: impl FnOnce(&mut V, &mut dyn Iterator<Item = NodeId>)) -> Arc<V>
+    pub fn derive<K, V>(
+        &self,
+        key: K,
+        refresh: impl FnOnce(&mut V, &mut dyn Iterator<Item = NodeId>),
+    ) -> Arc<V>
     where
         K: Hash + Eq + Send + 'static,
         V: Default + Send + Sync + 'static,

@@ -74,7 +74,8 @@ fn was_scheduled_after(asker: &Asker<'_>, reservation: &Reservation) -> bool {
 
 fn oldest_first(pods: &[Asker<'_>]) -> Vec<usize> {
     let mut order: Vec<usize> = (0..pods.len()).collect();
-    order
-        .sort_by_key(|&index| (pods[index].pod.scheduled_at(), pods[index].pod.created, &pods[index].pod.key));
+    order.sort_by_key(|&index| {
+        (pods[index].pod.scheduled_at(), pods[index].pod.created, &pods[index].pod.key)
+    });
     order
 }

@@ -57,12 +57,12 @@ fn books(
     pods: impl IntoIterator<Item = impl Borrow<PodBuilder>>,
 ) -> Vec<String> {
     let town = pods.into_iter().fold(town(reservations), |town, pod| town.pod(pod.borrow().build()));
-    let cluster = town.cluster();
+    let mut cluster = town.cluster();
     let snapshot = cluster.snapshot(now);
-    let line = |entry: &super::ledger::Entry<'_>| {
+    let line = |entry: &super::ledger::Entry| {
         let seat = entry.reservation.id.seat.as_ref().map_or("plain", |seat| seat.as_str());
         assert_eq!(entry.held.is_zero(), !matches!(entry.state, State::Held | State::Short));
-        match (entry.state, entry.taken_by) {
+        match (entry.state, &entry.taken_by) {
             (State::Taken, Some(pod)) => format!("{seat} Taken by {}", pod.key.name),
             (state @ (State::Held | State::Short), None) => {
                 format!("{seat} {} {}m", state.as_str(), entry.held.cpu)
@@ -71,5 +71,5 @@ fn books(
             (state, Some(pod)) => panic!("{state:?} by {pod:?}"),
         }
     };
-    snapshot.nodes[0].entries.iter().map(line).collect()
+    snapshot.nodes().nth(0).unwrap().entries.iter().map(line).collect()
 }

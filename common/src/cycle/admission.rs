@@ -44,7 +44,9 @@ pub(super) fn admit(
             }
             Admission::Rejects(reasons) if refused.is_empty() => refused = reasons,
             Admission::Rejects(_) => {}
-            Admission::Fails(why) => return Err(format!("running PreFilter plugin \"{}\": {why}", plugin.name())),
+            Admission::Fails(why) => {
+                return Err(format!("running PreFilter plugin \"{}\": {why}", plugin.name()));
+            }
         }
     }
     Ok(match allowed {

@@ -85,7 +85,6 @@ impl Local<'_> {
     }
 }
 
-
 /// The ranks of the pod's class, up to date. `salts` are those of all plugins of the scope of a node.
 pub(super) fn ranks(
     round: &Round<'_>,

@@ -18,9 +18,7 @@ pub use message::{histogram, message};
 pub use scores::{PluginScores, scores};
 
 use crate::cluster::{Asker, Ledger, Snapshot};
-use crate::framework::{
-    Attempt, NodeTrace, PostFiltered, Reason, Registry, Rejection, Reserved, Trace,
-};
+use crate::framework::{Attempt, NodeTrace, PostFiltered, Reason, Registry, Rejection, Reserved, Trace};
 use crate::model::Pod;
 use crate::model::pod::Feature;
 use admission::{Admitted, admit};
@@ -96,7 +94,8 @@ fn place(round: &Round<'_>, ledger: &Ledger, registry: &Registry) -> Decision {
         match plugin.reserve(round.asker, ledger, round.world) {
             Ok(more) => reserved = reserved.and(more),
             Err(rejection) => {
-                let node = NodeTrace { node: ledger.node.name.clone(), id: ledger.id, rejections: vec![rejection] };
+                let node =
+                    NodeTrace { node: ledger.node.name.clone(), id: ledger.id, rejections: vec![rejection] };
                 let trace = Trace { nodes: vec![node], ..Trace::default() };
                 return Decision::NoFit(Box::new(NoFit { trace, help: PostFiltered::default() }));
             }

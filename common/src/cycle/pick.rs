@@ -48,7 +48,11 @@ pub(super) fn by_scan<'c>(round: &Round<'c>, registry: &'c Registry) -> Result<O
 }
 
 /// The best of these nodes, all of which can have the pod.
-pub(super) fn among(round: &Round<'_>, registry: &Registry, feasible: &[NodeId]) -> Result<Option<NodeId>, String> {
+pub(super) fn among(
+    round: &Round<'_>,
+    registry: &Registry,
+    feasible: &[NodeId],
+) -> Result<Option<NodeId>, String> {
     let mut totals = vec![0_i64; feasible.len()];
     for scores in super::scores(round.asker, round.world, registry, feasible)? {
         totals.iter_mut().zip(scores.weighted).for_each(|(total, score)| *total += score);

@@ -3,14 +3,15 @@
 mod properties;
 mod refusals;
 
-use super::{Decision, Depth, PluginScores, Trace, judge, schedule, scores};
-use crate::framework::{Cure, Reason, Registry};
+use super::{Decision, Depth, PluginScores, judge, schedule, scores};
+use crate::cluster::NodeId;
+use crate::framework::{Cure, Reason, Registry, Trace};
 use crate::model::ids::NodeName;
 use crate::plugins::{default_registry, without_reservations};
 use crate::testing::{PodBuilder, World, deployment, node, now, pod, replica_set, reservation, world};
 
 fn decide(world: World, pod: &PodBuilder) -> Decision {
-    let cluster = world.cluster();
+    let mut cluster = world.cluster();
     schedule(&pod.build(), &cluster.snapshot(now()), &default_registry())
 }
 
@@ -25,15 +26,15 @@ fn place(world: World, pod: &PodBuilder) -> String {
 /// Why it goes nowhere.
 fn message(world: World, pod: &PodBuilder) -> String {
     match decide(world, pod) {
-        Decision::NoFit(trace) => trace.message(),
+        Decision::NoFit(no_fit) => no_fit.message(),
         other => panic!("{other:?}"),
     }
 }
 
 fn traced(world: World, pod: &PodBuilder, registry: &Registry, depth: Depth) -> Trace {
-    let (cluster, pod) = (world.cluster(), pod.build());
+    let (mut cluster, pod) = (world.cluster(), pod.build());
     let snapshot = cluster.snapshot(now());
-    judge(&snapshot.asker(&pod), &snapshot, registry, depth)
+    judge(&snapshot.asker(&pod), &snapshot, registry, depth).unwrap()
 }
 
 fn nodes(count: usize) -> World {
@@ -63,11 +64,12 @@ fn soft_taints_outweigh_room() {
 fn scores_are_told_by_plugin_raw_and_weighted() {
     let tainted = node("n1").taint("a:PreferNoSchedule").taint("b:PreferNoSchedule");
     let town = world().node(tainted).node(node("n2").taint("a:PreferNoSchedule")).node(node("n3").cordoned());
-    let (cluster, pod) = (town.cluster(), pod("p").cpu("1").memory("4Gi").build());
+    let (mut cluster, pod) = (town.cluster(), pod("p").cpu("1").memory("4Gi").build());
     let snapshot = cluster.snapshot(now());
     let asked = |nodes: &[usize]| {
-        let feasible: Vec<_> = nodes.iter().map(|node| &snapshot.nodes[*node]).collect();
-        scores(&snapshot.asker(&pod), &snapshot, &without_reservations(), &feasible)
+        let ids: Vec<NodeId> = snapshot.nodes().map(|ledger| ledger.id).collect();
+        let feasible: Vec<NodeId> = nodes.iter().map(|node| ids[*node]).collect();
+        scores(&snapshot.asker(&pod), &snapshot, &without_reservations(), &feasible).unwrap()
     };
     let expected = |plugin, raw: [i64; 2], weighted: [i64; 2]| PluginScores {
         plugin,
@@ -135,11 +137,11 @@ fn no_nodes_have_their_own_sentence() {
 fn a_scheduler_hears_the_first_plugin_and_people_hear_all() {
     let cordoned = || world().node(node("n1").cpu("1").cordoned().taint("k:NoSchedule"));
     let reasons = |depth| {
-        let trace = traced(cordoned(), &pod("p").cpu("2").on("n2"), &default_registry(), depth);
+        let trace = traced(cordoned(), &pod("p").cpu("2"), &default_registry(), depth);
         trace.nodes[0].rejections.iter().map(|one| one.plugin).collect::<Vec<_>>()
     };
-    assert_eq!(reasons(Depth::First), ["NodeName"]);
-    assert_eq!(reasons(Depth::All), ["NodeName", "NodeUnschedulable", "TaintToleration", "NodeResourcesFit"]);
+    assert_eq!(reasons(Depth::First), ["NodeUnschedulable"]);
+    assert_eq!(reasons(Depth::All), ["NodeUnschedulable", "TaintToleration", "NodeResourcesFit"]);
 }
 
 #[test]
@@ -147,7 +149,7 @@ fn a_trace_knows_who_fits_and_what_would_help() {
     let kept = node("n2").reserves(reservation(&deployment("web")).cpu("3"));
     let town = world().node(node("n1").cordoned()).node(kept).node(node("n3"));
     let trace = traced(town, &pod("p").cpu("2"), &default_registry(), Depth::First);
-    assert_eq!(trace.feasible().collect::<Vec<_>>(), [2]);
+    assert_eq!(trace.feasible().collect::<Vec<_>>(), [trace.nodes[2].id]);
     assert_eq!(trace.cures().into_iter().collect::<Vec<_>>(), [Cure::Room, Cure::Node]);
     let names: Vec<&NodeName> = trace.nodes.iter().map(|node| &node.node).collect();
     assert_eq!(names, [&"n1".into(), &"n2".into(), &"n3".into()]);

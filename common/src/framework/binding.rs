@@ -11,7 +11,12 @@ pub trait Reserve: Plugin {
     ///
     /// # Errors
     /// When it cannot have it after all.
-    fn reserve(&self, asker: &Asker<'_>, ledger: &Ledger, world: &Snapshot<'_>) -> Result<Reserved, Rejection>;
+    fn reserve(
+        &self,
+        asker: &Asker<'_>,
+        ledger: &Ledger,
+        world: &Snapshot<'_>,
+    ) -> Result<Reserved, Rejection>;
 
     /// Told when the pod was not bound after all. What was returned from `reserve` is forgotten anyway.
     fn unreserve(&self, _asker: &Asker<'_>, _ledger: &Ledger) {}

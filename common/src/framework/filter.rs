@@ -2,8 +2,8 @@
 
 use super::{Plugin, Reason, Rejection, Scope, Trace, Verdict};
 use crate::cluster::{Asker, Ledger, NodeId, Snapshot};
-use crate::model::ids::NodeName;
 use crate::model::Pod;
+use crate::model::ids::NodeName;
 use std::collections::BTreeSet;
 use std::sync::Arc;
 

@@ -16,7 +16,9 @@ mod trace;
 mod verdict;
 
 pub use binding::{Bind, Permission, Permit, PostBind, PreBind, Reserve, Reserved};
-pub use filter::{Admission, Attempt, Filter, NodeFilter, PostFilter, PostFiltered, PreFilter, Victims, on_ledger};
+pub use filter::{
+    Admission, Attempt, Filter, NodeFilter, PostFilter, PostFiltered, PreFilter, Victims, on_ledger,
+};
 pub use queue::{PreEnqueue, QueueSort, Queued};
 pub use registry::{Registry, RegistryId, Weighted};
 pub use score::{NodeScore, Normalise, PreScore, SCORE_MAX, Score, Scorer, score_ledger};

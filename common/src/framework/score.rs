@@ -93,3 +93,26 @@ impl Normalise<'_> {
         }
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::Normalise;
+
+    #[test]
+    fn scores_are_shares_of_the_highest() {
+        let normalised = |normalise: Normalise<'_>, mut scores: Vec<i64>| {
+            normalise.apply(&[], &mut scores);
+            scores
+        };
+        let reversed = |scores| normalised(Normalise::ByHighestReversed, scores);
+        assert_eq!(reversed(vec![]), [0; 0]);
+        assert_eq!(reversed(vec![0, 0]), [100, 100]);
+        assert_eq!(reversed(vec![2, 2]), [0, 0]);
+        assert_eq!(reversed(vec![1, 2, 3, 0]), [67, 34, 0, 100]);
+        let forward = |scores| normalised(Normalise::ByHighest, scores);
+        assert_eq!(forward(vec![0, 0]), [0, 0]);
+        assert_eq!(forward(vec![1, 2, 3, 0]), [33, 66, 100, 0]);
+        assert_eq!(normalised(Normalise::Already, vec![7]), [7]);
+        assert_eq!(normalised(Normalise::With(Box::new(|_, scores| scores.fill(1))), vec![7]), [1]);
+    }
+}

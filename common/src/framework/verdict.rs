@@ -131,7 +131,9 @@ impl Reason {
     /// Whether it is worded like `other`, which nothing but the particulars tells apart.
     pub fn reads_like(&self, other: &Self) -> bool {
         match (self, other) {
-            (Self::Insufficient { resource, .. }, Self::Insufficient { resource: other, .. }) => resource == other,
+            (Self::Insufficient { resource, .. }, Self::Insufficient { resource: other, .. }) => {
+                resource == other
+            }
             (Self::Said { words, .. }, Self::Said { words: other, .. }) => words == other,
             (Self::LeftOut(plugins), Self::LeftOut(other)) => plugins == other,
             (Self::NoneLeft(plugins), Self::NoneLeft(other)) => plugins == other,

@@ -2,8 +2,8 @@
 
 use crate::config::{Enabled, Point};
 use crate::framework::{
-    Bind, Filter, Permit, PostBind, PostFilter, PreBind, PreEnqueue, PreFilter, PreScore, QueueSort, Registry,
-    Reserve, Score, Weighted,
+    Bind, Filter, Permit, PostBind, PostFilter, PreBind, PreEnqueue, PreFilter, PreScore, QueueSort,
+    Registry, Reserve, Score, Weighted,
 };
 use std::sync::Arc;
 

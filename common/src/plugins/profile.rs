@@ -2,9 +2,10 @@
 
 use super::kit::Kit;
 use super::{node_name, node_resources, node_unschedulable, reservation, taint_toleration};
-use crate::config::{NodeAffinityArgs, NodeResourcesFitArgs, PluginArgs, PodTopologySpreadArgs, Point, Profile};
+use crate::config::{
+    NodeAffinityArgs, NodeResourcesFitArgs, PluginArgs, PodTopologySpreadArgs, Point, Profile,
+};
 use crate::framework::Registry;
-use std::sync::Arc;
 
 /// Plugins of ours that can be named in a file, and do not exist yet.
 const TO_COME: [&str; 7] =
@@ -24,32 +25,13 @@ pub fn registry(profile: &Profile) -> Registry {
 }
 
 /// The plugin of this name. The extension points that it has here are those that `config` lets a file name.
-fn kit(name: &str, _args: &PluginArgs) -> Option<Kit> {
+fn kit(name: &str, args: &PluginArgs) -> Option<Kit> {
     Some(match name {
-        "NodeName" => {
-            let plugin = Arc::new(node_name::NodeName);
-            Kit { pre_filter: Some(plugin.clone()), filter: Some(plugin), ..Kit::default() }
-        }
-        "NodeUnschedulable" => {
-            Kit { filter: Some(Arc::new(node_unschedulable::NodeUnschedulable)), ..Kit::default() }
-        }
-        "TaintToleration" => {
-            let plugin = Arc::new(taint_toleration::TaintToleration);
-            Kit { filter: Some(plugin.clone()), score: Some(plugin), ..Kit::default() }
-        }
-        "NodeResourcesFit" => {
-            let plugin = Arc::new(node_resources::NodeResourcesFit);
-            Kit { filter: Some(plugin.clone()), score: Some(plugin), ..Kit::default() }
-        }
-        "Reservation" => {
-            let plugin = Arc::new(reservation::Reservation);
-            Kit {
-                filter: Some(plugin.clone()),
-                score: Some(plugin.clone()),
-                reserve: Some(plugin),
-                ..Kit::default()
-            }
-        }
+        "NodeName" => node_name::kit(args),
+        "NodeUnschedulable" => node_unschedulable::kit(args),
+        "TaintToleration" => taint_toleration::kit(args),
+        "NodeResourcesFit" => node_resources::kit(args),
+        "Reservation" => reservation::kit(args),
         _ => return None,
     })
 }

@@ -6,7 +6,7 @@ mod asked;
 mod reserved;
 mod world;
 
-pub(crate) use asked::{reasons, rejections, scores};
+pub(crate) use asked::{admission, all_reasons, all_rejections, raw_and_scores, reasons, rejections, scores};
 pub(crate) use reserved::{ReservationBuilder, bare_reservation, plain, reservation};
 pub(crate) use world::{World, entry, world};
 

@@ -19,8 +19,8 @@ pub(crate) fn world() -> World {
 }
 
 /// The books of the one reservation that there is.
-pub(crate) fn entry<'s, 'w>(snapshot: &'s Snapshot<'w>) -> &'s Entry<'w> {
-    let mut entries = snapshot.nodes.iter().flat_map(|ledger| &ledger.entries);
+pub(crate) fn entry<'s, 'w>(snapshot: &'s Snapshot<'w>) -> &'s Entry {
+    let mut entries = snapshot.nodes().flat_map(|ledger| &ledger.entries);
     let entry = entries.next().unwrap();
     assert!(entries.next().is_none(), "there are several reservations");
     entry

@@ -15,7 +15,10 @@ pub(super) const OWNER: &str = "11111111-2222-3333-4444-555555555555";
 
 /// The well-formed ones among these annotations.
 fn valid(annotations: &[(&str, &str)]) -> Vec<Reservation> {
-    parse(annotations.iter().copied()).iter().filter_map(|parsed| parsed.valid().cloned()).collect()
+    parse(annotations.iter().copied())
+        .iter()
+        .filter_map(|parsed| parsed.valid().map(|one| (**one).clone()))
+        .collect()
 }
 
 /// The malformed ones among these annotations.

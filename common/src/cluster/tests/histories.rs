@@ -50,9 +50,9 @@ fn step() -> impl Strategy<Value = Step> {
 }
 
 /// Compares the ledger with the accounts, and both with the invariants.
-fn audit(town: &Town) {
-    let snapshot = town.cluster.snapshot(at(town.now));
-    let ledger = &snapshot.nodes[0];
+fn audit(town: &mut Town) {
+    let ledger = town.cluster.snapshot(at(town.now)).nodes().next().unwrap().clone();
+    let (town, ledger) = (&*town, &ledger);
     let fates = fates(town);
     assert_eq!(ledger.entries.len(), fates.len());
     let mut takers = BTreeSet::new();
@@ -63,15 +63,15 @@ fn audit(town: &Town) {
         let found = match entry.state {
             State::Occupied => Fate::Occupied,
             State::Held | State::Short => Fate::Held,
-            State::Taken => Fate::Taken(guest_of(town, entry.taken_by.unwrap())),
+            State::Taken => Fate::Taken(guest_of(town, entry.taken_by.as_ref().unwrap())),
             State::Expired => Fate::Expired,
         };
         assert_eq!(found, fate, "{} at {}", promise.id, town.now);
         held += entry.held.cpu;
         assert_eq!(entry.held.cpu, if fate == Fate::Held { promise.cpu } else { 0 });
         assert_eq!(entry.held.pods, i64::from(fate == Fate::Held));
-        once(town, index, entry.held.cpu > 0, entry.taken_by.map(|pod| guest_of(town, pod)));
-        if let Some(pod) = entry.taken_by {
+        once(town, index, entry.held.cpu > 0, entry.taken_by.as_ref().map(|pod| guest_of(town, pod)));
+        if let Some(pod) = &entry.taken_by {
             assert!(takers.insert(pod.uid.clone()), "{} sits on two seats", pod.key);
         }
     }
@@ -91,7 +91,7 @@ fn once(town: &Town, index: usize, held: bool, taker: Option<usize>) {
     }
 }
 
-fn check_short(ledger: &Ledger<'_>, held: i64) {
+fn check_short(ledger: &Ledger, held: i64) {
     let is_over = ledger.used.cpu + held > ledger.node.allocatable.cpu;
     let keeps = ledger.entries.iter().filter(|entry| !entry.held.is_zero());
     keeps.for_each(|entry| assert_eq!(entry.state == State::Short, is_over));
@@ -113,7 +113,7 @@ proptest! {
         let mut town = Town::new(family);
         for step in &steps {
             town.live(step);
-            audit(&town);
+            audit(&mut town);
         }
     }
 }
@@ -130,7 +130,7 @@ fn histories_reach_every_fate() {
         for step in &steps {
             town.live(step);
             let snapshot = town.cluster.snapshot(at(town.now));
-            seen.extend(snapshot.nodes[0].entries.iter().map(|entry| entry.state.as_str()));
+            seen.extend(snapshot.nodes().nth(0).unwrap().entries.iter().map(|entry| entry.state.as_str()));
         }
     }
     assert_eq!(seen.into_iter().collect::<Vec<_>>(), ["Expired", "Held", "Occupied", "Short", "Taken"]);

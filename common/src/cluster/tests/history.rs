@@ -185,7 +185,7 @@ impl Town {
             guest.stamp = seat.as_ref().map(ToString::to_string);
             (guest.sat, guest.place) = (seat.is_some(), Place::Assumed);
             self.cluster
-                .assume(pod.key, Assumed { uid: pod.uid, node: "n1".into(), seat, since: at(self.now) });
+                .assume(&pod.key, Assumed { uid: pod.uid, node: "n1".into(), seat, since: at(self.now) });
         } else {
             self.guests[index].place = Place::Bound;
             self.tell_pod(index);

@@ -62,7 +62,7 @@ fn short_when_the_node_has_promised_more_than_it_has() {
         "only who keeps what is lacking"
     );
     let slots = world().workload(&web()).node(node("n1").pods(1).reserves(reservation(&web()).cpu("1")));
-    let cluster = slots.pod(pod("x").on("n1")).cluster();
+    let mut cluster = slots.pod(pod("x").on("n1")).cluster();
     assert_eq!(entry(&cluster.snapshot(now())).state, State::Short, "a slot is kept too");
 }
 
@@ -90,7 +90,7 @@ fn the_plain_form_is_what_the_owners_pods_do_not_use_yet() {
 #[test]
 fn the_plain_form_counts_each_resource_by_itself() {
     let kept = plain(&web().uid).cpu("2").memory("1Gi");
-    let cluster = town(&[kept]).pod(replica("web-1").memory("3Gi")).cluster();
+    let mut cluster = town(&[kept]).pod(replica("web-1").memory("3Gi")).cluster();
     let snapshot = cluster.snapshot(now());
     let held = &entry(&snapshot).held;
     assert_eq!((held.cpu, held.memory, held.pods), (1000, 0, 0));
@@ -126,17 +126,17 @@ fn malformed_ones_are_in_no_books() {
     let key = |word: &str| format!("reserve.{word}/{}", uid("x"));
     let poison =
         node("n1").annotation(&key("cpu"), "-1").annotation(&key("gpu"), "1").annotation("reserve.", "");
-    let cluster = world().node(poison).cluster();
+    let mut cluster = world().node(poison).cluster();
     let snapshot = cluster.snapshot(now());
-    assert!(snapshot.nodes[0].entries.is_empty());
+    assert!(snapshot.nodes().nth(0).unwrap().entries.is_empty());
     let stranger = pod("p").cpu("4").build();
-    let room = snapshot.nodes[0].room_for(&snapshot.asker(&stranger));
+    let room = snapshot.nodes().nth(0).unwrap().room_for(&snapshot.asker(&stranger));
     assert_eq!(room.free(&ResourceName::Cpu), 4000);
 }
 
 #[test]
 fn the_sums_are_those_of_the_counted_pods() {
-    let cluster = town(&[reservation(&web()).cpu("1")])
+    let mut cluster = town(&[reservation(&web()).cpu("1")])
         .pod(stranger("a").memory("1Gi"))
         .pod(stranger("b").terminating())
         .pod(stranger("c").phase("Failed"))
@@ -144,7 +144,7 @@ fn the_sums_are_those_of_the_counted_pods() {
         .pod(pod("e").on("n1"))
         .cluster();
     let snapshot = cluster.snapshot(now());
-    let ledger = &snapshot.nodes[0];
+    let ledger = snapshot.nodes().next().unwrap();
     assert_eq!((ledger.used.cpu, ledger.used.memory, ledger.used.pods), (2000, 1 << 30, 3));
     let little = 200 << 20;
     assert_eq!((ledger.used_non_zero.cpu, ledger.used_non_zero.memory), (2100, (1 << 30) + 2 * little));

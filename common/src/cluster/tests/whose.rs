@@ -11,7 +11,7 @@ use crate::testing::{
 use serde_json::{Value, json};
 
 fn may_use(world: World, pod: &Pod, kept: &ReservationBuilder) -> bool {
-    let cluster = world.cluster();
+    let mut cluster = world.cluster();
     cluster.snapshot(now()).asker(pod).may_use(&kept.build())
 }
 
@@ -29,7 +29,7 @@ fn the_chain_leads_from_the_pod_over_its_replica_set_to_the_deployment() {
     assert!(may_use(town(&[]), &replica, &reservation(&web())));
     assert!(may_use(town(&[]), &replica, &reservation(&web_set())), "and through every owner in between");
     assert!(!may_use(town(&[]), &replica, &reservation(&database())));
-    let cluster = town(&[]).cluster();
+    let mut cluster = town(&[]).cluster();
     let snapshot = cluster.snapshot(now());
     assert_eq!(snapshot.asker(&replica).top(), Some(&web()));
     let renewed = replica_set("web-8b2f").of(&web());
@@ -139,7 +139,7 @@ fn reservations_yield_by_rank() {
         ("of a DaemonSet that was never read", forged, false, false),
     ];
     for (name, pod, passes_recorded, passes_manual) in table {
-        let cluster = world().workload(&daemons).cluster();
+        let mut cluster = world().workload(&daemons).cluster();
         let pod = pod.build();
         let snapshot = cluster.snapshot(now());
         let asker = snapshot.asker(&pod);
@@ -150,9 +150,9 @@ fn reservations_yield_by_rank() {
 
 /// The cpu that is free for `pod` on `n1`, and the seat that it would take.
 fn room(kept: &[ReservationBuilder], pod: &PodBuilder) -> (i64, Option<String>) {
-    let cluster = town(kept).cluster();
+    let mut cluster = town(kept).cluster();
     let (snapshot, pod) = (cluster.snapshot(now()), pod.build());
-    let room = snapshot.nodes[0].room_for(&snapshot.asker(&pod));
+    let room = snapshot.nodes().nth(0).unwrap().room_for(&snapshot.asker(&pod));
     let seat = room.own.map(|id| id.seat.as_ref().map_or("plain", |seat| seat.as_str()).to_owned());
     (room.free(&ResourceName::Cpu), seat)
 }

@@ -1,6 +1,6 @@
 //! What holds for every pod in every cluster: one mind, no overcommitment by us, and no harm from poison.
 
-use crate::cluster::{Assumed, Cluster, State};
+use crate::cluster::{Assumed, Cluster, NodeId, State};
 use crate::cycle::{Decision, Depth, judge, schedule};
 use crate::model::owner::Workload;
 use crate::model::pod::SYSTEM_CRITICAL_PRIORITY;
@@ -63,13 +63,13 @@ fn town() -> impl Strategy<Value = World> {
 }
 
 /// Whether `used` and what is held for others than `pod` fit the node, in what `pod` asks for.
-fn fits(cluster: &Cluster, pod: &Pod, on: &str) -> bool {
+fn fits(cluster: &mut Cluster, pod: &Pod, on: &str) -> bool {
     let snapshot = cluster.snapshot(now());
     let asker = snapshot.asker(pod);
-    let ledger = snapshot.nodes.iter().find(|ledger| ledger.node.name.as_str() == on).unwrap();
+    let ledger = snapshot.nodes().find(|ledger| ledger.node.name.as_str() == on).unwrap();
     let mut promised: Resources = ledger.used.clone();
     for entry in &ledger.entries {
-        if !asker.may_use(entry.reservation) && !asker.passes(entry.reservation) {
+        if !asker.may_use(&entry.reservation) && !asker.passes(&entry.reservation) {
             promised.add_assign(&entry.held);
         }
     }
@@ -83,22 +83,22 @@ proptest! {
     /// The scheduler places a pod exactly where `explain` and the extender would say that it fits.
     #[test]
     fn there_is_one_mind(town in town(), drawn in drawn()) {
-        let (cluster, pod) = (town.cluster(), build("new", drawn).build());
+        let (mut cluster, pod) = (town.cluster(), build("new", drawn).build());
         let snapshot = cluster.snapshot(now());
         for registry in [default_registry(), without_reservations()] {
-            let first = judge(&snapshot.asker(&pod), &snapshot, &registry, Depth::First);
-            let all = judge(&snapshot.asker(&pod), &snapshot, &registry, Depth::All);
-            let feasible: Vec<usize> = all.feasible().collect();
+            let first = judge(&snapshot.asker(&pod), &snapshot, &registry, Depth::First).unwrap();
+            let all = judge(&snapshot.asker(&pod), &snapshot, &registry, Depth::All).unwrap();
+            let feasible: Vec<NodeId> = all.feasible().collect();
             assert_eq!(first.feasible().collect::<Vec<_>>(), feasible);
             match schedule(&pod, &snapshot, &registry) {
                 Decision::Place { node, .. } => {
-                    assert!(feasible.iter().any(|index| all.nodes[*index].node == node));
+                    assert!(feasible.contains(&snapshot.find(&node).unwrap()));
                 }
-                Decision::NoFit(trace) => {
-                    assert_eq!(trace, first);
+                Decision::NoFit(no_fit) => {
+                    assert_eq!(no_fit.trace, first);
                     assert!(feasible.is_empty());
                 }
-                Decision::Refused(refusal) => panic!("{refusal:?}"),
+                other => panic!("{other:?}"),
             }
         }
     }
@@ -111,13 +111,13 @@ proptest! {
         let decision = schedule(&pod, &cluster.snapshot(now()), &default_registry());
         if let Decision::Place { node, seat } = decision {
             let assumed = Assumed { uid: pod.uid.clone(), node: node.clone(), seat: seat.clone(), since: now() };
-            cluster.assume(pod.key.clone(), assumed);
-            assert!(fits(&cluster, &pod, node.as_str()));
+            cluster.assume(&pod.key, assumed);
+            assert!(fits(&mut cluster, &pod, node.as_str()));
             let snapshot = cluster.snapshot(now());
-            let ledger = snapshot.nodes.iter().find(|ledger| ledger.node.name == node).unwrap();
+            let ledger = snapshot.nodes().find(|ledger| ledger.node.name == node).unwrap();
             if let Some(seat) = seat {
                 let entry = ledger.entries.iter().find(|entry| entry.reservation.id == seat).unwrap();
-                assert_eq!((entry.state, entry.taken_by.map(|pod| &pod.uid)), (State::Taken, Some(&pod.uid)));
+                assert_eq!((entry.state, entry.taken_by.as_ref().map(|pod| &pod.uid)), (State::Taken, Some(&pod.uid)));
             }
         }
     }
@@ -125,10 +125,10 @@ proptest! {
     /// I13: no reservation stands in the way of a system-critical pod.
     #[test]
     fn critical_pods_pass(town in town(), (owner, cpu, _) in drawn()) {
-        let (cluster, pod) = (town.cluster(), build("new", (owner, cpu, SYSTEM_CRITICAL_PRIORITY)).build());
+        let (mut cluster, pod) = (town.cluster(), build("new", (owner, cpu, SYSTEM_CRITICAL_PRIORITY)).build());
         let snapshot = cluster.snapshot(now());
         let feasible = |registry| {
-            judge(&snapshot.asker(&pod), &snapshot, &registry, Depth::First).feasible().collect::<Vec<_>>()
+            judge(&snapshot.asker(&pod), &snapshot, &registry, Depth::First).unwrap().feasible().collect::<Vec<_>>()
         };
         assert_eq!(feasible(default_registry()), feasible(without_reservations()));
     }

@@ -120,7 +120,8 @@ impl Resources {
     pub fn is_saturated(&self) -> bool {
         let fixed = [self.cpu, self.memory, self.ephemeral_storage, self.pods];
         let ends = [i64::MIN, i64::MAX];
-        fixed.iter().any(|amount| ends.contains(amount)) || self.scalars.iter().any(|(_, amount)| ends.contains(amount))
+        fixed.iter().any(|amount| ends.contains(amount))
+            || self.scalars.iter().any(|(_, amount)| ends.contains(amount))
     }
 
     /// Whether there is none of anything.

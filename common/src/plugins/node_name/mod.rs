@@ -3,11 +3,20 @@
 #[cfg(test)]
 mod tests;
 
+use super::kit::Kit;
 use crate::cluster::{Asker, Snapshot};
+use crate::config::PluginArgs;
 use crate::framework::{Admission, Filter, NodeFilter, Plugin, PreFilter, Reason, Verdict, on_ledger};
+use std::sync::Arc;
 
 /// The plugin.
 pub struct NodeName;
+
+/// The plugin at its extension points.
+pub(super) fn kit(_args: &PluginArgs) -> Kit {
+    let plugin = Arc::new(NodeName);
+    Kit { pre_filter: Some(plugin.clone()), filter: Some(plugin), ..Kit::default() }
+}
 
 impl Plugin for NodeName {
     fn name(&self) -> &'static str {

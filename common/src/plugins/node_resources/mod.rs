@@ -5,15 +5,24 @@ mod score;
 #[cfg(test)]
 mod tests;
 
+use super::kit::Kit;
 use crate::cluster::{Asker, NodeId, Snapshot};
+use crate::config::PluginArgs;
 use crate::framework::{
     Filter, NodeFilter, Normalise, Plugin, Scope, Score, Scorer, Verdict, on_ledger, score_ledger,
 };
+use std::sync::Arc;
 
 /// The plugin, with the LeastAllocated strategy over cpu and memory.
 pub struct NodeResourcesFit;
 
 const NAME: &str = "NodeResourcesFit";
+
+/// The plugin at its extension points.
+pub(super) fn kit(_args: &PluginArgs) -> Kit {
+    let plugin = Arc::new(NodeResourcesFit);
+    Kit { filter: Some(plugin.clone()), score: Some(plugin), ..Kit::default() }
+}
 
 impl Plugin for NodeResourcesFit {
     fn name(&self) -> &'static str {

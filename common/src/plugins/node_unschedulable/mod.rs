@@ -3,10 +3,13 @@
 #[cfg(test)]
 mod tests;
 
+use super::kit::Kit;
 use crate::cluster::{Asker, Snapshot};
+use crate::config::PluginArgs;
 use crate::framework::{Filter, NodeFilter, Plugin, Reason, Scope, Verdict, on_ledger};
 use crate::model::ids::Text;
 use crate::model::taint::{Effect, Taint};
+use std::sync::Arc;
 
 /// The taint that the node controller puts on cordoned nodes. The cordon itself counts as that taint, since the
 /// controller may not have come round yet.
@@ -14,6 +17,12 @@ const CORDON: &str = "node.kubernetes.io/unschedulable";
 
 /// The plugin.
 pub struct NodeUnschedulable;
+
+/// The plugin at its extension points.
+pub(super) fn kit(_args: &PluginArgs) -> Kit {
+    let plugin = Arc::new(NodeUnschedulable);
+    Kit { filter: Some(plugin), ..Kit::default() }
+}
 
 impl Plugin for NodeUnschedulable {
     fn name(&self) -> &'static str {

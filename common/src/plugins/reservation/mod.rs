@@ -3,13 +3,16 @@
 #[cfg(test)]
 mod tests;
 
+use super::kit::Kit;
 use crate::cluster::ledger::Room;
 use crate::cluster::{Asker, Ledger, NodeId, Snapshot};
+use crate::config::PluginArgs;
 use crate::framework::{
     Filter, Keeper, NodeFilter, Normalise, Numbers, Plugin, Reason, Rejection, Reserve, Reserved, SCORE_MAX,
     Scope, Score, Scorer, Verdict, on_ledger, score_ledger,
 };
 use crate::model::{ResourceName, Resources};
+use std::sync::Arc;
 
 /// The plugin.
 pub struct Reservation;
@@ -18,6 +21,12 @@ pub struct Reservation;
 pub const WEIGHT: i64 = 100;
 
 const NAME: &str = "Reservation";
+
+/// The plugin at its extension points.
+pub(super) fn kit(_args: &PluginArgs) -> Kit {
+    let plugin = Arc::new(Reservation);
+    Kit { filter: Some(plugin.clone()), score: Some(plugin.clone()), reserve: Some(plugin), ..Kit::default() }
+}
 
 impl Plugin for Reservation {
     fn name(&self) -> &'static str {
@@ -66,7 +75,12 @@ impl Score for Reservation {
 }
 
 impl Reserve for Reservation {
-    fn reserve(&self, asker: &Asker<'_>, ledger: &Ledger, _world: &Snapshot<'_>) -> Result<Reserved, Rejection> {
+    fn reserve(
+        &self,
+        asker: &Asker<'_>,
+        ledger: &Ledger,
+        _world: &Snapshot<'_>,
+    ) -> Result<Reserved, Rejection> {
         let own = ledger.room_for(asker).own;
         Ok(Reserved { seat: own.filter(|id| id.seat.is_some()).cloned() })
     }

@@ -3,14 +3,23 @@
 #[cfg(test)]
 mod tests;
 
+use super::kit::Kit;
 use crate::cluster::{Asker, NodeId, Snapshot};
+use crate::config::PluginArgs;
 use crate::framework::{
     Filter, NodeFilter, Normalise, Plugin, Reason, Scope, Score, Scorer, Verdict, on_ledger, score_ledger,
 };
 use crate::model::taint::{Effect, Taint, Toleration};
+use std::sync::Arc;
 
 /// The plugin.
 pub struct TaintToleration;
+
+/// The plugin at its extension points.
+pub(super) fn kit(_args: &PluginArgs) -> Kit {
+    let plugin = Arc::new(TaintToleration);
+    Kit { filter: Some(plugin.clone()), score: Some(plugin), ..Kit::default() }
+}
 
 impl Plugin for TaintToleration {
     fn name(&self) -> &'static str {

@@ -1,7 +1,7 @@
 //! TaintToleration: a table of cases for each question.
 
 use super::TaintToleration;
-use crate::framework::{Cure, Reason, Score};
+use crate::framework::{Cure, Reason};
 use crate::testing::{PodBuilder, node, pod, reasons, rejections, scores, world};
 use serde_json::json;
 
@@ -74,16 +74,4 @@ fn fewer_taints_that_would_rather_not_are_better() {
     assert_eq!(scores(&TaintToleration, town(), &hard), [100, 67, 0], "a toleration of another effect");
     let hard_taints = world().node(node("n1").taint("a:NoSchedule")).node(node("n2").taint("a:NoAdmit"));
     assert_eq!(scores(&TaintToleration, hard_taints, &pod("p")), [100, 100], "only soft taints count");
-}
-
-#[test]
-fn scores_are_turned_round_as_upstream_does() {
-    let normalised = |mut scores: Vec<i64>| {
-        TaintToleration.normalise(&mut scores);
-        scores
-    };
-    assert_eq!(normalised(vec![]), [0; 0]);
-    assert_eq!(normalised(vec![0, 0]), [100, 100]);
-    assert_eq!(normalised(vec![2, 2]), [0, 0]);
-    assert_eq!(normalised(vec![1, 2, 3, 0]), [67, 34, 0, 100]);
 }

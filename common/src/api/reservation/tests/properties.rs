@@ -122,7 +122,7 @@ proptest! {
         let annotations: Vec<(String, String)> = others.chain(good).collect();
         let parsed = read(&annotations);
         let found: Vec<&Reservation> =
-            parsed.iter().filter_map(Parsed::valid).filter(|one| one.id == reservation.id).collect();
+            parsed.iter().filter_map(Parsed::valid).map(|one| &**one).filter(|one| one.id == reservation.id).collect();
         prop_assert_eq!(found, vec![&reservation]);
     }
 
