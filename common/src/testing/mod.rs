@@ -4,6 +4,7 @@
 
 mod asked;
 mod reserved;
+mod wishes;
 mod world;
 
 pub(crate) use asked::{reasons, rejections, scores};
