@@ -4,9 +4,13 @@
 #[cfg(test)]
 mod tests;
 
+use std::cmp::Reverse;
+use std::collections::{BTreeMap, BTreeSet};
 use std::fmt::Debug;
 
-use super::format::{NodeOutcome, Outcome, Preemption};
+use jiff::Timestamp;
+
+use super::format::{Candidate, NodeOutcome, Outcome, Preemption};
 
 /// What upstream says of a node that it left out because the pod names another, and what NodeName itself says of it.
 const LEFT_OUT: &str = "node(s) didn't satisfy plugin(s) [NodeName]";
@@ -112,13 +116,34 @@ impl Found {
         let (Some(ours), Some(theirs)) = (core, oracle) else {
             return self.unless_equal("preemption", &core, &oracle);
         };
-        self.unless_equal("candidates", &ours.candidates, &theirs.candidates);
-        let rank = |preemption: &Preemption| {
-            let candidate = theirs.candidates.get(preemption.nominated.as_ref()?)?;
-            Some((candidate.violations, candidate.victims.len()))
+        let nodes: BTreeSet<&String> = ours.candidates.keys().chain(theirs.candidates.keys()).collect();
+        for node in nodes {
+            let (core, oracle) = (ours.candidates.get(node), theirs.candidates.get(node));
+            self.unless_equal(&format!("candidate {node}"), &core, &oracle);
+        }
+        let best = best(&theirs.candidates);
+        let allowed = |nominated: &Option<String>| match nominated {
+            Some(node) => best.contains(node.as_str()),
+            None => best.is_empty(),
         };
-        if rank(ours) != rank(theirs) || ours.nominated.is_some() != theirs.nominated.is_some() {
-            self.unless_equal("nominated", &ours.nominated, &theirs.nominated);
+        if !allowed(&ours.nominated) || !allowed(&theirs.nominated) {
+            let oracle = format!("{:?} of {best:?}", theirs.nominated);
+            self.add("nominated", format!("{:?}", ours.nominated), oracle);
         }
     }
+}
+
+/// The candidates that upstream's ranking leaves equal: it takes any of them.
+pub(super) fn best(candidates: &BTreeMap<String, Candidate>) -> BTreeSet<&str> {
+    let highest = candidates.values().map(rank).max();
+    let best = candidates.iter().filter(|(_, candidate)| Some(rank(candidate)) == highest);
+    best.map(|(node, _)| node.as_str()).collect()
+}
+
+/// Greater is better: few budgets broken, a low highest priority, a low sum of priorities, few victims, and a late start of
+/// the first of those with the highest priority. One that has not started yet starts now.
+fn rank(candidate: &Candidate) -> (Reverse<(i64, i64, i64, usize)>, Timestamp) {
+    let cost =
+        (candidate.violations, candidate.highest_priority, candidate.priority_sum, candidate.victims.len());
+    (Reverse(cost), candidate.earliest_start.unwrap_or(Timestamp::MAX))
 }

@@ -33,10 +33,18 @@ fn unplaced() -> Value {
         "preemption": {
             "nominated": "a",
             "candidates": {
-                "a": { "victims": ["default/x"], "violations": 0 },
-                "b": { "victims": ["default/y"], "violations": 0 },
+                "a": candidate("x"),
+                "b": candidate("y"),
             },
         },
+    })
+}
+
+/// A node that would do without one victim.
+fn candidate(victim: &str) -> Value {
+    json!({
+        "victims": [format!("default/{victim}")], "violations": 0, "highestPriority": 5, "prioritySum": 2_147_483_653_i64,
+        "earliestStart": "2026-01-31T12:00:00Z",
     })
 }
 
@@ -113,8 +121,14 @@ fn every_part_of_a_refusal_is_compared() {
         ("/message", json!("0/2 nodes are available: 2 Insufficient memory."), "message"),
         ("/message", Value::Null, "message"),
         ("/preemption", Value::Null, "preemption"),
-        ("/preemption/candidates/a/victims/0", json!("default/z"), "candidates"),
-        ("/preemption/candidates/a/violations", json!(1), "candidates"),
+        ("/preemption/candidates/a/victims/0", json!("default/z"), "candidate a"),
+        ("/preemption/candidates/b/violations", json!(1), "candidate b"),
+        ("/preemption/candidates/b/highestPriority", json!(6), "candidate b"),
+        ("/preemption/candidates/b/prioritySum", json!(6), "candidate b"),
+        ("/preemption/candidates/b/earliestStart", Value::Null, "candidate b"),
+        ("/preemption/candidates", json!({ "a": candidate("x") }), "candidate b"),
+        ("/preemption/nominated", json!("c"), "nominated"),
+        ("/preemption/nominated", Value::Null, "nominated"),
     ];
     for (pointer, altered, expected) in table {
         assert!(found(&unplaced(), pointer, altered.clone()).contains(&expected.to_owned()), "{pointer}");
@@ -135,18 +149,46 @@ fn any_of_the_best_nodes_may_be_taken() {
     assert!(found(&placed(), "/host", json!("b")).is_empty());
 }
 
+/// What is found if the core nominates `b` instead of `a`, and both sides say of `b` what is altered.
+fn nominated(altered: &[(&str, Value)]) -> Vec<String> {
+    let mut theirs = unplaced();
+    for (field, value) in altered {
+        theirs["preemption"]["candidates"]["b"][field] = value.clone();
+    }
+    let mut core = theirs.clone();
+    core["preemption"]["nominated"] = json!("b");
+    core["message"] = json!(theirs["message"].as_str().unwrap().replace("node a,", "node b,"));
+    let found = differences(&outcome(core), &outcome(theirs));
+    found.into_iter().map(|difference| difference.what).collect()
+}
+
 #[test]
 fn any_of_the_candidates_that_are_alike_may_be_nominated() {
-    let message = unplaced()["message"].as_str().unwrap().replace("node a,", "node b,");
-    let mut core = unplaced();
-    core["preemption"]["nominated"] = json!("b");
-    core["message"] = json!(message);
-    assert_eq!(differences(&outcome(core.clone()), &outcome(unplaced())), []);
-    let mut worse = unplaced();
-    worse["preemption"]["candidates"]["b"]["violations"] = json!(1);
-    core["preemption"]["candidates"] = worse["preemption"]["candidates"].clone();
-    let found = differences(&outcome(core), &outcome(worse));
-    assert_eq!(found.iter().map(|one| one.what.as_str()).collect::<Vec<_>>(), ["nominated"]);
+    assert_eq!(nominated(&[]), [""; 0]);
+    assert_eq!(nominated(&[("victims", json!(["shop/z"]))]), [""; 0], "which victims is no rank");
+}
+
+/// What is better comes first: fewer violations, lower priorities, fewer victims, a later start.
+#[test]
+fn no_candidate_that_is_worse_may_be_nominated() {
+    let (two, late) = (json!(["default/y", "default/z"]), json!("2026-01-31T13:00:00Z"));
+    let worse: [&[(&str, Value)]; 6] = [
+        &[("violations", json!(1)), ("highestPriority", json!(0))],
+        &[("highestPriority", json!(6)), ("prioritySum", json!(1))],
+        &[("prioritySum", json!(2_147_483_654_i64)), ("earliestStart", late)],
+        &[("victims", two), ("earliestStart", Value::Null)],
+        &[("earliestStart", json!("2026-01-31T11:59:59Z"))],
+        &[("earliestStart", json!("2026-01-31T11:59:59Z")), ("highestPriority", json!(5))],
+    ];
+    for altered in worse {
+        assert_eq!(nominated(altered), ["nominated"], "{altered:?}");
+    }
+    // And if it is better, then it is upstream that is wrong: it has to be noticed too.
+    let better: [&[(&str, Value)]; 2] =
+        [&[("highestPriority", json!(4)), ("violations", json!(0))], &[("earliestStart", Value::Null)]];
+    for altered in better {
+        assert_eq!(nominated(altered), ["nominated"], "{altered:?}");
+    }
 }
 
 #[test]
