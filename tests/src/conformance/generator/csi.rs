@@ -82,7 +82,7 @@ fn csi_node(rng: &mut Rng, plot: &Plot) -> Option<Value> {
         }
         let mut driver = json!({ "name": name, "nodeID": plot.name, "topologyKeys": [ZONE] });
         if rng.chance(85) {
-            driver["allocatable"] = json!({ "count": rng.pick(&[1, 8, 24, 24]) });
+            driver["allocatable"] = json!({ "count": rng.pick(&[1, 8, 8, 24, 24]) });
         }
         drivers.push(driver);
     }
