@@ -57,17 +57,19 @@ fn classes() -> Vec<Value> {
     ]
 }
 
+/// No more than one of them keeps pods away from nodes without it: of two that are missing upstream names either.
 fn drivers(rng: &mut Rng) -> Vec<Value> {
-    let mut driver = |name: &str, tells: u64, strict: u64| {
+    let strict = *rng.pick(&["", "", DRIVER, OTHER_DRIVER, OTHER_DRIVER]);
+    let mut driver = |name: &str, tells: u64| {
         json!({
             "metadata": { "name": name, "uid": rng.uid() },
             "spec": {
                 "attachRequired": true, "podInfoOnMount": false, "storageCapacity": rng.chance(tells),
-                "preventPodSchedulingIfMissing": rng.chance(strict),
+                "preventPodSchedulingIfMissing": name == strict,
             },
         })
     };
-    vec![driver(DRIVER, 95, 20), driver(OTHER_DRIVER, 0, 50)]
+    vec![driver(DRIVER, 95), driver(OTHER_DRIVER, 0)]
 }
 
 /// What the node's agent has registered; now and then nothing yet.
