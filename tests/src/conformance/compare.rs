@@ -12,10 +12,6 @@ use jiff::Timestamp;
 
 use super::format::{Candidate, NodeOutcome, Outcome, Preemption};
 
-/// What upstream says of a node that it left out because the pod names another, and what NodeName itself says of it.
-const LEFT_OUT: &str = "node(s) didn't satisfy plugin(s) [NodeName]";
-const OTHER_NODE: &str = "node(s) didn't match the requested node name";
-
 /// One thing that the two sides say differently.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Difference {
@@ -35,47 +31,24 @@ pub fn differences(core: &Outcome, oracle: &Outcome) -> Vec<Difference> {
     found.unless_equal("preFilter", &core.pre_filter, &oracle.pre_filter);
     let names = |outcome: &Outcome| outcome.nodes.iter().map(|node| node.node.clone()).collect::<Vec<_>>();
     found.unless_equal("nodes", &names(core), &names(oracle));
-    let left_out = oracle.excluded_by == ["NodeName"] && core.excluded_by.is_empty();
+    found.unless_equal("excludedBy", &core.excluded_by, &oracle.excluded_by);
     for (ours, theirs) in core.nodes.iter().zip(&oracle.nodes) {
-        found.node(ours, &if left_out { named(theirs) } else { theirs.clone() });
+        found.node(ours, theirs);
     }
     found.unless_equal("best", &core.best, &oracle.best);
     found.chosen(core, oracle);
-    found.unless_equal("message", &message(core, false), &message(oracle, left_out));
+    found.unless_equal("message", &message(core), &message(oracle));
     found.preemption(core.preemption.as_ref(), oracle.preemption.as_ref());
     found.0
 }
 
-/// A node that was left out, as the plugin by itself would have rejected it.
-fn named(node: &NodeOutcome) -> NodeOutcome {
-    let mut node = node.clone();
-    if let Some(rejection) = node.rejection.as_mut().filter(|rejection| rejection.reasons == [LEFT_OUT]) {
-        rejection.plugin = "NodeName".to_owned();
-        rejection.reasons = vec![OTHER_NODE.to_owned()];
-    }
-    node
-}
-
 /// The message without the name of the nominated node, which is chance among equals.
-fn message(outcome: &Outcome, left_out: bool) -> Option<String> {
-    let mut message = outcome.message.clone()?;
-    if let Some(node) = outcome.preemption.as_ref().and_then(|preemption| preemption.nominated.as_ref()) {
-        message = message.replace(&format!("for pod on node {node}, "), "for pod on node …, ");
-    }
-    Some(if left_out { reworded(&message) } else { message })
-}
-
-/// The reasons are sorted as text, so that another wording can put them into another order.
-fn reworded(message: &str) -> String {
-    let Some((head, rest)) = message.split_once(": ") else { return message.to_owned() };
-    let (reasons, tail) = match rest.split_once(". ") {
-        Some((reasons, tail)) => (reasons, format!(". {tail}")),
-        None => (rest.trim_end_matches('.'), ".".to_owned()),
+fn message(outcome: &Outcome) -> Option<String> {
+    let message = outcome.message.clone()?;
+    let Some(node) = outcome.preemption.as_ref().and_then(|preemption| preemption.nominated.as_ref()) else {
+        return Some(message);
     };
-    let mut reasons: Vec<String> =
-        reasons.split(", ").map(|reason| reason.replace(LEFT_OUT, OTHER_NODE)).collect();
-    reasons.sort();
-    format!("{head}: {}{tail}", reasons.join(", "))
+    Some(message.replace(&format!("for pod on node {node}, "), "for pod on node …, "))
 }
 
 #[derive(Default)]
