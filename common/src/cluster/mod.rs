@@ -11,19 +11,23 @@
 //!
 //! Knows nothing of: the API server, the queue, what a plugin would say.
 
+mod catalog;
 pub mod event;
 pub mod ledger;
 mod owners;
 pub mod snapshot;
+mod store;
 mod taken;
 #[cfg(test)]
 mod tests;
 pub mod whose;
 
+pub use catalog::Catalog;
 pub use event::{Change, Event, Seen};
 pub use ledger::{Ledger, State};
 pub use owners::Owners;
 pub use snapshot::Snapshot;
+pub use store::Store;
 pub use whose::Asker;
 
 use crate::model::ids::{NodeName, PodKey, Uid};
@@ -40,6 +44,7 @@ pub struct Cluster {
     owners: Owners,
     assumed: BTreeMap<PodKey, Assumed>,
     listed: BTreeSet<Listed>,
+    catalog: Catalog,
 }
 
 /// A pod that we decided to bind, before its binding was seen.
@@ -79,6 +84,8 @@ impl Cluster {
                 self.listed.insert(Listed::Workloads(kind));
                 self.owners.cannot_read(kind);
             }
+            Event::Others(kind, seen) => self.catalog.apply(kind, seen, &mut changes),
+            Event::OthersUnreadable(kind) => self.catalog.cannot_read(kind),
         }
         changes
     }
@@ -87,7 +94,13 @@ impl Cluster {
     /// like room.
     pub fn is_complete(&self) -> bool {
         let kinds = OwnerKind::ALL.into_iter().map(Listed::Workloads);
-        [Listed::Nodes, Listed::Pods].into_iter().chain(kinds).all(|kind| self.listed.contains(&kind))
+        let mut needed = [Listed::Nodes, Listed::Pods].into_iter().chain(kinds);
+        needed.all(|kind| self.listed.contains(&kind)) && self.catalog.is_complete()
+    }
+
+    /// What is believed about objects of all other kinds.
+    pub fn catalog(&self) -> &Catalog {
+        &self.catalog
     }
 
     /// What decisions read, as of `now`.
