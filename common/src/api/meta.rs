@@ -3,6 +3,7 @@
 use super::DecodeError;
 use crate::model::ids::{Text, Uid};
 use crate::model::labels::Labels;
+use crate::model::moment::Moment;
 use crate::model::owner::{ControllerRef, OwnerKind};
 use jiff::Timestamp;
 use serde::Deserialize;
@@ -13,6 +14,9 @@ use std::fmt;
 /// A string, borrowed from the JSON where it has no escapes.
 #[derive(Deserialize, Default)]
 pub(super) struct Str<'a>(#[serde(borrow)] pub(super) Cow<'a, str>);
+
+/// A list, which may be null, as may be what is in it: as in Go, that is the same as nothing said.
+pub(super) struct List<T>(pub(super) Vec<T>);
 
 /// A JSON object of strings, in the order of the JSON.
 #[derive(Default)]
@@ -69,6 +73,36 @@ pub(super) fn time(text: Option<&Str<'_>>) -> Option<Timestamp> {
     text.and_then(|text| text.0.parse().ok())
 }
 
+/// A time of an object, to the second.
+pub(super) fn moment(text: Option<&Str<'_>>) -> Option<Moment> {
+    time(text).map(Moment::of)
+}
+
+/// The text; the empty one when there is none.
+pub(super) fn or_empty(text: Option<&Str<'_>>) -> Text {
+    text.map(|text| Text::from(&*text.0)).unwrap_or_default()
+}
+
+impl<T> Default for List<T> {
+    fn default() -> Self {
+        Self(Vec::new())
+    }
+}
+
+impl List<Str<'_>> {
+    /// The texts.
+    pub(super) fn texts(&self) -> Box<[Text]> {
+        self.0.iter().map(|text| Text::from(&*text.0)).collect()
+    }
+}
+
+impl<'de, T: Deserialize<'de> + Default> Deserialize<'de> for List<T> {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        let items = Option::<Vec<Option<T>>>::deserialize(deserializer)?.unwrap_or_default();
+        Ok(Self(items.into_iter().map(Option::unwrap_or_default).collect()))
+    }
+}
+
 impl Meta<'_> {
     /// The resource version, which is a number that grows within one kind; 0 for none.
     pub(super) fn version(&self) -> u64 {
@@ -82,8 +116,7 @@ impl Meta<'_> {
 
     /// The labels.
     pub(super) fn labels(&self) -> Labels {
-        let pairs = self.labels.as_ref().map_or(&[][..], |labels| &labels.0);
-        Labels::new(pairs.iter().map(|(key, value)| (&**key, &**value)))
+        self.labels.as_ref().map(Pairs::labels).unwrap_or_default()
     }
 
     /// The annotation called `name`.
@@ -100,6 +133,13 @@ impl Meta<'_> {
             name: Text::from(&*owner.name),
             uid: Uid::from(&*owner.uid),
         })
+    }
+}
+
+impl Pairs<'_> {
+    /// The pairs as labels.
+    pub(super) fn labels(&self) -> Labels {
+        Labels::new(self.0.iter().map(|(key, value)| (&**key, &**value)))
     }
 }
 

@@ -13,6 +13,7 @@ mod object;
 pub mod other;
 pub mod pod;
 pub mod reservation;
+mod selector;
 pub mod service;
 pub mod storage;
 pub mod workload;

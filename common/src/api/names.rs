@@ -18,6 +18,9 @@ pub const INFO: &str = "reserve.info";
 /// On a pod: the reservation that it took, `<owner-uid>.<seat>`, written with its binding.
 pub const SEAT_STAMP: &str = "reserve/seat";
 
+/// On a pod: the image that it will build on, which its node had better have already.
+pub const BUILD_IMAGE: &str = "reserve/build-image";
+
 /// The scheduler name that the daemon serves unless told otherwise.
 pub const SCHEDULER_NAME: &str = "reserve-scheduler";
 

@@ -1,10 +1,11 @@
 //! What scheduling needs of a Node.
 
-use super::ids::{NodeName, Uid};
+use super::ids::{NodeName, Text, Uid};
 use super::labels::Labels;
 use super::reservation::Parsed;
 use super::resources::Resources;
 use super::taint::Taint;
+use std::sync::Arc;
 
 /// A node, reduced to what decisions read. Its annotations are gone: of them only the reservations remain.
 #[derive(Clone, Debug, PartialEq)]
@@ -23,13 +24,31 @@ pub struct Node {
     pub unschedulable: bool,
     /// What it can give to pods.
     pub allocatable: Resources,
+    /// The container images that it has, as its kubelet reports them.
+    pub images: Box<[Arc<Image>]>,
+    /// What it declares that it can do (`status.declaredFeatures`), sorted.
+    pub features: Box<[Text]>,
     /// What its annotations reserve, sorted by key, the unreadable ones included.
     pub reservations: Box<[Parsed]>,
     /// Why no pod can be judged against this node, when its amounts cannot be read.
     pub problem: Option<Box<str>>,
 }
 
+/// A container image on a node. Nodes of one pool have the same ones, and share them.
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub struct Image {
+    /// All names that it goes by.
+    pub names: Box<[Text]>,
+    /// How many bytes it is.
+    pub size: i64,
+}
+
 impl Node {
+    /// Whether it declares all of `needs`.
+    pub fn declares(&self, needs: &[Text]) -> bool {
+        needs.iter().all(|need| self.features.binary_search(need).is_ok())
+    }
+
     /// Whether `other` is a version of this node that makes no difference to any pod.
     pub fn offers_same(&self, other: &Node) -> bool {
         let aside = |node: &Node| Node { resource_version: 0, ..node.clone() };

@@ -1,10 +1,15 @@
 //! What scheduling needs of a Pod.
 
+use super::affinity::Affinity;
 use super::ids::{NodeName, PodKey, Text, Uid};
 use super::labels::Labels;
+use super::moment::Moment;
 use super::owner::ControllerRef;
+use super::port::HostPort;
 use super::requests::PodRequests;
+use super::spread::SpreadConstraint;
 use super::taint::Toleration;
+use super::volume::PodVolume;
 use jiff::Timestamp;
 use std::sync::Arc;
 
@@ -31,17 +36,25 @@ pub struct Pod {
     pub controller: Option<Arc<ControllerRef>>,
     /// The value of its `reserve/seat` annotation, written by whoever bound it.
     pub stamp: Option<Text>,
+    /// The value of its `reserve/build-image` annotation: the image that it will build on.
+    pub build_image: Option<Text>,
     /// When it was created.
-    pub created: Option<Timestamp>,
+    pub created: Option<Moment>,
+    /// When its kubelet began with it.
+    pub started: Option<Moment>,
     /// Whether it is being deleted.
     pub deleting: bool,
+    /// Whether it has to go because a scheduler gives its place to another: its condition DisruptionTarget says so.
+    pub preempted: bool,
     /// Where it is bound.
     pub node: Option<NodeName>,
+    /// Where room is being made for it (`status.nominatedNodeName`). Boxed, since few have one.
+    pub nominated: Option<Box<NodeName>>,
     /// How far it has come.
     pub phase: Phase,
     /// Its PodScheduled condition.
-    pub scheduled: Option<Box<Scheduled>>,
-    /// Why it cannot be judged, when its amounts cannot be read. Nothing else fits beside such a pod.
+    pub scheduled: Option<Scheduled>,
+    /// Why it cannot be judged. When it is its amounts that cannot be read, it counts as if it filled its node.
     pub problem: Option<Box<str>>,
 }
 
@@ -52,10 +65,32 @@ pub struct PodSpec {
     pub scheduler_name: Text,
     /// Its priority.
     pub priority: i32,
+    /// Whether pods of a lower priority may have to go for it.
+    pub preempts: bool,
     /// What it tolerates.
     pub tolerations: Box<[Toleration]>,
     /// What it asks for.
     pub requests: PodRequests,
+    /// The labels that its node must have; `None` for any.
+    pub node_selector: Option<Labels>,
+    /// Where it wants to be.
+    pub affinity: Option<Box<Affinity>>,
+    /// How it is to be spread.
+    pub spread: Box<[SpreadConstraint]>,
+    /// The ports that it takes of its node for as long as it runs.
+    pub ports: Box<[HostPort]>,
+    /// Its volumes, as far as not every node can mount them.
+    pub volumes: Box<[PodVolume]>,
+    /// Its images: one for each init container, container and image volume, in this order, each with a tag.
+    pub images: Box<[Text]>,
+    /// What it waits for before it may be placed (`spec.schedulingGates`).
+    pub gates: Box<[Text]>,
+    /// What its node must declare that it can do, sorted.
+    pub needs: Box<[Text]>,
+    /// Whether it claims devices (`spec.resourceClaims`).
+    pub claims_devices: bool,
+    /// The environment variables of its containers that speak of an image, as far as they are written out.
+    pub env: Box<[(Text, Text)]>,
     /// What it uses that only some plugins understand.
     pub features: Features,
 }
@@ -73,13 +108,23 @@ pub enum Phase {
     Failed,
 }
 
-/// The PodScheduled condition.
+/// The PodScheduled condition. That of a bound pod takes no memory of its own: there are many of them.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Scheduled {
-    /// Whether its status is `True`.
-    pub is_true: bool,
+pub enum Scheduled {
+    /// Its status is `True`.
+    True {
+        /// When that last changed.
+        since: Option<Moment>,
+    },
+    /// Its status is `False`, or something else that is not `True`.
+    False(Box<Unscheduled>),
+}
+
+/// A PodScheduled condition that is not true.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Unscheduled {
     /// When that last changed.
-    pub since: Option<Timestamp>,
+    pub since: Option<Moment>,
     /// Its reason, such as `Unschedulable`.
     pub reason: Text,
     /// Its message.
@@ -140,16 +185,40 @@ impl Pod {
         self.spec.priority >= SYSTEM_CRITICAL_PRIORITY
     }
 
+    /// Whether it is on its way out because a scheduler gave its place to another.
+    pub fn is_victim(&self) -> bool {
+        self.deleting && self.preempted
+    }
+
     /// Whether `other` is a version of this waiting pod about which everything was decided already: only what others
     /// say about it differs.
     pub fn asks_same(&self, other: &Pod) -> bool {
-        let aside = |pod: &Pod| Pod { resource_version: 0, generation: 0, scheduled: None, ..pod.clone() };
+        let aside = |pod: &Pod| Pod {
+            resource_version: 0,
+            generation: 0,
+            scheduled: None,
+            started: None,
+            nominated: None,
+            preempted: false,
+            ..pod.clone()
+        };
         aside(self) == aside(other)
     }
 
     /// When its PodScheduled condition turned true.
     pub fn scheduled_at(&self) -> Option<Timestamp> {
-        self.scheduled.as_ref().filter(|condition| condition.is_true).and_then(|condition| condition.since)
+        match &self.scheduled {
+            Some(Scheduled::True { since }) => since.map(Moment::time),
+            Some(Scheduled::False(_)) | None => None,
+        }
+    }
+
+    /// Its PodScheduled condition, if there is one that is not true.
+    pub fn unscheduled(&self) -> Option<&Unscheduled> {
+        match &self.scheduled {
+            Some(Scheduled::False(condition)) => Some(condition),
+            Some(Scheduled::True { .. }) | None => None,
+        }
     }
 }
 

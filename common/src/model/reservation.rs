@@ -5,6 +5,7 @@
 
 use super::ids::{Text, Uid};
 use super::owner::Owner;
+pub use super::port::HostPort;
 use super::resources::Resources;
 use jiff::Timestamp;
 use std::fmt;
@@ -101,17 +102,6 @@ pub enum Placement {
     Prefer,
     /// It goes to its node or nowhere.
     Require,
-}
-
-/// A port of the node itself.
-#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
-pub struct HostPort {
-    /// TCP, UDP or SCTP.
-    pub protocol: Text,
-    /// The address; empty for all addresses.
-    pub ip: Text,
-    /// The port.
-    pub port: u16,
 }
 
 /// Something under our prefix that could not be understood.

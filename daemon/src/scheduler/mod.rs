@@ -16,7 +16,6 @@ use common::cluster::{Assumed, Change, Cluster};
 use common::cycle::{self, Decision, Refusal};
 use common::framework::{Cure, Registry};
 use common::model::ids::Text;
-use common::model::pod::Scheduled;
 use common::model::{NodeName, Pod, PodKey, ReservationId, Uid};
 use jiff::Timestamp;
 use std::collections::{BTreeMap, BTreeSet};
@@ -213,19 +212,17 @@ impl Scheduler {
 
     /// Tells the pod why it has no place, unless its condition says so already.
     fn tell(&self, pod: &Pod, reason: &'static str, message: String, now: Now, effects: &mut Vec<Effect>) {
-        let says_so =
-            |known: &Scheduled| !known.is_true && &*known.reason == reason && *known.message == message;
-        if pod.scheduled.as_deref().is_some_and(says_so) {
+        let known = pod.unscheduled();
+        if known.is_some_and(|known| &*known.reason == reason && *known.message == message) {
             return;
         }
-        let was_false = pod.scheduled.as_ref().is_some_and(|condition| !condition.is_true);
         effects.push(Effect::Condition {
             pod: pod.key.clone(),
             uid: pod.uid.clone(),
             generation: pod.generation,
             reason,
             message: message.clone(),
-            since: (!was_false).then_some(now.wall),
+            since: known.is_none().then_some(now.wall),
         });
         effects.push(record(pod, PodEvent::FailedScheduling { message }, now));
     }

@@ -3,17 +3,18 @@
 #[cfg(test)]
 mod tests;
 
-use super::meta::{Meta, Pairs, decode};
+use super::meta::{List, Meta, Pairs, Str, decode};
 use super::{DecodeError, reservation};
 use crate::model::chain::chain;
 use crate::model::excerpt::excerpt;
 use crate::model::ids::{NodeName, Text, Uid};
-use crate::model::node::Node;
+use crate::model::node::{Image, Node};
 use crate::model::quantity::Quantity;
 use crate::model::resources::Resources;
 use crate::model::taint::{Effect, Taint};
 use serde::Deserialize;
 use std::borrow::Cow;
+use std::sync::Arc;
 
 #[derive(Deserialize)]
 struct NodeWire<'a> {
@@ -45,10 +46,22 @@ struct TaintWire<'a> {
 }
 
 #[derive(Deserialize, Default)]
-#[serde(default)]
+#[serde(rename_all = "camelCase", default)]
 struct Status<'a> {
     #[serde(borrow)]
     allocatable: Option<Pairs<'a>>,
+    #[serde(borrow)]
+    images: List<ImageWire<'a>>,
+    #[serde(borrow)]
+    declared_features: List<Str<'a>>,
+}
+
+#[derive(Deserialize, Default)]
+#[serde(rename_all = "camelCase", default)]
+struct ImageWire<'a> {
+    #[serde(borrow)]
+    names: List<Str<'a>>,
+    size_bytes: Option<i64>,
 }
 
 /// What can be read of a node that cannot be read as a whole.
@@ -72,8 +85,8 @@ pub fn node(json: &str) -> Result<Node, DecodeError> {
 
 fn whole(wire: NodeWire<'_>) -> Node {
     let NodeWire { metadata, spec, status } = wire;
-    let spec = spec.unwrap_or_default();
-    let (allocatable, problem) = match allocatable(&status.unwrap_or_default()) {
+    let (spec, status) = (spec.unwrap_or_default(), status.unwrap_or_default());
+    let (allocatable, problem) = match allocatable(&status) {
         Ok(allocatable) => (allocatable, None),
         Err(problem) => (Resources::default(), Some(problem.into_boxed_str())),
     };
@@ -87,6 +100,8 @@ fn whole(wire: NodeWire<'_>) -> Node {
         taints: spec.taints.unwrap_or_default().iter().map(taint).collect(),
         unschedulable: spec.unschedulable.unwrap_or(false),
         allocatable,
+        images: status.images.0.iter().map(image).map(Arc::new).collect(),
+        features: features(&status),
         reservations: reservations.into_boxed_slice(),
         problem,
     }
@@ -98,6 +113,16 @@ fn taint(wire: &TaintWire<'_>) -> Taint {
         value: Text::from(&*wire.value),
         effect: Effect::from_name(&wire.effect),
     }
+}
+
+fn image(wire: &ImageWire<'_>) -> Image {
+    Image { names: wire.names.texts(), size: wire.size_bytes.unwrap_or(0) }
+}
+
+fn features(status: &Status<'_>) -> Box<[Text]> {
+    let mut features = status.declared_features.texts();
+    features.sort_unstable();
+    features
 }
 
 /// The amounts that pods can have. A resource that is not there counts as none, as upstream.

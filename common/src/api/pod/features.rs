@@ -1,7 +1,7 @@
 //! Which parts of scheduling a pod's spec calls for.
 
 use super::Spec;
-use crate::model::pod::{Feature, Features};
+use crate::model::pod::{Feature, Features, PodSpec};
 use serde::Deserialize;
 use serde::de::{Deserializer, IgnoredAny, MapAccess, SeqAccess, Visitor};
 use std::fmt;
@@ -10,78 +10,24 @@ use std::fmt;
 #[derive(Clone, Copy, Default)]
 pub(super) struct Used(pub(super) bool);
 
-#[derive(Deserialize, Default)]
-#[serde(rename_all = "camelCase", default)]
-pub(super) struct AffinityWire {
-    node_affinity: Used,
-    pod_affinity: Used,
-    pod_anti_affinity: Option<AntiAffinityWire>,
-}
-
-#[derive(Deserialize, Default)]
-#[serde(default)]
-struct AntiAffinityWire {
-    #[serde(rename = "requiredDuringSchedulingIgnoredDuringExecution")]
-    required: Used,
-    #[serde(rename = "preferredDuringSchedulingIgnoredDuringExecution")]
-    preferred: Used,
-}
-
-/// Whether a volume can be mounted on any node.
-pub(super) struct VolumeWire {
-    anywhere: bool,
-}
-
-/// Volume sources that no scheduler plugin looks at: every node can mount them.
-const SOURCES_ANYWHERE: [&str; 9] =
-    ["configMap", "downwardAPI", "emptyDir", "hostPath", "image", "name", "nfs", "projected", "secret"];
-
-/// What `spec` uses.
-pub(super) fn features(spec: &Spec<'_>) -> Features {
+/// What `wire` uses beside what was made of it in `spec`.
+pub(super) fn features(wire: &Spec<'_>, spec: &PodSpec) -> Features {
     let mut features = Features::default();
-    let affinity = spec.affinity.as_ref();
-    let anti = affinity.and_then(|affinity| affinity.pod_anti_affinity.as_ref());
-    let containers = || spec.containers.iter().chain(&spec.init_containers).flatten();
-    let required_anti = anti.is_some_and(|anti| anti.required.0);
-    let between_pods = affinity.is_some_and(|affinity| affinity.pod_affinity.0)
-        || anti.is_some_and(|anti| anti.required.0 || anti.preferred.0);
-    let to_nodes = spec.node_selector.0 || affinity.is_some_and(|affinity| affinity.node_affinity.0);
-    features.insert_if(spec.scheduling_gates.0, Feature::SchedulingGates);
+    let affinity = spec.affinity.as_deref();
+    let to_nodes = spec.node_selector.is_some() || affinity.is_some_and(|affinity| affinity.node.is_some());
+    let between_pods = affinity.is_some_and(|affinity| !affinity.pod.is_empty() || !affinity.anti.is_empty());
+    let required_anti = affinity.is_some_and(|affinity| !affinity.anti.required.is_empty());
+    features.insert_if(!spec.gates.is_empty(), Feature::SchedulingGates);
     features.insert_if(to_nodes, Feature::NodeAffinity);
-    features.insert_if(containers().any(|container| container.has_host_port()), Feature::NodePorts);
-    features.insert_if(spec.volumes.iter().flatten().any(|volume| !volume.anywhere), Feature::Volumes);
-    features.insert_if(spec.topology_spread_constraints.0, Feature::PodTopologySpread);
+    features.insert_if(!spec.ports.is_empty(), Feature::NodePorts);
+    features.insert_if(wire.volumes.0.iter().any(|volume| volume.is_special), Feature::Volumes);
+    features.insert_if(!spec.spread.is_empty(), Feature::PodTopologySpread);
     features.insert_if(between_pods, Feature::InterPodAffinity);
     features.insert_if(required_anti, Feature::RequiredAntiAffinity);
-    features.insert_if(spec.resource_claims.0, Feature::DynamicResources);
-    features.insert_if(spec.scheduling_group.0, Feature::Gang);
-    let own_users_on_host_network = spec.host_network == Some(true) && spec.host_users == Some(false);
-    let declared =
-        own_users_on_host_network || containers().any(|container| container.needs_declared_features());
-    features.insert_if(declared, Feature::NodeDeclaredFeatures);
+    features.insert_if(spec.claims_devices, Feature::DynamicResources);
+    features.insert_if(wire.scheduling_group.0, Feature::Gang);
+    features.insert_if(!spec.needs.is_empty(), Feature::NodeDeclaredFeatures);
     features
-}
-
-impl<'de> Deserialize<'de> for VolumeWire {
-    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
-        struct Sources;
-        impl<'de> Visitor<'de> for Sources {
-            type Value = VolumeWire;
-
-            fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-                f.write_str("a volume")
-            }
-
-            fn visit_map<A: MapAccess<'de>>(self, mut map: A) -> Result<VolumeWire, A::Error> {
-                let mut anywhere = true;
-                while let Some((source, _)) = map.next_entry::<String, IgnoredAny>()? {
-                    anywhere &= SOURCES_ANYWHERE.contains(&source.as_str());
-                }
-                Ok(VolumeWire { anywhere })
-            }
-        }
-        deserializer.deserialize_map(Sources)
-    }
 }
 
 impl<'de> Deserialize<'de> for Used {

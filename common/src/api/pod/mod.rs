@@ -1,22 +1,31 @@
 //! A pod from API JSON.
 
+mod affinity;
+mod containers;
 mod features;
 mod requests;
+mod spread;
 #[cfg(test)]
 mod tests;
+mod volumes;
 
 use super::DecodeError;
-use super::meta::{Meta, Pairs, Str, decode, time};
+use super::meta::{List, Meta, Pairs, Str, decode, moment, or_empty};
 use super::names;
 use crate::model::chain::chain;
 use crate::model::ids::{NodeName, PodKey, Text, Uid};
-use crate::model::pod::{Phase, Pod, PodSpec, Scheduled};
+
+use crate::model::pod::{Features, Phase, Pod, PodSpec, Scheduled, Unscheduled};
+use crate::model::requests::PodRequests;
 use crate::model::taint::{Effect, Operator, Toleration};
-use features::{AffinityWire, Used, VolumeWire};
+use affinity::AffinityWire;
+use features::Used;
 use requests::{ContainerStatusWire, ContainerWire, ResourcesWire};
 use serde::Deserialize;
+use spread::SpreadWire;
 use std::borrow::Cow;
 use std::sync::Arc;
+use volumes::VolumeWire;
 
 #[derive(Deserialize)]
 struct PodWire<'a> {
@@ -47,16 +56,28 @@ struct Spec<'a> {
     overhead: Option<Pairs<'a>>,
     #[serde(borrow)]
     resources: Option<ResourcesWire<'a>>,
-    // What it uses; features.rs judges it.
-    node_selector: Used,
-    affinity: Option<AffinityWire>,
-    volumes: Option<Vec<VolumeWire>>,
-    topology_spread_constraints: Used,
+    #[serde(borrow)]
+    preemption_policy: Option<Str<'a>>,
+    #[serde(borrow)]
+    node_selector: Option<Pairs<'a>>,
+    #[serde(borrow)]
+    affinity: Option<AffinityWire<'a>>,
+    volumes: List<VolumeWire>,
+    #[serde(borrow)]
+    topology_spread_constraints: List<SpreadWire<'a>>,
+    #[serde(borrow)]
+    scheduling_gates: List<GateWire<'a>>,
     resource_claims: Used,
-    scheduling_gates: Used,
     scheduling_group: Used,
     host_network: Option<bool>,
     host_users: Option<bool>,
+}
+
+#[derive(Deserialize, Default)]
+#[serde(default)]
+struct GateWire<'a> {
+    #[serde(borrow)]
+    name: Option<Str<'a>>,
 }
 
 #[derive(Deserialize, Default)]
@@ -64,6 +85,10 @@ struct Spec<'a> {
 struct Status<'a> {
     #[serde(borrow)]
     phase: Option<Str<'a>>,
+    #[serde(borrow)]
+    start_time: Option<Str<'a>>,
+    #[serde(borrow)]
+    nominated_node_name: Option<Str<'a>>,
     #[serde(borrow)]
     conditions: Option<Vec<ConditionWire<'a>>>,
     #[serde(borrow)]
@@ -141,12 +166,15 @@ pub fn pod(json: &str) -> Result<Pod, DecodeError> {
 fn whole(wire: PodWire<'_>) -> Pod {
     let PodWire { metadata, spec, status } = wire;
     let (mut spec, mut status) = (spec.unwrap_or_default(), status.unwrap_or_default());
-    let features = features::features(&spec);
-    let (requests, problem) = match requests::requests(&mut spec, &mut status) {
-        Ok(requests) => (requests, None),
+    let (mut read, misunderstood) = pod_spec(&spec);
+    let unreadable = match requests::requests(&mut spec, &mut status) {
+        Ok(requests) => {
+            read.requests = requests;
+            None
+        }
         Err(error) => {
-            let problem = format!("{}: {}", error.path(), error.quantity());
-            (requests::everything(), Some(problem.into_boxed_str()))
+            read.requests = requests::everything();
+            Some(format!("{}: {}", error.path(), error.quantity()))
         }
     };
     Pod {
@@ -155,23 +183,49 @@ fn whole(wire: PodWire<'_>) -> Pod {
         resource_version: metadata.version(),
         generation: metadata.generation,
         labels: Arc::new(metadata.labels()),
-        spec: Arc::new(PodSpec {
-            scheduler_name: text(spec.scheduler_name.as_ref())
-                .unwrap_or_else(|| Text::from(names::DEFAULT_SCHEDULER_NAME)),
-            priority: spec.priority.unwrap_or(0),
-            tolerations: spec.tolerations.iter().flatten().map(toleration).collect(),
-            requests,
-            features,
-        }),
+        spec: Arc::new(read),
         controller: metadata.controller().map(Arc::new),
         stamp: metadata.annotation(names::SEAT_STAMP),
-        created: time(metadata.creation_timestamp.as_ref()),
+        build_image: metadata.annotation(names::BUILD_IMAGE).filter(|image| !image.is_empty()),
+        created: moment(metadata.creation_timestamp.as_ref()),
+        started: moment(status.start_time.as_ref()),
         deleting: metadata.is_deleting(),
+        preempted: condition(&status, "DisruptionTarget").is_some_and(is_preemption),
         node: text(spec.node_name.as_ref()).map(NodeName::from),
+        nominated: text(status.nominated_node_name.as_ref()).map(NodeName::from).map(Box::new),
         phase: phase(&status),
-        scheduled: condition(&status, "PodScheduled").map(scheduled).map(Box::new),
-        problem,
+        scheduled: condition(&status, "PodScheduled").map(scheduled),
+        problem: unreadable.or(misunderstood).map(String::into_boxed_str),
     }
+}
+
+/// What the pod asks for, but for amounts; and, if that cannot be understood, why. Then the part in question is left out: nobody places
+/// the pod, but where it is already it takes its room.
+fn pod_spec(wire: &Spec<'_>) -> (PodSpec, Option<String>) {
+    let mut problem = None;
+    let affinity = wire.affinity.as_ref().map_or(Ok(None), AffinityWire::affinity);
+    let spread = spread::constraints(&wire.topology_spread_constraints);
+    let mut spec = PodSpec {
+        scheduler_name: text(wire.scheduler_name.as_ref())
+            .unwrap_or_else(|| Text::from(names::DEFAULT_SCHEDULER_NAME)),
+        priority: wire.priority.unwrap_or(0),
+        preempts: wire.preemption_policy.as_ref().is_none_or(|policy| policy.0 != "Never"),
+        tolerations: wire.tolerations.iter().flatten().map(toleration).collect(),
+        requests: PodRequests::default(),
+        node_selector: wire.node_selector.as_ref().map(Pairs::labels).filter(|labels| !labels.is_empty()),
+        affinity: affinity.map_err(|why| problem = Some(why)).unwrap_or_default(),
+        spread: spread.map_err(|why| problem = Some(why)).unwrap_or_default(),
+        ports: containers::ports(wire),
+        volumes: wire.volumes.0.iter().flat_map(VolumeWire::volumes).collect(),
+        images: containers::images(wire),
+        gates: wire.scheduling_gates.0.iter().map(|gate| or_empty(gate.name.as_ref())).collect(),
+        needs: containers::needs(wire),
+        claims_devices: wire.resource_claims.0,
+        env: containers::env(wire),
+        features: Features::default(),
+    };
+    spec.features = features::features(wire, &spec);
+    (spec, problem)
 }
 
 /// The text, unless it is empty.
@@ -208,10 +262,14 @@ fn condition<'s, 'a>(status: &'s Status<'a>, kind: &str) -> Option<&'s Condition
 }
 
 fn scheduled(wire: &ConditionWire<'_>) -> Scheduled {
-    Scheduled {
-        is_true: wire.status == "True",
-        since: time(wire.last_transition_time.as_ref()),
-        reason: text(wire.reason.as_ref()).unwrap_or_default(),
-        message: text(wire.message.as_ref()).unwrap_or_default(),
+    let since = moment(wire.last_transition_time.as_ref());
+    if wire.status == "True" {
+        return Scheduled::True { since };
     }
+    let (reason, message) = (or_empty(wire.reason.as_ref()), or_empty(wire.message.as_ref()));
+    Scheduled::False(Box::new(Unscheduled { since, reason, message }))
+}
+
+fn is_preemption(wire: &ConditionWire<'_>) -> bool {
+    wire.status == "True" && wire.reason.as_ref().is_some_and(|reason| reason.0 == "PreemptionByScheduler")
 }

@@ -1,8 +1,8 @@
 //! The parts of a pod's JSON that say what it asks for, handed to the model to be summed.
 
-use super::features::Used;
+use super::containers::{EnvWire, MountWire, PortWire, RuleWire};
 use super::{Spec, Status, condition};
-use crate::api::meta::{Pairs, Str};
+use crate::api::meta::{List, Pairs, Str};
 use crate::model::requests::{
     Container, ContainerStatus, NonZero, PodActual, PodRequests, RequestError, ResourceList, Sources,
     pod_requests,
@@ -20,9 +20,16 @@ pub(super) struct ContainerWire<'a> {
     resources: Option<ResourcesWire<'a>>,
     #[serde(borrow)]
     restart_policy: Option<Str<'a>>,
-    ports: Option<Vec<PortWire>>,
-    restart_policy_rules: Option<Vec<RuleWire>>,
-    volume_mounts: Option<Vec<MountWire>>,
+    // What else it asks for; containers.rs reads it.
+    #[serde(borrow)]
+    pub(super) image: Option<Str<'a>>,
+    #[serde(borrow)]
+    pub(super) env: List<EnvWire<'a>>,
+    #[serde(borrow)]
+    pub(super) ports: List<PortWire<'a>>,
+    #[serde(borrow)]
+    pub(super) restart_policy_rules: List<RuleWire<'a>>,
+    pub(super) volume_mounts: List<MountWire>,
 }
 
 #[derive(Deserialize, Default)]
@@ -41,24 +48,6 @@ pub(super) struct ContainerStatusWire<'a> {
     allocated_resources: Option<Pairs<'a>>,
     #[serde(borrow)]
     resources: Option<ResourcesWire<'a>>,
-}
-
-#[derive(Deserialize, Default)]
-#[serde(rename_all = "camelCase", default)]
-struct PortWire {
-    host_port: Option<i32>,
-}
-
-#[derive(Deserialize, Default)]
-#[serde(default)]
-struct RuleWire {
-    action: Option<String>,
-}
-
-#[derive(Deserialize, Default)]
-#[serde(rename_all = "camelCase", default)]
-struct MountWire {
-    bind_mount_options: Used,
 }
 
 /// Sums up what a pod asks for, taking the lists out of the decoded JSON.
@@ -91,24 +80,17 @@ pub(super) fn everything() -> PodRequests {
 }
 
 impl ContainerWire<'_> {
-    /// Whether only nodes that declare so can run it.
-    pub(super) fn needs_declared_features(&self) -> bool {
-        let is_for_all = |rule: &RuleWire| rule.action.as_deref() == Some("RestartAllContainers");
-        self.restart_policy_rules.iter().flatten().any(is_for_all)
-            || self.volume_mounts.iter().flatten().any(|mount| mount.bind_mount_options.0)
-    }
-
-    /// Whether it wants a port of the node itself.
-    pub(super) fn has_host_port(&self) -> bool {
-        self.ports.iter().flatten().any(|port| port.host_port.is_some_and(|port| port > 0))
+    /// Whether it runs as long as the pod does although it is an init container.
+    pub(super) fn restarts_always(&self) -> bool {
+        self.restart_policy.as_ref().is_some_and(|policy| policy.0 == "Always")
     }
 }
 
 fn containers<'a>(wires: Option<Vec<ContainerWire<'a>>>) -> Vec<Container<'a>> {
     let container = |wire: ContainerWire<'a>| Container {
+        restart_always: wire.restarts_always(),
         name: wire.name,
         requests: wire.resources.and_then(|resources| resources.requests).map(list).unwrap_or_default(),
-        restart_always: wire.restart_policy.is_some_and(|policy| policy.0 == "Always"),
     };
     wires.unwrap_or_default().into_iter().map(container).collect()
 }

@@ -109,7 +109,7 @@ fn only_a_condition_that_is_true_says_when_it_was_scheduled() {
     assert_eq!(with("True").scheduled_at(), Some(testing::now()));
     let waiting = with("False");
     assert_eq!(waiting.scheduled_at(), None);
-    let scheduled = waiting.scheduled.as_ref().unwrap();
+    let scheduled = waiting.unscheduled().unwrap();
     assert_eq!(&*scheduled.reason, "Unschedulable");
     assert_eq!(&*scheduled.message, "0/3 nodes are available: 3 Insufficient cpu.");
 }

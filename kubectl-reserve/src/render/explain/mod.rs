@@ -90,7 +90,7 @@ fn header(report: &Report<'_, '_>) -> String {
         .collect();
     let asks = if asks.is_empty() { "nothing".into() } else { asks.join(", ") };
     let waits = match pod.created.filter(|_| pod.is_waiting()) {
-        Some(created) => format!("   Pending {}", between(created, report.now)),
+        Some(created) => format!("   Pending {}", between(created.time(), report.now)),
         None => String::new(),
     };
     let owner = report.asker.top().map_or_else(String::new, |top| format!("   of {}/{}", top.kind, top.name));
@@ -154,8 +154,8 @@ fn verdict(report: &Report<'_, '_>, trace: &Trace, blocked: &[Blocked<'_, '_>]) 
 
 /// What the scheduler itself told the pod, so that it can be found in dashboards.
 fn said(pod: &Pod) -> String {
-    match &pod.scheduled {
-        Some(condition) if !condition.is_true && !condition.message.is_empty() => {
+    match pod.unscheduled() {
+        Some(condition) if !condition.message.is_empty() => {
             format!("\n{} said: {}\n", pod.spec.scheduler_name, printable(&condition.message))
         }
         _ => String::new(),

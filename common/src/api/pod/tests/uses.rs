@@ -31,10 +31,11 @@ fn each_feature_is_found() {
 fn affinities_are_told_apart() {
     let required =
         || json!({ "requiredDuringSchedulingIgnoredDuringExecution": [{ "topologyKey": "zone" }] });
+    let nodes = || json!({ "requiredDuringSchedulingIgnoredDuringExecution": { "nodeSelectorTerms": [] } });
     let preferred = || json!({ "preferredDuringSchedulingIgnoredDuringExecution": [{ "weight": 1 }] });
     let between = Feature::InterPodAffinity;
     let table = [
-        ("nodeAffinity", required(), vec![Feature::NodeAffinity]),
+        ("nodeAffinity", nodes(), vec![Feature::NodeAffinity]),
         ("nodeAffinity", preferred(), vec![Feature::NodeAffinity]),
         ("podAffinity", required(), vec![between]),
         ("podAffinity", preferred(), vec![between]),

@@ -1,0 +1,119 @@
+//! `spec.affinity` from API JSON.
+
+use crate::api::meta::{List, Str, or_empty};
+use crate::api::selector::{NodeSelectorWire, NodeTermWire, SelectorWire, optional};
+use crate::model::affinity::{Affinity, NodeAffinity, PodTerm, PodTerms};
+use serde::Deserialize;
+
+#[derive(Deserialize, Default)]
+#[serde(rename_all = "camelCase", default)]
+pub(super) struct AffinityWire<'a> {
+    #[serde(borrow)]
+    node_affinity: Option<NodeAffinityWire<'a>>,
+    #[serde(borrow)]
+    pod_affinity: Option<PodTermsWire<'a>>,
+    #[serde(borrow)]
+    pod_anti_affinity: Option<PodTermsWire<'a>>,
+}
+
+#[derive(Deserialize, Default)]
+#[serde(default)]
+struct NodeAffinityWire<'a> {
+    #[serde(borrow, rename = "requiredDuringSchedulingIgnoredDuringExecution")]
+    required: Option<NodeSelectorWire<'a>>,
+    #[serde(borrow, rename = "preferredDuringSchedulingIgnoredDuringExecution")]
+    preferred: List<PreferredNodesWire<'a>>,
+}
+
+#[derive(Deserialize, Default)]
+#[serde(default)]
+struct PreferredNodesWire<'a> {
+    weight: Option<i32>,
+    #[serde(borrow)]
+    preference: Option<NodeTermWire<'a>>,
+}
+
+#[derive(Deserialize, Default)]
+#[serde(default)]
+struct PodTermsWire<'a> {
+    #[serde(borrow, rename = "requiredDuringSchedulingIgnoredDuringExecution")]
+    required: List<PodTermWire<'a>>,
+    #[serde(borrow, rename = "preferredDuringSchedulingIgnoredDuringExecution")]
+    preferred: List<PreferredPodsWire<'a>>,
+}
+
+#[derive(Deserialize, Default)]
+#[serde(rename_all = "camelCase", default)]
+struct PreferredPodsWire<'a> {
+    weight: Option<i32>,
+    #[serde(borrow)]
+    pod_affinity_term: Option<PodTermWire<'a>>,
+}
+
+/// The keys that the API server merges into the selector are not read again.
+#[derive(Deserialize, Default)]
+#[serde(rename_all = "camelCase", default)]
+struct PodTermWire<'a> {
+    #[serde(borrow)]
+    label_selector: Option<SelectorWire<'a>>,
+    #[serde(borrow)]
+    namespaces: List<Str<'a>>,
+    #[serde(borrow)]
+    namespace_selector: Option<SelectorWire<'a>>,
+    #[serde(borrow)]
+    topology_key: Option<Str<'a>>,
+}
+
+impl AffinityWire<'_> {
+    /// What it says, `None` if that is nothing; or why it cannot be understood.
+    pub(super) fn affinity(&self) -> Result<Option<Box<Affinity>>, String> {
+        let terms = |name: &str, wire: &Option<PodTermsWire<'_>>| match wire {
+            Some(wire) => wire.terms().map_err(|problem| format!("spec.affinity.{name}: {problem}")),
+            None => Ok(PodTerms::default()),
+        };
+        let affinity = Affinity {
+            node: self.node_affinity.as_ref().and_then(NodeAffinityWire::affinity),
+            pod: terms("podAffinity", &self.pod_affinity)?,
+            anti: terms("podAntiAffinity", &self.pod_anti_affinity)?,
+        };
+        Ok((affinity != Affinity::default()).then(|| Box::new(affinity)))
+    }
+}
+
+impl NodeAffinityWire<'_> {
+    fn affinity(&self) -> Option<NodeAffinity> {
+        let term = |wire: &NodeTermWire<'_>| wire.term();
+        let preferred = |wire: &PreferredNodesWire<'_>| {
+            (wire.weight.unwrap_or(0), wire.preference.as_ref().map(term).unwrap_or_default())
+        };
+        let affinity = NodeAffinity {
+            required: self.required.as_ref().map(NodeSelectorWire::selector),
+            preferred: self.preferred.0.iter().map(preferred).collect(),
+        };
+        (affinity != NodeAffinity::default()).then_some(affinity)
+    }
+}
+
+impl PodTermsWire<'_> {
+    fn terms(&self) -> Result<PodTerms, String> {
+        let preferred = |wire: &PreferredPodsWire<'_>| {
+            let term = wire.pod_affinity_term.as_ref().map(PodTermWire::term).transpose()?;
+            Ok((wire.weight.unwrap_or(0), term.unwrap_or_default()))
+        };
+        Ok(PodTerms {
+            required: self.required.0.iter().map(PodTermWire::term).collect::<Result<_, String>>()?,
+            preferred: self.preferred.0.iter().map(preferred).collect::<Result<_, String>>()?,
+        })
+    }
+}
+
+impl PodTermWire<'_> {
+    fn term(&self) -> Result<PodTerm, String> {
+        Ok(PodTerm {
+            selector: optional(self.label_selector.as_ref())?,
+            namespaces: self.namespaces.texts(),
+            namespace_selector: optional(self.namespace_selector.as_ref())?,
+            topology_key: or_empty(self.topology_key.as_ref()),
+        })
+    }
+}

@@ -1,0 +1,49 @@
+//! `spec.topologySpreadConstraints` from API JSON.
+
+use crate::api::meta::{List, Str, or_empty};
+use crate::api::selector::{SelectorWire, optional};
+use crate::model::spread::SpreadConstraint;
+use serde::Deserialize;
+
+#[derive(Deserialize, Default)]
+#[serde(rename_all = "camelCase", default)]
+pub(super) struct SpreadWire<'a> {
+    max_skew: Option<i32>,
+    #[serde(borrow)]
+    topology_key: Option<Str<'a>>,
+    #[serde(borrow)]
+    when_unsatisfiable: Option<Str<'a>>,
+    #[serde(borrow)]
+    label_selector: Option<SelectorWire<'a>>,
+    #[serde(borrow)]
+    match_label_keys: List<Str<'a>>,
+    min_domains: Option<i32>,
+    #[serde(borrow)]
+    node_affinity_policy: Option<Str<'a>>,
+    #[serde(borrow)]
+    node_taints_policy: Option<Str<'a>>,
+}
+
+/// The constraints, or why they cannot be understood.
+pub(super) fn constraints(wires: &List<SpreadWire<'_>>) -> Result<Box<[SpreadConstraint]>, String> {
+    let read = |(index, wire): (usize, &SpreadWire<'_>)| {
+        wire.constraint().map_err(|problem| format!("spec.topologySpreadConstraints[{index}]: {problem}"))
+    };
+    wires.0.iter().enumerate().map(read).collect()
+}
+
+impl SpreadWire<'_> {
+    fn constraint(&self) -> Result<SpreadConstraint, String> {
+        let honours = |policy: &Option<Str<'_>>| policy.as_ref().map(|policy| policy.0 == "Honor");
+        Ok(SpreadConstraint {
+            max_skew: self.max_skew.unwrap_or(0),
+            topology_key: or_empty(self.topology_key.as_ref()),
+            do_not_schedule: self.when_unsatisfiable.as_ref().is_some_and(|word| word.0 == "DoNotSchedule"),
+            selector: optional(self.label_selector.as_ref())?,
+            match_label_keys: self.match_label_keys.texts(),
+            min_domains: self.min_domains,
+            honours_affinity: honours(&self.node_affinity_policy).unwrap_or(true),
+            honours_taints: honours(&self.node_taints_policy).unwrap_or(false),
+        })
+    }
+}

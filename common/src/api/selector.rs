@@ -1,0 +1,104 @@
+//! Selectors from API JSON: of pods by their labels, of nodes by their labels and name.
+
+use super::meta::{List, Pairs, Str, or_empty};
+use crate::model::affinity::{NodeSelector, NodeTerm};
+use crate::model::excerpt::excerpt;
+use crate::model::requirement::{Operator, Requirement};
+use crate::model::selector::Selector;
+use serde::Deserialize;
+
+/// A `LabelSelector`.
+#[derive(Deserialize, Default)]
+#[serde(rename_all = "camelCase", default)]
+pub(super) struct SelectorWire<'a> {
+    #[serde(borrow)]
+    match_labels: Option<Pairs<'a>>,
+    #[serde(borrow)]
+    match_expressions: List<RequirementWire<'a>>,
+}
+
+/// A `NodeSelector`.
+#[derive(Deserialize, Default)]
+#[serde(rename_all = "camelCase", default)]
+pub(super) struct NodeSelectorWire<'a> {
+    #[serde(borrow)]
+    node_selector_terms: List<NodeTermWire<'a>>,
+}
+
+/// A `NodeSelectorTerm`.
+#[derive(Deserialize, Default)]
+#[serde(rename_all = "camelCase", default)]
+pub(super) struct NodeTermWire<'a> {
+    #[serde(borrow)]
+    match_expressions: List<RequirementWire<'a>>,
+    #[serde(borrow)]
+    match_fields: List<RequirementWire<'a>>,
+}
+
+#[derive(Deserialize, Default)]
+#[serde(default)]
+struct RequirementWire<'a> {
+    #[serde(borrow)]
+    key: Option<Str<'a>>,
+    #[serde(borrow)]
+    operator: Option<Str<'a>>,
+    #[serde(borrow)]
+    values: List<Str<'a>>,
+}
+
+impl SelectorWire<'_> {
+    /// The selector, or why it is none.
+    pub(super) fn selector(&self) -> Result<Selector, String> {
+        let labels = self.match_labels.as_ref().map_or(&[][..], |labels| &labels.0);
+        let mut all: Vec<Requirement> = Vec::with_capacity(labels.len() + self.match_expressions.0.len());
+        all.extend(labels.iter().map(|(key, value)| Requirement {
+            key: (&**key).into(),
+            operator: Operator::In,
+            values: Box::new([(&**value).into()]),
+        }));
+        for wire in &self.match_expressions.0 {
+            let requirement = wire.requirement();
+            if !requirement.operator.is_for_labels() {
+                let word = wire.operator.as_ref().map_or("", |operator| &operator.0);
+                return Err(format!("\"{}\" is not a valid label selector operator", excerpt(word, 40)));
+            }
+            all.push(requirement);
+        }
+        match all.iter().flat_map(|requirement| requirement.problems("")).next() {
+            Some(problem) => Err(problem),
+            None => Ok(Selector::new(all)),
+        }
+    }
+}
+
+impl NodeSelectorWire<'_> {
+    /// The selector. Terms that cannot be understood are part of it, and match nothing.
+    pub(super) fn selector(&self) -> NodeSelector {
+        NodeSelector { terms: self.node_selector_terms.0.iter().map(NodeTermWire::term).collect() }
+    }
+}
+
+impl NodeTermWire<'_> {
+    /// The term.
+    pub(super) fn term(&self) -> NodeTerm {
+        let read = |wires: &List<RequirementWire<'_>>| -> Box<[Requirement]> {
+            wires.0.iter().map(RequirementWire::requirement).collect()
+        };
+        NodeTerm::new(read(&self.match_expressions), read(&self.match_fields))
+    }
+}
+
+impl RequirementWire<'_> {
+    fn requirement(&self) -> Requirement {
+        Requirement {
+            key: or_empty(self.key.as_ref()),
+            operator: Operator::from_name(self.operator.as_ref().map_or("", |operator| &operator.0)),
+            values: self.values.texts(),
+        }
+    }
+}
+
+/// A selector that may be missing.
+pub(super) fn optional(wire: Option<&SelectorWire<'_>>) -> Result<Option<Selector>, String> {
+    wire.map(SelectorWire::selector).transpose()
+}

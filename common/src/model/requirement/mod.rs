@@ -1,0 +1,171 @@
+//! One requirement of a selector: what it asks of labels, and what Kubernetes says when it cannot be understood.
+
+use super::ids::Text;
+use super::label_syntax::{key_problem, value_problem};
+use super::labels::Labels;
+
+/// What is asked of one label.
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub struct Requirement {
+    /// The label's key.
+    pub key: Text,
+    /// What is asked of it.
+    pub operator: Operator,
+    /// What it is compared with.
+    pub values: Box<[Text]>,
+}
+
+/// How a label is compared.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub enum Operator {
+    /// It has one of the values.
+    In,
+    /// It has none of the values; a label that is not there has none.
+    NotIn,
+    /// It is there.
+    Exists,
+    /// It is not there.
+    DoesNotExist,
+    /// It is an integer above the value. Only for nodes.
+    Gt,
+    /// It is an integer below the value. Only for nodes.
+    Lt,
+    /// A word of a newer API.
+    Other,
+}
+
+impl Requirement {
+    /// Whether `labels` are as asked. One that has a [problem](Self::problems) matches nothing.
+    pub fn matches(&self, labels: &Labels) -> bool {
+        let found = labels.get(&self.key);
+        match self.operator {
+            Operator::In => found.is_some_and(|value| self.names(value)),
+            Operator::NotIn => found.is_none_or(|value| !self.names(value)),
+            Operator::Exists => found.is_some(),
+            Operator::DoesNotExist => found.is_none(),
+            Operator::Gt => found.and_then(integer).zip(self.limit()).is_some_and(|(own, limit)| own > limit),
+            Operator::Lt => found.and_then(integer).zip(self.limit()).is_some_and(|(own, limit)| own < limit),
+            Operator::Other => false,
+        }
+    }
+
+    /// Why it cannot be understood, in Kubernetes' words. `path` says where it stands, and may be empty.
+    pub fn problems(&self, path: &str) -> Vec<String> {
+        let at = |field: &str| if path.is_empty() { field.to_owned() } else { format!("{path}.{field}") };
+        if self.operator == Operator::Other {
+            return vec![unsupported(&at("operator"), self.operator, &Operator::ALL)];
+        }
+        let mut problems = Vec::new();
+        if let Some(problem) = key_problem(&self.key) {
+            problems.push(invalid(&at("key"), &quoted(&self.key), &problem));
+        }
+        if let Some(problem) = self.count_problem() {
+            problems.push(invalid(&at("values"), &list(&self.values), problem));
+        }
+        for (index, value) in self.values.iter().enumerate().filter(|_| self.operator.compares_integers()) {
+            if integer(value).is_none() {
+                let place = format!("{}[{index}]", at("values"));
+                let rule = "for 'Gt', 'Lt' operators, the value must be an integer";
+                problems.push(invalid(&place, &quoted(value), rule));
+            }
+        }
+        for (index, value) in self.values.iter().enumerate() {
+            if let Some(problem) = value_problem(value) {
+                let place = format!("{}[{index}][{}]", at("values"), self.key);
+                problems.push(invalid(&place, &quoted(value), &problem));
+            }
+        }
+        problems
+    }
+
+    fn names(&self, value: &str) -> bool {
+        self.values.iter().any(|own| **own == *value)
+    }
+
+    fn limit(&self) -> Option<i64> {
+        match &*self.values {
+            [value] => integer(value),
+            _ => None,
+        }
+    }
+
+    /// What is wrong with how many values there are.
+    fn count_problem(&self) -> Option<&'static str> {
+        let (is_wrong, rule) = match self.operator {
+            Operator::In | Operator::NotIn => {
+                (self.values.is_empty(), "for 'in', 'notin' operators, values set can't be empty")
+            }
+            Operator::Exists | Operator::DoesNotExist => {
+                (!self.values.is_empty(), "values set must be empty for exists and does not exist")
+            }
+            Operator::Gt | Operator::Lt => {
+                (self.values.len() != 1, "for 'Gt', 'Lt' operators, exactly one value is required")
+            }
+            Operator::Other => (false, ""),
+        };
+        is_wrong.then_some(rule)
+    }
+}
+
+impl Operator {
+    const ALL: [Operator; 6] = [Self::In, Self::NotIn, Self::Exists, Self::DoesNotExist, Self::Gt, Self::Lt];
+
+    /// The operator by its API name.
+    pub fn from_name(name: &str) -> Self {
+        Self::ALL.into_iter().find(|operator| operator.as_str() == name).unwrap_or(Self::Other)
+    }
+
+    /// The API name.
+    pub fn as_str(self) -> &'static str {
+        match self {
+            Self::In => "In",
+            Self::NotIn => "NotIn",
+            Self::Exists => "Exists",
+            Self::DoesNotExist => "DoesNotExist",
+            Self::Gt => "Gt",
+            Self::Lt => "Lt",
+            Self::Other => "unknown operator",
+        }
+    }
+
+    /// Whether labels can be compared so, and not only those of nodes.
+    pub fn is_for_labels(self) -> bool {
+        matches!(self, Self::In | Self::NotIn | Self::Exists | Self::DoesNotExist)
+    }
+
+    fn compares_integers(self) -> bool {
+        matches!(self, Self::Gt | Self::Lt)
+    }
+}
+
+/// `place: Unsupported value: …` in Kubernetes' words.
+pub(super) fn unsupported(place: &str, operator: Operator, supported: &[Operator]) -> String {
+    let words: Vec<String> = supported.iter().map(|word| quoted(word.as_str())).collect();
+    let list = words.join(", ");
+    format!("{place}: Unsupported value: {}: supported values: {list}", quoted(operator.as_str()))
+}
+
+/// `place: Invalid value: …` in Kubernetes' words.
+pub(super) fn invalid(place: &str, value: &str, problem: &str) -> String {
+    format!("{place}: Invalid value: {value}: {problem}")
+}
+
+/// Values as Kubernetes shows them: JSON.
+pub(super) fn list(values: &[Text]) -> String {
+    if values.is_empty() {
+        return "null".to_owned();
+    }
+    format!("[{}]", values.iter().map(|value| quoted(value)).collect::<Vec<_>>().join(","))
+}
+
+fn quoted(text: &str) -> String {
+    format!("{text:?}")
+}
+
+/// An integer as Go reads it: a sign and decimal digits, nothing else.
+fn integer(text: &str) -> Option<i64> {
+    text.parse().ok()
+}
+
+#[cfg(test)]
+mod tests;
