@@ -62,16 +62,25 @@ mod tests {
     #[test]
     fn a_budget_says_whom_it_protects_and_how_many_may_go() {
         let built = testing::budget("b").selector([("app", "web")]).allows(2);
-        let built = built.set("/status/disruptedPods", json!({ "web-2": "2026-01-01T00:00:00Z", "web-1": null }));
+        let built =
+            built.set("/status/disruptedPods", json!({ "web-2": "2026-01-01T00:00:00Z", "web-1": null }));
         let decoded: DisruptionBudget = built.build();
         assert_eq!((&*decoded.meta.namespace, decoded.disruptions_allowed), ("default", 2));
         assert!(decoded.selector.as_ref().unwrap().matches(&Labels::new([("app", "web")])));
-        assert!(decoded.has_disrupted("web-1") && decoded.has_disrupted("web-2") && !decoded.has_disrupted("web-3"));
+        assert!(
+            decoded.has_disrupted("web-1")
+                && decoded.has_disrupted("web-2")
+                && !decoded.has_disrupted("web-3")
+        );
     }
 
     #[test]
     fn one_that_does_not_say_protects_nobody_and_lets_nobody_go() {
-        for rest in ["", r#","spec":null,"status":null"#, r#","spec":{"selector":null},"status":{"disruptedPods":null}"#] {
+        for rest in [
+            "",
+            r#","spec":null,"status":null"#,
+            r#","spec":{"selector":null},"status":{"disruptedPods":null}"#,
+        ] {
             let decoded = budget(&format!(r#"{{"metadata":{{"name":"b"}}{rest}}}"#)).unwrap();
             assert_eq!((decoded.selector, decoded.disruptions_allowed), (None, 0), "{rest}");
         }
@@ -81,8 +90,15 @@ mod tests {
 
     #[test]
     fn what_go_refuses_is_refused() {
-        for status in [r#"{"disruptionsAllowed":2147483648}"#, r#"{"disruptionsAllowed":"2"}"#, r#"{"disruptedPods":["a"]}"#] {
-            assert!(budget(&format!(r#"{{"metadata":{{"name":"b"}},"status":{status}}}"#)).is_err(), "{status}");
+        for status in [
+            r#"{"disruptionsAllowed":2147483648}"#,
+            r#"{"disruptionsAllowed":"2"}"#,
+            r#"{"disruptedPods":["a"]}"#,
+        ] {
+            assert!(
+                budget(&format!(r#"{{"metadata":{{"name":"b"}},"status":{status}}}"#)).is_err(),
+                "{status}"
+            );
         }
     }
 }

@@ -30,8 +30,12 @@ mod tests {
         assert_eq!((&*decoded.meta.name, decoded.meta.resource_version), ("a", 3));
         assert_eq!(decoded.labels.get("team"), Some("red"));
         assert_eq!(&*decoded.meta.namespace, "");
-        assert!(namespace(r#"{"metadata":{"name":"a","labels":null}}"#).unwrap().labels.iter().next().is_none());
-        for odd in [r#"{"metadata":{"resourceVersion":"5"},"items":[]}"#, "{}", "null", r#"{"metadata":{"name":5}}"#] {
+        assert!(
+            namespace(r#"{"metadata":{"name":"a","labels":null}}"#).unwrap().labels.iter().next().is_none()
+        );
+        for odd in
+            [r#"{"metadata":{"resourceVersion":"5"},"items":[]}"#, "{}", "null", r#"{"metadata":{"name":5}}"#]
+        {
             assert!(namespace(odd).is_err(), "{odd}");
         }
     }

@@ -38,11 +38,13 @@ struct ControllerSpec<'a> {
 pub fn workload(kind: OwnerKind, json: &str) -> Result<Workload, DecodeError> {
     let (metadata, selector) = match kind {
         OwnerKind::ReplicationController => {
-            let WorkloadWire { metadata, spec } = decode::<WorkloadWire<'_, ControllerSpec<'_>>>(kind.as_str(), json)?;
+            let WorkloadWire { metadata, spec } =
+                decode::<WorkloadWire<'_, ControllerSpec<'_>>>(kind.as_str(), json)?;
             (metadata, spec.and_then(|spec| spec.selector).map(|pairs| from_pairs(&pairs)))
         }
         kind if kind.has_selector() => {
-            let WorkloadWire { metadata, spec } = decode::<WorkloadWire<'_, SetSpec<'_>>>(kind.as_str(), json)?;
+            let WorkloadWire { metadata, spec } =
+                decode::<WorkloadWire<'_, SetSpec<'_>>>(kind.as_str(), json)?;
             (metadata, optional(spec.and_then(|spec| spec.selector).as_ref()).ok().flatten())
         }
         _ => (decode::<WorkloadWire<'_, AnySpec>>(kind.as_str(), json)?.metadata, None),
@@ -106,7 +108,9 @@ mod tests {
     fn sets_and_controllers_say_whom_they_select() {
         let pod = Labels::new([("app", "web"), ("track", "stable")]);
         let selects = |kind, selector: &str| {
-            let json = format!(r#"{{"metadata":{{"name":"a","uid":"a"}},"spec":{{"replicas":1,"selector":{selector}}}}}"#);
+            let json = format!(
+                r#"{{"metadata":{{"name":"a","uid":"a"}},"spec":{{"replicas":1,"selector":{selector}}}}}"#
+            );
             workload(kind, &json).unwrap().selector.map(|selector| selector.matches(&pod))
         };
         let plain = r#"{"app":"web"}"#;
@@ -116,7 +120,11 @@ mod tests {
         for kind in [OwnerKind::ReplicaSet, OwnerKind::StatefulSet] {
             assert_eq!(selects(kind, labels), Some(true));
             assert_eq!(selects(kind, "null"), None);
-            assert_eq!(selects(kind, r#"{"matchExpressions":[{"key":"a","operator":"Near"}]}"#), None, "as upstream");
+            assert_eq!(
+                selects(kind, r#"{"matchExpressions":[{"key":"a","operator":"Near"}]}"#),
+                None,
+                "as upstream"
+            );
         }
         for kind in [OwnerKind::Deployment, OwnerKind::DaemonSet, OwnerKind::Job, OwnerKind::CronJob] {
             assert_eq!(selects(kind, labels), None, "{kind} is read by its metadata");
@@ -126,7 +134,10 @@ mod tests {
     #[test]
     fn metadata_alone_will_do() {
         for kind in OwnerKind::ALL {
-            for json in [r#"{"metadata":{"name":"a","uid":"a"}}"#, r#"{"metadata":{"name":"a","uid":"a"},"spec":null}"#] {
+            for json in [
+                r#"{"metadata":{"name":"a","uid":"a"}}"#,
+                r#"{"metadata":{"name":"a","uid":"a"},"spec":null}"#,
+            ] {
                 assert!(workload(kind, json).unwrap().selector.is_none(), "{kind}");
             }
         }

@@ -5,7 +5,8 @@ use super::store::Store;
 use crate::model::ids::NodeName;
 use crate::model::other::{Other, OtherKind};
 use crate::model::storage::{
-    CsiDriver, CsiNode, CsiStorageCapacity, PersistentVolume, PersistentVolumeClaim, StorageClass, VolumeAttachment,
+    CsiDriver, CsiNode, CsiStorageCapacity, PersistentVolume, PersistentVolumeClaim, StorageClass,
+    VolumeAttachment,
 };
 use crate::model::{DisruptionBudget, Namespace, Service};
 use std::collections::BTreeSet;

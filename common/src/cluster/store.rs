@@ -95,7 +95,8 @@ impl<T: Object + PartialEq> Store<T> {
     }
 
     fn deleted(&mut self, namespace: &str, name: &str, uid: &Uid) -> bool {
-        self.get(namespace, name).is_some_and(|known| known.meta().uid == *uid) && self.remove(namespace, name)
+        self.get(namespace, name).is_some_and(|known| known.meta().uid == *uid)
+            && self.remove(namespace, name)
     }
 
     fn relisted(&mut self, live: Vec<T>) -> bool {

@@ -5,7 +5,8 @@ use super::namespace::Namespace;
 use super::object::{Meta, Object};
 use super::service::Service;
 use super::storage::{
-    CsiDriver, CsiNode, CsiStorageCapacity, PersistentVolume, PersistentVolumeClaim, StorageClass, VolumeAttachment,
+    CsiDriver, CsiNode, CsiStorageCapacity, PersistentVolume, PersistentVolumeClaim, StorageClass,
+    VolumeAttachment,
 };
 use std::fmt;
 

@@ -9,7 +9,8 @@ mod world;
 
 pub(crate) use asked::{reasons, rejections, scores};
 pub(crate) use other::{
-    OtherBuilder, attachment, budget, claim, csi_capacity, csi_driver, csi_node, namespace, service, storage_class, volume,
+    OtherBuilder, attachment, budget, claim, csi_capacity, csi_driver, csi_node, namespace, service,
+    storage_class, volume,
 };
 pub(crate) use reserved::{ReservationBuilder, bare_reservation, plain, reservation};
 pub(crate) use world::{World, entry, world};

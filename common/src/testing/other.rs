@@ -56,8 +56,7 @@ pub(crate) fn csi_capacity(name: &str, class: &str) -> OtherBuilder {
 
 /// A volume that is attached to a node by `csi.example.com`.
 pub(crate) fn attachment(name: &str, volume: &str, node: &str) -> OtherBuilder {
-    let spec =
-        json!({ "attacher": "csi.example.com", "nodeName": node, "source": { "persistentVolumeName": volume } });
+    let spec = json!({ "attacher": "csi.example.com", "nodeName": node, "source": { "persistentVolumeName": volume } });
     made(OtherKind::VolumeAttachment, name, "").set("/spec", spec)
 }
 

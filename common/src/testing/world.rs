@@ -2,8 +2,8 @@
 
 use crate::cluster::ledger::Entry;
 use crate::cluster::{Cluster, Event, Seen, Snapshot};
-use crate::model::owner::{OwnerKind, Workload};
 use crate::model::other::{Other, OtherKind};
+use crate::model::owner::{OwnerKind, Workload};
 use crate::model::{Node, Pod};
 
 /// Everything that a cluster is about to learn at once.

@@ -181,7 +181,11 @@ async fn what_is_not_served_does_not_stop_everything_else() {
 fn only_workloads_without_a_selector_are_read_by_their_metadata() {
     for kind in OwnerKind::ALL {
         let watched = Workloads(kind);
-        assert_eq!(watched.accept_list().contains("PartialObjectMetadataList"), !kind.has_selector(), "{kind}");
+        assert_eq!(
+            watched.accept_list().contains("PartialObjectMetadataList"),
+            !kind.has_selector(),
+            "{kind}"
+        );
         assert_eq!(watched.accept_watch().contains("PartialObjectMetadata;"), !kind.has_selector(), "{kind}");
     }
     for kind in OtherKind::ALL {

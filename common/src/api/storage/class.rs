@@ -50,8 +50,5 @@ pub fn class(json: &str) -> Result<StorageClass, DecodeError> {
 }
 
 fn requirement(wire: &Requirement<'_>) -> TopologyRequirement {
-    TopologyRequirement {
-        key: or_empty(wire.key.as_ref()),
-        values: wire.values.texts(),
-    }
+    TopologyRequirement { key: or_empty(wire.key.as_ref()), values: wire.values.texts() }
 }

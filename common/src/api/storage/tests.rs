@@ -4,8 +4,8 @@ use super::{attachment, capacity, claim, class, driver, node, volume};
 use crate::model::labels::Labels;
 use crate::model::quantity::Quantity;
 use crate::model::storage::{
-    AccessMode, Backing, BindingMode, ClaimPhase, CsiDriver, CsiNode, CsiStorageCapacity, InTreePlugin, PersistentVolume,
-    PersistentVolumeClaim, StorageClass, VolumeAttachment, VolumeMode, VolumePhase,
+    AccessMode, Backing, BindingMode, ClaimPhase, CsiDriver, CsiNode, CsiStorageCapacity, InTreePlugin,
+    PersistentVolume, PersistentVolumeClaim, StorageClass, VolumeAttachment, VolumeMode, VolumePhase,
 };
 use crate::testing::{self, uid};
 use serde_json::{Value, json};
@@ -17,7 +17,8 @@ fn named(rest: &str) -> String {
 #[test]
 fn a_claim_says_what_it_wants() {
     let built = testing::claim("data").class("fast").size("5Gi").modes(&["ReadWriteOncePod", "ReadOnlyMany"]);
-    let built = built.set("/spec/volumeMode", json!("Block")).set("/spec/volumeAttributesClassName", json!("gold"));
+    let built =
+        built.set("/spec/volumeMode", json!("Block")).set("/spec/volumeAttributesClassName", json!("gold"));
     let decoded: PersistentVolumeClaim = built.selector([("disk", "ssd")]).build();
     assert_eq!((decoded.class.as_deref(), decoded.attributes_class.as_deref()), (Some("fast"), Some("gold")));
     assert_eq!(decoded.requested, Some(Quantity::from_bytes(5 << 30)));
@@ -56,7 +57,8 @@ fn the_annotation_of_old_names_the_class_even_if_it_is_empty() {
 fn a_claim_names_its_pod_and_its_node() {
     let pod = json!({ "apiVersion": "v1", "kind": "Pod", "name": "p", "uid": uid("p").to_string(), "controller": true });
     let built = testing::claim("data").terminating().set("/metadata/ownerReferences", json!([pod]));
-    let built = built.annotation("volume.kubernetes.io/selected-node", "n1").set("/status/phase", json!("Lost"));
+    let built =
+        built.annotation("volume.kubernetes.io/selected-node", "n1").set("/status/phase", json!("Lost"));
     let decoded: PersistentVolumeClaim = built.build();
     assert_eq!((decoded.controller, decoded.meta.is_deleting), (Some(uid("p")), true));
     assert_eq!((decoded.selected_node, decoded.phase), (Some("n1".into()), ClaimPhase::Lost));
@@ -75,12 +77,16 @@ fn nothing_and_null_are_the_same_to_a_claim() {
 #[test]
 fn what_cannot_be_understood_is_an_error_that_says_where() {
     let error = |spec: &str| claim(&named(&format!(r#","spec":{spec}"#))).unwrap_err().source.to_string();
-    assert!(error(r#"{"resources":{"requests":{"storage":"much"}}}"#).contains("spec.resources.requests.storage"));
+    assert!(
+        error(r#"{"resources":{"requests":{"storage":"much"}}}"#).contains("spec.resources.requests.storage")
+    );
     let odd = r#"{"selector":{"matchExpressions":[{"key":"a","operator":"Near"}]}}"#;
     assert!(error(odd).contains("spec.selector"), "{}", error(odd));
     assert!(volume(&named(r#","spec":{"capacity":{"storage":"1 Gi"}}"#)).is_err());
     assert!(capacity(&named(r#","capacity":"x""#)).is_err());
-    assert!(node(&named(r#","spec":{"drivers":[{"name":"d","allocatable":{"count":3000000000}}]}"#)).is_err());
+    assert!(
+        node(&named(r#","spec":{"drivers":[{"name":"d","allocatable":{"count":3000000000}}]}"#)).is_err()
+    );
     assert!(driver(&named(r#","spec":{"storageCapacity":"yes"}"#)).is_err());
     for list in [r#"{"metadata":{"resourceVersion":"5"},"items":[]}"#, "[]", ""] {
         assert!(claim(list).is_err() && volume(list).is_err() && class(list).is_err(), "{list}");
@@ -104,8 +110,9 @@ fn a_volume_says_whose_it_is_and_who_reaches_it() {
     assert!(decoded.is_for(&testing::claim("data").build()));
     assert!(!decoded.is_for(&testing::claim("data").uid("another").build()), "another claim of that name");
     assert!(!decoded.is_for(&testing::claim("data").namespace("elsewhere").build()));
-    let kept: PersistentVolume =
-        testing::volume("pv").set("/spec/claimRef", json!({ "namespace": "default", "name": "data", "uid": "" })).build();
+    let kept: PersistentVolume = testing::volume("pv")
+        .set("/spec/claimRef", json!({ "namespace": "default", "name": "data", "uid": "" }))
+        .build();
     assert!(kept.is_for(&testing::claim("data").uid("whoever").build()));
 }
 
@@ -135,7 +142,9 @@ fn volumes_of_old_plugins_are_known_by_their_ids() {
     assert_eq!(backing("azureDisk", azure(Value::Null)), of(InTreePlugin::AzureDisk, Some("v")));
     assert_eq!(backing("azureDisk", azure(json!("Shared"))), of(InTreePlugin::AzureDisk, None));
     assert_eq!(backing("hostPath", json!({ "path": "/" })), Backing::Other);
-    assert!(InTreePlugin::ALL.into_iter().all(|plugin| InTreePlugin::from_name(plugin.name()) == Some(plugin)));
+    assert!(
+        InTreePlugin::ALL.into_iter().all(|plugin| InTreePlugin::from_name(plugin.name()) == Some(plugin))
+    );
     assert_eq!(InTreePlugin::from_name(InTreePlugin::AwsEbs.driver()), None, "a driver is no plugin of old");
 }
 
@@ -153,7 +162,8 @@ fn a_class_says_who_makes_volumes_when_and_where() {
     let allows = |labels: &[(&str, &str)]| fast.allows(&Labels::new(labels.iter().copied()));
     assert!(allows(&[("zone", "b"), ("disk", "ssd")]) && allows(&[("zone", "c")]));
     assert!(!allows(&[("zone", "b")]) && !allows(&[("zone", "d"), ("disk", "ssd")]) && !allows(&[]));
-    let bare = class(&named(r#","provisioner":"kubernetes.io/no-provisioner","allowedTopologies":[]"#)).unwrap();
+    let bare =
+        class(&named(r#","provisioner":"kubernetes.io/no-provisioner","allowedTopologies":[]"#)).unwrap();
     assert!(!bare.is_provisioned() && bare.allows(&Labels::default()));
     assert_eq!((bare.binding_mode, class(&named("")).unwrap().is_provisioned()), (None, false));
     let nowhere = class(&named(r#","allowedTopologies":[{}]"#)).unwrap();
@@ -167,8 +177,13 @@ fn drivers_say_what_they_can() {
         built.annotation("storage.alpha.kubernetes.io/migrated-plugins", "kubernetes.io/aws-ebs,,x").build();
     assert_eq!(drivers.driver("d").unwrap().limit, Some(3));
     assert!(drivers.driver("f").is_none());
-    assert_eq!(drivers.migrated.iter().map(|plugin| &**plugin).collect::<Vec<_>>(), ["kubernetes.io/aws-ebs", "x"]);
-    let unlimited = node(&named(r#","spec":{"drivers":[{"name":"d","allocatable":{"count":null}},{"name":"e","allocatable":null}]}"#));
+    assert_eq!(
+        drivers.migrated.iter().map(|plugin| &**plugin).collect::<Vec<_>>(),
+        ["kubernetes.io/aws-ebs", "x"]
+    );
+    let unlimited = node(&named(
+        r#","spec":{"drivers":[{"name":"d","allocatable":{"count":null}},{"name":"e","allocatable":null}]}"#,
+    ));
     assert!(unlimited.unwrap().drivers.iter().all(|driver| driver.limit.is_none()));
     assert!(node(&named(r#","spec":{"drivers":null}"#)).unwrap().drivers.is_empty());
     let careful: CsiDriver = testing::csi_driver("d")
@@ -184,16 +199,23 @@ fn what_is_left_is_limited_by_the_largest_volume() {
     let left: CsiStorageCapacity = testing::csi_capacity("c", "fast").size("10Gi").build();
     assert_eq!((&*left.class, left.limit()), ("fast", Some(Quantity::from_bytes(10 << 30))));
     assert!(left.nodes.unwrap().matches(&Labels::default()), "an empty selector means all nodes");
-    let small = testing::csi_capacity("c", "fast").set("/maximumVolumeSize", json!("1Gi")).build::<CsiStorageCapacity>();
+    let small = testing::csi_capacity("c", "fast")
+        .set("/maximumVolumeSize", json!("1Gi"))
+        .build::<CsiStorageCapacity>();
     assert_eq!(small.limit(), Some(Quantity::from_bytes(1 << 30)));
-    let unknown = capacity(&named(r#","storageClassName":"fast","capacity":null,"nodeTopology":null"#)).unwrap();
+    let unknown =
+        capacity(&named(r#","storageClassName":"fast","capacity":null,"nodeTopology":null"#)).unwrap();
     assert_eq!((unknown.limit(), unknown.nodes), (None, None));
 }
 
 #[test]
 fn an_attachment_names_its_volume_and_its_node() {
     let attached: VolumeAttachment = testing::attachment("a", "pv1", "n1").build();
-    assert_eq!((attached.volume.as_deref(), attached.node.as_str(), &*attached.attacher), (Some("pv1"), "n1", "csi.example.com"));
-    let inline = r#","spec":{"attacher":"d","nodeName":"n1","source":{"inlineVolumeSpec":{"accessModes":null}}}"#;
+    assert_eq!(
+        (attached.volume.as_deref(), attached.node.as_str(), &*attached.attacher),
+        (Some("pv1"), "n1", "csi.example.com")
+    );
+    let inline =
+        r#","spec":{"attacher":"d","nodeName":"n1","source":{"inlineVolumeSpec":{"accessModes":null}}}"#;
     assert_eq!(attachment(&named(inline)).unwrap().volume, None);
 }

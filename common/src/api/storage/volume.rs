@@ -7,7 +7,7 @@ use crate::api::names::BOUND_BY_CONTROLLER;
 use crate::api::object::{name, quantity};
 use crate::api::selector::NodeSelectorWire;
 use crate::model::ids::Uid;
-use crate::model::storage::{ClaimRef, InTreePlugin, PersistentVolume, VolumeMode, VolumePhase, Backing};
+use crate::model::storage::{Backing, ClaimRef, InTreePlugin, PersistentVolume, VolumeMode, VolumePhase};
 use serde::Deserialize;
 
 const KIND: &str = "PersistentVolume";
@@ -131,7 +131,10 @@ fn claim_ref(wire: &ClaimRefWire<'_>) -> ClaimRef {
 
 fn backing(spec: &Spec<'_>) -> Backing {
     if let Some(csi) = &spec.csi {
-        return Backing::Csi { driver: or_empty(csi.driver.as_ref()), handle: or_empty(csi.volume_handle.as_ref()) };
+        return Backing::Csi {
+            driver: or_empty(csi.driver.as_ref()),
+            handle: or_empty(csi.volume_handle.as_ref()),
+        };
     }
     let plugins = [
         (InTreePlugin::AwsEbs, &spec.aws_elastic_block_store),

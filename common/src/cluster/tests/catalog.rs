@@ -5,8 +5,8 @@ use crate::model::other::{Other, OtherKind};
 use crate::model::storage::{PersistentVolume, VolumeAttachment};
 use crate::model::{Namespace, Object, Service};
 use crate::testing::{
-    OtherBuilder, attachment, budget, claim, csi_capacity, csi_driver, csi_node, namespace, service, storage_class, uid,
-    volume, world,
+    OtherBuilder, attachment, budget, claim, csi_capacity, csi_driver, csi_node, namespace, service,
+    storage_class, uid, volume, world,
 };
 use proptest::prelude::{Just, Strategy, any, prop_assert, prop_assert_eq, prop_oneof, proptest};
 use std::collections::BTreeMap;
@@ -36,7 +36,10 @@ fn a_newer_version_that_says_the_same_is_kept_and_changes_nothing() {
     applied(&mut store, &service("web").version(1));
     assert!(!applied(&mut store, &service("web").version(7)));
     assert_eq!(store.get("default", "web").unwrap().meta.resource_version, 7);
-    assert!(!applied(&mut store, &service("web").version(6).selector([("a", "b")])), "older than the last one");
+    assert!(
+        !applied(&mut store, &service("web").version(6).selector([("a", "b")])),
+        "older than the last one"
+    );
 }
 
 #[test]
@@ -72,7 +75,10 @@ fn a_group_follows_its_objects() {
     assert_eq!(names(store.grouped("n1")), ["/a", "/b"]);
     store.apply(Seen::Applied(on("a", "n2").version(2).build()));
     store.apply(Seen::Deleted(on("c", "n2").build()));
-    assert_eq!((names(store.grouped("n1")), names(store.grouped("n2"))), (vec!["/b".into()], vec!["/a".into()]));
+    assert_eq!(
+        (names(store.grouped("n1")), names(store.grouped("n2"))),
+        (vec!["/b".into()], vec!["/a".into()])
+    );
     let mut volumes: Store<PersistentVolume> = Store::default();
     volumes.apply(Seen::Relisted(vec![volume("x").class("fast").build(), volume("y").build()]));
     assert_eq!((names(volumes.grouped("fast")), names(volumes.grouped(""))), (vec!["/x".into()], vec![]));
@@ -159,7 +165,9 @@ fn apply_plainly(known: &mut BTreeMap<String, Namespace>, seen: Seen<Namespace>)
     };
     match seen {
         Seen::Applied(new) => insert(known, new),
-        Seen::Deleted(gone) => known.retain(|_, old| old.meta.name != gone.meta.name || old.meta.uid != gone.meta.uid),
+        Seen::Deleted(gone) => {
+            known.retain(|_, old| old.meta.name != gone.meta.name || old.meta.uid != gone.meta.uid)
+        }
         Seen::Relisted(live) => {
             known.retain(|name, _| live.iter().any(|one| *one.meta.name == **name));
             live.into_iter().for_each(|one| insert(known, one));

@@ -12,4 +12,4 @@ pub use claim::{ClaimPhase, PersistentVolumeClaim};
 pub use class::{BindingMode, StorageClass, TopologyRequirement};
 pub use csi::{CsiDriver, CsiNode, CsiNodeDriver, CsiStorageCapacity};
 pub use mode::{AccessMode, AccessModes, VolumeMode};
-pub use volume::{ClaimRef, InTreePlugin, PersistentVolume, VolumePhase, Backing};
+pub use volume::{Backing, ClaimRef, InTreePlugin, PersistentVolume, VolumePhase};

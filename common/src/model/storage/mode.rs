@@ -77,7 +77,9 @@ mod tests {
 
     #[test]
     fn a_set_covers_what_is_in_it_and_nothing_at_all() {
-        let set = |names: &[&str]| -> AccessModes { names.iter().map(|name| AccessMode::from_name(name)).collect() };
+        let set = |names: &[&str]| -> AccessModes {
+            names.iter().map(|name| AccessMode::from_name(name)).collect()
+        };
         let both = set(&["ReadWriteOnce", "ReadOnlyMany", "ReadWriteOnce"]);
         assert!(both.covers(set(&["ReadOnlyMany"])) && both.covers(set(&[])) && both.covers(both));
         assert!(!both.covers(set(&["ReadWriteMany"])) && !set(&[]).covers(both));
