@@ -100,6 +100,7 @@ impl Scheduler {
                 Change::NodeChanged(_) => cures.extend([Cure::Node, Cure::Room]),
                 Change::RoomFreed(_) => cures.extend([Cure::Room]),
                 Change::OwnersChanged => cures.extend([Cure::Owner, Cure::Room]),
+                Change::OthersChanged(_) => cures.extend([Cure::Node, Cure::Owner, Cure::Room]),
                 Change::NodeGone(_) => {}
             }
         }

@@ -7,8 +7,8 @@ use common::api;
 use common::cluster::{Asker, Assumed, Cluster, Event, Ledger, Seen, Snapshot};
 use common::cycle::{self, Decision, Depth, Trace};
 use common::framework::{Registry, Rejection};
-use common::model::Pod;
 use common::model::ids::NodeName;
+use common::model::{OtherKind, OwnerKind, Pod};
 use common::plugins::{default_registry, without_reservations};
 use jiff::Timestamp;
 use serde_json::value::RawValue;
@@ -76,6 +76,16 @@ impl Core {
         self.cluster = Cluster::default();
         self.cluster.apply(Event::Nodes(Seen::Relisted(nodes)));
         self.cluster.apply(Event::Pods(Seen::Relisted(pods)));
+        for kind in OwnerKind::ALL {
+            let decode = |json: &&RawValue| api::workload::workload(kind, json.get());
+            let live = objects.workloads(kind).iter().map(decode).collect::<Result<Vec<_>, _>>()?;
+            self.cluster.apply(Event::Workloads(kind, Seen::Relisted(live)));
+        }
+        for kind in OtherKind::ALL {
+            let decode = |json: &&RawValue| api::other::other(kind, json.get());
+            let live = objects.others(kind).iter().map(decode).collect::<Result<Vec<_>, _>>()?;
+            self.cluster.apply(Event::Others(kind, Seen::Relisted(live)));
+        }
         Ok(())
     }
 
