@@ -5,6 +5,7 @@
 mod asked;
 mod other;
 mod reserved;
+mod wishes;
 mod world;
 
 pub(crate) use asked::{reasons, rejections, scores};
