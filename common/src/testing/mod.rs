@@ -5,6 +5,7 @@
 mod asked;
 mod other;
 mod reserved;
+mod wishes;
 mod world;
 
 pub(crate) use asked::{admission, all_reasons, all_rejections, raw_and_scores, reasons, rejections, scores};
