@@ -3,7 +3,7 @@
 use super::ledger::Ledger;
 use super::nodes::NodeId;
 use super::whose::Asker;
-use super::{Cluster, Owners};
+use super::{Catalog, Cluster, Owners};
 use crate::model::ids::NodeName;
 use crate::model::owner::Owner;
 use crate::model::{Pod, PodKey, Uid};
@@ -83,6 +83,11 @@ impl<'w> Snapshot<'w> {
     /// The workloads that were read.
     pub fn owners(&self) -> &'w Owners {
         &self.cluster.owners
+    }
+
+    /// The objects of every other kind.
+    pub fn catalog(&self) -> &'w Catalog {
+        &self.cluster.catalog
     }
 
     /// The nodes with reservations.

@@ -36,8 +36,8 @@ pub struct Pod {
     pub controller: Option<Arc<ControllerRef>>,
     /// The value of its `reserve/seat` annotation, written by whoever bound it.
     pub stamp: Option<Text>,
-    /// The value of its `reserve/build-image` annotation: the image that it will build on.
-    pub build_image: Option<Text>,
+    /// The value of its `reserve/build-image` annotation: the image that it will build on. Boxed, since few have one.
+    pub build_image: Option<Box<Text>>,
     /// When it was created.
     pub created: Option<Moment>,
     /// When its kubelet began with it.

@@ -9,7 +9,7 @@ use common::api::pod::pod;
 use common::api::workload::workload;
 use common::cluster::{Event, Seen};
 use common::model::owner::OwnerKind;
-use common::model::{Node, Pod, PodKey};
+use common::model::{Node, OtherKind, Pod, PodKey};
 use common::plugins::default_registry;
 use serde_json::json;
 use std::time::Duration;
@@ -76,6 +76,9 @@ fn listed(annotations: &serde_json::Value) -> Scheduler {
         let live = live.iter().map(|json| workload(kind, &json.to_string()).unwrap()).collect();
         scheduler.handle(learn(Event::Workloads(kind, Seen::Relisted(live))), now(0));
     }
+    for kind in OtherKind::ALL {
+        scheduler.handle(learn(Event::Others(kind, Seen::Relisted(vec![]))), now(0));
+    }
     scheduler.handle(learn(Event::Pods(Seen::Relisted(vec![]))), now(0));
     scheduler
 }
@@ -136,6 +139,10 @@ fn nothing_is_decided_before_everything_was_listed() {
     for kind in OwnerKind::ALL {
         assert_eq!(effects, [], "before {kind}");
         effects = scheduler.handle(learn(Event::Workloads(kind, Seen::Relisted(vec![]))), now(0));
+    }
+    for kind in OtherKind::ALL {
+        assert_eq!(effects, [], "before {kind}");
+        effects = scheduler.handle(learn(Event::Others(kind, Seen::Relisted(vec![]))), now(0));
     }
     assert_eq!(effects, [bind("a")]);
 }

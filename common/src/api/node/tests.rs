@@ -1,6 +1,7 @@
 //! Nodes from API JSON: a typical one, odd ones, and what of each is kept.
 
 use super::node;
+use crate::model::node::Image;
 use crate::model::resources::{ResourceName, Resources};
 use crate::model::taint::Effect;
 use crate::testing;
@@ -87,6 +88,37 @@ fn hundreds_of_taints_and_a_cordon_are_read() {
     let node = tainted.cordoned().build();
     assert_eq!((node.taints.len(), node.unschedulable), (300, true));
     assert!(node.taints.iter().all(|taint| taint.effect == Effect::NoExecute && taint.value.is_empty()));
+}
+
+#[test]
+fn images_labels_and_declared_features_are_read() {
+    let node = testing::node("n")
+        .label("zone", "a")
+        .image(&["nginx:1", "nginx@sha256:00"], 7)
+        .image(&[], 0)
+        .declares("b")
+        .declares("a")
+        .build();
+    assert_eq!(node.labels.get("zone"), Some("a"));
+    let image = Image { names: ["nginx:1", "nginx@sha256:00"].map(Into::into).into(), size: 7 };
+    assert_eq!((node.images.len(), &*node.images[0]), (2, &image));
+    assert_eq!(*node.features, ["a".into(), "b".into()]);
+    assert!(node.declares(&[]) && node.declares(&["b".into()]) && !node.declares(&["a".into(), "c".into()]));
+    let nulls = json!({ "metadata": {}, "status": {
+        "images": [null, { "names": null, "sizeBytes": null }], "declaredFeatures": null,
+    } });
+    let nulls = super::node(&nulls.to_string()).unwrap();
+    assert_eq!((nulls.images.len(), nulls.features.len(), nulls.problem), (2, 0, None));
+}
+
+#[test]
+fn what_a_node_has_makes_a_difference_to_pods() {
+    let plain = || testing::node("n");
+    let offers_same = |other: testing::NodeBuilder| plain().build().offers_same(&other.build());
+    assert!(offers_same(plain().version(9)));
+    assert!(!offers_same(plain().label("zone", "a")));
+    assert!(!offers_same(plain().image(&["nginx:1"], 7)));
+    assert!(!offers_same(plain().declares("a")));
 }
 
 #[test]

@@ -186,7 +186,7 @@ fn whole(wire: PodWire<'_>) -> Pod {
         spec: Arc::new(read),
         controller: metadata.controller().map(Arc::new),
         stamp: metadata.annotation(names::SEAT_STAMP),
-        build_image: metadata.annotation(names::BUILD_IMAGE).filter(|image| !image.is_empty()),
+        build_image: metadata.annotation(names::BUILD_IMAGE).filter(|image| !image.is_empty()).map(Box::new),
         created: moment(metadata.creation_timestamp.as_ref()),
         started: moment(status.start_time.as_ref()),
         deleting: metadata.is_deleting(),

@@ -2,6 +2,8 @@
 
 mod odd;
 mod uses;
+mod volumes;
+mod wishes;
 
 use super::pod;
 use crate::model::owner::OwnerKind;

@@ -23,9 +23,10 @@ fn null_means_not_there() {
     let metadata =
         "labels annotations ownerReferences creationTimestamp deletionTimestamp managedFields generateName";
     let spec = "nodeName schedulerName priority tolerations containers initContainers overhead resources \
-        nodeSelector affinity volumes topologySpreadConstraints resourceClaims schedulingGates schedulingGroup";
-    let status =
-        "phase conditions containerStatuses initContainerStatuses resources allocatedResources startTime";
+        nodeSelector affinity volumes topologySpreadConstraints resourceClaims schedulingGates schedulingGroup \
+        preemptionPolicy hostNetwork hostUsers";
+    let status = "phase conditions containerStatuses initContainerStatuses resources allocatedResources startTime \
+        nominatedNodeName";
     let json = json!({ "metadata": nulls(metadata), "spec": nulls(spec), "status": nulls(status) });
     assert_eq!(pod(&json.to_string()).unwrap(), pod(r#"{"metadata":{}}"#).unwrap());
 }
@@ -43,6 +44,33 @@ fn null_inside_of_lists_means_not_there() {
         pod(r#"{"metadata":{},"spec":null,"status":null}"#).unwrap(),
         pod(r#"{"metadata":{}}"#).unwrap()
     );
+}
+
+#[test]
+fn null_inside_of_wishes_means_not_there() {
+    let required = "requiredDuringSchedulingIgnoredDuringExecution";
+    let preferred = "preferredDuringSchedulingIgnoredDuringExecution";
+    let selector = json!({ "matchLabels": null, "matchExpressions": null });
+    let term = json!({ "labelSelector": selector, "namespaces": null, "namespaceSelector": null, "topologyKey": null });
+    let requirement = json!({ "key": "a", "operator": "Exists", "values": null });
+    let node_term = json!({ "matchExpressions": [requirement], "matchFields": null });
+    let container = json!({ "name": "c", "image": null, "env": [null, { "name": null, "value": null }],
+        "ports": [null, { "hostPort": null }], "restartPolicyRules": [null], "volumeMounts": [null] });
+    let with = json!({ "metadata": {}, "spec": { "containers": [container], "affinity": {
+        "nodeAffinity": { required: { "nodeSelectorTerms": [null, node_term] }, preferred: [null, { "preference": null }] },
+        "podAffinity": { required: null, preferred: null },
+        "podAntiAffinity": { required: [null, term], preferred: [{ "weight": null, "podAffinityTerm": null }] },
+    }, "topologySpreadConstraints": [null, { "labelSelector": null, "matchLabelKeys": null, "minDomains": null }],
+        "volumes": [null, { "name": null, "rbd": { "monitors": null, "readOnly": null } }],
+        "schedulingGates": [null, { "name": null }],
+    } });
+    let read = pod(&with.to_string()).unwrap();
+    assert_eq!(read.problem, None);
+    let (spec, affinity) = (&read.spec, read.spec.affinity.as_ref().unwrap());
+    assert_eq!((affinity.anti.required.len(), affinity.anti.preferred.len()), (2, 1));
+    assert_eq!(affinity.node.as_ref().unwrap().preferred.len(), 2);
+    assert_eq!((spec.spread.len(), spec.volumes.len(), spec.gates.len(), spec.ports.len()), (2, 1, 2, 0));
+    assert!(affinity.anti.required[1].selector.as_ref().unwrap().is_empty());
 }
 
 #[test]
@@ -136,6 +164,26 @@ fn a_pod_that_cannot_be_understood_still_takes_its_room() {
     assert_eq!((&*odd.key.name, odd.node.as_ref().map(|node| node.as_str())), ("p", Some("n1")));
     assert_eq!((odd.is_counted(), odd.spec.requests.counted().cpu), (true, i64::MAX));
     assert!(odd.problem.unwrap().contains("expected a sequence"));
+}
+
+#[test]
+fn wishes_of_another_shape_make_a_stub() {
+    for (pointer, value) in [
+        ("/spec/affinity", json!("zone")),
+        ("/spec/affinity/nodeAffinity", json!("zone")),
+        ("/spec/nodeSelector", json!({ "a": 1 })),
+        ("/spec/topologySpreadConstraints", json!([{ "maxSkew": "1" }])),
+        ("/spec/topologySpreadConstraints", json!([{ "labelSelector": { "matchLabels": [] } }])),
+        ("/spec/volumes", json!([{ "name": "v", "persistentVolumeClaim": { "claimName": 7 } }])),
+        ("/spec/containers/0/ports", json!([{ "hostPort": "80" }])),
+        ("/spec/schedulingGates", json!("g")),
+        ("/status/startTime", json!(7)),
+    ] {
+        let odd = testing::pod("p").on("n1").with(pointer, value.clone()).build();
+        let is_stub =
+            odd.problem.is_some() && odd.is_counted() && odd.spec.requests.counted().cpu == i64::MAX;
+        assert!(is_stub, "{pointer}: {value}");
+    }
 }
 
 #[test]
