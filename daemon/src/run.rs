@@ -6,11 +6,11 @@ use crate::effects::Effects;
 use crate::outbox::Outbox;
 use crate::queue::Backoff;
 use crate::scheduler::{Effect, Input, Scheduler};
-use crate::watch::{Nodes, Pods, Watched, Workloads, follow};
+use crate::watch::{Nodes, Others, Pods, Watched, Workloads, follow};
 use anyhow::Context as _;
 use common::config::Configuration;
-use common::model::PodKey;
 use common::model::owner::OwnerKind;
+use common::model::{OtherKind, PodKey};
 use common::plugins::registry;
 use std::time::Duration;
 use tokio::sync::mpsc;
@@ -97,6 +97,9 @@ fn start_watches(
     start.follow(Pods);
     for kind in OwnerKind::ALL {
         start.follow(Workloads(kind));
+    }
+    for kind in OtherKind::ALL {
+        start.follow(Others(kind));
     }
 }
 

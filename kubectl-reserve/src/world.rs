@@ -6,8 +6,10 @@ use crate::printer;
 use crate::read::{self, ReadError};
 use common::api::{self, DecodeError};
 use common::cluster::{Cluster, Event, Seen};
+use common::model::OtherKind;
 use common::model::chain::chain;
 use common::model::owner::OwnerKind;
+use futures::future::try_join_all;
 use jiff::Timestamp;
 
 /// Pods that have not ended: `status.phase!=Succeeded,status.phase!=Failed`.
@@ -15,7 +17,7 @@ const LIVE_PODS: &str = "fieldSelector=status.phase%21%3DSucceeded%2Cstatus.phas
 
 const JSON: &str = "application/json";
 
-/// Metadata alone: whole workloads are much larger and nothing else of them is read.
+/// Metadata alone: whole workloads are much larger and of most nothing else is read.
 const METADATA: &str = "application/json;as=PartialObjectMetadataList;g=meta.k8s.io;v=v1,application/json";
 
 /// What was read, and when.
@@ -27,7 +29,7 @@ pub(crate) struct World {
     pub(crate) is_partial: bool,
 }
 
-/// Reads pods, nodes and workloads. Pods first: a pod that leaves meanwhile is still there, and its room not yet free.
+/// Reads pods, nodes, workloads and everything else that decisions read. Pods first: a pod that leaves meanwhile is still there, and its room not yet free.
 pub(crate) async fn read(session: &Session) -> Result<World, Failure> {
     let mut cluster = Cluster::default();
     let pods = list(session, "/api/v1/pods", LIVE_PODS, api::pod::pod).await;
@@ -38,9 +40,12 @@ pub(crate) async fn read(session: &Session) -> Result<World, Failure> {
     let (nodes, _) = nodes.map_err(|error| error.into_failure("list nodes", "list nodes"))?;
     cluster.apply(Event::Nodes(Seen::Relisted(nodes)));
     let mut is_partial = false;
-    for kind in OwnerKind::ALL {
-        let event = workloads(session, kind).await?;
+    let workloads = try_join_all(OwnerKind::ALL.map(|kind| workloads(session, kind)));
+    let others = try_join_all(OtherKind::ALL.map(|kind| others(session, kind)));
+    let (workloads, others) = futures::future::try_join(workloads, others).await?;
+    for event in workloads.into_iter().chain(others) {
         is_partial |= matches!(event, Event::Unreadable(_));
+        warn(&event);
         cluster.apply(event);
     }
     Ok(World { cluster, now: now.unwrap_or_else(local_time), is_partial })
@@ -50,16 +55,42 @@ pub(crate) async fn read(session: &Session) -> Result<World, Failure> {
 async fn workloads(session: &Session, kind: OwnerKind) -> Result<Event, Failure> {
     let mut live = Vec::new();
     let each = |json: &str| push(&mut live, api::workload::workload(kind, json));
-    match read::list(session, &kind.path(), "", METADATA, each).await {
+    let accept = if kind.has_selector() { JSON } else { METADATA };
+    match read::list(session, &kind.path(), "", accept, each).await {
         Ok(_) => Ok(Event::Workloads(kind, Seen::Relisted(live))),
-        Err(ReadError::Refused { code: 403, .. }) => {
-            let what = kind.plural();
-            printer::warn(&format!("cannot list {what}, so pods that belong to them count as strangers"));
-            Ok(Event::Unreadable(kind))
-        }
+        Err(ReadError::Refused { code: 403, .. }) => Ok(Event::Unreadable(kind)),
         // An API group that this cluster does not serve has no objects.
         Err(ReadError::Refused { code: 404, .. }) => Ok(Event::Workloads(kind, Seen::Relisted(Vec::new()))),
         Err(error) => Err(error.into_failure("list workloads", &format!("list {}", kind.plural()))),
+    }
+}
+
+/// Objects of another kind, under the same terms.
+async fn others(session: &Session, kind: OtherKind) -> Result<Event, Failure> {
+    let mut live = Vec::new();
+    let each = |json: &str| push(&mut live, api::other::other(kind, json));
+    match read::list(session, &kind.path(), "", JSON, each).await {
+        Ok(_) => Ok(Event::Others(kind, Seen::Relisted(live))),
+        Err(ReadError::Refused { code: 403, .. }) => Ok(Event::OthersUnreadable(kind)),
+        Err(ReadError::Refused { code: 404, .. }) => Ok(Event::Others(kind, Seen::Relisted(Vec::new()))),
+        Err(error) => {
+            let what = kind.plural();
+            Err(error.into_failure(&format!("list {what}"), &format!("list {what}")))
+        }
+    }
+}
+
+/// Says what the answer lacks because something could not be read.
+fn warn(event: &Event) {
+    match event {
+        Event::Unreadable(kind) => {
+            let what = kind.plural();
+            printer::warn(&format!("cannot list {what}, so pods that belong to them count as strangers"));
+        }
+        Event::OthersUnreadable(kind) => {
+            printer::warn(&format!("cannot list {}, so it looks as if there were none", kind.plural()));
+        }
+        _ => {}
     }
 }
 

@@ -2,7 +2,7 @@
 
 use crate::control_plane::{Cluster, Program, User, workspace_dir};
 use anyhow::{Context as _, Result, ensure};
-use common::model::OwnerKind;
+use common::model::{OtherKind, OwnerKind};
 use std::path::{Path, PathBuf};
 use std::process::Command;
 use std::sync::OnceLock;
@@ -16,8 +16,8 @@ pub fn build() -> Result<&'static Path> {
     built.as_deref().map_err(|error| anyhow::anyhow!("{error}"))
 }
 
-/// Nodes, pods, and every kind of workload.
-const KINDS_WATCHED: usize = 2 + OwnerKind::ALL.len();
+/// Nodes, pods, every kind of workload, and every other kind.
+const KINDS_WATCHED: usize = 2 + OwnerKind::ALL.len() + OtherKind::ALL.len();
 
 const LISTED_MAX: Duration = Duration::from_secs(20);
 

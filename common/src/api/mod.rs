@@ -3,13 +3,19 @@
 //! Serde lives in this room and nowhere else; what leaves it is a plain value of [`crate::model`]. Decoding
 //! borrows from the JSON and keeps only what decisions read.
 
+pub mod budget;
 pub mod list;
 mod meta;
 pub mod names;
+pub mod namespace;
 pub mod node;
+mod object;
+pub mod other;
 pub mod pod;
 pub mod reservation;
 mod selector;
+pub mod service;
+pub mod storage;
 pub mod workload;
 
 /// An object that could not be decoded. Says where in the JSON.

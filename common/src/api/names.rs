@@ -26,3 +26,18 @@ pub const SCHEDULER_NAME: &str = "reserve-scheduler";
 
 /// kube-scheduler's own name, which pods have unless they say otherwise.
 pub const DEFAULT_SCHEDULER_NAME: &str = "default-scheduler";
+
+/// On claims and volumes of old: the storage class.
+pub const STORAGE_CLASS: &str = "volume.beta.kubernetes.io/storage-class";
+
+/// On a claim: its binding is complete. The value does not matter.
+pub const BIND_COMPLETED: &str = "pv.kubernetes.io/bind-completed";
+
+/// On a volume: the claim that it names was chosen by a controller. The value does not matter.
+pub const BOUND_BY_CONTROLLER: &str = "pv.kubernetes.io/bound-by-controller";
+
+/// On a claim: the node for which a volume is to be made.
+pub const SELECTED_NODE: &str = "volume.kubernetes.io/selected-node";
+
+/// On a CSINode: the plugins of old that a driver has taken over there, with commas between.
+pub const MIGRATED_PLUGINS: &str = "storage.alpha.kubernetes.io/migrated-plugins";

@@ -1,21 +1,54 @@
-//! A workload from its metadata alone, so that the server need not send specs and statuses.
+//! A workload: most from its metadata alone, so that the server need not send specs and statuses.
 
 use super::DecodeError;
-use super::meta::{Meta, decode};
+use super::meta::{Meta, Pairs, decode};
+use super::selector::{SelectorWire, optional};
 use crate::model::ids::{Text, Uid};
 use crate::model::owner::{OwnerKind, Workload};
+use crate::model::selector::Selector;
 use serde::Deserialize;
 use serde::de::Error as _;
 
 #[derive(Deserialize)]
-struct WorkloadWire<'a> {
+struct WorkloadWire<'a, S> {
     #[serde(borrow)]
     metadata: Meta<'a>,
+    #[serde(default = "none")]
+    spec: Option<S>,
+}
+
+/// Nothing of the spec is read.
+#[derive(Deserialize)]
+struct AnySpec {}
+
+#[derive(Deserialize)]
+struct SetSpec<'a> {
+    #[serde(borrow, default)]
+    selector: Option<SelectorWire<'a>>,
+}
+
+/// The spec of a ReplicationController, which is older than selectors.
+#[derive(Deserialize)]
+struct ControllerSpec<'a> {
+    #[serde(borrow, default)]
+    selector: Option<Pairs<'a>>,
 }
 
 /// Decodes a workload of `kind` from a full object or a PartialObjectMetadata.
 pub fn workload(kind: OwnerKind, json: &str) -> Result<Workload, DecodeError> {
-    let WorkloadWire { metadata } = decode(kind.as_str(), json)?;
+    let (metadata, selector) = match kind {
+        OwnerKind::ReplicationController => {
+            let WorkloadWire { metadata, spec } =
+                decode::<WorkloadWire<'_, ControllerSpec<'_>>>(kind.as_str(), json)?;
+            (metadata, spec.and_then(|spec| spec.selector).map(|pairs| from_pairs(&pairs)))
+        }
+        kind if kind.has_selector() => {
+            let WorkloadWire { metadata, spec } =
+                decode::<WorkloadWire<'_, SetSpec<'_>>>(kind.as_str(), json)?;
+            (metadata, optional(spec.and_then(|spec| spec.selector).as_ref()).ok().flatten())
+        }
+        _ => (decode::<WorkloadWire<'_, AnySpec>>(kind.as_str(), json)?.metadata, None),
+    };
     if metadata.name.is_empty() || metadata.uid.is_empty() {
         let source = serde_json::Error::custom("an object without a name or a uid, such as a list");
         return Err(DecodeError { kind: kind.as_str(), source });
@@ -27,12 +60,22 @@ pub fn workload(kind: OwnerKind, json: &str) -> Result<Workload, DecodeError> {
         uid: Uid::from(&*metadata.uid),
         resource_version: metadata.version(),
         controller: metadata.controller(),
+        selector,
     })
+}
+
+fn none<S>() -> Option<S> {
+    None
+}
+
+fn from_pairs(pairs: &Pairs<'_>) -> Selector {
+    Selector::from_pairs(pairs.0.iter().map(|(key, value)| (&**key, &**value)))
 }
 
 #[cfg(test)]
 mod tests {
     use super::workload;
+    use crate::model::labels::Labels;
     use crate::model::owner::OwnerKind;
 
     #[test]
@@ -59,5 +102,44 @@ mod tests {
     fn a_list_is_no_workload() {
         let list = r#"{"kind":"PartialObjectMetadataList","metadata":{"resourceVersion":"5"},"items":[]}"#;
         assert!(workload(OwnerKind::Job, list).is_err());
+    }
+
+    #[test]
+    fn sets_and_controllers_say_whom_they_select() {
+        let pod = Labels::new([("app", "web"), ("track", "stable")]);
+        let selects = |kind, selector: &str| {
+            let json = format!(
+                r#"{{"metadata":{{"name":"a","uid":"a"}},"spec":{{"replicas":1,"selector":{selector}}}}}"#
+            );
+            workload(kind, &json).unwrap().selector.map(|selector| selector.matches(&pod))
+        };
+        let plain = r#"{"app":"web"}"#;
+        let labels = r#"{"matchLabels":{"app":"web"},"matchExpressions":[{"key":"track","operator":"NotIn","values":["canary"]}]}"#;
+        assert_eq!(selects(OwnerKind::ReplicationController, plain), Some(true));
+        assert_eq!(selects(OwnerKind::ReplicationController, r#"{"app":"db"}"#), Some(false));
+        for kind in [OwnerKind::ReplicaSet, OwnerKind::StatefulSet] {
+            assert_eq!(selects(kind, labels), Some(true));
+            assert_eq!(selects(kind, "null"), None);
+            assert_eq!(
+                selects(kind, r#"{"matchExpressions":[{"key":"a","operator":"Near"}]}"#),
+                None,
+                "as upstream"
+            );
+        }
+        for kind in [OwnerKind::Deployment, OwnerKind::DaemonSet, OwnerKind::Job, OwnerKind::CronJob] {
+            assert_eq!(selects(kind, labels), None, "{kind} is read by its metadata");
+        }
+    }
+
+    #[test]
+    fn metadata_alone_will_do() {
+        for kind in OwnerKind::ALL {
+            for json in [
+                r#"{"metadata":{"name":"a","uid":"a"}}"#,
+                r#"{"metadata":{"name":"a","uid":"a"},"spec":null}"#,
+            ] {
+                assert!(workload(kind, json).unwrap().selector.is_none(), "{kind}");
+            }
+        }
     }
 }

@@ -1,6 +1,7 @@
 //! What can be learnt about the cluster, and what learning it can alter.
 
 use crate::model::ids::{NodeName, PodKey};
+use crate::model::other::{Other, OtherKind};
 use crate::model::owner::{OwnerKind, Workload};
 use crate::model::{Node, Pod};
 
@@ -15,6 +16,11 @@ pub enum Event {
     Workloads(OwnerKind, Seen<Workload>),
     /// Workloads of this kind cannot be read, at least for now.
     Unreadable(OwnerKind),
+    /// About objects of another kind.
+    Others(OtherKind, Seen<Other>),
+    /// Objects of this kind cannot be read, at least for now, or are not served. What there is of them is not known,
+    /// and it is not waited for.
+    OthersUnreadable(OtherKind),
 }
 
 /// One thing seen of a kind.
@@ -43,4 +49,19 @@ pub enum Change {
     PodSettled(PodKey),
     /// Pods may belong to others than before.
     OwnersChanged,
+    /// Something about objects of this kind changed.
+    OthersChanged(OtherKind),
+}
+
+impl<T> Seen<T> {
+    /// The same, seen of a narrower type; `None` if nothing of that type was seen.
+    pub(super) fn narrow<U: TryFrom<T>>(self) -> Option<Seen<U>> {
+        match self {
+            Self::Applied(object) => U::try_from(object).ok().map(Seen::Applied),
+            Self::Deleted(object) => U::try_from(object).ok().map(Seen::Deleted),
+            Self::Relisted(live) => {
+                Some(Seen::Relisted(live.into_iter().filter_map(|object| U::try_from(object).ok()).collect()))
+            }
+        }
+    }
 }

@@ -11,6 +11,7 @@
 //!
 //! Knows nothing of: the API server, the queue, what a plugin would say.
 
+mod catalog;
 mod column;
 pub mod event;
 pub mod ledger;
@@ -22,17 +23,20 @@ mod pool;
 mod seen;
 mod shared;
 pub mod snapshot;
+mod store;
 mod taken;
 #[cfg(test)]
 mod tests;
 pub mod whose;
 
+pub use catalog::Catalog;
 pub use column::{Column, Domains, PerNode};
 pub use event::{Change, Event, Seen};
 pub use ledger::{Ledger, State};
 pub use nodes::{BLOCK, NodeId};
 pub use owners::Owners;
 pub use snapshot::Snapshot;
+pub use store::Store;
 pub use whose::Asker;
 
 use crate::model::ids::{NodeName, PodKey, Text, Uid};
@@ -63,6 +67,7 @@ pub struct Cluster {
     /// The moment as of which the books are done.
     now: Timestamp,
     listed: BTreeSet<Listed>,
+    catalog: Catalog,
     shared: Shared,
     memo: Memo,
 }
@@ -93,7 +98,13 @@ impl Cluster {
     /// like room.
     pub fn is_complete(&self) -> bool {
         let kinds = OwnerKind::ALL.into_iter().map(Listed::Workloads);
-        [Listed::Nodes, Listed::Pods].into_iter().chain(kinds).all(|kind| self.listed.contains(&kind))
+        let mut needed = [Listed::Nodes, Listed::Pods].into_iter().chain(kinds);
+        needed.all(|kind| self.listed.contains(&kind)) && self.catalog.is_complete()
+    }
+
+    /// What is believed about objects of all other kinds.
+    pub fn catalog(&self) -> &Catalog {
+        &self.catalog
     }
 
     /// What decisions read, as of `now`.

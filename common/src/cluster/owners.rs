@@ -88,7 +88,9 @@ impl Owners {
         if known.is_some_and(|known| known.resource_version > workload.resource_version) {
             return false;
         }
-        let differs = known.is_none_or(|known| known.controller != workload.controller);
+        let differs = known.is_none_or(|known| {
+            known.controller != workload.controller || known.selector != workload.selector
+        });
         self.by_name.insert(key, workload);
         differs
     }

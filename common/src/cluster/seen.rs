@@ -23,6 +23,8 @@ impl Cluster {
                 self.listed.insert(Listed::Workloads(kind));
                 self.owners.cannot_read(kind);
             }
+            Event::Others(kind, seen) => self.catalog.apply(kind, seen, &mut changes),
+            Event::OthersUnreadable(kind) => self.catalog.cannot_read(kind),
         }
         changes
     }

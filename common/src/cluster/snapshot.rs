@@ -3,9 +3,10 @@
 use super::ledger::Ledger;
 use super::nodes::NodeId;
 use super::whose::Asker;
-use super::{Cluster, Owners};
+use super::{Catalog, Cluster, Owners};
 use crate::model::ids::NodeName;
-use crate::model::{Pod, PodKey};
+use crate::model::owner::Owner;
+use crate::model::{Pod, PodKey, Uid};
 use jiff::Timestamp;
 use std::hash::Hash;
 use std::sync::Arc;
@@ -74,9 +75,19 @@ impl<'w> Snapshot<'w> {
         self.cluster.pod(key)
     }
 
+    /// Whoever has this UID, for people who read a bare UID.
+    pub fn owner(&self, uid: &Uid) -> Option<Owner> {
+        self.cluster.owner(uid)
+    }
+
     /// The workloads that were read.
     pub fn owners(&self) -> &'w Owners {
         &self.cluster.owners
+    }
+
+    /// The objects of every other kind.
+    pub fn catalog(&self) -> &'w Catalog {
+        &self.cluster.catalog
     }
 
     /// The nodes with reservations.

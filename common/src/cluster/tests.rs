@@ -1,6 +1,7 @@
 //! What the cluster believes, and the books that follow from it.
 
 mod accounts;
+mod catalog;
 mod events;
 mod histories;
 mod history;

@@ -1,13 +1,17 @@
 //! The world as plain values. Knows nothing of: JSON, the API server, time passing.
 
 pub mod affinity;
+pub mod budget;
 pub mod chain;
 pub mod excerpt;
 pub mod ids;
 pub mod label_syntax;
 pub mod labels;
 pub mod moment;
+pub mod namespace;
 pub mod node;
+pub mod object;
+pub mod other;
 pub mod owner;
 pub mod pod;
 pub mod port;
@@ -17,18 +21,25 @@ pub mod requirement;
 pub mod reservation;
 pub mod resources;
 pub mod selector;
+pub mod service;
 pub mod spread;
+pub mod storage;
 pub mod taint;
 pub mod volume;
 
 pub use affinity::{Affinity, NodeSelector};
+pub use budget::DisruptionBudget;
 pub use ids::{NodeName, PodKey, Uid};
 pub use labels::Labels;
 pub use moment::Moment;
+pub use namespace::Namespace;
 pub use node::Node;
+pub use object::Object;
+pub use other::{Other, OtherKind};
 pub use owner::{ControllerRef, Owner, OwnerKind, Workload};
 pub use pod::Pod;
 pub use port::HostPort;
 pub use reservation::{Reservation, ReservationId, Seat};
 pub use resources::{ResourceName, Resources};
 pub use selector::Selector;
+pub use service::Service;

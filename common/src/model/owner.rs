@@ -5,6 +5,7 @@
 //! and has that UID (`cluster::owners` does the reading).
 
 use super::ids::{Text, Uid};
+use super::selector::Selector;
 use std::fmt;
 
 /// The kinds of workload that we read. Any other kind ends a chain.
@@ -52,6 +53,9 @@ pub struct Workload {
     pub resource_version: u64,
     /// Who controls it in turn, as it claims.
     pub controller: Option<ControllerRef>,
+    /// The pods that it selects, for the kinds that [have](OwnerKind::has_selector) one; `None` also if it was not sent
+    /// or cannot be understood.
+    pub selector: Option<Selector>,
 }
 
 /// The owner that a reservation names: the top of the chain, or the bare pod itself.
@@ -114,6 +118,11 @@ impl OwnerKind {
             "" => format!("/api/v1/{}", self.plural()),
             group => format!("/apis/{group}/v1/{}", self.plural()),
         }
+    }
+
+    /// Whether its selector is read, by which its pods are spread: of these kinds the whole object is needed.
+    pub fn has_selector(self) -> bool {
+        matches!(self, Self::ReplicaSet | Self::StatefulSet | Self::ReplicationController)
     }
 
     /// The plural, as in URLs and roles.

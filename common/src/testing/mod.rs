@@ -3,11 +3,16 @@
 //! Pods and nodes are built as API JSON and go through the real decoders.
 
 mod asked;
+mod other;
 mod reserved;
 mod wishes;
 mod world;
 
 pub(crate) use asked::{admission, all_reasons, all_rejections, raw_and_scores, reasons, rejections, scores};
+pub(crate) use other::{
+    OtherBuilder, attachment, budget, claim, csi_capacity, csi_driver, csi_node, namespace, service,
+    storage_class, volume,
+};
 pub(crate) use reserved::{ReservationBuilder, bare_reservation, plain, reservation};
 pub(crate) use world::{World, entry, world};
 
@@ -86,6 +91,7 @@ pub(crate) fn workload(kind: OwnerKind, name: &str) -> Workload {
         uid: uid(&format!("{kind}/{name}")),
         resource_version: 1,
         controller: None,
+        selector: None,
     }
 }
 

@@ -2,6 +2,7 @@
 
 use crate::cluster::ledger::Entry;
 use crate::cluster::{Cluster, Event, Seen, Snapshot};
+use crate::model::other::{Other, OtherKind};
 use crate::model::owner::{OwnerKind, Workload};
 use crate::model::{Node, Pod};
 
@@ -11,6 +12,7 @@ pub(crate) struct World {
     nodes: Vec<Node>,
     pods: Vec<Pod>,
     workloads: Vec<Workload>,
+    others: Vec<Other>,
 }
 
 /// An empty world.
@@ -42,12 +44,22 @@ impl World {
         self
     }
 
+    /// An object of another kind: `world().with(claim("data").bound_to("pv1")).with(volume("pv1"))`.
+    pub(crate) fn with(mut self, object: impl Into<Other>) -> Self {
+        self.others.push(object.into());
+        self
+    }
+
     /// A cluster that has listed everything once.
     pub(crate) fn cluster(self) -> Cluster {
         let mut cluster = Cluster::default();
         for kind in OwnerKind::ALL {
             let live = self.workloads.iter().filter(|workload| workload.kind == kind).cloned().collect();
             cluster.apply(Event::Workloads(kind, Seen::Relisted(live)));
+        }
+        for kind in OtherKind::ALL {
+            // The store passes over objects of other kinds.
+            cluster.apply(Event::Others(kind, Seen::Relisted(self.others.clone())));
         }
         cluster.apply(Event::Nodes(Seen::Relisted(self.nodes)));
         cluster.apply(Event::Pods(Seen::Relisted(self.pods)));

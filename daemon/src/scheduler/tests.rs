@@ -9,7 +9,7 @@ use common::api::pod::pod;
 use common::api::workload::workload;
 use common::cluster::{Event, Seen};
 use common::model::owner::OwnerKind;
-use common::model::{Node, Pod, PodKey};
+use common::model::{Node, OtherKind, Pod, PodKey};
 use common::plugins::default_registry;
 use serde_json::json;
 use std::time::Duration;
@@ -76,6 +76,9 @@ fn listed(annotations: &serde_json::Value) -> Scheduler {
         let live = live.iter().map(|json| workload(kind, &json.to_string()).unwrap()).collect();
         scheduler.handle(learn(Event::Workloads(kind, Seen::Relisted(live))), now(0));
     }
+    for kind in OtherKind::ALL {
+        scheduler.handle(learn(Event::Others(kind, Seen::Relisted(vec![]))), now(0));
+    }
     scheduler.handle(learn(Event::Pods(Seen::Relisted(vec![]))), now(0));
     scheduler
 }
@@ -136,6 +139,10 @@ fn nothing_is_decided_before_everything_was_listed() {
     for kind in OwnerKind::ALL {
         assert_eq!(effects, [], "before {kind}");
         effects = scheduler.handle(learn(Event::Workloads(kind, Seen::Relisted(vec![]))), now(0));
+    }
+    for kind in OtherKind::ALL {
+        assert_eq!(effects, [], "before {kind}");
+        effects = scheduler.handle(learn(Event::Others(kind, Seen::Relisted(vec![]))), now(0));
     }
     assert_eq!(effects, [bind("a")]);
 }
@@ -221,10 +228,10 @@ fn the_same_reason_is_told_once() {
 fn a_feature_that_is_not_served_is_named_and_the_pod_is_never_placed() {
     let mut scheduler = listed(&json!({}));
     let mut picky = waiting("a", "1");
-    picky["spec"]["nodeSelector"] = json!({ "disk": "ssd" });
+    picky["spec"]["resourceClaims"] = json!([{ "name": "gpu" }]);
     let effects = apply(&mut scheduler, decoded(&picky), 0);
     assert_eq!(told(&effects).len(), 1);
-    assert!(told(&effects)[0].contains("spec.nodeSelector"), "{effects:?}");
+    assert!(told(&effects)[0].contains("spec.resourceClaims"), "{effects:?}");
     assert_eq!(annotate(&mut scheduler, &json!({ "x": "y" }), 10), []);
 }
 

@@ -11,7 +11,7 @@ mod http;
 mod tests;
 mod watched;
 
-pub use watched::{Nodes, Pods, Watched, Workloads};
+pub use watched::{Nodes, Others, Pods, Watched, Workloads};
 
 use crate::clock::Clock;
 use crate::scheduler::Input;
@@ -89,7 +89,7 @@ impl<W: Watched> Follower<W> {
         }
     }
 
-    /// A kind of workload that we may not read ends chains of owners there; it must not stop everything else.
+    /// A kind that we may not read, or that the server does not serve, must not stop everything else.
     async fn list_failed(&mut self, error: &CallError) {
         tracing::warn!(what = self.watched.name(), "list: {error}");
         if matches!(error, CallError::Refused { code: 403 | 404, .. })

@@ -1,11 +1,11 @@
 //! What the watch does with answers that no healthy API server gives: a script of answers in, what was learnt out.
 
-use super::{Pods, Workloads, follow};
+use super::{Others, Pods, Watched as _, Workloads, follow};
 use crate::clock::Clock;
 use crate::scheduler::Input;
 use crate::testing::{Answer, scripted};
 use common::cluster::{Event, Seen};
-use common::model::owner::OwnerKind;
+use common::model::{OtherKind, OwnerKind};
 use serde_json::{Value, json};
 use std::time::Duration;
 use tokio::sync::mpsc;
@@ -156,6 +156,55 @@ async fn workloads_that_we_may_not_read_do_not_stop_everything_else() {
     let _ = tokio::time::timeout(Duration::from_secs(10), watch).await;
     let Ok(Input::Cluster(event)) = inputs.try_recv() else { panic!("nothing was learnt") };
     assert_eq!(*event, Event::Unreadable(OwnerKind::Job));
+}
+
+#[tokio::test(start_paused = true)]
+async fn what_is_not_served_does_not_stop_everything_else() {
+    let missing = || (404, "404 page not found".to_owned());
+    let budget = json!({ "metadata": { "name": "b", "namespace": "default", "uid": "u" } });
+    let (client, asked) = scripted([missing(), page(7, "", &[budget])]);
+    let (sender, mut inputs) = mpsc::channel(100);
+    let kind = OtherKind::PodDisruptionBudget;
+    let watch = follow(Others(kind), client, Clock::start(), sender);
+    let _ = tokio::time::timeout(Duration::from_secs(10), watch).await;
+    let mut learnt = || match inputs.try_recv() {
+        Ok(Input::Cluster(event)) => *event,
+        _ => panic!("nothing was learnt"),
+    };
+    assert_eq!(learnt(), Event::OthersUnreadable(kind));
+    assert!(matches!(learnt(), Event::Others(of, Seen::Relisted(live)) if of == kind && live.len() == 1));
+    let asked: Vec<String> = asked.lock().unwrap().iter().map(|uri| uri.path().to_owned()).collect();
+    assert_eq!(asked, ["/apis/policy/v1/poddisruptionbudgets"; 3]);
+}
+
+#[test]
+fn only_workloads_without_a_selector_are_read_by_their_metadata() {
+    for kind in OwnerKind::ALL {
+        let watched = Workloads(kind);
+        assert_eq!(
+            watched.accept_list().contains("PartialObjectMetadataList"),
+            !kind.has_selector(),
+            "{kind}"
+        );
+        assert_eq!(watched.accept_watch().contains("PartialObjectMetadata;"), !kind.has_selector(), "{kind}");
+    }
+    for kind in OtherKind::ALL {
+        let watched = Others(kind);
+        assert_eq!((watched.accept_list(), watched.accept_watch()), ("application/json", "application/json"));
+        assert!(watched.path().ends_with(watched.name()), "{kind}");
+    }
+}
+
+#[test]
+fn the_roles_allow_what_is_watched() {
+    let roles = include_str!("../../../manifests/rbac.yaml");
+    let words: Vec<&str> = roles.split(|one: char| !one.is_ascii_alphanumeric() && one != '.').collect();
+    let paths = OwnerKind::ALL.map(|kind| (kind.group(), kind.plural())).into_iter();
+    for (group, plural) in paths.chain(OtherKind::ALL.map(|kind| (kind.group(), kind.plural()))) {
+        let count = |wanted: &str| words.iter().filter(|word| **word == wanted).count();
+        assert_eq!(count(plural), 2, "{plural}, for the daemon and for people");
+        assert!(group.is_empty() || count(group) == 2, "{group}");
+    }
 }
 
 #[tokio::test(start_paused = true)]

@@ -3,7 +3,10 @@
 use common::api::{self, DecodeError};
 use common::cluster::{Event, Seen};
 use common::model::owner::{OwnerKind, Workload};
-use common::model::{Node, Pod};
+use common::model::{Node, Other, OtherKind, Pod};
+
+/// An object with all that it has.
+const WHOLE: &str = "application/json";
 
 /// One kind of object.
 pub trait Watched {
@@ -23,12 +26,12 @@ pub trait Watched {
 
     /// In which form the API server is to send a list of it.
     fn accept_list(&self) -> &'static str {
-        "application/json"
+        WHOLE
     }
 
     /// In which form the API server is to send each of it in a watch.
     fn accept_watch(&self) -> &'static str {
-        "application/json"
+        WHOLE
     }
 
     /// What is learnt when we may not read it; `None` if the daemon cannot do without it.
@@ -49,8 +52,11 @@ pub struct Nodes;
 /// All pods that have not ended.
 pub struct Pods;
 
-/// All workloads of one kind, by their metadata.
+/// All workloads of one kind: most by their metadata, those whose pods are spread by default as a whole.
 pub struct Workloads(pub OwnerKind);
+
+/// All objects of another kind.
+pub struct Others(pub OtherKind);
 
 impl Watched for Nodes {
     type Object = Node;
@@ -110,11 +116,17 @@ impl Watched for Workloads {
 
     // Metadata alone. A server that was asked for lists in a watch would send lists, one for each object.
     fn accept_list(&self) -> &'static str {
-        "application/json;as=PartialObjectMetadataList;g=meta.k8s.io;v=v1,application/json"
+        match self.0.has_selector() {
+            true => WHOLE,
+            false => "application/json;as=PartialObjectMetadataList;g=meta.k8s.io;v=v1,application/json",
+        }
     }
 
     fn accept_watch(&self) -> &'static str {
-        "application/json;as=PartialObjectMetadata;g=meta.k8s.io;v=v1,application/json"
+        match self.0.has_selector() {
+            true => WHOLE,
+            false => "application/json;as=PartialObjectMetadata;g=meta.k8s.io;v=v1,application/json",
+        }
     }
 
     fn unreadable(&self) -> Option<Event> {
@@ -127,5 +139,29 @@ impl Watched for Workloads {
 
     fn event(&self, seen: Seen<Workload>) -> Event {
         Event::Workloads(self.0, seen)
+    }
+}
+
+impl Watched for Others {
+    type Object = Other;
+
+    fn name(&self) -> &'static str {
+        self.0.plural()
+    }
+
+    fn path(&self) -> String {
+        self.0.path()
+    }
+
+    fn unreadable(&self) -> Option<Event> {
+        Some(Event::OthersUnreadable(self.0))
+    }
+
+    fn decode(&self, json: &str) -> Result<Other, DecodeError> {
+        api::other::other(self.0, json)
+    }
+
+    fn event(&self, seen: Seen<Other>) -> Event {
+        Event::Others(self.0, seen)
     }
 }

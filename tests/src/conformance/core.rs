@@ -7,8 +7,8 @@ use common::api;
 use common::cluster::{Asker, Assumed, Cluster, Event, Ledger, Seen, Snapshot};
 use common::cycle::{self, Decision, Depth, Trace};
 use common::framework::{Registry, Rejection};
-use common::model::Pod;
 use common::model::ids::NodeName;
+use common::model::{OtherKind, OwnerKind, Pod};
 use common::plugins::{default_registry, without_reservations};
 use jiff::Timestamp;
 use serde_json::value::RawValue;
@@ -76,6 +76,16 @@ impl Core {
         self.cluster = Cluster::default();
         self.cluster.apply(Event::Nodes(Seen::Relisted(nodes)));
         self.cluster.apply(Event::Pods(Seen::Relisted(pods)));
+        for kind in OwnerKind::ALL {
+            let decode = |json: &&RawValue| api::workload::workload(kind, json.get());
+            let live = objects.workloads(kind).iter().map(decode).collect::<Result<Vec<_>, _>>()?;
+            self.cluster.apply(Event::Workloads(kind, Seen::Relisted(live)));
+        }
+        for kind in OtherKind::ALL {
+            let decode = |json: &&RawValue| api::other::other(kind, json.get());
+            let live = objects.others(kind).iter().map(decode).collect::<Result<Vec<_>, _>>()?;
+            self.cluster.apply(Event::Others(kind, Seen::Relisted(live)));
+        }
         Ok(())
     }
 
@@ -161,4 +171,36 @@ fn best(nodes: &[NodeOutcome]) -> Vec<String> {
     let feasible = || nodes.iter().filter(|node| node.rejection.is_none());
     let highest = feasible().map(|node| node.total).max();
     feasible().filter(|node| Some(node.total) == highest).map(|node| node.node.clone()).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::Core;
+    use crate::conformance::generator::Generator;
+
+    #[test]
+    fn every_kind_of_object_that_is_generated_is_read() {
+        let mut core = Core::default();
+        let mut counts = [0; 11];
+        for batch in Generator::new(1, 400) {
+            core.read(&batch.unwrap().cluster.to_string()).unwrap();
+            assert!(core.cluster.is_complete());
+            let kept = core.cluster.catalog();
+            let here = [
+                kept.namespaces.len(),
+                kept.services.len(),
+                kept.claims.len(),
+                kept.volumes.len(),
+                kept.classes.len(),
+                kept.csi_nodes.len(),
+                kept.csi_drivers.len(),
+                kept.csi_capacities.len(),
+                kept.attachments.len(),
+                kept.budgets.len(),
+                kept.claims.iter().filter(|claim| claim.is_bound()).count(),
+            ];
+            counts.iter_mut().zip(here).for_each(|(sum, more)| *sum += more);
+        }
+        assert!(counts.iter().all(|count| *count > 0), "{counts:?}");
+    }
 }

@@ -2,6 +2,7 @@
 
 use std::collections::BTreeMap;
 
+use common::model::{OtherKind, OwnerKind};
 use jiff::Timestamp;
 use serde::{Deserialize, Serialize};
 use serde_json::value::RawValue;
@@ -26,8 +27,9 @@ pub struct Line<'a> {
     pub all: bool,
 }
 
-/// The objects of a cluster that the core reads so far.
+/// The objects of a cluster, still as JSON.
 #[derive(Deserialize)]
+#[serde(rename_all = "camelCase")]
 pub struct Objects<'a> {
     /// The nodes, in node order.
     #[serde(borrow, default)]
@@ -35,6 +37,73 @@ pub struct Objects<'a> {
     /// The pods, assigned or not.
     #[serde(borrow, default)]
     pub pods: Vec<&'a RawValue>,
+    /// Controllers of pods.
+    #[serde(borrow, default)]
+    pub replication_controllers: Vec<&'a RawValue>,
+    /// Controllers of pods.
+    #[serde(borrow, default)]
+    pub replica_sets: Vec<&'a RawValue>,
+    /// Controllers of pods.
+    #[serde(borrow, default)]
+    pub stateful_sets: Vec<&'a RawValue>,
+    /// All namespaces, with their labels.
+    #[serde(borrow, default)]
+    pub namespaces: Vec<&'a RawValue>,
+    /// Services.
+    #[serde(borrow, default)]
+    pub services: Vec<&'a RawValue>,
+    /// Claims.
+    #[serde(borrow, default)]
+    pub persistent_volume_claims: Vec<&'a RawValue>,
+    /// Volumes.
+    #[serde(borrow, default)]
+    pub persistent_volumes: Vec<&'a RawValue>,
+    /// Classes of volumes.
+    #[serde(borrow, default)]
+    pub storage_classes: Vec<&'a RawValue>,
+    /// Which drivers a node has.
+    #[serde(borrow, default)]
+    pub csi_nodes: Vec<&'a RawValue>,
+    /// Drivers of volumes.
+    #[serde(borrow, default)]
+    pub csi_drivers: Vec<&'a RawValue>,
+    /// What drivers have left.
+    #[serde(borrow, default)]
+    pub csi_storage_capacities: Vec<&'a RawValue>,
+    /// Which volume is attached where.
+    #[serde(borrow, default)]
+    pub volume_attachments: Vec<&'a RawValue>,
+    /// How many pods may be taken away.
+    #[serde(borrow, default)]
+    pub pod_disruption_budgets: Vec<&'a RawValue>,
+}
+
+impl<'a> Objects<'a> {
+    /// The workloads of `kind`; none of a kind that cases do not have.
+    pub fn workloads(&self, kind: OwnerKind) -> &[&'a RawValue] {
+        match kind {
+            OwnerKind::ReplicationController => &self.replication_controllers,
+            OwnerKind::ReplicaSet => &self.replica_sets,
+            OwnerKind::StatefulSet => &self.stateful_sets,
+            _ => &[],
+        }
+    }
+
+    /// The objects of `kind`.
+    pub fn others(&self, kind: OtherKind) -> &[&'a RawValue] {
+        match kind {
+            OtherKind::Namespace => &self.namespaces,
+            OtherKind::Service => &self.services,
+            OtherKind::PersistentVolumeClaim => &self.persistent_volume_claims,
+            OtherKind::PersistentVolume => &self.persistent_volumes,
+            OtherKind::StorageClass => &self.storage_classes,
+            OtherKind::CsiNode => &self.csi_nodes,
+            OtherKind::CsiDriver => &self.csi_drivers,
+            OtherKind::CsiStorageCapacity => &self.csi_storage_capacities,
+            OtherKind::VolumeAttachment => &self.volume_attachments,
+            OtherKind::PodDisruptionBudget => &self.pod_disruption_budgets,
+        }
+    }
 }
 
 /// What is said about one pod.

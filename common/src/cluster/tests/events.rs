@@ -4,7 +4,7 @@ use super::{replica, town, web, web_set};
 use crate::cluster::{Assumed, Change, Cluster, Event, Seen};
 use crate::model::ids::{NodeName, PodKey};
 use crate::model::owner::OwnerKind;
-use crate::model::{Pod, ResourceName};
+use crate::model::{OtherKind, Pod, ResourceName};
 use crate::testing::{NodeBuilder, PodBuilder, at, entry, node, now, pod, reservation, uid, world};
 use std::slice;
 
@@ -145,6 +145,10 @@ fn owners_come_and_go_in_the_books() {
 fn nothing_is_complete_before_every_kind_was_listed() {
     let mut lists: Vec<Event> =
         OwnerKind::ALL.map(|kind| Event::Workloads(kind, Seen::Relisted(Vec::new()))).into();
+    lists.extend(OtherKind::ALL.map(|kind| match kind {
+        OtherKind::Service => Event::OthersUnreadable(kind),
+        _ => Event::Others(kind, Seen::Relisted(Vec::new())),
+    }));
     lists.push(Event::Nodes(Seen::Relisted(Vec::new())));
     lists.push(Event::Pods(Seen::Relisted(Vec::new())));
     for last in 0..lists.len() {

@@ -1,0 +1,42 @@
+//! A namespace from API JSON.
+
+use super::DecodeError;
+use super::meta::{Meta, decode};
+use crate::model::namespace::Namespace;
+use serde::Deserialize;
+
+#[derive(Deserialize)]
+struct NamespaceWire<'a> {
+    #[serde(borrow)]
+    metadata: Meta<'a>,
+}
+
+/// Decodes a namespace.
+pub fn namespace(json: &str) -> Result<Namespace, DecodeError> {
+    let NamespaceWire { metadata } = decode("Namespace", json)?;
+    Ok(Namespace { meta: metadata.object("Namespace")?, labels: metadata.labels() })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::namespace;
+
+    #[test]
+    fn labels_are_kept_and_a_list_is_none() {
+        let decoded = namespace(
+            r#"{"metadata":{"name":"a","uid":"u","resourceVersion":"3","labels":{"team":"red"}},"spec":{"finalizers":null}}"#,
+        )
+        .unwrap();
+        assert_eq!((&*decoded.meta.name, decoded.meta.resource_version), ("a", 3));
+        assert_eq!(decoded.labels.get("team"), Some("red"));
+        assert_eq!(&*decoded.meta.namespace, "");
+        assert!(
+            namespace(r#"{"metadata":{"name":"a","labels":null}}"#).unwrap().labels.iter().next().is_none()
+        );
+        for odd in
+            [r#"{"metadata":{"resourceVersion":"5"},"items":[]}"#, "{}", "null", r#"{"metadata":{"name":5}}"#]
+        {
+            assert!(namespace(odd).is_err(), "{odd}");
+        }
+    }
+}

@@ -1,0 +1,54 @@
+//! A StorageClass from API JSON.
+
+use crate::api::DecodeError;
+use crate::api::meta::{List, Meta, Str, decode, or_empty};
+use crate::model::storage::{BindingMode, StorageClass, TopologyRequirement};
+use serde::Deserialize;
+
+const KIND: &str = "StorageClass";
+
+#[derive(Deserialize)]
+#[serde(rename_all = "camelCase")]
+struct Wire<'a> {
+    #[serde(borrow)]
+    metadata: Meta<'a>,
+    #[serde(borrow, default)]
+    provisioner: Option<Str<'a>>,
+    #[serde(borrow, default)]
+    volume_binding_mode: Option<Str<'a>>,
+    #[serde(borrow, default)]
+    allowed_topologies: List<Term<'a>>,
+}
+
+#[derive(Deserialize, Default)]
+#[serde(rename_all = "camelCase", default)]
+struct Term<'a> {
+    #[serde(borrow)]
+    match_label_expressions: List<Requirement<'a>>,
+}
+
+#[derive(Deserialize, Default)]
+#[serde(default)]
+struct Requirement<'a> {
+    #[serde(borrow)]
+    key: Option<Str<'a>>,
+    #[serde(borrow)]
+    values: List<Str<'a>>,
+}
+
+/// Decodes a StorageClass.
+pub fn class(json: &str) -> Result<StorageClass, DecodeError> {
+    let wire: Wire<'_> = decode(KIND, json)?;
+    let requirements =
+        |term: &Term<'_>| -> Box<[_]> { term.match_label_expressions.0.iter().map(requirement).collect() };
+    Ok(StorageClass {
+        meta: wire.metadata.object(KIND)?,
+        provisioner: or_empty(wire.provisioner.as_ref()),
+        binding_mode: wire.volume_binding_mode.map(|mode| BindingMode::from_name(&mode.0)),
+        allowed_topologies: wire.allowed_topologies.0.iter().map(requirements).collect(),
+    })
+}
+
+fn requirement(wire: &Requirement<'_>) -> TopologyRequirement {
+    TopologyRequirement { key: or_empty(wire.key.as_ref()), values: wire.values.texts() }
+}

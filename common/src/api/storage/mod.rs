@@ -1,0 +1,31 @@
+//! Objects about storage from API JSON.
+
+mod attachment;
+mod claim;
+mod class;
+mod csi;
+#[cfg(test)]
+mod tests;
+mod volume;
+
+pub use attachment::attachment;
+pub use claim::claim;
+pub use class::class;
+pub use csi::{capacity, driver, node};
+pub use volume::volume;
+
+use super::meta::{List, Str};
+use crate::model::storage::{AccessMode, AccessModes};
+use serde::Deserialize;
+
+/// The one resource that claims and volumes count.
+#[derive(Deserialize, Default)]
+#[serde(default)]
+struct Amounts<'a> {
+    #[serde(borrow)]
+    storage: Option<Str<'a>>,
+}
+
+fn access_modes(modes: &List<Str<'_>>) -> AccessModes {
+    modes.0.iter().map(|mode| AccessMode::from_name(&mode.0)).collect()
+}

@@ -1,0 +1,152 @@
+//! A PersistentVolume from API JSON.
+
+use super::{Amounts, access_modes};
+use crate::api::DecodeError;
+use crate::api::meta::{List, Meta, Str, decode, or_empty};
+use crate::api::names::BOUND_BY_CONTROLLER;
+use crate::api::object::{name, quantity};
+use crate::api::selector::NodeSelectorWire;
+use crate::model::ids::Uid;
+use crate::model::storage::{Backing, ClaimRef, InTreePlugin, PersistentVolume, VolumeMode, VolumePhase};
+use serde::Deserialize;
+
+const KIND: &str = "PersistentVolume";
+
+#[derive(Deserialize)]
+struct Wire<'a> {
+    #[serde(borrow)]
+    metadata: Meta<'a>,
+    #[serde(borrow, default)]
+    spec: Option<Spec<'a>>,
+    #[serde(borrow, default)]
+    status: Option<Status<'a>>,
+}
+
+#[derive(Deserialize, Default)]
+#[serde(rename_all = "camelCase", default)]
+struct Spec<'a> {
+    #[serde(borrow)]
+    capacity: Option<Amounts<'a>>,
+    #[serde(borrow)]
+    access_modes: List<Str<'a>>,
+    #[serde(borrow)]
+    volume_mode: Option<Str<'a>>,
+    #[serde(borrow)]
+    storage_class_name: Option<Str<'a>>,
+    #[serde(borrow)]
+    volume_attributes_class_name: Option<Str<'a>>,
+    #[serde(borrow)]
+    claim_ref: Option<ClaimRefWire<'a>>,
+    #[serde(borrow)]
+    node_affinity: Option<Affinity<'a>>,
+    #[serde(borrow)]
+    csi: Option<Csi<'a>>,
+    #[serde(borrow)]
+    aws_elastic_block_store: Option<Disk<'a>>,
+    #[serde(borrow)]
+    gce_persistent_disk: Option<Disk<'a>>,
+    #[serde(borrow)]
+    azure_disk: Option<Disk<'a>>,
+    #[serde(borrow)]
+    cinder: Option<Disk<'a>>,
+    #[serde(borrow)]
+    portworx_volume: Option<Disk<'a>>,
+}
+
+#[derive(Deserialize, Default)]
+#[serde(default)]
+struct ClaimRefWire<'a> {
+    #[serde(borrow)]
+    namespace: Option<Str<'a>>,
+    #[serde(borrow)]
+    name: Option<Str<'a>>,
+    #[serde(borrow)]
+    uid: Option<Str<'a>>,
+}
+
+#[derive(Deserialize, Default)]
+#[serde(rename_all = "camelCase", default)]
+struct Csi<'a> {
+    #[serde(borrow)]
+    driver: Option<Str<'a>>,
+    #[serde(borrow)]
+    volume_handle: Option<Str<'a>>,
+}
+
+/// A volume of a plugin of old. Each calls its id something else.
+#[derive(Deserialize, Default)]
+#[serde(rename_all = "camelCase", default)]
+struct Disk<'a> {
+    #[serde(borrow, rename = "volumeID", alias = "pdName", alias = "diskURI")]
+    id: Option<Str<'a>>,
+    /// Of Azure's disks alone: who looks after it.
+    #[serde(borrow)]
+    kind: Option<Str<'a>>,
+}
+
+#[derive(Deserialize, Default)]
+#[serde(default)]
+struct Affinity<'a> {
+    #[serde(borrow)]
+    required: Option<NodeSelectorWire<'a>>,
+}
+
+#[derive(Deserialize, Default)]
+#[serde(default)]
+struct Status<'a> {
+    #[serde(borrow)]
+    phase: Option<Str<'a>>,
+}
+
+/// Decodes a PersistentVolume.
+pub fn volume(json: &str) -> Result<PersistentVolume, DecodeError> {
+    let Wire { metadata, spec, status } = decode(KIND, json)?;
+    let spec = spec.unwrap_or_default();
+    let capacity = spec.capacity.as_ref().and_then(|capacity| capacity.storage.as_ref());
+    let mode = spec.volume_mode.as_ref();
+    let phase = status.unwrap_or_default().phase;
+    Ok(PersistentVolume {
+        meta: metadata.object(KIND)?,
+        labels: metadata.labels(),
+        capacity: quantity(KIND, "spec.capacity.storage", capacity)?.unwrap_or_default(),
+        access_modes: access_modes(&spec.access_modes),
+        volume_mode: mode.map_or(VolumeMode::default(), |mode| VolumeMode::from_name(&mode.0)),
+        class: metadata.class(spec.storage_class_name.as_ref()),
+        attributes_class: name(spec.volume_attributes_class_name.as_ref()),
+        claim: spec.claim_ref.as_ref().map(|claim| Box::new(claim_ref(claim))),
+        is_bound_by_controller: metadata.annotation(BOUND_BY_CONTROLLER).is_some(),
+        phase: phase.map_or(VolumePhase::default(), |phase| VolumePhase::from_name(&phase.0)),
+        nodes: spec.node_affinity.as_ref().and_then(|affinity| Some(affinity.required.as_ref()?.selector())),
+        backing: backing(&spec),
+    })
+}
+
+fn claim_ref(wire: &ClaimRefWire<'_>) -> ClaimRef {
+    ClaimRef {
+        namespace: or_empty(wire.namespace.as_ref()),
+        name: or_empty(wire.name.as_ref()),
+        uid: wire.uid.as_ref().filter(|uid| !uid.0.is_empty()).map(|uid| Uid::from(&*uid.0)),
+    }
+}
+
+fn backing(spec: &Spec<'_>) -> Backing {
+    if let Some(csi) = &spec.csi {
+        return Backing::Csi {
+            driver: or_empty(csi.driver.as_ref()),
+            handle: or_empty(csi.volume_handle.as_ref()),
+        };
+    }
+    let plugins = [
+        (InTreePlugin::AwsEbs, &spec.aws_elastic_block_store),
+        (InTreePlugin::GcePd, &spec.gce_persistent_disk),
+        (InTreePlugin::AzureDisk, &spec.azure_disk),
+        (InTreePlugin::Cinder, &spec.cinder),
+        (InTreePlugin::Portworx, &spec.portworx_volume),
+    ];
+    let found = plugins.into_iter().find_map(|(plugin, disk)| Some((plugin, disk.as_ref()?)));
+    found.map_or(Backing::Other, |(plugin, disk)| {
+        let is_managed = disk.kind.as_ref().is_none_or(|kind| kind.0.eq_ignore_ascii_case("Managed"));
+        let is_countable = plugin != InTreePlugin::AzureDisk || is_managed;
+        Backing::InTree { plugin, id: is_countable.then(|| or_empty(disk.id.as_ref())) }
+    })
+}

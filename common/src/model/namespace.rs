@@ -1,0 +1,13 @@
+//! A namespace: its labels, which affinity terms select by.
+
+use super::labels::Labels;
+use super::object::Meta;
+
+/// A namespace.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Namespace {
+    /// Its name, and what else identifies it.
+    pub meta: Meta,
+    /// Its labels.
+    pub labels: Labels,
+}

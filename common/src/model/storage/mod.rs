@@ -1,0 +1,15 @@
+//! Storage as scheduling sees it: what pods claim, what there is, and which nodes can reach and attach how much.
+
+pub mod attachment;
+pub mod claim;
+pub mod class;
+pub mod csi;
+pub mod mode;
+pub mod volume;
+
+pub use attachment::VolumeAttachment;
+pub use claim::{ClaimPhase, PersistentVolumeClaim};
+pub use class::{BindingMode, StorageClass, TopologyRequirement};
+pub use csi::{CsiDriver, CsiNode, CsiNodeDriver, CsiStorageCapacity};
+pub use mode::{AccessMode, AccessModes, VolumeMode};
+pub use volume::{Backing, ClaimRef, InTreePlugin, PersistentVolume, VolumePhase};
