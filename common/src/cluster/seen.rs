@@ -95,6 +95,11 @@ impl Cluster {
             self.confirm(&pod, changes);
         }
         self.shared.share_pod(&mut pod);
+        // Its node's name is there already, mostly.
+        let known = pod.node.as_ref().and_then(|name| self.nodes.get(self.nodes.id(name)?));
+        if let Some(ledger) = known {
+            pod.node = Some(ledger.node.name.clone());
+        }
         let pod = Arc::new(pod);
         // Most news of a waiting pod is what we ourselves wrote into its condition.
         if self.pods.get(&pod.key).is_some_and(|known| known.is_waiting() && known.asks_same(&pod)) {
