@@ -2,6 +2,7 @@
 
 pub mod default_binder;
 mod kit;
+pub mod node_affinity;
 pub mod node_declared_features;
 pub mod node_name;
 pub mod node_ports;

@@ -2,8 +2,8 @@
 
 use super::kit::Kit;
 use super::{
-    default_binder, node_declared_features, node_name, node_ports, node_resources, node_unschedulable,
-    priority_sort, reservation, scheduling_gates, taint_toleration,
+    default_binder, node_affinity, node_declared_features, node_name, node_ports, node_resources,
+    node_unschedulable, priority_sort, reservation, scheduling_gates, taint_toleration,
 };
 use crate::config::{PluginArgs, Point, Profile};
 use crate::framework::Registry;
@@ -29,6 +29,7 @@ pub fn registry(profile: &Profile) -> Registry {
 fn kit(name: &str, args: &PluginArgs) -> Option<Kit> {
     Some(match name {
         "DefaultBinder" => default_binder::kit(args),
+        "NodeAffinity" => node_affinity::kit(args),
         "NodeDeclaredFeatures" => node_declared_features::kit(args),
         "NodeName" => node_name::kit(args),
         "NodePorts" => node_ports::kit(args),
