@@ -48,7 +48,8 @@ fn strangers_find_only_what_is_not_kept() {
             stranger.build().spec.requests.incoming
         );
     }
-    let first = reasons(&super::super::node_resources::NodeResourcesFit, town(), &pod("x").cpu("5"));
+    let first =
+        reasons(&super::super::node_resources::NodeResourcesFit::default(), town(), &pod("x").cpu("5"));
     assert_eq!(first, ["Insufficient cpu"], "what is lacking anyway is for the other plugin to say");
 }
 
