@@ -1,5 +1,6 @@
 //! The plugins, one folder each: what it asks, the rule as a pure function, a table of cases.
 
+pub mod balanced_allocation;
 pub mod default_binder;
 mod kit;
 pub mod node_affinity;

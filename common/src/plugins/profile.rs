@@ -2,8 +2,8 @@
 
 use super::kit::Kit;
 use super::{
-    default_binder, node_affinity, node_declared_features, node_name, node_ports, node_resources,
-    node_unschedulable, priority_sort, reservation, scheduling_gates, taint_toleration,
+    balanced_allocation, default_binder, node_affinity, node_declared_features, node_name, node_ports,
+    node_resources, node_unschedulable, priority_sort, reservation, scheduling_gates, taint_toleration,
 };
 use crate::config::{PluginArgs, Point, Profile};
 use crate::framework::Registry;
@@ -33,6 +33,7 @@ fn kit(name: &str, args: &PluginArgs) -> Option<Kit> {
         "NodeDeclaredFeatures" => node_declared_features::kit(args),
         "NodeName" => node_name::kit(args),
         "NodePorts" => node_ports::kit(args),
+        "NodeResourcesBalancedAllocation" => balanced_allocation::kit(args),
         "NodeResourcesFit" => node_resources::kit(args),
         "NodeUnschedulable" => node_unschedulable::kit(args),
         "PrioritySort" => priority_sort::kit(args),
