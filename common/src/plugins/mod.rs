@@ -1,12 +1,16 @@
 //! The plugins, one folder each: what it asks, the rule as a pure function, a table of cases.
 
+mod claims;
 mod kit;
 pub mod node_name;
 pub mod node_resources;
 pub mod node_unschedulable;
+pub mod node_volume_limits;
 mod profile;
 pub mod reservation;
 pub mod taint_toleration;
+pub mod volume_restrictions;
+pub mod volume_zone;
 
 pub use profile::{registry, unserved};
 

@@ -1,7 +1,10 @@
 //! From a profile of the configuration to the plugins that run, and what of it is not served yet.
 
 use super::kit::Kit;
-use super::{node_name, node_resources, node_unschedulable, reservation, taint_toleration};
+use super::{
+    node_name, node_resources, node_unschedulable, node_volume_limits, reservation, taint_toleration,
+    volume_restrictions, volume_zone,
+};
 use crate::config::{
     NodeAffinityArgs, NodeResourcesFitArgs, PluginArgs, PodTopologySpreadArgs, Point, Profile,
 };
@@ -31,6 +34,9 @@ fn kit(name: &str, args: &PluginArgs) -> Option<Kit> {
         "NodeUnschedulable" => node_unschedulable::kit(args),
         "TaintToleration" => taint_toleration::kit(args),
         "NodeResourcesFit" => node_resources::kit(args),
+        "NodeVolumeLimits" => node_volume_limits::kit(args),
+        "VolumeRestrictions" => volume_restrictions::kit(args),
+        "VolumeZone" => volume_zone::kit(args),
         "Reservation" => reservation::kit(args),
         _ => return None,
     })
@@ -92,8 +98,12 @@ mod tests {
              score: {disabled: [{name: Reservation}], enabled: [{name: NodeResourcesFit, weight: 7}]}",
         );
         let (filters, scores) = names(&registry(&profile));
-        assert_eq!(filters, ["NodeName", "NodeUnschedulable", "NodeResourcesFit", "Reservation"]);
-        assert_eq!(scores, [("NodeResourcesFit", 7), ("TaintToleration", 3)]);
+        let (mut usual, usual_scores) = names(&default_registry());
+        usual.retain(|name| *name != "TaintToleration");
+        assert_eq!(filters, usual);
+        assert_eq!(scores[0], ("NodeResourcesFit", 7));
+        let is_kept = |entry: &&(&str, i64)| !["Reservation", "NodeResourcesFit"].contains(&entry.0);
+        assert!(usual_scores.iter().filter(is_kept).eq(&scores[1..]));
     }
 
     #[test]
