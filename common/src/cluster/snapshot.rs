@@ -5,7 +5,8 @@ use super::nodes::NodeId;
 use super::whose::Asker;
 use super::{Catalog, Cluster, Owners};
 use crate::model::ids::NodeName;
-use crate::model::{Pod, PodKey};
+use crate::model::owner::Owner;
+use crate::model::{Pod, PodKey, Uid};
 use jiff::Timestamp;
 use std::hash::Hash;
 use std::sync::Arc;
@@ -72,6 +73,11 @@ impl<'w> Snapshot<'w> {
     /// The pod under `key`.
     pub fn pod(&self, key: &PodKey) -> Option<&Arc<Pod>> {
         self.cluster.pod(key)
+    }
+
+    /// Whoever has this UID, for people who read a bare UID.
+    pub fn owner(&self, uid: &Uid) -> Option<Owner> {
+        self.cluster.owner(uid)
     }
 
     /// The workloads that were read.

@@ -95,13 +95,23 @@ impl Scheduler {
         let mut cures = BTreeSet::new();
         for change in changes {
             match change {
-                Change::PodWaiting(key) => self.enqueue(key, now),
-                Change::PodSettled(key) => self.queue.remove(key),
-                Change::NodeChanged(_) => cures.extend([Cure::Node, Cure::Room]),
-                Change::RoomFreed(_) => cures.extend([Cure::Room]),
+                Change::PodWaiting(key) => {
+                    self.enqueue(key, now);
+                    cures.extend([Cure::Pods]);
+                }
+                Change::PodSettled(key) => {
+                    self.queue.remove(key);
+                    cures.extend([Cure::Pods]);
+                }
+                // Other nodes can be in a better light without the pods and labels of one.
+                Change::NodeChanged(_) => cures.extend([Cure::Node, Cure::Room, Cure::Pods]),
+                Change::NodeGone(_) => cures.extend([Cure::Pods]),
+                Change::RoomFreed(_) => cures.extend([Cure::Room, Cure::Pods]),
                 Change::OwnersChanged => cures.extend([Cure::Owner, Cure::Room]),
-                Change::OthersChanged(_) => cures.extend([Cure::Node, Cure::Owner, Cure::Room]),
-                Change::NodeGone(_) => {}
+
+                Change::OthersChanged(_) => {
+                    cures.extend([Cure::Node, Cure::Owner, Cure::Pods, Cure::Room, Cure::Storage]);
+                }
             }
         }
         for cure in cures {
@@ -142,13 +152,17 @@ impl Scheduler {
             let decision = cycle::schedule(&pod, &self.cluster.snapshot(now.wall), registry);
             match decision {
                 Decision::Place { node, seat } => effects.push(self.place(&pod, node, seat, now)),
-                Decision::NoFit(trace) => {
+                Decision::NoFit(no_fit) => {
                     // A new node may help, whatever the others lack; there may be no others.
-                    let cures = trace.cures().into_iter().chain([Cure::Node]).collect();
+                    let cures = no_fit.trace.cures().into_iter().chain([Cure::Node]).collect();
                     self.queue.park(&key, cures, now.elapsed);
-                    self.tell(&pod, UNSCHEDULABLE, trace.message(), now, effects);
+                    self.tell(&pod, UNSCHEDULABLE, no_fit.message(), now, effects);
                 }
                 Decision::Refused(refusal) => self.refuse(&pod, &refusal, now, effects),
+                Decision::Failed(why) => {
+                    self.queue.retry(&key, now.elapsed);
+                    self.tell(&pod, SCHEDULER_ERROR, why, now, effects);
+                }
             }
         }
     }
@@ -156,18 +170,16 @@ impl Scheduler {
     fn place(&mut self, pod: &Pod, node: NodeName, seat: Option<ReservationId>, now: Now) -> Effect {
         let (key, uid) = (pod.key.clone(), pod.uid.clone());
         let assumed = Assumed { uid: uid.clone(), node: node.clone(), seat: seat.clone(), since: now.wall };
-        self.cluster.assume(key.clone(), assumed);
+        self.cluster.assume(&key, assumed);
+        // Whoever wants to be near it, or is counted together with it, has waited for this.
+        self.queue.wake(Cure::Pods, now.elapsed);
         Effect::Bind { pod: key, uid, node, seat }
     }
 
     /// Only a change of the pod itself, or a release of ours that serves more, can help: there is nothing to wait
     /// for. Of gates the API server has already told the pod.
     fn refuse(&mut self, pod: &Pod, refusal: &Refusal, now: Now, effects: &mut Vec<Effect>) {
-        let cures = match refusal {
-            Refusal::Repelled { .. } => BTreeSet::from([Cure::Room]),
-            Refusal::Unreadable(_) | Refusal::Gated | Refusal::Unserved { .. } => BTreeSet::new(),
-        };
-        self.queue.park(&pod.key, cures, now.elapsed);
+        self.queue.park(&pod.key, BTreeSet::new(), now.elapsed);
         if *refusal != Refusal::Gated {
             self.tell(pod, UNSCHEDULABLE, refusal.to_string(), now, effects);
         }

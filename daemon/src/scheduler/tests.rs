@@ -228,10 +228,10 @@ fn the_same_reason_is_told_once() {
 fn a_feature_that_is_not_served_is_named_and_the_pod_is_never_placed() {
     let mut scheduler = listed(&json!({}));
     let mut picky = waiting("a", "1");
-    picky["spec"]["nodeSelector"] = json!({ "disk": "ssd" });
+    picky["spec"]["resourceClaims"] = json!([{ "name": "gpu" }]);
     let effects = apply(&mut scheduler, decoded(&picky), 0);
     assert_eq!(told(&effects).len(), 1);
-    assert!(told(&effects)[0].contains("spec.nodeSelector"), "{effects:?}");
+    assert!(told(&effects)[0].contains("spec.resourceClaims"), "{effects:?}");
     assert_eq!(annotate(&mut scheduler, &json!({ "x": "y" }), 10), []);
 }
 

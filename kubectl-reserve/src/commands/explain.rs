@@ -19,37 +19,38 @@ pub(crate) async fn run(args: &Explain, session: &Session) -> Result<(), Failure
     let name = pod_name(&args.pod)?;
     let pod = find(session, name).await?;
     let world = world::read(session).await?;
-    let snapshot = world.cluster.snapshot(world.now);
+    let (mut cluster, now) = (world.cluster, world.now);
+    let snapshot = cluster.snapshot(now);
     let obeyed = is_obeyed(&pod);
     let registry = if obeyed { default_registry() } else { without_reservations() };
-    let answer = answer(&pod, &snapshot, &registry);
+    let answer = answer(&pod, &snapshot, &registry)?;
     let asker = snapshot.asker(&pod);
     let report = Report {
         asker: &asker,
-        cluster: &world.cluster,
         snapshot: &snapshot,
         answer: &answer,
         obeyed,
-        now: world.now,
+        now,
     };
     printer::out(&render(&report))?;
     if answer.is_no_fit(obeyed) { Err(Failure::silent(Exit::NoFit)) } else { Ok(()) }
 }
 
-fn answer(pod: &Pod, snapshot: &Snapshot<'_>, registry: &Registry) -> Answer {
+fn answer(pod: &Pod, snapshot: &Snapshot<'_>, registry: &Registry) -> Result<Answer, Failure> {
     if pod.is_ended() {
-        return Answer::Ended;
+        return Ok(Answer::Ended);
     }
     if pod.deleting {
-        return Answer::Deleting;
+        return Ok(Answer::Deleting);
     }
     if let Some(node) = &pod.node {
-        return Answer::Bound(node.clone());
+        return Ok(Answer::Bound(node.clone()));
     }
-    match cycle::refusal(pod, snapshot, registry) {
-        Some(refusal) => Answer::Refused(refusal),
-        None => Answer::Judged(cycle::judge(&snapshot.asker(pod), snapshot, registry, Depth::All)),
+    if let Some(refusal) = cycle::refusal(pod, snapshot) {
+        return Ok(Answer::Refused(refusal));
     }
+    let trace = cycle::judge(&snapshot.asker(pod), snapshot, registry, Depth::All);
+    trace.map(Answer::Judged).map_err(|why| Failure::new(format!("cannot judge the pod: {why}")))
 }
 
 /// Whether the pod's scheduler heeds reservations. kube-scheduler by its default name does not know of them; any

@@ -9,9 +9,9 @@ use crate::render::list::{Row, rows, table};
 use crate::world;
 
 pub(crate) async fn run(args: &List, session: &Session) -> Result<(), Failure> {
-    let world = world::read(session).await?;
+    let mut world = world::read(session).await?;
     let snapshot = world.cluster.snapshot(world.now);
-    let mut rows = rows(&snapshot, &world.cluster);
+    let mut rows = rows(&snapshot);
     if !args.all_namespaces {
         rows.retain(|row| row.namespace().is_none_or(|namespace| namespace == session.namespace));
     }

@@ -104,7 +104,7 @@ fn item(row: &Row<'_>) -> Item {
             };
         }
     };
-    let reservation = entry.reservation;
+    let reservation = &entry.reservation;
     Item {
         name: row.name(),
         node: row.node.into(),
@@ -122,7 +122,10 @@ fn item(row: &Row<'_>) -> Item {
         replaces: reservation
             .replaces()
             .map(|pod| Pod { name: pod.name.to_string(), uid: pod.uid.to_string() }),
-        taken_by: entry.taken_by.map(|pod| Pod { name: pod.key.name.to_string(), uid: pod.uid.to_string() }),
+        taken_by: entry
+            .taken_by
+            .as_ref()
+            .map(|pod| Pod { name: pod.key.name.to_string(), uid: pod.uid.to_string() }),
         record: record(&reservation.origin),
         expires: reservation.expires().map(|expires| expires.to_string()),
         problem: None,

@@ -6,8 +6,7 @@ use crate::render::table::table;
 use crate::render::time::between;
 use common::cluster::Ledger;
 use common::cluster::ledger::{Entry, Room};
-use common::cycle::NodeTrace;
-use common::framework::{Cure, Numbers, Reason, Rejection};
+use common::framework::{Cure, NodeTrace, Numbers, Reason, Rejection};
 use common::model::ResourceName;
 use std::collections::BTreeMap;
 
@@ -15,15 +14,15 @@ use std::collections::BTreeMap;
 const NODES_SHOWN: usize = 5;
 
 /// One node that cannot have the pod.
-pub(super) struct Blocked<'r, 'w> {
-    pub(super) ledger: &'r Ledger<'w>,
+pub(super) struct Blocked<'r> {
+    pub(super) ledger: &'r Ledger,
     pub(super) trace: &'r NodeTrace,
-    pub(super) room: Room<'r, 'w>,
+    pub(super) room: Room<'r>,
 }
 
 /// Nodes by what stands in the way, the largest group first.
-pub(super) fn groups<'b, 'r, 'w>(blocked: &'b [Blocked<'r, 'w>]) -> Vec<(String, Vec<&'b Blocked<'r, 'w>>)> {
-    let mut groups: BTreeMap<String, Vec<&Blocked<'r, 'w>>> = BTreeMap::new();
+pub(super) fn groups<'b, 'r>(blocked: &'b [Blocked<'r>]) -> Vec<(String, Vec<&'b Blocked<'r>>)> {
+    let mut groups: BTreeMap<String, Vec<&Blocked<'r>>> = BTreeMap::new();
     for node in blocked {
         let labels: Vec<String> =
             node.trace.rejections.iter().map(|rejection| label(&rejection.reason)).collect();
@@ -34,7 +33,7 @@ pub(super) fn groups<'b, 'r, 'w>(blocked: &'b [Blocked<'r, 'w>]) -> Vec<(String,
     groups
 }
 
-pub(super) fn group(report: &Report<'_, '_>, label: &str, nodes: &[&Blocked<'_, '_>]) -> String {
+pub(super) fn group(report: &Report<'_, '_>, label: &str, nodes: &[&Blocked<'_>]) -> String {
     let mut text = format!("{:>4}  {label}\n", nodes.len());
     let shown = &nodes[..nodes.len().min(NODES_SHOWN)];
     let mut rows = Vec::new();
@@ -62,7 +61,7 @@ pub(super) fn group(report: &Report<'_, '_>, label: &str, nodes: &[&Blocked<'_, 
     text
 }
 
-fn numbers_row(node: &Blocked<'_, '_>, resource: &ResourceName, numbers: &Numbers) -> Vec<String> {
+fn numbers_row(node: &Blocked<'_>, resource: &ResourceName, numbers: &Numbers) -> Vec<String> {
     let amounts =
         [numbers.asks, numbers.allocatable, numbers.used, numbers.reserved, numbers.free(), numbers.short()];
     let mut row = vec![node.ledger.node.name.to_string(), resource.to_string()];
@@ -71,7 +70,7 @@ fn numbers_row(node: &Blocked<'_, '_>, resource: &ResourceName, numbers: &Number
 }
 
 /// For whom room is kept on a node, of what the pod lacks there.
-fn reserved_notes(report: &Report<'_, '_>, node: &Blocked<'_, '_>) -> String {
+fn reserved_notes(report: &Report<'_, '_>, node: &Blocked<'_>) -> String {
     let wanted: Vec<ResourceName> =
         node.rejections(report).filter_map(|(_, numbers)| numbers.map(|(resource, _)| resource)).collect();
     let mut text = String::new();
@@ -90,8 +89,8 @@ fn reserved_notes(report: &Report<'_, '_>, node: &Blocked<'_, '_>) -> String {
 }
 
 /// The owner on this line, the reservation on the next: a UID alone takes half a terminal.
-fn whose(report: &Report<'_, '_>, entry: &Entry<'_>) -> String {
-    let whose = match owner(entry, report.cluster) {
+fn whose(report: &Report<'_, '_>, entry: &Entry) -> String {
+    let whose = match owner(entry, report.snapshot) {
         Some(owner) => format!("{}/{} in {}", owner.kind, owner.name, owner.namespace),
         None => "an owner that was not found".into(),
     };
@@ -105,7 +104,7 @@ fn whose(report: &Report<'_, '_>, entry: &Entry<'_>) -> String {
     format!("{whose}{not_obeyed}\n        reservation {name}, {until}")
 }
 
-impl Blocked<'_, '_> {
+impl Blocked<'_> {
     /// Each rejection with its numbers, as far as it has any.
     pub(super) fn rejections<'s>(
         &'s self,
@@ -143,6 +142,7 @@ fn label(reason: &Reason) -> String {
         Reason::Taint(_) => "taint".into(),
         Reason::OtherNode => "not the node that the pod names".into(),
         Reason::Unreadable(_) => "unreadable".into(),
+        Reason::LeftOut(_) | Reason::NoneLeft(_) | Reason::Said { .. } => reason.to_string(),
     }
 }
 
@@ -156,8 +156,8 @@ pub(super) fn state_words(reason: &Reason) -> Option<String> {
             Some(format!("taint {}={}:{}", taint.key, taint.value, taint.effect.as_str()))
         }
         Reason::Unreadable(problem) => Some(problem.to_string()),
-        Reason::Unschedulable | Reason::OtherNode => Some(label(reason)),
         Reason::Insufficient { .. } | Reason::TooManyPods(_) => None,
+        _ => Some(label(reason)),
     }
 }
 

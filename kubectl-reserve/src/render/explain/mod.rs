@@ -7,8 +7,9 @@ mod tests;
 use super::printable;
 use super::time::between;
 use blocked::{Blocked, group, groups, is_kept, state_words};
-use common::cluster::{Asker, Cluster, Snapshot};
-use common::cycle::{Refusal, Trace};
+use common::cluster::{Asker, Snapshot};
+use common::cycle::Refusal;
+use common::framework::Trace;
 use common::model::{NodeName, Pod, ResourceName};
 use jiff::Timestamp;
 
@@ -41,7 +42,6 @@ impl Answer {
 /// Everything that the text is made from.
 pub(crate) struct Report<'r, 'w> {
     pub(crate) asker: &'r Asker<'w>,
-    pub(crate) cluster: &'r Cluster,
     pub(crate) snapshot: &'r Snapshot<'w>,
     pub(crate) answer: &'r Answer,
     /// Whether the pod's scheduler heeds reservations.
@@ -69,13 +69,7 @@ pub(crate) fn render(report: &Report<'_, '_>) -> String {
 
 /// What stands in the way of any judgement. About another scheduler's pod that says nothing.
 fn refused(report: &Report<'_, '_>, refusal: &Refusal) -> String {
-    let refusal = match refusal {
-        Refusal::Repelled { by, .. } => {
-            format!("{by} has a required podAntiAffinity, which is not served yet.")
-        }
-        other => other.to_string(),
-    };
-    if report.obeyed { refusal } else { format!("It cannot be judged yet: {refusal}") }
+    if report.obeyed { refusal.to_string() } else { format!("It cannot be judged yet: {refusal}") }
 }
 
 fn header(report: &Report<'_, '_>) -> String {
@@ -101,10 +95,9 @@ fn header(report: &Report<'_, '_>) -> String {
 }
 
 fn judged(report: &Report<'_, '_>, trace: &Trace) -> String {
-    let blocked: Vec<Blocked<'_, '_>> = report
+    let blocked: Vec<Blocked<'_>> = report
         .snapshot
-        .nodes
-        .iter()
+        .nodes()
         .zip(&trace.nodes)
         .filter(|(_, trace)| !trace.rejections.is_empty())
         .map(|(ledger, trace)| Blocked { ledger, trace, room: ledger.room_for(report.asker) })
@@ -120,8 +113,9 @@ fn judged(report: &Report<'_, '_>, trace: &Trace) -> String {
     text + &said(report.asker.pod)
 }
 
-fn verdict(report: &Report<'_, '_>, trace: &Trace, blocked: &[Blocked<'_, '_>]) -> String {
-    let feasible: Vec<&str> = trace.feasible().map(|index| trace.nodes[index].node.as_str()).collect();
+fn verdict(report: &Report<'_, '_>, trace: &Trace, blocked: &[Blocked<'_>]) -> String {
+    let fits = trace.nodes.iter().filter(|node| node.rejections.is_empty());
+    let feasible: Vec<&str> = fits.map(|node| node.node.as_str()).collect();
     if let Some((first, rest)) = feasible.split_first() {
         let more = if rest.is_empty() { String::new() } else { format!(" and {} more", rest.len()) };
         return format!(

@@ -67,17 +67,16 @@ fn cluster() -> Cluster {
 }
 
 fn explain(pod: &Pod, obeyed: bool) -> String {
-    let cluster = cluster();
+    let mut cluster = cluster();
     let snapshot = cluster.snapshot(now());
     let registry = if obeyed { default_registry() } else { without_reservations() };
     let asker = snapshot.asker(pod);
-    let answer = match cycle::refusal(pod, &snapshot, &registry) {
+    let answer = match cycle::refusal(pod, &snapshot) {
         Some(refusal) => Answer::Refused(refusal),
-        None => Answer::Judged(cycle::judge(&asker, &snapshot, &registry, Depth::All)),
+        None => Answer::Judged(cycle::judge(&asker, &snapshot, &registry, Depth::All).unwrap()),
     };
     render(&Report {
         asker: &asker,
-        cluster: &cluster,
         snapshot: &snapshot,
         answer: &answer,
         obeyed,
@@ -107,6 +106,6 @@ fn what_is_not_obeyed_is_still_shown() {
 #[test]
 fn a_pod_that_asks_for_something_not_served_is_told_so() {
     let mut json = pod_json("web-1", "1", None);
-    json["spec"]["nodeSelector"] = json!({ "disk": "ssd" });
+    json["spec"]["resourceClaims"] = json!([{ "name": "gpu" }]);
     insta::assert_snapshot!(explain(&pod(&json.to_string()).unwrap(), true));
 }

@@ -9,7 +9,7 @@ use super::time::between;
 use crate::cli::{List, Output};
 use common::api::reservation::encode;
 use common::cluster::ledger::Entry;
-use common::cluster::{Cluster, Snapshot, State};
+use common::cluster::{Snapshot, State};
 use common::model::Resources;
 use common::model::owner::Owner;
 use common::model::reservation::{Invalid, Origin};
@@ -28,7 +28,7 @@ pub(crate) enum What<'w> {
     /// A reservation, and its owner if that is known.
     Reservation {
         /// The entry in the node's books.
-        entry: &'w Entry<'w>,
+        entry: &'w Entry,
         /// Its owner.
         owner: Option<Owner>,
     },
@@ -37,12 +37,12 @@ pub(crate) enum What<'w> {
 }
 
 /// All reservations of the cluster, by node.
-pub(crate) fn rows<'w>(snapshot: &'w Snapshot<'w>, cluster: &Cluster) -> Vec<Row<'w>> {
+pub(crate) fn rows<'s>(snapshot: &'s Snapshot<'_>) -> Vec<Row<'s>> {
     let mut rows = Vec::new();
-    for ledger in &snapshot.nodes {
+    for ledger in snapshot.nodes() {
         let node = ledger.node.name.as_str();
         let valid =
-            ledger.entries.iter().map(|entry| What::Reservation { entry, owner: owner(entry, cluster) });
+            ledger.entries.iter().map(|entry| What::Reservation { entry, owner: owner(entry, snapshot) });
         let invalid =
             ledger.node.reservations.iter().filter_map(|parsed| parsed.invalid()).map(What::Invalid);
         rows.extend(valid.chain(invalid).map(|what| Row { node, what }));
@@ -107,7 +107,7 @@ impl Row<'_> {
     /// The arguments by which `kubectl annotate` removes it.
     pub(crate) fn removal(&self) -> String {
         let What::Reservation { entry, .. } = &self.what else { return String::new() };
-        let annotations = encode(entry.reservation).unwrap_or_default();
+        let annotations = encode(&entry.reservation).unwrap_or_default();
         annotations.iter().map(|(key, _)| format!("{key}-")).collect::<Vec<_>>().join(" ")
     }
 
@@ -159,7 +159,7 @@ impl Row<'_> {
         vec![
             text(Some(&others(&entry.reservation.amount))),
             text(entry.reservation.replaces().map(|pod| &*pod.name)),
-            text(entry.taken_by.map(|pod| &*pod.key.name)),
+            text(entry.taken_by.as_ref().map(|pod| &*pod.key.name)),
             text(record.map(|record| record.placement.as_str())),
             text(record.map(|record| &*record.by)),
             text(record.map(|record| &*record.reason)),
@@ -168,15 +168,15 @@ impl Row<'_> {
 }
 
 /// The owner: the recorded one, or whatever has the UID that somebody wrote by hand.
-pub(super) fn owner(entry: &Entry<'_>, cluster: &Cluster) -> Option<Owner> {
+pub(super) fn owner(entry: &Entry, snapshot: &Snapshot<'_>) -> Option<Owner> {
     match &entry.reservation.origin {
         Origin::Recorded(record) => Some(record.owner.clone()),
-        Origin::Manual | Origin::Newer { .. } => cluster.owner(&entry.reservation.id.owner),
+        Origin::Manual | Origin::Newer { .. } => snapshot.owner(&entry.reservation.id.owner),
     }
 }
 
 /// The state in words.
-fn state(entry: &Entry<'_>) -> String {
+fn state(entry: &Entry) -> String {
     match (&entry.reservation.origin, entry.state) {
         (Origin::Manual, State::Held) if entry.held != entry.reservation.amount => {
             "Held (manual, in part)".into()

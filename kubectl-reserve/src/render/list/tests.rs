@@ -36,10 +36,10 @@ fn cluster() -> Cluster {
 }
 
 fn with_rows(check: impl Fn(&[super::Row<'_>], jiff::Timestamp)) {
-    let cluster = cluster();
+    let mut cluster = cluster();
     let now = "2026-11-16T08:10:00Z".parse().unwrap();
     let snapshot = cluster.snapshot(now);
-    check(&rows(&snapshot, &cluster), now);
+    check(&rows(&snapshot), now);
 }
 
 #[test]

@@ -1,0 +1,172 @@
+//! How long a decision takes, in CPU time, and whether it is the exact one.
+#![forbid(unsafe_code)]
+
+mod town;
+
+use common::cluster::{Cluster, Event, Seen};
+use common::cycle::{Decision, schedule, schedule_by_scan};
+use common::model::Pod;
+use common::plugins::default_registry;
+use criterion::Criterion;
+use std::cell::RefCell;
+use std::time::Duration;
+use town::{NOW, Stream, cluster, node, pod, timed};
+
+const SMALL: usize = 5_000;
+const LARGE: usize = 100_000;
+
+/// One figure with the bar it has to stay under.
+struct Figure {
+    what: &'static str,
+    bar: Duration,
+    total: Duration,
+    count: u32,
+}
+
+/// All figures, printed at the end.
+#[derive(Default)]
+struct Figures(RefCell<Vec<Figure>>);
+
+impl Figures {
+    /// Measures `one` again and again. The mean over all measured runs, warm-up excluded, is the figure.
+    fn measure(&self, bench: &mut Criterion, what: &'static str, bar: Duration, mut one: impl FnMut() -> Duration) {
+        let (mut total, mut count) = (Duration::ZERO, 0_u32);
+        bench.bench_function(what, |bencher| {
+            bencher.iter_custom(|runs| {
+                let took: Duration = (0..runs).map(|_| one()).sum();
+                total += took;
+                count += u32::try_from(runs).unwrap_or(u32::MAX);
+                took
+            });
+        });
+        self.0.borrow_mut().push(Figure { what, bar, total, count });
+    }
+
+    fn print(&self) {
+        println!("\n{:<58} {:>10} {:>10}", "CPU time", "measured", "bar");
+        for figure in self.0.borrow().iter().filter(|figure| figure.count > 0) {
+            let mean = figure.total / figure.count;
+            let verdict = if mean <= figure.bar { "" } else { "  MISSED" };
+            println!("{:<58} {:>10} {:>10}{verdict}", figure.what, micros(mean), micros(figure.bar));
+        }
+    }
+}
+
+fn micros(time: Duration) -> String {
+    format!("{:.1} µs", time.as_secs_f64() * 1e6)
+}
+
+fn main() {
+    let mut bench = Criterion::default()
+        .sample_size(20)
+        .warm_up_time(Duration::from_secs(1))
+        .measurement_time(Duration::from_secs(3))
+        .configure_from_args();
+    let figures = Figures::default();
+    small(&mut bench, &figures);
+    large(&mut bench, &figures);
+    bench.final_summary();
+    figures.print();
+}
+
+fn small(bench: &mut Criterion, figures: &Figures) {
+    let micro = Duration::from_micros;
+    let mut stream = Stream::new(cluster(SMALL), default_registry());
+    figures.measure(bench, "5,000 nodes: basic pod", micro(50), || stream.place(|number| pod(number, 0), nothing));
+    figures.measure(bench, "5,000 nodes: default topology spread", micro(150), || {
+        stream.place(|number| special::replica(number), nothing)
+    });
+    figures.measure(bench, "5,000 nodes: required pod affinity", micro(150), || {
+        stream.place(|number| special::friend(number), nothing)
+    });
+    let (mut cluster, registry) = (stream.cluster, stream.registry);
+    let large = special::too_large();
+    figures.measure(bench, "5,000 nodes: unschedulable pod with full reasons", micro(1_000), || {
+        let (message, took) = timed(|| match schedule(&large, &cluster.snapshot(NOW), &registry) {
+            Decision::NoFit(no_fit) => no_fit.message(),
+            other => panic!("{other:?}"),
+        });
+        assert!(message.starts_with("0/5000 nodes are available: "), "{message}");
+        took
+    });
+}
+
+fn large(bench: &mut Criterion, figures: &Figures) {
+    let micro = Duration::from_micros;
+    let mut stream = Stream::new(cluster(LARGE), default_registry());
+    let (sampled, registry) = (RefCell::new(0), default_registry());
+    let decisions = RefCell::new(0_usize);
+    figures.measure(bench, "100,000 nodes: 64 pod shapes interleaved", micro(100), || {
+        *decisions.borrow_mut() += 1;
+        let is_sampled = decisions.borrow().is_multiple_of(997);
+        let check = |cluster: &mut Cluster, pod: &Pod, decision: &Decision| {
+            if is_sampled {
+                assert_eq!(schedule_by_scan(pod, &cluster.snapshot(NOW), &registry), *decision);
+                *sampled.borrow_mut() += 1;
+            }
+        };
+        stream.place(|number| pod(number, number % 64), check)
+    });
+    println!(
+        "{} of {} decisions were compared with asking every plugin about every node: all agree",
+        sampled.borrow(),
+        decisions.borrow()
+    );
+    assert!(*sampled.borrow() > 0 || *decisions.borrow() < 997);
+    changes(bench, figures, stream.cluster);
+}
+
+/// What it costs to learn something.
+fn changes(bench: &mut Criterion, figures: &Figures, mut cluster: Cluster) {
+    let micro = Duration::from_micros;
+    let mut number = 1 << 40;
+    let mut comes = |cluster: &mut Cluster| {
+        number += 1;
+        let event = Event::Pods(Seen::Applied(town::bound(number, number % 64, number % LARGE)));
+        timed(|| cluster.apply(event)).1
+    };
+    figures.measure(bench, "100,000 nodes: adding a pod", micro(5), || comes(&mut cluster));
+    let mut gone = 0;
+    figures.measure(bench, "100,000 nodes: removing a pod", micro(5), || {
+        gone += 1;
+        if gone >= LARGE * town::PODS_PER_NODE {
+            return Duration::ZERO;
+        }
+        let event = Event::Pods(Seen::Deleted(town::bound(gone, gone % 64, gone % LARGE)));
+        timed(|| cluster.apply(event)).1
+    });
+    let mut turn = 0;
+    figures.measure(bench, "100,000 nodes: changing a node", micro(5), || {
+        turn += 1;
+        let mut changed = node(turn * 7 % LARGE);
+        changed.resource_version = u64::MAX / 2 + turn as u64;
+        changed.unschedulable = turn / LARGE % 2 == 0;
+        let event = Event::Nodes(Seen::Applied(changed));
+        timed(|| cluster.apply(event)).1
+    });
+}
+
+fn nothing(_: &mut Cluster, _: &Pod, _: &Decision) {}
+
+/// Pods that need more than their node's own books.
+mod special {
+    use super::Pod;
+    use super::town::pod;
+    use common::api;
+
+    /// Of a ReplicaSet whose pods are spread over hosts and zones by default.
+    pub(super) fn replica(number: usize) -> Pod {
+        pod(number, 1)
+    }
+
+    /// Wants to be in the zone of the pods of its kind.
+    pub(super) fn friend(number: usize) -> Pod {
+        pod(number, 2)
+    }
+
+    pub(super) fn too_large() -> Pod {
+        let json = r#"{"metadata":{"name":"too-large","namespace":"default","uid":"x"},"spec":{"containers":[
+            {"name":"main","resources":{"requests":{"cpu":"1000"}}}]}}"#;
+        api::pod::pod(json).unwrap_or_else(|error| panic!("{error}"))
+    }
+}

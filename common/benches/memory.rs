@@ -1,0 +1,50 @@
+//! How many bytes the belief keeps for each node and each pod, counted by the allocator itself.
+#![forbid(unsafe_code)]
+
+mod town;
+
+use common::cluster::{Event, Seen};
+use common::plugins::default_registry;
+use stats_alloc::{INSTRUMENTED_SYSTEM, Region, StatsAlloc};
+use std::alloc::System;
+use town::{PODS_PER_NODE, Stream, bound, empty, pod};
+
+#[global_allocator]
+static ALLOCATOR: &StatsAlloc<System> = &INSTRUMENTED_SYSTEM;
+
+const NODES: usize = 100_000;
+const SHAPES: usize = 64;
+
+const NODE_BYTES_MAX: usize = 1 << 10;
+const POD_BYTES_MAX: usize = 400;
+const TOTAL_BYTES_MAX: usize = 600 << 20;
+
+fn main() {
+    let region = Region::new(ALLOCATOR);
+    let kept = || {
+        let change = region.change();
+        change.bytes_allocated - change.bytes_deallocated
+    };
+    let mut cluster = empty(NODES);
+    let nodes = kept();
+    let pods = NODES * PODS_PER_NODE;
+    for number in 0..pods {
+        cluster.apply(Event::Pods(Seen::Applied(bound(number, number % SHAPES, number % NODES))));
+    }
+    let belief = kept();
+    let mut stream = Stream::new(cluster, default_registry());
+    for number in 0..4 * SHAPES {
+        stream.place(|fresh| pod(fresh, number % SHAPES), |_, _, _| ());
+    }
+    let total = kept();
+    println!("\n{:<58} {:>12} {:>12}", "memory, counted by the allocator", "measured", "bar");
+    line("bytes for each of 100,000 nodes", nodes / NODES, NODE_BYTES_MAX);
+    line("bytes for each of 1,000,000 pods", (belief - nodes) / pods, POD_BYTES_MAX);
+    line("MiB for all of them", belief >> 20, TOTAL_BYTES_MAX >> 20);
+    line("MiB for all of them, with an index for 64 shapes", total >> 20, TOTAL_BYTES_MAX >> 20);
+}
+
+fn line(what: &str, measured: usize, bar: usize) {
+    let verdict = if measured <= bar { "" } else { "  MISSED" };
+    println!("{what:<58} {measured:>12} {bar:>12}{verdict}");
+}

@@ -1,0 +1,153 @@
+//! Clusters for benchmarks: nodes and pods as the API server would send them, decoded by the real decoders.
+#![expect(dead_code, reason = "each benchmark uses a part of it")]
+
+use common::api;
+use common::cluster::{Assumed, Cluster, Event, Seen};
+use common::cycle::{Decision, schedule};
+use common::framework::Registry;
+use common::model::owner::OwnerKind;
+use common::model::{Node, Pod, Workload};
+use jiff::Timestamp;
+use std::sync::Arc;
+use std::time::Duration;
+
+/// The moment at which benchmarks happen.
+pub const NOW: Timestamp = Timestamp::UNIX_EPOCH;
+
+/// How many pods sit on each node.
+pub const PODS_PER_NODE: usize = 10;
+
+/// The CPU time of this thread: what neighbours on the machine do does not count.
+pub fn cpu_time() -> Duration {
+    let time = rustix::time::clock_gettime(rustix::time::ClockId::ThreadCPUTime);
+    Duration::new(u64::try_from(time.tv_sec).unwrap_or(0), u32::try_from(time.tv_nsec).unwrap_or(0))
+}
+
+/// Runs `work` and says how much CPU time it took.
+pub fn timed<T>(work: impl FnOnce() -> T) -> (T, Duration) {
+    let before = cpu_time();
+    let result = work();
+    (result, cpu_time().saturating_sub(before))
+}
+
+/// A UID that is always the same for `kind` and `number`.
+fn uid(kind: u32, number: usize) -> String {
+    format!("{kind:08x}-0000-4000-8000-{number:012x}")
+}
+
+/// A node of one of several sizes and pools, in one of eight zones, as a cloud makes them.
+pub fn node(number: usize) -> Node {
+    let (size, zone, pool) = (number % 4, number % 8, number % 16);
+    let cpu = [4, 8, 16, 32][size];
+    let taint = if pool == 15 { r#"{"key":"dedicated","value":"batch","effect":"NoSchedule"}"# } else { "" };
+    let soft = if pool == 14 { r#"{"key":"spot","value":"true","effect":"PreferNoSchedule"}"# } else { "" };
+    let json = format!(
+        r#"{{"metadata":{{"name":"node-{number:06}","uid":"{uid}","resourceVersion":"{version}","labels":{{
+        "kubernetes.io/hostname":"node-{number:06}","kubernetes.io/os":"linux","kubernetes.io/arch":"amd64",
+        "beta.kubernetes.io/os":"linux","beta.kubernetes.io/arch":"amd64",
+        "topology.kubernetes.io/zone":"zone-{zone}","topology.kubernetes.io/region":"region-1",
+        "failure-domain.beta.kubernetes.io/zone":"zone-{zone}","failure-domain.beta.kubernetes.io/region":"region-1",
+        "node.kubernetes.io/instance-type":"size-{size}","beta.kubernetes.io/instance-type":"size-{size}",
+        "pool":"pool-{pool}","cloud.example.com/generation":"g7"}}}},
+        "spec":{{"taints":[{taint}{soft}]}},
+        "status":{{"allocatable":{{"cpu":"{cpu}","memory":"{memory}Gi","ephemeral-storage":"100Gi","pods":"110"}},
+        "images":[{{"names":["registry.example.com/base:1"],"sizeBytes":52428800}},
+                  {{"names":["registry.example.com/app-{app}:1"],"sizeBytes":209715200}}]}}}}"#,
+        uid = uid(1, number),
+        version = number + 1,
+        memory = cpu * 4,
+        app = number % 5,
+    );
+    api::node::node(&json).unwrap_or_else(|error| panic!("{error}: {json}"))
+}
+
+/// A pod of one of `shapes` shapes, of the Deployment of its shape, and waiting.
+pub fn pod(number: usize, shape: usize) -> Pod {
+    let (cpu, memory) = (50 + 10 * (shape % 8), 64 + 32 * (shape % 5));
+    let tolerations = match shape % 4 {
+        3 => r#"{"key":"dedicated","operator":"Exists"},{"key":"spot","operator":"Exists"}"#,
+        2 => r#"{"key":"spot","operator":"Equal","value":"true","effect":"PreferNoSchedule"}"#,
+        _ => "",
+    };
+    let selector = if shape % 8 == 5 { r#""nodeSelector":{"topology.kubernetes.io/zone":"zone-3"},"# } else { "" };
+    let json = format!(
+        r#"{{"metadata":{{"name":"shape-{shape}-7c9d5b5f8-{number:08x}","namespace":"namespace-{ns}","uid":"{uid}",
+        "resourceVersion":"{version}","creationTimestamp":"2026-01-31T12:00:00Z",
+        "labels":{{"app":"shape-{shape}","pod-template-hash":"7c9d5b5f8","team":"team-{ns}"}},
+        "ownerReferences":[{{"apiVersion":"example.com/v1","kind":"Fleet","name":"shape-{shape}",
+        "uid":"{owner}","controller":true}}]}},
+        "spec":{{"schedulerName":"reserve-scheduler","priority":0,{selector}"tolerations":[{tolerations}],
+        "containers":[{{"name":"main","image":"registry.example.com/app-{shape}:1",
+        "resources":{{"requests":{{"cpu":"{cpu}m","memory":"{memory}Mi"}}}}}}]}},"status":{{"phase":"Pending"}}}}"#,
+        ns = shape % 16,
+        uid = uid(2, number),
+        owner = uid(3, shape),
+        version = number + 1,
+    );
+    api::pod::pod(&json).unwrap_or_else(|error| panic!("{error}: {json}"))
+}
+
+/// The same, bound to the node of that number.
+pub fn bound(number: usize, shape: usize, node: usize) -> Pod {
+    pod(number, shape).bound(format!("node-{node:06}").as_str().into(), None, Some(NOW))
+}
+
+/// A cluster of so many nodes with [`PODS_PER_NODE`] pods each, of 64 shapes.
+pub fn cluster(nodes: usize) -> Cluster {
+    let mut cluster = empty(nodes);
+    for number in 0..nodes * PODS_PER_NODE {
+        cluster.apply(Event::Pods(Seen::Applied(bound(number, number % 64, number % nodes))));
+    }
+    cluster
+}
+
+/// A cluster of so many nodes without pods.
+pub fn empty(nodes: usize) -> Cluster {
+    let mut cluster = Cluster::default();
+    for kind in OwnerKind::ALL {
+        cluster.apply(Event::Workloads(kind, Seen::Relisted(Vec::<Workload>::new())));
+    }
+    cluster.apply(Event::Nodes(Seen::Relisted((0..nodes).map(node).collect())));
+    cluster.apply(Event::Pods(Seen::Relisted(Vec::new())));
+    cluster
+}
+
+/// Pods that are placed one after the other; the oldest leave, so that the cluster stays as full as it was.
+pub struct Stream {
+    pub cluster: Cluster,
+    pub registry: Registry,
+    placed: std::collections::VecDeque<Arc<Pod>>,
+    next: usize,
+}
+
+/// How many placed pods stay.
+const STAYING: usize = 2_000;
+
+impl Stream {
+    pub fn new(cluster: Cluster, registry: Registry) -> Self {
+        Self { cluster, registry, placed: std::collections::VecDeque::new(), next: 1 << 32 }
+    }
+
+    /// Places a pod made by `make` from its number, and says how much CPU time the decision took, assuming included.
+    pub fn place(&mut self, make: impl Fn(usize) -> Pod, check: impl FnOnce(&mut Cluster, &Pod, &Decision)) -> Duration {
+        self.next += 1;
+        let key = make(self.next).key;
+        self.cluster.apply(Event::Pods(Seen::Applied(make(self.next))));
+        let pod = Arc::clone(self.cluster.pod(&key).unwrap_or_else(|| panic!("{key} is not there")));
+        let before = cpu_time();
+        let decision = schedule(&pod, &self.cluster.snapshot(NOW), &self.registry);
+        let decided = cpu_time();
+        check(&mut self.cluster, &pod, &decision);
+        let Decision::Place { node, seat } = decision else { panic!("{decision:?}") };
+        let again = cpu_time();
+        self.cluster.assume(&key, Assumed { uid: pod.uid.clone(), node, seat, since: NOW });
+        let took = decided.saturating_sub(before) + cpu_time().saturating_sub(again);
+        self.placed.push_back(pod);
+        if self.placed.len() > STAYING
+            && let Some(oldest) = self.placed.pop_front()
+        {
+            self.cluster.apply(Event::Pods(Seen::Deleted((*oldest).clone())));
+        }
+        took
+    }
+}
