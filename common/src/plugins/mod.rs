@@ -1,6 +1,7 @@
 //! The plugins, one folder each: what it asks, the rule as a pure function, a table of cases.
 
 pub mod balanced_allocation;
+mod claims;
 pub mod default_binder;
 mod kit;
 pub mod node_affinity;
@@ -9,11 +10,14 @@ pub mod node_name;
 pub mod node_ports;
 pub mod node_resources;
 pub mod node_unschedulable;
+pub mod node_volume_limits;
 pub mod priority_sort;
 mod profile;
 pub mod reservation;
 pub mod scheduling_gates;
 pub mod taint_toleration;
+pub mod volume_restrictions;
+pub mod volume_zone;
 
 pub use profile::{registry, unserved};
 

@@ -1,10 +1,6 @@
 //! From a profile of the configuration to the plugins that run, and what of it is not served yet.
 
 use super::kit::Kit;
-use super::{
-    balanced_allocation, default_binder, node_affinity, node_declared_features, node_name, node_ports,
-    node_resources, node_unschedulable, priority_sort, reservation, scheduling_gates, taint_toleration,
-};
 use crate::config::{PluginArgs, Point, Profile};
 use crate::framework::Registry;
 
@@ -28,18 +24,21 @@ pub fn registry(profile: &Profile) -> Registry {
 /// The plugin of this name. The extension points that it has here are those that `config` lets a file name.
 fn kit(name: &str, args: &PluginArgs) -> Option<Kit> {
     Some(match name {
-        "DefaultBinder" => default_binder::kit(args),
-        "NodeAffinity" => node_affinity::kit(args),
-        "NodeDeclaredFeatures" => node_declared_features::kit(args),
-        "NodeName" => node_name::kit(args),
-        "NodePorts" => node_ports::kit(args),
-        "NodeResourcesBalancedAllocation" => balanced_allocation::kit(args),
-        "NodeResourcesFit" => node_resources::kit(args),
-        "NodeUnschedulable" => node_unschedulable::kit(args),
-        "PrioritySort" => priority_sort::kit(args),
-        "Reservation" => reservation::kit(args),
-        "SchedulingGates" => scheduling_gates::kit(args),
-        "TaintToleration" => taint_toleration::kit(args),
+        "DefaultBinder" => super::default_binder::kit(args),
+        "NodeAffinity" => super::node_affinity::kit(args),
+        "NodeDeclaredFeatures" => super::node_declared_features::kit(args),
+        "NodeName" => super::node_name::kit(args),
+        "NodePorts" => super::node_ports::kit(args),
+        "NodeResourcesBalancedAllocation" => super::balanced_allocation::kit(args),
+        "NodeResourcesFit" => super::node_resources::kit(args),
+        "NodeUnschedulable" => super::node_unschedulable::kit(args),
+        "NodeVolumeLimits" => super::node_volume_limits::kit(args),
+        "PrioritySort" => super::priority_sort::kit(args),
+        "Reservation" => super::reservation::kit(args),
+        "SchedulingGates" => super::scheduling_gates::kit(args),
+        "TaintToleration" => super::taint_toleration::kit(args),
+        "VolumeRestrictions" => super::volume_restrictions::kit(args),
+        "VolumeZone" => super::volume_zone::kit(args),
         _ => return None,
     })
 }
@@ -111,6 +110,13 @@ mod tests {
         expected.retain(|(name, _)| !["Reservation", "NodeResourcesFit"].contains(name));
         expected.insert(0, ("NodeResourcesFit", 7));
         assert_eq!(scores(&registry), expected);
+        let (filters, scores) = names(&registry(&profile));
+        let (mut usual, usual_scores) = names(&default_registry());
+        usual.retain(|name| *name != "TaintToleration");
+        assert_eq!(filters, usual);
+        assert_eq!(scores[0], ("NodeResourcesFit", 7));
+        let is_kept = |entry: &&(&str, i64)| !["Reservation", "NodeResourcesFit"].contains(&entry.0);
+        assert!(usual_scores.iter().filter(is_kept).eq(&scores[1..]));
     }
 
     #[test]

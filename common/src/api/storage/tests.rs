@@ -130,17 +130,25 @@ fn volumes_of_old_plugins_are_known_by_their_ids() {
     let backing = |field: &str, value: Value| {
         testing::volume("pv").set(&format!("/spec/{field}"), value).build::<PersistentVolume>().backing
     };
-    let of = |plugin, id: Option<&str>| Backing::InTree { plugin, id: id.map(Into::into) };
+    let of_kind =
+        |plugin, kind: Option<&str>| Backing::InTree { plugin, id: "v".into(), kind: kind.map(Into::into) };
+    let of = |plugin| of_kind(plugin, None);
     let disk = json!({ "volumeID": "v", "fsType": "ext4" });
-    assert_eq!(backing("awsElasticBlockStore", disk.clone()), of(InTreePlugin::AwsEbs, Some("v")));
-    assert_eq!(backing("cinder", disk.clone()), of(InTreePlugin::Cinder, Some("v")));
-    assert_eq!(backing("portworxVolume", disk), of(InTreePlugin::Portworx, Some("v")));
+    assert_eq!(backing("awsElasticBlockStore", disk.clone()), of(InTreePlugin::AwsEbs));
+    assert_eq!(backing("cinder", disk.clone()), of(InTreePlugin::Cinder));
+    assert_eq!(backing("portworxVolume", disk), of(InTreePlugin::Portworx));
     let gce = json!({ "pdName": "v", "partition": 1 });
-    assert_eq!(backing("gcePersistentDisk", gce), of(InTreePlugin::GcePd, Some("v")));
+    assert_eq!(backing("gcePersistentDisk", gce), of(InTreePlugin::GcePd));
     let azure = |kind: Value| json!({ "diskName": "n", "diskURI": "v", "kind": kind });
-    assert_eq!(backing("azureDisk", azure(json!("managed"))), of(InTreePlugin::AzureDisk, Some("v")));
-    assert_eq!(backing("azureDisk", azure(Value::Null)), of(InTreePlugin::AzureDisk, Some("v")));
-    assert_eq!(backing("azureDisk", azure(json!("Shared"))), of(InTreePlugin::AzureDisk, None));
+    assert_eq!(
+        backing("azureDisk", azure(json!("managed"))),
+        of_kind(InTreePlugin::AzureDisk, Some("managed"))
+    );
+    assert_eq!(backing("azureDisk", azure(Value::Null)), of(InTreePlugin::AzureDisk));
+    assert_eq!(
+        backing("azureDisk", azure(json!("Shared"))),
+        of_kind(InTreePlugin::AzureDisk, Some("Shared"))
+    );
     assert_eq!(backing("hostPath", json!({ "path": "/" })), Backing::Other);
     assert!(
         InTreePlugin::ALL.into_iter().all(|plugin| InTreePlugin::from_name(plugin.name()) == Some(plugin))

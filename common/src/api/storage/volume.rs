@@ -6,7 +6,7 @@ use crate::api::meta::{List, Meta, Str, decode, or_empty};
 use crate::api::names::BOUND_BY_CONTROLLER;
 use crate::api::object::{name, quantity};
 use crate::api::selector::NodeSelectorWire;
-use crate::model::ids::Uid;
+use crate::model::ids::{Text, Uid};
 use crate::model::storage::{Backing, ClaimRef, InTreePlugin, PersistentVolume, VolumeMode, VolumePhase};
 use serde::Deserialize;
 
@@ -145,8 +145,11 @@ fn backing(spec: &Spec<'_>) -> Backing {
     ];
     let found = plugins.into_iter().find_map(|(plugin, disk)| Some((plugin, disk.as_ref()?)));
     found.map_or(Backing::Other, |(plugin, disk)| {
-        let is_managed = disk.kind.as_ref().is_none_or(|kind| kind.0.eq_ignore_ascii_case("Managed"));
-        let is_countable = plugin != InTreePlugin::AzureDisk || is_managed;
-        Backing::InTree { plugin, id: is_countable.then(|| or_empty(disk.id.as_ref())) }
+        let kind = disk.kind.as_ref().filter(|_| plugin == InTreePlugin::AzureDisk);
+        Backing::InTree {
+            plugin,
+            id: or_empty(disk.id.as_ref()),
+            kind: kind.map(|kind| Text::from(&*kind.0)),
+        }
     })
 }

@@ -4,6 +4,7 @@ pub mod attachment;
 pub mod claim;
 pub mod class;
 pub mod csi;
+pub mod migration;
 pub mod mode;
 pub mod volume;
 

@@ -78,8 +78,10 @@ pub enum Backing {
     InTree {
         /// Which plugin.
         plugin: InTreePlugin,
-        /// What the plugin calls the volume; `None` for a disk of Azure's that is not managed, which no driver takes.
-        id: Option<Text>,
+        /// What the plugin calls the volume.
+        id: Text,
+        /// Of Azure's disks alone: who looks after it, if it says so.
+        kind: Option<Text>,
     },
     /// Anything else.
     Other,
@@ -137,6 +139,16 @@ impl InTreePlugin {
             Self::AzureDisk => "kubernetes.io/azure-disk",
             Self::Cinder => "kubernetes.io/cinder",
             Self::Portworx => "kubernetes.io/portworx-volume",
+        }
+    }
+
+    /// The label of nodes by which its driver tells zones apart, if it does.
+    pub fn zone_key(self) -> Option<&'static str> {
+        match self {
+            Self::AwsEbs => Some("topology.ebs.csi.aws.com/zone"),
+            Self::GcePd => Some("topology.gke.io/zone"),
+            Self::Cinder => Some("topology.cinder.csi.openstack.org/zone"),
+            Self::AzureDisk | Self::Portworx => None,
         }
     }
 

@@ -1,0 +1,110 @@
+//! VolumeRestrictions: disks that no two pods of a node can have at once, and claims that one pod has for itself.
+
+#[cfg(test)]
+mod tests;
+mod users;
+
+use super::claims;
+use super::kit::Kit;
+use crate::cluster::{Asker, Catalog, Ledger, Snapshot};
+use crate::config::PluginArgs;
+use crate::framework::{Admission, Cure, Filter, NodeFilter, Plugin, PreFilter, Reason, Verdict, on_ledger};
+use crate::model::Pod;
+use crate::model::storage::AccessMode;
+use crate::model::volume::{PodVolume, VolumeSource};
+use std::collections::BTreeSet;
+use std::sync::Arc;
+
+const NAME: &str = "VolumeRestrictions";
+
+const DISK: &str = "node(s) had no available disk";
+
+const IN_USE: &str = "node(s) unavailable due to PersistentVolumeClaim with ReadWriteOncePod access mode already \
+                      in-use by another pod";
+
+/// The plugin.
+pub struct VolumeRestrictions;
+
+/// The plugin at its extension points.
+pub(super) fn kit(_args: &PluginArgs) -> Kit {
+    let plugin = Arc::new(VolumeRestrictions);
+    Kit { pre_filter: Some(plugin.clone()), filter: Some(plugin), ..Kit::default() }
+}
+
+impl Plugin for VolumeRestrictions {
+    fn name(&self) -> &'static str {
+        NAME
+    }
+}
+
+impl PreFilter for VolumeRestrictions {
+    fn pre_filter(&self, asker: &Asker<'_>, world: &Snapshot<'_>) -> Admission {
+        let missing =
+            claims::named(asker.pod).find(|name| claims::get(world.catalog(), asker.pod, name).is_none());
+        missing.map_or(Admission::All, |name| claims::refuses(NAME, claims::no_claim(name)))
+    }
+}
+
+impl Filter for VolumeRestrictions {
+    fn prepare<'c>(&'c self, asker: &'c Asker<'c>, world: &'c Snapshot<'c>) -> Option<NodeFilter<'c>> {
+        let disks: Vec<&PodVolume> = asker.pod.spec.volumes.iter().filter(|volume| is_disk(volume)).collect();
+        let is_in_use = users(asker.pod, world) > 0;
+        if disks.is_empty() && !is_in_use {
+            return None;
+        }
+        on_ledger(world, move |ledger| {
+            if has_conflict(&disks, ledger) {
+                Verdict::rejects(NAME, Reason::said(DISK, Cure::Room))
+            } else if is_in_use {
+                Verdict::rejects(NAME, Reason::said(IN_USE, Cure::Pods))
+            } else {
+                Verdict::Fits
+            }
+        })
+    }
+}
+
+/// Whether the volume is written out in the pod and is of a kind that pods may have to share.
+fn is_disk(volume: &PodVolume) -> bool {
+    use VolumeSource::{AwsDisk, GceDisk, Iscsi, Rbd};
+    matches!(volume.source, AwsDisk { .. } | GceDisk { .. } | Iscsi { .. } | Rbd(_))
+}
+
+fn has_conflict(disks: &[&PodVolume], ledger: &Ledger) -> bool {
+    let is_taken = |disk: &&PodVolume| {
+        ledger.pods.iter().any(|pod| pod.spec.volumes.iter().any(|volume| disk.conflicts_with(volume)))
+    };
+    disks.iter().any(is_taken)
+}
+
+/// How often others use the claims that the pod would have to have for itself.
+///
+/// Each claim in use counts once. Pods that are supposed to come or leave count as often as they name a claim of that
+/// name, in whatever namespace: upstream counts so.
+fn users(pod: &Pod, world: &Snapshot<'_>) -> i64 {
+    let own = exclusive(pod, world.catalog());
+    if own.is_empty() {
+        return 0;
+    }
+    let users = users::of_claims(world);
+    let namespace = &*pod.key.namespace;
+    let in_use = own.iter().filter(|name| users.is_used(namespace, name)).count();
+    let names = |ledger: &Ledger| -> usize {
+        ledger.pods.iter().map(|pod| claims::named(pod).filter(|name| own.contains(name)).count()).sum()
+    };
+    let count = |number: usize| i64::try_from(number).unwrap_or(i64::MAX);
+    let (supposed, believed) = match world.supposed() {
+        Some(supposed) => (names(supposed), world.believed(supposed.id).map_or(0, names)),
+        None => (0, 0),
+    };
+    count(in_use) + count(supposed) - count(believed)
+}
+
+/// The names of the pod's claims that one pod has for itself.
+fn exclusive<'p>(pod: &'p Pod, catalog: &Catalog) -> BTreeSet<&'p str> {
+    let is_exclusive = |name: &&str| {
+        let claim = claims::get(catalog, pod, name);
+        claim.is_some_and(|claim| claim.access_modes.contains(AccessMode::ReadWriteOncePod))
+    };
+    claims::named(pod).filter(is_exclusive).collect()
+}
