@@ -4,6 +4,7 @@ mod kit;
 pub mod node_name;
 pub mod node_resources;
 pub mod node_unschedulable;
+pub mod pod_topology_spread;
 mod profile;
 pub mod reservation;
 pub mod taint_toleration;

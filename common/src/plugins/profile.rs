@@ -1,7 +1,9 @@
 //! From a profile of the configuration to the plugins that run, and what of it is not served yet.
 
 use super::kit::Kit;
-use super::{node_name, node_resources, node_unschedulable, reservation, taint_toleration};
+use super::{
+    node_name, node_resources, node_unschedulable, pod_topology_spread, reservation, taint_toleration,
+};
 use crate::config::{
     NodeAffinityArgs, NodeResourcesFitArgs, PluginArgs, PodTopologySpreadArgs, Point, Profile,
 };
@@ -31,6 +33,7 @@ fn kit(name: &str, args: &PluginArgs) -> Option<Kit> {
         "NodeUnschedulable" => node_unschedulable::kit(args),
         "TaintToleration" => taint_toleration::kit(args),
         "NodeResourcesFit" => node_resources::kit(args),
+        "PodTopologySpread" => pod_topology_spread::kit(args),
         "Reservation" => reservation::kit(args),
         _ => return None,
     })
