@@ -4,6 +4,7 @@ use super::nodes::NodeId;
 use super::snapshot::Snapshot;
 use crate::model::ids::Text;
 use std::collections::BTreeMap;
+use std::hash::{Hash, Hasher};
 use std::sync::Arc;
 
 /// So many more numbers than places are kept before values that no node has any more are cleared out.
@@ -90,3 +91,9 @@ impl PartialEq for Edition {
 }
 
 impl Eq for Edition {}
+
+impl Hash for Edition {
+    fn hash<H: Hasher>(&self, state: &mut H) {
+        Arc::as_ptr(&self.0).hash(state);
+    }
+}

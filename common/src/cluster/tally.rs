@@ -37,8 +37,6 @@ pub struct Counts {
 
 #[derive(Debug, Default)]
 struct Tally {
-    /// The numbering of the domains.
-    edition: Option<Edition>,
     /// What each node adds to which domain.
     of: Vec<Option<(Option<u32>, u32)>>,
     sums: Vec<Sum>,
@@ -116,12 +114,6 @@ impl Tally {
         changed: &mut dyn Iterator<Item = NodeId>,
         read: impl Fn(NodeId) -> Option<u32>,
     ) {
-        let mut all = (0..places).map(NodeId::new);
-        let is_new = self.edition.as_ref() != Some(domains.edition());
-        let changed: &mut dyn Iterator<Item = NodeId> = if is_new { &mut all } else { changed };
-        if is_new {
-            *self = Self { edition: Some(domains.edition().clone()), ..Self::default() };
-        }
         self.of.resize(places, None);
         self.sums.resize(domains.len(), Sum::default());
         for id in changed {
@@ -176,7 +168,8 @@ impl Snapshot<'_> {
     /// What is counted in each domain.
     pub fn counts<Q: PerDomain>(&self, question: &Q) -> Counts {
         let domains = self.domains(question.key());
-        let tally = self.derive(TallyOf(question.clone()), |tally: &mut Tally, changed| {
+        let of = TallyOf { question: question.clone(), edition: domains.edition().clone() };
+        let tally = self.derive(of, |tally: &mut Tally, changed| {
             let read = |id: NodeId| self.believed(id).and_then(|ledger| question.read(ledger));
             tally.refresh(&domains, self.places(), changed, read);
         });
@@ -189,4 +182,8 @@ impl Snapshot<'_> {
 }
 
 #[derive(PartialEq, Eq, Hash)]
-struct TallyOf<Q>(Q);
+struct TallyOf<Q> {
+    question: Q,
+    /// The numbering of the domains.
+    edition: Edition,
+}

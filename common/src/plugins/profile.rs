@@ -2,11 +2,10 @@
 
 use super::kit::Kit;
 use super::{
-    node_name, node_resources, node_unschedulable, pod_topology_spread, reservation, taint_toleration,
+    inter_pod_affinity, node_name, node_resources, node_unschedulable, pod_topology_spread, reservation,
+    taint_toleration,
 };
-use crate::config::{
-    NodeAffinityArgs, NodeResourcesFitArgs, PluginArgs, PodTopologySpreadArgs, Point, Profile,
-};
+use crate::config::{NodeAffinityArgs, NodeResourcesFitArgs, PluginArgs, Point, Profile};
 use crate::framework::Registry;
 
 /// Plugins of ours that can be named in a file, and do not exist yet.
@@ -29,6 +28,7 @@ pub fn registry(profile: &Profile) -> Registry {
 /// The plugin of this name. The extension points that it has here are those that `config` lets a file name.
 fn kit(name: &str, args: &PluginArgs) -> Option<Kit> {
     Some(match name {
+        "InterPodAffinity" => inter_pod_affinity::kit(args),
         "NodeName" => node_name::kit(args),
         "NodeUnschedulable" => node_unschedulable::kit(args),
         "TaintToleration" => taint_toleration::kit(args),
@@ -46,16 +46,9 @@ pub fn unserved(profile: &Profile) -> Vec<String> {
     let mut unserved: Vec<String> =
         to_come.map(|plugin| format!("plugin {plugin} in profile {name}")).collect();
     let args = &profile.args;
-    let hard_spread = match &args.pod_topology_spread {
-        PodTopologySpreadArgs::System => false,
-        PodTopologySpreadArgs::List(constraints) => {
-            constraints.iter().any(|constraint| constraint.do_not_schedule)
-        }
-    };
     let told = [
         ("NodeResourcesFit", args.node_resources_fit != NodeResourcesFitArgs::default()),
         ("NodeAffinity", args.node_affinity != NodeAffinityArgs::default()),
-        ("PodTopologySpread", hard_spread),
     ];
     let is_told = told.into_iter().filter(|(plugin, differs)| *differs && profile.runs(plugin));
     unserved.extend(is_told.map(|(plugin, _)| format!("arguments of {plugin} in profile {name}")));
@@ -95,8 +88,22 @@ mod tests {
              score: {disabled: [{name: Reservation}], enabled: [{name: NodeResourcesFit, weight: 7}]}",
         );
         let (filters, scores) = names(&registry(&profile));
-        assert_eq!(filters, ["NodeName", "NodeUnschedulable", "NodeResourcesFit", "Reservation"]);
-        assert_eq!(scores, [("NodeResourcesFit", 7), ("TaintToleration", 3)]);
+        let expected = [
+            "NodeName",
+            "NodeUnschedulable",
+            "NodeResourcesFit",
+            "PodTopologySpread",
+            "InterPodAffinity",
+            "Reservation",
+        ];
+        assert_eq!(filters, expected);
+        let expected = [
+            ("NodeResourcesFit", 7),
+            ("TaintToleration", 3),
+            ("PodTopologySpread", 2),
+            ("InterPodAffinity", 2),
+        ];
+        assert_eq!(scores, expected);
     }
 
     #[test]
