@@ -75,8 +75,7 @@ impl Opinions {
             return None;
         }
         let about = About { voice, face: face(pod, world) };
-        let kept =
-            world.derive(about.clone(), |kept: &mut Kept, changed| kept.refresh(&about, world, changed));
+        let kept = Kept::of(&about, world);
         let opinion = |(index, sums): (usize, &Sums)| Opinion {
             key: sums.key.clone(),
             domains: world.domains(&sums.key),
@@ -177,6 +176,7 @@ impl Kept {
         if kept.is_of_now(world) {
             return kept;
         }
+        // The domains were dropped and numbered again since it was brought up to date.
         let mut anew = Self::default();
         anew.refresh(about, world, &mut (0..world.places()).map(NodeId::new));
         Arc::new(anew)
