@@ -61,6 +61,7 @@ impl Cluster {
         }
         if let Some(ledger) = self.nodes.remove(name) {
             self.reserved.remove(&ledger.id);
+            self.minders = self.minders.without(ledger.minders);
             if !ledger.pods.is_empty() {
                 self.homeless.insert(name.clone(), ledger.pods);
             }

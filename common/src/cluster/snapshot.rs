@@ -1,6 +1,7 @@
 //! What decisions read: every node with its books, as of one moment. Taking one copies nothing.
 
 use super::ledger::Ledger;
+use super::minders::Minders;
 use super::nodes::NodeId;
 use super::whose::Asker;
 use super::{Catalog, Cluster, Owners};
@@ -88,6 +89,16 @@ impl<'w> Snapshot<'w> {
     /// The objects of every other kind.
     pub fn catalog(&self) -> &'w Catalog {
         &self.cluster.catalog
+    }
+
+    /// How many pods on nodes mind who else is near.
+    pub fn minders(&self) -> Minders {
+        let minders = self.cluster.minders;
+        let believed = self.supposed().and_then(|ledger| self.believed(ledger.id));
+        match (self.supposed(), believed) {
+            (Some(supposed), Some(believed)) => minders.without(believed.minders).with(supposed.minders),
+            _ => minders,
+        }
     }
 
     /// The nodes with reservations.

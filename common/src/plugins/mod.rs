@@ -3,6 +3,7 @@
 pub mod balanced_allocation;
 mod claims;
 pub mod default_binder;
+pub mod inter_pod_affinity;
 mod kit;
 pub mod node_affinity;
 pub mod node_declared_features;
@@ -11,6 +12,7 @@ pub mod node_ports;
 pub mod node_resources;
 pub mod node_unschedulable;
 pub mod node_volume_limits;
+pub mod pod_topology_spread;
 pub mod priority_sort;
 mod profile;
 pub mod reservation;

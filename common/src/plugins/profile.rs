@@ -25,6 +25,7 @@ pub fn registry(profile: &Profile) -> Registry {
 fn kit(name: &str, args: &PluginArgs) -> Option<Kit> {
     Some(match name {
         "DefaultBinder" => super::default_binder::kit(args),
+        "InterPodAffinity" => super::inter_pod_affinity::kit(args),
         "NodeAffinity" => super::node_affinity::kit(args),
         "NodeDeclaredFeatures" => super::node_declared_features::kit(args),
         "NodeName" => super::node_name::kit(args),
@@ -33,6 +34,7 @@ fn kit(name: &str, args: &PluginArgs) -> Option<Kit> {
         "NodeResourcesFit" => super::node_resources::kit(args),
         "NodeUnschedulable" => super::node_unschedulable::kit(args),
         "NodeVolumeLimits" => super::node_volume_limits::kit(args),
+        "PodTopologySpread" => super::pod_topology_spread::kit(args),
         "PrioritySort" => super::priority_sort::kit(args),
         "Reservation" => super::reservation::kit(args),
         "SchedulingGates" => super::scheduling_gates::kit(args),
@@ -110,13 +112,6 @@ mod tests {
         expected.retain(|(name, _)| !["Reservation", "NodeResourcesFit"].contains(name));
         expected.insert(0, ("NodeResourcesFit", 7));
         assert_eq!(scores(&registry), expected);
-        let (filters, scores) = names(&registry(&profile));
-        let (mut usual, usual_scores) = names(&default_registry());
-        usual.retain(|name| *name != "TaintToleration");
-        assert_eq!(filters, usual);
-        assert_eq!(scores[0], ("NodeResourcesFit", 7));
-        let is_kept = |entry: &&(&str, i64)| !["Reservation", "NodeResourcesFit"].contains(&entry.0);
-        assert!(usual_scores.iter().filter(is_kept).eq(&scores[1..]));
     }
 
     #[test]

@@ -5,6 +5,7 @@
 mod asked;
 mod other;
 mod reserved;
+mod town;
 mod wishes;
 mod world;
 
@@ -14,6 +15,7 @@ pub(crate) use other::{
     storage_class, volume,
 };
 pub(crate) use reserved::{ReservationBuilder, bare_reservation, plain, reservation};
+pub(crate) use town::{Tape, Town, maybe, some_pod, verdicts};
 pub(crate) use world::{World, entry, world};
 
 use crate::api;
