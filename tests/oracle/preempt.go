@@ -1,7 +1,10 @@
 package main
 
 import (
+	"math"
+
 	v1 "k8s.io/api/core/v1"
+	corev1helpers "k8s.io/component-helpers/scheduling/corev1"
 	fwk "k8s.io/kube-scheduler/framework"
 	"k8s.io/kubernetes/pkg/scheduler/framework"
 )
@@ -42,11 +45,26 @@ func (w *world) candidates(state fwk.CycleState, pod *v1.Pod, reader *framework.
 	found, _, _ := w.preempts.Evaluator.DryRunPreemption(w.ctx, state, pod, nodes, budgets, 0, int32(len(nodes)))
 	candidates := map[string]candidate{}
 	for _, one := range found {
-		victims := []string{}
-		for _, victim := range one.Victims().Pods {
-			victims = append(victims, victim.Namespace+"/"+victim.Name)
-		}
-		candidates[one.Name()] = candidate{Victims: victims, Violations: one.Victims().NumPDBViolations}
+		candidates[one.Name()] = ranked(one.Victims().Pods, one.Victims().NumPDBViolations)
 	}
 	return candidates
+}
+
+// ranked is what the choice between candidates goes by. Priorities are counted from the lowest there is, as upstream does,
+// so that each further victim makes a sum larger.
+func ranked(victims []*v1.Pod, violations int64) candidate {
+	result := candidate{Victims: []string{}, Violations: violations, HighestPriority: math.MinInt32}
+	for _, victim := range victims {
+		result.Victims = append(result.Victims, victim.Namespace+"/"+victim.Name)
+		priority := int64(corev1helpers.PodPriority(victim))
+		result.PrioritySum += priority - math.MinInt32
+		if priority > result.HighestPriority {
+			result.HighestPriority, result.EarliestStart = priority, nil
+		}
+		start := victim.Status.StartTime
+		if priority == result.HighestPriority && start != nil && (result.EarliestStart == nil || start.Before(result.EarliestStart)) {
+			result.EarliestStart = start
+		}
+	}
+	return result
 }

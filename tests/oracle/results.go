@@ -3,6 +3,7 @@ package main
 import (
 	"sort"
 
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	fwk "k8s.io/kube-scheduler/framework"
 )
 
@@ -48,10 +49,14 @@ type preemption struct {
 	Candidates map[string]candidate `json:"candidates,omitempty"`
 }
 
-// candidate is a node that would have room without its victims, most important victim first.
+// candidate is a node that would have room without its victims, most important victim first. What comes after them is what
+// candidates are ranked by: no earliest start means that no victim of the highest priority has started.
 type candidate struct {
-	Victims    []string `json:"victims"`
-	Violations int64    `json:"violations"`
+	Victims         []string     `json:"victims"`
+	Violations      int64        `json:"violations"`
+	HighestPriority int64        `json:"highestPriority"`
+	PrioritySum     int64        `json:"prioritySum"`
+	EarliestStart   *metav1.Time `json:"earliestStart,omitempty"`
 }
 
 // refused turns a status into a verdict; nil for success.

@@ -4,13 +4,13 @@
 #[cfg(test)]
 mod tests;
 
+use std::cmp::Reverse;
+use std::collections::{BTreeMap, BTreeSet};
 use std::fmt::Debug;
 
-use super::format::{NodeOutcome, Outcome, Preemption};
+use jiff::Timestamp;
 
-/// What upstream says of a node that it left out because the pod names another, and what NodeName itself says of it.
-const LEFT_OUT: &str = "node(s) didn't satisfy plugin(s) [NodeName]";
-const OTHER_NODE: &str = "node(s) didn't match the requested node name";
+use super::format::{Candidate, NodeOutcome, Outcome, Preemption};
 
 /// One thing that the two sides say differently.
 #[derive(Clone, Debug, PartialEq)]
@@ -31,47 +31,24 @@ pub fn differences(core: &Outcome, oracle: &Outcome) -> Vec<Difference> {
     found.unless_equal("preFilter", &core.pre_filter, &oracle.pre_filter);
     let names = |outcome: &Outcome| outcome.nodes.iter().map(|node| node.node.clone()).collect::<Vec<_>>();
     found.unless_equal("nodes", &names(core), &names(oracle));
-    let left_out = oracle.excluded_by == ["NodeName"] && core.excluded_by.is_empty();
+    found.unless_equal("excludedBy", &core.excluded_by, &oracle.excluded_by);
     for (ours, theirs) in core.nodes.iter().zip(&oracle.nodes) {
-        found.node(ours, &if left_out { named(theirs) } else { theirs.clone() });
+        found.node(ours, theirs);
     }
     found.unless_equal("best", &core.best, &oracle.best);
     found.chosen(core, oracle);
-    found.unless_equal("message", &message(core, false), &message(oracle, left_out));
+    found.unless_equal("message", &message(core), &message(oracle));
     found.preemption(core.preemption.as_ref(), oracle.preemption.as_ref());
     found.0
 }
 
-/// A node that was left out, as the plugin by itself would have rejected it.
-fn named(node: &NodeOutcome) -> NodeOutcome {
-    let mut node = node.clone();
-    if let Some(rejection) = node.rejection.as_mut().filter(|rejection| rejection.reasons == [LEFT_OUT]) {
-        rejection.plugin = "NodeName".to_owned();
-        rejection.reasons = vec![OTHER_NODE.to_owned()];
-    }
-    node
-}
-
 /// The message without the name of the nominated node, which is chance among equals.
-fn message(outcome: &Outcome, left_out: bool) -> Option<String> {
-    let mut message = outcome.message.clone()?;
-    if let Some(node) = outcome.preemption.as_ref().and_then(|preemption| preemption.nominated.as_ref()) {
-        message = message.replace(&format!("for pod on node {node}, "), "for pod on node …, ");
-    }
-    Some(if left_out { reworded(&message) } else { message })
-}
-
-/// The reasons are sorted as text, so that another wording can put them into another order.
-fn reworded(message: &str) -> String {
-    let Some((head, rest)) = message.split_once(": ") else { return message.to_owned() };
-    let (reasons, tail) = match rest.split_once(". ") {
-        Some((reasons, tail)) => (reasons, format!(". {tail}")),
-        None => (rest.trim_end_matches('.'), ".".to_owned()),
+fn message(outcome: &Outcome) -> Option<String> {
+    let message = outcome.message.clone()?;
+    let Some(node) = outcome.preemption.as_ref().and_then(|preemption| preemption.nominated.as_ref()) else {
+        return Some(message);
     };
-    let mut reasons: Vec<String> =
-        reasons.split(", ").map(|reason| reason.replace(LEFT_OUT, OTHER_NODE)).collect();
-    reasons.sort();
-    format!("{head}: {}{tail}", reasons.join(", "))
+    Some(message.replace(&format!("for pod on node {node}, "), "for pod on node …, "))
 }
 
 #[derive(Default)]
@@ -112,13 +89,34 @@ impl Found {
         let (Some(ours), Some(theirs)) = (core, oracle) else {
             return self.unless_equal("preemption", &core, &oracle);
         };
-        self.unless_equal("candidates", &ours.candidates, &theirs.candidates);
-        let rank = |preemption: &Preemption| {
-            let candidate = theirs.candidates.get(preemption.nominated.as_ref()?)?;
-            Some((candidate.violations, candidate.victims.len()))
+        let nodes: BTreeSet<&String> = ours.candidates.keys().chain(theirs.candidates.keys()).collect();
+        for node in nodes {
+            let (core, oracle) = (ours.candidates.get(node), theirs.candidates.get(node));
+            self.unless_equal(&format!("candidate {node}"), &core, &oracle);
+        }
+        let best = best(&theirs.candidates);
+        let allowed = |nominated: &Option<String>| match nominated {
+            Some(node) => best.contains(node.as_str()),
+            None => best.is_empty(),
         };
-        if rank(ours) != rank(theirs) || ours.nominated.is_some() != theirs.nominated.is_some() {
-            self.unless_equal("nominated", &ours.nominated, &theirs.nominated);
+        if !allowed(&ours.nominated) || !allowed(&theirs.nominated) {
+            let oracle = format!("{:?} of {best:?}", theirs.nominated);
+            self.add("nominated", format!("{:?}", ours.nominated), oracle);
         }
     }
+}
+
+/// The candidates that upstream's ranking leaves equal: it takes any of them.
+pub(super) fn best(candidates: &BTreeMap<String, Candidate>) -> BTreeSet<&str> {
+    let highest = candidates.values().map(rank).max();
+    let best = candidates.iter().filter(|(_, candidate)| Some(rank(candidate)) == highest);
+    best.map(|(node, _)| node.as_str()).collect()
+}
+
+/// Greater is better: few budgets broken, a low highest priority, a low sum of priorities, few victims, and a late start of
+/// the first of those with the highest priority. One that has not started yet starts now.
+fn rank(candidate: &Candidate) -> (Reverse<(i64, i64, i64, usize)>, Timestamp) {
+    let cost =
+        (candidate.violations, candidate.highest_priority, candidate.priority_sum, candidate.victims.len());
+    (Reverse(cost), candidate.earliest_start.unwrap_or(Timestamp::MAX))
 }

@@ -3,6 +3,7 @@
 use std::collections::BTreeMap;
 
 use common::model::{OtherKind, OwnerKind};
+use jiff::Timestamp;
 use serde::{Deserialize, Serialize};
 use serde_json::value::RawValue;
 
@@ -195,10 +196,17 @@ pub struct Preemption {
 
 /// A node that would do without its victims.
 #[derive(Serialize, Deserialize, Clone, Debug, PartialEq)]
-#[serde(deny_unknown_fields)]
+#[serde(rename_all = "camelCase", deny_unknown_fields)]
 pub struct Candidate {
     /// `namespace/name` of the pods that would have to go, the most important first.
     pub victims: Vec<String>,
-    /// How many disruption budgets would be broken.
+    /// How many victims would break a disruption budget.
     pub violations: i64,
+    /// The highest priority among the victims.
+    pub highest_priority: i64,
+    /// The sum of their priorities, each counted from the lowest there is.
+    pub priority_sum: i64,
+    /// When the first of those with the highest priority has started; none if none of them has, which counts as now.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub earliest_start: Option<Timestamp>,
 }

@@ -33,18 +33,25 @@ fn unplaced() -> Value {
         "preemption": {
             "nominated": "a",
             "candidates": {
-                "a": { "victims": ["default/x"], "violations": 0 },
-                "b": { "victims": ["default/y"], "violations": 0 },
+                "a": candidate("x"),
+                "b": candidate("y"),
             },
         },
     })
 }
 
-/// A pod that names node `b`, which is too small: as upstream says it, and as we do.
-fn named() -> (Value, Value) {
-    let small =
-        json!({ "plugin": "NodeResourcesFit", "code": "UU", "reasons": ["Insufficient example.com/x"] });
-    let theirs = json!({
+/// A node that would do without one victim.
+fn candidate(victim: &str) -> Value {
+    json!({
+        "victims": [format!("default/{victim}")], "violations": 0, "highestPriority": 5, "prioritySum": 2_147_483_653_i64,
+        "earliestStart": "2026-01-31T12:00:00Z",
+    })
+}
+
+/// A pod that names node `b`, which is too small; the other is not looked at.
+fn named() -> Value {
+    let small = json!({ "plugin": "NodeResourcesFit", "code": "UU", "reasons": ["Insufficient cpu"] });
+    json!({
         "id": "1/3",
         "excludedBy": ["NodeName"],
         "nodes": [
@@ -52,18 +59,8 @@ fn named() -> (Value, Value) {
                 { "plugin": "", "code": "UU", "reasons": ["node(s) didn't satisfy plugin(s) [NodeName]"] } },
             { "node": "b", "rejection": small },
         ],
-        "message": "0/2 nodes are available: 1 Insufficient example.com/x, 1 node(s) didn't satisfy plugin(s) [NodeName].",
-    });
-    let ours = json!({
-        "id": "1/3",
-        "nodes": [
-            { "node": "a", "rejection": { "plugin": "NodeName", "code": "UU",
-                "reasons": ["node(s) didn't match the requested node name"] } },
-            { "node": "b", "rejection": small },
-        ],
-        "message": "0/2 nodes are available: 1 Insufficient example.com/x, 1 node(s) didn't match the requested node name.",
-    });
-    (ours, theirs)
+        "message": "0/2 nodes are available: 1 Insufficient cpu, 1 node(s) didn't satisfy plugin(s) [NodeName].",
+    })
 }
 
 fn outcome(value: Value) -> Outcome {
@@ -80,7 +77,7 @@ fn found(whole: &Value, pointer: &str, altered: Value) -> Vec<String> {
 
 #[test]
 fn the_same_outcome_has_no_differences() {
-    for whole in [placed(), unplaced(), named().0, named().1] {
+    for whole in [placed(), unplaced(), named()] {
         assert_eq!(differences(&outcome(whole.clone()), &outcome(whole)), []);
     }
 }
@@ -113,8 +110,14 @@ fn every_part_of_a_refusal_is_compared() {
         ("/message", json!("0/2 nodes are available: 2 Insufficient memory."), "message"),
         ("/message", Value::Null, "message"),
         ("/preemption", Value::Null, "preemption"),
-        ("/preemption/candidates/a/victims/0", json!("default/z"), "candidates"),
-        ("/preemption/candidates/a/violations", json!(1), "candidates"),
+        ("/preemption/candidates/a/victims/0", json!("default/z"), "candidate a"),
+        ("/preemption/candidates/b/violations", json!(1), "candidate b"),
+        ("/preemption/candidates/b/highestPriority", json!(6), "candidate b"),
+        ("/preemption/candidates/b/prioritySum", json!(6), "candidate b"),
+        ("/preemption/candidates/b/earliestStart", Value::Null, "candidate b"),
+        ("/preemption/candidates", json!({ "a": candidate("x") }), "candidate b"),
+        ("/preemption/nominated", json!("c"), "nominated"),
+        ("/preemption/nominated", Value::Null, "nominated"),
     ];
     for (pointer, altered, expected) in table {
         assert!(found(&unplaced(), pointer, altered.clone()).contains(&expected.to_owned()), "{pointer}");
@@ -135,25 +138,57 @@ fn any_of_the_best_nodes_may_be_taken() {
     assert!(found(&placed(), "/host", json!("b")).is_empty());
 }
 
-#[test]
-fn any_of_the_candidates_that_are_alike_may_be_nominated() {
-    let message = unplaced()["message"].as_str().unwrap().replace("node a,", "node b,");
-    let mut core = unplaced();
+/// What is found if the core nominates `b` instead of `a`, and both sides say of `b` what is altered.
+fn nominated(altered: &[(&str, Value)]) -> Vec<String> {
+    let mut theirs = unplaced();
+    for (field, value) in altered {
+        theirs["preemption"]["candidates"]["b"][field] = value.clone();
+    }
+    let mut core = theirs.clone();
     core["preemption"]["nominated"] = json!("b");
-    core["message"] = json!(message);
-    assert_eq!(differences(&outcome(core.clone()), &outcome(unplaced())), []);
-    let mut worse = unplaced();
-    worse["preemption"]["candidates"]["b"]["violations"] = json!(1);
-    core["preemption"]["candidates"] = worse["preemption"]["candidates"].clone();
-    let found = differences(&outcome(core), &outcome(worse));
-    assert_eq!(found.iter().map(|one| one.what.as_str()).collect::<Vec<_>>(), ["nominated"]);
+    core["message"] = json!(theirs["message"].as_str().unwrap().replace("node a,", "node b,"));
+    let found = differences(&outcome(core), &outcome(theirs));
+    found.into_iter().map(|difference| difference.what).collect()
 }
 
 #[test]
-fn a_pod_that_names_its_node_is_refused_in_other_words() {
-    let (ours, theirs) = named();
-    assert_eq!(differences(&outcome(ours.clone()), &outcome(theirs.clone())), []);
-    let mut wrong = ours;
-    wrong["nodes"][0]["rejection"]["plugin"] = json!("TaintToleration");
-    assert_eq!(differences(&outcome(wrong), &outcome(theirs)).len(), 1);
+fn any_of_the_candidates_that_are_alike_may_be_nominated() {
+    assert_eq!(nominated(&[]), [""; 0]);
+    assert_eq!(nominated(&[("victims", json!(["shop/z"]))]), [""; 0], "which victims is no rank");
+}
+
+/// What is better comes first: fewer violations, lower priorities, fewer victims, a later start.
+#[test]
+fn no_candidate_that_is_worse_may_be_nominated() {
+    let (two, late) = (json!(["default/y", "default/z"]), json!("2026-01-31T13:00:00Z"));
+    let worse: [&[(&str, Value)]; 6] = [
+        &[("violations", json!(1)), ("highestPriority", json!(0))],
+        &[("highestPriority", json!(6)), ("prioritySum", json!(1))],
+        &[("prioritySum", json!(2_147_483_654_i64)), ("earliestStart", late)],
+        &[("victims", two), ("earliestStart", Value::Null)],
+        &[("earliestStart", json!("2026-01-31T11:59:59Z"))],
+        &[("earliestStart", json!("2026-01-31T11:59:59Z")), ("highestPriority", json!(5))],
+    ];
+    for altered in worse {
+        assert_eq!(nominated(altered), ["nominated"], "{altered:?}");
+    }
+    // And if it is better, then it is upstream that is wrong: it has to be noticed too.
+    let better: [&[(&str, Value)]; 2] =
+        [&[("highestPriority", json!(4)), ("violations", json!(0))], &[("earliestStart", Value::Null)]];
+    for altered in better {
+        assert_eq!(nominated(altered), ["nominated"], "{altered:?}");
+    }
+}
+
+#[test]
+fn a_node_that_is_not_looked_at_has_to_be_said_to_be_so() {
+    let table = [
+        ("/excludedBy", json!([]), "excludedBy"),
+        ("/excludedBy", json!(["NodeAffinity"]), "excludedBy"),
+        ("/nodes/0/rejection/plugin", json!("NodeName"), "rejection of a"),
+        ("/nodes/0/rejection/reasons/0", json!("no"), "rejection of a"),
+    ];
+    for (pointer, altered, expected) in table {
+        assert_eq!(found(&named(), pointer, altered), [expected], "{pointer}");
+    }
 }

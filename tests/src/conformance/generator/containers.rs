@@ -50,18 +50,18 @@ pub(super) fn fill(rng: &mut Rng, mix: &Mix, size: Size, spec: &mut Value) {
 
 fn container(rng: &mut Rng, mix: &Mix, size: Size, name: &str) -> Value {
     let mut requests = usual(rng, mix, size);
-    if rng.chance(10) {
+    if rng.chance(7) {
         let storage = rng.between(1, 40) << 30;
         requests.insert("ephemeral-storage".to_owned(), json!(bytes(rng, mix.odd, storage)));
     }
-    if rng.chance(mix.devices / 4) {
+    if rng.chance(mix.devices / 7) {
         let device = *rng.pick(&DEVICES);
         let amount = rng.between(0, 3);
         let amount =
             if device == "hugepages-2Mi" { bytes(rng, 0, amount << 21) } else { whole(rng, mix.odd, amount) };
         requests.insert(device.to_owned(), json!(amount));
     }
-    if rng.chance(3) {
+    if rng.chance(1) {
         requests.insert((*rng.pick(&STRANGE)).to_owned(), json!("1"));
     }
     let mut container = json!({
@@ -99,6 +99,16 @@ fn port(rng: &mut Rng) -> Value {
         port["hostIP"] = json!(rng.pick(&["10.0.0.1", "0.0.0.0", "127.0.0.1", "::"]));
     }
     port
+}
+
+/// On the network of the host each port is one of the host's.
+pub(super) fn on_host(spec: &mut Value) {
+    for kind in ["containers", "initContainers"] {
+        let Some(containers) = spec.get_mut(kind).and_then(Value::as_array_mut) else { continue };
+        for port in containers.iter_mut().filter_map(|one| one.pointer_mut("/ports/0")) {
+            port["hostPort"] = port["containerPort"].clone();
+        }
+    }
 }
 
 /// The status of a pod whose containers have, or are given, something else than they ask for now.

@@ -20,13 +20,15 @@ pub(super) const TOPOLOGIES: [&str; 5] = [
     "kubernetes.io/hostname",
     "topology.kubernetes.io/zone",
     "topology.kubernetes.io/region",
-    "failure-domain.beta.kubernetes.io/zone",
+    BETA_ZONE,
     "pool",
 ];
 /// The label that is on nearly every node.
 pub(super) const HOSTNAME: &str = TOPOLOGIES[0];
 /// The label of zones.
 pub(super) const ZONE: &str = TOPOLOGIES[1];
+/// The label of zones before it had its name.
+pub(super) const BETA_ZONE: &str = "failure-domain.beta.kubernetes.io/zone";
 /// The label of regions.
 pub(super) const REGION: &str = TOPOLOGIES[2];
 

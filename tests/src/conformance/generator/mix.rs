@@ -3,6 +3,8 @@
 /// Chances in percent: of a node, of a pod, or of a cluster to have something.
 #[derive(Clone, Debug)]
 pub struct Mix {
+    /// A cluster is full, mostly of pods that others could displace.
+    pub crowded: u64,
     /// A node is cordoned.
     pub cordons: u64,
     /// A node has taints.
@@ -39,26 +41,45 @@ pub struct Mix {
     pub gates: u64,
 }
 
+impl Mix {
+    /// For a cluster that is full: what keeps pods out is mostly others, not what they ask for.
+    pub(super) fn crowd(&self) -> Self {
+        Self {
+            cordons: self.cordons / 2,
+            taints: self.taints / 2,
+            devices: self.devices / 3,
+            named: self.named / 3,
+            node_affinity: self.node_affinity / 2,
+            pod_affinity: self.pod_affinity * 3 / 4,
+            spread: self.spread / 2,
+            volumes: self.volumes / 4,
+            priorities: self.priorities + (100 - self.priorities) / 2,
+            ..self.clone()
+        }
+    }
+}
+
 impl Default for Mix {
     fn default() -> Self {
         Self {
+            crowded: 40,
             cordons: 10,
             taints: 30,
             devices: 35,
             odd: 30,
             tolerations: 50,
-            named: 12,
+            named: 14,
             init: 25,
             pod_level: 12,
             resizing: 8,
             ports: 20,
-            node_affinity: 45,
+            node_affinity: 55,
             pod_affinity: 25,
             spread: 35,
-            volumes: 50,
+            volumes: 95,
             priorities: 70,
             nominated: 3,
-            gates: 2,
+            gates: 3,
         }
     }
 }

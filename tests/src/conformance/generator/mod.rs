@@ -1,7 +1,10 @@
 //! Clusters and pods that are realistic one by one and hostile together. The same seed gives the same bytes.
 
 mod affinity;
+mod claims;
 mod containers;
+mod csi;
+mod disks;
 mod labels;
 mod mix;
 mod nodes;
@@ -11,6 +14,7 @@ mod rng;
 mod spread;
 #[cfg(test)]
 mod tests;
+mod tolerations;
 mod town;
 mod volumes;
 mod workloads;
@@ -50,14 +54,16 @@ impl Generator {
         let id = format!("{}-{}", self.seed, self.clusters);
         // A cluster can be made again without those before it.
         let mut rng = Rng::new(self.seed, self.clusters);
-        let mut town = Town::new(&mut rng, &self.mix);
-        let cluster = json!({ "id": id, "cluster": town.objects(&mut rng) });
+        let mut town = Town::new(&mut rng, &self.mix, self.clusters);
+        town.settle(&mut rng);
+        // All of them, so that the cluster is the same however many are asked for: it holds their claims.
         let case = |number: u64| {
             let pod = pods::pending(&mut town, &mut rng, number);
             json!({ "id": format!("{id}/{number}"), "pod": pod, "assume": rng.chance(50) })
         };
-        let pods: Vec<Value> = (0..pods).map(case).collect();
-        Batch { cluster, pods }
+        let all: Vec<Value> = (0..PODS_EACH).map(case).collect();
+        let cluster = json!({ "id": id, "cluster": town.objects(&mut rng) });
+        Batch { cluster, pods: all.into_iter().zip(0..pods).map(|(pod, _)| pod).collect() }
     }
 }
 

@@ -2,7 +2,7 @@
 
 use serde_json::{Map, Value, json};
 
-use super::labels::{HOSTNAME, NODE_LABELS, REGION, ZONE, labels};
+use super::labels::{BETA_ZONE, HOSTNAME, NODE_LABELS, REGION, ZONE, labels};
 use super::mix::Mix;
 use super::quantity::{bytes, milli, whole};
 use super::rng::Rng;
@@ -41,8 +41,8 @@ pub(super) struct Plot {
 pub(super) fn plot(rng: &mut Rng, mix: &Mix, number: u64, zones: u64) -> Plot {
     let name = format!("node-{number:02}");
     let zone = (!rng.chance(8)).then(|| format!("z{}", rng.below(zones)));
-    let cpus = *rng.pick(&[500, 940, 1930, 2000, 3920, 4000, 8000, 15_890, 64_000]);
-    let gibibytes = *rng.pick(&[1, 2, 4, 8, 16, 64, 256]);
+    let cpus = *rng.pick(&[940, 1930, 2000, 3920, 4000, 8000, 8000, 15_890, 64_000]);
+    let gibibytes = *rng.pick(&[2, 4, 8, 8, 16, 64, 256]);
     let (milli, bytes) = (cpus, (gibibytes << 30) - rng.below(300) * (1 << 20));
     let mut spec = Map::new();
     if rng.chance(mix.taints) {
@@ -57,7 +57,7 @@ pub(super) fn plot(rng: &mut Rng, mix: &Mix, number: u64, zones: u64) -> Plot {
         "status": {
             "allocatable": allocatable(rng, mix, milli, bytes),
             "images": images(rng),
-            "declaredFeatures": DECLARED.iter().filter(|_| rng.chance(40)).collect::<Vec<_>>(),
+            "declaredFeatures": DECLARED.iter().filter(|_| rng.chance(60)).collect::<Vec<_>>(),
         },
     });
     Plot { name, zone, milli, bytes, object }
@@ -69,8 +69,15 @@ fn place(rng: &mut Rng, name: &str, zone: Option<&str>) -> Map<String, Value> {
         place.insert(HOSTNAME.to_owned(), json!(name));
     }
     if let Some(zone) = zone {
-        place.insert(ZONE.to_owned(), json!(zone));
-        place.insert(REGION.to_owned(), json!("r1"));
+        // A node that is older than the label has the one before it, and perhaps both.
+        let old = rng.chance(12);
+        if old {
+            place.insert(BETA_ZONE.to_owned(), json!(zone));
+        }
+        if !old || rng.chance(60) {
+            place.insert(ZONE.to_owned(), json!(zone));
+            place.insert(REGION.to_owned(), json!("r1"));
+        }
     }
     place
 }
@@ -101,7 +108,7 @@ fn allocatable(rng: &mut Rng, mix: &Mix, cpu: u64, memory: u64) -> Map<String, V
         put("memory", bytes(rng, mix.odd, memory));
     }
     if !rng.chance(2) {
-        let slots = *rng.pick(&[0, 3, 3, 8, 8, 30, 30, 110, 110, 250]);
+        let slots = *rng.pick(&[0, 4, 8, 30, 30, 30, 110, 110, 110, 110, 110, 250]);
         put("pods", whole(rng, mix.odd, slots));
     }
     if !rng.chance(15) {

@@ -1,15 +1,15 @@
 //! Topology spread constraints, with every policy.
 
-use serde_json::{Value, json};
+use serde_json::{Map, Value, json};
 
-use super::labels::{TOPOLOGIES, selector};
+use super::labels::{HOSTNAME, POD_LABELS, TOPOLOGIES, ZONE, requirement, selector};
 use super::rng::Rng;
 
-/// One or two constraints.
-pub(super) fn constraints(rng: &mut Rng) -> Value {
+/// One or two constraints of a pod with such labels.
+pub(super) fn constraints(rng: &mut Rng, labels: &Map<String, Value>) -> Value {
     let mut constraints: Vec<Value> = Vec::new();
     for _ in 0..rng.between(1, 2) {
-        let one = constraint(rng);
+        let one = constraint(rng, labels);
         let pair = |of: &Value| (of["topologyKey"].clone(), of["whenUnsatisfiable"].clone());
         // The API server refuses two with the same key and action.
         if !constraints.iter().any(|other| pair(other) == pair(&one)) {
@@ -19,18 +19,17 @@ pub(super) fn constraints(rng: &mut Rng) -> Value {
     json!(constraints)
 }
 
-fn constraint(rng: &mut Rng) -> Value {
+fn constraint(rng: &mut Rng, labels: &Map<String, Value>) -> Value {
     let action = *rng.pick(&["DoNotSchedule", "ScheduleAnyway"]);
     let mut constraint = json!({
         "maxSkew": rng.between(1, 3),
-        "topologyKey": rng.pick(&TOPOLOGIES),
+        "topologyKey": if rng.chance(70) { rng.pick(&[HOSTNAME, ZONE]) } else { rng.pick(&TOPOLOGIES) },
         "whenUnsatisfiable": action,
     });
-    if !rng.chance(10) {
-        constraint["labelSelector"] = selector(rng);
-        if rng.chance(20) {
-            constraint["matchLabelKeys"] = json!(["release"]);
-        }
+    match rng.below(10) {
+        0 => {}
+        1 | 2 => by_key(rng, labels, &mut constraint),
+        _ => constraint["labelSelector"] = selector(rng),
     }
     if action == "DoNotSchedule" && rng.chance(30) {
         constraint["minDomains"] = json!(rng.between(1, 5));
@@ -42,4 +41,15 @@ fn constraint(rng: &mut Rng) -> Value {
         constraint["nodeTaintsPolicy"] = json!(rng.pick(&["Honor", "Ignore"]));
     }
     constraint
+}
+
+/// A constraint about the pod's own release. The API server adds it to the selector of pods that are made now, and did not
+/// always do so.
+fn by_key(rng: &mut Rng, labels: &Map<String, Value>, constraint: &mut Value) {
+    let mut requirements = vec![requirement(rng, &POD_LABELS[..2])];
+    if let Some(release) = labels.get("release").filter(|_| rng.chance(60)) {
+        requirements.push(json!({ "key": "release", "operator": "In", "values": [release] }));
+    }
+    constraint["labelSelector"] = json!({ "matchExpressions": requirements });
+    constraint["matchLabelKeys"] = json!(["release"]);
 }

@@ -1,12 +1,14 @@
 //! One cluster: what is decided about it before its objects are written.
 
+use std::collections::BTreeSet;
+
 use serde_json::{Value, json};
 
 use super::mix::Mix;
 use super::nodes::{self, Plot};
 use super::rng::Rng;
 use super::volumes::Storage;
-use super::{pods, volumes, workloads};
+use super::{PODS_EACH, pods, volumes, workloads};
 
 /// Pods on nodes are no more than this, so that a line stays small.
 const PODS_MOST: u64 = 160;
@@ -16,33 +18,66 @@ pub(super) struct Town {
     pub(super) mix: Mix,
     pub(super) nodes: Vec<Plot>,
     pub(super) storage: Storage,
+    /// It is full, mostly of pods that others could displace.
+    pub(super) crowded: bool,
+    /// Nodes on which a pod is ending because another displaced it.
+    pub(super) cleared: Vec<String>,
+    /// The pod to be placed that will not have started when those after it are.
+    pub(super) unstarted: u64,
+    /// Node, priority and start of pods on nodes.
+    started: BTreeSet<(String, i64, u64)>,
+    /// The pods that are there.
+    pods: Vec<Value>,
 }
 
 impl Town {
-    /// Decides on the nodes and the storage.
-    pub(super) fn new(rng: &mut Rng, mix: &Mix) -> Self {
+    /// Decides on the nodes and the storage of the cluster with this number.
+    pub(super) fn new(rng: &mut Rng, mix: &Mix, number: u64) -> Self {
+        // Spread over the clusters, so that any run of them has its share.
+        let crowded = number * 37 % 100 < mix.crowded;
+        let mix = if crowded { mix.crowd() } else { mix.clone() };
         let count = match rng.below(10) {
-            0..=2 => rng.between(1, 5),
-            3..=7 => rng.between(6, 20),
+            0 => rng.between(1, 5),
+            1..=7 => rng.between(6, 20),
+            _ if crowded => rng.between(12, 25),
             _ => rng.between(21, 60),
         };
-        let mut mix = mix.clone();
-        if !rng.chance(mix.volumes * 2) {
-            mix.volumes = 0;
-        }
-        let zones = rng.between(1, 4);
+        let zones = *rng.pick(&[1, 2, 3, 3, 4]);
         let nodes = (0..count).map(|number| nodes::plot(rng, &mix, number, zones)).collect::<Vec<_>>();
         let storage = if mix.volumes > 0 { volumes::storage(rng, &nodes) } else { Storage::default() };
-        Self { mix, nodes, storage }
+        Self {
+            mix,
+            nodes,
+            storage,
+            crowded,
+            cleared: Vec::new(),
+            unstarted: rng.below(PODS_EACH),
+            started: BTreeSet::new(),
+            pods: Vec::new(),
+        }
+    }
+
+    /// Fills the nodes.
+    pub(super) fn settle(&mut self, rng: &mut Rng) {
+        let each = if self.crowded { rng.between(5, 7) } else { rng.between(0, 4) };
+        let crowd = (each * self.nodes.len() as u64).min(PODS_MOST);
+        self.pods = (0..crowd).map(|number| pods::existing(self, rng, number)).collect();
+    }
+
+    /// The minute in which a pod with such a priority started on a node. On other nodes it is often the same; on this one
+    /// never, because upstream has no rule for which of two such pods has to go first.
+    pub(super) fn start(&mut self, rng: &mut Rng, node: &str, priority: i64) -> u64 {
+        let mut minute = rng.below(6);
+        while !self.started.insert((node.to_owned(), priority, minute)) {
+            minute += 1;
+        }
+        minute
     }
 
     /// All objects, by kind, as the case format names them.
-    pub(super) fn objects(&mut self, rng: &mut Rng) -> Value {
+    pub(super) fn objects(&self, rng: &mut Rng) -> Value {
         let nodes: Vec<Value> = self.nodes.iter().map(|plot| plot.object.clone()).collect();
-        let crowd = rng.between(0, 5) * self.nodes.len() as u64;
-        let pods: Vec<Value> =
-            (0..crowd.min(PODS_MOST)).map(|number| pods::existing(self, rng, number)).collect();
-        let mut objects = json!({ "nodes": nodes, "pods": pods });
+        let mut objects = json!({ "nodes": nodes, "pods": self.pods });
         let storage = self.storage.objects(rng, &self.nodes);
         for (kind, list) in workloads::objects(rng).into_iter().chain(storage) {
             objects[kind] = json!(list);

@@ -1,64 +1,82 @@
-//! Storage: classes, volumes, claims, drivers, what nodes can attach, and the volumes of a pod.
+//! Storage: the claims and volumes of a cluster, and the volumes of a pod.
 
-use serde_json::{Map, Value, json};
+use serde_json::{Value, json};
 
-use super::labels::{HOSTNAME, NAMESPACES, ZONE};
-use super::nodes::Plot;
+use super::claims;
+use super::csi::{self, FAST};
+use super::disks;
+use super::labels::NAMESPACES;
+use super::nodes::{IMAGES, Plot};
 use super::rng::Rng;
 
-const DRIVER: &str = "csi.example.com";
-/// Classes: the name, the provisioner, and whether binding waits for a pod.
-const CLASSES: [(&str, &str, bool); 4] = [
-    ("fast", DRIVER, true),
-    ("slow", DRIVER, false),
-    ("local", "kubernetes.io/no-provisioner", true),
-    ("other", "other.example.com", true),
-];
+/// What can be expected of a claim.
+#[derive(Clone, Copy, PartialEq, Eq)]
+pub(super) enum Kind {
+    /// Its volume follows from where its pod is put.
+    Waits,
+    /// It has its volume.
+    Bound,
+    /// It cannot be used, or not everywhere.
+    Wrong,
+    /// It belongs to one pod, which does not name it.
+    Owned,
+}
 
 /// The claims and volumes of a cluster.
 #[derive(Default)]
 pub(super) struct Storage {
-    claims: Vec<Value>,
+    claims: Vec<(Kind, Value)>,
     volumes: Vec<Value>,
+    /// Volumes that were made, gone ones included.
+    made: usize,
 }
 
-/// Makes some claims in every namespace, some of them bound.
+/// Who mounts volumes.
+#[derive(Clone, Copy)]
+pub(super) struct Mounter<'a> {
+    pub(super) namespace: &'a str,
+    pub(super) name: &'a str,
+    pub(super) uid: &'a str,
+    /// It was looked at before, and so what it claims is bound.
+    pub(super) runs: bool,
+}
+
+/// Makes claims in every namespace, and some volumes that nobody has claimed.
 pub(super) fn storage(rng: &mut Rng, nodes: &[Plot]) -> Storage {
     let mut storage = Storage::default();
-    for namespace in NAMESPACES {
-        for number in 0..rng.between(1, 4) {
-            let claim = claim(rng, namespace, number);
-            if rng.chance(40) {
-                storage.bind(rng, claim, nodes);
-            } else {
-                storage.claims.push(claim);
-            }
-        }
+    for _ in 0..rng.between(4, 8 + nodes.len() as u64) {
+        let spare = disks::spare(rng, storage.next(), nodes);
+        storage.put(spare);
     }
-    for number in 0..rng.below(8) {
-        let spare = volume(rng, &format!("spare-{number}"), nodes);
-        storage.volumes.push(spare);
+    for namespace in NAMESPACES {
+        claims::fill(rng, &mut storage, namespace, nodes);
     }
     storage
 }
 
 impl Storage {
-    fn bind(&mut self, rng: &mut Rng, mut claim: Value, nodes: &[Plot]) {
-        let name = format!("pv-{}", self.volumes.len());
-        claim["spec"]["volumeName"] = json!(name);
-        claim["metadata"]["annotations"] = json!({ "pv.kubernetes.io/bind-completed": "yes" });
-        claim["status"] = json!({ "phase": "Bound" });
-        // Now and then a volume is gone while its claim is still there.
-        if !rng.chance(5) {
-            let mut volume = volume(rng, &name, nodes);
-            let meta = &claim["metadata"];
-            volume["spec"]["claimRef"] =
-                json!({ "namespace": meta["namespace"], "name": meta["name"], "uid": meta["uid"] });
-            volume["spec"]["storageClassName"] = claim["spec"]["storageClassName"].clone();
-            volume["status"] = json!({ "phase": "Bound" });
-            self.volumes.push(volume);
-        }
-        self.claims.push(claim);
+    pub(super) fn add(&mut self, kind: Kind, claim: Value) {
+        self.claims.push((kind, claim));
+    }
+
+    pub(super) fn put(&mut self, volume: Value) {
+        self.volumes.push(volume);
+    }
+
+    /// The number of the next volume.
+    pub(super) fn next(&mut self) -> usize {
+        self.made += 1;
+        self.made - 1
+    }
+
+    pub(super) fn bind(&mut self, rng: &mut Rng, claim: &mut Value, nodes: &[Plot]) {
+        let number = self.next();
+        let volume = disks::bound(rng, number, claim, nodes);
+        self.put(volume);
+    }
+
+    pub(super) fn drop_last(&mut self) {
+        self.volumes.pop();
     }
 
     /// Everything about storage, by kind; nothing if the cluster has none.
@@ -66,132 +84,94 @@ impl Storage {
         if self.claims.is_empty() {
             return Vec::new();
         }
-        vec![
-            ("persistentVolumeClaims", self.claims.clone()),
-            ("persistentVolumes", self.volumes.clone()),
-            ("storageClasses", CLASSES.iter().map(class).collect()),
-            ("csiDrivers", vec![driver(rng)]),
-            ("csiNodes", nodes.iter().filter(|_| rng.chance(80)).map(csi_node).collect()),
-            ("csiStorageCapacities", capacities(rng)),
-            ("volumeAttachments", nodes.iter().take(2).map(attachment).collect()),
-        ]
+        let mut objects = csi::objects(rng, nodes, &self.volumes);
+        objects
+            .push(("persistentVolumeClaims", self.claims.iter().map(|(_, claim)| claim.clone()).collect()));
+        objects.push(("persistentVolumes", self.volumes.clone()));
+        objects
     }
-}
 
-fn claim(rng: &mut Rng, namespace: &str, number: u64) -> Value {
-    let mode =
-        rng.pick(&["ReadWriteOnce", "ReadWriteOnce", "ReadWriteMany", "ReadWriteMany", "ReadWriteOncePod"]);
-    json!({
-        "metadata": { "name": format!("claim-{number}"), "namespace": namespace, "uid": rng.uid() },
-        "spec": {
-            "accessModes": [mode],
-            "resources": { "requests": { "storage": format!("{}Gi", rng.between(1, 20)) } },
-            "storageClassName": CLASSES[rng.index(CLASSES.len() * 2).saturating_sub(CLASSES.len())].0,
-            "volumeMode": "Filesystem",
-        },
-        "status": { "phase": "Pending" },
-    })
-}
-
-fn volume(rng: &mut Rng, name: &str, nodes: &[Plot]) -> Value {
-    let plot = rng.pick(nodes);
-    let mut labels = Map::new();
-    let mut spec = json!({
-        "accessModes": ["ReadWriteOnce", "ReadWriteMany", "ReadWriteOncePod"],
-        "capacity": { "storage": format!("{}Gi", rng.between(5, 40)) },
-        "csi": { "driver": DRIVER, "volumeHandle": name },
-        "persistentVolumeReclaimPolicy": "Delete",
-        "storageClassName": rng.pick(&CLASSES).0,
-        "volumeMode": "Filesystem",
-    });
-    let pinned = match (rng.below(4), &plot.zone) {
-        (0, _) => Some((HOSTNAME, plot.name.as_str())),
-        (1, Some(zone)) => Some((ZONE, zone.as_str())),
-        _ => None,
-    };
-    if let Some((key, value)) = pinned {
-        let term = json!({ "matchExpressions": [{ "key": key, "operator": "In", "values": [value] }] });
-        spec["nodeAffinity"] = json!({ "required": { "nodeSelectorTerms": [term] } });
+    /// The volumes of a pod: claims of its namespace, a claim of its own, disks, and what every node can give.
+    pub(super) fn mounted(&mut self, rng: &mut Rng, nodes: &[Plot], who: Mounter<'_>) -> Vec<Value> {
+        let count = *rng.pick(&[1, 1, 1, 1, 2, 3]);
+        (0..count)
+            .map(|number| {
+                let name = format!("v{number}");
+                match rng.below(20) {
+                    0..=3 => disk(rng, &name),
+                    8..=16 if who.runs => disk(rng, &name),
+                    4 => image(rng, &name),
+                    5..=7 => self.ephemeral(rng, &name, nodes, who),
+                    _ => self.claimed(rng, &name, who),
+                }
+            })
+            .collect()
     }
-    if let Some(zone) = plot.zone.as_ref().filter(|_| rng.chance(70)) {
-        labels.insert(ZONE.to_owned(), json!(zone));
-    }
-    json!({
-        "metadata": { "name": name, "uid": rng.uid(), "labels": labels },
-        "spec": spec,
-        "status": { "phase": "Available" },
-    })
-}
 
-fn class((name, provisioner, waits): &(&str, &str, bool)) -> Value {
-    json!({
-        "metadata": { "name": name, "uid": format!("class-{name}") },
-        "provisioner": provisioner,
-        "reclaimPolicy": "Delete",
-        "volumeBindingMode": if *waits { "WaitForFirstConsumer" } else { "Immediate" },
-    })
-}
-
-fn driver(rng: &mut Rng) -> Value {
-    json!({
-        "metadata": { "name": DRIVER, "uid": rng.uid() },
-        "spec": {
-            "attachRequired": true, "podInfoOnMount": false, "storageCapacity": rng.chance(80),
-            "preventPodSchedulingIfMissing": rng.chance(20),
-        },
-    })
-}
-
-fn csi_node(plot: &Plot) -> Value {
-    let few = plot.milli.is_multiple_of(2000);
-    json!({
-        "metadata": { "name": plot.name, "uid": format!("csi-{}", plot.name) },
-        "spec": { "drivers": [{
-            "name": DRIVER, "nodeID": plot.name, "topologyKeys": [ZONE],
-            "allocatable": { "count": if few { 2 } else { 8 } },
-        }] },
-    })
-}
-
-fn capacities(rng: &mut Rng) -> Vec<Value> {
-    let capacity = |zone: u64| {
-        json!({
-            "metadata": { "name": format!("capacity-{zone}"), "namespace": "kube-system", "uid": rng.uid() },
-            "storageClassName": "fast",
-            "nodeTopology": { "matchLabels": { ZONE: format!("z{zone}") } },
-            "capacity": format!("{}Gi", rng.between(8, 200)),
-        })
-    };
-    (0..4).map(capacity).collect()
-}
-
-fn attachment(plot: &Plot) -> Value {
-    json!({
-        "metadata": { "name": format!("attached-{}", plot.name), "uid": format!("attached-{}", plot.name) },
-        "spec": { "attacher": DRIVER, "nodeName": plot.name, "source": { "persistentVolumeName": "pv-0" } },
-        "status": { "attached": true },
-    })
-}
-
-/// The volumes of a pod: claims of its namespace, inline disks, and what every node can give.
-pub(super) fn mounted(rng: &mut Rng, storage: &Storage, namespace: &str) -> Vec<Value> {
-    let claims: Vec<&Value> =
-        storage.claims.iter().filter(|claim| claim["metadata"]["namespace"] == namespace).collect();
-    let mut volumes = Vec::new();
-    for number in 0..rng.between(1, 2) {
-        let name = format!("v{number}");
-        let disk = format!("disk-{}", rng.below(3));
-        volumes.push(match rng.below(20) {
-            0 => json!({ "name": name, "emptyDir": {} }),
-            1 => json!({ "name": name, "gcePersistentDisk": { "pdName": disk, "readOnly": rng.chance(50) } }),
-            2 => json!({ "name": name, "awsElasticBlockStore": { "volumeID": disk } }),
-            3 => json!({ "name": name, "persistentVolumeClaim": { "claimName": "no-such-claim" } }),
-            _ if claims.is_empty() => json!({ "name": name, "configMap": { "name": "settings" } }),
-            _ => {
-                let claim = &rng.pick(&claims)["metadata"]["name"];
-                json!({ "name": name, "persistentVolumeClaim": { "claimName": claim } })
+    /// A volume by a claim that others may use too.
+    fn claimed(&self, rng: &mut Rng, name: &str, who: Mounter<'_>) -> Value {
+        let kind = match rng.below(100) {
+            _ if who.runs => Kind::Bound,
+            0..=69 => Kind::Waits,
+            70..=96 => Kind::Bound,
+            97 | 98 => Kind::Wrong,
+            _ => return json!({ "name": name, "persistentVolumeClaim": { "claimName": "no-such-claim" } }),
+        };
+        let ours =
+            |(of, claim): &&(Kind, Value)| *of == kind && claim["metadata"]["namespace"] == who.namespace;
+        let claims: Vec<&(Kind, Value)> = self.claims.iter().filter(ours).collect();
+        match claims.get(rng.index(claims.len().max(1))) {
+            Some((_, claim)) => {
+                json!({ "name": name, "persistentVolumeClaim": { "claimName": claim["metadata"]["name"] } })
             }
-        });
+            None => json!({ "name": name, "configMap": { "name": "settings" } }),
+        }
     }
-    volumes
+
+    /// A volume that comes and goes with the pod: its claim is made by a controller, which may be late.
+    fn ephemeral(&mut self, rng: &mut Rng, name: &str, nodes: &[Plot], who: Mounter<'_>) -> Value {
+        let mut claim = claims::claim(rng, who.namespace, &format!("{}-{name}", who.name), FAST);
+        claim["spec"]["accessModes"] = json!(["ReadWriteOnce"]);
+        let template = json!({ "spec": claim["spec"] });
+        let owner = |uid: &str| json!([{ "apiVersion": "v1", "kind": "Pod", "name": who.name, "uid": uid, "controller": true }]);
+        claim["metadata"]["ownerReferences"] = owner(who.uid);
+        if who.runs || rng.chance(30) {
+            self.bind(rng, &mut claim, nodes);
+        }
+        match rng.below(20) {
+            0 | 1 if !who.runs => {}
+            // Of an earlier pod of the same name.
+            2 if !who.runs => {
+                claim["metadata"]["ownerReferences"] = owner(&rng.uid());
+                self.add(Kind::Owned, claim);
+            }
+            _ => self.add(Kind::Owned, claim),
+        }
+        json!({ "name": name, "ephemeral": { "volumeClaimTemplate": template } })
+    }
+}
+
+/// A disk that a pod names itself; few, so that pods want the same.
+fn disk(rng: &mut Rng, name: &str) -> Value {
+    let disk = format!("disk-{}", rng.below(2));
+    let read_only = rng.chance(40);
+    match rng.below(9) {
+        0 | 1 => json!({ "name": name, "gcePersistentDisk": { "pdName": disk, "readOnly": read_only } }),
+        2 | 3 => json!({ "name": name, "awsElasticBlockStore": { "volumeID": disk } }),
+        4 | 5 => json!({ "name": name, "iscsi": {
+            "targetPortal": "10.0.0.9:3260", "iqn": format!("iqn.2026-01.example:{disk}"), "lun": 0, "readOnly": read_only,
+        } }),
+        6 | 7 => {
+            let monitors =
+                rng.pick(&[["10.0.0.7", "10.0.0.8"], ["10.0.0.8", "10.0.0.9"], ["10.0.1.1", "10.0.1.2"]]);
+            json!({ "name": name, "rbd": {
+                "monitors": monitors, "image": disk, "pool": rng.pick(&["rbd", "rbd", "cold"]), "readOnly": read_only,
+            } })
+        }
+        _ => json!({ "name": name, "emptyDir": {} }),
+    }
+}
+
+fn image(rng: &mut Rng, name: &str) -> Value {
+    json!({ "name": name, "image": { "reference": rng.pick(&IMAGES).0, "pullPolicy": "IfNotPresent" } })
 }

@@ -5,12 +5,15 @@ use serde_json::{Map, Value, json};
 use super::labels::{NAMESPACES, POD_LABELS, labels};
 use super::rng::Rng;
 
-/// Kinds that pods are controlled by: the kind, its API version, and its place in the case format.
-const CONTROLLERS: [(&str, &str, &str); 3] = [
-    ("ReplicaSet", "apps/v1", "replicaSets"),
-    ("StatefulSet", "apps/v1", "statefulSets"),
-    ("ReplicationController", "v1", "replicationControllers"),
+/// Kinds that pods are controlled by: the kind, its API version, its place in the case format, and the app of its pods.
+const CONTROLLERS: [(&str, &str, &str, &str); 3] = [
+    ("ReplicaSet", "apps/v1", "replicaSets", "web"),
+    ("StatefulSet", "apps/v1", "statefulSets", "db"),
+    ("ReplicationController", "v1", "replicationControllers", "cache"),
 ];
+
+/// When evictions were granted.
+const GRANTED: &str = "2026-01-31T12:00:00Z";
 
 /// All such objects, by kind.
 pub(super) fn objects(rng: &mut Rng) -> Vec<(&'static str, Vec<Value>)> {
@@ -20,21 +23,26 @@ pub(super) fn objects(rng: &mut Rng) -> Vec<(&'static str, Vec<Value>)> {
     };
     let mut objects = vec![("namespaces", NAMESPACES.iter().map(namespace).collect())];
     objects.push(("services", each(rng, "service", service)));
-    for (kind, _, place) in CONTROLLERS {
-        objects.push((
-            place,
-            each(rng, &kind.to_lowercase(), if kind == "ReplicationController" { plain } else { set }),
-        ));
+    for (kind, _, place, app) in CONTROLLERS {
+        let of_app = json!({ "app": app });
+        let selector =
+            if kind == "ReplicationController" { of_app } else { json!({ "matchLabels": of_app }) };
+        let set = |_: &mut Rng| json!({ "spec": { "selector": selector } });
+        objects.push((place, each(rng, &kind.to_lowercase(), set)));
     }
     objects.push(("podDisruptionBudgets", each(rng, "budget", budget)));
     objects
 }
 
-/// A reference to one of those controllers, or to a kind that is none, or nothing.
-pub(super) fn owner(rng: &mut Rng, namespace: &str) -> Option<Value> {
-    let (kind, version, _) = match rng.below(8) {
-        0 => ("Job", "batch/v1", ""),
-        1..=4 => *rng.pick(&CONTROLLERS),
+/// A reference to one of those controllers, or to a kind that is none, or nothing. A controller's pods have its labels.
+pub(super) fn owner(rng: &mut Rng, namespace: &str, labels: &mut Map<String, Value>) -> Option<Value> {
+    let (kind, version) = match rng.below(8) {
+        0 => ("Job", "batch/v1"),
+        1..=4 => {
+            let (kind, version, _, app) = *rng.pick(&CONTROLLERS);
+            labels.insert("app".to_owned(), json!(app));
+            (kind, version)
+        }
         _ => return None,
     };
     let name = format!("{}-{namespace}", kind.to_lowercase());
@@ -43,10 +51,10 @@ pub(super) fn owner(rng: &mut Rng, namespace: &str) -> Option<Value> {
 }
 
 /// One in most namespaces.
-fn each(rng: &mut Rng, prefix: &str, spec: fn(&mut Rng) -> Value) -> Vec<Value> {
+fn each(rng: &mut Rng, prefix: &str, spec: impl Fn(&mut Rng) -> Value) -> Vec<Value> {
     let mut all = Vec::new();
     for namespace in NAMESPACES {
-        if rng.chance(70) {
+        if rng.chance(75) {
             let name = format!("{prefix}-{namespace}");
             let mut object = spec(rng);
             object["metadata"] = json!({ "name": name, "namespace": namespace, "uid": rng.uid() });
@@ -56,27 +64,35 @@ fn each(rng: &mut Rng, prefix: &str, spec: fn(&mut Rng) -> Value) -> Vec<Value> 
     all
 }
 
-fn some_labels(rng: &mut Rng) -> Map<String, Value> {
-    labels(rng, &POD_LABELS, 40)
-}
-
+/// A service of some pods, or of whatever somebody else says: then it has no selector.
 fn service(rng: &mut Rng) -> Value {
-    json!({ "spec": { "selector": some_labels(rng) } })
+    let mut selected = labels(rng, &POD_LABELS[1..], 30);
+    if selected.is_empty() {
+        selected = labels(rng, &POD_LABELS[..1], 90);
+    }
+    if selected.is_empty() { json!({ "spec": {} }) } else { json!({ "spec": { "selector": selected } }) }
 }
 
-fn set(rng: &mut Rng) -> Value {
-    json!({ "spec": { "selector": { "matchLabels": some_labels(rng) } } })
-}
-
-fn plain(rng: &mut Rng) -> Value {
-    service(rng)
-}
-
+/// One in a namespace: of two about the same pod upstream counts down whichever its map gives it first, and perhaps only that.
 fn budget(rng: &mut Rng) -> Value {
-    json!({
-        "spec": { "selector": { "matchLabels": some_labels(rng) } },
+    let (key, values) = *rng.pick(&POD_LABELS);
+    let selector = match rng.below(12) {
+        // Matches nothing, whatever the API says.
+        0 => json!({}),
+        1..=4 => json!({ "matchExpressions": [{ "key": key, "operator": "Exists" }] }),
+        _ => json!({ "matchLabels": { key: rng.pick(values) } }),
+    };
+    let mut budget = json!({
+        "spec": { "selector": selector },
         "status": {
-            "disruptionsAllowed": rng.below(3), "currentHealthy": 1, "desiredHealthy": 1, "expectedPods": 1,
+            "disruptionsAllowed": rng.pick(&[0, 0, 0, 1, 2]), "currentHealthy": 1, "desiredHealthy": 1, "expectedPods": 1,
         },
-    })
+    });
+    if rng.chance(20) {
+        // The eviction of these was granted already.
+        let pods: Map<String, Value> =
+            (0..40).step_by(3).map(|number| (format!("there-{number:03}"), json!(GRANTED))).collect();
+        budget["status"]["disruptedPods"] = json!(pods);
+    }
+    budget
 }

@@ -1,0 +1,98 @@
+//! Persistent volumes: where they can be used, and what they are bound to.
+
+use serde_json::{Map, Value, json};
+
+use super::csi::{DRIVER, FAST, LOCAL, OTHER};
+use super::labels::{BETA_ZONE, HOSTNAME, ZONE};
+use super::nodes::Plot;
+use super::rng::Rng;
+
+/// A volume that nobody has claimed yet. `number` makes its size one of a kind: of two that are equal upstream takes
+/// whichever its map gives it first.
+pub(super) fn spare(rng: &mut Rng, number: usize, nodes: &[Plot]) -> Value {
+    let class = *rng.pick(&[LOCAL, LOCAL, LOCAL, FAST, OTHER]);
+    let mut volume = volume(rng, &format!("spare-{number}"), number, class, nodes);
+    match rng.below(16) {
+        0 => volume["metadata"]["deletionTimestamp"] = json!("2026-01-31T12:00:00Z"),
+        1 => volume["spec"]["volumeMode"] = json!("Block"),
+        2 => volume["spec"]["accessModes"] = json!(["ReadWriteOncePod"]),
+        3 => {
+            volume["spec"]["claimRef"] = json!({ "namespace": "shop", "name": "gone", "uid": rng.uid() });
+            volume["status"]["phase"] = json!("Released");
+        }
+        _ => {}
+    }
+    volume
+}
+
+/// Binds claim and volume to each other, both ways and for good.
+pub(super) fn bound(rng: &mut Rng, number: usize, claim: &mut Value, nodes: &[Plot]) -> Value {
+    let name = format!("pv-{number}");
+    claim["spec"]["volumeName"] = json!(name);
+    claim["metadata"]["annotations"] = json!({ "pv.kubernetes.io/bind-completed": "yes" });
+    claim["status"] = json!({ "phase": "Bound" });
+    let class = claim["spec"]["storageClassName"].as_str().unwrap_or_default();
+    let mut volume = volume(rng, &name, number, class, nodes);
+    volume["spec"]["claimRef"] = reference(claim);
+    volume["spec"]["accessModes"] = claim["spec"]["accessModes"].clone();
+    volume["status"]["phase"] = json!("Bound");
+    volume
+}
+
+/// A reference to a claim as a volume has it.
+pub(super) fn reference(claim: &Value) -> Value {
+    let meta = &claim["metadata"];
+    json!({ "namespace": meta["namespace"], "name": meta["name"], "uid": meta["uid"] })
+}
+
+fn volume(rng: &mut Rng, name: &str, number: usize, class: &str, nodes: &[Plot]) -> Value {
+    let plot = rng.pick(nodes);
+    let size = (rng.between(5, 60) << 10) + number as u64;
+    let mut spec = json!({
+        "accessModes": ["ReadWriteOnce", "ReadWriteMany"],
+        "capacity": { "storage": format!("{size}Mi") },
+        "persistentVolumeReclaimPolicy": "Delete",
+        "storageClassName": class,
+        "volumeMode": "Filesystem",
+    });
+    if class == LOCAL {
+        spec["local"] = json!({ "path": "/disk" });
+    } else {
+        spec["csi"] = json!({ "driver": DRIVER, "volumeHandle": name });
+    }
+    if let Some((key, value)) = pinned(rng, class, plot) {
+        let term = json!({ "matchExpressions": [{ "key": key, "operator": "In", "values": [value] }] });
+        spec["nodeAffinity"] = json!({ "required": { "nodeSelectorTerms": [term] } });
+    }
+    json!({
+        "metadata": { "name": name, "uid": rng.uid(), "labels": place(rng, class, plot) },
+        "spec": spec,
+        "status": { "phase": "Available" },
+    })
+}
+
+/// The one label of nodes on which the volume can be used.
+fn pinned<'a>(rng: &mut Rng, class: &str, plot: &'a Plot) -> Option<(&'static str, &'a str)> {
+    let host = Some((HOSTNAME, plot.name.as_str()));
+    if class == LOCAL {
+        return host;
+    }
+    match (rng.below(10), &plot.zone) {
+        (0, _) => host,
+        (1 | 2, Some(zone)) => Some((ZONE, zone.as_str())),
+        _ => None,
+    }
+}
+
+/// Labels, which before there was node affinity said where a volume is: in one zone, or in several.
+fn place(rng: &mut Rng, class: &str, plot: &Plot) -> Map<String, Value> {
+    let mut labels = Map::new();
+    if rng.chance(50) {
+        labels.insert("media".to_owned(), json!(rng.pick(&["ssd", "hdd"])));
+    }
+    let Some(zone) = plot.zone.as_ref().filter(|_| class != LOCAL && rng.chance(95)) else { return labels };
+    let key = if rng.chance(25) { BETA_ZONE } else { ZONE };
+    let several = format!("{zone}__z{}", rng.below(4));
+    labels.insert(key.to_owned(), json!(if rng.chance(30) { &several } else { zone }));
+    labels
+}
