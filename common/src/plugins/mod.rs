@@ -1,5 +1,6 @@
 //! The plugins, one folder each: what it asks, the rule as a pure function, a table of cases.
 
+pub mod default_preemption;
 mod kit;
 pub mod node_name;
 pub mod node_resources;

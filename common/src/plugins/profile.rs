@@ -1,7 +1,9 @@
 //! From a profile of the configuration to the plugins that run, and what of it is not served yet.
 
 use super::kit::Kit;
-use super::{node_name, node_resources, node_unschedulable, reservation, taint_toleration};
+use super::{
+    default_preemption, node_name, node_resources, node_unschedulable, reservation, taint_toleration,
+};
 use crate::config::{
     NodeAffinityArgs, NodeResourcesFitArgs, PluginArgs, PodTopologySpreadArgs, Point, Profile,
 };
@@ -27,6 +29,7 @@ pub fn registry(profile: &Profile) -> Registry {
 /// The plugin of this name. The extension points that it has here are those that `config` lets a file name.
 fn kit(name: &str, args: &PluginArgs) -> Option<Kit> {
     Some(match name {
+        "DefaultPreemption" => default_preemption::kit(args),
         "NodeName" => node_name::kit(args),
         "NodeUnschedulable" => node_unschedulable::kit(args),
         "TaintToleration" => taint_toleration::kit(args),
