@@ -1,8 +1,7 @@
 //! The words in which a scheduler says that a pod has no place: kube-scheduler's.
 
 use super::{NoFit, Refusal};
-use crate::framework::{Reason, Rejection, Trace};
-use std::collections::BTreeMap;
+use crate::framework::{Reason, Trace, histogram};
 use std::fmt;
 
 impl NoFit {
@@ -29,26 +28,6 @@ pub fn message(trace: &Trace) -> String {
     }
     let reasons = histogram(trace.nodes.iter().flat_map(|node| &node.rejections));
     format!("0/{nodes} nodes are available: {reasons}.")
-}
-
-/// Each reason with how often it was given. Sorted as text, number first, because upstream does.
-pub fn histogram<'r>(rejections: impl Iterator<Item = &'r Rejection>) -> String {
-    let mut kinds: Vec<(&Rejection, usize)> = Vec::new();
-    for rejection in rejections {
-        // Nodes mostly say the same as the one before.
-        match kinds.iter_mut().rev().find(|(known, _)| known.reason.reads_like(&rejection.reason)) {
-            Some((_, count)) => *count += 1,
-            None => kinds.push((rejection, 1)),
-        }
-    }
-    let mut counts: BTreeMap<String, usize> = BTreeMap::new();
-    for (rejection, count) in kinds {
-        *counts.entry(rejection.reason.to_string()).or_default() += count;
-    }
-    let mut reasons: Vec<String> =
-        counts.into_iter().map(|(reason, count)| format!("{count} {reason}")).collect();
-    reasons.sort();
-    reasons.join(", ")
 }
 
 impl fmt::Display for Refusal {

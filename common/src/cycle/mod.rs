@@ -14,7 +14,7 @@ mod scores;
 mod tests;
 
 pub use decision::{Decision, NoFit, Refusal};
-pub use message::{histogram, message};
+pub use message::message;
 pub use scores::{PluginScores, scores};
 
 use crate::cluster::{Asker, Ledger, Snapshot};
@@ -106,14 +106,7 @@ fn place(round: &Round<'_>, ledger: &Ledger, registry: &Registry) -> Decision {
 
 fn no_fit(round: &Round<'_>, registry: &Registry) -> Result<Decision, String> {
     let trace = trace(round, registry, Depth::First)?;
-    let failure = std::cell::RefCell::new(None);
-    let refit = |ledger: Ledger| {
-        round.refit(ledger).unwrap_or_else(|why| {
-            let reason = Reason::said_for_good(why.clone(), crate::framework::Cure::Node);
-            failure.replace(Some(why));
-            vec![Rejection::new("", reason)]
-        })
-    };
+    let refit = |ledger: Ledger| round.refit(ledger);
     let attempt = Attempt { asker: round.asker, world: round.world, trace: &trace, refit: &refit };
     let mut help = PostFiltered::default();
     // Without nodes there is nobody to ask for help.
@@ -123,10 +116,7 @@ fn no_fit(round: &Round<'_>, registry: &Registry) -> Result<Decision, String> {
             break;
         }
     }
-    match failure.into_inner() {
-        Some(why) => Err(why),
-        None => Ok(Decision::NoFit(Box::new(NoFit { trace, help }))),
-    }
+    Ok(Decision::NoFit(Box::new(NoFit { trace, help })))
 }
 
 /// What every node says about the pod.

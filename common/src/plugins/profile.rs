@@ -25,6 +25,7 @@ pub fn registry(profile: &Profile) -> Registry {
 fn kit(name: &str, args: &PluginArgs) -> Option<Kit> {
     Some(match name {
         "DefaultBinder" => super::default_binder::kit(args),
+        "DefaultPreemption" => super::default_preemption::kit(args),
         "InterPodAffinity" => super::inter_pod_affinity::kit(args),
         "NodeAffinity" => super::node_affinity::kit(args),
         "NodeDeclaredFeatures" => super::node_declared_features::kit(args),
