@@ -2,6 +2,7 @@
 
 pub mod balanced_allocation;
 pub mod default_binder;
+pub mod image_locality;
 mod kit;
 pub mod node_affinity;
 pub mod node_declared_features;

@@ -2,8 +2,9 @@
 
 use super::kit::Kit;
 use super::{
-    balanced_allocation, default_binder, node_affinity, node_declared_features, node_name, node_ports,
-    node_resources, node_unschedulable, priority_sort, reservation, scheduling_gates, taint_toleration,
+    balanced_allocation, default_binder, image_locality, node_affinity, node_declared_features, node_name,
+    node_ports, node_resources, node_unschedulable, priority_sort, reservation, scheduling_gates,
+    taint_toleration,
 };
 use crate::config::{PluginArgs, Point, Profile};
 use crate::framework::Registry;
@@ -29,6 +30,7 @@ pub fn registry(profile: &Profile) -> Registry {
 fn kit(name: &str, args: &PluginArgs) -> Option<Kit> {
     Some(match name {
         "DefaultBinder" => default_binder::kit(args),
+        "ImageLocality" => image_locality::kit(args),
         "NodeAffinity" => node_affinity::kit(args),
         "NodeDeclaredFeatures" => node_declared_features::kit(args),
         "NodeName" => node_name::kit(args),
@@ -90,7 +92,7 @@ mod tests {
         assert_eq!(filters(&registry), listed.map(|(_, name, _)| name).collect::<Vec<_>>());
         let listed = kits(Point::Score).into_iter().filter(|(kit, ..)| kit.score.is_some());
         assert_eq!(scores(&registry), listed.map(|(_, name, weight)| (name, weight)).collect::<Vec<_>>());
-        assert!(registry.filters.len() >= 7 && registry.scores.len() >= 3);
+        assert!(registry.filters.len() >= 8 && registry.scores.len() >= 6);
         assert!(registry.pre_enqueues.iter().any(|plugin| plugin.name() == "SchedulingGates"));
         assert_eq!(registry.queue_sort.as_ref().map(|plugin| plugin.name()), Some("PrioritySort"));
         assert_eq!(registry.binds.iter().map(|plugin| plugin.name()).collect::<Vec<_>>(), ["DefaultBinder"]);
