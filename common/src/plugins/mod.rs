@@ -4,6 +4,7 @@ pub mod balanced_allocation;
 mod claims;
 pub mod default_binder;
 pub mod default_preemption;
+pub mod image_locality;
 pub mod inter_pod_affinity;
 mod kit;
 pub mod node_affinity;

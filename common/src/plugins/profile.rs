@@ -26,6 +26,7 @@ fn kit(name: &str, args: &PluginArgs) -> Option<Kit> {
     Some(match name {
         "DefaultBinder" => super::default_binder::kit(args),
         "DefaultPreemption" => super::default_preemption::kit(args),
+        "ImageLocality" => super::image_locality::kit(args),
         "InterPodAffinity" => super::inter_pod_affinity::kit(args),
         "NodeAffinity" => super::node_affinity::kit(args),
         "NodeDeclaredFeatures" => super::node_declared_features::kit(args),
@@ -92,7 +93,7 @@ mod tests {
         assert_eq!(filters(&registry), listed.map(|(_, name, _)| name).collect::<Vec<_>>());
         let listed = kits(Point::Score).into_iter().filter(|(kit, ..)| kit.score.is_some());
         assert_eq!(scores(&registry), listed.map(|(_, name, weight)| (name, weight)).collect::<Vec<_>>());
-        assert!(registry.filters.len() >= 7 && registry.scores.len() >= 3);
+        assert!(registry.filters.len() >= 8 && registry.scores.len() >= 6);
         assert!(registry.pre_enqueues.iter().any(|plugin| plugin.name() == "SchedulingGates"));
         assert_eq!(registry.queue_sort.as_ref().map(|plugin| plugin.name()), Some("PrioritySort"));
         assert_eq!(registry.binds.iter().map(|plugin| plugin.name()).collect::<Vec<_>>(), ["DefaultBinder"]);
