@@ -64,7 +64,7 @@ pub const COMPARABLE: [&str; 18] = [
 ];
 
 /// How many differing cases are kept in full.
-const KEPT: usize = 5;
+const KEPT: usize = 60;
 
 /// Puts all batches to both sides.
 ///

@@ -26,7 +26,8 @@ pub(super) const EFFECTS: [&str; 4] = ["NoSchedule", "PreferNoSchedule", "Prefer
 /// Resources that only some nodes have.
 pub(super) const DEVICES: [&str; 3] = ["nvidia.com/gpu", "example.com/fpga", "hugepages-2Mi"];
 /// Features that nodes declare.
-const DECLARED: [&str; 2] = ["UserNamespacesHostNetworkSupport", "RestartAllContainersOnContainerExits"];
+/// Sorted, as the API server wants them.
+const DECLARED: [&str; 2] = ["RestartAllContainersOnContainerExits", "UserNamespacesHostNetworkSupport"];
 
 /// A node and its size.
 pub(super) struct Plot {
