@@ -2,6 +2,7 @@
 
 mod properties;
 mod refusals;
+mod same;
 
 use super::{Decision, Depth, PluginScores, judge, schedule, scores};
 use crate::cluster::NodeId;
