@@ -5,6 +5,7 @@ mod nominated;
 mod outcomes;
 mod properties;
 mod refusals;
+mod same;
 mod toys;
 
 use super::{Decision, Depth, PluginScores, judge, schedule, scores};

@@ -269,7 +269,12 @@ impl NodeBuilder {
 
 fn set(object: &mut Value, pointer: &str, value: Value) {
     let place = pointer.split('/').skip(1).fold(object, |place, part| match part.parse::<usize>() {
-        Ok(index) => &mut place[index],
+        Ok(index) => {
+            if place.as_array().is_some_and(|list| list.len() == index) {
+                push(place, Value::Null);
+            }
+            &mut place[index]
+        }
         Err(_) => &mut place[part.replace("~1", "/")],
     });
     *place = value;
