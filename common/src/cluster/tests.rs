@@ -72,5 +72,5 @@ fn books(
             (state, Some(pod)) => panic!("{state:?} by {pod:?}"),
         }
     };
-    snapshot.nodes().nth(0).unwrap().entries.iter().map(line).collect()
+    snapshot.nodes().next().unwrap().entries.iter().map(line).collect()
 }

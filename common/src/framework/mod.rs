@@ -23,7 +23,7 @@ pub use filter::{
 pub use histogram::histogram;
 pub use queue::{PreEnqueue, QueueSort, Queued};
 pub use registry::{Registry, RegistryId, Weighted};
-pub use score::{NodeScore, Normalise, PreScore, SCORE_MAX, Score, Scorer, score_ledger};
+pub use score::{NodeScore, Normalise, PreScore, Rescale, SCORE_MAX, Score, Scorer, score_ledger};
 pub use trace::{NodeTrace, Trace};
 pub use verdict::{Cure, Keeper, Numbers, Reason, Rejection, Verdict};
 

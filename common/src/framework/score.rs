@@ -9,6 +9,9 @@ pub const SCORE_MAX: i64 = 100;
 /// How well a node would suit the pod.
 pub type NodeScore<'c> = Box<dyn Fn(NodeId) -> i64 + 'c>;
 
+/// Changes the scores of these nodes in place.
+pub type Rescale<'c> = Box<dyn Fn(&[NodeId], &mut [i64]) + 'c>;
+
 /// Told which nodes are about to be scored.
 pub trait PreScore: Plugin {
     /// The nodes that can have the pod, in node order.
@@ -57,7 +60,7 @@ pub enum Normalise<'c> {
     /// The same upside down: the highest becomes 0. If all are 0 they become [`SCORE_MAX`].
     ByHighestReversed,
     /// In a way of its own: the scores of these nodes are changed in place.
-    With(Box<dyn Fn(&[NodeId], &mut [i64]) + 'c>),
+    With(Rescale<'c>),
 }
 
 /// The scorer that reads its score off the books of the node.

@@ -129,7 +129,7 @@ impl Core {
             return Ok(Outcome { pre_enqueue, ..Outcome::default() });
         }
         let world = self.cluster.snapshot(Timestamp::UNIX_EPOCH);
-        match self::steps(&world.asker(pod), &world, &self.steps, all) {
+        match step_by_step(&world.asker(pod), &world, &self.steps, all) {
             Err(error) => Ok(Outcome { error: Some(error), ..Outcome::default() }),
             Ok((trace, mut nodes)) => {
                 let nodes = self.order.iter().filter_map(|name| nodes.remove(name)).collect();
@@ -153,7 +153,7 @@ fn held_back(pod: &Pod, registry: &Registry) -> Vec<Verdict> {
 }
 
 /// What every node says, what every filter says of every node, and every score.
-fn steps(
+fn step_by_step(
     asker: &Asker<'_>,
     world: &Snapshot<'_>,
     registry: &Registry,

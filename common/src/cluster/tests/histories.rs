@@ -130,7 +130,7 @@ fn histories_reach_every_fate() {
         for step in &steps {
             town.live(step);
             let snapshot = town.cluster.snapshot(at(town.now));
-            seen.extend(snapshot.nodes().nth(0).unwrap().entries.iter().map(|entry| entry.state.as_str()));
+            seen.extend(snapshot.nodes().next().unwrap().entries.iter().map(|entry| entry.state.as_str()));
         }
     }
     assert_eq!(seen.into_iter().collect::<Vec<_>>(), ["Expired", "Held", "Occupied", "Short", "Taken"]);

@@ -128,9 +128,9 @@ fn malformed_ones_are_in_no_books() {
         node("n1").annotation(&key("cpu"), "-1").annotation(&key("gpu"), "1").annotation("reserve.", "");
     let mut cluster = world().node(poison).cluster();
     let snapshot = cluster.snapshot(now());
-    assert!(snapshot.nodes().nth(0).unwrap().entries.is_empty());
+    assert!(snapshot.nodes().next().unwrap().entries.is_empty());
     let stranger = pod("p").cpu("4").build();
-    let room = snapshot.nodes().nth(0).unwrap().room_for(&snapshot.asker(&stranger));
+    let room = snapshot.nodes().next().unwrap().room_for(&snapshot.asker(&stranger));
     assert_eq!(room.free(&ResourceName::Cpu), 4000);
 }
 

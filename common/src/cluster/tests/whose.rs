@@ -152,7 +152,7 @@ fn reservations_yield_by_rank() {
 fn room(kept: &[ReservationBuilder], pod: &PodBuilder) -> (i64, Option<String>) {
     let mut cluster = town(kept).cluster();
     let (snapshot, pod) = (cluster.snapshot(now()), pod.build());
-    let room = snapshot.nodes().nth(0).unwrap().room_for(&snapshot.asker(&pod));
+    let room = snapshot.nodes().next().unwrap().room_for(&snapshot.asker(&pod));
     let seat = room.own.map(|id| id.seat.as_ref().map_or("plain", |seat| seat.as_str()).to_owned());
     (room.free(&ResourceName::Cpu), seat)
 }
