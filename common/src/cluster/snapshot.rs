@@ -3,7 +3,7 @@
 use super::ledger::Ledger;
 use super::nodes::NodeId;
 use super::whose::Asker;
-use super::{Catalog, Cluster, Owners};
+use super::{Catalog, Choices, Cluster, Owners};
 use crate::model::ids::NodeName;
 use crate::model::owner::Owner;
 use crate::model::{Pod, PodKey, Uid};
@@ -88,6 +88,11 @@ impl<'w> Snapshot<'w> {
     /// The objects of every other kind.
     pub fn catalog(&self) -> &'w Catalog {
         &self.cluster.catalog
+    }
+
+    /// What was decided about volumes and is not carried out yet.
+    pub fn choices(&self) -> &'w Choices {
+        &self.cluster.choices
     }
 
     /// The nodes with reservations.

@@ -9,6 +9,7 @@ pub mod node_volume_limits;
 mod profile;
 pub mod reservation;
 pub mod taint_toleration;
+pub mod volume_binding;
 pub mod volume_restrictions;
 pub mod volume_zone;
 

@@ -3,7 +3,7 @@
 use super::kit::Kit;
 use super::{
     node_name, node_resources, node_unschedulable, node_volume_limits, reservation, taint_toleration,
-    volume_restrictions, volume_zone,
+    volume_binding, volume_restrictions, volume_zone,
 };
 use crate::config::{
     NodeAffinityArgs, NodeResourcesFitArgs, PluginArgs, PodTopologySpreadArgs, Point, Profile,
@@ -35,6 +35,7 @@ fn kit(name: &str, args: &PluginArgs) -> Option<Kit> {
         "TaintToleration" => taint_toleration::kit(args),
         "NodeResourcesFit" => node_resources::kit(args),
         "NodeVolumeLimits" => node_volume_limits::kit(args),
+        "VolumeBinding" => volume_binding::kit(args),
         "VolumeRestrictions" => volume_restrictions::kit(args),
         "VolumeZone" => volume_zone::kit(args),
         "Reservation" => reservation::kit(args),

@@ -25,13 +25,7 @@ pub(crate) async fn run(args: &Explain, session: &Session) -> Result<(), Failure
     let registry = if obeyed { default_registry() } else { without_reservations() };
     let answer = answer(&pod, &snapshot, &registry)?;
     let asker = snapshot.asker(&pod);
-    let report = Report {
-        asker: &asker,
-        snapshot: &snapshot,
-        answer: &answer,
-        obeyed,
-        now,
-    };
+    let report = Report { asker: &asker, snapshot: &snapshot, answer: &answer, obeyed, now };
     printer::out(&render(&report))?;
     if answer.is_no_fit(obeyed) { Err(Failure::silent(Exit::NoFit)) } else { Ok(()) }
 }

@@ -75,13 +75,7 @@ fn explain(pod: &Pod, obeyed: bool) -> String {
         Some(refusal) => Answer::Refused(refusal),
         None => Answer::Judged(cycle::judge(&asker, &snapshot, &registry, Depth::All).unwrap()),
     };
-    render(&Report {
-        asker: &asker,
-        snapshot: &snapshot,
-        answer: &answer,
-        obeyed,
-        now: now(),
-    })
+    render(&Report { asker: &asker, snapshot: &snapshot, answer: &answer, obeyed, now: now() })
 }
 
 fn waiting(cpu: &str) -> Pod {
