@@ -153,7 +153,7 @@ impl Stream {
         let decision = schedule(&pod, &self.cluster.snapshot(NOW), &self.registry);
         let decided = cpu_time();
         check(&mut self.cluster, &pod, &decision);
-        let Decision::Place { node, seat } = decision else { panic!("{decision:?}") };
+        let Decision::Place { node, seat, .. } = decision else { panic!("{decision:?}") };
         let again = cpu_time();
         self.cluster.assume(&key, Assumed { uid: pod.uid.clone(), node, seat, since: NOW });
         let took = decided.saturating_sub(before) + cpu_time().saturating_sub(again);

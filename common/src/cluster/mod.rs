@@ -12,6 +12,7 @@
 //! Knows nothing of: the API server, the queue, what a plugin would say.
 
 mod catalog;
+mod choices;
 mod column;
 mod domains;
 pub mod event;
@@ -33,6 +34,7 @@ mod tests;
 pub mod whose;
 
 pub use catalog::Catalog;
+pub use choices::Choices;
 pub use column::{Column, PerNode};
 pub use domains::{Domains, Edition};
 pub use event::{Change, Event, Seen};
@@ -47,6 +49,7 @@ pub use whose::Asker;
 
 use crate::model::ids::{NodeName, PodKey, Text, Uid};
 use crate::model::owner::{Owner, OwnerKind};
+use crate::model::storage::VolumeChoice;
 use crate::model::{Pod, ReservationId};
 use jiff::Timestamp;
 use memo::Memo;
@@ -76,6 +79,7 @@ pub struct Cluster {
     now: Timestamp,
     listed: BTreeSet<Listed>,
     catalog: Catalog,
+    choices: Choices,
     shared: Shared,
     memo: Memo,
 }
@@ -179,9 +183,28 @@ impl Cluster {
         self.enter(pod);
     }
 
+    /// Notes which volumes the pod under `key` is to have, which must be assumed on its node. Nobody else gets them from
+    /// now on, until the API server says otherwise.
+    pub fn choose(&mut self, key: &PodKey, uid: &Uid, volumes: Vec<VolumeChoice>) {
+        if let Some(pod) = self.assumed.get(key).filter(|assumed| assumed.uid == *uid)
+            && let Some(node) = &pod.node
+        {
+            self.choices.note(uid, node, volumes);
+        }
+    }
+
     /// Takes an assumption back, once it is known that the pod was not bound. Nothing happens if the assumption is
     /// about another pod of that name, or was confirmed meanwhile.
     pub fn forget(&mut self, key: &PodKey, uid: &Uid) -> Vec<Change> {
+        let freed = self.unassume(key, uid);
+        if !freed.is_empty() {
+            self.choices.forget(uid);
+        }
+        freed
+    }
+
+    /// The same, but what was chosen for the pod stays chosen.
+    fn unassume(&mut self, key: &PodKey, uid: &Uid) -> Vec<Change> {
         if self.assumed.get(key).is_none_or(|assumed| assumed.uid != *uid) {
             return Vec::new();
         }

@@ -2,6 +2,7 @@
 
 use super::{Change, Cluster, Event, Ledger, Listed, Seen};
 use crate::model::ids::{NodeName, PodKey, Uid};
+use crate::model::other::OtherKind;
 use crate::model::owner::{OwnerKind, Workload};
 use crate::model::{Node, Pod};
 use std::collections::BTreeSet;
@@ -23,7 +24,12 @@ impl Cluster {
                 self.listed.insert(Listed::Workloads(kind));
                 self.owners.cannot_read(kind);
             }
-            Event::Others(kind, seen) => self.catalog.apply(kind, seen, &mut changes),
+            Event::Others(kind, seen) => {
+                self.catalog.apply(kind, seen, &mut changes);
+                if matches!(kind, OtherKind::PersistentVolume | OtherKind::PersistentVolumeClaim) {
+                    self.choices.prune(&self.catalog);
+                }
+            }
             Event::OthersUnreadable(kind) => self.catalog.cannot_read(kind),
         }
         changes
@@ -147,8 +153,12 @@ impl Cluster {
 
     /// The binding of an assumed pod was seen: from now on the pod itself says where it is.
     fn confirm(&mut self, pod: &Pod, changes: &mut Vec<Change>) {
-        let freed = self.forget(&pod.key, &pod.uid);
+        let assumed = self.assumed_node(&pod.key, &pod.uid);
         // Bound by somebody else to another node: the room that was assumed for it is free again.
+        if assumed.is_some() && assumed != pod.node.as_ref() {
+            self.choices.forget(&pod.uid);
+        }
+        let freed = self.unassume(&pod.key, &pod.uid);
         changes.extend(freed.into_iter().filter(|change| match change {
             Change::RoomFreed(node) => pod.node.as_ref() != Some(node),
             _ => true,

@@ -4,7 +4,7 @@ use super::ledger::Ledger;
 use super::minders::Minders;
 use super::nodes::NodeId;
 use super::whose::Asker;
-use super::{Catalog, Cluster, Owners};
+use super::{Catalog, Choices, Cluster, Owners};
 use crate::model::ids::NodeName;
 use crate::model::owner::Owner;
 use crate::model::{Pod, PodKey, Uid};
@@ -99,6 +99,11 @@ impl<'w> Snapshot<'w> {
             (Some(supposed), Some(believed)) => minders.without(believed.minders).with(supposed.minders),
             _ => minders,
         }
+    }
+
+    /// What was decided about volumes and is not carried out yet.
+    pub fn choices(&self) -> &'w Choices {
+        &self.cluster.choices
     }
 
     /// The nodes with reservations.

@@ -4,6 +4,7 @@ use crate::framework::{PostFiltered, Rejection, Trace};
 use crate::model::ReservationId;
 use crate::model::ids::NodeName;
 use crate::model::pod::Feature;
+use crate::model::storage::VolumeChoice;
 
 /// Where a pod goes, or why nowhere.
 #[derive(Clone, Debug, PartialEq)]
@@ -14,6 +15,8 @@ pub enum Decision {
         node: NodeName,
         /// The reservation that it takes there, if that has a seat.
         seat: Option<ReservationId>,
+        /// What its claims get that have no volumes yet; to be carried out before it is bound.
+        volumes: Vec<VolumeChoice>,
     },
     /// No node can have it.
     NoFit(Box<NoFit>),

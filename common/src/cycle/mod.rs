@@ -101,7 +101,7 @@ fn place(round: &Round<'_>, ledger: &Ledger, registry: &Registry) -> Decision {
             }
         }
     }
-    Decision::Place { node: ledger.node.name.clone(), seat: reserved.seat }
+    Decision::Place { node: ledger.node.name.clone(), seat: reserved.seat, volumes: reserved.volumes }
 }
 
 fn no_fit(round: &Round<'_>, registry: &Registry) -> Result<Decision, String> {

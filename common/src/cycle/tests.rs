@@ -96,8 +96,11 @@ fn a_replacement_goes_home_and_takes_its_seat() {
     let town = world().workload(&owner).workload(&set).node(node("n1").cpu("64")).node(home);
     let replica = pod("web-2").cpu("1").owned_by(&set);
     let decision = decide(town.clone(), &replica);
-    assert_eq!(decision, Decision::Place { node: "n2".into(), seat: Some(kept.id()) });
-    assert_eq!(decide(town, &pod("x").cpu("1")), Decision::Place { node: "n1".into(), seat: None });
+    assert_eq!(decision, Decision::Place { node: "n2".into(), seat: Some(kept.id()), volumes: vec![] });
+    assert_eq!(
+        decide(town, &pod("x").cpu("1")),
+        Decision::Place { node: "n1".into(), seat: None, volumes: vec![] }
+    );
 }
 
 #[test]
@@ -105,7 +108,7 @@ fn the_plain_form_is_used_without_a_stamp() {
     let owner = deployment("web");
     let town = world().workload(&owner).node(node("n1").reserves(crate::testing::plain(&owner.uid).cpu("4")));
     let replica = pod("web-2").cpu("4").owned_by(&owner);
-    assert_eq!(decide(town, &replica), Decision::Place { node: "n1".into(), seat: None });
+    assert_eq!(decide(town, &replica), Decision::Place { node: "n1".into(), seat: None, volumes: vec![] });
 }
 
 #[test]

@@ -3,6 +3,7 @@
 use super::{Plugin, Rejection};
 use crate::cluster::{Asker, Ledger, Snapshot};
 use crate::model::ReservationId;
+use crate::model::storage::VolumeChoice;
 use std::time::Duration;
 
 /// Takes note of what the pod is about to use up, apart from room.
@@ -27,13 +28,16 @@ pub trait Reserve: Plugin {
 pub struct Reserved {
     /// The reservation that it takes, if that has a seat.
     pub seat: Option<ReservationId>,
+    /// What its claims get that have no volumes yet.
+    pub volumes: Vec<VolumeChoice>,
 }
 
 impl Reserved {
     /// Both together.
     #[must_use]
-    pub fn and(self, other: Self) -> Self {
-        Self { seat: self.seat.or(other.seat) }
+    pub fn and(mut self, other: Self) -> Self {
+        self.volumes.extend(other.volumes);
+        Self { seat: self.seat.or(other.seat), volumes: self.volumes }
     }
 }
 

@@ -20,6 +20,7 @@ mod profile;
 pub mod reservation;
 pub mod scheduling_gates;
 pub mod taint_toleration;
+pub mod volume_binding;
 pub mod volume_restrictions;
 pub mod volume_zone;
 

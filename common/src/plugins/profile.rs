@@ -41,6 +41,7 @@ fn kit(name: &str, args: &PluginArgs) -> Option<Kit> {
         "Reservation" => super::reservation::kit(args),
         "SchedulingGates" => super::scheduling_gates::kit(args),
         "TaintToleration" => super::taint_toleration::kit(args),
+        "VolumeBinding" => super::volume_binding::kit(args),
         "VolumeRestrictions" => super::volume_restrictions::kit(args),
         "VolumeZone" => super::volume_zone::kit(args),
         _ => return None,

@@ -150,7 +150,7 @@ impl Scheduler {
             let Some(registry) = self.profiles.get(&pod.spec.scheduler_name) else { continue };
             let decision = cycle::schedule(&pod, &self.cluster.snapshot(now.wall), registry);
             match decision {
-                Decision::Place { node, seat } => effects.push(self.place(&pod, node, seat, now)),
+                Decision::Place { node, seat, .. } => effects.push(self.place(&pod, node, seat, now)),
                 Decision::NoFit(no_fit) => {
                     // A new node may help, whatever the others lack; there may be no others.
                     let cures = no_fit.trace.cures().into_iter().chain([Cure::Node]).collect();

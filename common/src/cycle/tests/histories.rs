@@ -173,7 +173,7 @@ impl Town {
             return;
         }
         let decision = schedule(&guest, &self.cluster.snapshot(at(self.now)), registry);
-        if let Decision::Place { node, seat } = decision {
+        if let Decision::Place { node, seat, .. } = decision {
             let assumed = Assumed { uid: guest.uid.clone(), node, seat, since: at(self.now) };
             self.cluster.assume(&guest.key, assumed);
         }

@@ -100,7 +100,7 @@ fn who_has_found_another_place_no_longer_waits_for_this_one() {
         let again = schedule(&asks, &cluster.snapshot(now()), &registry);
         (found, again)
     };
-    let at = |node: &str| Decision::Place { node: node.into(), seat: None };
+    let at = |node: &str| Decision::Place { node: node.into(), seat: None, volumes: Vec::new() };
     assert_eq!(place("n2"), (at("n1"), at("n2")));
     assert_eq!(place("n1"), (at("n2"), at("n2")), "it is there, and then nominated again");
 }

@@ -109,7 +109,7 @@ proptest! {
         let pod = build("new", drawn).build();
         let mut cluster = town.pod(pod.clone()).cluster();
         let decision = schedule(&pod, &cluster.snapshot(now()), &default_registry());
-        if let Decision::Place { node, seat } = decision {
+        if let Decision::Place { node, seat, .. } = decision {
             let assumed = Assumed { uid: pod.uid.clone(), node: node.clone(), seat: seat.clone(), since: now() };
             cluster.assume(&pod.key, assumed);
             assert!(fits(&mut cluster, &pod, node.as_str()));

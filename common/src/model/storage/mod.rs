@@ -1,6 +1,7 @@
 //! Storage as scheduling sees it: what pods claim, what there is, and which nodes can reach and attach how much.
 
 pub mod attachment;
+pub mod choice;
 pub mod claim;
 pub mod class;
 pub mod csi;
@@ -9,6 +10,7 @@ pub mod mode;
 pub mod volume;
 
 pub use attachment::VolumeAttachment;
+pub use choice::{ChosenVolume, VolumeChoice};
 pub use claim::{ClaimPhase, PersistentVolumeClaim};
 pub use class::{BindingMode, StorageClass, TopologyRequirement};
 pub use csi::{CsiDriver, CsiNode, CsiNodeDriver, CsiStorageCapacity};

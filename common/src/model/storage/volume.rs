@@ -105,11 +105,16 @@ pub enum InTreePlugin {
 impl PersistentVolume {
     /// Whether it is for `claim`, taken by it or kept for it.
     pub fn is_for(&self, claim: &PersistentVolumeClaim) -> bool {
-        self.claim.as_ref().is_some_and(|named| {
-            named.name == claim.meta.name
-                && named.namespace == claim.meta.namespace
-                && named.uid.as_ref().is_none_or(|uid| *uid == claim.meta.uid)
-        })
+        self.claim.as_ref().is_some_and(|named| named.means(claim))
+    }
+}
+
+impl ClaimRef {
+    /// Whether it is `claim` that is named.
+    pub fn means(&self, claim: &PersistentVolumeClaim) -> bool {
+        self.name == claim.meta.name
+            && self.namespace == claim.meta.namespace
+            && self.uid.as_ref().is_none_or(|uid| *uid == claim.meta.uid)
     }
 }
 

@@ -87,7 +87,7 @@ impl Reserve for Reservation {
         _world: &Snapshot<'_>,
     ) -> Result<Reserved, Rejection> {
         let own = ledger.room_for(asker).own;
-        Ok(Reserved { seat: own.filter(|id| id.seat.is_some()).cloned() })
+        Ok(Reserved { seat: own.filter(|id| id.seat.is_some()).cloned(), ..Reserved::default() })
     }
 }
 

@@ -1,0 +1,118 @@
+//! What is chosen for a pod is nobody else's, until the API server says otherwise.
+
+use super::{NONE, by_hand, late, plugin, town};
+use crate::cluster::{Assumed, Cluster, Event, Seen};
+use crate::framework::{Filter, Reserve, Verdict};
+use crate::model::Pod;
+use crate::model::ids::{PodKey, Uid};
+use crate::model::other::OtherKind;
+use crate::testing::{OtherBuilder, claim, now, pod, storage_class, volume};
+use serde_json::json;
+
+fn waiting(name: &str, claim: &str) -> Pod {
+    pod(name).volume(json!({ "name": "v", "persistentVolumeClaim": { "claimName": claim } })).build()
+}
+
+fn id(name: &str) -> (PodKey, Uid) {
+    let pod = pod(name).build();
+    (pod.key, pod.uid)
+}
+
+fn free(name: &str) -> OtherBuilder {
+    volume(name).class("late")
+}
+
+/// Decides that the pod goes to `n1`, with the volumes that it would get there.
+fn place(cluster: &mut Cluster, pod: &Pod) {
+    cluster.apply(Event::Pods(Seen::Applied(pod.clone())));
+    let snapshot = cluster.snapshot(now());
+    let ledger = snapshot.nodes().next().unwrap();
+    let chosen = plugin().reserve(&snapshot.asker(pod), ledger, &snapshot).unwrap();
+    assert_eq!(chosen.volumes.len(), 1);
+    let assumed = Assumed { uid: pod.uid.clone(), node: "n1".into(), seat: None, since: now() };
+    cluster.assume(&pod.key, assumed);
+    cluster.choose(&pod.key, &pod.uid, chosen.volumes);
+}
+
+/// The nodes that could have the pod.
+fn homes(cluster: &mut Cluster, pod: &Pod) -> Vec<String> {
+    let snapshot = cluster.snapshot(now());
+    let (asker, plugin) = (snapshot.asker(pod), plugin());
+    let ask = plugin.prepare(&asker, &snapshot).unwrap();
+    let fits = |id| match ask(id) {
+        Verdict::Fits => true,
+        Verdict::Rejects(found) => {
+            assert_eq!(found[0].reason.to_string(), NONE);
+            false
+        }
+        Verdict::Fails(why) => panic!("{why}"),
+    };
+    snapshot.nodes().filter(|ledger| fits(ledger.id)).map(|ledger| ledger.node.name.to_string()).collect()
+}
+
+#[test]
+fn a_chosen_volume_is_not_chosen_again() {
+    let town = town().with(by_hand()).with(late("one")).with(late("two")).with(free("pv"));
+    let mut cluster = town.cluster();
+    let (first, second) = (waiting("first", "one"), waiting("second", "two"));
+    assert_eq!(homes(&mut cluster, &second), ["n1", "n2"]);
+    place(&mut cluster, &first);
+    assert_eq!(homes(&mut cluster, &second), [""; 0]);
+    assert_eq!(homes(&mut cluster, &waiting("third", "one")), ["n1", "n2"], "the claim itself has it");
+    let (key, uid) = id("first");
+    cluster.forget(&key, &uid);
+    assert_eq!(homes(&mut cluster, &second), ["n1", "n2"]);
+}
+
+#[test]
+fn a_choice_outlives_the_binding_until_the_volume_is_news() {
+    let town = town().with(by_hand()).with(late("one")).with(late("two")).with(free("pv"));
+    let mut cluster = town.cluster();
+    let second = waiting("second", "two");
+    place(&mut cluster, &waiting("first", "one"));
+    let bound = pod("first").version(2).on("n1").build();
+    cluster.apply(Event::Pods(Seen::Applied(bound)));
+    assert!(!cluster.is_assumed(&id("first").0));
+    assert_eq!(homes(&mut cluster, &second), [""; 0], "the volume has not said so yet");
+    let news =
+        |volume: OtherBuilder| Event::Others(OtherKind::PersistentVolume, Seen::Applied(volume.build()));
+    cluster.apply(news(free("pv").version(2)));
+    assert_eq!(homes(&mut cluster, &second), ["n1", "n2"], "somebody took it back");
+    cluster.apply(news(free("pv").version(3).claimed_by("one")));
+    assert_eq!(homes(&mut cluster, &second), [""; 0]);
+}
+
+#[test]
+fn who_is_bound_elsewhere_gives_back_what_was_chosen() {
+    let town = town().with(by_hand()).with(late("one")).with(late("two")).with(free("pv"));
+    let mut cluster = town.cluster();
+    place(&mut cluster, &waiting("first", "one"));
+    cluster.apply(Event::Pods(Seen::Applied(pod("first").version(2).on("n2").build())));
+    assert_eq!(homes(&mut cluster, &waiting("second", "two")), ["n1", "n2"]);
+}
+
+#[test]
+fn a_volume_that_is_to_be_made_is_made_for_one_node() {
+    let town = town().with(storage_class("late")).with(late("data"));
+    let mut cluster = town.cluster();
+    let second = waiting("second", "data");
+    assert_eq!(homes(&mut cluster, &second), ["n1", "n2"]);
+    place(&mut cluster, &waiting("first", "data"));
+    assert_eq!(homes(&mut cluster, &second), ["n1"]);
+    let news = claim("data").class("late").version(2).build();
+    cluster.apply(Event::Others(OtherKind::PersistentVolumeClaim, Seen::Applied(news)));
+    assert_eq!(homes(&mut cluster, &second), ["n1", "n2"], "the driver gave up");
+}
+
+#[test]
+fn nothing_is_chosen_for_whom_nothing_was_decided() {
+    let town = town().with(by_hand()).with(late("one")).with(late("two")).with(free("pv"));
+    let mut cluster = town.cluster();
+    let (key, uid) = id("first");
+    let first = waiting("first", "one");
+    let snapshot = cluster.snapshot(now());
+    let ledger = snapshot.nodes().next().unwrap();
+    let chosen = plugin().reserve(&snapshot.asker(&first), ledger, &snapshot).unwrap();
+    cluster.choose(&key, &uid, chosen.volumes);
+    assert_eq!(homes(&mut cluster, &waiting("second", "two")), ["n1", "n2"]);
+}
