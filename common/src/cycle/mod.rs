@@ -104,8 +104,21 @@ fn place(round: &Round<'_>, ledger: &Ledger, registry: &Registry) -> Decision {
     Decision::Place { node: ledger.node.name.clone(), seat: reserved.seat, volumes: reserved.volumes }
 }
 
+/// The node that the pod was nominated to was asked before all others, so that it has its own say although it was left
+/// out of the others, as upstream.
+fn hear_home(round: &Round<'_>, trace: &mut Trace) -> Result<(), String> {
+    let home = round.asker.pod.nominated.as_deref();
+    for node in trace.nodes.iter_mut().filter(|node| Some(&node.node) == home) {
+        if node.rejections.iter().any(|one| matches!(one.reason, Reason::LeftOut(_))) {
+            node.rejections = round.ask(node.id)?;
+        }
+    }
+    Ok(())
+}
+
 fn no_fit(round: &Round<'_>, registry: &Registry) -> Result<Decision, String> {
-    let trace = trace(round, registry, Depth::First)?;
+    let mut trace = trace(round, registry, Depth::First)?;
+    hear_home(round, &mut trace)?;
     let refit = |ledger: Ledger| round.refit(ledger);
     let attempt = Attempt { asker: round.asker, world: round.world, trace: &trace, refit: &refit };
     let mut help = PostFiltered::default();

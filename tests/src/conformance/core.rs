@@ -202,8 +202,6 @@ fn conclude(
             outcome.message = said;
         }
         Decision::NoFit(no_fit) => {
-            let message = cycle::message(&no_fit.trace);
-            ensure!(Some(&message) == said.as_ref(), "the cycle says {message:?}, its steps {said:?}");
             outcome.message = Some(no_fit.message());
             outcome.preemption = (!no_fit.trace.nodes.is_empty()).then(|| preemption(&no_fit.help));
         }

@@ -1,5 +1,7 @@
 //! Containers: requests, sidecars, ports, requests of the pod as a whole, and resizes under way.
 
+use std::collections::BTreeSet;
+
 use serde_json::{Map, Value, json};
 
 use super::mix::Mix;
@@ -107,6 +109,22 @@ pub(super) fn on_host(spec: &mut Value) {
         let Some(containers) = spec.get_mut(kind).and_then(Value::as_array_mut) else { continue };
         for port in containers.iter_mut().filter_map(|one| one.pointer_mut("/ports/0")) {
             port["hostPort"] = port["containerPort"].clone();
+        }
+    }
+}
+
+/// Gives up the ports of the host that `taken` has under the same words: no kubelet would run the pod. Upstream's table
+/// of ports cannot tell two users of one from one.
+pub(super) fn yield_ports(spec: &mut Value, node: &str, taken: &mut BTreeSet<String>) {
+    for kind in ["containers", "initContainers"] {
+        let Some(containers) = spec.get_mut(kind).and_then(Value::as_array_mut) else { continue };
+        let ports = containers.iter_mut().filter_map(|one| one.get_mut("ports")?.as_array_mut());
+        for port in ports.flatten().filter(|port| port.get("hostPort").is_some()) {
+            let address = port["hostIP"].as_str().unwrap_or("0.0.0.0");
+            let words = format!("{node} {address} {} {}", port["protocol"], port["hostPort"]);
+            if !taken.insert(words) {
+                port.as_object_mut().map(|port| port.remove("hostPort"));
+            }
         }
     }
 }

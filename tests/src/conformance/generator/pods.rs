@@ -34,6 +34,7 @@ pub(super) fn existing(town: &mut Town, rng: &mut Rng, number: u64) -> Value {
         return pod;
     }
     pod["spec"]["nodeName"] = json!(node);
+    containers::yield_ports(&mut pod["spec"], &node, &mut town.ports);
     let phases =
         ["Running", "Running", "Running", "Running", "Running", "Running", "Pending", "Succeeded", "Failed"];
     pod["status"]["phase"] = json!(rng.pick(&phases));

@@ -24,6 +24,8 @@ pub(super) struct Town {
     pub(super) cleared: Vec<String>,
     /// The pod to be placed that will not have started when those after it are.
     pub(super) unstarted: u64,
+    /// The ports of the hosts that pods on them have.
+    pub(super) ports: BTreeSet<String>,
     /// Node, priority and start of pods on nodes.
     started: BTreeSet<(String, i64, u64)>,
     /// The pods that are there.
@@ -52,6 +54,7 @@ impl Town {
             crowded,
             cleared: Vec::new(),
             unstarted: rng.below(PODS_EACH),
+            ports: BTreeSet::new(),
             started: BTreeSet::new(),
             pods: Vec::new(),
         }
