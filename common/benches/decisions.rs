@@ -10,10 +10,11 @@ use common::plugins::default_registry;
 use criterion::Criterion;
 use std::cell::RefCell;
 use std::time::Duration;
-use town::{NOW, Stream, cluster, node, pod, timed};
+use town::{NOW, PODS_PER_NODE, Stream, bound, cpu_time, empty, node, pod, web};
 
 const SMALL: usize = 5_000;
 const LARGE: usize = 100_000;
+const SHAPES: usize = 64;
 
 /// One figure with the bar it has to stay under.
 struct Figure {
@@ -82,13 +83,12 @@ fn small(bench: &mut Criterion, figures: &Figures) {
         stream.place(|number| pod(number, 0), nothing)
     });
     figures.measure(bench, "5,000 nodes: default topology spread", micro(150), || {
-        stream.place(|number| special::replica(number), nothing)
+        stream.place(replica, nothing)
     });
-    figures.measure(bench, "5,000 nodes: required pod affinity", micro(150), || {
-        stream.place(|number| special::friend(number), nothing)
-    });
+    figures
+        .measure(bench, "5,000 nodes: required pod affinity", micro(150), || stream.place(friend, nothing));
     let (mut cluster, registry) = (stream.cluster, stream.registry);
-    let large = special::too_large();
+    let large = too_large();
     figures.measure(bench, "5,000 nodes: unschedulable pod with full reasons", micro(1_000), || {
         let (message, took) = timed(|| match schedule(&large, &cluster.snapshot(NOW), &registry) {
             Decision::NoFit(no_fit) => no_fit.message(),
@@ -104,6 +104,10 @@ fn large(bench: &mut Criterion, figures: &Figures) {
     let mut stream = Stream::new(cluster(LARGE), default_registry());
     let (sampled, registry) = (RefCell::new(0), default_registry());
     let decisions = RefCell::new(0_usize);
+    // Each shape is new once.
+    for number in 0..2 * SHAPES {
+        stream.place(|fresh| pod(fresh, number % SHAPES), nothing);
+    }
     figures.measure(bench, "100,000 nodes: 64 pod shapes interleaved", micro(100), || {
         *decisions.borrow_mut() += 1;
         let is_sampled = decisions.borrow().is_multiple_of(997);
@@ -113,7 +117,7 @@ fn large(bench: &mut Criterion, figures: &Figures) {
                 *sampled.borrow_mut() += 1;
             }
         };
-        stream.place(|number| pod(number, number % 64), check)
+        stream.place(|number| pod(number, number % SHAPES), check)
     });
     println!(
         "{} of {} decisions were compared with asking every plugin about every node: all agree",
@@ -130,17 +134,17 @@ fn changes(bench: &mut Criterion, figures: &Figures, mut cluster: Cluster) {
     let mut number = 1 << 40;
     let mut comes = |cluster: &mut Cluster| {
         number += 1;
-        let event = Event::Pods(Seen::Applied(town::bound(number, number % 64, number % LARGE)));
+        let event = Event::Pods(Seen::Applied(bound(number, number % SHAPES, number % LARGE)));
         timed(|| cluster.apply(event)).1
     };
     figures.measure(bench, "100,000 nodes: adding a pod", micro(5), || comes(&mut cluster));
     let mut gone = 0;
     figures.measure(bench, "100,000 nodes: removing a pod", micro(5), || {
         gone += 1;
-        if gone >= LARGE * town::PODS_PER_NODE {
+        if gone >= LARGE * PODS_PER_NODE {
             return Duration::ZERO;
         }
-        let event = Event::Pods(Seen::Deleted(town::bound(gone, gone % 64, gone % LARGE)));
+        let event = Event::Pods(Seen::Deleted(bound(gone, gone % 64, gone % LARGE)));
         timed(|| cluster.apply(event)).1
     });
     let mut turn = 0;
@@ -156,25 +160,38 @@ fn changes(bench: &mut Criterion, figures: &Figures, mut cluster: Cluster) {
 
 fn nothing(_: &mut Cluster, _: &Pod, _: &Decision) {}
 
-/// Pods that need more than their node's own books.
-mod special {
-    use super::Pod;
-    use super::town::pod;
-    use common::api;
+/// Of a ReplicaSet, whose pods are spread over hosts and zones by default.
+fn replica(number: usize) -> Pod {
+    web(number, "")
+}
 
-    /// Of a ReplicaSet whose pods are spread over hosts and zones by default.
-    pub(super) fn replica(number: usize) -> Pod {
-        pod(number, 1)
-    }
+/// Wants to be in a zone where pods of its kind are. It asks for no spreading of its own, so that affinity alone is
+/// measured on top of the default one.
+fn friend(number: usize) -> Pod {
+    let term =
+        r#"{"labelSelector":{"matchLabels":{"app":"web"}},"topologyKey":"topology.kubernetes.io/zone"}"#;
+    let required = "requiredDuringSchedulingIgnoredDuringExecution";
+    web(number, &format!(r#""affinity":{{"podAffinity":{{"{required}":[{term}]}}}},"#))
+}
 
-    /// Wants to be in the zone of the pods of its kind.
-    pub(super) fn friend(number: usize) -> Pod {
-        pod(number, 2)
-    }
+fn too_large() -> Pod {
+    let json = r#"{"metadata":{"name":"too-large","namespace":"default","uid":"x"},"spec":{"containers":[
+        {"name":"main","resources":{"requests":{"cpu":"1000"}}}]}}"#;
+    common::api::pod::pod(json).unwrap_or_else(|error| panic!("{error}"))
+}
 
-    pub(super) fn too_large() -> Pod {
-        let json = r#"{"metadata":{"name":"too-large","namespace":"default","uid":"x"},"spec":{"containers":[
-            {"name":"main","resources":{"requests":{"cpu":"1000"}}}]}}"#;
-        api::pod::pod(json).unwrap_or_else(|error| panic!("{error}"))
+/// A cluster of so many nodes with [`PODS_PER_NODE`] pods each, of 64 shapes.
+fn cluster(nodes: usize) -> Cluster {
+    let mut cluster = empty(nodes);
+    for number in 0..nodes * PODS_PER_NODE {
+        cluster.apply(Event::Pods(Seen::Applied(bound(number, number % SHAPES, number % nodes))));
     }
+    cluster
+}
+
+/// Runs `work` and says how much CPU time it took.
+fn timed<T>(work: impl FnOnce() -> T) -> (T, Duration) {
+    let before = cpu_time();
+    let result = work();
+    (result, cpu_time().saturating_sub(before))
 }

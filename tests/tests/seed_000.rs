@@ -14,6 +14,9 @@ use serde_json::json;
 use std::process::Output;
 use std::time::Duration;
 
+/// What a pod is told for which the only node has too little left.
+const FULL: &str = "0/1 nodes are available: 1 Insufficient cpu. preemption: 0/1 nodes are available: \
+                    1 No preemption victims found for incoming pod.";
 const NODE: &str = "zsj-dev-worker1-201";
 const SCHEDULER: &str = "test-scheduler";
 const OTHER_OWNER: &str = "a8f6f901-47c9-4475-b1f4-cac44597e173";
@@ -89,7 +92,7 @@ async fn room_reserved_for_another_owner_keeps_the_replacement_out_until_it_is_r
     typed(&cluster, &["annotate", "node", NODE, &format!("{key}=5000m")])?;
     let replacement = delete_and_find_replacement(&cluster).await?;
     let told = wait_until_told(&cluster, &testngx.selector).await?;
-    assert_eq!(told, "0/1 nodes are available: 1 Insufficient cpu.");
+    assert_eq!(told, FULL);
 
     typed(&cluster, &["get", "po"])?;
     let described = cluster
@@ -124,7 +127,7 @@ async fn room_reserved_for_testngx_is_there_when_it_comes_back_and_a_stranger_wa
     typed(&cluster, &["annotate", "node", NODE, &format!("{key}=5000m")])?;
     let stranger = cluster.deploy(deployment("stranger").cpu("1000m").scheduler(SCHEDULER)).await?;
     let told = wait_until_told(&cluster, &stranger.selector).await?;
-    assert_eq!(told, "0/1 nodes are available: 1 Insufficient cpu.");
+    assert_eq!(told, FULL);
 
     let replacement = delete_and_find_replacement(&cluster).await?;
     let running = cluster.wait_until_running(&testngx.selector, 1).await?;

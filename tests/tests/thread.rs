@@ -9,6 +9,9 @@ use serde_json::{Value, json};
 use std::process::Output;
 use std::time::Duration;
 
+/// What a pod is told for which the only node has too little left.
+const FULL: &str = "0/1 nodes are available: 1 Insufficient cpu. preemption: 0/1 nodes are available: \
+                    1 No preemption victims found for incoming pod.";
 const SCHEDULER: &str = "reserve-scheduler";
 const NOBODY: &str = "a8f6f901-47c9-4475-b1f4-cac44597e173";
 const SOON: Duration = Duration::from_secs(20);
@@ -150,7 +153,7 @@ async fn a_claimed_owner_opens_no_door() -> Result<()> {
             conditions.filter_map(|condition| condition.message.clone()).next_back().context("nothing yet")
         })
         .await?;
-    assert!(["collected", "0/1 nodes are available: 1 Insufficient cpu."].contains(&&*message), "{message}");
+    assert!(["collected", FULL].contains(&&*message), "{message}");
     let bound = cluster.audit().await?.to("pods/binding").named("forged");
     assert_eq!(bound.writes().len(), 0, "{bound:?}");
     Ok(())

@@ -1,33 +1,24 @@
 //! Clusters for benchmarks: nodes and pods as the API server would send them, decoded by the real decoders.
-#![expect(dead_code, reason = "each benchmark uses a part of it")]
 
 use common::api;
 use common::cluster::{Assumed, Cluster, Event, Seen};
 use common::cycle::{Decision, schedule};
 use common::framework::Registry;
-use common::model::owner::OwnerKind;
-use common::model::{Node, Pod, Workload};
+use common::model::{Node, OtherKind, OwnerKind, Pod, Workload};
 use jiff::Timestamp;
 use std::sync::Arc;
 use std::time::Duration;
 
 /// The moment at which benchmarks happen.
-pub const NOW: Timestamp = Timestamp::UNIX_EPOCH;
+pub(crate) const NOW: Timestamp = Timestamp::UNIX_EPOCH;
 
 /// How many pods sit on each node.
-pub const PODS_PER_NODE: usize = 10;
+pub(crate) const PODS_PER_NODE: usize = 10;
 
 /// The CPU time of this thread: what neighbours on the machine do does not count.
-pub fn cpu_time() -> Duration {
+pub(crate) fn cpu_time() -> Duration {
     let time = rustix::time::clock_gettime(rustix::time::ClockId::ThreadCPUTime);
     Duration::new(u64::try_from(time.tv_sec).unwrap_or(0), u32::try_from(time.tv_nsec).unwrap_or(0))
-}
-
-/// Runs `work` and says how much CPU time it took.
-pub fn timed<T>(work: impl FnOnce() -> T) -> (T, Duration) {
-    let before = cpu_time();
-    let result = work();
-    (result, cpu_time().saturating_sub(before))
 }
 
 /// A UID that is always the same for `kind` and `number`.
@@ -36,7 +27,7 @@ fn uid(kind: u32, number: usize) -> String {
 }
 
 /// A node of one of several sizes and pools, in one of eight zones, as a cloud makes them.
-pub fn node(number: usize) -> Node {
+pub(crate) fn node(number: usize) -> Node {
     let (size, zone, pool) = (number % 4, number % 8, number % 16);
     let cpu = [4, 8, 16, 32][size];
     let taint = if pool == 15 { r#"{"key":"dedicated","value":"batch","effect":"NoSchedule"}"# } else { "" };
@@ -62,7 +53,7 @@ pub fn node(number: usize) -> Node {
 }
 
 /// A pod of one of `shapes` shapes, of the Deployment of its shape, and waiting.
-pub fn pod(number: usize, shape: usize) -> Pod {
+pub(crate) fn pod(number: usize, shape: usize) -> Pod {
     let (cpu, memory) = (50 + 10 * (shape % 8), 64 + 32 * (shape % 5));
     let tolerations = match shape % 4 {
         3 => r#"{"key":"dedicated","operator":"Exists"},{"key":"spot","operator":"Exists"}"#,
@@ -89,34 +80,53 @@ pub fn pod(number: usize, shape: usize) -> Pod {
 }
 
 /// The same, bound to the node of that number.
-pub fn bound(number: usize, shape: usize, node: usize) -> Pod {
+pub(crate) fn bound(number: usize, shape: usize, node: usize) -> Pod {
     pod(number, shape).bound(format!("node-{node:06}").as_str().into(), None, Some(NOW))
 }
 
-/// A cluster of so many nodes with [`PODS_PER_NODE`] pods each, of 64 shapes.
-pub fn cluster(nodes: usize) -> Cluster {
-    let mut cluster = empty(nodes);
-    for number in 0..nodes * PODS_PER_NODE {
-        cluster.apply(Event::Pods(Seen::Applied(bound(number, number % 64, number % nodes))));
-    }
-    cluster
-}
-
 /// A cluster of so many nodes without pods.
-pub fn empty(nodes: usize) -> Cluster {
+pub(crate) fn empty(nodes: usize) -> Cluster {
     let mut cluster = Cluster::default();
     for kind in OwnerKind::ALL {
-        cluster.apply(Event::Workloads(kind, Seen::Relisted(Vec::<Workload>::new())));
+        let live = if kind == OwnerKind::ReplicaSet { vec![replica_set()] } else { Vec::new() };
+        cluster.apply(Event::Workloads(kind, Seen::Relisted(live)));
+    }
+    for kind in OtherKind::ALL {
+        cluster.apply(Event::Others(kind, Seen::Relisted(Vec::new())));
     }
     cluster.apply(Event::Nodes(Seen::Relisted((0..nodes).map(node).collect())));
     cluster.apply(Event::Pods(Seen::Relisted(Vec::new())));
     cluster
 }
 
+/// The ReplicaSet whose pods are spread by default: `web`.
+fn replica_set() -> Workload {
+    let json = format!(
+        r#"{{"metadata":{{"name":"web","namespace":"namespace-0","uid":"{}","resourceVersion":"1"}},
+        "spec":{{"selector":{{"matchLabels":{{"app":"web"}}}}}}}}"#,
+        uid(4, 0)
+    );
+    api::workload::workload(OwnerKind::ReplicaSet, &json).unwrap_or_else(|error| panic!("{error}: {json}"))
+}
+
+/// A waiting pod of that ReplicaSet, with what `spec` adds: members of a JSON object, each followed by a comma.
+pub(crate) fn web(number: usize, spec: &str) -> Pod {
+    let json = format!(
+        r#"{{"metadata":{{"name":"web-{number:08x}","namespace":"namespace-0","uid":"{uid}","resourceVersion":"1",
+        "labels":{{"app":"web"}},"ownerReferences":[{{"apiVersion":"apps/v1","kind":"ReplicaSet","name":"web",
+        "uid":"{owner}","controller":true}}]}},
+        "spec":{{{spec}"schedulerName":"reserve-scheduler","containers":[{{"name":"main",
+        "image":"registry.example.com/app-1:1","resources":{{"requests":{{"cpu":"50m","memory":"64Mi"}}}}}}]}}}}"#,
+        uid = uid(5, number),
+        owner = uid(4, 0),
+    );
+    api::pod::pod(&json).unwrap_or_else(|error| panic!("{error}: {json}"))
+}
+
 /// Pods that are placed one after the other; the oldest leave, so that the cluster stays as full as it was.
-pub struct Stream {
-    pub cluster: Cluster,
-    pub registry: Registry,
+pub(crate) struct Stream {
+    pub(crate) cluster: Cluster,
+    pub(crate) registry: Registry,
     placed: std::collections::VecDeque<Arc<Pod>>,
     next: usize,
 }
@@ -125,12 +135,12 @@ pub struct Stream {
 const STAYING: usize = 2_000;
 
 impl Stream {
-    pub fn new(cluster: Cluster, registry: Registry) -> Self {
+    pub(crate) fn new(cluster: Cluster, registry: Registry) -> Self {
         Self { cluster, registry, placed: std::collections::VecDeque::new(), next: 1 << 32 }
     }
 
     /// Places a pod made by `make` from its number, and says how much CPU time the decision took, assuming included.
-    pub fn place(
+    pub(crate) fn place(
         &mut self,
         make: impl Fn(usize) -> Pod,
         check: impl FnOnce(&mut Cluster, &Pod, &Decision),

@@ -3,8 +3,6 @@
 use super::ledger::Ledger;
 use super::nodes::NodeId;
 use super::snapshot::Snapshot;
-use crate::model::ids::Text;
-use std::collections::BTreeMap;
 use std::hash::Hash;
 use std::sync::Arc;
 
@@ -26,13 +24,6 @@ pub struct Column<V> {
     supposed: Option<(NodeId, V)>,
 }
 
-/// The values that nodes have for one label, each as a small number.
-#[derive(Clone, Debug, Default)]
-pub struct Domains {
-    numbers: BTreeMap<Text, u32>,
-    of: Vec<Option<u32>>,
-}
-
 impl<V: Default> Column<V> {
     /// The answer of `node`; `None` for a node that came later.
     pub fn get(&self, node: NodeId) -> Option<&V> {
@@ -46,37 +37,6 @@ impl<V: Default> Column<V> {
     pub fn iter(&self) -> impl Iterator<Item = (NodeId, &V)> {
         let ids = (0..self.values.len()).map(NodeId::new);
         ids.filter_map(|id| self.get(id).map(|value| (id, value)))
-    }
-}
-
-impl Domains {
-    /// The number of the value that `node` has for the label; `None` if it lacks the label.
-    pub fn of(&self, node: NodeId) -> Option<u32> {
-        self.of.get(node.index()).copied().flatten()
-    }
-
-    /// One more than the largest number.
-    pub fn len(&self) -> usize {
-        self.numbers.len()
-    }
-
-    /// Whether no node ever had the label.
-    pub fn is_empty(&self) -> bool {
-        self.numbers.is_empty()
-    }
-
-    fn set(&mut self, node: NodeId, value: Option<&str>) {
-        let number = value.map(|value| match self.numbers.get(value) {
-            Some(number) => *number,
-            None => {
-                let number = u32::try_from(self.numbers.len()).unwrap_or(u32::MAX);
-                self.numbers.insert(value.into(), number);
-                number
-            }
-        });
-        if let Some(place) = self.of.get_mut(node.index()) {
-            *place = number;
-        }
     }
 }
 
@@ -95,17 +55,4 @@ impl Snapshot<'_> {
         let supposed = self.supposed().map(|ledger| (ledger.id, question.read(ledger)));
         Column { values, supposed }
     }
-
-    /// The values that nodes have for the label `key`.
-    pub fn domains(&self, key: &Text) -> Arc<Domains> {
-        self.derive(DomainsOf(key.clone()), |domains: &mut Domains, changed| {
-            domains.of.resize(self.places(), None);
-            for id in changed {
-                domains.set(id, self.believed(id).and_then(|ledger| ledger.node.labels.get(key)));
-            }
-        })
-    }
 }
-
-#[derive(PartialEq, Eq, Hash)]
-struct DomainsOf(Text);

@@ -7,6 +7,7 @@
 //! The books say what is so, never that it fits: people can promise more than a node has.
 
 use super::Owners;
+use super::minders::Minders;
 use super::nodes::NodeId;
 use super::taken::{age, taken};
 use super::whose::Asker;
@@ -31,6 +32,8 @@ pub struct Ledger {
     pub used_non_zero: NonZero,
     /// The lowest priority among them; the highest there is if there are none.
     pub lowest_priority: i32,
+    /// How many of them mind who else is near.
+    pub minders: Minders,
     /// Its well-formed reservations, sorted by key.
     pub entries: Vec<Entry>,
 }
@@ -88,6 +91,7 @@ impl Ledger {
             used: Resources::default(),
             used_non_zero: NonZero::default(),
             lowest_priority: i32::MAX,
+            minders: Minders::default(),
             entries: Vec::new(),
         }
     }
@@ -112,6 +116,7 @@ impl Ledger {
             self.used.sub_assign(requests.counted());
             self.used_non_zero.cpu -= requests.non_zero_counted.cpu;
             self.used_non_zero.memory -= requests.non_zero_counted.memory;
+            self.minders = self.minders.without(Minders::of(&pod));
         }
         self.check();
         Some(pod)
@@ -153,6 +158,7 @@ impl Ledger {
         sum.cpu = sum.cpu.saturating_add(counts.cpu);
         sum.memory = sum.memory.saturating_add(counts.memory);
         self.lowest_priority = self.lowest_priority.min(pod.spec.priority);
+        self.minders = self.minders.with(Minders::of(pod));
     }
 
     fn recount(&mut self) {
@@ -168,7 +174,9 @@ impl Ledger {
         if cfg!(debug_assertions) {
             let mut again = self.clone();
             again.recount();
-            let sums = |ledger: &Self| (ledger.used.clone(), ledger.used_non_zero, ledger.lowest_priority);
+            let sums = |ledger: &Self| {
+                (ledger.used.clone(), ledger.used_non_zero, ledger.lowest_priority, ledger.minders)
+            };
             debug_assert_eq!(sums(self), sums(&again), "the books of {} are wrong", self.node.name);
         }
     }

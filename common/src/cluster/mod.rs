@@ -14,9 +14,11 @@
 mod catalog;
 mod choices;
 mod column;
+mod domains;
 pub mod event;
 pub mod ledger;
 mod memo;
+mod minders;
 mod nodes;
 mod owners;
 mod pods;
@@ -26,19 +28,23 @@ mod shared;
 pub mod snapshot;
 mod store;
 mod taken;
+mod tally;
 #[cfg(test)]
 mod tests;
 pub mod whose;
 
 pub use catalog::Catalog;
 pub use choices::Choices;
-pub use column::{Column, Domains, PerNode};
+pub use column::{Column, PerNode};
+pub use domains::{Domains, Edition};
 pub use event::{Change, Event, Seen};
 pub use ledger::{Ledger, State};
+pub use minders::Minders;
 pub use nodes::{BLOCK, NodeId};
 pub use owners::Owners;
 pub use snapshot::Snapshot;
 pub use store::Store;
+pub use tally::{Counts, PerDomain};
 pub use whose::Asker;
 
 use crate::model::ids::{NodeName, PodKey, Text, Uid};
@@ -67,6 +73,8 @@ pub struct Cluster {
     nominated: BTreeMap<NodeName, Vec<Arc<Pod>>>,
     /// The nodes with reservations.
     reserved: BTreeSet<NodeId>,
+    /// How many pods on nodes mind who else is near.
+    minders: Minders,
     /// The moment as of which the books are done.
     now: Timestamp,
     listed: BTreeSet<Listed>,
@@ -261,7 +269,9 @@ impl Cluster {
     /// Changes the books of a node, and what follows from them.
     fn change(&mut self, id: NodeId, change: impl FnOnce(&mut Ledger)) {
         if let Some(ledger) = self.nodes.change(id) {
+            let minders = ledger.minders;
             change(ledger);
+            self.minders = self.minders.without(minders).with(ledger.minders);
             ledger.settle(&self.owners, self.now);
             if ledger.entries.is_empty() {
                 self.reserved.remove(&id);

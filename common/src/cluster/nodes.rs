@@ -4,9 +4,12 @@
 //! whose node came or left has changed too.
 
 use super::ledger::Ledger;
+use super::pool::FixedHasher;
 use crate::model::Node;
 use crate::model::ids::NodeName;
+use hashbrown::HashTable;
 use std::collections::BTreeMap;
+use std::hash::BuildHasher;
 use std::sync::Arc;
 
 /// A node's place in the table.
@@ -23,7 +26,11 @@ const STEP: u64 = 1 << 24;
 #[derive(Debug, Default)]
 pub(super) struct Nodes {
     places: Vec<Place>,
+    /// In node order.
     by_name: BTreeMap<NodeName, NodeId>,
+    /// The same for those who know the name.
+    ids: HashTable<NodeId>,
+    hasher: FixedHasher,
     vacant: Vec<NodeId>,
     /// When the last node of each block changed.
     blocks: Vec<u64>,
@@ -54,7 +61,8 @@ impl NodeId {
 
 impl Nodes {
     pub(super) fn id(&self, name: &NodeName) -> Option<NodeId> {
-        self.by_name.get(name).copied()
+        let is_called = |id: &NodeId| self.get(*id).is_some_and(|ledger| ledger.node.name == *name);
+        self.ids.find(self.hasher.hash_one(Some(name)), is_called).copied()
     }
 
     pub(super) fn get(&self, id: NodeId) -> Option<&Ledger> {
@@ -117,6 +125,12 @@ impl Nodes {
             Some(vacant) => *vacant = place,
             None => self.places.push(place),
         }
+        let (hasher, places) = (&self.hasher, &self.places);
+        let hash = |id: &NodeId| {
+            let ledger = places.get(id.index()).and_then(|place| place.ledger.as_ref());
+            hasher.hash_one(ledger.map(|ledger| &ledger.node.name))
+        };
+        self.ids.insert_unique(hasher.hash_one(Some(&name)), id, hash);
         self.by_name.insert(name, id);
         self.touch(id);
         id
@@ -124,6 +138,9 @@ impl Nodes {
 
     pub(super) fn remove(&mut self, name: &NodeName) -> Option<Ledger> {
         let id = self.by_name.remove(name)?;
+        if let Ok(found) = self.ids.find_entry(self.hasher.hash_one(Some(name)), |known| *known == id) {
+            found.remove();
+        }
         self.touch(id);
         self.vacant.push(id);
         self.places.get_mut(id.index())?.ledger.take()

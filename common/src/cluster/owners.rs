@@ -76,6 +76,11 @@ impl Owners {
         found.filter(|owner| owner.uid == claim.uid)
     }
 
+    /// The workload of this kind and name, whichever UID it has.
+    pub fn named(&self, kind: OwnerKind, namespace: &Text, name: &Text) -> Option<&Workload> {
+        self.by_name.get(&(kind, namespace.clone(), name.clone()))
+    }
+
     /// The workload with this UID, for people who read a bare UID.
     pub fn by_uid(&self, uid: &crate::model::Uid) -> Option<&Workload> {
         self.by_name.values().find(|workload| workload.uid == *uid)

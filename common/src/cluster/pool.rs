@@ -1,5 +1,6 @@
 //! One copy of what many objects have in common: a template, a set of labels, an owner.
 
+use crate::model::labels::Label;
 use hashbrown::HashTable;
 use std::hash::{BuildHasher, BuildHasherDefault, DefaultHasher, Hash};
 use std::sync::Arc;
@@ -10,28 +11,46 @@ const LEN_MIN: usize = 1024;
 /// Hashes alike in every run.
 pub(super) type FixedHasher = BuildHasherDefault<DefaultHasher>;
 
+/// A value that clones share.
+pub(super) trait Handle: Clone + Hash + Eq {
+    /// How many clones there are.
+    fn holders(&self) -> usize;
+}
+
 /// A pool of shared values.
 pub(super) struct Pool<T> {
-    shared: HashTable<Arc<T>>,
+    shared: HashTable<T>,
     hasher: FixedHasher,
     /// At this size those that nobody else has any more are dropped.
     full: usize,
 }
 
-impl<T: Hash + Eq> Pool<T> {
+impl<T: Handle> Pool<T> {
     /// The value that equals `value`, which may be `value` itself.
-    pub(super) fn share(&mut self, value: Arc<T>) -> Arc<T> {
+    pub(super) fn share(&mut self, value: T) -> T {
         let hash = self.hasher.hash_one(&value);
-        if let Some(known) = self.shared.find(hash, |known| Arc::ptr_eq(known, &value) || **known == *value) {
-            return Arc::clone(known);
+        if let Some(known) = self.shared.find(hash, |known| *known == value) {
+            return known.clone();
         }
         if self.shared.len() >= self.full {
-            self.shared.retain(|known| Arc::strong_count(known) > 1);
+            self.shared.retain(|known| known.holders() > 1);
             self.full = (self.shared.len() * 2).max(LEN_MIN);
         }
         let hasher = &self.hasher;
-        self.shared.insert_unique(hash, Arc::clone(&value), |known| hasher.hash_one(known));
+        self.shared.insert_unique(hash, value.clone(), |known| hasher.hash_one(known));
         value
+    }
+}
+
+impl<T: ?Sized + Hash + Eq> Handle for Arc<T> {
+    fn holders(&self) -> usize {
+        Arc::strong_count(self)
+    }
+}
+
+impl Handle for Label {
+    fn holders(&self) -> usize {
+        self.holders()
     }
 }
 

@@ -67,6 +67,7 @@ impl Cluster {
         }
         if let Some(ledger) = self.nodes.remove(name) {
             self.reserved.remove(&ledger.id);
+            self.minders = self.minders.without(ledger.minders);
             if !ledger.pods.is_empty() {
                 self.homeless.insert(name.clone(), ledger.pods);
             }
@@ -101,6 +102,11 @@ impl Cluster {
             self.confirm(&pod, changes);
         }
         self.shared.share_pod(&mut pod);
+        // Its node's name is there already, mostly.
+        let known = pod.node.as_ref().and_then(|name| self.nodes.get(self.nodes.id(name)?));
+        if let Some(ledger) = known {
+            pod.node = Some(ledger.node.name.clone());
+        }
         let pod = Arc::new(pod);
         // Most news of a waiting pod is what we ourselves wrote into its condition.
         if self.pods.get(&pod.key).is_some_and(|known| known.is_waiting() && known.asks_same(&pod)) {

@@ -1,6 +1,7 @@
 //! What decisions read: every node with its books, as of one moment. Taking one copies nothing.
 
 use super::ledger::Ledger;
+use super::minders::Minders;
 use super::nodes::NodeId;
 use super::whose::Asker;
 use super::{Catalog, Choices, Cluster, Owners};
@@ -93,6 +94,16 @@ impl<'w> Snapshot<'w> {
     /// What was decided about volumes and is not carried out yet.
     pub fn choices(&self) -> &'w Choices {
         &self.cluster.choices
+    }
+
+    /// How many pods on nodes mind who else is near.
+    pub fn minders(&self) -> Minders {
+        let minders = self.cluster.minders;
+        let believed = self.supposed().and_then(|ledger| self.believed(ledger.id));
+        match (self.supposed(), believed) {
+            (Some(supposed), Some(believed)) => minders.without(believed.minders).with(supposed.minders),
+            _ => minders,
+        }
     }
 
     /// The nodes with reservations.

@@ -12,8 +12,8 @@ use crate::model::pod::PodSpec;
 use std::hash::{Hash, Hasher};
 use std::sync::Arc;
 
-/// With more groups than this a class is not worth an index.
-const GROUPS_MAX: usize = 256;
+/// The score of a node that cannot have the pod; no plugin scores like that.
+const REJECTED: i64 = i64::MIN;
 
 /// What pods of one class have in common.
 #[derive(PartialEq, Eq, Hash)]
@@ -38,10 +38,12 @@ pub(super) struct Choice {
 /// What the nodes said to a class.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Ranks {
-    /// What each feasible node scores apart from what is to be normalised, and its group.
-    nodes: Vec<Option<(i64, u16)>>,
+    /// What each feasible node scores apart from what is to be normalised; [`REJECTED`] for the others.
+    scores: Vec<i64>,
+    /// The group of each feasible node.
+    group: Vec<u8>,
     groups: Vec<Group>,
-    /// Whether there were more groups than are worth it.
+    /// Whether there were more groups than have a number.
     pub(super) is_over: bool,
     /// Why a filter could not say.
     pub(super) failure: Option<String>,
@@ -124,7 +126,8 @@ impl Ranks {
         changed: &mut dyn Iterator<Item = NodeId>,
         judge: impl Fn(NodeId) -> Result<Option<(i64, Vec<i64>)>, String>,
     ) {
-        self.nodes.resize(world.places(), None);
+        self.scores.resize(world.places(), REJECTED);
+        self.group.resize(world.places(), 0);
         let blocks = world.places().div_ceil(BLOCK);
         self.groups.iter_mut().for_each(|group| group.best.resize(blocks, None));
         let mut dirty: Option<usize> = None;
@@ -143,45 +146,51 @@ impl Ranks {
     }
 
     fn set(&mut self, id: NodeId, said: Option<(i64, Vec<i64>)>, blocks: usize) {
-        if let Some((_, group)) = self.nodes.get_mut(id.index()).and_then(Option::take) {
-            self.groups[usize::from(group)].feasible -= 1;
+        let place = id.index();
+        if self.scores[place] != REJECTED {
+            self.groups[usize::from(self.group[place])].feasible -= 1;
+            self.scores[place] = REJECTED;
         }
         let Some((score, raw)) = said else { return };
-        let group = self.groups.iter().position(|group| group.raw == raw).unwrap_or_else(|| {
-            self.groups.push(Group { raw, feasible: 0, best: vec![None; blocks] });
-            self.groups.len() - 1
-        });
-        if group >= GROUPS_MAX {
+        let known = self.groups.iter().position(|group| group.raw == raw);
+        let Ok(group) = u8::try_from(known.unwrap_or(self.groups.len())) else {
             self.is_over = true;
             return;
+        };
+        if known.is_none() {
+            self.groups.push(Group { raw, feasible: 0, best: vec![None; blocks] });
         }
-        self.groups[group].feasible += 1;
-        self.nodes[id.index()] = Some((score, u16::try_from(group).unwrap_or(0)));
+        self.groups[usize::from(group)].feasible += 1;
+        (self.scores[place], self.group[place]) = (score, group);
+    }
+
+    /// The feasible nodes of a block with their scores and groups.
+    fn block(&self, block: usize) -> impl Iterator<Item = (NodeId, i64, usize)> {
+        let first = block * BLOCK;
+        let scores = self.scores.iter().zip(&self.group).enumerate().skip(first).take(BLOCK);
+        let feasible = scores.filter(|(_, (score, _))| **score != REJECTED);
+        feasible.map(|(index, (score, group))| (NodeId::new(index), *score, usize::from(*group)))
     }
 
     /// Finds the best of a block again.
     fn rank(&mut self, world: &Snapshot<'_>, block: usize) {
-        self.groups.iter_mut().for_each(|group| group.best[block] = None);
-        let first = block * BLOCK;
-        for (index, node) in self.nodes.iter().enumerate().skip(first).take(BLOCK) {
-            if let Some((score, group)) = node {
-                let id = NodeId::new(index);
-                let choice = Choice { score: *score, order: world.order(id), id };
-                let best = &mut self.groups[usize::from(*group)].best[block];
-                *best = better(*best, choice);
-            }
+        let mut best: Vec<Option<Choice>> = vec![None; self.groups.len()];
+        for (id, score, group) in self.block(block) {
+            best[group] = better(best[group], Choice { score, order: world.order(id), id });
         }
+        self.groups.iter_mut().zip(best).for_each(|(group, best)| group.best[block] = best);
     }
 
     /// The score of a feasible node and the raw scores of its group.
     pub(super) fn get(&self, id: NodeId) -> Option<(i64, &[i64])> {
-        let (score, group) = self.nodes.get(id.index()).copied().flatten()?;
-        Some((score, &self.groups[usize::from(group)].raw))
+        let score = self.scores.get(id.index()).copied().filter(|score| *score != REJECTED)?;
+        Some((score, &self.groups[usize::from(self.group[id.index()])].raw))
     }
 
     /// The places of all feasible nodes.
     pub(super) fn feasible(&self) -> impl Iterator<Item = NodeId> {
-        self.nodes.iter().enumerate().filter(|(_, node)| node.is_some()).map(|(index, _)| NodeId::new(index))
+        let scores = self.scores.iter().enumerate();
+        scores.filter(|(_, score)| **score != REJECTED).map(|(index, _)| NodeId::new(index))
     }
 
     /// Each group's raw scores and best node, the nodes in `except` left out.
@@ -209,17 +218,9 @@ impl Ranks {
 
     /// The best of a block's nodes of a group that are not in `except`.
     fn rest(&self, world: &Snapshot<'_>, block: usize, number: usize, except: &[NodeId]) -> Option<Choice> {
-        let mut best = None;
-        for (index, node) in self.nodes.iter().enumerate().skip(block * BLOCK).take(BLOCK) {
-            let id = NodeId::new(index);
-            if let Some((score, group)) = node
-                && usize::from(*group) == number
-                && !except.contains(&id)
-            {
-                best = better(best, Choice { score: *score, order: world.order(id), id });
-            }
-        }
-        best
+        let others = self.block(block).filter(|(id, _, group)| *group == number && !except.contains(id));
+        let choices = others.map(|(id, score, _)| Choice { score, order: world.order(id), id });
+        choices.fold(None, better)
     }
 }
 

@@ -14,7 +14,7 @@ mod scores;
 mod tests;
 
 pub use decision::{Decision, NoFit, Refusal};
-pub use message::{histogram, message};
+pub use message::message;
 pub use scores::{PluginScores, scores};
 
 use crate::cluster::{Asker, Ledger, Snapshot};
@@ -53,7 +53,7 @@ pub fn schedule_by_scan(pod: &Pod, world: &Snapshot<'_>, registry: &Registry) ->
 }
 
 fn decide(pod: &Pod, world: &Snapshot<'_>, registry: &Registry, search: Search) -> Result<Decision, String> {
-    if let Some(refusal) = refusal(pod, world) {
+    if let Some(refusal) = refusal(pod, world, registry) {
         return Ok(Decision::Refused(refusal));
     }
     let asker = world.asker(pod);
@@ -106,14 +106,7 @@ fn place(round: &Round<'_>, ledger: &Ledger, registry: &Registry) -> Decision {
 
 fn no_fit(round: &Round<'_>, registry: &Registry) -> Result<Decision, String> {
     let trace = trace(round, registry, Depth::First)?;
-    let failure = std::cell::RefCell::new(None);
-    let refit = |ledger: Ledger| {
-        round.refit(ledger).unwrap_or_else(|why| {
-            let reason = Reason::said_for_good(why.clone(), crate::framework::Cure::Node);
-            failure.replace(Some(why));
-            vec![Rejection::new("", reason)]
-        })
-    };
+    let refit = |ledger: Ledger| round.refit(ledger);
     let attempt = Attempt { asker: round.asker, world: round.world, trace: &trace, refit: &refit };
     let mut help = PostFiltered::default();
     // Without nodes there is nobody to ask for help.
@@ -123,10 +116,7 @@ fn no_fit(round: &Round<'_>, registry: &Registry) -> Result<Decision, String> {
             break;
         }
     }
-    match failure.into_inner() {
-        Some(why) => Err(why),
-        None => Ok(Decision::NoFit(Box::new(NoFit { trace, help }))),
-    }
+    Ok(Decision::NoFit(Box::new(NoFit { trace, help })))
 }
 
 /// What every node says about the pod.
@@ -168,12 +158,13 @@ fn trace(round: &Round<'_>, registry: &Registry, depth: Depth) -> Result<Trace, 
 }
 
 /// Why `pod` is not to be placed at all, before any node is looked at.
-pub fn refusal(pod: &Pod, world: &Snapshot<'_>) -> Option<Refusal> {
+pub fn refusal(pod: &Pod, world: &Snapshot<'_>, registry: &Registry) -> Option<Refusal> {
     if let Some(problem) = &pod.problem {
         return Some(Refusal::Unreadable(problem.clone()));
     }
-    if pod.spec.features.contains(Feature::SchedulingGates) {
-        return Some(Refusal::Gated);
+    let gated: Vec<Rejection> = registry.pre_enqueues.iter().filter_map(|plugin| plugin.check(pod)).collect();
+    if !gated.is_empty() {
+        return Some(Refusal::Gated(gated));
     }
     let features: Vec<Feature> = pod.spec.features.iter().filter(|feature| feature.is_unserved()).collect();
     (!features.is_empty()).then(|| Refusal::Unserved { features, nodes: world.len() })

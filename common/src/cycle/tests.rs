@@ -1,7 +1,11 @@
 //! One pod, one snapshot, one decision: where it goes, why not, in which words.
 
+mod histories;
+mod nominated;
+mod outcomes;
 mod properties;
 mod refusals;
+mod toys;
 
 use super::{Decision, Depth, PluginScores, judge, schedule, scores};
 use crate::cluster::NodeId;
@@ -23,10 +27,10 @@ fn place(world: World, pod: &PodBuilder) -> String {
     }
 }
 
-/// Why it goes nowhere.
+/// Why it goes nowhere, apart from what would help.
 fn message(world: World, pod: &PodBuilder) -> String {
     match decide(world, pod) {
-        Decision::NoFit(no_fit) => no_fit.message(),
+        Decision::NoFit(no_fit) => super::message(&no_fit.trace),
         other => panic!("{other:?}"),
     }
 }
@@ -69,7 +73,9 @@ fn scores_are_told_by_plugin_raw_and_weighted() {
     let asked = |nodes: &[usize]| {
         let ids: Vec<NodeId> = snapshot.nodes().map(|ledger| ledger.id).collect();
         let feasible: Vec<NodeId> = nodes.iter().map(|node| ids[*node]).collect();
-        scores(&snapshot.asker(&pod), &snapshot, &without_reservations(), &feasible).unwrap()
+        let mut all = scores(&snapshot.asker(&pod), &snapshot, &without_reservations(), &feasible).unwrap();
+        all.retain(|one| ["TaintToleration", "NodeResourcesFit"].contains(&one.plugin));
+        all
     };
     let expected = |plugin, raw: [i64; 2], weighted: [i64; 2]| PluginScores {
         plugin,

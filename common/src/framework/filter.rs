@@ -4,6 +4,7 @@ use super::{Plugin, Reason, Rejection, Scope, Trace, Verdict};
 use crate::cluster::{Asker, Ledger, NodeId, Snapshot};
 use crate::model::Pod;
 use crate::model::ids::NodeName;
+use crate::model::moment::Moment;
 use std::collections::BTreeSet;
 use std::sync::Arc;
 
@@ -62,8 +63,9 @@ pub struct Attempt<'c> {
     pub world: &'c Snapshot<'c>,
     /// What every node said.
     pub trace: &'c Trace,
-    /// What the filters would say about a node whose books were these; empty if the pod would fit.
-    pub refit: &'c dyn Fn(Ledger) -> Vec<Rejection>,
+    /// What the filters would say about a node whose books were these: nothing if the pod would fit, an error if one of
+    /// them could not say.
+    pub refit: &'c dyn Fn(Ledger) -> Result<Vec<Rejection>, String>,
 }
 
 /// Looks for help when no node can have the pod.
@@ -79,6 +81,8 @@ pub struct PostFiltered {
     pub nominated: Option<Victims>,
     /// Every node that would do.
     pub candidates: Vec<Victims>,
+    /// Whether a node that the pod was nominated to before is no help either, so that this is to be taken back.
+    pub takes_back: bool,
     /// What the event says about it; empty for nothing.
     pub message: String,
 }
@@ -92,6 +96,24 @@ pub struct Victims {
     pub pods: Vec<Arc<Pod>>,
     /// How many of them a disruption budget protects.
     pub violations: usize,
+}
+
+impl Victims {
+    /// The highest priority among them.
+    pub fn highest_priority(&self) -> i32 {
+        self.pods.iter().map(|pod| pod.spec.priority).max().unwrap_or(i32::MIN)
+    }
+
+    /// The sum of their priorities, each counted from the lowest there is: so one more is always worse.
+    pub fn priority_sum(&self) -> i64 {
+        self.pods.iter().map(|pod| i64::from(pod.spec.priority) - i64::from(i32::MIN)).sum()
+    }
+
+    /// When the first of those with the highest priority started; `None` if none of them has.
+    pub fn earliest_start(&self) -> Option<Moment> {
+        let highest = self.highest_priority();
+        self.pods.iter().filter(|pod| pod.spec.priority == highest).filter_map(|pod| pod.started).min()
+    }
 }
 
 impl Rejection {

@@ -9,6 +9,7 @@
 
 mod binding;
 mod filter;
+mod histogram;
 mod queue;
 mod registry;
 mod score;
@@ -19,6 +20,7 @@ pub use binding::{Bind, Permission, Permit, PostBind, PreBind, Reserve, Reserved
 pub use filter::{
     Admission, Attempt, Filter, NodeFilter, PostFilter, PostFiltered, PreFilter, Victims, on_ledger,
 };
+pub use histogram::histogram;
 pub use queue::{PreEnqueue, QueueSort, Queued};
 pub use registry::{Registry, RegistryId, Weighted};
 pub use score::{NodeScore, Normalise, PreScore, SCORE_MAX, Score, Scorer, score_ledger};

@@ -2,6 +2,7 @@
 
 use super::ids::Text;
 use std::fmt;
+use std::sync::Arc;
 
 /// A set of labels, sorted by key.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Hash)]
@@ -67,6 +68,11 @@ impl Label {
     pub fn new(key: &str, value: &str) -> Option<Self> {
         let is_clean = !key.contains('\0') && !value.contains('\0');
         is_clean.then(|| Self { packed: [key, "\0", value].concat().into() })
+    }
+
+    /// How many clones of it there are.
+    pub fn holders(&self) -> usize {
+        Arc::strong_count(&self.packed)
     }
 
     /// Its key.

@@ -51,7 +51,30 @@ impl Node {
 
     /// Whether `other` is a version of this node that makes no difference to any pod.
     pub fn offers_same(&self, other: &Node) -> bool {
-        let aside = |node: &Node| Node { resource_version: 0, ..node.clone() };
-        aside(self) == aside(other)
+        // All by name, so that a new field cannot be forgotten.
+        let Self {
+            name,
+            uid,
+            resource_version: _,
+            labels,
+            taints,
+            unschedulable,
+            allocatable,
+            images,
+            features,
+            reservations,
+            problem,
+        } = self;
+        (labels, images, taints, unschedulable, allocatable, features)
+            == (
+                &other.labels,
+                &other.images,
+                &other.taints,
+                &other.unschedulable,
+                &other.allocatable,
+                &other.features,
+            )
+            && (name, uid, reservations, problem)
+                == (&other.name, &other.uid, &other.reservations, &other.problem)
     }
 }

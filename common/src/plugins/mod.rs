@@ -1,13 +1,24 @@
 //! The plugins, one folder each: what it asks, the rule as a pure function, a table of cases.
 
+pub mod balanced_allocation;
 mod claims;
+pub mod default_binder;
+pub mod default_preemption;
+pub mod image_locality;
+pub mod inter_pod_affinity;
 mod kit;
+pub mod node_affinity;
+pub mod node_declared_features;
 pub mod node_name;
+pub mod node_ports;
 pub mod node_resources;
 pub mod node_unschedulable;
 pub mod node_volume_limits;
+pub mod pod_topology_spread;
+pub mod priority_sort;
 mod profile;
 pub mod reservation;
+pub mod scheduling_gates;
 pub mod taint_toleration;
 pub mod volume_binding;
 pub mod volume_restrictions;

@@ -108,7 +108,6 @@ impl Scheduler {
                 Change::NodeGone(_) => cures.extend([Cure::Pods]),
                 Change::RoomFreed(_) => cures.extend([Cure::Room, Cure::Pods]),
                 Change::OwnersChanged => cures.extend([Cure::Owner, Cure::Room]),
-
                 Change::OthersChanged(_) => {
                     cures.extend([Cure::Node, Cure::Owner, Cure::Pods, Cure::Room, Cure::Storage]);
                 }

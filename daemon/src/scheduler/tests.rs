@@ -1,5 +1,6 @@
 //! The scheduler driven without a client: inputs in, effects compared.
 
+mod failing;
 mod waking;
 
 use super::{Binding, Effect, Input, Now, PodEvent, Scheduler};
@@ -16,6 +17,11 @@ use std::time::Duration;
 
 const DEPLOYMENT: &str = "11111111-0000-4000-8000-000000000001";
 const REPLICA_SET: &str = "22222222-0000-4000-8000-000000000001";
+/// What a pod is told for which the node has too little left, and one for which it is too small.
+const FULL: &str = "0/1 nodes are available: 1 Insufficient cpu. preemption: 0/1 nodes are available: \
+                    1 No preemption victims found for incoming pod.";
+const SMALL: &str = "0/1 nodes are available: 1 Insufficient cpu. preemption: 0/1 nodes are available: \
+                     1 Preemption is not helpful for scheduling.";
 const STRANGER: &str = "a8f6f901-47c9-4475-b1f4-cac44597e173";
 
 fn new_scheduler() -> Scheduler {
@@ -60,6 +66,11 @@ fn owned(name: &str, cpu: &str) -> serde_json::Value {
 /// A scheduler that has listed one node and one Deployment with its ReplicaSet, and no pods.
 fn listed(annotations: &serde_json::Value) -> Scheduler {
     let mut scheduler = new_scheduler();
+    list(&mut scheduler, annotations);
+    scheduler
+}
+
+fn list(scheduler: &mut Scheduler, annotations: &serde_json::Value) {
     let nodes = Event::Nodes(Seen::Relisted(vec![small_node(annotations, 1)]));
     scheduler.handle(learn(nodes), now(0));
     for kind in OwnerKind::ALL {
@@ -80,7 +91,6 @@ fn listed(annotations: &serde_json::Value) -> Scheduler {
         scheduler.handle(learn(Event::Others(kind, Seen::Relisted(vec![]))), now(0));
     }
     scheduler.handle(learn(Event::Pods(Seen::Relisted(vec![]))), now(0));
-    scheduler
 }
 
 fn learn(event: Event) -> Input {
@@ -160,7 +170,7 @@ fn an_assumed_pod_takes_room_until_its_binding_is_refused() {
     let mut scheduler = listed(&json!({}));
     assert_eq!(apply(&mut scheduler, decoded(&waiting("a", "4")), 0), [bind("a")]);
     let effects = apply(&mut scheduler, decoded(&waiting("b", "4")), 0);
-    assert_eq!(told(&effects), ["0/1 nodes are available: 1 Insufficient cpu."]);
+    assert_eq!(told(&effects), [FULL]);
     let refused = Binding::Refused { why: "no".into() };
     let effects = answer(&mut scheduler, "a", refused, 0);
     assert!(!effects.contains(&bind("b")), "b was tried this second: {effects:?}");
@@ -175,14 +185,14 @@ fn a_binding_without_an_answer_keeps_its_room_until_somebody_has_looked() {
     let effects = answer(&mut scheduler, "a", Binding::Unknown, 1);
     assert!(matches!(&effects[..], [Effect::Find { node, .. }] if node.as_str() == "n1"), "{effects:?}");
     let effects = apply(&mut scheduler, decoded(&waiting("b", "4")), 3600);
-    assert_eq!(told(&effects), ["0/1 nodes are available: 1 Insufficient cpu."], "no timer frees the room");
+    assert_eq!(told(&effects), [FULL], "no timer frees the room");
 }
 
 #[test]
 fn room_that_is_kept_for_somebody_else_is_not_given_away_and_given_when_released() {
     let mut scheduler = listed(&json!({ format!("reserve.cpu/{STRANGER}"): "5500m" }));
     let effects = apply(&mut scheduler, decoded(&waiting("a", "1")), 0);
-    assert_eq!(told(&effects), ["0/1 nodes are available: 1 Insufficient cpu."]);
+    assert_eq!(told(&effects), [FULL]);
     assert!(!format!("{effects:?}").contains(STRANGER), "no event names the owner of a reservation");
     assert_eq!(annotate(&mut scheduler, &json!({}), 2), [bind("a")]);
 }
@@ -196,7 +206,7 @@ fn the_owner_takes_its_seat_and_says_so_with_the_binding() {
         &json!({ format!("reserve.cpu/{id}"): "5500m", format!("reserve.info/{id}"): info.to_string() }),
     );
     let stranger = apply(&mut scheduler, decoded(&waiting("a", "1")), 0);
-    assert_eq!(told(&stranger), ["0/1 nodes are available: 1 Insufficient cpu."]);
+    assert_eq!(told(&stranger), [FULL]);
     let effects = apply(&mut scheduler, decoded(&owned("w", "5500m")), 0);
     let [Effect::Bind { seat: Some(seat), .. }] = &effects[..] else { panic!("{effects:?}") };
     assert_eq!(seat.to_string(), id);
@@ -220,7 +230,7 @@ fn a_reservation_that_expires_lets_waiting_pods_in_without_any_event() {
 fn the_same_reason_is_told_once() {
     let mut scheduler = listed(&json!({}));
     let effects = apply(&mut scheduler, decoded(&waiting("a", "7")), 0);
-    assert_eq!(told(&effects), ["0/1 nodes are available: 1 Insufficient cpu."]);
+    assert_eq!(told(&effects), [SMALL]);
     assert_eq!(annotate(&mut scheduler, &json!({ "x": "y" }), 10), [], "tried again, nothing new to say");
 }
 

@@ -2,51 +2,77 @@
 
 use std::collections::BTreeMap;
 
-use anyhow::{Context as _, Result, bail};
+use anyhow::{Context as _, Result, bail, ensure};
 use common::api;
-use common::cluster::{Asker, Assumed, Cluster, Event, Ledger, Seen, Snapshot};
-use common::cycle::{self, Decision, Depth, Trace};
-use common::framework::{Registry, Rejection};
+use common::cluster::{Asker, Assumed, Cluster, Event, NodeId, Seen, Snapshot};
+use common::cycle::{self, Decision, Depth};
+use common::framework::{PostFiltered, Registry, Rejection, Trace};
 use common::model::ids::NodeName;
+use common::model::storage::VolumeChoice;
 use common::model::{OtherKind, OwnerKind, Pod};
 use common::plugins::{default_registry, without_reservations};
 use jiff::Timestamp;
 use serde_json::value::RawValue;
 
-use super::format::{Line, NodeOutcome, Objects, Outcome, Scored, Verdict};
+use super::format::{Candidate, Line, NodeOutcome, Objects, Outcome, Preemption, Scored, Verdict};
 
 /// The names of the upstream plugins that the core serves, which is what can be compared.
 pub fn served() -> Vec<String> {
-    let mut names = served_filters();
-    names.extend(served_scores());
-    names.sort();
+    let registry = without_reservations();
+    let mut names: Vec<&str> = registry.pre_enqueues.iter().map(|plugin| plugin.name()).collect();
+    names.extend(registry.queue_sort.iter().map(|plugin| plugin.name()));
+    names.extend(registry.pre_filters.iter().map(|plugin| plugin.name()));
+    names.extend(registry.filters.iter().map(|plugin| plugin.name()));
+    names.extend(registry.post_filters.iter().map(|plugin| plugin.name()));
+    names.extend(registry.pre_scores.iter().map(|plugin| plugin.name()));
+    names.extend(registry.scores.iter().map(|score| score.plugin.name()));
+    names.extend(registry.reserves.iter().map(|plugin| plugin.name()));
+    names.extend(registry.permits.iter().map(|plugin| plugin.name()));
+    names.extend(registry.pre_binds.iter().map(|plugin| plugin.name()));
+    names.extend(registry.binds.iter().map(|plugin| plugin.name()));
+    names.extend(registry.post_binds.iter().map(|plugin| plugin.name()));
+    names.sort_unstable();
     names.dedup();
-    names
+    names.into_iter().map(str::to_owned).collect()
 }
 
 /// Those of them that reject nodes.
 pub fn served_filters() -> Vec<String> {
-    without_reservations().filters().map(|plugin| plugin.name().to_owned()).collect()
+    without_reservations().filters.iter().map(|plugin| plugin.name().to_owned()).collect()
 }
 
 /// Those of them that score nodes.
 pub fn served_scores() -> Vec<String> {
-    without_reservations().scores().iter().map(|score| score.plugin.name().to_owned()).collect()
+    without_reservations().scores.iter().map(|score| score.plugin.name().to_owned()).collect()
 }
 
 /// The core with its belief about the last cluster read.
-#[derive(Default)]
 pub struct Core {
     cluster: Cluster,
     /// The names of the nodes in the order of the cluster line.
     order: Vec<String>,
+    /// Upstream's plugins, which are asked step by step.
+    steps: Registry,
+    /// The product's, which decide.
+    product: Registry,
+}
+
+impl Default for Core {
+    fn default() -> Self {
+        Self {
+            cluster: Cluster::default(),
+            order: Vec::new(),
+            steps: without_reservations(),
+            product: default_registry(),
+        }
+    }
 }
 
 impl Core {
     /// Reads a line. A cluster has no outcome, a pod has one.
     ///
     /// # Errors
-    /// When the line or an object in it cannot be read.
+    /// When the line or an object in it cannot be read, or the core contradicts itself.
     pub fn read(&mut self, line: &str) -> Result<Option<Outcome>> {
         let line: Line<'_> = serde_json::from_str(line).context("read the line")?;
         match (line.cluster, line.pod) {
@@ -92,44 +118,127 @@ impl Core {
     /// Counts the pod on the first of its best nodes.
     fn assume(&mut self, pod: Pod, outcome: &Outcome) {
         let Some(node) = outcome.best.first() else { return };
+        let node = NodeName::from(node.as_str());
+        let volumes = chosen(&pod, &node, &self.cluster.snapshot(Timestamp::UNIX_EPOCH), &self.steps);
         let (key, uid) = (pod.key.clone(), pod.uid.clone());
         self.cluster.apply(Event::Pods(Seen::Applied(pod)));
-        let node = NodeName::from(node.as_str());
-        self.cluster.assume(key, Assumed { uid, node, seat: None, since: Timestamp::UNIX_EPOCH });
+        let assumed = Assumed { uid: uid.clone(), node, seat: None, since: Timestamp::UNIX_EPOCH };
+        self.cluster.assume(&key, assumed);
+        self.cluster.choose(&key, &uid, volumes);
     }
 
-    fn decide(&self, pod: &Pod, all: bool) -> Result<Outcome> {
-        let world = self.cluster.snapshot(Timestamp::UNIX_EPOCH);
-        let (asker, registry) = (world.asker(pod), without_reservations());
-        let first = cycle::judge(&asker, &world, &registry, Depth::First);
-        let every = all.then(|| cycle::judge(&asker, &world, &registry, Depth::All));
-        let mut nodes: BTreeMap<String, NodeOutcome> = BTreeMap::new();
-        for (index, trace) in first.nodes.iter().enumerate() {
-            let node = trace.node.to_string();
-            let rejection = verdicts(&trace.rejections).into_iter().next();
-            let filters = every.as_ref().map(|every| verdicts(&every.nodes[index].rejections));
-            let filters = filters.unwrap_or_default();
-            nodes.insert(node.clone(), NodeOutcome { node, rejection, filters, ..NodeOutcome::default() });
+    fn decide(&mut self, pod: &Pod, all: bool) -> Result<Outcome> {
+        let pre_enqueue = held_back(pod, &self.steps);
+        if !pre_enqueue.is_empty() {
+            return Ok(Outcome { pre_enqueue, ..Outcome::default() });
         }
-        score(&asker, &world, &registry, &first, &mut nodes);
-        let nodes: Vec<NodeOutcome> = self.order.iter().filter_map(|name| nodes.remove(name)).collect();
-        let message = first.feasible().next().is_none().then(|| first.message());
-        let mut outcome = Outcome { best: best(&nodes), nodes, message, ..Outcome::default() };
-        outcome.host = host(pod, &world, &outcome)?;
-        Ok(outcome)
+        let world = self.cluster.snapshot(Timestamp::UNIX_EPOCH);
+        match self::steps(&world.asker(pod), &world, &self.steps, all) {
+            Err(error) => Ok(Outcome { error: Some(error), ..Outcome::default() }),
+            Ok((trace, mut nodes)) => {
+                let nodes = self.order.iter().filter_map(|name| nodes.remove(name)).collect();
+                let mut outcome = Outcome { nodes, ..Outcome::default() };
+                outcome.best = best(&outcome.nodes);
+                outcome.pre_filter = verdicts(&trace.refused).into_iter().next();
+                outcome.excluded_by = trace.left_out_by.iter().map(|&plugin| plugin.to_owned()).collect();
+                conclude(pod, &world, &self.product, &trace, &mut outcome)?;
+                Ok(outcome)
+            }
+        }
     }
 }
 
-/// What the product would do, reservations and all. Whom it refuses for asking what is not served, it would have put on
-/// one of the best nodes.
-fn host(pod: &Pod, world: &Snapshot<'_>, outcome: &Outcome) -> Result<Option<String>> {
-    match cycle::schedule(pod, world, &default_registry()) {
-        Decision::Place { node, .. } => Ok(Some(node.to_string())),
-        Decision::Refused(_) => Ok(outcome.best.first().cloned()),
-        Decision::NoFit(trace) if Some(trace.message()) == outcome.message => Ok(None),
-        Decision::NoFit(trace) => {
-            bail!("the cycle says {:?}, its steps {:?}", trace.message(), outcome.message)
+/// The volumes that the pod's claims get on `node`.
+fn chosen(pod: &Pod, node: &NodeName, world: &Snapshot<'_>, registry: &Registry) -> Vec<VolumeChoice> {
+    let Some(ledger) = world.find(node).and_then(|id| world.ledger(id)) else { return Vec::new() };
+    let asker = world.asker(pod);
+    let reserved = registry.reserves.iter().filter_map(|plugin| plugin.reserve(&asker, ledger, world).ok());
+    reserved.flat_map(|reserved| reserved.volumes).collect()
+}
+
+/// Who keeps the pod from being looked at.
+fn held_back(pod: &Pod, registry: &Registry) -> Vec<Verdict> {
+    let rejections = registry.pre_enqueues.iter().filter_map(|plugin| plugin.check(pod));
+    let mut verdicts: Vec<Verdict> = rejections.flat_map(|rejection| verdicts(&[rejection])).collect();
+    verdicts.sort_by(|one, other| one.plugin.cmp(&other.plugin));
+    verdicts
+}
+
+/// What every node says, what every filter says of every node, and every score.
+fn steps(
+    asker: &Asker<'_>,
+    world: &Snapshot<'_>,
+    registry: &Registry,
+    all: bool,
+) -> Result<(Trace, BTreeMap<String, NodeOutcome>), String> {
+    let first = cycle::judge(asker, world, registry, Depth::First)?;
+    let is_refused = !first.refused.is_empty();
+    let every = match all && !is_refused {
+        true => cycle::judge(asker, world, registry, Depth::All)?.nodes,
+        false => Vec::new(),
+    };
+    let mut nodes: BTreeMap<String, NodeOutcome> = BTreeMap::new();
+    for (index, trace) in first.nodes.iter().enumerate() {
+        let node = trace.node.to_string();
+        let rejection = verdicts(&trace.rejections).into_iter().next();
+        let filters = every.get(index).map(|every| verdicts(&every.rejections)).unwrap_or_default();
+        nodes.insert(node.clone(), NodeOutcome { node, rejection, filters, ..NodeOutcome::default() });
+    }
+    score(asker, world, registry, &first, &mut nodes)?;
+    Ok((first, nodes))
+}
+
+/// What the product would do, reservations and all, found in both ways. Whom it refuses for asking what is not served, it
+/// would have put on one of the best nodes.
+fn conclude(
+    pod: &Pod,
+    world: &Snapshot<'_>,
+    product: &Registry,
+    trace: &Trace,
+    outcome: &mut Outcome,
+) -> Result<()> {
+    let decision = cycle::schedule(pod, world, product);
+    let scanned = cycle::schedule_by_scan(pod, world, product);
+    ensure!(decision == scanned, "found with an index: {decision:?}, and without: {scanned:?}");
+    let said = trace.feasible().next().is_none().then(|| cycle::message(trace));
+    match decision {
+        Decision::Place { node, .. } => {
+            // Where others were preempted for it, it is the only one that was looked at.
+            if pod.nominated.as_deref() == Some(&node) {
+                outcome.best = vec![node.to_string()];
+            }
+            outcome.host = Some(node.to_string());
         }
+        Decision::Refused(_) => {
+            outcome.host = outcome.best.first().cloned();
+            outcome.message = said;
+        }
+        Decision::NoFit(no_fit) => {
+            let message = cycle::message(&no_fit.trace);
+            ensure!(Some(&message) == said.as_ref(), "the cycle says {message:?}, its steps {said:?}");
+            outcome.message = Some(no_fit.message());
+            outcome.preemption = (!no_fit.trace.nodes.is_empty()).then(|| preemption(&no_fit.help));
+        }
+        Decision::Failed(why) => outcome.error = Some(why),
+    }
+    Ok(())
+}
+
+fn preemption(help: &PostFiltered) -> Preemption {
+    let candidates = help.candidates.iter().map(|candidate| {
+        let victims = candidate.pods.iter().map(|pod| pod.key.to_string()).collect();
+        let found = Candidate {
+            victims,
+            violations: i64::try_from(candidate.violations).unwrap_or(i64::MAX),
+            highest_priority: i64::from(candidate.highest_priority()),
+            priority_sum: candidate.priority_sum(),
+            earliest_start: candidate.earliest_start().map(Timestamp::from),
+        };
+        (candidate.node.to_string(), found)
+    });
+    Preemption {
+        nominated: help.nominated.as_ref().map(|victims| victims.node.to_string()),
+        candidates: candidates.collect(),
     }
 }
 
@@ -153,17 +262,19 @@ fn score(
     registry: &Registry,
     trace: &Trace,
     nodes: &mut BTreeMap<String, NodeOutcome>,
-) {
-    let feasible: Vec<&Ledger<'_>> = trace.feasible().map(|node| &world.nodes[node]).collect();
-    for scores in cycle::scores(asker, world, registry, &feasible) {
-        for (ledger, (raw, weighted)) in feasible.iter().zip(scores.raw.iter().zip(&scores.weighted)) {
-            if let Some(node) = nodes.get_mut(ledger.node.name.as_str()) {
+) -> Result<(), String> {
+    let fitting: Vec<_> = trace.nodes.iter().filter(|node| node.rejections.is_empty()).collect();
+    let feasible: Vec<NodeId> = fitting.iter().map(|node| node.id).collect();
+    for scores in cycle::scores(asker, world, registry, &feasible)? {
+        for (fits, (raw, weighted)) in fitting.iter().zip(scores.raw.iter().zip(&scores.weighted)) {
+            if let Some(node) = nodes.get_mut(fits.node.as_str()) {
                 let scored = Scored { raw: *raw, weighted: *weighted };
                 node.scores.insert(scores.plugin.to_owned(), scored);
                 *node.total.get_or_insert(0) += weighted;
             }
         }
     }
+    Ok(())
 }
 
 /// The feasible nodes with the highest total; one that was not scored is the only one.

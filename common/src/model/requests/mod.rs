@@ -29,7 +29,7 @@ use std::borrow::Cow;
 
 use super::excerpt::excerpt;
 use super::quantity::{Quantity, QuantityError};
-use super::resources::Resources;
+use super::resources::{ResourceName, Resources};
 use asks::Asks;
 use sum::{Defaults, Pod};
 
@@ -104,7 +104,9 @@ pub struct PodRequests {
     pub incoming: Resources,
     /// What the pod takes away where it is, when that is something else: it is being resized.
     resized: Option<Box<Resources>>,
-    /// What the least- and most-allocated scores add for a pod to come. Pod-level requests do not count here.
+    /// What the containers ask for, when the pod as a whole asks for something else than them.
+    of_containers: Option<Box<Resources>>,
+    /// What those of the scores that see a little of everything add for a pod to come; see [`PodRequests::scored`].
     pub non_zero_incoming: NonZero,
     /// What those scores see taken by a pod where it is.
     pub non_zero_counted: NonZero,
@@ -119,7 +121,26 @@ impl PodRequests {
         non_zero_counted: NonZero,
     ) -> Self {
         let resized = (counted != incoming).then(|| Box::new(counted));
-        Self { incoming, resized, non_zero_incoming, non_zero_counted }
+        Self { incoming, resized, of_containers: None, non_zero_incoming, non_zero_counted }
+    }
+
+    /// The same for a pod whose containers ask for this; of cpu and memory the non-zero amounts say so already.
+    #[must_use]
+    pub fn with_containers(mut self, mut asks: Resources) -> Self {
+        (asks.cpu, asks.memory) = (self.incoming.cpu, self.incoming.memory);
+        self.of_containers = (asks != self.incoming).then(|| Box::new(asks));
+        self
+    }
+
+    /// What the least- and most-allocated scores add of `resource` for a pod to come. Pod-level requests do not count
+    /// here, and slots for pods neither.
+    pub fn scored(&self, resource: &ResourceName) -> i64 {
+        match resource {
+            ResourceName::Cpu => self.non_zero_incoming.cpu,
+            ResourceName::Memory => self.non_zero_incoming.memory,
+            ResourceName::Pods => 0,
+            other => self.of_containers.as_deref().unwrap_or(&self.incoming).get(other),
+        }
     }
 
     /// What the pod takes away where it is: resizes included. One of `pods`. The balanced-allocation score uses
@@ -180,7 +201,10 @@ pub fn pod_requests(sources: &Sources<'_>) -> Result<PodRequests, RequestError> 
     };
     // The filter never asks for less than nothing; the count would give room back.
     let incoming = incoming.resources().max_each(&Resources::default());
-    Ok(PodRequests::new(incoming, counted.resources(), non_zero_incoming.non_zero(), non_zero_counted))
+    let of_containers = non_zero_incoming.resources();
+    let requests =
+        PodRequests::new(incoming, counted.resources(), non_zero_incoming.non_zero(), non_zero_counted);
+    Ok(requests.with_containers(of_containers))
 }
 
 impl Asks<'_> {

@@ -12,7 +12,7 @@ mod name;
 mod tests;
 
 use super::quantity::Quantity;
-pub use name::{ResourceName, is_scalar_name};
+pub use name::{ResourceName, is_extended_name, is_scalar_name};
 
 /// An amount of every resource; what is not named is zero.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Hash)]

@@ -72,8 +72,9 @@ pub fn is_scalar_name(name: &str) -> bool {
         || is_extended_name(name)
 }
 
-/// `domain/word`, such that it stays a qualified name when a quota prefixes it with `requests.`.
-fn is_extended_name(name: &str) -> bool {
+/// Whether this is the name of an extended resource: `domain/word`, such that it stays a qualified name when a quota
+/// prefixes it with `requests.`.
+pub fn is_extended_name(name: &str) -> bool {
     const QUOTA_PREFIX: &str = "requests.";
     let Some((domain, word)) = name.split_once('/') else { return false };
     !name.contains("kubernetes.io/")

@@ -2,23 +2,53 @@
 
 use super::NAME;
 use crate::cluster::Ledger;
+use crate::config::NodeResourcesFitArgs;
 use crate::framework::{Numbers, Reason, Rejection};
+use crate::model::resources::is_extended_name;
 use crate::model::{ResourceName, Resources};
+use std::collections::BTreeSet;
+
+/// Extended resources that are for somebody else to look after.
+#[derive(Clone, Debug)]
+pub(super) struct Ignored {
+    names: BTreeSet<Box<str>>,
+    /// What stands before the slash.
+    groups: BTreeSet<Box<str>>,
+}
+
+impl Ignored {
+    pub(super) fn new(args: &NodeResourcesFitArgs) -> Self {
+        let set = |texts: &[String]| texts.iter().map(|text| text.as_str().into()).collect();
+        Self { names: set(&args.ignored_resources), groups: set(&args.ignored_resource_groups) }
+    }
+
+    /// Resources of Kubernetes' own are always looked after here, whatever the configuration says.
+    fn contains(&self, resource: &ResourceName) -> bool {
+        let ResourceName::Scalar(name) = resource else { return false };
+        let group = name.split('/').next().unwrap_or_default();
+        (self.names.contains(name) || self.groups.contains(group)) && is_extended_name(name)
+    }
+}
+
+/// What the pod wants free on its node, in the order in which it is reported: its slot, then the rest.
+pub(super) fn wanted(asks: &Resources, ignored: &Ignored) -> Vec<(ResourceName, i64)> {
+    let slot = [(ResourceName::Pods, asks.pods)];
+    let rest = asks.iter().filter(|(resource, _)| *resource != ResourceName::Pods);
+    let wanted = slot.into_iter().chain(rest).filter(|(_, amount)| *amount > 0);
+    wanted.filter(|(resource, _)| !ignored.contains(resource)).collect()
+}
 
 /// Everything of which the node has too little.
-pub(super) fn rejections(asks: &Resources, ledger: &Ledger) -> Vec<Rejection> {
+pub(super) fn rejections(wanted: &[(ResourceName, i64)], ledger: &Ledger) -> Vec<Rejection> {
     if let Some(problem) = &ledger.node.problem {
         let reason = Reason::Unreadable(problem.clone());
         return vec![Rejection::new(NAME, reason)];
     }
-    let short = |resource: &ResourceName, asks: i64| {
-        let numbers = numbers(resource, asks, ledger);
-        (numbers.short() > 0).then_some(numbers)
+    let short = |(resource, asks): &(ResourceName, i64)| {
+        let numbers = numbers(resource, *asks, ledger);
+        (numbers.short() > 0).then(|| reject(resource.clone(), numbers))
     };
-    asks.iter()
-        .filter(|(_, amount)| *amount > 0)
-        .filter_map(|(resource, amount)| short(&resource, amount).map(|numbers| reject(resource, numbers)))
-        .collect()
+    wanted.iter().filter_map(short).collect()
 }
 
 fn numbers(resource: &ResourceName, asks: i64, ledger: &Ledger) -> Numbers {

@@ -1,29 +1,82 @@
-//! LeastAllocated: the mean share of cpu and memory that would be left, in percent.
+//! How full a node would be, as a score: the emptier the better, the fuller the better, or as a line says.
 
-use crate::cluster::Ledger;
+use super::shares::Share;
+use crate::config::{ScoringStrategy, ShapePoint};
 use crate::framework::SCORE_MAX;
-use crate::model::requests::PodRequests;
 
-/// The score of the node for a pod that asks for `requests`.
-pub(super) fn least_allocated(requests: &PodRequests, ledger: &Ledger) -> i64 {
-    let allocatable = &ledger.node.allocatable;
-    let (used, asks) = (&ledger.used_non_zero, &requests.non_zero_incoming);
-    let shares = [
-        left(allocatable.cpu, used.cpu.saturating_add(asks.cpu)),
-        left(allocatable.memory, used.memory.saturating_add(asks.memory)),
-    ];
-    let known: Vec<i64> = shares.into_iter().flatten().collect();
-    match i64::try_from(known.len()) {
-        Ok(count) if count > 0 => known.iter().sum::<i64>() / count,
-        _ => 0,
-    }
+/// The most that the points of a shape can score.
+const SHAPE_SCORE_MAX: i64 = 10;
+
+/// How full a node is when it is full.
+const FULL: i64 = 100;
+
+/// The score of a node with these shares.
+pub(super) fn score(strategy: &ScoringStrategy, shares: impl Iterator<Item = Share>) -> i64 {
+    let score: fn(&Share) -> i64 = match strategy {
+        ScoringStrategy::LeastAllocated => least,
+        ScoringStrategy::MostAllocated => most,
+        ScoringStrategy::RequestedToCapacityRatio(shape) => return by_shape(shape, shares),
+    };
+    let (sum, weights) = weighed(shares.map(|share| (score(&share), share.weight)));
+    bounded(sum.checked_div(weights).unwrap_or(0))
 }
 
-/// The percentage that is left; `None` if the node has none of it at all.
-fn left(allocatable: i64, taken: i64) -> Option<i64> {
-    if allocatable == 0 {
-        return None;
+/// What would be left, in percent.
+fn least(share: &Share) -> i64 {
+    if share.requested > share.allocatable {
+        return 0;
     }
-    let left = i128::from(allocatable.saturating_sub(taken).max(0));
-    i64::try_from(left * i128::from(SCORE_MAX) / i128::from(allocatable)).ok()
+    let left = i128::from(share.allocatable) - i128::from(share.requested);
+    percent(left, share.allocatable)
+}
+
+/// What would be used, in percent.
+fn most(share: &Share) -> i64 {
+    percent(i128::from(share.requested.min(share.allocatable)), share.allocatable)
+}
+
+/// The mean of what the line says about each resource. What scores nothing does not count at all, as upstream.
+fn by_shape(shape: &[ShapePoint], shares: impl Iterator<Item = Share>) -> i64 {
+    let utilization = |share: &Share| match share.requested > share.allocatable {
+        true => FULL,
+        false => percent(i128::from(share.requested), share.allocatable),
+    };
+    let scores = shares.map(|share| (on_line(shape, utilization(&share)), share.weight));
+    let (sum, weights) = weighed(scores.filter(|(score, _)| *score > 0));
+    // Rounded half up, which is what upstream's rounding of the quotient comes to.
+    bounded((2 * sum + weights).checked_div(2 * weights).unwrap_or(0))
+}
+
+/// Where the line is at `utilization`: straight between its points, level outside them.
+fn on_line(shape: &[ShapePoint], utilization: i64) -> i64 {
+    let point = |point: &ShapePoint| {
+        (i64::from(point.utilization), i64::from(point.score) * (SCORE_MAX / SHAPE_SCORE_MAX))
+    };
+    let mut before: Option<(i64, i64)> = None;
+    for (x, y) in shape.iter().map(point) {
+        if utilization <= x {
+            let on =
+                |(x0, y0): (i64, i64)| y0 + ((y - y0) * (utilization - x0)).checked_div(x - x0).unwrap_or(0);
+            return before.map_or(y, on);
+        }
+        before = Some((x, y));
+    }
+    before.map_or(0, |(_, y)| y)
+}
+
+/// The sum of the scores, each as often as it weighs, and the sum of the weights.
+fn weighed(scores: impl Iterator<Item = (i64, i64)>) -> (i128, i128) {
+    scores.fold((0, 0), |(sum, weights), (score, weight)| {
+        let weight = i128::from(weight);
+        (sum + i128::from(score) * weight, weights + weight)
+    })
+}
+
+fn percent(part: i128, whole: i64) -> i64 {
+    bounded((part * i128::from(SCORE_MAX)).checked_div(i128::from(whole)).unwrap_or(0))
+}
+
+/// A node that has less than nothing, or uses less than nothing, scores what others score at the most.
+fn bounded(score: i128) -> i64 {
+    i64::try_from(score.clamp(0, i128::from(SCORE_MAX))).unwrap_or(0)
 }

@@ -1,6 +1,9 @@
 //! NodeResourcesFit: a table of cases for each question.
 
+mod strategies;
+
 use super::NodeResourcesFit;
+use crate::config::NodeResourcesFitArgs;
 use crate::framework::{Cure, Numbers, Reason};
 use crate::model::ResourceName;
 use crate::testing::{NodeBuilder, PodBuilder, node, pod, reasons, rejections, reservation, scores, world};
@@ -8,7 +11,7 @@ use serde_json::json;
 
 fn said(node: NodeBuilder, there: &[PodBuilder], pod: &PodBuilder) -> Vec<String> {
     let world = there.iter().fold(world().node(node), |world, pod| world.pod(pod.clone()));
-    reasons(&NodeResourcesFit, world, pod)
+    reasons(&NodeResourcesFit::default(), world, pod)
 }
 
 #[test]
@@ -42,7 +45,7 @@ fn pods_are_counted_too() {
     let there = [pod("a").on("n1"), pod("b").on("n1").phase("Succeeded"), pod("c")];
     assert_eq!(said(node("n1").pods(2), &there, &pod("p")), [""; 0]);
     assert_eq!(said(node("n1").pods(1), &there, &pod("p")), ["Too many pods"]);
-    assert_eq!(said(node("n1").pods(1), &there, &pod("p").cpu("5")), ["Insufficient cpu", "Too many pods"]);
+    assert_eq!(said(node("n1").pods(1), &there, &pod("p").cpu("5")), ["Too many pods", "Insufficient cpu"]);
     assert_eq!(said(node("n1").pods(0), &[], &pod("p")), ["Too many pods"], "a node without slots");
 }
 
@@ -57,18 +60,18 @@ fn who_asks_for_nothing_fits_a_node_that_is_too_full() {
 fn preemption_cannot_help_a_pod_that_is_larger_than_the_node() {
     let beyond_help = |pod: &PodBuilder| {
         let full = world().node(node("n1").pods(1)).pod(crate::testing::pod("a").cpu("3").on("n1"));
-        let rejected = rejections(&NodeResourcesFit, full, pod);
+        let rejected = rejections(&NodeResourcesFit::default(), full, pod);
         rejected.iter().map(|one| one.reason.is_unresolvable()).collect::<Vec<_>>()
     };
     assert_eq!(beyond_help(&pod("p")), [false], "too many pods");
     assert_eq!(beyond_help(&pod("p").cpu("4")), [false, false]);
-    assert_eq!(beyond_help(&pod("p").cpu("4001m")), [true, false]);
+    assert_eq!(beyond_help(&pod("p").cpu("4001m")), [false, true]);
 }
 
 #[test]
 fn a_refusal_comes_with_its_numbers() {
     let town = world().node(node("n1")).pod(pod("a").cpu("3").on("n1"));
-    let rejected = rejections(&NodeResourcesFit, town, &pod("p").cpu("2500m"));
+    let rejected = rejections(&NodeResourcesFit::default(), town, &pod("p").cpu("2500m"));
     let numbers = Numbers { asks: 2500, allocatable: 4000, used: 3000, reserved: 0 };
     assert_eq!((numbers.free(), numbers.short()), (1000, 1500));
     let reason = Reason::Insufficient { resource: ResourceName::Cpu, numbers, kept: Box::default() };
@@ -96,7 +99,7 @@ fn amounts_that_cannot_be_read_let_nobody_in() {
 fn emptier_is_better_in_upstreams_numbers() {
     let score = |node: NodeBuilder, there: &[PodBuilder], pod: &PodBuilder| {
         let world = there.iter().fold(world().node(node), |world, pod| world.pod(pod.clone()));
-        scores(&NodeResourcesFit, world, pod)[0]
+        scores(&NodeResourcesFit::default(), world, pod)[0]
     };
     let small = pod("p").cpu("100m").memory("100Mi");
     assert_eq!(score(node("n1"), &[], &small), 98);
@@ -118,4 +121,55 @@ fn emptier_is_better_in_upstreams_numbers() {
     assert_eq!(score(node("n1"), &[], &two), 96, "two containers that ask for nothing: 95 and 97");
     let all_of_it = node("n1").cpu("10e99").memory("10e99");
     assert_eq!(score(all_of_it, &[], &small), 99, "no overflow");
+}
+
+#[test]
+fn what_is_ignored_is_for_others_to_look_after() {
+    let asks = || {
+        pod("p")
+            .asks("example.com/a", "1")
+            .asks("example.com/b", "1")
+            .asks("other.org/a", "1")
+            .asks("hugepages-2Mi", "2Mi")
+            .asks("sub.kubernetes.io/a", "1")
+    };
+    let table: [(&[&str], &[&str], &[&str]); 7] = [
+        (
+            &[],
+            &[],
+            &["example.com/a", "example.com/b", "hugepages-2Mi", "other.org/a", "sub.kubernetes.io/a"],
+        ),
+        (&["example.com/a"], &[], &["example.com/b", "hugepages-2Mi", "other.org/a", "sub.kubernetes.io/a"]),
+        (&[], &["example.com"], &["hugepages-2Mi", "other.org/a", "sub.kubernetes.io/a"]),
+        (&["other.org/a"], &["example.com"], &["hugepages-2Mi", "sub.kubernetes.io/a"]),
+        (
+            &["hugepages-2Mi", "sub.kubernetes.io/a", "cpu"],
+            &["sub.kubernetes.io", "hugepages-2Mi", ""],
+            &["example.com/a", "example.com/b", "hugepages-2Mi", "other.org/a", "sub.kubernetes.io/a"],
+        ),
+        (
+            &["example.com"],
+            &["example"],
+            &["example.com/a", "example.com/b", "hugepages-2Mi", "other.org/a", "sub.kubernetes.io/a"],
+        ),
+        (&["pods", "memory"], &["example.com", "other.org"], &["hugepages-2Mi", "sub.kubernetes.io/a"]),
+    ];
+    for (names, groups, short) in table {
+        let args = NodeResourcesFitArgs {
+            ignored_resources: names.iter().map(ToString::to_string).collect(),
+            ignored_resource_groups: groups.iter().map(ToString::to_string).collect(),
+            ..NodeResourcesFitArgs::default()
+        };
+        let found = reasons(&NodeResourcesFit::new(&args), world().node(node("n1")), &asks());
+        let expected: Vec<String> = short.iter().map(|name| format!("Insufficient {name}")).collect();
+        assert_eq!(found, expected, "{names:?} {groups:?}");
+    }
+}
+
+#[test]
+fn nothing_is_too_much_for_a_node_without_anything() {
+    let bare = || node("n1").cpu("0").memory("0");
+    let zeros = pod("p").cpu("0").memory("0").asks("ephemeral-storage", "0").asks("example.com/a", "0");
+    assert_eq!(said(bare(), &[], &zeros), [""; 0], "none of something is not some of it");
+    assert_eq!(said(bare(), &[], &zeros.cpu("1m")), ["Insufficient cpu"]);
 }

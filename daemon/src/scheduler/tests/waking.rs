@@ -1,7 +1,8 @@
 //! What brings a pod back, what does not, and answers that come late.
 
 use super::{
-    DEPLOYMENT, annotate, answer, apply, bind, decoded, learn, listed, now, owned, small_node, told, waiting,
+    DEPLOYMENT, FULL, SMALL, annotate, answer, apply, bind, decoded, learn, listed, now, owned, small_node,
+    told, waiting,
 };
 use crate::scheduler::{Binding, Effect, Input};
 use common::api::workload::workload;
@@ -33,7 +34,7 @@ fn the_first_node_wakes_a_pod_that_found_none() {
 #[test]
 fn a_condition_that_did_not_arrive_is_written_again() {
     let mut scheduler = listed(&json!({}));
-    let message = "0/1 nodes are available: 1 Insufficient cpu.";
+    let message = SMALL;
     assert_eq!(told(&apply(&mut scheduler, decoded(&waiting("a", "7")), 0)), [message]);
     assert_eq!(
         told(&annotate(&mut scheduler, &json!({ "reserve.cpu/x": "y" }), 10)),
@@ -99,11 +100,7 @@ fn an_answer_about_a_pod_that_was_recreated_meanwhile_changes_nothing() {
     assert!(matches!(&effects[..], [Effect::Bind { uid, .. }] if uid.to_string() == "uid-a2"), "{effects:?}");
     assert_eq!(answer(&mut scheduler, "a", Binding::Refused { why: "late".into() }, 1), []);
     let effects = apply(&mut scheduler, decoded(&waiting("b", "4")), 1);
-    assert_eq!(
-        told(&effects),
-        ["0/1 nodes are available: 1 Insufficient cpu."],
-        "the new pod's room is still assumed"
-    );
+    assert_eq!(told(&effects), [FULL], "the new pod's room is still assumed");
 }
 
 #[test]

@@ -1,0 +1,99 @@
+//! The values that nodes have for a label: the domains of a topology.
+
+use super::nodes::NodeId;
+use super::snapshot::Snapshot;
+use crate::model::ids::Text;
+use std::collections::BTreeMap;
+use std::hash::{Hash, Hasher};
+use std::sync::Arc;
+
+/// So many more numbers than places are kept before values that no node has any more are cleared out.
+const SPARE: usize = 1024;
+
+/// The values that nodes have for one label, each as a small number.
+#[derive(Debug, Default)]
+pub struct Domains {
+    numbers: BTreeMap<Text, u32>,
+    of: Vec<Option<u32>>,
+    edition: Edition,
+}
+
+/// Tells numberings apart: a number of one means nothing in another.
+#[derive(Clone, Debug, Default)]
+pub struct Edition(Arc<u8>);
+
+impl Domains {
+    /// The number of the value that `node` has for the label; `None` if it lacks the label.
+    pub fn of(&self, node: NodeId) -> Option<u32> {
+        self.of.get(node.index()).copied().flatten()
+    }
+
+    /// The number of `value`, if some node has or had it.
+    pub fn number(&self, value: &str) -> Option<u32> {
+        self.numbers.get(value).copied()
+    }
+
+    /// One more than the largest number.
+    pub fn len(&self) -> usize {
+        self.numbers.len()
+    }
+
+    /// Whether no node ever had the label.
+    pub fn is_empty(&self) -> bool {
+        self.numbers.is_empty()
+    }
+
+    /// Which numbering this is.
+    pub fn edition(&self) -> &Edition {
+        &self.edition
+    }
+
+    fn set(&mut self, node: NodeId, value: Option<&str>) {
+        let number = value.map(|value| match self.numbers.get(value) {
+            Some(number) => *number,
+            None => {
+                let number = u32::try_from(self.numbers.len()).unwrap_or(u32::MAX);
+                self.numbers.insert(value.into(), number);
+                number
+            }
+        });
+        if let Some(place) = self.of.get_mut(node.index()) {
+            *place = number;
+        }
+    }
+}
+
+impl Snapshot<'_> {
+    /// The values that nodes have for the label `key`.
+    pub fn domains(&self, key: &Text) -> Arc<Domains> {
+        self.derive(DomainsOf(key.clone()), |domains: &mut Domains, changed| {
+            let mut all = (0..self.places()).map(NodeId::new);
+            let is_bloated = domains.len() > 2 * self.places() + SPARE;
+            let changed: &mut dyn Iterator<Item = NodeId> = if is_bloated { &mut all } else { changed };
+            if is_bloated {
+                *domains = Domains::default();
+            }
+            domains.of.resize(self.places(), None);
+            for id in changed {
+                domains.set(id, self.believed(id).and_then(|ledger| ledger.node.labels.get(key)));
+            }
+        })
+    }
+}
+
+#[derive(PartialEq, Eq, Hash)]
+struct DomainsOf(Text);
+
+impl PartialEq for Edition {
+    fn eq(&self, other: &Self) -> bool {
+        Arc::ptr_eq(&self.0, &other.0)
+    }
+}
+
+impl Eq for Edition {}
+
+impl Hash for Edition {
+    fn hash<H: Hasher>(&self, state: &mut H) {
+        Arc::as_ptr(&self.0).hash(state);
+    }
+}

@@ -1,0 +1,136 @@
+//! DefaultPreemption: when no node can have the pod, looks for the node where the fewest and least important others
+//! would have to go for it.
+//!
+//! Only decides: whoever asked carries it out. That a pod waits until its own preemption is over (upstream's PreEnqueue)
+//! is for the one that does.
+
+mod budgets;
+#[cfg(test)]
+mod tests;
+mod victims;
+
+use super::kit::Kit;
+use crate::config::PluginArgs;
+use crate::framework::{
+    Attempt, Cure, Plugin, PostFilter, PostFiltered, Reason, Rejection, Victims, histogram,
+};
+use crate::model::DisruptionBudget;
+use std::cmp::Reverse;
+use std::sync::Arc;
+use victims::{Found, victims};
+
+/// The plugin. Upstream dry-runs only as many nodes as its arguments say, from a random one on; we dry-run all that have
+/// victims, so that the arguments make no difference.
+pub struct DefaultPreemption;
+
+const NAME: &str = "DefaultPreemption";
+
+/// The plugin at its extension points.
+pub(super) fn kit(_args: &PluginArgs) -> Kit {
+    Kit { post_filter: Some(Arc::new(DefaultPreemption)), ..Kit::default() }
+}
+
+impl Plugin for DefaultPreemption {
+    fn name(&self) -> &'static str {
+        NAME
+    }
+}
+
+impl PostFilter for DefaultPreemption {
+    fn post_filter(&self, attempt: &Attempt<'_>) -> PostFiltered {
+        if let Some(why) = ineligible(attempt) {
+            return PostFiltered { message: format!("preemption: {why}"), ..PostFiltered::default() };
+        }
+        let mut run = dry_run(attempt);
+        let best = run.candidates.iter().min_by_key(|candidate| rank(candidate)).cloned();
+        let (message, takes_back) = match &best {
+            Some(best) => {
+                let (node, count) = (&best.node, best.pods.len());
+                (
+                    format!("found a potential placement for pod on node {node}, preempting {count} victims"),
+                    false,
+                )
+            }
+            None if !run.errors.is_empty() => (aggregate(&mut run.errors), false),
+            None => (no_candidates(attempt, &run.rejections), true),
+        };
+        let message = format!("preemption: {message}");
+        PostFiltered { nominated: best, candidates: run.candidates, takes_back, message }
+    }
+}
+
+/// Why the pod may not make others go.
+fn ineligible(attempt: &Attempt<'_>) -> Option<&'static str> {
+    let pod = attempt.asker.pod;
+    if !pod.spec.preempts {
+        return Some("not eligible due to preemptionPolicy=Never.");
+    }
+    let home = attempt.trace.nodes.iter().find(|node| Some(&node.node) == pod.nominated.as_deref())?;
+    // Room is being made for it there already. If that has become pointless, it may look elsewhere.
+    let ledger = attempt.world.ledger(home.id).filter(|_| !home.is_unresolvable())?;
+    let is_leaving = |priority: i32, is_victim: bool| is_victim && priority < pod.spec.priority;
+    let leaving = ledger.pods.iter().any(|other| is_leaving(other.spec.priority, other.is_victim()));
+    leaving.then_some("not eligible due to a terminating pod on the nominated node.")
+}
+
+/// What came of trying every node.
+#[derive(Default)]
+struct DryRun {
+    /// Those that would do, in node order.
+    candidates: Vec<Victims>,
+    /// What those say that would not do.
+    rejections: Vec<Rejection>,
+    errors: Vec<String>,
+}
+
+fn dry_run(attempt: &Attempt<'_>) -> DryRun {
+    let budgets: Vec<&DisruptionBudget> = attempt.world.catalog().budgets.iter().collect();
+    let mut run = DryRun::default();
+    for node in attempt.trace.nodes.iter().filter(|node| !node.is_unresolvable()) {
+        let Some(ledger) = attempt.world.ledger(node.id) else { continue };
+        match victims(attempt, ledger, &budgets) {
+            Ok(Found::Candidate(candidate)) => run.candidates.push(candidate),
+            Ok(Found::Nobody) => {
+                let words = "No preemption victims found for incoming pod";
+                run.rejections.push(Rejection::new(NAME, Reason::said_for_good(words, Cure::Pods)));
+            }
+            Ok(Found::Useless(rejections)) => run.rejections.extend(rejections),
+            Err(why) => run.errors.push(why),
+        }
+    }
+    run
+}
+
+/// The smaller the better: few budgets broken, a low highest priority, a low sum of priorities, few victims, and a late
+/// start of the first of those with the highest priority. One that has not started yet starts now. Of equals the first
+/// in node order is taken.
+fn rank(candidate: &Victims) -> impl Ord + use<> {
+    let start = candidate.earliest_start();
+    (
+        candidate.violations,
+        candidate.highest_priority(),
+        candidate.priority_sum(),
+        candidate.pods.len(),
+        Reverse((start.is_none(), start)),
+    )
+}
+
+/// What is said when no node would do. Nodes that were not even tried are counted too.
+fn no_candidates(attempt: &Attempt<'_>, rejections: &[Rejection]) -> String {
+    let nodes = attempt.trace.nodes.len();
+    let untried = attempt.trace.nodes.iter().filter(|node| node.is_unresolvable()).count();
+    let words = "Preemption is not helpful for scheduling";
+    let useless = Rejection::new(NAME, Reason::said_for_good(words, Cure::Node));
+    let all = rejections.iter().chain(std::iter::repeat_n(&useless, untried));
+    format!("0/{nodes} nodes are available: {}.", histogram(all))
+}
+
+/// Several errors as Go joins them, each once.
+fn aggregate(errors: &mut Vec<String>) -> String {
+    let mut seen = std::collections::BTreeSet::new();
+    errors.retain(|error| seen.insert(error.clone()));
+    match &errors[..] {
+        [one] => one.clone(),
+        several => format!("[{}]", several.join(", ")),
+    }
+}

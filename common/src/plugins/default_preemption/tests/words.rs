@@ -1,0 +1,134 @@
+//! Who may not preempt, and what is said about it.
+
+use super::*;
+
+const FULL: &str = "0/1 nodes are available: 1 Insufficient cpu.";
+
+fn message(town: World, pod: &PodBuilder) -> String {
+    no_fit(town, pod).message()
+}
+
+fn full() -> World {
+    world().node(node("n1")).pod(on("a", "n1", 0, "4"))
+}
+
+#[test]
+fn what_was_found_is_said_with_the_node_and_how_many() {
+    let town = world().node(node("n1")).pod(on("a", "n1", 0, "2")).pod(on("b", "n1", 0, "2"));
+    assert_eq!(
+        message(town, &preemptor("4")),
+        format!("{FULL} preemption: found a potential placement for pod on node n1, preempting 2 victims")
+    );
+}
+
+#[test]
+fn what_was_not_found_is_counted_by_node() {
+    let town = world()
+        .node(node("a").cordoned())
+        .node(node("b").cordoned())
+        .node(node("c"))
+        .node(node("d"))
+        .pod(on("x", "c", 10, "4"))
+        .pod(on("y", "d", 10, "3"))
+        .pod(on("z", "d", 9, "1"));
+    let no_fit = no_fit(town, &preemptor("2"));
+    assert_eq!(
+        no_fit.message(),
+        "0/4 nodes are available: 2 Insufficient cpu, 2 node(s) were unschedulable. preemption: 0/4 nodes are \
+         available: 1 Insufficient cpu, 1 No preemption victims found for incoming pod, 2 Preemption is not helpful \
+         for scheduling."
+    );
+    assert!(no_fit.help.takes_back && no_fit.help.nominated.is_none());
+    assert_eq!(
+        message(full(), &pod("p").cpu("1")),
+        format!(
+            "{FULL} preemption: 0/1 nodes are available: 1 No preemption victims found for incoming pod."
+        )
+    );
+    assert_eq!(
+        message(full(), &preemptor("5")),
+        format!("{FULL} preemption: 0/1 nodes are available: 1 Preemption is not helpful for scheduling.")
+    );
+    assert_eq!(message(world(), &preemptor("5")), "no nodes available to schedule pods");
+}
+
+#[test]
+fn whoever_never_preempts_says_so() {
+    let meek = preemptor("1").with("/spec/preemptionPolicy", json!("Never"));
+    let no_fit = no_fit(full(), &meek);
+    assert_eq!(no_fit.message(), format!("{FULL} preemption: not eligible due to preemptionPolicy=Never."));
+    assert!(no_fit.help.candidates.is_empty() && !no_fit.help.takes_back);
+}
+
+#[test]
+fn whoever_waits_for_victims_to_leave_makes_no_more() {
+    let victim = |priority: i32, reason: &str, status: &str| {
+        let condition = json!({ "type": "DisruptionTarget", "status": status, "reason": reason });
+        on("v", "n1", priority, "2").with("/status/conditions", json!([condition]))
+    };
+    let town = |victim: PodBuilder| {
+        world().node(node("n1")).node(node("n2").cordoned()).pod(victim).pod(on("a", "n1", 0, "2"))
+    };
+    let waits = preemptor("4").with("/status/nominatedNodeName", json!("n1"));
+    let ineligible = "not eligible due to a terminating pod on the nominated node.";
+    let by_us = || victim(0, "PreemptionByScheduler", "True");
+    let table = [
+        (by_us().terminating(), waits.clone(), true),
+        (by_us(), waits.clone(), false),
+        (victim(0, "PreemptionByScheduler", "False").terminating(), waits.clone(), false),
+        (victim(0, "EvictionByEvictionAPI", "True").terminating(), waits.clone(), false),
+        (victim(10, "PreemptionByScheduler", "True").terminating(), waits.clone(), false),
+        (by_us().terminating(), preemptor("4"), false),
+        (by_us().terminating(), waits.clone().with("/status/nominatedNodeName", json!("n2")), false),
+        (by_us().terminating(), waits.clone().with("/status/nominatedNodeName", json!("n9")), false),
+        // The node has become too small: there is nothing to wait for.
+        (by_us().terminating(), waits.cpu("5"), false),
+    ];
+    for (index, (victim, pod, expected)) in table.into_iter().enumerate() {
+        let message = message(town(victim), &pod);
+        assert_eq!(message.ends_with(&format!(" preemption: {ineligible}")), expected, "{index}: {message}");
+    }
+}
+
+/// Cannot say anything about a node without pods.
+struct Dizzy;
+
+impl Plugin for Dizzy {
+    fn name(&self) -> &'static str {
+        "Dizzy"
+    }
+}
+
+impl Filter for Dizzy {
+    fn prepare<'c>(
+        &'c self,
+        _asker: &'c crate::cluster::Asker<'c>,
+        world: &'c crate::cluster::Snapshot<'c>,
+    ) -> Option<NodeFilter<'c>> {
+        on_ledger(world, |ledger| match ledger.pods.len() {
+            0 => Verdict::Fails(format!("{} is empty", ledger.node.name).into()),
+            1 => Verdict::rejects("Dizzy", Reason::said("one", crate::framework::Cure::Pods)),
+            _ => Verdict::Fits,
+        })
+    }
+}
+
+#[test]
+fn an_error_is_told_unless_another_node_will_do() {
+    let registry = without_reservations().filter(Dizzy);
+    let town = |cpu: &str| world().node(node("n1").cpu(cpu)).pod(on("a", "n1", 0, "1"));
+    let said = |town: World| no_fit_with(town, &preemptor("2"), &registry).message();
+    let error = |node: &str| format!("running \"Dizzy\" filter plugin: {node} is empty");
+    let one = "0/1 nodes are available: 1 one.";
+    assert_eq!(said(town("4")), format!("{one} preemption: {}", error("n1")));
+    let two = town("4").node(node("n2")).pod(on("b", "n2", 0, "1"));
+    let expected = format!("0/2 nodes are available: 2 one. preemption: [{}, {}]", error("n1"), error("n2"));
+    assert_eq!(said(two), expected);
+    let equals = |world: World, name: &str| world.pod(on(name, "n2", 10, "500m"));
+    let another = ["c", "d"].into_iter().fold(town("4").node(node("n2").cpu("3")), equals);
+    assert_eq!(
+        said(another.pod(on("b", "n2", 0, "2"))),
+        "0/2 nodes are available: 1 Insufficient cpu, 1 one. preemption: found a potential placement for pod on node n2, \
+         preempting 1 victims"
+    );
+}

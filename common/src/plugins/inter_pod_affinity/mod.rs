@@ -1,0 +1,53 @@
+//! InterPodAffinity: which pods a pod must be near to or apart from, and which it would rather be.
+
+mod existing;
+mod filter;
+mod mentioned;
+mod score;
+mod term;
+#[cfg(test)]
+mod tests;
+
+use super::kit::Kit;
+use crate::cluster::{Asker, NodeId, Snapshot};
+use crate::config::{InterPodAffinityArgs, PluginArgs};
+use crate::framework::{Filter, NodeFilter, Plugin, Scope, Score, Scorer};
+use std::sync::Arc;
+
+/// The plugin.
+pub struct InterPodAffinity {
+    args: InterPodAffinityArgs,
+}
+
+/// The plugin at its extension points.
+pub(super) fn kit(args: &PluginArgs) -> Kit {
+    let plugin = Arc::new(InterPodAffinity { args: args.inter_pod_affinity.clone() });
+    Kit { filter: Some(plugin.clone()), score: Some(plugin), ..Kit::default() }
+}
+
+impl Plugin for InterPodAffinity {
+    fn name(&self) -> &'static str {
+        "InterPodAffinity"
+    }
+}
+
+impl Filter for InterPodAffinity {
+    fn prepare<'c>(&'c self, asker: &'c Asker<'c>, world: &'c Snapshot<'c>) -> Option<NodeFilter<'c>> {
+        filter::prepare(self, asker.pod, world)
+    }
+}
+
+impl Score for InterPodAffinity {
+    fn scope(&self, asker: &Asker<'_>, world: &Snapshot<'_>) -> Scope {
+        if score::is_indifferent(asker.pod, world, &self.args) { Scope::Node(0) } else { Scope::Cluster }
+    }
+
+    fn prepare<'c>(
+        &'c self,
+        asker: &'c Asker<'c>,
+        world: &'c Snapshot<'c>,
+        _feasible: &'c [NodeId],
+    ) -> Result<Option<Scorer<'c>>, String> {
+        Ok(score::prepare(asker.pod, world, &self.args))
+    }
+}

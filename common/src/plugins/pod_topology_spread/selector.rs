@@ -1,0 +1,33 @@
+//! Which pods belong together, when none of them says it: those of the same services and the same controller.
+
+use crate::cluster::Snapshot;
+use crate::model::Pod;
+use crate::model::owner::{OwnerKind, Workload};
+use crate::model::selector::Selector;
+use std::collections::BTreeMap;
+
+/// What the pod's services and its controller select by; empty if there are none.
+pub(super) fn default_selector(pod: &Pod, world: &Snapshot<'_>) -> Selector {
+    let mut pairs: BTreeMap<&str, &str> = BTreeMap::new();
+    for service in world.catalog().services.within(&pod.key.namespace) {
+        if service.selects(&pod.labels) {
+            pairs.extend(service.selector.iter());
+        }
+    }
+    let owner = controller(pod, world);
+    let Some((kind, theirs)) = owner.and_then(|owner| Some((owner.kind, owner.selector.as_ref()?))) else {
+        return Selector::from_pairs(pairs);
+    };
+    if kind == OwnerKind::ReplicationController {
+        // Its labels are merged with those of the services key by key, and win.
+        pairs.retain(|key, _| theirs.requirements().iter().all(|requirement| *requirement.key != **key));
+    }
+    Selector::from_pairs(pairs).and(theirs)
+}
+
+/// The workload that the pod claims as its controller. As upstream, its UID is not compared.
+fn controller<'w>(pod: &Pod, world: &Snapshot<'w>) -> Option<&'w Workload> {
+    let claim = pod.controller.as_deref()?;
+    let kind = claim.kind.filter(|kind| kind.has_selector())?;
+    world.owners().named(kind, &pod.key.namespace, &claim.name)
+}

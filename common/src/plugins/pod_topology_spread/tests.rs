@@ -1,0 +1,94 @@
+//! PodTopologySpread: a table for each rule, and random towns against the rules written down simply.
+
+mod cases;
+mod naive;
+
+use super::PodTopologySpread;
+use super::constraint::Defaults;
+use crate::cluster::{Ledger, NodeId, Snapshot};
+use crate::config::PodTopologySpreadArgs;
+use crate::framework::Score;
+use crate::model::Pod;
+use crate::testing::{PodBuilder, Tape, Town, maybe, some_pod, verdicts};
+use proptest::collection::vec;
+use proptest::prelude::{ProptestConfig, any, proptest};
+use serde_json::{Value, json};
+
+fn plugin(args: PodTopologySpreadArgs) -> PodTopologySpread {
+    PodTopologySpread { defaults: Defaults::new(&args) }
+}
+
+fn selector(tape: &mut Tape<'_>) -> Value {
+    tape.of(&[
+        Value::Null,
+        json!({}),
+        json!({ "matchLabels": { "app": "a" } }),
+        json!({ "matchLabels": { "app": "a" } }),
+        json!({ "matchExpressions": [{ "key": "tier", "operator": "NotIn", "values": ["x"] }] }),
+        json!({ "matchExpressions": [{ "key": "app", "operator": "Exists" }] }),
+    ])
+}
+
+fn constraint(tape: &mut Tape<'_>) -> Value {
+    json!({
+        "maxSkew": 1 + tape.below(3),
+        "topologyKey": tape.of(&["topology.kubernetes.io/zone", "kubernetes.io/hostname", "rack"]),
+        "whenUnsatisfiable": tape.of(&["DoNotSchedule", "ScheduleAnyway"]),
+        "labelSelector": selector(tape),
+        "matchLabelKeys": maybe(tape, |tape| json!([tape.of(&["app", "tier", "none"])])),
+        "minDomains": maybe(tape, |tape| json!(1 + tape.below(4))),
+        "nodeAffinityPolicy": maybe(tape, |tape| json!(tape.of(&["Honor", "Ignore"]))),
+        "nodeTaintsPolicy": maybe(tape, |tape| json!(tape.of(&["Honor", "Ignore"]))),
+    })
+}
+
+fn asking(town: &Town, tape: &mut Tape<'_>) -> Pod {
+    let sets = town.sets.clone();
+    let finish = |pod: PodBuilder, tape: &mut Tape<'_>| {
+        let constraints: Vec<Value> = (0..tape.below(4)).map(|_| constraint(tape)).collect();
+        let pod = pod.with("/spec/topologySpreadConstraints", json!(constraints));
+        let pod = if tape.one_in(3) { pod.with("/spec/nodeSelector", json!({ "rack": "x" })) } else { pod };
+        let pod = if tape.one_in(3) { pod.tolerates("dirty") } else { pod };
+        let kind = tape.below(2 * sets.len());
+        if kind < sets.len() { pod.owned_by(&sets[kind]) } else { pod }
+    };
+    some_pod("asking", tape, finish).build()
+}
+
+/// Compares what the plugin says about the pod with what the rules say.
+fn compare(plugin: &PodTopologySpread, pod: &Pod, world: &Snapshot<'_>, tape: &mut Tape<'_>) {
+    let asker = world.asker(pod);
+    let expected = naive::verdicts(pod, world, None);
+    assert_eq!(verdicts(plugin, &asker, world), expected);
+    let feasible: Vec<&Ledger> = world.nodes().filter(|_| !tape.one_in(4)).collect();
+    let ids: Vec<NodeId> = feasible.iter().map(|ledger| ledger.id).collect();
+    let scorer = Score::prepare(plugin, &asker, world, &ids).unwrap();
+    let found = scorer.map(|scorer| {
+        let raw: Vec<i64> = ids.iter().map(|id| (scorer.score)(*id)).collect();
+        let mut scores = raw.clone();
+        scorer.normalise.apply(&ids, &mut scores);
+        (raw, scores)
+    });
+    assert_eq!(found, naive::scores(pod, world, &feasible));
+    let Some(ledger) = Town::supposed(world, tape, |pod, _| pod) else { return };
+    let expected = naive::verdicts(pod, world, Some(&ledger));
+    assert_eq!(verdicts(plugin, &asker, &world.suppose(ledger)), expected, "supposed");
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig::with_cases(200))]
+
+    #[test]
+    fn what_is_kept_says_what_the_rules_say(choices in vec(any::<u16>(), 100..1500)) {
+        let (mut town, mut tape) = (Town::new(), Tape::new(&choices));
+        let plugin = plugin(PodTopologySpreadArgs::System);
+        let pods: Vec<Pod> = (0..3).map(|_| asking(&town, &mut tape)).collect();
+        while !tape.is_over() {
+            for _ in 0..=tape.below(4) {
+                town.step(&mut tape, |pod, _| pod);
+            }
+            let world = town.snapshot();
+            compare(&plugin, &pods[tape.below(3)], &world, &mut tape);
+        }
+    }
+}

@@ -1,0 +1,39 @@
+//! When a plugin is out of order.
+
+use super::{apply, decoded, list, now, waiting};
+use crate::queue::Backoff;
+use crate::scheduler::{Effect, Scheduler};
+use common::cluster::{Asker, Snapshot};
+use common::framework::{Filter, NodeFilter, Plugin, Verdict};
+use common::plugins::default_registry;
+use serde_json::json;
+use std::time::Duration;
+
+/// Where a filter cannot say, nobody can say whether there is a place; so it is tried again without anything having changed.
+#[test]
+fn a_decision_that_failed_is_told_as_an_error_of_the_scheduler_and_tried_again() {
+    let registry = default_registry().filter(Broken);
+    let mut scheduler = Scheduler::new([("reserve-scheduler".into(), registry)].into(), Backoff::default());
+    list(&mut scheduler, &json!({}));
+    let effects = apply(&mut scheduler, decoded(&waiting("a", "1")), 0);
+    let Some(Effect::Condition { reason, message, .. }) = effects.first() else { panic!("{effects:?}") };
+    assert_eq!(
+        (*reason, message.as_str()),
+        ("SchedulerError", "running \"Broken\" filter plugin: out of order")
+    );
+    assert_eq!(scheduler.next_tick(now(0)), Some(Duration::from_secs(1)), "after its backoff");
+}
+
+struct Broken;
+
+impl Plugin for Broken {
+    fn name(&self) -> &'static str {
+        "Broken"
+    }
+}
+
+impl Filter for Broken {
+    fn prepare<'c>(&'c self, _: &'c Asker<'c>, _: &'c Snapshot<'c>) -> Option<NodeFilter<'c>> {
+        Some(Box::new(|_| Verdict::Fails("out of order".into())))
+    }
+}
