@@ -8,6 +8,7 @@ use common::cluster::{Asker, Assumed, Cluster, Event, NodeId, Seen, Snapshot};
 use common::cycle::{self, Decision, Depth};
 use common::framework::{PostFiltered, Registry, Rejection, Trace};
 use common::model::ids::NodeName;
+use common::model::storage::VolumeChoice;
 use common::model::{OtherKind, OwnerKind, Pod};
 use common::plugins::{default_registry, without_reservations};
 use jiff::Timestamp;
@@ -117,10 +118,13 @@ impl Core {
     /// Counts the pod on the first of its best nodes.
     fn assume(&mut self, pod: Pod, outcome: &Outcome) {
         let Some(node) = outcome.best.first() else { return };
+        let node = NodeName::from(node.as_str());
+        let volumes = chosen(&pod, &node, &self.cluster.snapshot(Timestamp::UNIX_EPOCH), &self.steps);
         let (key, uid) = (pod.key.clone(), pod.uid.clone());
         self.cluster.apply(Event::Pods(Seen::Applied(pod)));
-        let node = NodeName::from(node.as_str());
-        self.cluster.assume(&key, Assumed { uid, node, seat: None, since: Timestamp::UNIX_EPOCH });
+        let assumed = Assumed { uid: uid.clone(), node, seat: None, since: Timestamp::UNIX_EPOCH };
+        self.cluster.assume(&key, assumed);
+        self.cluster.choose(&key, &uid, volumes);
     }
 
     fn decide(&mut self, pod: &Pod, all: bool) -> Result<Outcome> {
@@ -142,6 +146,14 @@ impl Core {
             }
         }
     }
+}
+
+/// The volumes that the pod's claims get on `node`.
+fn chosen(pod: &Pod, node: &NodeName, world: &Snapshot<'_>, registry: &Registry) -> Vec<VolumeChoice> {
+    let Some(ledger) = world.find(node).and_then(|id| world.ledger(id)) else { return Vec::new() };
+    let asker = world.asker(pod);
+    let reserved = registry.reserves.iter().filter_map(|plugin| plugin.reserve(&asker, ledger, world).ok());
+    reserved.flat_map(|reserved| reserved.volumes).collect()
 }
 
 /// Who keeps the pod from being looked at.
