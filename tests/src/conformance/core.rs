@@ -121,7 +121,8 @@ impl Core {
         let node = NodeName::from(node.as_str());
         let volumes = chosen(&pod, &node, &self.cluster.snapshot(Timestamp::UNIX_EPOCH), &self.steps);
         let (key, uid) = (pod.key.clone(), pod.uid.clone());
-        self.cluster.apply(Event::Pods(Seen::Applied(pod)));
+        // One that names its node would count as bound; it is to be assumed like the others.
+        self.cluster.apply(Event::Pods(Seen::Applied(Pod { node: None, ..pod })));
         let assumed = Assumed { uid: uid.clone(), node, seat: None, since: Timestamp::UNIX_EPOCH };
         self.cluster.assume(&key, assumed);
         self.cluster.choose(&key, &uid, volumes);
