@@ -1,6 +1,7 @@
 //! Counts by domain: what they come to when nodes change in every way.
 
 use crate::cluster::{Cluster, Event, Ledger, PerDomain, Seen};
+use crate::model::Node;
 use crate::model::ids::Text;
 use crate::testing::{NodeBuilder, node, now, pod, world};
 use serde_json::json;
@@ -32,8 +33,8 @@ fn counted(cluster: &mut Cluster) -> (usize, i64, Option<i64>, i64, Vec<Option<i
     (counts.len(), counts.total(), counts.lowest(), counts.unlabelled(), each)
 }
 
-fn apply(cluster: &mut Cluster, node: NodeBuilder) {
-    cluster.apply(Event::Nodes(Seen::Applied(node.build())));
+fn apply(cluster: &mut Cluster, node: impl Into<Node>) {
+    cluster.apply(Event::Nodes(Seen::Applied(node.into())));
 }
 
 #[test]

@@ -14,8 +14,8 @@ use proptest::collection::vec;
 use proptest::prelude::{ProptestConfig, any, proptest};
 use serde_json::{Value, json};
 
-fn plugin(args: PodTopologySpreadArgs) -> PodTopologySpread {
-    PodTopologySpread { defaults: Defaults::new(&args) }
+fn plugin(args: &PodTopologySpreadArgs) -> PodTopologySpread {
+    PodTopologySpread { defaults: Defaults::new(args) }
 }
 
 fn selector(tape: &mut Tape<'_>) -> Value {
@@ -98,7 +98,7 @@ proptest! {
         let list = |tape: &mut Tape<'_>| (0..1 + tape.below(2)).map(|_| default(tape)).collect();
         let is_system = tape.one_in(2);
         let args = if is_system { PodTopologySpreadArgs::System } else { PodTopologySpreadArgs::List(list(&mut tape)) };
-        let plugin = plugin(args);
+        let plugin = plugin(&args);
         let pods: Vec<Pod> = (0..3).map(|_| asking(&town, &mut tape)).collect();
         while !tape.is_over() {
             for _ in 0..=tape.below(4) {

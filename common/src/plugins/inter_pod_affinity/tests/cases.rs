@@ -31,7 +31,7 @@ fn apart(pod: PodBuilder, terms: &[Value]) -> PodBuilder {
     pod.with(&format!("/spec/affinity/podAntiAffinity/{REQUIRED}"), json!(terms))
 }
 
-fn prefers(pod: PodBuilder, kind: &str, weight: i32, term: Value) -> PodBuilder {
+fn prefers(pod: PodBuilder, kind: &str, weight: i32, term: &Value) -> PodBuilder {
     let terms = json!([{ "weight": weight, "podAffinityTerm": term }]);
     pod.with(&format!("/spec/affinity/{kind}/{PREFERRED}"), terms)
 }
@@ -161,7 +161,7 @@ fn terms_are_about_namespaces_by_name_or_label() {
 fn a_namespace_that_is_not_known_has_no_labels() {
     let absent = json!({ "matchExpressions": [{ "key": "team", "operator": "DoesNotExist" }] });
     let term = json!({ "labelSelector": {}, "topologyKey": "zone", "namespaceSelector": absent });
-    let shy = apart(app("x", "shy"), &[term.clone()]).on("n1");
+    let shy = apart(app("x", "shy"), std::slice::from_ref(&term)).on("n1");
     assert_eq!(said(town().pod(shy), &app("p", "web").namespace("ghost")), "EE..");
     let ghost = app("x", "web").namespace("ghost").on("n1");
     assert_eq!(said(town().pod(ghost), &apart(app("p", "web"), &[term])), "....", "it is not found");
@@ -175,34 +175,34 @@ fn scored(plugin: &InterPodAffinity, world: World, pod: &PodBuilder) -> Option<(
 fn what_is_liked_adds_up() {
     let with_dbs =
         || town().pod(app("x", "db").on("n1")).pod(app("y", "db").on("n2")).pod(app("z", "db").on("n3"));
-    let likes = prefers(app("p", "web"), "podAffinity", 3, term("db", "zone"));
+    let likes = prefers(app("p", "web"), "podAffinity", 3, &term("db", "zone"));
     assert_eq!(
         scored(&plugin(1, false), with_dbs(), &likes),
         Some((vec![6, 6, 3, 0], vec![100, 100, 50, 0]))
     );
-    let dislikes = prefers(app("p", "web"), "podAntiAffinity", 3, term("db", "zone"));
+    let dislikes = prefers(app("p", "web"), "podAntiAffinity", 3, &term("db", "zone"));
     assert_eq!(
         scored(&plugin(1, false), with_dbs(), &dislikes),
         Some((vec![-6, -6, -3, 0], vec![0, 0, 50, 100]))
     );
-    let both = prefers(likes, "podAntiAffinity", 7, term("db", "host"));
+    let both = prefers(likes, "podAntiAffinity", 7, &term("db", "host"));
     assert_eq!(
         scored(&plugin(1, false), with_dbs(), &both),
         Some((vec![-1, -1, -4, 0], vec![75, 75, 0, 100]))
     );
-    let nobody = prefers(app("p", "web"), "podAffinity", 3, term("none", "zone"));
+    let nobody = prefers(app("p", "web"), "podAffinity", 3, &term("none", "zone"));
     assert_eq!(scored(&plugin(1, false), with_dbs(), &nobody), None);
-    let nowhere = prefers(app("p", "web"), "podAffinity", 3, term("db", "none"));
+    let nowhere = prefers(app("p", "web"), "podAffinity", 3, &term("db", "none"));
     assert_eq!(scored(&plugin(1, false), with_dbs(), &nowhere), None);
 }
 
 #[test]
 fn pods_on_nodes_have_a_say() {
     let web = app("p", "web");
-    let likes = || town().pod(prefers(app("x", "db"), "podAffinity", 4, term("web", "zone")).on("n1"));
+    let likes = || town().pod(prefers(app("x", "db"), "podAffinity", 4, &term("web", "zone")).on("n1"));
     assert_eq!(scored(&plugin(1, false), likes(), &web), Some((vec![4, 4, 0, 0], vec![100, 100, 0, 0])));
     assert_eq!(scored(&plugin(1, true), likes(), &web), None);
-    let fond = prefers(web.clone(), "podAffinity", 1, term("db", "host"));
+    let fond = prefers(web.clone(), "podAffinity", 1, &term("db", "host"));
     assert_eq!(scored(&plugin(1, true), likes(), &fond).unwrap().0, [5, 4, 0, 0], "it minds itself");
     let needs = || town().pod(near(app("x", "db"), &[term("web", "zone")]).on("n3"));
     assert_eq!(scored(&plugin(1, false), needs(), &web).unwrap().0, [0, 0, 1, 0]);
@@ -215,10 +215,10 @@ fn pods_on_nodes_have_a_say() {
 #[test]
 fn scores_that_are_all_the_same_come_to_nothing() {
     let town = || world().node(in_zone("n1", "a")).node(in_zone("n2", "a")).pod(app("x", "db").on("n1"));
-    let likes = prefers(app("p", "web"), "podAffinity", 3, term("db", "zone"));
+    let likes = prefers(app("p", "web"), "podAffinity", 3, &term("db", "zone"));
     assert_eq!(scored(&plugin(1, false), town(), &likes), Some((vec![3, 3], vec![0, 0])));
     // A like and a dislike that cancel out are still an opinion.
-    let both = prefers(likes, "podAntiAffinity", 3, term("db", "zone"));
+    let both = prefers(likes, "podAntiAffinity", 3, &term("db", "zone"));
     assert_eq!(scored(&plugin(1, false), town(), &both), Some((vec![0, 0], vec![0, 0])));
 }
 
@@ -229,9 +229,9 @@ fn who_minds_nobody_among_others_who_do_not_is_scored_by_the_nodes_alone() {
         let snapshot = cluster.snapshot(now());
         plugin(1, false).scope(&snapshot.asker(&pod), &snapshot) == crate::framework::Scope::Cluster
     };
-    let likes = || prefers(app("x", "db"), "podAffinity", 4, term("web", "zone")).on("n1");
+    let likes = || prefers(app("x", "db"), "podAffinity", 4, &term("web", "zone")).on("n1");
     assert!(!scope(town().pod(app("x", "db").on("n1")), app("p", "web")));
     assert!(scope(town().pod(likes()), app("p", "web")));
     assert!(!scope(town().pod(likes()), app("p", "other")));
-    assert!(scope(town(), prefers(app("p", "web"), "podAffinity", 1, term("db", "zone"))));
+    assert!(scope(town(), prefers(app("p", "web"), "podAffinity", 1, &term("db", "zone"))));
 }

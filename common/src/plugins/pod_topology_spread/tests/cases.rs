@@ -23,7 +23,7 @@ fn app(name: &str) -> PodBuilder {
 }
 
 /// A pod that is not to be more uneven than by one over zones, changed by `more`.
-fn spread(more: Value) -> PodBuilder {
+fn spread(more: &Value) -> PodBuilder {
     let mut constraint = json!({
         "maxSkew": 1, "topologyKey": "zone", "whenUnsatisfiable": "DoNotSchedule",
         "labelSelector": { "matchLabels": { "app": "web" } },
@@ -45,7 +45,7 @@ fn town() -> World {
 
 /// What is said about each node: a dot where the pod fits.
 fn said(world: World, pod: &PodBuilder) -> String {
-    said_by(&plugin(PodTopologySpreadArgs::System), world, pod)
+    said_by(&plugin(&PodTopologySpreadArgs::System), world, pod)
 }
 
 fn said_by(plugin: &super::PodTopologySpread, world: World, pod: &PodBuilder) -> String {
@@ -76,7 +76,7 @@ fn a_constraint_keeps_pods_off_full_domains() {
         (json!({ "topologyKey": "none" }), "MMMM"),
     ];
     for (more, expected) in table {
-        assert_eq!(said(town(), &spread(more.clone())), expected, "{more}");
+        assert_eq!(said(town(), &spread(&more)), expected, "{more}");
     }
 }
 
@@ -86,31 +86,31 @@ fn with_few_domains_the_lowest_count_is_taken_to_be_none() {
         let town = world().node(in_zone("n1", "a")).node(in_zone("n2", "b"));
         [("x1", "n1"), ("x2", "n2")].into_iter().fold(town, |town, (name, on)| town.pod(app(name).on(on)))
     };
-    assert_eq!(said(town(), &spread(json!({}))), "..");
-    assert_eq!(said(town(), &spread(json!({ "minDomains": 2 }))), "..");
-    assert_eq!(said(town(), &spread(json!({ "minDomains": 3 }))), "SS");
+    assert_eq!(said(town(), &spread(&json!({}))), "..");
+    assert_eq!(said(town(), &spread(&json!({ "minDomains": 2 }))), "..");
+    assert_eq!(said(town(), &spread(&json!({ "minDomains": 3 }))), "SS");
 }
 
 #[test]
 fn labels_can_be_shared_with_the_pod() {
     let old = pod("old").with("/metadata/labels", json!({ "app": "web", "rev": "0" }));
     let with_old = || town().pod(old.clone().on("n3")).pod(old.clone().uid("o2").namespace("other").on("n3"));
-    assert_eq!(said(with_old(), &spread(json!({}))), "S..M");
-    assert_eq!(said(with_old(), &spread(json!({ "matchLabelKeys": ["rev"] }))), "SS.M");
-    assert_eq!(said(with_old(), &spread(json!({ "matchLabelKeys": ["none"] }))), "S..M");
+    assert_eq!(said(with_old(), &spread(&json!({}))), "S..M");
+    assert_eq!(said(with_old(), &spread(&json!({ "matchLabelKeys": ["rev"] }))), "SS.M");
+    assert_eq!(said(with_old(), &spread(&json!({ "matchLabelKeys": ["none"] }))), "S..M");
     let nil = json!({ "matchLabelKeys": ["rev"], "labelSelector": null });
-    assert_eq!(said(with_old(), &spread(nil)), "...M", "a missing selector stays missing");
+    assert_eq!(said(with_old(), &spread(&nil)), "...M", "a missing selector stays missing");
     let empty = json!({ "matchLabelKeys": ["rev"], "labelSelector": {} });
-    assert_eq!(said(with_old(), &spread(empty)), "SS.M", "an empty one becomes one");
+    assert_eq!(said(with_old(), &spread(&empty)), "SS.M", "an empty one becomes one");
 }
 
 #[test]
 fn only_pods_that_stay_in_the_same_namespace_count() {
     let one = |pod: PodBuilder| world().node(in_zone("n1", "a")).node(in_zone("n2", "b")).pod(pod.on("n1"));
-    assert_eq!(said(one(app("x")), &spread(json!({}))), "S.");
-    assert_eq!(said(one(app("x").terminating()), &spread(json!({}))), "..");
-    assert_eq!(said(one(app("x").namespace("other")), &spread(json!({}))), "..");
-    assert_eq!(said(one(app("x").phase("Succeeded")), &spread(json!({}))), "..");
+    assert_eq!(said(one(app("x")), &spread(&json!({}))), "S.");
+    assert_eq!(said(one(app("x").terminating()), &spread(&json!({}))), "..");
+    assert_eq!(said(one(app("x").namespace("other")), &spread(&json!({}))), "..");
+    assert_eq!(said(one(app("x").phase("Succeeded")), &spread(&json!({}))), "..");
 }
 
 #[test]
@@ -122,16 +122,16 @@ fn nodes_that_do_not_count_make_no_domain() {
         let nodes = [labelled("n1", "a", "ssd"), labelled("n2", "b", "hdd").taint("dirty:NoSchedule")];
         nodes.into_iter().fold(world(), World::node).pod(app("x").on("n1"))
     };
-    let choosy = |more: Value| spread(more).with("/spec/nodeSelector", json!({ "disk": "ssd" }));
-    assert_eq!(said(town(), &spread(json!({}))), "S.");
+    let choosy = |more: Value| spread(&more).with("/spec/nodeSelector", json!({ "disk": "ssd" }));
+    assert_eq!(said(town(), &spread(&json!({}))), "S.");
     assert_eq!(said(town(), &choosy(json!({}))), "..", "a is the only domain");
     assert_eq!(said(town(), &choosy(json!({ "nodeAffinityPolicy": "Ignore" }))), "S.");
-    assert_eq!(said(town(), &spread(json!({ "nodeTaintsPolicy": "Honor" }))), "..");
-    assert_eq!(said(town(), &spread(json!({ "nodeTaintsPolicy": "Honor" })).tolerates("dirty")), "S.");
+    assert_eq!(said(town(), &spread(&json!({ "nodeTaintsPolicy": "Honor" }))), "..");
+    assert_eq!(said(town(), &spread(&json!({ "nodeTaintsPolicy": "Honor" })).tolerates("dirty")), "S.");
     let term = json!([{ "matchExpressions": [{ "key": "disk", "operator": "In", "values": ["ssd"] }] }]);
     let required =
         "/spec/affinity/nodeAffinity/requiredDuringSchedulingIgnoredDuringExecution/nodeSelectorTerms";
-    assert_eq!(said(town(), &spread(json!({})).with(required, term)), "..");
+    assert_eq!(said(town(), &spread(&json!({})).with(required, term)), "..");
 }
 
 #[test]
@@ -159,7 +159,7 @@ fn listed(more: impl Fn(&mut SpreadConstraint)) -> super::PodTopologySpread {
         match_label_keys: vec!["rev".into()],
     };
     more(&mut constraint);
-    plugin(PodTopologySpreadArgs::List(vec![constraint]))
+    plugin(&PodTopologySpreadArgs::List(vec![constraint]))
 }
 
 #[test]
@@ -169,7 +169,7 @@ fn who_has_no_constraints_has_those_of_the_configuration() {
     assert_eq!(said_by(&listed(|_| ()), town(), &app("p")), "....", "nothing says who belongs together");
     assert_eq!(said_by(&listed(|one| one.max_skew = 2), served(), &app("p")), "S..M");
     assert_eq!(said_by(&listed(|one| one.do_not_schedule = false), served(), &app("p")), "....");
-    let own = spread(json!({ "whenUnsatisfiable": "ScheduleAnyway" }));
+    let own = spread(&json!({ "whenUnsatisfiable": "ScheduleAnyway" }));
     assert_eq!(said_by(&listed(|_| ()), served(), &own), "....", "a constraint of its own, of whatever kind");
 }
 
@@ -209,19 +209,19 @@ fn the_pods_of_a_service_or_a_controller_belong_together() {
 }
 
 fn scored(world: World, pod: &PodBuilder) -> Option<(Vec<i64>, Vec<i64>)> {
-    raw_and_scores(&plugin(PodTopologySpreadArgs::System), world, pod)
+    raw_and_scores(&plugin(&PodTopologySpreadArgs::System), world, pod)
 }
 
 #[test]
 fn fuller_domains_score_lower() {
-    let soft = spread(json!({ "whenUnsatisfiable": "ScheduleAnyway" }));
+    let soft = spread(&json!({ "whenUnsatisfiable": "ScheduleAnyway" }));
     // ln(3 + 2) = 1.609…, for zones a, b, c; the node without a zone is left out.
     assert_eq!(scored(town(), &soft), Some((vec![3, 2, 0, 0], vec![0, 33, 100, 0])));
-    let wide = spread(json!({ "whenUnsatisfiable": "ScheduleAnyway", "maxSkew": 3 }));
+    let wide = spread(&json!({ "whenUnsatisfiable": "ScheduleAnyway", "maxSkew": 3 }));
     assert_eq!(scored(town(), &wide), Some((vec![5, 4, 2, 0], vec![40, 60, 100, 0])));
-    let nil = spread(json!({ "whenUnsatisfiable": "ScheduleAnyway", "labelSelector": null }));
+    let nil = spread(&json!({ "whenUnsatisfiable": "ScheduleAnyway", "labelSelector": null }));
     assert_eq!(scored(town(), &nil), Some((vec![0; 4], vec![100, 100, 100, 0])));
-    assert_eq!(scored(town(), &spread(json!({}))), None, "a hard one says nothing here");
+    assert_eq!(scored(town(), &spread(&json!({}))), None, "a hard one says nothing here");
     assert_eq!(scored(town(), &app("p")), None, "nothing says who belongs together");
 }
 
