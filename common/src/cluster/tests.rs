@@ -7,6 +7,7 @@ mod histories;
 mod history;
 mod seats;
 mod states;
+mod tally;
 mod whose;
 
 use super::State;

@@ -222,7 +222,7 @@ impl Kept {
     /// Puts what a node adds in place of what it added.
     fn put(&mut self, id: NodeId, shares: Box<[(usize, u32, Said)]>) {
         let Some(place) = self.of.get_mut(id.index()) else { return };
-        let before = std::mem::replace(place, shares.clone());
+        let before = std::mem::take(place);
         for (share, sign) in
             before.iter().map(|share| (share, -1)).chain(shares.iter().map(|share| (share, 1)))
         {
@@ -234,6 +234,9 @@ impl Kept {
             }
             sums.by_domain[domain] = sums.by_domain[domain].plus(*said, sign);
             sums.total = sums.total.plus(*said, sign);
+        }
+        if let Some(place) = self.of.get_mut(id.index()) {
+            *place = shares;
         }
     }
 }

@@ -38,7 +38,7 @@ pub(super) struct Constraint {
 
 /// The constraints for pods that have none themselves.
 pub(super) struct Defaults {
-    constraints: Vec<SpreadConstraint>,
+    pub(super) constraints: Vec<SpreadConstraint>,
     /// Whether they are the scheduler's own, which let a node lack a label.
     pub(super) are_system: bool,
 }

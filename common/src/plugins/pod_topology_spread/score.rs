@@ -14,8 +14,6 @@ const INVALID: i64 = -1;
 /// A constraint, ready to be asked about nodes.
 struct Rule {
     what: What,
-    /// The domain of the empty value, which as upstream is also that of nodes without the label.
-    empty: Option<u32>,
     /// What is added where the label is there.
     skew: f64,
     /// What each pod counts.
@@ -26,8 +24,8 @@ struct Rule {
 enum What {
     /// The pods of the node itself.
     Host(Arc<Domains>, Column<u32>),
-    /// The pods of its domain.
-    Domain(Counts),
+    /// The pods of its domain; and what each domain scores, once that is known.
+    Domain(Counts, Vec<f64>),
 }
 
 /// All constraints.
@@ -52,12 +50,9 @@ pub(super) fn prepare<'c>(
         let what = if *constraint.key == *HOSTNAME {
             What::Host(world.domains(&constraint.key), world.column(&Kin::new(pod, constraint)))
         } else {
-            What::Domain(world.counts(&Spread::new(pod, constraint, &keys)))
+            What::Domain(world.counts(&Spread::new(pod, constraint, &keys)), Vec::new())
         };
-        let skew = f64::from(constraint.max_skew.wrapping_sub(1));
-        let mut rule = Rule { what, empty: None, skew, weight: 0.0 };
-        rule.empty = rule.domains().number("");
-        rule
+        Rule { what, skew: f64::from(constraint.max_skew.wrapping_sub(1)), weight: 0.0 }
     };
     let mut rules = Rules { rules: constraints.iter().map(rule).collect(), requires_all };
     rules.weigh(feasible);
@@ -72,24 +67,12 @@ pub(super) fn prepare<'c>(
 impl Rules {
     /// The more domains the feasible nodes are in, the more each pod counts.
     fn weigh(&mut self, feasible: &[NodeId]) {
-        let seen = self.rules.iter().map(|rule| vec![false; rule.len()]);
-        let mut seen: Vec<Vec<bool>> = seen.collect();
-        let mut scored = 0_usize;
-        for id in feasible.iter().filter(|id| !self.ignores(**id)) {
-            scored += 1;
-            for (rule, seen) in self.rules.iter().zip(&mut seen) {
-                if let Some(seen) = rule.slot(*id).and_then(|slot| seen.get_mut(slot)) {
-                    *seen = true;
-                }
-            }
-        }
-        for (rule, seen) in self.rules.iter_mut().zip(seen) {
-            let size = match rule.what {
-                What::Host(..) => scored,
-                What::Domain(_) => seen.into_iter().filter(|seen| *seen).count(),
-            };
-            rule.weight = weight(size);
-        }
+        let scored: Vec<NodeId> = match self.requires_all {
+            true => feasible.iter().copied().filter(|id| !self.ignores(*id)).collect(),
+            false => Vec::new(),
+        };
+        let scored = if self.requires_all { &scored } else { feasible };
+        self.rules.iter_mut().for_each(|rule| rule.weigh(scored));
     }
 
     /// Whether the node is left out for want of a label.
@@ -133,45 +116,60 @@ impl Rules {
 }
 
 impl Rule {
-    fn domains(&self) -> &Domains {
-        match &self.what {
-            What::Host(domains, _) => domains,
-            What::Domain(counts) => counts.domains(),
-        }
-    }
-
-    /// How many slots the domains of nodes can have: one for each, and one for nodes without the label.
-    fn len(&self) -> usize {
-        match &self.what {
-            What::Host(..) => 0,
-            What::Domain(counts) => counts.domains().len() + 1,
-        }
-    }
-
-    /// The slot of the node's domain.
-    fn slot(&self, id: NodeId) -> Option<usize> {
-        let What::Domain(counts) = &self.what else { return None };
-        let domain = counts.domain(id).or(self.empty);
-        Some(domain.map_or(counts.domains().len(), |domain| domain as usize))
-    }
-
     fn domain(&self, id: NodeId) -> Option<u32> {
-        self.domains().of(id)
+        match &self.what {
+            What::Host(domains, _) => domains.of(id),
+            What::Domain(counts, _) => counts.domain(id),
+        }
     }
 
-    #[expect(clippy::float_arithmetic, reason = "upstream's formula")]
-    #[expect(clippy::cast_precision_loss, reason = "counts of pods are small")]
+    fn weigh(&mut self, scored: &[NodeId]) {
+        match &mut self.what {
+            What::Host(..) => self.weight = weight(scored.len()),
+            What::Domain(counts, scores) => {
+                self.weight = weight(size(counts, scored));
+                // As upstream, nodes without the label are in the domain of the empty value.
+                let empty = counts.domains().number("");
+                let all = (0_u32..).take(counts.domains().len());
+                let count = |domain: u32| match empty {
+                    Some(empty) if empty == domain => counts.at(domain) + counts.unlabelled(),
+                    _ => counts.at(domain),
+                };
+                *scores = all.map(|domain| score(count(domain), self.weight, self.skew)).collect();
+            }
+        }
+    }
+
     fn score(&self, id: NodeId, domain: u32) -> f64 {
-        let count = match &self.what {
-            What::Host(_, column) => column.get(id).copied().map_or(0, i64::from),
-            What::Domain(counts) if self.empty == Some(domain) => counts.at(domain) + counts.unlabelled(),
-            What::Domain(counts) => counts.at(domain),
-        };
-        count as f64 * self.weight + self.skew
+        match &self.what {
+            What::Host(_, column) => {
+                score(column.get(id).copied().map_or(0, i64::from), self.weight, self.skew)
+            }
+            What::Domain(_, scores) => scores.get(domain as usize).copied().unwrap_or_default(),
+        }
     }
 }
 
+/// How many domains these nodes are in. As upstream, no label is the same as an empty one.
+fn size(counts: &Counts, nodes: &[NodeId]) -> usize {
+    let domains = counts.domains();
+    let unlabelled = domains.number("").map_or(domains.len(), |empty| empty as usize);
+    let mut seen = vec![false; domains.len() + 1];
+    for id in nodes {
+        let domain = domains.of(*id).map_or(unlabelled, |domain| domain as usize);
+        if let Some(seen) = seen.get_mut(domain) {
+            *seen = true;
+        }
+    }
+    seen.into_iter().filter(|seen| *seen).count()
+}
+
 #[expect(clippy::float_arithmetic, reason = "upstream's formula")]
+#[expect(clippy::cast_precision_loss, reason = "counts of pods are small")]
+fn score(count: i64, weight: f64, skew: f64) -> f64 {
+    count as f64 * weight + skew
+}
+
 #[expect(clippy::cast_precision_loss, reason = "numbers of domains are small")]
 fn weight(size: usize) -> f64 {
     ((size + 2) as f64).ln()

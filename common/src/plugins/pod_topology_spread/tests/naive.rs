@@ -11,10 +11,13 @@ use std::sync::Arc;
 const ZONE: &str = "topology.kubernetes.io/zone";
 const HOST: &str = "kubernetes.io/hostname";
 
-pub(super) type Rule = (SpreadConstraint, Option<Selector>);
+/// The constraints of the configuration, if it has some.
+pub(super) type List<'l> = Option<&'l [SpreadConstraint]>;
 
-/// The pod's own constraints, or the system's.
-pub(super) fn rules(pod: &Pod, world: &Snapshot<'_>, hard: bool) -> Vec<Rule> {
+type Rule = (SpreadConstraint, Option<Selector>);
+
+/// The pod's own constraints, or those of the configuration, or the system's.
+fn rules(pod: &Pod, world: &Snapshot<'_>, list: List<'_>, hard: bool) -> Vec<Rule> {
     let of = |all: &[SpreadConstraint]| -> Vec<SpreadConstraint> {
         all.iter().filter(|one| one.do_not_schedule == hard).cloned().collect()
     };
@@ -30,7 +33,7 @@ pub(super) fn rules(pod: &Pod, world: &Snapshot<'_>, hard: bool) -> Vec<Rule> {
             honours_affinity: true,
             honours_taints: false,
         };
-        let defaults = of(&[(HOST, 3), (ZONE, 5)].map(default));
+        let defaults = of(list.unwrap_or(&[(HOST, 3), (ZONE, 5)].map(default)));
         let defaults = defaults.into_iter().filter(|_| !selector.is_empty());
         return defaults.map(|one| (one, Some(selector.clone()))).collect();
     }
@@ -98,9 +101,10 @@ fn count(rule: &Rule, pod: &Pod, pods: &[Arc<Pod>]) -> i64 {
 pub(super) fn verdicts(
     pod: &Pod,
     world: &Snapshot<'_>,
+    list: List<'_>,
     supposed: Option<&Ledger>,
 ) -> Option<Vec<Option<(String, bool)>>> {
-    let rules = rules(pod, world, true);
+    let rules = rules(pod, world, list, true);
     let mut sums: Vec<BTreeMap<String, i64>> = vec![BTreeMap::new(); rules.len()];
     for ledger in world.nodes().filter(|ledger| has_all(&rules, &ledger.node)) {
         for (rule, sums) in rules.iter().zip(&mut sums).filter(|(rule, _)| included(rule, pod, &ledger.node))
@@ -139,9 +143,14 @@ pub(super) fn verdicts(
 
 /// The scores of the feasible nodes, raw and normalised.
 #[expect(clippy::float_arithmetic, reason = "upstream's formula")]
-pub(super) fn scores(pod: &Pod, world: &Snapshot<'_>, feasible: &[&Ledger]) -> Option<(Vec<i64>, Vec<i64>)> {
-    let rules = rules(pod, world, false);
-    let requires_all = !pod.spec.spread.is_empty();
+pub(super) fn scores(
+    pod: &Pod,
+    world: &Snapshot<'_>,
+    list: List<'_>,
+    feasible: &[&Ledger],
+) -> Option<(Vec<i64>, Vec<i64>)> {
+    let rules = rules(pod, world, list, false);
+    let requires_all = !pod.spec.spread.is_empty() || list.is_some();
     let is_ignored = |node: &Node| requires_all && !has_all(&rules, node);
     let scored: Vec<&&Ledger> = feasible.iter().filter(|ledger| !is_ignored(&ledger.node)).collect();
     let value = |node: &Node, rule: &Rule| node.labels.get(&rule.0.topology_key).unwrap_or("").to_owned();
