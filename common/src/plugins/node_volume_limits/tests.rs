@@ -122,7 +122,7 @@ fn disks_of_old_plugins_count_where_there_are_drivers() {
             claims.clone(),
             true,
         ),
-        ("no class", unbound().with(aws(0)), claims.clone(), true),
+        ("no class", unbound().with(aws(0)), claims, true),
     ];
     for (case, town, pod, fits) in table {
         let expected = if fits { vec![] } else { vec![TOO_MANY] };

@@ -13,6 +13,8 @@ const REGION: &str = "topology.kubernetes.io/region";
 const OLD_ZONE: &str = "failure-domain.beta.kubernetes.io/zone";
 const OLD_REGION: &str = "failure-domain.beta.kubernetes.io/region";
 
+type Labels<'a> = &'a [(&'a str, &'a str)];
+
 fn using(claim: &str) -> PodBuilder {
     pod("p").volume(json!({ "name": "v", "persistentVolumeClaim": { "claimName": claim } }))
 }
@@ -28,7 +30,7 @@ fn town(volume_labels: &[(&str, &str)]) -> World {
 
 #[test]
 fn a_node_must_be_where_the_volume_is() {
-    let table: [(&[(&str, &str)], &[(&str, &str)], bool); 15] = [
+    let table: [(Labels<'_>, Labels<'_>, bool); 15] = [
         (&[(ZONE, "a")], &[], true),
         (&[(ZONE, "a")], &[("other", "x")], true),
         (&[(ZONE, "a")], &[(ZONE, "a")], true),

@@ -67,8 +67,7 @@ fn only_claims_without_volumes_look_further_than_the_node() {
     let scope = |town: World, pod: &crate::testing::PodBuilder| {
         let mut cluster = town.cluster();
         let (snapshot, pod) = (cluster.snapshot(now()), pod.build());
-        let scope = Score::scope(&plugin(), &snapshot.asker(&pod), &snapshot);
-        scope
+        Score::scope(&plugin(), &snapshot.asker(&pod), &snapshot)
     };
     assert_eq!(scope(world(), &pod("p")), Scope::Node(0));
     assert_eq!(scope(world().with(claim("data").bound_to("pv")), &using(&["data"])), Scope::Node(0));
