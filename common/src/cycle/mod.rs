@@ -105,7 +105,8 @@ fn place(round: &Round<'_>, ledger: &Ledger, registry: &Registry) -> Decision {
 }
 
 fn no_fit(round: &Round<'_>, registry: &Registry) -> Result<Decision, String> {
-    let trace = trace(round, registry, Depth::First)?;
+    let mut trace = trace(round, registry, Depth::First)?;
+    look_home(round, &mut trace)?;
     let refit = |ledger: Ledger| round.refit(ledger);
     let attempt = Attempt { asker: round.asker, world: round.world, trace: &trace, refit: &refit };
     let mut help = PostFiltered::default();
@@ -117,6 +118,15 @@ fn no_fit(round: &Round<'_>, registry: &Registry) -> Result<Decision, String> {
         }
     }
     Ok(Decision::NoFit(Box::new(NoFit { trace, help })))
+}
+
+/// The node that the pod was nominated to was looked at although it may have been left out: what it said counts.
+fn look_home(round: &Round<'_>, trace: &mut Trace) -> Result<(), String> {
+    let home = round.asker.pod.nominated.as_deref().filter(|_| !trace.left_out_by.is_empty());
+    if let Some(home) = trace.nodes.iter_mut().find(|node| Some(&node.node) == home) {
+        home.rejections = round.ask(home.id)?;
+    }
+    Ok(())
 }
 
 /// What every node says about the pod.
