@@ -108,8 +108,17 @@ impl Cluster {
             pod.node = Some(ledger.node.name.clone());
         }
         let pod = Arc::new(pod);
+        if let Some(known) = self.pods.get(&pod.key).filter(|known| known.nominated != pod.nominated).cloned()
+        {
+            changes.extend(freed_by(&known));
+            self.unnominate(&known);
+        }
         // Most news of a waiting pod is what we ourselves wrote into its condition.
         if self.pods.get(&pod.key).is_some_and(|known| known.is_waiting() && known.asks_same(&pod)) {
+            self.unnominate(&pod);
+            if !self.assumed.contains_key(&pod.key) {
+                self.nominate(Arc::clone(&pod));
+            }
             self.pods.insert(pod);
             return;
         }
@@ -171,6 +180,7 @@ impl Cluster {
         }
         if let Some(known) = self.pods.remove(key) {
             self.unnominate(&known);
+            changes.extend(freed_by(&known));
             if let Some(node) = &known.node {
                 changes.push(Change::RoomFreed(node.clone()));
             }
@@ -201,4 +211,9 @@ impl Cluster {
             changes.push(Change::OwnersChanged);
         }
     }
+}
+
+/// The room that was kept for a waiting pod where it was nominated to, once it no longer is.
+fn freed_by(pod: &Pod) -> Option<Change> {
+    pod.nominated.as_deref().filter(|_| pod.is_waiting()).cloned().map(Change::RoomFreed)
 }

@@ -23,6 +23,7 @@ use crate::model::Pod;
 use crate::model::pod::Feature;
 use admission::{Admitted, admit};
 use round::Round;
+use std::collections::BTreeSet;
 
 /// How many of a node's reasons are wanted.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -104,21 +105,9 @@ fn place(round: &Round<'_>, ledger: &Ledger, registry: &Registry) -> Decision {
     Decision::Place { node: ledger.node.name.clone(), seat: reserved.seat, volumes: reserved.volumes }
 }
 
-/// The node that the pod was nominated to was asked before all others, so that it has its own say although it was left
-/// out of the others, as upstream.
-fn hear_home(round: &Round<'_>, trace: &mut Trace) -> Result<(), String> {
-    let home = round.asker.pod.nominated.as_deref();
-    for node in trace.nodes.iter_mut().filter(|node| Some(&node.node) == home) {
-        if node.rejections.iter().any(|one| matches!(one.reason, Reason::LeftOut(_))) {
-            node.rejections = round.ask(node.id)?;
-        }
-    }
-    Ok(())
-}
-
 fn no_fit(round: &Round<'_>, registry: &Registry) -> Result<Decision, String> {
     let mut trace = trace(round, registry, Depth::First)?;
-    hear_home(round, &mut trace)?;
+    look_home(round, &mut trace)?;
     let refit = |ledger: Ledger| round.refit(ledger);
     let attempt = Attempt { asker: round.asker, world: round.world, trace: &trace, refit: &refit };
     let mut help = PostFiltered::default();
@@ -130,6 +119,22 @@ fn no_fit(round: &Round<'_>, registry: &Registry) -> Result<Decision, String> {
         }
     }
     Ok(Decision::NoFit(Box::new(NoFit { trace, help })))
+}
+
+/// The node that the pod was nominated to was looked at although it may have been left out: what it said counts. And as
+/// upstream has it, the plugin that rejected it there is then among those that left out the others.
+fn look_home(round: &Round<'_>, trace: &mut Trace) -> Result<(), String> {
+    let home = round.asker.pod.nominated.as_deref().filter(|_| !trace.left_out_by.is_empty());
+    let Some(home) = trace.nodes.iter_mut().find(|node| Some(&node.node) == home) else { return Ok(()) };
+    home.rejections = round.ask(home.id)?;
+    let by: BTreeSet<&'static str> =
+        trace.left_out_by.iter().copied().chain(home.rejections.first().map(|one| one.plugin)).collect();
+    for rejection in trace.nodes.iter_mut().flat_map(|node| &mut node.rejections) {
+        if let Reason::LeftOut(plugins) = &mut rejection.reason {
+            *plugins = by.iter().copied().collect();
+        }
+    }
+    Ok(())
 }
 
 /// What every node says about the pod.

@@ -172,6 +172,10 @@ impl Scheduler {
         self.cluster.assume(&key, assumed);
         // Whoever wants to be near it, or is counted together with it, has waited for this.
         self.queue.wake(Cure::Pods, now.elapsed);
+        if pod.nominated.is_some() {
+            // It no longer needs the room that was made for it elsewhere.
+            self.queue.wake(Cure::Room, now.elapsed);
+        }
         Effect::Bind { pod: key, uid, node, seat }
     }
 

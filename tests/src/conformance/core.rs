@@ -1,5 +1,8 @@
 //! Our side: reads lines of cases into a [`Cluster`], asks the cycle, and says it in the common format.
 
+#[cfg(test)]
+mod tests;
+
 use std::collections::BTreeMap;
 
 use anyhow::{Context as _, Result, bail, ensure};
@@ -8,6 +11,7 @@ use common::cluster::{Asker, Assumed, Cluster, Event, NodeId, Seen, Snapshot};
 use common::cycle::{self, Decision, Depth};
 use common::framework::{PostFiltered, Registry, Rejection, Trace};
 use common::model::ids::NodeName;
+use common::model::pod::{Feature, Features, PodSpec};
 use common::model::storage::VolumeChoice;
 use common::model::{OtherKind, OwnerKind, Pod};
 use common::plugins::{default_registry, without_reservations};
@@ -189,8 +193,25 @@ fn step_by_step(
     Ok((first, nodes))
 }
 
-/// What the product would do, reservations and all, found in both ways. Whom it refuses for asking what is not served, it
-/// would have put on one of the best nodes.
+/// What the product decides, found in both ways.
+fn decided(pod: &Pod, world: &Snapshot<'_>, product: &Registry) -> Result<Decision> {
+    let decision = cycle::schedule(pod, world, product);
+    let scanned = cycle::schedule_by_scan(pod, world, product);
+    ensure!(decision == scanned, "found with an index: {decision:?}, and without: {scanned:?}");
+    Ok(decision)
+}
+
+/// The pod as it looks to a scheduler that passes over what ours does not serve, which the oracle is.
+fn without_what_is_refused(pod: &Pod) -> Pod {
+    let mut spec = PodSpec::clone(&pod.spec);
+    let is_served = |feature: &Feature| !feature.is_unserved() && *feature != Feature::SchedulingGates;
+    let mut features = Features::default();
+    spec.features.iter().filter(is_served).for_each(|feature| features.insert(feature));
+    spec.features = features;
+    Pod { spec: spec.into(), ..pod.clone() }
+}
+
+/// What the product would do, reservations and all.
 fn conclude(
     pod: &Pod,
     world: &Snapshot<'_>,
@@ -198,9 +219,10 @@ fn conclude(
     trace: &Trace,
     outcome: &mut Outcome,
 ) -> Result<()> {
-    let decision = cycle::schedule(pod, world, product);
-    let scanned = cycle::schedule_by_scan(pod, world, product);
-    ensure!(decision == scanned, "found with an index: {decision:?}, and without: {scanned:?}");
+    let decision = match decided(pod, world, product)? {
+        Decision::Refused(_) => decided(&without_what_is_refused(pod), world, product)?,
+        decision => decision,
+    };
     let said = trace.feasible().next().is_none().then(|| cycle::message(trace));
     match decision {
         Decision::Place { node, .. } => {
@@ -215,6 +237,13 @@ fn conclude(
             outcome.message = said;
         }
         Decision::NoFit(no_fit) => {
+            let message = cycle::message(&no_fit.trace);
+            // Of the node that it was nominated to the cycle says more, if that is left out otherwise.
+            let is_told_more = pod.nominated.is_some() && !trace.left_out_by.is_empty();
+            ensure!(
+                is_told_more || Some(&message) == said.as_ref(),
+                "the cycle says {message:?}, its steps {said:?}"
+            );
             outcome.message = Some(no_fit.message());
             outcome.preemption = (!no_fit.trace.nodes.is_empty()).then(|| preemption(&no_fit.help));
         }
@@ -281,36 +310,4 @@ fn best(nodes: &[NodeOutcome]) -> Vec<String> {
     let feasible = || nodes.iter().filter(|node| node.rejection.is_none());
     let highest = feasible().map(|node| node.total).max();
     feasible().filter(|node| Some(node.total) == highest).map(|node| node.node.clone()).collect()
-}
-
-#[cfg(test)]
-mod tests {
-    use super::Core;
-    use crate::conformance::generator::Generator;
-
-    #[test]
-    fn every_kind_of_object_that_is_generated_is_read() {
-        let mut core = Core::default();
-        let mut counts = [0; 11];
-        for batch in Generator::new(1, 400) {
-            core.read(&batch.unwrap().cluster.to_string()).unwrap();
-            assert!(core.cluster.is_complete());
-            let kept = core.cluster.catalog();
-            let here = [
-                kept.namespaces.len(),
-                kept.services.len(),
-                kept.claims.len(),
-                kept.volumes.len(),
-                kept.classes.len(),
-                kept.csi_nodes.len(),
-                kept.csi_drivers.len(),
-                kept.csi_capacities.len(),
-                kept.attachments.len(),
-                kept.budgets.len(),
-                kept.claims.iter().filter(|claim| claim.is_bound()).count(),
-            ];
-            counts.iter_mut().zip(here).for_each(|(sum, more)| *sum += more);
-        }
-        assert!(counts.iter().all(|count| *count > 0), "{counts:?}");
-    }
 }

@@ -1,7 +1,7 @@
 //! Pods that others were preempted for, and that are not there yet.
 
 use super::toys::{ALONE, COMPANY, SHY};
-use crate::cluster::Assumed;
+use crate::cluster::{Assumed, Change, Event, Seen};
 use crate::cycle::{Decision, message, schedule, schedule_by_scan};
 use crate::framework::Registry;
 use crate::model::Pod;
@@ -103,4 +103,30 @@ fn who_has_found_another_place_no_longer_waits_for_this_one() {
     let at = |node: &str| Decision::Place { node: node.into(), seat: None, volumes: Vec::new() };
     assert_eq!(place("n2"), (at("n1"), at("n2")));
     assert_eq!(place("n1"), (at("n2"), at("n2")), "it is there, and then nominated again");
+}
+
+#[test]
+fn a_nomination_can_come_later_go_elsewhere_and_be_taken_back() {
+    let waiting = || pod("x").cpu("3").priority(5);
+    let mut cluster = world().node(node("n1")).node(node("n2")).pod(waiting()).cluster();
+    let (registry, asks) = (default_registry(), pod("p").cpu("4").build());
+    let mut learn = |seen: Seen<Pod>| {
+        let changes = cluster.apply(Event::Pods(seen));
+        let found = match schedule(&asks, &cluster.snapshot(now()), &registry) {
+            Decision::Place { node, .. } => node.to_string(),
+            other => panic!("{other:?}"),
+        };
+        (changes, found)
+    };
+    let freed = |node: &str| Change::RoomFreed(node.into());
+    let to = |node: &str, version| waiting().nominated(node).version(version).build();
+    assert_eq!(learn(Seen::Applied(to("n1", 2))), (vec![], "n2".into()));
+    assert_eq!(learn(Seen::Applied(to("n1", 3))), (vec![], "n2".into()), "said again");
+    assert_eq!(learn(Seen::Applied(to("n2", 4))), (vec![freed("n1")], "n1".into()));
+    assert_eq!(learn(Seen::Applied(to("n1", 5))), (vec![freed("n2")], "n2".into()));
+    let none = waiting().version(6).build();
+    assert_eq!(learn(Seen::Applied(none)), (vec![freed("n1")], "n1".into()));
+    assert_eq!(learn(Seen::Applied(to("n1", 7))).1, "n2");
+    let (changes, found) = learn(Seen::Deleted(to("n1", 7)));
+    assert_eq!((changes.first(), found.as_str()), (Some(&freed("n1")), "n1"));
 }

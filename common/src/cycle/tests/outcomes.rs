@@ -47,6 +47,26 @@ fn only_the_nodes_that_come_into_question_are_looked_at() {
 }
 
 #[test]
+fn a_node_that_the_pod_was_nominated_to_is_looked_at_even_if_it_is_left_out() {
+    let registry = registry().pre_filter(only("One", &["ghost"]));
+    let mut cluster = world().node(node("a")).node(node("b").cordoned()).cluster();
+    let said = |decision| match decision {
+        Decision::NoFit(no_fit) => no_fit.message(),
+        Decision::Place { node, .. } => node.to_string(),
+        other => panic!("{other:?}"),
+    };
+    let mut decide = |home: &str| {
+        let pod = pod("p").nominated(home).build();
+        said(schedule(&pod, &cluster.snapshot(now()), &registry))
+    };
+    assert_eq!(decide("a"), "a");
+    assert_eq!(
+        decide("b"),
+        "0/2 nodes are available: 1 node(s) didn't satisfy plugin(s) [One], 1 node(s) were unschedulable."
+    );
+}
+
+#[test]
 fn plugins_that_leave_no_node_are_named() {
     let apart = registry().pre_filter(only("Two", &["a"])).pre_filter(only("One", &["b"]));
     assert_eq!(
