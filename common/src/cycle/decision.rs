@@ -1,6 +1,6 @@
 //! What a cycle comes to.
 
-use crate::framework::{PostFiltered, Trace};
+use crate::framework::{PostFiltered, Rejection, Trace};
 use crate::model::ReservationId;
 use crate::model::ids::NodeName;
 use crate::model::pod::Feature;
@@ -37,8 +37,8 @@ pub struct NoFit {
 pub enum Refusal {
     /// Its amounts cannot be read.
     Unreadable(Box<str>),
-    /// It has scheduling gates, and waits for whoever put them there.
-    Gated,
+    /// Plugins keep it out of the queue, for these reasons; never empty. The first is the one that upstream names.
+    Gated(Vec<Rejection>),
     /// It uses something that is not served yet.
     Unserved {
         /// What it uses.

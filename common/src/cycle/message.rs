@@ -1,7 +1,7 @@
 //! The words in which a scheduler says that a pod has no place: kube-scheduler's.
 
 use super::{NoFit, Refusal};
-use crate::framework::{Rejection, Trace};
+use crate::framework::{Reason, Rejection, Trace};
 use std::collections::BTreeMap;
 use std::fmt;
 
@@ -55,7 +55,13 @@ impl fmt::Display for Refusal {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             Self::Unreadable(problem) => write!(f, "the pod's requests cannot be read: {problem}"),
-            Self::Gated => f.write_str("Scheduling is blocked due to non-empty scheduling gates"),
+            Self::Gated(rejections) => match rejections.first().map(|rejection| &rejection.reason) {
+                // In the words of the API server, which writes this condition when the pod is created.
+                Some(Reason::Gates(_)) | None => {
+                    f.write_str("Scheduling is blocked due to non-empty scheduling gates")
+                }
+                Some(reason) => reason.fmt(f),
+            },
             Self::Unserved { features, nodes } => {
                 let fields: Vec<&str> = features.iter().map(|feature| feature.field()).collect();
                 let fields = fields.join(", ");

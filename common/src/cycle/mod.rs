@@ -53,7 +53,7 @@ pub fn schedule_by_scan(pod: &Pod, world: &Snapshot<'_>, registry: &Registry) ->
 }
 
 fn decide(pod: &Pod, world: &Snapshot<'_>, registry: &Registry, search: Search) -> Result<Decision, String> {
-    if let Some(refusal) = refusal(pod, world) {
+    if let Some(refusal) = refusal(pod, world, registry) {
         return Ok(Decision::Refused(refusal));
     }
     let asker = world.asker(pod);
@@ -168,12 +168,13 @@ fn trace(round: &Round<'_>, registry: &Registry, depth: Depth) -> Result<Trace, 
 }
 
 /// Why `pod` is not to be placed at all, before any node is looked at.
-pub fn refusal(pod: &Pod, world: &Snapshot<'_>) -> Option<Refusal> {
+pub fn refusal(pod: &Pod, world: &Snapshot<'_>, registry: &Registry) -> Option<Refusal> {
     if let Some(problem) = &pod.problem {
         return Some(Refusal::Unreadable(problem.clone()));
     }
-    if pod.spec.features.contains(Feature::SchedulingGates) {
-        return Some(Refusal::Gated);
+    let gated: Vec<Rejection> = registry.pre_enqueues.iter().filter_map(|plugin| plugin.check(pod)).collect();
+    if !gated.is_empty() {
+        return Some(Refusal::Gated(gated));
     }
     let features: Vec<Feature> = pod.spec.features.iter().filter(|feature| feature.is_unserved()).collect();
     (!features.is_empty()).then(|| Refusal::Unserved { features, nodes: world.len() })

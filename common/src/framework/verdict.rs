@@ -1,8 +1,9 @@
 //! A refusal as a value: who refuses, why, with the numbers, and what could cure it.
 
-use crate::model::ResourceName;
+use crate::model::ids::Text;
 use crate::model::reservation::ReservationId;
 use crate::model::taint::Taint;
+use crate::model::{HostPort, ResourceName};
 use std::borrow::Cow;
 use std::fmt;
 
@@ -49,6 +50,15 @@ pub enum Reason {
         /// For whom some of it is kept, when that is what is in the way.
         kept: Box<[Keeper]>,
     },
+    /// Ports of the node that the pod wants are not free.
+    Ports {
+        /// Which ones.
+        ports: Box<[HostPort]>,
+        /// The reservations that keep them, when those are what is in the way.
+        kept: Box<[ReservationId]>,
+    },
+    /// The pod waits for whoever put these gates there.
+    Gates(Box<[Text]>),
     /// The node's amounts cannot be read.
     Unreadable(Box<str>),
     /// The node was left out before it was looked at, by these plugins.
@@ -135,6 +145,7 @@ impl Reason {
                 resource == other
             }
             (Self::Said { words, .. }, Self::Said { words: other, .. }) => words == other,
+            (Self::Gates(gates), Self::Gates(other)) => gates == other,
             (Self::LeftOut(plugins), Self::LeftOut(other)) => plugins == other,
             (Self::NoneLeft(plugins), Self::NoneLeft(other)) => plugins == other,
             _ => std::mem::discriminant(self) == std::mem::discriminant(other),
@@ -144,7 +155,8 @@ impl Reason {
     /// What could change it.
     pub fn cure(&self) -> Cure {
         match self {
-            Self::TooManyPods(_) | Self::Insufficient { .. } => Cure::Room,
+            Self::TooManyPods(_) | Self::Insufficient { .. } | Self::Ports { .. } => Cure::Room,
+            Self::Gates(_) => Cure::Pod,
             Self::Said { cure, .. } => *cure,
             _ => Cure::Node,
         }
@@ -154,8 +166,8 @@ impl Reason {
     pub fn is_unresolvable(&self) -> bool {
         match self {
             Self::OtherNode | Self::Unschedulable | Self::Taint(_) | Self::Unreadable(_) => true,
-            Self::LeftOut(_) | Self::NoneLeft(_) => true,
-            Self::TooManyPods(_) => false,
+            Self::Gates(_) | Self::LeftOut(_) | Self::NoneLeft(_) => true,
+            Self::TooManyPods(_) | Self::Ports { .. } => false,
             Self::Said { unresolvable, .. } => *unresolvable,
             Self::Insufficient { numbers, .. } => numbers.asks > numbers.allocatable,
         }
@@ -182,6 +194,8 @@ impl fmt::Display for Reason {
             Self::Taint(_) => f.write_str("node(s) had untolerated taint(s)"),
             Self::TooManyPods(_) => f.write_str("Too many pods"),
             Self::Insufficient { resource, .. } => write!(f, "Insufficient {resource}"),
+            Self::Ports { .. } => f.write_str("node(s) didn't have free ports for the requested pod ports"),
+            Self::Gates(gates) => write!(f, "waiting for scheduling gates: [{}]", gates.join(" ")),
             Self::Unreadable(_) => f.write_str("node(s) had amounts that cannot be read"),
             Self::LeftOut(plugins) => write!(f, "node(s) didn't satisfy plugin(s) [{}]", plugins.join(" ")),
             Self::NoneLeft(plugins) if plugins.len() == 1 => {

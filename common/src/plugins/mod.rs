@@ -1,11 +1,17 @@
 //! The plugins, one folder each: what it asks, the rule as a pure function, a table of cases.
 
+pub mod default_binder;
 mod kit;
+pub mod node_affinity;
+pub mod node_declared_features;
 pub mod node_name;
+pub mod node_ports;
 pub mod node_resources;
 pub mod node_unschedulable;
+pub mod priority_sort;
 mod profile;
 pub mod reservation;
+pub mod scheduling_gates;
 pub mod taint_toleration;
 
 pub use profile::{registry, unserved};

@@ -1,10 +1,11 @@
 //! From a profile of the configuration to the plugins that run, and what of it is not served yet.
 
 use super::kit::Kit;
-use super::{node_name, node_resources, node_unschedulable, reservation, taint_toleration};
-use crate::config::{
-    NodeAffinityArgs, NodeResourcesFitArgs, PluginArgs, PodTopologySpreadArgs, Point, Profile,
+use super::{
+    default_binder, node_affinity, node_declared_features, node_name, node_ports, node_resources,
+    node_unschedulable, priority_sort, reservation, scheduling_gates, taint_toleration,
 };
+use crate::config::{PluginArgs, Point, Profile};
 use crate::framework::Registry;
 
 /// Plugins of ours that can be named in a file, and do not exist yet.
@@ -27,11 +28,17 @@ pub fn registry(profile: &Profile) -> Registry {
 /// The plugin of this name. The extension points that it has here are those that `config` lets a file name.
 fn kit(name: &str, args: &PluginArgs) -> Option<Kit> {
     Some(match name {
+        "DefaultBinder" => default_binder::kit(args),
+        "NodeAffinity" => node_affinity::kit(args),
+        "NodeDeclaredFeatures" => node_declared_features::kit(args),
         "NodeName" => node_name::kit(args),
-        "NodeUnschedulable" => node_unschedulable::kit(args),
-        "TaintToleration" => taint_toleration::kit(args),
+        "NodePorts" => node_ports::kit(args),
         "NodeResourcesFit" => node_resources::kit(args),
+        "NodeUnschedulable" => node_unschedulable::kit(args),
+        "PrioritySort" => priority_sort::kit(args),
         "Reservation" => reservation::kit(args),
+        "SchedulingGates" => scheduling_gates::kit(args),
+        "TaintToleration" => taint_toleration::kit(args),
         _ => return None,
     })
 }
@@ -40,49 +47,53 @@ fn kit(name: &str, args: &PluginArgs) -> Option<Kit> {
 pub fn unserved(profile: &Profile) -> Vec<String> {
     let name = &profile.scheduler_name;
     let to_come = TO_COME.iter().filter(|plugin| profile.runs(plugin));
-    let mut unserved: Vec<String> =
-        to_come.map(|plugin| format!("plugin {plugin} in profile {name}")).collect();
-    let args = &profile.args;
-    let hard_spread = match &args.pod_topology_spread {
-        PodTopologySpreadArgs::System => false,
-        PodTopologySpreadArgs::List(constraints) => {
-            constraints.iter().any(|constraint| constraint.do_not_schedule)
-        }
-    };
-    let told = [
-        ("NodeResourcesFit", args.node_resources_fit != NodeResourcesFitArgs::default()),
-        ("NodeAffinity", args.node_affinity != NodeAffinityArgs::default()),
-        ("PodTopologySpread", hard_spread),
-    ];
-    let is_told = told.into_iter().filter(|(plugin, differs)| *differs && profile.runs(plugin));
-    unserved.extend(is_told.map(|(plugin, _)| format!("arguments of {plugin} in profile {name}")));
-    unserved
+    to_come.map(|plugin| format!("plugin {plugin} in profile {name}")).collect()
 }
 
 #[cfg(test)]
 mod tests {
-    use super::{registry, unserved};
-    use crate::config::{Configuration, load};
+    use super::{kit, registry, unserved};
+    use crate::config::{Configuration, Point, Profile, load};
+    use crate::framework::Registry;
     use crate::plugins::default_registry;
 
     const HEAD: &str = "apiVersion: kubescheduler.config.k8s.io/v1\nkind: KubeSchedulerConfiguration\n";
 
-    fn profile(yaml: &str) -> crate::config::Profile {
+    fn profile(yaml: &str) -> Profile {
         let loaded = load("file", &format!("{HEAD}profiles:\n- {yaml}"), &[]).unwrap();
         loaded.configuration.profiles.into_iter().next().unwrap()
     }
 
-    fn names(registry: &crate::framework::Registry) -> (Vec<&'static str>, Vec<(&'static str, i64)>) {
-        let filters = registry.filters.iter().map(|plugin| plugin.name()).collect();
-        let scores = registry.scores.iter().map(|entry| (entry.plugin.name(), entry.weight)).collect();
-        (filters, scores)
+    fn filters(registry: &Registry) -> Vec<&'static str> {
+        registry.filters.iter().map(|plugin| plugin.name()).collect()
+    }
+
+    fn scores(registry: &Registry) -> Vec<(&'static str, i64)> {
+        registry.scores.iter().map(|entry| (entry.plugin.name(), entry.weight)).collect()
     }
 
     #[test]
     fn the_default_profile_is_the_default_registry() {
         let configuration = Configuration::default_for("x");
-        assert_eq!(names(&registry(&configuration.profiles[0])), names(&default_registry()));
-        assert_eq!(unserved(&configuration.profiles[0]), [""; 0]);
+        let profile = &configuration.profiles[0];
+        let (registry, default) = (registry(profile), default_registry());
+        assert_eq!((filters(&registry), scores(&registry)), (filters(&default), scores(&default)));
+        // Nothing that exists is lost on the way, and nothing changes its place or weight.
+        let kits = |point| {
+            let known = profile.at(point).iter().filter_map(|enabled| {
+                kit(&enabled.name, &profile.args).map(|kit| (kit, &*enabled.name, i64::from(enabled.weight)))
+            });
+            known.collect::<Vec<_>>()
+        };
+        let listed = kits(Point::Filter).into_iter().filter(|(kit, ..)| kit.filter.is_some());
+        assert_eq!(filters(&registry), listed.map(|(_, name, _)| name).collect::<Vec<_>>());
+        let listed = kits(Point::Score).into_iter().filter(|(kit, ..)| kit.score.is_some());
+        assert_eq!(scores(&registry), listed.map(|(_, name, weight)| (name, weight)).collect::<Vec<_>>());
+        assert!(registry.filters.len() >= 7 && registry.scores.len() >= 3);
+        assert!(registry.pre_enqueues.iter().any(|plugin| plugin.name() == "SchedulingGates"));
+        assert_eq!(registry.queue_sort.as_ref().map(|plugin| plugin.name()), Some("PrioritySort"));
+        assert_eq!(registry.binds.iter().map(|plugin| plugin.name()).collect::<Vec<_>>(), ["DefaultBinder"]);
+        assert_eq!(unserved(profile), [""; 0]);
     }
 
     #[test]
@@ -91,19 +102,28 @@ mod tests {
             "schedulerName: s\n  plugins:\n    filter: {disabled: [{name: TaintToleration}]}\n    \
              score: {disabled: [{name: Reservation}], enabled: [{name: NodeResourcesFit, weight: 7}]}",
         );
-        let (filters, scores) = names(&registry(&profile));
-        assert_eq!(filters, ["NodeName", "NodeUnschedulable", "NodeResourcesFit", "Reservation"]);
-        assert_eq!(scores, [("NodeResourcesFit", 7), ("TaintToleration", 3)]);
+        let (registry, default) = (registry(&profile), default_registry());
+        let mut expected = filters(&default);
+        expected.retain(|name| *name != "TaintToleration");
+        assert_eq!(filters(&registry), expected);
+        let mut expected = scores(&default);
+        expected.retain(|(name, _)| !["Reservation", "NodeResourcesFit"].contains(name));
+        expected.insert(0, ("NodeResourcesFit", 7));
+        assert_eq!(scores(&registry), expected);
     }
 
     #[test]
-    fn what_would_be_passed_over_is_named() {
+    fn only_plugins_that_do_not_exist_are_passed_over() {
         let strategy = "{type: MostAllocated, resources: [{name: cpu, weight: 1}]}";
+        let affinity = "{requiredDuringSchedulingIgnoredDuringExecution: {nodeSelectorTerms: \
+                        [{matchExpressions: [{key: a, operator: Exists}]}]}}";
+        let spread = "[{maxSkew: 1, topologyKey: zone, whenUnsatisfiable: DoNotSchedule}]";
         let profile = profile(&format!(
             "schedulerName: s\n  plugins:\n    multiPoint: {{enabled: [{{name: PodLimit}}]}}\n  pluginConfig:\n  \
-             - name: NodeResourcesFit\n    args: {{scoringStrategy: {strategy}}}"
+             - name: NodeResourcesFit\n    args: {{scoringStrategy: {strategy}}}\n  \
+             - name: NodeAffinity\n    args: {{addedAffinity: {affinity}}}\n  \
+             - name: PodTopologySpread\n    args: {{defaultingType: List, defaultConstraints: {spread}}}"
         ));
-        let expected = ["plugin PodLimit in profile s", "arguments of NodeResourcesFit in profile s"];
-        assert_eq!(unserved(&profile), expected);
+        assert_eq!(unserved(&profile), ["plugin PodLimit in profile s"]);
     }
 }

@@ -117,11 +117,7 @@ impl PodBuilder {
 
     /// Sets any field, by its JSON pointer.
     pub(crate) fn with(mut self, pointer: &str, value: Value) -> Self {
-        let place = pointer.split('/').skip(1).fold(&mut self.0, |place, part| match part.parse::<usize>() {
-            Ok(index) => &mut place[index],
-            Err(_) => &mut place[part.replace("~1", "/")],
-        });
-        *place = value;
+        set(&mut self.0, pointer, value);
         self
     }
 
@@ -210,6 +206,12 @@ impl NodeBuilder {
         api::node::node(&self.0.to_string()).unwrap()
     }
 
+    /// Sets any field, by its JSON pointer.
+    pub(crate) fn with(mut self, pointer: &str, value: Value) -> Self {
+        set(&mut self.0, pointer, value);
+        self
+    }
+
     /// The UID that belongs to this name instead of to the node's own.
     pub(crate) fn uid(mut self, name: &str) -> Self {
         self.0["metadata"]["uid"] = json!(uid(name).to_string());
@@ -261,6 +263,14 @@ impl NodeBuilder {
         let annotations = api::reservation::encode(&reservation.into()).unwrap();
         annotations.iter().fold(self, |node, (key, value)| node.annotation(key, value))
     }
+}
+
+fn set(object: &mut Value, pointer: &str, value: Value) {
+    let place = pointer.split('/').skip(1).fold(object, |place, part| match part.parse::<usize>() {
+        Ok(index) => &mut place[index],
+        Err(_) => &mut place[part.replace("~1", "/")],
+    });
+    *place = value;
 }
 
 fn push(list: &mut Value, item: Value) {

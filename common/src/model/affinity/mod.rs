@@ -70,7 +70,7 @@ pub struct PodTerm {
 }
 
 /// The only field that nodes can be selected by.
-const NODE_NAME_FIELD: &str = "metadata.name";
+pub const NODE_NAME_FIELD: &str = "metadata.name";
 
 impl NodeSelector {
     /// Whether one of the terms matches the node called `name` with these labels. A malformed term is passed over.
@@ -85,6 +85,11 @@ impl NodeAffinity {
         let counts = |(_, (weight, term)): &(usize, &(i32, NodeTerm))| *weight != 0 && !term.is_empty();
         let problems = |(index, (_, term)): (usize, &(i32, NodeTerm))| term.problems(&format!("[{index}]"));
         joined(self.preferred.iter().enumerate().filter(counts).flat_map(problems).collect())
+    }
+
+    /// Whether there is something wrong with them: the same question, cheaper.
+    pub fn has_malformed_preferred(&self) -> bool {
+        self.preferred.iter().any(|(weight, term)| *weight != 0 && term.is_malformed)
     }
 
     /// The sum of the weights of the preferred terms that match the node called `name` with these labels.

@@ -4,14 +4,16 @@
 mod tests;
 
 use super::kit::Kit;
-use crate::cluster::ledger::Room;
+use super::node_ports::is_taken;
+use crate::cluster::ledger::{Entry, Room};
 use crate::cluster::{Asker, Ledger, NodeId, Snapshot};
 use crate::config::PluginArgs;
 use crate::framework::{
     Filter, Keeper, NodeFilter, Normalise, Numbers, Plugin, Reason, Rejection, Reserve, Reserved, SCORE_MAX,
     Scope, Score, Scorer, Verdict, on_ledger, score_ledger,
 };
-use crate::model::{ResourceName, Resources};
+use crate::model::{HostPort, ResourceName, Resources};
+use std::collections::BTreeSet;
 use std::sync::Arc;
 
 /// The plugin.
@@ -49,7 +51,10 @@ impl Filter for Reservation {
             if ledger.entries.is_empty() {
                 return Verdict::Fits;
             }
-            Verdict::from_rejections(rejections(asks, &ledger.room_for(asker)))
+            let room = ledger.room_for(asker);
+            let mut all = rejections(asks, &room);
+            all.extend(ports(&asker.pod.spec.ports, ledger, &room));
+            Verdict::from_rejections(all)
         })
     }
 }
@@ -102,6 +107,25 @@ fn rejections(asks: &Resources, room: &Room<'_>) -> Vec<Rejection> {
         (is_short && would_fit).then(|| reject(resource, numbers, room))
     };
     asks.iter().filter_map(blocked).collect()
+}
+
+/// The ports that would be free, were they not kept for others. What a pod has is for NodePorts to say.
+fn ports(wanted: &[HostPort], ledger: &Ledger, room: &Room<'_>) -> Option<Rejection> {
+    let mut blocked = Vec::new();
+    let mut kept = BTreeSet::new();
+    for port in wanted.iter().filter(|port| !is_taken(port, &ledger.pods)) {
+        let keeps = |entry: &&&Entry| entry.reservation.ports.iter().any(|own| own.conflicts_with(port));
+        let keepers: Vec<_> = room.kept.iter().filter(keeps).map(|entry| &entry.reservation.id).collect();
+        if !keepers.is_empty() {
+            blocked.push(port.clone());
+            kept.extend(keepers);
+        }
+    }
+    if blocked.is_empty() {
+        return None;
+    }
+    let kept = kept.into_iter().cloned().collect();
+    Some(Rejection::new(NAME, Reason::Ports { ports: blocked.into(), kept }))
 }
 
 fn numbers(resource: &ResourceName, asks: i64, room: &Room<'_>) -> Numbers {

@@ -8,6 +8,7 @@ use crate::testing::{
     NodeBuilder, PodBuilder, World, deployment, node, now, plain, pod, reasons, rejections, replica_set,
     reservation, scores, world,
 };
+use serde_json::json;
 
 fn web() -> Workload {
     deployment("web")
@@ -129,6 +130,52 @@ fn what_yields_or_is_over_keeps_nobody_out() {
 fn who_asks_for_nothing_is_not_kept_out_by_amounts() {
     let over = with(node("n1").reserves(reservation(&web()).cpu("9").memory("99Gi")));
     assert_eq!(reasons(&Reservation, over, &pod("x")), [""; 0]);
+}
+
+fn wants_port(pod: PodBuilder, protocol: &str, ip: &str, port: u16) -> PodBuilder {
+    let port = json!([{ "protocol": protocol, "hostIP": ip, "hostPort": port, "containerPort": 80 }]);
+    pod.with("/spec/containers/0/ports", port)
+}
+
+#[test]
+fn ports_are_kept_too() {
+    let message = "node(s) didn't have free ports for the requested pod ports";
+    let kept = || reservation(&web()).cpu("1").port("TCP", "", 80).port("UDP", "10.0.0.1", 53);
+    let http = |pod: PodBuilder| wants_port(pod, "TCP", "", 80);
+    let over = kept().expires(now());
+    let owner = http(replica("web-1").cpu("1").on("n1")).stamp(&kept().id());
+    let asks = [
+        ("kept", kept(), http(pod("x")), vec![message]),
+        ("kept on all addresses", kept(), wants_port(pod("x"), "TCP", "10.0.0.1", 80), vec![message]),
+        ("another port", kept(), wants_port(pod("x"), "TCP", "", 81), vec![]),
+        ("another protocol", kept(), wants_port(pod("x"), "UDP", "", 80), vec![]),
+        ("another address", kept(), wants_port(pod("x"), "UDP", "10.0.0.2", 53), vec![]),
+        ("all addresses", kept(), wants_port(pod("x"), "UDP", "", 53), vec![message]),
+        ("no port", kept(), pod("x"), vec![]),
+        ("the owner", kept(), http(replica("web-2")), vec![]),
+        ("it yields to this one", kept(), http(pod("x").priority(1)), vec![]),
+        ("its time is over", over, http(pod("x")), vec![]),
+        ("room too", kept(), http(pod("x").cpu("4")), vec!["Insufficient cpu", message]),
+        ("short", kept().cpu("9"), http(pod("x")), vec![message]),
+    ];
+    for (name, kept, pod, expected) in asks {
+        assert_eq!(reasons(&Reservation, with(node("n1").reserves(kept)), &pod), expected, "{name}");
+    }
+    let taken = with(node("n1").reserves(kept())).pod(owner);
+    assert_eq!(reasons(&Reservation, taken, &http(pod("x"))), [""; 0], "the pod has it: NodePorts says so");
+}
+
+#[test]
+fn who_keeps_a_port_is_known_and_not_said() {
+    let kept = reservation(&web()).cpu("1").port("TCP", "", 80);
+    let asks = wants_port(pod("x"), "TCP", "10.0.0.1", 80);
+    let rejected = rejections(&Reservation, with(node("n1").reserves(kept.clone())), &asks);
+    let ports = asks.build().spec.ports.clone();
+    assert_eq!(rejected.len(), 1);
+    assert_eq!(rejected[0].reason, Reason::Ports { ports, kept: [kept.id()].into() });
+    assert_eq!(rejected[0].cure, Cure::Room);
+    assert!(!rejected[0].reason.is_unresolvable());
+    assert!(!rejected[0].reason.to_string().contains(&web().uid.to_string()));
 }
 
 #[test]

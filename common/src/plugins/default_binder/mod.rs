@@ -1,0 +1,30 @@
+//! DefaultBinder: a pod is bound by writing a Binding, whoever it is.
+
+#[cfg(test)]
+mod tests;
+
+use super::kit::Kit;
+use crate::cluster::Asker;
+use crate::config::PluginArgs;
+use crate::framework::{Bind, Plugin};
+use std::sync::Arc;
+
+/// The plugin.
+pub struct DefaultBinder;
+
+/// The plugin at its extension points.
+pub(super) fn kit(_args: &PluginArgs) -> Kit {
+    Kit { bind: Some(Arc::new(DefaultBinder)), ..Kit::default() }
+}
+
+impl Plugin for DefaultBinder {
+    fn name(&self) -> &'static str {
+        "DefaultBinder"
+    }
+}
+
+impl Bind for DefaultBinder {
+    fn binds(&self, _asker: &Asker<'_>) -> bool {
+        true
+    }
+}

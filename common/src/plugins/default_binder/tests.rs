@@ -1,0 +1,14 @@
+//! DefaultBinder: it passes nobody on.
+
+use super::DefaultBinder;
+use crate::framework::Bind;
+use crate::testing::{now, pod, world};
+
+#[test]
+fn every_pod_is_bound() {
+    let mut cluster = world().cluster();
+    let snapshot = cluster.snapshot(now());
+    for pod in [pod("p"), pod("q").scheduler("another"), pod("r").priority(7)] {
+        assert!(DefaultBinder.binds(&snapshot.asker(&pod.build())));
+    }
+}

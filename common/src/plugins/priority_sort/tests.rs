@@ -1,0 +1,23 @@
+//! PrioritySort: a table of cases.
+
+use super::PrioritySort;
+use crate::framework::{QueueSort, Queued};
+use std::cmp::Ordering;
+use std::time::Duration;
+
+#[test]
+fn priority_goes_before_time() {
+    let queued = |(priority, seconds)| Queued { priority, since: Duration::from_secs(seconds) };
+    let table = [
+        ((1, 5), (0, 1), Ordering::Less),
+        ((0, 1), (1, 5), Ordering::Greater),
+        ((0, 1), (0, 5), Ordering::Less),
+        ((0, 5), (0, 1), Ordering::Greater),
+        ((0, 1), (0, 1), Ordering::Equal),
+        ((-1, 1), (0, 5), Ordering::Greater),
+        ((i32::MAX, 1), (i32::MIN, 1), Ordering::Less),
+    ];
+    for (one, other, expected) in table {
+        assert_eq!(PrioritySort.compare(&queued(one), &queued(other)), expected, "{one:?} {other:?}");
+    }
+}

@@ -1,0 +1,31 @@
+//! SchedulingGates: a pod waits outside the queue until whoever put gates on it has taken all of them away.
+
+#[cfg(test)]
+mod tests;
+
+use super::kit::Kit;
+use crate::config::PluginArgs;
+use crate::framework::{Plugin, PreEnqueue, Reason, Rejection};
+use crate::model::Pod;
+use std::sync::Arc;
+
+/// The plugin.
+pub struct SchedulingGates;
+
+/// The plugin at its extension points.
+pub(super) fn kit(_args: &PluginArgs) -> Kit {
+    Kit { pre_enqueue: Some(Arc::new(SchedulingGates)), ..Kit::default() }
+}
+
+impl Plugin for SchedulingGates {
+    fn name(&self) -> &'static str {
+        "SchedulingGates"
+    }
+}
+
+impl PreEnqueue for SchedulingGates {
+    fn check(&self, pod: &Pod) -> Option<Rejection> {
+        let gates = &pod.spec.gates;
+        (!gates.is_empty()).then(|| Rejection::new(self.name(), Reason::Gates(gates.clone())))
+    }
+}
