@@ -29,7 +29,13 @@ struct Figures(RefCell<Vec<Figure>>);
 
 impl Figures {
     /// Measures `one` again and again. The mean over all measured runs, warm-up excluded, is the figure.
-    fn measure(&self, bench: &mut Criterion, what: &'static str, bar: Duration, mut one: impl FnMut() -> Duration) {
+    fn measure(
+        &self,
+        bench: &mut Criterion,
+        what: &'static str,
+        bar: Duration,
+        mut one: impl FnMut() -> Duration,
+    ) {
         let (mut total, mut count) = (Duration::ZERO, 0_u32);
         bench.bench_function(what, |bencher| {
             bencher.iter_custom(|runs| {
@@ -72,7 +78,9 @@ fn main() {
 fn small(bench: &mut Criterion, figures: &Figures) {
     let micro = Duration::from_micros;
     let mut stream = Stream::new(cluster(SMALL), default_registry());
-    figures.measure(bench, "5,000 nodes: basic pod", micro(50), || stream.place(|number| pod(number, 0), nothing));
+    figures.measure(bench, "5,000 nodes: basic pod", micro(50), || {
+        stream.place(|number| pod(number, 0), nothing)
+    });
     figures.measure(bench, "5,000 nodes: default topology spread", micro(150), || {
         stream.place(|number| special::replica(number), nothing)
     });

@@ -69,7 +69,8 @@ pub fn pod(number: usize, shape: usize) -> Pod {
         2 => r#"{"key":"spot","operator":"Equal","value":"true","effect":"PreferNoSchedule"}"#,
         _ => "",
     };
-    let selector = if shape % 8 == 5 { r#""nodeSelector":{"topology.kubernetes.io/zone":"zone-3"},"# } else { "" };
+    let selector =
+        if shape % 8 == 5 { r#""nodeSelector":{"topology.kubernetes.io/zone":"zone-3"},"# } else { "" };
     let json = format!(
         r#"{{"metadata":{{"name":"shape-{shape}-7c9d5b5f8-{number:08x}","namespace":"namespace-{ns}","uid":"{uid}",
         "resourceVersion":"{version}","creationTimestamp":"2026-01-31T12:00:00Z",
@@ -129,7 +130,11 @@ impl Stream {
     }
 
     /// Places a pod made by `make` from its number, and says how much CPU time the decision took, assuming included.
-    pub fn place(&mut self, make: impl Fn(usize) -> Pod, check: impl FnOnce(&mut Cluster, &Pod, &Decision)) -> Duration {
+    pub fn place(
+        &mut self,
+        make: impl Fn(usize) -> Pod,
+        check: impl FnOnce(&mut Cluster, &Pod, &Decision),
+    ) -> Duration {
         self.next += 1;
         let key = make(self.next).key;
         self.cluster.apply(Event::Pods(Seen::Applied(make(self.next))));

@@ -1,25 +1,59 @@
 //! From a profile of the configuration to the plugins that run, and what of it is not served yet.
 
 use super::kit::Kit;
+use super::tools::Tools;
 use super::{
-    default_binder, node_affinity, node_declared_features, node_name, node_ports, node_resources,
-    node_unschedulable, priority_sort, reservation, scheduling_gates, taint_toleration,
+    build_image_locality, default_binder, label_gate, node_affinity, node_declared_features, node_label,
+    node_name, node_ports, node_preference, node_resources, node_unschedulable, pod_limit, priority_sort,
+    random_score, reservation, scheduling_gates, taint_toleration, trace,
 };
-use crate::config::{PluginArgs, Point, Profile};
+use crate::config::{PluginArgs, Point, Profile, RawArgs, is_built_in};
 use crate::framework::Registry;
+use std::collections::BTreeMap;
+use std::sync::Arc;
 
-/// Plugins of ours that can be named in a file, and do not exist yet.
-const TO_COME: [&str; 7] =
-    ["NodeLabel", "PodLimit", "NodePreference", "LabelGate", "RandomScore", "BuildImageLocality", "Trace"];
+/// Plugins of kube-scheduler that can be named in a file, and do not exist here. They are about groups of pods. Another
+/// one, DynamicResources, is on by default: pods with claims are refused one by one.
+const TO_COME: [&str; 4] =
+    ["DeferredPodScheduling", "GangScheduling", "PodGroupPodsCount", "TopologyPlacementGenerator"];
 
 /// The plugins of `profile`, in its order and with its weights and arguments.
 pub fn registry(profile: &Profile) -> Registry {
+    assemble(profile, BTreeMap::new(), &Tools::default())
+}
+
+/// The same with what the caller brings along.
+///
+/// # Errors
+/// When a plugin that the caller brings along does not take its arguments, or one that the profile names is not there.
+pub fn registry_with(profile: &Profile, tools: &Tools) -> Result<Registry, String> {
+    let none = RawArgs::Null;
+    let mut extra = BTreeMap::new();
+    for name in profile.plugins.values().flatten().map(|enabled| enabled.name.as_str()) {
+        let failed = |why: String| format!("plugin {name} in profile {}: {why}", profile.scheduler_name);
+        match tools.extra.get(name) {
+            Some(_) if extra.contains_key(name) => {}
+            Some(plugin) => {
+                let args = profile.args.others.get(name).unwrap_or(&none);
+                extra.insert(name, (plugin.make)(args).map_err(failed)?);
+            }
+            None if is_built_in(name) => {}
+            None => return Err(failed("nobody has brought it along".to_owned())),
+        }
+    }
+    Ok(assemble(profile, extra, tools))
+}
+
+/// Each plugin is made once, however many extension points it has.
+fn assemble<'p>(profile: &'p Profile, mut kits: BTreeMap<&'p str, Kit>, tools: &Tools) -> Registry {
     let mut registry = Registry::default();
     for point in Point::ALL {
         for enabled in profile.at(point) {
-            if let Some(kit) = kit(&enabled.name, &profile.args) {
-                kit.add_to(&mut registry, point, enabled);
-            }
+            let made = || match &*enabled.name {
+                "Trace" => trace::kit(Arc::clone(&tools.sink)),
+                name => kit(name, &profile.args).unwrap_or_default(),
+            };
+            kits.entry(&enabled.name).or_insert_with(made).add_to(&mut registry, point, enabled);
         }
     }
     registry
@@ -28,14 +62,20 @@ pub fn registry(profile: &Profile) -> Registry {
 /// The plugin of this name. The extension points that it has here are those that `config` lets a file name.
 fn kit(name: &str, args: &PluginArgs) -> Option<Kit> {
     Some(match name {
+        "BuildImageLocality" => build_image_locality::kit(args),
         "DefaultBinder" => default_binder::kit(args),
+        "LabelGate" => label_gate::kit(args),
         "NodeAffinity" => node_affinity::kit(args),
         "NodeDeclaredFeatures" => node_declared_features::kit(args),
+        "NodeLabel" => node_label::kit(args),
         "NodeName" => node_name::kit(args),
         "NodePorts" => node_ports::kit(args),
+        "NodePreference" => node_preference::kit(args),
         "NodeResourcesFit" => node_resources::kit(args),
         "NodeUnschedulable" => node_unschedulable::kit(args),
+        "PodLimit" => pod_limit::kit(args),
         "PrioritySort" => priority_sort::kit(args),
+        "RandomScore" => random_score::kit(args),
         "Reservation" => reservation::kit(args),
         "SchedulingGates" => scheduling_gates::kit(args),
         "TaintToleration" => taint_toleration::kit(args),
@@ -119,11 +159,11 @@ mod tests {
                         [{matchExpressions: [{key: a, operator: Exists}]}]}}";
         let spread = "[{maxSkew: 1, topologyKey: zone, whenUnsatisfiable: DoNotSchedule}]";
         let profile = profile(&format!(
-            "schedulerName: s\n  plugins:\n    multiPoint: {{enabled: [{{name: PodLimit}}]}}\n  pluginConfig:\n  \
+            "schedulerName: s\n  plugins:\n    multiPoint: {{enabled: [{{name: PodLimit}}, {{name: GangScheduling}}]}}\n  pluginConfig:\n  \
              - name: NodeResourcesFit\n    args: {{scoringStrategy: {strategy}}}\n  \
              - name: NodeAffinity\n    args: {{addedAffinity: {affinity}}}\n  \
              - name: PodTopologySpread\n    args: {{defaultingType: List, defaultConstraints: {spread}}}"
         ));
-        assert_eq!(unserved(&profile), ["plugin PodLimit in profile s"]);
+        assert_eq!(unserved(&profile), ["plugin GangScheduling in profile s"]);
     }
 }

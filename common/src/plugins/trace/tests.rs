@@ -1,0 +1,1 @@
+//! Trace: what is told, in order.
