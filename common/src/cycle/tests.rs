@@ -2,6 +2,7 @@
 
 mod properties;
 mod refusals;
+mod seeds;
 
 use super::{Decision, Depth, PluginScores, judge, schedule, scores};
 use crate::cluster::NodeId;

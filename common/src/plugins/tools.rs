@@ -12,6 +12,7 @@ use super::kit::Kit;
 use super::trace::{Nobody, Sink};
 use crate::config::{ExtraPlugin, Point, RawArgs};
 use std::collections::BTreeMap;
+use std::fmt;
 use std::sync::Arc;
 
 /// Makes a plugin from its arguments as they were written; of no arguments `null`.
@@ -34,6 +35,12 @@ pub(super) struct Extra {
 impl Default for Tools {
     fn default() -> Self {
         Self { sink: Arc::new(Nobody), extra: BTreeMap::new() }
+    }
+}
+
+impl fmt::Debug for Tools {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Tools").field("extra", &self.plugins()).finish_non_exhaustive()
     }
 }
 

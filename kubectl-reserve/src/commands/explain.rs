@@ -25,13 +25,7 @@ pub(crate) async fn run(args: &Explain, session: &Session) -> Result<(), Failure
     let registry = if obeyed { default_registry() } else { without_reservations() };
     let answer = answer(&pod, &snapshot, &registry)?;
     let asker = snapshot.asker(&pod);
-    let report = Report {
-        asker: &asker,
-        snapshot: &snapshot,
-        answer: &answer,
-        obeyed,
-        now,
-    };
+    let report = Report { asker: &asker, snapshot: &snapshot, answer: &answer, obeyed, now };
     printer::out(&render(&report))?;
     if answer.is_no_fit(obeyed) { Err(Failure::silent(Exit::NoFit)) } else { Ok(()) }
 }
@@ -46,7 +40,7 @@ fn answer(pod: &Pod, snapshot: &Snapshot<'_>, registry: &Registry) -> Result<Ans
     if let Some(node) = &pod.node {
         return Ok(Answer::Bound(node.clone()));
     }
-    if let Some(refusal) = cycle::refusal(pod, snapshot) {
+    if let Some(refusal) = cycle::refusal(pod, snapshot, registry) {
         return Ok(Answer::Refused(refusal));
     }
     let trace = cycle::judge(&snapshot.asker(pod), snapshot, registry, Depth::All);

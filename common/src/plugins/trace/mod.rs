@@ -19,11 +19,8 @@
 //!
 //! It is for learning and for looking into things: since every node is really passed, nothing that is known of pods
 //! alike is used, and each decision takes as long as a look at all nodes. A node that another plugin rejects before is
-//! not passed, and neither is one in a mere supposition, as when preemption is tried. PreFilter and Filter of a pod are
-//! told as often as they are asked; within one look at all nodes, each node once.
+//! not passed, and neither is one in a mere supposition, as when preemption is tried.
 
-#[cfg(test)]
-mod tests;
 mod told;
 
 use super::kit::Kit;

@@ -1,1 +1,0 @@
-//! Trace: what is told, in order.
