@@ -1,10 +1,11 @@
 //! What is meant: arguments that were checked, and every limit and interval with its reason.
 
 use crate::args::Args;
+use crate::trace;
 use anyhow::{Context, bail};
 use common::api::names::SCHEDULER_NAME;
 use common::config::{Configuration, load};
-use common::plugins::unserved;
+use common::plugins::{Tools, unserved};
 use kube::config::{KubeConfigOptions, Kubeconfig};
 use std::path::{Path, PathBuf};
 use std::time::Duration;
@@ -30,6 +31,8 @@ pub struct Config {
     pub scheduler: Configuration,
     /// What the configuration file is to be told off for.
     pub warnings: Vec<String>,
+    /// What was brought along: plugins that the configuration may name, and who listens to Trace.
+    pub tools: Tools,
     kubeconfig: Option<PathBuf>,
 }
 
@@ -37,15 +40,25 @@ impl TryFrom<Args> for Config {
     type Error = anyhow::Error;
 
     fn try_from(args: Args) -> anyhow::Result<Self> {
+        Self::new(args, trace::tools())
+    }
+}
+
+impl Config {
+    /// The configuration that `args` ask for, whose file may name the plugins in `tools` too.
+    ///
+    /// # Errors
+    /// When they cannot be followed.
+    pub fn new(args: Args, tools: Tools) -> anyhow::Result<Self> {
         let (scheduler, warnings) = match &args.config {
-            Some(file) => from_config_file(file)?,
+            Some(file) => from_config_file(file, &tools)?,
             None => (named(&args.scheduler_names), Vec::new()),
         };
         check_served(&scheduler)?;
         for profile in &scheduler.profiles {
             check_scheduler_name(&profile.scheduler_name)?;
         }
-        Ok(Self { scheduler, warnings, kubeconfig: args.kubeconfig })
+        Ok(Self { scheduler, warnings, tools, kubeconfig: args.kubeconfig })
     }
 }
 
@@ -58,9 +71,9 @@ fn named(names: &[String]) -> Configuration {
     configuration
 }
 
-fn from_config_file(file: &Path) -> anyhow::Result<(Configuration, Vec<String>)> {
+fn from_config_file(file: &Path, tools: &Tools) -> anyhow::Result<(Configuration, Vec<String>)> {
     let text = std::fs::read_to_string(file).with_context(|| format!("read {}", file.display()))?;
-    let loaded = load(&file.display().to_string(), &text, &[])?;
+    let loaded = load(&file.display().to_string(), &text, &tools.plugins())?;
     Ok((loaded.configuration, loaded.warnings.iter().map(ToString::to_string).collect()))
 }
 

@@ -1,5 +1,6 @@
 //! The scheduler driven without a client: inputs in, effects compared.
 
+mod placing;
 mod waking;
 
 use super::{Binding, Effect, Input, Now, PodEvent, Scheduler};
@@ -59,7 +60,10 @@ fn owned(name: &str, cpu: &str) -> serde_json::Value {
 
 /// A scheduler that has listed one node and one Deployment with its ReplicaSet, and no pods.
 fn listed(annotations: &serde_json::Value) -> Scheduler {
-    let mut scheduler = new_scheduler();
+    listed_with(new_scheduler(), annotations)
+}
+
+fn listed_with(mut scheduler: Scheduler, annotations: &serde_json::Value) -> Scheduler {
     let nodes = Event::Nodes(Seen::Relisted(vec![small_node(annotations, 1)]));
     scheduler.handle(learn(nodes), now(0));
     for kind in OwnerKind::ALL {
