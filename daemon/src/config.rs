@@ -132,8 +132,10 @@ fn check_scheduler_name(name: &str) -> anyhow::Result<()> {
 
 #[cfg(test)]
 mod tests {
-    use super::{Args, Config};
+    use super::{Args, Config, trace};
     use clap::Parser;
+    use common::config::Point;
+    use common::plugins::Kit;
 
     fn config(arguments: &[&str]) -> anyhow::Result<Config> {
         Config::try_from(Args::try_parse_from([&["reserve-daemon"], arguments].concat())?)
@@ -187,6 +189,19 @@ mod tests {
             let error = config(&["--scheduler-name", name]).unwrap_err().to_string();
             assert!(error.contains("schedulerName"), "{error}");
         }
+    }
+
+    #[test]
+    fn a_file_can_name_a_plugin_that_was_brought_along() {
+        let text = format!("{HEAD}profiles: [{{plugins: {{filter: {{enabled: [{{name: Mine}}]}}}}}}]");
+        let error = from_text(&text).unwrap_err().to_string();
+        assert!(error.contains("\"Mine\" is not a plugin"), "{error}");
+        let dir = tempfile::tempdir().unwrap();
+        let file = dir.path().join("scheduler.yaml");
+        std::fs::write(&file, text).unwrap();
+        let args = Args::parse_from(["reserve-daemon", "--config", file.to_str().unwrap()]);
+        let tools = trace::tools().plugin("Mine", &[Point::Filter], |_| Ok(Kit::default()));
+        assert!(Config::new(args, tools).unwrap().scheduler.profiles[0].runs("Mine"));
     }
 
     #[test]

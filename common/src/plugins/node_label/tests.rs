@@ -12,8 +12,9 @@ fn requiring(labels: &[(&str, &str)]) -> NodeLabel {
 
 #[test]
 fn nodes_without_the_labels_are_kept_out() {
+    type Required = &'static [(&'static str, &'static str)];
     let plain = || node("n1");
-    let table: [(&[(&str, &str)], NodeBuilder, &str); 9] = [
+    let table: [(Required, NodeBuilder, &str); 9] = [
         (&[], plain(), ""),
         (&[("cpu", "true")], plain(), "cpu=true"),
         (&[("cpu", "true")], plain().label("cpu", "false"), "cpu=true"),
