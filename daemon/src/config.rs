@@ -1,10 +1,11 @@
 //! What is meant: arguments that were checked, and every limit and interval with its reason.
 
 use crate::args::Args;
+use crate::trace;
 use anyhow::{Context, bail};
 use common::api::names::SCHEDULER_NAME;
 use common::config::{Configuration, load};
-use common::plugins::unserved;
+use common::plugins::{Tools, unserved};
 use kube::config::{KubeConfigOptions, Kubeconfig};
 use std::path::{Path, PathBuf};
 use std::time::Duration;
@@ -30,6 +31,8 @@ pub struct Config {
     pub scheduler: Configuration,
     /// What the configuration file is to be told off for.
     pub warnings: Vec<String>,
+    /// What was brought along: plugins that the configuration may name, and who listens to Trace.
+    pub tools: Tools,
     kubeconfig: Option<PathBuf>,
 }
 
@@ -37,15 +40,25 @@ impl TryFrom<Args> for Config {
     type Error = anyhow::Error;
 
     fn try_from(args: Args) -> anyhow::Result<Self> {
+        Self::new(args, trace::tools())
+    }
+}
+
+impl Config {
+    /// The configuration that `args` ask for, whose file may name the plugins in `tools` too.
+    ///
+    /// # Errors
+    /// When they cannot be followed.
+    pub fn new(args: Args, tools: Tools) -> anyhow::Result<Self> {
         let (scheduler, warnings) = match &args.config {
-            Some(file) => from_config_file(file)?,
+            Some(file) => from_config_file(file, &tools)?,
             None => (named(&args.scheduler_names), Vec::new()),
         };
         check_served(&scheduler)?;
         for profile in &scheduler.profiles {
             check_scheduler_name(&profile.scheduler_name)?;
         }
-        Ok(Self { scheduler, warnings, kubeconfig: args.kubeconfig })
+        Ok(Self { scheduler, warnings, tools, kubeconfig: args.kubeconfig })
     }
 }
 
@@ -58,9 +71,9 @@ fn named(names: &[String]) -> Configuration {
     configuration
 }
 
-fn from_config_file(file: &Path) -> anyhow::Result<(Configuration, Vec<String>)> {
+fn from_config_file(file: &Path, tools: &Tools) -> anyhow::Result<(Configuration, Vec<String>)> {
     let text = std::fs::read_to_string(file).with_context(|| format!("read {}", file.display()))?;
-    let loaded = load(&file.display().to_string(), &text, &[])?;
+    let loaded = load(&file.display().to_string(), &text, &tools.plugins())?;
     Ok((loaded.configuration, loaded.warnings.iter().map(ToString::to_string).collect()))
 }
 
@@ -119,8 +132,10 @@ fn check_scheduler_name(name: &str) -> anyhow::Result<()> {
 
 #[cfg(test)]
 mod tests {
-    use super::{Args, Config};
+    use super::{Args, Config, trace};
     use clap::Parser;
+    use common::config::Point;
+    use common::plugins::Kit;
 
     fn config(arguments: &[&str]) -> anyhow::Result<Config> {
         Config::try_from(Args::try_parse_from([&["reserve-daemon"], arguments].concat())?)
@@ -174,6 +189,19 @@ mod tests {
             let error = config(&["--scheduler-name", name]).unwrap_err().to_string();
             assert!(error.contains("schedulerName"), "{error}");
         }
+    }
+
+    #[test]
+    fn a_file_can_name_a_plugin_that_was_brought_along() {
+        let text = format!("{HEAD}profiles: [{{plugins: {{filter: {{enabled: [{{name: Mine}}]}}}}}}]");
+        let error = from_text(&text).unwrap_err().to_string();
+        assert!(error.contains("\"Mine\" is not a plugin"), "{error}");
+        let dir = tempfile::tempdir().unwrap();
+        let file = dir.path().join("scheduler.yaml");
+        std::fs::write(&file, text).unwrap();
+        let args = Args::parse_from(["reserve-daemon", "--config", file.to_str().unwrap()]);
+        let tools = trace::tools().plugin("Mine", &[Point::Filter], |_| Ok(Kit::default()));
+        assert!(Config::new(args, tools).unwrap().scheduler.profiles[0].runs("Mine"));
     }
 
     #[test]

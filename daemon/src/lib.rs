@@ -23,4 +23,5 @@ pub mod run;
 pub mod scheduler;
 #[cfg(test)]
 pub(crate) mod testing;
+pub mod trace;
 pub mod watch;

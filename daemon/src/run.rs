@@ -8,10 +8,10 @@ use crate::queue::Backoff;
 use crate::scheduler::{Effect, Input, Scheduler};
 use crate::watch::{Nodes, Others, Pods, Watched, Workloads, follow};
 use anyhow::Context as _;
-use common::config::Configuration;
 use common::model::owner::OwnerKind;
 use common::model::{OtherKind, PodKey};
-use common::plugins::registry;
+use common::plugins::registry_with;
+use std::collections::BTreeMap;
 use std::time::Duration;
 use tokio::sync::mpsc;
 use tokio::task::JoinSet;
@@ -28,7 +28,7 @@ pub async fn run(
     let mut watches = JoinSet::new();
     start_watches(&mut watches, &client, &clock, &sender);
     let mut work = Work::new(Effects::new(client, instance(config)));
-    let mut scheduler = scheduler(&config.scheduler);
+    let mut scheduler = scheduler(config)?;
     config.warnings.iter().for_each(|warning| tracing::warn!("{warning}"));
     tracing::info!("started with this configuration:\n{}", config.scheduler.to_yaml());
     tokio::pin!(stop);
@@ -73,17 +73,21 @@ pub async fn stop_signal() {
     }
 }
 
-fn scheduler(configuration: &Configuration) -> Scheduler {
-    let profiles = configuration.profiles.iter();
+fn scheduler(config: &Config) -> anyhow::Result<Scheduler> {
+    let configuration = &config.scheduler;
+    let mut profiles = BTreeMap::new();
+    for profile in &configuration.profiles {
+        let mut registry = registry_with(profile, &config.tools).map_err(anyhow::Error::msg)?;
+        // Nobody carries out a preemption yet, so nobody may announce one.
+        registry.post_filters.retain(|plugin| plugin.name() != "DefaultPreemption");
+        profiles.insert(profile.scheduler_name.as_str().into(), registry);
+    }
     let seconds = |seconds: i64| Duration::from_secs(seconds.unsigned_abs());
     let backoff = Backoff {
         first: seconds(configuration.pod_initial_backoff_seconds),
         longest: seconds(configuration.pod_max_backoff_seconds),
     };
-    Scheduler::new(
-        profiles.map(|profile| (profile.scheduler_name.as_str().into(), registry(profile))).collect(),
-        backoff,
-    )
+    Ok(Scheduler::new(profiles, backoff))
 }
 
 fn start_watches(

@@ -5,6 +5,8 @@ use std::collections::BTreeMap;
 use jiff::SignedDuration;
 use serde_json::Value;
 
+use super::ours::OurArgs;
+
 /// The arguments of all plugins of a profile, whether they run or not.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct PluginArgs {
@@ -24,9 +26,14 @@ pub struct PluginArgs {
     pub pod_topology_spread: PodTopologySpreadArgs,
     /// VolumeBinding's.
     pub volume_binding: VolumeBindingArgs,
-    /// Those of our own plugins and the caller's, as they were written; each plugin knows what its fields mean.
-    pub others: BTreeMap<String, Value>,
+    /// Those of our own plugins.
+    pub ours: OurArgs,
+    /// Those of the caller's plugins, as they were written; each plugin knows what its fields mean.
+    pub others: BTreeMap<String, RawArgs>,
 }
+
+/// Arguments as they were written.
+pub type RawArgs = Value;
 
 /// How many nodes preemption tries.
 #[derive(Clone, Debug, PartialEq, Eq)]

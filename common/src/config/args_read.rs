@@ -50,7 +50,7 @@ pub(super) fn read(
 }
 
 /// The arguments as a map whose fields, kind and version were checked.
-fn checked<'a>(
+pub(super) fn checked<'a>(
     name: &str,
     node: &Node<'a>,
     fields: &[&str],

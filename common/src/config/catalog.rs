@@ -179,6 +179,11 @@ pub(super) const DEFAULTS: [(&str, i32); 21] = [
 /// More than all other scores together; a test compares it with the plugin's own.
 pub(super) const RESERVATION_WEIGHT: i32 = 100;
 
+/// Whether the plugin is kube-scheduler's or ours.
+pub fn is_built_in(name: &str) -> bool {
+    UPSTREAM.iter().chain(&OURS).any(|(known, _)| *known == name)
+}
+
 /// The plugins that a file may name.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Catalog<'a> {
@@ -206,6 +211,11 @@ impl<'a> Catalog<'a> {
     pub(super) fn is_upstream(&self, name: &str) -> bool {
         !self.extra.iter().any(|plugin| plugin.name == name)
             && UPSTREAM.iter().any(|(known, _)| *known == name)
+    }
+
+    /// Whether the plugin is one of ours, whose arguments have a type too.
+    pub(super) fn is_ours(&self, name: &str) -> bool {
+        !self.extra.iter().any(|plugin| plugin.name == name) && OURS.iter().any(|(known, _)| *known == name)
     }
 
     pub(super) fn suggestion(&self, name: &str) -> String {

@@ -36,6 +36,8 @@ mod found;
 mod merge;
 mod names;
 mod nearest;
+mod ours;
+mod ours_read;
 mod policy;
 mod profile;
 mod read;
@@ -54,10 +56,14 @@ mod tests;
 pub use args::{
     AddedAffinity, BalancedAllocationArgs, DefaultPreemptionArgs, DynamicResourcesArgs, InterPodAffinityArgs,
     NodeAffinityArgs, NodeRequirement, NodeResourcesFitArgs, NodeTerm, PluginArgs, PodTopologySpreadArgs,
-    ResourceWeight, ScoringStrategy, ShapePoint, SpreadConstraint, VolumeBindingArgs,
+    RawArgs, ResourceWeight, ScoringStrategy, ShapePoint, SpreadConstraint, VolumeBindingArgs,
 };
-pub use catalog::{ExtraPlugin, Point};
+pub use catalog::{ExtraPlugin, Point, is_built_in};
 pub use found::{ConfigError, Note};
+pub use ours::{
+    BuildImageLocalityArgs, LabelGateArgs, LabelPattern, NodeLabelArgs, NodePreferenceArgs, OurArgs,
+    PodLimitArgs, RandomScoreArgs,
+};
 pub use value::{
     ClientConnection, Configuration, Enabled, Extender, ExtenderTls, LeaderElection, ManagedResource,
     Profile, Secret,

@@ -10,6 +10,7 @@ use super::catalog::{Catalog, Point, RESERVATION};
 use super::draft::{ALL, Args, Draft, Mention};
 use super::found::{Findings, quoted};
 use super::merge;
+use super::ours_read;
 use super::retired::{self, Retired};
 use super::value::Profile;
 use super::version::Version;
@@ -84,13 +85,18 @@ fn read_args(
             found.error(&config.path, format!("{} is configured twice", quoted(&config.name)));
         }
         let Some(node) = &config.args else { continue };
-        if !catalog.is_upstream(&config.name) {
-            if node.any_object(found).is_some() && catalog.points(&config.name).is_some() {
-                args.others.insert(config.name.clone(), node.value.clone());
+        let name = &config.name;
+        let takes_arguments = if catalog.is_upstream(name) {
+            args_read::read(name, node, version, &mut args, found)
+        } else if catalog.is_ours(name) {
+            ours_read::read(name, node, version, &mut args.ours, found)
+        } else {
+            if node.any_object(found).is_some() && catalog.points(name).is_some() {
+                args.others.insert(name.clone(), node.value.clone());
             }
-        } else if !args_read::read(&config.name, node, version, &mut args, found)
-            && *node.value != Value::Null
-        {
+            true
+        };
+        if !takes_arguments && *node.value != Value::Null {
             found.warn(&node.path, format!("{} takes no arguments; these are ignored", config.name));
         }
     }

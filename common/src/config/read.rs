@@ -58,7 +58,7 @@ impl<'a> Node<'a> {
         Some(items.iter().enumerate().map(item).collect())
     }
 
-    fn text(&self, found: &mut Findings) -> Option<String> {
+    pub(super) fn text(&self, found: &mut Findings) -> Option<String> {
         match self.value {
             Value::String(text) => Some(text.clone()),
             Value::Null => Some(String::new()),
@@ -66,7 +66,7 @@ impl<'a> Node<'a> {
         }
     }
 
-    fn integer(&self, min: i64, max: i64, found: &mut Findings) -> Option<i64> {
+    pub(super) fn integer(&self, min: i64, max: i64, found: &mut Findings) -> Option<i64> {
         let whole = self.value.as_i64().or_else(|| self.value.as_f64().and_then(whole));
         let Some(number) = whole else { return self.wrong("a whole number", found) };
         if (min..=max).contains(&number) {
@@ -103,6 +103,14 @@ impl<'a> Object<'a> {
 
     pub(super) fn text(&self, key: &str, found: &mut Findings) -> Option<String> {
         self.get(key)?.text(found)
+    }
+
+    /// The entries of a map whose keys the user chooses, in alphabetical order.
+    pub(super) fn entries(&self, key: &str, found: &mut Findings) -> Vec<(&'a str, Node<'a>)> {
+        let object = self.get(key).and_then(|node| node.any_object(found)).unwrap_or_default();
+        let entry =
+            |(key, value): (&'a String, &'a Value)| (key.as_str(), Node { path: object.child(key), value });
+        object.fields.into_iter().flatten().map(entry).collect()
     }
 
     pub(super) fn texts(&self, key: &str, found: &mut Findings) -> Vec<String> {

@@ -9,6 +9,7 @@ use super::args::{
 };
 use super::catalog::Point;
 use super::duration;
+use super::ours_read;
 use super::show_extender::extender;
 use super::value::{Configuration, Enabled, LeaderElection, Profile};
 use super::version::{API_VERSION, KIND};
@@ -106,9 +107,14 @@ fn profile(profile: &Profile) -> Value {
     }
     let configured = WITH_ARGS.iter().filter(|name| profile.runs(name));
     let configured = configured.filter_map(|name| Some(((*name).to_owned(), args(&profile.args, name)?)));
+    let ours = ours_read::show(&profile.args.ours, |name| profile.runs(name));
+    let ours = ours.into_iter().map(|(name, args)| (name.to_owned(), args));
     let others = profile.args.others.iter().map(|(name, args)| (name.clone(), args.clone()));
-    let config: Vec<Value> =
-        configured.chain(others).map(|(name, args)| json!({"name": name, "args": args})).collect();
+    let config: Vec<Value> = configured
+        .chain(ours)
+        .chain(others)
+        .map(|(name, args)| json!({"name": name, "args": args}))
+        .collect();
     let mut shown =
         json!({"schedulerName": profile.scheduler_name, "plugins": plugins, "pluginConfig": config});
     if let Some(percentage) = profile.percentage_of_nodes_to_score {

@@ -3,6 +3,7 @@
 mod errors;
 mod odd;
 mod old;
+mod ours;
 mod policy;
 mod seeds;
 mod shown;

@@ -4,6 +4,7 @@
 //! daemon's scheduler and `kubectl reserve explain`.
 
 mod admission;
+mod clear;
 mod decision;
 mod index;
 mod message;
@@ -13,6 +14,7 @@ mod scores;
 #[cfg(test)]
 mod tests;
 
+pub use clear::{Clearance, bound, clear, not_bound};
 pub use decision::{Decision, NoFit, Refusal};
 pub use message::message;
 pub use scores::{PluginScores, scores};
@@ -59,7 +61,8 @@ fn decide(pod: &Pod, world: &Snapshot<'_>, registry: &Registry, search: Search) 
     }
     let asker = world.asker(pod);
     let round = Round::new(&asker, world, registry);
-    let found = match admit(&asker, world, registry)? {
+    let admitted = admit(&asker, world, registry)?;
+    let found = match &admitted {
         Admitted::Refused(_) => None,
         _ if is_nominated_home(&round)? => pod.nominated.as_deref().and_then(|home| world.find(home)),
         Admitted::Only(names, _) => {
@@ -76,7 +79,7 @@ fn decide(pod: &Pod, world: &Snapshot<'_>, registry: &Registry, search: Search) 
     };
     match found.and_then(|id| world.ledger(id)) {
         Some(ledger) => Ok(place(&round, ledger, registry)),
-        None => no_fit(&round, registry),
+        None => no_fit(&round, registry, &admitted),
     }
 }
 
@@ -95,18 +98,16 @@ fn place(round: &Round<'_>, ledger: &Ledger, registry: &Registry) -> Decision {
         match plugin.reserve(round.asker, ledger, round.world) {
             Ok(more) => reserved = reserved.and(more),
             Err(rejection) => {
-                let node =
-                    NodeTrace { node: ledger.node.name.clone(), id: ledger.id, rejections: vec![rejection] };
-                let trace = Trace { nodes: vec![node], ..Trace::default() };
-                return Decision::NoFit(Box::new(NoFit { trace, help: PostFiltered::default() }));
+                clear::take_back(round.asker, ledger, registry);
+                return Decision::NoFit(Box::new(clear::rejected(ledger, rejection)));
             }
         }
     }
     Decision::Place { node: ledger.node.name.clone(), seat: reserved.seat, volumes: reserved.volumes }
 }
 
-fn no_fit(round: &Round<'_>, registry: &Registry) -> Result<Decision, String> {
-    let mut trace = trace(round, registry, Depth::First)?;
+fn no_fit(round: &Round<'_>, registry: &Registry, admitted: &Admitted) -> Result<Decision, String> {
+    let mut trace = trace(round, admitted, Depth::First)?;
     look_home(round, &mut trace)?;
     let refit = |ledger: Ledger| round.refit(ledger);
     let attempt = Attempt { asker: round.asker, world: round.world, trace: &trace, refit: &refit };
@@ -147,13 +148,12 @@ pub fn judge(
     registry: &Registry,
     depth: Depth,
 ) -> Result<Trace, String> {
-    trace(&Round::new(asker, world, registry), registry, depth)
+    trace(&Round::new(asker, world, registry), &admit(asker, world, registry)?, depth)
 }
 
-fn trace(round: &Round<'_>, registry: &Registry, depth: Depth) -> Result<Trace, String> {
-    let admitted = admit(round.asker, round.world, registry)?;
+fn trace(round: &Round<'_>, admitted: &Admitted, depth: Depth) -> Result<Trace, String> {
     let ask = |ledger: &Ledger| -> Result<Vec<Rejection>, String> {
-        match (&admitted, depth) {
+        match (admitted, depth) {
             (Admitted::Refused(reasons), _) => Ok(reasons.clone()),
             (_, Depth::All) => round.ask_all(ledger.id),
             (Admitted::Only(names, by), Depth::First) if !names.contains(&ledger.node.name) => {
@@ -170,8 +170,8 @@ fn trace(round: &Round<'_>, registry: &Registry, depth: Depth) -> Result<Trace, 
     }
     Ok(match admitted {
         Admitted::All => Trace { nodes, ..Trace::default() },
-        Admitted::Only(_, by) => Trace { nodes, left_out_by: by, ..Trace::default() },
-        Admitted::Refused(refused) => Trace { nodes, refused, ..Trace::default() },
+        Admitted::Only(_, by) => Trace { nodes, left_out_by: by.clone(), ..Trace::default() },
+        Admitted::Refused(refused) => Trace { nodes, refused: refused.clone(), ..Trace::default() },
     })
 }
 

@@ -32,7 +32,7 @@ pub(super) fn best<'c>(round: &Round<'c>, registry: &'c Registry) -> Result<Opti
         return quick(round, &sorted, &ranks);
     }
     let feasible = feasible(round, &sorted, &ranks)?;
-    registry.pre_scores.iter().for_each(|plugin| plugin.pre_score(round.asker, round.world, &feasible));
+    pre_score(round, registry, &feasible);
     wide(round, &sorted, &ranks, &feasible)
 }
 
@@ -53,12 +53,20 @@ pub(super) fn among(
     registry: &Registry,
     feasible: &[NodeId],
 ) -> Result<Option<NodeId>, String> {
+    pre_score(round, registry, feasible);
     let mut totals = vec![0_i64; feasible.len()];
     for scores in super::scores(round.asker, round.world, registry, feasible)? {
         totals.iter_mut().zip(scores.weighted).for_each(|(total, score)| *total += score);
     }
     let choices = totals.into_iter().zip(feasible).map(|(score, id)| choice(round, score, *id));
     Ok(choices.fold(None, better).map(|best| best.id))
+}
+
+/// Nobody is asked for scores when there is nothing to choose from, as upstream.
+fn pre_score(round: &Round<'_>, registry: &Registry, feasible: &[NodeId]) {
+    if feasible.len() > 1 {
+        registry.pre_scores.iter().for_each(|plugin| plugin.pre_score(round.asker, round.world, feasible));
+    }
 }
 
 fn sort<'c, 'r>(round: &'r Round<'c>, registry: &'c Registry) -> Result<Sorted<'c, 'r>, String> {

@@ -6,6 +6,7 @@ mod outcomes;
 mod properties;
 mod refusals;
 mod same;
+mod seeds;
 mod toys;
 
 use super::{Decision, Depth, PluginScores, judge, schedule, scores};

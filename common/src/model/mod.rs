@@ -5,6 +5,7 @@ pub mod budget;
 pub mod chain;
 pub mod excerpt;
 pub mod ids;
+pub mod image;
 pub mod label_syntax;
 pub mod labels;
 pub mod moment;

@@ -9,19 +9,31 @@ use std::sync::Arc;
 
 /// A plugin, once for each extension point that it has.
 #[derive(Clone, Default)]
-pub(super) struct Kit {
-    pub(super) pre_enqueue: Option<Arc<dyn PreEnqueue>>,
-    pub(super) queue_sort: Option<Arc<dyn QueueSort>>,
-    pub(super) pre_filter: Option<Arc<dyn PreFilter>>,
-    pub(super) filter: Option<Arc<dyn Filter>>,
-    pub(super) post_filter: Option<Arc<dyn PostFilter>>,
-    pub(super) pre_score: Option<Arc<dyn PreScore>>,
-    pub(super) score: Option<Arc<dyn Score>>,
-    pub(super) reserve: Option<Arc<dyn Reserve>>,
-    pub(super) permit: Option<Arc<dyn Permit>>,
-    pub(super) pre_bind: Option<Arc<dyn PreBind>>,
-    pub(super) bind: Option<Arc<dyn Bind>>,
-    pub(super) post_bind: Option<Arc<dyn PostBind>>,
+pub struct Kit {
+    /// Before the queue.
+    pub pre_enqueue: Option<Arc<dyn PreEnqueue>>,
+    /// The order of the queue.
+    pub queue_sort: Option<Arc<dyn QueueSort>>,
+    /// Before any node is looked at.
+    pub pre_filter: Option<Arc<dyn PreFilter>>,
+    /// For each node.
+    pub filter: Option<Arc<dyn Filter>>,
+    /// When no node will do.
+    pub post_filter: Option<Arc<dyn PostFilter>>,
+    /// Before nodes are scored.
+    pub pre_score: Option<Arc<dyn PreScore>>,
+    /// For each node that will do.
+    pub score: Option<Arc<dyn Score>>,
+    /// When a node was chosen.
+    pub reserve: Option<Arc<dyn Reserve>>,
+    /// Whether the pod may be bound.
+    pub permit: Option<Arc<dyn Permit>>,
+    /// Before the binding.
+    pub pre_bind: Option<Arc<dyn PreBind>>,
+    /// For the binding.
+    pub bind: Option<Arc<dyn Bind>>,
+    /// After the binding.
+    pub post_bind: Option<Arc<dyn PostBind>>,
 }
 
 impl Kit {

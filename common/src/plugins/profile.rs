@@ -1,21 +1,55 @@
 //! From a profile of the configuration to the plugins that run, and what of it is not served yet.
 
 use super::kit::Kit;
-use crate::config::{PluginArgs, Point, Profile};
+use super::tools::Tools;
+use super::trace;
+use crate::config::{PluginArgs, Point, Profile, RawArgs, is_built_in};
 use crate::framework::Registry;
+use std::collections::BTreeMap;
+use std::sync::Arc;
 
-/// Plugins of ours that can be named in a file, and do not exist yet.
-const TO_COME: [&str; 7] =
-    ["NodeLabel", "PodLimit", "NodePreference", "LabelGate", "RandomScore", "BuildImageLocality", "Trace"];
+/// Plugins of kube-scheduler that can be named in a file, and do not exist here. They are about groups of pods. Another
+/// one, DynamicResources, is on by default: pods with claims are refused one by one.
+const TO_COME: [&str; 4] =
+    ["DeferredPodScheduling", "GangScheduling", "PodGroupPodsCount", "TopologyPlacementGenerator"];
 
 /// The plugins of `profile`, in its order and with its weights and arguments.
 pub fn registry(profile: &Profile) -> Registry {
+    assemble(profile, BTreeMap::new(), &Tools::default())
+}
+
+/// The same with what the caller brings along.
+///
+/// # Errors
+/// When a plugin that the caller brings along does not take its arguments, or one that the profile names is not there.
+pub fn registry_with(profile: &Profile, tools: &Tools) -> Result<Registry, String> {
+    let none = RawArgs::Null;
+    let mut extra = BTreeMap::new();
+    for name in profile.plugins.values().flatten().map(|enabled| enabled.name.as_str()) {
+        let failed = |why: String| format!("plugin {name} in profile {}: {why}", profile.scheduler_name);
+        match tools.extra.get(name) {
+            Some(_) if extra.contains_key(name) => {}
+            Some(plugin) => {
+                let args = profile.args.others.get(name).unwrap_or(&none);
+                extra.insert(name, (plugin.make)(args).map_err(failed)?);
+            }
+            None if is_built_in(name) => {}
+            None => return Err(failed("nobody has brought it along".to_owned())),
+        }
+    }
+    Ok(assemble(profile, extra, tools))
+}
+
+/// Each plugin is made once, however many extension points it has.
+fn assemble<'p>(profile: &'p Profile, mut kits: BTreeMap<&'p str, Kit>, tools: &Tools) -> Registry {
     let mut registry = Registry::default();
     for point in Point::ALL {
         for enabled in profile.at(point) {
-            if let Some(kit) = kit(&enabled.name, &profile.args) {
-                kit.add_to(&mut registry, point, enabled);
-            }
+            let made = || match &*enabled.name {
+                "Trace" => trace::kit(Arc::clone(&tools.sink)),
+                name => kit(name, &profile.args).unwrap_or_default(),
+            };
+            kits.entry(&enabled.name).or_insert_with(made).add_to(&mut registry, point, enabled);
         }
     }
     registry
@@ -24,20 +58,26 @@ pub fn registry(profile: &Profile) -> Registry {
 /// The plugin of this name. The extension points that it has here are those that `config` lets a file name.
 fn kit(name: &str, args: &PluginArgs) -> Option<Kit> {
     Some(match name {
+        "BuildImageLocality" => super::build_image_locality::kit(args),
         "DefaultBinder" => super::default_binder::kit(args),
         "DefaultPreemption" => super::default_preemption::kit(args),
         "ImageLocality" => super::image_locality::kit(args),
         "InterPodAffinity" => super::inter_pod_affinity::kit(args),
+        "LabelGate" => super::label_gate::kit(args),
         "NodeAffinity" => super::node_affinity::kit(args),
         "NodeDeclaredFeatures" => super::node_declared_features::kit(args),
+        "NodeLabel" => super::node_label::kit(args),
         "NodeName" => super::node_name::kit(args),
         "NodePorts" => super::node_ports::kit(args),
+        "NodePreference" => super::node_preference::kit(args),
         "NodeResourcesBalancedAllocation" => super::balanced_allocation::kit(args),
         "NodeResourcesFit" => super::node_resources::kit(args),
         "NodeUnschedulable" => super::node_unschedulable::kit(args),
         "NodeVolumeLimits" => super::node_volume_limits::kit(args),
+        "PodLimit" => super::pod_limit::kit(args),
         "PodTopologySpread" => super::pod_topology_spread::kit(args),
         "PrioritySort" => super::priority_sort::kit(args),
+        "RandomScore" => super::random_score::kit(args),
         "Reservation" => super::reservation::kit(args),
         "SchedulingGates" => super::scheduling_gates::kit(args),
         "TaintToleration" => super::taint_toleration::kit(args),
@@ -124,11 +164,11 @@ mod tests {
                         [{matchExpressions: [{key: a, operator: Exists}]}]}}";
         let spread = "[{maxSkew: 1, topologyKey: zone, whenUnsatisfiable: DoNotSchedule}]";
         let profile = profile(&format!(
-            "schedulerName: s\n  plugins:\n    multiPoint: {{enabled: [{{name: PodLimit}}]}}\n  pluginConfig:\n  \
+            "schedulerName: s\n  plugins:\n    multiPoint: {{enabled: [{{name: PodLimit}}, {{name: GangScheduling}}]}}\n  pluginConfig:\n  \
              - name: NodeResourcesFit\n    args: {{scoringStrategy: {strategy}}}\n  \
              - name: NodeAffinity\n    args: {{addedAffinity: {affinity}}}\n  \
              - name: PodTopologySpread\n    args: {{defaultingType: List, defaultConstraints: {spread}}}"
         ));
-        assert_eq!(unserved(&profile), ["plugin PodLimit in profile s"]);
+        assert_eq!(unserved(&profile), ["plugin GangScheduling in profile s"]);
     }
 }

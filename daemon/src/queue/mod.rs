@@ -105,8 +105,13 @@ impl Queue {
 
     /// Puts a pod aside that found no place, until something that `cures` names changes.
     pub fn park(&mut self, pod: &PodKey, cures: BTreeSet<Cure>, now: Duration) {
+        self.park_for(pod, cures, PARKED_MAX, now);
+    }
+
+    /// The same, at most for `at_most`.
+    pub fn park_for(&mut self, pod: &PodKey, cures: BTreeSet<Cure>, at_most: Duration, now: Duration) {
         if let Some(entry) = self.pods.get_mut(pod) {
-            entry.shelf = Shelf::Parked { until: now + PARKED_MAX, cures };
+            entry.shelf = Shelf::Parked { until: now + at_most.min(PARKED_MAX), cures };
         }
     }
 

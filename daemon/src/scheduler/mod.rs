@@ -5,6 +5,7 @@
 
 mod effect;
 mod input;
+mod placing;
 #[cfg(test)]
 mod tests;
 
@@ -12,11 +13,11 @@ pub use effect::{Effect, PodEvent};
 pub use input::{Binding, Input};
 
 use crate::queue::{Backoff, Queue};
-use common::cluster::{Assumed, Change, Cluster};
+use common::cluster::{Change, Cluster};
 use common::cycle::{self, Decision, Refusal};
-use common::framework::{Cure, Registry};
+use common::framework::{Cure, Registry, Reserved};
 use common::model::ids::Text;
-use common::model::{NodeName, Pod, PodKey, ReservationId, Uid};
+use common::model::{Pod, PodKey};
 use jiff::Timestamp;
 use std::collections::{BTreeMap, BTreeSet};
 use std::time::Duration;
@@ -150,7 +151,9 @@ impl Scheduler {
             let Some(registry) = self.profiles.get(&pod.spec.scheduler_name) else { continue };
             let decision = cycle::schedule(&pod, &self.cluster.snapshot(now.wall), registry);
             match decision {
-                Decision::Place { node, seat, .. } => effects.push(self.place(&pod, node, seat, now)),
+                Decision::Place { node, seat, volumes } => {
+                    self.place(&pod, node, Reserved { seat, volumes }, now, effects);
+                }
                 Decision::NoFit(no_fit) => {
                     // A new node may help, whatever the others lack; there may be no others.
                     let cures = no_fit.trace.cures().into_iter().chain([Cure::Node]).collect();
@@ -166,63 +169,13 @@ impl Scheduler {
         }
     }
 
-    fn place(&mut self, pod: &Pod, node: NodeName, seat: Option<ReservationId>, now: Now) -> Effect {
-        let (key, uid) = (pod.key.clone(), pod.uid.clone());
-        let assumed = Assumed { uid: uid.clone(), node: node.clone(), seat: seat.clone(), since: now.wall };
-        self.cluster.assume(&key, assumed);
-        // Whoever wants to be near it, or is counted together with it, has waited for this.
-        self.queue.wake(Cure::Pods, now.elapsed);
-        if pod.nominated.is_some() {
-            // It no longer needs the room that was made for it elsewhere.
-            self.queue.wake(Cure::Room, now.elapsed);
-        }
-        Effect::Bind { pod: key, uid, node, seat }
-    }
-
     /// Only a change of the pod itself, or a release of ours that serves more, can help: there is nothing to wait
     /// for. Of gates the API server has already told the pod.
     fn refuse(&mut self, pod: &Pod, refusal: &Refusal, now: Now, effects: &mut Vec<Effect>) {
         self.queue.park(&pod.key, BTreeSet::new(), now.elapsed);
-        if *refusal != Refusal::Gated {
+        if !matches!(refusal, Refusal::Gated(_)) {
             self.tell(pod, UNSCHEDULABLE, refusal.to_string(), now, effects);
         }
-    }
-
-    fn binding(&mut self, key: &PodKey, uid: &Uid, outcome: Binding, now: Now, effects: &mut Vec<Effect>) {
-        let Some(node) = self.cluster.assumed_node(key, uid).cloned() else {
-            // Seen bound, or gone, before the answer came. Its event is still due.
-            if outcome == Binding::Bound {
-                self.announce(key, uid, now, effects);
-            }
-            return;
-        };
-        match outcome {
-            Binding::Bound => {
-                self.announce(key, uid, now, effects);
-                self.queue.remove(key);
-            }
-            Binding::Unknown => effects.push(Effect::Find { pod: key.clone(), uid: uid.clone(), node }),
-            // The watch will say what has become of it.
-            Binding::Lost => self.take_back(key, uid, now),
-            Binding::Refused { why } => {
-                self.take_back(key, uid, now);
-                if let Some(pod) = self.cluster.pod(key).filter(|pod| pod.uid == *uid).cloned() {
-                    self.tell(&pod, SCHEDULER_ERROR, format!("binding rejected: {why}"), now, effects);
-                }
-            }
-        }
-    }
-
-    fn take_back(&mut self, key: &PodKey, uid: &Uid, now: Now) {
-        let changes = self.cluster.forget(key, uid);
-        self.changed(&changes, now);
-        self.queue.retry(key, now.elapsed);
-    }
-
-    fn announce(&self, key: &PodKey, uid: &Uid, now: Now, effects: &mut Vec<Effect>) {
-        let Some(pod) = self.cluster.pod(key).filter(|pod| pod.uid == *uid) else { return };
-        let Some(node) = self.cluster.assumed_node(key, uid).or(pod.node.as_ref()) else { return };
-        effects.push(record(pod, PodEvent::Scheduled { node: node.clone() }, now));
     }
 
     /// Tells the pod why it has no place, unless its condition says so already.

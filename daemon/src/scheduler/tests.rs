@@ -1,6 +1,7 @@
 //! The scheduler driven without a client: inputs in, effects compared.
 
 mod failing;
+mod placing;
 mod waking;
 
 use super::{Binding, Effect, Input, Now, PodEvent, Scheduler};
@@ -65,12 +66,15 @@ fn owned(name: &str, cpu: &str) -> serde_json::Value {
 
 /// A scheduler that has listed one node and one Deployment with its ReplicaSet, and no pods.
 fn listed(annotations: &serde_json::Value) -> Scheduler {
-    let mut scheduler = new_scheduler();
-    list(&mut scheduler, annotations);
-    scheduler
+    listed_with(new_scheduler(), annotations)
 }
 
 fn list(scheduler: &mut Scheduler, annotations: &serde_json::Value) {
+    let fresh = std::mem::replace(scheduler, new_scheduler());
+    *scheduler = listed_with(fresh, annotations);
+}
+
+fn listed_with(mut scheduler: Scheduler, annotations: &serde_json::Value) -> Scheduler {
     let nodes = Event::Nodes(Seen::Relisted(vec![small_node(annotations, 1)]));
     scheduler.handle(learn(nodes), now(0));
     for kind in OwnerKind::ALL {
@@ -91,6 +95,7 @@ fn list(scheduler: &mut Scheduler, annotations: &serde_json::Value) {
         scheduler.handle(learn(Event::Others(kind, Seen::Relisted(vec![]))), now(0));
     }
     scheduler.handle(learn(Event::Pods(Seen::Relisted(vec![]))), now(0));
+    scheduler
 }
 
 fn learn(event: Event) -> Input {

@@ -40,7 +40,7 @@ fn answer(pod: &Pod, snapshot: &Snapshot<'_>, registry: &Registry) -> Result<Ans
     if let Some(node) = &pod.node {
         return Ok(Answer::Bound(node.clone()));
     }
-    if let Some(refusal) = cycle::refusal(pod, snapshot) {
+    if let Some(refusal) = cycle::refusal(pod, snapshot, registry) {
         return Ok(Answer::Refused(refusal));
     }
     let trace = cycle::judge(&snapshot.asker(pod), snapshot, registry, Depth::All);

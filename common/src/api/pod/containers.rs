@@ -5,6 +5,7 @@ use super::features::Used;
 use super::requests::ContainerWire;
 use crate::api::meta::{Str, or_empty};
 use crate::model::ids::Text;
+use crate::model::image::tagged;
 use crate::model::port::HostPort;
 use serde::Deserialize;
 
@@ -74,14 +75,6 @@ pub(super) fn images(spec: &Spec<'_>) -> Box<[Text]> {
     let containers = all(spec).map(|container| or_empty(container.image.as_ref()));
     let volumes = spec.volumes.0.iter().filter_map(|volume| volume.image.clone());
     containers.chain(volumes).map(tagged).collect()
-}
-
-/// The image with a tag: `latest`, unless there is a colon after the last slash.
-fn tagged(image: Text) -> Text {
-    match image.rfind(':').map(|colon| image.rfind('/').is_none_or(|slash| slash < colon)) {
-        Some(true) => image,
-        _ => format!("{image}:latest").into(),
-    }
 }
 
 /// The features that the pod's node must declare, sorted.

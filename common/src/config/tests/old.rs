@@ -95,10 +95,10 @@ fn the_old_node_label_is_not_ours() {
     assert!(!at(&loaded.configuration, Point::Filter).contains(&"NodeLabel".to_owned()));
     let words = warnings(&loaded).join("\n");
     assert!(words.contains("\"NodeLabel\" is kube-scheduler's old plugin and is left out"), "{words}");
-    let loaded = beta(1, &body("{labels: {a: b}}"));
+    let loaded = beta(1, &body("{requiredLabels: {a: b}}"));
     assert!(at(&loaded.configuration, Point::Filter).contains(&"NodeLabel".to_owned()));
-    let others = &loaded.configuration.profiles[0].args.others;
-    assert_eq!(others["NodeLabel"], serde_json::json!({"labels": {"a": "b"}}));
+    let args = &loaded.configuration.profiles[0].args.ours.node_label;
+    assert_eq!(args.required_labels, [("a".to_owned(), "b".to_owned())].into());
 }
 
 #[test]

@@ -11,10 +11,12 @@ fn what_is_shown_says_the_same_when_loaded() {
         "",
         "parallelism: 3\ndelayCacheUntilActive: true\nclientConnection: {qps: 12.5}\npercentageOfNodesToScore: 9\n",
         "profiles: [{schedulerName: a, percentageOfNodesToScore: 3, plugins: {multiPoint: {enabled: [{name: RandomScore, weight: 4}]}, filter: {enabled: [{name: VolumeZone}]}}}, {schedulerName: 'yes'}]",
-        "profiles: [{plugins: {score: {disabled: [{name: '*'}]}, permit: {enabled: [{name: Trace}]}}, pluginConfig: [{name: PodLimit, args: {limit: 3}}, {name: PodTopologySpread, args: {defaultingType: List, defaultConstraints: [{maxSkew: 1, topologyKey: zone, whenUnsatisfiable: DoNotSchedule, minDomains: 2, matchLabelKeys: [a]}]}}]}]",
+        "profiles: [{plugins: {score: {disabled: [{name: '*'}]}, permit: {enabled: [{name: Trace}]}}, pluginConfig: [{name: PodLimit, args: {maxPods: 3, namespaces: {a: 0, b: 5}}}, {name: PodTopologySpread, args: {defaultingType: List, defaultConstraints: [{maxSkew: 1, topologyKey: zone, whenUnsatisfiable: DoNotSchedule, minDomains: 2, matchLabelKeys: [a]}]}}]}]",
         "profiles: [{pluginConfig: [{name: NodeAffinity, args: {addedAffinity: {requiredDuringSchedulingIgnoredDuringExecution: {nodeSelectorTerms: [{matchExpressions: [{key: a, operator: In, values: [b]}]}]}, preferredDuringSchedulingIgnoredDuringExecution: [{weight: 3, preference: {matchFields: [{key: metadata.name, operator: In, values: [c]}]}}]}}}, {name: NodeResourcesFit, args: {scoringStrategy: {type: RequestedToCapacityRatio, requestedToCapacityRatio: {shape: [{utilization: 1, score: 2}]}}}}]}]",
         "extenders: [{urlPrefix: 'https://a:1/b', filterVerb: f, weight: 3, prioritizeVerb: p, httpTimeout: 90s, managedResources: [{name: a.b/c, ignoredByScheduler: true}], tlsConfig: {certFile: d}}]",
         "leaderElection: {leaderElect: false, leaseDuration: 1h1m1s}",
+        "profiles: [{pluginConfig: [{name: NodeLabel, args: {requiredLabels: {cpu: 'true', gpu: ''}}}, {name: NodePreference, args: {nodes: {n1: 100}, labels: {disk=ssd: 50, '!old': 3}}}, {name: LabelGate, args: {podLabel: 'a!=b', nodeLabel: '!c'}}, {name: RandomScore, args: {seed: -7}}, {name: BuildImageLocality, args: {env: ''}}]}]",
+        "profiles: [{plugins: {multiPoint: {enabled: [{name: NodeLabel}, {name: PodLimit}, {name: NodePreference}, {name: LabelGate}, {name: RandomScore}, {name: BuildImageLocality}, {name: Trace}]}}}]",
     ];
     for body in bodies {
         let configuration = v1(body).expect(body).configuration;

@@ -142,7 +142,15 @@ fn label(reason: &Reason) -> String {
         Reason::Taint(_) => "taint".into(),
         Reason::OtherNode => "not the node that the pod names".into(),
         Reason::Unreadable(_) => "unreadable".into(),
-        Reason::LeftOut(_) | Reason::NoneLeft(_) | Reason::Said { .. } => reason.to_string(),
+        Reason::Ports { ports, kept } => {
+            let ports: Vec<String> =
+                ports.iter().map(|port| format!("{}/{}", port.port, port.protocol)).collect();
+            let by = if kept.is_empty() { "in use" } else { "kept for others" };
+            format!("port {} {by}", ports.join(", "))
+        }
+        Reason::Gates(_) | Reason::LeftOut(_) | Reason::NoneLeft(_) | Reason::Said { .. } => {
+            reason.to_string()
+        }
     }
 }
 

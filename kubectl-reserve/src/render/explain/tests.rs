@@ -71,7 +71,7 @@ fn explain(pod: &Pod, obeyed: bool) -> String {
     let snapshot = cluster.snapshot(now());
     let registry = if obeyed { default_registry() } else { without_reservations() };
     let asker = snapshot.asker(pod);
-    let answer = match cycle::refusal(pod, &snapshot) {
+    let answer = match cycle::refusal(pod, &snapshot, &registry) {
         Some(refusal) => Answer::Refused(refusal),
         None => Answer::Judged(cycle::judge(&asker, &snapshot, &registry, Depth::All).unwrap()),
     };

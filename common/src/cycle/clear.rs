@@ -1,0 +1,90 @@
+//! After a node was chosen: may the pod be bound there now, and who is told of it?
+
+use super::NoFit;
+use crate::cluster::{Asker, Ledger, Snapshot};
+use crate::framework::{NodeTrace, Permission, PostFiltered, Registry, Rejection, Trace};
+use crate::model::{NodeName, Pod};
+use std::time::Duration;
+
+/// Whether a pod may be bound to the node that was chosen for it.
+#[derive(Clone, Debug, PartialEq)]
+pub enum Clearance {
+    /// It may.
+    Granted,
+    /// A plugin does not let it.
+    Denied(Box<NoFit>),
+    /// A plugin wants it to wait, at most this long.
+    Waits {
+        /// Which plugin.
+        plugin: &'static str,
+        /// How long.
+        at_most: Duration,
+    },
+    /// A plugin could not do what has to be done before.
+    Unready(Box<NoFit>),
+    /// No plugin binds it.
+    NobodyBinds,
+}
+
+/// Asks the plugins after a node was chosen, in the order in which a pod meets them, up to the binding itself. Unless it
+/// is granted, what was noted when the node was chosen is taken back.
+pub fn clear(pod: &Pod, node: &NodeName, world: &Snapshot<'_>, registry: &Registry) -> Clearance {
+    let asker = world.asker(pod);
+    // A node that has gone takes its pods along; whoever binds there will be told.
+    let Some(ledger) = world.find(node).and_then(|id| world.ledger(id)) else { return Clearance::Granted };
+    let clearance = ask(&asker, ledger, registry);
+    if clearance != Clearance::Granted {
+        take_back(&asker, ledger, registry);
+    }
+    clearance
+}
+
+fn ask(asker: &Asker<'_>, ledger: &Ledger, registry: &Registry) -> Clearance {
+    // One that says no goes before those that want to wait.
+    let mut waits = None;
+    for plugin in &registry.permits {
+        match plugin.permit(asker, ledger) {
+            Permission::Granted => {}
+            Permission::Denied(rejection) => return Clearance::Denied(Box::new(rejected(ledger, rejection))),
+            Permission::Wait(at_most) => {
+                waits.get_or_insert(Clearance::Waits { plugin: plugin.name(), at_most });
+            }
+        }
+    }
+    if let Some(waits) = waits {
+        return waits;
+    }
+    for plugin in &registry.pre_binds {
+        if let Err(rejection) = plugin.pre_bind(asker, ledger) {
+            return Clearance::Unready(Box::new(rejected(ledger, rejection)));
+        }
+    }
+    // A registry without any says nothing about bindings.
+    if !registry.binds.is_empty() && !registry.binds.iter().any(|plugin| plugin.binds(asker)) {
+        return Clearance::NobodyBinds;
+    }
+    Clearance::Granted
+}
+
+/// Tells the plugins that the pod was bound to `node`.
+pub fn bound(pod: &Pod, node: &NodeName, world: &Snapshot<'_>, registry: &Registry) {
+    let Some(ledger) = world.find(node).and_then(|id| world.ledger(id)) else { return };
+    registry.post_binds.iter().for_each(|plugin| plugin.post_bind(&world.asker(pod), ledger));
+}
+
+/// Tells the plugins that the pod was not bound to `node` after all.
+pub fn not_bound(pod: &Pod, node: &NodeName, world: &Snapshot<'_>, registry: &Registry) {
+    let Some(ledger) = world.find(node).and_then(|id| world.ledger(id)) else { return };
+    take_back(&world.asker(pod), ledger, registry);
+}
+
+/// The last that took note is told first.
+pub(super) fn take_back(asker: &Asker<'_>, ledger: &Ledger, registry: &Registry) {
+    registry.reserves.iter().rev().for_each(|plugin| plugin.unreserve(asker, ledger));
+}
+
+/// What a scheduler says when the node that was chosen will not do after all.
+pub(super) fn rejected(ledger: &Ledger, rejection: Rejection) -> NoFit {
+    let node = NodeTrace { node: ledger.node.name.clone(), id: ledger.id, rejections: vec![rejection] };
+    NoFit { trace: Trace { nodes: vec![node], ..Trace::default() }, help: PostFiltered::default() }
+}

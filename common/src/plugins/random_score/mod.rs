@@ -1,0 +1,81 @@
+//! RandomScore: pods go here and there, as if by chance; the same pod always the same way.
+//!
+//! ```yaml
+//! plugins:
+//!   score: {enabled: [{name: RandomScore, weight: 300}]}   # more than all others together: chance alone decides
+//! pluginConfig:
+//! - name: RandomScore
+//!   args: {seed: 7}      # another number, other scores; 0 if left out
+//! ```
+//!
+//! The score is a number from 0 to 100 that follows from the seed, the pod's UID and the node's name, so that a decision
+//! can be repeated and explained. It is worked out for every node and every pod anew.
+
+#[cfg(test)]
+mod tests;
+
+use super::kit::Kit;
+use crate::cluster::{Asker, Ledger, NodeId, PerNode, Snapshot};
+use crate::config::PluginArgs;
+use crate::framework::{Normalise, Plugin, SCORE_MAX, Score, Scorer};
+use std::sync::Arc;
+
+/// The plugin.
+pub struct RandomScore {
+    seed: i64,
+}
+
+/// The plugin at its extension points.
+pub(super) fn kit(args: &PluginArgs) -> Kit {
+    let plugin = Arc::new(RandomScore { seed: args.ours.random_score.seed });
+    Kit { score: Some(plugin), ..Kit::default() }
+}
+
+impl Plugin for RandomScore {
+    fn name(&self) -> &'static str {
+        "RandomScore"
+    }
+}
+
+impl Score for RandomScore {
+    fn prepare<'c>(
+        &'c self,
+        asker: &'c Asker<'c>,
+        world: &'c Snapshot<'c>,
+        _feasible: &'c [NodeId],
+    ) -> Result<Option<Scorer<'c>>, String> {
+        let pod = mixed(self.seed.cast_unsigned() ^ hashed(&asker.pod.uid.to_string()));
+        let names = world.column(&NameHash);
+        let score = move |id| score(pod, names.get(id).copied().unwrap_or_default());
+        Ok(Some(Scorer { score: Box::new(score), normalise: Normalise::Already }))
+    }
+}
+
+/// The hash of a node's name.
+#[derive(Clone, PartialEq, Eq, Hash)]
+struct NameHash;
+
+impl PerNode for NameHash {
+    type Value = u64;
+
+    fn read(&self, ledger: &Ledger) -> u64 {
+        hashed(ledger.node.name.as_str())
+    }
+}
+
+fn score(pod: u64, node: u64) -> i64 {
+    i64::try_from(mixed(pod ^ node) % SCORE_MAX.unsigned_abs().saturating_add(1)).unwrap_or(0)
+}
+
+/// FNV-1a: the same on every machine and in every version, which the standard library does not promise of its own.
+fn hashed(text: &str) -> u64 {
+    text.bytes()
+        .fold(0xcbf2_9ce4_8422_2325, |hash, byte| (hash ^ u64::from(byte)).wrapping_mul(0x0100_0000_01b3))
+}
+
+/// Spreads a change of any bit over all bits (the last steps of SplitMix64).
+fn mixed(number: u64) -> u64 {
+    let number = (number ^ number >> 30).wrapping_mul(0xbf58_476d_1ce4_e5b9);
+    let number = (number ^ number >> 27).wrapping_mul(0x94d0_49bb_1331_11eb);
+    number ^ number >> 31
+}

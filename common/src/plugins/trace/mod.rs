@@ -1,0 +1,99 @@
+//! Trace: tells every extension point that a pod passes, in order, and changes nothing.
+//!
+//! ```yaml
+//! plugins:
+//!   multiPoint: {enabled: [{name: Trace}]}
+//! ```
+//!
+//! It takes no arguments. Whoever builds the registry says who is told ([`Sink`]); the daemon writes a line to its log:
+//!
+//! ```text
+//! PreFilter pod=default/test
+//! Filter pod=default/test node=worker-1
+//! Filter pod=default/test node=worker-2
+//! PreScore pod=default/test
+//! PreScore pod=default/test node=worker-1
+//! …
+//! PostBind pod=default/test node=worker-2
+//! ```
+//!
+//! It is for learning and for looking into things: since every node is really passed, nothing that is known of pods
+//! alike is used, and each decision takes as long as a look at all nodes. A node that another plugin rejects before is
+//! not passed, and neither is one in a mere supposition, as when preemption is tried.
+
+mod told;
+
+use super::kit::Kit;
+use crate::cluster::{Asker, Ledger, NodeId, Snapshot};
+use crate::framework::{Normalise, Plugin, Score, Scorer};
+use crate::model::{NodeName, PodKey};
+use std::sync::Arc;
+
+/// Whoever wants to know what a pod passes.
+pub trait Sink: Send + Sync {
+    /// `pod` passes the extension point `point`, such as `PreFilter`; on a node, if it is about one.
+    fn passed(&self, point: &'static str, pod: &PodKey, node: Option<&NodeName>);
+}
+
+/// Nobody.
+pub(super) struct Nobody;
+
+impl Sink for Nobody {
+    fn passed(&self, _point: &'static str, _pod: &PodKey, _node: Option<&NodeName>) {}
+}
+
+/// The plugin.
+pub struct Trace {
+    sink: Arc<dyn Sink>,
+}
+
+/// The plugin at its extension points.
+pub(super) fn kit(sink: Arc<dyn Sink>) -> Kit {
+    let plugin = Arc::new(Trace { sink });
+    Kit {
+        pre_enqueue: Some(plugin.clone()),
+        pre_filter: Some(plugin.clone()),
+        filter: Some(plugin.clone()),
+        post_filter: Some(plugin.clone()),
+        pre_score: Some(plugin.clone()),
+        score: Some(plugin.clone()),
+        reserve: Some(plugin.clone()),
+        permit: Some(plugin.clone()),
+        pre_bind: Some(plugin.clone()),
+        bind: Some(plugin.clone()),
+        post_bind: Some(plugin),
+        ..Kit::default()
+    }
+}
+
+impl Trace {
+    fn pod(&self, point: &'static str, asker: &Asker<'_>) {
+        self.sink.passed(point, &asker.pod.key, None);
+    }
+
+    fn node(&self, point: &'static str, asker: &Asker<'_>, ledger: &Ledger) {
+        self.sink.passed(point, &asker.pod.key, Some(&ledger.node.name));
+    }
+}
+
+impl Plugin for Trace {
+    fn name(&self) -> &'static str {
+        "Trace"
+    }
+}
+
+impl Score for Trace {
+    fn prepare<'c>(
+        &'c self,
+        asker: &'c Asker<'c>,
+        world: &'c Snapshot<'c>,
+        _feasible: &'c [NodeId],
+    ) -> Result<Option<Scorer<'c>>, String> {
+        let score = move |id| {
+            world.ledger(id).into_iter().for_each(|ledger| self.node("Score", asker, ledger));
+            0
+        };
+        let normalise = move |_: &[NodeId], _: &mut [i64]| self.pod("NormalizeScore", asker);
+        Ok(Some(Scorer { score: Box::new(score), normalise: Normalise::With(Box::new(normalise)) }))
+    }
+}
