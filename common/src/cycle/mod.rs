@@ -120,11 +120,20 @@ fn no_fit(round: &Round<'_>, registry: &Registry) -> Result<Decision, String> {
     Ok(Decision::NoFit(Box::new(NoFit { trace, help })))
 }
 
-/// The node that the pod was nominated to was looked at although it may have been left out: what it said counts.
+/// The node that the pod was nominated to was looked at although it may have been left out: what it said counts. And of
+/// the others upstream says that they don't satisfy whoever rejected that one, too.
 fn look_home(round: &Round<'_>, trace: &mut Trace) -> Result<(), String> {
     let home = round.asker.pod.nominated.as_deref().filter(|_| !trace.left_out_by.is_empty());
-    if let Some(home) = trace.nodes.iter_mut().find(|node| Some(&node.node) == home) {
-        home.rejections = round.ask(home.id)?;
+    let Some(home) = trace.nodes.iter_mut().find(|node| Some(&node.node) == home) else { return Ok(()) };
+    home.rejections = round.ask(home.id)?;
+    let mut by = trace.left_out_by.clone();
+    by.extend(home.rejections.iter().map(|rejection| rejection.plugin));
+    by.sort_unstable();
+    by.dedup();
+    for rejection in trace.nodes.iter_mut().flat_map(|node| &mut node.rejections) {
+        if let Reason::LeftOut(plugins) = &mut rejection.reason {
+            *plugins = by.clone().into();
+        }
     }
     Ok(())
 }
