@@ -62,7 +62,7 @@ fn a_node_that_the_pod_was_nominated_to_is_looked_at_even_if_it_is_left_out() {
     assert_eq!(decide("a"), "a");
     assert_eq!(
         decide("b"),
-        "0/2 nodes are available: 1 node(s) didn't satisfy plugin(s) [One], 1 node(s) were unschedulable."
+        "0/2 nodes are available: 1 node(s) didn't satisfy plugin(s) [NodeUnschedulable One], 1 node(s) were unschedulable."
     );
 }
 
