@@ -183,10 +183,11 @@ impl Cluster {
         self.enter(pod);
     }
 
-    /// Notes which volumes the pod under `key` is to have, which must be assumed on its node. Nobody else gets them from
-    /// now on, until the API server says otherwise.
+    /// Notes which volumes the pod under `key` is to have on the node where it is or is assumed to be. Nobody else gets
+    /// them from now on, until the API server says otherwise.
     pub fn choose(&mut self, key: &PodKey, uid: &Uid, volumes: Vec<VolumeChoice>) {
-        if let Some(pod) = self.assumed.get(key).filter(|assumed| assumed.uid == *uid)
+        let pod = self.assumed.get(key).or_else(|| self.pods.get(key));
+        if let Some(pod) = pod.filter(|pod| pod.uid == *uid)
             && let Some(node) = &pod.node
         {
             self.choices.note(uid, node, volumes);
