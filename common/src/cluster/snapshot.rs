@@ -61,6 +61,11 @@ impl<'w> Snapshot<'w> {
         self.cluster.nodes.id(name)
     }
 
+    /// What the node at `id` is called.
+    pub fn name(&self, id: NodeId) -> Option<&NodeName> {
+        self.believed(id).map(|ledger| &ledger.node.name)
+    }
+
     /// Grows along node order.
     pub fn order(&self, id: NodeId) -> u64 {
         self.cluster.nodes.order(id)

@@ -184,7 +184,7 @@ fn step_by_step(
     };
     let mut nodes: BTreeMap<String, NodeOutcome> = BTreeMap::new();
     for (index, trace) in first.nodes.iter().enumerate() {
-        let node = trace.node.to_string();
+        let node = world.name(trace.id).map(ToString::to_string).unwrap_or_default();
         let rejection = verdicts(&trace.rejections).into_iter().next();
         let filters = every.get(index).map(|every| verdicts(&every.rejections)).unwrap_or_default();
         nodes.insert(node.clone(), NodeOutcome { node, rejection, filters, ..NodeOutcome::default() });

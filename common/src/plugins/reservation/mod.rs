@@ -9,7 +9,7 @@ use crate::cluster::ledger::{Entry, Room};
 use crate::cluster::{Asker, Ledger, NodeId, Snapshot};
 use crate::config::PluginArgs;
 use crate::framework::{
-    Filter, Keeper, NodeFilter, Normalise, Numbers, Plugin, Reason, Rejection, Reserve, Reserved, SCORE_MAX,
+    Filter, Keeper, NodeFilter, Normalise, Numbers, Plugin, Reason, Rejection, Rejections, Reserve, Reserved, SCORE_MAX,
     Scope, Score, Scorer, Verdict, on_ledger, score_ledger,
 };
 use crate::model::{HostPort, ResourceName, Resources};
@@ -99,7 +99,7 @@ fn own_nodes(asker: &Asker<'_>, world: &Snapshot<'_>) -> Vec<NodeId> {
 
 /// Everything of which there would be enough, were it not kept for others. What is lacking anyway is for
 /// NodeResourcesFit to say.
-fn rejections(asks: &Resources, room: &Room<'_>) -> Vec<Rejection> {
+fn rejections(asks: &Resources, room: &Room<'_>) -> Rejections {
     let blocked = |(resource, asks): (ResourceName, i64)| {
         let numbers = numbers(&resource, asks, room);
         let is_short = asks > 0 && numbers.short() > 0;
