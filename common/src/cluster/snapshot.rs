@@ -122,6 +122,11 @@ impl<'w> Snapshot<'w> {
         name.and_then(|name| self.cluster.nominated.get(name)).map_or(&[], |pods| &pods[..])
     }
 
+    /// Whether pods are nominated to any nodes.
+    pub fn has_nominated(&self) -> bool {
+        !self.cluster.nominated.is_empty()
+    }
+
     /// The nodes that pods are nominated to.
     pub fn nominees(&self) -> impl Iterator<Item = NodeId> {
         self.cluster.nominated.keys().filter_map(|name| self.find(name))

@@ -64,6 +64,9 @@ impl<'c> Round<'c> {
 
     /// The pods nominated to the node that this one has to leave room for.
     pub(super) fn nominated(&self, id: NodeId) -> Vec<&'c Arc<Pod>> {
+        if !self.world.has_nominated() {
+            return Vec::new();
+        }
         let pod = self.asker.pod;
         let others = self.world.nominated(id).iter();
         others.filter(|other| other.spec.priority >= pod.spec.priority && other.uid != pod.uid).collect()

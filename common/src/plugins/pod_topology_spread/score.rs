@@ -11,6 +11,9 @@ use std::sync::Arc;
 /// The score of a node that is not to be scored.
 const INVALID: i64 = -1;
 
+/// Scores up to this are normalised once, not once for each node.
+const TABLE_MAX: i64 = 1023;
+
 /// A constraint, ready to be asked about nodes.
 struct Rule {
     what: What,
@@ -111,13 +114,17 @@ impl Rules {
                 highest = highest.max(*score);
             }
         }
+        let share = |score: i64| match score {
+            // As upstream, also a node whose score happens to be this.
+            INVALID => 0,
+            _ if highest == 0 => SCORE_MAX,
+            own => SCORE_MAX.wrapping_mul(highest.wrapping_add(lowest).wrapping_sub(own)) / highest,
+        };
+        // Many nodes have few different scores, and a look into a table costs less than a division.
+        let table: Vec<i64> = (INVALID..=highest.min(TABLE_MAX)).map(share).collect();
         for score in scores {
-            *score = match *score {
-                // As upstream, also a node whose score happens to be this.
-                INVALID => 0,
-                _ if highest == 0 => SCORE_MAX,
-                own => SCORE_MAX.wrapping_mul(highest.wrapping_add(lowest).wrapping_sub(own)) / highest,
-            };
+            let known = usize::try_from(score.wrapping_sub(INVALID)).ok().and_then(|at| table.get(at));
+            *score = known.copied().unwrap_or_else(|| share(*score));
         }
     }
 }
