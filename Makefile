@@ -11,7 +11,7 @@ N       ?= 2000
 SECONDS ?= 30
 
 .DEFAULT_GOAL := help
-.PHONY: help demo build test lint e2e control-plane cluster conformance fuzz vectors install uninstall dist deny clean
+.PHONY: help demo build test lint e2e control-plane cluster conformance bench fuzz vectors install uninstall dist deny clean
 
 help: ## list the targets
 	@sed -n 's/^\([a-z0-9-]*\):.*## \(.*\)/\1|\2/p' Makefile | awk -F '|' '{ printf "  %-14s %s\n", $$1, $$2 }'
@@ -43,6 +43,10 @@ cluster: ## run that control plane to try things on
 conformance: ## compare N decisions (2000) of ours with kube-scheduler's own code; SEED, or a file of CASES
 	cargo run --locked -p reserve-tests --bin conformance -- \
 		$(if $(CASES),--file '$(CASES)',--cases $(N) $(if $(SEED),--seed $(SEED)))
+
+bench: ## measure decisions, and the memory of 100,000 nodes with a million pods (minutes; 2 GB)
+	cargo bench --locked -p reserve-common --bench decisions
+	cargo bench --locked -p reserve-common --bench memory
 
 # Without a sanitizer the stable compiler is enough; it needs a C++ compiler besides.
 fuzz: ## fuzz each parser for SECONDS (30); installs cargo-fuzz

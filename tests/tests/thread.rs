@@ -9,9 +9,8 @@ use serde_json::{Value, json};
 use std::process::Output;
 use std::time::Duration;
 
-/// What a pod is told for which the only node has too little left.
-const FULL: &str = "0/1 nodes are available: 1 Insufficient cpu. preemption: 0/1 nodes are available: \
-                    1 No preemption victims found for incoming pod.";
+/// What a pod is told for which the only node has too little left. Nothing about preemption: nobody would carry it out.
+const FULL: &str = "0/1 nodes are available: 1 Insufficient cpu.";
 const SCHEDULER: &str = "reserve-scheduler";
 const NOBODY: &str = "a8f6f901-47c9-4475-b1f4-cac44597e173";
 const SOON: Duration = Duration::from_secs(20);
@@ -55,28 +54,56 @@ async fn told(cluster: &Cluster, selector: &str) -> Result<String> {
 }
 
 #[tokio::test(flavor = "multi_thread")]
+async fn what_a_pod_asks_of_nodes_and_of_others_is_heeded() -> Result<()> {
+    let (cluster, _daemon) = start("thread_asked").await?;
+    let fields = [
+        (
+            "selector",
+            "nodeSelector",
+            json!({"no/such": "label"}),
+            "node(s) didn't match Pod's node affinity/selector",
+        ),
+        (
+            "spread",
+            "topologySpreadConstraints",
+            spread(),
+            "node(s) didn't match pod topology spread constraints (missing required label)",
+        ),
+        ("affine", "affinity", pod_affinity(), "node(s) didn't match pod affinity rules"),
+    ];
+    for (name, field, value, reason) in fields {
+        let pod = cluster.deploy(bare_pod(name).scheduler(SCHEDULER).pod_field(field, value)).await?;
+        assert_eq!(told(&cluster, &pod.selector).await?, format!("0/1 nodes are available: 1 {reason}."));
+    }
+    let port = |name| bare_pod(name).scheduler(SCHEDULER).pod_field("containers", host_port());
+    let first = cluster.deploy(port("first")).await?;
+    cluster.wait_until_running(&first.selector, 1).await?;
+    let second = cluster.deploy(port("second")).await?;
+    let taken = "0/1 nodes are available: 1 node(s) didn't have free ports for the requested pod ports.";
+    assert_eq!(told(&cluster, &second.selector).await?, taken);
+    let other = cluster.deploy(deployment("other").cpu("1").scheduler(SCHEDULER)).await?;
+    cluster.wait_until_running(&other.selector, 1).await?;
+    cluster.wait_until_running("app=affine", 1).await?;
+    Ok(())
+}
+
+#[tokio::test(flavor = "multi_thread")]
 async fn a_pod_that_uses_what_is_not_served_yet_is_told_so_and_never_placed() -> Result<()> {
     let (cluster, daemon) = start("thread_unserved").await?;
-    let fields: [(&str, &str, Value, &str); 5] = [
-        ("selector", "nodeSelector", json!({"kubernetes.io/hostname": "n1"}), "spec.nodeSelector"),
-        ("spread", "topologySpreadConstraints", spread(), "spec.topologySpreadConstraints"),
-        ("affine", "affinity", pod_affinity(), "spec.affinity.podAffinity"),
-        (
-            "claims",
-            "volumes",
-            json!([{"name": "v", "persistentVolumeClaim": {"claimName": "c"}}]),
-            "spec.volumes",
-        ),
-        ("port", "containers", host_port(), "hostPort"),
-    ];
-    for (name, field, value, named) in fields {
-        let pod = cluster.deploy(bare_pod(name).scheduler(SCHEDULER).pod_field(field, value)).await?;
-        let message = told(&cluster, &pod.selector).await?;
-        assert!(
-            message.starts_with("0/1 nodes are available: ") && message.contains(named),
-            "{name}: {message}"
-        );
-    }
+    let devices = json!([{"name": "device", "resourceClaimName": "c"}]);
+    let devices = bare_pod("devices").scheduler(SCHEDULER).pod_field("resourceClaims", devices);
+    let devices = cluster.deploy(devices).await?;
+    let message = told(&cluster, &devices.selector).await?;
+    assert!(message.starts_with("0/1 nodes are available: "), "{message}");
+    assert!(message.contains("spec.resourceClaims"), "{message}");
+
+    cluster.apply(&late_class().to_string()).await?;
+    cluster.apply(&late_claim().to_string()).await?;
+    let volume = json!([{"name": "v", "persistentVolumeClaim": {"claimName": "late"}}]);
+    let volume = cluster.deploy(bare_pod("volume").scheduler(SCHEDULER).pod_field("volumes", volume)).await?;
+    let message = told(&cluster, &volume.selector).await?;
+    assert!(message.contains("this scheduler does not bind volumes yet"), "{message}");
+
     let plain = cluster.deploy(deployment("plain").cpu("1").scheduler(SCHEDULER)).await?;
     cluster.wait_until_running(&plain.selector, 1).await?;
     let bound = cluster.audit().await?.by(&cluster.user_name(User::Daemon)).to("pods/binding");
@@ -84,8 +111,21 @@ async fn a_pod_that_uses_what_is_not_served_yet_is_told_so_and_never_placed() ->
     Ok(())
 }
 
+/// Volumes of this class are made once the first pod that wants one has a node.
+fn late_class() -> Value {
+    json!({"apiVersion": "storage.k8s.io/v1", "kind": "StorageClass", "metadata": {"name": "late"},
+           "provisioner": "example.com/late", "volumeBindingMode": "WaitForFirstConsumer"})
+}
+
+fn late_claim() -> Value {
+    json!({"apiVersion": "v1", "kind": "PersistentVolumeClaim", "metadata": {"name": "late", "namespace": "default"},
+           "spec": {"storageClassName": "late", "accessModes": ["ReadWriteOnce"],
+                    "resources": {"requests": {"storage": "1Gi"}}}})
+}
+
+/// By a label that no node has.
 fn spread() -> Value {
-    json!([{"maxSkew": 1, "topologyKey": "kubernetes.io/hostname", "whenUnsatisfiable": "DoNotSchedule",
+    json!([{"maxSkew": 1, "topologyKey": "no/such", "whenUnsatisfiable": "DoNotSchedule",
             "labelSelector": {"matchLabels": {"app": "spread"}}}])
 }
 

@@ -21,8 +21,13 @@ pub(crate) fn cpu_time() -> Duration {
     Duration::new(u64::try_from(time.tv_sec).unwrap_or(0), u32::try_from(time.tv_nsec).unwrap_or(0))
 }
 
+/// Whether `cargo bench` asks. `cargo test --benches` must not take minutes.
+pub(crate) fn is_wanted() -> bool {
+    std::env::args().any(|argument| argument == "--bench")
+}
+
 /// A UID that is always the same for `kind` and `number`.
-fn uid(kind: u32, number: usize) -> String {
+pub(crate) fn uid(kind: u32, number: usize) -> String {
     format!("{kind:08x}-0000-4000-8000-{number:012x}")
 }
 
@@ -99,7 +104,7 @@ pub(crate) fn empty(nodes: usize) -> Cluster {
     cluster
 }
 
-/// The ReplicaSet whose pods are spread by default: `web`.
+/// The ReplicaSet `web`, whose pods are spread by default.
 fn replica_set() -> Workload {
     let json = format!(
         r#"{{"metadata":{{"name":"web","namespace":"namespace-0","uid":"{}","resourceVersion":"1"}},
@@ -107,20 +112,6 @@ fn replica_set() -> Workload {
         uid(4, 0)
     );
     api::workload::workload(OwnerKind::ReplicaSet, &json).unwrap_or_else(|error| panic!("{error}: {json}"))
-}
-
-/// A waiting pod of that ReplicaSet, with what `spec` adds: members of a JSON object, each followed by a comma.
-pub(crate) fn web(number: usize, spec: &str) -> Pod {
-    let json = format!(
-        r#"{{"metadata":{{"name":"web-{number:08x}","namespace":"namespace-0","uid":"{uid}","resourceVersion":"1",
-        "labels":{{"app":"web"}},"ownerReferences":[{{"apiVersion":"apps/v1","kind":"ReplicaSet","name":"web",
-        "uid":"{owner}","controller":true}}]}},
-        "spec":{{{spec}"schedulerName":"reserve-scheduler","containers":[{{"name":"main",
-        "image":"registry.example.com/app-1:1","resources":{{"requests":{{"cpu":"50m","memory":"64Mi"}}}}}}]}}}}"#,
-        uid = uid(5, number),
-        owner = uid(4, 0),
-    );
-    api::pod::pod(&json).unwrap_or_else(|error| panic!("{error}: {json}"))
 }
 
 /// Pods that are placed one after the other; the oldest leave, so that the cluster stays as full as it was.

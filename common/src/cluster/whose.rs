@@ -4,6 +4,7 @@ use super::Owners;
 use crate::model::owner::{OwnerKind, Workload};
 use crate::model::reservation::{Origin, Reservation};
 use crate::model::{Pod, Uid};
+use std::hash::{DefaultHasher, Hash as _, Hasher as _};
 
 /// A pod together with the owners that it really has.
 #[derive(Clone, Debug)]
@@ -36,10 +37,17 @@ impl<'w> Asker<'w> {
         if self.is_bare() && reservation.record().is_none() {
             return self.pod.uid == reservation.id.owner;
         }
-        let named = |kind: &OwnerKind| *kind == OwnerKind::StatefulSet;
-        let by_name = self.chain.iter().map(|owner| &owner.kind).any(named);
         self.is_owned_by(&reservation.id.owner)
-            && (!by_name || replaced.is_none_or(|replaced| replaced.name == self.pod.key.name))
+            && (!self.is_by_name() || replaced.is_none_or(|replaced| replaced.name == self.pod.key.name))
+    }
+
+    /// The same number for pods that may use the same reservations, whichever there are.
+    pub fn claimant(&self) -> u64 {
+        let owners: Vec<&Uid> = self.chain.iter().map(|owner| &owner.uid).collect();
+        let itself = (self.is_bare() || self.is_by_name()).then_some((&self.pod.key, &self.pod.uid));
+        let mut hasher = DefaultHasher::new();
+        (self.is_bare(), owners, itself).hash(&mut hasher);
+        hasher.finish()
     }
 
     /// Whether `reservation` gives way to this pod: the system's own pods, those of a DaemonSet (which can run
@@ -66,6 +74,11 @@ impl<'w> Asker<'w> {
     /// Whether a DaemonSet owns it.
     pub fn is_of_daemon_set(&self) -> bool {
         self.chain.iter().any(|owner| owner.kind == OwnerKind::DaemonSet)
+    }
+
+    /// Whether its name says which of its owner's pods it is.
+    fn is_by_name(&self) -> bool {
+        self.chain.iter().any(|owner| owner.kind == OwnerKind::StatefulSet)
     }
 
     /// Whether nobody controls the pod.

@@ -197,7 +197,8 @@ impl Ranks {
         match bonus {
             [bonus] => nodes.iter().map(|id| self.scores[id.index()] + bonus).collect(),
             _ => {
-                let total = |id: &NodeId| self.scores[id.index()] + bonus[usize::from(self.group[id.index()])];
+                let total =
+                    |id: &NodeId| self.scores[id.index()] + bonus[usize::from(self.group[id.index()])];
                 nodes.iter().map(total).collect()
             }
         }

@@ -20,7 +20,9 @@ pub use message::message;
 pub use scores::{PluginScores, scores};
 
 use crate::cluster::{Asker, Ledger, Snapshot};
-use crate::framework::{Attempt, NodeTrace, PostFiltered, Reason, Registry, Rejection, Rejections, Reserved, Trace};
+use crate::framework::{
+    Attempt, NodeTrace, PostFiltered, Reason, Registry, Rejection, Rejections, Reserved, Trace,
+};
 use crate::model::Pod;
 use crate::model::pod::Feature;
 use admission::{Admitted, admit};

@@ -137,7 +137,11 @@ fn quick(round: &Round<'_>, sorted: &Sorted<'_, '_>, ranks: &Ranks) -> Result<Op
 }
 
 /// All nodes that can have the pod: first those that its class speaks for, so many of them, then the exceptions.
-fn feasible(round: &Round<'_>, sorted: &Sorted<'_, '_>, ranks: &Ranks) -> Result<(Vec<NodeId>, usize), String> {
+fn feasible(
+    round: &Round<'_>,
+    sorted: &Sorted<'_, '_>,
+    ranks: &Ranks,
+) -> Result<(Vec<NodeId>, usize), String> {
     let mut feasible: Vec<NodeId> = ranks.feasible().collect();
     if !sorted.except.is_empty() {
         feasible.retain(|id| sorted.except.binary_search(id).is_err());

@@ -9,14 +9,13 @@ use std::process::ExitCode;
 
 use anyhow::{Context as _, Result, bail};
 use reserve_tests::conformance::generator::Generator;
-use reserve_tests::conformance::run::{Batch, Differing, Report, batches, run, run_oracle};
+use reserve_tests::conformance::run::{Batch, Differing, Report, batches, run};
 
 const USAGE: &str = "\
 usage: conformance [--cases NUMBER] [--seed NUMBER]
        conformance --file FILE
 
-The first form makes cases (2000 from a random seed), the second reads them, as docs/conformance.md describes them.
-With ORACLE=1 in the environment only kube-scheduler's own code is asked, with all its plugins: what the cases are about.";
+The first form makes cases (2000 from a random seed), the second reads them, as docs/conformance.md describes them.";
 
 /// How many differences of one case are printed.
 const SHOWN: usize = 5;
@@ -57,19 +56,9 @@ fn compare(arguments: &[String]) -> Result<bool> {
             Box::new(Generator::new(seed, cases))
         }
     };
-    if std::env::var_os("ORACLE").is_some_and(|value| !value.is_empty()) {
-        return look(batches);
-    }
     let report = run(batches)?;
     print(&report)?;
     Ok(report.differing == 0)
-}
-
-/// What the oracle alone has to say.
-fn look(batches: impl Iterator<Item = Result<Batch>>) -> Result<bool> {
-    let tally = run_oracle(batches)?;
-    writeln!(std::io::stdout(), "{tally}{} cases, by the oracle alone", tally.cases)?;
-    Ok(true)
 }
 
 /// Small enough to be typed again.

@@ -1,6 +1,6 @@
 //! Puts cases to both sides, counts, and keeps what differs.
 
-use anyhow::{Context as _, Result, bail};
+use anyhow::{Context as _, Result};
 use serde_json::{Value, json};
 
 use super::compare::{Difference, differences};
@@ -40,31 +40,8 @@ pub struct Report {
     pub first: Vec<Differing>,
 }
 
-/// Upstream's default plugins, without those that are not a scheduler's to decide by: the one that binds, and the one for
-/// claims of devices.
-pub const COMPARABLE: [&str; 18] = [
-    "SchedulingGates",
-    "PrioritySort",
-    "NodeName",
-    "NodeUnschedulable",
-    "TaintToleration",
-    "NodeAffinity",
-    "NodePorts",
-    "NodeResourcesFit",
-    "VolumeRestrictions",
-    "NodeVolumeLimits",
-    "VolumeBinding",
-    "VolumeZone",
-    "PodTopologySpread",
-    "InterPodAffinity",
-    "DefaultPreemption",
-    "NodeResourcesBalancedAllocation",
-    "ImageLocality",
-    "NodeDeclaredFeatures",
-];
-
 /// How many differing cases are kept in full.
-const KEPT: usize = 60;
+const KEPT: usize = 5;
 
 /// Puts all batches to both sides.
 ///
@@ -88,41 +65,6 @@ pub fn run(batches: impl IntoIterator<Item = Result<Batch>>) -> Result<Report> {
         }
     }
     Ok(report)
-}
-
-/// Puts all batches to the oracle alone, with every plugin that is to be compared some day.
-///
-/// # Errors
-/// When a case cannot be read, or the oracle fails.
-pub fn run_oracle(batches: impl IntoIterator<Item = Result<Batch>>) -> Result<Tally> {
-    let mut oracle = Oracle::start()?;
-    let mut tally = Tally::new(&COMPARABLE.map(str::to_owned));
-    for batch in batches {
-        let mut batch = batch?;
-        batch.cluster["plugins"] = json!(COMPARABLE);
-        oracle.send(&batch.cluster.to_string())?;
-        for (number, pod) in batch.pods.iter_mut().enumerate() {
-            pod["all"] = json!(true);
-            oracle.send(&pod.to_string())?;
-            // It is asked the next before this answer is read, and so never waits for us.
-            if number > 0 {
-                tally.add(&decided(&mut oracle)?);
-            }
-        }
-        if !batch.pods.is_empty() {
-            tally.add(&decided(&mut oracle)?);
-        }
-    }
-    Ok(tally)
-}
-
-/// The oracle's answer, if it came to one.
-fn decided(oracle: &mut Oracle) -> Result<Outcome> {
-    let outcome = oracle.outcome()?;
-    match outcome.error {
-        Some(error) => bail!("case {}: {error}", outcome.id),
-        None => Ok(outcome),
-    }
 }
 
 /// Both sides' answers to a line; none for a cluster. The core thinks while the oracle does.

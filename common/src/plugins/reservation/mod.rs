@@ -9,8 +9,8 @@ use crate::cluster::ledger::{Entry, Room};
 use crate::cluster::{Asker, Ledger, NodeId, Snapshot};
 use crate::config::PluginArgs;
 use crate::framework::{
-    Filter, Keeper, NodeFilter, Normalise, Numbers, Plugin, Reason, Rejection, Rejections, Reserve, Reserved, SCORE_MAX,
-    Scope, Score, Scorer, Verdict, on_ledger, score_ledger,
+    Filter, Keeper, NodeFilter, Normalise, Numbers, Plugin, Reason, Rejection, Rejections, Reserve, Reserved,
+    SCORE_MAX, Scope, Score, Scorer, Verdict, on_ledger, score_ledger,
 };
 use crate::model::{HostPort, ResourceName, Resources};
 use std::collections::BTreeSet;
@@ -37,8 +37,8 @@ impl Plugin for Reservation {
 }
 
 impl Filter for Reservation {
-    fn scope(&self, _asker: &Asker<'_>, _world: &Snapshot<'_>) -> Scope {
-        Scope::Node(0)
+    fn scope(&self, asker: &Asker<'_>, world: &Snapshot<'_>) -> Scope {
+        scope(asker, world)
     }
 
     fn exceptions(&self, asker: &Asker<'_>, world: &Snapshot<'_>) -> Vec<NodeId> {
@@ -60,8 +60,8 @@ impl Filter for Reservation {
 }
 
 impl Score for Reservation {
-    fn scope(&self, _asker: &Asker<'_>, _world: &Snapshot<'_>) -> Scope {
-        Scope::Node(0)
+    fn scope(&self, asker: &Asker<'_>, world: &Snapshot<'_>) -> Scope {
+        scope(asker, world)
     }
 
     fn exceptions(&self, asker: &Asker<'_>, world: &Snapshot<'_>) -> Vec<NodeId> {
@@ -91,10 +91,20 @@ impl Reserve for Reservation {
     }
 }
 
+/// What is kept for one's own must not be told to others who ask for the same: only those with nothing of their own
+/// are alike, and those that have a claim to the same.
+fn scope(asker: &Asker<'_>, world: &Snapshot<'_>) -> Scope {
+    let has_own = world.reserved().any(|ledger| is_own(asker, ledger));
+    Scope::Node(if has_own { asker.claimant() } else { 0 })
+}
+
 /// The nodes where the pod may use something: there its owner matters, and elsewhere not.
 fn own_nodes(asker: &Asker<'_>, world: &Snapshot<'_>) -> Vec<NodeId> {
-    let is_own = |ledger: &&Ledger| ledger.entries.iter().any(|entry| asker.may_use(&entry.reservation));
-    world.reserved().filter(is_own).map(|ledger| ledger.id).collect()
+    world.reserved().filter(|ledger| is_own(asker, ledger)).map(|ledger| ledger.id).collect()
+}
+
+fn is_own(asker: &Asker<'_>, ledger: &Ledger) -> bool {
+    ledger.entries.iter().any(|entry| asker.may_use(&entry.reservation))
 }
 
 /// Everything of which there would be enough, were it not kept for others. What is lacking anyway is for

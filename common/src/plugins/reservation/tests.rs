@@ -193,3 +193,22 @@ fn an_owners_own_node_scores_highest() {
     let all_others = 100 * (3 + 1);
     assert!(WEIGHT * SCORE_MAX > all_others);
 }
+
+/// Pods that ask for the same form a class, whoever owns them; what holds for the owner's must not hold for the others.
+#[test]
+fn what_an_owners_pod_was_told_is_not_told_to_strangers() {
+    let (mine, stranger) = (replica("a").cpu("2"), pod("b").cpu("2"));
+    let mut cluster = town().node(node("n2").cpu("4")).pod(mine.build()).pod(stranger.build()).cluster();
+    let registry = crate::plugins::default_registry();
+    let mut decide = |builder: &PodBuilder| {
+        let pod = cluster.pod(&builder.build().key).cloned().unwrap();
+        let world = cluster.snapshot(now());
+        let decision = crate::cycle::schedule(&pod, &world, &registry);
+        assert_eq!(decision, crate::cycle::schedule_by_scan(&pod, &world, &registry));
+        match decision {
+            crate::cycle::Decision::Place { node, .. } => node.to_string(),
+            other => panic!("{other:?}"),
+        }
+    };
+    assert_eq!([&mine, &stranger, &mine].map(&mut decide), ["n1", "n2", "n1"]);
+}

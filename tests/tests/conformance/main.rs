@@ -1,4 +1,6 @@
-//! Our core decides as kube-scheduler's own code does, and where it means not to, only there.
+//! Our core decides as kube-scheduler's own code does, and where it means not to, only there ([`intended`]).
+
+mod intended;
 
 use std::process::{Command, Stdio};
 
@@ -8,37 +10,33 @@ use reserve_tests::conformance::core::{Core, served, served_filters, served_scor
 use reserve_tests::conformance::format::Outcome;
 use reserve_tests::conformance::generator::Generator;
 use reserve_tests::conformance::oracle::{self, Oracle};
-use reserve_tests::conformance::run::{COMPARABLE, ask, batches, run, run_oracle};
+use reserve_tests::conformance::run::{ask, batches, run};
 use serde_json::{Value, json};
 
 const SEED: u64 = 20_260_131;
 /// What each plugin has to do in at least so many of a thousand cases, to count as compared.
 const ENOUGH: u64 = 50;
-/// All filters of upstream's that cases are about, and all scores.
-const FILTERS: [&str; 13] = [
-    "NodeName",
-    "NodeUnschedulable",
-    "TaintToleration",
-    "NodeAffinity",
-    "NodePorts",
-    "NodeResourcesFit",
-    "VolumeRestrictions",
-    "NodeVolumeLimits",
-    "VolumeBinding",
-    "VolumeZone",
-    "PodTopologySpread",
-    "InterPodAffinity",
-    "NodeDeclaredFeatures",
-];
-const SCORES: [&str; 8] = [
-    "TaintToleration",
-    "NodeAffinity",
-    "NodeResourcesFit",
-    "VolumeBinding",
-    "PodTopologySpread",
-    "InterPodAffinity",
-    "NodeResourcesBalancedAllocation",
+/// Upstream's default plugins, all but the one for claims of devices.
+const UPSTREAM: [&str; 19] = [
+    "DefaultBinder",
+    "DefaultPreemption",
     "ImageLocality",
+    "InterPodAffinity",
+    "NodeAffinity",
+    "NodeDeclaredFeatures",
+    "NodeName",
+    "NodePorts",
+    "NodeResourcesBalancedAllocation",
+    "NodeResourcesFit",
+    "NodeUnschedulable",
+    "NodeVolumeLimits",
+    "PodTopologySpread",
+    "PrioritySort",
+    "SchedulingGates",
+    "TaintToleration",
+    "VolumeBinding",
+    "VolumeRestrictions",
+    "VolumeZone",
 ];
 
 fn node(name: &str, cpu: &str) -> Value {
@@ -68,27 +66,17 @@ fn decide(cluster: &Value, pods: &[Value]) -> Result<Vec<(Outcome, Outcome)>> {
 
 #[test]
 fn two_thousand_cases_are_decided_alike() {
+    assert_eq!(served(), UPSTREAM, "what is compared");
     let report = run(Generator::new(SEED, 2000)).unwrap();
-    assert_eq!((report.tally.cases, report.differing), (2000, 0), "{:#?}", report.first.first());
-    let share = |count: u64| report.tally.per_mille(count);
+    let tally = report.tally;
+    assert_eq!((tally.cases, report.differing), (2000, 0), "{:#?}", report.first.first());
+    let is_enough = |count: u64| tally.per_mille(count) >= ENOUGH;
     for name in served_filters() {
-        let said = report.tally.plugins[&name];
-        assert!(share(said.rejected) >= ENOUGH && share(said.passed) >= ENOUGH, "{name}:\n{}", report.tally);
+        let said = tally.plugins[&name];
+        assert!(is_enough(said.rejected) && is_enough(said.passed), "{name}:\n{tally}");
     }
     for name in served_scores() {
-        assert!(share(report.tally.plugins[&name].scored) >= ENOUGH, "{name}:\n{}", report.tally);
-    }
-}
-
-/// What the core does not serve yet is in the cases all the same, and often enough for what is to come.
-#[test]
-fn cases_are_about_all_plugins() {
-    let tally = run_oracle(Generator::new(SEED, 2000)).unwrap();
-    for name in FILTERS {
-        assert!(tally.per_mille(tally.plugins[name].rejected) >= ENOUGH, "{name}:\n{tally}");
-    }
-    for name in SCORES {
-        assert!(tally.per_mille(tally.plugins[name].scored) >= ENOUGH, "{name}:\n{tally}");
+        assert!(is_enough(tally.plugins[&name].scored), "{name}:\n{tally}");
     }
     let found = tally.preemption;
     let others = [
@@ -111,7 +99,7 @@ fn the_oracle_says_the_same_twice() {
     let (mut one, mut other) = (Oracle::start().unwrap(), Oracle::start().unwrap());
     for batch in Generator::new(SEED, 600) {
         let mut batch = batch.unwrap();
-        batch.cluster["plugins"] = json!(COMPARABLE);
+        batch.cluster["plugins"] = json!(served());
         for oracle in [&mut one, &mut other] {
             oracle.send(&batch.cluster.to_string()).unwrap();
         }
@@ -153,38 +141,6 @@ fn a_pod_that_is_assumed_counts_for_those_after_it() {
         let expected: [&[&str]; 4] = [&["a", "b"], &["a", "b"], &["b"], &[]];
         assert_eq!(best, expected);
     }
-}
-
-/// Intended: upstream takes the node that its heap happens to leave on top, we take the first.
-#[test]
-fn among_equals_we_take_the_first() {
-    let mut nodes: Vec<Value> =
-        ["a", "b", "c", "d", "e", "f", "g"].iter().map(|name| node(name, "4")).collect();
-    for soft in [0, 1, 3] {
-        nodes[soft]["spec"] = json!({ "taints": [{ "key": "k", "effect": "PreferNoSchedule" }] });
-    }
-    let cluster = json!({ "plugins": served(), "cluster": { "nodes": nodes } });
-    let answers = decide(&cluster, &[json!({ "pod": pod("p", "1") })]).unwrap();
-    let (ours, theirs) = &answers[0];
-    assert_eq!(theirs.best, ["c", "e", "f", "g"]);
-    assert_eq!((ours.host.as_deref(), theirs.host.as_deref()), (Some("c"), Some("e")));
-    assert_eq!(differences(ours, theirs), [], "not counted as a difference");
-}
-
-/// Intended: upstream looks at some nodes of a large cluster only, we look at all.
-#[test]
-fn we_look_at_all_nodes() {
-    let mut nodes: Vec<Value> = (0..200).map(|number| node(&format!("n{number:03}"), "4")).collect();
-    nodes[199] = node("n199", "64");
-    let case = [json!({ "pod": pod("p", "1") })];
-    let with = |sample: bool| {
-        let cluster = json!({ "plugins": served(), "sample": sample, "cluster": { "nodes": nodes } });
-        let (ours, theirs) = decide(&cluster, &case).unwrap().remove(0);
-        assert_eq!(ours.host.as_deref(), Some("n199"));
-        theirs.host
-    };
-    assert_eq!(with(true).as_deref(), Some("n000"), "upstream as it comes");
-    assert_eq!(with(false).as_deref(), Some("n199"), "upstream with percentageOfNodesToScore: 100");
 }
 
 #[test]
