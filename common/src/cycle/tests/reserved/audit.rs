@@ -1,15 +1,16 @@
 //! What is decided, against what the reference says.
 
-use super::books::{self, Fate};
+use super::books::{self, Fate, Line};
 use super::opinion::{Opinion, Said, opinion};
-use super::town::{Form, Place, RESOURCES, Town};
+use super::town::{Amounts, Form, Place, RESOURCES, Town};
+use crate::cluster::ledger::Entry;
 use crate::cluster::{Snapshot, State};
 use crate::cycle::{Decision, Depth, judge, schedule, schedule_by_scan};
 use crate::framework::{Numbers, Reason, Registry, Rejection};
 use crate::model::{HostPort, Pod, ReservationId};
 use crate::plugins::without_reservations;
 use crate::testing::at;
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 /// Plugins that look at who else is near: the reference believes what they say.
 const NEIGHBOURS: [&str; 2] = ["InterPodAffinity", "PodTopologySpread"];
@@ -148,7 +149,7 @@ fn check_overcommitment(town: &mut Town, guest: usize, house: usize) {
 
 /// What is used and held on the node for others than the guest, as far as it does not yield; then the same with the
 /// pools that the guest may draw from.
-fn promised(town: &Town, guest: usize, house: usize) -> (super::town::Amounts, super::town::Amounts) {
+fn promised(town: &Town, guest: usize, house: usize) -> (Amounts, Amounts) {
     let it = &town.guests[guest];
     let lines = books::lines(town, house);
     let stays = lines.iter().filter(|line| !books::yields(town, &town.promises[line.promise], it));
@@ -169,34 +170,36 @@ pub(super) fn check_books(town: &mut Town) {
     for ledger in snapshot.nodes() {
         let house = town.houses.iter().position(|house| house.name == ledger.node.name.as_str()).unwrap();
         let lines = books::lines(town, house);
-        let used = books::used(town, house);
-        assert_eq!(RESOURCES.map(|name| ledger.used.get(&name.into())), used);
+        assert_eq!(RESOURCES.map(|name| ledger.used.get(&name.into())), books::used(town, house));
         assert_eq!(ledger.entries.len(), lines.len());
-        let mut takers = std::collections::BTreeSet::new();
+        let mut takers = BTreeSet::new();
         for line in &lines {
-            let promise = &town.promises[line.promise];
-            let id = &promise.id;
+            let id = &town.promises[line.promise].id;
             let entry = ledger.entries.iter().find(|entry| entry.reservation.id.to_string() == *id).unwrap();
-            let taker = entry.taken_by.as_ref().map(|pod| pod.uid.to_string());
-            let expected = match line.fate {
-                Fate::Taken(guest) => Some(town.guests[guest].uid.clone()),
-                _ => None,
-            };
-            assert_eq!(taker, expected, "{id}");
-            assert!(taker.is_none_or(|taker| takers.insert(taker)), "two seats");
-            let is_same = match entry.state {
-                State::Occupied => line.fate == Fate::Occupied,
-                State::Held | State::Short => line.fate == Fate::Held,
-                State::Taken => matches!(line.fate, Fate::Taken(_)),
-                State::Expired => line.fate == Fate::Expired,
-            };
-            assert!(is_same, "{id} is {:?}, not {:?}", entry.state, line.fate);
-            assert_eq!(RESOURCES.map(|name| entry.held.get(&name.into())), line.held, "{id}");
+            check_entry(town, line, entry);
+            assert!(entry.taken_by.iter().all(|taker| takers.insert(&taker.uid)), "two seats");
             town.met.insert(entry.state.as_str());
         }
         super::met::settled(town, house, &lines);
     }
     town.cluster = cluster;
+}
+
+fn check_entry(town: &Town, line: &Line, entry: &Entry) {
+    let id = &town.promises[line.promise].id;
+    let taker = match line.fate {
+        Fate::Taken(guest) => Some(town.guests[guest].uid.clone()),
+        _ => None,
+    };
+    assert_eq!(entry.taken_by.as_ref().map(|pod| pod.uid.to_string()), taker, "{id}");
+    let is_same = match entry.state {
+        State::Occupied => line.fate == Fate::Occupied,
+        State::Held | State::Short => line.fate == Fate::Held,
+        State::Taken => matches!(line.fate, Fate::Taken(_)),
+        State::Expired => line.fate == Fate::Expired,
+    };
+    assert!(is_same, "{id} is {:?}, not {:?}", entry.state, line.fate);
+    assert_eq!(RESOURCES.map(|name| entry.held.get(&name.into())), line.held, "{id}");
 }
 
 /// All that the reference says about a waiting pod.

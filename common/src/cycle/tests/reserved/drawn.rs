@@ -16,12 +16,16 @@ pub(super) fn town(tape: &mut Tape<'_>) -> Town {
 }
 
 pub(super) fn house(number: usize, tape: &mut Tape<'_>) -> House {
-    let has =
-        [tape.of(&[1000, 2000, 2000, 3000]), tape.of(&[1, 2, 4]) * GIB, 4 * GIB, tape.of(&[2, 3, 4, 9])];
+    let has = [
+        tape.of(&[1000, 2000, 2000, 3000]),
+        tape.of(&[1, 2, 4]) * GIB,
+        tape.of(&[1, 2]) * GIB,
+        tape.of(&[2, 3, 4, 9]),
+    ];
     House {
         name: format!("n{number}"),
         there: true,
-        has: [has[0], has[1], has[2], has[3], tape.of(&[0, 0, 2])],
+        has: [has[0], has[1], has[2], has[3], tape.of(&[0, 1, 2])],
         cordoned: tape.one_in(8),
         tainted: tape.one_in(6),
         zone: tape.below(2),
@@ -39,7 +43,7 @@ fn ports(tape: &mut Tape<'_>) -> Vec<Port> {
 
 fn amounts(tape: &mut Tape<'_>) -> Amounts {
     let (cpu, memory) = (tape.of(&[500, 1000, 1000, 1500, 0]), tape.of(&[0, 0, GIB / 2, GIB]));
-    with_slot([cpu, memory, tape.of(&[0, 0, 0, GIB]), 1, tape.of(&[0, 0, 0, 0, 1])])
+    with_slot([cpu, memory, tape.of(&[0, 0, GIB]), 1, tape.of(&[0, 0, 1])])
 }
 
 pub(super) fn priority(tape: &mut Tape<'_>) -> i32 {
@@ -83,12 +87,13 @@ fn forged(town: &Town, tape: &mut Tape<'_>) -> String {
 /// A reservation in some form, for somebody, on some node; if the one like it is not there already.
 pub(super) fn promise(town: &Town, tape: &mut Tape<'_>) -> Option<Promise> {
     let house = tape.below(town.houses.len());
-    let form = tape.of(&[Form::Recorded, Form::Recorded, Form::Recorded, Form::Plain, Form::Newer]);
+    let form =
+        tape.of(&[Form::Recorded, Form::Recorded, Form::Recorded, Form::Plain, Form::Newer, Form::Newer]);
     let bare = (0..town.guests.len()).filter(|guest| town.guests[*guest].kin.is_bare()).max();
     let whom = match (tape.one_in(5), bare) {
         (true, Some(bare)) => Whom::Pod(bare),
         // More often the two Deployments than the others.
-        _ => Whom::Workload(tape.of(&[0, 0, 0, 1, 2, 2, 2, 3, 5, 6, 7, AGENT])),
+        _ => Whom::Workload(tape.of(&[0, 0, 0, 1, 2, 2, 3, 5, 5, 5, 6, AGENT])),
     };
     let mut promise = blank(town, house, whom, form);
     (promise.amount, promise.priority) = (amounts(tape), priority(tape));

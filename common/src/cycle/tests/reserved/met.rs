@@ -93,26 +93,31 @@ pub(super) fn placed(town: &mut Town, guest: usize, house: usize, own: Option<us
             _ => "yields to higher priority",
         });
     }
-    if let Some(own) = own {
-        let usable =
-            |line: &&Line| line.fate == Fate::Held && books::may_use(town, it, &town.promises[line.promise]);
-        let oldest = lines.iter().filter(usable).min_by_key(|line| books::age(&town.promises[line.promise]));
-        let (promise, seats) = (&town.promises[own], lines.iter().filter(usable).count());
-        let is_named = promise.replaces.is_some_and(|old| town.guests[old].name == it.name);
-        let is_older = oldest
-            .is_some_and(|line| town.promises[line.promise].form == Form::Recorded && line.promise != own);
-        let notes = [
-            (feasible > 1, "goes home although others would do"),
-            (it.kin.is_bare(), "a bare pod goes home"),
-            (it.kin == Kin::Db && is_named, "a member goes home under its name"),
-            (seats > 1, "a seat of two is taken"),
-            (is_named && is_older, "named, although another is older"),
-            (promise.form == Form::Newer, "takes a newer one"),
-            (promise.form == Form::Plain, "takes from the pool"),
-        ];
-        met.extend(notes.iter().filter(|(is_so, _)| *is_so).map(|(_, note)| *note));
-    }
+    met.extend(own.iter().flat_map(|own| at_home(town, guest, &lines, *own, feasible)));
     town.met.extend(met);
+}
+
+/// What there is to say of a pod that goes home.
+fn at_home(town: &Town, guest: usize, lines: &[Line], own: usize, feasible: usize) -> Vec<&'static str> {
+    let it = &town.guests[guest];
+    let may_use = |line: &&Line| books::may_use(town, it, &town.promises[line.promise]);
+    let usable: Vec<&Line> = lines.iter().filter(|line| line.fate == Fate::Held).filter(may_use).collect();
+    let promise = &town.promises[own];
+    let is_named = promise.replaces.is_some_and(|old| town.guests[old].name == it.name);
+    let is_older = |line: &&Line| {
+        let other = &town.promises[line.promise];
+        other.form == Form::Recorded && books::age(other) < books::age(promise)
+    };
+    let notes = [
+        (feasible > 1, "goes home although others would do"),
+        (it.kin.is_bare(), "a bare pod goes home"),
+        (it.kin == Kin::Db && is_named, "a member goes home under its name"),
+        (usable.len() > 1, "a seat of two is taken"),
+        (is_named && usable.iter().any(is_older), "named, although another is older"),
+        (promise.form == Form::Newer, "takes a newer one"),
+        (promise.form == Form::Plain, "takes from the pool"),
+    ];
+    notes.iter().filter(|(is_so, _)| *is_so).map(|(_, note)| *note).collect()
 }
 
 pub(super) fn settled(town: &mut Town, house: usize, lines: &[Line]) {
@@ -134,6 +139,7 @@ pub(super) fn settled(town: &mut Town, house: usize, lines: &[Line]) {
         };
         met.push(note);
     }
+    met.extend(stamps(town, house, lines));
     let seats = |whom: Whom| {
         let same = |line: &&Line| {
             let promise = &town.promises[line.promise];
@@ -143,18 +149,23 @@ pub(super) fn settled(town: &mut Town, house: usize, lines: &[Line]) {
     };
     let is_double = lines.iter().any(|line| seats(town.promises[line.promise].whom) > 1);
     let is_noisy = !lines.is_empty() && !town.houses[house].noise.is_empty();
-    let stamps =
-        books::counted(town, house).into_iter().map(|guest| (guest, town.guests[guest].stamp().cloned()));
-    for (guest, stamp) in stamps.filter_map(|(guest, stamp)| Some((guest, stamp?))) {
-        match lines.iter().find(|line| town.promises[line.promise].id == stamp) {
+    let notes = [(is_double, "two seats of one owner"), (is_noisy, "noise beside a reservation")];
+    met.extend(notes.iter().filter(|(is_so, _)| *is_so).map(|(_, note)| *note));
+    town.met.extend(met);
+}
+
+/// What there is to say of the stamps on the pods of a node.
+fn stamps(town: &Town, house: usize, lines: &[Line]) -> Vec<&'static str> {
+    let mut met = Vec::new();
+    for guest in books::counted(town, house).into_iter().map(|guest| &town.guests[guest]) {
+        let Some(stamp) = guest.stamp() else { continue };
+        match lines.iter().map(|line| &town.promises[line.promise]).find(|promise| promise.id == *stamp) {
             None => met.push("a stamp that names what is gone"),
-            Some(line) if !books::may_use(town, &town.guests[guest], &town.promises[line.promise]) => {
-                met.push("a forged stamp counts for nothing");
+            Some(promise) if !books::may_use(town, guest, promise) => {
+                met.push("a forged stamp counts for nothing")
             }
             Some(_) => {}
         }
     }
-    let notes = [(is_double, "two seats of one owner"), (is_noisy, "noise beside a reservation")];
-    met.extend(notes.iter().filter(|(is_so, _)| *is_so).map(|(_, note)| *note));
-    town.met.extend(met);
+    met
 }
