@@ -129,6 +129,12 @@ pub(super) fn replacing(town: &Town, house: usize, guest: usize, tape: &mut Tape
     Some(Promise { replaces: Some(guest), amount, ports, priority, expires, ..promise })
 }
 
+/// One of the same owner that was there before.
+pub(super) fn older(town: &Town, promise: &Promise) -> Promise {
+    let (id, created) = (format!("{}old", promise.id), town.now - 1);
+    Promise { id, created, replaces: None, ports: Vec::new(), ..promise.clone() }
+}
+
 fn blank(town: &Town, house: usize, whom: Whom, form: Form) -> Promise {
     let (owner, number) = (town.uid_of(whom), town.promises.len());
     // Seats are not in the order in which they were made.

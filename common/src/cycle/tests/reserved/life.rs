@@ -1,7 +1,7 @@
 //! What happens in the town, step by step; the cluster is told, and the town keeps its own record.
 
 use super::audit::decided;
-use super::drawn::{guest, house, promise, replacing};
+use super::drawn::{guest, house, older, promise, replacing};
 use super::kin::WORKLOADS;
 use super::town::{Guest, House, Place, Town, Whom, Without};
 use crate::cluster::{Assumed, Event, Seen};
@@ -120,7 +120,10 @@ impl Town {
         let (Place::Bound(house) | Place::Assumed(house)) = self.guests[index].place else { return };
         let kept = self.promises.iter().any(|one| one.replaces == Some(index) && !one.removed);
         let Some(promise) = replacing(self, house, index, tape).filter(|_| !kept) else { return };
+        // Perhaps there is an older one of the same owner that replaces nobody.
+        let older = older(self, &promise);
         self.promises.push(promise);
+        self.promises.extend(tape.one_in(3).then_some(older));
         self.tell_node(house);
         if tape.one_in(3) {
             return;
