@@ -5,6 +5,7 @@ mod nominated;
 mod outcomes;
 mod properties;
 mod refusals;
+mod reserved;
 mod same;
 mod seeds;
 mod toys;
