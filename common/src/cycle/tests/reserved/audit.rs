@@ -58,13 +58,14 @@ fn judged(
     assert_eq!(trace.nodes.len(), town.houses.iter().filter(|house| house.there).count());
     let mut feasible = BTreeMap::new();
     for node in &trace.nodes {
-        let house = town.houses.iter().position(|house| house.name == node.node.as_str()).unwrap();
+        let name = snapshot.name(node.id).unwrap();
+        let house = town.houses.iter().position(|house| house.name == name.as_str()).unwrap();
         let opinion = opinion(town, house, guest);
         let by =
             |plugins: &[&str]| node.rejections.iter().filter(|one| plugins.contains(&one.plugin)).count();
         let (neighbours, ours) = (by(&NEIGHBOURS), by(&OURS));
         let ours_said = said(&node.rejections);
-        assert_eq!(ours_said, opinion.said, "{} on {} at {}", pod.key, node.node, town.now);
+        assert_eq!(ours_said, opinion.said, "{} on {} at {}", pod.key, name, town.now);
         let others = node.rejections.len() - neighbours - ours;
         assert_eq!(others == 0, opinion.lets_in, "{:?}", node.rejections);
         if node.rejections.is_empty() {
