@@ -295,7 +295,7 @@ fn score(
     let feasible: Vec<NodeId> = fitting.iter().map(|node| node.id).collect();
     for scores in cycle::scores(asker, world, registry, &feasible)? {
         for (fits, (raw, weighted)) in fitting.iter().zip(scores.raw.iter().zip(&scores.weighted)) {
-            if let Some(node) = nodes.get_mut(fits.node.as_str()) {
+            if let Some(node) = world.name(fits.id).and_then(|name| nodes.get_mut(name.as_str())) {
                 let scored = Scored { raw: *raw, weighted: *weighted };
                 node.scores.insert(scores.plugin.to_owned(), scored);
                 *node.total.get_or_insert(0) += weighted;
