@@ -12,12 +12,19 @@ pub struct Asker<'w> {
     /// The pod.
     pub pod: &'w Pod,
     chain: Vec<&'w Workload>,
+    is_stranger: bool,
 }
 
 impl<'w> Asker<'w> {
     /// Resolves who owns `pod`.
     pub fn new(pod: &'w Pod, owners: &'w Owners) -> Self {
-        Self { pod, chain: owners.chain(pod) }
+        Self { pod, chain: owners.chain(pod), is_stranger: false }
+    }
+
+    /// The same pod as if nothing were kept for it: what is said of it holds for every pod that asks for the same.
+    #[must_use]
+    pub fn as_stranger(&self) -> Self {
+        Self { is_stranger: true, ..self.clone() }
     }
 
     /// Whether this pod may use `reservation`.
@@ -26,6 +33,9 @@ impl<'w> Asker<'w> {
     /// only the pod of the replaced one's name may have the room. A bare pod has no owner but itself, and comes
     /// back under the same name with another UID.
     pub fn may_use(&self, reservation: &Reservation) -> bool {
+        if self.is_stranger {
+            return false;
+        }
         let replaced = reservation.replaces();
         if let Some(record) = reservation.record()
             && &*record.owner.kind == "Pod"

@@ -6,6 +6,7 @@ use super::round::{Ready, Round, fits};
 use super::scores::failed;
 use crate::cluster::NodeId;
 use crate::framework::{Normalise, Registry, Scope, Scorer, Weighted};
+use std::sync::Arc;
 
 /// The plugins of a registry by what their answers about the pod follow from.
 struct Sorted<'c, 'r> {
@@ -19,12 +20,17 @@ struct Sorted<'c, 'r> {
     salts: Vec<u64>,
     /// The nodes that the pod's class says nothing about.
     except: Vec<NodeId>,
+    /// Whether some of these are so because of who owns the pod.
+    is_at_home: bool,
 }
 
 /// The best node; `None` if no node can have the pod.
 pub(super) fn best<'c>(round: &Round<'c>, registry: &'c Registry) -> Result<Option<NodeId>, String> {
     let sorted = sort(round, registry)?;
-    let ranks = ranks(round, registry, &sorted.local, sorted.salts.clone());
+    let ranks = match sorted.is_at_home {
+        true => ranks_of_strangers(round, registry)?,
+        false => ranks(round, registry, &sorted.local, sorted.salts.clone()),
+    };
     if ranks.is_over || ranks.failure.is_some() {
         return by_scan(round, registry);
     }
@@ -34,6 +40,15 @@ pub(super) fn best<'c>(round: &Round<'c>, registry: &'c Registry) -> Result<Opti
     let (feasible, known) = feasible(round, &sorted, &ranks)?;
     pre_score(round, registry, &feasible);
     wide(round, &sorted, &ranks, &feasible, known)
+}
+
+/// The ranks of the pod's class, when there are nodes where the pod finds something that others of its class do not:
+/// what it hears there is not for them.
+fn ranks_of_strangers(round: &Round<'_>, registry: &Registry) -> Result<Arc<Ranks>, String> {
+    let stranger = round.asker.as_stranger();
+    let round = Round::new(&stranger, round.world, registry);
+    let sorted = sort(&round, registry)?;
+    Ok(ranks(&round, registry, &sorted.local, sorted.salts.clone()))
 }
 
 /// The best node, found by asking every plugin about every node.
@@ -77,7 +92,9 @@ fn sort<'c, 'r>(round: &'r Round<'c>, registry: &'c Registry) -> Result<Sorted<'
         wide_scores: Vec::new(),
         salts: Vec::new(),
         except: world.nominees().filter(|id| !round.nominated(*id).is_empty()).collect(),
+        is_at_home: false,
     };
+    let nominees = sorted.except.len();
     for ready in &round.filters {
         match ready.plugin.scope(asker, world) {
             Scope::Node(salt) => {
@@ -103,6 +120,7 @@ fn sort<'c, 'r>(round: &'r Round<'c>, registry: &'c Registry) -> Result<Sorted<'
             }
         }
     }
+    sorted.is_at_home = sorted.except.len() > nominees;
     sorted.except.sort_unstable();
     sorted.except.dedup();
     Ok(sorted)

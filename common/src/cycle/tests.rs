@@ -13,6 +13,8 @@ mod toys;
 use super::{Decision, Depth, PluginScores, judge, schedule, scores};
 use crate::cluster::NodeId;
 use crate::framework::{Cure, Reason, Registry, Trace};
+use crate::model::PodKey;
+use crate::model::ids::NodeName;
 use crate::plugins::{default_registry, without_reservations};
 use crate::testing::{PodBuilder, World, deployment, node, now, pod, replica_set, reservation, world};
 
@@ -102,6 +104,24 @@ fn a_replacement_goes_home_and_takes_its_seat() {
         decide(town, &pod("x").cpu("1")),
         Decision::Place { node: "n1".into(), seat: None, volumes: vec![] }
     );
+}
+
+/// Both ask for the same, so that what the nodes said to one is kept for the other.
+#[test]
+fn what_an_owner_hears_at_home_is_not_kept_for_strangers() {
+    let owner = deployment("web");
+    let home = node("n1").cpu("2").reserves(reservation(&owner).cpu("1"));
+    let replica = pod("web-2").cpu("2").owned_by(&owner);
+    let town =
+        world().workload(&owner).node(home).node(node("n2").cpu("1")).pod(replica).pod(pod("x").cpu("2"));
+    let mut cluster = town.cluster();
+    let (snapshot, registry) = (cluster.snapshot(now()), default_registry());
+    let decided = |name: &str| {
+        let pod = snapshot.pod(&PodKey::new("default", name)).unwrap();
+        schedule(pod, &snapshot, &registry)
+    };
+    assert!(matches!(decided("web-2"), Decision::Place { .. }), "it is its room");
+    assert!(matches!(decided("x"), Decision::NoFit(_)), "it is kept for another");
 }
 
 #[test]

@@ -58,6 +58,13 @@ pub(super) fn guest(town: &Town, tape: &mut Tape<'_>) -> Option<Guest> {
         town.guests.iter().any(|guest| guest.place != Place::Gone && same(guest))
     };
     let name = kin.names(town.guests.len()).into_iter().find(|name| !is_used(name))?;
+    // Pods that ask for the same are decided on together, whosever they are.
+    let like = town.guests.len().saturating_sub(1 + tape.below(4));
+    if let Some(like) = town.guests.get(like).filter(|_| tape.one_in(2)) {
+        let (uid, forged) = (town.fresh_uid(), tape.one_in(3).then(|| forged(town, tape)));
+        let (seat, since, place, deleting) = (None, None, Place::Waiting, false);
+        return Some(Guest { kin, name, uid, forged, seat, since, place, deleting, ..like.clone() });
+    }
     Some(Guest {
         kin,
         name,
@@ -68,7 +75,7 @@ pub(super) fn guest(town: &Town, tape: &mut Tape<'_>) -> Option<Guest> {
         tolerates: tape.one_in(2),
         zone: tape.of(&[None, None, None, Some(0), Some(1)]),
         mind: tape.of(&[Mind::Not, Mind::Not, Mind::Not, Mind::Softly, Mind::Strictly]),
-        forged: tape.one_in(5).then(|| forged(town, tape)),
+        forged: tape.one_in(3).then(|| forged(town, tape)),
         seat: None,
         since: None,
         place: Place::Waiting,
@@ -80,7 +87,7 @@ pub(super) fn guest(town: &Town, tape: &mut Tape<'_>) -> Option<Guest> {
 fn forged(town: &Town, tape: &mut Tape<'_>) -> String {
     let never = format!("{}.never", town.workloads[tape.below(WORKLOADS)].uid);
     let mut all = vec!["garbage".to_owned(), never];
-    all.extend(town.promises.iter().rev().take(6).map(|promise| promise.id.clone()));
+    all.extend(town.promises.iter().rev().take(8).map(|promise| promise.id.clone()));
     tape.of(&all)
 }
 
@@ -90,7 +97,7 @@ pub(super) fn promise(town: &Town, tape: &mut Tape<'_>) -> Option<Promise> {
     let form =
         tape.of(&[Form::Recorded, Form::Recorded, Form::Recorded, Form::Plain, Form::Newer, Form::Newer]);
     let bare = (0..town.guests.len()).filter(|guest| town.guests[*guest].kin.is_bare()).max();
-    let whom = match (tape.one_in(5), bare) {
+    let whom = match (tape.one_in(4), bare) {
         (true, Some(bare)) => Whom::Pod(bare),
         // More often the two Deployments than the others.
         _ => Whom::Workload(tape.of(&[0, 0, 0, 1, 2, 2, 3, 5, 5, 5, 6, AGENT])),

@@ -51,7 +51,7 @@ pub(super) enum Lie {
 }
 
 impl Kin {
-    pub(super) const ALL: [Kin; 16] = [
+    pub(super) const ALL: [Kin; 18] = [
         Kin::Web,
         Kin::Web,
         Kin::Web,
@@ -62,6 +62,8 @@ impl Kin {
         Kin::Batch,
         Kin::Agent,
         Kin::Bare,
+        Kin::Bare,
+        Kin::Stray,
         Kin::Stray,
         Kin::Follower,
         Kin::Liar(Lie::Name),

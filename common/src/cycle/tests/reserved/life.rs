@@ -3,7 +3,7 @@
 use super::audit::decided;
 use super::drawn::{guest, house, older, promise, replacing};
 use super::kin::WORKLOADS;
-use super::town::{Guest, House, Place, Town, Whom, Without};
+use super::town::{Guest, House, Place, Promise, Town, Whom, Without};
 use crate::cluster::{Assumed, Event, Seen};
 use crate::framework::Registry;
 use crate::model::owner::OwnerKind;
@@ -72,7 +72,10 @@ impl Town {
     /// Another scheduler binds, without asking us.
     fn bound_by_others(&mut self, tape: &mut Tape<'_>) {
         if let Some(mut newcomer) = guest(self, tape) {
-            newcomer.place = Place::Bound(tape.below(self.houses.len()));
+            let stamped = |promise: &&Promise| Some(&promise.id) == newcomer.forged.as_ref();
+            let home = self.promises.iter().find(stamped).map(|promise| promise.house);
+            let anywhere = tape.below(self.houses.len());
+            newcomer.place = Place::Bound(home.filter(|_| tape.one_in(2)).unwrap_or(anywhere));
             newcomer.since = tape.of(&[Some(self.now), Some(self.now), None]);
             self.comes(newcomer);
         }
@@ -171,7 +174,7 @@ impl Town {
         self.read[place] = !self.read[place];
         let workload = self.workloads[place].clone();
         let (kind, is_read) = (workload.kind, self.read[place]);
-        let kept = |promise: &super::town::Promise| promise.whom == Whom::Workload(place);
+        let kept = |promise: &Promise| promise.whom == Whom::Workload(place);
         if is_read && self.promises.iter().any(kept) {
             self.met.insert("owner read later");
         }

@@ -3,10 +3,10 @@
 use super::books::{self, CRITICAL, Fate, Line};
 use super::kin::Kin;
 use super::opinion::Opinion;
-use super::town::{Amounts, Form, Mind, Town, Whom};
+use super::town::{Amounts, Form, Mind, Promise, Town, Whom};
 
 /// Everything that is to be met.
-pub(super) const ALL: [&str; 42] = [
+pub(super) const ALL: [&str; 44] = [
     "Expired",
     "Held",
     "Occupied",
@@ -15,7 +15,9 @@ pub(super) const ALL: [&str; 42] = [
     "a bare pod goes home",
     "a forged stamp counts for nothing",
     "a liar is kept out",
+    "a forged stamp, and the room is kept",
     "a member goes home under its name",
+    "a namesake elsewhere is a stranger",
     "a seat of two is taken",
     "a stamp that names what is gone",
     "confirmed",
@@ -68,6 +70,16 @@ pub(super) fn judged(town: &mut Town, guest: usize, opinion: &Opinion) {
         if said.plugin == "Reservation" && matches!(kin, Kin::Liar(_)) {
             met.push("a liar is kept out");
         }
+    }
+    let is_namesake = |promise: &Promise| match promise.whom {
+        Whom::Pod(owner) => {
+            let (owner, it) = (&town.guests[owner], &town.guests[guest]);
+            owner.name == it.name && kin.is_bare() && kin.namespace() != owner.kin.namespace()
+        }
+        Whom::Workload(_) => false,
+    };
+    if town.promises.iter().any(|promise| books::is_live(town, promise) && is_namesake(promise)) {
+        met.push("a namesake elsewhere is a stranger");
     }
     if opinion.own.is_some() && !opinion.said.is_empty() {
         met.push("home cannot have it");
@@ -159,6 +171,10 @@ fn stamps(town: &Town, house: usize, lines: &[Line]) -> Vec<&'static str> {
     let mut met = Vec::new();
     for guest in books::counted(town, house).into_iter().map(|guest| &town.guests[guest]) {
         let Some(stamp) = guest.stamp() else { continue };
+        let is_kept = |line: &Line| line.fate == Fate::Held && town.promises[line.promise].id == *stamp;
+        if lines.iter().any(is_kept) {
+            met.push("a forged stamp, and the room is kept");
+        }
         match lines.iter().map(|line| &town.promises[line.promise]).find(|promise| promise.id == *stamp) {
             None => met.push("a stamp that names what is gone"),
             Some(promise) if !books::may_use(town, guest, promise) => {
