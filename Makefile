@@ -44,7 +44,7 @@ conformance: ## compare N decisions (2000) of ours with kube-scheduler's own cod
 	cargo run --locked -p reserve-tests --bin conformance -- \
 		$(if $(CASES),--file '$(CASES)',--cases $(N) $(if $(SEED),--seed $(SEED)))
 
-bench: ## measure decisions, and the memory of 100,000 nodes with a million pods (minutes; 2 GB)
+bench: ## measure decisions, and the memory of 100,000 nodes with a million pods (takes minutes)
 	cargo bench --locked -p reserve-common --bench decisions
 	cargo bench --locked -p reserve-common --bench memory
 

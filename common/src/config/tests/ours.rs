@@ -1,6 +1,6 @@
 //! The arguments of our own plugins: what a user reads when they are wrong, and what the log shows.
 
-use super::{HEAD, refusal, v1, warnings};
+use super::{HEAD, load, refusal, v1, warnings};
 use serde_json::json;
 
 /// A body, and what is said about it.
@@ -105,4 +105,20 @@ fn the_log_shows_what_they_were_told() {
         json!({"name": "BuildImageLocality", "args": {"env": "BUILD_IMAGE"}}),
     ];
     assert_eq!(ours, expected.iter().collect::<Vec<_>>());
+}
+
+/// The file that the document shows can be copied as it is.
+#[test]
+fn the_documented_file_is_read_without_a_word() {
+    let document = include_str!("../../../../docs/plugins.md");
+    let (_, rest) = document.split_once("```yaml\n").unwrap();
+    let (file, _) = rest.split_once("```").unwrap();
+    let loaded = load("docs/plugins.md", file, &[]).unwrap();
+    assert_eq!(warnings(&loaded), [""; 0]);
+    let profile = &loaded.configuration.profiles[0];
+    let ours = "BuildImageLocality LabelGate NodeLabel NodePreference PodLimit RandomScore Reservation Trace";
+    for name in ours.split(' ') {
+        assert!(profile.runs(name), "{name}");
+    }
+    assert_eq!(profile.args.ours.random_score.seed, 7);
 }

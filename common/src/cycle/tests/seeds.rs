@@ -3,7 +3,7 @@
 use crate::cluster::Cluster;
 use crate::cluster::{Asker, Ledger, Snapshot};
 use crate::config::{Point, load};
-use crate::cycle::{Clearance, Decision, bound, clear, schedule, schedule_by_scan};
+use crate::cycle::{Clearance, Decision, bound, clear, message, schedule, schedule_by_scan};
 use crate::framework::{
     Cure, Filter, NodeFilter, Permission, Permit, Plugin, PreBind, Reason, Registry, Rejection, Verdict,
     on_ledger,
@@ -26,14 +26,14 @@ fn configured(profile: &str) -> Registry {
     registry(profile, &Tools::default()).unwrap()
 }
 
-/// Where the pod goes, or why it does not.
+/// Where the pod goes, or why it does not; what preemption has to say about that is another matter.
 fn decided(cluster: &mut Cluster, pod: &PodBuilder, registry: &Registry) -> String {
     let (snapshot, pod) = (cluster.snapshot(now()), pod.build());
     let decision = schedule(&pod, &snapshot, registry);
     assert_eq!(decision, schedule_by_scan(&pod, &snapshot, registry), "one way or the other");
     match decision {
         Decision::Place { node, .. } => node.to_string(),
-        Decision::NoFit(no_fit) => no_fit.message(),
+        Decision::NoFit(no_fit) => message(&no_fit.trace),
         other => panic!("{other:?}"),
     }
 }

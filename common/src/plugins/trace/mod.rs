@@ -21,6 +21,8 @@
 //! alike is used, and each decision takes as long as a look at all nodes. A node that another plugin rejects before is
 //! not passed, and neither is one in a mere supposition, as when preemption is tried.
 
+#[cfg(test)]
+mod tests;
 mod told;
 
 use super::kit::Kit;

@@ -1,0 +1,62 @@
+//! Trace: it tells, and changes nothing. The order in which a pod passes its points is told with the cycle's tests.
+
+use super::{Sink, kit};
+use crate::cycle::{Clearance, clear, schedule};
+use crate::framework::{Verdict, Weighted};
+use crate::model::{NodeName, PodKey};
+use crate::plugins::{Tools, default_registry};
+use crate::testing::{node, now, pod, world};
+use std::sync::{Arc, Mutex};
+
+/// Writes down what it is told.
+#[derive(Clone, Default)]
+struct Notes(Arc<Mutex<Vec<String>>>);
+
+impl Sink for Notes {
+    fn passed(&self, point: &'static str, _pod: &PodKey, node: Option<&NodeName>) {
+        self.0.lock().unwrap().push(node.map_or_else(|| point.to_owned(), |node| format!("{point} {node}")));
+    }
+}
+
+#[test]
+fn it_is_at_every_point_but_the_order_of_the_queue() {
+    let kit = kit(Tools::default().sink);
+    assert!(kit.queue_sort.is_none());
+    assert!(kit.pre_enqueue.is_some() && kit.pre_filter.is_some() && kit.filter.is_some());
+    assert!(kit.post_filter.is_some() && kit.pre_score.is_some() && kit.score.is_some());
+    assert!(kit.reserve.is_some() && kit.permit.is_some() && kit.pre_bind.is_some());
+    assert!(kit.bind.is_some() && kit.post_bind.is_some());
+}
+
+#[test]
+fn with_it_every_pod_goes_where_it_would_go_without() {
+    let plain = default_registry();
+    let (mut traced, kit) = (default_registry(), kit(Tools::default().sink));
+    traced.filters.extend(kit.filter);
+    traced.scores.extend(kit.score.map(|plugin| Weighted { plugin, weight: 1 }));
+    traced.binds.splice(0..0, kit.bind);
+    let mut cluster = world().node(node("n1").cpu("1")).node(node("n2")).node(node("n3")).cluster();
+    let world = cluster.snapshot(now());
+    for cpu in ["500m", "2", "64"] {
+        let pod = pod("p").cpu(cpu).build();
+        let decision = schedule(&pod, &world, &plain);
+        assert_eq!(schedule(&pod, &world, &traced), decision);
+        assert_eq!(clear(&pod, &"n2".into(), &world, &traced), Clearance::Granted, "it passes bindings on");
+    }
+}
+
+#[test]
+fn what_is_taken_back_is_told_and_what_is_supposed_is_not() {
+    let notes = Notes::default();
+    let kit = kit(Arc::new(notes.clone()));
+    let (filter, reserve) = (kit.filter.unwrap(), kit.reserve.unwrap());
+    let mut cluster = world().node(node("n1")).cluster();
+    let (world, pod) = (cluster.snapshot(now()), pod("p").build());
+    let ledger = world.nodes().next().unwrap();
+    let (asker, supposed) = (world.asker(&pod), world.suppose(ledger.clone()));
+    assert!(filter.prepare(&asker, &supposed).is_none());
+    let ask = filter.prepare(&asker, &world).unwrap();
+    assert_eq!([ask(ledger.id), ask(ledger.id)], [Verdict::Fits, Verdict::Fits]);
+    reserve.unreserve(&asker, ledger);
+    assert_eq!(*notes.0.lock().unwrap(), ["Filter n1", "Unreserve n1"], "each node is passed once");
+}
