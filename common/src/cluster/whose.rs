@@ -4,7 +4,6 @@ use super::Owners;
 use crate::model::owner::{OwnerKind, Workload};
 use crate::model::reservation::{Origin, Reservation};
 use crate::model::{Pod, Uid};
-use std::hash::{DefaultHasher, Hash as _, Hasher as _};
 
 /// A pod together with the owners that it really has.
 #[derive(Clone, Debug)]
@@ -49,15 +48,6 @@ impl<'w> Asker<'w> {
         }
         self.is_owned_by(&reservation.id.owner)
             && (!self.is_by_name() || replaced.is_none_or(|replaced| replaced.name == self.pod.key.name))
-    }
-
-    /// The same number for pods that may use the same reservations, whichever there are.
-    pub fn claimant(&self) -> u64 {
-        let owners: Vec<&Uid> = self.chain.iter().map(|owner| &owner.uid).collect();
-        let itself = (self.is_bare() || self.is_by_name()).then_some((&self.pod.key, &self.pod.uid));
-        let mut hasher = DefaultHasher::new();
-        (self.is_bare(), owners, itself).hash(&mut hasher);
-        hasher.finish()
     }
 
     /// Whether `reservation` gives way to this pod: the system's own pods, those of a DaemonSet (which can run

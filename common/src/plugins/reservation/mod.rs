@@ -37,8 +37,8 @@ impl Plugin for Reservation {
 }
 
 impl Filter for Reservation {
-    fn scope(&self, asker: &Asker<'_>, world: &Snapshot<'_>) -> Scope {
-        scope(asker, world)
+    fn scope(&self, _asker: &Asker<'_>, _world: &Snapshot<'_>) -> Scope {
+        Scope::Node(0)
     }
 
     fn exceptions(&self, asker: &Asker<'_>, world: &Snapshot<'_>) -> Vec<NodeId> {
@@ -60,8 +60,8 @@ impl Filter for Reservation {
 }
 
 impl Score for Reservation {
-    fn scope(&self, asker: &Asker<'_>, world: &Snapshot<'_>) -> Scope {
-        scope(asker, world)
+    fn scope(&self, _asker: &Asker<'_>, _world: &Snapshot<'_>) -> Scope {
+        Scope::Node(0)
     }
 
     fn exceptions(&self, asker: &Asker<'_>, world: &Snapshot<'_>) -> Vec<NodeId> {
@@ -89,13 +89,6 @@ impl Reserve for Reservation {
         let own = ledger.room_for(asker).own;
         Ok(Reserved { seat: own.filter(|id| id.seat.is_some()).cloned(), ..Reserved::default() })
     }
-}
-
-/// What is kept for one's own must not be told to others who ask for the same: only those with nothing of their own
-/// are alike, and those that have a claim to the same.
-fn scope(asker: &Asker<'_>, world: &Snapshot<'_>) -> Scope {
-    let has_own = world.reserved().any(|ledger| is_own(asker, ledger));
-    Scope::Node(if has_own { asker.claimant() } else { 0 })
 }
 
 /// The nodes where the pod may use something: there its owner matters, and elsewhere not.
