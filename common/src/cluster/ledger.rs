@@ -32,6 +32,8 @@ pub struct Ledger {
     pub used_non_zero: NonZero,
     /// The lowest priority among them; the highest there is if there are none.
     pub lowest_priority: i32,
+    /// How many of them have it.
+    lowest_count: u32,
     /// How many of them mind who else is near.
     pub minders: Minders,
     /// Its well-formed reservations, sorted by key.
@@ -91,6 +93,7 @@ impl Ledger {
             used: Resources::default(),
             used_non_zero: NonZero::default(),
             lowest_priority: i32::MAX,
+            lowest_count: 0,
             minders: Minders::default(),
             entries: Vec::new(),
         }
@@ -106,20 +109,35 @@ impl Ledger {
     /// A pod leaves; the last of that UID, if there are several.
     pub fn remove(&mut self, uid: &Uid) -> Option<Arc<Pod>> {
         let index = self.pods.iter().rposition(|pod| pod.uid == *uid)?;
+        Some(self.take(index))
+    }
+
+    /// This very pod leaves; or the one of its UID, if it is there otherwise.
+    pub(super) fn leave(&mut self, pod: &Arc<Pod>) {
+        // Pods are all over the memory, and only their addresses are here.
+        match self.pods.iter().rposition(|known| Arc::ptr_eq(known, pod)) {
+            Some(index) => drop(self.take(index)),
+            None => drop(self.remove(&pod.uid)),
+        }
+    }
+
+    fn take(&mut self, index: usize) -> Arc<Pod> {
         let pod = self.pods.remove(index);
         let requests = &pod.spec.requests;
         // A sum that ran against the end of the numbers cannot be taken apart again.
         let is_over = self.used.is_saturated() || self.used_non_zero.is_saturated();
-        if is_over || self.lowest_priority == pod.spec.priority {
+        let is_last = self.lowest_priority == pod.spec.priority && self.lowest_count == 1;
+        if is_over || is_last {
             self.recount();
         } else {
+            self.lowest_count -= u32::from(self.lowest_priority == pod.spec.priority);
             self.used.sub_assign(requests.counted());
             self.used_non_zero.cpu -= requests.non_zero_counted.cpu;
             self.used_non_zero.memory -= requests.non_zero_counted.memory;
             self.minders = self.minders.without(Minders::of(&pod));
         }
         self.check();
-        Some(pod)
+        pod
     }
 
     /// The room that `asker` finds here: everything that is neither used nor kept for others.
@@ -157,7 +175,12 @@ impl Ledger {
         let (sum, counts) = (&mut self.used_non_zero, requests.non_zero_counted);
         sum.cpu = sum.cpu.saturating_add(counts.cpu);
         sum.memory = sum.memory.saturating_add(counts.memory);
-        self.lowest_priority = self.lowest_priority.min(pod.spec.priority);
+        match pod.spec.priority {
+            priority if self.lowest_count == 0 || priority < self.lowest_priority => {
+                (self.lowest_priority, self.lowest_count) = (priority, 1);
+            }
+            priority => self.lowest_count += u32::from(priority == self.lowest_priority),
+        }
         self.minders = self.minders.with(Minders::of(pod));
     }
 
@@ -175,7 +198,8 @@ impl Ledger {
             let mut again = self.clone();
             again.recount();
             let sums = |ledger: &Self| {
-                (ledger.used.clone(), ledger.used_non_zero, ledger.lowest_priority, ledger.minders)
+                let lowest = (ledger.lowest_priority, ledger.lowest_count);
+                (ledger.used.clone(), ledger.used_non_zero, lowest, ledger.minders)
             };
             debug_assert_eq!(sums(self), sums(&again), "the books of {} are wrong", self.node.name);
         }

@@ -234,10 +234,10 @@ impl Cluster {
     }
 
     /// A pod no longer takes room on its node.
-    fn leave(&mut self, pod: &Pod) {
+    fn leave(&mut self, pod: &Arc<Pod>) {
         let Some(name) = pod.node.as_ref() else { return };
         if let Some(id) = self.nodes.id(name) {
-            self.change(id, |ledger| drop(ledger.remove(&pod.uid)));
+            self.change(id, |ledger| ledger.leave(pod));
         } else if let Some(pods) = self.homeless.get_mut(name) {
             pods.retain(|known| known.uid != pod.uid);
             if pods.is_empty() {

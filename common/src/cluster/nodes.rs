@@ -25,7 +25,12 @@ const STEP: u64 = 1 << 24;
 /// All nodes.
 #[derive(Debug, Default)]
 pub(super) struct Nodes {
-    places: Vec<Place>,
+    ledgers: Vec<Option<Ledger>>,
+    /// Grows along node order. Apart from the ledgers, like the versions: whoever looks at many of them finds them side
+    /// by side.
+    orders: Vec<u64>,
+    /// When each place last changed.
+    versions: Vec<u64>,
     /// In node order.
     by_name: BTreeMap<NodeName, NodeId>,
     /// The same for those who know the name.
@@ -35,15 +40,6 @@ pub(super) struct Nodes {
     /// When the last node of each block changed.
     blocks: Vec<u64>,
     /// Counts changes.
-    version: u64,
-}
-
-#[derive(Debug)]
-struct Place {
-    ledger: Option<Ledger>,
-    /// Grows along node order.
-    order: u64,
-    /// When it last changed.
     version: u64,
 }
 
@@ -66,18 +62,18 @@ impl Nodes {
     }
 
     pub(super) fn get(&self, id: NodeId) -> Option<&Ledger> {
-        self.places.get(id.index())?.ledger.as_ref()
+        self.ledgers.get(id.index())?.as_ref()
     }
 
     /// The ledger at `id`, about to be changed.
     pub(super) fn change(&mut self, id: NodeId) -> Option<&mut Ledger> {
         self.touch(id);
-        self.places.get_mut(id.index())?.ledger.as_mut()
+        self.ledgers.get_mut(id.index())?.as_mut()
     }
 
     /// Keeps a version of the node that makes no difference to anybody.
     pub(super) fn replace(&mut self, id: NodeId, node: Arc<Node>) {
-        if let Some(ledger) = self.places.get_mut(id.index()).and_then(|place| place.ledger.as_mut()) {
+        if let Some(ledger) = self.ledgers.get_mut(id.index()).and_then(Option::as_mut) {
             ledger.node = node;
         }
     }
@@ -93,12 +89,12 @@ impl Nodes {
 
     /// How many places there are, vacant ones included.
     pub(super) fn places(&self) -> usize {
-        self.places.len()
+        self.ledgers.len()
     }
 
     /// Where `id` stands in node order.
     pub(super) fn order(&self, id: NodeId) -> u64 {
-        self.places.get(id.index()).map_or(u64::MAX, |place| place.order)
+        self.orders.get(id.index()).copied().unwrap_or(u64::MAX)
     }
 
     /// The number of the last change.
@@ -111,23 +107,25 @@ impl Nodes {
         let blocks = self.blocks.iter().enumerate().filter(move |(_, changed)| **changed > version);
         blocks.flat_map(move |(block, _)| {
             let first = block * BLOCK;
-            let places = self.places.iter().enumerate().skip(first).take(BLOCK);
-            places.filter(move |(_, place)| place.version > version).map(|(index, _)| NodeId::new(index))
+            let places = self.versions.iter().enumerate().skip(first).take(BLOCK);
+            places.filter(move |(_, changed)| **changed > version).map(|(index, _)| NodeId::new(index))
         })
     }
 
     /// Finds a place for a node that is not there yet.
     pub(super) fn insert(&mut self, name: NodeName, ledger: impl FnOnce(NodeId) -> Ledger) -> NodeId {
         let order = self.order_of(&name);
-        let id = self.vacant.pop().unwrap_or_else(|| NodeId::new(self.places.len()));
-        let place = Place { ledger: Some(ledger(id)), order, version: 0 };
-        match self.places.get_mut(id.index()) {
-            Some(vacant) => *vacant = place,
-            None => self.places.push(place),
-        }
-        let (hasher, places) = (&self.hasher, &self.places);
+        let id = self.vacant.pop().unwrap_or_else(|| {
+            self.ledgers.push(None);
+            self.orders.push(0);
+            self.versions.push(0);
+            NodeId::new(self.ledgers.len() - 1)
+        });
+        self.ledgers[id.index()] = Some(ledger(id));
+        self.orders[id.index()] = order;
+        let (hasher, ledgers) = (&self.hasher, &self.ledgers);
         let hash = |id: &NodeId| {
-            let ledger = places.get(id.index()).and_then(|place| place.ledger.as_ref());
+            let ledger = ledgers.get(id.index()).and_then(Option::as_ref);
             hasher.hash_one(ledger.map(|ledger| &ledger.node.name))
         };
         self.ids.insert_unique(hasher.hash_one(Some(&name)), id, hash);
@@ -143,7 +141,7 @@ impl Nodes {
         }
         self.touch(id);
         self.vacant.push(id);
-        self.places.get_mut(id.index())?.ledger.take()
+        self.ledgers.get_mut(id.index())?.take()
     }
 
     fn touch(&mut self, id: NodeId) {
@@ -153,8 +151,8 @@ impl Nodes {
             self.blocks.resize(block + 1, 0);
         }
         self.blocks[block] = self.version;
-        if let Some(place) = self.places.get_mut(id.index()) {
-            place.version = self.version;
+        if let Some(version) = self.versions.get_mut(id.index()) {
+            *version = self.version;
         }
     }
 
@@ -176,8 +174,8 @@ impl Nodes {
     fn renumber(&mut self) {
         let ids: Vec<NodeId> = self.by_name.values().copied().collect();
         for (rank, id) in (1_u64..).zip(ids) {
-            if let Some(place) = self.places.get_mut(id.index()) {
-                place.order = rank * STEP;
+            if let Some(order) = self.orders.get_mut(id.index()) {
+                *order = rank * STEP;
             }
             // Whoever has compared orders has to do it again.
             self.touch(id);

@@ -2,14 +2,14 @@
 
 use crate::model::labels::Label;
 use hashbrown::HashTable;
-use std::hash::{BuildHasher, BuildHasherDefault, DefaultHasher, Hash};
+use std::hash::{BuildHasher, Hash};
 use std::sync::Arc;
 
 /// The size below which nothing is ever cleared out.
 const LEN_MIN: usize = 1024;
 
 /// Hashes alike in every run.
-pub(super) type FixedHasher = BuildHasherDefault<DefaultHasher>;
+pub(super) type FixedHasher = foldhash::fast::FixedState;
 
 /// A value that clones share.
 pub(super) trait Handle: Clone + Hash + Eq {

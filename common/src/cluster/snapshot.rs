@@ -61,6 +61,11 @@ impl<'w> Snapshot<'w> {
         self.cluster.nodes.id(name)
     }
 
+    /// What the node at `id` is called.
+    pub fn name(&self, id: NodeId) -> Option<&NodeName> {
+        self.believed(id).map(|ledger| &ledger.node.name)
+    }
+
     /// Grows along node order.
     pub fn order(&self, id: NodeId) -> u64 {
         self.cluster.nodes.order(id)
@@ -115,6 +120,11 @@ impl<'w> Snapshot<'w> {
     pub fn nominated(&self, id: NodeId) -> &'w [Arc<Pod>] {
         let name = self.cluster.nodes.get(id).map(|ledger| &ledger.node.name);
         name.and_then(|name| self.cluster.nominated.get(name)).map_or(&[], |pods| &pods[..])
+    }
+
+    /// Whether pods are nominated to any nodes.
+    pub fn has_nominated(&self) -> bool {
+        !self.cluster.nominated.is_empty()
     }
 
     /// The nodes that pods are nominated to.

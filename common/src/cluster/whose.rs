@@ -4,7 +4,6 @@ use super::Owners;
 use crate::model::owner::{OwnerKind, Workload};
 use crate::model::reservation::{Origin, Reservation};
 use crate::model::{Pod, Uid};
-use std::hash::{DefaultHasher, Hash as _, Hasher as _};
 
 /// A pod together with the owners that it really has.
 #[derive(Clone, Debug)]
@@ -12,12 +11,19 @@ pub struct Asker<'w> {
     /// The pod.
     pub pod: &'w Pod,
     chain: Vec<&'w Workload>,
+    is_stranger: bool,
 }
 
 impl<'w> Asker<'w> {
     /// Resolves who owns `pod`.
     pub fn new(pod: &'w Pod, owners: &'w Owners) -> Self {
-        Self { pod, chain: owners.chain(pod) }
+        Self { pod, chain: owners.chain(pod), is_stranger: false }
+    }
+
+    /// The same pod as if nothing were kept for it: what is said of it holds for every pod that asks for the same.
+    #[must_use]
+    pub fn as_stranger(&self) -> Self {
+        Self { is_stranger: true, ..self.clone() }
     }
 
     /// Whether this pod may use `reservation`.
@@ -26,6 +32,9 @@ impl<'w> Asker<'w> {
     /// only the pod of the replaced one's name may have the room. A bare pod has no owner but itself, and comes
     /// back under the same name with another UID.
     pub fn may_use(&self, reservation: &Reservation) -> bool {
+        if self.is_stranger {
+            return false;
+        }
         let replaced = reservation.replaces();
         if let Some(record) = reservation.record()
             && &*record.owner.kind == "Pod"
@@ -39,15 +48,6 @@ impl<'w> Asker<'w> {
         }
         self.is_owned_by(&reservation.id.owner)
             && (!self.is_by_name() || replaced.is_none_or(|replaced| replaced.name == self.pod.key.name))
-    }
-
-    /// The same number for pods that may use the same reservations, whichever there are.
-    pub fn claimant(&self) -> u64 {
-        let owners: Vec<&Uid> = self.chain.iter().map(|owner| &owner.uid).collect();
-        let itself = (self.is_bare() || self.is_by_name()).then_some((&self.pod.key, &self.pod.uid));
-        let mut hasher = DefaultHasher::new();
-        (self.is_bare(), owners, itself).hash(&mut hasher);
-        hasher.finish()
     }
 
     /// Whether `reservation` gives way to this pod: the system's own pods, those of a DaemonSet (which can run

@@ -4,6 +4,7 @@ use super::NoFit;
 use crate::cluster::{Asker, Ledger, Snapshot};
 use crate::framework::{NodeTrace, Permission, PostFiltered, Registry, Rejection, Trace};
 use crate::model::{NodeName, Pod};
+use smallvec::smallvec;
 use std::time::Duration;
 
 /// Whether a pod may be bound to the node that was chosen for it.
@@ -85,6 +86,6 @@ pub(super) fn take_back(asker: &Asker<'_>, ledger: &Ledger, registry: &Registry)
 
 /// What a scheduler says when the node that was chosen will not do after all.
 pub(super) fn rejected(ledger: &Ledger, rejection: Rejection) -> NoFit {
-    let node = NodeTrace { node: ledger.node.name.clone(), id: ledger.id, rejections: vec![rejection] };
+    let node = NodeTrace { id: ledger.id, rejections: smallvec![rejection] };
     NoFit { trace: Trace { nodes: vec![node], ..Trace::default() }, help: PostFiltered::default() }
 }

@@ -5,7 +5,7 @@
 //! into groups by the raw scores that are yet to be normalised, because what they become depends on who else is
 //! feasible; within a group only what is added to them matters.
 
-use super::round::{Round, one};
+use super::round::{Round, fits};
 use crate::cluster::{BLOCK, NodeId, Snapshot};
 use crate::framework::{Registry, RegistryId, Scope, Scorer};
 use crate::model::pod::PodSpec;
@@ -109,7 +109,7 @@ pub(super) fn ranks(
     world.derive(class, |ranks: &mut Ranks, changed| {
         let judge = |id: NodeId| {
             for filter in &filters {
-                if !one(filter, id)?.is_empty() {
+                if !fits(filter, id)? {
                     return Ok(None);
                 }
             }
@@ -181,10 +181,32 @@ impl Ranks {
         self.groups.iter_mut().zip(best).for_each(|(group, best)| group.best[block] = best);
     }
 
-    /// The score of a feasible node and the raw scores of its group.
-    pub(super) fn get(&self, id: NodeId) -> Option<(i64, &[i64])> {
-        let score = self.scores.get(id.index()).copied().filter(|score| *score != REJECTED)?;
-        Some((score, &self.groups[usize::from(self.group[id.index()])].raw))
+    /// Which groups feasible nodes belong to.
+    pub(super) fn groups_of(&self, nodes: &[NodeId]) -> Vec<bool> {
+        let mut present = vec![false; self.groups.len()];
+        match &present[..] {
+            // Mostly there is one.
+            [_] => present[0] = !nodes.is_empty(),
+            _ => nodes.iter().for_each(|id| present[usize::from(self.group[id.index()])] = true),
+        }
+        present
+    }
+
+    /// The scores of feasible nodes, each with what its group gets on top.
+    pub(super) fn totals(&self, nodes: &[NodeId], bonus: &[i64]) -> Vec<i64> {
+        match bonus {
+            [bonus] => nodes.iter().map(|id| self.scores[id.index()] + bonus).collect(),
+            _ => {
+                let total =
+                    |id: &NodeId| self.scores[id.index()] + bonus[usize::from(self.group[id.index()])];
+                nodes.iter().map(total).collect()
+            }
+        }
+    }
+
+    /// The raw scores of each group.
+    pub(super) fn raw(&self) -> impl ExactSizeIterator<Item = &[i64]> {
+        self.groups.iter().map(|group| &group.raw[..])
     }
 
     /// The places of all feasible nodes.

@@ -20,11 +20,14 @@ pub use message::message;
 pub use scores::{PluginScores, scores};
 
 use crate::cluster::{Asker, Ledger, Snapshot};
-use crate::framework::{Attempt, NodeTrace, PostFiltered, Reason, Registry, Rejection, Reserved, Trace};
+use crate::framework::{
+    Attempt, NodeTrace, PostFiltered, Reason, Registry, Rejection, Rejections, Reserved, Trace,
+};
 use crate::model::Pod;
 use crate::model::pod::Feature;
 use admission::{Admitted, admit};
 use round::Round;
+use smallvec::smallvec;
 use std::collections::BTreeSet;
 
 /// How many of a node's reasons are wanted.
@@ -126,7 +129,8 @@ fn no_fit(round: &Round<'_>, registry: &Registry, admitted: &Admitted) -> Result
 /// upstream has it, the plugin that rejected it there is then among those that left out the others.
 fn look_home(round: &Round<'_>, trace: &mut Trace) -> Result<(), String> {
     let home = round.asker.pod.nominated.as_deref().filter(|_| !trace.left_out_by.is_empty());
-    let Some(home) = trace.nodes.iter_mut().find(|node| Some(&node.node) == home) else { return Ok(()) };
+    let home = home.and_then(|home| round.world.find(home));
+    let Some(home) = trace.nodes.iter_mut().find(|node| Some(node.id) == home) else { return Ok(()) };
     home.rejections = round.ask(home.id)?;
     let by: BTreeSet<&'static str> =
         trace.left_out_by.iter().copied().chain(home.rejections.first().map(|one| one.plugin)).collect();
@@ -152,13 +156,13 @@ pub fn judge(
 }
 
 fn trace(round: &Round<'_>, admitted: &Admitted, depth: Depth) -> Result<Trace, String> {
-    let ask = |ledger: &Ledger| -> Result<Vec<Rejection>, String> {
+    let ask = |ledger: &Ledger| -> Result<Rejections, String> {
         match (admitted, depth) {
-            (Admitted::Refused(reasons), _) => Ok(reasons.clone()),
+            (Admitted::Refused(reasons), _) => Ok(reasons.iter().cloned().collect()),
             (_, Depth::All) => round.ask_all(ledger.id),
             (Admitted::Only(names, by), Depth::First) if !names.contains(&ledger.node.name) => {
                 let by = by.iter().copied().collect();
-                Ok(vec![Rejection::new("", Reason::LeftOut(by))])
+                Ok(smallvec![Rejection::new("", Reason::LeftOut(by))])
             }
             (_, Depth::First) => round.ask(ledger.id),
         }
@@ -166,7 +170,7 @@ fn trace(round: &Round<'_>, admitted: &Admitted, depth: Depth) -> Result<Trace, 
     let mut nodes = Vec::with_capacity(round.world.len());
     for ledger in round.world.nodes() {
         let rejections = ask(ledger)?;
-        nodes.push(NodeTrace { node: ledger.node.name.clone(), id: ledger.id, rejections });
+        nodes.push(NodeTrace { id: ledger.id, rejections });
     }
     Ok(match admitted {
         Admitted::All => Trace { nodes, ..Trace::default() },

@@ -2,10 +2,11 @@
 //! books.
 
 use super::index::{Choice, Local, Ranks, better, ranks};
-use super::round::{Ready, Round, one};
-use super::scores::{ask, failed};
+use super::round::{Ready, Round, fits};
+use super::scores::failed;
 use crate::cluster::NodeId;
 use crate::framework::{Normalise, Registry, Scope, Scorer, Weighted};
+use std::sync::Arc;
 
 /// The plugins of a registry by what their answers about the pod follow from.
 struct Sorted<'c, 'r> {
@@ -19,21 +20,35 @@ struct Sorted<'c, 'r> {
     salts: Vec<u64>,
     /// The nodes that the pod's class says nothing about.
     except: Vec<NodeId>,
+    /// Whether some of these are so because of who owns the pod.
+    is_at_home: bool,
 }
 
 /// The best node; `None` if no node can have the pod.
 pub(super) fn best<'c>(round: &Round<'c>, registry: &'c Registry) -> Result<Option<NodeId>, String> {
     let sorted = sort(round, registry)?;
-    let ranks = ranks(round, registry, &sorted.local, sorted.salts.clone());
+    let ranks = match sorted.is_at_home {
+        true => ranks_of_strangers(round, registry)?,
+        false => ranks(round, registry, &sorted.local, sorted.salts.clone()),
+    };
     if ranks.is_over || ranks.failure.is_some() {
         return by_scan(round, registry);
     }
     if sorted.wide.is_empty() && sorted.wide_scores.is_empty() && registry.pre_scores.is_empty() {
         return quick(round, &sorted, &ranks);
     }
-    let feasible = feasible(round, &sorted, &ranks)?;
+    let (feasible, known) = feasible(round, &sorted, &ranks)?;
     pre_score(round, registry, &feasible);
-    wide(round, &sorted, &ranks, &feasible)
+    wide(round, &sorted, &ranks, &feasible, known)
+}
+
+/// The ranks of the pod's class, when there are nodes where the pod finds something that others of its class do not:
+/// what it hears there is not for them.
+fn ranks_of_strangers(round: &Round<'_>, registry: &Registry) -> Result<Arc<Ranks>, String> {
+    let stranger = round.asker.as_stranger();
+    let round = Round::new(&stranger, round.world, registry);
+    let sorted = sort(&round, registry)?;
+    Ok(ranks(&round, registry, &sorted.local, sorted.salts.clone()))
 }
 
 /// The best node, found by asking every plugin about every node.
@@ -77,7 +92,9 @@ fn sort<'c, 'r>(round: &'r Round<'c>, registry: &'c Registry) -> Result<Sorted<'
         wide_scores: Vec::new(),
         salts: Vec::new(),
         except: world.nominees().filter(|id| !round.nominated(*id).is_empty()).collect(),
+        is_at_home: false,
     };
+    let nominees = sorted.except.len();
     for ready in &round.filters {
         match ready.plugin.scope(asker, world) {
             Scope::Node(salt) => {
@@ -103,6 +120,7 @@ fn sort<'c, 'r>(round: &'r Round<'c>, registry: &'c Registry) -> Result<Sorted<'
             }
         }
     }
+    sorted.is_at_home = sorted.except.len() > nominees;
     sorted.except.sort_unstable();
     sorted.except.dedup();
     Ok(sorted)
@@ -136,23 +154,32 @@ fn quick(round: &Round<'_>, sorted: &Sorted<'_, '_>, ranks: &Ranks) -> Result<Op
     Ok(rivals.into_iter().map(total).fold(None, better).map(|best| best.id))
 }
 
-/// All nodes that can have the pod.
-fn feasible(round: &Round<'_>, sorted: &Sorted<'_, '_>, ranks: &Ranks) -> Result<Vec<NodeId>, String> {
-    let mut feasible = Vec::new();
-    'nodes: for id in ranks.feasible().filter(|id| sorted.except.binary_search(id).is_err()) {
-        for filter in &sorted.wide {
-            if !one(filter, id)?.is_empty() {
-                continue 'nodes;
+/// All nodes that can have the pod: first those that its class speaks for, so many of them, then the exceptions.
+fn feasible(
+    round: &Round<'_>,
+    sorted: &Sorted<'_, '_>,
+    ranks: &Ranks,
+) -> Result<(Vec<NodeId>, usize), String> {
+    let mut feasible: Vec<NodeId> = ranks.feasible().collect();
+    if !sorted.except.is_empty() {
+        feasible.retain(|id| sorted.except.binary_search(id).is_err());
+    }
+    for filter in &sorted.wide {
+        let mut kept = Vec::with_capacity(feasible.len());
+        for id in feasible {
+            if fits(filter, id)? {
+                kept.push(id);
             }
         }
-        feasible.push(id);
+        feasible = kept;
     }
+    let known = feasible.len();
     for id in &sorted.except {
         if round.world.ledger(*id).is_some() && round.ask(*id)?.is_empty() {
             feasible.push(*id);
         }
     }
-    Ok(feasible)
+    Ok((feasible, known))
 }
 
 /// The best of the feasible nodes, when some scores look further than the node.
@@ -161,27 +188,38 @@ fn wide(
     sorted: &Sorted<'_, '_>,
     ranks: &Ranks,
     feasible: &[NodeId],
+    known: usize,
 ) -> Result<Option<NodeId>, String> {
     if feasible.len() < 2 {
         return Ok(feasible.first().copied());
     }
-    let mut known: Vec<(i64, Vec<i64>)> = Vec::with_capacity(feasible.len());
-    for id in feasible {
-        let is_known = sorted.except.binary_search(id).is_err();
-        let local = ranks.get(*id).filter(|_| is_known);
-        known.push(local.map_or_else(|| sorted.local.both(*id), |(score, raw)| (score, raw.to_vec())));
-    }
-    let highest = highest(sorted, known.iter().map(|(_, raw)| &raw[..]));
-    let mut totals: Vec<i64> =
-        known.iter().map(|(score, raw)| score + sorted.local.normalised(raw, &highest)).collect();
+    let mut totals = local(sorted, ranks, feasible, known);
     for entry in &sorted.wide_scores {
         if let Some(scorer) = prepare(entry, round, feasible)? {
-            let (_, normalised) = ask(&scorer, feasible);
-            totals.iter_mut().zip(normalised).for_each(|(total, score)| *total += score * entry.weight);
+            let mut scores: Vec<i64> = feasible.iter().map(|id| (scorer.score)(*id)).collect();
+            scorer.normalise.apply(feasible, &mut scores);
+            totals.iter_mut().zip(scores).for_each(|(total, score)| *total += score * entry.weight);
         }
     }
-    let choices = totals.into_iter().zip(feasible).map(|(score, id)| choice(round, score, *id));
-    Ok(choices.fold(None, better).map(|best| best.id))
+    // Node order is asked only about the best: with many nodes it costs more than all that came before.
+    let highest = totals.iter().copied().max();
+    let best = totals.iter().zip(feasible).filter(|(total, _)| Some(**total) == highest);
+    Ok(best.map(|(_, id)| *id).min_by_key(|id| round.world.order(*id)))
+}
+
+/// What each of the feasible nodes scores with those who look no further than the node. The class speaks for the first
+/// `known` of them.
+fn local(sorted: &Sorted<'_, '_>, ranks: &Ranks, feasible: &[NodeId], known: usize) -> Vec<i64> {
+    let (known, except) = feasible.split_at(known.min(feasible.len()));
+    let except: Vec<(i64, Vec<i64>)> = except.iter().map(|id| sorted.local.both(*id)).collect();
+    let present = ranks.groups_of(known);
+    let groups = || ranks.raw().zip(&present);
+    let raw = groups().filter(|(_, is_present)| **is_present).map(|(raw, _)| raw);
+    let highest = highest(sorted, raw.chain(except.iter().map(|(_, raw)| &raw[..])));
+    let bonus: Vec<i64> = ranks.raw().map(|raw| sorted.local.normalised(raw, &highest)).collect();
+    let mut totals = ranks.totals(known, &bonus);
+    totals.extend(except.iter().map(|(score, raw)| score + sorted.local.normalised(raw, &highest)));
+    totals
 }
 
 /// The highest of each raw score that is to be normalised.

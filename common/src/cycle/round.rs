@@ -1,7 +1,7 @@
 //! The filters of a registry, ready to be asked about nodes for one pod.
 
 use crate::cluster::{Asker, Ledger, NodeId, Snapshot};
-use crate::framework::{Filter, NodeFilter, Registry, Rejection, Verdict};
+use crate::framework::{Filter, NodeFilter, Registry, Rejections, Verdict};
 use crate::model::Pod;
 use std::sync::Arc;
 
@@ -28,7 +28,7 @@ impl<'c> Round<'c> {
     ///
     /// Pods that others were preempted for are nominated to a node and not there yet. One that is as important as this
     /// one must not find its room taken; but it may also never come. So the pod has to fit with and without them.
-    pub(super) fn ask(&self, id: NodeId) -> Result<Vec<Rejection>, String> {
+    pub(super) fn ask(&self, id: NodeId) -> Result<Rejections, String> {
         let nominated = self.nominated(id);
         if !nominated.is_empty()
             && let Some(ledger) = self.world.ledger(id)
@@ -42,7 +42,7 @@ impl<'c> Round<'c> {
     }
 
     /// The same if the books of a node were these.
-    pub(super) fn refit(&self, ledger: Ledger) -> Result<Vec<Rejection>, String> {
+    pub(super) fn refit(&self, ledger: Ledger) -> Result<Rejections, String> {
         let nominated = self.nominated(ledger.id);
         if !nominated.is_empty() {
             let rejections = self.suppose(with(ledger.clone(), &nominated))?;
@@ -54,8 +54,8 @@ impl<'c> Round<'c> {
     }
 
     /// Why the node cannot have the pod, in the words of every filter.
-    pub(super) fn ask_all(&self, id: NodeId) -> Result<Vec<Rejection>, String> {
-        let mut all = Vec::new();
+    pub(super) fn ask_all(&self, id: NodeId) -> Result<Rejections, String> {
+        let mut all = Rejections::new();
         for filter in &self.filters {
             all.extend(one(filter, id)?);
         }
@@ -64,13 +64,16 @@ impl<'c> Round<'c> {
 
     /// The pods nominated to the node that this one has to leave room for.
     pub(super) fn nominated(&self, id: NodeId) -> Vec<&'c Arc<Pod>> {
+        if !self.world.has_nominated() {
+            return Vec::new();
+        }
         let pod = self.asker.pod;
         let others = self.world.nominated(id).iter();
         others.filter(|other| other.spec.priority >= pod.spec.priority && other.uid != pod.uid).collect()
     }
 
     /// Asks again with these books. A filter that had nothing to say about the pod is not asked again, as upstream.
-    fn suppose(&self, ledger: Ledger) -> Result<Vec<Rejection>, String> {
+    fn suppose(&self, ledger: Ledger) -> Result<Rejections, String> {
         let id = ledger.id;
         let world = self.world.suppose(ledger);
         let plugins = self.filters.iter().map(|ready| ready.plugin);
@@ -93,20 +96,33 @@ fn with(mut ledger: Ledger, pods: &[&Arc<Pod>]) -> Ledger {
     ledger
 }
 
-fn first(filters: &[Ready<'_>], id: NodeId) -> Result<Vec<Rejection>, String> {
+fn first(filters: &[Ready<'_>], id: NodeId) -> Result<Rejections, String> {
     for filter in filters {
         let rejections = one(filter, id)?;
         if !rejections.is_empty() {
             return Ok(rejections);
         }
     }
-    Ok(Vec::new())
+    Ok(Rejections::new())
 }
 
-pub(super) fn one(filter: &Ready<'_>, id: NodeId) -> Result<Vec<Rejection>, String> {
+fn one(filter: &Ready<'_>, id: NodeId) -> Result<Rejections, String> {
     match (filter.ask)(id) {
-        Verdict::Fits => Ok(Vec::new()),
+        Verdict::Fits => Ok(Rejections::new()),
         Verdict::Rejects(rejections) => Ok(rejections),
-        Verdict::Fails(why) => Err(format!("running \"{}\" filter plugin: {why}", filter.plugin.name())),
+        Verdict::Fails(why) => Err(failed(filter, &why)),
     }
+}
+
+/// Whether the filter lets the pod have the node.
+pub(super) fn fits(filter: &Ready<'_>, id: NodeId) -> Result<bool, String> {
+    match (filter.ask)(id) {
+        Verdict::Fits => Ok(true),
+        Verdict::Rejects(_) => Ok(false),
+        Verdict::Fails(why) => Err(failed(filter, &why)),
+    }
+}
+
+fn failed(filter: &Ready<'_>, why: &str) -> String {
+    format!("running \"{}\" filter plugin: {why}", filter.plugin.name())
 }

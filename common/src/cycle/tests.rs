@@ -5,6 +5,7 @@ mod nominated;
 mod outcomes;
 mod properties;
 mod refusals;
+mod reserved;
 mod same;
 mod seeds;
 mod toys;
@@ -12,6 +13,7 @@ mod toys;
 use super::{Decision, Depth, PluginScores, judge, schedule, scores};
 use crate::cluster::NodeId;
 use crate::framework::{Cure, Reason, Registry, Trace};
+use crate::model::PodKey;
 use crate::model::ids::NodeName;
 use crate::plugins::{default_registry, without_reservations};
 use crate::testing::{PodBuilder, World, deployment, node, now, pod, replica_set, reservation, world};
@@ -104,6 +106,24 @@ fn a_replacement_goes_home_and_takes_its_seat() {
     );
 }
 
+/// Both ask for the same, so that what the nodes said to one is kept for the other.
+#[test]
+fn what_an_owner_hears_at_home_is_not_kept_for_strangers() {
+    let owner = deployment("web");
+    let home = node("n1").cpu("2").reserves(reservation(&owner).cpu("1"));
+    let replica = pod("web-2").cpu("2").owned_by(&owner);
+    let town =
+        world().workload(&owner).node(home).node(node("n2").cpu("1")).pod(replica).pod(pod("x").cpu("2"));
+    let mut cluster = town.cluster();
+    let (snapshot, registry) = (cluster.snapshot(now()), default_registry());
+    let decided = |name: &str| {
+        let pod = snapshot.pod(&PodKey::new("default", name)).unwrap();
+        schedule(pod, &snapshot, &registry)
+    };
+    assert!(matches!(decided("web-2"), Decision::Place { .. }), "it is its room");
+    assert!(matches!(decided("x"), Decision::NoFit(_)), "it is kept for another");
+}
+
 #[test]
 fn the_plain_form_is_used_without_a_stamp() {
     let owner = deployment("web");
@@ -162,8 +182,6 @@ fn a_trace_knows_who_fits_and_what_would_help() {
     let trace = traced(town, &pod("p").cpu("2"), &default_registry(), Depth::First);
     assert_eq!(trace.feasible().collect::<Vec<_>>(), [trace.nodes[2].id]);
     assert_eq!(trace.cures().into_iter().collect::<Vec<_>>(), [Cure::Room, Cure::Node]);
-    let names: Vec<&NodeName> = trace.nodes.iter().map(|node| &node.node).collect();
-    assert_eq!(names, [&"n1".into(), &"n2".into(), &"n3".into()]);
     let Reason::Insufficient { kept, .. } = &trace.nodes[1].rejections[0].reason else { panic!("{trace:?}") };
     assert_eq!(kept.len(), 1);
 }

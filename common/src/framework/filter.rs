@@ -1,6 +1,6 @@
 //! Which nodes can have the pod; and if none can, what would help.
 
-use super::{Plugin, Reason, Rejection, Scope, Trace, Verdict};
+use super::{Plugin, Reason, Rejection, Rejections, Scope, Trace, Verdict};
 use crate::cluster::{Asker, Ledger, NodeId, Snapshot};
 use crate::model::Pod;
 use crate::model::ids::NodeName;
@@ -65,7 +65,7 @@ pub struct Attempt<'c> {
     pub trace: &'c Trace,
     /// What the filters would say about a node whose books were these: nothing if the pod would fit, an error if one of
     /// them could not say.
-    pub refit: &'c dyn Fn(Ledger) -> Result<Vec<Rejection>, String>,
+    pub refit: &'c dyn Fn(Ledger) -> Result<Rejections, String>,
 }
 
 /// Looks for help when no node can have the pod.

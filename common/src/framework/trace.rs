@@ -1,8 +1,7 @@
 //! What every node said about a pod.
 
-use super::{Cure, Rejection};
+use super::{Cure, Rejection, Rejections};
 use crate::cluster::NodeId;
-use crate::model::ids::NodeName;
 use std::collections::BTreeSet;
 
 /// What every node said.
@@ -19,12 +18,10 @@ pub struct Trace {
 /// What one node said.
 #[derive(Clone, Debug, PartialEq)]
 pub struct NodeTrace {
-    /// Which node.
-    pub node: NodeName,
-    /// Its place.
+    /// Which node, by its place: names are elsewhere in memory, and nobody asks for all of them.
     pub id: NodeId,
     /// Why not; empty when the pod fits.
-    pub rejections: Vec<Rejection>,
+    pub rejections: Rejections,
 }
 
 impl Trace {

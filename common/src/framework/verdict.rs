@@ -4,6 +4,7 @@ use crate::model::ids::Text;
 use crate::model::reservation::ReservationId;
 use crate::model::taint::Taint;
 use crate::model::{HostPort, ResourceName};
+use smallvec::{SmallVec, smallvec};
 use std::borrow::Cow;
 use std::fmt;
 
@@ -13,10 +14,13 @@ pub enum Verdict {
     /// The pod could run there, as far as this filter knows.
     Fits,
     /// It could not, for these reasons; never empty.
-    Rejects(Vec<Rejection>),
+    Rejects(Rejections),
     /// It cannot be said: something is wrong, and the pod is not placed.
     Fails(Box<str>),
 }
+
+/// Reasons why a pod cannot run on a node. Mostly there is one, for each of many nodes.
+pub type Rejections = SmallVec<[Rejection; 1]>;
 
 /// One reason why a pod cannot run on a node.
 #[derive(Clone, Debug, PartialEq)]
@@ -117,13 +121,13 @@ pub enum Cure {
 
 impl Verdict {
     /// A refusal, if there are any reasons for one.
-    pub fn from_rejections(rejections: Vec<Rejection>) -> Self {
+    pub fn from_rejections(rejections: Rejections) -> Self {
         if rejections.is_empty() { Self::Fits } else { Self::Rejects(rejections) }
     }
 
     /// A refusal for one reason.
     pub fn rejects(plugin: &'static str, reason: Reason) -> Self {
-        Self::Rejects(vec![Rejection::new(plugin, reason)])
+        Self::Rejects(smallvec![Rejection::new(plugin, reason)])
     }
 }
 

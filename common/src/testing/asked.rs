@@ -17,7 +17,7 @@ pub(crate) fn all_rejections(plugin: &dyn Filter, world: World, pod: &PodBuilder
         Verdict::Rejects(rejections) => {
             assert!(!rejections.is_empty(), "a refusal has a reason");
             assert!(rejections.iter().all(|rejection| rejection.plugin == plugin.name()));
-            rejections
+            rejections.into_vec()
         }
         Verdict::Fails(why) => panic!("{why}"),
     };

@@ -184,7 +184,7 @@ fn step_by_step(
     };
     let mut nodes: BTreeMap<String, NodeOutcome> = BTreeMap::new();
     for (index, trace) in first.nodes.iter().enumerate() {
-        let node = trace.node.to_string();
+        let node = world.name(trace.id).map(ToString::to_string).unwrap_or_default();
         let rejection = verdicts(&trace.rejections).into_iter().next();
         let filters = every.get(index).map(|every| verdicts(&every.rejections)).unwrap_or_default();
         nodes.insert(node.clone(), NodeOutcome { node, rejection, filters, ..NodeOutcome::default() });
@@ -295,7 +295,7 @@ fn score(
     let feasible: Vec<NodeId> = fitting.iter().map(|node| node.id).collect();
     for scores in cycle::scores(asker, world, registry, &feasible)? {
         for (fits, (raw, weighted)) in fitting.iter().zip(scores.raw.iter().zip(&scores.weighted)) {
-            if let Some(node) = nodes.get_mut(fits.node.as_str()) {
+            if let Some(node) = world.name(fits.id).and_then(|name| nodes.get_mut(name.as_str())) {
                 let scored = Scored { raw: *raw, weighted: *weighted };
                 node.scores.insert(scores.plugin.to_owned(), scored);
                 *node.total.get_or_insert(0) += weighted;

@@ -65,7 +65,8 @@ fn ineligible(attempt: &Attempt<'_>) -> Option<&'static str> {
     if !pod.spec.preempts {
         return Some("not eligible due to preemptionPolicy=Never.");
     }
-    let home = attempt.trace.nodes.iter().find(|node| Some(&node.node) == pod.nominated.as_deref())?;
+    let home = attempt.world.find(pod.nominated.as_deref()?)?;
+    let home = attempt.trace.nodes.iter().find(|node| node.id == home)?;
     // Room is being made for it there already. If that has become pointless, it may look elsewhere.
     let ledger = attempt.world.ledger(home.id).filter(|_| !home.is_unresolvable())?;
     let is_leaving = |priority: i32, is_victim: bool| is_victim && priority < pod.spec.priority;

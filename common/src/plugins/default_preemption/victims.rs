@@ -2,7 +2,7 @@
 
 use super::budgets::split;
 use crate::cluster::Ledger;
-use crate::framework::{Attempt, Rejection, Victims};
+use crate::framework::{Attempt, Rejections, Victims};
 use crate::model::{DisruptionBudget, Pod};
 use std::cmp::Reverse;
 use std::sync::Arc;
@@ -14,7 +14,7 @@ pub(super) enum Found {
     /// Nobody there is less important than the pod.
     Nobody,
     /// It would not do, even if all that are less important left.
-    Useless(Vec<Rejection>),
+    Useless(Rejections),
 }
 
 /// Lets all go that are less important than the pod, and then as many as possible stay, the most important first; but

@@ -3,9 +3,10 @@
 use super::NAME;
 use crate::cluster::Ledger;
 use crate::config::NodeResourcesFitArgs;
-use crate::framework::{Numbers, Reason, Rejection};
+use crate::framework::{Numbers, Reason, Rejection, Rejections};
 use crate::model::resources::is_extended_name;
 use crate::model::{ResourceName, Resources};
+use smallvec::smallvec;
 use std::collections::BTreeSet;
 
 /// Extended resources that are for somebody else to look after.
@@ -39,10 +40,10 @@ pub(super) fn wanted(asks: &Resources, ignored: &Ignored) -> Vec<(ResourceName, 
 }
 
 /// Everything of which the node has too little.
-pub(super) fn rejections(wanted: &[(ResourceName, i64)], ledger: &Ledger) -> Vec<Rejection> {
+pub(super) fn rejections(wanted: &[(ResourceName, i64)], ledger: &Ledger) -> Rejections {
     if let Some(problem) = &ledger.node.problem {
         let reason = Reason::Unreadable(problem.clone());
-        return vec![Rejection::new(NAME, reason)];
+        return smallvec![Rejection::new(NAME, reason)];
     }
     let short = |(resource, asks): &(ResourceName, i64)| {
         let numbers = numbers(resource, *asks, ledger);

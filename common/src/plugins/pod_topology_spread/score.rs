@@ -11,6 +11,9 @@ use std::sync::Arc;
 /// The score of a node that is not to be scored.
 const INVALID: i64 = -1;
 
+/// Scores up to this are normalised once, not once for each node.
+const TABLE_MAX: i64 = 1023;
+
 /// A constraint, ready to be asked about nodes.
 struct Rule {
     what: What,
@@ -56,10 +59,9 @@ pub(super) fn prepare<'c>(
     };
     let mut rules = Rules { rules: constraints.iter().map(rule).collect(), requires_all };
     rules.weigh(feasible);
-    let rules = Arc::new(rules);
-    let same = Arc::clone(&rules);
+    let scores = rules.scores(feasible, world.places());
     Some(Scorer {
-        score: Box::new(move |id| same.score(id)),
+        score: Box::new(move |id| scores.get(id.index()).copied().unwrap_or_default()),
         normalise: Normalise::With(Box::new(move |nodes, scores| rules.normalise(nodes, scores))),
     })
 }
@@ -80,18 +82,19 @@ impl Rules {
         self.requires_all && self.rules.iter().any(|rule| rule.domain(id).is_none())
     }
 
-    #[expect(clippy::float_arithmetic, reason = "upstream's formula")]
-    #[expect(clippy::cast_possible_truncation, reason = "upstream's conversion")]
-    fn score(&self, id: NodeId) -> i64 {
-        let mut score = 0.0;
+    /// The scores of the feasible nodes, by their places. Rule by rule over all nodes: each is simple by itself.
+    fn scores(&self, feasible: &[NodeId], places: usize) -> Vec<i64> {
+        let mut sums = vec![0.0; feasible.len()];
         for rule in &self.rules {
-            match rule.domain(id) {
-                Some(domain) => score += rule.score(id, domain),
-                None if self.requires_all => return 0,
-                None => {}
+            rule.add(feasible, &mut sums);
+        }
+        let mut scores = vec![0; places];
+        for (id, sum) in feasible.iter().zip(sums) {
+            if let Some(score) = scores.get_mut(id.index()).filter(|_| !self.ignores(*id)) {
+                *score = rounded(sum);
             }
         }
-        score.round() as i64
+        scores
     }
 
     fn normalise(&self, nodes: &[NodeId], scores: &mut [i64]) {
@@ -104,13 +107,17 @@ impl Rules {
                 highest = highest.max(*score);
             }
         }
+        let share = |score: i64| match score {
+            // As upstream, also a node whose score happens to be this.
+            INVALID => 0,
+            _ if highest == 0 => SCORE_MAX,
+            own => SCORE_MAX.wrapping_mul(highest.wrapping_add(lowest).wrapping_sub(own)) / highest,
+        };
+        // Many nodes have few different scores, and a look into a table costs less than a division.
+        let table: Vec<i64> = (INVALID..=highest.min(TABLE_MAX)).map(share).collect();
         for score in scores {
-            *score = match *score {
-                // As upstream, also a node whose score happens to be this.
-                INVALID => 0,
-                _ if highest == 0 => SCORE_MAX,
-                own => SCORE_MAX.wrapping_mul(highest.wrapping_add(lowest).wrapping_sub(own)) / highest,
-            };
+            let known = usize::try_from(score.wrapping_sub(INVALID)).ok().and_then(|at| table.get(at));
+            *score = known.copied().unwrap_or_else(|| share(*score));
         }
     }
 }
@@ -140,13 +147,35 @@ impl Rule {
         }
     }
 
-    fn score(&self, id: NodeId, domain: u32) -> f64 {
+    /// Adds what it counts to the sum of each node that has its label.
+    #[expect(clippy::float_arithmetic, reason = "upstream's formula")]
+    fn add(&self, nodes: &[NodeId], sums: &mut [f64]) {
         match &self.what {
-            What::Host(_, column) => {
-                score(column.get(id).copied().map_or(0, i64::from), self.weight, self.skew)
+            What::Host(domains, column) => {
+                for (id, sum) in nodes.iter().zip(sums).filter(|(id, _)| domains.of(**id).is_some()) {
+                    *sum += score(column.get(*id).copied().map_or(0, i64::from), self.weight, self.skew);
+                }
             }
-            What::Domain(_, scores) => scores.get(domain as usize).copied().unwrap_or_default(),
+            What::Domain(counts, scores) => {
+                for (id, sum) in nodes.iter().zip(sums) {
+                    let score = counts.domain(*id).and_then(|domain| scores.get(domain as usize));
+                    *sum += score.copied().unwrap_or_default();
+                }
+            }
         }
+    }
+}
+
+/// Half away from zero, as upstream's function; a call of that for each node would cost more than all else here.
+#[expect(clippy::float_arithmetic, reason = "upstream's formula")]
+#[expect(clippy::cast_possible_truncation, reason = "upstream's conversion")]
+#[expect(clippy::cast_precision_loss, reason = "back to what it was without its fraction")]
+fn rounded(sum: f64) -> i64 {
+    let whole = sum as i64;
+    match sum - whole as f64 {
+        rest if rest >= 0.5 => whole + 1,
+        rest if rest <= -0.5 => whole - 1,
+        _ => whole,
     }
 }
 

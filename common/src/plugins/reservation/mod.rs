@@ -9,8 +9,8 @@ use crate::cluster::ledger::{Entry, Room};
 use crate::cluster::{Asker, Ledger, NodeId, Snapshot};
 use crate::config::PluginArgs;
 use crate::framework::{
-    Filter, Keeper, NodeFilter, Normalise, Numbers, Plugin, Reason, Rejection, Reserve, Reserved, SCORE_MAX,
-    Scope, Score, Scorer, Verdict, on_ledger, score_ledger,
+    Filter, Keeper, NodeFilter, Normalise, Numbers, Plugin, Reason, Rejection, Rejections, Reserve, Reserved,
+    SCORE_MAX, Scope, Score, Scorer, Verdict, on_ledger, score_ledger,
 };
 use crate::model::{HostPort, ResourceName, Resources};
 use std::collections::BTreeSet;
@@ -37,8 +37,8 @@ impl Plugin for Reservation {
 }
 
 impl Filter for Reservation {
-    fn scope(&self, asker: &Asker<'_>, world: &Snapshot<'_>) -> Scope {
-        scope(asker, world)
+    fn scope(&self, _asker: &Asker<'_>, _world: &Snapshot<'_>) -> Scope {
+        Scope::Node(0)
     }
 
     fn exceptions(&self, asker: &Asker<'_>, world: &Snapshot<'_>) -> Vec<NodeId> {
@@ -60,8 +60,8 @@ impl Filter for Reservation {
 }
 
 impl Score for Reservation {
-    fn scope(&self, asker: &Asker<'_>, world: &Snapshot<'_>) -> Scope {
-        scope(asker, world)
+    fn scope(&self, _asker: &Asker<'_>, _world: &Snapshot<'_>) -> Scope {
+        Scope::Node(0)
     }
 
     fn exceptions(&self, asker: &Asker<'_>, world: &Snapshot<'_>) -> Vec<NodeId> {
@@ -91,13 +91,6 @@ impl Reserve for Reservation {
     }
 }
 
-/// What is kept for one's own must not be told to others who ask for the same: only those with nothing of their own
-/// are alike, and those that have a claim to the same.
-fn scope(asker: &Asker<'_>, world: &Snapshot<'_>) -> Scope {
-    let has_own = world.reserved().any(|ledger| is_own(asker, ledger));
-    Scope::Node(if has_own { asker.claimant() } else { 0 })
-}
-
 /// The nodes where the pod may use something: there its owner matters, and elsewhere not.
 fn own_nodes(asker: &Asker<'_>, world: &Snapshot<'_>) -> Vec<NodeId> {
     world.reserved().filter(|ledger| is_own(asker, ledger)).map(|ledger| ledger.id).collect()
@@ -109,7 +102,7 @@ fn is_own(asker: &Asker<'_>, ledger: &Ledger) -> bool {
 
 /// Everything of which there would be enough, were it not kept for others. What is lacking anyway is for
 /// NodeResourcesFit to say.
-fn rejections(asks: &Resources, room: &Room<'_>) -> Vec<Rejection> {
+fn rejections(asks: &Resources, room: &Room<'_>) -> Rejections {
     let blocked = |(resource, asks): (ResourceName, i64)| {
         let numbers = numbers(&resource, asks, room);
         let is_short = asks > 0 && numbers.short() > 0;

@@ -115,7 +115,8 @@ fn judged(report: &Report<'_, '_>, trace: &Trace) -> String {
 
 fn verdict(report: &Report<'_, '_>, trace: &Trace, blocked: &[Blocked<'_>]) -> String {
     let fits = trace.nodes.iter().filter(|node| node.rejections.is_empty());
-    let feasible: Vec<&str> = fits.map(|node| node.node.as_str()).collect();
+    let names = fits.filter_map(|node| report.snapshot.name(node.id));
+    let feasible: Vec<&str> = names.map(|name| name.as_str()).collect();
     if let Some((first, rest)) = feasible.split_first() {
         let more = if rest.is_empty() { String::new() } else { format!(" and {} more", rest.len()) };
         return format!(

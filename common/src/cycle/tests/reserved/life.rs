@@ -1,0 +1,211 @@
+//! What happens in the town, step by step; the cluster is told, and the town keeps its own record.
+
+use super::audit::decided;
+use super::drawn::{guest, house, older, promise, replacing};
+use super::kin::WORKLOADS;
+use super::town::{Guest, House, Place, Promise, Town, Whom, Without};
+use crate::cluster::{Assumed, Event, Seen};
+use crate::framework::Registry;
+use crate::model::owner::OwnerKind;
+use crate::testing::{Tape, at};
+
+impl Town {
+    /// One thing happens.
+    pub(super) fn live(&mut self, tape: &mut Tape<'_>, registry: &Registry) {
+        self.version += 1;
+        match tape.below(18) {
+            0..=3 => {
+                if let Some(newcomer) = guest(self, tape) {
+                    let index = self.comes(newcomer);
+                    self.decides(index, tape, registry);
+                }
+            }
+            4 => self.bound_by_others(tape),
+            5 => {
+                let waiting = self.some(tape, |place| place == Place::Waiting);
+                waiting.into_iter().for_each(|index| self.decides(index, tape, registry));
+            }
+            6 | 7 => self.settled(tape),
+            8 => self.deleting(tape),
+            9 => self.leaves(tape),
+            10 | 11 => self.recreated(tape, registry),
+            12 | 13 => {
+                if let Some(promise) = promise(self, tape) {
+                    self.promises.push(promise);
+                    self.tell_node(self.promises.last().map_or(0, |promise| promise.house));
+                }
+            }
+            14 => self.released(tape),
+            15 => self.now += tape.of(&[0, 1, 5, 20, 100]),
+            16 => self.rebuilt(tape),
+            _ => self.learns(tape),
+        }
+    }
+
+    /// The index of a guest whose place is like that.
+    fn some(&self, tape: &mut Tape<'_>, is_fit: impl Fn(Place) -> bool) -> Option<usize> {
+        let fit: Vec<usize> =
+            (0..self.guests.len()).filter(|index| is_fit(self.guests[*index].place)).collect();
+        (!fit.is_empty()).then(|| tape.of(&fit))
+    }
+
+    fn comes(&mut self, newcomer: Guest) -> usize {
+        self.guests.push(newcomer);
+        self.tell_pod(self.guests.len() - 1);
+        self.guests.len() - 1
+    }
+
+    /// A waiting pod is decided on, and mostly assumed where it goes.
+    fn decides(&mut self, index: usize, tape: &mut Tape<'_>, registry: &Registry) {
+        let Some((house, seat)) = decided(self, index, registry) else { return };
+        if tape.one_in(8) {
+            return;
+        }
+        let (pod, node) = (self.pod(index), self.houses[house].name.as_str().into());
+        let since = at(self.now);
+        self.cluster.assume(&pod.key, Assumed { uid: pod.uid, node, seat: seat.clone(), since });
+        let seat = seat.map(|seat| seat.to_string());
+        let guest = &mut self.guests[index];
+        (guest.place, guest.seat, guest.since) = (Place::Assumed(house), seat, Some(self.now));
+    }
+
+    /// Another scheduler binds, without asking us.
+    fn bound_by_others(&mut self, tape: &mut Tape<'_>) {
+        if let Some(mut newcomer) = guest(self, tape) {
+            let stamped = |promise: &&Promise| Some(&promise.id) == newcomer.forged.as_ref();
+            let home = self.promises.iter().find(stamped).map(|promise| promise.house);
+            let anywhere = tape.below(self.houses.len());
+            newcomer.place = Place::Bound(home.filter(|_| tape.one_in(2)).unwrap_or(anywhere));
+            newcomer.since = tape.of(&[Some(self.now), Some(self.now), None]);
+            self.comes(newcomer);
+        }
+    }
+
+    /// An assumption is confirmed or taken back.
+    fn settled(&mut self, tape: &mut Tape<'_>) {
+        let Some(index) = self.some(tape, |place| matches!(place, Place::Assumed(_))) else { return };
+        let Place::Assumed(house) = self.guests[index].place else { return };
+        if tape.one_in(4) {
+            let pod = self.pod(index);
+            self.cluster.forget(&pod.key, &pod.uid);
+            let guest = &mut self.guests[index];
+            (guest.place, guest.seat, guest.since) = (Place::Waiting, None, None);
+            self.met.insert("forgotten");
+        } else {
+            self.guests[index].place = Place::Bound(house);
+            self.tell_pod(index);
+            self.met.insert("confirmed");
+        }
+    }
+
+    fn deleting(&mut self, tape: &mut Tape<'_>) {
+        if let Some(index) = self.some(tape, |place| matches!(place, Place::Bound(_))) {
+            self.guests[index].deleting = true;
+            self.tell_pod(index);
+        }
+    }
+
+    fn leaves(&mut self, tape: &mut Tape<'_>) {
+        let Some(index) = self.some(tape, |place| place != Place::Gone) else { return };
+        self.guests[index].place = match self.guests[index].place {
+            Place::Bound(house) if tape.one_in(3) => Place::Ended(house),
+            _ => Place::Gone,
+        };
+        self.tell_pod(index);
+    }
+
+    /// A pod's room is kept, the pod is removed (or not yet), and one like it comes.
+    fn recreated(&mut self, tape: &mut Tape<'_>, registry: &Registry) {
+        let Some(index) = self.some(tape, |place| matches!(place, Place::Bound(_) | Place::Assumed(_)))
+        else {
+            return;
+        };
+        let (Place::Bound(house) | Place::Assumed(house)) = self.guests[index].place else { return };
+        let kept = self.promises.iter().any(|one| one.replaces == Some(index) && !one.removed);
+        let Some(promise) = replacing(self, house, index, tape).filter(|_| !kept) else { return };
+        // Perhaps there is an older one of the same owner that replaces nobody.
+        let older = older(self, &promise);
+        self.promises.push(promise);
+        self.promises.extend(tape.one_in(3).then_some(older));
+        self.tell_node(house);
+        if tape.one_in(3) {
+            return;
+        }
+        self.guests[index].place = Place::Gone;
+        self.tell_pod(index);
+        let uid = self.fresh_uid();
+        let old = self.guests[index].clone();
+        let name = old.kin.names(self.guests.len()).into_iter().find(|name| *name == old.name);
+        let name = name.unwrap_or_else(|| format!("p-{}", self.guests.len()));
+        let (place, seat, since) = (Place::Waiting, None, None);
+        let newcomer = self.comes(Guest { name, uid, place, seat, since, deleting: false, ..old });
+        self.decides(newcomer, tape, registry);
+    }
+
+    fn released(&mut self, tape: &mut Tape<'_>) {
+        let there: Vec<usize> =
+            (0..self.promises.len()).filter(|promise| !self.promises[*promise].removed).collect();
+        if !there.is_empty() {
+            let promise = tape.of(&there);
+            self.promises[promise].removed = true;
+            self.tell_node(self.promises[promise].house);
+        }
+    }
+
+    /// A node changes, vanishes or comes back.
+    fn rebuilt(&mut self, tape: &mut Tape<'_>) {
+        let number = tape.below(self.houses.len());
+        let there = !tape.one_in(4);
+        if self.houses[number].there && !there {
+            let node = self.node(number, Without::Nothing);
+            self.cluster.apply(Event::Nodes(Seen::Deleted(node)));
+        }
+        self.houses[number] = House { there, ..house(number, tape) };
+        self.tell_node(number);
+    }
+
+    /// An owner is read, or gone; or everything is listed again.
+    fn learns(&mut self, tape: &mut Tape<'_>) {
+        if tape.one_in(4) {
+            return self.relisted();
+        }
+        let unread: Vec<usize> = (0..WORKLOADS).filter(|place| !self.read[*place]).collect();
+        let place = if unread.is_empty() { tape.below(WORKLOADS) } else { tape.of(&unread) };
+        self.read[place] = !self.read[place];
+        let workload = self.workloads[place].clone();
+        let (kind, is_read) = (workload.kind, self.read[place]);
+        let kept = |promise: &Promise| promise.whom == Whom::Workload(place);
+        if is_read && self.promises.iter().any(kept) {
+            self.met.insert("owner read later");
+        }
+        let seen = if is_read { Seen::Applied(workload) } else { Seen::Deleted(workload) };
+        self.cluster.apply(Event::Workloads(kind, seen));
+    }
+
+    fn relisted(&mut self) {
+        for kind in OwnerKind::ALL {
+            let read = self.workloads.iter().zip(self.read).filter(|(one, read)| *read && one.kind == kind);
+            let live = read.map(|(one, _)| one.clone()).collect();
+            self.cluster.apply(Event::Workloads(kind, Seen::Relisted(live)));
+        }
+        let there = (0..self.houses.len()).filter(|house| self.houses[*house].there);
+        let nodes = there.map(|house| self.node(house, Without::Nothing)).collect();
+        self.cluster.apply(Event::Nodes(Seen::Relisted(nodes)));
+        let here = (0..self.guests.len()).filter(|guest| self.guests[*guest].place != Place::Gone);
+        let pods = here.map(|guest| self.pod(guest)).collect();
+        self.cluster.apply(Event::Pods(Seen::Relisted(pods)));
+    }
+
+    fn tell_pod(&mut self, index: usize) {
+        let pod = self.pod(index);
+        let gone = self.guests[index].place == Place::Gone;
+        self.cluster.apply(Event::Pods(if gone { Seen::Deleted(pod) } else { Seen::Applied(pod) }));
+    }
+
+    fn tell_node(&mut self, house: usize) {
+        if self.houses[house].there {
+            let node = self.node(house, Without::Nothing);
+            self.cluster.apply(Event::Nodes(Seen::Applied(node)));
+        }
+    }
+}

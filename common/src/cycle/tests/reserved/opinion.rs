@@ -1,0 +1,113 @@
+//! What a node has for a pod by the design's prose: the room, the seat that the pod would take, the ports that are kept.
+
+use super::books::{self, Fate, Line};
+use super::town::{Amounts, Form, Guest, Port, RESOURCES, Town};
+
+/// What the reference thinks of a pod on a node.
+#[derive(Debug)]
+pub(super) struct Opinion {
+    /// What is to be said against it, sorted.
+    pub(super) said: Vec<Said>,
+    /// Whether cordons, taints and labels let it in.
+    pub(super) lets_in: bool,
+    /// The reservation that the pod would take.
+    pub(super) own: Option<usize>,
+}
+
+/// A refusal: by which plugin, of what, with which numbers (asks, allocatable, used, reserved), kept for whom.
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub(super) struct Said {
+    pub(super) plugin: &'static str,
+    pub(super) what: String,
+    pub(super) numbers: [i64; 4],
+    pub(super) kept: Vec<String>,
+}
+
+pub(super) fn opinion(town: &Town, house: usize, guest: usize) -> Opinion {
+    let (guest, it) = (&town.guests[guest], &town.houses[house]);
+    let lines = books::lines(town, house);
+    let own = own(town, &lines, guest);
+    let is_kept = |line: &&Line| {
+        let promise = &town.promises[line.promise];
+        line.fate == Fate::Held && own != Some(line.promise) && !books::yields(town, promise, guest)
+    };
+    let kept: Vec<&Line> = lines.iter().filter(is_kept).collect();
+    let mut said = amounts(town, house, guest, &kept);
+    said.extend(ports(town, house, guest, &kept));
+    said.sort();
+    let is_labelled = guest.zone.is_none_or(|zone| zone == it.zone);
+    Opinion { said, lets_in: !it.cordoned && (!it.tainted || guest.tolerates) && is_labelled, own }
+}
+
+/// The one named for the pod, else the oldest that it may use; a seat before the plain form, which others share.
+fn own(town: &Town, lines: &[Line], guest: &Guest) -> Option<usize> {
+    let held = lines.iter().filter(|line| line.fate == Fate::Held).map(|line| line.promise);
+    let mut usable: Vec<usize> =
+        held.filter(|promise| books::may_use(town, guest, &town.promises[*promise])).collect();
+    usable.sort_by_key(|promise| books::age(&town.promises[*promise]));
+    let is_seat = |promise: &&usize| town.promises[**promise].form != Form::Plain;
+    let is_named = |promise: &&usize| {
+        let replaced = town.promises[**promise].replaces.map(|replaced| &town.guests[replaced].name);
+        replaced == Some(&guest.name)
+    };
+    let found = usable.iter().find(is_named).or_else(|| usable.iter().find(is_seat));
+    found.or_else(|| usable.first()).copied()
+}
+
+fn amounts(town: &Town, house: usize, guest: &Guest, kept: &[&Line]) -> Vec<Said> {
+    let (has, used) = (town.houses[house].has, books::used(town, house));
+    let reserved: Amounts = books::sum(kept.iter().map(|line| line.held));
+    let mut said = Vec::new();
+    for (index, resource) in RESOURCES.iter().enumerate() {
+        let (asks, free) = (guest.asks[index], has[index] - used[index]);
+        if asks == 0 || asks <= free - reserved[index] {
+            continue;
+        }
+        let (plugin, counts) =
+            if asks > free { ("NodeResourcesFit", 0) } else { ("Reservation", reserved[index]) };
+        let keeper = |line: &&Line| format!("{} {}", town.promises[line.promise].id, line.held[index]);
+        let mut kept: Vec<String> =
+            kept.iter().filter(|line| line.held[index] > 0 && counts > 0).map(keeper).collect();
+        kept.sort();
+        said.push(Said {
+            plugin,
+            what: (*resource).to_owned(),
+            numbers: [asks, has[index], used[index], counts],
+            kept,
+        });
+    }
+    said
+}
+
+/// Who wants a port of a pod hears it from NodePorts, who wants one that is only kept from us.
+fn ports(town: &Town, house: usize, guest: &Guest, kept: &[&Line]) -> Vec<Said> {
+    let there: Vec<usize> = books::counted(town, house);
+    let is_used = |port: &&Port| {
+        there.iter().any(|other| town.guests[*other].ports.iter().any(|other| clash(port, other)))
+    };
+    let keepers = |port: &Port| {
+        let keeps = |line: &&&Line| town.promises[line.promise].ports.iter().any(|other| clash(port, other));
+        let ids = kept.iter().filter(keeps).map(|line| town.promises[line.promise].id.clone());
+        ids.collect::<Vec<_>>()
+    };
+    let (used, free): (Vec<&Port>, Vec<&Port>) = guest.ports.iter().partition(is_used);
+    let blocked: Vec<&Port> = free.into_iter().filter(|port| !keepers(port).is_empty()).collect();
+    let mut kept: Vec<String> = blocked.iter().flat_map(|port| keepers(port)).collect();
+    kept.sort();
+    kept.dedup();
+    let all = [("NodePorts", used, Vec::new()), ("Reservation", blocked, kept)];
+    let refuses = all.into_iter().filter(|(_, ports, _)| !ports.is_empty());
+    refuses
+        .map(|(plugin, ports, kept)| Said { plugin, what: written(&ports), numbers: [0; 4], kept })
+        .collect()
+}
+
+fn clash(one: &Port, other: &Port) -> bool {
+    let all = |ip: &str| ip.is_empty() || ip == "0.0.0.0";
+    (one.0, one.2) == (other.0, other.2) && (one.1 == other.1 || all(one.1) || all(other.1))
+}
+
+fn written(ports: &[&Port]) -> String {
+    let address = |ip: &'static str| if ip.is_empty() { "0.0.0.0" } else { ip };
+    ports.iter().map(|(protocol, ip, port)| format!("{protocol} {} {port},", address(ip))).collect()
+}
