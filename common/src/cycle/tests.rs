@@ -14,7 +14,6 @@ use super::{Decision, Depth, PluginScores, judge, schedule, scores};
 use crate::cluster::NodeId;
 use crate::framework::{Cure, Reason, Registry, Trace};
 use crate::model::PodKey;
-use crate::model::ids::NodeName;
 use crate::plugins::{default_registry, without_reservations};
 use crate::testing::{PodBuilder, World, deployment, node, now, pod, replica_set, reservation, world};
 
