@@ -77,6 +77,8 @@ pub struct Cluster {
     minders: Minders,
     /// The moment as of which the books are done.
     now: Timestamp,
+    /// When a reservation ends next after that, once it was asked for.
+    soonest: Option<Option<Timestamp>>,
     listed: BTreeSet<Listed>,
     catalog: Catalog,
     choices: Choices,
@@ -121,11 +123,12 @@ impl Cluster {
 
     /// What decisions read, as of `now`.
     pub fn snapshot(&mut self, now: Timestamp) -> Snapshot<'_> {
-        let is_due = self.next_expiry(self.now).is_some_and(|expiry| expiry <= now);
+        let soonest = *self.soonest.get_or_insert_with(|| soonest(&self.nodes, &self.reserved, self.now));
         let is_back = now < self.now;
         self.now = now;
-        if is_due || is_back {
+        if is_back || soonest.is_some_and(|expiry| expiry <= now) {
             self.settle_all();
+            self.soonest = None;
         }
         Snapshot::new(self)
     }
@@ -219,9 +222,7 @@ impl Cluster {
 
     /// The next time after `now` at which a reservation ends by itself.
     pub fn next_expiry(&self, now: Timestamp) -> Option<Timestamp> {
-        let ledgers = self.reserved.iter().filter_map(|id| self.nodes.get(*id));
-        let entries = ledgers.flat_map(|ledger| &ledger.entries);
-        entries.filter_map(|entry| entry.reservation.expires()).filter(|expires| *expires > now).min()
+        soonest(&self.nodes, &self.reserved, now)
     }
 
     /// A pod takes room on its node.
@@ -274,6 +275,9 @@ impl Cluster {
             change(ledger);
             self.minders = self.minders.without(minders).with(ledger.minders);
             ledger.settle(&self.owners, self.now);
+            if !ledger.entries.is_empty() || self.reserved.contains(&id) {
+                self.soonest = None;
+            }
             if ledger.entries.is_empty() {
                 self.reserved.remove(&id);
             } else {
@@ -288,4 +292,10 @@ impl Cluster {
             self.change(id, |_| ());
         }
     }
+}
+
+/// The next time after `now` at which one of the reservations on these nodes ends by itself.
+fn soonest(nodes: &Nodes, reserved: &BTreeSet<NodeId>, now: Timestamp) -> Option<Timestamp> {
+    let entries = reserved.iter().filter_map(|id| nodes.get(*id)).flat_map(|ledger| &ledger.entries);
+    entries.filter_map(|entry| entry.reservation.expires()).filter(|expires| *expires > now).min()
 }

@@ -66,6 +66,7 @@ impl Cluster {
             return;
         }
         if let Some(ledger) = self.nodes.remove(name) {
+            self.soonest = None;
             self.reserved.remove(&ledger.id);
             self.minders = self.minders.without(ledger.minders);
             if !ledger.pods.is_empty() {

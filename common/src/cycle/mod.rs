@@ -117,7 +117,7 @@ fn no_fit(round: &Round<'_>, registry: &Registry, admitted: &Admitted) -> Result
     let mut help = PostFiltered::default();
     // Without nodes there is nobody to ask for help.
     for plugin in registry.post_filters.iter().filter(|_| !trace.nodes.is_empty()) {
-        help = plugin.post_filter(&attempt);
+        help = help.and(plugin.post_filter(&attempt));
         if help.nominated.is_some() {
             break;
         }

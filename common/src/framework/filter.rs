@@ -87,6 +87,19 @@ pub struct PostFiltered {
     pub message: String,
 }
 
+impl PostFiltered {
+    /// Both together, in the order in which they were asked.
+    #[must_use]
+    pub fn and(mut self, other: Self) -> Self {
+        let words = [self.message, other.message].into_iter().filter(|words| !words.is_empty());
+        self.message = words.collect::<Vec<_>>().join(", ");
+        self.candidates.extend(other.candidates);
+        self.nominated = self.nominated.or(other.nominated);
+        self.takes_back |= other.takes_back;
+        self
+    }
+}
+
 /// A node that would do without some of its pods.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Victims {

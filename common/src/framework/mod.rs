@@ -21,7 +21,7 @@ pub use filter::{
     Admission, Attempt, Filter, NodeFilter, PostFilter, PostFiltered, PreFilter, Victims, on_ledger,
 };
 pub use histogram::histogram;
-pub use queue::{PreEnqueue, QueueSort, Queued};
+pub use queue::{PreEnqueue, QueueSort, Queued, Turn};
 pub use registry::{Registry, RegistryId, Weighted};
 pub use score::{NodeScore, Normalise, PreScore, Rescale, SCORE_MAX, Score, Scorer, score_ledger};
 pub use trace::{NodeTrace, Trace};

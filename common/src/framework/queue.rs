@@ -2,8 +2,6 @@
 
 use super::{Plugin, Rejection};
 use crate::model::Pod;
-use std::cmp::Ordering;
-use std::time::Duration;
 
 /// Keeps pods out of the queue.
 pub trait PreEnqueue: Plugin {
@@ -16,12 +14,15 @@ pub trait PreEnqueue: Plugin {
 pub struct Queued {
     /// Its priority.
     pub priority: i32,
-    /// When it came, since the program started.
-    pub since: Duration,
+    /// The how manieth it was to come.
+    pub arrival: u64,
 }
+
+/// When it is a pod's turn: the smaller goes first, and of equals the one that came first.
+pub type Turn = (i64, i64);
 
 /// Says whose turn it is. There is exactly one of these.
 pub trait QueueSort: Plugin {
-    /// `Less` when `one` goes before `other`.
-    fn compare(&self, one: &Queued, other: &Queued) -> Ordering;
+    /// When it is this pod's turn.
+    fn turn(&self, queued: &Queued) -> Turn;
 }

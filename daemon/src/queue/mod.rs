@@ -4,7 +4,7 @@
 //!  push ──▶ active ──pop──▶ (being decided) ──park──▶ parked ──wake──▶ backing off ──time──▶ active
 //! ```
 //!
-//! *Active* pods are tried next, highest priority first, then in order of arrival. A pod that found no place is
+//! *Active* pods are tried next, in the order of the QueueSort plugin: highest priority first, then in order of arrival. A pod that found no place is
 //! *parked* until something changes that could cure it; then it is *backing off* until its next try is due, so that
 //! a busy cluster does not make a hopeless pod spin.
 //!
@@ -16,10 +16,10 @@ mod tests;
 
 pub use backoff::Backoff;
 
-use common::framework::Cure;
+use common::framework::{Cure, QueueSort, Queued, Turn};
 use common::model::PodKey;
-use std::cmp::Reverse;
 use std::collections::{BTreeMap, BTreeSet};
+use std::sync::Arc;
 use std::time::Duration;
 
 /// A parked pod is tried again after this long even if nothing happened that we know could cure it. As upstream; it
@@ -31,17 +31,17 @@ const PARKED_MAX: Duration = Duration::from_secs(5 * 60);
 const OWNER_WAIT_MAX: Duration = Duration::from_secs(1);
 
 /// The waiting pods.
-#[derive(Debug, Default)]
 pub struct Queue {
     pods: BTreeMap<PodKey, Entry>,
-    active: BTreeSet<(Reverse<i32>, u64, PodKey)>,
+    active: BTreeSet<(Turn, u64, PodKey)>,
     arrivals: u64,
     backoff: Backoff,
+    sort: Arc<dyn QueueSort>,
 }
 
 #[derive(Debug)]
 struct Entry {
-    priority: i32,
+    turn: Turn,
     arrival: u64,
     attempts: u32,
     /// Whether it has been given a moment for its owner to become known.
@@ -60,21 +60,22 @@ enum Shelf {
 }
 
 impl Queue {
-    /// An empty queue with these delays.
-    pub fn new(backoff: Backoff) -> Self {
-        Self { backoff, ..Self::default() }
+    /// An empty queue with these delays, in the order that `sort` says.
+    pub fn new(backoff: Backoff, sort: Arc<dyn QueueSort>) -> Self {
+        Self { pods: BTreeMap::new(), active: BTreeSet::new(), arrivals: 0, backoff, sort }
     }
 
     /// Adds a pod, or tries a known one again because it changed.
     pub fn push(&mut self, pod: &PodKey, priority: i32, now: Duration) {
         if let Some(entry) = self.pods.get_mut(pod) {
-            self.active.remove(&(Reverse(entry.priority), entry.arrival, pod.clone()));
-            entry.priority = priority;
+            self.active.remove(&(entry.turn, entry.arrival, pod.clone()));
+            entry.turn = self.sort.turn(&Queued { priority, arrival: entry.arrival });
         } else {
             self.arrivals += 1;
+            let arrival = self.arrivals;
             let entry = Entry {
-                priority,
-                arrival: self.arrivals,
+                turn: self.sort.turn(&Queued { priority, arrival }),
+                arrival,
                 attempts: 0,
                 postponed: false,
                 due: now,
@@ -88,7 +89,7 @@ impl Queue {
     /// Forgets a pod, which was bound or is gone.
     pub fn remove(&mut self, pod: &PodKey) {
         if let Some(entry) = self.pods.remove(pod) {
-            self.active.remove(&(Reverse(entry.priority), entry.arrival, pod.clone()));
+            self.active.remove(&(entry.turn, entry.arrival, pod.clone()));
         }
     }
 
@@ -166,7 +167,7 @@ impl Queue {
         let Some(entry) = self.pods.get_mut(pod) else { return };
         if entry.due <= now {
             entry.shelf = Shelf::Active;
-            self.active.insert((Reverse(entry.priority), entry.arrival, pod.clone()));
+            self.active.insert((entry.turn, entry.arrival, pod.clone()));
         } else {
             entry.shelf = Shelf::BackingOff;
         }

@@ -1,8 +1,10 @@
 //! The order of pods, and what brings a parked one back.
 
-use super::Queue;
-use common::framework::Cure;
+use super::{Backoff, Queue};
+use common::framework::{Cure, Plugin, QueueSort, Queued, Turn};
 use common::model::PodKey;
+use common::plugins::priority_sort::PrioritySort;
+use std::sync::Arc;
 use std::time::Duration;
 
 fn key(name: &str) -> PodKey {
@@ -17,9 +19,34 @@ fn names(queue: &mut Queue, now: Duration) -> Vec<String> {
     std::iter::from_fn(|| queue.pop(now)).map(|pod| pod.name.to_string()).collect()
 }
 
+fn empty() -> Queue {
+    Queue::new(Backoff::default(), Arc::new(PrioritySort))
+}
+
+/// Another order than the usual one, by a plugin that somebody brings along.
+#[test]
+fn the_order_is_a_plugins_to_say() {
+    struct LastFirst;
+    impl Plugin for LastFirst {
+        fn name(&self) -> &'static str {
+            "LastFirst"
+        }
+    }
+    impl QueueSort for LastFirst {
+        fn turn(&self, queued: &Queued) -> Turn {
+            (-i64::try_from(queued.arrival).unwrap(), 0)
+        }
+    }
+    let mut queue = Queue::new(Backoff::default(), Arc::new(LastFirst));
+    let (one, other) = (key("one"), key("other"));
+    queue.push(&one, 1000, Duration::ZERO);
+    queue.push(&other, 0, Duration::ZERO);
+    assert_eq!([queue.pop(Duration::ZERO), queue.pop(Duration::ZERO)], [Some(other), Some(one)]);
+}
+
 #[test]
 fn higher_priority_goes_first_then_who_came_first() {
-    let mut queue = Queue::default();
+    let mut queue = empty();
     for (name, priority) in [("a", 0), ("b", 10), ("c", 0), ("d", 10)] {
         queue.push(&key(name), priority, at(0));
     }
@@ -28,7 +55,7 @@ fn higher_priority_goes_first_then_who_came_first() {
 
 #[test]
 fn a_parked_pod_waits_for_its_cure_and_for_its_backoff() {
-    let mut queue = Queue::default();
+    let mut queue = empty();
     queue.push(&key("a"), 0, at(0));
     queue.pop(at(0)).unwrap();
     queue.park(&key("a"), [Cure::Room].into(), at(0));
@@ -40,7 +67,7 @@ fn a_parked_pod_waits_for_its_cure_and_for_its_backoff() {
 
 #[test]
 fn a_pod_that_was_just_tried_backs_off() {
-    let mut queue = Queue::default();
+    let mut queue = empty();
     queue.push(&key("a"), 0, at(0));
     queue.pop(at(0)).unwrap();
     queue.park(&key("a"), [Cure::Room].into(), at(0));
@@ -52,7 +79,7 @@ fn a_pod_that_was_just_tried_backs_off() {
 
 #[test]
 fn a_parked_pod_is_tried_again_after_five_minutes_whatever_happens() {
-    let mut queue = Queue::default();
+    let mut queue = empty();
     queue.push(&key("a"), 0, at(0));
     queue.pop(at(0)).unwrap();
     queue.park(&key("a"), [].into(), at(0));
@@ -63,7 +90,7 @@ fn a_parked_pod_is_tried_again_after_five_minutes_whatever_happens() {
 
 #[test]
 fn a_removed_pod_is_gone_from_every_shelf() {
-    let mut queue = Queue::default();
+    let mut queue = empty();
     for name in ["a", "b", "c"] {
         queue.push(&key(name), 0, at(0));
     }
@@ -79,7 +106,7 @@ fn a_removed_pod_is_gone_from_every_shelf() {
 
 #[test]
 fn a_changed_priority_counts_at_once_and_leaves_no_double() {
-    let mut queue = Queue::default();
+    let mut queue = empty();
     queue.push(&key("a"), 0, at(0));
     queue.push(&key("b"), 5, at(0));
     queue.push(&key("a"), 9, at(0));
@@ -88,7 +115,7 @@ fn a_changed_priority_counts_at_once_and_leaves_no_double() {
 
 #[test]
 fn a_pod_waits_a_moment_for_its_owner_and_only_once() {
-    let mut queue = Queue::default();
+    let mut queue = empty();
     queue.push(&key("a"), 0, at(0));
     queue.pop(at(0)).unwrap();
     assert!(queue.postpone(&key("a"), at(0)));

@@ -18,8 +18,10 @@ use common::cycle::{self, Decision, Refusal};
 use common::framework::{Cure, Registry, Reserved};
 use common::model::ids::Text;
 use common::model::{Pod, PodKey};
+use common::plugins::priority_sort::PrioritySort;
 use jiff::Timestamp;
 use std::collections::{BTreeMap, BTreeSet};
+use std::sync::Arc;
 use std::time::Duration;
 
 /// Decisions in one call of [`Scheduler::handle`]. Between two calls news from the cluster gets in.
@@ -54,10 +56,12 @@ pub struct Scheduler {
 impl Scheduler {
     /// A scheduler for the pods that name one of `profiles`.
     pub fn new(profiles: BTreeMap<Text, Registry>, backoff: Backoff) -> Self {
+        // All profiles share one queue, and the configuration sees to it that they agree on its order.
+        let sort = profiles.values().find_map(|registry| registry.queue_sort.clone());
         Self {
             profiles,
             cluster: Cluster::default(),
-            queue: Queue::new(backoff),
+            queue: Queue::new(backoff, sort.unwrap_or_else(|| Arc::new(PrioritySort))),
             is_stopped: false,
             next_expiry: None,
         }

@@ -5,8 +5,7 @@ mod tests;
 
 use super::kit::Kit;
 use crate::config::PluginArgs;
-use crate::framework::{Plugin, QueueSort, Queued};
-use std::cmp::Ordering;
+use crate::framework::{Plugin, QueueSort, Queued, Turn};
 use std::sync::Arc;
 
 /// The plugin.
@@ -24,7 +23,7 @@ impl Plugin for PrioritySort {
 }
 
 impl QueueSort for PrioritySort {
-    fn compare(&self, one: &Queued, other: &Queued) -> Ordering {
-        other.priority.cmp(&one.priority).then(one.since.cmp(&other.since))
+    fn turn(&self, queued: &Queued) -> Turn {
+        (-i64::from(queued.priority), i64::try_from(queued.arrival).unwrap_or(i64::MAX))
     }
 }

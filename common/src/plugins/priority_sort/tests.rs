@@ -3,11 +3,10 @@
 use super::PrioritySort;
 use crate::framework::{QueueSort, Queued};
 use std::cmp::Ordering;
-use std::time::Duration;
 
 #[test]
 fn priority_goes_before_time() {
-    let queued = |(priority, seconds)| Queued { priority, since: Duration::from_secs(seconds) };
+    let turn = |(priority, arrival)| PrioritySort.turn(&Queued { priority, arrival });
     let table = [
         ((1, 5), (0, 1), Ordering::Less),
         ((0, 1), (1, 5), Ordering::Greater),
@@ -18,6 +17,6 @@ fn priority_goes_before_time() {
         ((i32::MAX, 1), (i32::MIN, 1), Ordering::Less),
     ];
     for (one, other, expected) in table {
-        assert_eq!(PrioritySort.compare(&queued(one), &queued(other)), expected, "{one:?} {other:?}");
+        assert_eq!(turn(one).cmp(&turn(other)), expected, "{one:?} {other:?}");
     }
 }
