@@ -29,7 +29,8 @@ pub(crate) struct World {
     pub(crate) is_partial: bool,
 }
 
-/// Reads pods, nodes, workloads and everything else that decisions read. Pods first: a pod that leaves meanwhile is still there, and its room not yet free.
+/// Reads pods, nodes, workloads and everything else that decisions read. Pods first: a pod that leaves meanwhile is
+/// still there, and its room not yet free.
 pub(crate) async fn read(session: &Session) -> Result<World, Failure> {
     let mut cluster = Cluster::default();
     let pods = list(session, "/api/v1/pods", LIVE_PODS, api::pod::pod).await;
@@ -43,9 +44,10 @@ pub(crate) async fn read(session: &Session) -> Result<World, Failure> {
     let workloads = try_join_all(OwnerKind::ALL.map(|kind| workloads(session, kind)));
     let others = try_join_all(OtherKind::ALL.map(|kind| others(session, kind)));
     let (workloads, others) = futures::future::try_join(workloads, others).await?;
-    for event in workloads.into_iter().chain(others) {
+    let events: Vec<Event> = workloads.into_iter().chain(others).collect();
+    warn(&events);
+    for event in events {
         is_partial |= matches!(event, Event::Unreadable(_));
-        warn(&event);
         cluster.apply(event);
     }
     Ok(World { cluster, now: now.unwrap_or_else(local_time), is_partial })
@@ -81,16 +83,20 @@ async fn others(session: &Session, kind: OtherKind) -> Result<Event, Failure> {
 }
 
 /// Says what the answer lacks because something could not be read.
-fn warn(event: &Event) {
-    match event {
-        Event::Unreadable(kind) => {
-            let what = kind.plural();
-            printer::warn(&format!("cannot list {what}, so pods that belong to them count as strangers"));
+fn warn(events: &[Event]) {
+    let mut missing = Vec::new();
+    for event in events {
+        match event {
+            Event::Unreadable(kind) => {
+                let what = kind.plural();
+                printer::warn(&format!("cannot list {what}, so pods that belong to them count as strangers"));
+            }
+            Event::OthersUnreadable(kind) => missing.push(kind.plural()),
+            _ => {}
         }
-        Event::OthersUnreadable(kind) => {
-            printer::warn(&format!("cannot list {}, so it looks as if there were none", kind.plural()));
-        }
-        _ => {}
+    }
+    if !missing.is_empty() {
+        printer::warn(&format!("cannot list {}, so it looks as if there were none", missing.join(", ")));
     }
 }
 

@@ -15,6 +15,9 @@ const LEN_MIN: usize = 128;
 /// More are kept as long as all of them have at most this many values, one for each node.
 const VALUES_MAX: usize = 8 << 20;
 
+/// However few nodes there are: somebody's pods may all differ.
+const LEN_MAX: usize = 2048;
+
 /// Things that were worked out, each under a key of its own type.
 #[derive(Default)]
 pub(super) struct Memo {
@@ -66,7 +69,7 @@ impl Memo {
             }
         }
         let entry = Entry { key: Box::new(key), value: Arc::clone(&value) as _, seen: version, used: 0 };
-        let len_max = LEN_MIN.max(VALUES_MAX / places.max(1));
+        let len_max = (VALUES_MAX / places.max(1)).clamp(LEN_MIN, LEN_MAX);
         self.kept.borrow_mut().put(at, entry, len_max);
         value
     }
@@ -125,7 +128,7 @@ impl std::fmt::Debug for Memo {
 
 #[cfg(test)]
 mod tests {
-    use super::{LEN_MIN, Memo};
+    use super::{LEN_MAX, LEN_MIN, Memo};
 
     fn keep(memo: &Memo, key: &'static str, version: u64) -> Vec<u64> {
         let log = memo.get(key, version, usize::MAX, |log: &mut Vec<u64>, seen| log.push(seen));
@@ -155,6 +158,15 @@ mod tests {
         memo.get(1_u8, 1, 1, |value: &mut u64, _| *value = 8);
         assert_eq!(*memo.get(1_u16, 1, 1, |value: &mut u64, _| *value = 16), 16);
         assert_eq!(*memo.get(1_u8, 1, 1, |value: &mut u64, _| *value = 9), 8);
+    }
+
+    #[test]
+    fn there_is_an_end_however_few_nodes_there_are() {
+        let memo = Memo::default();
+        for key in 0..2 * LEN_MAX {
+            memo.get(key, 1, 1, |count: &mut u64, _| *count += 1);
+        }
+        assert_eq!(memo.kept.borrow().len, LEN_MAX);
     }
 
     #[test]
