@@ -15,6 +15,10 @@ use std::sync::OnceLock;
 use std::time::Duration;
 use town::{NOW, PODS_PER_NODE, Stream, bound, cpu_time, empty, is_wanted, node, pod, uid};
 
+/// As in the daemon.
+#[global_allocator]
+static ALLOCATOR: mimalloc::MiMalloc = mimalloc::MiMalloc;
+
 const SMALL: usize = 5_000;
 const LARGE: usize = 100_000;
 const SHAPES: usize = 64;

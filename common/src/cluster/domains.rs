@@ -10,11 +10,15 @@ use std::sync::Arc;
 /// So many more numbers than places are kept before values that no node has any more are cleared out.
 const SPARE: usize = 1024;
 
+/// No number of a value.
+const NONE: u32 = u32::MAX;
+
 /// The values that nodes have for one label, each as a small number.
 #[derive(Debug, Default)]
 pub struct Domains {
     numbers: BTreeMap<Text, u32>,
-    of: Vec<Option<u32>>,
+    /// [`NONE`] where the label is missing.
+    of: Vec<u32>,
     edition: Edition,
 }
 
@@ -25,7 +29,7 @@ pub struct Edition(Arc<u8>);
 impl Domains {
     /// The number of the value that `node` has for the label; `None` if it lacks the label.
     pub fn of(&self, node: NodeId) -> Option<u32> {
-        self.of.get(node.index()).copied().flatten()
+        self.of.get(node.index()).copied().filter(|number| *number != NONE)
     }
 
     /// The number of `value`, if some node has or had it.
@@ -58,7 +62,7 @@ impl Domains {
             }
         });
         if let Some(place) = self.of.get_mut(node.index()) {
-            *place = number;
+            *place = number.unwrap_or(NONE);
         }
     }
 }
@@ -73,7 +77,7 @@ impl Snapshot<'_> {
             if is_bloated {
                 *domains = Domains::default();
             }
-            domains.of.resize(self.places(), None);
+            domains.of.resize(self.places(), NONE);
             for id in changed {
                 domains.set(id, self.believed(id).and_then(|ledger| ledger.node.labels.get(key)));
             }

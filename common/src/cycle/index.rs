@@ -9,6 +9,7 @@ use super::round::{Round, fits};
 use crate::cluster::{BLOCK, NodeId, Snapshot};
 use crate::framework::{Registry, RegistryId, Scope, Scorer};
 use crate::model::pod::PodSpec;
+use smallvec::{SmallVec, smallvec};
 use std::hash::{Hash, Hasher};
 use std::sync::Arc;
 
@@ -134,15 +135,37 @@ impl Ranks {
         for id in changed {
             let block = id.index() / BLOCK;
             if dirty.is_some_and(|before| before != block) {
-                dirty.into_iter().for_each(|block| self.rank(world, block));
+                dirty.take().into_iter().for_each(|block| self.rank(world, block));
             }
-            dirty = Some(block);
+            let was_best = self.is_best(id, block);
             match judge(id) {
                 Ok(said) => self.set(id, said, blocks),
                 Err(why) => self.failure = Some(why),
             }
+            // Whoever was not the best and is not now changes nothing for the others of its block.
+            if was_best || !self.challenge(world, id, block) {
+                dirty = Some(block);
+            }
         }
         dirty.into_iter().for_each(|block| self.rank(world, block));
+    }
+
+    /// Whether the node is the best of its group in its block.
+    fn is_best(&self, id: NodeId, block: usize) -> bool {
+        let group = self.group.get(id.index()).and_then(|group| self.groups.get(usize::from(*group)));
+        let best = group.and_then(|group| group.best.get(block).copied().flatten());
+        best.is_some_and(|best| best.id == id)
+    }
+
+    /// Lets a node that was not the best become it. Whether that settles the matter.
+    fn challenge(&mut self, world: &Snapshot<'_>, id: NodeId, block: usize) -> bool {
+        let score = self.scores[id.index()];
+        if score == REJECTED {
+            return true;
+        }
+        let Some(group) = self.groups.get_mut(usize::from(self.group[id.index()])) else { return false };
+        group.best[block] = better(group.best[block], Choice { score, order: world.order(id), id });
+        true
     }
 
     fn set(&mut self, id: NodeId, said: Option<(i64, Vec<i64>)>, blocks: usize) {
@@ -174,11 +197,20 @@ impl Ranks {
 
     /// Finds the best of a block again.
     fn rank(&mut self, world: &Snapshot<'_>, block: usize) {
-        let mut best: Vec<Option<Choice>> = vec![None; self.groups.len()];
+        let mut best: SmallVec<[Option<(i64, NodeId)>; 8]> = smallvec![None; self.groups.len()];
         for (id, score, group) in self.block(block) {
-            best[group] = better(best[group], Choice { score, order: world.order(id), id });
+            // Node order is asked for only where it decides.
+            let is_better = |(highest, best): (i64, NodeId)| {
+                score > highest || (score == highest && world.order(id) < world.order(best))
+            };
+            if best[group].is_none_or(is_better) {
+                best[group] = Some((score, id));
+            }
         }
-        self.groups.iter_mut().zip(best).for_each(|(group, best)| group.best[block] = best);
+        let choice = |(score, id)| Choice { score, order: world.order(id), id };
+        for (group, best) in self.groups.iter_mut().zip(best) {
+            group.best[block] = best.map(choice);
+        }
     }
 
     /// Which groups feasible nodes belong to.

@@ -3,6 +3,7 @@
 use crate::cluster::{Asker, Ledger, NodeId, Snapshot};
 use crate::framework::{Filter, NodeFilter, Registry, Rejections, Verdict};
 use crate::model::Pod;
+use smallvec::smallvec;
 use std::sync::Arc;
 
 /// The filters that have something to say about a pod.
@@ -110,6 +111,7 @@ fn one(filter: &Ready<'_>, id: NodeId) -> Result<Rejections, String> {
     match (filter.ask)(id) {
         Verdict::Fits => Ok(Rejections::new()),
         Verdict::Rejects(rejections) => Ok(rejections),
+        Verdict::Says(phrase) => Ok(smallvec![phrase.into()]),
         Verdict::Fails(why) => Err(failed(filter, &why)),
     }
 }
@@ -118,7 +120,7 @@ fn one(filter: &Ready<'_>, id: NodeId) -> Result<Rejections, String> {
 pub(super) fn fits(filter: &Ready<'_>, id: NodeId) -> Result<bool, String> {
     match (filter.ask)(id) {
         Verdict::Fits => Ok(true),
-        Verdict::Rejects(_) => Ok(false),
+        Verdict::Rejects(_) | Verdict::Says(_) => Ok(false),
         Verdict::Fails(why) => Err(failed(filter, &why)),
     }
 }

@@ -25,7 +25,7 @@ pub use queue::{PreEnqueue, QueueSort, Queued, Turn};
 pub use registry::{Registry, RegistryId, Weighted};
 pub use score::{NodeScore, Normalise, PreScore, Rescale, SCORE_MAX, Score, Scorer, score_ledger};
 pub use trace::{NodeTrace, Trace};
-pub use verdict::{Cure, Keeper, Numbers, Reason, Rejection, Rejections, Verdict};
+pub use verdict::{Cure, Keeper, Numbers, Phrase, Reason, Rejection, Rejections, Verdict};
 
 /// What every plugin has.
 pub trait Plugin: Send + Sync {

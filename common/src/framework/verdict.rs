@@ -15,8 +15,24 @@ pub enum Verdict {
     Fits,
     /// It could not, for these reasons; never empty.
     Rejects(Rejections),
+    /// It could not, for a reason that is always told in the same words. Said of very many nodes, most of which nobody
+    /// asks why, it costs next to nothing.
+    Says(Phrase),
     /// It cannot be said: something is wrong, and the pod is not placed.
     Fails(Box<str>),
+}
+
+/// A refusal in set words.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Phrase {
+    /// The plugin that says so.
+    pub plugin: &'static str,
+    /// In these words.
+    pub words: &'static str,
+    /// Whether preempting pods could never help.
+    pub unresolvable: bool,
+    /// What could.
+    pub cure: Cure,
 }
 
 /// Reasons why a pod cannot run on a node. Mostly there is one, for each of many nodes.
@@ -128,6 +144,13 @@ impl Verdict {
     /// A refusal for one reason.
     pub fn rejects(plugin: &'static str, reason: Reason) -> Self {
         Self::Rejects(smallvec![Rejection::new(plugin, reason)])
+    }
+}
+
+impl From<Phrase> for Rejection {
+    fn from(phrase: Phrase) -> Self {
+        let Phrase { plugin, words, unresolvable, cure } = phrase;
+        Self { plugin, reason: Reason::Said { words: words.into(), unresolvable, cure }, cure }
     }
 }
 

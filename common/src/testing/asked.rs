@@ -14,6 +14,7 @@ pub(crate) fn all_rejections(plugin: &dyn Filter, world: World, pod: &PodBuilder
     };
     let rejections = |id: NodeId| match ask(id) {
         Verdict::Fits => Vec::new(),
+        Verdict::Says(phrase) => vec![phrase.into()],
         Verdict::Rejects(rejections) => {
             assert!(!rejections.is_empty(), "a refusal has a reason");
             assert!(rejections.iter().all(|rejection| rejection.plugin == plugin.name()));

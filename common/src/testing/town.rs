@@ -72,6 +72,7 @@ pub(crate) fn verdicts(
     let said = |ledger: &Ledger| match ask(ledger.id) {
         Verdict::Fits => None,
         Verdict::Rejects(all) => Some((all[0].reason.to_string(), all[0].reason.is_unresolvable())),
+        Verdict::Says(phrase) => Some((phrase.words.to_owned(), phrase.unresolvable)),
         Verdict::Fails(why) => panic!("{why}"),
     };
     Some(world.nodes().map(said).collect())

@@ -4,7 +4,7 @@ use super::InterPodAffinity;
 use super::existing::{Opinions, Voice};
 use super::term::{Meant, Near};
 use crate::cluster::{Counts, NodeId, Snapshot};
-use crate::framework::{Cure, NodeFilter, Plugin, Reason, Verdict};
+use crate::framework::{Cure, NodeFilter, Phrase, Plugin, Verdict};
 use crate::model::Pod;
 use crate::model::affinity::PodTerm;
 
@@ -58,7 +58,12 @@ impl Rules {
     fn judge(&self, plugin: &InterPodAffinity, id: NodeId) -> Verdict {
         if !self.is_near(id) {
             let words = "node(s) didn't match pod affinity rules";
-            return Verdict::rejects(plugin.name(), Reason::said_for_good(words, Cure::Pods));
+            return Verdict::Says(Phrase {
+                plugin: plugin.name(),
+                words,
+                unresolvable: true,
+                cure: Cure::Pods,
+            });
         }
         let meets = |counts: &Counts| counts.domain(id).is_some_and(|domain| counts.at(domain) > 0);
         let words = if self.apart.iter().any(meets) {
@@ -68,7 +73,7 @@ impl Rules {
         } else {
             return Verdict::Fits;
         };
-        Verdict::rejects(plugin.name(), Reason::said(words, Cure::Pods))
+        Verdict::Says(Phrase { plugin: plugin.name(), words, unresolvable: false, cure: Cure::Pods })
     }
 
     /// A node must have all the labels, also for the first pod of its kind.

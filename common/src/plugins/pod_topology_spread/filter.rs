@@ -4,7 +4,7 @@ use super::constraint::Constraint;
 use super::question::Spread;
 use super::{PodTopologySpread, keys};
 use crate::cluster::{Counts, NodeId, Snapshot};
-use crate::framework::{Cure, NodeFilter, Plugin, Reason, Verdict};
+use crate::framework::{Cure, NodeFilter, Phrase, Plugin, Verdict};
 use crate::model::Pod;
 use crate::model::selector::selects;
 
@@ -43,11 +43,21 @@ fn judge(plugin: &PodTopologySpread, rules: &[Rule], id: NodeId) -> Verdict {
     for rule in rules {
         let Some(domain) = rule.counts.domain(id) else {
             let words = "node(s) didn't match pod topology spread constraints (missing required label)";
-            return Verdict::rejects(plugin.name(), Reason::said_for_good(words, Cure::Node));
+            return Verdict::Says(Phrase {
+                plugin: plugin.name(),
+                words,
+                unresolvable: true,
+                cure: Cure::Node,
+            });
         };
         if rule.counts.at(domain) > rule.most {
             let words = "node(s) didn't match pod topology spread constraints";
-            return Verdict::rejects(plugin.name(), Reason::said(words, Cure::Pods));
+            return Verdict::Says(Phrase {
+                plugin: plugin.name(),
+                words,
+                unresolvable: false,
+                cure: Cure::Pods,
+            });
         }
     }
     Verdict::Fits

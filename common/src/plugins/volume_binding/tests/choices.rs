@@ -45,7 +45,7 @@ fn homes(cluster: &mut Cluster, pod: &Pod) -> Vec<String> {
             assert_eq!(found[0].reason.to_string(), NONE);
             false
         }
-        Verdict::Fails(why) => panic!("{why}"),
+        other => panic!("{other:?}"),
     };
     snapshot.nodes().filter(|ledger| fits(ledger.id)).map(|ledger| ledger.node.name.to_string()).collect()
 }
