@@ -69,11 +69,11 @@ pub(super) struct Local<'c> {
 
 impl Local<'_> {
     fn plain(&self, id: NodeId) -> i64 {
-        self.plain.iter().map(|(scorer, weight)| (scorer.score)(id) * weight).sum()
+        self.plain.iter().map(|(scorer, weight)| scorer.score.of(id) * weight).sum()
     }
 
     pub(super) fn raw(&self, id: NodeId) -> Vec<i64> {
-        self.shared.iter().map(|(scorer, _)| (scorer.score)(id)).collect()
+        self.shared.iter().map(|(scorer, _)| scorer.score.of(id)).collect()
     }
 
     /// The raw scores with the plain ones.

@@ -196,7 +196,7 @@ fn wide(
     let mut totals = local(sorted, ranks, feasible, known);
     for entry in &sorted.wide_scores {
         if let Some(scorer) = prepare(entry, round, feasible)? {
-            let mut scores: Vec<i64> = feasible.iter().map(|id| (scorer.score)(*id)).collect();
+            let mut scores: Vec<i64> = scorer.score.all(feasible);
             scorer.normalise.apply(feasible, &mut scores);
             totals.iter_mut().zip(scores).for_each(|(total, score)| *total += score * entry.weight);
         }

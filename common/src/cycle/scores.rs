@@ -42,7 +42,7 @@ pub fn scores(
 
 /// The scores of `nodes`, raw and normalised.
 pub(super) fn ask(scorer: &Scorer<'_>, nodes: &[NodeId]) -> (Vec<i64>, Vec<i64>) {
-    let raw: Vec<i64> = nodes.iter().map(|id| (scorer.score)(*id)).collect();
+    let raw: Vec<i64> = scorer.score.all(nodes);
     let mut normalised = raw.clone();
     scorer.normalise.apply(nodes, &mut normalised);
     (raw, normalised)

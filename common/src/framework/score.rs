@@ -6,8 +6,14 @@ use crate::cluster::{Asker, Ledger, NodeId, Snapshot};
 /// The score of the best node, after normalising.
 pub const SCORE_MAX: i64 = 100;
 
-/// How well a node would suit the pod.
-pub type NodeScore<'c> = Box<dyn Fn(NodeId) -> i64 + 'c>;
+/// How well nodes would suit the pod.
+pub enum NodeScore<'c> {
+    /// Asked node by node.
+    Each(Box<dyn Fn(NodeId) -> i64 + 'c>),
+    /// Worked out at once for all the feasible nodes, in their order. Not for a plugin whose scope is
+    /// [`Scope::Node`], which does not know them.
+    All(Vec<i64>),
+}
 
 /// Changes the scores of these nodes in place.
 pub type Rescale<'c> = Box<dyn Fn(&[NodeId], &mut [i64]) + 'c>;
@@ -69,7 +75,26 @@ pub fn score_ledger<'c>(
     normalise: Normalise<'c>,
     score: impl Fn(&Ledger) -> i64 + 'c,
 ) -> Scorer<'c> {
-    Scorer { score: Box::new(move |id| world.ledger(id).map_or(0, &score)), normalise }
+    let each = move |id| world.ledger(id).map_or(0, &score);
+    Scorer { score: NodeScore::Each(Box::new(each)), normalise }
+}
+
+impl NodeScore<'_> {
+    /// The score of one node, where nodes are asked one by one.
+    pub fn of(&self, node: NodeId) -> i64 {
+        match self {
+            Self::Each(score) => score(node),
+            Self::All(_) => 0,
+        }
+    }
+
+    /// The scores of the feasible nodes.
+    pub fn all(&self, feasible: &[NodeId]) -> Vec<i64> {
+        match self {
+            Self::Each(score) => feasible.iter().map(|id| score(*id)).collect(),
+            Self::All(scores) => scores.clone(),
+        }
+    }
 }
 
 impl Normalise<'_> {

@@ -59,7 +59,7 @@ pub(crate) fn raw_and_scores(
     let asker = snapshot.asker(&pod);
     let nodes: Vec<NodeId> = snapshot.nodes().map(|ledger| ledger.id).collect();
     let scorer = plugin.prepare(&asker, &snapshot, &nodes).unwrap()?;
-    let raw: Vec<i64> = nodes.iter().map(|id| (scorer.score)(*id)).collect();
+    let raw: Vec<i64> = scorer.score.all(&nodes);
     let mut scores = raw.clone();
     scorer.normalise.apply(&nodes, &mut scores);
     Some((raw, scores))

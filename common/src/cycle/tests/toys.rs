@@ -2,8 +2,8 @@
 
 use crate::cluster::{Asker, Ledger, NodeId, Snapshot};
 use crate::framework::{
-    Admission, Cure, Filter, NodeFilter, Normalise, Plugin, PreFilter, Reason, Rejection, Reserve, Reserved,
-    Score, Scorer, Verdict, on_ledger,
+    Admission, Cure, Filter, NodeFilter, NodeScore, Normalise, Plugin, PreFilter, Reason, Rejection, Reserve,
+    Reserved, Score, Scorer, Verdict, on_ledger,
 };
 use std::collections::BTreeSet;
 use std::sync::Arc;
@@ -79,7 +79,7 @@ impl Score for Crowd {
         let pods = |id: NodeId| world.ledger(id).map_or(0, |ledger| ledger.pods.len());
         let most = feasible.iter().map(|id| pods(*id)).max().unwrap_or(0);
         let score = move |id| i64::try_from(100 * pods(id) / most.max(1)).unwrap();
-        Ok(Some(Scorer { score: Box::new(score), normalise: Normalise::ByHighest }))
+        Ok(Some(Scorer { score: NodeScore::Each(Box::new(score)), normalise: Normalise::ByHighest }))
     }
 }
 

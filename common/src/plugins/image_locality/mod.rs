@@ -8,7 +8,7 @@ mod tests;
 use super::kit::Kit;
 use crate::cluster::{Asker, Ledger, NodeId, PerNode, Snapshot};
 use crate::config::PluginArgs;
-use crate::framework::{Normalise, Plugin, Scope, Score, Scorer, score_ledger};
+use crate::framework::{NodeScore, Normalise, Plugin, Scope, Score, Scorer, score_ledger};
 use crate::model::Node;
 use crate::model::ids::Text;
 use score::Images;
@@ -64,7 +64,7 @@ impl Score for ImageLocality {
             let present = column.get(id).map_or(&[][..], |present| present);
             images.score(present.iter().map(|image| usize::from(*image)))
         };
-        Ok(Some(Scorer { score: Box::new(score), normalise: Normalise::Already }))
+        Ok(Some(Scorer { score: NodeScore::Each(Box::new(score)), normalise: Normalise::Already }))
     }
 }
 

@@ -4,7 +4,7 @@ use super::existing::{Opinions, Voice};
 use super::term::{Meant, Near};
 use crate::cluster::{Domains, NodeId, Snapshot};
 use crate::config::InterPodAffinityArgs;
-use crate::framework::{Normalise, Scorer};
+use crate::framework::{NodeScore, Normalise, Scorer};
 use crate::model::Pod;
 use crate::model::affinity::PodTerm;
 use crate::model::ids::Text;
@@ -58,7 +58,7 @@ pub(super) fn prepare<'c>(
         return None;
     }
     let score = move |id: NodeId| all.iter().map(|likes| likes.score(id)).sum();
-    Some(Scorer { score: Box::new(score), normalise: Normalise::With(Box::new(normalise)) })
+    Some(Scorer { score: NodeScore::Each(Box::new(score)), normalise: Normalise::With(Box::new(normalise)) })
 }
 
 fn others(pod: &Pod, world: &Snapshot<'_>, args: &InterPodAffinityArgs) -> Option<Opinions> {

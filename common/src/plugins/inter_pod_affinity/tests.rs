@@ -66,7 +66,7 @@ fn compare(plugin: &InterPodAffinity, pod: &Pod, world: &Snapshot<'_>, tape: &mu
     let feasible: Vec<&Ledger> = world.nodes().filter(|_| !tape.one_in(4)).collect();
     let ids: Vec<NodeId> = feasible.iter().map(|ledger| ledger.id).collect();
     let scorer = Score::prepare(plugin, &asker, world, &ids).unwrap();
-    let found = scorer.map(|scorer| ids.iter().map(|id| (scorer.score)(*id)).collect());
+    let found = scorer.map(|scorer| scorer.score.all(&ids));
     assert_eq!(found, naive::scores(pod, world, &feasible, &plugin.args));
     let Some(ledger) = Town::supposed(world, tape, |pod, tape| minding(pod, tape, 2)) else { return };
     let supposed = world.suppose(ledger);

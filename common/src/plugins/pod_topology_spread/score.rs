@@ -4,7 +4,7 @@ use super::constraint::{Constraint, HOSTNAME};
 use super::keys;
 use super::question::{Kin, Spread};
 use crate::cluster::{Column, Counts, Domains, NodeId, Snapshot};
-use crate::framework::{Normalise, SCORE_MAX, Scorer};
+use crate::framework::{NodeScore, Normalise, SCORE_MAX, Scorer};
 use crate::model::Pod;
 use std::sync::Arc;
 
@@ -59,9 +59,8 @@ pub(super) fn prepare<'c>(
     };
     let mut rules = Rules { rules: constraints.iter().map(rule).collect(), requires_all };
     rules.weigh(feasible);
-    let scores = rules.scores(feasible, world.places());
     Some(Scorer {
-        score: Box::new(move |id| scores.get(id.index()).copied().unwrap_or_default()),
+        score: NodeScore::All(rules.scores(feasible)),
         normalise: Normalise::With(Box::new(move |nodes, scores| rules.normalise(nodes, scores))),
     })
 }
@@ -82,19 +81,17 @@ impl Rules {
         self.requires_all && self.rules.iter().any(|rule| rule.domain(id).is_none())
     }
 
-    /// The scores of the feasible nodes, by their places. Rule by rule over all nodes: each is simple by itself.
-    fn scores(&self, feasible: &[NodeId], places: usize) -> Vec<i64> {
+    /// The scores of the feasible nodes. Rule by rule over all of them: each is simple by itself.
+    fn scores(&self, feasible: &[NodeId]) -> Vec<i64> {
         let mut sums = vec![0.0; feasible.len()];
         for rule in &self.rules {
             rule.add(feasible, &mut sums);
         }
-        let mut scores = vec![0; places];
-        for (id, sum) in feasible.iter().zip(sums) {
-            if let Some(score) = scores.get_mut(id.index()).filter(|_| !self.ignores(*id)) {
-                *score = rounded(sum);
-            }
+        if !self.requires_all {
+            return sums.into_iter().map(rounded).collect();
         }
-        scores
+        let score = |(id, sum): (&NodeId, f64)| if self.ignores(*id) { 0 } else { rounded(sum) };
+        feasible.iter().zip(sums).map(score).collect()
     }
 
     fn normalise(&self, nodes: &[NodeId], scores: &mut [i64]) {

@@ -78,7 +78,7 @@ fn compare(plugin: &PodTopologySpread, pod: &Pod, world: &Snapshot<'_>, tape: &m
     let ids: Vec<NodeId> = feasible.iter().map(|ledger| ledger.id).collect();
     let scorer = Score::prepare(plugin, &asker, world, &ids).unwrap();
     let found = scorer.map(|scorer| {
-        let raw: Vec<i64> = ids.iter().map(|id| (scorer.score)(*id)).collect();
+        let raw: Vec<i64> = scorer.score.all(&ids);
         let mut scores = raw.clone();
         scorer.normalise.apply(&ids, &mut scores);
         (raw, scores)

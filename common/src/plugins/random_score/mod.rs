@@ -17,7 +17,7 @@ mod tests;
 use super::kit::Kit;
 use crate::cluster::{Asker, Ledger, NodeId, PerNode, Snapshot};
 use crate::config::PluginArgs;
-use crate::framework::{Normalise, Plugin, SCORE_MAX, Score, Scorer};
+use crate::framework::{NodeScore, Normalise, Plugin, SCORE_MAX, Score, Scorer};
 use std::sync::Arc;
 
 /// The plugin.
@@ -47,7 +47,7 @@ impl Score for RandomScore {
         let pod = mixed(self.seed.cast_unsigned() ^ hashed(&asker.pod.uid.to_string()));
         let names = world.column(&NameHash);
         let score = move |id| score(pod, names.get(id).copied().unwrap_or_default());
-        Ok(Some(Scorer { score: Box::new(score), normalise: Normalise::Already }))
+        Ok(Some(Scorer { score: NodeScore::Each(Box::new(score)), normalise: Normalise::Already }))
     }
 }
 

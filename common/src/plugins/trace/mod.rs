@@ -27,7 +27,7 @@ mod told;
 
 use super::kit::Kit;
 use crate::cluster::{Asker, Ledger, NodeId, Snapshot};
-use crate::framework::{Normalise, Plugin, Score, Scorer};
+use crate::framework::{NodeScore, Normalise, Plugin, Score, Scorer};
 use crate::model::{NodeName, PodKey};
 use std::sync::Arc;
 
@@ -96,6 +96,9 @@ impl Score for Trace {
             0
         };
         let normalise = move |_: &[NodeId], _: &mut [i64]| self.pod("NormalizeScore", asker);
-        Ok(Some(Scorer { score: Box::new(score), normalise: Normalise::With(Box::new(normalise)) }))
+        Ok(Some(Scorer {
+            score: NodeScore::Each(Box::new(score)),
+            normalise: Normalise::With(Box::new(normalise)),
+        }))
     }
 }

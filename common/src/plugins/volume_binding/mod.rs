@@ -11,8 +11,8 @@ use super::kit::Kit;
 use crate::cluster::{Asker, Ledger, NodeId, Snapshot};
 use crate::config::{PluginArgs, ShapePoint};
 use crate::framework::{
-    Admission, Cure, Filter, NodeFilter, Normalise, Plugin, PreFilter, Reason, Rejection, Reserve, Reserved,
-    Scope, Score, Scorer, Verdict, on_ledger, score_ledger,
+    Admission, Cure, Filter, NodeFilter, NodeScore, Normalise, Plugin, PreFilter, Reason, Rejection, Reserve,
+    Reserved, Scope, Score, Scorer, Verdict, on_ledger, score_ledger,
 };
 use find::Finder;
 use score::Shape;
@@ -87,7 +87,10 @@ impl Score for VolumeBinding {
         _feasible: &'c [NodeId],
     ) -> Result<Option<Scorer<'c>>, String> {
         let Some(wanted) = late(asker, world) else {
-            return Ok(Some(Scorer { score: Box::new(|_| 0), normalise: Normalise::Already }));
+            return Ok(Some(Scorer {
+                score: NodeScore::Each(Box::new(|_| 0)),
+                normalise: Normalise::Already,
+            }));
         };
         let finder = Finder::new(&wanted, world);
         let score = move |ledger: &Ledger| {
