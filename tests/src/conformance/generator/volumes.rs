@@ -1,5 +1,7 @@
 //! Storage: the claims and volumes of a cluster, and the volumes of a pod.
 
+use std::collections::BTreeSet;
+
 use serde_json::{Value, json};
 
 use super::claims;
@@ -94,7 +96,7 @@ impl Storage {
     /// The volumes of a pod: claims of its namespace, a claim of its own, disks, and what every node can give.
     pub(super) fn mounted(&mut self, rng: &mut Rng, nodes: &[Plot], who: Mounter<'_>) -> Vec<Value> {
         let count = *rng.pick(&[1, 1, 1, 1, 2, 3]);
-        (0..count)
+        let mut mounted: Vec<Value> = (0..count)
             .map(|number| {
                 let name = format!("v{number}");
                 match rng.below(20) {
@@ -105,7 +107,14 @@ impl Storage {
                     _ => self.claimed(rng, &name, who),
                 }
             })
-            .collect()
+            .collect();
+        // One claim twice gets two volumes upstream, and which of them the next pod finds is chance.
+        let mut claims = BTreeSet::new();
+        mounted.retain(|volume| match volume.pointer("/persistentVolumeClaim/claimName") {
+            Some(claim) => claims.insert(claim.to_string()),
+            None => true,
+        });
+        mounted
     }
 
     /// A volume by a claim that others may use too.
