@@ -9,6 +9,7 @@ pub mod image_locality;
 pub mod inter_pod_affinity;
 mod kit;
 pub mod label_gate;
+mod line;
 pub mod node_affinity;
 pub mod node_declared_features;
 pub mod node_label;

@@ -3,9 +3,7 @@
 use super::shares::Share;
 use crate::config::{ScoringStrategy, ShapePoint};
 use crate::framework::SCORE_MAX;
-
-/// The most that the points of a shape can score.
-const SHAPE_SCORE_MAX: i64 = 10;
+use crate::plugins::line::on_line;
 
 /// How full a node is when it is full.
 const FULL: i64 = 100;
@@ -45,23 +43,6 @@ fn by_shape(shape: &[ShapePoint], shares: impl Iterator<Item = Share>) -> i64 {
     let (sum, weights) = weighed(scores.filter(|(score, _)| *score > 0));
     // Rounded half up, which is what upstream's rounding of the quotient comes to.
     bounded(divided(2 * sum + weights, 2 * weights))
-}
-
-/// Where the line is at `utilization`: straight between its points, level outside them.
-fn on_line(shape: &[ShapePoint], utilization: i64) -> i64 {
-    let point = |point: &ShapePoint| {
-        (i64::from(point.utilization), i64::from(point.score) * (SCORE_MAX / SHAPE_SCORE_MAX))
-    };
-    let mut before: Option<(i64, i64)> = None;
-    for (x, y) in shape.iter().map(point) {
-        if utilization <= x {
-            let on =
-                |(x0, y0): (i64, i64)| y0 + ((y - y0) * (utilization - x0)).checked_div(x - x0).unwrap_or(0);
-            return before.map_or(y, on);
-        }
-        before = Some((x, y));
-    }
-    before.map_or(0, |(_, y)| y)
 }
 
 /// The sum of the scores, each as often as it weighs, and the sum of the weights.

@@ -2,17 +2,14 @@
 
 use super::find::Found;
 use crate::config::ShapePoint;
-use crate::framework::SCORE_MAX;
-
-/// The highest score of a shape's points, as they are written.
-const POINT_MAX: i64 = 10;
+use crate::plugins::line::on_line;
 
 /// As full as can be.
 const FULL: i64 = 100;
 
 /// A line from how full something is, in percent, to a score.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub(super) struct Shape(Vec<(i64, i64)>);
+pub(super) struct Shape(Vec<ShapePoint>);
 
 /// What a pod would use of one storage class.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -54,29 +51,14 @@ fn class<'a, 'f>(all: &'a mut Vec<Used<'f>>, class: &'f str) -> &'a mut Used<'f>
 impl Shape {
     /// The line through these points.
     pub(super) fn new(points: &[ShapePoint]) -> Self {
-        let point = |point: &ShapePoint| {
-            (i64::from(point.utilization), i64::from(point.score) * (SCORE_MAX / POINT_MAX))
-        };
-        Self(points.iter().map(point).collect())
+        Self(points.to_vec())
     }
 
     /// The mean over the classes, rounded; nothing if there are none.
     pub(super) fn score(&self, used: &[Used<'_>]) -> i64 {
         let Ok(count @ 1..) = i64::try_from(used.len()) else { return 0 };
-        let sum: i64 = used.iter().map(|one| self.at(one.utilization())).sum();
+        let sum: i64 = used.iter().map(|one| on_line(&self.0, one.utilization())).sum();
         (2 * sum + count).div_euclid(2 * count)
-    }
-
-    /// The score of something that is so full.
-    fn at(&self, utilization: i64) -> i64 {
-        let mut before: Option<(i64, i64)> = None;
-        for (x, y) in &self.0 {
-            if utilization <= *x {
-                return before.map_or(*y, |(x0, y0)| y0 + (y - y0) * (utilization - x0) / (x - x0));
-            }
-            before = Some((*x, *y));
-        }
-        before.map_or(0, |(_, y)| y)
     }
 }
 
