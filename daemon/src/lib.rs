@@ -16,7 +16,9 @@
 pub mod args;
 pub mod clock;
 pub mod config;
+pub mod connect;
 pub mod effects;
+pub mod log;
 pub mod outbox;
 pub mod queue;
 pub mod run;

@@ -16,6 +16,8 @@ use std::time::Duration;
 use tokio::sync::mpsc;
 use tokio::task::JoinSet;
 
+const VERSION: &str = env!("CARGO_PKG_VERSION");
+
 /// Runs the daemon until `stop` is done. Calls under way are finished first: a binding that is cut off is one that
 /// nobody knows the outcome of.
 pub async fn run(
@@ -30,7 +32,11 @@ pub async fn run(
     let mut work = Work::new(Effects::new(client, instance(config)));
     let mut state = state(config)?;
     config.warnings.iter().for_each(|warning| tracing::warn!("{warning}"));
-    tracing::info!("started with this configuration:\n{}", config.scheduler.to_yaml());
+    config.remarks.iter().for_each(|remark| tracing::debug!("{remark}"));
+    tracing::info!(
+        "reserve-daemon {VERSION} started with this configuration:\n{}",
+        config.scheduler.to_yaml()
+    );
     tokio::pin!(stop);
     loop {
         let tick = state.next_tick(clock.now());

@@ -41,3 +41,6 @@ pub const SELECTED_NODE: &str = "volume.kubernetes.io/selected-node";
 
 /// On a CSINode: the plugins of old that a driver has taken over there, with commas between.
 pub const MIGRATED_PLUGINS: &str = "storage.alpha.kubernetes.io/migrated-plugins";
+
+/// The Lease by which replicas of the daemon agree on one that works, unless they are told another.
+pub const LEADER_LEASE: &str = "reserve-daemon";
