@@ -19,6 +19,7 @@ pub mod config;
 pub mod effects;
 pub mod outbox;
 pub mod queue;
+pub mod rights;
 pub mod run;
 pub(crate) mod scheduler;
 pub mod state;
