@@ -54,9 +54,9 @@ impl Daemon {
 
 fn build_now() -> Result<PathBuf> {
     let test = std::env::current_exe().context("find the running test")?;
-    // <target>/<profile>/deps/<test>
-    let profile_dir =
-        test.parent().and_then(Path::parent).context("the test is not in a cargo target folder")?;
+    // <target>/<profile>/deps/<test>, or <target>/<profile>/<program>
+    let mut dirs = test.ancestors().skip(1).skip_while(|dir| dir.ends_with("deps"));
+    let profile_dir = dirs.next().context("the test is not in a cargo target folder")?;
     let target_dir = profile_dir.parent().context("the test is not in a cargo target folder")?;
     let profile = match profile_dir.file_name().and_then(|name| name.to_str()) {
         Some("debug") | None => "dev",

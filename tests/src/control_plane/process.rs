@@ -51,12 +51,12 @@ impl Process {
     }
 
     /// The process id of the program itself, once the minder has written it down.
-    fn pid(&self) -> Option<u32> {
+    pub(super) fn pid(&self) -> Option<u32> {
         fs::read_to_string(&self.pid_file).ok()?.trim().parse().ok()
     }
 
     /// An error with the end of the log, when the program has ended by itself.
-    fn check_alive(&mut self) -> Result<()> {
+    pub(super) fn check_alive(&mut self) -> Result<()> {
         if let Some(status) = self.minder.try_wait().context("ask after a process")? {
             bail!("{} ended by itself ({status}); {}:\n{}", self.name, self.log.display(), self.last_words());
         }
