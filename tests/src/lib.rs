@@ -3,4 +3,6 @@
 
 pub mod conformance;
 pub mod control_plane;
+pub mod history;
 pub mod programs;
+pub mod proxy;

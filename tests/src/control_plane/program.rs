@@ -18,6 +18,14 @@ impl Program {
     pub fn log(&self) -> Result<String> {
         self.0.log()
     }
+
+    /// Kills it as a power cut would.
+    ///
+    /// # Errors
+    /// When it does not die.
+    pub fn kill(mut self) -> Result<()> {
+        self.0.kill()
+    }
 }
 
 impl Drop for Program {
