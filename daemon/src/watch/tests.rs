@@ -2,7 +2,7 @@
 
 use super::{Others, Pods, Watched as _, Workloads, follow};
 use crate::clock::Clock;
-use crate::scheduler::Input;
+use crate::state::Input;
 use crate::testing::{Answer, scripted};
 use common::cluster::{Event, Seen};
 use common::model::{OtherKind, OwnerKind};
@@ -192,18 +192,6 @@ fn only_workloads_without_a_selector_are_read_by_their_metadata() {
         let watched = Others(kind);
         assert_eq!((watched.accept_list(), watched.accept_watch()), ("application/json", "application/json"));
         assert!(watched.path().ends_with(watched.name()), "{kind}");
-    }
-}
-
-#[test]
-fn the_roles_allow_what_is_watched() {
-    let roles = include_str!("../../../manifests/rbac.yaml");
-    let words: Vec<&str> = roles.split(|one: char| !one.is_ascii_alphanumeric() && one != '.').collect();
-    let paths = OwnerKind::ALL.map(|kind| (kind.group(), kind.plural())).into_iter();
-    for (group, plural) in paths.chain(OtherKind::ALL.map(|kind| (kind.group(), kind.plural()))) {
-        let count = |wanted: &str| words.iter().filter(|word| **word == wanted).count();
-        assert_eq!(count(plural), 2, "{plural}, for the daemon and for people");
-        assert!(group.is_empty() || count(group) == 2, "{group}");
     }
 }
 
