@@ -4,4 +4,6 @@
 pub mod bench_cluster;
 pub mod conformance;
 pub mod control_plane;
+pub mod history;
 pub mod programs;
+pub mod proxy;

@@ -34,6 +34,14 @@ impl Program {
     pub fn check_alive(&mut self) -> Result<()> {
         self.0.check_alive()
     }
+
+    /// Kills it as a power cut would.
+    ///
+    /// # Errors
+    /// When it does not die.
+    pub fn kill(mut self) -> Result<()> {
+        self.0.kill()
+    }
 }
 
 impl Drop for Program {

@@ -196,7 +196,8 @@ where
     }
 }
 
-async fn readyz(client: &Client) -> Result<()> {
+/// Whether the API server is ready.
+pub(super) async fn readyz(client: &Client) -> Result<()> {
     let request = http::Request::get("/readyz").body(vec![]).context("ask for /readyz")?;
     client.request_text(request).await.map(drop).context("ask for /readyz")
 }
