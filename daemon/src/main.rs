@@ -7,8 +7,8 @@ use common::model::chain::chain;
 use daemon::args::Args;
 use daemon::clock::Clock;
 use daemon::config::Config;
+use daemon::metrics::Metrics;
 use std::process::ExitCode;
-use std::sync::Arc;
 
 /// Pods come and go by the thousand, each in a few dozen pieces of memory.
 #[global_allocator]
@@ -33,6 +33,8 @@ async fn start(args: Args) -> anyhow::Result<()> {
         return std::fs::write(file, config.scheduler.to_yaml())
             .with_context(|| format!("write {}", file.display()));
     }
-    let client = config.connection.client(Arc::new(())).await?;
-    daemon::run::run(&config, client, Clock::start(), daemon::run::stop_signal()).await
+    let metrics = Metrics::default();
+    let clients = config.connection.clients(&metrics).await?;
+    let (clock, rng) = (Clock::start(), fastrand::Rng::new());
+    daemon::run::run(&config, clients, metrics, clock, rng, daemon::run::stop_signal()).await
 }

@@ -16,6 +16,22 @@ use kube::config::{KubeConfigOptions, Kubeconfig};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
+/// The clients of one daemon.
+#[derive(Clone)]
+pub struct Clients {
+    /// For everything else.
+    pub work: kube::Client,
+    /// For Leases, which must be renewed in time however much else is to be said.
+    pub leases: kube::Client,
+}
+
+/// One for all, where nobody limits how much is said.
+impl From<kube::Client> for Clients {
+    fn from(client: kube::Client) -> Self {
+        Self { work: client.clone(), leases: client }
+    }
+}
+
 /// How the API server is reached.
 #[derive(Debug, Clone)]
 pub struct Connection {
@@ -47,8 +63,16 @@ impl Connection {
         Some(Self { kubeconfig: kubeconfig.cloned(), master: None, limit: Limit::new(200.0, 400) })
     }
 
-    /// A client that makes each call once. Retrying is decided where the meaning of a second call is known. Each
-    /// client has its own share of requests: one that must be heard in time, as the renewal of a Lease, gets its own.
+    /// The clients of a daemon, each with its own share of requests.
+    ///
+    /// # Errors
+    /// When there are no credentials, or they cannot be used.
+    pub async fn clients<C: Calls + Clone + 'static>(&self, calls: &C) -> anyhow::Result<Clients> {
+        let client = || self.client(Arc::new(calls.clone()));
+        Ok(Clients { work: client().await?, leases: client().await? })
+    }
+
+    /// A client that makes each call once. Retrying is decided where the meaning of a second call is known.
     ///
     /// # Errors
     /// When there are no credentials, or they cannot be used.

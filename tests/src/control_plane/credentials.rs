@@ -55,6 +55,12 @@ impl Credentials {
         Client::try_from(config).context("make a client")
     }
 
+    /// The port of the API server.
+    pub(super) fn port(&self) -> Result<u16> {
+        let port = self.server.rsplit_once(':').and_then(|(_, port)| port.parse().ok());
+        port.with_context(|| format!("no port in {}", self.server))
+    }
+
     fn kubeconfig_text(&self, word: &str, token: &str) -> String {
         let (server, ca) = (&self.server, self.dir.join("ca.crt"));
         let ca = serde_json::Value::from(ca.to_string_lossy());
