@@ -35,6 +35,7 @@ pub struct DaemonShape {
     configuration: Option<String>,
     kubeconfig: Option<PathBuf>,
     arguments: Vec<String>,
+    elects: bool,
 }
 
 /// A daemon for the pods of `scheduler_name`.
@@ -45,6 +46,7 @@ pub fn daemon(scheduler_name: &str) -> DaemonShape {
         configuration: None,
         kubeconfig: None,
         arguments: vec![],
+        elects: false,
     }
 }
 
@@ -64,6 +66,12 @@ impl DaemonShape {
     /// Through a proxy, or as somebody else.
     pub fn kubeconfig(mut self, path: PathBuf) -> Self {
         self.kubeconfig = Some(path);
+        self
+    }
+
+    /// With an election. Most tests have one daemon, which need not wait until the Lease of one that was killed ends.
+    pub fn elects(mut self) -> Self {
+        self.elects = true;
         self
     }
 
@@ -101,6 +109,8 @@ impl DaemonShape {
     fn command_line(&self, cluster: &Cluster) -> Result<Vec<String>> {
         let kubeconfig = self.kubeconfig.clone().unwrap_or_else(|| cluster.kubeconfig(User::Daemon));
         let mut arguments = vec![format!("--kubeconfig={}", kubeconfig.display()), "-v=4".to_owned()];
+        arguments.push(format!("--leader-elect={}", self.elects));
+        arguments.push(format!("--replica-name={}", self.name));
         match &self.configuration {
             None => {
                 arguments.extend(self.scheduler_names.iter().map(|name| format!("--scheduler-name={name}")));
@@ -129,6 +139,19 @@ impl Daemon {
     /// What it has logged so far.
     pub fn log(&self) -> Result<String> {
         self.program.log()
+    }
+
+    /// Sends it a signal, such as `STOP`.
+    ///
+    /// # Errors
+    /// When it cannot be sent.
+    pub fn signal(&self, name: &str) -> Result<()> {
+        self.program.signal(name)
+    }
+
+    /// Whether it has ended by itself.
+    pub fn has_ended(&mut self) -> bool {
+        self.program.has_ended()
     }
 
     /// Kills it as a power cut would.
