@@ -25,7 +25,7 @@ pub struct Cluster {
     processes: Mutex<Processes>,
     pub(super) asked: ControlPlane,
     pub(super) binaries: Binaries,
-    credentials: Credentials,
+    pub(super) credentials: Credentials,
     admin: Client,
     started_in: Duration,
     /// Last, so that it is given back when everything has ended.
