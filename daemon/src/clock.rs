@@ -3,7 +3,7 @@
 //! Expiry is written and judged by many machines, whose clocks differ; the API server's is the one they share. A
 //! step of this machine's wall clock changes nothing.
 
-use crate::scheduler::Now;
+use crate::state::Now;
 use jiff::fmt::rfc2822;
 use jiff::{SignedDuration, Timestamp};
 use std::sync::{Arc, Mutex, PoisonError};

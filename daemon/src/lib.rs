@@ -3,13 +3,13 @@
 //! A task for each kind that is watched, one that owns all state, and one for each effect under way; `run` starts them.
 //!
 //! ```text
-//!  API server ─list, watch─▶ watch ─Input─▶ the loop, which owns Scheduler and Outbox ─Effect─▶ effects
+//!  API server ─list, watch─▶ watch ─Input─▶ the loop, which owns State and Outbox     ─Effect─▶ effects
 //!      ▲                   (bounded)             ▲                                                │
 //!      └──────────── bind, condition, event ─────┼────────────────────────────────────────────────┤
 //!                                                └────────────────── Input::Binding ──────────────┘
 //! ```
 //!
-//! [`scheduler`], [`queue`] and [`outbox`] are pure: `handle(input, now) -> effects`. [`watch`] and [`effects`] are the only
+//! [`state`] with its parts (`scheduler`, [`queue`]) and [`outbox`] are pure: `handle(input, now) -> effects`. [`watch`] and [`effects`] are the only
 //! modules that talk to the API server; [`clock`] is the only one that asks the time.
 #![forbid(unsafe_code)]
 
@@ -21,7 +21,8 @@ pub mod outbox;
 pub mod queue;
 pub mod rights;
 pub mod run;
-pub mod scheduler;
+pub(crate) mod scheduler;
+pub mod state;
 #[cfg(test)]
 pub(crate) mod testing;
 pub mod trace;

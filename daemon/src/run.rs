@@ -5,11 +5,11 @@ use crate::config::{CALL_DEADLINE, CALLS_MAX, Config, INPUTS_MAX};
 use crate::effects::Effects;
 use crate::outbox::Outbox;
 use crate::queue::Backoff;
-use crate::scheduler::{Effect, Input, Scheduler};
+use crate::state::{Effect, Input, State, Subject};
 use crate::watch::{Nodes, Others, Pods, Watched, Workloads, follow};
 use anyhow::Context as _;
+use common::model::OtherKind;
 use common::model::owner::OwnerKind;
-use common::model::{OtherKind, PodKey};
 use common::plugins::registry_with;
 use std::collections::BTreeMap;
 use std::time::Duration;
@@ -28,12 +28,12 @@ pub async fn run(
     let mut watches = JoinSet::new();
     start_watches(&mut watches, &client, &clock, &sender);
     let mut work = Work::new(Effects::new(client, instance(config)));
-    let mut scheduler = scheduler(config)?;
+    let mut state = state(config)?;
     config.warnings.iter().for_each(|warning| tracing::warn!("{warning}"));
     tracing::info!("started with this configuration:\n{}", config.scheduler.to_yaml());
     tokio::pin!(stop);
     loop {
-        let tick = scheduler.next_tick(clock.now());
+        let tick = state.next_tick(clock.now());
         let input = tokio::select! {
             biased;
             () = &mut stop => break,
@@ -43,21 +43,21 @@ pub async fn run(
             Some(input) = inputs.recv() => input,
             () = until(tick, &clock) => Input::Tick,
         };
-        work.add(scheduler.handle(input, clock.now()));
+        work.add(state.handle(input, clock.now()));
     }
     watches.shutdown().await;
-    work.add(scheduler.handle(Input::Stop, clock.now()));
+    work.add(state.handle(Input::Stop, clock.now()));
     // A look at a pod whose binding is unknown would go on for ever; the next start sees the pod as it is.
-    let _ = tokio::time::timeout(CALL_DEADLINE, finish(&mut work, &mut scheduler, &clock)).await;
+    let _ = tokio::time::timeout(CALL_DEADLINE, finish(&mut work, &mut state, &clock)).await;
     tracing::info!("stopped");
     Ok(())
 }
 
-/// Carries out what is left after the scheduler has stopped deciding, the events about the last bindings included.
-async fn finish(work: &mut Work, scheduler: &mut Scheduler, clock: &Clock) -> anyhow::Result<()> {
+/// Carries out what is left after the daemon has stopped deciding, the events about the last bindings included.
+async fn finish(work: &mut Work, state: &mut State, clock: &Clock) -> anyhow::Result<()> {
     while work.is_busy() {
         let answer = work.next().await?;
-        work.add(scheduler.handle(answer, clock.now()));
+        work.add(state.handle(answer, clock.now()));
     }
     Ok(())
 }
@@ -73,7 +73,7 @@ pub async fn stop_signal() {
     }
 }
 
-fn scheduler(config: &Config) -> anyhow::Result<Scheduler> {
+fn state(config: &Config) -> anyhow::Result<State> {
     let configuration = &config.scheduler;
     let mut profiles = BTreeMap::new();
     for profile in &configuration.profiles {
@@ -87,7 +87,7 @@ fn scheduler(config: &Config) -> anyhow::Result<Scheduler> {
         first: seconds(configuration.pod_initial_backoff_seconds),
         longest: seconds(configuration.pod_max_backoff_seconds),
     };
-    Ok(Scheduler::new(profiles, backoff))
+    Ok(State::new(profiles, backoff))
 }
 
 fn start_watches(
@@ -129,7 +129,7 @@ impl Starter<'_> {
 struct Work {
     effects: Effects,
     outbox: Outbox,
-    running: JoinSet<(PodKey, Option<Input>)>,
+    running: JoinSet<(Subject, Option<Input>)>,
 }
 
 impl Work {
@@ -142,13 +142,13 @@ impl Work {
         self.start();
     }
 
-    /// The next answer that the scheduler is to know; pending for ever when nothing is under way. An effect that
+    /// The next answer that the state is to know; pending for ever when nothing is under way. An effect that
     /// panics leaves a pod of which nobody knows whether it was bound: only a new start can tell.
     async fn next(&mut self) -> anyhow::Result<Input> {
         loop {
             let Some(ended) = self.running.join_next().await else { std::future::pending().await };
-            let (pod, answer) = ended.context("carry out an effect")?;
-            self.outbox.done(&pod);
+            let (subject, answer) = ended.context("carry out an effect")?;
+            self.outbox.done(&subject);
             self.start();
             match answer {
                 Some(answer) => return Ok(answer),
@@ -164,7 +164,7 @@ impl Work {
             && let Some(effect) = self.outbox.pop()
         {
             let effects = self.effects.clone();
-            self.running.spawn(async move { (effect.pod().clone(), effects.run(effect).await) });
+            self.running.spawn(async move { (effect.subject(), effects.run(effect).await) });
         }
     }
 

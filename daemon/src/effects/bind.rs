@@ -1,7 +1,7 @@
 //! pods/binding: the node and the seat in one write.
 
 use super::{Effects, Outcome, call};
-use crate::scheduler::Binding;
+use crate::state::Binding;
 use common::api::names::SEAT_STAMP;
 use common::model::{NodeName, PodKey, ReservationId, Uid};
 use k8s_openapi::api::core::v1 as core;

@@ -1,7 +1,7 @@
 //! Events about pods, in upstream's words.
 
 use super::{Effects, Outcome, call};
-use crate::scheduler::PodEvent;
+use crate::state::PodEvent;
 use common::model::{PodKey, Uid};
 use jiff::Timestamp;
 use k8s_openapi::api::core::v1::ObjectReference;

@@ -1,7 +1,7 @@
 //! A fresh look at a pod whose binding is unknown, repeated until there is an answer.
 
 use super::{Effects, Outcome, call};
-use crate::scheduler::Binding;
+use crate::state::Binding;
 use common::model::{NodeName, PodKey, Uid};
 use std::time::Duration;
 

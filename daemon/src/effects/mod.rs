@@ -14,7 +14,7 @@ mod find;
 mod tests;
 
 use crate::config::CALL_DEADLINE;
-use crate::scheduler::{Binding, Effect, Input};
+use crate::state::{Binding, Effect, Input};
 use common::model::chain::chain;
 use common::model::{PodKey, Uid};
 use k8s_openapi::api::core::v1::Pod;

@@ -1,7 +1,7 @@
 //! What a binding comes to, for every answer that an API server or the way to it can give.
 
 use super::Effects;
-use crate::scheduler::{Binding, Effect, Input};
+use crate::state::{Binding, Effect, Input};
 use crate::testing::{Answer, scripted};
 use common::model::PodKey;
 use serde_json::json;

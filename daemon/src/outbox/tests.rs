@@ -1,7 +1,7 @@
 //! In which order effects leave, and which never do.
 
 use super::Outbox;
-use crate::scheduler::{Effect, PodEvent};
+use crate::state::{Effect, PodEvent, Subject};
 use common::model::PodKey;
 
 fn key(name: &str) -> PodKey {
@@ -40,7 +40,7 @@ fn outbox(effects: impl IntoIterator<Item = Effect>) -> Outbox {
 fn in_turn(outbox: &mut Outbox) -> Vec<Effect> {
     std::iter::from_fn(|| {
         let effect = outbox.pop()?;
-        outbox.done(effect.pod());
+        outbox.done(&effect.subject());
         Some(effect)
     })
     .collect()
@@ -54,7 +54,7 @@ fn a_pod_has_one_effect_under_way() {
     assert_eq!(outbox.pop(), None);
     outbox.push(bind("a"));
     assert_eq!(outbox.pop(), None, "the binding waits for the condition that is under way");
-    outbox.done(&key("a"));
+    outbox.done(&Subject::Pod(key("a")));
     assert_eq!(outbox.pop(), Some(bind("a")));
 }
 

@@ -1,6 +1,7 @@
 //! From the node that was chosen for a pod to the binding, and what becomes of that.
 
-use super::{Binding, Effect, Now, PodEvent, SCHEDULER_ERROR, Scheduler, UNSCHEDULABLE, record};
+use super::{SCHEDULER_ERROR, Scheduler, UNSCHEDULABLE, record};
+use crate::state::{Attempted, Binding, Effect, PodEvent, Step};
 use common::cluster::Assumed;
 use common::cycle::{self, Clearance};
 use common::framework::{Cure, Reserved};
@@ -23,51 +24,66 @@ impl Scheduler {
         pod: &Pod,
         node: NodeName,
         reserved: Reserved,
-        now: Now,
-        effects: &mut Vec<Effect>,
-    ) {
-        let (key, seat) = (&pod.key, reserved.seat);
+        step: &mut Step<'_>,
+    ) -> Attempted {
+        let (key, seat, elapsed) = (&pod.key, reserved.seat, step.now.elapsed);
         if !reserved.volumes.is_empty() {
             // Bound without them it would wait on its node for ever.
-            self.queue.park(key, BTreeSet::from([Cure::Storage]), now.elapsed);
-            return self.tell(pod, UNSCHEDULABLE, UNBOUND_CLAIMS.to_owned(), now, effects);
+            self.queue.park(key, BTreeSet::from([Cure::Storage]), elapsed);
+            self.tell(pod, UNSCHEDULABLE, UNBOUND_CLAIMS.to_owned(), step);
+            return Attempted::Unschedulable;
         }
-        match self.clearance(pod, &node, now) {
-            Clearance::Granted => effects.push(self.bind(pod, node, seat, now)),
+        match self.clearance(pod, &node, step) {
+            Clearance::Granted => {
+                let bind = self.bind(pod, node, seat, step);
+                step.effects.push(bind);
+                Attempted::Scheduled
+            }
             Clearance::Denied(no_fit) => {
                 let cures = no_fit.trace.cures().into_iter().chain([Cure::Node]).collect();
-                self.queue.park(key, cures, now.elapsed);
-                self.tell(pod, UNSCHEDULABLE, no_fit.message(), now, effects);
+                self.queue.park(key, cures, elapsed);
+                self.tell(pod, UNSCHEDULABLE, no_fit.message(), step);
+                Attempted::Unschedulable
             }
-            Clearance::Waits { plugin, at_most } => self.wait(pod, plugin, at_most, now, effects),
+            Clearance::Waits { plugin, at_most } => self.wait(pod, plugin, at_most, step),
             Clearance::Unready(no_fit) => {
-                self.queue.retry(key, now.elapsed);
-                self.tell(pod, UNSCHEDULABLE, no_fit.message(), now, effects);
+                self.queue.retry(key, elapsed);
+                self.tell(pod, UNSCHEDULABLE, no_fit.message(), step);
+                Attempted::Unschedulable
             }
             Clearance::NobodyBinds => {
-                self.queue.retry(key, now.elapsed);
+                self.queue.retry(key, elapsed);
                 let why = "no plugin at bind takes care of the pod; DefaultBinder would".to_owned();
-                self.tell(pod, SCHEDULER_ERROR, why, now, effects);
+                self.tell(pod, SCHEDULER_ERROR, why, step);
+                Attempted::Error
             }
         }
     }
 
-    fn clearance(&mut self, pod: &Pod, node: &NodeName, now: Now) -> Clearance {
+    fn clearance(&self, pod: &Pod, node: &NodeName, step: &mut Step<'_>) -> Clearance {
         let Some(registry) = self.profiles.get(&pod.spec.scheduler_name) else { return Clearance::Granted };
-        cycle::clear(pod, node, &self.cluster.snapshot(now.wall), registry)
+        cycle::clear(pod, node, &step.cluster.snapshot(step.now.wall), registry)
     }
 
-    fn wait(&mut self, pod: &Pod, plugin: &str, at_most: Duration, now: Now, effects: &mut Vec<Effect>) {
-        self.queue.park_for(&pod.key, BTreeSet::from(EVERY_CURE), at_most, now.elapsed);
+    fn wait(&mut self, pod: &Pod, plugin: &str, at_most: Duration, step: &mut Step<'_>) -> Attempted {
+        self.queue.park_for(&pod.key, BTreeSet::from(EVERY_CURE), at_most, step.now.elapsed);
         let message =
             format!("0/1 nodes are available: 1 node(s) have to wait for plugin {plugin} to permit it.");
-        self.tell(pod, UNSCHEDULABLE, message, now, effects);
+        self.tell(pod, UNSCHEDULABLE, message, step);
+        Attempted::Unschedulable
     }
 
-    fn bind(&mut self, pod: &Pod, node: NodeName, seat: Option<ReservationId>, now: Now) -> Effect {
+    fn bind(
+        &mut self,
+        pod: &Pod,
+        node: NodeName,
+        seat: Option<ReservationId>,
+        step: &mut Step<'_>,
+    ) -> Effect {
+        let now = step.now;
         let (key, uid) = (pod.key.clone(), pod.uid.clone());
         let assumed = Assumed { uid: uid.clone(), node: node.clone(), seat: seat.clone(), since: now.wall };
-        self.cluster.assume(&key, assumed);
+        step.cluster.assume(&key, assumed);
         // Whoever wants to be near it, or is counted together with it, has waited for this.
         self.queue.wake(Cure::Pods, now.elapsed);
         if pod.nominated.is_some() {
@@ -77,55 +93,49 @@ impl Scheduler {
         Effect::Bind { pod: key, uid, node, seat }
     }
 
-    pub(super) fn binding(
-        &mut self,
-        key: &PodKey,
-        uid: &Uid,
-        outcome: Binding,
-        now: Now,
-        effects: &mut Vec<Effect>,
-    ) {
-        let Some(node) = self.cluster.assumed_node(key, uid).cloned() else {
+    /// Learns what has become of a binding.
+    pub(crate) fn binding(&mut self, key: &PodKey, uid: &Uid, outcome: Binding, step: &mut Step<'_>) {
+        let Some(node) = step.cluster.assumed_node(key, uid).cloned() else {
             // Seen bound, or gone, before the answer came. Its event is still due.
             if outcome == Binding::Bound {
-                self.announce(key, uid, now, effects);
+                self.announce(key, uid, step);
             }
             return;
         };
         match outcome {
             Binding::Bound => {
-                self.announce(key, uid, now, effects);
+                self.announce(key, uid, step);
                 self.queue.remove(key);
             }
-            Binding::Unknown => effects.push(Effect::Find { pod: key.clone(), uid: uid.clone(), node }),
+            Binding::Unknown => step.effects.push(Effect::Find { pod: key.clone(), uid: uid.clone(), node }),
             // The watch will say what has become of it.
-            Binding::Lost => self.take_back(key, uid, &node, now),
+            Binding::Lost => self.take_back(key, uid, &node, step),
             Binding::Refused { why } => {
-                self.take_back(key, uid, &node, now);
-                if let Some(pod) = self.cluster.pod(key).filter(|pod| pod.uid == *uid).cloned() {
-                    self.tell(&pod, SCHEDULER_ERROR, format!("binding rejected: {why}"), now, effects);
+                self.take_back(key, uid, &node, step);
+                if let Some(pod) = step.cluster.pod(key).filter(|pod| pod.uid == *uid).cloned() {
+                    self.tell(&pod, SCHEDULER_ERROR, format!("binding rejected: {why}"), step);
                 }
             }
         }
     }
 
-    fn take_back(&mut self, key: &PodKey, uid: &Uid, node: &NodeName, now: Now) {
-        if let Some(pod) = self.cluster.pod(key).filter(|pod| pod.uid == *uid).cloned()
+    fn take_back(&mut self, key: &PodKey, uid: &Uid, node: &NodeName, step: &mut Step<'_>) {
+        if let Some(pod) = step.cluster.pod(key).filter(|pod| pod.uid == *uid).cloned()
             && let Some(registry) = self.profiles.get(&pod.spec.scheduler_name)
         {
-            cycle::not_bound(&pod, node, &self.cluster.snapshot(now.wall), registry);
+            cycle::not_bound(&pod, node, &step.cluster.snapshot(step.now.wall), registry);
         }
-        let changes = self.cluster.forget(key, uid);
-        self.changed(&changes, now);
-        self.queue.retry(key, now.elapsed);
+        let changes = step.cluster.forget(key, uid);
+        self.changed(&changes, step);
+        self.queue.retry(key, step.now.elapsed);
     }
 
-    fn announce(&mut self, key: &PodKey, uid: &Uid, now: Now, effects: &mut Vec<Effect>) {
-        let Some(pod) = self.cluster.pod(key).filter(|pod| pod.uid == *uid).cloned() else { return };
-        let Some(node) = self.cluster.assumed_node(key, uid).or(pod.node.as_ref()).cloned() else { return };
+    fn announce(&self, key: &PodKey, uid: &Uid, step: &mut Step<'_>) {
+        let Some(pod) = step.cluster.pod(key).filter(|pod| pod.uid == *uid).cloned() else { return };
+        let Some(node) = step.cluster.assumed_node(key, uid).or(pod.node.as_ref()).cloned() else { return };
         if let Some(registry) = self.profiles.get(&pod.spec.scheduler_name) {
-            cycle::bound(&pod, &node, &self.cluster.snapshot(now.wall), registry);
+            cycle::bound(&pod, &node, &step.cluster.snapshot(step.now.wall), registry);
         }
-        effects.push(record(&pod, PodEvent::Scheduled { node }, now));
+        step.effects.push(record(&pod, PodEvent::Scheduled { node }, step.now));
     }
 }

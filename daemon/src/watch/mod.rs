@@ -11,10 +11,10 @@ mod http;
 mod tests;
 mod watched;
 
-pub use watched::{Nodes, Others, Pods, Watched, Workloads};
+pub use watched::{Nodes, Others, Pods, Replicas, Watched, Workloads};
 
 use crate::clock::Clock;
-use crate::scheduler::Input;
+use crate::state::Input;
 use common::api::list::{WatchLine, page, version, watch_line};
 use common::cluster::{Event, Seen};
 use http::{CallError, Lines};

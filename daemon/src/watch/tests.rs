@@ -2,7 +2,7 @@
 
 use super::{Others, Pods, Watched as _, Workloads, follow};
 use crate::clock::Clock;
-use crate::scheduler::Input;
+use crate::state::Input;
 use crate::testing::{Answer, scripted};
 use common::cluster::{Event, Seen};
 use common::model::{OtherKind, OwnerKind};

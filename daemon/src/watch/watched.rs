@@ -3,7 +3,7 @@
 use common::api::{self, DecodeError};
 use common::cluster::{Event, Seen};
 use common::model::owner::{OwnerKind, Workload};
-use common::model::{Node, Other, OtherKind, Pod};
+use common::model::{Node, Other, OtherKind, Pod, Replica};
 
 /// An object with all that it has.
 const WHOLE: &str = "application/json";
@@ -52,11 +52,17 @@ pub struct Nodes;
 /// All pods that have not ended.
 pub struct Pods;
 
-/// All workloads of one kind: most by their metadata, those whose pods are spread by default as a whole.
+/// All workloads of one kind: those that say how many pods they want as a whole, others by their metadata.
 pub struct Workloads(pub OwnerKind);
 
 /// All objects of another kind.
 pub struct Others(pub OtherKind);
+
+/// The replicas of the daemon in one namespace, by their Leases.
+pub struct Replicas {
+    /// Where they are.
+    pub namespace: String,
+}
 
 impl Watched for Nodes {
     type Object = Node;
@@ -116,14 +122,14 @@ impl Watched for Workloads {
 
     // Metadata alone. A server that was asked for lists in a watch would send lists, one for each object.
     fn accept_list(&self) -> &'static str {
-        match self.0.has_selector() {
+        match self.0.has_number() {
             true => WHOLE,
             false => "application/json;as=PartialObjectMetadataList;g=meta.k8s.io;v=v1,application/json",
         }
     }
 
     fn accept_watch(&self) -> &'static str {
-        match self.0.has_selector() {
+        match self.0.has_number() {
             true => WHOLE,
             false => "application/json;as=PartialObjectMetadata;g=meta.k8s.io;v=v1,application/json",
         }
@@ -163,5 +169,30 @@ impl Watched for Others {
 
     fn event(&self, seen: Seen<Other>) -> Event {
         Event::Others(self.0, seen)
+    }
+}
+
+impl Watched for Replicas {
+    type Object = Replica;
+
+    fn name(&self) -> &'static str {
+        "leases"
+    }
+
+    fn path(&self) -> String {
+        format!("/apis/coordination.k8s.io/v1/namespaces/{}/leases", self.namespace)
+    }
+
+    /// `app.kubernetes.io/name=kubectl-reserve`.
+    fn selector(&self) -> &'static str {
+        "labelSelector=app.kubernetes.io%2Fname%3Dkubectl-reserve"
+    }
+
+    fn decode(&self, json: &str) -> Result<Replica, DecodeError> {
+        api::replica::replica(json)
+    }
+
+    fn event(&self, seen: Seen<Replica>) -> Event {
+        Event::Replicas(seen)
     }
 }

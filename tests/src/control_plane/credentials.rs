@@ -61,6 +61,12 @@ impl Credentials {
         Client::try_from(config).context("make a client")
     }
 
+    /// The port of the API server.
+    pub(super) fn port(&self) -> Result<u16> {
+        let port = self.server.rsplit_once(':').and_then(|(_, port)| port.parse().ok());
+        port.with_context(|| format!("no port in {}", self.server))
+    }
+
     /// The text of a kubeconfig file for whoever has this token.
     pub(super) fn kubeconfig_text(&self, word: &str, token: &str) -> String {
         let (server, ca) = (&self.server, self.dir.join("ca.crt"));

@@ -30,9 +30,11 @@ mod place;
 mod pods;
 mod process;
 mod program;
+mod recorder;
 mod settings;
 mod start;
 mod users;
+mod watched;
 mod workloads;
 
 pub use accounts::Account;

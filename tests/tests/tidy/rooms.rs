@@ -18,7 +18,7 @@ const COMMON: [(&str, &[&str]); 8] = [
 ];
 
 /// The modules of `daemon` that decide, and what they therefore may not know: the modules that act, and their tools.
-const DAEMON_PURE: [&str; 4] = ["scheduler", "queue", "outbox", "controller"];
+const DAEMON_PURE: [&str; 6] = ["state", "scheduler", "queue", "outbox", "controller", "desk"];
 const DAEMON_IO: [&str; 7] = ["watch", "effects", "extender", "lease", "admin", "run", "clock"];
 const IO_CRATES: [&str; 2] = ["kube", "tokio"];
 

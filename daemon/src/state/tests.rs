@@ -1,10 +1,10 @@
-//! The scheduler driven without a client: inputs in, effects compared.
+//! The state driven without a client: inputs in, effects compared.
 
 mod failing;
 mod placing;
 mod waking;
 
-use super::{Binding, Effect, Input, Now, PodEvent, Scheduler};
+use super::{Binding, Effect, Input, Now, PodEvent, State, Subject};
 use crate::queue::Backoff;
 use common::api::node::node;
 use common::api::pod::pod;
@@ -25,8 +25,8 @@ const SMALL: &str = "0/1 nodes are available: 1 Insufficient cpu. preemption: 0/
                      1 Preemption is not helpful for scheduling.";
 const STRANGER: &str = "a8f6f901-47c9-4475-b1f4-cac44597e173";
 
-fn new_scheduler() -> Scheduler {
-    Scheduler::new([("reserve-scheduler".into(), default_registry())].into(), Backoff::default())
+fn new_state() -> State {
+    State::new([("reserve-scheduler".into(), default_registry())].into(), Backoff::default())
 }
 
 fn now(seconds: u64) -> Now {
@@ -64,19 +64,19 @@ fn owned(name: &str, cpu: &str) -> serde_json::Value {
     json
 }
 
-/// A scheduler that has listed one node and one Deployment with its ReplicaSet, and no pods.
-fn listed(annotations: &serde_json::Value) -> Scheduler {
-    listed_with(new_scheduler(), annotations)
+/// A state that has listed one node and one Deployment with its ReplicaSet, and no pods.
+fn listed(annotations: &serde_json::Value) -> State {
+    listed_with(new_state(), annotations)
 }
 
-fn list(scheduler: &mut Scheduler, annotations: &serde_json::Value) {
-    let fresh = std::mem::replace(scheduler, new_scheduler());
-    *scheduler = listed_with(fresh, annotations);
+fn list(state: &mut State, annotations: &serde_json::Value) {
+    let fresh = std::mem::replace(state, new_state());
+    *state = listed_with(fresh, annotations);
 }
 
-fn listed_with(mut scheduler: Scheduler, annotations: &serde_json::Value) -> Scheduler {
+fn listed_with(mut state: State, annotations: &serde_json::Value) -> State {
     let nodes = Event::Nodes(Seen::Relisted(vec![small_node(annotations, 1)]));
-    scheduler.handle(learn(nodes), now(0));
+    state.handle(learn(nodes), now(0));
     for kind in OwnerKind::ALL {
         let live = match kind {
             OwnerKind::Deployment => {
@@ -89,31 +89,31 @@ fn listed_with(mut scheduler: Scheduler, annotations: &serde_json::Value) -> Sch
             _ => vec![],
         };
         let live = live.iter().map(|json| workload(kind, &json.to_string()).unwrap()).collect();
-        scheduler.handle(learn(Event::Workloads(kind, Seen::Relisted(live))), now(0));
+        state.handle(learn(Event::Workloads(kind, Seen::Relisted(live))), now(0));
     }
     for kind in OtherKind::ALL {
-        scheduler.handle(learn(Event::Others(kind, Seen::Relisted(vec![]))), now(0));
+        state.handle(learn(Event::Others(kind, Seen::Relisted(vec![]))), now(0));
     }
-    scheduler.handle(learn(Event::Pods(Seen::Relisted(vec![]))), now(0));
-    scheduler
+    state.handle(learn(Event::Pods(Seen::Relisted(vec![]))), now(0));
+    state
 }
 
 fn learn(event: Event) -> Input {
     Input::Cluster(Box::new(event))
 }
 
-fn apply(scheduler: &mut Scheduler, pod: Pod, seconds: u64) -> Vec<Effect> {
-    scheduler.handle(learn(Event::Pods(Seen::Applied(pod))), now(seconds))
+fn apply(state: &mut State, pod: Pod, seconds: u64) -> Vec<Effect> {
+    state.handle(learn(Event::Pods(Seen::Applied(pod))), now(seconds))
 }
 
-fn annotate(scheduler: &mut Scheduler, annotations: &serde_json::Value, seconds: u64) -> Vec<Effect> {
+fn annotate(state: &mut State, annotations: &serde_json::Value, seconds: u64) -> Vec<Effect> {
     let node = small_node(annotations, 2);
-    scheduler.handle(learn(Event::Nodes(Seen::Applied(node))), now(seconds))
+    state.handle(learn(Event::Nodes(Seen::Applied(node))), now(seconds))
 }
 
-fn answer(scheduler: &mut Scheduler, name: &str, outcome: Binding, seconds: u64) -> Vec<Effect> {
+fn answer(state: &mut State, name: &str, outcome: Binding, seconds: u64) -> Vec<Effect> {
     let pod = PodKey::new("default", name);
-    scheduler.handle(Input::Binding { pod, uid: format!("uid-{name}").into(), outcome }, now(seconds))
+    state.handle(Input::Binding { pod, uid: format!("uid-{name}").into(), outcome }, now(seconds))
 }
 
 fn bind(name: &str) -> Effect {
@@ -135,71 +135,71 @@ fn told(effects: &[Effect]) -> Vec<&str> {
 
 #[test]
 fn a_pod_is_bound_and_announced_once() {
-    let mut scheduler = listed(&json!({}));
-    assert_eq!(apply(&mut scheduler, decoded(&waiting("a", "1")), 0), [bind("a")]);
-    assert_eq!(apply(&mut scheduler, decoded(&waiting("a", "1")), 1), [], "it is not decided on twice");
-    let effects = answer(&mut scheduler, "a", Binding::Bound, 1);
+    let mut state = listed(&json!({}));
+    assert_eq!(apply(&mut state, decoded(&waiting("a", "1")), 0), [bind("a")]);
+    assert_eq!(apply(&mut state, decoded(&waiting("a", "1")), 1), [], "it is not decided on twice");
+    let effects = answer(&mut state, "a", Binding::Bound, 1);
     let [Effect::Record { event, .. }] = &effects[..] else { panic!("{effects:?}") };
     assert_eq!(*event, PodEvent::Scheduled { node: "n1".into() });
 }
 
 #[test]
 fn nothing_is_decided_before_everything_was_listed() {
-    let mut scheduler = new_scheduler();
+    let mut state = new_state();
     let node = small_node(&json!({}), 1);
-    assert_eq!(scheduler.handle(learn(Event::Nodes(Seen::Relisted(vec![node]))), now(0)), []);
+    assert_eq!(state.handle(learn(Event::Nodes(Seen::Relisted(vec![node]))), now(0)), []);
     let pods = Event::Pods(Seen::Relisted(vec![decoded(&waiting("a", "1"))]));
-    assert_eq!(scheduler.handle(learn(pods), now(0)), []);
+    assert_eq!(state.handle(learn(pods), now(0)), []);
     let mut effects = Vec::new();
     for kind in OwnerKind::ALL {
         assert_eq!(effects, [], "before {kind}");
-        effects = scheduler.handle(learn(Event::Workloads(kind, Seen::Relisted(vec![]))), now(0));
+        effects = state.handle(learn(Event::Workloads(kind, Seen::Relisted(vec![]))), now(0));
     }
     for kind in OtherKind::ALL {
         assert_eq!(effects, [], "before {kind}");
-        effects = scheduler.handle(learn(Event::Others(kind, Seen::Relisted(vec![]))), now(0));
+        effects = state.handle(learn(Event::Others(kind, Seen::Relisted(vec![]))), now(0));
     }
     assert_eq!(effects, [bind("a")]);
 }
 
 #[test]
 fn pods_of_other_schedulers_are_left_alone() {
-    let mut scheduler = listed(&json!({}));
+    let mut state = listed(&json!({}));
     let mut other = waiting("a", "1");
-    other["spec"]["schedulerName"] = json!("default-scheduler");
-    assert_eq!(apply(&mut scheduler, decoded(&other), 0), []);
+    other["spec"]["schedulerName"] = json!("default-state");
+    assert_eq!(apply(&mut state, decoded(&other), 0), []);
 }
 
 #[test]
 fn an_assumed_pod_takes_room_until_its_binding_is_refused() {
-    let mut scheduler = listed(&json!({}));
-    assert_eq!(apply(&mut scheduler, decoded(&waiting("a", "4")), 0), [bind("a")]);
-    let effects = apply(&mut scheduler, decoded(&waiting("b", "4")), 0);
+    let mut state = listed(&json!({}));
+    assert_eq!(apply(&mut state, decoded(&waiting("a", "4")), 0), [bind("a")]);
+    let effects = apply(&mut state, decoded(&waiting("b", "4")), 0);
     assert_eq!(told(&effects), [FULL]);
     let refused = Binding::Refused { why: "no".into() };
-    let effects = answer(&mut scheduler, "a", refused, 0);
+    let effects = answer(&mut state, "a", refused, 0);
     assert!(!effects.contains(&bind("b")), "b was tried this second: {effects:?}");
-    let effects = scheduler.handle(Input::Tick, now(1));
+    let effects = state.handle(Input::Tick, now(1));
     assert_eq!(effects.first(), Some(&bind("a")), "both are due, a came first, and its room is free again");
 }
 
 #[test]
 fn a_binding_without_an_answer_keeps_its_room_until_somebody_has_looked() {
-    let mut scheduler = listed(&json!({}));
-    apply(&mut scheduler, decoded(&waiting("a", "4")), 0);
-    let effects = answer(&mut scheduler, "a", Binding::Unknown, 1);
+    let mut state = listed(&json!({}));
+    apply(&mut state, decoded(&waiting("a", "4")), 0);
+    let effects = answer(&mut state, "a", Binding::Unknown, 1);
     assert!(matches!(&effects[..], [Effect::Find { node, .. }] if node.as_str() == "n1"), "{effects:?}");
-    let effects = apply(&mut scheduler, decoded(&waiting("b", "4")), 3600);
+    let effects = apply(&mut state, decoded(&waiting("b", "4")), 3600);
     assert_eq!(told(&effects), [FULL], "no timer frees the room");
 }
 
 #[test]
 fn room_that_is_kept_for_somebody_else_is_not_given_away_and_given_when_released() {
-    let mut scheduler = listed(&json!({ format!("reserve.cpu/{STRANGER}"): "5500m" }));
-    let effects = apply(&mut scheduler, decoded(&waiting("a", "1")), 0);
+    let mut state = listed(&json!({ format!("reserve.cpu/{STRANGER}"): "5500m" }));
+    let effects = apply(&mut state, decoded(&waiting("a", "1")), 0);
     assert_eq!(told(&effects), [FULL]);
     assert!(!format!("{effects:?}").contains(STRANGER), "no event names the owner of a reservation");
-    assert_eq!(annotate(&mut scheduler, &json!({}), 2), [bind("a")]);
+    assert_eq!(annotate(&mut state, &json!({}), 2), [bind("a")]);
 }
 
 #[test]
@@ -207,12 +207,12 @@ fn the_owner_takes_its_seat_and_says_so_with_the_binding() {
     let id = format!("{DEPLOYMENT}.abc");
     let info = json!({ "v": 1, "owner": { "kind": "Deployment", "namespace": "default", "name": "web", "uid": DEPLOYMENT },
         "created": "2026-11-16T07:59:00Z", "expires": "2026-11-16T08:09:00Z", "request": "r1", "placement": "wait" });
-    let mut scheduler = listed(
+    let mut state = listed(
         &json!({ format!("reserve.cpu/{id}"): "5500m", format!("reserve.info/{id}"): info.to_string() }),
     );
-    let stranger = apply(&mut scheduler, decoded(&waiting("a", "1")), 0);
+    let stranger = apply(&mut state, decoded(&waiting("a", "1")), 0);
     assert_eq!(told(&stranger), [FULL]);
-    let effects = apply(&mut scheduler, decoded(&owned("w", "5500m")), 0);
+    let effects = apply(&mut state, decoded(&owned("w", "5500m")), 0);
     let [Effect::Bind { seat: Some(seat), .. }] = &effects[..] else { panic!("{effects:?}") };
     assert_eq!(seat.to_string(), id);
 }
@@ -222,63 +222,60 @@ fn a_reservation_that_expires_lets_waiting_pods_in_without_any_event() {
     let id = format!("{DEPLOYMENT}.abc");
     let info = json!({ "v": 1, "owner": { "kind": "Deployment", "namespace": "default", "name": "web", "uid": DEPLOYMENT },
         "created": "2026-11-16T07:59:00Z", "expires": "2026-11-16T08:01:00Z", "request": "r1", "placement": "wait" });
-    let mut scheduler = listed(
+    let mut state = listed(
         &json!({ format!("reserve.cpu/{id}"): "5500m", format!("reserve.info/{id}"): info.to_string() }),
     );
-    apply(&mut scheduler, decoded(&waiting("a", "1")), 0);
-    assert_eq!(scheduler.next_tick(now(30)), Some(Duration::from_secs(60)));
-    assert_eq!(scheduler.handle(Input::Tick, now(59)), []);
-    assert_eq!(scheduler.handle(Input::Tick, now(60)), [bind("a")]);
+    apply(&mut state, decoded(&waiting("a", "1")), 0);
+    assert_eq!(state.next_tick(now(30)), Some(Duration::from_secs(60)));
+    assert_eq!(state.handle(Input::Tick, now(59)), []);
+    assert_eq!(state.handle(Input::Tick, now(60)), [bind("a")]);
 }
 
 #[test]
 fn the_same_reason_is_told_once() {
-    let mut scheduler = listed(&json!({}));
-    let effects = apply(&mut scheduler, decoded(&waiting("a", "7")), 0);
+    let mut state = listed(&json!({}));
+    let effects = apply(&mut state, decoded(&waiting("a", "7")), 0);
     assert_eq!(told(&effects), [SMALL]);
-    assert_eq!(annotate(&mut scheduler, &json!({ "x": "y" }), 10), [], "tried again, nothing new to say");
+    assert_eq!(annotate(&mut state, &json!({ "x": "y" }), 10), [], "tried again, nothing new to say");
 }
 
 #[test]
 fn a_feature_that_is_not_served_is_named_and_the_pod_is_never_placed() {
-    let mut scheduler = listed(&json!({}));
+    let mut state = listed(&json!({}));
     let mut picky = waiting("a", "1");
     picky["spec"]["resourceClaims"] = json!([{ "name": "gpu" }]);
-    let effects = apply(&mut scheduler, decoded(&picky), 0);
+    let effects = apply(&mut state, decoded(&picky), 0);
     assert_eq!(told(&effects).len(), 1);
     assert!(told(&effects)[0].contains("spec.resourceClaims"), "{effects:?}");
-    assert_eq!(annotate(&mut scheduler, &json!({ "x": "y" }), 10), []);
+    assert_eq!(annotate(&mut state, &json!({ "x": "y" }), 10), []);
 }
 
 #[test]
 fn a_pod_whose_requests_cannot_be_read_is_told_where() {
-    let mut scheduler = listed(&json!({}));
-    let effects = apply(&mut scheduler, decoded(&waiting("a", "many")), 0);
+    let mut state = listed(&json!({}));
+    let effects = apply(&mut state, decoded(&waiting("a", "many")), 0);
     assert!(told(&effects)[0].contains("spec.containers[0].resources.requests[\"cpu\"]"), "{effects:?}");
 }
 
 #[test]
 fn a_pod_that_somebody_else_bound_is_told_nothing_and_gives_its_room_back() {
-    let mut scheduler = listed(&json!({}));
-    apply(&mut scheduler, decoded(&waiting("a", "4")), 0);
-    apply(&mut scheduler, decoded(&waiting("b", "4")), 0);
-    let effects = answer(&mut scheduler, "a", Binding::Lost, 5);
+    let mut state = listed(&json!({}));
+    apply(&mut state, decoded(&waiting("a", "4")), 0);
+    apply(&mut state, decoded(&waiting("b", "4")), 0);
+    let effects = answer(&mut state, "a", Binding::Lost, 5);
     let is_bind = |effect: &Effect| matches!(effect, Effect::Bind { .. });
     assert!(effects.iter().any(is_bind), "somebody gets the room: {effects:?}");
-    let about_a = effects.iter().filter(|effect| &*effect.pod().name == "a");
+    let a = Subject::Pod(PodKey::new("default", "a"));
+    let about_a = effects.iter().filter(|effect| effect.subject() == a);
     assert!(about_a.clone().all(is_bind), "{effects:?}");
 }
 
 #[test]
 fn a_refused_binding_is_told_as_an_error_of_the_scheduler() {
-    let mut scheduler = listed(&json!({}));
-    apply(&mut scheduler, decoded(&waiting("a", "4")), 0);
-    let effects = answer(&mut scheduler, "a", Binding::Refused { why: "no".into() }, 0);
+    let mut state = listed(&json!({}));
+    apply(&mut state, decoded(&waiting("a", "4")), 0);
+    let effects = answer(&mut state, "a", Binding::Refused { why: "no".into() }, 0);
     let Some(Effect::Condition { reason, message, .. }) = effects.first() else { panic!("{effects:?}") };
     assert_eq!((*reason, message.as_str()), ("SchedulerError", "binding rejected: no"));
-    assert_eq!(
-        scheduler.next_tick(now(0)),
-        Some(Duration::from_secs(1)),
-        "it is tried again after its backoff"
-    );
+    assert_eq!(state.next_tick(now(0)), Some(Duration::from_secs(1)), "it is tried again after its backoff");
 }

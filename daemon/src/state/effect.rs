@@ -1,4 +1,4 @@
-//! Everything that the scheduler can wish for. `effects` carries it out.
+//! Everything that the daemon can wish for. `effects` carries it out.
 
 use common::model::ids::Text;
 use common::model::{NodeName, PodKey, ReservationId, Uid};
@@ -57,14 +57,21 @@ pub enum Effect {
     },
 }
 
+/// What an effect is about. Effects about the same thing are carried out one at a time, in order.
+#[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
+pub enum Subject {
+    /// A pod.
+    Pod(PodKey),
+}
+
 impl Effect {
-    /// The pod that it is about.
-    pub fn pod(&self) -> &PodKey {
+    /// What it is about.
+    pub fn subject(&self) -> Subject {
         match self {
             Self::Bind { pod, .. }
             | Self::Find { pod, .. }
             | Self::Condition { pod, .. }
-            | Self::Record { pod, .. } => pod,
+            | Self::Record { pod, .. } => Subject::Pod(pod.clone()),
         }
     }
 }

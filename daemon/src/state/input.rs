@@ -1,4 +1,4 @@
-//! Everything that can happen to the scheduler.
+//! Everything that can happen to the daemon.
 
 use common::cluster::Event;
 use common::model::{PodKey, Uid};
@@ -17,6 +17,8 @@ pub enum Input {
         /// What is known about it.
         outcome: Binding,
     },
+    /// Whether this daemon is the one that decides and writes.
+    Leading(bool),
     /// Time has passed.
     Tick,
     /// The daemon is to end: nothing is decided any more.

@@ -2,7 +2,7 @@
 
 use super::{apply, decoded, list, now, waiting};
 use crate::queue::Backoff;
-use crate::scheduler::{Effect, Scheduler};
+use crate::state::{Effect, State};
 use common::cluster::{Asker, Snapshot};
 use common::framework::{Filter, NodeFilter, Plugin, Verdict};
 use common::plugins::default_registry;
@@ -13,15 +13,15 @@ use std::time::Duration;
 #[test]
 fn a_decision_that_failed_is_told_as_an_error_of_the_scheduler_and_tried_again() {
     let registry = default_registry().filter(Broken);
-    let mut scheduler = Scheduler::new([("reserve-scheduler".into(), registry)].into(), Backoff::default());
-    list(&mut scheduler, &json!({}));
-    let effects = apply(&mut scheduler, decoded(&waiting("a", "1")), 0);
+    let mut state = State::new([("reserve-scheduler".into(), registry)].into(), Backoff::default());
+    list(&mut state, &json!({}));
+    let effects = apply(&mut state, decoded(&waiting("a", "1")), 0);
     let Some(Effect::Condition { reason, message, .. }) = effects.first() else { panic!("{effects:?}") };
     assert_eq!(
         (*reason, message.as_str()),
         ("SchedulerError", "running \"Broken\" filter plugin: out of order")
     );
-    assert_eq!(scheduler.next_tick(now(0)), Some(Duration::from_secs(1)), "after its backoff");
+    assert_eq!(state.next_tick(now(0)), Some(Duration::from_secs(1)), "after its backoff");
 }
 
 struct Broken;

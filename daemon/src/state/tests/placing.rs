@@ -2,7 +2,7 @@
 
 use super::{answer, apply, bind, decoded, listed_with, now, told, waiting};
 use crate::queue::Backoff;
-use crate::scheduler::{Binding, Effect, Input, Scheduler};
+use crate::state::{Binding, Effect, Input, State};
 use common::cluster::Snapshot;
 use common::cluster::{Asker, Ledger};
 use common::framework::{
@@ -34,8 +34,8 @@ impl Script {
         std::mem::take(&mut *self.asked.lock().unwrap()).join(" ")
     }
 
-    /// A scheduler that has listed one node, with this plugin after all others.
-    fn scheduler(&self) -> Scheduler {
+    /// A state that has listed one node, with this plugin after all others.
+    fn state(&self) -> State {
         let plugin = Arc::new(self.clone());
         let mut registry = default_registry();
         registry.reserves.push(plugin.clone());
@@ -47,9 +47,9 @@ impl Script {
     }
 }
 
-fn with(registry: Registry) -> Scheduler {
-    let scheduler = Scheduler::new([("reserve-scheduler".into(), registry)].into(), Backoff::default());
-    listed_with(scheduler, &json!({}))
+fn with(registry: Registry) -> State {
+    let state = State::new([("reserve-scheduler".into(), registry)].into(), Backoff::default());
+    listed_with(state, &json!({}))
 }
 
 impl Plugin for Script {
@@ -100,52 +100,52 @@ fn no(words: &'static str) -> Rejection {
     Rejection::new("Script", Reason::said(words, Cure::Node))
 }
 
-fn arrives(scheduler: &mut Scheduler) -> Vec<Effect> {
-    apply(scheduler, decoded(&waiting("a", "1")), 0)
+fn arrives(state: &mut State) -> Vec<Effect> {
+    apply(state, decoded(&waiting("a", "1")), 0)
 }
 
 #[test]
 fn all_are_asked_in_order_and_told_when_it_is_bound() {
     let script = Script::new();
-    let mut scheduler = script.scheduler();
-    assert_eq!(arrives(&mut scheduler), [bind("a")]);
+    let mut state = script.state();
+    assert_eq!(arrives(&mut state), [bind("a")]);
     assert_eq!(script.asked(), "reserve permit preBind bind");
-    answer(&mut scheduler, "a", Binding::Bound, 1);
+    answer(&mut state, "a", Binding::Bound, 1);
     assert_eq!(script.asked(), "postBind");
 }
 
 #[test]
 fn a_binding_that_fails_is_taken_back() {
     let script = Script::new();
-    let mut scheduler = script.scheduler();
-    arrives(&mut scheduler);
+    let mut state = script.state();
+    arrives(&mut state);
     script.asked();
-    answer(&mut scheduler, "a", Binding::Refused { why: "no".into() }, 0);
+    answer(&mut state, "a", Binding::Refused { why: "no".into() }, 0);
     assert_eq!(script.asked(), "unreserve");
 }
 
 #[test]
 fn a_pod_that_is_denied_waits_for_a_cure() {
     let script = Script { permission: Permission::Denied(no("not today")), ..Script::new() };
-    let mut scheduler = script.scheduler();
-    assert_eq!(told(&arrives(&mut scheduler)), ["0/1 nodes are available: 1 not today."]);
+    let mut state = script.state();
+    assert_eq!(told(&arrives(&mut state)), ["0/1 nodes are available: 1 not today."]);
     assert_eq!(script.asked(), "reserve permit unreserve");
-    scheduler.handle(Input::Tick, now(200));
+    state.handle(Input::Tick, now(200));
     assert_eq!(script.asked(), "", "nothing has changed");
 }
 
 #[test]
 fn a_pod_that_has_to_wait_is_asked_about_again() {
     let script = Script { permission: Permission::Wait(Duration::from_secs(30)), ..Script::new() };
-    let mut scheduler = script.scheduler();
+    let mut state = script.state();
     let words = "0/1 nodes are available: 1 node(s) have to wait for plugin Script to permit it.";
-    assert_eq!(told(&arrives(&mut scheduler)), [words]);
+    assert_eq!(told(&arrives(&mut state)), [words]);
     assert_eq!(script.asked(), "reserve permit unreserve");
-    scheduler.handle(Input::Tick, now(29));
+    state.handle(Input::Tick, now(29));
     assert_eq!(script.asked(), "");
-    scheduler.handle(Input::Tick, now(30));
+    state.handle(Input::Tick, now(30));
     assert_eq!(script.asked(), "reserve permit unreserve", "when the time is over");
-    let effects = apply(&mut scheduler, decoded(&waiting("b", "7")), 45);
+    let effects = apply(&mut state, decoded(&waiting("b", "7")), 45);
     assert!(effects.iter().all(|effect| !matches!(effect, Effect::Bind { .. })));
     assert_eq!(script.asked(), "reserve permit unreserve", "when something happens");
 }
@@ -153,10 +153,10 @@ fn a_pod_that_has_to_wait_is_asked_about_again() {
 #[test]
 fn a_pod_that_is_not_ready_backs_off_and_is_tried_again() {
     let script = Script { pre_bind: Err(no("no disk")), ..Script::new() };
-    let mut scheduler = script.scheduler();
-    assert_eq!(told(&arrives(&mut scheduler)), ["0/1 nodes are available: 1 no disk."]);
+    let mut state = script.state();
+    assert_eq!(told(&arrives(&mut state)), ["0/1 nodes are available: 1 no disk."]);
     assert_eq!(script.asked(), "reserve permit preBind unreserve");
-    scheduler.handle(Input::Tick, now(5));
+    state.handle(Input::Tick, now(5));
     assert_eq!(script.asked(), "reserve permit preBind unreserve");
 }
 

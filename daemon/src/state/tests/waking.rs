@@ -4,7 +4,7 @@ use super::{
     DEPLOYMENT, FULL, SMALL, annotate, answer, apply, bind, decoded, learn, listed, now, owned, small_node,
     told, waiting,
 };
-use crate::scheduler::{Binding, Effect, Input};
+use crate::state::{Binding, Effect, Input};
 use common::api::workload::workload;
 use common::cluster::{Event, Seen};
 use common::model::Pod;
@@ -23,27 +23,27 @@ fn with_condition(name: &str, cpu: &str, message: &str) -> Pod {
 
 #[test]
 fn the_first_node_wakes_a_pod_that_found_none() {
-    let mut scheduler = listed(&json!({}));
+    let mut state = listed(&json!({}));
     let node = small_node(&json!({}), 1);
-    scheduler.handle(learn(Event::Nodes(Seen::Deleted(node.clone()))), now(0));
-    let effects = apply(&mut scheduler, decoded(&waiting("a", "1")), 0);
+    state.handle(learn(Event::Nodes(Seen::Deleted(node.clone()))), now(0));
+    let effects = apply(&mut state, decoded(&waiting("a", "1")), 0);
     assert_eq!(told(&effects), ["no nodes available to schedule pods"]);
-    assert_eq!(scheduler.handle(learn(Event::Nodes(Seen::Applied(node))), now(2)), [bind("a")]);
+    assert_eq!(state.handle(learn(Event::Nodes(Seen::Applied(node))), now(2)), [bind("a")]);
 }
 
 #[test]
 fn a_condition_that_did_not_arrive_is_written_again() {
-    let mut scheduler = listed(&json!({}));
+    let mut state = listed(&json!({}));
     let message = SMALL;
-    assert_eq!(told(&apply(&mut scheduler, decoded(&waiting("a", "7")), 0)), [message]);
+    assert_eq!(told(&apply(&mut state, decoded(&waiting("a", "7")), 0)), [message]);
     assert_eq!(
-        told(&annotate(&mut scheduler, &json!({ "reserve.cpu/x": "y" }), 10)),
+        told(&annotate(&mut state, &json!({ "reserve.cpu/x": "y" }), 10)),
         [message],
         "it does not say so yet"
     );
-    assert_eq!(apply(&mut scheduler, with_condition("a", "7", message), 11), [], "our own word wakes nobody");
+    assert_eq!(apply(&mut state, with_condition("a", "7", message), 11), [], "our own word wakes nobody");
     let node = small_node(&json!({}), 3);
-    assert_eq!(scheduler.handle(learn(Event::Nodes(Seen::Applied(node))), now(30)), [], "it says so");
+    assert_eq!(state.handle(learn(Event::Nodes(Seen::Applied(node))), now(30)), [], "it says so");
 }
 
 #[test]
@@ -51,7 +51,7 @@ fn a_pod_waits_a_moment_for_an_owner_that_comes_after_it() {
     let seat = format!("{DEPLOYMENT}.abc");
     let info = json!({ "v": 1, "owner": { "kind": "Deployment", "namespace": "default", "name": "web", "uid": DEPLOYMENT },
         "created": "2026-11-16T07:59:00Z", "expires": "2026-11-16T08:09:00Z", "request": "r1", "placement": "wait" });
-    let mut scheduler = listed(
+    let mut state = listed(
         &json!({ format!("reserve.cpu/{seat}"): "1", format!("reserve.info/{seat}"): info.to_string() }),
     );
     let set = |name: &str, uid: &str| {
@@ -65,15 +65,15 @@ fn a_pod_waits_a_moment_for_an_owner_that_comes_after_it() {
     let mut early = owned("early", "1");
     early["metadata"]["ownerReferences"][0]["name"] = json!("web-2");
     early["metadata"]["ownerReferences"][0]["uid"] = json!("33333333-0000-4000-8000-000000000001");
-    assert_eq!(apply(&mut scheduler, decoded(&early), 0), [], "its ReplicaSet is not known yet");
-    let effects = scheduler.handle(set("web-2", "33333333-0000-4000-8000-000000000001"), now(0));
+    assert_eq!(apply(&mut state, decoded(&early), 0), [], "its ReplicaSet is not known yet");
+    let effects = state.handle(set("web-2", "33333333-0000-4000-8000-000000000001"), now(0));
     assert!(matches!(&effects[..], [Effect::Bind { seat: Some(_), .. }]), "{effects:?}");
 
     let mut forged = owned("forged", "1");
     forged["metadata"]["ownerReferences"][0]["name"] = json!("nobody");
-    assert_eq!(apply(&mut scheduler, decoded(&forged), 1), []);
+    assert_eq!(apply(&mut state, decoded(&forged), 1), []);
     assert_eq!(
-        scheduler.handle(Input::Tick, now(2)),
+        state.handle(Input::Tick, now(2)),
         [bind("forged")],
         "a claim that is never made good holds nobody up"
     );
@@ -81,49 +81,49 @@ fn a_pod_waits_a_moment_for_an_owner_that_comes_after_it() {
 
 #[test]
 fn a_binding_that_is_seen_before_its_answer_is_still_announced() {
-    let mut scheduler = listed(&json!({}));
-    apply(&mut scheduler, decoded(&waiting("a", "1")), 0);
+    let mut state = listed(&json!({}));
+    apply(&mut state, decoded(&waiting("a", "1")), 0);
     let mut bound = waiting("a", "1");
     bound["spec"]["nodeName"] = json!("n1");
-    assert_eq!(apply(&mut scheduler, decoded(&bound), 1), []);
-    let effects = answer(&mut scheduler, "a", Binding::Bound, 1);
+    assert_eq!(apply(&mut state, decoded(&bound), 1), []);
+    let effects = answer(&mut state, "a", Binding::Bound, 1);
     assert!(matches!(&effects[..], [Effect::Record { .. }]), "{effects:?}");
 }
 
 #[test]
 fn an_answer_about_a_pod_that_was_recreated_meanwhile_changes_nothing() {
-    let mut scheduler = listed(&json!({}));
-    apply(&mut scheduler, decoded(&waiting("a", "4")), 0);
+    let mut state = listed(&json!({}));
+    apply(&mut state, decoded(&waiting("a", "4")), 0);
     let mut again = waiting("a", "4");
     again["metadata"]["uid"] = json!("uid-a2");
-    let effects = apply(&mut scheduler, decoded(&again), 1);
+    let effects = apply(&mut state, decoded(&again), 1);
     assert!(matches!(&effects[..], [Effect::Bind { uid, .. }] if uid.to_string() == "uid-a2"), "{effects:?}");
-    assert_eq!(answer(&mut scheduler, "a", Binding::Refused { why: "late".into() }, 1), []);
-    let effects = apply(&mut scheduler, decoded(&waiting("b", "4")), 1);
+    assert_eq!(answer(&mut state, "a", Binding::Refused { why: "late".into() }, 1), []);
+    let effects = apply(&mut state, decoded(&waiting("b", "4")), 1);
     assert_eq!(told(&effects), [FULL], "the new pod's room is still assumed");
 }
 
 #[test]
 fn a_pod_that_leaves_lets_the_next_one_in() {
-    let mut scheduler = listed(&json!({}));
+    let mut state = listed(&json!({}));
     let mut there = waiting("there", "4");
     there["spec"]["nodeName"] = json!("n1");
-    there["spec"]["schedulerName"] = json!("default-scheduler");
-    apply(&mut scheduler, decoded(&there), 0);
-    apply(&mut scheduler, decoded(&waiting("a", "4")), 0);
+    there["spec"]["schedulerName"] = json!("default-state");
+    apply(&mut state, decoded(&there), 0);
+    apply(&mut state, decoded(&waiting("a", "4")), 0);
     let gone = learn(Event::Pods(Seen::Deleted(decoded(&there))));
-    assert_eq!(scheduler.handle(gone, now(2)), [bind("a")]);
+    assert_eq!(state.handle(gone, now(2)), [bind("a")]);
 }
 
 #[test]
 fn everybody_gets_a_turn_and_nobody_after_the_end() {
-    let mut scheduler = listed(&json!({}));
+    let mut state = listed(&json!({}));
     let many: Vec<Pod> = (0..100).map(|index| decoded(&waiting(&format!("p{index}"), "1m"))).collect();
-    let first = scheduler.handle(learn(Event::Pods(Seen::Relisted(many))), now(0));
+    let first = state.handle(learn(Event::Pods(Seen::Relisted(many))), now(0));
     assert!(first.len() < 100, "news gets in between");
-    assert_eq!(scheduler.next_tick(now(0)), Some(Duration::ZERO));
-    let rest = scheduler.handle(Input::Tick, now(0));
+    assert_eq!(state.next_tick(now(0)), Some(Duration::ZERO));
+    let rest = state.handle(Input::Tick, now(0));
     assert_eq!(first.len() + rest.len(), 100);
-    assert_eq!(scheduler.handle(Input::Stop, now(0)), []);
-    assert_eq!(apply(&mut scheduler, decoded(&waiting("late", "1m")), 1), []);
+    assert_eq!(state.handle(Input::Stop, now(0)), []);
+    assert_eq!(apply(&mut state, decoded(&waiting("late", "1m")), 1), []);
 }

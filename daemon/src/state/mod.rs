@@ -1,0 +1,102 @@
+//! The daemon as a state machine: `handle(input, now) -> effects`.
+//!
+//! Everything it knows came in through an input; everything it wants goes out as an effect. It can be driven
+//! without a client, without a runtime and at any time. Its parts share one belief about the cluster, which each of
+//! them gets for the length of one [`Step`].
+
+mod effect;
+mod input;
+mod note;
+#[cfg(test)]
+mod tests;
+
+pub use effect::{Effect, PodEvent, Subject};
+pub use input::{Binding, Input};
+pub use note::{Attempted, Note};
+
+use crate::queue::Backoff;
+use crate::scheduler::Scheduler;
+use common::cluster::Cluster;
+use common::framework::Registry;
+use common::model::ids::Text;
+use jiff::Timestamp;
+use std::collections::BTreeMap;
+use std::time::Duration;
+
+/// One moment, on both clocks.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Now {
+    /// The time of the API server.
+    pub wall: Timestamp,
+    /// The time since the daemon started, which never jumps.
+    pub elapsed: Duration,
+}
+
+/// What a part of the daemon has to work with while one input is handled.
+pub struct Step<'a> {
+    /// What is believed about the cluster.
+    pub cluster: &'a mut Cluster,
+    /// The moment.
+    pub now: Now,
+    /// What is wished for so far.
+    pub effects: &'a mut Vec<Effect>,
+    /// What happened so far.
+    pub notes: &'a mut Vec<Note>,
+}
+
+/// Everything that the daemon knows.
+pub struct State {
+    cluster: Cluster,
+    scheduler: Scheduler,
+    notes: Vec<Note>,
+    /// Whether it is this daemon's part to decide and write. Others look on, ready to take over.
+    is_leading: bool,
+    is_stopped: bool,
+}
+
+impl State {
+    /// A daemon that places the pods that name one of `profiles`.
+    pub fn new(profiles: BTreeMap<Text, Registry>, backoff: Backoff) -> Self {
+        Self {
+            cluster: Cluster::default(),
+            scheduler: Scheduler::new(profiles, backoff),
+            notes: Vec::new(),
+            is_leading: true,
+            is_stopped: false,
+        }
+    }
+
+    /// Takes in what happened, and says what is to be done about it.
+    pub fn handle(&mut self, input: Input, now: Now) -> Vec<Effect> {
+        let mut effects = Vec::new();
+        let step =
+            &mut Step { cluster: &mut self.cluster, now, effects: &mut effects, notes: &mut self.notes };
+        match input {
+            Input::Cluster(event) => {
+                let changes = step.cluster.apply(*event);
+                self.scheduler.changed(&changes, step);
+            }
+            Input::Binding { pod, uid, outcome } => self.scheduler.binding(&pod, &uid, outcome, step),
+            Input::Leading(is_leading) => self.is_leading = is_leading,
+            Input::Tick => {}
+            Input::Stop => self.is_stopped = true,
+        }
+        self.scheduler.wake_at_expiry(step);
+        // What has not been listed yet looks like room.
+        if self.is_leading && !self.is_stopped && step.cluster.is_complete() {
+            self.scheduler.decide(step);
+        }
+        effects
+    }
+
+    /// When to call with [`Input::Tick`] if nothing happens before.
+    pub fn next_tick(&self, now: Now) -> Option<Duration> {
+        let is_idle = !self.is_leading || !self.cluster.is_complete();
+        if is_idle { None } else { self.scheduler.next_tick(now) }
+    }
+
+    /// What happened since this was asked last.
+    pub fn take_notes(&mut self) -> Vec<Note> {
+        std::mem::take(&mut self.notes)
+    }
+}
