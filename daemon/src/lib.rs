@@ -17,6 +17,7 @@ pub mod args;
 pub mod clock;
 pub mod config;
 pub mod effects;
+pub(crate) mod lease;
 pub mod outbox;
 pub mod queue;
 pub mod rights;
