@@ -122,6 +122,10 @@ impl DaemonShape {
         let mut arguments = vec![format!("--kubeconfig={}", kubeconfig.display()), "-v=4".to_owned()];
         arguments.push(format!("--leader-elect={}", self.elects));
         arguments.push(format!("--replica-name={}", self.name));
+        // Several daemons of several tests run on one machine; who wants health and metrics says where.
+        if !self.arguments.iter().any(|argument| argument.starts_with("--secure-port")) {
+            arguments.push("--secure-port=0".to_owned());
+        }
         match &self.configuration {
             None => {
                 arguments.extend(self.scheduler_names.iter().map(|name| format!("--scheduler-name={name}")));
