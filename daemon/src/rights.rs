@@ -60,12 +60,12 @@ fn scheduling() -> Vec<Right> {
         right("", "pods/binding", &["create"], "effects::bind", "place a pod"),
         right("", "pods", &["get"], "effects::find", "what became of a binding without an answer"),
         right("", "pods/status", &["patch"], "effects::condition", "say why a pod waits"),
-        right("", "pods", &["delete"], "effects::preempt", "victims of preemption"),
-        right("", "persistentvolumes", &["get", "update"], "effects::volumes", "bind a volume to a claim"),
+        right("", "pods", &["delete"], "effects::evict", "victims of preemption"),
+        right("", "persistentvolumes", &["patch"], "effects::volumes", "bind a volume to a claim"),
         right(
             "",
             "persistentvolumeclaims",
-            &["get", "update"],
+            &["patch"],
             "effects::volumes",
             "name the node to make a volume for",
         ),
@@ -87,7 +87,7 @@ fn reserving() -> Vec<Right> {
 }
 
 fn serving() -> Vec<Right> {
-    let verbs = &["create", "get", "list", "watch", "update", "delete"];
+    let verbs = &["create", "get", "list", "watch", "update", "patch", "delete"];
     let leases =
         right("coordination.k8s.io", "leases", verbs, "lease", "election, and what each replica has seen");
     let authorities =

@@ -15,7 +15,8 @@ fn a_small_bench_measures_all_three() {
     let names: Vec<&str> = runs.iter().map(|run| run["scheduler"].as_str().unwrap()).collect();
     assert_eq!(names, ["kube-scheduler", "reserve-daemon", "bind-firehose"]);
     for run in &runs {
-        let figures = ["pods_per_s", "cpu_s_per_1000", "peak_rss_mib"].map(|name| run[name].as_f64().unwrap());
+        let figures =
+            ["pods_per_s", "cpu_s_per_1000", "peak_rss_mib"].map(|name| run[name].as_f64().unwrap());
         assert!(figures.iter().all(|figure| *figure > 0.0), "{run}");
         assert_eq!((&run["nodes"], &run["pods"], &run["pair"]), (&200.into(), &200.into(), &1.into()));
     }

@@ -173,7 +173,11 @@ mod tests {
             assert_eq!(lease.duration, Duration::from_secs(read), "{seconds}");
         }
         for text in ["", "-1", "1.5", "many", "18446744073709551616"] {
-            assert_eq!(with(&format!(r#"{{"reserve/seen-nodes":"{text}"}}"#), "null").seen_nodes, 0, "{text}");
+            assert_eq!(
+                with(&format!(r#"{{"reserve/seen-nodes":"{text}"}}"#), "null").seen_nodes,
+                0,
+                "{text}"
+            );
         }
         let long = format!(r#"{{"reserve/schedulers":"b, a,,a,{}"}}"#, "x".repeat(64));
         assert_eq!(*with(&long, "{}").schedulers, ["a".into(), "b".into()]);

@@ -283,7 +283,10 @@ fn a_kind_that_cannot_be_read_any_more_keeps_what_was_read() {
 #[test]
 fn what_was_seen_last_is_known_by_its_version() {
     let mut cluster = Cluster::default();
-    cluster.apply(Event::Nodes(Seen::Relisted(vec![node("n1").version(7).build(), node("n2").version(5).build()])));
+    cluster.apply(Event::Nodes(Seen::Relisted(vec![
+        node("n1").version(7).build(),
+        node("n2").version(5).build(),
+    ])));
     cluster.apply(applied(&pod("p").version(9)));
     cluster.apply(applied(&pod("p").version(8)));
     assert_eq!(cluster.newest(), (7, 9));
