@@ -5,22 +5,27 @@
 //! them gets for the length of one [`Step`].
 
 mod effect;
+mod figures;
 mod input;
 mod note;
+mod sight;
 #[cfg(test)]
 mod tests;
 
 pub use effect::{Effect, PodEvent, Subject};
+pub use figures::Figures;
 pub use input::{Binding, Input};
 pub use note::{Attempted, Note};
+pub use sight::Sight;
 
 use crate::queue::Backoff;
 use crate::scheduler::Scheduler;
-use common::cluster::Cluster;
+use common::cluster::{Change, Cluster};
 use common::framework::Registry;
 use common::model::ids::Text;
 use jiff::Timestamp;
 use std::collections::BTreeMap;
+use std::sync::Arc;
 use std::time::Duration;
 
 /// One moment, on both clocks.
@@ -52,12 +57,18 @@ pub struct State {
     /// Whether it is this daemon's part to decide and write. Others look on, ready to take over.
     is_leading: bool,
     is_stopped: bool,
+    /// Every scheduler name that is served.
+    names: Arc<[Text]>,
+    /// Whether somebody may wait to hear what was seen.
+    has_news: bool,
 }
 
 impl State {
     /// A daemon that places the pods that name one of `profiles`.
     pub fn new(profiles: BTreeMap<Text, Registry>, backoff: Backoff) -> Self {
         Self {
+            names: profiles.keys().cloned().collect(),
+            has_news: false,
             cluster: Cluster::default(),
             scheduler: Scheduler::new(profiles, backoff),
             notes: Vec::new(),
@@ -74,10 +85,15 @@ impl State {
         match input {
             Input::Cluster(event) => {
                 let changes = step.cluster.apply(*event);
+                let is_reserved = |change: &Change| matches!(change, Change::ReservationsChanged(_));
+                self.has_news |= changes.iter().any(is_reserved);
                 self.scheduler.changed(&changes, step);
             }
             Input::Binding { pod, uid, outcome } => self.scheduler.binding(&pod, &uid, outcome, step),
-            Input::Leading(is_leading) => self.is_leading = is_leading,
+            Input::Leading(is_leading) => {
+                self.is_leading = is_leading;
+                self.has_news = true;
+            }
             Input::Tick => {}
             Input::Stop => self.is_stopped = true,
         }
@@ -93,6 +109,24 @@ impl State {
     pub fn next_tick(&self, now: Now) -> Option<Duration> {
         let is_idle = !self.is_leading || !self.cluster.is_complete();
         if is_idle { None } else { self.scheduler.next_tick(now) }
+    }
+
+    /// Whether everything was listed once, so that decisions can be made.
+    pub fn is_complete(&self) -> bool {
+        self.cluster.is_complete()
+    }
+
+    /// What this replica tells others about itself.
+    pub fn sight(&self) -> Sight {
+        let (nodes, pods) = self.cluster.newest();
+        let schedulers = if self.is_leading { Arc::clone(&self.names) } else { Arc::default() };
+        Sight { nodes, pods, schedulers, extends: Arc::default() }
+    }
+
+    /// Whether, since this was asked last, something happened that others wait to hear of: whoever writes a reservation
+    /// goes on only when every replica has seen it.
+    pub fn take_news(&mut self) -> bool {
+        std::mem::take(&mut self.has_news)
     }
 
     /// What happened since this was asked last.

@@ -44,7 +44,7 @@ pub use cluster::Cluster;
 pub use go_build::OurGoProgram;
 pub use modules::kubernetes_version;
 pub use nodes::{NodeShape, node};
-pub use pods::{describe, is_running, name_of, node_of};
+pub use pods::{describe, is_running, name_of, node_of, unscheduled};
 pub use program::Program;
 pub use settings::workspace_dir;
 pub use start::ControlPlane;

@@ -45,9 +45,16 @@ impl Process {
 
     /// Kills the program as a power cut would, and waits until it is gone.
     pub(super) fn kill(&mut self) -> Result<()> {
+        self.signal("KILL")?;
+        anyhow::ensure!(self.wait_for_end(), "{} would not die", self.name);
+        Ok(())
+    }
+
+    /// Sends the program a signal.
+    pub(super) fn signal(&self, name: &str) -> Result<()> {
         let pid = self.pid().with_context(|| format!("{} has no process id", self.name))?;
-        let killed = Command::new("kill").args(["-KILL", &pid.to_string()]).status().context("run kill")?;
-        anyhow::ensure!(killed.success() && self.wait_for_end(), "{} would not die", self.name);
+        let sent = Command::new("kill").args(["-s", name, &pid.to_string()]).status().context("run kill")?;
+        anyhow::ensure!(sent.success(), "{} could not be sent {name}", self.name);
         Ok(())
     }
 

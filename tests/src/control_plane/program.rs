@@ -35,6 +35,19 @@ impl Program {
         self.0.check_alive()
     }
 
+    /// Sends it a signal, such as `STOP`.
+    ///
+    /// # Errors
+    /// When it cannot be sent.
+    pub fn signal(&self, name: &str) -> Result<()> {
+        self.0.signal(name)
+    }
+
+    /// Whether it has ended by itself.
+    pub fn has_ended(&mut self) -> bool {
+        self.0.check_alive().is_err()
+    }
+
     /// Kills it as a power cut would.
     ///
     /// # Errors
