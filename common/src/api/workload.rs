@@ -141,7 +141,8 @@ fn replicas(number: Option<i64>) -> u32 {
 /// without a number of completions is done when one pod succeeded.
 fn job_wants(spec: &JobSpec, status: &JobStatus<'_>) -> u32 {
     let is_over = |condition: &ConditionWire<'_>| {
-        let is_end = matches!(&*condition.kind, "Complete" | "Failed" | "SuccessCriteriaMet" | "FailureTarget");
+        let is_end =
+            matches!(&*condition.kind, "Complete" | "Failed" | "SuccessCriteriaMet" | "FailureTarget");
         is_end && condition.status == "True"
     };
     if spec.suspend == Some(true) || status.conditions.0.iter().any(is_over) {
@@ -229,7 +230,9 @@ mod tests {
             let json = format!(r#"{{"metadata":{{"name":"a","uid":"a"}},"spec":{spec},"status":{status}}}"#);
             workload(kind, &json).unwrap().wanted
         };
-        use OwnerKind::{CronJob, DaemonSet, Deployment, Job, ReplicaSet, ReplicationController, StatefulSet};
+        use OwnerKind::{
+            CronJob, DaemonSet, Deployment, Job, ReplicaSet, ReplicationController, StatefulSet,
+        };
         for kind in [Deployment, ReplicaSet, StatefulSet, ReplicationController] {
             assert_eq!(wants(kind, r#"{"replicas":3}"#, "null"), Some(3), "{kind}");
             assert_eq!(wants(kind, "{}", "null"), Some(1), "{kind}");
@@ -258,7 +261,11 @@ mod tests {
         for kind in OwnerKind::ALL {
             let decoded = workload(kind, json).unwrap();
             let life = decoded.keep.and_then(|keep| keep.life());
-            assert_eq!((life, decoded.is_deleting), (Some(std::time::Duration::from_secs(300)), true), "{kind}");
+            assert_eq!(
+                (life, decoded.is_deleting),
+                (Some(std::time::Duration::from_secs(300)), true),
+                "{kind}"
+            );
         }
     }
 

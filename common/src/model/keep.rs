@@ -75,7 +75,10 @@ mod tests {
         let seconds = |seconds| Some(Duration::from_secs(seconds));
         assert_eq!(life("true"), Some(LIFE_DEFAULT));
         assert_eq!(life(" true "), Some(LIFE_DEFAULT));
-        assert_eq!((life("90s"), life("5m"), life("1h"), life("5m30s")), (seconds(90), seconds(300), seconds(3600), seconds(330)));
+        assert_eq!(
+            (life("90s"), life("5m"), life("1h"), life("5m30s")),
+            (seconds(90), seconds(300), seconds(3600), seconds(330))
+        );
         assert_eq!(life("48h"), Some(LIFE_MAX), "nobody keeps room for days");
         assert_eq!((Keep::read("false"), Keep::read("")), (None, None));
     }
@@ -83,9 +86,26 @@ mod tests {
     #[test]
     fn anything_else_is_shown_and_means_nothing() {
         let long = "9".repeat(100);
-        for odd in ["True", "yes", "5", "m", "-5m", "5 m", "0s", "1.5h", "5mm", "18446744073709551615h", "5ä", "1d", &long] {
+        for odd in [
+            "True",
+            "yes",
+            "5",
+            "m",
+            "-5m",
+            "5 m",
+            "0s",
+            "1.5h",
+            "5mm",
+            "18446744073709551615h",
+            "5ä",
+            "1d",
+            &long,
+        ] {
             let keep = Keep::read(odd);
-            assert!(matches!(&keep, Some(Keep::Invalid(shown)) if shown.chars().count() <= 41), "{odd}: {keep:?}");
+            assert!(
+                matches!(&keep, Some(Keep::Invalid(shown)) if shown.chars().count() <= 41),
+                "{odd}: {keep:?}"
+            );
         }
     }
 }

@@ -192,9 +192,11 @@ fn whole(wire: PodWire<'_>) -> Pod {
         deleting: metadata.is_deleting(),
         grace_ends: moment(metadata.deletion_timestamp.as_ref()),
         is_mirror: metadata.has_annotation(names::MIRROR),
-        is_pressed_out: condition(&status, "DisruptionTarget").is_some_and(|wire| is_disruption(wire, "TerminationByKubelet")),
+        is_pressed_out: condition(&status, "DisruptionTarget")
+            .is_some_and(|wire| is_disruption(wire, "TerminationByKubelet")),
         keep: metadata.keep().map(Box::new),
-        preempted: condition(&status, "DisruptionTarget").is_some_and(|wire| is_disruption(wire, "PreemptionByScheduler")),
+        preempted: condition(&status, "DisruptionTarget")
+            .is_some_and(|wire| is_disruption(wire, "PreemptionByScheduler")),
         node: text(spec.node_name.as_ref()).map(NodeName::from),
         nominated: text(status.nominated_node_name.as_ref()).map(NodeName::from).map(Box::new),
         phase: phase(&status),
