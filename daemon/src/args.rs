@@ -19,6 +19,18 @@ pub struct Args {
     #[arg(long = "scheduler-name", value_name = "NAME", conflicts_with = "config")]
     pub scheduler_names: Vec<String>,
 
+    /// Whether replicas agree on one that works. [default: true]
+    #[arg(long, value_name = "BOOL", num_args = 0..=1, require_equals = true, default_missing_value = "true")]
+    pub leader_elect: Option<bool>,
+
+    /// Where this daemon and its Leases live. [default: the namespace of its service account, else kube-system]
+    #[arg(long, value_name = "NAME", env = "POD_NAMESPACE")]
+    pub namespace: Option<String>,
+
+    /// What this replica is called. [default: the name of its pod, else of its machine]
+    #[arg(long, value_name = "NAME", env = "POD_NAME")]
+    pub replica_name: Option<String>,
+
     /// How much to log: 0 for warnings, 2 for what was decided, 4 and more for everything.
     #[arg(short, long = "v", value_name = "LEVEL", default_value_t = 2)]
     pub verbosity: u8,

@@ -33,6 +33,10 @@ pub struct Config {
     pub warnings: Vec<String>,
     /// What was brought along: plugins that the configuration may name, and who listens to Trace.
     pub tools: Tools,
+    /// Where this daemon and its Leases live.
+    pub namespace: String,
+    /// What this replica is called; part of a Lease's name.
+    pub replica: String,
     kubeconfig: Option<PathBuf>,
 }
 
@@ -50,16 +54,29 @@ impl Config {
     /// # Errors
     /// When they cannot be followed.
     pub fn new(args: Args, tools: Tools) -> anyhow::Result<Self> {
-        let (scheduler, warnings) = match &args.config {
+        let namespace = args.namespace.unwrap_or_else(home);
+        let (mut scheduler, warnings) = match &args.config {
             Some(file) => from_config_file(file, &tools)?,
             None => (named(&args.scheduler_names), Vec::new()),
         };
+        let election = &mut scheduler.leader_election;
+        election.leader_elect = args.leader_elect.unwrap_or(election.leader_elect);
+        if args.config.is_none() {
+            election.resource_namespace = namespace.clone();
+            election.resource_name = common::api::names::LEADER_LEASE.to_owned();
+        }
+        let replica = args.replica_name.unwrap_or_else(|| format!("daemon-{}", std::process::id()));
         check_served(&scheduler)?;
         for profile in &scheduler.profiles {
             check_scheduler_name(&profile.scheduler_name)?;
         }
-        Ok(Self { scheduler, warnings, tools, kubeconfig: args.kubeconfig })
+        Ok(Self { scheduler, warnings, tools, namespace, replica, kubeconfig: args.kubeconfig })
     }
+}
+
+/// The namespace of the service account, if this is a pod; else where kube-scheduler lives.
+fn home() -> String {
+    kube::Config::incluster().map_or_else(|_| "kube-system".to_owned(), |config| config.default_namespace)
 }
 
 /// The default profile under each of `names`.

@@ -16,9 +16,12 @@
 pub mod args;
 pub mod clock;
 pub mod config;
+pub(crate) mod controller;
 pub mod effects;
+pub(crate) mod lease;
 pub mod outbox;
 pub mod queue;
+pub mod rights;
 pub mod run;
 pub(crate) mod scheduler;
 pub mod state;

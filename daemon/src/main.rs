@@ -37,5 +37,5 @@ async fn main() -> ExitCode {
 async fn start(args: Args) -> anyhow::Result<()> {
     let config = Config::try_from(args)?;
     let client = config.client().await?;
-    daemon::run::run(&config, client, Clock::start(), daemon::run::stop_signal()).await
+    daemon::run::run(&config, client, Clock::start(), fastrand::Rng::new(), daemon::run::stop_signal()).await
 }

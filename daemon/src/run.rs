@@ -1,16 +1,20 @@
-//! The composition root: tasks, channels, shutdown. The only file that spawns.
+//! The composition root: tasks, channels, shutdown. Nobody else spawns.
+
+mod leases;
 
 use crate::clock::Clock;
 use crate::config::{CALL_DEADLINE, CALLS_MAX, Config, INPUTS_MAX};
 use crate::effects::Effects;
+use crate::lease::Leadership;
 use crate::outbox::Outbox;
 use crate::queue::Backoff;
 use crate::state::{Effect, Input, State, Subject};
-use crate::watch::{Nodes, Others, Pods, Watched, Workloads, follow};
+use crate::watch::{Nodes, Others, Pods, Replicas, Watched, Workloads, follow};
 use anyhow::Context as _;
 use common::model::OtherKind;
 use common::model::owner::OwnerKind;
 use common::plugins::registry_with;
+use leases::Leases;
 use std::collections::BTreeMap;
 use std::time::Duration;
 use tokio::sync::mpsc;
@@ -22,21 +26,26 @@ pub async fn run(
     config: &Config,
     client: kube::Client,
     clock: Clock,
+    rng: fastrand::Rng,
     stop: impl Future<Output = ()>,
 ) -> anyhow::Result<()> {
     let (sender, mut inputs) = mpsc::channel(INPUTS_MAX);
     let mut watches = JoinSet::new();
-    start_watches(&mut watches, &client, &clock, &sender);
-    let mut work = Work::new(Effects::new(client, instance(config)));
+    start_watches(&mut watches, config, &client, &clock, &sender);
     let mut state = state(config)?;
+    let mut leases = Leases::start(config, &client, &clock, rng);
+    let mut work = Work::new(Effects::new(client, instance(config)), clock.clone(), leases.leadership());
+    work.add(state.handle(leases.turn(), clock.now()));
     config.warnings.iter().for_each(|warning| tracing::warn!("{warning}"));
     tracing::info!("started with this configuration:\n{}", config.scheduler.to_yaml());
     tokio::pin!(stop);
     loop {
+        leases.check(clock.now())?;
         let tick = state.next_tick(clock.now());
         let input = tokio::select! {
             biased;
             () = &mut stop => break,
+            turn = leases.next() => turn?,
             answer = work.next() => answer?,
             // A watch never ends by itself; without one of them we would decide on a picture that no longer changes.
             Some(ended) = watches.join_next() => return ended.context("watch the cluster"),
@@ -44,11 +53,13 @@ pub async fn run(
             () = until(tick, &clock) => Input::Tick,
         };
         work.add(state.handle(input, clock.now()));
+        leases.publish(&mut state);
     }
     watches.shutdown().await;
     work.add(state.handle(Input::Stop, clock.now()));
     // A look at a pod whose binding is unknown would go on for ever; the next start sees the pod as it is.
     let _ = tokio::time::timeout(CALL_DEADLINE, finish(&mut work, &mut state, &clock)).await;
+    leases.end().await;
     tracing::info!("stopped");
     Ok(())
 }
@@ -92,6 +103,7 @@ fn state(config: &Config) -> anyhow::Result<State> {
 
 fn start_watches(
     watches: &mut JoinSet<()>,
+    config: &Config,
     client: &kube::Client,
     clock: &Clock,
     inputs: &mpsc::Sender<Input>,
@@ -105,6 +117,7 @@ fn start_watches(
     for kind in OtherKind::ALL {
         start.follow(Others(kind));
     }
+    start.follow(Replicas { namespace: config.namespace.clone() });
 }
 
 /// What every watch is started with.
@@ -130,11 +143,13 @@ struct Work {
     effects: Effects,
     outbox: Outbox,
     running: JoinSet<(Subject, Option<Input>)>,
+    clock: Clock,
+    leadership: Leadership,
 }
 
 impl Work {
-    fn new(effects: Effects) -> Self {
-        Self { effects, outbox: Outbox::default(), running: JoinSet::new() }
+    fn new(effects: Effects, clock: Clock, leadership: Leadership) -> Self {
+        Self { effects, outbox: Outbox::default(), running: JoinSet::new(), clock, leadership }
     }
 
     fn add(&mut self, effects: Vec<Effect>) {
@@ -160,11 +175,13 @@ impl Work {
     }
 
     fn start(&mut self) {
+        // The process may have stood still since this was decided, and another one may lead by now.
         while self.running.len() < CALLS_MAX
+            && !self.leadership.is_lost(self.clock.now())
             && let Some(effect) = self.outbox.pop()
         {
-            let effects = self.effects.clone();
-            self.running.spawn(async move { (effect.subject(), effects.run(effect).await) });
+            let (effects, now) = (self.effects.clone(), self.clock.now().wall);
+            self.running.spawn(async move { (effect.subject(), effects.run(effect, now).await) });
         }
     }
 

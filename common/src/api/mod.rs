@@ -12,6 +12,7 @@ pub mod node;
 mod object;
 pub mod other;
 pub mod pod;
+pub mod replica;
 pub mod reservation;
 mod selector;
 pub mod service;

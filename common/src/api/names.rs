@@ -24,6 +24,9 @@ pub const KEEP: &str = "reserve/keep";
 /// Who made a reservation that nobody asked for by hand, as its record says.
 pub const AUTOMATIC: &str = "reserve-daemon";
 
+/// Where events about things without a namespace are kept, and kubectl looks for them.
+pub const EVENTS_NAMESPACE: &str = "default";
+
 /// On a pod: its kubelet made it for a file on the node.
 pub const MIRROR: &str = "kubernetes.io/config.mirror";
 
@@ -35,6 +38,33 @@ pub const SCHEDULER_NAME: &str = "reserve-scheduler";
 
 /// kube-scheduler's own name, which pods have unless they say otherwise.
 pub const DEFAULT_SCHEDULER_NAME: &str = "default-scheduler";
+
+/// The Lease of the replica that leads, unless the configuration says otherwise.
+pub const LEADER_LEASE: &str = "reserve-daemon";
+
+/// What the Lease of each replica is called: this, and the replica's name.
+pub const REPLICA_PREFIX: &str = "reserve-";
+
+/// The label that the Leases of replicas, and all that is deployed, are found by.
+pub const APP_LABEL: &str = "app.kubernetes.io/name";
+
+/// Its value.
+pub const APP: &str = "kubectl-reserve";
+
+/// On a replica's Lease: the newest version of a node that it has seen, decimal.
+pub const SEEN_NODES: &str = "reserve/seen-nodes";
+
+/// On a replica's Lease: the newest version of a pod that it has seen, decimal.
+pub const SEEN_PODS: &str = "reserve/seen-pods";
+
+/// On a replica's Lease: the scheduler names whose pods it places, with commas between.
+pub const SCHEDULERS: &str = "reserve/schedulers";
+
+/// On a replica's Lease: the scheduler names whose pods it lately answered for as an extender, with commas between.
+pub const EXTENDS: &str = "reserve/extends";
+
+/// On a replica's Lease: the version of the program.
+pub const VERSION: &str = "reserve/version";
 
 /// On claims and volumes of old: the storage class.
 pub const STORAGE_CLASS: &str = "volume.beta.kubernetes.io/storage-class";

@@ -3,7 +3,7 @@
 use crate::model::ids::{NodeName, PodKey, Text, Uid};
 use crate::model::other::{Other, OtherKind};
 use crate::model::owner::{Owner, OwnerKind, Workload};
-use crate::model::{Node, Pod};
+use crate::model::{Node, Pod, Replica};
 
 /// Everything that can be learnt.
 #[derive(Debug, Clone, PartialEq)]
@@ -21,6 +21,8 @@ pub enum Event {
     /// Objects of this kind cannot be read, at least for now, or are not served. What there is of them is not known,
     /// and it is not waited for.
     OthersUnreadable(OtherKind),
+    /// About replicas of the daemon. Nothing waits for them: without any there is nobody to wait for.
+    Replicas(Seen<Replica>),
 }
 
 /// One thing seen of a kind.
@@ -56,9 +58,21 @@ pub enum Change {
     KeepInvalid(Box<Owner>, Text),
     /// Something about objects of this kind changed.
     OthersChanged(OtherKind),
+    /// The reservations on a node are others than before.
+    ReservationsChanged(NodeName),
+    /// Replicas of the daemon came, went, or have seen more.
+    ReplicasChanged,
 }
 
 impl<T> Seen<T> {
+    /// The objects that were seen.
+    pub fn iter(&self) -> impl Iterator<Item = &T> {
+        match self {
+            Self::Applied(object) | Self::Deleted(object) => std::slice::from_ref(object).iter(),
+            Self::Relisted(live) => live.iter(),
+        }
+    }
+
     /// The same, seen of a narrower type; `None` if nothing of that type was seen.
     pub(super) fn narrow<U: TryFrom<T>>(self) -> Option<Seen<U>> {
         match self {

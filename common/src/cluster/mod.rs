@@ -11,6 +11,7 @@
 //!
 //! Knows nothing of: the API server, the queue, what a plugin would say.
 
+mod acknowledged;
 mod catalog;
 mod choices;
 mod column;
@@ -38,6 +39,7 @@ mod tests;
 mod wanted;
 pub mod whose;
 
+pub use acknowledged::{Acknowledged, acknowledged, acknowledged_pod};
 pub use catalog::Catalog;
 pub use choices::Choices;
 pub use column::{Column, PerNode};
@@ -56,7 +58,7 @@ pub use whose::Asker;
 use crate::model::ids::{NodeName, PodKey, Text, Uid};
 use crate::model::owner::{Owner, OwnerKind};
 use crate::model::storage::VolumeChoice;
-use crate::model::{Pod, ReservationId};
+use crate::model::{Pod, Replica, ReservationId};
 use jiff::Timestamp;
 use memo::Memo;
 use nodes::Nodes;
@@ -94,6 +96,9 @@ pub struct Cluster {
     listed: BTreeSet<Listed>,
     catalog: Catalog,
     choices: Choices,
+    replicas: Store<Replica>,
+    /// The newest versions of a node and of a pod that were seen.
+    newest: (u64, u64),
     shared: Shared,
     memo: Memo,
 }
@@ -131,6 +136,16 @@ impl Cluster {
     /// What is believed about objects of all other kinds.
     pub fn catalog(&self) -> &Catalog {
         &self.catalog
+    }
+
+    /// The replicas of the daemon that are known, whether or not their word is still good.
+    pub fn replicas(&self) -> &Store<Replica> {
+        &self.replicas
+    }
+
+    /// The newest versions of a node and of a pod that were seen: everything written up to them is part of the belief.
+    pub fn newest(&self) -> (u64, u64) {
+        self.newest
     }
 
     /// What decisions read, as of `now`.

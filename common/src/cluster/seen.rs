@@ -12,6 +12,7 @@ impl Cluster {
     /// Learns something and says what it altered.
     pub fn apply(&mut self, event: Event) -> Vec<Change> {
         let mut changes = Vec::new();
+        self.note_newest(&event);
         match event {
             Event::Nodes(Seen::Applied(node)) => self.node_applied(node, &mut changes),
             Event::Nodes(Seen::Deleted(node)) => self.node_deleted(&node.name, &node.uid, &mut changes),
@@ -33,8 +34,25 @@ impl Cluster {
                 }
             }
             Event::OthersUnreadable(kind) => self.catalog.cannot_read(kind),
+            Event::Replicas(seen) => {
+                if self.replicas.apply(seen) {
+                    changes.push(Change::ReplicasChanged);
+                }
+            }
         }
         changes
+    }
+
+    /// Each kind comes by one stream, in the order of its versions: whatever is older than the newest was seen too.
+    fn note_newest(&mut self, event: &Event) {
+        let (nodes, pods) = &mut self.newest;
+        match event {
+            Event::Nodes(seen) => {
+                *nodes = seen.iter().map(|node| node.resource_version).fold(*nodes, u64::max);
+            }
+            Event::Pods(seen) => *pods = seen.iter().map(|pod| pod.resource_version).fold(*pods, u64::max),
+            _ => {}
+        }
     }
 
     fn node_applied(&mut self, mut node: Node, changes: &mut Vec<Change>) {
@@ -46,6 +64,10 @@ impl Cluster {
         }
         // Kubelets report all the time, mostly what is known.
         let is_news = known.is_none_or(|known| !known.offers_same(&node));
+        let reservations = known.map_or(&[][..], |known| &known.reservations);
+        if *reservations != *node.reservations {
+            changes.push(Change::ReservationsChanged(node.name.clone()));
+        }
         self.shared.share_node(&mut node);
         let (name, node) = (node.name.clone(), Arc::new(node));
         match id {

@@ -138,7 +138,10 @@ fn would_take_another(pod: &Pod, own: &Entry, ledger: &Ledger, cluster: &Cluster
 /// The held reservations of an owner that are more than it lacks pods.
 ///
 /// The newest go first; of a StatefulSet, whose pods have names, those whose pod is back elsewhere, and then the highest.
-fn superfluous<'c>(cluster: &'c Cluster, record: &Record) -> Vec<(common::cluster::NodeId, &'c ReservationId)> {
+fn superfluous<'c>(
+    cluster: &'c Cluster,
+    record: &Record,
+) -> Vec<(common::cluster::NodeId, &'c ReservationId)> {
     let Some(short) = cluster.short(&record.owner) else { return Vec::new() };
     let mut held: Vec<(common::cluster::NodeId, &Reservation, &Record)> = Vec::new();
     for ledger in cluster.ledgers_of(&record.owner.uid) {

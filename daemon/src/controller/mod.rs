@@ -156,7 +156,7 @@ impl Controller {
 
     /// Looks at one node: what is new there, and what each of its reservations needs.
     fn look_at(&mut self, id: NodeId, step: &mut Step<'_>) {
-        self.reports.observe(id, step.cluster, &self.writes, step.now.wall);
+        self.reports.observe(id, step.cluster, &mut self.writes, step.now.wall);
         let Some(ledger) = step.cluster.ledger(id) else {
             self.due.remove(&id);
             return;
@@ -196,7 +196,7 @@ impl Controller {
 
     /// Learns what has become of a write.
     pub(crate) fn annotated(&mut self, annotation: &Annotation, outcome: &Annotated, step: &mut Step<'_>) {
-        self.writes.answered(annotation, outcome, step.now.elapsed);
+        let pause = self.writes.answered(annotation, outcome, step.now.elapsed);
         match outcome {
             Annotated::Done { .. } => step.notes.push(Note::Reservation(Kept::of(&annotation.change))),
             Annotated::Refused { is_final, .. } => {
@@ -208,18 +208,26 @@ impl Controller {
             Annotated::Unknown { .. } => step.notes.push(Note::Reservation(Kept::Refused)),
         }
         // Whatever is still to be done there is found again.
-        if let Some(ledger) = step.cluster.ledger_of(&annotation.node) {
-            self.look.nodes.insert(ledger.id);
+        let again =
+            pause.map(|pause| after(step.now.wall, SignedDuration::try_from(pause).unwrap_or(LOOK_AGAIN)));
+        let ledger = step.cluster.ledger_of(&annotation.node);
+        match (ledger.map(|ledger| ledger.id), again) {
+            (Some(id), Some(again)) => {
+                let due = self.due.entry(id).or_insert(again);
+                *due = again.min(*due);
+                self.pods_due = Some(self.pods_due.map_or(again, |due| due.min(again)));
+            }
+            (Some(id), None) => drop(self.look.nodes.insert(id)),
+            (None, _) => {}
         }
     }
 
     /// When something is due by itself.
     pub(crate) fn next_tick(&self, now: Now) -> Option<Duration> {
         let wall = self.due.values().chain(&self.pods_due).min();
-        let wall = wall.map(|at| {
-            now.elapsed + Duration::try_from(at.duration_since(now.wall)).unwrap_or_default()
-        });
-        [wall, self.writes.next_retry()].into_iter().flatten().min()
+        let wall =
+            wall.map(|at| now.elapsed + Duration::try_from(at.duration_since(now.wall)).unwrap_or_default());
+        wall
     }
 }
 

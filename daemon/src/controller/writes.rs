@@ -13,6 +13,9 @@ const PAUSES: (Duration, Duration) = (Duration::from_secs(1), Duration::from_sec
 /// How long nothing is tried after the API server said that we may not: a role may be given later.
 const FORBIDDEN_PAUSE: Duration = Duration::from_secs(60);
 
+/// How long a failure is remembered.
+const FORGET: Duration = Duration::from_secs(10 * 60);
+
 type Place = (NodeName, ReservationId);
 
 /// What is known about our own writes.
@@ -47,8 +50,14 @@ impl Writes {
         true
     }
 
-    /// What has become of a write.
-    pub(super) fn answered(&mut self, annotation: &Annotation, outcome: &Annotated, now: Duration) {
+    /// What has become of a write. Says after what pause it may be tried again.
+    pub(super) fn answered(
+        &mut self,
+        annotation: &Annotation,
+        outcome: &Annotated,
+        now: Duration,
+    ) -> Option<Duration> {
+        self.failed.retain(|_, failed| now < failed.again + FORGET);
         let place = place(annotation);
         self.under_way.remove(&place);
         match outcome {
@@ -56,10 +65,12 @@ impl Writes {
                 self.failed.remove(&place);
                 self.forbidden_until = None;
                 self.wrote.insert(annotation.node.clone(), (annotation.uid.clone(), *version));
+                None
             }
             Annotated::Refused { is_forbidden: true, .. } => {
                 self.forbidden_until = Some(now + FORBIDDEN_PAUSE);
                 self.released.remove(&place);
+                Some(FORBIDDEN_PAUSE)
             }
             Annotated::Refused { .. } | Annotated::Unknown { .. } => {
                 self.released.remove(&place);
@@ -67,6 +78,7 @@ impl Writes {
                 let pause = PAUSES.0 * 2_u32.pow(failed.times.min(5));
                 failed.times = failed.times.saturating_add(1);
                 failed.again = now + pause.min(PAUSES.1);
+                Some(pause.min(PAUSES.1))
             }
         }
     }
@@ -86,17 +98,8 @@ impl Writes {
     pub(super) fn was_released(&mut self, node: &NodeName, id: &ReservationId) -> bool {
         self.released.remove(&(node.clone(), id.clone()))
     }
-
-    /// When a write that failed may be tried again.
-    pub(super) fn next_retry(&self) -> Option<Duration> {
-        None
-    }
 }
 
 fn place(annotation: &Annotation) -> Place {
-    let id = match &annotation.change {
-        Rewrite::Reserve(reservation) => &reservation.id,
-        Rewrite::Extend { id, .. } | Rewrite::Release { id, .. } => id,
-    };
-    (annotation.node.clone(), id.clone())
+    (annotation.node.clone(), annotation.id().clone())
 }

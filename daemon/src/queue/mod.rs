@@ -11,6 +11,7 @@
 //! Knows nothing of: nodes, plugins, the API server. Time is the time since the start.
 
 mod backoff;
+mod shelves;
 #[cfg(test)]
 mod tests;
 
@@ -18,6 +19,7 @@ pub use backoff::Backoff;
 
 use common::framework::{Cure, QueueSort, Queued, Turn};
 use common::model::PodKey;
+use shelves::{Shelf, Shelves};
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 use std::time::Duration;
@@ -30,10 +32,12 @@ const PARKED_MAX: Duration = Duration::from_secs(5 * 60);
 /// never made good must not hold a pod up.
 const OWNER_WAIT_MAX: Duration = Duration::from_secs(1);
 
-/// The waiting pods.
+/// The waiting pods. No call looks at more of them than it moves.
 pub struct Queue {
     pods: BTreeMap<PodKey, Entry>,
-    active: BTreeSet<(Turn, u64, PodKey)>,
+    /// The same pods in the order of their arrival.
+    keys: BTreeMap<u64, PodKey>,
+    shelves: Shelves,
     arrivals: u64,
     backoff: Backoff,
     sort: Arc<dyn QueueSort>,
@@ -51,37 +55,25 @@ struct Entry {
     shelf: Shelf,
 }
 
-#[derive(Debug, PartialEq)]
-enum Shelf {
-    Active,
-    BackingOff,
-    Parked { until: Duration, cures: BTreeSet<Cure> },
-    Deciding,
-}
-
 impl Queue {
     /// An empty queue with these delays, in the order that `sort` says.
     pub fn new(backoff: Backoff, sort: Arc<dyn QueueSort>) -> Self {
-        Self { pods: BTreeMap::new(), active: BTreeSet::new(), arrivals: 0, backoff, sort }
+        let (pods, keys) = (BTreeMap::new(), BTreeMap::new());
+        Self { pods, keys, shelves: Shelves::default(), arrivals: 0, backoff, sort }
     }
 
     /// Adds a pod, or tries a known one again because it changed.
     pub fn push(&mut self, pod: &PodKey, priority: i32, now: Duration) {
         if let Some(entry) = self.pods.get_mut(pod) {
-            self.active.remove(&(entry.turn, entry.arrival, pod.clone()));
             entry.turn = self.sort.turn(&Queued { priority, arrival: entry.arrival });
         } else {
             self.arrivals += 1;
             let arrival = self.arrivals;
-            let entry = Entry {
-                turn: self.sort.turn(&Queued { priority, arrival }),
-                arrival,
-                attempts: 0,
-                postponed: false,
-                due: now,
-                shelf: Shelf::BackingOff,
-            };
+            let turn = self.sort.turn(&Queued { priority, arrival });
+            let shelf = Shelf::Deciding;
+            let entry = Entry { turn, arrival, attempts: 0, postponed: false, due: now, shelf };
             self.pods.insert(pod.clone(), entry);
+            self.keys.insert(arrival, pod.clone());
         }
         self.shelve(pod, now);
     }
@@ -89,18 +81,19 @@ impl Queue {
     /// Forgets a pod, which was bound or is gone.
     pub fn remove(&mut self, pod: &PodKey) {
         if let Some(entry) = self.pods.remove(pod) {
-            self.active.remove(&(entry.turn, entry.arrival, pod.clone()));
+            self.keys.remove(&entry.arrival);
+            self.shelves.take(entry.arrival, &entry.shelf);
         }
     }
 
     /// The next pod to decide on. It stays in the queue, to be parked or removed.
     pub fn pop(&mut self, now: Duration) -> Option<PodKey> {
         self.shelve_due(now);
-        let (_, _, pod) = self.active.pop_first()?;
+        let pod = self.keys.get(&self.shelves.first_active()?)?.clone();
         let entry = self.pods.get_mut(&pod)?;
-        entry.shelf = Shelf::Deciding;
         entry.attempts = entry.attempts.saturating_add(1);
         entry.due = now.saturating_add(self.backoff.delay(entry.attempts));
+        self.put(&pod, Shelf::Deciding);
         Some(pod)
     }
 
@@ -111,9 +104,7 @@ impl Queue {
 
     /// The same, at most for `at_most`.
     pub fn park_for(&mut self, pod: &PodKey, cures: BTreeSet<Cure>, at_most: Duration, now: Duration) {
-        if let Some(entry) = self.pods.get_mut(pod) {
-            entry.shelf = Shelf::Parked { until: now + at_most.min(PARKED_MAX), cures };
-        }
+        self.put(pod, Shelf::Parked { until: now + at_most.min(PARKED_MAX), cures });
     }
 
     /// Puts a pod aside for a moment because it claims an owner that nobody has read yet: pods and their owners come by
@@ -121,7 +112,7 @@ impl Queue {
     pub fn postpone(&mut self, pod: &PodKey, now: Duration) -> bool {
         let Some(entry) = self.pods.get_mut(pod).filter(|entry| !entry.postponed) else { return false };
         (entry.postponed, entry.attempts, entry.due) = (true, 0, now);
-        entry.shelf = Shelf::Parked { until: now + OWNER_WAIT_MAX, cures: [Cure::Owner].into() };
+        self.put(pod, Shelf::Parked { until: now + OWNER_WAIT_MAX, cures: [Cure::Owner].into() });
         true
     }
 
@@ -132,44 +123,44 @@ impl Queue {
 
     /// Takes up again all parked pods that `cure` could help.
     pub fn wake(&mut self, cure: Cure, now: Duration) {
-        let helped =
-            |entry: &Entry| matches!(&entry.shelf, Shelf::Parked { cures, .. } if cures.contains(&cure));
-        self.shelve_where(helped, now);
+        for arrival in self.shelves.cured_by(cure) {
+            self.shelve_arrival(arrival, now);
+        }
     }
 
-    /// When the next pod is due by itself.
+    /// When the next pod is due by itself: at once, if one is active.
     pub fn next_due(&self) -> Option<Duration> {
-        let due = |entry: &Entry| match &entry.shelf {
-            Shelf::Active | Shelf::BackingOff => Some(entry.due),
-            Shelf::Parked { until, .. } => Some(*until),
-            Shelf::Deciding => None,
-        };
-        self.pods.values().filter_map(due).min()
+        let active = self.shelves.first_active().map(|_| Duration::ZERO);
+        active.or_else(|| self.shelves.first_timed().map(|(at, _)| at))
     }
 
     fn shelve_due(&mut self, now: Duration) {
-        let due = |entry: &Entry| match &entry.shelf {
-            Shelf::BackingOff => entry.due <= now,
-            Shelf::Parked { until, .. } => *until <= now,
-            Shelf::Active | Shelf::Deciding => false,
-        };
-        self.shelve_where(due, now);
+        while let Some((_, arrival)) = self.shelves.first_timed().filter(|(at, _)| *at <= now) {
+            self.shelve_arrival(arrival, now);
+        }
     }
 
-    fn shelve_where(&mut self, which: impl Fn(&Entry) -> bool, now: Duration) {
-        let pods: Vec<PodKey> =
-            self.pods.iter().filter(|(_, entry)| which(entry)).map(|(pod, _)| pod.clone()).collect();
-        pods.iter().for_each(|pod| self.shelve(pod, now));
+    fn shelve_arrival(&mut self, arrival: u64, now: Duration) {
+        if let Some(pod) = self.keys.get(&arrival).cloned() {
+            self.shelve(&pod, now);
+        }
     }
 
     /// Makes a pod active if it is due, else lets it back off.
     fn shelve(&mut self, pod: &PodKey, now: Duration) {
+        let Some(entry) = self.pods.get(pod) else { return };
+        let shelf = match entry.due <= now {
+            true => Shelf::Active(entry.turn),
+            false => Shelf::BackingOff { due: entry.due },
+        };
+        self.put(pod, shelf);
+    }
+
+    /// Moves a pod from the shelf on which it stands to another.
+    fn put(&mut self, pod: &PodKey, shelf: Shelf) {
         let Some(entry) = self.pods.get_mut(pod) else { return };
-        if entry.due <= now {
-            entry.shelf = Shelf::Active;
-            self.active.insert((entry.turn, entry.arrival, pod.clone()));
-        } else {
-            entry.shelf = Shelf::BackingOff;
-        }
+        self.shelves.take(entry.arrival, &entry.shelf);
+        self.shelves.put(entry.arrival, &shelf);
+        entry.shelf = shelf;
     }
 }

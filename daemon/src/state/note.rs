@@ -1,5 +1,6 @@
 //! What happened inside, for those who count it. A note is a value: it alters nothing, and nobody has to listen.
 
+use super::reserving::Kept;
 use common::model::ids::Text;
 
 /// One thing worth counting.
@@ -12,6 +13,8 @@ pub enum Note {
         /// What came of it.
         result: Attempted,
     },
+    /// Something happened to a reservation.
+    Reservation(Kept),
     /// A pod was bound.
     Bound {
         /// The scheduler that did.

@@ -11,7 +11,7 @@ mod http;
 mod tests;
 mod watched;
 
-pub use watched::{Nodes, Others, Pods, Watched, Workloads};
+pub use watched::{Nodes, Others, Pods, Replicas, Watched, Workloads};
 
 use crate::clock::Clock;
 use crate::state::Input;

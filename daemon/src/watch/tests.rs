@@ -195,18 +195,6 @@ fn only_workloads_without_a_selector_are_read_by_their_metadata() {
     }
 }
 
-#[test]
-fn the_roles_allow_what_is_watched() {
-    let roles = include_str!("../../../manifests/rbac.yaml");
-    let words: Vec<&str> = roles.split(|one: char| !one.is_ascii_alphanumeric() && one != '.').collect();
-    let paths = OwnerKind::ALL.map(|kind| (kind.group(), kind.plural())).into_iter();
-    for (group, plural) in paths.chain(OtherKind::ALL.map(|kind| (kind.group(), kind.plural()))) {
-        let count = |wanted: &str| words.iter().filter(|word| **word == wanted).count();
-        assert_eq!(count(plural), 2, "{plural}, for the daemon and for people");
-        assert!(group.is_empty() || count(group) == 2, "{group}");
-    }
-}
-
 #[tokio::test(start_paused = true)]
 async fn a_server_that_always_forgets_is_not_listed_without_end() {
     let answers =

@@ -3,7 +3,7 @@
 use common::api::{self, DecodeError};
 use common::cluster::{Event, Seen};
 use common::model::owner::{OwnerKind, Workload};
-use common::model::{Node, Other, OtherKind, Pod};
+use common::model::{Node, Other, OtherKind, Pod, Replica};
 
 /// An object with all that it has.
 const WHOLE: &str = "application/json";
@@ -57,6 +57,12 @@ pub struct Workloads(pub OwnerKind);
 
 /// All objects of another kind.
 pub struct Others(pub OtherKind);
+
+/// The replicas of the daemon in one namespace, by their Leases.
+pub struct Replicas {
+    /// Where they are.
+    pub namespace: String,
+}
 
 impl Watched for Nodes {
     type Object = Node;
@@ -163,5 +169,30 @@ impl Watched for Others {
 
     fn event(&self, seen: Seen<Other>) -> Event {
         Event::Others(self.0, seen)
+    }
+}
+
+impl Watched for Replicas {
+    type Object = Replica;
+
+    fn name(&self) -> &'static str {
+        "leases"
+    }
+
+    fn path(&self) -> String {
+        format!("/apis/coordination.k8s.io/v1/namespaces/{}/leases", self.namespace)
+    }
+
+    /// `app.kubernetes.io/name=kubectl-reserve`.
+    fn selector(&self) -> &'static str {
+        "labelSelector=app.kubernetes.io%2Fname%3Dkubectl-reserve"
+    }
+
+    fn decode(&self, json: &str) -> Result<Replica, DecodeError> {
+        api::replica::replica(json)
+    }
+
+    fn event(&self, seen: Seen<Replica>) -> Event {
+        Event::Replicas(seen)
     }
 }

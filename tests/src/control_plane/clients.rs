@@ -96,12 +96,14 @@ impl Cluster {
         self.grant(User::Tenant, "edit", Some(namespace)).await
     }
 
-    /// Applies `manifests/rbac.yaml` and gives [`User::Daemon`] the ClusterRole `reserve-daemon`.
+    /// Applies `manifests/daemon/rbac.yaml` and gives [`User::Daemon`] the ClusterRole `reserve-daemon`.
     ///
     /// # Errors
     /// When the file is missing or the API server refuses.
     pub async fn install_roles(&self) -> Result<()> {
-        self.apply_file(settings::workspace_dir().join("manifests").join("rbac.yaml")).await?;
+        self.apply_file(settings::workspace_dir().join("manifests/daemon/rbac.yaml")).await?;
+        // Out of a pod it keeps its Leases where kube-scheduler does.
+        self.grant(User::Daemon, "reserve-daemon-leases", Some("kube-system")).await?;
         self.grant(User::Daemon, "reserve-daemon", None).await
     }
 }

@@ -279,3 +279,31 @@ fn a_kind_that_cannot_be_read_any_more_keeps_what_was_read() {
     cluster.apply(Event::Unreadable(OwnerKind::ReplicaSet));
     assert!(cluster.snapshot(now()).asker(&web_pod).is_owned_by(&web().uid));
 }
+
+#[test]
+fn what_was_seen_last_is_known_by_its_version() {
+    let mut cluster = Cluster::default();
+    cluster.apply(Event::Nodes(Seen::Relisted(vec![
+        node("n1").version(7).build(),
+        node("n2").version(5).build(),
+    ])));
+    cluster.apply(applied(&pod("p").version(9)));
+    cluster.apply(applied(&pod("p").version(8)));
+    assert_eq!(cluster.newest(), (7, 9));
+    cluster.apply(Event::Pods(Seen::Deleted(pod("p").version(11).build())));
+    assert_eq!(cluster.newest(), (7, 11), "a deletion is news too");
+    assert!(cluster.replicas().is_empty() && !cluster.is_complete());
+}
+
+#[test]
+fn reservations_that_come_change_and_go_are_told() {
+    let mut cluster = Cluster::default();
+    let told = |cluster: &mut Cluster, node: &NodeBuilder| {
+        cluster.apply(applied_node(node)).contains(&Change::ReservationsChanged("n1".into()))
+    };
+    assert!(!told(&mut cluster, &node("n1")));
+    let reserved = node("n1").version(2).reserves(reservation(&web()));
+    assert!(told(&mut cluster, &reserved));
+    assert!(!told(&mut cluster, &reserved.clone().version(3)));
+    assert!(told(&mut cluster, &node("n1").version(4)));
+}

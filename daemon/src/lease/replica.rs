@@ -1,0 +1,168 @@
+//! The Lease of this replica: what it has seen, so that whoever wrote a reservation knows when everybody obeys it.
+//!
+//! Nobody else writes it, so it is written without a version: made when it is not there, else patched.
+
+use crate::clock::Clock;
+use crate::effects::{Outcome, call};
+use crate::state::{Now, Sight};
+use common::api::replica::{lease, lease_name};
+use common::model::Replica;
+use common::model::object::Meta;
+use k8s_openapi::api::coordination::v1::Lease;
+use kube::api::{DeleteParams, Patch, PatchParams, PostParams};
+use kube::{Api, Client};
+use std::sync::Arc;
+use std::sync::atomic::{AtomicU64, Ordering};
+use std::time::Duration;
+use tokio::sync::{oneshot, watch};
+
+/// How long what is published is good.
+const GOOD_FOR: Duration = Duration::from_secs(15);
+
+/// How much sooner this replica itself stops relying on it: nobody may count on it after others gave it up, whose
+/// clocks go by the second.
+const MARGIN: Duration = Duration::from_secs(2);
+
+/// How often it is published when nothing happens.
+const RENEWAL: Duration = Duration::from_secs(5);
+
+/// How long it is kept back when much happens: ten a second.
+const APART_MIN: Duration = Duration::from_millis(100);
+
+/// Whether others can rely on this replica: its Lease is good, or it may not have one.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct Standing {
+    /// Milliseconds of [`Now::elapsed`]; 0 before the first Lease, the highest when there is none to lapse.
+    until: Arc<AtomicU64>,
+}
+
+impl Standing {
+    /// Whether what this replica says counts at `now`.
+    pub(crate) fn is_good(&self, now: Now) -> bool {
+        now.elapsed.as_millis() < u128::from(self.until.load(Ordering::SeqCst))
+    }
+
+    fn set(&self, until: Duration) {
+        self.until.store(u64::try_from(until.as_millis()).unwrap_or(u64::MAX), Ordering::SeqCst);
+    }
+}
+
+/// Publishes what this replica has seen.
+pub(crate) struct Publisher {
+    leases: Api<Lease>,
+    clock: Clock,
+    namespace: String,
+    replica: String,
+    sight: watch::Receiver<Sight>,
+    standing: Standing,
+    /// What went wrong last; it is said once.
+    problem: Option<String>,
+}
+
+impl Publisher {
+    /// A publisher of `sight` as the Lease of `replica`.
+    pub(crate) fn new(
+        client: Client,
+        clock: Clock,
+        (namespace, replica): (&str, &str),
+        sight: watch::Receiver<Sight>,
+        standing: Standing,
+    ) -> Self {
+        let leases = Api::namespaced(client, namespace);
+        let (namespace, replica) = (namespace.to_owned(), replica.to_owned());
+        Self { leases, clock, namespace, replica, sight, standing, problem: None }
+    }
+
+    /// Publishes until `stop`, and then takes the Lease away: nobody has to wait for one that is gone.
+    pub(crate) async fn run(mut self, mut stop: oneshot::Receiver<()>) {
+        loop {
+            self.publish().await;
+            tokio::select! {
+                biased;
+                _ = &mut stop => break,
+                () = self.reason() => {}
+            }
+        }
+        self.standing.set(Duration::ZERO);
+        let name = lease_name(&self.replica);
+        if let Outcome::Refused(status) = call(self.leases.delete(&name, &DeleteParams::default())).await
+            && !matches!(status.code, 403 | 404)
+        {
+            tracing::warn!(lease = name, "delete: {}", status.message);
+        }
+    }
+
+    /// Done when there is a reason to publish: somebody waits for it, or the Lease is to be renewed.
+    async fn reason(&mut self) {
+        tokio::time::sleep(APART_MIN).await;
+        // An error means that nobody will say anything any more; the renewals go on.
+        if let Ok(Err(_)) = tokio::time::timeout(RENEWAL - APART_MIN, self.sight.changed()).await {
+            tokio::time::sleep(RENEWAL - APART_MIN).await;
+        }
+    }
+
+    async fn publish(&mut self) {
+        let begun = self.clock.now();
+        let wanted = lease(&self.replica(begun));
+        let name = lease_name(&self.replica);
+        let patch = Patch::Merge(&wanted);
+        let mut outcome = call(self.leases.patch(&name, &PatchParams::default(), &patch)).await;
+        if let Outcome::Refused(status) = &outcome
+            && status.code == 404
+        {
+            outcome = self.create(&wanted).await;
+        }
+        match outcome {
+            Outcome::Done(_) => {
+                self.standing.set(begun.elapsed + (GOOD_FOR - MARGIN));
+                self.problem = None;
+            }
+            Outcome::Refused(status) => {
+                if status.code == 403 {
+                    // Nobody counts on a replica without a Lease, so nothing lapses.
+                    self.standing.set(Duration::MAX);
+                }
+                self.complain(status.message);
+            }
+            Outcome::Unknown(why) => self.complain(why),
+        }
+    }
+
+    async fn create(&self, wanted: &serde_json::Value) -> Outcome<Lease> {
+        match serde_json::from_value(wanted.clone()) {
+            Ok(new) => call(self.leases.create(&PostParams::default(), &new)).await,
+            Err(error) => Outcome::Unknown(error.to_string()),
+        }
+    }
+
+    fn replica(&mut self, now: Now) -> Replica {
+        let sight = self.sight.borrow_and_update().clone();
+        Replica {
+            meta: Meta {
+                namespace: self.namespace.as_str().into(),
+                name: lease_name(&self.replica).into(),
+                uid: "".into(),
+                resource_version: 0,
+                is_deleting: false,
+            },
+            name: self.replica.as_str().into(),
+            seen_nodes: sight.nodes,
+            seen_pods: sight.pods,
+            schedulers: sight.schedulers.iter().cloned().collect(),
+            extends: sight.extends.iter().cloned().collect(),
+            renewed: Some(now.wall),
+            duration: GOOD_FOR,
+            version: env!("CARGO_PKG_VERSION").into(),
+        }
+    }
+
+    fn complain(&mut self, why: String) {
+        if self.problem.as_ref() != Some(&why) {
+            tracing::warn!(
+                lease = lease_name(&self.replica),
+                "publish what was seen: {why}; reservations cannot be acknowledged meanwhile"
+            );
+            self.problem = Some(why);
+        }
+    }
+}

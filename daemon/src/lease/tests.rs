@@ -1,0 +1,1 @@
+//! The election against an API server that follows a script.

@@ -1,0 +1,211 @@
+//! The manifests as text, without a cluster: roles that are the rights the code has, names that agree, configurations that
+//! load. What they do in a cluster is for `policies.rs`.
+#![forbid(unsafe_code)]
+
+use common::config::{Configuration, load};
+use common::model::OtherKind;
+use common::model::owner::OwnerKind;
+use daemon::rights::{Place, rights};
+use reserve_tests::control_plane::workspace_dir;
+use serde_json::Value;
+use std::collections::{BTreeMap, BTreeSet};
+use std::path::PathBuf;
+
+/// Verbs by group and resource.
+type Rules = BTreeMap<(String, String), BTreeSet<String>>;
+
+fn path(name: &str) -> PathBuf {
+    workspace_dir().join("manifests").join(name)
+}
+
+fn text(name: &str) -> String {
+    std::fs::read_to_string(path(name)).unwrap_or_else(|error| panic!("{name}: {error}"))
+}
+
+fn documents(name: &str) -> Vec<Value> {
+    serde_saphyr::from_multiple(&text(name)).unwrap_or_else(|error| panic!("{name}: {error}"))
+}
+
+fn object(file: &str, kind: &str, name: &str) -> Value {
+    let is_it = |one: &Value| one["kind"] == kind && one["metadata"]["name"] == name;
+    documents(file).into_iter().find(is_it).unwrap_or_else(|| panic!("{file} has no {kind} {name}"))
+}
+
+fn words(value: &Value) -> Vec<String> {
+    value.as_array().into_iter().flatten().filter_map(Value::as_str).map(str::to_owned).collect()
+}
+
+/// The rules of a role. Nothing may be said twice: whoever takes a right away must find all of it.
+fn rules(file: &str, name: &str) -> Rules {
+    let mut rules = Rules::new();
+    for rule in object(file, "ClusterRole", name)["rules"].as_array().unwrap() {
+        for (group, resource) in words(&rule["apiGroups"])
+            .iter()
+            .flat_map(|group| words(&rule["resources"]).into_iter().map(move |one| (group.clone(), one)))
+        {
+            let known = rules.insert((group, resource.clone()), words(&rule["verbs"]).into_iter().collect());
+            assert_eq!(known, None, "{name} has two rules for {resource}");
+        }
+    }
+    rules
+}
+
+/// The rights that the code has at one place.
+fn needed(place: Place) -> Rules {
+    let mut needed = Rules::new();
+    for right in rights().iter().filter(|right| right.place == place) {
+        let verbs = needed.entry((right.group.to_owned(), right.resource.to_owned())).or_default();
+        verbs.extend(right.verbs.iter().map(|verb| (*verb).to_owned()));
+    }
+    needed
+}
+
+#[test]
+fn the_daemon_may_do_what_its_code_does_and_nothing_else() {
+    assert_eq!(rules("daemon/rbac.yaml", "reserve-daemon"), needed(Place::Everywhere));
+    assert_eq!(rules("daemon/rbac.yaml", "reserve-daemon-leases"), needed(Place::Own));
+}
+
+#[test]
+fn what_is_watched_and_what_writes_is_among_the_rights() {
+    let everywhere = needed(Place::Everywhere);
+    let owners = OwnerKind::ALL.map(|kind| (kind.group(), kind.plural()));
+    let others = OtherKind::ALL.map(|kind| (kind.group(), kind.plural()));
+    for (group, resource) in owners.into_iter().chain(others).chain([("", "nodes"), ("", "pods")]) {
+        let verbs = everywhere.get(&(group.to_owned(), resource.to_owned()));
+        assert!(verbs.is_some_and(|verbs| verbs.contains("list") && verbs.contains("watch")), "{resource}");
+    }
+    let users: BTreeSet<&str> = rights().iter().map(|right| right.user).collect();
+    for entry in std::fs::read_dir(workspace_dir().join("daemon/src/effects")).unwrap() {
+        let file = entry.unwrap().path();
+        let module = file.file_stem().unwrap().to_string_lossy().into_owned();
+        let module = format!("effects::{module}");
+        let writes = !["effects::mod", "effects::tests"].contains(&module.as_str());
+        assert!(!writes || users.contains(module.as_str()), "{module} is in no line of daemon/src/rights.rs");
+    }
+}
+
+#[test]
+fn people_who_look_may_list_what_decisions_read() {
+    let viewer = rules("daemon/rbac.yaml", "reserve-viewer");
+    let watched: BTreeSet<_> = needed(Place::Everywhere)
+        .into_iter()
+        .filter(|(_, verbs)| verbs.contains("list"))
+        .map(|(what, _)| what)
+        .collect();
+    assert_eq!(viewer.keys().cloned().collect::<BTreeSet<_>>(), watched);
+    let allowed: BTreeSet<&str> = viewer.values().flatten().map(String::as_str).collect();
+    assert_eq!(allowed, BTreeSet::from(["get", "list"]));
+}
+
+/// Rights by which somebody could get all others, or see what is secret.
+const NEVER: [&str; 11] = [
+    "*",
+    "secrets",
+    "nodes/proxy",
+    "nodes/status",
+    "pods/exec",
+    "pods/attach",
+    "pods/portforward",
+    "serviceaccounts/token",
+    "impersonate",
+    "escalate",
+    "bind",
+];
+
+#[test]
+fn no_role_has_what_nobody_needs() {
+    for file in ["daemon/rbac.yaml", "daemon/account.yaml", "static-pod/rbac.yaml"] {
+        for role in documents(file) {
+            for rule in role["rules"].as_array().into_iter().flatten() {
+                let all =
+                    [words(&rule["apiGroups"]), words(&rule["resources"]), words(&rule["verbs"])].concat();
+                assert!(!all.iter().any(|word| NEVER.contains(&word.as_str())), "{file}: {rule}");
+            }
+        }
+    }
+}
+
+#[test]
+fn every_file_of_the_folder_is_applied() {
+    let kustomization = documents("daemon/kustomization.yaml").remove(0);
+    let mut applied: BTreeSet<String> = words(&kustomization["resources"]).into_iter().collect();
+    applied.extend(words(&kustomization["configMapGenerator"][0]["files"]));
+    applied.insert("kustomization.yaml".to_owned());
+    let files = std::fs::read_dir(path("daemon")).unwrap();
+    let files: BTreeSet<String> =
+        files.map(|file| file.unwrap().file_name().into_string().unwrap()).collect();
+    assert_eq!(applied, files);
+}
+
+#[test]
+fn the_daemon_is_known_by_one_name_everywhere() {
+    let deployment = object("daemon/deployment.yaml", "Deployment", "reserve-daemon");
+    let account = deployment["spec"]["template"]["spec"]["serviceAccountName"].as_str().unwrap();
+    let namespace = deployment["metadata"]["namespace"].as_str().unwrap();
+    object("daemon/account.yaml", "ServiceAccount", account);
+    object("daemon/namespace.yaml", "Namespace", namespace);
+    let condition = format!("request.userInfo.username == 'system:serviceaccount:{namespace}:{account}'");
+    for (file, policy) in [("policies", "reserve-daemon-confinement"), ("fence", "reserve-fence")] {
+        let policy = object(&format!("daemon/{file}.yaml"), "ValidatingAdmissionPolicy", policy);
+        assert_eq!(policy["spec"]["matchConditions"][0]["expression"], *condition);
+    }
+    let fence = object("daemon/fence.yaml", "ValidatingAdmissionPolicyBinding", "reserve-fence");
+    let election = configuration("daemon/config.yaml").leader_election;
+    assert!(election.leader_elect, "the fence refuses everybody if nobody is elected");
+    assert_eq!(fence["spec"]["paramRef"]["name"], *election.resource_name);
+    assert_eq!(fence["spec"]["paramRef"]["namespace"], *election.resource_namespace);
+}
+
+#[test]
+fn the_image_is_of_this_version() {
+    let version = env!("CARGO_PKG_VERSION");
+    let kustomization = documents("daemon/kustomization.yaml").remove(0);
+    assert_eq!(kustomization["images"][0]["newTag"], *version);
+    let pod = object("static-pod/kube-scheduler.yaml", "Pod", "kube-scheduler");
+    assert_eq!(pod["spec"]["containers"][0]["image"], *format!("reserve-daemon:{version}"));
+}
+
+fn configuration(file: &str) -> Configuration {
+    let loaded = load(file, &text(file), &[]).unwrap_or_else(|error| panic!("{error}"));
+    let warnings: Vec<String> = loaded.warnings.iter().map(ToString::to_string).collect();
+    assert_eq!(warnings, Vec::<String>::new(), "{file}");
+    loaded.configuration
+}
+
+#[test]
+fn the_configuration_of_each_example_loads_and_names_the_scheduler_of_its_pods() {
+    let examples = [
+        ("000-reserve-cpu", "test-scheduler"),
+        ("001-node-label", "sample-scheduler"),
+        ("002-extender", "reserve-scheduler"),
+        ("003-pod-limit", "test-pod-maxnum-scheduler"),
+        ("004-extension-points", "wyq"),
+    ];
+    for (folder, name) in examples {
+        let loaded = configuration(&format!("examples/{folder}/scheduler.yaml"));
+        assert_eq!(loaded.profiles[0].scheduler_name, name, "{folder}");
+        let ours = configuration("daemon/config.yaml").leader_election;
+        assert_eq!(loaded.leader_election, ours, "{folder}: the fence looks at this Lease");
+        let workload = text(&format!("examples/{folder}/workload.yaml"));
+        assert!(
+            folder == "002-extender" || workload.contains(&format!("schedulerName: {name}\n")),
+            "{folder}"
+        );
+    }
+}
+
+#[test]
+fn what_kube_scheduler_is_told_loads_and_is_safe() {
+    for file in ["extender/kube-scheduler.yaml", "examples/002-extender/kube-scheduler.yaml"] {
+        let extender = &configuration(file).extenders[0];
+        assert!(extender.ignorable && extender.node_cache_capable, "{file}");
+        let loopback = extender.url_prefix.starts_with("http://127.0.0.1:");
+        let document = &documents(file)[0];
+        let tls = &document["extenders"][0]["tlsConfig"];
+        let mutual =
+            ["caFile", "certFile", "keyFile", "serverName"].iter().all(|field| tls[*field].is_string());
+        assert!(loopback || (extender.enable_https && mutual), "{file}");
+        assert_eq!(document["percentageOfNodesToScore"], 100, "{file}");
+    }
+}
