@@ -16,7 +16,6 @@ use common::model::reservation::{Origin, Reservation, ReservationId};
 use jiff::Timestamp;
 use k8s_openapi::api::core::v1::Node;
 use kube::Api;
-use kube::api::{Patch, PatchParams};
 use serde_json::{Value, json};
 use std::collections::BTreeMap;
 use std::time::Duration;
@@ -83,13 +82,7 @@ async fn once(
         Plan::Never(why) => return Ok(Annotated::Refused { why, is_forbidden: false, is_final: true }),
         Plan::Patch(patch) => patch,
     };
-    let patch: Patch<()> = match serde_json::from_value(patch) {
-        Ok(patch) => Patch::Json(patch),
-        Err(error) => {
-            return Ok(Annotated::Refused { why: error.to_string(), is_forbidden: false, is_final: true });
-        }
-    };
-    match call(nodes.patch_metadata(annotation.node.as_str(), &PatchParams::default(), &patch)).await {
+    match call(send(effects, annotation, &patch)).await {
         Outcome::Done(node) => {
             tell(annotation);
             Ok(done(node.metadata.resource_version.as_deref().unwrap_or("")))
@@ -99,6 +92,15 @@ async fn once(
         Outcome::Refused(status) => Ok(refused(effects, annotation, status.code, status.message)),
         Outcome::Unknown(why) => Err(why),
     }
+}
+
+/// Sends a JSON patch.
+async fn send(effects: &Effects, annotation: &Annotation, patch: &Value) -> kube::Result<Node> {
+    let request = http::Request::patch(format!("/api/v1/nodes/{}", annotation.node))
+        .header(http::header::CONTENT_TYPE, "application/json-patch+json")
+        .body(patch.to_string().into_bytes())
+        .map_err(kube::Error::HttpError)?;
+    effects.client.request(request).await
 }
 
 fn done(version: &str) -> Annotated {
@@ -153,9 +155,13 @@ fn reserve(
     found: Option<&Reservation>,
     now: Timestamp,
 ) -> Plan {
-    // Whoever made it: its room is kept.
-    if found.is_some_and(|found| found.is_live(now)) {
-        return Plan::Done;
+    match found {
+        // Whoever made it: its room is kept.
+        Some(found) if found.is_live(now) => return Plan::Done,
+        Some(Reservation { origin: Origin::Newer { .. }, .. }) => {
+            return Plan::Never("what is there is of a newer version".into());
+        }
+        _ => {}
     }
     match encode(wanted) {
         Ok(new) => Plan::Patch(patch(seen, keys, &new, true)),
