@@ -16,6 +16,11 @@ pub fn build() -> Result<&'static Path> {
     built.as_deref().map_err(|error| anyhow::anyhow!("{error}"))
 }
 
+/// A file of the example for a seed: `example("001-node-label", "scheduler.yaml")`.
+pub fn example(seed: &str, file: &str) -> PathBuf {
+    workspace_dir().join("manifests").join("examples").join(seed).join(file)
+}
+
 /// Nodes, pods, every kind of workload, and every other kind.
 const KINDS_WATCHED: usize = 2 + OwnerKind::ALL.len() + OtherKind::ALL.len();
 
@@ -26,15 +31,81 @@ pub struct Daemon {
     program: Program,
 }
 
-impl Daemon {
-    /// Starts a daemon with its own, least, rights for the pods of `scheduler_name`.
-    pub async fn start(cluster: &Cluster, scheduler_name: &str) -> Result<Self> {
+/// A daemon to be started.
+#[derive(Clone, Debug)]
+#[must_use = "nothing starts before start()"]
+pub struct DaemonShape {
+    name: &'static str,
+    scheduler_names: Vec<String>,
+    configuration: Option<PathBuf>,
+    kubeconfig: Option<PathBuf>,
+    arguments: Vec<String>,
+    elects: bool,
+}
+
+/// A daemon for the pods of `scheduler_name`.
+pub fn daemon(scheduler_name: &str) -> DaemonShape {
+    DaemonShape {
+        name: "reserve-daemon",
+        scheduler_names: vec![scheduler_name.to_owned()],
+        configuration: None,
+        kubeconfig: None,
+        arguments: vec![],
+        elects: false,
+    }
+}
+
+impl DaemonShape {
+    /// What its log is called, when there are several.
+    pub fn named(mut self, name: &'static str) -> Self {
+        self.name = name;
+        self
+    }
+
+    /// With this `KubeSchedulerConfiguration`.
+    pub fn configuration(mut self, file: PathBuf) -> Self {
+        self.configuration = Some(file);
+        self
+    }
+
+    /// For the pods of this name, too; with a configuration, which must name it itself.
+    pub fn serves(mut self, scheduler_name: &str) -> Self {
+        self.scheduler_names.push(scheduler_name.to_owned());
+        self
+    }
+
+    /// Through a proxy, or as somebody else.
+    pub fn kubeconfig(mut self, path: PathBuf) -> Self {
+        self.kubeconfig = Some(path);
+        self
+    }
+
+    /// With an election. Most tests have one daemon, which need not wait until the Lease of one that was killed ends.
+    pub fn elects(mut self) -> Self {
+        self.elects = true;
+        self
+    }
+
+    /// One more argument.
+    pub fn argument(mut self, argument: &str) -> Self {
+        self.arguments.push(argument.to_owned());
+        self
+    }
+
+    /// Starts it with its own, least, rights, and waits until it has listed everything.
+    ///
+    /// # Errors
+    /// When it does not come up.
+    pub async fn start(self, cluster: &Cluster) -> Result<Daemon> {
         cluster.install_roles().await?;
-        let kubeconfig = cluster.kubeconfig(User::Daemon);
-        let kubeconfig = kubeconfig.to_str().context("a path that is no text")?;
-        let arguments = ["--kubeconfig", kubeconfig, "--scheduler-name", scheduler_name, "-v", "4"];
-        let program = cluster.run_program("reserve-daemon", &build()?.join("reserve-daemon"), &arguments)?;
-        let daemon = Self { program };
+        let names: Vec<&str> = self.scheduler_names.iter().map(String::as_str).collect();
+        cluster.record(User::Daemon, &names).await?;
+        let program = cluster.run_program(
+            self.name,
+            &build()?.join("reserve-daemon"),
+            &self.command_line(cluster)?.iter().map(String::as_str).collect::<Vec<_>>(),
+        )?;
+        let daemon = Daemon { program };
         // From now on everything reaches it by its watches, as it mostly does in the life of a daemon.
         cluster
             .wait_until("the daemon has listed everything", LISTED_MAX, async || {
@@ -46,17 +117,67 @@ impl Daemon {
         Ok(daemon)
     }
 
+    fn command_line(&self, cluster: &Cluster) -> Result<Vec<String>> {
+        let kubeconfig = self.kubeconfig.clone().unwrap_or_else(|| cluster.kubeconfig(User::Daemon));
+        let mut arguments = vec![format!("--kubeconfig={}", kubeconfig.display()), "-v=4".to_owned()];
+        arguments.push(format!("--leader-elect={}", self.elects));
+        arguments.push(format!("--replica-name={}", self.name));
+        // Several daemons of several tests run on one machine; who wants health and metrics says where.
+        if !self.arguments.iter().any(|argument| argument.starts_with("--secure-port")) {
+            arguments.push("--secure-port=0".to_owned());
+        }
+        match &self.configuration {
+            None => {
+                arguments.extend(self.scheduler_names.iter().map(|name| format!("--scheduler-name={name}")));
+            }
+            Some(file) => arguments.push(format!("--config={}", file.display())),
+        }
+        arguments.extend(self.arguments.iter().cloned());
+        Ok(arguments)
+    }
+}
+
+impl Daemon {
+    /// Starts a daemon with its own, least, rights for the pods of `scheduler_name`.
+    ///
+    /// # Errors
+    /// When it does not come up.
+    pub async fn start(cluster: &Cluster, scheduler_name: &str) -> Result<Self> {
+        daemon(scheduler_name).start(cluster).await
+    }
+
     /// What it has logged so far.
     pub fn log(&self) -> Result<String> {
         self.program.log()
+    }
+
+    /// Sends it a signal, such as `STOP`.
+    ///
+    /// # Errors
+    /// When it cannot be sent.
+    pub fn signal(&self, name: &str) -> Result<()> {
+        self.program.signal(name)
+    }
+
+    /// Whether it has ended by itself.
+    pub fn has_ended(&mut self) -> bool {
+        self.program.has_ended()
+    }
+
+    /// Kills it as a power cut would.
+    ///
+    /// # Errors
+    /// When it does not die.
+    pub fn kill(self) -> Result<()> {
+        self.program.kill()
     }
 }
 
 fn build_now() -> Result<PathBuf> {
     let test = std::env::current_exe().context("find the running test")?;
-    // <target>/<profile>/deps/<test>
-    let profile_dir =
-        test.parent().and_then(Path::parent).context("the test is not in a cargo target folder")?;
+    // <target>/<profile>/deps/<test>, or <target>/<profile>/<program>
+    let mut dirs = test.ancestors().skip(1).skip_while(|dir| dir.ends_with("deps"));
+    let profile_dir = dirs.next().context("the test is not in a cargo target folder")?;
     let target_dir = profile_dir.parent().context("the test is not in a cargo target folder")?;
     let profile = match profile_dir.file_name().and_then(|name| name.to_str()) {
         Some("debug") | None => "dev",

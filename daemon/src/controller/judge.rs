@@ -58,7 +58,7 @@ pub(super) fn judge(entry: &Entry, ledger: &Ledger, cluster: &Cluster, now: Time
                 Some(_) => superfluous(cluster, record).contains(&(ledger.id, &reservation.id)),
             };
             if is_over {
-                return release(reservation, record, "no longer needed");
+                return release(reservation, record, "unneeded");
             }
             Verdict::StaysUntil(record.expires)
         }
@@ -83,7 +83,7 @@ fn occupied(
     let keeps = pod.keep.as_deref().and_then(Keep::life).is_some();
     if !pod.deleting && !(is_automatic && keeps) {
         return match is_automatic {
-            true => release(reservation, record, "no longer wished"),
+            true => release(reservation, record, "unwished"),
             // Made by hand for what is about to happen: if it does not, the time runs out.
             false => Verdict::StaysUntil(record.expires),
         };

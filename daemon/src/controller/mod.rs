@@ -18,7 +18,7 @@ mod report;
 mod tests;
 mod writes;
 
-use crate::state::{Annotated, Annotation, Effect, Kept, Note, Now, Rewrite, Step};
+use crate::state::{Annotated, Annotation, Effect, Note, Now, Rewrite, Step};
 use common::cluster::{Change, Cluster, NodeId};
 use common::model::OtherKind;
 use common::model::ids::{PodKey, Uid};
@@ -197,15 +197,12 @@ impl Controller {
     /// Learns what has become of a write.
     pub(crate) fn annotated(&mut self, annotation: &Annotation, outcome: &Annotated, step: &mut Step<'_>) {
         let pause = self.writes.answered(annotation, outcome, step.now.elapsed);
-        match outcome {
-            Annotated::Done { .. } => step.notes.push(Note::Reservation(Kept::of(&annotation.change))),
-            Annotated::Refused { is_final, .. } => {
-                step.notes.push(Note::Reservation(Kept::Refused));
-                if *is_final && let Rewrite::Reserve(reservation) = &annotation.change {
-                    step.cluster.drop_local(&annotation.node, &reservation.id);
-                }
+        match (outcome, &annotation.change) {
+            (Annotated::Done { .. }, change) => step.notes.extend(note(change)),
+            (Annotated::Refused { is_final: true, .. }, Rewrite::Reserve(reservation)) => {
+                step.cluster.drop_local(&annotation.node, &reservation.id);
             }
-            Annotated::Unknown { .. } => step.notes.push(Note::Reservation(Kept::Refused)),
+            (Annotated::Refused { .. } | Annotated::Unknown { .. }, _) => {}
         }
         // Whatever is still to be done there is found again.
         let again =
@@ -234,4 +231,17 @@ impl Controller {
 /// So much after `time`, or the end of time.
 fn after(time: Timestamp, more: SignedDuration) -> Timestamp {
     time.checked_add(more).unwrap_or(Timestamp::MAX)
+}
+
+/// What there is to count when `change` was done.
+fn note(change: &Rewrite) -> Option<Note> {
+    match change {
+        Rewrite::Reserve(reservation) => {
+            let request = &reservation.record()?.request;
+            let by = if request.starts_with("keep") { "keep" } else { "delete" };
+            Some(Note::Reserved { by })
+        }
+        Rewrite::Release { why, .. } => Some(Note::Released { why }),
+        Rewrite::Extend { .. } => None,
+    }
 }

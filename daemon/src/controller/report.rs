@@ -5,7 +5,7 @@
 //! kept, never for whom: who runs what is not for strangers to know.
 
 use super::writes::Writes;
-use crate::state::{Effect, Kept, Note, Report, Step, Thing};
+use crate::state::{Effect, Note, Report, Step, Thing};
 use common::cluster::ledger::Entry;
 use common::cluster::{Cluster, Ledger, NodeId, NotKept, State};
 use common::model::ids::{Text, Uid};
@@ -29,7 +29,7 @@ pub(super) struct Reports {
     nodes: BTreeMap<NodeId, Known>,
     /// About what, and what.
     told: BTreeSet<(Uid, Text)>,
-    waiting: Vec<(Report, Kept)>,
+    waiting: Vec<(Report, Option<Note>)>,
 }
 
 /// A node as it was when it was last looked at.
@@ -59,10 +59,10 @@ impl Reports {
 
     /// Says what is to be said.
     pub(super) fn send(&mut self, step: &mut Step<'_>) {
-        for (mut report, kept) in self.waiting.drain(..) {
+        for (mut report, note) in self.waiting.drain(..) {
             report.at = step.now.wall;
             step.effects.push(Effect::Report(Box::new(report)));
-            step.notes.push(Note::Reservation(kept));
+            step.notes.extend(note);
         }
     }
 
@@ -82,7 +82,7 @@ impl Reports {
                 if ledger.is_some() { "was removed by somebody else" } else { "is gone with its node" };
             let note = format!("The reservation {} on node {} {what}", reservation.id, known.name);
             let about = Thing::from(&record.owner);
-            self.tell(Report::warning(about, "ReservationLost", note), Kept::Lost);
+            self.tell(Report::warning(about, "ReservationLost", note), Some(Note::Lost));
         }
     }
 
@@ -90,7 +90,7 @@ impl Reports {
         for invalid in ledger.node.reservations.iter().filter_map(Parsed::invalid) {
             let about = Thing::node(&ledger.node.name, &ledger.node.uid);
             let note = format!("Ignored the annotation {}: {}", invalid.key, invalid.problem);
-            self.tell(Report::warning(about, "InvalidReservation", note), Kept::Malformed);
+            self.tell(Report::warning(about, "InvalidReservation", note), None);
         }
     }
 
@@ -109,15 +109,15 @@ impl Reports {
                 reservation.id, pod.key, pod.spec.priority
             );
             let report = Report::warning(Thing::from(&record.owner), "ReservationYielded", note);
-            self.tell(Report { related: Some(Thing::from(&**pod)), ..report }, Kept::Yielded);
+            self.tell(Report { related: Some(Thing::from(&**pod)), ..report }, Some(Note::Yielded));
             let note = format!("Placed on node {node}, in room that was reserved for pods of lower rank");
-            self.tell(Report::normal(Thing::from(&**pod), "ReservationYielded", note), Kept::Yielded);
+            self.tell(Report::normal(Thing::from(&**pod), "ReservationYielded", note), None);
         }
     }
 
     /// An owner's wish makes no sense.
     pub(super) fn keep_invalid(&mut self, owner: &Owner, text: &str) {
-        self.tell(Report::warning(Thing::from(owner), "InvalidKeep", invalid_keep(text)), Kept::Malformed);
+        self.tell(Report::warning(Thing::from(owner), "InvalidKeep", invalid_keep(text)), None);
     }
 
     /// The same for all namespaces.
@@ -125,7 +125,7 @@ impl Reports {
         for namespace in cluster.catalog().namespaces.iter() {
             if let Some(Keep::Invalid(text)) = &namespace.keep {
                 let report = Report::warning(Thing::namespace(namespace), "InvalidKeep", invalid_keep(text));
-                self.tell(report, Kept::Malformed);
+                self.tell(report, None);
             }
         }
     }
@@ -133,22 +133,22 @@ impl Reports {
     /// The same for a pod.
     pub(super) fn pod_keep(&mut self, pod: &Pod) {
         if let Some(Keep::Invalid(text)) = pod.keep.as_deref() {
-            self.tell(Report::warning(Thing::from(pod), "InvalidKeep", invalid_keep(text)), Kept::Malformed);
+            self.tell(Report::warning(Thing::from(pod), "InvalidKeep", invalid_keep(text)), None);
         }
     }
 
     /// A pod asked for a reservation that it cannot have.
     pub(super) fn not_reserved(&mut self, pod: &Pod, why: &NotKept) {
         let note = format!("No room is reserved: {why}");
-        self.tell(Report::warning(Thing::from(pod), "NotReserved", note), Kept::Refused);
+        self.tell(Report::warning(Thing::from(pod), "NotReserved", note), None);
     }
 
-    fn tell(&mut self, report: Report, kept: Kept) {
+    fn tell(&mut self, report: Report, note: Option<Note>) {
         if self.told.len() >= TOLD_MAX {
             self.told.clear();
         }
         if self.told.insert((report.about.uid.clone(), report.note.as_str().into())) {
-            self.waiting.push((report, kept));
+            self.waiting.push((report, note));
         }
     }
 }

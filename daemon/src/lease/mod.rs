@@ -54,7 +54,15 @@ impl Leadership {
         self.until.load(Ordering::SeqCst) > 0 && !self.is_held(now)
     }
 
-    fn set(&self, until: Duration) {
+    /// For how long it should be over by now, if it has led; without an election never.
+    pub(crate) fn overdue(&self, elapsed: Duration) -> Duration {
+        match self.until.load(Ordering::SeqCst) {
+            0 => Duration::ZERO,
+            until => elapsed.saturating_sub(Duration::from_millis(until)),
+        }
+    }
+
+    pub(crate) fn set(&self, until: Duration) {
         // Never 0, which would mean that it never led.
         let millis = u64::try_from(until.as_millis()).unwrap_or(u64::MAX).max(1);
         self.until.store(millis, Ordering::SeqCst);
@@ -266,7 +274,8 @@ impl Election {
         let now = self.clock.now().wall;
         let event = wire::event(&self.last, &self.namespace, &self.name, &self.identity, what, now);
         let events = Api::namespaced(self.client.clone(), &self.namespace);
-        let written = tokio::time::timeout(self.timing.retry, events.create(&PostParams::default(), &event));
+        let params = PostParams::default();
+        let written = tokio::time::timeout(self.timing.retry, events.create(&params, &event));
         if let Ok(Err(error)) = written.await {
             tracing::debug!(lease = self.place(), "write an event: {error}");
         }

@@ -5,6 +5,7 @@
 //! them gets for the length of one [`Step`].
 
 mod effect;
+mod figures;
 mod input;
 mod note;
 mod reserving;
@@ -13,9 +14,10 @@ mod sight;
 mod tests;
 
 pub use effect::{Effect, PodEvent, Subject};
+pub use figures::Figures;
 pub use input::{Binding, Input};
 pub use note::{Attempted, Note};
-pub use reserving::{Annotated, Annotation, Kept, Report, Rewrite, Thing};
+pub use reserving::{Annotated, Annotation, Report, Rewrite, Thing};
 pub use sight::Sight;
 
 use crate::controller::Controller;
@@ -129,6 +131,11 @@ impl State {
     /// Lets a namespace have so many automatic reservations.
     pub fn set_automatic_max(&mut self, most: usize) {
         self.cluster.set_automatic_max(most);
+    }
+
+    /// Whether everything was listed once, so that decisions can be made.
+    pub fn is_complete(&self) -> bool {
+        self.cluster.is_complete()
     }
 
     /// What this replica tells others about itself.

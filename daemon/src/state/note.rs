@@ -1,6 +1,5 @@
 //! What happened inside, for those who count it. A note is a value: it alters nothing, and nobody has to listen.
 
-use super::reserving::Kept;
 use common::model::ids::Text;
 
 /// One thing worth counting.
@@ -13,8 +12,6 @@ pub enum Note {
         /// What came of it.
         result: Attempted,
     },
-    /// Something happened to a reservation.
-    Reservation(Kept),
     /// A pod was bound.
     Bound {
         /// The scheduler that did.
@@ -23,6 +20,51 @@ pub enum Note {
         attempts: u32,
         /// How long it waited since it was first seen, in milliseconds.
         waited_ms: u64,
+    },
+    /// Others have to go for a pod.
+    Preemption {
+        /// How many.
+        victims: usize,
+    },
+    /// A pod got leave to be bound after it had waited for it, or did not get it.
+    PermitWait {
+        /// `Success` or `Unschedulable`.
+        result: &'static str,
+        /// How long it waited, in milliseconds.
+        waited_ms: u64,
+    },
+    /// Pods came to a shelf of the queue.
+    Queued {
+        /// `active`, `backoff`, `unschedulable` or `gated`.
+        queue: &'static str,
+        /// What brought them there, by upstream's names.
+        event: &'static str,
+        /// How many.
+        count: u64,
+    },
+    /// Events were not written because too many waited.
+    EventsDropped {
+        /// How many.
+        count: u64,
+    },
+    /// A reservation was made.
+    Reserved {
+        /// What for, in one word.
+        by: &'static str,
+    },
+    /// A reservation was removed.
+    Released {
+        /// Why, in one word.
+        why: &'static str,
+    },
+    /// The room of a reservation was gone before it was used.
+    Lost,
+    /// A reservation gave way to a pod that is more important.
+    Yielded,
+    /// All replicas have seen a reservation.
+    Acknowledged {
+        /// How long it took, in milliseconds.
+        after_ms: u64,
     },
 }
 

@@ -37,7 +37,7 @@ pub enum Rewrite {
         id: ReservationId,
         /// The request that made it: another one under the same key is left alone.
         request: Text,
-        /// Why, in a few words.
+        /// Why, in one word.
         why: &'static str,
     },
 }
@@ -64,28 +64,6 @@ pub enum Annotated {
         /// Why.
         why: String,
     },
-}
-
-/// What happened to reservations, for those who count it.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Kept {
-    /// One was made.
-    Made,
-    /// One lives longer.
-    Extended,
-    /// One was released.
-    Released {
-        /// Why.
-        why: &'static str,
-    },
-    /// One could not be made, extended or released.
-    Refused,
-    /// Something under our prefix makes no sense.
-    Malformed,
-    /// One vanished before its time.
-    Lost,
-    /// One gave way.
-    Yielded,
 }
 
 /// An event about anything.
@@ -126,17 +104,6 @@ impl Annotation {
         match &self.change {
             Rewrite::Reserve(reservation) => &reservation.id,
             Rewrite::Extend { id, .. } | Rewrite::Release { id, .. } => id,
-        }
-    }
-}
-
-impl Kept {
-    /// What it means that `change` was done.
-    pub fn of(change: &Rewrite) -> Self {
-        match change {
-            Rewrite::Reserve(_) => Self::Made,
-            Rewrite::Extend { .. } => Self::Extended,
-            Rewrite::Release { why, .. } => Self::Released { why },
         }
     }
 }

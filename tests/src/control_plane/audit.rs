@@ -125,8 +125,27 @@ impl Audit {
             tokio::time::sleep(POLL).await;
             log = Log::read(path)?;
         }
+        Self::of(log)
+    }
+
+    /// Those that were answered by now, without a look at the others.
+    pub(super) fn answered(path: &Path) -> Result<Self> {
+        Self::of(Log::read(path)?)
+    }
+
+    fn of(log: Log) -> Result<Self> {
         let writes = log.answered.into_iter().map(Event::into_write).collect::<Result<_>>()?;
         Ok(Self { writes })
+    }
+
+    /// Forgets the requests that the API server took with it when it was killed: nobody will answer them.
+    pub(super) fn give_up_unanswered(path: &Path) -> Result<()> {
+        let text = std::fs::read_to_string(path).with_context(|| format!("read {}", path.display()))?;
+        let unanswered = Log::parse(&text)?.unanswered();
+        let whole = text.rfind('\n').map_or("", |end| &text[..=end]);
+        let is_kept = |line: &&str| !unanswered.iter().any(|id| line.contains(id.as_str()));
+        let kept: String = whole.split_inclusive('\n').filter(is_kept).collect();
+        std::fs::write(path, kept).with_context(|| format!("write {}", path.display()))
     }
 }
 

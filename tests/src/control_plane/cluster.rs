@@ -15,9 +15,11 @@ use super::credentials::Credentials;
 use super::place::Place;
 use super::process::Processes;
 use super::settings::tell;
-use super::start::ControlPlane;
+use super::start::{ControlPlane, readyz};
 use super::users::User;
+use super::watched::Watched;
 
+const RESTART_MAX: Duration = Duration::from_secs(60);
 const POLL: Duration = Duration::from_millis(100);
 
 /// A running control plane. Everything ends when this is dropped; logs stay until the test runs again.
@@ -25,9 +27,10 @@ pub struct Cluster {
     processes: Mutex<Processes>,
     pub(super) asked: ControlPlane,
     pub(super) binaries: Binaries,
-    credentials: Credentials,
+    pub(super) credentials: Credentials,
     admin: Client,
     started_in: Duration,
+    pub(super) watched: Watched,
     /// Last, so that it is given back when everything has ended.
     place: Place,
 }
@@ -43,7 +46,8 @@ impl Cluster {
     ) -> Result<Self> {
         let admin = credentials.client(User::Admin)?;
         let processes = Mutex::new(processes);
-        let cluster = Self { processes, asked, binaries, credentials, admin, started_in, place };
+        let watched = Watched::default();
+        let cluster = Self { processes, asked, binaries, credentials, admin, started_in, watched, place };
         cluster.link_clients()?;
         Ok(cluster)
     }
@@ -79,6 +83,27 @@ impl Cluster {
     /// The client all helpers use.
     pub fn admin(&self) -> Client {
         self.admin.clone()
+    }
+
+    /// Where the API server listens.
+    ///
+    /// # Errors
+    /// When its address has none.
+    pub fn api_port(&self) -> Result<u16> {
+        self.credentials.port()
+    }
+
+    /// Kills the API server in the middle of whatever it does, starts it again and waits until it is ready.
+    ///
+    /// # Errors
+    /// When it does not come back.
+    pub async fn restart_api_server(&self) -> Result<()> {
+        {
+            let mut processes = self.processes.lock().unwrap_or_else(PoisonError::into_inner);
+            let audit = self.place.join("audit.log");
+            processes.restart("kube-apiserver", || Audit::give_up_unanswered(&audit))?;
+        }
+        self.wait_until("the API server is back", RESTART_MAX, async || readyz(&self.admin).await).await
     }
 
     /// Every write up to now whose answer has been sent, and who wrote.
@@ -149,11 +174,16 @@ impl Cluster {
 
 impl Drop for Cluster {
     fn drop(&mut self) {
+        // A second panic would hide the first.
+        let checked = if std::thread::panicking() { Ok(()) } else { self.check_rules() };
         self.processes.get_mut().unwrap_or_else(PoisonError::into_inner).end();
         // Nobody reads the data later, and it is large. If it cannot be removed the next run will do it.
         let _ = fs::remove_dir_all(self.place.join("etcd-data"));
         if std::thread::panicking() {
             tell(&format!("`{}` failed; its logs are in {}", self.asked.name, self.place.dir.display()));
+        }
+        if let Err(error) = checked {
+            panic!("{error:#}");
         }
     }
 }

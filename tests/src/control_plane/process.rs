@@ -26,6 +26,9 @@ pub(super) struct Process {
     minder: Child,
     log: PathBuf,
     pid_file: PathBuf,
+    /// How it was started.
+    program: PathBuf,
+    arguments: Vec<String>,
 }
 
 impl Process {
@@ -34,29 +37,44 @@ impl Process {
         let log = dir.join(format!("{}.log", component.name));
         let pid_file = dir.join(format!("{}.pid", component.name));
         let out = File::create(&log).with_context(|| format!("create {}", log.display()))?;
-        let minder = Command::new("sh")
-            .args(["-c", MINDER, "minder"])
-            .arg(&pid_file)
-            .arg(program)
-            .args(&component.arguments)
-            .current_dir(dir)
-            .stdin(Stdio::piped())
-            .stderr(out.try_clone().context("share the log file")?)
-            .stdout(out)
-            // Ctrl-C reaches the whole foreground group; the minder must outlive us to do its work.
-            .process_group(0)
-            .spawn()
+        let minder = mind(&pid_file, program, &component.arguments, out)
             .with_context(|| format!("start {}", component.name))?;
-        Ok(Self { name: component.name, minder, log, pid_file })
+        let (program, arguments) = (program.to_owned(), component.arguments.clone());
+        Ok(Self { name: component.name, minder, log, pid_file, program, arguments })
+    }
+
+    /// Kills the program as a power cut would, and waits until it is gone.
+    pub(super) fn kill(&mut self) -> Result<()> {
+        self.signal("KILL")?;
+        anyhow::ensure!(self.wait_for_end(), "{} would not die", self.name);
+        Ok(())
+    }
+
+    /// Sends the program a signal.
+    pub(super) fn signal(&self, name: &str) -> Result<()> {
+        let pid = self.pid().with_context(|| format!("{} has no process id", self.name))?;
+        let sent = Command::new("kill").args(["-s", name, &pid.to_string()]).status().context("run kill")?;
+        anyhow::ensure!(sent.success(), "{} could not be sent {name}", self.name);
+        Ok(())
+    }
+
+    /// Starts it again after its end, with the same log.
+    fn start_again(&mut self) -> Result<()> {
+        let out = File::options().append(true).open(&self.log).context("open a log")?;
+        // Until the minder has written the new one, nobody shall find the old one.
+        fs::remove_file(&self.pid_file).context("remove an old process id")?;
+        self.minder = mind(&self.pid_file, &self.program, &self.arguments, out)
+            .with_context(|| format!("start {} again", self.name))?;
+        Ok(())
     }
 
     /// The process id of the program itself, once the minder has written it down.
-    fn pid(&self) -> Option<u32> {
+    pub(super) fn pid(&self) -> Option<u32> {
         fs::read_to_string(&self.pid_file).ok()?.trim().parse().ok()
     }
 
     /// An error with the end of the log, when the program has ended by itself.
-    fn check_alive(&mut self) -> Result<()> {
+    pub(super) fn check_alive(&mut self) -> Result<()> {
         if let Some(status) = self.minder.try_wait().context("ask after a process")? {
             bail!("{} ended by itself ({status}); {}:\n{}", self.name, self.log.display(), self.last_words());
         }
@@ -95,6 +113,24 @@ impl Process {
     }
 }
 
+/// Starts the minder, which starts the program.
+fn mind(pid_file: &Path, program: &Path, arguments: &[String], out: File) -> Result<Child> {
+    let dir = pid_file.parent().context("no folder for the program")?;
+    let mut minder = Command::new("sh");
+    minder
+        .args(["-c", MINDER, "minder"])
+        .arg(pid_file)
+        .arg(program)
+        .args(arguments)
+        .current_dir(dir)
+        .stdin(Stdio::piped())
+        .stderr(out.try_clone().context("share the log file")?)
+        .stdout(out)
+        // Ctrl-C reaches the whole foreground group; the minder must outlive us to do its work.
+        .process_group(0);
+    minder.spawn().context("start a minder")
+}
+
 /// All programs of one cluster, in the order of their start: etcd is the first.
 #[derive(Debug, Default)]
 pub(super) struct Processes(Vec<Process>);
@@ -107,6 +143,15 @@ impl Processes {
     /// An error about the first program that has ended by itself.
     pub(super) fn check_alive(&mut self) -> Result<()> {
         self.0.iter_mut().try_for_each(Process::check_alive)
+    }
+
+    /// Kills a program, does something while it is down, and starts it again.
+    pub(super) fn restart(&mut self, name: &str, meanwhile: impl FnOnce() -> Result<()>) -> Result<()> {
+        let process = self.0.iter_mut().find(|process| process.name == name);
+        let process = process.with_context(|| format!("{name} does not run"))?;
+        process.kill()?;
+        meanwhile()?;
+        process.start_again()
     }
 
     /// Names and process ids.

@@ -1,0 +1,80 @@
+//! I2 and I4: our command evicts a pod only when its room is reserved, and every live replica has seen that.
+
+use super::patches::is_of_command;
+use super::replay::Replay;
+use super::{Version, Violation, requested_uid};
+use crate::control_plane::Write;
+use common::model::Pod;
+use jiff::{SignedDuration, Timestamp};
+use serde_json::Value;
+use std::collections::BTreeMap;
+
+/// On a replica's Lease: the newest version of nodes that it has seen.
+const SEEN_NODES: &str = concat!("reserve", "/seen-nodes");
+
+/// Looks at a pod that has just begun to go.
+pub(super) fn check(replay: &mut Replay<'_>, version: &Version, pod: &Pod) {
+    let mut evictions = replay.history.writes.iter().filter(|write| write.resource == "pods/eviction");
+    let eviction = evictions.find(|write| {
+        let same_name = *write.name == *pod.key.name && *write.namespace == *pod.key.namespace;
+        let same = requested_uid(write).map_or(same_name, |uid| uid == pod.uid);
+        same && write.is_stored() && is_of_command(write)
+    });
+    let Some(eviction) = eviction else { return };
+    let on_node = pod.node.as_ref().and_then(|name| replay.nodes.get(name));
+    let mut reservations =
+        on_node.into_iter().flat_map(|node| &node.reservations).filter_map(|one| one.valid());
+    let enough = |one: &&std::sync::Arc<common::model::Reservation>| {
+        let asks = pod.spec.requests.counted();
+        one.replaces().is_some_and(|replaced| replaced.uid == pod.uid)
+            && asks.iter().all(|(resource, amount)| one.amount.get(&resource) >= amount)
+    };
+    let key = &pod.key;
+    let Some(found) = reservations.find(enough) else {
+        let what = format!("{key} was evicted, and its room is not reserved");
+        replay.violations.push(Violation::new("I2", version.revision, what));
+        return;
+    };
+    let kept = on_node.and_then(|node| replay.since.get(&(node.name.clone(), found.id.to_string())));
+    let written = kept.map_or(version.revision, |kept| kept.revision);
+    let behind = behind(
+        replay.history.writes.iter().filter(|write| write.answered <= eviction.at),
+        written,
+        eviction.at,
+    );
+    let found = behind.into_iter().map(|replica| {
+        Violation::new(
+            "I4",
+            version.revision,
+            format!("{key} was evicted before {replica} had seen its reservation"),
+        )
+    });
+    let found: Vec<Violation> = found.collect();
+    replay.violations.extend(found);
+}
+
+/// The live replicas that had not seen revision `written` of the nodes by `now`.
+fn behind<'w>(writes: impl Iterator<Item = &'w Write>, written: u64, now: Timestamp) -> Vec<String> {
+    let mut leases: BTreeMap<&str, &Value> = BTreeMap::new();
+    for write in writes.filter(|write| write.resource == "leases" && write.is_stored()) {
+        match write.response_object.as_ref() {
+            Some(lease)
+                if write.verb != "delete" && lease["metadata"]["annotations"][SEEN_NODES].is_string() =>
+            {
+                leases.insert(&write.name, lease);
+            }
+            _ => drop(leases.remove(&*write.name)),
+        }
+    }
+    let is_live = |lease: &Value| {
+        let renewed = lease["spec"]["renewTime"].as_str().and_then(|text| text.parse::<Timestamp>().ok());
+        let seconds = lease["spec"]["leaseDurationSeconds"].as_i64().unwrap_or(0);
+        renewed.is_some_and(|at| at + SignedDuration::from_secs(seconds) > now)
+    };
+    let seen = |lease: &Value| {
+        let text = lease["metadata"]["annotations"][SEEN_NODES].as_str();
+        text.and_then(|text| text.parse::<u64>().ok()).unwrap_or(0)
+    };
+    let behind = leases.into_iter().filter(|(_, lease)| is_live(lease) && seen(lease) < written);
+    behind.map(|(name, _)| name.to_owned()).collect()
+}

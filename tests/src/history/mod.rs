@@ -1,0 +1,128 @@
+//! The history of a cluster, and the rules that it must not break.
+//!
+//! A history is every version of every node and pod in the order in which etcd stored them (the resourceVersion is
+//! etcd's own revision, so it orders objects of all kinds), and every write with who wrote it, from the audit log.
+//! [`check`] is a pure function of it. It does the books anew, from the design and not from the daemon's code; only
+//! quantities and annotations are read by the same decoders, which have golden vectors of their own.
+//!
+//! | rule | what is checked here |
+//! |---|---|
+//! | I1 | a bind of ours leaves each resource the pod asks for within allocatable, with what is held for others |
+//! | I2 | an eviction by the command finds a reservation for that pod, large enough, on its node |
+//! | I3 | a seat is taken only when the replaced pod is gone, and released only when it is of no more use |
+//! | I4 | by then every live replica had seen it |
+//! | I5 | one pod one seat, one seat one pod |
+//! | I6 | our writes to nodes are guarded patches of our own keys, and alter nothing else |
+//! | I7 | nothing outlives its end, or its owner, by more than the slack |
+//! | I8 | a bind names the UID; a pod is bound once; never one that is gated, deleted or another scheduler's |
+
+mod evictions;
+mod owners;
+mod patches;
+mod releases;
+mod replay;
+mod room;
+mod seats;
+#[cfg(test)]
+mod tests;
+
+use crate::control_plane::Write;
+use common::model::{Node, Pod, Uid};
+use jiff::Timestamp;
+use replay::Replay;
+use serde_json::Value;
+use std::collections::BTreeSet;
+use std::fmt;
+use std::sync::Arc;
+
+/// Everything that happened.
+#[derive(Clone, Debug, Default)]
+pub struct History {
+    /// Every version of nodes and pods.
+    pub versions: Vec<Version>,
+    /// Every write, in the order of the answers.
+    pub writes: Vec<Write>,
+    /// When the last look was taken.
+    pub end: Timestamp,
+}
+
+/// An object at one moment.
+#[derive(Clone, Debug)]
+pub struct Version {
+    /// etcd's revision.
+    pub revision: u64,
+    /// When it was seen.
+    pub at: Timestamp,
+    /// What it was.
+    pub what: What,
+}
+
+/// What a version is of.
+#[derive(Clone, Debug)]
+pub enum What {
+    /// A pod.
+    Pod(Arc<Pod>),
+    /// A pod is gone; as it last was.
+    PodGone(Arc<Pod>),
+    /// A node, and its JSON.
+    Node(Arc<Node>, Arc<Value>),
+    /// A node is gone.
+    NodeGone(Arc<Node>),
+}
+
+/// What is to be known about the run beside its history.
+#[derive(Clone, Debug, Default)]
+pub struct Rules {
+    /// The users that daemons of ours write as.
+    pub daemons: BTreeSet<String>,
+    /// The scheduler names that they serve.
+    pub schedulers: BTreeSet<String>,
+    /// Several of them decide at the same time on purpose, so that the room of a node is not theirs alone.
+    pub is_contended: bool,
+}
+
+/// A broken rule.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Violation {
+    /// `I1` to `I8`.
+    pub rule: &'static str,
+    /// The revision at which it broke; 0 if it has none.
+    pub revision: u64,
+    /// What happened.
+    pub what: String,
+}
+
+/// All broken rules, by revision.
+pub fn check(history: &History, rules: &Rules) -> Vec<Violation> {
+    let mut violations = Replay::new(history, rules).run();
+    violations.extend(patches::check(history, rules));
+    violations.extend(seats::binds(history, rules));
+    violations.sort_by_key(|violation| (violation.revision, violation.rule));
+    violations
+}
+
+impl Violation {
+    fn new(rule: &'static str, revision: u64, what: String) -> Self {
+        Self { rule, revision, what }
+    }
+}
+
+impl fmt::Display for Violation {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{} at revision {}: {}", self.rule, self.revision, self.what)
+    }
+}
+
+/// The part of a stored write that says which object it was.
+fn metadata<'w>(write: &'w Write, field: &str) -> Option<&'w str> {
+    write.response_object.as_ref()?.get("metadata")?.get(field)?.as_str()
+}
+
+/// The UID in the preconditions or the metadata of what was asked for.
+fn requested_uid(write: &Write) -> Option<Uid> {
+    let object = write.request_object.as_ref()?;
+    let options = object.get("deleteOptions").unwrap_or(object);
+    let uid = options.get("preconditions").and_then(|conditions| conditions.get("uid"));
+    let uid = uid.or_else(|| object.get("metadata")?.get("uid"));
+    uid?.as_str().map(Uid::from)
+}

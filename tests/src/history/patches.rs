@@ -1,0 +1,85 @@
+//! I6: what our programs write to nodes.
+
+use super::{History, Rules, Version, Violation, What};
+use crate::control_plane::Write;
+use common::api::names;
+use serde_json::Value;
+use std::collections::BTreeMap;
+
+/// How our command calls itself.
+const COMMAND: &str = "kubectl-reserve";
+const ANNOTATIONS: &str = "/metadata/annotations/";
+
+/// Whether the command of ours wrote this.
+pub(super) fn is_of_command(write: &Write) -> bool {
+    write.user_agent.starts_with(COMMAND)
+}
+
+/// Looks at all writes to nodes by our programs.
+pub(super) fn check(history: &History, rules: &Rules) -> Vec<Violation> {
+    let mut versions: Vec<&Version> = history.versions.iter().collect();
+    versions.sort_by_key(|version| version.revision);
+    let mut last: BTreeMap<&str, &Value> = BTreeMap::new();
+    let mut steps: BTreeMap<u64, (Option<&Value>, &Value)> = BTreeMap::new();
+    for version in versions {
+        if let What::Node(node, json) = &version.what {
+            let before = last.insert(node.name.as_str(), json);
+            steps.insert(version.revision, (before, json));
+        }
+    }
+    let ours = |write: &&Write| rules.daemons.contains(&write.user) || is_of_command(write);
+    let writes = history.writes.iter().filter(|write| write.resource.split('/').next() == Some("nodes"));
+    let mut violations = Vec::new();
+    for write in writes.filter(ours).filter(|write| write.is_stored()) {
+        let revision = write.resource_version_after.as_ref().and_then(|text| text.parse().ok()).unwrap_or(0);
+        let unguarded = unguarded(write);
+        let foreign = steps.get(&revision).and_then(|(before, after)| foreign(before.as_ref()?, after));
+        for what in unguarded.into_iter().chain(foreign) {
+            violations.push(Violation::new(
+                "I6",
+                revision,
+                format!("{} wrote {}: {what}", write.user, write.name),
+            ));
+        }
+    }
+    violations
+}
+
+/// What is wrong with the form of a write: it must be a JSON patch that tests what it removes or replaces.
+fn unguarded(write: &Write) -> Option<String> {
+    let Some(operations) = write.request_object.as_ref().and_then(Value::as_array) else {
+        return Some(format!("{} is no JSON patch", write.verb));
+    };
+    let text = |operation: &Value, field: &str| operation[field].as_str().unwrap_or_default().to_owned();
+    let mut tested: Vec<String> = Vec::new();
+    for operation in operations {
+        let (verb, path) = (text(operation, "op"), text(operation, "path"));
+        if verb == "test" {
+            tested.push(path);
+            continue;
+        }
+        let is_own = path.strip_prefix(ANNOTATIONS).is_some_and(|key| key.starts_with(names::NODE_PREFIX));
+        if !is_own {
+            return Some(format!("{verb} {path} is not ours to write"));
+        }
+        if verb != "add" && !tested.contains(&path) {
+            return Some(format!("{verb} {path} without a test of what was there"));
+        }
+    }
+    tested.is_empty().then(|| "nothing is tested".to_owned())
+}
+
+/// What else than our own keys differs between two versions of a node.
+fn foreign(before: &Value, after: &Value) -> Option<String> {
+    let aside = |node: &Value| {
+        let mut node = node.clone();
+        if let Some(metadata) = node["metadata"].as_object_mut() {
+            metadata.retain(|field, _| field != "resourceVersion" && field != "managedFields");
+            if let Some(annotations) = metadata.get_mut("annotations").and_then(Value::as_object_mut) {
+                annotations.retain(|key, _| !key.starts_with(names::NODE_PREFIX));
+            }
+        }
+        node
+    };
+    (aside(before) != aside(after)).then(|| "something that is not ours changed with it".to_owned())
+}

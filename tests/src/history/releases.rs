@@ -1,0 +1,111 @@
+//! I3 and I7: a reservation goes when it is of no more use; not before, and not long after.
+
+use super::replay::{Kept, Replay};
+use super::{Version, Violation, room};
+use common::model::ids::NodeName;
+use common::model::{Node, Pod, Reservation, Uid};
+use jiff::{SignedDuration, Timestamp};
+use std::sync::Arc;
+
+/// How long an expired reservation may lie about.
+const EXPIRED_MAX: SignedDuration = SignedDuration::from_secs(90);
+/// How long one may that nobody needs.
+const IDLE_MAX: SignedDuration = SignedDuration::from_secs(60);
+/// A change of the owner that is younger than this may not have been seen yet when something was decided.
+const UNSEEN: SignedDuration = SignedDuration::from_secs(2);
+
+/// Compares the reservations of a node with those that it had.
+pub(super) fn check(replay: &mut Replay<'_>, version: &Version, node: &Arc<Node>, is_ours: bool) {
+    let mut now: Vec<(String, &Arc<Reservation>)> = Vec::new();
+    for reservation in node.reservations.iter().filter_map(|parsed| parsed.valid()) {
+        now.push((reservation.id.to_string(), reservation));
+    }
+    let mine = |(on, _): &&(NodeName, String)| *on == node.name;
+    let before: Vec<(NodeName, String)> = replay.since.keys().filter(mine).cloned().collect();
+    for key in before.into_iter().filter(|(_, id)| !now.iter().any(|(other, _)| other == id)) {
+        if is_ours && let Some(what) = lost(replay, &key, version.at) {
+            replay.violations.push(Violation::new("I3", version.revision, what));
+        }
+        late(replay, &key, version.revision, version.at);
+        replay.since.remove(&key);
+    }
+    for (id, reservation) in now {
+        let kept = Kept { revision: version.revision, reservation: Arc::clone(reservation) };
+        let known = replay.since.entry((node.name.clone(), id)).or_insert(kept);
+        known.reservation = Arc::clone(reservation);
+    }
+}
+
+/// What is left over at the end.
+pub(super) fn at_end(replay: &mut Replay<'_>) {
+    let all: Vec<(NodeName, String)> = replay.since.keys().cloned().collect();
+    let end = replay.history.end;
+    all.iter().for_each(|key| late(replay, key, 0, end));
+}
+
+/// Why a reservation should not have been released by us at `now`, if so.
+fn lost(replay: &Replay<'_>, key: &(NodeName, String), now: Timestamp) -> Option<String> {
+    let reservation = &replay.since.get(key)?.reservation;
+    let (node, id) = key;
+    let pods: Vec<&Arc<Pod>> = replay.counted(node).collect();
+    let is_over = !reservation.is_live(now + SignedDuration::from_secs(2));
+    if is_over || room::taker(replay, &pods, &[], reservation).is_some() {
+        return None;
+    }
+    let replaced = reservation.replaces()?;
+    if let Some(pod) = replay.pods.get(&replaced.uid).filter(|pod| pod.is_counted()) {
+        // Nobody removes it any more: the reservation was made for nothing.
+        return pod.deleting.then(|| format!("{id} was released while {} was still going", pod.key));
+    }
+    let owner = &reservation.id.owner;
+    if replay.stirred.get(owner).is_some_and(|at| *at > now - UNSEEN) {
+        return None;
+    }
+    let (short, kept) = (short(replay, owner)?, kept(replay, owner, now));
+    (kept <= short).then(|| format!("{id} was released, and its owner is short of {short} with {kept} kept"))
+}
+
+/// How many pods the owner still wants; none if that cannot be known.
+fn short(replay: &Replay<'_>, owner: &Uid) -> Option<i64> {
+    let workload = replay.owners.get(owner)?;
+    let wanted = if workload.gone.is_some() { 0 } else { workload.wanted? };
+    let is_there =
+        |pod: &&Arc<Pod>| pod.is_counted() && !pod.deleting && replay.owners.owns(owner, pod, None);
+    let there = replay.pods.values().filter(is_there).count();
+    Some(wanted - i64::try_from(there).unwrap_or(i64::MAX))
+}
+
+/// How many live reservations of the owner there are that nobody has taken and whose pod is gone.
+fn kept(replay: &Replay<'_>, owner: &Uid, now: Timestamp) -> i64 {
+    let all = replay.since.iter().filter(|(_, kept)| kept.reservation.id.owner == *owner);
+    let open = all.filter(|((node, _), kept)| {
+        let pods: Vec<&Arc<Pod>> = replay.counted(node).collect();
+        let reservation = &kept.reservation;
+        !reservation.is_manual()
+            && reservation.is_live(now)
+            && !room::is_occupied(&pods, reservation)
+            && room::taker(replay, &pods, &[], reservation).is_none()
+    });
+    i64::try_from(open.count()).unwrap_or(i64::MAX)
+}
+
+/// Complains about a reservation that was there for too long by `now`.
+fn late(replay: &mut Replay<'_>, key: &(NodeName, String), revision: u64, now: Timestamp) {
+    let Some(kept) = replay.since.get(key) else { return };
+    let (node, id) = key;
+    let expired = kept.reservation.expires().filter(|expires| now.duration_since(*expires) > EXPIRED_MAX);
+    let what = match expired {
+        Some(expires) => Some(format!("{id} on {node} ended at {expires} and was there until {now}")),
+        None => idle(replay, &kept.reservation)
+            .filter(|since| now.duration_since(*since) > IDLE_MAX)
+            .map(|since| format!("{id} on {node} was of no use from {since} on and there until {now}")),
+    };
+    replay.violations.extend(what.map(|what| Violation::new("I7", revision, what)));
+}
+
+/// Since when nobody needs it: its owner is gone, and so is the pod that it replaces.
+fn idle(replay: &Replay<'_>, reservation: &Reservation) -> Option<Timestamp> {
+    let owner_gone = replay.owners.get(&reservation.id.owner)?.gone?;
+    let pod_gone = replay.gone.get(&reservation.replaces()?.uid)?;
+    Some(owner_gone.max(*pod_gone))
+}

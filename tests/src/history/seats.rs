@@ -1,0 +1,62 @@
+//! I3 and I5: a seat is taken once, by one pod, when it is empty. I8: how we bind.
+
+use super::replay::Replay;
+use super::{History, Rules, Violation, requested_uid, room};
+use crate::control_plane::Write;
+use common::model::{Pod, Uid};
+use std::collections::BTreeSet;
+
+/// Looks at a pod that we have just bound, and at how it was before.
+pub(super) fn check(replay: &mut Replay<'_>, revision: u64, pod: &Pod, before: Option<&Pod>, write: &Write) {
+    let mut wrong = Vec::new();
+    let key = &pod.key;
+    if !replay.rules.schedulers.contains(&*pod.spec.scheduler_name) {
+        wrong.push(("I8", format!("{key} is for {}", pod.spec.scheduler_name)));
+    }
+    if before.is_some_and(|before| before.deleting || !before.spec.gates.is_empty()) {
+        wrong.push(("I8", format!("{key} was deleted or gated, and bound all the same")));
+    }
+    let node = pod.node.as_ref().and_then(|name| replay.nodes.get(name));
+    if node.is_none() && !pod.node.as_ref().is_some_and(|name| replay.is_excused(name, write.at)) {
+        wrong.push(("I8", format!("{key} was bound to {:?}, which is no node", pod.node)));
+    }
+    let counted = || node.into_iter().flat_map(|node| replay.counted(&node.name));
+    if let Some(stamp) = pod.stamp.as_deref() {
+        let same = |other: &&_| {
+            let other: &Pod = other;
+            other.uid != pod.uid && other.stamp.as_deref() == Some(stamp)
+        };
+        if let Some(other) = counted().map(|pod| &**pod).find(same) {
+            wrong.push(("I5", format!("{key} took seat {stamp}, which {} has", other.key)));
+        }
+        let all: Vec<_> = counted().collect();
+        let parsed = node.into_iter().flat_map(|node| &node.reservations);
+        let seat = parsed.filter_map(|one| one.valid()).find(|one| one.id.to_string() == stamp);
+        if seat.is_some_and(|seat| room::is_occupied(&all, seat)) {
+            wrong.push(("I3", format!("{key} took seat {stamp}, where the replaced pod still sits")));
+        }
+        if seat.is_some_and(|seat| !replay.may_use(pod, seat)) {
+            wrong.push(("I5", format!("{key} took seat {stamp} of another owner")));
+        }
+    }
+    let found = wrong.into_iter().map(|(rule, what)| Violation::new(rule, revision, what));
+    replay.violations.extend(found);
+}
+
+/// I8, from the requests alone: each has a UID, and no pod is bound twice.
+pub(super) fn binds(history: &History, rules: &Rules) -> Vec<Violation> {
+    let ours = history.writes.iter().filter(|write| write.resource == "pods/binding");
+    let mut bound: BTreeSet<Uid> = BTreeSet::new();
+    let mut violations = Vec::new();
+    for write in ours.filter(|write| rules.daemons.contains(&write.user)) {
+        let name = format!("{}/{}", write.namespace, write.name);
+        match requested_uid(write) {
+            None => violations.push(Violation::new("I8", 0, format!("{name} was bound without its UID"))),
+            Some(uid) if write.is_stored() && !bound.insert(uid.clone()) => {
+                violations.push(Violation::new("I8", 0, format!("{name} was bound twice")));
+            }
+            Some(_) => {}
+        }
+    }
+    violations
+}
