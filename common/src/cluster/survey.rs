@@ -29,6 +29,11 @@ impl Cluster {
         self.nodes.get(self.nodes.id(name)?)
     }
 
+    /// Whether there is any reservation at all.
+    pub fn has_reservations(&self) -> bool {
+        !self.reserved.is_empty()
+    }
+
     /// The books of the nodes where `owner` has reservations.
     pub fn ledgers_of(&self, owner: &Uid) -> impl Iterator<Item = &Ledger> {
         self.seats.of(owner).filter_map(|id| self.nodes.get(id))
@@ -37,6 +42,14 @@ impl Cluster {
     /// The pods on nodes that are on their way out, or say that their place is to be kept.
     pub fn leaving(&self) -> impl Iterator<Item = &PodKey> {
         self.leaving.iter()
+    }
+
+    /// The pods that wait although their owners keep places and lack pods, sorted.
+    pub fn short_of_place(&self) -> Vec<PodKey> {
+        let waiting = self.pods.iter().filter(|pod| pod.is_waiting() && self.is_kept_and_short(pod));
+        let mut keys: Vec<PodKey> = waiting.map(|pod| pod.key.clone()).collect();
+        keys.sort_unstable();
+        keys
     }
 
     /// The pod together with the owners that it really has.

@@ -67,7 +67,7 @@ impl<'w> Asker<'w> {
     }
 
     /// The owners that it really has, nearest first.
-    pub(super) fn chain(&self) -> &[&'w Workload] {
+    pub fn chain(&self) -> &[&'w Workload] {
         &self.chain
     }
 

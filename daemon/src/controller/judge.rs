@@ -38,6 +38,8 @@ pub(super) enum Verdict {
     Stays,
     /// Nothing, before then.
     StaysUntil(Timestamp),
+    /// Nothing, before every live replica has seen the pod that took it.
+    StaysUntilSeen,
     /// This.
     Becomes(Rewrite),
 }
@@ -111,7 +113,10 @@ fn taken(entry: &Entry, record: &Record, ledger: &Ledger, cluster: &Cluster, now
     }
     // A replica that has not seen the pod would take its room for free.
     let is_seen = acknowledged_pod(cluster.replicas().iter(), pod.resource_version, now);
-    if !is_seen || would_take_another(pod, entry, ledger, cluster) {
+    if !is_seen {
+        return Verdict::StaysUntilSeen;
+    }
+    if would_take_another(pod, entry, ledger, cluster) {
         return Verdict::Stays;
     }
     release(&entry.reservation, record, "taken")

@@ -11,9 +11,6 @@ impl Controller {
         let Some(pod) = step.cluster.pod(key).cloned() else { return };
         self.reports.pod_keep(&pod);
         let Some(ledger) = pod.node.as_ref().and_then(|node| step.cluster.ledger_of(node)) else { return };
-        if !self.writes.has_seen_own(ledger) {
-            return;
-        }
         match wish(&pod, ledger, step.cluster, step.now.wall) {
             Wish::Made => self.confirmations.made(&pod, ledger),
             Wish::Make(reservation) => {
@@ -53,7 +50,8 @@ pub(super) fn wish(pod: &Pod, ledger: &Ledger, cluster: &Cluster, now: jiff::Tim
     match cluster.keep(pod, now) {
         Ok(reservation) => Wish::Make(Box::new(reservation)),
         Err(NotKept::NotWished) => Wish::Nothing,
-        Err(why) if !pod.deleting => Wish::Refused(why),
+        // An owner that nobody has read yet may come any moment.
+        Err(why) if !pod.deleting && !cluster.is_owner_missing(pod) => Wish::Refused(why),
         Err(_) => Wish::Nothing,
     }
 }

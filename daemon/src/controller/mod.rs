@@ -39,6 +39,8 @@ pub(crate) struct Controller {
     look: Look,
     /// When to look at a node again although nothing happened.
     due: BTreeMap<NodeId, Timestamp>,
+    /// Where a release waits until all replicas have seen a pod.
+    awaiting: BTreeSet<NodeId>,
     /// When to look at all leaving pods again.
     pods_due: Option<Timestamp>,
     writes: Writes,
@@ -95,7 +97,8 @@ impl Controller {
             self.look.pods.insert(key.clone());
         }
         // With one pod more or fewer, its owner may need fewer reservations, or more.
-        if let Some(top) = cluster.asker(pod).top()
+        if cluster.has_reservations()
+            && let Some(top) = cluster.asker(pod).top()
             && cluster.ledgers_of(&top.uid).next().is_some()
         {
             self.look.owners.insert(top.uid.clone());
@@ -130,8 +133,11 @@ impl Controller {
         self.look.nodes.extend(changed);
         let due = self.due.iter().filter(|(_, at)| **at <= now).map(|(id, _)| *id);
         self.look.nodes.extend(due);
-        if self.look.all || self.look.replicas {
+        if self.look.all {
             self.look.nodes.extend(self.due.keys().copied());
+        }
+        if self.look.replicas {
+            self.look.nodes.append(&mut self.awaiting);
         }
         for uid in &self.look.owners {
             self.look.nodes.extend(cluster.ledgers_of(uid).map(|ledger| ledger.id));
@@ -142,10 +148,18 @@ impl Controller {
             let owners = &self.look.owners;
             let is_touched = |key: &&PodKey| {
                 let pod = cluster.pod(key);
-                pod.is_some_and(|pod| owners.iter().any(|uid| cluster.asker(pod).is_owned_by(uid)))
+                let is_dirty =
+                    |pod| cluster.asker(pod).chain().iter().any(|owner| owners.contains(&owner.uid));
+                pod.is_some_and(|pod| is_dirty(pod))
             };
             self.look.pods.extend(cluster.leaving().filter(is_touched).cloned());
         }
+        // What kept us from writing there may be over.
+        let ledgers = self.look.nodes.iter().filter_map(|id| cluster.ledger(*id));
+        let pods = ledgers.flat_map(|ledger| &ledger.pods);
+        self.look
+            .pods
+            .extend(pods.filter(|pod| pod.deleting || pod.keep.is_some()).map(|pod| pod.key.clone()));
         let has_leaving = cluster.leaving().next().is_some();
         self.pods_due = match self.pods_due {
             _ if !has_leaving => None,
@@ -176,6 +190,7 @@ impl Controller {
                 match judge::judge(entry, ledger, step.cluster, now) {
                     judge::Verdict::Stays => {}
                     judge::Verdict::StaysUntil(at) => due = due.min(at),
+                    judge::Verdict::StaysUntilSeen => drop(self.awaiting.insert(id)),
                     judge::Verdict::Becomes(rewrite) => wishes.push(rewrite),
                 }
             }

@@ -14,6 +14,9 @@ mod reserve;
 #[cfg(test)]
 mod tests;
 
+#[cfg(test)]
+pub(crate) use reserve::tests::Server;
+
 use crate::config::CALL_DEADLINE;
 use crate::state::{Binding, Effect, Input};
 use common::model::chain::chain;

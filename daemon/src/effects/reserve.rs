@@ -114,7 +114,7 @@ fn refused(effects: &Effects, annotation: &Annotation, code: u16, why: String) -
     } else if effects.is_first_refusal() {
         tracing::warn!("reservations are honoured, but none can be made, extended or released: {why}");
     }
-    Annotated::Refused { why, is_forbidden, is_final: is_forbidden || code == 404 }
+    Annotated::Refused { why, is_forbidden, is_final: code == 404 }
 }
 
 fn tell(annotation: &Annotation) {
@@ -233,4 +233,4 @@ fn jitter(instance: &str, annotation: &Annotation, attempt: u32) -> Duration {
 }
 
 #[cfg(test)]
-mod tests;
+pub(super) mod tests;

@@ -59,14 +59,14 @@ fn extend(request: &str, seconds: i64) -> Annotation {
 
 /// A node on an API server.
 #[derive(Clone, Debug, PartialEq)]
-struct Server {
-    uid: String,
-    version: u64,
-    annotations: BTreeMap<String, String>,
+pub(crate) struct Server {
+    pub(crate) uid: String,
+    pub(crate) version: u64,
+    pub(crate) annotations: BTreeMap<String, String>,
 }
 
 impl Server {
-    fn new(annotations: &[(&str, &str)]) -> Self {
+    pub(crate) fn new(annotations: &[(&str, &str)]) -> Self {
         let annotations = annotations.iter().map(|(key, value)| ((*key).to_owned(), (*value).to_owned()));
         Self { uid: NODE.into(), version: 7, annotations: annotations.collect() }
     }
@@ -111,6 +111,17 @@ impl Server {
         Ok(())
     }
 
+    /// Does what was asked for; whether that is how it now is.
+    pub(crate) fn annotate(&mut self, annotation: &Annotation, now: Timestamp) -> Result<(), String> {
+        let version = self.version.to_string();
+        let seen = Seen { uid: &self.uid, version: &version, annotations: &self.annotations };
+        match plan(&seen, annotation, now) {
+            Plan::Done => Ok(()),
+            Plan::Never(why) => Err(why),
+            Plan::Patch(patch) => self.patch(&patch),
+        }
+    }
+
     /// Looks and writes, with nobody else there.
     fn run(&mut self, annotation: &Annotation, seconds: i64) -> Plan {
         let plan = self.plan(annotation, seconds);
@@ -120,7 +131,7 @@ impl Server {
         plan
     }
 
-    fn reservations(&self) -> Vec<Reservation> {
+    pub(crate) fn reservations(&self) -> Vec<Reservation> {
         let pairs = self.annotations.iter().map(|(key, value)| (key.as_str(), value.as_str()));
         parse(pairs).iter().filter_map(|parsed| parsed.valid().map(|one| (**one).clone())).collect()
     }
