@@ -42,6 +42,7 @@ pub use ledger::{Ledger, State};
 pub use minders::Minders;
 pub use nodes::{BLOCK, NodeId};
 pub use owners::Owners;
+pub use shared::Shared;
 pub use snapshot::Snapshot;
 pub use store::Store;
 pub use tally::{Counts, PerDomain};
@@ -55,7 +56,6 @@ use jiff::Timestamp;
 use memo::Memo;
 use nodes::Nodes;
 use pods::Pods;
-use shared::Shared;
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
