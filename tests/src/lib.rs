@@ -6,3 +6,4 @@ pub mod control_plane;
 pub mod history;
 pub mod programs;
 pub mod proxy;
+pub mod town;

@@ -111,7 +111,9 @@ impl DaemonShape {
 
     fn command_line(&self, cluster: &Cluster) -> Result<Vec<String>> {
         let kubeconfig = self.kubeconfig.clone().unwrap_or_else(|| cluster.kubeconfig(User::Daemon));
-        let mut arguments = vec![format!("--kubeconfig={}", kubeconfig.display()), "-v=4".to_owned()];
+        // Alone unless told otherwise: nobody has to wait for the Lease of a daemon that was killed.
+        let mut arguments = vec![format!("--kubeconfig={}", kubeconfig.display())];
+        arguments.extend(["-v=4", "--leader-elect=false"].map(str::to_owned));
         match &self.configuration {
             None => {
                 arguments.extend(self.scheduler_names.iter().map(|name| format!("--scheduler-name={name}")));
