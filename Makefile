@@ -11,7 +11,7 @@ N       ?= 2000
 SECONDS ?= 30
 
 .DEFAULT_GOAL := help
-.PHONY: help demo build test lint e2e control-plane cluster conformance bench fuzz vectors install uninstall dist deny clean
+.PHONY: help demo build test lint e2e control-plane cluster conformance bench bench-cluster fuzz vectors install uninstall dist deny clean
 
 help: ## list the targets
 	@sed -n 's/^\([a-z0-9-]*\):.*## \(.*\)/\1|\2/p' Makefile | awk -F '|' '{ printf "  %-14s %s\n", $$1, $$2 }'
@@ -47,6 +47,11 @@ conformance: ## compare N decisions (2000) of ours with kube-scheduler's own cod
 bench: ## measure decisions, and the memory of 100,000 nodes with a million pods (takes minutes)
 	cargo bench --locked -p reserve-common --bench decisions
 	cargo bench --locked -p reserve-common --bench memory
+
+# Its options: make bench-cluster BENCH='--pairs 5 --shapes basic'
+bench-cluster: ## race the real kube-scheduler on a real API server; fails below the bars (takes half an hour)
+	cargo build --release --locked --workspace --bins
+	$(BUILT)/release/bench-cluster $(BENCH)
 
 # Without a sanitizer the stable compiler is enough; it needs a C++ compiler besides.
 fuzz: ## fuzz each parser for SECONDS (30); installs cargo-fuzz

@@ -87,7 +87,7 @@ fn reserving() -> Vec<Right> {
 }
 
 fn serving() -> Vec<Right> {
-    let verbs = &["create", "get", "list", "watch", "update", "delete"];
+    let verbs = &["create", "get", "list", "watch", "update", "patch", "delete"];
     let leases =
         right("coordination.k8s.io", "leases", verbs, "lease", "election, and what each replica has seen");
     let authorities =

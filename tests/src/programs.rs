@@ -40,6 +40,7 @@ pub struct DaemonShape {
     configuration: Option<PathBuf>,
     kubeconfig: Option<PathBuf>,
     arguments: Vec<String>,
+    elects: bool,
 }
 
 /// A daemon for the pods of `scheduler_name`.
@@ -50,6 +51,7 @@ pub fn daemon(scheduler_name: &str) -> DaemonShape {
         configuration: None,
         kubeconfig: None,
         arguments: vec![],
+        elects: false,
     }
 }
 
@@ -75,6 +77,12 @@ impl DaemonShape {
     /// Through a proxy, or as somebody else.
     pub fn kubeconfig(mut self, path: PathBuf) -> Self {
         self.kubeconfig = Some(path);
+        self
+    }
+
+    /// With an election. Most tests have one daemon, which need not wait until the Lease of one that was killed ends.
+    pub fn elects(mut self) -> Self {
+        self.elects = true;
         self
     }
 
@@ -111,9 +119,9 @@ impl DaemonShape {
 
     fn command_line(&self, cluster: &Cluster) -> Result<Vec<String>> {
         let kubeconfig = self.kubeconfig.clone().unwrap_or_else(|| cluster.kubeconfig(User::Daemon));
-        // Alone unless told otherwise: nobody has to wait for the Lease of a daemon that was killed.
-        let mut arguments = vec![format!("--kubeconfig={}", kubeconfig.display())];
-        arguments.extend(["-v=4", "--leader-elect=false"].map(str::to_owned));
+        let mut arguments = vec![format!("--kubeconfig={}", kubeconfig.display()), "-v=4".to_owned()];
+        arguments.push(format!("--leader-elect={}", self.elects));
+        arguments.push(format!("--replica-name={}", self.name));
         match &self.configuration {
             None => {
                 arguments.extend(self.scheduler_names.iter().map(|name| format!("--scheduler-name={name}")));
@@ -139,6 +147,19 @@ impl Daemon {
         self.program.log()
     }
 
+    /// Sends it a signal, such as `STOP`.
+    ///
+    /// # Errors
+    /// When it cannot be sent.
+    pub fn signal(&self, name: &str) -> Result<()> {
+        self.program.signal(name)
+    }
+
+    /// Whether it has ended by itself.
+    pub fn has_ended(&mut self) -> bool {
+        self.program.has_ended()
+    }
+
     /// Kills it as a power cut would.
     ///
     /// # Errors
@@ -150,9 +171,9 @@ impl Daemon {
 
 fn build_now() -> Result<PathBuf> {
     let test = std::env::current_exe().context("find the running test")?;
-    // <target>/<profile>/deps/<test>
-    let profile_dir =
-        test.parent().and_then(Path::parent).context("the test is not in a cargo target folder")?;
+    // <target>/<profile>/deps/<test>, or <target>/<profile>/<program>
+    let mut dirs = test.ancestors().skip(1).skip_while(|dir| dir.ends_with("deps"));
+    let profile_dir = dirs.next().context("the test is not in a cargo target folder")?;
     let target_dir = profile_dir.parent().context("the test is not in a cargo target folder")?;
     let profile = match profile_dir.file_name().and_then(|name| name.to_str()) {
         Some("debug") | None => "dev",

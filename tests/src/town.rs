@@ -20,8 +20,7 @@ use tokio::sync::{OnceCell, RwLock};
 
 /// What nodes are labelled and tainted with, and pods ask for and tolerate.
 const PLOT: &str = "test.reserve/plot";
-/// On a workload, a pod or a namespace: its places are kept.
-pub const KEEP: &str = "reserve/keep";
+pub use common::api::names::KEEP;
 /// How long anything may take that is not said to take long.
 pub const SOON: Duration = Duration::from_secs(30);
 

@@ -2,6 +2,7 @@
 
 use super::DecodeError;
 use crate::model::ids::{Text, Uid};
+use crate::model::keep::Keep;
 use crate::model::labels::Labels;
 use crate::model::moment::Moment;
 use crate::model::owner::{ControllerRef, OwnerKind};
@@ -123,6 +124,17 @@ impl Meta<'_> {
     pub(super) fn annotation(&self, name: &str) -> Option<Text> {
         let pairs = &self.annotations.as_ref()?.0;
         pairs.iter().find(|(key, _)| key == name).map(|(_, value)| Text::from(&**value))
+    }
+
+    /// What is to be kept for the object's pods.
+    pub(super) fn keep(&self) -> Option<Keep> {
+        let pairs = &self.annotations.as_ref()?.0;
+        pairs.iter().find(|(key, _)| key == super::names::KEEP).and_then(|(_, value)| Keep::read(value))
+    }
+
+    /// Whether there is an annotation called `name`.
+    pub(super) fn has_annotation(&self, name: &str) -> bool {
+        self.annotations.as_ref().is_some_and(|pairs| pairs.0.iter().any(|(key, _)| key == name))
     }
 
     /// The owner that claims to control the object.

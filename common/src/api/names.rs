@@ -18,6 +18,12 @@ pub const INFO: &str = "reserve.info";
 /// On a pod: the reservation that it took, `<owner-uid>.<seat>`, written with its binding.
 pub const SEAT_STAMP: &str = "reserve/seat";
 
+/// On a pod, a workload or a namespace: keep the room of pods that are recreated. `true`, or for how long, as in `5m`.
+pub const KEEP: &str = "reserve/keep";
+
+/// On a pod: its kubelet made it for a file on the node.
+pub const MIRROR: &str = "kubernetes.io/config.mirror";
+
 /// On a pod: the image that it will build on, which its node had better have already.
 pub const BUILD_IMAGE: &str = "reserve/build-image";
 

@@ -14,7 +14,7 @@ struct NamespaceWire<'a> {
 /// Decodes a namespace.
 pub fn namespace(json: &str) -> Result<Namespace, DecodeError> {
     let NamespaceWire { metadata } = decode("Namespace", json)?;
-    Ok(Namespace { meta: metadata.object("Namespace")?, labels: metadata.labels() })
+    Ok(Namespace { meta: metadata.object("Namespace")?, labels: metadata.labels(), keep: metadata.keep() })
 }
 
 #[cfg(test)]

@@ -1,13 +1,14 @@
-//! A workload: most from its metadata alone, so that the server need not send specs and statuses.
+//! A workload: some from its metadata alone, so that the server need not send specs and statuses.
 
 use super::DecodeError;
-use super::meta::{Meta, Pairs, decode};
+use super::meta::{List, Meta, Pairs, decode};
 use super::selector::{SelectorWire, optional};
 use crate::model::ids::{Text, Uid};
 use crate::model::owner::{OwnerKind, Workload};
 use crate::model::selector::Selector;
 use serde::Deserialize;
 use serde::de::Error as _;
+use std::borrow::Cow;
 
 #[derive(Deserialize)]
 struct WorkloadWire<'a, S> {
@@ -21,8 +22,17 @@ struct WorkloadWire<'a, S> {
 #[derive(Deserialize)]
 struct AnySpec {}
 
+/// The spec of a Deployment.
+#[derive(Deserialize)]
+struct NumberSpec {
+    #[serde(default)]
+    replicas: Option<i64>,
+}
+
 #[derive(Deserialize)]
 struct SetSpec<'a> {
+    #[serde(default)]
+    replicas: Option<i64>,
     #[serde(borrow, default)]
     selector: Option<SelectorWire<'a>>,
 }
@@ -30,25 +40,53 @@ struct SetSpec<'a> {
 /// The spec of a ReplicationController, which is older than selectors.
 #[derive(Deserialize)]
 struct ControllerSpec<'a> {
+    #[serde(default)]
+    replicas: Option<i64>,
     #[serde(borrow, default)]
     selector: Option<Pairs<'a>>,
 }
 
+#[derive(Deserialize)]
+struct JobWire<'a> {
+    #[serde(borrow)]
+    metadata: Meta<'a>,
+    #[serde(default)]
+    spec: Option<JobSpec>,
+    #[serde(borrow, default)]
+    status: Option<JobStatus<'a>>,
+}
+
+#[derive(Deserialize, Default)]
+#[serde(default)]
+struct JobSpec {
+    parallelism: Option<i64>,
+    completions: Option<i64>,
+    suspend: Option<bool>,
+}
+
+#[derive(Deserialize, Default)]
+#[serde(default)]
+struct JobStatus<'a> {
+    succeeded: Option<i64>,
+    #[serde(borrow)]
+    conditions: List<ConditionWire<'a>>,
+}
+
+#[derive(Deserialize, Default)]
+#[serde(default)]
+struct ConditionWire<'a> {
+    #[serde(borrow, rename = "type")]
+    kind: Cow<'a, str>,
+    #[serde(borrow)]
+    status: Cow<'a, str>,
+}
+
+/// What differs from kind to kind.
+type Parts<'a> = (Meta<'a>, Option<Selector>, Option<u32>);
+
 /// Decodes a workload of `kind` from a full object or a PartialObjectMetadata.
 pub fn workload(kind: OwnerKind, json: &str) -> Result<Workload, DecodeError> {
-    let (metadata, selector) = match kind {
-        OwnerKind::ReplicationController => {
-            let WorkloadWire { metadata, spec } =
-                decode::<WorkloadWire<'_, ControllerSpec<'_>>>(kind.as_str(), json)?;
-            (metadata, spec.and_then(|spec| spec.selector).map(|pairs| from_pairs(&pairs)))
-        }
-        kind if kind.has_selector() => {
-            let WorkloadWire { metadata, spec } =
-                decode::<WorkloadWire<'_, SetSpec<'_>>>(kind.as_str(), json)?;
-            (metadata, optional(spec.and_then(|spec| spec.selector).as_ref()).ok().flatten())
-        }
-        _ => (decode::<WorkloadWire<'_, AnySpec>>(kind.as_str(), json)?.metadata, None),
-    };
+    let (metadata, selector, wanted) = parts(kind, json)?;
     if metadata.name.is_empty() || metadata.uid.is_empty() {
         let source = serde_json::Error::custom("an object without a name or a uid, such as a list");
         return Err(DecodeError { kind: kind.as_str(), source });
@@ -61,7 +99,62 @@ pub fn workload(kind: OwnerKind, json: &str) -> Result<Workload, DecodeError> {
         resource_version: metadata.version(),
         controller: metadata.controller(),
         selector,
+        wanted,
+        is_deleting: metadata.is_deleting(),
+        keep: metadata.keep(),
     })
+}
+
+fn parts(kind: OwnerKind, json: &str) -> Result<Parts<'_>, DecodeError> {
+    let name = kind.as_str();
+    Ok(match kind {
+        OwnerKind::ReplicationController => {
+            let WorkloadWire { metadata, spec } = decode::<WorkloadWire<'_, ControllerSpec<'_>>>(name, json)?;
+            let wanted = spec.as_ref().map(|spec| replicas(spec.replicas));
+            (metadata, spec.and_then(|spec| spec.selector).map(|pairs| from_pairs(&pairs)), wanted)
+        }
+        OwnerKind::ReplicaSet | OwnerKind::StatefulSet => {
+            let WorkloadWire { metadata, spec } = decode::<WorkloadWire<'_, SetSpec<'_>>>(name, json)?;
+            let wanted = spec.as_ref().map(|spec| replicas(spec.replicas));
+            (metadata, optional(spec.and_then(|spec| spec.selector).as_ref()).ok().flatten(), wanted)
+        }
+        OwnerKind::Deployment => {
+            let WorkloadWire { metadata, spec } = decode::<WorkloadWire<'_, NumberSpec>>(name, json)?;
+            (metadata, None, spec.map(|spec| replicas(spec.replicas)))
+        }
+        OwnerKind::Job => {
+            let JobWire { metadata, spec, status } = decode(name, json)?;
+            (metadata, None, spec.map(|spec| job_wants(&spec, &status.unwrap_or_default())))
+        }
+        OwnerKind::DaemonSet | OwnerKind::CronJob => {
+            (decode::<WorkloadWire<'_, AnySpec>>(name, json)?.metadata, None, None)
+        }
+    })
+}
+
+/// A number that is not there is one, as the API server would say.
+fn replicas(number: Option<i64>) -> u32 {
+    u32::try_from(number.unwrap_or(1)).unwrap_or(0)
+}
+
+/// As many pods as may run at once, and no more than have yet to succeed; none for a Job that rests or has ended. A Job
+/// without a number of completions is done when one pod succeeded.
+fn job_wants(spec: &JobSpec, status: &JobStatus<'_>) -> u32 {
+    let is_over = |condition: &ConditionWire<'_>| {
+        let is_end =
+            matches!(&*condition.kind, "Complete" | "Failed" | "SuccessCriteriaMet" | "FailureTarget");
+        is_end && condition.status == "True"
+    };
+    if spec.suspend == Some(true) || status.conditions.0.iter().any(is_over) {
+        return 0;
+    }
+    let succeeded = status.succeeded.unwrap_or(0).max(0);
+    let left = match spec.completions {
+        Some(completions) => completions.saturating_sub(succeeded),
+        None if succeeded > 0 => 0,
+        None => i64::MAX,
+    };
+    replicas(Some(spec.parallelism.unwrap_or(1).min(left)))
 }
 
 fn none<S>() -> Option<S> {
@@ -128,6 +221,51 @@ mod tests {
         }
         for kind in [OwnerKind::Deployment, OwnerKind::DaemonSet, OwnerKind::Job, OwnerKind::CronJob] {
             assert_eq!(selects(kind, labels), None, "{kind} is read by its metadata");
+        }
+    }
+
+    #[test]
+    fn a_workload_says_how_many_pods_it_wants() {
+        let wants = |kind, spec: &str, status: &str| {
+            let json = format!(r#"{{"metadata":{{"name":"a","uid":"a"}},"spec":{spec},"status":{status}}}"#);
+            workload(kind, &json).unwrap().wanted
+        };
+        use OwnerKind::{
+            CronJob, DaemonSet, Deployment, Job, ReplicaSet, ReplicationController, StatefulSet,
+        };
+        for kind in [Deployment, ReplicaSet, StatefulSet, ReplicationController] {
+            assert_eq!(wants(kind, r#"{"replicas":3}"#, "null"), Some(3), "{kind}");
+            assert_eq!(wants(kind, "{}", "null"), Some(1), "{kind}");
+            assert_eq!(wants(kind, r#"{"replicas":-1}"#, "null"), Some(0), "{kind}");
+            assert_eq!(wants(kind, "null", "null"), None, "{kind}");
+        }
+        for (spec, status, wanted) in [
+            ("{}", "{}", 1),
+            (r#"{"parallelism":3,"completions":5}"#, "{}", 3),
+            (r#"{"parallelism":3,"completions":5}"#, r#"{"succeeded":4}"#, 1),
+            (r#"{"parallelism":3}"#, r#"{"succeeded":1}"#, 0),
+            (r#"{"parallelism":3,"suspend":true}"#, "{}", 0),
+            (r#"{"parallelism":3}"#, r#"{"conditions":[{"type":"Failed","status":"True"}]}"#, 0),
+            (r#"{"parallelism":3}"#, r#"{"conditions":[{"type":"Failed","status":"False"}]}"#, 3),
+        ] {
+            assert_eq!(wants(Job, spec, status), Some(wanted), "{spec} {status}");
+        }
+        for kind in [DaemonSet, CronJob] {
+            assert_eq!(wants(kind, r#"{"replicas":3,"parallelism":3}"#, "null"), None, "{kind}");
+        }
+    }
+
+    #[test]
+    fn a_wish_and_a_deletion_are_read_of_every_kind() {
+        let json = r#"{"metadata":{"name":"a","uid":"a","deletionTimestamp":"2026-01-31T12:00:00Z","annotations":{"reserve/keep":"5m"}}}"#;
+        for kind in OwnerKind::ALL {
+            let decoded = workload(kind, json).unwrap();
+            let life = decoded.keep.and_then(|keep| keep.life());
+            assert_eq!(
+                (life, decoded.is_deleting),
+                (Some(std::time::Duration::from_secs(300)), true),
+                "{kind}"
+            );
         }
     }
 

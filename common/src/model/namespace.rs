@@ -1,5 +1,6 @@
-//! A namespace: its labels, which affinity terms select by.
+//! A namespace: its labels, which affinity terms select by, and what it wishes to be kept for its pods.
 
+use super::keep::Keep;
 use super::labels::Labels;
 use super::object::Meta;
 
@@ -10,4 +11,6 @@ pub struct Namespace {
     pub meta: Meta,
     /// Its labels.
     pub labels: Labels,
+    /// What is to be kept for its pods.
+    pub keep: Option<Keep>,
 }

@@ -22,6 +22,8 @@ pub struct Node {
     pub taints: Box<[Taint]>,
     /// Whether it is cordoned.
     pub unschedulable: bool,
+    /// Whether its kubelet is well, as far as is known: only a condition that says otherwise makes it not so.
+    pub is_ready: bool,
     /// What it can give to pods.
     pub allocatable: Resources,
     /// The container images that it has, as its kubelet reports them.
@@ -30,8 +32,21 @@ pub struct Node {
     pub features: Box<[Text]>,
     /// What its annotations reserve, sorted by key, the unreadable ones included.
     pub reservations: Box<[Parsed]>,
+    /// How much its annotations are.
+    pub annotations: AnnotationSize,
     /// Why no pod can be judged against this node, when its amounts cannot be read.
     pub problem: Option<Box<str>>,
+}
+
+/// How much the annotations of a node are. The API server takes no more than 256 KiB of them, whoever wrote them.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct AnnotationSize {
+    /// Keys and values of all of them, in bytes.
+    pub bytes: u32,
+    /// The same of ours.
+    pub our_bytes: u32,
+    /// How many of them are ours.
+    pub our_keys: u32,
 }
 
 /// A container image on a node. Nodes of one pool have the same ones, and share them.
@@ -56,9 +71,12 @@ impl Node {
             name,
             uid,
             resource_version: _,
+            // Others write annotations all the time.
+            annotations: _,
             labels,
             taints,
             unschedulable,
+            is_ready,
             allocatable,
             images,
             features,
@@ -74,7 +92,7 @@ impl Node {
                 &other.allocatable,
                 &other.features,
             )
-            && (name, uid, reservations, problem)
-                == (&other.name, &other.uid, &other.reservations, &other.problem)
+            && (name, uid, is_ready, reservations, problem)
+                == (&other.name, &other.uid, &other.is_ready, &other.reservations, &other.problem)
     }
 }

@@ -5,6 +5,7 @@
 //! and has that UID (`cluster::owners` does the reading).
 
 use super::ids::{Text, Uid};
+use super::keep::Keep;
 use super::selector::Selector;
 use std::fmt;
 
@@ -56,6 +57,12 @@ pub struct Workload {
     /// The pods that it selects, for the kinds that [have](OwnerKind::has_selector) one; `None` also if it was not sent
     /// or cannot be understood.
     pub selector: Option<Selector>,
+    /// How many pods it wants now; `None` for a kind that does not say, or if it cannot be read.
+    pub wanted: Option<u32>,
+    /// Whether it is being deleted.
+    pub is_deleting: bool,
+    /// What is to be kept for its pods.
+    pub keep: Option<Keep>,
 }
 
 /// The owner that a reservation names: the top of the chain, or the bare pod itself.
@@ -120,7 +127,12 @@ impl OwnerKind {
         }
     }
 
-    /// Whether its selector is read, by which its pods are spread: of these kinds the whole object is needed.
+    /// Whether it says how many pods it wants: of these kinds the whole object is needed.
+    pub fn has_number(self) -> bool {
+        !matches!(self, Self::DaemonSet | Self::CronJob)
+    }
+
+    /// Whether its selector is read, by which its pods are spread.
     pub fn has_selector(self) -> bool {
         matches!(self, Self::ReplicaSet | Self::StatefulSet | Self::ReplicationController)
     }

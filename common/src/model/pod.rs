@@ -2,6 +2,7 @@
 
 use super::affinity::Affinity;
 use super::ids::{NodeName, PodKey, Text, Uid};
+use super::keep::Keep;
 use super::labels::Labels;
 use super::moment::Moment;
 use super::owner::ControllerRef;
@@ -44,6 +45,14 @@ pub struct Pod {
     pub started: Option<Moment>,
     /// Whether it is being deleted.
     pub deleting: bool,
+    /// When its grace ends, if it is being deleted (`metadata.deletionTimestamp`).
+    pub grace_ends: Option<Moment>,
+    /// Whether its kubelet made it for a file on the node: it comes back by itself, past any scheduler.
+    pub is_mirror: bool,
+    /// Whether its kubelet ends it because the node runs out of something: its condition DisruptionTarget says so.
+    pub is_pressed_out: bool,
+    /// What its own annotation wishes to be kept. Boxed, since few have one.
+    pub keep: Option<Box<Keep>>,
     /// Whether it has to go because a scheduler gives its place to another: its condition DisruptionTarget says so.
     pub preempted: bool,
     /// Where it is bound.

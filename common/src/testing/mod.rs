@@ -94,6 +94,9 @@ pub(crate) fn workload(kind: OwnerKind, name: &str) -> Workload {
         resource_version: 1,
         controller: None,
         selector: None,
+        wanted: None,
+        is_deleting: false,
+        keep: None,
     }
 }
 

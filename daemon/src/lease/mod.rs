@@ -266,7 +266,8 @@ impl Election {
         let now = self.clock.now().wall;
         let event = wire::event(&self.last, &self.namespace, &self.name, &self.identity, what, now);
         let events = Api::namespaced(self.client.clone(), &self.namespace);
-        let written = tokio::time::timeout(self.timing.retry, events.create(&PostParams::default(), &event));
+        let params = PostParams::default();
+        let written = tokio::time::timeout(self.timing.retry, events.create(&params, &event));
         if let Ok(Err(error)) = written.await {
             tracing::debug!(lease = self.place(), "write an event: {error}");
         }

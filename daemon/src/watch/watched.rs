@@ -52,7 +52,7 @@ pub struct Nodes;
 /// All pods that have not ended.
 pub struct Pods;
 
-/// All workloads of one kind: most by their metadata, those whose pods are spread by default as a whole.
+/// All workloads of one kind: those that say how many pods they want as a whole, others by their metadata.
 pub struct Workloads(pub OwnerKind);
 
 /// All objects of another kind.
@@ -122,14 +122,14 @@ impl Watched for Workloads {
 
     // Metadata alone. A server that was asked for lists in a watch would send lists, one for each object.
     fn accept_list(&self) -> &'static str {
-        match self.0.has_selector() {
+        match self.0.has_number() {
             true => WHOLE,
             false => "application/json;as=PartialObjectMetadataList;g=meta.k8s.io;v=v1,application/json",
         }
     }
 
     fn accept_watch(&self) -> &'static str {
-        match self.0.has_selector() {
+        match self.0.has_number() {
             true => WHOLE,
             false => "application/json;as=PartialObjectMetadata;g=meta.k8s.io;v=v1,application/json",
         }

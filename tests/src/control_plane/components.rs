@@ -69,11 +69,6 @@ impl Layout {
             .with("service-cluster-ip-range", "10.0.0.0/24")
             .with("allow-privileged", "true")
             .with("profiling", "false")
-            .with("audit-policy-file", self.configuration_file("audit-policy.yaml"))
-            .with("audit-log-path", self.file("audit.log"))
-            // Blocking, and never rotated: what is not in this one file did not happen.
-            .with("audit-log-mode", "blocking")
-            .with("audit-log-maxsize", "0")
     }
 
     pub(super) fn controller_manager(&self) -> Component {
@@ -136,6 +131,21 @@ impl Component {
     fn with(mut self, flag: &str, value: impl AsRef<str>) -> Self {
         self.arguments.push(format!("--{flag}={}", value.as_ref()));
         self
+    }
+
+    /// kube-apiserver with an audit log.
+    pub(super) fn audited(self, layout: &Layout) -> Self {
+        self.with("audit-policy-file", layout.configuration_file("audit-policy.yaml"))
+            .with("audit-log-path", layout.file("audit.log"))
+            // Blocking, and never rotated: what is not in this one file did not happen.
+            .with("audit-log-mode", "blocking")
+            .with("audit-log-maxsize", "0")
+    }
+
+    /// kube-apiserver for a cluster without controllers, which would make ServiceAccounts and remove the taints of new
+    /// nodes. As scheduler_perf has it.
+    pub(super) fn bare(self) -> Self {
+        self.with("disable-admission-plugins", "ServiceAccount,TaintNodesByCondition,Priority")
     }
 
     /// The default of 20 requests a second makes up half of the time a cluster needs to start.

@@ -45,9 +45,16 @@ impl Process {
 
     /// Kills the program as a power cut would, and waits until it is gone.
     pub(super) fn kill(&mut self) -> Result<()> {
+        self.signal("KILL")?;
+        anyhow::ensure!(self.wait_for_end(), "{} would not die", self.name);
+        Ok(())
+    }
+
+    /// Sends the program a signal.
+    pub(super) fn signal(&self, name: &str) -> Result<()> {
         let pid = self.pid().with_context(|| format!("{} has no process id", self.name))?;
-        let killed = Command::new("kill").args(["-KILL", &pid.to_string()]).status().context("run kill")?;
-        anyhow::ensure!(killed.success() && self.wait_for_end(), "{} would not die", self.name);
+        let sent = Command::new("kill").args(["-s", name, &pid.to_string()]).status().context("run kill")?;
+        anyhow::ensure!(sent.success(), "{} could not be sent {name}", self.name);
         Ok(())
     }
 
@@ -62,12 +69,12 @@ impl Process {
     }
 
     /// The process id of the program itself, once the minder has written it down.
-    fn pid(&self) -> Option<u32> {
+    pub(super) fn pid(&self) -> Option<u32> {
         fs::read_to_string(&self.pid_file).ok()?.trim().parse().ok()
     }
 
     /// An error with the end of the log, when the program has ended by itself.
-    fn check_alive(&mut self) -> Result<()> {
+    pub(super) fn check_alive(&mut self) -> Result<()> {
         if let Some(status) = self.minder.try_wait().context("ask after a process")? {
             bail!("{} ended by itself ({status}); {}:\n{}", self.name, self.log.display(), self.last_words());
         }

@@ -39,6 +39,8 @@ pub struct ControlPlane {
     pub(super) plugin_dirs: Vec<PathBuf>,
     /// None: no kube-scheduler. An empty text: its defaults.
     scheduler: Option<String>,
+    /// Whether there is nothing but the API and its storage.
+    is_bare: bool,
 }
 
 impl ControlPlane {
@@ -47,7 +49,15 @@ impl ControlPlane {
     /// Only as many clusters run at once as the machine has processors; the others wait for their turn. So
     /// a test must never hold one cluster while it starts a second.
     pub fn start(name: &str) -> Self {
-        Self { name: name.to_owned(), kubelet_of: "n1".to_owned(), plugin_dirs: vec![], scheduler: None }
+        let (name, kubelet_of) = (name.to_owned(), "n1".to_owned());
+        Self { name, kubelet_of, plugin_dirs: vec![], scheduler: None, is_bare: false }
+    }
+
+    /// Only etcd and kube-apiserver, to measure on: no controllers, no kubelets, no audit log. Pods have no ServiceAccount,
+    /// and nodes are what they are created as.
+    pub fn bare(mut self) -> Self {
+        self.is_bare = true;
+        self
     }
 
     /// With the real kube-scheduler and its own defaults.
@@ -123,8 +133,12 @@ impl ControlPlane {
             Ok(tokio::net::TcpStream::connect((Ipv4Addr::LOCALHOST, etcd_port)).await.map(drop)?)
         })
         .await?;
-        up.push(start(&layout.api_server())?);
+        let api_server = layout.api_server();
+        up.push(start(&if self.is_bare { api_server.bare() } else { api_server.audited(&layout) })?);
         wait_for(&mut up, "kube-apiserver to be ready", async || readyz(&admin).await).await?;
+        if self.is_bare {
+            return Ok((up, credentials));
+        }
         up.push(start(&layout.controller_manager())?);
         up.push(start(&layout.kwok())?);
         if let Some(yaml) = &self.scheduler {

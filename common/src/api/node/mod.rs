@@ -4,11 +4,11 @@
 mod tests;
 
 use super::meta::{List, Meta, Pairs, Str, decode};
-use super::{DecodeError, reservation};
+use super::{DecodeError, names, reservation};
 use crate::model::chain::chain;
 use crate::model::excerpt::excerpt;
 use crate::model::ids::{NodeName, Text, Uid};
-use crate::model::node::{Image, Node};
+use crate::model::node::{AnnotationSize, Image, Node};
 use crate::model::quantity::Quantity;
 use crate::model::resources::Resources;
 use crate::model::taint::{Effect, Taint};
@@ -54,6 +54,17 @@ struct Status<'a> {
     images: List<ImageWire<'a>>,
     #[serde(borrow)]
     declared_features: List<Str<'a>>,
+    #[serde(borrow)]
+    conditions: List<ConditionWire<'a>>,
+}
+
+#[derive(Deserialize, Default)]
+#[serde(default)]
+struct ConditionWire<'a> {
+    #[serde(borrow, rename = "type")]
+    kind: Cow<'a, str>,
+    #[serde(borrow)]
+    status: Cow<'a, str>,
 }
 
 #[derive(Deserialize, Default)]
@@ -99,12 +110,27 @@ fn whole(wire: NodeWire<'_>) -> Node {
         labels: metadata.labels(),
         taints: spec.taints.unwrap_or_default().iter().map(taint).collect(),
         unschedulable: spec.unschedulable.unwrap_or(false),
+        is_ready: !status.conditions.0.iter().any(|one| one.kind == "Ready" && one.status != "True"),
         allocatable,
         images: status.images.0.iter().map(image).map(Arc::new).collect(),
         features: features(&status),
         reservations: reservations.into_boxed_slice(),
+        annotations: size(annotations),
         problem,
     }
+}
+
+fn size(annotations: &[(Cow<'_, str>, Cow<'_, str>)]) -> AnnotationSize {
+    let mut size = AnnotationSize::default();
+    for (key, value) in annotations {
+        let bytes = u32::try_from(key.len() + value.len()).unwrap_or(u32::MAX);
+        size.bytes = size.bytes.saturating_add(bytes);
+        if key.starts_with(names::NODE_PREFIX) {
+            size.our_bytes = size.our_bytes.saturating_add(bytes);
+            size.our_keys += 1;
+        }
+    }
+    size
 }
 
 fn taint(wire: &TaintWire<'_>) -> Taint {

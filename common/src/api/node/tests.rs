@@ -28,6 +28,26 @@ fn of_a_typical_node_everything_that_decisions_read_is_kept() {
 }
 
 #[test]
+fn a_node_is_ready_unless_a_condition_says_otherwise() {
+    let ready =
+        |conditions: Value| testing::node("n").with("/status/conditions", conditions).build().is_ready;
+    assert!(testing::node("n").build().is_ready);
+    assert!(ready(
+        json!([{ "type": "Ready", "status": "True" }, { "type": "MemoryPressure", "status": "False" }])
+    ));
+    assert!(!ready(json!([{ "type": "Ready", "status": "False" }])));
+    assert!(!ready(json!([{ "type": "Ready", "status": "Unknown" }])));
+}
+
+#[test]
+fn annotations_are_measured_ours_apart() {
+    let size =
+        testing::node("n").annotation("reserve.cpu/x", "12").annotation("other", "1234").build().annotations;
+    assert_eq!((size.bytes, size.our_bytes, size.our_keys), (13 + 2 + 5 + 4, 15, 1));
+    assert_eq!(testing::node("n").build().annotations, crate::model::node::AnnotationSize::default());
+}
+
+#[test]
 fn of_a_typical_node_the_reservation_is_read() {
     let node = node(TYPICAL).unwrap();
     assert_eq!(node.reservations.len(), 1);

@@ -190,7 +190,13 @@ fn whole(wire: PodWire<'_>) -> Pod {
         created: moment(metadata.creation_timestamp.as_ref()),
         started: moment(status.start_time.as_ref()),
         deleting: metadata.is_deleting(),
-        preempted: condition(&status, "DisruptionTarget").is_some_and(is_preemption),
+        grace_ends: moment(metadata.deletion_timestamp.as_ref()),
+        is_mirror: metadata.has_annotation(names::MIRROR),
+        is_pressed_out: condition(&status, "DisruptionTarget")
+            .is_some_and(|wire| is_disruption(wire, "TerminationByKubelet")),
+        keep: metadata.keep().map(Box::new),
+        preempted: condition(&status, "DisruptionTarget")
+            .is_some_and(|wire| is_disruption(wire, "PreemptionByScheduler")),
         node: text(spec.node_name.as_ref()).map(NodeName::from),
         nominated: text(status.nominated_node_name.as_ref()).map(NodeName::from).map(Box::new),
         phase: phase(&status),
@@ -270,6 +276,6 @@ fn scheduled(wire: &ConditionWire<'_>) -> Scheduled {
     Scheduled::False(Box::new(Unscheduled { since, reason, message }))
 }
 
-fn is_preemption(wire: &ConditionWire<'_>) -> bool {
-    wire.status == "True" && wire.reason.as_ref().is_some_and(|reason| reason.0 == "PreemptionByScheduler")
+fn is_disruption(wire: &ConditionWire<'_>, why: &str) -> bool {
+    wire.status == "True" && wire.reason.as_ref().is_some_and(|reason| reason.0 == why)
 }

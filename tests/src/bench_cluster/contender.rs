@@ -1,0 +1,82 @@
+//! Who binds the pods, and how it is started.
+
+use super::plan::Plan;
+use crate::control_plane::{Cluster, Program, User};
+use crate::programs;
+use anyhow::{Context as _, Result};
+use std::fs;
+
+/// Who binds the pods.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Contender {
+    /// The real kube-scheduler.
+    Upstream,
+    /// Our daemon.
+    Ours,
+    /// Nobody who thinks: pods are bound to nodes by their numbers.
+    Firehose,
+}
+
+impl Contender {
+    /// As the table calls it, and its log.
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::Upstream => "kube-scheduler",
+            Self::Ours => "reserve-daemon",
+            Self::Firehose => "bind-firehose",
+        }
+    }
+
+    fn user(self) -> User {
+        match self {
+            Self::Ours => User::Daemon,
+            Self::Upstream | Self::Firehose => User::Scheduler,
+        }
+    }
+
+    /// Starts it. Both schedulers get the same configuration, and log what they log by themselves.
+    pub(super) async fn start(self, cluster: &Cluster, plan: &Plan) -> Result<Program> {
+        let kubeconfig = cluster.kubeconfig(self.user());
+        let kubeconfig = kubeconfig.to_str().context("a path that is no text")?;
+        if self == Self::Firehose {
+            let this = std::env::current_exe().context("find this program")?;
+            let numbers = [plan.nodes, plan.pods].map(|number| number.to_string());
+            return cluster.run_program(
+                self.name(),
+                &this,
+                &["firehose", kubeconfig, &numbers[0], &numbers[1]],
+            );
+        }
+        let file = cluster.dir().join(format!("{}.yaml", self.name()));
+        let quoted = serde_json::Value::from(kubeconfig);
+        let configuration = format!(
+            "apiVersion: kubescheduler.config.k8s.io/v1\nkind: KubeSchedulerConfiguration\n\
+             clientConnection: {{kubeconfig: {quoted}, qps: 5000, burst: 5000}}\n\
+             leaderElection: {{leaderElect: false}}\nenableProfiling: false\nenableContentionProfiling: false\n"
+        );
+        fs::write(&file, configuration).context("write the configuration of a scheduler")?;
+        let config = format!("--config={}", file.display());
+        match (self, &plan.daemon) {
+            (Self::Ours, Some(daemon)) => self.run_ours(cluster, daemon, kubeconfig, &config).await,
+            (Self::Ours, None) => {
+                let daemon = programs::build()?.join("reserve-daemon");
+                self.run_ours(cluster, &daemon, kubeconfig, &config).await
+            }
+            _ => {
+                cluster.run_program(self.name(), cluster.program(self.name())?, &[&config, "--secure-port=0"])
+            }
+        }
+    }
+
+    async fn run_ours(
+        self,
+        cluster: &Cluster,
+        daemon: &std::path::Path,
+        kubeconfig: &str,
+        config: &str,
+    ) -> Result<Program> {
+        cluster.install_roles().await?;
+        let kubeconfig = format!("--kubeconfig={kubeconfig}");
+        cluster.run_program(self.name(), daemon, &[config, &kubeconfig])
+    }
+}

@@ -1,0 +1,187 @@
+//! What the runs say together: medians, and whether the bars are met.
+
+use super::contender::Contender;
+use super::run::Run;
+use super::shape::Shape;
+use std::fmt;
+
+/// What ours must be to kube-scheduler's: at least so many times its pods a second, at most so much of its processor time
+/// and of its memory.
+#[derive(Clone, Copy, Debug, PartialEq)]
+struct Bars {
+    rate: f64,
+    cpu: f64,
+    rss: f64,
+}
+
+fn bars(shape: Shape) -> Bars {
+    match shape {
+        Shape::Basic => Bars { rate: 1.5, cpu: 0.25, rss: 1.0 / 3.0 },
+        Shape::Spread | Shape::Affinity => Bars { rate: 2.0, cpu: f64::INFINITY, rss: f64::INFINITY },
+    }
+}
+
+/// The two runs of a pair, or what there is of them, and the firehose beside them.
+#[derive(Clone, Debug, Default)]
+pub struct Row {
+    /// Ours.
+    pub ours: Option<Run>,
+    /// kube-scheduler's.
+    pub upstream: Option<Run>,
+    /// The firehose's.
+    pub firehose: Option<Run>,
+}
+
+impl Row {
+    /// Adds a run.
+    pub fn add(&mut self, run: Run) {
+        match run.contender {
+            Contender::Ours => self.ours = Some(run),
+            Contender::Upstream => self.upstream = Some(run),
+            Contender::Firehose => self.firehose = Some(run),
+        }
+    }
+}
+
+/// All pairs of all shapes.
+#[derive(Clone, Debug, Default)]
+pub struct Report {
+    /// The pairs of each shape.
+    pub shapes: Vec<(Shape, Vec<Row>)>,
+    /// How many nodes and pods there were.
+    pub size: (usize, usize),
+    /// Whether bars are shown.
+    pub has_bars: bool,
+}
+
+/// Pods a second, processor seconds for a thousand pods, MiB; or how often each of ours is that of kube-scheduler.
+type Figures = [f64; 3];
+
+fn figures(run: &Run) -> Figures {
+    [run.pods_per_second(), run.cpu_per_thousand(), run.peak_mib()]
+}
+
+impl Report {
+    /// Whether every bar is met.
+    pub fn is_met(&self) -> bool {
+        self.shapes.iter().all(|(shape, rows)| is_met(*shape, rows))
+    }
+}
+
+fn is_met(shape: Shape, rows: &[Row]) -> bool {
+    let bars = bars(shape);
+    ratios(rows).is_some_and(|[rate, cpu, rss]| rate >= bars.rate && cpu <= bars.cpu && rss <= bars.rss)
+}
+
+/// The medians of what ours was to kube-scheduler's in each pair.
+#[expect(clippy::float_arithmetic, reason = "a measurement, not a decision")]
+fn ratios(rows: &[Row]) -> Option<Figures> {
+    let ratio = |row: &Row| {
+        let (ours, upstream) = (figures(row.ours.as_ref()?), figures(row.upstream.as_ref()?));
+        Some([ours[0] / upstream[0], ours[1] / upstream[1], ours[2] / upstream[2]])
+    };
+    medians(rows.iter().filter_map(ratio).collect())
+}
+
+fn medians(all: Vec<Figures>) -> Option<Figures> {
+    let median = |which: fn(&Figures) -> f64| {
+        let mut sorted: Vec<f64> = all.iter().map(which).collect();
+        sorted.sort_by(f64::total_cmp);
+        // Of an even number the worse of the two in the middle would depend on what is asked; the lower one is as good.
+        sorted.get(sorted.len().saturating_sub(1) / 2).copied()
+    };
+    Some([median(|figures| figures[0])?, median(|figures| figures[1])?, median(|figures| figures[2])?])
+}
+
+impl fmt::Display for Report {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let (nodes, pods) = self.size;
+        writeln!(f, "{nodes} nodes, {pods} pods; medians\n")?;
+        writeln!(
+            f,
+            "{:<9} {:<16} {:>9} {:>17} {:>12}",
+            "shape", "", "pods/s", "CPU s/1000 pods", "peak RSS MiB"
+        )?;
+        for (shape, rows) in &self.shapes {
+            let mut name = shape.name();
+            let runs: [(Contender, fn(&Row) -> Option<&Run>); 3] = [
+                (Contender::Ours, |row| row.ours.as_ref()),
+                (Contender::Upstream, |row| row.upstream.as_ref()),
+                (Contender::Firehose, |row| row.firehose.as_ref()),
+            ];
+            for (contender, of) in runs {
+                if let Some([rate, cpu, rss]) = medians(rows.iter().filter_map(of).map(figures).collect()) {
+                    let contender = contender.name();
+                    writeln!(f, "{name:<9} {contender:<16} {rate:>9.0} {cpu:>17.3} {rss:>12.0}")?;
+                    name = "";
+                }
+            }
+            if let Some([rate, cpu, rss]) = ratios(rows) {
+                writeln!(f, "{name:<9} {:<16} {rate:>8.2}x {cpu:>16.3}x {rss:>11.3}x", "ours/upstream's")?;
+                self.write_bars(f, *shape, rows)?;
+            }
+        }
+        Ok(())
+    }
+}
+
+impl Report {
+    fn write_bars(&self, f: &mut fmt::Formatter<'_>, shape: Shape, rows: &[Row]) -> fmt::Result {
+        if !self.has_bars {
+            return Ok(());
+        }
+        let Bars { rate, cpu, rss } = bars(shape);
+        let at_most = |bar: f64| if bar.is_finite() { format!("≤ {bar:.3}x") } else { "-".to_owned() };
+        let word = if is_met(shape, rows) { "met" } else { "MISSED" };
+        let least = format!("≥ {rate:.2}x");
+        writeln!(f, "{:<9} {:<16} {least:>9} {:>17} {:>12}  {word}", "", "bar", at_most(cpu), at_most(rss))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{Contender, Report, Row, Run, Shape};
+    use std::time::Duration;
+
+    fn made(contender: Contender, lasted: u64, cpu: u64, peak_mib: u64) -> Run {
+        Run {
+            shape: Shape::Basic,
+            contender,
+            pods: 1001,
+            lasted: Duration::from_secs(lasted),
+            first_after: Duration::ZERO,
+            cpu: Duration::from_secs(cpu),
+            peak_kib: peak_mib * 1024,
+        }
+    }
+
+    fn report(ours: [(u64, u64, u64); 3]) -> Report {
+        let rows = ours.map(|(lasted, cpu, peak)| {
+            let mut row = Row::default();
+            row.add(made(Contender::Ours, lasted, cpu, peak));
+            row.add(made(Contender::Upstream, 10, 8, 300));
+            row
+        });
+        Report { shapes: vec![(Shape::Basic, rows.to_vec())], size: (5, 1001), has_bars: true }
+    }
+
+    #[test]
+    fn the_median_of_the_pairs_counts_for_each_bar() {
+        assert!(report([(5, 1, 99), (5, 1, 99), (50, 9, 999)]).is_met(), "one pair is an accident");
+        assert!(!report([(7, 1, 99), (7, 1, 99), (5, 1, 99)]).is_met(), "too slow");
+        assert!(!report([(5, 3, 99), (5, 3, 99), (5, 1, 99)]).is_met(), "too much processor time");
+        assert!(!report([(5, 1, 101), (5, 1, 101), (5, 1, 99)]).is_met(), "too much memory");
+        assert!(!Report { shapes: vec![(Shape::Spread, vec![])], ..Report::default() }.is_met(), "no pairs");
+    }
+
+    #[test]
+    fn the_table_fits_a_narrow_terminal() {
+        let mut report = report([(5, 1, 99), (5, 1, 99), (50, 9, 999)]);
+        report.shapes[0].1[0].add(made(Contender::Firehose, 2, 1, 20));
+        let table = report.to_string();
+        assert!(table.lines().all(|line| line.chars().count() <= 80), "{table}");
+        for word in ["reserve-daemon", "kube-scheduler", "bind-firehose", "200", "2.00x", "0.125x", "met"] {
+            assert!(table.contains(word), "{word}:\n{table}");
+        }
+    }
+}

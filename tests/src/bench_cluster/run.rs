@@ -1,0 +1,146 @@
+//! One run: a fresh cluster, one contender, what it took.
+
+use super::bindings::{Bindings, Watch};
+use super::contender::Contender;
+use super::load::{post, post_one};
+use super::plan::Plan;
+use super::shape::{NAMESPACE, Shape};
+use super::usage::{Usage, usage};
+use crate::control_plane::{Cluster, ControlPlane, Program};
+use anyhow::{Context as _, Result, ensure};
+use serde_json::{Value, json};
+use std::time::Duration;
+use tokio::time::Instant;
+
+/// A pod takes this long at most before the run has failed, on average, and besides a minute for the start.
+const POD_MAX: Duration = Duration::from_millis(100);
+const START_MAX: Duration = Duration::from_secs(60);
+/// A scheduler is at rest when it used less than this in a second.
+const REST: Duration = Duration::from_millis(30);
+/// Events are written after the pods were bound; who is not done with them by now never will be.
+const REST_MAX: Duration = Duration::from_secs(120);
+
+/// What a run took.
+#[derive(Clone, Debug)]
+pub struct Run {
+    /// The shape of its pods.
+    pub shape: Shape,
+    /// Who bound them.
+    pub contender: Contender,
+    /// How many pods there were.
+    pub pods: usize,
+    /// From the first to the last binding.
+    pub lasted: Duration,
+    /// From the start of the contender to the first binding.
+    pub first_after: Duration,
+    /// Processor time of the contender, from its start to its rest.
+    pub cpu: Duration,
+    /// The most memory that it had, in KiB.
+    pub peak_kib: u64,
+}
+
+impl Run {
+    /// One line about it, for programs.
+    pub fn json(&self, pair: usize, nodes: usize) -> Value {
+        json!({
+            "shape": self.shape.name(),
+            "scheduler": self.contender.name(),
+            "pair": pair,
+            "nodes": nodes,
+            "pods": self.pods,
+            "pods_per_s": rounded(self.pods_per_second()),
+            "cpu_s_per_1000": rounded(self.cpu_per_thousand()),
+            "peak_rss_mib": rounded(self.peak_mib()),
+            "first_binding_after_s": rounded(self.first_after.as_secs_f64()),
+        })
+    }
+
+    /// Pods bound in a second.
+    #[expect(clippy::float_arithmetic, clippy::cast_precision_loss, reason = "a measurement, not a decision")]
+    pub fn pods_per_second(&self) -> f64 {
+        (self.pods - 1) as f64 / self.lasted.as_secs_f64()
+    }
+
+    /// Processor seconds for a thousand pods.
+    #[expect(clippy::float_arithmetic, clippy::cast_precision_loss, reason = "a measurement, not a decision")]
+    pub fn cpu_per_thousand(&self) -> f64 {
+        self.cpu.as_secs_f64() * 1000.0 / self.pods as f64
+    }
+
+    /// The most memory, in MiB.
+    #[expect(clippy::float_arithmetic, clippy::cast_precision_loss, reason = "a measurement, not a decision")]
+    pub fn peak_mib(&self) -> f64 {
+        self.peak_kib as f64 / 1024.0
+    }
+}
+
+/// Three decimals are more than there is to know.
+#[expect(clippy::float_arithmetic, reason = "a measurement, not a decision")]
+fn rounded(number: f64) -> f64 {
+    (number * 1000.0).round() / 1000.0
+}
+
+/// Runs `contender` on a cluster of its own.
+///
+/// # Errors
+/// When the cluster does not start, or the contender ends or does not end its work.
+pub async fn run(plan: &Plan, shape: Shape, contender: Contender) -> Result<Run> {
+    let cluster = ControlPlane::start("bench_cluster").bare().await?;
+    fill(&cluster, plan, shape).await?;
+    if !plan.is_stream {
+        make_pods(&cluster, plan, shape).await?;
+    }
+    let watch = Watch::from_now(cluster.admin()).await?;
+    let started = Instant::now();
+    let mut program = contender.start(&cluster, plan).await?;
+    let bindings = async {
+        if plan.is_stream {
+            make_pods(&cluster, plan, shape).await?;
+        }
+        let most = START_MAX + POD_MAX * u32::try_from(plan.pods).context("too many pods")?;
+        counted(watch, plan.pods, most, &mut program).await
+    };
+    let bindings = bindings.await?;
+    let used = at_rest(&program).await?;
+    let (pods, lasted, first_after) = (plan.pods, bindings.lasted(), bindings.first - started);
+    Ok(Run { shape, contender, pods, lasted, first_after, cpu: used.cpu, peak_kib: used.peak_kib })
+}
+
+async fn fill(cluster: &Cluster, plan: &Plan, shape: Shape) -> Result<()> {
+    let namespace = json!({ "apiVersion": "v1", "kind": "Namespace", "metadata": { "name": NAMESPACE } });
+    post_one(&cluster.admin(), "/api/v1/namespaces", &namespace).await?;
+    let make = move |number| ("/api/v1/nodes".to_owned(), shape.node(number));
+    post(&cluster.admin(), plan.nodes, make).await
+}
+
+async fn make_pods(cluster: &Cluster, plan: &Plan, shape: Shape) -> Result<()> {
+    let path = format!("/api/v1/namespaces/{NAMESPACE}/pods");
+    post(&cluster.admin(), plan.pods, move |number| (path.clone(), shape.pod(number))).await
+}
+
+/// The bindings, unless the program ends or takes too long.
+async fn counted(watch: Watch, pods: usize, most: Duration, program: &mut Program) -> Result<Bindings> {
+    let mut counting = tokio::spawn(watch.count(pods));
+    let started = Instant::now();
+    loop {
+        if let Ok(counted) = tokio::time::timeout(Duration::from_secs(1), &mut counting).await {
+            return counted.context("count bindings")?;
+        }
+        program.check_alive()?;
+        ensure!(started.elapsed() < most, "{pods} pods were not bound in {most:?}:\n{}", program.log()?);
+    }
+}
+
+/// What the program has used when it has nothing left to do.
+async fn at_rest(program: &Program) -> Result<Usage> {
+    let (pid, started) = (program.pid()?, Instant::now());
+    let mut before = usage(pid)?;
+    loop {
+        tokio::time::sleep(Duration::from_secs(1)).await;
+        let now = usage(pid)?;
+        if now.cpu - before.cpu < REST || started.elapsed() > REST_MAX {
+            return Ok(now);
+        }
+        before = now;
+    }
+}
