@@ -3,10 +3,10 @@
 use super::{GRACE, TOWN, stranger, web};
 use anyhow::{Context as _, Result, ensure};
 use k8s_openapi::api::core::v1::{Node, Pod};
-use kube::api::{Api, DeleteParams, Patch, PatchParams};
+use kube::api::{Api, DeleteParams, Patch, PatchParams, PostParams};
 use reserve_tests::control_plane::{deployment, describe, name_of, node_of};
 use reserve_tests::town::{Plot, SOON};
-use serde_json::json;
+use serde_json::{Value, json};
 use std::time::Duration;
 
 async fn cordon(plot: Plot, node: &str) -> Result<()> {
@@ -64,14 +64,10 @@ fn a_replacement_that_somebody_else_bound_elsewhere_releases_the_place() -> Resu
             .await?;
         let binding = json!({"apiVersion": "v1", "kind": "Binding", "metadata": {"name": name_of(&new)},
                              "target": {"kind": "Node", "name": away}});
-        pods.create_subresource::<serde_json::Value>(
-            "binding",
-            name_of(&new),
-            &Default::default(),
-            serde_json::to_vec(&binding)?,
-        )
-        .await
-        .context("bind by hand")?;
+        let parameters = PostParams::default();
+        pods.create_subresource::<Value, Value>("binding", name_of(&new), &parameters, &binding)
+            .await
+            .context("bind by hand")?;
         plot.replacement(&web, &old).await?;
         plot.reserved(&home, 0).await.map(drop)
     })
