@@ -27,13 +27,11 @@ async fn all_run(plot: Plot) -> Result<()> {
 fn two_daemons_without_election_bind_each_pod_once() -> Result<()> {
     TOWN.run_alone("two-daemons", async |plot| {
         for name in ["a", "b", "c"] {
-            plot.node(name, "16").await?;
+            let node = plot.node(name, "16").await?;
+            plot.cluster.expect_contention(&node);
         }
-        plot.cluster.expect_contention();
-        let _first =
-            daemon(names::SCHEDULER_NAME).argument("--replica-name=first").start(plot.cluster).await?;
-        let second =
-            daemon(names::SCHEDULER_NAME).named("reserve-daemon-2").argument("--replica-name=second");
+        let _first = daemon(names::SCHEDULER_NAME).start(plot.cluster).await?;
+        let second = daemon(names::SCHEDULER_NAME).named("reserve-daemon-2");
         let _second = second.start(plot.cluster).await?;
         plot.deploy(deployment("many").replicas(PODS).cpu("1")).await?;
         all_run(plot).await
