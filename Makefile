@@ -32,7 +32,7 @@ lint: ## format, clippy without warnings, shell syntax
 	sh -n install.sh
 
 e2e: ## only the tests on a real control plane
-	cargo test --workspace --locked --test 'control_plane*' --test seed_000 --test thread
+	cargo test --workspace --locked --test 'control_plane*' --test seed_000 --test thread --test policies --test image
 
 control-plane: ## build the control plane that tests use (needs go; slow once)
 	cargo run --locked -p reserve-tests --bin control-plane -- build
