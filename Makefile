@@ -35,7 +35,7 @@ lint: ## format, clippy without warnings, shell syntax
 
 e2e: ## only the tests on a real control plane
 	cargo test --workspace --locked --test 'control_plane*' --test 'seed_*' --test thread --test leases --test admin \
-		--test manifests --test policies --test image --test promise --test cases --test faults
+		--test manifests --test policies --test image --test controller --test promise --test cases --test faults
 
 promise: ## recreate pods ROUNDS (100) times in each of five ways in a full cluster: none may lose its place
 	RESERVE_ROUNDS='$(ROUNDS)' cargo test --workspace --locked --test promise -- --nocapture
