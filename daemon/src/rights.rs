@@ -3,6 +3,10 @@
 //!
 //! Knows nothing of: how anything is read or written.
 
+mod granted;
+
+pub use granted::tell_missing;
+
 use common::model::OtherKind;
 use common::model::owner::OwnerKind;
 
@@ -60,12 +64,12 @@ fn scheduling() -> Vec<Right> {
         right("", "pods/binding", &["create"], "effects::bind", "place a pod"),
         right("", "pods", &["get"], "effects::find", "what became of a binding without an answer"),
         right("", "pods/status", &["patch"], "effects::condition", "say why a pod waits"),
-        right("", "pods", &["delete"], "effects::preempt", "victims of preemption"),
-        right("", "persistentvolumes", &["get", "update"], "effects::volumes", "bind a volume to a claim"),
+        right("", "pods", &["delete"], "effects::evict", "victims of preemption"),
+        right("", "persistentvolumes", &["patch"], "effects::volumes", "bind a volume to a claim"),
         right(
             "",
             "persistentvolumeclaims",
-            &["get", "update"],
+            &["patch"],
             "effects::volumes",
             "name the node to make a volume for",
         ),

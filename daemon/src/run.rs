@@ -118,7 +118,9 @@ fn state(config: &Config) -> anyhow::Result<State> {
         first: seconds(configuration.pod_initial_backoff_seconds),
         longest: seconds(configuration.pod_max_backoff_seconds),
     };
-    Ok(State::new(profiles, backoff))
+    let mut state = State::new(profiles, backoff);
+    state.set_automatic_max(config.automatic_per_namespace.try_into().unwrap_or(usize::MAX));
+    Ok(state)
 }
 
 fn start_watches(
@@ -200,8 +202,8 @@ impl Work {
             && !self.leadership.is_lost(self.clock.now())
             && let Some(effect) = self.outbox.pop()
         {
-            let effects = self.effects.clone();
-            self.running.spawn(async move { (effect.subject(), effects.run(effect).await) });
+            let (effects, now) = (self.effects.clone(), self.clock.now().wall);
+            self.running.spawn(async move { (effect.subject(), effects.run(effect, now).await) });
         }
     }
 

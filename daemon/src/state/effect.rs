@@ -1,5 +1,6 @@
 //! Everything that the daemon can wish for. `effects` carries it out.
 
+use super::reserving::{Annotation, Report};
 use common::model::ids::Text;
 use common::model::{NodeName, PodKey, ReservationId, Uid};
 use jiff::Timestamp;
@@ -42,6 +43,10 @@ pub enum Effect {
         /// When the condition turned false, if it does so now.
         since: Option<Timestamp>,
     },
+    /// Make, extend or release a reservation.
+    Annotate(Box<Annotation>),
+    /// Record an event about anything.
+    Report(Box<Report>),
     /// Record an event about a pod.
     Record {
         /// The pod.
@@ -62,6 +67,10 @@ pub enum Effect {
 pub enum Subject {
     /// A pod.
     Pod(PodKey),
+    /// A node.
+    Node(NodeName),
+    /// Something else that is only talked about.
+    Thing(Uid),
 }
 
 impl Effect {
@@ -72,6 +81,8 @@ impl Effect {
             | Self::Find { pod, .. }
             | Self::Condition { pod, .. }
             | Self::Record { pod, .. } => Subject::Pod(pod.clone()),
+            Self::Annotate(annotation) => Subject::Node(annotation.node.clone()),
+            Self::Report(report) => Subject::Thing(report.about.uid.clone()),
         }
     }
 }
