@@ -16,7 +16,9 @@
 pub mod args;
 pub mod clock;
 pub mod config;
+pub mod desk;
 pub mod effects;
+pub(crate) mod extender;
 pub(crate) mod lease;
 pub mod outbox;
 pub mod queue;

@@ -1,5 +1,6 @@
 //! Everything that the daemon can wish for. `effects` carries it out.
 
+use crate::desk::Reply;
 use common::model::ids::Text;
 use common::model::{NodeName, PodKey, ReservationId, Uid};
 use jiff::Timestamp;
@@ -55,6 +56,13 @@ pub enum Effect {
         /// When.
         at: Timestamp,
     },
+    /// Answer a question.
+    Reply {
+        /// Which question.
+        id: u64,
+        /// The answer.
+        reply: Reply,
+    },
 }
 
 /// What an effect is about. Effects about the same thing are carried out one at a time, in order.
@@ -62,6 +70,8 @@ pub enum Effect {
 pub enum Subject {
     /// A pod.
     Pod(PodKey),
+    /// A question that somebody asked.
+    Question(u64),
 }
 
 impl Effect {
@@ -72,6 +82,7 @@ impl Effect {
             | Self::Find { pod, .. }
             | Self::Condition { pod, .. }
             | Self::Record { pod, .. } => Subject::Pod(pod.clone()),
+            Self::Reply { id, .. } => Subject::Question(*id),
         }
     }
 }

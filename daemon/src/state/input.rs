@@ -1,5 +1,6 @@
 //! Everything that can happen to the daemon.
 
+use crate::desk::Question;
 use common::cluster::Event;
 use common::model::{PodKey, Uid};
 
@@ -16,6 +17,13 @@ pub enum Input {
         uid: Uid,
         /// What is known about it.
         outcome: Binding,
+    },
+    /// A scheduler asks its extender.
+    Question {
+        /// Which question, for the answer.
+        id: u64,
+        /// What it asks.
+        question: Box<Question>,
     },
     /// Whether this daemon is the one that decides and writes.
     Leading(bool),

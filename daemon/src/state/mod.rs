@@ -16,6 +16,7 @@ pub use input::{Binding, Input};
 pub use note::{Attempted, Note};
 pub use sight::Sight;
 
+use crate::desk::Desk;
 use crate::queue::Backoff;
 use crate::scheduler::Scheduler;
 use common::cluster::{Change, Cluster};
@@ -51,6 +52,7 @@ pub struct Step<'a> {
 pub struct State {
     cluster: Cluster,
     scheduler: Scheduler,
+    desk: Desk,
     notes: Vec<Note>,
     /// Whether it is this daemon's part to decide and write. Others look on, ready to take over.
     is_leading: bool,
@@ -69,6 +71,7 @@ impl State {
             has_news: false,
             cluster: Cluster::default(),
             scheduler: Scheduler::new(profiles, backoff),
+            desk: Desk::default(),
             notes: Vec::new(),
             is_leading: true,
             is_stopped: false,
@@ -87,7 +90,13 @@ impl State {
                 self.has_news |= changes.iter().any(is_reserved);
                 self.scheduler.changed(&changes, step);
             }
-            Input::Binding { pod, uid, outcome } => self.scheduler.binding(&pod, &uid, outcome, step),
+            Input::Binding { pod, uid, outcome } => match self.desk.binding(&pod, &uid, &outcome, step) {
+                Some(changes) => self.scheduler.changed(&changes, step),
+                None => self.scheduler.binding(&pod, &uid, outcome, step),
+            },
+            Input::Question { id, question } => {
+                self.has_news |= self.desk.ask(id, *question, self.is_leading, step);
+            }
             Input::Leading(is_leading) => {
                 self.is_leading = is_leading;
                 self.has_news = true;
@@ -95,6 +104,7 @@ impl State {
             Input::Tick => {}
             Input::Stop => self.is_stopped = true,
         }
+        self.has_news |= self.desk.turn(step);
         self.scheduler.wake_at_expiry(step);
         // What has not been listed yet looks like room.
         if self.is_leading && !self.is_stopped && step.cluster.is_complete() {
@@ -106,14 +116,15 @@ impl State {
     /// When to call with [`Input::Tick`] if nothing happens before.
     pub fn next_tick(&self, now: Now) -> Option<Duration> {
         let is_idle = !self.is_leading || !self.cluster.is_complete();
-        if is_idle { None } else { self.scheduler.next_tick(now) }
+        let scheduler = if is_idle { None } else { self.scheduler.next_tick(now) };
+        [scheduler, self.desk.next_tick()].into_iter().flatten().min()
     }
 
     /// What this replica tells others about itself.
     pub fn sight(&self) -> Sight {
         let (nodes, pods) = self.cluster.newest();
         let schedulers = if self.is_leading { Arc::clone(&self.names) } else { Arc::default() };
-        Sight { nodes, pods, schedulers, extends: Arc::default() }
+        Sight { nodes, pods, schedulers, extends: self.desk.extends() }
     }
 
     /// Whether, since this was asked last, something happened that others wait to hear of: whoever writes a reservation
