@@ -13,13 +13,17 @@
 //! modules that talk to the API server; [`clock`] is the only one that asks the time.
 #![forbid(unsafe_code)]
 
+pub mod admin;
 pub mod args;
 pub mod clock;
 pub mod config;
+pub mod connect;
 pub mod desk;
 pub mod effects;
 pub(crate) mod extender;
 pub(crate) mod lease;
+pub mod log;
+pub mod metrics;
 pub mod outbox;
 pub mod queue;
 pub mod rights;

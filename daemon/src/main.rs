@@ -1,14 +1,14 @@
 //! `reserve-daemon`: parse, run, exit code.
 #![forbid(unsafe_code)]
 
+use anyhow::Context as _;
 use clap::Parser;
 use common::model::chain::chain;
 use daemon::args::Args;
 use daemon::clock::Clock;
 use daemon::config::Config;
-use std::io::IsTerminal as _;
+use daemon::metrics::Metrics;
 use std::process::ExitCode;
-use tracing_subscriber::EnvFilter;
 
 /// Pods come and go by the thousand, each in a few dozen pieces of memory.
 #[global_allocator]
@@ -17,14 +17,7 @@ static ALLOCATOR: mimalloc::MiMalloc = mimalloc::MiMalloc;
 #[tokio::main]
 async fn main() -> ExitCode {
     let args = Args::parse();
-    // kube_client logs whole answers of the API server when one cannot be decoded, and those may hold secrets; what
-    // goes wrong we log ourselves.
-    let filter = format!("{},kube_client=off,hyper_util=warn,rustls=warn,tower=warn", args.log_level());
-    tracing_subscriber::fmt()
-        .with_env_filter(EnvFilter::new(filter))
-        .with_ansi(std::io::stderr().is_terminal())
-        .with_writer(std::io::stderr)
-        .init();
+    daemon::log::start(&args.log);
     match start(args).await {
         Ok(()) => ExitCode::SUCCESS,
         Err(error) => {
@@ -36,6 +29,12 @@ async fn main() -> ExitCode {
 
 async fn start(args: Args) -> anyhow::Result<()> {
     let config = Config::try_from(args)?;
-    let client = config.client().await?;
-    daemon::run::run(&config, client, Clock::start(), fastrand::Rng::new(), daemon::run::stop_signal()).await
+    if let Some(file) = &config.write_to {
+        return std::fs::write(file, config.scheduler.to_yaml())
+            .with_context(|| format!("write {}", file.display()));
+    }
+    let metrics = Metrics::default();
+    let clients = config.connection.clients(&metrics).await?;
+    let (clock, rng) = (Clock::start(), fastrand::Rng::new());
+    daemon::run::run(&config, clients, metrics, clock, rng, daemon::run::stop_signal()).await
 }

@@ -1,11 +1,14 @@
 //! The composition root: tasks, channels, shutdown. Nobody else spawns.
 
 mod leases;
+mod office;
 
 use crate::clock::Clock;
 use crate::config::{CALL_DEADLINE, CALLS_MAX, Config, INPUTS_MAX};
+use crate::connect::Clients;
 use crate::effects::Effects;
 use crate::lease::Leadership;
+use crate::metrics::Metrics;
 use crate::outbox::Outbox;
 use crate::queue::Backoff;
 use crate::state::{Effect, Input, State, Subject};
@@ -15,29 +18,39 @@ use common::model::OtherKind;
 use common::model::owner::OwnerKind;
 use common::plugins::registry_with;
 use leases::Leases;
+use office::Office;
 use std::collections::BTreeMap;
 use std::time::Duration;
 use tokio::sync::mpsc;
 use tokio::task::JoinSet;
 
+const VERSION: &str = env!("CARGO_PKG_VERSION");
+
 /// Runs the daemon until `stop` is done. Calls under way are finished first: a binding that is cut off is one that
 /// nobody knows the outcome of.
 pub async fn run(
     config: &Config,
-    client: kube::Client,
+    clients: Clients,
+    metrics: Metrics,
     clock: Clock,
     rng: fastrand::Rng,
     stop: impl Future<Output = ()>,
 ) -> anyhow::Result<()> {
     let (sender, mut inputs) = mpsc::channel(INPUTS_MAX);
     let mut watches = JoinSet::new();
-    start_watches(&mut watches, config, &client, &clock, &sender);
+    start_watches(&mut watches, config, &clients.work, &clock, &sender);
     let mut state = state(config)?;
-    let mut leases = Leases::start(config, &client, &clock, rng);
-    let mut work = Work::new(Effects::new(client, instance(config)), clock.clone(), leases.leadership());
+    let mut leases = Leases::start(config, &clients.leases, &clock, rng);
+    let mut office = Office::open(config, &clock, metrics, leases.leadership()).await?;
+    let effects = Effects::new(clients.work, instance(config));
+    let mut work = Work::new(effects, clock.clone(), leases.leadership());
     work.add(state.handle(leases.turn(), clock.now()));
     config.warnings.iter().for_each(|warning| tracing::warn!("{warning}"));
-    tracing::info!("started with this configuration:\n{}", config.scheduler.to_yaml());
+    config.remarks.iter().for_each(|remark| tracing::debug!("{remark}"));
+    tracing::info!(
+        "reserve-daemon {VERSION} started with this configuration:\n{}",
+        config.scheduler.to_yaml()
+    );
     tokio::pin!(stop);
     loop {
         leases.check(clock.now())?;
@@ -46,15 +59,22 @@ pub async fn run(
             biased;
             () = &mut stop => break,
             turn = leases.next() => turn?,
+            () = office.look() => {
+                office.show(&mut state, clock.now());
+                continue;
+            }
             answer = work.next() => answer?,
             // A watch never ends by itself; without one of them we would decide on a picture that no longer changes.
             Some(ended) = watches.join_next() => return ended.context("watch the cluster"),
             Some(input) = inputs.recv() => input,
             () = until(tick, &clock) => Input::Tick,
         };
-        work.add(state.handle(input, clock.now()));
+        let begun = clock.now();
+        work.add(state.handle(input, begun));
+        office.handled(&mut state, clock.now().elapsed.saturating_sub(begun.elapsed));
         leases.publish(&mut state);
     }
+    office.stopping();
     watches.shutdown().await;
     work.add(state.handle(Input::Stop, clock.now()));
     // A look at a pod whose binding is unknown would go on for ever; the next start sees the pod as it is.

@@ -16,6 +16,11 @@ pub fn build() -> Result<&'static Path> {
     built.as_deref().map_err(|error| anyhow::anyhow!("{error}"))
 }
 
+/// A file of the example for a seed: `example("001-node-label", "scheduler.yaml")`.
+pub fn example(seed: &str, file: &str) -> PathBuf {
+    workspace_dir().join("manifests").join("examples").join(seed).join(file)
+}
+
 /// Nodes, pods, every kind of workload, and every other kind.
 const KINDS_WATCHED: usize = 2 + OwnerKind::ALL.len() + OtherKind::ALL.len();
 
@@ -32,7 +37,7 @@ pub struct Daemon {
 pub struct DaemonShape {
     name: &'static str,
     scheduler_names: Vec<String>,
-    configuration: Option<String>,
+    configuration: Option<PathBuf>,
     kubeconfig: Option<PathBuf>,
     arguments: Vec<String>,
     elects: bool,
@@ -57,9 +62,15 @@ impl DaemonShape {
         self
     }
 
-    /// With the given parts of a `KubeSchedulerConfiguration` in YAML, such as `profiles`.
-    pub fn configuration(mut self, yaml: &str) -> Self {
-        self.configuration = Some(yaml.to_owned());
+    /// With this `KubeSchedulerConfiguration`.
+    pub fn configuration(mut self, file: PathBuf) -> Self {
+        self.configuration = Some(file);
+        self
+    }
+
+    /// For the pods of this name, too; with a configuration, which must name it itself.
+    pub fn serves(mut self, scheduler_name: &str) -> Self {
+        self.scheduler_names.push(scheduler_name.to_owned());
         self
     }
 
@@ -111,16 +122,15 @@ impl DaemonShape {
         let mut arguments = vec![format!("--kubeconfig={}", kubeconfig.display()), "-v=4".to_owned()];
         arguments.push(format!("--leader-elect={}", self.elects));
         arguments.push(format!("--replica-name={}", self.name));
+        // Several daemons of several tests run on one machine; who wants health and metrics says where.
+        if !self.arguments.iter().any(|argument| argument.starts_with("--secure-port")) {
+            arguments.push("--secure-port=0".to_owned());
+        }
         match &self.configuration {
             None => {
                 arguments.extend(self.scheduler_names.iter().map(|name| format!("--scheduler-name={name}")));
             }
-            Some(yaml) => {
-                let file = cluster.dir().join(format!("{}.yaml", self.name));
-                let head = "apiVersion: kubescheduler.config.k8s.io/v1\nkind: KubeSchedulerConfiguration";
-                std::fs::write(&file, format!("{head}\n{yaml}")).context("write a configuration")?;
-                arguments.push(format!("--config={}", file.display()));
-            }
+            Some(file) => arguments.push(format!("--config={}", file.display())),
         }
         arguments.extend(self.arguments.iter().cloned());
         Ok(arguments)

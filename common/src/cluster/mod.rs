@@ -170,6 +170,11 @@ impl Cluster {
         })
     }
 
+    /// How many pods are assumed.
+    pub fn assumed(&self) -> usize {
+        self.assumed.len()
+    }
+
     /// Whether `key` is decided on, and its binding not yet seen.
     pub fn is_assumed(&self, key: &PodKey) -> bool {
         self.assumed.contains_key(key)

@@ -15,7 +15,7 @@ const UNITS: [(&str, u64); 8] = [
 ];
 
 /// What `text` says, if it is a duration of at most 292 years.
-pub(super) fn parse(text: &str) -> Option<SignedDuration> {
+pub fn parse(text: &str) -> Option<SignedDuration> {
     let (negative, mut rest) = match text.strip_prefix(['-', '+']) {
         Some(rest) => (text.starts_with('-'), rest),
         None => (false, text),

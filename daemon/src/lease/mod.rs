@@ -54,7 +54,15 @@ impl Leadership {
         self.until.load(Ordering::SeqCst) > 0 && !self.is_held(now)
     }
 
-    fn set(&self, until: Duration) {
+    /// For how long it should be over by now, if it has led; without an election never.
+    pub(crate) fn overdue(&self, elapsed: Duration) -> Duration {
+        match self.until.load(Ordering::SeqCst) {
+            0 => Duration::ZERO,
+            until => elapsed.saturating_sub(Duration::from_millis(until)),
+        }
+    }
+
+    pub(crate) fn set(&self, until: Duration) {
         // Never 0, which would mean that it never led.
         let millis = u64::try_from(until.as_millis()).unwrap_or(u64::MAX).max(1);
         self.until.store(millis, Ordering::SeqCst);

@@ -5,6 +5,7 @@
 //! them gets for the length of one [`Step`].
 
 mod effect;
+mod figures;
 mod input;
 mod note;
 mod sight;
@@ -12,6 +13,7 @@ mod sight;
 mod tests;
 
 pub use effect::{Effect, PodEvent, Subject};
+pub use figures::Figures;
 pub use input::{Binding, Input};
 pub use note::{Attempted, Note};
 pub use sight::Sight;
@@ -118,6 +120,11 @@ impl State {
         let is_idle = !self.is_leading || !self.cluster.is_complete();
         let scheduler = if is_idle { None } else { self.scheduler.next_tick(now) };
         [scheduler, self.desk.next_tick()].into_iter().flatten().min()
+    }
+
+    /// Whether everything was listed once, so that decisions can be made.
+    pub fn is_complete(&self) -> bool {
+        self.cluster.is_complete()
     }
 
     /// What this replica tells others about itself.

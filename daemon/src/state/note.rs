@@ -21,6 +21,51 @@ pub enum Note {
         /// How long it waited since it was first seen, in milliseconds.
         waited_ms: u64,
     },
+    /// Others have to go for a pod.
+    Preemption {
+        /// How many.
+        victims: usize,
+    },
+    /// A pod got leave to be bound after it had waited for it, or did not get it.
+    PermitWait {
+        /// `Success` or `Unschedulable`.
+        result: &'static str,
+        /// How long it waited, in milliseconds.
+        waited_ms: u64,
+    },
+    /// Pods came to a shelf of the queue.
+    Queued {
+        /// `active`, `backoff`, `unschedulable` or `gated`.
+        queue: &'static str,
+        /// What brought them there, by upstream's names.
+        event: &'static str,
+        /// How many.
+        count: u64,
+    },
+    /// Events were not written because too many waited.
+    EventsDropped {
+        /// How many.
+        count: u64,
+    },
+    /// A reservation was made.
+    Reserved {
+        /// What for, in one word.
+        by: &'static str,
+    },
+    /// A reservation was removed.
+    Released {
+        /// Why, in one word.
+        why: &'static str,
+    },
+    /// The room of a reservation was gone before it was used.
+    Lost,
+    /// A reservation gave way to a pod that is more important.
+    Yielded,
+    /// All replicas have seen a reservation.
+    Acknowledged {
+        /// How long it took, in milliseconds.
+        after_ms: u64,
+    },
 }
 
 /// What came of looking at a pod.

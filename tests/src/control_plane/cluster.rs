@@ -27,7 +27,7 @@ pub struct Cluster {
     processes: Mutex<Processes>,
     pub(super) asked: ControlPlane,
     pub(super) binaries: Binaries,
-    credentials: Credentials,
+    pub(super) credentials: Credentials,
     admin: Client,
     started_in: Duration,
     pub(super) watched: Watched,

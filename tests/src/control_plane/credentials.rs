@@ -45,12 +45,18 @@ impl Credentials {
 
     /// A client that neither retries by itself nor hides who it is.
     pub(super) fn client(&self, user: User) -> Result<Client> {
+        let token = self.tokens.get(&user).context("a user without a token")?;
+        self.client_with(token, user.word())
+    }
+
+    /// The same for whoever has this token.
+    pub(super) fn client_with(&self, token: &str, word: &str) -> Result<Client> {
         let mut config = Config::new(self.server.parse().context("read the server's address")?);
         config.root_cert = Some(vec![self.ca_der.clone()]);
-        config.auth_info.token = self.tokens.get(&user).map(|token| token.clone().into());
+        config.auth_info.token = Some(token.to_owned().into());
         // A refusal is an answer; the default would hide a 429 for minutes.
         config.default_retry = false;
-        let agent = format!("reserve-tests/{}", user.word()).parse().context("make a user agent")?;
+        let agent = format!("reserve-tests/{word}").parse().context("make a user agent")?;
         config.headers.push((http::header::USER_AGENT, agent));
         Client::try_from(config).context("make a client")
     }
@@ -61,7 +67,8 @@ impl Credentials {
         port.with_context(|| format!("no port in {}", self.server))
     }
 
-    fn kubeconfig_text(&self, word: &str, token: &str) -> String {
+    /// The text of a kubeconfig file for whoever has this token.
+    pub(super) fn kubeconfig_text(&self, word: &str, token: &str) -> String {
         let (server, ca) = (&self.server, self.dir.join("ca.crt"));
         let ca = serde_json::Value::from(ca.to_string_lossy());
         format!(

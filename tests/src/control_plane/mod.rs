@@ -16,6 +16,7 @@
 //! loopback only and ends with the [`Cluster`], also after a panic, Ctrl-C or `kill -9`. The files of the
 //! last run of each test, logs included, stay in `control-plane/<test>` of cargo's target folder.
 
+mod accounts;
 mod audit;
 mod binaries;
 mod clients;
@@ -36,13 +37,14 @@ mod users;
 mod watched;
 mod workloads;
 
+pub use accounts::Account;
 pub use audit::{Audit, Write};
 pub use binaries::Binaries;
 pub use cluster::Cluster;
 pub use go_build::OurGoProgram;
 pub use modules::kubernetes_version;
 pub use nodes::{NodeShape, node};
-pub use pods::{describe, is_running, name_of, node_of};
+pub use pods::{describe, is_running, name_of, node_of, unscheduled};
 pub use program::Program;
 pub use settings::workspace_dir;
 pub use start::ControlPlane;

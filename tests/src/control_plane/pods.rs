@@ -58,6 +58,22 @@ impl Cluster {
         .await
     }
 
+    /// Waits until the one pod with these labels in a namespace was told why it has no place, and returns the words.
+    ///
+    /// # Errors
+    /// When nothing is said in 30 s, or the pod is bound.
+    pub async fn wait_until_told(&self, namespace: &str, selector: &str) -> Result<String> {
+        let what = format!("{selector} in {namespace} is told why it waits");
+        self.wait_until(&what, SETTLE_MAX, async || {
+            let pods = self.pods_in(namespace, selector).await?;
+            let waiting = pods.iter().find(|pod| pod.metadata.deletion_timestamp.is_none());
+            let pod = waiting.with_context(|| describe(&pods))?;
+            ensure!(node_of(pod).is_empty(), "it was bound: {}", describe(&pods));
+            unscheduled(pod).map(str::to_owned).with_context(|| describe(&pods))
+        })
+        .await
+    }
+
     /// Deletes a pod in the namespace `default`, as `kubectl delete` does, and does not wait for its end.
     ///
     /// # Errors
@@ -89,6 +105,13 @@ impl Cluster {
 /// True for a pod that runs and is not being deleted.
 pub fn is_running(pod: &Pod) -> bool {
     phase(pod) == "Running" && pod.metadata.deletion_timestamp.is_none()
+}
+
+/// What a pod was told when it found no place.
+pub fn unscheduled(pod: &Pod) -> Option<&str> {
+    let mut conditions = pod.status.iter().flat_map(|status| status.conditions.iter().flatten());
+    let told = conditions.find(|condition| condition.type_ == "PodScheduled" && condition.status == "False");
+    told?.message.as_deref()
 }
 
 /// The node a pod is bound to, or an empty text.

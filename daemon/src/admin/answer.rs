@@ -1,0 +1,132 @@
+//! What is at which path, after it is known who asks and whether they may.
+
+use super::authenticate::{Authenticator, Unauthorized};
+use super::authorize::{Authorizer, Verdict};
+use super::health::Health;
+use super::user::User;
+use crate::clock::Clock;
+use crate::metrics::Metrics;
+use http::request::Parts;
+use http::{HeaderValue, Method, Response, StatusCode, header};
+use rustls_pki_types::CertificateDer;
+use serde_json::{Value, json};
+use std::sync::Arc;
+
+const JSON: &str = "application/json";
+const TEXT: &str = "text/plain; charset=utf-8";
+const METRICS: &str = "text/plain; version=0.0.4; charset=utf-8";
+
+/// Who is at the other end of a connection.
+pub(super) struct Peer {
+    /// What it showed, its own certificate first; nothing is known about who signed it.
+    pub(super) certificates: Vec<CertificateDer<'static>>,
+}
+
+impl Peer {
+    pub(super) fn new(certificates: Option<&[CertificateDer<'_>]>) -> Self {
+        let certificates = certificates.unwrap_or_default().iter();
+        Self { certificates: certificates.map(|certificate| certificate.clone().into_owned()).collect() }
+    }
+}
+
+/// Everything that is served.
+pub(super) struct Site {
+    pub(super) authenticator: Authenticator,
+    pub(super) authorizer: Authorizer,
+    pub(super) configuration: Value,
+    pub(super) health: Arc<Health>,
+    pub(super) metrics: Metrics,
+    pub(super) clock: Clock,
+}
+
+impl Site {
+    pub(super) async fn answer(&self, request: &Parts, peer: &Peer) -> Response<String> {
+        let path = request.uri.path();
+        let user = match self.authenticator.user(&request.headers, peer).await {
+            Ok(user) => user,
+            Err(Unauthorized) => return failure(StatusCode::UNAUTHORIZED, "Unauthorized", "Unauthorized"),
+        };
+        let verb = request.method.as_str().to_lowercase();
+        match self.authorizer.verdict(&user, &verb, path).await {
+            Verdict::Allowed => self.page(request),
+            Verdict::Refused(reason) => {
+                failure(StatusCode::FORBIDDEN, "Forbidden", &forbidden(&user, &verb, path, &reason))
+            }
+            Verdict::Unknown(why) => {
+                tracing::warn!("ask what somebody may see: {why}");
+                let text = format!("Internal Server Error: {path:?}: {why}\n");
+                response(StatusCode::INTERNAL_SERVER_ERROR, TEXT, harmless(&text))
+            }
+        }
+    }
+
+    fn page(&self, request: &Parts) -> Response<String> {
+        if request.method != Method::GET && request.method != Method::HEAD {
+            return response(StatusCode::METHOD_NOT_ALLOWED, TEXT, "405 method not allowed\n".to_owned());
+        }
+        let (path, query) = (request.uri.path(), request.uri.query().unwrap_or_default());
+        match path {
+            "/metrics" => response(StatusCode::OK, METRICS, self.metrics.text()),
+            "/configz" => page(&json!({"componentconfig": self.configuration})),
+            "/version" => page(&version()),
+            _ => match self.health.answer(path, query, self.clock.now().elapsed) {
+                Some((code, text)) => response(code, TEXT, text),
+                None => response(StatusCode::NOT_FOUND, TEXT, "404 page not found\n".to_owned()),
+            },
+        }
+    }
+}
+
+fn version() -> Value {
+    let version = env!("CARGO_PKG_VERSION");
+    let (major, rest) = version.split_once('.').unwrap_or((version, ""));
+    let platform = format!("{}/{}", std::env::consts::OS, std::env::consts::ARCH);
+    json!({
+        "major": major,
+        "minor": rest.split('.').next(),
+        "gitVersion": format!("v{version}"),
+        "platform": platform,
+    })
+}
+
+fn forbidden(user: &User, verb: &str, path: &str, reason: &str) -> String {
+    let what = harmless(&format!("User {:?} cannot {verb} path {path:?}", user.name));
+    let reason = if reason.is_empty() { String::new() } else { format!(": {reason}") };
+    format!("forbidden: {what}{reason}")
+}
+
+/// What a browser cannot take for a page.
+fn harmless(text: &str) -> String {
+    text.replace('&', "&amp;").replace('<', "&lt;").replace('>', "&gt;")
+}
+
+fn page(value: &Value) -> Response<String> {
+    response(StatusCode::OK, JSON, value.to_string())
+}
+
+/// A refusal as Kubernetes words it.
+fn failure(code: StatusCode, reason: &str, message: &str) -> Response<String> {
+    let mut status = json!({
+        "kind": "Status",
+        "apiVersion": "v1",
+        "metadata": {},
+        "status": "Failure",
+        "message": message,
+        "reason": reason,
+        "code": code.as_u16(),
+    });
+    if let (StatusCode::FORBIDDEN, Value::Object(fields)) = (code, &mut status) {
+        fields.insert("details".to_owned(), json!({}));
+    }
+    response(code, JSON, format!("{status}\n"))
+}
+
+fn response(code: StatusCode, kind: &'static str, text: String) -> Response<String> {
+    let mut response = Response::new(text);
+    *response.status_mut() = code;
+    let headers = response.headers_mut();
+    headers.insert(header::CONTENT_TYPE, HeaderValue::from_static(kind));
+    headers.insert(header::CACHE_CONTROL, HeaderValue::from_static("no-cache, private"));
+    headers.insert(header::X_CONTENT_TYPE_OPTIONS, HeaderValue::from_static("nosniff"));
+    response
+}

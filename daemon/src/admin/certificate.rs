@@ -1,0 +1,71 @@
+//! The server's certificate: from files, or one of our own where none was given, as kube-scheduler does it.
+
+use crate::config::Certificate;
+use anyhow::Context as _;
+use common::model::chain::chain;
+use rustls::crypto::CryptoProvider;
+use rustls::sign::CertifiedKey;
+use rustls_pki_types::pem::PemObject as _;
+use rustls_pki_types::{CertificateDer, PrivateKeyDer};
+use std::fs;
+use std::path::Path;
+
+/// What kube-scheduler calls its files in `--cert-dir`.
+const PAIR: [&str; 2] = ["kube-scheduler.crt", "kube-scheduler.key"];
+
+/// The names that a certificate of our own is good for.
+const NAMES: [&str; 3] = ["localhost", "127.0.0.1", "::1"];
+
+/// A certificate and its key, PEM.
+struct Pair {
+    certificate: String,
+    key: String,
+}
+
+pub(super) fn load(source: &Certificate, provider: &CryptoProvider) -> anyhow::Result<CertifiedKey> {
+    let pair = match source {
+        Certificate::Files { certificate, key } => Pair { certificate: read(certificate)?, key: read(key)? },
+        Certificate::Folder(folder) => kept(folder)?,
+        Certificate::Memory => made()?,
+    };
+    let chain: Vec<CertificateDer<'static>> = CertificateDer::pem_slice_iter(pair.certificate.as_bytes())
+        .collect::<Result<_, _>>()
+        .context("read the certificate")?;
+    let key = PrivateKeyDer::from_pem_slice(pair.key.as_bytes()).context("read the certificate's key")?;
+    CertifiedKey::from_der(chain, key, provider).context("use the certificate with its key")
+}
+
+fn read(file: &Path) -> anyhow::Result<String> {
+    fs::read_to_string(file).with_context(|| format!("read {}", file.display()))
+}
+
+/// The pair in the folder; else a new one, which is put there for the next start. Where that cannot be done the pair
+/// lives as long as the process.
+fn kept(folder: &Path) -> anyhow::Result<Pair> {
+    let [certificate, key] = PAIR.map(|name| folder.join(name));
+    if certificate.exists() && key.exists() {
+        return Ok(Pair { certificate: read(&certificate)?, key: read(&key)? });
+    }
+    let pair = made()?;
+    let written = fs::create_dir_all(folder)
+        .and_then(|()| write_secret(&key, &pair.key))
+        .and_then(|()| fs::write(&certificate, &pair.certificate));
+    if let Err(error) = written {
+        tracing::warn!("the certificate is not kept in {}: {}", folder.display(), chain(&error));
+    }
+    Ok(pair)
+}
+
+/// Writes a file that nobody else may read.
+fn write_secret(file: &Path, text: &str) -> std::io::Result<()> {
+    let mut options = fs::OpenOptions::new();
+    options.write(true).create(true).truncate(true);
+    #[cfg(unix)]
+    std::os::unix::fs::OpenOptionsExt::mode(&mut options, 0o600);
+    std::io::Write::write_all(&mut options.open(file)?, text.as_bytes())
+}
+
+fn made() -> anyhow::Result<Pair> {
+    let made = rcgen::generate_simple_self_signed(NAMES.map(str::to_owned)).context("make a certificate")?;
+    Ok(Pair { certificate: made.cert.pem(), key: made.signing_key.serialize_pem() })
+}

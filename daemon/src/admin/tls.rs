@@ -1,0 +1,141 @@
+//! The server's side of TLS: at least 1.2, a certificate that can change, and clients that may show theirs.
+//!
+//! The handshake only proves that a client has the key of the certificate that it shows. Whether somebody signed that
+//! certificate is asked for each request, of the authorities that are known then.
+
+use super::certificate;
+use crate::config::{Certificate, Serving};
+use anyhow::{Context as _, bail};
+use arc_swap::ArcSwap;
+use common::model::chain::chain;
+use rustls::client::danger::HandshakeSignatureValid;
+use rustls::crypto::{CryptoProvider, ring, verify_tls12_signature, verify_tls13_signature};
+use rustls::server::danger::{ClientCertVerified, ClientCertVerifier};
+use rustls::server::{ClientHello, ResolvesServerCert};
+use rustls::sign::CertifiedKey;
+use rustls::{DigitallySignedStruct, DistinguishedName, ServerConfig, SignatureScheme};
+use rustls_pki_types::{CertificateDer, UnixTime};
+use std::sync::Arc;
+use tokio::net::TcpStream;
+use tokio_rustls::TlsAcceptor;
+use tokio_rustls::server::TlsStream;
+
+/// TLS for a server.
+pub(super) struct Tls {
+    acceptor: TlsAcceptor,
+    shown: Arc<Shown>,
+    source: Certificate,
+    provider: Arc<CryptoProvider>,
+}
+
+impl Tls {
+    pub(super) fn new(serving: &Serving) -> anyhow::Result<Self> {
+        let provider = Arc::new(provider(&serving.cipher_suites)?);
+        let key = certificate::load(&serving.certificate, &provider)?;
+        let shown = Arc::new(Shown { key: ArcSwap::from_pointee(key) });
+        let versions: &[_] = if serving.is_tls13_only {
+            &[&rustls::version::TLS13]
+        } else {
+            &[&rustls::version::TLS13, &rustls::version::TLS12]
+        };
+        let mut config = ServerConfig::builder_with_provider(Arc::clone(&provider))
+            .with_protocol_versions(versions)
+            .context("set up TLS")?
+            .with_client_cert_verifier(Arc::new(Anybody { provider: Arc::clone(&provider) }))
+            .with_cert_resolver(Arc::<Shown>::clone(&shown));
+        config.alpn_protocols = vec![b"http/1.1".to_vec()];
+        let source = serving.certificate.clone();
+        Ok(Self { acceptor: TlsAcceptor::from(Arc::new(config)), shown, source, provider })
+    }
+
+    pub(super) async fn accept(&self, stream: TcpStream) -> std::io::Result<TlsStream<TcpStream>> {
+        self.acceptor.accept(stream).await
+    }
+
+    /// Reads the certificate's files again. Halves of a new pair are no pair: the old one stays until both fit.
+    pub(super) fn refresh(&self) {
+        if !matches!(self.source, Certificate::Files { .. }) {
+            return;
+        }
+        match certificate::load(&self.source, &self.provider) {
+            Ok(key) => self.shown.key.store(Arc::new(key)),
+            Err(error) => tracing::warn!("the certificate stays as it was: {}", chain(&*error)),
+        }
+    }
+}
+
+/// What ring offers, without the suites of TLS 1.2 that are not among `names`. Those of 1.3 cannot be chosen, as in Go.
+fn provider(names: &[String]) -> anyhow::Result<CryptoProvider> {
+    let mut provider = ring::default_provider();
+    if names.is_empty() {
+        return Ok(provider);
+    }
+    if let Some(unknown) = names.iter().find(|name| !name.starts_with("TLS_")) {
+        bail!("--tls-cipher-suites: {unknown:?} is no cipher suite");
+    }
+    provider.cipher_suites.retain(|suite| {
+        let name = format!("{:?}", suite.suite());
+        name.starts_with("TLS13_")
+            || names.iter().any(|wanted| *wanted == name || format!("{wanted}_SHA256") == name)
+    });
+    Ok(provider)
+}
+
+/// The certificate that is shown now.
+#[derive(Debug)]
+struct Shown {
+    key: ArcSwap<CertifiedKey>,
+}
+
+impl ResolvesServerCert for Shown {
+    fn resolve(&self, _hello: ClientHello<'_>) -> Option<Arc<CertifiedKey>> {
+        Some(self.key.load_full())
+    }
+}
+
+/// Takes any certificate whose key the client has.
+#[derive(Debug)]
+struct Anybody {
+    provider: Arc<CryptoProvider>,
+}
+
+impl ClientCertVerifier for Anybody {
+    fn client_auth_mandatory(&self) -> bool {
+        false
+    }
+
+    fn root_hint_subjects(&self) -> &[DistinguishedName] {
+        &[]
+    }
+
+    fn verify_client_cert(
+        &self,
+        _certificate: &CertificateDer<'_>,
+        _intermediates: &[CertificateDer<'_>],
+        _now: UnixTime,
+    ) -> Result<ClientCertVerified, rustls::Error> {
+        Ok(ClientCertVerified::assertion())
+    }
+
+    fn verify_tls12_signature(
+        &self,
+        message: &[u8],
+        certificate: &CertificateDer<'_>,
+        signed: &DigitallySignedStruct,
+    ) -> Result<HandshakeSignatureValid, rustls::Error> {
+        verify_tls12_signature(message, certificate, signed, &self.provider.signature_verification_algorithms)
+    }
+
+    fn verify_tls13_signature(
+        &self,
+        message: &[u8],
+        certificate: &CertificateDer<'_>,
+        signed: &DigitallySignedStruct,
+    ) -> Result<HandshakeSignatureValid, rustls::Error> {
+        verify_tls13_signature(message, certificate, signed, &self.provider.signature_verification_algorithms)
+    }
+
+    fn supported_verify_schemes(&self) -> Vec<SignatureScheme> {
+        self.provider.signature_verification_algorithms.supported_schemes()
+    }
+}

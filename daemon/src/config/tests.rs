@@ -1,0 +1,189 @@
+//! The command line, and what it comes to.
+
+use super::{Args, Authorities, Certificate, Config, trace};
+use crate::connect::Limit;
+use clap::Parser;
+use common::config::Point;
+use common::plugins::Kit;
+
+fn config(arguments: &[&str]) -> anyhow::Result<Config> {
+    Config::try_from(Args::try_parse_from([&["reserve-daemon"], arguments].concat())?)
+}
+
+fn names(config: &Config) -> Vec<&str> {
+    config.scheduler.profiles.iter().map(|profile| profile.scheduler_name.as_str()).collect()
+}
+
+/// What the daemon makes of a configuration file with this text.
+fn from_text(text: &str) -> anyhow::Result<Config> {
+    from_text_and(text, &[])
+}
+
+/// The same with more arguments.
+fn from_text_and(text: &str, arguments: &[&str]) -> anyhow::Result<Config> {
+    let dir = tempfile::tempdir().unwrap();
+    let file = dir.path().join("scheduler.yaml");
+    std::fs::write(&file, text).unwrap();
+    config(&[&["--config", file.to_str().unwrap()], arguments].concat())
+}
+
+const HEAD: &str = "apiVersion: kubescheduler.config.k8s.io/v1\nkind: KubeSchedulerConfiguration\n";
+
+#[test]
+fn without_arguments_it_is_the_reserve_scheduler() {
+    assert_eq!(names(&config(&[]).unwrap()), ["reserve-scheduler"]);
+}
+
+#[test]
+fn it_can_have_several_names() {
+    assert_eq!(names(&config(&["--scheduler-name=a", "--scheduler-name", "b"]).unwrap()), ["a", "b"]);
+}
+
+#[test]
+fn a_file_names_the_profiles() {
+    let text = format!("{HEAD}profiles: [{{schedulerName: a}}, {{schedulerName: b}}]");
+    assert_eq!(names(&from_text(&text).unwrap()), ["a", "b"]);
+    assert!(config(&["--config", "x", "--scheduler-name", "a"]).is_err(), "not both");
+}
+
+#[test]
+fn a_file_that_cannot_be_followed_is_refused_with_its_name() {
+    let typo = from_text(&format!("{HEAD}profile: []")).unwrap_err().to_string();
+    assert!(typo.contains("scheduler.yaml") && typo.contains("profiles"), "{typo}");
+    let extender = format!("{HEAD}extenders: [{{urlPrefix: 'http://127.0.0.1:1', filterVerb: filter}}]");
+    let error = from_text(&extender).unwrap_err().to_string();
+    assert_eq!(error, "the configuration asks for what is not served yet: extenders");
+    assert!(config(&["--config", "/no/such/file"]).unwrap_err().to_string().contains("/no/such/file"));
+}
+
+#[test]
+fn a_name_that_no_pod_can_have_is_refused() {
+    let long = "x".repeat(64);
+    for name in ["", "A", "a b", "a/b", "a\0", &long] {
+        let error = config(&["--scheduler-name", name]).unwrap_err().to_string();
+        assert!(error.contains("schedulerName"), "{error}");
+    }
+}
+
+#[test]
+fn a_file_can_name_a_plugin_that_was_brought_along() {
+    let text = format!("{HEAD}profiles: [{{plugins: {{filter: {{enabled: [{{name: Mine}}]}}}}}}]");
+    let error = from_text(&text).unwrap_err().to_string();
+    assert!(error.contains("\"Mine\" is not a plugin"), "{error}");
+    let dir = tempfile::tempdir().unwrap();
+    let file = dir.path().join("scheduler.yaml");
+    std::fs::write(&file, text).unwrap();
+    let args = Args::parse_from(["reserve-daemon", "--config", file.to_str().unwrap()]);
+    let tools = trace::tools().plugin("Mine", &[Point::Filter], |_| Ok(Kit::default()));
+    assert!(Config::new(args, tools).unwrap().scheduler.profiles[0].runs("Mine"));
+}
+
+/// The command line that seed 000 prints.
+#[test]
+fn the_command_line_of_seed_000_works() {
+    let config = from_text_and(
+        &format!("{HEAD}profiles: [{{schedulerName: test-scheduler}}]"),
+        &[
+            "--kube-api-qps=200",
+            "--kube-api-burst=300",
+            "--leader-elect=false",
+            "--profiling=false",
+            "--authentication-kubeconfig=scheduler.conf",
+            "--authorization-kubeconfig=scheduler.conf",
+            "--kubeconfig=scheduler.conf",
+        ],
+    )
+    .unwrap();
+    assert_eq!(names(&config), ["test-scheduler"]);
+    assert!(!config.scheduler.leader_election.leader_elect);
+    assert_eq!(config.connection.kubeconfig.as_deref(), Some("scheduler.conf".as_ref()));
+    assert_eq!(config.connection.limit, Limit::new(50.0, 100), "as with kube-scheduler: the file counts");
+    assert!(
+        config.warnings.iter().any(|warning| warning.contains("--kube-api-qps")),
+        "{:?}",
+        config.warnings
+    );
+    assert_eq!(config.remarks, ["--profiling has no meaning here"]);
+}
+
+/// As kubeadm writes it, and the image and the program's name changed.
+#[test]
+fn the_command_line_of_a_static_pod_works() {
+    let flags = [
+        "--authentication-kubeconfig=/etc/kubernetes/scheduler.conf",
+        "--authorization-kubeconfig=/etc/kubernetes/scheduler.conf",
+        "--bind-address=127.0.0.1",
+        "--kubeconfig=/etc/kubernetes/scheduler.conf",
+        "--leader-elect=true",
+        "--feature-gates=GenericWorkload=true,PodLevelResources=true,WatchList=false",
+        "--vmodule=cache*=5",
+        "--cert-dir=",
+    ];
+    let config =
+        from_text_and(&format!("{HEAD}profiles: [{{schedulerName: default-scheduler}}]"), &flags).unwrap();
+    assert_eq!(names(&config), ["default-scheduler"]);
+    let election = &config.scheduler.leader_election;
+    assert_eq!([&election.resource_namespace, &election.resource_name], ["kube-system", "kube-scheduler"]);
+    assert_eq!(config.warnings, ["the feature gate GenericWorkload is not served here"]);
+    let serving = config.serving.unwrap();
+    assert_eq!(serving.address.to_string(), "127.0.0.1:10259");
+    assert_eq!(serving.certificate, Certificate::Memory);
+    assert_eq!(serving.access.client_ca, Authorities::Cluster);
+}
+
+#[test]
+fn which_lease_it_is() {
+    let lease = |config: anyhow::Result<Config>| {
+        let election = config.unwrap().scheduler.leader_election;
+        format!("{}/{}", election.resource_namespace, election.resource_name)
+    };
+    assert_eq!(lease(config(&["--namespace=here"])), "here/reserve-daemon");
+    assert_eq!(lease(config(&["--scheduler-name=default-scheduler"])), "kube-system/kube-scheduler");
+    assert_eq!(lease(config(&["--leader-elect-resource-name=x", "--namespace=here"])), "here/x");
+    assert_eq!(lease(from_text(HEAD)), "kube-system/kube-scheduler");
+    let file = format!("{HEAD}leaderElection: {{resourceName: mine, resourceNamespace: there}}");
+    assert_eq!(lease(from_text(&file)), "there/mine");
+    assert_eq!(lease(from_text_and(&file, &["--leader-elect-resource-name=flag"])), "there/flag");
+    let other = from_text(&format!("{HEAD}profiles: [{{schedulerName: other}}]")).unwrap();
+    assert!(other.warnings[0].contains("kube-system/kube-scheduler"), "{:?}", other.warnings);
+}
+
+#[test]
+fn a_file_goes_before_flags_about_the_connection() {
+    let file = format!("{HEAD}clientConnection: {{kubeconfig: file.conf, qps: 5000, burst: 6000}}");
+    let both = from_text_and(&file, &["--kubeconfig=flag.conf", "--kube-api-qps=1"]).unwrap().connection;
+    assert_eq!(both.kubeconfig.as_deref(), Some("file.conf".as_ref()));
+    assert_eq!(both.limit, Limit::new(5000.0, 6000));
+    let flags = config(&["--kube-api-qps=7", "--kube-api-burst=8", "--master=http://127.0.0.1:1"])
+        .unwrap()
+        .connection;
+    assert_eq!(flags.limit, Limit::new(7.0, 8));
+    assert_eq!(flags.master.as_deref(), Some("http://127.0.0.1:1"));
+}
+
+#[test]
+fn what_cannot_be_followed_is_refused() {
+    let table: [(&[&str], &str); 8] = [
+        (&["--leader-elect-renew-deadline=20s"], "must be longer"),
+        (&["--leader-elect-retry-period=-1s"], "more than 0s"),
+        (&["--leader-elect-resource-lock=endpoints"], "only \"leases\""),
+        (&["--tls-cert-file=a"], "go together"),
+        (&["--tls-min-version=VersionTLS14"], "VersionTLS13"),
+        (&["--feature-gates=A"], "missing bool value"),
+        (&["--authorization-always-allow-paths=/a*b"], "only trailing *"),
+        (&["--replica-name=A_B"], "--replica-name"),
+    ];
+    for (arguments, expected) in table {
+        let error = config(arguments).unwrap_err().to_string();
+        assert!(error.contains(expected), "{arguments:?}: {error}");
+    }
+}
+
+#[test]
+fn replicas_on_one_machine_have_different_names() {
+    let name = |arguments: &[&str]| config(arguments).unwrap().replica;
+    assert_ne!(name(&["--secure-port=1"]), name(&["--secure-port=2"]));
+    assert_ne!(name(&["--secure-port=0"]), name(&[]));
+    assert_eq!(name(&["--replica-name=reserve-daemon-5-x"]), "reserve-daemon-5-x");
+    assert!(config(&["--secure-port=0"]).unwrap().serving.is_none(), "nothing is served on port 0");
+}

@@ -1,0 +1,141 @@
+//! kube-scheduler's metrics. Names, labels and buckets are facts of upstream; `tests/tests/admin.rs` compares them with
+//! those of a kube-scheduler that runs.
+
+use super::{Counters, Gauges, Labels};
+use crate::state::Figures;
+use prometheus_client::metrics::counter::Counter;
+use prometheus_client::metrics::family::Family;
+use prometheus_client::metrics::histogram::{Histogram, exponential_buckets};
+use prometheus_client::registry::Registry;
+use std::time::Duration;
+
+/// Histograms by label.
+type Histograms<const N: usize> = Family<Labels<N>, Histogram, fn() -> Histogram>;
+
+/// From this number of attempts on all are one.
+const ATTEMPTS_MAX: u32 = 15;
+
+/// The metrics that dashboards for kube-scheduler show.
+#[derive(Clone)]
+pub(super) struct Scheduler {
+    attempts: Counters<2>,
+    attempt_seconds: Histograms<2>,
+    algorithm_seconds: Histogram,
+    sli_seconds: Histograms<1>,
+    attempts_of_pods: Histogram,
+    pending: Gauges<1>,
+    incoming: Counters<2>,
+    cache: Gauges<1>,
+    preemptions: Counter,
+    victims: Histogram,
+    permit_seconds: Histograms<1>,
+    master: Gauges<1>,
+}
+
+impl Scheduler {
+    pub(super) fn new(registry: &mut Registry) -> Self {
+        let by_attempt: fn() -> Histogram = || Histogram::new(exponential_buckets(0.001, 2.0, 15));
+        let by_sli: fn() -> Histogram = || Histogram::new(exponential_buckets(0.01, 2.0, 20));
+        let metrics = Self {
+            attempts: Counters::default(),
+            attempt_seconds: Family::new_with_constructor(by_attempt),
+            algorithm_seconds: by_attempt(),
+            sli_seconds: Family::new_with_constructor(by_sli),
+            attempts_of_pods: Histogram::new(exponential_buckets(1.0, 2.0, 5)),
+            pending: Gauges::default(),
+            incoming: Counters::default(),
+            cache: Gauges::default(),
+            preemptions: Counter::default(),
+            victims: Histogram::new(exponential_buckets(1.0, 2.0, 7)),
+            permit_seconds: Family::new_with_constructor(by_attempt),
+            master: Gauges::default(),
+        };
+        metrics.register(registry);
+        metrics
+    }
+
+    fn register(&self, registry: &mut Registry) {
+        let about = "1 if this replica is the leader, 0 if it waits";
+        registry.register("leader_election_master_status", about, self.master.clone());
+        let all = registry.sub_registry_with_prefix("scheduler");
+        all.register("schedule_attempts", "Attempts to place pods, by result", self.attempts.clone());
+        let about = "How long an attempt took, by result";
+        all.register("scheduling_attempt_duration_seconds", about, self.attempt_seconds.clone());
+        let about = "How long it took to find a node";
+        all.register("scheduling_algorithm_duration_seconds", about, self.algorithm_seconds.clone());
+        let about = "Time from when a pod was first seen until it was bound, by attempts";
+        all.register("pod_scheduling_sli_duration_seconds", about, self.sli_seconds.clone());
+        let about = "Attempts that pods needed until they were bound";
+        all.register("pod_scheduling_attempts", about, self.attempts_of_pods.clone());
+        all.register("pending_pods", "Pods that wait, by queue", self.pending.clone());
+        let about = "Pods that came to a queue, by what brought them";
+        all.register("queue_incoming_pods", about, self.incoming.clone());
+        all.register("cache_size", "Nodes, pods and assumed pods that are known", self.cache.clone());
+        all.register("preemption_attempts", "Preemptions so far", self.preemptions.clone());
+        all.register("preemption_victims", "Pods that had to go in one preemption", self.victims.clone());
+        let about = "How long pods waited for leave to be bound, by result";
+        all.register("permit_wait_duration_seconds", about, self.permit_seconds.clone());
+    }
+
+    pub(super) fn attempt(&self, profile: &str, result: &str) {
+        self.attempts.get_or_create(&by_result(profile, result)).inc();
+    }
+
+    pub(super) fn took(&self, profile: &str, result: &str, took: Duration) {
+        self.attempt_seconds.get_or_create(&by_result(profile, result)).observe(took.as_secs_f64());
+        self.algorithm_seconds.observe(took.as_secs_f64());
+    }
+
+    pub(super) fn bound(&self, attempts: u32, waited: Duration) {
+        self.attempts_of_pods.observe(f64::from(attempts));
+        let attempts = match attempts {
+            ATTEMPTS_MAX.. => format!("{ATTEMPTS_MAX}+"),
+            fewer => fewer.to_string(),
+        };
+        self.sli_seconds.get_or_create(&[("attempts", attempts)]).observe(waited.as_secs_f64());
+    }
+
+    pub(super) fn preempted(&self, victims: usize) {
+        self.preemptions.inc();
+        self.victims.observe(f64::from(u32::try_from(victims).unwrap_or(u32::MAX)));
+    }
+
+    pub(super) fn permit_waited(&self, result: &str, waited: Duration) {
+        self.permit_seconds.get_or_create(&[("result", result.to_owned())]).observe(waited.as_secs_f64());
+    }
+
+    pub(super) fn queued(&self, queue: &str, event: &str, count: u64) {
+        let labels = [("event", event.to_owned()), ("queue", queue.to_owned())];
+        self.incoming.get_or_create(&labels).inc_by(count);
+    }
+
+    pub(super) fn figures(&self, figures: &Figures) {
+        let queues = [
+            ("active", figures.active),
+            ("backoff", figures.backoff),
+            ("gated", figures.gated),
+            ("unschedulable", figures.unschedulable),
+        ];
+        for (queue, count) in queues {
+            set(&self.pending, "queue", queue, count);
+        }
+        let kinds = [("assumed_pods", figures.assumed), ("nodes", figures.nodes), ("pods", figures.pods)];
+        for (kind, count) in kinds {
+            set(&self.cache, "type", kind, count);
+        }
+    }
+
+    pub(super) fn leading(&self, lease: &str, is_leading: bool) {
+        self.master.get_or_create(&[("name", lease.to_owned())]).set(i64::from(is_leading));
+    }
+}
+
+/// Sets the gauge with one label.
+pub(super) fn set(gauges: &Gauges<1>, label: &'static str, value: &str, count: usize) {
+    let count = i64::try_from(count).unwrap_or(i64::MAX);
+    gauges.get_or_create(&[(label, value.to_owned())]).set(count);
+}
+
+fn by_result(profile: &str, result: &str) -> Labels<2> {
+    [("profile", profile.to_owned()), ("result", result.to_owned())]
+}

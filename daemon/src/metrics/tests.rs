@@ -1,0 +1,108 @@
+//! What is counted, and how it reads.
+
+use super::{Metrics, text};
+use crate::connect::Calls as _;
+use crate::state::{Attempted, Figures, Note};
+use http::{Method, StatusCode};
+use std::time::Duration;
+
+fn attempt(result: Attempted) -> Note {
+    Note::Attempt { profile: "default-scheduler".into(), result }
+}
+
+#[test]
+fn attempts_by_result_and_profile_with_their_share_of_the_time() {
+    let metrics = Metrics::default();
+    let notes =
+        [attempt(Attempted::Scheduled), attempt(Attempted::Scheduled), attempt(Attempted::Unschedulable)];
+    metrics.handled(Duration::from_millis(6), &notes);
+    metrics.handled(Duration::from_secs(9), &[]);
+    let text = metrics.text();
+    let expected = [
+        "# TYPE scheduler_schedule_attempts_total counter",
+        "scheduler_schedule_attempts_total{profile=\"default-scheduler\",result=\"scheduled\"} 2",
+        "scheduler_schedule_attempts_total{profile=\"default-scheduler\",result=\"unschedulable\"} 1",
+        "scheduler_scheduling_attempt_duration_seconds_bucket{le=\"0.002\",profile=\"default-scheduler\",result=\"scheduled\"} 2",
+        "scheduler_scheduling_algorithm_duration_seconds_count 3",
+    ];
+    for line in expected {
+        assert!(text.lines().any(|said| sorted(said) == sorted(line)), "{line} is not in\n{text}");
+    }
+}
+
+/// The labels in alphabetical order: ours come in another order than upstream's, which means nothing.
+fn sorted(line: &str) -> String {
+    let Some((name, rest)) = line.split_once('{') else { return line.to_owned() };
+    let Some((labels, value)) = rest.split_once('}') else { return line.to_owned() };
+    let mut labels: Vec<&str> = labels.split(',').collect();
+    labels.sort_unstable();
+    format!("{name}{{{}}}{value}", labels.join(","))
+}
+
+#[test]
+fn bindings_by_how_often_the_pod_was_tried() {
+    let metrics = Metrics::default();
+    for attempts in [1, 14, 15, 200] {
+        metrics.note(&Note::Bound { profile: "x".into(), attempts, waited_ms: 1500 });
+    }
+    let text = metrics.text();
+    for (attempts, count) in [("1", 1), ("14", 1), ("15+", 2)] {
+        let line =
+            format!("scheduler_pod_scheduling_sli_duration_seconds_count{{attempts=\"{attempts}\"}} {count}");
+        assert!(text.contains(&line), "{line} is not in\n{text}");
+    }
+    assert!(text.contains("scheduler_pod_scheduling_attempts_bucket{le=\"16\"} 3\n"), "whole bounds: {text}");
+}
+
+#[test]
+fn figures_leadership_and_calls() {
+    let metrics = Metrics::default();
+    let figures = Figures { nodes: 3, reservations: [("Held", 2)].into(), ..Figures::default() };
+    metrics.figures(&figures);
+    metrics.leading("reserve-daemon", true);
+    metrics.called("127.0.0.1:6443", &Method::GET, Some(StatusCode::OK));
+    metrics.called("127.0.0.1:6443", &Method::GET, None);
+    let text = metrics.text();
+    let expected = [
+        "scheduler_cache_size{type=\"nodes\"} 3",
+        "reserve_reservations{state=\"held\"} 2",
+        "reserve_is_leader 1",
+        "leader_election_master_status{name=\"reserve-daemon\"} 1",
+        "rest_client_requests_total{code=\"200\",host=\"127.0.0.1:6443\",method=\"GET\"} 1",
+        "rest_client_requests_total{code=\"<error>\",host=\"127.0.0.1:6443\",method=\"GET\"} 1",
+    ];
+    for line in expected {
+        assert!(text.lines().any(|said| said == line), "{line} is not in\n{text}");
+    }
+}
+
+/// Every line is one that Prometheus takes: help, type, or a sample of the family that was announced last.
+#[test]
+fn the_text_is_the_format_0_0_4() {
+    let metrics = Metrics::default();
+    metrics.handled(Duration::from_millis(1), &[attempt(Attempted::Error)]);
+    metrics.figures(&Figures::default());
+    let mut family = "";
+    let text = metrics.text();
+    for line in text.lines() {
+        if let Some(announced) = line.strip_prefix("# TYPE ") {
+            let (name, kind) = announced.split_once(' ').unwrap();
+            assert!(["counter", "gauge", "histogram"].contains(&kind), "{line}");
+            family = name;
+        } else if !line.starts_with("# HELP ") {
+            let name = line.split(['{', ' ']).next().unwrap();
+            let suffix = name.strip_prefix(family).unwrap_or_else(|| panic!("{line} after {family}"));
+            assert!(["", "_bucket", "_sum", "_count"].contains(&suffix), "{line} after {family}");
+            line.rsplit(' ').next().unwrap().parse::<f64>().unwrap();
+        }
+    }
+    assert!(text.contains("# TYPE process_cpu_seconds_total counter"), "{text}");
+    assert!(!text.contains("# EOF"), "{text}");
+}
+
+#[test]
+fn open_metrics_in_the_older_format() {
+    let open = "# HELP a_b Help me.\n# TYPE a_b counter\na_b_total{x=\"le=1.0\"} 1\n# UNIT a_b s\n# EOF\n";
+    let plain = "# HELP a_b_total Help me.\n# TYPE a_b_total counter\na_b_total{x=\"le=1.0\"} 1\n";
+    assert_eq!(text::plain(open), plain);
+}

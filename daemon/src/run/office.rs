@@ -1,0 +1,69 @@
+//! The task that serves health and metrics, and the loop's side of it.
+
+use crate::admin::{Admin, Health};
+use crate::clock::Clock;
+use crate::config::Config;
+use crate::lease::Leadership;
+use crate::metrics::Metrics;
+use crate::state::{Now, State};
+use std::sync::Arc;
+use std::time::Duration;
+use tokio::task::JoinSet;
+use tokio::time::{Interval, MissedTickBehavior};
+
+/// How old gauges may be. Counting a big cluster takes a fraction of a millisecond.
+const FIGURES: Duration = Duration::from_secs(5);
+
+/// Where it is shown how the daemon is.
+pub(super) struct Office {
+    health: Arc<Health>,
+    metrics: Metrics,
+    leadership: Leadership,
+    lease: String,
+    figures: Interval,
+    /// Ends with this value.
+    _admin: JoinSet<()>,
+}
+
+impl Office {
+    /// Starts to serve, if that was asked for.
+    pub(super) async fn open(
+        config: &Config,
+        clock: &Clock,
+        metrics: Metrics,
+        leadership: Leadership,
+    ) -> anyhow::Result<Self> {
+        let election = &config.scheduler.leader_election;
+        let health = Arc::new(Health::new(election.leader_elect, leadership.clone()));
+        let mut serving = JoinSet::new();
+        if let Some(admin) = Admin::start(config, clock, Arc::clone(&health), metrics.clone()).await? {
+            serving.spawn(admin.run());
+        }
+        let mut figures = tokio::time::interval(FIGURES);
+        figures.set_missed_tick_behavior(MissedTickBehavior::Delay);
+        let lease = election.resource_name.clone();
+        Ok(Self { health, metrics, leadership, lease, figures, _admin: serving })
+    }
+
+    /// Done when it is time to [`Office::show`] how things stand.
+    pub(super) async fn look(&mut self) {
+        self.figures.tick().await;
+    }
+
+    /// Shows how things stand.
+    pub(super) fn show(&self, state: &mut State, now: Now) {
+        self.metrics.figures(&state.figures(now));
+        self.metrics.leading(&self.lease, self.leadership.is_held(now));
+    }
+
+    /// An input was handled.
+    pub(super) fn handled(&self, state: &mut State, took: Duration) {
+        self.metrics.handled(took, &state.take_notes());
+        self.health.synced(state.is_complete());
+    }
+
+    /// The daemon was asked to end.
+    pub(super) fn stopping(&self) {
+        self.health.stopping();
+    }
+}

@@ -1,0 +1,77 @@
+//! The fence: of the daemon's pods only the one that holds the Lease may bind, preempt and reserve.
+
+use crate::requests::{Said, as_annotation, ask, patch};
+use crate::{OWNER, SOON, Town, town};
+use anyhow::{Result, ensure};
+use http::Method;
+use reserve_tests::control_plane::{Account, bare_pod};
+use serde_json::json;
+
+/// What leaders alone may do, each tried and not stored, with the answers.
+async fn try_all(town: &Town, account: &Account) -> Result<Vec<(&'static str, Said)>> {
+    let client = town.cluster.client_of(account)?;
+    let reserve = as_annotation(&format!("reserve.cpu/{OWNER}"), "1");
+    let binding = json!({"apiVersion": "v1", "kind": "Binding", "metadata": {"name": "waiting"},
+                         "target": {"apiVersion": "v1", "kind": "Node", "name": "n1"}});
+    let pod = "/api/v1/namespaces/default/pods/waiting";
+    let bind = ask(&client, Method::POST, &format!("{pod}/binding?dryRun=All"), &binding).await?;
+    let preempt = json!({"apiVersion": "v1", "kind": "DeleteOptions", "dryRun": ["All"]});
+    Ok(vec![
+        ("reserve", patch(&client, "/api/v1/nodes/n1?dryRun=All", &reserve).await?),
+        ("bind", bind),
+        ("preempt", ask(&client, Method::DELETE, pod, &preempt).await?),
+    ])
+}
+
+async fn wait_until_led_by(town: &Town, leader: &Account, other: &Account) -> Result<()> {
+    town.cluster
+        .wait_until("the fence knows the leader", SOON, async || {
+            let said = [try_all(town, leader).await?, try_all(town, other).await?];
+            ensure!(said[0].iter().all(|(_, said)| said.code == 200), "the leader: {:?}", said[0]);
+            let refused = |said: &Said| said.code == 403 && said.message.contains(&leader.pod);
+            ensure!(said[1].iter().all(|(_, said)| refused(said)), "the other: {:?}", said[1]);
+            Ok(())
+        })
+        .await
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn only_the_pod_that_holds_the_lease_binds_preempts_and_reserves() -> Result<()> {
+    let town = town("manifests_fence").await?;
+    town.cluster.deploy(bare_pod("waiting").scheduler("nobody")).await?;
+    for account in [&town.first, &town.second] {
+        for (what, said) in try_all(&town, account).await? {
+            assert_eq!(said.code, 403, "nobody leads: {what}: {}", said.message);
+            assert!(said.message.contains("reserve-fence"), "{what}: {}", said.message);
+        }
+    }
+    town.elect(&town.first).await?;
+    wait_until_led_by(&town, &town.first, &town.second).await?;
+    town.elect(&town.second).await?;
+    wait_until_led_by(&town, &town.second, &town.first).await?;
+
+    // Whoever follows still tells what it has seen, and pods why they wait.
+    let follower = town.cluster.client_of(&town.first)?;
+    let lease =
+        json!({"apiVersion": "coordination.k8s.io/v1", "kind": "Lease", "metadata": {"name": "reserve-a"}});
+    let leases = "/apis/coordination.k8s.io/v1/namespaces/kube-reserve/leases";
+    let said = ask(&follower, Method::POST, leases, &lease).await?;
+    assert_eq!(said.code, 200, "{}", said.message);
+    let condition = json!({"status": {"message": "waits"}});
+    let said = patch(&follower, "/api/v1/namespaces/default/pods/waiting/status", &condition).await?;
+    assert_eq!(said.code, 200, "{}", said.message);
+
+    // Somebody deletes the Lease: nobody else may be held up by that.
+    town.cluster.run_kubectl(&["-n", "kube-reserve", "delete", "lease", "reserve-daemon"]).await?;
+    town.cluster
+        .wait_until("the Lease is gone", SOON, async || {
+            let said =
+                patch(&follower, "/api/v1/nodes/n1?dryRun=All", &as_annotation("reserve.cpu/x", "1")).await?;
+            ensure!(!said.message.contains("reserve-fence"), "{said:?}");
+            Ok(())
+        })
+        .await?;
+    let said = patch(&town.cluster.admin(), "/api/v1/nodes/n1", &as_annotation("theirs", "1")).await?;
+    assert_eq!(said.code, 200, "{}", said.message);
+    Ok(())
+}

@@ -1,0 +1,203 @@
+//! The roles: what the API server's own authorizer says to each right, and the daemon at work with no more than its own.
+
+use crate::{NAMESPACE, SOON, Town, town};
+use anyhow::{Context as _, Result, ensure};
+use daemon::rights::{Place, rights};
+use k8s_openapi::api::authorization::v1::{ResourceAttributes, SubjectAccessReview, SubjectAccessReviewSpec};
+use kube::api::{Api, PostParams};
+use reserve_tests::control_plane::{Account, Cluster, Program, User, deployment, workspace_dir};
+use reserve_tests::programs;
+use std::collections::BTreeSet;
+use std::path::Path;
+
+/// One question to the authorizer.
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
+struct Asked {
+    verb: String,
+    group: String,
+    resource: String,
+    namespace: Option<String>,
+    name: Option<String>,
+}
+
+/// Every verb of every right, for a daemon whose Leases are in `own`.
+fn all_rights(own: &str) -> BTreeSet<Asked> {
+    let mut all = BTreeSet::new();
+    for right in rights() {
+        let (namespace, name) = match right.place {
+            Place::Everywhere => (None, None),
+            Place::Own => (Some(own.to_owned()), None),
+            Place::System => {
+                (Some("kube-system".to_owned()), Some("extension-apiserver-authentication".to_owned()))
+            }
+        };
+        all.extend(right.verbs.iter().map(|verb| Asked {
+            verb: (*verb).to_owned(),
+            group: right.group.to_owned(),
+            resource: right.resource.to_owned(),
+            namespace: namespace.clone(),
+            name: name.clone(),
+        }));
+    }
+    all
+}
+
+fn asked(verb: &str, group: &str, resource: &str, namespace: Option<&str>) -> Asked {
+    let [verb, group, resource] = [verb, group, resource].map(str::to_owned);
+    Asked { verb, group, resource, namespace: namespace.map(str::to_owned), name: None }
+}
+
+async fn may(cluster: &Cluster, user: &str, asked: &Asked) -> Result<bool> {
+    let (resource, subresource) = match asked.resource.split_once('/') {
+        Some((resource, subresource)) => (resource, Some(subresource.to_owned())),
+        None => (asked.resource.as_str(), None),
+    };
+    let attributes = ResourceAttributes {
+        verb: Some(asked.verb.clone()),
+        group: Some(asked.group.clone()),
+        resource: Some(resource.to_owned()),
+        subresource,
+        namespace: asked.namespace.clone(),
+        name: asked.name.clone(),
+        ..ResourceAttributes::default()
+    };
+    let groups = Some(vec!["system:authenticated".to_owned()]);
+    let spec = SubjectAccessReviewSpec {
+        user: Some(user.to_owned()),
+        groups,
+        resource_attributes: Some(attributes),
+        ..SubjectAccessReviewSpec::default()
+    };
+    let review = SubjectAccessReview { spec, ..SubjectAccessReview::default() };
+    let answer = Api::all(cluster.admin()).create(&PostParams::default(), &review).await;
+    Ok(answer.context("ask the authorizer")?.status.context("no answer")?.allowed)
+}
+
+async fn missing(cluster: &Cluster, user: &str, own: &str) -> Result<BTreeSet<Asked>> {
+    let mut missing = BTreeSet::new();
+    for right in all_rights(own) {
+        if !may(cluster, user, &right).await? {
+            missing.insert(right);
+        }
+    }
+    Ok(missing)
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn the_roles_are_enough_and_no_more() -> Result<()> {
+    let town = town("manifests_rights").await?;
+    let (cluster, daemon) = (&town.cluster, town.first.user.as_str());
+    assert_eq!(
+        missing(cluster, daemon, NAMESPACE).await?,
+        BTreeSet::new(),
+        "the daemon may do what its code does"
+    );
+    let too_much = [
+        asked("get", "", "secrets", Some(NAMESPACE)),
+        asked("create", "", "pods", None),
+        asked("patch", "", "pods", None),
+        asked("create", "", "pods/exec", None),
+        asked("create", "", "pods/eviction", None),
+        asked("update", "", "nodes", None),
+        asked("delete", "", "nodes", None),
+        asked("patch", "", "nodes/status", None),
+        asked("get", "", "nodes/proxy", None),
+        asked("delete", "", "persistentvolumes", None),
+        asked("patch", "apps", "deployments", None),
+        asked("update", "", "configmaps", Some(NAMESPACE)),
+        asked("update", "coordination.k8s.io", "leases", Some("kube-system")),
+        asked("update", "coordination.k8s.io", "leases", Some("kube-node-lease")),
+        asked("create", "", "serviceaccounts/token", Some(NAMESPACE)),
+        asked("update", "rbac.authorization.k8s.io", "clusterroles", None),
+        asked("delete", "admissionregistration.k8s.io", "validatingadmissionpolicies", None),
+    ];
+    for right in too_much {
+        assert!(!may(cluster, daemon, &right).await?, "the daemon may {right:?}");
+    }
+    kube_scheduler_lacks_what_the_extra_role_gives(cluster).await?;
+    the_daemon_works_with_its_own_role(&town).await
+}
+
+/// A static pod acts as kube-scheduler. The extra role is what that one lacks: all of it, and nothing that it has.
+async fn kube_scheduler_lacks_what_the_extra_role_gives(cluster: &Cluster) -> Result<()> {
+    let user = cluster.user_name(User::Scheduler);
+    let lacks = missing(cluster, &user, "kube-system").await?;
+    let role = workspace_dir().join("manifests/static-pod/rbac.yaml");
+    cluster.apply_file(&role).await?;
+    cluster
+        .wait_until("the extra role is in force", SOON, async || {
+            let lacks = missing(cluster, &user, "kube-system").await?;
+            ensure!(lacks.is_empty(), "{lacks:?}");
+            Ok(())
+        })
+        .await?;
+    let given: Vec<serde_json::Value> = serde_saphyr::from_multiple(&std::fs::read_to_string(role)?)?;
+    let words = |value: &serde_json::Value| -> Vec<String> {
+        value.as_array().into_iter().flatten().filter_map(|word| Some(word.as_str()?.to_owned())).collect()
+    };
+    for rule in given.iter().flat_map(|object| object["rules"].as_array().into_iter().flatten()) {
+        for resource in words(&rule["resources"]) {
+            for verb in words(&rule["verbs"]) {
+                let right = asked(&verb, rule["apiGroups"][0].as_str().unwrap_or_default(), &resource, None);
+                assert!(lacks.contains(&right), "it has {right:?} already");
+            }
+        }
+    }
+    Ok(())
+}
+
+/// The daemon as its pod would run: the shipped configuration, the pod's own token, and nothing refused.
+async fn the_daemon_works_with_its_own_role(town: &Town) -> Result<()> {
+    let (cluster, account) = (&town.cluster, &town.first);
+    town.elect(account).await?;
+    let daemon = start(cluster, account)?;
+    let web = cluster.deploy(deployment("web").cpu("1").scheduler("reserve-scheduler")).await?;
+    let big = cluster.deploy(deployment("big").cpu("64").scheduler("reserve-scheduler")).await?;
+    let placed = cluster.wait_until_running(&web.selector, 1).await;
+    placed.with_context(|| daemon.log().unwrap_or_default())?;
+    cluster
+        .wait_until("the big one is told why it waits", SOON, async || {
+            let events = cluster.run_kubectl(&["get", "events"]).await?;
+            ensure!(events.contains("FailedScheduling") && events.contains("Scheduled"), "{events}");
+            let pods = cluster.pods(&big.selector).await?;
+            let conditions = pods
+                .iter()
+                .flat_map(|pod| pod.status.iter())
+                .flat_map(|status| status.conditions.iter().flatten());
+            ensure!(
+                conditions.into_iter().any(|one| one.reason.as_deref() == Some("Unschedulable")),
+                "{pods:?}"
+            );
+            Ok(())
+        })
+        .await?;
+    // Without what this test itself has tried as the daemon.
+    let audit = cluster
+        .audit()
+        .await?
+        .by(&account.user)
+        .keep(|write| write.user_agent.starts_with("reserve-daemon/"));
+    let refused: Vec<_> = audit.writes().iter().filter(|write| matches!(write.code, 401 | 403)).collect();
+    assert!(refused.is_empty(), "the daemon was refused: {refused:#?}");
+    assert!(audit.to("pods/binding").writes().iter().any(|write| write.is_stored()), "it bound");
+    let log = daemon.log()?;
+    let refusals: Vec<&str> =
+        log.lines().filter(|line| line.contains("403") || line.contains("forbidden")).collect();
+    assert!(refusals.is_empty(), "{}", refusals.join("\n"));
+    Ok(())
+}
+
+fn start(cluster: &Cluster, account: &Account) -> Result<Program> {
+    let program = programs::build()?.join("reserve-daemon");
+    let config = workspace_dir().join("manifests/daemon/config.yaml");
+    let arguments = [
+        format!("POD_NAME={}", account.pod),
+        format!("POD_NAMESPACE={NAMESPACE}"),
+        program.to_string_lossy().into_owned(),
+        format!("--kubeconfig={}", cluster.kubeconfig_of(account)?.display()),
+        format!("--config={}", config.display()),
+        "-v=4".to_owned(),
+    ];
+    let arguments: Vec<&str> = arguments.iter().map(String::as_str).collect();
+    cluster.run_program("reserve-daemon", Path::new("env"), &arguments)
+}
