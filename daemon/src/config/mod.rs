@@ -4,11 +4,13 @@
 //! is served. One difference: `--kubeconfig` is heeded when the file names no kubeconfig.
 
 mod election;
+mod extender;
 mod gates;
 mod serving;
 #[cfg(test)]
 mod tests;
 
+pub use extender::{ExtenderFiles, ExtenderServing};
 pub use serving::{Access, Authorities, Certificate, Headers, Serving};
 
 use crate::args::Args;
@@ -59,6 +61,8 @@ pub struct Config {
     pub parked_max: Duration,
     /// How health and metrics are served, if they are.
     pub serving: Option<Serving>,
+    /// How kube-scheduler is served as its extender, if it is.
+    pub extender: Option<ExtenderServing>,
     /// Where the configuration is to be written instead of being followed.
     pub write_to: Option<PathBuf>,
     /// How the API server is reached.
@@ -99,6 +103,7 @@ impl Config {
             automatic_per_namespace: args.automatic_per_namespace,
             parked_max: parked_max.map_or(PARKED_MAX, SignedDurationExt::to_unsigned),
             serving,
+            extender: ExtenderServing::new(args.extender)?,
             write_to: set(args.write_config_to),
             connection,
         })

@@ -16,7 +16,9 @@ impl Desk {
         let known = step.cluster.pod(&wanted.pod).filter(|pod| pod.uid == wanted.uid).cloned();
         let error = match known.as_deref() {
             None => Some("the pod is not known, or gone".to_owned()),
-            Some(pod) if pod.node.as_ref() == Some(&wanted.node) => return reply(id, Reply::Bound(Ok(())), step),
+            Some(pod) if pod.node.as_ref() == Some(&wanted.node) => {
+                return reply(id, Reply::Bound(Ok(())), step);
+            }
             Some(pod) if pod.node.is_some() || step.cluster.is_assumed(&pod.key) => {
                 Some("the pod has a node already".to_owned())
             }

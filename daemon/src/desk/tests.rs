@@ -1,0 +1,1 @@
+//! The desk driven without a client: questions in, answers compared.

@@ -60,6 +60,8 @@ impl Effects {
                 condition::write(self, &pod, &uid, &condition).await;
                 None
             }
+            // Whoever asked is told at once, without waiting for calls.
+            Effect::Reply { .. } => None,
             Effect::Record { pod, uid, scheduler_name, event, at } => {
                 events::write(
                     self,

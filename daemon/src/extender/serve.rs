@@ -151,7 +151,12 @@ impl Site {
             "/prioritize" => Verb::Prioritize,
             "/preempt" => Verb::Preempt,
             "/bind" => Verb::Bind,
-            _ => return Err((StatusCode::NOT_FOUND, "filter, prioritize, preempt and bind are served".into())),
+            _ => {
+                return Err((
+                    StatusCode::NOT_FOUND,
+                    "filter, prioritize, preempt and bind are served".into(),
+                ));
+            }
         };
         if request.method() != Method::POST {
             return Err((StatusCode::METHOD_NOT_ALLOWED, "questions are posted".into()));
@@ -162,13 +167,13 @@ impl Site {
         }
         let body = Limited::new(request.into_body(), QUESTION_LEN_MAX).collect().await;
         let body = body.map_err(|error| (StatusCode::PAYLOAD_TOO_LARGE, error.to_string()))?.to_bytes();
-        let text = std::str::from_utf8(&body).map_err(|error| (StatusCode::BAD_REQUEST, error.to_string()))?;
+        let text =
+            std::str::from_utf8(&body).map_err(|error| (StatusCode::BAD_REQUEST, error.to_string()))?;
         match verb {
             Verb::Filter | Verb::Prioritize => self.about_nodes(verb, text).await,
             Verb::Preempt => {
                 let asked = wire::preemption(text).map_err(bad)?;
-                let question =
-                    Question::Preempt { pod: Arc::new(asked.pod), candidates: asked.candidates };
+                let question = Question::Preempt { pod: Arc::new(asked.pod), candidates: asked.candidates };
                 match self.ask(question).await? {
                     Reply::Preempted(candidates) => Ok(wire::preempted(&candidates)),
                     other => Err(unfit(&other)),

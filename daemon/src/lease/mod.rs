@@ -183,16 +183,16 @@ impl Election {
     /// Whether the Lease could be read, or is known not to be there.
     async fn read(&mut self) -> bool {
         let (leases, name) = (self.leases.clone(), self.name.clone());
-        match self.timed(async { leases.get_opt(&name).await }).await {
-            Outcome::Done(lease) => {
-                let seen = lease.as_ref().map(|lease| (wire::record(lease), wire::version(lease)));
-                self.last = lease.unwrap_or_default();
-                self.candidate.saw(seen, self.elapsed());
-                true
-            }
-            Outcome::Refused(status) => self.complain("read", &status.message),
-            Outcome::Unknown(why) => self.complain("read", &why),
-        }
+        let lease = match self.timed(leases.get(&name)).await {
+            Outcome::Done(lease) => Some(lease),
+            Outcome::Refused(status) if status.code == 404 => None,
+            Outcome::Refused(status) => return self.complain("read", &status.message),
+            Outcome::Unknown(why) => return self.complain("read", &why),
+        };
+        let seen = lease.as_ref().map(|lease| (wire::record(lease), wire::version(lease)));
+        self.last = lease.unwrap_or_default();
+        self.candidate.saw(seen, self.elapsed());
+        true
     }
 
     /// Whether this try is over: written, or no use. A conflict is a reason to look again.
