@@ -11,7 +11,7 @@ N       ?= 2000
 SECONDS ?= 30
 
 .DEFAULT_GOAL := help
-.PHONY: help demo build test lint e2e control-plane cluster conformance bench bench-cluster fuzz vectors install uninstall dist deny clean
+.PHONY: help demo build test lint e2e control-plane cluster conformance bench bench-cluster fuzz vectors install uninstall dist image deny clean
 
 help: ## list the targets
 	@sed -n 's/^\([a-z0-9-]*\):.*## \(.*\)/\1|\2/p' Makefile | awk -F '|' '{ printf "  %-14s %s\n", $$1, $$2 }'
@@ -74,6 +74,9 @@ dist: ## pack the two programs for release into dist/
 	cargo build --profile dist --locked -p kubectl-reserve -p reserve-daemon
 	$(call pack,kubectl-reserve)
 	$(call pack,reserve-daemon)
+
+image: ## write the daemon's container image into dist/, without a container engine
+	cargo run --locked -p reserve-tests --bin image -- dist/reserve-daemon-$(VERSION).tar
 
 deny: ## check licenses, sources and banned crates (needs cargo-deny)
 	cargo deny --locked check --hide-inclusion-graph bans licenses sources

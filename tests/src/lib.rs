@@ -5,5 +5,6 @@ pub mod bench_cluster;
 pub mod conformance;
 pub mod control_plane;
 pub mod history;
+pub mod image;
 pub mod programs;
 pub mod proxy;

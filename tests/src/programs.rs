@@ -183,18 +183,23 @@ fn build_now() -> Result<PathBuf> {
         Some("debug") | None => "dev",
         Some(profile) => profile,
     };
-    let mut cargo = Command::new("cargo");
-    // What cargo told this test about its own package would make some build scripts run, and their crates build, again.
-    let own = |name: &str| name.starts_with("CARGO_PKG_") || name.starts_with("CARGO_MANIFEST_");
-    for (name, _) in std::env::vars_os().filter(|(name, _)| name.to_str().is_some_and(own)) {
-        cargo.env_remove(name);
-    }
-    let output = cargo
+    let output = cargo()
         .args(["build", "--workspace", "--bins", "--locked", "--quiet", "--profile", profile, "--target-dir"])
         .arg(target_dir)
-        .current_dir(workspace_dir())
         .output()
         .context("run cargo")?;
     ensure!(output.status.success(), "build our programs: {}", String::from_utf8_lossy(&output.stderr));
     Ok(profile_dir.to_owned())
+}
+
+/// cargo, as somebody would run it in the repository. What it told this test about its own package would make some build
+/// scripts run, and their crates build, again.
+pub(crate) fn cargo() -> Command {
+    let mut cargo = Command::new("cargo");
+    let own = |name: &str| name.starts_with("CARGO_PKG_") || name.starts_with("CARGO_MANIFEST_");
+    for (name, _) in std::env::vars_os().filter(|(name, _)| name.to_str().is_some_and(own)) {
+        cargo.env_remove(name);
+    }
+    cargo.current_dir(workspace_dir());
+    cargo
 }

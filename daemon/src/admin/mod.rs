@@ -101,7 +101,7 @@ impl Admin {
         tokio::select! {
             biased;
             () = refresh => {}
-            () = serve::serve(&listener, &tls, &site) => {}
+            () = serve::serve(&listener, &tls, &site, serve::Limits::default()) => {}
         }
     }
 }

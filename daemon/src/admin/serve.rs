@@ -16,14 +16,22 @@ use std::sync::Arc;
 use std::time::Duration;
 use tokio::net::{TcpListener, TcpStream};
 
-/// Connections at once. More wait until one ends.
-const CONNECTIONS_MAX: usize = 256;
+/// What a client may cost.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct Limits {
+    /// Connections at once. More wait until one ends.
+    pub(super) connections: usize,
+    /// A client that has not said hello, or what it wants, after this long is sent away.
+    pub(super) head: Duration,
+    /// A connection that is older than this is closed; a client that is well comes again.
+    pub(super) life: Duration,
+}
 
-/// A client that has not said hello, or what it wants, after this long is sent away.
-const HEAD_MAX: Duration = Duration::from_secs(5);
-
-/// A connection that is older than this is closed; a client that is well comes again.
-const LIFE_MAX: Duration = Duration::from_secs(5 * 60);
+impl Default for Limits {
+    fn default() -> Self {
+        Self { connections: 256, head: Duration::from_secs(5), life: Duration::from_secs(5 * 60) }
+    }
+}
 
 /// Bytes of one request's head.
 const HEAD_LEN_MAX: usize = 64 << 10;
@@ -32,17 +40,16 @@ const HEAD_LEN_MAX: usize = 64 << 10;
 const PAUSE: Duration = Duration::from_millis(100);
 
 /// Serves for ever. All connections share one task: what they ask is answered in microseconds, or waits for the cluster.
-pub(super) async fn serve(listener: &TcpListener, tls: &Tls, site: &Arc<Site>) {
+pub(super) async fn serve(listener: &TcpListener, tls: &Tls, site: &Arc<Site>, limits: Limits) {
     let mut connections: FuturesUnordered<BoxFuture<'_, ()>> = FuturesUnordered::new();
     loop {
         tokio::select! {
             biased;
             Some(()) = connections.next(), if !connections.is_empty() => {}
-            accepted = listener.accept(), if connections.len() < CONNECTIONS_MAX => match accepted {
-                Ok((stream, _)) => connections.push(Box::pin(connection(stream, tls, site))),
+            accepted = listener.accept(), if connections.len() < limits.connections => match accepted {
+                Ok((stream, _)) => connections.push(Box::pin(connection(stream, tls, site, limits))),
                 Err(error) => {
                     tracing::warn!("accept a connection: {error}");
-                    connections.push(Box::pin(tokio::time::sleep(PAUSE)));
                     tokio::time::sleep(PAUSE).await;
                 }
             },
@@ -50,9 +57,9 @@ pub(super) async fn serve(listener: &TcpListener, tls: &Tls, site: &Arc<Site>) {
     }
 }
 
-async fn connection(stream: TcpStream, tls: &Tls, site: &Arc<Site>) {
+async fn connection(stream: TcpStream, tls: &Tls, site: &Arc<Site>, limits: Limits) {
     // Whatever goes wrong here is the client's affair: port scans and closed browsers are no news.
-    let Ok(Ok(stream)) = tokio::time::timeout(HEAD_MAX, tls.accept(stream)).await else { return };
+    let Ok(Ok(stream)) = tokio::time::timeout(limits.head, tls.accept(stream)).await else { return };
     let peer = Arc::new(Peer::new(stream.get_ref().1.peer_certificates()));
     let service = service_fn(|request: http::Request<Incoming>| {
         let (site, peer) = (Arc::clone(site), Arc::clone(&peer));
@@ -63,6 +70,6 @@ async fn connection(stream: TcpStream, tls: &Tls, site: &Arc<Site>) {
         }
     });
     let mut http = http1::Builder::new();
-    http.timer(TokioTimer::new()).header_read_timeout(HEAD_MAX).max_buf_size(HEAD_LEN_MAX);
-    let _ = tokio::time::timeout(LIFE_MAX, http.serve_connection(TokioIo::new(stream), service)).await;
+    http.timer(TokioTimer::new()).header_read_timeout(limits.head).max_buf_size(HEAD_LEN_MAX);
+    let _ = tokio::time::timeout(limits.life, http.serve_connection(TokioIo::new(stream), service)).await;
 }

@@ -1,1 +1,266 @@
-//! The server over real TLS.
+//! The server over real TLS on loopback, with a cluster that follows a script.
+
+mod access;
+mod hostile;
+
+use super::answer::Site;
+use super::authenticate::Authenticator;
+use super::authority::Lookup;
+use super::authorize::Authorizer;
+use super::serve::{Limits, serve};
+use super::tls::Tls;
+use super::{Health, listen};
+use crate::args::Args;
+use crate::clock::Clock;
+use crate::config::{Config, Serving};
+use crate::lease::Leadership;
+use crate::metrics::Metrics;
+use crate::testing::{Answer, Asked, scripted};
+use clap::Parser as _;
+use rcgen::{
+    BasicConstraints, CertificateParams, CertifiedIssuer, DnType, ExtendedKeyUsagePurpose, IsCa, KeyPair,
+};
+use rustls::client::danger::{HandshakeSignatureValid, ServerCertVerified, ServerCertVerifier};
+use rustls::crypto::ring;
+use rustls::{ClientConnection, DigitallySignedStruct, SignatureScheme, StreamOwned};
+use rustls_pki_types::{CertificateDer, PrivateKeyDer, ServerName, UnixTime};
+use serde_json::json;
+use std::io::{ErrorKind, Read as _, Write as _};
+use std::net::{SocketAddr, TcpStream};
+use std::sync::Arc;
+use std::time::Duration;
+use tempfile::TempDir;
+use tokio::net::TcpListener;
+use tokio::task::JoinSet;
+
+/// How long a client waits for a word.
+const PATIENCE: Duration = Duration::from_secs(20);
+
+/// A client's side of a connection.
+type Stream = StreamOwned<ClientConnection, TcpStream>;
+
+async fn blocking<T: Send + 'static>(work: impl FnOnce() -> T + Send + 'static) -> T {
+    tokio::task::spawn_blocking(work).await.unwrap()
+}
+
+/// A server at work, which ends with this value.
+struct Server {
+    address: SocketAddr,
+    health: Arc<Health>,
+    authentications: Asked,
+    authorizations: Asked,
+    _task: JoinSet<()>,
+}
+
+/// What the cluster will say, and how the server is set up.
+#[derive(Default)]
+struct Script {
+    arguments: Vec<String>,
+    authentication: Vec<Answer>,
+    authorization: Vec<Answer>,
+    limits: Limits,
+}
+
+/// A checked configuration; `more` goes before the defaults of these tests.
+fn serving(more: &[String]) -> Serving {
+    let defaults = ["reserve-daemon", "--bind-address=127.0.0.1"].map(str::to_owned);
+    let args = Args::parse_from(defaults.iter().chain(more));
+    Config::try_from(args).unwrap().serving.unwrap()
+}
+
+impl Script {
+    fn argument(mut self, argument: &str) -> Self {
+        self.arguments.push(argument.to_owned());
+        self
+    }
+
+    async fn start(self) -> Server {
+        let serving = serving(&self.arguments);
+        let (authentication, authentications) = scripted(self.authentication);
+        let (authorization, authorizations) = scripted(self.authorization);
+        let clock = Clock::start();
+        let lookup = Lookup::start(&serving.access, Some(authentication.clone())).await.unwrap();
+        let health = Arc::new(Health::new(false, Leadership::for_ever()));
+        let site = Arc::new(Site {
+            authenticator: Authenticator::new(
+                &serving.access,
+                Some(authentication),
+                lookup.known(),
+                clock.clone(),
+            ),
+            authorizer: Authorizer::new(&serving.access, Some(authorization), clock.clone()),
+            configuration: json!({"kind": "KubeSchedulerConfiguration"}),
+            health: Arc::clone(&health),
+            metrics: Metrics::default(),
+            clock,
+        });
+        let tls = Tls::new(&serving).unwrap();
+        let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
+        let address = listener.local_addr().unwrap();
+        let mut task = JoinSet::new();
+        let limits = self.limits;
+        task.spawn(async move { serve(&listener, &tls, &site, limits).await });
+        Server { address, health, authentications, authorizations, _task: task }
+    }
+}
+
+impl Server {
+    /// Connects, and sends bytes. Clients block, each in a thread of its own: the server has the test's.
+    async fn send(&self, identity: Option<&Identity>, bytes: &[u8]) -> Stream {
+        let builder = rustls::ClientConfig::builder_with_provider(Arc::new(ring::default_provider()))
+            .with_safe_default_protocol_versions()
+            .unwrap()
+            .dangerous()
+            .with_custom_certificate_verifier(Arc::new(AnyServer));
+        let config = match identity {
+            Some(identity) => builder
+                .with_client_auth_cert(vec![identity.certificate.clone()], identity.key.clone_key())
+                .unwrap(),
+            None => builder.with_no_client_auth(),
+        };
+        let name = ServerName::try_from("localhost").unwrap();
+        let connection = ClientConnection::new(Arc::new(config), name).unwrap();
+        let (address, bytes) = (self.address, bytes.to_vec());
+        blocking(move || {
+            let stream = TcpStream::connect(address).unwrap();
+            stream.set_read_timeout(Some(PATIENCE)).unwrap();
+            let mut stream = StreamOwned::new(connection, stream);
+            // A server that has heard enough hangs up.
+            let _ = stream.write_all(&bytes);
+            stream
+        })
+        .await
+    }
+
+    /// Sends bytes, and returns all that comes back until the server closes.
+    async fn say(&self, identity: Option<&Identity>, bytes: &[u8]) -> String {
+        let mut stream = self.send(identity, bytes).await;
+        blocking(move || {
+            let mut answer = Vec::new();
+            if let Err(error) = stream.read_to_end(&mut answer) {
+                assert_ne!(error.kind(), ErrorKind::WouldBlock, "the server neither answers nor hangs up");
+            }
+            String::from_utf8_lossy(&answer).into_owned()
+        })
+        .await
+    }
+
+    /// A GET with these headers: the status and the body.
+    async fn get(&self, path: &str, headers: &[&str]) -> (u16, String) {
+        self.get_as(None, path, headers).await
+    }
+
+    async fn get_as(&self, identity: Option<&Identity>, path: &str, headers: &[&str]) -> (u16, String) {
+        let headers: String = headers.iter().map(|header| format!("{header}\r\n")).collect();
+        let request = format!("GET {path} HTTP/1.1\r\nHost: localhost\r\nConnection: close\r\n{headers}\r\n");
+        parse(&self.say(identity, request.as_bytes()).await)
+    }
+}
+
+fn parse(answer: &str) -> (u16, String) {
+    let (head, body) = answer.split_once("\r\n\r\n").unwrap_or((answer, ""));
+    let code = head.split(' ').nth(1).and_then(|code| code.parse().ok());
+    (code.unwrap_or_else(|| panic!("no status: {answer:?}")), body.to_owned())
+}
+
+fn review(status: &serde_json::Value) -> Answer {
+    (201, json!({"spec": {}, "status": status}).to_string())
+}
+
+fn token_of(user: &str) -> Answer {
+    review(&json!({"authenticated": true, "user": {"username": user, "groups": ["g"]}}))
+}
+
+fn no_token() -> Answer {
+    review(&json!({"authenticated": false}))
+}
+
+fn allowed(allowed: bool) -> Answer {
+    review(&json!({"allowed": allowed}))
+}
+
+/// A certificate authority, in a file.
+struct Authority {
+    issuer: CertifiedIssuer<'static, KeyPair>,
+    dir: TempDir,
+}
+
+/// A client's certificate.
+struct Identity {
+    certificate: CertificateDer<'static>,
+    key: PrivateKeyDer<'static>,
+}
+
+impl Authority {
+    fn new() -> Self {
+        let mut params = CertificateParams::new(vec![]).unwrap();
+        params.is_ca = IsCa::Ca(BasicConstraints::Unconstrained);
+        let issuer = CertifiedIssuer::self_signed(params, KeyPair::generate().unwrap()).unwrap();
+        let dir = tempfile::tempdir().unwrap();
+        std::fs::write(dir.path().join("ca.crt"), issuer.pem()).unwrap();
+        Self { issuer, dir }
+    }
+
+    fn file(&self) -> String {
+        self.dir.path().join("ca.crt").display().to_string()
+    }
+
+    fn sign(&self, name: &str, group: &str) -> Identity {
+        let mut params = CertificateParams::new(vec![]).unwrap();
+        params.distinguished_name.push(DnType::CommonName, name);
+        params.distinguished_name.push(DnType::OrganizationName, group);
+        params.extended_key_usages.push(ExtendedKeyUsagePurpose::ClientAuth);
+        let key = KeyPair::generate().unwrap();
+        let certificate = params.signed_by(&key, &self.issuer).unwrap();
+        let key = PrivateKeyDer::try_from(key.serialize_der()).unwrap();
+        Identity { certificate: certificate.der().clone(), key }
+    }
+}
+
+/// These tests are not about the server's certificate.
+#[derive(Debug)]
+struct AnyServer;
+
+impl ServerCertVerifier for AnyServer {
+    fn verify_server_cert(
+        &self,
+        _certificate: &CertificateDer<'_>,
+        _intermediates: &[CertificateDer<'_>],
+        _name: &ServerName<'_>,
+        _ocsp: &[u8],
+        _now: UnixTime,
+    ) -> Result<ServerCertVerified, rustls::Error> {
+        Ok(ServerCertVerified::assertion())
+    }
+
+    fn verify_tls12_signature(
+        &self,
+        _message: &[u8],
+        _certificate: &CertificateDer<'_>,
+        _signed: &DigitallySignedStruct,
+    ) -> Result<HandshakeSignatureValid, rustls::Error> {
+        Ok(HandshakeSignatureValid::assertion())
+    }
+
+    fn verify_tls13_signature(
+        &self,
+        _message: &[u8],
+        _certificate: &CertificateDer<'_>,
+        _signed: &DigitallySignedStruct,
+    ) -> Result<HandshakeSignatureValid, rustls::Error> {
+        Ok(HandshakeSignatureValid::assertion())
+    }
+
+    fn supported_verify_schemes(&self) -> Vec<SignatureScheme> {
+        ring::default_provider().signature_verification_algorithms.supported_schemes()
+    }
+}
+
+#[tokio::test]
+async fn a_port_that_is_taken_is_named() {
+    let taken = TcpListener::bind("127.0.0.1:0").await.unwrap();
+    let port = taken.local_addr().unwrap().port();
+    let error = listen(&serving(&[format!("--secure-port={port}")])).unwrap_err();
+    let text = format!("{error:#}");
+    assert!(text.contains(&format!("127.0.0.1:{port}")) && text.contains("--secure-port=0"), "{text}");
+}

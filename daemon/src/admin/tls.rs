@@ -52,6 +52,12 @@ impl Tls {
         self.acceptor.accept(stream).await
     }
 
+    /// The certificate that is shown now.
+    #[cfg(test)]
+    pub(super) fn shown(&self) -> CertificateDer<'static> {
+        self.shown.key.load().cert[0].clone()
+    }
+
     /// Reads the certificate's files again. Halves of a new pair are no pair: the old one stays until both fit.
     pub(super) fn refresh(&self) {
         if !matches!(self.source, Certificate::Files { .. }) {

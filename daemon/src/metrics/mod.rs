@@ -95,9 +95,11 @@ impl Metrics {
         self.reserve.figures(figures);
     }
 
-    /// Whether this replica works, by the Lease called `lease`.
-    pub fn leading(&self, lease: &str, is_leading: bool) {
-        self.scheduler.leading(lease, is_leading);
+    /// Whether this replica works, and by which Lease; `None` without an election.
+    pub fn leading(&self, lease: Option<&str>, is_leading: bool) {
+        if let Some(lease) = lease {
+            self.scheduler.leading(lease, is_leading);
+        }
         self.reserve.leading(is_leading);
     }
 

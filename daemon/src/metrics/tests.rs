@@ -59,7 +59,7 @@ fn figures_leadership_and_calls() {
     let metrics = Metrics::default();
     let figures = Figures { nodes: 3, reservations: [("Held", 2)].into(), ..Figures::default() };
     metrics.figures(&figures);
-    metrics.leading("reserve-daemon", true);
+    metrics.leading(Some("reserve-daemon"), true);
     metrics.called("127.0.0.1:6443", &Method::GET, Some(StatusCode::OK));
     metrics.called("127.0.0.1:6443", &Method::GET, None);
     let text = metrics.text();

@@ -19,7 +19,8 @@ pub(super) struct Office {
     health: Arc<Health>,
     metrics: Metrics,
     leadership: Leadership,
-    lease: String,
+    /// The name of the leader's Lease, if there is an election.
+    lease: Option<String>,
     figures: Interval,
     /// Ends with this value.
     _admin: JoinSet<()>,
@@ -41,7 +42,7 @@ impl Office {
         }
         let mut figures = tokio::time::interval(FIGURES);
         figures.set_missed_tick_behavior(MissedTickBehavior::Delay);
-        let lease = election.resource_name.clone();
+        let lease = election.leader_elect.then(|| election.resource_name.clone());
         Ok(Self { health, metrics, leadership, lease, figures, _admin: serving })
     }
 
@@ -53,7 +54,7 @@ impl Office {
     /// Shows how things stand.
     pub(super) fn show(&self, state: &mut State, now: Now) {
         self.metrics.figures(&state.figures(now));
-        self.metrics.leading(&self.lease, self.leadership.is_held(now));
+        self.metrics.leading(self.lease.as_deref(), self.leadership.is_held(now));
     }
 
     /// An input was handled.

@@ -77,6 +77,6 @@ impl Contender {
     ) -> Result<Program> {
         cluster.install_roles().await?;
         let kubeconfig = format!("--kubeconfig={kubeconfig}");
-        cluster.run_program(self.name(), daemon, &[config, &kubeconfig])
+        cluster.run_program(self.name(), daemon, &[config, &kubeconfig, "--secure-port=0"])
     }
 }
