@@ -63,11 +63,6 @@ impl Passed {
         }
         with
     }
-
-    #[cfg(test)]
-    pub(super) fn len(&self) -> usize {
-        self.pods.len()
-    }
 }
 
 /// Whether more is known about the pod than when it was let through.

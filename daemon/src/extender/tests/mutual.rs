@@ -8,8 +8,9 @@ use rustls::{ClientConfig, RootCertStore};
 use rustls_pki_types::pem::PemObject as _;
 use rustls_pki_types::{CertificateDer, PrivateKeyDer, ServerName};
 use std::path::Path;
+use std::pin::Pin;
 use std::sync::Arc;
-use tokio::io::{AsyncReadExt as _, AsyncWriteExt as _};
+use tokio::io::{AsyncRead, AsyncWrite, ReadBuf};
 use tokio::net::{TcpListener, TcpStream};
 use tokio_rustls::TlsConnector;
 
@@ -37,6 +38,21 @@ fn write(dir: &Path, authority: &Authority) -> ExtenderFiles {
     ExtenderFiles { certificate, key, client_ca: Some(client_ca) }
 }
 
+async fn write_byte(stream: &mut (impl AsyncWrite + Unpin)) -> std::io::Result<()> {
+    std::future::poll_fn(|context| Pin::new(&mut *stream).poll_write(context, b"!")).await?;
+    std::future::poll_fn(|context| Pin::new(&mut *stream).poll_flush(context)).await
+}
+
+async fn read_byte(stream: &mut (impl AsyncRead + Unpin)) -> std::io::Result<()> {
+    let mut bytes = [0; 1];
+    let mut buffer = ReadBuf::new(&mut bytes);
+    std::future::poll_fn(|context| Pin::new(&mut *stream).poll_read(context, &mut buffer)).await?;
+    match buffer.filled().len() {
+        1 => Ok(()),
+        _ => Err(std::io::ErrorKind::UnexpectedEof.into()),
+    }
+}
+
 /// Whether a client that trusts `server`, with a certificate of `client`, is heard.
 async fn is_heard(tls: &Tls, server: &Authority, client: Option<&Authority>) -> bool {
     let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
@@ -60,14 +76,13 @@ async fn is_heard(tls: &Tls, server: &Authority, client: Option<&Authority>) -> 
         let stream = TcpStream::connect(address).await?;
         let name = ServerName::try_from("localhost").unwrap();
         let mut stream = TlsConnector::from(Arc::new(config)).connect(name, stream).await?;
-        stream.write_all(b"?").await?;
-        stream.read_u8().await
+        write_byte(&mut stream).await?;
+        read_byte(&mut stream).await
     };
     let answer = async {
         let mut stream = tls.accept(listener.accept().await?.0).await?;
-        stream.read_u8().await?;
-        stream.write_all(b"!").await?;
-        stream.shutdown().await
+        read_byte(&mut stream).await?;
+        write_byte(&mut stream).await
     };
     let (asked, _) = tokio::join!(ask, answer);
     asked.is_ok()
