@@ -9,7 +9,7 @@
 //!                                                └────────────────── Input::Binding ──────────────┘
 //! ```
 //!
-//! [`state`] with its parts (`scheduler`, [`queue`]) and [`outbox`] are pure: `handle(input, now) -> effects`. [`watch`] and [`effects`] are the only
+//! [`state`] with its parts (`scheduler`, `controller`, [`queue`]) and [`outbox`] are pure: `handle(input, now) -> effects`. [`watch`] and [`effects`] are the only
 //! modules that talk to the API server; [`clock`] is the only one that asks the time.
 #![forbid(unsafe_code)]
 
@@ -18,6 +18,7 @@ pub mod args;
 pub mod clock;
 pub mod config;
 pub mod connect;
+pub(crate) mod controller;
 pub mod desk;
 pub mod effects;
 pub(crate) mod extender;

@@ -35,6 +35,7 @@ async fn start(args: Args) -> anyhow::Result<()> {
     }
     let metrics = Metrics::default();
     let clients = config.connection.clients(&metrics).await?;
+    daemon::rights::tell_missing(clients.work.clone(), &config.namespace).await;
     let (clock, rng) = (Clock::start(), fastrand::Rng::new());
     daemon::run::run(&config, clients, metrics, clock, rng, daemon::run::stop_signal()).await
 }

@@ -3,6 +3,10 @@
 //!
 //! Knows nothing of: how anything is read or written.
 
+mod granted;
+
+pub use granted::tell_missing;
+
 use common::model::OtherKind;
 use common::model::owner::OwnerKind;
 

@@ -212,8 +212,8 @@ impl Work {
             && !self.leadership.is_lost(self.clock.now())
             && let Some(effect) = self.outbox.pop()
         {
-            let effects = self.effects.clone();
-            self.running.spawn(async move { (effect.subject(), effects.run(effect).await) });
+            let (effects, now) = (self.effects.clone(), self.clock.now().wall);
+            self.running.spawn(async move { (effect.subject(), effects.run(effect, now).await) });
         }
     }
 

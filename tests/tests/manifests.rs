@@ -2,9 +2,11 @@
 //! load. What they do in a cluster is for `policies.rs`.
 #![forbid(unsafe_code)]
 
+use clap::Parser as _;
 use common::config::{Configuration, load};
 use common::model::OtherKind;
 use common::model::owner::OwnerKind;
+use daemon::args::Args;
 use daemon::rights::{Place, rights};
 use reserve_tests::control_plane::workspace_dir;
 use serde_json::Value;
@@ -155,6 +157,22 @@ fn the_daemon_is_known_by_one_name_everywhere() {
     assert!(election.leader_elect, "the fence refuses everybody if nobody is elected");
     assert_eq!(fence["spec"]["paramRef"]["name"], *election.resource_name);
     assert_eq!(fence["spec"]["paramRef"]["namespace"], *election.resource_namespace);
+}
+
+#[test]
+fn the_daemon_takes_the_arguments_that_it_is_given() {
+    let deployment = object("daemon/deployment.yaml", "Deployment", "reserve-daemon");
+    let extender = object("extender/deployment.yaml", "Deployment", "reserve-daemon");
+    let container = |deployment: &Value| deployment["spec"]["template"]["spec"]["containers"][0].clone();
+    let static_pod = object("static-pod/kube-scheduler.yaml", "Pod", "kube-scheduler");
+    let (plain, extending) = (words(&container(&deployment)["args"]), words(&container(&extender)["args"]));
+    assert_eq!(extending[..plain.len()], plain, "the patch replaces the list");
+    for arguments in [plain, extending, words(&static_pod["spec"]["containers"][0]["command"])[1..].to_vec()]
+    {
+        let program = std::iter::once("reserve-daemon".to_owned());
+        let parsed = Args::try_parse_from(program.chain(arguments));
+        assert!(parsed.is_ok(), "{}", parsed.unwrap_err());
+    }
 }
 
 #[test]

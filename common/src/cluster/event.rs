@@ -1,8 +1,8 @@
 //! What can be learnt about the cluster, and what learning it can alter.
 
-use crate::model::ids::{NodeName, PodKey};
+use crate::model::ids::{NodeName, PodKey, Text, Uid};
 use crate::model::other::{Other, OtherKind};
-use crate::model::owner::{OwnerKind, Workload};
+use crate::model::owner::{Owner, OwnerKind, Workload};
 use crate::model::{Node, Pod, Replica};
 
 /// Everything that can be learnt.
@@ -51,6 +51,11 @@ pub enum Change {
     PodSettled(PodKey),
     /// Pods may belong to others than before.
     OwnersChanged,
+    /// The owner with this UID is new or gone, wants another number of pods, or has another wish about them. Nothing
+    /// that a waiting pod could hope for.
+    OwnerChanged(Uid),
+    /// The value of an owner's `reserve/keep` makes no sense; this is it, shortened.
+    KeepInvalid(Box<Owner>, Text),
     /// Something about objects of this kind changed.
     OthersChanged(OtherKind),
     /// The reservations on a node are others than before.

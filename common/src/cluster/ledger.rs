@@ -38,6 +38,17 @@ pub struct Ledger {
     pub minders: Minders,
     /// Its well-formed reservations, sorted by key.
     pub entries: Vec<Entry>,
+    /// Reservations that the node does not say yet, but is going to.
+    pub(super) local: Vec<Local>,
+}
+
+/// A reservation that the node does not say yet.
+#[derive(Clone, Debug)]
+pub(super) struct Local {
+    /// As it counts until it is written down.
+    pub(super) counted: Arc<Reservation>,
+    /// As it is to be written down.
+    pub(super) meant: Arc<Reservation>,
 }
 
 /// A reservation in the books.
@@ -96,6 +107,7 @@ impl Ledger {
             lowest_count: 0,
             minders: Minders::default(),
             entries: Vec::new(),
+            local: Vec::new(),
         }
     }
 
@@ -158,13 +170,22 @@ impl Ledger {
 
     /// Does the books of the reservations.
     pub(super) fn settle(&mut self, owners: &Owners, now: Timestamp) {
-        if self.node.reservations.is_empty() {
+        if !self.local.is_empty() {
+            let mut local = std::mem::take(&mut self.local);
+            local.retain(|known| known.counted.is_live(now) && !self.is_reserved(&known.counted.id));
+            self.local = local;
+        }
+        if self.node.reservations.is_empty() && self.local.is_empty() {
             self.entries.clear();
             return;
         }
         let askers: Vec<Asker<'_>> = self.pods.iter().map(|pod| Asker::new(pod, owners)).collect();
         let valid = self.node.reservations.iter().filter_map(|parsed| parsed.valid());
-        let reservations: Vec<&Arc<Reservation>> = valid.collect();
+        let mut reservations: Vec<&Arc<Reservation>> =
+            valid.chain(self.local.iter().map(|local| &local.counted)).collect();
+        if !self.local.is_empty() {
+            reservations.sort_by(|one, other| one.id.cmp(&other.id));
+        }
         self.entries = entries(&reservations, &askers, &self.pods, now);
         mark_short(&mut self.entries, &self.node.allocatable, &self.used);
     }
@@ -186,8 +207,8 @@ impl Ledger {
 
     fn recount(&mut self) {
         let pods = std::mem::take(&mut self.pods);
-        *self =
-            Self { entries: std::mem::take(&mut self.entries), ..Self::new(self.id, Arc::clone(&self.node)) };
+        let (entries, local) = (std::mem::take(&mut self.entries), std::mem::take(&mut self.local));
+        *self = Self { entries, local, ..Self::new(self.id, Arc::clone(&self.node)) };
         pods.iter().for_each(|pod| self.count(pod));
         self.pods = pods;
     }

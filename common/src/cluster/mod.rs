@@ -11,11 +11,13 @@
 //!
 //! Knows nothing of: the API server, the queue, what a plugin would say.
 
+mod acknowledged;
 mod catalog;
 mod choices;
 mod column;
 mod domains;
 pub mod event;
+pub mod keeping;
 pub mod ledger;
 mod memo;
 mod minders;
@@ -23,21 +25,27 @@ mod nodes;
 mod owners;
 mod pods;
 mod pool;
+mod seats;
 mod seen;
 mod shared;
 pub mod snapshot;
+mod standing;
 mod store;
+mod survey;
 mod taken;
 mod tally;
 #[cfg(test)]
 mod tests;
+mod wanted;
 pub mod whose;
 
+pub use acknowledged::{Acknowledged, acknowledged, acknowledged_pod};
 pub use catalog::Catalog;
 pub use choices::Choices;
 pub use column::{Column, PerNode};
 pub use domains::{Domains, Edition};
 pub use event::{Change, Event, Seen};
+pub use keeping::NotKept;
 pub use ledger::{Ledger, State};
 pub use minders::Minders;
 pub use nodes::{BLOCK, NodeId};
@@ -55,7 +63,9 @@ use jiff::Timestamp;
 use memo::Memo;
 use nodes::Nodes;
 use pods::Pods;
+use seats::Seats;
 use shared::Shared;
+use standing::Standing;
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
@@ -73,6 +83,10 @@ pub struct Cluster {
     nominated: BTreeMap<NodeName, Vec<Arc<Pod>>>,
     /// The nodes with reservations.
     reserved: BTreeSet<NodeId>,
+    seats: Seats,
+    standing: Standing,
+    /// Pods on nodes that are on their way out, or say that their place is to be kept.
+    leaving: BTreeSet<PodKey>,
     /// How many pods on nodes mind who else is near.
     minders: Minders,
     /// The moment as of which the books are done.
@@ -136,6 +150,12 @@ impl Cluster {
 
     /// What decisions read, as of `now`.
     pub fn snapshot(&mut self, now: Timestamp) -> Snapshot<'_> {
+        self.advance(now);
+        Snapshot::new(self)
+    }
+
+    /// It is `now`, and so the time of some reservations may be over.
+    pub fn advance(&mut self, now: Timestamp) {
         let soonest = *self.soonest.get_or_insert_with(|| soonest(&self.nodes, &self.reserved, self.now));
         let is_back = now < self.now;
         self.now = now;
@@ -143,7 +163,6 @@ impl Cluster {
             self.settle_all();
             self.soonest = None;
         }
-        Snapshot::new(self)
     }
 
     /// The pod under `key`.
@@ -290,9 +309,11 @@ impl Cluster {
     fn change(&mut self, id: NodeId, change: impl FnOnce(&mut Ledger)) {
         if let Some(ledger) = self.nodes.change(id) {
             let minders = ledger.minders;
+            let before = std::mem::take(&mut ledger.entries);
             change(ledger);
             self.minders = self.minders.without(minders).with(ledger.minders);
             ledger.settle(&self.owners, self.now);
+            self.seats.replace(id, &before, &ledger.entries);
             if !ledger.entries.is_empty() || self.reserved.contains(&id) {
                 self.soonest = None;
             }

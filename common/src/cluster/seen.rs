@@ -18,7 +18,9 @@ impl Cluster {
             Event::Nodes(Seen::Deleted(node)) => self.node_deleted(&node.name, &node.uid, &mut changes),
             Event::Nodes(Seen::Relisted(live)) => self.nodes_relisted(live, &mut changes),
             Event::Pods(Seen::Applied(pod)) => self.pod_applied(pod, &mut changes),
-            Event::Pods(Seen::Deleted(pod)) => self.pod_deleted(&pod.key, &pod.uid, &mut changes),
+            Event::Pods(Seen::Deleted(pod)) => {
+                self.pod_deleted(&pod.key, &pod.uid, Some(&pod), &mut changes);
+            }
             Event::Pods(Seen::Relisted(live)) => self.pods_relisted(live, &mut changes),
             Event::Workloads(kind, seen) => self.workloads_seen(kind, seen, &mut changes),
             Event::Unreadable(kind) => {
@@ -89,6 +91,7 @@ impl Cluster {
         }
         if let Some(ledger) = self.nodes.remove(name) {
             self.soonest = None;
+            self.seats.replace(ledger.id, &ledger.entries, &[]);
             self.reserved.remove(&ledger.id);
             self.minders = self.minders.without(ledger.minders);
             if !ledger.pods.is_empty() {
@@ -116,7 +119,7 @@ impl Cluster {
         match self.pods.get(&pod.key) {
             Some(known) if known.uid != pod.uid => {
                 let uid = known.uid.clone();
-                self.pod_deleted(&pod.key, &uid, changes);
+                self.pod_deleted(&pod.key, &uid, None, changes);
             }
             Some(known) if known.resource_version > pod.resource_version => return,
             _ => {}
@@ -146,7 +149,13 @@ impl Cluster {
             return;
         }
         changes.push(self.pod_changed(&pod));
+        let known = self.pods.get(&pod.key).filter(|known| known.is_counted() && known.deleting).cloned();
+        let is_counted = pod.is_counted();
         self.put(pod);
+        if let Some(gone) = known.filter(|_| !is_counted) {
+            // A kubelet says that a pod has ended before it lets go of it.
+            self.keep_place_of(&gone);
+        }
     }
 
     /// What it means that the pod is now as it is.
@@ -162,7 +171,10 @@ impl Cluster {
 
     /// Keeps the pod, and counts it where it now is.
     fn put(&mut self, pod: Arc<Pod>) {
+        self.standing.add(&pod);
+        self.note_leaving(&pod);
         if let Some(known) = self.pods.insert(Arc::clone(&pod)) {
+            self.standing.remove(&known);
             self.unnominate(&known);
             if known.is_counted() {
                 self.leave(&known);
@@ -197,11 +209,23 @@ impl Cluster {
         }));
     }
 
-    fn pod_deleted(&mut self, key: &PodKey, uid: &Uid, changes: &mut Vec<Change>) {
+    /// A pod on a node that is being deleted, or says that its place is to be kept, is one that the controller looks after.
+    fn note_leaving(&mut self, pod: &Pod) {
+        if pod.is_counted() && (pod.deleting || pod.keep.is_some()) {
+            self.leaving.insert(pod.key.clone());
+        } else {
+            self.leaving.remove(&pod.key);
+        }
+    }
+
+    /// `last` is the pod as it was in the end, if that was told.
+    fn pod_deleted(&mut self, key: &PodKey, uid: &Uid, last: Option<&Pod>, changes: &mut Vec<Change>) {
         if self.pods.get(key).is_none_or(|known| known.uid != *uid) {
             return;
         }
         if let Some(known) = self.pods.remove(key) {
+            self.standing.remove(&known);
+            self.leaving.remove(key);
             self.unnominate(&known);
             changes.extend(freed_by(&known));
             if let Some(node) = &known.node {
@@ -209,10 +233,20 @@ impl Cluster {
             }
             if known.is_counted() {
                 self.leave(&known);
+                self.keep_place_of_deleted(&known, last);
             }
         }
         changes.extend(self.forget(key, uid));
         changes.push(Change::PodSettled(key.clone()));
+    }
+
+    /// A pod that was ended by others, or ended by itself, leaves its place to whoever comes.
+    fn keep_place_of_deleted(&mut self, known: &Pod, last: Option<&Pod>) {
+        match last.filter(|last| last.deleting && last.node.is_some()) {
+            Some(last) if !known.deleting => self.keep_place_of(last),
+            _ if known.deleting => self.keep_place_of(known),
+            _ => {}
+        }
     }
 
     fn pods_relisted(&mut self, live: Vec<Pod>, changes: &mut Vec<Change>) {
@@ -221,7 +255,7 @@ impl Cluster {
         let gone = self.pods.iter().filter(|pod| !keys.contains(&pod.key));
         let mut vanished: Vec<(PodKey, Uid)> = gone.map(|pod| (pod.key.clone(), pod.uid.clone())).collect();
         vanished.sort();
-        vanished.iter().for_each(|(key, uid)| self.pod_deleted(key, uid, changes));
+        vanished.iter().for_each(|(key, uid)| self.pod_deleted(key, uid, None, changes));
         live.into_iter().for_each(|pod| self.pod_applied(pod, changes));
     }
 
@@ -229,7 +263,7 @@ impl Cluster {
         if matches!(seen, Seen::Relisted(_)) {
             self.listed.insert(Listed::Workloads(kind));
         }
-        if self.owners.apply(kind, seen) {
+        if self.owners.apply(kind, seen, changes) {
             self.settle_all();
             changes.push(Change::OwnersChanged);
         }

@@ -5,6 +5,7 @@ mod catalog;
 mod events;
 mod histories;
 mod history;
+mod keeping;
 mod seats;
 mod states;
 mod tally;

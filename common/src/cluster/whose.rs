@@ -66,6 +66,11 @@ impl<'w> Asker<'w> {
         self.chain.iter().any(|owner| owner.uid == *uid)
     }
 
+    /// The owners that it really has, nearest first.
+    pub fn chain(&self) -> &[&'w Workload] {
+        &self.chain
+    }
+
     /// The topmost owner that was read.
     pub fn top(&self) -> Option<&'w Workload> {
         self.chain.last().copied()

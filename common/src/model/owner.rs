@@ -78,6 +78,18 @@ pub struct Owner {
     pub uid: Uid,
 }
 
+impl Workload {
+    /// The workload as the owner of a reservation.
+    pub fn owner(&self) -> Owner {
+        Owner {
+            kind: self.kind.as_str().into(),
+            namespace: self.namespace.clone(),
+            name: self.name.clone(),
+            uid: self.uid.clone(),
+        }
+    }
+}
+
 impl OwnerKind {
     /// Every kind that we read.
     pub const ALL: [OwnerKind; 7] = [

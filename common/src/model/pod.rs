@@ -199,6 +199,11 @@ impl Pod {
         self.deleting && self.preempted
     }
 
+    /// When it is to be gone, if it is being deleted: after its grace.
+    pub fn gone_by(&self) -> Option<Timestamp> {
+        self.grace_ends.map(Moment::time)
+    }
+
     /// Whether `other` is a version of this waiting pod about which everything was decided already: only what others
     /// say about it differs.
     pub fn asks_same(&self, other: &Pod) -> bool {

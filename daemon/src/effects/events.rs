@@ -1,7 +1,8 @@
 //! Events about pods, in upstream's words.
 
 use super::{Effects, Outcome, call};
-use crate::state::PodEvent;
+use crate::state::{PodEvent, Report, Thing};
+use common::api::names;
 use common::model::{PodKey, Uid};
 use jiff::Timestamp;
 use k8s_openapi::api::core::v1::ObjectReference;
@@ -35,6 +36,55 @@ pub(super) async fn write(effects: &Effects, about: &About<'_>, event: &PodEvent
         Outcome::Refused(status) => tracing::warn!(pod = %about.pod, "write an event: {}", status.message),
         Outcome::Unknown(why) => tracing::warn!(pod = %about.pod, "write an event: {why}"),
     }
+}
+
+/// Writes an event about anything.
+pub(super) async fn report(effects: &Effects, report: &Report) {
+    let about = &report.about;
+    let events: Api<Event> = Api::namespaced(effects.client.clone(), about.events_namespace());
+    let event = Event {
+        metadata: ObjectMeta {
+            // The same thing said twice, as after a restart, is said once.
+            name: Some(format!("{:.220}.{:016x}", &*about.name, said(report))),
+            namespace: Some(about.events_namespace().to_owned()),
+            ..ObjectMeta::default()
+        },
+        action: Some("Reserving".into()),
+        event_time: Some(MicroTime(report.at)),
+        note: Some(cut(report.note.clone())),
+        reason: Some(report.reason.into()),
+        regarding: Some(thing(about)),
+        related: report.related.as_ref().map(thing),
+        reporting_controller: Some(names::AUTOMATIC.into()),
+        reporting_instance: Some(effects.instance.clone()),
+        type_: Some(if report.is_warning { "Warning" } else { "Normal" }.into()),
+        ..Event::default()
+    };
+    match call(events.create(&PostParams::default(), &event)).await {
+        Outcome::Done(_) => {}
+        Outcome::Refused(status) => {
+            tracing::debug!(name = %about.name, "write an event: {}", status.message);
+        }
+        Outcome::Unknown(why) => tracing::warn!(name = %about.name, "write an event: {why}"),
+    }
+}
+
+fn thing(thing: &Thing) -> ObjectReference {
+    ObjectReference {
+        api_version: Some(thing.api_version.to_string()),
+        kind: Some(thing.kind.to_string()),
+        name: Some(thing.name.to_string()),
+        namespace: Some(thing.namespace.to_string()).filter(|namespace| !namespace.is_empty()),
+        uid: Some(thing.uid.to_string()),
+        ..ObjectReference::default()
+    }
+}
+
+/// A number for what is said about whom.
+fn said(report: &Report) -> u64 {
+    let text = format!("{} {} {}", report.about.uid, report.reason, report.note);
+    let step = |hash: u64, byte: u8| (hash ^ u64::from(byte)).wrapping_mul(0x0100_0000_01b3);
+    text.bytes().fold(0xcbf2_9ce4_8422_2325, step)
 }
 
 fn wire(about: &About<'_>, event: &PodEvent, instance: &str) -> Event {

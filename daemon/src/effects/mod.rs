@@ -10,15 +10,22 @@ mod bind;
 mod condition;
 mod events;
 mod find;
+mod reserve;
 #[cfg(test)]
 mod tests;
+
+#[cfg(test)]
+pub(crate) use reserve::tests::Server;
 
 use crate::config::CALL_DEADLINE;
 use crate::state::{Binding, Effect, Input};
 use common::model::chain::chain;
 use common::model::{PodKey, Uid};
+use jiff::Timestamp;
 use k8s_openapi::api::core::v1::Pod;
 use kube::{Api, Client};
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
 
 /// Carries effects out.
 #[derive(Clone)]
@@ -26,6 +33,8 @@ pub struct Effects {
     client: Client,
     /// Which process this is, for events.
     instance: String,
+    /// Whether it was said that we may not write reservations.
+    told: Arc<AtomicBool>,
 }
 
 /// What came of a call.
@@ -41,11 +50,11 @@ pub(crate) enum Outcome<T> {
 impl Effects {
     /// A hand that writes through `client`.
     pub fn new(client: Client, instance: String) -> Self {
-        Self { client, instance }
+        Self { client, instance, told: Arc::default() }
     }
 
-    /// Carries one effect out, and returns what the scheduler is to know about it.
-    pub async fn run(&self, effect: Effect) -> Option<Input> {
+    /// Carries one effect out at `now`, and returns what the state is to know about it.
+    pub async fn run(&self, effect: Effect, now: Timestamp) -> Option<Input> {
         match effect {
             Effect::Bind { pod, uid, node, seat } => {
                 let outcome = bind::bind(self, &pod, &uid, &node, seat.as_ref()).await;
@@ -54,6 +63,14 @@ impl Effects {
             Effect::Find { pod, uid, node } => {
                 let outcome = find::find(self, &pod, &uid, &node).await;
                 Some(answer(pod, uid, outcome))
+            }
+            Effect::Annotate(annotation) => {
+                let outcome = reserve::annotate(self, &annotation, now).await;
+                Some(Input::Annotated { annotation, outcome })
+            }
+            Effect::Report(report) => {
+                events::report(self, &report).await;
+                None
             }
             Effect::Condition { pod, uid, generation, reason, message, since } => {
                 let condition = condition::Condition { generation, reason, message: &message, since };
@@ -72,6 +89,11 @@ impl Effects {
                 None
             }
         }
+    }
+
+    /// Whether nobody was told yet that we may not write reservations.
+    fn is_first_refusal(&self) -> bool {
+        !self.told.swap(true, Ordering::Relaxed)
     }
 
     fn pods(&self, pod: &PodKey) -> Api<Pod> {

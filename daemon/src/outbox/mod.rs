@@ -76,14 +76,18 @@ impl Outbox {
 }
 
 fn is_urgent(effect: &Effect) -> bool {
-    matches!(effect, Effect::Bind { .. } | Effect::Find { .. } | Effect::Reply { .. })
+    matches!(effect, Effect::Bind { .. } | Effect::Find { .. } | Effect::Annotate(_) | Effect::Reply { .. })
 }
 
 fn is_refusal(effect: &Effect) -> bool {
     match effect {
         Effect::Condition { .. } => true,
         Effect::Record { event, .. } => matches!(event, PodEvent::FailedScheduling { .. }),
-        Effect::Bind { .. } | Effect::Find { .. } | Effect::Reply { .. } => false,
+        Effect::Bind { .. }
+        | Effect::Find { .. }
+        | Effect::Annotate(_)
+        | Effect::Report(_)
+        | Effect::Reply { .. } => false,
     }
 }
 

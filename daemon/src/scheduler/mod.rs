@@ -76,6 +76,8 @@ impl Scheduler {
                 Change::OwnersChanged => cures.extend([Cure::Owner, Cure::Room]),
                 // What they alter is told as a change of the node.
                 Change::ReservationsChanged(_) | Change::ReplicasChanged => {}
+                // Only the controller cares.
+                Change::OwnerChanged(_) | Change::KeepInvalid(..) => {}
                 Change::OthersChanged(_) => {
                     cures.extend([Cure::Node, Cure::Owner, Cure::Pods, Cure::Room, Cure::Storage]);
                 }

@@ -1,5 +1,6 @@
 //! Everything that the daemon can wish for. `effects` carries it out.
 
+use super::reserving::{Annotation, Report};
 use crate::desk::Reply;
 use common::model::ids::Text;
 use common::model::{NodeName, PodKey, ReservationId, Uid};
@@ -43,6 +44,10 @@ pub enum Effect {
         /// When the condition turned false, if it does so now.
         since: Option<Timestamp>,
     },
+    /// Make, extend or release a reservation.
+    Annotate(Box<Annotation>),
+    /// Record an event about anything.
+    Report(Box<Report>),
     /// Record an event about a pod.
     Record {
         /// The pod.
@@ -72,6 +77,10 @@ pub enum Subject {
     Pod(PodKey),
     /// A question that somebody asked.
     Question(u64),
+    /// A node.
+    Node(NodeName),
+    /// Something else that is only talked about.
+    Thing(Uid),
 }
 
 impl Effect {
@@ -83,6 +92,8 @@ impl Effect {
             | Self::Condition { pod, .. }
             | Self::Record { pod, .. } => Subject::Pod(pod.clone()),
             Self::Reply { id, .. } => Subject::Question(*id),
+            Self::Annotate(annotation) => Subject::Node(annotation.node.clone()),
+            Self::Report(report) => Subject::Thing(report.about.uid.clone()),
         }
     }
 }

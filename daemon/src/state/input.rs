@@ -1,5 +1,6 @@
 //! Everything that can happen to the daemon.
 
+use super::reserving::{Annotated, Annotation};
 use crate::desk::Question;
 use common::cluster::Event;
 use common::model::{PodKey, Uid};
@@ -24,6 +25,13 @@ pub enum Input {
         id: u64,
         /// What it asks.
         question: Box<Question>,
+    },
+    /// What has become of a reservation that was to be made, extended or released.
+    Annotated {
+        /// What was to be done.
+        annotation: Box<Annotation>,
+        /// What is known about it.
+        outcome: Annotated,
     },
     /// Whether this daemon is the one that decides and writes.
     Leading(bool),

@@ -8,6 +8,7 @@ mod effect;
 mod figures;
 mod input;
 mod note;
+mod reserving;
 mod sight;
 #[cfg(test)]
 mod tests;
@@ -16,8 +17,10 @@ pub use effect::{Effect, PodEvent, Subject};
 pub use figures::Figures;
 pub use input::{Binding, Input};
 pub use note::{Attempted, Note};
+pub use reserving::{Annotated, Annotation, Report, Rewrite, Thing};
 pub use sight::Sight;
 
+use crate::controller::Controller;
 use crate::desk::Desk;
 use crate::queue::Backoff;
 use crate::scheduler::Scheduler;
@@ -55,6 +58,7 @@ pub struct State {
     cluster: Cluster,
     scheduler: Scheduler,
     desk: Desk,
+    controller: Controller,
     notes: Vec<Note>,
     /// Whether it is this daemon's part to decide and write. Others look on, ready to take over.
     is_leading: bool,
@@ -74,6 +78,7 @@ impl State {
             cluster: Cluster::default(),
             scheduler: Scheduler::new(profiles, backoff),
             desk: Desk::default(),
+            controller: Controller::default(),
             notes: Vec::new(),
             is_leading: true,
             is_stopped: false,
@@ -85,12 +90,15 @@ impl State {
         let mut effects = Vec::new();
         let step =
             &mut Step { cluster: &mut self.cluster, now, effects: &mut effects, notes: &mut self.notes };
+        // What is learnt now is learnt as of now.
+        step.cluster.advance(now.wall);
         match input {
             Input::Cluster(event) => {
                 let changes = step.cluster.apply(*event);
                 let is_reserved = |change: &Change| matches!(change, Change::ReservationsChanged(_));
                 self.has_news |= changes.iter().any(is_reserved);
                 self.scheduler.changed(&changes, step);
+                self.controller.changed(&changes, step);
             }
             Input::Binding { pod, uid, outcome } => match self.desk.binding(&pod, &uid, &outcome, step) {
                 Some(changes) => self.scheduler.changed(&changes, step),
@@ -102,6 +110,10 @@ impl State {
             Input::Leading(is_leading) => {
                 self.is_leading = is_leading;
                 self.has_news = true;
+                self.controller.begin();
+            }
+            Input::Annotated { annotation, outcome } => {
+                self.controller.annotated(&annotation, &outcome, step);
             }
             Input::Tick => {}
             Input::Stop => self.is_stopped = true,
@@ -110,6 +122,8 @@ impl State {
         self.scheduler.wake_at_expiry(step);
         // What has not been listed yet looks like room.
         if self.is_leading && !self.is_stopped && step.cluster.is_complete() {
+            // Reservations first: whoever is decided on next is to find them.
+            self.controller.act(step);
             self.scheduler.decide(step);
         }
         effects
@@ -118,8 +132,17 @@ impl State {
     /// When to call with [`Input::Tick`] if nothing happens before.
     pub fn next_tick(&self, now: Now) -> Option<Duration> {
         let is_idle = !self.is_leading || !self.cluster.is_complete();
-        let scheduler = if is_idle { None } else { self.scheduler.next_tick(now) };
-        [scheduler, self.desk.next_tick()].into_iter().flatten().min()
+        let desk = self.desk.next_tick();
+        if is_idle {
+            return desk;
+        }
+        let ticks = [self.scheduler.next_tick(now), self.controller.next_tick(now), desk];
+        ticks.into_iter().flatten().min()
+    }
+
+    /// Lets a namespace have so many automatic reservations.
+    pub fn set_automatic_max(&mut self, most: usize) {
+        self.cluster.set_automatic_max(most);
     }
 
     /// Whether everything was listed once, so that decisions can be made.

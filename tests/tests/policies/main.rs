@@ -11,12 +11,13 @@ mod values;
 use anyhow::{Context as _, Result, ensure};
 use k8s_openapi::api::apps::v1::Deployment;
 use k8s_openapi::api::core::v1::Pod;
+use kube::Client;
 use kube::api::{Api, ListParams};
 use requests::{as_annotation, patch};
 use reserve_tests::control_plane::{
     Account, Cluster, ControlPlane, User, is_running, node, node_of, workspace_dir,
 };
-use serde_json::json;
+use serde_json::{Value, json};
 use std::collections::BTreeSet;
 use std::time::Duration;
 
@@ -66,28 +67,28 @@ async fn seen(cluster: &Cluster) -> Result<String> {
 }
 
 impl Town {
-    /// The API server takes a moment to learn of policies. Each is tried with something that it refuses.
+    /// The API server takes a moment to learn of policies. Each is tried with something that it alone refuses.
     async fn wait_until_in_force(&self) -> Result<()> {
         let admin = self.cluster.admin();
         let (tenant, daemon) = (self.cluster.client(User::Tenant)?, self.cluster.client_of(&self.first)?);
         self.let_tenant_patch_nodes().await?;
         let forged = as_annotation(&format!("reserve.cpu/{OWNER}"), "1");
-        let tries = [
-            ("reserve-writers", &tenant, forged.clone()),
-            ("reserve-values", &admin, as_annotation("reserve.cpu/x", "1")),
-            ("reserve-daemon-confinement", &daemon, as_annotation("theirs", "1")),
-            ("reserve-fence", &daemon, forged),
-        ];
-        for (policy, client, change) in tries {
-            self.cluster
-                .wait_until(policy, SOON, async || {
-                    let said = patch(client, "/api/v1/nodes/n1?dryRun=All", &change).await?;
-                    ensure!(said.message.contains(policy), "{said:?}");
-                    Ok(())
-                })
-                .await?;
-        }
-        Ok(())
+        self.wait_until_refused("reserve-writers", &tenant, &forged).await?;
+        self.wait_until_refused("reserve-values", &admin, &as_annotation("reserve.cpu/x", "1")).await?;
+        self.wait_until_refused("reserve-fence", &daemon, &forged).await?;
+        self.elect(Some(&self.first)).await?;
+        self.wait_until_refused("reserve-daemon-confinement", &daemon, &as_annotation("theirs", "1")).await?;
+        self.elect(None).await
+    }
+
+    async fn wait_until_refused(&self, policy: &str, client: &Client, change: &Value) -> Result<()> {
+        self.cluster
+            .wait_until(policy, SOON, async || {
+                let said = patch(client, "/api/v1/nodes/n1?dryRun=All", change).await?;
+                ensure!(said.message.contains(policy), "{said:?}");
+                Ok(())
+            })
+            .await
     }
 
     /// The right to patch nodes, as many operators have it, and none to reserve.
@@ -100,12 +101,13 @@ impl Town {
         self.cluster.grant(User::Tenant, "node-editor", None).await
     }
 
-    /// Writes the Lease of the election: a replica of this pod leads.
-    async fn elect(&self, leader: &Account) -> Result<()> {
+    /// Writes the Lease of the election: this pod leads, or nobody.
+    async fn elect(&self, leader: Option<&Account>) -> Result<()> {
+        let holder = leader.map_or_else(String::new, |leader| format!("{}_4f1d", leader.pod));
         let lease = json!({
             "apiVersion": "coordination.k8s.io/v1", "kind": "Lease",
             "metadata": {"name": "reserve-daemon", "namespace": NAMESPACE},
-            "spec": {"holderIdentity": format!("{}_4f1d", leader.pod), "leaseDurationSeconds": 15},
+            "spec": {"holderIdentity": holder, "leaseDurationSeconds": 15},
         });
         self.cluster.apply(&lease.to_string()).await.map(drop)
     }

@@ -95,7 +95,7 @@ async fn an_operator_without_the_right_cannot_reserve(town: &Town) -> Result<()>
 }
 
 async fn the_daemon_is_confined(town: &Town) -> Result<()> {
-    town.elect(&town.first).await?;
+    town.elect(Some(&town.first)).await?;
     let (client, path) = (town.cluster.client_of(&town.first)?, "/api/v1/nodes/n1");
     town.cluster
         .wait_until("the leader may reserve", crate::SOON, async || {

@@ -4,6 +4,7 @@ use crate::{NAMESPACE, SOON, Town, town};
 use anyhow::{Context as _, Result, ensure};
 use daemon::rights::{Place, rights};
 use k8s_openapi::api::authorization::v1::{ResourceAttributes, SubjectAccessReview, SubjectAccessReviewSpec};
+use k8s_openapi::api::coordination::v1::Lease;
 use kube::api::{Api, PostParams};
 use reserve_tests::control_plane::{Account, Cluster, Program, User, deployment, workspace_dir};
 use reserve_tests::programs;
@@ -146,48 +147,67 @@ async fn kube_scheduler_lacks_what_the_extra_role_gives(cluster: &Cluster) -> Re
     Ok(())
 }
 
-/// The daemon as its pod would run: the shipped configuration, the pod's own token, and nothing refused.
+/// The daemon as its two pods would run: the shipped configuration, each pod's own token, and nothing refused; neither
+/// when the one that leads goes and the other takes over.
 async fn the_daemon_works_with_its_own_role(town: &Town) -> Result<()> {
-    let (cluster, account) = (&town.cluster, &town.first);
-    town.elect(account).await?;
-    let daemon = start(cluster, account)?;
+    let cluster = &town.cluster;
+    let first = start(cluster, "first", &town.first)?;
+    wait_until_leading(cluster, &town.first).await.with_context(|| first.log().unwrap_or_default())?;
+    let second = start(cluster, "second", &town.second)?;
     let web = cluster.deploy(deployment("web").cpu("1").scheduler("reserve-scheduler")).await?;
     let big = cluster.deploy(deployment("big").cpu("64").scheduler("reserve-scheduler")).await?;
     let placed = cluster.wait_until_running(&web.selector, 1).await;
-    placed.with_context(|| daemon.log().unwrap_or_default())?;
-    cluster
-        .wait_until("the big one is told why it waits", SOON, async || {
-            let events = cluster.run_kubectl(&["get", "events"]).await?;
-            ensure!(events.contains("FailedScheduling") && events.contains("Scheduled"), "{events}");
-            let pods = cluster.pods(&big.selector).await?;
-            let conditions = pods
-                .iter()
-                .flat_map(|pod| pod.status.iter())
-                .flat_map(|status| status.conditions.iter().flatten());
-            ensure!(
-                conditions.into_iter().any(|one| one.reason.as_deref() == Some("Unschedulable")),
-                "{pods:?}"
-            );
-            Ok(())
-        })
-        .await?;
+    placed.with_context(|| first.log().unwrap_or_default())?;
+    wait_until_told(cluster, &big.selector).await?;
+
+    let mut logs = first.log()?;
+    drop(first);
+    wait_until_leading(cluster, &town.second).await?;
+    let later = cluster.deploy(deployment("later").cpu("1").scheduler("reserve-scheduler")).await?;
+    let placed = cluster.wait_until_running(&later.selector, 1).await;
+    placed.with_context(|| second.log().unwrap_or_default())?;
+    logs += &second.log()?;
+
     // Without what this test itself has tried as the daemon.
-    let audit = cluster
-        .audit()
-        .await?
-        .by(&account.user)
-        .keep(|write| write.user_agent.starts_with("reserve-daemon/"));
+    let audit = cluster.audit().await?.by(&town.first.user);
+    let audit = audit.keep(|write| write.user_agent.starts_with("reserve-daemon/"));
     let refused: Vec<_> = audit.writes().iter().filter(|write| matches!(write.code, 401 | 403)).collect();
     assert!(refused.is_empty(), "the daemon was refused: {refused:#?}");
-    assert!(audit.to("pods/binding").writes().iter().any(|write| write.is_stored()), "it bound");
-    let log = daemon.log()?;
-    let refusals: Vec<&str> =
-        log.lines().filter(|line| line.contains("403") || line.contains("forbidden")).collect();
+    assert_eq!(audit.to("pods/binding").stored().writes().len(), 2);
+    let is_refusal = |line: &&str| line.contains("403") || line.to_lowercase().contains("forbidden");
+    let refusals: Vec<&str> = logs.lines().filter(is_refusal).collect();
     assert!(refusals.is_empty(), "{}", refusals.join("\n"));
     Ok(())
 }
 
-fn start(cluster: &Cluster, account: &Account) -> Result<Program> {
+async fn wait_until_leading(cluster: &Cluster, account: &Account) -> Result<()> {
+    let leases: Api<Lease> = Api::namespaced(cluster.admin(), NAMESPACE);
+    cluster
+        .wait_until("it leads", SOON, async || {
+            let lease = leases.get("reserve-daemon").await?;
+            let holder = lease.spec.and_then(|spec| spec.holder_identity).unwrap_or_default();
+            ensure!(holder.starts_with(&format!("{}_", account.pod)), "{holder:?} leads");
+            Ok(())
+        })
+        .await
+}
+
+async fn wait_until_told(cluster: &Cluster, selector: &str) -> Result<()> {
+    cluster
+        .wait_until("the pod is told why it waits", SOON, async || {
+            let events = cluster.run_kubectl(&["get", "events"]).await?;
+            ensure!(events.contains("FailedScheduling") && events.contains("Scheduled"), "{events}");
+            let pods = cluster.pods(selector).await?;
+            let status = pods.iter().filter_map(|pod| pod.status.as_ref());
+            let mut conditions = status.flat_map(|status| status.conditions.iter().flatten());
+            ensure!(conditions.any(|one| one.reason.as_deref() == Some("Unschedulable")), "{pods:?}");
+            Ok(())
+        })
+        .await
+}
+
+/// Its name and namespace come by the environment, as the Deployment has it.
+fn start(cluster: &Cluster, name: &'static str, account: &Account) -> Result<Program> {
     let program = programs::build()?.join("reserve-daemon");
     let config = workspace_dir().join("manifests/daemon/config.yaml");
     let arguments = [
@@ -196,8 +216,9 @@ fn start(cluster: &Cluster, account: &Account) -> Result<Program> {
         program.to_string_lossy().into_owned(),
         format!("--kubeconfig={}", cluster.kubeconfig_of(account)?.display()),
         format!("--config={}", config.display()),
-        "-v=4".to_owned(),
+        "--secure-port=0".to_owned(),
+        "--v=4".to_owned(),
     ];
     let arguments: Vec<&str> = arguments.iter().map(String::as_str).collect();
-    cluster.run_program("reserve-daemon", Path::new("env"), &arguments)
+    cluster.run_program(name, Path::new("env"), &arguments)
 }

@@ -1,0 +1,270 @@
+//! Which pods are kept a place for without anybody asking by hand, and what that reservation is.
+//!
+//! A pod is kept a place for when it, one of its owners, or its namespace says `reserve/keep`, and it is being deleted
+//! although its owner wants it back. A pod that says so itself has its reservation from the start.
+//!
+//! The same answer serves twice: the controller writes the reservation down as soon as the deletion begins, and the
+//! belief makes one of its own in the very step in which a pod vanishes that has none yet, so that nobody is placed
+//! on its room meanwhile. Both have the same key; the one on the node goes before ours.
+
+use super::ledger::{Ledger, Local, State};
+use super::whose::Asker;
+use super::{Cluster, Owners};
+use crate::api::names;
+use crate::api::reservation::{PER_NODE_MAX, encode};
+use crate::model::keep::LIFE_MAX;
+use crate::model::owner::Owner;
+use crate::model::reservation::{Origin, Parsed, Placement, Record, ReplacedPod, Seat};
+use crate::model::{Keep, Moment, Pod, Reservation, ReservationId};
+use jiff::{SignedDuration, Timestamp};
+use std::sync::Arc;
+use std::time::Duration;
+
+/// How long a reservation that only we know of counts, if nobody writes it down.
+pub const LOCAL_LIFE: Duration = Duration::from_secs(60);
+
+/// The most keys of ours, and bytes of them, that one node can have.
+const NODE_MAX: (u32, u32) = (512, 128 << 10);
+
+/// With more annotations than this nobody adds to them: at 256 KiB every write of an annotation to that node fails.
+const ANNOTATIONS_MAX: u32 = 200 << 10;
+
+/// Why no place is kept.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+pub enum NotKept {
+    /// Nobody wishes it.
+    #[error("nothing asks for it")]
+    NotWished,
+    /// It is not on a node that is known, or has ended there.
+    #[error("the pod is on no node")]
+    NoNode,
+    /// It is of a kind that finds its node by itself, or has to leave it.
+    #[error("{0}")]
+    Unfit(&'static str),
+    /// Nobody that was read controls it.
+    #[error("its owner cannot be read")]
+    NoOwner,
+    /// Its owner lacks no pods, or places are kept for all that it lacks.
+    #[error("its owner lacks no pod that no room is reserved for")]
+    NotShort,
+    /// Its namespace has as many as it may have.
+    #[error("the namespace has {0} automatic reservations already, which is the limit")]
+    TooMany(usize),
+    /// Its node has no room for more annotations.
+    #[error("the node has too many annotations")]
+    NodeFull,
+    /// It cannot be written down.
+    #[error("{0}")]
+    Unwritable(String),
+}
+
+impl Cluster {
+    /// The reservation that `pod` is to have as of `now`, whether or not there is one already.
+    ///
+    /// # Errors
+    /// Why it is to have none.
+    pub fn keep(&self, pod: &Pod, now: Timestamp) -> Result<Reservation, NotKept> {
+        let asker = Asker::new(pod, &self.owners);
+        let life = self.life_for(&asker).ok_or(NotKept::NotWished)?;
+        if !pod.deleting && pod.keep.as_deref().and_then(Keep::life).is_none() {
+            return Err(NotKept::NotWished);
+        }
+        fit(&asker)?;
+        let id = pod.node.as_ref().and_then(|node| self.nodes.id(node));
+        let ledger = id.and_then(|id| self.nodes.get(id)).ok_or(NotKept::NoNode)?;
+        if !ledger.node.is_ready {
+            return Err(NotKept::Unfit("its node is not ready"));
+        }
+        let owner = owner(&asker, &self.owners)?;
+        let seat = Seat::for_replaced(&pod.uid).ok_or(NotKept::NoOwner)?;
+        let id = ReservationId { owner: owner.uid.clone(), seat: Some(seat) };
+        if pod.deleting && !self.is_short_of_seats(&owner, &id) {
+            return Err(NotKept::NotShort);
+        }
+        let reservation = reservation(pod, id, owner, life, now);
+        self.check_caps(ledger, &reservation)?;
+        Ok(reservation)
+    }
+
+    /// How long room is kept for the pod: what it says itself, else its owners from the nearest, else its namespace.
+    pub fn life(&self, pod: &Pod) -> Option<Duration> {
+        self.life_for(&Asker::new(pod, &self.owners))
+    }
+
+    fn life_for(&self, asker: &Asker<'_>) -> Option<Duration> {
+        let namespace = self.catalog.namespaces.named(&asker.pod.key.namespace);
+        let owners = asker.chain().iter().map(|owner| owner.keep.as_ref());
+        let wishes = std::iter::once(asker.pod.keep.as_deref()).chain(owners);
+        let wishes = wishes.chain([namespace.and_then(|namespace| namespace.keep.as_ref())]);
+        wishes.flatten().find_map(Keep::life)
+    }
+
+    /// Whether a waiting pod belongs to an owner that keeps places and lacks pods.
+    pub fn is_kept_and_short(&self, pod: &Pod) -> bool {
+        let asker = Asker::new(pod, &self.owners);
+        self.life_for(&asker).is_some()
+            && owner(&asker, &self.owners).is_ok_and(|owner| self.short(&owner).is_none_or(|short| short > 0))
+    }
+
+    /// Whether `owner` lacks a pod that no other reservation than `id` is for. Where that cannot be told it does.
+    fn is_short_of_seats(&self, owner: &Owner, id: &ReservationId) -> bool {
+        let Some(short) = self.short(owner) else { return true };
+        let ledgers = self.seats.of(&owner.uid).filter_map(|id| self.nodes.get(id));
+        let open = ledgers.flat_map(|ledger| ledger.entries.iter().map(move |entry| (ledger, entry)));
+        let open = open.filter(|(ledger, entry)| {
+            let reservation = &*entry.reservation;
+            let is_other = reservation.id.owner == owner.uid && reservation.id != *id;
+            is_other && !reservation.is_manual() && is_open(ledger, reservation, entry.state)
+        });
+        open.count() < short as usize
+    }
+
+    fn check_caps(&self, ledger: &Ledger, reservation: &Reservation) -> Result<(), NotKept> {
+        let annotations = encode(reservation).map_err(|error| NotKept::Unwritable(error.to_string()))?;
+        if ledger.is_reserved(&reservation.id) {
+            return Ok(());
+        }
+        let is_counted = ledger.entries.iter().any(|entry| entry.reservation.id == reservation.id);
+        let namespace = reservation.record().map(|record| &record.owner.namespace);
+        let in_namespace = namespace.map_or(0, |namespace| self.seats.automatic_in(namespace));
+        let most = self.seats.automatic_max;
+        if in_namespace.saturating_sub(usize::from(is_counted)) >= most {
+            return Err(NotKept::TooMany(most));
+        }
+        let bytes: usize = annotations.iter().map(|(key, value)| key.len() + value.len()).sum();
+        let (keys, bytes) = (annotations.len(), u32::try_from(bytes).unwrap_or(u32::MAX));
+        let keys = u32::try_from(keys).unwrap_or(u32::MAX);
+        let size = ledger.node.annotations;
+        let is_full = ledger.entries.len() >= PER_NODE_MAX
+            || size.our_keys.saturating_add(keys) > NODE_MAX.0
+            || size.our_bytes.saturating_add(bytes) > NODE_MAX.1
+            || size.bytes.saturating_add(bytes) > ANNOTATIONS_MAX;
+        if is_full { Err(NotKept::NodeFull) } else { Ok(()) }
+    }
+
+    /// A pod that was being deleted is gone: unless its node says so already, its place is kept for a minute, in which
+    /// somebody will write it down.
+    pub(super) fn keep_place_of(&mut self, gone: &Pod) {
+        let Some(id) = gone.node.as_ref().and_then(|node| self.nodes.id(node)) else { return };
+        let Ok(meant) = self.keep(gone, self.now) else { return };
+        let mut counted = meant.clone();
+        if let Origin::Recorded(record) = &mut counted.origin {
+            record.expires = record.expires.min(later(self.now, LOCAL_LIFE));
+        }
+        let local = Local { counted: Arc::new(counted), meant: Arc::new(meant) };
+        self.change(id, |ledger| ledger.keep_locally(local));
+    }
+
+    /// Nobody will write down what was kept under `id` on `node`.
+    pub fn drop_local(&mut self, node: &crate::model::NodeName, id: &ReservationId) {
+        if let Some(place) = self.nodes.id(node) {
+            self.change(place, |ledger| ledger.drop_local(id));
+        }
+    }
+}
+
+/// Whether a pod still has to come for the reservation.
+fn is_open(ledger: &Ledger, reservation: &Reservation, state: State) -> bool {
+    let is_leaving =
+        |replaced: &ReplacedPod| ledger.pods.iter().any(|pod| pod.uid == replaced.uid && pod.deleting);
+    match state {
+        State::Held | State::Short => true,
+        State::Occupied => reservation.replaces().is_some_and(is_leaving),
+        State::Taken | State::Expired => false,
+    }
+}
+
+fn fit(asker: &Asker<'_>) -> Result<(), NotKept> {
+    let pod = asker.pod;
+    let unfit = if pod.is_mirror {
+        "its kubelet makes it from a file"
+    } else if asker.is_of_daemon_set() {
+        "a DaemonSet's pods return to their nodes by themselves"
+    } else if pod.preempted {
+        "it has to go for a more important pod"
+    } else if pod.is_pressed_out {
+        "its node runs out of something"
+    } else if pod.problem.is_some() {
+        "what it asks for cannot be read"
+    } else {
+        return Ok(());
+    };
+    Err(NotKept::Unfit(unfit))
+}
+
+/// Whom the reservation is for: the top owner, or the pod itself if nobody controls it.
+fn owner(asker: &Asker<'_>, owners: &Owners) -> Result<Owner, NotKept> {
+    if asker.is_bare() {
+        let (key, uid) = (&asker.pod.key, asker.pod.uid.clone());
+        return Ok(Owner {
+            kind: "Pod".into(),
+            namespace: key.namespace.clone(),
+            name: key.name.clone(),
+            uid,
+        });
+    }
+    // With an owner that is gone, or not yet read, nobody knows who is at the top.
+    if owners.is_missing_for(asker.pod) {
+        return Err(NotKept::NoOwner);
+    }
+    let top = asker.top().filter(|top| top.uid.is_canonical()).ok_or(NotKept::NoOwner)?;
+    Ok(top.owner())
+}
+
+fn reservation(pod: &Pod, id: ReservationId, owner: Owner, life: Duration, now: Timestamp) -> Reservation {
+    // To the second, as pods say when they were scheduled.
+    let created = Moment::of(now).time();
+    let (verb, reason) =
+        if pod.deleting { ("delete", "the pod is being deleted") } else { ("keep", "the pod asks for it") };
+    let empty = pod.gone_by().map_or(now, |gone| gone.max(now));
+    let record = Record {
+        owner,
+        replaces: Some(ReplacedPod { name: pod.key.name.clone(), uid: pod.uid.clone() }),
+        priority: pod.spec.priority,
+        created,
+        expires: Moment::of(later(empty, life.min(LIFE_MAX))).time(),
+        // The same for whoever makes it: of two that try, one finds it done.
+        request: format!("{verb}-{}", pod.uid).into(),
+        by: names::AUTOMATIC.into(),
+        reason: reason.into(),
+        placement: Placement::Prefer,
+    };
+    let mut amount = pod.spec.requests.counted().clone();
+    amount.pods = 1;
+    Reservation { id, amount, ports: pod.spec.ports.clone(), origin: Origin::Recorded(Box::new(record)) }
+}
+
+/// So much after `time`, or the end of time.
+fn later(time: Timestamp, more: Duration) -> Timestamp {
+    let more = SignedDuration::try_from(more).unwrap_or(SignedDuration::MAX);
+    time.checked_add(more).unwrap_or(Timestamp::MAX)
+}
+
+impl Ledger {
+    /// Whether the node itself says that `id` is reserved.
+    pub fn is_reserved(&self, id: &ReservationId) -> bool {
+        self.durable(id).is_some()
+    }
+
+    /// The reservation `id`, as the node itself says it.
+    pub fn durable(&self, id: &ReservationId) -> Option<&Arc<Reservation>> {
+        self.node.reservations.iter().filter_map(Parsed::valid).find(|reservation| reservation.id == *id)
+    }
+
+    /// Keeps a reservation that the node does not say yet.
+    fn keep_locally(&mut self, local: Local) {
+        if !self.is_reserved(&local.meant.id) {
+            self.drop_local(&local.meant.id);
+            self.local.push(local);
+        }
+    }
+
+    /// The reservations that have yet to be written down.
+    pub fn unwritten(&self) -> impl Iterator<Item = &Arc<Reservation>> {
+        self.local.iter().map(|local| &local.meant)
+    }
+
+    fn drop_local(&mut self, id: &ReservationId) {
+        self.local.retain(|known| known.meant.id != *id);
+    }
+}

@@ -1,0 +1,69 @@
+//! What those read who see to it that reservations are made and released: not a decision, but what changed since they last looked.
+
+use super::Cluster;
+use super::ledger::Ledger;
+use super::nodes::NodeId;
+use super::whose::Asker;
+use crate::model::Pod;
+use crate::model::ids::{NodeName, PodKey, Uid};
+use jiff::Timestamp;
+
+impl Cluster {
+    /// The number of the last change of any node's books.
+    pub fn version(&self) -> u64 {
+        self.nodes.version()
+    }
+
+    /// The places whose books changed after `version`, those that are vacant now included.
+    pub fn changed_since(&self, version: u64) -> impl Iterator<Item = NodeId> {
+        self.nodes.changed_since(version)
+    }
+
+    /// The books of the node at `id`.
+    pub fn ledger(&self, id: NodeId) -> Option<&Ledger> {
+        self.nodes.get(id)
+    }
+
+    /// The books of the node called `name`.
+    pub fn ledger_of(&self, name: &NodeName) -> Option<&Ledger> {
+        self.nodes.get(self.nodes.id(name)?)
+    }
+
+    /// Whether there is any reservation at all.
+    pub fn has_reservations(&self) -> bool {
+        !self.reserved.is_empty()
+    }
+
+    /// The books of the nodes where `owner` has reservations.
+    pub fn ledgers_of(&self, owner: &Uid) -> impl Iterator<Item = &Ledger> {
+        self.seats.of(owner).filter_map(|id| self.nodes.get(id))
+    }
+
+    /// The pods on nodes that are on their way out, or say that their place is to be kept.
+    pub fn leaving(&self) -> impl Iterator<Item = &PodKey> {
+        self.leaving.iter()
+    }
+
+    /// The pods that wait although their owners keep places and lack pods, sorted.
+    pub fn short_of_place(&self) -> Vec<PodKey> {
+        let waiting = self.pods.iter().filter(|pod| pod.is_waiting() && self.is_kept_and_short(pod));
+        let mut keys: Vec<PodKey> = waiting.map(|pod| pod.key.clone()).collect();
+        keys.sort_unstable();
+        keys
+    }
+
+    /// The pod together with the owners that it really has.
+    pub fn asker<'w>(&'w self, pod: &'w Pod) -> Asker<'w> {
+        Asker::new(pod, &self.owners)
+    }
+
+    /// The moment as of which the books are done.
+    pub fn now(&self) -> Timestamp {
+        self.now
+    }
+
+    /// Lets a namespace have so many automatic reservations.
+    pub fn set_automatic_max(&mut self, most: usize) {
+        self.seats.automatic_max = most;
+    }
+}

@@ -1,0 +1,190 @@
+//! What becomes of a reservation: it stays, its time is moved, or it is released. A pure function of the belief, safe to repeat.
+//!
+//! | it is | and | then |
+//! |---|---|---|
+//! | occupied | its pod is on its way out | it lives at least one life from now on |
+//! | occupied | its pod says `reserve/keep` | the same |
+//! | occupied | it was made because the pod said so, which it no longer does | released |
+//! | taken | that pod runs, or was placed a minute ago, and every live replica has seen it | released |
+//! | held | its owner lacks fewer pods than places are held for it | the newest are released |
+//! | held | it replaces no pod, and its owner is gone | released |
+//! | expired | | released |
+//!
+//! The plain form, and what a newer version wrote, are never touched.
+
+use super::after;
+use crate::state::Rewrite;
+use common::api::names;
+use common::cluster::ledger::Entry;
+use common::cluster::{Cluster, Ledger, State, acknowledged_pod};
+use common::model::keep::{Keep, LIFE_DEFAULT, LIFE_MAX};
+use common::model::pod::Phase;
+use common::model::reservation::{Record, ReservationId};
+use common::model::{Moment, Pod, Reservation};
+use jiff::{SignedDuration, Timestamp};
+use std::cmp::Reverse;
+use std::time::Duration;
+
+/// A pod that has taken its place and does not run after this long has still taken it.
+const TAKEN_MAX: SignedDuration = SignedDuration::from_secs(60);
+
+/// By how much more than one life the time of a reservation is moved, so that it need not be moved all the time.
+const AHEAD: Duration = Duration::from_secs(60);
+
+/// What becomes of a reservation.
+#[derive(Debug, Clone, PartialEq)]
+pub(super) enum Verdict {
+    /// Nothing.
+    Stays,
+    /// Nothing, before then.
+    StaysUntil(Timestamp),
+    /// Nothing, before every live replica has seen the pod that took it.
+    StaysUntilSeen,
+    /// This.
+    Becomes(Rewrite),
+}
+
+/// What becomes of `entry`, which is in the books of `ledger`.
+pub(super) fn judge(entry: &Entry, ledger: &Ledger, cluster: &Cluster, now: Timestamp) -> Verdict {
+    let reservation = &*entry.reservation;
+    let Some(record) = reservation.record().filter(|_| ledger.is_reserved(&reservation.id)) else {
+        return Verdict::Stays;
+    };
+    match entry.state {
+        State::Expired => release(reservation, record, "expired"),
+        State::Occupied => occupied(reservation, record, ledger, cluster, now),
+        State::Taken => taken(entry, record, ledger, cluster, now),
+        State::Held | State::Short => {
+            let is_over = match record.replaces {
+                None => cluster.is_owner_gone(&record.owner),
+                Some(_) => superfluous(cluster, record).contains(&(ledger.id, &reservation.id)),
+            };
+            if is_over {
+                return release(reservation, record, "unneeded");
+            }
+            Verdict::StaysUntil(record.expires)
+        }
+    }
+}
+
+fn release(reservation: &Reservation, record: &Record, why: &'static str) -> Verdict {
+    let (id, request) = (reservation.id.clone(), record.request.clone());
+    Verdict::Becomes(Rewrite::Release { id, request, why })
+}
+
+fn occupied(
+    reservation: &Reservation,
+    record: &Record,
+    ledger: &Ledger,
+    cluster: &Cluster,
+    now: Timestamp,
+) -> Verdict {
+    let replaced = record.replaces.as_ref().map(|replaced| &replaced.uid);
+    let Some(pod) = ledger.pods.iter().find(|pod| Some(&pod.uid) == replaced) else { return Verdict::Stays };
+    let is_automatic = &*record.by == names::AUTOMATIC;
+    let keeps = pod.keep.as_deref().and_then(Keep::life).is_some();
+    if !pod.deleting && !(is_automatic && keeps) {
+        return match is_automatic {
+            true => release(reservation, record, "unwished"),
+            // Made by hand for what is about to happen: if it does not, the time runs out.
+            false => Verdict::StaysUntil(record.expires),
+        };
+    }
+    let life = signed(cluster.life(pod).unwrap_or(LIFE_DEFAULT).min(LIFE_MAX));
+    if record.expires >= after(now, life) {
+        return Verdict::StaysUntil(record.expires.checked_sub(life).unwrap_or(now));
+    }
+    // A pod that stays can have a place for long; one that leaves has it soon.
+    let more = if pod.deleting { signed(AHEAD) } else { life.min(signed(LIFE_DEFAULT)) };
+    let empty = pod.gone_by().map_or(now, |gone| gone.max(now));
+    let expires = Moment::of(after(after(empty, life), more)).time();
+    let (id, request) = (reservation.id.clone(), record.request.clone());
+    Verdict::Becomes(Rewrite::Extend { id, request, expires })
+}
+
+fn taken(entry: &Entry, record: &Record, ledger: &Ledger, cluster: &Cluster, now: Timestamp) -> Verdict {
+    // An assumed pod may yet turn out not to be bound.
+    let Some(pod) = entry.taken_by.as_deref().filter(|pod| !cluster.is_assumed(&pod.key)) else {
+        return Verdict::Stays;
+    };
+    let settled = pod.scheduled_at().map(|since| after(since, TAKEN_MAX));
+    if pod.phase != Phase::Running && settled.is_none_or(|settled| now < settled) {
+        return settled.map_or(Verdict::Stays, Verdict::StaysUntil);
+    }
+    // A replica that has not seen the pod would take its room for free.
+    let is_seen = acknowledged_pod(cluster.replicas().iter(), pod.resource_version, now);
+    if !is_seen {
+        return Verdict::StaysUntilSeen;
+    }
+    if would_take_another(pod, entry, ledger, cluster) {
+        return Verdict::Stays;
+    }
+    release(&entry.reservation, record, "taken")
+}
+
+/// A pod without a stamp takes the oldest seat that it may use: with this one gone it would take another, which is kept for
+/// somebody else.
+fn would_take_another(pod: &Pod, own: &Entry, ledger: &Ledger, cluster: &Cluster) -> bool {
+    let asker = cluster.asker(pod);
+    if pod.stamp.is_some() {
+        return false;
+    }
+    ledger.entries.iter().any(|entry| {
+        let reservation = &*entry.reservation;
+        let is_open = matches!(entry.state, State::Held | State::Short | State::Occupied);
+        let is_later = match (pod.scheduled_at(), reservation.created()) {
+            (Some(since), Some(created)) => since >= created,
+            _ => false,
+        };
+        is_open && is_later && reservation.id != own.reservation.id && asker.may_use(reservation)
+    })
+}
+
+/// The held reservations of an owner that are more than it lacks pods.
+///
+/// The newest go first; of a StatefulSet, whose pods have names, those whose pod is back elsewhere, and then the highest.
+fn superfluous<'c>(
+    cluster: &'c Cluster,
+    record: &Record,
+) -> Vec<(common::cluster::NodeId, &'c ReservationId)> {
+    let Some(short) = cluster.short(&record.owner) else { return Vec::new() };
+    let mut held: Vec<(common::cluster::NodeId, &Reservation, &Record)> = Vec::new();
+    for ledger in cluster.ledgers_of(&record.owner.uid) {
+        for entry in &ledger.entries {
+            let is_held = matches!(entry.state, State::Held | State::Short);
+            if let Some(found) = entry.reservation.record()
+                && is_held
+                && found.replaces.is_some()
+                && found.owner.uid == record.owner.uid
+            {
+                held.push((ledger.id, &entry.reservation, found));
+            }
+        }
+    }
+    let surplus = held.len().saturating_sub(short as usize);
+    held.sort_by_cached_key(|(_, reservation, record)| {
+        let rank = (!is_back(cluster, record), Reverse(ordinal(record)));
+        (rank, Reverse(record.created), Reverse(reservation.id.clone()))
+    });
+    held.truncate(surplus);
+    held.into_iter().map(|(node, reservation, _)| (node, &reservation.id)).collect()
+}
+
+/// Whether the pod that the reservation waits for by name stands somewhere.
+fn is_back(cluster: &Cluster, record: &Record) -> bool {
+    let is_named = matches!(&*record.owner.kind, "StatefulSet" | "Pod");
+    let name = record.replaces.as_ref().filter(|_| is_named).map(|replaced| replaced.name.clone());
+    let key = name.map(|name| common::model::PodKey { namespace: record.owner.namespace.clone(), name });
+    let pod = key.and_then(|key| cluster.pod(&key));
+    pod.is_some_and(|pod| pod.is_counted() && !pod.deleting)
+}
+
+/// Which of a StatefulSet's pods it is for.
+fn ordinal(record: &Record) -> Option<u64> {
+    let name = &record.replaces.as_ref().filter(|_| &*record.owner.kind == "StatefulSet")?.name;
+    name.rsplit_once('-')?.1.parse().ok()
+}
+
+fn signed(duration: Duration) -> SignedDuration {
+    SignedDuration::try_from(duration).unwrap_or(SignedDuration::MAX)
+}

@@ -1,0 +1,57 @@
+//! Which pods get a reservation written down: those on their way out whose place is kept, and those that ask for it themselves.
+
+use super::Controller;
+use crate::state::{Annotation, Rewrite, Step};
+use common::cluster::{Cluster, Ledger, NotKept};
+use common::model::{Pod, PodKey, Reservation};
+
+impl Controller {
+    /// Sees to it that the pod has the reservation that it is to have.
+    pub(super) fn make(&mut self, key: &PodKey, step: &mut Step<'_>) {
+        let Some(pod) = step.cluster.pod(key).cloned() else { return };
+        self.reports.pod_keep(&pod);
+        let Some(ledger) = pod.node.as_ref().and_then(|node| step.cluster.ledger_of(node)) else { return };
+        match wish(&pod, ledger, step.cluster, step.now.wall) {
+            Wish::Made => self.confirmations.made(&pod, ledger),
+            Wish::Make(reservation) => {
+                let (node, uid) = (ledger.node.name.clone(), ledger.node.uid.clone());
+                self.write(Annotation { node, uid, change: Rewrite::Reserve(reservation) }, step);
+            }
+            Wish::Nothing => {}
+            Wish::Refused(why) => self.reports.not_reserved(&pod, &why),
+        }
+    }
+}
+
+/// What is to be done about a pod.
+#[derive(Debug, PartialEq)]
+pub(super) enum Wish {
+    /// It has its reservation.
+    Made,
+    /// It is to have this one.
+    Make(Box<Reservation>),
+    /// It is to have none.
+    Nothing,
+    /// It asked for one by itself, and cannot have it.
+    Refused(NotKept),
+}
+
+/// What is to be done about `pod`, which is on the node of `ledger`.
+pub(super) fn wish(pod: &Pod, ledger: &Ledger, cluster: &Cluster, now: jiff::Timestamp) -> Wish {
+    if !pod.is_counted() {
+        return Wish::Nothing;
+    }
+    let entries = ledger.entries.iter().map(|entry| &entry.reservation);
+    let mut own = entries.filter(|one| one.replaces().is_some_and(|replaced| replaced.uid == pod.uid));
+    // Whoever made it, by hand or not.
+    if own.any(|one| one.is_live(now) && ledger.is_reserved(&one.id)) {
+        return Wish::Made;
+    }
+    match cluster.keep(pod, now) {
+        Ok(reservation) => Wish::Make(Box::new(reservation)),
+        Err(NotKept::NotWished) => Wish::Nothing,
+        // An owner that nobody has read yet may come any moment.
+        Err(why) if !pod.deleting && !cluster.is_owner_missing(pod) => Wish::Refused(why),
+        Err(_) => Wish::Nothing,
+    }
+}

@@ -1,0 +1,262 @@
+//! Makes reservations, extends them, and releases them: the other half of the promise.
+//!
+//! Each rule is a function of the belief, and finds by itself what is missing or too many: after a failure, a restart or a
+//! change of leader the same rules find the same things again. Nothing is remembered but what was written and not
+//! yet seen, and what was said already.
+//!
+//! ```text
+//!   what changed ─▶ pods, owners, nodes to look at ─▶ make · judge · report ─▶ Effect::Annotate, Effect::Report
+//! ```
+//!
+//! Knows nothing of: how annotations are written, how pods are placed.
+
+mod confirm;
+mod judge;
+mod make;
+mod report;
+#[cfg(test)]
+mod tests;
+mod writes;
+
+use crate::state::{Annotated, Annotation, Effect, Note, Now, Rewrite, Step};
+use common::cluster::{Change, Cluster, NodeId};
+use common::model::OtherKind;
+use common::model::ids::{PodKey, Uid};
+use jiff::{SignedDuration, Timestamp};
+use std::collections::{BTreeMap, BTreeSet};
+use std::time::Duration;
+use writes::Writes;
+
+/// Each node with reservations, and each pod on its way out, is looked at again after this long at the latest. It makes
+/// a missed hint harmless.
+const LOOK_AGAIN: SignedDuration = SignedDuration::from_secs(20);
+
+/// The controller.
+#[derive(Default)]
+pub(crate) struct Controller {
+    /// Books up to this version were looked at.
+    version: u64,
+    look: Look,
+    /// When to look at a node again although nothing happened.
+    due: BTreeMap<NodeId, Timestamp>,
+    /// Where a release waits until all replicas have seen a pod.
+    awaiting: BTreeSet<NodeId>,
+    /// When to look at all leaving pods again.
+    pods_due: Option<Timestamp>,
+    writes: Writes,
+    reports: report::Reports,
+    confirmations: confirm::Confirmations,
+}
+
+/// What to look at.
+#[derive(Default)]
+struct Look {
+    pods: BTreeSet<PodKey>,
+    owners: BTreeSet<Uid>,
+    nodes: BTreeSet<NodeId>,
+    /// Everything: at the start, or when much may have changed at once.
+    all: bool,
+    /// Replicas have seen more.
+    replicas: bool,
+}
+
+impl Controller {
+    /// Learns what an event altered.
+    pub(crate) fn changed(&mut self, changes: &[Change], step: &mut Step<'_>) {
+        for change in changes {
+            match change {
+                Change::PodSettled(key) => self.pod_settled(key, step.cluster),
+                Change::OwnerChanged(uid) => drop(self.look.owners.insert(uid.clone())),
+                Change::KeepInvalid(owner, text) => self.reports.keep_invalid(owner, text),
+                Change::OthersChanged(OtherKind::Namespace) => {
+                    self.look.all = true;
+                    self.reports.namespaces(step.cluster);
+                }
+                Change::ReplicasChanged => self.look.replicas = true,
+                // What became of nodes is found by the version of their books.
+                Change::NodeChanged(_)
+                | Change::NodeGone(_)
+                | Change::RoomFreed(_)
+                | Change::ReservationsChanged(_)
+                | Change::PodWaiting(_)
+                | Change::OwnersChanged
+                | Change::OthersChanged(_) => {}
+            }
+        }
+    }
+
+    /// This daemon is the one that acts from now on: whatever the one before left undone is to be found.
+    pub(crate) fn begin(&mut self) {
+        self.look.all = true;
+        self.version = 0;
+    }
+
+    fn pod_settled(&mut self, key: &PodKey, cluster: &Cluster) {
+        let Some(pod) = cluster.pod(key).filter(|pod| pod.is_counted()) else { return };
+        if pod.deleting || pod.keep.is_some() {
+            self.look.pods.insert(key.clone());
+        }
+        // With one pod more or fewer, its owner may need fewer reservations, or more.
+        if cluster.has_reservations()
+            && let Some(top) = cluster.asker(pod).top()
+            && cluster.ledgers_of(&top.uid).next().is_some()
+        {
+            self.look.owners.insert(top.uid.clone());
+        }
+    }
+
+    /// Does what is due.
+    pub(crate) fn act(&mut self, step: &mut Step<'_>) {
+        self.gather(step.cluster, step.now.wall);
+        let look = std::mem::take(&mut self.look);
+        for key in &look.pods {
+            self.make(key, step);
+        }
+        for id in &look.nodes {
+            self.look_at(*id, step);
+        }
+        self.confirm(&look, step);
+        self.reports.send(step);
+    }
+
+    /// Finds out what there is to look at.
+    fn gather(&mut self, cluster: &Cluster, now: Timestamp) {
+        let is_ours = |id: &NodeId| {
+            let ledger = cluster.ledger(*id);
+            ledger.is_some_and(|ledger| !ledger.entries.is_empty() || !ledger.node.reservations.is_empty())
+        };
+        let changed: Vec<NodeId> = cluster
+            .changed_since(self.version)
+            .filter(|id| is_ours(id) || self.due.contains_key(id))
+            .collect();
+        self.version = cluster.version();
+        self.look.nodes.extend(changed);
+        let due = self.due.iter().filter(|(_, at)| **at <= now).map(|(id, _)| *id);
+        self.look.nodes.extend(due);
+        if self.look.all {
+            self.look.nodes.extend(self.due.keys().copied());
+        }
+        if self.look.replicas {
+            self.look.nodes.append(&mut self.awaiting);
+        }
+        for uid in &self.look.owners {
+            self.look.nodes.extend(cluster.ledgers_of(uid).map(|ledger| ledger.id));
+        }
+        if self.look.all || self.pods_due.is_some_and(|at| at <= now) {
+            self.look.pods.extend(cluster.leaving().cloned());
+        } else if !self.look.owners.is_empty() {
+            let owners = &self.look.owners;
+            let is_touched = |key: &&PodKey| {
+                let pod = cluster.pod(key);
+                let is_dirty =
+                    |pod| cluster.asker(pod).chain().iter().any(|owner| owners.contains(&owner.uid));
+                pod.is_some_and(|pod| is_dirty(pod))
+            };
+            self.look.pods.extend(cluster.leaving().filter(is_touched).cloned());
+        }
+        // What kept us from writing there may be over.
+        let ledgers = self.look.nodes.iter().filter_map(|id| cluster.ledger(*id));
+        let pods = ledgers.flat_map(|ledger| &ledger.pods);
+        self.look
+            .pods
+            .extend(pods.filter(|pod| pod.deleting || pod.keep.is_some()).map(|pod| pod.key.clone()));
+        let has_leaving = cluster.leaving().next().is_some();
+        self.pods_due = match self.pods_due {
+            _ if !has_leaving => None,
+            Some(at) if at > now && !self.look.all => Some(at),
+            _ => Some(after(now, LOOK_AGAIN)),
+        };
+    }
+
+    /// Looks at one node: what is new there, and what each of its reservations needs.
+    fn look_at(&mut self, id: NodeId, step: &mut Step<'_>) {
+        self.reports.observe(id, step.cluster, &mut self.writes, step.now.wall);
+        let Some(ledger) = step.cluster.ledger(id) else {
+            self.due.remove(&id);
+            return;
+        };
+        if ledger.node.reservations.is_empty() && ledger.entries.is_empty() {
+            self.due.remove(&id);
+            return;
+        }
+        let now = step.now.wall;
+        let (mut wishes, mut due) = (Vec::new(), after(now, LOOK_AGAIN));
+        // What we wrote ourselves must have come back before anything is concluded from what is not there.
+        if self.writes.has_seen_own(ledger) {
+            for reservation in ledger.unwritten() {
+                wishes.push(Rewrite::Reserve(Box::new((**reservation).clone())));
+            }
+            for entry in &ledger.entries {
+                match judge::judge(entry, ledger, step.cluster, now) {
+                    judge::Verdict::Stays => {}
+                    judge::Verdict::StaysUntil(at) => due = due.min(at),
+                    judge::Verdict::StaysUntilSeen => drop(self.awaiting.insert(id)),
+                    judge::Verdict::Becomes(rewrite) => wishes.push(rewrite),
+                }
+            }
+        }
+        let (node, uid) = (ledger.node.name.clone(), ledger.node.uid.clone());
+        self.due.insert(id, due);
+        for change in wishes {
+            self.write(Annotation { node: node.clone(), uid: uid.clone(), change }, step);
+        }
+    }
+
+    /// Asks for a write, unless the same is under way or has just failed.
+    fn write(&mut self, annotation: Annotation, step: &mut Step<'_>) {
+        if self.writes.start(&annotation, step.now.elapsed) {
+            step.effects.push(Effect::Annotate(Box::new(annotation)));
+        }
+    }
+
+    /// Learns what has become of a write.
+    pub(crate) fn annotated(&mut self, annotation: &Annotation, outcome: &Annotated, step: &mut Step<'_>) {
+        let pause = self.writes.answered(annotation, outcome, step.now.elapsed);
+        match (outcome, &annotation.change) {
+            (Annotated::Done { .. }, change) => step.notes.extend(note(change)),
+            (Annotated::Refused { is_final: true, .. }, Rewrite::Reserve(reservation)) => {
+                step.cluster.drop_local(&annotation.node, &reservation.id);
+            }
+            (Annotated::Refused { .. } | Annotated::Unknown { .. }, _) => {}
+        }
+        // Whatever is still to be done there is found again.
+        let again =
+            pause.map(|pause| after(step.now.wall, SignedDuration::try_from(pause).unwrap_or(LOOK_AGAIN)));
+        let ledger = step.cluster.ledger_of(&annotation.node);
+        match (ledger.map(|ledger| ledger.id), again) {
+            (Some(id), Some(again)) => {
+                let due = self.due.entry(id).or_insert(again);
+                *due = again.min(*due);
+                self.pods_due = Some(self.pods_due.map_or(again, |due| due.min(again)));
+            }
+            (Some(id), None) => drop(self.look.nodes.insert(id)),
+            (None, _) => {}
+        }
+    }
+
+    /// When something is due by itself.
+    pub(crate) fn next_tick(&self, now: Now) -> Option<Duration> {
+        let wall = self.due.values().chain(&self.pods_due).min();
+        let wall =
+            wall.map(|at| now.elapsed + Duration::try_from(at.duration_since(now.wall)).unwrap_or_default());
+        wall
+    }
+}
+
+/// So much after `time`, or the end of time.
+fn after(time: Timestamp, more: SignedDuration) -> Timestamp {
+    time.checked_add(more).unwrap_or(Timestamp::MAX)
+}
+
+/// What there is to count when `change` was done.
+fn note(change: &Rewrite) -> Option<Note> {
+    match change {
+        Rewrite::Reserve(reservation) => {
+            let request = &reservation.record()?.request;
+            let by = if request.starts_with("keep") { "keep" } else { "delete" };
+            Some(Note::Reserved { by })
+        }
+        Rewrite::Release { why, .. } => Some(Note::Released { why }),
+        Rewrite::Extend { .. } => None,
+    }
+}

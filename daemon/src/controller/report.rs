@@ -1,0 +1,174 @@
+//! What people are told, each thing once: malformed annotations, reservations that vanished, room that a reservation
+//! yielded, wishes that make no sense or cannot be granted.
+//!
+//! The event about a yield on the owner names the pod that got the room; the one on that pod says only that the room was
+//! kept, never for whom: who runs what is not for strangers to know.
+
+use super::writes::Writes;
+use crate::state::{Effect, Note, Report, Step, Thing};
+use common::cluster::ledger::Entry;
+use common::cluster::{Cluster, Ledger, NodeId, NotKept, State};
+use common::model::ids::{Text, Uid};
+use common::model::keep::Keep;
+use common::model::owner::Owner;
+use common::model::reservation::Parsed;
+use common::model::{NodeName, Pod, Reservation};
+use jiff::{SignedDuration, Timestamp};
+use std::collections::{BTreeMap, BTreeSet};
+use std::sync::Arc;
+
+/// A pod that was bound longer ago than this is no news.
+const NEWS_MAX: SignedDuration = SignedDuration::from_secs(60);
+
+/// What was said is remembered for so many things; then all may be said once more.
+const TOLD_MAX: usize = 10_000;
+
+/// What was told, and what is to be.
+#[derive(Default)]
+pub(super) struct Reports {
+    nodes: BTreeMap<NodeId, Known>,
+    /// About what, and what.
+    told: BTreeSet<(Uid, Text)>,
+    waiting: Vec<(Report, Option<Note>)>,
+}
+
+/// A node as it was when it was last looked at.
+struct Known {
+    name: NodeName,
+    uid: Uid,
+    reservations: Vec<(Arc<Reservation>, State)>,
+}
+
+impl Reports {
+    /// Looks at what is new on a node.
+    pub(super) fn observe(&mut self, id: NodeId, cluster: &Cluster, writes: &mut Writes, now: Timestamp) {
+        let ledger = cluster.ledger(id);
+        if let Some(known) = self.nodes.remove(&id) {
+            self.vanished(&known, ledger, writes, now);
+        }
+        let Some(ledger) = ledger.filter(|ledger| !ledger.node.reservations.is_empty()) else { return };
+        self.malformed(ledger);
+        for entry in ledger.entries.iter().filter(|entry| entry.state == State::Short) {
+            self.yielded(entry, ledger, cluster, now);
+        }
+        let written = ledger.entries.iter().filter(|entry| ledger.is_reserved(&entry.reservation.id));
+        let reservations = written.map(|entry| (Arc::clone(&entry.reservation), entry.state)).collect();
+        let node = &ledger.node;
+        self.nodes.insert(id, Known { name: node.name.clone(), uid: node.uid.clone(), reservations });
+    }
+
+    /// Says what is to be said.
+    pub(super) fn send(&mut self, step: &mut Step<'_>) {
+        for (mut report, note) in self.waiting.drain(..) {
+            report.at = step.now.wall;
+            step.effects.push(Effect::Report(Box::new(report)));
+            step.notes.extend(note);
+        }
+    }
+
+    /// A reservation that is gone before its time, and not by our hand, nor because it was taken.
+    fn vanished(&mut self, known: &Known, ledger: Option<&Ledger>, writes: &mut Writes, now: Timestamp) {
+        let ledger = ledger.filter(|ledger| ledger.node.uid == known.uid);
+        for (reservation, state) in &known.reservations {
+            if ledger.is_some_and(|ledger| ledger.is_reserved(&reservation.id)) {
+                continue;
+            }
+            let is_ours = writes.was_released(&known.name, &reservation.id);
+            let Some(record) = reservation.record().filter(|_| reservation.is_live(now)) else { continue };
+            if is_ours || matches!(state, State::Taken | State::Expired) {
+                continue;
+            }
+            let what =
+                if ledger.is_some() { "was removed by somebody else" } else { "is gone with its node" };
+            let note = format!("The reservation {} on node {} {what}", reservation.id, known.name);
+            let about = Thing::from(&record.owner);
+            self.tell(Report::warning(about, "ReservationLost", note), Some(Note::Lost));
+        }
+    }
+
+    fn malformed(&mut self, ledger: &Ledger) {
+        for invalid in ledger.node.reservations.iter().filter_map(Parsed::invalid) {
+            let about = Thing::node(&ledger.node.name, &ledger.node.uid);
+            let note = format!("Ignored the annotation {}: {}", invalid.key, invalid.problem);
+            self.tell(Report::warning(about, "InvalidReservation", note), None);
+        }
+    }
+
+    /// The pods that a short reservation gave way to.
+    fn yielded(&mut self, entry: &Entry, ledger: &Ledger, cluster: &Cluster, now: Timestamp) {
+        let reservation = &*entry.reservation;
+        let Some(record) = reservation.record() else { return };
+        for pod in ledger.pods.iter().filter(|pod| is_news(pod, reservation, now)) {
+            let asker = cluster.asker(pod);
+            if cluster.is_assumed(&pod.key) || asker.may_use(reservation) || !asker.passes(reservation) {
+                continue;
+            }
+            let node = &ledger.node.name;
+            let note = format!(
+                "The room reserved as {} on node {node} was given to pod {} of priority {}",
+                reservation.id, pod.key, pod.spec.priority
+            );
+            let report = Report::warning(Thing::from(&record.owner), "ReservationYielded", note);
+            self.tell(Report { related: Some(Thing::from(&**pod)), ..report }, Some(Note::Yielded));
+            let note = format!("Placed on node {node}, in room that was reserved for pods of lower rank");
+            self.tell(Report::normal(Thing::from(&**pod), "ReservationYielded", note), None);
+        }
+    }
+
+    /// An owner's wish makes no sense.
+    pub(super) fn keep_invalid(&mut self, owner: &Owner, text: &str) {
+        self.tell(Report::warning(Thing::from(owner), "InvalidKeep", invalid_keep(text)), None);
+    }
+
+    /// The same for all namespaces.
+    pub(super) fn namespaces(&mut self, cluster: &Cluster) {
+        for namespace in cluster.catalog().namespaces.iter() {
+            if let Some(Keep::Invalid(text)) = &namespace.keep {
+                let report = Report::warning(Thing::namespace(namespace), "InvalidKeep", invalid_keep(text));
+                self.tell(report, None);
+            }
+        }
+    }
+
+    /// The same for a pod.
+    pub(super) fn pod_keep(&mut self, pod: &Pod) {
+        if let Some(Keep::Invalid(text)) = pod.keep.as_deref() {
+            self.tell(Report::warning(Thing::from(pod), "InvalidKeep", invalid_keep(text)), None);
+        }
+    }
+
+    /// A pod asked for a reservation that it cannot have.
+    pub(super) fn not_reserved(&mut self, pod: &Pod, why: &NotKept) {
+        let note = format!("No room is reserved: {why}");
+        self.tell(Report::warning(Thing::from(pod), "NotReserved", note), None);
+    }
+
+    fn tell(&mut self, report: Report, note: Option<Note>) {
+        if self.told.len() >= TOLD_MAX {
+            self.told.clear();
+        }
+        if self.told.insert((report.about.uid.clone(), report.note.as_str().into())) {
+            self.waiting.push((report, note));
+        }
+    }
+}
+
+/// The pod has the reservation that it asked for.
+pub(super) fn reserved(pod: &Pod, now: Timestamp) -> Report {
+    let node = pod.node.as_ref().map(ToString::to_string).unwrap_or_default();
+    let note = format!("Its room on node {node} is reserved");
+    Report { at: now, ..Report::normal(Thing::from(pod), "Reserved", note) }
+}
+
+/// Whether the pod came after the reservation was made, and not long ago.
+fn is_news(pod: &Pod, reservation: &Reservation, now: Timestamp) -> bool {
+    let since = pod.scheduled_at();
+    since.is_some_and(|since| Some(since) >= reservation.created() && now.duration_since(since) < NEWS_MAX)
+}
+
+fn invalid_keep(text: &str) -> String {
+    format!(
+        "Ignored the annotation {}: {text:?} is neither \"true\" nor a duration such as 5m",
+        common::api::names::KEEP
+    )
+}

@@ -1,0 +1,203 @@
+//! Reports, pods that ask for themselves, what is never touched, and the trap of pods without a stamp.
+
+use super::full;
+use super::town::{DEPLOYMENT, Town, time};
+use crate::effects::Server;
+use common::api::reservation::encode;
+use common::model::object::Meta;
+use common::model::{Replica, Reservation};
+use std::time::Duration;
+
+fn put(town: &mut Town, annotations: &[(String, String)]) {
+    if let Some(server) = town.nodes.get_mut("n1") {
+        server.annotations.extend(annotations.iter().cloned());
+    }
+    town.tell_node("n1");
+    town.run();
+}
+
+fn replica(seen: u64, seconds: u64) -> Replica {
+    let meta = Meta {
+        namespace: "kube-reserve".into(),
+        name: "reserve-a".into(),
+        uid: "a".into(),
+        resource_version: seen,
+        is_deleting: false,
+    };
+    Replica {
+        meta,
+        name: "a".into(),
+        seen_nodes: seen,
+        seen_pods: seen,
+        schedulers: Box::default(),
+        extends: Box::default(),
+        renewed: Some(time(seconds)),
+        duration: Duration::from_secs(15),
+        version: "1".into(),
+    }
+}
+
+/// The reservation of a pod that is being deleted, as the controller writes it.
+fn kept() -> Reservation {
+    let mut town = full();
+    town.delete("web-1", 30);
+    town.run();
+    town.reservations().remove(0).1
+}
+
+#[test]
+fn a_pod_that_asks_is_told_when_all_replicas_have_seen_it() {
+    let mut town = full();
+    town.seen(replica(1, 0));
+    town.set_keep("web-1", Some("2m"));
+    town.run();
+    assert_eq!(town.reservations().len(), 1);
+    assert_eq!(town.told(), [], "a replica has not seen it yet");
+    town.seen(replica(10_000, 0));
+    town.run();
+    assert_eq!(town.told(), [("Reserved", "web-1")]);
+    town.wait(600);
+    assert_eq!(
+        (town.reservations().len(), town.told().len()),
+        (1, 1),
+        "it is kept for as long as the pod asks"
+    );
+    town.set_keep("web-1", None);
+    town.run();
+    assert_eq!(town.reservations(), [], "and no longer");
+    town.set_keep("web-1", Some("soon"));
+    town.tell("web-1");
+    town.run();
+    assert_eq!(town.told()[1..], [("InvalidKeep", "web-1")], "once");
+}
+
+#[test]
+fn a_taken_place_is_released_when_all_replicas_have_seen_the_pod() {
+    let mut town = full();
+    town.seen(replica(1, 0));
+    town.delete("web-1", 0);
+    town.reconcile();
+    town.run();
+    town.start_all();
+    town.run();
+    assert_eq!(town.reservations().len(), 1);
+    town.seen(replica(10_000, 1));
+    town.run();
+    assert_eq!(town.reservations(), []);
+}
+
+#[test]
+fn what_was_made_by_hand_or_by_a_newer_version_is_never_touched() {
+    let mut town = full();
+    let newer =
+        encode(&kept()).unwrap().into_iter().map(|(key, value)| (key, value.replace("\"v\":1", "\"v\":9")));
+    let newer: Vec<(String, String)> = newer.collect();
+    let manual = (format!("reserve.cpu/{DEPLOYMENT}"), "1".to_owned());
+    put(&mut town, &[&newer[..], &[manual]].concat());
+    let before = town.nodes["n1"].annotations.clone();
+    town.wait(5000);
+    assert_eq!(town.nodes["n1"].annotations, before);
+}
+
+#[test]
+fn what_is_malformed_is_told_once() {
+    let mut town = full();
+    put(
+        &mut town,
+        &[("reserve.cpu/nobody".into(), "1".into()), (format!("reserve.gpu/{DEPLOYMENT}"), "1".into())],
+    );
+    assert_eq!(town.told(), [("InvalidReservation", "n1"); 2]);
+    town.wait(300);
+    town.tell_node("n1");
+    town.run();
+    assert_eq!(town.told().len(), 2);
+}
+
+#[test]
+fn a_reservation_that_somebody_wipes_is_told_as_lost() {
+    let mut town = full();
+    town.delete("web-1", 30);
+    town.run();
+    if let Some(server) = town.nodes.get_mut("n1") {
+        server.annotations.clear();
+    }
+    town.tell_node("n1");
+    assert_eq!(town.reservations(), []);
+    town.run();
+    assert_eq!(town.told(), [("ReservationLost", "web")]);
+    assert_eq!(town.reservations().len(), 1, "and made again, for as long as there is need");
+}
+
+#[test]
+fn a_yield_is_told_to_both_sides_and_strangers_hear_no_names() {
+    let mut town = full();
+    town.delete("web-1", 0);
+    town.run();
+    let important = town.comes(false, 100, None);
+    town.run();
+    assert_eq!(town.places(), [format!("{important} n1")]);
+    let mut told = town.told();
+    told.sort_unstable();
+    assert_eq!(told, [("ReservationYielded", important.as_str()), ("ReservationYielded", "web")]);
+    for report in &town.reports {
+        let is_own = &*report.about.name == "web";
+        assert_eq!(report.note.contains(DEPLOYMENT), is_own, "{report:?}");
+        assert_eq!(report.note.contains(&important), is_own, "{report:?}");
+    }
+    town.wait(100);
+    assert_eq!(town.told().len(), 2, "once");
+}
+
+#[test]
+fn a_pod_without_a_stamp_does_not_get_a_second_place() {
+    // Two replicas of one owner on one node, both deleted; somebody else's scheduler places one replacement.
+    let mut town = Town::new(&["n1"], 1, 2);
+    let places = ["web-1", "web-2"].map(|_| town.comes(true, 0, None));
+    for name in &places {
+        town.bind_elsewhere(name, "n1");
+    }
+    town.run();
+    places.iter().for_each(|name| town.delete(name, 0));
+    town.run();
+    assert_eq!(town.reservations().len(), 2, "whoever placed them");
+    town.wait(1);
+    let new = town.comes(true, 0, None);
+    town.bind_elsewhere(&new, "n1");
+    town.start_all();
+    town.run();
+    town.wait(100);
+    assert_eq!(town.reservations().len(), 2, "released, the first would be the second's end");
+    let other = town.comes(true, 0, None);
+    town.bind_elsewhere(&other, "n1");
+    town.start_all();
+    town.run();
+    town.wait(30);
+    assert_eq!(town.reservations(), []);
+}
+
+#[test]
+fn pods_that_still_terminate_at_the_start_get_theirs() {
+    let mut town = full();
+    town.keep = None;
+    town.tell_workloads();
+    town.delete("web-1", 300);
+    town.run();
+    assert_eq!(town.reservations(), []);
+    town.keep = Some("true");
+    town.crash(0);
+    town.run();
+    assert_eq!(town.reservations().len(), 1);
+}
+
+#[test]
+fn a_node_that_comes_back_under_its_name_has_no_reservations() {
+    let mut town = full();
+    town.delete("web-1", 30);
+    town.run();
+    if let Some(server) = town.nodes.get_mut("n1") {
+        *server = Server { uid: "another".into(), ..Server::new(&[]) };
+    }
+    town.tell_node("n1");
+    town.run();
+    assert_eq!(town.told(), [("ReservationLost", "web")]);
+}

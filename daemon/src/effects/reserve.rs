@@ -1,0 +1,236 @@
+//! A node's annotations: one reservation made, extended or removed, in one patch.
+//!
+//! Each try looks at the node first, and then writes on the condition that what it saw is still so:
+//! - the node is that very node (its UID);
+//! - the keys of the reservation have the values that were seen. That a key is not there cannot be said in a JSON patch, so
+//!   that what is new is written on the condition that the node has not changed at all since.
+//!
+//! So of two writers one succeeds, and the other finds what the first one did. No other key is touched. A try without an answer is
+//! followed by another look, which finds the reservation by its request.
+
+use super::{Effects, Outcome, call};
+use crate::state::{Annotated, Annotation, Rewrite};
+use common::api::names;
+use common::api::reservation::{encode, parse};
+use common::model::reservation::{Origin, Reservation, ReservationId};
+use jiff::Timestamp;
+use k8s_openapi::api::core::v1::Node;
+use kube::Api;
+use serde_json::{Value, json};
+use std::collections::BTreeMap;
+use std::time::Duration;
+
+/// Tries of one write. Somebody who writes to a node all the time must not hold us up for ever.
+const TRIES_MAX: u32 = 8;
+
+/// The pause after the first try; each later one is longer by as much.
+const PAUSE: Duration = Duration::from_millis(60);
+
+/// What a look at a node says about a change.
+#[derive(Debug, PartialEq)]
+enum Plan {
+    /// It is so already.
+    Done,
+    /// It cannot be.
+    Never(String),
+    /// This patch does it.
+    Patch(Value),
+}
+
+/// A node as it was seen.
+struct Seen<'n> {
+    uid: &'n str,
+    version: &'n str,
+    annotations: &'n BTreeMap<String, String>,
+}
+
+/// Changes the annotations of a node.
+pub(super) async fn annotate(effects: &Effects, annotation: &Annotation, now: Timestamp) -> Annotated {
+    let nodes: Api<Node> = Api::all(effects.client.clone());
+    let mut why = String::new();
+    for attempt in 1..=TRIES_MAX {
+        match once(effects, &nodes, annotation, now).await {
+            Ok(done) => return done,
+            Err(failure) => why = failure,
+        }
+        tokio::time::sleep(PAUSE * attempt + jitter(&effects.instance, annotation, attempt)).await;
+    }
+    tracing::warn!(node = %annotation.node, reservation = %annotation.id(), "write a reservation: {why}");
+    Annotated::Unknown { why }
+}
+
+/// One look and one write; an error if it has to be tried again.
+async fn once(
+    effects: &Effects,
+    nodes: &Api<Node>,
+    annotation: &Annotation,
+    now: Timestamp,
+) -> Result<Annotated, String> {
+    let node = match call(nodes.get(annotation.node.as_str())).await {
+        Outcome::Done(node) => node,
+        Outcome::Refused(status) => return Ok(refused(effects, annotation, status.code, status.message)),
+        Outcome::Unknown(why) => return Err(why),
+    };
+    let none = BTreeMap::new();
+    let seen = Seen {
+        uid: node.metadata.uid.as_deref().unwrap_or(""),
+        version: node.metadata.resource_version.as_deref().unwrap_or(""),
+        annotations: node.metadata.annotations.as_ref().unwrap_or(&none),
+    };
+    let patch = match plan(&seen, annotation, now) {
+        Plan::Done => return Ok(done(seen.version)),
+        Plan::Never(why) => return Ok(Annotated::Refused { why, is_forbidden: false, is_final: true }),
+        Plan::Patch(patch) => patch,
+    };
+    match call(send(effects, annotation, &patch)).await {
+        Outcome::Done(node) => {
+            tell(annotation);
+            Ok(done(node.metadata.resource_version.as_deref().unwrap_or("")))
+        }
+        // What was seen is no longer so.
+        Outcome::Refused(status) if matches!(status.code, 409 | 422) => Err(status.message),
+        Outcome::Refused(status) => Ok(refused(effects, annotation, status.code, status.message)),
+        Outcome::Unknown(why) => Err(why),
+    }
+}
+
+/// Sends a JSON patch.
+async fn send(effects: &Effects, annotation: &Annotation, patch: &Value) -> kube::Result<Node> {
+    let request = http::Request::patch(format!("/api/v1/nodes/{}", annotation.node))
+        .header(http::header::CONTENT_TYPE, "application/json-patch+json")
+        .body(patch.to_string().into_bytes())
+        .map_err(kube::Error::HttpError)?;
+    effects.client.request(request).await
+}
+
+fn done(version: &str) -> Annotated {
+    Annotated::Done { version: version.parse().unwrap_or(0) }
+}
+
+fn refused(effects: &Effects, annotation: &Annotation, code: u16, why: String) -> Annotated {
+    let is_forbidden = code == 403;
+    if !is_forbidden {
+        tracing::warn!(node = %annotation.node, reservation = %annotation.id(), "write a reservation: {why}");
+    } else if effects.is_first_refusal() {
+        tracing::warn!("reservations are honoured, but none can be made, extended or released: {why}");
+    }
+    Annotated::Refused { why, is_forbidden, is_final: code == 404 }
+}
+
+fn tell(annotation: &Annotation) {
+    let (node, reservation) = (&annotation.node, annotation.id());
+    match &annotation.change {
+        Rewrite::Reserve(_) => tracing::info!(%node, %reservation, "reserved"),
+        Rewrite::Extend { expires, .. } => tracing::info!(%node, %reservation, %expires, "extended"),
+        Rewrite::Release { why, .. } => tracing::info!(%node, %reservation, why, "released"),
+    }
+}
+
+/// What is to be written, given what was seen.
+fn plan(seen: &Seen<'_>, annotation: &Annotation, now: Timestamp) -> Plan {
+    if seen.uid != annotation.uid.to_string() {
+        return Plan::Never("the node is another one by now".into());
+    }
+    let id = annotation.id();
+    let keys = keys_of(seen.annotations, id);
+    let found = reservation_of(&keys);
+    match &annotation.change {
+        Rewrite::Reserve(wanted) => reserve(seen, wanted, &keys, found.as_ref(), now),
+        Rewrite::Release { request, .. } => match found {
+            None if keys.is_empty() => Plan::Done,
+            Some(found) if is_of(&found, request) => Plan::Patch(patch(seen, &keys, &[], false)),
+            _ => Plan::Never("the reservation is another one by now".into()),
+        },
+        Rewrite::Extend { request, expires, .. } => match found {
+            Some(found) if is_of(&found, request) => extend(seen, &keys, found, *expires),
+            _ => Plan::Never("the reservation is another one by now, or gone".into()),
+        },
+    }
+}
+
+fn reserve(
+    seen: &Seen<'_>,
+    wanted: &Reservation,
+    keys: &[(&str, &str)],
+    found: Option<&Reservation>,
+    now: Timestamp,
+) -> Plan {
+    match found {
+        // Whoever made it: its room is kept.
+        Some(found) if found.is_live(now) => return Plan::Done,
+        Some(Reservation { origin: Origin::Newer { .. }, .. }) => {
+            return Plan::Never("what is there is of a newer version".into());
+        }
+        _ => {}
+    }
+    match encode(wanted) {
+        Ok(new) => Plan::Patch(patch(seen, keys, &new, true)),
+        Err(error) => Plan::Never(error.to_string()),
+    }
+}
+
+fn extend(seen: &Seen<'_>, keys: &[(&str, &str)], mut found: Reservation, until: Timestamp) -> Plan {
+    if let Origin::Recorded(record) = &mut found.origin {
+        if record.expires >= until {
+            return Plan::Done;
+        }
+        record.expires = until;
+    }
+    match encode(&found) {
+        Ok(new) => Plan::Patch(patch(seen, keys, &new, false)),
+        Err(error) => Plan::Never(error.to_string()),
+    }
+}
+
+/// Turns `old` into `new`, provided that `old` is still there; and, `if_unchanged`, that nothing else happened.
+fn patch(seen: &Seen<'_>, old: &[(&str, &str)], new: &[(String, String)], if_unchanged: bool) -> Value {
+    let mut steps = vec![json!({ "op": "test", "path": "/metadata/uid", "value": seen.uid })];
+    if if_unchanged {
+        steps.push(json!({ "op": "test", "path": "/metadata/resourceVersion", "value": seen.version }));
+    }
+    for (key, value) in old {
+        steps.push(json!({ "op": "test", "path": pointer(key), "value": value }));
+    }
+    if seen.annotations.is_empty() && !new.is_empty() {
+        steps.push(json!({ "op": "add", "path": "/metadata/annotations", "value": {} }));
+    }
+    for (key, _) in old.iter().filter(|(key, _)| !new.iter().any(|(other, _)| other == key)) {
+        steps.push(json!({ "op": "remove", "path": pointer(key) }));
+    }
+    for (key, value) in new {
+        steps.push(json!({ "op": "add", "path": pointer(key), "value": value }));
+    }
+    Value::Array(steps)
+}
+
+fn pointer(key: &str) -> String {
+    format!("/metadata/annotations/{}", key.replace('~', "~0").replace('/', "~1"))
+}
+
+/// The annotations of one reservation, well-formed or not.
+fn keys_of<'n>(annotations: &'n BTreeMap<String, String>, id: &ReservationId) -> Vec<(&'n str, &'n str)> {
+    let id = id.to_string();
+    let is_its = |key: &str| {
+        key.starts_with(names::NODE_PREFIX) && key.split_once('/').is_some_and(|(_, name)| name == id)
+    };
+    let all = annotations.iter().map(|(key, value)| (key.as_str(), value.as_str()));
+    all.filter(|(key, _)| is_its(key)).collect()
+}
+
+fn reservation_of(keys: &[(&str, &str)]) -> Option<Reservation> {
+    parse(keys.iter().copied()).iter().find_map(|parsed| parsed.valid()).map(|found| (**found).clone())
+}
+
+fn is_of(found: &Reservation, request: &str) -> bool {
+    found.record().is_some_and(|record| &*record.request == request)
+}
+
+/// A little more, other for each replica, so that two of them do not get in each other's way again and again.
+fn jitter(instance: &str, annotation: &Annotation, attempt: u32) -> Duration {
+    let text = format!("{instance}{}{attempt}", annotation.node);
+    let step = |hash: u32, byte: u8| (hash ^ u32::from(byte)).wrapping_mul(0x0100_0193);
+    Duration::from_millis(u64::from(text.bytes().fold(0x811c_9dc5, step) % 50))
+}
+
+#[cfg(test)]
+pub(super) mod tests;

@@ -1,0 +1,232 @@
+//! The patches, against a model of what an API server does with them.
+
+use super::{Plan, Seen, plan, pointer};
+use crate::state::{Annotation, Rewrite};
+use common::api::reservation::{encode, parse};
+use common::model::owner::Owner;
+use common::model::reservation::{Origin, Placement, Record, Seat};
+use common::model::{Reservation, ReservationId, Resources, Uid};
+use jiff::Timestamp;
+use serde_json::Value;
+use std::collections::BTreeMap;
+
+const NODE: &str = "6e0f3b1c-8d2a-4c95-9f77-30b1a2c4d5e6";
+const OWNER: &str = "11111111-2222-3333-4444-555555555555";
+
+fn at(seconds: i64) -> Timestamp {
+    Timestamp::from_second(1_800_000_000 + seconds).unwrap()
+}
+
+fn reservation(request: &str) -> Reservation {
+    let owner = Uid::from(OWNER);
+    let record = Record {
+        owner: Owner {
+            kind: "Deployment".into(),
+            namespace: "shop".into(),
+            name: "web".into(),
+            uid: owner.clone(),
+        },
+        replaces: None,
+        priority: 0,
+        created: at(0),
+        expires: at(600),
+        request: request.into(),
+        by: "test".into(),
+        reason: String::new().into(),
+        placement: Placement::Prefer,
+    };
+    let mut amount = Resources::default();
+    (amount.cpu, amount.memory, amount.pods) = (1000, 1 << 30, 1);
+    let id = ReservationId { owner, seat: Seat::parse("a") };
+    Reservation { id, amount, ports: Box::default(), origin: Origin::Recorded(Box::new(record)) }
+}
+
+fn change(change: Rewrite) -> Annotation {
+    Annotation { node: "n1".into(), uid: NODE.into(), change }
+}
+
+fn reserve(request: &str) -> Annotation {
+    change(Rewrite::Reserve(Box::new(reservation(request))))
+}
+
+fn release(request: &str) -> Annotation {
+    change(Rewrite::Release { id: reservation("x").id, request: request.into(), why: "taken" })
+}
+
+fn extend(request: &str, seconds: i64) -> Annotation {
+    change(Rewrite::Extend { id: reservation("x").id, request: request.into(), expires: at(seconds) })
+}
+
+/// A node on an API server.
+#[derive(Clone, Debug, PartialEq)]
+pub(crate) struct Server {
+    pub(crate) uid: String,
+    pub(crate) version: u64,
+    pub(crate) annotations: BTreeMap<String, String>,
+}
+
+impl Server {
+    pub(crate) fn new(annotations: &[(&str, &str)]) -> Self {
+        let annotations = annotations.iter().map(|(key, value)| ((*key).to_owned(), (*value).to_owned()));
+        Self { uid: NODE.into(), version: 7, annotations: annotations.collect() }
+    }
+
+    fn plan(&self, annotation: &Annotation, seconds: i64) -> Plan {
+        let version = self.version.to_string();
+        let seen = Seen { uid: &self.uid, version: &version, annotations: &self.annotations };
+        plan(&seen, annotation, at(seconds))
+    }
+
+    /// What an API server does with a JSON patch: all steps or none.
+    fn patch(&mut self, patch: &Value) -> Result<(), String> {
+        let mut next = self.clone();
+        // A map without entries is not there.
+        let mut has_map = !next.annotations.is_empty();
+        for step in patch.as_array().unwrap() {
+            let (op, path) = (step["op"].as_str().unwrap(), step["path"].as_str().unwrap());
+            let key = path.strip_prefix("/metadata/annotations/");
+            let key = key.map(|key| key.replace("~1", "/").replace("~0", "~"));
+            let value = || step["value"].as_str().unwrap().to_owned();
+            let is_well = match (op, path, key) {
+                ("test", "/metadata/uid", _) => next.uid == value(),
+                ("test", "/metadata/resourceVersion", _) => next.version.to_string() == value(),
+                ("test", _, Some(key)) => next.annotations.get(&key) == Some(&value()),
+                ("remove", _, Some(key)) => next.annotations.remove(&key).is_some(),
+                ("add", "/metadata/annotations", _) => {
+                    has_map = true;
+                    next.annotations.is_empty()
+                }
+                ("add", _, Some(key)) if has_map => {
+                    next.annotations.insert(key, value());
+                    true
+                }
+                _ => false,
+            };
+            if !is_well {
+                return Err(format!("{step}"));
+            }
+        }
+        next.version += 1;
+        *self = next;
+        Ok(())
+    }
+
+    /// Does what was asked for; whether that is how it now is.
+    pub(crate) fn annotate(&mut self, annotation: &Annotation, now: Timestamp) -> Result<(), String> {
+        let version = self.version.to_string();
+        let seen = Seen { uid: &self.uid, version: &version, annotations: &self.annotations };
+        match plan(&seen, annotation, now) {
+            Plan::Done => Ok(()),
+            Plan::Never(why) => Err(why),
+            Plan::Patch(patch) => self.patch(&patch),
+        }
+    }
+
+    /// Looks and writes, with nobody else there.
+    fn run(&mut self, annotation: &Annotation, seconds: i64) -> Plan {
+        let plan = self.plan(annotation, seconds);
+        if let Plan::Patch(patch) = &plan {
+            self.patch(patch).unwrap();
+        }
+        plan
+    }
+
+    pub(crate) fn reservations(&self) -> Vec<Reservation> {
+        let pairs = self.annotations.iter().map(|(key, value)| (key.as_str(), value.as_str()));
+        parse(pairs).iter().filter_map(|parsed| parsed.valid().map(|one| (**one).clone())).collect()
+    }
+}
+
+#[test]
+fn a_reservation_comes_and_goes_and_nothing_else_is_touched() {
+    let foreign = [("example.com/a~b", "1"), ("reserve.cpu/99999999-2222-3333-4444-555555555555", "5")];
+    for annotations in [&[][..], &foreign[..]] {
+        let empty = Server::new(annotations);
+        let mut server = empty.clone();
+        assert!(matches!(server.run(&reserve("r1"), 1), Plan::Patch(_)));
+        assert!(server.reservations().contains(&reservation("r1")));
+        assert_eq!(server.run(&reserve("r1"), 1), Plan::Done, "done is done");
+        assert!(matches!(server.run(&extend("r1", 900), 2), Plan::Patch(_)));
+        assert!(server.reservations().iter().any(|one| one.expires() == Some(at(900))));
+        assert_eq!(server.run(&extend("r1", 800), 2), Plan::Done, "never shorter");
+        assert!(matches!(server.run(&release("r1"), 3), Plan::Patch(_)));
+        assert_eq!(server.annotations, empty.annotations);
+        assert_eq!(server.run(&release("r1"), 3), Plan::Done, "gone is gone");
+    }
+}
+
+#[test]
+fn another_request_under_the_same_key_is_left_alone() {
+    let mut server = Server::new(&[]);
+    server.run(&reserve("r1"), 0);
+    assert!(matches!(server.plan(&release("r2"), 1), Plan::Never(_)));
+    assert!(matches!(server.plan(&extend("r2", 900), 1), Plan::Never(_)));
+    assert_eq!(server.plan(&reserve("r2"), 1), Plan::Done, "the room is kept already, whoever asked");
+    assert!(matches!(server.run(&reserve("r2"), 600), Plan::Patch(_)), "what has expired is in nobody's way");
+    assert_eq!(server.reservations(), [reservation("r2")]);
+}
+
+#[test]
+fn another_node_under_the_same_name_is_left_alone() {
+    let mut server = Server::new(&[]);
+    server.uid = "other".into();
+    assert!(matches!(server.plan(&reserve("r1"), 0), Plan::Never(_)));
+}
+
+#[test]
+fn of_two_writers_one_succeeds() {
+    let foreign = [("example.com/a", "1")];
+    let changes = [reserve("r1"), reserve("r2"), release("r0"), extend("r0", 900), extend("r0", 950)];
+    for first in &changes {
+        for second in &changes {
+            let mut server = Server::new(&foreign);
+            if !matches!(first.change, Rewrite::Reserve(_)) {
+                server.run(&reserve("r0"), 0);
+            }
+            let (one, other) = (server.plan(first, 1), server.plan(second, 1));
+            let (Plan::Patch(one), Plan::Patch(other)) = (one, other) else { continue };
+            server.patch(&one).unwrap();
+            assert!(server.patch(&other).is_err(), "{first:?} and {second:?}");
+        }
+    }
+}
+
+#[test]
+fn a_kubelet_that_writes_meanwhile_costs_a_try_at_most() {
+    let mut server = Server::new(&[("example.com/a", "1")]);
+    let Plan::Patch(stale) = server.plan(&reserve("r1"), 0) else { panic!() };
+    server.version += 1;
+    assert!(server.patch(&stale).is_err());
+    server.run(&reserve("r1"), 0);
+    let Plan::Patch(release) = server.plan(&release("r1"), 0) else { panic!() };
+    server.version += 1;
+    server.annotations.insert("example.com/b".into(), "2".into());
+    assert!(server.patch(&release).is_ok(), "a release minds only its own keys");
+    assert_eq!(server.annotations.len(), 2);
+}
+
+#[test]
+fn what_is_malformed_under_our_key_makes_room_for_what_is_not() {
+    let broken = format!("reserve.info/{OWNER}.a");
+    let mut server = Server::new(&[(&broken, "no record")]);
+    assert!(matches!(server.plan(&release("r1"), 0), Plan::Never(_)), "nobody knows what it was");
+    assert!(matches!(server.run(&reserve("r1"), 0), Plan::Patch(_)));
+    assert_eq!(server.reservations(), [reservation("r1")]);
+}
+
+#[test]
+fn what_a_newer_version_wrote_is_never_rewritten() {
+    let mut server = Server::new(&[]);
+    for (key, value) in encode(&reservation("r1")).unwrap() {
+        server.annotations.insert(key, value.replace("\"v\":1", "\"v\":2"));
+    }
+    assert!(matches!(server.plan(&release("r1"), 9999), Plan::Never(_)));
+    assert!(matches!(server.plan(&extend("r1", 9999), 9999), Plan::Never(_)));
+    assert!(!matches!(server.plan(&reserve("r1"), 1), Plan::Patch(_)));
+    assert!(!matches!(server.plan(&reserve("r1"), 9999), Plan::Patch(_)), "nor when it has expired");
+}
+
+#[test]
+fn keys_are_escaped() {
+    assert_eq!(pointer("a/b~c"), "/metadata/annotations/a~1b~0c");
+}

@@ -1,0 +1,170 @@
+//! What the controller wishes for: writes to nodes, and words about anything.
+
+use common::api::names;
+use common::model::ids::Text;
+use common::model::owner::{Owner, OwnerKind};
+use common::model::{Namespace, NodeName, Pod, Reservation, ReservationId, Uid};
+use jiff::Timestamp;
+
+/// A change of the annotations of one node, in one write.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Annotation {
+    /// The node.
+    pub node: NodeName,
+    /// Which node of that name; a precondition of the write.
+    pub uid: Uid,
+    /// What is to change.
+    pub change: Rewrite,
+}
+
+/// What is to become of a reservation.
+#[derive(Debug, Clone, PartialEq)]
+pub enum Rewrite {
+    /// It is made.
+    Reserve(Box<Reservation>),
+    /// It lives longer.
+    Extend {
+        /// Which one.
+        id: ReservationId,
+        /// The request that made it: another one under the same key is left alone.
+        request: Text,
+        /// Until when it lives.
+        expires: Timestamp,
+    },
+    /// It is removed.
+    Release {
+        /// Which one.
+        id: ReservationId,
+        /// The request that made it: another one under the same key is left alone.
+        request: Text,
+        /// Why, in one word.
+        why: &'static str,
+    },
+}
+
+/// What has become of a change of annotations.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Annotated {
+    /// It is so.
+    Done {
+        /// The version of the node that says so.
+        version: u64,
+    },
+    /// It is not so, for certain.
+    Refused {
+        /// Why.
+        why: String,
+        /// Whether we may not do such a thing at all.
+        is_forbidden: bool,
+        /// Whether trying again is of no use.
+        is_final: bool,
+    },
+    /// Nobody knows.
+    Unknown {
+        /// Why.
+        why: String,
+    },
+}
+
+/// An event about anything.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Report {
+    /// What it is about.
+    pub about: Thing,
+    /// What else it is about.
+    pub related: Option<Thing>,
+    /// Whether somebody should look into it.
+    pub is_warning: bool,
+    /// In one word.
+    pub reason: &'static str,
+    /// In a sentence.
+    pub note: String,
+    /// When.
+    pub at: Timestamp,
+}
+
+/// An object, as events refer to it.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Thing {
+    /// As in `apiVersion:`.
+    pub api_version: Text,
+    /// As in `kind:`.
+    pub kind: Text,
+    /// The namespace; empty for a kind that has none.
+    pub namespace: Text,
+    /// The name.
+    pub name: Text,
+    /// The UID.
+    pub uid: Uid,
+}
+
+impl Annotation {
+    /// The reservation that it is about.
+    pub fn id(&self) -> &ReservationId {
+        match &self.change {
+            Rewrite::Reserve(reservation) => &reservation.id,
+            Rewrite::Extend { id, .. } | Rewrite::Release { id, .. } => id,
+        }
+    }
+}
+
+impl Report {
+    /// Something that somebody should look into.
+    pub fn warning(about: Thing, reason: &'static str, note: String) -> Self {
+        Self { about, related: None, is_warning: true, reason, note, at: Timestamp::UNIX_EPOCH }
+    }
+
+    /// Something that is as it should be.
+    pub fn normal(about: Thing, reason: &'static str, note: String) -> Self {
+        Self { is_warning: false, ..Self::warning(about, reason, note) }
+    }
+}
+
+impl Thing {
+    /// A node.
+    pub fn node(name: &NodeName, uid: &Uid) -> Self {
+        Self::core("Node", "", name.as_str(), uid)
+    }
+
+    /// A namespace.
+    pub fn namespace(namespace: &Namespace) -> Self {
+        Self::core("Namespace", "", &namespace.meta.name, &namespace.meta.uid)
+    }
+
+    fn core(kind: &str, namespace: &str, name: &str, uid: &Uid) -> Self {
+        Self {
+            api_version: "v1".into(),
+            kind: kind.into(),
+            namespace: namespace.into(),
+            name: name.into(),
+            uid: uid.clone(),
+        }
+    }
+
+    /// Where events about it are kept: in its namespace; those of a namespace in itself, and those of other things
+    /// without one where kubectl looks for them.
+    pub fn events_namespace(&self) -> &str {
+        match (&*self.namespace, &*self.kind) {
+            ("", "Namespace") => &self.name,
+            ("", _) => names::EVENTS_NAMESPACE,
+            (namespace, _) => namespace,
+        }
+    }
+}
+
+impl From<&Pod> for Thing {
+    fn from(pod: &Pod) -> Self {
+        Self::core("Pod", &pod.key.namespace, &pod.key.name, &pod.uid)
+    }
+}
+
+impl From<&Owner> for Thing {
+    fn from(owner: &Owner) -> Self {
+        let kind = OwnerKind::ALL.into_iter().find(|kind| kind.as_str() == &*owner.kind);
+        let api_version = match kind.map_or("", OwnerKind::group) {
+            "" => "v1".into(),
+            group => format!("{group}/v1").into(),
+        };
+        Self { api_version, ..Self::core(&owner.kind, &owner.namespace, &owner.name, &owner.uid) }
+    }
+}
