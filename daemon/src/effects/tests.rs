@@ -12,7 +12,9 @@ const OTHER: &str = "22222222-0000-4000-8000-000000000002";
 /// The outcome of a binding, or of a look at the pod, given these answers, and how many calls it took.
 async fn outcome(effect: Effect, answers: impl IntoIterator<Item = Answer>) -> (Binding, usize) {
     let (client, asked) = scripted(answers);
-    let Some(Input::Binding { outcome, .. }) = Effects::new(client, "test".into()).run(effect).await else {
+    let Some(Input::Binding { outcome, .. }) =
+        Effects::new(client, "test".into()).run(effect, jiff::Timestamp::UNIX_EPOCH).await
+    else {
         panic!("a binding always has an answer")
     };
     let calls = asked.lock().unwrap().len();

@@ -125,15 +125,12 @@ impl Cluster {
     /// # Errors
     /// When `limit` has passed, with what was waited for and what was seen last; or when a program of the
     /// control plane has died.
-    pub async fn wait_until<T, F>(
+    pub async fn wait_until<T>(
         &self,
         what: &str,
         limit: Duration,
-        mut check: impl FnMut() -> F,
-    ) -> Result<T>
-    where
-        F: Future<Output = Result<T>>,
-    {
+        mut check: impl AsyncFnMut() -> Result<T>,
+    ) -> Result<T> {
         let started = Instant::now();
         let mut seen = anyhow!("nothing: the first look did not end in time");
         loop {
