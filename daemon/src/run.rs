@@ -43,9 +43,10 @@ pub async fn run(
     let mut watches = JoinSet::new();
     start_watches(&mut watches, config, &clients.work, &clock, &sender);
     let mut state = state(config)?;
+    state.set_extenders(&config.scheduler.extenders);
     let mut leases = Leases::start(config, &clients.leases, &clock, rng);
     let mut office = Office::open(config, &clock, metrics, leases.leadership()).await?;
-    let effects = Effects::new(clients.work, instance(config));
+    let effects = Effects::new(clients.work, instance(config)).extenders(&config.scheduler.extenders)?;
     let front = Front::open(config, &clock, &sender, leases.standing()).await?;
     let mut work = Work::new(effects, clock.clone(), leases.leadership(), front.replies());
     work.add(state.handle(leases.turn(), clock.now()));

@@ -179,6 +179,12 @@ fn scheduler(args: &Args, tools: &Tools, namespace: &str, said: &mut Said) -> an
     election::apply(&args.election, &mut scheduler.leader_election)?;
     election::warn(&scheduler, said);
     check_served(&scheduler)?;
+    for extender in scheduler.extenders.iter().filter(|extender| !extender.preempt_verb.is_empty()) {
+        said.warn(format!(
+            "extender {}: preemptVerb is not asked; victims are chosen without it",
+            extender.url_prefix
+        ));
+    }
     for profile in &scheduler.profiles {
         check_scheduler_name(&profile.scheduler_name)?;
     }
@@ -202,10 +208,7 @@ fn from_config_file(file: &Path, tools: &Tools) -> anyhow::Result<(Configuration
 
 /// What would be passed over in silence is refused: pods would be placed otherwise than the file says.
 fn check_served(scheduler: &Configuration) -> anyhow::Result<()> {
-    let mut unserved: Vec<String> = scheduler.profiles.iter().flat_map(unserved).collect();
-    if !scheduler.extenders.is_empty() {
-        unserved.push("extenders".into());
-    }
+    let unserved: Vec<String> = scheduler.profiles.iter().flat_map(unserved).collect();
     if !unserved.is_empty() {
         bail!("the configuration asks for what is not served yet: {}", unserved.join(", "));
     }

@@ -97,7 +97,12 @@ impl Extenders {
     ///
     /// # Errors
     /// With what the pod is told, when one that cannot be ignored fails.
-    pub(crate) async fn ask(&self, pod: &PodKey, uid: &Uid, nodes: Vec<NodeName>) -> Result<Opinions, String> {
+    pub(crate) async fn ask(
+        &self,
+        pod: &PodKey,
+        uid: &Uid,
+        nodes: Vec<NodeName>,
+    ) -> Result<Opinions, String> {
         let whole = self.whole(pod, uid).await?;
         let mut opinions = Opinions { passed: nodes, ..Opinions::default() };
         for caller in self.callers.iter().filter(|caller| is_interested(&caller.config, &whole)) {
@@ -124,7 +129,8 @@ impl Extenders {
             return Ok(());
         }
         let question = self.question(config, whole, &opinions.passed).await?;
-        let answer = ask::filtered(&caller.send(&config.filter_verb, question).await?, config.node_cache_capable)?;
+        let answer =
+            ask::filtered(&caller.send(&config.filter_verb, question).await?, config.node_cache_capable)?;
         let known: BTreeSet<&NodeName> = opinions.passed.iter().collect();
         if let Some(unknown) = answer.nodes.iter().find(|node| !known.contains(node)) {
             return Err(format!(
@@ -218,7 +224,8 @@ impl Extenders {
         };
         if !kept.as_ref().is_some_and(is_good) {
             let text = self.read("/api/v1/nodes").await?;
-            let list: NodesWire = serde_json::from_str(&text).map_err(|error| format!("read nodes: {error}"))?;
+            let list: NodesWire =
+                serde_json::from_str(&text).map_err(|error| format!("read nodes: {error}"))?;
             let named = list.items.into_iter().filter_map(|node| {
                 let name: NamedWire = serde_json::from_str(node.get()).ok()?;
                 Some((NodeName::from(name.metadata.name), node))

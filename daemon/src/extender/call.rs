@@ -43,7 +43,8 @@ impl Caller {
     /// # Errors
     /// When the address or the certificates cannot be used.
     pub(crate) fn new(config: &Extender) -> anyhow::Result<Self> {
-        let url: Uri = config.url_prefix.parse().with_context(|| format!("urlPrefix {:?}", config.url_prefix))?;
+        let url: Uri =
+            config.url_prefix.parse().with_context(|| format!("urlPrefix {:?}", config.url_prefix))?;
         let host = url.host().with_context(|| format!("urlPrefix {:?} has no host", config.url_prefix))?;
         let (is_tls, usual) = match url.scheme_str() {
             Some("https") => (true, 443),
@@ -75,7 +76,8 @@ impl Caller {
     }
 
     async fn exchange(&self, verb: &str, body: String) -> anyhow::Result<(StatusCode, String)> {
-        let stream = TcpStream::connect(&self.address).await.with_context(|| format!("dial tcp {}", self.address))?;
+        let stream =
+            TcpStream::connect(&self.address).await.with_context(|| format!("dial tcp {}", self.address))?;
         stream.set_nodelay(true)?;
         let request = Request::post(format!("{}/{verb}", self.path))
             .header(header::HOST, &self.host)
@@ -143,12 +145,18 @@ fn client(config: &Extender) -> anyhow::Result<ClientConfig> {
     };
     let certificate = pem(tls.cert_data.bytes(), &tls.cert_file)?;
     let key = pem(tls.key_data.bytes(), &tls.key_file)?;
-    ensure!(certificate.is_some() == key.is_some(), "{}: certFile and keyFile go together", config.url_prefix);
+    ensure!(
+        certificate.is_some() == key.is_some(),
+        "{}: certFile and keyFile go together",
+        config.url_prefix
+    );
     let (Some(certificate), Some(key)) = (certificate, key) else { return Ok(builder.with_no_client_auth()) };
     let certificates: Result<Vec<CertificateDer<'static>>, _> =
         CertificateDer::pem_slice_iter(&certificate).collect();
     let key = PrivateKeyDer::from_pem_slice(&key).context("read keyFile")?;
-    builder.with_client_auth_cert(certificates.context("read certFile")?, key).context("use certFile and keyFile")
+    builder
+        .with_client_auth_cert(certificates.context("read certFile")?, key)
+        .context("use certFile and keyFile")
 }
 
 /// What was given; data goes before files.

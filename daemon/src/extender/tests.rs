@@ -1,5 +1,6 @@
 //! The server by itself: every request gets an answer, and none that could be taken for "no node".
 
+mod asking;
 mod mutual;
 
 use super::replies::Replies;

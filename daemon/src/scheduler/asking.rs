@@ -40,7 +40,8 @@ pub(crate) struct Asking {
 impl Asking {
     /// What the extenders of a configuration want to be asked about. One that only binds is not asked.
     pub(crate) fn new(extenders: &[Extender]) -> Self {
-        let judges = |extender: &&Extender| !extender.filter_verb.is_empty() || !extender.prioritize_verb.is_empty();
+        let judges =
+            |extender: &&Extender| !extender.filter_verb.is_empty() || !extender.prioritize_verb.is_empty();
         let judges: Vec<&Extender> = extenders.iter().filter(judges).collect();
         let managed = judges.iter().flat_map(|extender| &extender.managed_resources);
         Self {
@@ -62,6 +63,11 @@ impl Asking {
 }
 
 impl Scheduler {
+    /// Lets these extenders have a say.
+    pub(crate) fn set_extenders(&mut self, extenders: &[Extender]) {
+        self.asking = Asking::new(extenders);
+    }
+
     /// Asks extenders about the nodes that can have the pod. False if there is nothing to ask: then it is decided on at once.
     pub(super) fn ask_extenders(&mut self, pod: &Pod, step: &mut Step<'_>) -> bool {
         if !self.asking.is_wanted(pod) {
@@ -73,7 +79,8 @@ impl Scheduler {
             return false;
         }
         let trace = cycle::judge(&world.asker(pod), &world, registry, Depth::First);
-        let feasible = trace.into_iter().flat_map(|trace| trace.nodes).filter(|node| node.rejections.is_empty());
+        let feasible =
+            trace.into_iter().flat_map(|trace| trace.nodes).filter(|node| node.rejections.is_empty());
         let nodes: Vec<NodeName> = feasible.filter_map(|node| world.name(node.id).cloned()).collect();
         if nodes.is_empty() {
             return false;

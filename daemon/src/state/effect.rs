@@ -61,6 +61,15 @@ pub enum Effect {
         /// When.
         at: Timestamp,
     },
+    /// Ask extenders about a pod.
+    Ask {
+        /// The pod.
+        pod: PodKey,
+        /// Which pod of that name.
+        uid: Uid,
+        /// The nodes that can have it.
+        nodes: Vec<NodeName>,
+    },
     /// Answer a question.
     Reply {
         /// Which question.
@@ -89,6 +98,7 @@ impl Effect {
         match self {
             Self::Bind { pod, .. }
             | Self::Find { pod, .. }
+            | Self::Ask { pod, .. }
             | Self::Condition { pod, .. }
             | Self::Record { pod, .. } => Subject::Pod(pod.clone()),
             Self::Reply { id, .. } => Subject::Question(*id),

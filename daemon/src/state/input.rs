@@ -2,6 +2,7 @@
 
 use super::reserving::{Annotated, Annotation};
 use crate::desk::Question;
+use crate::scheduler::Opinions;
 use common::cluster::Event;
 use common::model::{PodKey, Uid};
 
@@ -18,6 +19,15 @@ pub enum Input {
         uid: Uid,
         /// What is known about it.
         outcome: Binding,
+    },
+    /// What extenders say about a pod, or why they could not be asked.
+    Answered {
+        /// The pod.
+        pod: PodKey,
+        /// Which pod of that name.
+        uid: Uid,
+        /// What they say.
+        answer: Result<Opinions, String>,
     },
     /// A scheduler asks its extender.
     Question {

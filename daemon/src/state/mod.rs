@@ -13,6 +13,7 @@ mod sight;
 #[cfg(test)]
 mod tests;
 
+pub use crate::scheduler::Opinions;
 pub use effect::{Effect, PodEvent, Subject};
 pub use figures::Figures;
 pub use input::{Binding, Input};
@@ -25,6 +26,7 @@ use crate::desk::Desk;
 use crate::queue::Backoff;
 use crate::scheduler::Scheduler;
 use common::cluster::{Change, Cluster};
+use common::config::Extender;
 use common::framework::Registry;
 use common::model::ids::Text;
 use jiff::Timestamp;
@@ -104,6 +106,7 @@ impl State {
                 Some(changes) => self.scheduler.changed(&changes, step),
                 None => self.scheduler.binding(&pod, &uid, outcome, step),
             },
+            Input::Answered { pod, uid, answer } => self.scheduler.answered(&pod, &uid, answer, step),
             Input::Question { id, question } => {
                 self.has_news |= self.desk.ask(id, *question, self.is_leading, step);
             }
@@ -138,6 +141,11 @@ impl State {
         }
         let ticks = [self.scheduler.next_tick(now), self.controller.next_tick(now), desk];
         ticks.into_iter().flatten().min()
+    }
+
+    /// Lets these extenders have a say.
+    pub fn set_extenders(&mut self, extenders: &[Extender]) {
+        self.scheduler.set_extenders(extenders);
     }
 
     /// Lets a namespace have so many automatic reservations.
