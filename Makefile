@@ -7,11 +7,13 @@ ARCH    := $(shell uname -m | sed -e 's/^x86_64$$/amd64/' -e 's/^aarch64$$/arm64
 BUILT   := $(or $(CARGO_TARGET_DIR),target)
 # How many cases are compared: make conformance N=20000 SEED=1, or CASES=FILE
 N       ?= 2000
+# How many rounds of each kind: make promise ROUNDS=1000
+ROUNDS  ?= 100
 # How long each fuzz target runs: make fuzz SECONDS=600
 SECONDS ?= 30
 
 .DEFAULT_GOAL := help
-.PHONY: help demo build test lint e2e control-plane cluster conformance bench bench-cluster fuzz vectors install uninstall dist image deny clean
+.PHONY: help demo build test lint e2e promise control-plane cluster conformance bench bench-cluster fuzz vectors install uninstall dist image deny clean
 
 help: ## list the targets
 	@sed -n 's/^\([a-z0-9-]*\):.*## \(.*\)/\1|\2/p' Makefile | awk -F '|' '{ printf "  %-14s %s\n", $$1, $$2 }'
@@ -32,7 +34,11 @@ lint: ## format, clippy without warnings, shell syntax
 	sh -n install.sh
 
 e2e: ## only the tests on a real control plane
-	cargo test --workspace --locked --test 'control_plane*' --test seed_000 --test thread
+	cargo test --workspace --locked --test 'control_plane*' --test 'seed_*' --test thread --test leases --test admin \
+		--test manifests --test policies --test image --test promise --test cases --test faults
+
+promise: ## recreate pods ROUNDS (100) times in each of five ways in a full cluster: none may lose its place
+	RESERVE_ROUNDS='$(ROUNDS)' cargo test --workspace --locked --test promise -- --nocapture
 
 control-plane: ## build the control plane that tests use (needs go; slow once)
 	cargo run --locked -p reserve-tests --bin control-plane -- build

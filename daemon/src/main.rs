@@ -14,11 +14,15 @@ use std::process::ExitCode;
 #[global_allocator]
 static ALLOCATOR: mimalloc::MiMalloc = mimalloc::MiMalloc;
 
-#[tokio::main]
+/// One thread can be busy with decisions while the other reads, writes and answers. More would only pass things to each
+/// other.
+#[tokio::main(worker_threads = 2)]
 async fn main() -> ExitCode {
     let args = Args::parse();
     daemon::log::start(&args.log);
-    match start(args).await {
+    // As a task it goes on wherever the news for it arrived. This thread would have to be woken up each time.
+    let ended = tokio::spawn(start(args)).await;
+    match ended.map_err(anyhow::Error::from).flatten() {
         Ok(()) => ExitCode::SUCCESS,
         Err(error) => {
             tracing::error!("{}", chain(&*error));

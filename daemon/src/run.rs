@@ -124,7 +124,9 @@ fn state(config: &Config) -> anyhow::Result<State> {
         first: seconds(configuration.pod_initial_backoff_seconds),
         longest: seconds(configuration.pod_max_backoff_seconds),
     };
-    Ok(State::new(profiles, backoff))
+    let mut state = State::new(profiles, backoff);
+    state.set_automatic_max(usize::try_from(config.automatic_per_namespace).unwrap_or(usize::MAX));
+    Ok(state)
 }
 
 fn start_watches(

@@ -8,3 +8,4 @@ pub mod history;
 pub mod image;
 pub mod programs;
 pub mod proxy;
+pub mod town;

@@ -9,7 +9,7 @@ use k8s_openapi::api::core::v1::Pod;
 use reserve_tests::control_plane::{
     Cluster, ControlPlane, User, Workload, bare_pod, deployment, describe, is_running, name_of, node,
 };
-use reserve_tests::programs::{self, Daemon};
+use reserve_tests::programs::{self, Daemon, daemon, example};
 use serde_json::json;
 use std::process::Output;
 use std::time::Duration;
@@ -161,5 +161,52 @@ async fn the_daemon_only_bound_and_told(cluster: &Cluster) -> Result<()> {
         assert!(known.contains(&write.resource.as_str()), "the daemon wrote {write:?}");
         assert!(write.is_stored(), "the daemon was refused: {write:?}");
     }
+    Ok(())
+}
+
+/// When a reservation with a record ends, as the API server writes times.
+fn in_seconds(seconds: i64) -> String {
+    (jiff::Timestamp::now() + jiff::SignedDuration::from_secs(seconds)).to_string()
+}
+
+/// Writes a reservation with a seat and a record by hand, for somebody else.
+fn reserve_a_seat(cluster: &Cluster, expires: &str) -> Result<()> {
+    let owner = json!({"kind": "Deployment", "namespace": "default", "name": "other", "uid": OTHER_OWNER});
+    let info = json!({"v": 1, "owner": owner, "priority": 0, "created": in_seconds(0), "expires": expires,
+                      "request": "by-hand", "placement": "prefer"});
+    let key = format!("{OTHER_OWNER}.seat1");
+    let (cpu, info) = (format!("reserve.cpu/{key}=5000m"), format!("reserve.info/{key}={info}"));
+    typed(cluster, &["annotate", "--overwrite", "node", NODE, &cpu, &info]).map(drop)
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn the_seeds_own_command_line_beside_kube_scheduler_with_the_form_that_ends() -> Result<()> {
+    let cluster =
+        ControlPlane::start("seed_000_seat").plugin_dir(programs::build()?).with_scheduler().await?;
+    cluster.add_node(node(NODE).cpu("6000m").memory("8Gi").pods(110)).await?;
+    let kubeconfig = cluster.kubeconfig(User::Daemon);
+    let mut shape = daemon(SCHEDULER).configuration(example("000-reserve-cpu", "scheduler.yaml"));
+    for flag in ["--kube-api-qps=200", "--kube-api-burst=300", "--profiling=false"] {
+        shape = shape.argument(flag);
+    }
+    for flag in ["authentication", "authorization"] {
+        shape = shape.argument(&format!("--{flag}-kubeconfig={}", kubeconfig.display()));
+    }
+    let _daemon = shape.start(&cluster).await?;
+    // Of the other scheduler, which knows nothing of reservations; each places its own.
+    let default = cluster.deploy(deployment("default").cpu("250m")).await?;
+    cluster.wait_until_running(&default.selector, 1).await?;
+    cluster.apply_file(example("000-reserve-cpu", "workload.yaml")).await?;
+    cluster.wait_until_running("app=testngx", 1).await?;
+
+    reserve_a_seat(&cluster, &in_seconds(600))?;
+    delete_and_find_replacement(&cluster).await?;
+    let told = wait_until_told(&cluster, "app=testngx").await?;
+    assert!(told.starts_with(FULL), "{told}");
+    // It ends by itself, and nobody has to remove it.
+    reserve_a_seat(&cluster, &in_seconds(3))?;
+    let pods = cluster.wait_until_running("app=testngx", 1).await?;
+    let binder = cluster.audit().await?.to("pods/binding").named(name_of(&pods[0])).stored();
+    assert_eq!(binder.writes()[0].user, cluster.user_name(User::Daemon));
     Ok(())
 }

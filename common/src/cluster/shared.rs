@@ -9,8 +9,9 @@ use crate::model::pod::PodSpec;
 use crate::model::{Node, Pod};
 use std::sync::Arc;
 
+/// One copy of what was seen more than once.
 #[derive(Debug, Default)]
-pub(super) struct Shared {
+pub struct Shared {
     specs: Pool<Arc<PodSpec>>,
     sets: Pool<Arc<Labels>>,
     controllers: Pool<Arc<ControllerRef>>,
@@ -21,7 +22,7 @@ pub(super) struct Shared {
 
 impl Shared {
     /// Pods of one template have one spec, mostly one set of labels, and one controller.
-    pub(super) fn share_pod(&mut self, pod: &mut Pod) {
+    pub fn share_pod(&mut self, pod: &mut Pod) {
         pod.spec = self.specs.share(std::mem::take(&mut pod.spec));
         pod.labels = self.sets.share(std::mem::take(&mut pod.labels));
         pod.controller = pod.controller.take().map(|controller| self.controllers.share(controller));
@@ -29,7 +30,7 @@ impl Shared {
     }
 
     /// Nodes of one pool have most labels, taints and images in common.
-    pub(super) fn share_node(&mut self, node: &mut Node) {
+    pub fn share_node(&mut self, node: &mut Node) {
         node.labels.map_shared(|label| self.labels.share(label));
         node.images.iter_mut().for_each(|image| *image = self.images.share(Arc::clone(image)));
         node.features.iter_mut().for_each(|feature| *feature = self.texts.share(Arc::clone(feature)));

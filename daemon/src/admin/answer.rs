@@ -104,21 +104,34 @@ fn page(value: &Value) -> Response<String> {
     response(StatusCode::OK, JSON, value.to_string())
 }
 
-/// A refusal as Kubernetes words it.
+/// A refusal as Kubernetes words it, letter by letter.
+#[derive(serde::Serialize)]
+#[serde(rename_all = "camelCase")]
+struct Failure<'a> {
+    kind: &'static str,
+    api_version: &'static str,
+    metadata: Value,
+    status: &'static str,
+    message: &'a str,
+    reason: &'a str,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    details: Option<Value>,
+    code: u16,
+}
+
 fn failure(code: StatusCode, reason: &str, message: &str) -> Response<String> {
-    let mut status = json!({
-        "kind": "Status",
-        "apiVersion": "v1",
-        "metadata": {},
-        "status": "Failure",
-        "message": message,
-        "reason": reason,
-        "code": code.as_u16(),
-    });
-    if let (StatusCode::FORBIDDEN, Value::Object(fields)) = (code, &mut status) {
-        fields.insert("details".to_owned(), json!({}));
-    }
-    response(code, JSON, format!("{status}\n"))
+    let failure = Failure {
+        kind: "Status",
+        api_version: "v1",
+        metadata: json!({}),
+        status: "Failure",
+        message,
+        reason,
+        details: (code == StatusCode::FORBIDDEN).then(|| json!({})),
+        code: code.as_u16(),
+    };
+    let text = serde_json::to_string(&failure).unwrap_or_else(|_| message.to_owned());
+    response(code, JSON, format!("{text}\n"))
 }
 
 fn response(code: StatusCode, kind: &'static str, text: String) -> Response<String> {

@@ -15,6 +15,7 @@ use rustls_pki_types::{CertificateDer, UnixTime};
 use std::collections::BTreeMap;
 use std::path::Path;
 use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
 
 /// Where the API server says whom to believe.
 const NAMESPACE: &str = "kube-system";
@@ -62,23 +63,22 @@ pub(super) struct Lookup {
     access: Access,
     client: Option<kube::Client>,
     known: Arc<ArcSwap<Known>>,
+    /// Once is enough.
+    has_complained: AtomicBool,
 }
 
 impl Lookup {
-    /// Looks for the first time. What cannot be had then is an error only if that was asked for.
-    pub(super) async fn start(access: &Access, client: Option<kube::Client>) -> anyhow::Result<Self> {
-        let lookup = Self { access: access.clone(), client, known: Arc::default() };
-        match lookup.look().await {
-            Ok(known) => lookup.known.store(Arc::new(known)),
-            Err(error) if lookup.is_tolerable() => {
-                tracing::warn!(
-                    "certificates of clients are not believed until their authorities can be read: {}",
-                    chain(&*error)
-                );
-            }
-            Err(error) => return Err(error),
+    /// Has not looked yet: a cluster that does not answer must not keep probes waiting.
+    pub(super) fn new(access: &Access, client: Option<kube::Client>) -> Self {
+        Self { access: access.clone(), client, known: Arc::default(), has_complained: AtomicBool::new(false) }
+    }
+
+    /// Looks for the first time, if what is not found then is a reason not to start.
+    pub(super) async fn insist(&self) -> anyhow::Result<()> {
+        if !self.is_tolerable() {
+            self.known.store(Arc::new(self.look().await?));
         }
-        Ok(lookup)
+        Ok(())
     }
 
     /// Whose certificates are believed, as of the last look.
@@ -90,8 +90,12 @@ impl Lookup {
     pub(super) async fn refresh(&self) {
         match self.look().await {
             Ok(known) => self.known.store(Arc::new(known)),
+            Err(error) if !self.has_complained.swap(true, Ordering::Relaxed) => tracing::warn!(
+                "certificates of clients are not believed until their authorities can be read: {}",
+                chain(&*error)
+            ),
             Err(error) => {
-                tracing::debug!("whose certificates are believed stays as it was: {}", chain(&*error))
+                tracing::debug!("whose certificates are believed stays as it was: {}", chain(&*error));
             }
         }
     }

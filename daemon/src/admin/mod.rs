@@ -67,7 +67,8 @@ impl Admin {
         let reviews = Reviews { config, metrics: &metrics };
         let authentication = reviews.client(access.authentication_kubeconfig.as_ref()).await?;
         let authorization = reviews.client(access.authorization_kubeconfig.as_ref()).await?;
-        let lookup = Lookup::start(access, authentication.clone()).await?;
+        let lookup = Lookup::new(access, authentication.clone());
+        lookup.insist().await?;
         let site = Site {
             authenticator: Authenticator::new(access, authentication, lookup.known(), clock.clone()),
             authorizer: Authorizer::new(access, authorization, clock.clone()),
@@ -93,9 +94,9 @@ impl Admin {
         let Self { listener, tls, site, lookup } = self;
         let refresh = async {
             loop {
+                lookup.refresh().await;
                 tokio::time::sleep(REFRESH).await;
                 tls.refresh();
-                lookup.refresh().await;
             }
         };
         tokio::select! {

@@ -79,7 +79,8 @@ impl Script {
         let (authentication, authentications) = scripted(self.authentication);
         let (authorization, authorizations) = scripted(self.authorization);
         let clock = Clock::start();
-        let lookup = Lookup::start(&serving.access, Some(authentication.clone())).await.unwrap();
+        let lookup = Lookup::new(&serving.access, Some(authentication.clone()));
+        lookup.refresh().await;
         let health = Arc::new(Health::new(false, Leadership::for_ever()));
         let site = Arc::new(Site {
             authenticator: Authenticator::new(

@@ -16,12 +16,13 @@ pub trait Calls: Send + Sync {
 #[derive(Clone)]
 pub struct Count {
     calls: Arc<dyn Calls>,
+    host: Arc<str>,
 }
 
 impl Count {
-    /// A counter that tells `calls`.
-    pub fn new(calls: Arc<dyn Calls>) -> Self {
-        Self { calls }
+    /// A counter that tells `calls` of calls to `host`. What is called has no host yet: kube adds it further inside.
+    pub fn new(calls: Arc<dyn Calls>, host: &str) -> Self {
+        Self { calls, host: host.into() }
     }
 }
 
@@ -29,14 +30,14 @@ impl<S> Layer<S> for Count {
     type Service = Counted<S>;
 
     fn layer(&self, inner: S) -> Counted<S> {
-        Counted { calls: Arc::clone(&self.calls), inner }
+        Counted { count: self.clone(), inner }
     }
 }
 
 /// A client whose calls are counted.
 #[derive(Clone)]
 pub struct Counted<S> {
-    calls: Arc<dyn Calls>,
+    count: Count,
     inner: S,
 }
 
@@ -56,12 +57,11 @@ where
     }
 
     fn call(&mut self, request: Request<In>) -> Self::Future {
-        let host = request.uri().authority().map_or_else(String::new, ToString::to_string);
-        let (calls, method) = (Arc::clone(&self.calls), request.method().clone());
+        let (count, method) = (self.count.clone(), request.method().clone());
         let answer = self.inner.call(request);
         Box::pin(async move {
             let answer = answer.await;
-            calls.called(&host, &method, answer.as_ref().ok().map(Response::status));
+            count.calls.called(&count.host, &method, answer.as_ref().ok().map(Response::status));
             answer
         })
     }
@@ -70,4 +70,33 @@ where
 /// Nobody counts.
 impl Calls for () {
     fn called(&self, _host: &str, _method: &Method, _code: Option<StatusCode>) {}
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{Calls, Count};
+    use http::{Method, Request, Response, StatusCode};
+    use std::sync::{Arc, Mutex};
+    use tower::{Layer as _, Service as _};
+
+    impl Calls for Mutex<Vec<String>> {
+        fn called(&self, host: &str, method: &Method, code: Option<StatusCode>) {
+            self.lock().unwrap().push(format!("{host} {method} {}", code.map_or(0, |code| code.as_u16())));
+        }
+    }
+
+    #[tokio::test]
+    async fn answers_and_silence_are_counted() {
+        let heard = Arc::new(Mutex::new(Vec::new()));
+        let count = Count::new(Arc::<Mutex<Vec<String>>>::clone(&heard), "host:1");
+        let answer = async |request: Request<()>| match request.uri().path() {
+            "/gone" => Ok(Response::builder().status(410).body(()).unwrap()),
+            _ => Err("no answer"),
+        };
+        let mut client = count.layer(tower::service_fn(answer));
+        for path in ["/gone", "/silent"] {
+            let _ = client.call(Request::post(path).body(()).unwrap()).await;
+        }
+        assert_eq!(*heard.lock().unwrap(), ["host:1 POST 410", "host:1 POST 0"]);
+    }
 }

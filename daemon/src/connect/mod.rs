@@ -87,8 +87,9 @@ impl Connection {
         config.default_retry = false;
         let agent = concat!("reserve-daemon/", env!("CARGO_PKG_VERSION"));
         config.headers.push((http::header::USER_AGENT, http::HeaderValue::from_static(agent)));
+        let count = Count::new(calls, config.cluster_url.authority().map_or("", |host| host.as_str()));
         let builder = ClientBuilder::try_from(config).context("set up the connection to the API server")?;
-        Ok(builder.with_layer(&Count::new(calls)).with_layer(&self.limit.layer()).build())
+        Ok(builder.with_layer(&count).with_layer(&self.limit.layer()).build())
     }
 }
 

@@ -43,8 +43,8 @@ fn made_node(name: &str, annotations: &Value) -> Node {
 fn reserved(cpu: &str, replaced: &str, priority: i32) -> Value {
     let info = json!({
         "v": 1, "owner": { "kind": "ReplicaSet", "namespace": "default", "name": "web", "uid": OWNER },
-        "pod": { "name": replaced, "uid": format!("uid-{replaced}") }, "priority": priority,
-        "created": "2026-11-16T07:00:00Z", "expires": "2026-11-16T09:00:00Z", "request": "r", "by": "me",
+        "replaces": { "name": replaced, "uid": format!("uid-{replaced}") }, "priority": priority,
+        "created": "2026-11-16T07:00:00Z", "expires": "2026-11-16T09:00:00Z", "request": "r", "placement": "prefer",
     });
     json!({ format!("reserve.cpu/{OWNER}.a1"): cpu, format!("reserve.info/{OWNER}.a1"): info.to_string() })
 }

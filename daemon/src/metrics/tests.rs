@@ -106,3 +106,32 @@ fn open_metrics_in_the_older_format() {
     let plain = "# HELP a_b_total Help me.\n# TYPE a_b_total counter\na_b_total{x=\"le=1.0\"} 1\n";
     assert_eq!(text::plain(open), plain);
 }
+
+#[test]
+fn every_note_is_counted() {
+    let table = [
+        (Note::Preemption { victims: 3 }, "scheduler_preemption_victims_sum 3"),
+        (Note::Preemption { victims: 1 }, "scheduler_preemption_attempts_total 1"),
+        (
+            Note::PermitWait { result: "Success", waited_ms: 1500 },
+            "scheduler_permit_wait_duration_seconds_sum{result=\"Success\"} 1.5",
+        ),
+        (
+            Note::Queued { queue: "active", event: "PodAdd", count: 7 },
+            "scheduler_queue_incoming_pods_total{event=\"PodAdd\",queue=\"active\"} 7",
+        ),
+        (Note::EventsDropped { count: 2 }, "reserve_events_dropped_total 2"),
+        (Note::Reserved { by: "keep" }, "reserve_made_total{by=\"keep\"} 1"),
+        (Note::Released { why: "taken" }, "reserve_released_total{why=\"taken\"} 1"),
+        (Note::Lost, "reserve_lost_total 1"),
+        (Note::Yielded, "reserve_yielded_total 1"),
+        (Note::Acknowledged { after_ms: 20 }, "reserve_acknowledgement_seconds_count 1"),
+    ];
+    for (note, line) in table {
+        let metrics = Metrics::default();
+        metrics.note(&note);
+        let text = metrics.text();
+        let is_said = |said: &str| said == line || said.strip_suffix(".0") == Some(line);
+        assert!(text.lines().any(is_said), "{line} is not in\n{text}");
+    }
+}

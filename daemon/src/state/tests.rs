@@ -1,6 +1,7 @@
 //! The state driven without a client: inputs in, effects compared.
 
 mod asking;
+mod counting;
 mod failing;
 mod placing;
 mod waking;

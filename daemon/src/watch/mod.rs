@@ -16,7 +16,7 @@ pub use watched::{Nodes, Others, Pods, Replicas, Watched, Workloads};
 use crate::clock::Clock;
 use crate::state::Input;
 use common::api::list::{WatchLine, page, version, watch_line};
-use common::cluster::{Event, Seen};
+use common::cluster::{Event, Seen, Shared};
 use http::{CallError, Lines};
 use std::time::Duration;
 use tokio::sync::mpsc;
@@ -71,12 +71,17 @@ impl<W: Watched> Follower<W> {
     /// Lists everything, and returns the version from which to watch.
     async fn list(&self) -> Result<String, CallError> {
         let mut live = Vec::new();
+        // The belief shares by itself, but has the list only when all of it is in memory.
+        let mut shared = Shared::default();
         let mut next = String::new();
         loop {
             let query = format!("limit={PAGE_LEN}&continue={next}&{}", self.watched.selector());
             let body = http::get(&self.client, &self.clock, &self.watched, &query).await?;
             let page = page(&body)?;
-            live.extend(page.items.iter().filter_map(|json| self.decode(json)));
+            for mut object in page.items.iter().filter_map(|json| self.decode(json)) {
+                self.watched.share(&mut shared, &mut object);
+                live.push(object);
+            }
             match page.next {
                 Some(token) => next = token.into_owned(),
                 None => {

@@ -1,7 +1,7 @@
 //! The kinds of object that are followed: where they are, and what becomes of them.
 
 use common::api::{self, DecodeError};
-use common::cluster::{Event, Seen};
+use common::cluster::{Event, Seen, Shared};
 use common::model::owner::{OwnerKind, Workload};
 use common::model::{Node, Other, OtherKind, Pod, Replica};
 
@@ -42,6 +42,9 @@ pub trait Watched {
     /// Reads one object.
     fn decode(&self, json: &str) -> Result<Self::Object, DecodeError>;
 
+    /// Makes one copy of what it has in common with others of the same list.
+    fn share(&self, _shared: &mut Shared, _object: &mut Self::Object) {}
+
     /// What is learnt by having seen it.
     fn event(&self, seen: Seen<Self::Object>) -> Event;
 }
@@ -79,6 +82,10 @@ impl Watched for Nodes {
         api::node::node(json)
     }
 
+    fn share(&self, shared: &mut Shared, node: &mut Node) {
+        shared.share_node(node);
+    }
+
     fn event(&self, seen: Seen<Node>) -> Event {
         Event::Nodes(seen)
     }
@@ -102,6 +109,10 @@ impl Watched for Pods {
 
     fn decode(&self, json: &str) -> Result<Pod, DecodeError> {
         api::pod::pod(json)
+    }
+
+    fn share(&self, shared: &mut Shared, pod: &mut Pod) {
+        shared.share_pod(pod);
     }
 
     fn event(&self, seen: Seen<Pod>) -> Event {

@@ -5,6 +5,7 @@ use crate::control_plane::{Cluster, Program, User};
 use crate::programs;
 use anyhow::{Context as _, Result};
 use std::fs;
+use std::path::PathBuf;
 
 /// Who binds the pods.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -56,27 +57,19 @@ impl Contender {
         );
         fs::write(&file, configuration).context("write the configuration of a scheduler")?;
         let config = format!("--config={}", file.display());
-        match (self, &plan.daemon) {
-            (Self::Ours, Some(daemon)) => self.run_ours(cluster, daemon, kubeconfig, &config).await,
-            (Self::Ours, None) => {
-                let daemon = programs::build()?.join("reserve-daemon");
-                self.run_ours(cluster, &daemon, kubeconfig, &config).await
-            }
-            _ => {
-                cluster.run_program(self.name(), cluster.program(self.name())?, &[&config, "--secure-port=0"])
-            }
-        }
+        let program = match self {
+            Self::Ours => our_daemon(cluster, plan).await?,
+            _ => cluster.program(self.name())?.to_owned(),
+        };
+        // Nobody looks at their health or metrics.
+        cluster.run_program(self.name(), &program, &[&config, "--secure-port=0"])
     }
+}
 
-    async fn run_ours(
-        self,
-        cluster: &Cluster,
-        daemon: &std::path::Path,
-        kubeconfig: &str,
-        config: &str,
-    ) -> Result<Program> {
-        cluster.install_roles().await?;
-        let kubeconfig = format!("--kubeconfig={kubeconfig}");
-        cluster.run_program(self.name(), daemon, &[config, &kubeconfig, "--secure-port=0"])
+async fn our_daemon(cluster: &Cluster, plan: &Plan) -> Result<PathBuf> {
+    cluster.install_roles().await?;
+    match &plan.daemon {
+        Some(daemon) => std::path::absolute(daemon).context("find the daemon"),
+        None => Ok(programs::build()?.join("reserve-daemon")),
     }
 }

@@ -54,11 +54,12 @@ pub struct Report {
     pub has_bars: bool,
 }
 
-/// Pods a second, processor seconds for a thousand pods, MiB; or how often each of ours is that of kube-scheduler.
-type Figures = [f64; 3];
+/// Pods a second, processor seconds for a thousand pods, MiB, events; or how often each of ours is that of kube-scheduler.
+type Figures = [f64; 4];
 
+#[expect(clippy::cast_precision_loss, reason = "a measurement, not a decision")]
 fn figures(run: &Run) -> Figures {
-    [run.pods_per_second(), run.cpu_per_thousand(), run.peak_mib()]
+    [run.pods_per_second(), run.cpu_per_thousand(), run.peak_mib(), run.events as f64]
 }
 
 impl Report {
@@ -70,7 +71,7 @@ impl Report {
 
 fn is_met(shape: Shape, rows: &[Row]) -> bool {
     let bars = bars(shape);
-    ratios(rows).is_some_and(|[rate, cpu, rss]| rate >= bars.rate && cpu <= bars.cpu && rss <= bars.rss)
+    ratios(rows).is_some_and(|[rate, cpu, rss, _]| rate >= bars.rate && cpu <= bars.cpu && rss <= bars.rss)
 }
 
 /// The medians of what ours was to kube-scheduler's in each pair.
@@ -78,64 +79,69 @@ fn is_met(shape: Shape, rows: &[Row]) -> bool {
 fn ratios(rows: &[Row]) -> Option<Figures> {
     let ratio = |row: &Row| {
         let (ours, upstream) = (figures(row.ours.as_ref()?), figures(row.upstream.as_ref()?));
-        Some([ours[0] / upstream[0], ours[1] / upstream[1], ours[2] / upstream[2]])
+        Some(std::array::from_fn(|at| ours[at] / upstream[at]))
     };
-    medians(rows.iter().filter_map(ratio).collect())
+    medians(&rows.iter().filter_map(ratio).collect::<Vec<_>>())
 }
 
-fn medians(all: Vec<Figures>) -> Option<Figures> {
-    let median = |which: fn(&Figures) -> f64| {
-        let mut sorted: Vec<f64> = all.iter().map(which).collect();
+/// The median of each figure; of an even number the lower one in the middle.
+fn medians(all: &[Figures]) -> Option<Figures> {
+    let median = |at: usize| {
+        let mut sorted: Vec<f64> = all.iter().map(|figures| figures[at]).collect();
         sorted.sort_by(f64::total_cmp);
-        // Of an even number the worse of the two in the middle would depend on what is asked; the lower one is as good.
-        sorted.get(sorted.len().saturating_sub(1) / 2).copied()
+        sorted.get(sorted.len().saturating_sub(1) / 2).copied().unwrap_or_default()
     };
-    Some([median(|figures| figures[0])?, median(|figures| figures[1])?, median(|figures| figures[2])?])
+    (!all.is_empty()).then(|| std::array::from_fn(median))
 }
 
 impl fmt::Display for Report {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let (nodes, pods) = self.size;
         writeln!(f, "{nodes} nodes, {pods} pods; medians\n")?;
-        writeln!(
-            f,
-            "{:<9} {:<16} {:>9} {:>17} {:>12}",
-            "shape", "", "pods/s", "CPU s/1000 pods", "peak RSS MiB"
-        )?;
+        line(f, ["shape", "", "pods/s", "CPU s/1000 pods", "peak RSS MiB", "events"])?;
         for (shape, rows) in &self.shapes {
-            let mut name = shape.name();
-            let runs: [(Contender, fn(&Row) -> Option<&Run>); 3] = [
-                (Contender::Ours, |row| row.ours.as_ref()),
-                (Contender::Upstream, |row| row.upstream.as_ref()),
-                (Contender::Firehose, |row| row.firehose.as_ref()),
-            ];
-            for (contender, of) in runs {
-                if let Some([rate, cpu, rss]) = medians(rows.iter().filter_map(of).map(figures).collect()) {
-                    let contender = contender.name();
-                    writeln!(f, "{name:<9} {contender:<16} {rate:>9.0} {cpu:>17.3} {rss:>12.0}")?;
-                    name = "";
-                }
-            }
-            if let Some([rate, cpu, rss]) = ratios(rows) {
-                writeln!(f, "{name:<9} {:<16} {rate:>8.2}x {cpu:>16.3}x {rss:>11.3}x", "ours/upstream's")?;
-                self.write_bars(f, *shape, rows)?;
-            }
+            self.write_shape(f, *shape, rows)?;
         }
         Ok(())
     }
 }
 
 impl Report {
-    fn write_bars(&self, f: &mut fmt::Formatter<'_>, shape: Shape, rows: &[Row]) -> fmt::Result {
+    fn write_shape(&self, f: &mut fmt::Formatter<'_>, shape: Shape, rows: &[Row]) -> fmt::Result {
+        let runs: [(Contender, fn(&Row) -> Option<&Run>); 3] = [
+            (Contender::Ours, |row| row.ours.as_ref()),
+            (Contender::Upstream, |row| row.upstream.as_ref()),
+            (Contender::Firehose, |row| row.firehose.as_ref()),
+        ];
+        let mut name = shape.name();
+        for (contender, of) in runs {
+            let found: Vec<Figures> = rows.iter().filter_map(of).map(figures).collect();
+            if let Some([rate, cpu, rss, events]) = medians(&found) {
+                let cells =
+                    [format!("{rate:.0}"), format!("{cpu:.3}"), format!("{rss:.0}"), format!("{events:.0}")];
+                let [rate, cpu, rss, events] = &cells;
+                line(f, [name, contender.name(), rate, cpu, rss, events])?;
+                name = "";
+            }
+        }
+        let Some(ratios) = ratios(rows) else { return Ok(()) };
+        let [rate, cpu, rss, _] = &ratios.map(|ratio| format!("{ratio:.2}x"));
+        line(f, ["", "ours/upstream's", rate, cpu, rss, ""])?;
         if !self.has_bars {
             return Ok(());
         }
-        let Bars { rate, cpu, rss } = bars(shape);
-        let at_most = |bar: f64| if bar.is_finite() { format!("≤ {bar:.3}x") } else { "-".to_owned() };
-        let word = if is_met(shape, rows) { "met" } else { "MISSED" };
-        let least = format!("≥ {rate:.2}x");
-        writeln!(f, "{:<9} {:<16} {least:>9} {:>17} {:>12}  {word}", "", "bar", at_most(cpu), at_most(rss))
+        let bars = bars(shape);
+        let at_most = |bar: f64| if bar.is_finite() { format!("≤ {bar:.2}x") } else { "-".to_owned() };
+        let (least, word) =
+            (format!("≥ {:.2}x", bars.rate), if is_met(shape, rows) { "met" } else { "MISSED" });
+        line(f, ["", "bar", &least, &at_most(bars.cpu), &at_most(bars.rss), word])
     }
+}
+
+fn line(f: &mut fmt::Formatter<'_>, cells: [&str; 6]) -> fmt::Result {
+    let [shape, name, rate, cpu, rss, events] = cells;
+    let line = format!("{shape:<9} {name:<15} {rate:>8} {cpu:>16} {rss:>13} {events:>8}");
+    writeln!(f, "{}", line.trim_end())
 }
 
 #[cfg(test)]
@@ -152,6 +158,7 @@ mod tests {
             first_after: Duration::ZERO,
             cpu: Duration::from_secs(cpu),
             peak_kib: peak_mib * 1024,
+            events: 1001,
         }
     }
 
@@ -180,7 +187,7 @@ mod tests {
         report.shapes[0].1[0].add(made(Contender::Firehose, 2, 1, 20));
         let table = report.to_string();
         assert!(table.lines().all(|line| line.chars().count() <= 80), "{table}");
-        for word in ["reserve-daemon", "kube-scheduler", "bind-firehose", "200", "2.00x", "0.125x", "met"] {
+        for word in ["reserve-daemon", "kube-scheduler", "bind-firehose", "200", "2.00x", "0.12x", "met"] {
             assert!(table.contains(word), "{word}:\n{table}");
         }
     }

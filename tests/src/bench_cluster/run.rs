@@ -8,6 +8,9 @@ use super::shape::{NAMESPACE, Shape};
 use super::usage::{Usage, usage};
 use crate::control_plane::{Cluster, ControlPlane, Program};
 use anyhow::{Context as _, Result, ensure};
+use k8s_openapi::api::events::v1::Event;
+use kube::Api;
+use kube::api::ListParams;
 use serde_json::{Value, json};
 use std::time::Duration;
 use tokio::time::Instant;
@@ -37,6 +40,8 @@ pub struct Run {
     pub cpu: Duration,
     /// The most memory that it had, in KiB.
     pub peak_kib: u64,
+    /// How many events it wrote: they are half of the writes, and who drops them has it easier.
+    pub events: usize,
 }
 
 impl Run {
@@ -51,6 +56,7 @@ impl Run {
             "pods_per_s": rounded(self.pods_per_second()),
             "cpu_s_per_1000": rounded(self.cpu_per_thousand()),
             "peak_rss_mib": rounded(self.peak_mib()),
+            "events": self.events,
             "first_binding_after_s": rounded(self.first_after.as_secs_f64()),
         })
     }
@@ -103,7 +109,16 @@ pub async fn run(plan: &Plan, shape: Shape, contender: Contender) -> Result<Run>
     let bindings = bindings.await?;
     let used = at_rest(&program).await?;
     let (pods, lasted, first_after) = (plan.pods, bindings.lasted(), bindings.first - started);
-    Ok(Run { shape, contender, pods, lasted, first_after, cpu: used.cpu, peak_kib: used.peak_kib })
+    let (cpu, peak_kib, events) = (used.cpu, used.peak_kib, events(&cluster).await?);
+    Ok(Run { shape, contender, pods, lasted, first_after, cpu, peak_kib, events })
+}
+
+/// How many events there are about the pods.
+async fn events(cluster: &Cluster) -> Result<usize> {
+    let events: Api<Event> = Api::namespaced(cluster.admin(), NAMESPACE);
+    let first = events.list_metadata(&ListParams::default().limit(1)).await.context("list events")?;
+    let more = first.metadata.remaining_item_count.unwrap_or_default();
+    Ok(first.items.len() + usize::try_from(more).context("count events")?)
 }
 
 async fn fill(cluster: &Cluster, plan: &Plan, shape: Shape) -> Result<()> {

@@ -38,9 +38,9 @@ impl Cluster {
         self.watched.recorder.get_or_try_init(|| Recorder::start(&client)).await.map(drop)
     }
 
-    /// Two daemons decide at the same time in this test, without the fence: what one does is news to the other.
-    pub fn expect_contention(&self) {
-        self.rules().is_contended = true;
+    /// Two daemons decide about this node at the same time, without the fence: what one does is news to the other.
+    pub fn expect_contention(&self, node: &str) {
+        self.rules().contended.insert(node.to_owned());
     }
 
     /// Every rule that was broken so far. Takes a moment, and blocks.

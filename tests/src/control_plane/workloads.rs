@@ -26,6 +26,7 @@ pub struct WorkloadShape {
     pod_labels: Map<String, Value>,
     pod_annotations: Map<String, Value>,
     spec: Map<String, Value>,
+    fields: Map<String, Value>,
     requests: Map<String, Value>,
     image: String,
 }
@@ -84,6 +85,7 @@ impl WorkloadShape {
             pod_labels,
             pod_annotations: Map::new(),
             spec: Map::new(),
+            fields: Map::new(),
             requests: Map::new(),
             image: "nginx".to_owned(),
         }
@@ -167,6 +169,12 @@ impl WorkloadShape {
         self
     }
 
+    /// Any field of the workload's own `spec`, such as `strategy`.
+    pub fn field(mut self, name: &str, value: Value) -> Self {
+        self.fields.insert(name.to_owned(), value);
+        self
+    }
+
     fn pod_spec(&self) -> Value {
         let mut spec = self.spec.clone();
         let container =
@@ -182,7 +190,7 @@ impl WorkloadShape {
         let metadata = json!({"labels": self.pod_labels, "annotations": self.pod_annotations});
         let template = json!({"metadata": metadata, "spec": self.pod_spec()});
         let selector = json!({"matchLabels": {"app": self.name}});
-        let spec = match self.kind {
+        let mut spec = match self.kind {
             Kind::Deployment => {
                 json!({"replicas": self.replicas, "selector": selector, "template": template})
             }
@@ -200,6 +208,7 @@ impl WorkloadShape {
                 return json!({"metadata": metadata, "spec": self.pod_spec()});
             }
         };
+        self.fields.iter().for_each(|(name, value)| spec[name] = value.clone());
         json!({"metadata": {"name": self.name, "annotations": self.annotations}, "spec": spec})
     }
 }

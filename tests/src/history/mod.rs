@@ -77,8 +77,8 @@ pub struct Rules {
     pub daemons: BTreeSet<String>,
     /// The scheduler names that they serve.
     pub schedulers: BTreeSet<String>,
-    /// Several of them decide at the same time on purpose, so that the room of a node is not theirs alone.
-    pub is_contended: bool,
+    /// Nodes about which several of them decide at the same time on purpose, so that the room is not theirs alone.
+    pub contended: BTreeSet<String>,
 }
 
 /// A broken rule.

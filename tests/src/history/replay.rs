@@ -117,7 +117,7 @@ impl<'h> Replay<'h> {
             Some(write) => {
                 room::check(self, version.revision, pod, write);
                 seats::check(self, version.revision, pod, before.as_deref(), write);
-                if self.rules.is_contended {
+                if self.rules.contended.contains(node.as_str()) {
                     self.foreign.insert(node, version.at);
                 }
             }

@@ -84,7 +84,7 @@ impl Story {
         let rules = Rules {
             daemons: [DAEMON.to_owned()].into(),
             schedulers: ["s".to_owned()].into(),
-            is_contended: false,
+            ..Rules::default()
         };
         check(&self.history, &rules).into_iter().map(|violation| violation.rule).collect()
     }

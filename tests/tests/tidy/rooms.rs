@@ -19,7 +19,8 @@ const COMMON: [(&str, &[&str]); 8] = [
 
 /// The modules of `daemon` that decide, and what they therefore may not know: the modules that act, and their tools.
 const DAEMON_PURE: [&str; 6] = ["state", "scheduler", "queue", "outbox", "controller", "desk"];
-const DAEMON_IO: [&str; 7] = ["watch", "effects", "extender", "lease", "admin", "run", "clock"];
+const DAEMON_IO: [&str; 10] =
+    ["watch", "effects", "extender", "lease", "admin", "run", "clock", "connect", "metrics", "log"];
 const IO_CRATES: [&str; 2] = ["kube", "tokio"];
 
 /// A file's room and how many modules deep in its crate it is: `src/a/mod.rs` is `a`, 1; `src/a/b.rs` is `a`, 2.

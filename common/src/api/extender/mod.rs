@@ -181,6 +181,9 @@ fn named(json: &RawValue) -> Result<(Cow<'_, str>, &RawValue), DecodeError> {
 pub fn preemption(json: &str) -> Result<Preemption, DecodeError> {
     let wire: PreemptionWire<'_> = decode(QUESTION, json)?;
     let pod = whole_pod(wire.pod)?;
+    if wire.node_name_to_victims.is_none() && wire.node_name_to_meta_victims.is_none() {
+        return Err(malformed(QUESTION, "neither NodeNameToMetaVictims nor NodeNameToVictims"));
+    }
     let whole = wire.node_name_to_victims.unwrap_or_default().into_iter().map(|(node, victims)| {
         let victims = victims.unwrap_or_default();
         let pods = victims.pods.0.iter().map(|pod| Uid::from(&pod.metadata.uid)).collect();

@@ -1,0 +1,147 @@
+//! What happens to the node meanwhile: cordoned, not ready, gone and back; and the replacement that goes elsewhere.
+
+use super::{GRACE, TOWN, stranger, web};
+use anyhow::{Context as _, Result, ensure};
+use k8s_openapi::api::core::v1::{Node, Pod};
+use kube::api::{Api, DeleteParams, Patch, PatchParams, PostParams};
+use reserve_tests::control_plane::{deployment, describe, name_of, node_of};
+use reserve_tests::town::{Plot, SOON};
+use serde_json::{Value, json};
+use std::time::Duration;
+
+async fn cordon(plot: Plot, node: &str) -> Result<()> {
+    plot.cluster.run_kubectl(&["cordon", node]).await.map(drop)
+}
+
+#[test]
+fn from_a_cordoned_node_the_replacement_goes_elsewhere_and_nothing_is_kept() -> Result<()> {
+    TOWN.run("cordoned", async |plot| {
+        let home = plot.node("a", "4").await?;
+        let web = plot.deploy_kept(web(), 1).await?;
+        let away = plot.node("b", "4").await?;
+        let old = plot.running(&web, 1).await?;
+        plot.delete(&old[0]).await?;
+        plot.reserved(&home, 1).await?;
+        cordon(plot, &home).await?;
+        let new = plot.replacement(&web, &old).await?;
+        ensure!(node_of(&new) == away, "it is on {}", node_of(&new));
+        plot.reserved(&home, 0).await.map(drop)
+    })
+}
+
+#[test]
+fn the_replacement_waits_for_its_node_although_another_has_room() -> Result<()> {
+    TOWN.run("wait", async |plot| {
+        let home = plot.node("a", "4").await?;
+        let web = plot.deploy_kept(web(), 1).await?;
+        plot.node("b", "8").await?;
+        let old = plot.running(&web, 1).await?;
+        plot.delete(&old[0]).await?;
+        let new = plot.replacement(&web, &old).await?;
+        ensure!(node_of(&new) == home, "it is on {}", node_of(&new));
+        Ok(())
+    })
+}
+
+#[test]
+fn a_replacement_that_somebody_else_bound_elsewhere_releases_the_place() -> Result<()> {
+    TOWN.run("elsewhere", async |plot| {
+        let home = plot.node("a", "4").await?;
+        let web = deployment("web").cpu("3").terminate_after(Duration::from_secs(6));
+        let web = plot.deploy_kept(web, 1).await?;
+        let away = plot.node("b", "4").await?;
+        let old = plot.running(&web, 1).await?;
+        plot.delete(&old[0]).await?;
+        plot.reserved(&home, 1).await?;
+        let pods: Api<Pod> = Api::namespaced(plot.cluster.admin(), plot.name);
+        let new = plot
+            .cluster
+            .wait_until("the replacement waits", SOON, async || {
+                let pods = plot.pods(&web).await?;
+                let new = pods.iter().find(|pod| node_of(pod).is_empty());
+                new.cloned().with_context(|| describe(&pods))
+            })
+            .await?;
+        let binding = json!({"apiVersion": "v1", "kind": "Binding", "metadata": {"name": name_of(&new)},
+                             "target": {"kind": "Node", "name": away}});
+        let parameters = PostParams::default();
+        pods.create_subresource::<Value, Value>("binding", name_of(&new), &parameters, &binding)
+            .await
+            .context("bind by hand")?;
+        plot.replacement(&web, &old).await?;
+        plot.reserved(&home, 0).await.map(drop)
+    })
+}
+
+#[test]
+fn on_a_node_that_is_not_ready_nothing_is_kept() -> Result<()> {
+    TOWN.run("not-ready", async |plot| {
+        let home = plot.node("a", "4").await?;
+        let web = plot.deploy_kept(web(), 1).await?;
+        let away = plot.node("b", "4").await?;
+        plot.cluster.report_ready(&home, false).await?;
+        let nodes: Api<Node> = Api::all(plot.cluster.admin());
+        plot.cluster
+            .wait_until("the node is tainted", SOON, async || {
+                let node = nodes.get(&home).await?;
+                let mut taints = node.spec.iter().flat_map(|spec| spec.taints.iter().flatten());
+                ensure!(taints.any(|taint| taint.key == "node.kubernetes.io/not-ready"), "no taint yet");
+                Ok(())
+            })
+            .await?;
+        let old = plot.running(&web, 1).await?;
+        plot.delete(&old[0]).await?;
+        let new = plot.replacement(&web, &old).await?;
+        ensure!(node_of(&new) == away, "it is on {}", node_of(&new));
+        plot.reserved(&home, 0).await.map(drop)
+    })
+}
+
+#[test]
+fn a_node_that_comes_back_under_its_name_has_no_reservations() -> Result<()> {
+    TOWN.run("node-back", async |plot| {
+        let home = plot.node("a", "4").await?;
+        let web = plot.deploy_kept(web(), 1).await?;
+        let stranger = plot.deploy_waiting(stranger()).await?;
+        let old = plot.running(&web, 1).await?;
+        plot.delete(&old[0]).await?;
+        plot.reserved(&home, 1).await?;
+        let nodes: Api<Node> = Api::all(plot.cluster.admin());
+        nodes.delete(&home, &DeleteParams::default()).await.context("delete a node")?;
+        plot.node("a", "7").await?;
+        ensure!(plot.reservations(&home).await?.is_empty(), "a new node, and something is reserved");
+        plot.replacement(&web, &old).await?;
+        plot.running(&stranger, 1).await?;
+        plot.reserved(&home, 0).await.map(drop)
+    })
+}
+
+#[test]
+fn when_the_kubelet_rejects_the_replacement_the_next_one_has_the_place() -> Result<()> {
+    TOWN.run("rejected", async |plot| {
+        let home = plot.node("a", "4").await?;
+        // Pods stay Pending for a while once they are bound, as long as a kubelet thinks about them.
+        let web = deployment("web").cpu("3").terminate_after(GRACE).start_after(Duration::from_secs(4));
+        let web = plot.deploy_kept(web, 1).await?;
+        let stranger = plot.deploy_waiting(stranger()).await?;
+        let mut old = plot.running(&web, 1).await?;
+        plot.delete(&old[0]).await?;
+        let bound = plot
+            .cluster
+            .wait_until("the replacement is bound", SOON, async || {
+                let pods = plot.pods(&web).await?;
+                let is_new = |pod: &&Pod| pod.metadata.uid != old[0].metadata.uid && !node_of(pod).is_empty();
+                pods.iter().find(is_new).cloned().with_context(|| describe(&pods))
+            })
+            .await?;
+        let pods: Api<Pod> = Api::namespaced(plot.cluster.admin(), plot.name);
+        let status = json!({"status": {"phase": "Failed", "reason": "OutOfcpu",
+                            "message": "Node didn't have enough resource: cpu"}});
+        pods.patch_status(name_of(&bound), &PatchParams::default(), &Patch::Merge(status)).await?;
+        old.push(bound);
+        let new = plot.replacement(&web, &old).await?;
+        ensure!(node_of(&new) == home, "it is on {}", node_of(&new));
+        plot.still_waits(&stranger).await?;
+        plot.reserved(&home, 0).await.map(drop)
+    })
+}

@@ -1,0 +1,23 @@
+//! What goes wrong between the daemon and the API server, or with either of them: nothing is bound twice, no place is
+//! lost, and in the end all is as if nothing had been.
+//!
+//! One control plane; each test has daemons of its own, and the town for itself.
+
+mod binding;
+mod crashes;
+mod servers;
+mod watches;
+
+use anyhow::Result;
+use common::api::names;
+use reserve_tests::control_plane::User;
+use reserve_tests::programs::{DaemonShape, daemon};
+use reserve_tests::proxy::Proxy;
+use reserve_tests::town::{Plot, Town};
+
+static TOWN: Town = Town::new("faults", None);
+
+/// A daemon behind a proxy.
+fn behind(plot: Plot, proxy: &Proxy) -> Result<DaemonShape> {
+    Ok(daemon(names::SCHEDULER_NAME).kubeconfig(proxy.kubeconfig(plot.cluster, User::Daemon)?))
+}
