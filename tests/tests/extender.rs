@@ -1,4 +1,5 @@
-//! The daemon as an extender of the real kube-scheduler: room that is kept is kept from kube-scheduler's pods too.
+//! The daemon as an extender of the real kube-scheduler: room that is kept is kept from kube-scheduler's pods too. And the
+//! other way round: an extender that the daemon asks.
 
 use anyhow::{Context as _, Result, ensure};
 use common::api::names::{EXTENDS, SEEN_NODES};
@@ -6,9 +7,12 @@ use k8s_openapi::api::coordination::v1::Lease;
 use kube::Api;
 use rcgen::{BasicConstraints, CertificateParams, CertifiedIssuer, IsCa, KeyPair};
 use reserve_tests::control_plane::{
-    Cluster, ControlPlane, User, Workload, deployment, describe, is_running, name_of, node,
+    Cluster, ControlPlane, User, Workload, deployment, describe, is_running, name_of, node, node_of,
 };
 use reserve_tests::programs::{Daemon, daemon};
+use serde_json::{Value, json};
+use std::io::{BufRead as _, BufReader, Read as _, Write as _};
+use std::net::{TcpListener, TcpStream};
 use std::path::Path;
 use std::time::{Duration, Instant};
 
@@ -18,7 +22,7 @@ const DEFAULT: &str = "default-scheduler";
 
 /// A port that is free now. The programs of a test take it a moment later.
 fn free_port() -> Result<u16> {
-    Ok(std::net::TcpListener::bind("127.0.0.1:0")?.local_addr()?.port())
+    Ok(TcpListener::bind("127.0.0.1:0")?.local_addr()?.port())
 }
 
 /// What kube-scheduler is told, as the shipped configuration has it.
@@ -183,5 +187,99 @@ async fn the_same_with_mutual_tls_whole_nodes_and_bindings_of_ours() -> Result<(
     let by = cluster.user_name(User::Daemon);
     assert!(!bound.writes().is_empty(), "{}", daemon.log()?);
     assert!(bound.writes().iter().all(|write| write.user == by), "all bindings are ours: {bound:?}");
+    Ok(())
+}
+
+/// An extender of this test: nobody gets `n1`, and `n3` is the best.
+fn small_extender() -> Result<u16> {
+    let listener = TcpListener::bind("127.0.0.1:0")?;
+    let port = listener.local_addr()?.port();
+    std::thread::spawn(move || {
+        for stream in listener.incoming().flatten() {
+            // A caller that went away in the middle is its own affair.
+            let _ = answer_one(stream);
+        }
+    });
+    Ok(port)
+}
+
+fn answer_one(stream: TcpStream) -> Result<()> {
+    let mut reader = BufReader::new(stream);
+    let (mut path, mut length) = (String::new(), 0);
+    loop {
+        let mut line = String::new();
+        reader.read_line(&mut line)?;
+        if let Some(rest) = line.strip_prefix("POST ") {
+            path = rest.split(' ').next().unwrap_or_default().to_owned();
+        }
+        if let Some(value) = line.to_ascii_lowercase().strip_prefix("content-length:") {
+            length = value.trim().parse()?;
+        }
+        if line.trim().is_empty() {
+            break;
+        }
+    }
+    let mut body = vec![0; length];
+    reader.read_exact(&mut body)?;
+    let asked: Value = serde_json::from_slice(&body)?;
+    let names = asked["NodeNames"].as_array().cloned().unwrap_or_default();
+    let answer = match path.as_str() {
+        "/filter" => {
+            let left: Vec<&Value> = names.iter().filter(|name| **name != "n1").collect();
+            json!({"NodeNames": left, "FailedNodes": {"n1": "n1 is not for everybody"}})
+        }
+        _ => {
+            let score = |name: &Value| if *name == "n3" { 10 } else { 0 };
+            let scores = names.iter().map(|name| json!({"Host": name, "Score": score(name)}));
+            Value::Array(scores.collect())
+        }
+    };
+    let text = answer.to_string();
+    let head = format!(
+        "HTTP/1.1 200 OK\r\nContent-Type: application/json\r\nContent-Length: {}\r\n\r\n",
+        text.len()
+    );
+    reader.get_mut().write_all(format!("{head}{text}").as_bytes())?;
+    Ok(())
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn our_daemon_asks_extenders_and_one_that_is_down_may_be_ignored() -> Result<()> {
+    let (port, down) = (small_extender()?, free_port()?);
+    let cluster = ControlPlane::start("extender_asked").await?;
+    for name in ["n1", "n2", "n3"] {
+        cluster.add_node(node(name).cpu("4").memory("8Gi")).await?;
+    }
+    let file = cluster.dir().join("asking.yaml");
+    let yaml = format!(
+        "apiVersion: kubescheduler.config.k8s.io/v1\nkind: KubeSchedulerConfiguration\n\
+         profiles: [{{schedulerName: reserve-scheduler}}]\nextenders:\n\
+         - {{urlPrefix: 'http://127.0.0.1:{down}', filterVerb: filter, ignorable: true, httpTimeout: 1s, nodeCacheCapable: true}}\n\
+         - {{urlPrefix: 'http://127.0.0.1:{port}', filterVerb: filter, prioritizeVerb: prioritize, weight: 50, nodeCacheCapable: true}}\n"
+    );
+    std::fs::write(&file, yaml)?;
+    let daemon = daemon("reserve-scheduler").configuration(file).start(&cluster).await?;
+    let liked =
+        cluster.deploy(deployment("liked").replicas(3).cpu("1").scheduler("reserve-scheduler")).await?;
+    let pods = cluster.wait_until_running(&liked.selector, 3).await?;
+    assert!(pods.iter().all(|pod| node_of(pod) == "n3"), "{}\n{}", describe(&pods), daemon.log()?);
+    assert!(daemon.log()?.contains("skipped: Post"), "one of them is down: {}", daemon.log()?);
+    let big = cluster.deploy(deployment("big").replicas(2).cpu("3").scheduler("reserve-scheduler")).await?;
+    let words = cluster
+        .wait_until("one of them is told that n1 is not for everybody", SOON, async || {
+            let pods = cluster.pods(&big.selector).await?;
+            let conditions = pods.iter().flat_map(|pod| pod.status.iter());
+            let conditions = conditions.flat_map(|status| status.conditions.iter().flatten());
+            let messages = conditions.filter_map(|condition| condition.message.clone());
+            messages
+                .into_iter()
+                .find(|message| message.contains("n1 is not for everybody"))
+                .context("nothing yet")
+        })
+        .await?;
+    assert!(
+        words.starts_with("0/3 nodes are available: 1 n1 is not for everybody, 2 Insufficient cpu"),
+        "{words}"
+    );
     Ok(())
 }
