@@ -53,7 +53,8 @@ impl Desk {
         let asker = world.asker(pod);
         let Some(ledger) = world.find(&wanted.node).and_then(|id| world.ledger(id)) else { return Ok(None) };
         if judge::is_concerned(ledger)
-            && let Some(why) = judge::refusal(&asker, self.passed.onto(ledger, &pod.uid, world.now()), &world)
+            && let Some(why) =
+                judge::refusal(&asker, ledger.id, &self.passed.suppose(&world, ledger, &pod.uid))
         {
             return Err(why);
         }

@@ -1,7 +1,7 @@
 //! Whether what is kept leaves a node with enough for a pod that kube-scheduler would put there.
 
 use common::cluster::ledger::{Entry, State};
-use common::cluster::{Asker, Ledger, Snapshot};
+use common::cluster::{Asker, Ledger, NodeId, Snapshot};
 use common::framework::{Filter as _, Verdict};
 use common::model::{NodeName, ResourceName};
 use common::plugins::reservation::Reservation;
@@ -23,12 +23,10 @@ pub(super) fn home(_asker: &Asker<'_>, _world: &Snapshot<'_>) -> Option<NodeName
     None
 }
 
-/// Why the node with these books cannot have the pod.
-pub(super) fn refusal(asker: &Asker<'_>, ledger: Ledger, world: &Snapshot<'_>) -> Option<String> {
-    let id = ledger.id;
-    let world = world.suppose(ledger);
+/// Why the node cannot have the pod.
+pub(super) fn refusal(asker: &Asker<'_>, id: NodeId, world: &Snapshot<'_>) -> Option<String> {
     let mut reasons: Vec<String> = Vec::new();
-    if let Some(filter) = Reservation.prepare(asker, &world)
+    if let Some(filter) = Reservation.prepare(asker, world)
         && let Verdict::Rejects(rejections) = filter(id)
     {
         reasons.extend(rejections.iter().map(|rejection| rejection.reason.to_string()));

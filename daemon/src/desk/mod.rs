@@ -140,7 +140,8 @@ impl Desk {
             let why = match (&home, ledger) {
                 (Some(home), _) if home != name => Some(judge::ELSEWHERE.to_owned()),
                 (_, Some(ledger)) if judge::is_concerned(ledger) => {
-                    let why = judge::refusal(&asker, self.passed.onto(ledger, &pod.uid, world.now()), world);
+                    let why =
+                        judge::refusal(&asker, ledger.id, &self.passed.suppose(world, ledger, &pod.uid));
                     if why.is_none() {
                         counted.push(name.clone());
                     }
@@ -171,7 +172,7 @@ impl Desk {
             for victim in &victims.pods {
                 left.remove(victim);
             }
-            judge::refusal(&asker, left, world).is_none()
+            judge::refusal(&asker, ledger.id, &world.suppose(left)).is_none()
         };
         let left = candidates.iter().filter(helps);
         left.map(|(node, victims)| (node.clone(), victims.clone())).collect()

@@ -1,6 +1,6 @@
 //! The pods that were let through and are not known to be bound yet.
 
-use common::cluster::{Cluster, Ledger};
+use common::cluster::{Cluster, Ledger, Snapshot};
 use common::model::ids::Text;
 use common::model::{NodeName, Pod, PodKey, Uid};
 use jiff::Timestamp;
@@ -50,6 +50,14 @@ impl Passed {
         let settled = self.pods.values().filter(|entry| is_settled(&entry.pod, cluster));
         let settled: Vec<PodKey> = settled.map(|entry| entry.pod.key.clone()).collect();
         settled.iter().for_each(|key| self.remove(key));
+    }
+
+    /// The world as it would be if all but the pod `except` that were let onto this node were there.
+    pub(super) fn suppose<'w>(&self, world: &Snapshot<'w>, ledger: &Ledger, except: &Uid) -> Snapshot<'w> {
+        match self.by_node.contains_key(&ledger.node.name) {
+            true => world.suppose(self.onto(ledger, except, world.now())),
+            false => world.clone(),
+        }
     }
 
     /// The books of a node as they would be if all but the pod `except` that were let onto it were there.
