@@ -64,6 +64,7 @@ fuzz: ## fuzz each parser for SECONDS (30); installs cargo-fuzz
 	command -v cargo-fuzz >/dev/null || cargo install cargo-fuzz --locked
 	$(call fuzz_target,quantity)
 	$(call fuzz_target,annotation)
+	$(call fuzz_target,extender)
 
 vectors: ## ask Kubernetes' own code for the golden vectors again (needs go)
 	$(call vector,quantity)
