@@ -35,7 +35,7 @@ lint: ## format, clippy without warnings, shell syntax
 
 e2e: ## only the tests on a real control plane
 	cargo test --workspace --locked --test 'control_plane*' --test 'seed_*' --test thread --test leases --test admin \
-		--test manifests --test policies --test image --test promise --test cases --test faults
+		--test manifests --test policies --test image --test controller --test promise --test cases --test faults
 
 promise: ## recreate pods ROUNDS (100) times in each of five ways in a full cluster: none may lose its place
 	RESERVE_ROUNDS='$(ROUNDS)' cargo test --workspace --locked --test promise -- --nocapture
@@ -64,6 +64,7 @@ fuzz: ## fuzz each parser for SECONDS (30); installs cargo-fuzz
 	command -v cargo-fuzz >/dev/null || cargo install cargo-fuzz --locked
 	$(call fuzz_target,quantity)
 	$(call fuzz_target,annotation)
+	$(call fuzz_target,extender)
 
 vectors: ## ask Kubernetes' own code for the golden vectors again (needs go)
 	$(call vector,quantity)

@@ -1,5 +1,6 @@
 //! The composition root: tasks, channels, shutdown. Nobody else spawns.
 
+mod front;
 mod leases;
 mod office;
 
@@ -7,6 +8,7 @@ use crate::clock::Clock;
 use crate::config::{CALL_DEADLINE, CALLS_MAX, Config, INPUTS_MAX};
 use crate::connect::Clients;
 use crate::effects::Effects;
+use crate::extender::replies::Replies;
 use crate::lease::Leadership;
 use crate::metrics::Metrics;
 use crate::outbox::Outbox;
@@ -17,6 +19,7 @@ use anyhow::Context as _;
 use common::model::OtherKind;
 use common::model::owner::OwnerKind;
 use common::plugins::registry_with;
+use front::Front;
 use leases::Leases;
 use office::Office;
 use std::collections::BTreeMap;
@@ -40,10 +43,12 @@ pub async fn run(
     let mut watches = JoinSet::new();
     start_watches(&mut watches, config, &clients.work, &clock, &sender);
     let mut state = state(config)?;
+    state.set_extenders(&config.scheduler.extenders);
     let mut leases = Leases::start(config, &clients.leases, &clock, rng);
     let mut office = Office::open(config, &clock, metrics, leases.leadership()).await?;
-    let effects = Effects::new(clients.work, instance(config));
-    let mut work = Work::new(effects, clock.clone(), leases.leadership());
+    let effects = Effects::new(clients.work, instance(config)).extenders(&config.scheduler.extenders)?;
+    let front = Front::open(config, &clock, &sender, leases.standing()).await?;
+    let mut work = Work::new(effects, clock.clone(), leases.leadership(), front.replies());
     work.add(state.handle(leases.turn(), clock.now()));
     config.warnings.iter().for_each(|warning| tracing::warn!("{warning}"));
     config.remarks.iter().for_each(|remark| tracing::debug!("{remark}"));
@@ -75,6 +80,7 @@ pub async fn run(
         leases.publish(&mut state);
     }
     office.stopping();
+    front.close().await;
     watches.shutdown().await;
     work.add(state.handle(Input::Stop, clock.now()));
     // A look at a pod whose binding is unknown would go on for ever; the next start sees the pod as it is.
@@ -167,15 +173,22 @@ struct Work {
     running: JoinSet<(Subject, Option<Input>)>,
     clock: Clock,
     leadership: Leadership,
+    replies: Replies,
 }
 
 impl Work {
-    fn new(effects: Effects, clock: Clock, leadership: Leadership) -> Self {
-        Self { effects, outbox: Outbox::default(), running: JoinSet::new(), clock, leadership }
+    fn new(effects: Effects, clock: Clock, leadership: Leadership, replies: Replies) -> Self {
+        Self { effects, outbox: Outbox::default(), running: JoinSet::new(), clock, leadership, replies }
     }
 
     fn add(&mut self, effects: Vec<Effect>) {
-        effects.into_iter().for_each(|effect| self.outbox.push(effect));
+        for effect in effects {
+            match effect {
+                // It waits for no call.
+                Effect::Reply { id, reply } => self.replies.answer(id, reply),
+                effect => self.outbox.push(effect),
+            }
+        }
         self.start();
     }
 

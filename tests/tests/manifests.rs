@@ -40,7 +40,7 @@ fn words(value: &Value) -> Vec<String> {
 /// The rules of a role. Nothing may be said twice: whoever takes a right away must find all of it.
 fn rules(file: &str, name: &str) -> Rules {
     let mut rules = Rules::new();
-    for rule in object(file, "ClusterRole", name)["rules"].as_array().unwrap() {
+    for rule in object(file, "ClusterRole", name)["rules"].as_array().into_iter().flatten() {
         for (group, resource) in words(&rule["apiGroups"])
             .iter()
             .flat_map(|group| words(&rule["resources"]).into_iter().map(move |one| (group.clone(), one)))

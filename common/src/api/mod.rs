@@ -4,6 +4,7 @@
 //! borrows from the JSON and keeps only what decisions read.
 
 pub mod budget;
+pub mod extender;
 pub mod list;
 mod meta;
 pub mod names;

@@ -71,6 +71,28 @@ impl Registry {
         self
     }
 
+    /// Another one with the same plugins.
+    #[must_use]
+    pub fn copy(&self) -> Self {
+        let weighted =
+            |entry: &Weighted| Weighted { plugin: Arc::clone(&entry.plugin), weight: entry.weight };
+        Self {
+            pre_enqueues: self.pre_enqueues.clone(),
+            queue_sort: self.queue_sort.clone(),
+            pre_filters: self.pre_filters.clone(),
+            filters: self.filters.clone(),
+            post_filters: self.post_filters.clone(),
+            pre_scores: self.pre_scores.clone(),
+            scores: self.scores.iter().map(weighted).collect(),
+            reserves: self.reserves.clone(),
+            permits: self.permits.clone(),
+            pre_binds: self.pre_binds.clone(),
+            binds: self.binds.clone(),
+            post_binds: self.post_binds.clone(),
+            id: RegistryId::default(),
+        }
+    }
+
     /// Which one this is.
     pub fn id(&self) -> RegistryId {
         self.id.clone()

@@ -4,6 +4,7 @@
 //! that is repeated the last one counts, lists add up. A flag set to nothing (`--kubeconfig=`) was not set.
 
 mod election;
+mod extender;
 mod logging;
 mod moot;
 mod serving;
@@ -12,6 +13,7 @@ mod tests;
 mod value;
 
 pub use election::ElectionArgs;
+pub use extender::ExtenderArgs;
 pub use logging::{LogArgs, LogFormat};
 pub use moot::Moot;
 pub use serving::{AccessArgs, ServingArgs};
@@ -90,6 +92,10 @@ pub struct Args {
     /// Who may see them.
     #[command(flatten)]
     pub access: AccessArgs,
+
+    /// Where kube-scheduler can ask.
+    #[command(flatten)]
+    pub extender: ExtenderArgs,
 
     /// How to log.
     #[command(flatten)]

@@ -4,11 +4,13 @@
 //! is served. One difference: `--kubeconfig` is heeded when the file names no kubeconfig.
 
 mod election;
+mod extender;
 mod gates;
 mod serving;
 #[cfg(test)]
 mod tests;
 
+pub use extender::{ExtenderFiles, ExtenderServing};
 pub use serving::{Access, Authorities, Certificate, Headers, Serving};
 
 use crate::args::Args;
@@ -59,6 +61,8 @@ pub struct Config {
     pub parked_max: Duration,
     /// How health and metrics are served, if they are.
     pub serving: Option<Serving>,
+    /// How kube-scheduler is served as its extender, if it is.
+    pub extender: Option<ExtenderServing>,
     /// Where the configuration is to be written instead of being followed.
     pub write_to: Option<PathBuf>,
     /// How the API server is reached.
@@ -99,6 +103,7 @@ impl Config {
             automatic_per_namespace: args.automatic_per_namespace,
             parked_max: parked_max.map_or(PARKED_MAX, SignedDurationExt::to_unsigned),
             serving,
+            extender: ExtenderServing::new(args.extender)?,
             write_to: set(args.write_config_to),
             connection,
         })
@@ -174,6 +179,12 @@ fn scheduler(args: &Args, tools: &Tools, namespace: &str, said: &mut Said) -> an
     election::apply(&args.election, &mut scheduler.leader_election)?;
     election::warn(&scheduler, said);
     check_served(&scheduler)?;
+    for extender in scheduler.extenders.iter().filter(|extender| !extender.preempt_verb.is_empty()) {
+        said.warn(format!(
+            "extender {}: preemptVerb is not asked; victims are chosen without it",
+            extender.url_prefix
+        ));
+    }
     for profile in &scheduler.profiles {
         check_scheduler_name(&profile.scheduler_name)?;
     }
@@ -197,10 +208,7 @@ fn from_config_file(file: &Path, tools: &Tools) -> anyhow::Result<(Configuration
 
 /// What would be passed over in silence is refused: pods would be placed otherwise than the file says.
 fn check_served(scheduler: &Configuration) -> anyhow::Result<()> {
-    let mut unserved: Vec<String> = scheduler.profiles.iter().flat_map(unserved).collect();
-    if !scheduler.extenders.is_empty() {
-        unserved.push("extenders".into());
-    }
+    let unserved: Vec<String> = scheduler.profiles.iter().flat_map(unserved).collect();
     if !unserved.is_empty() {
         bail!("the configuration asks for what is not served yet: {}", unserved.join(", "));
     }

@@ -50,9 +50,6 @@ fn a_file_names_the_profiles() {
 fn a_file_that_cannot_be_followed_is_refused_with_its_name() {
     let typo = from_text(&format!("{HEAD}profile: []")).unwrap_err().to_string();
     assert!(typo.contains("scheduler.yaml") && typo.contains("profiles"), "{typo}");
-    let extender = format!("{HEAD}extenders: [{{urlPrefix: 'http://127.0.0.1:1', filterVerb: filter}}]");
-    let error = from_text(&extender).unwrap_err().to_string();
-    assert_eq!(error, "the configuration asks for what is not served yet: extenders");
     assert!(config(&["--config", "/no/such/file"]).unwrap_err().to_string().contains("/no/such/file"));
 }
 
@@ -186,4 +183,33 @@ fn replicas_on_one_machine_have_different_names() {
     assert_ne!(name(&["--secure-port=0"]), name(&[]));
     assert_eq!(name(&["--replica-name=reserve-daemon-5-x"]), "reserve-daemon-5-x");
     assert!(config(&["--secure-port=0"]).unwrap().serving.is_none(), "nothing is served on port 0");
+}
+
+#[test]
+fn extenders_are_asked_and_one_that_is_asked_about_victims_is_a_warning() {
+    let extender =
+        format!("{HEAD}extenders: [{{urlPrefix: 'http://127.0.0.1:1', filterVerb: f, preemptVerb: p}}]");
+    let config = from_text(&extender).unwrap();
+    assert_eq!(config.scheduler.extenders.len(), 1);
+    assert!(config.warnings.iter().any(|warning| warning.contains("preemptVerb")), "{:?}", config.warnings);
+}
+
+#[test]
+fn an_extender_is_served_to_this_machine_or_to_those_with_a_certificate() {
+    let files = ["--extender-cert-file=c", "--extender-key-file=k"];
+    let with = |address: &str, more: &[&str]| {
+        let address = format!("--extender-address={address}");
+        config(&[&[address.as_str()], more].concat()).map(|config| config.extender)
+    };
+    assert!(config(&[]).unwrap().extender.is_none());
+    assert!(with("127.0.0.1:8888", &[]).unwrap().is_some());
+    assert!(with("[::1]:8888", &files).unwrap().is_some());
+    let open = with("0.0.0.0:8888", &files).unwrap_err().to_string();
+    assert!(open.contains("--extender-client-ca-file"), "{open}");
+    let closed = with("0.0.0.0:8888", &[&files[..], &["--extender-client-ca-file=ca"]].concat()).unwrap();
+    assert!(closed.is_some_and(|serving| serving.files.is_some()));
+    for odd in [&files[..1], &["--extender-client-ca-file=ca"]] {
+        assert!(with("127.0.0.1:8888", odd).is_err(), "{odd:?}");
+    }
+    assert!(config(&files).is_err(), "nowhere to serve");
 }

@@ -95,8 +95,8 @@ fn what_is_no_longer_needed_is_released() {
     town.wait(30);
     town.vanish("web-1");
     town.run();
-    town.wait(2);
     assert_eq!(town.reservations(), []);
+    town.wait(15);
     assert_eq!(town.places(), ["rival-2 n1"]);
 }
 
@@ -109,7 +109,7 @@ fn a_scale_down_keeps_nothing() {
     town.run();
     assert_eq!(town.reservations(), []);
     town.vanish("web-1");
-    town.wait(2);
+    town.wait(15);
     assert_eq!(town.places(), ["rival-2 n1"]);
 }
 

@@ -18,9 +18,12 @@ mod tests;
 pub(crate) use reserve::tests::Server;
 
 use crate::config::CALL_DEADLINE;
+use crate::extender::ask::Extenders;
+use crate::scheduler::Opinions;
 use crate::state::{Binding, Effect, Input};
+use common::config::Extender;
 use common::model::chain::chain;
-use common::model::{PodKey, Uid};
+use common::model::{NodeName, PodKey, Uid};
 use jiff::Timestamp;
 use k8s_openapi::api::core::v1::Pod;
 use kube::{Api, Client};
@@ -35,6 +38,7 @@ pub struct Effects {
     instance: String,
     /// Whether it was said that we may not write reservations.
     told: Arc<AtomicBool>,
+    extenders: Option<Arc<Extenders>>,
 }
 
 /// What came of a call.
@@ -50,14 +54,29 @@ pub(crate) enum Outcome<T> {
 impl Effects {
     /// A hand that writes through `client`.
     pub fn new(client: Client, instance: String) -> Self {
-        Self { client, instance, told: Arc::default() }
+        Self { client, instance, told: Arc::default(), extenders: None }
+    }
+
+    /// The same, with extenders that have a say.
+    ///
+    /// # Errors
+    /// When one of them cannot be asked as its configuration says.
+    pub fn extenders(self, configured: &[Extender]) -> anyhow::Result<Self> {
+        if configured.is_empty() {
+            return Ok(self);
+        }
+        let extenders = Extenders::new(configured, self.client.clone())?;
+        Ok(Self { extenders: Some(Arc::new(extenders)), ..self })
     }
 
     /// Carries one effect out at `now`, and returns what the state is to know about it.
     pub async fn run(&self, effect: Effect, now: Timestamp) -> Option<Input> {
         match effect {
             Effect::Bind { pod, uid, node, seat } => {
-                let outcome = bind::bind(self, &pod, &uid, &node, seat.as_ref()).await;
+                let outcome = match self.bound_by_extender(&pod, &uid, &node).await {
+                    Some(outcome) => outcome,
+                    None => bind::bind(self, &pod, &uid, &node, seat.as_ref()).await,
+                };
                 Some(answer(pod, uid, outcome))
             }
             Effect::Find { pod, uid, node } => {
@@ -77,6 +96,15 @@ impl Effects {
                 condition::write(self, &pod, &uid, &condition).await;
                 None
             }
+            Effect::Ask { pod, uid, nodes } => {
+                let answer = match &self.extenders {
+                    Some(extenders) => extenders.ask(&pod, &uid, nodes).await,
+                    None => Ok(Opinions { passed: nodes, ..Opinions::default() }),
+                };
+                Some(Input::Answered { pod, uid, answer })
+            }
+            // Whoever asked is told at once, without waiting for calls.
+            Effect::Reply { .. } => None,
             Effect::Record { pod, uid, scheduler_name, event, at } => {
                 events::write(
                     self,
@@ -92,6 +120,18 @@ impl Effects {
     /// Whether nobody was told yet that we may not write reservations.
     fn is_first_refusal(&self) -> bool {
         !self.told.swap(true, Ordering::Relaxed)
+    }
+
+    /// What came of it that an extender binds the pod; `None` if none does. One that says no may have bound it all the
+    /// same, and only answered too late.
+    async fn bound_by_extender(&self, pod: &PodKey, uid: &Uid, node: &NodeName) -> Option<Binding> {
+        match self.extenders.as_ref()?.bind(pod, uid, node).await? {
+            Ok(()) => Some(Binding::Bound),
+            Err(why) => {
+                tracing::warn!(%pod, %node, "bind by an extender: {why}");
+                Some(Binding::Unknown)
+            }
+        }
     }
 
     fn pods(&self, pod: &PodKey) -> Api<Pod> {

@@ -29,14 +29,20 @@ use tokio::sync::{oneshot, watch};
 /// may still wait behind others.
 #[derive(Clone, Debug)]
 pub(crate) struct Leadership {
-    /// Milliseconds of [`Now::elapsed`]; 0 while it never led.
+    /// Milliseconds of [`Now::elapsed`], or one of the two below.
     until: Arc<AtomicU64>,
 }
+
+/// It never led.
+const NEVER: u64 = 0;
+
+/// It no longer leads.
+const OVER: u64 = 1;
 
 impl Leadership {
     /// One that has not begun.
     pub(crate) fn none() -> Self {
-        Self { until: Arc::new(AtomicU64::new(0)) }
+        Self { until: Arc::new(AtomicU64::new(NEVER)) }
     }
 
     /// One without an election, which never ends.
@@ -46,25 +52,26 @@ impl Leadership {
 
     /// Whether this replica leads.
     pub(crate) fn is_held(&self, now: Now) -> bool {
-        now.elapsed.as_millis() < u128::from(self.until.load(Ordering::SeqCst))
+        let until = self.until.load(Ordering::SeqCst);
+        until > OVER && now.elapsed.as_millis() < u128::from(until)
     }
 
     /// Whether it has led and no longer does. There is no way back: what it decided is out of date.
     pub(crate) fn is_lost(&self, now: Now) -> bool {
-        self.until.load(Ordering::SeqCst) > 0 && !self.is_held(now)
+        self.until.load(Ordering::SeqCst) > NEVER && !self.is_held(now)
     }
 
     /// For how long it should be over by now, if it has led; without an election never.
     pub(crate) fn overdue(&self, elapsed: Duration) -> Duration {
         match self.until.load(Ordering::SeqCst) {
-            0 => Duration::ZERO,
+            NEVER => Duration::ZERO,
             until => elapsed.saturating_sub(Duration::from_millis(until)),
         }
     }
 
+    /// It leads until then, unless told otherwise before.
     pub(crate) fn set(&self, until: Duration) {
-        // Never 0, which would mean that it never led.
-        let millis = u64::try_from(until.as_millis()).unwrap_or(u64::MAX).max(1);
+        let millis = u64::try_from(until.as_millis()).unwrap_or(u64::MAX).max(OVER);
         self.until.store(millis, Ordering::SeqCst);
     }
 }
@@ -183,16 +190,16 @@ impl Election {
     /// Whether the Lease could be read, or is known not to be there.
     async fn read(&mut self) -> bool {
         let (leases, name) = (self.leases.clone(), self.name.clone());
-        match self.timed(async { leases.get_opt(&name).await }).await {
-            Outcome::Done(lease) => {
-                let seen = lease.as_ref().map(|lease| (wire::record(lease), wire::version(lease)));
-                self.last = lease.unwrap_or_default();
-                self.candidate.saw(seen, self.elapsed());
-                true
-            }
-            Outcome::Refused(status) => self.complain("read", &status.message),
-            Outcome::Unknown(why) => self.complain("read", &why),
-        }
+        let lease = match self.timed(leases.get(&name)).await {
+            Outcome::Done(lease) => Some(lease),
+            Outcome::Refused(status) if status.code == 404 => None,
+            Outcome::Refused(status) => return self.complain("read", &status.message),
+            Outcome::Unknown(why) => return self.complain("read", &why),
+        };
+        let seen = lease.as_ref().map(|lease| (wire::record(lease), wire::version(lease)));
+        self.last = lease.unwrap_or_default();
+        self.candidate.saw(seen, self.elapsed());
+        true
     }
 
     /// Whether this try is over: written, or no use. A conflict is a reason to look again.
@@ -261,10 +268,9 @@ impl Election {
         self.leadership.set(Duration::ZERO);
         self.turned.send_replace(false);
         self.tell("stopped leading").await;
-        let holder = wire::record(&self.last).holder;
-        let why = match holder.is_empty() || holder == self.identity {
-            true => "it could not be renewed in time",
-            false => "somebody else has it",
+        let why = match self.candidate.leads_until() {
+            Some(_) => "it could not be renewed in time",
+            None => "somebody else has it",
         };
         Lost { lease: self.place(), why }
     }

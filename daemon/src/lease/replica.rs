@@ -37,6 +37,12 @@ pub(crate) struct Standing {
 }
 
 impl Standing {
+    /// That of a replica without a Lease, which never lapses.
+    #[cfg(test)]
+    pub(crate) fn for_ever() -> Self {
+        Self { until: Arc::new(AtomicU64::new(u64::MAX)) }
+    }
+
     /// Whether what this replica says counts at `now`.
     pub(crate) fn is_good(&self, now: Now) -> bool {
         now.elapsed.as_millis() < u128::from(self.until.load(Ordering::SeqCst))

@@ -28,7 +28,7 @@ impl Outbox {
         let subject = effect.subject();
         let waiting = self.waiting.entry(subject.clone()).or_default();
         let was_lined_up = !waiting.is_empty();
-        if is_urgent(&effect) {
+        if is_urgent(&effect) && !matches!(effect, Effect::Ask { .. }) {
             // It has a place now: whatever was to be said about having none is out of date.
             waiting.retain(|other| !is_refusal(other));
         } else {
@@ -76,14 +76,26 @@ impl Outbox {
 }
 
 fn is_urgent(effect: &Effect) -> bool {
-    matches!(effect, Effect::Bind { .. } | Effect::Find { .. } | Effect::Annotate(_))
+    matches!(
+        effect,
+        Effect::Bind { .. }
+            | Effect::Find { .. }
+            | Effect::Annotate(_)
+            | Effect::Reply { .. }
+            | Effect::Ask { .. }
+    )
 }
 
 fn is_refusal(effect: &Effect) -> bool {
     match effect {
         Effect::Condition { .. } => true,
         Effect::Record { event, .. } => matches!(event, PodEvent::FailedScheduling { .. }),
-        Effect::Bind { .. } | Effect::Find { .. } | Effect::Annotate(_) | Effect::Report(_) => false,
+        Effect::Bind { .. }
+        | Effect::Find { .. }
+        | Effect::Annotate(_)
+        | Effect::Report(_)
+        | Effect::Reply { .. }
+        | Effect::Ask { .. } => false,
     }
 }
 

@@ -12,6 +12,7 @@ use tokio::task::JoinSet;
 /// The Leases of this replica.
 pub(super) struct Leases {
     leadership: Leadership,
+    standing: Standing,
     turned: watch::Receiver<bool>,
     sight: watch::Sender<Sight>,
     election: JoinSet<Result<(), Lost>>,
@@ -40,9 +41,16 @@ impl Leases {
         let place = (config.namespace.as_str(), config.replica.as_str());
         let standing = Standing::default();
         publisher.spawn(
-            Publisher::new(client.clone(), clock.clone(), place, seen, standing).run(stopped_publisher),
+            Publisher::new(client.clone(), clock.clone(), place, seen, standing.clone())
+                .run(stopped_publisher),
         );
-        Self { leadership, turned, sight, election, publisher, stops: (stop_election, stop_publisher) }
+        let stops = (stop_election, stop_publisher);
+        Self { leadership, standing, turned, sight, election, publisher, stops }
+    }
+
+    /// Whether others count on this replica.
+    pub(super) fn standing(&self) -> Standing {
+        self.standing.clone()
     }
 
     /// Until when this replica may act.

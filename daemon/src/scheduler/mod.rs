@@ -2,10 +2,14 @@
 //!
 //! Knows nothing of: the API server, who asked for the pods.
 
+mod asking;
 mod placing;
+
+pub use asking::Opinions;
 
 use crate::queue::{Backoff, Queue};
 use crate::state::{Attempted, Effect, Note, Now, PodEvent, Step};
+use asking::Asking;
 use common::cluster::Change;
 use common::cycle::{self, Decision, Refusal};
 use common::framework::{Cure, Registry, Reserved};
@@ -31,6 +35,7 @@ pub(crate) struct Scheduler {
     /// The plugins of each scheduler name that is served.
     profiles: BTreeMap<Text, Registry>,
     queue: Queue,
+    asking: Asking,
     /// When a reservation ends next; then pods that it kept out are tried again.
     next_expiry: Option<Timestamp>,
 }
@@ -43,6 +48,7 @@ impl Scheduler {
         Self {
             profiles,
             queue: Queue::new(backoff, sort.unwrap_or_else(|| Arc::new(PrioritySort))),
+            asking: Asking::default(),
             next_expiry: None,
         }
     }
@@ -107,6 +113,9 @@ impl Scheduler {
     /// Decides on the pods whose turn it is.
     pub(crate) fn decide(&mut self, step: &mut Step<'_>) {
         for _ in 0..DECISIONS_MAX {
+            if self.asking.is_busy() {
+                return;
+            }
             let Some(key) = self.queue.pop(step.now.elapsed) else { return };
             let Some(pod) = step.cluster.pod(&key).filter(|pod| pod.is_waiting()).cloned() else {
                 self.queue.remove(&key);
@@ -115,14 +124,22 @@ impl Scheduler {
             if step.cluster.is_owner_missing(&pod) && self.queue.postpone(&key, step.now.elapsed) {
                 continue;
             }
-            self.attempt(&pod, step);
+            if !self.ask_extenders(&pod, step) {
+                self.attempt(&pod, step);
+            }
         }
     }
 
     fn attempt(&mut self, pod: &Pod, step: &mut Step<'_>) {
         let Some(registry) = self.profiles.get(&pod.spec.scheduler_name) else { return };
+        let decision = cycle::schedule(pod, &step.cluster.snapshot(step.now.wall), registry);
+        self.conclude(pod, decision, step);
+    }
+
+    /// Carries out what was decided.
+    fn conclude(&mut self, pod: &Pod, decision: Decision, step: &mut Step<'_>) {
         let elapsed = step.now.elapsed;
-        let result = match cycle::schedule(pod, &step.cluster.snapshot(step.now.wall), registry) {
+        let result = match decision {
             Decision::Place { node, seat, volumes } => {
                 self.place(pod, node, Reserved { seat, volumes }, step)
             }

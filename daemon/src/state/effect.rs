@@ -1,6 +1,7 @@
 //! Everything that the daemon can wish for. `effects` carries it out.
 
 use super::reserving::{Annotation, Report};
+use crate::desk::Reply;
 use common::model::ids::Text;
 use common::model::{NodeName, PodKey, ReservationId, Uid};
 use jiff::Timestamp;
@@ -60,6 +61,22 @@ pub enum Effect {
         /// When.
         at: Timestamp,
     },
+    /// Ask extenders about a pod.
+    Ask {
+        /// The pod.
+        pod: PodKey,
+        /// Which pod of that name.
+        uid: Uid,
+        /// The nodes that can have it.
+        nodes: Vec<NodeName>,
+    },
+    /// Answer a question.
+    Reply {
+        /// Which question.
+        id: u64,
+        /// The answer.
+        reply: Reply,
+    },
 }
 
 /// What an effect is about. Effects about the same thing are carried out one at a time, in order.
@@ -67,6 +84,8 @@ pub enum Effect {
 pub enum Subject {
     /// A pod.
     Pod(PodKey),
+    /// A question that somebody asked.
+    Question(u64),
     /// A node.
     Node(NodeName),
     /// Something else that is only talked about.
@@ -79,8 +98,10 @@ impl Effect {
         match self {
             Self::Bind { pod, .. }
             | Self::Find { pod, .. }
+            | Self::Ask { pod, .. }
             | Self::Condition { pod, .. }
             | Self::Record { pod, .. } => Subject::Pod(pod.clone()),
+            Self::Reply { id, .. } => Subject::Question(*id),
             Self::Annotate(annotation) => Subject::Node(annotation.node.clone()),
             Self::Report(report) => Subject::Thing(report.about.uid.clone()),
         }

@@ -1,6 +1,8 @@
 //! Everything that can happen to the daemon.
 
 use super::reserving::{Annotated, Annotation};
+use crate::desk::Question;
+use crate::scheduler::Opinions;
 use common::cluster::Event;
 use common::model::{PodKey, Uid};
 
@@ -17,6 +19,22 @@ pub enum Input {
         uid: Uid,
         /// What is known about it.
         outcome: Binding,
+    },
+    /// What extenders say about a pod, or why they could not be asked.
+    Answered {
+        /// The pod.
+        pod: PodKey,
+        /// Which pod of that name.
+        uid: Uid,
+        /// What they say.
+        answer: Result<Opinions, String>,
+    },
+    /// A scheduler asks its extender.
+    Question {
+        /// Which question, for the answer.
+        id: u64,
+        /// What it asks.
+        question: Box<Question>,
     },
     /// What has become of a reservation that was to be made, extended or released.
     Annotated {

@@ -13,6 +13,7 @@ mod sight;
 #[cfg(test)]
 mod tests;
 
+pub use crate::scheduler::Opinions;
 pub use effect::{Effect, PodEvent, Subject};
 pub use figures::Figures;
 pub use input::{Binding, Input};
@@ -21,9 +22,11 @@ pub use reserving::{Annotated, Annotation, Report, Rewrite, Thing};
 pub use sight::Sight;
 
 use crate::controller::Controller;
+use crate::desk::Desk;
 use crate::queue::Backoff;
 use crate::scheduler::Scheduler;
 use common::cluster::{Change, Cluster};
+use common::config::Extender;
 use common::framework::Registry;
 use common::model::ids::Text;
 use jiff::Timestamp;
@@ -56,6 +59,7 @@ pub struct Step<'a> {
 pub struct State {
     cluster: Cluster,
     scheduler: Scheduler,
+    desk: Desk,
     controller: Controller,
     notes: Vec<Note>,
     /// Whether it is this daemon's part to decide and write. Others look on, ready to take over.
@@ -75,6 +79,7 @@ impl State {
             has_news: false,
             cluster: Cluster::default(),
             scheduler: Scheduler::new(profiles, backoff),
+            desk: Desk::default(),
             controller: Controller::default(),
             notes: Vec::new(),
             is_leading: true,
@@ -97,7 +102,14 @@ impl State {
                 self.scheduler.changed(&changes, step);
                 self.controller.changed(&changes, step);
             }
-            Input::Binding { pod, uid, outcome } => self.scheduler.binding(&pod, &uid, outcome, step),
+            Input::Binding { pod, uid, outcome } => match self.desk.binding(&pod, &uid, &outcome, step) {
+                Some(changes) => self.scheduler.changed(&changes, step),
+                None => self.scheduler.binding(&pod, &uid, outcome, step),
+            },
+            Input::Answered { pod, uid, answer } => self.scheduler.answered(&pod, &uid, answer, step),
+            Input::Question { id, question } => {
+                self.has_news |= self.desk.ask(id, *question, self.is_leading, step);
+            }
             Input::Leading(is_leading) => {
                 self.is_leading = is_leading;
                 self.has_news = true;
@@ -109,6 +121,7 @@ impl State {
             Input::Tick => {}
             Input::Stop => self.is_stopped = true,
         }
+        self.has_news |= self.desk.turn(step);
         self.scheduler.wake_at_expiry(step);
         // What has not been listed yet looks like room.
         if self.is_leading && !self.is_stopped && step.cluster.is_complete() {
@@ -122,10 +135,17 @@ impl State {
     /// When to call with [`Input::Tick`] if nothing happens before.
     pub fn next_tick(&self, now: Now) -> Option<Duration> {
         let is_idle = !self.is_leading || !self.cluster.is_complete();
+        let desk = self.desk.next_tick();
         if is_idle {
-            return None;
+            return desk;
         }
-        [self.scheduler.next_tick(now), self.controller.next_tick(now)].into_iter().flatten().min()
+        let ticks = [self.scheduler.next_tick(now), self.controller.next_tick(now), desk];
+        ticks.into_iter().flatten().min()
+    }
+
+    /// Lets these extenders have a say.
+    pub fn set_extenders(&mut self, extenders: &[Extender]) {
+        self.scheduler.set_extenders(extenders);
     }
 
     /// Lets a namespace have so many automatic reservations.
@@ -142,7 +162,7 @@ impl State {
     pub fn sight(&self) -> Sight {
         let (nodes, pods) = self.cluster.newest();
         let schedulers = if self.is_leading { Arc::clone(&self.names) } else { Arc::default() };
-        Sight { nodes, pods, schedulers, extends: Arc::default() }
+        Sight { nodes, pods, schedulers, extends: self.desk.extends() }
     }
 
     /// Whether, since this was asked last, something happened that others wait to hear of: whoever writes a reservation

@@ -1,5 +1,6 @@
 //! The state driven without a client: inputs in, effects compared.
 
+mod asking;
 mod counting;
 mod failing;
 mod placing;

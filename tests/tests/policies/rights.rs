@@ -10,6 +10,7 @@ use reserve_tests::control_plane::{Account, Cluster, Program, User, deployment, 
 use reserve_tests::programs;
 use std::collections::BTreeSet;
 use std::path::Path;
+use std::time::Duration;
 
 /// One question to the authorizer.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
@@ -154,11 +155,14 @@ async fn the_daemon_works_with_its_own_role(town: &Town) -> Result<()> {
     let first = start(cluster, "first", &town.first)?;
     wait_until_leading(cluster, &town.first).await.with_context(|| first.log().unwrap_or_default())?;
     let second = start(cluster, "second", &town.second)?;
-    let web = cluster.deploy(deployment("web").cpu("1").scheduler("reserve-scheduler")).await?;
+    let web = deployment("web").annotation("reserve/keep", "true").terminate_after(Duration::from_secs(2));
+    let web = cluster.deploy(web.cpu("1").scheduler("reserve-scheduler")).await?;
     let big = cluster.deploy(deployment("big").cpu("64").scheduler("reserve-scheduler")).await?;
     let placed = cluster.wait_until_running(&web.selector, 1).await;
     placed.with_context(|| first.log().unwrap_or_default())?;
     wait_until_told(cluster, &big.selector).await?;
+    cluster.run_kubectl(&["delete", "pod", "--wait=false", "--selector", &web.selector]).await?;
+    wait_until_reserved_and_released(cluster, &town.first).await?;
 
     let mut logs = first.log()?;
     drop(first);
@@ -173,11 +177,24 @@ async fn the_daemon_works_with_its_own_role(town: &Town) -> Result<()> {
     let audit = audit.keep(|write| write.user_agent.starts_with("reserve-daemon/"));
     let refused: Vec<_> = audit.writes().iter().filter(|write| matches!(write.code, 401 | 403)).collect();
     assert!(refused.is_empty(), "the daemon was refused: {refused:#?}");
-    assert_eq!(audit.to("pods/binding").stored().writes().len(), 2);
+    assert_eq!(audit.to("pods/binding").stored().writes().len(), 3, "web, its replacement, and later");
     let is_refusal = |line: &&str| line.contains("403") || line.to_lowercase().contains("forbidden");
     let refusals: Vec<&str> = logs.lines().filter(is_refusal).collect();
     assert!(refusals.is_empty(), "{}", refusals.join("\n"));
     Ok(())
+}
+
+/// Its place is kept and given back: two writes to the node, both through the policies.
+async fn wait_until_reserved_and_released(cluster: &Cluster, daemon: &Account) -> Result<()> {
+    cluster
+        .wait_until("a place was reserved and released", SOON, async || {
+            let writes = cluster.audit().await?.by(&daemon.user).to("nodes").stored();
+            ensure!(writes.writes().len() >= 2, "{writes:?}");
+            let nodes = cluster.run_kubectl(&["get", "nodes", "-o", "yaml"]).await?;
+            ensure!(!nodes.contains("reserve.info/"), "still reserved");
+            Ok(())
+        })
+        .await
 }
 
 async fn wait_until_leading(cluster: &Cluster, account: &Account) -> Result<()> {

@@ -38,6 +38,8 @@ fn good() -> Vec<(String, String)> {
         ("memory", &plain, "16Gi"),
         ("memory", &seat, "1.5Gi"),
         ("memory", &seat, "134217728"),
+        ("memory", &plain, "1.125Gi"),
+        ("memory", &plain, "1.234G"),
         ("ephemeral-storage", &seat, "100Gi"),
         ("ephemeral-storage", &plain, "500M"),
     ];

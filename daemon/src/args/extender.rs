@@ -1,0 +1,26 @@
+//! Flags about the extender that kube-scheduler asks.
+
+use super::value::file;
+use std::net::SocketAddr;
+use std::path::PathBuf;
+
+/// Where it is served, and to whom.
+#[derive(Debug, Default, clap::Args)]
+#[command(next_help_heading = "The extender for kube-scheduler")]
+pub struct ExtenderArgs {
+    /// Where kube-scheduler can ask whether room is kept for others. Without it nobody can.
+    #[arg(long, value_name = "IP:PORT")]
+    pub extender_address: Option<SocketAddr>,
+
+    /// The extender's certificate, PEM; read again when it changes.
+    #[arg(long, value_name = "FILE", value_parser = file)]
+    pub extender_cert_file: Option<PathBuf>,
+
+    /// Its key.
+    #[arg(long, value_name = "FILE", value_parser = file)]
+    pub extender_key_file: Option<PathBuf>,
+
+    /// Who signs the certificates of those who may ask. Only on a loopback address it can be left out.
+    #[arg(long, value_name = "FILE", value_parser = file)]
+    pub extender_client_ca_file: Option<PathBuf>,
+}

@@ -1,0 +1,58 @@
+//! Whether what is kept leaves a node with enough for a pod that kube-scheduler would put there.
+
+use common::cluster::ledger::{Entry, State};
+use common::cluster::{Asker, Ledger, NodeId, Snapshot};
+use common::framework::{Filter as _, Verdict};
+use common::model::{NodeName, ResourceName};
+use common::plugins::reservation::Reservation;
+
+/// What a pod is told about every node but the one where it has to go.
+pub(super) const ELSEWHERE: &str = "node(s) are not where the pod has its place";
+
+/// Whether something on the node is kept, or will be as soon as a pod leaves.
+pub(super) fn is_concerned(ledger: &Ledger) -> bool {
+    ledger.entries.iter().any(is_open)
+}
+
+fn is_open(entry: &Entry) -> bool {
+    matches!(entry.state, State::Occupied | State::Held | State::Short)
+}
+
+/// The only node that the pod may have, if a reservation of its owner says so.
+pub(super) fn home(_asker: &Asker<'_>, _world: &Snapshot<'_>) -> Option<NodeName> {
+    None
+}
+
+/// Why the node cannot have the pod.
+pub(super) fn refusal(asker: &Asker<'_>, id: NodeId, world: &Snapshot<'_>) -> Option<String> {
+    let mut reasons: Vec<String> = Vec::new();
+    if let Some(filter) = Reservation.prepare(asker, world)
+        && let Verdict::Rejects(rejections) = filter(id)
+    {
+        reasons.extend(rejections.iter().map(|rejection| rejection.reason.to_string()));
+    }
+    let short = world.ledger(id).and_then(|ledger| short(asker, ledger));
+    if let Some(resource) = short.filter(|_| reasons.is_empty()) {
+        reasons.push(format!("Insufficient {resource}"));
+    }
+    (!reasons.is_empty()).then(|| reasons.join(", "))
+}
+
+/// Something that the node has too little of by our books, and that a reservation there is about.
+///
+/// The scheduler's own filters leave it to NodeResourcesFit to say that there is too little anyway. Here that has been
+/// asked already, by somebody who may know of a pod that left and not of the room that is kept for its replacement; or
+/// does not know of a pod that was let through after it.
+fn short(asker: &Asker<'_>, ledger: &Ledger) -> Option<ResourceName> {
+    let room = ledger.room_for(asker);
+    let keeps = |entry: &&Entry| {
+        is_open(entry) && !asker.passes(&entry.reservation) && !asker.may_use(&entry.reservation)
+    };
+    let is_kept = |resource: &ResourceName| {
+        ledger.entries.iter().filter(keeps).any(|entry| entry.reservation.amount.get(resource) > 0)
+    };
+    let asks = asker.pod.spec.requests.incoming.iter().filter(|(_, asks)| *asks > 0);
+    asks.map(|(resource, asks)| (asks > room.free(&resource), resource))
+        .find(|(is_short, resource)| *is_short && is_kept(resource))
+        .map(|(_, resource)| resource)
+}

@@ -1,0 +1,194 @@
+//! The desk: what kube-scheduler asks us as its extender, and what we answer from what we believe.
+//!
+//! It judges only what kube-scheduler cannot see: room that is kept. Where nothing is kept, everything passes. The pods
+//! that kube-scheduler has decided on and not bound yet are invisible to us; so a pod that was let through counts on
+//! every node with kept room that it was let onto, until more is known about it ([`passed`]).
+//!
+//! Knows nothing of: HTTP, the queue, who wins in the end.
+
+mod bind;
+mod judge;
+mod passed;
+mod question;
+#[cfg(test)]
+mod tests;
+
+pub use question::{Question, Reply};
+
+use crate::state::{Effect, Step};
+use common::api::extender::{PRIORITY_MAX, Victims};
+use common::cluster::Snapshot;
+use common::model::ids::Text;
+use common::model::{NodeName, Pod, PodKey, Uid};
+use passed::Passed;
+use std::collections::BTreeMap;
+use std::sync::Arc;
+use std::time::Duration;
+
+/// A pod that claims an owner which was not read yet is answered for when that came, or after this long: they come by
+/// different streams, and kube-scheduler waits for five seconds.
+const OWNER_WAIT: Duration = Duration::from_millis(500);
+
+/// How long somebody counts as one who asks.
+const ASKED_FOR: Duration = Duration::from_secs(5 * 60);
+
+/// The most schedulers that are remembered.
+const SCHEDULERS_MAX: usize = 64;
+
+/// The desk.
+#[derive(Default)]
+pub(crate) struct Desk {
+    passed: Passed,
+    /// Questions about pods whose owners were not read yet, and until when that is waited for.
+    waiting: Vec<(u64, Question, Duration)>,
+    /// Bindings under way, and who waits for them.
+    bindings: BTreeMap<(PodKey, Uid), u64>,
+    /// When each scheduler asked last.
+    asked: BTreeMap<Text, Duration>,
+    extends: Arc<[Text]>,
+}
+
+impl Desk {
+    /// The schedulers that asked lately.
+    pub(crate) fn extends(&self) -> Arc<[Text]> {
+        Arc::clone(&self.extends)
+    }
+
+    /// When something is due by itself.
+    pub(crate) fn next_tick(&self) -> Option<Duration> {
+        self.waiting.iter().map(|(.., until)| *until).min()
+    }
+
+    /// Takes a question, and answers it at once unless the pod's owner has not been read yet. Says whether somebody asked
+    /// who did not lately.
+    pub(crate) fn ask(&mut self, id: u64, question: Question, is_leading: bool, step: &mut Step<'_>) -> bool {
+        if !step.cluster.is_complete() {
+            reply(id, Reply::Unavailable("not everything has been listed yet"), step);
+            return false;
+        }
+        if let Question::Bind(binding) = &question {
+            self.bind(id, binding, is_leading, step);
+            return false;
+        }
+        let is_new = question.pod().is_some_and(|pod| self.note(&pod.spec.scheduler_name, step.now.elapsed));
+        if question.pod().is_some_and(|pod| step.cluster.is_owner_missing(pod)) {
+            self.waiting.push((id, question, step.now.elapsed + OWNER_WAIT));
+        } else {
+            self.answer(id, &question, step);
+        }
+        is_new
+    }
+
+    /// Answers whatever waited for long enough. Says whether somebody no longer counts as one who asks.
+    pub(crate) fn turn(&mut self, step: &mut Step<'_>) -> bool {
+        for (id, question, until) in std::mem::take(&mut self.waiting) {
+            let is_missing = question.pod().is_some_and(|pod| step.cluster.is_owner_missing(pod));
+            if is_missing && step.now.elapsed < until {
+                self.waiting.push((id, question, until));
+            } else {
+                self.answer(id, &question, step);
+            }
+        }
+        let before = self.asked.len();
+        self.asked.retain(|_, at| step.now.elapsed.saturating_sub(*at) < ASKED_FOR);
+        let is_less = self.asked.len() < before;
+        if is_less {
+            self.extends = self.asked.keys().cloned().collect();
+        }
+        is_less
+    }
+
+    fn note(&mut self, scheduler: &Text, now: Duration) -> bool {
+        if let Some(at) = self.asked.get_mut(scheduler) {
+            *at = now;
+            return false;
+        }
+        if self.asked.len() >= SCHEDULERS_MAX {
+            return false;
+        }
+        self.asked.insert(scheduler.clone(), now);
+        self.extends = self.asked.keys().cloned().collect();
+        true
+    }
+
+    fn answer(&mut self, id: u64, question: &Question, step: &mut Step<'_>) {
+        self.passed.prune(step.cluster);
+        let world = step.cluster.snapshot(step.now.wall);
+        let answer = match question {
+            Question::Filter { pod, nodes } => Reply::Filtered(self.filter(pod, nodes, &world)),
+            Question::Prioritize { pod, nodes } => Reply::Prioritized(prioritize(pod, nodes, &world)),
+            Question::Preempt { pod, candidates } => Reply::Preempted(self.preempt(pod, candidates, &world)),
+            Question::Bind(_) => return,
+        };
+        reply(id, answer, step);
+    }
+
+    /// The nodes where what is kept for others leaves too little for the pod, each with the reason.
+    fn filter(
+        &mut self,
+        pod: &Arc<Pod>,
+        nodes: &[NodeName],
+        world: &Snapshot<'_>,
+    ) -> BTreeMap<NodeName, String> {
+        self.passed.remove(&pod.key);
+        let asker = world.asker(pod);
+        let home = judge::home(&asker, world);
+        let mut refused = BTreeMap::new();
+        let mut counted = Vec::new();
+        for name in nodes {
+            let ledger = world.find(name).and_then(|id| world.ledger(id));
+            let why = match (&home, ledger) {
+                (Some(home), _) if home != name => Some(judge::ELSEWHERE.to_owned()),
+                (_, Some(ledger)) if judge::is_concerned(ledger) => {
+                    let why =
+                        judge::refusal(&asker, ledger.id, &self.passed.suppose(world, ledger, &pod.uid));
+                    if why.is_none() {
+                        counted.push(name.clone());
+                    }
+                    why
+                }
+                // A node that we do not know yet has nothing that anybody was told is kept.
+                _ => None,
+            };
+            refused.extend(why.map(|why| (name.clone(), why)));
+        }
+        self.passed.insert(pod, counted);
+        refused
+    }
+
+    /// The candidates where it would help if the victims left: what is kept for a pod as important as this one, or more, is
+    /// not theirs to give.
+    fn preempt(
+        &self,
+        pod: &Pod,
+        candidates: &BTreeMap<NodeName, Victims>,
+        world: &Snapshot<'_>,
+    ) -> BTreeMap<NodeName, Victims> {
+        let asker = world.asker(pod);
+        let helps = |(node, victims): &(&NodeName, &Victims)| {
+            let ledger = world.find(node).and_then(|id| world.ledger(id));
+            let Some(ledger) = ledger.filter(|ledger| judge::is_concerned(ledger)) else { return true };
+            let mut left = self.passed.onto(ledger, &pod.uid, world.now());
+            for victim in &victims.pods {
+                left.remove(victim);
+            }
+            judge::refusal(&asker, ledger.id, &world.suppose(left)).is_none()
+        };
+        let left = candidates.iter().filter(helps);
+        left.map(|(node, victims)| (node.clone(), victims.clone())).collect()
+    }
+}
+
+/// The node where something is kept for the pod gets the highest score, every other node none.
+fn prioritize(pod: &Pod, nodes: &[NodeName], world: &Snapshot<'_>) -> Vec<(NodeName, i64)> {
+    let asker = world.asker(pod);
+    let is_own = |name: &NodeName| {
+        let ledger = world.find(name).and_then(|id| world.ledger(id));
+        ledger.is_some_and(|ledger| ledger.room_for(&asker).own.is_some())
+    };
+    nodes.iter().map(|name| (name.clone(), if is_own(name) { PRIORITY_MAX } else { 0 })).collect()
+}
+
+fn reply(id: u64, reply: Reply, step: &mut Step<'_>) {
+    step.effects.push(Effect::Reply { id, reply });
+}

@@ -1,0 +1,210 @@
+//! One extender that we ask: an address, a time limit, and how to speak TLS with it.
+//!
+//! As with kube-scheduler, HTTPS without a CA believes anybody where `enableHTTPS` says so.
+
+use anyhow::{Context as _, bail, ensure};
+use bytes::Bytes;
+use common::config::{Extender, ExtenderTls};
+use common::model::chain::chain;
+use http::{Request, StatusCode, Uri, header};
+use http_body_util::{BodyExt as _, Full, Limited};
+use hyper::client::conn::http1;
+use hyper_util::rt::TokioIo;
+use rustls::client::danger::{HandshakeSignatureValid, ServerCertVerified, ServerCertVerifier};
+use rustls::crypto::{CryptoProvider, ring, verify_tls12_signature, verify_tls13_signature};
+use rustls::{ClientConfig, DigitallySignedStruct, RootCertStore, SignatureScheme};
+use rustls_pki_types::pem::PemObject as _;
+use rustls_pki_types::{CertificateDer, PrivateKeyDer, ServerName, UnixTime};
+use std::path::Path;
+use std::sync::Arc;
+use std::time::Duration;
+use tokio::io::{AsyncRead, AsyncWrite};
+use tokio::net::TcpStream;
+use tokio_rustls::TlsConnector;
+
+/// Bytes of one answer: five thousand whole nodes, with some room.
+const ANSWER_LEN_MAX: usize = 128 << 20;
+
+/// An extender, and how it is reached.
+pub(crate) struct Caller {
+    /// What the configuration says about it.
+    pub(crate) config: Extender,
+    address: String,
+    host: String,
+    /// The path that each verb is appended to.
+    path: String,
+    tls: Option<(Arc<ClientConfig>, ServerName<'static>)>,
+    deadline: Duration,
+}
+
+impl Caller {
+    /// Prepares to ask.
+    ///
+    /// # Errors
+    /// When the address or the certificates cannot be used.
+    pub(crate) fn new(config: &Extender) -> anyhow::Result<Self> {
+        let url: Uri =
+            config.url_prefix.parse().with_context(|| format!("urlPrefix {:?}", config.url_prefix))?;
+        let host = url.host().with_context(|| format!("urlPrefix {:?} has no host", config.url_prefix))?;
+        let (is_tls, usual) = match url.scheme_str() {
+            Some("https") => (true, 443),
+            Some("http") => (false, 80),
+            _ => bail!("urlPrefix {:?}: http and https are served", config.url_prefix),
+        };
+        let tls = if is_tls { Some((Arc::new(client(config)?), server_name(config, host)?)) } else { None };
+        Ok(Self {
+            config: config.clone(),
+            address: format!("{host}:{}", url.port_u16().unwrap_or(usual)),
+            host: url.authority().map(ToString::to_string).unwrap_or_default(),
+            path: url.path().trim_end_matches('/').to_owned(),
+            tls,
+            deadline: Duration::try_from(config.http_timeout).unwrap_or_default(),
+        })
+    }
+
+    /// Asks one question, and returns the answer's text.
+    pub(crate) async fn send(&self, verb: &str, body: String) -> Result<String, String> {
+        let url = format!("{}/{verb}", self.config.url_prefix.trim_end_matches('/'));
+        match tokio::time::timeout(self.deadline, self.exchange(verb, body)).await {
+            Ok(Ok((StatusCode::OK, text))) => Ok(text),
+            Ok(Ok((code, _))) => {
+                Err(format!("failed {verb} with extender at URL {url}, code {}", code.as_u16()))
+            }
+            Ok(Err(error)) => Err(format!("Post {url:?}: {}", chain(&*error))),
+            Err(_) => Err(format!("Post {url:?}: context deadline exceeded")),
+        }
+    }
+
+    async fn exchange(&self, verb: &str, body: String) -> anyhow::Result<(StatusCode, String)> {
+        let stream =
+            TcpStream::connect(&self.address).await.with_context(|| format!("dial tcp {}", self.address))?;
+        stream.set_nodelay(true)?;
+        let request = Request::post(format!("{}/{verb}", self.path))
+            .header(header::HOST, &self.host)
+            .header(header::CONTENT_TYPE, "application/json")
+            .body(Full::new(Bytes::from(body)))?;
+        match &self.tls {
+            None => talk(stream, request).await,
+            Some((config, name)) => {
+                let stream = TlsConnector::from(Arc::clone(config)).connect(name.clone(), stream).await?;
+                talk(stream, request).await
+            }
+        }
+    }
+}
+
+async fn talk(
+    stream: impl AsyncRead + AsyncWrite + Unpin,
+    request: Request<Full<Bytes>>,
+) -> anyhow::Result<(StatusCode, String)> {
+    let (mut sender, connection) = http1::handshake(TokioIo::new(stream)).await?;
+    let ask = async {
+        let response = sender.send_request(request).await?;
+        let code = response.status();
+        let body = Limited::new(response.into_body(), ANSWER_LEN_MAX).collect().await;
+        let body = body.map_err(anyhow::Error::from_boxed)?.to_bytes();
+        Ok((code, String::from_utf8(body.into()).context("read the answer")?))
+    };
+    let drive = async {
+        // Its end is no news: the answer says what came of it.
+        let _ = connection.await;
+        std::future::pending().await
+    };
+    tokio::select! {
+        biased;
+        answer = ask => answer,
+        () = drive => bail!("the connection ended"),
+    }
+}
+
+fn server_name(config: &Extender, host: &str) -> anyhow::Result<ServerName<'static>> {
+    let named = config.tls.as_ref().map(|tls| tls.server_name.as_str()).filter(|name| !name.is_empty());
+    let name = named.unwrap_or(host.trim_start_matches('[').trim_end_matches(']')).to_owned();
+    ServerName::try_from(name.clone()).with_context(|| format!("serverName {name:?}"))
+}
+
+fn client(config: &Extender) -> anyhow::Result<ClientConfig> {
+    let usual = ExtenderTls::default();
+    let tls = config.tls.as_ref().unwrap_or(&usual);
+    let provider = Arc::new(ring::default_provider());
+    let builder = ClientConfig::builder_with_provider(Arc::clone(&provider))
+        .with_safe_default_protocol_versions()
+        .context("set up TLS")?;
+    let authorities = pem(tls.ca_data.bytes(), &tls.ca_file)?;
+    let is_open = tls.insecure || config.enable_https && authorities.is_none();
+    let builder = match authorities {
+        _ if is_open => builder.dangerous().with_custom_certificate_verifier(Arc::new(Anybody { provider })),
+        Some(authorities) => {
+            let mut roots = RootCertStore::empty();
+            for authority in CertificateDer::pem_slice_iter(&authorities) {
+                roots.add(authority.context("read caFile")?).context("use caFile")?;
+            }
+            builder.with_root_certificates(roots)
+        }
+        None => bail!("{}: https without a CA; set tlsConfig.caFile", config.url_prefix),
+    };
+    let certificate = pem(tls.cert_data.bytes(), &tls.cert_file)?;
+    let key = pem(tls.key_data.bytes(), &tls.key_file)?;
+    ensure!(
+        certificate.is_some() == key.is_some(),
+        "{}: certFile and keyFile go together",
+        config.url_prefix
+    );
+    let (Some(certificate), Some(key)) = (certificate, key) else { return Ok(builder.with_no_client_auth()) };
+    let certificates: Result<Vec<CertificateDer<'static>>, _> =
+        CertificateDer::pem_slice_iter(&certificate).collect();
+    let key = PrivateKeyDer::from_pem_slice(&key).context("read keyFile")?;
+    builder
+        .with_client_auth_cert(certificates.context("read certFile")?, key)
+        .context("use certFile and keyFile")
+}
+
+/// What was given; data goes before files.
+fn pem(data: &[u8], file: &str) -> anyhow::Result<Option<Vec<u8>>> {
+    match (data, file) {
+        ([], "") => Ok(None),
+        ([], file) => std::fs::read(Path::new(file)).map(Some).with_context(|| format!("read {file}")),
+        (data, _) => Ok(Some(data.to_vec())),
+    }
+}
+
+/// Takes any certificate whose key the server has.
+#[derive(Debug)]
+struct Anybody {
+    provider: Arc<CryptoProvider>,
+}
+
+impl ServerCertVerifier for Anybody {
+    fn verify_server_cert(
+        &self,
+        _certificate: &CertificateDer<'_>,
+        _intermediates: &[CertificateDer<'_>],
+        _name: &ServerName<'_>,
+        _ocsp: &[u8],
+        _now: UnixTime,
+    ) -> Result<ServerCertVerified, rustls::Error> {
+        Ok(ServerCertVerified::assertion())
+    }
+
+    fn verify_tls12_signature(
+        &self,
+        message: &[u8],
+        certificate: &CertificateDer<'_>,
+        signed: &DigitallySignedStruct,
+    ) -> Result<HandshakeSignatureValid, rustls::Error> {
+        verify_tls12_signature(message, certificate, signed, &self.provider.signature_verification_algorithms)
+    }
+
+    fn verify_tls13_signature(
+        &self,
+        message: &[u8],
+        certificate: &CertificateDer<'_>,
+        signed: &DigitallySignedStruct,
+    ) -> Result<HandshakeSignatureValid, rustls::Error> {
+        verify_tls13_signature(message, certificate, signed, &self.provider.signature_verification_algorithms)
+    }
+
+    fn supported_verify_schemes(&self) -> Vec<SignatureScheme> {
+        self.provider.signature_verification_algorithms.supported_schemes()
+    }
+}

@@ -1,0 +1,231 @@
+//! The extender that kube-scheduler asks: POST `/filter`, `/prioritize`, `/preempt` and `/bind`.
+//!
+//! On doubt the answer is an error, never an empty success: kube-scheduler would take that for "no node", and an extender
+//! that it may ignore is ignored only when it fails.
+
+use super::replies::Replies;
+use super::tls::Tls;
+use crate::clock::Clock;
+use crate::desk::{Question, Reply};
+use crate::lease::replica::Standing;
+use crate::state::Input;
+use bytes::Bytes;
+use common::api::extender as wire;
+use common::model::chain::chain;
+use futures::future::BoxFuture;
+use futures::stream::FuturesUnordered;
+use futures::{FutureExt as _, StreamExt as _};
+use http::{Method, Request, Response, StatusCode, header};
+use http_body_util::{BodyExt as _, Full, Limited};
+use hyper::body::Body;
+use hyper::server::conn::http1;
+use hyper::service::service_fn;
+use hyper_util::rt::{TokioIo, TokioTimer};
+use std::convert::Infallible;
+use std::panic::AssertUnwindSafe;
+use std::sync::Arc;
+use std::time::Duration;
+use tokio::io::{AsyncRead, AsyncWrite};
+use tokio::net::{TcpListener, TcpStream};
+use tokio::sync::mpsc;
+
+/// Bytes of one question: five thousand whole nodes, with some room.
+const QUESTION_LEN_MAX: usize = 128 << 20;
+
+/// How long a question may take, from its first byte to the answer; kube-scheduler gives up after five seconds.
+const ANSWER_MAX: Duration = Duration::from_millis(4500);
+
+/// Connections at once. More wait until one ends.
+const CONNECTIONS_MAX: usize = 64;
+
+/// A client that has not said hello, or what it wants, after this long is sent away.
+const HEAD_MAX: Duration = Duration::from_secs(5);
+
+/// Before the next try when a connection could not be accepted.
+const PAUSE: Duration = Duration::from_millis(100);
+
+/// How often the files of certificates are looked at.
+const REFRESH: Duration = Duration::from_secs(10);
+
+/// A failure: what to answer.
+type Failure = (StatusCode, String);
+
+/// What the server needs to answer.
+pub(crate) struct Site {
+    /// Where questions go.
+    pub(crate) inputs: mpsc::Sender<Input>,
+    /// Where answers come from.
+    pub(crate) replies: Replies,
+    /// Whether others count on this replica.
+    pub(crate) standing: Standing,
+    /// The time.
+    pub(crate) clock: Clock,
+}
+
+/// Serves for ever.
+pub(crate) async fn serve(listener: TcpListener, tls: Option<Tls>, site: Site) {
+    let (tls, site) = (&tls, &Arc::new(site));
+    let refresh = async {
+        loop {
+            tokio::time::sleep(REFRESH).await;
+            tls.iter().for_each(Tls::refresh);
+        }
+    };
+    tokio::select! {
+        biased;
+        () = refresh => {}
+        () = accept(&listener, tls.as_ref(), site) => {}
+    }
+}
+
+/// All connections share one task: what they ask is answered by another one.
+async fn accept(listener: &TcpListener, tls: Option<&Tls>, site: &Arc<Site>) {
+    let mut connections: FuturesUnordered<BoxFuture<'_, ()>> = FuturesUnordered::new();
+    loop {
+        tokio::select! {
+            biased;
+            Some(()) = connections.next(), if !connections.is_empty() => {}
+            accepted = listener.accept(), if connections.len() < CONNECTIONS_MAX => match accepted {
+                Ok((stream, _)) => connections.push(Box::pin(connection(stream, tls, site))),
+                Err(error) => {
+                    tracing::warn!("accept a connection: {error}");
+                    tokio::time::sleep(PAUSE).await;
+                }
+            },
+        }
+    }
+}
+
+async fn connection(stream: TcpStream, tls: Option<&Tls>, site: &Arc<Site>) {
+    let _ = stream.set_nodelay(true);
+    let Some(tls) = tls else { return talk(stream, site).await };
+    // Whatever goes wrong here is the client's affair, which is told.
+    match tokio::time::timeout(HEAD_MAX, tls.accept(stream)).await {
+        Ok(Ok(stream)) => talk(stream, site).await,
+        Ok(Err(error)) => tracing::debug!("a client of the extender: {error}"),
+        Err(_) => {}
+    }
+}
+
+async fn talk(stream: impl AsyncRead + AsyncWrite + Unpin, site: &Arc<Site>) {
+    let service = service_fn(|request| {
+        let site = Arc::clone(site);
+        async move { Ok::<_, Infallible>(site.answer(request).await) }
+    });
+    let mut http = http1::Builder::new();
+    http.timer(TokioTimer::new()).header_read_timeout(HEAD_MAX);
+    let _ = http.serve_connection(TokioIo::new(stream), service).await;
+}
+
+impl Site {
+    /// Answers one request, whatever happens.
+    pub(crate) async fn answer<B>(&self, request: Request<B>) -> Response<Full<Bytes>>
+    where
+        B: Body + Send,
+        B::Error: Into<Box<dyn std::error::Error + Send + Sync>>,
+    {
+        let answer = AssertUnwindSafe(tokio::time::timeout(ANSWER_MAX, self.handle(request)));
+        let (code, text) = match answer.catch_unwind().await {
+            Ok(Ok(Ok(text))) => (StatusCode::OK, text),
+            Ok(Ok(Err(failure))) => failure,
+            Ok(Err(_)) => (StatusCode::SERVICE_UNAVAILABLE, "no answer in time".to_owned()),
+            Err(_) => (StatusCode::INTERNAL_SERVER_ERROR, "a fault in the extender".to_owned()),
+        };
+        if code != StatusCode::OK {
+            tracing::debug!("the extender answers {code}: {text}");
+        }
+        let kind = if code == StatusCode::OK { "application/json" } else { "text/plain" };
+        let mut response = Response::new(Full::new(Bytes::from(text)));
+        *response.status_mut() = code;
+        response.headers_mut().insert(header::CONTENT_TYPE, header::HeaderValue::from_static(kind));
+        response
+    }
+
+    async fn handle<B>(&self, request: Request<B>) -> Result<String, Failure>
+    where
+        B: Body + Send,
+        B::Error: Into<Box<dyn std::error::Error + Send + Sync>>,
+    {
+        let verb = match request.uri().path() {
+            "/filter" => Verb::Filter,
+            "/prioritize" => Verb::Prioritize,
+            "/preempt" => Verb::Preempt,
+            "/bind" => Verb::Bind,
+            _ => {
+                return Err((
+                    StatusCode::NOT_FOUND,
+                    "filter, prioritize, preempt and bind are served".into(),
+                ));
+            }
+        };
+        if request.method() != Method::POST {
+            return Err((StatusCode::METHOD_NOT_ALLOWED, "questions are posted".into()));
+        }
+        if !self.standing.is_good(self.clock.now()) {
+            let why = "the Lease of this replica has lapsed: nobody waits for what it sees";
+            return Err((StatusCode::SERVICE_UNAVAILABLE, why.into()));
+        }
+        let body = Limited::new(request.into_body(), QUESTION_LEN_MAX).collect().await;
+        let body = body.map_err(|error| (StatusCode::PAYLOAD_TOO_LARGE, error.to_string()))?.to_bytes();
+        let text =
+            std::str::from_utf8(&body).map_err(|error| (StatusCode::BAD_REQUEST, error.to_string()))?;
+        match verb {
+            Verb::Filter | Verb::Prioritize => self.about_nodes(verb, text).await,
+            Verb::Preempt => {
+                let asked = wire::preemption(text).map_err(bad)?;
+                let question = Question::Preempt { pod: Arc::new(asked.pod), candidates: asked.candidates };
+                match self.ask(question).await? {
+                    Reply::Preempted(candidates) => Ok(wire::preempted(&candidates)),
+                    other => Err(unfit(&other)),
+                }
+            }
+            Verb::Bind => match self.ask(Question::Bind(wire::binding(text).map_err(bad)?)).await? {
+                Reply::Bound(outcome) => Ok(wire::bound(outcome.err().as_deref().unwrap_or(""))),
+                other => Err(unfit(&other)),
+            },
+        }
+    }
+
+    async fn about_nodes(&self, verb: Verb, text: &str) -> Result<String, Failure> {
+        let wire::Question { pod, nodes } = wire::question(text).map_err(bad)?;
+        let (pod, names) = (Arc::new(pod), nodes.names());
+        let question = match verb {
+            Verb::Prioritize => Question::Prioritize { pod, nodes: names },
+            _ => Question::Filter { pod, nodes: names },
+        };
+        match self.ask(question).await? {
+            Reply::Filtered(refused) => Ok(wire::filtered(&nodes, &refused)),
+            Reply::Prioritized(scores) => Ok(wire::prioritized(&scores)),
+            other => Err(unfit(&other)),
+        }
+    }
+
+    async fn ask(&self, question: Question) -> Result<Reply, Failure> {
+        let unavailable = |why: &str| (StatusCode::SERVICE_UNAVAILABLE, why.to_owned());
+        let mut ticket = self.replies.open();
+        let input = Input::Question { id: ticket.id, question: Box::new(question) };
+        self.inputs.send(input).await.map_err(|_| unavailable("the daemon stops"))?;
+        match ticket.wait().await {
+            Some(Reply::Unavailable(why)) => Err(unavailable(why)),
+            Some(reply) => Ok(reply),
+            None => Err(unavailable("the daemon stops")),
+        }
+    }
+}
+
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Verb {
+    Filter,
+    Prioritize,
+    Preempt,
+    Bind,
+}
+
+fn bad(error: common::api::DecodeError) -> Failure {
+    (StatusCode::BAD_REQUEST, chain(&error))
+}
+
+/// An answer to another question; it cannot be, and must not look like a success.
+fn unfit(_reply: &Reply) -> Failure {
+    (StatusCode::INTERNAL_SERVER_ERROR, "a fault in the extender".to_owned())
+}

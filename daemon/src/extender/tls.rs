@@ -1,0 +1,101 @@
+//! Mutual TLS for the extender: a certificate of ours, and clients whose certificates a CA of ours signed. All three files
+//! are read again when they change.
+
+use crate::config::ExtenderFiles;
+use anyhow::Context as _;
+use arc_swap::ArcSwap;
+use common::model::chain::chain;
+use rustls::crypto::ring;
+use rustls::server::WebPkiClientVerifier;
+use rustls::{RootCertStore, ServerConfig};
+use rustls_pki_types::pem::PemObject as _;
+use rustls_pki_types::{CertificateDer, PrivateKeyDer};
+use std::path::Path;
+use std::sync::{Arc, Mutex, PoisonError};
+use tokio::net::TcpStream;
+use tokio_rustls::TlsAcceptor;
+use tokio_rustls::server::TlsStream;
+
+/// TLS with what the files say now.
+pub(crate) struct Tls {
+    files: ExtenderFiles,
+    config: ArcSwap<ServerConfig>,
+    read: Mutex<Read>,
+}
+
+/// What the files held.
+#[derive(PartialEq, Eq)]
+struct Read {
+    certificate: Vec<u8>,
+    key: Vec<u8>,
+    client_ca: Option<Vec<u8>>,
+}
+
+impl Tls {
+    /// TLS by these files.
+    ///
+    /// # Errors
+    /// When one of them cannot be read or used.
+    pub(crate) fn new(files: &ExtenderFiles) -> anyhow::Result<Self> {
+        let read = Read::now(files)?;
+        let config = ArcSwap::from_pointee(read.config()?);
+        Ok(Self { files: files.clone(), config, read: Mutex::new(read) })
+    }
+
+    pub(crate) async fn accept(&self, stream: TcpStream) -> std::io::Result<TlsStream<TcpStream>> {
+        TlsAcceptor::from(self.config.load_full()).accept(stream).await
+    }
+
+    /// Reads the files again. Halves of something new are nothing: all stays as it was until they fit.
+    pub(crate) fn refresh(&self) {
+        let again = || {
+            let read = Read::now(&self.files)?;
+            let mut known = self.read.lock().unwrap_or_else(PoisonError::into_inner);
+            if *known != read {
+                self.config.store(Arc::new(read.config()?));
+                *known = read;
+            }
+            anyhow::Ok(())
+        };
+        if let Err(error) = again() {
+            tracing::warn!("the extender's certificates stay as they were: {}", chain(&*error));
+        }
+    }
+}
+
+impl Read {
+    fn now(files: &ExtenderFiles) -> anyhow::Result<Self> {
+        let read = |file: &Path| std::fs::read(file).with_context(|| format!("read {}", file.display()));
+        Ok(Self {
+            certificate: read(&files.certificate)?,
+            key: read(&files.key)?,
+            client_ca: files.client_ca.as_deref().map(read).transpose()?,
+        })
+    }
+
+    fn config(&self) -> anyhow::Result<ServerConfig> {
+        let provider = Arc::new(ring::default_provider());
+        let builder = ServerConfig::builder_with_provider(Arc::clone(&provider))
+            .with_safe_default_protocol_versions()
+            .context("set up TLS")?;
+        let builder = match &self.client_ca {
+            None => builder.with_no_client_auth(),
+            Some(authorities) => {
+                let mut roots = RootCertStore::empty();
+                for authority in CertificateDer::pem_slice_iter(authorities) {
+                    roots.add(authority.context("read the clients' CA")?).context("use the clients' CA")?;
+                }
+                let verifier = WebPkiClientVerifier::builder_with_provider(Arc::new(roots), provider);
+                builder.with_client_cert_verifier(verifier.build().context("use the clients' CA")?)
+            }
+        };
+        let chain: Vec<CertificateDer<'static>> = CertificateDer::pem_slice_iter(&self.certificate)
+            .collect::<Result<_, _>>()
+            .context("read the extender's certificate")?;
+        let key = PrivateKeyDer::from_pem_slice(&self.key).context("read the extender's key")?;
+        let mut config =
+            builder.with_single_cert(chain, key).context("use the extender's certificate with its key")?;
+        config.alpn_protocols = vec![b"http/1.1".to_vec()];
+        Ok(config)
+    }
+}

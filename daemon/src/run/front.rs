@@ -1,0 +1,52 @@
+//! The task that serves the extender.
+
+use crate::clock::Clock;
+use crate::config::Config;
+use crate::extender::replies::Replies;
+use crate::extender::serve::{Site, serve};
+use crate::extender::tls::Tls;
+use crate::lease::replica::Standing;
+use crate::state::Input;
+use anyhow::Context as _;
+use tokio::net::TcpListener;
+use tokio::sync::mpsc;
+use tokio::task::JoinSet;
+
+/// Where kube-scheduler asks. Ends with this value.
+pub(super) struct Front {
+    replies: Replies,
+    tasks: JoinSet<()>,
+}
+
+impl Front {
+    /// Starts to serve, if that was asked for.
+    pub(super) async fn open(
+        config: &Config,
+        clock: &Clock,
+        inputs: &mpsc::Sender<Input>,
+        standing: Standing,
+    ) -> anyhow::Result<Self> {
+        let (replies, mut tasks) = (Replies::default(), JoinSet::new());
+        if let Some(serving) = &config.extender {
+            let tls = serving.files.as_ref().map(Tls::new).transpose()?;
+            let listener = TcpListener::bind(serving.address).await;
+            let listener =
+                listener.with_context(|| format!("listen on {} as an extender", serving.address))?;
+            let scheme = if tls.is_some() { "https" } else { "http" };
+            tracing::info!("serves as an extender on {scheme}://{}", listener.local_addr()?);
+            let (inputs, replies, clock) = (inputs.clone(), replies.clone(), clock.clone());
+            tasks.spawn(serve(listener, tls, Site { inputs, replies, standing, clock }));
+        }
+        Ok(Self { replies, tasks })
+    }
+
+    /// Where answers go.
+    pub(super) fn replies(&self) -> Replies {
+        self.replies.clone()
+    }
+
+    /// Stops serving: from now on nobody counts on this replica.
+    pub(super) async fn close(mut self) {
+        self.tasks.shutdown().await;
+    }
+}
