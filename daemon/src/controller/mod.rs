@@ -237,9 +237,7 @@ impl Controller {
     /// When something is due by itself.
     pub(crate) fn next_tick(&self, now: Now) -> Option<Duration> {
         let wall = self.due.values().chain(&self.pods_due).min();
-        let wall =
-            wall.map(|at| now.elapsed + Duration::try_from(at.duration_since(now.wall)).unwrap_or_default());
-        wall
+        wall.map(|at| now.elapsed + Duration::try_from(at.duration_since(now.wall)).unwrap_or_default())
     }
 }
 

@@ -104,7 +104,7 @@ fn a_pod_that_says_so_itself_has_its_place_from_the_start() {
     let bare = asked(&cluster, "bare").unwrap();
     assert_eq!(
         (&*bare.record().unwrap().owner.kind, bare.id.owner.clone()),
-        ("Pod".into(), crate::testing::uid("bare"))
+        ("Pod", crate::testing::uid("bare"))
     );
 }
 
@@ -205,7 +205,7 @@ fn what_the_node_says_goes_before_what_we_keep_ourselves() {
     let made = asked(&cluster, "a").unwrap();
     vanish(&mut cluster, leaving.build());
     let said = node("n1").reserves(made.clone()).version(2);
-    cluster.apply(Event::Nodes(Seen::Applied(said.clone().build())));
+    cluster.apply(Event::Nodes(Seen::Applied(said.build())));
     assert_eq!(states(&mut cluster, 61), [State::Held], "now it lives as long as it says");
     cluster.apply(Event::Nodes(Seen::Applied(node("n1").version(3).build())));
     assert_eq!(states(&mut cluster, 61), [], "released is released");
