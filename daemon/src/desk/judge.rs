@@ -15,7 +15,8 @@ pub(super) fn is_concerned(ledger: &Ledger) -> bool {
 }
 
 fn is_open(entry: &Entry) -> bool {
-    matches!(entry.state, State::Occupied | State::Held | State::Short)
+    // One that is taken counts as well: whoever took it may only be on its way.
+    entry.state != State::Expired
 }
 
 /// The only node that the pod may have, if a reservation of its owner says so.

@@ -2,9 +2,11 @@
 
 use super::{GRACE, TOWN, stranger, web};
 use anyhow::{Context as _, Result, ensure};
+use common::api::names;
+use jiff::{SignedDuration, Timestamp};
 use k8s_openapi::api::core::v1::{Node, Pod};
 use kube::api::{Api, DeleteParams, Patch, PatchParams, PostParams};
-use reserve_tests::control_plane::{deployment, describe, name_of, node_of};
+use reserve_tests::control_plane::{Workload, WorkloadShape, deployment, describe, name_of, node_of};
 use reserve_tests::town::{Plot, SOON};
 use serde_json::{Value, json};
 use std::time::Duration;
@@ -13,15 +15,51 @@ async fn cordon(plot: Plot, node: &str) -> Result<()> {
     plot.cluster.run_kubectl(&["cordon", node]).await.map(drop)
 }
 
+/// Reserves the place of `pod` by hand, so that its replacement waits for it.
+async fn reserve(plot: Plot, web: &Workload, pod: &Pod) -> Result<()> {
+    let owner = json!({"kind": "Deployment", "namespace": plot.name, "name": web.name, "uid": web.uid});
+    let now = Timestamp::now();
+    let record = json!({"v": 1, "owner": owner, "replaces": {"name": name_of(pod), "uid": pod.metadata.uid},
+                        "priority": 0, "created": now, "expires": now + SignedDuration::from_mins(10),
+                        "request": "by-hand", "placement": "wait"});
+    let seat = format!("{}.seat1", web.uid);
+    let (cpu, info) = (format!("{}/{seat}=3", names::CPU), format!("{}/{seat}={record}", names::INFO));
+    plot.cluster.run_kubectl(&["annotate", "node", node_of(pod), &cpu, &info]).await.map(drop)
+}
+
+/// The replacement, before it has a node.
+async fn waiting(plot: Plot, web: &Workload) -> Result<Pod> {
+    plot.cluster
+        .wait_until("the replacement waits", SOON, async || {
+            let pods = plot.pods(web).await?;
+            let new = pods.iter().find(|pod| node_of(pod).is_empty() && is_told(pod));
+            new.cloned().with_context(|| describe(&pods))
+        })
+        .await
+}
+
+/// Whether the scheduler has looked at a pod, and did not place it.
+fn is_told(pod: &Pod) -> bool {
+    let mut conditions = pod.status.iter().flat_map(|status| status.conditions.iter().flatten());
+    conditions.any(|condition| condition.type_ == "PodScheduled" && condition.status == "False")
+}
+
+/// A Deployment whose pods take long to go.
+fn slow() -> WorkloadShape {
+    deployment("web").cpu("3").terminate_after(Duration::from_secs(6))
+}
+
 #[test]
 fn from_a_cordoned_node_the_replacement_goes_elsewhere_and_nothing_is_kept() -> Result<()> {
     TOWN.run("cordoned", async |plot| {
         let home = plot.node("a", "4").await?;
-        let web = plot.deploy_kept(web(), 1).await?;
-        let away = plot.node("b", "4").await?;
+        let web = plot.deploy(slow()).await?;
         let old = plot.running(&web, 1).await?;
+        let away = plot.node("b", "4").await?;
+        reserve(plot, &web, &old[0]).await?;
         plot.delete(&old[0]).await?;
-        plot.reserved(&home, 1).await?;
+        waiting(plot, &web).await?;
+        // It cannot return there any more, so there is nothing to wait for.
         cordon(plot, &home).await?;
         let new = plot.replacement(&web, &old).await?;
         ensure!(node_of(&new) == away, "it is on {}", node_of(&new));
@@ -33,13 +71,14 @@ fn from_a_cordoned_node_the_replacement_goes_elsewhere_and_nothing_is_kept() -> 
 fn the_replacement_waits_for_its_node_although_another_has_room() -> Result<()> {
     TOWN.run("wait", async |plot| {
         let home = plot.node("a", "4").await?;
-        let web = plot.deploy_kept(web(), 1).await?;
-        plot.node("b", "8").await?;
+        let web = plot.deploy(slow()).await?;
         let old = plot.running(&web, 1).await?;
+        plot.node("b", "8").await?;
+        reserve(plot, &web, &old[0]).await?;
         plot.delete(&old[0]).await?;
         let new = plot.replacement(&web, &old).await?;
         ensure!(node_of(&new) == home, "it is on {}", node_of(&new));
-        Ok(())
+        plot.reserved(&home, 0).await.map(drop)
     })
 }
 
@@ -47,28 +86,38 @@ fn the_replacement_waits_for_its_node_although_another_has_room() -> Result<()> 
 fn a_replacement_that_somebody_else_bound_elsewhere_releases_the_place() -> Result<()> {
     TOWN.run("elsewhere", async |plot| {
         let home = plot.node("a", "4").await?;
-        let web = deployment("web").cpu("3").terminate_after(Duration::from_secs(6));
-        let web = plot.deploy_kept(web, 1).await?;
+        let web = plot.deploy_kept(slow(), 1).await?;
         let away = plot.node("b", "4").await?;
+        cordon(plot, &away).await?;
         let old = plot.running(&web, 1).await?;
         plot.delete(&old[0]).await?;
         plot.reserved(&home, 1).await?;
-        let pods: Api<Pod> = Api::namespaced(plot.cluster.admin(), plot.name);
-        let new = plot
-            .cluster
-            .wait_until("the replacement waits", SOON, async || {
-                let pods = plot.pods(&web).await?;
-                let new = pods.iter().find(|pod| node_of(pod).is_empty());
-                new.cloned().with_context(|| describe(&pods))
-            })
-            .await?;
+        let new = waiting(plot, &web).await?;
         let binding = json!({"apiVersion": "v1", "kind": "Binding", "metadata": {"name": name_of(&new)},
                              "target": {"kind": "Node", "name": away}});
         let parameters = PostParams::default();
+        let pods: Api<Pod> = Api::namespaced(plot.cluster.admin(), plot.name);
         pods.create_subresource::<Value, Value>("binding", name_of(&new), &parameters, &binding)
             .await
             .context("bind by hand")?;
         plot.replacement(&web, &old).await?;
+        plot.reserved(&home, 0).await.map(drop)
+    })
+}
+
+#[test]
+fn the_place_on_a_node_that_is_no_longer_ready_is_not_waited_for() -> Result<()> {
+    TOWN.run("no-longer-ready", async |plot| {
+        let home = plot.node("a", "4").await?;
+        let web = plot.deploy(slow()).await?;
+        let old = plot.running(&web, 1).await?;
+        let away = plot.node("b", "4").await?;
+        reserve(plot, &web, &old[0]).await?;
+        plot.delete(&old[0]).await?;
+        waiting(plot, &web).await?;
+        plot.cluster.report_ready(&home, false).await?;
+        let new = plot.replacement(&web, &old).await?;
+        ensure!(node_of(&new) == away, "it is on {}", node_of(&new));
         plot.reserved(&home, 0).await.map(drop)
     })
 }
