@@ -1,10 +1,9 @@
 //! Which pods are kept a place for, and what happens in the step in which one vanishes.
 
-use crate::api::names;
 use crate::cluster::{Cluster, Event, NotKept, Seen, State};
 use crate::model::keep::{Keep, LIFE_DEFAULT};
 use crate::model::owner::{OwnerKind, Workload};
-use crate::model::reservation::Placement;
+use crate::model::reservation::{AUTOMATIC, Placement};
 use crate::model::{Pod, Reservation};
 use crate::testing::{
     PodBuilder, World, at, deployment, namespace, node, now, pod, replica_set, reservation, workload, world,
@@ -65,7 +64,7 @@ fn a_pod_that_is_being_deleted_and_wanted_back_gets_a_reservation() {
     assert_eq!((&*record.owner.kind, &*record.owner.name), ("Deployment", "web"));
     assert_eq!((made.amount.cpu, made.amount.pods, record.priority), (3000, 1, 7));
     assert_eq!((record.created, record.expires), (now(), at(30 + 600)), "a life after its grace");
-    assert_eq!((&*record.by, record.placement), (names::AUTOMATIC, Placement::Prefer));
+    assert_eq!((&*record.by, record.placement), (AUTOMATIC, Placement::Prefer));
     assert_eq!(record.replaces.as_ref().unwrap().uid, leaving.build().uid);
     assert_eq!(made.id.seat, crate::model::Seat::for_replaced(&leaving.build().uid));
     assert_eq!(asked(&cluster, "a").unwrap(), made, "the same for whoever asks");
