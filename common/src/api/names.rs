@@ -33,6 +33,10 @@ pub const MIRROR: &str = "kubernetes.io/config.mirror";
 /// On a pod: the image that it will build on, which its node had better have already.
 pub const BUILD_IMAGE: &str = "reserve/build-image";
 
+/// The reason in the PodScheduled condition of a pod that waits for a node that is kept for it. Not `Unschedulable`, by
+/// which autoscalers know that more nodes would help.
+pub const WAITING_FOR_RESERVED_NODE: &str = "WaitingForReservedNode";
+
 /// The scheduler name that the daemon serves unless told otherwise.
 pub const SCHEDULER_NAME: &str = "reserve-scheduler";
 
