@@ -33,7 +33,7 @@ impl Outbox {
     pub fn push(&mut self, mut effect: Effect) {
         let subject = effect.subject();
         let waiting = self.waiting.entry(subject.clone()).or_default();
-        let was_lined_up = !waiting.is_empty();
+        let was_urgent = waiting.front().map(is_urgent);
         let events = waiting.iter().filter(|other| is_event(other)).count();
         if is_placing(&effect) {
             // It has a place now: what was to be written about having none is out of date.
@@ -60,12 +60,17 @@ impl Outbox {
         if self.busy.contains(&subject) {
             return;
         }
-        if was_lined_up {
-            // What comes first may have changed, and with it the line to stand in.
-            self.urgent.retain(|other| *other != subject);
-            self.talk.retain(|other| *other != subject);
+        let is_urgent = waiting.front().map(is_urgent);
+        if was_urgent != is_urgent {
+            // What comes first has changed, and with it the line to stand in. Lines can be long: nobody looks for himself in
+            // one without need.
+            match was_urgent {
+                Some(true) => self.urgent.retain(|other| *other != subject),
+                Some(false) => self.talk.retain(|other| *other != subject),
+                None => {}
+            }
+            self.line_up(subject);
         }
-        self.line_up(subject);
     }
 
     /// The next effect to carry out. Its subject has no other until [`Outbox::done`] is called.
