@@ -20,7 +20,8 @@ static ALLOCATOR: mimalloc::MiMalloc = mimalloc::MiMalloc;
 async fn main() -> ExitCode {
     let args = Args::parse();
     daemon::log::start(&args.log);
-    // As a task it goes on wherever the news for it arrived. This thread would have to be woken up each time.
+    #[expect(clippy::disallowed_methods, reason = "the task that `run` is part of")]
+    // It goes on wherever the news for it arrived. This thread would have to be woken up each time.
     let ended = tokio::spawn(start(args)).await;
     match ended.map_err(anyhow::Error::from).flatten() {
         Ok(()) => ExitCode::SUCCESS,

@@ -76,6 +76,7 @@ pub async fn run(
         };
         let begun = clock.now();
         work.add(state.handle(input, begun));
+        state.dropped(work.outbox.take_dropped());
         office.handled(&mut state, clock.now().elapsed.saturating_sub(begun.elapsed));
         leases.publish(&mut state);
     }
@@ -114,9 +115,7 @@ fn state(config: &Config) -> anyhow::Result<State> {
     let configuration = &config.scheduler;
     let mut profiles = BTreeMap::new();
     for profile in &configuration.profiles {
-        let mut registry = registry_with(profile, &config.tools).map_err(anyhow::Error::msg)?;
-        // Nobody carries out a preemption yet, so nobody may announce one.
-        registry.post_filters.retain(|plugin| plugin.name() != "DefaultPreemption");
+        let registry = registry_with(profile, &config.tools).map_err(anyhow::Error::msg)?;
         profiles.insert(profile.scheduler_name.as_str().into(), registry);
     }
     let seconds = |seconds: i64| Duration::from_secs(seconds.unsigned_abs());

@@ -12,7 +12,7 @@ use std::time::Duration;
 const SOON: Duration = Duration::from_secs(20);
 
 /// What both must have once each has placed a pod.
-const COMMON: [&str; 12] = [
+const COMMON: [&str; 11] = [
     "process_cpu_seconds_total",
     "process_open_fds",
     "process_resident_memory_bytes",
@@ -21,7 +21,6 @@ const COMMON: [&str; 12] = [
     "rest_client_requests_total",
     "scheduler_cache_size",
     "scheduler_pod_scheduling_attempts",
-    "scheduler_pod_scheduling_sli_duration_seconds",
     "scheduler_schedule_attempts_total",
     "scheduler_scheduling_algorithm_duration_seconds",
     "scheduler_scheduling_attempt_duration_seconds",

@@ -109,6 +109,7 @@ async fn kube_scheduler_keeps_strangers_out_of_what_is_kept() -> Result<()> {
     assert_eq!(extends.as_deref(), Some(DEFAULT), "the command reads there who obeys");
 
     // Two that fit one at a time, and ask at the same time.
+    cluster.run_kubectl(&["delete", "deployment", "stranger"]).await?;
     cluster.add_node(node("n2").cpu("4").memory("8Gi")).await?;
     reserve(&cluster, "n2", NOBODY, Some("2")).await?;
     let twins = cluster.deploy(deployment("twins").replicas(2).cpu("2")).await?;
@@ -128,7 +129,6 @@ async fn kube_scheduler_keeps_strangers_out_of_what_is_kept() -> Result<()> {
     // Without the daemon kube-scheduler goes on, as if nothing were kept.
     daemon.kill()?;
     let started = Instant::now();
-    cluster.wait_until_running(&stranger.selector, 0).await?;
     let plain = cluster.deploy(deployment("plain").cpu("100m")).await?;
     cluster.wait_until_running(&plain.selector, 1).await?;
     assert!(started.elapsed() < SOON);
@@ -175,6 +175,8 @@ async fn the_same_with_mutual_tls_whole_nodes_and_bindings_of_ours() -> Result<(
     let more = format!("nodeCacheCapable: false, bindVerb: bind, {tls}");
     let yaml = configuration(&format!("https://127.0.0.1:{port}"), &more);
     let cluster = ControlPlane::start("extender_mutual").with_scheduler_configuration(&yaml).await?;
+    // It binds kube-scheduler's pods, because kube-scheduler asks it to.
+    cluster.record(User::Daemon, &[DEFAULT]).await?;
     cluster.add_node(node("n1").cpu("4").memory("8Gi")).await?;
     let daemon = start_daemon(&cluster, port, &files).await?;
     let web = cluster.deploy(deployment("web").cpu("3")).await?;

@@ -14,8 +14,9 @@ use serde_json::json;
 use std::process::Output;
 use std::time::Duration;
 
-/// What a pod is told for which the only node has too little left. Nothing about preemption: nobody would carry it out.
-const FULL: &str = "0/1 nodes are available: 1 Insufficient cpu.";
+/// What a pod is told for which the only node has too little left.
+const FULL: &str = "0/1 nodes are available: 1 Insufficient cpu. preemption: 0/1 nodes are available: 1 No preemption \
+                    victims found for incoming pod.";
 const NODE: &str = "zsj-dev-worker1-201";
 const SCHEDULER: &str = "test-scheduler";
 const OTHER_OWNER: &str = "a8f6f901-47c9-4475-b1f4-cac44597e173";

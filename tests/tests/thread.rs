@@ -9,8 +9,14 @@ use serde_json::{Value, json};
 use std::process::Output;
 use std::time::Duration;
 
-/// What a pod is told for which the only node has too little left. Nothing about preemption: nobody would carry it out.
-const FULL: &str = "0/1 nodes are available: 1 Insufficient cpu.";
+/// What a pod is told for which the only node has too little left.
+const FULL: &str = "0/1 nodes are available: 1 Insufficient cpu. preemption: 0/1 nodes are available: 1 No preemption \
+                    victims found for incoming pod.";
+/// What is added when nobody would have to go, because it is not pods that are in the way.
+const USELESS: &str = "preemption: 0/1 nodes are available: 1 Preemption is not helpful for scheduling.";
+/// The same when it is pods, and none is less important.
+const NOBODY_LESS: &str =
+    "preemption: 0/1 nodes are available: 1 No preemption victims found for incoming pod.";
 const SCHEDULER: &str = "reserve-scheduler";
 const NOBODY: &str = "a8f6f901-47c9-4475-b1f4-cac44597e173";
 const SOON: Duration = Duration::from_secs(20);
@@ -73,14 +79,17 @@ async fn what_a_pod_asks_of_nodes_and_of_others_is_heeded() -> Result<()> {
     ];
     for (name, field, value, reason) in fields {
         let pod = cluster.deploy(bare_pod(name).scheduler(SCHEDULER).pod_field(field, value)).await?;
-        assert_eq!(told(&cluster, &pod.selector).await?, format!("0/1 nodes are available: 1 {reason}."));
+        assert_eq!(
+            told(&cluster, &pod.selector).await?,
+            format!("0/1 nodes are available: 1 {reason}. {USELESS}")
+        );
     }
     let port = |name| bare_pod(name).scheduler(SCHEDULER).pod_field("containers", host_port());
     let first = cluster.deploy(port("first")).await?;
     cluster.wait_until_running(&first.selector, 1).await?;
     let second = cluster.deploy(port("second")).await?;
     let taken = "0/1 nodes are available: 1 node(s) didn't have free ports for the requested pod ports.";
-    assert_eq!(told(&cluster, &second.selector).await?, taken);
+    assert_eq!(told(&cluster, &second.selector).await?, format!("{taken} {NOBODY_LESS}"));
     let other = cluster.deploy(deployment("other").cpu("1").scheduler(SCHEDULER)).await?;
     cluster.wait_until_running(&other.selector, 1).await?;
     cluster.wait_until_running("app=affine", 1).await?;
@@ -88,7 +97,7 @@ async fn what_a_pod_asks_of_nodes_and_of_others_is_heeded() -> Result<()> {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn a_pod_that_uses_what_is_not_served_yet_is_told_so_and_never_placed() -> Result<()> {
+async fn a_pod_that_cannot_have_what_it_uses_is_never_bound() -> Result<()> {
     let (cluster, daemon) = start("thread_unserved").await?;
     let devices = json!([{"name": "device", "resourceClaimName": "c"}]);
     let devices = bare_pod("devices").scheduler(SCHEDULER).pod_field("resourceClaims", devices);
@@ -100,14 +109,26 @@ async fn a_pod_that_uses_what_is_not_served_yet_is_told_so_and_never_placed() ->
     cluster.apply(&late_class().to_string()).await?;
     cluster.apply(&late_claim().to_string()).await?;
     let volume = json!([{"name": "v", "persistentVolumeClaim": {"claimName": "late"}}]);
-    let volume = cluster.deploy(bare_pod("volume").scheduler(SCHEDULER).pod_field("volumes", volume)).await?;
-    let message = told(&cluster, &volume.selector).await?;
-    assert!(message.contains("this scheduler does not bind volumes yet"), "{message}");
+    cluster.deploy(bare_pod("volume").scheduler(SCHEDULER).pod_field("volumes", volume)).await?;
+    cluster
+        .wait_until("the claim names the node that a volume is to be made for", SOON, async || {
+            let claim = cluster.run_kubectl(&["get", "pvc", "late", "-o", "json"]).await?;
+            let claim: Value = serde_json::from_str(&claim)?;
+            let node = &claim["metadata"]["annotations"]["volume.kubernetes.io/selected-node"];
+            ensure!(node == "n1", "{claim:#}");
+            Ok(())
+        })
+        .await?;
 
     let plain = cluster.deploy(deployment("plain").cpu("1").scheduler(SCHEDULER)).await?;
     cluster.wait_until_running(&plain.selector, 1).await?;
     let bound = cluster.audit().await?.by(&cluster.user_name(User::Daemon)).to("pods/binding");
-    assert_eq!(bound.writes().len(), 1, "only the plain pod: {bound:?}\n{}", daemon.log()?);
+    assert_eq!(
+        bound.writes().len(),
+        1,
+        "only the plain pod, for nobody makes volumes here: {bound:?}\n{}",
+        daemon.log()?
+    );
     Ok(())
 }
 

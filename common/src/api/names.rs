@@ -21,8 +21,8 @@ pub const SEAT_STAMP: &str = "reserve/seat";
 /// On a pod, a workload or a namespace: keep the room of pods that are recreated. `true`, or for how long, as in `5m`.
 pub const KEEP: &str = "reserve/keep";
 
-/// Who made a reservation that nobody asked for by hand, as its record says.
-pub const AUTOMATIC: &str = "reserve-daemon";
+/// Who made a reservation that nobody asked for by hand.
+pub use crate::model::reservation::AUTOMATIC;
 
 /// Where events about things without a namespace are kept, and kubectl looks for them.
 pub const EVENTS_NAMESPACE: &str = "default";
@@ -32,6 +32,10 @@ pub const MIRROR: &str = "kubernetes.io/config.mirror";
 
 /// On a pod: the image that it will build on, which its node had better have already.
 pub const BUILD_IMAGE: &str = "reserve/build-image";
+
+/// The reason in the PodScheduled condition of a pod that waits for a node that is kept for it. Not `Unschedulable`, by
+/// which autoscalers know that more nodes would help.
+pub const WAITING_FOR_RESERVED_NODE: &str = "WaitingForReservedNode";
 
 /// The scheduler name that the daemon serves unless told otherwise.
 pub const SCHEDULER_NAME: &str = "reserve-scheduler";

@@ -76,7 +76,7 @@ mod tests {
         let ask = |replicas: &[Replica], written| acknowledged(replicas.iter(), written, at(0));
         let (a, b, dead) = (replica("a", 5, 0), replica("b", 7, -10), replica("dead", 1, -15));
         assert_eq!(ask(&[], 1), Acknowledged::Nobody);
-        assert_eq!(ask(&[dead.clone()], 1), Acknowledged::Nobody);
+        assert_eq!(ask(std::slice::from_ref(&dead), 1), Acknowledged::Nobody);
         assert_eq!(ask(&[a.clone(), b.clone(), dead.clone()], 5), Acknowledged::ByAll);
         assert_eq!(ask(&[a.clone(), b.clone(), dead], 6), Acknowledged::NotBy(vec!["a".into()]));
         assert_eq!(ask(&[a, b], 8), Acknowledged::NotBy(vec!["a".into(), "b".into()]));

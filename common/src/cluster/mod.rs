@@ -22,6 +22,7 @@ pub mod ledger;
 mod memo;
 mod minders;
 mod nodes;
+mod nominations;
 mod owners;
 mod pods;
 mod pool;
@@ -63,6 +64,7 @@ use crate::model::{Pod, Replica, ReservationId};
 use jiff::Timestamp;
 use memo::Memo;
 use nodes::Nodes;
+use nominations::Nominations;
 use pods::Pods;
 use seats::Seats;
 use standing::Standing;
@@ -81,6 +83,7 @@ pub struct Cluster {
     homeless: BTreeMap<NodeName, Vec<Arc<Pod>>>,
     /// Waiting pods that others were preempted for, by the node where that was.
     nominated: BTreeMap<NodeName, Vec<Arc<Pod>>>,
+    nominations: Nominations,
     /// The nodes with reservations.
     reserved: BTreeSet<NodeId>,
     seats: Seats,

@@ -127,6 +127,7 @@ impl Cluster {
         if pod.node.is_some() {
             self.confirm(&pod, changes);
         }
+        self.nominations.correct(&mut pod);
         self.shared.share_pod(&mut pod);
         // Its node's name is there already, mostly.
         let known = pod.node.as_ref().and_then(|name| self.nodes.get(self.nodes.id(name)?));
@@ -211,7 +212,7 @@ impl Cluster {
 
     /// A pod on a node that is being deleted, or says that its place is to be kept, is one that the controller looks after.
     fn note_leaving(&mut self, pod: &Pod) {
-        if pod.is_counted() && (pod.deleting || pod.keep.is_some()) {
+        if pod.is_counted() && (pod.deleting || pod.keep().is_some()) {
             self.leaving.insert(pod.key.clone());
         } else {
             self.leaving.remove(&pod.key);
@@ -223,6 +224,7 @@ impl Cluster {
         if self.pods.get(key).is_none_or(|known| known.uid != *uid) {
             return;
         }
+        self.nominations.forget(uid);
         if let Some(known) = self.pods.remove(key) {
             self.standing.remove(&known);
             self.leaving.remove(key);
@@ -271,6 +273,6 @@ impl Cluster {
 }
 
 /// The room that was kept for a waiting pod where it was nominated to, once it no longer is.
-fn freed_by(pod: &Pod) -> Option<Change> {
+pub(super) fn freed_by(pod: &Pod) -> Option<Change> {
     pod.nominated.as_deref().filter(|_| pod.is_waiting()).cloned().map(Change::RoomFreed)
 }

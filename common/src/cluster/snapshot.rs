@@ -111,6 +111,13 @@ impl<'w> Snapshot<'w> {
         &self.cluster.choices
     }
 
+    /// The pods of a namespace that wait to be placed and are not decided on, in no order that means anything.
+    pub fn waiting_in(&self, namespace: &'w str) -> impl Iterator<Item = &'w Arc<Pod>> {
+        let cluster = self.cluster;
+        let waits = move |pod: &&Arc<Pod>| pod.is_waiting() && !cluster.is_assumed(&pod.key);
+        cluster.pods.iter().filter(move |pod| *pod.key.namespace == *namespace).filter(waits)
+    }
+
     /// The nodes with reservations.
     pub fn reserved(&self) -> impl Iterator<Item = &Ledger> {
         self.cluster.reserved.iter().filter_map(|id| self.ledger(*id))

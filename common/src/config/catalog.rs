@@ -134,7 +134,7 @@ pub(super) const RESERVATION: &str = "Reservation";
 
 /// Ours.
 const OURS: [(&str, &[Point]); 8] = [
-    (RESERVATION, &[Filter, Score, Reserve]),
+    (RESERVATION, &[PreFilter, Filter, Score, Reserve]),
     ("NodeLabel", &[Filter, PreScore]),
     ("PodLimit", &[PreFilter]),
     ("NodePreference", &[Score]),

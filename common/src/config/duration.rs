@@ -62,7 +62,7 @@ fn part(text: &str) -> Option<(i128, &str)> {
 }
 
 /// As Go prints it: `0s`, `1.5ms`, `15s`, `1h0m0.5s`.
-pub(super) fn print(duration: SignedDuration) -> String {
+pub fn print(duration: SignedDuration) -> String {
     let nanoseconds = duration.as_nanos();
     let sign = if nanoseconds < 0 { "-" } else { "" };
     let total = nanoseconds.unsigned_abs();

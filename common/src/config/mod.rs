@@ -59,7 +59,7 @@ pub use args::{
     RawArgs, ResourceWeight, ScoringStrategy, ShapePoint, SpreadConstraint, VolumeBindingArgs,
 };
 pub use catalog::{ExtraPlugin, Point, is_built_in};
-pub use duration::parse as parse_duration;
+pub use duration::{parse as parse_duration, print as print_duration};
 pub use found::{ConfigError, Note};
 pub use ours::{
     BuildImageLocalityArgs, LabelGateArgs, LabelPattern, NodeLabelArgs, NodePreferenceArgs, OurArgs,

@@ -1,7 +1,7 @@
 //! Which nodes come into question, before any is looked at.
 
 use crate::cluster::{Asker, Snapshot};
-use crate::framework::{Admission, Reason, Registry, Rejection};
+use crate::framework::{Admission, Home, Reason, Registry, Rejection};
 use crate::model::ids::NodeName;
 use std::collections::BTreeSet;
 
@@ -14,12 +14,35 @@ pub(super) enum Admitted {
     Refused(Vec<Rejection>),
 }
 
+/// The same, and where the pod would rather wait than go elsewhere.
+pub(super) struct Admittance {
+    pub(super) nodes: Admitted,
+    /// One of those that come into question.
+    pub(super) home: Option<Home>,
+}
+
 /// Asks all plugins that judge a pod before its nodes. What preemption could never help ends it at once; what it could
 /// help is told only if nothing worse comes.
 pub(super) fn admit(
     asker: &Asker<'_>,
     world: &Snapshot<'_>,
     registry: &Registry,
+) -> Result<Admittance, String> {
+    let mut home = None;
+    let nodes = ask(asker, world, registry, &mut home)?;
+    let is_allowed = |home: &Home| match &nodes {
+        Admitted::All => true,
+        Admitted::Only(names, _) => home.is_required || names.contains(&home.node),
+        Admitted::Refused(_) => false,
+    };
+    Ok(Admittance { home: home.filter(is_allowed), nodes })
+}
+
+fn ask(
+    asker: &Asker<'_>,
+    world: &Snapshot<'_>,
+    registry: &Registry,
+    home: &mut Option<Home>,
 ) -> Result<Admitted, String> {
     let mut allowed: Option<BTreeSet<NodeName>> = None;
     let mut by: BTreeSet<&'static str> = BTreeSet::new();
@@ -27,6 +50,7 @@ pub(super) fn admit(
     for plugin in &registry.pre_filters {
         match plugin.pre_filter(asker, world) {
             Admission::All => {}
+            Admission::Home(kept) => *home = Some(kept),
             Admission::Only(names) => {
                 by.insert(plugin.name());
                 let left = match allowed {

@@ -2,10 +2,13 @@
 
 use super::NoFit;
 use crate::cluster::{Asker, Ledger, Snapshot};
-use crate::framework::{NodeTrace, Permission, PostFiltered, Registry, Rejection, Trace};
+use crate::framework::{Cure, NodeTrace, Permission, PostFiltered, Reason, Registry, Rejection, Trace};
 use crate::model::{NodeName, Pod};
 use smallvec::smallvec;
 use std::time::Duration;
+
+/// No plugin may keep a pod waiting for longer, as upstream.
+const WAIT_MAX: Duration = Duration::from_secs(15 * 60);
 
 /// Whether a pod may be bound to the node that was chosen for it.
 #[derive(Clone, Debug, PartialEq)]
@@ -14,13 +17,8 @@ pub enum Clearance {
     Granted,
     /// A plugin does not let it.
     Denied(Box<NoFit>),
-    /// A plugin wants it to wait, at most this long.
-    Waits {
-        /// Which plugin.
-        plugin: &'static str,
-        /// How long.
-        at_most: Duration,
-    },
+    /// These plugins want it to wait, each at most this long. What was noted for it stays noted.
+    Waits(Vec<(&'static str, Duration)>),
     /// A plugin could not do what has to be done before.
     Unready(Box<NoFit>),
     /// No plugin binds it.
@@ -28,13 +26,13 @@ pub enum Clearance {
 }
 
 /// Asks the plugins after a node was chosen, in the order in which a pod meets them, up to the binding itself. Unless it
-/// is granted, what was noted when the node was chosen is taken back.
+/// is granted, or has to wait, what was noted when the node was chosen is taken back.
 pub fn clear(pod: &Pod, node: &NodeName, world: &Snapshot<'_>, registry: &Registry) -> Clearance {
     let asker = world.asker(pod);
     // A node that has gone takes its pods along; whoever binds there will be told.
     let Some(ledger) = world.find(node).and_then(|id| world.ledger(id)) else { return Clearance::Granted };
     let clearance = ask(&asker, ledger, registry);
-    if clearance != Clearance::Granted {
+    if !matches!(clearance, Clearance::Granted | Clearance::Waits(_)) {
         take_back(&asker, ledger, registry);
     }
     clearance
@@ -42,18 +40,18 @@ pub fn clear(pod: &Pod, node: &NodeName, world: &Snapshot<'_>, registry: &Regist
 
 fn ask(asker: &Asker<'_>, ledger: &Ledger, registry: &Registry) -> Clearance {
     // One that says no goes before those that want to wait.
-    let mut waits = None;
+    let mut waits = Vec::new();
     for plugin in &registry.permits {
         match plugin.permit(asker, ledger) {
             Permission::Granted => {}
             Permission::Denied(rejection) => return Clearance::Denied(Box::new(rejected(ledger, rejection))),
             Permission::Wait(at_most) => {
-                waits.get_or_insert(Clearance::Waits { plugin: plugin.name(), at_most });
+                waits.push((plugin.name(), at_most.min(WAIT_MAX)));
             }
         }
     }
-    if let Some(waits) = waits {
-        return waits;
+    if !waits.is_empty() {
+        return Clearance::Waits(waits);
     }
     for plugin in &registry.pre_binds {
         if let Err(rejection) = plugin.pre_bind(asker, ledger) {
@@ -71,6 +69,14 @@ fn ask(asker: &Asker<'_>, ledger: &Ledger, registry: &Registry) -> Clearance {
 pub fn bound(pod: &Pod, node: &NodeName, world: &Snapshot<'_>, registry: &Registry) {
     let Some(ledger) = world.find(node).and_then(|id| world.ledger(id)) else { return };
     registry.post_binds.iter().for_each(|plugin| plugin.post_bind(&world.asker(pod), ledger));
+}
+
+/// What a scheduler says when `plugin` refuses a pod that has waited for its leave on `node`, in these words.
+pub fn denied(node: &NodeName, plugin: &'static str, words: String, world: &Snapshot<'_>) -> NoFit {
+    let rejection = Rejection::new(plugin, Reason::said(words, Cure::Node));
+    let ids = world.find(node).into_iter();
+    let nodes = ids.map(|id| NodeTrace { id, rejections: smallvec![rejection.clone()] }).collect();
+    NoFit { trace: Trace { nodes, ..Trace::default() }, help: PostFiltered::default() }
 }
 
 /// Tells the plugins that the pod was not bound to `node` after all.

@@ -1,10 +1,11 @@
 //! What a cycle comes to.
 
-use crate::framework::{PostFiltered, Rejection, Trace};
+use crate::framework::{PostFiltered, Rejection, Rejections, Trace};
 use crate::model::ReservationId;
 use crate::model::ids::NodeName;
 use crate::model::pod::Feature;
 use crate::model::storage::VolumeChoice;
+use jiff::Timestamp;
 
 /// Where a pod goes, or why nowhere.
 #[derive(Clone, Debug, PartialEq)]
@@ -20,6 +21,8 @@ pub enum Decision {
     },
     /// No node can have it.
     NoFit(Box<NoFit>),
+    /// It waits for a node that is kept for it.
+    Awaits(Box<Awaited>),
     /// It is not to be placed, whatever the nodes.
     Refused(Refusal),
     /// Something is wrong, so that it cannot be said where it goes.
@@ -33,6 +36,17 @@ pub struct NoFit {
     pub trace: Trace,
     /// What would help.
     pub help: PostFiltered,
+}
+
+/// The node that a pod waits for, and why it cannot have it yet.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Awaited {
+    /// The node.
+    pub node: NodeName,
+    /// Why it cannot have it yet.
+    pub rejections: Rejections,
+    /// Until when it waits; `None` for as long as the node is kept.
+    pub until: Option<Timestamp>,
 }
 
 /// Why a pod is not to be placed at all.

@@ -1,6 +1,6 @@
 //! The words in which a scheduler says that a pod has no place: kube-scheduler's.
 
-use super::{NoFit, Refusal};
+use super::{Awaited, NoFit, Refusal};
 use crate::framework::{Reason, Trace, histogram};
 use std::fmt;
 
@@ -13,6 +13,14 @@ impl NoFit {
             message.push_str(&self.help.message);
         }
         message
+    }
+}
+
+impl fmt::Display for Awaited {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let mut reasons: Vec<String> = self.rejections.iter().map(|one| one.reason.to_string()).collect();
+        reasons.sort();
+        write!(f, "waiting for node {}, which is kept for the pod: {}.", self.node, reasons.join(", "))
     }
 }
 

@@ -14,14 +14,14 @@ mod scores;
 #[cfg(test)]
 mod tests;
 
-pub use clear::{Clearance, bound, clear, not_bound};
-pub use decision::{Decision, NoFit, Refusal};
+pub use clear::{Clearance, bound, clear, denied, not_bound};
+pub use decision::{Awaited, Decision, NoFit, Refusal};
 pub use message::message;
 pub use scores::{PluginScores, scores};
 
 use crate::cluster::{Asker, Ledger, Snapshot};
 use crate::framework::{
-    Attempt, NodeTrace, PostFiltered, Reason, Registry, Rejection, Rejections, Reserved, Trace,
+    Attempt, Home, NodeTrace, PostFiltered, Reason, Registry, Rejection, Rejections, Reserved, Trace,
 };
 use crate::model::Pod;
 use crate::model::pod::Feature;
@@ -65,7 +65,12 @@ fn decide(pod: &Pod, world: &Snapshot<'_>, registry: &Registry, search: Search) 
     let asker = world.asker(pod);
     let round = Round::new(&asker, world, registry);
     let admitted = admit(&asker, world, registry)?;
-    let found = match &admitted {
+    if let Some(home) = &admitted.home
+        && let Some(decision) = go_home(&round, home, registry)?
+    {
+        return Ok(decision);
+    }
+    let found = match &admitted.nodes {
         Admitted::Refused(_) => None,
         _ if is_nominated_home(&round)? => pod.nominated.as_deref().and_then(|home| world.find(home)),
         Admitted::Only(names, _) => {
@@ -82,8 +87,29 @@ fn decide(pod: &Pod, world: &Snapshot<'_>, registry: &Registry, search: Search) 
     };
     match found.and_then(|id| world.ledger(id)) {
         Some(ledger) => Ok(place(&round, ledger, registry)),
-        None => no_fit(&round, registry, &admitted),
+        None => no_fit(&round, registry, &admitted.nodes),
     }
+}
+
+/// What is decided about a pod for which a node is kept: it goes there if it can, and else waits. `None` if it could not
+/// have the node even after the pod that it replaces has left: then it is placed like any other.
+fn go_home(round: &Round<'_>, home: &Home, registry: &Registry) -> Result<Option<Decision>, String> {
+    let Some(ledger) = round.world.find(&home.node).and_then(|id| round.world.ledger(id)) else {
+        return Ok(None);
+    };
+    let rejections = round.ask(ledger.id)?;
+    if rejections.is_empty() {
+        return Ok(Some(place(round, ledger, registry)));
+    }
+    if !home.is_required {
+        let mut after = ledger.clone();
+        home.after.iter().for_each(|uid| drop(after.remove(uid)));
+        if !round.refit(after)?.is_empty() {
+            return Ok(None);
+        }
+    }
+    let awaited = Awaited { node: home.node.clone(), rejections, until: home.until };
+    Ok(Some(Decision::Awaits(Box::new(awaited))))
 }
 
 /// Whether the node that the pod was nominated to can have it: others were preempted there for it, so that no other is
@@ -152,7 +178,7 @@ pub fn judge(
     registry: &Registry,
     depth: Depth,
 ) -> Result<Trace, String> {
-    trace(&Round::new(asker, world, registry), &admit(asker, world, registry)?, depth)
+    trace(&Round::new(asker, world, registry), &admit(asker, world, registry)?.nodes, depth)
 }
 
 fn trace(round: &Round<'_>, admitted: &Admitted, depth: Depth) -> Result<Trace, String> {

@@ -3,8 +3,9 @@
 use super::{Plugin, Reason, Rejection, Rejections, Scope, Trace, Verdict};
 use crate::cluster::{Asker, Ledger, NodeId, Snapshot};
 use crate::model::Pod;
-use crate::model::ids::NodeName;
+use crate::model::ids::{NodeName, Uid};
 use crate::model::moment::Moment;
+use jiff::Timestamp;
 use std::collections::BTreeSet;
 use std::sync::Arc;
 
@@ -24,10 +25,25 @@ pub enum Admission {
     All,
     /// Those with these names; there need not be such nodes.
     Only(BTreeSet<NodeName>),
+    /// The one that is kept for it; what it waits for there.
+    Home(Home),
     /// None, for these reasons, which hold for every node.
     Rejects(Vec<Rejection>),
     /// It cannot be said: something is wrong.
     Fails(String),
+}
+
+/// A node that is kept for a pod, so that it goes there or waits.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Home {
+    /// The node.
+    pub node: NodeName,
+    /// The pod that has to leave it first. If that alone would not help, the pod may as well go elsewhere.
+    pub after: Option<Uid>,
+    /// Whether it may go nowhere else, whatever the node says.
+    pub is_required: bool,
+    /// Until when it waits; `None` for as long as the node is kept.
+    pub until: Option<Timestamp>,
 }
 
 /// Keeps pods off nodes. All filters of a registry are asked in order; the first that rejects is reported.

@@ -18,7 +18,7 @@ mod verdict;
 
 pub use binding::{Bind, Permission, Permit, PostBind, PreBind, Reserve, Reserved};
 pub use filter::{
-    Admission, Attempt, Filter, NodeFilter, PostFilter, PostFiltered, PreFilter, Victims, on_ledger,
+    Admission, Attempt, Filter, Home, NodeFilter, PostFilter, PostFiltered, PreFilter, Victims, on_ledger,
 };
 pub use histogram::histogram;
 pub use queue::{PreEnqueue, QueueSort, Queued, Turn};

@@ -6,6 +6,7 @@ use super::{
 };
 use std::hash::{Hash, Hasher};
 use std::sync::Arc;
+use std::time::Duration;
 
 /// An ordered set of plugins.
 #[derive(Default)]
@@ -34,6 +35,8 @@ pub struct Registry {
     pub binds: Vec<Arc<dyn Bind>>,
     /// Those that are told.
     pub post_binds: Vec<Arc<dyn PostBind>>,
+    /// How long the volumes of a pod may take to be bound, if something is said about it.
+    pub volumes_within: Option<Duration>,
     id: RegistryId,
 }
 
@@ -89,6 +92,7 @@ impl Registry {
             pre_binds: self.pre_binds.clone(),
             binds: self.binds.clone(),
             post_binds: self.post_binds.clone(),
+            volumes_within: self.volumes_within,
             id: RegistryId::default(),
         }
     }

@@ -7,6 +7,7 @@ use crate::config::{PluginArgs, Point, Profile, RawArgs, is_built_in};
 use crate::framework::Registry;
 use std::collections::BTreeMap;
 use std::sync::Arc;
+use std::time::Duration;
 
 /// Plugins of kube-scheduler that can be named in a file, and do not exist here. They are about groups of pods. Another
 /// one, DynamicResources, is on by default: pods with claims are refused one by one.
@@ -42,7 +43,10 @@ pub fn registry_with(profile: &Profile, tools: &Tools) -> Result<Registry, Strin
 
 /// Each plugin is made once, however many extension points it has.
 fn assemble<'p>(profile: &'p Profile, mut kits: BTreeMap<&'p str, Kit>, tools: &Tools) -> Registry {
+    let seconds = profile.args.volume_binding.bind_timeout_seconds;
+    let volumes_within = Some(Duration::from_secs(seconds.unsigned_abs()));
     let mut registry = Registry::default();
+    registry.volumes_within = volumes_within;
     for point in Point::ALL {
         for enabled in profile.at(point) {
             let made = || match &*enabled.name {

@@ -2,7 +2,7 @@
 
 use common::cluster::ledger::{Entry, State};
 use common::cluster::{Asker, Ledger, NodeId, Snapshot};
-use common::framework::{Filter as _, Verdict};
+use common::framework::{Admission, Filter as _, PreFilter as _, Verdict};
 use common::model::{NodeName, ResourceName};
 use common::plugins::reservation::Reservation;
 
@@ -15,12 +15,17 @@ pub(super) fn is_concerned(ledger: &Ledger) -> bool {
 }
 
 fn is_open(entry: &Entry) -> bool {
-    matches!(entry.state, State::Occupied | State::Held | State::Short)
+    // One that is taken counts as well: whoever took it may only be on its way.
+    entry.state != State::Expired
 }
 
-/// The only node that the pod may have, if a reservation of its owner says so.
-pub(super) fn home(_asker: &Asker<'_>, _world: &Snapshot<'_>) -> Option<NodeName> {
-    None
+/// The only node that the pod may have, if a reservation of its owner says so (placement `require`). `wait` is no more
+/// than a preference here: kube-scheduler would not know what it waits for.
+pub(super) fn home(asker: &Asker<'_>, world: &Snapshot<'_>) -> Option<NodeName> {
+    match Reservation.pre_filter(asker, world) {
+        Admission::Home(home) if home.is_required => Some(home.node),
+        _ => None,
+    }
 }
 
 /// Why the node cannot have the pod.

@@ -1,7 +1,6 @@
 //! The pods that were let through and are not known to be bound yet.
 
 use common::cluster::{Cluster, Ledger, Snapshot};
-use common::model::ids::Text;
 use common::model::{NodeName, Pod, PodKey, Uid};
 use jiff::Timestamp;
 use std::collections::BTreeMap;
@@ -79,9 +78,12 @@ fn is_settled(passed: &Pod, cluster: &Cluster) -> bool {
         // Either it is gone, or it has not arrived here yet.
         return cluster.newest().1 >= passed.resource_version;
     };
-    let told = |pod: &Pod| pod.unscheduled().map(|told| (told.reason.clone(), told.message.clone()));
-    let (before, after): (Option<(Text, Text)>, Option<(Text, Text)>) = (told(passed), told(known));
+    fn told(pod: &Pod) -> Option<(&str, &str)> {
+        pod.unscheduled().map(|told| (&*told.reason, &*told.message))
+    }
     known.uid != passed.uid
         || known.node.is_some()
-        || known.resource_version > passed.resource_version && after.is_some() && after != before
+        || known.resource_version > passed.resource_version
+            && told(known).is_some()
+            && told(known) != told(passed)
 }

@@ -228,6 +228,24 @@ fn home_scores_highest_and_everything_else_nothing() {
 }
 
 #[test]
+fn a_pod_that_has_to_go_home_may_go_nowhere_else() {
+    let placed = |placement: &str| {
+        let annotations = reserved("3", "old", 0).to_string().replace("prefer", placement);
+        listed(
+            vec![made_node("n1", &json!({})), made_node("n2", &serde_json::from_str(&annotations).unwrap())],
+            vec![],
+        )
+    };
+    let nodes = ["n1", "n2"];
+    let elsewhere = [("n1".to_owned(), super::judge::ELSEWHERE.to_owned())];
+    assert_eq!(refused(&mut placed("require"), &owned("new", "3"), &nodes), elsewhere);
+    assert_eq!(refused(&mut placed("require"), &stranger("a", "3"), &nodes), no("n2"), "others may");
+    for placement in ["wait", "prefer"] {
+        assert_eq!(refused(&mut placed(placement), &owned("new", "3"), &nodes), [], "{placement}");
+    }
+}
+
+#[test]
 fn victims_are_spared_where_their_going_would_not_help() {
     let victims = |name: &str| Victims { pods: vec![format!("uid-{name}").into()], violations: 1 };
     let pods = vec![running("low1", "1", "n1", 0), running("low2", "1", "n2", 0)];

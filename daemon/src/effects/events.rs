@@ -95,6 +95,15 @@ fn wire(about: &About<'_>, event: &PodEvent, instance: &str) -> Event {
         PodEvent::FailedScheduling { message } => {
             ("Warning", "FailedScheduling", "Scheduling", message.clone())
         }
+        PodEvent::Preempted { by_uid, node, in_memory, .. } => {
+            let more = if *in_memory { " (in kube-scheduler memory)." } else { "" };
+            let note = format!("Preempted by pod {by_uid} on node {node}{more}");
+            ("Normal", "Preempted", "Preempting", note)
+        }
+    };
+    let related = match event {
+        PodEvent::Preempted { by, by_uid, .. } => Some(reference(by, by_uid)),
+        PodEvent::Scheduled { .. } | PodEvent::FailedScheduling { .. } => None,
     };
     Event {
         metadata: ObjectMeta {
@@ -107,18 +116,23 @@ fn wire(about: &About<'_>, event: &PodEvent, instance: &str) -> Event {
         event_time: Some(MicroTime(about.at)),
         note: Some(cut(note)),
         reason: Some(reason.into()),
-        regarding: Some(ObjectReference {
-            api_version: Some("v1".into()),
-            kind: Some("Pod".into()),
-            name: Some(about.pod.name.to_string()),
-            namespace: Some(about.pod.namespace.to_string()),
-            uid: Some(about.uid.to_string()),
-            ..ObjectReference::default()
-        }),
+        regarding: Some(reference(about.pod, about.uid)),
+        related,
         reporting_controller: Some(about.scheduler_name.into()),
         reporting_instance: Some(instance.into()),
         type_: Some(kind.into()),
         ..Event::default()
+    }
+}
+
+fn reference(pod: &PodKey, uid: &Uid) -> ObjectReference {
+    ObjectReference {
+        api_version: Some("v1".into()),
+        kind: Some("Pod".into()),
+        name: Some(pod.name.to_string()),
+        namespace: Some(pod.namespace.to_string()),
+        uid: Some(uid.to_string()),
+        ..ObjectReference::default()
     }
 }
 

@@ -1,18 +1,20 @@
 //! The only hand that writes to the cluster.
 //!
-//! Each effect is one call with a deadline. A binding always comes back as an answer. A condition that could not be
-//! written is logged and let go: the next decision finds that the pod does not say it yet, and writes it again. An
-//! event that could not be written is lost.
+//! Each call has a deadline. A binding, an eviction and what is written about volumes always come back as an answer, and
+//! so does a nomination. A condition that could not be written is logged and let go: the next decision finds that the pod
+//! does not say it yet, and writes it again. An event that could not be written is lost.
 //!
 //! Knows nothing of: why anything is written.
 
 mod bind;
 mod condition;
 mod events;
+mod evict;
 mod find;
 mod reserve;
 #[cfg(test)]
 mod tests;
+mod volumes;
 
 #[cfg(test)]
 pub(crate) use reserve::tests::Server;
@@ -20,7 +22,7 @@ pub(crate) use reserve::tests::Server;
 use crate::config::CALL_DEADLINE;
 use crate::extender::ask::Extenders;
 use crate::scheduler::Opinions;
-use crate::state::{Binding, Effect, Input};
+use crate::state::{Binding, Effect, Input, Nomination};
 use common::config::Extender;
 use common::model::chain::chain;
 use common::model::{NodeName, PodKey, Uid};
@@ -91,10 +93,22 @@ impl Effects {
                 events::report(self, &report).await;
                 None
             }
-            Effect::Condition { pod, uid, generation, reason, message, since } => {
+            Effect::Condition { pod, uid, generation, reason, message, since, nomination } => {
                 let condition = condition::Condition { generation, reason, message: &message, since };
-                condition::write(self, &pod, &uid, &condition).await;
-                None
+                let version = condition::write(self, &pod, &uid, Some(&condition), &nomination).await;
+                (nomination != Nomination::Keep).then_some(Input::Nominated { uid, version })
+            }
+            Effect::Nominate { pod, uid, node } => {
+                let version = condition::write(self, &pod, &uid, None, &Nomination::Change(node)).await;
+                Some(Input::Nominated { uid, version })
+            }
+            Effect::Evict(eviction) => {
+                let outcome = evict::evict(self, &eviction).await;
+                Some(Input::Evicted { eviction, outcome })
+            }
+            Effect::BindVolumes { pod, uid, id, writes } => {
+                let outcome = volumes::write(self, &writes).await;
+                Some(Input::Volumes { pod, uid, id, outcome })
             }
             Effect::Ask { pod, uid, nodes } => {
                 let answer = match &self.extenders {

@@ -1,19 +1,20 @@
-//! What a binding comes to, for every answer that an API server or the way to it can give.
+//! What a write comes to, for every answer that an API server or the way to it can give.
 
 use super::Effects;
-use crate::state::{Binding, Effect, Input};
+use crate::state::{Binding, Effect, Evicted, Eviction, Input, VolumeWrite};
 use crate::testing::{Answer, scripted};
 use common::model::PodKey;
+use common::model::storage::ClaimRef;
 use serde_json::json;
 
+const EPOCH: jiff::Timestamp = jiff::Timestamp::UNIX_EPOCH;
 const UID: &str = "11111111-0000-4000-8000-000000000001";
 const OTHER: &str = "22222222-0000-4000-8000-000000000002";
 
 /// The outcome of a binding, or of a look at the pod, given these answers, and how many calls it took.
 async fn outcome(effect: Effect, answers: impl IntoIterator<Item = Answer>) -> (Binding, usize) {
     let (client, asked) = scripted(answers);
-    let Some(Input::Binding { outcome, .. }) =
-        Effects::new(client, "test".into()).run(effect, jiff::Timestamp::UNIX_EPOCH).await
+    let Some(Input::Binding { outcome, .. }) = Effects::new(client, "test".into()).run(effect, EPOCH).await
     else {
         panic!("a binding always has an answer")
     };
@@ -77,4 +78,77 @@ async fn a_look_at_the_pod_decides() {
 async fn it_looks_until_there_is_an_answer() {
     let answers = [status(500), status(403), (200, "<html>".into()), status(429), pod(UID, Some("n1"))];
     assert_eq!(outcome(find(), answers).await, (Binding::Bound, 5));
+}
+
+fn eviction() -> Box<Eviction> {
+    Box::new(Eviction {
+        victim: PodKey::new("default", "low"),
+        victim_uid: UID.into(),
+        generation: 1,
+        since: EPOCH,
+        preemptor: PodKey::new("default", "high"),
+        preemptor_uid: OTHER.into(),
+        scheduler_name: "s".into(),
+        node: "n1".into(),
+    })
+}
+
+async fn evicted(answers: impl IntoIterator<Item = Answer>) -> (Evicted, Vec<String>) {
+    let (client, asked) = scripted(answers);
+    let answer = Effects::new(client, "test".into()).run(Effect::Evict(eviction()), EPOCH).await;
+    let Some(Input::Evicted { outcome, .. }) = answer else { panic!("{answer:?}") };
+    let asked = asked.lock().unwrap().iter().map(|uri| uri.path().to_owned()).collect();
+    (outcome, asked)
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_victim_is_told_and_then_deleted() {
+    let (told, deleted) =
+        ("/api/v1/namespaces/default/pods/low/status", "/api/v1/namespaces/default/pods/low");
+    let done = || pod(UID, Some("n1"));
+    assert_eq!(evicted([done(), done()]).await, (Evicted::Begun, vec![told.into(), deleted.into()]));
+    for gone in [404, 409] {
+        assert_eq!(evicted([status(gone)]).await, (Evicted::Gone, vec![told.into()]), "{gone}");
+        assert_eq!(evicted([done(), status(gone)]).await.0, Evicted::Gone, "{gone}");
+    }
+    for failed in [403, 500] {
+        assert!(matches!(evicted([status(failed)]).await.0, Evicted::Failed { .. }), "{failed}");
+        assert!(matches!(evicted([done(), status(failed)]).await.0, Evicted::Failed { .. }), "{failed}");
+    }
+    assert!(matches!(evicted([done()]).await.0, Evicted::Failed { .. }), "no answer");
+}
+
+fn versioned(version: &str) -> Answer {
+    (200, json!({ "metadata": { "name": "x", "resourceVersion": version }, "spec": {} }).to_string())
+}
+
+async fn bound_volumes(answers: impl IntoIterator<Item = Answer>) -> Result<Vec<u64>, String> {
+    let claim = ClaimRef { namespace: "default".into(), name: "c".into(), uid: Some(OTHER.into()) };
+    let (name, version, claim_version) = ("v".into(), 3, 4);
+    let volume = VolumeWrite::Volume { name, version, claim: claim.clone(), claim_version, is_ours: true };
+    let writes = vec![volume, VolumeWrite::Claim { claim, version: 4, node: "n1".into() }];
+    let (client, _) = scripted(answers);
+    let effect = Effect::BindVolumes { pod: PodKey::new("default", "web-1"), uid: UID.into(), id: 7, writes };
+    let answer = Effects::new(client, "test".into()).run(effect, EPOCH).await;
+    let Some(Input::Volumes { outcome, id: 7, .. }) = answer else { panic!("{answer:?}") };
+    outcome
+}
+
+#[tokio::test(start_paused = true)]
+async fn volumes_are_written_one_after_the_other() {
+    assert_eq!(bound_volumes([versioned("5"), versioned("6")]).await, Ok(vec![5, 6]));
+    assert_eq!(bound_volumes([status(409)]).await, Err("because".into()), "another version is there by now");
+    assert_eq!(bound_volumes([versioned("5"), status(404)]).await, Err("because".into()));
+    assert!(bound_volumes([]).await.is_err(), "no answer");
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_nomination_comes_back_with_the_version_that_says_so() {
+    let nominate = || Effect::Nominate { pod: PodKey::new("default", "web-1"), uid: UID.into(), node: None };
+    let table = [(versioned("5"), Some(5)), (status(404), None), (status(500), None)];
+    for (answer, version) in table {
+        let (client, _) = scripted([answer]);
+        let answer = Effects::new(client, "test".into()).run(nominate(), EPOCH).await;
+        assert_eq!(answer, Some(Input::Nominated { uid: UID.into(), version }));
+    }
 }

@@ -28,7 +28,13 @@ const NODES_FOR: Duration = Duration::from_secs(10);
 pub(crate) struct Extenders {
     callers: Vec<Caller>,
     client: Client,
-    nodes: Mutex<Option<(Instant, BTreeMap<NodeName, Box<RawValue>>)>>,
+    nodes: Mutex<Option<WholeNodes>>,
+}
+
+/// All nodes as the API server had them.
+struct WholeNodes {
+    at: Instant,
+    by_name: BTreeMap<NodeName, Box<RawValue>>,
 }
 
 /// A pod as the API server has it.
@@ -219,8 +225,8 @@ impl Extenders {
     /// These nodes as whole objects.
     async fn objects(&self, names: &[NodeName]) -> Result<Vec<Box<RawValue>>, String> {
         let mut kept = self.nodes.lock().await;
-        let is_good = |(at, nodes): &(Instant, BTreeMap<NodeName, Box<RawValue>>)| {
-            at.elapsed() < NODES_FOR && names.iter().all(|name| nodes.contains_key(name))
+        let is_good = |kept: &WholeNodes| {
+            kept.at.elapsed() < NODES_FOR && names.iter().all(|name| kept.by_name.contains_key(name))
         };
         if !kept.as_ref().is_some_and(is_good) {
             let text = self.read("/api/v1/nodes").await?;
@@ -230,10 +236,10 @@ impl Extenders {
                 let name: NamedWire = serde_json::from_str(node.get()).ok()?;
                 Some((NodeName::from(name.metadata.name), node))
             });
-            *kept = Some((Instant::now(), named.collect()));
+            *kept = Some(WholeNodes { at: Instant::now(), by_name: named.collect() });
         }
-        let nodes = kept.as_ref().map(|(_, nodes)| nodes);
-        Ok(names.iter().filter_map(|name| nodes?.get(name).cloned()).collect())
+        let kept = kept.as_ref();
+        Ok(names.iter().filter_map(|name| kept?.by_name.get(name).cloned()).collect())
     }
 
     async fn read(&self, path: &str) -> Result<String, String> {

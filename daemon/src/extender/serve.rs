@@ -172,22 +172,24 @@ impl Site {
         match verb {
             Verb::Filter | Verb::Prioritize => self.about_nodes(verb, text).await,
             Verb::Preempt => {
-                let asked = wire::preemption(text).map_err(bad)?;
+                let asked = wire::preemption(text).map_err(|error| bad(&error))?;
                 let question = Question::Preempt { pod: Arc::new(asked.pod), candidates: asked.candidates };
                 match self.ask(question).await? {
                     Reply::Preempted(candidates) => Ok(wire::preempted(&candidates)),
                     other => Err(unfit(&other)),
                 }
             }
-            Verb::Bind => match self.ask(Question::Bind(wire::binding(text).map_err(bad)?)).await? {
-                Reply::Bound(outcome) => Ok(wire::bound(outcome.err().as_deref().unwrap_or(""))),
-                other => Err(unfit(&other)),
-            },
+            Verb::Bind => {
+                match self.ask(Question::Bind(wire::binding(text).map_err(|error| bad(&error))?)).await? {
+                    Reply::Bound(outcome) => Ok(wire::bound(outcome.err().as_deref().unwrap_or(""))),
+                    other => Err(unfit(&other)),
+                }
+            }
         }
     }
 
     async fn about_nodes(&self, verb: Verb, text: &str) -> Result<String, Failure> {
-        let wire::Question { pod, nodes } = wire::question(text).map_err(bad)?;
+        let wire::Question { pod, nodes } = wire::question(text).map_err(|error| bad(&error))?;
         let (pod, names) = (Arc::new(pod), nodes.names());
         let question = match verb {
             Verb::Prioritize => Question::Prioritize { pod, nodes: names },
@@ -221,8 +223,8 @@ enum Verb {
     Bind,
 }
 
-fn bad(error: common::api::DecodeError) -> Failure {
-    (StatusCode::BAD_REQUEST, chain(&error))
+fn bad(error: &common::api::DecodeError) -> Failure {
+    (StatusCode::BAD_REQUEST, chain(error))
 }
 
 /// An answer to another question; it cannot be, and must not look like a success.

@@ -1,4 +1,5 @@
 //! The tasks against an API server that follows a script, under a clock that waits for nobody.
+#![expect(clippy::disallowed_methods, reason = "a test sees its own tasks")]
 
 use super::replica::{Publisher, Standing};
 use super::{Election, Leadership};

@@ -1,14 +1,15 @@
 //! The effects that wait to be carried out: one at a time for each thing that they are about, in order; bindings before talk.
 //!
 //! Order matters within a subject: a condition that says "no place" must not arrive after the binding. Talk that is out of
-//! date is not sent at all, so no more waits here than three effects for each thing.
+//! date is not sent at all, and of events no more than so many wait: the others are dropped and counted.
 //!
 //! Knows nothing of: how an effect is carried out.
 
 #[cfg(test)]
 mod tests;
 
-use crate::state::{Effect, PodEvent, Subject};
+use crate::config::EVENTS_MAX;
+use crate::state::{Effect, Nomination, PodEvent, Subject};
 use std::collections::{BTreeMap, BTreeSet, VecDeque};
 
 /// The waiting effects.
@@ -20,30 +21,53 @@ pub struct Outbox {
     /// Subjects whose next effect is talk.
     talk: VecDeque<Subject>,
     busy: BTreeSet<Subject>,
+    /// How many events wait.
+    events: usize,
+    /// How many were dropped since this was asked last.
+    dropped: u64,
 }
 
 impl Outbox {
-    /// Adds an effect behind those of the same subject.
-    pub fn push(&mut self, effect: Effect) {
+    /// Adds an effect behind those of the same subject. An event is dropped if too many wait: events are talk, and there
+    /// is no end to how many pods can have something to say.
+    pub fn push(&mut self, mut effect: Effect) {
         let subject = effect.subject();
         let waiting = self.waiting.entry(subject.clone()).or_default();
-        let was_lined_up = !waiting.is_empty();
-        if is_urgent(&effect) && !matches!(effect, Effect::Ask { .. }) {
+        let was_urgent = waiting.front().map(is_urgent);
+        let events = waiting.iter().filter(|other| is_event(other)).count();
+        if is_placing(&effect) {
             // It has a place now: whatever was to be said about having none is out of date.
             waiting.retain(|other| !is_refusal(other));
         } else {
+            let before = waiting.iter().rev().find_map(nomination_of);
             waiting.retain(|other| !is_newer_word(&effect, other));
+            inherit(&mut effect, before);
         }
-        waiting.push_back(effect);
+        self.events -= events - waiting.iter().filter(|other| is_event(other)).count();
+        if is_event(&effect) && self.events >= EVENTS_MAX {
+            self.dropped += 1;
+        } else {
+            self.events += usize::from(is_event(&effect));
+            waiting.push_back(effect);
+        }
+        if waiting.is_empty() && !self.busy.contains(&subject) {
+            self.waiting.remove(&subject);
+            return;
+        }
         if self.busy.contains(&subject) {
             return;
         }
-        if was_lined_up {
-            // What comes first may have changed, and with it the line to stand in.
-            self.urgent.retain(|other| *other != subject);
-            self.talk.retain(|other| *other != subject);
+        let is_urgent = waiting.front().map(is_urgent);
+        if was_urgent != is_urgent {
+            // What comes first has changed, and with it the line to stand in. Lines can be long: nobody looks for himself in
+            // one without need.
+            match was_urgent {
+                Some(true) => self.urgent.retain(|other| *other != subject),
+                Some(false) => self.talk.retain(|other| *other != subject),
+                None => {}
+            }
+            self.line_up(subject);
         }
-        self.line_up(subject);
     }
 
     /// The next effect to carry out. Its subject has no other until [`Outbox::done`] is called.
@@ -51,6 +75,7 @@ impl Outbox {
         let subject = self.urgent.pop_front().or_else(|| self.talk.pop_front())?;
         let waiting = self.waiting.get_mut(&subject)?;
         let effect = waiting.pop_front()?;
+        self.events -= usize::from(is_event(&effect));
         self.busy.insert(subject);
         Some(effect)
     }
@@ -65,6 +90,11 @@ impl Outbox {
         }
     }
 
+    /// How many events were dropped since this was asked last.
+    pub fn take_dropped(&mut self) -> u64 {
+        std::mem::take(&mut self.dropped)
+    }
+
     fn line_up(&mut self, subject: Subject) {
         let first = self.waiting.get(&subject).and_then(VecDeque::front);
         if first.is_some_and(is_urgent) {
@@ -75,31 +105,57 @@ impl Outbox {
     }
 }
 
+fn is_event(effect: &Effect) -> bool {
+    matches!(effect, Effect::Record { .. } | Effect::Report(_))
+}
+
+/// Whether somebody waits for it.
 fn is_urgent(effect: &Effect) -> bool {
-    matches!(
-        effect,
-        Effect::Bind { .. }
-            | Effect::Find { .. }
-            | Effect::Annotate(_)
-            | Effect::Reply { .. }
-            | Effect::Ask { .. }
-    )
+    match effect {
+        Effect::Bind { .. } | Effect::Find { .. } | Effect::BindVolumes { .. } => true,
+        Effect::Evict(_) | Effect::Annotate(_) | Effect::Reply { .. } | Effect::Ask { .. } => true,
+        Effect::Condition { .. } | Effect::Nominate { .. } => false,
+        Effect::Record { .. } | Effect::Report(_) => false,
+    }
+}
+
+/// Whether it means that its pod has a place.
+fn is_placing(effect: &Effect) -> bool {
+    matches!(effect, Effect::Bind { .. } | Effect::Find { .. } | Effect::BindVolumes { .. })
 }
 
 fn is_refusal(effect: &Effect) -> bool {
     match effect {
         Effect::Condition { .. } => true,
         Effect::Record { event, .. } => matches!(event, PodEvent::FailedScheduling { .. }),
-        Effect::Bind { .. }
-        | Effect::Find { .. }
-        | Effect::Annotate(_)
-        | Effect::Report(_)
-        | Effect::Reply { .. }
-        | Effect::Ask { .. } => false,
+        _ => false,
     }
 }
 
 /// Whether `effect` says anew what `other` was to say.
 fn is_newer_word(effect: &Effect, other: &Effect) -> bool {
-    is_refusal(effect) && std::mem::discriminant(effect) == std::mem::discriminant(other) && is_refusal(other)
+    let is_same_kind = std::mem::discriminant(effect) == std::mem::discriminant(other);
+    is_same_kind
+        && match (effect, other) {
+            (Effect::Record { .. }, _) => is_refusal(effect) && is_refusal(other),
+            (Effect::Condition { .. } | Effect::Nominate { .. }, _) => true,
+            _ => false,
+        }
+}
+
+/// Where the pod is nominated to, if `effect` is to write that.
+fn nomination_of(effect: &Effect) -> Option<Nomination> {
+    match effect {
+        Effect::Condition { nomination, .. } if *nomination != Nomination::Keep => Some(nomination.clone()),
+        _ => None,
+    }
+}
+
+/// Lets a condition that says nothing about the nomination write what one before it was to write.
+fn inherit(effect: &mut Effect, before: Option<Nomination>) {
+    if let (Effect::Condition { nomination, .. }, Some(before)) = (effect, before)
+        && *nomination == Nomination::Keep
+    {
+        *nomination = before;
+    }
 }

@@ -1,7 +1,8 @@
 //! In which order effects leave, and which never do.
 
 use super::Outbox;
-use crate::state::{Effect, PodEvent, Subject};
+use crate::config::EVENTS_MAX;
+use crate::state::{Effect, Nomination, PodEvent, Subject};
 use common::model::PodKey;
 
 fn key(name: &str) -> PodKey {
@@ -13,8 +14,13 @@ fn bind(name: &str) -> Effect {
 }
 
 fn condition(name: &str, message: &str) -> Effect {
+    nominated(name, message, Nomination::Keep)
+}
+
+fn nominated(name: &str, message: &str, nomination: Nomination) -> Effect {
     let (pod, uid, message) = (key(name), name.into(), message.into());
-    Effect::Condition { pod, uid, generation: 1, reason: "Unschedulable", message, since: None }
+    let reason = "Unschedulable";
+    Effect::Condition { pod, uid, generation: 1, reason, message, since: None, nomination }
 }
 
 fn record(name: &str, event: PodEvent) -> Effect {
@@ -85,4 +91,35 @@ fn nothing_is_kept_of_what_is_done() {
     in_turn(&mut outbox);
     assert!(outbox.waiting.is_empty() && outbox.busy.is_empty());
     assert!(outbox.urgent.is_empty() && outbox.talk.is_empty());
+}
+
+#[test]
+fn a_nomination_is_not_lost_when_a_newer_word_is_said() {
+    let node = Nomination::Change(Some("n1".into()));
+    let mut outbox = outbox([nominated("a", "old", node.clone()), condition("a", "new")]);
+    assert_eq!(in_turn(&mut outbox), [nominated("a", "new", node)]);
+}
+
+#[test]
+fn of_events_no_more_than_so_many_wait_and_the_others_are_counted() {
+    let mut outbox = Outbox::default();
+    for index in 0..EVENTS_MAX + 5 {
+        outbox.push(failed(&index.to_string(), "no"));
+    }
+    outbox.push(bind("b"));
+    assert_eq!(outbox.take_dropped(), 5);
+    assert_eq!(outbox.take_dropped(), 0);
+    assert_eq!(in_turn(&mut outbox).len(), EVENTS_MAX + 1, "nothing but events is dropped");
+    outbox.push(failed("a", "no"));
+    assert_eq!((in_turn(&mut outbox).len(), outbox.take_dropped()), (1, 0), "there is room again");
+    assert!(outbox.waiting.is_empty());
+}
+
+#[test]
+fn a_newer_event_takes_the_place_of_the_old_one() {
+    let mut outbox = Outbox::default();
+    for index in 0..3 * EVENTS_MAX {
+        outbox.push(failed("a", &index.to_string()));
+    }
+    assert_eq!((in_turn(&mut outbox).len(), outbox.take_dropped()), (1, 0));
 }

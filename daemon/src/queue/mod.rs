@@ -1,24 +1,29 @@
-//! The pods that wait to be placed, on three shelves.
+//! The pods that wait to be placed, on shelves.
 //!
 //! ```text
-//!  push ──▶ active ──pop──▶ (being decided) ──park──▶ parked ──wake──▶ backing off ──time──▶ active
+//!  push ──▶ active ──pop──▶ (being decided) ──park──▶ parked ──wake──▶ backing off ──time, or nothing else to do──▶ active
+//!                                  └─────────retry──▶ recovering ──time──▶ active
 //! ```
 //!
 //! *Active* pods are tried next, in the order of the QueueSort plugin: highest priority first, then in order of arrival. A pod that found no place is
-//! *parked* until something changes that could cure it; then it is *backing off* until its next try is due, so that
-//! a busy cluster does not make a hopeless pod spin.
+//! *parked* until something changes that could cure it; then it is *backing off*, so that a busy cluster does not make a
+//! hopeless pod spin. One for which something went wrong is *recovering*: it is tried again after a time, not before. A
+//! pod that may not be looked at is *gated*.
 //!
 //! Knows nothing of: nodes, plugins, the API server. Time is the time since the start.
 
 mod backoff;
+mod entry;
 mod shelves;
 #[cfg(test)]
 mod tests;
 
 pub use backoff::Backoff;
+pub use entry::{History, Pending, Why};
 
-use common::framework::{Cure, QueueSort, Queued, Turn};
+use common::framework::{Cure, QueueSort, Queued};
 use common::model::PodKey;
+use entry::Entry;
 use shelves::{Shelf, Shelves};
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
@@ -39,43 +44,58 @@ pub struct Queue {
     keys: BTreeMap<u64, PodKey>,
     shelves: Shelves,
     arrivals: u64,
+    /// Grows with each wake-up, so that a pod that is being decided on can tell which of them it missed.
+    wakes: u64,
+    woken: BTreeMap<Cure, u64>,
+    /// How often pods came to a shelf, and why, since this was asked last.
+    moves: BTreeMap<(&'static str, Why), u64>,
     backoff: Backoff,
     sort: Arc<dyn QueueSort>,
-}
-
-#[derive(Debug)]
-struct Entry {
-    turn: Turn,
-    arrival: u64,
-    attempts: u32,
-    /// Whether it has been given a moment for its owner to become known.
-    postponed: bool,
-    /// When it may be tried again, given how often it was tried.
-    due: Duration,
-    shelf: Shelf,
 }
 
 impl Queue {
     /// An empty queue with these delays, in the order that `sort` says.
     pub fn new(backoff: Backoff, sort: Arc<dyn QueueSort>) -> Self {
-        let (pods, keys) = (BTreeMap::new(), BTreeMap::new());
-        Self { pods, keys, shelves: Shelves::default(), arrivals: 0, backoff, sort }
+        Self {
+            pods: BTreeMap::new(),
+            keys: BTreeMap::new(),
+            shelves: Shelves::default(),
+            arrivals: 0,
+            wakes: 0,
+            woken: BTreeMap::new(),
+            moves: BTreeMap::new(),
+            backoff,
+            sort,
+        }
     }
 
     /// Adds a pod, or tries a known one again because it changed.
     pub fn push(&mut self, pod: &PodKey, priority: i32, now: Duration) {
-        if let Some(entry) = self.pods.get_mut(pod) {
-            entry.turn = self.sort.turn(&Queued { priority, arrival: entry.arrival });
+        let arrival = match self.pods.get(pod) {
+            Some(entry) => entry.arrival,
+            None => {
+                self.arrivals += 1;
+                self.keys.insert(self.arrivals, pod.clone());
+                self.pods.insert(pod.clone(), Entry::new(self.arrivals, now));
+                self.arrivals
+            }
+        };
+        let Some(entry) = self.pods.get_mut(pod) else { return };
+        let is_boosted = entry.is_boosted;
+        entry.turn = self.sort.turn(&Queued { priority, arrival: if is_boosted { 0 } else { arrival } });
+        if entry.is_in_flight {
+            entry.is_news = true;
         } else {
-            self.arrivals += 1;
-            let arrival = self.arrivals;
-            let turn = self.sort.turn(&Queued { priority, arrival });
-            let shelf = Shelf::Deciding;
-            let entry = Entry { turn, arrival, attempts: 0, postponed: false, due: now, shelf };
-            self.pods.insert(pod.clone(), entry);
-            self.keys.insert(arrival, pod.clone());
+            self.shelve(pod, Why::PodAdd, now);
         }
-        self.shelve(pod, now);
+    }
+
+    /// Lets a pod go first within its priority.
+    pub fn boost(&mut self, pod: &PodKey, priority: i32, now: Duration) {
+        if let Some(entry) = self.pods.get_mut(pod).filter(|entry| !entry.is_boosted) {
+            entry.is_boosted = true;
+            self.push(pod, priority, now);
+        }
     }
 
     /// Forgets a pod, which was bound or is gone.
@@ -86,81 +106,155 @@ impl Queue {
         }
     }
 
-    /// The next pod to decide on. It stays in the queue, to be parked or removed.
+    /// The next pod to decide on. It stays in the queue, to be parked or removed. When no pod is active, one that only
+    /// backs off is tried before its time: nobody else needs the time.
     pub fn pop(&mut self, now: Duration) -> Option<PodKey> {
         self.shelve_due(now);
-        let pod = self.keys.get(&self.shelves.first_active()?)?.clone();
+        let pod = self.keys.get(&self.shelves.first_ready()?)?.clone();
+        let wakes = self.wakes;
         let entry = self.pods.get_mut(&pod)?;
         entry.attempts = entry.attempts.saturating_add(1);
-        entry.due = now.saturating_add(self.backoff.delay(entry.attempts));
-        self.put(&pod, Shelf::Deciding);
+        (entry.is_in_flight, entry.is_news, entry.seen_wakes) = (true, false, wakes);
+        self.put(&pod, Shelf::Deciding, Why::PodAdd);
         Some(pod)
     }
 
-    /// Puts a pod aside that found no place, until something that `cures` names changes.
+    /// Puts a pod aside that found no place, until something that `cures` names changes. What changed while it was
+    /// being decided on counts too.
     pub fn park(&mut self, pod: &PodKey, cures: BTreeSet<Cure>, now: Duration) {
         self.park_for(pod, cures, PARKED_MAX, now);
     }
 
     /// The same, at most for `at_most`.
     pub fn park_for(&mut self, pod: &PodKey, cures: BTreeSet<Cure>, at_most: Duration, now: Duration) {
-        self.put(pod, Shelf::Parked { until: now + at_most.min(PARKED_MAX), cures });
+        let (backoff, woken) = (self.backoff, &self.woken);
+        let Some(entry) = self.pods.get_mut(pod) else { return };
+        let missed = |cure: &Cure| woken.get(cure).is_some_and(|at| *at > entry.seen_wakes);
+        let is_missed = entry.is_news || cures.iter().any(missed);
+        entry.rejected(now, backoff);
+        if is_missed {
+            self.shelve(pod, Why::AttemptFailed, now);
+        } else {
+            self.put(pod, Shelf::Parked { until: now + at_most.min(PARKED_MAX), cures }, Why::AttemptFailed);
+        }
+    }
+
+    /// Puts a pod aside that may not be looked at: this was no try.
+    pub fn gate(&mut self, pod: &PodKey, now: Duration) {
+        let Some(entry) = self.pods.get_mut(pod) else { return };
+        entry.attempts = entry.attempts.saturating_sub(1);
+        entry.is_in_flight = false;
+        self.put(pod, Shelf::Gated { until: now + PARKED_MAX }, Why::PodAdd);
     }
 
     /// Puts a pod aside for a moment because it claims an owner that nobody has read yet: pods and their owners come by
     /// different ways. False if it had its moment already; then it is decided on as it is.
     pub fn postpone(&mut self, pod: &PodKey, now: Duration) -> bool {
         let Some(entry) = self.pods.get_mut(pod).filter(|entry| !entry.postponed) else { return false };
-        (entry.postponed, entry.attempts, entry.due) = (true, 0, now);
-        self.put(pod, Shelf::Parked { until: now + OWNER_WAIT_MAX, cures: [Cure::Owner].into() });
+        (entry.postponed, entry.attempts, entry.due, entry.is_in_flight) = (true, 0, now, false);
+        let shelf = Shelf::Parked { until: now + OWNER_WAIT_MAX, cures: [Cure::Owner].into() };
+        self.put(pod, shelf, Why::PodAdd);
         true
     }
 
-    /// Puts a pod aside whose binding failed: it will be tried again without anything having changed.
+    /// Puts a pod aside for which something went wrong: it will be tried again without anything having changed.
     pub fn retry(&mut self, pod: &PodKey, now: Duration) {
-        self.shelve(pod, now);
+        let backoff = self.backoff;
+        let Some(entry) = self.pods.get_mut(pod) else { return };
+        entry.failed(now, backoff);
+        let due = entry.due;
+        self.put(pod, Shelf::Recovering { due }, Why::AttemptFailed);
+    }
+
+    /// Tries a pod that was put aside again at once, whatever it waits for.
+    pub fn activate(&mut self, pod: &PodKey) {
+        let Some(entry) = self.pods.get_mut(pod) else { return };
+        if entry.is_in_flight {
+            entry.is_news = true;
+        } else {
+            let turn = entry.turn;
+            self.put(pod, Shelf::Active(turn), Why::Activated);
+        }
     }
 
     /// Takes up again all parked pods that `cure` could help.
     pub fn wake(&mut self, cure: Cure, now: Duration) {
+        self.wake_others(cure, None, now);
+    }
+
+    /// The same, except for one whose own doing it is.
+    pub fn wake_others(&mut self, cure: Cure, except: Option<&PodKey>, now: Duration) {
+        self.wakes += 1;
+        self.woken.insert(cure, self.wakes);
+        let except = except.and_then(|pod| self.pods.get(pod)).map(|entry| entry.arrival);
         for arrival in self.shelves.cured_by(cure) {
-            self.shelve_arrival(arrival, now);
+            if Some(arrival) != except {
+                self.shelve_arrival(arrival, Why::Cured(cure), now);
+            }
         }
     }
 
-    /// When the next pod is due by itself: at once, if one is active.
+    /// When the next pod is due by itself: at once, if one is ready.
     pub fn next_due(&self) -> Option<Duration> {
-        let active = self.shelves.first_active().map(|_| Duration::ZERO);
-        active.or_else(|| self.shelves.first_timed().map(|(at, _)| at))
+        let ready = self.shelves.first_ready().map(|_| Duration::ZERO);
+        ready.or_else(|| self.shelves.first_timed().map(|(at, _)| at))
+    }
+
+    /// All pods, in the order in which they came.
+    pub fn pods(&self) -> Vec<PodKey> {
+        self.keys.values().cloned().collect()
+    }
+
+    /// Whether the pod is about to be tried.
+    pub fn is_active(&self, pod: &PodKey) -> bool {
+        self.pods.get(pod).is_some_and(|entry| matches!(entry.shelf, Shelf::Active(_)))
+    }
+
+    /// How many pods stand where.
+    pub fn pending(&self) -> Pending {
+        self.shelves.pending()
+    }
+
+    /// What the pod has been through.
+    pub fn history(&self, pod: &PodKey) -> Option<History> {
+        self.pods.get(pod).map(|entry| History { attempts: entry.attempts, since: entry.since })
+    }
+
+    /// How often pods came to a shelf, and why, since this was asked last.
+    pub fn take_moves(&mut self) -> BTreeMap<(&'static str, Why), u64> {
+        std::mem::take(&mut self.moves)
     }
 
     fn shelve_due(&mut self, now: Duration) {
         while let Some((_, arrival)) = self.shelves.first_timed().filter(|(at, _)| *at <= now) {
-            self.shelve_arrival(arrival, now);
+            self.shelve_arrival(arrival, Why::TimeIsUp, now);
         }
     }
 
-    fn shelve_arrival(&mut self, arrival: u64, now: Duration) {
+    fn shelve_arrival(&mut self, arrival: u64, why: Why, now: Duration) {
         if let Some(pod) = self.keys.get(&arrival).cloned() {
-            self.shelve(&pod, now);
+            self.shelve(&pod, why, now);
         }
     }
 
     /// Makes a pod active if it is due, else lets it back off.
-    fn shelve(&mut self, pod: &PodKey, now: Duration) {
+    fn shelve(&mut self, pod: &PodKey, why: Why, now: Duration) {
         let Some(entry) = self.pods.get(pod) else { return };
         let shelf = match entry.due <= now {
             true => Shelf::Active(entry.turn),
-            false => Shelf::BackingOff { due: entry.due },
+            false => Shelf::BackingOff { due: entry.due, turn: entry.turn },
         };
-        self.put(pod, shelf);
+        self.put(pod, shelf, why);
     }
 
     /// Moves a pod from the shelf on which it stands to another.
-    fn put(&mut self, pod: &PodKey, shelf: Shelf) {
+    fn put(&mut self, pod: &PodKey, shelf: Shelf, why: Why) {
         let Some(entry) = self.pods.get_mut(pod) else { return };
         self.shelves.take(entry.arrival, &entry.shelf);
         self.shelves.put(entry.arrival, &shelf);
         entry.shelf = shelf;
+        if let Some(name) = entry.shelf_name() {
+            *self.moves.entry((name, why)).or_default() += 1;
+        }
     }
 }

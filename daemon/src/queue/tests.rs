@@ -1,6 +1,6 @@
 //! The order of pods, and what brings a parked one back.
 
-use super::{Backoff, Queue};
+use super::{Backoff, Pending, Queue};
 use common::framework::{Cure, Plugin, QueueSort, Queued, Turn};
 use common::model::PodKey;
 use common::plugins::priority_sort::PrioritySort;
@@ -66,15 +66,110 @@ fn a_parked_pod_waits_for_its_cure_and_for_its_backoff() {
 }
 
 #[test]
-fn a_pod_that_was_just_tried_backs_off() {
+fn a_pod_that_was_just_tried_backs_off_while_others_are_active() {
+    let mut queue = empty();
+    queue.push(&key("a"), 5, at(0));
+    queue.pop(at(0)).unwrap();
+    queue.park(&key("a"), [Cure::Room].into(), at(0));
+    queue.push(&key("b"), 0, at(0));
+    queue.wake(Cure::Room, at(0));
+    assert_eq!(names(&mut queue, at(0)), ["b", "a"], "when there is nothing else to do it need not wait");
+    queue.park(&key("a"), [Cure::Room].into(), at(1));
+    queue.push(&key("c"), 0, at(3));
+    queue.wake(Cure::Room, at(3));
+    assert_eq!(names(&mut queue, at(3)), ["a", "c"], "after two seconds it is over");
+}
+
+#[test]
+fn a_pod_for_which_something_went_wrong_waits_for_its_time() {
+    let mut queue = empty();
+    queue.push(&key("a"), 0, at(0));
+    for (now, next) in [(0, 1), (1, 3), (3, 7)] {
+        queue.pop(at(now)).unwrap();
+        queue.retry(&key("a"), at(now));
+        queue.wake(Cure::Room, at(now));
+        assert_eq!(names(&mut queue, at(now)), [""; 0]);
+        assert_eq!(queue.next_due(), Some(at(next)));
+    }
+    queue.pop(at(7)).unwrap();
+    queue.park(&key("a"), [Cure::Room].into(), at(7));
+    queue.wake(Cure::Room, at(8));
+    assert!(queue.is_active(&key("a")), "how often it found no place is counted by itself");
+}
+
+#[test]
+fn what_happens_while_a_pod_is_decided_on_is_not_lost() {
+    let mut queue = empty();
+    queue.push(&key("a"), 0, at(0));
+    queue.pop(at(0)).unwrap();
+    queue.wake(Cure::Node, at(0));
+    queue.park(&key("a"), [Cure::Room].into(), at(0));
+    assert_eq!(names(&mut queue, at(9)), [""; 0], "that was no cure");
+    queue.wake(Cure::Room, at(9));
+    queue.pop(at(9)).unwrap();
+    queue.wake(Cure::Room, at(9));
+    queue.park(&key("a"), [Cure::Room].into(), at(9));
+    assert_eq!(names(&mut queue, at(9)), ["a"]);
+    queue.push(&key("a"), 0, at(9));
+    queue.park(&key("a"), [].into(), at(9));
+    assert_eq!(names(&mut queue, at(9)), ["a"], "it changed itself");
+}
+
+#[test]
+fn a_pod_does_not_wake_itself() {
+    let mut queue = empty();
+    for name in ["a", "b"] {
+        queue.push(&key(name), 0, at(0));
+        queue.pop(at(0)).unwrap();
+        queue.park(&key(name), [Cure::Room].into(), at(0));
+    }
+    queue.wake_others(Cure::Room, Some(&key("a")), at(0));
+    assert_eq!(names(&mut queue, at(0)), ["b"]);
+}
+
+#[test]
+fn a_boosted_pod_goes_first_within_its_priority() {
+    let mut queue = empty();
+    for (name, priority) in [("a", 0), ("b", 0), ("c", 5)] {
+        queue.push(&key(name), priority, at(0));
+    }
+    queue.boost(&key("b"), 0, at(0));
+    assert_eq!(names(&mut queue, at(0)), ["c", "b", "a"]);
+}
+
+#[test]
+fn a_gated_pod_was_not_tried_and_comes_back_when_it_is_let() {
+    let mut queue = empty();
+    queue.push(&key("a"), 0, at(0));
+    queue.pop(at(0)).unwrap();
+    queue.gate(&key("a"), at(0));
+    assert_eq!(queue.history(&key("a")).unwrap().attempts, 0);
+    assert_eq!(queue.pending(), Pending { gated: 1, ..Pending::default() });
+    for cure in [Cure::Room, Cure::Node, Cure::Pods] {
+        queue.wake(cure, at(0));
+    }
+    assert_eq!(names(&mut queue, at(0)), [""; 0]);
+    queue.activate(&key("a"));
+    assert_eq!(queue.pending(), Pending { active: 1, ..Pending::default() });
+    assert_eq!(names(&mut queue, at(0)), ["a"]);
+}
+
+#[test]
+fn moves_are_counted_by_shelf_and_reason() {
     let mut queue = empty();
     queue.push(&key("a"), 0, at(0));
     queue.pop(at(0)).unwrap();
     queue.park(&key("a"), [Cure::Room].into(), at(0));
     queue.wake(Cure::Room, at(0));
-    assert_eq!(names(&mut queue, at(0)), [""; 0]);
-    assert_eq!(queue.next_due(), Some(at(1)));
-    assert_eq!(names(&mut queue, at(1)), ["a"]);
+    let moves: Vec<_> =
+        queue.take_moves().into_iter().map(|((shelf, why), count)| (shelf, why.as_str(), count)).collect();
+    let expected = [
+        ("active", "PodAdd", 1),
+        ("backoff", "AssignedPodDelete", 1),
+        ("unschedulable", "ScheduleAttemptFailure", 1),
+    ];
+    assert_eq!(moves, expected);
+    assert!(queue.take_moves().is_empty());
 }
 
 #[test]

@@ -1,24 +1,17 @@
 //! From the node that was chosen for a pod to the binding, and what becomes of that.
 
-use super::{SCHEDULER_ERROR, Scheduler, UNSCHEDULABLE, record};
-use crate::state::{Attempted, Binding, Effect, PodEvent, Step};
+use super::flights::{Flight, Stage};
+use super::telling::record;
+use super::{SCHEDULER_ERROR, Scheduler};
+use crate::state::{Attempted, Binding, Effect, Nomination, Note, PodEvent, Step};
 use common::cluster::Assumed;
-use common::cycle::{self, Clearance};
+use common::cycle;
 use common::framework::{Cure, Reserved};
-use common::model::{NodeName, Pod, PodKey, ReservationId, Uid};
-use std::collections::BTreeSet;
-use std::time::Duration;
-
-/// Anything that can happen.
-const EVERY_CURE: [Cure; 6] = [Cure::Room, Cure::Node, Cure::Owner, Cure::Pods, Cure::Storage, Cure::Pod];
-
-/// What a pod is told whose claims wait for their first pod.
-const UNBOUND_CLAIMS: &str =
-    "the pod's claims wait for their first pod, and this scheduler does not bind volumes yet";
+use common::model::{NodeName, Pod, PodKey, Uid};
+use std::sync::Arc;
 
 impl Scheduler {
-    /// Binds the pod, if the plugins let it. A plugin that wants it to wait gets no promise that the node stays free:
-    /// the pod is put aside, says so, and is placed anew when something happens, at the latest when the time is over.
+    /// Counts the pod on its node from now on, and binds it there if the plugins let it.
     pub(super) fn place(
         &mut self,
         pod: &Pod,
@@ -26,71 +19,27 @@ impl Scheduler {
         reserved: Reserved,
         step: &mut Step<'_>,
     ) -> Attempted {
-        let (key, seat, elapsed) = (&pod.key, reserved.seat, step.now.elapsed);
-        if !reserved.volumes.is_empty() {
-            // Bound without them it would wait on its node for ever.
-            self.queue.park(key, BTreeSet::from([Cure::Storage]), elapsed);
-            self.tell(pod, UNSCHEDULABLE, UNBOUND_CLAIMS.to_owned(), step);
-            return Attempted::Unschedulable;
-        }
-        match self.clearance(pod, &node, step) {
-            Clearance::Granted => {
-                let bind = self.bind(pod, node, seat, step);
-                step.effects.push(bind);
-                Attempted::Scheduled
-            }
-            Clearance::Denied(no_fit) => {
-                let cures = no_fit.trace.cures().into_iter().chain([Cure::Node]).collect();
-                self.queue.park(key, cures, elapsed);
-                self.tell(pod, UNSCHEDULABLE, no_fit.message(), step);
-                Attempted::Unschedulable
-            }
-            Clearance::Waits { plugin, at_most } => self.wait(pod, plugin, at_most, step),
-            Clearance::Unready(no_fit) => {
-                self.queue.retry(key, elapsed);
-                self.tell(pod, UNSCHEDULABLE, no_fit.message(), step);
-                Attempted::Unschedulable
-            }
-            Clearance::NobodyBinds => {
-                self.queue.retry(key, elapsed);
-                let why = "no plugin at bind takes care of the pod; DefaultBinder would".to_owned();
-                self.tell(pod, SCHEDULER_ERROR, why, step);
-                Attempted::Error
-            }
-        }
-    }
-
-    fn clearance(&self, pod: &Pod, node: &NodeName, step: &mut Step<'_>) -> Clearance {
-        let Some(registry) = self.profiles.get(&pod.spec.scheduler_name) else { return Clearance::Granted };
-        cycle::clear(pod, node, &step.cluster.snapshot(step.now.wall), registry)
-    }
-
-    fn wait(&mut self, pod: &Pod, plugin: &str, at_most: Duration, step: &mut Step<'_>) -> Attempted {
-        self.queue.park_for(&pod.key, BTreeSet::from(EVERY_CURE), at_most, step.now.elapsed);
-        let message =
-            format!("0/1 nodes are available: 1 node(s) have to wait for plugin {plugin} to permit it.");
-        self.tell(pod, UNSCHEDULABLE, message, step);
-        Attempted::Unschedulable
-    }
-
-    fn bind(
-        &mut self,
-        pod: &Pod,
-        node: NodeName,
-        seat: Option<ReservationId>,
-        step: &mut Step<'_>,
-    ) -> Effect {
-        let now = step.now;
-        let (key, uid) = (pod.key.clone(), pod.uid.clone());
-        let assumed = Assumed { uid: uid.clone(), node: node.clone(), seat: seat.clone(), since: now.wall };
-        step.cluster.assume(&key, assumed);
+        let Reserved { seat, volumes } = reserved;
+        let (key, uid, since) = (&pod.key, pod.uid.clone(), step.now.wall);
+        let assumed = Assumed { uid, node: node.clone(), seat: seat.clone(), since };
+        step.cluster.assume(key, assumed);
+        step.cluster.choose(key, &pod.uid, volumes.clone());
         // Whoever wants to be near it, or is counted together with it, has waited for this.
-        self.queue.wake(Cure::Pods, now.elapsed);
+        self.queue.wake(Cure::Pods, step.now.elapsed);
         if pod.nominated.is_some() {
             // It no longer needs the room that was made for it elsewhere.
-            self.queue.wake(Cure::Room, now.elapsed);
+            self.queue.wake(Cure::Room, step.now.elapsed);
         }
-        Effect::Bind { pod: key, uid, node, seat }
+        self.flights_begun += 1;
+        let (id, pod, stage) = (self.flights_begun, Arc::new(pod.clone()), Stage::Placed);
+        self.clear(Flight { id, pod, node, seat, volumes, stage }, step)
+    }
+
+    /// Binds a pod that has everything it needs.
+    pub(super) fn bind(&mut self, flight: Flight, step: &mut Step<'_>) {
+        let Flight { pod, node, seat, .. } = flight;
+        let (pod, uid) = (pod.key.clone(), pod.uid.clone());
+        step.effects.push(Effect::Bind { pod, uid, node, seat });
     }
 
     /// Learns what has become of a binding.
@@ -113,7 +62,8 @@ impl Scheduler {
             Binding::Refused { why } => {
                 self.take_back(key, uid, &node, step);
                 if let Some(pod) = step.cluster.pod(key).filter(|pod| pod.uid == *uid).cloned() {
-                    self.tell(&pod, SCHEDULER_ERROR, format!("binding rejected: {why}"), step);
+                    let why = format!("binding rejected: {why}");
+                    self.tell(&pod, SCHEDULER_ERROR, why, Nomination::Change(None), step);
                 }
             }
         }
@@ -130,11 +80,17 @@ impl Scheduler {
         self.queue.retry(key, step.now.elapsed);
     }
 
-    fn announce(&self, key: &PodKey, uid: &Uid, step: &mut Step<'_>) {
+    fn announce(&mut self, key: &PodKey, uid: &Uid, step: &mut Step<'_>) {
         let Some(pod) = step.cluster.pod(key).filter(|pod| pod.uid == *uid).cloned() else { return };
         let Some(node) = step.cluster.assumed_node(key, uid).or(pod.node.as_ref()).cloned() else { return };
-        if let Some(registry) = self.profiles.get(&pod.spec.scheduler_name) {
+        let profile = pod.spec.scheduler_name.clone();
+        if let Some(registry) = self.profiles.get(&profile) {
             cycle::bound(&pod, &node, &step.cluster.snapshot(step.now.wall), registry);
+        }
+        if let Some(history) = self.queue.history(key) {
+            let waited = step.now.elapsed.saturating_sub(history.since);
+            let waited_ms = u64::try_from(waited.as_millis()).unwrap_or(u64::MAX);
+            step.notes.push(Note::Bound { profile, attempts: history.attempts, waited_ms });
         }
         step.effects.push(record(&pod, PodEvent::Scheduled { node }, step.now));
     }

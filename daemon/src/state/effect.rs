@@ -3,6 +3,7 @@
 use super::reserving::{Annotation, Report};
 use crate::desk::Reply;
 use common::model::ids::Text;
+use common::model::storage::ClaimRef;
 use common::model::{NodeName, PodKey, ReservationId, Uid};
 use jiff::Timestamp;
 
@@ -43,6 +44,30 @@ pub enum Effect {
         message: String,
         /// When the condition turned false, if it does so now.
         since: Option<Timestamp>,
+        /// Which node it is nominated to from now on, in the same write.
+        nomination: Nomination,
+    },
+    /// Write down which node a pod is nominated to, and nothing else.
+    Nominate {
+        /// The pod.
+        pod: PodKey,
+        /// Which pod of that name; a precondition of the write.
+        uid: Uid,
+        /// The node, or none.
+        node: Option<NodeName>,
+    },
+    /// Tell a pod that it has to go for a more important one, and delete it.
+    Evict(Box<Eviction>),
+    /// Write down which volumes a pod's claims get. What becomes of that is seen in the cluster.
+    BindVolumes {
+        /// The pod.
+        pod: PodKey,
+        /// Which pod of that name.
+        uid: Uid,
+        /// The number of this try; the answer repeats it.
+        id: u64,
+        /// What is to be written, in this order.
+        writes: Vec<VolumeWrite>,
     },
     /// Make, extend or release a reservation.
     Annotate(Box<Annotation>),
@@ -100,12 +125,72 @@ impl Effect {
             | Self::Find { pod, .. }
             | Self::Ask { pod, .. }
             | Self::Condition { pod, .. }
+            | Self::Nominate { pod, .. }
+            | Self::BindVolumes { pod, .. }
             | Self::Record { pod, .. } => Subject::Pod(pod.clone()),
+            Self::Evict(eviction) => Subject::Pod(eviction.victim.clone()),
             Self::Reply { id, .. } => Subject::Question(*id),
             Self::Annotate(annotation) => Subject::Node(annotation.node.clone()),
             Self::Report(report) => Subject::Thing(report.about.uid.clone()),
         }
     }
+}
+
+/// What becomes of the node that a pod is nominated to.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Nomination {
+    /// It stays as it is.
+    Keep,
+    /// From now on it is this one, or none.
+    Change(Option<NodeName>),
+}
+
+/// A pod that has to go for a more important one.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Eviction {
+    /// The pod that has to go.
+    pub victim: PodKey,
+    /// Which pod of that name; a precondition of the writes.
+    pub victim_uid: Uid,
+    /// The generation of it that was judged.
+    pub generation: i64,
+    /// When its condition turned true, that is, now.
+    pub since: Timestamp,
+    /// The pod that it goes for.
+    pub preemptor: PodKey,
+    /// Which pod of that name.
+    pub preemptor_uid: Uid,
+    /// The scheduler that decided so.
+    pub scheduler_name: Text,
+    /// The node that room is made on.
+    pub node: NodeName,
+}
+
+/// One write about volumes.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum VolumeWrite {
+    /// A volume is to name the claim that has it.
+    Volume {
+        /// The volume.
+        name: Text,
+        /// The version of it that was judged; a precondition of the write.
+        version: u64,
+        /// The claim.
+        claim: ClaimRef,
+        /// The version of the claim that was judged.
+        claim_version: u64,
+        /// Whether it is us who chose the volume, rather than the person who made it.
+        is_ours: bool,
+    },
+    /// A claim is to name the node for which its volume is made.
+    Claim {
+        /// The claim; its UID is a precondition of the write.
+        claim: ClaimRef,
+        /// The version of it that was judged; a precondition of the write.
+        version: u64,
+        /// The node.
+        node: NodeName,
+    },
 }
 
 /// What can happen to a pod here.
@@ -120,5 +205,16 @@ pub enum PodEvent {
     FailedScheduling {
         /// Why.
         message: String,
+    },
+    /// It had to go for a more important one.
+    Preempted {
+        /// The pod that it goes for.
+        by: PodKey,
+        /// Which pod of that name.
+        by_uid: Uid,
+        /// Where.
+        node: NodeName,
+        /// Whether it was not bound there yet, so that only we knew of it.
+        in_memory: bool,
     },
 }

@@ -1,6 +1,7 @@
 //! How things stand: what gauges show. Counted from the belief when somebody wants to know, every few seconds at most.
 
 use super::{Now, State};
+use crate::queue::Pending;
 use common::cluster::{Ledger, State as Standing};
 use common::model::ResourceName;
 use common::model::reservation::{Origin, Parsed};
@@ -50,7 +51,12 @@ const HELD: [(&str, ResourceName); 4] = [
 impl State {
     /// How things stand at `now`.
     pub fn figures(&mut self, now: Now) -> Figures {
+        let Pending { active, backoff, unschedulable, gated } = self.scheduler.pending();
         let mut figures = Figures {
+            active,
+            backoff,
+            unschedulable,
+            gated,
             assumed: self.cluster.assumed(),
             reservations: STATES.map(|state| (state.as_str(), 0)).into(),
             held: HELD.map(|(name, _)| (name, 0)).into(),

@@ -1,5 +1,6 @@
 //! Everything that can happen to the daemon.
 
+use super::effect::Eviction;
 use super::reserving::{Annotated, Annotation};
 use crate::desk::Question;
 use crate::scheduler::Opinions;
@@ -19,6 +20,31 @@ pub enum Input {
         uid: Uid,
         /// What is known about it.
         outcome: Binding,
+    },
+    /// The nomination of a pod was written, or could not be.
+    Nominated {
+        /// The pod.
+        uid: Uid,
+        /// The version of the pod that says so; `None` if it was not written.
+        version: Option<u64>,
+    },
+    /// What has become of a pod that has to go for another.
+    Evicted {
+        /// The pod that has to go, and for whom.
+        eviction: Box<Eviction>,
+        /// What is known about it.
+        outcome: Evicted,
+    },
+    /// What has become of the volumes of a pod.
+    Volumes {
+        /// The pod.
+        pod: PodKey,
+        /// Which pod of that name.
+        uid: Uid,
+        /// The number of the try.
+        id: u64,
+        /// The version of each object that was written, in order; or why that came to nothing.
+        outcome: Result<Vec<u64>, String>,
     },
     /// What extenders say about a pod, or why they could not be asked.
     Answered {
@@ -49,6 +75,20 @@ pub enum Input {
     Tick,
     /// The daemon is to end: nothing is decided any more.
     Stop,
+}
+
+/// What has become of a pod that has to go.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Evicted {
+    /// Its deletion has begun.
+    Begun,
+    /// It was gone already.
+    Gone,
+    /// It could not be told or deleted, or nobody knows.
+    Failed {
+        /// Why.
+        why: String,
+    },
 }
 
 /// What has become of a binding.

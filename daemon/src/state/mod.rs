@@ -14,9 +14,9 @@ mod sight;
 mod tests;
 
 pub use crate::scheduler::Opinions;
-pub use effect::{Effect, PodEvent, Subject};
+pub use effect::{Effect, Eviction, Nomination, PodEvent, Subject, VolumeWrite};
 pub use figures::Figures;
-pub use input::{Binding, Input};
+pub use input::{Binding, Evicted, Input};
 pub use note::{Attempted, Note};
 pub use reserving::{Annotated, Annotation, Report, Rewrite, Thing};
 pub use sight::Sight;
@@ -25,14 +25,18 @@ use crate::controller::Controller;
 use crate::desk::Desk;
 use crate::queue::Backoff;
 use crate::scheduler::Scheduler;
-use common::cluster::{Change, Cluster};
+use common::cluster::{Change, Cluster, Event};
 use common::config::Extender;
 use common::framework::Registry;
+use common::model::OtherKind;
 use common::model::ids::Text;
 use jiff::Timestamp;
 use std::collections::BTreeMap;
 use std::sync::Arc;
 use std::time::Duration;
+
+/// What pods wait for whose volumes are under way: even a version of them that says nothing new is news then.
+const VOLUMES: [OtherKind; 2] = [OtherKind::PersistentVolume, OtherKind::PersistentVolumeClaim];
 
 /// One moment, on both clocks.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -96,11 +100,19 @@ impl State {
         step.cluster.advance(now.wall);
         match input {
             Input::Cluster(event) => {
+                if matches!(&*event, Event::Others(kind, _) if VOLUMES.contains(kind)) {
+                    self.scheduler.stir();
+                }
                 let changes = step.cluster.apply(*event);
                 let is_reserved = |change: &Change| matches!(change, Change::ReservationsChanged(_));
                 self.has_news |= changes.iter().any(is_reserved);
                 self.scheduler.changed(&changes, step);
                 self.controller.changed(&changes, step);
+            }
+            Input::Nominated { uid, version } => step.cluster.nomination_written(&uid, version),
+            Input::Evicted { eviction, outcome } => self.scheduler.evicted(&eviction, &outcome, step),
+            Input::Volumes { pod, uid, id, outcome } => {
+                self.scheduler.volumes(&pod, &uid, id, outcome, step);
             }
             Input::Binding { pod, uid, outcome } => match self.desk.binding(&pod, &uid, &outcome, step) {
                 Some(changes) => self.scheduler.changed(&changes, step),
@@ -114,6 +126,7 @@ impl State {
                 self.is_leading = is_leading;
                 self.has_news = true;
                 self.controller.begin();
+                self.scheduler.begin();
             }
             Input::Annotated { annotation, outcome } => {
                 self.controller.annotated(&annotation, &outcome, step);
@@ -169,6 +182,13 @@ impl State {
     /// goes on only when every replica has seen it.
     pub fn take_news(&mut self) -> bool {
         std::mem::take(&mut self.has_news)
+    }
+
+    /// Learns that events were not written because too many waited.
+    pub fn dropped(&mut self, count: u64) {
+        if count > 0 {
+            self.notes.push(Note::EventsDropped { count });
+        }
     }
 
     /// What happened since this was asked last.

@@ -1,9 +1,12 @@
 //! The state driven without a client: inputs in, effects compared.
 
 mod asking;
+mod awaiting;
 mod counting;
 mod failing;
 mod placing;
+mod preempting;
+mod volumes;
 mod waking;
 
 use super::{Binding, Effect, Input, Now, PodEvent, State, Subject};
@@ -180,9 +183,9 @@ fn an_assumed_pod_takes_room_until_its_binding_is_refused() {
     assert_eq!(told(&effects), [FULL]);
     let refused = Binding::Refused { why: "no".into() };
     let effects = answer(&mut state, "a", refused, 0);
-    assert!(!effects.contains(&bind("b")), "b was tried this second: {effects:?}");
+    assert!(effects.contains(&bind("b")), "its room is free again, and there is nobody else: {effects:?}");
     let effects = state.handle(Input::Tick, now(1));
-    assert_eq!(effects.first(), Some(&bind("a")), "both are due, a came first, and its room is free again");
+    assert_eq!(told(&effects), [FULL], "it is tried again after its backoff");
 }
 
 #[test]

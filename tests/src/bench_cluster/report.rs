@@ -16,7 +16,7 @@ struct Bars {
 
 fn bars(shape: Shape) -> Bars {
     match shape {
-        Shape::Basic => Bars { rate: 1.5, cpu: 0.25, rss: 1.0 / 3.0 },
+        Shape::Basic => Bars { rate: 1.5, cpu: 0.25, rss: 0.333 },
         Shape::Spread | Shape::Affinity => Bars { rate: 2.0, cpu: f64::INFINITY, rss: f64::INFINITY },
     }
 }
@@ -33,6 +33,14 @@ pub struct Row {
 }
 
 impl Row {
+    fn of(&self, contender: Contender) -> Option<&Run> {
+        match contender {
+            Contender::Ours => self.ours.as_ref(),
+            Contender::Upstream => self.upstream.as_ref(),
+            Contender::Firehose => self.firehose.as_ref(),
+        }
+    }
+
     /// Adds a run.
     pub fn add(&mut self, run: Run) {
         match run.contender {
@@ -108,14 +116,9 @@ impl fmt::Display for Report {
 
 impl Report {
     fn write_shape(&self, f: &mut fmt::Formatter<'_>, shape: Shape, rows: &[Row]) -> fmt::Result {
-        let runs: [(Contender, fn(&Row) -> Option<&Run>); 3] = [
-            (Contender::Ours, |row| row.ours.as_ref()),
-            (Contender::Upstream, |row| row.upstream.as_ref()),
-            (Contender::Firehose, |row| row.firehose.as_ref()),
-        ];
         let mut name = shape.name();
-        for (contender, of) in runs {
-            let found: Vec<Figures> = rows.iter().filter_map(of).map(figures).collect();
+        for contender in [Contender::Ours, Contender::Upstream, Contender::Firehose] {
+            let found: Vec<Figures> = rows.iter().filter_map(|row| row.of(contender)).map(figures).collect();
             if let Some([rate, cpu, rss, events]) = medians(&found) {
                 let cells =
                     [format!("{rate:.0}"), format!("{cpu:.3}"), format!("{rss:.0}"), format!("{events:.0}")];

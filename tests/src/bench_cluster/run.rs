@@ -12,6 +12,7 @@ use k8s_openapi::api::events::v1::Event;
 use kube::Api;
 use kube::api::ListParams;
 use serde_json::{Value, json};
+use std::pin::pin;
 use std::time::Duration;
 use tokio::time::Instant;
 
@@ -99,14 +100,10 @@ pub async fn run(plan: &Plan, shape: Shape, contender: Contender) -> Result<Run>
     let watch = Watch::from_now(cluster.admin()).await?;
     let started = Instant::now();
     let mut program = contender.start(&cluster, plan).await?;
-    let bindings = async {
-        if plan.is_stream {
-            make_pods(&cluster, plan, shape).await?;
-        }
-        let most = START_MAX + POD_MAX * u32::try_from(plan.pods).context("too many pods")?;
-        counted(watch, plan.pods, most, &mut program).await
-    };
-    let bindings = bindings.await?;
+    let most = START_MAX + POD_MAX * u32::try_from(plan.pods).context("too many pods")?;
+    let making = async { if plan.is_stream { make_pods(&cluster, plan, shape).await } else { Ok(()) } };
+    let counting = counted(watch, plan.pods, most, &mut program);
+    let ((), bindings) = futures::try_join!(making, counting)?;
     let used = at_rest(&program).await?;
     let (pods, lasted, first_after) = (plan.pods, bindings.lasted(), bindings.first - started);
     let (cpu, peak_kib, events) = (used.cpu, used.peak_kib, events(&cluster).await?);
@@ -135,11 +132,11 @@ async fn make_pods(cluster: &Cluster, plan: &Plan, shape: Shape) -> Result<()> {
 
 /// The bindings, unless the program ends or takes too long.
 async fn counted(watch: Watch, pods: usize, most: Duration, program: &mut Program) -> Result<Bindings> {
-    let mut counting = tokio::spawn(watch.count(pods));
+    let mut counting = pin!(watch.count(pods));
     let started = Instant::now();
     loop {
-        if let Ok(counted) = tokio::time::timeout(Duration::from_secs(1), &mut counting).await {
-            return counted.context("count bindings")?;
+        if let Ok(counted) = tokio::time::timeout(Duration::from_secs(1), counting.as_mut()).await {
+            return counted.context("count bindings");
         }
         program.check_alive()?;
         ensure!(started.elapsed() < most, "{pods} pods were not bound in {most:?}:\n{}", program.log()?);

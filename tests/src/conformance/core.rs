@@ -247,6 +247,8 @@ fn conclude(
             outcome.message = Some(no_fit.message());
             outcome.preemption = (!no_fit.trace.nodes.is_empty()).then(|| preemption(&no_fit.help));
         }
+        // Nothing is kept for anybody in these cases.
+        Decision::Awaits(awaited) => outcome.error = Some(awaited.to_string()),
         Decision::Failed(why) => outcome.error = Some(why),
     }
     Ok(())

@@ -73,6 +73,10 @@ fn unguarded(write: &Write) -> Option<String> {
 fn foreign(before: &Value, after: &Value) -> Option<String> {
     let aside = |node: &Value| {
         let mut node = node.clone();
+        // What a list holds does not say what it is; what a watch sends does.
+        if let Some(fields) = node.as_object_mut() {
+            fields.retain(|field, _| field != "kind" && field != "apiVersion");
+        }
         if let Some(metadata) = node["metadata"].as_object_mut() {
             metadata.retain(|field, _| field != "resourceVersion" && field != "managedFields");
             if let Some(annotations) = metadata.get_mut("annotations").and_then(Value::as_object_mut) {

@@ -313,6 +313,6 @@ fn reservations_that_come_change_and_go_are_told() {
     assert!(!told(&mut cluster, &node("n1")));
     let reserved = node("n1").version(2).reserves(reservation(&web()));
     assert!(told(&mut cluster, &reserved));
-    assert!(!told(&mut cluster, &reserved.clone().version(3)));
+    assert!(!told(&mut cluster, &reserved.version(3)));
     assert!(told(&mut cluster, &node("n1").version(4)));
 }

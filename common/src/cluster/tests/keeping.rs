@@ -5,7 +5,7 @@ use crate::api::reservation::PER_NODE_MAX;
 use crate::cluster::{Cluster, Event, NotKept, Seen, State};
 use crate::model::keep::{Keep, LIFE_DEFAULT};
 use crate::model::owner::{OwnerKind, Workload};
-use crate::model::reservation::Placement;
+use crate::model::reservation::{AUTOMATIC, Placement};
 use crate::model::{Pod, Reservation};
 use crate::testing::{
     PodBuilder, World, at, deployment, namespace, node, now, pod, replica_set, reservation, workload, world,
@@ -66,7 +66,7 @@ fn a_pod_that_is_being_deleted_and_wanted_back_gets_a_reservation() {
     assert_eq!((&*record.owner.kind, &*record.owner.name), ("Deployment", "web"));
     assert_eq!((made.amount.cpu, made.amount.pods, record.priority), (3000, 1, 7));
     assert_eq!((record.created, record.expires), (now(), at(30 + 600)), "a life after its grace");
-    assert_eq!((&*record.by, record.placement), (names::AUTOMATIC, Placement::Prefer));
+    assert_eq!((&*record.by, record.placement), (AUTOMATIC, Placement::Prefer));
     assert_eq!(record.replaces.as_ref().unwrap().uid, leaving.build().uid);
     assert_eq!(made.id.seat, crate::model::Seat::for_replaced(&leaving.build().uid));
     assert_eq!(asked(&cluster, "a").unwrap(), made, "the same for whoever asks");
@@ -105,7 +105,7 @@ fn a_pod_that_says_so_itself_has_its_place_from_the_start() {
     let bare = asked(&cluster, "bare").unwrap();
     assert_eq!(
         (&*bare.record().unwrap().owner.kind, bare.id.owner.clone()),
-        ("Pod".into(), crate::testing::uid("bare"))
+        ("Pod", crate::testing::uid("bare"))
     );
 }
 
@@ -206,7 +206,7 @@ fn what_the_node_says_goes_before_what_we_keep_ourselves() {
     let made = asked(&cluster, "a").unwrap();
     vanish(&mut cluster, leaving.build());
     let said = node("n1").reserves(made.clone()).version(2);
-    cluster.apply(Event::Nodes(Seen::Applied(said.clone().build())));
+    cluster.apply(Event::Nodes(Seen::Applied(said.build())));
     assert_eq!(states(&mut cluster, 61), [State::Held], "now it lives as long as it says");
     cluster.apply(Event::Nodes(Seen::Applied(node("n1").version(3).build())));
     assert_eq!(states(&mut cluster, 61), [], "released is released");

@@ -63,7 +63,7 @@ priorities:
         ["NodeUnschedulable", "TaintToleration", "NodeName", "NodeAffinity", "NodePorts", "NodeResourcesFit"];
     let filters = filters.into_iter().chain(["VolumeRestrictions", "Reservation"]).collect::<Vec<_>>();
     assert_eq!(at(configuration, Point::Filter), filters);
-    assert_eq!(at(configuration, Point::PreFilter), filters[..7]);
+    assert_eq!(at(configuration, Point::PreFilter), filters);
     assert_eq!(at(configuration, Point::Score), ["NodeResourcesFit=3", "ImageLocality=2", "Reservation=100"]);
     assert_eq!(at(configuration, Point::PreScore), ["NodeResourcesFit"]);
     assert_eq!(configuration.profiles[0].args.inter_pod_affinity.hard_pod_affinity_weight, 7);

@@ -215,6 +215,6 @@ fn a_plugin_can_stop_a_pod_that_has_a_node() {
         said(Permission::Denied(no("not today")), true),
         "denied: 0/1 nodes are available: 1 not today."
     );
-    assert_eq!(said(wait, true), "Waits { plugin: \"Picky\", at_most: 3s }");
+    assert_eq!(said(wait, true), "Waits([(\"Picky\", 3s)])");
     assert_eq!(said(Permission::Granted, false), "unready: 0/1 nodes are available: 1 not ready.");
 }

@@ -1,5 +1,6 @@
 //! Reservation: room that is kept for an owner is not free for anybody else; an owner's pod goes home if it can.
 
+mod home;
 #[cfg(test)]
 mod tests;
 
@@ -9,8 +10,8 @@ use crate::cluster::ledger::{Entry, Room};
 use crate::cluster::{Asker, Ledger, NodeId, Snapshot};
 use crate::config::PluginArgs;
 use crate::framework::{
-    Filter, Keeper, NodeFilter, Normalise, Numbers, Plugin, Reason, Rejection, Rejections, Reserve, Reserved,
-    SCORE_MAX, Scope, Score, Scorer, Verdict, on_ledger, score_ledger,
+    Admission, Filter, Keeper, NodeFilter, Normalise, Numbers, Plugin, PreFilter, Reason, Rejection,
+    Rejections, Reserve, Reserved, SCORE_MAX, Scope, Score, Scorer, Verdict, on_ledger, score_ledger,
 };
 use crate::model::{HostPort, ResourceName, Resources};
 use std::collections::BTreeSet;
@@ -27,12 +28,24 @@ const NAME: &str = "Reservation";
 /// The plugin at its extension points.
 pub(super) fn kit(_args: &PluginArgs) -> Kit {
     let plugin = Arc::new(Reservation);
-    Kit { filter: Some(plugin.clone()), score: Some(plugin.clone()), reserve: Some(plugin), ..Kit::default() }
+    Kit {
+        pre_filter: Some(plugin.clone()),
+        filter: Some(plugin.clone()),
+        score: Some(plugin.clone()),
+        reserve: Some(plugin),
+        ..Kit::default()
+    }
 }
 
 impl Plugin for Reservation {
     fn name(&self) -> &'static str {
         NAME
+    }
+}
+
+impl PreFilter for Reservation {
+    fn pre_filter(&self, asker: &Asker<'_>, world: &Snapshot<'_>) -> Admission {
+        home::home(asker, world).map_or(Admission::All, Admission::Home)
     }
 }
 

@@ -1,5 +1,7 @@
 //! Reservation: a table of cases for each question.
 
+mod home;
+
 use super::{Reservation, WEIGHT};
 use crate::framework::{Cure, Keeper, Numbers, Reason, SCORE_MAX};
 use crate::model::ResourceName;

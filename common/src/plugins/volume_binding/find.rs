@@ -98,27 +98,27 @@ impl<'w> Finder<'w> {
                 found.is_gone = true;
                 break;
             };
-            if !self.reaches(volume, node)? {
+            if !reaches(volume, node, self.catalog)? {
                 found.out_of_reach = true;
                 break;
             }
         }
         Ok(())
     }
+}
 
-    /// Whether a volume that the pod has can be reached from `node`. Where a driver has taken over from a plugin of old,
-    /// its labels count.
-    fn reaches(&self, volume: &PersistentVolume, node: &Node) -> Result<bool, String> {
-        let is_migrated = volume.plugin().is_some_and(|plugin| {
-            let csi = self.catalog.csi_nodes.named(node.name.as_str());
-            csi.is_some_and(|csi| csi.migrated.iter().any(|name| **name == *plugin.name()))
-        });
-        if !is_migrated {
-            return Ok(admits(volume.nodes.as_ref(), &node.labels));
-        }
-        volume.handle().map_err(|problem| format!("could not translate pv: {problem}"))?;
-        Ok(admits(volume.migrated_nodes().as_deref(), &node.labels))
+/// Whether a volume that a pod has can be reached from `node`. Where a driver has taken over from a plugin of old, its
+/// labels count.
+pub(super) fn reaches(volume: &PersistentVolume, node: &Node, catalog: &Catalog) -> Result<bool, String> {
+    let is_migrated = volume.plugin().is_some_and(|plugin| {
+        let csi = catalog.csi_nodes.named(node.name.as_str());
+        csi.is_some_and(|csi| csi.migrated.iter().any(|name| **name == *plugin.name()))
+    });
+    if !is_migrated {
+        return Ok(admits(volume.nodes.as_ref(), &node.labels));
     }
+    volume.handle().map_err(|problem| format!("could not translate pv: {problem}"))?;
+    Ok(admits(volume.migrated_nodes().as_deref(), &node.labels))
 }
 
 impl<'w> Late<'w> {

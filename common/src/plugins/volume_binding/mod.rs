@@ -1,10 +1,13 @@
 //! VolumeBinding: a pod goes where its volumes can be reached, or where there are volumes for it, or can be made.
 
 mod find;
+mod progress;
 mod score;
 #[cfg(test)]
 mod tests;
 mod wanted;
+
+pub use progress::{Asked, Progress, failed, progress};
 
 use super::claims;
 use super::kit::Kit;

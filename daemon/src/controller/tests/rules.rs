@@ -72,6 +72,20 @@ fn a_pod_that_asks_is_told_when_all_replicas_have_seen_it() {
 }
 
 #[test]
+fn a_pod_that_asks_for_what_it_cannot_have_is_told_why_once() {
+    let mut town = full();
+    town.states.iter_mut().for_each(|state| state.set_automatic_max(0));
+    town.set_keep("web-1", Some("true"));
+    town.tell("web-1");
+    town.wait(60);
+    assert_eq!((town.told(), town.reservations().len()), (vec![("NotReserved", "web-1")], 0));
+    assert!(town.reports[0].note.ends_with("which is the limit"), "{:?}", town.reports);
+    town.states.iter_mut().for_each(|state| state.set_automatic_max(1));
+    town.wait(60);
+    assert_eq!(town.reservations().len(), 1, "what was in the way is gone");
+}
+
+#[test]
 fn a_taken_place_is_released_when_all_replicas_have_seen_the_pod() {
     let mut town = full();
     town.seen(replica(1, 0));

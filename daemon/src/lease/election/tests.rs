@@ -82,7 +82,7 @@ fn any_change_of_the_record_is_a_sign_of_life_and_a_second_look_is_none() {
     candidate.saw(Some((record.clone(), 2)), secs(14));
     assert!(is_write(&candidate.next(secs(15), wall())), "somebody put a label on it");
     record.renewed = "1970-01-01T00:00:00Z".parse().ok();
-    candidate.saw(Some((record.clone(), 3)), secs(15));
+    candidate.saw(Some((record, 3)), secs(15));
     assert!(!is_write(&candidate.next(secs(29), wall())), "whatever its clock says");
     assert!(is_write(&candidate.next(secs(30), wall())));
 }

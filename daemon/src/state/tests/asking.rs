@@ -111,7 +111,8 @@ fn a_failure_that_counts_is_told_and_tried_again() {
     let mut state = asking(&[extender(&[])]);
     apply(&mut state, decoded(&waiting("a", "1")), 0);
     let why = "failed filter with extender at URL http://127.0.0.1:1/filter, code 500";
-    let effects = answer(&mut state, "a", Err(why.to_owned()));
+    let (pod, uid) = (PodKey::new("default", "a"), "uid-a".into());
+    let effects = state.handle(Input::Answered { pod, uid, answer: Err(why.to_owned()) }, now(0));
     assert!(
         matches!(&effects[0], Effect::Condition { reason: "SchedulerError", message, .. } if message == why),
         "{effects:?}"

@@ -1,13 +1,14 @@
 //! Plugins between the choice of a node and the binding.
 
-use super::{answer, apply, bind, decoded, listed_with, now, told, waiting};
+use super::{FULL, answer, apply, bind, decoded, listed_with, now, told, waiting};
 use crate::queue::Backoff;
-use crate::state::{Binding, Effect, Input, State};
+use crate::state::{Binding, Effect, Input, Note, State};
 use common::cluster::Snapshot;
-use common::cluster::{Asker, Ledger};
+use common::cluster::{Asker, Event, Ledger, Seen};
 use common::framework::{
     Bind, Cure, Permission, Permit, Plugin, PostBind, PreBind, Reason, Registry, Rejection, Reserve, Reserved,
 };
+use common::model::PodKey;
 use common::plugins::default_registry;
 use serde_json::json;
 use std::sync::{Arc, Mutex};
@@ -134,20 +135,77 @@ fn a_pod_that_is_denied_waits_for_a_cure() {
     assert_eq!(script.asked(), "", "nothing has changed");
 }
 
+fn nominate(node: Option<&str>) -> Effect {
+    let pod = PodKey::new("default", "a");
+    Effect::Nominate { pod, uid: "uid-a".into(), node: node.map(Into::into) }
+}
+
 #[test]
-fn a_pod_that_has_to_wait_is_asked_about_again() {
+fn a_pod_that_has_to_wait_keeps_its_room_and_is_asked_about_again() {
     let script = Script { permission: Permission::Wait(Duration::from_secs(30)), ..Script::new() };
     let mut state = script.state();
-    let words = "0/1 nodes are available: 1 node(s) have to wait for plugin Script to permit it.";
-    assert_eq!(told(&arrives(&mut state)), [words]);
-    assert_eq!(script.asked(), "reserve permit unreserve");
+    assert_eq!(apply(&mut state, decoded(&waiting("a", "4")), 0), [nominate(Some("n1"))]);
+    assert_eq!(script.asked(), "reserve permit");
     state.handle(Input::Tick, now(29));
-    assert_eq!(script.asked(), "");
-    state.handle(Input::Tick, now(30));
-    assert_eq!(script.asked(), "reserve permit unreserve", "when the time is over");
-    let effects = apply(&mut state, decoded(&waiting("b", "7")), 45);
-    assert!(effects.iter().all(|effect| !matches!(effect, Effect::Bind { .. })));
-    assert_eq!(script.asked(), "reserve permit unreserve", "when something happens");
+    assert_eq!(script.asked(), "", "nothing has changed");
+    let effects = apply(&mut state, decoded(&waiting("b", "4")), 29);
+    assert_eq!(told(&effects), [FULL], "its room is kept");
+    assert_eq!(script.asked(), "permit", "something has");
+    let effects = state.handle(Input::Tick, now(30));
+    let words = "0/1 nodes are available: 1 rejected due to timeout after waiting 30s at plugin Script.";
+    assert!(told(&effects).contains(&words), "{effects:?}");
+    assert!(script.asked().starts_with("permit unreserve"), "and the other one gets the room");
+    assert!(
+        effects.contains(&Effect::Nominate {
+            pod: PodKey::new("default", "b"),
+            uid: "uid-b".into(),
+            node: Some("n1".into())
+        }),
+        "{effects:?}"
+    );
+}
+
+#[test]
+fn a_pod_that_gets_leave_is_bound() {
+    let script = Script { permission: Permission::Wait(Duration::from_secs(30)), ..Script::new() };
+    let leave = Arc::new(Mutex::new(false));
+    let mut registry = default_registry();
+    registry.permits.push(Arc::new(Leave(Arc::clone(&leave))));
+    registry.post_binds.push(Arc::new(script));
+    let mut state = with(registry);
+    arrives(&mut state);
+    *leave.lock().unwrap() = true;
+    let effects = apply(&mut state, decoded(&waiting("b", "7")), 5);
+    assert!(effects.contains(&bind("a")), "{effects:?}");
+    let notes = state.take_notes();
+    assert!(notes.contains(&Note::PermitWait { result: "Success", waited_ms: 5000 }), "{notes:?}");
+}
+
+/// Wants a pod to wait until it is told otherwise.
+struct Leave(Arc<Mutex<bool>>);
+
+impl Plugin for Leave {
+    fn name(&self) -> &'static str {
+        "Leave"
+    }
+}
+
+impl Permit for Leave {
+    fn permit(&self, _: &Asker<'_>, _: &Ledger) -> Permission {
+        if *self.0.lock().unwrap() { Permission::Granted } else { Permission::Wait(Duration::from_secs(9)) }
+    }
+}
+
+#[test]
+fn a_pod_that_is_deleted_while_it_waits_leaves_its_room() {
+    let script = Script { permission: Permission::Wait(Duration::from_secs(30)), ..Script::new() };
+    let mut state = script.state();
+    apply(&mut state, decoded(&waiting("a", "4")), 0);
+    let gone = Event::Pods(Seen::Deleted(decoded(&waiting("a", "4"))));
+    state.handle(Input::Cluster(Box::new(gone)), now(1));
+    assert_eq!(script.asked(), "reserve permit unreserve");
+    apply(&mut state, decoded(&waiting("b", "4")), 2);
+    assert_eq!(script.asked(), "reserve permit", "the room is there");
 }
 
 #[test]

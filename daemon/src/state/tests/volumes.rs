@@ -1,0 +1,145 @@
+//! Claims that get their volumes when their pod has a node.
+
+use super::{answer, apply, bind, decoded, learn, listed, now, told, waiting};
+use crate::state::{Binding, Effect, Input, State, VolumeWrite};
+use common::api::other::other;
+use common::cluster::{Event, Seen};
+use common::model::{OtherKind, PodKey};
+use serde_json::{Value, json};
+
+fn saw(state: &mut State, kind: OtherKind, json: &Value, seconds: u64) -> Vec<Effect> {
+    let object = other(kind, &json.to_string()).unwrap();
+    state.handle(learn(Event::Others(kind, Seen::Applied(object))), now(seconds))
+}
+
+fn class(provisioner: &str) -> Value {
+    json!({ "metadata": { "name": "late", "uid": "class", "resourceVersion": "1" },
+            "provisioner": provisioner, "volumeBindingMode": "WaitForFirstConsumer" })
+}
+
+fn claim(version: u64) -> Value {
+    json!({ "metadata": { "name": "c", "namespace": "default", "uid": "uid-c", "resourceVersion": version.to_string(), "annotations": {} },
+            "spec": { "storageClassName": "late", "accessModes": ["ReadWriteOnce"], "resources": { "requests": { "storage": "1Gi" } } },
+            "status": { "phase": "Pending" } })
+}
+
+fn claim_bound(version: u64) -> Value {
+    let mut json = claim(version);
+    json["spec"]["volumeName"] = json!("v");
+    json["metadata"]["annotations"]["pv.kubernetes.io/bind-completed"] = json!("yes");
+    json["status"]["phase"] = json!("Bound");
+    json
+}
+
+fn volume(version: u64) -> Value {
+    json!({ "metadata": { "name": "v", "uid": "uid-v", "resourceVersion": version.to_string() },
+            "spec": { "storageClassName": "late", "accessModes": ["ReadWriteOnce"], "capacity": { "storage": "1Gi" } },
+            "status": { "phase": "Available" } })
+}
+
+fn volume_claimed(version: u64) -> Value {
+    let mut json = volume(version);
+    json["spec"]["claimRef"] = json!({ "namespace": "default", "name": "c", "uid": "uid-c" });
+    json
+}
+
+fn mounting() -> Value {
+    let mut json = waiting("a", "4");
+    json["spec"]["volumes"] = json!([{ "name": "v", "persistentVolumeClaim": { "claimName": "c" } }]);
+    json
+}
+
+/// A state with a claim that waits for its pod and one volume that is free; or none, if they are made.
+fn storage(is_made: bool) -> State {
+    let mut state = listed(&json!({}));
+    let provisioner = if is_made { "example.com/p" } else { "kubernetes.io/no-provisioner" };
+    saw(&mut state, OtherKind::StorageClass, &class(provisioner), 0);
+    if !is_made {
+        saw(&mut state, OtherKind::PersistentVolume, &volume(3), 0);
+    }
+    saw(&mut state, OtherKind::PersistentVolumeClaim, &claim(4), 0);
+    state
+}
+
+/// What is to be written, and the number of the try.
+fn writes(effects: &[Effect]) -> (Vec<VolumeWrite>, u64) {
+    let found = effects.iter().find_map(|effect| match effect {
+        Effect::BindVolumes { writes, id, .. } => Some((writes.clone(), *id)),
+        _ => None,
+    });
+    found.unwrap_or_else(|| panic!("{effects:?}"))
+}
+
+fn written(state: &mut State, id: u64, outcome: Result<Vec<u64>, String>, seconds: u64) -> Vec<Effect> {
+    let (pod, uid) = (PodKey::new("default", "a"), "uid-a".into());
+    state.handle(Input::Volumes { pod, uid, id, outcome }, now(seconds))
+}
+
+#[test]
+fn a_volume_that_is_there_is_bound_before_the_pod() {
+    let mut state = storage(false);
+    let effects = apply(&mut state, decoded(&mounting()), 0);
+    let (asked, id) = writes(&effects);
+    let [VolumeWrite::Volume { name, version: 3, claim_version: 4, is_ours: true, claim }] = &asked[..]
+    else {
+        panic!("{asked:?}")
+    };
+    assert_eq!((&**name, &*claim.name), ("v", "c"));
+    assert_eq!(written(&mut state, id, Ok(vec![5]), 1), [], "the controller has yet to see it");
+    let effects = apply(&mut state, decoded(&waiting("b", "4")), 1);
+    assert!(told(&effects)[0].contains("Insufficient cpu"), "its room is kept: {effects:?}");
+    assert_eq!(saw(&mut state, OtherKind::PersistentVolume, &volume_claimed(5), 2), []);
+    assert_eq!(saw(&mut state, OtherKind::PersistentVolumeClaim, &claim_bound(6), 2), [bind("a")]);
+    assert!(!answer(&mut state, "a", Binding::Bound, 3).is_empty());
+}
+
+#[test]
+fn a_claim_names_the_node_that_a_volume_is_made_for() {
+    let mut state = storage(true);
+    let (asked, id) = writes(&apply(&mut state, decoded(&mounting()), 0));
+    assert!(
+        matches!(&asked[..], [VolumeWrite::Claim { version: 4, node, .. }] if node.as_str() == "n1"),
+        "{asked:?}"
+    );
+    let mut selected = claim(5);
+    selected["metadata"]["annotations"]["volume.kubernetes.io/selected-node"] = json!("n1");
+    assert_eq!(saw(&mut state, OtherKind::PersistentVolumeClaim, &selected, 1), []);
+    assert_eq!(written(&mut state, id, Ok(vec![5]), 1), []);
+    saw(&mut state, OtherKind::PersistentVolume, &volume_claimed(6), 2);
+    let mut bound = claim_bound(7);
+    bound["metadata"]["annotations"]["volume.kubernetes.io/selected-node"] = json!("n1");
+    assert_eq!(saw(&mut state, OtherKind::PersistentVolumeClaim, &bound, 2), [bind("a")]);
+}
+
+#[test]
+fn what_goes_wrong_is_told_in_upstreams_words_and_the_room_given_back() {
+    let plugin = "running PreBind plugin \"VolumeBinding\": ";
+    let mut state = storage(true);
+    let (_, id) = writes(&apply(&mut state, decoded(&mounting()), 0));
+    written(&mut state, id, Ok(vec![5]), 1);
+    let effects = saw(&mut state, OtherKind::PersistentVolumeClaim, &claim(6), 2);
+    let why = format!("{plugin}binding volumes: provisioning failed for PVC \"c\"");
+    assert_eq!(told(&effects), [why.as_str()], "whoever makes volumes gave up");
+    let Some(Effect::Condition { reason, .. }) = effects.first() else { panic!("{effects:?}") };
+    assert_eq!(*reason, "SchedulerError");
+    assert_eq!(apply(&mut state, decoded(&waiting("b", "4")), 2), [bind("b")], "the room is free");
+
+    let mut state = storage(false);
+    let (_, id) = writes(&apply(&mut state, decoded(&mounting()), 0));
+    let effects = written(&mut state, id, Err("no".into()), 1);
+    assert_eq!(told(&effects), [format!("{plugin}no").as_str()]);
+    let (_, again) = writes(&state.handle(Input::Tick, now(2)));
+    assert_ne!(id, again, "it is tried again after its backoff");
+    assert_eq!(
+        written(&mut state, id, Err("late".into()), 2),
+        [],
+        "an answer to the first try means nothing now"
+    );
+
+    let mut state = storage(false);
+    let (_, id) = writes(&apply(&mut state, decoded(&mounting()), 0));
+    written(&mut state, id, Ok(vec![5]), 1);
+    assert_eq!(state.next_tick(now(1)), Some(now(600).elapsed));
+    let effects = state.handle(Input::Tick, now(600));
+    assert_eq!(told(&effects), [format!("{plugin}binding volumes: context deadline exceeded").as_str()]);
+}
