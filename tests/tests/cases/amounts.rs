@@ -37,7 +37,8 @@ fn sidecars_and_overhead_are_kept_too() -> Result<()> {
 #[test]
 fn two_hundred_owners_on_one_node() -> Result<()> {
     TOWN.run("two-hundred", async |plot| {
-        let node = plot.node("a", "4").await?;
+        // Each of them keeps room for a pod, too.
+        let node = plot.node_with("a", |shape| shape.cpu("4").pods(500)).await?;
         let keys = (0..200)
             .map(|number| (format!("{}/00000000-0000-4000-8000-{number:012}", names::CPU), json!("10m")));
         let keys: serde_json::Map<String, serde_json::Value> = keys.collect();
