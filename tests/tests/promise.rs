@@ -5,7 +5,6 @@
 //! without `reserve/keep` must lose most of their places, else this would prove nothing.
 //!
 //! `RESERVE_ROUNDS=100 cargo test --test promise` (or `make promise`) for more rounds of each.
-#![expect(clippy::print_stdout, reason = "the figures are what `make promise` shows")]
 
 use anyhow::{Context as _, Result, anyhow, ensure};
 use common::api::names;
@@ -51,6 +50,7 @@ struct Round {
     old: Pod,
 }
 
+#[expect(clippy::disallowed_methods, reason = "a test is its own outermost layer")]
 fn rounds() -> usize {
     std::env::var("RESERVE_ROUNDS").ok().and_then(|text| text.parse().ok()).unwrap_or(ROUNDS)
 }

@@ -16,6 +16,7 @@ async fn cordon(plot: Plot, node: &str) -> Result<()> {
 }
 
 /// Reserves the place of `pod` by hand, so that its replacement waits for it.
+#[expect(clippy::disallowed_methods, reason = "a test is its own outermost layer")]
 async fn reserve(plot: Plot, web: &Workload, pod: &Pod) -> Result<()> {
     let owner = json!({"kind": "Deployment", "namespace": plot.name, "name": web.name, "uid": web.uid});
     let now = Timestamp::now();
