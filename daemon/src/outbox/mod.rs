@@ -28,8 +28,8 @@ pub struct Outbox {
 }
 
 impl Outbox {
-    /// Adds an effect behind those of the same subject; one that gives a pod a place goes before them. An event is dropped if too many wait: events are talk, and there
-    /// is no end to how many pods can have something to say.
+    /// Adds an effect behind those of the same subject; one that gives a pod a place goes before them. An event is dropped
+    /// if too many wait: events are talk, and there is no end to how many pods can have something to say.
     pub fn push(&mut self, mut effect: Effect) {
         let subject = effect.subject();
         let waiting = self.waiting.entry(subject.clone()).or_default();
