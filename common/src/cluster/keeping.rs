@@ -23,6 +23,10 @@ use std::time::Duration;
 /// How long a reservation that only we know of counts, if nobody writes it down.
 pub const LOCAL_LIFE: Duration = Duration::from_secs(60);
 
+/// A pod without a stamp that was bound before a reservation was made must not seem to have come for it. It says when by
+/// the API server's clock, which ours follows to within a second; so a reservation says that it is that much younger.
+const CLOCK_MARGIN: Duration = Duration::from_secs(1);
+
 /// The most keys of ours, and bytes of them, that one node can have.
 const NODE_MAX: (u32, u32) = (512, 128 << 10);
 
@@ -209,8 +213,7 @@ fn owner(asker: &Asker<'_>, owners: &Owners) -> Result<Owner, NotKept> {
 }
 
 fn reservation(pod: &Pod, id: ReservationId, owner: Owner, life: Duration, now: Timestamp) -> Reservation {
-    // To the second, as pods say when they were scheduled.
-    let created = Moment::of(now).time();
+    let created = later(now, CLOCK_MARGIN);
     let (verb, reason) =
         if pod.deleting { ("delete", "the pod is being deleted") } else { ("keep", "the pod asks for it") };
     let empty = pod.gone_by().map_or(now, |gone| gone.max(now));

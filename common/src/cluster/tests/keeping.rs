@@ -65,7 +65,7 @@ fn a_pod_that_is_being_deleted_and_wanted_back_gets_a_reservation() {
     let record = made.record().unwrap();
     assert_eq!((&*record.owner.kind, &*record.owner.name), ("Deployment", "web"));
     assert_eq!((made.amount.cpu, made.amount.pods, record.priority), (3000, 1, 7));
-    assert_eq!((record.created, record.expires), (now(), at(30 + 600)), "a life after its grace");
+    assert_eq!((record.created, record.expires), (at(1), at(30 + 600)), "a life after its grace");
     assert_eq!((&*record.by, record.placement), (AUTOMATIC, Placement::Prefer));
     assert_eq!(record.replaces.as_ref().unwrap().uid, leaving.build().uid);
     assert_eq!(made.id.seat, crate::model::Seat::for_replaced(&leaving.build().uid));
@@ -195,6 +195,20 @@ fn a_place_is_kept_in_the_very_step_in_which_a_pod_vanishes() {
     cluster.advance(now());
     vanish(&mut cluster, one("a", &set).build());
     assert_eq!(states(&mut cluster, 0), []);
+}
+
+#[test]
+fn a_sibling_that_was_bound_just_before_has_not_come_for_the_place() {
+    let (world, set) = town(2);
+    let leaving = one("a", &set).terminating();
+    // The API server's clock is up to a second ahead of ours.
+    for seconds in [-1, 0] {
+        let sibling = one("b", &set).cpu("1").scheduled_at(at(seconds));
+        let mut cluster = world.clone().pod(leaving.clone()).pod(sibling).cluster();
+        cluster.advance(now());
+        vanish(&mut cluster, leaving.clone().build());
+        assert_eq!(states(&mut cluster, 0), [State::Held], "bound at {seconds} s");
+    }
 }
 
 #[test]
