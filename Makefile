@@ -12,6 +12,9 @@ ROUNDS  ?= 100
 # How long each fuzz target runs: make fuzz SECONDS=600
 SECONDS ?= 30
 
+# Tests on a control plane wait most of the time, so more of them go side by side than there are cores.
+export RUST_TEST_THREADS ?= 6
+
 .DEFAULT_GOAL := help
 .PHONY: help demo build test lint e2e promise control-plane cluster conformance bench bench-cluster fuzz vectors install uninstall dist image deny clean
 

@@ -5,7 +5,7 @@
 //! whole suite short. After each test the history of all of them is held against the rules.
 
 use crate::control_plane::{
-    Cluster, ControlPlane, Workload, WorkloadShape, describe, is_running, name_of, node, node_of,
+    Cluster, ControlPlane, NodeShape, Workload, WorkloadShape, describe, is_running, name_of, node, node_of,
 };
 use crate::programs::{self, Daemon, DaemonShape};
 use anyhow::{Context as _, Result, ensure};
@@ -131,8 +131,16 @@ impl Plot {
     /// # Errors
     /// When it does not get ready.
     pub async fn node(&self, name: &str, cpu: &str) -> Result<String> {
+        self.node_with(name, |shape| shape.cpu(cpu)).await
+    }
+
+    /// Adds a node with what is said about it, and returns its full name.
+    ///
+    /// # Errors
+    /// When it does not get ready.
+    pub async fn node_with(&self, name: &str, more: impl FnOnce(NodeShape) -> NodeShape) -> Result<String> {
         let name = format!("{}-{name}", self.name);
-        let shape = node(&name).cpu(cpu).label(PLOT, self.name).taint(PLOT, self.name, "NoSchedule");
+        let shape = more(node(&name)).label(PLOT, self.name).taint(PLOT, self.name, "NoSchedule");
         self.cluster.add_node(shape).await?;
         Ok(name)
     }

@@ -14,7 +14,7 @@ use serde_json::{Value, json};
 use std::io::{BufRead as _, BufReader, Read as _, Write as _};
 use std::net::{TcpListener, TcpStream};
 use std::path::Path;
-use std::time::{Duration, Instant};
+use std::time::Duration;
 
 const NOBODY: &str = "a8f6f901-47c9-4475-b1f4-cac44597e173";
 const SOON: Duration = Duration::from_secs(20);
@@ -128,7 +128,7 @@ async fn kube_scheduler_keeps_strangers_out_of_what_is_kept() -> Result<()> {
 
     // Without the daemon kube-scheduler goes on, as if nothing were kept.
     daemon.kill()?;
-    let started = Instant::now();
+    let started = tokio::time::Instant::now();
     let plain = cluster.deploy(deployment("plain").cpu("100m")).await?;
     cluster.wait_until_running(&plain.selector, 1).await?;
     assert!(started.elapsed() < SOON);
@@ -193,6 +193,7 @@ async fn the_same_with_mutual_tls_whole_nodes_and_bindings_of_ours() -> Result<(
 }
 
 /// An extender of this test: nobody gets `n1`, and `n3` is the best.
+#[expect(clippy::disallowed_methods, reason = "a thread of the test, which ends with it")]
 fn small_extender() -> Result<u16> {
     let listener = TcpListener::bind("127.0.0.1:0")?;
     let port = listener.local_addr()?.port();

@@ -1,7 +1,6 @@
 //! Which replica works, and how each says what it has seen, on a real control plane.
 //!
 //! With `--nocapture` it prints how long each change of the leader, and each acknowledgement, took.
-#![expect(clippy::print_stdout, reason = "the figures are worth reading")]
 
 use anyhow::{Context as _, Result, ensure};
 use common::api::names::{APP, APP_LABEL, SCHEDULERS, SEEN_NODES};
@@ -10,7 +9,8 @@ use kube::Api;
 use kube::api::ListParams;
 use reserve_tests::control_plane::{Cluster, ControlPlane, deployment, node};
 use reserve_tests::programs::{Daemon, daemon};
-use std::time::{Duration, Instant};
+use std::time::Duration;
+use tokio::time::Instant;
 
 const SCHEDULER: &str = "reserve-scheduler";
 const NOBODY: &str = "a8f6f901-47c9-4475-b1f4-cac44597e173";

@@ -1,19 +1,19 @@
 //! The promise: a recreated pod does not lose its place, in a full cluster where others wait for it.
 //!
-//! Each round is a node of its own with a workload that fills it; a crowd of Pending pods could take any of these nodes.
-//! All rounds go side by side: the pods are recreated in five ways at once. The same rounds without `reserve/keep` must
-//! lose most of their places, else this would prove nothing.
+//! Each round is a node of its own with a workload that fills it; a crowd of Pending pods could take any of these nodes,
+//! and more come all the time. All rounds go side by side: the pods are recreated in five ways at once. The same rounds
+//! without `reserve/keep` must lose most of their places, else this would prove nothing.
 //!
 //! `RESERVE_ROUNDS=100 cargo test --test promise` (or `make promise`) for more rounds of each.
 
-use anyhow::{Context as _, Result, ensure};
+use anyhow::{Context as _, Result, anyhow, ensure};
 use common::api::names;
 use futures::future::try_join_all;
 use k8s_openapi::api::core::v1::Pod;
 use kube::api::{Api, EvictParams};
 use reserve_tests::control_plane::{
-    Cluster, ControlPlane, Workload, WorkloadShape, deployment, describe, is_running, name_of, node, node_of,
-    stateful_set,
+    Cluster, ControlPlane, Workload, WorkloadShape, bare_pod, deployment, describe, is_running, name_of,
+    node, node_of, stateful_set,
 };
 use reserve_tests::programs::Daemon;
 use reserve_tests::town::KEEP;
@@ -21,8 +21,12 @@ use serde_json::{Value, json};
 use std::time::Duration;
 
 const ROUNDS: usize = 10;
+/// So many rounds of each way are in one namespace.
+const BATCH: usize = 10;
 /// How long pods stay terminating.
 const GRACE: Duration = Duration::from_secs(2);
+/// How often somebody else comes.
+const PACE: Duration = Duration::from_millis(50);
 const LABEL: &str = "test.reserve/round";
 const CROWD: &str = "test.reserve/crowd";
 
@@ -46,6 +50,7 @@ struct Round {
     old: Pod,
 }
 
+#[expect(clippy::disallowed_methods, reason = "a test is its own outermost layer")]
 fn rounds() -> usize {
     std::env::var("RESERVE_ROUNDS").ok().and_then(|text| text.parse().ok()).unwrap_or(ROUNDS)
 }
@@ -60,16 +65,26 @@ async fn a_recreated_pod_does_not_lose_its_place() -> Result<()> {
     let cluster = ControlPlane::start("promise_kept").await?;
     let _daemon = Daemon::start(&cluster, names::SCHEDULER_NAME).await?;
     let rounds = set_up(&cluster, "kept").await?;
-    recreate_all(&cluster, &rounds).await?;
-    cluster
-        .wait_until("every replacement runs in its place", patience(), async || {
-            let returned = try_join_all(rounds.iter().map(|round| replacement(&cluster, round))).await?;
-            let lost: Vec<String> = returned.iter().zip(&rounds).filter_map(missing).collect();
-            ensure!(lost.is_empty(), "{} of {} are not back:\n{}", lost.len(), rounds.len(), lost.join("\n"));
-            Ok(())
-        })
-        .await?;
-    let crowd = cluster.pods_in("kept", "app=crowd").await?;
+    let all_back = async {
+        recreate_all(&cluster, &rounds).await?;
+        cluster
+            .wait_until("every replacement runs in its place", patience(), async || {
+                let returned = try_join_all(rounds.iter().map(|round| replacement(&cluster, round))).await?;
+                let lost: Vec<String> = returned.iter().zip(&rounds).filter_map(missing).collect();
+                ensure!(
+                    lost.is_empty(),
+                    "{} of {} are not back:\n{}",
+                    lost.len(),
+                    rounds.len(),
+                    lost.join("\n")
+                );
+                Ok(())
+            })
+            .await
+    };
+    in_a_stream_of_newcomers(&cluster, "kept", all_back).await?;
+    println!("with reserve/keep: {} of {} replacements are back in their places", rounds.len(), rounds.len());
+    let crowd = cluster.pods_in("kept", CROWD).await?;
     ensure!(!crowd.iter().any(is_running), "somebody took a place: {}", describe(&crowd));
     cluster
         .wait_until("nothing is reserved any more", patience(), async || {
@@ -85,17 +100,21 @@ async fn without_a_reservation_most_places_are_lost() -> Result<()> {
     let cluster = ControlPlane::start("promise_off").await?;
     let _daemon = Daemon::start(&cluster, names::SCHEDULER_NAME).await?;
     let rounds = set_up(&cluster, "off").await?;
-    recreate_all(&cluster, &rounds).await?;
-    let lost = cluster
-        .wait_until("every place has somebody again", patience(), async || {
-            let crowd = cluster.pods_in("off", "app=crowd").await?;
-            let taken = crowd.iter().filter(|pod| is_running(pod)).count();
-            let returned = try_join_all(rounds.iter().map(|round| replacement(&cluster, round))).await?;
-            let back = returned.iter().flatten().filter(|pod| is_running(pod)).count();
-            ensure!(taken + back == rounds.len(), "{taken} taken, {back} back of {}", rounds.len());
-            Ok(taken)
-        })
-        .await?;
+    let all_taken = async {
+        recreate_all(&cluster, &rounds).await?;
+        cluster
+            .wait_until("every place has somebody again", patience(), async || {
+                let crowd = cluster.pods_in("off", CROWD).await?;
+                let taken = crowd.iter().filter(|pod| is_running(pod)).count();
+                let returned = try_join_all(rounds.iter().map(|round| replacement(&cluster, round))).await?;
+                let back = returned.iter().flatten().filter(|pod| is_running(pod)).count();
+                ensure!(taken + back == rounds.len(), "{taken} taken, {back} back of {}", rounds.len());
+                Ok(taken)
+            })
+            .await
+    };
+    let lost = in_a_stream_of_newcomers(&cluster, "off", all_taken).await?;
+    println!("without it: {lost} of {} places are lost", rounds.len());
     ensure!(2 * lost > rounds.len(), "only {lost} of {} places were lost", rounds.len());
     Ok(())
 }
@@ -104,12 +123,12 @@ async fn without_a_reservation_most_places_are_lost() -> Result<()> {
 async fn set_up(cluster: &Cluster, name: &str) -> Result<Vec<Round>> {
     cluster.add_namespace(name).await?;
     let mut all = Vec::new();
-    for batch in (0..rounds()).collect::<Vec<_>>().chunks(10) {
+    for batch in (0..rounds()).collect::<Vec<_>>().chunks(BATCH) {
+        cluster.add_namespace(&namespace_of(name, batch[0])).await?;
         let some = batch.iter().flat_map(|number| WAYS.map(|way| set_up_round(cluster, name, way, *number)));
         all.extend(try_join_all(some).await?);
     }
-    let crowd = deployment("crowd").replicas(u32::try_from(all.len())?).cpu("3").namespace(name);
-    let crowd = crowd.scheduler(names::SCHEDULER_NAME).pod_field("nodeSelector", json!({CROWD: name}));
+    let crowd = rival(deployment("crowd"), name).replicas(u32::try_from(all.len())?);
     let crowd = cluster.deploy(crowd).await?;
     cluster
         .wait_until("the crowd waits", patience(), async || {
@@ -123,18 +142,50 @@ async fn set_up(cluster: &Cluster, name: &str) -> Result<Vec<Round>> {
     Ok(all)
 }
 
-async fn set_up_round(cluster: &Cluster, namespace: &str, way: Way, number: usize) -> Result<Round> {
+/// The namespace of a round: a single one may have a hundred automatic reservations at a time.
+fn namespace_of(name: &str, number: usize) -> String {
+    format!("{name}-{}", number / BATCH)
+}
+
+/// Somebody who would fit any of the places.
+fn rival(shape: WorkloadShape, name: &str) -> WorkloadShape {
+    let shape = shape.cpu("3").namespace(name).pod_label(CROWD, name).scheduler(names::SCHEDULER_NAME);
+    shape.pod_field("nodeSelector", json!({CROWD: name}))
+}
+
+/// Those who have waited for long try seldom. So do what is to be done while others come all the time, who try at once.
+async fn in_a_stream_of_newcomers<T>(
+    cluster: &Cluster,
+    name: &str,
+    meanwhile: impl Future<Output = Result<T>>,
+) -> Result<T> {
+    let stream = async {
+        for number in 0.. {
+            cluster.deploy(rival(bare_pod(&format!("newcomer-{number}")), name)).await?;
+            tokio::time::sleep(PACE).await;
+        }
+        Ok(())
+    };
+    tokio::select! {
+        biased;
+        done = meanwhile => done,
+        failed = stream => failed.and(Err(anyhow!("nobody comes any more"))),
+    }
+}
+
+async fn set_up_round(cluster: &Cluster, crowd: &str, way: Way, number: usize) -> Result<Round> {
     let name = format!("{way:?}-{number}").to_lowercase();
-    let shape = node(&name).cpu("4").label(LABEL, &name).label(CROWD, namespace);
+    let namespace = namespace_of(crowd, number);
+    let shape = node(&name).cpu("4").label(LABEL, &name).label(CROWD, crowd);
     cluster.add_node(shape).await?;
     if way == Way::LocalVolume {
-        cluster.apply(&local_volume(namespace, &name).to_string()).await?;
+        cluster.apply(&local_volume(&namespace, &name).to_string()).await?;
     }
-    let shape = workload(way, &name).namespace(namespace).cpu("3").terminate_after(GRACE);
+    let shape = workload(way, &name).namespace(&namespace).cpu("3").terminate_after(GRACE);
     let shape = shape.scheduler(names::SCHEDULER_NAME).pod_field("nodeSelector", json!({LABEL: name}));
-    let shape = if namespace == "kept" { shape.annotation(KEEP, "true") } else { shape };
+    let shape = if crowd == "kept" { shape.annotation(KEEP, "true") } else { shape };
     let workload = cluster.deploy(shape).await?;
-    let pods = cluster.wait_until_running_in(namespace, &workload.selector, 1).await?;
+    let pods = cluster.wait_until_running_in(&namespace, &workload.selector, 1).await?;
     let old = pods.into_iter().next().context("no pod")?;
     Ok(Round { way, node: name, workload, old })
 }
@@ -169,7 +220,7 @@ fn local_volume(namespace: &str, name: &str) -> Value {
 }
 
 async fn recreate_all(cluster: &Cluster, rounds: &[Round]) -> Result<()> {
-    for batch in rounds.chunks(10) {
+    for batch in rounds.chunks(BATCH) {
         try_join_all(batch.iter().map(|round| recreate(cluster, round))).await?;
     }
     Ok(())

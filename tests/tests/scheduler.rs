@@ -69,8 +69,8 @@ async fn words(cluster: &Cluster, name: &str, side: &str) -> Result<Vec<Word>> {
 async fn condition(cluster: &Cluster, name: &str, side: &str) -> Result<(String, String)> {
     let pods: Api<Pod> = Api::namespaced(cluster.admin(), "default");
     let pod = pods.get(&format!("{name}-{side}")).await?;
-    let conditions = pod.status.iter().flat_map(|status| status.conditions.iter().flatten());
-    let found = conditions.filter(|one| one.type_ == "PodScheduled" && one.status == "False").next_back();
+    let mut conditions = pod.status.iter().flat_map(|status| status.conditions.iter().flatten());
+    let found = conditions.rfind(|one| one.type_ == "PodScheduled" && one.status == "False");
     let found = found.context("no condition yet")?;
     let message = found.message.clone().unwrap_or_default().replace(side, "<side>");
     Ok((found.reason.clone().unwrap_or_default(), message))
@@ -175,7 +175,7 @@ async fn the_same_pod_has_to_go_and_a_budget_is_respected() -> Result<()> {
     let audit = cluster.audit().await?;
     let told = |user: &str| -> Result<Value> {
         let writes = audit.clone().by(user).to("pods/status");
-        let told = writes.writes().into_iter().find_map(|write| {
+        let told = writes.writes().iter().find_map(|write| {
             let conditions = write.request_object.as_ref()?["status"]["conditions"].as_array()?.clone();
             conditions.into_iter().find(|condition| condition["type"] == "DisruptionTarget")
         });

@@ -166,6 +166,7 @@ async fn the_daemon_only_bound_and_told(cluster: &Cluster) -> Result<()> {
 }
 
 /// When a reservation with a record ends, as the API server writes times.
+#[expect(clippy::disallowed_methods, reason = "a test is its own outermost layer")]
 fn in_seconds(seconds: i64) -> String {
     (jiff::Timestamp::now() + jiff::SignedDuration::from_secs(seconds)).to_string()
 }

@@ -21,8 +21,8 @@ pub const SEAT_STAMP: &str = "reserve/seat";
 /// On a pod, a workload or a namespace: keep the room of pods that are recreated. `true`, or for how long, as in `5m`.
 pub const KEEP: &str = "reserve/keep";
 
-/// Who made a reservation that nobody asked for by hand, as its record says.
-pub const AUTOMATIC: &str = "reserve-daemon";
+/// Who made a reservation that nobody asked for by hand.
+pub use crate::model::reservation::AUTOMATIC;
 
 /// Where events about things without a namespace are kept, and kubectl looks for them.
 pub const EVENTS_NAMESPACE: &str = "default";

@@ -10,11 +10,11 @@
 use super::ledger::{Ledger, Local, State};
 use super::whose::Asker;
 use super::{Cluster, Owners};
-use crate::api::names;
-use crate::api::reservation::{PER_NODE_MAX, encode};
 use crate::model::keep::LIFE_MAX;
 use crate::model::owner::Owner;
-use crate::model::reservation::{Origin, Parsed, Placement, Record, ReplacedPod, Seat};
+use crate::model::reservation::{
+    AUTOMATIC, Origin, PER_NODE_MAX, Parsed, Placement, Record, ReplacedPod, Seat,
+};
 use crate::model::{Keep, Moment, Pod, Reservation, ReservationId};
 use jiff::{SignedDuration, Timestamp};
 use std::sync::Arc;
@@ -25,6 +25,9 @@ pub const LOCAL_LIFE: Duration = Duration::from_secs(60);
 
 /// The most keys of ours, and bytes of them, that one node can have.
 const NODE_MAX: (u32, u32) = (512, 128 << 10);
+
+/// The most keys, and bytes of them, that one reservation has.
+const EACH_MAX: (u32, u32) = (4, 1536);
 
 /// With more annotations than this nobody adds to them: at 256 KiB every write of an annotation to that node fails.
 const ANNOTATIONS_MAX: u32 = 200 << 10;
@@ -53,9 +56,6 @@ pub enum NotKept {
     /// Its node has no room for more annotations.
     #[error("the node has too many annotations")]
     NodeFull,
-    /// It cannot be written down.
-    #[error("{0}")]
-    Unwritable(String),
 }
 
 impl Cluster {
@@ -66,7 +66,7 @@ impl Cluster {
     pub fn keep(&self, pod: &Pod, now: Timestamp) -> Result<Reservation, NotKept> {
         let asker = Asker::new(pod, &self.owners);
         let life = self.life_for(&asker).ok_or(NotKept::NotWished)?;
-        if !pod.deleting && pod.keep.as_deref().and_then(Keep::life).is_none() {
+        if !pod.deleting && pod.keep().and_then(Keep::life).is_none() {
             return Err(NotKept::NotWished);
         }
         fit(&asker)?;
@@ -94,7 +94,7 @@ impl Cluster {
     fn life_for(&self, asker: &Asker<'_>) -> Option<Duration> {
         let namespace = self.catalog.namespaces.named(&asker.pod.key.namespace);
         let owners = asker.chain().iter().map(|owner| owner.keep.as_ref());
-        let wishes = std::iter::once(asker.pod.keep.as_deref()).chain(owners);
+        let wishes = std::iter::once(asker.pod.keep()).chain(owners);
         let wishes = wishes.chain([namespace.and_then(|namespace| namespace.keep.as_ref())]);
         wishes.flatten().find_map(Keep::life)
     }
@@ -120,7 +120,6 @@ impl Cluster {
     }
 
     fn check_caps(&self, ledger: &Ledger, reservation: &Reservation) -> Result<(), NotKept> {
-        let annotations = encode(reservation).map_err(|error| NotKept::Unwritable(error.to_string()))?;
         if ledger.is_reserved(&reservation.id) {
             return Ok(());
         }
@@ -131,9 +130,7 @@ impl Cluster {
         if in_namespace.saturating_sub(usize::from(is_counted)) >= most {
             return Err(NotKept::TooMany(most));
         }
-        let bytes: usize = annotations.iter().map(|(key, value)| key.len() + value.len()).sum();
-        let (keys, bytes) = (annotations.len(), u32::try_from(bytes).unwrap_or(u32::MAX));
-        let keys = u32::try_from(keys).unwrap_or(u32::MAX);
+        let (keys, bytes) = EACH_MAX;
         let size = ledger.node.annotations;
         let is_full = ledger.entries.len() >= PER_NODE_MAX
             || size.our_keys.saturating_add(keys) > NODE_MAX.0
@@ -225,7 +222,7 @@ fn reservation(pod: &Pod, id: ReservationId, owner: Owner, life: Duration, now: 
         expires: Moment::of(later(empty, life.min(LIFE_MAX))).time(),
         // The same for whoever makes it: of two that try, one finds it done.
         request: format!("{verb}-{}", pod.uid).into(),
-        by: names::AUTOMATIC.into(),
+        by: AUTOMATIC.into(),
         reason: reason.into(),
         placement: Placement::Prefer,
     };

@@ -2,7 +2,6 @@
 
 use super::ledger::Entry;
 use super::nodes::NodeId;
-use crate::api::names;
 use crate::model::Reservation;
 use crate::model::ids::{Text, Uid};
 use std::collections::{BTreeMap, BTreeSet};
@@ -73,6 +72,5 @@ fn key(entry: &Entry) -> (&crate::model::ReservationId, Option<&Text>) {
 
 /// The namespace that the reservation counts in, if nobody asked for it by hand.
 fn automatic_of(reservation: &Reservation) -> Option<&Text> {
-    let record = reservation.record().filter(|record| &*record.by == names::AUTOMATIC)?;
-    Some(&record.owner.namespace)
+    Some(&reservation.record().filter(|_| reservation.is_automatic())?.owner.namespace)
 }

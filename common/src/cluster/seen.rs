@@ -212,7 +212,7 @@ impl Cluster {
 
     /// A pod on a node that is being deleted, or says that its place is to be kept, is one that the controller looks after.
     fn note_leaving(&mut self, pod: &Pod) {
-        if pod.is_counted() && (pod.deleting || pod.keep.is_some()) {
+        if pod.is_counted() && (pod.deleting || pod.keep().is_some()) {
             self.leaving.insert(pod.key.clone());
         } else {
             self.leaving.remove(&pod.key);

@@ -44,14 +44,6 @@ impl Cluster {
         self.leaving.iter()
     }
 
-    /// The pods that wait although their owners keep places and lack pods, sorted.
-    pub fn short_of_place(&self) -> Vec<PodKey> {
-        let waiting = self.pods.iter().filter(|pod| pod.is_waiting() && self.is_kept_and_short(pod));
-        let mut keys: Vec<PodKey> = waiting.map(|pod| pod.key.clone()).collect();
-        keys.sort_unstable();
-        keys
-    }
-
     /// The pod together with the owners that it really has.
     pub fn asker<'w>(&'w self, pod: &'w Pod) -> Asker<'w> {
         Asker::new(pod, &self.owners)

@@ -37,22 +37,18 @@ pub struct Pod {
     pub controller: Option<Arc<ControllerRef>>,
     /// The value of its `reserve/seat` annotation, written by whoever bound it.
     pub stamp: Option<Text>,
-    /// The value of its `reserve/build-image` annotation: the image that it will build on. Boxed, since few have one.
-    pub build_image: Option<Box<Text>>,
+    /// What few pods have. Boxed, so that the others need no room for it.
+    pub rare: Option<Box<Rare>>,
     /// When it was created.
     pub created: Option<Moment>,
     /// When its kubelet began with it.
     pub started: Option<Moment>,
     /// Whether it is being deleted.
     pub deleting: bool,
-    /// When its grace ends, if it is being deleted (`metadata.deletionTimestamp`).
-    pub grace_ends: Option<Moment>,
     /// Whether its kubelet made it for a file on the node: it comes back by itself, past any scheduler.
     pub is_mirror: bool,
     /// Whether its kubelet ends it because the node runs out of something: its condition DisruptionTarget says so.
     pub is_pressed_out: bool,
-    /// What its own annotation wishes to be kept. Boxed, since few have one.
-    pub keep: Option<Box<Keep>>,
     /// Whether it has to go because a scheduler gives its place to another: its condition DisruptionTarget says so.
     pub preempted: bool,
     /// Where it is bound.
@@ -65,6 +61,17 @@ pub struct Pod {
     pub scheduled: Option<Scheduled>,
     /// Why it cannot be judged. When it is its amounts that cannot be read, it counts as if it filled its node.
     pub problem: Option<Box<str>>,
+}
+
+/// What few pods have.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct Rare {
+    /// The value of its `reserve/build-image` annotation: the image that it will build on.
+    pub build_image: Option<Text>,
+    /// What its own `reserve/keep` annotation wishes to be kept.
+    pub keep: Option<Keep>,
+    /// When its grace ends, if it is being deleted (`metadata.deletionTimestamp`).
+    pub grace_ends: Option<Moment>,
 }
 
 /// What a pod asks for. Pods made from one template share one.
@@ -201,7 +208,17 @@ impl Pod {
 
     /// When it is to be gone, if it is being deleted: after its grace.
     pub fn gone_by(&self) -> Option<Timestamp> {
-        self.grace_ends.map(Moment::time)
+        self.rare.as_ref()?.grace_ends.map(Moment::time)
+    }
+
+    /// The image that it will build on.
+    pub fn build_image(&self) -> Option<&Text> {
+        self.rare.as_ref()?.build_image.as_ref()
+    }
+
+    /// What its own annotation wishes to be kept.
+    pub fn keep(&self) -> Option<&Keep> {
+        self.rare.as_ref()?.keep.as_ref()
     }
 
     /// Whether `other` is a version of this waiting pod about which everything was decided already: only what others

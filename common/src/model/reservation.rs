@@ -11,6 +11,12 @@ use jiff::Timestamp;
 use std::fmt;
 use std::sync::Arc;
 
+/// Who made a reservation that nobody asked for by hand, as its record says.
+pub const AUTOMATIC: &str = "reserve-daemon";
+
+/// The most reservations that one node can have.
+pub const PER_NODE_MAX: usize = 128;
+
 /// What the annotations of a node amount to, one by one.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Parsed {
@@ -145,6 +151,11 @@ impl Reservation {
     /// When it was made, if that was recorded.
     pub fn created(&self) -> Option<Timestamp> {
         self.record().map(|record| record.created)
+    }
+
+    /// Whether nobody asked for it by hand.
+    pub fn is_automatic(&self) -> bool {
+        self.record().is_some_and(|record| &*record.by == AUTOMATIC)
     }
 
     /// Whether it is in the plain form.

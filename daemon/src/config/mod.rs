@@ -34,9 +34,9 @@ pub const CALLS_MAX: usize = 32;
 /// Inputs that may wait for the loop. A watch that is faster than the loop is slowed down, not remembered.
 pub const INPUTS_MAX: usize = 1024;
 
-/// Events that may wait to be written. Upstream's bound: an API server that is slower than the pods that fail keeps what
-/// matters waiting if it gets more, and a thousand events say what there is to say.
-pub const EVENTS_MAX: usize = 1000;
+/// Events that may wait to be written: as many as a big rollout has pods, since bindings go first and their events wait
+/// for them. More would only grow: an API server that is that far behind has no ear for talk.
+pub const EVENTS_MAX: usize = 16_384;
 
 /// How long a pod that nothing could cure waits before it is tried again all the same, as with kube-scheduler.
 const PARKED_MAX: Duration = Duration::from_secs(5 * 60);

@@ -22,7 +22,7 @@ struct Confirmation {
 impl Confirmations {
     /// The pod's reservation is there.
     pub(super) fn made(&mut self, pod: &Pod, ledger: &Ledger) {
-        let asks = pod.keep.as_deref().and_then(Keep::life).is_some();
+        let asks = pod.keep().and_then(Keep::life).is_some();
         if !asks || pod.deleting || self.by_pod.get(&pod.key).is_some_and(|known| known.uid == pod.uid) {
             return;
         }

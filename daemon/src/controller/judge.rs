@@ -82,7 +82,7 @@ fn occupied(
     let replaced = record.replaces.as_ref().map(|replaced| &replaced.uid);
     let Some(pod) = ledger.pods.iter().find(|pod| Some(&pod.uid) == replaced) else { return Verdict::Stays };
     let is_automatic = &*record.by == names::AUTOMATIC;
-    let keeps = pod.keep.as_deref().and_then(Keep::life).is_some();
+    let keeps = pod.keep().and_then(Keep::life).is_some();
     let is_due = pod.deleting || is_automatic && keeps;
     if !is_due {
         return match is_automatic {

@@ -93,7 +93,7 @@ impl Controller {
 
     fn pod_settled(&mut self, key: &PodKey, cluster: &Cluster) {
         let Some(pod) = cluster.pod(key).filter(|pod| pod.is_counted()) else { return };
-        if pod.deleting || pod.keep.is_some() {
+        if pod.deleting || pod.keep().is_some() {
             self.look.pods.insert(key.clone());
         }
         // With one pod more or fewer, its owner may need fewer reservations, or more.
@@ -159,7 +159,7 @@ impl Controller {
         let pods = ledgers.flat_map(|ledger| &ledger.pods);
         self.look
             .pods
-            .extend(pods.filter(|pod| pod.deleting || pod.keep.is_some()).map(|pod| pod.key.clone()));
+            .extend(pods.filter(|pod| pod.deleting || pod.keep().is_some()).map(|pod| pod.key.clone()));
         let has_leaving = cluster.leaving().next().is_some();
         self.pods_due = match self.pods_due {
             _ if !has_leaving => None,

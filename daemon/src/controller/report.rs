@@ -132,7 +132,7 @@ impl Reports {
 
     /// The same for a pod.
     pub(super) fn pod_keep(&mut self, pod: &Pod) {
-        if let Some(Keep::Invalid(text)) = pod.keep.as_deref() {
+        if let Some(Keep::Invalid(text)) = pod.keep() {
             self.tell(Report::warning(Thing::from(pod), "InvalidKeep", invalid_keep(text)), None);
         }
     }

@@ -28,16 +28,16 @@ pub struct Outbox {
 }
 
 impl Outbox {
-    /// Adds an effect behind those of the same subject. An event is dropped if too many wait: events are talk, and there
-    /// is no end to how many pods can have something to say.
+    /// Adds an effect behind those of the same subject; one that gives a pod a place goes before them. An event is dropped
+    /// if too many wait: events are talk, and there is no end to how many pods can have something to say.
     pub fn push(&mut self, mut effect: Effect) {
         let subject = effect.subject();
         let waiting = self.waiting.entry(subject.clone()).or_default();
-        let was_lined_up = !waiting.is_empty();
+        let was_urgent = waiting.front().map(is_urgent);
         let events = waiting.iter().filter(|other| is_event(other)).count();
         if is_placing(&effect) {
-            // It has a place now: whatever was to be said about having none is out of date.
-            waiting.retain(|other| !is_refusal(other));
+            // It has a place now: what was to be written about having none is out of date.
+            waiting.retain(|other| !is_outdated_by(&effect, other));
         } else {
             let before = waiting.iter().rev().find_map(nomination_of);
             waiting.retain(|other| !is_newer_word(&effect, other));
@@ -48,7 +48,10 @@ impl Outbox {
             self.dropped += 1;
         } else {
             self.events += usize::from(is_event(&effect));
-            waiting.push_back(effect);
+            match is_placing(&effect) {
+                true => waiting.push_front(effect),
+                false => waiting.push_back(effect),
+            }
         }
         if waiting.is_empty() && !self.busy.contains(&subject) {
             self.waiting.remove(&subject);
@@ -57,12 +60,17 @@ impl Outbox {
         if self.busy.contains(&subject) {
             return;
         }
-        if was_lined_up {
-            // What comes first may have changed, and with it the line to stand in.
-            self.urgent.retain(|other| *other != subject);
-            self.talk.retain(|other| *other != subject);
+        let is_urgent = waiting.front().map(is_urgent);
+        if was_urgent != is_urgent {
+            // What comes first has changed, and with it the line to stand in. Lines can be long: nobody looks for himself in
+            // one without need.
+            match was_urgent {
+                Some(true) => self.urgent.retain(|other| *other != subject),
+                Some(false) => self.talk.retain(|other| *other != subject),
+                None => {}
+            }
+            self.line_up(subject);
         }
-        self.line_up(subject);
     }
 
     /// The next effect to carry out. Its subject has no other until [`Outbox::done`] is called.
@@ -117,6 +125,16 @@ fn is_urgent(effect: &Effect) -> bool {
 /// Whether it means that its pod has a place.
 fn is_placing(effect: &Effect) -> bool {
     matches!(effect, Effect::Bind { .. } | Effect::Find { .. } | Effect::BindVolumes { .. })
+}
+
+/// Whether a pod that `placing` gives a place is no longer to be told `other`. Events stay: they say what was.
+fn is_outdated_by(placing: &Effect, other: &Effect) -> bool {
+    match other {
+        Effect::Condition { .. } => true,
+        // While volumes are under way it is of use to know where the pod is going to be.
+        Effect::Nominate { .. } => !matches!(placing, Effect::BindVolumes { .. }),
+        _ => false,
+    }
 }
 
 fn is_refusal(effect: &Effect) -> bool {

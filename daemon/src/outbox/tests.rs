@@ -74,7 +74,11 @@ fn bindings_go_before_talk() {
 #[test]
 fn a_pod_that_has_a_place_is_not_told_that_it_has_none() {
     let mut outbox = outbox([condition("a", "no"), failed("a", "no"), bind("a"), scheduled("a")]);
-    assert_eq!(in_turn(&mut outbox), [bind("a"), scheduled("a")]);
+    assert_eq!(
+        in_turn(&mut outbox),
+        [bind("a"), failed("a", "no"), scheduled("a")],
+        "an event says what was"
+    );
 }
 
 #[test]

@@ -231,9 +231,12 @@ fn a_reservation_that_expires_lets_waiting_pods_in_without_any_event() {
         &json!({ format!("reserve.cpu/{id}"): "5500m", format!("reserve.info/{id}"): info.to_string() }),
     );
     apply(&mut state, decoded(&waiting("a", "1")), 0);
-    assert_eq!(state.next_tick(now(30)), Some(Duration::from_secs(60)));
+    assert_eq!(state.handle(Input::Tick, now(50)), []);
+    assert_eq!(state.next_tick(now(50)), Some(Duration::from_secs(60)));
     assert_eq!(state.handle(Input::Tick, now(59)), []);
-    assert_eq!(state.handle(Input::Tick, now(60)), [bind("a")]);
+    let effects = state.handle(Input::Tick, now(60));
+    assert!(effects.contains(&bind("a")), "{effects:?}");
+    assert!(matches!(&effects[0], Effect::Annotate(_)), "and it is removed: {effects:?}");
 }
 
 #[test]

@@ -178,15 +178,11 @@ async fn what_is_not_served_does_not_stop_everything_else() {
 }
 
 #[test]
-fn only_workloads_without_a_selector_are_read_by_their_metadata() {
+fn only_workloads_that_do_not_say_how_many_they_want_are_read_by_their_metadata() {
     for kind in OwnerKind::ALL {
         let watched = Workloads(kind);
-        assert_eq!(
-            watched.accept_list().contains("PartialObjectMetadataList"),
-            !kind.has_selector(),
-            "{kind}"
-        );
-        assert_eq!(watched.accept_watch().contains("PartialObjectMetadata;"), !kind.has_selector(), "{kind}");
+        assert_eq!(watched.accept_list().contains("PartialObjectMetadataList"), !kind.has_number(), "{kind}");
+        assert_eq!(watched.accept_watch().contains("PartialObjectMetadata;"), !kind.has_number(), "{kind}");
     }
     for kind in OtherKind::ALL {
         let watched = Others(kind);

@@ -5,9 +5,12 @@ use std::io::Write as _;
 use std::path::Path;
 use std::process::ExitCode;
 
-use anyhow::{Context as _, Result};
+use anyhow::{Context as _, Result, ensure};
 use reserve_tests::control_plane::workspace_dir;
 use reserve_tests::image;
+
+/// What an image may take on a node.
+const SIZE_MAX: u64 = 20 << 20;
 
 fn main() -> ExitCode {
     match make() {
@@ -26,6 +29,8 @@ fn make() -> Result<()> {
     // <target>/<profile>/image
     let target_dir = own.ancestors().nth(2).context("this program is not in a cargo target folder")?;
     let built = image::build(target_dir, "dist")?;
+    let size = built.program.metadata().context("find the program")?.len();
+    ensure!(size <= SIZE_MAX, "the program has {size} bytes, more than an image of ours may have");
     if let Some(folder) = file.parent() {
         std::fs::create_dir_all(folder).with_context(|| format!("create {}", folder.display()))?;
     }

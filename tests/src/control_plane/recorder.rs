@@ -47,6 +47,7 @@ struct Reel {
 
 impl Recorder {
     /// Starts with everything that is there now.
+    #[expect(clippy::disallowed_methods, reason = "a task of the harness, which ends with its owner")]
     pub(super) async fn start(client: &Client) -> Result<Self> {
         let seen = Arc::default();
         let mut tasks = vec![];
@@ -159,6 +160,7 @@ impl Reel {
     }
 }
 
+#[expect(clippy::disallowed_methods, reason = "the harness is the outermost layer of a test")]
 fn version(kind: &str, object: &Value, is_gone: bool) -> Result<Version> {
     let revision = version_of(object).unwrap_or_default().parse().context("read a resourceVersion")?;
     let json = object.to_string();

@@ -47,6 +47,7 @@ impl Cluster {
     ///
     /// # Errors
     /// When what happened cannot be read.
+    #[expect(clippy::disallowed_methods, reason = "the harness is the outermost layer of a test")]
     pub fn violations(&self) -> Result<Vec<Violation>> {
         let Some(recorder) = self.watched.recorder.get() else { return Ok(vec![]) };
         let audit = Audit::answered(&self.dir().join("audit.log"))?;

@@ -324,9 +324,12 @@ fn i7_a_reservation_that_outlives_its_end_or_its_owner() {
     assert_eq!(story.broken(), ["I7"]);
 }
 
+/// Spoils something.
+type Change = fn(&mut Value);
+
 #[test]
 fn i8_a_bind_that_should_not_have_been() {
-    let cases: [(&str, fn(&mut Value)); 3] = [
+    let cases: [(&str, Change); 3] = [
         ("another scheduler's", |pod| pod["spec"]["schedulerName"] = json!("other")),
         ("gated", |pod| pod["spec"]["schedulingGates"] = json!([{"name": "g"}])),
         ("deleted", |pod| pod["metadata"]["deletionTimestamp"] = json!("2026-11-16T09:00:00Z")),

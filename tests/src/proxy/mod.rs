@@ -55,6 +55,7 @@ impl Proxy {
     ///
     /// # Errors
     /// When it cannot listen, or the certificates of the cluster cannot be read.
+    #[expect(clippy::disallowed_methods, reason = "a task of the harness, which ends with its owner")]
     pub async fn start(cluster: &Cluster) -> Result<Self> {
         let tls = tls::Ends::read(cluster.dir())?;
         let listener = TcpListener::bind((Ipv4Addr::LOCALHOST, 0)).await.context("listen on loopback")?;

@@ -14,6 +14,7 @@ use std::sync::Arc;
 use tokio::net::{TcpListener, TcpStream};
 
 /// Serves clients for ever.
+#[expect(clippy::disallowed_methods, reason = "a task of the harness, which ends with its owner")]
 pub(super) async fn accept(listener: TcpListener, shared: Arc<Shared>) {
     while let Ok((stream, _)) = listener.accept().await {
         let shared = Arc::clone(&shared);
@@ -77,6 +78,7 @@ async fn answer(request: Request<Incoming>, shared: Arc<Shared>) -> Result<Respo
 }
 
 /// Asks the API server, on a connection of its own.
+#[expect(clippy::disallowed_methods, reason = "a task of the harness, which ends with its owner")]
 async fn forward(request: Request<Incoming>, shared: &Shared) -> Result<Response<Incoming>> {
     let (head, body) = request.into_parts();
     let body = body.collect().await.context("read a request")?.to_bytes();

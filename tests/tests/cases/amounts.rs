@@ -3,7 +3,7 @@
 use super::{GRACE, TOWN};
 use anyhow::{Context as _, Result, ensure};
 use common::api::names;
-use reserve_tests::control_plane::{bare_pod, deployment, is_running};
+use reserve_tests::control_plane::{Write, bare_pod, deployment, is_running};
 use reserve_tests::town::SOON;
 use serde_json::json;
 use std::time::Duration;
@@ -33,19 +33,31 @@ fn sidecars_and_overhead_are_kept_too() -> Result<()> {
     })
 }
 
+/// 128 of them count, which is the bound; the others are passed over, and nobody adds one more.
 #[test]
 fn two_hundred_owners_on_one_node() -> Result<()> {
     TOWN.run("two-hundred", async |plot| {
-        let node = plot.node("a", "4").await?;
+        // Each of them keeps room for a pod, too.
+        let node = plot.node_with("a", |shape| shape.cpu("4").pods(500)).await?;
         let keys = (0..200)
             .map(|number| (format!("{}/00000000-0000-4000-8000-{number:012}", names::CPU), json!("10m")));
         let keys: serde_json::Map<String, serde_json::Value> = keys.collect();
         let patch = json!({"metadata": {"annotations": keys}}).to_string();
         plot.cluster.run_kubectl(&["patch", "node", &node, "--type=merge", "-p", &patch]).await?;
-        let stranger = plot.deploy_waiting(deployment("stranger").cpu("2001m")).await?;
-        let fits = plot.deploy(deployment("fits").cpu("2")).await?;
+        let web = plot.deploy_kept(deployment("web").cpu("1").terminate_after(GRACE), 1).await?;
+        let stranger = plot.deploy_waiting(deployment("stranger").cpu("1721m")).await?;
+        let fits = plot.deploy(deployment("fits").cpu("1720m")).await?;
         plot.running(&fits, 1).await?;
-        plot.still_waits(&stranger).await
+        let old = plot.running(&web, 1).await?;
+        plot.delete(&old[0]).await?;
+        plot.replacement(&web, &old).await?;
+        plot.still_waits(&stranger).await?;
+        let uid = web.uid.as_str();
+        let audit = plot.cluster.audit().await?.to("nodes").named(&node);
+        let is_ours =
+            |write: &Write| write.request_object.as_ref().is_some_and(|json| json.to_string().contains(uid));
+        ensure!(!audit.writes().iter().any(is_ours), "one more was reserved");
+        Ok(())
     })
 }
 

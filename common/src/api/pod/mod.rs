@@ -15,7 +15,7 @@ use super::names;
 use crate::model::chain::chain;
 use crate::model::ids::{NodeName, PodKey, Text, Uid};
 
-use crate::model::pod::{Features, Phase, Pod, PodSpec, Scheduled, Unscheduled};
+use crate::model::pod::{Features, Phase, Pod, PodSpec, Rare, Scheduled, Unscheduled};
 use crate::model::requests::PodRequests;
 use crate::model::taint::{Effect, Operator, Toleration};
 use affinity::AffinityWire;
@@ -186,15 +186,13 @@ fn whole(wire: PodWire<'_>) -> Pod {
         spec: Arc::new(read),
         controller: metadata.controller().map(Arc::new),
         stamp: metadata.annotation(names::SEAT_STAMP),
-        build_image: metadata.annotation(names::BUILD_IMAGE).filter(|image| !image.is_empty()).map(Box::new),
+        rare: rare(&metadata).map(Box::new),
         created: moment(metadata.creation_timestamp.as_ref()),
         started: moment(status.start_time.as_ref()),
         deleting: metadata.is_deleting(),
-        grace_ends: moment(metadata.deletion_timestamp.as_ref()),
         is_mirror: metadata.has_annotation(names::MIRROR),
         is_pressed_out: condition(&status, "DisruptionTarget")
             .is_some_and(|wire| is_disruption(wire, "TerminationByKubelet")),
-        keep: metadata.keep().map(Box::new),
         preempted: condition(&status, "DisruptionTarget")
             .is_some_and(|wire| is_disruption(wire, "PreemptionByScheduler")),
         node: text(spec.node_name.as_ref()).map(NodeName::from),
@@ -203,6 +201,15 @@ fn whole(wire: PodWire<'_>) -> Pod {
         scheduled: condition(&status, "PodScheduled").map(scheduled),
         problem: unreadable.or(misunderstood).map(String::into_boxed_str),
     }
+}
+
+fn rare(metadata: &Meta<'_>) -> Option<Rare> {
+    let rare = Rare {
+        build_image: metadata.annotation(names::BUILD_IMAGE).filter(|image| !image.is_empty()),
+        keep: metadata.keep(),
+        grace_ends: moment(metadata.deletion_timestamp.as_ref()),
+    };
+    (rare != Rare::default()).then_some(rare)
 }
 
 /// What the pod asks for, but for amounts; and, if that cannot be understood, why. Then the part in question is left out: nobody places

@@ -28,8 +28,8 @@ use key::{Field, Key};
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
-/// The most reservations that one node can have; more are one [`Invalid`] together.
-pub const PER_NODE_MAX: usize = 128;
+/// More reservations than one node can have are one [`Invalid`] together.
+pub use crate::model::reservation::PER_NODE_MAX;
 
 /// The longest `reserve.info`, in bytes.
 pub const INFO_LEN_MAX: usize = 1024;

@@ -109,8 +109,8 @@ fn a_node_that_comes_back_under_its_name_is_another_node() {
     let kept = reservation(&web()).cpu("1");
     let mut cluster = world().node(node("n1").version(9).reserves(kept)).cluster();
     let again = node("n1").uid("n1 again").version(1);
-    let changes = [Change::ReservationsChanged("n1".into()), Change::NodeChanged("n1".into())];
-    assert_eq!(cluster.apply(applied_node(&again)), changes);
+    let changed = [Change::ReservationsChanged("n1".into()), Change::NodeChanged("n1".into())];
+    assert_eq!(cluster.apply(applied_node(&again)), changed);
     assert!(cluster.snapshot(now()).nodes().next().unwrap().entries.is_empty(), "it has no reservations");
     let late = Event::Nodes(Seen::Deleted(node("n1").build()));
     assert_eq!(cluster.apply(late), [], "that the old one is gone says nothing about the new one");

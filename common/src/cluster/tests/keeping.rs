@@ -1,10 +1,11 @@
 //! Which pods are kept a place for, and what happens in the step in which one vanishes.
 
 use crate::api::names;
+use crate::api::reservation::PER_NODE_MAX;
 use crate::cluster::{Cluster, Event, NotKept, Seen, State};
 use crate::model::keep::{Keep, LIFE_DEFAULT};
 use crate::model::owner::{OwnerKind, Workload};
-use crate::model::reservation::Placement;
+use crate::model::reservation::{AUTOMATIC, Placement};
 use crate::model::{Pod, Reservation};
 use crate::testing::{
     PodBuilder, World, at, deployment, namespace, node, now, pod, replica_set, reservation, workload, world,
@@ -65,7 +66,7 @@ fn a_pod_that_is_being_deleted_and_wanted_back_gets_a_reservation() {
     assert_eq!((&*record.owner.kind, &*record.owner.name), ("Deployment", "web"));
     assert_eq!((made.amount.cpu, made.amount.pods, record.priority), (3000, 1, 7));
     assert_eq!((record.created, record.expires), (now(), at(30 + 600)), "a life after its grace");
-    assert_eq!((&*record.by, record.placement), (names::AUTOMATIC, Placement::Prefer));
+    assert_eq!((&*record.by, record.placement), (AUTOMATIC, Placement::Prefer));
     assert_eq!(record.replaces.as_ref().unwrap().uid, leaving.build().uid);
     assert_eq!(made.id.seat, crate::model::Seat::for_replaced(&leaving.build().uid));
     assert_eq!(asked(&cluster, "a").unwrap(), made, "the same for whoever asks");
@@ -235,6 +236,18 @@ fn a_node_that_is_full_of_annotations_gets_no_more() {
     let cluster =
         world().node(full).workload(&web(1)).workload(&set).pod(one("a", &set).terminating()).cluster();
     assert_eq!(asked(&cluster, "a"), Err(NotKept::NodeFull));
+}
+
+#[test]
+fn a_node_with_as_many_reservations_as_one_can_have_gets_no_more() {
+    let (_, set) = town(1);
+    let key = |number| format!("{}/00000000-0000-4000-8000-{number:012}", names::CPU);
+    for (reservations, is_full) in [(PER_NODE_MAX - 1, false), (PER_NODE_MAX, true)] {
+        let n1 = (0..reservations).fold(node("n1"), |node, number| node.annotation(&key(number), "1m"));
+        let leaving = one("a", &set).terminating();
+        let cluster = world().node(n1).workload(&web(1)).workload(&set).pod(leaving).cluster();
+        assert_eq!(asked(&cluster, "a") == Err(NotKept::NodeFull), is_full, "{reservations}");
+    }
 }
 
 #[test]

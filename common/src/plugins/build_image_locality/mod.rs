@@ -85,7 +85,7 @@ impl BuildImageLocality {
     fn image(&self, pod: &Pod) -> Option<Text> {
         let is_it = |(name, _): &&(Text, Text)| !self.env.is_empty() && **name == *self.env;
         let in_env = || pod.spec.env.iter().find(is_it).map(|(_, value)| value);
-        pod.build_image.as_deref().or_else(in_env).cloned().map(tagged)
+        pod.build_image().or_else(in_env).cloned().map(tagged)
     }
 }
 

@@ -56,7 +56,7 @@ fn nodes_that_have_the_image_score_high() {
     for (env, pod, expected) in table {
         let found = raw_and_scores(&plugin(env), town(), &pod);
         let expected = expected.map(|scores| (scores.to_vec(), scores.to_vec()));
-        assert_eq!(found, expected, "{env}: {:?}", pod.build().build_image);
+        assert_eq!(found, expected, "{env}: {:?}", pod.build().build_image());
     }
 }
 

@@ -70,7 +70,7 @@ fn kept_for(ledger: &Ledger, entry: &Entry, now: Timestamp) -> Option<Home> {
         Placement::Require => Some(Home { node, after, is_required: true, until: None }),
         Placement::Wait => {
             let leaving = ledger.pods.iter().find(|pod| Some(&pod.uid) == after.as_ref())?;
-            let until = leaving.grace_ends?.time().checked_add(GRACE_MORE).ok()?;
+            let until = leaving.gone_by()?.checked_add(GRACE_MORE).ok()?;
             (now < until).then_some(Home { node, after, is_required: false, until: Some(until) })
         }
     }

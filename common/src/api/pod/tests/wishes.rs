@@ -246,6 +246,6 @@ fn what_others_say_about_a_waiting_pod_changes_nothing_it_asks_for() {
 fn the_image_to_build_on_is_kept_unless_it_is_empty() {
     let named =
         |image: &str| pod("p").with("/metadata/annotations/reserve~1build-image", json!(image)).build();
-    assert_eq!(named("builder:1").build_image.as_deref().map(|image| &**image), Some("builder:1"));
-    assert_eq!(named("").build_image, None);
+    assert_eq!(named("builder:1").build_image().map(|image| &**image), Some("builder:1"));
+    assert_eq!(named("").build_image(), None);
 }
