@@ -29,6 +29,13 @@ use std::time::Duration;
 /// different streams, and kube-scheduler waits for five seconds.
 const OWNER_WAIT: Duration = Duration::from_millis(500);
 
+/// Before a pod is refused everywhere it is looked at once more after this long. kube-scheduler asks as soon as it hears of
+/// a change, which may not have arrived here yet; refused for good, the pod would wait until something else happens.
+const SECOND_LOOK: Duration = Duration::from_millis(100);
+
+/// How far apart such looks are at least, since kube-scheduler waits meanwhile. Where many are refused much happens anyway.
+const SECOND_LOOKS_APART: Duration = Duration::from_millis(500);
+
 /// How long somebody counts as one who asks.
 const ASKED_FOR: Duration = Duration::from_secs(5 * 60);
 
@@ -39,13 +46,24 @@ const SCHEDULERS_MAX: usize = 64;
 #[derive(Default)]
 pub(crate) struct Desk {
     passed: Passed,
-    /// Questions about pods whose owners were not read yet, and until when that is waited for.
-    waiting: Vec<(u64, Question, Duration)>,
+    waiting: Vec<Waiting>,
+    /// When somebody may be looked at twice again.
+    next_second_look: Duration,
     /// Bindings under way, and who waits for them.
     bindings: BTreeMap<(PodKey, Uid), u64>,
     /// When each scheduler asked last.
     asked: BTreeMap<Text, Duration>,
     extends: Arc<[Text]>,
+}
+
+/// A question that is not answered at once.
+struct Waiting {
+    id: u64,
+    question: Question,
+    /// When it is answered at the latest.
+    until: Duration,
+    /// Whether it waits for the pod's owner to be read, and for nothing else.
+    for_owner: bool,
 }
 
 impl Desk {
@@ -56,7 +74,7 @@ impl Desk {
 
     /// When something is due by itself.
     pub(crate) fn next_tick(&self) -> Option<Duration> {
-        self.waiting.iter().map(|(.., until)| *until).min()
+        self.waiting.iter().map(|waiting| waiting.until).min()
     }
 
     /// Takes a question, and answers it at once unless the pod's owner has not been read yet. Says whether somebody asked
@@ -72,21 +90,24 @@ impl Desk {
         }
         let is_new = question.pod().is_some_and(|pod| self.note(&pod.spec.scheduler_name, step.now.elapsed));
         if question.pod().is_some_and(|pod| step.cluster.is_owner_missing(pod)) {
-            self.waiting.push((id, question, step.now.elapsed + OWNER_WAIT));
+            let until = step.now.elapsed + OWNER_WAIT;
+            self.waiting.push(Waiting { id, question, until, for_owner: true });
         } else {
-            self.answer(id, &question, step);
+            self.answer_or_look_again(id, question, step);
         }
         is_new
     }
 
     /// Answers whatever waited for long enough. Says whether somebody no longer counts as one who asks.
     pub(crate) fn turn(&mut self, step: &mut Step<'_>) -> bool {
-        for (id, question, until) in std::mem::take(&mut self.waiting) {
-            let is_missing = question.pod().is_some_and(|pod| step.cluster.is_owner_missing(pod));
-            if is_missing && step.now.elapsed < until {
-                self.waiting.push((id, question, until));
+        for waiting in std::mem::take(&mut self.waiting) {
+            let is_missing = |pod: &Arc<Pod>| step.cluster.is_owner_missing(pod);
+            let is_ready = waiting.for_owner && !waiting.question.pod().is_some_and(is_missing);
+            if !is_ready && step.now.elapsed < waiting.until {
+                self.waiting.push(waiting);
             } else {
-                self.answer(id, &question, step);
+                let answer = self.answer(&waiting.question, step);
+                reply(waiting.id, answer, step);
             }
         }
         let before = self.asked.len();
@@ -111,16 +132,27 @@ impl Desk {
         true
     }
 
-    fn answer(&mut self, id: u64, question: &Question, step: &mut Step<'_>) {
+    /// A pod that no node is left for is looked at once more, if there was time enough since the last that was.
+    fn answer_or_look_again(&mut self, id: u64, question: Question, step: &mut Step<'_>) {
+        let answer = self.answer(&question, step);
+        let now = step.now.elapsed;
+        if now >= self.next_second_look && refuses_all(&question, &answer) {
+            self.next_second_look = now + SECOND_LOOKS_APART;
+            self.waiting.push(Waiting { id, question, until: now + SECOND_LOOK, for_owner: false });
+        } else {
+            reply(id, answer, step);
+        }
+    }
+
+    fn answer(&mut self, question: &Question, step: &mut Step<'_>) -> Reply {
         self.passed.prune(step.cluster);
         let world = step.cluster.snapshot(step.now.wall);
-        let answer = match question {
+        match question {
             Question::Filter { pod, nodes } => Reply::Filtered(self.filter(pod, nodes, &world)),
             Question::Prioritize { pod, nodes } => Reply::Prioritized(prioritize(pod, nodes, &world)),
             Question::Preempt { pod, candidates } => Reply::Preempted(self.preempt(pod, candidates, &world)),
-            Question::Bind(_) => return,
-        };
-        reply(id, answer, step);
+            Question::Bind(_) => Reply::Unavailable("a binding is no question about nodes"),
+        }
     }
 
     /// The nodes where what is kept for others leaves too little for the pod, each with the reason.
@@ -176,6 +208,15 @@ impl Desk {
         };
         let left = candidates.iter().filter(helps);
         left.map(|(node, victims)| (node.clone(), victims.clone())).collect()
+    }
+}
+
+fn refuses_all(question: &Question, answer: &Reply) -> bool {
+    match (question, answer) {
+        (Question::Filter { nodes, .. }, Reply::Filtered(refused)) => {
+            !nodes.is_empty() && nodes.iter().all(|node| refused.contains_key(node))
+        }
+        _ => false,
     }
 }
 
