@@ -89,10 +89,8 @@ mod tests {
             wanted.map(|right| rule(right.group, right.resource, right.verbs)).collect();
         assert_eq!(words(&all), Vec::<String>::new());
         assert_eq!(words(&[rule("*", "*", &["*"])]), Vec::<String>::new());
-        let binding =
-            all.iter().position(|rule| rule.resources == Some(vec!["pods/binding".to_owned()])).unwrap();
-        let mut without = all.clone();
-        without.remove(binding);
+        let is_binding = |rule: &ResourceRule| rule.resources == Some(vec!["pods/binding".to_owned()]);
+        let without: Vec<ResourceRule> = all.into_iter().filter(|rule| !is_binding(rule)).collect();
         assert_eq!(words(&without), ["create pods/binding (place a pod)"]);
         let every = rule("", "*/binding", &["create"]);
         assert_eq!(words(&[without, vec![every]].concat()), Vec::<String>::new());

@@ -30,8 +30,9 @@ fn leaving(name: &str, cpu: &str) -> Pod {
     decoded(&json)
 }
 
-fn evictions(effects: &[Effect]) -> Vec<Box<Eviction>> {
-    let eviction = |effect: &Effect| if let Effect::Evict(one) = effect { Some(one.clone()) } else { None };
+fn evictions(effects: &[Effect]) -> Vec<Eviction> {
+    let eviction =
+        |effect: &Effect| if let Effect::Evict(one) = effect { Some((**one).clone()) } else { None };
     effects.iter().filter_map(eviction).collect()
 }
 
@@ -39,8 +40,8 @@ fn victims(effects: &[Effect]) -> Vec<String> {
     evictions(effects).iter().map(|eviction| eviction.victim.name.to_string()).collect()
 }
 
-fn answer(state: &mut State, eviction: Box<Eviction>, outcome: Evicted, seconds: u64) -> Vec<Effect> {
-    state.handle(Input::Evicted { eviction, outcome }, now(seconds))
+fn answer(state: &mut State, eviction: Eviction, outcome: Evicted, seconds: u64) -> Vec<Effect> {
+    state.handle(Input::Evicted { eviction: Box::new(eviction), outcome }, now(seconds))
 }
 
 fn gone(state: &mut State, pod: &Value, seconds: u64) -> Vec<Effect> {
