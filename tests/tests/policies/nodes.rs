@@ -52,13 +52,15 @@ async fn a_kubelet_cannot_forge(town: &Town) -> Result<()> {
             ("forges", whole, reserved(Some("1")), 403),
             ("forges through its status", status, reserved(Some("1")), 403),
             ("forges a record", whole, as_annotation(&format!("reserve.info/{OWNER}.a"), "{}"), 403),
-            ("forges what is malformed", status, as_annotation("reserve.cpu", "1"), 422),
             ("annotates", whole, as_annotation("volumes.example.com/attach", "true"), 200),
             ("has a domain like ours", whole, as_annotation("reserve.example.com/mine", "1"), 200),
             ("reports", status, json!({"status": {"phase": "Running"}}), 200),
         ],
     )
     .await?;
+    // Two policies refuse it, and the answer names either.
+    let said = patch(&kubelet, status, &as_annotation("reserve.cpu", "1")).await?;
+    assert!(matches!(said.code, 403 | 422), "forges what is malformed: {} {}", said.code, said.message);
     hold(&town.cluster.admin(), "admin", &[("reserves", whole, reserved(Some("2")), 200)]).await?;
     hold(
         &kubelet,
