@@ -41,7 +41,7 @@ e2e: ## only the tests on a real control plane
 		--test manifests --test policies --test image --test controller --test promise --test cases --test faults
 
 promise: ## recreate pods ROUNDS (100) times in each of five ways in a full cluster: none may lose its place
-	RESERVE_ROUNDS='$(ROUNDS)' cargo test --workspace --locked --test promise -- --nocapture
+	RESERVE_ROUNDS='$(ROUNDS)' cargo test --workspace --locked --test promise -- --nocapture --test-threads 1
 
 control-plane: ## build the control plane that tests use (needs go; slow once)
 	cargo run --locked -p reserve-tests --bin control-plane -- build
