@@ -10,13 +10,13 @@
 
 use super::{Effects, Outcome, call};
 use crate::state::{Annotated, Annotation, Rewrite};
-use common::api::names;
-use common::api::reservation::{encode, parse};
-use common::model::reservation::{Origin, Reservation, ReservationId};
+use common::api::reservation::encode;
+use common::api::reservation::patch::{Seen, keys_of, patch, reservation_of};
+use common::model::reservation::{Origin, Reservation};
 use jiff::Timestamp;
 use k8s_openapi::api::core::v1::Node;
 use kube::Api;
-use serde_json::{Value, json};
+use serde_json::Value;
 use std::collections::BTreeMap;
 use std::time::Duration;
 
@@ -35,13 +35,6 @@ enum Plan {
     Never(String),
     /// This patch does it.
     Patch(Value),
-}
-
-/// A node as it was seen.
-struct Seen<'n> {
-    uid: &'n str,
-    version: &'n str,
-    annotations: &'n BTreeMap<String, String>,
 }
 
 /// Changes the annotations of a node.
@@ -180,45 +173,6 @@ fn extend(seen: &Seen<'_>, keys: &[(&str, &str)], mut found: Reservation, until:
         Ok(new) => Plan::Patch(patch(seen, keys, &new, false)),
         Err(error) => Plan::Never(error.to_string()),
     }
-}
-
-/// Turns `old` into `new`, provided that `old` is still there; and, `if_unchanged`, that nothing else happened.
-fn patch(seen: &Seen<'_>, old: &[(&str, &str)], new: &[(String, String)], if_unchanged: bool) -> Value {
-    let mut steps = vec![json!({ "op": "test", "path": "/metadata/uid", "value": seen.uid })];
-    if if_unchanged {
-        steps.push(json!({ "op": "test", "path": "/metadata/resourceVersion", "value": seen.version }));
-    }
-    for (key, value) in old {
-        steps.push(json!({ "op": "test", "path": pointer(key), "value": value }));
-    }
-    if seen.annotations.is_empty() && !new.is_empty() {
-        steps.push(json!({ "op": "add", "path": "/metadata/annotations", "value": {} }));
-    }
-    for (key, _) in old.iter().filter(|(key, _)| !new.iter().any(|(other, _)| other == key)) {
-        steps.push(json!({ "op": "remove", "path": pointer(key) }));
-    }
-    for (key, value) in new {
-        steps.push(json!({ "op": "add", "path": pointer(key), "value": value }));
-    }
-    Value::Array(steps)
-}
-
-fn pointer(key: &str) -> String {
-    format!("/metadata/annotations/{}", key.replace('~', "~0").replace('/', "~1"))
-}
-
-/// The annotations of one reservation, well-formed or not.
-fn keys_of<'n>(annotations: &'n BTreeMap<String, String>, id: &ReservationId) -> Vec<(&'n str, &'n str)> {
-    let id = id.to_string();
-    let is_its = |key: &str| {
-        key.starts_with(names::NODE_PREFIX) && key.split_once('/').is_some_and(|(_, name)| name == id)
-    };
-    let all = annotations.iter().map(|(key, value)| (key.as_str(), value.as_str()));
-    all.filter(|(key, _)| is_its(key)).collect()
-}
-
-fn reservation_of(keys: &[(&str, &str)]) -> Option<Reservation> {
-    parse(keys.iter().copied()).iter().find_map(|parsed| parsed.valid()).map(|found| (**found).clone())
 }
 
 fn is_of(found: &Reservation, request: &str) -> bool {

@@ -16,6 +16,7 @@
 
 mod info;
 mod key;
+pub mod patch;
 #[cfg(test)]
 mod tests;
 

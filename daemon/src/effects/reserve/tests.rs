@@ -1,7 +1,8 @@
 //! The patches, against a model of what an API server does with them.
 
-use super::{Plan, Seen, plan, pointer};
+use super::{Plan, plan};
 use crate::state::{Annotation, Rewrite};
+use common::api::reservation::patch::Seen;
 use common::api::reservation::{encode, parse};
 use common::model::owner::Owner;
 use common::model::reservation::{Origin, Placement, Record, Seat};
@@ -224,9 +225,4 @@ fn what_a_newer_version_wrote_is_never_rewritten() {
     assert!(matches!(server.plan(&extend("r1", 9999), 9999), Plan::Never(_)));
     assert!(!matches!(server.plan(&reserve("r1"), 1), Plan::Patch(_)));
     assert!(!matches!(server.plan(&reserve("r1"), 9999), Plan::Patch(_)), "nor when it has expired");
-}
-
-#[test]
-fn keys_are_escaped() {
-    assert_eq!(pointer("a/b~c"), "/metadata/annotations/a~1b~0c");
 }
