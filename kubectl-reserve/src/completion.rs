@@ -77,8 +77,7 @@ mod tests {
         assert_eq!(complete(&["l"]), ["list", ":4"]);
         assert_eq!(complete(&["list", "--no"]), ["--no-headers", ":4"]);
         assert!(complete(&["explain", "--"]).contains(&"--namespace".to_owned()));
-        assert_eq!(complete(&["list", "-o", ""]), ["table", "wide", "name", "json", "yaml", ":4"]);
-        assert_eq!(complete(&["list", "-o", "j"]), ["json", ":4"]);
+        assert_eq!(complete(&["list", "--color", ""]), ["auto", "always", "never", ":4"]);
         assert_eq!(complete(&["list", "--context", ""]), [":4"]);
         assert_eq!(complete(&[]), ["list", "explain", ":4"]);
     }

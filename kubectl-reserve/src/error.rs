@@ -31,6 +31,11 @@ impl Failure {
         Self { exit: Exit::Error, message: Some(message.to_string()), hint: None }
     }
 
+    /// Something that was typed and makes no sense.
+    pub(crate) fn usage(message: impl fmt::Display) -> Self {
+        Self::new(message).exit(Exit::Usage)
+    }
+
     /// An exit code whose reason has been printed as the answer.
     pub(crate) fn silent(exit: Exit) -> Self {
         Self { exit, message: None, hint: None }

@@ -1,9 +1,9 @@
 //! The cluster as the caller may see it: everything listed once, into the same belief that the daemon keeps.
 
+use crate::api::{self as calls, ApiError, JSON};
 use crate::connect::Session;
 use crate::error::Failure;
-use crate::printer;
-use crate::read::{self, ReadError};
+use crate::ui::printer;
 use common::api::{self, DecodeError};
 use common::cluster::{Cluster, Event, Seen};
 use common::model::OtherKind;
@@ -14,8 +14,6 @@ use jiff::Timestamp;
 
 /// Pods that have not ended: `status.phase!=Succeeded,status.phase!=Failed`.
 const LIVE_PODS: &str = "fieldSelector=status.phase%21%3DSucceeded%2Cstatus.phase%21%3DFailed";
-
-const JSON: &str = "application/json";
 
 /// Metadata alone: whole workloads are much larger and of most nothing else is read.
 const METADATA: &str = "application/json;as=PartialObjectMetadataList;g=meta.k8s.io;v=v1,application/json";
@@ -58,11 +56,11 @@ async fn workloads(session: &Session, kind: OwnerKind) -> Result<Event, Failure>
     let mut live = Vec::new();
     let each = |json: &str| push(&mut live, api::workload::workload(kind, json));
     let accept = if kind.has_selector() { JSON } else { METADATA };
-    match read::list(session, &kind.path(), "", accept, each).await {
+    match calls::list(session, &kind.path(), "", accept, each).await {
         Ok(_) => Ok(Event::Workloads(kind, Seen::Relisted(live))),
-        Err(ReadError::Refused { code: 403, .. }) => Ok(Event::Unreadable(kind)),
+        Err(error) if error.code() == Some(403) => Ok(Event::Unreadable(kind)),
         // An API group that this cluster does not serve has no objects.
-        Err(ReadError::Refused { code: 404, .. }) => Ok(Event::Workloads(kind, Seen::Relisted(Vec::new()))),
+        Err(error) if error.code() == Some(404) => Ok(Event::Workloads(kind, Seen::Relisted(Vec::new()))),
         Err(error) => Err(error.into_failure("list workloads", &format!("list {}", kind.plural()))),
     }
 }
@@ -71,10 +69,10 @@ async fn workloads(session: &Session, kind: OwnerKind) -> Result<Event, Failure>
 async fn others(session: &Session, kind: OtherKind) -> Result<Event, Failure> {
     let mut live = Vec::new();
     let each = |json: &str| push(&mut live, api::other::other(kind, json));
-    match read::list(session, &kind.path(), "", JSON, each).await {
+    match calls::list(session, &kind.path(), "", JSON, each).await {
         Ok(_) => Ok(Event::Others(kind, Seen::Relisted(live))),
-        Err(ReadError::Refused { code: 403, .. }) => Ok(Event::OthersUnreadable(kind)),
-        Err(ReadError::Refused { code: 404, .. }) => Ok(Event::Others(kind, Seen::Relisted(Vec::new()))),
+        Err(error) if error.code() == Some(403) => Ok(Event::OthersUnreadable(kind)),
+        Err(error) if error.code() == Some(404) => Ok(Event::Others(kind, Seen::Relisted(Vec::new()))),
         Err(error) => {
             let what = kind.plural();
             Err(error.into_failure(&format!("list {what}"), &format!("list {what}")))
@@ -105,9 +103,9 @@ async fn list<T>(
     path: &str,
     query: &str,
     decode: fn(&str) -> Result<T, DecodeError>,
-) -> Result<(Vec<T>, Option<Timestamp>), ReadError> {
+) -> Result<(Vec<T>, Option<Timestamp>), ApiError> {
     let mut live = Vec::new();
-    let at = read::list(session, path, query, JSON, |json| push(&mut live, decode(json))).await?;
+    let at = calls::list(session, path, query, JSON, |json| push(&mut live, decode(json))).await?;
     Ok((live, at))
 }
 

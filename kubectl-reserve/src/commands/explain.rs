@@ -1,11 +1,13 @@
 //! `kubectl reserve explain`: why a pod is Pending, in the scheduler's own judgement.
 
+use super::Context;
+use crate::api::{self as calls, ApiError};
 use crate::cli::Explain;
 use crate::connect::{Session, is_name};
 use crate::error::{Exit, Failure};
-use crate::read;
 use crate::render::explain::{Answer, Report, render};
-use crate::{printer, world};
+use crate::ui::printer;
+use crate::world;
 use common::api;
 use common::api::names::DEFAULT_SCHEDULER_NAME;
 use common::cluster::Snapshot;
@@ -15,7 +17,8 @@ use common::model::Pod;
 use common::model::chain::chain;
 use common::plugins::{default_registry, without_reservations};
 
-pub(crate) async fn run(args: &Explain, session: &Session) -> Result<(), Failure> {
+pub(crate) async fn run(args: &Explain, context: &Context) -> Result<(), Failure> {
+    let session = &context.session;
     let name = pod_name(&args.pod)?;
     let pod = find(session, name).await?;
     let world = world::read(session).await?;
@@ -56,11 +59,12 @@ fn is_obeyed(pod: &Pod) -> bool {
 async fn find(session: &Session, name: &str) -> Result<Pod, Failure> {
     let namespace = &session.namespace;
     let path = format!("/api/v1/namespaces/{namespace}/pods/{name}");
-    let answer = read::get(session, &path, "application/json").await.map_err(|error| match error {
-        read::ReadError::Refused { code: 404, message } => Failure::new(format!(
-            "Error from server (NotFound): {message}"
-        ))
-        .hint(format!("kubectl get pods -n {namespace} lists the pods there; -n NAMESPACE looks elsewhere")),
+    let answer = calls::get(session, &path, "application/json").await.map_err(|error| match error {
+        ApiError::Refused(refused) if refused.code == 404 => {
+            Failure::new(format!("Error from server (NotFound): {}", refused.message)).hint(format!(
+                "kubectl get pods -n {namespace} lists the pods there; -n NAMESPACE looks elsewhere"
+            ))
+        }
         error => error.into_failure("read the pod", &format!("get pods in namespace {namespace}")),
     })?;
     api::pod::pod(&answer.text).map_err(|error| Failure::new(chain(&error)))

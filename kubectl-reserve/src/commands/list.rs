@@ -1,32 +1,31 @@
 //! `kubectl reserve list`: what is reserved, for whom, until when.
 
-use crate::cli::{List, Output};
+use super::Context;
+use crate::cli::List;
 use crate::connect::Session;
 use crate::error::Failure;
-use crate::printer;
-use crate::render::json::{self, Format};
-use crate::render::list::{Row, rows, table};
+use crate::print::print;
+use crate::render::list::{Row, Rows, rows};
+use crate::ui::printer;
 use crate::world;
 
-pub(crate) async fn run(args: &List, session: &Session) -> Result<(), Failure> {
+pub(crate) async fn run(args: &List, context: &Context) -> Result<(), Failure> {
+    let session = &context.session;
     let mut world = world::read(session).await?;
     let snapshot = world.cluster.snapshot(world.now);
     let mut rows = rows(&snapshot);
     if !args.all_namespaces {
         rows.retain(|row| row.namespace().is_none_or(|namespace| namespace == session.namespace));
     }
-    match args.output {
-        Output::Json => return printer::out(&json::list(&rows, Format::Json)?),
-        Output::Yaml => return printer::out(&json::list(&rows, Format::Yaml)?),
-        Output::Name => return printer::out(&rows.iter().map(|row| row.id() + "\n").collect::<String>()),
-        Output::Table | Output::Wide => {}
-    }
-    if rows.is_empty() {
+    if rows.is_empty() && args.print.output.is_table() {
         printer::say(&nothing_found(args, session));
         return Ok(());
     }
-    printer::out(&table(&rows, args, world.now))?;
-    warn(&rows, world.is_partial);
+    let rows = Rows { rows, all_namespaces: args.all_namespaces, now: world.now };
+    print(&args.print, &rows)?;
+    if args.print.output.is_table() {
+        warn(&rows.rows, world.is_partial);
+    }
     Ok(())
 }
 

@@ -4,10 +4,17 @@ mod explain;
 mod list;
 
 use crate::cli::{Cli, Command};
-use crate::connect::connect;
+use crate::connect::{Session, connect};
 use crate::error::Failure;
-use crate::printer;
+use crate::ui::{Surroundings, Ui, printer};
 use clap::CommandFactory;
+
+/// What every verb has: a way to the cluster, and a person at the other end.
+pub(crate) struct Context {
+    pub(crate) session: Session,
+    #[expect(dead_code, reason = "for verbs that ask or show progress")]
+    pub(crate) ui: Ui,
+}
 
 /// Does what was asked.
 pub(crate) async fn run(cli: Cli) -> Result<(), Failure> {
@@ -15,9 +22,10 @@ pub(crate) async fn run(cli: Cli) -> Result<(), Failure> {
     let Some(command) = cli.command else {
         return printer::out(&Cli::command().render_help().to_string());
     };
-    let session = connect(&cli.connection).await?;
+    let ui = Ui::new(&cli.talk, &Surroundings::read());
+    let context = Context { session: connect(&cli.connection).await?, ui };
     match command {
-        Command::List(args) => list::run(&args, &session).await,
-        Command::Explain(args) => explain::run(&args, &session).await,
+        Command::List(args) => list::run(&args, &context).await,
+        Command::Explain(args) => explain::run(&args, &context).await,
     }
 }

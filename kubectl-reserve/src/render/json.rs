@@ -2,19 +2,14 @@
 
 use super::list::{Row, What};
 use crate::error::Failure;
+use crate::print::document;
 use common::model::Resources;
 use common::model::reservation::{HostPort, Origin};
 use serde::Serialize;
+use serde_json::Value;
 use std::collections::BTreeMap;
 
 const API_VERSION: &str = "kubectl-reserve/v1alpha1";
-
-/// The two ways to write it.
-#[derive(Clone, Copy)]
-pub(crate) enum Format {
-    Json,
-    Yaml,
-}
 
 #[derive(Serialize)]
 #[serde(rename_all = "camelCase")]
@@ -82,13 +77,9 @@ struct Record {
 }
 
 /// The list as a document.
-pub(crate) fn list(rows: &[Row<'_>], format: Format) -> Result<String, Failure> {
+pub(crate) fn list(rows: &[Row<'_>]) -> Result<Value, Failure> {
     let items = rows.iter().map(item).collect();
-    let list = ReservationList { api_version: API_VERSION, kind: "ReservationList", items };
-    match format {
-        Format::Json => serde_json::to_string_pretty(&list).map(|text| text + "\n").map_err(Failure::new),
-        Format::Yaml => serde_saphyr::to_string(&list).map_err(Failure::new),
-    }
+    document(&ReservationList { api_version: API_VERSION, kind: "ReservationList", items })
 }
 
 fn item(row: &Row<'_>) -> Item {

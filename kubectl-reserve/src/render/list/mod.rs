@@ -3,10 +3,11 @@
 #[cfg(test)]
 mod tests;
 
-use super::printable;
 use super::table::table as lay_out;
 use super::time::between;
-use crate::cli::{List, Output};
+use super::{json, printable};
+use crate::error::Failure;
+use crate::print::Shown;
 use common::api::reservation::encode;
 use common::cluster::ledger::Entry;
 use common::cluster::{Snapshot, State};
@@ -14,6 +15,7 @@ use common::model::Resources;
 use common::model::owner::Owner;
 use common::model::reservation::{Invalid, Origin};
 use jiff::Timestamp;
+use serde_json::Value;
 
 /// One line of the list.
 pub(crate) struct Row<'w> {
@@ -50,28 +52,44 @@ pub(crate) fn rows<'s>(snapshot: &'s Snapshot<'_>) -> Vec<Row<'s>> {
     rows
 }
 
-/// The rows under kubectl's headers.
-pub(crate) fn table(rows: &[Row<'_>], args: &List, now: Timestamp) -> String {
-    let wide = args.output == Output::Wide;
-    let mut headers = vec!["NAME", "OWNER", "NODE", "CPU", "MEMORY", "STATE", "EXPIRES", "AGE"];
-    if args.all_namespaces {
-        headers.insert(0, "NAMESPACE");
-    }
-    if wide {
-        headers.extend(["OTHER", "REPLACES", "TAKEN-BY", "PLACEMENT", "BY", "REASON"]);
-    }
-    let cells = |row: &Row<'_>| {
-        let mut cells = row.cells(now);
-        if args.all_namespaces {
-            cells.insert(0, row.namespace().unwrap_or(UNKNOWN).to_owned());
+/// The rows that are shown.
+pub(crate) struct Rows<'w> {
+    pub(crate) rows: Vec<Row<'w>>,
+    /// Whether they are of all namespaces.
+    pub(crate) all_namespaces: bool,
+    pub(crate) now: Timestamp,
+}
+
+impl Shown for Rows<'_> {
+    fn table(&self, is_wide: bool, has_headers: bool) -> String {
+        let mut headers = vec!["NAME", "OWNER", "NODE", "CPU", "MEMORY", "STATE", "EXPIRES", "AGE"];
+        if self.all_namespaces {
+            headers.insert(0, "NAMESPACE");
         }
-        if wide {
-            cells.extend(row.wide_cells());
+        if is_wide {
+            headers.extend(["OTHER", "REPLACES", "TAKEN-BY", "PLACEMENT", "BY", "REASON"]);
         }
-        cells
-    };
-    let cells: Vec<Vec<String>> = rows.iter().map(cells).collect();
-    lay_out((!args.no_headers).then_some(&headers), &cells)
+        let cells = |row: &Row<'_>| {
+            let mut cells = row.cells(self.now);
+            if self.all_namespaces {
+                cells.insert(0, row.namespace().unwrap_or(UNKNOWN).to_owned());
+            }
+            if is_wide {
+                cells.extend(row.wide_cells());
+            }
+            cells
+        };
+        let cells: Vec<Vec<String>> = self.rows.iter().map(cells).collect();
+        lay_out(has_headers.then_some(&headers), &cells)
+    }
+
+    fn names(&self) -> Vec<String> {
+        self.rows.iter().map(Row::id).collect()
+    }
+
+    fn document(&self) -> Result<Value, Failure> {
+        json::list(&self.rows)
+    }
 }
 
 const UNKNOWN: &str = "<unknown>";

@@ -1,8 +1,8 @@
 //! Golden output of `list`.
 
-use super::{rows, table};
-use crate::cli::{List, Output};
-use crate::render::json::{Format, list};
+use super::{Rows, rows};
+use crate::cli::Print;
+use crate::print::{Output, Shown, text};
 use common::api::node::node;
 use common::cluster::{Cluster, Event, Seen};
 use serde_json::json;
@@ -35,35 +35,35 @@ fn cluster() -> Cluster {
     cluster
 }
 
-fn with_rows(check: impl Fn(&[super::Row<'_>], jiff::Timestamp)) {
+fn with_rows(all_namespaces: bool, check: impl Fn(&Rows<'_>)) {
     let mut cluster = cluster();
     let now = "2026-11-16T08:10:00Z".parse().unwrap();
     let snapshot = cluster.snapshot(now);
-    check(&rows(&snapshot), now);
+    check(&Rows { rows: rows(&snapshot), all_namespaces, now });
 }
 
 #[test]
 fn tables_look_like_kubectls() {
-    let args = |all_namespaces, output, no_headers| List { all_namespaces, output, no_headers };
-    with_rows(|rows, now| {
-        insta::assert_snapshot!("list", table(rows, &args(false, Output::Table, false), now));
-        insta::assert_snapshot!("list_wide", table(rows, &args(true, Output::Wide, false), now));
-        insta::assert_snapshot!("list_bare", table(rows, &args(false, Output::Table, true), now));
+    with_rows(false, |rows| {
+        insta::assert_snapshot!("list", rows.table(false, true));
+        insta::assert_snapshot!("list_bare", rows.table(false, false));
     });
+    with_rows(true, |rows| insta::assert_snapshot!("list_wide", rows.table(true, true)));
 }
 
 #[test]
 fn documents_carry_everything() {
-    with_rows(|rows, _| {
-        insta::assert_snapshot!("list_json", list(rows, Format::Json).unwrap());
-        insta::assert_snapshot!("list_yaml", list(rows, Format::Yaml).unwrap());
+    with_rows(false, |rows| {
+        let print = |output| text(&Print { output, no_headers: false }, rows).unwrap();
+        insta::assert_snapshot!("list_json", print(Output::Json));
+        insta::assert_snapshot!("list_yaml", print(Output::Yaml));
     });
 }
 
 #[test]
 fn a_reservation_for_nobody_says_how_to_remove_it() {
-    with_rows(|rows, _| {
-        let nobody: Vec<_> = rows.iter().filter(|row| row.is_for_nobody()).collect();
+    with_rows(false, |rows| {
+        let nobody: Vec<_> = rows.rows.iter().filter(|row| row.is_for_nobody()).collect();
         assert_eq!(nobody.len(), 1);
         assert_eq!(nobody[0].id(), "node-2/a8f6f901-47c9-4475-b1f4-cac44597e173");
         assert_eq!(nobody[0].removal(), "reserve.cpu/a8f6f901-47c9-4475-b1f4-cac44597e173-");

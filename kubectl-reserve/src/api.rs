@@ -1,0 +1,194 @@
+//! Speaking with the API server: one request, one answer, with the server's own time; and lists in pages.
+
+use crate::connect::Session;
+use crate::error::{Exit, Failure};
+use common::api::list::page;
+use common::model::chain::chain;
+use http::{HeaderMap, Method, Request, header};
+use http_body_util::BodyExt;
+use jiff::Timestamp;
+use jiff::fmt::rfc2822;
+use kube::client::Body;
+use serde::Deserialize;
+use std::error::Error;
+use std::time::Duration;
+
+/// Objects in one page.
+const PAGE_LEN: usize = 500;
+
+pub(crate) const JSON: &str = "application/json";
+
+/// The content type of a JSON patch.
+pub(crate) const JSON_PATCH: &str = "application/json-patch+json";
+
+/// The content type of a merge patch.
+pub(crate) const MERGE_PATCH: &str = "application/merge-patch+json";
+
+/// One answer.
+#[derive(Debug)]
+pub(crate) struct Answer {
+    /// Its text.
+    pub(crate) text: String,
+    /// When the server gave it, by its own clock.
+    pub(crate) at: Option<Timestamp>,
+}
+
+/// Why a request failed.
+#[derive(Debug)]
+pub(crate) enum ApiError {
+    /// The server said no, so nothing has changed.
+    Refused(Box<Refused>),
+    /// There was no answer, or none that makes sense. A write may have happened or not.
+    Broken(String),
+}
+
+/// A refusal in the server's words.
+#[derive(Debug, Default)]
+pub(crate) struct Refused {
+    pub(crate) code: u16,
+    /// In one word, as in `Error from server (Forbidden)`.
+    pub(crate) reason: String,
+    pub(crate) message: String,
+    pub(crate) causes: Vec<Cause>,
+    /// When to try again, if the server says so.
+    pub(crate) retry_after: Option<Duration>,
+}
+
+/// One of several causes.
+#[derive(Debug, Default, Deserialize)]
+#[serde(default)]
+pub(crate) struct Cause {
+    pub(crate) reason: String,
+    pub(crate) message: String,
+}
+
+#[derive(Default, Deserialize)]
+#[serde(default)]
+struct StatusWire {
+    reason: String,
+    message: String,
+    details: DetailsWire,
+}
+
+#[derive(Default, Deserialize)]
+#[serde(rename_all = "camelCase", default)]
+struct DetailsWire {
+    causes: Vec<Cause>,
+    retry_after_seconds: u64,
+}
+
+/// Reads one thing.
+pub(crate) async fn get(session: &Session, path: &str, accept: &str) -> Result<Answer, ApiError> {
+    let request = Request::get(path).header(header::ACCEPT, accept).body(Vec::new()).map_err(broken)?;
+    send(session, request).await
+}
+
+/// Writes: one request, made once.
+pub(crate) async fn write(
+    session: &Session,
+    method: Method,
+    path: &str,
+    content_type: &str,
+    body: String,
+) -> Result<Answer, ApiError> {
+    let request = Request::builder()
+        .method(method)
+        .uri(path)
+        .header(header::ACCEPT, JSON)
+        .header(header::CONTENT_TYPE, content_type)
+        .body(body.into_bytes())
+        .map_err(broken)?;
+    send(session, request).await
+}
+
+async fn send(session: &Session, request: Request<Vec<u8>>) -> Result<Answer, ApiError> {
+    let answer = async {
+        let response = session.client.send(request.map(Body::from)).await.map_err(broken)?;
+        let (code, at) = (response.status(), date(response.headers()));
+        let body = response.into_body().collect().await.map_err(broken)?.to_bytes();
+        let text = String::from_utf8(body.into()).map_err(broken)?;
+        if code.is_success() { Ok(Answer { text, at }) } else { Err(refused(code.as_u16(), &text)) }
+    };
+    match session.timeout {
+        Some(limit) => tokio::time::timeout(limit, answer).await.map_err(|_| too_slow(limit))?,
+        None => answer.await,
+    }
+}
+
+/// Reads all pages of a list, handing each object's JSON to `each`. Returns when the server gave the last page.
+pub(crate) async fn list(
+    session: &Session,
+    path: &str,
+    query: &str,
+    accept: &str,
+    mut each: impl FnMut(&str) -> Result<(), String>,
+) -> Result<Option<Timestamp>, ApiError> {
+    let mut next = String::new();
+    loop {
+        let answer =
+            get(session, &format!("{path}?limit={PAGE_LEN}&continue={next}&{query}"), accept).await?;
+        let page = page(&answer.text).map_err(broken)?;
+        for json in &page.items {
+            each(json).map_err(ApiError::Broken)?;
+        }
+        match page.next {
+            Some(token) => next = token.into_owned(),
+            None => return Ok(answer.at),
+        }
+    }
+}
+
+impl ApiError {
+    /// The HTTP status, if the server said no.
+    pub(crate) fn code(&self) -> Option<u16> {
+        match self {
+            Self::Refused(refused) => Some(refused.code),
+            Self::Broken(_) => None,
+        }
+    }
+
+    /// Puts it into words for somebody who wanted `what`.
+    pub(crate) fn into_failure(self, what: &str, needs: &str) -> Failure {
+        match self {
+            Self::Refused(refused) if refused.code == 403 => {
+                Failure::new(format!("Error from server (Forbidden): {}", refused.message))
+                    .hint(format!("ask an administrator for: {needs}"))
+                    .exit(Exit::Forbidden)
+            }
+            Self::Refused(refused) if refused.code == 401 => {
+                Failure::new("You must be logged in to the server (Unauthorized)")
+                    .hint("check your kubeconfig's credentials")
+            }
+            Self::Refused(refused) => Failure::new(format!("{what}: {}", refused.message)),
+            Self::Broken(why) => {
+                Failure::new(format!("{what}: {why}")).hint("is the API server up? try: kubectl cluster-info")
+            }
+        }
+    }
+}
+
+fn refused(code: u16, text: &str) -> ApiError {
+    let status: StatusWire = serde_json::from_str(text).unwrap_or_default();
+    let message = if status.message.is_empty() { common::api::list::status(text) } else { status.message };
+    let seconds = status.details.retry_after_seconds;
+    ApiError::Refused(Box::new(Refused {
+        code,
+        reason: status.reason,
+        message,
+        causes: status.details.causes,
+        retry_after: (seconds > 0).then(|| Duration::from_secs(seconds)),
+    }))
+}
+
+fn date(headers: &HeaderMap) -> Option<Timestamp> {
+    let date = headers.get(header::DATE)?.to_str().ok()?;
+    rfc2822::DateTimeParser::new().parse_timestamp(date).ok()
+}
+
+fn broken(error: impl Error) -> ApiError {
+    ApiError::Broken(chain(&error))
+}
+
+fn too_slow(limit: Duration) -> ApiError {
+    ApiError::Broken(format!("no answer in {} s (--request-timeout)", limit.as_secs()))
+}

@@ -1,0 +1,17 @@
+//! kubectl's print flags: `-o` and what goes with it.
+
+use crate::print::Output;
+use clap::Args;
+
+/// In which form data is printed.
+#[derive(Debug, Default, Clone, Args)]
+#[command(next_help_heading = "Output")]
+pub(crate) struct Print {
+    /// Output format: table, wide, name, json, yaml, jsonpath=TEMPLATE or custom-columns=SPEC
+    #[arg(short, long, value_name = "FORMAT", default_value = "table")]
+    pub(crate) output: Output,
+
+    /// Leave out the header line
+    #[arg(long)]
+    pub(crate) no_headers: bool,
+}

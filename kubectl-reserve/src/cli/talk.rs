@@ -1,0 +1,44 @@
+//! The flags that say how the command talks: colours, prompts, how much.
+
+use clap::{Args, ValueEnum};
+
+/// How to talk.
+#[derive(Debug, Default, Clone, Args)]
+#[command(next_help_heading = "Output")]
+pub(crate) struct Talk {
+    /// When to use colours
+    #[arg(long, global = true, value_enum, value_name = "WHEN", default_value_t = When::Auto)]
+    pub(crate) color: When,
+
+    /// The same as --color=never
+    #[arg(long, global = true)]
+    pub(crate) no_color: bool,
+
+    /// Use no characters beyond ASCII
+    #[arg(long, global = true)]
+    pub(crate) ascii: bool,
+
+    /// Say only what was asked for, and errors
+    #[arg(short, long, global = true)]
+    pub(crate) quiet: bool,
+
+    /// Do not ask before changing something
+    #[arg(short, long, global = true)]
+    pub(crate) yes: bool,
+
+    /// Never ask anything
+    #[arg(long, global = true)]
+    pub(crate) no_input: bool,
+}
+
+/// When something is done.
+#[derive(Debug, Default, Clone, Copy, PartialEq, Eq, ValueEnum)]
+pub(crate) enum When {
+    /// On a terminal
+    #[default]
+    Auto,
+    /// Always
+    Always,
+    /// Never
+    Never,
+}

@@ -1,0 +1,32 @@
+//! `kubectl reserve`: parse, dispatch, exit code. A library, so that its pure parts can be driven without a cluster.
+#![forbid(unsafe_code)]
+
+mod api;
+mod cli;
+mod commands;
+mod completion;
+mod connect;
+mod error;
+mod print;
+mod render;
+mod ui;
+mod world;
+
+use clap::Parser;
+use cli::Cli;
+use std::process::ExitCode;
+use ui::printer;
+
+/// The program.
+pub fn main() -> ExitCode {
+    let mut words = std::env::args_os();
+    if words.next().is_some_and(|program| completion::is_asked_by(&program)) {
+        return printer::finish(printer::out(&completion::candidates(words)));
+    }
+    let cli = Cli::parse();
+    let outcome = match tokio::runtime::Builder::new_current_thread().enable_all().build() {
+        Ok(runtime) => runtime.block_on(commands::run(cli)),
+        Err(error) => Err(error::Failure::new(format!("start: {error}"))),
+    };
+    printer::finish(outcome)
+}
