@@ -159,6 +159,15 @@ fn a_file_goes_before_flags_about_the_connection() {
 }
 
 #[test]
+fn parked_pods_are_tried_again_when_the_flag_says_so() {
+    let parked = |arguments: &[&str]| config(arguments).unwrap().parked_max.as_secs();
+    assert_eq!(parked(&[]), 300);
+    for (value, expected) in [("60s", 60), ("2h", 7200), ("0s", 30), ("1s", 30), ("-1s", 30)] {
+        assert_eq!(parked(&[&format!("--pod-max-in-unschedulable-pods-duration={value}")]), expected);
+    }
+}
+
+#[test]
 fn what_cannot_be_followed_is_refused() {
     let table: [(&[&str], &str); 8] = [
         (&["--leader-elect-renew-deadline=20s"], "must be longer"),
