@@ -186,12 +186,6 @@ fn scheduler(args: &Args, tools: &Tools, namespace: &str, said: &mut Said) -> an
     election::apply(&args.election, &mut scheduler.leader_election)?;
     election::warn(&scheduler, said);
     check_served(&scheduler)?;
-    for extender in scheduler.extenders.iter().filter(|extender| !extender.preempt_verb.is_empty()) {
-        said.warn(format!(
-            "extender {}: preemptVerb is not asked; victims are chosen without it",
-            extender.url_prefix
-        ));
-    }
     for profile in &scheduler.profiles {
         check_scheduler_name(&profile.scheduler_name)?;
     }

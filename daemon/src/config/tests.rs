@@ -195,12 +195,12 @@ fn replicas_on_one_machine_have_different_names() {
 }
 
 #[test]
-fn extenders_are_asked_and_one_that_is_asked_about_victims_is_a_warning() {
+fn extenders_are_asked_about_nodes_and_victims() {
     let extender =
         format!("{HEAD}extenders: [{{urlPrefix: 'http://127.0.0.1:1', filterVerb: f, preemptVerb: p}}]");
     let config = from_text(&extender).unwrap();
     assert_eq!(config.scheduler.extenders.len(), 1);
-    assert!(config.warnings.iter().any(|warning| warning.contains("preemptVerb")), "{:?}", config.warnings);
+    assert_eq!(config.warnings, [""; 0]);
 }
 
 #[test]
