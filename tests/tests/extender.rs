@@ -288,8 +288,13 @@ async fn our_daemon_asks_extenders_and_one_that_is_down_may_be_ignored() -> Resu
 }
 
 /// One pod would have to go from n2, and two from n3. Without the extender it would be the one.
-async fn victims_go_where_the_extender_says(cluster: &Cluster, daemon: &Daemon, big: &Workload) -> Result<()> {
-    let class = "{apiVersion: scheduling.k8s.io/v1, kind: PriorityClass, metadata: {name: urgent}, value: 1000}";
+async fn victims_go_where_the_extender_says(
+    cluster: &Cluster,
+    daemon: &Daemon,
+    big: &Workload,
+) -> Result<()> {
+    let class =
+        "{apiVersion: scheduling.k8s.io/v1, kind: PriorityClass, metadata: {name: urgent}, value: 1000}";
     cluster.apply(class).await?;
     let before = cluster.pods(&big.selector).await?;
     let before = before.iter().find(|pod| is_running(pod)).context("none runs")?;
