@@ -7,6 +7,7 @@ mod commands;
 mod completion;
 mod connect;
 mod error;
+mod manifests;
 mod nodes;
 mod print;
 mod render;
