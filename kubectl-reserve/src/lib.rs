@@ -9,9 +9,12 @@ mod connect;
 mod error;
 mod manifests;
 mod nodes;
+mod objects;
 mod platform;
 mod print;
 mod render;
+mod replicas;
+mod rights;
 mod ui;
 mod world;
 
