@@ -2,12 +2,14 @@
 
 mod connection;
 mod explain;
+mod install;
 mod list;
 mod print;
 mod talk;
 
 pub(crate) use connection::Connection;
 pub(crate) use explain::Explain;
+pub(crate) use install::{Install, Uninstall};
 pub(crate) use list::List;
 pub(crate) use print::Print;
 pub(crate) use talk::{Talk, When};
@@ -54,6 +56,10 @@ pub(crate) enum Command {
     /// Explain why a pod is Pending: what every node lacks, and for whom room is kept
     #[command(visible_alias = "why")]
     Explain(Explain),
+    /// Install the daemon, or bring it to this version
+    Install(Install),
+    /// Remove the daemon, what belongs to it, and its reservations
+    Uninstall(Uninstall),
 }
 
 #[cfg(test)]

@@ -1,7 +1,9 @@
 //! One verb, one file.
 
 mod explain;
+mod install;
 mod list;
+mod uninstall;
 
 use crate::cli::{Cli, Command};
 use crate::connect::{Session, connect};
@@ -23,9 +25,17 @@ pub(crate) async fn run(cli: Cli) -> Result<(), Failure> {
     };
     let ui = Ui::new(&cli.talk, &Surroundings::read(), Streams::look());
     printer::talk_as(&ui);
+    let namespace = cli.connection.namespace.clone();
+    if let Command::Install(args) = &command
+        && args.is_offline()
+    {
+        return install::run_offline(args, namespace.as_deref());
+    }
     let context = Context { session: connect(&cli.connection).await?, ui };
     match command {
         Command::List(args) => list::run(&args, &context).await,
         Command::Explain(args) => explain::run(&args, &context).await,
+        Command::Install(args) => install::run(&args, &context, namespace.as_deref()).await,
+        Command::Uninstall(args) => uninstall::run(&args, &context, namespace.as_deref()).await,
     }
 }
