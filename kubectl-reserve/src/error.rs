@@ -14,6 +14,8 @@ pub(crate) enum Exit {
     NoFit = 10,
     /// The caller may not do that.
     Forbidden = 14,
+    /// Ctrl-C, as shells count it.
+    Interrupted = 130,
 }
 
 /// Why a command did not do what was asked.
