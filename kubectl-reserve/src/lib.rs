@@ -9,6 +9,7 @@ mod connect;
 mod error;
 mod names;
 mod nodes;
+mod pending;
 mod platform;
 mod print;
 mod render;

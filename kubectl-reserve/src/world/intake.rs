@@ -30,7 +30,7 @@ impl Intake {
         Self { saver, ..Self::default() }
     }
 
-    /// Keeps what containers of pods with these names say: somebody asks for them by name.
+    /// Keeps the JSON of pods with these names: somebody asks for them.
     pub(crate) fn detail(&mut self, names: impl Iterator<Item = String>) {
         self.notes.detailed.extend(names);
     }
@@ -43,7 +43,7 @@ impl Intake {
         match resource {
             Resource::Pods => {
                 let pod = api::pod::pod(json).map_err(|error| chain(&error))?;
-                self.notes.pod(&pod.key, json);
+                self.notes.pod(&pod, json);
                 self.cluster.apply(Event::Pods(Seen::Applied(pod)));
                 self.counts.1 += 1;
             }

@@ -1,11 +1,12 @@
 //! Reading from the API server: all kinds side by side, each in pages that are gone once they are read.
 
-use super::progress::Progress;
+use super::progress::line;
 use super::{Depth, Intake, Resource, World};
 use crate::api::{self as calls, ApiError, JSON};
 use crate::connect::Session;
 use crate::error::Failure;
 use crate::ui::Ui;
+use crate::ui::progress::{Otherwise, Progress};
 use futures::future::try_join_all;
 use jiff::Timestamp;
 use std::cell::RefCell;
@@ -14,7 +15,7 @@ use std::cell::RefCell;
 /// a kind the answer is poorer, but there is one; the world says which.
 pub(crate) async fn read(session: &Session, ui: &Ui, depth: Depth, intake: Intake) -> Result<World, Failure> {
     let intake = RefCell::new(intake);
-    let progress = Progress::new(ui);
+    let progress = ui.spinner("reading the cluster", Otherwise::Nothing);
     let all =
         Resource::all(depth).into_iter().map(|resource| one(session, resource, depth, &intake, &progress));
     let times = try_join_all(all).await?;
@@ -37,7 +38,7 @@ async fn one(
         intake.take(resource, json)?;
         let (nodes, pods) = intake.counts;
         if is_counted && (nodes + pods) % 500 == 1 {
-            progress.show(nodes, pods);
+            progress.message(&line(nodes, pods));
         }
         Ok(())
     };
