@@ -7,6 +7,7 @@ mod commands;
 mod completion;
 mod connect;
 mod error;
+pub mod explain;
 mod names;
 mod nodes;
 mod pending;
