@@ -8,6 +8,7 @@ mod completion;
 mod connect;
 mod error;
 pub mod explain;
+mod manifest;
 mod names;
 mod nodes;
 mod pending;

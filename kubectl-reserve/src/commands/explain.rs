@@ -17,7 +17,7 @@ use serde_json::Value;
 
 pub(crate) async fn run(args: &Explain, context: &Context) -> Result<(), Failure> {
     let session = &context.session;
-    let name = pod_name(&args.pod)?;
+    let name = pod_name(args.names.first().map_or("", String::as_str))?;
     let (pod, source) = find(session, name).await?;
     let intake = world::Intake::default();
     let world = world::read(session, &context.ui, world::Depth::Reasons, intake).await?.whole()?;

@@ -1,6 +1,7 @@
 //! A pod that has its node: since when, and what it still waits for there.
 
-use super::level::{Level, View};
+use super::level::{View, and, harmless};
+use crate::explain::Stated;
 use crate::render::printable;
 use crate::render::time::between;
 use crate::world::notes::{ContainerDetail, Detail};
@@ -12,14 +13,14 @@ const COMMON: [&str; 3] = ["ContainerCreating", "PodInitializing", ""];
 /// Events that say why volumes are not there.
 const VOLUME_EVENTS: [&str; 3] = ["FailedMount", "FailedAttachVolume", "FailedMapVolume"];
 
-pub(super) fn bound(pod: &Pod, view: &View<'_>) -> Level {
+pub(super) fn bound(pod: &Pod, view: &View<'_>) -> Stated {
     let node = pod.node.as_ref().map_or("", |node| node.as_str());
     let since = pod.scheduled_at().map_or_else(String::new, |at| format!(" since {}", between(at, view.now)));
     let words = format!("It has been on node {node}{since}: this is not a scheduling problem.");
-    let level = Level::new("Bound", "has its node", words).harmless();
+    let stated = harmless("Bound", "has its node", words);
     match view.notes.detail(&pod.key) {
-        Some(detail) => waits(pod, &detail, view).into_iter().fold(level, Level::and),
-        None => level,
+        Some(detail) => waits(pod, &detail, view).into_iter().fold(stated, and),
+        None => stated,
     }
 }
 

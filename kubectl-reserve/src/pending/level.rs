@@ -1,6 +1,7 @@
 //! The pod's own state: bound, ended, gated, or in need of something that no node can give.
 
 use super::{bound, storage};
+use crate::explain::Stated;
 use crate::render::printable;
 use crate::render::time::between;
 use crate::world::notes::Notes;
@@ -29,36 +30,24 @@ pub(crate) struct View<'a> {
     pub(crate) has_events: bool,
 }
 
-/// What is to be said about a pod.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub(crate) struct Level {
-    /// A word for it that stays the same.
-    pub(crate) code: &'static str,
-    /// The same for people, in a few words.
-    pub(crate) label: String,
-    /// In plain sentences.
-    pub(crate) words: Vec<String>,
-    /// Whether the pod waits and cannot be placed as things are.
-    pub(crate) is_blocked: bool,
+/// Sentences about a pod that waits and cannot be placed as things are.
+pub(super) fn blocked(code: &'static str, label: impl Into<String>, words: impl Into<String>) -> Stated {
+    Stated { code, label: label.into(), words: vec![words.into()], is_blocked: true }
 }
 
-impl Level {
-    pub(super) fn new(code: &'static str, label: impl Into<String>, words: impl Into<String>) -> Self {
-        Self { code, label: label.into(), words: vec![words.into()], is_blocked: true }
-    }
+/// Sentences about a pod that need not be placed.
+pub(super) fn harmless(code: &'static str, label: impl Into<String>, words: impl Into<String>) -> Stated {
+    Stated { is_blocked: false, ..blocked(code, label, words) }
+}
 
-    pub(super) fn harmless(self) -> Self {
-        Self { is_blocked: false, ..self }
-    }
-
-    pub(super) fn and(mut self, words: impl Into<String>) -> Self {
-        self.words.push(words.into());
-        self
-    }
+/// One sentence more.
+pub(super) fn and(mut stated: Stated, words: impl Into<String>) -> Stated {
+    stated.words.push(words.into());
+    stated
 }
 
 /// What there is to say about `pod` whatever the nodes; nothing if it is up to them.
-pub(crate) fn level(pod: &Pod, view: &View<'_>) -> Option<Level> {
+pub(crate) fn level(pod: &Pod, view: &View<'_>) -> Option<Stated> {
     if pod.is_ended() {
         return Some(ended(pod, view));
     }
@@ -68,10 +57,8 @@ pub(crate) fn level(pod: &Pod, view: &View<'_>) -> Option<Level> {
     {
         let words =
             format!("It is bound to node {node}, which does not exist: no kubelet will ever start it.");
-        return Some(
-            Level::new("NodeMissing", "bound to a node that does not exist", words)
-                .and("Delete it, so that it is made again without spec.nodeName."),
-        );
+        let stated = blocked("NodeMissing", "bound to a node that does not exist", words);
+        return Some(and(stated, "Delete it, so that it is made again without spec.nodeName."));
     }
     if pod.deleting {
         return Some(deleting(pod, view));
@@ -88,32 +75,32 @@ pub(crate) fn level(pod: &Pod, view: &View<'_>) -> Option<Level> {
         .or_else(|| fresh(pod, view))
 }
 
-fn ended(pod: &Pod, view: &View<'_>) -> Level {
+fn ended(pod: &Pod, view: &View<'_>) -> Stated {
     let detail = view.notes.detail(&pod.key);
     let why = detail.map(|detail| detail.reason).filter(|reason| !reason.is_empty());
     let why = why.map_or_else(String::new, |reason| format!(" ({})", printable(&reason)));
     let how = if pod.phase == Phase::Succeeded { "ended well" } else { "failed" };
-    Level::new("Ended", "ended", format!("It has {how}{why}: nobody will place it again.")).harmless()
+    harmless("Ended", "ended", format!("It has {how}{why}: nobody will place it again."))
 }
 
-fn deleting(pod: &Pod, view: &View<'_>) -> Level {
+fn deleting(pod: &Pod, view: &View<'_>) -> Stated {
     let when = match pod.gone_by() {
         Some(by) if by > view.now => format!("; its grace ends in {}", between(view.now, by)),
         Some(by) => format!("; its grace ended {} ago", between(by, view.now)),
         None => String::new(),
     };
-    Level::new("Deleting", "being deleted", format!("It is being deleted{when}.")).harmless()
+    harmless("Deleting", "being deleted", format!("It is being deleted{when}."))
 }
 
-fn gated(pod: &Pod) -> Level {
+fn gated(pod: &Pod) -> Stated {
     let gates: Vec<String> = pod.spec.gates.iter().map(|gate| printable(gate)).collect();
     let (gates, is) = (gates.join(", "), if gates.len() == 1 { "gate" } else { "gates" });
     let words = format!("No scheduler looks at it before whoever set its scheduling {is} removes {gates}.");
-    Level::new("Gated", format!("gated by {gates}"), words)
+    blocked("Gated", format!("gated by {gates}"), words)
 }
 
 /// Whether nobody feels called upon to place the pod.
-fn unserved(pod: &Pod, view: &View<'_>) -> Option<Level> {
+fn unserved(pod: &Pod, view: &View<'_>) -> Option<Stated> {
     let name = &*pod.spec.scheduler_name;
     let is_told = pod.unscheduled().is_some_and(|told| !told.message.is_empty());
     let is_fresh = pod.created.is_none_or(|created| view.now.duration_since(created.time()) < PATIENCE);
@@ -124,7 +111,7 @@ fn unserved(pod: &Pod, view: &View<'_>) -> Option<Level> {
         "Nobody schedules it: no scheduler of the name \"{}\" (spec.schedulerName) wrote an event in the last hour.",
         printable(name)
     );
-    Some(Level::new("NoScheduler", "nobody schedules it", words))
+    Some(blocked("NoScheduler", "nobody schedules it", words))
 }
 
 fn has_spoken(name: &str, view: &View<'_>) -> bool {
@@ -133,29 +120,29 @@ fn has_spoken(name: &str, view: &View<'_>) -> bool {
 }
 
 /// Claims for devices: only kube-scheduler's own plugin knows about those.
-fn devices(pod: &Pod, view: &View<'_>) -> Option<Level> {
+fn devices(pod: &Pod, view: &View<'_>) -> Option<Stated> {
     if !pod.spec.features.contains(Feature::DynamicResources) {
         return None;
     }
-    let level = Level::new(
+    let stated = blocked(
         "NotEvaluated",
         "claims for devices: not evaluated",
         "It claims devices (spec.resourceClaims), which is not evaluated here.",
     );
     Some(if (view.serves)(&pod.spec.scheduler_name) {
-        level.and("Its scheduler is ours, which does not place such pods.")
+        and(stated, "Its scheduler is ours, which does not place such pods.")
     } else {
-        level.harmless()
+        Stated { is_blocked: false, ..stated }
     })
 }
 
-fn fresh(pod: &Pod, view: &View<'_>) -> Option<Level> {
+fn fresh(pod: &Pod, view: &View<'_>) -> Option<Stated> {
     let age = view.now.duration_since(pod.created?.time());
     if age >= JUST_CREATED || pod.unscheduled().is_some() {
         return None;
     }
     let words = "It was created less than 2 seconds ago: its scheduler may not have looked at it yet.";
-    Some(Level::new("JustCreated", "just created", words).harmless())
+    Some(harmless("JustCreated", "just created", words))
 }
 
 /// When the pod's scheduler last tried: by its events, else by the condition that it wrote.

@@ -13,6 +13,6 @@ mod tests;
 mod unmade;
 
 pub(crate) use fold::{Cause, Causes, fold};
-pub(crate) use level::{Level, View, last_try, level};
+pub(crate) use level::{View, last_try, level};
 pub(crate) use surge::deadlock;
 pub(crate) use unmade::{Unmade, unmade};

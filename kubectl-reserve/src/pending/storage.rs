@@ -1,18 +1,19 @@
 //! Claims that are missing, or have no volume although no pod need come first.
 
-use super::level::{Level, View};
+use super::level::{View, and, blocked};
+use crate::explain::Stated;
 use crate::render::printable;
 use common::cluster::Catalog;
 use common::model::storage::{BindingMode, ClaimPhase, PersistentVolumeClaim};
 use common::model::{OtherKind, Pod};
 
 /// What is wrong with the claims of `pod`, if that can be told.
-pub(super) fn unready(pod: &Pod, view: &View<'_>) -> Option<Level> {
+pub(super) fn unready(pod: &Pod, view: &View<'_>) -> Option<Stated> {
     let catalog = view.snapshot.catalog();
     if !catalog.is_readable(OtherKind::PersistentVolumeClaim) {
         return None;
     }
-    let mut found: Vec<Level> = Vec::new();
+    let mut found: Vec<Stated> = Vec::new();
     for volume in &pod.spec.volumes {
         if let Some(name) = volume.claim_name(&pod.key.name) {
             found.extend(one(pod, &name, catalog, view));
@@ -20,29 +21,29 @@ pub(super) fn unready(pod: &Pod, view: &View<'_>) -> Option<Level> {
     }
     let mut found = found.into_iter();
     let first = found.next()?;
-    Some(found.fold(first, |level, more| more.words.into_iter().fold(level, Level::and)))
+    Some(found.fold(first, |stated, more| more.words.into_iter().fold(stated, and)))
 }
 
-fn one(pod: &Pod, name: &str, catalog: &Catalog, view: &View<'_>) -> Option<Level> {
+fn one(pod: &Pod, name: &str, catalog: &Catalog, view: &View<'_>) -> Option<Stated> {
     let shown = printable(name);
     let Some(claim) = catalog.claims.get(&pod.key.namespace, name) else {
         let words =
             format!("PersistentVolumeClaim \"{shown}\" does not exist in namespace {}.", pod.key.namespace);
-        return Some(Level::new("ClaimMissing", format!("PVC {shown} missing"), words));
+        return Some(blocked("ClaimMissing", "PVC missing", words));
     };
     if claim.phase == ClaimPhase::Lost {
         let words = format!("PersistentVolumeClaim \"{shown}\" has lost its volume.");
-        return Some(Level::new("ClaimLost", format!("PVC {shown} lost"), words));
+        return Some(blocked("ClaimLost", "PVC lost", words));
     }
     if claim.meta.is_deleting {
         let words = format!("PersistentVolumeClaim \"{shown}\" is being deleted.");
-        return Some(Level::new("ClaimDeleting", format!("PVC {shown} being deleted"), words));
+        return Some(blocked("ClaimDeleting", "PVC being deleted", words));
     }
     if claim.is_bound() {
         return None;
     }
     let why = unbound(claim, catalog, view)?;
-    Some(Level::new(
+    Some(blocked(
         "ClaimUnbound",
         "PVC not bound",
         format!("PersistentVolumeClaim \"{shown}\" is not bound: {why}"),

@@ -86,15 +86,17 @@ impl Intake {
     pub(crate) fn into_world(mut self, now: Timestamp, namespace: &str) -> World {
         for kind in OwnerKind::ALL {
             let live = self.workloads.remove(&kind).unwrap_or_default();
-            let is_readable = !self.unreadable.contains(&Resource::Workloads(kind));
-            let seen = Event::Workloads(kind, Seen::Relisted(live));
-            self.cluster.apply(if is_readable { seen } else { Event::Unreadable(kind) });
+            self.cluster.apply(Event::Workloads(kind, Seen::Relisted(live)));
+            if self.unreadable.contains(&Resource::Workloads(kind)) {
+                self.cluster.apply(Event::Unreadable(kind));
+            }
         }
         for kind in OtherKind::ALL {
             let live = self.others.remove(&kind).unwrap_or_default();
-            let is_readable = !self.unreadable.contains(&Resource::Others(kind));
-            let seen = Event::Others(kind, Seen::Relisted(live));
-            self.cluster.apply(if is_readable { seen } else { Event::OthersUnreadable(kind) });
+            self.cluster.apply(Event::Others(kind, Seen::Relisted(live)));
+            if self.unreadable.contains(&Resource::Others(kind)) {
+                self.cluster.apply(Event::OthersUnreadable(kind));
+            }
         }
         let is_partial = self.unreadable.iter().any(|resource| matches!(resource, Resource::Workloads(_)));
         World {

@@ -24,7 +24,8 @@ pub(crate) async fn read(session: &Session, ui: &Ui, depth: Depth, intake: Intak
     Ok(intake.into_inner().into_world(now, &session.namespace))
 }
 
-/// All objects of one kind. Returns the server's time.
+/// All objects of one kind; of a kind that the caller may not see everywhere, those in the caller's namespace. Returns the
+/// server's time.
 async fn one(
     session: &Session,
     resource: Resource,
@@ -32,6 +33,28 @@ async fn one(
     intake: &RefCell<Intake>,
     progress: &Progress,
 ) -> Result<Option<Timestamp>, Failure> {
+    let everywhere = list(session, resource, &resource.path(), depth, intake, progress).await;
+    match everywhere {
+        Err(error) if error.code() == Some(403) => {
+            intake.borrow_mut().cannot_read(resource).map_err(Failure::new)?;
+        }
+        other => return settle(resource, other),
+    }
+    let Some(here) = resource.path_in(&session.namespace) else { return Ok(None) };
+    match list(session, resource, &here, depth, intake, progress).await {
+        Err(error) if error.code() == Some(403) => Ok(None),
+        other => settle(resource, other),
+    }
+}
+
+async fn list(
+    session: &Session,
+    resource: Resource,
+    path: &str,
+    depth: Depth,
+    intake: &RefCell<Intake>,
+    progress: &Progress,
+) -> Result<Option<Timestamp>, ApiError> {
     let is_counted = matches!(resource, Resource::Pods | Resource::Nodes);
     let each = |json: &str| {
         let mut intake = intake.borrow_mut();
@@ -42,12 +65,15 @@ async fn one(
         }
         Ok(())
     };
-    match calls::list(session, &resource.path(), resource.query(), resource.accept(depth), each).await {
+    calls::list(session, path, resource.query(), resource.accept(depth), each).await
+}
+
+fn settle(
+    resource: Resource,
+    outcome: Result<Option<Timestamp>, ApiError>,
+) -> Result<Option<Timestamp>, Failure> {
+    match outcome {
         Ok(at) => Ok(at),
-        Err(error) if error.code() == Some(403) => {
-            intake.borrow_mut().cannot_read(resource).map_err(Failure::new)?;
-            Ok(None)
-        }
         // An API group that this cluster does not serve has no objects.
         Err(error) if error.code() == Some(404) => Ok(None),
         Err(error) => {
