@@ -7,6 +7,7 @@ mod admission;
 mod clear;
 mod decision;
 mod index;
+mod inspect;
 mod message;
 mod pick;
 mod round;
@@ -16,6 +17,7 @@ mod tests;
 
 pub use clear::{Clearance, bound, clear, denied, not_bound};
 pub use decision::{Awaited, Decision, NoFit, Refusal};
+pub use inspect::Inspection;
 pub use message::message;
 pub use scores::{PluginScores, scores};
 

@@ -63,6 +63,23 @@ impl<'c> Round<'c> {
         Ok(all)
     }
 
+    /// The same with the pods that are nominated to the node, as long as anything speaks against it then.
+    pub(super) fn ask_all_with_nominated(&self, id: NodeId) -> Result<Rejections, String> {
+        let nominated = self.nominated(id);
+        if let Some(ledger) = self.world.ledger(id).filter(|_| !nominated.is_empty()) {
+            let world = self.world.suppose(with(ledger.clone(), &nominated));
+            let plugins = self.filters.iter().map(|ready| ready.plugin);
+            let mut all = Rejections::new();
+            for filter in &ready(plugins, self.asker, &world) {
+                all.extend(one(filter, id)?);
+            }
+            if !all.is_empty() {
+                return Ok(all);
+            }
+        }
+        self.ask_all(id)
+    }
+
     /// The pods nominated to the node that this one has to leave room for.
     pub(super) fn nominated(&self, id: NodeId) -> Vec<&'c Arc<Pod>> {
         if !self.world.has_nominated() {
