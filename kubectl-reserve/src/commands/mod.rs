@@ -24,7 +24,7 @@ pub(crate) async fn run(cli: Cli) -> Result<(), Failure> {
     };
     let ui = Ui::new(&cli.talk, &Surroundings::read(), Streams::look());
     printer::talk_as(&ui);
-    let context = Context { session: connect(&cli.connection).await?, ui };
+    let context = Context { session: connect(&cli.connection, cli.talk.verbosity).await?, ui };
     match command {
         Command::List(args) => list::run(&args, &context).await,
         Command::Explain(args) => explain::run(&args, &context).await,
