@@ -2,15 +2,19 @@
 
 mod connection;
 mod explain;
+mod help;
 mod list;
 mod print;
 mod talk;
+mod version;
 
 pub(crate) use connection::Connection;
 pub(crate) use explain::Explain;
+pub(crate) use help::Invocation;
 pub(crate) use list::List;
 pub(crate) use print::Print;
 pub(crate) use talk::{Talk, When};
+pub(crate) use version::Version;
 
 use clap::{Parser, Subcommand};
 
@@ -54,15 +58,18 @@ pub(crate) enum Command {
     /// Explain why a pod is Pending: what every node lacks, and for whom room is kept
     #[command(visible_alias = "why")]
     Explain(Explain),
+    /// Print the versions of this command and of the daemon
+    Version(Version),
+    /// List the flags that every command has
+    Options,
 }
 
 #[cfg(test)]
 mod tests {
-    use super::Cli;
-    use clap::CommandFactory;
+    use super::Invocation;
 
     #[test]
     fn the_definitions_are_sound() {
-        Cli::command().debug_assert();
+        Invocation::new(Vec::new()).command().debug_assert();
     }
 }

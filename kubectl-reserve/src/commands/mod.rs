@@ -2,12 +2,12 @@
 
 mod explain;
 mod list;
+mod version;
 
-use crate::cli::{Cli, Command};
+use crate::cli::{Cli, Command, Invocation};
 use crate::connect::{Session, connect};
 use crate::error::Failure;
 use crate::ui::{Streams, Surroundings, Ui, printer};
-use clap::CommandFactory;
 
 /// What every verb has: a way to the cluster, and a person at the other end.
 pub(crate) struct Context {
@@ -17,16 +17,18 @@ pub(crate) struct Context {
 }
 
 /// Does what was asked.
-pub(crate) async fn run(cli: Cli) -> Result<(), Failure> {
+pub(crate) async fn run(cli: Cli, invocation: &Invocation) -> Result<(), Failure> {
     // As kubectl: nothing asked is a wish for help.
     let Some(command) = cli.command else {
-        return printer::out(&Cli::command().render_help().to_string());
+        return printer::out(&format!("{}\n", invocation.command().render_help()));
     };
     let ui = Ui::new(&cli.talk, &Surroundings::read(), Streams::look());
     printer::talk_as(&ui);
-    let context = Context { session: connect(&cli.connection, cli.talk.verbosity).await?, ui };
+    let connect = || connect(&cli.connection, cli.talk.verbosity);
     match command {
-        Command::List(args) => list::run(&args, &context).await,
-        Command::Explain(args) => explain::run(&args, &context).await,
+        Command::Version(args) => version::run(&args, &cli.connection, cli.talk.verbosity).await,
+        Command::Options => printer::out(&invocation.options()),
+        Command::List(args) => list::run(&args, &Context { session: connect().await?, ui }).await,
+        Command::Explain(args) => explain::run(&args, &Context { session: connect().await?, ui }).await,
     }
 }
