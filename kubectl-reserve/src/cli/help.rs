@@ -39,7 +39,7 @@ impl Invocation {
     /// Everything that can be typed, with its help.
     pub(crate) fn command(&self) -> Command {
         let footer = format!(
-            "Use \"{} options\" for a list of global command-line options (applies to all commands).",
+            "Use \"{} options\" for a list of global command-line options\n(applies to all commands).",
             self.name
         );
         let root = Cli::command().bin_name(&self.name).color(self.color()).max_term_width(WIDTH_MAX);
@@ -138,7 +138,7 @@ mod tests {
             let at = |text: &str| help.find(text).unwrap_or_else(|| panic!("no {text:?} in {help}"));
             assert!(at("\nExamples:\n") < at("\nUsage: kubectl reserve"), "{help}");
             assert!(help.trim_end().ends_with(
-                "Use \"kubectl reserve options\" for a list of global command-line options (applies to all commands)."
+                "Use \"kubectl reserve options\" for a list of global command-line options\n(applies to all commands)."
             ));
             assert!(!help.contains("--kubeconfig") && !help.contains("--no-color"), "{help}");
         }
