@@ -12,8 +12,12 @@ pub(crate) enum Exit {
     Usage = 2,
     /// The pod that was explained has no place.
     NoFit = 10,
+    /// What was waited for did not come.
+    TimedOut = 12,
     /// The caller may not do that.
     Forbidden = 14,
+    /// Refused, because it would break something; a flag allows it.
+    Unsafe = 15,
     /// Ctrl-C, as shells count it.
     Interrupted = 130,
 }
@@ -52,4 +56,9 @@ impl Failure {
         self.exit = exit;
         self
     }
+}
+
+/// Something that the caller may not do, and the rule that would allow it.
+pub(crate) fn forbidden(what: &str, needs: &str) -> Failure {
+    Failure::new(format!("you may not {what}")).hint(format!("needs: {needs}")).exit(Exit::Forbidden)
 }

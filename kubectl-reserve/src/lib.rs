@@ -7,10 +7,16 @@ mod commands;
 mod completion;
 mod connect;
 mod error;
+pub mod flow;
+mod manifests;
+mod names;
 mod nodes;
+mod objects;
 mod platform;
 mod print;
 mod render;
+mod replicas;
+mod rights;
 mod ui;
 mod world;
 

@@ -3,6 +3,7 @@
 mod connection;
 mod explain;
 mod help;
+mod install;
 mod list;
 mod print;
 mod talk;
@@ -11,6 +12,7 @@ mod version;
 pub(crate) use connection::Connection;
 pub(crate) use explain::Explain;
 pub(crate) use help::Invocation;
+pub(crate) use install::{Install, Uninstall};
 pub(crate) use list::List;
 pub(crate) use print::Print;
 pub(crate) use talk::{Talk, When};
@@ -58,6 +60,10 @@ pub(crate) enum Command {
     /// Explain why a pod is Pending: what every node lacks, and for whom room is kept
     #[command(visible_alias = "why")]
     Explain(Explain),
+    /// Install the daemon, or bring it to this version
+    Install(Install),
+    /// Remove the daemon, what belongs to it, and its reservations
+    Uninstall(Uninstall),
     /// Print the versions of this command and of the daemon
     Version(Version),
     /// List the flags that every command has

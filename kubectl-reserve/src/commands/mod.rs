@@ -1,7 +1,9 @@
 //! One verb, one file.
 
 mod explain;
+mod install;
 mod list;
+mod uninstall;
 mod version;
 
 use crate::cli::{Cli, Command, Invocation};
@@ -12,7 +14,6 @@ use crate::ui::{Streams, Surroundings, Ui, printer};
 /// What every verb has: a way to the cluster, and a person at the other end.
 pub(crate) struct Context {
     pub(crate) session: Session,
-    #[expect(dead_code, reason = "for verbs that ask or show progress")]
     pub(crate) ui: Ui,
 }
 
@@ -24,11 +25,22 @@ pub(crate) async fn run(cli: Cli, invocation: &Invocation) -> Result<(), Failure
     };
     let ui = Ui::new(&cli.talk, &Surroundings::read(), Streams::look());
     printer::talk_as(&ui);
-    let connect = || connect(&cli.connection, cli.talk.verbosity);
+    let namespace = cli.connection.namespace.clone();
+    // Some ask no server, or only perhaps.
+    match &command {
+        Command::Options => return printer::out(&invocation.options()),
+        Command::Version(args) => return version::run(args, &cli.connection, cli.talk.verbosity).await,
+        Command::Install(args) if args.is_offline() => {
+            return install::run_offline(args, namespace.as_deref());
+        }
+        _ => {}
+    }
+    let context = Context { session: connect(&cli.connection, cli.talk.verbosity).await?, ui };
     match command {
-        Command::Version(args) => version::run(&args, &cli.connection, cli.talk.verbosity).await,
-        Command::Options => printer::out(&invocation.options()),
-        Command::List(args) => list::run(&args, &Context { session: connect().await?, ui }).await,
-        Command::Explain(args) => explain::run(&args, &Context { session: connect().await?, ui }).await,
+        Command::List(args) => list::run(&args, &context).await,
+        Command::Explain(args) => explain::run(&args, &context).await,
+        Command::Install(args) => install::run(&args, &context, namespace.as_deref()).await,
+        Command::Uninstall(args) => uninstall::run(&args, &context, namespace.as_deref()).await,
+        Command::Options | Command::Version(_) => Ok(()),
     }
 }
