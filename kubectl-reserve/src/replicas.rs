@@ -59,7 +59,8 @@ async fn leader(session: &Session, all: &[Replica]) -> Option<String> {
         let path = format!("{LEASES}/namespaces/{namespace}/leases/{}", names::LEADER_LEASE);
         // Without the election's Lease the one that serves leads: without an election all do.
         let lease = found(get(session, &path).await).ok().flatten();
-        let holder = lease.as_ref().and_then(|lease| lease.pointer("/spec/holderIdentity")).and_then(Value::as_str);
+        let holder =
+            lease.as_ref().and_then(|lease| lease.pointer("/spec/holderIdentity")).and_then(Value::as_str);
         let name = holder.and_then(|holder| holder.split('_').next()).filter(|name| !name.is_empty());
         if let Some(name) = name {
             return Some(name.to_owned());

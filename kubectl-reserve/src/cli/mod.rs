@@ -2,17 +2,21 @@
 
 mod connection;
 mod explain;
+mod help;
 mod install;
 mod list;
 mod print;
 mod talk;
+mod version;
 
 pub(crate) use connection::Connection;
 pub(crate) use explain::Explain;
+pub(crate) use help::Invocation;
 pub(crate) use install::{Install, Uninstall};
 pub(crate) use list::List;
 pub(crate) use print::Print;
 pub(crate) use talk::{Talk, When};
+pub(crate) use version::Version;
 
 use clap::{Parser, Subcommand};
 
@@ -60,15 +64,18 @@ pub(crate) enum Command {
     Install(Install),
     /// Remove the daemon, what belongs to it, and its reservations
     Uninstall(Uninstall),
+    /// Print the versions of this command and of the daemon
+    Version(Version),
+    /// List the flags that every command has
+    Options,
 }
 
 #[cfg(test)]
 mod tests {
-    use super::Cli;
-    use clap::CommandFactory;
+    use super::Invocation;
 
     #[test]
     fn the_definitions_are_sound() {
-        Cli::command().debug_assert();
+        Invocation::new(Vec::new()).command().debug_assert();
     }
 }

@@ -54,7 +54,10 @@ pub(crate) async fn run(args: &Uninstall, context: &Context, namespace: Option<&
         refuse_if_needed(&plan)?;
     }
     announce(&plan, args.all);
-    if !context.ui.confirm("Remove all of this?", "to uninstall, or --dry-run to see what would be removed")? {
+    if !context
+        .ui
+        .confirm("Remove all of this?", "to uninstall, or --dry-run to see what would be removed")?
+    {
         return Err(Failure::silent(Exit::Error));
     }
     let limit = Duration::try_from(args.timeout).unwrap_or_default();
@@ -175,7 +178,8 @@ async fn until_stopped(session: &Session, namespace: &str) -> Result<(), Failure
 async fn delete(session: &Session, object: &Object) -> Result<(), Failure> {
     let gone = objects::delete(session, object).await;
     let gone = gone.map_err(|error| {
-        error.into_failure(&format!("delete {}", object.word()), &format!("delete {}", object.kind.resource()))
+        error
+            .into_failure(&format!("delete {}", object.word()), &format!("delete {}", object.kind.resource()))
     })?;
     if gone { printer::out(&format!("{} deleted\n", object.word())) } else { Ok(()) }
 }
@@ -186,7 +190,9 @@ async fn remove_namespace(context: &Context, object: &Object, limit: Duration) -
     let strangers = found::strangers(session, &object.name).await;
     if !strangers.is_empty() {
         let (name, strangers) = (&object.name, strangers.join(", "));
-        printer::warn(&format!("namespace {name} stays, because it has what install did not put there: {strangers}"));
+        printer::warn(&format!(
+            "namespace {name} stays, because it has what install did not put there: {strangers}"
+        ));
         printer::say(&format!("Remove it with everything in it: kubectl delete namespace {name}"));
         return Ok(());
     }
