@@ -28,7 +28,9 @@ impl Stations {
         let stations = Self {
             points: Histograms::new_with_constructor(|| Histogram::new(exponential_buckets(0.0001, 2.0, 12))),
             plugins: Histograms::new_with_constructor(|| {
-                Histogram::new(exponential_buckets(0.000_01, 1.5, 20))
+                // As Go does it, with what is lost on the way.
+                let by_plugin = std::iter::successors(Some(0.000_01_f64), |bound| Some(bound * 1.5));
+                Histogram::new(by_plugin.take(20))
             }),
             preemption: Histograms::new_with_constructor(by_preemption),
         };

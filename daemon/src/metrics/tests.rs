@@ -169,6 +169,15 @@ fn open_metrics_in_the_older_format() {
     let open = "# HELP a_b Help me.\n# TYPE a_b counter\na_b_total{x=\"le=1.0\"} 1\n# UNIT a_b s\n# EOF\n";
     let plain = "# HELP a_b_total Help me.\n# TYPE a_b_total counter\na_b_total{x=\"le=1.0\"} 1\n";
     assert_eq!(text::plain(open), plain);
+    for (open, plain) in [
+        ("1.0", "1"),
+        ("+Inf", "+Inf"),
+        ("0.0001", "0.0001"),
+        ("0.00001", "1e-05"),
+        ("0.000015000000000000002", "1.5000000000000002e-05"),
+    ] {
+        assert_eq!(text::plain(&format!("a{{le=\"{open}\"}} 1\n")), format!("a{{le=\"{plain}\"}} 1\n"));
+    }
 }
 
 #[test]
