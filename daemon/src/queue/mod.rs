@@ -132,6 +132,9 @@ impl Queue {
             self.shelve(pod, Why::AttemptFailed, now);
         } else {
             let until = now.saturating_add(at_most.min(backoff.parked));
+            // One that waits for something certain has a time of its own.
+            entry.flush_at = (at_most >= backoff.parked).then_some(until);
+            entry.was_flushed = false;
             self.put(pod, Shelf::Parked { until, cures }, Why::AttemptFailed);
         }
     }
@@ -215,7 +218,8 @@ impl Queue {
 
     /// What the pod has been through.
     pub fn history(&self, pod: &PodKey) -> Option<History> {
-        self.pods.get(pod).map(|entry| History { attempts: entry.attempts, since: entry.since })
+        let Entry { attempts, since, was_flushed, .. } = *self.pods.get(pod)?;
+        Some(History { attempts, since, was_flushed })
     }
 
     /// How often pods came to a shelf, and why, since this was asked last.
@@ -237,7 +241,11 @@ impl Queue {
 
     /// Makes a pod active if it is due, else lets it back off.
     fn shelve(&mut self, pod: &PodKey, why: Why, now: Duration) {
-        let Some(entry) = self.pods.get(pod) else { return };
+        let Some(entry) = self.pods.get_mut(pod) else { return };
+        match why {
+            Why::TimeIsUp => entry.was_flushed |= entry.flush_at.take().is_some_and(|at| at <= now),
+            _ => (entry.flush_at, entry.was_flushed) = (None, false),
+        }
         let shelf = match entry.due <= now {
             true => Shelf::Active(entry.turn),
             false => Shelf::BackingOff { due: entry.due, turn: entry.turn },

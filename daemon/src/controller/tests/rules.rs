@@ -3,6 +3,7 @@
 use super::full;
 use super::town::{DEPLOYMENT, Town, time};
 use crate::effects::Server;
+use crate::state::Note;
 use common::api::reservation::encode;
 use common::model::object::Meta;
 use common::model::{Replica, Reservation};
@@ -69,6 +70,26 @@ fn a_pod_that_asks_is_told_when_all_replicas_have_seen_it() {
     town.tell("web-1");
     town.run();
     assert_eq!(town.told()[1..], [("InvalidKeep", "web-1")], "once");
+}
+
+#[test]
+fn it_is_counted_how_long_the_replicas_took_to_see_one() {
+    let mut town = full();
+    town.seen(replica(1, 0));
+    town.delete("web-1", 300);
+    town.run();
+    let counted = |town: &mut Town| {
+        let is_counted = |note: &Note| matches!(note, Note::Acknowledged { .. });
+        town.states[0].take_notes().into_iter().filter(is_counted).collect::<Vec<_>>()
+    };
+    assert_eq!(counted(&mut town), []);
+    town.wait(3);
+    town.seen(replica(10_000, 3));
+    town.run();
+    assert_eq!(counted(&mut town), [Note::Acknowledged { after_ms: 3000 }]);
+    town.seen(replica(10_001, 3));
+    town.run();
+    assert_eq!(counted(&mut town), [], "once");
 }
 
 #[test]
