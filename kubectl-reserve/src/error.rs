@@ -14,6 +14,8 @@ pub(crate) enum Exit {
     NoFit = 10,
     /// The caller may not do that.
     Forbidden = 14,
+    /// Ctrl-C, as shells count it.
+    Interrupted = 130,
 }
 
 /// Why a command did not do what was asked.
@@ -50,4 +52,9 @@ impl Failure {
         self.exit = exit;
         self
     }
+}
+
+/// Something that the caller may not do, and the rule that would allow it.
+pub(crate) fn forbidden(what: &str, needs: &str) -> Failure {
+    Failure::new(format!("you may not {what}")).hint(format!("needs: {needs}")).exit(Exit::Forbidden)
 }

@@ -8,7 +8,9 @@ mod completion;
 mod connect;
 mod error;
 pub mod flow;
+mod names;
 mod nodes;
+mod platform;
 mod print;
 mod render;
 mod ui;
@@ -16,6 +18,7 @@ mod world;
 
 use clap::Parser;
 use cli::Cli;
+use error::{Exit, Failure};
 use std::process::ExitCode;
 use ui::printer;
 
@@ -27,8 +30,16 @@ pub fn main() -> ExitCode {
     }
     let cli = Cli::parse();
     let outcome = match tokio::runtime::Builder::new_current_thread().enable_all().build() {
-        Ok(runtime) => runtime.block_on(commands::run(cli)),
-        Err(error) => Err(error::Failure::new(format!("start: {error}"))),
+        Ok(runtime) => runtime.block_on(run(cli)),
+        Err(error) => Err(Failure::new(format!("start: {error}"))),
     };
     printer::finish(outcome)
+}
+
+async fn run(cli: Cli) -> Result<(), Failure> {
+    tokio::select! {
+        biased;
+        outcome = Box::pin(commands::run(cli)) => outcome,
+        () = ui::signal::unheard() => Err(Failure::silent(Exit::Interrupted)),
+    }
 }

@@ -6,7 +6,7 @@ mod list;
 use crate::cli::{Cli, Command};
 use crate::connect::{Session, connect};
 use crate::error::Failure;
-use crate::ui::{Surroundings, Ui, printer};
+use crate::ui::{Streams, Surroundings, Ui, printer};
 use clap::CommandFactory;
 
 /// What every verb has: a way to the cluster, and a person at the other end.
@@ -22,7 +22,8 @@ pub(crate) async fn run(cli: Cli) -> Result<(), Failure> {
     let Some(command) = cli.command else {
         return printer::out(&Cli::command().render_help().to_string());
     };
-    let ui = Ui::new(&cli.talk, &Surroundings::read());
+    let ui = Ui::new(&cli.talk, &Surroundings::read(), Streams::look());
+    printer::talk_as(&ui);
     let context = Context { session: connect(&cli.connection).await?, ui };
     match command {
         Command::List(args) => list::run(&args, &context).await,
