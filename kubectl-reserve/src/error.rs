@@ -12,8 +12,18 @@ pub(crate) enum Exit {
     Usage = 2,
     /// The pod that was explained has no place.
     NoFit = 10,
+    /// A disruption budget forbids it.
+    Budget = 11,
+    /// It takes too long.
+    Timeout = 12,
+    /// There is no room to reserve.
+    NoRoom = 13,
     /// The caller may not do that.
     Forbidden = 14,
+    /// It would not be safe.
+    Unsafe = 15,
+    /// It is ready on another node than the required one.
+    Elsewhere = 16,
     /// Ctrl-C, as shells count it.
     Interrupted = 130,
 }

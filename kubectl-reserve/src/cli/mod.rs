@@ -3,13 +3,18 @@
 mod connection;
 mod explain;
 mod list;
+mod pod;
 mod print;
+pub(crate) mod recreate;
+mod span;
 mod talk;
 
 pub(crate) use connection::Connection;
 pub(crate) use explain::Explain;
 pub(crate) use list::List;
+pub(crate) use pod::Pod;
 pub(crate) use print::Print;
+pub(crate) use recreate::Recreate;
 pub(crate) use talk::{Talk, When};
 
 use clap::{Parser, Subcommand};
@@ -48,6 +53,8 @@ Examples:
 /// The verbs.
 #[derive(Debug, Subcommand)]
 pub(crate) enum Command {
+    /// Recreate a pod without losing its place
+    Pod(Box<Pod>),
     /// List reservations
     #[command(visible_alias = "ls")]
     List(List),

@@ -2,6 +2,8 @@
 
 mod explain;
 mod list;
+mod pod;
+pub(crate) mod recreate;
 
 use crate::cli::{Cli, Command};
 use crate::connect::{Session, connect};
@@ -12,7 +14,6 @@ use clap::CommandFactory;
 /// What every verb has: a way to the cluster, and a person at the other end.
 pub(crate) struct Context {
     pub(crate) session: Session,
-    #[expect(dead_code, reason = "for verbs that ask or show progress")]
     pub(crate) ui: Ui,
 }
 
@@ -26,6 +27,7 @@ pub(crate) async fn run(cli: Cli) -> Result<(), Failure> {
     printer::talk_as(&ui);
     let context = Context { session: connect(&cli.connection).await?, ui };
     match command {
+        Command::Pod(args) => pod::run(&args, &context).await,
         Command::List(args) => list::run(&args, &context).await,
         Command::Explain(args) => explain::run(&args, &context).await,
     }

@@ -7,7 +7,7 @@ mod resolve;
 #[cfg(test)]
 mod tests;
 
-pub(crate) use find::{find, labelled};
+pub(crate) use find::{escaped, find, labelled};
 pub(crate) use resolve::{Choice, PodSeen, Seen, Target, Unresolved, resolve};
 
 use crate::connect::is_name;
