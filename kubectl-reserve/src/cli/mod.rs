@@ -5,7 +5,10 @@ mod explain;
 mod help;
 mod install;
 mod list;
+mod pod;
 mod print;
+pub(crate) mod recreate;
+mod span;
 mod talk;
 mod version;
 
@@ -14,7 +17,9 @@ pub(crate) use explain::Explain;
 pub(crate) use help::Invocation;
 pub(crate) use install::{Install, Uninstall};
 pub(crate) use list::List;
+pub(crate) use pod::Pod;
 pub(crate) use print::Print;
+pub(crate) use recreate::Recreate;
 pub(crate) use talk::{Talk, When};
 pub(crate) use version::Version;
 
@@ -54,6 +59,8 @@ Examples:
 /// The verbs.
 #[derive(Debug, Subcommand)]
 pub(crate) enum Command {
+    /// Recreate a pod without losing its place
+    Pod(Box<Pod>),
     /// List reservations
     #[command(visible_alias = "ls")]
     List(List),
