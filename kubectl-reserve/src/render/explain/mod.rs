@@ -41,6 +41,7 @@ pub(crate) fn render(report: &Report, view: &View) -> String {
         Answer::Refused(why) => format!("It cannot be judged yet: {}", printable(why)),
         Answer::Failed(why) => format!("It cannot be judged: {}", printable(why)),
         Answer::Judged(judged) => judged.verdict.join(" "),
+        Answer::Stated(stated) => stated.words.join(" "),
     };
     text += &wrap("\nVERDICT  ", &verdict, 9, view.width + 1);
     if let Answer::Judged(judged) = &report.answer {
