@@ -26,7 +26,7 @@ const STRANGE: &str = "volcano";
 const SEED: u64 = 20_261_117;
 
 /// How many pods are decided on; each with all three sorts of scheduler.
-const PODS: u64 = 600;
+const PODS: u64 = 300;
 
 /// For how many seconds a pod may wait to be looked at.
 const WAITED: u64 = 6;

@@ -158,6 +158,6 @@ fn record(kind: &str, owner: &Value, rng: &mut fastrand::Rng) -> Value {
         "created": seconds(-60),
         // One in five has ended.
         "expires": seconds(if rng.u8(0..5) == 0 { -1 } else { 600 }),
-        "request": "r", "by": "agree", "reason": "", "placement": *rng.choice(["wait", "prefer"].iter()).unwrap_or(&"prefer"),
+        "request": "r", "by": "agree", "reason": "", "placement": *rng.choice(["wait", "prefer", "require"].iter()).unwrap_or(&"prefer"),
     })
 }
