@@ -6,6 +6,7 @@ mod list;
 mod pod;
 mod print;
 pub(crate) mod recreate;
+mod restart;
 mod span;
 mod talk;
 
@@ -15,6 +16,7 @@ pub(crate) use list::List;
 pub(crate) use pod::Pod;
 pub(crate) use print::Print;
 pub(crate) use recreate::Recreate;
+pub(crate) use restart::Restart;
 pub(crate) use talk::{Talk, When};
 
 use clap::{Parser, Subcommand};
@@ -55,6 +57,8 @@ Examples:
 pub(crate) enum Command {
     /// Recreate a pod without losing its place
     Pod(Box<Pod>),
+    /// Recreate every pod of a workload, one at a time, each in its place
+    Restart(Box<Restart>),
     /// List reservations
     #[command(visible_alias = "ls")]
     List(List),

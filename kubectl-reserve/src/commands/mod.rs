@@ -4,6 +4,7 @@ mod explain;
 mod list;
 mod pod;
 pub(crate) mod recreate;
+mod restart;
 
 use crate::cli::{Cli, Command};
 use crate::connect::{Session, connect};
@@ -28,6 +29,7 @@ pub(crate) async fn run(cli: Cli) -> Result<(), Failure> {
     let context = Context { session: connect(&cli.connection).await?, ui };
     match command {
         Command::Pod(args) => pod::run(&args, &context).await,
+        Command::Restart(args) => restart::run(&args, &context).await,
         Command::List(args) => list::run(&args, &context).await,
         Command::Explain(args) => explain::run(&args, &context).await,
     }
