@@ -14,13 +14,13 @@ pub(crate) enum Exit {
     NoFit = 10,
     /// A disruption budget forbids it.
     Budget = 11,
-    /// It takes too long.
-    Timeout = 12,
-    /// There is no room to reserve.
+    /// What was waited for did not come.
+    TimedOut = 12,
+    /// The node has no room for the reservation.
     NoRoom = 13,
     /// The caller may not do that.
     Forbidden = 14,
-    /// It would not be safe.
+    /// Refused, because it would break something; a flag allows it.
     Unsafe = 15,
     /// It is ready on another node than the required one.
     Elsewhere = 16,

@@ -84,7 +84,7 @@ fn words(why: &Why, whom: &Whom<'_>) -> (String, Exit) {
             (format!("{pod} cannot be evicted now: {}", budget_words(blocked)), Exit::Budget)
         }
         Why::NotSeen(late) => {
-            (format!("the reservation was not acknowledged in 10 s by {}", late.join(", ")), Exit::Timeout)
+            (format!("the reservation was not acknowledged in 10 s by {}", late.join(", ")), Exit::TimedOut)
         }
         Why::Nobody => ("no live replica of the daemon acknowledges reservations".to_owned(), Exit::Unsafe),
         Why::Denied(why) => (format!("the daemon reserves nothing for {pod}: {why}"), Exit::NoRoom),
@@ -95,7 +95,7 @@ fn words(why: &Why, whom: &Whom<'_>) -> (String, Exit) {
             (format!("somebody removed the reservation {} from {}", whom.seat, whom.node), Exit::Error)
         }
         Why::Gone => (format!("{pod} is gone, and not by this command"), Exit::Error),
-        Why::Timeout(sight) => (timeout(&pod, sight.as_deref(), whom), Exit::Timeout),
+        Why::Timeout(sight) => (timeout(&pod, sight.as_deref(), whom), Exit::TimedOut),
         Why::Elsewhere { pod, node } => {
             (format!("pod/{pod} is on {node}, not on {} (--same-node=require)", whom.node), Exit::Elsewhere)
         }
