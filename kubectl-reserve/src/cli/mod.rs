@@ -8,6 +8,7 @@ mod list;
 mod pod;
 mod print;
 pub(crate) mod recreate;
+mod restart;
 mod span;
 mod talk;
 mod version;
@@ -20,6 +21,7 @@ pub(crate) use list::List;
 pub(crate) use pod::Pod;
 pub(crate) use print::Print;
 pub(crate) use recreate::Recreate;
+pub(crate) use restart::Restart;
 pub(crate) use talk::{Talk, When};
 pub(crate) use version::Version;
 
@@ -61,6 +63,8 @@ Examples:
 pub(crate) enum Command {
     /// Recreate a pod without losing its place
     Pod(Box<Pod>),
+    /// Recreate every pod of a workload, one at a time, each in its place
+    Restart(Box<Restart>),
     /// List reservations
     #[command(visible_alias = "ls")]
     List(List),

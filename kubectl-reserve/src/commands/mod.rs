@@ -5,6 +5,7 @@ mod install;
 mod list;
 mod pod;
 pub(crate) mod recreate;
+mod restart;
 mod uninstall;
 mod version;
 
@@ -40,6 +41,7 @@ pub(crate) async fn run(cli: Cli, invocation: &Invocation) -> Result<(), Failure
     let context = Context { session: connect(&cli.connection, cli.talk.verbosity).await?, ui };
     match command {
         Command::Pod(args) => pod::run(&args, &context).await,
+        Command::Restart(args) => restart::run(&args, &context).await,
         Command::List(args) => list::run(&args, &context).await,
         Command::Explain(args) => explain::run(&args, &context).await,
         Command::Install(args) => install::run(&args, &context, namespace.as_deref()).await,
