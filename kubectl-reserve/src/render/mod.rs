@@ -4,7 +4,7 @@ pub(crate) mod explain;
 pub(crate) mod json;
 pub(crate) mod list;
 mod table;
-mod time;
+pub(crate) mod time;
 pub(crate) mod wrap;
 
 /// Foreign text without anything that could move the cursor, break a table or hide what follows.
