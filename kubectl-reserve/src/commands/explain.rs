@@ -10,18 +10,21 @@ use crate::render::explain::{View, render};
 use crate::ui::printer;
 use crate::world;
 use common::api;
-use common::api::names::DEFAULT_SCHEDULER_NAME;
+use common::cluster::Rung;
 use common::model::Pod;
 use common::model::chain::chain;
 use serde_json::Value;
 
 pub(crate) async fn run(args: &Explain, context: &Context) -> Result<(), Failure> {
     let session = &context.session;
-    let name = pod_name(&args.pod)?;
+    let name = pod_name(args.names.first().map_or("", String::as_str))?;
     let (pod, source) = find(session, name).await?;
-    let world = world::read(session).await?;
+    let intake = world::Intake::default();
+    let world = world::read(session, &context.ui, world::Depth::Reasons, intake).await?.whole()?;
+    world.warn();
+    let is_obeyed = world.rung(&pod.spec.scheduler_name) != Rung::Nobody;
+    let rules = Rules::new(move |_| is_obeyed);
     let (mut cluster, now) = (world.cluster, world.now);
-    let rules = Rules::new(is_obeying);
     let input = Input {
         pod: &pod,
         source: source.as_ref(),
@@ -39,12 +42,6 @@ pub(crate) async fn run(args: &Explain, context: &Context) -> Result<(), Failure
     }
     printer::out(&render(&report, &View::default()))?;
     if report.is_no_fit() { Err(Failure::silent(Exit::NoFit)) } else { Ok(()) }
-}
-
-/// Whether the scheduler of this name heeds reservations. kube-scheduler by its default name does not know of them; any
-/// other name is taken to be one of the daemon's.
-fn is_obeying(scheduler: &str) -> bool {
-    scheduler != DEFAULT_SCHEDULER_NAME
 }
 
 async fn find(session: &Session, name: &str) -> Result<(Pod, Option<Value>), Failure> {

@@ -25,7 +25,7 @@ pub use input::{GroupBy, Input, Limit, Options, Rules};
 pub use kind::Class;
 pub use report::{
     About, Answer, Autoscaler, Awaits, Blocker, Cost, Dominant, Figure, Fix, Group, Judged, Keeper, Member,
-    Miss, OwnerName, Preemption, Report, Right, WithPriority,
+    Miss, OwnerName, Preemption, Report, Right, Stated, WithPriority,
 };
 pub use trial::Edit;
 pub use what_if::{Outcome, WhatIf, parse as parse_what_if, what_if};
@@ -51,6 +51,14 @@ pub fn analyse(cluster: &mut Cluster, input: &Input<'_>) -> Report {
     };
     let said = said.filter(|said| !said.is_empty());
     Report { about, answer, said, autoscaler: input.autoscaler.to_vec() }
+}
+
+/// The same for a pod about which everything is said before any node is asked.
+pub fn state(cluster: &mut Cluster, input: &Input<'_>, stated: Stated) -> Report {
+    let about = report::about(input, &cluster.snapshot(input.now));
+    let said = input.pod.unscheduled().map(|condition| condition.message.to_string());
+    let said = said.filter(|said| !said.is_empty());
+    Report { about, answer: Answer::Stated(stated), said, autoscaler: input.autoscaler.to_vec() }
 }
 
 fn judged(cluster: &mut Cluster, input: &Input<'_>) -> Answer {

@@ -74,6 +74,21 @@ pub enum Answer {
     Failed(String),
     /// Every node was asked.
     Judged(Box<Judged>),
+    /// Something is to be said about it before any node is asked.
+    Stated(Stated),
+}
+
+/// What is to be said about a pod whatever the nodes.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Stated {
+    /// A word for it that stays the same.
+    pub code: &'static str,
+    /// The same for people, in a few words.
+    pub label: String,
+    /// In plain sentences.
+    pub words: Vec<String>,
+    /// Whether the pod waits and cannot be placed as things are.
+    pub is_blocked: bool,
 }
 
 /// What all nodes said.
@@ -326,6 +341,7 @@ impl Report {
         match &self.answer {
             Answer::Refused(_) => self.about.obeyed,
             Answer::Judged(judged) => judged.fits.is_empty() || judged.awaits.is_some(),
+            Answer::Stated(stated) => stated.is_blocked,
             Answer::Ended | Answer::Deleting | Answer::Bound(_) | Answer::Failed(_) => false,
         }
     }

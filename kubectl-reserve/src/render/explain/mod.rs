@@ -42,6 +42,7 @@ pub(crate) fn render(report: &Report, view: &View) -> String {
         Answer::Refused(why) => format!("It cannot be judged yet: {}", printable(why)),
         Answer::Failed(why) => format!("It cannot be judged: {}", printable(why)),
         Answer::Judged(judged) => judged.verdict.join(" "),
+        Answer::Stated(stated) => stated.words.join(" "),
     };
     text.push('\n');
     text += &wrap("VERDICT  ", &verdict, 9, view.width);
