@@ -3,7 +3,8 @@
 use super::input::Input;
 use super::kind::{self, Class, Kind};
 use super::report::{Awaits, Blocker, Figure, Judged, Keeper, Miss, OwnerName};
-use super::{evidence, group, rank, verdict};
+use super::{evidence, fix, group, honesty, preempt, rank, verdict};
+use common::api::names::DEFAULT_SCHEDULER_NAME;
 use common::cluster::ledger::Entry;
 use common::cluster::{Asker, Cluster, Ledger, NodeId, Snapshot};
 use common::cycle::{self, Depth, Inspection};
@@ -84,11 +85,16 @@ impl View {
 pub(super) fn judge(cluster: &mut Cluster, input: &Input<'_>) -> Result<Judged, String> {
     let sight = look(cluster, input)?;
     let order = rank::order(&sight.views, &|_| 0);
+    let found = fix::search(cluster, input, &sight, &order);
+    let cost = |id: NodeId| found.costs.get(&id).map_or(u32::MAX, |cost| *cost as u32);
+    let order = rank::order(&sight.views, &cost);
+    let preemption = preempt::look(cluster, input, &sight, &order);
     let snapshot = cluster.snapshot(input.now);
     let asker = snapshot.asker(input.pod);
     let tell = Teller { asker: &asker, world: &snapshot, obeyed: input.rules.are_obeyed(input.pod) };
-    let (groups, is_folded) = group::groups(&sight, &order, &tell, input.options.group_by);
-    let shown = input.options.nodes.of(order.len());
+    let (groups, folded_by) = group::groups(&sight, &order, &tell, input.options.group_by);
+    // What holds for every node alike needs no ranking.
+    let shown = if sight.refused.is_empty() { input.options.nodes.of(order.len()) } else { 0 };
     let misses = order.iter().take(shown).enumerate();
     let misses = misses.filter_map(|(at, index)| Some(tell.miss(sight.views.get(*index)?, at + 1))).collect();
     Ok(Judged {
@@ -98,10 +104,24 @@ pub(super) fn judge(cluster: &mut Cluster, input: &Input<'_>) -> Result<Judged, 
         dominant: verdict::dominant(&sight.views),
         awaits: sight.awaits,
         groups,
-        is_folded,
+        folded_by,
         misses,
-        notes: Vec::new(),
+        fixes: found.fixes,
+        more_fixes: found.more,
+        preemption,
+        notes: notes(input, &sight.message),
     })
+}
+
+/// Where the scheduler's own words and ours differ.
+fn notes(input: &Input<'_>, counted: &str) -> Vec<String> {
+    let said = input.pod.unscheduled().map_or("", |condition| &condition.message);
+    let scheduler = &input.pod.spec.scheduler_name;
+    let mut notes = honesty::differences(said, counted, scheduler);
+    if !input.rules.are_obeyed(input.pod) && &**scheduler != DEFAULT_SCHEDULER_NAME {
+        notes.push(format!("judged with kube-scheduler's default profile; {scheduler} may decide otherwise"));
+    }
+    notes
 }
 
 /// Asks every node.
@@ -118,15 +138,26 @@ pub(super) fn look(cluster: &mut Cluster, input: &Input<'_>) -> Result<Sight, St
             rejections.retain(|one| !matches!(&one.reason, Reason::Taint(taint) if kind::is_cordon(taint)));
         }
         let figures = figures(&asker, ledger, &inspection.nominated(ledger.id), obeyed);
-        let seen = |rejection: Rejection| Seen { kind: kind::of(&rejection), rejection };
+        let is_refused = !inspection.refused().is_empty();
+        let seen = |rejection: Rejection| {
+            let kind = if is_refused { kind::refused(&rejection) } else { kind::of(&rejection) };
+            Seen { kind, rejection }
+        };
         let blockers = rejections.into_iter().map(seen).collect();
         views.push(View { id: ledger.id, name: ledger.node.name.clone(), blockers, figures });
     }
     let first = cycle::judge(&asker, &snapshot, registry, Depth::First)?;
     let awaits = inspection.awaited()?.map(|awaited| {
+        let leaving = snapshot.find(&awaited.node).and_then(|id| snapshot.ledger(id)).and_then(|ledger| {
+            let own = ledger.entries.iter().filter(|entry| asker.may_use(&entry.reservation));
+            let mut replaced = own.filter_map(|entry| entry.reservation.replaces());
+            replaced.find(|replaced| ledger.pods.iter().any(|pod| pod.uid == replaced.uid))
+        });
         let mut reasons: Vec<String> = awaited.rejections.iter().map(|one| kind::of(one).label).collect();
+        reasons.extend(leaving.map(|replaced| format!("{} is still leaving", replaced.name)));
         reasons.dedup();
-        Awaits { node: awaited.node.to_string(), because: reasons.join(", "), until: awaited.until }
+        let for_at_most = awaited.until.map(|until| until.duration_since(input.now).as_secs());
+        Awaits { node: awaited.node.to_string(), because: reasons.join(", "), for_at_most }
     });
     Ok(Sight { views, refused: inspection.refused().to_vec(), awaits, message: cycle::message(&first) })
 }

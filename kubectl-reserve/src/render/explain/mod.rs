@@ -1,6 +1,7 @@
 //! Why a pod is Pending, as text: the verdict first, then nodes grouped by what stands in the way, the nearest, what would help;
 //! the scheduler's own words last.
 
+pub(crate) mod fixes;
 mod groups;
 mod misses;
 #[cfg(test)]
@@ -43,11 +44,12 @@ pub(crate) fn render(report: &Report, view: &View) -> String {
         Answer::Judged(judged) => judged.verdict.join(" "),
         Answer::Stated(stated) => stated.words.join(" "),
     };
-    text += &wrap("\nVERDICT  ", &verdict, 9, view.width + 1);
+    text.push('\n');
+    text += &wrap("VERDICT  ", &verdict, 9, view.width);
     if let Answer::Judged(judged) = &report.answer {
         text += &nodes(report, judged, view);
     }
-    text + &said(report, view)
+    text + &said(report, view) + &next(report)
 }
 
 fn header(about: &About, view: &View) -> String {
@@ -103,8 +105,13 @@ fn nodes(report: &Report, judged: &Judged, view: &View) -> String {
         text += &misses::section(judged, view);
         text += &misses::reservations(&report.about, judged, view);
     }
+    text += &fixes::section(judged, view);
+    text += &fixes::not_possible(report, judged, view);
+    if !judged.notes.is_empty() {
+        text.push('\n');
+    }
     for note in &judged.notes {
-        text += &wrap("\nnote: ", note, 6, view.width + 1);
+        text += &wrap("note: ", &printable(note), 6, view.width);
     }
     text
 }
@@ -113,9 +120,19 @@ fn nodes(report: &Report, judged: &Judged, view: &View) -> String {
 fn said(report: &Report, view: &View) -> String {
     match &report.said {
         Some(said) => {
-            let lead = format!("\n{} said: ", report.about.scheduler);
-            wrap(&lead, &printable(said), 2, view.width + 1)
+            let lead = format!("{} said: ", report.about.scheduler);
+            format!("\n{}", wrap(&lead, &printable(said), 2, view.width))
         }
         None => String::new(),
     }
+}
+
+/// What to try first, if there is something.
+fn next(report: &Report) -> String {
+    let Answer::Judged(judged) = &report.answer else { return String::new() };
+    let Some(expression) = judged.fixes.iter().find_map(|fix| fix.what_if()) else { return String::new() };
+    let about = &report.about;
+    let words =
+        ["kubectl", "reserve", "explain", &about.name, "-n", &about.namespace, "--what-if", &expression];
+    format!("Try it first:\n  {}\n", fixes::shell(&words.map(str::to_owned)))
 }
