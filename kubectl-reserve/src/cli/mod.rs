@@ -7,7 +7,7 @@ mod print;
 mod talk;
 
 pub(crate) use connection::Connection;
-pub(crate) use explain::Explain;
+pub(crate) use explain::{Explain, Preemption};
 pub(crate) use list::List;
 pub(crate) use print::Print;
 pub(crate) use talk::{Talk, When};

@@ -23,6 +23,11 @@ pub(crate) async fn run(cli: Cli) -> Result<(), Failure> {
     };
     let ui = Ui::new(&cli.talk, &Surroundings::read(), Streams::look());
     printer::talk_as(&ui);
+    if let Command::Explain(args) = &command
+        && args.snapshot.is_some()
+    {
+        return explain::offline(args, cli.connection.namespace.as_deref(), &ui).await;
+    }
     let context = Context { session: connect(&cli.connection).await?, ui };
     match command {
         Command::List(args) => list::run(&args, &context).await,
