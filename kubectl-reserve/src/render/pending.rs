@@ -9,27 +9,48 @@ use std::collections::BTreeSet;
 
 const WIDTH: usize = 80;
 
+/// Longer labels push what follows to the right.
+const LABEL_MAX: usize = 32;
+
+/// One cause on two lines.
+struct Line {
+    count: String,
+    label: String,
+    whose: String,
+    detail: String,
+}
+
 /// The lines: a headline, then two for each cause, and whom to ask for more.
 pub(crate) fn table(causes: &Causes, namespace: Option<&str>) -> String {
+    let lines: Vec<Line> =
+        causes.folded.iter().map(waiting).chain(causes.unmade.iter().map(not_made)).collect();
+    let widest = |of: fn(&Line) -> &str| lines.iter().map(|line| of(line).chars().count()).max().unwrap_or(0);
+    let (counts, labels) = (widest(|line| &line.count), widest(|line| &line.label).min(LABEL_MAX));
     let mut text = headline(causes, namespace);
-    let label_width = causes.folded.iter().map(|one| one.label.chars().count()).max().unwrap_or(0).min(32);
-    let number_width = causes.folded.first().map_or(1, |one| one.pods.len().to_string().len());
-    for one in &causes.folded {
-        let pods = if one.pods.len() == 1 { "pod " } else { "pods" };
-        let (count, label) = (one.pods.len(), &one.label);
-        let lead = format!("  {count:>number_width$} {pods}  {label:label_width$}  ");
-        text += format!("{lead}{}\n", whose(one)).trim_start_matches('\n');
-        if !one.detail.is_empty() {
-            let indent = number_width + 9;
-            text += &wrap(&" ".repeat(indent), &one.detail, indent, WIDTH);
+    for Line { count, label, whose, detail } in &lines {
+        text += &format!("  {count:>counts$}  {label:labels$}  {whose}\n");
+        if !detail.is_empty() {
+            text += &wrap(&" ".repeat(counts + 4), detail, counts + 4, WIDTH);
         }
     }
-    for one in &causes.unmade {
-        let missing = one.missing.map_or_else(|| "some".into(), |count| count.to_string());
-        text += &format!("  {missing} not created  {}  {}/{}\n", one.by, one.namespace, one.name);
-        text += &wrap("    ", &one.sentence(), 4, WIDTH);
-    }
     text + &details(causes)
+}
+
+fn waiting(one: &Folded) -> Line {
+    let count = pods(one.pods.len());
+    Line { count, label: one.label.clone(), whose: whose(one), detail: one.detail.clone() }
+}
+
+fn not_made(one: &Unmade) -> Line {
+    let count =
+        one.missing.map_or_else(|| "pods".into(), |count| pods(count.try_into().unwrap_or(usize::MAX)));
+    let whose = format!("{}/{} ({})", one.namespace, one.name, one.kind);
+    Line { count, label: format!("not created: {}", one.by), whose, detail: one.sentence() }
+}
+
+/// So many, with the word at its place.
+fn pods(count: usize) -> String {
+    if count == 1 { "1 pod ".into() } else { format!("{count} pods") }
 }
 
 fn headline(causes: &Causes, namespace: Option<&str>) -> String {

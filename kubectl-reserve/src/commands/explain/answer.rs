@@ -95,7 +95,10 @@ impl<'a> Asking<'a> {
             priority_classes: &self.classes,
         };
         if let Some(stated) = self.stated(pod, world) {
-            return state(&mut world.cluster, &input, stated);
+            let mut report = state(&mut world.cluster, &input, stated);
+            // Whatever a gated pod was told came from the API server.
+            report.said = report.said.filter(|_| pod.spec.gates.is_empty());
+            return report;
         }
         let mut report = analyse(&mut world.cluster, &input);
         self.annotate(pod, &mut report, world);

@@ -6,7 +6,6 @@ use crate::connect::Session;
 use crate::error::Failure;
 use crate::manifest;
 use crate::names::{self, PodSeen, Seen, Target};
-use crate::ui::printer;
 use crate::world::World;
 use common::model::PodKey;
 use common::model::owner::Workload;
@@ -41,7 +40,9 @@ impl Subject {
 
     /// The names of the pods that are asked for.
     pub(super) fn names(&self) -> BTreeSet<String> {
-        self.pods.iter().map(|key| key.name.to_string()).collect()
+        // The only pod of a workload is explained as if it had been named.
+        let only = self.workloads.iter().filter(|(_, pods)| pods.len() == 1).flat_map(|(_, pods)| pods);
+        self.pods.iter().chain(only).map(|key| key.name.to_string()).collect()
     }
 }
 
@@ -133,17 +134,10 @@ fn manifests(args: &Explain) -> Result<Subject, Failure> {
 fn add(subject: &mut Subject, target: Target) {
     match target {
         Target::Pod(found) => subject.pods.push(found.pod.key.clone()),
-        Target::Workload(workload, pods) => match &pods[..] {
-            [only] => {
-                let (kind, name, pod) = (workload.kind, &workload.name, &only.pod.key.name);
-                printer::say(&format!("{kind} {name} has one pod: {pod}"));
-                subject.pods.push(only.pod.key.clone());
-            }
-            _ => {
-                let keys = pods.into_iter().map(|found| found.pod.key).collect();
-                subject.workloads.push((*workload, keys));
-            }
-        },
+        Target::Workload(workload, pods) => {
+            let keys = pods.into_iter().map(|found| found.pod.key).collect();
+            subject.workloads.push((*workload, keys));
+        }
     }
 }
 

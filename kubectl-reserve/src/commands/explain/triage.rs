@@ -6,6 +6,7 @@ use crate::explain::{Answer, Judged, Miss, Report};
 use crate::pending::{Cause, Causes, Unmade, fold, unmade};
 use crate::world::World;
 use common::model::owner::Workload;
+use common::model::pod::Phase;
 use common::model::{Pod, PodKey, Uid};
 use std::collections::BTreeMap;
 use std::sync::Arc;
@@ -27,7 +28,7 @@ struct Words {
 
 /// Everything that waits, by cause.
 pub(super) fn everything(asking: &Asking<'_>, asked: &Everything, world: &mut World) -> Causes {
-    let is_asked = |pod: &&Arc<Pod>| pod.is_waiting() && asked.has(&pod.key);
+    let is_asked = |pod: &&Arc<Pod>| asked.has(&pod.key) && is_pending(pod, world);
     let pods: Vec<Arc<Pod>> = world.cluster.pods().filter(is_asked).cloned().collect();
     let causes = causes(asking, pods, world);
     let unmade = match &asked.only {
@@ -35,6 +36,13 @@ pub(super) fn everything(asking: &Asking<'_>, asked: &Everything, world: &mut Wo
         Some(_) => Vec::new(),
     };
     fold(causes, unmade)
+}
+
+/// Whether a pod waits to be placed, or was given to a node that is not there.
+fn is_pending(pod: &Pod, world: &World) -> bool {
+    let is_lost = |node| world.needs().is_empty() && world.cluster.ledger_of(node).is_none();
+    pod.is_waiting()
+        || (pod.phase == Phase::Pending && !pod.deleting && pod.node.as_ref().is_some_and(is_lost))
 }
 
 /// The pods of one workload that wait, each cause explained once; and why it cannot make more.
@@ -45,9 +53,10 @@ pub(super) fn workload(
     world: &mut World,
     answers: &mut Answers,
 ) {
-    let pods = keys.iter().filter_map(|key| world.cluster.pod(key)).filter(|pod| pod.is_waiting());
-    let pods: Vec<Arc<Pod>> = pods.cloned().collect();
-    let (waiting, all) = (pods.len(), keys.len());
+    let pods = keys.iter().filter_map(|key| world.cluster.pod(key));
+    // The only one is of interest whatever its state.
+    let pods: Vec<Arc<Pod>> = pods.filter(|pod| keys.len() == 1 || is_pending(pod, world)).cloned().collect();
+    let (explained, all) = (pods.len(), keys.len());
     let causes = fold(causes(asking, pods, world), Vec::new());
     for one in causes.folded.iter().take(CAUSES_MAX) {
         let keys: Vec<PodKey> = one.pods.iter().map(|name| PodKey::new(&*one.namespace, &**name)).collect();
@@ -66,11 +75,13 @@ pub(super) fn workload(
     };
     let unmade = unmade(&world.cluster, &world.notes, Some(namespace), world.now).into_iter().filter(is_its);
     let unmade: Vec<Unmade> = unmade.collect();
-    if waiting == 0 && unmade.is_empty() {
+    if explained == 0 && unmade.is_empty() {
         let (kind, name) = (workload.kind, &workload.name);
         answers.settled.push(match all {
             0 => {
-                format!("{kind} {namespace}/{name} has no pods, and nothing says that it failed to make any.")
+                format!(
+                "{kind} {namespace}/{name} has no pod that waits or runs, and nothing says that it failed to make one."
+            )
             }
             _ => format!("{kind} {namespace}/{name}: all {all} pods have their nodes."),
         });
