@@ -1,16 +1,21 @@
 //! The filters of a registry, ready to be asked about nodes for one pod.
 
 use crate::cluster::{Asker, Ledger, NodeId, Snapshot};
-use crate::framework::{Filter, NodeFilter, Registry, Rejections, Verdict};
+use crate::framework::{Begun, Filter, NodeFilter, Registry, Rejections, Verdict};
 use crate::model::Pod;
 use smallvec::smallvec;
+use std::cell::Cell;
 use std::sync::Arc;
+use std::time::Duration;
 
 /// The filters that have something to say about a pod.
 pub(super) struct Round<'c> {
     pub(super) asker: &'c Asker<'c>,
     pub(super) world: &'c Snapshot<'c>,
     pub(super) filters: Vec<Ready<'c>>,
+    registry: &'c Registry,
+    /// How long nodes were looked at so far.
+    filtering: Cell<Duration>,
 }
 
 /// A filter that has something to say.
@@ -22,7 +27,23 @@ pub(super) struct Ready<'c> {
 impl<'c> Round<'c> {
     pub(super) fn new(asker: &'c Asker<'c>, world: &'c Snapshot<'c>, registry: &'c Registry) -> Self {
         let plugins = registry.filters.iter().map(|plugin| &**plugin);
-        Self { asker, world, filters: ready(plugins, asker, world) }
+        let filters = ready(plugins, asker, world);
+        Self { asker, world, filters, registry, filtering: Cell::default() }
+    }
+
+    /// Nodes are about to be looked at.
+    pub(super) fn begin(&self) -> Begun {
+        self.registry.begin()
+    }
+
+    /// Nodes were looked at until now.
+    pub(super) fn looked(&self, begun: Begun) {
+        self.filtering.set(self.filtering.get() + self.registry.since(begun));
+    }
+
+    /// How long that took in all.
+    pub(super) fn looking(&self) -> Duration {
+        self.filtering.get()
     }
 
     /// Why the node cannot have the pod, in the words of the first filter that rejects it.
