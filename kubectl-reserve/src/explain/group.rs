@@ -133,6 +133,9 @@ fn aside(view: &View) -> Option<String> {
         return Some(format!("(also {})", short.join(", ")));
     }
     let [only] = &view.blockers[..] else { return None };
+    if only.kind.class == Class::Never {
+        return None;
+    }
     let free = view.figures.iter().find(|_| only.kind.class == Class::State);
     Some(match free {
         Some(free) => format!("(otherwise fits: {} {} free)", free.resource, free.show(free.free())),

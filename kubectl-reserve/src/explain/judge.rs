@@ -3,7 +3,7 @@
 use super::input::Input;
 use super::kind::{self, Class, Kind};
 use super::report::{Awaits, Blocker, Figure, Judged, Keeper, Miss, OwnerName};
-use super::{evidence, group, rank, verdict};
+use super::{evidence, fix, group, honesty, preempt, rank, verdict};
 use common::cluster::ledger::Entry;
 use common::cluster::{Asker, Cluster, Ledger, NodeId, Snapshot};
 use common::cycle::{self, Depth, Inspection};
@@ -84,6 +84,10 @@ impl View {
 pub(super) fn judge(cluster: &mut Cluster, input: &Input<'_>) -> Result<Judged, String> {
     let sight = look(cluster, input)?;
     let order = rank::order(&sight.views, &|_| 0);
+    let found = fix::search(cluster, input, &sight, &order);
+    let cost = |id: NodeId| found.costs.get(&id).map_or(u32::MAX, |cost| *cost as u32);
+    let order = rank::order(&sight.views, &cost);
+    let preemption = preempt::look(cluster, input, &sight, &order);
     let snapshot = cluster.snapshot(input.now);
     let asker = snapshot.asker(input.pod);
     let tell = Teller { asker: &asker, world: &snapshot, obeyed: input.rules.are_obeyed(input.pod) };
@@ -100,8 +104,17 @@ pub(super) fn judge(cluster: &mut Cluster, input: &Input<'_>) -> Result<Judged, 
         groups,
         is_folded,
         misses,
-        notes: Vec::new(),
+        fixes: found.fixes,
+        more_fixes: found.more,
+        preemption,
+        notes: notes(input, &sight.message),
     })
+}
+
+/// Where the scheduler's own words and ours differ.
+fn notes(input: &Input<'_>, counted: &str) -> Vec<String> {
+    let said = input.pod.unscheduled().map_or("", |condition| &condition.message);
+    honesty::differences(said, counted, &input.pod.spec.scheduler_name)
 }
 
 /// Asks every node.

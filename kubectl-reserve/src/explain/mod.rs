@@ -4,22 +4,31 @@
 //! tried in the very belief that was read, and taken back. Nothing here reads, writes or asks the time.
 
 mod evidence;
+mod fix;
 mod group;
+mod honesty;
 mod input;
 mod judge;
 mod kind;
 mod pool;
+mod preempt;
 mod rank;
 mod report;
+#[cfg(test)]
+pub(crate) mod testing;
+mod trial;
 mod verdict;
+mod what_if;
 mod words;
 
 pub use input::{GroupBy, Input, Limit, Options, Rules};
 pub use kind::Class;
 pub use report::{
-    About, Answer, Autoscaler, Awaits, Blocker, Dominant, Figure, Group, Judged, Keeper, Member, Miss,
-    OwnerName, Report, Stated,
+    About, Answer, Autoscaler, Awaits, Blocker, Cost, Dominant, Figure, Fix, Group, Judged, Keeper, Member,
+    Miss, OwnerName, Preemption, Report, Right, Stated, WithPriority,
 };
+pub use trial::Edit;
+pub use what_if::{Outcome, WhatIf, parse as parse_what_if, what_if};
 
 use common::cluster::Cluster;
 use common::cycle;

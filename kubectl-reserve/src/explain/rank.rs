@@ -20,6 +20,9 @@ pub(super) fn order(views: &[View], cost: &dyn Fn(NodeId) -> u32) -> Vec<usize> 
 
 /// How much is missing, in thousandths of what the pod asks for, all resources together.
 pub(super) fn missing(view: &View) -> i64 {
+    if view.figures.is_empty() {
+        return i64::MAX;
+    }
     let share = |short: i64, asks: i64| short.saturating_mul(1000) / asks.max(1);
     view.lacking().map(|one| share(one.short(), one.numbers.asks)).fold(0, i64::saturating_add)
 }

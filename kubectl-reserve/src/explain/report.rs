@@ -2,6 +2,7 @@
 
 use super::input::Input;
 use super::kind::Class;
+use super::trial::Edit;
 use common::cluster::Snapshot;
 use common::framework::Numbers;
 use common::model::{ResourceName, Resources};
@@ -109,6 +110,12 @@ pub struct Judged {
     pub is_folded: bool,
     /// Those that come nearest, the nearest first.
     pub misses: Vec<Miss>,
+    /// What would help, the cheapest first.
+    pub fixes: Vec<Fix>,
+    /// How many more fixes there are.
+    pub more_fixes: usize,
+    /// Whether other pods could be made to go; `None` if that was not asked, or is not needed.
+    pub preemption: Option<Preemption>,
     /// Where the explanation and the scheduler differ, and other things worth knowing.
     pub notes: Vec<String>,
 }
@@ -215,6 +222,103 @@ pub struct Keeper {
     pub expires: Option<Timestamp>,
 }
 
+/// Something that would help: after it the pod fits on the node that it names.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Fix {
+    /// A letter by which people can speak of it.
+    pub id: String,
+    /// What sort of change it is.
+    pub kind: &'static str,
+    /// What is changed, as kubectl names it.
+    pub target: String,
+    /// Where the pod would fit; `None` for a node that is not there yet.
+    pub lands_on: Option<String>,
+    /// What is done, in plain words.
+    pub what: String,
+    /// Who is disturbed, in plain words; empty if nobody is.
+    pub disturbs: Vec<String>,
+    /// How bad that is.
+    pub cost: Cost,
+    /// The commands, word by word; none where there is no command for it.
+    pub commands: Vec<Vec<String>>,
+    /// The rights that the commands need.
+    pub needs: Vec<Right>,
+    /// Whether the caller has them; `None` if nobody asked.
+    pub allowed: Option<bool>,
+    /// The change itself, as it was tried.
+    pub edits: Vec<Edit>,
+}
+
+/// How bad a change is for others, the cheapest first.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub enum Cost {
+    /// Nobody notices.
+    None,
+    /// The pod goes where it was not meant to go.
+    Policy,
+    /// Pods that were kept away may come.
+    Opens,
+    /// The pod's own workload is rolled.
+    Rollout,
+    /// Somebody may lose a place that is kept.
+    Reservation,
+    /// Other pods have to move.
+    Eviction,
+    /// Other pods end.
+    Scale,
+    /// Somebody has to pay for it.
+    Hardware,
+}
+
+/// A right that somebody needs.
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub struct Right {
+    /// The verb.
+    pub verb: &'static str,
+    /// The API group, empty for the core group.
+    pub group: &'static str,
+    /// The resource, with its subresource if it is about one.
+    pub resource: String,
+    /// The namespace; `None` for what has none.
+    pub namespace: Option<String>,
+}
+
+/// Whether other pods could be made to go for this one.
+#[derive(Clone, Debug, PartialEq)]
+pub enum Preemption {
+    /// They could.
+    Possible {
+        /// Where.
+        node: String,
+        /// Who would have to go, as namespace/name, the most important first.
+        victims: Vec<String>,
+        /// How many of them a disruption budget protects.
+        violations: usize,
+    },
+    /// They could not.
+    Impossible {
+        /// Why, in one word.
+        reason: &'static str,
+        /// Why, in plain words.
+        because: String,
+        /// With this priority they could, on this node.
+        with: Option<WithPriority>,
+    },
+}
+
+/// What a higher priority would do.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct WithPriority {
+    /// The lowest that would do.
+    pub priority: i32,
+    /// A priority class that has as much, if there is one.
+    pub class: Option<String>,
+    /// Where.
+    pub node: String,
+    /// Who would have to go.
+    pub victims: Vec<String>,
+}
+
 /// What an autoscaler said.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Autoscaler {
@@ -241,7 +345,63 @@ impl Report {
     }
 }
 
+impl Report {
+    /// The fixes.
+    pub fn fixes_mut(&mut self) -> &mut [Fix] {
+        match &mut self.answer {
+            Answer::Judged(judged) => &mut judged.fixes,
+            _ => &mut [],
+        }
+    }
+
+    /// All rights that any of the fixes needs, each once.
+    pub fn needs(&self) -> std::collections::BTreeSet<Right> {
+        match &self.answer {
+            Answer::Judged(judged) => judged.fixes.iter().flat_map(|fix| fix.needs.iter().cloned()).collect(),
+            _ => std::collections::BTreeSet::new(),
+        }
+    }
+
+    /// Notes which of the rights the caller has; `None` for one that could not be asked about.
+    pub fn note_rights(&mut self, has: impl Fn(&Right) -> Option<bool>) {
+        for fix in self.fixes_mut().iter_mut().filter(|fix| !fix.needs.is_empty()) {
+            fix.allowed = fix.needs.iter().try_fold(true, |all, right| Some(all && has(right)?));
+        }
+    }
+}
+
+impl Fix {
+    /// The change as `--what-if` takes it, if it is a single one.
+    pub fn what_if(&self) -> Option<String> {
+        match &self.edits[..] {
+            [only] => super::what_if::expression(only),
+            _ => None,
+        }
+    }
+}
+
+impl Cost {
+    /// The cost in one word.
+    pub fn as_str(self) -> &'static str {
+        match self {
+            Self::None => "none",
+            Self::Policy => "policy",
+            Self::Opens => "opens",
+            Self::Rollout => "rollout",
+            Self::Reservation => "reservation",
+            Self::Eviction => "eviction",
+            Self::Scale => "scale",
+            Self::Hardware => "hardware",
+        }
+    }
+}
+
 impl OwnerName {
+    /// `deployment/web`, as kubectl takes it.
+    pub fn reference(&self) -> String {
+        format!("{}/{}", self.kind.to_lowercase(), self.name)
+    }
+
     /// The owner as a value of its own.
     pub fn new(owner: &common::model::Owner) -> Self {
         let text = |text: &str| text.to_owned();

@@ -1,6 +1,7 @@
 //! Why a pod is Pending, as text: the verdict first, then nodes grouped by what stands in the way, the nearest, what would help;
 //! the scheduler's own words last.
 
+pub(crate) mod fixes;
 mod groups;
 mod misses;
 #[cfg(test)]
@@ -47,7 +48,7 @@ pub(crate) fn render(report: &Report, view: &View) -> String {
     if let Answer::Judged(judged) = &report.answer {
         text += &nodes(report, judged, view);
     }
-    text + &said(report, view)
+    text + &said(report, view) + &next(report)
 }
 
 fn header(about: &About, view: &View) -> String {
@@ -103,8 +104,13 @@ fn nodes(report: &Report, judged: &Judged, view: &View) -> String {
         text += &misses::section(judged, view);
         text += &misses::reservations(&report.about, judged, view);
     }
+    text += &fixes::section(judged, view);
+    text += &fixes::not_possible(report, judged, view);
+    if !judged.notes.is_empty() {
+        text.push('\n');
+    }
     for note in &judged.notes {
-        text += &wrap("\nnote: ", note, 6, view.width + 1);
+        text += &wrap("note: ", &printable(note), 6, view.width);
     }
     text
 }
@@ -118,4 +124,14 @@ fn said(report: &Report, view: &View) -> String {
         }
         None => String::new(),
     }
+}
+
+/// What to try first, if there is something.
+fn next(report: &Report) -> String {
+    let Answer::Judged(judged) = &report.answer else { return String::new() };
+    let Some(expression) = judged.fixes.iter().find_map(|fix| fix.what_if()) else { return String::new() };
+    let about = &report.about;
+    let words =
+        ["kubectl", "reserve", "explain", &about.name, "-n", &about.namespace, "--what-if", &expression];
+    format!("Try it first:\n  {}\n", fixes::shell(&words.map(str::to_owned)))
 }
