@@ -14,7 +14,7 @@ mod talk;
 mod version;
 
 pub(crate) use connection::Connection;
-pub(crate) use explain::Explain;
+pub(crate) use explain::{Explain, Preemption};
 pub(crate) use help::Invocation;
 pub(crate) use install::{Install, Uninstall};
 pub(crate) use list::List;

@@ -36,6 +36,9 @@ pub(crate) async fn run(cli: Cli, invocation: &Invocation) -> Result<(), Failure
         Command::Install(args) if args.is_offline() => {
             return install::run_offline(args, namespace.as_deref());
         }
+        Command::Explain(args) if args.snapshot.is_some() => {
+            return explain::offline(args, namespace.as_deref(), &ui).await;
+        }
         _ => {}
     }
     let context = Context { session: connect(&cli.connection, cli.talk.verbosity).await?, ui };

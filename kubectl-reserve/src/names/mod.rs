@@ -1,7 +1,5 @@
 //! Names as they are typed: `NAME`, `TYPE/NAME…` or `TYPE NAME…`, and what they mean in a namespace.
 
-#![expect(dead_code, unused_imports, reason = "the verbs that ask for names come next")]
-
 mod find;
 mod resolve;
 #[cfg(test)]

@@ -15,7 +15,7 @@ const VOLUME_EVENTS: [&str; 3] = ["FailedMount", "FailedAttachVolume", "FailedMa
 
 pub(super) fn bound(pod: &Pod, view: &View<'_>) -> Stated {
     let node = pod.node.as_ref().map_or("", |node| node.as_str());
-    let since = pod.scheduled_at().map_or_else(String::new, |at| format!(" since {}", between(at, view.now)));
+    let since = pod.scheduled_at().map_or_else(String::new, |at| format!(" for {}", between(at, view.now)));
     let words = format!("It has been on node {node}{since}: this is not a scheduling problem.");
     let stated = harmless("Bound", "has its node", words);
     match view.notes.detail(&pod.key) {

@@ -42,9 +42,12 @@ pub(crate) struct Causes {
     pub(crate) unmade: Vec<Unmade>,
 }
 
+/// What makes pods wait for the same: namespace, owner, code and label.
+type Same = (Text, Option<(String, Text)>, String, String);
+
 /// Puts together what waits for the same.
 pub(crate) fn fold(causes: Vec<Cause>, unmade: Vec<Unmade>) -> Causes {
-    let mut folded: BTreeMap<(Text, Option<(String, Text)>, String, String), Folded> = BTreeMap::new();
+    let mut folded: BTreeMap<Same, Folded> = BTreeMap::new();
     for cause in causes {
         // A pod without an owner is alone with its cause.
         let whose = cause.owner.clone().or_else(|| Some((String::new(), cause.key.name.clone())));

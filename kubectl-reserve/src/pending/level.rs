@@ -96,7 +96,7 @@ fn gated(pod: &Pod) -> Stated {
     let gates: Vec<String> = pod.spec.gates.iter().map(|gate| printable(gate)).collect();
     let (gates, is) = (gates.join(", "), if gates.len() == 1 { "gate" } else { "gates" });
     let words = format!("No scheduler looks at it before whoever set its scheduling {is} removes {gates}.");
-    blocked("Gated", format!("gated by {gates}"), words)
+    blocked("Gated", "gated", words)
 }
 
 /// Whether nobody feels called upon to place the pod.
@@ -151,6 +151,8 @@ pub(crate) fn last_try(pod: &Pod, notes: &Notes) -> Option<Timestamp> {
     let tried = events
         .iter()
         .find(|event| event.component == *pod.spec.scheduler_name && event.reason == "FailedScheduling");
-    let condition = pod.unscheduled().and_then(|condition| condition.since).map(|since| since.time());
+    // The API server itself writes the condition of a pod that is gated.
+    let condition = pod.unscheduled().filter(|_| pod.spec.gates.is_empty());
+    let condition = condition.and_then(|condition| condition.since).map(|since| since.time());
     tried.and_then(|event| event.at).max(condition)
 }
