@@ -17,7 +17,7 @@ use std::time::Duration;
 
 const SCHEDULER: &str = "reserve-scheduler";
 const KEEP: &str = "reserve/keep";
-const SOON: Duration = Duration::from_secs(30);
+const SOON: Duration = Duration::from_secs(90);
 
 /// A node full of `web`, and a competitor that waits.
 async fn full(name: &str, web: WorkloadShape) -> Result<(Cluster, Daemon, Workload)> {
