@@ -1,5 +1,6 @@
 //! What can be typed, and nothing more: help and completion are made from it. One file a verb.
 
+mod completion;
 mod connection;
 mod explain;
 mod help;
@@ -9,6 +10,7 @@ mod print;
 mod talk;
 mod version;
 
+pub(crate) use completion::{Completion, Target as CompletionTarget};
 pub(crate) use connection::Connection;
 pub(crate) use explain::Explain;
 pub(crate) use help::Invocation;
@@ -64,6 +66,8 @@ pub(crate) enum Command {
     Install(Install),
     /// Remove the daemon, what belongs to it, and its reservations
     Uninstall(Uninstall),
+    /// Print completion scripts, or let kubectl complete this plugin
+    Completion(Completion),
     /// Print the versions of this command and of the daemon
     Version(Version),
     /// List the flags that every command has
