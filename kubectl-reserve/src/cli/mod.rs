@@ -1,5 +1,6 @@
 //! What can be typed, and nothing more: help and completion are made from it. One file a verb.
 
+mod completion;
 mod connection;
 mod explain;
 mod help;
@@ -13,6 +14,7 @@ mod span;
 mod talk;
 mod version;
 
+pub(crate) use completion::{Completion, Target as CompletionTarget};
 pub(crate) use connection::Connection;
 pub(crate) use explain::{Explain, Preemption};
 pub(crate) use help::Invocation;
@@ -75,6 +77,8 @@ pub(crate) enum Command {
     Install(Install),
     /// Remove the daemon, what belongs to it, and its reservations
     Uninstall(Uninstall),
+    /// Print completion scripts, or let kubectl complete this plugin
+    Completion(Completion),
     /// Print the versions of this command and of the daemon
     Version(Version),
     /// List the flags that every command has

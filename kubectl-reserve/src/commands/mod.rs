@@ -1,5 +1,6 @@
 //! One verb, one file.
 
+mod completion;
 mod explain;
 mod install;
 mod list;
@@ -31,6 +32,7 @@ pub(crate) async fn run(cli: Cli, invocation: &Invocation) -> Result<(), Failure
     let namespace = cli.connection.namespace.clone();
     // Some ask no server, or only perhaps.
     match &command {
+        Command::Completion(args) => return completion::run(args, invocation),
         Command::Options => return printer::out(&invocation.options()),
         Command::Version(args) => return version::run(args, &cli.connection, cli.talk.verbosity).await,
         Command::Install(args) if args.is_offline() => {
@@ -49,6 +51,6 @@ pub(crate) async fn run(cli: Cli, invocation: &Invocation) -> Result<(), Failure
         Command::Explain(args) => explain::run(&args, &context).await,
         Command::Install(args) => install::run(&args, &context, namespace.as_deref()).await,
         Command::Uninstall(args) => uninstall::run(&args, &context, namespace.as_deref()).await,
-        Command::Options | Command::Version(_) => Ok(()),
+        Command::Completion(_) | Command::Options | Command::Version(_) => Ok(()),
     }
 }
