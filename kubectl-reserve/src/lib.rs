@@ -51,6 +51,19 @@ pub fn main() -> ExitCode {
     printer::finish(outcome)
 }
 
+/// A document in a form of `-o`, for tests that hold it against kubectl's.
+#[doc(hidden)]
+pub fn formatted(
+    document: &serde_json::Value,
+    output: &str,
+    sort_by: Option<&str>,
+) -> Result<String, String> {
+    let flags =
+        cli::Print { output: output.parse()?, sort_by: sort_by.map(String::from), ..cli::Print::default() };
+    let text = print::text(&flags, &print::Document(document));
+    text.map_err(|failure| failure.message.unwrap_or_default())
+}
+
 async fn run(cli: Cli, invocation: &Invocation) -> Result<(), Failure> {
     tokio::select! {
         biased;
