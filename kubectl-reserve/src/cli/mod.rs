@@ -6,17 +6,24 @@ mod explain;
 mod help;
 mod install;
 mod list;
+mod pod;
 mod print;
+pub(crate) mod recreate;
+mod restart;
+mod span;
 mod talk;
 mod version;
 
 pub(crate) use completion::{Completion, Target as CompletionTarget};
 pub(crate) use connection::Connection;
-pub(crate) use explain::Explain;
+pub(crate) use explain::{Explain, Preemption};
 pub(crate) use help::Invocation;
 pub(crate) use install::{Install, Uninstall};
 pub(crate) use list::List;
+pub(crate) use pod::Pod;
 pub(crate) use print::Print;
+pub(crate) use recreate::Recreate;
+pub(crate) use restart::Restart;
 pub(crate) use talk::{Talk, When};
 pub(crate) use version::Version;
 
@@ -56,6 +63,10 @@ Examples:
 /// The verbs.
 #[derive(Debug, Subcommand)]
 pub(crate) enum Command {
+    /// Recreate a pod without losing its place
+    Pod(Box<Pod>),
+    /// Recreate every pod of a workload, one at a time, each in its place
+    Restart(Box<Restart>),
     /// List reservations
     #[command(visible_alias = "ls")]
     List(List),

@@ -4,6 +4,9 @@ mod completion;
 mod explain;
 mod install;
 mod list;
+mod pod;
+pub(crate) mod recreate;
+mod restart;
 mod uninstall;
 mod version;
 
@@ -35,10 +38,15 @@ pub(crate) async fn run(cli: Cli, invocation: &Invocation) -> Result<(), Failure
         Command::Install(args) if args.is_offline() => {
             return install::run_offline(args, namespace.as_deref());
         }
+        Command::Explain(args) if args.snapshot.is_some() => {
+            return explain::offline(args, namespace.as_deref(), &ui).await;
+        }
         _ => {}
     }
     let context = Context { session: connect(&cli.connection, cli.talk.verbosity).await?, ui };
     match command {
+        Command::Pod(args) => pod::run(&args, &context).await,
+        Command::Restart(args) => restart::run(&args, &context).await,
         Command::List(args) => list::run(&args, &context).await,
         Command::Explain(args) => explain::run(&args, &context).await,
         Command::Install(args) => install::run(&args, &context, namespace.as_deref()).await,
