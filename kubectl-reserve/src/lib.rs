@@ -54,6 +54,24 @@ pub fn main() -> ExitCode {
     printer::finish(outcome)
 }
 
+/// Everything that can be typed, for the manual.
+#[doc(hidden)]
+pub fn command() -> clap::Command {
+    <Cli as clap::CommandFactory>::command()
+}
+
+/// The scripts for shells, under the names that shells look for.
+#[doc(hidden)]
+pub fn completion_scripts() -> [(&'static str, &'static str); 4] {
+    use completion::script::{BASH, FISH, POWERSHELL, ZSH};
+    [
+        ("kubectl-reserve.bash", BASH),
+        ("_kubectl-reserve", ZSH),
+        ("kubectl-reserve.fish", FISH),
+        ("kubectl-reserve.ps1", POWERSHELL),
+    ]
+}
+
 /// A document in a form of `-o`, for tests that hold it against kubectl's.
 #[doc(hidden)]
 pub fn formatted(
