@@ -2,6 +2,7 @@
 
 mod connection;
 mod explain;
+mod fit;
 mod help;
 mod install;
 mod list;
@@ -14,6 +15,7 @@ mod version;
 
 pub(crate) use connection::Connection;
 pub(crate) use explain::{Explain, Preemption};
+pub(crate) use fit::Fit;
 pub(crate) use help::Invocation;
 pub(crate) use install::{Install, Uninstall};
 pub(crate) use list::List;
@@ -67,6 +69,8 @@ pub(crate) enum Command {
     /// Explain why a pod is Pending: what every node lacks, and for whom room is kept
     #[command(visible_alias = "why")]
     Explain(Explain),
+    /// Would it fit, where, and how many
+    Fit(Fit),
     /// Install the daemon, or bring it to this version
     Install(Install),
     /// Remove the daemon, what belongs to it, and its reservations

@@ -1,6 +1,7 @@
 //! One verb, one file.
 
 mod explain;
+mod fit;
 mod install;
 mod list;
 mod pod;
@@ -38,6 +39,10 @@ pub(crate) async fn run(cli: Cli, invocation: &Invocation) -> Result<(), Failure
         Command::Explain(args) if args.snapshot.is_some() => {
             return explain::offline(args, namespace.as_deref(), &ui).await;
         }
+        Command::Fit(args) if args.snapshot.is_some() => {
+            let snapshot = args.snapshot.clone().unwrap_or_default();
+            return fit::offline(args, &snapshot, namespace.as_deref());
+        }
         _ => {}
     }
     let context = Context { session: connect(&cli.connection, cli.talk.verbosity).await?, ui };
@@ -45,6 +50,7 @@ pub(crate) async fn run(cli: Cli, invocation: &Invocation) -> Result<(), Failure
         Command::Pod(args) => pod::run(&args, &context).await,
         Command::List(args) => list::run(&args, &context).await,
         Command::Explain(args) => explain::run(&args, &context).await,
+        Command::Fit(args) => fit::run(&args, &context).await,
         Command::Install(args) => install::run(&args, &context, namespace.as_deref()).await,
         Command::Uninstall(args) => uninstall::run(&args, &context, namespace.as_deref()).await,
         Command::Options | Command::Version(_) => Ok(()),
