@@ -53,6 +53,11 @@ impl Failure {
         Self { exit, message: None, hint: None }
     }
 
+    /// Whether it says that something is not there.
+    pub(crate) fn is_not_found(&self) -> bool {
+        self.message.as_ref().is_some_and(|message| message.starts_with("Error from server (NotFound)"))
+    }
+
     pub(crate) fn hint(mut self, hint: impl fmt::Display) -> Self {
         self.hint = Some(hint.to_string());
         self

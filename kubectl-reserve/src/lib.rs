@@ -32,8 +32,12 @@ use ui::printer;
 /// The program.
 pub fn main() -> ExitCode {
     let words: Vec<_> = std::env::args_os().collect();
+    // By the link that kubectl runs, or by a shell's own script.
     if words.first().is_some_and(|program| completion::is_asked_by(program)) {
-        return printer::finish(printer::out(&completion::candidates(words.into_iter().skip(1))));
+        return printer::finish(printer::out(&completion::answer(words.into_iter().skip(1))));
+    }
+    if words.get(1).is_some_and(|word| word == completion::script::VERB) {
+        return printer::finish(printer::out(&completion::answer(words.into_iter().skip(2))));
     }
     let invocation = Invocation::new(words);
     let cli = match invocation.parse() {

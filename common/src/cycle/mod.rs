@@ -19,6 +19,7 @@ pub use clear::{Clearance, bound, clear, denied, not_bound};
 pub use decision::{Awaited, Decision, NoFit, Refusal};
 pub use inspect::Inspection;
 pub use message::message;
+pub use round::nominated;
 pub use scores::{PluginScores, scores};
 
 use crate::cluster::{Asker, Ledger, NodeId, Snapshot};

@@ -103,12 +103,7 @@ impl<'c> Round<'c> {
 
     /// The pods nominated to the node that this one has to leave room for.
     pub(super) fn nominated(&self, id: NodeId) -> Vec<&'c Arc<Pod>> {
-        if !self.world.has_nominated() {
-            return Vec::new();
-        }
-        let pod = self.asker.pod;
-        let others = self.world.nominated(id).iter();
-        others.filter(|other| other.spec.priority >= pod.spec.priority && other.uid != pod.uid).collect()
+        nominated(self.asker, id, self.world)
     }
 
     /// Asks again with these books. A filter that had nothing to say about the pod is not asked again, as upstream.
@@ -118,6 +113,16 @@ impl<'c> Round<'c> {
         let plugins = self.filters.iter().map(|ready| ready.plugin);
         first(&ready(plugins, self.asker, &world), id)
     }
+}
+
+/// The pods nominated to the node that the asking one has to leave room for.
+pub fn nominated<'c>(asker: &Asker<'_>, id: NodeId, world: &Snapshot<'c>) -> Vec<&'c Arc<Pod>> {
+    if !world.has_nominated() {
+        return Vec::new();
+    }
+    let pod = asker.pod;
+    let others = world.nominated(id).iter();
+    others.filter(|other| other.spec.priority >= pod.spec.priority && other.uid != pod.uid).collect()
 }
 
 fn ready<'c>(

@@ -2,9 +2,10 @@
 
 use super::{Controller, Look, report};
 use crate::state::{Effect, Note, Step};
-use common::cluster::{Acknowledged, Ledger, acknowledged};
+use common::cluster::{Acknowledged, Cluster, Ledger, acknowledged};
 use common::model::keep::Keep;
 use common::model::{Pod, PodKey, Uid};
+use jiff::Timestamp;
 use std::collections::{BTreeMap, VecDeque};
 use std::time::Duration;
 
@@ -37,6 +38,13 @@ impl Confirmations {
         }
         let version = Some(ledger.node.resource_version);
         self.by_pod.insert(pod.key.clone(), Confirmation { uid: pod.uid.clone(), version });
+    }
+
+    /// The pod no longer asks; if it does again it is told again.
+    pub(super) fn unasked(&mut self, pod: &Pod) {
+        if pod.keep().and_then(Keep::life).is_none() {
+            self.by_pod.remove(&pod.key);
+        }
     }
 }
 
@@ -79,9 +87,16 @@ impl Controller {
             let Some(pod) = cluster.pod(key) else { continue };
             if acknowledged(cluster.replicas().iter(), version, now) == Acknowledged::ByAll {
                 known.version = None;
-                let report = report::reserved(pod, now);
+                let report = report::reserved(pod, until(pod, cluster), now);
                 step.effects.push(Effect::Report(Box::new(report)));
             }
         }
     }
+}
+
+/// When the pod's reservation ends, as it is now.
+fn until(pod: &Pod, cluster: &Cluster) -> Option<Timestamp> {
+    let ledger = pod.node.as_ref().and_then(|node| cluster.ledger_of(node))?;
+    let mut own = ledger.entries.iter().map(|entry| &entry.reservation);
+    own.find(|one| one.replaces().is_some_and(|replaced| replaced.uid == pod.uid))?.expires()
 }

@@ -27,11 +27,7 @@ impl Stations {
     pub(super) fn new(registry: &mut Registry) -> Self {
         let stations = Self {
             points: Histograms::new_with_constructor(|| Histogram::new(exponential_buckets(0.0001, 2.0, 12))),
-            plugins: Histograms::new_with_constructor(|| {
-                // As Go does it, with what is lost on the way.
-                let by_plugin = std::iter::successors(Some(0.000_01_f64), |bound| Some(bound * 1.5));
-                Histogram::new(by_plugin.take(20))
-            }),
+            plugins: Histograms::new_with_constructor(by_plugin),
             preemption: Histograms::new_with_constructor(by_preemption),
         };
         let all = registry.sub_registry_with_prefix("scheduler");
@@ -61,6 +57,12 @@ impl Stations {
     }
 }
 
+/// The buckets of single plugins: each bound is the one before and a half, as Go does it, with what is lost on the way.
+#[expect(clippy::float_arithmetic, reason = "bounds of buckets are no amounts")]
+fn by_plugin() -> Histogram {
+    Histogram::new(std::iter::successors(Some(0.000_01_f64), |bound| Some(bound * 1.5)).take(20))
+}
+
 /// The buckets of what has to do with preemption.
 pub(super) fn by_preemption() -> Histogram {
     Histogram::new(exponential_buckets(0.001, 2.0, 16))
@@ -70,13 +72,16 @@ fn at(profile: &str, station: Station, status: Status) -> Labels<3> {
     [("extension_point", station.name()), ("profile", profile.to_owned()), ("status", status.name())]
 }
 
+/// A plugin, where it was asked, and what came of it.
+type Asked = (&'static str, Station, Status);
+
 /// Measures for one scheduler. Where a measurement goes is remembered: to spell labels takes longer than to count.
 pub(super) struct Stopwatch {
     profile: String,
     clock: Clock,
     stations: Stations,
     points: Mutex<BTreeMap<(Station, Status), Histogram>>,
-    plugins: Mutex<BTreeMap<(&'static str, Station, Status), Arc<[Histogram]>>>,
+    plugins: Mutex<BTreeMap<Asked, Arc<[Histogram]>>>,
 }
 
 impl Stopwatch {

@@ -36,7 +36,9 @@ fn whole_bounds(line: &str) -> String {
             let (digits, exponent) = text.split_once("e-").unwrap_or((&text, "0"));
             format!("{digits}e-{exponent:0>2}")
         }
-        _ => bound.strip_suffix(".0").unwrap_or(bound).to_owned(),
+        // The shortest text for the number, which our crate does not always find.
+        Ok(finite) if finite.is_finite() => finite.to_string(),
+        _ => bound.to_owned(),
     };
     format!("{before}le=\"{bound}\"{after}")
 }

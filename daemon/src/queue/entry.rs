@@ -2,14 +2,18 @@
 
 use super::Backoff;
 use super::shelves::Shelf;
-use common::framework::{Cure, Turn};
+use common::framework::{Cure, QueueSort, Queued, Turn};
 use std::time::Duration;
 
 /// A waiting pod.
 #[derive(Debug)]
 pub(super) struct Entry {
     pub(super) turn: Turn,
+    pub(super) priority: i32,
     pub(super) arrival: u64,
+    /// Where it stands in line: at the end again after each try, so that whoever comes new does not wait for all who
+    /// have no hope. As upstream.
+    pub(super) line: u64,
     /// When it came.
     pub(super) since: Duration,
     /// How often it was looked at.
@@ -81,7 +85,9 @@ impl Entry {
     pub(super) fn new(arrival: u64, now: Duration) -> Self {
         Self {
             turn: Turn::default(),
+            priority: 0,
             arrival,
+            line: arrival,
             since: now,
             attempts: 0,
             rejections: 0,
@@ -96,6 +102,12 @@ impl Entry {
             due: now,
             shelf: Shelf::Deciding,
         }
+    }
+
+    /// Finds out when its turn is.
+    pub(super) fn line_up(&mut self, sort: &dyn QueueSort) {
+        let arrival = if self.is_boosted { 0 } else { self.line };
+        self.turn = sort.turn(&Queued { priority: self.priority, arrival });
     }
 
     /// It found no place. It backs off from now on, the longer the more often that happened.

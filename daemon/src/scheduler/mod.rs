@@ -36,6 +36,9 @@ use telling::Said;
 /// Decisions in one call of [`Scheduler::decide`]. Between two calls news from the cluster gets in.
 const DECISIONS_MAX: usize = 64;
 
+/// A pod without a place is worth so many decisions: every node has to say why.
+const HOPELESS: usize = 8;
+
 /// The condition's reason when no node can have the pod.
 const UNSCHEDULABLE: &str = "Unschedulable";
 
@@ -194,10 +197,9 @@ impl Scheduler {
             self.boost(step);
         }
         self.look_after_flights(step);
-        for _ in 0..DECISIONS_MAX {
-            if self.asking.is_busy() {
-                break;
-            }
+        let mut left = DECISIONS_MAX;
+        while left > 0 && !self.asking.is_busy() {
+            left -= 1;
             let Some(key) = self.queue.pop(step.now.elapsed) else { break };
             let Some(pod) = step.cluster.pod(&key).filter(|pod| pod.is_waiting()).cloned() else {
                 self.skip(&key, step);
@@ -210,8 +212,8 @@ impl Scheduler {
             if step.cluster.is_owner_missing(&pod) && self.queue.postpone(&key, step.now.elapsed) {
                 continue;
             }
-            if !self.ask_extenders(&pod, step) {
-                self.attempt(&pod, step);
+            if !self.ask_extenders(&pod, step) && self.attempt(&pod, step) != Attempted::Scheduled {
+                left = left.saturating_sub(HOPELESS - 1);
             }
         }
         for ((queue, why), count) in self.queue.take_moves() {
@@ -219,14 +221,14 @@ impl Scheduler {
         }
     }
 
-    fn attempt(&mut self, pod: &Pod, step: &mut Step<'_>) {
-        let Some(registry) = self.profiles.get(&pod.spec.scheduler_name) else { return };
+    fn attempt(&mut self, pod: &Pod, step: &mut Step<'_>) -> Attempted {
+        let Some(registry) = self.profiles.get(&pod.spec.scheduler_name) else { return Attempted::Error };
         let decision = cycle::schedule(pod, &step.cluster.snapshot(step.now.wall), registry);
-        self.conclude(pod, decision, step);
+        self.conclude(pod, decision, step)
     }
 
     /// Carries out what was decided.
-    fn conclude(&mut self, pod: &Pod, decision: Decision, step: &mut Step<'_>) {
+    fn conclude(&mut self, pod: &Pod, decision: Decision, step: &mut Step<'_>) -> Attempted {
         let result = match decision {
             Decision::Place { node, seat, volumes } => {
                 self.place(pod, node, Reserved { seat, volumes }, step)
@@ -235,7 +237,7 @@ impl Scheduler {
                 if !self.ask_about_victims(pod, &no_fit, step) {
                     self.conclude_no_fit(pod, &no_fit, step);
                 }
-                return;
+                return Attempted::Unschedulable;
             }
             Decision::Awaits(awaited) => self.keep_back(pod, &awaited, step),
             Decision::Refused(refusal) => self.refuse(pod, &refusal, step),
@@ -246,6 +248,7 @@ impl Scheduler {
             }
         };
         step.notes.push(Note::Attempt { profile: pod.spec.scheduler_name.clone(), result });
+        result
     }
 
     fn conclude_no_fit(&mut self, pod: &Pod, no_fit: &NoFit, step: &mut Step<'_>) {

@@ -4,7 +4,7 @@
 use super::Cli;
 use clap::builder::Resettable;
 use clap::{Arg, ColorChoice, Command, CommandFactory, FromArgMatches};
-use std::ffi::OsString;
+use std::ffi::{OsStr, OsString};
 use std::path::Path;
 
 /// The widest that help is. Wider lines are harder to read, and break where the terminal is narrow.
@@ -27,6 +27,11 @@ impl Invocation {
     pub(crate) fn new(words: Vec<OsString>) -> Self {
         let name = words.first().map_or_else(|| NAME.to_owned(), |program| typed(Path::new(program)));
         Self { words, name }
+    }
+
+    /// The path or name that the program was called by.
+    pub(crate) fn program(&self) -> Option<&OsStr> {
+        self.words.first().map(OsString::as_os_str)
     }
 
     /// Reads what was typed.
@@ -83,11 +88,8 @@ fn typed(program: &Path) -> String {
 /// Gives a command and all below it their layout.
 fn dress(command: Command, name: &str, footer: &str) -> Command {
     let text = command.get_after_help().map(ToString::to_string).unwrap_or_default();
-    let (notes, examples) = match text.find(EXAMPLES) {
-        Some(at) => text.split_at(at),
-        None => (text.as_str(), ""),
-    };
-    let (notes, examples) = (notes.trim().replace(NAME, name), examples.trim().replace(NAME, name));
+    let (notes, examples) = parts(&text);
+    let (notes, examples) = (notes.replace(NAME, name), examples.replace(NAME, name));
     let mut template = String::from("{about-with-newline}\n");
     if !examples.is_empty() {
         template += "{before-help}";
@@ -98,6 +100,19 @@ fn dress(command: Command, name: &str, footer: &str) -> Command {
     let command =
         if notes.is_empty() { command.after_help(Resettable::Reset) } else { command.after_help(notes) };
     command.help_template(template).mut_subcommands(|verb| dress(verb, name, footer))
+}
+
+/// The notes of a help text, and its examples: what is indented below that word.
+fn parts(text: &str) -> (String, String) {
+    let (before, rest) = match text.find(EXAMPLES) {
+        Some(at) => text.split_at(at),
+        None => (text, ""),
+    };
+    let is_example = |line: &&str| line.is_empty() || line.starts_with(' ') || *line == EXAMPLES;
+    let examples: Vec<&str> = rest.lines().take_while(is_example).collect();
+    let after: Vec<&str> = rest.lines().skip(examples.len()).collect();
+    let notes = format!("{}\n\n{}", before.trim(), after.join("\n").trim());
+    (notes.trim().to_owned(), examples.join("\n").trim_end().to_owned())
 }
 
 /// The help of these flags alone.

@@ -1,5 +1,6 @@
 //! What can be typed, and nothing more: help and completion are made from it. One file a verb.
 
+mod completion;
 mod connection;
 mod explain;
 mod fit;
@@ -9,10 +10,12 @@ mod list;
 mod pod;
 mod print;
 pub(crate) mod recreate;
+mod restart;
 mod span;
 mod talk;
 mod version;
 
+pub(crate) use completion::{Completion, Target as CompletionTarget};
 pub(crate) use connection::Connection;
 pub(crate) use explain::{Explain, Preemption};
 pub(crate) use fit::Fit;
@@ -22,6 +25,7 @@ pub(crate) use list::List;
 pub(crate) use pod::Pod;
 pub(crate) use print::Print;
 pub(crate) use recreate::Recreate;
+pub(crate) use restart::Restart;
 pub(crate) use talk::{Talk, When};
 pub(crate) use version::Version;
 
@@ -63,6 +67,8 @@ Examples:
 pub(crate) enum Command {
     /// Recreate a pod without losing its place
     Pod(Box<Pod>),
+    /// Recreate every pod of a workload, one at a time, each in its place
+    Restart(Box<Restart>),
     /// List reservations
     #[command(visible_alias = "ls")]
     List(List),
@@ -75,6 +81,8 @@ pub(crate) enum Command {
     Install(Install),
     /// Remove the daemon, what belongs to it, and its reservations
     Uninstall(Uninstall),
+    /// Print completion scripts, or let kubectl complete this plugin
+    Completion(Completion),
     /// Print the versions of this command and of the daemon
     Version(Version),
     /// List the flags that every command has

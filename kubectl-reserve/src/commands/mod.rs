@@ -1,11 +1,13 @@
 //! One verb, one file.
 
+mod completion;
 mod explain;
 mod fit;
 mod install;
 mod list;
 mod pod;
 pub(crate) mod recreate;
+mod restart;
 mod uninstall;
 mod version;
 
@@ -31,6 +33,7 @@ pub(crate) async fn run(cli: Cli, invocation: &Invocation) -> Result<(), Failure
     let namespace = cli.connection.namespace.clone();
     // Some ask no server, or only perhaps.
     match &command {
+        Command::Completion(args) => return completion::run(args, invocation),
         Command::Options => return printer::out(&invocation.options()),
         Command::Version(args) => return version::run(args, &cli.connection, cli.talk.verbosity).await,
         Command::Install(args) if args.is_offline() => {
@@ -48,11 +51,12 @@ pub(crate) async fn run(cli: Cli, invocation: &Invocation) -> Result<(), Failure
     let context = Context { session: connect(&cli.connection, cli.talk.verbosity).await?, ui };
     match command {
         Command::Pod(args) => pod::run(&args, &context).await,
+        Command::Restart(args) => restart::run(&args, &context).await,
         Command::List(args) => list::run(&args, &context).await,
         Command::Explain(args) => explain::run(&args, &context).await,
         Command::Fit(args) => fit::run(&args, &context).await,
         Command::Install(args) => install::run(&args, &context, namespace.as_deref()).await,
         Command::Uninstall(args) => uninstall::run(&args, &context, namespace.as_deref()).await,
-        Command::Options | Command::Version(_) => Ok(()),
+        Command::Completion(_) | Command::Options | Command::Version(_) => Ok(()),
     }
 }

@@ -11,6 +11,7 @@ use crate::error::Failure;
 use crate::names::{self, Choice, asked, find, labelled};
 use crate::print::Output;
 use crate::render::recreate::{Reports, plan};
+use crate::ui::progress::Otherwise;
 use crate::ui::{Ui, printer};
 use common::model::PodKey;
 use jiff::Timestamp;
@@ -56,7 +57,11 @@ async fn one_by_one(args: &Pod, context: &Context, prepared: Vec<Prepared>) -> R
             let key = ready.target.pod.key.clone();
             ready = prepare(context, &key, &args.recreate, REASON).await?;
         }
-        match recreate(context, ready).await {
+        let name = ready.target.name();
+        let spinner = context.ui.spinner(&format!("recreating {name}"), Otherwise::Nothing);
+        let one = recreate(context, ready).await;
+        drop(spinner);
+        match one {
             Ok(one) => done.push(one),
             Err(failure) => {
                 report(args, &done)?;

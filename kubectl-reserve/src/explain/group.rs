@@ -5,6 +5,7 @@ use super::judge::{Seen, Sight, Teller, View};
 use super::kind::Class;
 use super::report::{Figure, Group, Member};
 use super::{evidence, pool};
+use common::model::ResourceName;
 use std::cmp::Reverse;
 use std::collections::BTreeMap;
 
@@ -19,21 +20,26 @@ const TOLD: usize = 8;
 
 /// All nodes that cannot have the pod, each in one group, the largest first; and whether they are put together by pool or zone.
 /// `order` has the nearest first.
-pub(super) fn groups(sight: &Sight, order: &[usize], tell: &Teller<'_>, by: GroupBy) -> (Vec<Group>, bool) {
+pub(super) fn groups(
+    sight: &Sight,
+    order: &[usize],
+    tell: &Teller<'_>,
+    by: GroupBy,
+) -> (Vec<Group>, Option<&'static str>) {
     let views: Vec<&View> = order.iter().filter_map(|index| sight.views.get(*index)).collect();
     match by {
         GroupBy::Reason => {}
-        GroupBy::Pool => return (pool::groups(&views, tell, &pool::pool_of), true),
-        GroupBy::Zone => return (pool::groups(&views, tell, &pool::zone_of), true),
+        GroupBy::Pool => return (pool::groups(&views, tell, &pool::pool_of), Some("pool")),
+        GroupBy::Zone => return (pool::groups(&views, tell, &pool::zone_of), Some("zone")),
         GroupBy::Auto if sight.views.len() > MANY && sight.refused.is_empty() => {
             let groups = pool::groups(&views, tell, &pool::pool_of);
             if groups.len() <= POOLS {
-                return (groups, true);
+                return (groups, Some("pool"));
             }
         }
         GroupBy::Auto => {}
     }
-    (by_reason(&views, tell), false)
+    (by_reason(&views, tell), None)
 }
 
 fn by_reason(views: &[&View], tell: &Teller<'_>) -> Vec<Group> {
@@ -121,7 +127,10 @@ fn words(view: &View, tell: &Teller<'_>, is_told: bool) -> String {
 
 /// `-200m, -3Gi`: what is missing of each resource.
 pub(super) fn amounts(view: &View) -> String {
-    let missing = |figure: &Figure| format!("-{}", figure.show(figure.short()));
+    let missing = |figure: &Figure| match figure.resource {
+        ResourceName::Pods => format!("{} of {}", figure.numbers.used, figure.numbers.allocatable),
+        _ => format!("-{}", figure.show(figure.short())),
+    };
     view.lacking().map(missing).collect::<Vec<_>>().join(", ")
 }
 
@@ -133,7 +142,7 @@ fn aside(view: &View) -> Option<String> {
         return Some(format!("(also {})", short.join(", ")));
     }
     let [only] = &view.blockers[..] else { return None };
-    if only.kind.class == Class::Never {
+    if only.kind.class == Class::Never || only.kind.code == "Refused" {
         return None;
     }
     let free = view.figures.iter().find(|_| only.kind.class == Class::State);

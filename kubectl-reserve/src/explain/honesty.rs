@@ -80,6 +80,9 @@ fn modern(reason: &str) -> String {
 /// Where what the scheduler said and what we count differ.
 pub(super) fn differences(said: &str, counted: &str, scheduler: &str) -> Vec<String> {
     let (Some(said), Some(counted)) = (parse(said), parse(counted)) else { return Vec::new() };
+    if said.reasons.is_empty() {
+        return Vec::new();
+    }
     let mut notes = Vec::new();
     if let (Some(said), Some(counted)) = (said.nodes, counted.nodes)
         && said != counted

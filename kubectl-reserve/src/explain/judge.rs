@@ -4,6 +4,7 @@ use super::input::Input;
 use super::kind::{self, Class, Kind};
 use super::report::{Awaits, Blocker, Figure, Judged, Keeper, Miss, OwnerName};
 use super::{evidence, fix, group, honesty, preempt, rank, verdict};
+use common::api::names::DEFAULT_SCHEDULER_NAME;
 use common::cluster::ledger::Entry;
 use common::cluster::{Asker, Cluster, Ledger, NodeId, Snapshot};
 use common::cycle::{self, Depth, Inspection};
@@ -91,8 +92,9 @@ pub(super) fn judge(cluster: &mut Cluster, input: &Input<'_>) -> Result<Judged, 
     let snapshot = cluster.snapshot(input.now);
     let asker = snapshot.asker(input.pod);
     let tell = Teller { asker: &asker, world: &snapshot, obeyed: input.rules.are_obeyed(input.pod) };
-    let (groups, is_folded) = group::groups(&sight, &order, &tell, input.options.group_by);
-    let shown = input.options.nodes.of(order.len());
+    let (groups, folded_by) = group::groups(&sight, &order, &tell, input.options.group_by);
+    // What holds for every node alike needs no ranking.
+    let shown = if sight.refused.is_empty() { input.options.nodes.of(order.len()) } else { 0 };
     let misses = order.iter().take(shown).enumerate();
     let misses = misses.filter_map(|(at, index)| Some(tell.miss(sight.views.get(*index)?, at + 1))).collect();
     Ok(Judged {
@@ -102,7 +104,7 @@ pub(super) fn judge(cluster: &mut Cluster, input: &Input<'_>) -> Result<Judged, 
         dominant: verdict::dominant(&sight.views),
         awaits: sight.awaits,
         groups,
-        is_folded,
+        folded_by,
         misses,
         fixes: found.fixes,
         more_fixes: found.more,
@@ -114,7 +116,12 @@ pub(super) fn judge(cluster: &mut Cluster, input: &Input<'_>) -> Result<Judged, 
 /// Where the scheduler's own words and ours differ.
 fn notes(input: &Input<'_>, counted: &str) -> Vec<String> {
     let said = input.pod.unscheduled().map_or("", |condition| &condition.message);
-    honesty::differences(said, counted, &input.pod.spec.scheduler_name)
+    let scheduler = &input.pod.spec.scheduler_name;
+    let mut notes = honesty::differences(said, counted, scheduler);
+    if !input.rules.are_obeyed(input.pod) && &**scheduler != DEFAULT_SCHEDULER_NAME {
+        notes.push(format!("judged with kube-scheduler's default profile; {scheduler} may decide otherwise"));
+    }
+    notes
 }
 
 /// Asks every node.
@@ -131,15 +138,26 @@ pub(super) fn look(cluster: &mut Cluster, input: &Input<'_>) -> Result<Sight, St
             rejections.retain(|one| !matches!(&one.reason, Reason::Taint(taint) if kind::is_cordon(taint)));
         }
         let figures = figures(&asker, ledger, &inspection.nominated(ledger.id), obeyed);
-        let seen = |rejection: Rejection| Seen { kind: kind::of(&rejection), rejection };
+        let is_refused = !inspection.refused().is_empty();
+        let seen = |rejection: Rejection| {
+            let kind = if is_refused { kind::refused(&rejection) } else { kind::of(&rejection) };
+            Seen { kind, rejection }
+        };
         let blockers = rejections.into_iter().map(seen).collect();
         views.push(View { id: ledger.id, name: ledger.node.name.clone(), blockers, figures });
     }
     let first = cycle::judge(&asker, &snapshot, registry, Depth::First)?;
     let awaits = inspection.awaited()?.map(|awaited| {
+        let leaving = snapshot.find(&awaited.node).and_then(|id| snapshot.ledger(id)).and_then(|ledger| {
+            let own = ledger.entries.iter().filter(|entry| asker.may_use(&entry.reservation));
+            let mut replaced = own.filter_map(|entry| entry.reservation.replaces());
+            replaced.find(|replaced| ledger.pods.iter().any(|pod| pod.uid == replaced.uid))
+        });
         let mut reasons: Vec<String> = awaited.rejections.iter().map(|one| kind::of(one).label).collect();
+        reasons.extend(leaving.map(|replaced| format!("{} is still leaving", replaced.name)));
         reasons.dedup();
-        Awaits { node: awaited.node.to_string(), because: reasons.join(", "), until: awaited.until }
+        let for_at_most = awaited.until.map(|until| until.duration_since(input.now).as_secs());
+        Awaits { node: awaited.node.to_string(), because: reasons.join(", "), for_at_most }
     });
     Ok(Sight { views, refused: inspection.refused().to_vec(), awaits, message: cycle::message(&first) })
 }

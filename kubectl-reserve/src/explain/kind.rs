@@ -86,6 +86,12 @@ pub(super) fn of(rejection: &Rejection) -> Kind {
     }
 }
 
+/// The same for a pod that was rejected before any node was looked at.
+pub(super) fn refused(rejection: &Rejection) -> Kind {
+    let class = if rejection.plugin.contains("Volume") { Class::Storage } else { Class::Spec };
+    kind("Refused", class, &rejection.reason.to_string())
+}
+
 fn insufficient(resource: &ResourceName) -> String {
     format!("Insufficient{}", camel(resource))
 }

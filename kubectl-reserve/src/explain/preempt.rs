@@ -28,6 +28,7 @@ pub(super) fn look(
     order: &[usize],
 ) -> Option<Preemption> {
     if !input.options.preemption
+        || !sight.refused.is_empty()
         || sight.awaits.is_some()
         || order.len() != sight.views.len()
         || order.is_empty()

@@ -106,8 +106,8 @@ pub struct Judged {
     pub dominant: Option<Dominant>,
     /// The nodes that cannot, each in one group; the largest first.
     pub groups: Vec<Group>,
-    /// Whether the groups are by pool or by zone rather than by what stands in the way.
-    pub is_folded: bool,
+    /// `pool` or `zone` if the groups are by that rather than by what stands in the way.
+    pub folded_by: Option<&'static str>,
     /// Those that come nearest, the nearest first.
     pub misses: Vec<Miss>,
     /// What would help, the cheapest first.
@@ -127,8 +127,8 @@ pub struct Awaits {
     pub node: String,
     /// Why it cannot have it yet.
     pub because: String,
-    /// Until when it waits; `None` for as long as the node is kept.
-    pub until: Option<Timestamp>,
+    /// How many seconds more it waits at most; `None` for as long as the node is kept.
+    pub for_at_most: Option<i64>,
 }
 
 /// What is in the way on most nodes of the right kind.
@@ -142,6 +142,8 @@ pub struct Dominant {
     pub nodes: usize,
     /// Of how many of the right kind.
     pub of: usize,
+    /// Which node comes nearest, and what it lacks, if that is about amounts.
+    pub nearest: Option<String>,
 }
 
 /// Nodes with the same in the way, or of the same pool.

@@ -2,7 +2,8 @@
 
 use super::judge::{Seen, Sight, Teller, View};
 use super::kind::Class;
-use super::report::{Dominant, Figure};
+use super::rank::missing;
+use super::report::{Awaits, Dominant, Figure};
 use super::words::count;
 use common::model::ResourceName;
 use std::cmp::Reverse;
@@ -11,12 +12,7 @@ use std::collections::BTreeMap;
 /// The verdict, a sentence each.
 pub(super) fn verdict(sight: &Sight, order: &[usize], tell: &Teller<'_>) -> Vec<String> {
     if let Some(awaits) = &sight.awaits {
-        let mut all =
-            vec![format!("It waits for {}, which is kept for it: {}.", awaits.node, awaits.because)];
-        if awaits.until.is_none() {
-            all.push("It goes nowhere else while the reservation lives (placement require).".to_owned());
-        }
-        return all;
+        return waiting(sight, awaits);
     }
     let fits: Vec<&str> =
         sight.views.iter().filter(|view| view.fits()).map(|view| view.name.as_str()).collect();
@@ -37,12 +33,29 @@ pub(super) fn verdict(sight: &Sight, order: &[usize], tell: &Teller<'_>) -> Vec<
     none_fits(sight, order, tell)
 }
 
+fn waiting(sight: &Sight, awaits: &Awaits) -> Vec<String> {
+    let mut all = vec![format!("It waits for {}, which is kept for it: {}.", awaits.node, awaits.because)];
+    let others = sight.views.iter().filter(|view| view.fits() && view.name.as_str() != awaits.node).count();
+    let could = if others == 0 {
+        String::new()
+    } else {
+        format!(", although {} could have it", count(others, "other node"))
+    };
+    all.push(match awaits.for_at_most {
+        Some(seconds) => {
+            format!("It waits {seconds}s more at most, and then goes elsewhere if it can{could}.")
+        }
+        None => format!("It goes nowhere else while the reservation lives{could} (placement require)."),
+    });
+    all
+}
+
 fn none_fits(sight: &Sight, order: &[usize], tell: &Teller<'_>) -> Vec<String> {
     let mut all = vec!["No node fits.".to_owned()];
     let ranked: Vec<&View> = order.iter().filter_map(|index| sight.views.get(*index)).collect();
-    if let Some(one) = ranked.iter().find_map(|view| but(view, tell)) {
-        all.push(one);
-    }
+    let told = ranked.iter().find_map(|view| Some((view.id, but(view, tell)?)));
+    let told_of = told.as_ref().map(|(id, _)| *id);
+    all.extend(told.map(|(_, words)| words));
     let open: Vec<&View> = ranked.iter().copied().filter(|view| view.is_right_kind()).collect();
     if open.is_empty() {
         if all.len() == 1 {
@@ -60,8 +73,7 @@ fn none_fits(sight: &Sight, order: &[usize], tell: &Teller<'_>) -> Vec<String> {
         () if open.len() == sight.views.len() => "The nearest is".to_owned(),
         () => format!("Of the {} open to this pod the nearest is", count(open.len(), "node")),
     };
-    let is_told = all.len() > 1 && open.len() == 1;
-    if let Some(nearest) = open.first().filter(|_| !is_told) {
+    if let Some(nearest) = open.first().filter(|nearest| Some(nearest.id) != told_of) {
         all.push(nearest_words(nearest, tell, &lead));
     }
     all.extend(fragmented(&open));
@@ -169,5 +181,12 @@ pub(super) fn dominant(views: &[View]) -> Option<Dominant> {
         codes.into_iter().for_each(|code| *counts.entry(code).or_default() += 1);
     }
     let ((code, label), nodes) = counts.into_iter().max_by_key(|(key, count)| (*count, Reverse(*key)))?;
-    Some(Dominant { code: code.to_owned(), label: label.to_owned(), nodes, of: of.len() })
+    let has_it = of.iter().filter(|view| view.blockers.iter().any(|seen| seen.kind.code == code));
+    let nearest =
+        has_it.min_by_key(|view| (view.blockers.len(), missing(view), &view.name)).and_then(|view| {
+            let lacks: Vec<String> =
+                view.lacking().map(|one| format!("{} {}", one.resource, one.show(one.short()))).collect();
+            (!lacks.is_empty()).then(|| format!("{} lacks {}", view.name, lacks.join(", ")))
+        });
+    Some(Dominant { code: code.to_owned(), label: label.to_owned(), nodes, of: of.len(), nearest })
 }

@@ -7,7 +7,6 @@ pub(crate) mod list;
 pub(crate) mod pending;
 pub(crate) mod recreate;
 pub(crate) mod table;
-mod table;
 pub(crate) mod time;
 pub(crate) mod wrap;
 

@@ -70,6 +70,35 @@ fn a_pod_that_asks_is_told_when_all_replicas_have_seen_it() {
     town.tell("web-1");
     town.run();
     assert_eq!(town.told()[1..], [("InvalidKeep", "web-1")], "once");
+    town.seen(replica(20_000, 600));
+    town.set_keep("web-1", Some("2m"));
+    town.run();
+    assert_eq!(town.told()[2..], [("Reserved", "web-1")], "it asks again, and is told again");
+}
+
+/// Somebody empties a node, and has a place elsewhere for each pod before it goes.
+#[test]
+fn a_place_on_another_node_is_kept_for_a_pod_that_is_yet_to_leave() {
+    let reservation = encode(&kept()).unwrap();
+    let mut town = Town::new(&["n1", "n2"], 1, 1);
+    town.reconcile();
+    town.run();
+    town.start_all();
+    let home = town.places()[0].clone();
+    let other = if home.ends_with("n1") { "n2" } else { "n1" };
+    town.nodes.get_mut(other).unwrap().annotations.extend(reservation);
+    town.tell_node(other);
+    town.run();
+    town.wait(60);
+    assert_eq!(town.reservations().len(), 1, "its owner lacks no pod yet");
+    // It goes, and its owner wants none in its stead.
+    town.wanted = 0;
+    town.keep = None;
+    town.tell_workloads();
+    town.delete("web-1", 0);
+    town.run();
+    town.wait(30);
+    assert_eq!(town.reservations(), []);
 }
 
 #[test]

@@ -75,9 +75,7 @@ pub(crate) async fn recreate(context: &Context, prepared: Prepared) -> Result<Re
     let name = prepared.target.name();
     let seat = seat(&prepared);
     let keeps = format!("node/{}  {}", hands.node, prepared.plan.amount);
-    let spinner = context.ui.spinner(&format!("recreating {name}"), crate::ui::progress::Otherwise::Nothing);
     let driven = drive(&mut hands, |news, at| printer::say(&line(news, &name, &keeps, &seat, at))).await;
-    drop(spinner);
     finish(&prepared, driven?, &seat, backup)
 }
 

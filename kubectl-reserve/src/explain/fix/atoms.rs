@@ -56,7 +56,9 @@ impl Atom {
             (Edit::Untaint(_, one), Edit::Tolerate(two)) | (Edit::Tolerate(one), Edit::Untaint(_, two)) => {
                 one == two
             }
-            (Edit::Request(_), Edit::Request(_)) => true,
+            // A workload that is rolled makes another pod, which would not tolerate anything more.
+            (Edit::Request(_), Edit::Request(_) | Edit::Tolerate(_))
+            | (Edit::Tolerate(_), Edit::Request(_)) => true,
             _ => false,
         }
     }

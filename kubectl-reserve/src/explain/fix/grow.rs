@@ -22,12 +22,15 @@ pub(super) fn node(cluster: &mut Cluster, input: &Input<'_>, sight: &Sight, orde
     let node = like(&cluster.snapshot(input.now), &model.name, NEW, Some(needs.clone()))?;
     let mut trial = Trial::new(cluster, input.pod, input.now);
     trial.apply(&Edit::AddNode(Box::new(node.clone()))).ok()?;
-    for pod in daemons(&trial.cluster().snapshot(input.now), &model.name) {
+    let daemons = daemons(&trial.cluster().snapshot(input.now), &model.name);
+    let has_daemons = !daemons.is_empty();
+    for pod in daemons {
         trial.host(&pod, &node.name);
     }
     if trial.can_have(input.rules, &node.name) != Ok(true) {
         return None;
     }
+    let hosted = if has_daemons { " (DaemonSets included)" } else { "" };
     let amounts: Vec<String> = needs
         .iter()
         .filter(|(resource, _)| *resource != ResourceName::Pods)
@@ -38,11 +41,7 @@ pub(super) fn node(cluster: &mut Cluster, input: &Input<'_>, sight: &Sight, orde
         kind: "AddNode",
         target: "node".to_owned(),
         lands_on: None,
-        what: format!(
-            "add a node like {} with {} allocatable (DaemonSets included)",
-            model.name,
-            amounts.join(", ")
-        ),
+        what: format!("add a node like {} with {} allocatable{hosted}", model.name, amounts.join(", ")),
         disturbs: Vec::new(),
         cost: Cost::Hardware,
         commands: Vec::new(),

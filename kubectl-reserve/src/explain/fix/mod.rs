@@ -10,6 +10,7 @@ mod tell;
 
 use super::input::{Input, Limit};
 use super::judge::{Sight, View};
+use super::rank;
 use super::report::{Cost, Fix};
 use super::trial::{Edit, Trial};
 use atoms::Atom;
@@ -29,6 +30,9 @@ const MOVES: usize = 60;
 /// Nodes whose workloads are looked at for pods that they could do without.
 const SCALED: usize = 3;
 
+/// The kind of a fix that takes several changes.
+const SEVERAL: &str = "Several";
+
 /// What was found.
 #[derive(Default)]
 pub(super) struct Found {
@@ -41,13 +45,14 @@ pub(super) struct Found {
 /// Looks for what would help. `order` has the nearest nodes first.
 pub(super) fn search(cluster: &mut Cluster, input: &Input<'_>, sight: &Sight, order: &[usize]) -> Found {
     let limit = input.options.fixes;
-    if limit == Limit::Most(0) || !sight.refused.is_empty() || sight.awaits.is_some() {
+    let is_placed = sight.awaits.is_some() || order.len() < sight.views.len();
+    if limit == Limit::Most(0) || !sight.refused.is_empty() || is_placed {
         return Found::default();
     }
     let mut found = Found::default();
     let near = nearest(sight, order);
     let mut moves = MOVES;
-    let mut proposals: Vec<(Cost, usize, usize, Fix)> = Vec::new();
+    let mut proposals: Vec<(Cost, usize, i64, Fix)> = Vec::new();
     for (at, view) in near.iter().enumerate() {
         let mut fixes = for_node(cluster, input, view);
         fixes.extend(moves::away(cluster, input, view, &mut moves));
@@ -55,11 +60,12 @@ pub(super) fn search(cluster: &mut Cluster, input: &Input<'_>, sight: &Sight, or
         if let Some(cheapest) = fixes.iter().map(|fix| fix.cost).min() {
             found.costs.insert(view.id, cheapest);
         }
-        proposals.extend(fixes.into_iter().map(|fix| (fix.cost, fix.edits.len(), at, fix)));
+        let missing = rank::missing(view);
+        proposals.extend(fixes.into_iter().map(|fix| (fix.cost, fix.edits.len(), missing, fix)));
     }
     let grown = grow::node(cluster, input, sight, order);
-    proposals.extend(grown.map(|fix| (fix.cost, fix.edits.len(), near.len(), fix)));
-    proposals.sort_by_key(|(cost, edits, at, _)| (*cost, *edits, *at));
+    proposals.extend(grown.map(|fix| (fix.cost, fix.edits.len(), i64::MAX, fix)));
+    proposals.sort_by_key(|(cost, edits, missing, _)| (*cost, *edits, *missing));
     let all = distinct(proposals.into_iter().map(|(.., fix)| fix), limit);
     let shown = limit.of(all.len());
     found.more = all.len() - shown;
@@ -111,8 +117,11 @@ fn helps(cluster: &mut Cluster, input: &Input<'_>, node: &NodeName, edits: &[&Ed
     edits.iter().all(|edit| trial.apply(edit).is_ok()) && trial.can_have(input.rules, node) == Ok(true)
 }
 
-/// Each change once, and few of one kind.
+/// Each change once, and few of one kind. What takes two changes is told when nothing simpler is, or everything is wanted.
 fn distinct(fixes: impl Iterator<Item = Fix>, limit: Limit) -> Vec<Fix> {
+    let fixes: Vec<Fix> = fixes.collect();
+    let is_simple = |fix: &Fix| fix.kind != SEVERAL && fix.cost < Cost::Hardware;
+    let has_simple = limit != Limit::All && fixes.iter().any(is_simple);
     let mut kinds: BTreeMap<&'static str, usize> = BTreeMap::new();
     let mut kept: Vec<Fix> = Vec::new();
     for fix in fixes {
@@ -122,7 +131,9 @@ fn distinct(fixes: impl Iterator<Item = Fix>, limit: Limit) -> Vec<Fix> {
             known.lands_on == fix.lands_on && known.edits.iter().all(|edit| fix.edits.contains(edit))
         });
         let count = kinds.entry(fix.kind).or_default();
-        if is_told || is_more || (limit != Limit::All && *count >= OF_A_KIND) {
+        let most = if fix.kind == request::KIND { 1 } else { OF_A_KIND };
+        let is_many = limit != Limit::All && *count >= most;
+        if is_told || is_more || is_many || (has_simple && fix.kind == SEVERAL) {
             continue;
         }
         *count += 1;

@@ -11,6 +11,9 @@ use common::model::quantity::Quantity;
 use common::model::{ResourceName, Resources};
 use serde_json::{Value, json};
 
+/// The kind of a fix that asks for less.
+pub(super) const KIND: &str = "LowerRequest";
+
 const MEBI: i64 = 1 << 20;
 
 /// The commands, what is rolled, and the rights that it takes.

@@ -9,7 +9,7 @@ use crate::explain::words;
 use common::cluster::Cluster;
 use common::model::taint::Taint;
 use common::model::{NodeName, ResourceName};
-use serde_json::json;
+use serde_json::{Value, json};
 
 /// `kubectl …`, with the context that the caller named.
 pub(super) fn kubectl(input: &Input<'_>, words: &[String]) -> Vec<String> {
@@ -39,8 +39,13 @@ struct Deed {
 
 /// The changes as something that people can do; `None` if there is no command for one of them.
 pub(super) fn fix(cluster: &mut Cluster, input: &Input<'_>, node: &NodeName, atoms: &[&Atom]) -> Option<Fix> {
-    let deeds: Vec<Deed> = atoms.iter().map(|atom| deed(cluster, input, atom)).collect::<Option<_>>()?;
-    let kind = if let [only] = &deeds[..] { only.kind } else { "Several" };
+    let taints: Vec<&Taint> = atoms.iter().filter_map(|atom| tolerated(&atom.edit)).collect();
+    let others = atoms.iter().filter(|atom| tolerated(&atom.edit).is_none());
+    let mut deeds: Vec<Deed> = others.map(|atom| deed(cluster, input, atom)).collect::<Option<_>>()?;
+    if !taints.is_empty() {
+        deeds.insert(0, tolerate(input, &taints));
+    }
+    let kind = if let [only] = &deeds[..] { only.kind } else { super::SEVERAL };
     let mut needs: Vec<Right> = deeds.iter().flat_map(|deed| deed.needs.iter().cloned()).collect();
     needs.sort();
     needs.dedup();
@@ -80,11 +85,10 @@ fn deed(cluster: &mut Cluster, input: &Input<'_>, atom: &Atom) -> Option<Deed> {
                 needs: nodes(),
             }
         }
-        Edit::Tolerate(taint) => tolerate(input, taint),
         Edit::Label(node, labels) => label(input, node, labels),
         Edit::Release(node, _) => release(input, node, atom.reservation.as_ref()?),
         Edit::Request(amounts) => lower(cluster, input, amounts)?,
-        Edit::Priority(_) | Edit::Leave(_) | Edit::AddNode(_) => return None,
+        Edit::Tolerate(_) | Edit::Priority(_) | Edit::Leave(_) | Edit::AddNode(_) => return None,
     })
 }
 
@@ -106,25 +110,30 @@ fn label(input: &Input<'_>, node: &NodeName, labels: &[(String, Option<String>)]
     }
 }
 
+fn tolerated(edit: &Edit) -> Option<&Taint> {
+    if let Edit::Tolerate(taint) = edit { Some(taint) } else { None }
+}
+
 /// A pod may be given more tolerations at any time; of this one alone, which a template would not be.
-fn tolerate(input: &Input<'_>, taint: &Taint) -> Deed {
-    let mut toleration = json!({ "key": &*taint.key, "operator": "Exists", "effect": taint.effect.as_str() });
-    if !taint.value.is_empty() {
-        toleration["operator"] = json!("Equal");
-        toleration["value"] = json!(&*taint.value);
-    }
-    let has_any = !input.pod.spec.tolerations.is_empty();
-    let (path, value) = if has_any {
-        ("/spec/tolerations/-", toleration)
-    } else {
-        ("/spec/tolerations", json!([toleration]))
+fn tolerate(input: &Input<'_>, taints: &[&Taint]) -> Deed {
+    let toleration = |taint: &&Taint| match &*taint.value {
+        "" => json!({ "key": &*taint.key, "operator": "Exists", "effect": taint.effect.as_str() }),
+        value => json!({ "key": &*taint.key, "value": value, "effect": taint.effect.as_str() }),
     };
-    let patch = json!([{ "op": "add", "path": path, "value": value }]).to_string();
+    let all: Vec<Value> = taints.iter().map(toleration).collect();
+    let patch: Vec<Value> = if input.pod.spec.tolerations.is_empty() {
+        vec![json!({ "op": "add", "path": "/spec/tolerations", "value": all })]
+    } else {
+        let add = |one: Value| json!({ "op": "add", "path": "/spec/tolerations/-", "value": one });
+        all.into_iter().map(add).collect()
+    };
+    let patch = Value::from(patch).to_string();
     let words = ["patch", "pod", &*input.pod.key.name, "--type=json", "-p", &patch].map(str::to_owned);
     let namespace = &*input.pod.key.namespace;
+    let names: Vec<String> = taints.iter().map(|taint| words::taint(taint)).collect();
     Deed {
         kind: "Tolerate",
-        what: format!("let this pod tolerate {}", words::taint(taint)),
+        what: format!("let this pod tolerate {}", names.join(" and ")),
         disturbs: None,
         commands: vec![kubectl_in(input, namespace, &words)],
         needs: vec![right("patch", "pods", Some(namespace))],
@@ -168,7 +177,7 @@ fn lower(cluster: &mut Cluster, input: &Input<'_>, amounts: &[(ResourceName, i64
     let shown: Vec<String> =
         amounts.iter().map(|(resource, amount)| format!("{resource} {}", resource.format(*amount))).collect();
     Some(Deed {
-        kind: "LowerRequest",
+        kind: request::KIND,
         what: format!("ask for less: {} is the most that fits now", shown.join(", ")),
         disturbs: Some(format!("rolls {}/{}", lowered.rolls.kind, lowered.rolls.name)),
         commands: lowered.commands,

@@ -10,14 +10,17 @@ const LABEL_MAX: usize = 24;
 /// So many different things are said of one group.
 const MEMBERS: usize = 6;
 
+/// After so many letters no more is said of it.
+const LETTERS: usize = 160;
+
 /// So many nodes are named of which the same is said.
 const NAMED: usize = 4;
 
 pub(super) fn section(judged: &Judged, view: &View) -> String {
     let blocked: usize = judged.groups.iter().map(|group| group.nodes.len()).sum();
     let mut text = format!("\nBLOCKED NODES  {blocked} of {}, each counted once\n", judged.nodes);
-    if judged.is_folded {
-        text += "               (put together by pool; --group-by=reason, --nodes=all)\n";
+    if let Some(by) = judged.folded_by {
+        text += &format!("               (put together by {by}; see also --group-by=reason, --nodes=all)\n");
     }
     let longest = judged.groups.iter().map(|group| columns(&group.label)).max().unwrap_or(0);
     let label_width = longest.min(LABEL_MAX);
@@ -32,25 +35,29 @@ fn line(group: &Group, label_width: usize, view: &View) -> String {
     let indent = 6 + label_width + 2;
     let words = members(group);
     if columns(&group.label) > label_width {
-        let own = wrap("", &format!("{:>4}  {}", group.nodes.len(), group.label), 6, view.width);
-        let own = format!(
-            "{:>4}  {}\n",
-            group.nodes.len(),
-            own.trim().split_once("  ").map_or("", |(_, rest)| rest)
-        );
+        let own = wrap(&format!("{:>4}  ", group.nodes.len()), &group.label, 6, view.width);
         return own + &wrap(&" ".repeat(indent), &words, indent, view.width);
     }
     wrap(&lead, &words, indent, view.width)
 }
 
 fn members(group: &Group) -> String {
-    let mut shown: Vec<String> = group.members.iter().take(MEMBERS).map(member).collect();
-    let left: usize = group.members.iter().skip(MEMBERS).map(|member| member.nodes.len()).sum();
-    if left > 0 {
+    let is_short = group.members.iter().all(|member| !member.words.contains(' '));
+    let between = if is_short { ", " } else { "; " };
+    let mut shown: Vec<String> = Vec::new();
+    let mut left = group.nodes.len();
+    for one in &group.members {
+        let length: usize = shown.iter().map(String::len).sum();
+        if shown.len() == MEMBERS || length > LETTERS {
+            break;
+        }
+        shown.push(member(one));
+        left = left.saturating_sub(one.nodes.len());
+    }
+    if left > 0 && group.members.iter().any(|one| !one.nodes.is_empty()) {
         shown.push(format!("+{left} more"));
     }
-    let is_short = group.members.iter().all(|member| !member.words.contains(' '));
-    shown.join(if is_short { ", " } else { "; " })
+    shown.join(between)
 }
 
 fn member(member: &Member) -> String {
@@ -70,20 +77,10 @@ fn member(member: &Member) -> String {
 
 /// The one reason that matters, where there are too many to see it.
 fn dominant(judged: &Judged, view: &View) -> String {
-    let Some(dominant) = judged.dominant.as_ref().filter(|_| judged.is_folded) else { return String::new() };
-    let nearest = judged.misses.first().map_or_else(String::new, |miss| {
-        let short: Vec<String> = miss
-            .figures
-            .iter()
-            .filter(|one| one.short() > 0)
-            .map(|one| format!("{} {}", one.resource, one.show(one.short())))
-            .collect();
-        if short.is_empty() {
-            String::new()
-        } else {
-            format!(" The nearest, {}, lacks {}.", miss.name, short.join(", "))
-        }
-    });
+    let Some(dominant) = judged.dominant.as_ref().filter(|_| judged.folded_by.is_some()) else {
+        return String::new();
+    };
+    let nearest = dominant.nearest.as_ref().map_or_else(String::new, |words| format!(" Nearest: {words}."));
     let words = format!(
         "{} of the {} nodes of the right kind: {}.{nearest}",
         dominant.nodes, dominant.of, dominant.label

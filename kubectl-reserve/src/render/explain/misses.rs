@@ -102,14 +102,21 @@ fn blockers(miss: &Miss) -> String {
 fn word(blocker: &Blocker) -> String {
     match &blocker.figure {
         Some(figure) => figure.resource.to_string(),
-        None => blocker.label.clone(),
+        None => match &*blocker.code {
+            "Spread" => "spread".to_owned(),
+            "SpreadLabel" | "NodeAffinity" => "label".to_owned(),
+            "Affinity" => "affinity".to_owned(),
+            "AntiAffinity" | "ExistingAntiAffinity" => "anti-affinity".to_owned(),
+            "VolumeElsewhere" | "VolumeZone" => "volume".to_owned(),
+            _ => blocker.label.clone(),
+        },
     }
 }
 
 /// One node in two lines, where a table is too wide.
 fn stacked(miss: &Miss, view: &View) -> String {
     let mut text =
-        wrap(&format!("  {:<2} ", miss.rank), &format!("{}  {}", miss.name, blockers(miss)), 5, view.width);
+        wrap(&format!("  {:<2} ", miss.rank), &format!("{}: {}", miss.name, blockers(miss)), 5, view.width);
     for figure in shown(miss) {
         let numbers = &figure.numbers;
         let short = if figure.short() == 0 { "-".to_owned() } else { figure.show(figure.short()) };

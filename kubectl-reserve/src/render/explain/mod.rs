@@ -44,7 +44,8 @@ pub(crate) fn render(report: &Report, view: &View) -> String {
         Answer::Judged(judged) => judged.verdict.join(" "),
         Answer::Stated(stated) => stated.words.join(" "),
     };
-    text += &wrap("\nVERDICT  ", &verdict, 9, view.width + 1);
+    text.push('\n');
+    text += &wrap("VERDICT  ", &verdict, 9, view.width);
     if let Answer::Judged(judged) = &report.answer {
         text += &nodes(report, judged, view);
     }
@@ -119,8 +120,8 @@ fn nodes(report: &Report, judged: &Judged, view: &View) -> String {
 fn said(report: &Report, view: &View) -> String {
     match &report.said {
         Some(said) => {
-            let lead = format!("\n{} said: ", report.about.scheduler);
-            wrap(&lead, &printable(said), 2, view.width + 1)
+            let lead = format!("{} said: ", report.about.scheduler);
+            format!("\n{}", wrap(&lead, &printable(said), 2, view.width))
         }
         None => String::new(),
     }

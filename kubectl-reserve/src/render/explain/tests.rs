@@ -80,7 +80,7 @@ pub(super) fn sample() -> Town {
 fn the_sample_of_the_specification() {
     let pod = web("4", "8Gi").with("/spec/nodeSelector", json!({ "disktype": "ssd" })).told(
         "0/8 nodes are available: 1 node(s) didn't match Pod's node affinity/selector, 1 node(s) had untolerated \
-         taint(s), 1 node(s) were unschedulable, 6 Insufficient cpu. preemption: 0/8 nodes are available: 8 No \
+         taint(s), 1 node(s) were unschedulable, 5 Insufficient cpu, 1 Insufficient memory. preemption: 0/8 nodes are available: 8 No \
          preemption victims found for incoming pod.",
     );
     insta::assert_snapshot!(explain(&sample(), &pod));
