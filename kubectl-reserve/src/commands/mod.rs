@@ -20,6 +20,8 @@ use crate::ui::{Streams, Surroundings, Ui, printer};
 pub(crate) struct Context {
     pub(crate) session: Session,
     pub(crate) ui: Ui,
+    /// The `--context` that was named: commands that are printed repeat it.
+    pub(crate) context: Option<String>,
 }
 
 /// Does what was asked.
@@ -48,7 +50,8 @@ pub(crate) async fn run(cli: Cli, invocation: &Invocation) -> Result<(), Failure
         }
         _ => {}
     }
-    let context = Context { session: connect(&cli.connection, cli.talk.verbosity).await?, ui };
+    let session = connect(&cli.connection, cli.talk.verbosity).await?;
+    let context = Context { session, ui, context: cli.connection.context.clone() };
     match command {
         Command::Pod(args) => pod::run(&args, &context).await,
         Command::Restart(args) => restart::run(&args, &context).await,

@@ -95,7 +95,9 @@ fn words(pod: &Pod, decision: &Decision, cluster: &mut Cluster, rules: &Rules, n
     match decision {
         Decision::Refused(refusal) => return refusal.to_string(),
         Decision::Failed(why) => return why.clone(),
-        Decision::Awaits(awaited) => return format!("it would wait for {}, which is kept for it", awaited.node),
+        Decision::Awaits(awaited) => {
+            return format!("it would wait for {}, which is kept for it", awaited.node);
+        }
         Decision::Place { .. } | Decision::NoFit(_) => {}
     }
     let options =

@@ -21,7 +21,8 @@ pub(crate) fn pod(shape: &Shape<'_>) -> Result<Value, Failure> {
     let mut requests = Map::new();
     let named = [("cpu", shape.cpu), ("memory", shape.memory)];
     let named = named.into_iter().filter_map(|(name, amount)| Some((name, amount?)));
-    let others = shape.resources.iter().map(|text| pair("--resource", text)).collect::<Result<Vec<_>, _>>()?;
+    let others =
+        shape.resources.iter().map(|text| pair("--resource", text)).collect::<Result<Vec<_>, _>>()?;
     for (name, amount) in named.chain(others) {
         Quantity::parse(amount).map_err(|error| Failure::usage(format!("{name} {amount:?}: {error}")))?;
         requests.insert(name.into(), amount.into());

@@ -60,7 +60,9 @@ fn the_table_and_the_document() {
 #[test]
 fn bad_flags_say_what_was_expected() {
     let resources = ["nvidia.com/gpu".to_owned()];
-    for odd in [Shape { cpu: Some("lots"), ..Shape::default() }, Shape { resources: &resources, ..Shape::default() }] {
+    for odd in
+        [Shape { cpu: Some("lots"), ..Shape::default() }, Shape { resources: &resources, ..Shape::default() }]
+    {
         assert_eq!(pod(&odd).unwrap_err().exit, Exit::Usage, "{odd:?}");
     }
 }

@@ -67,7 +67,10 @@ fn part(one: &Fitted, has_headers: bool) -> String {
 
 fn asks(asks: &Resources) -> String {
     let shown = asks.iter().filter(|(resource, _)| *resource != ResourceName::Pods);
-    shown.map(|(resource, amount)| format!("{resource} {}", resource.format(amount))).collect::<Vec<_>>().join(", ")
+    shown
+        .map(|(resource, amount)| format!("{resource} {}", resource.format(amount)))
+        .collect::<Vec<_>>()
+        .join(", ")
 }
 
 #[derive(Serialize)]

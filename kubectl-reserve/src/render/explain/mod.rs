@@ -7,6 +7,8 @@ mod misses;
 #[cfg(test)]
 mod tests;
 
+pub(crate) use fixes::shell;
+
 use super::printable;
 use super::time::between;
 use super::wrap::wrap;
