@@ -15,7 +15,7 @@ CROSS   ?= x86_64-pc-windows-gnu aarch64-apple-darwin x86_64-apple-darwin
 export RUST_TEST_THREADS ?= 6
 
 .DEFAULT_GOAL := help
-.PHONY: help demo build test lint e2e promise control-plane cluster conformance bench bench-cluster fuzz vectors install uninstall dist cross-check image deny clean
+.PHONY: help demo build test lint e2e promise control-plane cluster conformance bench bench-cluster bench-cli fuzz vectors install uninstall dist cross-check image deny clean
 
 help: ## list the targets
 	@sed -n 's/^\([a-z0-9-]*\):.*## \(.*\)/\1|\2/p' Makefile | awk -F '|' '{ printf "  %-14s %s\n", $$1, $$2 }'
@@ -38,7 +38,7 @@ lint: ## format, clippy without warnings, shell syntax
 
 e2e: ## only the tests on a real control plane
 	cargo test --workspace --locked --no-fail-fast --test 'control_plane*' --test 'seed_*' --test thread --test leases \
-		--test admin --test manifests --test policies --test image --test controller --test promise --test cases \
+		--test admin --test manifests --test policies --test image --test controller --test explain --test promise --test cases \
 		--test faults --test scheduler --test extender
 
 promise: ## recreate pods ROUNDS (100) times in each of five ways in a full cluster: none may lose its place
@@ -62,6 +62,12 @@ bench: ## measure decisions, and the memory of 100,000 nodes with a million pods
 bench-cluster: ## race the real kube-scheduler on a real API server; fails below the bars (takes half an hour)
 	cargo build --release --locked --workspace --bins
 	$(BUILT)/release/bench-cluster $(BENCH)
+
+# Its options: make bench-cli BENCH='--nodes 500 --pods 5000'
+bench-cli: ## measure the command in a cluster of 5,000 nodes and 50,000 pods; fails below the bars (takes minutes)
+	cargo build --profile dist --locked -p kubectl-reserve
+	cargo build --release --locked -p reserve-tests --bin bench-cli
+	$(BUILT)/release/bench-cli $(BUILT)/dist/kubectl-reserve $(BENCH)
 
 # Without a sanitizer the stable compiler is enough; it needs a C++ compiler besides.
 fuzz: ## fuzz each parser for SECONDS (30); installs cargo-fuzz

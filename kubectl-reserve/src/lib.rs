@@ -8,6 +8,7 @@ mod completion;
 mod connect;
 mod error;
 pub mod explain;
+mod fit;
 pub mod flow;
 mod manifest;
 mod manifests;

@@ -3,6 +3,7 @@
 mod completion;
 mod connection;
 mod explain;
+mod fit;
 mod help;
 mod install;
 mod list;
@@ -17,6 +18,7 @@ mod version;
 pub(crate) use completion::{Completion, Target as CompletionTarget};
 pub(crate) use connection::Connection;
 pub(crate) use explain::{Explain, Preemption};
+pub(crate) use fit::Fit;
 pub(crate) use help::Invocation;
 pub(crate) use install::{Install, Uninstall};
 pub(crate) use list::List;
@@ -73,6 +75,8 @@ pub(crate) enum Command {
     /// Explain why a pod is Pending: what every node lacks, and for whom room is kept
     #[command(visible_alias = "why")]
     Explain(Explain),
+    /// Would it fit, where, and how many
+    Fit(Fit),
     /// Install the daemon, or bring it to this version
     Install(Install),
     /// Remove the daemon, what belongs to it, and its reservations

@@ -2,6 +2,7 @@
 
 mod completion;
 mod explain;
+mod fit;
 mod install;
 mod list;
 mod pod;
@@ -19,6 +20,8 @@ use crate::ui::{Streams, Surroundings, Ui, printer};
 pub(crate) struct Context {
     pub(crate) session: Session,
     pub(crate) ui: Ui,
+    /// The `--context` that was named: commands that are printed repeat it.
+    pub(crate) context: Option<String>,
 }
 
 /// Does what was asked.
@@ -41,14 +44,20 @@ pub(crate) async fn run(cli: Cli, invocation: &Invocation) -> Result<(), Failure
         Command::Explain(args) if args.snapshot.is_some() => {
             return explain::offline(args, namespace.as_deref(), &ui).await;
         }
+        Command::Fit(args) if args.snapshot.is_some() => {
+            let snapshot = args.snapshot.clone().unwrap_or_default();
+            return fit::offline(args, &snapshot, namespace.as_deref());
+        }
         _ => {}
     }
-    let context = Context { session: connect(&cli.connection, cli.talk.verbosity).await?, ui };
+    let session = connect(&cli.connection, cli.talk.verbosity).await?;
+    let context = Context { session, ui, context: cli.connection.context.clone() };
     match command {
         Command::Pod(args) => pod::run(&args, &context).await,
         Command::Restart(args) => restart::run(&args, &context).await,
         Command::List(args) => list::run(&args, &context).await,
         Command::Explain(args) => explain::run(&args, &context).await,
+        Command::Fit(args) => fit::run(&args, &context).await,
         Command::Install(args) => install::run(&args, &context, namespace.as_deref()).await,
         Command::Uninstall(args) => uninstall::run(&args, &context, namespace.as_deref()).await,
         Command::Completion(_) | Command::Options | Command::Version(_) => Ok(()),

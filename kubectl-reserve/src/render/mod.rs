@@ -1,6 +1,7 @@
 //! Values to text. Nothing here prints, reads or asks the time.
 
 pub(crate) mod explain;
+pub(crate) mod fit;
 pub(crate) mod json;
 pub(crate) mod list;
 pub(crate) mod pending;

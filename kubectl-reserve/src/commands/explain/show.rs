@@ -2,7 +2,7 @@
 
 use super::answer::{Answers, Explained};
 use crate::error::Failure;
-use crate::explain::{Answer, Report};
+use crate::explain::{Answer, Outcome, Report};
 use crate::pending::Unmade;
 use crate::print::{self, document};
 use crate::render::explain::{View, render};
@@ -49,12 +49,37 @@ impl print::Shown for Shown<'_> {
 }
 
 fn whole(one: &Explained) -> String {
+    if let Some(outcome) = &one.outcome {
+        let about = &one.report.about;
+        return wrap("", &format!("{}/{}: {}", about.namespace, about.name, supposed(outcome)), 2, 80);
+    }
     let mut text = render(&one.report, &View::default());
     if !one.others.is_empty() {
         let count = one.others.len();
         let pods = if count == 1 { "pod waits".into() } else { format!("{count} pods wait") };
         let lead = format!("\nAnother {pods} for the same: ");
         text += &wrap(&lead, &one.others.join(", "), 2, 81);
+    }
+    text
+}
+
+/// What a supposed change would do.
+fn supposed(outcome: &Outcome) -> String {
+    let (before, after) = (outcome.before.len(), outcome.after.len());
+    let mut text = format!("feasible nodes {before} -> {after}");
+    if let Some(first) = outcome.after.first() {
+        text += &format!(": {first}");
+        if let Some((resource, free)) = &outcome.free {
+            text += &format!(" ({resource} {free} free)");
+        }
+        if after > 1 {
+            text += &format!(" and {} more", after - 1);
+        }
+    }
+    let still: Vec<String> = outcome.still.iter().map(|(label, count)| format!("{label} {count}")).collect();
+    let sum: usize = outcome.still.iter().map(|(_, count)| count).sum();
+    if sum > 0 {
+        text += &format!(". Still blocked: {sum} ({})", still.join(", "));
     }
     text
 }
