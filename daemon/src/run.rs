@@ -122,6 +122,7 @@ fn state(config: &Config) -> anyhow::Result<State> {
     let backoff = Backoff {
         first: seconds(configuration.pod_initial_backoff_seconds),
         longest: seconds(configuration.pod_max_backoff_seconds),
+        parked: config.parked_max,
     };
     let mut state = State::new(profiles, backoff);
     state.set_automatic_max(usize::try_from(config.automatic_per_namespace).unwrap_or(usize::MAX));

@@ -57,3 +57,8 @@ impl Failure {
         self
     }
 }
+
+/// Something that the caller may not do, and the rule that would allow it.
+pub(crate) fn forbidden(what: &str, needs: &str) -> Failure {
+    Failure::new(format!("you may not {what}")).hint(format!("needs: {needs}")).exit(Exit::Forbidden)
+}

@@ -8,6 +8,7 @@ mod completion;
 mod connect;
 mod error;
 mod manifests;
+mod names;
 mod nodes;
 mod objects;
 mod platform;

@@ -10,6 +10,7 @@
 use super::ledger::{Ledger, Local, State};
 use super::whose::Asker;
 use super::{Cluster, Owners};
+use crate::api::reservation::bounds::{ANNOTATIONS_MAX, BYTES_MAX, KEYS_MAX};
 use crate::model::keep::LIFE_MAX;
 use crate::model::owner::Owner;
 use crate::model::reservation::{
@@ -27,14 +28,8 @@ pub const LOCAL_LIFE: Duration = Duration::from_secs(60);
 /// the API server's clock, which ours follows to within a second; so a reservation says that it is that much younger.
 const CLOCK_MARGIN: Duration = Duration::from_secs(1);
 
-/// The most keys of ours, and bytes of them, that one node can have.
-const NODE_MAX: (u32, u32) = (512, 128 << 10);
-
 /// The most keys, and bytes of them, that one reservation has.
 const EACH_MAX: (u32, u32) = (4, 1536);
-
-/// With more annotations than this nobody adds to them: at 256 KiB every write of an annotation to that node fails.
-const ANNOTATIONS_MAX: u32 = 200 << 10;
 
 /// Why no place is kept.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
@@ -137,9 +132,9 @@ impl Cluster {
         let (keys, bytes) = EACH_MAX;
         let size = ledger.node.annotations;
         let is_full = ledger.entries.len() >= PER_NODE_MAX
-            || size.our_keys.saturating_add(keys) > NODE_MAX.0
-            || size.our_bytes.saturating_add(bytes) > NODE_MAX.1
-            || size.bytes.saturating_add(bytes) > ANNOTATIONS_MAX;
+            || size.our_keys.saturating_add(keys) as usize > KEYS_MAX
+            || size.our_bytes.saturating_add(bytes) as usize > BYTES_MAX
+            || size.bytes.saturating_add(bytes) as usize > ANNOTATIONS_MAX;
         if is_full { Err(NotKept::NodeFull) } else { Ok(()) }
     }
 

@@ -173,6 +173,22 @@ fn moves_are_counted_by_shelf_and_reason() {
 }
 
 #[test]
+fn how_long_a_pod_stays_parked_or_gated_is_for_the_configuration_to_say() {
+    for (parked, expected) in [(at(30), at(31)), (at(3600), at(3601)), (Duration::MAX, Duration::MAX)] {
+        let backoff = Backoff { parked, ..Backoff::default() };
+        let mut queue = Queue::new(backoff, Arc::new(PrioritySort));
+        queue.push(&key("a"), 0, at(1));
+        queue.pop(at(1)).unwrap();
+        queue.park(&key("a"), [Cure::Room].into(), at(1));
+        assert_eq!(queue.next_due(), Some(expected));
+        queue.gate(&key("a"), at(1));
+        assert_eq!(queue.next_due(), Some(expected));
+        queue.park_for(&key("a"), [Cure::Room].into(), at(7), at(1));
+        assert_eq!(queue.next_due(), Some(at(8)), "one that waits for something certain");
+    }
+}
+
+#[test]
 fn a_parked_pod_is_tried_again_after_five_minutes_whatever_happens() {
     let mut queue = empty();
     queue.push(&key("a"), 0, at(0));

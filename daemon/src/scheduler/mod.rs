@@ -3,6 +3,7 @@
 //! Knows nothing of: the API server, who asked for the pods.
 
 mod asking;
+mod choosing;
 mod flights;
 mod placing;
 mod preempting;
@@ -10,6 +11,7 @@ mod telling;
 mod volumes;
 
 pub use asking::Opinions;
+pub use choosing::Candidate;
 
 use crate::queue::{Backoff, Pending, Queue};
 use crate::state::{Attempted, Nomination, Note, Now, Step};
@@ -216,7 +218,12 @@ impl Scheduler {
             Decision::Place { node, seat, volumes } => {
                 self.place(pod, node, Reserved { seat, volumes }, step)
             }
-            Decision::NoFit(no_fit) => self.no_fit(pod, &no_fit, step),
+            Decision::NoFit(no_fit) => {
+                if !self.ask_about_victims(pod, &no_fit, step) {
+                    self.conclude_no_fit(pod, &no_fit, step);
+                }
+                return;
+            }
             Decision::Awaits(awaited) => self.keep_back(pod, &awaited, step),
             Decision::Refused(refusal) => self.refuse(pod, &refusal, step),
             Decision::Failed(why) => {
@@ -225,6 +232,11 @@ impl Scheduler {
                 Attempted::Error
             }
         };
+        step.notes.push(Note::Attempt { profile: pod.spec.scheduler_name.clone(), result });
+    }
+
+    fn conclude_no_fit(&mut self, pod: &Pod, no_fit: &NoFit, step: &mut Step<'_>) {
+        let result = self.no_fit(pod, no_fit, step);
         step.notes.push(Note::Attempt { profile: pod.spec.scheduler_name.clone(), result });
     }
 

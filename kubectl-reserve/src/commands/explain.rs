@@ -9,8 +9,7 @@ use crate::render::explain::{Answer, Report, render};
 use crate::ui::printer;
 use crate::world;
 use common::api;
-use common::api::names::DEFAULT_SCHEDULER_NAME;
-use common::cluster::Snapshot;
+use common::cluster::{Rung, Snapshot};
 use common::cycle::{self, Depth};
 use common::framework::Registry;
 use common::model::Pod;
@@ -21,10 +20,12 @@ pub(crate) async fn run(args: &Explain, context: &Context) -> Result<(), Failure
     let session = &context.session;
     let name = pod_name(&args.pod)?;
     let pod = find(session, name).await?;
-    let world = world::read(session).await?;
+    let intake = world::Intake::default();
+    let world = world::read(session, &context.ui, world::Depth::Reasons, intake).await?.whole()?;
+    world.warn();
+    let obeyed = world.rung(&pod.spec.scheduler_name) != Rung::Nobody;
     let (mut cluster, now) = (world.cluster, world.now);
     let snapshot = cluster.snapshot(now);
-    let obeyed = is_obeyed(&pod);
     let registry = if obeyed { default_registry() } else { without_reservations() };
     let answer = answer(&pod, &snapshot, &registry)?;
     let asker = snapshot.asker(&pod);
@@ -48,12 +49,6 @@ fn answer(pod: &Pod, snapshot: &Snapshot<'_>, registry: &Registry) -> Result<Ans
     }
     let trace = cycle::judge(&snapshot.asker(pod), snapshot, registry, Depth::All);
     trace.map(Answer::Judged).map_err(|why| Failure::new(format!("cannot judge the pod: {why}")))
-}
-
-/// Whether the pod's scheduler heeds reservations. kube-scheduler by its default name does not know of them; any
-/// other name is taken to be one of the daemon's.
-fn is_obeyed(pod: &Pod) -> bool {
-    &*pod.spec.scheduler_name != DEFAULT_SCHEDULER_NAME
 }
 
 async fn find(session: &Session, name: &str) -> Result<Pod, Failure> {

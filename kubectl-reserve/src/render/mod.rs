@@ -3,8 +3,8 @@
 pub(crate) mod explain;
 pub(crate) mod json;
 pub(crate) mod list;
-mod table;
-mod time;
+pub(crate) mod table;
+pub(crate) mod time;
 
 /// Foreign text without anything that could move the cursor, break a table or hide what follows.
 pub(crate) fn printable(text: &str) -> String {

@@ -127,19 +127,38 @@ fn what_is_malformed_is_told_once() {
     assert_eq!(town.told().len(), 2);
 }
 
-#[test]
-fn a_reservation_that_somebody_wipes_is_told_as_lost() {
+/// The reservation of a pod that leaves is removed by somebody, who leaves the annotations `before` or not.
+fn removed(before: &[(&str, &str)], leaves: bool) -> Town {
     let mut town = full();
+    let others = before.iter().map(|(key, value)| ((*key).to_owned(), (*value).to_owned()));
+    put(&mut town, &others.collect::<Vec<_>>());
     town.delete("web-1", 30);
     town.run();
     if let Some(server) = town.nodes.get_mut("n1") {
-        server.annotations.clear();
+        server.annotations.retain(|key, _| leaves && !key.starts_with("reserve."));
     }
     town.tell_node("n1");
     assert_eq!(town.reservations(), []);
     town.run();
+    town
+}
+
+#[test]
+fn a_reservation_that_somebody_wipes_is_told_as_lost() {
+    let town = removed(&[("node.alpha.kubernetes.io/ttl", "0")], false);
     assert_eq!(town.told(), [("ReservationLost", "web")]);
     assert_eq!(town.reservations().len(), 1, "and made again, for as long as there is need");
+}
+
+#[test]
+fn a_reservation_that_somebody_releases_is_not() {
+    for (others, leaves) in [(&[("node.alpha.kubernetes.io/ttl", "0")][..], true), (&[], false)] {
+        let town = removed(others, leaves);
+        assert_eq!(town.told(), [("ReservationReleased", "web")]);
+        let [report] = &town.reports[..] else { panic!("{:?}", town.reports) };
+        assert!(report.note.ends_with("on node n1 was released by hand"), "{}", report.note);
+        assert!(!report.is_warning, "{report:?}");
+    }
 }
 
 #[test]
