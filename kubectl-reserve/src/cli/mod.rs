@@ -5,6 +5,7 @@ mod explain;
 mod install;
 mod list;
 mod print;
+mod status;
 mod talk;
 
 pub(crate) use connection::Connection;
@@ -12,6 +13,7 @@ pub(crate) use explain::Explain;
 pub(crate) use install::{Install, Uninstall};
 pub(crate) use list::List;
 pub(crate) use print::Print;
+pub(crate) use status::{Doctor, Status};
 pub(crate) use talk::{Talk, When};
 
 use clap::{Parser, Subcommand};
@@ -60,6 +62,8 @@ pub(crate) enum Command {
     Install(Install),
     /// Remove the daemon, what belongs to it, and its reservations
     Uninstall(Uninstall),
+    /// Show the daemon's replicas, which schedulers obey, and what is reserved
+    Status(Status),
 }
 
 #[cfg(test)]

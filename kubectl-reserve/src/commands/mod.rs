@@ -3,6 +3,7 @@
 mod explain;
 mod install;
 mod list;
+mod status;
 mod uninstall;
 
 use crate::cli::{Cli, Command};
@@ -36,6 +37,7 @@ pub(crate) async fn run(cli: Cli) -> Result<(), Failure> {
         Command::List(args) => list::run(&args, &context).await,
         Command::Explain(args) => explain::run(&args, &context).await,
         Command::Install(args) => install::run(&args, &context, namespace.as_deref()).await,
+        Command::Status(args) => status::run(&args, &context).await,
         Command::Uninstall(args) => uninstall::run(&args, &context, namespace.as_deref()).await,
     }
 }
