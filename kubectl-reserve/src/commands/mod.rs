@@ -32,7 +32,7 @@ pub(crate) async fn run(cli: Cli) -> Result<(), Failure> {
     {
         return install::run_offline(args, namespace.as_deref());
     }
-    let context = Context { session: connect(&cli.connection).await?, ui };
+    let context = Context { session: connect(&cli.connection, cli.talk.verbosity).await?, ui };
     match command {
         Command::List(args) => list::run(&args, &context).await,
         Command::Explain(args) => explain::run(&args, &context).await,
