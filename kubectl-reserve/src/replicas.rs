@@ -52,7 +52,8 @@ pub(crate) async fn leader(session: &Session, all: &[&Replica]) -> Option<String
     for namespace in namespaces {
         let path = format!("{LEASES}/namespaces/{namespace}/leases/{}", names::LEADER_LEASE);
         let lease = found(get(session, &path).await).ok().flatten();
-        let holder = lease.as_ref().and_then(|lease| lease.pointer("/spec/holderIdentity")).and_then(Value::as_str);
+        let holder =
+            lease.as_ref().and_then(|lease| lease.pointer("/spec/holderIdentity")).and_then(Value::as_str);
         let name = holder.and_then(|holder| holder.split('_').next()).filter(|name| !name.is_empty());
         if let Some(name) = name {
             return Some(name.to_owned());

@@ -51,7 +51,8 @@ pub(crate) fn rules(rights: &[Right]) -> Vec<String> {
     let rule = |((group, resource, namespace), verbs): (_, Vec<&str>)| {
         let dot = if str::is_empty(group) { "" } else { "." };
         let place: Option<&str> = namespace;
-        let place = place.map_or_else(|| "cluster scope".into(), |namespace| format!("namespace {namespace}"));
+        let place =
+            place.map_or_else(|| "cluster scope".into(), |namespace| format!("namespace {namespace}"));
         format!("{} {resource}{dot}{group} ({place})", verbs.join(", "))
     };
     verbs.into_iter().map(rule).collect()
@@ -59,7 +60,8 @@ pub(crate) fn rules(rights: &[Right]) -> Vec<String> {
 
 /// Those of `rights` that the caller does not have.
 pub(crate) async fn missing(session: &Session, rights: &[Right]) -> Result<Vec<Right>, Failure> {
-    let asked = stream::iter(rights).map(async |right| Ok::<_, Failure>((right, is_allowed(session, right).await?)));
+    let asked =
+        stream::iter(rights).map(async |right| Ok::<_, Failure>((right, is_allowed(session, right).await?)));
     let answers: Vec<(&Right, bool)> = asked.buffered(AT_ONCE).try_collect().await?;
     Ok(answers.into_iter().filter(|(_, is_allowed)| !is_allowed).map(|(right, _)| right.clone()).collect())
 }
@@ -70,9 +72,12 @@ pub(crate) async fn require(session: &Session, rights: &[Right], what: &str) -> 
     if missing.is_empty() {
         return Ok(());
     }
-    Err(Failure::new(format!("you may not {what}; nothing was changed. Missing rights:\n  {}", rules(&missing).join("\n  ")))
-        .hint("ask an administrator for these rules, or for somebody who has them")
-        .exit(Exit::Forbidden))
+    Err(Failure::new(format!(
+        "you may not {what}; nothing was changed. Missing rights:\n  {}",
+        rules(&missing).join("\n  ")
+    ))
+    .hint("ask an administrator for these rules, or for somebody who has them")
+    .exit(Exit::Forbidden))
 }
 
 /// Whether the caller has one right.
@@ -105,7 +110,10 @@ mod tests {
             Right::new("patch", "apps", "deployments", Some("x")),
             Right::new("patch", "", "nodes", None),
         ];
-        assert_eq!(rules(&rights), ["patch nodes (cluster scope)", "create, patch deployments.apps (namespace x)"]);
+        assert_eq!(
+            rules(&rights),
+            ["patch nodes (cluster scope)", "create, patch deployments.apps (namespace x)"]
+        );
         assert_eq!(rights[2].to_string(), "patch nodes (cluster scope)");
     }
 }

@@ -64,6 +64,8 @@ pub(crate) enum Command {
     Uninstall(Uninstall),
     /// Show the daemon's replicas, which schedulers obey, and what is reserved
     Status(Status),
+    /// Check everything that has to be right, and say what helps
+    Doctor(Doctor),
 }
 
 #[cfg(test)]

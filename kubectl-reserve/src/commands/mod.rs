@@ -1,5 +1,6 @@
 //! One verb, one file.
 
+mod doctor;
 mod explain;
 mod install;
 mod list;
@@ -32,12 +33,17 @@ pub(crate) async fn run(cli: Cli) -> Result<(), Failure> {
     {
         return install::run_offline(args, namespace.as_deref());
     }
+    if let Command::Doctor(args) = &command {
+        return doctor::run(args, &cli.connection, cli.talk.verbosity, ui).await;
+    }
     let context = Context { session: connect(&cli.connection, cli.talk.verbosity).await?, ui };
     match command {
         Command::List(args) => list::run(&args, &context).await,
         Command::Explain(args) => explain::run(&args, &context).await,
         Command::Install(args) => install::run(&args, &context, namespace.as_deref()).await,
         Command::Status(args) => status::run(&args, &context).await,
+        // It connects by itself, above.
+        Command::Doctor(_) => Ok(()),
         Command::Uninstall(args) => uninstall::run(&args, &context, namespace.as_deref()).await,
     }
 }

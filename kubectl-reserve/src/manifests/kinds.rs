@@ -59,7 +59,8 @@ impl Kind {
 
     /// Where its objects are: those of one namespace, or all.
     pub(crate) fn path(self, namespace: Option<&str>) -> String {
-        let root = if self.group.is_empty() { "/api/v1".to_owned() } else { format!("/apis/{}/v1", self.group) };
+        let root =
+            if self.group.is_empty() { "/api/v1".to_owned() } else { format!("/apis/{}/v1", self.group) };
         match namespace.filter(|_| self.is_namespaced) {
             Some(namespace) => format!("{root}/namespaces/{namespace}/{}", self.plural),
             None => format!("{root}/{}", self.plural),

@@ -51,7 +51,8 @@ fn another_namespace_is_meant_everywhere() {
     let text = yaml(&objects(&other).unwrap()).unwrap();
     assert!(!text.contains("kube-reserve"), "{text}");
     assert!(text.contains("system:serviceaccount:elsewhere:reserve-daemon"));
-    let name = |choice: &Choice| words(choice).into_iter().find(|word| word.starts_with("configmap/")).unwrap();
+    let name =
+        |choice: &Choice| words(choice).into_iter().find(|word| word.starts_with("configmap/")).unwrap();
     assert_eq!(name(&choice()), "configmap/reserve-daemon-tc56hdfkcg", "as kustomize calls it");
     assert_ne!(name(&choice()), name(&other), "its content is another");
 }

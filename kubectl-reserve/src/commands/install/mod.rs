@@ -45,7 +45,11 @@ pub(crate) async fn run(args: &Install, context: &Context, namespace: Option<&st
     }
     let checked = check(session, &plan).await?;
     if args.dry_run == DryRun::Server {
-        return if args.print.output.is_table() { tell_checked(&plan, &checked) } else { show(args, &checked) };
+        return if args.print.output.is_table() {
+            tell_checked(&plan, &checked)
+        } else {
+            show(args, &checked)
+        };
     }
     announce(&plan, &choice);
     let question = if plan.is_upgrade() { "Upgrade the daemon?" } else { "Install the daemon?" };
@@ -87,7 +91,10 @@ async fn check(session: &Session, plan: &Plan) -> Result<Vec<Object>, Failure> {
             continue;
         }
         let json = objects::apply(session, &step.object, DryRun::Server).await;
-        checked.push(Object { json: json.map_err(|error| refused(error, &step.object))?, ..step.object.clone() });
+        checked.push(Object {
+            json: json.map_err(|error| refused(error, &step.object))?,
+            ..step.object.clone()
+        });
     }
     Ok(checked)
 }
@@ -118,7 +125,9 @@ fn tell_checked(plan: &Plan, checked: &[Object]) -> Result<(), Failure> {
     text.extend(plan.pruned.iter().map(|object| format!("{} pruned (server dry run)\n", object.word())));
     printer::out(&text)?;
     if !plan.has_namespace() {
-        printer::warn("what is in the namespace was not checked: the server cannot before the namespace is there");
+        printer::warn(
+            "what is in the namespace was not checked: the server cannot before the namespace is there",
+        );
     }
     Ok(())
 }
@@ -131,7 +140,9 @@ fn announce(plan: &Plan, choice: &Choice) {
     if let Some((old, new)) = plan.images() {
         printer::say(&format!("  image: {old} becomes {new}"));
         if choice.image.is_none() {
-            printer::warn(&format!("to keep to where {old} comes from, name an image of this version with --image"));
+            printer::warn(&format!(
+                "to keep to where {old} comes from, name an image of this version with --image"
+            ));
         }
     }
     for object in &plan.pruned {
@@ -202,7 +213,8 @@ async fn has_certificates(session: &Session, namespace: &str) -> bool {
 
 async fn tell_next(session: &Session, choice: &Choice) {
     let namespace = &choice.namespace;
-    let patch = format!(r#"{{"spec":{{"template":{{"spec":{{"schedulerName":"{}"}}}}}}}}"#, names::SCHEDULER_NAME);
+    let patch =
+        format!(r#"{{"spec":{{"template":{{"spec":{{"schedulerName":"{}"}}}}}}}}"#, names::SCHEDULER_NAME);
     printer::say("\nNext:");
     printer::say("  # let the daemon place the pods of a workload");
     printer::say(&format!("  kubectl patch deployment NAME -p '{patch}'"));

@@ -48,7 +48,9 @@ impl Change {
         let content = |json: &Value| {
             let mut json = json.clone();
             if let Some(meta) = json.get_mut("metadata").and_then(Value::as_object_mut) {
-                meta.retain(|key, _| !matches!(key.as_str(), "managedFields" | "resourceVersion" | "generation"));
+                meta.retain(|key, _| {
+                    !matches!(key.as_str(), "managedFields" | "resourceVersion" | "generation")
+                });
             }
             // The daemon renews its Lease, and controllers write what they see, meanwhile.
             let is_lease = json["kind"] == "Lease";
@@ -195,7 +197,8 @@ mod tests {
     #[test]
     fn who_wrote_is_no_change_and_a_renewed_lease_is_none_either() {
         let before = json!({ "kind": "Lease", "metadata": { "name": "x", "resourceVersion": "1" }, "spec": { "a": 1 } });
-        let after = json!({ "kind": "Lease", "metadata": { "name": "x", "managedFields": [] }, "spec": { "a": 2 } });
+        let after =
+            json!({ "kind": "Lease", "metadata": { "name": "x", "managedFields": [] }, "spec": { "a": 2 } });
         assert_eq!(Change::of(Some(&before), &after), Change::Unchanged);
         assert_eq!(Change::of(None, &after), Change::Created);
         let labelled = json!({ "kind": "Lease", "metadata": { "name": "x", "labels": { "a": "b" } }, "spec": { "a": 1 } });
@@ -222,7 +225,10 @@ mod tests {
         let rights = rights(&objects);
         for object in &objects {
             let is_its = |right: &&crate::rights::Right| right.resource == object.kind.plural;
-            assert_eq!(rights.iter().filter(is_its).filter(|right| right.namespace == object.namespace).count(), 3);
+            assert_eq!(
+                rights.iter().filter(is_its).filter(|right| right.namespace == object.namespace).count(),
+                3
+            );
         }
     }
 

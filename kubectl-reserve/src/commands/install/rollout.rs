@@ -24,7 +24,12 @@ enum Rollout {
 }
 
 /// Waits until the Deployment has rolled out.
-pub(super) async fn wait(session: &Session, ui: &Ui, namespace: &str, limit: Duration) -> Result<(), Failure> {
+pub(super) async fn wait(
+    session: &Session,
+    ui: &Ui,
+    namespace: &str,
+    limit: Duration,
+) -> Result<(), Failure> {
     let mut stops = Stops::listen()?;
     let watch = follow(session, ui, namespace);
     tokio::select! {
@@ -37,7 +42,8 @@ pub(super) async fn wait(session: &Session, ui: &Ui, namespace: &str, limit: Dur
 }
 
 async fn follow(session: &Session, ui: &Ui, namespace: &str) -> Result<(), Failure> {
-    let failed = |error: ApiError| error.into_failure("look at the rollout", "get deployments.apps and list pods");
+    let failed =
+        |error: ApiError| error.into_failure("look at the rollout", "get deployments.apps and list pods");
     let path = format!("/apis/apps/v1/namespaces/{namespace}/deployments/{}", names::AUTOMATIC);
     let mut said = format!("Waiting for deployment {:?} rollout to finish", names::AUTOMATIC);
     let progress = ui.spinner(&said, Otherwise::Lines);
@@ -89,10 +95,12 @@ fn rollout(deployment: &Value) -> Rollout {
 /// What keeps a pod from running, if it says so.
 fn held_up(pod: &Value) -> Option<String> {
     let name = pod.pointer("/metadata/name").and_then(Value::as_str)?;
-    let text = |value: &Value, key: &str| value.get(key).and_then(Value::as_str).unwrap_or_default().to_owned();
+    let text =
+        |value: &Value, key: &str| value.get(key).and_then(Value::as_str).unwrap_or_default().to_owned();
     let list = |pointer: &str| pod.pointer(pointer).and_then(Value::as_array).into_iter().flatten();
     let mut waiting = list("/status/containerStatuses").filter_map(|status| status.pointer("/state/waiting"));
-    let reason = waiting.find(|waiting| !matches!(text(waiting, "reason").as_str(), "ContainerCreating" | "PodInitializing"));
+    let reason = waiting
+        .find(|waiting| !matches!(text(waiting, "reason").as_str(), "ContainerCreating" | "PodInitializing"));
     let mut conditions = list("/status/conditions");
     let unplaced = conditions.find(|one| one["type"] == "PodScheduled" && one["status"] == "False");
     let (reason, message) = reason.or(unplaced).map(|one| (text(one, "reason"), text(one, "message")))?;
@@ -105,9 +113,11 @@ fn stuck(why: &str, namespace: &str) -> Failure {
 
 fn too_late(namespace: &str, limit: Duration) -> Failure {
     let seconds = limit.as_secs();
-    Failure::new(format!("timed out after {seconds}s: everything was applied, but the new replicas do not run yet"))
-        .hint(format!("kubectl -n {namespace} describe pods says why; install again goes on from here"))
-        .exit(Exit::TimedOut)
+    Failure::new(format!(
+        "timed out after {seconds}s: everything was applied, but the new replicas do not run yet"
+    ))
+    .hint(format!("kubectl -n {namespace} describe pods says why; install again goes on from here"))
+    .exit(Exit::TimedOut)
 }
 
 #[cfg(test)]
@@ -132,24 +142,22 @@ mod tests {
                 r#"Waiting for deployment "d" rollout to finish: 1 of 2 updated replicas are available..."#,
             ),
         ];
-        let deployment = |status| {
-            json!({ "metadata": { "name": "d", "generation": 2 }, "spec": { "replicas": 2 }, "status": status })
-        };
+        let deployment = |status| json!({ "metadata": { "name": "d", "generation": 2 }, "spec": { "replicas": 2 }, "status": status });
         for (status, words) in cases {
             assert_eq!(rollout(&deployment(status)), Rollout::Waiting(words.into()));
         }
-        let done = json!({ "observedGeneration": 2, "replicas": 2, "updatedReplicas": 2, "availableReplicas": 2 });
+        let done =
+            json!({ "observedGeneration": 2, "replicas": 2, "updatedReplicas": 2, "availableReplicas": 2 });
         assert_eq!(rollout(&deployment(done)), Rollout::Done);
-        let stuck = json!({ "observedGeneration": 2, "conditions": [{ "reason": "ProgressDeadlineExceeded" }] });
+        let stuck =
+            json!({ "observedGeneration": 2, "conditions": [{ "reason": "ProgressDeadlineExceeded" }] });
         assert!(matches!(rollout(&deployment(stuck)), Rollout::Stuck(_)));
     }
 
     #[test]
     fn a_pod_says_what_holds_it_up() {
         let pod = |status| json!({ "metadata": { "name": "p" }, "status": status });
-        let waiting = |reason: &str| {
-            json!({ "containerStatuses": [{ "state": { "waiting": { "reason": reason, "message": "no\u{1b}" } } }] })
-        };
+        let waiting = |reason: &str| json!({ "containerStatuses": [{ "state": { "waiting": { "reason": reason, "message": "no\u{1b}" } } }] });
         assert_eq!(held_up(&pod(waiting("ImagePullBackOff"))).unwrap(), r"pod p ImagePullBackOff: no\u{1b}");
         assert_eq!(held_up(&pod(waiting("ContainerCreating"))), None);
         let unplaced = json!({ "conditions": [{ "type": "PodScheduled", "status": "False", "reason": "Unschedulable" }] });

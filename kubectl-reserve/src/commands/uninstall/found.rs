@@ -103,7 +103,8 @@ pub(super) async fn strangers(session: &Session, namespace: &str) -> Vec<String>
         match objects::list(session, &format!("{root}/namespaces/{namespace}/{plural}"), "").await {
             Ok(found) => {
                 let theirs = found.iter().filter(|json| !is_own(json));
-                strangers.extend(theirs.map(|json| format!("{}/{}", plural.trim_end_matches('s'), name(json))));
+                strangers
+                    .extend(theirs.map(|json| format!("{}/{}", plural.trim_end_matches('s'), name(json))));
             }
             Err(error) if error.code() == Some(404) => {}
             // What cannot be seen may be there.
@@ -116,7 +117,8 @@ pub(super) async fn strangers(session: &Session, namespace: &str) -> Vec<String>
 /// Ours, made for something of ours, or what every namespace has.
 fn is_own(json: &Value) -> bool {
     let labels = json.pointer("/metadata/labels");
-    let has = |label: &str| labels.and_then(|labels| labels.get(label)).and_then(Value::as_str) == Some(names::APP);
+    let has =
+        |label: &str| labels.and_then(|labels| labels.get(label)).and_then(Value::as_str) == Some(names::APP);
     has(names::PART_LABEL)
         || has(names::APP_LABEL)
         || name(json) == "kube-root-ca.crt"
@@ -135,7 +137,9 @@ mod tests {
     #[test]
     fn what_is_not_ours_keeps_the_namespace() {
         assert!(is_own(&json!({ "metadata": { "name": "kube-root-ca.crt" } })));
-        assert!(is_own(&json!({ "metadata": { "labels": { "app.kubernetes.io/part-of": "kubectl-reserve" } } })));
+        assert!(is_own(
+            &json!({ "metadata": { "labels": { "app.kubernetes.io/part-of": "kubectl-reserve" } } })
+        ));
         assert!(is_own(&json!({ "metadata": { "name": "x", "ownerReferences": [{}] } })));
         assert!(!is_own(&json!({ "metadata": { "name": "reserve-extender" } })));
     }

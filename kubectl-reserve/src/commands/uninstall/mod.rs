@@ -55,7 +55,10 @@ pub(crate) async fn run(args: &Uninstall, context: &Context, namespace: Option<&
         refuse_if_needed(&plan)?;
     }
     announce(&plan, args.all);
-    if !context.ui.confirm("Remove all of this?", "to uninstall, or --dry-run to see what would be removed")? {
+    if !context
+        .ui
+        .confirm("Remove all of this?", "to uninstall, or --dry-run to see what would be removed")?
+    {
         return Err(Failure::silent(Exit::Error));
     }
     let limit = Duration::try_from(args.timeout).unwrap_or_default();
@@ -125,7 +128,9 @@ fn announce(plan: &Plan, all: bool) {
     let (namespace, reservations) = (&plan.namespace, reservations(count));
     let objects = plural(plan.objects.len(), "object");
     let nodes = plural(doomed.len(), "node");
-    printer::say(&format!("To remove: {objects} of the installation in {namespace}, {reservations} on {nodes}"));
+    printer::say(&format!(
+        "To remove: {objects} of the installation in {namespace}, {reservations} on {nodes}"
+    ));
 }
 
 async fn rehearse(args: &Uninstall, session: &Session, plan: &Plan) -> Result<(), Failure> {
@@ -134,7 +139,8 @@ async fn rehearse(args: &Uninstall, session: &Session, plan: &Plan) -> Result<()
     }
     let suffix = if args.dry_run == DryRun::Server { "(server dry run)" } else { "(dry run)" };
     let deleted = |object: &Object| format!("{} deleted {suffix}\n", object.word());
-    let (daemon, rest): (Vec<&Object>, Vec<&Object>) = plan.objects.iter().partition(|object| is_daemon(object));
+    let (daemon, rest): (Vec<&Object>, Vec<&Object>) =
+        plan.objects.iter().partition(|object| is_daemon(object));
     let mut text: String = daemon.into_iter().map(deleted).collect();
     for (node, count) in doomed(plan, args.all) {
         reservations::remove(session, &node.node, args.all, args.dry_run).await?;
@@ -186,7 +192,8 @@ async fn until_stopped(session: &Session, namespace: &str) -> Result<(), Failure
 async fn delete(session: &Session, object: &Object) -> Result<(), Failure> {
     let gone = objects::delete(session, object).await;
     let gone = gone.map_err(|error| {
-        error.into_failure(&format!("delete {}", object.word()), &format!("delete {}", object.kind.resource()))
+        error
+            .into_failure(&format!("delete {}", object.word()), &format!("delete {}", object.kind.resource()))
     })?;
     if gone { printer::out(&format!("{} deleted\n", object.word())) } else { Ok(()) }
 }
@@ -197,7 +204,9 @@ async fn remove_namespace(context: &Context, object: &Object, limit: Duration) -
     let strangers = found::strangers(session, &object.name).await;
     if !strangers.is_empty() {
         let (name, strangers) = (&object.name, strangers.join(", "));
-        printer::warn(&format!("namespace {name} stays, because it has what install did not put there: {strangers}"));
+        printer::warn(&format!(
+            "namespace {name} stays, because it has what install did not put there: {strangers}"
+        ));
         printer::say(&format!("Remove it with everything in it: kubectl delete namespace {name}"));
         return Ok(());
     }

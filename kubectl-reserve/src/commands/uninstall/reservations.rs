@@ -42,7 +42,12 @@ fn is_recorded(parsed: &Parsed) -> bool {
 }
 
 /// Takes the recorded reservations of a node away; everything of ours if `all`.
-pub(super) async fn remove(session: &Session, node: &str, all: bool, dry_run: DryRun) -> Result<bool, Failure> {
+pub(super) async fn remove(
+    session: &Session,
+    node: &str,
+    all: bool,
+    dry_run: DryRun,
+) -> Result<bool, Failure> {
     let written = nodes::rewrite(session, node, dry_run, |seen| {
         let doomed = doomed(seen.annotations, all);
         Ok((!doomed.is_empty()).then(|| patch(seen, &doomed, &[], false)))
@@ -93,7 +98,8 @@ mod tests {
     #[test]
     fn recorded_ones_go_and_what_people_wrote_stays_unless_all_is_asked_for() {
         let annotations = annotations();
-        let keys = |all| doomed(&annotations, all).into_iter().map(|(key, _)| key.to_owned()).collect::<Vec<_>>();
+        let keys =
+            |all| doomed(&annotations, all).into_iter().map(|(key, _)| key.to_owned()).collect::<Vec<_>>();
         assert_eq!(keys(false), [format!("reserve.cpu/{OWNER}.abc"), format!("reserve.info/{OWNER}.abc")]);
         assert_eq!(keys(true).len(), 6);
         assert!(keys(true).iter().all(|key| !key.contains("example.com") && key != "other"));

@@ -55,7 +55,8 @@ pub(crate) async fn read(session: &Session, names: &BTreeSet<String>) -> Result<
     for kind in OwnerKind::ALL {
         let listed = objects::list(session, &kind.path(), "").await;
         let what = kind.plural();
-        let listed = listed.map_err(|error| error.into_failure(&format!("list {what}"), &format!("list {what}")))?;
+        let listed =
+            listed.map_err(|error| error.into_failure(&format!("list {what}"), &format!("list {what}")))?;
         users.extend(listed.iter().filter_map(|json| user(kind.as_str(), json, names)));
     }
     let pods = objects::list(session, "/api/v1/pods", "").await;

@@ -42,6 +42,7 @@ fn replica(replica: &ReplicaLine) -> Value {
         "seenNodes": replica.seen_nodes.to_string(),
         "seenPods": replica.seen_pods.to_string(),
         "behind": replica.is_behind,
+        "restricted": replica.is_restricted,
         "renewed": replica.renewed.map(|at| at.to_string()),
     })
 }

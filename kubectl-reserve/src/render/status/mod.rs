@@ -1,9 +1,9 @@
 //! The state of the daemon and of what is reserved, as a value: worked out from what was read, for people and machines.
 
 mod document;
-mod text;
 #[cfg(test)]
-mod tests;
+pub(crate) mod tests;
+mod text;
 
 use crate::error::Failure;
 use crate::print::Shown;
@@ -59,6 +59,8 @@ pub(crate) struct ReplicaLine {
     /// Whether nodes were read in a newer version than it has seen.
     pub(crate) is_behind: bool,
     pub(crate) renewed: Option<Timestamp>,
+    /// Whether it may not write reservations.
+    pub(crate) is_restricted: bool,
 }
 
 /// A scheduler that pods name, or that the daemon is.
@@ -87,7 +89,9 @@ impl Status {
         let replicas: Vec<&Replica> = world.cluster.replicas().iter().collect();
         let line = |replica: &&Replica| replica_line(replica, leader, newest, now);
         status.replicas = replicas.iter().map(line).collect();
-        status.replicas.sort_by(|one, other| (&one.namespace, &one.name).cmp(&(&other.namespace, &other.name)));
+        status
+            .replicas
+            .sort_by(|one, other| (&one.namespace, &one.name).cmp(&(&other.namespace, &other.name)));
         status.schedulers = schedulers(world);
         status.events = events(&world.notes.events, now);
         status.missing = missing(&world.unreadable);
@@ -148,7 +152,8 @@ impl Shown for Status {
 }
 
 fn replica_line(replica: &Replica, leader: Option<&str>, newest: u64, now: Timestamp) -> ReplicaLine {
-    let texts = |list: &[common::model::ids::Text]| list.iter().map(|name| name.to_string()).collect::<Vec<_>>();
+    let texts =
+        |list: &[common::model::ids::Text]| list.iter().map(|name| name.to_string()).collect::<Vec<_>>();
     let is_live = replica.is_live(now);
     // Without an election whoever serves leads.
     let is_leader = match leader {
@@ -167,6 +172,7 @@ fn replica_line(replica: &Replica, leader: Option<&str>, newest: u64, now: Times
         seen_pods: replica.seen_pods,
         is_behind: is_live && replica.seen_nodes < newest,
         renewed: replica.renewed,
+        is_restricted: replica.is_restricted,
     }
 }
 
@@ -196,7 +202,8 @@ fn short(ledger: &Ledger) -> Vec<(ResourceName, i64, i64, i64)> {
     let mut reserved = common::model::Resources::default();
     ledger.entries.iter().for_each(|entry| reserved.add_assign(&entry.held));
     let numbers = |resource: ResourceName| {
-        let (has, used, kept) = (allocatable.get(&resource), ledger.used.get(&resource), reserved.get(&resource));
+        let (has, used, kept) =
+            (allocatable.get(&resource), ledger.used.get(&resource), reserved.get(&resource));
         (kept > 0 && used.saturating_add(kept) > has).then_some((resource, has, used, kept))
     };
     reserved.iter().map(|(resource, _)| resource.clone()).filter_map(numbers).collect()
@@ -207,7 +214,8 @@ fn events(all: &[EventNote], now: Timestamp) -> Vec<EventNote> {
         event.component == names::AUTOMATIC && event.at.is_some_and(|at| now.duration_since(at) < RECENT)
     };
     // What went well is not worth a line here.
-    let is_warning = |event: &&EventNote| !matches!(&*event.reason, "Reserved" | "Released" | "LeaderElection");
+    let is_warning =
+        |event: &&EventNote| !matches!(&*event.reason, "Reserved" | "Released" | "LeaderElection");
     let mut events: Vec<EventNote> = all.iter().filter(is_recent).filter(is_warning).cloned().collect();
     events.sort_by_key(|event| std::cmp::Reverse(event.at));
     events.truncate(EVENTS_MAX);

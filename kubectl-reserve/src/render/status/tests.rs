@@ -2,6 +2,7 @@
 
 use super::Status;
 use crate::print::Shown;
+use crate::print::schema_check::assert_valid;
 use crate::world::{Intake, Resource, World};
 use serde_json::{Value, json};
 
@@ -22,7 +23,7 @@ fn pod(name: &str, scheduler: &str, node: Option<&str>) -> Value {
 fn lease(name: &str, schedulers: &str, version: &str, seen: &str, renewed: &str) -> Value {
     json!({ "metadata": { "name": format!("reserve-{name}"), "namespace": "kube-reserve", "annotations": {
                 "reserve/seen-nodes": seen, "reserve/seen-pods": "60", "reserve/schedulers": schedulers,
-                "reserve/extends": "", "reserve/version": version } },
+                "reserve/extends": "", "reserve/restricted": (seen == "49").to_string(), "reserve/version": version } },
             "spec": { "holderIdentity": name, "leaseDurationSeconds": 15, "renewTime": renewed } })
 }
 
@@ -50,9 +51,18 @@ pub(crate) fn world() -> World {
     take(Resource::Pods, &pod("web-1", "reserve-scheduler", Some("node-2")));
     take(Resource::Pods, &pod("web-2", "reserve-scheduler", None));
     take(Resource::Pods, &pod("batch-1", "default-scheduler", Some("node-1")));
-    take(Resource::Replicas, &lease("reserve-daemon-6d5f9c7b8-4xk2p", "reserve-scheduler", "0.1.0", "50", "2026-11-16T08:09:58Z"));
-    take(Resource::Replicas, &lease("reserve-daemon-6d5f9c7b8-zz9q7", "", "0.1.0", "49", "2026-11-16T08:09:57Z"));
-    take(Resource::Replicas, &lease("reserve-daemon-55b7dcd7c4-8f928", "", "0.0.9", "12", "2026-11-16T08:00:00Z"));
+    take(
+        Resource::Replicas,
+        &lease("reserve-daemon-6d5f9c7b8-4xk2p", "reserve-scheduler", "0.1.0", "50", "2026-11-16T08:09:58Z"),
+    );
+    take(
+        Resource::Replicas,
+        &lease("reserve-daemon-6d5f9c7b8-zz9q7", "", "0.1.0", "49", "2026-11-16T08:09:57Z"),
+    );
+    take(
+        Resource::Replicas,
+        &lease("reserve-daemon-55b7dcd7c4-8f928", "", "0.0.9", "12", "2026-11-16T08:00:00Z"),
+    );
     take(Resource::Events, &event);
     intake.into_world(NOW.parse().unwrap(), "shop")
 }
@@ -72,6 +82,7 @@ fn the_table_says_who_runs_who_obeys_and_what_is_short() {
 #[test]
 fn the_document_has_the_same_numbers() {
     let document = status().document().unwrap();
+    assert_valid(&document);
     insta::assert_snapshot!("status_json", serde_json::to_string_pretty(&document).unwrap());
     assert_eq!(status().names()[0], "lease.coordination.k8s.io/reserve-reserve-daemon-55b7dcd7c4-8f928");
 }

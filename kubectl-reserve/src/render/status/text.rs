@@ -29,7 +29,8 @@ fn daemon(status: &Status, is_wide: bool, has_headers: bool) -> String {
         return "DAEMON        not known: you may not see the Leases of its replicas\n".into();
     }
     if status.replicas.is_empty() {
-        return "DAEMON        none: nothing keeps reservations. Install it: kubectl reserve install\n".into();
+        return "DAEMON        none: nothing keeps reservations. Install it: kubectl reserve install\n"
+            .into();
     }
     let live = status.live().count();
     let mut text = format!("DAEMON        {} of {} live", live, plural(status.replicas.len(), "replica"));
@@ -41,6 +42,14 @@ fn daemon(status: &Status, is_wide: bool, has_headers: bool) -> String {
     let rows: Vec<Vec<String>> =
         status.replicas.iter().map(|replica| replica_cells(replica, is_wide, status.now)).collect();
     text.push_str(&indented(&table(has_headers.then_some(&headers), &rows)));
+    let restricted: Vec<&str> =
+        status.live().filter(|replica| replica.is_restricted).map(|replica| replica.name.as_str()).collect();
+    if !restricted.is_empty() {
+        let who = printable(&restricted.join(", "));
+        let what =
+            format!("{who}: may not write reservations, so it honours them, but makes and releases none");
+        text.push_str(&wrapped(&what, "  ", WIDTH));
+    }
     text
 }
 
@@ -74,7 +83,12 @@ fn replica_cells(replica: &ReplicaLine, is_wide: bool, now: Timestamp) -> Vec<St
     ];
     if is_wide {
         let renewed = replica.renewed.map_or_else(|| NONE.into(), |at| format!("{} ago", between(at, now)));
-        cells.extend([names(&replica.schedulers), names(&replica.extends), replica.namespace.clone(), renewed]);
+        cells.extend([
+            names(&replica.schedulers),
+            names(&replica.extends),
+            replica.namespace.clone(),
+            renewed,
+        ]);
     }
     cells
 }
@@ -94,7 +108,10 @@ fn schedulers(status: &Status, has_headers: bool) -> String {
     };
     let rows: Vec<Vec<String>> = status.schedulers.iter().map(cells).collect();
     let headers: &[&str] = &["NAME", "PODS", "PENDING", "OBEYS"];
-    format!("\nSCHEDULERS    by the pods that name them\n{}", indented(&table(has_headers.then_some(headers), &rows)))
+    format!(
+        "\nSCHEDULERS    by the pods that name them\n{}",
+        indented(&table(has_headers.then_some(headers), &rows))
+    )
 }
 
 fn reservations(status: &Status, has_headers: bool) -> String {
@@ -133,7 +150,8 @@ fn events(status: &Status) -> String {
     let mut text = String::from("\nEVENTS        what the daemon warned of in the last hour\n");
     for event in &status.events {
         let age = event.at.map_or_else(|| "<unknown>".into(), |at| between(at, status.now));
-        let place = if event.namespace.is_empty() { String::new() } else { format!(" in {}", event.namespace) };
+        let place =
+            if event.namespace.is_empty() { String::new() } else { format!(" in {}", event.namespace) };
         let about = format!("{}/{}{place}", event.kind, event.name);
         text.push_str(&format!("  {age} ago  {}  {}\n", printable(&event.reason), printable(&about)));
         text.push_str(&wrapped(&printable(&event.message), "    ", WIDTH));
