@@ -112,10 +112,8 @@ async fn kube_scheduler_keeps_strangers_out_of_what_is_kept() -> Result<()> {
 
     // Without the daemon kube-scheduler goes on, as if nothing were kept.
     daemon.kill()?;
-    let started = tokio::time::Instant::now();
     let plain = cluster.deploy(deployment("plain").cpu("100m")).await?;
     cluster.wait_until_running(&plain.selector, 1).await?;
-    assert!(started.elapsed() < SOON);
     Ok(())
 }
 

@@ -103,6 +103,17 @@ fn the_command_line_of_seed_000_works() {
     assert_eq!(config.remarks, ["--profiling has no meaning here"]);
 }
 
+#[test]
+fn a_profile_that_nobody_will_get_is_said_to_be_none() {
+    for flag in ["--profiling", "--profiling=true", "--contention-profiling"] {
+        let name = flag.trim_end_matches("=true");
+        let words = format!("{name} is not followed: nothing is served under /debug/pprof");
+        assert_eq!(config(&[flag]).unwrap().warnings, [words]);
+    }
+    let off = config(&["--profiling=true", "--profiling=false"]).unwrap();
+    assert_eq!(off.warnings, [""; 0], "the last one counts");
+}
+
 /// As kubeadm writes it, and the image and the program's name changed.
 #[test]
 fn the_command_line_of_a_static_pod_works() {

@@ -170,9 +170,10 @@ impl Reports {
 }
 
 /// The pod has the reservation that it asked for.
-pub(super) fn reserved(pod: &Pod, now: Timestamp) -> Report {
+pub(super) fn reserved(pod: &Pod, until: Option<Timestamp>, now: Timestamp) -> Report {
     let node = pod.node.as_ref().map(ToString::to_string).unwrap_or_default();
-    let note = format!("Its room on node {node} is reserved");
+    let until = until.map(|until| format!(" until {until}")).unwrap_or_default();
+    let note = format!("Its room on node {node} is reserved{until}");
     Report { at: now, ..Report::normal(Thing::from(pod), "Reserved", note) }
 }
 

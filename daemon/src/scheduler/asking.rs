@@ -186,8 +186,8 @@ impl Judge {
             return Verdict::rejects(self.name(), Reason::said_for_good(why.clone(), Cure::Node));
         }
         match self.opinions.failed.get(node) {
-            // As upstream, where a preemption is tried without extenders.
-            Some(_) if is_supposed => Verdict::Fits,
+            // As upstream, where a preemption is tried without extenders. They are asked about nodes that can have the pod.
+            _ if is_supposed => Verdict::Fits,
             Some(why) => Verdict::rejects(self.name(), Reason::said(why.clone(), Cure::Node)),
             None => {
                 let words = "node(s) were not considered by an extender";

@@ -1,20 +1,33 @@
 //! What can be typed, and nothing more: help and completion are made from it. One file a verb.
 
+mod completion;
 mod connection;
 mod explain;
+mod help;
 mod install;
 mod list;
+mod pod;
 mod print;
+pub(crate) mod recreate;
+mod restart;
+mod span;
 mod status;
 mod talk;
+mod version;
 
+pub(crate) use completion::{Completion, Target as CompletionTarget};
 pub(crate) use connection::Connection;
-pub(crate) use explain::Explain;
+pub(crate) use explain::{Explain, Preemption};
+pub(crate) use help::Invocation;
 pub(crate) use install::{Install, Uninstall};
 pub(crate) use list::List;
+pub(crate) use pod::Pod;
 pub(crate) use print::Print;
+pub(crate) use recreate::Recreate;
+pub(crate) use restart::Restart;
 pub(crate) use status::{Doctor, Status};
 pub(crate) use talk::{Talk, When};
+pub(crate) use version::Version;
 
 use clap::{Parser, Subcommand};
 
@@ -52,6 +65,10 @@ Examples:
 /// The verbs.
 #[derive(Debug, Subcommand)]
 pub(crate) enum Command {
+    /// Recreate a pod without losing its place
+    Pod(Box<Pod>),
+    /// Recreate every pod of a workload, one at a time, each in its place
+    Restart(Box<Restart>),
     /// List reservations
     #[command(visible_alias = "ls")]
     List(List),
@@ -66,15 +83,20 @@ pub(crate) enum Command {
     Status(Status),
     /// Check everything that has to be right, and say what helps
     Doctor(Doctor),
+    /// Print completion scripts, or let kubectl complete this plugin
+    Completion(Completion),
+    /// Print the versions of this command and of the daemon
+    Version(Version),
+    /// List the flags that every command has
+    Options,
 }
 
 #[cfg(test)]
 mod tests {
-    use super::Cli;
-    use clap::CommandFactory;
+    use super::Invocation;
 
     #[test]
     fn the_definitions_are_sound() {
-        Cli::command().debug_assert();
+        Invocation::new(Vec::new()).command().debug_assert();
     }
 }

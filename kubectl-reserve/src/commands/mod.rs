@@ -1,17 +1,21 @@
 //! One verb, one file.
 
+mod completion;
 mod doctor;
 mod explain;
 mod install;
 mod list;
+mod pod;
+pub(crate) mod recreate;
+mod restart;
 mod status;
 mod uninstall;
+mod version;
 
-use crate::cli::{Cli, Command};
+use crate::cli::{Cli, Command, Invocation};
 use crate::connect::{Session, connect};
 use crate::error::Failure;
 use crate::ui::{Streams, Surroundings, Ui, printer};
-use clap::CommandFactory;
 
 /// What every verb has: a way to the cluster, and a person at the other end.
 pub(crate) struct Context {
@@ -20,24 +24,34 @@ pub(crate) struct Context {
 }
 
 /// Does what was asked.
-pub(crate) async fn run(cli: Cli) -> Result<(), Failure> {
+pub(crate) async fn run(cli: Cli, invocation: &Invocation) -> Result<(), Failure> {
     // As kubectl: nothing asked is a wish for help.
     let Some(command) = cli.command else {
-        return printer::out(&Cli::command().render_help().to_string());
+        return printer::out(&format!("{}\n", invocation.command().render_help()));
     };
     let ui = Ui::new(&cli.talk, &Surroundings::read(), Streams::look());
     printer::talk_as(&ui);
     let namespace = cli.connection.namespace.clone();
-    if let Command::Install(args) = &command
-        && args.is_offline()
-    {
-        return install::run_offline(args, namespace.as_deref());
+    // Some ask no server, or only perhaps.
+    match &command {
+        Command::Completion(args) => return completion::run(args, invocation),
+        Command::Options => return printer::out(&invocation.options()),
+        Command::Version(args) => return version::run(args, &cli.connection, cli.talk.verbosity).await,
+        Command::Install(args) if args.is_offline() => {
+            return install::run_offline(args, namespace.as_deref());
+        }
+        Command::Explain(args) if args.snapshot.is_some() => {
+            return explain::offline(args, namespace.as_deref(), &ui).await;
+        }
+        _ => {}
     }
     if let Command::Doctor(args) = &command {
         return doctor::run(args, &cli.connection, cli.talk.verbosity, ui).await;
     }
     let context = Context { session: connect(&cli.connection, cli.talk.verbosity).await?, ui };
     match command {
+        Command::Pod(args) => pod::run(&args, &context).await,
+        Command::Restart(args) => restart::run(&args, &context).await,
         Command::List(args) => list::run(&args, &context).await,
         Command::Explain(args) => explain::run(&args, &context).await,
         Command::Install(args) => install::run(&args, &context, namespace.as_deref()).await,
@@ -45,5 +59,6 @@ pub(crate) async fn run(cli: Cli) -> Result<(), Failure> {
         // It connects by itself, above.
         Command::Doctor(_) => Ok(()),
         Command::Uninstall(args) => uninstall::run(&args, &context, namespace.as_deref()).await,
+        Command::Completion(_) | Command::Options | Command::Version(_) => Ok(()),
     }
 }

@@ -16,6 +16,8 @@ const EARLY: SignedDuration = SignedDuration::from_secs(10);
 pub(super) struct Credential {
     plugin: ExecConfig,
     cluster: Cluster,
+    /// Whether the plugin may neither ask nor say anything.
+    is_silent: bool,
     held: Mutex<Held>,
 }
 
@@ -31,23 +33,24 @@ impl Credential {
         plugin: ExecConfig,
         cluster: &Cluster,
         user: &mut AuthInfo,
+        is_silent: bool,
     ) -> Result<Self, Failure> {
         let cluster = cluster.clone();
-        let given = ask(&plugin, &cluster).await?;
+        let given = ask(&plugin, &cluster, is_silent).await?;
         if let Some((certificate, key)) = &given.identity {
             user.client_certificate_data = Some(STANDARD.encode(certificate));
             user.client_key_data = Some(STANDARD.encode(key).into());
             (user.client_certificate, user.client_key) = (None, None);
         }
         let held = Mutex::new(Held::new(&given)?);
-        Ok(Self { plugin, cluster, held })
+        Ok(Self { plugin, cluster, is_silent, held })
     }
 
     /// The Authorization header, if a token was given. Asks again if its time is over.
     pub(super) async fn header(&self) -> Result<Option<HeaderValue>, Failure> {
         let mut held = self.held.lock().await;
         if held.header.is_some() && held.expires.is_some_and(|expires| local_time() + EARLY >= expires) {
-            *held = Held::new(&ask(&self.plugin, &self.cluster).await?)?;
+            *held = Held::new(&ask(&self.plugin, &self.cluster, self.is_silent).await?)?;
         }
         Ok(held.header.clone())
     }
@@ -65,9 +68,9 @@ impl Held {
     }
 }
 
-async fn ask(plugin: &ExecConfig, cluster: &Cluster) -> Result<Given, Failure> {
+async fn ask(plugin: &ExecConfig, cluster: &Cluster, is_silent: bool) -> Result<Given, Failure> {
     let (plugin, cluster) = (plugin.clone(), cluster.clone());
-    let asked = tokio::task::spawn_blocking(move || exec::run(&plugin, &cluster)).await;
+    let asked = tokio::task::spawn_blocking(move || exec::run(&plugin, &cluster, is_silent)).await;
     asked.map_err(|error| Failure::new(format!("credential plugin: {error}")))?
 }
 

@@ -7,6 +7,8 @@ use std::path::PathBuf;
 pub(crate) struct Environment {
     /// The files of KUBECONFIG, else the one in the home directory. They need not exist.
     pub(crate) kubeconfigs: Vec<PathBuf>,
+    /// Whether nobody may be asked or told anything.
+    pub(super) is_silent: bool,
     pub(super) https_proxy: Option<String>,
     pub(super) http_proxy: Option<String>,
     pub(super) no_proxy: Option<String>,
@@ -28,6 +30,7 @@ impl Environment {
         };
         Self {
             kubeconfigs,
+            is_silent: false,
             https_proxy: get("HTTPS_PROXY"),
             http_proxy: get("HTTP_PROXY"),
             no_proxy: get("NO_PROXY"),

@@ -38,12 +38,13 @@ struct StatusWire {
 }
 
 /// Runs the plugin, with the progress out of its way, and waits for it.
-pub(super) fn run(plugin: &ExecConfig, cluster: &Cluster) -> Result<Given, Failure> {
+pub(super) fn run(plugin: &ExecConfig, cluster: &Cluster, is_silent: bool) -> Result<Given, Failure> {
     let name = plugin.command.as_deref().ok_or_else(|| {
         Failure::new("the kubeconfig names a credential plugin without a command (users[].user.exec.command)")
     })?;
-    let is_interactive = is_interactive(plugin, stdin().is_terminal())?;
+    let is_interactive = is_interactive(plugin, !is_silent && stdin().is_terminal())?;
     let mut command = command(name, plugin, cluster, is_interactive)?;
+    command.stderr(if is_silent { Stdio::null() } else { Stdio::inherit() });
     let output = progress::suspended(|| command.output());
     let output = output.map_err(|error| {
         let failure = Failure::new(format!("credential plugin {name:?}: {error}"));
@@ -88,7 +89,7 @@ fn command(
     }
     command.env("KUBERNETES_EXEC_INFO", info.to_string());
     command.stdin(if is_interactive { Stdio::inherit() } else { Stdio::null() });
-    command.stderr(Stdio::inherit()).stdout(Stdio::piped());
+    command.stdout(Stdio::piped());
     Ok(command)
 }
 
@@ -127,7 +128,7 @@ mod tests {
     }
 
     fn failure(script: &str) -> String {
-        run(&plugin(script), &Cluster::default()).err().unwrap().message.unwrap()
+        run(&plugin(script), &Cluster::default(), true).err().unwrap().message.unwrap()
     }
 
     #[test]
@@ -136,7 +137,7 @@ mod tests {
             case $KUBERNETES_EXEC_INFO in *'"interactive":false'*) ;; *) exit 3 ;; esac
             echo '{"apiVersion":"client.authentication.k8s.io/v1","kind":"ExecCredential",'
             echo '"status":{"token":"geheim","expirationTimestamp":"2026-11-17T09:00:00Z"}}'"#;
-        let given = run(&plugin(script), &Cluster::default()).ok().unwrap();
+        let given = run(&plugin(script), &Cluster::default(), true).ok().unwrap();
         assert_eq!(given.token.as_deref(), Some("geheim"));
         assert_eq!(given.expires.unwrap().to_string(), "2026-11-17T09:00:00Z");
     }
@@ -152,7 +153,7 @@ mod tests {
         let message = failure("echo 'geheim: [}'");
         assert!(message.contains("not an ExecCredential") && !message.contains("geheim"), "{message}");
         let missing = ExecConfig { command: Some("no-such-program".into()), ..plugin("") };
-        let failure = run(&missing, &Cluster::default()).err().unwrap();
+        let failure = run(&missing, &Cluster::default(), true).err().unwrap();
         assert_eq!(failure.hint.as_deref(), Some("Get it from the shop."));
     }
 

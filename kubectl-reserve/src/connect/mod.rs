@@ -38,6 +38,12 @@ pub(crate) async fn connect(flags: &Connection, verbosity: u8) -> Result<Session
     connect_with(flags, &Environment::read(), verbosity).await
 }
 
+/// Connects for somebody who only presses a key: credential plugins can neither ask nor say anything.
+pub(crate) async fn connect_silently(flags: &Connection) -> Result<Session, Failure> {
+    let environment = Environment { is_silent: true, ..Environment::read() };
+    connect_with(flags, &environment, 0).await
+}
+
 async fn connect_with(
     flags: &Connection,
     environment: &Environment,
@@ -86,7 +92,7 @@ async fn configure(
     config.tls_server_name = cluster.tls_server_name.clone().filter(|name| !name.is_empty());
     config.default_namespace = namespace;
     let credential = match user.exec.take() {
-        Some(plugin) => Some(Credential::ask(plugin, &cluster, &mut user).await?),
+        Some(plugin) => Some(Credential::ask(plugin, &cluster, &mut user, environment.is_silent).await?),
         None => None,
     };
     config.auth_info = user;

@@ -30,7 +30,7 @@ impl Intake {
         Self { saver, ..Self::default() }
     }
 
-    /// Keeps what containers of pods with these names say: somebody asks for them by name.
+    /// Keeps the JSON of pods with these names: somebody asks for them.
     pub(crate) fn detail(&mut self, names: impl Iterator<Item = String>) {
         self.notes.detailed.extend(names);
     }
@@ -43,7 +43,7 @@ impl Intake {
         match resource {
             Resource::Pods => {
                 let pod = api::pod::pod(json).map_err(|error| chain(&error))?;
-                self.notes.pod(&pod.key, json);
+                self.notes.pod(&pod, json);
                 self.cluster.apply(Event::Pods(Seen::Applied(pod)));
                 self.counts.1 += 1;
             }
@@ -86,15 +86,17 @@ impl Intake {
     pub(crate) fn into_world(mut self, now: Timestamp, namespace: &str) -> World {
         for kind in OwnerKind::ALL {
             let live = self.workloads.remove(&kind).unwrap_or_default();
-            let is_readable = !self.unreadable.contains(&Resource::Workloads(kind));
-            let seen = Event::Workloads(kind, Seen::Relisted(live));
-            self.cluster.apply(if is_readable { seen } else { Event::Unreadable(kind) });
+            self.cluster.apply(Event::Workloads(kind, Seen::Relisted(live)));
+            if self.unreadable.contains(&Resource::Workloads(kind)) {
+                self.cluster.apply(Event::Unreadable(kind));
+            }
         }
         for kind in OtherKind::ALL {
             let live = self.others.remove(&kind).unwrap_or_default();
-            let is_readable = !self.unreadable.contains(&Resource::Others(kind));
-            let seen = Event::Others(kind, Seen::Relisted(live));
-            self.cluster.apply(if is_readable { seen } else { Event::OthersUnreadable(kind) });
+            self.cluster.apply(Event::Others(kind, Seen::Relisted(live)));
+            if self.unreadable.contains(&Resource::Others(kind)) {
+                self.cluster.apply(Event::OthersUnreadable(kind));
+            }
         }
         let is_partial = self.unreadable.iter().any(|resource| matches!(resource, Resource::Workloads(_)));
         World {

@@ -1,11 +1,12 @@
 //! Reading from the API server: all kinds side by side, each in pages that are gone once they are read.
 
-use super::progress::Progress;
+use super::progress::line;
 use super::{Depth, Intake, Resource, World};
 use crate::api::{self as calls, ApiError, JSON};
 use crate::connect::Session;
 use crate::error::Failure;
 use crate::ui::Ui;
+use crate::ui::progress::{Otherwise, Progress};
 use common::api::names;
 use futures::future::try_join_all;
 use jiff::Timestamp;
@@ -15,7 +16,7 @@ use std::cell::RefCell;
 /// a kind the answer is poorer, but there is one; the world says which.
 pub(crate) async fn read(session: &Session, ui: &Ui, depth: Depth, intake: Intake) -> Result<World, Failure> {
     let intake = RefCell::new(intake);
-    let progress = Progress::new(ui);
+    let progress = ui.spinner("reading the cluster", Otherwise::Nothing);
     let all =
         Resource::all(depth).into_iter().map(|resource| one(session, resource, depth, &intake, &progress));
     let times = try_join_all(all).await?;
@@ -24,7 +25,8 @@ pub(crate) async fn read(session: &Session, ui: &Ui, depth: Depth, intake: Intak
     Ok(intake.into_inner().into_world(now, &session.namespace))
 }
 
-/// All objects of one kind. Returns the server's time.
+/// All objects of one kind; of a kind that the caller may not see everywhere, those in the caller's namespace. Returns the
+/// server's time.
 async fn one(
     session: &Session,
     resource: Resource,
@@ -32,30 +34,54 @@ async fn one(
     intake: &RefCell<Intake>,
     progress: &Progress,
 ) -> Result<Option<Timestamp>, Failure> {
+    let everywhere = list(session, resource, &resource.path(), depth, intake, progress).await;
+    match everywhere {
+        // Everybody may see the Leases in the daemon's own namespace: `install` sees to it.
+        Err(error) if error.code() == Some(403) && resource == Resource::Replicas => {
+            let own = format!("/apis/coordination.k8s.io/v1/namespaces/{}/leases", names::NAMESPACE);
+            match list(session, resource, &own, depth, intake, progress).await {
+                Err(error) if error.code() == Some(403) => {}
+                other => return settle(resource, other),
+            }
+        }
+        Err(error) if error.code() == Some(403) => {}
+        other => return settle(resource, other),
+    }
+    intake.borrow_mut().cannot_read(resource).map_err(Failure::new)?;
+    let Some(here) = resource.path_in(&session.namespace) else { return Ok(None) };
+    match list(session, resource, &here, depth, intake, progress).await {
+        Err(error) if error.code() == Some(403) => Ok(None),
+        other => settle(resource, other),
+    }
+}
+
+async fn list(
+    session: &Session,
+    resource: Resource,
+    path: &str,
+    depth: Depth,
+    intake: &RefCell<Intake>,
+    progress: &Progress,
+) -> Result<Option<Timestamp>, ApiError> {
     let is_counted = matches!(resource, Resource::Pods | Resource::Nodes);
     let each = |json: &str| {
         let mut intake = intake.borrow_mut();
         intake.take(resource, json)?;
         let (nodes, pods) = intake.counts;
         if is_counted && (nodes + pods) % 500 == 1 {
-            progress.show(nodes, pods);
+            progress.message(&line(nodes, pods));
         }
         Ok(())
     };
-    let mut listed =
-        calls::list(session, &resource.path(), resource.query(), resource.accept(depth), each).await;
-    // Who may not see the Leases of all namespaces may see those in the daemon's own: `install` lets everybody.
-    if resource == Resource::Replicas && listed.as_ref().is_err_and(|error| error.code() == Some(403)) {
-        let path = format!("/apis/coordination.k8s.io/v1/namespaces/{}/leases", names::NAMESPACE);
-        let each = |json: &str| intake.borrow_mut().take(resource, json);
-        listed = calls::list(session, &path, resource.query(), resource.accept(depth), each).await;
-    }
-    match listed {
+    calls::list(session, path, resource.query(), resource.accept(depth), each).await
+}
+
+fn settle(
+    resource: Resource,
+    outcome: Result<Option<Timestamp>, ApiError>,
+) -> Result<Option<Timestamp>, Failure> {
+    match outcome {
         Ok(at) => Ok(at),
-        Err(error) if error.code() == Some(403) => {
-            intake.borrow_mut().cannot_read(resource).map_err(Failure::new)?;
-            Ok(None)
-        }
         // An API group that this cluster does not serve has no objects.
         Err(error) if error.code() == Some(404) => Ok(None),
         Err(error) => {

@@ -1,17 +1,24 @@
 //! What is read besides what decisions follow from: events, why pods could not be made, what containers wait for.
 
+use common::model::Pod;
 use common::model::ids::{PodKey, Uid};
 use common::model::owner::{OwnerKind, Workload};
 use jiff::Timestamp;
 use serde::Deserialize;
 use std::collections::{BTreeMap, BTreeSet};
 
+/// Pods without an owner whose JSON is kept: a limit for clusters where thousands wait.
+const SOURCES_MAX: usize = 1000;
+
 /// All of it.
 #[derive(Debug, Default)]
 pub(crate) struct Notes {
-    /// Names of pods whose containers are of interest.
+    /// Names of pods that somebody asks for.
     pub(super) detailed: BTreeSet<String>,
-    pub(crate) details: BTreeMap<PodKey, Detail>,
+    /// The JSON of those, and of one waiting pod of each owner.
+    sources: BTreeMap<PodKey, Box<str>>,
+    /// The owners of waiting pods whose JSON is there.
+    known: BTreeSet<Uid>,
     pub(crate) events: Vec<EventNote>,
     /// ReplicaSets that say in their status that they cannot make pods.
     pub(crate) failures: Vec<FailedCreate>,
@@ -182,11 +189,30 @@ struct Rolling {
 }
 
 impl Notes {
-    /// Keeps what the containers of a pod say, if somebody asked for it.
-    pub(super) fn pod(&mut self, key: &PodKey, json: &str) {
-        if self.detailed.contains(&*key.name) {
-            self.details.insert(key.clone(), super::details::detail(json));
+    /// Keeps the JSON of a pod, if somebody asked for it or it may have to speak for others like it.
+    pub(super) fn pod(&mut self, pod: &Pod, json: &str) {
+        let speaks = |known: &mut BTreeSet<Uid>| match &pod.controller {
+            Some(controller) => known.insert(controller.uid.clone()),
+            None => known.insert(pod.uid.clone()) && known.len() < SOURCES_MAX,
+        };
+        if self.detailed.contains(&*pod.key.name) || (pod.is_waiting() && speaks(&mut self.known)) {
+            self.source(&pod.key, json);
         }
+    }
+
+    /// Keeps the JSON of a pod.
+    pub(crate) fn source(&mut self, key: &PodKey, json: &str) {
+        self.sources.insert(key.clone(), json.into());
+    }
+
+    /// The pod as the API server has it, if that was kept.
+    pub(crate) fn source_of(&self, key: &PodKey) -> Option<serde_json::Value> {
+        serde_json::from_str(self.sources.get(key)?).ok()
+    }
+
+    /// What the containers of a pod say, if that was kept.
+    pub(crate) fn detail(&self, key: &PodKey) -> Option<Detail> {
+        self.sources.get(key).map(|json| super::details::detail(json))
     }
 
     pub(super) fn workload(&mut self, workload: &Workload, json: &str) {

@@ -71,6 +71,21 @@ impl Resource {
         }
     }
 
+    /// Where it is listed in one namespace, if it is in namespaces.
+    pub(super) fn path_in(self, namespace: &str) -> Option<String> {
+        match self {
+            Self::Pods | Self::Events => Some(format!("/api/v1/namespaces/{namespace}/{}", self.name())),
+            Self::Workloads(kind) => Some(kind.path_in(namespace)),
+            Self::Others(kind @ (OtherKind::Service | OtherKind::PersistentVolumeClaim)) => {
+                Some(format!("/api/v1/namespaces/{namespace}/{}", kind.plural()))
+            }
+            Self::Others(OtherKind::PodDisruptionBudget) => {
+                Some(format!("/apis/policy/v1/namespaces/{namespace}/poddisruptionbudgets"))
+            }
+            Self::Nodes | Self::Others(_) | Self::Replicas | Self::PriorityClasses => None,
+        }
+    }
+
     pub(super) fn query(self) -> &'static str {
         match self {
             Self::Pods => LIVE_PODS,

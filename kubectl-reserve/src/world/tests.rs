@@ -87,7 +87,7 @@ fn what_was_saved_is_loaded() {
     };
     assert_eq!(names(&mut one), (1, vec!["shop/p".to_owned()]));
     assert_eq!(names(&mut one), names(&mut other));
-    let detail = other.notes.details.values().next().unwrap();
+    let detail = other.notes.detail(&common::model::PodKey::new("shop", "p")).unwrap();
     assert_eq!(detail.containers[0].waits, "ImagePullBackOff");
     assert!(!dir.path().join("snapshot.gz.part").exists());
 }

@@ -2,7 +2,7 @@
 
 use super::asking::{asking, extender};
 use super::{apply, decoded, learn, now, told, waiting};
-use crate::state::{Candidate, Effect, Input, Nomination, State};
+use crate::state::{Candidate, Effect, Input, Nomination, Opinions, State};
 use common::api::extender::Victims;
 use common::cluster::{Event, Seen};
 use common::config::Extender;
@@ -90,6 +90,21 @@ fn they_are_asked_about_every_candidate_and_nobody_else_is_decided_on() {
     let words = "preemption: found a potential placement for pod on node n1, preempting 1 victims";
     assert!(told(&effects)[0].ends_with(words), "{effects:?}");
     assert_eq!(told(&effects).len(), 2, "then it is the other one's turn: {effects:?}");
+}
+
+#[test]
+fn others_may_have_to_go_where_extenders_were_not_asked_about_the_node() {
+    // n1 can have it, and so is asked about; n2 is full.
+    let mut state = asking(&[extender(&[])]);
+    apply(&mut state, decoded(&bound("b", "4", "n2")), 0);
+    assert!(
+        matches!(&apply(&mut state, decoded(&high()), 0)[..], [Effect::Ask { nodes, .. }] if nodes.len() == 1)
+    );
+    let failed = [(NodeName::from("n1"), "not for everybody".to_owned())].into();
+    let answer = Ok(Opinions { failed, ..Opinions::default() });
+    let (pod, uid) = (PodKey::new("default", "high"), "uid-high".into());
+    let effects = state.handle(Input::Answered { pod, uid, answer }, now(1));
+    assert_eq!(victims(&effects), ["b"], "{effects:?}");
 }
 
 #[test]
