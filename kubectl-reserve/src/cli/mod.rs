@@ -12,6 +12,7 @@ mod print;
 pub(crate) mod recreate;
 mod restart;
 mod span;
+mod status;
 mod talk;
 mod version;
 
@@ -26,6 +27,7 @@ pub(crate) use pod::Pod;
 pub(crate) use print::Print;
 pub(crate) use recreate::Recreate;
 pub(crate) use restart::Restart;
+pub(crate) use status::{Doctor, Status};
 pub(crate) use talk::{Talk, When};
 pub(crate) use version::Version;
 
@@ -81,6 +83,10 @@ pub(crate) enum Command {
     Install(Install),
     /// Remove the daemon, what belongs to it, and its reservations
     Uninstall(Uninstall),
+    /// Show the daemon's replicas, which schedulers obey, and what is reserved
+    Status(Status),
+    /// Check everything that has to be right, and say what helps
+    Doctor(Doctor),
     /// Print completion scripts, or let kubectl complete this plugin
     Completion(Completion),
     /// Print the versions of this command and of the daemon

@@ -1,6 +1,7 @@
 //! One verb, one file.
 
 mod completion;
+mod doctor;
 mod explain;
 mod fit;
 mod install;
@@ -8,6 +9,7 @@ mod list;
 mod pod;
 pub(crate) mod recreate;
 mod restart;
+mod status;
 mod uninstall;
 mod version;
 
@@ -50,6 +52,9 @@ pub(crate) async fn run(cli: Cli, invocation: &Invocation) -> Result<(), Failure
         }
         _ => {}
     }
+    if let Command::Doctor(args) = &command {
+        return doctor::run(args, &cli.connection, cli.talk.verbosity, ui).await;
+    }
     let session = connect(&cli.connection, cli.talk.verbosity).await?;
     let context = Context { session, ui, context: cli.connection.context.clone() };
     match command {
@@ -59,6 +64,9 @@ pub(crate) async fn run(cli: Cli, invocation: &Invocation) -> Result<(), Failure
         Command::Explain(args) => explain::run(&args, &context).await,
         Command::Fit(args) => fit::run(&args, &context).await,
         Command::Install(args) => install::run(&args, &context, namespace.as_deref()).await,
+        Command::Status(args) => status::run(&args, &context).await,
+        // It connects by itself, above.
+        Command::Doctor(_) => Ok(()),
         Command::Uninstall(args) => uninstall::run(&args, &context, namespace.as_deref()).await,
         Command::Completion(_) | Command::Options | Command::Version(_) => Ok(()),
     }
