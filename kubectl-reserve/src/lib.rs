@@ -12,6 +12,7 @@ mod nodes;
 mod platform;
 mod print;
 mod render;
+mod reservations;
 mod ui;
 mod world;
 

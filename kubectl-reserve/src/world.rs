@@ -116,6 +116,6 @@ fn push<T>(live: &mut Vec<T>, decoded: Result<T, DecodeError>) -> Result<(), Str
 
 /// For a server that sends no date, which the API's own never is.
 #[expect(clippy::disallowed_methods, reason = "the command is the outermost layer, and this its only clock")]
-fn local_time() -> Timestamp {
+pub(crate) fn local_time() -> Timestamp {
     Timestamp::now()
 }

@@ -12,7 +12,6 @@ use clap::CommandFactory;
 /// What every verb has: a way to the cluster, and a person at the other end.
 pub(crate) struct Context {
     pub(crate) session: Session,
-    #[expect(dead_code, reason = "for verbs that ask or show progress")]
     pub(crate) ui: Ui,
 }
 

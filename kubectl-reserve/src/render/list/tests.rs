@@ -1,8 +1,9 @@
 //! Golden output of `list`.
 
-use super::{Rows, rows};
+use super::Rows;
 use crate::cli::Print;
 use crate::print::{Output, Shown, text};
+use crate::reservations::rows;
 use common::api::node::node;
 use common::cluster::{Cluster, Event, Seen};
 use serde_json::json;
@@ -39,7 +40,7 @@ fn with_rows(all_namespaces: bool, check: impl Fn(&Rows<'_>)) {
     let mut cluster = cluster();
     let now = "2026-11-16T08:10:00Z".parse().unwrap();
     let snapshot = cluster.snapshot(now);
-    check(&Rows { rows: rows(&snapshot), all_namespaces, now });
+    check(&Rows { rows: rows(&snapshot), all_namespaces, now, width: None });
 }
 
 #[test]
@@ -57,15 +58,5 @@ fn documents_carry_everything() {
         let print = |output| text(&Print { output, no_headers: false }, rows).unwrap();
         insta::assert_snapshot!("list_json", print(Output::Json));
         insta::assert_snapshot!("list_yaml", print(Output::Yaml));
-    });
-}
-
-#[test]
-fn a_reservation_for_nobody_says_how_to_remove_it() {
-    with_rows(false, |rows| {
-        let nobody: Vec<_> = rows.rows.iter().filter(|row| row.is_for_nobody()).collect();
-        assert_eq!(nobody.len(), 1);
-        assert_eq!(nobody[0].id(), "node-2/a8f6f901-47c9-4475-b1f4-cac44597e173");
-        assert_eq!(nobody[0].removal(), "reserve.cpu/a8f6f901-47c9-4475-b1f4-cac44597e173-");
     });
 }
