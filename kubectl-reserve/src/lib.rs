@@ -7,6 +7,7 @@ mod commands;
 mod completion;
 mod connect;
 mod error;
+pub mod flow;
 mod names;
 mod nodes;
 mod platform;
