@@ -12,6 +12,8 @@ pub(crate) enum Exit {
     Usage = 2,
     /// The pod that was explained has no place.
     NoFit = 10,
+    /// The node has no room for the reservation.
+    Refused = 13,
     /// The caller may not do that.
     Forbidden = 14,
     /// Ctrl-C, as shells count it.

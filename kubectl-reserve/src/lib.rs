@@ -13,8 +13,11 @@ mod nodes;
 mod platform;
 mod print;
 mod render;
+mod replicas;
 mod reservations;
+mod rooms;
 mod ui;
+mod whoami;
 mod world;
 
 use clap::Parser;

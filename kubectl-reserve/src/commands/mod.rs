@@ -1,7 +1,13 @@
 //! One verb, one file.
 
+mod add;
+mod change;
+mod describe;
 mod explain;
+mod extend;
 mod list;
+mod nodes;
+mod release;
 
 use crate::cli::{Cli, Command};
 use crate::connect::{Session, connect};
@@ -26,6 +32,11 @@ pub(crate) async fn run(cli: Cli) -> Result<(), Failure> {
     let context = Context { session: connect(&cli.connection).await?, ui };
     match command {
         Command::List(args) => list::run(&args, &context).await,
+        Command::Describe(args) => describe::run(&args, &context).await,
+        Command::Add(args) => add::run(&args, &context).await,
+        Command::Release(args) => release::run(&args, &context).await,
+        Command::Extend(args) => extend::run(&args, &context).await,
+        Command::Nodes(args) => nodes::run(&args, &context).await,
         Command::Explain(args) => explain::run(&args, &context).await,
     }
 }

@@ -3,6 +3,7 @@
 pub(crate) mod explain;
 pub(crate) mod json;
 pub(crate) mod list;
+pub(crate) mod nodes;
 pub(crate) mod table;
 pub(crate) mod time;
 

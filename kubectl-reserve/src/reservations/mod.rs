@@ -1,5 +1,6 @@
 //! The reservations of a cluster as people meet them: one by one, each with a name, an owner, a node and a state.
 
+pub(crate) mod change;
 mod filter;
 mod owners;
 mod read;
@@ -8,6 +9,7 @@ mod resolve;
 mod tests;
 
 pub(crate) use filter::Filter;
+pub(crate) use owners::{top_of, top_of_pod};
 pub(crate) use read::{Pods, View, Which, read};
 pub(crate) use resolve::{Asked, find, matching, parse};
 

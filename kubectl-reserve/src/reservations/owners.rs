@@ -7,10 +7,10 @@ use crate::connect::{Session, is_name};
 use crate::error::Failure;
 use common::api;
 use common::cluster::{Cluster, Event, Seen};
-use common::model::Uid;
 use common::model::chain::chain;
-use common::model::owner::{ControllerRef, OwnerKind, Workload};
+use common::model::owner::{ControllerRef, Owner, OwnerKind, Workload};
 use common::model::reservation::Origin;
+use common::model::{Pod, Uid};
 use futures::stream::{self, StreamExt as _, TryStreamExt as _};
 use std::collections::BTreeSet;
 
@@ -25,9 +25,53 @@ type Key = (OwnerKind, String, String);
 
 /// Reads them into the belief, and says whether some could not be read.
 pub(super) async fn read(session: &Session, cluster: &mut Cluster) -> Result<bool, Failure> {
+    let wanted = claimed(cluster);
+    let mut unreadable = climb(session, cluster, wanted).await?;
+    if unknown(cluster) {
+        by_uid(session, cluster, &mut unreadable).await?;
+    }
+    Ok(!unreadable.is_empty())
+}
+
+/// The top owner of `pod`: itself if nobody controls it.
+pub(crate) async fn top_of_pod(session: &Session, pod: &Pod) -> Result<Owner, Failure> {
+    let mut cluster = Cluster::default();
+    let claim = pod.controller.as_ref();
+    let key =
+        claim.and_then(|claim| Some((claim.kind?, pod.key.namespace.to_string(), claim.name.to_string())));
+    climb(session, &mut cluster, key.into_iter().collect()).await?;
+    cluster
+        .owner_of(pod)
+        .map_err(|why| Failure::new(format!("pod {}: {why}, so nobody knows whom its room is for", pod.key)))
+}
+
+/// The top owner of a workload: itself if nobody controls it.
+pub(crate) async fn top_of(session: &Session, workload: Workload) -> Result<Owner, Failure> {
+    let mut cluster = Cluster::default();
+    let wanted = workload.controller.as_ref().and_then(|claim| key(claim, &workload));
+    climb(session, &mut cluster, wanted.into_iter().collect()).await?;
+    let now = cluster.now();
+    let snapshot = cluster.snapshot(now);
+    let mut top = &workload;
+    for _ in 0..DEPTH_MAX {
+        let above = top.controller.as_ref().and_then(|claim| {
+            let found = snapshot.owners().named(claim.kind?, &top.namespace, &claim.name)?;
+            (found.uid == claim.uid).then_some(found)
+        });
+        let Some(above) = above else { break };
+        top = above;
+    }
+    Ok(top.owner())
+}
+
+/// Reads these workloads, and those above them. Returns the kinds that could not be read.
+async fn climb(
+    session: &Session,
+    cluster: &mut Cluster,
+    mut wanted: BTreeSet<Key>,
+) -> Result<BTreeSet<OwnerKind>, Failure> {
     let mut known: BTreeSet<Key> = BTreeSet::new();
     let mut unreadable: BTreeSet<OwnerKind> = BTreeSet::new();
-    let mut wanted = claimed(cluster);
     for _ in 0..DEPTH_MAX {
         wanted.retain(|key| !known.contains(key) && !unreadable.contains(&key.0) && is_name(&key.2));
         if wanted.is_empty() {
@@ -52,10 +96,7 @@ pub(super) async fn read(session: &Session, cluster: &mut Cluster) -> Result<boo
         known.append(&mut wanted);
         wanted = above;
     }
-    if unknown(cluster) {
-        by_uid(session, cluster, &mut unreadable).await?;
-    }
-    Ok(!unreadable.is_empty())
+    Ok(unreadable)
 }
 
 /// The workloads that reservations name, and those that pods claim which may belong to them.
