@@ -8,6 +8,7 @@ mod completion;
 mod connect;
 mod error;
 pub mod flow;
+mod happened;
 mod names;
 mod nodes;
 mod platform;

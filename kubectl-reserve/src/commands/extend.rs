@@ -48,7 +48,8 @@ async fn one(
     })
     .await?;
     if written.is_changed {
-        printer::out(&verbed(&name, "extended", dry_run))?;
+        let is_later = row.expires().is_none_or(|expires| expires < until);
+        printer::out(&verbed(&name, if is_later { "extended" } else { "shortened" }, dry_run))?;
         printer::say(&format!("it ends in {}, at {until}", between(now, until)));
         return Ok(());
     }

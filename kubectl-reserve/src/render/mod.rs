@@ -1,5 +1,6 @@
 //! Values to text. Nothing here prints, reads or asks the time.
 
+pub(crate) mod describe;
 pub(crate) mod explain;
 pub(crate) mod json;
 pub(crate) mod list;

@@ -7,11 +7,13 @@ mod read;
 mod resolve;
 #[cfg(test)]
 mod tests;
+mod waiting;
 
 pub(crate) use filter::Filter;
 pub(crate) use owners::{top_of, top_of_pod};
 pub(crate) use read::{Pods, View, Which, read};
 pub(crate) use resolve::{Asked, find, matching, parse};
+pub(crate) use waiting::{Waiting, waiting};
 
 use common::api::names;
 use common::cluster::ledger::Entry;

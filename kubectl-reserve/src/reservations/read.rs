@@ -8,7 +8,7 @@ use crate::world::local_time;
 use common::api::{self, DecodeError, names};
 use common::cluster::{Cluster, Event, Seen, Snapshot};
 use common::model::chain::chain;
-use common::model::{Node, Pod};
+use common::model::{Node, Pod, PodKey};
 use futures::stream::{self, StreamExt as _, TryStreamExt as _};
 use jiff::Timestamp;
 
@@ -21,6 +21,9 @@ pub(super) const PARALLEL: usize = 8;
 
 /// So few nodes are always asked for one by one.
 const FEW: usize = 32;
+
+/// More nodes than this are not asked for one by one, however many there are in all.
+const SELECTED_MAX: usize = 200;
 
 const LIVE: &str = "status.phase%21%3DSucceeded%2Cstatus.phase%21%3DFailed";
 
@@ -58,6 +61,8 @@ pub(crate) struct View {
     pub(crate) is_partial: bool,
     /// Whether pods were read: without them nobody knows who sits where.
     pub(crate) has_pods: bool,
+    /// The pods that wait for a node, if they were read.
+    pub(crate) waiting: Vec<PodKey>,
 }
 
 impl View {
@@ -78,17 +83,21 @@ pub(crate) async fn read(session: &Session, which: &Which, wish: Pods) -> Result
         Err(error) if error.code() == Some(403) && wish == Pods::IfAllowed => (Vec::new(), false),
         Err(error) => return Err(error.into_failure("list pods", "get,list pods (all namespaces)")),
     };
+    let mut waiting = Vec::new();
     if wish == Pods::AndWaiting {
-        let waiting = format!("fieldSelector=spec.nodeName%3D%2C{LIVE}");
-        match list(session, "/api/v1/pods", &waiting, api::pod::pod).await {
-            Ok(waiting) => live.extend(waiting.0),
+        let query = format!("fieldSelector=spec.nodeName%3D%2C{LIVE}");
+        match list(session, "/api/v1/pods", &query, api::pod::pod).await {
+            Ok((pods, _)) => {
+                waiting.extend(pods.iter().filter(|pod| pod.is_waiting()).map(|pod| pod.key.clone()));
+                live.extend(pods);
+            }
             Err(error) if error.code() == Some(403) => has_pods = false,
             Err(error) => return Err(error.into_failure("list pods", "get,list pods (all namespaces)")),
         }
     }
     cluster.apply(Event::Pods(Seen::Relisted(live)));
     let is_partial = owners::read(session, &mut cluster).await?;
-    Ok(View { cluster, now, is_partial, has_pods })
+    Ok(View { cluster, now, is_partial, has_pods, waiting })
 }
 
 /// The nodes, how many there are in all, and when that was.
@@ -101,7 +110,7 @@ async fn nodes(session: &Session, which: &Which) -> Result<(Vec<Node>, usize, Ti
                 selector => format!("labelSelector={}", escaped(selector)),
             };
             let (nodes, at) = list(session, NODES, &query, api::node::node).await.map_err(refused)?;
-            let all = if selector.is_empty() { nodes.len() } else { usize::MAX };
+            let all = if selector.is_empty() { nodes.len() } else { SELECTED_MAX * 10 };
             Ok((nodes, all, at.unwrap_or_else(local_time)))
         }
         Which::Named(names) => {

@@ -49,7 +49,7 @@ pub(crate) async fn run(args: &Add, context: &Context) -> Result<(), Failure> {
         return Ok(());
     }
     printer::out(&verbed(&name, "reserved", dry_run))?;
-    told::kept(&reservation, &node, &whose, made.now);
+    told::kept(&reservation, &node, &whose, made.now, dry_run == DryRun::None);
     if dry_run == DryRun::None {
         told::seen(session, written.version, whose.scheduler()).await;
     }

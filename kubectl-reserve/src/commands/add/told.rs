@@ -12,7 +12,7 @@ use common::model::Reservation;
 use jiff::Timestamp;
 
 /// Says what is kept.
-pub(super) fn kept(reservation: &Reservation, node: &str, whose: &Whose, now: Timestamp) {
+pub(super) fn kept(reservation: &Reservation, node: &str, whose: &Whose, now: Timestamp, is_real: bool) {
     let owner = if whose.is_bare_uid {
         format!("whoever has the UID {}", whose.owner.uid)
     } else {
@@ -27,7 +27,8 @@ pub(super) fn kept(reservation: &Reservation, node: &str, whose: &Whose, now: Ti
         None => String::new(),
     };
     let amount = words(&reservation.amount);
-    printer::say(&format!("keeps {amount} on {node} for {owner},{while_there} {end}"));
+    let keeps = if is_real { "keeps" } else { "would keep" };
+    printer::say(&format!("{keeps} {amount} on {node} for {owner},{while_there} {end}"));
 }
 
 /// Waits until the daemon has seen it, and says who obeys it.
