@@ -1,7 +1,11 @@
 //! The reservations of a cluster as people meet them: one by one, each with a name, an owner, a node and a state.
 
 pub(crate) mod change;
+#[cfg(test)]
+mod change_tests;
 mod filter;
+#[cfg(test)]
+pub(crate) mod fixture;
 mod owners;
 mod read;
 mod resolve;

@@ -141,7 +141,8 @@ fn room(room: &Room) -> Vec<String> {
         .plus(&room.reserved)
         .iter()
         .map(|(resource, _)| {
-            let numbers = room.get(&resource).map(|amount| resource.format(amount));
+            let zero = |amount: i64| if amount == 0 { "0".to_owned() } else { resource.format(amount) };
+            let numbers = room.get(&resource).map(zero);
             [resource.to_string()].into_iter().chain(numbers).collect()
         })
         .collect();

@@ -12,6 +12,9 @@ const UID_SHOWN: usize = 8;
 /// Owners and nodes are cut to no less than this.
 const CUT_MIN: usize = 12;
 
+/// Says the same in fewer words.
+type Shorten = fn(&str) -> String;
+
 const MARK: char = '…';
 
 /// Lays out `rows` so that they fit `width`, if that can be.
@@ -23,7 +26,7 @@ pub(super) fn fit(headers: &[&str], mut rows: Vec<Vec<String>>, has_headers: boo
         return text;
     }
     let column = |name: &str| headers.iter().position(|header| *header == name);
-    let steps: [(Option<usize>, fn(&str) -> String); 3] = [
+    let steps: [(Option<usize>, Shorten); 3] = [
         (column("NAME"), short_uid),
         (column("STATE"), |state| state.replace("(manual, in part)", "(manual)")),
         (column("OWNER"), short_kind),
@@ -33,6 +36,9 @@ pub(super) fn fit(headers: &[&str], mut rows: Vec<Vec<String>>, has_headers: boo
             return tight(&rows);
         }
         change(&mut rows, column, shorten);
+    }
+    if widest(&tight(&rows)) > width {
+        (0..headers.len()).for_each(|column| change(&mut rows, Some(column), short_mark));
     }
     for name in ["OWNER", "NODE", "NAME"] {
         let over = widest(&tight(&rows)).saturating_sub(width);
@@ -60,6 +66,15 @@ fn short_uid(name: &str) -> String {
     match name.get(..UID_SHOWN).filter(|_| is_uid) {
         Some(shown) => format!("{shown}{MARK}"),
         None => name.into(),
+    }
+}
+
+/// What is not there, or not known, in one character.
+fn short_mark(cell: &str) -> String {
+    match cell {
+        "<unknown>" => "?".into(),
+        "<none>" => "-".into(),
+        cell => cell.into(),
     }
 }
 
@@ -110,7 +125,7 @@ mod tests {
         let headers = ["NAME", "OWNER", "NODE"];
         let row = |name: &str, owner: &str, node: &str| vec![name.into(), owner.into(), node.into()];
         let small = vec![row("7f3a0c", "Deployment/testngx", "node-2")];
-        assert!(fit(&headers, small.clone(), true, 80).contains("7f3a0c   Deployment/testngx   node-2"));
+        assert!(fit(&headers, small, true, 80).contains("7f3a0c   Deployment/testngx   node-2"));
         let long = row(
             "a8f6f901-47c9-4475-b1f4-cac44597e173",
             "Deployment/a-very-long-name-of-a-deployment-in-shop",
