@@ -53,7 +53,8 @@ fn held(row: &Row<'_>, entry: &Entry) -> String {
             words(&used)
         );
     }
-    format!("the room is empty and kept for {whom}")
+    let more = if row.owner().is_some() && row.is_orphaned() { ", which is gone" } else { "" };
+    format!("the room is empty and kept for {whom}{more}")
 }
 
 fn taken(entry: &Entry) -> String {

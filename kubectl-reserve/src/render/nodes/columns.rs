@@ -178,26 +178,35 @@ pub(super) fn port(port: &HostPort) -> String {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Bar {
     signs: [char; 3],
+    cells: i64,
 }
 
 impl Bar {
+    /// The longest bar, and the shortest that says anything.
     const CELLS: i64 = 10;
+    const CELLS_MIN: i64 = 4;
 
     /// In characters that the terminal has.
     pub(crate) fn new(has_unicode: bool) -> Self {
-        Self { signs: if has_unicode { ['█', '▒', '░'] } else { ['#', '=', '.'] } }
+        Self { signs: if has_unicode { ['█', '▒', '░'] } else { ['#', '=', '.'] }, cells: Self::CELLS }
+    }
+
+    /// A bar for so many columns; none if they are too few.
+    pub(super) fn within(self, columns: usize) -> Option<Self> {
+        let cells = i64::try_from(columns).unwrap_or(Self::CELLS).min(Self::CELLS);
+        (cells >= Self::CELLS_MIN).then_some(Self { cells, ..self })
     }
 
     /// The bar of a node's cpu. Whatever is there at all shows, and never more than the bar is long.
     pub(super) fn draw(self, room: &Room) -> String {
         let [has, asked, kept, _] = room.get(&ResourceName::Cpu);
         let cells = |amount: i64| match percent(amount, has) {
-            Some(percent) if amount > 0 => percent.saturating_mul(Self::CELLS).saturating_add(50) / 100,
+            Some(percent) if amount > 0 => percent.saturating_mul(self.cells).saturating_add(50) / 100,
             _ => 0,
         };
-        let requested = cells(asked).max(i64::from(asked > 0)).min(Self::CELLS);
-        let reserved = cells(kept).max(i64::from(kept > 0)).min(Self::CELLS - requested);
-        let counts = [requested, reserved, Self::CELLS - requested - reserved];
+        let requested = cells(asked).max(i64::from(asked > 0)).min(self.cells);
+        let reserved = cells(kept).max(i64::from(kept > 0)).min(self.cells - requested);
+        let counts = [requested, reserved, self.cells - requested - reserved];
         let draw = |(sign, count): (char, i64)| {
             std::iter::repeat_n(sign, usize::try_from(count).unwrap_or(0)).collect::<String>()
         };

@@ -89,12 +89,23 @@ impl NodeRows {
     }
 }
 
+/// Spaces between columns, where there is room and where there is little.
+const LOOSE: usize = 3;
+const TIGHT: usize = 2;
+
+fn lay_out(headers: &[String], cells: &[Vec<String>], has_headers: bool, gap: usize) -> String {
+    let headers: Vec<&str> = headers.iter().map(String::as_str).collect();
+    table_with_gap(has_headers.then_some(&headers), cells, gap)
+}
+
+fn widest(text: &str) -> usize {
+    text.lines().map(|line| line.chars().count()).max().unwrap_or(0)
+}
+
 impl Shown for NodeRows {
     fn table(&self, is_wide: bool, has_headers: bool) -> String {
         let columns = self.columns(is_wide);
-        let bar = self.bar.filter(|_| !is_wide && !self.only_free);
         let mut headers: Vec<String> = columns.iter().map(Column::header).collect();
-        headers.extend(bar.map(|_| "CPU-BAR".to_owned()));
         let total = self.total();
         let lines: Vec<&NodeRow> = self.rows.iter().chain([&total]).collect();
         let mut cells: Vec<Vec<String>> = lines.iter().map(|_| Vec::new()).collect();
@@ -103,14 +114,15 @@ impl Shown for NodeRows {
                 row.push(cell);
             }
         }
-        if let Some(bar) = bar {
+        let width = self.width.unwrap_or(usize::MAX);
+        let bar = self.bar.filter(|_| !is_wide && !self.only_free);
+        let left = || width.saturating_sub(widest(&lay_out(&headers, &cells, has_headers, TIGHT)) + TIGHT);
+        if let Some(bar) = bar.and_then(|bar| bar.within(left())) {
+            headers.push("CPU".into());
             cells.iter_mut().zip(&lines).for_each(|(row, line)| row.push(bar.draw(&line.room)));
         }
-        let headers: Vec<&str> = headers.iter().map(String::as_str).collect();
-        let lay_out = |gap| table_with_gap(has_headers.then_some(&headers), &cells, gap);
-        let wide = lay_out(3);
-        let is_over = |width: usize| wide.lines().any(|line| line.chars().count() > width);
-        if self.width.is_some_and(is_over) { lay_out(2) } else { wide }
+        let loose = lay_out(&headers, &cells, has_headers, LOOSE);
+        if widest(&loose) > width { lay_out(&headers, &cells, has_headers, TIGHT) } else { loose }
     }
 
     fn names(&self) -> Vec<String> {

@@ -1,5 +1,7 @@
 //! `kubectl reserve list`: what is reserved, for whom, until when.
 
+mod watch;
+
 use super::Context;
 use crate::cli::List;
 use crate::error::Failure;
@@ -13,6 +15,9 @@ pub(crate) async fn run(args: &List, context: &Context) -> Result<(), Failure> {
     let session = &context.session;
     let asked: Vec<Asked> =
         args.names.iter().map(|name| reservations::parse(name)).collect::<Result<_, _>>()?;
+    if args.watch {
+        return watch::run(args, &asked, context).await;
+    }
     let filter = filter(args, &session.namespace)?;
     let mut view = reservations::read(session, &which(&asked, &filter), Pods::OnNodes).await?;
     let (now, is_partial) = (view.now, view.is_partial);
