@@ -27,9 +27,10 @@ demo: ## watch a reservation being kept on a real control plane
 build: ## build everything
 	cargo build --workspace --locked
 
+# Everything runs, also after a failure: one look at the end shows all that is broken.
 test: ## what continuous integration runs: format and all tests
 	cargo fmt --all --check
-	cargo test --workspace --locked
+	cargo test --workspace --locked --no-fail-fast
 
 lint: ## format, clippy without warnings, shell syntax
 	cargo fmt --all --check
@@ -37,8 +38,9 @@ lint: ## format, clippy without warnings, shell syntax
 	sh -n install.sh
 
 e2e: ## only the tests on a real control plane
-	cargo test --workspace --locked --test 'control_plane*' --test 'seed_*' --test thread --test leases --test admin \
-		--test manifests --test policies --test image --test controller --test promise --test cases --test faults
+	cargo test --workspace --locked --no-fail-fast --test 'control_plane*' --test 'seed_*' --test thread --test leases \
+		--test admin --test manifests --test policies --test image --test controller --test promise --test cases \
+		--test faults --test scheduler --test extender
 
 promise: ## recreate pods ROUNDS (100) times in each of five ways in a full cluster: none may lose its place
 	RESERVE_ROUNDS='$(ROUNDS)' cargo test --workspace --locked --test promise -- --nocapture --test-threads 1

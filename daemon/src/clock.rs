@@ -7,6 +7,7 @@ use crate::state::Now;
 use jiff::fmt::rfc2822;
 use jiff::{SignedDuration, Timestamp};
 use std::sync::{Arc, Mutex, PoisonError};
+use std::time::Duration;
 use tokio::time::Instant;
 
 /// Tells the time. Clones are one clock.
@@ -36,6 +37,11 @@ impl Clock {
         if !(SignedDuration::ZERO..SignedDuration::from_secs(1)).contains(&ahead) {
             *self.known.lock().unwrap_or_else(PoisonError::into_inner) = (date, Instant::now());
         }
+    }
+
+    /// The time since the start, which never jumps.
+    pub fn elapsed(&self) -> Duration {
+        self.started.elapsed()
     }
 
     /// The time.

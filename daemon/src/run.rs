@@ -29,6 +29,9 @@ use tokio::task::JoinSet;
 
 const VERSION: &str = env!("CARGO_PKG_VERSION");
 
+/// Inputs that are taken in before the next decisions.
+const BATCH_MAX: usize = 256;
+
 /// Runs the daemon until `stop` is done. Calls under way are finished first: a binding that is cut off is one that
 /// nobody knows the outcome of.
 pub async fn run(
@@ -42,7 +45,7 @@ pub async fn run(
     let (sender, mut inputs) = mpsc::channel(INPUTS_MAX);
     let mut watches = JoinSet::new();
     start_watches(&mut watches, config, &clients.work, &clock, &sender);
-    let mut state = state(config)?;
+    let mut state = state(config, &metrics, &clock)?;
     state.set_extenders(&config.scheduler.extenders);
     let mut leases = Leases::start(config, &clients.leases, &clock, rng);
     let mut office = Office::open(config, &clock, metrics, leases.leadership()).await?;
@@ -75,7 +78,8 @@ pub async fn run(
             () = until(tick, &clock) => Input::Tick,
         };
         let begun = clock.now();
-        work.add(state.handle(input, begun));
+        take_in(input, &mut inputs, &mut state, &mut work, &clock)?;
+        work.add(state.act(clock.now()));
         state.dropped(work.outbox.take_dropped());
         office.handled(&mut state, clock.now().elapsed.saturating_sub(begun.elapsed));
         leases.publish(&mut state);
@@ -88,6 +92,24 @@ pub async fn run(
     let _ = tokio::time::timeout(CALL_DEADLINE, finish(&mut work, &mut state, &clock)).await;
     leases.end().await;
     tracing::info!("stopped");
+    Ok(())
+}
+
+/// Takes in what happened, and whatever else has come meanwhile: a decision that knows of it is a better one, and while
+/// hopeless pods are looked at again and again the news must not pile up.
+fn take_in(
+    first: Input,
+    inputs: &mut mpsc::Receiver<Input>,
+    state: &mut State,
+    work: &mut Work,
+    clock: &Clock,
+) -> anyhow::Result<()> {
+    work.add(state.learn(first, clock.now()));
+    for _ in 1..BATCH_MAX {
+        let answer = work.next_at_once()?;
+        let Some(input) = answer.or_else(|| inputs.try_recv().ok()) else { break };
+        work.add(state.learn(input, clock.now()));
+    }
     Ok(())
 }
 
@@ -111,17 +133,19 @@ pub async fn stop_signal() {
     }
 }
 
-fn state(config: &Config) -> anyhow::Result<State> {
+fn state(config: &Config, metrics: &Metrics, clock: &Clock) -> anyhow::Result<State> {
     let configuration = &config.scheduler;
     let mut profiles = BTreeMap::new();
     for profile in &configuration.profiles {
-        let registry = registry_with(profile, &config.tools).map_err(anyhow::Error::msg)?;
+        let mut registry = registry_with(profile, &config.tools).map_err(anyhow::Error::msg)?;
+        registry.meter = Some(metrics.meter(&profile.scheduler_name, clock));
         profiles.insert(profile.scheduler_name.as_str().into(), registry);
     }
     let seconds = |seconds: i64| Duration::from_secs(seconds.unsigned_abs());
     let backoff = Backoff {
         first: seconds(configuration.pod_initial_backoff_seconds),
         longest: seconds(configuration.pod_max_backoff_seconds),
+        parked: config.parked_max,
     };
     let mut state = State::new(profiles, backoff);
     state.set_automatic_max(usize::try_from(config.automatic_per_namespace).unwrap_or(usize::MAX));
@@ -206,6 +230,19 @@ impl Work {
                 None => return Ok(Input::Tick),
             }
         }
+    }
+
+    /// The next answer, if there is one already.
+    fn next_at_once(&mut self) -> anyhow::Result<Option<Input>> {
+        while let Some(ended) = self.running.try_join_next() {
+            let (subject, answer) = ended.context("carry out an effect")?;
+            self.outbox.done(&subject);
+            self.start();
+            if answer.is_some() {
+                return Ok(answer);
+            }
+        }
+        Ok(None)
     }
 
     fn start(&mut self) {

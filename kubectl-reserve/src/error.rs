@@ -12,10 +12,18 @@ pub(crate) enum Exit {
     Usage = 2,
     /// The pod that was explained has no place.
     NoFit = 10,
+    /// A disruption budget forbids it.
+    Budget = 11,
+    /// What was waited for did not come.
+    TimedOut = 12,
     /// The node has no room for the reservation.
-    Refused = 13,
+    NoRoom = 13,
     /// The caller may not do that.
     Forbidden = 14,
+    /// Refused, because it would break something; a flag allows it.
+    Unsafe = 15,
+    /// It is ready on another node than the required one.
+    Elsewhere = 16,
     /// Ctrl-C, as shells count it.
     Interrupted = 130,
 }
@@ -43,6 +51,11 @@ impl Failure {
     /// An exit code whose reason has been printed as the answer.
     pub(crate) fn silent(exit: Exit) -> Self {
         Self { exit, message: None, hint: None }
+    }
+
+    /// Whether it says that something is not there.
+    pub(crate) fn is_not_found(&self) -> bool {
+        self.message.as_ref().is_some_and(|message| message.starts_with("Error from server (NotFound)"))
     }
 
     pub(crate) fn hint(mut self, hint: impl fmt::Display) -> Self {

@@ -1,90 +1,77 @@
-//! What the daemon's replicas say in their Leases: who has seen a write, and which schedulers obey reservations.
+//! The replicas of the daemon, as their Leases tell.
 
-use crate::api::{self as calls, ApiError, JSON};
+use crate::api::{self, ApiError, JSON};
 use crate::connect::Session;
-use crate::world::local_time;
+use crate::objects::{found, get};
 use common::api::names;
 use common::api::replica::replica;
-use common::cluster::{Acknowledged, Rung, acknowledged, rung};
 use common::model::Replica;
 use jiff::Timestamp;
-use std::collections::BTreeMap;
-use std::time::Duration;
+use serde_json::Value;
 
-const LEASES: &str = "/apis/coordination.k8s.io/v1/leases";
+const LEASES: &str = "/apis/coordination.k8s.io/v1";
 
-/// Between two looks.
-const PAUSE: Duration = Duration::from_millis(100);
-
-/// How long replicas have to say that they have seen a write.
-pub(crate) const SEEN_MAX: Duration = Duration::from_secs(10);
-
-/// The right that reading the Leases needs.
-pub(crate) const RIGHT: &str = "list leases.coordination.k8s.io (all namespaces)";
-
-/// The replicas that have a Lease, and the API server's time.
-#[derive(Clone, Debug)]
+/// What was found.
+#[derive(Debug, Default)]
 pub(crate) struct Replicas {
+    /// By name.
     pub(crate) all: Vec<Replica>,
-    pub(crate) now: Timestamp,
+    /// Who leads, by the Lease of the election: the replica's name.
+    pub(crate) leader: Option<String>,
+    /// The server's time, if it was asked.
+    pub(crate) now: Option<Timestamp>,
+    /// The one namespace that was looked at, when not all may be.
+    pub(crate) only_in: Option<String>,
 }
 
-/// What came of waiting until all have seen a write.
-#[derive(Clone, Debug)]
-pub(crate) struct Heard {
-    pub(crate) by: Acknowledged,
-    pub(crate) replicas: Replicas,
+/// Reads the Leases of all namespaces; of the daemon's own alone where the caller may not.
+pub(crate) async fn read(session: &Session, namespace: &str) -> Result<Replicas, ApiError> {
+    match read_at(session, &format!("{LEASES}/leases")).await {
+        Err(error) if error.code() == Some(403) => {
+            let path = format!("{LEASES}/namespaces/{namespace}/leases");
+            let mut replicas = read_at(session, &path).await?;
+            replicas.only_in = Some(namespace.to_owned());
+            Ok(replicas)
+        }
+        other => other,
+    }
 }
 
-/// Reads the Leases.
-pub(crate) async fn read(session: &Session) -> Result<Replicas, ApiError> {
-    let query = format!("labelSelector={}%3D{}", names::APP_LABEL.replace('/', "%2F"), names::APP);
+async fn read_at(session: &Session, path: &str) -> Result<Replicas, ApiError> {
+    let label = format!("labelSelector={}%3D{}", names::APP_LABEL.replace('/', "%2F"), names::APP);
     let mut all = Vec::new();
+    // A Lease that cannot be read is nobody's word.
     let each = |json: &str| {
-        // The leader's Lease is no replica's.
         all.extend(replica(json).ok());
         Ok(())
     };
-    let at = calls::list(session, LEASES, &query, JSON, each).await?;
-    Ok(Replicas { all, now: at.unwrap_or_else(local_time) })
+    let now = api::list(session, path, &label, JSON, each).await?;
+    all.sort_by(|one, other| one.name.cmp(&other.name));
+    let leader = leader(session, &all).await;
+    Ok(Replicas { all, leader, now, only_in: None })
 }
 
-/// Waits until all live replicas have seen version `written` of a node, or for long enough.
-pub(crate) async fn wait(session: &Session, written: u64) -> Result<Heard, ApiError> {
-    let looks = SEEN_MAX.as_millis() / PAUSE.as_millis();
-    for _ in 0..looks {
-        let replicas = read(session).await?;
-        let by = acknowledged(replicas.all.iter(), written, replicas.now);
-        if !matches!(by, Acknowledged::NotBy(_)) {
-            return Ok(Heard { by, replicas });
+/// The holder of the election's Lease is `<replica>_<something>`.
+async fn leader(session: &Session, all: &[Replica]) -> Option<String> {
+    let mut namespaces: Vec<&str> = all.iter().map(|replica| &*replica.meta.namespace).collect();
+    namespaces.dedup();
+    for namespace in namespaces {
+        let path = format!("{LEASES}/namespaces/{namespace}/leases/{}", names::LEADER_LEASE);
+        // Without the election's Lease the one that serves leads: without an election all do.
+        let lease = found(get(session, &path).await).ok().flatten();
+        let holder =
+            lease.as_ref().and_then(|lease| lease.pointer("/spec/holderIdentity")).and_then(Value::as_str);
+        let name = holder.and_then(|holder| holder.split('_').next()).filter(|name| !name.is_empty());
+        if let Some(name) = name {
+            return Some(name.to_owned());
         }
-        tokio::time::sleep(PAUSE).await;
     }
-    let replicas = read(session).await?;
-    let by = acknowledged(replicas.all.iter(), written, replicas.now);
-    Ok(Heard { by, replicas })
+    None
 }
 
 impl Replicas {
-    /// How many are live.
-    pub(crate) fn live(&self) -> usize {
-        self.all.iter().filter(|one| one.is_live(self.now)).count()
-    }
-
-    /// The schedulers that obey reservations, and how.
-    pub(crate) fn obeying(&self) -> BTreeMap<String, Rung> {
-        let live = self.all.iter().filter(|one| one.is_live(self.now));
-        let names = live.flat_map(|one| one.schedulers.iter().chain(one.extends.iter()));
-        names.map(|name| (name.to_string(), rung(self.all.iter(), name, self.now))).collect()
-    }
-
-    /// Who obeys, in words: `reserve-scheduler (the daemon), default-scheduler (through its extender)`.
-    pub(crate) fn words(&self) -> String {
-        let word = |(name, rung): (String, Rung)| match rung {
-            Rung::Scheduler => format!("{name} (the daemon)"),
-            Rung::Extender => format!("{name} (through its extender)"),
-            Rung::Nobody => name,
-        };
-        self.obeying().into_iter().map(word).collect::<Vec<_>>().join(", ")
+    /// Those whose word is good at `now`.
+    pub(crate) fn live(&self, now: Timestamp) -> impl Iterator<Item = &Replica> {
+        self.all.iter().filter(move |replica| replica.is_live(now))
     }
 }

@@ -22,7 +22,7 @@ use tokio::sync::{OnceCell, RwLock};
 const PLOT: &str = "test.reserve/plot";
 pub use common::api::names::KEEP;
 /// How long anything may take that is not said to take long.
-pub const SOON: Duration = Duration::from_secs(30);
+pub const SOON: Duration = Duration::from_secs(90);
 
 /// A shared control plane, started by the first test that needs it. It ends with the process.
 pub struct Town {

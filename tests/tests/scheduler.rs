@@ -17,7 +17,7 @@ use std::time::Duration;
 
 const OURS: &str = "reserve-scheduler";
 const THEIRS: &str = "default-scheduler";
-const SOON: Duration = Duration::from_secs(30);
+const SOON: Duration = Duration::from_secs(90);
 
 /// The sides, with the scheduler of each.
 const SIDES: [(&str, &str); 2] = [("ours", OURS), ("theirs", THEIRS)];

@@ -20,7 +20,7 @@ const FULL: &str = "0/1 nodes are available: 1 Insufficient cpu. preemption: 0/1
 const NODE: &str = "zsj-dev-worker1-201";
 const SCHEDULER: &str = "test-scheduler";
 const OTHER_OWNER: &str = "a8f6f901-47c9-4475-b1f4-cac44597e173";
-const SOON: Duration = Duration::from_secs(20);
+const SOON: Duration = Duration::from_secs(90);
 
 /// The seed's cluster, with testngx running.
 async fn seed(name: &str) -> Result<(Cluster, Daemon, Workload)> {

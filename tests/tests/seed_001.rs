@@ -9,7 +9,7 @@ use std::time::Duration;
 const SEED: &str = "001-node-label";
 const SCHEDULER: &str = "sample-scheduler";
 const APP: &str = "app=test-scheduler";
-const SOON: Duration = Duration::from_secs(20);
+const SOON: Duration = Duration::from_secs(90);
 
 #[tokio::test(flavor = "multi_thread")]
 async fn a_pod_waits_for_a_label_and_runs_once_a_node_has_it() -> Result<()> {

@@ -9,7 +9,7 @@ use std::time::Duration;
 const SEED: &str = "003-pod-limit";
 const SCHEDULER: &str = "test-pod-maxnum-scheduler";
 const APP: &str = "app=testngx";
-const SOON: Duration = Duration::from_secs(20);
+const SOON: Duration = Duration::from_secs(90);
 
 #[tokio::test(flavor = "multi_thread")]
 async fn six_of_ten_run_and_the_next_comes_when_one_goes() -> Result<()> {

@@ -8,7 +8,7 @@ use std::time::Duration;
 
 const SEED: &str = "004-extension-points";
 const NODES: [&str; 2] = ["yigou-dev-102-45", "yigou-dev-102-46"];
-const SOON: Duration = Duration::from_secs(20);
+const SOON: Duration = Duration::from_secs(90);
 
 async fn start(name: &str) -> Result<(Cluster, Daemon)> {
     let cluster = ControlPlane::start(name).await?;

@@ -19,7 +19,7 @@ const NOBODY_LESS: &str =
     "preemption: 0/1 nodes are available: 1 No preemption victims found for incoming pod.";
 const SCHEDULER: &str = "reserve-scheduler";
 const NOBODY: &str = "a8f6f901-47c9-4475-b1f4-cac44597e173";
-const SOON: Duration = Duration::from_secs(20);
+const SOON: Duration = Duration::from_secs(90);
 
 async fn start(name: &str) -> Result<(Cluster, Daemon)> {
     let cluster = ControlPlane::start(name).plugin_dir(programs::build()?).await?;

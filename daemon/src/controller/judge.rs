@@ -6,7 +6,7 @@
 //! | occupied | its pod says `reserve/keep` | the same |
 //! | occupied | it was made because the pod said so, which it no longer does | released |
 //! | taken | that pod runs, or was placed a minute ago, and every live replica has seen it | released |
-//! | held | its owner lacks fewer pods than places are held for it | the newest are released |
+//! | held | its owner lacks fewer pods than places are held for it, and its pod is gone | the newest are released |
 //! | held | it replaces no pod, and its owner is gone | released |
 //! | expired | | released |
 //!
@@ -57,6 +57,8 @@ pub(super) fn judge(entry: &Entry, ledger: &Ledger, cluster: &Cluster, now: Time
         State::Held | State::Short => {
             let is_over = match record.replaces {
                 None => cluster.is_owner_gone(&record.owner),
+                // Kept on another node for a pod that is yet to leave its own.
+                Some(_) if is_replaced_there(cluster, record) => false,
                 Some(_) => superfluous(cluster, record).contains(&(ledger.id, &reservation.id)),
             };
             if is_over {
@@ -156,6 +158,7 @@ fn superfluous<'c>(
             if let Some(found) = entry.reservation.record()
                 && is_held
                 && found.replaces.is_some()
+                && !is_replaced_there(cluster, found)
                 && found.owner.uid == record.owner.uid
             {
                 held.push((ledger.id, &entry.reservation, found));
@@ -169,6 +172,14 @@ fn superfluous<'c>(
     });
     held.truncate(surplus);
     held.into_iter().map(|(node, reservation, _)| (node, &reservation.id)).collect()
+}
+
+/// Whether the pod that is to be replaced still takes room, wherever that is.
+fn is_replaced_there(cluster: &Cluster, record: &Record) -> bool {
+    let Some(replaced) = &record.replaces else { return false };
+    let key =
+        common::model::PodKey { namespace: record.owner.namespace.clone(), name: replaced.name.clone() };
+    cluster.pod(&key).is_some_and(|pod| pod.uid == replaced.uid && pod.is_counted())
 }
 
 /// Whether the pod that the reservation waits for by name stands somewhere.

@@ -10,6 +10,7 @@ impl Controller {
     pub(super) fn make(&mut self, key: &PodKey, step: &mut Step<'_>) {
         let Some(pod) = step.cluster.pod(key).cloned() else { return };
         self.reports.pod_keep(&pod);
+        self.confirmations.unasked(&pod);
         let Some(ledger) = pod.node.as_ref().and_then(|node| step.cluster.ledger_of(node)) else { return };
         match wish(&pod, ledger, step.cluster, step.now.wall) {
             Wish::Made => self.confirmations.made(&pod, ledger),

@@ -2,14 +2,18 @@
 
 use super::Backoff;
 use super::shelves::Shelf;
-use common::framework::{Cure, Turn};
+use common::framework::{Cure, QueueSort, Queued, Turn};
 use std::time::Duration;
 
 /// A waiting pod.
 #[derive(Debug)]
 pub(super) struct Entry {
     pub(super) turn: Turn,
+    pub(super) priority: i32,
     pub(super) arrival: u64,
+    /// Where it stands in line: at the end again after each try, so that whoever comes new does not wait for all who
+    /// have no hope. As upstream.
+    pub(super) line: u64,
     /// When it came.
     pub(super) since: Duration,
     /// How often it was looked at.
@@ -28,6 +32,10 @@ pub(super) struct Entry {
     pub(super) is_news: bool,
     /// The wake-ups that there were before that.
     pub(super) seen_wakes: u64,
+    /// When it is tried again even if nothing happened that could cure it.
+    pub(super) flush_at: Option<Duration>,
+    /// Whether that is why it is tried.
+    pub(super) was_flushed: bool,
     /// When it may be tried again, given how often it was tried.
     pub(super) due: Duration,
     pub(super) shelf: Shelf,
@@ -40,6 +48,8 @@ pub struct History {
     pub attempts: u32,
     /// When it came.
     pub since: Duration,
+    /// Whether it was last tried only because it had waited for so long.
+    pub was_flushed: bool,
 }
 
 /// How many pods wait, and for what.
@@ -75,7 +85,9 @@ impl Entry {
     pub(super) fn new(arrival: u64, now: Duration) -> Self {
         Self {
             turn: Turn::default(),
+            priority: 0,
             arrival,
+            line: arrival,
             since: now,
             attempts: 0,
             rejections: 0,
@@ -85,9 +97,17 @@ impl Entry {
             is_in_flight: false,
             is_news: false,
             seen_wakes: 0,
+            flush_at: None,
+            was_flushed: false,
             due: now,
             shelf: Shelf::Deciding,
         }
+    }
+
+    /// Finds out when its turn is.
+    pub(super) fn line_up(&mut self, sort: &dyn QueueSort) {
+        let arrival = if self.is_boosted { 0 } else { self.line };
+        self.turn = sort.turn(&Queued { priority: self.priority, arrival });
     }
 
     /// It found no place. It backs off from now on, the longer the more often that happened.

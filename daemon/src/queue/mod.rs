@@ -5,7 +5,8 @@
 //!                                  └─────────retry──▶ recovering ──time──▶ active
 //! ```
 //!
-//! *Active* pods are tried next, in the order of the QueueSort plugin: highest priority first, then in order of arrival. A pod that found no place is
+//! *Active* pods are tried next, in the order of the QueueSort plugin: highest priority first, then in order of arrival; after
+//! a try a pod stands at the end of the line. A pod that found no place is
 //! *parked* until something changes that could cure it; then it is *backing off*, so that a busy cluster does not make a
 //! hopeless pod spin. One for which something went wrong is *recovering*: it is tried again after a time, not before. A
 //! pod that may not be looked at is *gated*.
@@ -21,17 +22,13 @@ mod tests;
 pub use backoff::Backoff;
 pub use entry::{History, Pending, Why};
 
-use common::framework::{Cure, QueueSort, Queued};
+use common::framework::{Cure, QueueSort};
 use common::model::PodKey;
 use entry::Entry;
 use shelves::{Shelf, Shelves};
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 use std::time::Duration;
-
-/// A parked pod is tried again after this long even if nothing happened that we know could cure it. As upstream; it
-/// makes a missed wake-up harmless.
-const PARKED_MAX: Duration = Duration::from_secs(5 * 60);
 
 /// How long a pod waits for an owner that it claims. Owners come milliseconds apart from their pods; a claim that is
 /// never made good must not hold a pod up.
@@ -71,18 +68,14 @@ impl Queue {
 
     /// Adds a pod, or tries a known one again because it changed.
     pub fn push(&mut self, pod: &PodKey, priority: i32, now: Duration) {
-        let arrival = match self.pods.get(pod) {
-            Some(entry) => entry.arrival,
-            None => {
-                self.arrivals += 1;
-                self.keys.insert(self.arrivals, pod.clone());
-                self.pods.insert(pod.clone(), Entry::new(self.arrivals, now));
-                self.arrivals
-            }
-        };
+        if !self.pods.contains_key(pod) {
+            self.arrivals += 1;
+            self.keys.insert(self.arrivals, pod.clone());
+            self.pods.insert(pod.clone(), Entry::new(self.arrivals, now));
+        }
         let Some(entry) = self.pods.get_mut(pod) else { return };
-        let is_boosted = entry.is_boosted;
-        entry.turn = self.sort.turn(&Queued { priority, arrival: if is_boosted { 0 } else { arrival } });
+        entry.priority = priority;
+        entry.line_up(&*self.sort);
         if entry.is_in_flight {
             entry.is_news = true;
         } else {
@@ -122,7 +115,7 @@ impl Queue {
     /// Puts a pod aside that found no place, until something that `cures` names changes. What changed while it was
     /// being decided on counts too.
     pub fn park(&mut self, pod: &PodKey, cures: BTreeSet<Cure>, now: Duration) {
-        self.park_for(pod, cures, PARKED_MAX, now);
+        self.park_for(pod, cures, Duration::MAX, now);
     }
 
     /// The same, at most for `at_most`.
@@ -132,19 +125,27 @@ impl Queue {
         let missed = |cure: &Cure| woken.get(cure).is_some_and(|at| *at > entry.seen_wakes);
         let is_missed = entry.is_news || cures.iter().any(missed);
         entry.rejected(now, backoff);
+        self.arrivals += 1;
+        entry.line = self.arrivals;
+        entry.line_up(&*self.sort);
         if is_missed {
             self.shelve(pod, Why::AttemptFailed, now);
         } else {
-            self.put(pod, Shelf::Parked { until: now + at_most.min(PARKED_MAX), cures }, Why::AttemptFailed);
+            let until = now.saturating_add(at_most.min(backoff.parked));
+            // One that waits for something certain has a time of its own.
+            entry.flush_at = (at_most >= backoff.parked).then_some(until);
+            entry.was_flushed = false;
+            self.put(pod, Shelf::Parked { until, cures }, Why::AttemptFailed);
         }
     }
 
     /// Puts a pod aside that may not be looked at: this was no try.
     pub fn gate(&mut self, pod: &PodKey, now: Duration) {
+        let until = now.saturating_add(self.backoff.parked);
         let Some(entry) = self.pods.get_mut(pod) else { return };
         entry.attempts = entry.attempts.saturating_sub(1);
         entry.is_in_flight = false;
-        self.put(pod, Shelf::Gated { until: now + PARKED_MAX }, Why::PodAdd);
+        self.put(pod, Shelf::Gated { until }, Why::PodAdd);
     }
 
     /// Puts a pod aside for a moment because it claims an owner that nobody has read yet: pods and their owners come by
@@ -162,6 +163,9 @@ impl Queue {
         let backoff = self.backoff;
         let Some(entry) = self.pods.get_mut(pod) else { return };
         entry.failed(now, backoff);
+        self.arrivals += 1;
+        entry.line = self.arrivals;
+        entry.line_up(&*self.sort);
         let due = entry.due;
         self.put(pod, Shelf::Recovering { due }, Why::AttemptFailed);
     }
@@ -217,7 +221,8 @@ impl Queue {
 
     /// What the pod has been through.
     pub fn history(&self, pod: &PodKey) -> Option<History> {
-        self.pods.get(pod).map(|entry| History { attempts: entry.attempts, since: entry.since })
+        let Entry { attempts, since, was_flushed, .. } = *self.pods.get(pod)?;
+        Some(History { attempts, since, was_flushed })
     }
 
     /// How often pods came to a shelf, and why, since this was asked last.
@@ -239,7 +244,11 @@ impl Queue {
 
     /// Makes a pod active if it is due, else lets it back off.
     fn shelve(&mut self, pod: &PodKey, why: Why, now: Duration) {
-        let Some(entry) = self.pods.get(pod) else { return };
+        let Some(entry) = self.pods.get_mut(pod) else { return };
+        match why {
+            Why::TimeIsUp => entry.was_flushed |= entry.flush_at.take().is_some_and(|at| at <= now),
+            _ => (entry.flush_at, entry.was_flushed) = (None, false),
+        }
         let shelf = match entry.due <= now {
             true => Shelf::Active(entry.turn),
             false => Shelf::BackingOff { due: entry.due, turn: entry.turn },

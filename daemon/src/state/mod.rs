@@ -1,4 +1,5 @@
-//! The daemon as a state machine: `handle(input, now) -> effects`.
+//! The daemon as a state machine: `handle(input, now) -> effects`. It has two halves, `learn` and `act`, for whoever has
+//! several inputs at once: what is known is better taken in before anything is decided.
 //!
 //! Everything it knows came in through an input; everything it wants goes out as an effect. It can be driven
 //! without a client, without a runtime and at any time. Its parts share one belief about the cluster, which each of
@@ -13,7 +14,7 @@ mod sight;
 #[cfg(test)]
 mod tests;
 
-pub use crate::scheduler::Opinions;
+pub use crate::scheduler::{Candidate, Opinions};
 pub use effect::{Effect, Eviction, Nomination, PodEvent, Subject, VolumeWrite};
 pub use figures::Figures;
 pub use input::{Binding, Evicted, Input};
@@ -91,8 +92,15 @@ impl State {
         }
     }
 
-    /// Takes in what happened, and says what is to be done about it.
+    /// Takes in what happened, and says what is to be done about it: both of what follows.
     pub fn handle(&mut self, input: Input, now: Now) -> Vec<Effect> {
+        let mut effects = self.learn(input, now);
+        effects.extend(self.act(now));
+        effects
+    }
+
+    /// Takes in what happened. Whoever asked something is answered; nothing else is decided.
+    pub fn learn(&mut self, input: Input, now: Now) -> Vec<Effect> {
         let mut effects = Vec::new();
         let step =
             &mut Step { cluster: &mut self.cluster, now, effects: &mut effects, notes: &mut self.notes };
@@ -119,6 +127,7 @@ impl State {
                 None => self.scheduler.binding(&pod, &uid, outcome, step),
             },
             Input::Answered { pod, uid, answer } => self.scheduler.answered(&pod, &uid, answer, step),
+            Input::Chosen { pod, uid, answer } => self.scheduler.chosen(&pod, &uid, answer, step),
             Input::Question { id, question } => {
                 self.has_news |= self.desk.ask(id, *question, self.is_leading, step);
             }
@@ -135,6 +144,15 @@ impl State {
             Input::Stop => self.is_stopped = true,
         }
         self.has_news |= self.desk.turn(step);
+        effects
+    }
+
+    /// Decides on what is known by now. When there is more to decide on than is good at once, the next tick is due now.
+    pub fn act(&mut self, now: Now) -> Vec<Effect> {
+        let mut effects = Vec::new();
+        let step =
+            &mut Step { cluster: &mut self.cluster, now, effects: &mut effects, notes: &mut self.notes };
+        step.cluster.advance(now.wall);
         self.scheduler.wake_at_expiry(step);
         // What has not been listed yet looks like room.
         if self.is_leading && !self.is_stopped && step.cluster.is_complete() {

@@ -1,7 +1,7 @@
 //! `--dry-run`, as kubectl has it.
 
 use crate::nodes::DryRun;
-use clap::{Args, ValueEnum};
+use clap::Args;
 
 /// Whether anything is really changed.
 #[derive(Debug, Default, Clone, Copy, Args)]
@@ -17,18 +17,4 @@ pub(crate) struct DryRunFlag {
         require_equals = true
     )]
     pub(crate) dry_run: DryRun,
-}
-
-impl ValueEnum for DryRun {
-    fn value_variants<'a>() -> &'a [Self] {
-        &[Self::None, Self::Client, Self::Server]
-    }
-
-    fn to_possible_value(&self) -> Option<clap::builder::PossibleValue> {
-        Some(clap::builder::PossibleValue::new(match self {
-            Self::None => "none",
-            Self::Client => "client",
-            Self::Server => "server",
-        }))
-    }
 }

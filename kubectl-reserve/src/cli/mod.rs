@@ -1,27 +1,42 @@
 //! What can be typed, and nothing more: help and completion are made from it. One file a verb.
 
 mod add;
+mod completion;
 mod connection;
 mod describe;
 mod dry_run;
 mod explain;
 mod extend;
+mod help;
+mod install;
 mod list;
 mod nodes;
+mod pod;
 mod print;
+pub(crate) mod recreate;
 mod release;
+mod restart;
+mod span;
 mod talk;
+mod version;
 
 pub(crate) use add::Add;
+pub(crate) use completion::{Completion, Target as CompletionTarget};
 pub(crate) use connection::Connection;
 pub(crate) use describe::Describe;
-pub(crate) use explain::Explain;
+pub(crate) use explain::{Explain, Preemption};
 pub(crate) use extend::Extend;
+pub(crate) use help::Invocation;
+pub(crate) use install::{Install, Uninstall};
 pub(crate) use list::List;
 pub(crate) use nodes::Nodes;
+pub(crate) use pod::Pod;
 pub(crate) use print::Print;
+pub(crate) use recreate::Recreate;
 pub(crate) use release::Release;
+pub(crate) use restart::Restart;
 pub(crate) use talk::{Talk, When};
+pub(crate) use version::Version;
 
 use clap::{Parser, Subcommand};
 
@@ -59,6 +74,10 @@ Examples:
 /// The verbs.
 #[derive(Debug, Subcommand)]
 pub(crate) enum Command {
+    /// Recreate a pod without losing its place
+    Pod(Box<Pod>),
+    /// Recreate every pod of a workload, one at a time, each in its place
+    Restart(Box<Restart>),
     /// List reservations
     #[command(visible_alias = "ls")]
     List(List),
@@ -75,15 +94,24 @@ pub(crate) enum Command {
     /// Explain why a pod is Pending: what every node lacks, and for whom room is kept
     #[command(visible_alias = "why")]
     Explain(Explain),
+    /// Install the daemon, or bring it to this version
+    Install(Install),
+    /// Remove the daemon, what belongs to it, and its reservations
+    Uninstall(Uninstall),
+    /// Print completion scripts, or let kubectl complete this plugin
+    Completion(Completion),
+    /// Print the versions of this command and of the daemon
+    Version(Version),
+    /// List the flags that every command has
+    Options,
 }
 
 #[cfg(test)]
 mod tests {
-    use super::Cli;
-    use clap::CommandFactory;
+    use super::Invocation;
 
     #[test]
     fn the_definitions_are_sound() {
-        Cli::command().debug_assert();
+        Invocation::new(Vec::new()).command().debug_assert();
     }
 }

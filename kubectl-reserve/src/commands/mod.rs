@@ -2,18 +2,24 @@
 
 mod add;
 mod change;
+mod completion;
 mod describe;
 mod explain;
 mod extend;
+mod install;
 mod list;
 mod nodes;
+mod pod;
+pub(crate) mod recreate;
 mod release;
+mod restart;
+mod uninstall;
+mod version;
 
-use crate::cli::{Cli, Command};
+use crate::cli::{Cli, Command, Invocation};
 use crate::connect::{Session, connect};
 use crate::error::Failure;
 use crate::ui::{Streams, Surroundings, Ui, printer};
-use clap::CommandFactory;
 
 /// What every verb has: a way to the cluster, and a person at the other end.
 pub(crate) struct Context {
@@ -22,15 +28,31 @@ pub(crate) struct Context {
 }
 
 /// Does what was asked.
-pub(crate) async fn run(cli: Cli) -> Result<(), Failure> {
+pub(crate) async fn run(cli: Cli, invocation: &Invocation) -> Result<(), Failure> {
     // As kubectl: nothing asked is a wish for help.
     let Some(command) = cli.command else {
-        return printer::out(&Cli::command().render_help().to_string());
+        return printer::out(&format!("{}\n", invocation.command().render_help()));
     };
     let ui = Ui::new(&cli.talk, &Surroundings::read(), Streams::look());
     printer::talk_as(&ui);
-    let context = Context { session: connect(&cli.connection).await?, ui };
+    let namespace = cli.connection.namespace.clone();
+    // Some ask no server, or only perhaps.
+    match &command {
+        Command::Completion(args) => return completion::run(args, invocation),
+        Command::Options => return printer::out(&invocation.options()),
+        Command::Version(args) => return version::run(args, &cli.connection, cli.talk.verbosity).await,
+        Command::Install(args) if args.is_offline() => {
+            return install::run_offline(args, namespace.as_deref());
+        }
+        Command::Explain(args) if args.snapshot.is_some() => {
+            return explain::offline(args, namespace.as_deref(), &ui).await;
+        }
+        _ => {}
+    }
+    let context = Context { session: connect(&cli.connection, cli.talk.verbosity).await?, ui };
     match command {
+        Command::Pod(args) => pod::run(&args, &context).await,
+        Command::Restart(args) => restart::run(&args, &context).await,
         Command::List(args) => list::run(&args, &context).await,
         Command::Describe(args) => describe::run(&args, &context).await,
         Command::Add(args) => add::run(&args, &context).await,
@@ -38,5 +60,8 @@ pub(crate) async fn run(cli: Cli) -> Result<(), Failure> {
         Command::Extend(args) => extend::run(&args, &context).await,
         Command::Nodes(args) => nodes::run(&args, &context).await,
         Command::Explain(args) => explain::run(&args, &context).await,
+        Command::Install(args) => install::run(&args, &context, namespace.as_deref()).await,
+        Command::Uninstall(args) => uninstall::run(&args, &context, namespace.as_deref()).await,
+        Command::Completion(_) | Command::Options | Command::Version(_) => Ok(()),
     }
 }

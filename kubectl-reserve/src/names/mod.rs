@@ -1,14 +1,12 @@
 //! Names as they are typed: `NAME`, `TYPE/NAME…` or `TYPE NAME…`, and what they mean in a namespace.
 
-#![expect(dead_code, unused_imports, reason = "the verbs that ask for names come next")]
-
 mod find;
 mod resolve;
 #[cfg(test)]
 mod tests;
 
-pub(crate) use find::{find, labelled};
-pub(crate) use resolve::{Choice, PodSeen, Seen, Target, Unresolved, resolve};
+pub(crate) use find::{escaped, find, labelled};
+pub(crate) use resolve::{Choice, PodSeen, Seen, Target, Unresolved, id, resolve};
 
 use crate::connect::is_name;
 use crate::error::Failure;

@@ -35,6 +35,15 @@ pub(crate) fn link(program: &Path, at: &Path) -> io::Result<()> {
     std::os::unix::fs::symlink(name, at)
 }
 
+/// Writes a file that nobody else can read.
+pub(crate) fn write_private(path: &Path, text: &str) -> io::Result<()> {
+    use std::io::Write;
+    use std::os::unix::fs::OpenOptionsExt;
+    let mut options = std::fs::OpenOptions::new();
+    options.write(true).create(true).truncate(true).mode(0o600);
+    options.open(path)?.write_all(text.as_bytes())
+}
+
 /// What a program of that name is called.
 pub(crate) fn link_name(name: &str) -> String {
     name.to_owned()

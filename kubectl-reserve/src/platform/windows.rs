@@ -35,6 +35,11 @@ pub(crate) fn link(program: &Path, at: &Path) -> io::Result<()> {
     std::fs::hard_link(program, at).or_else(|_| std::fs::copy(program, at).map(drop))
 }
 
+/// Writes a file. In a person's own folder nobody else can read it.
+pub(crate) fn write_private(path: &Path, text: &str) -> io::Result<()> {
+    std::fs::write(path, text)
+}
+
 /// What a program of that name is called.
 pub(crate) fn link_name(name: &str) -> String {
     format!("{name}.exe")

@@ -9,7 +9,7 @@ use serde::Serialize;
 use serde_json::Value;
 use std::collections::BTreeMap;
 
-pub(super) const API_VERSION: &str = "kubectl-reserve/v1alpha1";
+pub(crate) const API_VERSION: &str = "kubectl-reserve/v1alpha1";
 
 #[derive(Serialize)]
 #[serde(rename_all = "camelCase")]

@@ -5,8 +5,11 @@ pub(crate) mod explain;
 pub(crate) mod json;
 pub(crate) mod list;
 pub(crate) mod nodes;
+pub(crate) mod pending;
+pub(crate) mod recreate;
 pub(crate) mod table;
 pub(crate) mod time;
+pub(crate) mod wrap;
 
 /// Foreign text without anything that could move the cursor, break a table or hide what follows.
 pub(crate) fn printable(text: &str) -> String {

@@ -38,7 +38,7 @@ pub(crate) fn reserve(seen: &Seen<'_>, wanted: &Reservation, now: Timestamp) -> 
     }
     let new = encode(wanted).map_err(|error| Failure::usage(format!("cannot be reserved: {error}")))?;
     bounds::check(seen.annotations, &new)
-        .map_err(|full| Failure::new(format!("refused: {full}")).exit(Exit::Refused))?;
+        .map_err(|full| Failure::new(format!("refused: {full}")).exit(Exit::NoRoom))?;
     Ok(Some(patch(seen, &keys, &new, true)))
 }
 
@@ -94,7 +94,7 @@ pub(crate) fn extend(
         let ago = between(record.expires, now);
         return Err(Failure::new(format!("reservation {name} expired {ago} ago, and its room may be gone"))
             .hint("reserve it anew: kubectl reserve add --help")
-            .exit(Exit::Refused));
+            .exit(Exit::NoRoom));
     }
     if record.expires == until || (record.expires > until && !may_shorten) {
         return Ok(None);

@@ -89,7 +89,7 @@ fn a_life_is_never_shortened_by_accident() {
     assert!(to("2026-11-16T08:15:00Z", true).unwrap().is_some());
     assert!(to(LATER, true).unwrap().is_none());
     let late = extend(&seen(&there), &found, time("2026-11-16T09:00:00Z"), false, time(LATER));
-    assert_eq!(late.unwrap_err().exit, Exit::Refused, "what has ended is not brought back");
+    assert_eq!(late.unwrap_err().exit, Exit::NoRoom, "what has ended is not brought back");
     let hand = plain("1");
     assert!(extend(&seen(&hand), &of(&hand), time(LATER), true, now).unwrap().is_none());
 }
@@ -106,5 +106,5 @@ fn nothing_is_written_over_what_is_there() {
     assert!(reserve(&seen(&there), &of(&annotations("r2", LATER)), time(LATER)).unwrap().is_some());
     let full: BTreeMap<String, String> =
         (0..600).map(|number| (format!("reserve.odd/{number}"), String::new())).collect();
-    assert_eq!(reserve(&seen(&full), &of(&there), now).unwrap_err().exit, Exit::Refused);
+    assert_eq!(reserve(&seen(&full), &of(&there), now).unwrap_err().exit, Exit::NoRoom);
 }

@@ -19,7 +19,7 @@ use super::start::{ControlPlane, readyz};
 use super::users::User;
 use super::watched::Watched;
 
-const RESTART_MAX: Duration = Duration::from_secs(60);
+const RESTART_MAX: Duration = Duration::from_secs(120);
 const POLL: Duration = Duration::from_millis(100);
 
 /// A running control plane. Everything ends when this is dropped; logs stay until the test runs again.

@@ -12,7 +12,7 @@ use super::modules;
 
 /// Taints of nodes that are not ready begin with this; the node lifecycle controller keeps them.
 const CONDITION_TAINTS: &str = "node.kubernetes.io/";
-const READY_MAX: Duration = Duration::from_secs(60);
+const READY_MAX: Duration = Duration::from_secs(120);
 
 /// A node to be added.
 #[derive(Clone, Debug)]

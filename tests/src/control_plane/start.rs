@@ -22,7 +22,7 @@ use super::settings::{self, tell};
 use super::users::User;
 
 /// A start that takes longer has failed.
-const START_MAX: Duration = Duration::from_secs(60);
+const START_MAX: Duration = Duration::from_secs(120);
 /// Whoever else has taken the port may never answer.
 const LOOK_MAX: Duration = Duration::from_secs(2);
 const START_POLL: Duration = Duration::from_millis(50);

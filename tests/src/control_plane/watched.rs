@@ -13,7 +13,7 @@ use super::users::User;
 use crate::history::{History, Rules, Violation, check};
 
 /// The recorder is milliseconds behind, on a busy machine more.
-const CATCH_UP_MAX: Duration = Duration::from_secs(10);
+const CATCH_UP_MAX: Duration = Duration::from_secs(60);
 const POLL: Duration = Duration::from_millis(20);
 
 /// The recording, once a daemon was started.

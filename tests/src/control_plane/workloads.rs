@@ -175,6 +175,12 @@ impl WorkloadShape {
         self
     }
 
+    /// The template of its pods, for kinds that have no word here.
+    pub fn template(&self) -> Value {
+        let metadata = json!({"labels": self.pod_labels, "annotations": self.pod_annotations});
+        json!({"metadata": metadata, "spec": self.pod_spec()})
+    }
+
     fn pod_spec(&self) -> Value {
         let mut spec = self.spec.clone();
         let container =
@@ -187,8 +193,7 @@ impl WorkloadShape {
     }
 
     fn object(&self) -> Value {
-        let metadata = json!({"labels": self.pod_labels, "annotations": self.pod_annotations});
-        let template = json!({"metadata": metadata, "spec": self.pod_spec()});
+        let template = self.template();
         let selector = json!({"matchLabels": {"app": self.name}});
         let mut spec = match self.kind {
             Kind::Deployment => {

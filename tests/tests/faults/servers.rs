@@ -9,7 +9,7 @@ use reserve_tests::town::Plot;
 use std::time::Duration;
 
 const PODS: u32 = 40;
-const LONG: Duration = Duration::from_secs(60);
+const LONG: Duration = Duration::from_secs(120);
 
 /// All pods run, each bound once.
 async fn all_run(plot: Plot) -> Result<()> {

@@ -22,7 +22,7 @@ use std::collections::BTreeSet;
 use std::time::Duration;
 
 const NAMESPACE: &str = "kube-reserve";
-const SOON: Duration = Duration::from_secs(60);
+const SOON: Duration = Duration::from_secs(90);
 /// An owner that nobody is.
 const OWNER: &str = "a8f6f901-47c9-4475-b1f4-cac44597e173";
 

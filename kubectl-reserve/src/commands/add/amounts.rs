@@ -72,7 +72,7 @@ pub(super) fn fits_at_all(amount: &Resources, ledger: &Ledger) -> Result<(), Fai
                 node.name
             ))
             .hint("--force-overcommit reserves it all the same")
-            .exit(Exit::Refused));
+            .exit(Exit::NoRoom));
         }
     }
     Ok(())

@@ -143,6 +143,8 @@ pub enum Answer {
         /// When it ends.
         until: Option<Timestamp>,
     },
+    /// The caller may not write to the node, and lets the pod wish it instead.
+    MayNotReserve,
     /// So many replicas have seen it, and no live one has not.
     Seen {
         /// How many.

@@ -48,6 +48,10 @@ impl Recreation {
 
     pub(super) fn reserved(&mut self, answer: Answer, at: Duration) -> Then {
         match answer {
+            Answer::MayNotReserve if self.terms.keeping == Keeping::Reservation => {
+                self.terms.keeping = Keeping::Wish;
+                now(Request::Reserve)
+            }
             Answer::Reserved { version, until } => {
                 self.until = until;
                 self.news.push(News::Reserved { until });

@@ -1,105 +1,127 @@
-//! Golden output of `explain`, from the same books and filters as the daemon's.
+//! Golden output of `explain` at 80 columns, from the same books and filters as the daemon's.
 
-use super::{Answer, Report, render};
-use common::api::node::node;
-use common::api::pod::pod;
-use common::api::workload::workload;
-use common::cluster::{Cluster, Event, Seen};
-use common::cycle::{self, Depth};
-use common::model::Pod;
+mod situations;
+
+use super::{View, render};
+use crate::explain::testing::{Json, Town, node, pod, town, uid};
+use crate::explain::{Answer, Judged, Options, Report};
 use common::model::owner::OwnerKind;
-use common::plugins::{default_registry, without_reservations};
-use jiff::Timestamp;
-use serde_json::{Value, json};
+use serde_json::json;
 
-const OWNER: &str = "11111111-0000-4000-8000-000000000001";
-const NOBODY: &str = "a8f6f901-47c9-4475-b1f4-cac44597e173";
+pub(super) const OWNER: &str = "11111111-0000-4000-8000-000000000001";
+pub(super) const NOBODY: &str = "a8f6f901-47c9-4475-b1f4-cac44597e173";
 
-fn now() -> Timestamp {
-    "2026-11-16T08:10:00Z".parse().unwrap()
+/// The text, after the promises that hold for every report were looked at.
+pub(super) fn text(report: &Report) -> String {
+    check(report);
+    let text = render(report, &View::default());
+    let is_long = |line: &&str| line.chars().count() > 80 && !line.trim_start().starts_with("kubectl");
+    let long: Vec<&str> = text.lines().filter(is_long).collect();
+    assert!(long.is_empty(), "wider than 80 columns: {long:#?}");
+    text
 }
 
-fn node_json(name: &str, cpu: &str, more: &Value) -> Value {
-    let mut json = json!({
-        "metadata": { "name": name, "uid": name },
-        "status": { "allocatable": { "cpu": cpu, "memory": "8Gi", "pods": "110" } },
-    });
-    for (pointer, value) in more.as_object().unwrap() {
-        match pointer.as_str() {
-            "annotations" => json["metadata"]["annotations"] = value.clone(),
-            _ => json["spec"][pointer] = value.clone(),
-        }
+/// Counts sum up, and numbers are consistent.
+fn check(report: &Report) {
+    let Answer::Judged(judged) = &report.answer else { return };
+    let counted: usize = judged.groups.iter().map(|group| group.nodes.len()).sum();
+    assert_eq!(counted + judged.fits.len(), judged.nodes, "each node is counted once");
+    for figure in judged.misses.iter().flat_map(|miss| &miss.figures) {
+        let numbers = &figure.numbers;
+        assert_eq!(figure.free(), numbers.allocatable - numbers.used - numbers.reserved);
+        assert_eq!(figure.short(), (numbers.asks - figure.free()).max(0));
     }
-    json
 }
 
-fn pod_json(name: &str, cpu: &str, node: Option<&str>) -> Value {
-    json!({
-        "metadata": { "name": name, "namespace": "default", "uid": name, "creationTimestamp": "2026-11-16T08:09:30Z" },
-        "spec": { "nodeName": node, "schedulerName": "reserve-scheduler",
-                  "containers": [{ "name": "c", "resources": { "requests": { "cpu": cpu, "memory": "1Gi" } } }] },
-        "status": { "phase": "Pending", "conditions": [
-            { "type": "PodScheduled", "status": "False", "reason": "Unschedulable", "message": "0/N nodes are available: …." }] },
-    })
+pub(super) fn explain(town: &Town, pod: &Json) -> String {
+    text(&town.explain(pod, Options::default()))
+}
+
+pub(super) fn judged(report: &Report) -> &Judged {
+    match &report.answer {
+        Answer::Judged(judged) => judged,
+        other => panic!("{other:?}"),
+    }
+}
+
+pub(super) fn web(cpu: &str, memory: &str) -> Json {
+    pod("web-7d9f-k2x8q").cpu(cpu).memory(memory).of(OwnerKind::Deployment, "web")
+}
+
+/// Nodes as in the sample of the specification: one has the room and is cordoned, one has another label, the others are full in
+/// different ways.
+pub(super) fn sample() -> Town {
+    let big = |name: &str, used: &str| {
+        (
+            node(name).label("disktype", "ssd"),
+            pod(&format!("{name}-load")).on(name).cpu(used).memory("1Gi").priority(1000),
+        )
+    };
+    let mut town = town().workload(OwnerKind::Deployment, "default", "web");
+    for (name, used) in
+        [("node-2", "14400m"), ("node-4", "13900m"), ("node-5", "15100m"), ("node-6", "15800m")]
+    {
+        let (node, load) = big(name, used);
+        town = town.node(node).pod(load);
+    }
+    let crunch = pod("crunch-0").namespace("batch").on("node-4").cpu("2").of(OwnerKind::Job, "crunch");
+    town = town.workload(OwnerKind::Job, "batch", "crunch").pod(crunch);
+    let small = node("node-7").cpu("8").memory("8Gi").label("disktype", "ssd");
+    let load = pod("node-7-load").on("node-7").cpu("4200m").memory("3Gi").priority(1000);
+    town.node(small)
+        .pod(load)
+        .node(node("node-1").cpu("8").label("disktype", "ssd").cordoned())
+        .node(node("node-3").label("disktype", "ssd").taint("dedicated=db:NoSchedule"))
+        .pod(pod("node-3-load").on("node-3").cpu("12700m").priority(1000))
+        .node(node("node-9").label("disktype", "hdd"))
+}
+
+#[test]
+fn the_sample_of_the_specification() {
+    let pod = web("4", "8Gi").with("/spec/nodeSelector", json!({ "disktype": "ssd" })).told(
+        "0/8 nodes are available: 1 node(s) didn't match Pod's node affinity/selector, 1 node(s) had untolerated \
+         taint(s), 1 node(s) were unschedulable, 5 Insufficient cpu, 1 Insufficient memory. preemption: 0/8 nodes are available: 8 No \
+         preemption victims found for incoming pod.",
+    );
+    insta::assert_snapshot!(explain(&sample(), &pod));
 }
 
 /// Five nodes, each with another reason, and two alike.
-fn cluster() -> Cluster {
-    let kept = json!({ "annotations": { format!("reserve.cpu/{NOBODY}"): "1", format!("reserve.cpu/{OWNER}"): "2500m" } });
-    let tainted = json!({ "taints": [{ "key": "dedicated", "value": "db", "effect": "NoSchedule" }] });
-    let nodes = [
-        node_json("kept", "4", &kept),
-        node_json("small-1", "1500m", &json!({})),
-        node_json("small-2", "1", &json!({})),
-        node_json("cordoned", "8", &json!({ "unschedulable": true })),
-        node_json("tainted", "1", &tainted),
-        node_json("odd", "lots", &json!({})),
-    ];
-    let web = json!({ "metadata": { "name": "web", "namespace": "shop", "uid": OWNER } });
-    let mut cluster = Cluster::default();
-    let live = nodes.iter().map(|json| node(&json.to_string()).unwrap()).collect();
-    cluster.apply(Event::Nodes(Seen::Relisted(live)));
-    let busy = pod(&pod_json("busy", "250m", Some("small-1")).to_string()).unwrap();
-    cluster.apply(Event::Pods(Seen::Relisted(vec![busy])));
-    let web = workload(OwnerKind::Deployment, &web.to_string()).unwrap();
-    cluster.apply(Event::Workloads(OwnerKind::Deployment, Seen::Relisted(vec![web])));
-    cluster
-}
-
-fn explain(pod: &Pod, obeyed: bool) -> String {
-    let mut cluster = cluster();
-    let snapshot = cluster.snapshot(now());
-    let registry = if obeyed { default_registry() } else { without_reservations() };
-    let asker = snapshot.asker(pod);
-    let answer = match cycle::refusal(pod, &snapshot, &registry) {
-        Some(refusal) => Answer::Refused(refusal),
-        None => Answer::Judged(cycle::judge(&asker, &snapshot, &registry, Depth::All).unwrap()),
-    };
-    render(&Report { asker: &asker, snapshot: &snapshot, answer: &answer, obeyed, now: now() })
-}
-
-fn waiting(cpu: &str) -> Pod {
-    pod(&pod_json("web-1", cpu, None).to_string()).unwrap()
+fn mixed() -> Town {
+    let kept = |owner: &str| format!("reserve.cpu/{owner}");
+    let kept = node("kept")
+        .cpu("4")
+        .annotation(&kept(NOBODY), "1")
+        .annotation(&kept(&uid("Deployment/shop")), "2500m");
+    town()
+        .workload(OwnerKind::Deployment, "shop", "shop")
+        .workload(OwnerKind::Deployment, "default", "web")
+        .node(kept)
+        .node(node("small-1").cpu("1500m"))
+        .node(node("small-2").cpu("1"))
+        .node(node("closed").cpu("8").cordoned())
+        .node(node("tainted").cpu("1").taint("dedicated=db:NoSchedule"))
+        .node(node("odd").cpu("lots"))
+        .pod(pod("busy").on("small-1").cpu("250m").priority(1000))
 }
 
 #[test]
 fn every_node_is_counted_once_with_its_numbers() {
-    insta::assert_snapshot!(explain(&waiting("2"), true));
+    insta::assert_snapshot!(explain(&mixed(), &web("2", "1Gi").told("0/6 nodes are available: ….")));
 }
 
 #[test]
 fn a_scheduler_that_does_not_obey_sees_room_where_it_is_kept() {
-    insta::assert_snapshot!(explain(&waiting("2"), false));
+    insta::assert_snapshot!(explain(&mixed(), &web("2", "1Gi").scheduler("default-scheduler")));
 }
 
 #[test]
 fn what_is_not_obeyed_is_still_shown() {
-    insta::assert_snapshot!(explain(&waiting("5"), false));
+    insta::assert_snapshot!(explain(&mixed(), &web("5", "1Gi").scheduler("default-scheduler")));
 }
 
 #[test]
 fn a_pod_that_asks_for_something_not_served_is_told_so() {
-    let mut json = pod_json("web-1", "1", None);
-    json["spec"]["resourceClaims"] = json!([{ "name": "gpu" }]);
-    insta::assert_snapshot!(explain(&pod(&json.to_string()).unwrap(), true));
+    let pod = web("1", "1Gi").with("/spec/resourceClaims", json!([{ "name": "gpu" }]));
+    insta::assert_snapshot!(explain(&mixed(), &pod));
 }

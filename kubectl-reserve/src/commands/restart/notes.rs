@@ -1,0 +1,69 @@
+//! When a restart that is not done yet began, noted on this machine.
+
+use jiff::Timestamp;
+use std::path::PathBuf;
+
+/// The note about one workload.
+pub(super) struct Note {
+    path: Option<PathBuf>,
+}
+
+impl Note {
+    /// That of the workload with this UID.
+    pub(super) fn of(uid: &str) -> Self {
+        Self::within(dirs::state_dir().or_else(dirs::data_local_dir), uid)
+    }
+
+    fn within(folder: Option<PathBuf>, uid: &str) -> Self {
+        // It becomes part of a path.
+        let is_plain = uid.chars().all(|character| character.is_ascii_alphanumeric() || character == '-');
+        let path = folder.filter(|_| is_plain && !uid.is_empty());
+        Self { path: path.map(|folder| folder.join("kubectl-reserve").join("restart").join(uid)) }
+    }
+
+    /// When it began, if one is not done.
+    pub(super) fn read(&self) -> Option<Timestamp> {
+        std::fs::read_to_string(self.path.as_ref()?).ok()?.trim().parse().ok()
+    }
+
+    /// Notes it. Whether that worked.
+    pub(super) fn write(&self, began: Timestamp) -> bool {
+        let Some(path) = &self.path else { return false };
+        let folder = path.parent().map(std::fs::create_dir_all);
+        folder.is_some_and(|made| made.is_ok()) && std::fs::write(path, format!("{began}\n")).is_ok()
+    }
+
+    /// It is done.
+    pub(super) fn remove(&self) {
+        if let Some(path) = &self.path {
+            // One that stays says that all is done that was done.
+            let _ = std::fs::remove_file(path);
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::Note;
+
+    #[test]
+    fn a_note_is_read_back_until_it_is_removed() {
+        let folder = tempfile::tempdir().unwrap();
+        let note = Note::within(Some(folder.path().to_owned()), "11111111-0000-4000-8000-000000000001");
+        assert_eq!(note.read(), None);
+        let began = "2026-11-16T08:00:00Z".parse().unwrap();
+        assert!(note.write(began));
+        assert_eq!(note.read(), Some(began));
+        note.remove();
+        assert_eq!(note.read(), None);
+    }
+
+    #[test]
+    fn an_odd_uid_is_no_path() {
+        let folder = tempfile::tempdir().unwrap();
+        let note = Note::within(Some(folder.path().to_owned()), "../../x");
+        assert!(!note.write("2026-11-16T08:00:00Z".parse().unwrap()));
+        assert_eq!(note.read(), None);
+        assert!(!Note::within(None, "a").write("2026-11-16T08:00:00Z".parse().unwrap()));
+    }
+}

@@ -1,0 +1,158 @@
+//! Moving a few pods away: no more important than the pod, allowed by their budgets, and with a place elsewhere.
+
+use super::tell::{kubectl_in, right};
+use crate::explain::input::Input;
+use crate::explain::judge::View;
+use crate::explain::kind::Class;
+use crate::explain::report::{Cost, Fix};
+use crate::explain::trial::{Edit, Trial};
+use common::cluster::{Cluster, Ledger, Snapshot};
+use common::model::{NodeName, Pod};
+use std::sync::Arc;
+
+/// So many pods are moved at once.
+const MOVED: usize = 3;
+
+/// So many pods of a node are considered.
+const CONSIDERED: usize = 12;
+
+/// The smallest set of pods whose moving away would let the node have the pod.
+///
+/// Each try looks for places for other pods in the whole cluster; `tries` says how many more there may be.
+pub(super) fn away(cluster: &mut Cluster, input: &Input<'_>, view: &View, tries: &mut usize) -> Option<Fix> {
+    let is_about_pods = |class: &Class| matches!(class, Class::Room | Class::Hold | Class::Placement);
+    let is_port = view.blockers.iter().any(|seen| seen.kind.code == "PortInUse");
+    if !view.classes().iter().all(|class| is_about_pods(class) || (is_port && *class == Class::Spec)) {
+        return None;
+    }
+    let movable = movable(cluster, input, view)?;
+    for size in 1..=MOVED {
+        for set in sets(movable.len(), size) {
+            let pods: Vec<&Arc<Pod>> = set.iter().filter_map(|index| movable.get(*index)).collect();
+            if !is_enough(view, &pods) || !are_allowed(cluster, input, &pods) {
+                continue;
+            }
+            *tries = tries.checked_sub(1)?;
+            if let Some(places) = try_move(cluster, input, &view.name, &pods) {
+                return Some(fix(input, view, &pods, &places));
+            }
+        }
+    }
+    None
+}
+
+/// The pods of the node that may be asked to move, the least important and smallest first.
+fn movable(cluster: &mut Cluster, input: &Input<'_>, view: &View) -> Option<Vec<Arc<Pod>>> {
+    let snapshot = cluster.snapshot(input.now);
+    let ledger: &Ledger = snapshot.ledger(view.id)?;
+    let may_move = |pod: &&Arc<Pod>| {
+        let asker = snapshot.asker(pod);
+        pod.spec.priority <= input.pod.spec.priority
+            && !pod.deleting
+            && !pod.is_mirror
+            && pod.controller.is_some()
+            && !asker.is_of_daemon_set()
+            && asker.top().map(|top| &top.uid) != snapshot.asker(input.pod).top().map(|top| &top.uid)
+    };
+    let mut all: Vec<Arc<Pod>> = ledger.pods.iter().filter(may_move).cloned().collect();
+    let lacking: Vec<_> = view.lacking().map(|one| one.resource.clone()).collect();
+    let size = |pod: &Pod| {
+        let asks = pod.spec.requests.counted();
+        lacking.iter().map(|resource| asks.get(resource)).max().unwrap_or(0)
+    };
+    // Those that free nothing that is lacking are no help, unless it is about ports or neighbours.
+    if !lacking.is_empty() {
+        all.retain(|pod| size(pod) > 0);
+    }
+    all.sort_by_key(|pod| (pod.spec.priority, size(pod), pod.key.clone()));
+    let most = all.len().saturating_sub(CONSIDERED);
+    // Small ones may not suffice: the largest are considered too.
+    if most > 0 {
+        all.drain(CONSIDERED / 2..CONSIDERED / 2 + most);
+    }
+    Some(all)
+}
+
+/// All sets of `size` out of `count`, in order.
+fn sets(count: usize, size: usize) -> Vec<Vec<usize>> {
+    if size == 0 {
+        return vec![Vec::new()];
+    }
+    let longer = |set: Vec<usize>| {
+        let from = set.last().map_or(0, |last| last + 1);
+        (from..count).map(move |next| set.iter().copied().chain([next]).collect::<Vec<_>>())
+    };
+    sets(count, size - 1).into_iter().flat_map(longer).collect()
+}
+
+/// Whether these pods have enough of everything that is lacking.
+fn is_enough(view: &View, pods: &[&Arc<Pod>]) -> bool {
+    view.lacking().all(|one| {
+        let freed = pods.iter().map(|pod| pod.spec.requests.counted().get(&one.resource));
+        freed.fold(0, i64::saturating_add) >= one.short()
+    })
+}
+
+/// Whether budgets let all of them go at once.
+fn are_allowed(cluster: &mut Cluster, input: &Input<'_>, pods: &[&Arc<Pod>]) -> bool {
+    let snapshot: Snapshot<'_> = cluster.snapshot(input.now);
+    let budgets = &snapshot.catalog().budgets;
+    let is_single = |pod: &&Arc<Pod>| budgets.iter().filter(|budget| budget.is_asked_about(pod)).count() <= 1;
+    pods.iter().all(is_single)
+        && budgets.iter().all(|budget| {
+            let asked = pods.iter().filter(|pod| budget.is_asked_about(pod)).count();
+            i32::try_from(asked).is_ok_and(|asked| asked == 0 || asked <= budget.disruptions_allowed)
+        })
+}
+
+/// Where each of `pods` would go if they left and the pod took the node.
+fn try_move(
+    cluster: &mut Cluster,
+    input: &Input<'_>,
+    node: &NodeName,
+    pods: &[&Arc<Pod>],
+) -> Option<Vec<NodeName>> {
+    let mut trial = Trial::new(cluster, input.pod, input.now);
+    for pod in pods {
+        trial.leave(&pod.key).ok()?;
+    }
+    if trial.can_have(input.rules, node) != Ok(true) {
+        return None;
+    }
+    trial.place(node);
+    pods.iter().map(|pod| trial.remake(input.rules, pod)).collect()
+}
+
+fn fix(input: &Input<'_>, view: &View, pods: &[&Arc<Pod>], places: &[NodeName]) -> Fix {
+    let describe = |(pod, place): (&&Arc<Pod>, &NodeName)| {
+        let first = view.lacking().next();
+        let amount = first.map_or_else(String::new, |one| {
+            let amount = pod.spec.requests.counted().get(&one.resource);
+            format!("{} {}, ", one.resource, one.show(amount))
+        });
+        format!("{} ({amount}priority {}, budget allows it, fits on {place})", pod.key, pod.spec.priority)
+    };
+    let all: Vec<String> = pods.iter().zip(places).map(describe).collect();
+    let number = if pods.len() == 1 { "1 pod".to_owned() } else { format!("{} pods", pods.len()) };
+    let command = |pod: &&Arc<Pod>| {
+        let words = ["reserve", "pod", &*pod.key.name, "--same-node=off"].map(str::to_owned);
+        kubectl_in(input, &pod.key.namespace, &words)
+    };
+    let mut needs: Vec<_> =
+        pods.iter().map(|pod| right("create", "pods/eviction", Some(&*pod.key.namespace))).collect();
+    needs.sort();
+    needs.dedup();
+    Fix {
+        id: String::new(),
+        kind: "Move",
+        target: format!("pod/{}", pods.first().map(|pod| &*pod.key.name).unwrap_or_default()),
+        lands_on: Some(view.name.to_string()),
+        what: format!("move {number} away: {}", all.join(", ")),
+        disturbs: pods.iter().map(|pod| format!("{} restarts", pod.key)).collect(),
+        cost: Cost::Eviction,
+        commands: pods.iter().map(command).collect(),
+        needs,
+        allowed: None,
+        edits: pods.iter().map(|pod| Edit::Leave(pod.key.clone())).collect(),
+    }
+}

@@ -1,0 +1,131 @@
+//! What would help, with the commands; and what would not.
+
+use super::View;
+use crate::explain::{About, Autoscaler, Fix, Judged, Preemption, Report, Right};
+use crate::render::printable;
+use crate::render::time::between;
+use crate::render::wrap::wrap;
+
+pub(super) fn section(judged: &Judged, view: &View) -> String {
+    if judged.fixes.is_empty() {
+        return String::new();
+    }
+    let mut text = "\nFIXES  each was simulated: after it the pod fits on the node shown\n".to_owned();
+    text += &judged.fixes.iter().map(|fix| one(fix, view)).collect::<String>();
+    if judged.more_fixes > 0 {
+        text += &format!("  ({} more: --fixes=all)\n", judged.more_fixes);
+    }
+    text
+}
+
+fn one(fix: &Fix, view: &View) -> String {
+    let place = fix.lands_on.as_ref().map_or_else(String::new, |node| format!("{node}  "));
+    let disturbs = match &fix.disturbs[..] {
+        [] if fix.lands_on.is_none() => String::new(),
+        [] => "; disturbs nobody".to_owned(),
+        some => format!("; {}", some.join(", ")),
+    };
+    let words = format!("{}{}", printable(&fix.what), printable(&disturbs));
+    let mut text = wrap(&format!("  {:<2} {place}", fix.id), &words, 5, view.width);
+    for command in &fix.commands {
+        text += &format!("     {}\n", shell(command));
+    }
+    if fix.allowed == Some(false) {
+        let needs: Vec<String> = fix.needs.iter().map(right).collect();
+        text += &wrap(
+            "     ",
+            &format!("not for you: ask somebody who may {}", needs.join(" and ")),
+            7,
+            view.width,
+        );
+    }
+    text
+}
+
+/// `patch nodes`, `patch deployments.apps in default`.
+pub(crate) fn right(right: &Right) -> String {
+    let dot = if right.group.is_empty() { "" } else { "." };
+    let within = right.namespace.as_ref().map_or_else(String::new, |namespace| format!(" in {namespace}"));
+    format!("{} {}{dot}{}{within}", right.verb, right.resource, right.group)
+}
+
+/// A command as it can be pasted into a shell.
+pub(crate) fn shell(words: &[String]) -> String {
+    words.iter().map(|word| quoted(word)).collect::<Vec<_>>().join(" ")
+}
+
+fn quoted(word: &str) -> String {
+    let is_plain = |letter: char| letter.is_ascii_alphanumeric() || "-_=./:,@%+".contains(letter);
+    if !word.is_empty() && word.chars().all(is_plain) {
+        return word.to_owned();
+    }
+    format!("'{}'", word.replace('\'', r"'\''"))
+}
+
+/// What would not help, and why.
+pub(super) fn not_possible(report: &Report, judged: &Judged, view: &View) -> String {
+    let mut rows: Vec<(&str, String)> = Vec::new();
+    if let Some(preemption) = &judged.preemption {
+        rows.push(("preemption", preempting(&report.about, preemption)));
+    }
+    rows.extend(report.autoscaler.iter().map(|one| ("autoscaler", scaling(&report.about, one))));
+    if rows.is_empty() {
+        return String::new();
+    }
+    let is_possible = matches!(judged.preemption, Some(Preemption::Possible { .. }));
+    let mut text = if is_possible { "\nALSO\n".to_owned() } else { "\nNOT POSSIBLE\n".to_owned() };
+    for (name, words) in rows {
+        text += &wrap(&format!("  {name:<10}  "), &printable(&words), 14, view.width);
+    }
+    text
+}
+
+fn preempting(about: &About, preemption: &Preemption) -> String {
+    match preemption {
+        Preemption::Possible { node, victims, violations } => {
+            let budgets = match violations {
+                0 => String::new(),
+                some => format!(", {some} of them against their budget"),
+            };
+            format!("{} may make room on {node} by ending {}{budgets}", about.scheduler, listed(victims))
+        }
+        Preemption::Impossible { because, with, .. } => match with {
+            Some(with) => {
+                let class = with.class.as_ref().map_or_else(String::new, |class| format!(" (class {class})"));
+                format!(
+                    "{because}; it would work with priority >= {}{class} on {} (ends {})",
+                    with.priority,
+                    with.node,
+                    listed(&with.victims)
+                )
+            }
+            None => because.clone(),
+        },
+    }
+}
+
+fn listed(pods: &[String]) -> String {
+    const SHOWN: usize = 3;
+    let mut shown: Vec<&str> = pods.iter().take(SHOWN).map(String::as_str).collect();
+    let more = format!("+{}", pods.len().saturating_sub(SHOWN));
+    if pods.len() > SHOWN {
+        shown.push(&more);
+    }
+    shown.join(", ")
+}
+
+fn scaling(about: &About, one: &Autoscaler) -> String {
+    let when = one.at.map_or_else(String::new, |at| format!(" {} ago", between(at, about.now)));
+    format!("{}{when}: {}, {}", one.source, one.reason, one.message)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::shell;
+
+    #[test]
+    fn commands_can_be_pasted() {
+        let words = ["kubectl", "patch", "-p", "[{\"a\":\"it's\"}]", "", "a=b:c-"].map(str::to_owned);
+        assert_eq!(shell(&words), r#"kubectl patch -p '[{"a":"it'\''s"}]' '' a=b:c-"#);
+    }
+}
