@@ -1,6 +1,7 @@
 //! What can be typed, and nothing more: help and completion are made from it. One file a verb.
 
 mod connection;
+mod drain;
 mod explain;
 mod help;
 mod install;
@@ -14,6 +15,7 @@ mod talk;
 mod version;
 
 pub(crate) use connection::Connection;
+pub(crate) use drain::Drain;
 pub(crate) use explain::Explain;
 pub(crate) use help::Invocation;
 pub(crate) use install::{Install, Uninstall};
@@ -65,6 +67,8 @@ pub(crate) enum Command {
     Pod(Box<Pod>),
     /// Recreate every pod of a workload, one at a time, each in its place
     Restart(Box<Restart>),
+    /// Empty a node; every pod has a place elsewhere before any is evicted
+    Drain(Drain),
     /// List reservations
     #[command(visible_alias = "ls")]
     List(List),

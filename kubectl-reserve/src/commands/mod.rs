@@ -1,5 +1,6 @@
 //! One verb, one file.
 
+mod drain;
 mod explain;
 mod install;
 mod list;
@@ -41,6 +42,7 @@ pub(crate) async fn run(cli: Cli, invocation: &Invocation) -> Result<(), Failure
     let context = Context { session: connect(&cli.connection, cli.talk.verbosity).await?, ui };
     match command {
         Command::Pod(args) => pod::run(&args, &context).await,
+        Command::Drain(args) => drain::run(&args, &context).await,
         Command::Restart(args) => restart::run(&args, &context).await,
         Command::List(args) => list::run(&args, &context).await,
         Command::Explain(args) => explain::run(&args, &context).await,
