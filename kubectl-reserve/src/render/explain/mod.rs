@@ -1,13 +1,17 @@
 //! Why a pod is Pending, as text: the verdict first, then nodes grouped by what stands in the way, the nearest, what would help;
 //! the scheduler's own words last.
 
+mod checklist;
 pub(crate) mod fixes;
 mod groups;
+mod json;
 mod misses;
 #[cfg(test)]
 mod tests;
 
+pub(crate) use checklist::checklist;
 pub(crate) use fixes::shell;
+pub(crate) use json::{Said, document};
 
 use super::printable;
 use super::time::between;
