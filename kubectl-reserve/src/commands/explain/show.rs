@@ -3,7 +3,7 @@
 use super::answer::{Answers, Explained};
 use crate::error::Failure;
 use crate::explain::{Answer, Outcome, Report};
-use crate::pending::Unmade;
+use crate::pending::{Unmade, fold};
 use crate::print::{self, document};
 use crate::render::explain::{Said, View, checklist, document as explain_report, render};
 use crate::render::pending;
@@ -41,8 +41,13 @@ impl print::Shown for Shown<'_> {
     }
 
     fn document(&self) -> Result<Value, Failure> {
-        match &self.answers.causes {
-            Some(causes) => document(&pending::report(causes, self.answers.now)),
+        let answers = self.answers;
+        match &answers.causes {
+            Some(causes) => document(&pending::report(causes, answers.now)),
+            // Of a workload without pods there is nothing to say but why it has none.
+            None if answers.pods.is_empty() && !answers.unmade.is_empty() => {
+                document(&pending::report(&fold(Vec::new(), answers.unmade.clone()), answers.now))
+            }
             None => {
                 Ok(explain_report(&self.answers.pods.iter().map(said).collect::<Vec<_>>(), self.answers.now))
             }
