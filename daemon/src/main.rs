@@ -33,14 +33,14 @@ async fn main() -> ExitCode {
 }
 
 async fn start(args: Args) -> anyhow::Result<()> {
-    let config = Config::try_from(args)?;
+    let mut config = Config::try_from(args)?;
     if let Some(file) = &config.write_to {
         return std::fs::write(file, config.scheduler.to_yaml())
             .with_context(|| format!("write {}", file.display()));
     }
     let metrics = Metrics::default();
     let clients = config.connection.clients(&metrics).await?;
-    daemon::rights::tell_missing(clients.work.clone(), &config.namespace).await;
+    config.is_restricted = daemon::rights::tell_missing(clients.work.clone(), &config.namespace).await;
     let (clock, rng) = (Clock::start(), fastrand::Rng::new());
     daemon::run::run(&config, clients, metrics, clock, rng, daemon::run::stop_signal()).await
 }

@@ -8,6 +8,7 @@ use common::api::replica::replica;
 use common::model::Replica;
 use jiff::Timestamp;
 use serde_json::Value;
+use std::collections::BTreeSet;
 
 const LEASES: &str = "/apis/coordination.k8s.io/v1";
 
@@ -16,12 +17,8 @@ const LEASES: &str = "/apis/coordination.k8s.io/v1";
 pub(crate) struct Replicas {
     /// By name.
     pub(crate) all: Vec<Replica>,
-    /// Who leads, by the Lease of the election: the replica's name.
-    pub(crate) leader: Option<String>,
     /// The server's time, if it was asked.
     pub(crate) now: Option<Timestamp>,
-    /// The one namespace that was looked at, when not all may be.
-    pub(crate) only_in: Option<String>,
 }
 
 /// Reads the Leases of all namespaces; of the daemon's own alone where the caller may not.
@@ -29,9 +26,7 @@ pub(crate) async fn read(session: &Session, namespace: &str) -> Result<Replicas,
     match read_at(session, &format!("{LEASES}/leases")).await {
         Err(error) if error.code() == Some(403) => {
             let path = format!("{LEASES}/namespaces/{namespace}/leases");
-            let mut replicas = read_at(session, &path).await?;
-            replicas.only_in = Some(namespace.to_owned());
-            Ok(replicas)
+            read_at(session, &path).await
         }
         other => other,
     }
@@ -47,17 +42,15 @@ async fn read_at(session: &Session, path: &str) -> Result<Replicas, ApiError> {
     };
     let now = api::list(session, path, &label, JSON, each).await?;
     all.sort_by(|one, other| one.name.cmp(&other.name));
-    let leader = leader(session, &all).await;
-    Ok(Replicas { all, leader, now, only_in: None })
+    Ok(Replicas { all, now })
 }
 
-/// The holder of the election's Lease is `<replica>_<something>`.
-async fn leader(session: &Session, all: &[Replica]) -> Option<String> {
-    let mut namespaces: Vec<&str> = all.iter().map(|replica| &*replica.meta.namespace).collect();
-    namespaces.dedup();
+/// Which of the replicas leads, by the Lease of the election in their namespaces: its holder is `<replica>_<something>`.
+/// None where there is no election.
+pub(crate) async fn leader(session: &Session, all: &[&Replica]) -> Option<String> {
+    let namespaces: BTreeSet<&str> = all.iter().map(|replica| &*replica.meta.namespace).collect();
     for namespace in namespaces {
         let path = format!("{LEASES}/namespaces/{namespace}/leases/{}", names::LEADER_LEASE);
-        // Without the election's Lease the one that serves leads: without an election all do.
         let lease = found(get(session, &path).await).ok().flatten();
         let holder =
             lease.as_ref().and_then(|lease| lease.pointer("/spec/holderIdentity")).and_then(Value::as_str);

@@ -5,6 +5,7 @@ pub mod bench_cli;
 pub mod bench_cluster;
 pub mod conformance;
 pub mod control_plane;
+pub mod dist;
 pub mod history;
 pub mod image;
 pub mod programs;

@@ -73,6 +73,9 @@ pub const SCHEDULERS: &str = "reserve/schedulers";
 /// On a replica's Lease: the scheduler names whose pods it lately answered for as an extender, with commas between.
 pub const EXTENDS: &str = "reserve/extends";
 
+/// On a replica's Lease: whether it may not write reservations, and so only honours them; `true` or `false`.
+pub const RESTRICTED: &str = "reserve/restricted";
+
 /// On a replica's Lease: the version of the program.
 pub const VERSION: &str = "reserve/version";
 

@@ -3,7 +3,7 @@
 //! ```text
 //! metadata: {name: reserve-<replica>, labels: {app.kubernetes.io/name: kubectl-reserve}, annotations: {
 //!   reserve/seen-nodes: "4711", reserve/seen-pods: "4802", reserve/schedulers: "reserve-scheduler",
-//!   reserve/extends: "default-scheduler", reserve/version: "0.1.0"}}
+//!   reserve/extends: "default-scheduler", reserve/version: "0.1.0", reserve/restricted: "false"}}
 //! spec: {holderIdentity: <replica>, leaseDurationSeconds: 15, renewTime: …}
 //! ```
 //!
@@ -63,6 +63,7 @@ pub fn replica(json: &str) -> Result<Replica, DecodeError> {
         renewed: time(spec.renew_time.as_ref()),
         duration: Duration::from_secs(seconds.unsigned_abs()),
         version: metadata.annotation(names::VERSION).unwrap_or_default(),
+        is_restricted: metadata.annotation(names::RESTRICTED).is_some_and(|text| &*text == "true"),
         meta,
     })
 }
@@ -88,6 +89,7 @@ pub fn lease(replica: &Replica) -> Value {
                 names::SCHEDULERS: replica.schedulers.join(","),
                 names::EXTENDS: replica.extends.join(","),
                 names::VERSION: &*replica.version,
+                names::RESTRICTED: replica.is_restricted.to_string(),
             },
         },
         "spec": {
@@ -131,6 +133,7 @@ mod tests {
             renewed: Some(time("2026-11-16T08:00:00.25Z")),
             duration: Duration::from_secs(15),
             version: "0.1.0".into(),
+            is_restricted: true,
         }
     }
 

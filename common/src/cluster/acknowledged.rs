@@ -68,6 +68,7 @@ mod tests {
             renewed: Some(at(renewed)),
             duration: Duration::from_secs(15),
             version: "1".into(),
+            is_restricted: false,
         }
     }
 

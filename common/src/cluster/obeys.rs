@@ -55,6 +55,7 @@ mod tests {
             renewed: Some(at(0)),
             duration: Duration::from_secs(15),
             version: "1".into(),
+            is_restricted: false,
         };
         let ask = |name: &str, now| rung([&replica].into_iter(), name, at(now));
         assert_eq!(ask("ours", 0), Rung::Scheduler);

@@ -26,6 +26,8 @@ pub struct Replica {
     pub duration: Duration,
     /// Which version of the program it is.
     pub version: Text,
+    /// Whether it may not write reservations: it honours those of others, and makes and releases none.
+    pub is_restricted: bool,
 }
 
 impl Replica {

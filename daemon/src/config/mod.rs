@@ -62,6 +62,8 @@ pub struct Config {
     pub namespace: String,
     /// What this replica is called; part of a Lease's name.
     pub replica: String,
+    /// Whether this daemon may not write reservations; whoever starts it finds out.
+    pub is_restricted: bool,
     /// Reservations that are made by themselves in one namespace, at most.
     pub automatic_per_namespace: u32,
     /// How long a pod that nothing could cure waits before it is tried again all the same.
@@ -107,6 +109,7 @@ impl Config {
             tools,
             namespace,
             replica,
+            is_restricted: false,
             automatic_per_namespace: args.automatic_per_namespace,
             parked_max: parked_max.map_or(PARKED_MAX, SignedDurationExt::to_unsigned).max(PARKED_MIN),
             serving,

@@ -61,6 +61,8 @@ pub(crate) struct Publisher {
     replica: String,
     sight: watch::Receiver<Sight>,
     standing: Standing,
+    /// Whether this replica may not write reservations.
+    is_restricted: bool,
     /// What went wrong last; it is said once.
     problem: Option<String>,
 }
@@ -76,7 +78,13 @@ impl Publisher {
     ) -> Self {
         let leases = Api::namespaced(client, namespace);
         let (namespace, replica) = (namespace.to_owned(), replica.to_owned());
-        Self { leases, clock, namespace, replica, sight, standing, problem: None }
+        Self { leases, clock, namespace, replica, sight, standing, is_restricted: false, problem: None }
+    }
+
+    /// Says that this replica may not write reservations.
+    pub(crate) fn restricted(mut self, is_restricted: bool) -> Self {
+        self.is_restricted = is_restricted;
+        self
     }
 
     /// Publishes until `stop`, and then takes the Lease away: nobody has to wait for one that is gone.
@@ -159,6 +167,7 @@ impl Publisher {
             renewed: Some(now.wall),
             duration: GOOD_FOR,
             version: env!("CARGO_PKG_VERSION").into(),
+            is_restricted: self.is_restricted,
         }
     }
 

@@ -9,18 +9,21 @@ use kube::{Api, Client};
 /// The rights without which reservations are only honoured.
 const RESERVING: [&str; 3] = ["nodes", "nodes/reservations", "leases"];
 
-/// Says in the log what the daemon may not do. `own` is its namespace.
-pub async fn tell_missing(client: Client, own: &str) {
-    let Some(rules) = granted(client, own).await else { return };
+/// Says in the log what the daemon may not do, and whether that leaves reservations to be honoured only. `own` is its
+/// namespace.
+pub async fn tell_missing(client: Client, own: &str) -> bool {
+    let Some(rules) = granted(client, own).await else { return false };
     let missing = missing(&rules);
     if missing.is_empty() {
-        return;
+        return false;
     }
     let words: Vec<String> = missing.iter().map(|(right, verb)| said(right, verb)).collect();
     tracing::warn!("some rights are missing, see manifests/daemon/rbac.yaml: {}", words.join("; "));
-    if missing.iter().any(|(right, _)| RESERVING.contains(&right.resource)) {
+    let is_restricted = missing.iter().any(|(right, _)| RESERVING.contains(&right.resource));
+    if is_restricted {
         tracing::warn!("reservations are honoured, but none is made, acknowledged or released");
     }
+    is_restricted
 }
 
 fn said(right: &Right, verb: &str) -> String {

@@ -42,6 +42,7 @@ impl Leases {
         let standing = Standing::default();
         publisher.spawn(
             Publisher::new(client.clone(), clock.clone(), place, seen, standing.clone())
+                .restricted(config.is_restricted)
                 .run(stopped_publisher),
         );
         let stops = (stop_election, stop_publisher);

@@ -1,31 +1,44 @@
 //! What can be typed, and nothing more: help and completion are made from it. One file a verb.
 
+mod add;
 mod completion;
 mod connection;
+mod describe;
+mod dry_run;
 mod explain;
+mod extend;
 mod fit;
 mod help;
 mod install;
 mod list;
+mod nodes;
 mod pod;
 mod print;
 pub(crate) mod recreate;
+mod release;
 mod restart;
 mod span;
+mod status;
 mod talk;
 mod version;
 
+pub(crate) use add::Add;
 pub(crate) use completion::{Completion, Target as CompletionTarget};
 pub(crate) use connection::Connection;
+pub(crate) use describe::Describe;
 pub(crate) use explain::{Explain, Preemption};
+pub(crate) use extend::Extend;
 pub(crate) use fit::Fit;
 pub(crate) use help::Invocation;
 pub(crate) use install::{Install, Uninstall};
 pub(crate) use list::List;
+pub(crate) use nodes::Nodes;
 pub(crate) use pod::Pod;
 pub(crate) use print::Print;
 pub(crate) use recreate::Recreate;
+pub(crate) use release::Release;
 pub(crate) use restart::Restart;
+pub(crate) use status::{Doctor, Status};
 pub(crate) use talk::{Talk, When};
 pub(crate) use version::Version;
 
@@ -72,6 +85,16 @@ pub(crate) enum Command {
     /// List reservations
     #[command(visible_alias = "ls")]
     List(List),
+    /// Show everything about a reservation, or about all of a node or a pod
+    Describe(Describe),
+    /// Reserve room by hand: the place of a pod, or so much for an owner
+    Add(Add),
+    /// Release reservations, so that others can have the room
+    Release(Release),
+    /// Let reservations live longer
+    Extend(Extend),
+    /// Show what nodes have, and what of it is requested, reserved and free
+    Nodes(Nodes),
     /// Explain why a pod is Pending: what every node lacks, and for whom room is kept
     #[command(visible_alias = "why")]
     Explain(Explain),
@@ -81,6 +104,10 @@ pub(crate) enum Command {
     Install(Install),
     /// Remove the daemon, what belongs to it, and its reservations
     Uninstall(Uninstall),
+    /// Show the daemon's replicas, which schedulers obey, and what is reserved
+    Status(Status),
+    /// Check everything that has to be right, and say what helps
+    Doctor(Doctor),
     /// Print completion scripts, or let kubectl complete this plugin
     Completion(Completion),
     /// Print the versions of this command and of the daemon

@@ -1,13 +1,21 @@
 //! One verb, one file.
 
+mod add;
+mod change;
 mod completion;
+mod describe;
+mod doctor;
 mod explain;
+mod extend;
 mod fit;
 mod install;
 mod list;
+mod nodes;
 mod pod;
 pub(crate) mod recreate;
+mod release;
 mod restart;
+mod status;
 mod uninstall;
 mod version;
 
@@ -50,15 +58,26 @@ pub(crate) async fn run(cli: Cli, invocation: &Invocation) -> Result<(), Failure
         }
         _ => {}
     }
+    if let Command::Doctor(args) = &command {
+        return doctor::run(args, &cli.connection, cli.talk.verbosity, ui).await;
+    }
     let session = connect(&cli.connection, cli.talk.verbosity).await?;
     let context = Context { session, ui, context: cli.connection.context.clone() };
     match command {
         Command::Pod(args) => pod::run(&args, &context).await,
         Command::Restart(args) => restart::run(&args, &context).await,
         Command::List(args) => list::run(&args, &context).await,
+        Command::Describe(args) => describe::run(&args, &context).await,
+        Command::Add(args) => add::run(&args, &context).await,
+        Command::Release(args) => release::run(&args, &context).await,
+        Command::Extend(args) => extend::run(&args, &context).await,
+        Command::Nodes(args) => nodes::run(&args, &context).await,
         Command::Explain(args) => explain::run(&args, &context).await,
         Command::Fit(args) => fit::run(&args, &context).await,
         Command::Install(args) => install::run(&args, &context, namespace.as_deref()).await,
+        Command::Status(args) => status::run(&args, &context).await,
+        // It connects by itself, above.
+        Command::Doctor(_) => Ok(()),
         Command::Uninstall(args) => uninstall::run(&args, &context, namespace.as_deref()).await,
         Command::Completion(_) | Command::Options | Command::Version(_) => Ok(()),
     }

@@ -48,3 +48,10 @@ pub(crate) fn write_private(path: &Path, text: &str) -> io::Result<()> {
 pub(crate) fn link_name(name: &str) -> String {
     name.to_owned()
 }
+
+/// Whether a file can be run.
+pub(crate) fn is_executable(path: &Path) -> bool {
+    use std::os::unix::fs::PermissionsExt;
+    let is_run = |meta: std::fs::Metadata| meta.is_file() && meta.permissions().mode() & 0o111 != 0;
+    std::fs::metadata(path).is_ok_and(is_run)
+}

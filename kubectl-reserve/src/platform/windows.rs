@@ -44,3 +44,10 @@ pub(crate) fn write_private(path: &Path, text: &str) -> io::Result<()> {
 pub(crate) fn link_name(name: &str) -> String {
     format!("{name}.exe")
 }
+
+/// Whether a file can be run: its name says so.
+pub(crate) fn is_executable(path: &Path) -> bool {
+    let is_program =
+        |end: &std::ffi::OsStr| ["exe", "bat", "cmd", "com"].iter().any(|one| end.eq_ignore_ascii_case(one));
+    path.is_file() && path.extension().is_some_and(is_program)
+}

@@ -1,11 +1,15 @@
 //! Values to text. Nothing here prints, reads or asks the time.
 
+pub(crate) mod doctor;
+pub(crate) mod describe;
 pub(crate) mod explain;
 pub(crate) mod fit;
 pub(crate) mod json;
 pub(crate) mod list;
+pub(crate) mod nodes;
 pub(crate) mod pending;
 pub(crate) mod recreate;
+pub(crate) mod status;
 pub(crate) mod table;
 pub(crate) mod time;
 pub(crate) mod wrap;
@@ -23,6 +27,28 @@ pub(crate) fn printable(text: &str) -> String {
             shown
         })
         .collect()
+}
+
+/// Text broken at spaces into lines of at most `width` columns, each after `indent`. A longer word stays whole.
+pub(crate) fn wrapped(text: &str, indent: &str, width: usize) -> String {
+    let mut lines = vec![String::new()];
+    for word in text.split_whitespace() {
+        let last = lines.last().map_or(0, |line| line.chars().count());
+        if last > 0 && indent.len() + last + 1 + word.chars().count() > width {
+            lines.push(String::new());
+        }
+        if let Some(line) = lines.last_mut() {
+            let space = if line.is_empty() { "" } else { " " };
+            line.push_str(space);
+            line.push_str(word);
+        }
+    }
+    lines.iter().map(|line| format!("{indent}{line}\n")).collect()
+}
+
+/// `1 node`, `2 nodes`.
+pub(crate) fn plural(count: usize, thing: &str) -> String {
+    if count == 1 { format!("1 {thing}") } else { format!("{count} {thing}s") }
 }
 
 #[cfg(test)]

@@ -35,6 +35,7 @@ fn replica(seen: u64, seconds: u64) -> Replica {
         renewed: Some(time(seconds)),
         duration: Duration::from_secs(15),
         version: "1".into(),
+        is_restricted: false,
     }
 }
 

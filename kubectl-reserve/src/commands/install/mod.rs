@@ -53,7 +53,8 @@ pub(crate) async fn run(args: &Install, context: &Context, namespace: Option<&st
     }
     announce(&plan, &choice);
     let question = if plan.is_upgrade() { "Upgrade the daemon?" } else { "Install the daemon?" };
-    if !context.ui.confirm(question, "to install, or --dry-run to see what would be applied")? {
+    let otherwise = "to install, or --dry-run to see what would be applied";
+    if !plan.is_done() && !context.ui.confirm(question, otherwise)? {
         return Err(Failure::silent(Exit::Error));
     }
     let applied = apply(session, args, &plan).await?;
@@ -135,7 +136,7 @@ fn tell_checked(plan: &Plan, checked: &[Object]) -> Result<(), Failure> {
 fn announce(plan: &Plan, choice: &Choice) {
     let namespace = &choice.namespace;
     let image = choice.image.clone().unwrap_or_else(manifests::default_image);
-    printer::say(&format!("reserve-daemon {image} into namespace {namespace}: {}", plan.summary()));
+    printer::say(&format!("{image} in namespace {namespace}: {}", plan.summary()));
     if let Some((old, new)) = plan.images() {
         printer::say(&format!("  image: {old} becomes {new}"));
         if choice.image.is_none() {

@@ -105,15 +105,24 @@ impl Plan {
         (old != new).then_some((old, new))
     }
 
+    /// Whether there is nothing to do.
+    pub(super) fn is_done(&self) -> bool {
+        self.pruned.is_empty() && self.steps.iter().all(|step| step.change() == Change::Unchanged)
+    }
+
     /// What is to be done, in one line.
     pub(super) fn summary(&self) -> String {
         let count = |change| self.steps.iter().filter(|step| step.change() == change).count();
         let (new, changed, same) =
             (count(Change::Created), count(Change::Configured), count(Change::Unchanged));
-        let pruned = self.pruned.len();
-        format!(
-            "{new} to create, {changed} to change, {pruned} of a former version to remove, {same} as they are"
-        )
+        let parts = [
+            (new, "to create"),
+            (changed, "to change"),
+            (self.pruned.len(), "of a former version to remove"),
+            (same, "as they should be"),
+        ];
+        let parts = parts.iter().filter(|(count, _)| *count > 0);
+        parts.map(|(count, what)| format!("{count} {what}")).collect::<Vec<_>>().join(", ")
     }
 }
 
@@ -234,9 +243,6 @@ mod tests {
         let plan = Plan { steps, pruned: vec![] };
         assert_eq!(plan.images().unwrap().0, "example.com/old:1");
         assert!(plan.is_upgrade() && !plan.has_namespace());
-        assert_eq!(
-            plan.summary(),
-            "25 to create, 1 to change, 0 of a former version to remove, 0 as they are"
-        );
+        assert_eq!(plan.summary(), "25 to create, 1 to change");
     }
 }

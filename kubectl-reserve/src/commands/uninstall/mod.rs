@@ -15,6 +15,7 @@ use crate::error::{Exit, Failure};
 use crate::manifests::Object;
 use crate::nodes::DryRun;
 use crate::objects;
+use crate::render::plural;
 use crate::replicas::{self, Replicas};
 use crate::rights::{self, Right};
 use crate::ui::printer;
@@ -105,6 +106,11 @@ fn refuse_if_needed(plan: &Plan) -> Result<(), Failure> {
 }
 
 fn needs(plan: &Plan) -> Vec<String> {
+    let is_there = plan.objects.iter().any(is_daemon)
+        || plan.replicas.now.is_some_and(|now| plan.replicas.live(now).next().is_some());
+    if !is_there {
+        return Vec::new();
+    }
     let user = |user: &User| {
         let User { namespace, workload, scheduler } = user;
         format!("{workload} in namespace {namespace} has schedulerName {scheduler}")
@@ -119,9 +125,11 @@ fn announce(plan: &Plan, all: bool) {
     }
     let doomed = doomed(plan, all);
     let count: usize = doomed.iter().map(|(_, count)| count).sum();
-    let (objects, nodes, namespace) = (plan.objects.len(), doomed.len(), &plan.namespace);
+    let (namespace, reservations) = (&plan.namespace, reservations(count));
+    let objects = plural(plan.objects.len(), "object");
+    let nodes = plural(doomed.len(), "node");
     printer::say(&format!(
-        "{objects} objects of the installation in {namespace} are removed, and {count} reservations on {nodes} nodes"
+        "To remove: {objects} of the installation in {namespace}, {reservations} on {nodes}"
     ));
 }
 
@@ -130,19 +138,21 @@ async fn rehearse(args: &Uninstall, session: &Session, plan: &Plan) -> Result<()
         printer::warn(&need);
     }
     let suffix = if args.dry_run == DryRun::Server { "(server dry run)" } else { "(dry run)" };
-    let mut text = String::new();
+    let deleted = |object: &Object| format!("{} deleted {suffix}\n", object.word());
+    let (daemon, rest): (Vec<&Object>, Vec<&Object>) =
+        plan.objects.iter().partition(|object| is_daemon(object));
+    let mut text: String = daemon.into_iter().map(deleted).collect();
     for (node, count) in doomed(plan, args.all) {
         reservations::remove(session, &node.node, args.all, args.dry_run).await?;
-        text.push_str(&format!("node/{} {count} reservations released {suffix}\n", node.node));
+        text.push_str(&format!("node/{} {} released {suffix}\n", node.node, reservations(count)));
     }
-    text.extend(plan.objects.iter().map(|object| format!("{} deleted {suffix}\n", object.word())));
+    text.extend(rest.into_iter().map(deleted));
     printer::out(&text)
 }
 
 async fn carry_out(args: &Uninstall, context: &Context, plan: &Plan, limit: Duration) -> Result<(), Failure> {
     let (session, namespace) = (&context.session, plan.namespace.as_str());
-    let is_daemon = |object: &&Object| object.kind.kind == "Deployment";
-    for object in plan.objects.iter().filter(is_daemon) {
+    for object in plan.objects.iter().filter(|object| is_daemon(object)) {
         delete(session, object).await?;
     }
     {
@@ -152,7 +162,7 @@ async fn carry_out(args: &Uninstall, context: &Context, plan: &Plan, limit: Dura
     }
     for (node, count) in doomed(plan, args.all) {
         if reservations::remove(session, &node.node, args.all, DryRun::None).await? {
-            printer::out(&format!("node/{} {count} reservations released\n", node.node))?;
+            printer::out(&format!("node/{} {} released\n", node.node, reservations(count)))?;
         }
     }
     let is_rest = |object: &&Object| !matches!(object.kind.kind, "Deployment" | "Namespace");
@@ -166,6 +176,10 @@ async fn carry_out(args: &Uninstall, context: &Context, plan: &Plan, limit: Dura
         Some(object) => remove_namespace(context, object, limit).await,
         None => Ok(()),
     }
+}
+
+fn is_daemon(object: &Object) -> bool {
+    object.kind.kind == "Deployment"
 }
 
 async fn until_stopped(session: &Session, namespace: &str) -> Result<(), Failure> {
@@ -213,13 +227,18 @@ fn still_there(what: &str, limit: Duration) -> Failure {
         .exit(Exit::TimedOut)
 }
 
+fn reservations(count: usize) -> String {
+    plural(count, "reservation")
+}
+
 /// Says what is left, and how that goes.
 fn stays(plan: &Plan, all: bool) {
     let left: usize = plan.nodes.iter().map(|node| node.others).sum();
     if left > 0 && !all {
+        let (stay, left) = (if left == 1 { "stays" } else { "stay" }, reservations(left));
         printer::say(&format!(
-            "{left} reservations stay that were made by hand, are of a newer version, or are malformed: kubectl reserve \
-             list -A shows them, uninstall --all removes them"
+            "{left} {stay}, made by hand, of a newer version, or malformed: kubectl reserve list -A shows what, \
+             uninstall --all removes it"
         ));
     }
     let own: Vec<&str> = plan.replicas.now.map_or_else(Vec::new, |now| {

@@ -1,0 +1,134 @@
+//! The server that answers, and what the caller may do there, verb by verb.
+
+use super::machine::numbers;
+use crate::api::{self, JSON};
+use crate::connect::Session;
+use crate::error::Failure;
+use crate::render::doctor::Check;
+use crate::rights::{self, Right};
+use jiff::{SignedDuration, Timestamp};
+use serde_json::Value;
+
+/// Policies are enforced from this version on.
+const POLICIES: (u32, u32) = (1, 30);
+
+/// Clocks that differ by more than this make times hard to read. Expiry is judged by the server's alone.
+const SKEW_MAX: SignedDuration = SignedDuration::from_secs(10);
+
+/// What the server said about itself, and when by its own clock.
+pub(super) struct Server {
+    pub(super) version: String,
+    pub(super) at: Option<Timestamp>,
+}
+
+pub(super) async fn ask(session: &Session) -> Result<Server, Failure> {
+    let answer = api::get(session, "/version", JSON).await;
+    let answer =
+        answer.map_err(|error| error.into_failure("ask for the server's version", "get /version"))?;
+    let json: Value = serde_json::from_str(&answer.text).unwrap_or_default();
+    let version = json.get("gitVersion").and_then(Value::as_str).unwrap_or("<unknown>").to_owned();
+    Ok(Server { version, at: answer.at })
+}
+
+/// `here` is this machine's time when the answer came.
+pub(super) fn server(server: &Server, here: Timestamp) -> Vec<Check> {
+    let version = &server.version;
+    let mut checks = vec![match numbers(version) {
+        Some(numbers) if numbers < POLICIES => Check::warn(
+            "server",
+            format!("{version} does not enforce policies: whoever may patch nodes can reserve and release"),
+            "upgrade to Kubernetes 1.30 or newer",
+        ),
+        _ => Check::ok("server", version.clone()),
+    }];
+    let Some(at) = server.at else { return checks };
+    let skew = here.duration_since(at);
+    checks.push(if skew.abs() > SKEW_MAX {
+        let (seconds, way) = (skew.abs().as_secs(), if skew.is_negative() { "behind" } else { "ahead of" });
+        Check::warn(
+            "clock",
+            format!("this machine is {seconds} s {way} the server; reservations end by the server's clock"),
+            "set the clock, best by NTP",
+        )
+    } else {
+        Check::ok("clock", "as the server's")
+    });
+    checks
+}
+
+/// Verbs that need the same rights, what they need, and the role that has it.
+struct Group {
+    verbs: &'static str,
+    rights: Vec<Right>,
+    role: &'static str,
+}
+
+fn groups(namespace: &str) -> Vec<Group> {
+    let everywhere = |verb: &str, resource: &str| Right::new(verb, "", resource, None);
+    let look = vec![everywhere("list", "nodes"), everywhere("list", "pods")];
+    let mut explain = look.clone();
+    for kind in common::model::owner::OwnerKind::ALL {
+        explain.push(Right::new("list", kind.group(), kind.plural(), None));
+    }
+    for kind in common::model::OtherKind::ALL {
+        explain.push(Right::new("list", kind.group(), kind.plural(), None));
+    }
+    let mut reserve = ["get", "patch"].map(|verb| everywhere(verb, "nodes")).to_vec();
+    reserve.push(everywhere("update", "nodes/reservations"));
+    let mut recreate = ["get", "list"].map(|verb| Right::new(verb, "", "pods", Some(namespace))).to_vec();
+    recreate.push(Right::new("create", "", "pods/eviction", Some(namespace)));
+    vec![
+        Group { verbs: "list, describe, nodes, status", rights: look, role: "reserve-viewer" },
+        Group { verbs: "explain, fit", rights: explain, role: "reserve-viewer" },
+        Group { verbs: "add, release, extend, drain", rights: reserve, role: "reserve-operator" },
+        Group { verbs: "pod, restart", rights: recreate, role: "reserve-operator" },
+    ]
+}
+
+/// What the caller may do.
+pub(super) async fn rights(session: &Session) -> Result<Vec<Check>, Failure> {
+    let mut checks = Vec::new();
+    for group in groups(&session.namespace) {
+        checks.push(judged(&group, &rights::missing(session, &group.rights).await?));
+    }
+    Ok(checks)
+}
+
+fn judged(group: &Group, missing: &[Right]) -> Check {
+    let Group { verbs, role, .. } = group;
+    if missing.is_empty() {
+        return Check::ok("rights", format!("you may {verbs}"));
+    }
+    Check::warn(
+        "rights",
+        format!("not enough for {verbs}: needs {}", rights::rules(missing).join("; ")),
+        format!("ask an administrator for the ClusterRole {role}"),
+    )
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{Server, groups, judged, server};
+    use crate::render::doctor::Level;
+
+    #[test]
+    fn what_is_missing_is_said_as_a_rule() {
+        let groups = groups("shop");
+        assert!(groups.iter().all(|group| judged(group, &[]).level == Level::Ok));
+        let check = judged(&groups[3], &groups[3].rights[2..]);
+        assert_eq!(check.level, Level::Warn);
+        assert_eq!(check.message, "not enough for pod, restart: needs create pods/eviction (namespace shop)");
+    }
+
+    #[test]
+    fn old_servers_and_wrong_clocks_are_told() {
+        let at = "2026-11-16T08:10:00Z".parse().unwrap();
+        let levels = |version: &str, here: &str| {
+            let found = Server { version: version.into(), at: Some(at) };
+            let checks = server(&found, here.parse().unwrap());
+            checks.iter().map(|check| check.level).collect::<Vec<_>>()
+        };
+        assert_eq!(levels("v1.37.1", "2026-11-16T08:10:01Z"), [Level::Ok, Level::Ok]);
+        assert_eq!(levels("v1.29.3", "2026-11-16T08:09:00Z"), [Level::Warn, Level::Warn]);
+    }
+}

@@ -1,0 +1,144 @@
+//! `kubectl reserve doctor`: everything that has to be right, checked, with what helps. What cannot be seen is said, and the
+//! rest checked.
+
+mod caller;
+mod installation;
+mod machine;
+mod running;
+
+use super::{Context, status};
+use crate::api::{self, ApiError};
+use crate::cli::{self, Connection};
+use crate::connect::{Session, connect};
+use crate::error::{Exit, Failure};
+use crate::manifests::{self, Choice};
+use crate::print::print;
+use crate::render::doctor::{Check, Level, Report};
+use crate::render::status::Status;
+use crate::ui::Ui;
+use common::api::names;
+use jiff::Timestamp;
+use machine::Machine;
+use running::Around;
+use serde::Deserialize;
+use std::collections::BTreeMap;
+
+/// Metadata alone: nothing else is looked at.
+const METADATA: &str = "application/json;as=PartialObjectMetadataList;g=meta.k8s.io;v=v1,application/json";
+
+/// It connects by itself: that it cannot is something to report.
+pub(crate) async fn run(
+    args: &cli::Doctor,
+    flags: &Connection,
+    verbosity: u8,
+    ui: Ui,
+) -> Result<(), Failure> {
+    let paint = ui.paint();
+    let mut checks = Machine::look(std::env::var_os("PATH")).checks();
+    let mut at = local_time();
+    match connect(flags, verbosity).await {
+        Ok(session) => {
+            let namespace = flags.namespace.clone().unwrap_or_else(|| names::NAMESPACE.into());
+            let context = Context { session, ui };
+            if let Err(failure) = examine(&context, &namespace, &mut checks, &mut at).await {
+                checks.push(failed("server", failure));
+            }
+        }
+        Err(failure) => checks.push(failed("kubeconfig", failure)),
+    }
+    let report = Report { checks, at, paint };
+    print(&args.print, &report)?;
+    if report.count(Level::Fail) > 0 { Err(Failure::silent(Exit::Error)) } else { Ok(()) }
+}
+
+fn failed(name: &'static str, failure: Failure) -> Check {
+    let message = failure.message.unwrap_or_default();
+    Check::fail(name, message, failure.hint.unwrap_or_else(|| "kubectl cluster-info".into()))
+}
+
+/// Everything about the cluster.
+async fn examine(
+    context: &Context,
+    namespace: &str,
+    checks: &mut Vec<Check>,
+    at: &mut Timestamp,
+) -> Result<(), Failure> {
+    let session = &context.session;
+    let server = caller::ask(session).await?;
+    checks.extend(caller::server(&server, local_time()));
+    *at = server.at.unwrap_or(*at);
+    checks.extend(caller::rights(session).await?);
+    let choice = Choice { image: None, namespace: namespace.into(), is_extender: false };
+    let wanted = manifests::objects(&choice).map_err(Failure::new)?;
+    let seen = installation::look(session, wanted).await;
+    checks.extend(installation::checks(&seen, namespace));
+    let (mut world, leader) = status::read(context).await?;
+    let status = Status::of(&mut world, leader.as_deref());
+    let around = Around {
+        namespace: namespace.into(),
+        is_installed: installation::is_installed(&seen),
+        is_extender: installation::is_extender(&seen),
+        autoscalers: autoscalers(session).await?,
+        nodes: nodes(session).await?,
+    };
+    checks.extend(running::replicas(&status, &around));
+    checks.extend(running::schedulers(&status, &around));
+    checks.extend(running::reservations(&mut world, &status));
+    if status.can_see("nodes") {
+        checks.extend(running::bounds(&around));
+    }
+    checks.push(running::autoscalers(&around));
+    Ok(())
+}
+
+#[derive(Deserialize)]
+struct Named {
+    metadata: Meta,
+}
+
+#[derive(Deserialize, Default)]
+#[serde(default)]
+struct Meta {
+    name: String,
+    namespace: String,
+    annotations: BTreeMap<String, String>,
+}
+
+/// The metadata of all objects at a path; none where the caller may not look, which has been said by then.
+async fn metadata(session: &Session, path: &str, mut each: impl FnMut(Meta)) -> Result<(), Failure> {
+    let read = |json: &str| {
+        let Named { metadata } = serde_json::from_str(json).map_err(|error| error.to_string())?;
+        each(metadata);
+        Ok(())
+    };
+    match api::list(session, path, "", METADATA, read).await {
+        Ok(_) => Ok(()),
+        Err(ApiError::Refused(refused)) if matches!(refused.code, 403 | 404) => Ok(()),
+        Err(error) => Err(error.into_failure("list", path)),
+    }
+}
+
+async fn nodes(session: &Session) -> Result<Vec<(String, BTreeMap<String, String>)>, Failure> {
+    let mut all = Vec::new();
+    metadata(session, "/api/v1/nodes", |meta| all.push((meta.name, meta.annotations))).await?;
+    Ok(all)
+}
+
+async fn autoscalers(session: &Session) -> Result<Vec<String>, Failure> {
+    let mut all = Vec::new();
+    metadata(session, "/apis/apps/v1/deployments", |meta| {
+        if ["cluster-autoscaler", "karpenter"].iter().any(|name| meta.name.contains(name)) {
+            all.push(format!("{}/{}", meta.namespace, meta.name));
+        }
+    })
+    .await?;
+    Ok(all)
+}
+
+#[expect(
+    clippy::disallowed_methods,
+    reason = "the command is the outermost layer, and compares its clock here"
+)]
+fn local_time() -> Timestamp {
+    Timestamp::now()
+}

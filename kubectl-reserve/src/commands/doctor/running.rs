@@ -1,0 +1,327 @@
+//! What runs, who obeys, and what is the matter with the reservations: from the same values as `status`.
+
+use crate::render::doctor::Check;
+use crate::render::plural;
+use crate::render::status::{SchedulerLine, Status};
+use crate::world::World;
+use common::api::names;
+use common::api::reservation::PER_NODE_MAX;
+use common::api::reservation::bounds::{ANNOTATIONS_MAX, BYTES_MAX, KEYS_MAX};
+use common::cluster::{Rung, State};
+use common::model::reservation::Reservation;
+use std::collections::BTreeMap;
+
+/// The most objects that one check names.
+const NAMED_MAX: usize = 5;
+
+/// What else is known.
+pub(super) struct Around {
+    pub(super) namespace: String,
+    pub(super) is_installed: bool,
+    /// Whether the daemon is told to answer kube-scheduler.
+    pub(super) is_extender: bool,
+    /// Deployments that add and remove nodes.
+    pub(super) autoscalers: Vec<String>,
+    /// The annotations of each node.
+    pub(super) nodes: Vec<(String, BTreeMap<String, String>)>,
+}
+
+/// The replicas: alive, led, of one version.
+pub(super) fn replicas(status: &Status, around: &Around) -> Vec<Check> {
+    let logs = format!("kubectl -n {} logs deployment/{}", around.namespace, names::AUTOMATIC);
+    if !status.can_see("leases") && status.replicas.is_empty() {
+        return vec![Check::note("replicas", "not checked: needs list leases.coordination.k8s.io")];
+    }
+    let live: Vec<_> = status.live().collect();
+    if live.is_empty() {
+        let message = "no replica is live: nothing keeps reservations";
+        return vec![match around.is_installed {
+            true => Check::fail("replicas", message, logs),
+            false => Check::warn("replicas", message, "kubectl reserve install"),
+        }];
+    }
+    let mut checks = vec![Check::ok("replicas", format!("{} live", plural(live.len(), "replica")))];
+    checks.push(match live.iter().find(|replica| replica.is_leader) {
+        Some(leader) => Check::ok("leader", leader.name.clone()),
+        None => Check::fail("leader", "nobody leads: nothing is placed, reserved or released", logs),
+    });
+    let mut versions: Vec<&str> = live.iter().map(|replica| replica.version.as_str()).collect();
+    versions.sort_unstable();
+    versions.dedup();
+    let client = &status.client;
+    checks.push(match &versions[..] {
+        [one] if one == client => Check::ok("version", format!("{one}, as this command")),
+        [one] => Check::warn(
+            "version",
+            format!("the daemon is {one}, this command {client}"),
+            "kubectl reserve install",
+        ),
+        several => Check::warn(
+            "version",
+            format!("replicas of {} run side by side", several.join(" and ")),
+            format!("kubectl -n {} rollout status deployment/{}", around.namespace, names::AUTOMATIC),
+        ),
+    });
+    for replica in live.iter().filter(|replica| replica.is_restricted) {
+        checks.push(Check::warn(
+            "replicas",
+            format!("{} may not write reservations: it honours them, but makes and releases none", replica.name),
+            "give it the ClusterRole reserve-daemon: kubectl reserve install, or manifests/static-pod/rbac.yaml",
+        ));
+    }
+    let behind = live.iter().filter(|replica| replica.is_behind).count();
+    if behind > 0 {
+        let who = plural(behind, "replica");
+        checks.push(Check::note("lag", format!("{who} has yet to see the newest change of a node")));
+    }
+    checks
+}
+
+/// Which schedulers obey, and whether somebody waits for one that does not run.
+pub(super) fn schedulers(status: &Status, around: &Around) -> Vec<Check> {
+    let mut checks: Vec<Check> = status.schedulers.iter().map(|line| scheduler(line, status)).collect();
+    let asks = status.live().any(|replica| !replica.extends.is_empty());
+    if around.is_extender && !asks {
+        checks.push(Check::warn(
+            "extender",
+            "the daemon would answer kube-scheduler as its extender, but nobody asked lately",
+            "give kube-scheduler the configuration that kubectl reserve install --extender prints",
+        ));
+    }
+    if asks {
+        checks.push(Check::note(
+            "extender",
+            "kube-scheduler's configuration should say percentageOfNodesToScore: 100, else it may not look at the node \
+             where room is kept; that cannot be seen from here",
+        ));
+    }
+    checks
+}
+
+fn scheduler(line: &SchedulerLine, status: &Status) -> Check {
+    const NAME: &str = "scheduler";
+    let SchedulerLine { name, pods, pending, rung } = line;
+    let count = plural(*pods, "pod");
+    match rung {
+        Rung::Scheduler => Check::ok(NAME, format!("{name} is the daemon: it obeys ({count})")),
+        Rung::Extender => Check::ok(NAME, format!("{name} asks the daemon: it obeys ({count})")),
+        Rung::Nobody if !status.can_see("leases") => {
+            Check::note(NAME, format!("{name}: not known whether it obeys"))
+        }
+        Rung::Nobody if name == names::SCHEDULER_NAME => Check::fail(
+            NAME,
+            format!("{count} name {name}, {pending} of them Pending, and no live replica serves that name"),
+            "kubectl reserve install",
+        ),
+        Rung::Nobody => Check::warn(
+            NAME,
+            format!("{name} does not obey ({count}): reserved room looks free to it"),
+            format!(
+                "kubectl reserve install --extender, or schedulerName: {} for its pods",
+                names::SCHEDULER_NAME
+            ),
+        ),
+    }
+}
+
+/// Reservations that are stale, for nobody, malformed or more than their node has.
+pub(super) fn reservations(world: &mut World, status: &Status) -> Vec<Check> {
+    const NAME: &str = "reservations";
+    if !status.can_see("nodes") {
+        return vec![Check::note(NAME, "not checked: needs list nodes (cluster scope)")];
+    }
+    let (now, is_partial) = (world.now, world.is_partial);
+    let snapshot = world.cluster.snapshot(now);
+    let (mut expired, mut ownerless, mut checks) = (Vec::new(), Vec::new(), Vec::new());
+    for ledger in snapshot.nodes() {
+        let node = &ledger.node.name;
+        for entry in &ledger.entries {
+            let id = format!("{node}/{}", name(&entry.reservation));
+            let is_found = || snapshot.owner(&entry.reservation.id.owner).is_some();
+            if entry.state == State::Expired {
+                expired.push(id);
+            } else if entry.reservation.is_manual() && !is_partial && !is_found() {
+                ownerless.push(id);
+            }
+        }
+        for invalid in ledger.node.reservations.iter().filter_map(|parsed| parsed.invalid()) {
+            let message =
+                format!("the annotation {} of node {node} is ignored: {}", invalid.key, invalid.problem);
+            checks.push(Check::warn(NAME, message, format!("kubectl annotate node {node} {}-", invalid.key)));
+        }
+    }
+    if !expired.is_empty() {
+        let message = format!("{} over, and still written down: {}", are(&expired), named(&expired));
+        checks.push(Check::warn(NAME, message, "kubectl reserve release --expired"));
+    }
+    if !ownerless.is_empty() {
+        let message = format!("{} for an owner that was not found: {}", are(&ownerless), named(&ownerless));
+        checks.push(Check::warn(NAME, message, format!("kubectl reserve release {}", ownerless[0])));
+    }
+    for node in &status.short {
+        let message = format!("node {} has promised more than it has", node.name);
+        checks.push(Check::warn(NAME, message, "kubectl reserve list -A, and release what can be spared"));
+    }
+    if checks.is_empty() {
+        checks.push(Check::ok(NAME, format!("{}, nothing stale, malformed or short", status.total())));
+    }
+    checks
+}
+
+/// As `list` names it: the seat, or the owner's UID in the plain form.
+fn name(reservation: &Reservation) -> String {
+    let id = &reservation.id;
+    id.seat.as_ref().map_or_else(|| id.owner.to_string(), |seat| seat.as_str().to_owned())
+}
+
+fn are(ids: &[String]) -> String {
+    if ids.len() == 1 { "1 reservation is".into() } else { format!("{} reservations are", ids.len()) }
+}
+
+fn named(ids: &[String]) -> String {
+    let shown = ids.iter().take(NAMED_MAX).cloned().collect::<Vec<_>>().join(", ");
+    if ids.len() > NAMED_MAX { format!("{shown} and {} more", ids.len() - NAMED_MAX) } else { shown }
+}
+
+/// Nodes that can hardly take another reservation: four fifths of a bound.
+pub(super) fn bounds(around: &Around) -> Vec<Check> {
+    const NAME: &str = "bounds";
+    let near: Vec<Check> =
+        around.nodes.iter().filter_map(|(node, annotations)| near(node, annotations)).collect();
+    if near.is_empty() { vec![Check::ok(NAME, "no node is near the most that it can hold")] } else { near }
+}
+
+fn near(node: &str, annotations: &BTreeMap<String, String>) -> Option<Check> {
+    let size = |(key, value): (&String, &String)| key.len() + value.len();
+    let ours: Vec<_> = annotations.iter().filter(|(key, _)| key.starts_with(names::NODE_PREFIX)).collect();
+    let pairs = ours.iter().map(|(key, value)| (key.as_str(), value.as_str()));
+    let (reservations, bytes) =
+        (common::api::reservation::parse(pairs).len(), ours.iter().copied().map(size).sum());
+    let all: usize = annotations.iter().map(size).sum();
+    let measures = [
+        (reservations, PER_NODE_MAX, "reservations"),
+        (ours.len(), KEYS_MAX, "annotations of ours"),
+        (bytes, BYTES_MAX, "bytes of ours in annotations"),
+        (all, ANNOTATIONS_MAX, "bytes in annotations"),
+    ];
+    let (count, most, what) = measures.into_iter().find(|(count, most, _)| count * 5 >= most * 4)?;
+    Some(Check::warn(
+        "bounds",
+        format!("node {node} has {count} {what}, of at most {most}"),
+        format!("kubectl reserve list -A shows them; kubectl reserve release --node {node} --expired"),
+    ))
+}
+
+/// Whoever adds and removes nodes does not know of reservations.
+pub(super) fn autoscalers(around: &Around) -> Check {
+    if around.autoscalers.is_empty() {
+        return Check::ok("autoscaler", "none was found");
+    }
+    let who = around.autoscalers.join(", ");
+    Check::note(
+        "autoscaler",
+        format!("{who}: room that is kept looks free to it, so it may remove such a node"),
+    )
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{Around, autoscalers, bounds, replicas, reservations, schedulers};
+    use crate::render::doctor::{Check, Level};
+    use crate::render::status::tests::{status, world};
+    use crate::render::status::{ReplicaLine, Status};
+
+    fn around() -> Around {
+        Around {
+            namespace: "kube-reserve".into(),
+            is_installed: true,
+            is_extender: false,
+            autoscalers: vec![],
+            nodes: vec![],
+        }
+    }
+
+    fn told(checks: &[Check], level: Level) -> Vec<&str> {
+        checks.iter().filter(|check| check.level == level).map(|check| check.message.as_str()).collect()
+    }
+
+    #[test]
+    fn replicas_are_alive_led_and_of_one_version() {
+        let checks = replicas(&status(), &around());
+        assert_eq!(told(&checks, Level::Fail), Vec::<&str>::new());
+        assert_eq!(
+            told(&checks, Level::Ok),
+            ["2 replicas live", "reserve-daemon-6d5f9c7b8-4xk2p", "0.1.0, as this command"]
+        );
+        assert_eq!(told(&checks, Level::Note).len(), 1, "one is behind");
+        let mut odd = status();
+        odd.replicas.iter_mut().for_each(|replica| replica.is_leader = false);
+        odd.replicas[1].version = "0.2.0".into();
+        let checks = replicas(&odd, &around());
+        assert_eq!(told(&checks, Level::Fail), ["nobody leads: nothing is placed, reserved or released"]);
+        let warned = told(&checks, Level::Warn);
+        assert_eq!(warned[0], "replicas of 0.1.0 and 0.2.0 run side by side");
+        assert!(warned[1].contains("zz9q7 may not write reservations") && warned.len() == 2, "{warned:?}");
+    }
+
+    #[test]
+    fn without_a_live_replica_an_installation_fails_and_none_is_a_warning() {
+        let none = Status { replicas: Vec::<ReplicaLine>::new(), ..status() };
+        assert_eq!(replicas(&none, &around())[0].level, Level::Fail);
+        assert_eq!(replicas(&none, &Around { is_installed: false, ..around() })[0].level, Level::Warn);
+        let hidden = Status { missing: vec!["list leases (cluster scope)".into()], ..none };
+        assert_eq!(replicas(&hidden, &around())[0].level, Level::Note);
+    }
+
+    #[test]
+    fn each_scheduler_is_judged_and_an_extender_that_nobody_asks_is_told() {
+        let mut status = status();
+        let checks = schedulers(&status, &Around { is_extender: true, ..around() });
+        assert_eq!(told(&checks, Level::Ok), ["reserve-scheduler is the daemon: it obeys (2 pods)"]);
+        assert_eq!(told(&checks, Level::Warn).len(), 2, "{checks:?}");
+        status.replicas[1].extends = vec!["default-scheduler".into()];
+        let checks = schedulers(&status, &Around { is_extender: true, ..around() });
+        assert!(told(&checks, Level::Note)[0].contains("percentageOfNodesToScore"));
+        for line in &mut status.schedulers {
+            line.rung = common::cluster::Rung::Nobody;
+        }
+        let checks = schedulers(&status, &around());
+        assert!(told(&checks, Level::Fail)[0].contains("1 of them Pending"), "{checks:?}");
+    }
+
+    #[test]
+    fn stale_ownerless_malformed_and_short_ones_are_named() {
+        let checks = reservations(&mut world(), &status());
+        let told = told(&checks, Level::Warn);
+        let wanted = [
+            "is ignored",
+            "1 reservation is over",
+            "an owner that was not found",
+            "promised more than it has",
+        ];
+        for (said, wanted) in told.iter().zip(wanted) {
+            assert!(said.contains(wanted), "{said}");
+        }
+        assert_eq!(told.len(), 4);
+        let hidden = Status { missing: vec!["list nodes (cluster scope)".into()], ..status() };
+        assert_eq!(reservations(&mut world(), &hidden)[0].level, Level::Note);
+    }
+
+    #[test]
+    fn a_node_that_is_nearly_full_is_told() {
+        let key = |number: usize| {
+            (format!("reserve.cpu/a8f6f901-47c9-4475-b1f4-cac44597e173.s{number}"), "1".to_owned())
+        };
+        let with =
+            |count: usize| Around { nodes: vec![("n".into(), (0..count).map(key).collect())], ..around() };
+        assert_eq!(bounds(&with(80))[0].level, Level::Ok);
+        assert!(
+            bounds(&with(103))[0].message.starts_with("node n has 103 reservations"),
+            "{:?}",
+            bounds(&with(103))
+        );
+        assert_eq!(autoscalers(&around()).level, Level::Ok);
+        let scaled = Around { autoscalers: vec!["kube-system/cluster-autoscaler".into()], ..around() };
+        assert_eq!(autoscalers(&scaled).level, Level::Note);
+    }
+}

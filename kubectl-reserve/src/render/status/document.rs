@@ -1,0 +1,73 @@
+//! `status` for machines: kind `Status` of `kubectl-reserve/v1alpha1`.
+
+use super::{ReplicaLine, SchedulerLine, ShortNode, Status};
+use crate::error::Failure;
+use common::cluster::Rung;
+use serde_json::{Map, Value, json};
+
+/// The document.
+#[expect(clippy::unnecessary_wraps, reason = "as every document")]
+pub(super) fn document(status: &Status) -> Result<Value, Failure> {
+    let event = |event: &crate::world::notes::EventNote| {
+        json!({
+            "reason": event.reason, "message": event.message, "at": event.at.map(|at| at.to_string()),
+            "about": { "kind": event.kind, "namespace": event.namespace, "name": event.name },
+        })
+    };
+    Ok(json!({
+        "apiVersion": "kubectl-reserve/v1alpha1",
+        "kind": "Status",
+        "metadata": { "generatedAt": status.now.to_string() },
+        "clientVersion": status.client,
+        "replicas": status.replicas.iter().map(replica).collect::<Vec<_>>(),
+        "schedulers": status.schedulers.iter().map(scheduler).collect::<Vec<_>>(),
+        "reservations": {
+            "total": status.total(), "manual": status.manual, "nodes": status.nodes, "states": status.states,
+        },
+        "shortNodes": status.short.iter().map(short).collect::<Vec<_>>(),
+        "events": status.events.iter().map(event).collect::<Vec<_>>(),
+        "missing": status.missing,
+    }))
+}
+
+fn replica(replica: &ReplicaLine) -> Value {
+    json!({
+        "metadata": { "name": replica.name, "namespace": replica.namespace },
+        "live": replica.is_live,
+        "leader": replica.is_leader,
+        "version": replica.version,
+        "schedulers": replica.schedulers,
+        "extends": replica.extends,
+        // Too large for some readers' numbers.
+        "seenNodes": replica.seen_nodes.to_string(),
+        "seenPods": replica.seen_pods.to_string(),
+        "behind": replica.is_behind,
+        "restricted": replica.is_restricted,
+        "renewed": replica.renewed.map(|at| at.to_string()),
+    })
+}
+
+fn scheduler(line: &SchedulerLine) -> Value {
+    let rung = match line.rung {
+        Rung::Scheduler => "Scheduler",
+        Rung::Extender => "Extender",
+        Rung::Nobody => "None",
+    };
+    json!({
+        "metadata": { "name": line.name },
+        "pods": line.pods, "pending": line.pending, "obeys": line.rung != Rung::Nobody, "rung": rung,
+    })
+}
+
+fn short(node: &ShortNode) -> Value {
+    let mut resources = Map::new();
+    for (resource, has, used, kept) in &node.resources {
+        let short = used.saturating_add(*kept).saturating_sub(*has);
+        let amount = |amount: i64| resource.format(amount);
+        let numbers = json!({
+            "allocatable": amount(*has), "used": amount(*used), "reserved": amount(*kept), "short": amount(short),
+        });
+        resources.insert(resource.to_string(), numbers);
+    }
+    json!({ "metadata": { "name": node.name }, "resources": resources })
+}

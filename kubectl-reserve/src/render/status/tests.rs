@@ -1,0 +1,99 @@
+//! Golden output of `status`, from values.
+
+use super::Status;
+use crate::print::Shown;
+use crate::print::schema_check::assert_valid;
+use crate::world::{Intake, Resource, World};
+use serde_json::{Value, json};
+
+const OWNER: &str = "11111111-0000-4000-8000-000000000001";
+pub(crate) const NOW: &str = "2026-11-16T08:10:00Z";
+
+fn node(name: &str, cpu: &str, annotations: &Value) -> Value {
+    json!({ "metadata": { "name": name, "uid": name, "resourceVersion": "50", "annotations": annotations },
+            "status": { "allocatable": { "cpu": cpu, "memory": "64Gi", "pods": "110" } } })
+}
+
+fn pod(name: &str, scheduler: &str, node: Option<&str>) -> Value {
+    let container = json!({ "name": "c", "resources": { "requests": { "cpu": "1500m" } } });
+    json!({ "metadata": { "name": name, "namespace": "shop", "uid": name, "resourceVersion": "60" },
+            "spec": { "schedulerName": scheduler, "nodeName": node, "containers": [container] } })
+}
+
+fn lease(name: &str, schedulers: &str, version: &str, seen: &str, renewed: &str) -> Value {
+    json!({ "metadata": { "name": format!("reserve-{name}"), "namespace": "kube-reserve", "annotations": {
+                "reserve/seen-nodes": seen, "reserve/seen-pods": "60", "reserve/schedulers": schedulers,
+                "reserve/extends": "", "reserve/restricted": (seen == "49").to_string(), "reserve/version": version } },
+            "spec": { "holderIdentity": name, "leaseDurationSeconds": 15, "renewTime": renewed } })
+}
+
+/// A town with one of everything.
+pub(crate) fn world() -> World {
+    let info = |expires: &str| {
+        let owner = json!({ "kind": "Deployment", "namespace": "shop", "name": "web", "uid": OWNER });
+        json!({ "v": 1, "owner": owner, "priority": 0, "created": "2026-11-16T08:09:12Z", "expires": expires,
+                "request": "r1", "by": "admin", "reason": "", "placement": "wait" })
+        .to_string()
+    };
+    let reserved = json!({
+        format!("reserve.cpu/{OWNER}.7f3a0c"): "3", format!("reserve.info/{OWNER}.7f3a0c"): info("2026-11-16T08:19:12Z"),
+        format!("reserve.cpu/{OWNER}.91c0aa"): "1", format!("reserve.info/{OWNER}.91c0aa"): info("2026-11-16T08:09:59Z"),
+        "reserve.cpu/a8f6f901-47c9-4475-b1f4-cac44597e173": "500m",
+        "reserve.cpu/oops": "1",
+    });
+    let event = json!({ "involvedObject": { "kind": "Deployment", "namespace": "shop", "name": "web" },
+        "reason": "ReservationLost", "reportingComponent": "reserve-daemon", "eventTime": "2026-11-16T08:05:00Z",
+        "message": format!("The reservation {OWNER}.0a1b2c on node node-2 was removed by somebody else") });
+    let mut intake = Intake::default();
+    let mut take = |resource, json: &Value| intake.take(resource, &json.to_string()).unwrap();
+    take(Resource::Nodes, &node("node-1", "8", &json!({})));
+    take(Resource::Nodes, &node("node-2", "4", &reserved));
+    take(Resource::Pods, &pod("web-1", "reserve-scheduler", Some("node-2")));
+    take(Resource::Pods, &pod("web-2", "reserve-scheduler", None));
+    take(Resource::Pods, &pod("batch-1", "default-scheduler", Some("node-1")));
+    take(
+        Resource::Replicas,
+        &lease("reserve-daemon-6d5f9c7b8-4xk2p", "reserve-scheduler", "0.1.0", "50", "2026-11-16T08:09:58Z"),
+    );
+    take(
+        Resource::Replicas,
+        &lease("reserve-daemon-6d5f9c7b8-zz9q7", "", "0.1.0", "49", "2026-11-16T08:09:57Z"),
+    );
+    take(
+        Resource::Replicas,
+        &lease("reserve-daemon-55b7dcd7c4-8f928", "", "0.0.9", "12", "2026-11-16T08:00:00Z"),
+    );
+    take(Resource::Events, &event);
+    intake.into_world(NOW.parse().unwrap(), "shop")
+}
+
+pub(crate) fn status() -> Status {
+    let status = Status::of(&mut world(), Some("reserve-daemon-6d5f9c7b8-4xk2p"));
+    Status { client: "0.1.0".into(), ..status }
+}
+
+#[test]
+fn the_table_says_who_runs_who_obeys_and_what_is_short() {
+    insta::assert_snapshot!("status", status().table(false, true));
+    assert!(status().table(false, true).lines().all(|line| line.chars().count() <= 80));
+    insta::assert_snapshot!("status_wide", status().table(true, true));
+}
+
+#[test]
+fn the_document_has_the_same_numbers() {
+    let document = status().document().unwrap();
+    assert_valid(&document);
+    insta::assert_snapshot!("status_json", serde_json::to_string_pretty(&document).unwrap());
+    assert_eq!(status().names()[0], "lease.coordination.k8s.io/reserve-reserve-daemon-55b7dcd7c4-8f928");
+}
+
+#[test]
+fn without_a_daemon_or_rights_the_rest_is_shown() {
+    let mut intake = Intake::default();
+    intake.cannot_read(Resource::Nodes).unwrap();
+    intake.cannot_read(Resource::Replicas).unwrap();
+    let pods = pod("web-2", "reserve-scheduler", None).to_string();
+    intake.take(Resource::Pods, &pods).unwrap();
+    let mut world = intake.into_world(NOW.parse().unwrap(), "shop");
+    insta::assert_snapshot!("status_poor", Status::of(&mut world, None).table(false, true));
+}
