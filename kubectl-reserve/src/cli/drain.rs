@@ -1,6 +1,6 @@
 //! `kubectl reserve drain`.
 
-use super::recreate::DryRunWord;
+use super::dry_run::DryRunFlag;
 use super::span::span;
 use clap::Args;
 use std::time::Duration;
@@ -47,17 +47,9 @@ pub(crate) struct Drain {
     #[arg(long, value_name = "DURATION", default_value = "0", value_parser = span)]
     pub(crate) timeout: Duration,
 
-    /// Only show what would be done: none, client or server
-    #[arg(
-        long,
-        value_enum,
-        value_name = "WHERE",
-        num_args = 0..=1,
-        require_equals = true,
-        default_value_t = DryRunWord::None,
-        default_missing_value = "client"
-    )]
-    pub(crate) dry_run: DryRunWord,
+    /// Whether anything is really changed.
+    #[command(flatten)]
+    pub(crate) dry_run: DryRunFlag,
 
     /// Delete instead of evict: no PodDisruptionBudget is asked
     #[arg(long)]

@@ -5,7 +5,7 @@ mod completion;
 mod connection;
 mod describe;
 mod drain;
-mod dry_run;
+pub(crate) mod dry_run;
 mod explain;
 mod extend;
 mod fit;

@@ -6,10 +6,12 @@ mod plan;
 use super::Context;
 use super::recreate::declined;
 use crate::api::{self as calls, MERGE_PATCH};
-use crate::cli::recreate::{DryRunWord, For, SameNode};
+use crate::cli::dry_run::DryRunFlag;
+use crate::cli::recreate::{For, SameNode};
 use crate::cli::{Drain, Recreate};
 use crate::connect::{Session, is_name};
 use crate::error::{Exit, Failure};
+use crate::nodes::DryRun;
 use crate::ui::printer;
 use http::Method;
 use moves::Moves;
@@ -26,7 +28,7 @@ pub(crate) async fn run(args: &Drain, context: &Context) -> Result<(), Failure> 
     }
     let plan = plan::plan(args, context, node).await?;
     let table = plan.table();
-    if args.dry_run != DryRunWord::None {
+    if args.dry_run.dry_run != DryRun::None {
         printer::out(&table)?;
         plan.refused()?;
         return printer::out(&format!("node/{node} drained (dry run)\n"));
@@ -78,7 +80,7 @@ async fn cordon(session: &Session, node: &str) -> Result<(), Failure> {
 fn recreate_flags(args: &Drain) -> Recreate {
     let timeout = if args.timeout.is_zero() { Duration::from_secs(3600) } else { args.timeout };
     Recreate {
-        dry_run: DryRunWord::None,
+        dry_run: DryRunFlag::default(),
         same_node: SameNode::Prefer,
         ttl: args.ttl,
         grace_period: args.grace_period,

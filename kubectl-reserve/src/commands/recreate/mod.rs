@@ -26,7 +26,6 @@ pub(crate) use prepare::{Prepared, prepare};
 pub(crate) use resume::{find_gone, resume};
 
 use super::Context;
-use crate::cli::recreate::DryRunWord;
 use crate::error::{Exit, Failure};
 use crate::flow::recreate::{Answer, Done, Keeping, Outcome};
 use crate::nodes::DryRun;
@@ -146,13 +145,8 @@ fn seat(prepared: &Prepared) -> String {
 }
 
 /// What a dry run says: on the server each step is checked.
-pub(crate) async fn rehearse(
-    context: &Context,
-    prepared: &Prepared,
-    how: DryRunWord,
-) -> Result<String, Failure> {
+pub(crate) async fn rehearse(context: &Context, prepared: &Prepared, dry_run: DryRun) -> Result<String, Failure> {
     let name = prepared.target.name();
-    let dry_run = DryRun::from(how);
     if dry_run != DryRun::Server {
         return Ok(format!("{name} recreated (dry run)\n"));
     }

@@ -1,8 +1,10 @@
 //! Golden output of recreations, at 80 columns.
 
-use super::{Plan, Rival, Shutdown, Whom, failure, kept_words, line, plan, summary};
+use super::{Plan, Reports, Rival, Shutdown, Whom, failure, kept_words, line, plan, summary};
+use crate::commands::recreate::Recreated;
 use crate::flow::budget::{Blocked, Budget};
 use crate::flow::recreate::{Done, Keeping, Newcomer, News, NodeSight, OldPod, Outcome, Sight, Stays, Why};
+use crate::print::Shown;
 use common::cluster::Rung;
 use serde_json::json;
 use std::time::Duration;
@@ -130,6 +132,32 @@ fn the_end_is_one_line_and_says_what_stays() {
         "reservation 7f3a0c12ab9d stays on node-2 until 14:32 UTC; kubectl reserve release 7f3a0c12ab9d -n default"
     );
     assert_eq!(kept_words(Stays::Nothing, &WHOM), None);
+}
+
+#[test]
+fn what_machines_read_is_as_the_schema_says() {
+    let recreated = |pod: Option<&str>, stays| Recreated {
+        namespace: "default".into(),
+        replaced: "testngx-6d5f9-4xk2p".into(),
+        seat: "7f3a0c12ab9d".into(),
+        done: Done {
+            pod: pod.map(Into::into),
+            node: pod.map(|_| "node-2".into()),
+            is_same: pod.is_some(),
+            stays,
+        },
+        took: Duration::from_secs(38),
+        summary: "done".into(),
+    };
+    let done = [
+        recreated(Some("testngx-6d5f9-x7k2p"), Stays::Nothing),
+        recreated(None, Stays::Reservation { until: None }),
+    ];
+    let reports = Reports { done: &done };
+    let document = reports.document().unwrap();
+    crate::print::schema_check::assert_valid(&document);
+    insta::assert_snapshot!("recreated_json", serde_json::to_string_pretty(&document).unwrap());
+    assert_eq!(reports.names(), ["pod/testngx-6d5f9-x7k2p", "pod/testngx-6d5f9-4xk2p"]);
 }
 
 #[test]
