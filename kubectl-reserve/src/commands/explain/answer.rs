@@ -6,7 +6,7 @@ use crate::cli::{Explain, Preemption};
 use crate::error::Failure;
 use crate::explain::{
     Answer, Autoscaler, Checklist, GroupBy, Input, Limit, Options, Outcome, Report, Rules, Stated, WhatIf,
-    analyse, parse_what_if, state, what_if,
+    analyse, checklist, parse_what_if, state, what_if,
 };
 use crate::manifest;
 use crate::pending::{self, Causes, Unmade, View};
