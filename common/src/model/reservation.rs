@@ -17,13 +17,13 @@ pub const AUTOMATIC: &str = "reserve-daemon";
 /// The most reservations that one node can have.
 pub const PER_NODE_MAX: usize = 128;
 
-/// The most keys of ours on one node.
+/// The most annotations of ours that one node can have.
 pub const KEYS_MAX: usize = 512;
 
-/// The most bytes of ours, keys and values, on one node.
+/// The most bytes of them, keys and values.
 pub const BYTES_MAX: usize = 128 << 10;
 
-/// With more annotations than this, in bytes, nobody adds to them.
+/// With more annotations than this, in bytes, nobody adds to them: at 256 KiB the API server refuses every write of one.
 pub const ANNOTATIONS_MAX: usize = 200 << 10;
 
 /// What the annotations of a node amount to, one by one.

@@ -3,9 +3,8 @@
 
 use super::{PER_NODE_MAX, parse};
 use crate::api::names;
+use crate::model::reservation::{ANNOTATIONS_MAX, BYTES_MAX, KEYS_MAX};
 use std::collections::BTreeMap;
-
-pub use crate::model::reservation::{ANNOTATIONS_MAX, BYTES_MAX, KEYS_MAX};
 
 /// Why a node cannot have one more reservation.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]

@@ -145,7 +145,11 @@ fn seat(prepared: &Prepared) -> String {
 }
 
 /// What a dry run says: on the server each step is checked.
-pub(crate) async fn rehearse(context: &Context, prepared: &Prepared, dry_run: DryRun) -> Result<String, Failure> {
+pub(crate) async fn rehearse(
+    context: &Context,
+    prepared: &Prepared,
+    dry_run: DryRun,
+) -> Result<String, Failure> {
     let name = prepared.target.name();
     if dry_run != DryRun::Server {
         return Ok(format!("{name} recreated (dry run)\n"));

@@ -7,6 +7,7 @@ use crate::render::printable;
 use crate::reservations::Row;
 use crate::rooms::Room;
 use common::cluster::Ledger;
+use common::model::reservation::{BYTES_MAX, KEYS_MAX};
 use jiff::Timestamp;
 
 /// One word for how a node is.
@@ -32,7 +33,7 @@ pub(crate) fn node(
     field(&mut text, "Status", status(ledger));
     field(&mut text, "Pods", &ledger.pods.len().to_string());
     let size = ledger.node.annotations;
-    let full = format!("{} of 512 keys, {} of 131072 bytes", size.our_keys, size.our_bytes);
+    let full = format!("{} of {KEYS_MAX} keys, {} of {BYTES_MAX} bytes", size.our_keys, size.our_bytes);
     field(&mut text, "Annotations", &full);
     block(&mut text, "Room", room(&Room::of(ledger)));
     let width = width.map(|width| width.saturating_sub(2));
