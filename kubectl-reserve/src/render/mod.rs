@@ -1,7 +1,7 @@
 //! Values to text. Nothing here prints, reads or asks the time.
 
-pub(crate) mod doctor;
 pub(crate) mod describe;
+pub(crate) mod doctor;
 pub(crate) mod explain;
 pub(crate) mod fit;
 pub(crate) mod json;
