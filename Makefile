@@ -39,7 +39,7 @@ lint: ## format, clippy without warnings, shell syntax
 e2e: ## only the tests on a real control plane
 	cargo test --workspace --locked --no-fail-fast --test 'control_plane*' --test 'seed_*' --test thread --test leases \
 		--test admin --test manifests --test policies --test image --test controller --test explain --test promise --test cases \
-		--test faults --test scheduler --test extender
+		--test faults --test scheduler --test extender --test citizen --test krew --test 'recreate*' --test views --test install_verb
 
 promise: ## recreate pods ROUNDS (100) times in each of five ways in a full cluster: none may lose its place
 	RESERVE_ROUNDS='$(ROUNDS)' cargo test --workspace --locked --test promise -- --nocapture --test-threads 1

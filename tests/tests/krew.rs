@@ -4,7 +4,7 @@
 
 use anyhow::{Context as _, Result, ensure};
 use reserve_tests::control_plane::{Binaries, workspace_dir};
-use reserve_tests::dist::{self, Packed};
+use reserve_tests::dist::{self, Compression, Packed};
 use reserve_tests::programs;
 use serde_json::Value;
 use std::collections::BTreeSet;
@@ -83,6 +83,7 @@ fn the_check_can_fail() -> Result<()> {
     let template = fs::read_to_string(workspace_dir().join(".krew.yaml"))?;
     let sha256 = |_: &str, _: &str| Some("0".repeat(64));
     let (good, _) = dist::rendered(&template, "v1.2.3", sha256)?;
+    check(&yaml(&good)?)?;
     for (from, to) in [
         ("v1.2.3", "1.2.3"),
         ("name: reserve", "name: other"),
@@ -90,7 +91,7 @@ fn the_check_can_fail() -> Result<()> {
         ("arch: arm64", "arch: amd64"),
         ("bin: kubectl-reserve.exe", "bin: kubectl-reserve"),
         (".tar.gz", ".tar.xz"),
-        ("sha256: 0", "sha256: X"),
+        ("sha256: \"0", "sha256: \"X"),
         ("os: linux", "system: linux"),
     ] {
         let bad = good.replace(from, to);
@@ -105,7 +106,9 @@ fn the_check_can_fail() -> Result<()> {
 /// The archive and the manifest as `make dist` writes them, of the program that tests run.
 fn release(dir: &Path) -> Result<Packed> {
     let target = dist::here().context("krew does not know this platform")?;
-    let packed = dist::pack_command(&programs::build()?.join("kubectl-reserve"), &target, dir)?;
+    // Programs for tests are large, and nobody downloads them.
+    let program = programs::build()?.join("kubectl-reserve");
+    let packed = dist::pack_command(&program, &target, Compression::none(), dir)?;
     fs::write(dir.join("reserve.yaml"), dist::manifest(std::slice::from_ref(&packed))?)?;
     Ok(packed)
 }
@@ -154,7 +157,6 @@ fn krew_installs_the_archive_and_kubectl_runs_it() -> Result<()> {
 
     let version = dist::tag();
     assert_eq!(kubectl(&["reserve", "version", "--client"])?, format!("Client Version: {version}\n"));
-    assert!(kubectl(&["krew", "list"])?.contains("reserve"));
     let store = krew_root.join("store").join("reserve").join(&version);
     for file in
         ["LICENSE", "man/kubectl-reserve.1", "man/kubectl-reserve-list.1", "completions/kubectl-reserve.bash"]
@@ -165,8 +167,6 @@ fn krew_installs_the_archive_and_kubectl_runs_it() -> Result<()> {
     let made = kubectl(&["reserve", "completion", "install"])?;
     assert!(made.contains("krew/bin/kubectl_complete-reserve created"), "{made}");
     assert!(kubectl(&["__complete", "reserve", "lis"])?.starts_with("list\t"));
-    kubectl(&["krew", "uninstall", "reserve"])?;
-    assert!(kubectl(&["reserve", "version", "--client"]).is_err());
     Ok(())
 }
 

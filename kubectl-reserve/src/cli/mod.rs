@@ -4,6 +4,7 @@ mod add;
 mod completion;
 mod connection;
 mod describe;
+mod drain;
 mod dry_run;
 mod explain;
 mod extend;
@@ -26,6 +27,7 @@ pub(crate) use add::Add;
 pub(crate) use completion::{Completion, Target as CompletionTarget};
 pub(crate) use connection::Connection;
 pub(crate) use describe::Describe;
+pub(crate) use drain::Drain;
 pub(crate) use explain::{Explain, Preemption};
 pub(crate) use extend::Extend;
 pub(crate) use fit::Fit;
@@ -82,6 +84,8 @@ pub(crate) enum Command {
     Pod(Box<Pod>),
     /// Recreate every pod of a workload, one at a time, each in its place
     Restart(Box<Restart>),
+    /// Empty a node; every pod has a place elsewhere before any is evicted
+    Drain(Drain),
     /// List reservations
     #[command(visible_alias = "ls")]
     List(List),

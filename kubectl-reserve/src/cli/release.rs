@@ -18,34 +18,30 @@ Reservations that were made by hand in the plain form are released only by name,
 
 /// `kubectl reserve release`.
 #[derive(Debug, Args)]
-#[command(
-    after_help = EXAMPLES,
-    group = ArgGroup::new("what").required(true).multiple(true),
-    group = ArgGroup::new("by_kind").multiple(true).conflicts_with("names")
-)]
+#[command(after_help = EXAMPLES, group = ArgGroup::new("by_kind").multiple(true).conflicts_with("names"))]
 pub(crate) struct Release {
     /// Which ones: NAME or NODE/NAME
-    #[arg(value_name = "NAME", group = "what")]
+    #[arg(value_name = "NAME")]
     pub(crate) names: Vec<String>,
 
     /// Those that keep the place of this pod, or that it took
-    #[arg(long, value_name = "POD", groups = ["what", "by_kind"])]
+    #[arg(long, value_name = "POD", group = "by_kind")]
     pub(crate) pod: Option<String>,
 
     /// Those on this node
-    #[arg(long, value_name = "NODE", groups = ["what", "by_kind"])]
+    #[arg(long, value_name = "NODE", group = "by_kind")]
     pub(crate) node: Option<String>,
 
     /// Those whose time is over
-    #[arg(long, groups = ["what", "by_kind"])]
+    #[arg(long, group = "by_kind")]
     pub(crate) expired: bool,
 
     /// Those whose owner is gone
-    #[arg(long, groups = ["what", "by_kind"])]
+    #[arg(long, group = "by_kind")]
     pub(crate) orphaned: bool,
 
     /// All of the namespace; asks first
-    #[arg(long, groups = ["what", "by_kind"])]
+    #[arg(long, group = "by_kind")]
     pub(crate) all: bool,
 
     /// In all namespaces
@@ -63,4 +59,11 @@ pub(crate) struct Release {
     /// Whether anything is really changed.
     #[command(flatten)]
     pub(crate) dry_run: DryRunFlag,
+}
+
+impl Release {
+    /// Whether it was said, by anything but a name, which ones are meant.
+    pub(crate) fn is_described(&self) -> bool {
+        self.pod.is_some() || self.node.is_some() || self.expired || self.orphaned || self.all
+    }
 }

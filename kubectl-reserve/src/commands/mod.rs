@@ -5,6 +5,7 @@ mod change;
 mod completion;
 mod describe;
 mod doctor;
+mod drain;
 mod explain;
 mod extend;
 mod fit;
@@ -65,6 +66,7 @@ pub(crate) async fn run(cli: Cli, invocation: &Invocation) -> Result<(), Failure
     let context = Context { session, ui, context: cli.connection.context.clone() };
     match command {
         Command::Pod(args) => pod::run(&args, &context).await,
+        Command::Drain(args) => drain::run(&args, &context).await,
         Command::Restart(args) => restart::run(&args, &context).await,
         Command::List(args) => list::run(&args, &context).await,
         Command::Describe(args) => describe::run(&args, &context).await,

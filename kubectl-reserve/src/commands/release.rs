@@ -11,6 +11,10 @@ use std::collections::BTreeSet;
 
 pub(crate) async fn run(args: &Release, context: &Context) -> Result<(), Failure> {
     let session = &context.session;
+    if args.names.is_empty() && !args.is_described() {
+        return Err(Failure::usage("what is to be released?")
+            .hint("name it, or pass --pod, --node, --expired, --orphaned or --all"));
+    }
     let (asked, filter) = (asked(&args.names)?, filter(args, context)?);
     let wanted = if asked.is_empty() { filter.which() } else { which(&asked) };
     let mut view = reservations::read(session, &wanted, Pods::IfAllowed).await?;

@@ -8,7 +8,7 @@ use common::api::names;
 use common::api::reservation::patch::{Seen, keys_of, patch, reservation_of};
 use common::api::reservation::{bounds, encode};
 use common::model::Reservation;
-use common::model::reservation::{Origin, ReservationId};
+use common::model::reservation::Origin;
 use jiff::Timestamp;
 use serde_json::Value;
 
@@ -111,11 +111,6 @@ fn is_same(found: &Reservation, expected: &Reservation) -> bool {
         (None, None) => found == expected,
         _ => false,
     }
-}
-
-/// The reservation under `id` on the node, if there is one.
-pub(crate) fn found(seen: &Seen<'_>, id: &ReservationId) -> Option<Reservation> {
-    reservation_of(&keys_of(seen.annotations, id))
 }
 
 fn changed(name: &str) -> Failure {

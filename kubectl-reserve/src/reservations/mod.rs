@@ -70,7 +70,7 @@ pub(crate) fn rows<'s>(snapshot: &'s Snapshot<'_>) -> Vec<Row<'s>> {
 }
 
 /// The owner: the recorded one, or whatever has the UID that somebody wrote by hand.
-pub(crate) fn owner(entry: &Entry, snapshot: &Snapshot<'_>) -> Option<Owner> {
+fn owner(entry: &Entry, snapshot: &Snapshot<'_>) -> Option<Owner> {
     match &entry.reservation.origin {
         Origin::Recorded(record) => Some(record.owner.clone()),
         Origin::Manual | Origin::Newer { .. } => snapshot.owner(&entry.reservation.id.owner),

@@ -4,7 +4,7 @@
 
 use anyhow::{Context as _, Result, ensure};
 use reserve_tests::control_plane::workspace_dir;
-use reserve_tests::dist::{self, Packed, Target};
+use reserve_tests::dist::{self, Compression, Packed, Target};
 use std::fs;
 use std::io::Write as _;
 use std::path::Path;
@@ -38,14 +38,14 @@ fn make() -> Result<()> {
             "kubectl-reserve has {size} bytes for {}, more than {SIZE_MAX}",
             target.triple
         );
-        let packed = dist::pack_command(&program, &target, &dir)?;
+        let packed = dist::pack_command(&program, &target, Compression::best(), &dir)?;
         tell(&packed, size, &mut sums)?;
         commands.push(packed);
         // Nodes run Linux.
         if target.os == "linux" {
             let program = dist::build("reserve-daemon", &target, "dist", target_dir)?;
             let size = program.metadata().context("find the program")?.len();
-            tell(&dist::pack_daemon(&program, &target, &dir)?, size, &mut sums)?;
+            tell(&dist::pack_daemon(&program, &target, Compression::best(), &dir)?, size, &mut sums)?;
         }
     }
     fs::write(dir.join("checksums.txt"), sums).context("write the checksums")?;

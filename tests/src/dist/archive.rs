@@ -28,6 +28,7 @@ pub fn pack(
     program: &str,
     target: &Target,
     mut files: Vec<(String, u32, Vec<u8>)>,
+    effort: Compression,
     dir: &Path,
 ) -> Result<Packed> {
     files.sort();
@@ -43,7 +44,7 @@ pub fn pack(
         tar.append_data(&mut header, name, &bytes[..]).with_context(|| format!("pack {name}"))?;
     }
     let tar = tar.into_inner().context("pack")?;
-    let mut encoder = GzBuilder::new().mtime(0).write(Vec::new(), Compression::best());
+    let mut encoder = GzBuilder::new().mtime(0).write(Vec::new(), effort);
     encoder.write_all(&tar).context("compress")?;
     let bytes = encoder.finish().context("compress")?;
     let sha256 = format!("{:x}", Sha256::digest(&bytes));

@@ -47,9 +47,10 @@ pub fn rendered(
         text.push_str(PLATFORM);
         for line in part.lines() {
             match line.trim().strip_prefix("{{addURIAndSha \"") {
+                // In quotes: some checksums could be read as numbers.
                 Some(rest) => {
                     let uri = rest.split('"').next().unwrap_or_default();
-                    text.push_str(&format!("    uri: {uri}\n    sha256: {sha256}\n"));
+                    text.push_str(&format!("    uri: {uri}\n    sha256: \"{sha256}\"\n"));
                 }
                 None => text.push_str(&format!("{line}\n")),
             }

@@ -13,6 +13,7 @@ pub use manifest::{manifest, rendered};
 pub use target::{Target, here};
 
 use anyhow::{Context as _, Result};
+pub use flate2::Compression;
 use std::fs;
 use std::path::Path;
 
@@ -25,7 +26,7 @@ pub fn tag() -> String {
 ///
 /// # Errors
 /// When something cannot be read or written.
-pub fn pack_command(program: &Path, target: &Target, dir: &Path) -> Result<Packed> {
+pub fn pack_command(program: &Path, target: &Target, effort: Compression, dir: &Path) -> Result<Packed> {
     let mut files = vec![("LICENSE".to_owned(), 0o644, license()?)];
     for (name, text) in kubectl_reserve::completion_scripts() {
         files.push((format!("completions/{name}"), 0o644, text.as_bytes().to_vec()));
@@ -34,19 +35,19 @@ pub fn pack_command(program: &Path, target: &Target, dir: &Path) -> Result<Packe
         files.push((format!("man/{name}"), 0o644, text));
     }
     files.push((target.file_name("kubectl-reserve"), 0o755, read(program)?));
-    pack("kubectl-reserve", target, files, dir)
+    pack("kubectl-reserve", target, files, effort, dir)
 }
 
 /// The same for the daemon, which needs neither manual nor completions.
 ///
 /// # Errors
 /// When something cannot be read or written.
-pub fn pack_daemon(program: &Path, target: &Target, dir: &Path) -> Result<Packed> {
+pub fn pack_daemon(program: &Path, target: &Target, effort: Compression, dir: &Path) -> Result<Packed> {
     let files = vec![
         ("LICENSE".to_owned(), 0o644, license()?),
         (target.file_name("reserve-daemon"), 0o755, read(program)?),
     ];
-    pack("reserve-daemon", target, files, dir)
+    pack("reserve-daemon", target, files, effort, dir)
 }
 
 fn license() -> Result<Vec<u8>> {

@@ -5,8 +5,8 @@ use super::triage;
 use crate::cli::{Explain, Preemption};
 use crate::error::Failure;
 use crate::explain::{
-    Answer, Autoscaler, GroupBy, Input, Limit, Options, Outcome, Report, Rules, Stated, WhatIf, analyse,
-    parse_what_if, state, what_if,
+    Answer, Autoscaler, Checklist, GroupBy, Input, Limit, Options, Outcome, Report, Rules, Stated, WhatIf,
+    analyse, checklist, parse_what_if, state, what_if,
 };
 use crate::manifest;
 use crate::pending::{self, Causes, Unmade, View};
@@ -46,6 +46,8 @@ pub(super) struct Explained {
     pub(super) others: Vec<String>,
     /// What the changes that were supposed would do.
     pub(super) outcome: Option<Outcome>,
+    /// Every filter's word about the nodes that were named.
+    pub(super) checklists: Vec<Checklist>,
 }
 
 /// How it is asked.
@@ -102,7 +104,7 @@ impl<'a> Asking<'a> {
         report
     }
 
-    /// The same, with what the changes that were supposed would do.
+    /// The same, with what was asked about single nodes and supposed changes.
     pub(super) fn explained(
         &self,
         pod: &Pod,
@@ -110,14 +112,22 @@ impl<'a> Asking<'a> {
         world: &mut World,
     ) -> Result<Explained, Failure> {
         let report = self.explain(pod, source, world, false);
-        let mut outcome = None;
-        if !self.changes.is_empty() && matches!(report.answer, Answer::Judged(_)) {
-            let pod = &self.as_asked(pod);
-            let input = self.input(pod, source, world, false, &[]);
-            let supposed = what_if(&mut world.cluster, &input, &self.changes);
-            outcome = Some(supposed.map_err(|why| Failure::usage(format!("--what-if: {why}")))?);
+        let mut explained = Explained { report, others: Vec::new(), outcome: None, checklists: Vec::new() };
+        if !matches!(explained.report.answer, Answer::Judged(_)) {
+            return Ok(explained);
         }
-        Ok(Explained { report, others: Vec::new(), outcome })
+        let pod = &self.as_asked(pod);
+        let input = self.input(pod, source, world, false, &[]);
+        for name in &self.args.on {
+            let list = checklist(&mut world.cluster, &input, name);
+            explained.checklists.push(list.map_err(|why| Failure::new(format!("--node {name}: {why}")))?);
+        }
+        if !self.changes.is_empty() {
+            let supposed = what_if(&mut world.cluster, &input, &self.changes);
+            let supposed = supposed.map_err(|why| Failure::usage(format!("--what-if: {why}")))?;
+            explained.outcome = Some(supposed);
+        }
+        Ok(explained)
     }
 
     fn input<'i>(

@@ -3,9 +3,9 @@
 use super::answer::{Answers, Explained};
 use crate::error::Failure;
 use crate::explain::{Answer, Outcome, Report};
-use crate::pending::Unmade;
+use crate::pending::{Unmade, fold};
 use crate::print::{self, document};
-use crate::render::explain::{View, render};
+use crate::render::explain::{Said, View, checklist, document as explain_report, render};
 use crate::render::pending;
 use crate::render::wrap::wrap;
 use serde_json::Value;
@@ -41,14 +41,30 @@ impl print::Shown for Shown<'_> {
     }
 
     fn document(&self) -> Result<Value, Failure> {
-        match &self.answers.causes {
-            Some(causes) => document(&pending::report(causes, self.answers.now)),
-            None => Err(Failure::usage("not in this form yet")),
+        let answers = self.answers;
+        match &answers.causes {
+            Some(causes) => document(&pending::report(causes, answers.now)),
+            // Of a workload without pods there is nothing to say but why it has none.
+            None if answers.pods.is_empty() && !answers.unmade.is_empty() => {
+                document(&pending::report(&fold(Vec::new(), answers.unmade.clone()), answers.now))
+            }
+            None => {
+                Ok(explain_report(&self.answers.pods.iter().map(said).collect::<Vec<_>>(), self.answers.now))
+            }
         }
     }
 }
 
+fn said(one: &Explained) -> Said<'_> {
+    Said { report: &one.report, checklists: &one.checklists, outcome: one.outcome.as_ref() }
+}
+
 fn whole(one: &Explained) -> String {
+    if !one.checklists.is_empty() {
+        let about = &one.report.about;
+        let lists = one.checklists.iter().map(|list| checklist(list, about.obeyed, &View::default()));
+        return format!("Pod {}/{}\n{}", about.namespace, about.name, lists.collect::<String>());
+    }
     if let Some(outcome) = &one.outcome {
         let about = &one.report.about;
         return wrap("", &format!("{}/{}: {}", about.namespace, about.name, supposed(outcome)), 2, 80);

@@ -165,7 +165,7 @@ async fn gone(session: &Session, found: Found, flags: &Recreate, key: &PodKey) -
     };
     let removal = Removal { grace: 0, ignores_budgets: false };
     let reservation = Some((*reservation).clone());
-    Ok(Prepared { target, plan, terms, reservation, removal, life: Duration::ZERO })
+    Ok(Prepared { target, plan, terms, reservation, removal, life: Duration::ZERO, place_uid: None })
 }
 
 /// The pod as far as it is still known.

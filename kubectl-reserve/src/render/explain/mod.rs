@@ -140,5 +140,5 @@ fn next(report: &Report) -> String {
     let about = &report.about;
     let words =
         ["kubectl", "reserve", "explain", &about.name, "-n", &about.namespace, "--what-if", &expression];
-    format!("Try it first:\n  {}\n", fixes::shell(&words.map(str::to_owned)))
+    format!("Try it first:\n  {}\n", shell(&words.map(str::to_owned)))
 }

@@ -18,8 +18,6 @@ use jiff::Timestamp;
 use serde_json::Value;
 use std::collections::BTreeMap;
 
-pub(super) use crate::reservations::owner;
-
 pub(super) const UNKNOWN: &str = "<unknown>";
 pub(super) const NONE: &str = "<none>";
 

@@ -288,7 +288,7 @@ fn long_names_of_nodes() {
     insta::assert_snapshot!(explain(&town, &web("4", "8Gi")));
 }
 
-/// What the README shows.
+/// The story of the first seed.
 #[test]
 fn the_story() {
     let story = town()
