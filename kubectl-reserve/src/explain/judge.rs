@@ -85,10 +85,10 @@ impl View {
 pub(super) fn judge(cluster: &mut Cluster, input: &Input<'_>) -> Result<Judged, String> {
     let sight = look(cluster, input)?;
     let order = rank::order(&sight.views, &|_| 0);
+    let preemption = preempt::look(cluster, input, &sight, &order);
     let found = fix::search(cluster, input, &sight, &order);
     let cost = |id: NodeId| found.costs.get(&id).map_or(u32::MAX, |cost| *cost as u32);
     let order = rank::order(&sight.views, &cost);
-    let preemption = preempt::look(cluster, input, &sight, &order);
     let snapshot = cluster.snapshot(input.now);
     let asker = snapshot.asker(input.pod);
     let tell = Teller { asker: &asker, world: &snapshot };

@@ -13,6 +13,8 @@ mod judge;
 mod kind;
 mod pool;
 mod preempt;
+#[cfg(test)]
+mod properties;
 mod rank;
 mod report;
 #[cfg(test)]
