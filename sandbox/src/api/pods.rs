@@ -1,0 +1,155 @@
+//! What can be done with pods alone: binding them to nodes, and evicting them as far as budgets allow.
+
+use super::{DeleteOptions, State, kind, pods};
+use crate::refusal::{Answer, Refusal, cause};
+use crate::select::Selector;
+use crate::store::Key;
+use crate::value::{condition, is_deleting, list, name, namespace, number, second, set_condition, text, uid};
+use http::StatusCode;
+use serde_json::{Value, json};
+use std::sync::Arc;
+
+/// Budgets that were not looked at for this long are asked about again.
+const RETRY_SECONDS: u32 = 10;
+
+impl State {
+    /// Binds a pod to a node. Annotations of the binding become the pod's in the same write.
+    pub(crate) fn bind(&mut self, within: &str, called: &str, binding: &Value, is_dry: bool) -> Answer<()> {
+        let node = text(binding, "/target/name");
+        if node.is_empty() {
+            let why = ("Required", "target.name", "Required value");
+            return Err(Refusal::invalid(pods(), called, why));
+        }
+        let old = Arc::clone(self.get(pods(), within, called)?);
+        let no = |why: &str| Err(binding_conflict(called, why));
+        let versions = [
+            ("UID", uid(binding), uid(&old)),
+            (
+                "ResourceVersion",
+                text(binding, "/metadata/resourceVersion"),
+                text(&old, "/metadata/resourceVersion"),
+            ),
+        ];
+        for (what, wanted, found) in versions {
+            if !wanted.is_empty() && wanted != found {
+                return no(&format!(
+                    "Precondition failed: {what} in precondition: {wanted}, {what} in object meta: {found}"
+                ));
+            }
+        }
+        if is_deleting(&old) {
+            return no(&format!("pod {called} is being deleted, cannot be assigned to a host"));
+        }
+        if !text(&old, "/spec/nodeName").is_empty() {
+            return no(&format!(
+                "pod {called} is already assigned to node {:?}",
+                text(&old, "/spec/nodeName")
+            ));
+        }
+        if !list(&old, "/spec/schedulingGates").is_empty() {
+            return no(&format!("pod {called} has non-empty .spec.schedulingGates"));
+        }
+        if !is_dry {
+            self.store.put(Key::new(pods(), within, called), self.bound(&old, binding));
+        }
+        Ok(())
+    }
+
+    fn bound(&self, old: &Value, binding: &Value) -> Value {
+        let mut pod = old.clone();
+        pod["spec"]["nodeName"] = binding["target"]["name"].clone();
+        for field in ["annotations", "labels"] {
+            for (key, value) in binding["metadata"][field].as_object().into_iter().flatten() {
+                pod["metadata"][field][key] = value.clone();
+            }
+        }
+        let generation = pod["metadata"]["generation"].clone();
+        let scheduled = json!({ "type": "PodScheduled", "status": "True", "observedGeneration": generation });
+        set_condition(&mut pod["status"], scheduled, self.now);
+        pod
+    }
+
+    /// Deletes a pod, unless a budget needs it.
+    pub(crate) fn evict(&mut self, within: &str, called: &str, eviction: &Value, is_dry: bool) -> Answer<()> {
+        let pod = Arc::clone(self.get(pods(), within, called)?);
+        let mut options = DeleteOptions::of(&eviction["deleteOptions"]);
+        options.is_dry |= is_dry;
+        let is_counted = text(&pod, "/status/phase") == "Running" && !is_deleting(&pod);
+        if is_counted && let Some(budget) = self.budget_of(&pod)? {
+            self.spend(&budget, &pod, options.is_dry)?;
+        }
+        if !options.is_dry
+            && !is_deleting(&pod)
+            && options.uid.as_deref().is_none_or(|wanted| wanted == uid(&pod))
+        {
+            let mut marked = Value::clone(&pod);
+            let target = json!({ "type": "DisruptionTarget", "status": "True", "reason": "EvictionByEvictionAPI",
+                                 "message": "Eviction API: evicting" });
+            set_condition(&mut marked["status"], target, self.now);
+            self.set_status(pods(), &pod, marked["status"].take());
+        }
+        self.delete(pods(), (within, called), &options).map(drop)
+    }
+
+    /// The budget that the pod belongs to.
+    fn budget_of(&self, pod: &Value) -> Answer<Option<Arc<Value>>> {
+        let all = self.store.all(kind("policy", "poddisruptionbudgets"));
+        let of_pod = |budget: &&Arc<Value>| {
+            namespace(budget) == namespace(pod)
+                && Selector::of_labels(&budget["spec"]["selector"])
+                    .is_some_and(|selector| selector.matches(pod))
+        };
+        let found: Vec<&Arc<Value>> = all.filter(of_pod).collect();
+        match found[..] {
+            [] => Ok(None),
+            [budget] => Ok(Some(Arc::clone(budget))),
+            _ => {
+                let message = "This pod has more than one PodDisruptionBudget, which the eviction subresource does not support.";
+                Err(Refusal::new(StatusCode::INTERNAL_SERVER_ERROR, "InternalError", message))
+            }
+        }
+    }
+
+    /// Takes one disruption off the budget, if there is one left.
+    fn spend(&mut self, budget: &Value, pod: &Value, is_dry: bool) -> Answer<()> {
+        let count = |field: &str| number(budget, &format!("/status/{field}")).unwrap_or(0);
+        if condition(pod, "Ready") != "True" {
+            let is_healthy =
+                count("currentHealthy") >= count("desiredHealthy") && count("desiredHealthy") > 0;
+            if is_healthy || text(budget, "/spec/unhealthyPodEvictionPolicy") == "AlwaysAllow" {
+                return Ok(());
+            }
+        }
+        let named = name(budget);
+        if count("observedGeneration") < number(budget, "/metadata/generation").unwrap_or(0) {
+            let why = format!("The disruption budget {named} is still being processed by the server.");
+            return Err(over_budget(why, Some(RETRY_SECONDS)));
+        }
+        if count("disruptionsAllowed") <= 0 {
+            let (needs, has) = (count("desiredHealthy"), count("currentHealthy"));
+            return Err(over_budget(
+                format!("The disruption budget {named} needs {needs} healthy pods and has {has} currently"),
+                None,
+            ));
+        }
+        if !is_dry {
+            let mut status = budget["status"].clone();
+            status["disruptionsAllowed"] = (count("disruptionsAllowed") - 1).into();
+            status["disruptedPods"][name(pod)] = second(self.now);
+            self.set_status(kind("policy", "poddisruptionbudgets"), budget, status);
+        }
+        Ok(())
+    }
+}
+
+fn over_budget(why: String, retry_after: Option<u32>) -> Refusal {
+    let message = "Cannot evict pod as it would violate the pod's disruption budget.";
+    let mut refusal = Refusal::new(StatusCode::TOO_MANY_REQUESTS, "TooManyRequests", message);
+    refusal.retry_after = retry_after;
+    refusal.causing(cause("DisruptionBudget", why, ""))
+}
+
+fn binding_conflict(pod: &str, why: &str) -> Refusal {
+    let message = format!("Operation cannot be fulfilled on pods/binding {pod:?}: {why}");
+    Refusal::new(StatusCode::CONFLICT, "Conflict", message).on(pod, "pods/binding")
+}
