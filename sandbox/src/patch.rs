@@ -1,6 +1,6 @@
 //! The three ways to change a part of an object: JSON patch, merge patch, and the strategic one.
 
-use crate::refusal::{Answer, Refusal, cause};
+use crate::refusal::{Answer, Refusal};
 use http::StatusCode;
 use serde_json::{Map, Value};
 
@@ -69,7 +69,6 @@ fn merge_key(field: &str) -> Option<&'static str> {
         | "resourceClaims"
         | "containerStatuses"
         | "secrets" => Some("name"),
-        "taints" => Some("key"),
         "volumeMounts" => Some("mountPath"),
         "ownerReferences" => Some("uid"),
         "topologySpreadConstraints" => Some("topologyKey"),
@@ -113,7 +112,10 @@ fn strategic_field(target: &mut Map<String, Value>, key: &str, value: &Value) {
         (Value::Array(elements), Some(by)) => {
             let found = target.entry(key).or_insert_with(|| Value::Array(Vec::new()));
             if let Value::Array(found) = found {
+                let before: Vec<Value> = found.iter().map(|one| one[by].clone()).collect();
                 elements.iter().for_each(|element| join(found, element, by));
+                // As upstream: what is new comes first.
+                found.sort_by_key(|one| before.contains(&one[by]));
             }
         }
         (Value::Array(elements), None) if key == "finalizers" => {
@@ -157,23 +159,15 @@ fn json_patch(object: &mut Value, patch: &Value) -> Answer<()> {
             _ => return Err(broken()),
         };
         if !is_done {
-            return Err(failed(op, path));
+            return Err(failed());
         }
     }
     Ok(())
 }
 
-fn failed(op: &str, path: &str) -> Refusal {
+fn failed() -> Refusal {
     let message = "the server rejected our request due to an error in our request";
-    let why = match op {
-        "test" => format!("testing value {path} failed: test failed"),
-        op => format!("{op} operation does not apply: doc is missing path: {path}: missing value"),
-    };
-    Refusal::new(StatusCode::UNPROCESSABLE_ENTITY, "Invalid", message).causing(cause(
-        "UnexpectedServerResponse",
-        why,
-        "",
-    ))
+    Refusal::new(StatusCode::UNPROCESSABLE_ENTITY, "Invalid", message)
 }
 
 /// The parent of what `path` names, and the last part of the path.
@@ -240,8 +234,8 @@ mod tests {
                             "$setElementOrder/containers": [], "args": [2] },
             "status": { "conditions": [{ "type": "PodScheduled", "status": "False" }] },
             "metadata": { "$deleteFromPrimitiveList/finalizers": ["f"], "finalizers": ["h"] } });
-        let expected = json!({ "spec": { "containers": [{ "name": "a", "image": "y" }, { "name": "c" }], "args": [2] },
-            "status": { "conditions": [{ "type": "Ready", "status": "True" }, { "type": "PodScheduled", "status": "False" }] },
+        let expected = json!({ "spec": { "containers": [{ "name": "c" }, { "name": "a", "image": "y" }], "args": [2] },
+            "status": { "conditions": [{ "type": "PodScheduled", "status": "False" }, { "type": "Ready", "status": "True" }] },
             "metadata": { "finalizers": ["g", "h"] } });
         assert_eq!(patched(Patch::Strategic, object, patch), Ok(expected));
     }

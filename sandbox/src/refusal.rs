@@ -51,16 +51,17 @@ impl Refusal {
         Self::new(StatusCode::CONFLICT, "AlreadyExists", message).about(resource, name)
     }
 
-    pub(crate) fn conflict(resource: &Resource, name: &str, why: &str) -> Self {
-        let message = format!("Operation cannot be fulfilled on {} {name:?}: {why}", resource.qualified());
-        Self::new(StatusCode::CONFLICT, "Conflict", message).about(resource, name)
+    /// What was asked about `what` is not so. Say [`Refusal::on`] what that is.
+    pub(crate) fn conflict(what: &str, name: &str, why: &str) -> Self {
+        let message = format!("Operation cannot be fulfilled on {what} {name:?}: {why}");
+        Self::new(StatusCode::CONFLICT, "Conflict", message)
     }
 
     /// Somebody else was faster.
     pub(crate) fn modified(resource: &Resource, name: &str) -> Self {
         let why =
             "the object has been modified; please apply your changes to the latest version and try again";
-        Self::conflict(resource, name, why)
+        Self::conflict(&resource.qualified(), name, why).about(resource, name)
     }
 
     /// What was asked about the object's identity does not hold.
@@ -73,7 +74,7 @@ impl Refusal {
     ) -> Self {
         let why =
             format!("Precondition failed: {what} in precondition: {wanted}, {what} in object meta: {found}");
-        Self::conflict(resource, name, &why)
+        Self::conflict(&resource.qualified(), name, &why).about(resource, name)
     }
 
     pub(crate) fn forbidden(resource: &Resource, name: &str, why: &str) -> Self {
@@ -81,11 +82,15 @@ impl Refusal {
         Self::new(StatusCode::FORBIDDEN, "Forbidden", message).about(resource, name)
     }
 
-    /// A field is not as it must be. `kind` is `Invalid`, `Required`, `Forbidden` or `NotSupported`.
-    pub(crate) fn invalid(resource: &Resource, name: &str, (kind, field, why): (&str, &str, &str)) -> Self {
-        let message = format!("{} {name:?} is invalid: {field}: {why}", resource.kind_and_group());
-        let mut refusal = Self::new(StatusCode::UNPROCESSABLE_ENTITY, "Invalid", message);
-        refusal.details = json!({ "name": name, "group": resource.group, "kind": resource.kind });
+    /// A field is not as it must be. Its first word is `Invalid`, `Required`, `Forbidden` or `NotSupported`.
+    pub(crate) fn invalid(resource: &Resource, name: &str, field: (&str, &str, &str)) -> Self {
+        Self::invalid_of(&resource.kind_and_group(), name, field).on(name, resource.kind, resource.group)
+    }
+
+    /// The same of something that calls itself otherwise. Say [`Refusal::on`] what that is.
+    pub(crate) fn invalid_of(what: &str, name: &str, (kind, field, why): (&str, &str, &str)) -> Self {
+        let message = format!("{what} {name:?} is invalid: {field}: {why}");
+        let refusal = Self::new(StatusCode::UNPROCESSABLE_ENTITY, "Invalid", message);
         refusal.causing(cause(&format!("FieldValue{kind}"), why, field))
     }
 
@@ -94,20 +99,20 @@ impl Refusal {
     }
 
     pub(crate) fn media_type() -> Self {
-        let message = "the body of the request was in an unknown format - accepted media types include: \
-                       application/json-patch+json, application/merge-patch+json, application/strategic-merge-patch+json";
+        let message = "415: Unsupported Media Type";
         Self::new(StatusCode::UNSUPPORTED_MEDIA_TYPE, "UnsupportedMediaType", message)
     }
 
     /// The same, about an object.
-    fn about(mut self, resource: &Resource, name: &str) -> Self {
-        self.details = json!({ "name": name, "group": resource.group, "kind": resource.plural });
-        self
+    fn about(self, resource: &Resource, name: &str) -> Self {
+        self.on(name, resource.plural, resource.group)
     }
 
-    /// The same, about something of an object in the core group.
-    pub(crate) fn on(mut self, name: &str, what: &str) -> Self {
-        self.details = json!({ "name": name, "kind": what });
+    /// The same, about an object of which it is said what it is.
+    pub(crate) fn on(mut self, name: &str, kind: &str, group: &str) -> Self {
+        self.details["name"] = name.into();
+        self.details["group"] = group.into();
+        self.details["kind"] = kind.into();
         self
     }
 
@@ -123,8 +128,11 @@ impl Refusal {
     pub(crate) fn to_json(&self) -> Value {
         let mut status = json!({
             "kind": "Status", "apiVersion": "v1", "metadata": {}, "status": "Failure",
-            "message": self.message, "reason": self.reason, "code": self.code.as_u16(),
+            "message": self.message, "code": self.code.as_u16(),
         });
+        if !self.reason.is_empty() {
+            status["reason"] = self.reason.into();
+        }
         let mut details = self.details.clone();
         if let Some(details) = details.as_object_mut() {
             details.retain(|_, value| value != "");

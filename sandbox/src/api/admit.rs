@@ -28,6 +28,12 @@ impl State {
                 object["spec"]["finalizers"] = json!(["kubernetes"]);
                 object["status"]["phase"] = if is_deleting(object) { "Terminating" } else { "Active" }.into();
             }
+            "poddisruptionbudgets" => {
+                let zero = json!({ "currentHealthy": 0, "desiredHealthy": 0, "disruptionsAllowed": 0, "expectedPods": 0 });
+                fill(object, json!({ "status": {} }));
+                fill(&mut object["status"], zero);
+            }
+            "events" => fill(object, json!({ "reportingComponent": "", "reportingInstance": "" })),
             _ => {}
         }
         Ok(())

@@ -4,7 +4,7 @@ use super::State;
 use crate::refusal::{Answer, Refusal};
 use crate::resources::{Has, Resource};
 use crate::store::Key;
-use crate::value::{is_deleting, list, number, second, text, uid};
+use crate::value::{is_deleting, list, number, second, text, time, uid};
 use jiff::SignedDuration;
 use serde_json::{Value, json};
 use std::sync::Arc;
@@ -74,16 +74,19 @@ impl State {
         let mut new = Value::clone(&old);
         add_finalizer(resource, &mut new, options.propagation);
         let is_pod = resource.plural == "pods";
-        let is_held = !list(&new, "/metadata/finalizers").is_empty();
+        // A namespace goes when it is empty.
+        let is_held = !list(&new, "/metadata/finalizers").is_empty() || resource.plural == "namespaces";
         // Pods always say first that they go, and then go.
-        let is_changed =
-            (is_pod || is_held) && self.begin(&mut new, if is_pod { grace(&old, options) } else { 0 });
+        if is_pod || is_held {
+            self.begin(&mut new, if is_pod { grace(&old, options) } else { 0 });
+        }
+        self.fill(resource, &mut new)?;
         let is_gone =
             !is_held && (!is_pod || number(&new, "/metadata/deletionGracePeriodSeconds") == Some(0));
         if options.is_dry {
             return Ok((Arc::new(new), is_gone));
         }
-        let mut left = if is_changed || *old != new { self.store.put(key.clone(), new) } else { old };
+        let mut left = if *old != new { self.store.put(key.clone(), new) } else { old };
         if is_gone {
             left = self.store.remove(&key).unwrap_or(left);
         }
@@ -91,19 +94,24 @@ impl State {
     }
 
     /// Marks an object as going, if it is not yet, or not as soon. Grace can only be shortened.
-    fn begin(&self, object: &mut Value, grace: i64) -> bool {
+    fn begin(&self, object: &mut Value, grace: i64) {
         let begun = number(object, "/metadata/deletionGracePeriodSeconds");
-        if is_deleting(object) && begun.is_some_and(|begun| begun <= grace) {
-            return false;
+        let is_first = !is_deleting(object);
+        if !is_first && begun.is_none_or(|begun| begun <= grace) {
+            return;
         }
+        let asked = time(object, "/metadata/deletionTimestamp").unwrap_or(self.now);
+        let seconds = grace - begun.filter(|_| !is_first).unwrap_or(0);
+        let at = asked.checked_add(SignedDuration::from_secs(seconds)).unwrap_or(asked);
+        let is_namespace = object["kind"] == "Namespace";
         let meta = &mut object["metadata"];
-        let at = self.now.checked_add(SignedDuration::from_secs(grace)).unwrap_or(self.now);
         meta["deletionTimestamp"] = second(at);
-        meta["deletionGracePeriodSeconds"] = grace.into();
-        if let Some(generation) = meta["generation"].as_i64() {
+        if !is_namespace {
+            meta["deletionGracePeriodSeconds"] = grace.into();
+        }
+        if let Some(generation) = meta["generation"].as_i64().filter(|_| is_first) {
             meta["generation"] = (generation + 1).into();
         }
-        true
     }
 }
 
@@ -137,13 +145,18 @@ fn check_preconditions(
     options: &DeleteOptions,
     object: &Value,
 ) -> Answer<()> {
+    let version = text(object, "/metadata/resourceVersion");
     let checks = [
-        ("UID", &options.uid, uid(object)),
-        ("ResourceVersion", &options.version, text(object, "/metadata/resourceVersion")),
+        ("UID", &options.uid, uid(object), "deleted and then recreated"),
+        ("ResourceVersion", &options.version, version, "modified"),
     ];
-    for (what, wanted, found) in checks {
+    for (what, wanted, found, fate) in checks {
         if let Some(wanted) = wanted.as_ref().filter(|wanted| *wanted != found) {
-            return Err(Refusal::precondition(resource, name, what, wanted, found));
+            let why = format!(
+                "the {what} in the precondition ({wanted}) does not match the {what} in record ({found}). The object \
+                 might have been {fate}"
+            );
+            return Err(Refusal::conflict(resource.kind, name, &why).on(name, resource.kind, resource.group));
         }
     }
     Ok(())

@@ -35,7 +35,7 @@ fn renamed(
 ) -> Value {
     if let Some(fields) = object.as_object_mut() {
         for (from, to) in NAMES.map(way) {
-            if let Some(value) = fields.remove(from) {
+            if let Some(value) = fields.remove(from).filter(|value| *value != "") {
                 fields.insert(to.to_owned(), value);
             }
         }

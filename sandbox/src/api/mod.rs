@@ -7,6 +7,7 @@ mod pods;
 mod scale;
 
 pub(crate) use delete::{DeleteOptions, FOREGROUND, ORPHAN};
+pub(crate) use pods::disruption_allowed;
 pub(crate) use scale::scale_of;
 
 use crate::refusal::{Answer, Refusal};
@@ -167,16 +168,20 @@ impl State {
         self.fill(resource, &mut new)?;
         admit::check(resource, &new)?;
         admit::check_change(resource, &old, &new)?;
-        if part == Part::Main && resource.has(Has::Generation) && without_status(&old) != without_status(&new)
-        {
+        if part == Part::Main && resource.has(Has::Generation) && counted(&old) != counted(&new) {
             new["metadata"]["generation"] = (number(&old, "/metadata/generation").unwrap_or(0) + 1).into();
         }
         if new == *old {
             return Ok(old);
         }
-        let is_over = is_deleting(&new) && list(&new, "/metadata/finalizers").is_empty();
+        let is_over = is_deleting(&new)
+            && resource.plural != "namespaces"
+            && list(&new, "/metadata/finalizers").is_empty();
         if is_over && number(&new, "/metadata/deletionGracePeriodSeconds").unwrap_or(0) == 0 {
-            return Ok(if is_dry { Arc::new(new) } else { self.store.remove(&key).unwrap_or(old) });
+            if !is_dry {
+                self.store.remove(&key);
+            }
+            return Ok(Arc::new(new));
         }
         Ok(if is_dry { Arc::new(new) } else { self.store.put(key, new) })
     }
@@ -193,6 +198,7 @@ impl State {
         ] {
             keep(&mut new["metadata"], &old["metadata"], field);
         }
+        keep(&mut new["metadata"], &old["metadata"], "namespace");
         if part == Part::Main {
             if resource.has(Has::Status) {
                 keep(&mut new, old, "status");
@@ -239,13 +245,10 @@ fn keep(to: &mut Value, from: &Value, field: &str) {
 }
 
 /// What the generation counts.
-fn without_status(object: &Value) -> Value {
-    let mut object = object.clone();
-    if let Some(fields) = object.as_object_mut() {
-        fields.remove("status");
-        fields.remove("metadata");
-    }
-    object
+fn counted(object: &Value) -> Value {
+    // Deployments hand their annotations on.
+    let handed = &object["metadata"]["annotations"];
+    json!([object["spec"], if object["kind"] == "Deployment" { handed } else { &Value::Null }])
 }
 
 /// Whether what is written is what is there.
@@ -265,8 +268,13 @@ fn check_identity(resource: &Resource, key: &Key, old: &Value, new: &Value) -> A
     }
     match text(new, "/metadata/resourceVersion") {
         "" if !resource.has(Has::LooseUpdate) => {
-            let why = ("Invalid", "metadata.resourceVersion", "must be specified for an update");
-            Err(Refusal::invalid(resource, key.name(), why))
+            let why =
+                ("Invalid", "metadata.resourceVersion", "Invalid value: 0: must be specified for an update");
+            Err(Refusal::invalid_of(&resource.qualified(), key.name(), why).on(
+                key.name(),
+                resource.plural,
+                resource.group,
+            ))
         }
         "" => Ok(()),
         version if version != text(old, "/metadata/resourceVersion") => {

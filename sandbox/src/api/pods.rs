@@ -17,25 +17,23 @@ impl State {
     pub(crate) fn bind(&mut self, within: &str, called: &str, binding: &Value, is_dry: bool) -> Answer<()> {
         let node = text(binding, "/target/name");
         if node.is_empty() {
-            let why = ("Required", "target.name", "Required value");
-            return Err(Refusal::invalid(pods(), called, why));
+            return Err(Refusal::new(StatusCode::INTERNAL_SERVER_ERROR, "", "target.name: Required value"));
         }
         let old = Arc::clone(self.get(pods(), within, called)?);
-        let no = |why: &str| Err(binding_conflict(called, why));
-        let versions = [
-            ("UID", uid(binding), uid(&old)),
-            (
-                "ResourceVersion",
-                text(binding, "/metadata/resourceVersion"),
-                text(&old, "/metadata/resourceVersion"),
-            ),
-        ];
-        for (what, wanted, found) in versions {
-            if !wanted.is_empty() && wanted != found {
-                return no(&format!(
-                    "Precondition failed: {what} in precondition: {wanted}, {what} in object meta: {found}"
-                ));
-            }
+        let no =
+            |why: &str| Err(Refusal::conflict("pods/binding", called, why).on(called, "pods/binding", ""));
+        let wanted = uid(binding);
+        if !wanted.is_empty() && wanted != uid(&old) {
+            let why = format!(
+                "StorageError: invalid object, Code: 4, Key: /registry/pods/{within}/{called}, ResourceVersion: 0, \
+                 AdditionalErrorMsg: Precondition failed: UID in precondition: {wanted}, UID in object meta: {}",
+                uid(&old)
+            );
+            return Err(Refusal::conflict("pods", called, &why).on(called, "pods", ""));
+        }
+        let version = text(binding, "/metadata/resourceVersion");
+        if !version.is_empty() && version != text(&old, "/metadata/resourceVersion") {
+            return Err(Refusal::modified(pods(), called));
         }
         if is_deleting(&old) {
             return no(&format!("pod {called} is being deleted, cannot be assigned to a host"));
@@ -63,8 +61,7 @@ impl State {
                 pod["metadata"][field][key] = value.clone();
             }
         }
-        let generation = pod["metadata"]["generation"].clone();
-        let scheduled = json!({ "type": "PodScheduled", "status": "True", "observedGeneration": generation });
+        let scheduled = json!({ "type": "PodScheduled", "status": "True" });
         set_condition(&mut pod["status"], scheduled, self.now);
         pod
     }
@@ -78,10 +75,7 @@ impl State {
         if is_counted && let Some(budget) = self.budget_of(&pod)? {
             self.spend(&budget, &pod, options.is_dry)?;
         }
-        if !options.is_dry
-            && !is_deleting(&pod)
-            && options.uid.as_deref().is_none_or(|wanted| wanted == uid(&pod))
-        {
+        if !options.is_dry && options.uid.as_deref().is_none_or(|wanted| wanted == uid(&pod)) {
             let mut marked = Value::clone(&pod);
             let target = json!({ "type": "DisruptionTarget", "status": "True", "reason": "EvictionByEvictionAPI",
                                  "message": "Eviction API: evicting" });
@@ -125,21 +119,33 @@ impl State {
             let why = format!("The disruption budget {named} is still being processed by the server.");
             return Err(over_budget(why, Some(RETRY_SECONDS)));
         }
-        if count("disruptionsAllowed") <= 0 {
+        let allowed = count("disruptionsAllowed");
+        if allowed <= 0 {
             let (needs, has) = (count("desiredHealthy"), count("currentHealthy"));
-            return Err(over_budget(
-                format!("The disruption budget {named} needs {needs} healthy pods and has {has} currently"),
-                None,
-            ));
+            let why = match has <= needs {
+                true => format!(
+                    "The disruption budget {named} needs {needs} healthy pods and has {has} currently"
+                ),
+                false => format!("The disruption budget {named} does not allow evicting pods currently"),
+            };
+            return Err(over_budget(why, None));
         }
         if !is_dry {
             let mut status = budget["status"].clone();
-            status["disruptionsAllowed"] = (count("disruptionsAllowed") - 1).into();
+            status["disruptionsAllowed"] = (allowed - 1).into();
             status["disruptedPods"][name(pod)] = second(self.now);
+            set_condition(&mut status, disruption_allowed(budget, allowed - 1), self.now);
             self.set_status(kind("policy", "poddisruptionbudgets"), budget, status);
         }
         Ok(())
     }
+}
+
+/// The condition of a budget that says whether pods may go.
+pub(crate) fn disruption_allowed(budget: &Value, allowed: i64) -> Value {
+    let (word, reason) = if allowed > 0 { ("True", "SufficientPods") } else { ("False", "InsufficientPods") };
+    json!({ "type": "DisruptionAllowed", "status": word, "reason": reason, "message": "",
+            "observedGeneration": budget["metadata"]["generation"] })
 }
 
 fn over_budget(why: String, retry_after: Option<u32>) -> Refusal {
@@ -147,9 +153,4 @@ fn over_budget(why: String, retry_after: Option<u32>) -> Refusal {
     let mut refusal = Refusal::new(StatusCode::TOO_MANY_REQUESTS, "TooManyRequests", message);
     refusal.retry_after = retry_after;
     refusal.causing(cause("DisruptionBudget", why, ""))
-}
-
-fn binding_conflict(pod: &str, why: &str) -> Refusal {
-    let message = format!("Operation cannot be fulfilled on pods/binding {pod:?}: {why}");
-    Refusal::new(StatusCode::CONFLICT, "Conflict", message).on(pod, "pods/binding")
 }

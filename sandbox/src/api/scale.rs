@@ -34,8 +34,10 @@ impl State {
         let mut new = old.clone();
         let replicas = number(scale, "/spec/replicas").unwrap_or(0);
         if replicas < 0 {
-            let why = ("Invalid", "spec.replicas", "Invalid value: must be greater than or equal to 0");
-            return Err(Refusal::invalid(resource, name(old), why));
+            let why = format!("Invalid value: {replicas}: must be greater than or equal to 0");
+            let refusal =
+                Refusal::invalid_of("Scale.autoscaling", name(old), ("Invalid", "spec.replicas", &why));
+            return Err(refusal.on(name(old), "Scale", "autoscaling"));
         }
         new["spec"]["replicas"] = replicas.into();
         new["metadata"]["resourceVersion"] = scale["metadata"]["resourceVersion"].clone();

@@ -1,7 +1,7 @@
 //! PodDisruptionBudgets: how many pods may go at once.
 
 use super::{is_active, is_ended, is_ready};
-use crate::api::{State, kind, pods};
+use crate::api::{State, disruption_allowed, kind, pods};
 use crate::select::Selector;
 use crate::value::{controller, namespace, number, set_condition, text, time};
 use jiff::SignedDuration;
@@ -34,11 +34,7 @@ pub(super) fn run(state: &mut State) {
         if !going.is_empty() {
             status["disruptedPods"] = going.into();
         }
-        let (word, reason) =
-            if allowed > 0 { ("True", "SufficientPods") } else { ("False", "InsufficientPods") };
-        let condition = json!({ "type": "DisruptionAllowed", "status": word, "reason": reason, "message": "",
-                                "observedGeneration": budget["metadata"]["generation"] });
-        set_condition(&mut status, condition, state.now);
+        set_condition(&mut status, disruption_allowed(&budget, allowed), state.now);
         state.set_status(resource, &budget, status);
     }
 }

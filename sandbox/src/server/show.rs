@@ -71,7 +71,7 @@ impl Show {
 
     /// The end of what was there when a watch began, or how far it has come.
     pub(super) fn bookmark(&self, revision: u64, is_initial_end: bool) -> Value {
-        let mut meta = json!({ "resourceVersion": revision.to_string(), "creationTimestamp": null });
+        let mut meta = json!({ "resourceVersion": revision.to_string() });
         if is_initial_end {
             meta["annotations"] = json!({ "k8s.io/initial-events-end": "true" });
         }

@@ -177,6 +177,14 @@ impl Asked<'_> {
         let written = self.state(|state| {
             let old = target.object(state)?;
             let new = how.apply(events::shown(target.resource, &old), &patch)?;
+            if uid(&new) != uid(&old) {
+                let why = format!("Invalid value: {:?}: field is immutable", uid(&new));
+                return Err(Refusal::invalid(
+                    target.resource,
+                    &target.name,
+                    ("Invalid", "metadata.uid", &why),
+                ));
+            }
             state.update(target.resource, target.place(), new, part, is_dry)
         })?;
         self.show(StatusCode::OK, &written)

@@ -112,12 +112,11 @@ impl Watch {
             biased;
             changed = self.heard.changed() => self.is_over |= changed.is_err(),
             () = tokio::time::sleep_until(until) => {
-                let is_end = until == self.end;
-                if self.bookmark.is_some() {
+                self.is_over |= until == self.end;
+                if !self.is_over {
                     self.bookmark = Some(until + BOOKMARKS);
                     self.ready.push_back(line("BOOKMARK", &self.show.bookmark(self.position, false)));
                 }
-                self.is_over |= is_end;
             }
         }
     }
