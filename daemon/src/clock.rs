@@ -7,6 +7,7 @@ use crate::state::Now;
 use jiff::fmt::rfc2822;
 use jiff::{SignedDuration, Timestamp};
 use std::sync::{Arc, Mutex, PoisonError};
+use std::time::Duration;
 use tokio::time::Instant;
 
 /// Tells the time. Clones are one clock.
@@ -20,8 +21,13 @@ impl Clock {
     /// A clock that goes by this machine until it hears from the API server.
     #[expect(clippy::disallowed_methods, reason = "this is the module that asks the machine")]
     pub fn start() -> Self {
+        Self::start_at(Timestamp::now())
+    }
+
+    /// A clock that shows this time until it hears from the API server.
+    pub fn start_at(wall: Timestamp) -> Self {
         let now = Instant::now();
-        Self { started: now, known: Arc::new(Mutex::new((Timestamp::now(), now))) }
+        Self { started: now, known: Arc::new(Mutex::new((wall, now))) }
     }
 
     /// Sets the clock by an answer's `Date` header, which has whole seconds: a clock that is within that second is
@@ -36,6 +42,11 @@ impl Clock {
         if !(SignedDuration::ZERO..SignedDuration::from_secs(1)).contains(&ahead) {
             *self.known.lock().unwrap_or_else(PoisonError::into_inner) = (date, Instant::now());
         }
+    }
+
+    /// The time since the start, which never jumps.
+    pub fn elapsed(&self) -> Duration {
+        self.started.elapsed()
     }
 
     /// The time.

@@ -42,7 +42,7 @@ pub async fn run(
     let (sender, mut inputs) = mpsc::channel(INPUTS_MAX);
     let mut watches = JoinSet::new();
     start_watches(&mut watches, config, &clients.work, &clock, &sender);
-    let mut state = state(config)?;
+    let mut state = state(config, &metrics, &clock)?;
     state.set_extenders(&config.scheduler.extenders);
     let mut leases = Leases::start(config, &clients.leases, &clock, rng);
     let mut office = Office::open(config, &clock, metrics, leases.leadership()).await?;
@@ -111,17 +111,19 @@ pub async fn stop_signal() {
     }
 }
 
-fn state(config: &Config) -> anyhow::Result<State> {
+fn state(config: &Config, metrics: &Metrics, clock: &Clock) -> anyhow::Result<State> {
     let configuration = &config.scheduler;
     let mut profiles = BTreeMap::new();
     for profile in &configuration.profiles {
-        let registry = registry_with(profile, &config.tools).map_err(anyhow::Error::msg)?;
+        let mut registry = registry_with(profile, &config.tools).map_err(anyhow::Error::msg)?;
+        registry.meter = Some(metrics.meter(&profile.scheduler_name, clock));
         profiles.insert(profile.scheduler_name.as_str().into(), registry);
     }
     let seconds = |seconds: i64| Duration::from_secs(seconds.unsigned_abs());
     let backoff = Backoff {
         first: seconds(configuration.pod_initial_backoff_seconds),
         longest: seconds(configuration.pod_max_backoff_seconds),
+        parked: config.parked_max,
     };
     let mut state = State::new(profiles, backoff);
     state.set_automatic_max(usize::try_from(config.automatic_per_namespace).unwrap_or(usize::MAX));
@@ -231,8 +233,8 @@ async fn until(tick: Option<Duration>, clock: &Clock) {
     }
 }
 
-/// Which process this is, as events name it.
+/// Which replica this is, as events name it.
 fn instance(config: &Config) -> String {
     let name = config.scheduler.profiles.first().map_or("", |profile| &profile.scheduler_name);
-    format!("{name}-{}", std::process::id())
+    format!("{name}-{}", config.replica)
 }

@@ -24,6 +24,9 @@ pub(crate) const JSON_PATCH: &str = "application/json-patch+json";
 /// The content type of a merge patch.
 pub(crate) const MERGE_PATCH: &str = "application/merge-patch+json";
 
+/// The content type of a server-side apply.
+pub(crate) const APPLY_PATCH: &str = "application/apply-patch+yaml";
+
 /// One answer.
 #[derive(Debug)]
 pub(crate) struct Answer {

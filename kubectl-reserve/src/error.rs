@@ -12,8 +12,20 @@ pub(crate) enum Exit {
     Usage = 2,
     /// The pod that was explained has no place.
     NoFit = 10,
+    /// A disruption budget forbids it.
+    Budget = 11,
+    /// What was waited for did not come.
+    TimedOut = 12,
+    /// The node has no room for the reservation.
+    NoRoom = 13,
     /// The caller may not do that.
     Forbidden = 14,
+    /// Refused, because it would break something; a flag allows it.
+    Unsafe = 15,
+    /// It is ready on another node than the required one.
+    Elsewhere = 16,
+    /// Ctrl-C, as shells count it.
+    Interrupted = 130,
 }
 
 /// Why a command did not do what was asked.
@@ -50,4 +62,9 @@ impl Failure {
         self.exit = exit;
         self
     }
+}
+
+/// Something that the caller may not do, and the rule that would allow it.
+pub(crate) fn forbidden(what: &str, needs: &str) -> Failure {
+    Failure::new(format!("you may not {what}")).hint(format!("needs: {needs}")).exit(Exit::Forbidden)
 }

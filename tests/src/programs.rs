@@ -2,7 +2,10 @@
 
 use crate::control_plane::{Cluster, Program, User, workspace_dir};
 use anyhow::{Context as _, Result, ensure};
+use common::api::names;
 use common::model::{OtherKind, OwnerKind};
+use k8s_openapi::api::coordination::v1::Lease;
+use kube::Api;
 use std::path::{Path, PathBuf};
 use std::process::Command;
 use std::sync::OnceLock;
@@ -24,7 +27,8 @@ pub fn example(seed: &str, file: &str) -> PathBuf {
 /// Nodes, pods, every kind of workload, and every other kind.
 const KINDS_WATCHED: usize = 2 + OwnerKind::ALL.len() + OtherKind::ALL.len();
 
-const LISTED_MAX: Duration = Duration::from_secs(20);
+const LISTED_MAX: Duration = Duration::from_secs(60);
+const SEEN_MAX: Duration = Duration::from_secs(60);
 
 /// A daemon at work. Ends with this value.
 pub struct Daemon {
@@ -171,6 +175,25 @@ impl Daemon {
     pub fn kill(self) -> Result<()> {
         self.program.kill()
     }
+}
+
+/// Reserves so much CPU of a node for an owner in the plain form, or releases it, and waits until the daemon has seen that.
+///
+/// # Errors
+/// When the API server refuses, or the daemon does not see it.
+pub async fn reserve(cluster: &Cluster, on: &str, owner: &str, cpu: Option<&str>) -> Result<()> {
+    let written = cluster.annotate_node(on, &format!("{}/{owner}", names::CPU), cpu).await?;
+    let version: u64 = written.metadata.resource_version.context("no version")?.parse()?;
+    let leases: Api<Lease> = Api::namespaced(cluster.admin(), "kube-system");
+    cluster
+        .wait_until("the daemon has seen it", SEEN_MAX, async || {
+            let lease = leases.get("reserve-reserve-daemon").await?;
+            let seen = lease.metadata.annotations.and_then(|all| all.get(names::SEEN_NODES).cloned());
+            let seen: u64 = seen.context("nothing seen")?.parse()?;
+            ensure!(seen >= version, "{seen} of {version}");
+            Ok(())
+        })
+        .await
 }
 
 fn build_now() -> Result<PathBuf> {

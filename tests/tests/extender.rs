@@ -2,14 +2,14 @@
 //! other way round: an extender that the daemon asks.
 
 use anyhow::{Context as _, Result, ensure};
-use common::api::names::{EXTENDS, SEEN_NODES};
+use common::api::names::EXTENDS;
 use k8s_openapi::api::coordination::v1::Lease;
 use kube::Api;
 use rcgen::{BasicConstraints, CertificateParams, CertifiedIssuer, IsCa, KeyPair};
 use reserve_tests::control_plane::{
-    Cluster, ControlPlane, User, Workload, deployment, describe, is_running, name_of, node, node_of,
+    Cluster, ControlPlane, User, Workload, bare_pod, deployment, describe, is_running, name_of, node, node_of,
 };
-use reserve_tests::programs::{Daemon, daemon};
+use reserve_tests::programs::{Daemon, daemon, reserve};
 use serde_json::{Value, json};
 use std::io::{BufRead as _, BufReader, Read as _, Write as _};
 use std::net::{TcpListener, TcpStream};
@@ -17,7 +17,7 @@ use std::path::Path;
 use std::time::Duration;
 
 const NOBODY: &str = "a8f6f901-47c9-4475-b1f4-cac44597e173";
-const SOON: Duration = Duration::from_secs(20);
+const SOON: Duration = Duration::from_secs(90);
 const DEFAULT: &str = "default-scheduler";
 
 /// A port that is free now. The programs of a test take it a moment later.
@@ -29,24 +29,8 @@ fn free_port() -> Result<u16> {
 fn configuration(url: &str, more: &str) -> String {
     format!(
         "percentageOfNodesToScore: 100\nextenders:\n- {{urlPrefix: '{url}', filterVerb: filter, prioritizeVerb: prioritize, \
-         preemptVerb: preempt, weight: 100, ignorable: true, httpTimeout: 2s, {more}}}"
+         preemptVerb: preempt, weight: 100, ignorable: true, httpTimeout: 5s, {more}}}"
     )
-}
-
-/// Reserves so much CPU for an owner, and waits until the daemon has seen it.
-async fn reserve(cluster: &Cluster, on: &str, owner: &str, cpu: Option<&str>) -> Result<()> {
-    let written = cluster.annotate_node(on, &format!("reserve.cpu/{owner}"), cpu).await?;
-    let version: u64 = written.metadata.resource_version.context("no version")?.parse()?;
-    let leases: Api<Lease> = Api::namespaced(cluster.admin(), "kube-system");
-    cluster
-        .wait_until("the daemon has seen it", SOON, async || {
-            let lease = leases.get("reserve-reserve-daemon").await?;
-            let seen = lease.metadata.annotations.and_then(|all| all.get(SEEN_NODES).cloned());
-            let seen: u64 = seen.context("nothing seen")?.parse()?;
-            ensure!(seen >= version, "{seen} of {version}");
-            Ok(())
-        })
-        .await
 }
 
 async fn start_daemon(cluster: &Cluster, port: u16, files: &[String]) -> Result<Daemon> {
@@ -231,6 +215,21 @@ fn answer_one(stream: TcpStream) -> Result<()> {
             let left: Vec<&Value> = names.iter().filter(|name| **name != "n1").collect();
             json!({"NodeNames": left, "FailedNodes": {"n1": "n1 is not for everybody"}})
         }
+        // Nobody has to go from `n2`. Of the others victims come whole to the second, which gives them back by UID.
+        "/preempt" => {
+            let mut left = asked["NodeNameToMetaVictims"].as_object().cloned().unwrap_or_default();
+            left.remove("n2");
+            json!({"NodeNameToMetaVictims": left})
+        }
+        "/whole" => {
+            let mut nodes = asked["NodeNameToVictims"].as_object().cloned().unwrap_or_default();
+            for victims in nodes.values_mut() {
+                let pods = victims["Pods"].as_array().cloned().unwrap_or_default();
+                let whole = pods.iter().filter(|pod| pod["spec"]["containers"].is_array());
+                victims["Pods"] = whole.map(|pod| json!({"UID": pod["metadata"]["uid"]})).collect();
+            }
+            json!({"NodeNameToMetaVictims": nodes})
+        }
         _ => {
             let score = |name: &Value| if *name == "n3" { 10 } else { 0 };
             let scores = names.iter().map(|name| json!({"Host": name, "Score": score(name)}));
@@ -258,7 +257,8 @@ async fn our_daemon_asks_extenders_and_one_that_is_down_may_be_ignored() -> Resu
         "apiVersion: kubescheduler.config.k8s.io/v1\nkind: KubeSchedulerConfiguration\n\
          profiles: [{{schedulerName: reserve-scheduler}}]\nextenders:\n\
          - {{urlPrefix: 'http://127.0.0.1:{down}', filterVerb: filter, ignorable: true, httpTimeout: 1s, nodeCacheCapable: true}}\n\
-         - {{urlPrefix: 'http://127.0.0.1:{port}', filterVerb: filter, prioritizeVerb: prioritize, weight: 50, nodeCacheCapable: true}}\n"
+         - {{urlPrefix: 'http://127.0.0.1:{port}', filterVerb: filter, prioritizeVerb: prioritize, preemptVerb: preempt, weight: 50, nodeCacheCapable: true}}\n\
+         - {{urlPrefix: 'http://127.0.0.1:{port}', preemptVerb: whole}}\n"
     );
     std::fs::write(&file, yaml)?;
     let daemon = daemon("reserve-scheduler").configuration(file).start(&cluster).await?;
@@ -284,5 +284,27 @@ async fn our_daemon_asks_extenders_and_one_that_is_down_may_be_ignored() -> Resu
         words.starts_with("0/3 nodes are available: 1 n1 is not for everybody, 2 Insufficient cpu"),
         "{words}"
     );
+    victims_go_where_the_extender_says(&cluster, &daemon, &big).await
+}
+
+/// One pod would have to go from n2, and two from n3. Without the extender it would be the one.
+async fn victims_go_where_the_extender_says(
+    cluster: &Cluster,
+    daemon: &Daemon,
+    big: &Workload,
+) -> Result<()> {
+    let class =
+        "{apiVersion: scheduling.k8s.io/v1, kind: PriorityClass, metadata: {name: urgent}, value: 1000}";
+    cluster.apply(class).await?;
+    let before = cluster.pods(&big.selector).await?;
+    let before = before.iter().find(|pod| is_running(pod)).context("none runs")?;
+    assert_eq!(node_of(before), "n2");
+    let urgent = bare_pod("urgent").cpu("3").scheduler("reserve-scheduler");
+    let urgent = cluster.deploy(urgent.pod_field("priorityClassName", json!("urgent"))).await?;
+    let pods = cluster.wait_until_running(&urgent.selector, 1).await?;
+    assert_eq!(node_of(&pods[0]), "n3", "{}", daemon.log()?);
+    let after = cluster.pods(&big.selector).await?;
+    let stays = after.iter().any(|pod| is_running(pod) && pod.metadata.uid == before.metadata.uid);
+    assert!(stays, "{}\n{}", describe(&after), daemon.log()?);
     Ok(())
 }

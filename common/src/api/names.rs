@@ -55,6 +55,12 @@ pub const APP_LABEL: &str = "app.kubernetes.io/name";
 /// Its value.
 pub const APP: &str = "kubectl-reserve";
 
+/// The label that everything deployed is found by, the Leases of replicas apart. Its value is [`APP`].
+pub const PART_LABEL: &str = "app.kubernetes.io/part-of";
+
+/// The namespace of the daemon, unless it is installed elsewhere.
+pub const NAMESPACE: &str = "kube-reserve";
+
 /// On a replica's Lease: the newest version of a node that it has seen, decimal.
 pub const SEEN_NODES: &str = "reserve/seen-nodes";
 

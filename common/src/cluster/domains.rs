@@ -37,6 +37,11 @@ impl Domains {
         self.numbers.get(value).copied()
     }
 
+    /// The values that some node has or had, each with its number.
+    pub fn values(&self) -> impl Iterator<Item = (&Text, u32)> {
+        self.numbers.iter().map(|(value, number)| (value, *number))
+    }
+
     /// One more than the largest number.
     pub fn len(&self) -> usize {
         self.numbers.len()

@@ -7,34 +7,23 @@
 //! belief makes one of its own in the very step in which a pod vanishes that has none yet, so that nobody is placed
 //! on its room meanwhile. Both have the same key; the one on the node goes before ours.
 
+use super::Cluster;
 use super::ledger::{Ledger, Local, State};
+use super::replacing::{Terms, later, owner, replacing};
 use super::whose::Asker;
-use super::{Cluster, Owners};
-use crate::model::keep::LIFE_MAX;
+use crate::api::reservation::bounds::{ANNOTATIONS_MAX, BYTES_MAX, KEYS_MAX};
 use crate::model::owner::Owner;
-use crate::model::reservation::{
-    AUTOMATIC, Origin, PER_NODE_MAX, Parsed, Placement, Record, ReplacedPod, Seat,
-};
-use crate::model::{Keep, Moment, Pod, Reservation, ReservationId};
-use jiff::{SignedDuration, Timestamp};
+use crate::model::reservation::{AUTOMATIC, Origin, PER_NODE_MAX, Parsed, Placement, ReplacedPod};
+use crate::model::{Keep, Pod, Reservation, ReservationId};
+use jiff::Timestamp;
 use std::sync::Arc;
 use std::time::Duration;
 
 /// How long a reservation that only we know of counts, if nobody writes it down.
 pub const LOCAL_LIFE: Duration = Duration::from_secs(60);
 
-/// A pod without a stamp that was bound before a reservation was made must not seem to have come for it. It says when by
-/// the API server's clock, which ours follows to within a second; so a reservation says that it is that much younger.
-const CLOCK_MARGIN: Duration = Duration::from_secs(1);
-
-/// The most keys of ours, and bytes of them, that one node can have.
-const NODE_MAX: (u32, u32) = (512, 128 << 10);
-
 /// The most keys, and bytes of them, that one reservation has.
 const EACH_MAX: (u32, u32) = (4, 1536);
-
-/// With more annotations than this nobody adds to them: at 256 KiB every write of an annotation to that node fails.
-const ANNOTATIONS_MAX: u32 = 200 << 10;
 
 /// Why no place is kept.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
@@ -80,12 +69,10 @@ impl Cluster {
             return Err(NotKept::Unfit("its node is not ready"));
         }
         let owner = owner(&asker, &self.owners)?;
-        let seat = Seat::for_replaced(&pod.uid).ok_or(NotKept::NoOwner)?;
-        let id = ReservationId { owner: owner.uid.clone(), seat: Some(seat) };
-        if pod.deleting && !self.is_short_of_seats(&owner, &id) {
+        let reservation = reservation(pod, owner.clone(), life, now)?;
+        if pod.deleting && !self.is_short_of_seats(&owner, &reservation.id) {
             return Err(NotKept::NotShort);
         }
-        let reservation = reservation(pod, id, owner, life, now);
         self.check_caps(ledger, &reservation)?;
         Ok(reservation)
     }
@@ -137,9 +124,9 @@ impl Cluster {
         let (keys, bytes) = EACH_MAX;
         let size = ledger.node.annotations;
         let is_full = ledger.entries.len() >= PER_NODE_MAX
-            || size.our_keys.saturating_add(keys) > NODE_MAX.0
-            || size.our_bytes.saturating_add(bytes) > NODE_MAX.1
-            || size.bytes.saturating_add(bytes) > ANNOTATIONS_MAX;
+            || size.our_keys.saturating_add(keys) as usize > KEYS_MAX
+            || size.our_bytes.saturating_add(bytes) as usize > BYTES_MAX
+            || size.bytes.saturating_add(bytes) as usize > ANNOTATIONS_MAX;
         if is_full { Err(NotKept::NodeFull) } else { Ok(()) }
     }
 
@@ -193,51 +180,21 @@ fn fit(asker: &Asker<'_>) -> Result<(), NotKept> {
     Err(NotKept::Unfit(unfit))
 }
 
-/// Whom the reservation is for: the top owner, or the pod itself if nobody controls it.
-fn owner(asker: &Asker<'_>, owners: &Owners) -> Result<Owner, NotKept> {
-    if asker.is_bare() {
-        let (key, uid) = (&asker.pod.key, asker.pod.uid.clone());
-        return Ok(Owner {
-            kind: "Pod".into(),
-            namespace: key.namespace.clone(),
-            name: key.name.clone(),
-            uid,
-        });
-    }
-    // With an owner that is gone, or not yet read, nobody knows who is at the top.
-    if owners.is_missing_for(asker.pod) {
-        return Err(NotKept::NoOwner);
-    }
-    let top = asker.top().filter(|top| top.uid.is_canonical()).ok_or(NotKept::NoOwner)?;
-    Ok(top.owner())
-}
-
-fn reservation(pod: &Pod, id: ReservationId, owner: Owner, life: Duration, now: Timestamp) -> Reservation {
-    let created = later(now, CLOCK_MARGIN);
+/// The reservation of a pod that nobody asked for by hand.
+fn reservation(pod: &Pod, owner: Owner, life: Duration, now: Timestamp) -> Result<Reservation, NotKept> {
     let (verb, reason) =
         if pod.deleting { ("delete", "the pod is being deleted") } else { ("keep", "the pod asks for it") };
-    let empty = pod.gone_by().map_or(now, |gone| gone.max(now));
-    let record = Record {
-        owner,
-        replaces: Some(ReplacedPod { name: pod.key.name.clone(), uid: pod.uid.clone() }),
-        priority: pod.spec.priority,
-        created,
-        expires: Moment::of(later(empty, life.min(LIFE_MAX))).time(),
+    let terms = Terms {
+        now,
+        empty: pod.gone_by().map_or(now, |gone| gone.max(now)),
+        life,
         // The same for whoever makes it: of two that try, one finds it done.
         request: format!("{verb}-{}", pod.uid).into(),
         by: AUTOMATIC.into(),
         reason: reason.into(),
         placement: Placement::Prefer,
     };
-    let mut amount = pod.spec.requests.counted().clone();
-    amount.pods = 1;
-    Reservation { id, amount, ports: pod.spec.ports.clone(), origin: Origin::Recorded(Box::new(record)) }
-}
-
-/// So much after `time`, or the end of time.
-fn later(time: Timestamp, more: Duration) -> Timestamp {
-    let more = SignedDuration::try_from(more).unwrap_or(SignedDuration::MAX);
-    time.checked_add(more).unwrap_or(Timestamp::MAX)
+    replacing(pod, owner, terms).ok_or(NotKept::NoOwner)
 }
 
 impl Ledger {

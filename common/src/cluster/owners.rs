@@ -106,6 +106,11 @@ impl Owners {
         self.by_name.get(&(kind, namespace.clone(), name.clone()))
     }
 
+    /// All workloads, by kind, namespace and name.
+    pub fn iter(&self) -> impl Iterator<Item = &Workload> {
+        self.by_name.values()
+    }
+
     /// The workload with this UID, for people who read a bare UID.
     pub fn by_uid(&self, uid: &Uid) -> Option<&Workload> {
         self.by_name.values().find(|workload| workload.uid == *uid)

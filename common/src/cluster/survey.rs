@@ -1,12 +1,13 @@
 //! What those read who see to it that reservations are made and released: not a decision, but what changed since they last looked.
 
-use super::Cluster;
 use super::ledger::Ledger;
 use super::nodes::NodeId;
 use super::whose::Asker;
+use super::{Cluster, Owners};
 use crate::model::Pod;
 use crate::model::ids::{NodeName, PodKey, Uid};
 use jiff::Timestamp;
+use std::sync::Arc;
 
 impl Cluster {
     /// The number of the last change of any node's books.
@@ -47,6 +48,16 @@ impl Cluster {
     /// The pod together with the owners that it really has.
     pub fn asker<'w>(&'w self, pod: &'w Pod) -> Asker<'w> {
         Asker::new(pod, &self.owners)
+    }
+
+    /// All pods that are known, in no order that means anything.
+    pub fn pods(&self) -> impl Iterator<Item = &Arc<Pod>> {
+        self.pods.iter()
+    }
+
+    /// The workloads that were read.
+    pub fn owners(&self) -> &Owners {
+        &self.owners
     }
 
     /// The moment as of which the books are done.

@@ -75,6 +75,13 @@ impl Counts {
         }
     }
 
+    /// Every domain that counts, with its count, in the order of the label's values.
+    pub fn by_domain(&self) -> Vec<(Text, i64)> {
+        let is_there = |domain: u32| self.tally.sums.get(domain as usize).is_some_and(|sum| sum.nodes > 0);
+        let there = self.domains.values().filter(|(_, domain)| is_there(*domain));
+        there.map(|(value, domain)| (value.clone(), self.at(domain))).collect()
+    }
+
     /// The sum of the nodes that lack the label.
     pub fn unlabelled(&self) -> i64 {
         self.tally.unlabelled

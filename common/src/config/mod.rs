@@ -35,7 +35,7 @@ mod extender;
 mod found;
 mod merge;
 mod names;
-mod nearest;
+pub mod nearest;
 mod ours;
 mod ours_read;
 mod policy;

@@ -5,7 +5,7 @@ const WORD_LEN_MAX: usize = 64;
 
 /// The word of `known` closest to `word`, if it is close: at most a third of it differs. Upper and lower case are the
 /// same; of two that are equally close, the first.
-pub(super) fn nearest<'a>(word: &str, known: impl Iterator<Item = &'a str>) -> Option<&'a str> {
+pub fn nearest<'a>(word: &str, known: impl Iterator<Item = &'a str>) -> Option<&'a str> {
     if word.len() > WORD_LEN_MAX {
         return None;
     }

@@ -1,7 +1,7 @@
 //! Which nodes come into question, before any is looked at.
 
 use crate::cluster::{Asker, Snapshot};
-use crate::framework::{Admission, Home, Reason, Registry, Rejection};
+use crate::framework::{Admission, Home, Reason, Registry, Rejection, Station, Status};
 use crate::model::ids::NodeName;
 use std::collections::BTreeSet;
 
@@ -48,7 +48,10 @@ fn ask(
     let mut by: BTreeSet<&'static str> = BTreeSet::new();
     let mut refused = Vec::new();
     for plugin in &registry.pre_filters {
-        match plugin.pre_filter(asker, world) {
+        let begun = registry.begin();
+        let admission = plugin.pre_filter(asker, world);
+        registry.asked(plugin.name(), Station::PreFilter, status(&admission), begun);
+        match admission {
             Admission::All => {}
             Admission::Home(kept) => *home = Some(kept),
             Admission::Only(names) => {
@@ -78,4 +81,28 @@ fn ask(
         Some(names) => Admitted::Only(names, by.into_iter().collect()),
         None => Admitted::All,
     })
+}
+
+fn status(admission: &Admission) -> Status {
+    match admission {
+        Admission::All | Admission::Home(_) | Admission::Only(_) => Status::Success,
+        Admission::Rejects(reasons) => refused(reasons),
+        Admission::Fails(_) => Status::Error,
+    }
+}
+
+fn refused(reasons: &[Rejection]) -> Status {
+    match reasons.iter().any(|one| one.reason.is_unresolvable()) {
+        true => Status::UnschedulableAndUnresolvable,
+        false => Status::Unschedulable,
+    }
+}
+
+/// What came of asking them all.
+pub(super) fn outcome(admitted: &Result<Admittance, String>) -> Status {
+    match admitted {
+        Ok(Admittance { nodes: Admitted::Refused(reasons), .. }) => refused(reasons),
+        Ok(_) => Status::Success,
+        Err(_) => Status::Error,
+    }
 }

@@ -2,7 +2,9 @@
 
 use super::NoFit;
 use crate::cluster::{Asker, Ledger, Snapshot};
-use crate::framework::{Cure, NodeTrace, Permission, PostFiltered, Reason, Registry, Rejection, Trace};
+use crate::framework::{
+    Cure, NodeTrace, Permission, PostFiltered, Reason, Registry, Rejection, Station, Status, Trace,
+};
 use crate::model::{NodeName, Pod};
 use smallvec::smallvec;
 use std::time::Duration;
@@ -39,24 +41,24 @@ pub fn clear(pod: &Pod, node: &NodeName, world: &Snapshot<'_>, registry: &Regist
 }
 
 fn ask(asker: &Asker<'_>, ledger: &Ledger, registry: &Registry) -> Clearance {
-    // One that says no goes before those that want to wait.
-    let mut waits = Vec::new();
-    for plugin in &registry.permits {
-        match plugin.permit(asker, ledger) {
-            Permission::Granted => {}
-            Permission::Denied(rejection) => return Clearance::Denied(Box::new(rejected(ledger, rejection))),
-            Permission::Wait(at_most) => {
-                waits.push((plugin.name(), at_most.min(WAIT_MAX)));
-            }
-        }
+    let begun = registry.begin();
+    let leave = permit(asker, ledger, registry);
+    let status = match &leave {
+        Clearance::Granted => Status::Success,
+        Clearance::Waits(_) => Status::Wait,
+        _ => Status::Unschedulable,
+    };
+    registry.passed(Station::Permit, status, begun);
+    if leave != Clearance::Granted {
+        return leave;
     }
-    if !waits.is_empty() {
-        return Clearance::Waits(waits);
+    let begun = registry.begin();
+    let ready = pre_bind(asker, ledger, registry);
+    if !registry.pre_binds.is_empty() {
+        registry.passed(Station::PreBind, Status::of(&ready), begun);
     }
-    for plugin in &registry.pre_binds {
-        if let Err(rejection) = plugin.pre_bind(asker, ledger) {
-            return Clearance::Unready(Box::new(rejected(ledger, rejection)));
-        }
+    if let Err(rejection) = ready {
+        return Clearance::Unready(Box::new(rejected(ledger, rejection)));
     }
     // A registry without any says nothing about bindings.
     if !registry.binds.is_empty() && !registry.binds.iter().any(|plugin| plugin.binds(asker)) {
@@ -65,10 +67,47 @@ fn ask(asker: &Asker<'_>, ledger: &Ledger, registry: &Registry) -> Clearance {
     Clearance::Granted
 }
 
+fn permit(asker: &Asker<'_>, ledger: &Ledger, registry: &Registry) -> Clearance {
+    // One that says no goes before those that want to wait.
+    let mut waits = Vec::new();
+    for plugin in &registry.permits {
+        let begun = registry.begin();
+        let permission = plugin.permit(asker, ledger);
+        let status = match &permission {
+            Permission::Granted => Status::Success,
+            Permission::Wait(_) => Status::Wait,
+            Permission::Denied(rejection) => Status::of_rejection(rejection),
+        };
+        registry.asked(plugin.name(), Station::Permit, status, begun);
+        match permission {
+            Permission::Granted => {}
+            Permission::Denied(rejection) => return Clearance::Denied(Box::new(rejected(ledger, rejection))),
+            Permission::Wait(at_most) => waits.push((plugin.name(), at_most.min(WAIT_MAX))),
+        }
+    }
+    if waits.is_empty() { Clearance::Granted } else { Clearance::Waits(waits) }
+}
+
+fn pre_bind(asker: &Asker<'_>, ledger: &Ledger, registry: &Registry) -> Result<(), Rejection> {
+    for plugin in &registry.pre_binds {
+        let begun = registry.begin();
+        let ready = plugin.pre_bind(asker, ledger);
+        registry.asked(plugin.name(), Station::PreBind, Status::of(&ready), begun);
+        ready?;
+    }
+    Ok(())
+}
+
 /// Tells the plugins that the pod was bound to `node`.
 pub fn bound(pod: &Pod, node: &NodeName, world: &Snapshot<'_>, registry: &Registry) {
     let Some(ledger) = world.find(node).and_then(|id| world.ledger(id)) else { return };
-    registry.post_binds.iter().for_each(|plugin| plugin.post_bind(&world.asker(pod), ledger));
+    let (asker, all) = (world.asker(pod), registry.begin());
+    for plugin in &registry.post_binds {
+        let begun = registry.begin();
+        plugin.post_bind(&asker, ledger);
+        registry.asked(plugin.name(), Station::PostBind, Status::Success, begun);
+    }
+    registry.passed(Station::PostBind, Status::Success, all);
 }
 
 /// What a scheduler says when `plugin` refuses a pod that has waited for its leave on `node`, in these words.
@@ -87,7 +126,9 @@ pub fn not_bound(pod: &Pod, node: &NodeName, world: &Snapshot<'_>, registry: &Re
 
 /// The last that took note is told first.
 pub(super) fn take_back(asker: &Asker<'_>, ledger: &Ledger, registry: &Registry) {
+    let begun = registry.begin();
     registry.reserves.iter().rev().for_each(|plugin| plugin.unreserve(asker, ledger));
+    registry.passed(Station::Unreserve, Status::Success, begun);
 }
 
 /// What a scheduler says when the node that was chosen will not do after all.

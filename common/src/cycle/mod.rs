@@ -7,6 +7,7 @@ mod admission;
 mod clear;
 mod decision;
 mod index;
+mod inspect;
 mod message;
 mod pick;
 mod round;
@@ -16,16 +17,19 @@ mod tests;
 
 pub use clear::{Clearance, bound, clear, denied, not_bound};
 pub use decision::{Awaited, Decision, NoFit, Refusal};
+pub use inspect::Inspection;
 pub use message::message;
+pub use round::nominated;
 pub use scores::{PluginScores, scores};
 
-use crate::cluster::{Asker, Ledger, Snapshot};
+use crate::cluster::{Asker, Ledger, NodeId, Snapshot};
 use crate::framework::{
-    Attempt, Home, NodeTrace, PostFiltered, Reason, Registry, Rejection, Rejections, Reserved, Trace,
+    Attempt, Home, NodeTrace, PostFiltered, Reason, Registry, Rejection, Rejections, Reserved, Station,
+    Status, Trace,
 };
 use crate::model::Pod;
 use crate::model::pod::Feature;
-use admission::{Admitted, admit};
+use admission::{Admitted, admit, outcome};
 use round::Round;
 use smallvec::smallvec;
 use std::collections::BTreeSet;
@@ -63,31 +67,55 @@ fn decide(pod: &Pod, world: &Snapshot<'_>, registry: &Registry, search: Search) 
         return Ok(Decision::Refused(refusal));
     }
     let asker = world.asker(pod);
+    let begun = registry.begin();
     let round = Round::new(&asker, world, registry);
-    let admitted = admit(&asker, world, registry)?;
-    if let Some(home) = &admitted.home
-        && let Some(decision) = go_home(&round, home, registry)?
-    {
+    let admitted = admit(&asker, world, registry);
+    registry.passed(Station::PreFilter, outcome(&admitted), begun);
+    let admitted = admitted?;
+    let decision = match &admitted.home {
+        Some(home) => go_home(&round, home, registry)?,
+        None => None,
+    };
+    if let Some(decision) = decision {
         return Ok(decision);
     }
-    let found = match &admitted.nodes {
-        Admitted::Refused(_) => None,
-        _ if is_nominated_home(&round)? => pod.nominated.as_deref().and_then(|home| world.find(home)),
+    let found = find(&round, registry, &admitted.nodes, search);
+    let decision = found.and_then(|found| match found.and_then(|id| world.ledger(id)) {
+        Some(ledger) => Ok(Found::Node(ledger)),
+        None => trace(&round, &admitted.nodes, Depth::First).map(Found::Nothing),
+    });
+    let status = if decision.is_ok() { Status::Success } else { Status::Error };
+    registry.took(Station::Filter, status, round.looking());
+    match decision? {
+        Found::Node(ledger) => Ok(place(&round, ledger, registry)),
+        Found::Nothing(trace) => no_fit(&round, registry, trace),
+    }
+}
+
+/// What came of looking at nodes.
+enum Found<'w> {
+    /// The best node.
+    Node(&'w Ledger),
+    /// What every node said.
+    Nothing(Trace),
+}
+
+/// The best of the nodes that come into question.
+fn find(
+    round: &Round<'_>,
+    registry: &Registry,
+    admitted: &Admitted,
+    search: Search,
+) -> Result<Option<NodeId>, String> {
+    let (pod, world) = (round.asker.pod, round.world);
+    match admitted {
+        Admitted::Refused(_) => Ok(None),
+        _ if is_nominated_home(round)? => Ok(pod.nominated.as_deref().and_then(|home| world.find(home))),
         Admitted::Only(names, _) => {
-            let mut feasible = Vec::new();
-            for id in names.iter().filter_map(|name| world.find(name)) {
-                if round.ask(id)?.is_empty() {
-                    feasible.push(id);
-                }
-            }
-            pick::among(&round, registry, &feasible)?
+            pick::among(round, registry, names.iter().filter_map(|name| world.find(name)))
         }
-        Admitted::All if search == Search::Scan => pick::by_scan(&round, registry)?,
-        Admitted::All => pick::best(&round, registry)?,
-    };
-    match found.and_then(|id| world.ledger(id)) {
-        Some(ledger) => Ok(place(&round, ledger, registry)),
-        None => no_fit(&round, registry, &admitted.nodes),
+        Admitted::All if search == Search::Scan => pick::by_scan(round, registry),
+        Admitted::All => pick::best(round, registry),
     }
 }
 
@@ -122,33 +150,56 @@ fn is_nominated_home(round: &Round<'_>) -> Result<bool, String> {
 }
 
 fn place(round: &Round<'_>, ledger: &Ledger, registry: &Registry) -> Decision {
-    let mut reserved = Reserved::default();
-    for plugin in &registry.reserves {
-        match plugin.reserve(round.asker, ledger, round.world) {
-            Ok(more) => reserved = reserved.and(more),
-            Err(rejection) => {
-                clear::take_back(round.asker, ledger, registry);
-                return Decision::NoFit(Box::new(clear::rejected(ledger, rejection)));
-            }
+    let begun = registry.begin();
+    let reserved = reserve(round, ledger, registry);
+    registry.passed(Station::Reserve, Status::of(&reserved), begun);
+    match reserved {
+        Ok(Reserved { seat, volumes }) => Decision::Place { node: ledger.node.name.clone(), seat, volumes },
+        Err(rejection) => {
+            clear::take_back(round.asker, ledger, registry);
+            Decision::NoFit(Box::new(clear::rejected(ledger, rejection)))
         }
     }
-    Decision::Place { node: ledger.node.name.clone(), seat: reserved.seat, volumes: reserved.volumes }
 }
 
-fn no_fit(round: &Round<'_>, registry: &Registry, admitted: &Admitted) -> Result<Decision, String> {
-    let mut trace = trace(round, admitted, Depth::First)?;
+fn reserve(round: &Round<'_>, ledger: &Ledger, registry: &Registry) -> Result<Reserved, Rejection> {
+    let mut reserved = Reserved::default();
+    for plugin in &registry.reserves {
+        let begun = registry.begin();
+        let more = plugin.reserve(round.asker, ledger, round.world);
+        registry.asked(plugin.name(), Station::Reserve, Status::of(&more), begun);
+        reserved = reserved.and(more?);
+    }
+    Ok(reserved)
+}
+
+fn no_fit(round: &Round<'_>, registry: &Registry, mut trace: Trace) -> Result<Decision, String> {
     look_home(round, &mut trace)?;
     let refit = |ledger: Ledger| round.refit(ledger);
     let attempt = Attempt { asker: round.asker, world: round.world, trace: &trace, refit: &refit };
-    let mut help = PostFiltered::default();
     // Without nodes there is nobody to ask for help.
-    for plugin in registry.post_filters.iter().filter(|_| !trace.nodes.is_empty()) {
-        help = help.and(plugin.post_filter(&attempt));
+    let help =
+        if trace.nodes.is_empty() { PostFiltered::default() } else { look_for_help(&attempt, registry) };
+    Ok(Decision::NoFit(Box::new(NoFit { trace, help })))
+}
+
+fn look_for_help(attempt: &Attempt<'_>, registry: &Registry) -> PostFiltered {
+    let status = |help: &PostFiltered| match help.nominated {
+        Some(_) => Status::Success,
+        None => Status::Unschedulable,
+    };
+    let (mut help, all) = (PostFiltered::default(), registry.begin());
+    for plugin in &registry.post_filters {
+        let begun = registry.begin();
+        let more = plugin.post_filter(attempt);
+        registry.asked(plugin.name(), Station::PostFilter, status(&more), begun);
+        help = help.and(more);
         if help.nominated.is_some() {
             break;
         }
     }
-    Ok(Decision::NoFit(Box::new(NoFit { trace, help })))
+    registry.passed(Station::PostFilter, status(&help), all);
+    help
 }
 
 /// The node that the pod was nominated to was looked at although it may have been left out: what it said counts. And as
@@ -193,11 +244,12 @@ fn trace(round: &Round<'_>, admitted: &Admitted, depth: Depth) -> Result<Trace, 
             (_, Depth::First) => round.ask(ledger.id),
         }
     };
-    let mut nodes = Vec::with_capacity(round.world.len());
+    let (mut nodes, begun) = (Vec::with_capacity(round.world.len()), round.begin());
     for ledger in round.world.nodes() {
         let rejections = ask(ledger)?;
         nodes.push(NodeTrace { id: ledger.id, rejections });
     }
+    round.looked(begun);
     Ok(match admitted {
         Admitted::All => Trace { nodes, ..Trace::default() },
         Admitted::Only(_, by) => Trace { nodes, left_out_by: by.clone(), ..Trace::default() },
@@ -210,7 +262,10 @@ pub fn refusal(pod: &Pod, world: &Snapshot<'_>, registry: &Registry) -> Option<R
     if let Some(problem) = &pod.problem {
         return Some(Refusal::Unreadable(problem.clone()));
     }
+    let begun = registry.begin();
     let gated: Vec<Rejection> = registry.pre_enqueues.iter().filter_map(|plugin| plugin.check(pod)).collect();
+    let status = gated.first().map_or(Status::Success, Status::of_rejection);
+    registry.passed(Station::PreEnqueue, status, begun);
     if !gated.is_empty() {
         return Some(Refusal::Gated(gated));
     }

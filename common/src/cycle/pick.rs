@@ -5,7 +5,7 @@ use super::index::{Choice, Local, Ranks, better, ranks};
 use super::round::{Ready, Round, fits};
 use super::scores::failed;
 use crate::cluster::NodeId;
-use crate::framework::{Normalise, Registry, Scope, Scorer, Weighted};
+use crate::framework::{Normalise, Registry, Scope, Scorer, Station, Status, Weighted};
 use std::sync::Arc;
 
 /// The plugins of a registry by what their answers about the pod follow from.
@@ -26,20 +26,39 @@ struct Sorted<'c, 'r> {
 
 /// The best node; `None` if no node can have the pod.
 pub(super) fn best<'c>(round: &Round<'c>, registry: &'c Registry) -> Result<Option<NodeId>, String> {
+    let begun = registry.begin();
     let sorted = sort(round, registry)?;
     let ranks = match sorted.is_at_home {
         true => ranks_of_strangers(round, registry)?,
         false => ranks(round, registry, &sorted.local, sorted.salts.clone()),
     };
     if ranks.is_over || ranks.failure.is_some() {
+        round.looked(begun);
         return by_scan(round, registry);
     }
     if sorted.wide.is_empty() && sorted.wide_scores.is_empty() && registry.pre_scores.is_empty() {
-        return quick(round, &sorted, &ranks);
+        round.looked(begun);
+        return scored(registry, || quick(round, &sorted, &ranks));
     }
     let (feasible, known) = feasible(round, &sorted, &ranks)?;
+    round.looked(begun);
     pre_score(round, registry, &feasible);
-    wide(round, &sorted, &ranks, &feasible, known)
+    scored(registry, || wide(round, &sorted, &ranks, &feasible, known))
+}
+
+/// Measures how long it takes to find the best.
+fn scored(
+    registry: &Registry,
+    best: impl FnOnce() -> Result<Option<NodeId>, String>,
+) -> Result<Option<NodeId>, String> {
+    let begun = registry.begin();
+    let best = best();
+    // Where there was none, nothing was scored.
+    if best.as_ref().map_or(true, Option::is_some) {
+        let status = if best.is_ok() { Status::Success } else { Status::Error };
+        registry.passed(Station::Score, status, begun);
+    }
+    best
 }
 
 /// The ranks of the pod's class, when there are nodes where the pod finds something that others of its class do not:
@@ -53,22 +72,32 @@ fn ranks_of_strangers(round: &Round<'_>, registry: &Registry) -> Result<Arc<Rank
 
 /// The best node, found by asking every plugin about every node.
 pub(super) fn by_scan<'c>(round: &Round<'c>, registry: &'c Registry) -> Result<Option<NodeId>, String> {
-    let mut feasible = Vec::new();
-    for ledger in round.world.nodes() {
-        if round.ask(ledger.id)?.is_empty() {
-            feasible.push(ledger.id);
-        }
-    }
-    among(round, registry, &feasible)
+    among(round, registry, round.world.nodes().map(|ledger| ledger.id))
 }
 
-/// The best of these nodes, all of which can have the pod.
+/// The best of those among these nodes that can have the pod.
 pub(super) fn among(
+    round: &Round<'_>,
+    registry: &Registry,
+    nodes: impl Iterator<Item = NodeId>,
+) -> Result<Option<NodeId>, String> {
+    let begun = registry.begin();
+    let mut feasible = Vec::new();
+    for id in nodes {
+        if round.ask(id)?.is_empty() {
+            feasible.push(id);
+        }
+    }
+    round.looked(begun);
+    pre_score(round, registry, &feasible);
+    scored(registry, || highest_total(round, registry, &feasible))
+}
+
+fn highest_total(
     round: &Round<'_>,
     registry: &Registry,
     feasible: &[NodeId],
 ) -> Result<Option<NodeId>, String> {
-    pre_score(round, registry, feasible);
     let mut totals = vec![0_i64; feasible.len()];
     for scores in super::scores(round.asker, round.world, registry, feasible)? {
         totals.iter_mut().zip(scores.weighted).for_each(|(total, score)| *total += score);
@@ -79,9 +108,16 @@ pub(super) fn among(
 
 /// Nobody is asked for scores when there is nothing to choose from, as upstream.
 fn pre_score(round: &Round<'_>, registry: &Registry, feasible: &[NodeId]) {
-    if feasible.len() > 1 {
-        registry.pre_scores.iter().for_each(|plugin| plugin.pre_score(round.asker, round.world, feasible));
+    if feasible.len() < 2 || registry.pre_scores.is_empty() {
+        return;
     }
+    let all = registry.begin();
+    for plugin in &registry.pre_scores {
+        let begun = registry.begin();
+        plugin.pre_score(round.asker, round.world, feasible);
+        registry.asked(plugin.name(), Station::PreScore, Status::Success, begun);
+    }
+    registry.passed(Station::PreScore, Status::Success, all);
 }
 
 fn sort<'c, 'r>(round: &'r Round<'c>, registry: &'c Registry) -> Result<Sorted<'c, 'r>, String> {

@@ -1,16 +1,21 @@
 //! The filters of a registry, ready to be asked about nodes for one pod.
 
 use crate::cluster::{Asker, Ledger, NodeId, Snapshot};
-use crate::framework::{Filter, NodeFilter, Registry, Rejections, Verdict};
+use crate::framework::{Begun, Filter, NodeFilter, Registry, Rejections, Verdict};
 use crate::model::Pod;
 use smallvec::smallvec;
+use std::cell::Cell;
 use std::sync::Arc;
+use std::time::Duration;
 
 /// The filters that have something to say about a pod.
 pub(super) struct Round<'c> {
     pub(super) asker: &'c Asker<'c>,
     pub(super) world: &'c Snapshot<'c>,
     pub(super) filters: Vec<Ready<'c>>,
+    registry: &'c Registry,
+    /// How long nodes were looked at so far.
+    filtering: Cell<Duration>,
 }
 
 /// A filter that has something to say.
@@ -22,7 +27,23 @@ pub(super) struct Ready<'c> {
 impl<'c> Round<'c> {
     pub(super) fn new(asker: &'c Asker<'c>, world: &'c Snapshot<'c>, registry: &'c Registry) -> Self {
         let plugins = registry.filters.iter().map(|plugin| &**plugin);
-        Self { asker, world, filters: ready(plugins, asker, world) }
+        let filters = ready(plugins, asker, world);
+        Self { asker, world, filters, registry, filtering: Cell::default() }
+    }
+
+    /// Nodes are about to be looked at.
+    pub(super) fn begin(&self) -> Begun {
+        self.registry.begin()
+    }
+
+    /// Nodes were looked at until now.
+    pub(super) fn looked(&self, begun: Begun) {
+        self.filtering.set(self.filtering.get() + self.registry.since(begun));
+    }
+
+    /// How long that took in all.
+    pub(super) fn looking(&self) -> Duration {
+        self.filtering.get()
     }
 
     /// Why the node cannot have the pod, in the words of the first filter that rejects it.
@@ -63,14 +84,26 @@ impl<'c> Round<'c> {
         Ok(all)
     }
 
+    /// The same with the pods that are nominated to the node, as long as anything speaks against it then.
+    pub(super) fn ask_all_with_nominated(&self, id: NodeId) -> Result<Rejections, String> {
+        let nominated = self.nominated(id);
+        if let Some(ledger) = self.world.ledger(id).filter(|_| !nominated.is_empty()) {
+            let world = self.world.suppose(with(ledger.clone(), &nominated));
+            let plugins = self.filters.iter().map(|ready| ready.plugin);
+            let mut all = Rejections::new();
+            for filter in &ready(plugins, self.asker, &world) {
+                all.extend(one(filter, id)?);
+            }
+            if !all.is_empty() {
+                return Ok(all);
+            }
+        }
+        self.ask_all(id)
+    }
+
     /// The pods nominated to the node that this one has to leave room for.
     pub(super) fn nominated(&self, id: NodeId) -> Vec<&'c Arc<Pod>> {
-        if !self.world.has_nominated() {
-            return Vec::new();
-        }
-        let pod = self.asker.pod;
-        let others = self.world.nominated(id).iter();
-        others.filter(|other| other.spec.priority >= pod.spec.priority && other.uid != pod.uid).collect()
+        nominated(self.asker, id, self.world)
     }
 
     /// Asks again with these books. A filter that had nothing to say about the pod is not asked again, as upstream.
@@ -80,6 +113,16 @@ impl<'c> Round<'c> {
         let plugins = self.filters.iter().map(|ready| ready.plugin);
         first(&ready(plugins, self.asker, &world), id)
     }
+}
+
+/// The pods nominated to the node that the asking one has to leave room for.
+pub fn nominated<'c>(asker: &Asker<'_>, id: NodeId, world: &Snapshot<'c>) -> Vec<&'c Arc<Pod>> {
+    if !world.has_nominated() {
+        return Vec::new();
+    }
+    let pod = asker.pod;
+    let others = world.nominated(id).iter();
+    others.filter(|other| other.spec.priority >= pod.spec.priority && other.uid != pod.uid).collect()
 }
 
 fn ready<'c>(

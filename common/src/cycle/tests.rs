@@ -1,6 +1,7 @@
 //! One pod, one snapshot, one decision: where it goes, why not, in which words.
 
 mod histories;
+mod measured;
 mod nominated;
 mod outcomes;
 mod properties;

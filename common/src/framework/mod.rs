@@ -10,6 +10,7 @@
 mod binding;
 mod filter;
 mod histogram;
+mod meter;
 mod queue;
 mod registry;
 mod score;
@@ -21,6 +22,7 @@ pub use filter::{
     Admission, Attempt, Filter, Home, NodeFilter, PostFilter, PostFiltered, PreFilter, Victims, on_ledger,
 };
 pub use histogram::histogram;
+pub use meter::{Begun, Meter, Station, Status};
 pub use queue::{PreEnqueue, QueueSort, Queued, Turn};
 pub use registry::{Registry, RegistryId, Weighted};
 pub use score::{NodeScore, Normalise, PreScore, Rescale, SCORE_MAX, Score, Scorer, score_ledger};

@@ -1,8 +1,8 @@
 //! The plugins that take part, in order. Which ones those are is for `plugins` to say.
 
 use super::{
-    Bind, Filter, Permit, PostBind, PostFilter, PreBind, PreEnqueue, PreFilter, PreScore, QueueSort, Reserve,
-    Score,
+    Bind, Filter, Meter, Permit, PostBind, PostFilter, PreBind, PreEnqueue, PreFilter, PreScore, QueueSort,
+    Reserve, Score,
 };
 use std::hash::{Hash, Hasher};
 use std::sync::Arc;
@@ -37,6 +37,8 @@ pub struct Registry {
     pub post_binds: Vec<Arc<dyn PostBind>>,
     /// How long the volumes of a pod may take to be bound, if something is said about it.
     pub volumes_within: Option<Duration>,
+    /// Who measures how long they take, if anybody does.
+    pub meter: Option<Arc<dyn Meter>>,
     id: RegistryId,
 }
 
@@ -93,6 +95,7 @@ impl Registry {
             binds: self.binds.clone(),
             post_binds: self.post_binds.clone(),
             volumes_within: self.volumes_within,
+            meter: self.meter.clone(),
             id: RegistryId::default(),
         }
     }

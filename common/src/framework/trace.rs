@@ -30,6 +30,12 @@ impl Trace {
         self.nodes.iter().filter(|node| node.rejections.is_empty()).map(|node| node.id)
     }
 
+    /// The plugins that rejected the pod, on a node or altogether.
+    pub fn plugins(&self) -> BTreeSet<&'static str> {
+        let rejections = self.nodes.iter().flat_map(|node| &node.rejections).chain(&self.refused);
+        rejections.map(|rejection| rejection.plugin).filter(|plugin| !plugin.is_empty()).collect()
+    }
+
     /// What could turn the decision.
     pub fn cures(&self) -> BTreeSet<Cure> {
         self.nodes.iter().flat_map(|node| &node.rejections).map(|rejection| rejection.cure).collect()

@@ -2,6 +2,7 @@
 
 use super::ids::Text;
 use super::object::Meta;
+use super::pod::Pod;
 use super::selector::Selector;
 
 /// A PodDisruptionBudget.
@@ -18,6 +19,12 @@ pub struct DisruptionBudget {
 }
 
 impl DisruptionBudget {
+    /// Whether the API server asks it before it evicts `pod`. Unlike in preemption, an empty selector means every pod.
+    pub fn is_asked_about(&self, pod: &Pod) -> bool {
+        let selects = |selector: &Selector| selector.matches(&pod.labels);
+        self.meta.namespace == pod.key.namespace && self.selector.as_ref().is_some_and(selects)
+    }
+
     /// Whether the pod called `name` is already counted as taken away.
     pub fn has_disrupted(&self, name: &str) -> bool {
         self.disrupted.binary_search_by(|pod| (**pod).cmp(name)).is_ok()

@@ -139,6 +139,14 @@ impl OwnerKind {
         }
     }
 
+    /// Where the API server lists it in one namespace.
+    pub fn path_in(self, namespace: &str) -> String {
+        match self.group() {
+            "" => format!("/api/v1/namespaces/{namespace}/{}", self.plural()),
+            group => format!("/apis/{group}/v1/namespaces/{namespace}/{}", self.plural()),
+        }
+    }
+
     /// Whether it says how many pods it wants: of these kinds the whole object is needed.
     pub fn has_number(self) -> bool {
         !matches!(self, Self::DaemonSet | Self::CronJob)

@@ -3,6 +3,7 @@
 use super::authenticate::{Authenticator, Unauthorized};
 use super::authorize::{Authorizer, Verdict};
 use super::health::Health;
+use super::resources::Resources;
 use super::user::User;
 use crate::clock::Clock;
 use crate::metrics::Metrics;
@@ -36,6 +37,7 @@ pub(super) struct Site {
     pub(super) configuration: Value,
     pub(super) health: Arc<Health>,
     pub(super) metrics: Metrics,
+    pub(super) resources: Resources,
     pub(super) clock: Clock,
 }
 
@@ -48,7 +50,7 @@ impl Site {
         };
         let verb = request.method.as_str().to_lowercase();
         match self.authorizer.verdict(&user, &verb, path).await {
-            Verdict::Allowed => self.page(request),
+            Verdict::Allowed => self.page(request).await,
             Verdict::Refused(reason) => {
                 failure(StatusCode::FORBIDDEN, "Forbidden", &forbidden(&user, &verb, path, &reason))
             }
@@ -60,13 +62,17 @@ impl Site {
         }
     }
 
-    fn page(&self, request: &Parts) -> Response<String> {
+    async fn page(&self, request: &Parts) -> Response<String> {
         if request.method != Method::GET && request.method != Method::HEAD {
             return response(StatusCode::METHOD_NOT_ALLOWED, TEXT, "405 method not allowed\n".to_owned());
         }
         let (path, query) = (request.uri.path(), request.uri.query().unwrap_or_default());
         match path {
             "/metrics" => response(StatusCode::OK, METRICS, self.metrics.text()),
+            "/metrics/resources" => match self.resources.text(self.clock.now()).await {
+                Ok(text) => response(StatusCode::OK, METRICS, text),
+                Err(why) => response(StatusCode::INTERNAL_SERVER_ERROR, TEXT, format!("read pods: {why}\n")),
+            },
             "/configz" => page(&json!({"componentconfig": self.configuration})),
             "/version" => page(&version()),
             _ => match self.health.answer(path, query, self.clock.now().elapsed) {

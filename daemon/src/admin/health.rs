@@ -3,6 +3,7 @@
 //! Nothing here asks the API server: a cluster whose API is down must not have its schedulers restarted as well.
 
 use crate::lease::Leadership;
+use crate::state::Now;
 use http::StatusCode;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
@@ -39,6 +40,11 @@ impl Health {
     /// The daemon was asked to end.
     pub fn stopping(&self) {
         self.is_stopping.store(true, Ordering::Relaxed);
+    }
+
+    /// Whether this replica works.
+    pub(super) fn is_leading(&self, now: Now) -> bool {
+        self.leadership.is_held(now)
     }
 
     fn check(&self, check: Check, elapsed: Duration) -> Result<(), &'static str> {

@@ -13,6 +13,7 @@ mod authorize;
 mod cache;
 mod certificate;
 mod health;
+mod resources;
 mod serve;
 #[cfg(test)]
 mod tests;
@@ -29,6 +30,7 @@ use anyhow::Context as _;
 use authenticate::Authenticator;
 use authority::Lookup;
 use authorize::Authorizer;
+use resources::Resources;
 use std::path::PathBuf;
 use std::sync::Arc;
 use std::time::Duration;
@@ -73,6 +75,10 @@ impl Admin {
             authenticator: Authenticator::new(access, authentication, lookup.known(), clock.clone()),
             authorizer: Authorizer::new(access, authorization, clock.clone()),
             configuration: config.scheduler.to_value(),
+            resources: Resources::new(
+                config.connection.client(Arc::new(metrics.clone())).await?,
+                Arc::clone(&health),
+            ),
             health,
             metrics,
             clock: clock.clone(),

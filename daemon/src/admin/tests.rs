@@ -7,6 +7,7 @@ use super::answer::Site;
 use super::authenticate::Authenticator;
 use super::authority::Lookup;
 use super::authorize::Authorizer;
+use super::resources::Resources;
 use super::serve::{Limits, serve};
 use super::tls::Tls;
 use super::{Health, listen};
@@ -49,6 +50,7 @@ struct Server {
     health: Arc<Health>,
     authentications: Asked,
     authorizations: Asked,
+    pods: Asked,
     _task: JoinSet<()>,
 }
 
@@ -58,6 +60,8 @@ struct Script {
     arguments: Vec<String>,
     authentication: Vec<Answer>,
     authorization: Vec<Answer>,
+    /// What it says about pods.
+    pods: Vec<Answer>,
     limits: Limits,
 }
 
@@ -78,6 +82,7 @@ impl Script {
         let serving = serving(&self.arguments);
         let (authentication, authentications) = scripted(self.authentication);
         let (authorization, authorizations) = scripted(self.authorization);
+        let (reader, pods) = scripted(self.pods);
         let clock = Clock::start();
         let lookup = Lookup::new(&serving.access, Some(authentication.clone()));
         lookup.refresh().await;
@@ -93,6 +98,7 @@ impl Script {
             configuration: json!({"kind": "KubeSchedulerConfiguration"}),
             health: Arc::clone(&health),
             metrics: Metrics::default(),
+            resources: Resources::new(reader, Arc::clone(&health)),
             clock,
         });
         let tls = Tls::new(&serving).unwrap();
@@ -101,7 +107,7 @@ impl Script {
         let mut task = JoinSet::new();
         let limits = self.limits;
         task.spawn(async move { serve(&listener, &tls, &site, limits).await });
-        Server { address, health, authentications, authorizations, _task: task }
+        Server { address, health, authentications, authorizations, pods, _task: task }
     }
 }
 

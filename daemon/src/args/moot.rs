@@ -19,7 +19,7 @@ use Takes::{Switch, Text};
 const FLAGS: [(&str, Takes, &str); 20] = [
     ("allow-metric-labels", Text, "no label of a metric is left out"),
     ("allow-metric-labels-manifest", Text, "no label of a metric is left out"),
-    ("contention-profiling", Switch, ""),
+    ("contention-profiling", Switch, "nothing is served under /debug/pprof"),
     ("disable-http2-serving", Switch, ""),
     ("disabled-metrics", Text, "no metric is left out"),
     ("emulated-version", Text, "no other version is emulated"),
@@ -32,7 +32,7 @@ const FLAGS: [(&str, Takes, &str); 20] = [
     ("log-text-split-stream", Switch, "all goes to the standard error"),
     ("min-compatibility-version", Text, "no other version is emulated"),
     ("permit-address-sharing", Switch, ""),
-    ("profiling", Switch, ""),
+    ("profiling", Switch, "nothing is served under /debug/pprof"),
     ("show-hidden-metrics-for-version", Text, ""),
     ("tls-curve-preferences", Text, "the server offers its own key exchanges"),
     ("tls-sni-cert-key", Text, "the server has one certificate for all names"),
@@ -60,8 +60,14 @@ impl Moot {
 impl FromArgMatches for Moot {
     fn from_arg_matches(matches: &ArgMatches) -> Result<Self, Error> {
         let is_given = |name: &str| matches.value_source(name) == Some(ValueSource::CommandLine);
-        let given = FLAGS.iter().filter(|(name, _, _)| is_given(name));
-        Ok(Self { given: given.map(|(name, _, instead)| (*name, *instead)).collect() })
+        // A switch that is off asks for nothing.
+        let is_off = |name: &str| matches.get_many(name).and_then(Iterator::last) == Some(&false);
+        let mut given: Vec<(&'static str, &'static str)> = Vec::new();
+        for (name, takes, instead) in FLAGS.iter().filter(|(name, _, _)| is_given(name)) {
+            let instead = if matches!(takes, Switch) && is_off(name) { "" } else { *instead };
+            given.push((*name, instead));
+        }
+        Ok(Self { given })
     }
 
     fn update_from_arg_matches(&mut self, matches: &ArgMatches) -> Result<(), Error> {

@@ -41,6 +41,9 @@ pub const EVENTS_MAX: usize = 16_384;
 /// How long a pod that nothing could cure waits before it is tried again all the same, as with kube-scheduler.
 const PARKED_MAX: Duration = Duration::from_secs(5 * 60);
 
+/// No pod is tried again by itself before that: as often kube-scheduler looks for those that have waited long enough.
+const PARKED_MIN: Duration = Duration::from_secs(30);
+
 /// A scheduler's name also reports events, where the API server takes no longer one.
 const SCHEDULER_NAME_LEN_MAX: usize = 63;
 
@@ -105,7 +108,7 @@ impl Config {
             namespace,
             replica,
             automatic_per_namespace: args.automatic_per_namespace,
-            parked_max: parked_max.map_or(PARKED_MAX, SignedDurationExt::to_unsigned),
+            parked_max: parked_max.map_or(PARKED_MAX, SignedDurationExt::to_unsigned).max(PARKED_MIN),
             serving,
             extender: ExtenderServing::new(args.extender)?,
             write_to: set(args.write_config_to),
@@ -183,12 +186,6 @@ fn scheduler(args: &Args, tools: &Tools, namespace: &str, said: &mut Said) -> an
     election::apply(&args.election, &mut scheduler.leader_election)?;
     election::warn(&scheduler, said);
     check_served(&scheduler)?;
-    for extender in scheduler.extenders.iter().filter(|extender| !extender.preempt_verb.is_empty()) {
-        said.warn(format!(
-            "extender {}: preemptVerb is not asked; victims are chosen without it",
-            extender.url_prefix
-        ));
-    }
     for profile in &scheduler.profiles {
         check_scheduler_name(&profile.scheduler_name)?;
     }

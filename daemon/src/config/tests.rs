@@ -103,6 +103,17 @@ fn the_command_line_of_seed_000_works() {
     assert_eq!(config.remarks, ["--profiling has no meaning here"]);
 }
 
+#[test]
+fn a_profile_that_nobody_will_get_is_said_to_be_none() {
+    for flag in ["--profiling", "--profiling=true", "--contention-profiling"] {
+        let name = flag.trim_end_matches("=true");
+        let words = format!("{name} is not followed: nothing is served under /debug/pprof");
+        assert_eq!(config(&[flag]).unwrap().warnings, [words]);
+    }
+    let off = config(&["--profiling=true", "--profiling=false"]).unwrap();
+    assert_eq!(off.warnings, [""; 0], "the last one counts");
+}
+
 /// As kubeadm writes it, and the image and the program's name changed.
 #[test]
 fn the_command_line_of_a_static_pod_works() {
@@ -159,6 +170,15 @@ fn a_file_goes_before_flags_about_the_connection() {
 }
 
 #[test]
+fn parked_pods_are_tried_again_when_the_flag_says_so() {
+    let parked = |arguments: &[&str]| config(arguments).unwrap().parked_max.as_secs();
+    assert_eq!(parked(&[]), 300);
+    for (value, expected) in [("60s", 60), ("2h", 7200), ("0s", 30), ("1s", 30), ("-1s", 30)] {
+        assert_eq!(parked(&[&format!("--pod-max-in-unschedulable-pods-duration={value}")]), expected);
+    }
+}
+
+#[test]
 fn what_cannot_be_followed_is_refused() {
     let table: [(&[&str], &str); 8] = [
         (&["--leader-elect-renew-deadline=20s"], "must be longer"),
@@ -186,12 +206,12 @@ fn replicas_on_one_machine_have_different_names() {
 }
 
 #[test]
-fn extenders_are_asked_and_one_that_is_asked_about_victims_is_a_warning() {
+fn extenders_are_asked_about_nodes_and_victims() {
     let extender =
         format!("{HEAD}extenders: [{{urlPrefix: 'http://127.0.0.1:1', filterVerb: f, preemptVerb: p}}]");
     let config = from_text(&extender).unwrap();
     assert_eq!(config.scheduler.extenders.len(), 1);
-    assert!(config.warnings.iter().any(|warning| warning.contains("preemptVerb")), "{:?}", config.warnings);
+    assert_eq!(config.warnings, [""; 0]);
 }
 
 #[test]

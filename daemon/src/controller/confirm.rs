@@ -1,17 +1,26 @@
 //! Pods that asked for a reservation by themselves are told when they have it: once every live replica has seen it.
 
 use super::{Controller, Look, report};
-use crate::state::{Effect, Step};
+use crate::state::{Effect, Note, Step};
 use common::cluster::{Acknowledged, Ledger, acknowledged};
 use common::model::keep::Keep;
 use common::model::{Pod, PodKey, Uid};
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, VecDeque};
+use std::time::Duration;
 
 /// Who has to be told, and who was.
 #[derive(Default)]
 pub(super) struct Confirmations {
     by_pod: BTreeMap<PodKey, Confirmation>,
+    /// The versions of nodes that we wrote a reservation into, and when: it is measured how long others take to see them.
+    written: VecDeque<(u64, Duration)>,
 }
+
+/// How many of them are remembered.
+const WRITTEN_MAX: usize = 256;
+
+/// Whoever has not seen one after this long is not going to.
+const SEEN_WITHIN: Duration = Duration::from_secs(60);
 
 struct Confirmation {
     uid: Uid,
@@ -31,12 +40,37 @@ impl Confirmations {
     }
 }
 
+impl Confirmations {
+    /// We wrote a reservation.
+    pub(super) fn wrote(&mut self, version: u64, now: Duration) {
+        if self.written.len() >= WRITTEN_MAX {
+            self.written.pop_front();
+        }
+        self.written.push_back((version, now));
+    }
+
+    /// Counts how long it took with those that every live replica has seen by now.
+    fn measure(&mut self, step: &mut Step<'_>) {
+        let (cluster, now) = (&*step.cluster, step.now);
+        self.written.retain(|(version, since)| {
+            let took = now.elapsed.saturating_sub(*since);
+            let is_seen = acknowledged(cluster.replicas().iter(), *version, now.wall) == Acknowledged::ByAll;
+            if is_seen {
+                let after_ms = u64::try_from(took.as_millis()).unwrap_or(u64::MAX);
+                step.notes.push(Note::Acknowledged { after_ms });
+            }
+            !is_seen && took < SEEN_WITHIN
+        });
+    }
+}
+
 impl Controller {
     /// Tells the pods whose reservations every live replica has seen.
     pub(super) fn confirm(&mut self, look: &Look, step: &mut Step<'_>) {
         if !look.replicas && look.pods.is_empty() && !look.all {
             return;
         }
+        self.confirmations.measure(step);
         let (cluster, now) = (&*step.cluster, step.now.wall);
         let is_there = |key: &PodKey, uid: &Uid| cluster.pod(key).is_some_and(|pod| pod.uid == *uid);
         self.confirmations.by_pod.retain(|key, known| is_there(key, &known.uid));

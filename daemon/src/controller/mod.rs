@@ -213,7 +213,12 @@ impl Controller {
     pub(crate) fn annotated(&mut self, annotation: &Annotation, outcome: &Annotated, step: &mut Step<'_>) {
         let pause = self.writes.answered(annotation, outcome, step.now.elapsed);
         match (outcome, &annotation.change) {
-            (Annotated::Done { .. }, change) => step.notes.extend(note(change)),
+            (Annotated::Done { version }, change) => {
+                if matches!(change, Rewrite::Reserve(_)) {
+                    self.confirmations.wrote(*version, step.now.elapsed);
+                }
+                step.notes.extend(note(change));
+            }
             (Annotated::Refused { is_final: true, .. }, Rewrite::Reserve(reservation)) => {
                 step.cluster.drop_local(&annotation.node, &reservation.id);
             }

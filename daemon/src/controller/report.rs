@@ -12,7 +12,7 @@ use common::model::ids::{Text, Uid};
 use common::model::keep::Keep;
 use common::model::owner::Owner;
 use common::model::reservation::Parsed;
-use common::model::{NodeName, Pod, Reservation};
+use common::model::{Node, NodeName, Pod, Reservation};
 use jiff::{SignedDuration, Timestamp};
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
@@ -22,6 +22,9 @@ const NEWS_MAX: SignedDuration = SignedDuration::from_secs(60);
 
 /// What was said is remembered for so many things; then all may be said once more.
 const TOLD_MAX: usize = 10_000;
+
+/// A reservation did not keep its place, and nobody wanted that.
+const LOST: &str = "ReservationLost";
 
 /// What was told, and what is to be.
 #[derive(Default)]
@@ -36,6 +39,8 @@ pub(super) struct Reports {
 struct Known {
     name: NodeName,
     uid: Uid,
+    /// Whether it had annotations of others.
+    has_others: bool,
     reservations: Vec<(Arc<Reservation>, State)>,
 }
 
@@ -53,8 +58,9 @@ impl Reports {
         }
         let written = ledger.entries.iter().filter(|entry| ledger.is_reserved(&entry.reservation.id));
         let reservations = written.map(|entry| (Arc::clone(&entry.reservation), entry.state)).collect();
-        let node = &ledger.node;
-        self.nodes.insert(id, Known { name: node.name.clone(), uid: node.uid.clone(), reservations });
+        let (node, has_others) = (&ledger.node, has_others(&ledger.node));
+        self.nodes
+            .insert(id, Known { name: node.name.clone(), uid: node.uid.clone(), has_others, reservations });
     }
 
     /// Says what is to be said.
@@ -78,11 +84,21 @@ impl Reports {
             if is_ours || matches!(state, State::Taken | State::Expired) {
                 continue;
             }
-            let what =
-                if ledger.is_some() { "was removed by somebody else" } else { "is gone with its node" };
-            let note = format!("The reservation {} on node {} {what}", reservation.id, known.name);
-            let about = Thing::from(&record.owner);
-            self.tell(Report::warning(about, "ReservationLost", note), Some(Note::Lost));
+            let (about, note) = (Thing::from(&record.owner), Some(Note::Lost));
+            let what = format!("The reservation {} on node {}", reservation.id, known.name);
+            let (report, note) = match ledger {
+                None => (Report::warning(about, LOST, format!("{what} is gone with its node")), note),
+                // Whoever releases one leaves the annotations of others alone.
+                Some(ledger) if known.has_others && !has_others(&ledger.node) => {
+                    (Report::warning(about, LOST, format!("{what} was removed with all annotations")), note)
+                }
+                Some(_) => {
+                    let report = format!("{what} was released by hand");
+                    let report = Report::normal(about, "ReservationReleased", report);
+                    (report, Some(Note::Released { why: "by-hand" }))
+                }
+            };
+            self.tell(report, note);
         }
     }
 
@@ -158,6 +174,11 @@ pub(super) fn reserved(pod: &Pod, now: Timestamp) -> Report {
     let node = pod.node.as_ref().map(ToString::to_string).unwrap_or_default();
     let note = format!("Its room on node {node} is reserved");
     Report { at: now, ..Report::normal(Thing::from(pod), "Reserved", note) }
+}
+
+/// Whether the node has annotations that are not ours. Every node of a cluster with a controller manager has.
+fn has_others(node: &Node) -> bool {
+    node.annotations.bytes > node.annotations.our_bytes
 }
 
 /// Whether the pod came after the reservation was made, and not long ago.

@@ -73,7 +73,10 @@ impl Writes {
                 Some(FORBIDDEN_PAUSE)
             }
             Annotated::Refused { .. } | Annotated::Unknown { .. } => {
-                self.released.remove(&place);
+                // What nobody knows may have been done.
+                if matches!(outcome, Annotated::Refused { .. }) {
+                    self.released.remove(&place);
+                }
                 let failed = self.failed.entry(place).or_insert(Failed { times: 0, again: now });
                 let pause = PAUSES.0 * 2_u32.pow(failed.times.min(5));
                 failed.times = failed.times.saturating_add(1);

@@ -2,9 +2,11 @@
 
 use common::cluster::ledger::{Entry, State};
 use common::cluster::{Asker, Ledger, NodeId, Snapshot};
+use common::cycle;
 use common::framework::{Admission, Filter as _, PreFilter as _, Verdict};
 use common::model::{NodeName, ResourceName};
 use common::plugins::reservation::Reservation;
+use std::sync::Arc;
 
 /// What a pod is told about every node but the one where it has to go.
 pub(super) const ELSEWHERE: &str = "node(s) are not where the pod has its place";
@@ -29,7 +31,22 @@ pub(super) fn home(asker: &Asker<'_>, world: &Snapshot<'_>) -> Option<NodeName> 
 }
 
 /// Why the node cannot have the pod.
+///
+/// As in the scheduler's own filters, it has to fit with and without the pods that are nominated there and are as important
+/// as it: they were promised the room, and may also never come.
 pub(super) fn refusal(asker: &Asker<'_>, id: NodeId, world: &Snapshot<'_>) -> Option<String> {
+    let nominated = cycle::nominated(asker, id, world);
+    let expected = world.ledger(id).filter(|_| !nominated.is_empty()).and_then(|ledger| {
+        let mut with = ledger.clone();
+        for pod in nominated.iter().filter(|pod| !ledger.pods.iter().any(|there| there.uid == pod.uid)) {
+            with.add(Arc::new(pod.bound(ledger.node.name.clone(), None, None)));
+        }
+        said(asker, id, &world.suppose(with))
+    });
+    expected.or_else(|| said(asker, id, world))
+}
+
+fn said(asker: &Asker<'_>, id: NodeId, world: &Snapshot<'_>) -> Option<String> {
     let mut reasons: Vec<String> = Vec::new();
     if let Some(filter) = Reservation.prepare(asker, world)
         && let Verdict::Rejects(rejections) = filter(id)

@@ -8,6 +8,7 @@
 
 mod bind;
 mod judge;
+mod looks;
 mod passed;
 mod question;
 #[cfg(test)]
@@ -20,21 +21,15 @@ use common::api::extender::{PRIORITY_MAX, Victims};
 use common::cluster::Snapshot;
 use common::model::ids::Text;
 use common::model::{NodeName, Pod, PodKey, Uid};
+use looks::{LOOK, Look, Patience};
 use passed::Passed;
 use std::collections::BTreeMap;
 use std::sync::Arc;
 use std::time::Duration;
 
 /// A pod that claims an owner which was not read yet is answered for when that came, or after this long: they come by
-/// different streams, and kube-scheduler waits for five seconds.
+/// different streams, and the configuration that we ship gives an extender one second.
 const OWNER_WAIT: Duration = Duration::from_millis(500);
-
-/// Before a pod is refused everywhere it is looked at once more after this long. kube-scheduler asks as soon as it hears of
-/// a change, which may not have arrived here yet; refused for good, the pod would wait until something else happens.
-const SECOND_LOOK: Duration = Duration::from_millis(100);
-
-/// How far apart such looks are at least, since kube-scheduler waits meanwhile. Where many are refused much happens anyway.
-const SECOND_LOOKS_APART: Duration = Duration::from_millis(500);
 
 /// How long somebody counts as one who asks.
 const ASKED_FOR: Duration = Duration::from_secs(5 * 60);
@@ -47,8 +42,7 @@ const SCHEDULERS_MAX: usize = 64;
 pub(crate) struct Desk {
     passed: Passed,
     waiting: Vec<Waiting>,
-    /// When somebody may be looked at twice again.
-    next_second_look: Duration,
+    patience: Patience,
     /// Bindings under way, and who waits for them.
     bindings: BTreeMap<(PodKey, Uid), u64>,
     /// When each scheduler asked last.
@@ -62,8 +56,15 @@ struct Waiting {
     question: Question,
     /// When it is answered at the latest.
     until: Duration,
-    /// Whether it waits for the pod's owner to be read, and for nothing else.
-    for_owner: bool,
+    what: Awaited,
+}
+
+/// What a question waits for.
+enum Awaited {
+    /// The owner that its pod claims.
+    Owner,
+    /// Anything that leaves a node for its pod.
+    Room(Look),
 }
 
 impl Desk {
@@ -91,7 +92,7 @@ impl Desk {
         let is_new = question.pod().is_some_and(|pod| self.note(&pod.spec.scheduler_name, step.now.elapsed));
         if question.pod().is_some_and(|pod| step.cluster.is_owner_missing(pod)) {
             let until = step.now.elapsed + OWNER_WAIT;
-            self.waiting.push(Waiting { id, question, until, for_owner: true });
+            self.waiting.push(Waiting { id, question, until, what: Awaited::Owner });
         } else {
             self.answer_or_look_again(id, question, step);
         }
@@ -101,14 +102,7 @@ impl Desk {
     /// Answers whatever waited for long enough. Says whether somebody no longer counts as one who asks.
     pub(crate) fn turn(&mut self, step: &mut Step<'_>) -> bool {
         for waiting in std::mem::take(&mut self.waiting) {
-            let is_missing = |pod: &Arc<Pod>| step.cluster.is_owner_missing(pod);
-            let is_ready = waiting.for_owner && !waiting.question.pod().is_some_and(is_missing);
-            if !is_ready && step.now.elapsed < waiting.until {
-                self.waiting.push(waiting);
-            } else {
-                let answer = self.answer(&waiting.question, step);
-                reply(waiting.id, answer, step);
-            }
+            self.look_after(waiting, step);
         }
         let before = self.asked.len();
         self.asked.retain(|_, at| step.now.elapsed.saturating_sub(*at) < ASKED_FOR);
@@ -117,6 +111,32 @@ impl Desk {
             self.extends = self.asked.keys().cloned().collect();
         }
         is_less
+    }
+
+    /// Answers a question that waits, if what it waits for has come or the time is over.
+    fn look_after(&mut self, mut waiting: Waiting, step: &mut Step<'_>) {
+        let is_over = step.now.elapsed >= waiting.until;
+        let is_due = is_over
+            || match &mut waiting.what {
+                Awaited::Owner => {
+                    !waiting.question.pod().is_some_and(|pod| step.cluster.is_owner_missing(pod))
+                }
+                Awaited::Room(look) => {
+                    self.passed.prune(step.cluster);
+                    look.has_news(&self.passed, step.cluster)
+                }
+            };
+        if !is_due {
+            return self.waiting.push(waiting);
+        }
+        let answer = self.answer(&waiting.question, step);
+        if matches!(waiting.what, Awaited::Room(_)) && !is_over {
+            if refuses_all(&waiting.question, &answer) {
+                return self.waiting.push(waiting);
+            }
+            self.patience.give_back(waiting.until.saturating_sub(step.now.elapsed));
+        }
+        reply(waiting.id, answer, step);
     }
 
     fn note(&mut self, scheduler: &Text, now: Duration) -> bool {
@@ -132,13 +152,13 @@ impl Desk {
         true
     }
 
-    /// A pod that no node is left for is looked at once more, if there was time enough since the last that was.
+    /// A pod that no node is left for is looked at once more, if there is patience left for it.
     fn answer_or_look_again(&mut self, id: u64, question: Question, step: &mut Step<'_>) {
         let answer = self.answer(&question, step);
         let now = step.now.elapsed;
-        if now >= self.next_second_look && refuses_all(&question, &answer) {
-            self.next_second_look = now + SECOND_LOOKS_APART;
-            self.waiting.push(Waiting { id, question, until: now + SECOND_LOOK, for_owner: false });
+        if refuses_all(&question, &answer) && self.patience.take(now) {
+            let what = Awaited::Room(Look::new(&question, &self.passed, step.cluster));
+            self.waiting.push(Waiting { id, question, until: now + LOOK, what });
         } else {
             reply(id, answer, step);
         }

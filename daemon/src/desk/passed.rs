@@ -12,6 +12,7 @@ pub(super) struct Passed {
     pods: BTreeMap<PodKey, Entry>,
     /// How many of them there are on each node, so that nodes without any need not be looked for.
     by_node: BTreeMap<NodeName, Vec<PodKey>>,
+    removals: u64,
 }
 
 struct Entry {
@@ -34,6 +35,7 @@ impl Passed {
     /// It no longer counts.
     pub(super) fn remove(&mut self, key: &PodKey) {
         let Some(entry) = self.pods.remove(key) else { return };
+        self.removals += 1;
         for node in &entry.nodes {
             if let Some(pods) = self.by_node.get_mut(node) {
                 pods.retain(|other| other != key);
@@ -42,6 +44,11 @@ impl Passed {
                 }
             }
         }
+    }
+
+    /// How many were let go of so far.
+    pub(super) fn removals(&self) -> u64 {
+        self.removals
     }
 
     /// Lets go of all of which more is known: bound, gone, or told that they have no place.

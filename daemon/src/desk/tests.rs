@@ -1,5 +1,6 @@
 //! The desk driven without a client: questions in, answers compared.
 
+mod looks;
 mod property;
 
 use super::{Question, Reply};
@@ -112,7 +113,7 @@ fn listed(nodes: Vec<Node>, pods: Vec<Pod>) -> State {
 fn ask(state: &mut State, question: Question) -> Reply {
     let mut effects = state.handle(Input::Question { id: 7, question: Box::new(question) }, now(10));
     if effects.is_empty() {
-        effects = state.handle(Input::Tick, now(110));
+        effects = state.handle(Input::Tick, now(260));
     }
     match &effects[..] {
         [Effect::Reply { id: 7, reply }] => reply.clone(),
@@ -339,31 +340,6 @@ fn an_owner_that_was_not_read_yet_is_waited_for() {
     assert_eq!(state.next_tick(now(10)), Some(now(510).elapsed));
     assert_eq!(state.handle(Input::Tick, now(400)), []);
     assert_eq!(state.handle(Input::Tick, now(510)).len(), 1, "then it is a stranger");
-}
-
-#[test]
-fn a_pod_that_no_node_is_left_for_is_looked_at_twice_but_not_too_often() {
-    let mut state = listed(vec![made_node("n1", &reserved("3", "old", 0))], vec![]);
-    let question = |state: &mut State, id: u64, millis: u64| {
-        let pod = Arc::new(stranger(&format!("p{id}"), "2"));
-        let question = Question::Filter { pod, nodes: names(&["n1"]) };
-        state.handle(Input::Question { id, question: Box::new(question) }, now(millis))
-    };
-    assert_eq!(question(&mut state, 1, 10), []);
-    assert_eq!(question(&mut state, 2, 20).len(), 1, "only one at a time");
-    let free = Event::Nodes(Seen::Applied(made_node("n1", &json!({}))));
-    state.handle(Input::Cluster(Box::new(free)), now(50));
-    assert!(state.next_tick(now(50)) <= Some(now(110).elapsed));
-    let effects = state.handle(Input::Tick, now(110));
-    assert_eq!(
-        effects,
-        [Effect::Reply { id: 1, reply: Reply::Filtered(BTreeMap::new()) }],
-        "the news has arrived"
-    );
-    let kept = Event::Nodes(Seen::Applied(made_node("n1", &reserved("3", "old", 0))));
-    state.handle(Input::Cluster(Box::new(kept)), now(120));
-    assert_eq!(question(&mut state, 3, 500).len(), 1);
-    assert_eq!(question(&mut state, 4, 510), []);
 }
 
 #[test]

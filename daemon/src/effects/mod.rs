@@ -117,6 +117,13 @@ impl Effects {
                 };
                 Some(Input::Answered { pod, uid, answer })
             }
+            Effect::AskVictims { pod, uid, candidates } => {
+                let answer = match &self.extenders {
+                    Some(extenders) => extenders.victims(&pod, &uid, &candidates).await,
+                    None => Ok(candidates.into_iter().map(|one| (one.node, one.victims)).collect()),
+                };
+                Some(Input::Chosen { pod, uid, answer })
+            }
             // Whoever asked is told at once, without waiting for calls.
             Effect::Reply { .. } => None,
             Effect::Record { pod, uid, scheduler_name, event, at } => {

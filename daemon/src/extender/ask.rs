@@ -26,7 +26,7 @@ const NODES_FOR: Duration = Duration::from_secs(10);
 
 /// The extenders of the configuration.
 pub(crate) struct Extenders {
-    callers: Vec<Caller>,
+    pub(super) callers: Vec<Caller>,
     client: Client,
     nodes: Mutex<Option<WholeNodes>>,
 }
@@ -38,8 +38,8 @@ struct WholeNodes {
 }
 
 /// A pod as the API server has it.
-struct Whole {
-    json: Box<RawValue>,
+pub(super) struct Whole {
+    pub(super) json: Box<RawValue>,
     /// Everything that its containers name in requests and limits.
     resources: BTreeSet<String>,
 }
@@ -208,7 +208,7 @@ impl Extenders {
     }
 
     /// The pod as it is now.
-    async fn whole(&self, pod: &PodKey, uid: &Uid) -> Result<Whole, String> {
+    pub(super) async fn whole(&self, pod: &PodKey, uid: &Uid) -> Result<Whole, String> {
         let text = self.read(&format!("/api/v1/namespaces/{}/pods/{}", pod.namespace, pod.name)).await?;
         let wire: PodWire = serde_json::from_str(&text).map_err(|error| format!("read the pod: {error}"))?;
         if Uid::from(&wire.metadata.uid) != *uid {
@@ -242,7 +242,7 @@ impl Extenders {
         Ok(names.iter().filter_map(|name| kept?.by_name.get(name).cloned()).collect())
     }
 
-    async fn read(&self, path: &str) -> Result<String, String> {
+    pub(super) async fn read(&self, path: &str) -> Result<String, String> {
         let request = http::Request::get(path).body(Vec::new()).map_err(|error| error.to_string())?;
         match call(self.client.request_text(request)).await {
             Outcome::Done(text) => Ok(text),
@@ -253,7 +253,7 @@ impl Extenders {
 }
 
 /// Whether the pod concerns the extender: it names a resource that the extender looks after, or that looks after none.
-fn is_interested(config: &Extender, whole: &Whole) -> bool {
+pub(super) fn is_interested(config: &Extender, whole: &Whole) -> bool {
     config.managed_resources.is_empty()
         || config.managed_resources.iter().any(|managed| whole.resources.contains(&managed.name))
 }

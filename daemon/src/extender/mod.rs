@@ -10,3 +10,4 @@ pub(crate) mod serve;
 #[cfg(test)]
 mod tests;
 pub(crate) mod tls;
+mod victims;

@@ -3,6 +3,7 @@
 
 mod asking;
 mod mutual;
+mod victims;
 
 use super::replies::Replies;
 use super::serve::Site;

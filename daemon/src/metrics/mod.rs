@@ -7,20 +7,27 @@
 
 mod process;
 mod reserve;
+mod resources;
 mod scheduler;
+mod stations;
 #[cfg(test)]
 mod tests;
 mod text;
 
+use crate::clock::Clock;
 use crate::connect::Calls;
 use crate::state::{Attempted, Figures, Note};
+use common::framework::Meter;
 use http::{Method, StatusCode};
 use prometheus_client::metrics::counter::Counter;
 use prometheus_client::metrics::family::Family;
 use prometheus_client::metrics::gauge::Gauge;
+use prometheus_client::metrics::histogram::Histogram;
 use prometheus_client::registry::Registry;
 use reserve::Reserve;
+pub(crate) use resources::PodResources;
 use scheduler::Scheduler;
+use stations::Stations;
 use std::sync::Arc;
 use std::time::Duration;
 
@@ -33,10 +40,14 @@ type Counters<const N: usize> = Family<Labels<N>, Counter>;
 /// Gauges by label.
 type Gauges<const N: usize> = Family<Labels<N>, Gauge>;
 
+/// Histograms by label.
+type Histograms<const N: usize> = Family<Labels<N>, Histogram, fn() -> Histogram>;
+
 /// Everything that is counted. Clones count together.
 #[derive(Clone)]
 pub struct Metrics {
     scheduler: Scheduler,
+    stations: Stations,
     reserve: Reserve,
     calls: Counters<3>,
     registry: Arc<Registry>,
@@ -46,12 +57,13 @@ impl Default for Metrics {
     fn default() -> Self {
         let mut registry = Registry::default();
         let scheduler = Scheduler::new(&mut registry);
+        let stations = Stations::new(&mut registry);
         let reserve = Reserve::new(&mut registry);
         let calls = Counters::default();
         let about = "Number of HTTP requests, partitioned by status code, method, and host";
         registry.register("rest_client_requests", about, calls.clone());
         registry.register_collector(Box::new(process::Process));
-        Self { scheduler, reserve, calls, registry: Arc::new(registry) }
+        Self { scheduler, stations, reserve, calls, registry: Arc::new(registry) }
     }
 }
 
@@ -60,10 +72,14 @@ impl Metrics {
     pub fn note(&self, note: &Note) {
         match note {
             Note::Attempt { profile, result } => self.scheduler.attempt(profile, word(*result)),
-            Note::Bound { attempts, waited_ms, .. } => {
-                self.scheduler.bound(*attempts, Duration::from_millis(*waited_ms));
+            Note::Bound { attempts, waited_ms, was_flushed, .. } => {
+                self.scheduler.bound(*attempts, Duration::from_millis(*waited_ms), *was_flushed);
             }
-            Note::Preemption { victims } => self.scheduler.preempted(*victims),
+            Note::Passed { profile, station, status, took } => {
+                self.stations.passed(profile, *station, *status, *took);
+            }
+            Note::Preemption { victims, violations } => self.scheduler.preempted(*victims, *violations),
+            Note::Preempted { is_done, took } => self.scheduler.preemption_took(*is_done, *took),
             Note::PermitWait { result, waited_ms } => {
                 self.scheduler.permit_waited(result, Duration::from_millis(*waited_ms));
             }
@@ -87,6 +103,11 @@ impl Metrics {
         let count = u32::try_from(attempts.clone().count()).unwrap_or(u32::MAX);
         let Some(share) = took.checked_div(count) else { return };
         attempts.for_each(|(profile, result)| self.scheduler.took(profile, word(result), share));
+    }
+
+    /// Whoever measures the plugins of a scheduler.
+    pub fn meter(&self, profile: &str, clock: &Clock) -> Arc<dyn Meter> {
+        Arc::new(self.stations.meter(profile, clock.clone()))
     }
 
     /// How things stand.

@@ -1,16 +1,14 @@
 //! kube-scheduler's metrics. Names, labels and buckets are facts of upstream; `tests/tests/admin.rs` compares them with
 //! those of a kube-scheduler that runs.
 
-use super::{Counters, Gauges, Labels};
+use super::stations::by_preemption;
+use super::{Counters, Gauges, Histograms, Labels};
 use crate::state::Figures;
 use prometheus_client::metrics::counter::Counter;
 use prometheus_client::metrics::family::Family;
 use prometheus_client::metrics::histogram::{Histogram, exponential_buckets};
 use prometheus_client::registry::Registry;
 use std::time::Duration;
-
-/// Histograms by label.
-type Histograms<const N: usize> = Family<Labels<N>, Histogram, fn() -> Histogram>;
 
 /// From this number of attempts on all are one.
 const ATTEMPTS_MAX: u32 = 15;
@@ -28,7 +26,13 @@ pub(super) struct Scheduler {
     cache: Gauges<1>,
     preemptions: Counter,
     victims: Histogram,
+    preemption_seconds: Histograms<2>,
+    violations: Counters<1>,
     permit_seconds: Histograms<1>,
+    flushed: Counter,
+    rejected: Gauges<2>,
+    entities: Gauges<2>,
+    incoming_entities: Counters<3>,
     master: Gauges<1>,
 }
 
@@ -47,7 +51,13 @@ impl Scheduler {
             cache: Gauges::default(),
             preemptions: Counter::default(),
             victims: Histogram::new(exponential_buckets(1.0, 2.0, 7)),
+            preemption_seconds: Family::new_with_constructor(by_preemption),
+            violations: Counters::default(),
             permit_seconds: Family::new_with_constructor(by_attempt),
+            flushed: Counter::default(),
+            rejected: Gauges::default(),
+            entities: Gauges::default(),
+            incoming_entities: Counters::default(),
             master: Gauges::default(),
         };
         metrics.register(registry);
@@ -71,10 +81,26 @@ impl Scheduler {
         let about = "Pods that came to a queue, by what brought them";
         all.register("queue_incoming_pods", about, self.incoming.clone());
         all.register("cache_size", "Nodes, pods and assumed pods that are known", self.cache.clone());
-        all.register("preemption_attempts", "Preemptions so far", self.preemptions.clone());
-        all.register("preemption_victims", "Pods that had to go in one preemption", self.victims.clone());
+        let about = "Pods that were placed only after they had waited for the longest time";
+        all.register("pod_scheduled_after_flush", about, self.flushed.clone());
+        let about = "Pods without a place, by the plugins that kept them from one";
+        all.register("unschedulable_pods", about, self.rejected.clone());
+        // There are no groups of pods here: the same numbers once more.
+        all.register("queued_entities", "Pods that wait, by queue", self.entities.clone());
+        let about = "Pods that came to a queue, by what brought them";
+        all.register("queue_incoming_entities", about, self.incoming_entities.clone());
+        self.register_preemption(all);
         let about = "How long pods waited for leave to be bound, by result";
         all.register("permit_wait_duration_seconds", about, self.permit_seconds.clone());
+    }
+
+    fn register_preemption(&self, all: &mut Registry) {
+        all.register("preemption_attempts", "Preemptions so far", self.preemptions.clone());
+        all.register("preemption_victims", "Pods that had to go in one preemption", self.victims.clone());
+        let about = "How long it took until all who had to go were on their way";
+        all.register("preemption_execution_duration_seconds", about, self.preemption_seconds.clone());
+        let about = "Pods that had to go although a disruption budget protects them";
+        all.register("preemption_pdb_violations", about, self.violations.clone());
     }
 
     pub(super) fn attempt(&self, profile: &str, result: &str) {
@@ -86,7 +112,8 @@ impl Scheduler {
         self.algorithm_seconds.observe(took.as_secs_f64());
     }
 
-    pub(super) fn bound(&self, attempts: u32, waited: Duration) {
+    pub(super) fn bound(&self, attempts: u32, waited: Duration, was_flushed: bool) {
+        self.flushed.inc_by(u64::from(was_flushed));
         self.attempts_of_pods.observe(f64::from(attempts));
         let attempts = match attempts {
             ATTEMPTS_MAX.. => format!("{ATTEMPTS_MAX}+"),
@@ -95,8 +122,16 @@ impl Scheduler {
         self.sli_seconds.get_or_create(&[("attempts", attempts)]).observe(waited.as_secs_f64());
     }
 
-    pub(super) fn preempted(&self, victims: usize) {
+    pub(super) fn preemption_took(&self, is_done: bool, took: Duration) {
+        let result = if is_done { "success" } else { "error" };
+        let labels = [("preemptor", "pod".to_owned()), ("result", result.to_owned())];
+        self.preemption_seconds.get_or_create(&labels).observe(took.as_secs_f64());
+    }
+
+    pub(super) fn preempted(&self, victims: usize, violations: usize) {
         self.preemptions.inc();
+        let violations = u64::try_from(violations).unwrap_or(u64::MAX);
+        self.violations.get_or_create(&[("preemptor", "pod".to_owned())]).inc_by(violations);
         self.victims.observe(f64::from(u32::try_from(victims).unwrap_or(u32::MAX)));
     }
 
@@ -105,8 +140,10 @@ impl Scheduler {
     }
 
     pub(super) fn queued(&self, queue: &str, event: &str, count: u64) {
-        let labels = [("event", event.to_owned()), ("queue", queue.to_owned())];
-        self.incoming.get_or_create(&labels).inc_by(count);
+        let [event, queue] = [("event", event.to_owned()), ("queue", queue.to_owned())];
+        let entity = [event.clone(), queue.clone(), ("type", "pod".to_owned())];
+        self.incoming.get_or_create(&[event, queue]).inc_by(count);
+        self.incoming_entities.get_or_create(&entity).inc_by(count);
     }
 
     pub(super) fn figures(&self, figures: &Figures) {
@@ -118,6 +155,13 @@ impl Scheduler {
         ];
         for (queue, count) in queues {
             set(&self.pending, "queue", queue, count);
+            let entity = [("queue", queue.to_owned()), ("type", "pod".to_owned())];
+            self.entities.get_or_create(&entity).set(i64::try_from(count).unwrap_or(i64::MAX));
+        }
+        self.rejected.clear();
+        for ((profile, plugin), count) in &figures.rejected {
+            let labels = [("plugin", (*plugin).to_owned()), ("profile", profile.to_string())];
+            self.rejected.get_or_create(&labels).set(i64::try_from(*count).unwrap_or(i64::MAX));
         }
         let kinds = [("assumed_pods", figures.assumed), ("nodes", figures.nodes), ("pods", figures.pods)];
         for (kind, count) in kinds {

@@ -1,8 +1,10 @@
 //! What is counted, and how it reads.
 
-use super::{Metrics, text};
+use super::{Metrics, PodResources, text};
+use crate::clock::Clock;
 use crate::connect::Calls as _;
 use crate::state::{Attempted, Figures, Note};
+use common::framework::{Station, Status};
 use http::{Method, StatusCode};
 use std::time::Duration;
 
@@ -43,7 +45,8 @@ fn sorted(line: &str) -> String {
 fn bindings_by_how_often_the_pod_was_tried() {
     let metrics = Metrics::default();
     for attempts in [1, 14, 15, 200] {
-        metrics.note(&Note::Bound { profile: "x".into(), attempts, waited_ms: 1500 });
+        let was_flushed = attempts == 14;
+        metrics.note(&Note::Bound { profile: "x".into(), attempts, waited_ms: 1500, was_flushed });
     }
     let text = metrics.text();
     for (attempts, count) in [("1", 1), ("14", 1), ("15+", 2)] {
@@ -52,6 +55,7 @@ fn bindings_by_how_often_the_pod_was_tried() {
         assert!(text.contains(&line), "{line} is not in\n{text}");
     }
     assert!(text.contains("scheduler_pod_scheduling_attempts_bucket{le=\"16\"} 3\n"), "whole bounds: {text}");
+    assert!(text.contains("scheduler_pod_scheduled_after_flush_total 1\n"), "{text}");
 }
 
 #[test]
@@ -74,6 +78,66 @@ fn figures_leadership_and_calls() {
     for line in expected {
         assert!(text.lines().any(|said| said == line), "{line} is not in\n{text}");
     }
+}
+
+#[tokio::test]
+async fn whoever_measures_plugins_is_heard() {
+    let metrics = Metrics::default();
+    let meter = metrics.meter("x", &Clock::start());
+    assert!(meter.now() <= meter.now());
+    meter.passed(Station::Filter, Status::Success, Duration::from_micros(150));
+    meter.passed(Station::Filter, Status::Success, Duration::from_millis(150));
+    meter.asked("DefaultPreemption", Station::PostFilter, Status::Unschedulable, Duration::from_millis(3));
+    meter.asked("Other", Station::PostFilter, Status::Unschedulable, Duration::from_millis(3));
+    let text = metrics.text();
+    let expected = [
+        "scheduler_framework_extension_point_duration_seconds_bucket{le=\"0.0002\",extension_point=\"Filter\",profile=\"x\",status=\"Success\"} 1",
+        "scheduler_framework_extension_point_duration_seconds_count{extension_point=\"Filter\",profile=\"x\",status=\"Success\"} 2",
+        "scheduler_plugin_execution_duration_seconds_count{extension_point=\"PostFilter\",plugin=\"Other\",status=\"Unschedulable\"} 1",
+        "scheduler_preemption_evaluation_duration_seconds_count{preemptor=\"pod\",result=\"Unschedulable\"} 1",
+    ];
+    for line in expected {
+        assert!(text.lines().any(|said| sorted(said) == sorted(line)), "{line} is not in\n{text}");
+    }
+}
+
+#[test]
+fn plugins_that_keep_nobody_from_a_place_any_more_are_not_named() {
+    let metrics = Metrics::default();
+    let rejected = [(("x".into(), "NodePorts"), 2)].into();
+    metrics.figures(&Figures { rejected, unschedulable: 2, ..Figures::default() });
+    let text = metrics.text();
+    assert!(text.contains("scheduler_unschedulable_pods{plugin=\"NodePorts\",profile=\"x\"} 2\n"), "{text}");
+    assert!(text.contains("scheduler_queued_entities{queue=\"unschedulable\",type=\"pod\"} 2\n"), "{text}");
+    metrics.figures(&Figures::default());
+    assert!(!metrics.text().contains("NodePorts"));
+}
+
+#[test]
+fn what_pods_ask_for_is_shown_in_their_units() {
+    let pod = r#"{"metadata":{"namespace":"d","name":"p"},"spec":{"nodeName":"n","schedulerName":"s\"x","priority":-1,
+        "containers":[{"resources":{"requests":{"cpu":"1500m","memory":"1Ki","hugepages-2Mi":"2Mi","example.com/gpu":"1"},
+        "limits":{"memory":"2Ki"}}}]}}"#;
+    let mut resources = PodResources::default();
+    resources.add(&common::api::pod::usage(pod).unwrap().unwrap());
+    let labels = |resource: &str, unit: &str| {
+        format!(
+            "{{namespace=\"d\",node=\"n\",pod=\"p\",priority=\"-1\",resource=\"{resource}\",scheduler=\"s\\\"x\",unit=\"{unit}\"}}"
+        )
+    };
+    let expected = [
+        "# HELP kube_pod_resource_limit What a pod may use at most, by resource and its unit".to_owned(),
+        "# TYPE kube_pod_resource_limit gauge".to_owned(),
+        format!("kube_pod_resource_limit{} 2048", labels("memory", "bytes")),
+        "# HELP kube_pod_resource_request What a pod asks for, by resource and its unit".to_owned(),
+        "# TYPE kube_pod_resource_request gauge".to_owned(),
+        format!("kube_pod_resource_request{} 1.5", labels("cpu", "cores")),
+        format!("kube_pod_resource_request{} 1024", labels("memory", "bytes")),
+        format!("kube_pod_resource_request{} 1", labels("example.com/gpu", "")),
+        format!("kube_pod_resource_request{} 2097152", labels("hugepages-2Mi", "bytes")),
+    ];
+    assert_eq!(resources.text().lines().collect::<Vec<_>>(), expected);
+    assert_eq!(PodResources::default().text(), "");
 }
 
 /// Every line is one that Prometheus takes: help, type, or a sample of the family that was announced last.
@@ -105,13 +169,39 @@ fn open_metrics_in_the_older_format() {
     let open = "# HELP a_b Help me.\n# TYPE a_b counter\na_b_total{x=\"le=1.0\"} 1\n# UNIT a_b s\n# EOF\n";
     let plain = "# HELP a_b_total Help me.\n# TYPE a_b_total counter\na_b_total{x=\"le=1.0\"} 1\n";
     assert_eq!(text::plain(open), plain);
+    for (open, plain) in [
+        ("1.0", "1"),
+        ("+Inf", "+Inf"),
+        ("0.0001", "0.0001"),
+        ("0.00001", "1e-05"),
+        ("0.000015000000000000002", "1.5000000000000002e-05"),
+    ] {
+        assert_eq!(text::plain(&format!("a{{le=\"{open}\"}} 1\n")), format!("a{{le=\"{plain}\"}} 1\n"));
+    }
 }
 
 #[test]
 fn every_note_is_counted() {
     let table = [
-        (Note::Preemption { victims: 3 }, "scheduler_preemption_victims_sum 3"),
-        (Note::Preemption { victims: 1 }, "scheduler_preemption_attempts_total 1"),
+        (Note::Preemption { victims: 3, violations: 0 }, "scheduler_preemption_victims_sum 3"),
+        (Note::Preemption { victims: 1, violations: 0 }, "scheduler_preemption_attempts_total 1"),
+        (
+            Note::Preemption { victims: 2, violations: 1 },
+            "scheduler_preemption_pdb_violations_total{preemptor=\"pod\"} 1",
+        ),
+        (
+            Note::Preempted { is_done: true, took: Duration::from_secs(2) },
+            "scheduler_preemption_execution_duration_seconds_sum{preemptor=\"pod\",result=\"success\"} 2",
+        ),
+        (
+            Note::Passed {
+                profile: "x".into(),
+                station: Station::Bind,
+                status: Status::Success,
+                took: Duration::from_secs(3),
+            },
+            "scheduler_framework_extension_point_duration_seconds_sum{extension_point=\"Bind\",profile=\"x\",status=\"Success\"} 3",
+        ),
         (
             Note::PermitWait { result: "Success", waited_ms: 1500 },
             "scheduler_permit_wait_duration_seconds_sum{result=\"Success\"} 1.5",
@@ -119,6 +209,10 @@ fn every_note_is_counted() {
         (
             Note::Queued { queue: "active", event: "PodAdd", count: 7 },
             "scheduler_queue_incoming_pods_total{event=\"PodAdd\",queue=\"active\"} 7",
+        ),
+        (
+            Note::Queued { queue: "active", event: "PodAdd", count: 7 },
+            "scheduler_queue_incoming_entities_total{event=\"PodAdd\",queue=\"active\",type=\"pod\"} 7",
         ),
         (Note::EventsDropped { count: 2 }, "reserve_events_dropped_total 2"),
         (Note::Reserved { by: "keep" }, "reserve_made_total{by=\"keep\"} 1"),

@@ -1,7 +1,7 @@
 //! From OpenMetrics, which our crate writes, to Prometheus' text format 0.0.4, which everybody reads.
 //!
 //! They differ in this: a counter's `# TYPE` line names it with its `_total`; there is no `# EOF` and no `# UNIT`; a
-//! bucket for one second is called `1`, not `1.0`.
+//! bucket for one second is called `1`, not `1.0`, and one for ten microseconds `1e-05`, as Go writes it: a label is a text.
 
 /// The same in the older format.
 pub(super) fn plain(open_metrics: &str) -> String {
@@ -23,9 +23,20 @@ pub(super) fn plain(open_metrics: &str) -> String {
     plain
 }
 
-/// `le="1.0"` as `le="1"`.
+/// From here on Go writes an exponent.
+const TINY: f64 = 0.0001;
+
+/// `le="1.0"` as `le="1"`, `le="0.00001"` as `le="1e-05"`.
 fn whole_bounds(line: &str) -> String {
     let Some((before, rest)) = line.split_once("le=\"") else { return line.to_owned() };
     let Some((bound, after)) = rest.split_once('"') else { return line.to_owned() };
-    format!("{before}le=\"{}\"{after}", bound.strip_suffix(".0").unwrap_or(bound))
+    let bound = match bound.parse::<f64>() {
+        Ok(tiny) if tiny > 0.0 && tiny < TINY => {
+            let text = format!("{tiny:e}");
+            let (digits, exponent) = text.split_once("e-").unwrap_or((&text, "0"));
+            format!("{digits}e-{exponent:0>2}")
+        }
+        _ => bound.strip_suffix(".0").unwrap_or(bound).to_owned(),
+    };
+    format!("{before}le=\"{bound}\"{after}")
 }

@@ -116,7 +116,11 @@ fn is_event(effect: &Effect) -> bool {
 fn is_urgent(effect: &Effect) -> bool {
     match effect {
         Effect::Bind { .. } | Effect::Find { .. } | Effect::BindVolumes { .. } => true,
-        Effect::Evict(_) | Effect::Annotate(_) | Effect::Reply { .. } | Effect::Ask { .. } => true,
+        Effect::Evict(_)
+        | Effect::Annotate(_)
+        | Effect::Reply { .. }
+        | Effect::Ask { .. }
+        | Effect::AskVictims { .. } => true,
         Effect::Condition { .. } | Effect::Nominate { .. } => false,
         Effect::Record { .. } | Effect::Report(_) => false,
     }

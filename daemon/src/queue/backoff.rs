@@ -9,12 +9,19 @@ pub struct Backoff {
     pub first: Duration,
     /// After any number of tries.
     pub longest: Duration,
+    /// How long a parked pod stays so at most, even if nothing happens that we know could cure it. It makes a missed
+    /// wake-up harmless.
+    pub parked: Duration,
 }
 
 impl Default for Backoff {
     /// Upstream's.
     fn default() -> Self {
-        Self { first: Duration::from_secs(1), longest: Duration::from_secs(10) }
+        Self {
+            first: Duration::from_secs(1),
+            longest: Duration::from_secs(10),
+            parked: Duration::from_secs(5 * 60),
+        }
     }
 }
 
@@ -38,7 +45,7 @@ mod tests {
         let seconds: Vec<u64> = (1..=7).map(|attempts| delay(attempts).as_secs()).collect();
         assert_eq!(seconds, [1, 2, 4, 8, 10, 10, 10]);
         assert_eq!(delay(u32::MAX).as_secs(), 10);
-        let slow = Backoff { first: Duration::from_secs(30), longest: Duration::MAX };
+        let slow = Backoff { first: Duration::from_secs(30), longest: Duration::MAX, ..Backoff::default() };
         assert_eq!(slow.delay(3), Duration::from_secs(120));
         assert_eq!(slow.delay(60), Duration::MAX);
     }

@@ -28,6 +28,10 @@ pub(super) struct Entry {
     pub(super) is_news: bool,
     /// The wake-ups that there were before that.
     pub(super) seen_wakes: u64,
+    /// When it is tried again even if nothing happened that could cure it.
+    pub(super) flush_at: Option<Duration>,
+    /// Whether that is why it is tried.
+    pub(super) was_flushed: bool,
     /// When it may be tried again, given how often it was tried.
     pub(super) due: Duration,
     pub(super) shelf: Shelf,
@@ -40,6 +44,8 @@ pub struct History {
     pub attempts: u32,
     /// When it came.
     pub since: Duration,
+    /// Whether it was last tried only because it had waited for so long.
+    pub was_flushed: bool,
 }
 
 /// How many pods wait, and for what.
@@ -85,6 +91,8 @@ impl Entry {
             is_in_flight: false,
             is_news: false,
             seen_wakes: 0,
+            flush_at: None,
+            was_flushed: false,
             due: now,
             shelf: Shelf::Deciding,
         }

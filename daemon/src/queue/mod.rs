@@ -29,10 +29,6 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 use std::time::Duration;
 
-/// A parked pod is tried again after this long even if nothing happened that we know could cure it. As upstream; it
-/// makes a missed wake-up harmless.
-const PARKED_MAX: Duration = Duration::from_secs(5 * 60);
-
 /// How long a pod waits for an owner that it claims. Owners come milliseconds apart from their pods; a claim that is
 /// never made good must not hold a pod up.
 const OWNER_WAIT_MAX: Duration = Duration::from_secs(1);
@@ -122,7 +118,7 @@ impl Queue {
     /// Puts a pod aside that found no place, until something that `cures` names changes. What changed while it was
     /// being decided on counts too.
     pub fn park(&mut self, pod: &PodKey, cures: BTreeSet<Cure>, now: Duration) {
-        self.park_for(pod, cures, PARKED_MAX, now);
+        self.park_for(pod, cures, Duration::MAX, now);
     }
 
     /// The same, at most for `at_most`.
@@ -135,16 +131,21 @@ impl Queue {
         if is_missed {
             self.shelve(pod, Why::AttemptFailed, now);
         } else {
-            self.put(pod, Shelf::Parked { until: now + at_most.min(PARKED_MAX), cures }, Why::AttemptFailed);
+            let until = now.saturating_add(at_most.min(backoff.parked));
+            // One that waits for something certain has a time of its own.
+            entry.flush_at = (at_most >= backoff.parked).then_some(until);
+            entry.was_flushed = false;
+            self.put(pod, Shelf::Parked { until, cures }, Why::AttemptFailed);
         }
     }
 
     /// Puts a pod aside that may not be looked at: this was no try.
     pub fn gate(&mut self, pod: &PodKey, now: Duration) {
+        let until = now.saturating_add(self.backoff.parked);
         let Some(entry) = self.pods.get_mut(pod) else { return };
         entry.attempts = entry.attempts.saturating_sub(1);
         entry.is_in_flight = false;
-        self.put(pod, Shelf::Gated { until: now + PARKED_MAX }, Why::PodAdd);
+        self.put(pod, Shelf::Gated { until }, Why::PodAdd);
     }
 
     /// Puts a pod aside for a moment because it claims an owner that nobody has read yet: pods and their owners come by
@@ -217,7 +218,8 @@ impl Queue {
 
     /// What the pod has been through.
     pub fn history(&self, pod: &PodKey) -> Option<History> {
-        self.pods.get(pod).map(|entry| History { attempts: entry.attempts, since: entry.since })
+        let Entry { attempts, since, was_flushed, .. } = *self.pods.get(pod)?;
+        Some(History { attempts, since, was_flushed })
     }
 
     /// How often pods came to a shelf, and why, since this was asked last.
@@ -239,7 +241,11 @@ impl Queue {
 
     /// Makes a pod active if it is due, else lets it back off.
     fn shelve(&mut self, pod: &PodKey, why: Why, now: Duration) {
-        let Some(entry) = self.pods.get(pod) else { return };
+        let Some(entry) = self.pods.get_mut(pod) else { return };
+        match why {
+            Why::TimeIsUp => entry.was_flushed |= entry.flush_at.take().is_some_and(|at| at <= now),
+            _ => (entry.flush_at, entry.was_flushed) = (None, false),
+        }
         let shelf = match entry.due <= now {
             true => Shelf::Active(entry.turn),
             false => Shelf::BackingOff { due: entry.due, turn: entry.turn },

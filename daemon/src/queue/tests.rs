@@ -173,6 +173,40 @@ fn moves_are_counted_by_shelf_and_reason() {
 }
 
 #[test]
+fn how_long_a_pod_stays_parked_or_gated_is_for_the_configuration_to_say() {
+    for (parked, expected) in [(at(30), at(31)), (at(3600), at(3601)), (Duration::MAX, Duration::MAX)] {
+        let backoff = Backoff { parked, ..Backoff::default() };
+        let mut queue = Queue::new(backoff, Arc::new(PrioritySort));
+        queue.push(&key("a"), 0, at(1));
+        queue.pop(at(1)).unwrap();
+        queue.park(&key("a"), [Cure::Room].into(), at(1));
+        assert_eq!(queue.next_due(), Some(expected));
+        queue.gate(&key("a"), at(1));
+        assert_eq!(queue.next_due(), Some(expected));
+        queue.park_for(&key("a"), [Cure::Room].into(), at(7), at(1));
+        assert_eq!(queue.next_due(), Some(at(8)), "one that waits for something certain");
+    }
+}
+
+#[test]
+fn a_pod_that_is_tried_only_because_it_waited_for_so_long_is_known() {
+    let was_flushed = |queue: &Queue| queue.history(&key("a")).unwrap().was_flushed;
+    let mut queue = empty();
+    queue.push(&key("a"), 0, at(0));
+    queue.pop(at(0)).unwrap();
+    queue.park(&key("a"), [Cure::Room].into(), at(0));
+    queue.wake(Cure::Room, at(299));
+    queue.pop(at(299)).unwrap();
+    assert!(!was_flushed(&queue));
+    queue.park(&key("a"), [Cure::Room].into(), at(299));
+    queue.pop(at(599)).unwrap();
+    assert!(was_flushed(&queue));
+    queue.park_for(&key("a"), [Cure::Room].into(), at(7), at(599));
+    queue.pop(at(700)).unwrap();
+    assert!(!was_flushed(&queue), "that one waited for something certain");
+}
+
+#[test]
 fn a_parked_pod_is_tried_again_after_five_minutes_whatever_happens() {
     let mut queue = empty();
     queue.push(&key("a"), 0, at(0));

@@ -7,7 +7,7 @@ use super::Scheduler;
 use crate::state::{Effect, Step};
 use common::cluster::{Asker, NodeId, Snapshot};
 use common::config::Extender;
-use common::cycle::{self, Decision, Depth};
+use common::cycle::{self, Decision, Depth, NoFit};
 use common::framework::{
     Cure, Filter, NodeFilter, NodeScore, Normalise, Plugin, Reason, Registry, Score, Scorer, Verdict,
 };
@@ -30,11 +30,44 @@ pub struct Opinions {
 /// Which pods extenders have a say in, and the one that they are asked about.
 #[derive(Default)]
 pub(crate) struct Asking {
+    nodes: Interest,
+    /// The same for those that have a say in who has to go for others.
+    pub(super) victims: Interest,
+    asked: Option<Asked>,
+}
+
+/// What an answer is waited for about.
+pub(super) struct Asked {
+    pod: PodKey,
+    uid: Uid,
+    /// Why no node can have it, if the question is who has to go.
+    pub(super) no_fit: Option<Box<NoFit>>,
+}
+
+/// Which pods some extenders are interested in.
+#[derive(Default)]
+pub(super) struct Interest {
     /// Whether there is one for all pods.
     is_for_all: bool,
     /// The resources that make a pod theirs.
     managed: BTreeSet<ResourceName>,
-    asked: Option<(PodKey, Uid)>,
+}
+
+impl Interest {
+    fn new<'e>(extenders: impl Iterator<Item = &'e Extender>) -> Self {
+        let mut interest = Self::default();
+        for extender in extenders {
+            interest.is_for_all |= extender.managed_resources.is_empty();
+            let names = extender.managed_resources.iter().map(|resource| resource.name.as_str());
+            interest.managed.extend(names.map(ResourceName::from));
+        }
+        interest
+    }
+
+    pub(super) fn is_in(&self, pod: &Pod) -> bool {
+        let asks = &pod.spec.requests.incoming;
+        self.is_for_all || self.managed.iter().any(|resource| asks.get(resource) > 0)
+    }
 }
 
 impl Asking {
@@ -42,18 +75,22 @@ impl Asking {
     pub(crate) fn new(extenders: &[Extender]) -> Self {
         let judges =
             |extender: &&Extender| !extender.filter_verb.is_empty() || !extender.prioritize_verb.is_empty();
-        let judges: Vec<&Extender> = extenders.iter().filter(judges).collect();
-        let managed = judges.iter().flat_map(|extender| &extender.managed_resources);
+        let choosers = |extender: &&Extender| !extender.preempt_verb.is_empty();
         Self {
-            is_for_all: judges.iter().any(|extender| extender.managed_resources.is_empty()),
-            managed: managed.map(|resource| ResourceName::from(resource.name.as_str())).collect(),
+            nodes: Interest::new(extenders.iter().filter(judges)),
+            victims: Interest::new(extenders.iter().filter(choosers)),
             asked: None,
         }
     }
 
-    fn is_wanted(&self, pod: &Pod) -> bool {
-        let asks = &pod.spec.requests.incoming;
-        self.is_for_all || self.managed.iter().any(|resource| asks.get(resource) > 0)
+    /// From now on an answer about this pod is waited for.
+    pub(super) fn begin(&mut self, pod: &Pod, no_fit: Option<Box<NoFit>>) {
+        self.asked = Some(Asked { pod: pod.key.clone(), uid: pod.uid.clone(), no_fit });
+    }
+
+    /// An answer about this pod has come.
+    pub(super) fn end(&mut self, key: &PodKey, uid: &Uid) -> Option<Asked> {
+        self.asked.take_if(|asked| (&asked.pod, &asked.uid) == (key, uid))
     }
 
     /// Whether an answer is waited for.
@@ -70,7 +107,7 @@ impl Scheduler {
 
     /// Asks extenders about the nodes that can have the pod. False if there is nothing to ask: then it is decided on at once.
     pub(super) fn ask_extenders(&mut self, pod: &Pod, step: &mut Step<'_>) -> bool {
-        if !self.asking.is_wanted(pod) {
+        if !self.asking.nodes.is_in(pod) {
             return false;
         }
         let Some(registry) = self.profiles.get(&pod.spec.scheduler_name) else { return false };
@@ -85,9 +122,8 @@ impl Scheduler {
         if nodes.is_empty() {
             return false;
         }
-        let (pod, uid) = (pod.key.clone(), pod.uid.clone());
-        self.asking.asked = Some((pod.clone(), uid.clone()));
-        step.effects.push(Effect::Ask { pod, uid, nodes });
+        self.asking.begin(pod, None);
+        step.effects.push(Effect::Ask { pod: pod.key.clone(), uid: pod.uid.clone(), nodes });
         true
     }
 
@@ -99,9 +135,7 @@ impl Scheduler {
         answer: Result<Opinions, String>,
         step: &mut Step<'_>,
     ) {
-        if self.asking.asked.as_ref().is_some_and(|(asked, of)| (asked, of) == (key, uid)) {
-            self.asking.asked = None;
-        }
+        self.asking.end(key, uid);
         let pod = step.cluster.pod(key).filter(|pod| pod.uid == *uid && pod.is_waiting()).cloned();
         let Some(pod) = pod.filter(|_| !step.cluster.is_assumed(key)) else { return };
         let Some(registry) = self.profiles.get(&pod.spec.scheduler_name) else { return };
@@ -152,8 +186,8 @@ impl Judge {
             return Verdict::rejects(self.name(), Reason::said_for_good(why.clone(), Cure::Node));
         }
         match self.opinions.failed.get(node) {
-            // As upstream, where a preemption is tried without extenders.
-            Some(_) if is_supposed => Verdict::Fits,
+            // As upstream, where a preemption is tried without extenders. They are asked about nodes that can have the pod.
+            _ if is_supposed => Verdict::Fits,
             Some(why) => Verdict::rejects(self.name(), Reason::said(why.clone(), Cure::Node)),
             None => {
                 let words = "node(s) were not considered by an extender";

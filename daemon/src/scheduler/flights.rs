@@ -49,6 +49,8 @@ pub(super) enum Stage {
         asked: Vec<Asked>,
         /// Whether they were.
         is_written: bool,
+        /// Since when.
+        since: Duration,
         /// How long it waits for them.
         until: Duration,
     },

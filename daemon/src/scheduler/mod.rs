@@ -3,13 +3,16 @@
 //! Knows nothing of: the API server, who asked for the pods.
 
 mod asking;
+mod choosing;
 mod flights;
 mod placing;
 mod preempting;
+mod rejected;
 mod telling;
 mod volumes;
 
 pub use asking::Opinions;
+pub use choosing::Candidate;
 
 use crate::queue::{Backoff, Pending, Queue};
 use crate::state::{Attempted, Nomination, Note, Now, Step};
@@ -24,6 +27,7 @@ use common::plugins::priority_sort::PrioritySort;
 use flights::Flight;
 use jiff::Timestamp;
 use preempting::Preemption;
+use rejected::Rejected;
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 use std::time::Duration;
@@ -59,6 +63,9 @@ pub(crate) struct Scheduler {
     /// What waiting pods were last told by an event.
     said: BTreeMap<PodKey, Said>,
     asking: Asking,
+    rejected: Rejected,
+    /// When each binding that is under way was asked for.
+    bindings: BTreeMap<PodKey, Duration>,
     /// When a reservation ends next; then pods that it kept out are tried again.
     next_expiry: Option<Timestamp>,
 }
@@ -78,6 +85,8 @@ impl Scheduler {
             preemptions: BTreeMap::new(),
             said: BTreeMap::new(),
             asking: Asking::default(),
+            rejected: Rejected::default(),
+            bindings: BTreeMap::new(),
             next_expiry: None,
         }
     }
@@ -96,6 +105,11 @@ impl Scheduler {
     /// How many pods wait, and for what.
     pub(crate) fn pending(&self) -> Pending {
         self.queue.pending()
+    }
+
+    /// How many pods have no place, by their scheduler and each plugin that kept them from one.
+    pub(crate) fn rejected(&self) -> BTreeMap<(Text, &'static str), usize> {
+        self.rejected.count()
     }
 
     /// From now on it is this scheduler that decides; what it decided before is long ago.
@@ -156,6 +170,7 @@ impl Scheduler {
     /// A pod no longer waits: it was bound, or is on its way out.
     fn settled(&mut self, key: &PodKey, step: &mut Step<'_>) {
         self.said.remove(key);
+        self.rejected.remove(key);
         self.abandon(key, step);
         // One whose turn has come is told when it comes, as upstream does.
         let is_deleting = step.cluster.pod(key).is_some_and(|pod| pod.deleting && pod.node.is_none());
@@ -216,7 +231,12 @@ impl Scheduler {
             Decision::Place { node, seat, volumes } => {
                 self.place(pod, node, Reserved { seat, volumes }, step)
             }
-            Decision::NoFit(no_fit) => self.no_fit(pod, &no_fit, step),
+            Decision::NoFit(no_fit) => {
+                if !self.ask_about_victims(pod, &no_fit, step) {
+                    self.conclude_no_fit(pod, &no_fit, step);
+                }
+                return;
+            }
             Decision::Awaits(awaited) => self.keep_back(pod, &awaited, step),
             Decision::Refused(refusal) => self.refuse(pod, &refusal, step),
             Decision::Failed(why) => {
@@ -228,9 +248,15 @@ impl Scheduler {
         step.notes.push(Note::Attempt { profile: pod.spec.scheduler_name.clone(), result });
     }
 
+    fn conclude_no_fit(&mut self, pod: &Pod, no_fit: &NoFit, step: &mut Step<'_>) {
+        let result = self.no_fit(pod, no_fit, step);
+        step.notes.push(Note::Attempt { profile: pod.spec.scheduler_name.clone(), result });
+    }
+
     /// No node can have it. Others may have to go for it.
     fn no_fit(&mut self, pod: &Pod, no_fit: &NoFit, step: &mut Step<'_>) -> Attempted {
         self.park(pod, no_fit, step);
+        self.rejected.insert(pod, no_fit.trace.plugins());
         let nomination = match &no_fit.help.nominated {
             Some(victims) => Nomination::Change(Some(victims.node.clone())),
             None if no_fit.help.takes_back || no_fit.trace.nodes.is_empty() => Nomination::Change(None),
@@ -261,7 +287,8 @@ impl Scheduler {
     /// Only a change of the pod itself, or a release of ours that serves more, can help: there is nothing to wait
     /// for. Of gates the API server has already told the pod.
     fn refuse(&mut self, pod: &Pod, refusal: &Refusal, step: &mut Step<'_>) -> Attempted {
-        if matches!(refusal, Refusal::Gated(_)) {
+        if let Refusal::Gated(rejections) = refusal {
+            self.rejected.insert(pod, rejections.iter().map(|rejection| rejection.plugin).collect());
             self.queue.gate(&pod.key, step.now.elapsed);
         } else {
             self.queue.park(&pod.key, BTreeSet::new(), step.now.elapsed);

@@ -3,10 +3,11 @@
 use super::flights::{Flight, Stage};
 use super::telling::record;
 use super::{SCHEDULER_ERROR, Scheduler};
+use crate::queue::History;
 use crate::state::{Attempted, Binding, Effect, Nomination, Note, PodEvent, Step};
 use common::cluster::Assumed;
 use common::cycle;
-use common::framework::{Cure, Reserved};
+use common::framework::{Cure, Reserved, Station, Status};
 use common::model::{NodeName, Pod, PodKey, Uid};
 use std::sync::Arc;
 
@@ -23,6 +24,7 @@ impl Scheduler {
         let (key, uid, since) = (&pod.key, pod.uid.clone(), step.now.wall);
         let assumed = Assumed { uid, node: node.clone(), seat: seat.clone(), since };
         step.cluster.assume(key, assumed);
+        self.rejected.remove(key);
         step.cluster.choose(key, &pod.uid, volumes.clone());
         // Whoever wants to be near it, or is counted together with it, has waited for this.
         self.queue.wake(Cure::Pods, step.now.elapsed);
@@ -39,11 +41,13 @@ impl Scheduler {
     pub(super) fn bind(&mut self, flight: Flight, step: &mut Step<'_>) {
         let Flight { pod, node, seat, .. } = flight;
         let (pod, uid) = (pod.key.clone(), pod.uid.clone());
+        self.bindings.insert(pod.clone(), step.now.elapsed);
         step.effects.push(Effect::Bind { pod, uid, node, seat });
     }
 
     /// Learns what has become of a binding.
     pub(crate) fn binding(&mut self, key: &PodKey, uid: &Uid, outcome: Binding, step: &mut Step<'_>) {
+        self.note_binding(key, &outcome, step);
         let Some(node) = step.cluster.assumed_node(key, uid).cloned() else {
             // Seen bound, or gone, before the answer came. Its event is still due.
             if outcome == Binding::Bound {
@@ -69,6 +73,19 @@ impl Scheduler {
         }
     }
 
+    /// Counts how long a binding took that is no longer under way.
+    fn note_binding(&mut self, key: &PodKey, outcome: &Binding, step: &mut Step<'_>) {
+        let status = match outcome {
+            Binding::Unknown => return,
+            Binding::Bound => Status::Success,
+            Binding::Lost | Binding::Refused { .. } => Status::Error,
+        };
+        let Some(since) = self.bindings.remove(key) else { return };
+        let Some(pod) = step.cluster.pod(key) else { return };
+        let (profile, took) = (pod.spec.scheduler_name.clone(), step.now.elapsed.saturating_sub(since));
+        step.notes.push(Note::Passed { profile, station: Station::Bind, status, took });
+    }
+
     fn take_back(&mut self, key: &PodKey, uid: &Uid, node: &NodeName, step: &mut Step<'_>) {
         if let Some(pod) = step.cluster.pod(key).filter(|pod| pod.uid == *uid).cloned()
             && let Some(registry) = self.profiles.get(&pod.spec.scheduler_name)
@@ -90,7 +107,8 @@ impl Scheduler {
         if let Some(history) = self.queue.history(key) {
             let waited = step.now.elapsed.saturating_sub(history.since);
             let waited_ms = u64::try_from(waited.as_millis()).unwrap_or(u64::MAX);
-            step.notes.push(Note::Bound { profile, attempts: history.attempts, waited_ms });
+            let History { attempts, was_flushed, .. } = history;
+            step.notes.push(Note::Bound { profile, attempts, waited_ms, was_flushed });
         }
         step.effects.push(record(&pod, PodEvent::Scheduled { node }, step.now));
     }

@@ -9,11 +9,14 @@ use common::model::{NodeName, Pod, PodKey, Uid};
 use common::plugins::volume_binding::failed;
 use std::collections::BTreeSet;
 use std::sync::Arc;
+use std::time::Duration;
 
 /// A pod that others are being deleted for.
 pub(super) struct Preemption {
     uid: Uid,
     node: NodeName,
+    /// When it was decided.
+    since: Duration,
     /// Those whose deletion was asked for, and not answered yet.
     under_way: BTreeSet<Uid>,
     last: Last,
@@ -34,13 +37,15 @@ enum Last {
 impl Scheduler {
     /// Makes room for `pod`: those of `victims` that are not on their way out already have to go.
     pub(super) fn preempt(&mut self, pod: &Pod, victims: &Victims, step: &mut Step<'_>) {
-        step.notes.push(Note::Preemption { victims: victims.pods.len() });
+        let (count, violations) = (victims.pods.len(), victims.violations);
+        step.notes.push(Note::Preemption { victims: count, violations });
         self.clear_nominations(pod, &victims.node, step);
         let mut staying: Vec<&Arc<Pod>> = victims.pods.iter().filter(|victim| !victim.deleting).collect();
         let Some(last) = staying.pop() else { return };
         let mut preemption = Preemption {
             uid: pod.uid.clone(),
             node: victims.node.clone(),
+            since: step.now.elapsed,
             under_way: BTreeSet::new(),
             last: Last::Waits(Arc::clone(last)),
             is_failed: false,
@@ -114,7 +119,11 @@ impl Scheduler {
         }
         if !preemption.under_way.is_empty() {
             self.preemptions.insert(pod.key.clone(), preemption);
-        } else if preemption.is_failed || preemption.is_awaited {
+            return;
+        }
+        let took = step.now.elapsed.saturating_sub(preemption.since);
+        step.notes.push(Note::Preempted { is_done: !preemption.is_failed, took });
+        if preemption.is_failed || preemption.is_awaited {
             self.queue.activate(&pod.key);
         }
     }

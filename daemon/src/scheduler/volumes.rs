@@ -2,8 +2,9 @@
 
 use super::Scheduler;
 use super::flights::{Flight, Stage};
-use crate::state::{Effect, Step, VolumeWrite};
+use crate::state::{Effect, Note, Step, VolumeWrite};
 use common::cluster::Catalog;
+use common::framework::{Station, Status};
 use common::model::storage::{ChosenVolume, VolumeChoice};
 use common::model::{NodeName, PodKey, Uid};
 use common::plugins::volume_binding::{Asked, Progress, failed, progress};
@@ -20,7 +21,8 @@ impl Scheduler {
             return;
         }
         let within = self.profiles.get(&flight.pod.spec.scheduler_name).and_then(|one| one.volumes_within);
-        let until = step.now.elapsed + within.unwrap_or(VOLUMES_WITHIN);
+        let since = step.now.elapsed;
+        let until = since + within.unwrap_or(VOLUMES_WITHIN);
         let (mut asked, mut writes) = (Vec::new(), Vec::new());
         for choice in &flight.volumes {
             let write = write(choice, &flight.node, step.cluster.catalog());
@@ -33,7 +35,7 @@ impl Scheduler {
             asked.push(Asked { claim: choice.claim.clone(), volume: choice.volume.clone(), version });
             writes.extend(write);
         }
-        flight.stage = Stage::Volumes { asked, is_written: writes.is_empty(), until };
+        flight.stage = Stage::Volumes { asked, is_written: writes.is_empty(), since, until };
         self.expect(&flight, step);
         if writes.is_empty() {
             self.check_volumes(flight, step);
@@ -59,7 +61,10 @@ impl Scheduler {
         }
         let Some(mut flight) = self.flights.remove(key) else { return };
         match (outcome, &mut flight.stage) {
-            (Err(why), _) => self.fail(&flight, failed(&why), step),
+            (Err(why), _) => {
+                note(&flight, Status::Error, step);
+                self.fail(&flight, failed(&why), step);
+            }
             (Ok(versions), Stage::Volumes { asked, is_written, .. }) => {
                 let unknown = asked.iter_mut().filter(|asked| asked.version == u64::MAX);
                 unknown.zip(versions).for_each(|(asked, version)| asked.version = version);
@@ -72,13 +77,16 @@ impl Scheduler {
 
     /// Binds the pod if its volumes are there; gives its place up if they never will be, or take too long.
     pub(super) fn check_volumes(&mut self, flight: Flight, step: &mut Step<'_>) {
-        let Stage::Volumes { asked, is_written, until } = &flight.stage else { return };
+        let Stage::Volumes { asked, is_written, until, .. } = &flight.stage else { return };
         let progress = match is_written {
             true => progress(asked, &flight.node, &step.cluster.snapshot(step.now.wall)),
             false => Progress::Waiting,
         };
         let why = match progress {
-            Progress::Done => return self.bind(flight, step),
+            Progress::Done => {
+                note(&flight, Status::Success, step);
+                return self.bind(flight, step);
+            }
             Progress::Waiting if step.now.elapsed < *until => {
                 self.flights.insert(flight.pod.key.clone(), flight);
                 return;
@@ -86,7 +94,17 @@ impl Scheduler {
             Progress::Waiting => "context deadline exceeded".to_owned(),
             Progress::Failed(why) => why,
         };
+        note(&flight, Status::Error, step);
         self.fail(&flight, failed(&format!("binding volumes: {why}")), step);
+    }
+}
+
+/// Counts how long a pod waited for its volumes.
+fn note(flight: &Flight, status: Status, step: &mut Step<'_>) {
+    if let Stage::Volumes { since, .. } = flight.stage {
+        let profile = flight.pod.spec.scheduler_name.clone();
+        let took = step.now.elapsed.saturating_sub(since);
+        step.notes.push(Note::Passed { profile, station: Station::PreBind, status, took });
     }
 }
 

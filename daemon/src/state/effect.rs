@@ -2,6 +2,7 @@
 
 use super::reserving::{Annotation, Report};
 use crate::desk::Reply;
+use crate::scheduler::Candidate;
 use common::model::ids::Text;
 use common::model::storage::ClaimRef;
 use common::model::{NodeName, PodKey, ReservationId, Uid};
@@ -95,6 +96,15 @@ pub enum Effect {
         /// The nodes that can have it.
         nodes: Vec<NodeName>,
     },
+    /// Ask extenders who may have to go for a pod.
+    AskVictims {
+        /// The pod.
+        pod: PodKey,
+        /// Which pod of that name.
+        uid: Uid,
+        /// The nodes where others would have to go, the best first.
+        candidates: Vec<Candidate>,
+    },
     /// Answer a question.
     Reply {
         /// Which question.
@@ -124,6 +134,7 @@ impl Effect {
             Self::Bind { pod, .. }
             | Self::Find { pod, .. }
             | Self::Ask { pod, .. }
+            | Self::AskVictims { pod, .. }
             | Self::Condition { pod, .. }
             | Self::Nominate { pod, .. }
             | Self::BindVolumes { pod, .. }

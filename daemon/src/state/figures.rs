@@ -4,6 +4,7 @@ use super::{Now, State};
 use crate::queue::Pending;
 use common::cluster::{Ledger, State as Standing};
 use common::model::ResourceName;
+use common::model::ids::Text;
 use common::model::reservation::{Origin, Parsed};
 use jiff::Timestamp;
 use std::collections::BTreeMap;
@@ -26,6 +27,8 @@ pub struct Figures {
     pub unschedulable: usize,
     /// Pods that may not be looked at yet.
     pub gated: usize,
+    /// Pods without a place, by their scheduler and each plugin that kept them from one.
+    pub rejected: BTreeMap<(Text, &'static str), usize>,
     /// Reservations by state; each state is there.
     pub reservations: BTreeMap<&'static str, usize>,
     /// What is kept empty by all of them.
@@ -57,6 +60,7 @@ impl State {
             backoff,
             unschedulable,
             gated,
+            rejected: self.scheduler.rejected(),
             assumed: self.cluster.assumed(),
             reservations: STATES.map(|state| (state.as_str(), 0)).into(),
             held: HELD.map(|(name, _)| (name, 0)).into(),

@@ -4,8 +4,10 @@ use super::effect::Eviction;
 use super::reserving::{Annotated, Annotation};
 use crate::desk::Question;
 use crate::scheduler::Opinions;
+use common::api::extender::Victims;
 use common::cluster::Event;
-use common::model::{PodKey, Uid};
+use common::model::{NodeName, PodKey, Uid};
+use std::collections::BTreeMap;
 
 /// One thing that happened.
 #[derive(Debug, Clone, PartialEq)]
@@ -54,6 +56,15 @@ pub enum Input {
         uid: Uid,
         /// What they say.
         answer: Result<Opinions, String>,
+    },
+    /// What extenders say about who may have to go for a pod, or why they could not be asked.
+    Chosen {
+        /// The pod.
+        pod: PodKey,
+        /// Which pod of that name.
+        uid: Uid,
+        /// The nodes that are left, and who has to go there.
+        answer: Result<BTreeMap<NodeName, Victims>, String>,
     },
     /// A scheduler asks its extender.
     Question {

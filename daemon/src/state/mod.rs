@@ -13,7 +13,7 @@ mod sight;
 #[cfg(test)]
 mod tests;
 
-pub use crate::scheduler::Opinions;
+pub use crate::scheduler::{Candidate, Opinions};
 pub use effect::{Effect, Eviction, Nomination, PodEvent, Subject, VolumeWrite};
 pub use figures::Figures;
 pub use input::{Binding, Evicted, Input};
@@ -119,6 +119,7 @@ impl State {
                 None => self.scheduler.binding(&pod, &uid, outcome, step),
             },
             Input::Answered { pod, uid, answer } => self.scheduler.answered(&pod, &uid, answer, step),
+            Input::Chosen { pod, uid, answer } => self.scheduler.chosen(&pod, &uid, answer, step),
             Input::Question { id, question } => {
                 self.has_news |= self.desk.ask(id, *question, self.is_leading, step);
             }

@@ -1,6 +1,8 @@
 //! What happened inside, for those who count it. A note is a value: it alters nothing, and nobody has to listen.
 
+use common::framework::{Station, Status};
 use common::model::ids::Text;
+use std::time::Duration;
 
 /// One thing worth counting.
 #[derive(Debug, Clone, PartialEq)]
@@ -20,11 +22,33 @@ pub enum Note {
         attempts: u32,
         /// How long it waited since it was first seen, in milliseconds.
         waited_ms: u64,
+        /// Whether it was last tried only because it had waited for so long.
+        was_flushed: bool,
+    },
+    /// A pod has passed a station on its way whose end is not the plugins' to say.
+    Passed {
+        /// The scheduler.
+        profile: Text,
+        /// Which station.
+        station: Station,
+        /// What came of it.
+        status: Status,
+        /// How long it took.
+        took: Duration,
     },
     /// Others have to go for a pod.
     Preemption {
         /// How many.
         victims: usize,
+        /// How many of them a disruption budget protects.
+        violations: usize,
+    },
+    /// All who had to go for a pod are on their way, or one of them could not be made to.
+    Preempted {
+        /// Whether they are.
+        is_done: bool,
+        /// How long that took.
+        took: Duration,
     },
     /// A pod got leave to be bound after it had waited for it, or did not get it.
     PermitWait {

@@ -2,6 +2,7 @@
 
 mod asking;
 mod awaiting;
+mod choosing;
 mod counting;
 mod failing;
 mod placing;

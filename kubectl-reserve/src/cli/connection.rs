@@ -4,7 +4,7 @@ use clap::Args;
 use std::path::PathBuf;
 
 /// How to reach the cluster, by kubectl's names.
-#[derive(Debug, Default, Args)]
+#[derive(Debug, Default, Clone, Args)]
 #[command(next_help_heading = "Connection")]
 pub(crate) struct Connection {
     /// Path to the kubeconfig file
@@ -35,6 +35,14 @@ pub(crate) struct Connection {
     #[arg(long, global = true, value_name = "GROUP")]
     pub(crate) as_group: Vec<String>,
 
+    /// Act as the user with this UID
+    #[arg(long, global = true, value_name = "UID")]
+    pub(crate) as_uid: Option<String>,
+
+    /// Act as a user with this extra; may be repeated
+    #[arg(long, global = true, value_name = "KEY=VALUE")]
+    pub(crate) as_user_extra: Vec<String>,
+
     /// Give up a request after this long, like 1s, 2m, 3h; 0 for never
     #[arg(long, global = true, value_name = "DURATION", default_value = "0")]
     pub(crate) request_timeout: String,
@@ -42,4 +50,42 @@ pub(crate) struct Connection {
     /// Address of the API server
     #[arg(short, long, global = true, value_name = "URL")]
     pub(crate) server: Option<String>,
+
+    /// Bearer token for the API server
+    #[arg(long, global = true, value_name = "TOKEN")]
+    pub(crate) token: Option<String>,
+
+    /// The name that the server's certificate must have, if not that of the address
+    #[arg(long, global = true, value_name = "NAME")]
+    pub(crate) tls_server_name: Option<String>,
+
+    /// Do not check the server's certificate: anybody could answer in its place
+    #[arg(long, global = true, value_name = "BOOL", num_args = 0..=1, require_equals = true,
+          default_missing_value = "true")]
+    pub(crate) insecure_skip_tls_verify: Option<bool>,
+
+    /// File with the certificates of the authority that the server's must be from
+    #[arg(long, global = true, value_name = "FILE")]
+    pub(crate) certificate_authority: Option<PathBuf>,
+
+    /// File with a client certificate
+    #[arg(long, global = true, value_name = "FILE")]
+    pub(crate) client_certificate: Option<PathBuf>,
+
+    /// File with the key of the client certificate
+    #[arg(long, global = true, value_name = "FILE")]
+    pub(crate) client_key: Option<PathBuf>,
+
+    /// Reach the API server through this proxy
+    #[arg(long, global = true, value_name = "URL")]
+    pub(crate) proxy_url: Option<String>,
+
+    /// Taken for kubectl's sake; nothing is cached
+    #[arg(long, global = true, value_name = "DIR")]
+    pub(crate) cache_dir: Option<PathBuf>,
+
+    /// Taken for kubectl's sake; answers are never compressed
+    #[arg(long, global = true, value_name = "BOOL", num_args = 0..=1, require_equals = true,
+          default_missing_value = "true")]
+    pub(crate) disable_compression: Option<bool>,
 }

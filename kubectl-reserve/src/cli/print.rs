@@ -14,4 +14,8 @@ pub(crate) struct Print {
     /// Leave out the header line
     #[arg(long)]
     pub(crate) no_headers: bool,
+
+    /// Sort the items by what this path leads to, like .metadata.name
+    #[arg(long, value_name = "JSONPATH")]
+    pub(crate) sort_by: Option<String>,
 }

@@ -22,6 +22,11 @@ pub(crate) struct Talk {
     #[arg(short, long, global = true)]
     pub(crate) quiet: bool,
 
+    /// How much to tell about what happens, 0 to 9; from 6 on every request
+    #[arg(short = 'v', long = "v", global = true, value_name = "LEVEL", default_value_t = 0,
+          value_parser = clap::value_parser!(u8))]
+    pub(crate) verbosity: u8,
+
     /// Do not ask before changing something
     #[arg(short, long, global = true)]
     pub(crate) yes: bool,

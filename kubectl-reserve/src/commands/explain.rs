@@ -5,58 +5,46 @@ use crate::api::{self as calls, ApiError};
 use crate::cli::Explain;
 use crate::connect::{Session, is_name};
 use crate::error::{Exit, Failure};
-use crate::render::explain::{Answer, Report, render};
+use crate::explain::{Answer, Input, Options, Rules, analyse};
+use crate::render::explain::{View, render};
 use crate::ui::printer;
 use crate::world;
 use common::api;
-use common::api::names::DEFAULT_SCHEDULER_NAME;
-use common::cluster::Snapshot;
-use common::cycle::{self, Depth};
-use common::framework::Registry;
+use common::cluster::Rung;
 use common::model::Pod;
 use common::model::chain::chain;
-use common::plugins::{default_registry, without_reservations};
+use serde_json::Value;
 
 pub(crate) async fn run(args: &Explain, context: &Context) -> Result<(), Failure> {
     let session = &context.session;
-    let name = pod_name(&args.pod)?;
-    let pod = find(session, name).await?;
-    let world = world::read(session).await?;
+    let name = pod_name(args.names.first().map_or("", String::as_str))?;
+    let (pod, source) = find(session, name).await?;
+    let intake = world::Intake::default();
+    let world = world::read(session, &context.ui, world::Depth::Reasons, intake).await?.whole()?;
+    world.warn();
+    let is_obeyed = world.rung(&pod.spec.scheduler_name) != Rung::Nobody;
+    let rules = Rules::new(move |_| is_obeyed);
     let (mut cluster, now) = (world.cluster, world.now);
-    let snapshot = cluster.snapshot(now);
-    let obeyed = is_obeyed(&pod);
-    let registry = if obeyed { default_registry() } else { without_reservations() };
-    let answer = answer(&pod, &snapshot, &registry)?;
-    let asker = snapshot.asker(&pod);
-    let report = Report { asker: &asker, snapshot: &snapshot, answer: &answer, obeyed, now };
-    printer::out(&render(&report))?;
-    if answer.is_no_fit(obeyed) { Err(Failure::silent(Exit::NoFit)) } else { Ok(()) }
+    let input = Input {
+        pod: &pod,
+        source: source.as_ref(),
+        now,
+        rules: &rules,
+        options: Options::default(),
+        context: None,
+        last_try: None,
+        autoscaler: &[],
+        priority_classes: &[],
+    };
+    let report = analyse(&mut cluster, &input);
+    if let Answer::Failed(why) = &report.answer {
+        return Err(Failure::new(format!("cannot judge the pod: {why}")));
+    }
+    printer::out(&render(&report, &View::default()))?;
+    if report.is_no_fit() { Err(Failure::silent(Exit::NoFit)) } else { Ok(()) }
 }
 
-fn answer(pod: &Pod, snapshot: &Snapshot<'_>, registry: &Registry) -> Result<Answer, Failure> {
-    if pod.is_ended() {
-        return Ok(Answer::Ended);
-    }
-    if pod.deleting {
-        return Ok(Answer::Deleting);
-    }
-    if let Some(node) = &pod.node {
-        return Ok(Answer::Bound(node.clone()));
-    }
-    if let Some(refusal) = cycle::refusal(pod, snapshot, registry) {
-        return Ok(Answer::Refused(refusal));
-    }
-    let trace = cycle::judge(&snapshot.asker(pod), snapshot, registry, Depth::All);
-    trace.map(Answer::Judged).map_err(|why| Failure::new(format!("cannot judge the pod: {why}")))
-}
-
-/// Whether the pod's scheduler heeds reservations. kube-scheduler by its default name does not know of them; any
-/// other name is taken to be one of the daemon's.
-fn is_obeyed(pod: &Pod) -> bool {
-    &*pod.spec.scheduler_name != DEFAULT_SCHEDULER_NAME
-}
-
-async fn find(session: &Session, name: &str) -> Result<Pod, Failure> {
+async fn find(session: &Session, name: &str) -> Result<(Pod, Option<Value>), Failure> {
     let namespace = &session.namespace;
     let path = format!("/api/v1/namespaces/{namespace}/pods/{name}");
     let answer = calls::get(session, &path, "application/json").await.map_err(|error| match error {
@@ -67,7 +55,8 @@ async fn find(session: &Session, name: &str) -> Result<Pod, Failure> {
         }
         error => error.into_failure("read the pod", &format!("get pods in namespace {namespace}")),
     })?;
-    api::pod::pod(&answer.text).map_err(|error| Failure::new(chain(&error)))
+    let pod = api::pod::pod(&answer.text).map_err(|error| Failure::new(chain(&error)))?;
+    Ok((pod, serde_json::from_str(&answer.text).ok()))
 }
 
 /// The name out of NAME, pod/NAME or po/NAME. It becomes part of a URL, so it is checked.

@@ -11,7 +11,9 @@ use crate::world;
 
 pub(crate) async fn run(args: &List, context: &Context) -> Result<(), Failure> {
     let session = &context.session;
-    let mut world = world::read(session).await?;
+    let intake = world::Intake::default();
+    let mut world = world::read(session, &context.ui, world::Depth::Decisions, intake).await?.whole()?;
+    world.warn();
     let snapshot = world.cluster.snapshot(world.now);
     let mut rows = rows(&snapshot);
     if !args.all_namespaces {

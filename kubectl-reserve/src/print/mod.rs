@@ -1,13 +1,24 @@
 //! `-o`: one thing to show, in the form that was asked for.
 
+mod columns;
+mod go;
+mod jsonpath;
+#[cfg(test)]
+pub(crate) mod schema_check;
+mod sort;
+#[cfg(test)]
+mod tests;
+
 use crate::cli::Print;
 use crate::error::{Exit, Failure};
 use crate::ui::printer;
+use columns::Columns;
+use jsonpath::Template;
 use serde_json::Value;
 use std::str::FromStr;
 
 /// The forms of output.
-#[derive(Debug, Default, Clone, PartialEq, Eq)]
+#[derive(Debug, Default, Clone, PartialEq)]
 pub(crate) enum Output {
     /// Columns for people.
     #[default]
@@ -18,11 +29,15 @@ pub(crate) enum Output {
     Name,
     Json,
     Yaml,
+    /// kubectl's templates over the document.
+    JsonPath(Template),
+    /// Columns of one's own.
+    CustomColumns(Columns),
 }
 
 /// Something that can be shown in every form.
 pub(crate) trait Shown {
-    /// For people.
+    /// For people: a line for each item, in the document's order, and after them perhaps a total.
     fn table(&self, is_wide: bool, has_headers: bool) -> String;
     /// What `-o name` prints, one a line.
     fn names(&self) -> Vec<String>;
@@ -37,13 +52,50 @@ pub(crate) fn print(flags: &Print, shown: &impl Shown) -> Result<(), Failure> {
 
 /// The text of `shown` in the form that was asked for.
 pub(crate) fn text(flags: &Print, shown: &impl Shown) -> Result<String, Failure> {
+    let order = match &flags.sort_by {
+        Some(path) => Some(order(&shown.document()?, path)?),
+        None => None,
+    };
+    let order = order.as_deref();
+    let has_headers = !flags.no_headers;
     match &flags.output {
-        Output::Table => Ok(shown.table(false, !flags.no_headers)),
-        Output::Wide => Ok(shown.table(true, !flags.no_headers)),
-        Output::Name => Ok(shown.names().iter().map(|name| format!("{name}\n")).collect()),
-        Output::Json => json(&shown.document()?),
-        Output::Yaml => serde_saphyr::to_string(&shown.document()?).map_err(Failure::new),
+        Output::Table | Output::Wide => {
+            let table = shown.table(flags.output == Output::Wide, has_headers);
+            Ok(sorted_lines(table, usize::from(has_headers), order))
+        }
+        Output::Name => {
+            let names = shown.names().iter().map(|name| format!("{name}\n")).collect();
+            Ok(sorted_lines(names, 0, order))
+        }
+        Output::Json => json(&sorted(shown.document()?, order)),
+        Output::Yaml => serde_saphyr::to_string(&sorted(shown.document()?, order)).map_err(Failure::new),
+        Output::JsonPath(template) => template
+            .text(&sorted(shown.document()?, order))
+            .map_err(|error| Failure::new(format!("error executing jsonpath: {error}"))),
+        Output::CustomColumns(columns) => {
+            columns.text(&sorted(shown.document()?, order), has_headers).map_err(Failure::new)
+        }
     }
+}
+
+/// The order of the document's items; none if it has no items.
+fn order(document: &Value, path: &str) -> Result<Vec<usize>, Failure> {
+    let items = document.get("items").and_then(Value::as_array).map_or(&[][..], Vec::as_slice);
+    sort::order(items, path).map_err(|error| Failure::usage(format!("--sort-by: {error}")))
+}
+
+fn sorted(mut document: Value, order: Option<&[usize]>) -> Value {
+    if let (Some(order), Some(items)) = (order, document.get_mut("items").and_then(Value::as_array_mut)) {
+        *items = sort::arrange(items, order);
+    }
+    document
+}
+
+fn sorted_lines(text: String, headers: usize, order: Option<&[usize]>) -> String {
+    let Some(order) = order else { return text };
+    let lines: Vec<&str> = text.split_inclusive('\n').collect();
+    let (headers, rows) = lines.split_at_checked(headers).unwrap_or((&lines, &[]));
+    headers.iter().copied().chain(sort::arrange(rows, order)).collect()
 }
 
 fn json(document: &Value) -> Result<String, Failure> {
@@ -67,10 +119,33 @@ impl FromStr for Output {
             "name" => Ok(Self::Name),
             "json" => Ok(Self::Json),
             "yaml" => Ok(Self::Yaml),
-            _ => Err("allowed formats are: table, wide, name, json, yaml".into()),
+            _ => Self::with_argument(text),
         }
     }
 }
+
+impl Output {
+    fn with_argument(text: &str) -> Result<Self, String> {
+        let (form, argument) = text.split_once('=').unwrap_or((text, ""));
+        match form {
+            "jsonpath" if argument.is_empty() => {
+                Err("a template is needed: jsonpath='{.items[*].metadata.name}'".into())
+            }
+            "jsonpath" => Template::new(argument).map(Self::JsonPath),
+            "custom-columns" => Columns::new(argument).map(Self::CustomColumns),
+            "go-template" | "go-template-file" | "template" | "templatefile" => {
+                Err("go-template is not built in; jsonpath can do it: -o jsonpath='{range .items[*]}\
+                     {.metadata.name}{\"\\n\"}{end}'"
+                    .into())
+            }
+            _ => Err(ALLOWED.into()),
+        }
+    }
+}
+
+/// What `-o` takes.
+const ALLOWED: &str =
+    "allowed formats are: table, wide, name, json, yaml, jsonpath=TEMPLATE, custom-columns=SPEC";
 
 /// A document from anything that can be written as one.
 pub(crate) fn document(value: &impl serde::Serialize) -> Result<Value, Failure> {

@@ -3,11 +3,13 @@
 pub(crate) mod explain;
 pub(crate) mod json;
 pub(crate) mod list;
-mod table;
-mod time;
+pub(crate) mod recreate;
+pub(crate) mod table;
+pub(crate) mod time;
+pub(crate) mod wrap;
 
 /// Foreign text without anything that could move the cursor, break a table or hide what follows.
-fn printable(text: &str) -> String {
+pub(crate) fn printable(text: &str) -> String {
     let is_odd = |character: char| {
         character.is_control()
             || matches!(character, '\u{200b}'..='\u{200f}' | '\u{2028}'..='\u{202e}' | '\u{2066}'..='\u{2069}')

@@ -4,7 +4,7 @@ use tabled::builder::Builder;
 use tabled::settings::{Padding, Style};
 
 /// Lays `rows` out under `headers`; without headers when they are `None`.
-pub(super) fn table(headers: Option<&[&str]>, rows: &[Vec<String>]) -> String {
+pub(crate) fn table(headers: Option<&[&str]>, rows: &[Vec<String>]) -> String {
     let mut builder = Builder::default();
     if let Some(headers) = headers {
         builder.push_record(headers.iter().copied());

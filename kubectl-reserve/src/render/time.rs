@@ -3,7 +3,7 @@
 use jiff::{SignedDuration, Timestamp};
 
 /// The time from `from` to `to`.
-pub(super) fn between(from: Timestamp, to: Timestamp) -> String {
+pub(crate) fn between(from: Timestamp, to: Timestamp) -> String {
     human(to.duration_since(from))
 }
 

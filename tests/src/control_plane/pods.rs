@@ -9,7 +9,7 @@ use serde_json::json;
 
 use super::cluster::Cluster;
 
-const SETTLE_MAX: Duration = Duration::from_secs(30);
+const SETTLE_MAX: Duration = Duration::from_secs(90);
 
 impl Cluster {
     /// The pods with these labels in the namespace `default`, by name.
@@ -33,7 +33,7 @@ impl Cluster {
     /// none of them being deleted.
     ///
     /// # Errors
-    /// When that takes longer than 30 s, with what the pods did instead.
+    /// When that takes longer than 90 s, with what the pods did instead.
     pub async fn wait_until_running(&self, selector: &str, count: usize) -> Result<Vec<Pod>> {
         self.wait_until_running_in("default", selector, count).await
     }
@@ -41,7 +41,7 @@ impl Cluster {
     /// The same in any namespace.
     ///
     /// # Errors
-    /// When that takes longer than 30 s, with what the pods did instead.
+    /// When that takes longer than 90 s, with what the pods did instead.
     pub async fn wait_until_running_in(
         &self,
         namespace: &str,
@@ -61,7 +61,7 @@ impl Cluster {
     /// Waits until the one pod with these labels in a namespace was told why it has no place, and returns the words.
     ///
     /// # Errors
-    /// When nothing is said in 30 s, or the pod is bound.
+    /// When nothing is said in 90 s, or the pod is bound.
     pub async fn wait_until_told(&self, namespace: &str, selector: &str) -> Result<String> {
         let what = format!("{selector} in {namespace} is told why it waits");
         self.wait_until(&what, SETTLE_MAX, async || {

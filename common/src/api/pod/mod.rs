@@ -7,6 +7,7 @@ mod requests;
 mod spread;
 #[cfg(test)]
 mod tests;
+mod usage;
 mod volumes;
 
 use super::DecodeError;
@@ -26,6 +27,8 @@ use spread::SpreadWire;
 use std::borrow::Cow;
 use std::sync::Arc;
 use volumes::VolumeWire;
+
+pub use usage::{Usage, usage};
 
 #[derive(Deserialize)]
 struct PodWire<'a> {

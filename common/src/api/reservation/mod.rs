@@ -14,6 +14,7 @@
 //! - a key of ours for a resource that has no key (`reserve.gpu/…`) is invalid by itself, and so is a record
 //!   without a seat: the plain form beside it stays valid for ever.
 
+pub mod bounds;
 mod info;
 mod key;
 pub mod patch;

@@ -39,24 +39,51 @@ impl Plugin for DefaultPreemption {
 impl PostFilter for DefaultPreemption {
     fn post_filter(&self, attempt: &Attempt<'_>) -> PostFiltered {
         if let Some(why) = ineligible(attempt) {
-            return PostFiltered { message: format!("preemption: {why}"), ..PostFiltered::default() };
+            return failed(why);
         }
         let mut run = dry_run(attempt);
-        let best = run.candidates.iter().min_by_key(|candidate| rank(candidate)).cloned();
-        let (message, takes_back) = match &best {
-            Some(best) => {
-                let (node, count) = (&best.node, best.pods.len());
-                (
-                    format!("found a potential placement for pod on node {node}, preempting {count} victims"),
-                    false,
-                )
-            }
-            None if !run.errors.is_empty() => (aggregate(&mut run.errors), false),
-            None => (no_candidates(attempt, &run.rejections), true),
+        if !run.candidates.is_empty() {
+            return choose(run.candidates);
+        }
+        let (why, takes_back) = match run.errors.is_empty() {
+            false => (aggregate(&mut run.errors), false),
+            true => (no_candidates(attempt, &run.rejections), true),
         };
-        let message = format!("preemption: {message}");
-        PostFiltered { nominated: best, candidates: run.candidates, takes_back, message }
+        PostFiltered { takes_back, ..failed(&why) }
     }
+}
+
+/// The best of these candidates is what would help, if there is any.
+fn choose(candidates: Vec<Victims>) -> PostFiltered {
+    let Some(best) = candidates.iter().min_by_key(|candidate| rank(candidate)).cloned() else {
+        return failed("no candidate node for preemption");
+    };
+    let (node, count) = (&best.node, best.pods.len());
+    let words = format!("found a potential placement for pod on node {node}, preempting {count} victims");
+    PostFiltered { nominated: Some(best), candidates, ..failed(&words) }
+}
+
+fn failed(why: &str) -> PostFiltered {
+    PostFiltered { message: format!("preemption: {why}"), ..PostFiltered::default() }
+}
+
+/// The candidates of `help` that others have to agree to, the best first and at most so many; none if it is not from here.
+pub fn candidates(help: &PostFiltered, most: usize) -> Vec<&Victims> {
+    let is_ours = help.candidates.iter().any(|candidate| Some(candidate) == help.nominated.as_ref());
+    let mut candidates: Vec<&Victims> = help.candidates.iter().filter(|_| is_ours).collect();
+    candidates.sort_by_key(|candidate| rank(candidate));
+    candidates.truncate(most);
+    candidates
+}
+
+/// The same help, after others have said which candidates are left and who has to go there, or why they could not say.
+pub fn revise(mut help: PostFiltered, left: Result<Vec<Victims>, String>) -> PostFiltered {
+    let before = choose(std::mem::take(&mut help.candidates)).message;
+    // Whoever spoke before goes on to do so.
+    let others = help.message.strip_suffix(&before).unwrap_or_default();
+    let revised = left.map_or_else(|why| failed(&why), choose);
+    let message = format!("{others}{}", revised.message);
+    PostFiltered { message, takes_back: help.takes_back, ..revised }
 }
 
 /// Why the pod may not make others go.

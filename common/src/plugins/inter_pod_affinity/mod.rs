@@ -1,5 +1,6 @@
 //! InterPodAffinity: which pods a pod must be near to or apart from, and which it would rather be.
 
+mod evidence;
 mod existing;
 mod filter;
 mod mentioned;
@@ -7,6 +8,8 @@ mod score;
 mod term;
 #[cfg(test)]
 mod tests;
+
+pub use evidence::{Neighbour, neighbours};
 
 use super::kit::Kit;
 use crate::cluster::{Asker, NodeId, Snapshot};

@@ -9,10 +9,10 @@ use crate::model::Pod;
 use crate::model::selector::selects;
 
 /// A constraint, ready to be asked about nodes.
-struct Rule {
-    counts: Counts,
+pub(super) struct Rule {
+    pub(super) counts: Counts,
     /// A domain may have at most so many pods before this one.
-    most: i64,
+    pub(super) most: i64,
 }
 
 pub(super) fn prepare<'c>(
@@ -30,7 +30,7 @@ pub(super) fn prepare<'c>(
     Some(Box::new(move |id| judge(plugin, &rules, id)))
 }
 
-fn rule(constraint: &Constraint, pod: &Pod, counts: Counts) -> Rule {
+pub(super) fn rule(constraint: &Constraint, pod: &Pod, counts: Counts) -> Rule {
     let own = i64::from(selects(constraint.selector.as_ref(), &pod.labels));
     let len = i64::try_from(counts.len()).unwrap_or(i64::MAX);
     // Without any domain upstream takes the lowest count to be the largest number it knows.

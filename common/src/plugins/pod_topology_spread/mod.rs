@@ -1,12 +1,15 @@
 //! PodTopologySpread: pods of a kind are spread evenly over nodes, zones, or whatever a node label tells apart.
 
 mod constraint;
+mod evidence;
 mod filter;
 mod question;
 mod score;
 mod selector;
 #[cfg(test)]
 mod tests;
+
+pub use evidence::{Uneven, uneven};
 
 use super::kit::Kit;
 use crate::cluster::{Asker, NodeId, Snapshot};

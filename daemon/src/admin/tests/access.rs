@@ -52,6 +52,38 @@ async fn a_good_token_with_the_right_sees_metrics_and_is_remembered() {
     assert_eq!(server.authorizations.lock().unwrap().len(), 1);
 }
 
+fn pods(names: &[&str], next: &str) -> (u16, String) {
+    let pod = |name: &&str| {
+        let containers = json!([{"resources": {"requests": {"cpu": "1"}}}]);
+        json!({"metadata": {"namespace": "d", "name": name}, "spec": {"containers": containers}})
+    };
+    let items: Vec<Value> = names.iter().map(pod).collect();
+    (200, json!({"metadata": {"continue": next}, "items": items}).to_string())
+}
+
+#[tokio::test]
+async fn what_pods_ask_for_is_read_page_by_page() {
+    let authorization = vec![allowed(true)];
+    let broken = (500, r#"{"kind":"Status","code":500,"message":"no"}"#.to_owned());
+    let script = Script {
+        authorization,
+        pods: vec![pods(&["a", "b"], "more"), pods(&["c"], ""), broken],
+        ..Script::default()
+    };
+    let server = script.argument("--authentication-skip-lookup").start().await;
+    let (code, body) = server.get("/metrics/resources", &[]).await;
+    assert_eq!(code, 200);
+    for pod in ["a", "b", "c"] {
+        let labels = format!(
+            "{{namespace=\"d\",node=\"\",pod=\"{pod}\",priority=\"\",resource=\"cpu\",scheduler=\"\",unit=\"cores\"}}"
+        );
+        assert!(body.contains(&format!("kube_pod_resource_request{labels} 1\n")), "{body}");
+    }
+    assert!(server.pods.lock().unwrap()[1].to_string().contains("&continue=more"));
+    let (code, body) = server.get("/metrics/resources", &[]).await;
+    assert_eq!(code, 500, "half of it is not shown: {body}");
+}
+
 #[tokio::test]
 async fn other_pages() {
     let authorization = vec![allowed(true), allowed(true), allowed(true)];

@@ -3,6 +3,7 @@
 use super::full;
 use super::town::{DEPLOYMENT, Town, time};
 use crate::effects::Server;
+use crate::state::Note;
 use common::api::reservation::encode;
 use common::model::object::Meta;
 use common::model::{Replica, Reservation};
@@ -72,6 +73,26 @@ fn a_pod_that_asks_is_told_when_all_replicas_have_seen_it() {
 }
 
 #[test]
+fn it_is_counted_how_long_the_replicas_took_to_see_one() {
+    let mut town = full();
+    town.seen(replica(1, 0));
+    town.delete("web-1", 300);
+    town.run();
+    let counted = |town: &mut Town| {
+        let is_counted = |note: &Note| matches!(note, Note::Acknowledged { .. });
+        town.states[0].take_notes().into_iter().filter(is_counted).collect::<Vec<_>>()
+    };
+    assert_eq!(counted(&mut town), []);
+    town.wait(3);
+    town.seen(replica(10_000, 3));
+    town.run();
+    assert_eq!(counted(&mut town), [Note::Acknowledged { after_ms: 3000 }]);
+    town.seen(replica(10_001, 3));
+    town.run();
+    assert_eq!(counted(&mut town), [], "once");
+}
+
+#[test]
 fn a_pod_that_asks_for_what_it_cannot_have_is_told_why_once() {
     let mut town = full();
     town.states.iter_mut().for_each(|state| state.set_automatic_max(0));
@@ -127,19 +148,38 @@ fn what_is_malformed_is_told_once() {
     assert_eq!(town.told().len(), 2);
 }
 
-#[test]
-fn a_reservation_that_somebody_wipes_is_told_as_lost() {
+/// The reservation of a pod that leaves is removed by somebody, who leaves the annotations `before` or not.
+fn removed(before: &[(&str, &str)], leaves: bool) -> Town {
     let mut town = full();
+    let others = before.iter().map(|(key, value)| ((*key).to_owned(), (*value).to_owned()));
+    put(&mut town, &others.collect::<Vec<_>>());
     town.delete("web-1", 30);
     town.run();
     if let Some(server) = town.nodes.get_mut("n1") {
-        server.annotations.clear();
+        server.annotations.retain(|key, _| leaves && !key.starts_with("reserve."));
     }
     town.tell_node("n1");
     assert_eq!(town.reservations(), []);
     town.run();
+    town
+}
+
+#[test]
+fn a_reservation_that_somebody_wipes_is_told_as_lost() {
+    let town = removed(&[("node.alpha.kubernetes.io/ttl", "0")], false);
     assert_eq!(town.told(), [("ReservationLost", "web")]);
     assert_eq!(town.reservations().len(), 1, "and made again, for as long as there is need");
+}
+
+#[test]
+fn a_reservation_that_somebody_releases_is_not() {
+    for (others, leaves) in [(&[("node.alpha.kubernetes.io/ttl", "0")][..], true), (&[], false)] {
+        let town = removed(others, leaves);
+        assert_eq!(town.told(), [("ReservationReleased", "web")]);
+        let [report] = &town.reports[..] else { panic!("{:?}", town.reports) };
+        assert!(report.note.ends_with("on node n1 was released by hand"), "{}", report.note);
+        assert!(!report.is_warning, "{report:?}");
+    }
 }
 
 #[test]

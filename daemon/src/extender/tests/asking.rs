@@ -58,7 +58,7 @@ async fn answer(request: Request<Incoming>) -> Result<Response<Full<Bytes>>, Inf
     Ok(response)
 }
 
-fn extender(url: &str, filter: &str) -> Extender {
+pub(super) fn extender(url: &str, filter: &str) -> Extender {
     Extender {
         url_prefix: url.into(),
         filter_verb: filter.into(),
@@ -75,7 +75,7 @@ fn extender(url: &str, filter: &str) -> Extender {
     }
 }
 
-fn pod() -> (u16, String) {
+pub(super) fn pod() -> (u16, String) {
     let containers = json!([{"resources": {"limits": {"example.com/gpu": "1"}}}]);
     (
         200,

@@ -10,7 +10,7 @@ use jiff::SignedDuration;
 use serde_json::json;
 use std::collections::BTreeMap;
 
-fn extender(managed: &[&str]) -> Extender {
+pub(super) fn extender(managed: &[&str]) -> Extender {
     let managed =
         managed.iter().map(|name| ManagedResource { name: (*name).into(), ignored_by_scheduler: false });
     Extender {
@@ -38,7 +38,7 @@ fn second_node() -> Node {
 }
 
 /// A state with two nodes and these extenders.
-fn asking(extenders: &[Extender]) -> State {
+pub(super) fn asking(extenders: &[Extender]) -> State {
     let mut state = listed(&json!({}));
     state.set_extenders(extenders);
     state.handle(learn(Event::Nodes(Seen::Applied(second_node()))), now(0));

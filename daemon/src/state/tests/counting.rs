@@ -1,8 +1,10 @@
 //! How things stand.
 
-use super::{STRANGER, new_state, now, small_node};
-use crate::state::{Figures, Input};
+use super::{STRANGER, apply, bind, decoded, learn, listed, new_state, now, small_node, waiting};
+use crate::state::{Binding, Figures, Input, Note};
 use common::cluster::{Event, Seen};
+use common::framework::{Station, Status};
+use common::model::PodKey;
 use serde_json::json;
 use std::time::Duration;
 
@@ -27,4 +29,39 @@ fn nodes_and_reservations_by_state() {
     assert_eq!((figures.held["cpu"], figures.held["memory"], figures.held["pods"]), (500, 1024, 1));
     assert_eq!(figures.oldest, Duration::ZERO, "the plain form does not say when it was made");
     assert_ne!(figures, Figures::default());
+}
+
+#[test]
+fn pods_without_a_place_by_the_plugins_that_say_so() {
+    let mut state = listed(&json!({}));
+    apply(&mut state, decoded(&waiting("big", "7")), 0);
+    let mut gated = waiting("gated", "1");
+    gated["spec"]["schedulingGates"] = json!([{"name": "g"}]);
+    apply(&mut state, decoded(&gated), 0);
+    let named = |plugin: &'static str| (("reserve-scheduler".into(), plugin), 1);
+    let expected = [named("NodeResourcesFit"), named("SchedulingGates")];
+    assert_eq!(state.figures(now(1)).rejected, expected.into());
+    let mut smaller = waiting("big", "1");
+    smaller["metadata"]["resourceVersion"] = json!("6");
+    apply(&mut state, decoded(&smaller), 2);
+    state.handle(learn(Event::Pods(Seen::Deleted(decoded(&gated)))), now(2));
+    assert_eq!(state.figures(now(3)).rejected, [].into());
+}
+
+#[test]
+fn a_binding_is_counted_from_the_wish_to_the_answer() {
+    let mut state = listed(&json!({}));
+    assert_eq!(apply(&mut state, decoded(&waiting("a", "1")), 0), [bind("a")]);
+    state.take_notes();
+    let mut answer = |outcome, seconds| {
+        let (pod, uid) = (PodKey::new("default", "a"), "uid-a".into());
+        state.handle(Input::Binding { pod, uid, outcome }, now(seconds));
+        state.take_notes()
+    };
+    let is_passed = |note: &Note| matches!(note, Note::Passed { .. });
+    assert!(!answer(Binding::Unknown, 1).iter().any(is_passed), "nobody knows yet");
+    let (profile, took) = ("reserve-scheduler".into(), Duration::from_secs(3));
+    let passed = Note::Passed { profile, station: Station::Bind, status: Status::Success, took };
+    assert!(answer(Binding::Bound, 3).contains(&passed));
+    assert!(!answer(Binding::Bound, 4).iter().any(is_passed), "once");
 }

@@ -75,7 +75,7 @@ fn the_victim_is_deleted_and_announced_and_its_room_taken() {
     assert_eq!(told(&effects), [FOUND]);
     assert_eq!(nomination(&effects), [to("n1")], "in the same write");
     assert_eq!(victims(&effects), ["low"]);
-    assert!(state.take_notes().contains(&Note::Preemption { victims: 1 }));
+    assert!(state.take_notes().contains(&Note::Preemption { victims: 1, violations: 0 }));
     let eviction = evictions(&effects).remove(0);
     let effects = answer(&mut state, eviction, Evicted::Begun, 1);
     let [Effect::Record { pod, event, scheduler_name, .. }] = &effects[..] else { panic!("{effects:?}") };

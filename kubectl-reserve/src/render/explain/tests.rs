@@ -1,14 +1,13 @@
 //! Golden output of `explain`, from the same books and filters as the daemon's.
 
-use super::{Answer, Report, render};
+use super::{View, render};
+use crate::explain::{Input, Options, Rules, analyse};
 use common::api::node::node;
 use common::api::pod::pod;
 use common::api::workload::workload;
 use common::cluster::{Cluster, Event, Seen};
-use common::cycle::{self, Depth};
 use common::model::Pod;
 use common::model::owner::OwnerKind;
-use common::plugins::{default_registry, without_reservations};
 use jiff::Timestamp;
 use serde_json::{Value, json};
 
@@ -67,15 +66,19 @@ fn cluster() -> Cluster {
 }
 
 fn explain(pod: &Pod, obeyed: bool) -> String {
-    let mut cluster = cluster();
-    let snapshot = cluster.snapshot(now());
-    let registry = if obeyed { default_registry() } else { without_reservations() };
-    let asker = snapshot.asker(pod);
-    let answer = match cycle::refusal(pod, &snapshot, &registry) {
-        Some(refusal) => Answer::Refused(refusal),
-        None => Answer::Judged(cycle::judge(&asker, &snapshot, &registry, Depth::All).unwrap()),
+    let rules = Rules::new(move |_| obeyed);
+    let input = Input {
+        pod,
+        source: None,
+        now: now(),
+        rules: &rules,
+        options: Options::default(),
+        context: None,
+        last_try: None,
+        autoscaler: &[],
+        priority_classes: &[],
     };
-    render(&Report { asker: &asker, snapshot: &snapshot, answer: &answer, obeyed, now: now() })
+    render(&analyse(&mut cluster(), &input), &View::default())
 }
 
 fn waiting(cpu: &str) -> Pod {

@@ -54,7 +54,7 @@ fn tables_look_like_kubectls() {
 #[test]
 fn documents_carry_everything() {
     with_rows(false, |rows| {
-        let print = |output| text(&Print { output, no_headers: false }, rows).unwrap();
+        let print = |output| text(&Print { output, ..Print::default() }, rows).unwrap();
         insta::assert_snapshot!("list_json", print(Output::Json));
         insta::assert_snapshot!("list_yaml", print(Output::Yaml));
     });

@@ -1,0 +1,201 @@
+//! What a pod asks for and may use at most, for those who show it: read when somebody wants to see it, and not kept.
+
+use super::super::DecodeError;
+use super::super::meta::{Meta, Pairs, Str, decode};
+use super::super::object::malformed;
+use crate::model::chain::chain;
+use crate::model::quantity::Quantity;
+use crate::model::requests::{Container, RequestError, ResourceList, Sources, pod_requests};
+use crate::model::resources::Resources;
+use serde::Deserialize;
+use std::borrow::Cow;
+
+/// What a pod asks for and may use at most.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Usage {
+    /// Its namespace.
+    pub namespace: String,
+    /// Its name.
+    pub name: String,
+    /// Its node; empty if it has none.
+    pub node: String,
+    /// The scheduler that it names.
+    pub scheduler: String,
+    /// Its priority, if it has one.
+    pub priority: Option<i32>,
+    /// What it asks for.
+    pub requests: Resources,
+    /// What it may use at most, of what is limited.
+    pub limits: Resources,
+}
+
+#[derive(Deserialize)]
+struct UsageWire<'a> {
+    #[serde(borrow)]
+    metadata: Meta<'a>,
+    #[serde(borrow, default)]
+    spec: SpecWire<'a>,
+    #[serde(borrow, default)]
+    status: StatusWire<'a>,
+}
+
+#[derive(Deserialize, Default)]
+#[serde(rename_all = "camelCase", default)]
+struct SpecWire<'a> {
+    #[serde(borrow)]
+    node_name: Cow<'a, str>,
+    #[serde(borrow)]
+    scheduler_name: Cow<'a, str>,
+    priority: Option<i32>,
+    #[serde(borrow)]
+    containers: Option<Vec<ContainerWire<'a>>>,
+    #[serde(borrow)]
+    init_containers: Option<Vec<ContainerWire<'a>>>,
+    #[serde(borrow)]
+    overhead: Option<Pairs<'a>>,
+    #[serde(borrow)]
+    resources: Option<ResourcesWire<'a>>,
+}
+
+#[derive(Deserialize, Default)]
+#[serde(default)]
+struct StatusWire<'a> {
+    #[serde(borrow)]
+    phase: Cow<'a, str>,
+}
+
+#[derive(Deserialize, Default)]
+#[serde(rename_all = "camelCase", default)]
+struct ContainerWire<'a> {
+    #[serde(borrow)]
+    name: Cow<'a, str>,
+    #[serde(borrow)]
+    resources: Option<ResourcesWire<'a>>,
+    #[serde(borrow)]
+    restart_policy: Option<Str<'a>>,
+}
+
+#[derive(Deserialize, Default)]
+#[serde(default)]
+struct ResourcesWire<'a> {
+    #[serde(borrow)]
+    requests: Option<Pairs<'a>>,
+    #[serde(borrow)]
+    limits: Option<Pairs<'a>>,
+}
+
+/// Reads what a pod uses; `None` for one that has ended.
+///
+/// # Errors
+/// When it cannot be read.
+pub fn usage(json: &str) -> Result<Option<Usage>, DecodeError> {
+    let UsageWire { metadata, spec, status } = decode("Pod", json)?;
+    if !spec.node_name.is_empty() && matches!(&*status.phase, "Succeeded" | "Failed") {
+        return Ok(None);
+    }
+    let overhead = spec.overhead.as_ref().map(list).unwrap_or_default();
+    let read = |error: RequestError| malformed("Pod", chain(&error));
+    let requests = sum(&spec, overhead.clone(), |wire| wire.requests.as_ref()).map_err(read)?;
+    let mut limits = sum(&spec, ResourceList::default(), |wire| wire.limits.as_ref()).map_err(read)?;
+    add_overhead(&mut limits, &overhead);
+    Ok(Some(Usage {
+        namespace: metadata.namespace.into_owned(),
+        name: metadata.name.into_owned(),
+        node: spec.node_name.into_owned(),
+        scheduler: spec.scheduler_name.into_owned(),
+        priority: spec.priority,
+        requests,
+        limits,
+    }))
+}
+
+/// The sum of one of the two lists, which are summed in the same way.
+fn sum<'a>(
+    spec: &'a SpecWire<'a>,
+    overhead: ResourceList<'a>,
+    of: fn(&'a ResourcesWire<'a>) -> Option<&'a Pairs<'a>>,
+) -> Result<Resources, RequestError> {
+    let container = |wire: &'a ContainerWire<'a>| Container {
+        name: Cow::Borrowed(&*wire.name),
+        requests: wire.resources.as_ref().and_then(of).map(list).unwrap_or_default(),
+        restart_always: wire.restart_policy.as_ref().is_some_and(|policy| policy.0 == "Always"),
+    };
+    let sources = Sources {
+        containers: spec.containers.iter().flatten().map(container).collect(),
+        init_containers: spec.init_containers.iter().flatten().map(container).collect(),
+        overhead,
+        pod_level: spec.resources.as_ref().and_then(of).map(list),
+        ..Sources::default()
+    };
+    let mut sum = pod_requests(&sources)?.incoming;
+    sum.pods = 0;
+    Ok(sum)
+}
+
+/// Overhead comes on top of what is limited at all.
+fn add_overhead(limits: &mut Resources, overhead: &ResourceList<'_>) {
+    let mut more = Resources::default();
+    for (name, text) in &overhead.0 {
+        // One that cannot be read was found with the requests.
+        if let Ok(quantity) = Quantity::parse(text) {
+            more.add_quantity(name, quantity);
+        }
+    }
+    for (name, amount) in more.iter().filter(|(name, _)| limits.get(name) != 0).collect::<Vec<_>>() {
+        let sum = limits.get(&name).saturating_add(amount);
+        limits.set(name, sum);
+    }
+}
+
+fn list<'a>(pairs: &'a Pairs<'a>) -> ResourceList<'a> {
+    ResourceList(
+        pairs.0.iter().map(|(name, text)| (Cow::Borrowed(&**name), Cow::Borrowed(&**text))).collect(),
+    )
+}
+
+#[cfg(test)]
+mod tests {
+    use super::usage;
+    use serde_json::json;
+
+    fn of(spec: &serde_json::Value, phase: &str) -> Option<String> {
+        let pod =
+            json!({"metadata": {"namespace": "d", "name": "p"}, "spec": spec, "status": {"phase": phase}});
+        let usage = usage(&pod.to_string()).unwrap()?;
+        let show = |resources: &crate::model::resources::Resources| {
+            let all = resources.iter().map(|(name, amount)| format!("{name} {amount}"));
+            all.collect::<Vec<_>>().join(", ")
+        };
+        Some(format!("{} / {}", show(&usage.requests), show(&usage.limits)))
+    }
+
+    #[test]
+    fn limits_are_summed_as_requests_are_and_overhead_comes_on_top_of_what_is_limited() {
+        let container = |cpu: &str, limits: serde_json::Value| json!({"name": "c", "resources": {"requests": {"cpu": cpu, "memory": "1Ki"}, "limits": limits}});
+        let two = [container("100m", json!({"memory": "4Ki"})), container("200m", json!({"memory": "4Ki"}))];
+        let mut spec = json!({"containers": two});
+        assert_eq!(of(&spec, "Running").unwrap(), "cpu 300, memory 2048 / memory 8192");
+        spec["overhead"] = json!({"cpu": "50m", "memory": "1Ki"});
+        assert_eq!(of(&spec, "Running").unwrap(), "cpu 350, memory 3072 / memory 9216");
+        spec["initContainers"] = json!([container("1", json!({"example.com/gpu": "2"}))]);
+        assert_eq!(
+            of(&spec, "Running").unwrap(),
+            "cpu 1050, memory 3072 / memory 9216, example.com/gpu 2",
+            "before the others"
+        );
+        spec["resources"] = json!({"requests": {"cpu": "2"}, "limits": {"cpu": "3"}});
+        let pod_level = "cpu 2050, memory 3072 / cpu 3050, memory 9216, example.com/gpu 2";
+        assert_eq!(of(&spec, "Running").unwrap(), pod_level);
+    }
+
+    #[test]
+    fn what_has_ended_uses_nothing_and_what_cannot_be_read_is_an_error() {
+        let spec = json!({"nodeName": "n", "containers": [{"resources": {"requests": {"cpu": "1"}}}]});
+        assert_eq!(of(&spec, "Running").unwrap(), "cpu 1000 / ");
+        assert_eq!(of(&spec, "Failed"), None);
+        let odd =
+            r#"{"metadata":{"name":"p"},"spec":{"containers":[{"resources":{"limits":{"cpu":"much"}}}]}}"#;
+        assert!(usage(odd).is_err());
+        assert!(usage("{}").is_err());
+    }
+}

@@ -1,0 +1,70 @@
+//! `/metrics/resources`: what each pod asks for and may use at most. The belief keeps no limits, and few ask for them, so
+//! that all pods are read from the API server for the purpose, page by page.
+
+use super::health::Health;
+use crate::effects::{Outcome, call};
+use crate::metrics::PodResources;
+use crate::state::Now;
+use common::api::list::page;
+use common::api::pod::usage;
+use common::model::chain::chain;
+use kube::Client;
+use std::sync::Arc;
+use tokio::sync::Mutex;
+
+/// Pods of one page.
+const PAGE: usize = 500;
+
+/// Those that have not ended.
+const LIVE: &str = "fieldSelector=status.phase%21%3DSucceeded%2Cstatus.phase%21%3DFailed";
+
+/// Reads all pods when somebody asks.
+pub(super) struct Resources {
+    client: Client,
+    health: Arc<Health>,
+    /// One at a time: however many ask, the API server is not to be flooded.
+    turn: Mutex<()>,
+}
+
+impl Resources {
+    pub(super) fn new(client: Client, health: Arc<Health>) -> Self {
+        Self { client, health, turn: Mutex::default() }
+    }
+
+    /// The text. Only the leader says something, as upstream: else each pod would be counted twice.
+    ///
+    /// # Errors
+    /// With why the pods could not be read.
+    pub(super) async fn text(&self, now: Now) -> Result<String, String> {
+        if !self.health.is_leading(now) {
+            return Ok(String::new());
+        }
+        let _turn = self.turn.lock().await;
+        let (mut resources, mut token) = (PodResources::default(), String::new());
+        loop {
+            let text = self.read(&format!("/api/v1/pods?limit={PAGE}&{LIVE}{token}")).await?;
+            let page = page(&text).map_err(|error| chain(&error))?;
+            for pod in page.items {
+                match usage(pod) {
+                    Ok(usage) => usage.iter().for_each(|usage| resources.add(usage)),
+                    Err(error) => {
+                        tracing::debug!("a pod is left out of /metrics/resources: {}", chain(&error))
+                    }
+                }
+            }
+            match page.next {
+                Some(next) => token = format!("&continue={next}"),
+                None => return Ok(resources.text()),
+            }
+        }
+    }
+
+    async fn read(&self, path: &str) -> Result<String, String> {
+        let request = http::Request::get(path).body(Vec::new()).map_err(|error| error.to_string())?;
+        match call(self.client.request_text(request)).await {
+            Outcome::Done(text) => Ok(text),
+            Outcome::Refused(status) => Err(status.message),
+            Outcome::Unknown(why) => Err(why),
+        }
+    }
+}

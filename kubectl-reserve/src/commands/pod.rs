@@ -1,0 +1,156 @@
+//! `kubectl reserve pod`: recreates pods, one after the other, and keeps their room meanwhile.
+
+use super::Context;
+use super::recreate::{
+    Prepared, Recreated, declined, find_gone, prepare, recreate, rehearse, resume, warn_of_rivals,
+};
+use crate::cli::Pod;
+use crate::cli::recreate::DryRunWord;
+use crate::connect::Session;
+use crate::error::Failure;
+use crate::names::{self, Choice, asked, find, labelled};
+use crate::print::Output;
+use crate::render::recreate::{Reports, plan};
+use crate::ui::{Ui, printer};
+use common::model::PodKey;
+use jiff::Timestamp;
+
+const REASON: &str = "kubectl reserve pod";
+
+pub(crate) async fn run(args: &Pod, context: &Context) -> Result<(), Failure> {
+    if let Some(seat) = &args.resume {
+        let prepared = resume(context, seat, &args.recreate).await?;
+        printer::say(plan(&prepared.plan).trim_end());
+        let done = recreate(context, prepared).await?;
+        return report(args, &[done]);
+    }
+    let keys = keys(args, context).await?;
+    let mut prepared = Vec::new();
+    for key in &keys {
+        let ready = prepare(context, key, &args.recreate, REASON).await?;
+        show(args, &ready)?;
+        if args.recreate.dry_run != DryRunWord::None {
+            printer::out(&rehearse(context, &ready, args.recreate.dry_run).await?)?;
+        } else {
+            prepared.push(ready);
+        }
+    }
+    if prepared.is_empty() {
+        return Ok(());
+    }
+    if !args.interactive && !agree(&context.ui, &prepared)? {
+        return Err(declined());
+    }
+    one_by_one(args, context, prepared).await
+}
+
+async fn one_by_one(args: &Pod, context: &Context, prepared: Vec<Prepared>) -> Result<(), Failure> {
+    let mut done: Vec<Recreated> = Vec::new();
+    let count = prepared.len();
+    for (index, mut ready) in prepared.into_iter().enumerate() {
+        if args.interactive && !agree(&context.ui, std::slice::from_ref(&ready))? {
+            continue;
+        }
+        // Much may have happened while the ones before it were recreated.
+        if index > 0 {
+            let key = ready.target.pod.key.clone();
+            ready = prepare(context, &key, &args.recreate, REASON).await?;
+        }
+        match recreate(context, ready).await {
+            Ok(one) => done.push(one),
+            Err(failure) => {
+                report(args, &done)?;
+                if count - index > 1 {
+                    printer::say(&format!("{} more pods were not touched", count - index - 1));
+                }
+                return Err(failure);
+            }
+        }
+    }
+    report(args, &done)
+}
+
+/// Shows the plan: as data when it is all that was asked for.
+fn show(args: &Pod, ready: &Prepared) -> Result<(), Failure> {
+    let text = plan(&ready.plan);
+    if args.recreate.dry_run == DryRunWord::None {
+        printer::say(text.trim_end());
+    } else {
+        printer::out(&text)?;
+    }
+    warn_of_rivals(ready);
+    Ok(())
+}
+
+fn agree(ui: &Ui, prepared: &[Prepared]) -> Result<bool, Failure> {
+    let names: Vec<String> = prepared.iter().map(|ready| ready.target.name()).collect();
+    let question = match &names[..] {
+        [_] => "Recreate it now?".to_owned(),
+        names => format!("Recreate these {} pods now, one after the other?", names.len()),
+    };
+    ui.confirm(&question, &format!("to recreate {}, or --dry-run to see the plan", names.join(", ")))
+}
+
+fn report(args: &Pod, done: &[Recreated]) -> Result<(), Failure> {
+    if args.print.output == Output::Table {
+        return done.iter().try_for_each(|one| printer::out(&format!("{}\n", one.summary)));
+    }
+    crate::print::print(&args.print, &Reports { done })
+}
+
+/// The pods that are meant.
+async fn keys(args: &Pod, context: &Context) -> Result<Vec<PodKey>, Failure> {
+    let session = &context.session;
+    if let Some(selector) = &args.selector {
+        let found = labelled(session, Some(&session.namespace), selector).await?;
+        let live: Vec<PodKey> =
+            found.into_iter().filter(|one| !one.pod.is_ended()).map(|one| one.pod.key).collect();
+        if live.is_empty() {
+            let text = format!("no pods with {selector} in namespace {}", session.namespace);
+            return Err(Failure::new(text));
+        }
+        return Ok(live);
+    }
+    let mut keys = Vec::new();
+    for asked in asked(&args.names)? {
+        keys.push(one(session, &context.ui, &asked).await?);
+    }
+    Ok(keys)
+}
+
+/// The one pod that a name means. Nobody but a person chooses among several.
+async fn one(session: &Session, ui: &Ui, asked: &names::Asked) -> Result<PodKey, Failure> {
+    let target = match find(session, &session.namespace, asked).await {
+        Ok(target) => target,
+        Err(failure) => {
+            let key = PodKey::new(&*session.namespace, &*asked.name);
+            return Err(find_gone(session, &key).await.unwrap_or(failure));
+        }
+    };
+    match target.one_pod() {
+        Ok(found) => {
+            if *found.pod.key.name != *asked.name {
+                printer::say(&format!("{asked} has one pod: {}", found.pod.key.name));
+            }
+            Ok(found.pod.key)
+        }
+        Err(choice) if choice.pods.is_empty() || !ui.can_ask => Err(choice.into_failure(local_time())),
+        Err(choice) => choose(ui, choice, asked),
+    }
+}
+
+fn choose(ui: &Ui, choice: Choice, asked: &names::Asked) -> Result<PodKey, Failure> {
+    let lines = choice.lines(local_time());
+    let question = format!("{asked} has {} pods; which one?\n    {}", choice.pods.len(), lines[0]);
+    let rows = lines[1..].to_vec();
+    match ui.choose(&question, &rows, || Failure::usage("name one of them"))? {
+        Some(index) => Ok(choice.pods[index].pod.key.clone()),
+        None => Err(declined()),
+    }
+}
+
+/// For ages that somebody reads.
+#[expect(clippy::disallowed_methods, reason = "the command is the outermost layer")]
+fn local_time() -> Timestamp {
+    Timestamp::now()
+}

@@ -1,0 +1,120 @@
+//! Pods that nobody controls: their manifest is put away before they go, and made again by us.
+
+use super::target::Target;
+use crate::api::{self as calls, ApiError, JSON};
+use crate::connect::Session;
+use crate::error::Failure;
+use crate::flow::recreate::{Answer, Why};
+use crate::platform;
+use common::api::names::{KEEP, SEAT_STAMP};
+use http::Method;
+use serde_json::Value;
+use std::path::PathBuf;
+
+/// What the server fills in, and would refuse or take for something else.
+const METADATA_OF_SERVER: [&str; 8] = [
+    "uid",
+    "resourceVersion",
+    "creationTimestamp",
+    "deletionTimestamp",
+    "deletionGracePeriodSeconds",
+    "generation",
+    "managedFields",
+    "selfLink",
+];
+
+/// The pod as somebody would write it anew.
+pub(super) fn manifest(pod: &Value) -> Value {
+    let mut pod = pod.clone();
+    if let Some(top) = pod.as_object_mut() {
+        top.remove("status");
+        top.insert("apiVersion".into(), "v1".into());
+        top.insert("kind".into(), "Pod".into());
+    }
+    if let Some(metadata) = pod["metadata"].as_object_mut() {
+        METADATA_OF_SERVER.iter().for_each(|field| drop(metadata.remove(*field)));
+        if let Some(annotations) = metadata.get_mut("annotations").and_then(Value::as_object_mut) {
+            // It says which seat the old one had, and the new one must get its own.
+            annotations.remove(SEAT_STAMP);
+            annotations.remove(KEEP);
+        }
+    }
+    strip_token(&mut pod["spec"]);
+    if let Some(spec) = pod["spec"].as_object_mut() {
+        spec.remove("nodeName");
+    }
+    pod
+}
+
+/// Removes the volume with the service account's token, which each pod gets anew.
+fn strip_token(spec: &mut Value) {
+    let is_token = |name: &Value| name.as_str().is_some_and(|name| name.starts_with("kube-api-access-"));
+    if let Some(volumes) = spec["volumes"].as_array_mut() {
+        volumes.retain(|volume| !is_token(&volume["name"]));
+    }
+    for field in ["containers", "initContainers"] {
+        for container in spec[field].as_array_mut().into_iter().flatten() {
+            if let Some(mounts) = container["volumeMounts"].as_array_mut() {
+                mounts.retain(|mount| !is_token(&mount["name"]));
+            }
+        }
+    }
+}
+
+/// Puts the manifest away, readable by nobody else, and says where.
+pub(super) fn back_up(target: &Target) -> Result<PathBuf, Failure> {
+    let folder = dirs::state_dir().or_else(dirs::data_local_dir);
+    let folder = folder.ok_or_else(|| Failure::new("there is no folder to back the manifest up to"))?;
+    let folder = folder.join("kubectl-reserve").join("backup");
+    let key = &target.pod.key;
+    let path = folder.join(format!("{}-{}-{}.yaml", key.namespace, key.name, target.pod.uid));
+    let text = serde_saphyr::to_string(&manifest(&target.json)).map_err(Failure::new)?;
+    let written = std::fs::create_dir_all(&folder).and_then(|()| platform::write_private(&path, &text));
+    written.map_err(|error| Failure::new(format!("back up the manifest to {}: {error}", path.display())))?;
+    Ok(path)
+}
+
+/// Makes the replacement.
+pub(super) async fn create(session: &Session, target: &Target) -> Answer {
+    let path = format!("/api/v1/namespaces/{}/pods", target.pod.key.namespace);
+    let body = manifest(&target.json).to_string();
+    match calls::write(session, Method::POST, &path, JSON, body).await {
+        Ok(_) => Answer::Created,
+        Err(ApiError::Broken(why)) => Answer::Lost(why),
+        // By a try whose answer was lost, or by somebody else: there is one.
+        Err(ApiError::Refused(refused)) if refused.code == 409 => Answer::Created,
+        Err(ApiError::Refused(refused)) if matches!(refused.code, 429 | 500..) => {
+            Answer::Lost(refused.message)
+        }
+        Err(ApiError::Refused(refused)) => {
+            let what = format!("{} could not be created again: {}", target.name(), refused.message);
+            Answer::Failed(Why::Failed(what))
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::manifest;
+    use serde_json::json;
+
+    #[test]
+    fn a_manifest_has_nothing_that_the_server_fills_in() {
+        let token = json!({ "name": "kube-api-access-x2x7q", "projected": {} });
+        let mount = json!({ "name": "kube-api-access-x2x7q", "mountPath": "/var/run" });
+        let pod = json!({
+            "metadata": { "name": "p", "namespace": "d", "uid": "u", "resourceVersion": "5", "labels": { "a": "b" },
+                          "annotations": { "reserve/seat": "o.s", "mine": "1" }, "managedFields": [] },
+            "spec": { "nodeName": "n1", "volumes": [{ "name": "data", "emptyDir": {} }, token],
+                      "containers": [{ "name": "c", "volumeMounts": [{ "name": "data" }, mount] }] },
+            "status": { "phase": "Running" },
+        });
+        let expected = json!({
+            "apiVersion": "v1", "kind": "Pod",
+            "metadata": { "name": "p", "namespace": "d", "labels": { "a": "b" }, "annotations": { "mine": "1" } },
+            "spec": { "volumes": [{ "name": "data", "emptyDir": {} }],
+                      "containers": [{ "name": "c", "volumeMounts": [{ "name": "data" }] }] },
+        });
+        assert_eq!(manifest(&pod), expected);
+    }
+}

@@ -1,0 +1,121 @@
+//! Looking at the cluster on behalf of a recreation: before the eviction once more, and after it again and again.
+
+use super::hands::Hands;
+use super::owners::pod_path;
+use super::target::{finalizers, is_ready};
+use crate::api::{self as calls, ApiError, JSON};
+use crate::connect::Session;
+use crate::flow::recreate::{Newcomer, NodeSight, OldPod, Sight};
+use crate::names::escaped;
+use common::api;
+use common::api::reservation::patch::{keys_of, reservation_of};
+use common::model::ReservationId;
+use common::model::pod::Phase;
+use serde_json::Value;
+use std::collections::BTreeMap;
+
+/// A pod as it was sent.
+pub(super) struct Sent {
+    pub(super) pod: common::model::Pod,
+    pub(super) json: Value,
+}
+
+/// How things are.
+pub(super) async fn sight(hands: &Hands<'_>) -> Result<Sight, ApiError> {
+    let (session, target) = (hands.session, hands.target);
+    let named = get(session, &pod_path(&target.pod.key)).await?;
+    let mut pods = match &target.chain.selector {
+        Some(selector) if hands.terms_same_name().is_none() => {
+            companions(session, &target.pod.key.namespace, selector).await?
+        }
+        _ => Vec::new(),
+    };
+    let is_old = |sent: &Sent| sent.pod.uid == target.pod.uid;
+    let old = named.as_ref().filter(|sent| is_old(sent)).map(old_pod);
+    pods.extend(named);
+    pods.retain(|sent| !is_old(sent) && is_akin(sent, hands));
+    pods.sort_by(|one, other| (one.pod.created, &one.pod.key).cmp(&(other.pod.created, &other.pod.key)));
+    pods.dedup_by(|one, other| one.pod.uid == other.pod.uid);
+    let (node, is_reserved) = node(hands).await?;
+    Ok(Sight { old, node, pods: pods.iter().map(newcomer).collect(), is_reserved })
+}
+
+/// The owner's pods.
+pub(super) async fn companions(
+    session: &Session,
+    namespace: &str,
+    selector: &str,
+) -> Result<Vec<Sent>, ApiError> {
+    let mut pods = Vec::new();
+    let query = format!("labelSelector={}", escaped(selector));
+    calls::list(session, &format!("/api/v1/namespaces/{namespace}/pods"), &query, JSON, |json| {
+        pods.push(sent(json)?);
+        Ok(())
+    })
+    .await?;
+    Ok(pods)
+}
+
+/// One object, unless it is not there.
+async fn get(session: &Session, path: &str) -> Result<Option<Sent>, ApiError> {
+    match calls::get(session, path, JSON).await {
+        Ok(answer) => sent(&answer.text).map(Some).map_err(ApiError::Broken),
+        Err(error) if error.code() == Some(404) => Ok(None),
+        Err(error) => Err(error),
+    }
+}
+
+pub(super) fn sent(json: &str) -> Result<Sent, String> {
+    let pod = api::pod::pod(json).map_err(|error| error.to_string())?;
+    let json = serde_json::from_str(json).map_err(|error| error.to_string())?;
+    Ok(Sent { pod, json })
+}
+
+/// Whether a pod could be the replacement at all: one of the same kind of controller, or of none.
+fn is_akin(sent: &Sent, hands: &Hands<'_>) -> bool {
+    let kind = |pod: &common::model::Pod| pod.controller.as_ref().map(|controller| controller.kind);
+    kind(&sent.pod) == kind(&hands.target.pod)
+}
+
+fn old_pod(sent: &Sent) -> OldPod {
+    OldPod { is_leaving: sent.pod.deleting, is_ended: false, finalizers: finalizers(&sent.json) }
+}
+
+fn newcomer(sent: &Sent) -> Newcomer {
+    let pod = &sent.pod;
+    Newcomer {
+        name: pod.key.name.to_string(),
+        uid: pod.uid.to_string(),
+        node: pod.node.as_ref().map(ToString::to_string),
+        is_ready: is_ready(&sent.json),
+        is_over: pod.deleting || pod.is_ended(),
+        is_complete: pod.phase == Phase::Succeeded,
+        seat: pod.stamp.as_ref().map(ToString::to_string),
+        waits: pod.unscheduled().map(|waits| waits.message.to_string()),
+    }
+}
+
+/// The node whose room is kept, and whether it still is.
+async fn node(hands: &Hands<'_>) -> Result<(Option<NodeSight>, Option<bool>), ApiError> {
+    let path = format!("/api/v1/nodes/{}", hands.node);
+    match calls::get(hands.session, &path, JSON).await {
+        Ok(answer) => {
+            let json: Value = serde_json::from_str(&answer.text).unwrap_or_default();
+            let read = api::node::node(&answer.text).map_err(|error| ApiError::Broken(error.to_string()))?;
+            let sight =
+                NodeSight { is_gone: false, is_ready: read.is_ready, is_cordoned: read.unschedulable };
+            Ok((Some(sight), Some(is_reserved(&json, hands.id.as_ref()))))
+        }
+        Err(error) if error.code() == Some(404) => {
+            Ok((Some(NodeSight { is_gone: true, ..NodeSight::default() }), Some(false)))
+        }
+        Err(error) if error.code() == Some(403) => Ok((None, None)),
+        Err(error) => Err(error),
+    }
+}
+
+pub(super) fn is_reserved(node: &Value, id: Option<&ReservationId>) -> bool {
+    let annotations: BTreeMap<String, String> =
+        serde_json::from_value(node["metadata"]["annotations"].clone()).unwrap_or_default();
+    id.is_some_and(|id| reservation_of(&keys_of(&annotations, id)).is_some())
+}

@@ -1,0 +1,107 @@
+//! The second look, right before the eviction: is the pod still that pod, is its room still kept, does everything fit?
+
+use super::hands::Hands;
+use super::look::companions;
+use super::owners::pod_path;
+use crate::api::{self as calls, ApiError, JSON};
+use crate::flow::recreate::{Keeping, Recheck};
+use common::api;
+use common::cluster::{Cluster, Event, Ledger, Seen};
+use common::model::owner::OwnerKind;
+use common::model::{NodeName, Pod};
+use std::collections::BTreeSet;
+
+/// Reads everything that the eviction depends on once more.
+pub(super) async fn recheck(hands: &Hands<'_>, keeping: Keeping) -> Result<Recheck, ApiError> {
+    let (session, target) = (hands.session, hands.target);
+    let mut seen = Recheck { known: known(hands).await?, ..Recheck::default() };
+    let pod = match calls::get(session, &pod_path(&target.pod.key), JSON).await {
+        Ok(answer) => Some(read(&answer.text)?),
+        Err(error) if error.code() == Some(404) => None,
+        Err(error) => return Err(error),
+    };
+    match pod.filter(|pod| pod.uid == target.pod.uid) {
+        Some(pod) => seen.is_leaving = pod.deleting,
+        None => seen.is_gone = true,
+    }
+    if keeping == Keeping::Reservation {
+        room(hands, &mut seen).await?;
+    }
+    Ok(seen)
+}
+
+/// The pods that the owner has by now: the replacement is none of them.
+async fn known(hands: &Hands<'_>) -> Result<BTreeSet<String>, ApiError> {
+    let target = hands.target;
+    let Some(selector) = &target.chain.selector else { return Ok(BTreeSet::new()) };
+    let pods = companions(hands.session, &target.pod.key.namespace, selector).await?;
+    Ok(pods.iter().map(|sent| sent.pod.uid.to_string()).collect())
+}
+
+fn read(text: &str) -> Result<Pod, ApiError> {
+    api::pod::pod(text).map_err(|error| ApiError::Broken(error.to_string()))
+}
+
+/// Whether the reservation is there, and the node has what it promises.
+async fn room(hands: &Hands<'_>, seen: &mut Recheck) -> Result<(), ApiError> {
+    let session = hands.session;
+    let answer = match calls::get(session, &format!("/api/v1/nodes/{}", hands.node), JSON).await {
+        Err(error) if error.code() == Some(404) => {
+            seen.is_lost = true;
+            return Ok(());
+        }
+        answer => answer?,
+    };
+    let node = api::node::node(&answer.text).map_err(|error| ApiError::Broken(error.to_string()))?;
+    let ours = |ledger: &Ledger| hands.id.as_ref().is_some_and(|id| ledger.is_reserved(id));
+    let mut pods = Vec::new();
+    let query = format!("fieldSelector=spec.nodeName%3D{}", hands.node);
+    calls::list(session, "/api/v1/pods", &query, JSON, |json| {
+        pods.push(api::pod::pod(json).map_err(|error| error.to_string())?);
+        Ok(())
+    })
+    .await?;
+    let mut cluster = hands.target.chain.cluster();
+    cluster.apply(Event::Pods(Seen::Relisted(pods)));
+    cluster.apply(Event::Nodes(Seen::Relisted(vec![node])));
+    cluster.advance(answer.at.unwrap_or(hands.target.now));
+    let name = NodeName::from(&*hands.node);
+    seen.is_lost = !cluster.ledger_of(&name).is_some_and(ours);
+    seen.lacks = lacks(&cluster, &name, hands);
+    if !seen.lacks.is_empty() {
+        // What looks kept may be taken by pods whose owners we have not read yet.
+        owners(hands, &mut cluster).await?;
+        seen.lacks = lacks(&cluster, &name, hands);
+    }
+    Ok(())
+}
+
+/// Of what the node has promised more than it has, as far as the reservation is about it.
+fn lacks(cluster: &Cluster, node: &NodeName, hands: &Hands<'_>) -> Vec<String> {
+    let Some(ledger) = cluster.ledger_of(node) else { return Vec::new() };
+    let mut promised = ledger.used.clone();
+    ledger.entries.iter().for_each(|entry| promised.add_assign(&entry.held));
+    let kept = hands.reservation.iter().flat_map(|reservation| reservation.amount.iter());
+    let over = kept.filter(|(resource, _)| promised.get(resource) > ledger.node.allocatable.get(resource));
+    let words = over.map(|(resource, _)| {
+        let (promised, has) = (promised.get(&resource), ledger.node.allocatable.get(&resource));
+        format!("{resource}: promised {}, allocatable {}", resource.format(promised), resource.format(has))
+    });
+    words.collect()
+}
+
+async fn owners(hands: &Hands<'_>, cluster: &mut Cluster) -> Result<(), ApiError> {
+    for kind in OwnerKind::ALL {
+        let mut live = Vec::new();
+        let each = |json: &str| {
+            live.push(api::workload::workload(kind, json).map_err(|error| error.to_string())?);
+            Ok(())
+        };
+        match calls::list(hands.session, &kind.path(), "", JSON, each).await {
+            Ok(_) => drop(cluster.apply(Event::Workloads(kind, Seen::Relisted(live)))),
+            Err(error) if matches!(error.code(), Some(403 | 404)) => {}
+            Err(error) => return Err(error),
+        }
+    }
+    Ok(())
+}

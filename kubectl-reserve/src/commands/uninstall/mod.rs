@@ -1,0 +1,235 @@
+//! `kubectl reserve uninstall`: everything that `install` made, and the reservations.
+//!
+//! The daemon goes first, and its end is waited for: a running one could make new reservations behind our back. Then the
+//! reservations, and only then rights and policies, so that until the end nobody writes reservations who may not. Each step
+//! can be repeated.
+
+mod found;
+mod reservations;
+pub(crate) mod users;
+
+use super::Context;
+use crate::cli::Uninstall;
+use crate::connect::Session;
+use crate::error::{Exit, Failure};
+use crate::manifests::Object;
+use crate::nodes::DryRun;
+use crate::objects;
+use crate::replicas::{self, Replicas};
+use crate::rights::{self, Right};
+use crate::ui::printer;
+use crate::ui::progress::Otherwise;
+use reservations::OnNode;
+use std::collections::BTreeSet;
+use std::time::Duration;
+use users::User;
+
+/// How often it is looked whether something is gone.
+const POLL: Duration = Duration::from_millis(300);
+
+/// What there is, and who needs it.
+struct Plan {
+    namespace: String,
+    objects: Vec<Object>,
+    nodes: Vec<OnNode>,
+    replicas: Replicas,
+    users: Vec<User>,
+    askers: BTreeSet<String>,
+}
+
+pub(crate) async fn run(args: &Uninstall, context: &Context, namespace: Option<&str>) -> Result<(), Failure> {
+    let session = &context.session;
+    let namespace = found::namespace(session, namespace).await?;
+    rights::require(session, &needed(&namespace), "uninstall").await?;
+    let plan = read(session, namespace).await?;
+    if plan.objects.is_empty() && doomed(&plan, args.all).is_empty() {
+        printer::say(&format!("Nothing to remove: there is no installation in {}.", plan.namespace));
+        stays(&plan, args.all);
+        return Ok(());
+    }
+    if args.dry_run != DryRun::None {
+        return rehearse(args, session, &plan).await;
+    }
+    if !args.force {
+        refuse_if_needed(&plan)?;
+    }
+    announce(&plan, args.all);
+    if !context
+        .ui
+        .confirm("Remove all of this?", "to uninstall, or --dry-run to see what would be removed")?
+    {
+        return Err(Failure::silent(Exit::Error));
+    }
+    let limit = Duration::try_from(args.timeout).unwrap_or_default();
+    carry_out(args, context, &plan, limit).await?;
+    stays(&plan, args.all);
+    Ok(())
+}
+
+fn needed(namespace: &str) -> Vec<Right> {
+    let mut needed = found::rights(namespace);
+    needed.extend(users::rights());
+    needed.extend(["get", "list", "patch"].map(|verb| Right::new(verb, "", "nodes", None)));
+    needed.push(Right::new("update", "", "nodes/reservations", None));
+    needed
+}
+
+async fn read(session: &Session, namespace: String) -> Result<Plan, Failure> {
+    let objects = found::read(session, &namespace).await?;
+    let replicas = replicas::read(session, &namespace).await;
+    let replicas = replicas.map_err(|error| error.into_failure("list leases", "list leases"))?;
+    let configs = objects.iter().filter(|object| object.kind.kind == "ConfigMap").map(|object| &object.json);
+    let names = users::scheduler_names(&replicas, configs);
+    let users = users::read(session, &names).await?;
+    let askers = users::askers(&replicas);
+    Ok(Plan { nodes: reservations::read(session).await?, namespace, objects, replicas, users, askers })
+}
+
+/// The nodes from which something goes.
+fn doomed(plan: &Plan, all: bool) -> Vec<(&OnNode, usize)> {
+    let count = |node: &OnNode| if all { node.recorded + node.others } else { node.recorded };
+    plan.nodes.iter().map(|node| (node, count(node))).filter(|(_, count)| *count > 0).collect()
+}
+
+fn refuse_if_needed(plan: &Plan) -> Result<(), Failure> {
+    let needs = needs(plan);
+    if needs.is_empty() {
+        return Ok(());
+    }
+    Err(Failure::new(format!("the daemon is still needed; nothing was removed:\n  {}", needs.join("\n  ")))
+        .hint(
+            "give these pods another schedulerName, and take the extender out of kube-scheduler's configuration; \
+             or remove the daemon all the same with --force: their new pods then stay Pending",
+        )
+        .exit(Exit::Unsafe))
+}
+
+fn needs(plan: &Plan) -> Vec<String> {
+    let user = |user: &User| {
+        let User { namespace, workload, scheduler } = user;
+        format!("{workload} in namespace {namespace} has schedulerName {scheduler}")
+    };
+    let asker = |name: &String| format!("the scheduler {name} lately asked it as its extender");
+    plan.users.iter().map(user).chain(plan.askers.iter().map(asker)).collect()
+}
+
+fn announce(plan: &Plan, all: bool) {
+    for need in needs(plan) {
+        printer::warn(&need);
+    }
+    let doomed = doomed(plan, all);
+    let count: usize = doomed.iter().map(|(_, count)| count).sum();
+    let (objects, nodes, namespace) = (plan.objects.len(), doomed.len(), &plan.namespace);
+    printer::say(&format!(
+        "{objects} objects of the installation in {namespace} are removed, and {count} reservations on {nodes} nodes"
+    ));
+}
+
+async fn rehearse(args: &Uninstall, session: &Session, plan: &Plan) -> Result<(), Failure> {
+    for need in needs(plan) {
+        printer::warn(&need);
+    }
+    let suffix = if args.dry_run == DryRun::Server { "(server dry run)" } else { "(dry run)" };
+    let mut text = String::new();
+    for (node, count) in doomed(plan, args.all) {
+        reservations::remove(session, &node.node, args.all, args.dry_run).await?;
+        text.push_str(&format!("node/{} {count} reservations released {suffix}\n", node.node));
+    }
+    text.extend(plan.objects.iter().map(|object| format!("{} deleted {suffix}\n", object.word())));
+    printer::out(&text)
+}
+
+async fn carry_out(args: &Uninstall, context: &Context, plan: &Plan, limit: Duration) -> Result<(), Failure> {
+    let (session, namespace) = (&context.session, plan.namespace.as_str());
+    let is_daemon = |object: &&Object| object.kind.kind == "Deployment";
+    for object in plan.objects.iter().filter(is_daemon) {
+        delete(session, object).await?;
+    }
+    {
+        let _turning = context.ui.spinner("Waiting for the daemon's pods to be gone", Otherwise::Lines);
+        let gone = tokio::time::timeout(limit, until_stopped(session, namespace)).await;
+        gone.map_err(|_| still_there("the daemon's pods are still there", limit))??;
+    }
+    for (node, count) in doomed(plan, args.all) {
+        if reservations::remove(session, &node.node, args.all, DryRun::None).await? {
+            printer::out(&format!("node/{} {count} reservations released\n", node.node))?;
+        }
+    }
+    let is_rest = |object: &&Object| !matches!(object.kind.kind, "Deployment" | "Namespace");
+    for object in plan.objects.iter().filter(is_rest) {
+        delete(session, object).await?;
+    }
+    for lease in found::leases(session, namespace).await? {
+        delete(session, &lease).await?;
+    }
+    match plan.objects.iter().find(|object| object.kind.kind == "Namespace") {
+        Some(object) => remove_namespace(context, object, limit).await,
+        None => Ok(()),
+    }
+}
+
+async fn until_stopped(session: &Session, namespace: &str) -> Result<(), Failure> {
+    while !found::pods(session, namespace).await?.is_empty() {
+        tokio::time::sleep(POLL).await;
+    }
+    Ok(())
+}
+
+async fn delete(session: &Session, object: &Object) -> Result<(), Failure> {
+    let gone = objects::delete(session, object).await;
+    let gone = gone.map_err(|error| {
+        error
+            .into_failure(&format!("delete {}", object.word()), &format!("delete {}", object.kind.resource()))
+    })?;
+    if gone { printer::out(&format!("{} deleted\n", object.word())) } else { Ok(()) }
+}
+
+/// Removes the namespace, unless others have something in it.
+async fn remove_namespace(context: &Context, object: &Object, limit: Duration) -> Result<(), Failure> {
+    let session = &context.session;
+    let strangers = found::strangers(session, &object.name).await;
+    if !strangers.is_empty() {
+        let (name, strangers) = (&object.name, strangers.join(", "));
+        printer::warn(&format!(
+            "namespace {name} stays, because it has what install did not put there: {strangers}"
+        ));
+        printer::say(&format!("Remove it with everything in it: kubectl delete namespace {name}"));
+        return Ok(());
+    }
+    delete(session, object).await?;
+    let _turning = context.ui.spinner("Waiting for the namespace to be gone", Otherwise::Lines);
+    let gone = async {
+        while objects::find(session, object).await.is_ok_and(|found| found.is_some()) {
+            tokio::time::sleep(POLL).await;
+        }
+    };
+    let in_time = tokio::time::timeout(limit, gone).await;
+    in_time.map_err(|_| still_there("the namespace is still being removed", limit))
+}
+
+fn still_there(what: &str, limit: Duration) -> Failure {
+    Failure::new(format!("timed out after {}s: {what}", limit.as_secs()))
+        .hint("run it again: it goes on from here; --timeout gives it longer")
+        .exit(Exit::TimedOut)
+}
+
+/// Says what is left, and how that goes.
+fn stays(plan: &Plan, all: bool) {
+    let left: usize = plan.nodes.iter().map(|node| node.others).sum();
+    if left > 0 && !all {
+        printer::say(&format!(
+            "{left} reservations stay that were made by hand, are of a newer version, or are malformed: kubectl reserve \
+             list -A shows them, uninstall --all removes them"
+        ));
+    }
+    let own: Vec<&str> = plan.replicas.now.map_or_else(Vec::new, |now| {
+        let outside = plan.replicas.live(now).filter(|replica| *replica.meta.namespace != *plan.namespace);
+        outside.map(|replica| &*replica.name).collect()
+    });
+    if !own.is_empty() {
+        printer::warn(&format!(
+            "replicas that install did not start still run, and may reserve again: {}",
+            own.join(", ")
+        ));
+    }
+}

@@ -1,0 +1,154 @@
+//! `kubectl reserve version`: of this command, and of the daemon's replicas.
+
+use crate::api::{self, JSON};
+use crate::cli::{Connection, Print, Version};
+use crate::connect::connect;
+use crate::error::Failure;
+use crate::print::{Shown, document, print};
+use common::api::names::{APP, APP_LABEL};
+use common::api::replica;
+use common::model::replica::Replica;
+use serde::Serialize;
+use serde_json::Value;
+
+/// What there is to know.
+#[derive(Serialize)]
+#[serde(rename_all = "camelCase")]
+struct Versions {
+    api_version: &'static str,
+    kind: &'static str,
+    client_version: Client,
+    /// None if nobody was asked.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    daemon_versions: Option<Vec<Daemon>>,
+}
+
+#[derive(Serialize)]
+struct Client {
+    version: String,
+    platform: String,
+}
+
+#[derive(Serialize)]
+struct Daemon {
+    metadata: Name,
+    version: String,
+    live: bool,
+}
+
+#[derive(Serialize)]
+struct Name {
+    name: String,
+    namespace: String,
+}
+
+pub(crate) async fn run(args: &Version, connection: &Connection, verbosity: u8) -> Result<(), Failure> {
+    let flags = Print { output: args.output.clone(), ..Print::default() };
+    let mut versions = Versions {
+        api_version: "kubectl-reserve/v1alpha1",
+        kind: "Version",
+        client_version: Client { version: this(), platform: platform() },
+        daemon_versions: None,
+    };
+    // As kubectl: what is known is said even if the server does not answer.
+    let asked = if args.client { Ok(None) } else { daemons(connection, verbosity).await.map(Some) };
+    let problem = match asked {
+        Ok(daemons) => {
+            versions.daemon_versions = daemons;
+            None
+        }
+        Err(failure) => Some(failure),
+    };
+    print(&flags, &versions)?;
+    problem.map_or(Ok(()), Err)
+}
+
+async fn daemons(connection: &Connection, verbosity: u8) -> Result<Vec<Daemon>, Failure> {
+    let session = connect(connection, verbosity).await?;
+    let mut replicas: Vec<Replica> = Vec::new();
+    let query = format!("labelSelector={}%3D{APP}", APP_LABEL.replace('/', "%2F"));
+    let each = |json: &str| {
+        replicas.extend(replica::replica(json).ok());
+        Ok(())
+    };
+    let at = api::list(&session, "/apis/coordination.k8s.io/v1/leases", &query, JSON, each).await;
+    let at = at.map_err(|error| error.into_failure("list leases", "list leases in all namespaces"))?;
+    let daemon = |replica: &Replica| Daemon {
+        metadata: Name { name: replica.name.to_string(), namespace: replica.meta.namespace.to_string() },
+        version: format!("v{}", replica.version),
+        live: at.is_some_and(|now| replica.is_live(now)),
+    };
+    Ok(replicas.iter().map(daemon).collect())
+}
+
+fn this() -> String {
+    format!("v{}", env!("CARGO_PKG_VERSION"))
+}
+
+fn platform() -> String {
+    format!("{}/{}", std::env::consts::OS, std::env::consts::ARCH)
+}
+
+impl Shown for Versions {
+    fn table(&self, _is_wide: bool, _has_headers: bool) -> String {
+        let mut text = format!("Client Version: {}\n", self.client_version.version);
+        match self.daemon_versions.as_deref() {
+            None => {}
+            Some([]) => text += "Daemon Version: <none>\n",
+            Some(daemons) => {
+                for Daemon { metadata, version, live } in daemons {
+                    let state = if *live { "" } else { ", not heard of lately" };
+                    text += &format!("Daemon Version: {version} ({}{state})\n", metadata.name);
+                }
+            }
+        }
+        text
+    }
+
+    fn names(&self) -> Vec<String> {
+        vec![self.client_version.version.clone()]
+    }
+
+    fn document(&self) -> Result<Value, Failure> {
+        document(self)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{Client, Daemon, Name, Versions};
+    use crate::print::{Shown, schema_check};
+
+    fn versions(daemons: Option<Vec<Daemon>>) -> Versions {
+        let client = Client { version: "v1.2.3".into(), platform: "linux/x86_64".into() };
+        Versions {
+            api_version: "kubectl-reserve/v1alpha1",
+            kind: "Version",
+            client_version: client,
+            daemon_versions: daemons,
+        }
+    }
+
+    fn daemon(name: &str, live: bool) -> Daemon {
+        let metadata = Name { name: name.into(), namespace: "reserve-system".into() };
+        Daemon { metadata, version: "v1.2.2".into(), live }
+    }
+
+    #[test]
+    fn versions_are_told_as_kubectl_tells_them() {
+        let all = versions(Some(vec![daemon("a-0", true), daemon("a-1", false)]));
+        insta::assert_snapshot!(all.table(false, true), @r"
+        Client Version: v1.2.3
+        Daemon Version: v1.2.2 (a-0)
+        Daemon Version: v1.2.2 (a-1, not heard of lately)
+        ");
+        schema_check::assert_valid(&all.document().unwrap());
+        insta::assert_snapshot!(versions(Some(vec![])).table(false, true), @r"
+        Client Version: v1.2.3
+        Daemon Version: <none>
+        ");
+        let alone = versions(None);
+        assert_eq!(alone.table(false, true), "Client Version: v1.2.3\n");
+        schema_check::assert_valid(&alone.document().unwrap());
+    }
+}

@@ -1,0 +1,132 @@
+//! From flags, environment and kubeconfig to a client, by kubectl's rules.
+
+mod credential;
+mod environment;
+mod exec;
+mod flags;
+pub(crate) mod kubeconfig;
+mod proxy;
+mod service;
+#[cfg(test)]
+mod tests;
+
+use crate::cli::Connection;
+use crate::error::{Exit, Failure};
+use common::model::chain::chain;
+use credential::Credential;
+pub(crate) use environment::Environment;
+use http::{HeaderValue, Uri, header};
+use kube::config::{AuthInfo, Cluster, ExecAuthCluster};
+use kubeconfig::Target;
+use rustls_pki_types::CertificateDer;
+use rustls_pki_types::pem::PemObject;
+use service::{Log, Service};
+use std::time::Duration;
+
+/// A way to the cluster.
+pub(crate) struct Session {
+    /// The client. It makes each call once.
+    pub(crate) client: kube::Client,
+    /// The namespace that was asked for, or the context's.
+    pub(crate) namespace: String,
+    /// How long a request may take.
+    pub(crate) timeout: Option<Duration>,
+}
+
+/// Connects as the flags say. A credential plugin may talk to the person meanwhile, so nothing else should.
+pub(crate) async fn connect(flags: &Connection, verbosity: u8) -> Result<Session, Failure> {
+    connect_with(flags, &Environment::read(), verbosity).await
+}
+
+async fn connect_with(
+    flags: &Connection,
+    environment: &Environment,
+    verbosity: u8,
+) -> Result<Session, Failure> {
+    let timeout = flags::timeout(&flags.request_timeout)?;
+    let (mut config, credential) = match kubeconfig::target(flags, environment)? {
+        Some(target) => configure(target, environment).await?,
+        // Only when there is no kubeconfig at all: a broken one must not make us act on another cluster.
+        None => in_cluster(flags)?,
+    };
+    if let Some(namespace) = &flags.namespace {
+        if !is_name(namespace) {
+            return Err(Failure::usage(format!("--namespace {namespace:?} is not the name of a namespace")));
+        }
+        config.default_namespace.clone_from(namespace);
+    }
+    let agent = concat!("kubectl-reserve/", env!("CARGO_PKG_VERSION"));
+    config.headers.push((header::USER_AGENT, HeaderValue::from_static(agent)));
+    config.default_retry = false;
+    let (namespace, log) = (config.default_namespace.clone(), Log::new(&config.cluster_url, verbosity));
+    let client = kube::Client::try_from(config)
+        .map_err(|error| Failure::new(format!("connect: {}", chain(&error))))?;
+    let client = kube::Client::new(Service::new(client, credential, log), namespace.clone());
+    Ok(Session { client, namespace, timeout })
+}
+
+/// Whether an object can be called `text`. Names become parts of URLs, so they are checked before.
+pub(crate) fn is_name(text: &str) -> bool {
+    let allowed = |byte: u8| matches!(byte, b'a'..=b'z' | b'0'..=b'9' | b'-' | b'.');
+    (1..=253).contains(&text.len()) && text.bytes().all(allowed) && !text.starts_with(['.', '-'])
+}
+
+/// kube's own loader asks the environment for proxies in a way of its own, so the settings are put together here.
+async fn configure(
+    target: Target,
+    environment: &Environment,
+) -> Result<(kube::Config, Option<Credential>), Failure> {
+    let Target { cluster, mut user, namespace } = target;
+    let server = cluster.server.as_deref().unwrap_or_default();
+    let url = flags::server_url(server, has_tls(&cluster, &user))?;
+    let mut config = kube::Config::new(url.clone());
+    config.proxy_url = proxy::choose(&url, cluster.proxy_url.as_deref(), environment)?;
+    config.accept_invalid_certs = cluster.insecure_skip_tls_verify.unwrap_or(false);
+    config.root_cert = authority(&cluster)?.filter(|_| !config.accept_invalid_certs);
+    config.tls_server_name = cluster.tls_server_name.clone().filter(|name| !name.is_empty());
+    config.default_namespace = namespace;
+    let credential = match user.exec.take() {
+        Some(plugin) => Some(Credential::ask(plugin, &cluster, &mut user).await?),
+        None => None,
+    };
+    config.auth_info = user;
+    Ok((config, credential))
+}
+
+fn has_tls(cluster: &Cluster, user: &AuthInfo) -> bool {
+    cluster.certificate_authority.is_some()
+        || cluster.certificate_authority_data.is_some()
+        || cluster.insecure_skip_tls_verify == Some(true)
+        || user.client_certificate.is_some()
+        || user.client_certificate_data.is_some()
+}
+
+/// The certificates of the cluster's authority.
+fn authority(cluster: &Cluster) -> Result<Option<Vec<Vec<u8>>>, Failure> {
+    let failed = |error: &dyn std::fmt::Display| Failure::new(format!("certificate authority: {error}"));
+    let pem = ExecAuthCluster::try_from(cluster).map_err(|error| failed(&chain(&error)))?;
+    let Some(pem) = pem.certificate_authority_data else { return Ok(None) };
+    let certificates: Result<Vec<_>, _> = CertificateDer::pem_slice_iter(&pem).collect();
+    let certificates = certificates.map_err(|error| failed(&error))?;
+    if certificates.is_empty() {
+        return Err(failed(&"there is no certificate in it"));
+    }
+    Ok(Some(certificates.iter().map(|certificate| certificate.to_vec()).collect()))
+}
+
+/// As a pod's own service account.
+fn in_cluster(flags: &Connection) -> Result<(kube::Config, Option<Credential>), Failure> {
+    let mut config = kube::Config::incluster()
+        .map_err(|_| Failure::new("no kubeconfig found").hint("pass --kubeconfig FILE, or set KUBECONFIG"))?;
+    flags::user(flags, &mut config.auth_info)?;
+    Ok((config, None))
+}
+
+/// What is wrong with an address.
+fn bad_url(flag: &str, url: &str, error: &dyn std::fmt::Display) -> Failure {
+    Failure::new(format!("{flag} {url:?}: {error}")).exit(Exit::Usage)
+}
+
+fn parse_url(flag: &str, url: &str) -> Result<Uri, Failure> {
+    url.parse().map_err(|error: http::uri::InvalidUri| bad_url(flag, url, &error))
+}

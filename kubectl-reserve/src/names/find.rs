@@ -1,0 +1,147 @@
+//! Reading what names can mean. A pod of exactly that name is enough; only else is the namespace listed.
+
+use super::{Asked, Kind, PodSeen, Seen, Target, resolve};
+use crate::api::{self as calls, ApiError, JSON};
+use crate::connect::Session;
+use crate::error::Failure;
+use common::api;
+use common::model::chain::chain;
+use common::model::owner::{OwnerKind, Workload};
+use futures::future::try_join_all;
+use serde::Deserialize;
+
+/// Metadata alone: nothing else is read of workloads here.
+const METADATA: &str = "application/json;as=PartialObjectMetadataList;g=meta.k8s.io;v=v1,application/json";
+
+#[derive(Deserialize, Default)]
+#[serde(default)]
+struct PodWire {
+    status: StatusWire,
+}
+
+#[derive(Deserialize, Default)]
+#[serde(default)]
+struct StatusWire {
+    conditions: Option<Vec<ConditionWire>>,
+}
+
+#[derive(Deserialize, Default)]
+#[serde(default)]
+struct ConditionWire {
+    #[serde(rename = "type")]
+    kind: String,
+    status: String,
+}
+
+/// What `asked` means in `namespace`.
+pub(crate) async fn find(session: &Session, namespace: &str, asked: &Asked) -> Result<Target, Failure> {
+    if matches!(asked.kind, None | Some(Kind::Pod))
+        && let Some(pod) = pod(session, namespace, &asked.name).await?
+    {
+        return Ok(Target::Pod(Box::new(pod)));
+    }
+    let seen = read(session, namespace, asked).await?;
+    let is_hidden = |kind: Kind| match kind {
+        Kind::Workload(kind) => seen.unreadable.contains(&kind),
+        Kind::Pod => false,
+    };
+    if let Some(kind) = asked.kind.filter(|kind| is_hidden(*kind)) {
+        let needs = format!("get,list {} (namespace {namespace})", kind.resource());
+        return Err(crate::error::forbidden(&format!("list {}", kind.resource()), &needs));
+    }
+    resolve(asked, seen).map_err(|why| why.into_failure(asked, namespace))
+}
+
+/// The pods that a label selector names, in one namespace or in all.
+pub(crate) async fn labelled(
+    session: &Session,
+    namespace: Option<&str>,
+    selector: &str,
+) -> Result<Vec<PodSeen>, Failure> {
+    let path = match namespace {
+        Some(namespace) => format!("/api/v1/namespaces/{namespace}/pods"),
+        None => "/api/v1/pods".into(),
+    };
+    let query = format!("labelSelector={}", escaped(selector));
+    let pods = pods(session, &path, &query).await;
+    pods.map_err(|error| error.into_failure("list pods", "list pods"))
+}
+
+async fn pod(session: &Session, namespace: &str, name: &str) -> Result<Option<PodSeen>, Failure> {
+    match calls::get(session, &format!("/api/v1/namespaces/{namespace}/pods/{name}"), JSON).await {
+        Ok(answer) => read_pod(&answer.text).map(Some).map_err(Failure::new),
+        Err(error) if error.code() == Some(404) => Ok(None),
+        Err(error) => Err(error.into_failure("read the pod", &format!("get pods in namespace {namespace}"))),
+    }
+}
+
+async fn read(session: &Session, namespace: &str, asked: &Asked) -> Result<Seen, Failure> {
+    let path = format!("/api/v1/namespaces/{namespace}/pods");
+    let pods = async {
+        let pods = pods(session, &path, "").await;
+        pods.map_err(|error| error.into_failure("list pods", &format!("list pods in namespace {namespace}")))
+    };
+    let kinds: Vec<OwnerKind> = match asked.kind {
+        Some(Kind::Pod) => Vec::new(),
+        _ => OwnerKind::ALL.into(),
+    };
+    let workloads = try_join_all(kinds.into_iter().map(|kind| workloads(session, namespace, kind)));
+    let (pods, workloads) = futures::future::try_join(pods, workloads).await?;
+    let mut seen = Seen { namespace: namespace.into(), pods, ..Seen::default() };
+    for read in workloads {
+        match read {
+            Ok(live) => seen.workloads.extend(live),
+            Err(kind) => seen.unreadable.push(kind),
+        }
+    }
+    Ok(seen)
+}
+
+/// Workloads of one kind; the kind alone if the caller may not read them.
+async fn workloads(
+    session: &Session,
+    namespace: &str,
+    kind: OwnerKind,
+) -> Result<Result<Vec<Workload>, OwnerKind>, Failure> {
+    let mut live = Vec::new();
+    let each = |json: &str| {
+        live.push(api::workload::workload(kind, json).map_err(|error| chain(&error))?);
+        Ok(())
+    };
+    match calls::list(session, &kind.path_in(namespace), "", METADATA, each).await {
+        Ok(_) => Ok(Ok(live)),
+        Err(error) if error.code() == Some(403) => Ok(Err(kind)),
+        Err(error) if error.code() == Some(404) => Ok(Ok(Vec::new())),
+        Err(error) => Err(error.into_failure("list workloads", &format!("list {}", kind.plural()))),
+    }
+}
+
+async fn pods(session: &Session, path: &str, query: &str) -> Result<Vec<PodSeen>, ApiError> {
+    let mut live = Vec::new();
+    calls::list(session, path, query, JSON, |json| {
+        live.push(read_pod(json)?);
+        Ok(())
+    })
+    .await?;
+    Ok(live)
+}
+
+fn read_pod(json: &str) -> Result<PodSeen, String> {
+    let pod = api::pod::pod(json).map_err(|error| chain(&error))?;
+    let wire: PodWire = serde_json::from_str(json).unwrap_or_default();
+    let mut conditions = wire.status.conditions.into_iter().flatten();
+    let is_ready = conditions.any(|condition| condition.kind == "Ready" && condition.status == "True");
+    Ok(PodSeen { pod, is_ready })
+}
+
+/// Text as part of a query.
+pub(crate) fn escaped(text: &str) -> String {
+    let mut escaped = String::new();
+    for byte in text.bytes() {
+        match byte {
+            b'a'..=b'z' | b'A'..=b'Z' | b'0'..=b'9' | b'-' | b'.' | b'_' | b'~' => escaped.push(byte.into()),
+            _ => escaped += &format!("%{byte:02X}"),
+        }
+    }
+    escaped
+}

@@ -1,0 +1,1 @@
+//! What is said about pods before nodes are looked at.

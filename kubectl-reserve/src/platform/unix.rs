@@ -1,0 +1,50 @@
+//! Unix: SIGINT and SIGTERM, symbolic links. Everything that only Unix has is in this file.
+
+use super::Signal;
+use std::io;
+use std::path::{Path, PathBuf};
+use tokio::signal::unix::{Signal as Stream, SignalKind, signal};
+
+/// The signals that ask the command to end. While this lives, they no longer end it by themselves.
+pub(crate) struct Signals {
+    interrupt: Stream,
+    terminate: Stream,
+}
+
+impl Signals {
+    /// Begins to listen.
+    pub(crate) fn listen() -> io::Result<Self> {
+        let terminate = signal(SignalKind::terminate())?;
+        Ok(Self { interrupt: signal(SignalKind::interrupt())?, terminate })
+    }
+
+    /// The next one.
+    pub(crate) async fn next(&mut self) -> Signal {
+        tokio::select! {
+            biased;
+            Some(()) = self.terminate.recv() => Signal::Terminate,
+            Some(()) = self.interrupt.recv() => Signal::Interrupt,
+            else => std::future::pending().await,
+        }
+    }
+}
+
+/// Makes `at` another name of `program`, which lies in the same folder.
+pub(crate) fn link(program: &Path, at: &Path) -> io::Result<()> {
+    let name = program.file_name().map_or_else(|| program.to_owned(), PathBuf::from);
+    std::os::unix::fs::symlink(name, at)
+}
+
+/// Writes a file that nobody else can read.
+pub(crate) fn write_private(path: &Path, text: &str) -> io::Result<()> {
+    use std::io::Write;
+    use std::os::unix::fs::OpenOptionsExt;
+    let mut options = std::fs::OpenOptions::new();
+    options.write(true).create(true).truncate(true).mode(0o600);
+    options.open(path)?.write_all(text.as_bytes())
+}
+
+/// What a program of that name is called.
+pub(crate) fn link_name(name: &str) -> String {
+    name.to_owned()
+}

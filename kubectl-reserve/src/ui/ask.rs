@@ -1,0 +1,96 @@
+//! Questions, only to somebody who can answer. Where nobody can, the error names the flag that answers in advance.
+
+use super::{Ui, progress, signal};
+use crate::error::{Exit, Failure};
+use dialoguer::console::Term;
+use dialoguer::{Confirm, Error, Select};
+use std::io::{self, ErrorKind};
+
+impl Ui {
+    /// Asks yes or no; no is what Enter means. `--yes` has answered already. `otherwise` ends the error for whoever cannot
+    /// be asked: `pass --yes` and then, for example, `to recreate pod/web-1, or --dry-run to see the plan`.
+    pub(crate) fn confirm(&self, question: &str, otherwise: &str) -> Result<bool, Failure> {
+        if self.is_agreed {
+            return Ok(true);
+        }
+        if !self.can_ask {
+            return Err(Failure::usage(format!("{}; pass --yes {otherwise}", self.why_not_asked())));
+        }
+        let ask =
+            || Confirm::new().with_prompt(question).default(false).wait_for_newline(true).interact_opt();
+        Ok(answer(ask)?.unwrap_or(false))
+    }
+
+    /// Lets somebody choose one of `items`; nothing is chosen in advance. `None` if they chose none. `otherwise` is the
+    /// error for whoever cannot be asked: what to type instead.
+    pub(crate) fn choose(
+        &self,
+        question: &str,
+        items: &[String],
+        otherwise: impl FnOnce() -> Failure,
+    ) -> Result<Option<usize>, Failure> {
+        if !self.can_ask {
+            return Err(otherwise());
+        }
+        answer(|| Select::new().with_prompt(question).items(items).interact_opt())
+    }
+
+    fn why_not_asked(&self) -> &'static str {
+        if self.is_input_terminal { "there is nobody to ask" } else { "stdin is not a terminal" }
+    }
+}
+
+/// Asks with the progress out of the way, and leaves the terminal as it was, whatever happens.
+fn answer<T>(ask: impl FnOnce() -> Result<T, Error>) -> Result<T, Failure> {
+    // Ctrl-C would end the program with the cursor hidden.
+    let _signals = signal::take_over()?;
+    progress::suspended(ask).map_err(|Error::IO(error)| {
+        let _ = Term::stderr().show_cursor();
+        not_answered(&error)
+    })
+}
+
+fn not_answered(error: &io::Error) -> Failure {
+    match error.kind() {
+        ErrorKind::Interrupted => Failure::silent(Exit::Interrupted),
+        _ => Failure::new(format!("no answer: {error}")),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::Ui;
+    use crate::error::{Exit, Failure};
+
+    const NOBODY: Ui = Ui {
+        is_out_terminal: false,
+        is_talk_terminal: false,
+        is_input_terminal: false,
+        can_ask: false,
+        has_color: false,
+        has_talk_color: false,
+        has_progress: false,
+        has_unicode: false,
+        is_agreed: false,
+        is_quiet: false,
+    };
+
+    #[test]
+    fn nobody_is_asked_where_nobody_can_answer() {
+        let refused = NOBODY.confirm("Really?", "to recreate pod/web-1").unwrap_err();
+        assert_eq!(refused.exit, Exit::Usage);
+        let message = refused.message.unwrap();
+        assert_eq!(message, "stdin is not a terminal; pass --yes to recreate pod/web-1");
+        let forbidden = Ui { is_input_terminal: true, ..NOBODY }.confirm("Really?", "").unwrap_err();
+        assert!(forbidden.message.unwrap().starts_with("there is nobody to ask; pass --yes"));
+    }
+
+    #[test]
+    fn yes_agrees_and_never_chooses() {
+        let agreed = Ui { is_agreed: true, ..NOBODY };
+        assert!(agreed.confirm("Really?", "").unwrap());
+        let items = ["a".to_owned()];
+        let refused = agreed.choose("Which?", &items, || Failure::usage("name one")).unwrap_err();
+        assert_eq!(refused.message.as_deref(), Some("name one"));
+    }
+}

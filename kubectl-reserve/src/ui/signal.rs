@@ -1,0 +1,76 @@
+//! Ctrl-C as a value: how often, and by whom. A flow asks for the next one beside whatever else it waits for.
+
+use crate::error::Failure;
+use crate::platform::{Signal, Signals};
+use std::sync::atomic::{AtomicU32, Ordering};
+use tokio::sync::Notify;
+
+/// How many [`Stops`] there are. While there is one, it is up to its holder what Ctrl-C means.
+static LISTENERS: AtomicU32 = AtomicU32::new(0);
+
+/// Told when signals no longer end the program by themselves.
+static TAKEN_OVER: Notify = Notify::const_new();
+
+/// One request to stop.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) struct Stop {
+    /// Who asks.
+    pub(crate) by: Signal,
+    /// How many there have been, this one included: the first asks to stop, the second to leave everything as it is.
+    pub(crate) count: u32,
+}
+
+/// The requests to stop. While it lives, Ctrl-C does not end the program: whoever makes one must ask it.
+pub(crate) struct Stops {
+    signals: Signals,
+    count: u32,
+}
+
+impl Stops {
+    /// Begins to listen.
+    pub(crate) fn listen() -> Result<Self, Failure> {
+        let signals = take_over()?;
+        LISTENERS.fetch_add(1, Ordering::Relaxed);
+        Ok(Self { signals, count: 0 })
+    }
+
+    /// The next request. Dropping the future loses nothing.
+    pub(crate) async fn next(&mut self) -> Stop {
+        let by = self.signals.next().await;
+        self.count = self.count.saturating_add(1);
+        Stop { by, count: self.count }
+    }
+}
+
+impl Drop for Stops {
+    fn drop(&mut self) {
+        LISTENERS.fetch_sub(1, Ordering::Relaxed);
+    }
+}
+
+impl Stop {
+    /// Whether somebody asked before.
+    pub(crate) fn is_repeated(self) -> bool {
+        self.count > 1
+    }
+}
+
+/// Takes the signals from the system, which would end the program where it stands. It never gets them back, so from now
+/// on [`unheard`] ends it when nobody else listens.
+pub(super) fn take_over() -> Result<Signals, Failure> {
+    let signals = Signals::listen().map_err(|error| Failure::new(format!("listen for Ctrl-C: {error}")))?;
+    TAKEN_OVER.notify_one();
+    Ok(signals)
+}
+
+/// Ends with the first signal that nobody listens to. Signals that the system still handles are none of its business.
+pub(crate) async fn unheard() {
+    TAKEN_OVER.notified().await;
+    let Ok(mut signals) = Signals::listen() else { return };
+    loop {
+        signals.next().await;
+        if LISTENERS.load(Ordering::Relaxed) == 0 {
+            return;
+        }
+    }
+}

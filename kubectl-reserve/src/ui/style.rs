@@ -1,0 +1,85 @@
+//! Colours: one function, and what each kind of word looks like. A colour never says what the word does not.
+
+use anstyle::{AnsiColor, Style};
+use common::cluster::State;
+
+/// Whether words get colours.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub(crate) struct Paint {
+    pub(crate) has_color: bool,
+}
+
+/// What a word is about.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Tone {
+    /// As it should be.
+    Good,
+    /// Worth a look.
+    Careful,
+    /// Not as it should be.
+    Bad,
+    /// Less important than the rest.
+    Quiet,
+    /// More important than the rest: headings.
+    Strong,
+}
+
+impl Paint {
+    /// `text` in its colour; as it is where colours are off.
+    pub(crate) fn paint(self, tone: Tone, text: &str) -> String {
+        if !self.has_color || text.is_empty() {
+            return text.to_owned();
+        }
+        let style = tone.style();
+        format!("{style}{text}{style:#}")
+    }
+
+    /// The words for a reservation's state, in its colour.
+    pub(crate) fn state(self, state: State, text: &str) -> String {
+        self.paint(Tone::of(state), text)
+    }
+}
+
+impl Tone {
+    /// What a state means for whoever reads it.
+    pub(crate) fn of(state: State) -> Self {
+        match state {
+            State::Occupied | State::Held | State::Taken => Self::Good,
+            State::Short => Self::Careful,
+            State::Expired => Self::Quiet,
+        }
+    }
+
+    fn style(self) -> Style {
+        match self {
+            Self::Good => AnsiColor::Green.on_default(),
+            Self::Careful => AnsiColor::Yellow.on_default(),
+            Self::Bad => AnsiColor::Red.on_default(),
+            Self::Quiet => Style::new().dimmed(),
+            Self::Strong => Style::new().bold(),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{Paint, Tone};
+
+    const TONES: [Tone; 5] = [Tone::Good, Tone::Careful, Tone::Bad, Tone::Quiet, Tone::Strong];
+
+    #[test]
+    fn without_colours_a_word_is_a_word() {
+        for tone in TONES {
+            assert_eq!(Paint { has_color: false }.paint(tone, "Held"), "Held");
+        }
+    }
+
+    #[test]
+    fn a_colour_ends_where_the_word_does() {
+        for tone in TONES {
+            let painted = Paint { has_color: true }.paint(tone, "Held");
+            assert!(painted.starts_with("\u{1b}[") && painted.ends_with("Held\u{1b}[0m"), "{painted:?}");
+        }
+        assert_eq!(Paint { has_color: true }.paint(Tone::Good, ""), "");
+    }
+}

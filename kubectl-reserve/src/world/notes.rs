@@ -1,0 +1,341 @@
+//! What is read besides what decisions follow from: events, why pods could not be made, what containers wait for.
+
+use common::model::Pod;
+use common::model::ids::{PodKey, Uid};
+use common::model::owner::{OwnerKind, Workload};
+use jiff::Timestamp;
+use serde::Deserialize;
+use std::collections::{BTreeMap, BTreeSet};
+
+/// Pods without an owner whose JSON is kept: a limit for clusters where thousands wait.
+const SOURCES_MAX: usize = 1000;
+
+/// All of it.
+#[derive(Debug, Default)]
+pub(crate) struct Notes {
+    /// Names of pods that somebody asks for.
+    pub(super) detailed: BTreeSet<String>,
+    /// The JSON of those, and of one waiting pod of each owner.
+    sources: BTreeMap<PodKey, Box<str>>,
+    /// The owners of waiting pods whose JSON is there.
+    known: BTreeSet<Uid>,
+    pub(crate) events: Vec<EventNote>,
+    /// ReplicaSets that say in their status that they cannot make pods.
+    pub(crate) failures: Vec<FailedCreate>,
+    /// Deployments that must not go below their number: how many pods they want, and may have on top.
+    pub(crate) surging: BTreeMap<Uid, Surge>,
+    pub(crate) priority_classes: BTreeMap<String, PriorityClass>,
+}
+
+/// A rollout that removes an old pod only when a new one is ready.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct Surge {
+    pub(crate) replicas: u32,
+    pub(crate) surge: u32,
+}
+
+/// Why a workload cannot make pods.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) struct FailedCreate {
+    pub(crate) kind: OwnerKind,
+    pub(crate) namespace: String,
+    pub(crate) name: String,
+    pub(crate) message: String,
+    pub(crate) at: Option<Timestamp>,
+}
+
+/// An event.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub(crate) struct EventNote {
+    pub(crate) kind: String,
+    pub(crate) namespace: String,
+    pub(crate) name: String,
+    pub(crate) reason: String,
+    pub(crate) message: String,
+    /// Who wrote it.
+    pub(crate) component: String,
+    /// When that last happened.
+    pub(crate) at: Option<Timestamp>,
+}
+
+/// A priority class.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Deserialize)]
+#[serde(rename_all = "camelCase", default)]
+pub(crate) struct PriorityClass {
+    pub(crate) value: i32,
+    pub(crate) global_default: bool,
+    pub(crate) preemption_policy: Option<String>,
+}
+
+/// What the containers of a pod say.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub(crate) struct Detail {
+    pub(crate) is_ready: bool,
+    /// When its node took it up.
+    pub(crate) is_started: bool,
+    /// Init containers first.
+    pub(crate) containers: Vec<ContainerDetail>,
+    /// `status.reason` and `status.message`, which say why a pod failed.
+    pub(crate) reason: String,
+    pub(crate) message: String,
+}
+
+/// One container.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub(crate) struct ContainerDetail {
+    pub(crate) name: String,
+    pub(crate) is_init: bool,
+    pub(crate) is_ready: bool,
+    pub(crate) is_running: bool,
+    pub(crate) has_ended_well: bool,
+    /// Why it waits, such as `ImagePullBackOff`.
+    pub(crate) waits: String,
+    pub(crate) message: String,
+}
+
+#[derive(Deserialize, Default)]
+#[serde(default)]
+struct Meta {
+    name: String,
+}
+
+#[derive(Deserialize, Default)]
+#[serde(rename_all = "camelCase", default)]
+struct EventWire {
+    involved_object: Involved,
+    reason: String,
+    message: Option<String>,
+    reporting_component: Option<String>,
+    source: Component,
+    last_timestamp: Option<String>,
+    event_time: Option<String>,
+    series: Option<Series>,
+}
+
+#[derive(Deserialize, Default)]
+#[serde(default)]
+struct Involved {
+    kind: String,
+    namespace: String,
+    name: String,
+}
+
+#[derive(Deserialize, Default)]
+#[serde(default)]
+struct Component {
+    component: String,
+}
+
+#[derive(Deserialize, Default)]
+#[serde(rename_all = "camelCase", default)]
+struct Series {
+    last_observed_time: Option<String>,
+}
+
+#[derive(Deserialize, Default)]
+#[serde(default)]
+struct Named<T> {
+    metadata: Meta,
+    #[serde(flatten)]
+    rest: T,
+}
+
+#[derive(Deserialize, Default)]
+#[serde(default)]
+struct SetWire {
+    status: SetStatus,
+}
+
+#[derive(Deserialize, Default)]
+#[serde(default)]
+struct SetStatus {
+    conditions: Option<Vec<ConditionWire>>,
+}
+
+#[derive(Deserialize, Default)]
+#[serde(rename_all = "camelCase", default)]
+struct ConditionWire {
+    #[serde(rename = "type")]
+    kind: String,
+    status: String,
+    message: String,
+    last_transition_time: Option<String>,
+}
+
+#[derive(Deserialize, Default)]
+#[serde(default)]
+struct DeploymentWire {
+    spec: DeploymentSpec,
+}
+
+#[derive(Deserialize, Default)]
+#[serde(default)]
+struct DeploymentSpec {
+    replicas: Option<u32>,
+    strategy: Strategy,
+}
+
+#[derive(Deserialize, Default)]
+#[serde(rename_all = "camelCase", default)]
+struct Strategy {
+    rolling_update: Option<Rolling>,
+}
+
+#[derive(Deserialize, Default)]
+#[serde(rename_all = "camelCase", default)]
+struct Rolling {
+    max_unavailable: serde_json::Value,
+    max_surge: serde_json::Value,
+}
+
+impl Notes {
+    /// Keeps the JSON of a pod, if somebody asked for it or it may have to speak for others like it.
+    pub(super) fn pod(&mut self, pod: &Pod, json: &str) {
+        let speaks = |known: &mut BTreeSet<Uid>| match &pod.controller {
+            Some(controller) => known.insert(controller.uid.clone()),
+            None => known.insert(pod.uid.clone()) && known.len() < SOURCES_MAX,
+        };
+        if self.detailed.contains(&*pod.key.name) || (pod.is_waiting() && speaks(&mut self.known)) {
+            self.source(&pod.key, json);
+        }
+    }
+
+    /// Keeps the JSON of a pod.
+    pub(crate) fn source(&mut self, key: &PodKey, json: &str) {
+        self.sources.insert(key.clone(), json.into());
+    }
+
+    /// The pod as the API server has it, if that was kept.
+    pub(crate) fn source_of(&self, key: &PodKey) -> Option<serde_json::Value> {
+        serde_json::from_str(self.sources.get(key)?).ok()
+    }
+
+    /// What the containers of a pod say, if that was kept.
+    pub(crate) fn detail(&self, key: &PodKey) -> Option<Detail> {
+        self.sources.get(key).map(|json| super::details::detail(json))
+    }
+
+    pub(super) fn workload(&mut self, workload: &Workload, json: &str) {
+        match workload.kind {
+            OwnerKind::ReplicaSet => self.failures.extend(failure(workload, json)),
+            OwnerKind::Deployment => {
+                if let Some(surge) = surge(json) {
+                    self.surging.insert(workload.uid.clone(), surge);
+                }
+            }
+            _ => {}
+        }
+    }
+
+    /// Keeps an event. One that cannot be read says nothing.
+    pub(super) fn event(&mut self, json: &str) {
+        let Ok(wire) = serde_json::from_str::<EventWire>(json) else { return };
+        let component = wire.reporting_component.filter(|name| !name.is_empty());
+        let series = wire.series.and_then(|series| series.last_observed_time);
+        let at = series.or(wire.last_timestamp).or(wire.event_time);
+        let note = EventNote {
+            kind: wire.involved_object.kind,
+            namespace: wire.involved_object.namespace,
+            name: wire.involved_object.name,
+            reason: wire.reason,
+            message: wire.message.unwrap_or_default(),
+            component: component.unwrap_or(wire.source.component),
+            at: at.and_then(|at| at.parse().ok()),
+        };
+        if !self.events.contains(&note) {
+            self.events.push(note);
+        }
+    }
+
+    pub(super) fn priority_class(&mut self, json: &str) {
+        if let Ok(class) = serde_json::from_str::<Named<PriorityClass>>(json) {
+            self.priority_classes.insert(class.metadata.name, class.rest);
+        }
+    }
+
+    /// The events about an object, the newest first.
+    pub(crate) fn about(&self, kind: &str, namespace: &str, name: &str) -> Vec<&EventNote> {
+        let is_about =
+            |event: &&EventNote| (&*event.kind, &*event.namespace, &*event.name) == (kind, namespace, name);
+        let mut events: Vec<&EventNote> = self.events.iter().filter(is_about).collect();
+        events.sort_by_key(|event| std::cmp::Reverse(event.at));
+        events
+    }
+}
+
+fn failure(workload: &Workload, json: &str) -> Option<FailedCreate> {
+    // Most have none: the text is cheaper to look at than to read.
+    if !json.contains("ReplicaFailure") {
+        return None;
+    }
+    let wire: SetWire = serde_json::from_str(json).ok()?;
+    let mut conditions = wire.status.conditions.into_iter().flatten();
+    let failed = conditions.find(|one| one.kind == "ReplicaFailure" && one.status == "True")?;
+    Some(FailedCreate {
+        kind: workload.kind,
+        namespace: workload.namespace.to_string(),
+        name: workload.name.to_string(),
+        message: failed.message,
+        at: failed.last_transition_time.and_then(|at| at.parse().ok()),
+    })
+}
+
+/// How a Deployment rolls, if it may not go below its number.
+fn surge(json: &str) -> Option<Surge> {
+    let wire: DeploymentWire = serde_json::from_str(json).ok()?;
+    let rolling = wire.spec.strategy.rolling_update?;
+    let replicas = wire.spec.replicas.unwrap_or(1);
+    // As the controller rounds: what may be missing down, what may be too much up.
+    let unavailable = share(&rolling.max_unavailable, replicas, false)?;
+    let surge = share(&rolling.max_surge, replicas, true)?;
+    (unavailable == 0 && replicas > 0 && surge > 0).then_some(Surge { replicas, surge })
+}
+
+/// A number, or a percentage of `whole`.
+fn share(value: &serde_json::Value, whole: u32, is_up: bool) -> Option<u32> {
+    if let Some(number) = value.as_u64() {
+        return u32::try_from(number).ok();
+    }
+    let percent: u32 = value.as_str()?.strip_suffix('%')?.parse().ok()?;
+    let hundredfold = whole.checked_mul(percent)?;
+    Some(if is_up { hundredfold.div_ceil(100) } else { hundredfold / 100 })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{Notes, Surge, surge};
+    use serde_json::json;
+
+    #[test]
+    fn percentages_round_as_the_controller_rounds_them() {
+        let of = |unavailable, surge_max, replicas: u32| {
+            let rolling = json!({ "maxUnavailable": unavailable, "maxSurge": surge_max });
+            surge(
+                &json!({ "spec": { "replicas": replicas, "strategy": { "rollingUpdate": rolling } } })
+                    .to_string(),
+            )
+        };
+        assert_eq!(of(json!("25%"), json!("25%"), 3), Some(Surge { replicas: 3, surge: 1 }));
+        assert_eq!(of(json!("25%"), json!("25%"), 4), None, "one may be missing");
+        assert_eq!(of(json!(0), json!(2), 4), Some(Surge { replicas: 4, surge: 2 }));
+        assert_eq!(of(json!(1), json!(0), 4), None);
+        assert_eq!(surge(r#"{"spec":{"strategy":{"type":"Recreate"}}}"#), None);
+    }
+
+    #[test]
+    fn events_of_old_and_of_today_are_read() {
+        let mut notes = Notes::default();
+        let old = json!({ "involvedObject": { "kind": "Pod", "namespace": "a", "name": "p" }, "reason": "FailedScheduling",
+                          "source": { "component": "default-scheduler" }, "lastTimestamp": "2026-11-16T08:00:00Z",
+                          "eventTime": null });
+        let new = json!({ "involvedObject": { "kind": "Pod", "namespace": "a", "name": "p" }, "reason": "FailedScheduling",
+                          "reportingComponent": "volcano", "eventTime": "2026-11-16T08:00:00.5Z",
+                          "series": { "count": 3, "lastObservedTime": "2026-11-16T08:01:00.5Z" }, "lastTimestamp": null });
+        notes.event(&old.to_string());
+        notes.event(&new.to_string());
+        notes.event(&new.to_string());
+        let about = notes.about("Pod", "a", "p");
+        let shown: Vec<&str> = about.iter().map(|event| &*event.component).collect();
+        assert_eq!(shown, ["volcano", "default-scheduler"]);
+    }
+}

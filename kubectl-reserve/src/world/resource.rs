@@ -1,0 +1,107 @@
+//! What is read, kind by kind: where it is listed, and how much of it is asked for.
+
+use super::Depth;
+use crate::api::JSON;
+use common::model::OtherKind;
+use common::model::owner::OwnerKind;
+
+/// Pods that have not ended: `status.phase!=Succeeded,status.phase!=Failed`.
+const LIVE_PODS: &str = "fieldSelector=status.phase%21%3DSucceeded%2Cstatus.phase%21%3DFailed";
+
+/// The Leases of the daemon's replicas: `app.kubernetes.io/name=kubectl-reserve`.
+const REPLICAS: &str = "labelSelector=app.kubernetes.io%2Fname%3Dkubectl-reserve";
+
+/// Pods that could not be made.
+const FAILED_CREATE: &str = "fieldSelector=reason%3DFailedCreate";
+
+/// Metadata alone: whole workloads are much larger and of most nothing else is read.
+const METADATA: &str = "application/json;as=PartialObjectMetadataList;g=meta.k8s.io;v=v1,application/json";
+
+/// A kind of object that is read.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub(crate) enum Resource {
+    Pods,
+    Nodes,
+    Workloads(OwnerKind),
+    Others(OtherKind),
+    /// The Leases of the daemon's replicas.
+    Replicas,
+    Events,
+    PriorityClasses,
+}
+
+impl Resource {
+    /// Every kind that is listed at this depth.
+    pub(super) fn all(depth: Depth) -> Vec<Self> {
+        let mut all = vec![Self::Pods, Self::Nodes, Self::Replicas];
+        all.extend(OwnerKind::ALL.map(Self::Workloads));
+        all.extend(OtherKind::ALL.map(Self::Others));
+        if depth == Depth::Reasons {
+            all.extend([Self::PriorityClasses, Self::Events]);
+        }
+        all
+    }
+
+    /// The plural, as in URLs and roles.
+    pub(crate) fn name(self) -> &'static str {
+        match self {
+            Self::Pods => "pods",
+            Self::Nodes => "nodes",
+            Self::Workloads(kind) => kind.plural(),
+            Self::Others(kind) => kind.plural(),
+            Self::Replicas => "leases",
+            Self::Events => "events",
+            Self::PriorityClasses => "priorityclasses",
+        }
+    }
+
+    /// The kind with this plural.
+    pub(super) fn from_name(name: &str) -> Option<Self> {
+        Self::all(Depth::Reasons).into_iter().find(|resource| resource.name() == name)
+    }
+
+    /// Where the API server lists it, in all namespaces.
+    pub(super) fn path(self) -> String {
+        match self {
+            Self::Pods | Self::Nodes | Self::Events => format!("/api/v1/{}", self.name()),
+            Self::Workloads(kind) => kind.path(),
+            Self::Others(kind) => kind.path(),
+            Self::Replicas => "/apis/coordination.k8s.io/v1/leases".into(),
+            Self::PriorityClasses => "/apis/scheduling.k8s.io/v1/priorityclasses".into(),
+        }
+    }
+
+    /// Where it is listed in one namespace, if it is in namespaces.
+    pub(super) fn path_in(self, namespace: &str) -> Option<String> {
+        match self {
+            Self::Pods | Self::Events => Some(format!("/api/v1/namespaces/{namespace}/{}", self.name())),
+            Self::Workloads(kind) => Some(kind.path_in(namespace)),
+            Self::Others(kind @ (OtherKind::Service | OtherKind::PersistentVolumeClaim)) => {
+                Some(format!("/api/v1/namespaces/{namespace}/{}", kind.plural()))
+            }
+            Self::Others(OtherKind::PodDisruptionBudget) => {
+                Some(format!("/apis/policy/v1/namespaces/{namespace}/poddisruptionbudgets"))
+            }
+            Self::Nodes | Self::Others(_) | Self::Replicas | Self::PriorityClasses => None,
+        }
+    }
+
+    pub(super) fn query(self) -> &'static str {
+        match self {
+            Self::Pods => LIVE_PODS,
+            Self::Replicas => REPLICAS,
+            Self::Events => FAILED_CREATE,
+            _ => "",
+        }
+    }
+
+    /// In which form it is asked for.
+    pub(super) fn accept(self, depth: Depth) -> &'static str {
+        let is_whole =
+            |kind: OwnerKind| kind.has_selector() || (depth == Depth::Reasons && kind.has_number());
+        match self {
+            Self::Workloads(kind) if !is_whole(kind) => METADATA,
+            _ => JSON,
+        }
+    }
+}
