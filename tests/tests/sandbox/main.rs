@@ -2,6 +2,9 @@
 //! and the real daemon can live in it.
 #![forbid(unsafe_code)]
 
+mod daemon;
 mod differential;
+mod kubectl;
+mod place;
 mod script;
 mod steps;
