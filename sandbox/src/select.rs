@@ -27,58 +27,35 @@ enum Operator {
     DoesNotExist,
 }
 
-/// The fields by which each kind can be selected, beside its name and namespace.
-const FIELDS: [(&str, &[&str]); 5] = [
-    (
-        "pods",
-        &[
-            "spec.nodeName",
-            "spec.restartPolicy",
-            "spec.schedulerName",
-            "spec.serviceAccountName",
-            "status.phase",
-            "status.podIP",
-            "status.nominatedNodeName",
-        ],
-    ),
-    (
-        "events",
-        &[
-            "involvedObject.kind",
-            "involvedObject.namespace",
-            "involvedObject.name",
-            "involvedObject.uid",
-            "involvedObject.apiVersion",
-            "involvedObject.resourceVersion",
-            "involvedObject.fieldPath",
-            "reason",
-            "reportingComponent",
-            "source",
-            "type",
-        ],
-    ),
-    ("nodes", &["spec.unschedulable"]),
-    ("namespaces", &["status.phase"]),
-    ("replicasets", &["status.replicas"]),
-];
+/// The fields by which a kind can be selected, beside its name and namespace.
+fn fields(resource: &Resource) -> &'static str {
+    match resource.plural {
+        "pods" => {
+            "spec.nodeName spec.restartPolicy spec.schedulerName spec.serviceAccountName status.phase status.podIP \
+             status.nominatedNodeName"
+        }
+        "events" => {
+            "involvedObject.kind involvedObject.namespace involvedObject.name involvedObject.uid reason type source \
+             involvedObject.apiVersion involvedObject.resourceVersion involvedObject.fieldPath reportingComponent"
+        }
+        "nodes" => "spec.unschedulable",
+        "namespaces" => "status.phase",
+        "replicasets" => "status.replicas",
+        _ => "",
+    }
+}
 
 impl Selector {
     /// The selector of a query.
     pub(crate) fn parse(resource: &Resource, labels: &str, fields: &str) -> Answer<Self> {
-        let parsed = label_requirements(labels);
-        let labels =
-            parsed.ok_or_else(|| Refusal::bad_request(format!("unable to parse requirement: {labels}")))?;
-        let mut selector = Self { labels, fields: Vec::new() };
+        let nonsense = |text: &str| Refusal::bad_request(format!("unable to parse the selector {text:?}"));
+        let mut selector =
+            Self { labels: label_requirements(labels).ok_or_else(|| nonsense(labels))?, fields: Vec::new() };
         for part in fields.split(',').filter(|part| !part.is_empty()) {
-            let (field, is_equal, value) = field_requirement(part).ok_or_else(|| {
-                Refusal::bad_request(format!("invalid selector: '{fields}'; can't understand '{part}'"))
-            })?;
+            let (field, is_equal, value) = field_requirement(part).ok_or_else(|| nonsense(part))?;
             let field = field.replacen("regarding.", "involvedObject.", 1);
-            let known = FIELDS
-                .iter()
-                .find(|(plural, _)| *plural == resource.plural)
-                .map_or(&[][..], |(_, known)| known);
-            if !matches!(&*field, "metadata.name" | "metadata.namespace") && !known.contains(&&*field) {
+            let known = self::fields(resource).split(' ').chain(["metadata.name", "metadata.namespace"]);
+            if !known.into_iter().any(|known| known == field) {
                 return Err(Refusal::bad_request(format!("field label not supported: {field}")));
             }
             selector.fields.push((field, is_equal, value.to_owned()));
@@ -88,25 +65,23 @@ impl Selector {
 
     /// A `LabelSelector`; one that is missing selects nothing.
     pub(crate) fn of_labels(selector: &Value) -> Option<Self> {
-        let mut labels = Vec::new();
-        for (key, value) in
-            selector.as_object()?.get("matchLabels").and_then(Value::as_object).into_iter().flatten()
-        {
-            let values = vec![value.as_str().unwrap_or("").to_owned()];
-            labels.push(Requirement { key: key.clone(), operator: Operator::In, values });
-        }
-        for expression in list(selector, "/matchExpressions") {
+        let one = |key: &str, operator, values: Vec<&Value>| Requirement {
+            key: key.to_owned(),
+            operator,
+            values: values.into_iter().filter_map(Value::as_str).map(str::to_owned).collect(),
+        };
+        let pairs = selector.as_object()?.get("matchLabels").and_then(Value::as_object).into_iter().flatten();
+        let pairs = pairs.map(|(key, value)| one(key, Operator::In, vec![value]));
+        let expressions = list(selector, "/matchExpressions").iter().map(|expression| {
             let operator = match text(expression, "/operator") {
                 "In" => Operator::In,
                 "NotIn" => Operator::NotIn,
                 "Exists" => Operator::Exists,
                 _ => Operator::DoesNotExist,
             };
-            let values =
-                list(expression, "/values").iter().filter_map(Value::as_str).map(str::to_owned).collect();
-            labels.push(Requirement { key: text(expression, "/key").to_owned(), operator, values });
-        }
-        Some(Self { labels, fields: Vec::new() })
+            one(text(expression, "/key"), operator, list(expression, "/values").iter().collect())
+        });
+        Some(Self { labels: pairs.chain(expressions).collect(), fields: Vec::new() })
     }
 
     /// Whether nothing is asked for.

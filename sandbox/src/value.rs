@@ -94,3 +94,14 @@ pub(crate) fn hash(value: &Value) -> String {
     }
     word
 }
+
+/// The first text that is not empty.
+pub(crate) fn first<'a>(value: &'a Value, pointers: &[&str]) -> &'a str {
+    pointers.iter().map(|pointer| text(value, pointer)).find(|text| !text.is_empty()).unwrap_or("")
+}
+
+/// A map as `key=value,…`.
+pub(crate) fn pairs(map: &Value) -> String {
+    let pair = |(key, value): (&String, &Value)| format!("{key}={}", value.as_str().unwrap_or(""));
+    map.as_object().into_iter().flatten().map(pair).collect::<Vec<_>>().join(",")
+}

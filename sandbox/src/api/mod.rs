@@ -6,7 +6,7 @@ pub(crate) mod events;
 mod pods;
 mod scale;
 
-pub(crate) use delete::{DeleteOptions, FOREGROUND, ORPHAN};
+pub(crate) use delete::{DeleteOptions, FOREGROUND, ORPHAN, Propagation};
 pub(crate) use pods::disruption_allowed;
 pub(crate) use scale::scale_of;
 

@@ -1,7 +1,7 @@
 //! Owner clean-up: what has lost its owner goes, what is to go first goes first; so do the contents of a namespace that is
 //! being deleted, and pods whose node is no more.
 
-use crate::api::{DeleteOptions, FOREGROUND, ORPHAN, Part, State, kind, pods};
+use crate::api::{DeleteOptions, FOREGROUND, ORPHAN, Part, Propagation, State, kind, pods};
 use crate::resources::{RESOURCES, Resource};
 use crate::store::Key;
 use crate::value::{is_deleting, is_true, list, name, namespace, text, uid};
@@ -15,7 +15,7 @@ pub(super) fn run(state: &mut State) {
     for (resource, object) in &all {
         let owners = list(object, "/metadata/ownerReferences");
         if !owners.is_empty() && !owners.iter().any(|owner| known.contains(text(owner, "/uid"))) {
-            remove(state, resource, object);
+            remove(state, resource, object, Propagation::Background);
         }
         if is_deleting(object) {
             finish(state, resource, object, &all);
@@ -33,9 +33,10 @@ fn everything(state: &State) -> Vec<Entry> {
     kinds.flat_map(|one| state.all(one).into_iter().map(move |object| (one, object))).collect()
 }
 
-fn remove(state: &mut State, resource: &'static Resource, object: &Value) {
+fn remove(state: &mut State, resource: &'static Resource, object: &Value, propagation: Propagation) {
     if !is_deleting(object) {
-        let options = DeleteOptions { uid: Some(uid(object).to_owned()), ..DeleteOptions::default() };
+        let options =
+            DeleteOptions { uid: Some(uid(object).to_owned()), propagation, ..DeleteOptions::default() };
         let _ = state.delete(resource, (namespace(object), name(object)), &options);
     }
 }
@@ -57,7 +58,7 @@ fn finish(state: &mut State, resource: &'static Resource, object: &Value, all: &
                 .any(|owner| is_of(owner) && is_true(owner, "/blockOwnerDeletion"))
         });
         if is_blocked || owned.peek().is_some() {
-            owned.for_each(|(kind, one)| remove(state, kind, one));
+            owned.for_each(|(kind, one)| remove(state, kind, one, Propagation::Foreground));
         }
         if !is_blocked {
             rewrite(state, resource, object, |meta| strike(meta, "finalizers", |one| one == FOREGROUND));
@@ -87,7 +88,7 @@ fn namespaces(state: &mut State) {
             .flat_map(|one| state.all(one).into_iter().map(move |object| (one, object)))
             .filter(|(_, object)| namespace(object) == name(space))
             .collect();
-        inside.iter().for_each(|(kind, object)| remove(state, kind, object));
+        inside.iter().for_each(|(kind, object)| remove(state, kind, object, Propagation::Background));
         if inside.is_empty() {
             state.store.remove(&Key::new(kind("", "namespaces"), "", name(space)));
         }

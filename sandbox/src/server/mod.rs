@@ -97,7 +97,7 @@ fn answer(shared: &Shared, parts: &Parts, body: &Bytes) -> Responded {
     }
     let query = Query::parse(parts.uri.query().unwrap_or(""));
     if parts.method == Method::POST
-        && let Some(review) = discovery::review(path, json(body).unwrap_or_default())
+        && let Some(review) = discovery::review(path, &json(body).unwrap_or_default())
     {
         return Ok(respond(shared, StatusCode::CREATED, &review));
     }

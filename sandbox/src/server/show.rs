@@ -4,7 +4,7 @@ use super::request::Form;
 use super::table;
 use crate::api::events::shown;
 use crate::resources::Resource;
-use crate::value::{second, text};
+use crate::value::text;
 use jiff::Timestamp;
 use serde_json::{Value, json};
 use std::sync::Arc;
@@ -47,17 +47,12 @@ impl Show {
         if let Some(left) = page.left {
             meta["remainingItemCount"] = left.into();
         }
-        let (version, kind, items): (String, String, Vec<Value>) = match self.form {
+        let (version, kind) = match self.form {
             Form::Table => return self.table(meta, objects.iter().map(|one| &**one), now),
-            Form::Metadata => {
-                let items = objects.iter().map(|object| metadata(object)).collect();
-                ("meta.k8s.io/v1".into(), "PartialObjectMetadataList".into(), items)
-            }
-            Form::Whole => {
-                let items = objects.iter().map(|object| shown(self.resource, object)).collect();
-                (self.resource.api_version(), format!("{}List", self.resource.kind), items)
-            }
+            Form::Metadata => ("meta.k8s.io/v1".into(), "PartialObjectMetadataList".into()),
+            Form::Whole => (self.resource.api_version(), format!("{}List", self.resource.kind)),
         };
+        let items: Vec<Value> = objects.iter().map(|object| self.object(object, now)).collect();
         json!({ "kind": kind, "apiVersion": version, "metadata": meta, "items": items })
     }
 
@@ -81,17 +76,6 @@ impl Show {
 
 fn metadata(object: &Value) -> Value {
     json!({ "kind": "PartialObjectMetadata", "apiVersion": "meta.k8s.io/v1", "metadata": object["metadata"] })
-}
-
-/// What is said when something was done.
-pub(super) fn success(code: u16, details: Value) -> Value {
-    let mut status = json!({ "kind": "Status", "apiVersion": "v1", "metadata": {}, "status": "Success" });
-    if details.is_null() {
-        status["code"] = code.into();
-    } else {
-        status["details"] = details;
-    }
-    status
 }
 
 /// The `Date` of an answer.
@@ -118,12 +102,6 @@ pub(super) fn ago(since: &str, now: Timestamp) -> String {
         691_200..63_072_000 => format!("{days}d"),
         _ => two(days / 365, "y", days % 365, "d"),
     }
-}
-
-/// The time itself, for whoever reads tables by program.
-pub(super) fn created(object: &Value, now: Timestamp) -> Value {
-    let since = text(object, "/metadata/creationTimestamp");
-    if since.is_empty() { second(now) } else { ago(since, now).into() }
 }
 
 #[cfg(test)]

@@ -1,7 +1,7 @@
 //! What each method means at each kind of path.
 
 use super::request::{Form, Query, Target};
-use super::show::{Page, Show, success};
+use super::show::{Page, Show};
 use super::watch::Watch;
 use super::{Responded, Shared, json, respond, stream};
 use crate::api::{DeleteOptions, Part, State, events};
@@ -219,7 +219,9 @@ impl Asked<'_> {
             "binding" => state.bind(&target.namespace, &target.name, &body, is_dry),
             _ => state.evict(&target.namespace, &target.name, &body, is_dry),
         })?;
-        Ok(respond(self.shared, StatusCode::CREATED, &success(201, Value::Null)))
+        let done =
+            json!({ "kind": "Status", "apiVersion": "v1", "metadata": {}, "status": "Success", "code": 201 });
+        Ok(respond(self.shared, StatusCode::CREATED, &done))
     }
 
     /// Options of a deletion are in the body, and some of them may be in the URL instead.
@@ -244,11 +246,10 @@ impl Asked<'_> {
         if !is_gone || target.resource.has(Has::Farewell) {
             return self.show(StatusCode::OK, &object);
         }
-        let mut details = json!({ "name": target.name, "kind": target.resource.plural, "uid": uid(&object) });
-        if !target.resource.group.is_empty() {
-            details["group"] = target.resource.group.into();
-        }
-        Ok(respond(self.shared, StatusCode::OK, &success(200, details)))
+        let (group, kind) = (target.resource.group, target.resource.plural);
+        let details = json!({ "name": target.name, "group": group, "kind": kind, "uid": uid(&object) });
+        let done = json!({ "kind": "Status", "apiVersion": "v1", "metadata": {}, "status": "Success", "details": details });
+        Ok(respond(self.shared, StatusCode::OK, &done))
     }
 
     fn delete_all(&self) -> Responded {

@@ -115,7 +115,8 @@ async fn look(kubectl: &Kubectl) -> Result<()> {
         described.contains("Non-terminated Pods:") && described.contains("Allocated resources:"),
         "{described}"
     );
-    let described = kubectl.ok("describe pods -l app=web").await?;
+    let pod = kubectl.ok("get pods -o name").await?.lines().next().context("a pod")?.to_owned();
+    let described = kubectl.ok(&format!("describe {pod}")).await?;
     ensure!(described.contains("Successfully assigned default/web-"), "{described}");
     let described = kubectl.ok("describe deployment web").await?;
     ensure!(described.contains("2 desired | 2 updated | 2 total | 2 available"), "{described}");
@@ -167,8 +168,14 @@ async fn remove(kubectl: &Kubectl) -> Result<()> {
     kubectl.ok("delete deployment web --cascade=foreground --timeout=60s").await?;
     let left = kubectl.ok("get pods,rs -o name").await?;
     ensure!(left.is_empty(), "{left}");
-    kubectl.ok("create namespace short").await?;
-    kubectl.ok("create configmap c -n short --from-literal=a=b").await?;
+    let space = json!({ "apiVersion": "v1", "kind": "Namespace", "metadata": { "name": "short" } });
+    let map =
+        json!({ "apiVersion": "v1", "kind": "ConfigMap", "metadata": { "name": "c", "namespace": "short" } });
+    for object in [space, map] {
+        let (said, is_well) =
+            kubectl.run("create --validate=false -f input.json", &object.to_string()).await?;
+        ensure!(is_well, "{said}");
+    }
     kubectl.ok("delete namespace short --timeout=60s").await?;
     kubectl.ok("delete node n2").await.map(drop)
 }

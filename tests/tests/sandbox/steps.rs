@@ -199,7 +199,7 @@ const META: &str =
     "name generateName namespace labels annotations generation deletionGracePeriodSeconds finalizers";
 const SPEC: &str = "nodeName schedulerName priority priorityClassName preemptionPolicy replicas unschedulable taints selector \
     terminationGracePeriodSeconds schedulingGates strategy holderIdentity leaseDurationSeconds minAvailable nodeSelector";
-const STATUS: &str = "phase nominatedNodeName qosClass replicas disruptionsAllowed disruptedPods allocatable desiredHealthy \
+const STATUS: &str = "phase nominatedNodeName replicas disruptionsAllowed disruptedPods allocatable desiredHealthy \
     currentHealthy observedGeneration allowed userInfo";
 const OTHER: &str =
     "note message reason type value regarding involvedObject reportingController reportingComponent";
