@@ -27,115 +27,69 @@ impl Patch {
     pub(crate) fn apply(self, mut object: Value, patch: &Value) -> Answer<Value> {
         match self {
             Self::Json => json_patch(&mut object, patch)?,
-            Self::Merge => merge(&mut object, patch),
-            Self::Strategic => strategic(&mut object, patch),
+            _ => merge(&mut object, patch, self == Self::Strategic),
         }
         Ok(object)
     }
 }
 
-fn merge(target: &mut Value, patch: &Value) {
+/// Puts a patch into an object. A strategic one joins some lists, and has words that begin with `$`.
+fn merge(target: &mut Value, patch: &Value, is_strategic: bool) {
     let Some(patch) = patch.as_object() else {
         *target = patch.clone();
         return;
     };
-    make_object(target);
+    if !target.is_object() || patch.get("$patch").is_some_and(|word| word == "replace") {
+        *target = Value::Object(Map::new());
+    }
     let Value::Object(target) = target else { return };
     for (key, value) in patch {
-        match value {
-            Value::Null => drop(target.remove(key)),
-            value => merge(target.entry(key).or_insert(Value::Null), value),
+        let elements = value.as_array().filter(|_| is_strategic);
+        match (elements, merge_key(key), key.strip_prefix("$deleteFromPrimitiveList/")) {
+            (Some(gone), _, Some(field)) => {
+                let found = target.get_mut(field).and_then(Value::as_array_mut);
+                found.into_iter().for_each(|found| found.retain(|one| !gone.contains(one)));
+            }
+            _ if is_strategic && key.starts_with('$') => {}
+            (Some(elements), Some(by), _) => {
+                if let Value::Array(found) = target.entry(key).or_insert_with(|| Value::Array(Vec::new())) {
+                    join(found, elements, by);
+                }
+            }
+            _ if value.is_null() => drop(target.remove(key)),
+            _ => merge(target.entry(key).or_insert(Value::Null), value, is_strategic),
         }
     }
 }
 
-fn make_object(value: &mut Value) {
-    if !value.is_object() {
-        *value = Value::Object(Map::new());
-    }
-}
-
-/// By what the elements of a list are told apart; lists of other fields are replaced as a whole.
+/// By what the elements of a list are told apart, themselves if by nothing; lists of other fields are replaced as a whole.
 fn merge_key(field: &str) -> Option<&'static str> {
+    const NAMED: &str =
+        "containers initContainers env volumes imagePullSecrets schedulingGates containerStatuses";
     match field {
         "conditions" | "addresses" => Some("type"),
-        "containers"
-        | "initContainers"
-        | "ephemeralContainers"
-        | "env"
-        | "volumes"
-        | "imagePullSecrets"
-        | "schedulingGates"
-        | "resourceClaims"
-        | "containerStatuses"
-        | "secrets" => Some("name"),
         "volumeMounts" => Some("mountPath"),
         "ownerReferences" => Some("uid"),
-        "topologySpreadConstraints" => Some("topologyKey"),
-        "podIPs" | "hostIPs" | "hostAliases" => Some("ip"),
         "ports" => Some("containerPort"),
-        _ => None,
+        "finalizers" => Some(""),
+        _ => NAMED.split(' ').any(|named| named == field).then_some("name"),
     }
 }
 
-fn strategic(target: &mut Value, patch: &Value) {
-    let Some(patch) = patch.as_object() else {
-        *target = patch.clone();
-        return;
-    };
-    if patch.get("$patch").and_then(Value::as_str) == Some("replace") {
-        let mut whole = patch.clone();
-        whole.remove("$patch");
-        *target = Value::Object(whole);
-        return;
-    }
-    make_object(target);
-    let Value::Object(target) = target else { return };
-    for (key, value) in patch {
-        if let Some(field) = key.strip_prefix("$deleteFromPrimitiveList/") {
-            let gone = value.as_array().cloned().unwrap_or_default();
-            if let Some(Value::Array(found)) = target.get_mut(field) {
-                found.retain(|one| !gone.contains(one));
-            }
-        } else if key == "$retainKeys" {
-            let kept = value.as_array().cloned().unwrap_or_default();
-            target.retain(|key, _| kept.iter().any(|one| one == key));
-        } else if !key.starts_with('$') {
-            strategic_field(target, key, value);
+/// Puts the elements of a patch into a list whose elements are told apart `by` a field. As upstream, what is new comes first.
+fn join(found: &mut Vec<Value>, elements: &[Value], by: &str) {
+    let id = |one: &Value| if by.is_empty() { one.clone() } else { one[by].clone() };
+    let before: Vec<Value> = found.iter().map(id).collect();
+    for element in elements {
+        let at = found.iter().position(|one| id(one) == id(element));
+        match at {
+            Some(at) if element.get("$patch").is_some_and(|word| word == "delete") => drop(found.remove(at)),
+            Some(at) => merge(&mut found[at], element, true),
+            None => found.push(element.clone()),
         }
     }
-}
-
-fn strategic_field(target: &mut Map<String, Value>, key: &str, value: &Value) {
-    match (value, merge_key(key)) {
-        (Value::Null, _) => drop(target.remove(key)),
-        (Value::Array(elements), Some(by)) => {
-            let found = target.entry(key).or_insert_with(|| Value::Array(Vec::new()));
-            if let Value::Array(found) = found {
-                let before: Vec<Value> = found.iter().map(|one| one[by].clone()).collect();
-                elements.iter().for_each(|element| join(found, element, by));
-                // As upstream: what is new comes first.
-                found.sort_by_key(|one| before.contains(&one[by]));
-            }
-        }
-        (Value::Array(elements), None) if key == "finalizers" => {
-            if let Value::Array(found) = target.entry(key).or_insert_with(|| Value::Array(Vec::new())) {
-                let new: Vec<Value> = elements.iter().filter(|one| !found.contains(one)).cloned().collect();
-                found.extend(new);
-            }
-        }
-        (value, _) => strategic(target.entry(key).or_insert(Value::Null), value),
-    }
-}
-
-/// Puts one element of a patch into a list whose elements are told apart `by` a field.
-fn join(found: &mut Vec<Value>, element: &Value, by: &str) {
-    let at = found.iter().position(|one| one.get(by).is_some() && one.get(by) == element.get(by));
-    match (element.get("$patch").and_then(Value::as_str), at) {
-        (Some("delete"), at) => drop(at.map(|at| found.remove(at))),
-        (Some("replace"), None) if element.get(by).is_none() => found.clear(),
-        (_, Some(at)) => found.get_mut(at).into_iter().for_each(|old| strategic(old, element)),
-        (_, None) => found.push(element.clone()),
+    if !by.is_empty() {
+        found.sort_by_key(|one| before.contains(&id(one)));
     }
 }
 

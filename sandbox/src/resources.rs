@@ -53,17 +53,17 @@ impl Resource {
 
     /// As in `apiVersion:`. All are of version 1.
     pub(crate) fn api_version(&self) -> String {
-        if self.group.is_empty() { "v1".into() } else { format!("{}/v1", self.group) }
+        [self.group, "v1"].join("/").trim_start_matches('/').to_owned()
     }
 
     /// As messages name it: `deployments.apps`.
     pub(crate) fn qualified(&self) -> String {
-        if self.group.is_empty() { self.plural.into() } else { format!("{}.{}", self.plural, self.group) }
+        [self.plural, self.group].join(".").trim_end_matches('.').to_owned()
     }
 
     /// As messages about its content name it: `Deployment.apps`.
     pub(crate) fn kind_and_group(&self) -> String {
-        if self.group.is_empty() { self.kind.into() } else { format!("{}.{}", self.kind, self.group) }
+        [self.kind, self.group].join(".").trim_end_matches('.').to_owned()
     }
 
     /// Events are one thing in two groups: they are stored once.

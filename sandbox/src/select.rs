@@ -2,12 +2,14 @@
 
 use crate::refusal::{Answer, Refusal};
 use crate::resources::Resource;
-use crate::value::{list, text};
+use crate::value::{list, namespace, text};
 use serde_json::Value;
 
 /// Which objects of a kind are asked for.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Selector {
+    /// Empty for all namespaces.
+    namespace: String,
     labels: Vec<Requirement>,
     fields: Vec<(String, bool, String)>,
 }
@@ -50,7 +52,7 @@ impl Selector {
     pub(crate) fn parse(resource: &Resource, labels: &str, fields: &str) -> Answer<Self> {
         let nonsense = |text: &str| Refusal::bad_request(format!("unable to parse the selector {text:?}"));
         let mut selector =
-            Self { labels: label_requirements(labels).ok_or_else(|| nonsense(labels))?, fields: Vec::new() };
+            Self { labels: label_requirements(labels).ok_or_else(|| nonsense(labels))?, ..Self::default() };
         for part in fields.split(',').filter(|part| !part.is_empty()) {
             let (field, is_equal, value) = field_requirement(part).ok_or_else(|| nonsense(part))?;
             let field = field.replacen("regarding.", "involvedObject.", 1);
@@ -81,7 +83,12 @@ impl Selector {
             };
             one(text(expression, "/key"), operator, list(expression, "/values").iter().collect())
         });
-        Some(Self { labels: pairs.chain(expressions).collect(), fields: Vec::new() })
+        Some(Self { labels: pairs.chain(expressions).collect(), ..Self::default() })
+    }
+
+    /// The same in one namespace.
+    pub(crate) fn within(self, namespace: &str) -> Self {
+        Self { namespace: namespace.to_owned(), ..self }
     }
 
     /// Whether nothing is asked for.
@@ -91,7 +98,8 @@ impl Selector {
 
     /// Whether the object is one of those asked for.
     pub(crate) fn matches(&self, object: &Value) -> bool {
-        self.matches_labels(&object["metadata"]["labels"])
+        (self.namespace.is_empty() || self.namespace == namespace(object))
+            && self.matches_labels(&object["metadata"]["labels"])
             && self
                 .fields
                 .iter()
@@ -138,47 +146,37 @@ fn field_requirement(part: &str) -> Option<(&str, bool, &str)> {
 
 /// `a=b,c!=d,e in (f,g),h notin (i),j,!k`; `None` if it cannot be understood.
 fn label_requirements(text: &str) -> Option<Vec<Requirement>> {
-    let mut parts = vec![String::new()];
     let mut depth = 0;
-    for letter in text.chars() {
-        match letter {
-            '(' => depth += 1,
-            ')' => depth -= 1,
-            ',' if depth == 0 => {
-                parts.push(String::new());
-                continue;
-            }
-            _ => {}
-        }
-        parts.last_mut()?.push(letter);
-    }
-    parts.iter().map(|part| part.trim()).filter(|part| !part.is_empty()).map(label_requirement).collect()
+    let parts = text.split(|letter| {
+        depth += i32::from(letter == '(') - i32::from(letter == ')');
+        letter == ',' && depth == 0
+    });
+    parts.map(str::trim).filter(|part| !part.is_empty()).map(label_requirement).collect()
 }
 
 fn label_requirement(part: &str) -> Option<Requirement> {
-    let new = |key: &str, operator, values: Vec<String>| {
-        let key = key.trim().to_owned();
-        let is_key = !key.is_empty()
-            && !key.contains(|letter: char| letter.is_whitespace() || "()=!,".contains(letter));
-        is_key.then_some(Requirement { key, operator, values })
-    };
     let set = |set: &str| {
         let inner = set.trim().strip_prefix('(')?.strip_suffix(')')?;
         Some(inner.split(',').map(|value| value.trim().to_owned()).collect())
     };
-    if let Some(key) = part.strip_prefix('!') {
-        new(key, Operator::DoesNotExist, Vec::new())
+    let one = |value: &str| Some(vec![value.trim().to_owned()]);
+    let (key, operator, values) = if let Some(key) = part.strip_prefix('!') {
+        (key, Operator::DoesNotExist, Some(Vec::new()))
     } else if let Some((key, values)) = part.split_once(" notin ") {
-        new(key, Operator::NotIn, set(values)?)
+        (key, Operator::NotIn, set(values))
     } else if let Some((key, values)) = part.split_once(" in ") {
-        new(key, Operator::In, set(values)?)
+        (key, Operator::In, set(values))
     } else if let Some((key, value)) = part.split_once("!=") {
-        new(key, Operator::NotIn, vec![value.trim().to_owned()])
+        (key, Operator::NotIn, one(value))
     } else if let Some((key, value)) = part.split_once("==").or_else(|| part.split_once('=')) {
-        new(key, Operator::In, vec![value.trim().to_owned()])
+        (key, Operator::In, one(value))
     } else {
-        new(part, Operator::Exists, Vec::new())
-    }
+        (part, Operator::Exists, Some(Vec::new()))
+    };
+    let key = key.trim().to_owned();
+    let is_key =
+        !key.is_empty() && !key.contains(|letter: char| letter.is_whitespace() || "()=!,".contains(letter));
+    Some(Requirement { key, operator, values: values? }).filter(|_| is_key)
 }
 
 #[cfg(test)]

@@ -1,6 +1,7 @@
 //! The objects, one revision counter and one log of changes. Knows nothing of what objects mean.
 
 use crate::resources::Resource;
+use crate::value;
 use serde_json::Value;
 use std::collections::{BTreeMap, VecDeque};
 use std::sync::Arc;
@@ -9,50 +10,50 @@ use tokio::sync::watch;
 /// Changes that are remembered. Whoever is further behind has to list again.
 const LOG_MAX: usize = 10_000;
 
-/// Where an object is. In the order in which lists come: by `namespace/name` as one text, as etcd does.
-#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
+/// Where an object is.
+#[derive(Clone, Debug)]
 pub(crate) struct Key {
-    /// The plural; events are one for both groups, and no other two groups share one.
-    plural: &'static str,
-    path: String,
+    pub(crate) resource: &'static Resource,
+    pub(crate) namespace: String,
+    pub(crate) name: String,
 }
 
 impl Key {
-    pub(crate) fn new(resource: &Resource, namespace: &str, name: &str) -> Self {
-        let path = if resource.is_namespaced { format!("{namespace}/{name}") } else { name.to_owned() };
-        Self { plural: resource.plural, path }
+    pub(crate) fn new(resource: &'static Resource, namespace: &str, name: &str) -> Self {
+        Self { resource, namespace: namespace.to_owned(), name: name.to_owned() }
     }
 
-    /// `namespace/name`, or the name.
-    pub(crate) fn path(&self) -> &str {
-        &self.path
+    /// Where an object of a kind is.
+    pub(crate) fn of(resource: &'static Resource, object: &Value) -> Self {
+        Self::new(resource, value::namespace(object), value::name(object))
     }
 
-    pub(crate) fn name(&self) -> &str {
-        self.path.rsplit_once('/').map_or(&self.path, |(_, name)| name)
-    }
-
-    pub(crate) fn namespace(&self) -> &str {
-        self.path.rsplit_once('/').map_or("", |(namespace, _)| namespace)
+    /// In the order in which lists come: by `namespace/name` as one text, as etcd does. Events are one thing for both
+    /// groups, and no other two kinds share a plural.
+    fn path(&self) -> Path {
+        let is_global = self.namespace.is_empty();
+        let path = if is_global { self.name.clone() } else { format!("{}/{}", self.namespace, self.name) };
+        (self.resource.plural, path)
     }
 }
+
+type Path = (&'static str, String);
 
 /// Something that happened to one object.
 #[derive(Clone, Debug)]
 pub(crate) struct Change {
     pub(crate) revision: u64,
-    key: Key,
+    path: Path,
     /// As it was; `None` if it is new.
     pub(crate) before: Option<Arc<Value>>,
-    /// As it is, or was when it was removed.
-    pub(crate) object: Arc<Value>,
-    pub(crate) is_removed: bool,
+    /// As it is; `None` if it was removed.
+    pub(crate) after: Option<Arc<Value>>,
 }
 
 /// All objects.
 #[derive(Debug, Default)]
 pub(crate) struct Store {
-    objects: BTreeMap<Key, Arc<Value>>,
+    objects: BTreeMap<Path, Arc<Value>>,
     revision: u64,
     log: VecDeque<Change>,
     /// Changes up to this revision are forgotten.
@@ -69,73 +70,64 @@ impl Store {
     }
 
     pub(crate) fn get(&self, key: &Key) -> Option<&Arc<Value>> {
-        self.objects.get(key)
+        self.objects.get(&key.path())
     }
 
     /// All objects of a kind, in order.
     pub(crate) fn all(&self, resource: &Resource) -> impl Iterator<Item = &Arc<Value>> + use<'_> {
-        self.entries(resource).map(|(_, object)| object)
-    }
-
-    fn entries(&self, resource: &Resource) -> impl Iterator<Item = (&Key, &Arc<Value>)> + use<'_> {
         let plural = resource.plural;
-        let first = Key { plural, path: String::new() };
-        self.objects.range(first..).take_while(move |(key, _)| key.plural == plural)
+        self.objects
+            .range((plural, String::new())..)
+            .take_while(move |(path, _)| path.0 == plural)
+            .map(|(_, one)| one)
     }
 
     /// All objects of a kind as they were at a revision; `None` if that is forgotten, or not yet.
-    pub(crate) fn at(&self, resource: &Resource, revision: u64) -> Option<BTreeMap<Key, Arc<Value>>> {
+    pub(crate) fn at(
+        &self,
+        resource: &'static Resource,
+        revision: u64,
+    ) -> Option<BTreeMap<String, Arc<Value>>> {
         if revision < self.forgotten || revision > self.revision {
             return None;
         }
-        let mut then: BTreeMap<Key, Arc<Value>> =
-            self.entries(resource).map(|(key, object)| (key.clone(), Arc::clone(object))).collect();
+        let path = |object: &Arc<Value>| Key::of(resource, object).path().1;
+        let mut then: BTreeMap<_, _> =
+            self.all(resource).map(|object| (path(object), Arc::clone(object))).collect();
         let later = self.log.iter().rev().take_while(|change| change.revision > revision);
-        for change in later.filter(|change| change.key.plural == resource.plural) {
+        for change in later.filter(|change| change.path.0 == resource.plural) {
             match &change.before {
-                Some(before) => then.insert(change.key.clone(), Arc::clone(before)),
-                None => then.remove(&change.key),
+                Some(before) => then.insert(change.path.1.clone(), Arc::clone(before)),
+                None => then.remove(&change.path.1),
             };
         }
         Some(then)
     }
 
     /// Writes an object, which gets the next revision as its version.
-    pub(crate) fn put(&mut self, key: Key, object: Value) -> Arc<Value> {
-        let object = self.versioned(object);
-        let before = self.objects.insert(key.clone(), Arc::clone(&object));
-        self.record(Change {
-            revision: self.revision,
-            key,
-            before,
-            object: Arc::clone(&object),
-            is_removed: false,
-        });
+    pub(crate) fn put(&mut self, key: &Key, mut object: Value) -> Arc<Value> {
+        self.revision += 1;
+        object["metadata"]["resourceVersion"] = self.revision.to_string().into();
+        let object = Arc::new(object);
+        let before = self.objects.insert(key.path(), Arc::clone(&object));
+        self.record(key, before, Some(Arc::clone(&object)));
         object
     }
 
-    /// Removes an object. Its last state has the revision of its removal.
-    pub(crate) fn remove(&mut self, key: &Key) -> Option<Arc<Value>> {
-        let before = self.objects.remove(key)?;
-        let object = self.versioned(Value::clone(&before));
-        let (revision, key, last) = (self.revision, key.clone(), Arc::clone(&object));
-        self.record(Change { revision, key, before: Some(before), object, is_removed: true });
-        Some(last)
+    /// Removes an object.
+    pub(crate) fn remove(&mut self, key: &Key) {
+        if let Some(before) = self.objects.remove(&key.path()) {
+            self.revision += 1;
+            self.record(key, Some(before), None);
+        }
     }
 
-    fn versioned(&mut self, mut object: Value) -> Arc<Value> {
-        self.revision += 1;
-        object["metadata"]["resourceVersion"] = self.revision.to_string().into();
-        Arc::new(object)
-    }
-
-    fn record(&mut self, change: Change) {
-        let plural = change.key.plural;
-        self.log.push_back(change);
+    fn record(&mut self, key: &Key, before: Option<Arc<Value>>, after: Option<Arc<Value>>) {
+        self.log.push_back(Change { revision: self.revision, path: key.path(), before, after });
         if self.log.len() > LOG_MAX {
             self.forgotten = self.log.pop_front().map_or(0, |change| change.revision);
         }
-        if let Some(listener) = self.listeners.get(plural) {
+        if let Some(listener) = self.listeners.get(key.resource.plural) {
             listener.send_replace(self.revision);
         }
         self.all.send_replace(self.revision);
@@ -143,12 +135,9 @@ impl Store {
 
     /// The changes of a kind after a revision; `None` if some of them are forgotten.
     pub(crate) fn since(&self, resource: &Resource, revision: u64) -> Option<Vec<Change>> {
-        if revision < self.forgotten {
-            return None;
-        }
         let from = self.log.partition_point(|change| change.revision <= revision);
-        let later = self.log.range(from..).filter(|change| change.key.plural == resource.plural);
-        Some(later.cloned().collect())
+        let later = self.log.range(from..).filter(|change| change.path.0 == resource.plural);
+        (revision >= self.forgotten).then(|| later.cloned().collect())
     }
 
     /// Forgets all changes: whoever watches from before has to list again.
@@ -181,14 +170,15 @@ mod tests {
     fn store() -> Store {
         let mut store = Store::default();
         for (namespace, name) in [("a", "x"), ("a-b", "x"), ("a", "y")] {
-            store.put(Key::new(pods(), namespace, name), json!({ "metadata": { "name": name } }));
+            let meta = json!({ "name": name, "namespace": namespace });
+            store.put(&Key::new(pods(), namespace, name), json!({ "metadata": meta }));
         }
         store
     }
 
     #[test]
     fn lists_come_in_the_order_of_etcds_keys() {
-        let paths: Vec<String> = store().entries(pods()).map(|(key, _)| key.path().to_owned()).collect();
+        let paths: Vec<String> = store().at(pods(), 3).unwrap().into_keys().collect();
         assert_eq!(paths, ["a-b/x", "a/x", "a/y"], "'-' comes before '/'");
     }
 
@@ -196,7 +186,7 @@ mod tests {
     fn the_past_can_be_seen_until_it_is_forgotten() {
         let mut store = store();
         store.remove(&Key::new(pods(), "a", "x"));
-        store.put(Key::new(pods(), "a", "z"), json!({ "metadata": {} }));
+        store.put(&Key::new(pods(), "a", "z"), json!({ "metadata": { "name": "z", "namespace": "a" } }));
         let count = |store: &Store, revision| store.at(pods(), revision).map(|then| then.len());
         let counts: Vec<_> = (0..=6).map(|revision| count(&store, revision)).collect();
         assert_eq!(counts, [Some(0), Some(1), Some(2), Some(3), Some(2), Some(3), None]);

@@ -4,6 +4,7 @@ use super::{State, kind};
 use crate::refusal::{Answer, Refusal};
 use crate::resources::Resource;
 use crate::select::Selector;
+use crate::store::Key;
 use crate::value::{is_deleting, list, name, number, second, text};
 use serde_json::{Value, json};
 
@@ -48,7 +49,7 @@ impl State {
             }
             class => {
                 let why = format!("no PriorityClass with name {class} was found");
-                let found = self.get(classes, "", class);
+                let found = self.get(&Key::new(classes, "", class));
                 Value::clone(found.map_err(|_| Refusal::forbidden(resource, name(pod), &why))?)
             }
         };

@@ -2,24 +2,11 @@
 
 use super::State;
 use crate::refusal::{Answer, Refusal};
-use crate::resources::{Has, Resource};
 use crate::store::Key;
 use crate::value::{is_deleting, list, number, second, text, time, uid};
 use jiff::SignedDuration;
-use serde_json::{Value, json};
+use serde_json::Value;
 use std::sync::Arc;
-
-/// What becomes of what the object owns.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub(crate) enum Propagation {
-    /// It goes after the object.
-    #[default]
-    Background,
-    /// It goes before the object.
-    Foreground,
-    /// It stays.
-    Orphan,
-}
 
 /// How an object is to be deleted.
 #[derive(Clone, Debug, Default)]
@@ -27,7 +14,8 @@ pub(crate) struct DeleteOptions {
     pub(crate) grace: Option<i64>,
     pub(crate) uid: Option<String>,
     pub(crate) version: Option<String>,
-    pub(crate) propagation: Propagation,
+    /// What holds the object until something has become of what it owns. Without it, that goes later.
+    pub(crate) finalizer: Option<&'static str>,
     pub(crate) is_dry: bool,
 }
 
@@ -37,24 +25,24 @@ pub(crate) const FOREGROUND: &str = "foregroundDeletion";
 pub(crate) const ORPHAN: &str = "orphan";
 
 impl DeleteOptions {
-    /// At once, whatever is left of its grace, and only this very object.
-    pub(crate) fn now(object: &Value) -> Self {
-        Self { grace: Some(0), uid: Some(uid(object).to_owned()), ..Self::default() }
+    /// Only this very object.
+    pub(crate) fn only(object: &Value) -> Self {
+        Self { uid: Some(uid(object).to_owned()), ..Self::default() }
     }
 
     /// From the body of a request.
     pub(crate) fn of(body: &Value) -> Self {
         let word = |pointer| Some(text(body, pointer).to_owned()).filter(|word| !word.is_empty());
-        let propagation = match (text(body, "/propagationPolicy"), body["orphanDependents"].as_bool()) {
-            ("Foreground", _) => Propagation::Foreground,
-            ("Orphan", _) | ("", Some(true)) => Propagation::Orphan,
-            _ => Propagation::Background,
+        let finalizer = match text(body, "/propagationPolicy") {
+            "Foreground" => Some(FOREGROUND),
+            "Orphan" => Some(ORPHAN),
+            _ => None,
         };
         Self {
             grace: number(body, "/gracePeriodSeconds"),
             uid: word("/preconditions/uid"),
             version: word("/preconditions/resourceVersion"),
-            propagation,
+            finalizer,
             is_dry: !list(body, "/dryRun").is_empty(),
         }
     }
@@ -62,20 +50,20 @@ impl DeleteOptions {
 
 impl State {
     /// Deletes an object, or begins to. Returns it as it is left, and whether it is gone.
-    pub(crate) fn delete(
-        &mut self,
-        resource: &'static Resource,
-        (within, called): (&str, &str),
-        options: &DeleteOptions,
-    ) -> Answer<(Arc<Value>, bool)> {
-        let key = Key::new(resource, within, called);
-        let old = Arc::clone(self.get(resource, within, called)?);
-        check_preconditions(resource, called, options, &old)?;
+    pub(crate) fn delete(&mut self, key: &Key, options: &DeleteOptions) -> Answer<(Arc<Value>, bool)> {
+        let (old, resource) = (Arc::clone(self.get(key)?), key.resource);
+        check_preconditions(key, options, &old)?;
         let mut new = Value::clone(&old);
-        add_finalizer(resource, &mut new, options.propagation);
+        let mut finalizers = list(&new, "/metadata/finalizers").to_vec();
+        if let Some(finalizer) =
+            options.finalizer.filter(|wanted| !finalizers.iter().any(|one| one == wanted))
+        {
+            finalizers.push(finalizer.into());
+            new["metadata"]["finalizers"] = finalizers.clone().into();
+        }
         let is_pod = resource.plural == "pods";
         // A namespace goes when it is empty.
-        let is_held = !list(&new, "/metadata/finalizers").is_empty() || resource.plural == "namespaces";
+        let is_held = !finalizers.is_empty() || resource.plural == "namespaces";
         // Pods always say first that they go, and then go.
         if is_pod || is_held {
             self.begin(&mut new, if is_pod { grace(&old, options) } else { 0 });
@@ -86,9 +74,9 @@ impl State {
         if options.is_dry {
             return Ok((Arc::new(new), is_gone));
         }
-        let mut left = if *old != new { self.store.put(key.clone(), new) } else { old };
+        let left = if *old != new { self.store.put(key, new) } else { old };
         if is_gone {
-            left = self.store.remove(&key).unwrap_or(left);
+            self.store.remove(key);
         }
         Ok((left, is_gone))
     }
@@ -126,25 +114,7 @@ fn grace(pod: &Value, options: &DeleteOptions) -> i64 {
     asked.unwrap_or(30).max(0)
 }
 
-fn add_finalizer(resource: &Resource, object: &mut Value, propagation: Propagation) {
-    let finalizer = match propagation {
-        Propagation::Background => return,
-        Propagation::Foreground => FOREGROUND,
-        Propagation::Orphan => ORPHAN,
-    };
-    let mut finalizers = list(object, "/metadata/finalizers").to_vec();
-    if resource.has(Has::Status) && !finalizers.iter().any(|one| one == finalizer) {
-        finalizers.push(finalizer.into());
-        object["metadata"]["finalizers"] = json!(finalizers);
-    }
-}
-
-fn check_preconditions(
-    resource: &Resource,
-    name: &str,
-    options: &DeleteOptions,
-    object: &Value,
-) -> Answer<()> {
+fn check_preconditions(key: &Key, options: &DeleteOptions, object: &Value) -> Answer<()> {
     let version = text(object, "/metadata/resourceVersion");
     let checks = [
         ("UID", &options.uid, uid(object), "deleted and then recreated"),
@@ -156,7 +126,8 @@ fn check_preconditions(
                 "the {what} in the precondition ({wanted}) does not match the {what} in record ({found}). The object \
                  might have been {fate}"
             );
-            return Err(Refusal::conflict(resource.kind, name, &why).on(name, resource.kind, resource.group));
+            let (kind, group) = (key.resource.kind, key.resource.group);
+            return Err(Refusal::conflict(kind, &key.name, &why).on(&key.name, kind, group));
         }
     }
     Ok(())

@@ -6,12 +6,12 @@ pub(crate) mod events;
 mod pods;
 mod scale;
 
-pub(crate) use delete::{DeleteOptions, FOREGROUND, ORPHAN, Propagation};
+pub(crate) use delete::{DeleteOptions, FOREGROUND, ORPHAN};
 pub(crate) use pods::disruption_allowed;
 pub(crate) use scale::scale_of;
 
-use crate::refusal::{Answer, Refusal};
-use crate::resources::{Has, Resource, find};
+use crate::refusal::{Answer, Refusal, cause};
+use crate::resources::{Has, RESOURCES, Resource, find};
 use crate::store::{Key, Store};
 use crate::value::{is_deleting, list, name, namespace, number, second, text, uid};
 use jiff::Timestamp;
@@ -38,7 +38,7 @@ pub(crate) struct State {
 /// A kind that is known to be served.
 pub(crate) fn kind(group: &str, plural: &str) -> &'static Resource {
     // Every caller names one of the table; the first is there only so that nobody panics.
-    find(group, plural).unwrap_or(&crate::resources::RESOURCES[0])
+    find(group, plural).unwrap_or(&RESOURCES[0])
 }
 
 /// The pods.
@@ -51,21 +51,14 @@ impl State {
     pub(crate) fn new(now: Timestamp, seed: u64) -> Self {
         let mut state = Self { store: Store::default(), now, rng: fastrand::Rng::with_seed(seed) };
         for name in ["default", "kube-node-lease", "kube-public", "kube-system"] {
-            let namespace = json!({ "metadata": { "name": name } });
-            let _ = state.create(kind("", "namespaces"), "", namespace, false);
+            let _ = state.create(kind("", "namespaces"), "", json!({ "metadata": { "name": name } }), false);
         }
         state
     }
 
     /// One object.
-    pub(crate) fn get(
-        &self,
-        resource: &'static Resource,
-        namespace: &str,
-        name: &str,
-    ) -> Answer<&Arc<Value>> {
-        let key = Key::new(resource, namespace, name);
-        self.store.get(&key).ok_or_else(|| Refusal::not_found(resource, name))
+    pub(crate) fn get(&self, key: &Key) -> Answer<&Arc<Value>> {
+        self.store.get(key).ok_or_else(|| Refusal::not_found(key.resource, &key.name))
     }
 
     /// Copies of all objects of a kind.
@@ -82,28 +75,24 @@ impl State {
         is_dry: bool,
     ) -> Answer<Arc<Value>> {
         let mut object = read(resource, object)?;
-        self.name(&mut object);
+        let beginning = text(&object, "/metadata/generateName");
+        if name(&object).is_empty() && !beginning.is_empty() {
+            object["metadata"]["name"] = format!("{beginning:.58}{}", self.suffix()).into();
+        }
         if resource.is_namespaced {
-            self.check_namespace(resource, within, &object)?;
+            check_namespace(within, &object)?;
+            self.check_open(resource, within, &object)?;
             object["metadata"]["namespace"] = within.into();
         }
         admit::check_name(resource, &object)?;
         self.identify(resource, &mut object);
         self.fill(resource, &mut object)?;
         admit::check(resource, &object)?;
-        let key = Key::new(resource, within, name(&object));
+        let key = Key::of(resource, &object);
         if self.store.get(&key).is_some() {
-            return Err(Refusal::already_exists(resource, key.name()));
+            return Err(Refusal::already_exists(resource, &key.name));
         }
-        Ok(if is_dry { Arc::new(object) } else { self.store.put(key, object) })
-    }
-
-    /// A name is made up where only its beginning was given.
-    fn name(&mut self, object: &mut Value) {
-        let beginning = text(object, "/metadata/generateName").to_owned();
-        if name(object).is_empty() && !beginning.is_empty() {
-            object["metadata"]["name"] = format!("{beginning:.58}{}", self.suffix()).into();
-        }
+        Ok(if is_dry { Arc::new(object) } else { self.store.put(&key, object) })
     }
 
     /// Five letters and digits, as upstream adds them to names.
@@ -112,38 +101,25 @@ impl State {
         (0..5).map(|_| char::from(letters[self.rng.usize(..letters.len())])).collect()
     }
 
-    fn check_namespace(&self, resource: &'static Resource, within: &str, object: &Value) -> Answer<()> {
-        let (own, name) = (namespace(object), name(object));
-        if !own.is_empty() && own != within {
-            let why = "the namespace of the provided object does not match the namespace sent on the request";
-            return Err(Refusal::bad_request(why));
+    /// A namespace that is being deleted takes nothing new.
+    fn check_open(&self, resource: &Resource, within: &str, object: &Value) -> Answer<()> {
+        if !is_deleting(self.get(&Key::new(kind("", "namespaces"), "", within))?) {
+            return Ok(());
         }
-        let found = self.get(kind("", "namespaces"), "", within)?;
-        if is_deleting(found) {
-            let why =
-                format!("unable to create new content in namespace {within} because it is being terminated");
-            let cause = crate::refusal::cause(
-                "NamespaceTerminating",
-                format!("namespace {within} is being terminated"),
-                "metadata.namespace",
-            );
-            return Err(Refusal::forbidden(resource, name, &why).causing(cause));
-        }
-        Ok(())
+        let why =
+            format!("unable to create new content in namespace {within} because it is being terminated");
+        let state = format!("namespace {within} is being terminated");
+        let cause = cause("NamespaceTerminating", state, "metadata.namespace");
+        Err(Refusal::forbidden(resource, name(object), &why).causing(cause))
     }
 
     fn identify(&mut self, resource: &Resource, object: &mut Value) {
-        let (high, low) = (self.rng.u64(..), self.rng.u64(..));
-        let id =
-            (u128::from(high) << 64 | u128::from(low)) & !(0xf << 76) & !(0x3 << 62) | 0x4 << 76 | 0x2 << 62;
-        let hex = format!("{id:032x}");
+        let mut hex = format!("{:032x}", self.rng.u128(..));
+        hex.replace_range(12..13, "4");
+        hex.replace_range(16..17, "a");
         let uid = [&hex[..8], &hex[8..12], &hex[12..16], &hex[16..20], &hex[20..]].join("-");
         let meta = &mut object["metadata"];
-        for field in
-            ["deletionTimestamp", "deletionGracePeriodSeconds", "resourceVersion", "generation", "selfLink"]
-        {
-            meta.as_object_mut().map(|meta| meta.remove(field));
-        }
+        OURS.split(' ').for_each(|field| keep(meta, &Value::Null, field));
         meta["uid"] = uid.into();
         meta["creationTimestamp"] = second(self.now);
         if resource.has(Has::Generation) {
@@ -152,87 +128,66 @@ impl State {
     }
 
     /// Writes an object that is there. Nothing happens if nothing changes.
-    pub(crate) fn update(
-        &mut self,
-        resource: &'static Resource,
-        (within, called): (&str, &str),
-        new: Value,
-        part: Part,
-        is_dry: bool,
-    ) -> Answer<Arc<Value>> {
-        let key = Key::new(resource, within, called);
-        let old = Arc::clone(self.get(resource, within, called)?);
+    pub(crate) fn update(&mut self, key: &Key, new: Value, part: Part, is_dry: bool) -> Answer<Arc<Value>> {
+        let (old, resource) = (Arc::clone(self.get(key)?), key.resource);
         let new = read(resource, new)?;
-        check_identity(resource, &key, &old, &new)?;
-        let mut new = self.joined(resource, &old, new, part);
+        check_identity(key, &old, &new)?;
+        let mut new = joined(resource, &old, new, part);
         self.fill(resource, &mut new)?;
         admit::check(resource, &new)?;
         admit::check_change(resource, &old, &new)?;
         if part == Part::Main && resource.has(Has::Generation) && counted(&old) != counted(&new) {
             new["metadata"]["generation"] = (number(&old, "/metadata/generation").unwrap_or(0) + 1).into();
         }
-        if new == *old {
-            return Ok(old);
+        let is_held = !list(&new, "/metadata/finalizers").is_empty() || resource.plural == "namespaces";
+        let has_grace = number(&new, "/metadata/deletionGracePeriodSeconds").is_some_and(|grace| grace > 0);
+        match new == *old {
+            true => return Ok(old),
+            false if is_dry => {}
+            false if is_deleting(&new) && !is_held && !has_grace => self.store.remove(key),
+            false => return Ok(self.store.put(key, new)),
         }
-        let is_over = is_deleting(&new)
-            && resource.plural != "namespaces"
-            && list(&new, "/metadata/finalizers").is_empty();
-        if is_over && number(&new, "/metadata/deletionGracePeriodSeconds").unwrap_or(0) == 0 {
-            if !is_dry {
-                self.store.remove(&key);
-            }
-            return Ok(Arc::new(new));
-        }
-        Ok(if is_dry { Arc::new(new) } else { self.store.put(key, new) })
-    }
-
-    /// The new object with everything of the old one that this kind of write does not change.
-    fn joined(&self, resource: &Resource, old: &Value, mut new: Value, part: Part) -> Value {
-        for field in [
-            "uid",
-            "creationTimestamp",
-            "deletionTimestamp",
-            "deletionGracePeriodSeconds",
-            "generation",
-            "resourceVersion",
-        ] {
-            keep(&mut new["metadata"], &old["metadata"], field);
-        }
-        keep(&mut new["metadata"], &old["metadata"], "namespace");
-        if part == Part::Main {
-            if resource.has(Has::Status) {
-                keep(&mut new, old, "status");
-            }
-            return new;
-        }
-        let mut joined = old.clone();
-        keep(&mut joined, &new, "status");
-        keep(&mut joined["metadata"], &new["metadata"], "annotations");
-        keep(&mut joined["metadata"], &new["metadata"], "labels");
-        joined
+        Ok(Arc::new(new))
     }
 
     /// Writes the status of an object, as a controller does.
     pub(crate) fn set_status(&mut self, resource: &'static Resource, object: &Value, status: Value) {
-        if object["status"] == status {
-            return;
+        if object["status"] != status {
+            let mut new = object.clone();
+            new["status"] = status;
+            // A conflict is a reason to look again, which the next pump does.
+            let _ = self.update(&Key::of(resource, object), new, Part::Status, false);
         }
-        let mut new = object.clone();
-        new["status"] = status;
-        let place = (namespace(object).to_owned(), name(object).to_owned());
-        // A conflict is a reason to look again, which the next pump does.
-        let _ = self.update(resource, (&place.0, &place.1), new, Part::Status, false);
     }
 }
 
+/// The fields of the metadata that only the API itself writes.
+const OURS: &str =
+    "uid creationTimestamp deletionTimestamp deletionGracePeriodSeconds generation resourceVersion selfLink";
+
+/// The new object with everything of the old one that this kind of write does not change.
+fn joined(resource: &Resource, old: &Value, mut new: Value, part: Part) -> Value {
+    if part == Part::Status {
+        let mut joined = old.clone();
+        keep(&mut joined, &new, "status");
+        ["annotations", "labels"]
+            .iter()
+            .for_each(|field| keep(&mut joined["metadata"], &new["metadata"], field));
+        return joined;
+    }
+    let ours = OURS.split(' ').chain(["namespace"]);
+    ours.for_each(|field| keep(&mut new["metadata"], &old["metadata"], field));
+    if resource.has(Has::Status) {
+        keep(&mut new, old, "status");
+    }
+    new
+}
+
 /// Reads a value as the API's type.
-pub(crate) fn read(resource: &Resource, object: Value) -> Answer<Value> {
+fn read(resource: &Resource, object: Value) -> Answer<Value> {
     (resource.read)(object).map(events::stored(resource)).map_err(|error| {
-        let version = resource.api_version();
-        Refusal::bad_request(format!(
-            "{} in version \"{version}\" cannot be handled as a {}: {error}",
-            resource.kind, resource.kind
-        ))
+        let (kind, version) = (resource.kind, resource.api_version());
+        Refusal::bad_request(format!("{kind} in version {version:?} cannot be handled as a {kind}: {error}"))
     })
 }
 
@@ -251,35 +206,35 @@ fn counted(object: &Value) -> Value {
     json!([object["spec"], if object["kind"] == "Deployment" { handed } else { &Value::Null }])
 }
 
-/// Whether what is written is what is there.
-fn check_identity(resource: &Resource, key: &Key, old: &Value, new: &Value) -> Answer<()> {
-    if name(new) != key.name() {
-        let (new, old) = (name(new), key.name());
-        return Err(Refusal::bad_request(format!(
-            "the name of the object ({new}) does not match the name on the URL ({old})"
-        )));
+fn check_namespace(within: &str, object: &Value) -> Answer<()> {
+    if namespace(object).is_empty() || namespace(object) == within {
+        return Ok(());
     }
-    if !namespace(new).is_empty() && namespace(new) != key.namespace() {
-        let why = "the namespace of the provided object does not match the namespace sent on the request";
+    let why = "the namespace of the provided object does not match the namespace sent on the request";
+    Err(Refusal::bad_request(why))
+}
+
+/// Whether what is written is what is there.
+fn check_identity(key: &Key, old: &Value, new: &Value) -> Answer<()> {
+    let (resource, called) = (key.resource, &*key.name);
+    if name(new) != called {
+        let why =
+            format!("the name of the object ({}) does not match the name on the URL ({called})", name(new));
         return Err(Refusal::bad_request(why));
     }
+    check_namespace(&key.namespace, new)?;
     if !uid(new).is_empty() && uid(new) != uid(old) {
-        return Err(Refusal::precondition(resource, key.name(), "UID", uid(new), uid(old)));
+        return Err(Refusal::precondition(resource, called, "UID", uid(new), uid(old)));
     }
     match text(new, "/metadata/resourceVersion") {
-        "" if !resource.has(Has::LooseUpdate) => {
+        "" if resource.has(Has::LooseUpdate) => Ok(()),
+        "" => {
             let why =
                 ("Invalid", "metadata.resourceVersion", "Invalid value: 0: must be specified for an update");
-            Err(Refusal::invalid_of(&resource.qualified(), key.name(), why).on(
-                key.name(),
-                resource.plural,
-                resource.group,
-            ))
+            let refusal = Refusal::invalid_of(&resource.qualified(), called, why);
+            Err(refusal.on(called, resource.plural, resource.group))
         }
-        "" => Ok(()),
-        version if version != text(old, "/metadata/resourceVersion") => {
-            Err(Refusal::modified(resource, key.name()))
-        }
-        _ => Ok(()),
+        version if version == text(old, "/metadata/resourceVersion") => Ok(()),
+        _ => Err(Refusal::modified(resource, called)),
     }
 }

@@ -14,43 +14,33 @@ const RETRY_SECONDS: u32 = 10;
 
 impl State {
     /// Binds a pod to a node. Annotations of the binding become the pod's in the same write.
-    pub(crate) fn bind(&mut self, within: &str, called: &str, binding: &Value, is_dry: bool) -> Answer<()> {
-        let node = text(binding, "/target/name");
-        if node.is_empty() {
+    pub(crate) fn bind(&mut self, key: &Key, binding: &Value, is_dry: bool) -> Answer<()> {
+        if text(binding, "/target/name").is_empty() {
             return Err(Refusal::new(StatusCode::INTERNAL_SERVER_ERROR, "", "target.name: Required value"));
         }
-        let old = Arc::clone(self.get(pods(), within, called)?);
-        let no =
-            |why: &str| Err(Refusal::conflict("pods/binding", called, why).on(called, "pods/binding", ""));
-        let wanted = uid(binding);
-        if !wanted.is_empty() && wanted != uid(&old) {
+        let old = Arc::clone(self.get(key)?);
+        let (called, wanted, found) = (&*key.name, uid(binding), uid(&old));
+        if !wanted.is_empty() && wanted != found {
             let why = format!(
-                "StorageError: invalid object, Code: 4, Key: /registry/pods/{within}/{called}, ResourceVersion: 0, \
-                 AdditionalErrorMsg: Precondition failed: UID in precondition: {wanted}, UID in object meta: {}",
-                uid(&old)
+                "StorageError: invalid object, Code: 4, Key: /registry/pods/{}/{called}, ResourceVersion: 0, AdditionalErrorMsg: \
+                 Precondition failed: UID in precondition: {wanted}, UID in object meta: {found}",
+                key.namespace
             );
             return Err(Refusal::conflict("pods", called, &why).on(called, "pods", ""));
         }
-        let version = text(binding, "/metadata/resourceVersion");
-        if !version.is_empty() && version != text(&old, "/metadata/resourceVersion") {
-            return Err(Refusal::modified(pods(), called));
-        }
-        if is_deleting(&old) {
-            return no(&format!("pod {called} is being deleted, cannot be assigned to a host"));
-        }
-        if !text(&old, "/spec/nodeName").is_empty() {
-            return no(&format!(
-                "pod {called} is already assigned to node {:?}",
-                text(&old, "/spec/nodeName")
-            ));
-        }
-        if !list(&old, "/spec/schedulingGates").is_empty() {
-            return no(&format!("pod {called} has non-empty .spec.schedulingGates"));
-        }
-        if !is_dry {
-            self.store.put(Key::new(pods(), within, called), self.bound(&old, binding));
-        }
-        Ok(())
+        let why = match text(&old, "/spec/nodeName") {
+            _ if is_deleting(&old) => "is being deleted, cannot be assigned to a host".to_owned(),
+            "" if list(&old, "/spec/schedulingGates").is_empty() => {
+                if !is_dry {
+                    self.store.put(key, self.bound(&old, binding));
+                }
+                return Ok(());
+            }
+            "" => "has non-empty .spec.schedulingGates".to_owned(),
+            node => format!("is already assigned to node {node:?}"),
+        };
+        let refusal = Refusal::conflict("pods/binding", called, &format!("pod {called} {why}"));
+        Err(refusal.on(called, "pods/binding", ""))
     }
 
     fn bound(&self, old: &Value, binding: &Value) -> Value {
@@ -67,8 +57,8 @@ impl State {
     }
 
     /// Deletes a pod, unless a budget needs it.
-    pub(crate) fn evict(&mut self, within: &str, called: &str, eviction: &Value, is_dry: bool) -> Answer<()> {
-        let pod = Arc::clone(self.get(pods(), within, called)?);
+    pub(crate) fn evict(&mut self, key: &Key, eviction: &Value, is_dry: bool) -> Answer<()> {
+        let pod = Arc::clone(self.get(key)?);
         let mut options = DeleteOptions::of(&eviction["deleteOptions"]);
         options.is_dry |= is_dry;
         let is_counted = text(&pod, "/status/phase") == "Running" && !is_deleting(&pod);
@@ -82,7 +72,7 @@ impl State {
             set_condition(&mut marked["status"], target, self.now);
             self.set_status(pods(), &pod, marked["status"].take());
         }
-        self.delete(pods(), (within, called), &options).map(drop)
+        self.delete(key, &options).map(drop)
     }
 
     /// The budget that the pod belongs to.
@@ -114,21 +104,17 @@ impl State {
                 return Ok(());
             }
         }
-        let named = name(budget);
         if count("observedGeneration") < number(budget, "/metadata/generation").unwrap_or(0) {
-            let why = format!("The disruption budget {named} is still being processed by the server.");
-            return Err(over_budget(why, Some(RETRY_SECONDS)));
+            return Err(over_budget(budget, "is still being processed by the server.", Some(RETRY_SECONDS)));
         }
         let allowed = count("disruptionsAllowed");
         if allowed <= 0 {
             let (needs, has) = (count("desiredHealthy"), count("currentHealthy"));
             let why = match has <= needs {
-                true => format!(
-                    "The disruption budget {named} needs {needs} healthy pods and has {has} currently"
-                ),
-                false => format!("The disruption budget {named} does not allow evicting pods currently"),
+                true => format!("needs {needs} healthy pods and has {has} currently"),
+                false => "does not allow evicting pods currently".to_owned(),
             };
-            return Err(over_budget(why, None));
+            return Err(over_budget(budget, &why, None));
         }
         if !is_dry {
             let mut status = budget["status"].clone();
@@ -148,9 +134,9 @@ pub(crate) fn disruption_allowed(budget: &Value, allowed: i64) -> Value {
             "observedGeneration": budget["metadata"]["generation"] })
 }
 
-fn over_budget(why: String, retry_after: Option<u32>) -> Refusal {
+fn over_budget(budget: &Value, why: &str, retry_after: Option<u32>) -> Refusal {
     let message = "Cannot evict pod as it would violate the pod's disruption budget.";
     let mut refusal = Refusal::new(StatusCode::TOO_MANY_REQUESTS, "TooManyRequests", message);
     refusal.retry_after = retry_after;
-    refusal.causing(cause("DisruptionBudget", why, ""))
+    refusal.causing(cause("DisruptionBudget", format!("The disruption budget {} {why}", name(budget)), ""))
 }

@@ -2,15 +2,12 @@
 
 use super::{Part, State};
 use crate::refusal::{Answer, Refusal};
-use crate::resources::Resource;
-use crate::value::{name, namespace, number};
+use crate::store::Key;
+use crate::value::{name, number, pairs};
 use serde_json::{Value, json};
 
 /// The Scale of a workload.
 pub(crate) fn scale_of(object: &Value) -> Value {
-    let labels = object["spec"]["selector"]["matchLabels"].as_object().cloned().unwrap_or_default();
-    let pairs: Vec<String> =
-        labels.iter().map(|(key, value)| format!("{key}={}", value.as_str().unwrap_or(""))).collect();
     let mut meta = json!({});
     for field in ["name", "namespace", "uid", "resourceVersion", "creationTimestamp"] {
         meta[field] = object["metadata"][field].clone();
@@ -18,19 +15,13 @@ pub(crate) fn scale_of(object: &Value) -> Value {
     json!({
         "kind": "Scale", "apiVersion": "autoscaling/v1", "metadata": meta,
         "spec": { "replicas": number(object, "/spec/replicas").unwrap_or(0) },
-        "status": { "replicas": number(object, "/status/replicas").unwrap_or(0), "selector": pairs.join(",") },
+        "status": { "replicas": number(object, "/status/replicas").unwrap_or(0), "selector": pairs(&object["spec"]["selector"]["matchLabels"]) },
     })
 }
 
 impl State {
     /// Writes the Scale of a workload.
-    pub(crate) fn set_scale(
-        &mut self,
-        resource: &'static Resource,
-        old: &Value,
-        scale: &Value,
-        is_dry: bool,
-    ) -> Answer<Value> {
+    pub(crate) fn set_scale(&mut self, key: &Key, old: &Value, scale: &Value, is_dry: bool) -> Answer<Value> {
         let mut new = old.clone();
         let replicas = number(scale, "/spec/replicas").unwrap_or(0);
         if replicas < 0 {
@@ -41,7 +32,7 @@ impl State {
         }
         new["spec"]["replicas"] = replicas.into();
         new["metadata"]["resourceVersion"] = scale["metadata"]["resourceVersion"].clone();
-        let written = self.update(resource, (namespace(old), name(old)), new, Part::Main, is_dry)?;
+        let written = self.update(key, new, Part::Main, is_dry)?;
         Ok(scale_of(&written))
     }
 }

@@ -3,6 +3,7 @@
 use super::{is_active, is_ended, is_ready};
 use crate::api::{State, disruption_allowed, kind, pods};
 use crate::select::Selector;
+use crate::store::Key;
 use crate::value::{controller, namespace, number, set_condition, text, time};
 use jiff::SignedDuration;
 use serde_json::{Map, Value, json};
@@ -76,10 +77,10 @@ fn scale(state: &State, found: &[Arc<Value>]) -> i64 {
     for pod in found {
         let Some(owner) = controller(pod) else { continue };
         let plural = format!("{}s", text(owner, "/kind").to_lowercase());
-        let set = state.get(kind("apps", &plural), namespace(pod), text(owner, "/name")).ok();
+        let set = state.store.get(&Key::new(kind("apps", &plural), namespace(pod), text(owner, "/name")));
         let above = set.and_then(|set| controller(set)).filter(|_| plural == "replicasets");
-        let top = above
-            .and_then(|top| state.get(kind("apps", "deployments"), namespace(pod), text(top, "/name")).ok());
+        let top = above.map(|top| Key::new(kind("apps", "deployments"), namespace(pod), text(top, "/name")));
+        let top = top.and_then(|top| state.store.get(&top));
         if let Some(top) = top.or(set) {
             owners.insert(text(top, "/metadata/uid").to_owned(), number(top, "/spec/replicas").unwrap_or(1));
         }

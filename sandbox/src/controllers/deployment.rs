@@ -2,6 +2,7 @@
 
 use super::{owned, owner_reference};
 use crate::api::{Part, State, kind};
+use crate::store::Key;
 use crate::value::{hash, is_deleting, name, namespace, number, set_condition, text};
 use serde_json::{Value, json};
 use std::sync::Arc;
@@ -51,17 +52,15 @@ fn roll(state: &mut State, deployment: &Value, olds: &[Arc<Value>], new: &Value)
     }
     let unready = replicas(new) - count(new, "availableReplicas");
     let less = total - (wanted - missing) - unready;
+    let available = sum(new, olds, "availableReplicas") - (wanted - missing);
     for old in olds {
         // Those that do not work are no loss.
         let broken = (replicas(old) - count(old, "availableReplicas")).clamp(0, less.max(0));
-        let available: i64 = count(new, "availableReplicas")
-            + olds.iter().map(|old| count(old, "availableReplicas")).sum::<i64>();
-        let working = (available - (wanted - missing)).clamp(0, (less - broken).max(0));
+        let working = available.clamp(0, (less - broken).max(0));
         let gone = (broken + working).min(replicas(old));
         if gone > 0 {
-            scale(state, old, replicas(old) - gone);
-            // What is available has to be counted again.
-            return;
+            // What is available has to be counted again before more goes.
+            return scale(state, old, replicas(old) - gone);
         }
     }
 }
@@ -85,25 +84,23 @@ fn count(object: &Value, field: &str) -> i64 {
     number(object, &format!("/status/{field}")).unwrap_or(0)
 }
 
+fn sum(new: &Value, olds: &[Arc<Value>], field: &str) -> i64 {
+    count(new, field) + olds.iter().map(|old| count(old, field)).sum::<i64>()
+}
+
 fn scale(state: &mut State, set: &Value, wanted: i64) {
     if replicas(set) != wanted {
         let mut set = set.clone();
         set["spec"]["replicas"] = wanted.into();
-        let place = (namespace(&set).to_owned(), name(&set).to_owned());
-        let _ = state.update(kind("apps", "replicasets"), (&place.0, &place.1), set, Part::Main, false);
+        let key = Key::of(kind("apps", "replicasets"), &set);
+        let _ = state.update(&key, set, Part::Main, false);
     }
 }
 
 /// Makes the set for the template as it is now; the first one with all that is wanted.
 fn make(state: &mut State, deployment: &Value, olds: &[Arc<Value>], hash: &str) {
-    let last = olds
-        .iter()
-        .filter_map(|old| {
-            text(&old["metadata"]["annotations"], &format!("/{}", REVISION.replace('/', "~1")))
-                .parse::<u64>()
-                .ok()
-        })
-        .max();
+    let number = |old: &Arc<Value>| old["metadata"]["annotations"][REVISION].as_str()?.parse::<u64>().ok();
+    let last = olds.iter().filter_map(number).max();
     let mut set = json!({
         "metadata": {
             "name": format!("{}-{hash}", name(deployment)),
@@ -127,27 +124,19 @@ fn make(state: &mut State, deployment: &Value, olds: &[Arc<Value>], hash: &str) 
 
 /// Shows in the status how far it is.
 fn show(state: &mut State, deployment: &Value, olds: &[Arc<Value>], new: &Value) {
-    let sum = |field: &str| count(new, field) + olds.iter().map(|old| count(old, field)).sum::<i64>();
-    let (wanted, available) = (replicas(deployment), sum("availableReplicas"));
-    let mut status = deployment["status"].clone();
-    if !status.is_object() {
-        status = json!({});
-    }
-    status["observedGeneration"] = deployment["metadata"]["generation"].clone();
-    for (field, value) in [
-        ("replicas", sum("replicas")),
-        ("updatedReplicas", count(new, "replicas")),
-        ("readyReplicas", sum("readyReplicas")),
-        ("availableReplicas", available),
-        ("unavailableReplicas", (wanted - available).max(0)),
-    ] {
-        status[field] = value.into();
-    }
-    let least = wanted - part(deployment, "maxUnavailable", wanted, false);
-    let is_enough = available >= least;
-    let available = json!({ "type": "Available", "status": if is_enough { "True" } else { "False" },
-        "reason": if is_enough { "MinimumReplicasAvailable" } else { "MinimumReplicasUnavailable" },
-        "message": if is_enough { "Deployment has minimum availability." } else { "Deployment does not have minimum availability." } });
+    let (wanted, available) = (replicas(deployment), sum(new, olds, "availableReplicas"));
+    let mut status = json!({
+        "observedGeneration": deployment["metadata"]["generation"], "conditions": deployment["status"]["conditions"],
+        "replicas": sum(new, olds, "replicas"), "updatedReplicas": count(new, "replicas"), "availableReplicas": available,
+        "readyReplicas": sum(new, olds, "readyReplicas"), "unavailableReplicas": (wanted - available).max(0),
+    });
+    let is_enough = available >= wanted - part(deployment, "maxUnavailable", wanted, false);
+    let (word, reason, verb) = match is_enough {
+        true => ("True", "MinimumReplicasAvailable", "has"),
+        false => ("False", "MinimumReplicasUnavailable", "does not have"),
+    };
+    let message = format!("Deployment {verb} minimum availability.");
+    let available = json!({ "type": "Available", "status": word, "reason": reason, "message": message });
     set_condition(&mut status, available, state.now);
     state.set_status(kind("apps", "deployments"), deployment, status);
 }

@@ -3,10 +3,9 @@
 
 use super::is_ended;
 use crate::api::{DeleteOptions, State, kind, pods};
-use crate::value::{
-    condition, is_deleting, list, name, namespace, number, second, set_condition, text, time,
-};
-use common::model::Resources;
+use crate::store::Key;
+use crate::value::{condition, is_deleting, list, name, number, second, set_condition, text, time};
+use common::model::{ResourceName, Resources};
 use jiff::{SignedDuration, Timestamp};
 use serde_json::{Value, json};
 use std::sync::Arc;
@@ -97,7 +96,8 @@ fn ends(pod: &Value, pace: Pace, started: Option<Timestamp>) -> Timestamp {
 }
 
 fn end(state: &mut State, pod: &Value) {
-    let _ = state.delete(pods(), (namespace(pod), name(pod)), &DeleteOptions::now(pod));
+    let options = DeleteOptions { grace: Some(0), ..DeleteOptions::only(pod) };
+    let _ = state.delete(&Key::of(pods(), pod), &options);
 }
 
 /// Takes a pod that has room, and refuses one that has none.
@@ -111,11 +111,8 @@ fn admit(state: &mut State, node: &Value, pod: &Value) {
                 format!("Pod was rejected: Node didn't have enough resource: {resource}, {why}").into();
         }
         None => {
-            let waiting = |one: &Value| {
-                json!({ "name": one["name"], "image": one["image"], "imageID": "", "ready": false,
-                "restartCount": 0, "started": false, "state": { "waiting": { "reason": "ContainerCreating" } } })
-            };
-            status["containerStatuses"] = list(pod, "/spec/containers").iter().map(waiting).collect();
+            status["containerStatuses"] =
+                containers(pod, false, &json!({ "waiting": { "reason": "ContainerCreating" } }));
         }
     }
     let now = state.now;
@@ -129,20 +126,13 @@ fn lack(state: &State, node: &Value, pod: &Value) -> Option<(String, String)> {
     let asks = requests(pod)?;
     let allocatable = common::api::node::node(&node.to_string()).ok()?.allocatable;
     let mut used = Resources::default();
-    let is_taken = |one: &&Arc<Value>| {
-        text(one, "/spec/nodeName") == name(node)
-            && !is_ended(one)
-            && !text(one, "/status/startTime").is_empty()
-    };
-    state
-        .store
-        .all(pods())
-        .filter(is_taken)
-        .filter_map(|one| requests(one))
-        .for_each(|one| used.add_assign(&one));
-    let mut short = asks
-        .iter()
-        .filter(|(resource, amount)| *amount > 0 && used.get(resource) + amount > allocatable.get(resource));
+    let is_here = |one: &Value| text(one, "/spec/nodeName") == name(node) && !is_ended(one);
+    let is_taken = |one: &&Arc<Value>| is_here(one) && !text(one, "/status/startTime").is_empty();
+    let taken = state.store.all(pods()).filter(is_taken).filter_map(|one| requests(one));
+    taken.for_each(|one| used.add_assign(&one));
+    let is_short =
+        |(resource, amount): &(ResourceName, i64)| used.get(resource) + amount > allocatable.get(resource);
+    let mut short = asks.iter().filter(|(_, amount)| *amount > 0).filter(is_short);
     let (resource, amount) = short.next()?;
     let (used, all) = (used.get(&resource), allocatable.get(&resource));
     Some((resource.as_str().to_owned(), format!("requested: {amount}, used: {used}, capacity: {all}")))
@@ -155,15 +145,19 @@ fn requests(pod: &Value) -> Option<Resources> {
 /// Lets a pod run.
 fn begin(state: &mut State, pod: &Value) {
     let mut status = pod["status"].clone();
-    let now = second(state.now);
-    let running = |one: &Value| {
-        json!({ "name": one["name"], "image": one["image"], "imageID": "", "ready": true,
-        "restartCount": 0, "started": true, "state": { "running": { "startedAt": now } } })
-    };
-    status["containerStatuses"] = list(pod, "/spec/containers").iter().map(running).collect();
+    status["containerStatuses"] =
+        containers(pod, true, &json!({ "running": { "startedAt": second(state.now) } }));
     status["phase"] = "Running".into();
     for kind in ["Initialized", "ContainersReady", "Ready"] {
         set_condition(&mut status, json!({ "type": kind, "status": "True" }), state.now);
     }
     state.set_status(pods(), pod, status);
+}
+
+fn containers(pod: &Value, is_up: bool, state: &Value) -> Value {
+    let one = |container: &Value| {
+        json!({ "name": container["name"], "image": container["image"], "imageID": "", "ready": is_up, "started": is_up,
+                "restartCount": 0, "state": state })
+    };
+    list(pod, "/spec/containers").iter().map(one).collect()
 }

@@ -12,6 +12,7 @@ pub use kubelet::Pace;
 
 use crate::api::{DeleteOptions, State, pods};
 use crate::resources::Resource;
+use crate::store::Key;
 use crate::value::{condition, is_controlled_by, is_deleting, name, namespace, text, uid};
 use jiff::Timestamp;
 use serde_json::{Value, json};
@@ -76,7 +77,6 @@ fn pod_of(resource: &Resource, owner: &Value) -> Value {
 }
 
 fn delete_pod(state: &mut State, pod: &Value) {
-    let options = DeleteOptions { uid: Some(uid(pod).to_owned()), ..DeleteOptions::default() };
     // Somebody else may have been faster.
-    let _ = state.delete(pods(), (namespace(pod), name(pod)), &options);
+    let _ = state.delete(&Key::of(pods(), pod), &DeleteOptions::only(pod));
 }

@@ -1,7 +1,7 @@
 //! Owner clean-up: what has lost its owner goes, what is to go first goes first; so do the contents of a namespace that is
 //! being deleted, and pods whose node is no more.
 
-use crate::api::{DeleteOptions, FOREGROUND, ORPHAN, Part, Propagation, State, kind, pods};
+use crate::api::{DeleteOptions, FOREGROUND, ORPHAN, Part, State, kind, pods};
 use crate::resources::{RESOURCES, Resource};
 use crate::store::Key;
 use crate::value::{is_deleting, is_true, list, name, namespace, text, uid};
@@ -15,7 +15,7 @@ pub(super) fn run(state: &mut State) {
     for (resource, object) in &all {
         let owners = list(object, "/metadata/ownerReferences");
         if !owners.is_empty() && !owners.iter().any(|owner| known.contains(text(owner, "/uid"))) {
-            remove(state, resource, object, Propagation::Background);
+            remove(state, resource, object, None);
         }
         if is_deleting(object) {
             finish(state, resource, object, &all);
@@ -33,11 +33,10 @@ fn everything(state: &State) -> Vec<Entry> {
     kinds.flat_map(|one| state.all(one).into_iter().map(move |object| (one, object))).collect()
 }
 
-fn remove(state: &mut State, resource: &'static Resource, object: &Value, propagation: Propagation) {
+fn remove(state: &mut State, resource: &'static Resource, object: &Value, finalizer: Option<&'static str>) {
     if !is_deleting(object) {
-        let options =
-            DeleteOptions { uid: Some(uid(object).to_owned()), propagation, ..DeleteOptions::default() };
-        let _ = state.delete(resource, (namespace(object), name(object)), &options);
+        let options = DeleteOptions { finalizer, ..DeleteOptions::only(object) };
+        let _ = state.delete(&Key::of(resource, object), &options);
     }
 }
 
@@ -58,7 +57,7 @@ fn finish(state: &mut State, resource: &'static Resource, object: &Value, all: &
                 .any(|owner| is_of(owner) && is_true(owner, "/blockOwnerDeletion"))
         });
         if is_blocked || owned.peek().is_some() {
-            owned.for_each(|(kind, one)| remove(state, kind, one, Propagation::Foreground));
+            owned.for_each(|(kind, one)| remove(state, kind, one, Some(FOREGROUND)));
         }
         if !is_blocked {
             rewrite(state, resource, object, |meta| strike(meta, "finalizers", |one| one == FOREGROUND));
@@ -76,8 +75,7 @@ fn strike(meta: &mut Value, field: &str, is_struck: impl Fn(&Value) -> bool) {
 fn rewrite(state: &mut State, resource: &'static Resource, object: &Value, change: impl FnOnce(&mut Value)) {
     let mut new = object.clone();
     change(&mut new["metadata"]);
-    let place = (namespace(object).to_owned(), name(object).to_owned());
-    let _ = state.update(resource, (&place.0, &place.1), new, Part::Main, false);
+    let _ = state.update(&Key::of(resource, object), new, Part::Main, false);
 }
 
 /// Empties namespaces that are being deleted, and lets them go.
@@ -88,9 +86,9 @@ fn namespaces(state: &mut State) {
             .flat_map(|one| state.all(one).into_iter().map(move |object| (one, object)))
             .filter(|(_, object)| namespace(object) == name(space))
             .collect();
-        inside.iter().for_each(|(kind, object)| remove(state, kind, object, Propagation::Background));
+        inside.iter().for_each(|(kind, object)| remove(state, kind, object, None));
         if inside.is_empty() {
-            state.store.remove(&Key::new(kind("", "namespaces"), "", name(space)));
+            state.store.remove(&Key::of(kind("", "namespaces"), space));
         }
     }
 }
@@ -102,7 +100,8 @@ fn lost_pods(state: &mut State) {
     for pod in state.all(pods()) {
         let node = text(&pod, "/spec/nodeName");
         if !node.is_empty() && !nodes.contains(node) && is_deleting(&pod) {
-            let _ = state.delete(pods(), (namespace(&pod), name(&pod)), &DeleteOptions::now(&pod));
+            let options = DeleteOptions { grace: Some(0), ..DeleteOptions::only(&pod) };
+            let _ = state.delete(&Key::of(pods(), &pod), &options);
         }
     }
 }

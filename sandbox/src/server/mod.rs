@@ -97,7 +97,7 @@ fn answer(shared: &Shared, parts: &Parts, body: &Bytes) -> Responded {
     }
     let query = Query::parse(parts.uri.query().unwrap_or(""));
     if parts.method == Method::POST
-        && let Some(review) = discovery::review(path, &json(body).unwrap_or_default())
+        && let Some(review) = discovery::review(path, &json(parts, body).unwrap_or_default())
     {
         return Ok(respond(shared, StatusCode::CREATED, &review));
     }
@@ -116,12 +116,14 @@ fn answer(shared: &Shared, parts: &Parts, body: &Bytes) -> Responded {
 }
 
 /// A body as JSON. Nothing is no object.
-fn json(body: &Bytes) -> Answer<Value> {
-    if body.is_empty() {
-        return Ok(Value::Null);
+fn json(parts: &Parts, body: &Bytes) -> Answer<Value> {
+    let kind = parts.headers.get(CONTENT_TYPE).and_then(|kind| kind.to_str().ok()).unwrap_or("json");
+    match body.is_empty() {
+        true => Ok(Value::Null),
+        false if !kind.contains("json") => Err(Refusal::media_type()),
+        false => serde_json::from_slice(body)
+            .map_err(|error| Refusal::bad_request(format!("the object provided is unrecognized: {error}"))),
     }
-    serde_json::from_slice(body)
-        .map_err(|error| Refusal::bad_request(format!("the object provided is unrecognized: {error}")))
 }
 
 fn respond(shared: &Shared, code: StatusCode, value: &Value) -> Response<AnswerBody> {

@@ -1,21 +1,17 @@
 //! A request taken apart: what it is about, and how it is asked.
 
-use crate::api::State;
 use crate::refusal::{Answer, Refusal};
-use crate::resources::{Resource, find};
+use crate::resources::find;
+use crate::store::Key;
 use http::HeaderMap;
 use http::header::ACCEPT;
-use serde_json::Value;
 use std::collections::BTreeMap;
 
 /// What a path is about.
 #[derive(Debug)]
 pub(super) struct Target {
-    pub(super) resource: &'static Resource,
-    /// Empty for all namespaces, and for what has none.
-    pub(super) namespace: String,
-    /// Empty for all of a kind.
-    pub(super) name: String,
+    /// Its namespace is empty for all namespaces, its name for all of a kind.
+    pub(super) key: Key,
     pub(super) subresource: String,
 }
 
@@ -29,42 +25,23 @@ impl Target {
             ["apis", group, "v1", ref rest @ ..] => (group, rest),
             _ => return None,
         };
-        // `namespaces/NAME/status` is about a namespace, `namespaces/NAME/pods` about what is in it.
-        if let ["namespaces", namespace, plural, more @ ..] = rest
-            && !matches!(*plural, "status" | "finalize")
-        {
-            return Self::new(find(group, plural).filter(|one| one.is_namespaced)?, namespace, more);
-        }
-        let (plural, more) = rest.split_first()?;
-        let resource = find(group, plural)?;
-        // One of a namespaced kind is found in its namespace only.
-        (more.is_empty() || !resource.is_namespaced).then(|| Self::new(resource, "", more)).flatten()
-    }
-
-    fn new(resource: &'static Resource, namespace: &str, more: &[&str]) -> Option<Self> {
+        let (resource, namespace, more) = match rest {
+            // `namespaces/NAME/status` is about a namespace, `namespaces/NAME/pods` about what is in it.
+            ["namespaces", namespace, plural, more @ ..] if *plural != "status" => {
+                (find(group, plural).filter(|one| one.is_namespaced)?, *namespace, more)
+            }
+            [plural, more @ ..] => (find(group, plural)?, "", more),
+            [] => return None,
+        };
         let (name, subresource) = match more {
             [] => ("", ""),
+            // One of a namespaced kind is found in its namespace only.
+            _ if resource.is_namespaced && namespace.is_empty() => return None,
             [name] => (*name, ""),
             [name, subresource] => (*name, *subresource),
             _ => return None,
         };
-        let (namespace, name, subresource) = (namespace.to_owned(), name.to_owned(), subresource.to_owned());
-        Some(Self { resource, namespace, name, subresource })
-    }
-
-    /// Whether it is about all objects of a kind.
-    pub(super) fn is_collection(&self) -> bool {
-        self.name.is_empty()
-    }
-
-    /// Where the object is.
-    pub(super) fn place(&self) -> (&str, &str) {
-        (&self.namespace, &self.name)
-    }
-
-    /// The object that it is about.
-    pub(super) fn object(&self, state: &State) -> Answer<std::sync::Arc<Value>> {
-        state.get(self.resource, &self.namespace, &self.name).cloned()
+        Some(Self { key: Key::new(resource, namespace, name), subresource: subresource.to_owned() })
     }
 }
 
@@ -164,20 +141,15 @@ impl Form {
 
 #[cfg(test)]
 mod tests {
-    use super::{Form, Query, Target};
+    use super::{Form, Key, Query, Target};
     use http::HeaderMap;
 
     #[test]
     fn paths_are_taken_apart() {
         let read = |path: &str| {
             let target = Target::parse(path)?;
-            Some(format!(
-                "{} {} {} {}",
-                target.resource.qualified(),
-                target.namespace,
-                target.name,
-                target.subresource
-            ))
+            let Key { resource, namespace, name } = target.key;
+            Some(format!("{} {namespace} {name} {}", resource.qualified(), target.subresource))
         };
         let table = [
             ("/api/v1/nodes", Some("nodes   ")),

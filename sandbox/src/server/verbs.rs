@@ -4,11 +4,12 @@ use super::request::{Form, Query, Target};
 use super::show::{Page, Show};
 use super::watch::Watch;
 use super::{Responded, Shared, json, respond, stream};
-use crate::api::{DeleteOptions, Part, State, events};
+use crate::api::{DeleteOptions, Part, State, events, scale_of};
 use crate::patch::Patch;
 use crate::refusal::{Answer, Refusal};
-use crate::resources::Has;
+use crate::resources::{Has, Resource};
 use crate::select::Selector;
+use crate::store::Key;
 use crate::value::{name, namespace, uid};
 use bytes::Bytes;
 use http::header::CONTENT_TYPE;
@@ -29,23 +30,22 @@ pub(super) struct Asked<'a> {
 
 /// Answers it.
 pub(super) fn serve(asked: &Asked<'_>) -> Responded {
-    let target = asked.target;
-    match (asked.parts.method.as_str(), target.is_collection(), target.subresource.as_str()) {
+    let (key, resource) = (&asked.target.key, asked.resource());
+    match (asked.parts.method.as_str(), key.name.is_empty(), asked.target.subresource.as_str()) {
         ("GET", true, _) if asked.query.is_true("watch") => asked.watch(),
         ("GET", true, _) => asked.list(),
         ("POST", true, _) => asked.create(),
         ("DELETE", true, _) => asked.delete_all(),
         ("GET", false, "" | "status") => {
-            let object = asked.state(|state| target.object(state))?;
-            asked.show(StatusCode::OK, &object)
+            asked.show(StatusCode::OK, asked.state(|state| state.get(key).cloned()))
         }
         ("PUT", false, "") => asked.update(Part::Main),
         ("PUT", false, "status") => asked.update(Part::Status),
         ("PATCH", false, "") => asked.patch(Part::Main),
         ("PATCH", false, "status") => asked.patch(Part::Status),
         ("DELETE", false, "") => asked.delete(),
-        (_, false, "scale") if target.resource.has(Has::Scale) => asked.scale(),
-        ("POST", false, "binding" | "eviction") if target.resource.plural == "pods" => asked.move_pod(),
+        (_, false, "scale") if resource.has(Has::Scale) => asked.scale(),
+        ("POST", false, "binding" | "eviction") if resource.plural == "pods" => asked.move_pod(),
         (_, _, "" | "status") => {
             let message = "the server does not allow this method on the requested resource";
             Err(Refusal::new(StatusCode::METHOD_NOT_ALLOWED, "MethodNotAllowed", message))
@@ -59,179 +59,143 @@ impl Asked<'_> {
         self.shared.with(act)
     }
 
+    fn resource(&self) -> &'static Resource {
+        self.target.key.resource
+    }
+
     fn how(&self) -> Show {
-        Show { resource: self.target.resource, form: self.form }
+        Show { resource: self.resource(), form: self.form }
     }
 
-    fn show(&self, code: StatusCode, object: &Value) -> Responded {
-        Ok(respond(self.shared, code, &self.how().object(object, self.shared.now())))
+    fn show(&self, code: StatusCode, object: Answer<Arc<Value>>) -> Responded {
+        Ok(respond(self.shared, code, &self.how().object(&*object?, self.shared.now())))
     }
 
+    /// The objects that are asked for: a selector, and where.
     fn selector(&self) -> Answer<Selector> {
-        Selector::parse(
-            self.target.resource,
-            self.query.get("labelSelector"),
-            self.query.get("fieldSelector"),
-        )
+        let (labels, fields) = (self.query.get("labelSelector"), self.query.get("fieldSelector"));
+        Ok(Selector::parse(self.resource(), labels, fields)?.within(&self.target.key.namespace))
     }
 
     fn watch(&self) -> Responded {
-        let watch = Watch::begin(
-            self.shared.clone(),
-            self.how(),
-            &self.target.namespace,
-            self.query,
-            self.selector()?,
-        )?;
+        let watch = Watch::begin(self.shared.clone(), self.how(), self.query, self.selector()?)?;
         Ok(stream(self.shared, watch))
     }
 
     /// A list, or a page of one. All pages show the state of the first.
     fn list(&self) -> Responded {
         let selector = self.selector()?;
-        let limit = self.query.number("limit")?.unwrap_or(0);
-        let limit = if limit == 0 { usize::MAX } else { usize::try_from(limit).unwrap_or(usize::MAX) };
+        let limit = self.query.number("limit")?.filter(|limit| *limit > 0);
+        let limit = limit.and_then(|limit| usize::try_from(limit).ok()).unwrap_or(usize::MAX);
         let (revision, after) = self.position()?;
-        let resource = self.target.resource;
-        let within = &self.target.namespace;
         let (found, revision) = self.state(|state| {
             let revision = revision.unwrap_or(state.store.revision());
-            let expired = || {
-                Refusal::too_old(
-                    "The provided continue parameter is too old to display a consistent list result.",
-                )
-            };
-            Ok((state.store.at(resource, revision).ok_or_else(expired)?, revision))
+            let expired = "The provided continue parameter is too old to display a consistent list result.";
+            let found = state.store.at(self.resource(), revision).ok_or_else(|| Refusal::too_old(expired))?;
+            Ok((found, revision))
         })?;
-        let wanted: Vec<(String, Arc<Value>)> = found
-            .into_iter()
-            .map(|(key, object)| (key.path().to_owned(), object))
-            .filter(|(path, _)| after.as_ref().is_none_or(|after| path > after))
-            .filter(|(_, object)| {
-                (within.is_empty() || namespace(object) == within) && selector.matches(object)
-            })
-            .collect();
+        let is_wanted = |(path, object): &(String, Arc<Value>)| *path > after && selector.matches(object);
+        let wanted: Vec<(String, Arc<Value>)> = found.into_iter().filter(is_wanted).collect();
         let left = wanted.len().saturating_sub(limit);
-        let next = wanted
-            .get(limit.saturating_sub(1))
-            .filter(|_| left > 0)
-            .map(|(path, _)| format!("{revision}:{path}"));
+        let last = wanted.get(limit.saturating_sub(1)).filter(|_| left > 0);
+        let next = last.map(|(path, _)| format!("{revision}:{path}"));
         let page = Page { revision, next, left: (left > 0 && selector.is_empty()).then_some(left) };
         let objects: Vec<Arc<Value>> = wanted.into_iter().take(limit).map(|(_, object)| object).collect();
         Ok(respond(self.shared, StatusCode::OK, &self.how().list(&objects, &page, self.shared.now())))
     }
 
     /// The revision at which to list, and after what.
-    fn position(&self) -> Answer<(Option<u64>, Option<String>)> {
+    fn position(&self) -> Answer<(Option<u64>, String)> {
         let token = self.query.get("continue");
         if token.is_empty() {
             let is_exact = self.query.get("resourceVersionMatch") == "Exact";
-            return Ok((self.query.number("resourceVersion")?.filter(|_| is_exact), None));
+            return Ok((self.query.number("resourceVersion")?.filter(|_| is_exact), String::new()));
         }
         let parsed =
             token.split_once(':').and_then(|(revision, after)| Some((revision.parse().ok()?, after)));
         let (revision, after) = parsed.ok_or_else(|| Refusal::bad_request("continue key is not valid"))?;
-        Ok((Some(revision), Some(after.to_owned())))
+        Ok((Some(revision), after.to_owned()))
     }
 
     fn create(&self) -> Responded {
-        let (target, is_dry) = (self.target, self.query.is_dry()?);
-        let object = json(self.body)?;
-        self.check_kind(&object)?;
-        let made = self.state(|state| state.create(target.resource, &target.namespace, object, is_dry))?;
-        self.show(StatusCode::CREATED, &made)
+        let (object, is_dry) = (self.object()?, self.query.is_dry()?);
+        let within = &self.target.key.namespace;
+        self.show(
+            StatusCode::CREATED,
+            self.state(|state| state.create(self.resource(), within, object, is_dry)),
+        )
     }
 
-    fn check_kind(&self, object: &Value) -> Answer<()> {
-        let resource = self.target.resource;
-        let said = |field: &str, expected: &str| {
-            object.get(field).and_then(Value::as_str).is_none_or(|said| said == expected)
-        };
+    /// The object in the body, which must be of the kind that the path is about.
+    fn object(&self) -> Answer<Value> {
+        let (object, resource) = (json(self.parts, self.body)?, self.resource());
+        let said = |field: &str, expected: &str| object[field].as_str().is_none_or(|said| said == expected);
         if object.is_object() && said("kind", resource.kind) && said("apiVersion", &resource.api_version()) {
-            return Ok(());
+            return Ok(object);
         }
         let what = format!("{} of {}", resource.kind, resource.api_version());
-        Err(Refusal::bad_request(format!(
-            "the object provided is not what this path is for: expected a {what}"
-        )))
+        Err(Refusal::bad_request(format!("the object provided is not what this path is for: a {what}")))
     }
 
     fn update(&self, part: Part) -> Responded {
-        let (target, is_dry) = (self.target, self.query.is_dry()?);
-        let object = json(self.body)?;
-        self.check_kind(&object)?;
-        let written =
-            self.state(|state| state.update(target.resource, target.place(), object, part, is_dry))?;
-        self.show(StatusCode::OK, &written)
+        let (object, is_dry) = (self.object()?, self.query.is_dry()?);
+        self.show(StatusCode::OK, self.state(|state| state.update(&self.target.key, object, part, is_dry)))
     }
 
-    /// Reads the patch and its kind. Apply is not served.
-    fn read_patch(&self) -> Answer<(Patch, Value)> {
+    /// Does what the patch in the body says. Apply is not served.
+    fn patched(&self, object: Value) -> Answer<Value> {
         let kind = self.parts.headers.get(CONTENT_TYPE).and_then(|kind| kind.to_str().ok()).unwrap_or("");
-        Ok((Patch::of(kind).ok_or_else(Refusal::media_type)?, json(self.body)?))
+        let how = Patch::of(kind).ok_or_else(Refusal::media_type)?;
+        how.apply(object, &json(self.parts, self.body)?)
     }
 
     fn patch(&self, part: Part) -> Responded {
-        let (target, is_dry) = (self.target, self.query.is_dry()?);
-        let (how, patch) = self.read_patch()?;
+        let (key, is_dry) = (&self.target.key, self.query.is_dry()?);
         let written = self.state(|state| {
-            let old = target.object(state)?;
-            let new = how.apply(events::shown(target.resource, &old), &patch)?;
+            let old = Arc::clone(state.get(key)?);
+            let new = self.patched(events::shown(key.resource, &old))?;
             if uid(&new) != uid(&old) {
                 let why = format!("Invalid value: {:?}: field is immutable", uid(&new));
-                return Err(Refusal::invalid(
-                    target.resource,
-                    &target.name,
-                    ("Invalid", "metadata.uid", &why),
-                ));
+                return Err(Refusal::invalid(key.resource, &key.name, ("Invalid", "metadata.uid", &why)));
             }
-            state.update(target.resource, target.place(), new, part, is_dry)
-        })?;
-        self.show(StatusCode::OK, &written)
+            state.update(key, new, part, is_dry)
+        });
+        self.show(StatusCode::OK, written)
     }
 
     fn scale(&self) -> Responded {
-        let (target, is_dry) = (self.target, self.query.is_dry()?);
+        let (key, is_dry) = (&self.target.key, self.query.is_dry()?);
         let scale = self.state(|state| {
-            let old = target.object(state)?;
-            let scale = crate::api::scale_of(&old);
+            let old = Arc::clone(state.get(key)?);
             let wanted = match self.parts.method {
-                Method::GET => return Ok(scale),
-                Method::PUT => json(self.body)?,
-                Method::PATCH => {
-                    let (how, patch) = self.read_patch()?;
-                    how.apply(scale, &patch)?
-                }
-                _ => return Err(Refusal::nowhere()),
+                Method::GET => return Ok(scale_of(&old)),
+                Method::PUT => json(self.parts, self.body)?,
+                _ => self.patched(scale_of(&old))?,
             };
-            state.set_scale(target.resource, &old, &wanted, is_dry)
+            state.set_scale(key, &old, &wanted, is_dry)
         })?;
         Ok(respond(self.shared, StatusCode::OK, &scale))
     }
 
     fn move_pod(&self) -> Responded {
-        let (target, is_dry) = (self.target, self.query.is_dry()?);
-        let body = json(self.body)?;
-        if !name(&body).is_empty() && name(&body) != target.name {
+        let (key, is_dry) = (&self.target.key, self.query.is_dry()?);
+        let body = json(self.parts, self.body)?;
+        if !name(&body).is_empty() && name(&body) != key.name {
             return Err(Refusal::bad_request("name in URL does not match name in the object"));
         }
-        self.state(|state| match target.subresource.as_str() {
-            "binding" => state.bind(&target.namespace, &target.name, &body, is_dry),
-            _ => state.evict(&target.namespace, &target.name, &body, is_dry),
+        self.state(|state| match self.target.subresource.as_str() {
+            "binding" => state.bind(key, &body, is_dry),
+            _ => state.evict(key, &body, is_dry),
         })?;
-        let done =
-            json!({ "kind": "Status", "apiVersion": "v1", "metadata": {}, "status": "Success", "code": 201 });
-        Ok(respond(self.shared, StatusCode::CREATED, &done))
+        Ok(respond(self.shared, StatusCode::CREATED, &success("code", 201.into())))
     }
 
     /// Options of a deletion are in the body, and some of them may be in the URL instead.
     fn delete_options(&self) -> Answer<DeleteOptions> {
-        let mut body = json(self.body)?;
+        let mut body = json(self.parts, self.body)?;
         if body.is_null() {
-            body = json!({ "propagationPolicy": self.query.get("propagationPolicy") });
-            if let Some(seconds) = self.query.number("gracePeriodSeconds")? {
-                body["gracePeriodSeconds"] = seconds.into();
-            }
+            let grace = self.query.number("gracePeriodSeconds")?;
+            body = json!({ "propagationPolicy": self.query.get("propagationPolicy"), "gracePeriodSeconds": grace });
         }
         let mut options = DeleteOptions::of(&body);
         options.is_dry |= self.query.is_dry()?;
@@ -239,32 +203,34 @@ impl Asked<'_> {
     }
 
     fn delete(&self) -> Responded {
-        let target = self.target;
-        let options = self.delete_options()?;
-        let (object, is_gone) =
-            self.state(|state| state.delete(target.resource, target.place(), &options))?;
-        if !is_gone || target.resource.has(Has::Farewell) {
-            return self.show(StatusCode::OK, &object);
+        let (key, options) = (&self.target.key, self.delete_options()?);
+        let (object, is_gone) = self.state(|state| state.delete(key, &options))?;
+        if !is_gone || key.resource.has(Has::Farewell) {
+            return self.show(StatusCode::OK, Ok(object));
         }
-        let (group, kind) = (target.resource.group, target.resource.plural);
-        let details = json!({ "name": target.name, "group": group, "kind": kind, "uid": uid(&object) });
-        let done = json!({ "kind": "Status", "apiVersion": "v1", "metadata": {}, "status": "Success", "details": details });
-        Ok(respond(self.shared, StatusCode::OK, &done))
+        let mut details = json!({ "name": key.name, "kind": key.resource.plural, "uid": uid(&object) });
+        if !key.resource.group.is_empty() {
+            details["group"] = key.resource.group.into();
+        }
+        Ok(respond(self.shared, StatusCode::OK, &success("details", details)))
     }
 
     fn delete_all(&self) -> Responded {
-        let (resource, within) = (self.target.resource, &self.target.namespace);
         let (selector, options) = (self.selector()?, self.delete_options()?);
         let gone = self.state(|state| {
-            let mut all = state.all(resource);
-            all.retain(|object| {
-                (within.is_empty() || namespace(object) == within) && selector.matches(object)
-            });
-            for object in &all {
-                state.delete(resource, (namespace(object), name(object)), &options)?;
-            }
+            let mut all = state.all(self.resource());
+            all.retain(|object| selector.matches(object));
+            all.iter().try_for_each(|object| {
+                let key = Key::new(self.resource(), namespace(object), name(object));
+                state.delete(&key, &options).map(drop)
+            })?;
             Ok(all)
         })?;
         Ok(respond(self.shared, StatusCode::OK, &self.how().list(&gone, &Page::default(), self.shared.now())))
     }
+}
+
+/// What is said when something was done.
+fn success(field: &str, value: Value) -> Value {
+    json!({ "kind": "Status", "apiVersion": "v1", "metadata": {}, "status": "Success", field: value })
 }

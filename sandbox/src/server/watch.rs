@@ -6,12 +6,12 @@ use super::show::Show;
 use crate::refusal::{Answer, Refusal};
 use crate::select::Selector;
 use crate::store::Change;
-use crate::value::namespace;
 use bytes::Bytes;
 use futures::Stream;
 use jiff::Timestamp;
 use serde_json::{Value, json};
 use std::collections::VecDeque;
+use std::sync::Arc;
 use std::time::Duration;
 use tokio::sync::watch;
 use tokio::time::Instant;
@@ -26,7 +26,6 @@ const LONG: Duration = Duration::from_secs(30 * 60);
 pub(super) struct Watch {
     shared: Shared,
     show: Show,
-    within: String,
     selector: Selector,
     /// Every change up to here was told.
     position: u64,
@@ -39,13 +38,7 @@ pub(super) struct Watch {
 
 impl Watch {
     /// Begins a watch as a query asks for it.
-    pub(super) fn begin(
-        shared: Shared,
-        show: Show,
-        within: &str,
-        query: &Query,
-        selector: Selector,
-    ) -> Answer<Self> {
+    pub(super) fn begin(shared: Shared, show: Show, query: &Query, selector: Selector) -> Answer<Self> {
         let seconds = query.number("timeoutSeconds")?.filter(|seconds| *seconds > 0);
         let from = query.number("resourceVersion")?.unwrap_or(0);
         let has_bookmarks = query.is_true("allowWatchBookmarks");
@@ -55,7 +48,6 @@ impl Watch {
         let mut watch = shared.clone().with(|state| Self {
             shared,
             show,
-            within: within.to_owned(),
             selector,
             position: if from == 0 { state.store.revision() } else { from },
             ready: VecDeque::new(),
@@ -73,7 +65,7 @@ impl Watch {
     /// Tells everything that is there as if it were new.
     fn tell_all(&mut self, with_end: bool) {
         let (lines, revision) = self.shared.with(|state| {
-            let there = state.store.all(self.show.resource).filter(|object| self.is_wanted(object));
+            let there = state.store.all(self.show.resource).filter(|object| self.selector.matches(object));
             let lines: Vec<Bytes> = there.map(|object| self.line("ADDED", object, state.now)).collect();
             (lines, state.store.revision())
         });
@@ -143,27 +135,20 @@ impl Watch {
         }
     }
 
-    /// What a change is to whoever asked for some objects only: one that begins to be asked for is new.
+    /// What a change is to whoever asked for some objects only: one that begins to be asked for is new, and one that is no
+    /// longer is gone, as it last was, with the version of the change.
     fn told(&self, change: &Change, now: Timestamp) -> Option<Bytes> {
-        let was = change.before.as_ref().is_some_and(|before| self.is_wanted(before));
-        let is = !change.is_removed && self.is_wanted(&change.object);
-        match (was, is) {
-            (false, true) => Some(self.line("ADDED", &change.object, now)),
-            (true, true) => Some(self.line("MODIFIED", &change.object, now)),
-            (true, false) => Some(self.line("DELETED", &self.last(change), now)),
-            (false, false) => None,
+        let is_wanted = |object: &&Arc<Value>| self.selector.matches(object);
+        match (change.before.as_ref().filter(is_wanted), change.after.as_ref().filter(is_wanted)) {
+            (None, Some(new)) => Some(self.line("ADDED", new, now)),
+            (Some(_), Some(new)) => Some(self.line("MODIFIED", new, now)),
+            (Some(old), None) => {
+                let mut last = Value::clone(old);
+                last["metadata"]["resourceVersion"] = change.revision.to_string().into();
+                Some(self.line("DELETED", &last, now))
+            }
+            (None, None) => None,
         }
-    }
-
-    /// One that is no longer asked for is shown as it last was when it was, with the version of its change.
-    fn last(&self, change: &Change) -> Value {
-        let mut last = Value::clone(change.before.as_ref().unwrap_or(&change.object));
-        last["metadata"]["resourceVersion"] = change.revision.to_string().into();
-        last
-    }
-
-    fn is_wanted(&self, object: &Value) -> bool {
-        (self.within.is_empty() || namespace(object) == self.within) && self.selector.matches(object)
     }
 
     fn line(&self, kind: &str, object: &Value, now: Timestamp) -> Bytes {

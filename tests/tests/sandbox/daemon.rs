@@ -1,34 +1,11 @@
 //! The real daemon in the sandbox, under virtual time: it places pods, honours reservations, makes and releases them.
 
-use crate::place::{Place, node, text, workload};
+use crate::place::{Place, node, story, text, workload};
 use anyhow::{Result, ensure};
 use k8s_openapi::api::core::v1::{Node, Pod};
 use kube::api::{Api, DeleteParams, Patch, PatchParams};
 use serde_json::{Value, json};
 use std::time::Duration;
-
-/// Tells a story while the daemon and the sandbox live.
-async fn story(place: &Place, story: impl Future<Output = Result<()>>) -> Result<()> {
-    let (stop, stopped) = tokio::sync::oneshot::channel::<()>();
-    let daemon = place.daemon("a", async { drop(stopped.await) });
-    let told = async {
-        story.await?;
-        drop(stop);
-        Ok(())
-    };
-    tokio::select! {
-        biased;
-        both = futures::future::try_join(daemon, told) => both.map(drop),
-        () = place.sandbox.live() => Ok(()),
-    }
-}
-
-/// The records of the reservations on a node, by the names of their keys.
-async fn reservations(place: &Place, node: &str) -> Result<Vec<String>> {
-    let node = place.read(&format!("/api/v1/nodes/{node}")).await?;
-    let annotations = node["metadata"]["annotations"].as_object().cloned().unwrap_or_default();
-    Ok(annotations.keys().filter(|key| key.starts_with("reserve.info/")).cloned().collect())
-}
 
 #[tokio::test(start_paused = true)]
 async fn pods_are_placed_and_a_reservation_is_honoured() -> Result<()> {
@@ -66,19 +43,11 @@ async fn a_kept_place_is_kept_and_then_released() -> Result<()> {
         place.create(workload("Deployment", "kept", 2, "1", json!({ "reserve/keep": "true" }))).await?;
         let before = place.running("kept", 2).await?;
         place.create(workload("Deployment", "rival", 1, "1", json!({}))).await?;
-        place
-            .wait("the rival is told that there is no room", async || {
-                let pods = place.pods("rival").await?;
-                Ok(pods
-                    .first()
-                    .filter(|pod| text(pod, "/status/conditions/0/reason") == "Unschedulable")
-                    .cloned())
-            })
-            .await?;
+        place.told("rival").await?;
         let (name, node) = (text(&before[0], "/metadata/name"), text(&before[0], "/spec/nodeName"));
         let pods: Api<Pod> = Api::default_namespaced(place.client.clone());
         pods.delete(name, &DeleteParams::default()).await?;
-        place.wait("a reservation is made", async || Ok(reservations(&place, node).await?.pop())).await?;
+        place.wait("a reservation is made", async || Ok(place.reservations(node).await?.pop())).await?;
         let after = place.running("kept", 2).await?;
         ensure!(
             after
@@ -87,7 +56,7 @@ async fn a_kept_place_is_kept_and_then_released() -> Result<()> {
             "{after:#?}"
         );
         place
-            .wait("it is released", async || Ok(reservations(&place, node).await?.is_empty().then_some(())))
+            .wait("it is released", async || Ok(place.reservations(node).await?.is_empty().then_some(())))
             .await?;
         tokio::time::sleep(Duration::from_secs(30)).await;
         let rival = place.pods("rival").await?;

@@ -107,7 +107,7 @@ async fn look(kubectl: &Kubectl) -> Result<()> {
     let pods = kubectl.ok("get pods -o wide -A").await?;
     ensure!(pods.contains("1/1") && pods.contains("Running") && pods.contains("NODE"), "{pods}");
     let all = kubectl.ok("get deploy,rs,sts,pdb,ev,lease,ns -A").await?;
-    for word in ["UP-TO-DATE", "DESIRED", "ALLOWED DISRUPTIONS", "Scheduled", "reserve-a", "kube-system"] {
+    for word in ["UP-TO-DATE", "DESIRED", "Scheduled", "reserve-a", "kube-system"] {
         ensure!(all.contains(word), "{word}: {all}");
     }
     let described = kubectl.ok("describe node n1").await?;

@@ -2,6 +2,7 @@
 //! and the real daemon can live in it.
 #![forbid(unsafe_code)]
 
+mod both;
 mod daemon;
 mod differential;
 mod kubectl;

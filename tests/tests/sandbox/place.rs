@@ -23,14 +23,27 @@ pub(crate) fn start() -> Timestamp {
 /// A sandbox, and a client in the same process.
 pub(crate) struct Place {
     pub(crate) sandbox: Sandbox,
+    site: Site,
+}
+
+/// A cluster of any kind, through a client.
+pub(crate) struct Site {
     pub(crate) client: kube::Client,
+}
+
+impl std::ops::Deref for Place {
+    type Target = Site;
+
+    fn deref(&self) -> &Site {
+        &self.site
+    }
 }
 
 impl Place {
     pub(crate) fn new(seed: u64) -> Self {
         let sandbox = Sandbox::new(&Config::starting_at(start(), seed));
         let client = kube::Client::new(sandbox.api(), "default");
-        Self { sandbox, client }
+        Self { sandbox, site: Site { client } }
     }
 
     /// Runs the real daemon until `stop`.
@@ -42,14 +55,16 @@ impl Place {
         let rng = fastrand::Rng::with_seed(7);
         daemon::run::run(&config, clients, Metrics::default(), Clock::start_at(start()), rng, stop).await
     }
+}
 
+impl Site {
     /// Makes an object of any kind.
     pub(crate) async fn create(&self, object: Value) -> Result<DynamicObject> {
         let object: DynamicObject = serde_json::from_value(object)?;
         let kind = object.types.clone().context("a kind")?;
         let resource = ApiResource::from_gvk(&GroupVersionKind::try_from(&kind)?);
         let api: Api<DynamicObject> = match kind.kind.as_str() {
-            "Node" => Api::all_with(self.client.clone(), &resource),
+            "Node" | "PriorityClass" => Api::all_with(self.client.clone(), &resource),
             _ => Api::default_namespaced_with(self.client.clone(), &resource),
         };
         Ok(api.create(&PostParams::default(), &object).await?)
@@ -84,6 +99,26 @@ impl Place {
         anyhow::bail!("waited until {what}\n{nodes:#}\n{pods:#}")
     }
 
+    /// The records of the reservations on a node, by the names of their keys.
+    pub(crate) async fn reservations(&self, node: &str) -> Result<Vec<String>> {
+        let node = self.read(&format!("/api/v1/nodes/{node}")).await?;
+        let annotations = node["metadata"]["annotations"].as_object().cloned().unwrap_or_default();
+        Ok(annotations.keys().filter(|key| key.starts_with("reserve.info/")).cloned().collect())
+    }
+
+    /// Waits until a pod is told that there is no place for it, and returns what it is told.
+    pub(crate) async fn told(&self, app: &str) -> Result<String> {
+        self.wait(&format!("{app} is told that there is no room"), async || {
+            let pods = self.pods(app).await?;
+            let conditions = pods
+                .iter()
+                .flat_map(|pod| pod["status"]["conditions"].as_array().cloned().unwrap_or_default());
+            let mut unplaced = conditions.filter(|one| text(one, "/reason") == "Unschedulable");
+            Ok(unplaced.next().map(|one| text(&one, "/message").to_owned()))
+        })
+        .await
+    }
+
     /// Waits until exactly so many pods run, and returns them.
     pub(crate) async fn running(&self, app: &str, count: usize) -> Result<Vec<Value>> {
         let what = format!("{count} pods of {app} run");
@@ -95,6 +130,22 @@ impl Place {
             Ok((pods.len() == count && pods.iter().all(is_well)).then_some(pods))
         })
         .await
+    }
+}
+
+/// Tells a story while the daemon and the sandbox live.
+pub(crate) async fn story(place: &Place, story: impl Future<Output = Result<()>>) -> Result<()> {
+    let (stop, stopped) = tokio::sync::oneshot::channel::<()>();
+    let daemon = place.daemon("a", async { drop(stopped.await) });
+    let told = async {
+        story.await?;
+        drop(stop);
+        Ok(())
+    };
+    tokio::select! {
+        biased;
+        both = futures::future::try_join(daemon, told) => both.map(drop),
+        () = place.sandbox.live() => Ok(()),
     }
 }
 
