@@ -21,8 +21,13 @@ impl Clock {
     /// A clock that goes by this machine until it hears from the API server.
     #[expect(clippy::disallowed_methods, reason = "this is the module that asks the machine")]
     pub fn start() -> Self {
+        Self::start_at(Timestamp::now())
+    }
+
+    /// A clock that shows this time until it hears from the API server.
+    pub fn start_at(wall: Timestamp) -> Self {
         let now = Instant::now();
-        Self { started: now, known: Arc::new(Mutex::new((Timestamp::now(), now))) }
+        Self { started: now, known: Arc::new(Mutex::new((wall, now))) }
     }
 
     /// Sets the clock by an answer's `Date` header, which has whole seconds: a clock that is within that second is

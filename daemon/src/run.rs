@@ -268,8 +268,8 @@ async fn until(tick: Option<Duration>, clock: &Clock) {
     }
 }
 
-/// Which process this is, as events name it.
+/// Which replica this is, as events name it.
 fn instance(config: &Config) -> String {
     let name = config.scheduler.profiles.first().map_or("", |profile| &profile.scheduler_name);
-    format!("{name}-{}", std::process::id())
+    format!("{name}-{}", config.replica)
 }

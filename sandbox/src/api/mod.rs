@@ -1,0 +1,240 @@
+//! What the API does with objects, whoever asks: a request, a controller or a kubelet. Plain functions over the store.
+
+mod admit;
+mod delete;
+pub(crate) mod events;
+mod pods;
+mod scale;
+
+pub(crate) use delete::{DeleteOptions, FOREGROUND, ORPHAN};
+pub(crate) use pods::disruption_allowed;
+pub(crate) use scale::scale_of;
+
+use crate::refusal::{Answer, Refusal, cause};
+use crate::resources::{Has, RESOURCES, Resource, find};
+use crate::store::{Key, Store};
+use crate::value::{is_deleting, list, name, namespace, number, second, text, uid};
+use jiff::Timestamp;
+use serde_json::{Value, json};
+use std::sync::Arc;
+
+/// Which part of an object is written.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Part {
+    /// All but the status, where that is written apart.
+    Main,
+    /// The status.
+    Status,
+}
+
+/// The whole state of the API: objects, the time of the request that is served, and chance.
+#[derive(Debug)]
+pub(crate) struct State {
+    pub(crate) store: Store,
+    pub(crate) now: Timestamp,
+    rng: fastrand::Rng,
+}
+
+/// A kind that is known to be served.
+pub(crate) fn kind(group: &str, plural: &str) -> &'static Resource {
+    // Every caller names one of the table; the first is there only so that nobody panics.
+    find(group, plural).unwrap_or(&RESOURCES[0])
+}
+
+/// The pods.
+pub(crate) fn pods() -> &'static Resource {
+    kind("", "pods")
+}
+
+impl State {
+    /// An API with the namespaces that every cluster has.
+    pub(crate) fn new(now: Timestamp, seed: u64) -> Self {
+        let mut state = Self { store: Store::default(), now, rng: fastrand::Rng::with_seed(seed) };
+        for name in ["default", "kube-node-lease", "kube-public", "kube-system"] {
+            let _ = state.create(kind("", "namespaces"), "", json!({ "metadata": { "name": name } }), false);
+        }
+        state
+    }
+
+    /// One object.
+    pub(crate) fn get(&self, key: &Key) -> Answer<&Arc<Value>> {
+        self.store.get(key).ok_or_else(|| Refusal::not_found(key.resource, &key.name))
+    }
+
+    /// Copies of all objects of a kind.
+    pub(crate) fn all(&self, resource: &'static Resource) -> Vec<Arc<Value>> {
+        self.store.all(resource).cloned().collect()
+    }
+
+    /// Makes an object.
+    pub(crate) fn create(
+        &mut self,
+        resource: &'static Resource,
+        within: &str,
+        object: Value,
+        is_dry: bool,
+    ) -> Answer<Arc<Value>> {
+        let mut object = read(resource, object)?;
+        let beginning = text(&object, "/metadata/generateName");
+        if name(&object).is_empty() && !beginning.is_empty() {
+            object["metadata"]["name"] = format!("{beginning:.58}{}", self.suffix()).into();
+        }
+        if resource.is_namespaced {
+            check_namespace(within, &object)?;
+            self.check_open(resource, within, &object)?;
+            object["metadata"]["namespace"] = within.into();
+        }
+        admit::check_name(resource, &object)?;
+        self.identify(resource, &mut object);
+        self.fill(resource, &mut object)?;
+        admit::check(resource, &object)?;
+        let key = Key::of(resource, &object);
+        if self.store.get(&key).is_some() {
+            return Err(Refusal::already_exists(resource, &key.name));
+        }
+        Ok(if is_dry { Arc::new(object) } else { self.store.put(&key, object) })
+    }
+
+    /// Five letters and digits, as upstream adds them to names.
+    fn suffix(&mut self) -> String {
+        let letters = b"bcdfghjklmnpqrstvwxz2456789";
+        (0..5).map(|_| char::from(letters[self.rng.usize(..letters.len())])).collect()
+    }
+
+    /// A namespace that is being deleted takes nothing new.
+    fn check_open(&self, resource: &Resource, within: &str, object: &Value) -> Answer<()> {
+        if !is_deleting(self.get(&Key::new(kind("", "namespaces"), "", within))?) {
+            return Ok(());
+        }
+        let why =
+            format!("unable to create new content in namespace {within} because it is being terminated");
+        let state = format!("namespace {within} is being terminated");
+        let cause = cause("NamespaceTerminating", state, "metadata.namespace");
+        Err(Refusal::forbidden(resource, name(object), &why).causing(cause))
+    }
+
+    fn identify(&mut self, resource: &Resource, object: &mut Value) {
+        let mut hex = format!("{:032x}", self.rng.u128(..));
+        hex.replace_range(12..13, "4");
+        hex.replace_range(16..17, "a");
+        let uid = [&hex[..8], &hex[8..12], &hex[12..16], &hex[16..20], &hex[20..]].join("-");
+        let meta = &mut object["metadata"];
+        OURS.split(' ').for_each(|field| keep(meta, &Value::Null, field));
+        meta["uid"] = uid.into();
+        meta["creationTimestamp"] = second(self.now);
+        if resource.has(Has::Generation) {
+            meta["generation"] = 1.into();
+        }
+    }
+
+    /// Writes an object that is there. Nothing happens if nothing changes.
+    pub(crate) fn update(&mut self, key: &Key, new: Value, part: Part, is_dry: bool) -> Answer<Arc<Value>> {
+        let (old, resource) = (Arc::clone(self.get(key)?), key.resource);
+        let new = read(resource, new)?;
+        check_identity(key, &old, &new)?;
+        let mut new = joined(resource, &old, new, part);
+        self.fill(resource, &mut new)?;
+        admit::check(resource, &new)?;
+        admit::check_change(resource, &old, &new)?;
+        if part == Part::Main && resource.has(Has::Generation) && counted(&old) != counted(&new) {
+            new["metadata"]["generation"] = (number(&old, "/metadata/generation").unwrap_or(0) + 1).into();
+        }
+        let is_held = !list(&new, "/metadata/finalizers").is_empty() || resource.plural == "namespaces";
+        let has_grace = number(&new, "/metadata/deletionGracePeriodSeconds").is_some_and(|grace| grace > 0);
+        match new == *old {
+            true => return Ok(old),
+            false if is_dry => {}
+            false if is_deleting(&new) && !is_held && !has_grace => self.store.remove(key),
+            false => return Ok(self.store.put(key, new)),
+        }
+        Ok(Arc::new(new))
+    }
+
+    /// Writes the status of an object, as a controller does.
+    pub(crate) fn set_status(&mut self, resource: &'static Resource, object: &Value, status: Value) {
+        if object["status"] != status {
+            let mut new = object.clone();
+            new["status"] = status;
+            // A conflict is a reason to look again, which the next pump does.
+            let _ = self.update(&Key::of(resource, object), new, Part::Status, false);
+        }
+    }
+}
+
+/// The fields of the metadata that only the API itself writes.
+const OURS: &str =
+    "uid creationTimestamp deletionTimestamp deletionGracePeriodSeconds generation resourceVersion selfLink";
+
+/// The new object with everything of the old one that this kind of write does not change.
+fn joined(resource: &Resource, old: &Value, mut new: Value, part: Part) -> Value {
+    if part == Part::Status {
+        let mut joined = old.clone();
+        keep(&mut joined, &new, "status");
+        ["annotations", "labels"]
+            .iter()
+            .for_each(|field| keep(&mut joined["metadata"], &new["metadata"], field));
+        return joined;
+    }
+    let ours = OURS.split(' ').chain(["namespace"]);
+    ours.for_each(|field| keep(&mut new["metadata"], &old["metadata"], field));
+    if resource.has(Has::Status) {
+        keep(&mut new, old, "status");
+    }
+    new
+}
+
+/// Reads a value as the API's type.
+fn read(resource: &Resource, object: Value) -> Answer<Value> {
+    (resource.read)(object).map(events::stored(resource)).map_err(|error| {
+        let (kind, version) = (resource.kind, resource.api_version());
+        Refusal::bad_request(format!("{kind} in version {version:?} cannot be handled as a {kind}: {error}"))
+    })
+}
+
+/// Gives `to` the field as `from` has it, or takes it away.
+fn keep(to: &mut Value, from: &Value, field: &str) {
+    match from.get(field) {
+        Some(value) => to[field] = value.clone(),
+        None => drop(to.as_object_mut().and_then(|to| to.remove(field))),
+    }
+}
+
+/// What the generation counts.
+fn counted(object: &Value) -> Value {
+    // Deployments hand their annotations on.
+    let handed = &object["metadata"]["annotations"];
+    json!([object["spec"], if object["kind"] == "Deployment" { handed } else { &Value::Null }])
+}
+
+fn check_namespace(within: &str, object: &Value) -> Answer<()> {
+    if namespace(object).is_empty() || namespace(object) == within {
+        return Ok(());
+    }
+    let why = "the namespace of the provided object does not match the namespace sent on the request";
+    Err(Refusal::bad_request(why))
+}
+
+/// Whether what is written is what is there.
+fn check_identity(key: &Key, old: &Value, new: &Value) -> Answer<()> {
+    let (resource, called) = (key.resource, &*key.name);
+    if name(new) != called {
+        let why =
+            format!("the name of the object ({}) does not match the name on the URL ({called})", name(new));
+        return Err(Refusal::bad_request(why));
+    }
+    check_namespace(&key.namespace, new)?;
+    if !uid(new).is_empty() && uid(new) != uid(old) {
+        return Err(Refusal::precondition(resource, called, "UID", uid(new), uid(old)));
+    }
+    match text(new, "/metadata/resourceVersion") {
+        "" if resource.has(Has::LooseUpdate) => Ok(()),
+        "" => {
+            let why =
+                ("Invalid", "metadata.resourceVersion", "Invalid value: 0: must be specified for an update");
+            let refusal = Refusal::invalid_of(&resource.qualified(), called, why);
+            Err(refusal.on(called, resource.plural, resource.group))
+        }
+        version if version == text(old, "/metadata/resourceVersion") => Ok(()),
+        _ => Err(Refusal::modified(resource, called)),
+    }
+}

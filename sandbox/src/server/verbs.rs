@@ -1,0 +1,236 @@
+//! What each method means at each kind of path.
+
+use super::request::{Form, Query, Target};
+use super::show::{Page, Show};
+use super::watch::Watch;
+use super::{Responded, Shared, json, respond, stream};
+use crate::api::{DeleteOptions, Part, State, events, scale_of};
+use crate::patch::Patch;
+use crate::refusal::{Answer, Refusal};
+use crate::resources::{Has, Resource};
+use crate::select::Selector;
+use crate::store::Key;
+use crate::value::{name, namespace, uid};
+use bytes::Bytes;
+use http::header::CONTENT_TYPE;
+use http::request::Parts;
+use http::{Method, StatusCode};
+use serde_json::{Value, json};
+use std::sync::Arc;
+
+/// One request about objects.
+pub(super) struct Asked<'a> {
+    pub(super) shared: &'a Shared,
+    pub(super) parts: &'a Parts,
+    pub(super) body: &'a Bytes,
+    pub(super) target: &'a Target,
+    pub(super) query: &'a Query,
+    pub(super) form: Form,
+}
+
+/// Answers it.
+pub(super) fn serve(asked: &Asked<'_>) -> Responded {
+    let (key, resource) = (&asked.target.key, asked.resource());
+    match (asked.parts.method.as_str(), key.name.is_empty(), asked.target.subresource.as_str()) {
+        ("GET", true, _) if asked.query.is_true("watch") => asked.watch(),
+        ("GET", true, _) => asked.list(),
+        ("POST", true, _) => asked.create(),
+        ("DELETE", true, _) => asked.delete_all(),
+        ("GET", false, "" | "status") => {
+            asked.show(StatusCode::OK, asked.state(|state| state.get(key).cloned()))
+        }
+        ("PUT", false, "") => asked.update(Part::Main),
+        ("PUT", false, "status") => asked.update(Part::Status),
+        ("PATCH", false, "") => asked.patch(Part::Main),
+        ("PATCH", false, "status") => asked.patch(Part::Status),
+        ("DELETE", false, "") => asked.delete(),
+        (_, false, "scale") if resource.has(Has::Scale) => asked.scale(),
+        ("POST", false, "binding" | "eviction") if resource.plural == "pods" => asked.move_pod(),
+        (_, _, "" | "status") => {
+            let message = "the server does not allow this method on the requested resource";
+            Err(Refusal::new(StatusCode::METHOD_NOT_ALLOWED, "MethodNotAllowed", message))
+        }
+        _ => Err(Refusal::nowhere()),
+    }
+}
+
+impl Asked<'_> {
+    fn state<T>(&self, act: impl FnOnce(&mut State) -> T) -> T {
+        self.shared.with(act)
+    }
+
+    fn resource(&self) -> &'static Resource {
+        self.target.key.resource
+    }
+
+    fn how(&self) -> Show {
+        Show { resource: self.resource(), form: self.form }
+    }
+
+    fn show(&self, code: StatusCode, object: Answer<Arc<Value>>) -> Responded {
+        Ok(respond(self.shared, code, &self.how().object(&*object?, self.shared.now())))
+    }
+
+    /// The objects that are asked for: a selector, and where.
+    fn selector(&self) -> Answer<Selector> {
+        let (labels, fields) = (self.query.get("labelSelector"), self.query.get("fieldSelector"));
+        Ok(Selector::parse(self.resource(), labels, fields)?.within(&self.target.key.namespace))
+    }
+
+    fn watch(&self) -> Responded {
+        let watch = Watch::begin(self.shared.clone(), self.how(), self.query, self.selector()?)?;
+        Ok(stream(self.shared, watch))
+    }
+
+    /// A list, or a page of one. All pages show the state of the first.
+    fn list(&self) -> Responded {
+        let selector = self.selector()?;
+        let limit = self.query.number("limit")?.filter(|limit| *limit > 0);
+        let limit = limit.and_then(|limit| usize::try_from(limit).ok()).unwrap_or(usize::MAX);
+        let (revision, after) = self.position()?;
+        let (found, revision) = self.state(|state| {
+            let revision = revision.unwrap_or(state.store.revision());
+            let expired = "The provided continue parameter is too old to display a consistent list result.";
+            let found = state.store.at(self.resource(), revision).ok_or_else(|| Refusal::too_old(expired))?;
+            Ok((found, revision))
+        })?;
+        let is_wanted = |(path, object): &(String, Arc<Value>)| *path > after && selector.matches(object);
+        let wanted: Vec<(String, Arc<Value>)> = found.into_iter().filter(is_wanted).collect();
+        let left = wanted.len().saturating_sub(limit);
+        let last = wanted.get(limit.saturating_sub(1)).filter(|_| left > 0);
+        let next = last.map(|(path, _)| format!("{revision}:{path}"));
+        let page = Page { revision, next, left: (left > 0 && selector.is_empty()).then_some(left) };
+        let objects: Vec<Arc<Value>> = wanted.into_iter().take(limit).map(|(_, object)| object).collect();
+        Ok(respond(self.shared, StatusCode::OK, &self.how().list(&objects, &page, self.shared.now())))
+    }
+
+    /// The revision at which to list, and after what.
+    fn position(&self) -> Answer<(Option<u64>, String)> {
+        let token = self.query.get("continue");
+        if token.is_empty() {
+            let is_exact = self.query.get("resourceVersionMatch") == "Exact";
+            return Ok((self.query.number("resourceVersion")?.filter(|_| is_exact), String::new()));
+        }
+        let parsed =
+            token.split_once(':').and_then(|(revision, after)| Some((revision.parse().ok()?, after)));
+        let (revision, after) = parsed.ok_or_else(|| Refusal::bad_request("continue key is not valid"))?;
+        Ok((Some(revision), after.to_owned()))
+    }
+
+    fn create(&self) -> Responded {
+        let (object, is_dry) = (self.object()?, self.query.is_dry()?);
+        let within = &self.target.key.namespace;
+        self.show(
+            StatusCode::CREATED,
+            self.state(|state| state.create(self.resource(), within, object, is_dry)),
+        )
+    }
+
+    /// The object in the body, which must be of the kind that the path is about.
+    fn object(&self) -> Answer<Value> {
+        let (object, resource) = (json(self.parts, self.body)?, self.resource());
+        let said = |field: &str, expected: &str| object[field].as_str().is_none_or(|said| said == expected);
+        if object.is_object() && said("kind", resource.kind) && said("apiVersion", &resource.api_version()) {
+            return Ok(object);
+        }
+        let what = format!("{} of {}", resource.kind, resource.api_version());
+        Err(Refusal::bad_request(format!("the object provided is not what this path is for: a {what}")))
+    }
+
+    fn update(&self, part: Part) -> Responded {
+        let (object, is_dry) = (self.object()?, self.query.is_dry()?);
+        self.show(StatusCode::OK, self.state(|state| state.update(&self.target.key, object, part, is_dry)))
+    }
+
+    /// Does what the patch in the body says. Apply is not served.
+    fn patched(&self, object: Value) -> Answer<Value> {
+        let kind = self.parts.headers.get(CONTENT_TYPE).and_then(|kind| kind.to_str().ok()).unwrap_or("");
+        let how = Patch::of(kind).ok_or_else(Refusal::media_type)?;
+        how.apply(object, &json(self.parts, self.body)?)
+    }
+
+    fn patch(&self, part: Part) -> Responded {
+        let (key, is_dry) = (&self.target.key, self.query.is_dry()?);
+        let written = self.state(|state| {
+            let old = Arc::clone(state.get(key)?);
+            let new = self.patched(events::shown(key.resource, &old))?;
+            if uid(&new) != uid(&old) {
+                let why = format!("Invalid value: {:?}: field is immutable", uid(&new));
+                return Err(Refusal::invalid(key.resource, &key.name, ("Invalid", "metadata.uid", &why)));
+            }
+            state.update(key, new, part, is_dry)
+        });
+        self.show(StatusCode::OK, written)
+    }
+
+    fn scale(&self) -> Responded {
+        let (key, is_dry) = (&self.target.key, self.query.is_dry()?);
+        let scale = self.state(|state| {
+            let old = Arc::clone(state.get(key)?);
+            let wanted = match self.parts.method {
+                Method::GET => return Ok(scale_of(&old)),
+                Method::PUT => json(self.parts, self.body)?,
+                _ => self.patched(scale_of(&old))?,
+            };
+            state.set_scale(key, &old, &wanted, is_dry)
+        })?;
+        Ok(respond(self.shared, StatusCode::OK, &scale))
+    }
+
+    fn move_pod(&self) -> Responded {
+        let (key, is_dry) = (&self.target.key, self.query.is_dry()?);
+        let body = json(self.parts, self.body)?;
+        if !name(&body).is_empty() && name(&body) != key.name {
+            return Err(Refusal::bad_request("name in URL does not match name in the object"));
+        }
+        self.state(|state| match self.target.subresource.as_str() {
+            "binding" => state.bind(key, &body, is_dry),
+            _ => state.evict(key, &body, is_dry),
+        })?;
+        Ok(respond(self.shared, StatusCode::CREATED, &success("code", 201.into())))
+    }
+
+    /// Options of a deletion are in the body, and some of them may be in the URL instead.
+    fn delete_options(&self) -> Answer<DeleteOptions> {
+        let mut body = json(self.parts, self.body)?;
+        if body.is_null() {
+            let grace = self.query.number("gracePeriodSeconds")?;
+            body = json!({ "propagationPolicy": self.query.get("propagationPolicy"), "gracePeriodSeconds": grace });
+        }
+        let mut options = DeleteOptions::of(&body);
+        options.is_dry |= self.query.is_dry()?;
+        Ok(options)
+    }
+
+    fn delete(&self) -> Responded {
+        let (key, options) = (&self.target.key, self.delete_options()?);
+        let (object, is_gone) = self.state(|state| state.delete(key, &options))?;
+        if !is_gone || key.resource.has(Has::Farewell) {
+            return self.show(StatusCode::OK, Ok(object));
+        }
+        let mut details = json!({ "name": key.name, "kind": key.resource.plural, "uid": uid(&object) });
+        if !key.resource.group.is_empty() {
+            details["group"] = key.resource.group.into();
+        }
+        Ok(respond(self.shared, StatusCode::OK, &success("details", details)))
+    }
+
+    fn delete_all(&self) -> Responded {
+        let (selector, options) = (self.selector()?, self.delete_options()?);
+        let gone = self.state(|state| {
+            let mut all = state.all(self.resource());
+            all.retain(|object| selector.matches(object));
+            all.iter().try_for_each(|object| {
+                let key = Key::new(self.resource(), namespace(object), name(object));
+                state.delete(&key, &options).map(drop)
+            })?;
+            Ok(all)
+        })?;
+        Ok(respond(self.shared, StatusCode::OK, &self.how().list(&gone, &Page::default(), self.shared.now())))
+    }
+}
+
+/// What is said when something was done.
+fn success(field: &str, value: Value) -> Value {
+    json!({ "kind": "Status", "apiVersion": "v1", "metadata": {}, "status": "Success", field: value })
+}

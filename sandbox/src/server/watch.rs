@@ -1,0 +1,161 @@
+//! A watch: what is there, if that is asked for, and then every change, line by line, with bookmarks in between.
+
+use super::Shared;
+use super::request::Query;
+use super::show::Show;
+use crate::refusal::{Answer, Refusal};
+use crate::select::Selector;
+use crate::store::Change;
+use bytes::Bytes;
+use futures::Stream;
+use jiff::Timestamp;
+use serde_json::{Value, json};
+use std::collections::VecDeque;
+use std::sync::Arc;
+use std::time::Duration;
+use tokio::sync::watch;
+use tokio::time::Instant;
+
+/// How often a silent watch says how far it has come.
+const BOOKMARKS: Duration = Duration::from_secs(60);
+
+/// How long a watch lasts when nobody says so.
+const LONG: Duration = Duration::from_secs(30 * 60);
+
+/// One watch.
+pub(super) struct Watch {
+    shared: Shared,
+    show: Show,
+    selector: Selector,
+    /// Every change up to here was told.
+    position: u64,
+    ready: VecDeque<Bytes>,
+    heard: watch::Receiver<u64>,
+    bookmark: Option<Instant>,
+    end: Instant,
+    is_over: bool,
+}
+
+impl Watch {
+    /// Begins a watch as a query asks for it.
+    pub(super) fn begin(shared: Shared, show: Show, query: &Query, selector: Selector) -> Answer<Self> {
+        let seconds = query.number("timeoutSeconds")?.filter(|seconds| *seconds > 0);
+        let from = query.number("resourceVersion")?.unwrap_or(0);
+        let has_bookmarks = query.is_true("allowWatchBookmarks");
+        let is_whole =
+            query.is_true("sendInitialEvents") || (from == 0 && query.get("sendInitialEvents").is_empty());
+        let now = Instant::now();
+        let mut watch = shared.clone().with(|state| Self {
+            shared,
+            show,
+            selector,
+            position: if from == 0 { state.store.revision() } else { from },
+            ready: VecDeque::new(),
+            heard: state.store.listen(show.resource),
+            bookmark: has_bookmarks.then(|| now + BOOKMARKS),
+            end: now + seconds.map_or(LONG, Duration::from_secs),
+            is_over: false,
+        });
+        if is_whole {
+            watch.tell_all(query.is_true("sendInitialEvents") && has_bookmarks);
+        }
+        Ok(watch)
+    }
+
+    /// Tells everything that is there as if it were new.
+    fn tell_all(&mut self, with_end: bool) {
+        let (lines, revision) = self.shared.with(|state| {
+            let there = state.store.all(self.show.resource).filter(|object| self.selector.matches(object));
+            let lines: Vec<Bytes> = there.map(|object| self.line("ADDED", object, state.now)).collect();
+            (lines, state.store.revision())
+        });
+        self.ready.extend(lines);
+        self.position = revision;
+        if with_end {
+            self.ready.push_back(line("BOOKMARK", &self.show.bookmark(revision, true)));
+        }
+    }
+
+    /// The lines, one after the other.
+    pub(super) fn lines(self) -> impl Stream<Item = Bytes> + Send {
+        futures::stream::unfold(self, |mut watch| async move { watch.next().await.map(|line| (line, watch)) })
+    }
+
+    async fn next(&mut self) -> Option<Bytes> {
+        loop {
+            if let Some(line) = self.ready.pop_front() {
+                return Some(line);
+            }
+            if self.is_over {
+                return None;
+            }
+            self.heard.mark_unchanged();
+            self.collect();
+            if self.ready.is_empty() && !self.is_over {
+                self.wait().await;
+            }
+        }
+    }
+
+    /// Waits for a change, for the next bookmark, or for the end.
+    async fn wait(&mut self) {
+        let until = self.bookmark.map_or(self.end, |bookmark| bookmark.min(self.end));
+        tokio::select! {
+            biased;
+            changed = self.heard.changed() => self.is_over |= changed.is_err(),
+            () = tokio::time::sleep_until(until) => {
+                self.is_over |= until == self.end;
+                if !self.is_over {
+                    self.bookmark = Some(until + BOOKMARKS);
+                    self.ready.push_back(line("BOOKMARK", &self.show.bookmark(self.position, false)));
+                }
+            }
+        }
+    }
+
+    /// Reads what has changed.
+    fn collect(&mut self) {
+        let found = self.shared.with(|state| {
+            let changes = state.store.since(self.show.resource, self.position)?;
+            let lines: Vec<Bytes> =
+                changes.iter().filter_map(|change| self.told(change, state.now)).collect();
+            Some((lines, state.store.revision()))
+        });
+        match found {
+            Some((lines, revision)) => {
+                self.ready.extend(lines);
+                // A watch from the future waits for it.
+                self.position = self.position.max(revision);
+            }
+            None => {
+                let why = format!("too old resource version: {}", self.position);
+                self.ready.push_back(line("ERROR", &Refusal::too_old(why).to_json()));
+                self.is_over = true;
+            }
+        }
+    }
+
+    /// What a change is to whoever asked for some objects only: one that begins to be asked for is new, and one that is no
+    /// longer is gone, as it last was, with the version of the change.
+    fn told(&self, change: &Change, now: Timestamp) -> Option<Bytes> {
+        let is_wanted = |object: &&Arc<Value>| self.selector.matches(object);
+        match (change.before.as_ref().filter(is_wanted), change.after.as_ref().filter(is_wanted)) {
+            (None, Some(new)) => Some(self.line("ADDED", new, now)),
+            (Some(_), Some(new)) => Some(self.line("MODIFIED", new, now)),
+            (Some(old), None) => {
+                let mut last = Value::clone(old);
+                last["metadata"]["resourceVersion"] = change.revision.to_string().into();
+                Some(self.line("DELETED", &last, now))
+            }
+            (None, None) => None,
+        }
+    }
+
+    fn line(&self, kind: &str, object: &Value, now: Timestamp) -> Bytes {
+        line(kind, &self.show.object(object, now))
+    }
+}
+
+fn line(kind: &str, object: &Value) -> Bytes {
+    format!("{}\n", json!({ "type": kind, "object": object })).into()
+}
