@@ -58,6 +58,10 @@ impl Asked {
         for word in before {
             scan.pass(word);
         }
+        // The flag whose value is asked for has none yet.
+        if scan.open.is_some_and(Arg::is_global_set) {
+            scan.globals.pop();
+        }
         let mut asked = Self {
             begun: last.to_owned(),
             fixed: Vec::new(),
@@ -191,7 +195,8 @@ fn connection(root: &Command, globals: &[String]) -> Connection {
     let words = std::iter::once("kubectl-reserve").chain(globals.iter().map(String::as_str));
     let matches = root.clone().try_get_matches_from(words).ok();
     let cli = matches.and_then(|matches| Cli::from_arg_matches(&matches).ok());
-    cli.map(|cli| cli.connection).unwrap_or_default()
+    cli.map(|cli| cli.connection)
+        .unwrap_or_else(|| Connection { request_timeout: "0".to_owned(), ..Connection::default() })
 }
 
 fn line(value: &str, help: Option<&impl ToString>) -> String {

@@ -59,7 +59,11 @@ fn the_connection_is_what_was_typed_so_far() {
     let both = asked(&["explain", "--insecure-skip-tls-verify", "--context", "c", "--color", "never", ""]);
     assert_eq!(both.connection.context.as_deref(), Some("c"));
     assert_eq!(both.connection.insecure_skip_tls_verify, Some(true));
-    assert!(asked(&["explain", "--context", ""]).connection.context.is_none());
+    let open = asked(&["explain", "--context", "c", "-n", ""]).connection;
+    assert_eq!((open.context.as_deref(), open.namespace), (Some("c"), None), "the flag that is asked about");
+    assert_eq!(open.request_timeout, "0", "what makes no sense must not keep us from connecting");
+    let odd = asked(&["explain", "--color", "nonsense", ""]).connection;
+    assert_eq!(odd.request_timeout, "0");
 }
 
 #[test]
