@@ -38,15 +38,19 @@ pub fn check(annotations: &BTreeMap<String, String>, new: &[(String, String)]) -
     let keys = after.keys().filter(|key| is_ours(key)).count();
     let bytes = size(&mut after.iter().filter(|(key, _)| is_ours(key)));
     let all = size(&mut after.iter());
-    // Those beyond the most that are read come back as one that is malformed.
-    let named: std::collections::BTreeSet<&str> =
-        after.keys().filter(|key| is_ours(key)).filter_map(|key| Some(key.split_once('/')?.1)).collect();
-    let is_over = || {
-        let parsed = parse(after.iter().map(|(key, value)| (*key, *value)));
-        parsed.iter().any(|one| one.invalid().is_some_and(|invalid| &*invalid.key == names::NODE_PREFIX))
+    // Only the well-formed ones fill a node up.
+    let mut groups: BTreeMap<&str, Vec<(&str, &str)>> = BTreeMap::new();
+    for (key, value) in after.iter().filter(|(key, _)| is_ours(key)) {
+        if let Some((_, name)) = key.split_once('/') {
+            groups.entry(name).or_default().push((*key, *value));
+        }
+    }
+    let is_valid = |fields: &&Vec<(&str, &str)>| {
+        parse(fields.iter().copied()).iter().any(|parsed| parsed.valid().is_some())
     };
+    let reservations = groups.values().filter(is_valid).count();
     match () {
-        () if named.len() > PER_NODE_MAX && is_over() => Err(Full::Reservations(named.len())),
+        () if reservations > PER_NODE_MAX => Err(Full::Reservations(reservations)),
         () if keys > KEYS_MAX => Err(Full::Keys(keys)),
         () if bytes > BYTES_MAX => Err(Full::Bytes(bytes)),
         () if all > ANNOTATIONS_MAX => Err(Full::Annotations(all)),
