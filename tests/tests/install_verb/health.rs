@@ -4,7 +4,7 @@ use crate::story::{at, log_of};
 use crate::{OWNER, SOON, reserve, reserve_with, reserved, write_recorded};
 use anyhow::{Context as _, Result, ensure};
 use reserve_tests::control_plane::{Cluster, Program, User};
-use serde_json::Value;
+use serde_json::{Value, json};
 use std::os::unix::fs::PermissionsExt as _;
 
 /// The messages of `doctor` at one level.
@@ -38,7 +38,9 @@ pub(crate) async fn check_healthy(cluster: &Cluster, daemon: &Program) -> Result
     let status = cluster
         .wait_until("the daemon says in its Lease that it leads", SOON, async || {
             let status = reserve(cluster, &["status", "-o", "json"])?.ended(0)?.json()?;
-            ensure!(at(&status, "/replicas/0/leader")? == true, "{status:#}\n{}", log_of(daemon));
+            let leads = at(&status, "/replicas/0/leader")? == true;
+            let serves = at(&status, "/replicas/0/schedulers")? == &json!(["reserve-scheduler"]);
+            ensure!(leads && serves, "{status:#}\n{}", log_of(daemon));
             Ok(status)
         })
         .await?;
