@@ -1,9 +1,6 @@
 # The table of contents of this repository. `make` lists it.
 
 VERSION := $(shell sed -n 's/^version = "\(.*\)"/\1/p' Cargo.toml | head -n 1)
-# As Go and krew spell them.
-OS      := $(shell uname -s | tr 'A-Z' 'a-z')
-ARCH    := $(shell uname -m | sed -e 's/^x86_64$$/amd64/' -e 's/^aarch64$$/arm64/')
 BUILT   := $(or $(CARGO_TARGET_DIR),target)
 # How many cases are compared: make conformance N=20000 SEED=1, or CASES=FILE
 N       ?= 2000
@@ -11,12 +8,14 @@ N       ?= 2000
 ROUNDS  ?= 100
 # How long each fuzz target runs: make fuzz SECONDS=600
 SECONDS ?= 30
+# Other platforms that the command is checked for
+CROSS   ?= x86_64-pc-windows-gnu aarch64-apple-darwin x86_64-apple-darwin
 
 # Tests on a control plane wait most of the time, so more of them go side by side than there are cores.
 export RUST_TEST_THREADS ?= 6
 
 .DEFAULT_GOAL := help
-.PHONY: help demo build test lint e2e promise control-plane cluster conformance bench bench-cluster fuzz vectors install uninstall dist image deny clean
+.PHONY: help demo build test lint e2e promise control-plane cluster conformance bench bench-cluster bench-cli fuzz vectors install uninstall dist cross-check image deny clean
 
 help: ## list the targets
 	@sed -n 's/^\([a-z0-9-]*\):.*## \(.*\)/\1|\2/p' Makefile | awk -F '|' '{ printf "  %-14s %s\n", $$1, $$2 }'
@@ -39,8 +38,8 @@ lint: ## format, clippy without warnings, shell syntax
 
 e2e: ## only the tests on a real control plane
 	cargo test --workspace --locked --no-fail-fast --test 'control_plane*' --test 'seed_*' --test thread --test leases \
-		--test admin --test manifests --test policies --test image --test controller --test promise --test cases \
-		--test faults --test scheduler --test extender
+		--test admin --test manifests --test policies --test image --test controller --test explain --test promise --test cases \
+		--test faults --test scheduler --test extender --test citizen --test krew --test 'recreate*' --test views --test install_verb
 
 promise: ## recreate pods ROUNDS (100) times in each of five ways in a full cluster: none may lose its place
 	RESERVE_ROUNDS='$(ROUNDS)' cargo test --workspace --locked --test promise -- --nocapture --test-threads 1
@@ -64,6 +63,12 @@ bench-cluster: ## race the real kube-scheduler on a real API server; fails below
 	cargo build --release --locked --workspace --bins
 	$(BUILT)/release/bench-cluster $(BENCH)
 
+# Its options: make bench-cli BENCH='--nodes 500 --pods 5000'
+bench-cli: ## measure the command in a cluster of 5,000 nodes and 50,000 pods; fails below the bars (takes minutes)
+	cargo build --profile dist --locked -p kubectl-reserve
+	cargo build --release --locked -p reserve-tests --bin bench-cli
+	$(BUILT)/release/bench-cli $(BUILT)/dist/kubectl-reserve $(BENCH)
+
 # Without a sanitizer the stable compiler is enough; it needs a C++ compiler besides.
 fuzz: ## fuzz each parser for SECONDS (30); installs cargo-fuzz
 	command -v cargo-fuzz >/dev/null || cargo install cargo-fuzz --locked
@@ -82,10 +87,20 @@ install: ## build the plugin and install it into INSTALL_DIR (~/.local/bin)
 uninstall: ## remove it again
 	sh install.sh --uninstall
 
-dist: ## pack the two programs for release into dist/
-	cargo build --profile dist --locked -p kubectl-reserve -p reserve-daemon
-	$(call pack,kubectl-reserve)
-	$(call pack,reserve-daemon)
+# For this machine's platform, or for others whose linker is here: make dist TARGETS='x86_64-apple-darwin aarch64-apple-darwin'
+dist: ## pack static programs, manual and completions for release into dist/, with checksums and the krew manifest
+	cargo run --locked -p reserve-tests --bin dist -- $(TARGETS)
+
+# Nothing is linked, so no compiler for those platforms is needed either.
+cross-check: ## check that the command compiles for Windows and macOS, with the targets that rustup has installed
+	@for target in $(CROSS); do \
+		if rustup target list --installed | grep -qx "$$target"; then \
+			echo "checking $$target"; \
+			name=$$(echo "$$target" | tr - _); \
+			env "CC_$$name=$(CURDIR)/.ci/no-cc" "AR_$$name=$(CURDIR)/.ci/no-cc" \
+				cargo check --locked -p kubectl-reserve --target "$$target" || exit 1; \
+		else echo "not checked: $$target (rustup target add $$target)"; fi; \
+	done
 
 image: ## write the daemon's container image into dist/, without a container engine
 	cargo run --locked -p reserve-tests --bin image -- dist/reserve-daemon-$(VERSION).tar
@@ -108,20 +123,4 @@ endef
 define vector
 	cd common/vectors && CGO_ENABLED=0 go run -mod=readonly -trimpath \
 		-modfile=../../tests/control-plane/kubernetes/go.mod ./$(1) > $(1).jsonl.new && mv $(1).jsonl.new $(1).jsonl
-endef
-
-# pack PROGRAM: an archive of the program and the license, and its checksum, as install.sh takes them. Times, owners and
-# order are fixed, so that the same program always gives the same archive. GNU and BSD tar spell the owner differently.
-TAR_OWNER := $(shell tar --version | grep -q GNU && echo --owner=0 --group=0 --numeric-owner || echo --uid 0 --gid 0)
-SHA256SUM := $(shell command -v sha256sum || echo shasum -a 256)
-TARBALL    = $(1)-$(VERSION)-$(OS)-$(ARCH).tar
-define pack
-	rm -rf dist/$(1) && mkdir -p dist/$(1)
-	cp $(BUILT)/dist/$(1) LICENSE dist/$(1)/
-	chmod 755 dist/$(1)/$(1) && chmod 644 dist/$(1)/LICENSE
-	TZ=UTC0 touch -t 198001010000 dist/$(1)/*
-	tar --format=ustar $(TAR_OWNER) -C dist/$(1) -cf dist/$(TARBALL) $(1) LICENSE
-	gzip -n -9 -f dist/$(TARBALL)
-	cd dist && $(SHA256SUM) $(TARBALL).gz > $(TARBALL).gz.sha256
-	rm -rf dist/$(1)
 endef

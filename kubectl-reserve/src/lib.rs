@@ -8,19 +8,25 @@ mod completion;
 mod connect;
 mod error;
 pub mod explain;
+mod fit;
 pub mod flow;
+mod happened;
 mod manifest;
 mod manifests;
 mod names;
 mod nodes;
+mod obeyed;
 mod objects;
 mod pending;
 mod platform;
 mod print;
 mod render;
 mod replicas;
+mod reservations;
 mod rights;
+mod rooms;
 mod ui;
+mod whoami;
 mod world;
 
 use cli::{Cli, Invocation};
@@ -52,6 +58,37 @@ pub fn main() -> ExitCode {
         Err(error) => Err(Failure::new(format!("start: {error}"))),
     };
     printer::finish(outcome)
+}
+
+/// Everything that can be typed, for the manual.
+#[doc(hidden)]
+pub fn command() -> clap::Command {
+    <Cli as clap::CommandFactory>::command()
+}
+
+/// The scripts for shells, under the names that shells look for.
+#[doc(hidden)]
+pub fn completion_scripts() -> [(&'static str, &'static str); 4] {
+    use completion::script::{BASH, FISH, POWERSHELL, ZSH};
+    [
+        ("kubectl-reserve.bash", BASH),
+        ("_kubectl-reserve", ZSH),
+        ("kubectl-reserve.fish", FISH),
+        ("kubectl-reserve.ps1", POWERSHELL),
+    ]
+}
+
+/// A document in a form of `-o`, for tests that hold it against kubectl's.
+#[doc(hidden)]
+pub fn formatted(
+    document: &serde_json::Value,
+    output: &str,
+    sort_by: Option<&str>,
+) -> Result<String, String> {
+    let flags =
+        cli::Print { output: output.parse()?, sort_by: sort_by.map(String::from), ..cli::Print::default() };
+    let text = print::text(&flags, &print::Document(document));
+    text.map_err(|failure| failure.message.unwrap_or_default())
 }
 
 async fn run(cli: Cli, invocation: &Invocation) -> Result<(), Failure> {

@@ -1,9 +1,11 @@
 //! What the tests of `kubectl reserve` share: a real control plane, and words to speak to it.
 #![forbid(unsafe_code)]
 
+pub mod bench_cli;
 pub mod bench_cluster;
 pub mod conformance;
 pub mod control_plane;
+pub mod dist;
 pub mod history;
 pub mod image;
 pub mod programs;

@@ -109,10 +109,15 @@ async fn room_reserved_for_another_owner_keeps_the_replacement_out_until_it_is_r
     let explained = kubectl(&cluster, User::Admin, &["reserve", "explain", name_of(&replacement)])?;
     let text = String::from_utf8(explained.stdout)?;
     assert_eq!(explained.status.code(), Some(10), "no node can have it");
-    let row = [NODE, "cpu", "1000m", "6000m", "250m", "5000m", "750m", "250m"];
+    let row = ["1", NODE, "cpu", "cpu", "1000m", "6000m", "250m", "5000m", "750m", "250m"];
     assert!(text.lines().any(|line| line.split_whitespace().eq(row)), "the numbers: {text}");
     assert!(text.contains(OTHER_OWNER) && text.contains("keeps cpu 5000m"), "for whom: {text}");
-    assert!(text.contains(&told), "what the scheduler said: {text}");
+    let unbroken = text.split_whitespace().collect::<Vec<_>>().join(" ");
+    assert!(unbroken.contains(&told), "what the scheduler said: {text}");
+    assert!(
+        text.contains(&format!("kubectl reserve release {NODE}/{OTHER_OWNER}")),
+        "what would help: {text}"
+    );
 
     typed(&cluster, &["annotate", "node", NODE, &format!("{key}-")])?;
     cluster.wait_until_running(&testngx.selector, 1).await?;

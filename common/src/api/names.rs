@@ -15,6 +15,9 @@ pub const EPHEMERAL_STORAGE: &str = "reserve.ephemeral-storage";
 /// The record of a reservation, JSON.
 pub const INFO: &str = "reserve.info";
 
+/// What every annotation of ours on anything else starts with.
+pub const PREFIX: &str = "reserve/";
+
 /// On a pod: the reservation that it took, `<owner-uid>.<seat>`, written with its binding.
 pub const SEAT_STAMP: &str = "reserve/seat";
 

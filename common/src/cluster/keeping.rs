@@ -11,9 +11,10 @@ use super::Cluster;
 use super::ledger::{Ledger, Local, State};
 use super::replacing::{Terms, later, owner, replacing};
 use super::whose::Asker;
-use crate::api::reservation::bounds::{ANNOTATIONS_MAX, BYTES_MAX, KEYS_MAX};
 use crate::model::owner::Owner;
-use crate::model::reservation::{AUTOMATIC, Origin, PER_NODE_MAX, Parsed, Placement, ReplacedPod};
+use crate::model::reservation::{
+    ANNOTATIONS_MAX, AUTOMATIC, BYTES_MAX, KEYS_MAX, Origin, PER_NODE_MAX, Parsed, Placement, ReplacedPod,
+};
 use crate::model::{Keep, Pod, Reservation, ReservationId};
 use jiff::Timestamp;
 use std::sync::Arc;

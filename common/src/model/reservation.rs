@@ -17,6 +17,15 @@ pub const AUTOMATIC: &str = "reserve-daemon";
 /// The most reservations that one node can have.
 pub const PER_NODE_MAX: usize = 128;
 
+/// The most annotations of ours that one node can have.
+pub const KEYS_MAX: usize = 512;
+
+/// The most bytes of them, keys and values.
+pub const BYTES_MAX: usize = 128 << 10;
+
+/// With more annotations than this, in bytes, nobody adds to them: at 256 KiB the API server refuses every write of one.
+pub const ANNOTATIONS_MAX: usize = 200 << 10;
+
 /// What the annotations of a node amount to, one by one.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Parsed {

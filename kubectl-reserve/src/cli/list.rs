@@ -3,23 +3,59 @@
 use super::print::Print;
 use clap::Args;
 
-const NOTES: &str = "\
-Reservations whose owner is not known are always listed.
-
+const EXAMPLES: &str = "\
 Examples:
-  # What is reserved for the workloads of a namespace
-  kubectl reserve list -n shop
+  # What is reserved in this namespace, for whom, until when
+  kubectl reserve list
 
-  # What is reserved in the whole cluster, by state
-  kubectl reserve list -A --sort-by=.state";
+  # In all namespaces, with who made it and why
+  kubectl reserve list -A -o wide
+
+  # Whatever is reserved on one node, for one owner, or for nobody any more
+  kubectl reserve list -A --node node-2
+  kubectl reserve list --owner deployment/web
+  kubectl reserve list -A --orphaned
+
+  # Release all that have expired
+  kubectl reserve list -A --expired -o name | xargs kubectl reserve release
+
+Reservations whose namespace is not known are listed in every namespace.";
 
 /// `kubectl reserve list`.
 #[derive(Debug, Args)]
-#[command(after_help = NOTES)]
+#[command(after_help = EXAMPLES)]
 pub(crate) struct List {
+    /// Only these: NAME or NODE/NAME
+    #[arg(value_name = "NAME")]
+    pub(crate) names: Vec<String>,
+
     /// List reservations of all namespaces
     #[arg(short = 'A', long)]
     pub(crate) all_namespaces: bool,
+
+    /// Only those on this node
+    #[arg(long, value_name = "NODE")]
+    pub(crate) node: Option<String>,
+
+    /// Only those of this owner
+    #[arg(long, value_name = "TYPE/NAME")]
+    pub(crate) owner: Option<String>,
+
+    /// Only those whose time is over
+    #[arg(long)]
+    pub(crate) expired: bool,
+
+    /// Only those whose owner is gone
+    #[arg(long)]
+    pub(crate) orphaned: bool,
+
+    /// After listing, go on to show what changes
+    #[arg(short, long)]
+    pub(crate) watch: bool,
+
+    /// Say with each line of --watch what happened: ADDED, MODIFIED or DELETED
+    #[arg(long, requires = "watch")]
+    pub(crate) output_watch_events: bool,
 
     /// The form.
     #[command(flatten)]

@@ -1,29 +1,44 @@
 //! What can be typed, and nothing more: help and completion are made from it. One file a verb.
 
+mod add;
 mod completion;
 mod connection;
+mod describe;
+mod drain;
+pub(crate) mod dry_run;
 mod explain;
+mod extend;
+mod fit;
 mod help;
 mod install;
 mod list;
+mod nodes;
 mod pod;
 mod print;
 pub(crate) mod recreate;
+mod release;
 mod restart;
 mod span;
 mod status;
 mod talk;
 mod version;
 
+pub(crate) use add::Add;
 pub(crate) use completion::{Completion, Target as CompletionTarget};
 pub(crate) use connection::Connection;
+pub(crate) use describe::Describe;
+pub(crate) use drain::Drain;
 pub(crate) use explain::{Explain, Preemption};
+pub(crate) use extend::Extend;
+pub(crate) use fit::Fit;
 pub(crate) use help::Invocation;
 pub(crate) use install::{Install, Uninstall};
 pub(crate) use list::List;
+pub(crate) use nodes::Nodes;
 pub(crate) use pod::Pod;
 pub(crate) use print::Print;
 pub(crate) use recreate::Recreate;
+pub(crate) use release::Release;
 pub(crate) use restart::Restart;
 pub(crate) use status::{Doctor, Status};
 pub(crate) use talk::{Talk, When};
@@ -69,12 +84,26 @@ pub(crate) enum Command {
     Pod(Box<Pod>),
     /// Recreate every pod of a workload, one at a time, each in its place
     Restart(Box<Restart>),
+    /// Empty a node; every pod has a place elsewhere before any is evicted
+    Drain(Drain),
     /// List reservations
     #[command(visible_alias = "ls")]
     List(List),
+    /// Show everything about a reservation, or about all of a node or a pod
+    Describe(Describe),
+    /// Reserve room by hand: the place of a pod, or so much for an owner
+    Add(Add),
+    /// Release reservations, so that others can have the room
+    Release(Release),
+    /// Let reservations live longer
+    Extend(Extend),
+    /// Show what nodes have, and what of it is requested, reserved and free
+    Nodes(Nodes),
     /// Explain why a pod is Pending: what every node lacks, and for whom room is kept
     #[command(visible_alias = "why")]
     Explain(Explain),
+    /// Would it fit, where, and how many
+    Fit(Fit),
     /// Install the daemon, or bring it to this version
     Install(Install),
     /// Remove the daemon, what belongs to it, and its reservations

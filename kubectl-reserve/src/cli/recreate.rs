@@ -1,24 +1,16 @@
 //! The flags of the verbs that recreate pods: `pod` and `restart`.
 
+use super::dry_run::DryRunFlag;
 use super::span::span;
-use crate::nodes::DryRun;
 use clap::{Args, ValueEnum};
 use std::time::Duration;
 
 /// How pods are recreated.
 #[derive(Debug, Clone, Args)]
 pub(crate) struct Recreate {
-    /// Only show what would be done: none, client or server. With server the API server checks each step and stores none
-    #[arg(
-        long,
-        value_enum,
-        value_name = "WHERE",
-        num_args = 0..=1,
-        require_equals = true,
-        default_value_t = DryRunWord::None,
-        default_missing_value = "client"
-    )]
-    pub(crate) dry_run: DryRunWord,
+    /// Whether anything is really changed.
+    #[command(flatten)]
+    pub(crate) dry_run: DryRunFlag,
 
     /// How strongly the replacement is tied to its node: wait for it, prefer it, require it, or off to keep nothing there
     #[arg(long, value_enum, value_name = "HOW", default_value_t = SameNode::Wait)]
@@ -77,17 +69,6 @@ pub(crate) struct Recreate {
     pub(crate) no_reserve: bool,
 }
 
-/// `--dry-run`.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
-pub(crate) enum DryRunWord {
-    /// Do it
-    None,
-    /// Send nothing that changes anything
-    Client,
-    /// Let the API server check it, and store nothing
-    Server,
-}
-
 /// `--same-node`.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
 pub(crate) enum SameNode {
@@ -110,14 +91,4 @@ pub(crate) enum For {
     Bound,
     /// The old pod is gone
     Deleted,
-}
-
-impl From<DryRunWord> for DryRun {
-    fn from(word: DryRunWord) -> Self {
-        match word {
-            DryRunWord::None => Self::None,
-            DryRunWord::Client => Self::Client,
-            DryRunWord::Server => Self::Server,
-        }
-    }
 }

@@ -1,12 +1,20 @@
 //! One verb, one file.
 
+mod add;
+mod change;
 mod completion;
+mod describe;
 mod doctor;
+mod drain;
 mod explain;
+mod extend;
+mod fit;
 mod install;
 mod list;
+mod nodes;
 mod pod;
 pub(crate) mod recreate;
+mod release;
 mod restart;
 mod status;
 mod uninstall;
@@ -21,6 +29,8 @@ use crate::ui::{Streams, Surroundings, Ui, printer};
 pub(crate) struct Context {
     pub(crate) session: Session,
     pub(crate) ui: Ui,
+    /// The `--context` that was named: commands that are printed repeat it.
+    pub(crate) context: Option<String>,
 }
 
 /// Does what was asked.
@@ -43,17 +53,29 @@ pub(crate) async fn run(cli: Cli, invocation: &Invocation) -> Result<(), Failure
         Command::Explain(args) if args.snapshot.is_some() => {
             return explain::offline(args, namespace.as_deref(), &ui).await;
         }
+        Command::Fit(args) if args.snapshot.is_some() => {
+            let snapshot = args.snapshot.clone().unwrap_or_default();
+            return fit::offline(args, &snapshot, namespace.as_deref());
+        }
         _ => {}
     }
     if let Command::Doctor(args) = &command {
         return doctor::run(args, &cli.connection, cli.talk.verbosity, ui).await;
     }
-    let context = Context { session: connect(&cli.connection, cli.talk.verbosity).await?, ui };
+    let session = connect(&cli.connection, cli.talk.verbosity).await?;
+    let context = Context { session, ui, context: cli.connection.context.clone() };
     match command {
         Command::Pod(args) => pod::run(&args, &context).await,
+        Command::Drain(args) => drain::run(&args, &context).await,
         Command::Restart(args) => restart::run(&args, &context).await,
         Command::List(args) => list::run(&args, &context).await,
+        Command::Describe(args) => describe::run(&args, &context).await,
+        Command::Add(args) => add::run(&args, &context).await,
+        Command::Release(args) => release::run(&args, &context).await,
+        Command::Extend(args) => extend::run(&args, &context).await,
+        Command::Nodes(args) => nodes::run(&args, &context).await,
         Command::Explain(args) => explain::run(&args, &context).await,
+        Command::Fit(args) => fit::run(&args, &context).await,
         Command::Install(args) => install::run(&args, &context, namespace.as_deref()).await,
         Command::Status(args) => status::run(&args, &context).await,
         // It connects by itself, above.

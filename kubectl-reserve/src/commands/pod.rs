@@ -5,10 +5,10 @@ use super::recreate::{
     Prepared, Recreated, declined, find_gone, prepare, recreate, rehearse, resume, warn_of_rivals,
 };
 use crate::cli::Pod;
-use crate::cli::recreate::DryRunWord;
 use crate::connect::Session;
 use crate::error::Failure;
 use crate::names::{self, Choice, asked, find, labelled};
+use crate::nodes::DryRun;
 use crate::print::Output;
 use crate::render::recreate::{Reports, plan};
 use crate::ui::progress::Otherwise;
@@ -30,8 +30,8 @@ pub(crate) async fn run(args: &Pod, context: &Context) -> Result<(), Failure> {
     for key in &keys {
         let ready = prepare(context, key, &args.recreate, REASON).await?;
         show(args, &ready)?;
-        if args.recreate.dry_run != DryRunWord::None {
-            printer::out(&rehearse(context, &ready, args.recreate.dry_run).await?)?;
+        if args.recreate.dry_run.dry_run != DryRun::None {
+            printer::out(&rehearse(context, &ready, args.recreate.dry_run.dry_run).await?)?;
         } else {
             prepared.push(ready);
         }
@@ -78,7 +78,7 @@ async fn one_by_one(args: &Pod, context: &Context, prepared: Vec<Prepared>) -> R
 /// Shows the plan: as data when it is all that was asked for.
 fn show(args: &Pod, ready: &Prepared) -> Result<(), Failure> {
     let text = plan(&ready.plan);
-    if args.recreate.dry_run == DryRunWord::None {
+    if args.recreate.dry_run.dry_run == DryRun::None {
         printer::say(text.trim_end());
     } else {
         printer::out(&text)?;

@@ -45,7 +45,7 @@ fn ask(asked: &Asked) -> Vec<String> {
     let Ok(runtime) = tokio::runtime::Builder::new_current_thread().enable_all().build() else {
         return Vec::new();
     };
-    let found = runtime.block_on(tokio::time::timeout(PATIENCE, live::find(asked)));
+    let found = runtime.block_on(async { tokio::time::timeout(PATIENCE, live::find(asked)).await });
     // A credential plugin that still runs must not keep us.
     runtime.shutdown_background();
     found.ok().and_then(Result::ok).unwrap_or_default()

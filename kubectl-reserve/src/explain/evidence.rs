@@ -6,7 +6,7 @@ use common::framework::{Reason, Rejection};
 use common::model::Pod;
 use common::model::storage::PersistentVolume;
 use common::plugins::inter_pod_affinity::{Neighbour, neighbours};
-use common::plugins::pod_topology_spread::uneven;
+use common::plugins::pod_topology_spread::{Spreading, spreading};
 
 /// Whether the particulars follow from the node and the pod alone, so that they can be had for every node.
 pub(super) fn is_cheap(rejection: &Rejection) -> bool {
@@ -56,22 +56,27 @@ fn user_of(port: &common::model::HostPort, ledger: &Ledger) -> String {
     ledger.pods.iter().find(has).map_or_else(String::new, |pod| format!(" used by {}", pod.key))
 }
 
-/// `zone: eu-1a=2 eu-1b=2 eu-1c=1, maxSkew 1`.
+/// `zone eu-1a has its share: eu-1a=2 eu-1b=1; maxSkew 1`.
 fn spread(asker: &Asker<'_>, world: &Snapshot<'_>, ledger: &Ledger) -> Option<String> {
+    let found = spreading(asker, world, ledger.id);
+    let describe = |one: &Spreading| match &one.domain {
+        Some(domain) => format!("{} {domain} has its share: {}", words::short_key(&one.key), counts(one)),
+        None => format!("no label {}", one.key),
+    };
+    let all: Vec<String> = found.iter().filter(|one| !one.is_met).map(describe).collect();
+    (!all.is_empty()).then(|| all.join("; "))
+}
+
+/// `eu-1a=2 eu-1b=1; maxSkew 1`.
+pub(super) fn counts(one: &Spreading) -> String {
     /// So many domains are shown of each constraint.
     const SHOWN: usize = 6;
-    let found = uneven(asker, world, ledger.id);
-    let describe = |one: &common::plugins::pod_topology_spread::Uneven| {
-        let key = words::short_key(&one.key);
-        let Some(domain) = &one.domain else { return format!("no label {}", one.key) };
-        let mut counts: Vec<String> =
-            one.counts.iter().take(SHOWN).map(|(value, count)| format!("{value}={count}")).collect();
-        if one.counts.len() > SHOWN {
-            counts.push(format!("+{}", one.counts.len() - SHOWN));
-        }
-        format!("{key} {domain} has its share: {}; maxSkew {}", counts.join(" "), one.max_skew)
-    };
-    (!found.is_empty()).then(|| found.iter().map(describe).collect::<Vec<_>>().join("; "))
+    let mut counts: Vec<String> =
+        one.counts.iter().take(SHOWN).map(|(value, count)| format!("{value}={count}")).collect();
+    if one.counts.len() > SHOWN {
+        counts.push(format!("+{}", one.counts.len() - SHOWN));
+    }
+    format!("{}; maxSkew {}", counts.join(" "), one.max_skew)
 }
 
 fn near(pod: &Pod, world: &Snapshot<'_>, ledger: &Ledger) -> Option<String> {

@@ -85,13 +85,13 @@ impl View {
 pub(super) fn judge(cluster: &mut Cluster, input: &Input<'_>) -> Result<Judged, String> {
     let sight = look(cluster, input)?;
     let order = rank::order(&sight.views, &|_| 0);
+    let preemption = preempt::look(cluster, input, &sight, &order);
     let found = fix::search(cluster, input, &sight, &order);
     let cost = |id: NodeId| found.costs.get(&id).map_or(u32::MAX, |cost| *cost as u32);
     let order = rank::order(&sight.views, &cost);
-    let preemption = preempt::look(cluster, input, &sight, &order);
     let snapshot = cluster.snapshot(input.now);
     let asker = snapshot.asker(input.pod);
-    let tell = Teller { asker: &asker, world: &snapshot, obeyed: input.rules.are_obeyed(input.pod) };
+    let tell = Teller { asker: &asker, world: &snapshot };
     let (groups, folded_by) = group::groups(&sight, &order, &tell, input.options.group_by);
     // What holds for every node alike needs no ranking.
     let shown = if sight.refused.is_empty() { input.options.nodes.of(order.len()) } else { 0 };
@@ -187,7 +187,6 @@ fn figures(asker: &Asker<'_>, ledger: &Ledger, nominated: &[&Arc<Pod>], obeyed: 
 pub(super) struct Teller<'t> {
     pub(super) asker: &'t Asker<'t>,
     pub(super) world: &'t Snapshot<'t>,
-    pub(super) obeyed: bool,
 }
 
 impl Teller<'_> {
@@ -196,7 +195,7 @@ impl Teller<'_> {
         evidence::of(&seen.rejection, self.world.ledger(view.id)?, self.asker, self.world)
     }
 
-    fn miss(&self, view: &View, rank: usize) -> Miss {
+    pub(super) fn miss(&self, view: &View, rank: usize) -> Miss {
         let blocker = |seen: &Seen| Blocker {
             filter: seen.rejection.plugin,
             code: seen.kind.code.clone(),

@@ -3,6 +3,7 @@
 //! Pure: a pod and a cluster in, a [`Report`] out. The filters are the daemon's own (`common::cycle`); what would help is
 //! tried in the very belief that was read, and taken back. Nothing here reads, writes or asks the time.
 
+mod checklist;
 mod evidence;
 mod fix;
 mod group;
@@ -12,6 +13,8 @@ mod judge;
 mod kind;
 mod pool;
 mod preempt;
+#[cfg(test)]
+mod properties;
 mod rank;
 mod report;
 #[cfg(test)]
@@ -21,6 +24,7 @@ mod verdict;
 mod what_if;
 mod words;
 
+pub use checklist::{Check, Checklist, Users, checklist};
 pub use input::{GroupBy, Input, Limit, Options, Rules};
 pub use kind::Class;
 pub use report::{

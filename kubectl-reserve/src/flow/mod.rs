@@ -2,4 +2,5 @@
 //! simulation can drive them through every answer, crash and Ctrl-C.
 
 pub mod budget;
+pub mod places;
 pub mod recreate;

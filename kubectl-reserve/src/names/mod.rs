@@ -6,7 +6,7 @@ mod resolve;
 mod tests;
 
 pub(crate) use find::{escaped, find, labelled};
-pub(crate) use resolve::{Choice, PodSeen, Seen, Target, Unresolved, id, resolve};
+pub(crate) use resolve::{Choice, PodSeen, Seen, Target, id, resolve};
 
 use crate::connect::is_name;
 use crate::error::Failure;

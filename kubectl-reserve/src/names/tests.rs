@@ -1,6 +1,7 @@
 //! Which name means what.
 
-use super::{Asked, Kind, PodSeen, Seen, Target, Unresolved, asked, resolve};
+use super::resolve::Unresolved;
+use super::{Asked, Kind, PodSeen, Seen, Target, asked, resolve};
 use crate::error::Exit;
 use common::api::pod::pod;
 use common::api::workload::workload;

@@ -1,1 +1,230 @@
 //! What is said about pods before nodes are looked at.
+
+use super::{Cause, View, deadlock, fold, level, unmade};
+use crate::render::pending::{report, table};
+use crate::world::{Intake, Resource, World};
+use common::api::pod::pod;
+use common::model::owner::OwnerKind;
+use common::model::{OtherKind, PodKey};
+use common::plugins::without_reservations;
+use serde_json::{Value, json};
+
+const NOW: &str = "2026-11-16T08:10:00Z";
+
+fn pod_json(name: &str, spec: &Value, status: &Value) -> Value {
+    let mut spec = spec.clone();
+    spec["containers"] = json!([{ "name": "app", "resources": { "requests": { "cpu": "2" } } }]);
+    json!({
+        "metadata": { "name": name, "namespace": "shop", "uid": name, "creationTimestamp": "2026-11-16T08:05:00Z" },
+        "spec": spec, "status": status,
+    })
+}
+
+fn world(objects: &[(Resource, Value)]) -> World {
+    let mut intake = Intake::default();
+    intake.detail(["p".to_owned()].into_iter());
+    let node = json!({ "metadata": { "name": "n1", "uid": "n1" }, "status": { "allocatable": { "cpu": "3", "pods": "9" } } });
+    intake.take(Resource::Nodes, &node.to_string()).unwrap();
+    for (resource, object) in objects {
+        intake.take(*resource, &object.to_string()).unwrap();
+    }
+    intake.into_world(NOW.parse().unwrap(), "shop")
+}
+
+/// What is said about the pod, and whether it is blocked.
+fn said(json: &Value, objects: &[(Resource, Value)]) -> String {
+    let mut objects = objects.to_vec();
+    objects.push((Resource::Pods, json.clone()));
+    let mut world = world(&objects);
+    let pod = pod(&json.to_string()).unwrap();
+    let snapshot = world.cluster.snapshot(world.now);
+    let serves = |name: &str| name == "ours";
+    let view =
+        View { snapshot: &snapshot, notes: &world.notes, now: world.now, serves: &serves, has_events: true };
+    match level(&pod, &view) {
+        Some(stated) => format!("{} {}: {}", stated.code, stated.is_blocked, stated.words.join(" ")),
+        None => "nothing".into(),
+    }
+}
+
+fn told() -> Value {
+    json!({ "phase": "Pending", "conditions": [
+        { "type": "PodScheduled", "status": "False", "reason": "Unschedulable", "message": "0/1 nodes" }] })
+}
+
+#[test]
+fn the_pods_own_state_comes_first() {
+    let of = |spec: Value, status: Value| said(&pod_json("p", &spec, &status), &[]);
+    assert_eq!(of(json!({}), told()), "nothing", "then it is up to the nodes");
+    assert_eq!(of(json!({ "schedulerName": "ours" }), json!({})), "nothing");
+    let cases = [
+        (json!({ "nodeName": "n1" }), json!({ "phase": "Succeeded" })),
+        (json!({ "nodeName": "gone" }), json!({})),
+        (json!({ "schedulingGates": [{ "name": "a/b" }, { "name": "c" }] }), json!({})),
+        (json!({ "schedulerName": "volcano" }), json!({})),
+        (json!({ "resourceClaims": [{ "name": "gpu" }] }), told()),
+        (json!({ "resourceClaims": [{ "name": "gpu" }], "schedulerName": "ours" }), told()),
+    ];
+    let all: Vec<String> = cases.into_iter().map(|(spec, status)| of(spec, status)).collect();
+    insta::assert_snapshot!(all.join("\n"));
+    let mut deleting = pod_json("p", &json!({}), &json!({}));
+    deleting["metadata"]["deletionTimestamp"] = json!("2026-11-16T08:10:30Z");
+    assert_eq!(said(&deleting, &[]), "Deleting false: It is being deleted; its grace ends in 30s.");
+    let mut fresh = pod_json("p", &json!({}), &json!({}));
+    fresh["metadata"]["creationTimestamp"] = json!("2026-11-16T08:09:59Z");
+    assert!(said(&fresh, &[]).starts_with("JustCreated false"), "{}", said(&fresh, &[]));
+}
+
+#[test]
+fn a_scheduler_that_wrote_an_event_lately_is_there() {
+    let event = |at: &str| {
+        json!({ "involvedObject": { "kind": "Pod", "namespace": "x", "name": "y" }, "reason": "Scheduled",
+                "source": { "component": "volcano" }, "lastTimestamp": at })
+    };
+    let json = pod_json("p", &json!({ "schedulerName": "volcano" }), &json!({}));
+    assert_eq!(said(&json, &[(Resource::Events, event("2026-11-16T07:30:00Z"))]), "nothing");
+    assert!(
+        said(&json, &[(Resource::Events, event("2026-11-16T07:00:00Z"))]).starts_with("NoScheduler true")
+    );
+}
+
+#[test]
+fn a_bound_pod_says_what_it_waits_for() {
+    let of = |status: Value| {
+        let mut whole = json!({ "phase": "Pending", "startTime": "2026-11-16T08:06:00Z", "conditions": [
+            { "type": "PodScheduled", "status": "True", "lastTransitionTime": "2026-11-16T08:06:00Z" }] });
+        for (key, value) in status.as_object().unwrap() {
+            whole[key] = value.clone();
+        }
+        let mount = json!({ "involvedObject": { "kind": "Pod", "namespace": "shop", "name": "p" }, "reason": "FailedMount",
+                            "message": "timed out", "lastTimestamp": "2026-11-16T08:09:00Z" });
+        let events = if status["volume"] == true { vec![(Resource::Events, mount)] } else { Vec::new() };
+        said(&pod_json("p", &json!({ "nodeName": "n1" }), &whole), &events)
+    };
+    let waiting = |reason: &str| json!([{ "name": "app", "state": { "waiting": { "reason": reason, "message": "m" } } }]);
+    let running = json!([{ "name": "app", "ready": false, "state": { "running": {} } }]);
+    let all = [
+        of(json!({ "containerStatuses": waiting("ImagePullBackOff") })),
+        of(json!({ "containerStatuses": waiting("ContainerCreating") })),
+        of(json!({ "containerStatuses": waiting("CrashLoopBackOff") })),
+        of(json!({ "containerStatuses": running })),
+        of(json!({ "initContainerStatuses": running })),
+        of(json!({ "containerStatuses": waiting("ContainerCreating"), "volume": true })),
+        of(json!({ "startTime": null })),
+        of(json!({ "conditions": [{ "type": "Ready", "status": "True" }] })),
+    ];
+    insta::assert_snapshot!(all.join("\n"));
+}
+
+#[test]
+fn claims_that_cannot_be_had_are_said() {
+    let spec = json!({ "volumes": [{ "name": "v", "persistentVolumeClaim": { "claimName": "data" } }] });
+    let json = pod_json("p", &spec, &told());
+    let claim = |spec: Value| {
+        (
+            Resource::Others(OtherKind::PersistentVolumeClaim),
+            json!({ "metadata": { "name": "data", "namespace": "shop", "uid": "c" }, "spec": spec }),
+        )
+    };
+    let class = |mode: &str, by: &str| {
+        (
+            Resource::Others(OtherKind::StorageClass),
+            json!({ "metadata": { "name": "fast", "uid": "s" }, "provisioner": by, "volumeBindingMode": mode }),
+        )
+    };
+    let fast = || claim(json!({ "storageClassName": "fast" }));
+    let all = [
+        said(&json, &[]),
+        said(&json, &[fast()]),
+        said(&json, &[fast(), class("Immediate", "example.com/fast")]),
+        said(&json, &[fast(), class("Immediate", "kubernetes.io/no-provisioner")]),
+        said(&json, &[fast(), class("WaitForFirstConsumer", "example.com/fast")]),
+        said(&json, &[claim(json!({}))]),
+        said(&json, &[claim(json!({ "volumeName": "pv-7" }))]),
+    ];
+    insta::assert_snapshot!(all.join("\n"));
+}
+
+fn cause(name: &str, owner: Option<(&str, &str)>, label: &str) -> Cause {
+    Cause {
+        key: PodKey::new("shop", name),
+        owner: owner.map(|(kind, name)| (kind.into(), name.into())),
+        code: label.to_uppercase(),
+        label: label.into(),
+        detail: format!("about {name}"),
+        is_blocked: label != "fits now",
+    }
+}
+
+fn quota() -> World {
+    let owner = json!([{ "apiVersion": "apps/v1", "kind": "Deployment", "name": "web", "uid": "d", "controller": true }]);
+    let message = "pods \"web-1-\" is forbidden: exceeded quota: compute, requested: cpu=4, used: cpu=18, limited: cpu=20";
+    let set = json!({ "metadata": { "name": "web-1", "namespace": "shop", "uid": "r", "ownerReferences": owner },
+        "spec": { "replicas": 3 }, "status": { "conditions": [
+            { "type": "ReplicaFailure", "status": "True", "message": message }] } });
+    let top = json!({ "metadata": { "name": "web", "namespace": "shop", "uid": "d" } });
+    let job = json!({ "metadata": { "name": "calm", "namespace": "shop", "uid": "j" }, "spec": { "parallelism": 0 } });
+    let failed = json!({ "involvedObject": { "kind": "Job", "namespace": "shop", "name": "calm" }, "reason": "FailedCreate",
+                         "message": "Error creating: no", "lastTimestamp": "2026-11-16T08:09:00Z" });
+    world(&[
+        (Resource::Workloads(OwnerKind::ReplicaSet), set),
+        (Resource::Workloads(OwnerKind::Deployment), top),
+        (Resource::Workloads(OwnerKind::Job), job),
+        (Resource::Events, failed),
+    ])
+}
+
+#[test]
+fn everything_that_waits_reads_well() {
+    let world = quota();
+    let unmade = unmade(&world.cluster, &world.notes, Some("shop"), world.now);
+    assert_eq!(unmade.len(), 1, "the Job wants no pods");
+    let pg = Some(("StatefulSet", "pg"));
+    let causes = fold(
+        vec![
+            cause("pg-10", pg, "PVC not bound"),
+            cause("pg-9", pg, "PVC not bound"),
+            cause("pg-11", pg, "PVC not bound"),
+            cause("crunch-x", Some(("Job", "crunch")), "cpu too low"),
+            cause("crunch-y", Some(("Job", "crunch")), "cpu too low"),
+            cause("alone", None, "fits now"),
+        ],
+        unmade,
+    );
+    insta::assert_snapshot!("triage", table(&causes, None));
+    let document = serde_json::to_value(report(&causes, world.now)).unwrap();
+    crate::print::schema_check::assert_valid(&document);
+    insta::assert_snapshot!("triage_json", serde_json::to_string_pretty(&document).unwrap());
+}
+
+#[test]
+fn a_rollout_that_waits_for_itself_is_seen() {
+    let set = |name: &str| {
+        let owner = json!([{ "apiVersion": "apps/v1", "kind": "Deployment", "name": "web", "uid": "d", "controller": true }]);
+        let json = json!({ "metadata": { "name": name, "namespace": "shop", "uid": name, "ownerReferences": owner } });
+        (Resource::Workloads(OwnerKind::ReplicaSet), json)
+    };
+    let of = |name: &str, by: &str, node: Value| {
+        let mut json = pod_json(name, &json!({ "nodeName": node }), &json!({}));
+        json["metadata"]["ownerReferences"] = json!([{ "apiVersion": "apps/v1", "kind": "ReplicaSet", "name": by, "uid": by, "controller": true }]);
+        json
+    };
+    let found = |unavailable: u32| {
+        let rolling = json!({ "maxUnavailable": unavailable, "maxSurge": 1 });
+        let top = json!({ "metadata": { "name": "web", "namespace": "shop", "uid": "d" },
+                          "spec": { "replicas": 1, "strategy": { "rollingUpdate": rolling } } });
+        let new = of("new", "web-2", Value::Null);
+        let mut world = world(&[
+            (Resource::Workloads(OwnerKind::Deployment), top),
+            set("web-1"),
+            set("web-2"),
+            (Resource::Pods, of("old", "web-1", json!("n1"))),
+            (Resource::Pods, new.clone()),
+        ]);
+        let snapshot = world.cluster.snapshot(world.now);
+        deadlock(&pod(&new.to_string()).unwrap(), &snapshot, &world.notes, &without_reservations())
+    };
+    let (words, command) = found(0).unwrap();
+    insta::assert_snapshot!(format!("{words}\n{}", command.join(" ")));
+    assert_eq!(found(1), None);
+}

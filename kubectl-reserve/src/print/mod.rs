@@ -45,6 +45,23 @@ pub(crate) trait Shown {
     fn document(&self) -> Result<Value, Failure>;
 }
 
+/// A document that has no other form.
+pub(crate) struct Document<'d>(pub(crate) &'d Value);
+
+impl Shown for Document<'_> {
+    fn table(&self, _is_wide: bool, _has_headers: bool) -> String {
+        self.0.to_string() + "\n"
+    }
+
+    fn names(&self) -> Vec<String> {
+        Vec::new()
+    }
+
+    fn document(&self) -> Result<Value, Failure> {
+        Ok(self.0.clone())
+    }
+}
+
 /// Prints `shown` to stdout in the form that was asked for.
 pub(crate) fn print(flags: &Print, shown: &impl Shown) -> Result<(), Failure> {
     printer::out(&text(flags, shown)?)

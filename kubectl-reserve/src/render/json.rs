@@ -1,8 +1,8 @@
 //! Machine-readable output, `kubectl-reserve/v1alpha1`. Within a version fields are only added.
 
-use super::list::{Row, What};
 use crate::error::Failure;
 use crate::print::document;
+use crate::reservations::{Row, What};
 use common::model::Resources;
 use common::model::reservation::{HostPort, Origin};
 use serde::Serialize;
@@ -22,10 +22,12 @@ struct ReservationList {
 #[derive(Serialize, Default)]
 #[serde(rename_all = "camelCase")]
 struct Item {
+    metadata: Metadata,
     name: String,
     node: String,
     state: String,
     manual: bool,
+    orphaned: bool,
     #[serde(skip_serializing_if = "Option::is_none")]
     owner: Option<Owner>,
     amount: BTreeMap<String, String>,
@@ -42,6 +44,17 @@ struct Item {
     expires: Option<String>,
     #[serde(skip_serializing_if = "Option::is_none")]
     problem: Option<String>,
+}
+
+/// What every item of a list has, as kubectl's own do.
+#[derive(Serialize, Default)]
+#[serde(rename_all = "camelCase")]
+struct Metadata {
+    name: String,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    namespace: Option<String>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    creation_timestamp: Option<String>,
 }
 
 #[derive(Serialize)]
@@ -83,12 +96,14 @@ pub(crate) fn list(rows: &[Row<'_>]) -> Result<Value, Failure> {
 }
 
 fn item(row: &Row<'_>) -> Item {
+    let metadata = metadata(row);
     let (entry, owner) = match &row.what {
-        What::Reservation { entry, owner } => (entry, owner),
+        What::Reservation { entry, owner, .. } => (entry, owner),
         What::Invalid(invalid) => {
             return Item {
+                metadata,
                 name: invalid.key.to_string(),
-                node: row.node.into(),
+                node: row.node().into(),
                 state: "Invalid".into(),
                 problem: Some(invalid.problem.to_string()),
                 ..Item::default()
@@ -97,10 +112,12 @@ fn item(row: &Row<'_>) -> Item {
     };
     let reservation = &entry.reservation;
     Item {
+        metadata,
         name: row.name(),
-        node: row.node.into(),
+        node: row.node().into(),
         state: entry.state.as_str().into(),
         manual: reservation.is_manual(),
+        orphaned: row.is_orphaned(),
         owner: owner.as_ref().map(|owner| Owner {
             kind: owner.kind.to_string(),
             namespace: owner.namespace.to_string(),
@@ -123,6 +140,15 @@ fn item(row: &Row<'_>) -> Item {
     }
 }
 
+fn metadata(row: &Row<'_>) -> Metadata {
+    let created = row.entry().and_then(|entry| entry.reservation.created());
+    Metadata {
+        name: row.name(),
+        namespace: row.namespace().map(str::to_owned),
+        creation_timestamp: created.map(|created| created.to_string()),
+    }
+}
+
 fn port(port: &HostPort) -> Port {
     Port { port: port.port, protocol: port.protocol.to_string(), ip: port.ip.to_string() }
 }
@@ -139,6 +165,6 @@ fn record(origin: &Origin) -> Option<Record> {
     })
 }
 
-fn amounts(amounts: &Resources) -> BTreeMap<String, String> {
+pub(super) fn amounts(amounts: &Resources) -> BTreeMap<String, String> {
     amounts.iter().map(|(resource, amount)| (resource.to_string(), resource.format(amount))).collect()
 }

@@ -1,9 +1,12 @@
 //! Values to text. Nothing here prints, reads or asks the time.
 
+pub(crate) mod describe;
 pub(crate) mod doctor;
 pub(crate) mod explain;
+pub(crate) mod fit;
 pub(crate) mod json;
 pub(crate) mod list;
+pub(crate) mod nodes;
 pub(crate) mod pending;
 pub(crate) mod recreate;
 pub(crate) mod status;

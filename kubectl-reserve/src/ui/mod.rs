@@ -5,6 +5,7 @@ pub(crate) mod printer;
 pub(crate) mod progress;
 pub(crate) mod signal;
 pub(crate) mod style;
+mod width;
 
 pub(crate) use style::{Paint, Tone};
 

@@ -9,6 +9,7 @@ pub(crate) mod notes;
 mod progress;
 mod redact;
 mod resource;
+mod rolling;
 #[cfg(test)]
 mod tests;
 

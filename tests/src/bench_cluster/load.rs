@@ -9,10 +9,10 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 use tokio::task::JoinSet;
 
 /// Calls under way at once. More only wait in the API server.
-pub(super) const CALLS_MAX: usize = 32;
+pub(crate) const CALLS_MAX: usize = 32;
 
 /// Posts the objects with the numbers 0 to `count` to the paths that `make` gives them.
-pub(super) async fn post(
+pub(crate) async fn post(
     client: &Client,
     count: usize,
     make: impl Fn(usize) -> (String, Value) + Send + Sync + 'static,
@@ -39,7 +39,7 @@ pub(super) async fn post(
 }
 
 /// Posts one object, and reads no more of the answer than whether it was taken.
-pub(super) async fn post_one(client: &Client, path: &str, object: &Value) -> Result<()> {
+pub(crate) async fn post_one(client: &Client, path: &str, object: &Value) -> Result<()> {
     let request = Request::post(path)
         .header(header::CONTENT_TYPE, "application/json")
         .body(object.to_string().into_bytes())

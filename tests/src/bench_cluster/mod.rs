@@ -12,12 +12,12 @@
 mod bindings;
 mod contender;
 pub mod firehose;
-mod load;
+pub(crate) mod load;
 mod plan;
 mod report;
 mod run;
 mod shape;
-mod usage;
+pub(crate) mod usage;
 
 pub use contender::Contender;
 pub use plan::Plan;

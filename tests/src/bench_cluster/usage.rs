@@ -9,15 +9,15 @@ const TICK: Duration = Duration::from_millis(10);
 
 /// What a process has used since its start.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) struct Usage {
+pub(crate) struct Usage {
     /// In its own code and in the kernel for it, on all processors.
-    pub(super) cpu: Duration,
+    pub(crate) cpu: Duration,
     /// The most memory that it ever had, in KiB.
-    pub(super) peak_kib: u64,
+    pub(crate) peak_kib: u64,
 }
 
 /// What the process has used up to now.
-pub(super) fn usage(pid: u32) -> Result<Usage> {
+pub(crate) fn usage(pid: u32) -> Result<Usage> {
     let read = |file: &str| {
         let path = format!("/proc/{pid}/{file}");
         fs::read_to_string(&path).with_context(|| format!("read {path}"))

@@ -21,21 +21,21 @@ pub(super) fn check(replay: &mut Replay<'_>, version: &Version, pod: &Pod) {
         same && write.is_stored() && is_of_command(write)
     });
     let Some(eviction) = eviction else { return };
-    let on_node = pod.node.as_ref().and_then(|name| replay.nodes.get(name));
-    let mut reservations =
-        on_node.into_iter().flat_map(|node| &node.reservations).filter_map(|one| one.valid());
-    let enough = |one: &&std::sync::Arc<common::model::Reservation>| {
+    // On its own node, or on the one that it is to move to.
+    let all = replay.nodes.values().flat_map(|node| node.reservations.iter().map(move |one| (node, one)));
+    let mut reservations = all.filter_map(|(node, one)| Some((node, one.valid()?)));
+    let enough = |(_, one): &(_, &std::sync::Arc<common::model::Reservation>)| {
         let asks = pod.spec.requests.counted();
         one.replaces().is_some_and(|replaced| replaced.uid == pod.uid)
             && asks.iter().all(|(resource, amount)| one.amount.get(&resource) >= amount)
     };
     let key = &pod.key;
-    let Some(found) = reservations.find(enough) else {
+    let Some((node, found)) = reservations.find(enough) else {
         let what = format!("{key} was evicted, and its room is not reserved");
         replay.violations.push(Violation::new("I2", version.revision, what));
         return;
     };
-    let kept = on_node.and_then(|node| replay.since.get(&(node.name.clone(), found.id.to_string())));
+    let kept = replay.since.get(&(node.name.clone(), found.id.to_string()));
     let written = kept.map_or(version.revision, |kept| kept.revision);
     let behind = behind(
         replay.history.writes.iter().filter(|write| write.answered <= eviction.at),

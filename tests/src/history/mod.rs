@@ -8,7 +8,7 @@
 //! | rule | what is checked here |
 //! |---|---|
 //! | I1 | a bind of ours leaves each resource the pod asks for within allocatable, with what is held for others |
-//! | I2 | an eviction by the command finds a reservation for that pod, large enough, on its node |
+//! | I2 | an eviction by the command finds a reservation for that pod, large enough, on its node or another |
 //! | I3 | a seat is taken only when the replaced pod is gone, and released only when it is of no more use |
 //! | I4 | by then every live replica had seen it |
 //! | I5 | one pod one seat, one seat one pod |

@@ -2,6 +2,7 @@
 //! waiting for every room.
 
 mod budgets;
+mod drains;
 mod kinds;
 mod places;
 mod stops;

@@ -3,16 +3,8 @@
 
 use super::{PER_NODE_MAX, parse};
 use crate::api::names;
+use crate::model::reservation::{ANNOTATIONS_MAX, BYTES_MAX, KEYS_MAX};
 use std::collections::BTreeMap;
-
-/// The most keys of ours on one node.
-pub const KEYS_MAX: usize = 512;
-
-/// The most bytes of ours, keys and values, on one node.
-pub const BYTES_MAX: usize = 128 << 10;
-
-/// With more annotations than this, in bytes, nobody adds to them.
-pub const ANNOTATIONS_MAX: usize = 200 << 10;
 
 /// Why a node cannot have one more reservation.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]

@@ -1,4 +1,4 @@
-//! The numbers behind a refusal: how many pods each domain has, and how many it may have.
+//! The numbers behind an answer: how many pods each domain has, and how many it may have.
 
 use super::constraint::{Action, Defaults};
 use super::filter::rule;
@@ -8,9 +8,11 @@ use crate::cluster::{Asker, NodeId, Snapshot};
 use crate::config::PodTopologySpreadArgs;
 use crate::model::ids::Text;
 
-/// A constraint of the pod that a node does not meet.
+/// A constraint of the pod, and how a node stands to it.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Uneven {
+pub struct Spreading {
+    /// Whether the node meets it.
+    pub is_met: bool,
     /// The node label whose values are the domains.
     pub key: Text,
     /// By how many pods the domains may differ.
@@ -23,8 +25,8 @@ pub struct Uneven {
     pub most: i64,
 }
 
-/// The constraints of the pod itself that keep it off the node at `id`.
-pub fn uneven(asker: &Asker<'_>, world: &Snapshot<'_>, id: NodeId) -> Vec<Uneven> {
+/// The constraints of the pod itself that can keep it off nodes, as the node at `id` stands to them.
+pub fn spreading(asker: &Asker<'_>, world: &Snapshot<'_>, id: NodeId) -> Vec<Spreading> {
     let defaults = Defaults::new(&PodTopologySpreadArgs::System);
     let constraints = defaults.constraints(asker, world, Action::Refuse);
     let keys = keys(&constraints);
@@ -33,12 +35,11 @@ pub fn uneven(asker: &Asker<'_>, world: &Snapshot<'_>, id: NodeId) -> Vec<Uneven
         let counts = world.counts(&Spread::new(asker.pod, constraint, &keys));
         let rule = rule(constraint, asker.pod, counts);
         let own = rule.counts.domain(id);
-        if own.is_some_and(|domain| rule.counts.at(domain) <= rule.most) {
-            continue;
-        }
+        let is_met = own.is_some_and(|domain| rule.counts.at(domain) <= rule.most);
         let values = rule.counts.domains().values();
         let domain = values.filter(|(_, number)| Some(*number) == own).map(|(value, _)| value.clone()).next();
-        found.push(Uneven {
+        found.push(Spreading {
+            is_met,
             key: constraint.key.clone(),
             max_skew: constraint.max_skew,
             domain,

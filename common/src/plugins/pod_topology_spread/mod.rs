@@ -9,7 +9,7 @@ mod selector;
 #[cfg(test)]
 mod tests;
 
-pub use evidence::{Uneven, uneven};
+pub use evidence::{Spreading, spreading};
 
 use super::kit::Kit;
 use crate::cluster::{Asker, NodeId, Snapshot};

@@ -32,6 +32,25 @@ fn the_first_node_wakes_a_pod_that_found_none() {
 }
 
 #[test]
+fn news_are_taken_in_without_deciding_and_few_hopeless_pods_are_looked_at_in_one_go() {
+    let mut state = listed(&json!({}));
+    for number in 0..40 {
+        let pod = decoded(&waiting(&format!("p{number}"), if number < 20 { "7" } else { "1m" }));
+        assert_eq!(state.learn(learn(Event::Pods(Seen::Applied(pod))), now(0)), []);
+    }
+    let effects = state.act(now(0));
+    assert_eq!(
+        (told(&effects).len(), effects.iter().any(|effect| matches!(effect, Effect::Bind { .. }))),
+        (8, false)
+    );
+    assert_eq!(state.next_tick(now(0)), Some(Duration::ZERO), "there is more to do");
+    let effects = [state.act(now(0)), state.act(now(0))].concat();
+    assert_eq!(told(&effects).len(), 12);
+    let bound = effects.iter().filter(|effect| matches!(effect, Effect::Bind { .. })).count();
+    assert_eq!(bound, 20, "of those with a place there are many at a time");
+}
+
+#[test]
 fn a_condition_that_did_not_arrive_is_written_again() {
     let mut state = listed(&json!({}));
     let message = SMALL;

@@ -39,7 +39,7 @@ pub(crate) async fn run(
     match connect(flags, verbosity).await {
         Ok(session) => {
             let namespace = flags.namespace.clone().unwrap_or_else(|| names::NAMESPACE.into());
-            let context = Context { session, ui };
+            let context = Context { session, ui, context: flags.context.clone() };
             if let Err(failure) = examine(&context, &namespace, &mut checks, &mut at).await {
                 checks.push(failed("server", failure));
             }

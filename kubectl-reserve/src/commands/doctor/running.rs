@@ -6,9 +6,9 @@ use crate::render::status::{SchedulerLine, Status};
 use crate::world::World;
 use common::api::names;
 use common::api::reservation::PER_NODE_MAX;
-use common::api::reservation::bounds::{ANNOTATIONS_MAX, BYTES_MAX, KEYS_MAX};
 use common::cluster::{Rung, State};
 use common::model::reservation::Reservation;
+use common::model::reservation::{ANNOTATIONS_MAX, BYTES_MAX, KEYS_MAX};
 use std::collections::BTreeMap;
 
 /// The most objects that one check names.

@@ -5,10 +5,12 @@ use super::triage;
 use crate::cli::{Explain, Preemption};
 use crate::error::Failure;
 use crate::explain::{
-    Answer, Autoscaler, GroupBy, Input, Limit, Options, Report, Rules, Stated, analyse, state,
+    Answer, Autoscaler, Checklist, GroupBy, Input, Limit, Options, Outcome, Report, Rules, Stated, WhatIf,
+    analyse, checklist, parse_what_if, state, what_if,
 };
 use crate::manifest;
 use crate::pending::{self, Causes, Unmade, View};
+use crate::render::explain::shell;
 use crate::world::{Resource, World};
 use common::cluster::{Rung, rung};
 use common::model::{Pod, Replica};
@@ -42,6 +44,10 @@ pub(super) struct Explained {
     pub(super) report: Report,
     /// Pods that wait for the same.
     pub(super) others: Vec<String>,
+    /// What the changes that were supposed would do.
+    pub(super) outcome: Option<Outcome>,
+    /// Every filter's word about the nodes that were named.
+    pub(super) checklists: Vec<Checklist>,
 }
 
 /// How it is asked.
@@ -51,16 +57,19 @@ pub(super) struct Asking<'a> {
     replicas: Vec<Replica>,
     context: Option<&'a str>,
     classes: Vec<(String, i32)>,
+    changes: Vec<WhatIf>,
 }
 
 impl<'a> Asking<'a> {
-    pub(super) fn new(args: &'a Explain, world: &World, context: Option<&'a str>) -> Self {
+    pub(super) fn new(args: &'a Explain, world: &World, context: Option<&'a str>) -> Result<Self, Failure> {
         let replicas: Vec<Replica> = world.cluster.replicas().iter().cloned().collect();
         let (known, now) = (replicas.clone(), world.now);
         let rules = Rules::new(move |name| rung(known.iter(), name, now) != Rung::Nobody);
         let classes = world.notes.priority_classes.iter();
         let classes = classes.map(|(name, class)| (name.clone(), class.value)).collect();
-        Self { args, rules, replicas, context, classes }
+        let changes = args.what_if.iter().map(|text| parse_what_if(text)).collect::<Result<_, _>>();
+        let changes = changes.map_err(|why| Failure::usage(format!("--what-if: {why}")))?;
+        Ok(Self { args, rules, replicas, context, classes, changes })
     }
 
     fn options(&self, is_triage: bool) -> Options {
@@ -83,17 +92,7 @@ impl<'a> Asking<'a> {
     ) -> Report {
         let pod = &self.as_asked(pod);
         let autoscaler = autoscaler(pod, world);
-        let input = Input {
-            pod,
-            source,
-            now: world.now,
-            rules: &self.rules,
-            options: self.options(is_triage),
-            context: self.context,
-            last_try: pending::last_try(pod, &world.notes),
-            autoscaler: &autoscaler,
-            priority_classes: &self.classes,
-        };
+        let input = self.input(pod, source, world, is_triage, &autoscaler);
         if let Some(stated) = self.stated(pod, world) {
             let mut report = state(&mut world.cluster, &input, stated);
             // Whatever a gated pod was told came from the API server.
@@ -103,6 +102,53 @@ impl<'a> Asking<'a> {
         let mut report = analyse(&mut world.cluster, &input);
         self.annotate(pod, &mut report, world);
         report
+    }
+
+    /// The same, with what was asked about single nodes and supposed changes.
+    pub(super) fn explained(
+        &self,
+        pod: &Pod,
+        source: Option<&Value>,
+        world: &mut World,
+    ) -> Result<Explained, Failure> {
+        let report = self.explain(pod, source, world, false);
+        let mut explained = Explained { report, others: Vec::new(), outcome: None, checklists: Vec::new() };
+        if !matches!(explained.report.answer, Answer::Judged(_)) {
+            return Ok(explained);
+        }
+        let pod = &self.as_asked(pod);
+        let input = self.input(pod, source, world, false, &[]);
+        for name in &self.args.on {
+            let list = checklist(&mut world.cluster, &input, name);
+            explained.checklists.push(list.map_err(|why| Failure::new(format!("--node {name}: {why}")))?);
+        }
+        if !self.changes.is_empty() {
+            let supposed = what_if(&mut world.cluster, &input, &self.changes);
+            let supposed = supposed.map_err(|why| Failure::usage(format!("--what-if: {why}")))?;
+            explained.outcome = Some(supposed);
+        }
+        Ok(explained)
+    }
+
+    fn input<'i>(
+        &'i self,
+        pod: &'i Pod,
+        source: Option<&'i Value>,
+        world: &World,
+        is_triage: bool,
+        autoscaler: &'i [Autoscaler],
+    ) -> Input<'i> {
+        Input {
+            pod,
+            source,
+            now: world.now,
+            rules: &self.rules,
+            options: self.options(is_triage),
+            context: self.context,
+            last_try: pending::last_try(pod, &world.notes),
+            autoscaler,
+            priority_classes: &self.classes,
+        }
     }
 
     /// The pod as if it had the scheduler that was named.
@@ -139,18 +185,9 @@ impl<'a> Asking<'a> {
         let snapshot = world.cluster.snapshot(world.now);
         let rules = self.rules.placing(pod);
         if is_no_fit && let Some((words, command)) = pending::deadlock(pod, &snapshot, &world.notes, rules) {
-            judged.notes.push(format!("{words} To let one go first: {}", quoted(&command)));
+            judged.notes.push(format!("{words} To let one go first: {}", shell(&command)));
         }
     }
-}
-
-/// A command as it is typed.
-fn quoted(command: &[String]) -> String {
-    let word = |word: &String| match word.contains(['{', '"', ' ']) {
-        true => format!("'{word}'"),
-        false => word.clone(),
-    };
-    command.iter().map(word).collect::<Vec<_>>().join(" ")
 }
 
 /// Without nodes nothing can be said about room.
@@ -163,7 +200,8 @@ fn unseen() -> Stated {
     }
 }
 
-const UNSEEN: &str = "Unseen";
+/// The code of a pod about which nothing can be said because nodes cannot be seen.
+pub(super) const UNSEEN: &str = "Unseen";
 
 fn autoscaler(pod: &Pod, world: &World) -> Vec<Autoscaler> {
     let events = world.notes.about("Pod", &pod.key.namespace, &pod.key.name);
@@ -195,18 +233,17 @@ pub(super) fn answers(
         return Err(Failure::usage("there is no pod and no workload in what -f names"));
     }
     for one in &wanted {
-        let report = asking.explain(&one.pod, Some(&one.source), &mut world, false);
-        answers.pods.push(Explained { report, others: Vec::new() });
+        let explained = asking.explained(&one.pod, Some(&one.source), &mut world)?;
+        answers.pods.push(explained);
     }
     for key in &subject.pods {
         if let Some(pod) = world.cluster.pod(key).cloned() {
             let source = world.notes.source_of(key);
-            let report = asking.explain(&pod, source.as_ref(), &mut world, false);
-            answers.pods.push(Explained { report, others: Vec::new() });
+            answers.pods.push(asking.explained(&pod, source.as_ref(), &mut world)?);
         }
     }
     for (workload, keys) in &subject.workloads {
-        triage::workload(asking, workload, keys, &mut world, &mut answers);
+        triage::workload(asking, workload, keys, &mut world, &mut answers)?;
     }
     Ok(answers)
 }
@@ -214,7 +251,11 @@ pub(super) fn answers(
 impl Answers {
     /// Whether at least one pod cannot be placed.
     pub(super) fn is_blocked(&self) -> bool {
-        self.pods.iter().any(|one| one.report.is_no_fit())
+        let is_blocked = |one: &Explained| match &one.outcome {
+            Some(outcome) => outcome.after.is_empty(),
+            None => one.report.is_no_fit(),
+        };
+        self.pods.iter().any(is_blocked)
             || self.causes.as_ref().is_some_and(Causes::is_blocked)
             || !self.unmade.is_empty()
     }

@@ -13,7 +13,9 @@ use super::Context;
 use crate::cli::Explain;
 use crate::connect::Session;
 use crate::error::{Exit, Failure};
+use crate::explain;
 use crate::print;
+use crate::rights::{self, Right};
 use crate::ui::{Ui, printer};
 use crate::world::{self, Depth, Intake, Saver, World};
 use answer::{Answers, Asking};
@@ -32,13 +34,13 @@ enum Source<'s> {
 }
 
 pub(crate) async fn run(args: &Explain, context: &Context) -> Result<(), Failure> {
-    let source = Source::Cluster(&context.session);
+    let (source, named) = (Source::Cluster(&context.session), context.context.as_deref());
     if !args.watch {
-        return finish(args, &once(args, &source, &context.ui).await?);
+        return finish(args, &once(args, &source, &context.ui, named).await?);
     }
     let mut last: Option<Answers> = None;
     loop {
-        let answers = once(args, &source, &context.ui).await?;
+        let answers = once(args, &source, &context.ui, named).await?;
         if last.as_ref().is_none_or(|last| !last.is_same(&answers)) {
             if last.is_some() && args.print.output.is_table() {
                 printer::out("\n")?;
@@ -52,10 +54,15 @@ pub(crate) async fn run(args: &Explain, context: &Context) -> Result<(), Failure
 
 /// The same without a cluster.
 pub(crate) async fn offline(args: &Explain, namespace: Option<&str>, ui: &Ui) -> Result<(), Failure> {
-    finish(args, &once(args, &Source::Snapshot(namespace), ui).await?)
+    finish(args, &once(args, &Source::Snapshot(namespace), ui, None).await?)
 }
 
-async fn once(args: &Explain, source: &Source<'_>, ui: &Ui) -> Result<Answers, Failure> {
+async fn once(
+    args: &Explain,
+    source: &Source<'_>,
+    ui: &Ui,
+    context: Option<&str>,
+) -> Result<Answers, Failure> {
     let (subject, mut world) = match source {
         Source::Cluster(session) => {
             let subject = subject::find(args, session).await?;
@@ -79,15 +86,25 @@ async fn once(args: &Explain, source: &Source<'_>, ui: &Ui) -> Result<Answers, F
     if needs.is_empty() {
         world.warn();
     }
-    let asking = Asking::new(args, &world, source.context());
-    answer::answers(&asking, &subject, world, needs)
+    let asking = Asking::new(args, &world, context)?;
+    let mut answers = answer::answers(&asking, &subject, world, needs)?;
+    if let Source::Cluster(session) = source {
+        ask_rights(session, &mut answers).await?;
+    }
+    Ok(answers)
 }
 
-impl Source<'_> {
-    /// The context that commands are to name.
-    fn context(&self) -> Option<&str> {
-        None
+/// Whether the caller may do what would help.
+async fn ask_rights(session: &Session, answers: &mut Answers) -> Result<(), Failure> {
+    for report in answers.pods.iter_mut().map(|one| &mut one.report) {
+        let rights = report.needs();
+        let asked = |right: &explain::Right| {
+            Right::new(right.verb, right.group, &right.resource, right.namespace.as_deref())
+        };
+        let missing = rights::missing(session, &rights.iter().map(asked).collect::<Vec<_>>()).await?;
+        report.note_rights(|right| Some(!missing.contains(&asked(right))));
     }
+    Ok(())
 }
 
 async fn read(args: &Explain, session: &Session, ui: &Ui, subject: &Subject) -> Result<World, Failure> {

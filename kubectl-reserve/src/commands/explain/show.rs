@@ -2,10 +2,10 @@
 
 use super::answer::{Answers, Explained};
 use crate::error::Failure;
-use crate::explain::{Answer, Report};
-use crate::pending::Unmade;
+use crate::explain::{Answer, Outcome, Report};
+use crate::pending::{Unmade, fold};
 use crate::print::{self, document};
-use crate::render::explain::{View, render};
+use crate::render::explain::{Said, View, checklist, document as explain_report, render};
 use crate::render::pending;
 use crate::render::wrap::wrap;
 use serde_json::Value;
@@ -41,20 +41,61 @@ impl print::Shown for Shown<'_> {
     }
 
     fn document(&self) -> Result<Value, Failure> {
-        match &self.answers.causes {
-            Some(causes) => document(&pending::report(causes, self.answers.now)),
-            None => Err(Failure::usage("not in this form yet")),
+        let answers = self.answers;
+        match &answers.causes {
+            Some(causes) => document(&pending::report(causes, answers.now)),
+            // Of a workload without pods there is nothing to say but why it has none.
+            None if answers.pods.is_empty() && !answers.unmade.is_empty() => {
+                document(&pending::report(&fold(Vec::new(), answers.unmade.clone()), answers.now))
+            }
+            None => {
+                Ok(explain_report(&self.answers.pods.iter().map(said).collect::<Vec<_>>(), self.answers.now))
+            }
         }
     }
 }
 
+fn said(one: &Explained) -> Said<'_> {
+    Said { report: &one.report, checklists: &one.checklists, outcome: one.outcome.as_ref() }
+}
+
 fn whole(one: &Explained) -> String {
+    if !one.checklists.is_empty() {
+        let about = &one.report.about;
+        let lists = one.checklists.iter().map(|list| checklist(list, about.obeyed, &View::default()));
+        return format!("Pod {}/{}\n{}", about.namespace, about.name, lists.collect::<String>());
+    }
+    if let Some(outcome) = &one.outcome {
+        let about = &one.report.about;
+        return wrap("", &format!("{}/{}: {}", about.namespace, about.name, supposed(outcome)), 2, 80);
+    }
     let mut text = render(&one.report, &View::default());
     if !one.others.is_empty() {
         let count = one.others.len();
         let pods = if count == 1 { "pod waits".into() } else { format!("{count} pods wait") };
         let lead = format!("\nAnother {pods} for the same: ");
         text += &wrap(&lead, &one.others.join(", "), 2, 81);
+    }
+    text
+}
+
+/// What a supposed change would do.
+fn supposed(outcome: &Outcome) -> String {
+    let (before, after) = (outcome.before.len(), outcome.after.len());
+    let mut text = format!("feasible nodes {before} -> {after}");
+    if let Some(first) = outcome.after.first() {
+        text += &format!(": {first}");
+        if let Some((resource, free)) = &outcome.free {
+            text += &format!(" ({resource} {free} free)");
+        }
+        if after > 1 {
+            text += &format!(" and {} more", after - 1);
+        }
+    }
+    let still: Vec<String> = outcome.still.iter().map(|(label, count)| format!("{label} {count}")).collect();
+    let sum: usize = outcome.still.iter().map(|(_, count)| count).sum();
+    if sum > 0 {
+        text += &format!(". Still blocked: {sum} ({})", still.join(", "));
     }
     text
 }

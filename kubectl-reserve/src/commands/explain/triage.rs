@@ -1,9 +1,11 @@
 //! Many pods at once: what each waits for, and what is common to them. Pods that are alike are judged once.
 
-use super::answer::{Answers, Asking, Explained};
+use super::answer::{Answers, Asking, Explained, UNSEEN};
 use super::subject::Everything;
-use crate::explain::{Answer, Judged, Miss, Report};
+use crate::error::Failure;
+use crate::explain::{Answer, Judged, Miss, Report, Stated};
 use crate::pending::{Cause, Causes, Unmade, fold, unmade};
+use crate::render::printable;
 use crate::world::World;
 use common::model::owner::Workload;
 use common::model::pod::Phase;
@@ -52,7 +54,7 @@ pub(super) fn workload(
     keys: &[PodKey],
     world: &mut World,
     answers: &mut Answers,
-) {
+) -> Result<(), Failure> {
     let pods = keys.iter().filter_map(|key| world.cluster.pod(key));
     // The only one is of interest whatever its state.
     let pods: Vec<Arc<Pod>> = pods.filter(|pod| keys.len() == 1 || is_pending(pod, world)).cloned().collect();
@@ -64,9 +66,9 @@ pub(super) fn workload(
         let Some(key) = with_source.or(keys.first()).cloned() else { continue };
         let Some(pod) = world.cluster.pod(&key).cloned() else { continue };
         let source = world.notes.source_of(&key);
-        let report = asking.explain(&pod, source.as_ref(), world, false);
+        let explained = asking.explained(&pod, source.as_ref(), world)?;
         let others = one.pods.iter().filter(|name| ***name != *key.name).cloned().collect();
-        answers.pods.push(Explained { report, others });
+        answers.pods.push(Explained { others, ..explained });
     }
     let namespace = &*workload.namespace;
     let is_its = |one: &Unmade| {
@@ -87,6 +89,7 @@ pub(super) fn workload(
         });
     }
     answers.unmade.extend(unmade);
+    Ok(())
 }
 
 /// What each pod waits for.
@@ -99,8 +102,8 @@ fn causes(asking: &Asking<'_>, mut pods: Vec<Arc<Pod>>, world: &mut World) -> Ve
         let words = match asking.stated(&pod, world) {
             Some(stated) => Words {
                 code: stated.code.into(),
+                detail: detail(&pod, &stated),
                 label: stated.label,
-                detail: stated.words.join(" "),
                 is_blocked: stated.is_blocked,
             },
             None => {
@@ -120,6 +123,15 @@ fn causes(asking: &Asking<'_>, mut pods: Vec<Arc<Pod>>, world: &mut World) -> Ve
         });
     }
     causes
+}
+
+/// What is said about a pod; where that is not much, what its scheduler said.
+fn detail(pod: &Pod, stated: &Stated) -> String {
+    let said = pod.unscheduled().map(|told| printable(&told.message)).filter(|said| !said.is_empty());
+    match said.filter(|_| stated.code == UNSEEN) {
+        Some(said) => format!("{} said: {said}", pod.spec.scheduler_name),
+        None => stated.words.join(" "),
+    }
 }
 
 /// A report in one line.

@@ -49,12 +49,12 @@ pub(super) fn manifest(pod: &Value) -> Value {
 /// Removes the volume with the service account's token, which each pod gets anew.
 fn strip_token(spec: &mut Value) {
     let is_token = |name: &Value| name.as_str().is_some_and(|name| name.starts_with("kube-api-access-"));
-    if let Some(volumes) = spec["volumes"].as_array_mut() {
+    if let Some(volumes) = spec.get_mut("volumes").and_then(Value::as_array_mut) {
         volumes.retain(|volume| !is_token(&volume["name"]));
     }
     for field in ["containers", "initContainers"] {
-        for container in spec[field].as_array_mut().into_iter().flatten() {
-            if let Some(mounts) = container["volumeMounts"].as_array_mut() {
+        for container in spec.get_mut(field).and_then(Value::as_array_mut).into_iter().flatten() {
+            if let Some(mounts) = container.get_mut("volumeMounts").and_then(Value::as_array_mut) {
                 mounts.retain(|mount| !is_token(&mount["name"]));
             }
         }

@@ -15,9 +15,17 @@ use serde_json::Value;
 use std::collections::BTreeMap;
 
 /// A pod as it was sent.
-pub(super) struct Sent {
-    pub(super) pod: common::model::Pod,
+pub(crate) struct Sent {
+    pub(crate) pod: common::model::Pod,
     pub(super) json: Value,
+}
+
+impl Sent {
+    /// Whether it has data that is lost with it.
+    pub(crate) fn has_empty_dir(&self) -> bool {
+        let volumes = self.json["spec"]["volumes"].as_array().into_iter().flatten();
+        volumes.into_iter().any(|volume| volume["emptyDir"].is_object())
+    }
 }
 
 /// How things are.
@@ -65,7 +73,7 @@ async fn get(session: &Session, path: &str) -> Result<Option<Sent>, ApiError> {
     }
 }
 
-pub(super) fn sent(json: &str) -> Result<Sent, String> {
+pub(crate) fn sent(json: &str) -> Result<Sent, String> {
     let pod = api::pod::pod(json).map_err(|error| error.to_string())?;
     let json = serde_json::from_str(json).map_err(|error| error.to_string())?;
     Ok(Sent { pod, json })

@@ -5,6 +5,7 @@ mod bare;
 mod budgets;
 mod checks;
 mod drive;
+mod elsewhere;
 mod evict;
 mod hands;
 pub(crate) mod keep;
@@ -19,11 +20,12 @@ mod rivals;
 pub(crate) mod target;
 mod wish;
 
-pub(crate) use prepare::{Prepared, prepare, request_id};
+pub(crate) use elsewhere::{keep_alive, release, reserve};
+pub(crate) use look::{Sent, sent};
+pub(crate) use prepare::{Prepared, prepare};
 pub(crate) use resume::{find_gone, resume};
 
 use super::Context;
-use crate::cli::recreate::DryRunWord;
 use crate::error::{Exit, Failure};
 use crate::flow::recreate::{Answer, Done, Keeping, Outcome};
 use crate::nodes::DryRun;
@@ -100,7 +102,7 @@ fn finish(
                 printer::say(&kept);
             }
             let is_elsewhere = done.node.is_some() && !done.is_same;
-            if is_elsewhere && prepared.terms.keeping != Keeping::Nothing {
+            if is_elsewhere && prepared.terms.keeping != Keeping::Nothing && prepared.place_uid.is_none() {
                 let node = done.node.as_deref().unwrap_or_default();
                 printer::warn(&format!("it came back on {node}, not on {}", whom.node));
             }
@@ -120,12 +122,13 @@ fn finish(
 }
 
 fn hands<'a>(context: &'a Context, prepared: &'a Prepared) -> Hands<'a> {
+    let own_uid = || prepared.target.node.as_ref().map(|node| node.uid.to_string());
     Hands {
         session: &context.session,
         target: &prepared.target,
         terms: prepared.terms.clone(),
         node: prepared.terms.node.clone(),
-        node_uid: prepared.target.node.as_ref().map(|node| node.uid.to_string()).unwrap_or_default(),
+        node_uid: prepared.place_uid.clone().or_else(own_uid).unwrap_or_default(),
         reservation: prepared.reservation.clone(),
         id: prepared.reservation.as_ref().map(|reservation| reservation.id.clone()),
         removal: prepared.removal,
@@ -145,10 +148,9 @@ fn seat(prepared: &Prepared) -> String {
 pub(crate) async fn rehearse(
     context: &Context,
     prepared: &Prepared,
-    how: DryRunWord,
+    dry_run: DryRun,
 ) -> Result<String, Failure> {
     let name = prepared.target.name();
-    let dry_run = DryRun::from(how);
     if dry_run != DryRun::Server {
         return Ok(format!("{name} recreated (dry run)\n"));
     }

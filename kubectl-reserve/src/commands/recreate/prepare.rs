@@ -29,6 +29,8 @@ pub(crate) struct Prepared {
     pub(super) reservation: Option<Reservation>,
     pub(super) removal: Removal,
     pub(super) life: Duration,
+    /// The UID of the node whose room is kept, if it is another one than the pod's own.
+    pub(super) place_uid: Option<String>,
 }
 
 /// Reads what there is to know about the pod, and refuses what is not safe.
@@ -75,7 +77,8 @@ pub(crate) async fn prepare(
         notes: checks::notes(&target),
     };
     let terms = terms(&target, flags, keeping, reservation.as_ref());
-    Ok(Prepared { target, plan, terms, reservation, removal, life: flags.ttl.min(LIFE_MAX) })
+    let life = flags.ttl.min(LIFE_MAX);
+    Ok(Prepared { target, plan, terms, reservation, removal, life, place_uid: None })
 }
 
 /// How the room can be kept by this caller.
@@ -156,7 +159,7 @@ async fn reservation(
 }
 
 /// An id that nobody else has.
-pub(crate) fn request_id() -> String {
+fn request_id() -> String {
     let random = || RandomState::new().build_hasher().finish();
     format!("cli-{:016x}{:08x}", random(), random() & 0xffff_ffff)
 }

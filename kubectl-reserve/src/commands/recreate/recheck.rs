@@ -30,12 +30,13 @@ pub(super) async fn recheck(hands: &Hands<'_>, keeping: Keeping) -> Result<Reche
     Ok(seen)
 }
 
-/// The pods that the owner has by now: the replacement is none of them.
+/// The pods of the owner that have a node by now: the replacement is none of them.
 async fn known(hands: &Hands<'_>) -> Result<BTreeSet<String>, ApiError> {
     let target = hands.target;
     let Some(selector) = &target.chain.selector else { return Ok(BTreeSet::new()) };
     let pods = companions(hands.session, &target.pod.key.namespace, selector).await?;
-    Ok(pods.iter().map(|sent| sent.pod.uid.to_string()).collect())
+    let bound = pods.iter().filter(|sent| sent.pod.node.is_some());
+    Ok(bound.map(|sent| sent.pod.uid.to_string()).collect())
 }
 
 fn read(text: &str) -> Result<Pod, ApiError> {

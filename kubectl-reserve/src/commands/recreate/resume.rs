@@ -15,7 +15,7 @@ use common::api;
 use common::model::owner::{OwnerKind, Workload};
 use common::model::reservation::{Placement, Record};
 use common::model::{Node, Pod, PodKey, Reservation};
-use jiff::Timestamp;
+use jiff::{SignedDuration, Timestamp};
 use serde_json::{Value, json};
 use std::collections::BTreeSet;
 use std::sync::Arc;
@@ -165,7 +165,7 @@ async fn gone(session: &Session, found: Found, flags: &Recreate, key: &PodKey) -
     };
     let removal = Removal { grace: 0, ignores_budgets: false };
     let reservation = Some((*reservation).clone());
-    Ok(Prepared { target, plan, terms, reservation, removal, life: Duration::ZERO })
+    Ok(Prepared { target, plan, terms, reservation, removal, life: Duration::ZERO, place_uid: None })
 }
 
 /// The pod as far as it is still known.
@@ -206,10 +206,11 @@ async fn owner_chain(session: &Session, record: &Record) -> Result<Chain, Failur
     Ok(Chain { workloads: vec![workload], selector, ..Chain::default() })
 }
 
-/// The pods that were there before the reservation.
+/// The pods that had a node before the reservation, which says that it is a second younger than it is.
 async fn known(session: &Session, chain: &Chain, record: &Record) -> BTreeSet<String> {
     let Some(selector) = &chain.selector else { return BTreeSet::new() };
     let pods = super::look::companions(session, &record.owner.namespace, selector).await.unwrap_or_default();
-    let is_older = |pod: &&super::look::Sent| pod.pod.created.is_some_and(|at| at.time() < record.created);
+    let made = record.created.checked_sub(SignedDuration::from_secs(1)).unwrap_or(record.created);
+    let is_older = |sent: &&super::look::Sent| sent.pod.scheduled_at().is_some_and(|at| at < made);
     pods.iter().filter(is_older).map(|sent| sent.pod.uid.to_string()).collect()
 }

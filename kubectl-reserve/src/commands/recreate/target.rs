@@ -8,8 +8,7 @@ use common::api;
 use common::cluster::Cluster;
 use common::model::chain::chain as whole;
 use common::model::owner::Owner;
-use common::model::reservation::Seat;
-use common::model::{Node, Pod, PodKey, ReservationId};
+use common::model::{Node, Pod, PodKey};
 use jiff::Timestamp;
 use serde_json::Value;
 
@@ -88,12 +87,6 @@ impl Target {
     /// Whether one of its owners is of this kind.
     pub(crate) fn is_of(&self, kind: common::model::owner::OwnerKind) -> bool {
         self.chain.workloads.iter().any(|owner| owner.kind == kind)
-    }
-
-    /// What its reservation is called.
-    pub(crate) fn reservation_id(&self) -> Option<ReservationId> {
-        let seat = Seat::for_replaced(&self.pod.uid)?;
-        Some(ReservationId { owner: self.owner.as_ref()?.uid.clone(), seat: Some(seat) })
     }
 
     /// The owners that it claims, nearest first, as `Kind name`.

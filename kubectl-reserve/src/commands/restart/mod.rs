@@ -8,9 +8,9 @@ mod notes;
 use super::Context;
 use super::recreate::{Recreated, declined, prepare, recreate, rehearse};
 use crate::cli::Restart;
-use crate::cli::recreate::DryRunWord;
 use crate::error::{Exit, Failure};
 use crate::names::{Asked, Choice, PodSeen, Target, asked, find};
+use crate::nodes::DryRun;
 use crate::print::{Output, print};
 use crate::render::recreate::{Reports, plan};
 use crate::ui::printer;
@@ -42,7 +42,7 @@ pub(crate) async fn run(args: &Restart, context: &Context) -> Result<(), Failure
     for job in &jobs {
         announce(job);
     }
-    if args.recreate.dry_run != DryRunWord::None {
+    if args.recreate.dry_run.dry_run != DryRun::None {
         return show(args, context, &jobs).await;
     }
     let count: usize = jobs.iter().map(|job| job.left.len()).sum();
@@ -121,7 +121,7 @@ async fn show(args: &Restart, context: &Context, jobs: &[Job]) -> Result<(), Fai
     for found in jobs.iter().flat_map(|job| &job.left) {
         let ready = prepare(context, &found.pod.key, &args.recreate, REASON).await?;
         printer::out(&plan(&ready.plan))?;
-        printer::out(&rehearse(context, &ready, args.recreate.dry_run).await?)?;
+        printer::out(&rehearse(context, &ready, args.recreate.dry_run.dry_run).await?)?;
     }
     Ok(())
 }

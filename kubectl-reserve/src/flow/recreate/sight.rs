@@ -59,7 +59,7 @@ pub struct Newcomer {
 }
 
 impl Sight {
-    /// The replacement, if it can be told: the pod that took the reservation; else, of the pods that were not there before, the
+    /// The replacement, if it can be told: the pod that took the reservation; else, of the pods that had no node before, the
     /// one on the node; else the oldest, once all of them have a node.
     pub fn replacement(
         &self,
@@ -69,15 +69,17 @@ impl Sight {
         known: &BTreeSet<String>,
     ) -> Option<&Newcomer> {
         let is_candidate = |pod: &&Newcomer| {
-            (!pod.is_over || pod.is_complete)
-                && !known.contains(&pod.uid)
-                && same_name.is_none_or(|name| name == pod.name)
+            (!pod.is_over || pod.is_complete) && same_name.is_none_or(|name| name == pod.name)
         };
-        let new: Vec<&Newcomer> = self.pods.iter().filter(is_candidate).collect();
-        let taker = seat.and_then(|seat| new.iter().find(|pod| pod.seat.as_deref() == Some(seat)));
+        let mut new: Vec<&Newcomer> = self.pods.iter().filter(is_candidate).collect();
+        let is_taker = |pod: &&&Newcomer| seat.is_some() && pod.seat.as_deref() == seat;
+        if let Some(taker) = new.iter().find(is_taker) {
+            return Some(taker);
+        }
+        new.retain(|pod| !known.contains(&pod.uid));
         let at_home = || new.iter().find(|pod| pod.node.as_deref() == Some(node));
         let settled = || new.first().filter(|_| new.iter().all(|pod| pod.node.is_some()));
-        taker.or_else(at_home).or_else(settled).copied()
+        at_home().or_else(settled).copied()
     }
 
     /// Pods that are new and wait for a node.

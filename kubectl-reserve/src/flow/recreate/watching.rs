@@ -70,8 +70,22 @@ impl Recreation {
         }
         match self.watch.ready_at {
             Some(since) => self.ready(&sight, since, at),
+            // Its owner has all the pods that it wants, so that the daemon released what was kept.
+            None if is_gone && self.is_unneeded(&sight) => {
+                self.is_reserved = false;
+                self.news.push(News::Released);
+                self.done()
+            }
             None => self.again(sight, at),
         }
+    }
+
+    fn is_unneeded(&self, sight: &Sight) -> bool {
+        let is_kept = self.terms.keeping == Keeping::Reservation && self.is_acknowledged;
+        is_kept
+            && sight.is_reserved == Some(false)
+            && self.watch.bound.is_none()
+            && sight.waiting(&self.terms.known).next().is_none()
     }
 
     /// Looks again, if there is time.

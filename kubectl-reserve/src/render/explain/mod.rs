@@ -1,11 +1,17 @@
 //! Why a pod is Pending, as text: the verdict first, then nodes grouped by what stands in the way, the nearest, what would help;
 //! the scheduler's own words last.
 
+mod checklist;
 pub(crate) mod fixes;
 mod groups;
+mod json;
 mod misses;
 #[cfg(test)]
 mod tests;
+
+pub(crate) use checklist::checklist;
+pub(crate) use fixes::shell;
+pub(crate) use json::{Said, document};
 
 use super::printable;
 use super::time::between;
@@ -134,5 +140,5 @@ fn next(report: &Report) -> String {
     let about = &report.about;
     let words =
         ["kubectl", "reserve", "explain", &about.name, "-n", &about.namespace, "--what-if", &expression];
-    format!("Try it first:\n  {}\n", fixes::shell(&words.map(str::to_owned)))
+    format!("Try it first:\n  {}\n", shell(&words.map(str::to_owned)))
 }

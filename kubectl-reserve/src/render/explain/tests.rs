@@ -1,5 +1,6 @@
 //! Golden output of `explain` at 80 columns, from the same books and filters as the daemon's.
 
+mod forms;
 mod situations;
 
 use super::{View, render};

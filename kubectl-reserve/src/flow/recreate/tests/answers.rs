@@ -261,8 +261,26 @@ fn the_replacement_is_whoever_took_the_seat() {
     assert_eq!(find(vec![scaled.clone(), pod("b", Some("n2"), None)], None).as_deref(), Some("b"));
     assert_eq!(find(vec![scaled.clone(), pod("c", Some("n4"), Some("o.s"))], None).as_deref(), Some("c"));
     assert_eq!(find(vec![scaled, pod("db-0", Some("n3"), None)], Some("db-0")).as_deref(), Some("db-0"));
+    // Also one that was there before, and waited for a node.
+    assert_eq!(find(vec![pod("sibling", Some("n2"), Some("o.s"))], None).as_deref(), Some("sibling"));
     let over = Newcomer { is_over: true, ..pod("over", Some("n2"), Some("o.s")) };
     assert_eq!(find(vec![over], None), None, "its kubelet turned it away");
+}
+
+#[test]
+fn a_pod_that_its_owner_does_not_want_back_is_not_waited_for() {
+    let mut world = World::new(terms());
+    let (flow, next) = Recreation::begin(world.terms.clone());
+    let run = drive(flow, next, |_, request, _| match (request, world.answer(request)) {
+        (Request::Look, Answer::Sight(mut sight)) => {
+            sight.pods.clear();
+            sight.is_reserved = Some(sight.old.is_some());
+            Step::Answer(Answer::Sight(sight))
+        }
+        (_, answer) => Step::Answer(answer),
+    });
+    let Outcome::Done(done) = run.outcome else { panic!("{:?}", run.outcome) };
+    assert_eq!((done.pod, done.stays), (None, Stays::Nothing));
 }
 
 #[test]

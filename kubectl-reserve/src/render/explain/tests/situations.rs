@@ -287,3 +287,18 @@ fn long_names_of_nodes() {
     });
     insta::assert_snapshot!(explain(&town, &web("4", "8Gi")));
 }
+
+/// The story of the first seed.
+#[test]
+fn the_story() {
+    let story = town()
+        .workload(OwnerKind::Deployment, "default", "testngx")
+        .node(node("worker1").cpu("6").memory("8Gi").annotation(&format!("reserve.cpu/{NOBODY}"), "5000m"))
+        .pod(pod("agent").on("worker1").cpu("250m").memory("64Mi").priority(2_000_001_000));
+    let own = pod("testngx-6797c6dc6-z2tk6").cpu("1").memory("128Mi").of(OwnerKind::Deployment, "testngx");
+    let own = own.scheduler("test-scheduler").with("/metadata/creationTimestamp", json!(at(-2))).told(
+        "0/1 nodes are available: 1 Insufficient cpu. preemption: 0/1 nodes are available: 1 No preemption victims \
+         found for incoming pod.",
+    );
+    insta::assert_snapshot!(explain(&story, &own));
+}

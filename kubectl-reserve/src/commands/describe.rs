@@ -1,0 +1,193 @@
+//! `kubectl reserve describe`: everything about a reservation, or about all of a node or a pod.
+
+use super::Context;
+use super::change::which;
+use crate::api::{self, JSON};
+use crate::cli::Describe;
+use crate::connect::{Session, is_name};
+use crate::error::{Exit, Failure};
+use crate::happened::{About, happened};
+use crate::obeyed;
+use crate::render::describe::{self, Described, Happened};
+use crate::reservations::{self, Asked, Pods, Row, View, Which, find, parse, rows, waiting};
+use crate::ui::printer;
+use common::api::names;
+use common::model::{PodKey, Uid};
+use serde::Deserialize;
+use std::collections::BTreeMap;
+
+pub(crate) async fn run(args: &Describe, context: &Context) -> Result<(), Failure> {
+    let mut texts = Vec::new();
+    for word in &args.names {
+        texts.extend(match word.split_once('/') {
+            Some(("node" | "nodes" | "no", name)) => vec![node(name, args, context).await?],
+            Some(("pod" | "pods" | "po", name)) => pod(name, args, context).await?,
+            _ => vec![one(&parse(word)?, args, context).await?],
+        });
+    }
+    printer::out(&texts.join("\n\n"))
+}
+
+/// A reservation by its name. Where it is is found first, and then only that node is looked at.
+async fn one(asked: &Asked, args: &Describe, context: &Context) -> Result<String, Failure> {
+    let session = &context.session;
+    let mut view = reservations::read(session, &which(std::slice::from_ref(asked)), Pods::IfAllowed).await?;
+    let snapshot = view.snapshot();
+    let rows = rows(&snapshot);
+    let row = find(&rows, asked, Some(&session.namespace))?;
+    let (node, name) = (row.node().to_owned(), row.name());
+    let text = in_full(&node, &name, args, context).await?;
+    text.ok_or_else(|| Failure::new(format!("reservation {name} was released just now")))
+}
+
+/// Everything that has to do with a pod.
+async fn pod(name: &str, args: &Describe, context: &Context) -> Result<Vec<String>, Failure> {
+    let session = &context.session;
+    if !is_name(name) {
+        return Err(Failure::usage(format!("{name:?} is not the name of a pod")));
+    }
+    let key = PodKey::new(session.namespace.as_str(), name);
+    let mut view = reservations::read(session, &Which::Reserved, Pods::AndWaiting).await?;
+    let snapshot = view.snapshot();
+    let found: Vec<(String, String)> = rows(&snapshot)
+        .iter()
+        .filter(|row| {
+            is_about(row, &key, snapshot.pod(&key).map(|pod| &pod.uid)) || may_use(row, &key, &snapshot)
+        })
+        .map(|row| (row.node().to_owned(), row.name()))
+        .collect();
+    let mut texts = Vec::new();
+    for (node, name) in &found {
+        texts.extend(in_full(node, name, args, context).await?);
+    }
+    if texts.is_empty() {
+        printer::say(&format!("No reservations found for pod {key}."));
+    }
+    Ok(texts)
+}
+
+fn is_about(row: &Row<'_>, key: &PodKey, uid: Option<&Uid>) -> bool {
+    let Some(entry) = row.entry().filter(|_| row.is_in(&key.namespace)) else { return false };
+    let replaced = entry.reservation.replaces();
+    replaced.is_some_and(|pod| pod.name == key.name || Some(&pod.uid) == uid)
+        || entry.taken_by.as_ref().is_some_and(|pod| pod.key == *key)
+}
+
+fn may_use(row: &Row<'_>, key: &PodKey, snapshot: &common::cluster::Snapshot<'_>) -> bool {
+    let (Some(entry), Some(pod)) = (row.entry(), snapshot.pod(key)) else { return false };
+    snapshot.asker(pod).may_use(&entry.reservation)
+}
+
+/// A node with all of its reservations.
+async fn node(name: &str, args: &Describe, context: &Context) -> Result<String, Failure> {
+    if !is_name(name) {
+        return Err(Failure::usage(format!("{name:?} is not the name of a node")));
+    }
+    let session = &context.session;
+    let which = Which::Named(vec![name.to_owned()]);
+    let mut view = reservations::read(session, &which, Pods::OnNodes).await?;
+    let now = view.now;
+    let snapshot = view.snapshot();
+    let Some(ledger) = snapshot.nodes().next() else { return Err(Failure::new("the node is gone")) };
+    let events = events(session, args, &[About::Node(name.to_owned())], None).await?;
+    Ok(describe::node(ledger, &rows(&snapshot), events.as_deref(), now, context.ui.width()))
+}
+
+/// One reservation on a node, in full; none if it is there no more.
+async fn in_full(
+    node: &str,
+    name: &str,
+    args: &Describe,
+    context: &Context,
+) -> Result<Option<String>, Failure> {
+    let session = &context.session;
+    let mut view = read_node(node, session).await?;
+    let annotations = annotations(session, node).await?;
+    let keys = std::mem::take(&mut view.waiting);
+    let (now, has_pods) = (view.now, view.has_pods);
+    let snapshot = view.snapshot();
+    let rows = rows(&snapshot);
+    let Some(row) = rows.iter().find(|row| row.name() == name) else { return Ok(None) };
+    let id = row.key_name();
+    let is_its = |key: &str| {
+        key.starts_with(names::NODE_PREFIX) && key.split_once('/').map(|(_, name)| name) == id.as_deref()
+    };
+    let known = Described {
+        row,
+        now,
+        has_pods,
+        waiting: waiting(row, &snapshot, &keys),
+        annotations: annotations.into_iter().filter(|(key, _)| is_its(key)).collect(),
+        events: events(session, args, &about(row), id.as_deref()).await?,
+        obeyed_by: obeyed_by(session).await,
+    };
+    Ok(Some(describe::reservation(&known)))
+}
+
+/// The node with its pods and those that wait; without them where the caller may not read them.
+async fn read_node(node: &str, session: &Session) -> Result<View, Failure> {
+    let which = Which::Named(vec![node.to_owned()]);
+    match reservations::read(session, &which, Pods::AndWaiting).await {
+        Err(failure) if failure.exit == Exit::Forbidden => {
+            reservations::read(session, &which, Pods::IfAllowed).await
+        }
+        read => read,
+    }
+}
+
+/// Who obeys reservations; none if the Leases cannot be read.
+async fn obeyed_by(session: &Session) -> Option<String> {
+    let replicas = obeyed::read(session).await.ok()?;
+    let words = replicas.words();
+    Some(if words.is_empty() { "nobody: no daemon is at work".into() } else { words })
+}
+
+#[derive(Deserialize)]
+struct NodeWire {
+    metadata: MetaWire,
+}
+
+#[derive(Deserialize)]
+struct MetaWire {
+    #[serde(default)]
+    annotations: BTreeMap<String, String>,
+}
+
+/// The node's annotations as they are.
+async fn annotations(session: &Session, node: &str) -> Result<BTreeMap<String, String>, Failure> {
+    let answer = api::get(session, &format!("/api/v1/nodes/{node}"), JSON).await;
+    let answer = answer.map_err(|error| error.into_failure("read the node", "get nodes (cluster scope)"))?;
+    let node: NodeWire = serde_json::from_str(&answer.text).map_err(Failure::new)?;
+    Ok(node.metadata.annotations)
+}
+
+/// Whom events about a reservation are about: its node, its owner, the pod before and the pod after.
+fn about(row: &Row<'_>) -> Vec<About> {
+    let mut about = vec![About::Node(row.node().to_owned())];
+    let (Some(entry), Some(owner)) = (row.entry(), row.owner()) else { return about };
+    let pods = [
+        entry.reservation.replaces().map(|pod| &pod.uid),
+        entry.taken_by.as_ref().map(|pod| &pod.uid),
+        Some(&owner.uid),
+    ];
+    let object = |uid: &Uid| About::Object(owner.namespace.to_string(), uid.to_string());
+    about.extend(pods.into_iter().flatten().map(object));
+    about
+}
+
+/// What happened, unless nobody wants to know; none if the caller may not read it.
+async fn events(
+    session: &Session,
+    args: &Describe,
+    about: &[About],
+    id: Option<&str>,
+) -> Result<Option<Vec<Happened>>, Failure> {
+    if args.no_events {
+        return Ok(Some(Vec::new()));
+    }
+    match happened(session, about, id).await {
+        Ok(events) => Ok(Some(events)),
+        Err(error) if error.code() == Some(403) => Ok(None),
+        Err(error) => Err(error.into_failure("list events", "list events (all namespaces)")),
+    }
+}

@@ -1,0 +1,102 @@
+//! `kubectl reserve drain`: a place is found and reserved for every pod before any of them is evicted.
+
+mod moves;
+mod plan;
+
+use super::Context;
+use super::recreate::declined;
+use crate::api::{self as calls, MERGE_PATCH};
+use crate::cli::dry_run::DryRunFlag;
+use crate::cli::recreate::{For, SameNode};
+use crate::cli::{Drain, Recreate};
+use crate::connect::{Session, is_name};
+use crate::error::{Exit, Failure};
+use crate::nodes::DryRun;
+use crate::ui::printer;
+use http::Method;
+use moves::Moves;
+use std::time::Duration;
+
+pub(crate) async fn run(args: &Drain, context: &Context) -> Result<(), Failure> {
+    let node = args.node.strip_prefix("node/").or_else(|| args.node.strip_prefix("nodes/"));
+    let node = node.unwrap_or(&args.node);
+    if !is_name(node) {
+        return Err(Failure::usage(format!("{node:?} is not the name of a node")));
+    }
+    if args.grace_period == 0 && !args.force {
+        return Err(Failure::usage("--grace-period=0 needs --force"));
+    }
+    let plan = plan::plan(args, context, node).await?;
+    let table = plan.table();
+    if args.dry_run.dry_run != DryRun::None {
+        printer::out(&table)?;
+        plan.refused()?;
+        return printer::out(&format!("node/{node} drained (dry run)\n"));
+    }
+    printer::say(table.trim_end());
+    plan.refused()?;
+    let count = plan.places.len();
+    let question = format!("Drain {node}: move these {count} pods, one after the other?");
+    let otherwise = format!("to drain node/{node}, or --dry-run to see the plan");
+    if !context.ui.confirm(&question, &otherwise)? {
+        return Err(declined());
+    }
+    cordon(&context.session, node).await?;
+    let mut moves = Moves::new(context, recreate_flags(args), node, plan);
+    match moves.all().await {
+        Ok(()) => printer::out(&format!("node/{node} drained\n")),
+        Err(failure) => Err(stopped(failure, &mut moves, node).await),
+    }
+}
+
+/// What was not carried out is taken back; what was stays.
+async fn stopped(failure: Failure, moves: &mut Moves<'_>, node: &str) -> Failure {
+    let left = moves.release_rest().await;
+    let mut text = failure.message.unwrap_or_default();
+    text += &format!("\n  {} of {} pods were not evicted", moves.left(), moves.total());
+    text += match left {
+        0 => "; no place is kept for them any more.",
+        _ => "; some of their places could not be released and end by themselves.",
+    };
+    text += &format!("\n  node/{node} stays cordoned: kubectl uncordon {node}");
+    let again = Failure::new(text).exit(failure.exit);
+    match failure.hint {
+        Some(hint) => again.hint(hint),
+        None => again,
+    }
+}
+
+/// No more pods for this node.
+async fn cordon(session: &Session, node: &str) -> Result<(), Failure> {
+    let patch = r#"{"spec":{"unschedulable":true}}"#.to_owned();
+    let path = format!("/api/v1/nodes/{node}");
+    let answer = calls::write(session, Method::PATCH, &path, MERGE_PATCH, patch).await;
+    answer.map_err(|error| error.into_failure("cordon the node", "patch nodes"))?;
+    printer::say(&format!("node/{node} cordoned"));
+    Ok(())
+}
+
+/// Each pod is recreated as `pod` does it, elsewhere.
+fn recreate_flags(args: &Drain) -> Recreate {
+    let timeout = if args.timeout.is_zero() { Duration::from_secs(3600) } else { args.timeout };
+    Recreate {
+        dry_run: DryRunFlag::default(),
+        same_node: SameNode::Prefer,
+        ttl: args.ttl,
+        grace_period: args.grace_period,
+        timeout,
+        wait: true,
+        until: For::Bound,
+        resources: "all".to_owned(),
+        force: args.force,
+        delete_emptydir_data: args.delete_emptydir_data,
+        ignore_pdb: args.disable_eviction,
+        unenforced: args.unenforced,
+        no_reserve: false,
+    }
+}
+
+/// Refused for safety, in kubectl's words.
+fn cannot(what: &str, flag: &str, pods: &[String]) -> Failure {
+    Failure::new(format!("cannot delete {what} (use {flag}): {}", pods.join(", "))).exit(Exit::Unsafe)
+}

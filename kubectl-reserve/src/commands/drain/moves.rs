@@ -1,0 +1,112 @@
+//! The moves of a drain: all places are reserved and acknowledged, then the pods go one by one, and what is still to come is
+//! kept alive meanwhile.
+
+use super::plan::{self, Plan};
+use crate::cli::Recreate;
+use crate::commands::Context;
+use crate::commands::recreate::{Prepared, keep_alive, prepare, recreate, release, reserve};
+use crate::error::{Exit, Failure};
+use crate::flow::places::Place;
+use crate::ui::printer;
+use crate::ui::progress::Otherwise;
+use common::model::PodKey;
+
+const REASON: &str = "kubectl reserve drain";
+
+/// A pod with its place.
+struct Move {
+    key: PodKey,
+    prepared: Option<Prepared>,
+    is_gone: bool,
+}
+
+/// All moves of one drain.
+pub(super) struct Moves<'a> {
+    context: &'a Context,
+    flags: Recreate,
+    node: String,
+    moves: Vec<Move>,
+    places: Vec<Place>,
+}
+
+impl<'a> Moves<'a> {
+    pub(super) fn new(context: &'a Context, flags: Recreate, node: &str, plan: Plan) -> Self {
+        Self { context, flags, node: node.to_owned(), moves: Vec::new(), places: plan.places }
+    }
+
+    /// Reserves all places, and then moves the pods.
+    pub(super) async fn all(&mut self) -> Result<(), Failure> {
+        for place in self.places.clone() {
+            let prepared = self.ready(&place).await?;
+            let key = place.pod.clone();
+            self.moves.push(Move { key, prepared: Some(prepared), is_gone: false });
+            if let Some(prepared) = self.moves.last().and_then(|one| one.prepared.as_ref()) {
+                reserve(self.context, prepared).await?;
+            }
+        }
+        let count = self.moves.len();
+        printer::say(&format!("{count} places reserved"));
+        let bar = self.context.ui.bar(count as u64, &self.node, Otherwise::Nothing);
+        for index in 0..count {
+            self.keep_rest_alive(index).await;
+            bar.message(&self.moves[index].key.to_string());
+            self.one(index).await?;
+            bar.done(index as u64 + 1);
+        }
+        Ok(())
+    }
+
+    async fn ready(&self, place: &Place) -> Result<Prepared, Failure> {
+        let Ok(to) = &place.to else { return Err(Failure::new("a pod has no place").exit(Exit::NoRoom)) };
+        let prepared = prepare(self.context, &place.pod, &self.flags, REASON).await?;
+        prepared.elsewhere(self.context, to.as_str()).await
+    }
+
+    /// Moves one pod. If its place was lost or taken by a sibling, another one is looked for first.
+    async fn one(&mut self, index: usize) -> Result<(), Failure> {
+        let key = self.moves[index].key.clone();
+        let Some(mut prepared) = self.moves[index].prepared.take() else { return Ok(()) };
+        if !prepared.is_kept(self.context).await? {
+            let place = plan::again(self.context, &self.node, &key).await?;
+            if let Err(why) = &place.to {
+                return Err(
+                    Failure::new(format!("pod {key} has no place any more: {why}")).exit(Exit::NoRoom)
+                );
+            }
+            prepared = self.ready(&place).await?;
+        }
+        printer::say(&format!("evicting pod {key} -> {}", prepared.place()));
+        let done = recreate(self.context, prepared).await?;
+        self.moves[index].is_gone = true;
+        printer::say(&done.summary);
+        Ok(())
+    }
+
+    async fn keep_rest_alive(&self, from: usize) {
+        for prepared in self.moves[from..].iter().filter_map(|one| one.prepared.as_ref()) {
+            if let Err(failure) = keep_alive(self.context, prepared).await {
+                printer::warn(&failure.message.unwrap_or_default());
+            }
+        }
+    }
+
+    /// Releases the places of the pods that were not touched; says how many could not be.
+    pub(super) async fn release_rest(&mut self) -> usize {
+        let mut left = 0;
+        for one in &mut self.moves {
+            if let Some(prepared) = one.prepared.take() {
+                left += usize::from(!release(self.context, &prepared).await);
+            }
+        }
+        left
+    }
+
+    /// How many pods were not moved.
+    pub(super) fn left(&self) -> usize {
+        self.total() - self.moves.iter().filter(|one| one.is_gone).count()
+    }
+
+    pub(super) fn total(&self) -> usize {
+        self.places.len()
+    }
+}

@@ -1,0 +1,172 @@
+//! Which pods have to go, and where each of them goes.
+
+use super::cannot;
+use crate::api::{self as calls, JSON};
+use crate::cli::Drain;
+use crate::commands::Context;
+use crate::commands::recreate::{Sent, sent};
+use crate::connect::Session;
+use crate::error::{Exit, Failure};
+use crate::flow::places::{Place, places};
+use crate::names::escaped;
+use crate::render::table::table;
+use crate::ui::printer;
+use crate::world::{self, World};
+use common::cluster::Rung;
+use common::model::{NodeName, Pod, PodKey, ResourceName};
+use common::plugins::default_registry;
+
+/// A place for each pod, or why there is none.
+pub(super) struct Plan {
+    pub(super) places: Vec<Place>,
+    rows: Vec<Vec<String>>,
+}
+
+/// Finds a place for every pod that has to go.
+pub(super) async fn plan(args: &Drain, context: &Context, node: &str) -> Result<Plan, Failure> {
+    let session = &context.session;
+    let there = on_node(session, node, &args.pod_selector).await?;
+    let intake = world::Intake::default();
+    let mut world = world::read(session, &context.ui, world::Depth::Decisions, intake).await?.whole()?;
+    let name = NodeName::from(node);
+    let Some(ledger) = world.cluster.ledger_of(&name) else {
+        return Err(Failure::new(format!("Error from server (NotFound): nodes \"{node}\" not found")));
+    };
+    let books = ledger.node.clone();
+    let leaving = leaving(args, &world, there)?;
+    if !args.unenforced {
+        enforced(&world, &leaving)?;
+    }
+    let owners: Vec<(PodKey, String)> =
+        leaving.iter().map(|pod| (pod.key.clone(), owner(&world, pod))).collect();
+    let asks: Vec<Pod> = leaving.clone();
+    let now = world.now;
+    let places = places(&mut world.cluster, &books, leaving, &default_registry(), now);
+    let rows = places.iter().map(|place| row(place, &owners, &asks)).collect();
+    Ok(Plan { places, rows })
+}
+
+/// A place for one pod, as things are now.
+pub(super) async fn again(context: &Context, node: &str, key: &PodKey) -> Result<Place, Failure> {
+    let intake = world::Intake::default();
+    let mut world =
+        world::read(&context.session, &context.ui, world::Depth::Decisions, intake).await?.whole()?;
+    let gone = || Failure::new(format!("{node} or pod/{} is gone", key.name));
+    let books =
+        world.cluster.ledger_of(&NodeName::from(node)).map(|ledger| ledger.node.clone()).ok_or_else(gone)?;
+    let pod = world.cluster.pod(key).map(|pod| (**pod).clone()).ok_or_else(gone)?;
+    let now = world.now;
+    let found = places(&mut world.cluster, &books, vec![pod], &default_registry(), now);
+    found.into_iter().next().ok_or_else(gone)
+}
+
+impl Plan {
+    /// Which pod goes where.
+    pub(super) fn table(&self) -> String {
+        table(Some(&["POD", "OWNER", "TO", "CPU", "MEMORY"]), &self.rows)
+    }
+
+    /// Fails if a pod has no place.
+    pub(super) fn refused(&self) -> Result<(), Failure> {
+        let refused: Vec<String> = self
+            .places
+            .iter()
+            .filter_map(|place| Some(format!("  {}: {}", place.pod, place.to.as_ref().err()?)))
+            .collect();
+        if refused.is_empty() {
+            return Ok(());
+        }
+        let plural = if refused.len() == 1 { "pod has" } else { "pods have" };
+        Err(Failure::new(format!(
+            "{} of {} {plural} no place elsewhere\n{}\n  Nothing was changed.",
+            refused.len(),
+            self.places.len(),
+            refused.join("\n")
+        ))
+        .hint("kubectl reserve nodes shows what is free; kubectl reserve explain POD says what would help")
+        .exit(Exit::NoRoom))
+    }
+}
+
+/// The pods of the node, as they were sent.
+async fn on_node(session: &Session, node: &str, selector: &str) -> Result<Vec<Sent>, Failure> {
+    let mut query = format!("fieldSelector=spec.nodeName%3D{node}");
+    if !selector.is_empty() {
+        query += &format!("&labelSelector={}", escaped(selector));
+    }
+    let mut pods = Vec::new();
+    let listed = calls::list(session, "/api/v1/pods", &query, JSON, |json| {
+        pods.push(sent(json)?);
+        Ok(())
+    });
+    listed.await.map_err(|error| error.into_failure("list pods", "list pods in all namespaces"))?;
+    Ok(pods)
+}
+
+/// Those that have to go; or what is not safe about it.
+fn leaving(args: &Drain, world: &World, there: Vec<Sent>) -> Result<Vec<Pod>, Failure> {
+    let (mut leaving, mut of_sets, mut local, mut bare) = (Vec::new(), Vec::new(), Vec::new(), Vec::new());
+    for sent in there {
+        let (pod, name) = (&sent.pod, sent.pod.key.to_string());
+        if pod.is_mirror || pod.is_ended() {
+            continue;
+        }
+        if world.cluster.asker(pod).is_of_daemon_set() {
+            of_sets.push(name);
+            continue;
+        }
+        if sent.has_empty_dir() {
+            local.push(name.clone());
+        }
+        if pod.controller.is_none() {
+            bare.push(name);
+        }
+        leaving.push(sent.pod);
+    }
+    if !of_sets.is_empty() && !args.ignore_daemonsets {
+        return Err(cannot("DaemonSet-managed Pods", "--ignore-daemonsets to ignore", &of_sets));
+    }
+    if !local.is_empty() && !args.delete_emptydir_data {
+        return Err(cannot("Pods with local storage", "--delete-emptydir-data to override", &local));
+    }
+    if !bare.is_empty() && !args.force {
+        return Err(cannot("Pods that declare no controller", "--force to override", &bare));
+    }
+    if !of_sets.is_empty() {
+        printer::warn(&format!("ignoring DaemonSet-managed Pods: {}", of_sets.join(", ")));
+    }
+    Ok(leaving)
+}
+
+/// Whether the schedulers of all of them obey reservations.
+fn enforced(world: &World, pods: &[Pod]) -> Result<(), Failure> {
+    let heedless = |pod: &&Pod| world.rung(&pod.spec.scheduler_name) == Rung::Nobody;
+    match pods.iter().find(heedless) {
+        None => Ok(()),
+        Some(pod) => Err(Failure::new(format!(
+            "pod {} is placed by {}, which does not obey reservations, so its place could be lost",
+            pod.key, pod.spec.scheduler_name
+        ))
+        .hint("kubectl reserve status tells who obeys; --unenforced goes on without")
+        .exit(Exit::Unsafe)),
+    }
+}
+
+fn owner(world: &World, pod: &Pod) -> String {
+    match world.cluster.owner_of(pod) {
+        Ok(owner) if &*owner.kind == "Pod" => "<none>".to_owned(),
+        Ok(owner) => format!("{}/{}", owner.kind, owner.name),
+        Err(_) => "<unknown>".to_owned(),
+    }
+}
+
+fn row(place: &Place, owners: &[(PodKey, String)], pods: &[Pod]) -> Vec<String> {
+    let owner = owners.iter().find(|(key, _)| *key == place.pod).map(|(_, owner)| owner.clone());
+    let pod = pods.iter().find(|pod| pod.key == place.pod);
+    let amount = |resource: ResourceName| {
+        pod.map(|pod| resource.format(pod.spec.requests.incoming.get(&resource))).unwrap_or_default()
+    };
+    let to = place.to.as_ref().map_or("<none>".to_owned(), ToString::to_string);
+    let cells = [place.pod.to_string(), owner.unwrap_or_default(), to];
+    cells.into_iter().chain([amount(ResourceName::Cpu), amount(ResourceName::Memory)]).collect()
+}

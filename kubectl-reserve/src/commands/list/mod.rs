@@ -1,0 +1,112 @@
+//! `kubectl reserve list`: what is reserved, for whom, until when.
+
+mod watch;
+
+use super::Context;
+use crate::cli::List;
+use crate::error::Failure;
+use crate::print::print;
+use crate::render::list::Rows;
+use crate::reservations::{self, Asked, Filter, Pods, Row, Which, find, matching, rows, words};
+use crate::ui::printer;
+use std::collections::BTreeSet;
+
+pub(crate) async fn run(args: &List, context: &Context) -> Result<(), Failure> {
+    let session = &context.session;
+    let asked: Vec<Asked> =
+        args.names.iter().map(|name| reservations::parse(name)).collect::<Result<_, _>>()?;
+    if args.watch {
+        return watch::run(args, &asked, context).await;
+    }
+    let filter = filter(args, &session.namespace)?;
+    let mut view = reservations::read(session, &which(&asked, &filter), Pods::OnNodes).await?;
+    let (now, is_partial) = (view.now, view.is_partial);
+    let snapshot = view.snapshot();
+    let all = rows(&snapshot);
+    let (rows, missing) = chosen(&all, &asked, &filter);
+    if rows.is_empty() && missing.is_none() && args.print.output.is_table() {
+        printer::say(&nothing_found(&filter));
+        return Ok(());
+    }
+    let is_table = args.print.output.is_table();
+    let shown = Rows { rows, all_namespaces: args.all_namespaces, now, width: context.ui.width() };
+    if !shown.rows.is_empty() || !is_table {
+        print(&args.print, &shown)?;
+    }
+    if is_table {
+        warn(&shown.rows, is_partial);
+    }
+    missing.map_or(Ok(()), Err)
+}
+
+fn filter(args: &List, namespace: &str) -> Result<Filter, Failure> {
+    Filter::new(
+        (!args.all_namespaces).then(|| namespace.to_owned()),
+        args.node.as_deref(),
+        args.owner.as_deref(),
+    )
+    .map(|filter| Filter { is_expired: args.expired, is_orphaned: args.orphaned, ..filter })
+}
+
+/// The nodes that have to be looked at: those that were typed, else all with reservations.
+fn which(asked: &[Asked], filter: &Filter) -> Which {
+    let nodes: Option<BTreeSet<&String>> = asked.iter().map(|asked| asked.node.as_ref()).collect();
+    match nodes.filter(|nodes| !nodes.is_empty()) {
+        Some(nodes) => Which::Named(nodes.into_iter().cloned().collect()),
+        None => filter.which(),
+    }
+}
+
+/// The rows that are meant, and the first name that none of them has.
+fn chosen<'w>(all: &[Row<'w>], asked: &[Asked], filter: &Filter) -> (Vec<Row<'w>>, Option<Failure>) {
+    let kept: Vec<Row<'_>> = all.iter().filter(|row| filter.keeps(row)).cloned().collect();
+    if asked.is_empty() {
+        return (kept, None);
+    }
+    let namespace = filter.namespace.as_deref();
+    let missing = asked.iter().find(|name| matching(all, name, namespace).is_empty());
+    let missing = missing.and_then(|name| find(all, name, namespace).err());
+    let mut named: Vec<Row<'_>> = Vec::new();
+    for row in asked.iter().flat_map(|name| matching(all, name, namespace)) {
+        let is_new = !named.iter().any(|known| known.id() == row.id());
+        let other = Filter { namespace: None, ..filter.clone() };
+        if is_new && other.keeps(row) {
+            named.push(row.clone());
+        }
+    }
+    (named, missing)
+}
+
+fn nothing_found(filter: &Filter) -> String {
+    match &filter.namespace {
+        None => "No reservations found.".into(),
+        Some(namespace) => format!("No reservations found in {namespace} namespace."),
+    }
+}
+
+/// Room that is kept for nobody, and what was meant as a reservation and is none: both are the first things that an
+/// operator of a full cluster wants to know of.
+fn warn(rows: &[Row<'_>], is_partial: bool) {
+    for row in rows {
+        let id = row.id();
+        if let Some(invalid) = row.invalid() {
+            printer::warn(&format!(
+                "annotation {} of node {} is ignored: {}; remove it with: kubectl reserve release {id}",
+                invalid.key,
+                row.node(),
+                invalid.problem
+            ));
+        }
+        let Some(entry) = row.entry().filter(|entry| row.is_orphaned() && !entry.held.is_zero()) else {
+            continue;
+        };
+        if is_partial && row.owner().is_none() {
+            continue;
+        }
+        let (kind, held) = (if row.is_manual() { "manual " } else { "" }, words(&entry.held));
+        printer::warn(&format!(
+            "the owner of the {kind}reservation {} was not found; free {held} with: kubectl reserve release {id}",
+            row.name()
+        ));
+    }
+}

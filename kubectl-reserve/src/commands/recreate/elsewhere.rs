@@ -1,0 +1,90 @@
+//! Room on another node than the pod's own: what `drain` reserves before anything is evicted.
+
+use super::hands;
+use super::keep;
+use super::prepare::Prepared;
+use crate::api::{self as calls, JSON};
+use crate::commands::Context;
+use crate::error::{Exit, Failure};
+use crate::flow::recreate::{Answer, Keeping, Why};
+use crate::nodes::DryRun;
+use common::api;
+use jiff::{SignedDuration, Timestamp};
+use serde_json::Value;
+
+impl Prepared {
+    /// The same, with its room kept on the node called `to`.
+    pub(crate) async fn elsewhere(mut self, context: &Context, to: &str) -> Result<Self, Failure> {
+        if self.terms.keeping != Keeping::Reservation {
+            let text = "places on other nodes can only be kept with the right to patch nodes";
+            return Err(Failure::new(text)
+                .hint("ask an administrator for: patch nodes")
+                .exit(Exit::Forbidden));
+        }
+        let node = read(context, to).await?;
+        self.place_uid = Some(node["metadata"]["uid"].as_str().unwrap_or_default().to_owned());
+        self.terms.node = to.to_owned();
+        Ok(self)
+    }
+
+    /// Where its room is kept.
+    pub(crate) fn place(&self) -> &str {
+        &self.terms.node
+    }
+
+    /// Whether its room is still kept.
+    pub(crate) async fn is_kept(&self, context: &Context) -> Result<bool, Failure> {
+        let node = read(context, &self.terms.node).await?;
+        let id = self.reservation.as_ref().map(|reservation| &reservation.id);
+        let seat = id.map(ToString::to_string);
+        let query = format!("fieldSelector=spec.nodeName%3D{}", self.terms.node);
+        let mut is_taken = false;
+        let listed = calls::list(&context.session, "/api/v1/pods", &query, JSON, |json| {
+            let pod = api::pod::pod(json).map_err(|error| error.to_string())?;
+            // A sibling was faster.
+            is_taken |= seat.is_some() && pod.stamp.as_deref() == seat.as_deref();
+            Ok(())
+        });
+        listed.await.map_err(|error| error.into_failure("list pods", "list pods"))?;
+        Ok(super::look::is_reserved(&node, id) && !is_taken)
+    }
+}
+
+async fn read(context: &Context, node: &str) -> Result<Value, Failure> {
+    let answer = calls::get(&context.session, &format!("/api/v1/nodes/{node}"), JSON).await;
+    let answer = answer.map_err(|error| error.into_failure("read the node", "get nodes"))?;
+    serde_json::from_str(&answer.text).map_err(Failure::new)
+}
+
+/// Reserves the room.
+pub(crate) async fn reserve(context: &Context, prepared: &Prepared) -> Result<(), Failure> {
+    let hands = hands(context, prepared);
+    let Some(wanted) = &hands.reservation else { return Ok(()) };
+    match keep::reserve(hands.session, &hands.node, &hands.node_uid, wanted, DryRun::None).await {
+        Answer::Reserved { .. } => Ok(()),
+        Answer::Failed(Why::Forbidden { message, needs }) => Err(Failure::new(message)
+            .hint(format!("ask an administrator for: {needs}"))
+            .exit(Exit::Forbidden)),
+        Answer::Failed(Why::NoRoom(lacks)) => Err(Failure::new(lacks.join("; ")).exit(Exit::NoRoom)),
+        Answer::Failed(Why::Failed(text)) | Answer::Lost(text) => Err(Failure::new(text)),
+        other => Err(Failure::new(format!("{other:?}"))),
+    }
+}
+
+/// Moves the end of the reservation to one life from now.
+pub(crate) async fn keep_alive(context: &Context, prepared: &Prepared) -> Result<(), Failure> {
+    let Some(reservation) = &prepared.reservation else { return Ok(()) };
+    let answer = calls::get(&context.session, "/version", JSON).await;
+    let now: Option<Timestamp> = answer.ok().and_then(|answer| answer.at);
+    let life = SignedDuration::try_from(prepared.life).unwrap_or(SignedDuration::ZERO);
+    let Some(until) = now.and_then(|now| now.checked_add(life).ok()) else { return Ok(()) };
+    keep::extend(&context.session, &prepared.terms.node, &reservation.id, until).await
+}
+
+/// Takes the reservation back. Whether that worked.
+pub(crate) async fn release(context: &Context, prepared: &Prepared) -> bool {
+    let Some(reservation) = &prepared.reservation else { return true };
+    let request = reservation.record().map(|record| record.request.clone()).unwrap_or_default();
+    let answer = keep::release(&context.session, &prepared.terms.node, &reservation.id, &request).await;
+    answer == Answer::Released
+}

@@ -1,0 +1,105 @@
+//! `kubectl reserve release`: the room goes back to everybody.
+
+use super::Context;
+use super::change::{asked, each, named, namespace, verbed, which};
+use crate::cli::Release;
+use crate::error::Failure;
+use crate::nodes::{DryRun, rewrite};
+use crate::reservations::{self, Filter, Pods, Row, change, owner_name, rows};
+use crate::ui::printer;
+use std::collections::BTreeSet;
+
+pub(crate) async fn run(args: &Release, context: &Context) -> Result<(), Failure> {
+    let session = &context.session;
+    if args.names.is_empty() && !args.is_described() {
+        return Err(Failure::usage("what is to be released?")
+            .hint("name it, or pass --pod, --node, --expired, --orphaned or --all"));
+    }
+    let (asked, filter) = (asked(&args.names)?, filter(args, context)?);
+    let wanted = if asked.is_empty() { filter.which() } else { which(&asked) };
+    let mut view = reservations::read(session, &wanted, Pods::IfAllowed).await?;
+    let is_partial = view.is_partial;
+    let snapshot = view.snapshot();
+    let all = rows(&snapshot);
+    let chosen = if asked.is_empty() {
+        all.iter().filter(|row| is_meant(args, &filter, row, is_partial)).cloned().collect()
+    } else {
+        named(&all, &asked, filter.namespace.as_deref(), args.ignore_not_found)?
+    };
+    if chosen.is_empty() {
+        printer::say("No reservations found.");
+        return Ok(());
+    }
+    let dry_run = args.dry_run.dry_run;
+    if args.all && dry_run == DryRun::None && !agreed(&chosen, &filter, context)? {
+        printer::say("Nothing was released.");
+        return Ok(());
+    }
+    each(chosen, async |row: Row<'_>| one(&row, dry_run, context).await).await
+}
+
+fn filter(args: &Release, context: &Context) -> Result<Filter, Failure> {
+    let filter = Filter::new(namespace(context, args.all_namespaces), args.node.as_deref(), None)?;
+    Ok(Filter { is_expired: args.expired, is_orphaned: args.orphaned, ..filter })
+}
+
+/// Whether `row` is among what was described. Nobody loses what they wrote by hand, or what cannot be judged, by accident.
+fn is_meant(args: &Release, filter: &Filter, row: &Row<'_>, is_partial: bool) -> bool {
+    let is_unsure = filter.is_orphaned && is_partial && row.owner().is_none();
+    let is_of_pod = args.pod.as_deref().is_none_or(|pod| is_about_pod(row, pod));
+    filter.keeps(row) && row.entry().is_some() && (args.manual || !row.is_manual()) && is_of_pod && !is_unsure
+}
+
+/// Whether the reservation keeps the place of the pod, or the pod took it.
+fn is_about_pod(row: &Row<'_>, pod: &str) -> bool {
+    let name = pod.strip_prefix("pod/").or_else(|| pod.strip_prefix("pods/")).unwrap_or(pod);
+    let Some(entry) = row.entry() else { return false };
+    let replaced = entry.reservation.replaces().is_some_and(|replaced| *replaced.name == *name);
+    let taken = entry.taken_by.as_ref().is_some_and(|taker| *taker.key.name == *name);
+    let owned = row.owner().is_some_and(|owner| &*owner.kind == "Pod" && *owner.name == *name);
+    replaced || taken || owned
+}
+
+fn agreed(chosen: &[Row<'_>], filter: &Filter, context: &Context) -> Result<bool, Failure> {
+    let place = match &filter.namespace {
+        Some(namespace) => format!("in {namespace} namespace"),
+        None => "in all namespaces".into(),
+    };
+    for line in losers(chosen) {
+        printer::say(&line);
+    }
+    let many = match chosen.len() {
+        1 => "1 reservation".to_owned(),
+        count => format!("{count} reservations"),
+    };
+    let question = format!("Release {many} {place}?");
+    context.ui.confirm(&question, &format!("to release {many} {place}, or --dry-run to see which"))
+}
+
+/// Who may lose a place, each once.
+fn losers(rows: &[Row<'_>]) -> BTreeSet<String> {
+    let line = |row: &Row<'_>| {
+        let owner = row.owner()?;
+        let (owner, namespace, node) = (owner_name(owner), &owner.namespace, row.node());
+        Some(format!("{owner} in {namespace} may lose its place on {node}"))
+    };
+    rows.iter().filter(|row| row.keeps_room() && !row.is_orphaned()).filter_map(line).collect()
+}
+
+async fn one(row: &Row<'_>, dry_run: DryRun, context: &Context) -> Result<(), Failure> {
+    let name = row.name();
+    let written = rewrite(&context.session, row.node(), dry_run, |seen| match row.entry() {
+        Some(entry) => change::release(seen, &entry.reservation),
+        None => change::remove_invalid(seen, &name),
+    })
+    .await?;
+    if !written.is_changed {
+        printer::say(&format!("reservation/{name} was released already"));
+        return Ok(());
+    }
+    printer::out(&verbed(&name, "released", dry_run))?;
+    for line in losers(std::slice::from_ref(row)) {
+        printer::say(&line);
+    }
+    Ok(())
+}

@@ -1,0 +1,150 @@
+//! A place for every pod of a node before any of them goes: each is judged where it would be placed if the ones before it had
+//! moved already and the node took nobody any more.
+
+use common::cluster::event::{Event, Seen};
+use common::cluster::{Assumed, Cluster};
+use common::cycle::{self, Decision, Refusal};
+use common::framework::Registry;
+use common::model::{Node, NodeName, Pod, PodKey, Uid};
+use jiff::Timestamp;
+
+/// Where a pod goes, or why it cannot.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Place {
+    /// The pod.
+    pub pod: PodKey,
+    /// Its node to be, or what stands in the way.
+    pub to: Result<NodeName, String>,
+}
+
+/// Finds a place for each of `pods`, which are on `node`, in the order in which they will go: the largest first, since it has the
+/// least choice. `cluster` is changed as if they had gone there.
+pub fn places(
+    cluster: &mut Cluster,
+    node: &Node,
+    mut pods: Vec<Pod>,
+    registry: &Registry,
+    now: Timestamp,
+) -> Vec<Place> {
+    let cordoned = Node { unschedulable: true, resource_version: node.resource_version + 1, ..node.clone() };
+    cluster.apply(Event::Nodes(Seen::Applied(cordoned)));
+    pods.sort_by_key(|pod| std::cmp::Reverse(size(pod, node)));
+    let mut places = Vec::new();
+    for (index, pod) in pods.into_iter().enumerate() {
+        let to = place(cluster, &pod, index, registry, now);
+        places.push(Place { pod: pod.key, to });
+    }
+    places
+}
+
+/// How much of its node a pod asks for, of whatever it asks most for, in millionths.
+fn size(pod: &Pod, node: &Node) -> (i64, PodKey) {
+    let share = |(resource, amount): (common::model::ResourceName, i64)| {
+        let has = i128::from(node.allocatable.get(&resource)).max(1);
+        i64::try_from(i128::from(amount) * 1_000_000 / has).unwrap_or(i64::MAX)
+    };
+    (pod.spec.requests.incoming.iter().map(share).max().unwrap_or(0), pod.key.clone())
+}
+
+fn place(
+    cluster: &mut Cluster,
+    pod: &Pod,
+    index: usize,
+    registry: &Registry,
+    now: Timestamp,
+) -> Result<NodeName, String> {
+    cluster.apply(Event::Pods(Seen::Deleted(Pod { resource_version: u64::MAX, ..pod.clone() })));
+    let replacement = Pod {
+        uid: Uid::from(format!("replacement-{index}-{}", pod.uid)),
+        resource_version: 1,
+        node: None,
+        nominated: None,
+        stamp: None,
+        scheduled: None,
+        started: None,
+        deleting: false,
+        phase: common::model::pod::Phase::Pending,
+        ..pod.clone()
+    };
+    cluster.apply(Event::Pods(Seen::Applied(replacement.clone())));
+    let decision = cycle::schedule(&replacement, &cluster.snapshot(now), registry);
+    let (to, seat) = match decision {
+        Decision::Place { node, seat, .. } => (node, seat),
+        Decision::NoFit(no_fit) => return Err(cycle::message(&no_fit.trace)),
+        Decision::Awaits(awaited) => return Err(awaited.to_string()),
+        Decision::Refused(Refusal::Unreadable(why)) => return Err(why.into()),
+        Decision::Refused(Refusal::Gated(_)) => return Err("it waits for scheduling gates".into()),
+        Decision::Refused(Refusal::Unserved { features, .. }) => {
+            let fields: Vec<&str> = features.iter().map(|feature| feature.field()).collect();
+            return Err(format!("it uses {}, which cannot be judged", fields.join(", ")));
+        }
+        Decision::Failed(why) => return Err(why),
+    };
+    let assumed = Assumed { uid: replacement.uid.clone(), node: to.clone(), seat, since: now };
+    cluster.assume(&replacement.key, assumed);
+    Ok(to)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{Place, places};
+    use common::api::{node::node, pod::pod};
+    use common::cluster::{Cluster, Event, Seen};
+    use common::model::owner::OwnerKind;
+    use common::model::{Node, OtherKind, Pod};
+    use common::plugins::default_registry;
+    use serde_json::json;
+
+    fn some_node(name: &str, cpu: &str) -> Node {
+        let json = json!({ "metadata": { "name": name, "uid": name, "resourceVersion": "1" },
+            "status": { "allocatable": { "cpu": cpu, "memory": "16Gi", "pods": "110" } } });
+        node(&json.to_string()).unwrap()
+    }
+
+    fn some_pod(name: &str, cpu: &str, on: &str) -> Pod {
+        let json = json!({ "metadata": { "name": name, "namespace": "d", "uid": name, "resourceVersion": "2" },
+            "spec": { "nodeName": on, "containers": [{ "name": "c", "resources": { "requests": { "cpu": cpu } } }] },
+            "status": { "phase": "Running" } });
+        pod(&json.to_string()).unwrap()
+    }
+
+    fn planned(nodes: &[Node], pods: &[Pod]) -> Vec<(String, Result<String, String>)> {
+        let mut cluster = Cluster::default();
+        OwnerKind::ALL.iter().for_each(|kind| {
+            cluster.apply(Event::Workloads(*kind, Seen::Relisted(vec![])));
+        });
+        OtherKind::ALL.iter().for_each(|kind| {
+            cluster.apply(Event::Others(*kind, Seen::Relisted(vec![])));
+        });
+        cluster.apply(Event::Nodes(Seen::Relisted(nodes.to_vec())));
+        cluster.apply(Event::Pods(Seen::Relisted(pods.to_vec())));
+        let there = pods.iter().filter(|pod| pod.node.as_ref() == Some(&nodes[0].name)).cloned().collect();
+        let now = "2026-11-16T08:00:00Z".parse().unwrap();
+        let found = places(&mut cluster, &nodes[0], there, &default_registry(), now);
+        let words = |place: Place| (place.pod.name.to_string(), place.to.map(|node| node.to_string()));
+        found.into_iter().map(words).collect()
+    }
+
+    #[test]
+    fn the_largest_goes_first_and_each_counts_for_the_next() {
+        let nodes = [some_node("a", "8"), some_node("b", "4"), some_node("c", "3")];
+        let pods = [some_pod("small", "1", "a"), some_pod("large", "4", "a"), some_pod("middle", "2", "a")];
+        let found = planned(&nodes, &pods);
+        let to = |name: &str| Ok(name.to_owned());
+        assert_eq!(
+            found,
+            [("large".into(), to("b")), ("middle".into(), to("c")), ("small".into(), to("c"))],
+            "only so do all of them have a place"
+        );
+    }
+
+    #[test]
+    fn a_pod_without_a_place_is_told_why_and_never_stays() {
+        let nodes = [some_node("a", "8"), some_node("b", "4")];
+        let pods = [some_pod("one", "3", "a"), some_pod("two", "3", "a"), some_pod("other", "1", "b")];
+        let found = planned(&nodes, &pods);
+        assert_eq!(found[0].1, Ok("b".to_owned()));
+        let why = found[1].1.as_ref().unwrap_err();
+        assert!(why.contains("1 Insufficient cpu") && why.contains("1 node(s) were unschedulable"), "{why}");
+    }
+}

@@ -1,0 +1,51 @@
+//! A node with everything that is reserved on it.
+
+use super::{Happened, block, events, field, room};
+use crate::print::Shown as _;
+use crate::render::list::Rows;
+use crate::render::printable;
+use crate::reservations::Row;
+use crate::rooms::Room;
+use common::cluster::Ledger;
+use common::model::reservation::{BYTES_MAX, KEYS_MAX};
+use jiff::Timestamp;
+
+/// One word for how a node is.
+pub(super) fn status(ledger: &Ledger) -> &'static str {
+    match (ledger.node.is_ready, ledger.node.unschedulable) {
+        (true, false) => "Ready",
+        (true, true) => "Cordoned",
+        (false, false) => "NotReady",
+        (false, true) => "NotReady, Cordoned",
+    }
+}
+
+/// The node, its room, its reservations, and what happened to them.
+pub(crate) fn node(
+    ledger: &Ledger,
+    rows: &[Row<'_>],
+    happened: Option<&[Happened]>,
+    now: Timestamp,
+    width: Option<usize>,
+) -> String {
+    let mut text = String::new();
+    field(&mut text, "Name", ledger.node.name.as_str());
+    field(&mut text, "Status", status(ledger));
+    field(&mut text, "Pods", &ledger.pods.len().to_string());
+    let size = ledger.node.annotations;
+    let full = format!("{} of {KEYS_MAX} keys, {} of {BYTES_MAX} bytes", size.our_keys, size.our_bytes);
+    field(&mut text, "Annotations", &full);
+    block(&mut text, "Room", room(&Room::of(ledger)));
+    let width = width.map(|width| width.saturating_sub(2));
+    let shown = Rows { rows: rows.to_vec(), all_namespaces: true, now, width };
+    let table = if rows.is_empty() { String::new() } else { shown.table(false, true) };
+    block(&mut text, "Reservations", table.lines().map(str::to_owned).collect());
+    let invalid = rows.iter().filter_map(|row| row.invalid());
+    let problems = invalid.map(|invalid| format!("{}: {}", invalid.key, printable(&invalid.problem)));
+    let problems: Vec<String> = problems.collect();
+    if !problems.is_empty() {
+        block(&mut text, "Ignored", problems);
+    }
+    events(&mut text, happened, now);
+    text
+}

@@ -1,0 +1,86 @@
+//! Every filter's word about one node.
+
+use super::View;
+use crate::explain::{Blocker, Check, Checklist, Figure, Users};
+use crate::render::printable;
+use crate::render::wrap::wrap;
+
+/// The list.
+pub(crate) fn checklist(list: &Checklist, is_obeyed: bool, view: &View) -> String {
+    let end = if list.fits() { "the pod fits now" } else { "the pod does not fit" };
+    let mut text = format!("NODE {}  {end}\n", list.node);
+    for why in &list.refused {
+        text += &wrap("  FAIL ", &format!("before any node is looked at: {}", printable(why)), 7, view.width);
+    }
+    // What passed without a word takes one line for several.
+    let mut quiet: Vec<&str> = Vec::new();
+    for check in &list.checks {
+        match (&check.blockers[..], &check.evidence) {
+            ([], None) => quiet.push(check.filter),
+            ([], Some(words)) => {
+                text += &wrap(&format!("  PASS {:<18}  ", check.filter), &printable(words), 27, view.width);
+            }
+            _ => text += &failed(list, check, is_obeyed, view),
+        }
+    }
+    if !quiet.is_empty() {
+        text += &wrap("  PASS ", &quiet.join(", "), 7, view.width);
+    }
+    text
+}
+
+fn failed(list: &Checklist, check: &Check, is_obeyed: bool, view: &View) -> String {
+    let mut text = String::new();
+    for blocker in &check.blockers {
+        let words = match &blocker.figure {
+            Some(figure) => sum(list, figure, is_obeyed),
+            None => particulars(blocker),
+        };
+        text += &wrap(&format!("  FAIL {:<18}  ", check.filter), &printable(&words), 27, view.width);
+        let resource = blocker.figure.as_ref().map(|figure| &figure.resource);
+        let users = list.users.iter().find(|users| Some(&users.resource) == resource);
+        if let Some(users) = users.filter(|users| !users.pods.is_empty()) {
+            text += &wrap("       largest users: ", &largest(users), 7, view.width);
+        }
+    }
+    text
+}
+
+fn particulars(blocker: &Blocker) -> String {
+    match &blocker.evidence {
+        Some(evidence) => format!("{}: {evidence}", blocker.label),
+        None => blocker.label.clone(),
+    }
+}
+
+/// `cpu asks 4000m, free 2100m = 16000m - 13400m used - 500m reserved (7f3a0c, StatefulSet/pg)`.
+fn sum(list: &Checklist, figure: &Figure, is_obeyed: bool) -> String {
+    let numbers = &figure.numbers;
+    let keepers: Vec<String> = list
+        .keeps
+        .iter()
+        .filter(|keeper| keeper.keeps.iter().any(|(resource, _)| *resource == figure.resource))
+        .map(|keeper| {
+            let owner = keeper.owner.as_ref();
+            let owner = owner
+                .map_or_else(|| "owner not found".to_owned(), |one| format!("{}/{}", one.kind, one.name));
+            format!("{}, {owner}", keeper.name)
+        })
+        .collect();
+    let whose = if keepers.is_empty() { String::new() } else { format!(" ({})", keepers.join("; ")) };
+    let not_obeyed = if is_obeyed || keepers.is_empty() { "" } else { " (not obeyed)" };
+    format!(
+        "{} asks {}, free {} = {} - {} used - {} reserved{whose}{not_obeyed}",
+        figure.resource,
+        figure.show(numbers.asks),
+        figure.show(figure.free()),
+        figure.show(numbers.allocatable),
+        figure.show(numbers.used),
+        figure.show(numbers.reserved),
+    )
+}
+
+fn largest(users: &Users) -> String {
+    let one = |(name, amount): &(String, i64)| format!("{name} {}", users.resource.format(*amount));
+    users.pods.iter().map(one).collect::<Vec<_>>().join(", ")
+}

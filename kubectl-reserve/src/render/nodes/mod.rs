@@ -1,0 +1,135 @@
+//! Nodes with what they have, and what of it is requested, reserved and free.
+
+mod columns;
+mod json;
+#[cfg(test)]
+mod tests;
+
+pub(crate) use columns::{Bar, Column};
+
+use super::table::table_with_gap;
+use crate::error::Failure;
+use crate::print::Shown;
+use crate::rooms::Room;
+use common::cluster::Ledger;
+use common::model::port::HostPort;
+use serde_json::Value;
+use std::collections::BTreeSet;
+
+/// One node.
+#[derive(Clone, Debug)]
+pub(crate) struct NodeRow {
+    pub(crate) name: String,
+    pub(crate) status: String,
+    pub(crate) room: Room,
+    /// The host ports that pods have, and those that are kept.
+    pub(crate) ports: (BTreeSet<HostPort>, BTreeSet<HostPort>),
+}
+
+/// The nodes that are shown.
+pub(crate) struct NodeRows {
+    pub(crate) rows: Vec<NodeRow>,
+    /// Whether only what is free is wanted.
+    pub(crate) only_free: bool,
+    /// Columns that were asked for.
+    pub(crate) more: Vec<Column>,
+    /// How to draw a bar, on a terminal.
+    pub(crate) bar: Option<Bar>,
+    /// How wide the terminal is.
+    pub(crate) width: Option<usize>,
+}
+
+impl NodeRow {
+    /// A node by its books.
+    pub(crate) fn of(ledger: &Ledger) -> Self {
+        let node = &ledger.node;
+        let mut words = Vec::new();
+        if node.problem.is_some() {
+            words.push("Unreadable");
+        }
+        if !node.is_ready {
+            words.push("NotReady");
+        }
+        if node.unschedulable {
+            words.push("Cordoned");
+        }
+        let status = if words.is_empty() { "Ready".into() } else { words.join(",") };
+        let used = ledger.pods.iter().flat_map(|pod| pod.spec.ports.iter().cloned()).collect();
+        let held = ledger.entries.iter().filter(|entry| !entry.held.is_zero());
+        let kept = held.flat_map(|entry| entry.reservation.ports.iter().cloned()).collect();
+        Self { name: node.name.to_string(), status, room: Room::of(ledger), ports: (used, kept) }
+    }
+}
+
+impl NodeRows {
+    /// All of them together.
+    pub(crate) fn total(&self) -> NodeRow {
+        let mut room = Room::default();
+        self.rows.iter().for_each(|row| room.add(&row.room));
+        NodeRow { name: "TOTAL".into(), status: String::new(), room, ports: Default::default() }
+    }
+
+    fn columns(&self, is_wide: bool) -> Vec<Column> {
+        let mut columns = vec![Column::Name, Column::Status];
+        if self.only_free {
+            columns.extend(Column::FREE);
+        } else {
+            columns.extend(Column::CPU);
+            if is_wide {
+                columns.extend(Column::MEMORY);
+            }
+            columns.extend([Column::FREE[1].clone(), Column::Pods]);
+        }
+        for column in &self.more {
+            if !columns.contains(column) {
+                columns.push(column.clone());
+            }
+        }
+        columns
+    }
+}
+
+/// Spaces between columns, where there is room and where there is little.
+const LOOSE: usize = 3;
+const TIGHT: usize = 2;
+
+fn lay_out(headers: &[String], cells: &[Vec<String>], has_headers: bool, gap: usize) -> String {
+    let headers: Vec<&str> = headers.iter().map(String::as_str).collect();
+    table_with_gap(has_headers.then_some(&headers), cells, gap)
+}
+
+fn widest(text: &str) -> usize {
+    text.lines().map(|line| line.chars().count()).max().unwrap_or(0)
+}
+
+impl Shown for NodeRows {
+    fn table(&self, is_wide: bool, has_headers: bool) -> String {
+        let columns = self.columns(is_wide);
+        let mut headers: Vec<String> = columns.iter().map(Column::header).collect();
+        let total = self.total();
+        let lines: Vec<&NodeRow> = self.rows.iter().chain([&total]).collect();
+        let mut cells: Vec<Vec<String>> = lines.iter().map(|_| Vec::new()).collect();
+        for column in &columns {
+            for (row, cell) in cells.iter_mut().zip(column.cells(&lines)) {
+                row.push(cell);
+            }
+        }
+        let width = self.width.unwrap_or(usize::MAX);
+        let bar = self.bar.filter(|_| !is_wide && !self.only_free);
+        let left = || width.saturating_sub(widest(&lay_out(&headers, &cells, has_headers, TIGHT)) + TIGHT);
+        if let Some(bar) = bar.and_then(|bar| bar.within(left())) {
+            headers.push("CPU".into());
+            cells.iter_mut().zip(&lines).for_each(|(row, line)| row.push(bar.draw(&line.room)));
+        }
+        let loose = lay_out(&headers, &cells, has_headers, LOOSE);
+        if widest(&loose) > width { lay_out(&headers, &cells, has_headers, TIGHT) } else { loose }
+    }
+
+    fn names(&self) -> Vec<String> {
+        self.rows.iter().map(|row| format!("node/{}", row.name)).collect()
+    }
+
+    fn document(&self) -> Result<Value, Failure> {
+        json::document(self)
+    }
+}

@@ -1,0 +1,207 @@
+//! The workloads that own the pods on nodes with reservations, and those that reservations are for: one by one, each kind
+//! as a whole only if there are many, and all kinds only for a UID that somebody wrote by hand.
+
+use super::read::{METADATA, PARALLEL};
+use crate::api::{self as calls, JSON};
+use crate::connect::{Session, is_name};
+use crate::error::Failure;
+use common::api;
+use common::cluster::{Cluster, Event, Seen};
+use common::model::chain::chain;
+use common::model::owner::{ControllerRef, Owner, OwnerKind, Workload};
+use common::model::reservation::Origin;
+use common::model::{Pod, Uid};
+use futures::stream::{self, StreamExt as _, TryStreamExt as _};
+use std::collections::BTreeSet;
+
+/// More workloads of one kind than this are read as a whole.
+const EACH_MAX: usize = 200;
+
+/// Nothing real is deeper: Pod, Job, CronJob.
+const DEPTH_MAX: usize = 4;
+
+/// Kind, namespace, name.
+type Key = (OwnerKind, String, String);
+
+/// Reads them into the belief, and says whether some could not be read.
+pub(super) async fn read(session: &Session, cluster: &mut Cluster) -> Result<bool, Failure> {
+    let wanted = claimed(cluster);
+    let mut unreadable = climb(session, cluster, wanted).await?;
+    if unknown(cluster) {
+        by_uid(session, cluster, &mut unreadable).await?;
+    }
+    Ok(!unreadable.is_empty())
+}
+
+/// The top owner of `pod`: itself if nobody controls it.
+pub(crate) async fn top_of_pod(session: &Session, pod: &Pod) -> Result<Owner, Failure> {
+    let mut cluster = Cluster::default();
+    let claim = pod.controller.as_ref();
+    let key =
+        claim.and_then(|claim| Some((claim.kind?, pod.key.namespace.to_string(), claim.name.to_string())));
+    climb(session, &mut cluster, key.into_iter().collect()).await?;
+    cluster
+        .owner_of(pod)
+        .map_err(|why| Failure::new(format!("pod {}: {why}, so nobody knows whom its room is for", pod.key)))
+}
+
+/// The top owner of a workload: itself if nobody controls it.
+pub(crate) async fn top_of(session: &Session, workload: Workload) -> Result<Owner, Failure> {
+    let mut cluster = Cluster::default();
+    let wanted = workload.controller.as_ref().and_then(|claim| key(claim, &workload));
+    climb(session, &mut cluster, wanted.into_iter().collect()).await?;
+    let now = cluster.now();
+    let snapshot = cluster.snapshot(now);
+    let mut top = &workload;
+    for _ in 0..DEPTH_MAX {
+        let above = top.controller.as_ref().and_then(|claim| {
+            let found = snapshot.owners().named(claim.kind?, &top.namespace, &claim.name)?;
+            (found.uid == claim.uid).then_some(found)
+        });
+        let Some(above) = above else { break };
+        top = above;
+    }
+    Ok(top.owner())
+}
+
+/// Reads these workloads, and those above them. Returns the kinds that could not be read.
+async fn climb(
+    session: &Session,
+    cluster: &mut Cluster,
+    mut wanted: BTreeSet<Key>,
+) -> Result<BTreeSet<OwnerKind>, Failure> {
+    let mut known: BTreeSet<Key> = BTreeSet::new();
+    let mut unreadable: BTreeSet<OwnerKind> = BTreeSet::new();
+    for _ in 0..DEPTH_MAX {
+        wanted.retain(|key| !known.contains(key) && !unreadable.contains(&key.0) && is_name(&key.2));
+        if wanted.is_empty() {
+            break;
+        }
+        let mut above = BTreeSet::new();
+        for kind in OwnerKind::ALL {
+            let keys: Vec<&Key> = wanted.iter().filter(|key| key.0 == kind).collect();
+            match some(session, kind, &keys).await? {
+                None => {
+                    unreadable.insert(kind);
+                    cluster.apply(Event::Unreadable(kind));
+                }
+                Some(workloads) => {
+                    for workload in workloads {
+                        above.extend(workload.controller.as_ref().and_then(|claim| key(claim, &workload)));
+                        cluster.apply(Event::Workloads(kind, Seen::Applied(workload)));
+                    }
+                }
+            }
+        }
+        known.append(&mut wanted);
+        wanted = above;
+    }
+    Ok(unreadable)
+}
+
+/// The workloads that reservations name, and those that pods claim which may belong to them.
+fn claimed(cluster: &mut Cluster) -> BTreeSet<Key> {
+    let mut keys = BTreeSet::new();
+    let now = cluster.now();
+    for ledger in cluster.snapshot(now).reserved() {
+        let mut namespaces = BTreeSet::new();
+        let mut is_any = false;
+        for entry in &ledger.entries {
+            match &entry.reservation.origin {
+                Origin::Recorded(record) => {
+                    let owner = &record.owner;
+                    namespaces.insert(owner.namespace.clone());
+                    let kind = OwnerKind::ALL.into_iter().find(|kind| kind.as_str() == &*owner.kind);
+                    keys.extend(kind.map(|kind| (kind, owner.namespace.to_string(), owner.name.to_string())));
+                }
+                Origin::Manual | Origin::Newer { .. } => is_any = true,
+            }
+        }
+        for pod in ledger.pods.iter().filter(|pod| is_any || namespaces.contains(&pod.key.namespace)) {
+            let claim = pod.controller.as_ref();
+            keys.extend(claim.and_then(|claim| {
+                Some((claim.kind?, pod.key.namespace.to_string(), claim.name.to_string()))
+            }));
+        }
+    }
+    keys
+}
+
+fn key(claim: &ControllerRef, of: &Workload) -> Option<Key> {
+    Some((claim.kind?, of.namespace.to_string(), claim.name.to_string()))
+}
+
+/// Whether there is a reservation for a UID that nobody has who was read.
+fn unknown(cluster: &mut Cluster) -> bool {
+    let now = cluster.now();
+    let snapshot = cluster.snapshot(now);
+    let entries = snapshot.reserved().flat_map(|ledger| &ledger.entries);
+    let bare = entries.filter(|entry| entry.reservation.record().is_none());
+    let uids: BTreeSet<&Uid> = bare.map(|entry| &entry.reservation.id.owner).collect();
+    uids.into_iter().any(|uid| snapshot.owner(uid).is_none())
+}
+
+/// Workloads of one kind; `None` if the caller may not read them. Those that are gone are left out.
+async fn some(session: &Session, kind: OwnerKind, keys: &[&Key]) -> Result<Option<Vec<Workload>>, Failure> {
+    if keys.len() > EACH_MAX {
+        return all(session, kind).await;
+    }
+    let read = async |(_, namespace, name): &&Key| {
+        let path = format!("{}/{name}", kind.path_in(namespace));
+        match calls::get(session, &path, JSON).await {
+            Ok(answer) => {
+                let workload = api::workload::workload(kind, &answer.text);
+                workload.map(|workload| Some(Some(workload))).map_err(|error| Failure::new(chain(&error)))
+            }
+            Err(error) if error.code() == Some(404) => Ok(Some(None)),
+            Err(error) if error.code() == Some(403) => Ok(None),
+            Err(error) => {
+                Err(error.into_failure("read the owner", &format!("get {} (all namespaces)", kind.plural())))
+            }
+        }
+    };
+    let found = stream::iter(keys).map(read).buffered(PARALLEL).try_collect::<Vec<_>>().await?;
+    let is_refused = found.iter().any(Option::is_none);
+    Ok((!is_refused).then(|| found.into_iter().flatten().flatten().collect()))
+}
+
+/// All workloads of one kind.
+async fn all(session: &Session, kind: OwnerKind) -> Result<Option<Vec<Workload>>, Failure> {
+    let mut live = Vec::new();
+    let each = |json: &str| {
+        live.push(api::workload::workload(kind, json).map_err(|error| chain(&error))?);
+        Ok(())
+    };
+    match calls::list(session, &kind.path(), "", METADATA, each).await {
+        Ok(_) => Ok(Some(live)),
+        Err(error) if error.code() == Some(403) => Ok(None),
+        // An API group that this cluster does not serve has no objects.
+        Err(error) if error.code() == Some(404) => Ok(Some(Vec::new())),
+        Err(error) => {
+            Err(error.into_failure("list workloads", &format!("list {} (all namespaces)", kind.plural())))
+        }
+    }
+}
+
+/// Somebody wrote a UID and no name, and the server finds nothing by its UID.
+async fn by_uid(
+    session: &Session,
+    cluster: &mut Cluster,
+    unreadable: &mut BTreeSet<OwnerKind>,
+) -> Result<(), Failure> {
+    let kinds = OwnerKind::ALL.into_iter().filter(|kind| !unreadable.contains(kind));
+    let read = async |kind| all(session, kind).await.map(|found| (kind, found));
+    let found: Vec<_> = stream::iter(kinds).map(read).buffered(PARALLEL).try_collect().await?;
+    for (kind, found) in found {
+        match found {
+            Some(live) => {
+                cluster.apply(Event::Workloads(kind, Seen::Relisted(live)));
+            }
+            None => {
+                unreadable.insert(kind);
+                cluster.apply(Event::Unreadable(kind));
+            }
+        }
+    }
+    Ok(())
+}

@@ -1,0 +1,122 @@
+//! `bench-cli` measures `kubectl reserve` in a large cluster, on a real kube-apiserver.
+#![forbid(unsafe_code)]
+
+use std::io::Write as _;
+use std::path::{Path, PathBuf};
+use std::process::{Command, ExitCode};
+use std::time::Duration;
+
+use anyhow::{Context as _, Result, bail};
+use reserve_tests::bench_cli::{Measured, NAMESPACE, PENDING, Report, Size, cpu_of_many, fill, measure};
+use reserve_tests::control_plane::{Cluster, ControlPlane, User};
+use tokio::signal::unix::{SignalKind, signal};
+
+const USAGE: &str = "usage: bench-cli PROGRAM [--nodes NUMBER] [--pods NUMBER]";
+/// Runs of what is compared; the middle one counts.
+const RUNS: usize = 5;
+
+#[tokio::main]
+async fn main() -> ExitCode {
+    let arguments: Vec<String> = std::env::args().skip(1).collect();
+    match until_interrupted(&arguments).await {
+        Ok(true) => ExitCode::SUCCESS,
+        Ok(false) => ExitCode::FAILURE,
+        Err(error) => {
+            let _ = writeln!(std::io::stderr(), "error: {error:#}");
+            ExitCode::from(2)
+        }
+    }
+}
+
+/// Measures. An interrupt ends the cluster in order.
+async fn until_interrupted(arguments: &[String]) -> Result<bool> {
+    let (mut interrupt, mut terminate) = (signal(SignalKind::interrupt())?, signal(SignalKind::terminate())?);
+    tokio::select! {
+        biased;
+        _ = interrupt.recv() => Ok(false),
+        _ = terminate.recv() => Ok(false),
+        done = bench(arguments) => done,
+    }
+}
+
+async fn bench(arguments: &[String]) -> Result<bool> {
+    let (program, size) = parse(arguments)?;
+    let cluster = ControlPlane::start("bench_cli").bare().await?;
+    fill(&cluster, size).await?;
+    let report = tokio::task::block_in_place(|| measured(&cluster, &program, size))?;
+    write!(std::io::stdout(), "{report}")?;
+    Ok(report.is_met())
+}
+
+fn parse(arguments: &[String]) -> Result<(PathBuf, Size)> {
+    let [program, options @ ..] = arguments else { bail!(USAGE) };
+    let mut size = Size { nodes: 5_000, pods: 50_000 };
+    let mut options = options.iter();
+    while let Some(option) = options.next() {
+        let number = || options.clone().next().and_then(|number| number.parse().ok()).context(USAGE);
+        match option.as_str() {
+            "--nodes" => size.nodes = number()?,
+            "--pods" => size.pods = number()?,
+            _ => bail!(USAGE),
+        }
+        options.next();
+    }
+    Ok((Path::new(program).canonicalize().with_context(|| format!("find {program}"))?, size))
+}
+
+fn measured(cluster: &Cluster, program: &Path, size: Size) -> Result<Report> {
+    let kubeconfig = cluster.kubeconfig(User::Admin);
+    let ours = |arguments: &[&str]| {
+        let mut command = Command::new(program);
+        command.env("KUBECONFIG", &kubeconfig).args(arguments);
+        command
+    };
+    let mut report = Report::default();
+    let bytes = std::fs::metadata(program).context("look at the program")?.len();
+    report.add("size of the program", bytes / 1000, Some(15_000), "MB");
+    report.add(
+        "--help, processor time",
+        micros(cpu_of_many(&mut ours(&["--help"]), 50)?),
+        Some(20_000),
+        "ms",
+    );
+    let saved = cluster.dir().join("snapshot.gz");
+    let saved = saved.to_string_lossy().into_owned();
+    let explain = ["explain", PENDING, "-n", NAMESPACE];
+    let live = measure(&mut ours(&explain), &[10])?;
+    let what = format!("explain, {} nodes, {} pods", size.nodes, size.pods);
+    report.add(format!("{what}: processor time with reading"), millis(live.cpu), None, "s");
+    report.add(format!("{what}: by the clock"), millis(live.lasted), None, "s");
+    report.add(format!("{what}: peak memory"), live.peak_kib * 1000 / 1024, Some(150_000), "MiB");
+    measure(&mut ours(&[&explain[..], &["--save-snapshot", &saved]].concat()), &[10])?;
+    let offline = measure(&mut ours(&[&explain[..], &["--snapshot", &saved]].concat()), &[10])?;
+    report.add("the same from a file: processor time", millis(offline.cpu), Some(1_500), "s");
+    report.add("the same from a file: peak memory", offline.peak_kib * 1000 / 1024, Some(150_000), "MiB");
+    let kubectl = || -> Result<Command> {
+        let mut command = cluster.kubectl(User::Admin)?;
+        command.args(["get", "nodes"]);
+        Ok(command)
+    };
+    let theirs = middle(|| measure(&mut kubectl()?, &[0]))?;
+    let list = middle(|| measure(&mut ours(&["list", "-A"]), &[0]))?;
+    report.add("kubectl get nodes: by the clock", millis(theirs.lasted), None, "s");
+    report.add("list -A: by the clock", millis(list.lasted), None, "s");
+    let ratio = millis(list.lasted) * 1000 / millis(theirs.lasted).max(1);
+    report.add("list -A, in times of kubectl get nodes", ratio, Some(1_300), "x");
+    Ok(report)
+}
+
+/// The run that half of the others are faster than.
+fn middle(run: impl Fn() -> Result<Measured>) -> Result<Measured> {
+    let mut runs = (0..RUNS).map(|_| run()).collect::<Result<Vec<_>>>()?;
+    runs.sort_by_key(|run| run.lasted);
+    runs.get(RUNS / 2).copied().context("no run")
+}
+
+fn millis(duration: Duration) -> u64 {
+    u64::try_from(duration.as_millis()).unwrap_or(u64::MAX)
+}
+
+fn micros(duration: Duration) -> u64 {
+    u64::try_from(duration.as_micros()).unwrap_or(u64::MAX)
+}

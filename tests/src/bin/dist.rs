@@ -1,0 +1,72 @@
+//! `dist [TRIPLE…]` builds the two programs for release and writes archives, checksums and the krew manifest into `dist/`:
+//! for the platforms that are named, else for this machine's. `make dist` runs it.
+#![forbid(unsafe_code)]
+
+use anyhow::{Context as _, Result, ensure};
+use reserve_tests::control_plane::workspace_dir;
+use reserve_tests::dist::{self, Compression, Packed, Target};
+use std::fs;
+use std::io::Write as _;
+use std::path::Path;
+use std::process::ExitCode;
+
+/// What the command may weigh.
+const SIZE_MAX: u64 = 15 << 20;
+
+fn main() -> ExitCode {
+    match make() {
+        Ok(()) => ExitCode::SUCCESS,
+        Err(error) => {
+            let _ = writeln!(std::io::stderr(), "error: {error:#}");
+            ExitCode::FAILURE
+        }
+    }
+}
+
+fn make() -> Result<()> {
+    let own = std::env::current_exe().context("find this program")?;
+    // <target>/<profile>/dist
+    let target_dir = own.ancestors().nth(2).context("this program is not in a cargo target folder")?;
+    let dir = workspace_dir().join("dist");
+    let mut commands = Vec::new();
+    let mut sums = String::new();
+    for target in targets()? {
+        let program = dist::build("kubectl-reserve", &target, "dist", target_dir)?;
+        let size = program.metadata().context("find the program")?.len();
+        ensure!(
+            size <= SIZE_MAX,
+            "kubectl-reserve has {size} bytes for {}, more than {SIZE_MAX}",
+            target.triple
+        );
+        let packed = dist::pack_command(&program, &target, Compression::best(), &dir)?;
+        tell(&packed, size, &mut sums)?;
+        commands.push(packed);
+        // Nodes run Linux.
+        if target.os == "linux" {
+            let program = dist::build("reserve-daemon", &target, "dist", target_dir)?;
+            let size = program.metadata().context("find the program")?.len();
+            tell(&dist::pack_daemon(&program, &target, Compression::best(), &dir)?, size, &mut sums)?;
+        }
+    }
+    fs::write(dir.join("checksums.txt"), sums).context("write the checksums")?;
+    fs::write(dir.join("reserve.yaml"), dist::manifest(&commands)?).context("write the manifest")?;
+    Ok(())
+}
+
+fn targets() -> Result<Vec<Target>> {
+    let named: Vec<String> = std::env::args().skip(1).collect();
+    if named.is_empty() {
+        return Ok(vec![
+            dist::here().context("krew does not know this machine's platform; name one that it knows")?,
+        ]);
+    }
+    let target = |triple: &String| Target::of(triple).with_context(|| format!("krew does not know {triple}"));
+    named.iter().map(target).collect()
+}
+
+fn tell(packed: &Packed, size: u64, sums: &mut String) -> Result<()> {
+    let name = packed.file.file_name().map(Path::new).unwrap_or(&packed.file).display();
+    sums.push_str(&format!("{}  {name}\n", packed.sha256));
+    writeln!(std::io::stdout(), "{} ({} KiB unpacked)", packed.file.display(), size >> 10)?;
+    Ok(())
+}

@@ -1,0 +1,46 @@
+//! `kubectl reserve pod` where nothing enforces reservations: only kube-scheduler, and no daemon at all.
+
+use anyhow::{Context as _, Result, ensure};
+use reserve_tests::control_plane::{User, deployment, is_running, name_of};
+use reserve_tests::town::{Plot, Town};
+use std::process::{Output, Stdio};
+use std::time::Duration;
+
+static TOWN: Town = Town::new("recreate_unenforced", None).with_scheduler("percentageOfNodesToScore: 100");
+
+async fn typed(plot: &Plot, arguments: &[&str]) -> Result<(Option<i32>, String)> {
+    let mut command = plot.cluster.kubectl(User::Admin)?;
+    command.arg("reserve").args(arguments).args(["-n", plot.name]).stdin(Stdio::null());
+    let output: Output =
+        tokio::task::spawn_blocking(move || command.output()).await?.context("run kubectl")?;
+    let said = [output.stdout, output.stderr].concat();
+    Ok((output.status.code(), String::from_utf8(said)?))
+}
+
+#[test]
+fn nothing_enforces_it_so_it_stops_unless_told_otherwise() -> Result<()> {
+    TOWN.run("unenforced", async |plot| {
+        let node = plot.node("n1", "4").await?;
+        let shape = deployment("web").cpu("1").terminate_after(Duration::from_secs(2));
+        let web = plot.cluster.deploy(plot.fit_for(shape, "default-scheduler")).await?;
+        let old = plot.running(&web, 1).await?;
+        let (code, said) = typed(&plot, &["pod", "web", "--yes"]).await?;
+        ensure!(
+            code == Some(15) && said.contains("placed by default-scheduler, which does not obey"),
+            "{said}"
+        );
+        ensure!(said.contains("--unenforced"), "{said}");
+        ensure!(plot.reservations(&node).await?.is_empty());
+        let (code, said) = typed(&plot, &["pod", "web", "--yes", "--unenforced"]).await?;
+        ensure!(
+            code == Some(0) && said.contains("nobody acknowledges it") && said.contains("released"),
+            "{said}"
+        );
+        let new = plot.running(&web, 1).await?;
+        ensure!(is_running(&new[0]) && name_of(&new[0]) != name_of(&old[0]));
+        ensure!(plot.reservations(&node).await?.is_empty(), "nobody else would release it");
+        let (code, said) = typed(&plot, &["pod", "web", "--yes", "--no-reserve"]).await?;
+        ensure!(code == Some(0) && !said.contains("reserved"), "{said}");
+        Ok(())
+    })
+}
