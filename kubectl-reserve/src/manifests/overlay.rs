@@ -38,11 +38,14 @@ fn has_names(list: &Value, name: &str) -> bool {
 
 fn merge_list(base: &mut Value, patch: &Value, name: &str) {
     let mut items = base.as_array().cloned().unwrap_or_default();
+    // What is new comes first, in its own order.
+    let mut all = Vec::new();
     for item in patch.as_array().into_iter().flatten() {
         match items.iter_mut().find(|known| known[name] == item[name]) {
             Some(known) => merge(known, item),
-            None => items.push(item.clone()),
+            None => all.push(item.clone()),
         }
     }
-    *base = Value::Array(items);
+    all.extend(items);
+    *base = Value::Array(all);
 }
