@@ -196,7 +196,7 @@ fn fields(resource: Resource) -> &'static [&'static str] {
 }
 
 fn is_ours(key: &str) -> bool {
-    key.starts_with(names::NODE_PREFIX) || key.starts_with("reserve/") || ANNOTATIONS.contains(&key)
+    key.starts_with(names::NODE_PREFIX) || key.starts_with(names::PREFIX) || ANNOTATIONS.contains(&key)
 }
 
 /// Only what the paths name. Lists are walked through: a path goes on in each of their items.
