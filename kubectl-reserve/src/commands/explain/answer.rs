@@ -73,10 +73,10 @@ impl<'a> Asking<'a> {
     }
 
     fn options(&self, is_triage: bool) -> Options {
-        let none = Limit::Most(0);
         Options {
-            nodes: if is_triage { Limit::Most(1) } else { self.args.nodes },
-            fixes: if is_triage { none } else { self.args.fixes },
+            // Of many pods the nearest node is told, and that may be far down: see `triage`.
+            nodes: if is_triage { Limit::All } else { self.args.nodes },
+            fixes: if is_triage { Limit::Most(0) } else { self.args.fixes },
             group_by: self.args.group_by.unwrap_or(GroupBy::Auto),
             preemption: !is_triage && self.args.consider_preemption == Preemption::Auto,
         }

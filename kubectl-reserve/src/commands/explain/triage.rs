@@ -170,7 +170,10 @@ fn of_judged(report: &Report, judged: &Judged) -> Words {
         Some(dominant) => (dominant.code.clone(), dominant.label.clone()),
         None => ("NoNodes".into(), "no nodes".into()),
     };
-    let detail = judged.misses.first().map_or_else(|| judged.verdict.join(" "), nearest);
+    // The nearest of those that the cause is about: a node of another kind may be nearer, and is of no use.
+    let is_about = |miss: &&Miss| miss.blockers.iter().any(|blocker| blocker.code == code);
+    let miss = judged.misses.iter().find(is_about).or(judged.misses.first());
+    let detail = miss.map_or_else(|| judged.verdict.join(" "), nearest);
     Words { code, label, detail, is_blocked }
 }
 
