@@ -49,8 +49,6 @@ pub(crate) enum ApiError {
 #[derive(Debug, Default)]
 pub(crate) struct Refused {
     pub(crate) code: u16,
-    /// In one word, as in `Error from server (Forbidden)`.
-    pub(crate) reason: String,
     pub(crate) message: String,
     pub(crate) causes: Vec<Cause>,
     /// When to try again, if the server says so.
@@ -68,7 +66,6 @@ pub(crate) struct Cause {
 #[derive(Default, Deserialize)]
 #[serde(default)]
 struct StatusWire {
-    reason: String,
     message: String,
     details: DetailsWire,
 }
@@ -176,7 +173,6 @@ fn refused(code: u16, text: &str) -> ApiError {
     let seconds = status.details.retry_after_seconds;
     ApiError::Refused(Box::new(Refused {
         code,
-        reason: status.reason,
         message,
         causes: status.details.causes,
         retry_after: (seconds > 0).then(|| Duration::from_secs(seconds)),

@@ -42,7 +42,7 @@ pub(crate) async fn run(args: &Pod, context: &Context) -> Result<(), Failure> {
     if !args.interactive && !agree(&context.ui, &prepared)? {
         return Err(declined());
     }
-    one_by_one(args, context, prepared).await
+    Box::pin(one_by_one(args, context, prepared)).await
 }
 
 async fn one_by_one(args: &Pod, context: &Context, prepared: Vec<Prepared>) -> Result<(), Failure> {
@@ -140,11 +140,11 @@ async fn one(session: &Session, ui: &Ui, asked: &names::Asked) -> Result<PodKey,
             Ok(found.pod.key)
         }
         Err(choice) if choice.pods.is_empty() || !ui.can_ask => Err(choice.into_failure(local_time())),
-        Err(choice) => choose(ui, choice, asked),
+        Err(choice) => choose(ui, &choice, asked),
     }
 }
 
-fn choose(ui: &Ui, choice: Choice, asked: &names::Asked) -> Result<PodKey, Failure> {
+fn choose(ui: &Ui, choice: &Choice, asked: &names::Asked) -> Result<PodKey, Failure> {
     let lines = choice.lines(local_time());
     let question = format!("{asked} has {} pods; which one?\n    {}", choice.pods.len(), lines[0]);
     let rows = lines[1..].to_vec();

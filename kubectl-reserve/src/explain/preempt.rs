@@ -99,6 +99,9 @@ fn why_not(snapshot: &Snapshot<'_>, pod: &Pod, views: &[&View]) -> (&'static str
     )
 }
 
+/// What the names of the system's own classes start with: they are for nobody else.
+const SYSTEM: &str = "system-";
+
 /// The lowest priority with which preemption would work.
 fn with_more(snapshot: &Snapshot<'_>, input: &Input<'_>, views: &[&View]) -> Option<WithPriority> {
     let pod = input.pod;
@@ -115,7 +118,10 @@ fn with_more(snapshot: &Snapshot<'_>, input: &Input<'_>, views: &[&View]) -> Opt
         let raised = Pod { spec: Arc::new(spec), ..pod.clone() };
         let nodes = worth(snapshot, &raised, views, TRIED_FOR_MORE);
         if let Some(best) = ask(snapshot, input, &raised, &nodes).and_then(|help| help.nominated) {
-            let classes = input.priority_classes.iter().filter(|(_, value)| *value >= priority);
+            let classes = input
+                .priority_classes
+                .iter()
+                .filter(|(name, value)| *value >= priority && !name.starts_with(SYSTEM));
             let class =
                 classes.min_by_key(|(name, value)| (*value, name.clone())).map(|(name, _)| name.clone());
             return Some(WithPriority {

@@ -87,7 +87,7 @@ async fn read(session: &Session, namespace: &str, asked: &Asked) -> Result<Seen,
     };
     let workloads = try_join_all(kinds.into_iter().map(|kind| workloads(session, namespace, kind)));
     let (pods, workloads) = futures::future::try_join(pods, workloads).await?;
-    let mut seen = Seen { namespace: namespace.into(), pods, ..Seen::default() };
+    let mut seen = Seen { pods, ..Seen::default() };
     for read in workloads {
         match read {
             Ok(live) => seen.workloads.extend(live),

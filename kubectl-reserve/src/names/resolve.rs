@@ -20,7 +20,6 @@ const LISTED_MAX: usize = 10;
 /// What was read in one namespace.
 #[derive(Debug, Default)]
 pub(crate) struct Seen {
-    pub(crate) namespace: String,
     pub(crate) pods: Vec<PodSeen>,
     pub(crate) workloads: Vec<Workload>,
     /// Kinds of workload that the caller may not read.

@@ -40,7 +40,6 @@ fn shop() -> Seen {
     let set =
         |name| owned(OwnerKind::ReplicaSet, name, Some(("Deployment", name.split_once('-').unwrap().0)));
     Seen {
-        namespace: "shop".into(),
         pods: vec![
             pod_of("web-7d9f-b", "web-7d9f", "Running"),
             pod_of("web-7d9f-a", "web-7d9f", "Running"),

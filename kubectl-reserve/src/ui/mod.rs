@@ -17,8 +17,6 @@ use std::io::{IsTerminal, stderr, stdin, stdout};
 pub(crate) struct Ui {
     /// Whether data goes to a terminal.
     pub(crate) is_out_terminal: bool,
-    /// Whether talk goes to a terminal.
-    pub(crate) is_talk_terminal: bool,
     /// Whether somebody types.
     pub(crate) is_input_terminal: bool,
     /// Whether questions can be asked: stdin and stderr are terminals, and nobody forbade it.
@@ -68,7 +66,6 @@ impl Ui {
         };
         Self {
             is_out_terminal,
-            is_talk_terminal,
             is_input_terminal,
             can_ask: !talk.no_input && is_input_terminal && is_talk_terminal && !is_dumb,
             has_color: has_color(talk, around, is_out_terminal),

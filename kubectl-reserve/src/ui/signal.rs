@@ -48,13 +48,6 @@ impl Drop for Stops {
     }
 }
 
-impl Stop {
-    /// Whether somebody asked before.
-    pub(crate) fn is_repeated(self) -> bool {
-        self.count > 1
-    }
-}
-
 /// Takes the signals from the system, which would end the program where it stands. It never gets them back, so from now
 /// on [`unheard`] ends it when nobody else listens.
 pub(super) fn take_over() -> Result<Signals, Failure> {

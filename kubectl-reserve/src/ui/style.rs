@@ -1,7 +1,6 @@
 //! Colours: one function, and what each kind of word looks like. A colour never says what the word does not.
 
 use anstyle::{AnsiColor, Style};
-use common::cluster::State;
 
 /// Whether words get colours.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
@@ -20,8 +19,6 @@ pub(crate) enum Tone {
     Bad,
     /// Less important than the rest.
     Quiet,
-    /// More important than the rest: headings.
-    Strong,
 }
 
 impl Paint {
@@ -33,30 +30,15 @@ impl Paint {
         let style = tone.style();
         format!("{style}{text}{style:#}")
     }
-
-    /// The words for a reservation's state, in its colour.
-    pub(crate) fn state(self, state: State, text: &str) -> String {
-        self.paint(Tone::of(state), text)
-    }
 }
 
 impl Tone {
-    /// What a state means for whoever reads it.
-    pub(crate) fn of(state: State) -> Self {
-        match state {
-            State::Occupied | State::Held | State::Taken => Self::Good,
-            State::Short => Self::Careful,
-            State::Expired => Self::Quiet,
-        }
-    }
-
     fn style(self) -> Style {
         match self {
             Self::Good => AnsiColor::Green.on_default(),
             Self::Careful => AnsiColor::Yellow.on_default(),
             Self::Bad => AnsiColor::Red.on_default(),
             Self::Quiet => Style::new().dimmed(),
-            Self::Strong => Style::new().bold(),
         }
     }
 }
@@ -65,7 +47,7 @@ impl Tone {
 mod tests {
     use super::{Paint, Tone};
 
-    const TONES: [Tone; 5] = [Tone::Good, Tone::Careful, Tone::Bad, Tone::Quiet, Tone::Strong];
+    const TONES: [Tone; 4] = [Tone::Good, Tone::Careful, Tone::Bad, Tone::Quiet];
 
     #[test]
     fn without_colours_a_word_is_a_word() {

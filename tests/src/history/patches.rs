@@ -3,7 +3,7 @@
 use super::{History, Rules, Version, Violation, What};
 use crate::control_plane::Write;
 use common::api::names;
-use serde_json::Value;
+use serde_json::{Value, json};
 use std::collections::BTreeMap;
 
 /// How our command calls itself.
@@ -30,7 +30,7 @@ pub(super) fn check(history: &History, rules: &Rules) -> Vec<Violation> {
     let ours = |write: &&Write| rules.daemons.contains(&write.user) || is_of_command(write);
     let writes = history.writes.iter().filter(|write| write.resource.split('/').next() == Some("nodes"));
     let mut violations = Vec::new();
-    for write in writes.filter(ours).filter(|write| write.is_stored()) {
+    for write in writes.filter(ours).filter(|write| write.is_stored()).filter(|write| !is_cordon(write)) {
         let revision = write.resource_version_after.as_ref().and_then(|text| text.parse().ok()).unwrap_or(0);
         let unguarded = unguarded(write);
         let foreign = steps.get(&revision).and_then(|(before, after)| foreign(before.as_ref()?, after));
@@ -43,6 +43,11 @@ pub(super) fn check(history: &History, rules: &Rules) -> Vec<Violation> {
         }
     }
     violations
+}
+
+/// Whether somebody had the command cordon the node, and nothing else: `drain` does.
+fn is_cordon(write: &Write) -> bool {
+    is_of_command(write) && write.request_object == Some(json!({ "spec": { "unschedulable": true } }))
 }
 
 /// What is wrong with the form of a write: it must be a JSON patch that tests what it removes or replaces.

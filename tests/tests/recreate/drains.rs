@@ -4,10 +4,11 @@ use crate::typed::{begin, evictions, typed, writes};
 use crate::{GRACE, TOWN};
 use anyhow::{Result, ensure};
 use reserve_tests::control_plane::{bare_pod, deployment, node_of, stateful_set};
+use serde_json::json;
 
 #[test]
 fn a_node_is_emptied_and_everybody_has_a_place() -> Result<()> {
-    TOWN.run("drain", async |plot| {
+    TOWN.run("emptied", async |plot| {
         let node = plot.node("a", "6").await?;
         let web = plot.deploy(deployment("web").replicas(2).cpu("2").terminate_after(GRACE)).await?;
         plot.running(&web, 2).await?;
@@ -42,7 +43,7 @@ fn without_a_place_for_each_nothing_is_changed() -> Result<()> {
         plot.node("b", "3").await?;
         let refused = typed(&plot, &["drain", &node, "--yes"]).await?.ended(13)?;
         refused.says(&["1 of 2 pod has no place elsewhere", "Insufficient cpu", "Nothing was changed."])?;
-        let lonely = plot.deploy(bare_pod("lonely").cpu("1")).await?;
+        let lonely = plot.deploy(bare_pod("lonely").cpu("1").pod_field("nodeName", json!(node))).await?;
         plot.running(&lonely, 1).await?;
         let refused = typed(&plot, &["drain", &node, "--yes"]).await?.ended(15)?;
         refused.says(&[

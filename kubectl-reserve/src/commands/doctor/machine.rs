@@ -2,7 +2,7 @@
 
 use crate::platform;
 use crate::render::doctor::Check;
-use std::ffi::OsString;
+use std::ffi::OsStr;
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
@@ -25,8 +25,8 @@ pub(super) struct Machine {
 
 impl Machine {
     /// Looks at the PATH, and asks kubectl for its version.
-    pub(super) fn look(path: Option<OsString>) -> Self {
-        let dirs: Vec<PathBuf> = path.iter().flat_map(std::env::split_paths).collect();
+    pub(super) fn look(path: Option<&OsStr>) -> Self {
+        let dirs: Vec<PathBuf> = path.into_iter().flat_map(std::env::split_paths).collect();
         let programs: Vec<PathBuf> = dirs.iter().flat_map(|dir| programs(dir)).collect();
         let own = std::env::current_exe().ok().and_then(|path| path.canonicalize().ok());
         let kubectl = programs.iter().find(|path| name(path) == "kubectl");

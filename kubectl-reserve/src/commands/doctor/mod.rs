@@ -34,7 +34,7 @@ pub(crate) async fn run(
     ui: Ui,
 ) -> Result<(), Failure> {
     let paint = ui.paint();
-    let mut checks = Machine::look(std::env::var_os("PATH")).checks();
+    let mut checks = Machine::look(std::env::var_os("PATH").as_deref()).checks();
     let mut at = local_time();
     match connect(flags, verbosity).await {
         Ok(session) => {

@@ -13,6 +13,8 @@ use crate::connect::{Session, is_name};
 use crate::error::{Exit, Failure};
 use crate::nodes::DryRun;
 use crate::ui::printer;
+use crate::ui::signal::Stops;
+use futures::FutureExt as _;
 use http::Method;
 use moves::Moves;
 use std::time::Duration;
@@ -42,16 +44,24 @@ pub(crate) async fn run(args: &Drain, context: &Context) -> Result<(), Failure> 
         return Err(declined());
     }
     cordon(&context.session, node).await?;
+    // Until the end it is up to us what Ctrl-C means: whatever is under way listens besides.
+    let mut stops = Stops::listen()?;
     let mut moves = Moves::new(context, recreate_flags(args), node, plan);
-    match moves.all().await {
+    match moves.all(&mut stops).await {
         Ok(()) => printer::out(&format!("node/{node} drained\n")),
-        Err(failure) => Err(stopped(failure, &mut moves, node).await),
+        Err(failure) => Err(stopped(failure, &mut moves, node, &mut stops).await),
     }
 }
 
-/// What was not carried out is taken back; what was stays.
-async fn stopped(failure: Failure, moves: &mut Moves<'_>, node: &str) -> Failure {
-    let left = moves.release_rest().await;
+/// What was not carried out is taken back, unless somebody asks again to stop; what was stays.
+async fn stopped(failure: Failure, moves: &mut Moves<'_>, node: &str, stops: &mut Stops) -> Failure {
+    // The request that led here may have been heard by somebody else.
+    while stops.next().now_or_never().is_some() {}
+    let left = tokio::select! {
+        biased;
+        _ = stops.next() => 1,
+        left = moves.release_rest() => left,
+    };
     let mut text = failure.message.unwrap_or_default();
     text += &format!("\n  {} of {} pods were not evicted", moves.left(), moves.total());
     text += match left {

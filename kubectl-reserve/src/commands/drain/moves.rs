@@ -9,7 +9,9 @@ use crate::error::{Exit, Failure};
 use crate::flow::places::Place;
 use crate::ui::printer;
 use crate::ui::progress::Otherwise;
+use crate::ui::signal::Stops;
 use common::model::PodKey;
+use futures::FutureExt as _;
 
 const REASON: &str = "kubectl reserve drain";
 
@@ -34,9 +36,10 @@ impl<'a> Moves<'a> {
         Self { context, flags, node: node.to_owned(), moves: Vec::new(), places: plan.places }
     }
 
-    /// Reserves all places, and then moves the pods.
-    pub(super) async fn all(&mut self) -> Result<(), Failure> {
+    /// Reserves all places, and then moves the pods. Ctrl-C is heard between two writes, so that none is left half done.
+    pub(super) async fn all(&mut self, stops: &mut Stops) -> Result<(), Failure> {
         for place in self.places.clone() {
+            heed(stops)?;
             let prepared = self.ready(&place).await?;
             let key = place.pod.clone();
             self.moves.push(Move { key, prepared: Some(prepared), is_gone: false });
@@ -48,6 +51,7 @@ impl<'a> Moves<'a> {
         printer::say(&format!("{count} places reserved"));
         let bar = self.context.ui.bar(count as u64, &self.node, Otherwise::Nothing);
         for index in 0..count {
+            heed(stops)?;
             self.keep_rest_alive(index).await;
             bar.message(&self.moves[index].key.to_string());
             self.one(index).await?;
@@ -108,5 +112,13 @@ impl<'a> Moves<'a> {
 
     pub(super) fn total(&self) -> usize {
         self.places.len()
+    }
+}
+
+/// Whether somebody asked to stop meanwhile.
+fn heed(stops: &mut Stops) -> Result<(), Failure> {
+    match stops.next().now_or_never() {
+        Some(_) => Err(Failure::new("interrupted").exit(Exit::Interrupted)),
+        None => Ok(()),
     }
 }

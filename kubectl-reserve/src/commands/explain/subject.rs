@@ -147,7 +147,6 @@ fn seen(world: &World) -> Seen {
     let pods = world.cluster.pods().filter(|pod| is_here(&pod.key.namespace));
     let workloads = world.cluster.owners().iter().filter(|workload| is_here(&workload.namespace));
     Seen {
-        namespace: world.namespace.clone(),
         pods: pods.map(|pod| PodSeen { pod: (**pod).clone(), is_ready: false }).collect(),
         workloads: workloads.cloned().collect(),
         unreadable: Vec::new(),

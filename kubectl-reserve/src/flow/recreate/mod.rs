@@ -308,7 +308,7 @@ impl Recreation {
 
     fn answered(&mut self, answer: Answer, at: Duration) -> Then {
         match (self.phase.clone(), answer) {
-            (Phase::TakingBack(after), answer) => self.taken_back(*after, answer),
+            (Phase::TakingBack(after), answer) => self.taken_back(*after, &answer),
             (_, Answer::Failed(why)) => self.fail(why),
             (Phase::Rehearsing, answer) => self.rehearsed(answer, at),
             (Phase::Reserving, answer) => self.reserved(answer, at),

@@ -123,7 +123,7 @@ impl Recreation {
         now(Request::Release)
     }
 
-    pub(super) fn taken_back(&mut self, then: After, answer: Answer) -> Then {
+    pub(super) fn taken_back(&mut self, then: After, answer: &Answer) -> Then {
         match answer {
             Answer::Released => {
                 self.is_reserved = false;

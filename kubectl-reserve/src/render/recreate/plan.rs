@@ -73,7 +73,7 @@ pub(crate) fn plan(plan: &Plan) -> String {
     text += &said("Shutdown", &[shutdown(&plan.shutdown)]);
     text += &said("Scheduler", &[format!("{}: {}", plan.scheduler, obeyed(plan.rung))]);
     for note in &plan.notes {
-        text += &said("Note", &[note.clone()]);
+        text += &said("Note", std::slice::from_ref(note));
     }
     text += &rivals(plan);
     text

@@ -206,7 +206,7 @@ fn short(ledger: &Ledger) -> Vec<(ResourceName, i64, i64, i64)> {
             (allocatable.get(&resource), ledger.used.get(&resource), reserved.get(&resource));
         (kept > 0 && used.saturating_add(kept) > has).then_some((resource, has, used, kept))
     };
-    reserved.iter().map(|(resource, _)| resource.clone()).filter_map(numbers).collect()
+    reserved.iter().map(|(resource, _)| resource).filter_map(numbers).collect()
 }
 
 fn events(all: &[EventNote], now: Timestamp) -> Vec<EventNote> {
