@@ -135,7 +135,7 @@ mod tests {
     use common::model::labels::Labels;
     use serde_json::{Value, json};
 
-    fn budget(rule: Value, (needs, has, expected): (i64, i64, i64)) -> Budget {
+    fn budget(rule: &Value, (needs, has, expected): (i64, i64, i64)) -> Budget {
         let mut spec = json!({ "selector": { "matchLabels": { "app": "db" } } });
         spec.as_object_mut().unwrap().extend(rule.as_object().unwrap().clone());
         let status = json!({ "desiredHealthy": needs, "currentHealthy": has, "expectedPods": expected,
@@ -159,25 +159,25 @@ mod tests {
             (json!({ "maxUnavailable": 1 }), (0, 0, 0), "maxUnavailable 1", false),
         ];
         for (rule, numbers, said, is_for_ever) in cases {
-            let budget = budget(rule, numbers);
+            let budget = budget(&rule, numbers);
             assert_eq!((&*budget.rule, budget.is_for_ever()), (said, is_for_ever));
         }
     }
 
     #[test]
     fn a_budget_protects_its_own() {
-        let budget = budget(json!({ "maxUnavailable": 1 }), (2, 3, 3));
+        let budget = budget(&json!({ "maxUnavailable": 1 }), (2, 3, 3));
         assert!(budget.protects(&Labels::new([("app", "db"), ("x", "y")])));
         assert!(!budget.protects(&Labels::new([("app", "web")])));
     }
 
     #[test]
     fn two_budgets_are_one_too_many() {
-        let fine = || budget(json!({ "maxUnavailable": 1 }), (2, 2, 3));
+        let fine = || budget(&json!({ "maxUnavailable": 1 }), (2, 2, 3));
         let why = |budgets| Blocked::new(budgets, vec![], String::new()).never;
         assert_eq!(why(vec![fine(), fine()]), Some(Never::Several));
         assert_eq!(why(vec![fine()]), None);
-        assert_eq!(why(vec![budget(json!({ "maxUnavailable": 0 }), (3, 3, 3))]), Some(Never::NeedsAll));
+        assert_eq!(why(vec![budget(&json!({ "maxUnavailable": 0 }), (3, 3, 3))]), Some(Never::NeedsAll));
         assert_eq!(why(vec![]), None, "who may not read budgets waits");
     }
 }

@@ -70,7 +70,7 @@ fn ctrl_c_releases_the_places_of_those_that_were_not_evicted() -> Result<()> {
         let stopped = tokio::task::block_in_place(|| run.end())?.ended(130)?;
         stopped.says(&[
             "interrupted",
-            "1 of 2 pods were not evicted",
+            "1 of 2 pods were not touched",
             &format!("kubectl uncordon {node}"),
         ])?;
         ensure!(plot.reservations(&b).await?.len() == 1, "that of the pod that is on its way");

@@ -121,6 +121,9 @@ fn without_an_acknowledgement_the_reservation_is_taken_back() -> Result<()> {
         late.ended(12)?.says(&["was not acknowledged in 10 s by standing-still", "taken back"])?;
         ensure!(plot.reservations(&node).await?.is_empty());
         ensure!(plot.running(&web, 1).await?[0].metadata.uid == old[0].metadata.uid);
-        still.kill()
+        still.kill()?;
+        // Its Lease would keep the neighbours waiting for a while yet.
+        plot.cluster.run_kubectl(&["delete", "lease", "-n", "kube-system", "reserve-standing-still"]).await?;
+        Ok(())
     })
 }

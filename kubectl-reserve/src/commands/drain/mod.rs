@@ -63,7 +63,7 @@ async fn stopped(failure: Failure, moves: &mut Moves<'_>, node: &str, stops: &mu
         left = moves.release_rest() => left,
     };
     let mut text = failure.message.unwrap_or_default();
-    text += &format!("\n  {} of {} pods were not evicted", moves.left(), moves.total());
+    text += &format!("\n  {} of {} pods were not touched", moves.left(), moves.total());
     text += match left {
         0 => "; no place is kept for them any more.",
         _ => "; some of their places could not be released and end by themselves.",

@@ -19,7 +19,8 @@ const REASON: &str = "kubectl reserve drain";
 struct Move {
     key: PodKey,
     prepared: Option<Prepared>,
-    is_gone: bool,
+    /// Whether its recreation was begun.
+    is_begun: bool,
 }
 
 /// All moves of one drain.
@@ -42,7 +43,7 @@ impl<'a> Moves<'a> {
             heed(stops)?;
             let prepared = self.ready(&place).await?;
             let key = place.pod.clone();
-            self.moves.push(Move { key, prepared: Some(prepared), is_gone: false });
+            self.moves.push(Move { key, prepared: Some(prepared), is_begun: false });
             if let Some(prepared) = self.moves.last().and_then(|one| one.prepared.as_ref()) {
                 reserve(self.context, prepared).await?;
             }
@@ -80,8 +81,8 @@ impl<'a> Moves<'a> {
             prepared = self.ready(&place).await?;
         }
         printer::say(&format!("evicting pod {key} -> {}", prepared.place()));
+        self.moves[index].is_begun = true;
         let done = recreate(self.context, prepared).await?;
-        self.moves[index].is_gone = true;
         printer::say(&done.summary);
         Ok(())
     }
@@ -105,9 +106,9 @@ impl<'a> Moves<'a> {
         left
     }
 
-    /// How many pods were not moved.
+    /// How many pods were not touched.
     pub(super) fn left(&self) -> usize {
-        self.total() - self.moves.iter().filter(|one| one.is_gone).count()
+        self.total() - self.moves.iter().filter(|one| one.is_begun).count()
     }
 
     pub(super) fn total(&self) -> usize {

@@ -255,7 +255,7 @@ fn the_replacement_is_whoever_took_the_seat() {
     };
     let (sibling, scaled) = (pod("sibling", Some("n2"), None), pod("scaled", Some("n3"), None));
     assert_eq!(find(vec![sibling.clone()], None), None);
-    assert_eq!(find(vec![sibling.clone(), scaled.clone()], None).as_deref(), Some("scaled"));
+    assert_eq!(find(vec![sibling, scaled.clone()], None).as_deref(), Some("scaled"));
     // While another new one waits nobody knows which of them it is.
     assert_eq!(find(vec![scaled.clone(), pod("b", None, None)], None), None);
     assert_eq!(find(vec![scaled.clone(), pod("b", Some("n2"), None)], None).as_deref(), Some("b"));
