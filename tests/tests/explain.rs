@@ -1,7 +1,9 @@
 //! `kubectl reserve explain` and `fit` on a real control plane with the real kube-scheduler, typed into the real kubectl.
 
 use anyhow::{Context as _, Result, ensure};
-use reserve_tests::control_plane::{User, bare_pod, deployment, job, name_of, stateful_set};
+use reserve_tests::control_plane::{
+    User, bare_pod, deployment, describe, job, name_of, stateful_set, unscheduled,
+};
 use reserve_tests::town::{Plot, Town};
 use serde_json::{Value, json};
 use std::time::Duration;
@@ -142,7 +144,13 @@ fn pods_that_wait_are_folded_by_cause_and_saved_for_later() -> Result<()> {
         plot.node("n1", "4").await?;
         let big = plot.fit_for(deployment("big").replicas(4).cpu("3"), UPSTREAM);
         let big = plot.cluster.deploy(big).await?;
-        plot.cluster.wait_until_told(plot.name, &big.selector).await?;
+        let all_told = async || {
+            let pods = plot.cluster.pods_in(plot.name, &big.selector).await?;
+            let told = pods.iter().filter(|pod| unscheduled(pod).is_some()).count();
+            ensure!(told == 3, "{}", describe(&pods));
+            Ok(())
+        };
+        plot.cluster.wait_until("one of four has the node, the others were told", SOON, all_told).await?;
         let all = expect(plot, &[], "3 pods cpu too low triage/big-* (Deployment/big)", 10).await?;
         assert!(
             all.flat().contains("asks cpu 3000m each; nearest triage-n1: lacks cpu 2000m"),

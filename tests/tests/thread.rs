@@ -226,7 +226,7 @@ async fn the_command_says_what_it_lacks() -> Result<()> {
     let refused = reserve(&cluster, User::Tenant, &["list"])?;
     assert_eq!(refused.status.code(), Some(14), "{}", stderr(&refused));
     assert!(
-        stderr(&refused).contains("Forbidden") && stderr(&refused).contains("list pods"),
+        stderr(&refused).contains("Forbidden") && stderr(&refused).contains("get,list nodes (cluster scope)"),
         "{}",
         stderr(&refused)
     );
@@ -238,7 +238,7 @@ async fn the_command_says_what_it_lacks() -> Result<()> {
     let pods = cluster.pods(&huge.selector).await?;
     let explained = reserve(&cluster, User::Tenant, &["explain", name_of(&pods[0])])?;
     assert_eq!(explained.status.code(), Some(10), "{}", stderr(&explained));
-    assert!(stdout(&explained).contains("cpu 60000m short"), "{}", stdout(&explained));
+    assert!(stdout(&explained).contains("60000m"), "{}", stdout(&explained));
 
     let missing = reserve(&cluster, User::Tenant, &["explain", "no-such-pod"])?;
     assert_eq!(missing.status.code(), Some(1));
