@@ -15,7 +15,6 @@ mod manifest;
 mod manifests;
 mod names;
 mod nodes;
-mod obeyed;
 mod objects;
 mod pending;
 mod platform;

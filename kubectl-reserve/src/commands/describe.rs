@@ -7,8 +7,8 @@ use crate::cli::Describe;
 use crate::connect::{Session, is_name};
 use crate::error::{Exit, Failure};
 use crate::happened::{About, happened};
-use crate::obeyed;
 use crate::render::describe::{self, Described, Happened};
+use crate::replicas;
 use crate::reservations::{self, Asked, Pods, Row, View, Which, find, parse, rows, waiting};
 use crate::ui::printer;
 use common::api::names;
@@ -137,7 +137,7 @@ async fn read_node(node: &str, session: &Session) -> Result<View, Failure> {
 
 /// Who obeys reservations; none if the Leases cannot be read.
 async fn obeyed_by(session: &Session) -> Option<String> {
-    let replicas = obeyed::read(session).await.ok()?;
+    let replicas = replicas::read(session, names::NAMESPACE).await.ok()?;
     let words = replicas.words();
     Some(if words.is_empty() { "nobody: no daemon is at work".into() } else { words })
 }

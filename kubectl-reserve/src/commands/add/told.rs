@@ -2,8 +2,8 @@
 
 use super::whose::Whose;
 use crate::connect::Session;
-use crate::obeyed::{self, Heard, RIGHT, SEEN_MAX};
 use crate::render::time::between;
+use crate::replicas::{self, Heard, RIGHT, SEEN_MAX};
 use crate::reservations::{owner_name, words};
 use crate::ui::printer;
 use common::api::names;
@@ -33,7 +33,7 @@ pub(super) fn kept(reservation: &Reservation, node: &str, whose: &Whose, now: Ti
 
 /// Waits until the daemon has seen it, and says who obeys it.
 pub(super) async fn seen(session: &Session, version: u64, scheduler: Option<&str>) {
-    match obeyed::wait(session, version).await {
+    match replicas::wait(session, version).await {
         Ok(heard) => say(&heard, scheduler.unwrap_or(names::DEFAULT_SCHEDULER_NAME)),
         Err(error) => {
             let why =
@@ -46,7 +46,7 @@ pub(super) async fn seen(session: &Session, version: u64, scheduler: Option<&str
 }
 
 fn say(heard: &Heard, scheduler: &str) {
-    let live = heard.replicas.live();
+    let live = heard.replicas.live().count();
     let replicas =
         if live == 1 { "the daemon".to_owned() } else { format!("all {live} replicas of the daemon") };
     match &heard.by {

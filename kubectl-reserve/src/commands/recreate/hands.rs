@@ -3,11 +3,12 @@
 use super::evict::{Removal, evict};
 use super::target::Target;
 use super::wish::{self, Wish};
-use super::{bare, keep, look, recheck, replicas};
+use super::{bare, keep, look, recheck};
 use crate::api::ApiError;
 use crate::connect::Session;
 use crate::flow::recreate::{Answer, Keeping, Request, Terms, Why};
 use crate::nodes::DryRun;
+use crate::replicas;
 use common::cluster::{Acknowledged, acknowledged};
 use common::model::{Reservation, ReservationId};
 use std::time::Duration;
@@ -100,13 +101,13 @@ impl Hands<'_> {
         if self.keeping == Keeping::Wish {
             return wish::heard(self.session, self.target, self.wish).await;
         }
-        match replicas::read(self.session).await {
+        match replicas::read_if_allowed(self.session).await {
             Ok(found) if found.is_hidden => Answer::Failed(Why::Forbidden {
                 message: "you may not read who has seen the reservation".into(),
                 needs: "list leases.coordination.k8s.io in all namespaces".into(),
             }),
             Ok(found) => match acknowledged(found.all.iter(), version, found.now) {
-                Acknowledged::ByAll => Answer::Seen { replicas: found.live() },
+                Acknowledged::ByAll => Answer::Seen { replicas: found.live().count() },
                 Acknowledged::NotBy(late) => Answer::NotSeen(late.iter().map(ToString::to_string).collect()),
                 Acknowledged::Nobody => Answer::Nobody,
             },

@@ -13,7 +13,6 @@ mod look;
 mod owners;
 mod prepare;
 mod recheck;
-pub(crate) mod replicas;
 mod resume;
 pub(crate) mod rights;
 mod rivals;

@@ -1,15 +1,15 @@
 //! From a pod's name to a plan and everything that is needed to carry it out.
 
 use super::evict::Removal;
-use super::replicas::Replicas;
 use super::target::{self, Target};
-use super::{amount, budgets, checks, replicas, rights, rivals};
+use super::{amount, budgets, checks, rights, rivals};
 use crate::cli::Recreate;
 use crate::cli::recreate::{For, SameNode};
 use crate::commands::Context;
 use crate::error::{Exit, Failure};
 use crate::flow::recreate::{Keeping, Terms, Until};
 use crate::render::recreate::{Plan, Shutdown, amounts};
+use crate::replicas::{self, Replicas};
 use common::api::names::SCHEDULER_NAME;
 use common::cluster::{self, Rung, replacing};
 use common::model::keep::LIFE_MAX;
@@ -46,7 +46,7 @@ pub(crate) async fn prepare(
         return Err(failure);
     }
     let error = |error: crate::api::ApiError| error.into_failure("plan", "list pods and leases");
-    let replicas = replicas::read(session).await.map_err(error)?;
+    let replicas = replicas::read_if_allowed(session).await.map_err(error)?;
     let budgets = budgets::read(session, &target.pod).await.map_err(error)?;
     let rivals = rivals::rivals(session, &target, &replicas).await.map_err(error)?;
     let keeping = keeping(context, &target, flags).await;

@@ -1,10 +1,10 @@
 //! Who could take the room of a pod if it were empty: Pending pods that would fit there then.
 
-use super::replicas::Replicas;
 use super::target::Target;
 use crate::api::{self as calls, ApiError, JSON};
 use crate::connect::Session;
 use crate::render::recreate::Rival;
+use crate::replicas::Replicas;
 use common::api;
 use common::cluster::{Event, Rung, Seen, Snapshot};
 use common::cycle::{self, Depth};

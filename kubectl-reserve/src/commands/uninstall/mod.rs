@@ -106,8 +106,7 @@ fn refuse_if_needed(plan: &Plan) -> Result<(), Failure> {
 }
 
 fn needs(plan: &Plan) -> Vec<String> {
-    let is_there = plan.objects.iter().any(is_daemon)
-        || plan.replicas.now.is_some_and(|now| plan.replicas.live(now).next().is_some());
+    let is_there = plan.objects.iter().any(is_daemon) || plan.replicas.live().next().is_some();
     if !is_there {
         return Vec::new();
     }
@@ -241,10 +240,8 @@ fn stays(plan: &Plan, all: bool) {
              uninstall --all removes it"
         ));
     }
-    let own: Vec<&str> = plan.replicas.now.map_or_else(Vec::new, |now| {
-        let outside = plan.replicas.live(now).filter(|replica| *replica.meta.namespace != *plan.namespace);
-        outside.map(|replica| &*replica.name).collect()
-    });
+    let outside = plan.replicas.live().filter(|replica| *replica.meta.namespace != *plan.namespace);
+    let own: Vec<&str> = outside.map(|replica| &*replica.name).collect();
     if !own.is_empty() {
         printer::warn(&format!(
             "replicas that install did not start still run, and may reserve again: {}",

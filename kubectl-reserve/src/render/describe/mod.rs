@@ -107,7 +107,8 @@ fn recorded(text: &mut String, record: &Record, now: Timestamp) {
     };
     field(text, "Placement", placement);
     field(text, "Priority", &record.priority.to_string());
-    field(text, "Created", &when(record.created, now));
+    // An automatic one says that it is a second younger than it is.
+    field(text, "Created", &when(record.created.min(now), now));
     field(text, "Expires", &when(record.expires, now));
     field(text, "Request", &or_none(&record.request));
     field(text, "By", &or_none(&record.by));

@@ -215,7 +215,7 @@ fn events(all: &[EventNote], now: Timestamp) -> Vec<EventNote> {
     };
     // What went well is not worth a line here.
     let is_warning =
-        |event: &&EventNote| !matches!(&*event.reason, "Reserved" | "Released" | "LeaderElection");
+        |event: &&EventNote| !matches!(&*event.reason, "Reserved" | "Released" | "ReservationReleased" | "LeaderElection");
     let mut events: Vec<EventNote> = all.iter().filter(is_recent).filter(is_warning).cloned().collect();
     events.sort_by_key(|event| std::cmp::Reverse(event.at));
     events.truncate(EVENTS_MAX);
