@@ -214,8 +214,9 @@ fn events(all: &[EventNote], now: Timestamp) -> Vec<EventNote> {
         event.component == names::AUTOMATIC && event.at.is_some_and(|at| now.duration_since(at) < RECENT)
     };
     // What went well is not worth a line here.
-    let is_warning =
-        |event: &&EventNote| !matches!(&*event.reason, "Reserved" | "Released" | "ReservationReleased" | "LeaderElection");
+    let is_warning = |event: &&EventNote| {
+        !matches!(&*event.reason, "Reserved" | "Released" | "ReservationReleased" | "LeaderElection")
+    };
     let mut events: Vec<EventNote> = all.iter().filter(is_recent).filter(is_warning).cloned().collect();
     events.sort_by_key(|event| std::cmp::Reverse(event.at));
     events.truncate(EVENTS_MAX);
