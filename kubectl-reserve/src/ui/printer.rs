@@ -13,6 +13,14 @@ static IS_QUIET: AtomicBool = AtomicBool::new(false);
 /// Whether talk may have colours.
 static HAS_TALK_COLOR: AtomicBool = AtomicBool::new(false);
 
+/// Whether talk is part of what was asked for.
+static IS_TALK_DATA: AtomicBool = AtomicBool::new(false);
+
+/// From now on talk goes where data goes: in a show both are one thing, and must stay in order in a pipe too.
+pub(crate) fn talk_is_data() {
+    IS_TALK_DATA.store(true, Ordering::Relaxed);
+}
+
 /// From now on talks as `ui` says. Before that: plainly.
 pub(crate) fn talk_as(ui: &Ui) {
     IS_QUIET.store(ui.is_quiet, Ordering::Relaxed);
@@ -33,8 +41,13 @@ pub(crate) fn out(text: &str) -> Result<(), Failure> {
 
 /// Prints a line of talk, unless only data and errors are wanted.
 pub(crate) fn say(line: &str) {
-    if !IS_QUIET.load(Ordering::Relaxed) {
-        tell(line);
+    if IS_QUIET.load(Ordering::Relaxed) {
+        return;
+    }
+    match IS_TALK_DATA.load(Ordering::Relaxed) {
+        // If nobody can hear it, the next data says so.
+        true => drop(out(&format!("{line}\n"))),
+        false => tell(line),
     }
 }
 
