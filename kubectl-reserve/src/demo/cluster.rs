@@ -50,7 +50,8 @@ impl Cluster {
 
     /// Runs the cluster for as long as `story` goes on, and stops the daemon as a cluster would: it finishes its work.
     pub(crate) async fn live(&self, story: impl Future<Output = Result<(), Failure>>) -> Result<(), Failure> {
-        let space = json!({ "apiVersion": "v1", "kind": "Namespace", "metadata": { "name": names::NAMESPACE } });
+        let space =
+            json!({ "apiVersion": "v1", "kind": "Namespace", "metadata": { "name": names::NAMESPACE } });
         self.create("/api/v1/namespaces", &space).await?;
         let (stop, stopped) = oneshot::channel::<()>();
         let daemon = Box::pin(self.daemon(async { drop(stopped.await) }));
@@ -73,7 +74,18 @@ impl Cluster {
 
     async fn daemon(&self, stop: impl Future<Output = ()>) -> Result<(), Failure> {
         let failed = |error: anyhow::Error| Failure::new(format!("the daemon: {}", chain(&*error)));
-        let flags = ["reserve-daemon", "--secure-port=0", "--namespace", names::NAMESPACE, "--replica-name", REPLICA];
+        // There is no other scheduler here, so it serves the pods that name none, too.
+        let flags = [
+            "reserve-daemon",
+            "--secure-port=0",
+            "--namespace",
+            names::NAMESPACE,
+            "--replica-name",
+            REPLICA,
+            "--scheduler-name",
+            names::SCHEDULER_NAME,
+            "--scheduler-name=default-scheduler",
+        ];
         let args = Args::try_parse_from(flags).map_err(|error| failed(error.into()))?;
         let config = DaemonConfig::try_from(args).map_err(failed)?;
         let clients = Clients::from(self.session.client.clone());

@@ -2,9 +2,11 @@
 //! the command that knows the sandbox and the daemon.
 //!
 //! `cluster` is the cluster, `objects` what is in it. `story` is what is told, as data; `stage` tells it: the command's own
-//! verbs are run as they are typed, and `kubectl` stands in for the few of kubectl's that are typed besides.
+//! verbs are run as they are typed, and `kubectl` stands in for the few of kubectl's that are typed besides. `kubeconfig` is the
+//! file by which real kubectl finds the cluster of `kubectl reserve sandbox`.
 
 pub(crate) mod cluster;
+pub(crate) mod kubeconfig;
 mod kubectl;
 pub(crate) mod objects;
 mod stage;

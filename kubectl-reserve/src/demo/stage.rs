@@ -70,7 +70,9 @@ impl Stage {
             Step::Until(fact) => return self.until(fact).await,
             Step::Part(title) => self.show(step, &self.strong(&format!("== {title} ==")))?,
             Step::Say(text) => self.show(step, &format!("# {text}"))?,
-            Step::Type(line) | Step::TypeFor(line, _) => self.show(step, &self.strong(&format!("$ {line}")))?,
+            Step::Type(line) | Step::TypeFor(line, _) => {
+                self.show(step, &self.strong(&format!("$ {line}")))?
+            }
         }
         match step {
             Step::Type(line) => self.run(line, None).await?,
@@ -133,7 +135,12 @@ impl Stage {
             }
             Ok(())
         };
-        let never = |_| Failure::new(format!("the demo went wrong: in two minutes it did not come about that {}", fact.words()));
+        let never = |_| {
+            Failure::new(format!(
+                "the demo went wrong: in two minutes it did not come about that {}",
+                fact.words()
+            ))
+        };
         tokio::time::timeout(PATIENCE, looked).await.map_err(never)?
     }
 
@@ -150,7 +157,10 @@ impl Stage {
         Ok(!is_deleting
             && match fact {
                 Fact::Runs(_, node) => says("/status/phase") == "Running" && says("/spec/nodeName") == node,
-                _ => says("/spec/nodeName").is_empty() && says("/status/conditions/0/reason") == "Unschedulable",
+                _ => {
+                    says("/spec/nodeName").is_empty()
+                        && says("/status/conditions/0/reason") == "Unschedulable"
+                }
             })
     }
 
