@@ -4,9 +4,10 @@
 use super::plan::{self, Plan};
 use crate::cli::Recreate;
 use crate::commands::Context;
-use crate::commands::recreate::{Prepared, keep_alive, prepare, recreate, release, reserve};
+use crate::commands::recreate::{Prepared, keep_alive, prepare, recreate, rehearse, release, reserve};
 use crate::error::{Exit, Failure};
 use crate::flow::places::Place;
+use crate::nodes::DryRun;
 use crate::ui::printer;
 use crate::ui::progress::Otherwise;
 use crate::ui::signal::Stops;
@@ -59,6 +60,15 @@ impl<'a> Moves<'a> {
             bar.done(index as u64 + 1);
         }
         Ok(())
+    }
+
+    /// What the server says to each step of each move, with nothing changed.
+    pub(super) async fn rehearsed(&self) -> Result<String, Failure> {
+        let mut text = String::new();
+        for place in &self.places {
+            text += &rehearse(self.context, &self.ready(place).await?, DryRun::Server).await?;
+        }
+        Ok(text)
     }
 
     async fn ready(&self, place: &Place) -> Result<Prepared, Failure> {

@@ -6,7 +6,7 @@
 mod notes;
 
 use super::Context;
-use super::recreate::{Recreated, declined, prepare, recreate, rehearse};
+use super::recreate::{Recreated, declined, prepare, recreate, rehearse, warn_of_rivals};
 use crate::cli::Restart;
 use crate::error::{Exit, Failure};
 use crate::names::{Asked, Choice, PodSeen, Target, asked, find};
@@ -45,6 +45,7 @@ pub(crate) async fn run(args: &Restart, context: &Context) -> Result<(), Failure
     if args.recreate.dry_run.dry_run != DryRun::None {
         return show(args, context, &jobs).await;
     }
+    check(args, context, &jobs).await?;
     let count: usize = jobs.iter().map(|job| job.left.len()).sum();
     let names: Vec<&str> = jobs.iter().map(|job| job.id.as_str()).collect();
     let question = format!("Recreate these {count} pods now, one at a time?");
@@ -122,6 +123,23 @@ async fn show(args: &Restart, context: &Context, jobs: &[Job]) -> Result<(), Fai
         let ready = prepare(context, &found.pod.key, &args.recreate, REASON).await?;
         printer::out(&plan(&ready.plan))?;
         printer::out(&rehearse(context, &ready, args.recreate.dry_run.dry_run).await?)?;
+    }
+    Ok(())
+}
+
+/// Whatever is refused of one of them is refused before the first goes: a restart that cannot end is not begun.
+async fn check(args: &Restart, context: &Context, jobs: &[Job]) -> Result<(), Failure> {
+    let _spinner = context.ui.spinner("checking", Otherwise::Nothing);
+    for found in jobs.iter().flat_map(|job| &job.left) {
+        match prepare(context, &found.pod.key, &args.recreate, REASON).await {
+            Ok(ready) => warn_of_rivals(&ready),
+            // Somebody else was faster.
+            Err(failure) if failure.is_not_found() => {}
+            Err(failure) => {
+                printer::say("Nothing was changed.");
+                return Err(failure);
+            }
+        }
     }
     Ok(())
 }
