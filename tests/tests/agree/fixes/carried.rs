@@ -26,39 +26,44 @@ pub(super) enum Came {
 /// Carries the fix of that number out.
 pub(super) async fn carried(ground: &Ground, drawn: &Drawn, number: usize) -> Result<Came> {
     let Some(pod) = told(ground).await? else { return Ok(Came::Placed) };
+    let file = ground.cluster.dir().join(format!("{}.gz", ground.name));
+    let file = file.to_str().context("an odd path")?;
     let fixes = if drawn.wants_all { "--fixes=all" } else { "--fixes=5" };
     let asked = ["reserve", "explain", name_of(&pod), "-n", &ground.name, "--exit-code=false", fixes];
-    let text = ground.cluster.run_kubectl(&asked).await?;
-    let json = ground.cluster.run_kubectl(&[&asked[..], &["-o", "json"]].concat()).await?;
+    let json =
+        ground.cluster.run_kubectl(&[&asked[..], &["-o", "json", "--save-snapshot", file]].concat()).await?;
+    // What people would have read.
+    let text = async || ground.cluster.run_kubectl(&[&asked[..], &["--snapshot", file]].concat()).await;
     let item = serde_json::from_str::<Value>(&json)?["items"][0].clone();
     if item["verdict"] != "Unschedulable" {
         // Somebody made room meanwhile, and so it must be placed.
-        bound(ground, &pod)
-            .await
-            .with_context(|| format!("it is said to fit, but is not placed:\n{text}"))?;
+        if let Err(error) = bound(ground, &pod).await {
+            bail!("it is said to fit, but is not placed: {error:#}\n{}", text().await?);
+        }
         return Ok(Came::Placed);
     }
-    let Some(fix) = item["fixes"].get(number).filter(|_| number < MOST) else { return Ok(Came::NoMore) };
+    let all = item["fixes"].as_array().context("no fixes")?;
+    if number == 0 {
+        let text = text().await?;
+        let hidden = all.iter().find(|fix| !is_told(&text, fix));
+        ensure!(hidden.is_none(), "{hidden:?} is not in\n{text}");
+    }
+    let Some(fix) = all.get(number).filter(|_| number < MOST) else { return Ok(Came::NoMore) };
     let kind = fix["kind"].as_str().context("no kind")?.to_owned();
-    ensure!(is_told(&text, fix), "{fix}\nis not in\n{text}");
-    let before = ground.described().await;
+    let before = ground.described().await?;
     let mut said = Vec::new();
     let came = match carry_out(ground, fix, &mut said).await {
         Ok(()) => bound(ground, &pod).await,
         Err(error) => Err(error),
     };
-    Ok(match came {
-        Ok(()) => Came::Bound(kind),
-        Err(error) => {
-            let (fix, said, after) =
-                (serde_json::to_string_pretty(fix)?, said.join("\n"), ground.described().await);
-            let story = format!(
-                "--- before\n{before}\n--- explained\n{text}\n--- the fix\n{fix}\n--- carried out\n{said}\n\
-                 --- and then\n{error:#}\n{after}"
-            );
-            Came::Failed { kind, story }
-        }
-    })
+    let Err(error) = came else { return Ok(Came::Bound(kind)) };
+    let (fix, said, after) = (serde_json::to_string_pretty(fix)?, said.join("\n"), ground.described().await?);
+    let story = format!(
+        "--- before\n{before}\n--- explained\n{}\n--- the fix\n{fix}\n--- carried out\n{said}\n\
+         --- and then\n{error:#}\n{after}",
+        text().await?
+    );
+    Ok(Came::Failed { kind, story })
 }
 
 /// Fixes that are tried of one pod.

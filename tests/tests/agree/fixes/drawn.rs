@@ -53,8 +53,8 @@ pub(super) struct Filler {
     pub(super) crowd: &'static str,
     pub(super) has_port: bool,
     pub(super) is_important: bool,
-    /// The node that it would rather have.
-    pub(super) prefers: usize,
+    /// The node that it is on.
+    pub(super) on: usize,
     /// How long its pods take to end.
     pub(super) grace: u64,
 }
@@ -116,31 +116,31 @@ impl Drawn {
 
 fn node(chance: &mut Chance) -> DrawnNode {
     let mut taints = Vec::new();
-    if chance.one_in(4) {
+    if chance.one_in(5) {
         taints.push(("dedicated", "db", "NoSchedule"));
     }
     if chance.one_in(8) {
         taints.push(("maintenance", "", "NoSchedule"));
     }
     let how = chance.of(&[Reserved::Plain, Reserved::PlainForOwner, Reserved::Recorded]);
+    let cpu = chance.of(&[2, 4, 8]);
     DrawnNode {
-        cpu: chance.of(&[2, 4, 8]),
+        cpu,
         memory: chance.of(&[4, 8, 16]),
         slots: chance.of(&[3, 4, 20, 20, 20]),
         disk: chance.of(&["ssd", "hdd"]),
         zone: chance.of(&["a", "b"]),
-        is_cordoned: chance.one_in(4),
+        is_cordoned: chance.one_in(5),
         taints,
-        reserved: chance.one_in(3).then(|| (chance.of(&[1, 2, 3]), how)),
+        reserved: chance.one_in(3).then(|| (chance.0.u32(1..=cpu / 2), how)),
     }
 }
 
 /// Workloads that take most of a node.
 fn fill(chance: &mut Chance, at: usize, node: &DrawnNode, fillers: &mut Vec<Filler>) {
-    let (mut cpu, mut memory) = (node.cpu * 10, node.memory);
-    // DaemonSets and the like have the rest.
-    let mut slots = node.slots.min(6) - 2;
-    while slots > 0 && cpu >= 5 && memory >= 1 && !chance.one_in(6) {
+    // A DaemonSet may have the rest.
+    let (mut cpu, mut memory, mut slots) = (node.cpu * 10 - 1, node.memory, node.slots.min(6) - 1);
+    while slots > 0 && cpu >= 5 && memory >= 1 && !chance.one_in(5) {
         let asks = (chance.of(&[5, 10, 15, 20, 30]).min(cpu), chance.of(&[1, 1, 2, 3]).min(memory));
         let most = (cpu / asks.0).min(memory / asks.1).min(slots).min(3);
         let replicas = chance.0.u32(1..=most);
@@ -153,7 +153,7 @@ fn fill(chance: &mut Chance, at: usize, node: &DrawnNode, fillers: &mut Vec<Fill
             crowd: chance.of(&["a", "b"]),
             has_port: replicas == 1 && chance.one_in(5),
             is_important: chance.one_in(5),
-            prefers: at,
+            on: at,
             grace: chance.of(&[0, 0, 1, 3]),
         });
     }
@@ -177,7 +177,7 @@ fn asker(chance: &mut Chance) -> Asker {
     }
     Asker {
         kind,
-        cpu: chance.of(&[10, 20, 20, 30, 50, 90]),
+        cpu: chance.of(&[10, 15, 20, 20, 30, 30, 50, 90]),
         memory: chance.of(&[1, 1, 2, 4, 7]),
         class: chance.of(&[None, None, Some("fixes-patient")]),
         fields,

@@ -5,11 +5,11 @@ use super::shapes::{asker, filler};
 use anyhow::{Context as _, Result, ensure};
 use common::api::names::SCHEDULER_NAME;
 use futures::future::try_join_all;
+use k8s_openapi::api::apps::v1::DaemonSet;
 use k8s_openapi::api::core::v1::{Namespace, Node, Pod};
-use kube::api::{Api, DeleteParams, Patch, PatchParams};
-use reserve_tests::control_plane::{
-    Cluster, Workload, WorkloadShape, deployment, describe, is_running, node, unscheduled,
-};
+use k8s_openapi::api::policy::v1::PodDisruptionBudget;
+use kube::api::{Api, DeleteParams, ListParams, Patch, PatchParams, PostParams};
+use reserve_tests::control_plane::{Cluster, Workload, WorkloadShape, deployment, describe, node};
 use reserve_tests::town::SOON;
 use serde_json::{Value, json};
 
@@ -47,19 +47,17 @@ impl Ground {
         let nodes = drawn.nodes.iter().enumerate().map(|(at, one)| ground.add_node(at, one));
         tokio::try_join!(cluster.add_namespace(name), try_join_all(nodes))?;
         ground.add_daemon_set(drawn).await?;
-        let fillers = drawn.fillers.iter().enumerate();
-        let shapes = fillers.map(|(at, one)| ground.of(filler(&ground, at, one)));
-        let workloads = try_join_all(shapes.map(|shape| cluster.deploy(shape))).await?;
-        for (workload, filler) in workloads.iter().zip(&drawn.fillers) {
-            ground.settle(workload, filler).await?;
+        let mut owner = None;
+        for at in 0..drawn.nodes.len() {
+            let first = ground.fill(at, drawn).await?;
+            owner = owner.or(first);
         }
         if let Some(most) = drawn.budget {
             ground.add_budget(most).await?;
         }
-        let owner = workloads.first().map(|workload| workload.uid.as_str());
-        for (at, one) in drawn.nodes.iter().enumerate() {
-            ground.finish_node(at, one, owner).await?;
-        }
+        let finished =
+            drawn.nodes.iter().enumerate().map(|(at, one)| ground.finish_node(at, one, owner.as_ref()));
+        try_join_all(finished).await?;
         cluster.deploy(ground.of(asker(&ground, &drawn.asker))).await?;
         Ok(ground)
     }
@@ -68,7 +66,7 @@ impl Ground {
         format!("{}-n{at}", self.name)
     }
 
-    /// Only for nodes of this cluster, by our scheduler.
+    /// Placed by our scheduler.
     fn of(&self, shape: WorkloadShape) -> WorkloadShape {
         shape.namespace(&self.name).scheduler(SCHEDULER_NAME)
     }
@@ -77,90 +75,86 @@ impl Ground {
         let shape = node(&self.node_name(at)).cpu(&drawn.cpu.to_string());
         let shape = shape.memory(&format!("{}Gi", drawn.memory)).pods(drawn.slots);
         let shape = shape.label(REGION, &self.name).label("disk", drawn.disk).label("zone", drawn.zone);
-        self.cluster.add_node(shape).await.map(drop)
+        self.cluster.add_node(shape).await?;
+        self.patch_node(at, &json!({ "spec": { "unschedulable": true } })).await
+    }
+
+    async fn patch_node(&self, at: usize, patch: &Value) -> Result<()> {
+        let (nodes, name): (Api<Node>, _) = (Api::all(self.cluster.admin()), self.node_name(at));
+        let patched = nodes.patch(&name, &PatchParams::default(), &Patch::Strategic(patch)).await;
+        patched.map(drop).with_context(|| format!("patch {name}"))
+    }
+
+    /// Fills a node while no other is open, so that its pods are tied to it by nothing but chance.
+    async fn fill(&self, at: usize, drawn: &Drawn) -> Result<Option<Workload>> {
+        let fillers: Vec<(usize, &Filler)> =
+            drawn.fillers.iter().enumerate().filter(|(_, one)| one.on == at).collect();
+        if fillers.is_empty() {
+            return Ok(None);
+        }
+        self.patch_node(at, &json!({ "spec": { "unschedulable": false } })).await?;
+        let deployed = fillers.iter().map(|(at, one)| self.cluster.deploy(self.of(filler(self, *at, one))));
+        let workloads = try_join_all(deployed).await?;
+        for (workload, (_, one)) in workloads.iter().zip(&fillers) {
+            self.cluster.wait_until_running_in(&self.name, &workload.selector, one.replicas as usize).await?;
+        }
+        self.patch_node(at, &json!({ "spec": { "unschedulable": true } })).await?;
+        Ok(workloads.into_iter().next())
     }
 
     /// What would have kept the fillers away.
-    async fn finish_node(&self, at: usize, drawn: &DrawnNode, owner: Option<&str>) -> Result<()> {
-        let name = self.node_name(at);
+    async fn finish_node(&self, at: usize, drawn: &DrawnNode, owner: Option<&Workload>) -> Result<()> {
         let taint = |(key, value, effect): &(&str, &str, &str)| json!({ "key": key, "value": value, "effect": effect });
         let taints: Vec<Value> = drawn.taints.iter().map(taint).collect();
         let mut patch = json!({ "spec": { "unschedulable": drawn.is_cordoned, "taints": taints } });
+        let annotation = |uid: &str, cpu: u32| json!({ format!("reserve.cpu/{uid}"): cpu.to_string() });
         match (drawn.reserved, owner) {
             (Some((cpu, Reserved::Plain)), _) => {
-                patch["metadata"]["annotations"]["reserve.cpu/0c1f8f4e-0000-4000-8000-00000000dead"] =
-                    json!(cpu.to_string());
+                patch["metadata"]["annotations"] = annotation("0c1f8f4e-0000-4000-8000-00000000dead", cpu);
             }
-            (Some((cpu, Reserved::PlainForOwner)), Some(uid)) => {
-                patch["metadata"]["annotations"][format!("reserve.cpu/{uid}")] = json!(cpu.to_string());
+            (Some((cpu, Reserved::PlainForOwner)), Some(owner)) => {
+                patch["metadata"]["annotations"] = annotation(&owner.uid, cpu);
             }
-            (Some((cpu, Reserved::Recorded)), Some(_)) => self.add_reservation(&name, cpu).await?,
+            (Some((cpu, Reserved::Recorded)), Some(owner)) => {
+                self.add_reservation(at, &owner.name, cpu).await?
+            }
             _ => {}
         }
-        let nodes: Api<Node> = Api::all(self.cluster.admin());
-        nodes.patch(&name, &PatchParams::default(), &Patch::Strategic(patch)).await.map(drop).context(name)
+        self.patch_node(at, &patch).await
     }
 
-    async fn add_reservation(&self, node: &str, cpu: u32) -> Result<()> {
-        let (kinds, cpu) = (self.kind_of("w0").await?, cpu.to_string());
-        let owner = format!("{kinds}/w0");
-        let add = ["reserve", "add", "--node", node, "--for", &owner, "--cpu", &cpu, "--ttl", "50m"];
+    async fn add_reservation(&self, at: usize, owner: &str, cpu: u32) -> Result<()> {
+        let (node, cpu) = (self.node_name(at), cpu.to_string());
+        let add = ["reserve", "add", "--node", &node, "--for", owner, "--cpu", &cpu, "--ttl", "50m"];
         self.cluster.run_kubectl(&[&add[..], &["-n", &self.name]].concat()).await.map(drop)
-    }
-
-    async fn kind_of(&self, name: &str) -> Result<&'static str> {
-        let get = ["get", "deployment", name, "-n", &self.name, "--ignore-not-found", "-o", "name"];
-        Ok(if self.cluster.run_kubectl(&get).await?.is_empty() { "statefulset" } else { "deployment" })
-    }
-
-    /// Waits until all its pods run; where there is no room for all, it goes again.
-    async fn settle(&self, workload: &Workload, filler: &Filler) -> Result<()> {
-        let what = format!("{} settles in {}", workload.name, self.name);
-        let is_settled = self
-            .cluster
-            .wait_until(&what, SOON, async || {
-                let pods = self.cluster.pods_in(&self.name, &workload.selector).await?;
-                if pods.iter().any(|pod| unscheduled(pod).is_some()) {
-                    return Ok(false);
-                }
-                let running = pods.iter().filter(|pod| is_running(pod)).count();
-                ensure!(running == filler.replicas as usize, "{}", describe(&pods));
-                Ok(true)
-            })
-            .await?;
-        if is_settled {
-            return Ok(());
-        }
-        let kind = if filler.is_stateful { "statefulset" } else { "deployment" };
-        let delete = ["delete", kind, &workload.name, "-n", &self.name, "--cascade=foreground"];
-        self.cluster.run_kubectl(&delete).await.map(drop)
     }
 
     async fn add_daemon_set(&self, drawn: &Drawn) -> Result<()> {
         if !drawn.has_daemon_set {
             return Ok(());
         }
-        let shape =
-            self.of(deployment("agent").cpu("100m")).pod_field("nodeSelector", json!({ REGION: self.name }));
-        let set = json!({ "apiVersion": "apps/v1", "kind": "DaemonSet",
-            "metadata": { "name": "agent", "namespace": self.name },
+        let shape = self.of(deployment("agent").cpu("100m"));
+        let shape = shape.pod_field("nodeSelector", json!({ REGION: self.name }));
+        let set = json!({ "metadata": { "name": "agent" },
             "spec": { "selector": { "matchLabels": { "app": "agent" } }, "template": shape.template() } });
-        self.cluster.apply(&set.to_string()).await?;
+        let sets: Api<DaemonSet> = Api::namespaced(self.cluster.admin(), &self.name);
+        sets.create(&PostParams::default(), &serde_json::from_value(set)?).await?;
         self.cluster.wait_until_running_in(&self.name, "app=agent", drawn.nodes.len()).await.map(drop)
     }
 
     async fn add_budget(&self, most: u32) -> Result<()> {
-        let budget = json!({ "apiVersion": "policy/v1", "kind": "PodDisruptionBudget",
-            "metadata": { "name": "crowd", "namespace": self.name },
+        let budget = json!({ "metadata": { "name": "crowd" },
             "spec": { "maxUnavailable": most, "selector": { "matchLabels": { "crowd": "a" } } } });
-        self.cluster.apply(&budget.to_string()).await?;
-        let pods = self.cluster.pods_in(&self.name, "crowd=a").await?.len();
+        let budgets: Api<PodDisruptionBudget> = Api::namespaced(self.cluster.admin(), &self.name);
+        budgets.create(&PostParams::default(), &serde_json::from_value(budget)?).await?;
+        let pods = i32::try_from(self.cluster.pods_in(&self.name, "crowd=a").await?.len())?;
         self.cluster
             .wait_until("the budget is worked out", SOON, async || {
-                let path = "jsonpath={.status.currentHealthy}/{.status.expectedPods}";
-                let said =
-                    self.cluster.run_kubectl(&["get", "pdb", "crowd", "-n", &self.name, "-o", path]).await?;
-                ensure!(said == format!("{pods}/{pods}"), "{said}");
+                let status = budgets.get("crowd").await?.status.context("no status")?;
+                ensure!(
+                    (status.expected_pods, status.current_healthy) == (Some(pods), Some(pods)),
+                    "{status:?}"
+                );
                 Ok(())
             })
             .await
@@ -176,27 +170,33 @@ impl Ground {
     pub(super) async fn clear(&self) -> Result<()> {
         let namespaces: Api<Namespace> = Api::all(self.cluster.admin());
         namespaces.delete(&self.name, &DeleteParams::default()).await?;
-        let nodes: Api<Node> = Api::all(self.cluster.admin());
-        let own = kube::api::ListParams::default().labels(&format!("{REGION}={}", self.name));
-        for node in nodes.list(&own).await?.items {
-            let name = node.metadata.name.unwrap_or_default();
-            nodes.delete(&name, &DeleteParams::default()).await?;
+        for node in self.nodes().await? {
+            let nodes: Api<Node> = Api::all(self.cluster.admin());
+            nodes.delete(&node.metadata.name.unwrap_or_default(), &DeleteParams::default()).await?;
         }
         Ok(())
     }
 
+    async fn nodes(&self) -> Result<Vec<Node>> {
+        let nodes: Api<Node> = Api::all(self.cluster.admin());
+        let own = ListParams::default().labels(&format!("{REGION}={}", self.name));
+        Ok(nodes.list(&own).await?.items)
+    }
+
     /// Everything that is there, for somebody who has to find out what went wrong.
-    pub(super) async fn described(&self) -> String {
-        let region = format!("{REGION}={}", self.name);
-        let columns = "-o=custom-columns=NODE:.metadata.name,CORDONED:.spec.unschedulable,TAINTS:.spec.taints[*].key,\
-                       ALLOC:.status.allocatable,LABELS:.metadata.labels,ANNOTATIONS:.metadata.annotations";
-        let nodes = self.cluster.run_kubectl(&["get", "nodes", "-l", &region, columns]).await;
-        let pods = self.cluster.run_kubectl(&["get", "pods,pdb", "-n", &self.name, "-o", "wide"]).await;
-        let events =
-            self.cluster.run_kubectl(&["get", "events", "-n", &self.name, "--sort-by=.lastTimestamp"]).await;
-        let text = |said: Result<String>| said.unwrap_or_else(|error| format!("{error:#}\n"));
-        let asker = self.askers().await.map(|pods| describe(&pods)).unwrap_or_default();
-        let last: Vec<String> = text(events).lines().rev().take(12).map(str::to_owned).collect();
-        format!("{}{}{asker}\n{}", text(nodes), text(pods), last.join("\n"))
+    pub(super) async fn described(&self) -> Result<String> {
+        let mut lines = Vec::new();
+        for node in self.nodes().await? {
+            let (spec, status) = (json!(node.spec), json!(node.status));
+            let kept = json!(node.metadata.annotations.unwrap_or_default());
+            let name = node.metadata.name.unwrap_or_default();
+            lines.push(format!("{name} {spec} {} {kept}", status["allocatable"]));
+        }
+        for pod in self.cluster.pods_in(&self.name, "").await? {
+            let requests =
+                json!(pod.spec.iter().flat_map(|spec| &spec.containers).collect::<Vec<_>>()[0].resources);
+            lines.push(format!("{} {}", describe(std::slice::from_ref(&pod)), requests["requests"]));
+        }
+        Ok(lines.join("\n"))
     }
 }

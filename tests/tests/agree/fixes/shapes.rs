@@ -1,7 +1,7 @@
 //! The workloads of a drawn cluster.
 
 use super::drawn::{Asker, AskerKind, Filler};
-use super::ground::{ASKER, Ground, HOSTNAME, REGION};
+use super::ground::{ASKER, Ground, REGION};
 use reserve_tests::control_plane::{WorkloadShape, bare_pod, deployment, job, stateful_set};
 use serde_json::{Value, json};
 use std::time::Duration;
@@ -17,10 +17,6 @@ pub(super) fn filler(ground: &Ground, at: usize, drawn: &Filler) -> WorkloadShap
     let mut shape =
         shape.replicas(drawn.replicas).cpu(&tenths(drawn.cpu)).memory(&format!("{}Gi", drawn.memory));
     shape = shape.pod_label("crowd", drawn.crowd).pod_field("nodeSelector", json!({ REGION: ground.name }));
-    let term = json!({ "key": HOSTNAME, "operator": "In", "values": [ground.node_name(drawn.prefers)] });
-    let prefers = json!([{ "weight": 100, "preference": { "matchExpressions": [term] } }]);
-    let affinity = json!({ "nodeAffinity": { "preferredDuringSchedulingIgnoredDuringExecution": prefers } });
-    shape = shape.pod_field("affinity", affinity);
     if drawn.is_stateful {
         shape = shape.field("podManagementPolicy", json!("Parallel"));
     }
