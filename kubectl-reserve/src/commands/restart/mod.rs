@@ -15,6 +15,7 @@ use crate::print::{Output, print};
 use crate::render::recreate::{Reports, plan};
 use crate::ui::printer;
 use crate::ui::progress::Otherwise;
+use crate::ui::signal::Stops;
 use common::model::owner::{OwnerKind, Workload};
 use common::model::{Moment, PodKey};
 use jiff::Timestamp;
@@ -155,13 +156,15 @@ async fn restart(
     if !note.write(job.began) {
         printer::warn(&format!("a rerun cannot go on by itself; after a failure add --since {}", job.began));
     }
+    // Also between two pods Ctrl-C is ours to answer: what is left has to be said.
+    let mut stops = Stops::listen()?;
     let count = job.left.len();
     let bar = context.ui.bar(count as u64, &job.id, Otherwise::Nothing);
     for (index, found) in job.left.iter().enumerate() {
         let key = &found.pod.key;
         bar.message(&format!("{} {}", job.id, key.name));
         printer::say(&format!("{} ({} of {count})", key.name, index + 1));
-        match one(args, context, key).await {
+        match one(args, context, key, &mut stops).await {
             Ok(Some(one)) => done.push(one),
             Ok(None) => printer::say("  gone already"),
             Err(failure) => {
@@ -180,8 +183,13 @@ async fn restart(
     Ok(())
 }
 
-async fn one(args: &Restart, context: &Context, key: &PodKey) -> Result<Option<Recreated>, Failure> {
-    match prepare(context, key, &args.recreate, REASON).await {
+async fn one(
+    args: &Restart,
+    context: &Context,
+    key: &PodKey,
+    stops: &mut Stops,
+) -> Result<Option<Recreated>, Failure> {
+    match stops.unless(prepare(context, key, &args.recreate, REASON)).await {
         Ok(ready) => recreate(context, ready).await.map(Some),
         // Somebody else was faster.
         Err(failure) if failure.is_not_found() => Ok(None),

@@ -72,7 +72,16 @@ pub(super) fn correctable(pod: &Pod, node: &Node) -> Option<Vec<(String, Option<
     if unmet.len() > LABELS || unmet.iter().any(is_fact) {
         return None;
     }
-    unmet.into_iter().map(|one| Some((one.key, one.cure?))).collect()
+    let mut labels: Vec<(String, Option<String>)> = Vec::new();
+    for one in unmet {
+        let cure = one.cure?;
+        match labels.iter_mut().find(|(key, _)| *key == one.key) {
+            // One label has one value; whoever only wants another one to be gone is served by that too.
+            Some((_, known)) => *known = known.take().or(cure),
+            None => labels.push((one.key, cure)),
+        }
+    }
+    Some(labels)
 }
 
 /// The changes that could help on the node.

@@ -17,10 +17,14 @@ pub(super) enum Came {
     Placed,
     /// There is no fix of that number.
     NoMore,
-    /// A fix of this kind helped.
-    Bound(String),
-    /// It did not.
-    Failed { kind: String, story: String },
+    /// A fix helped, or there is a story to tell.
+    Tried {
+        kind: String,
+        /// What went wrong.
+        story: Option<String>,
+        /// Whether it was the last one.
+        is_last: bool,
+    },
 }
 
 /// Carries the fix of that number out.
@@ -52,18 +56,20 @@ pub(super) async fn carried(ground: &Ground, drawn: &Drawn, number: usize) -> Re
     let kind = fix["kind"].as_str().context("no kind")?.to_owned();
     let before = ground.described().await?;
     let mut said = Vec::new();
+    let is_last = number + 1 >= all.len().min(MOST);
     let came = match carry_out(ground, fix, &mut said).await {
+        Ok(()) if kind == "Move" => settled(ground).await,
         Ok(()) => bound(ground, &pod).await,
         Err(error) => Err(error),
     };
-    let Err(error) = came else { return Ok(Came::Bound(kind)) };
+    let Err(error) = came else { return Ok(Came::Tried { kind, story: None, is_last }) };
     let (fix, said, after) = (serde_json::to_string_pretty(fix)?, said.join("\n"), ground.described().await?);
     let story = format!(
         "--- before\n{before}\n--- explained\n{}\n--- the fix\n{fix}\n--- carried out\n{said}\n\
          --- and then\n{error:#}\n{after}",
         text().await?
     );
-    Ok(Came::Failed { kind, story })
+    Ok(Came::Tried { kind, story: Some(story), is_last })
 }
 
 /// Fixes that are tried of one pod.
@@ -91,6 +97,19 @@ async fn bound(ground: &Ground, pod: &Pod) -> Result<()> {
         .wait_until(&what, SOON, async || {
             let pods = ground.askers().await?;
             ensure!(pods.iter().any(|pod| !node_of(pod).is_empty()), "{}", describe(&pods));
+            Ok(())
+        })
+        .await
+}
+
+/// Waits until everybody has a node: those that were moved, too.
+async fn settled(ground: &Ground) -> Result<()> {
+    let what = format!("every pod of {} has a node", ground.name);
+    ground
+        .cluster
+        .wait_until(&what, SOON, async || {
+            let pods = ground.cluster.pods_in(&ground.name, "").await?;
+            ensure!(pods.iter().all(|pod| !node_of(pod).is_empty()), "{}", describe(&pods));
             Ok(())
         })
         .await
@@ -125,6 +144,10 @@ async fn carry_out(ground: &Ground, fix: &Value, said: &mut Vec<String>) -> Resu
     let commands = commands(fix);
     ensure!(!commands.is_empty(), "there is no command");
     for line in commands {
+        let mut words = line.split(' ').skip_while(|word| *word != "pod");
+        if let Some(pod) = words.nth(1).filter(|_| line.contains("--same-node=off")) {
+            ground.cluster.expect_unreserved(&ground.name, pod);
+        }
         let (is_done, text) = type_in(ground, &line).await?;
         said.push(format!("$ {line}\n{text}"));
         ensure!(is_done, "the command failed");
@@ -143,7 +166,11 @@ async fn type_in(ground: &Ground, line: &str) -> Result<(bool, String)> {
             None => terminal.env_remove(name),
         };
     }
-    terminal.env("SHELL", "/bin/sh").env("TERM", "dumb").current_dir(ground.cluster.dir());
+    terminal
+        .env("SHELL", "/bin/sh")
+        .env("TERM", "xterm")
+        .env("NO_COLOR", "1")
+        .current_dir(ground.cluster.dir());
     terminal.stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::piped());
     let ran = tokio::task::spawn_blocking(move || -> Result<(bool, String)> {
         let mut child = terminal.spawn().context("start a terminal (script, of util-linux)")?;

@@ -102,7 +102,7 @@ impl Drawn {
         for (at, node) in nodes.iter().enumerate() {
             fill(&mut chance, at, node, &mut fillers);
         }
-        let asker = asker(&mut chance);
+        let asker = asker(&mut chance, &nodes, &fillers);
         Self {
             has_daemon_set: chance.one_in(5),
             budget: chance.one_in(4).then(|| chance.0.u32(0..3)),
@@ -140,6 +140,7 @@ fn node(chance: &mut Chance) -> DrawnNode {
 fn fill(chance: &mut Chance, at: usize, node: &DrawnNode, fillers: &mut Vec<Filler>) {
     // A DaemonSet may have the rest.
     let (mut cpu, mut memory, mut slots) = (node.cpu * 10 - 1, node.memory, node.slots.min(6) - 1);
+    let mut has_port = false;
     while slots > 0 && cpu >= 5 && memory >= 1 && !chance.one_in(5) {
         let asks = (chance.of(&[5, 10, 15, 20, 30]).min(cpu), chance.of(&[1, 1, 2, 3]).min(memory));
         let most = (cpu / asks.0).min(memory / asks.1).min(slots).min(3);
@@ -151,22 +152,31 @@ fn fill(chance: &mut Chance, at: usize, node: &DrawnNode, fillers: &mut Vec<Fill
             cpu: asks.0,
             memory: asks.1,
             crowd: chance.of(&["a", "b"]),
-            has_port: replicas == 1 && chance.one_in(5),
+            has_port: replicas == 1 && !has_port && chance.one_in(5),
             is_important: chance.one_in(5),
             on: at,
             grace: chance.of(&[0, 0, 1, 3]),
         });
+        has_port |= fillers.last().is_some_and(|filler| filler.has_port);
     }
 }
 
-fn asker(chance: &mut Chance) -> Asker {
+/// Somewhat more than a node has left, mostly.
+fn near_miss(chance: &mut Chance, nodes: &[DrawnNode], fillers: &[Filler]) -> u32 {
+    let at = chance.0.usize(0..nodes.len());
+    let used: u32 = fillers.iter().filter(|one| one.on == at).map(|one| one.replicas * one.cpu).sum();
+    let free = nodes[at].cpu * 10 - used;
+    if chance.one_in(4) { chance.of(&[10, 20, 50, 90]) } else { (free + chance.of(&[2, 5, 10])).max(10) }
+}
+
+fn asker(chance: &mut Chance, nodes: &[DrawnNode], fillers: &[Filler]) -> Asker {
     let kinds = [AskerKind::Deployment, AskerKind::Deployment, AskerKind::StatefulSet, AskerKind::Job];
     let kind = if chance.one_in(6) { AskerKind::Bare } else { chance.of(&kinds) };
     let mut fields = Vec::new();
-    if chance.one_in(4) {
+    if chance.one_in(5) {
         fields.push(("affinity", affinity(chance)));
     }
-    if chance.one_in(6) {
+    if chance.one_in(8) {
         let selector = json!({ "matchLabels": { "crowd": chance.of(&["a", "b"]) } });
         let spread = json!([{ "maxSkew": 1, "topologyKey": chance.of(&["zone", "kubernetes.io/hostname"]),
                               "whenUnsatisfiable": "DoNotSchedule", "labelSelector": selector }]);
@@ -177,13 +187,13 @@ fn asker(chance: &mut Chance) -> Asker {
     }
     Asker {
         kind,
-        cpu: chance.of(&[10, 15, 20, 20, 30, 30, 50, 90]),
-        memory: chance.of(&[1, 1, 2, 4, 7]),
+        cpu: near_miss(chance, nodes, fillers),
+        memory: chance.of(&[1, 1, 1, 2, 5]),
         class: chance.of(&[None, None, Some("fixes-patient")]),
         fields,
-        wants_ssd: chance.one_in(3),
+        wants_ssd: chance.one_in(4),
         containers: chance.of(&[1, 1, 2]),
-        has_port: chance.one_in(4),
+        has_port: chance.one_in(5),
     }
 }
 
