@@ -6,6 +6,8 @@ BUILT   := $(or $(CARGO_TARGET_DIR),target)
 N       ?= 2000
 # How many rounds of each kind: make promise ROUNDS=1000
 ROUNDS  ?= 100
+# Of how many waiting pods each fix is carried out: make e2e FIXES=1000
+FIXES   ?= 200
 # How long each fuzz target runs: make fuzz SECONDS=600
 SECONDS ?= 30
 # Other platforms that the command is checked for
@@ -36,10 +38,10 @@ lint: ## format, clippy without warnings, shell syntax
 	cargo clippy --workspace --all-targets --locked -- -D warnings
 	sh -n install.sh
 
-e2e: ## only the tests on a real control plane
-	cargo test --workspace --locked --no-fail-fast --test 'control_plane*' --test 'seed_*' --test thread --test leases \
+e2e: ## only the tests on a real control plane; each fix of FIXES (200) waiting pods is carried out
+	RESERVE_FIXES='$(FIXES)' cargo test --workspace --locked --no-fail-fast --test 'control_plane*' --test 'seed_*' --test thread --test leases \
 		--test admin --test manifests --test policies --test image --test controller --test explain --test promise --test cases \
-		--test faults --test scheduler --test extender --test citizen --test krew --test 'recreate*' --test views --test install_verb
+		--test faults --test scheduler --test extender --test citizen --test krew --test 'recreate*' --test views --test install_verb --test agree
 
 promise: ## recreate pods ROUNDS (100) times in each of five ways in a full cluster: none may lose its place
 	RESERVE_ROUNDS='$(ROUNDS)' cargo test --workspace --locked --test promise -- --nocapture --test-threads 1
