@@ -1,12 +1,19 @@
 //! A cluster in memory behind a port, with a home for whoever uses it.
 
 use anyhow::{Context as _, Result};
+use clap::Parser as _;
+use daemon::args::Args;
+use daemon::clock::Clock;
+use daemon::config::Config as DaemonConfig;
+use daemon::connect::Clients;
+use daemon::metrics::Metrics;
 use jiff::Timestamp;
 use sandbox::{Config, Pace, Sandbox};
 use serde_json::{Value, json};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicI64, Ordering};
+use std::time::Duration;
 use tempfile::TempDir;
 use tokio::net::TcpListener;
 use tokio::runtime::Runtime;
@@ -30,19 +37,40 @@ impl Cluster {
         let clock = Arc::new(AtomicI64::new(at.as_second()));
         let read = Arc::clone(&clock);
         let tell = move || Timestamp::from_second(read.load(Ordering::SeqCst)).unwrap_or_default();
-        Self::start(Some(clock), |_| Config { clock: Arc::new(tell), seed: SEED, pace: Pace::default() })
+        let config = Config { clock: Arc::new(tell), seed: SEED, pace: Pace::default() };
+        Self::start(runtime()?, Some(clock), &config)
     }
 
-    fn start(clock: Option<Arc<AtomicI64>>, config: impl FnOnce(&Runtime) -> Config) -> Result<Self> {
-        let runtime = tokio::runtime::Builder::new_multi_thread().worker_threads(2).enable_all().build()?;
-        let config = config(&runtime);
+    /// A cluster where time passes, with the real daemon at work in it.
+    #[expect(clippy::disallowed_methods, reason = "the command asks the machine how old pods are")]
+    pub(crate) fn alive() -> Result<Self> {
+        let runtime = runtime()?;
+        let began = Timestamp::now();
+        let pace = Pace { start: Duration::from_millis(300), stop: Duration::from_millis(600) };
+        let config = runtime.block_on(async { Config { pace, ..Config::starting_at(began, SEED) } });
+        let cluster = Self::start(runtime, None, &config)?;
+        let sandbox = cluster.sandbox.clone();
+        cluster.runtime.spawn(async move { sandbox.live().await });
+        let flags = ["reserve-daemon", "--secure-port=0", "--namespace=kube-reserve", "--replica-name=a"];
+        let config = DaemonConfig::try_from(Args::try_parse_from(flags)?)?;
+        let api = cluster.sandbox.api();
+        cluster.create("/api/v1/namespaces", &json!({ "metadata": { "name": "kube-reserve" } }))?;
+        cluster.runtime.spawn(async move {
+            let clients = Clients::from(kube::Client::new(api, "default"));
+            let (clock, rng) = (Clock::start_at(began), fastrand::Rng::with_seed(SEED));
+            daemon::run::run(&config, clients, Metrics::default(), clock, rng, std::future::pending()).await
+        });
+        Ok(cluster)
+    }
+
+    fn start(runtime: Runtime, clock: Option<Arc<AtomicI64>>, config: &Config) -> Result<Self> {
         let (sandbox, client, port) = runtime.block_on(async {
-            let sandbox = Sandbox::new(&config);
+            let sandbox = Sandbox::new(config);
             let listener = TcpListener::bind("127.0.0.1:0").await?;
             let port = listener.local_addr()?.port();
             let client = kube::Client::new(sandbox.api(), "default");
             let served = sandbox.clone();
-            tokio::spawn(async move { served.serve(listener).await });
+            runtime.spawn(async move { served.serve(listener).await });
             anyhow::Ok((sandbox, client, port))
         })?;
         let home = tempfile::Builder::new().prefix("kubectl-reserve-terminal-").tempdir()?;
@@ -81,9 +109,7 @@ impl Cluster {
     pub(crate) fn create(&self, folder: &str, object: &Value) -> Result<Value> {
         let request = http::Request::post(folder).header("Content-Type", "application/json");
         let request = request.body(object.to_string().into_bytes())?;
-        self.runtime
-            .block_on(self.client.request(request))
-            .with_context(|| format!("create {object}"))
+        self.runtime.block_on(self.client.request(request)).with_context(|| format!("create {object}"))
     }
 
     /// Merges something into an object, or into a part of it.
@@ -97,6 +123,17 @@ impl Cluster {
     pub(crate) fn read(&self, path: &str) -> Result<Value> {
         let request = http::Request::get(path).body(Vec::new())?;
         self.runtime.block_on(self.client.request(request)).with_context(|| path.to_owned())
+    }
+
+    /// Looks until `check` is satisfied, for two minutes.
+    pub(crate) fn wait(&self, what: &str, check: impl Fn() -> Result<bool>) -> Result<()> {
+        for _ in 0..1_200 {
+            if check()? {
+                return Ok(());
+            }
+            std::thread::sleep(Duration::from_millis(100));
+        }
+        anyhow::bail!("waited until {what}: {:#}", self.read("/api/v1/pods")?)
     }
 
     /// Lets controllers and kubelets do all that they have to do, and time pass as far as they need.
@@ -118,6 +155,10 @@ impl Cluster {
             clock.store(at.as_second(), Ordering::SeqCst);
         }
     }
+}
+
+fn runtime() -> Result<Runtime> {
+    Ok(tokio::runtime::Builder::new_multi_thread().worker_threads(2).enable_all().build()?)
 }
 
 fn kubeconfig(port: u16) -> Value {

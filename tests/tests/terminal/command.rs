@@ -23,7 +23,7 @@ pub(crate) struct Piped {
 }
 
 /// The program.
-pub(crate) fn program() -> Result<PathBuf> {
+fn program() -> Result<PathBuf> {
     Ok(programs::build()?.join("kubectl-reserve"))
 }
 
@@ -94,7 +94,7 @@ fn exit(code: i64) -> String {
 }
 
 /// The words of a line; what stands in single quotes is one.
-pub(crate) fn words(line: &str) -> Vec<String> {
+fn words(line: &str) -> Vec<String> {
     let mut words: Vec<String> = Vec::new();
     for (index, part) in line.split('\'').enumerate() {
         if index % 2 == 1 {

@@ -32,7 +32,8 @@ pub(crate) fn golden(name: &str, transcript: &str, times: Times) {
     settings.bind(|| insta::assert_snapshot!(name, transcript));
 }
 
-/// The lines that are wider than a terminal.
+/// The lines that are wider than a terminal, and need not be: none of their words is.
 pub(crate) fn wide(text: &str) -> Vec<&str> {
-    text.lines().filter(|line| line.chars().count() > usize::from(COLUMNS)).collect()
+    let is_wide = |text: &str| text.chars().count() > usize::from(COLUMNS);
+    text.lines().filter(|line| is_wide(line) && !line.split(' ').any(is_wide)).collect()
 }

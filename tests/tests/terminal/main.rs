@@ -3,9 +3,11 @@
 //! read the difference.
 #![forbid(unsafe_code)]
 
+mod alive;
 mod changing;
 mod cluster;
 mod command;
+mod documents;
 mod golden;
 mod looking;
 mod manners;

@@ -11,7 +11,7 @@ use std::os::unix::fs::OpenOptionsExt as _;
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex, PoisonError};
 use std::thread::JoinHandle;
-use std::time::{Duration, Instant};
+use std::time::Duration;
 
 const ROWS: u16 = 24;
 pub(crate) const COLUMNS: u16 = 80;
@@ -19,11 +19,11 @@ pub(crate) const COLUMNS: u16 = 80;
 /// Our paper is longer than the screen, so that what scrolls away is still there to be looked at.
 const PAPER_ROWS: u16 = 2000;
 
-/// However slow the machine, nothing takes longer.
-const SOON: Duration = Duration::from_secs(120);
-
 /// Between two looks.
 const PAUSE: Duration = Duration::from_millis(20);
+
+/// However slow the machine, nothing takes longer than two minutes.
+const LOOKS: u32 = 6_000;
 
 /// A program in a terminal.
 pub(crate) struct Terminal {
@@ -45,6 +45,7 @@ pub(crate) struct Left {
 
 impl Terminal {
     /// Starts a program as a shell would: the terminal is its own, so that Ctrl-C reaches it.
+    #[expect(clippy::disallowed_methods, reason = "a terminal has to be read while somebody types")]
     pub(crate) fn start(command: CommandBuilder) -> Result<Self> {
         let size = PtySize { rows: ROWS, cols: COLUMNS, pixel_width: 0, pixel_height: 0 };
         let pair = native_pty_system().openpty(size)?;
@@ -93,12 +94,13 @@ impl Terminal {
 
     /// Waits until the program has ended.
     pub(crate) fn ends(mut self) -> Result<Left> {
-        let started = Instant::now();
+        let mut looks = 0;
         let status = loop {
             if let Some(status) = self.child.try_wait()? {
                 break status;
             }
-            ensure!(started.elapsed() < SOON, "it does not end; on the screen:\n{}", self.text());
+            ensure!(looks < LOOKS, "it does not end; on the screen:\n{}", self.text());
+            looks += 1;
             std::thread::sleep(PAUSE);
         };
         if let Some(reader) = self.reader.take() {
@@ -109,14 +111,13 @@ impl Terminal {
     }
 
     fn wait(&self, what: &str, mut is_so: impl FnMut() -> Result<bool>) -> Result<()> {
-        let started = Instant::now();
-        while !is_so()? {
-            if started.elapsed() > SOON {
-                bail!("waited to {what}; on the screen:\n{}", self.text());
+        for _ in 0..LOOKS {
+            if is_so()? {
+                return Ok(());
             }
             std::thread::sleep(PAUSE);
         }
-        Ok(())
+        bail!("waited to {what}; on the screen:\n{}", self.text());
     }
 }
 

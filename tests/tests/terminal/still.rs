@@ -96,7 +96,7 @@ fn bind(cluster: &Cluster, namespace: &str, pod: &str, node: &str) -> Result<()>
 fn no_place(cluster: &Cluster, pod: &str, now: Timestamp) -> Result<()> {
     let condition = json!({ "type": "PodScheduled", "status": "False", "reason": "Unschedulable",
         "lastTransitionTime": (now - SignedDuration::from_mins(12)).to_string(),
-        "message": "0/4 nodes are available: 4 Insufficient cpu." });
+        "message": "0/4 nodes are available: 1 node(s) had untolerated taint(s), 1 node(s) were unschedulable, 2 Insufficient cpu." });
     let status = json!({ "status": { "conditions": [condition] } });
     cluster.merge(&format!("/api/v1/namespaces/default/pods/{pod}/status"), &status).map(drop)
 }
@@ -123,19 +123,30 @@ fn reserve(cluster: &Cluster, web: &Value, db: &Value, db_pod: &Value, now: Time
     let expired = info("Job", &old, &gone, now, -60);
     let (web, db, old) = (uid(web), uid(db), uid(&old));
     let annotations = [
-        ("node-1", json!({ format!("reserve.cpu/{web}.7f3a0c"): "1", format!("reserve.memory/{web}.7f3a0c"): "1Gi",
-                           format!("reserve.info/{web}.7f3a0c"): held })),
+        (
+            "node-1",
+            json!({ format!("reserve.cpu/{web}.7f3a0c"): "1", format!("reserve.memory/{web}.7f3a0c"): "1Gi",
+                           format!("reserve.info/{web}.7f3a0c"): held }),
+        ),
         ("node-2", json!({ format!("reserve.cpu/{NOBODY}"): "500m" })),
-        ("node-3", json!({ format!("reserve.cpu/{old}.0ld5ea7"): "1", format!("reserve.info/{old}.0ld5ea7"): expired,
-                           "reserve.cpu/oops": "1" })),
-        ("node-4", json!({ format!("reserve.cpu/{db}.91c0aa"): "2", format!("reserve.memory/{db}.91c0aa"): "1Gi",
-                           format!("reserve.info/{db}.91c0aa"): occupied })),
+        (
+            "node-3",
+            json!({ format!("reserve.cpu/{old}.0ld5ea7"): "1", format!("reserve.info/{old}.0ld5ea7"): expired,
+                           "reserve.cpu/oops": "1" }),
+        ),
+        (
+            "node-4",
+            json!({ format!("reserve.cpu/{db}.91c0aa"): "2", format!("reserve.memory/{db}.91c0aa"): "1Gi",
+                           format!("reserve.info/{db}.91c0aa"): occupied }),
+        ),
     ];
     for (node, annotations) in annotations {
         let patch = json!({ "metadata": { "annotations": annotations } });
         cluster.merge(&format!("/api/v1/nodes/{node}"), &patch)?;
     }
-    cluster.merge("/api/v1/nodes/node-3", &json!({ "spec": { "unschedulable": true } })).map(drop)
+    cluster.merge("/api/v1/nodes/node-3", &json!({ "spec": { "unschedulable": true } }))?;
+    let taint = json!({ "key": "dedicated", "value": "db", "effect": "NoSchedule" });
+    cluster.merge("/api/v1/nodes/node-4", &json!({ "spec": { "taints": [taint] } })).map(drop)
 }
 
 fn uid(object: &Value) -> &str {
