@@ -65,9 +65,9 @@ bench-cluster: ## race the real kube-scheduler on a real API server; fails below
 
 # Its options: make bench-cli BENCH='--nodes 500 --pods 5000'
 bench-cli: ## measure the command in a cluster of 5,000 nodes and 50,000 pods; fails below the bars (takes minutes)
-	cargo build --profile dist --locked -p kubectl-reserve
+	cargo build --profile plugin --locked -p kubectl-reserve
 	cargo build --release --locked -p reserve-tests --bin bench-cli
-	$(BUILT)/release/bench-cli $(BUILT)/dist/kubectl-reserve $(BENCH)
+	$(BUILT)/release/bench-cli $(BUILT)/plugin/kubectl-reserve $(BENCH)
 
 # Without a sanitizer the stable compiler is enough; it needs a C++ compiler besides.
 fuzz: ## fuzz each parser for SECONDS (30); installs cargo-fuzz
