@@ -6,6 +6,8 @@ BUILT   := $(or $(CARGO_TARGET_DIR),target)
 N       ?= 2000
 # How many rounds of each kind: make promise ROUNDS=1000
 ROUNDS  ?= 100
+# Of how many waiting pods each fix is carried out: make e2e FIXES=1000
+FIXES   ?= 200
 # How long each fuzz target runs: make fuzz SECONDS=600
 SECONDS ?= 30
 # Other platforms that the command is checked for
@@ -43,10 +45,10 @@ lint: ## format, clippy without warnings, shell syntax
 	cargo clippy --workspace --all-targets --locked -- -D warnings
 	sh -n install.sh
 
-e2e: ## only the tests on a real control plane
-	cargo test --workspace --locked --no-fail-fast --test 'control_plane*' --test 'seed_*' --test thread --test leases \
+e2e: ## only the tests on a real control plane; each fix of FIXES (200) waiting pods is carried out
+	RESERVE_FIXES='$(FIXES)' cargo test --workspace --locked --no-fail-fast --test 'control_plane*' --test 'seed_*' --test thread --test leases \
 		--test admin --test manifests --test policies --test image --test controller --test explain --test promise --test cases \
-		--test faults --test scheduler --test extender --test citizen --test krew --test 'recreate*' --test views --test install_verb --test demo_sandbox
+		--test faults --test scheduler --test extender --test citizen --test krew --test 'recreate*' --test views --test install_verb --test agree --test demo_sandbox
 
 promise: ## recreate pods ROUNDS (100) times in each of five ways in a full cluster: none may lose its place
 	RESERVE_ROUNDS='$(ROUNDS)' cargo test --workspace --locked --test promise -- --nocapture --test-threads 1
@@ -72,9 +74,9 @@ bench-cluster: ## race the real kube-scheduler on a real API server; fails below
 
 # Its options: make bench-cli BENCH='--nodes 500 --pods 5000'
 bench-cli: ## measure the command in a cluster of 5,000 nodes and 50,000 pods; fails below the bars (takes minutes)
-	cargo build --profile dist --locked -p kubectl-reserve
+	cargo build --profile plugin --locked -p kubectl-reserve
 	cargo build --release --locked -p reserve-tests --bin bench-cli
-	$(BUILT)/release/bench-cli $(BUILT)/dist/kubectl-reserve $(BENCH)
+	$(BUILT)/release/bench-cli $(BUILT)/plugin/kubectl-reserve $(BENCH)
 
 # Without a sanitizer the stable compiler is enough; it needs a C++ compiler besides.
 fuzz: ## fuzz each parser for SECONDS (30); installs cargo-fuzz

@@ -25,6 +25,7 @@ mod replicas;
 mod reservations;
 mod rights;
 mod rooms;
+mod selector;
 mod ui;
 mod whoami;
 mod world;

@@ -7,7 +7,8 @@ use reserve_tests::control_plane::workspace_dir;
 use reserve_tests::programs;
 use std::process::{Command, Output};
 
-const BEGIN: &str = "<!-- What `make demo` prints; `make recording` writes it, and a test compares. -->\n```\n";
+const BEGIN: &str =
+    "<!-- What `make demo` prints; `make recording` writes it, and a test compares. -->\n```\n";
 const END: &str = "```\n<!-- The end of it. -->\n";
 
 /// When this is set, the README is written instead of compared.

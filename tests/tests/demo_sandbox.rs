@@ -35,7 +35,11 @@ impl Sandbox {
     /// Types a kubectl command. Returns what it printed on both streams, and its exit code.
     fn kubectl(&self, line: &str) -> Result<(String, Option<i32>)> {
         let mut command = Command::new(Binaries::locate()?.path("kubectl")?);
-        command.env_clear().env("HOME", self.home.path()).env("PATH", programs::build()?).env("KUBERC", "off");
+        command
+            .env_clear()
+            .env("HOME", self.home.path())
+            .env("PATH", programs::build()?)
+            .env("KUBERC", "off");
         command.env("KUBECONFIG", &self.kubeconfig).args(line.split(' ')).stdin(Stdio::null());
         let output = command.output().with_context(|| format!("kubectl {line}"))?;
         let said = [output.stdout, output.stderr].concat();
@@ -44,7 +48,10 @@ impl Sandbox {
 
     fn says(&self, line: &str, word: &str) -> Result<String> {
         let (said, code) = self.kubectl(line)?;
-        ensure!(code == Some(0) && said.contains(word), "kubectl {line}: exit {code:?}, no {word:?} in\n{said}");
+        ensure!(
+            code == Some(0) && said.contains(word),
+            "kubectl {line}: exit {code:?}, no {word:?} in\n{said}"
+        );
         Ok(said)
     }
 
@@ -107,7 +114,10 @@ fn real_kubectl_is_at_home_in_it() -> Result<()> {
     sandbox.says("reserve list", "11111111-1111-4111-8111-111111111111")?;
     sandbox.says("reserve status", "1 of 1 replica live")?;
     let talk = sandbox.stop()?;
-    ensure!(talk.contains("In another terminal:") && talk.ends_with("and its kubeconfig with it.\n"), "{talk}");
+    ensure!(
+        talk.contains("In another terminal:") && talk.ends_with("and its kubeconfig with it.\n"),
+        "{talk}"
+    );
     Ok(())
 }
 
@@ -124,7 +134,11 @@ fn files_of_others_stay_and_flags_are_heeded() -> Result<()> {
 
     let arguments = ["--nodes", "1", "--empty", "--kubeconfig-out", "here"];
     let sandbox = Sandbox::start(home, &arguments)?;
-    ensure!(sandbox.kubeconfig == sandbox.home.path().canonicalize()?.join("here"), "{:?}", sandbox.kubeconfig);
+    ensure!(
+        sandbox.kubeconfig == sandbox.home.path().canonicalize()?.join("here"),
+        "{:?}",
+        sandbox.kubeconfig
+    );
     let nodes = sandbox.says("get nodes -o name", "node/node-1\n")?;
     ensure!(nodes.lines().count() == 1, "{nodes}");
     sandbox.says("get pods -A", "No resources found")?;

@@ -61,6 +61,14 @@ pub(crate) async fn run(cli: Cli, invocation: &Invocation) -> Result<(), Failure
             let snapshot = args.snapshot.clone().unwrap_or_default();
             return fit::offline(args, &snapshot, namespace.as_deref());
         }
+        Command::List(args) if args.snapshot.is_some() => {
+            let snapshot = args.snapshot.clone().unwrap_or_default();
+            return list::offline(args, &snapshot, namespace.as_deref(), &ui);
+        }
+        Command::Nodes(args) if args.snapshot.is_some() => {
+            let snapshot = args.snapshot.clone().unwrap_or_default();
+            return nodes::offline(args, &snapshot, &ui);
+        }
         _ => {}
     }
     if let Command::Doctor(args) = &command {

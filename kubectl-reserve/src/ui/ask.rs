@@ -64,6 +64,7 @@ mod tests {
 
     const NOBODY: Ui = Ui {
         is_out_terminal: false,
+        is_talk_terminal: false,
         is_input_terminal: false,
         can_ask: false,
         has_color: false,
