@@ -3,8 +3,8 @@
 /// The columns that text for people is broken at where no terminal says otherwise.
 pub(crate) const WIDTH: usize = 80;
 
-/// A label that ends before this column has its text beside it, and the text goes on below itself.
-const LABEL_MAX: usize = 24;
+/// Labels end before this column; the text beside them goes on below itself.
+const LABEL_MAX: usize = 30;
 
 /// `text` after `lead`, broken so that no line is wider than `width` where spaces allow it; all lines but the first begin with
 /// `indent` spaces. Ends with a newline.
@@ -29,8 +29,8 @@ pub(crate) fn wrap(lead: &str, text: &str, indent: usize, width: usize) -> Strin
 }
 
 /// Lines as they are, but those that are wider than `width` broken: a command that ends a line gets a line of its own, and
-/// everything else goes on below where it began. A line with a word that is too long anyway is left alone, so that it can
-/// be copied.
+/// everything else goes on below where it began. Commands, and lines with a word that is too long anyway, are left alone, so
+/// that they can be copied.
 pub(crate) fn fold(text: &str, width: usize) -> String {
     let lines: Vec<String> = text.split('\n').map(|line| fold_line(line, width)).collect();
     lines.join("\n")
@@ -38,11 +38,13 @@ pub(crate) fn fold(text: &str, width: usize) -> String {
 
 fn fold_line(line: &str, width: usize) -> String {
     let is_too_long = |word: &str| columns(word) > width;
-    if columns(line) <= width || line.split(' ').any(is_too_long) {
+    let is_command = line.trim_start().starts_with("kubectl ");
+    if columns(line) <= width || is_command || line.split(' ').any(is_too_long) {
         return line.to_owned();
     }
     let indent = hanging(line);
-    if let Some((before, command)) = line.split_once(": kubectl ") {
+    let ends_with_command = line.split_once(": kubectl ").filter(|(before, _)| before.contains(' '));
+    if let Some((before, command)) = ends_with_command {
         let begin = format!("{}kubectl {command}", " ".repeat(indent));
         return format!("{}\n{begin}", fold_line(&format!("{before}:"), width));
     }
@@ -67,13 +69,15 @@ fn breaking(line: &str, indent: usize, width: usize) -> Option<usize> {
     last.or_else(|| spaces().next()).map(|(_, (at, _))| at)
 }
 
-/// Where the lines below begin: under the text beside a label, or two columns in.
+/// Where the lines below begin: under the text beside labels, or two columns in.
 fn hanging(line: &str) -> usize {
-    let lead = line.chars().take_while(|one| *one == ' ').count();
-    let bare: String = line.chars().skip(lead).collect();
-    let text = bare.find("  ").map(|gap| (gap, bare.get(gap..).unwrap_or_default()));
-    let beside = text.map(|(gap, rest)| lead + gap + rest.chars().take_while(|one| *one == ' ').count());
-    beside.filter(|column| *column <= LABEL_MAX).unwrap_or(lead + 2)
+    let letters: Vec<char> = line.chars().collect();
+    let lead = letters.iter().take_while(|one| **one == ' ').count();
+    let begins = |column: &usize| {
+        let before = column.checked_sub(2).and_then(|from| letters.get(from..*column));
+        before == Some(&[' ', ' ']) && letters.get(*column).is_some_and(|one| *one != ' ')
+    };
+    (lead + 1..=LABEL_MAX).filter(begins).last().unwrap_or(lead + 2)
 }
 
 /// How many columns a text takes; good enough for what Kubernetes lets into names.
@@ -96,7 +100,8 @@ mod tests {
     fn only_lines_that_are_too_wide_are_broken() {
         assert_eq!(fold("short\none two three four", 9), "short\none two\n  three\n  four");
         assert_eq!(fold("Label:  one two three", 14), "Label:  one\n        two\n        three");
-        assert_eq!(fold("  a  one  two three", 12), "  a  one\n     two\n     three");
+        assert_eq!(fold("  a  one  two three", 16), "  a  one  two\n          three");
+        assert_eq!(fold("hint: kubectl get pods lists them", 20), "hint: kubectl get\n  pods lists them");
     }
 
     #[test]
@@ -104,6 +109,8 @@ mod tests {
         let told = "Warning: the owner was not found; free it with: kubectl reserve release n/x";
         let expected = "Warning: the owner was not found;\n  free it with:\n  kubectl reserve release n/x";
         assert_eq!(fold(told, 34), expected);
+        let command = "    kubectl reserve release node-1/7f3a0c  # somebody may lose a place";
+        assert_eq!(fold(command, 40), command);
         let long = format!("  key: {}", "x".repeat(50));
         assert_eq!(fold(&long, 40), long);
     }

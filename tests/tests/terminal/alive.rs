@@ -5,10 +5,11 @@ use crate::still::{apps, names, node, workload};
 use anyhow::Result;
 use serde_json::{Value, json};
 
-/// One node with two pods of `web` and one of `db`, all of them ready.
+/// One node with two pods of `web` and one of `db`, all of them ready. It is full, so that a replacement can come only when
+/// the replaced pod is gone.
 pub(crate) fn town() -> Result<Cluster> {
     let cluster = Cluster::alive()?;
-    cluster.create("/api/v1/nodes", &node("node-1", "4", "a"))?;
+    cluster.create("/api/v1/nodes", &node("node-1", "3", "a"))?;
     cluster.create(&apps("default", "deployments"), &workload("web", 2, "1"))?;
     cluster.create(&apps("default", "statefulsets"), &workload("db", 1, "1"))?;
     settled(&cluster)?;

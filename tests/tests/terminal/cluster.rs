@@ -90,7 +90,7 @@ impl Cluster {
         [
             ("HOME", &*home),
             ("KUBECONFIG", &*kubeconfig),
-            ("PATH", "/usr/bin:/bin"),
+            ("PATH", &*format!("{home}/bin")),
             ("TERM", "xterm-256color"),
             ("LANG", "C.UTF-8"),
         ]

@@ -53,10 +53,11 @@ impl<'c> Person<'c> {
         }
         command.cwd(self.cluster.home());
         let mut terminal = Terminal::start(command).context("start a terminal")?;
-        then(&mut terminal).with_context(|| format!("kubectl reserve {line}"))?;
-        let left = terminal.ends().with_context(|| format!("kubectl reserve {line}"))?;
+        let before = || format!("{}$ kubectl reserve {line}", self.transcript);
+        then(&mut terminal).with_context(before)?;
+        let left = terminal.ends().with_context(before)?;
         self.transcript += &format!("$ kubectl reserve {line}\n{}\n", left.text.trim_end());
-        self.transcript += &exit(i64::from(left.code));
+        self.transcript += &ended(&left.end);
         Ok(left)
     }
 
@@ -79,7 +80,7 @@ impl<'c> Person<'c> {
         if !piped.talk.is_empty() {
             self.transcript += &format!("(stderr)\n{}", piped.talk);
         }
-        self.transcript += &exit(i64::from(piped.code));
+        self.transcript += &ended(&format!("exit {}", piped.code));
         Ok(piped)
     }
 
@@ -89,8 +90,8 @@ impl<'c> Person<'c> {
     }
 }
 
-fn exit(code: i64) -> String {
-    if code == 0 { "\n".into() } else { format!("(exit {code})\n\n") }
+fn ended(how: &str) -> String {
+    if how == "exit 0" { "\n".into() } else { format!("({how})\n\n") }
 }
 
 /// The words of a line; what stands in single quotes is one.

@@ -1,5 +1,6 @@
 //! The verbs that look and change nothing: the same lines on a terminal and in a pipe, in a town where time stands still.
 
+use crate::alive;
 use crate::command::Person;
 use crate::golden::{Times, golden, wide};
 use crate::still::{Still, town};
@@ -80,6 +81,19 @@ fn every_verb_that_looks_on_a_terminal() -> Result<()> {
         }
         golden(&format!("terminal-{verb}"), &person.transcript(), Times::Shown);
     }
+    Ok(())
+}
+
+/// It compares clocks, and so needs a town where time passes.
+#[test]
+fn doctor_looks_at_everything() -> Result<()> {
+    let cluster = alive::town()?;
+    let mut person = Person::at(&cluster);
+    let left = person.types("doctor")?;
+    ensure!(wide(&left.text).is_empty(), "{:#?}", wide(&left.text));
+    golden("terminal-doctor", &person.transcript(), Times::Covered);
+    person.pipes("doctor")?;
+    golden("pipe-doctor", &person.transcript(), Times::Covered);
     Ok(())
 }
 

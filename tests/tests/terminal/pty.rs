@@ -40,7 +40,8 @@ pub(crate) struct Terminal {
 pub(crate) struct Left {
     pub(crate) text: String,
     pub(crate) bytes: Vec<u8>,
-    pub(crate) code: u32,
+    /// The exit code, or the signal that ended it.
+    pub(crate) end: String,
 }
 
 impl Terminal {
@@ -107,7 +108,9 @@ impl Terminal {
             reader.join().map_err(|_| anyhow::anyhow!("the reader panicked"))?;
         }
         let bytes = std::mem::take(&mut *self.written.lock().unwrap_or_else(PoisonError::into_inner));
-        Ok(Left { text: shown(&bytes), bytes, code: status.exit_code() })
+        let code = status.exit_code();
+        let end = status.signal().map_or_else(|| format!("exit {code}"), |signal| format!("signal {signal}"));
+        Ok(Left { text: shown(&bytes), bytes, end })
     }
 
     fn wait(&self, what: &str, mut is_so: impl FnMut() -> Result<bool>) -> Result<()> {

@@ -7,6 +7,8 @@ mod moves;
 mod request;
 mod scale;
 mod tell;
+#[cfg(test)]
+mod tests;
 
 use super::input::{Input, Limit};
 use super::judge::{Sight, View};

@@ -46,6 +46,17 @@ pub(super) fn fit(headers: &[&str], rows: Vec<Vec<String>>, has_headers: bool, w
     shown.text()
 }
 
+/// Says everything in as few words as `list` does on a small terminal: rows that come one by one cannot know how wide the
+/// next will be.
+pub(crate) fn shorten(headers: &[&str], rows: &mut Vec<Vec<String>>) {
+    let cells = std::mem::take(rows);
+    let mut table = Table { headers: headers.to_vec(), rows: cells, has_headers: false, gap: 2 };
+    table.change("NAME", short_uid);
+    table.change("OWNER", short_kind);
+    headers.iter().for_each(|header| table.change(header, short_mark));
+    *rows = table.rows;
+}
+
 /// A table on its way to fit.
 struct Table<'h> {
     headers: Vec<&'h str>,

@@ -5,12 +5,15 @@ use super::shapes::{asker, filler};
 use anyhow::{Context as _, Result, ensure};
 use common::api::names::SCHEDULER_NAME;
 use futures::future::try_join_all;
-use k8s_openapi::api::apps::v1::DaemonSet;
-use k8s_openapi::api::core::v1::{Namespace, Node, Pod};
+use k8s_openapi::api::apps::v1::{DaemonSet, Deployment, ReplicaSet, StatefulSet};
+use k8s_openapi::api::batch::v1::Job;
+use k8s_openapi::api::core::v1::{Node, Pod};
 use k8s_openapi::api::policy::v1::PodDisruptionBudget;
 use kube::api::{Api, DeleteParams, ListParams, Patch, PatchParams, PostParams};
+use kube::core::NamespaceResourceScope;
 use reserve_tests::control_plane::{Cluster, Workload, WorkloadShape, deployment, describe, node};
 use reserve_tests::town::SOON;
+use serde::de::DeserializeOwned;
 use serde_json::{Value, json};
 
 /// What keeps pods to the nodes of their cluster. Nobody is told to correct this label, since it says what a node is.
@@ -166,15 +169,30 @@ impl Ground {
         Ok(pods.into_iter().filter(|pod| pod.metadata.deletion_timestamp.is_none()).collect())
     }
 
-    /// Makes room for the next.
+    /// Makes room for the next. The namespace stays: its deletion would keep the controllers busy that the next one needs.
     pub(super) async fn clear(&self) -> Result<()> {
-        let namespaces: Api<Namespace> = Api::all(self.cluster.admin());
-        namespaces.delete(&self.name, &DeleteParams::default()).await?;
+        self.remove::<Deployment>().await?;
+        self.remove::<ReplicaSet>().await?;
+        self.remove::<StatefulSet>().await?;
+        self.remove::<DaemonSet>().await?;
+        self.remove::<Job>().await?;
+        self.remove::<PodDisruptionBudget>().await?;
+        self.remove::<Pod>().await?;
         for node in self.nodes().await? {
             let nodes: Api<Node> = Api::all(self.cluster.admin());
             nodes.delete(&node.metadata.name.unwrap_or_default(), &DeleteParams::default()).await?;
         }
         Ok(())
+    }
+
+    async fn remove<K>(&self) -> Result<()>
+    where
+        K: kube::Resource<Scope = NamespaceResourceScope, DynamicType = ()>,
+        K: Clone + std::fmt::Debug + DeserializeOwned,
+    {
+        let api: Api<K> = Api::namespaced(self.cluster.admin(), &self.name);
+        let at_once = DeleteParams::background().grace_period(0);
+        api.delete_collection(&at_once, &ListParams::default()).await.map(drop).context("clear up")
     }
 
     async fn nodes(&self) -> Result<Vec<Node>> {
