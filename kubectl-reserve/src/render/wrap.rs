@@ -77,7 +77,7 @@ fn hanging(line: &str) -> usize {
         let before = column.checked_sub(2).and_then(|from| letters.get(from..*column));
         before == Some(&[' ', ' ']) && letters.get(*column).is_some_and(|one| *one != ' ')
     };
-    (lead + 1..=LABEL_MAX).filter(begins).last().unwrap_or(lead + 2)
+    (lead + 1..=LABEL_MAX).rfind(begins).unwrap_or(lead + 2)
 }
 
 /// How many columns a text takes; good enough for what Kubernetes lets into names.
