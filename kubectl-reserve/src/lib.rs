@@ -6,6 +6,7 @@ mod cli;
 mod commands;
 mod completion;
 mod connect;
+mod demo;
 mod error;
 pub mod explain;
 mod fit;

@@ -12,6 +12,7 @@ use crate::nodes::DryRun;
 use crate::print::Output;
 use crate::render::recreate::{Reports, plan};
 use crate::ui::progress::Otherwise;
+use crate::ui::signal::Stops;
 use crate::ui::{Ui, printer};
 use common::model::PodKey;
 use jiff::Timestamp;
@@ -46,6 +47,8 @@ pub(crate) async fn run(args: &Pod, context: &Context) -> Result<(), Failure> {
 }
 
 async fn one_by_one(args: &Pod, context: &Context, prepared: Vec<Prepared>) -> Result<(), Failure> {
+    // Also between two pods Ctrl-C is ours to answer.
+    let mut stops = Stops::listen()?;
     let mut done: Vec<Recreated> = Vec::new();
     let count = prepared.len();
     for (index, mut ready) in prepared.into_iter().enumerate() {
@@ -55,7 +58,10 @@ async fn one_by_one(args: &Pod, context: &Context, prepared: Vec<Prepared>) -> R
         // Much may have happened while the ones before it were recreated.
         if index > 0 {
             let key = ready.target.pod.key.clone();
-            ready = prepare(context, &key, &args.recreate, REASON).await?;
+            match stops.unless(prepare(context, &key, &args.recreate, REASON)).await {
+                Ok(again) => ready = again,
+                Err(failure) => return stopped(args, &done, count - index, failure),
+            }
         }
         let name = ready.target.name();
         let spinner = context.ui.spinner(&format!("recreating {name}"), Otherwise::Nothing);
@@ -63,16 +69,21 @@ async fn one_by_one(args: &Pod, context: &Context, prepared: Vec<Prepared>) -> R
         drop(spinner);
         match one {
             Ok(one) => done.push(one),
-            Err(failure) => {
-                report(args, &done)?;
-                if count - index > 1 {
-                    printer::say(&format!("{} more pods were not touched", count - index - 1));
-                }
-                return Err(failure);
-            }
+            Err(failure) => return stopped(args, &done, count - index - 1, failure),
         }
     }
     report(args, &done)
+}
+
+/// It ends here: what was done is told, and how many were not begun.
+fn stopped(args: &Pod, done: &[Recreated], left: usize, failure: Failure) -> Result<(), Failure> {
+    report(args, done)?;
+    match left {
+        0 => {}
+        1 => printer::say("1 more pod was not touched"),
+        _ => printer::say(&format!("{left} more pods were not touched")),
+    }
+    Err(failure)
 }
 
 /// Shows the plan: as data when it is all that was asked for.

@@ -17,6 +17,14 @@ static HAS_TALK_COLOR: AtomicBool = AtomicBool::new(false);
 /// How wide the terminal is that talk goes to; 0 where it is none, and no line is broken.
 static TALK_WIDTH: AtomicUsize = AtomicUsize::new(0);
 
+/// Whether talk is part of what was asked for.
+static IS_TALK_DATA: AtomicBool = AtomicBool::new(false);
+
+/// From now on talk goes where data goes: in a show both are one thing, and must stay in order in a pipe too.
+pub(crate) fn talk_is_data() {
+    IS_TALK_DATA.store(true, Ordering::Relaxed);
+}
+
 /// From now on talks as `ui` says. Before that: plainly.
 pub(crate) fn talk_as(ui: &Ui) {
     IS_QUIET.store(ui.is_quiet, Ordering::Relaxed);
@@ -38,8 +46,16 @@ pub(crate) fn out(text: &str) -> Result<(), Failure> {
 
 /// Prints a line of talk, unless only data and errors are wanted.
 pub(crate) fn say(line: &str) {
-    if !IS_QUIET.load(Ordering::Relaxed) {
-        tell(line);
+    talk(&folded(line));
+}
+
+/// Prints lines of talk where talk goes, unless it is not wanted.
+fn talk(lines: &str) {
+    match IS_TALK_DATA.load(Ordering::Relaxed) {
+        _ if IS_QUIET.load(Ordering::Relaxed) => {}
+        // If nobody can hear it, the next data says so.
+        true => drop(out(&format!("{lines}\n"))),
+        false => write(lines),
     }
 }
 
@@ -59,9 +75,7 @@ fn folded(text: &str) -> String {
 
 /// Prints a warning.
 pub(crate) fn warn(text: &str) {
-    if !IS_QUIET.load(Ordering::Relaxed) {
-        write(&led("Warning:", Tone::Careful, text));
-    }
+    talk(&led("Warning:", Tone::Careful, text));
 }
 
 /// Prints a line to stderr whatever was asked for: errors, and what was asked for with `-v`. If nobody can hear it there

@@ -7,6 +7,7 @@ mod alive;
 mod changing;
 mod cluster;
 mod command;
+mod demo;
 mod documents;
 mod golden;
 mod looking;

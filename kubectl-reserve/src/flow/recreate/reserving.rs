@@ -43,6 +43,7 @@ impl Recreation {
         self.phase = Phase::Reserving;
         // From now on something may be there, whether or not we hear of it.
         self.is_reserved = true;
+        self.is_taken_back = false;
         now(Request::Reserve)
     }
 
@@ -127,6 +128,7 @@ impl Recreation {
         match answer {
             Answer::Released => {
                 self.is_reserved = false;
+                self.is_taken_back = true;
                 self.is_acknowledged = false;
                 self.news.push(News::TakenBack);
                 match then {
