@@ -17,12 +17,19 @@ CROSS   ?= x86_64-pc-windows-gnu aarch64-apple-darwin x86_64-apple-darwin
 export RUST_TEST_THREADS ?= 6
 
 .DEFAULT_GOAL := help
-.PHONY: help demo build test lint e2e promise control-plane cluster conformance bench bench-cluster bench-cli fuzz vectors install uninstall dist cross-check image deny clean
+.PHONY: help demo demo-cluster recording build test lint e2e promise control-plane cluster conformance bench bench-cluster bench-cli fuzz vectors install uninstall dist cross-check image deny clean
 
 help: ## list the targets
 	@sed -n 's/^\([a-z0-9-]*\):.*## \(.*\)/\1|\2/p' Makefile | awk -F '|' '{ printf "  %-14s %s\n", $$1, $$2 }'
 
-demo: ## watch a reservation being kept on a real control plane
+demo: ## see what this is for: a small cluster in one process, and places lost and kept in it
+	@cargo build --locked --package kubectl-reserve
+	@$(BUILT)/debug/kubectl-reserve demo
+
+recording: ## write what the demo prints into the README
+	RESERVE_RECORD=1 cargo test --workspace --locked --test demo recording
+
+demo-cluster: ## watch a reservation made by hand being kept on a real control plane
 	cargo test --workspace --locked --test seed_000 -- --nocapture --test-threads 1
 
 build: ## build everything
@@ -41,7 +48,7 @@ lint: ## format, clippy without warnings, shell syntax
 e2e: ## only the tests on a real control plane; each fix of FIXES (200) waiting pods is carried out
 	RESERVE_FIXES='$(FIXES)' cargo test --workspace --locked --no-fail-fast --test 'control_plane*' --test 'seed_*' --test thread --test leases \
 		--test admin --test manifests --test policies --test image --test controller --test explain --test promise --test cases \
-		--test faults --test scheduler --test extender --test citizen --test krew --test 'recreate*' --test views --test install_verb --test agree
+		--test faults --test scheduler --test extender --test citizen --test krew --test 'recreate*' --test views --test install_verb --test agree --test demo_sandbox
 
 promise: ## recreate pods ROUNDS (100) times in each of five ways in a full cluster: none may lose its place
 	RESERVE_ROUNDS='$(ROUNDS)' cargo test --workspace --locked --test promise -- --nocapture --test-threads 1

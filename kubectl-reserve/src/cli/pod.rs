@@ -24,9 +24,9 @@ Examples:
   # Go on with a run that was interrupted
   kubectl reserve pod --resume 7f3a0c12ab9d
 
-Exit codes: 11 blocked by a disruption budget, 12 timeout, 13 no room to reserve,
-14 forbidden, 15 refused for safety or not enforced, 16 ready on another node
-although required, 130 interrupted.";
+Exit codes: 11 blocked by a disruption budget, 12 timeout, 13 no room to
+reserve, 14 forbidden, 15 refused for safety or not enforced, 16 ready on
+another node although required, 130 interrupted.";
 
 /// `kubectl reserve pod`.
 #[derive(Debug, Args)]

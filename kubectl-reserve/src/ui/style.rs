@@ -19,6 +19,8 @@ pub(crate) enum Tone {
     Bad,
     /// Less important than the rest.
     Quiet,
+    /// More important than the rest.
+    Strong,
 }
 
 impl Paint {
@@ -39,6 +41,7 @@ impl Tone {
             Self::Careful => AnsiColor::Yellow.on_default(),
             Self::Bad => AnsiColor::Red.on_default(),
             Self::Quiet => Style::new().dimmed(),
+            Self::Strong => Style::new().bold(),
         }
     }
 }
@@ -47,7 +50,7 @@ impl Tone {
 mod tests {
     use super::{Paint, Tone};
 
-    const TONES: [Tone; 4] = [Tone::Good, Tone::Careful, Tone::Bad, Tone::Quiet];
+    const TONES: [Tone; 5] = [Tone::Good, Tone::Careful, Tone::Bad, Tone::Quiet, Tone::Strong];
 
     #[test]
     fn without_colours_a_word_is_a_word() {

@@ -94,7 +94,7 @@ fn an_owner_of_the_same_name_in_another_namespace_is_a_stranger() -> Result<()> 
 fn a_forged_owner_or_seat_opens_no_door() -> Result<()> {
     TOWN.run("forged", async |plot| {
         let node = plot.node("a", "4").await?;
-        let web = deployment("web").cpu("3").terminate_after(std::time::Duration::from_secs(8));
+        let web = deployment("web").cpu("3").terminate_after(Duration::from_secs(8));
         let web = plot.deploy_kept(web, 1).await?;
         let old = plot.running(&web, 1).await?;
         plot.delete(&old[0]).await?;

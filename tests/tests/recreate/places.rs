@@ -92,7 +92,8 @@ fn of_several_pods_nobody_is_chosen_and_all_can_be_named() -> Result<()> {
         let new = plot.running(&web, 2).await?;
         let mut names: Vec<String> = new.iter().map(|pod| format!("pod/{}", name_of(pod))).collect();
         let mut said: Vec<&str> = both.out.lines().collect();
-        (names.sort(), said.sort_unstable());
+        names.sort();
+        said.sort_unstable();
         ensure!(said == names, "{said:?} {names:?}");
         ensure!(
             new.iter().all(|pod| node_of(pod) == node && !old.iter().any(|old| name_of(old) == name_of(pod)))

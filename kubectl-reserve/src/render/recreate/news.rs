@@ -44,7 +44,7 @@ pub(crate) fn times(at: Duration) -> String {
 }
 
 fn ends(until: Option<Timestamp>) -> String {
-    until.map(|until| format!("  (until {})", clock(until))).unwrap_or_default()
+    until.map(|until| format!(", until {}", clock(until))).unwrap_or_default()
 }
 
 /// The time of day, as the API server has it.
