@@ -15,10 +15,8 @@ use http::Method;
 use jiff::Timestamp;
 use sandbox::{Config, Sandbox};
 use serde_json::{Value, json};
-use std::sync::Arc;
 use tokio::net::TcpListener;
 use tokio::sync::oneshot;
-use tokio::time::Instant;
 
 /// The same names, UIDs and chances each time.
 const SEED: u64 = 1;
@@ -41,9 +39,7 @@ pub(crate) struct Cluster {
 impl Cluster {
     /// An empty cluster at the time `start`. Its clock goes on by the runtime's, which may be paused.
     pub(crate) fn new(start: Timestamp) -> Self {
-        let begun = Instant::now();
-        let clock = Arc::new(move || start.saturating_add(begun.elapsed()).unwrap_or(start));
-        let sandbox = Sandbox::new(&Config { clock, ..Config::starting_at(start, SEED) });
+        let sandbox = Sandbox::new(&Config::starting_at(start, SEED));
         let client = kube::Client::new(sandbox.api(), NAMESPACE);
         Self { sandbox, start, session: Session { client, namespace: NAMESPACE.to_owned(), timeout: None } }
     }

@@ -68,10 +68,10 @@ impl Stage {
         self.rest(step.before()).await;
         match step {
             Step::Until(fact) => return self.until(fact).await,
-            Step::Part(title) => self.show(step, &self.strong(&format!("== {title} ==")))?,
-            Step::Say(text) => self.show(step, &format!("# {text}"))?,
+            Step::Part(title) => self.show(step, Tone::Strong, &format!("== {title} =="))?,
+            Step::Say(text) => self.show(step, Tone::Told, &format!("# {text}"))?,
             Step::Type(line) | Step::TypeFor(line, _) => {
-                self.show(step, &self.strong(&format!("$ {line}")))?
+                self.show(step, Tone::Strong, &format!("$ {line}"))?
             }
         }
         match step {
@@ -84,18 +84,15 @@ impl Stage {
     }
 
     /// Prints a line, with an empty one before it where something else begins.
-    fn show(&mut self, step: Step, line: &str) -> Result<(), Failure> {
+    fn show(&mut self, step: Step, tone: Tone, line: &str) -> Result<(), Failure> {
         let is_close = match (self.last, step) {
             (None, _) => true,
             (Some(last), Step::Say(_)) => matches!(last, Step::Say(_) | Step::Part(_)),
             _ => false,
         };
         self.last = Some(step);
+        let line = self.context.ui.paint().paint(tone, line);
         printer::out(&format!("{}{line}\n", if is_close { "" } else { "\n" }))
-    }
-
-    fn strong(&self, text: &str) -> String {
-        self.context.ui.paint().paint(Tone::Strong, text)
     }
 
     /// Runs a command. It must end well, or with this exit code and nothing more to say.

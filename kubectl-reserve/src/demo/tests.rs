@@ -41,6 +41,10 @@ async fn a_command_that_fails_is_an_error() {
     let wrong = [Step::Type("kubectl reserve pod nobody-0 --yes")];
     let failure = tell(&wrong, ui(), false).await.unwrap_err();
     assert!(failure.message.unwrap().starts_with("`kubectl reserve pod nobody-0 --yes`: "));
+}
+
+#[tokio::test]
+async fn a_command_that_does_not_fail_as_it_should_is_an_error() {
     let wrong = [Step::TypeFor("kubectl reserve list", Exit::NoFit)];
     let failure = tell(&wrong, ui(), false).await.unwrap_err();
     assert_eq!(failure.message.as_deref(), Some("`kubectl reserve list` did not end with 10"));

@@ -21,6 +21,8 @@ pub(crate) enum Tone {
     Quiet,
     /// More important than the rest.
     Strong,
+    /// Told by nobody of the cluster: the narrator's words.
+    Told,
 }
 
 impl Paint {
@@ -42,6 +44,7 @@ impl Tone {
             Self::Bad => AnsiColor::Red.on_default(),
             Self::Quiet => Style::new().dimmed(),
             Self::Strong => Style::new().bold(),
+            Self::Told => AnsiColor::Cyan.on_default(),
         }
     }
 }
@@ -50,7 +53,7 @@ impl Tone {
 mod tests {
     use super::{Paint, Tone};
 
-    const TONES: [Tone; 5] = [Tone::Good, Tone::Careful, Tone::Bad, Tone::Quiet, Tone::Strong];
+    const TONES: [Tone; 6] = [Tone::Good, Tone::Careful, Tone::Bad, Tone::Quiet, Tone::Strong, Tone::Told];
 
     #[test]
     fn without_colours_a_word_is_a_word() {

@@ -20,7 +20,7 @@ fn demo(then: impl FnOnce(&mut Terminal) -> Result<()>) -> Result<Left> {
 #[test]
 fn it_is_the_same_story_and_no_line_breaks() -> Result<()> {
     let left = demo(|_| Ok(()))?;
-    ensure!(left.code == 0 && left.bytes.contains(&b'\x1b'), "exit {}:\n{}", left.code, left.text);
+    ensure!(left.end == "exit 0" && left.bytes.contains(&b'\x1b'), "{}:\n{}", left.end, left.text);
     let program = programs::build()?.join("kubectl-reserve");
     let piped = std::process::Command::new(program).arg("demo").env_clear().output()?;
     let piped = String::from_utf8(piped.stdout)?;
@@ -39,7 +39,7 @@ fn ctrl_c_ends_it_at_any_time() -> Result<()> {
             terminal.sees(part)?;
             terminal.types("\u{3}")
         })?;
-        ensure!(left.code != 0 && !left.text.contains("== Now you"), "{}:\n{}", left.code, left.text);
+        ensure!(left.end != "exit 0" && !left.text.contains("== Now you"), "{}:\n{}", left.end, left.text);
     }
     Ok(())
 }
