@@ -59,7 +59,7 @@ async fn one_by_one(args: &Pod, context: &Context, prepared: Vec<Prepared>) -> R
         // Much may have happened while the ones before it were recreated.
         if index > 0 {
             let key = next.target.pod.key.clone();
-            match stops.unless(ready(args, context, &key)).await {
+            match Box::pin(stops.unless(ready(args, context, &key))).await {
                 Ok(again) => next = again,
                 Err(failure) => return stopped(args, &done, count - index, failure),
             }

@@ -179,7 +179,7 @@ fn a_pod_is_moved_to_where_its_room_was_reserved() -> Result<()> {
         let plain = typed(&plot, &["pod", name_of(&old[1]), "--yes", "--no-reserve", "-o", "name"])
             .await?
             .ended(0)?;
-        let known: Vec<&str> = new.iter().map(|pod| name_of(pod)).collect();
+        let known: Vec<&str> = new.iter().map(name_of).collect();
         let said = plain.out.trim().trim_start_matches("pod/");
         ensure!(!known.contains(&said), "{said} was there before: {plain:#?}");
         Ok(())
