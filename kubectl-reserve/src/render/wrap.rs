@@ -43,10 +43,9 @@ fn fold_line(line: &str, width: usize) -> String {
         return line.to_owned();
     }
     let indent = hanging(line);
-    let ends_with_command = line.split_once(": kubectl ").filter(|(before, _)| before.contains(' '));
-    if let Some((before, command)) = ends_with_command {
-        let begin = format!("{}kubectl {command}", " ".repeat(indent));
-        return format!("{}\n{begin}", fold_line(&format!("{before}:"), width));
+    let begins = [": kubectl ", "; kubectl "].iter().filter_map(|lead| line.find(lead)).min();
+    if let Some((before, command)) = begins.and_then(|at| line.split_at_checked(at + 1)).filter(is_long) {
+        return format!("{}\n{}{}", fold_line(before, width), " ".repeat(indent), command.trim_start());
     }
     let (mut lines, mut rest) = (Vec::new(), line.to_owned());
     while let Some(at) = breaking(&rest, indent, width) {
@@ -56,6 +55,11 @@ fn fold_line(line: &str, width: usize) -> String {
     }
     lines.push(rest);
     lines.join("\n")
+}
+
+/// Whether there is more before the command than a word such as `hint:`.
+fn is_long((before, _): &(&str, &str)) -> bool {
+    before.contains(' ')
 }
 
 /// Where a line that is too wide is broken: at the last space that still fits, or else at the first.

@@ -106,7 +106,8 @@ fn siblings_that_take_each_others_places_all_find_one() -> Result<()> {
         ensure!(!done.talk.contains("(same node)") && !done.talk.contains(" stays "), "{}", done.talk);
         let mut at: Vec<String> =
             plot.running(&web, 4).await?.iter().map(|pod| node_of(pod).to_owned()).collect();
-        (at.sort(), at.dedup());
+        at.sort();
+        at.dedup();
         ensure!(at.len() == 4 && !at.contains(&node), "{at:?}");
         ensure!(evictions(&plot).await?.iter().filter(|write| write.is_stored()).count() == 4);
         for node in others.iter().chain([&spare]) {

@@ -33,7 +33,8 @@ fn a_rerun_goes_on_where_it_was_interrupted() -> Result<()> {
             .map(|write| write.name)
             .collect();
         let mut names: Vec<&String> = stored.iter().collect();
-        (names.sort(), names.dedup());
+        names.sort();
+        names.dedup();
         ensure!(stored.len() == 3 && names.len() == 3, "each once: {stored:?}");
         // And the next one begins anew.
         let next = typed(&plot, &["restart", "deployment/web", "--dry-run"]).await?.ended(0)?;

@@ -2,11 +2,12 @@
 
 use crate::pty::COLUMNS;
 
-/// What differs from run to run wherever it stands, and what stands for it.
-const ALWAYS: [(&str, &str); 3] = [
+/// What differs from run to run, or with what others change, and what stands for it.
+const ALWAYS: [(&str, &str); 4] = [
     (r"127\.0\.0\.1:\d+", "127.0.0.1:PORT"),
     (r"/\S*/kubectl-reserve-terminal-\w+", "HOME"),
     (r"\b[0-9a-f]{12}\b", "SEAT"),
+    (r"configmap/reserve-daemon-\w{10}\b", "configmap/reserve-daemon-HASH"),
 ];
 
 /// And where time passes and several things happen at once. The last: columns follow the widest cell, and times are
@@ -37,6 +38,7 @@ pub(crate) fn golden(name: &str, transcript: &str, times: Times) {
     for (pattern, stand_in) in ALWAYS.iter().chain(covered) {
         settings.add_filter(pattern, *stand_in);
     }
+    settings.add_filter(&env!("CARGO_PKG_VERSION").replace('.', r"\."), "0.0.0");
     settings.set_omit_expression(true);
     settings.set_prepend_module_to_snapshot(false);
     settings.bind(|| insta::assert_snapshot!(name, transcript));

@@ -35,12 +35,14 @@ pub(crate) async fn run(args: &Drain, context: &Context) -> Result<(), Failure> 
         plan.refused()?;
         return rehearse(args, context, node, plan).await;
     }
-    printer::say(table.trim_end());
+    if !plan.places.is_empty() {
+        printer::say(table.trim_end());
+    }
     plan.refused()?;
     let count = plan.places.len();
     let question = format!("Drain {node}: move these {count} pods, one after the other?");
     let otherwise = format!("to drain node/{node}, or --dry-run to see the plan");
-    if !context.ui.confirm(&question, &otherwise)? {
+    if count > 0 && !context.ui.confirm(&question, &otherwise)? {
         return Err(declined());
     }
     cordon(&context.session, node, DryRun::None).await?;

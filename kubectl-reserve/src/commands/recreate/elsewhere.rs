@@ -25,6 +25,8 @@ impl Prepared {
         self.place_uid = Some(node["metadata"]["uid"].as_str().unwrap_or_default().to_owned());
         self.terms.node = to.to_owned();
         self.terms.is_home = false;
+        self.plan.node = format!("{} -> {to}", self.plan.node);
+        self.plan.node_state = None;
         Ok(self)
     }
 

@@ -144,10 +144,6 @@ async fn carry_out(ground: &Ground, fix: &Value, said: &mut Vec<String>) -> Resu
     let commands = commands(fix);
     ensure!(!commands.is_empty(), "there is no command");
     for line in commands {
-        let mut words = line.split(' ').skip_while(|word| *word != "pod");
-        if let Some(pod) = words.nth(1).filter(|_| line.contains("--same-node=off")) {
-            ground.cluster.expect_unreserved(&ground.name, pod);
-        }
         let (is_done, text) = type_in(ground, &line).await?;
         said.push(format!("$ {line}\n{text}"));
         ensure!(is_done, "the command failed");

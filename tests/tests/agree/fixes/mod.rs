@@ -19,7 +19,8 @@ use reserve_tests::control_plane::Cluster;
 use reserve_tests::programs::daemon;
 use reserve_tests::town::Town;
 use std::collections::BTreeMap;
-use std::time::{Duration, Instant};
+use std::time::Duration;
+use tokio::time::Instant;
 
 static TOWN: Town = Town::new("agree", Some(|| daemon(SCHEDULER_NAME)));
 
@@ -90,11 +91,18 @@ fn every_fix_that_is_printed_makes_the_pod_fit() -> Result<()> {
 }
 
 /// A number in the environment.
+#[expect(clippy::disallowed_methods, reason = "how much is tried is up to who runs the tests")]
 fn number(name: &str) -> Result<Option<u64>> {
     match std::env::var(name) {
         Ok(text) => text.parse().map(Some).with_context(|| format!("{name}={text:?} is no number")),
         Err(_) => Ok(None),
     }
+}
+
+/// For whoever watches.
+#[expect(clippy::print_stderr, reason = "a test's only way to say how far it is")]
+fn tell(text: &str) {
+    eprint!("{text}");
 }
 
 /// Takes seed after seed until so many pods have waited.
@@ -103,9 +111,9 @@ async fn run(cluster: &'static Cluster, first: u64, wanted: usize) -> Tally {
     let each = stream::iter(first..).map(|seed| one_pod(cluster, seed)).buffer_unordered(SIDE_BY_SIDE);
     let mut each = std::pin::pin!(each);
     while let Some(one) = each.next().await {
-        one.failures.iter().for_each(|story| eprintln!("{story}\n"));
+        one.failures.iter().for_each(|story| tell(&format!("{story}\n\n")));
         tally.add(one);
-        eprint!("\r{} of {wanted} ", tally.waiting);
+        tell(&format!("\r{} of {wanted} ", tally.waiting));
         if tally.placed > 2 * wanted + SIDE_BY_SIDE {
             tally.failures.push("most pods are placed at once: the generator is wrong".to_owned());
             break;

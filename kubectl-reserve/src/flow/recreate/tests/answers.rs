@@ -244,6 +244,9 @@ fn without_a_reservation_it_is_a_plain_eviction() {
     assert!(matches!(run.outcome, Outcome::Done(_)));
     assert!(!world.requests.contains(&Request::Reserve) && !world.requests.contains(&Request::Release));
     assert_eq!(run.news[0], News::Evicted);
+    let looked = world.requests.iter().position(|request| *request == Request::Recheck);
+    let evicted = world.requests.iter().position(|request| *request == Request::Evict);
+    assert!(looked.is_some() && looked < evicted, "its siblings are known before: {:?}", world.requests);
 }
 
 #[test]
