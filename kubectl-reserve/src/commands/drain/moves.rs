@@ -11,7 +11,13 @@ use crate::nodes::DryRun;
 use crate::ui::printer;
 use crate::ui::progress::Otherwise;
 use crate::ui::signal::Stops;
-use common::model::PodKey;
+use common::model::ReservationId;
+use common::model::{PodKey, Uid};
+use jiff::Timestamp;
+use std::collections::BTreeMap;
+
+/// Reservations from old to new, as those who may use several of them take them.
+pub(crate) type Age = (Option<Timestamp>, ReservationId);
 
 const REASON: &str = "kubectl reserve drain";
 
@@ -39,10 +45,14 @@ impl<'a> Moves<'a> {
 
     /// Reserves all places, and then moves the pods. Ctrl-C is heard between two writes, so that none is left half done.
     pub(super) async fn all(&mut self, stops: &mut Stops) -> Result<(), Failure> {
+        let mut ready = Vec::new();
         for place in self.places.clone() {
             stops.heed()?;
-            let prepared = self.ready(&place).await?;
-            let key = place.pod.clone();
+            ready.push((place.pod.clone(), self.ready(&place).await?));
+        }
+        in_turn(&mut ready, |(_, prepared)| prepared.age());
+        for (key, prepared) in ready {
+            stops.heed()?;
             self.moves.push(Move { key, prepared: Some(prepared), is_begun: false });
             if let Some(prepared) = self.moves.last().and_then(|one| one.prepared.as_ref()) {
                 reserve(self.context, prepared).await?;
@@ -122,5 +132,42 @@ impl<'a> Moves<'a> {
 
     pub(super) fn total(&self) -> usize {
         self.places.len()
+    }
+}
+
+/// Siblings are alike, and the first that comes takes the oldest of their seats: so they go in the order of their seats, and
+/// each finds its own. The others keep their turn.
+fn in_turn<T>(moves: &mut [T], age: impl Fn(&T) -> Option<Age>) {
+    let firsts: BTreeMap<Uid, usize> =
+        (0..moves.len()).rev().filter_map(|index| Some((age(&moves[index])?.1.owner, index))).collect();
+    let mut turn = 0..moves.len();
+    moves.sort_by_cached_key(|one| {
+        let (own, age) = (turn.next(), age(one));
+        let first = age.as_ref().and_then(|(_, id)| firsts.get(&id.owner)).copied();
+        (first.or(own), age)
+    });
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{Age, in_turn};
+    use common::model::ReservationId;
+    use common::model::Seat;
+    use jiff::Timestamp;
+
+    fn seat(owner: &str, seat: &str, created: i64) -> Option<Age> {
+        let created = Timestamp::from_second(created).unwrap();
+        let seat = Some(Seat::parse(seat).unwrap());
+        Some((Some(created), ReservationId { owner: owner.into(), seat }))
+    }
+
+    #[test]
+    fn siblings_go_in_the_order_in_which_their_seats_are_taken() {
+        let mut moves =
+            vec![seat("web", "f", 1), seat("db", "b", 1), seat("web", "e", 1), None, seat("web", "a", 2)];
+        in_turn(&mut moves, Clone::clone);
+        let expected =
+            vec![seat("web", "e", 1), seat("web", "f", 1), seat("web", "a", 2), seat("db", "b", 1), None];
+        assert_eq!(moves, expected);
     }
 }

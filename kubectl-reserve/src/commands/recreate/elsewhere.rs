@@ -9,6 +9,7 @@ use crate::error::{Exit, Failure};
 use crate::flow::recreate::{Answer, Keeping, Why};
 use crate::nodes::DryRun;
 use common::api;
+use common::model::ReservationId;
 use jiff::{SignedDuration, Timestamp};
 use serde_json::Value;
 
@@ -33,6 +34,12 @@ impl Prepared {
     /// Where its room is kept.
     pub(crate) fn place(&self) -> &str {
         &self.terms.node
+    }
+
+    /// How old its reservation is among those of its owner.
+    pub(crate) fn age(&self) -> Option<(Option<Timestamp>, ReservationId)> {
+        let reservation = self.reservation.as_ref()?;
+        Some((reservation.created(), reservation.id.clone()))
     }
 
     /// Whether its room is still kept.
