@@ -12,7 +12,7 @@ use common::model::owner::{ControllerRef, Owner, OwnerKind, Workload};
 use common::model::reservation::Origin;
 use common::model::{Pod, Uid};
 use futures::stream::{self, StreamExt as _, TryStreamExt as _};
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 
 /// More workloads of one kind than this are read as a whole.
 const EACH_MAX: usize = 200;
@@ -72,6 +72,7 @@ async fn climb(
 ) -> Result<BTreeSet<OwnerKind>, Failure> {
     let mut known: BTreeSet<Key> = BTreeSet::new();
     let mut unreadable: BTreeSet<OwnerKind> = BTreeSet::new();
+    let mut found: BTreeMap<OwnerKind, Vec<Workload>> = BTreeMap::new();
     for _ in 0..DEPTH_MAX {
         wanted.retain(|key| !known.contains(key) && !unreadable.contains(&key.0) && is_name(&key.2));
         if wanted.is_empty() {
@@ -80,21 +81,23 @@ async fn climb(
         let mut above = BTreeSet::new();
         for kind in OwnerKind::ALL {
             let keys: Vec<&Key> = wanted.iter().filter(|key| key.0 == kind).collect();
-            match some(session, kind, &keys).await? {
-                None => {
-                    unreadable.insert(kind);
-                    cluster.apply(Event::Unreadable(kind));
-                }
-                Some(workloads) => {
-                    for workload in workloads {
-                        above.extend(workload.controller.as_ref().and_then(|claim| key(claim, &workload)));
-                        cluster.apply(Event::Workloads(kind, Seen::Applied(workload)));
-                    }
-                }
-            }
+            let Some(workloads) = some(session, kind, &keys).await? else {
+                unreadable.insert(kind);
+                continue;
+            };
+            let claims = workloads.iter().filter_map(|workload| key(workload.controller.as_ref()?, workload));
+            above.extend(claims);
+            found.entry(kind).or_default().extend(workloads);
         }
         known.append(&mut wanted);
         wanted = above;
+    }
+    // All at once: whose each pod is is settled anew whenever workloads change.
+    for (kind, workloads) in found {
+        cluster.apply(Event::Workloads(kind, Seen::Relisted(workloads)));
+    }
+    for kind in &unreadable {
+        cluster.apply(Event::Unreadable(*kind));
     }
     Ok(unreadable)
 }
