@@ -6,7 +6,7 @@ use common::api::reservation::patch::{Seen, keys_of, patch, reservation_of};
 use common::api::reservation::{bounds, encode};
 use common::cluster::Cluster;
 use common::model::NodeName;
-use common::model::reservation::{Origin, Reservation, ReservationId};
+use common::model::reservation::{AUTOMATIC, Origin, Reservation, ReservationId};
 use jiff::Timestamp;
 use serde_json::Value;
 
@@ -38,14 +38,21 @@ pub fn reserved(
     Ok((Some(patch(seen, &keys, &new, true)), end))
 }
 
-/// What is there already was made for the same pod: it becomes ours, no younger and no shorter than it was.
+/// What is there already was made for the same pod: it is as good as ours, no younger and no shorter than it was. One that
+/// somebody made by hand stays theirs: another run of the command may be about to evict the pod, and what we take back
+/// must not be what that one counts on. One that the daemon made becomes ours; it makes another if need be.
 fn taken_over(wanted: &Reservation, found: Option<&Reservation>) -> Reservation {
     let mut wanted = wanted.clone();
     if let (Origin::Recorded(ours), Some(theirs)) = (&mut wanted.origin, found.and_then(Reservation::record))
+        && theirs.expires >= ours.created
     {
-        let is_past = theirs.expires < ours.created;
-        ours.created = if is_past { ours.created } else { theirs.created };
+        ours.created = theirs.created;
         ours.expires = ours.expires.max(theirs.expires);
+        if &*theirs.by != AUTOMATIC {
+            ours.request = theirs.request.clone();
+            ours.by = theirs.by.clone();
+            ours.reason = theirs.reason.clone();
+        }
     }
     wanted
 }
@@ -74,13 +81,13 @@ pub fn lacks(cluster: &Cluster, node: &NodeName, reservation: Option<&Reservatio
 
 #[cfg(test)]
 mod tests {
-    use super::reserved;
+    use super::{reserved, taken_back};
     use crate::flow::recreate::Why;
     use common::api::reservation::encode;
     use common::api::reservation::patch::Seen;
     use common::model::owner::Owner;
     use common::model::reservation::{
-        Origin, Placement, Record, ReplacedPod, Reservation, ReservationId, Seat,
+        AUTOMATIC, Origin, Placement, Record, ReplacedPod, Reservation, ReservationId, Seat,
     };
     use common::model::{Resources, Uid};
     use std::collections::BTreeMap;
@@ -125,9 +132,31 @@ mod tests {
         let ours = reservation("ours", soon);
         assert_eq!(planned(&[], &ours), Ok((true, soon.into())));
         let theirs = encode(&reservation("theirs", late)).unwrap();
-        assert_eq!(planned(&theirs, &ours), Ok((true, late.into())), "with our request");
+        assert_eq!(planned(&theirs, &ours), Ok((false, late.into())), "it is as good as ours");
+        let mut automatic = reservation("delete-old", late);
+        if let Origin::Recorded(record) = &mut automatic.origin {
+            record.by = AUTOMATIC.into();
+        }
+        let automatic = encode(&automatic).unwrap();
+        assert_eq!(planned(&automatic, &ours), Ok((true, late.into())), "with our request");
         let same = encode(&ours).unwrap();
         assert_eq!(planned(&same, &ours), Ok((false, soon.into())), "a write whose answer was lost");
+    }
+
+    #[test]
+    fn what_somebody_else_counts_on_is_not_taken_back() {
+        let (ours, theirs) =
+            (reservation("ours", "2026-11-16T08:20:00Z"), reservation("theirs", "2026-11-16T08:10:00Z"));
+        let there: BTreeMap<String, String> = encode(&theirs).unwrap().into_iter().collect();
+        let seen = Seen { uid: "n", version: "1", annotations: &there };
+        let (patch, _) = reserved(&seen, "n", &ours).unwrap();
+        let text = patch.unwrap().to_string();
+        assert!(
+            text.contains("08:20:00Z") && !text.contains("ours"),
+            "it lives longer, and is theirs: {text}"
+        );
+        assert_eq!(taken_back(&seen, &ours.id, "ours"), None);
+        assert!(taken_back(&seen, &ours.id, "theirs").is_some());
     }
 
     #[test]

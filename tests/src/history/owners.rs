@@ -34,7 +34,7 @@ pub(super) struct Change {
 }
 
 /// All workloads that were ever there.
-#[derive(Debug, Default)]
+#[derive(Clone, Debug, Default)]
 pub struct Owners(BTreeMap<Uid, Workload>);
 
 /// The changes of workloads in the audit log, oldest first.

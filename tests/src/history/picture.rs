@@ -7,7 +7,7 @@ use std::collections::BTreeMap;
 use std::sync::Arc;
 
 /// The cluster at one moment.
-#[derive(Debug, Default)]
+#[derive(Clone, Debug, Default)]
 pub struct Picture {
     /// The pods.
     pub pods: BTreeMap<Uid, Arc<Pod>>,

@@ -56,8 +56,8 @@ pub(super) struct Api {
     /// The Lease of the election, and its version.
     pub(super) lease: Option<(Record, u64)>,
     pub(super) logs: [Vec<(u64, Event)>; 4],
-    /// What pods were told by the daemon: their UID, and the reason of the event.
-    pub(super) told: Vec<(Uid, &'static str)>,
+    /// What pods were told by the daemon: their UID, the reason of the event, and when.
+    pub(super) told: Vec<(Uid, &'static str, Timestamp)>,
     pub(super) rules: Rules,
     pub(super) history: History,
     /// When anything but talk was written last.
@@ -183,7 +183,9 @@ impl Api {
         self.note(format_args!("bind by {who:?}: {key} to {node} {}", pod.stamp.as_deref().unwrap_or("")));
         self.put_pod(pod.clone());
         let now = self.wall();
-        self.rules.bound(&self.picture, who, (&before, &pod), self.revision, now);
+        // What the pod itself claims is not our word.
+        let said = Pod { stamp: seat.and(pod.stamp.clone()), ..pod };
+        self.rules.bound(&self.picture, who, (&before, &said), self.revision, now);
         Ok(())
     }
 

@@ -47,7 +47,7 @@ pub(super) enum Job {
     },
     Evict(Box<Eviction>),
     Ask(Box<Effect>),
-    Talk(Option<(Uid, &'static str)>),
+    Talk(Option<(Uid, &'static str, Timestamp)>),
     Publish(Box<Replica>),
     Errand(Errand),
 }
@@ -95,7 +95,7 @@ impl Job {
                 Self::Tell { pod, uid, told: None, nomination: Nomination::Change(node) }
             }
             Effect::Evict(eviction) => Self::Evict(eviction),
-            Effect::Report(report) => Self::Talk(Some((report.about.uid.clone(), report.reason))),
+            Effect::Report(report) => Self::Talk(Some((report.about.uid.clone(), report.reason, report.at))),
             Effect::Record { .. } => Self::Talk(None),
             other => Self::Ask(Box::new(other)),
         }
@@ -237,6 +237,7 @@ impl Sim {
         }
         match job {
             Job::Bind { pod, uid, node, seat } => {
+                self.api.rules.under_way = self.under_way(who);
                 self.api.bind(who, (pod, uid), node, seat.as_ref())?;
                 Ok(Reply::Done(self.api.revision))
             }
@@ -267,6 +268,20 @@ impl Sim {
             }
             Job::Errand(errand) => self.run_errand(who, errand),
         }
+    }
+
+    /// The pods that somebody has sent to nodes, and that have not got there yet.
+    fn under_way(&self, who: Who) -> Vec<Pod> {
+        let open = self.calls.values().filter(|call| call.who == who && !call.has_landed);
+        let bound = open.filter_map(|call| match &call.job {
+            Job::Bind { pod, uid, node, seat } => {
+                let found = self.api.that(pod, uid).ok().filter(|pod| pod.node.is_none())?;
+                let stamp = seat.as_ref().map(|seat| seat.to_string().into());
+                Some(found.bound(node.clone(), stamp, Some(self.api.wall())))
+            }
+            _ => None,
+        });
+        bound.collect()
     }
 
     fn tell(

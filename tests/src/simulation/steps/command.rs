@@ -6,7 +6,8 @@ use super::patch::Sent;
 use super::sim::{Action, Sim};
 use common::api::reservation::patch::Seen;
 use common::cluster::{Acknowledged, acknowledged};
-use common::model::{Keep, NodeName, Pod, Reservation};
+use common::model::{Keep, NodeName, Pod, Reservation, Uid};
+use jiff::Timestamp;
 use kubectl_reserve::flow::budget::Blocked;
 use kubectl_reserve::flow::keep::{reserved, taken_back};
 use kubectl_reserve::flow::recreate::{
@@ -19,6 +20,8 @@ use std::time::Duration;
 /// As in `kubectl_reserve::nodes`.
 const TRIES_MAX: u32 = 8;
 const PAUSE: Duration = Duration::from_millis(60);
+/// As in `kubectl_reserve::commands::recreate::wish`.
+const MARGIN: Duration = Duration::from_secs(2);
 
 /// One request of a run.
 #[derive(Clone, Debug)]
@@ -52,7 +55,9 @@ pub(super) struct Command {
     pub(super) target: Arc<Pod>,
     node_uid: String,
     pub(super) reservation: Reservation,
-    until: Option<jiff::Timestamp>,
+    until: Option<Timestamp>,
+    /// When it let the pod wish; none if the pod does so anyway.
+    wished: Option<Timestamp>,
     pub(super) keeping: Keeping,
 }
 
@@ -79,6 +84,7 @@ impl Sim {
             node_uid,
             reservation,
             until: None,
+            wished: None,
         });
         self.take(index, next);
     }
@@ -163,6 +169,11 @@ impl Sim {
                 let pod = Arc::clone(self.api.that(key, uid)?);
                 let mut rare = pod.rare.as_deref().cloned().unwrap_or_default();
                 let is_wish = errand.request == Request::Reserve;
+                let has_wish = pod.keep().is_some_and(|keep| keep.life().is_some());
+                if has_wish && command.wished.is_none() {
+                    return Ok(Reply::Done(0));
+                }
+                self.commands[index].wished = Some(self.api.wall());
                 rare.keep = is_wish.then_some(Keep::For(Duration::from_secs(120)));
                 self.api.note(format_args!("{who:?}: {key} wishes: {is_wish}"));
                 self.api.put_pod(Pod { rare: Some(Box::new(rare)), ..Pod::clone(&pod) });
@@ -239,10 +250,13 @@ impl Sim {
     fn heard(&self, index: usize, version: u64) -> Answer {
         let command = &self.commands[index];
         if command.keeping == Keeping::Wish {
-            let told = self.api.told.iter().filter(|(uid, _)| *uid == command.target.uid);
-            return match told.map(|(_, reason)| *reason).next_back() {
-                Some("Reserved") => Answer::Seen { replicas: 0 },
-                Some("NotReserved") => Answer::Denied("not reserved".into()),
+            // Events have another clock than the command.
+            let is_news = |at: Timestamp| command.wished.is_none_or(|since| at + MARGIN >= since);
+            let about = |(uid, _, at): &&(Uid, _, _)| *uid == command.target.uid && is_news(*at);
+            let told: Vec<&str> = self.api.told.iter().filter(about).map(|(_, reason, _)| *reason).collect();
+            return match told {
+                told if told.contains(&"Reserved") => Answer::Seen { replicas: 0 },
+                told if told.contains(&"NotReserved") => Answer::Denied("not reserved".into()),
                 _ => Answer::NotSeen(vec!["the daemon".into()]),
             };
         }

@@ -49,6 +49,8 @@ pub(super) struct Daemon {
     pub(super) streams: [Watch; 4],
     /// It stands still until then.
     pub(super) paused: Duration,
+    /// Nothing that it asks for arrives until then.
+    pub(super) cut: Duration,
     /// By how many milliseconds its clock is off.
     pub(super) skew: i64,
     started: Duration,
@@ -70,6 +72,7 @@ impl Daemon {
             running: 0,
             streams: Default::default(),
             paused: Duration::ZERO,
+            cut: Duration::ZERO,
             skew: 0,
             started: Duration::ZERO,
             election: super::leases::Standing::new(name, 0),
@@ -155,6 +158,7 @@ impl Sim {
             state: new_state(automatic_max),
             started: now,
             skew: daemon.skew,
+            cut: daemon.cut,
             election: super::leases::Standing::new(daemon.name, life),
             ..Daemon::new(daemon.name)
         };

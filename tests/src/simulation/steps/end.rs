@@ -16,6 +16,8 @@ use std::time::Duration;
 const STILL: Duration = Duration::from_secs(35);
 /// How long it may take until nothing happens any more: reservations end meanwhile.
 const SETTLES: Duration = Duration::from_secs(900);
+/// When a pod is tried again although nothing happened.
+const PARKED: Duration = Duration::from_secs(5 * 60 + 30);
 /// How long an expired reservation may lie about.
 const EXPIRED_MAX: SignedDuration = SignedDuration::from_secs(90);
 
@@ -23,7 +25,8 @@ impl Sim {
     /// Lives on until nothing happens any more, and looks.
     pub(super) fn settle(&mut self) {
         let quiet = self.town.quiet.max(self.faults.end);
-        self.run_until(quiet + Duration::from_secs(60));
+        // The last watch stands still until a minute later, and what only a daemon knows is good for a minute.
+        self.run_until(quiet + Duration::from_secs(130));
         loop {
             let next = (self.api.stirred + STILL).max(self.api.now + Duration::from_secs(1));
             self.run_until(next);
@@ -65,7 +68,7 @@ impl Sim {
         let waiting: Vec<Arc<Pod>> = self.api.picture.pods.values().filter(is_ours).cloned().collect();
         for pod in waiting {
             self.api.rules.count("waits at the end");
-            if pod.unscheduled().is_none() {
+            if pod.unscheduled().is_none() && !self.is_told_later(&pod) {
                 return self.api.rules.break_("I16", &format!("{} waits and was not told why", pod.key));
             }
             if self.is_kept_back(&pod) {
@@ -77,6 +80,13 @@ impl Sim {
                 return self.api.rules.break_("I24", &what);
             }
         }
+    }
+
+    /// What could not be written is written after the next try, as upstream does.
+    fn is_told_later(&mut self, pod: &Pod) -> bool {
+        self.run_until(self.api.now + PARKED);
+        let pod = self.api.picture.pods.get(&pod.uid);
+        pod.is_none_or(|pod| !pod.is_waiting() || pod.unscheduled().is_some())
     }
 
     /// Whether it has to wait for one node.

@@ -33,6 +33,10 @@ pub(super) struct Faults {
     pub(super) clock: u32,
     /// A daemon ends in an orderly way.
     pub(super) stop: u32,
+    /// What a daemon asks for does not arrive for a while.
+    pub(super) cut: u32,
+    /// How long a watch stands still at most, in milliseconds.
+    pub(super) stale_max: u64,
     /// How long a message takes, in milliseconds.
     pub(super) lag: u64,
 }
@@ -102,9 +106,12 @@ impl Faults {
             pause: some(1..6),
             clock: some(1..6),
             stop: some(2..10),
+            cut: some(1..6),
+            stale_max: 0,
             lag: 0,
         };
-        Self { lag: [5, 50, 400][rng.usize(0..3)], ..faults }
+        let stale_max = [5_000, 30_000, 60_000][rng.usize(0..3)];
+        Self { lag: [5, 50, 400][rng.usize(0..3)], stale_max, ..faults }
     }
 }
 
@@ -123,6 +130,11 @@ impl Sim {
         }
         if self.is_calm() {
             return (Luck::Good, there.min(Duration::from_millis(50)), back.min(Duration::from_millis(50)));
+        }
+        if let Who::Daemon(index, _) = who
+            && self.daemons[index].cut > self.api.now
+        {
+            return (Luck::Before, there, back);
         }
         let (before, after, refused, slow) =
             (self.faults.before, self.faults.after, self.faults.refused, self.faults.slow);
@@ -182,16 +194,21 @@ impl Sim {
             return;
         }
         let index = self.rng.usize(0..self.daemons.len());
-        let Faults { stale, relist, crash, pause, clock, stop, .. } = self.faults;
+        let Faults { stale, relist, crash, pause, clock, stop, cut, stale_max, .. } = self.faults;
         let stream = self.rng.usize(0..STREAMS.len());
         if self.one_in(stale) {
-            let time = self.millis(500..30_000);
+            let time = self.millis(500..stale_max.max(501));
             self.daemons[index].streams[stream].frozen = self.api.now + time;
             self.api.note(format_args!("daemon {index}: {:?} stand still for {time:?}", STREAMS[stream]));
         }
         if self.one_in(relist) {
             let pause = self.millis(1..5_000);
             self.break_watch(index, stream, pause);
+        }
+        if self.one_in(cut) {
+            let time = self.millis(500..40_000);
+            self.daemons[index].cut = self.api.now + time;
+            self.api.note(format_args!("daemon {index} is cut off for {time:?}"));
         }
         if self.one_in(pause) {
             let time = self.millis(200..25_000);

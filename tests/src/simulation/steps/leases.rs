@@ -37,7 +37,8 @@ impl Sim {
         let now = self.daemons[index].now(self.api.now);
         self.daemons[index].election.candidate.begin(now.elapsed);
         for _ in 0..3 {
-            let is_lost = self.api.now < self.faults.end && self.one_in(self.faults.before);
+            let is_cut = self.daemons[index].cut > self.api.now;
+            let is_lost = is_cut || self.api.now < self.faults.end && self.one_in(self.faults.before);
             let is_unheard = self.api.now < self.faults.end && self.one_in(self.faults.after);
             let candidate = &mut self.daemons[index].election.candidate;
             match candidate.next(now.elapsed, now.wall) {

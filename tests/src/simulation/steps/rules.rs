@@ -35,6 +35,8 @@ pub(super) struct Rules {
     /// Whether several daemons decide at once, so that room is not one's alone.
     pub(super) is_contended: bool,
     pub(super) schedulers: BTreeSet<String>,
+    /// The pods that the daemon which binds one now has bound besides, as far as it knows.
+    pub(super) under_way: Vec<Pod>,
     changes: BTreeMap<NodeName, Vec<Change>>,
     /// When each owner, and each pod, last was short of one more than before.
     stirred: BTreeMap<Uid, u64>,
@@ -85,7 +87,7 @@ impl Rules {
         let Some(node) = pod.node.clone() else { return };
         if let Who::Daemon(..) = who {
             self.count("bound");
-            if let Some(stamp) = pod.stamp.as_ref().filter(|_| before.stamp.is_none()) {
+            if let Some(stamp) = &pod.stamp {
                 self.seated.insert(stamp.to_string());
                 self.count("seated");
             }
@@ -99,13 +101,23 @@ impl Rules {
                 }
             }
             let lacking = room::lacking(picture, pod, now);
-            if let Some(what) = lacking.first().filter(|_| !is_unseen) {
+            if let Some(what) = lacking.first().filter(|_| !is_unseen && !self.fits_soon(picture, pod, now)) {
                 self.break_("I1", what);
             }
             self.count(if lacking.is_empty() { "fits" } else { "overcommitted unseen" });
         }
         let change = Change { stream: Stream::Pods, revision, by: who, reservation: None };
         self.changes.entry(node).or_default().push(change);
+    }
+
+    /// Whether it fits once what the same daemon has decided besides has landed, too: a pod can be in its seat and use up
+    /// what is kept in the plain form as well.
+    fn fits_soon(&self, picture: &Picture, pod: &Pod, now: Timestamp) -> bool {
+        let mut soon = picture.clone();
+        for other in self.under_way.iter().filter(|other| other.uid != pod.uid) {
+            soon.pods.insert(other.uid.clone(), Arc::new(other.clone()));
+        }
+        room::lacking(&soon, pod, now).is_empty()
     }
 
     /// Whether others did something to a node that one with this sight did not know of, and need not have.
