@@ -6,7 +6,7 @@ use common::api::reservation::patch::{Seen, keys_of, patch, reservation_of};
 use common::api::reservation::{bounds, encode};
 use common::cluster::Cluster;
 use common::model::NodeName;
-use common::model::reservation::{AUTOMATIC, Origin, Reservation, ReservationId};
+use common::model::reservation::{Origin, Reservation, ReservationId};
 use jiff::Timestamp;
 use serde_json::Value;
 
@@ -38,23 +38,25 @@ pub fn reserved(
     Ok((Some(patch(seen, &keys, &new, true)), end))
 }
 
-/// What is there already was made for the same pod: it is as good as ours, no younger and no shorter than it was. One that
-/// somebody made by hand stays theirs: another run of the command may be about to evict the pod, and what we take back
-/// must not be what that one counts on. One that the daemon made becomes ours; it makes another if need be.
+/// What is there already was made for the same pod: it becomes ours, no younger and no shorter than it was. Whoever made it
+/// finds that out in the second look.
 fn taken_over(wanted: &Reservation, found: Option<&Reservation>) -> Reservation {
     let mut wanted = wanted.clone();
     if let (Origin::Recorded(ours), Some(theirs)) = (&mut wanted.origin, found.and_then(Reservation::record))
-        && theirs.expires >= ours.created
     {
-        ours.created = theirs.created;
+        let is_past = theirs.expires < ours.created;
+        ours.created = if is_past { ours.created } else { theirs.created };
         ours.expires = ours.expires.max(theirs.expires);
-        if &*theirs.by != AUTOMATIC {
-            ours.request = theirs.request.clone();
-            ours.by = theirs.by.clone();
-            ours.reason = theirs.reason.clone();
-        }
     }
     wanted
+}
+
+/// Whether the node has the reservation, and it is still ours: another run of the command that took it over may take it back
+/// any moment.
+pub fn is_kept(cluster: &Cluster, node: &NodeName, ours: &Reservation) -> bool {
+    let request = |one: &Reservation| one.record().map(|record| record.request.clone());
+    let found = cluster.ledger_of(node).and_then(|ledger| ledger.durable(&ours.id));
+    found.is_some_and(|found| request(found) == request(ours))
 }
 
 /// The patch that removes the reservation; none if it is gone, or another one by now.
@@ -81,17 +83,19 @@ pub fn lacks(cluster: &Cluster, node: &NodeName, reservation: Option<&Reservatio
 
 #[cfg(test)]
 mod tests {
-    use super::{reserved, taken_back};
+    use super::{is_kept, reserved};
     use crate::flow::recreate::Why;
     use common::api::reservation::encode;
     use common::api::reservation::patch::Seen;
+    use common::cluster::{self, Cluster, Event};
     use common::model::owner::Owner;
     use common::model::reservation::{
-        AUTOMATIC, Origin, Placement, Record, ReplacedPod, Reservation, ReservationId, Seat,
+        Origin, Placement, Record, ReplacedPod, Reservation, ReservationId, Seat,
     };
-    use common::model::{Resources, Uid};
+    use common::model::{NodeName, Resources, Uid};
     use std::collections::BTreeMap;
 
+    const LATE: &str = "2026-11-16T08:20:00Z";
     const OWNER: &str = "11111111-0000-4000-8000-000000000001";
 
     fn reservation(request: &str, expires: &str) -> Reservation {
@@ -132,31 +136,27 @@ mod tests {
         let ours = reservation("ours", soon);
         assert_eq!(planned(&[], &ours), Ok((true, soon.into())));
         let theirs = encode(&reservation("theirs", late)).unwrap();
-        assert_eq!(planned(&theirs, &ours), Ok((false, late.into())), "it is as good as ours");
-        let mut automatic = reservation("delete-old", late);
-        if let Origin::Recorded(record) = &mut automatic.origin {
-            record.by = AUTOMATIC.into();
-        }
-        let automatic = encode(&automatic).unwrap();
-        assert_eq!(planned(&automatic, &ours), Ok((true, late.into())), "with our request");
+        assert_eq!(planned(&theirs, &ours), Ok((true, late.into())), "with our request");
         let same = encode(&ours).unwrap();
         assert_eq!(planned(&same, &ours), Ok((false, soon.into())), "a write whose answer was lost");
     }
 
     #[test]
-    fn what_somebody_else_counts_on_is_not_taken_back() {
-        let (ours, theirs) =
-            (reservation("ours", "2026-11-16T08:20:00Z"), reservation("theirs", "2026-11-16T08:10:00Z"));
-        let there: BTreeMap<String, String> = encode(&theirs).unwrap().into_iter().collect();
-        let seen = Seen { uid: "n", version: "1", annotations: &there };
-        let (patch, _) = reserved(&seen, "n", &ours).unwrap();
-        let text = patch.unwrap().to_string();
-        assert!(
-            text.contains("08:20:00Z") && !text.contains("ours"),
-            "it lives longer, and is theirs: {text}"
-        );
-        assert_eq!(taken_back(&seen, &ours.id, "ours"), None);
-        assert!(taken_back(&seen, &ours.id, "theirs").is_some());
+    fn what_another_run_took_over_is_no_longer_ours() {
+        let (ours, theirs) = (reservation("ours", LATE), reservation("theirs", LATE));
+        let there = |what: &[Reservation]| {
+            let annotations: BTreeMap<String, String> =
+                what.iter().flat_map(|one| encode(one).unwrap()).collect();
+            let json = serde_json::json!({ "metadata": { "name": "n", "uid": "n", "resourceVersion": "1",
+                "annotations": annotations }, "status": { "allocatable": { "cpu": "4" } } });
+            let mut cluster = Cluster::default();
+            let node = common::api::node::node(&json.to_string()).unwrap();
+            cluster.apply(Event::Nodes(cluster::Seen::Relisted(vec![node])));
+            is_kept(&cluster, &NodeName::from("n"), &ours)
+        };
+        assert!(there(std::slice::from_ref(&ours)));
+        assert!(!there(&[theirs]), "it may be taken back any moment");
+        assert!(!there(&[]));
     }
 
     #[test]

@@ -4,12 +4,12 @@ use super::hands::Hands;
 use super::look::companions;
 use super::owners::pod_path;
 use crate::api::{self as calls, ApiError, JSON};
-use crate::flow::keep::lacks;
+use crate::flow::keep::{is_kept, lacks};
 use crate::flow::recreate::{Keeping, Recheck};
 use common::api;
-use common::cluster::{Cluster, Event, Ledger, Seen};
+use common::cluster::{Cluster, Event, Seen};
 use common::model::owner::OwnerKind;
-use common::model::{NodeName, Pod};
+use common::model::{Keep, NodeName, Pod};
 use std::collections::BTreeSet;
 
 /// Reads everything that the eviction depends on once more.
@@ -22,7 +22,11 @@ pub(super) async fn recheck(hands: &Hands<'_>, keeping: Keeping) -> Result<Reche
         Err(error) => return Err(error),
     };
     match pod.filter(|pod| pod.uid == target.pod.uid) {
-        Some(pod) => seen.is_leaving = pod.deleting,
+        Some(pod) => {
+            seen.is_leaving = pod.deleting;
+            // Another run of the command may have taken the wish back.
+            seen.is_lost = keeping == Keeping::Wish && pod.keep().and_then(Keep::life).is_none();
+        }
         None => seen.is_gone = true,
     }
     if keeping == Keeping::Reservation {
@@ -55,7 +59,6 @@ async fn room(hands: &Hands<'_>, seen: &mut Recheck) -> Result<(), ApiError> {
         answer => answer?,
     };
     let node = api::node::node(&answer.text).map_err(|error| ApiError::Broken(error.to_string()))?;
-    let ours = |ledger: &Ledger| hands.id.as_ref().is_some_and(|id| ledger.is_reserved(id));
     let mut pods = Vec::new();
     let query = format!("fieldSelector=spec.nodeName%3D{}", hands.node);
     calls::list(session, "/api/v1/pods", &query, JSON, |json| {
@@ -68,7 +71,7 @@ async fn room(hands: &Hands<'_>, seen: &mut Recheck) -> Result<(), ApiError> {
     cluster.apply(Event::Nodes(Seen::Relisted(vec![node])));
     cluster.advance(answer.at.unwrap_or(hands.target.now));
     let name = NodeName::from(&*hands.node);
-    seen.is_lost = !cluster.ledger_of(&name).is_some_and(ours);
+    seen.is_lost = !hands.reservation.as_ref().is_some_and(|ours| is_kept(&cluster, &name, ours));
     seen.lacks = lacks(&cluster, &name, hands.reservation.as_ref());
     if !seen.lacks.is_empty() {
         // What looks kept may be taken by pods whose owners we have not read yet.

@@ -1,6 +1,5 @@
 //! Those who do things: users, tenants, an autoscaler, writers of annotations, and people at the command.
 
-use super::api::Who;
 use super::sim::{Action, Sim};
 use super::town::template;
 use common::api::names;
@@ -8,7 +7,7 @@ use common::cluster::{Rung, Terms as Made, replacing, rung};
 use common::model::owner::Owner;
 use common::model::pod::Phase;
 use common::model::reservation::Placement;
-use common::model::{ControllerRef, Keep, Node, NodeName, OwnerKind, Pod, PodKey, Workload};
+use common::model::{ControllerRef, Keep, Node, OwnerKind, Pod, PodKey, Workload};
 use kubectl_reserve::flow::recreate::{Keeping, Terms, Until};
 use std::collections::BTreeSet;
 use std::sync::Arc;
@@ -57,13 +56,13 @@ impl Sim {
         if fit.is_empty() { None } else { Some(Arc::clone(fit[self.rng.usize(0..fit.len())])) }
     }
 
-    fn some_node(&mut self) -> Option<Arc<Node>> {
+    pub(super) fn some_node(&mut self) -> Option<Arc<Node>> {
         let count = self.api.picture.nodes.len();
         let at = if count == 0 { 0 } else { self.rng.usize(0..count) };
         self.api.picture.nodes.values().nth(at).cloned()
     }
 
-    fn some_workload(&mut self, is_fit: impl Fn(&Workload) -> bool) -> Option<Workload> {
+    pub(super) fn some_workload(&mut self, is_fit: impl Fn(&Workload) -> bool) -> Option<Workload> {
         let fit: Vec<&Workload> = self.api.workloads.values().filter(|one| is_fit(one)).collect();
         if fit.is_empty() { None } else { Some(fit[self.rng.usize(0..fit.len())].clone()) }
     }
@@ -218,88 +217,6 @@ impl Sim {
         });
     }
 
-    /// Writes annotations of a node as `alter` says, without asking what was there.
-    pub(super) fn annotate_node(
-        &mut self,
-        node: &NodeName,
-        alter: impl FnOnce(&mut std::collections::BTreeMap<String, String>),
-    ) {
-        let mut annotations = self.api.annotations.get(node).cloned().unwrap_or_default();
-        alter(&mut annotations);
-        let _ = self.api.annotate(Who::Other, node, annotations);
-    }
-
-    fn annotate_foreign(&mut self) {
-        let Some(node) = self.some_node() else { return };
-        let value = self.api.number().to_string();
-        self.annotate_node(&node.name, |all| drop(all.insert("example.com/heartbeat".into(), value)));
-    }
-
-    /// Somebody replaces the node as if it had no annotations.
-    fn wipe(&mut self) {
-        if let Some(node) = self.some_node().filter(|_| self.rng.bool()) {
-            self.annotate_node(&node.name, std::collections::BTreeMap::clear);
-        }
-    }
-
-    fn annotate_garbage(&mut self) {
-        let Some(node) = self.some_node() else { return };
-        let uid = self.api.uid();
-        let garbage = [
-            (format!("{}/{uid}", names::CPU), "many"),
-            (format!("{}/{uid}.a", names::CPU), "1e99"),
-            (format!("{}/{uid}.a", names::INFO), "{\"v\":1"),
-            (format!("{}/no-uid", names::MEMORY), "1Gi"),
-            (format!("{}/{uid}.b", names::INFO), "{\"v\":7,\"expires\":\"never\"}"),
-            (format!("{}gpu/{uid}", names::NODE_PREFIX), "1"),
-        ];
-        let (key, value) = garbage[self.rng.usize(0..garbage.len())].clone();
-        self.annotate_node(&node.name, |all| drop(all.insert(key, value.to_owned())));
-    }
-
-    /// Somebody reserves in the plain form, or releases that.
-    fn reserve_plainly(&mut self) {
-        let Some(node) = self.some_node() else { return };
-        let Some(owner) = self.some_workload(|one| one.controller.is_none()) else { return };
-        let key = format!("{}/{}", names::CPU, owner.uid);
-        self.annotate_node(&node.name, |all| {
-            if all.remove(&key).is_none() {
-                all.insert(key, "500m".into());
-            }
-        });
-    }
-
-    fn cordon(&mut self) {
-        let Some(node) = self.some_node() else { return };
-        let unschedulable = !node.unschedulable;
-        self.api.note(format_args!("{} cordoned: {unschedulable}", node.name));
-        self.api.put_node(Who::Other, Node { unschedulable, ..Node::clone(&node) });
-    }
-
-    /// Nodes come and go, also under the same name.
-    fn autoscale(&mut self) {
-        match self.rng.u32(0..3) {
-            0 => {
-                let name = format!("n{}", self.rng.u32(0..6));
-                if !self.api.picture.nodes.contains_key(&NodeName::from(name.as_str())) {
-                    self.add_node(&name, 4);
-                }
-            }
-            1 if self.api.picture.nodes.len() > 2 => {
-                if let Some(node) = self.some_node() {
-                    self.api.remove_node(&node.name);
-                }
-            }
-            _ if self.api.picture.nodes.len() > 2 => {
-                if let Some(node) = self.some_node() {
-                    self.api.remove_node(&node.name);
-                    self.add_node(node.name.as_str(), 4);
-                }
-            }
-            _ => {}
-        }
-    }
-
     fn stop_command(&mut self) {
         let alive: Vec<usize> = (0..self.commands.len()).filter(|at| self.commands[*at].is_alive).collect();
         if alive.is_empty() {
@@ -326,19 +243,6 @@ impl Sim {
         spec.preempts = self.rng.bool();
         like.spec = Arc::new(spec);
         self.make_pod(&like, &name, None);
-    }
-
-    /// A node is not well, or has less than before.
-    fn trouble_node(&mut self) {
-        let Some(node) = self.some_node() else { return };
-        let mut next = Node::clone(&node);
-        if self.rng.bool() {
-            next.is_ready = !next.is_ready;
-        } else {
-            next.allocatable.cpu = if next.allocatable.cpu > 3_000 { 2_500 } else { 4_000 };
-        }
-        self.api.note(format_args!("{}: ready {}, {}m", next.name, next.is_ready, next.allocatable.cpu));
-        self.api.put_node(Who::Other, next);
     }
 
     /// The wish of an owner that its places be kept.

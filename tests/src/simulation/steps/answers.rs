@@ -3,6 +3,7 @@
 use super::calls::{Call, Job, Reply};
 use super::sim::{Action, Sim};
 use common::api::reservation::patch::Seen;
+use common::model::{NodeName, Uid};
 use daemon::effects::reserve::{Plan, plan};
 use daemon::state::{Annotated, Annotation, Binding, Effect, Evicted, Input, Nomination, Opinions};
 use jiff::Timestamp;
@@ -50,28 +51,13 @@ impl Sim {
 fn meaning(job: Job, reply: Option<Reply>) -> Next {
     match job {
         Job::Bind { pod, uid, .. } => {
-            let outcome = match reply {
-                Some(Reply::Done(_)) => Binding::Bound,
-                Some(Reply::Refused(404)) => Binding::Lost,
-                Some(Reply::Refused(code)) if is_certain(code) && code != 409 => {
-                    Binding::Refused { why: format!("refused with {code}") }
-                }
-                _ => Binding::Unknown,
-            };
+            let outcome = bound(reply);
             Next::Tell(Some(Input::Binding { pod, uid, outcome }))
         }
-        Job::Find { pod, uid, node } => {
-            let outcome = match &reply {
-                Some(Reply::Pod(Some((found, _)))) if *found != uid => Binding::Lost,
-                Some(Reply::Pod(Some((_, Some(bound))))) if *bound == node => Binding::Bound,
-                Some(Reply::Pod(Some((_, Some(_))))) | Some(Reply::Pod(None)) => Binding::Lost,
-                Some(Reply::Pod(Some((_, None)))) => {
-                    Binding::Refused { why: "the API server did not bind the pod".into() }
-                }
-                _ => return Next::Again(Job::Find { pod, uid, node }, FIND_PAUSE),
-            };
-            Next::Tell(Some(Input::Binding { pod, uid, outcome }))
-        }
+        Job::Find { pod, uid, node } => match found(&uid, &node, reply) {
+            Some(outcome) => Next::Tell(Some(Input::Binding { pod, uid, outcome })),
+            None => Next::Again(Job::Find { pod, uid, node }, FIND_PAUSE),
+        },
         Job::Look { annotation, tries, wall } => looked(annotation, tries, wall, reply),
         Job::Patch { annotation, tries, wall, .. } => match reply {
             Some(Reply::Done(version)) => annotated(annotation, Annotated::Done { version }),
@@ -98,6 +84,30 @@ fn meaning(job: Job, reply: Option<Reply>) -> Next {
         Job::Ask(effect) => Next::Tell(asked(*effect)),
         Job::Talk(_) | Job::Publish(_) | Job::Errand(_) => Next::Tell(None),
     }
+}
+
+fn bound(reply: Option<Reply>) -> Binding {
+    match reply {
+        Some(Reply::Done(_)) => Binding::Bound,
+        Some(Reply::Refused(404)) => Binding::Lost,
+        Some(Reply::Refused(code)) if is_certain(code) && code != 409 => {
+            Binding::Refused { why: format!("refused with {code}") }
+        }
+        _ => Binding::Unknown,
+    }
+}
+
+/// What a look at a pod says about its binding; none if there was no answer.
+fn found(uid: &Uid, node: &NodeName, reply: Option<Reply>) -> Option<Binding> {
+    Some(match reply {
+        Some(Reply::Pod(Some((found, _)))) if found != *uid => Binding::Lost,
+        Some(Reply::Pod(Some((_, Some(bound))))) if bound == *node => Binding::Bound,
+        Some(Reply::Pod(Some((_, Some(_))))) | Some(Reply::Pod(None)) => Binding::Lost,
+        Some(Reply::Pod(Some((_, None)))) => {
+            Binding::Refused { why: "the API server did not bind the pod".into() }
+        }
+        _ => return None,
+    })
 }
 
 fn is_certain(code: u16) -> bool {

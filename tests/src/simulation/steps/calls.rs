@@ -1,16 +1,15 @@
 //! Requests on their way: each arrives or not, is carried out or not, and its answer comes back or not.
 
-use super::api::{Refused, Who};
+use super::api::Who;
 use super::command::Errand;
 use super::faults::Luck;
 use super::patch::Sent;
 use super::sim::{Action, Sim};
-use common::model::pod::{Scheduled, Unscheduled};
-use common::model::{Moment, NodeName, Pod, PodKey, Replica, ReservationId, Uid};
+use common::model::pod::Unscheduled;
+use common::model::{Moment, NodeName, PodKey, Replica, ReservationId, Uid};
 use daemon::state::{Annotation, Effect, Eviction, Nomination, Subject};
 use jiff::Timestamp;
 use serde_json::Value;
-use std::sync::Arc;
 use std::time::Duration;
 
 /// What is asked for.
@@ -73,7 +72,7 @@ pub(super) struct Call {
     back: Duration,
     /// The answer; none if it is lost.
     pub(super) reply: Option<Reply>,
-    has_landed: bool,
+    pub(super) has_landed: bool,
 }
 
 impl Job {
@@ -224,99 +223,5 @@ impl Sim {
             Who::Command(index) => self.answer_command(index, id),
             Who::Other => drop(self.calls.remove(&id)),
         }
-    }
-
-    /// The API server does what is asked.
-    fn carry_out(&mut self, who: Who, job: &Job) -> Result<Reply, Refused> {
-        if let Who::Daemon(index, _) = who
-            && matches!(job, Job::Bind { .. } | Job::Patch { .. })
-            && self.town.is_elected
-            && self.api.is_fenced(self.daemons[index].name)
-        {
-            return Err(Refused(403));
-        }
-        match job {
-            Job::Bind { pod, uid, node, seat } => {
-                self.api.rules.under_way = self.under_way(who);
-                self.api.bind(who, (pod, uid), node, seat.as_ref())?;
-                Ok(Reply::Done(self.api.revision))
-            }
-            Job::Find { pod, .. } => {
-                Ok(Reply::Pod(self.api.pod(pod).map(|pod| (pod.uid.clone(), pod.node.clone()))))
-            }
-            Job::Look { annotation, .. } => self.api.read_node(&annotation.node).map(Reply::Node),
-            Job::Patch { annotation, patch, .. } => {
-                let version = self.api.patch_node(who, &annotation.node, patch)?;
-                let is_same = self.api.picture.nodes.get(&annotation.node).map(|node| &node.uid);
-                if is_same != Some(&annotation.uid) {
-                    self.api.rules.break_("I20", &format!("{} is another node", annotation.node));
-                }
-                Ok(Reply::Done(version))
-            }
-            Job::Tell { pod, uid, told, nomination } => {
-                self.tell(who, (pod, uid), told.as_deref(), nomination)
-            }
-            Job::Evict(eviction) => self.evict_victim(eviction),
-            Job::Talk(told) => {
-                self.api.told.extend(told.clone());
-                Ok(Reply::Done(0))
-            }
-            Job::Ask(_) => Ok(Reply::Done(0)),
-            Job::Publish(replica) => {
-                self.api.put_replica((**replica).clone());
-                Ok(Reply::Done(self.api.revision))
-            }
-            Job::Errand(errand) => self.run_errand(who, errand),
-        }
-    }
-
-    /// The pods that somebody has sent to nodes, and that have not got there yet.
-    fn under_way(&self, who: Who) -> Vec<Pod> {
-        let open = self.calls.values().filter(|call| call.who == who && !call.has_landed);
-        let bound = open.filter_map(|call| match &call.job {
-            Job::Bind { pod, uid, node, seat } => {
-                let found = self.api.that(pod, uid).ok().filter(|pod| pod.node.is_none())?;
-                let stamp = seat.as_ref().map(|seat| seat.to_string().into());
-                Some(found.bound(node.clone(), stamp, Some(self.api.wall())))
-            }
-            _ => None,
-        });
-        bound.collect()
-    }
-
-    fn tell(
-        &mut self,
-        who: Who,
-        (key, uid): (&PodKey, &Uid),
-        told: Option<&Unscheduled>,
-        nomination: &Nomination,
-    ) -> Result<Reply, Refused> {
-        let pod = Arc::clone(self.api.that(key, uid)?);
-        if told.is_some() && pod.node.is_some() {
-            // Others may have bound it meanwhile; we know what we do.
-            self.api.rules.told_bound(who, &pod);
-        }
-        let mut next = Pod::clone(&pod);
-        if let Some(told) = told {
-            next.scheduled = Some(Scheduled::False(Box::new(told.clone())));
-        }
-        if let Nomination::Change(node) = nomination {
-            next.nominated = node.clone().map(Box::new);
-        }
-        if next == *pod {
-            return Ok(Reply::Done(pod.resource_version));
-        }
-        let message = told.map_or("", |told| &told.message);
-        self.api.note(format_args!("told {key}: {message} {nomination:?}"));
-        Ok(Reply::Done(self.api.put_pod(next)))
-    }
-
-    /// A pod has to go for a more important one.
-    fn evict_victim(&mut self, eviction: &Eviction) -> Result<Reply, Refused> {
-        let pod = Arc::clone(self.api.that(&eviction.victim, &eviction.victim_uid)?);
-        self.api.note(format_args!("preempted: {} for {}", pod.key, eviction.preemptor));
-        self.api.put_pod(Pod { preempted: true, ..Pod::clone(&pod) });
-        self.api.delete_pod(&pod.key, &pod.uid, self.town.grace)?;
-        Ok(Reply::Done(self.api.revision))
     }
 }

@@ -1,8 +1,9 @@
 //! After the faults have ended and nobody does anything any more: what must be so then.
 
-use super::api::{STREAMS, Stream};
-use super::daemon::{listed, new_state, others};
+use super::api::{STREAMS, Stream, Who};
+use super::daemon::new_state;
 use super::sim::Sim;
+use super::watches::{listed, others};
 use crate::history::{releases, room};
 use common::api::names::SCHEDULER_NAME;
 use common::model::reservation::Placement;
@@ -25,6 +26,8 @@ impl Sim {
     /// Lives on until nothing happens any more, and looks.
     pub(super) fn settle(&mut self) {
         let quiet = self.town.quiet.max(self.faults.end);
+        self.run_until(quiet);
+        self.heal();
         // The last watch stands still until a minute later, and what only a daemon knows is good for a minute.
         self.run_until(quiet + Duration::from_secs(130));
         loop {
@@ -46,6 +49,15 @@ impl Sim {
         self.kept();
         self.known();
         self.promised();
+    }
+
+    /// Trouble with nodes ends, too.
+    fn heal(&mut self) {
+        let ill: Vec<Arc<Node>> =
+            self.api.picture.nodes.values().filter(|node| !node.is_ready).cloned().collect();
+        for node in ill {
+            self.api.put_node(Who::Other, Node { is_ready: true, ..Node::clone(&node) });
+        }
     }
 
     /// I7: nothing outlives its end by more than the slack.

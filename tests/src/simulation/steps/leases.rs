@@ -2,7 +2,7 @@
 
 use super::sim::{Action, Sim};
 use daemon::lease::election::{Action as Wish, Candidate, Timing};
-use daemon::state::Input;
+use daemon::state::{Input, Now};
 use std::time::Duration;
 
 const TIMING: Timing = Timing {
@@ -35,6 +35,22 @@ impl Sim {
             return self.after(paused - self.api.now, Action::Elect(index, life));
         }
         let now = self.daemons[index].now(self.api.now);
+        self.attempt(index, now);
+        let leads = self.daemons[index].election.candidate.is_leading(now.elapsed);
+        if leads && !self.daemons[index].election.leads {
+            self.api.note(format_args!("daemon {index} leads"));
+            self.daemons[index].election.leads = true;
+            self.input(index, Input::Leading(true));
+        }
+        if self.has_lost(index) {
+            return;
+        }
+        let pause = self.millis(1_500..2_000);
+        self.after(pause, Action::Elect(index, life));
+    }
+
+    /// One try: reads, and writes if it may.
+    fn attempt(&mut self, index: usize, now: Now) {
         self.daemons[index].election.candidate.begin(now.elapsed);
         for _ in 0..3 {
             let is_cut = self.daemons[index].cut > self.api.now;
@@ -58,17 +74,6 @@ impl Sim {
                 },
             }
         }
-        let leads = self.daemons[index].election.candidate.is_leading(now.elapsed);
-        if leads && !self.daemons[index].election.leads {
-            self.api.note(format_args!("daemon {index} leads"));
-            self.daemons[index].election.leads = true;
-            self.input(index, Input::Leading(true));
-        }
-        if self.has_lost(index) {
-            return;
-        }
-        let pause = self.millis(1_500..2_000);
-        self.after(pause, Action::Elect(index, life));
     }
 
     /// Whether a daemon has led and no longer does: then that is its end.

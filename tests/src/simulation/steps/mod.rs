@@ -8,14 +8,18 @@ mod command;
 mod controllers;
 mod daemon;
 mod end;
+mod errands;
 mod faults;
 mod leases;
 mod patch;
 mod plans;
 mod rules;
+mod server;
 mod sights;
 mod sim;
 mod town;
+mod watches;
+mod writers;
 
 use super::History;
 use super::seeds::Outcome;

@@ -52,8 +52,8 @@ pub(super) struct Rules {
     acknowledged: BTreeSet<(NodeName, String)>,
     /// Since which revision each reservation is there.
     since: BTreeMap<(NodeName, String), u64>,
-    /// Pods whose reservation somebody else removed.
-    wiped: BTreeSet<Uid>,
+    /// Pods whose reservation was removed, and when.
+    wiped: BTreeMap<Uid, u64>,
     /// How often each thing happened: rules about what never happens prove nothing.
     pub(super) counts: BTreeMap<&'static str, u64>,
 }
@@ -127,7 +127,9 @@ impl Rules {
             let seen = if change.stream == Stream::Nodes { sight.nodes } else { sight.pods };
             let must_know =
                 |id: &String| !self.is_contended && self.acknowledged.contains(&(node.clone(), id.clone()));
-            change.revision > seen && change.by != who && !change.reservation.as_ref().is_some_and(must_know)
+            // What it reserved itself since is not the bind's to answer for.
+            let is_own = change.by == who && change.reservation.is_none();
+            change.revision > seen && !is_own && !change.reservation.as_ref().is_some_and(must_know)
         })
     }
 
@@ -188,7 +190,7 @@ impl Rules {
         let old = before.filter(|before| before.uid == node.uid);
         let (was, is) = (old.map(valid).unwrap_or_default(), valid(node));
         for gone in was.iter().filter(|one| !is.iter().any(|other| other.id == one.id)) {
-            self.released(picture, who, &node.name, gone, now);
+            self.released(picture, who, &node.name, gone, (revision, now));
             self.since.remove(&(node.name.clone(), gone.id.to_string()));
         }
         let changes = self.changes.entry(node.name.clone()).or_default();
@@ -206,11 +208,16 @@ impl Rules {
         }
     }
 
-    fn released(&mut self, picture: &Picture, who: Who, node: &NodeName, gone: &Reservation, now: Timestamp) {
+    fn released(
+        &mut self,
+        picture: &Picture,
+        who: Who,
+        node: &NodeName,
+        gone: &Reservation,
+        (revision, now): (u64, Timestamp),
+    ) {
         let replaced = gone.replaces().map(|replaced| &replaced.uid);
-        if who == Who::Other {
-            self.wiped.extend(replaced.cloned());
-        }
+        self.wiped.extend(replaced.cloned().map(|uid| (uid, revision)));
         let Some(what) = releases::needed(picture, node, gone, now) else {
             return self.count("released");
         };
@@ -258,13 +265,14 @@ impl Rules {
         }
     }
 
-    /// I2 and I4: the command evicts a pod. `replicas` are those that count, and what they have seen of nodes.
+    /// I2 and I4: the command evicts a pod, by a request that was made when the newest revision was `sent`. `replicas` are
+    /// those that count, and what they have seen of nodes.
     pub(super) fn evicted(
         &mut self,
         picture: &Picture,
         who: Who,
         pod: &Pod,
-        is_kept: bool,
+        (is_kept, sent): (bool, u64),
         replicas: &[(String, u64)],
     ) {
         self.count("evicted");
@@ -275,7 +283,8 @@ impl Rules {
             return;
         }
         let Some((node, found)) = evictions::reserved_for(picture, pod) else {
-            if self.wiped.contains(&pod.uid) {
+            // Somebody took it away while the eviction was on its way: that cannot be helped.
+            if self.wiped.get(&pod.uid).is_some_and(|at| *at > sent) {
                 return;
             }
             return self.break_("I2", &format!("{} was evicted, and its room is not reserved", pod.key));

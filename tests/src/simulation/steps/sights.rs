@@ -4,13 +4,13 @@
 use super::api::Refused;
 use super::api::Stream;
 use super::calls::Reply;
-use super::daemon::listed;
 use super::sim::Sim;
+use super::watches::listed;
 use common::api::reservation::patch::{keys_of, reservation_of};
 use common::cluster::{Cluster, Event, Seen};
 use common::model::pod::Phase;
 use common::model::{NodeName, Pod};
-use kubectl_reserve::flow::keep::lacks;
+use kubectl_reserve::flow::keep::{is_kept, lacks};
 use kubectl_reserve::flow::recreate::{
     Answer, Keeping, Newcomer, NodeSight, OldPod, Outcome, Recheck, Sight, Stays, Until,
 };
@@ -62,7 +62,11 @@ impl Sim {
         let mut seen =
             Recheck { known: bound.map(|pod| pod.uid.to_string()).collect(), ..Recheck::default() };
         match self.api.that(&target.key, &target.uid) {
-            Ok(pod) => seen.is_leaving = pod.deleting,
+            Ok(pod) => {
+                seen.is_leaving = pod.deleting;
+                let has_wish = pod.keep().is_some_and(|keep| keep.life().is_some());
+                seen.is_lost = command.keeping == Keeping::Wish && !has_wish;
+            }
             Err(_) => seen.is_gone = true,
         }
         if command.keeping != Keeping::Reservation {
@@ -78,9 +82,7 @@ impl Sim {
         cluster.apply(Event::Pods(Seen::Relisted(pods)));
         cluster.apply(Event::Nodes(Seen::Relisted(vec![(**node).clone()])));
         cluster.advance(self.api.wall());
-        let is_ours =
-            cluster.ledger_of(&name).is_some_and(|ledger| ledger.is_reserved(&command.reservation.id));
-        seen.is_lost = !is_ours;
+        seen.is_lost = !is_kept(&cluster, &name, &command.reservation);
         seen.lacks = lacks(&cluster, &name, Some(&command.reservation));
         Answer::Rechecked(seen)
     }
