@@ -10,6 +10,8 @@ ROUNDS  ?= 100
 TIER    ?= steps
 SEEDS   ?= 100000
 FROM    ?= 0
+# Of how many waiting pods each fix is carried out: make e2e FIXES=1000
+FIXES   ?= 200
 # How long each fuzz target runs: make fuzz SECONDS=600
 SECONDS ?= 30
 # Other platforms that the command is checked for
@@ -19,12 +21,19 @@ CROSS   ?= x86_64-pc-windows-gnu aarch64-apple-darwin x86_64-apple-darwin
 export RUST_TEST_THREADS ?= 6
 
 .DEFAULT_GOAL := help
-.PHONY: help demo build test lint e2e promise control-plane cluster conformance bench bench-cluster bench-cli fuzz vectors simulate install uninstall dist cross-check image deny clean
+.PHONY: help demo demo-cluster recording build test lint e2e promise control-plane cluster conformance bench bench-cluster bench-cli fuzz vectors simulate install uninstall dist cross-check image deny clean
 
 help: ## list the targets
 	@sed -n 's/^\([a-z0-9-]*\):.*## \(.*\)/\1|\2/p' Makefile | awk -F '|' '{ printf "  %-14s %s\n", $$1, $$2 }'
 
-demo: ## watch a reservation being kept on a real control plane
+demo: ## see what this is for: a small cluster in one process, and places lost and kept in it
+	@cargo build --locked --package kubectl-reserve
+	@$(BUILT)/debug/kubectl-reserve demo
+
+recording: ## write what the demo prints into the README
+	RESERVE_RECORD=1 cargo test --workspace --locked --test demo recording
+
+demo-cluster: ## watch a reservation made by hand being kept on a real control plane
 	cargo test --workspace --locked --test seed_000 -- --nocapture --test-threads 1
 
 build: ## build everything
@@ -40,10 +49,10 @@ lint: ## format, clippy without warnings, shell syntax
 	cargo clippy --workspace --all-targets --locked -- -D warnings
 	sh -n install.sh
 
-e2e: ## only the tests on a real control plane
-	cargo test --workspace --locked --no-fail-fast --test 'control_plane*' --test 'seed_*' --test thread --test leases \
+e2e: ## only the tests on a real control plane; each fix of FIXES (200) waiting pods is carried out
+	RESERVE_FIXES='$(FIXES)' cargo test --workspace --locked --no-fail-fast --test 'control_plane*' --test 'seed_*' --test thread --test leases \
 		--test admin --test manifests --test policies --test image --test controller --test explain --test promise --test cases \
-		--test faults --test scheduler --test extender --test citizen --test krew --test 'recreate*' --test views --test install_verb
+		--test faults --test scheduler --test extender --test citizen --test krew --test 'recreate*' --test views --test install_verb --test agree --test demo_sandbox
 
 promise: ## recreate pods ROUNDS (100) times in each of five ways in a full cluster: none may lose its place
 	RESERVE_ROUNDS='$(ROUNDS)' cargo test --workspace --locked --test promise -- --nocapture --test-threads 1
@@ -74,9 +83,9 @@ bench-cluster: ## race the real kube-scheduler on a real API server; fails below
 
 # Its options: make bench-cli BENCH='--nodes 500 --pods 5000'
 bench-cli: ## measure the command in a cluster of 5,000 nodes and 50,000 pods; fails below the bars (takes minutes)
-	cargo build --profile dist --locked -p kubectl-reserve
+	cargo build --profile plugin --locked -p kubectl-reserve
 	cargo build --release --locked -p reserve-tests --bin bench-cli
-	$(BUILT)/release/bench-cli $(BUILT)/dist/kubectl-reserve $(BENCH)
+	$(BUILT)/release/bench-cli $(BUILT)/plugin/kubectl-reserve $(BENCH)
 
 # Without a sanitizer the stable compiler is enough; it needs a C++ compiler besides.
 fuzz: ## fuzz each parser for SECONDS (30); installs cargo-fuzz

@@ -123,6 +123,7 @@ async fn finish(work: &mut Work, state: &mut State, clock: &Clock) -> anyhow::Re
 }
 
 /// Done when the process is asked to end.
+#[cfg(unix)]
 pub async fn stop_signal() {
     let interrupted = tokio::signal::ctrl_c();
     match tokio::signal::unix::signal(tokio::signal::unix::SignalKind::terminate()) {
@@ -131,6 +132,12 @@ pub async fn stop_signal() {
         }
         Err(_) => drop(interrupted.await),
     }
+}
+
+/// The same where there is only Ctrl-C.
+#[cfg(not(unix))]
+pub async fn stop_signal() {
+    drop(tokio::signal::ctrl_c().await);
 }
 
 fn state(config: &Config, metrics: &Metrics, clock: &Clock) -> anyhow::Result<State> {

@@ -168,6 +168,7 @@ mod tests {
     use super::Patch;
     use serde_json::{Value, json};
 
+    #[expect(clippy::needless_pass_by_value, reason = "patches are written as a table, by value")]
     fn patched(how: Patch, object: Value, patch: Value) -> Result<Value, u16> {
         how.apply(object, &patch).map_err(|refusal| refusal.code.as_u16())
     }

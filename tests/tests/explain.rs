@@ -190,7 +190,7 @@ fn pods_that_wait_are_folded_by_cause_and_saved_for_later() -> Result<()> {
             ],
         )?;
         assert_eq!(room.code, 10, "{room:?}");
-        assert!(room.flat().contains("2 of 3 pods of Pod/fit fit now (cpu 500m each)"), "{}", room.out);
+        assert!(room.flat().contains("2 of 3 pods fit now (cpu 500m each)"), "{}", room.out);
         Ok(())
     })
 }

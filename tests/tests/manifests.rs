@@ -90,11 +90,15 @@ fn what_is_watched_and_what_writes_is_among_the_rights() {
 #[test]
 fn people_who_look_may_list_what_decisions_read() {
     let viewer = rules("daemon/rbac.yaml", "reserve-viewer");
-    let watched: BTreeSet<_> = needed(Place::Everywhere)
+    let mut watched: BTreeSet<_> = needed(Place::Everywhere)
         .into_iter()
         .filter(|(_, verbs)| verbs.contains("list"))
         .map(|(what, _)| what)
         .collect();
+    // Who obeys reservations, which priorities there are, and what was said about a pod.
+    let besides =
+        [("coordination.k8s.io", "leases"), ("scheduling.k8s.io", "priorityclasses"), ("", "events")];
+    watched.extend(besides.map(|(group, resource)| (group.to_owned(), resource.to_owned())));
     assert_eq!(viewer.keys().cloned().collect::<BTreeSet<_>>(), watched);
     let allowed: BTreeSet<&str> = viewer.values().flatten().map(String::as_str).collect();
     assert_eq!(allowed, BTreeSet::from(["get", "list"]));

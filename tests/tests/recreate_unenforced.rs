@@ -44,3 +44,23 @@ fn nothing_enforces_it_so_it_stops_unless_told_otherwise() -> Result<()> {
         Ok(())
     })
 }
+
+/// A scheduler that does not obey puts the replacement where it likes.
+#[test]
+fn ready_on_another_node_is_a_failure_where_its_own_was_required() -> Result<()> {
+    TOWN.run("elsewhere", async |plot| {
+        let home = plot.node("n1", "4").await?;
+        let shape = deployment("web").cpu("1").terminate_after(Duration::from_secs(2));
+        let web = plot.cluster.deploy(plot.fit_for(shape, "default-scheduler")).await?;
+        let old = plot.running(&web, 1).await?;
+        let other = plot.node("n2", "4").await?;
+        plot.cluster.run_kubectl(&["cordon", &home]).await?;
+        let (code, said) =
+            typed(&plot, &["pod", "web", "--yes", "--unenforced", "--same-node=require"]).await?;
+        let elsewhere = format!("is on {other}, not on {home} (--same-node=require)");
+        ensure!(code == Some(16) && said.contains(&elsewhere), "{code:?} {said}");
+        let new = plot.running(&web, 1).await?;
+        ensure!(name_of(&new[0]) != name_of(&old[0]) && said.contains(name_of(&new[0])), "{said}");
+        Ok(())
+    })
+}

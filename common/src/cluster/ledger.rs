@@ -124,6 +124,11 @@ impl Ledger {
         Some(self.take(index))
     }
 
+    /// Puts the pods into the order in which `uids` has them; any other comes last.
+    pub(super) fn arrange(&mut self, uids: &[Uid]) {
+        self.pods.sort_by_key(|pod| uids.iter().position(|uid| *uid == pod.uid).unwrap_or(usize::MAX));
+    }
+
     /// This very pod leaves; or the one of its UID, if it is there otherwise.
     pub(super) fn leave(&mut self, pod: &Arc<Pod>) {
         // Pods are all over the memory, and only their addresses are here.

@@ -269,6 +269,16 @@ impl Cluster {
         soonest(&self.nodes, &self.reserved, now)
     }
 
+    /// Puts the pods of a node into the order in which `uids` has them. Among pods alike the first is looked at first, so that
+    /// whoever takes something back that was only tried has to bring back the order too.
+    pub fn arrange(&mut self, node: &NodeName, uids: &[Uid]) {
+        let is_so = |ledger: &Ledger| ledger.pods.iter().map(|pod| &pod.uid).eq(uids);
+        let id = self.nodes.id(node);
+        if let Some(id) = id.filter(|id| self.nodes.get(*id).is_some_and(|ledger| !is_so(ledger))) {
+            self.change(id, |ledger| ledger.arrange(uids));
+        }
+    }
+
     /// A pod takes room on its node.
     fn enter(&mut self, pod: Arc<Pod>) {
         let Some(name) = pod.node.as_ref() else { return };

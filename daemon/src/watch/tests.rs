@@ -54,12 +54,13 @@ fn told(event: &Event) -> String {
     }
 }
 
-/// Whether it was a list, and of which page, or a watch, and from where.
+/// Whether it was a list, and of which page, or a watch, and from where. A list that names a version may come from a cache.
 fn shortened(query: &str) -> String {
     let value =
         |name: &str| query.split('&').find_map(|pair| pair.strip_prefix(name)).unwrap_or("").to_owned();
     match query.starts_with("watch=1") {
         true => format!("watch {}", value("resourceVersion=")),
+        false if query.contains("resourceVersion") => format!("list at {}", value("resourceVersion=")),
         false => format!("list {}", value("continue=")).trim_end().to_owned(),
     }
 }

@@ -1,5 +1,6 @@
 //! `kubectl reserve describe`.
 
+use super::print::Print;
 use clap::Args;
 
 const EXAMPLES: &str = "\
@@ -9,7 +10,10 @@ Examples:
 
   # Everything that is reserved on a node, and for a pod
   kubectl reserve describe node/node-2
-  kubectl reserve describe pod/web-7d9f-k2x8q";
+  kubectl reserve describe pod/web-7d9f-k2x8q
+
+  # The same reservations as list prints them for programs
+  kubectl reserve describe node/node-2 -o json";
 
 /// `kubectl reserve describe`.
 #[derive(Debug, Args)]
@@ -22,4 +26,8 @@ pub(crate) struct Describe {
     /// Leave out events
     #[arg(long)]
     pub(crate) no_events: bool,
+
+    /// The form.
+    #[command(flatten)]
+    pub(crate) print: Print,
 }

@@ -2,6 +2,7 @@
 
 use super::print::Print;
 use clap::Args;
+use std::path::PathBuf;
 
 const EXAMPLES: &str = "\
 Examples:
@@ -11,8 +12,10 @@ Examples:
   # In all namespaces, with who made it and why
   kubectl reserve list -A -o wide
 
-  # Whatever is reserved on one node, for one owner, or for nobody any more
+  # Whatever is reserved on one node, on nodes with a label, for one owner,
+  # or for nobody any more
   kubectl reserve list -A --node node-2
+  kubectl reserve list -A -l pool=gpu
   kubectl reserve list --owner deployment/web
   kubectl reserve list -A --orphaned
 
@@ -37,6 +40,10 @@ pub(crate) struct List {
     #[arg(long, value_name = "NODE")]
     pub(crate) node: Option<String>,
 
+    /// Only those on nodes with these labels; reservations have none of their own
+    #[arg(short = 'l', long, value_name = "SELECTOR", conflicts_with_all = ["names", "node"])]
+    pub(crate) selector: Option<String>,
+
     /// Only those of this owner
     #[arg(long, value_name = "TYPE/NAME")]
     pub(crate) owner: Option<String>,
@@ -56,6 +63,10 @@ pub(crate) struct List {
     /// Say with each line of --watch what happened: ADDED, MODIFIED or DELETED
     #[arg(long, requires = "watch")]
     pub(crate) output_watch_events: bool,
+
+    /// Ask this snapshot, which explain --save-snapshot wrote, instead of the cluster
+    #[arg(long, value_name = "FILE", conflicts_with = "watch")]
+    pub(crate) snapshot: Option<PathBuf>,
 
     /// The form.
     #[command(flatten)]

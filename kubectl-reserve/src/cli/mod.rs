@@ -3,6 +3,7 @@
 mod add;
 mod completion;
 mod connection;
+mod demo;
 mod describe;
 mod drain;
 pub(crate) mod dry_run;
@@ -18,6 +19,7 @@ mod print;
 pub(crate) mod recreate;
 mod release;
 mod restart;
+mod sandbox;
 mod span;
 mod status;
 mod talk;
@@ -26,6 +28,7 @@ mod version;
 pub(crate) use add::Add;
 pub(crate) use completion::{Completion, Target as CompletionTarget};
 pub(crate) use connection::Connection;
+pub(crate) use demo::Demo;
 pub(crate) use describe::Describe;
 pub(crate) use drain::Drain;
 pub(crate) use explain::{Explain, Preemption};
@@ -40,6 +43,7 @@ pub(crate) use print::Print;
 pub(crate) use recreate::Recreate;
 pub(crate) use release::Release;
 pub(crate) use restart::Restart;
+pub(crate) use sandbox::Sandbox;
 pub(crate) use status::{Doctor, Status};
 pub(crate) use talk::{Talk, When};
 pub(crate) use version::Version;
@@ -71,6 +75,9 @@ pub(crate) struct Cli {
 
 const EXAMPLES: &str = "\
 Examples:
+  # What this is for, in fifteen seconds and without a cluster
+  kubectl reserve demo
+
   # What is reserved, for whom, until when
   kubectl reserve list -A
 
@@ -112,6 +119,10 @@ pub(crate) enum Command {
     Status(Status),
     /// Check everything that has to be right, and say what helps
     Doctor(Doctor),
+    /// See what this is for: a small cluster in this process, told in fifteen seconds
+    Demo(Demo),
+    /// Run that small cluster for real kubectl, until Ctrl-C
+    Sandbox(Sandbox),
     /// Print completion scripts, or let kubectl complete this plugin
     Completion(Completion),
     /// Print the versions of this command and of the daemon

@@ -2,6 +2,7 @@
 
 use super::print::Print;
 use clap::Args;
+use std::path::PathBuf;
 
 const EXAMPLES: &str = "\
 Examples:
@@ -33,6 +34,10 @@ pub(crate) struct Nodes {
     /// More columns: pods, ports, gpu, ephemeral-storage, or any resource by its name
     #[arg(long, value_name = "NAMES", value_delimiter = ',')]
     pub(crate) show: Vec<String>,
+
+    /// Ask this snapshot, which explain --save-snapshot wrote, instead of the cluster
+    #[arg(long, value_name = "FILE")]
+    pub(crate) snapshot: Option<PathBuf>,
 
     /// The form.
     #[command(flatten)]

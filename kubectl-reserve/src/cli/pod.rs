@@ -18,12 +18,15 @@ Examples:
   # Insist on the node
   kubectl reserve pod db-0 --same-node=require
 
+  # Move it to another node, where its room is reserved first
+  kubectl reserve pod testngx-6d5f9-4xk2p --to node-8
+
   # Go on with a run that was interrupted
   kubectl reserve pod --resume 7f3a0c12ab9d
 
-Exit codes: 11 blocked by a disruption budget, 12 timeout, 13 no room to reserve,
-14 forbidden, 15 refused for safety or not enforced, 16 ready on another node
-although required, 130 interrupted.";
+Exit codes: 11 blocked by a disruption budget, 12 timeout, 13 no room to
+reserve, 14 forbidden, 15 refused for safety or not enforced, 16 ready on
+another node although required, 130 interrupted.";
 
 /// `kubectl reserve pod`.
 #[derive(Debug, Args)]
@@ -36,6 +39,10 @@ pub(crate) struct Pod {
     /// All pods with these labels
     #[arg(short = 'l', long, value_name = "SELECTOR", conflicts_with = "names")]
     pub(crate) selector: Option<String>,
+
+    /// Move it: its room is reserved on this node, not on its own
+    #[arg(long, value_name = "NODE", conflicts_with_all = ["resume", "no_reserve", "same_node"])]
+    pub(crate) to: Option<String>,
 
     /// Ask before each pod
     #[arg(short, long)]

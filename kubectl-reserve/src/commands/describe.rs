@@ -7,25 +7,83 @@ use crate::cli::Describe;
 use crate::connect::{Session, is_name};
 use crate::error::{Exit, Failure};
 use crate::happened::{About, happened};
+use crate::print::print;
 use crate::render::describe::{self, Described, Happened};
+use crate::render::list::Rows;
+use crate::render::wrap::fold;
 use crate::replicas;
 use crate::reservations::{self, Asked, Pods, Row, View, Which, find, parse, rows, waiting};
 use crate::ui::printer;
 use common::api::names;
+use common::cluster::Snapshot;
 use common::model::{PodKey, Uid};
 use serde::Deserialize;
 use std::collections::BTreeMap;
 
+/// What a word names.
+enum Named {
+    Node(String),
+    Pod(PodKey),
+    One(Asked),
+}
+
 pub(crate) async fn run(args: &Describe, context: &Context) -> Result<(), Failure> {
+    let namespace = &context.session.namespace;
+    let named: Vec<Named> = args.names.iter().map(|word| named(word, namespace)).collect::<Result<_, _>>()?;
+    if !args.print.output.is_table() {
+        return data(&named, args, context).await;
+    }
     let mut texts = Vec::new();
-    for word in &args.names {
-        texts.extend(match word.split_once('/') {
-            Some(("node" | "nodes" | "no", name)) => vec![node(name, args, context).await?],
-            Some(("pod" | "pods" | "po", name)) => pod(name, args, context).await?,
-            _ => vec![one(&parse(word)?, args, context).await?],
+    for one in &named {
+        texts.extend(match one {
+            Named::Node(name) => vec![node(name, args, context).await?],
+            Named::Pod(key) => pod(key, args, context).await?,
+            Named::One(asked) => vec![self::one(asked, args, context).await?],
         });
     }
-    printer::out(&texts.join("\n\n"))
+    let text = texts.join("\n\n");
+    printer::out(&context.ui.width().map_or_else(|| text.clone(), |width| fold(&text, width)))
+}
+
+fn named(word: &str, namespace: &str) -> Result<Named, Failure> {
+    let checked = |name: &str, what: &str| match is_name(name) {
+        true => Ok(name.to_owned()),
+        false => Err(Failure::usage(format!("{name:?} is not the name of a {what}"))),
+    };
+    match word.split_once('/') {
+        Some(("node" | "nodes" | "no", name)) => checked(name, "node").map(Named::Node),
+        Some(("pod" | "pods" | "po", name)) => {
+            checked(name, "pod").map(|name| Named::Pod(PodKey::new(namespace, &*name)))
+        }
+        _ => parse(word).map(Named::One),
+    }
+}
+
+/// The same reservations as `list` prints them for programs, each once.
+async fn data(named: &[Named], args: &Describe, context: &Context) -> Result<(), Failure> {
+    let session = &context.session;
+    let has_pod = named.iter().any(|one| matches!(one, Named::Pod(_)));
+    let wish = if has_pod { Pods::AndWaiting } else { Pods::IfAllowed };
+    let mut view = reservations::read(session, &Which::Reserved, wish).await?;
+    let now = view.now;
+    let snapshot = view.snapshot();
+    let all = rows(&snapshot);
+    let mut chosen: Vec<Row<'_>> = Vec::new();
+    for one in named {
+        let found: Vec<&Row<'_>> = match one {
+            Named::One(asked) => vec![find(&all, asked, Some(&session.namespace))?],
+            Named::Node(name) => all.iter().filter(|row| row.node() == name).collect(),
+            Named::Pod(key) => all.iter().filter(|row| concerns(row, key, &snapshot)).collect(),
+        };
+        if let (Named::Node(name), []) = (one, &found[..]) {
+            // Nothing is reserved there; or it is not there.
+            reservations::read(session, &Which::Named(vec![name.clone()]), Pods::IfAllowed).await?;
+        }
+        let is_new = |row: &&Row<'_>| !chosen.iter().any(|known| known.id() == row.id());
+        let new: Vec<Row<'_>> = found.into_iter().filter(is_new).cloned().collect();
+        chosen.extend(new);
+    }
+    print(&args.print, &Rows { rows: chosen, all_namespaces: true, now, width: None })
 }
 
 /// A reservation by its name. Where it is is found first, and then only that node is looked at.
@@ -41,19 +99,13 @@ async fn one(asked: &Asked, args: &Describe, context: &Context) -> Result<String
 }
 
 /// Everything that has to do with a pod.
-async fn pod(name: &str, args: &Describe, context: &Context) -> Result<Vec<String>, Failure> {
+async fn pod(key: &PodKey, args: &Describe, context: &Context) -> Result<Vec<String>, Failure> {
     let session = &context.session;
-    if !is_name(name) {
-        return Err(Failure::usage(format!("{name:?} is not the name of a pod")));
-    }
-    let key = PodKey::new(session.namespace.as_str(), name);
     let mut view = reservations::read(session, &Which::Reserved, Pods::AndWaiting).await?;
     let snapshot = view.snapshot();
     let found: Vec<(String, String)> = rows(&snapshot)
         .iter()
-        .filter(|row| {
-            is_about(row, &key, snapshot.pod(&key).map(|pod| &pod.uid)) || may_use(row, &key, &snapshot)
-        })
+        .filter(|row| concerns(row, key, &snapshot))
         .map(|row| (row.node().to_owned(), row.name()))
         .collect();
     let mut texts = Vec::new();
@@ -66,6 +118,11 @@ async fn pod(name: &str, args: &Describe, context: &Context) -> Result<Vec<Strin
     Ok(texts)
 }
 
+/// Whether the reservation is that pod's, or could become it.
+fn concerns(row: &Row<'_>, key: &PodKey, snapshot: &Snapshot<'_>) -> bool {
+    is_about(row, key, snapshot.pod(key).map(|pod| &pod.uid)) || may_use(row, key, snapshot)
+}
+
 fn is_about(row: &Row<'_>, key: &PodKey, uid: Option<&Uid>) -> bool {
     let Some(entry) = row.entry().filter(|_| row.is_in(&key.namespace)) else { return false };
     let replaced = entry.reservation.replaces();
@@ -73,16 +130,13 @@ fn is_about(row: &Row<'_>, key: &PodKey, uid: Option<&Uid>) -> bool {
         || entry.taken_by.as_ref().is_some_and(|pod| pod.key == *key)
 }
 
-fn may_use(row: &Row<'_>, key: &PodKey, snapshot: &common::cluster::Snapshot<'_>) -> bool {
+fn may_use(row: &Row<'_>, key: &PodKey, snapshot: &Snapshot<'_>) -> bool {
     let (Some(entry), Some(pod)) = (row.entry(), snapshot.pod(key)) else { return false };
     snapshot.asker(pod).may_use(&entry.reservation)
 }
 
 /// A node with all of its reservations.
 async fn node(name: &str, args: &Describe, context: &Context) -> Result<String, Failure> {
-    if !is_name(name) {
-        return Err(Failure::usage(format!("{name:?} is not the name of a node")));
-    }
     let session = &context.session;
     let which = Which::Named(vec![name.to_owned()]);
     let mut view = reservations::read(session, &which, Pods::OnNodes).await?;

@@ -3,6 +3,7 @@
 mod add;
 mod change;
 mod completion;
+mod demo;
 mod describe;
 mod doctor;
 mod drain;
@@ -16,6 +17,7 @@ mod pod;
 pub(crate) mod recreate;
 mod release;
 mod restart;
+mod sandbox;
 mod status;
 mod uninstall;
 mod version;
@@ -46,6 +48,8 @@ pub(crate) async fn run(cli: Cli, invocation: &Invocation) -> Result<(), Failure
     match &command {
         Command::Completion(args) => return completion::run(args, invocation),
         Command::Options => return printer::out(&invocation.options()),
+        Command::Demo(args) => return Box::pin(demo::run(args, ui)).await,
+        Command::Sandbox(args) => return Box::pin(sandbox::run(args)).await,
         Command::Version(args) => return version::run(args, &cli.connection, cli.talk.verbosity).await,
         Command::Install(args) if args.is_offline() => {
             return install::run_offline(args, namespace.as_deref());
@@ -57,6 +61,14 @@ pub(crate) async fn run(cli: Cli, invocation: &Invocation) -> Result<(), Failure
             let snapshot = args.snapshot.clone().unwrap_or_default();
             return fit::offline(args, &snapshot, namespace.as_deref());
         }
+        Command::List(args) if args.snapshot.is_some() => {
+            let snapshot = args.snapshot.clone().unwrap_or_default();
+            return list::offline(args, &snapshot, namespace.as_deref(), &ui);
+        }
+        Command::Nodes(args) if args.snapshot.is_some() => {
+            let snapshot = args.snapshot.clone().unwrap_or_default();
+            return nodes::offline(args, &snapshot, &ui);
+        }
         _ => {}
     }
     if let Command::Doctor(args) = &command {
@@ -64,23 +76,28 @@ pub(crate) async fn run(cli: Cli, invocation: &Invocation) -> Result<(), Failure
     }
     let session = connect(&cli.connection, cli.talk.verbosity).await?;
     let context = Context { session, ui, context: cli.connection.context.clone() };
+    act(command, &context, namespace.as_deref()).await
+}
+
+/// Does what was asked in a cluster. `namespace` is the one that was typed.
+pub(crate) async fn act(command: Command, context: &Context, namespace: Option<&str>) -> Result<(), Failure> {
     match command {
-        Command::Pod(args) => pod::run(&args, &context).await,
-        Command::Drain(args) => drain::run(&args, &context).await,
-        Command::Restart(args) => restart::run(&args, &context).await,
-        Command::List(args) => list::run(&args, &context).await,
-        Command::Describe(args) => describe::run(&args, &context).await,
-        Command::Add(args) => add::run(&args, &context).await,
-        Command::Release(args) => release::run(&args, &context).await,
-        Command::Extend(args) => extend::run(&args, &context).await,
-        Command::Nodes(args) => nodes::run(&args, &context).await,
-        Command::Explain(args) => explain::run(&args, &context).await,
-        Command::Fit(args) => fit::run(&args, &context).await,
-        Command::Install(args) => install::run(&args, &context, namespace.as_deref()).await,
-        Command::Status(args) => status::run(&args, &context).await,
-        // It connects by itself, above.
-        Command::Doctor(_) => Ok(()),
-        Command::Uninstall(args) => uninstall::run(&args, &context, namespace.as_deref()).await,
+        Command::Pod(args) => pod::run(&args, context).await,
+        Command::Drain(args) => drain::run(&args, context).await,
+        Command::Restart(args) => restart::run(&args, context).await,
+        Command::List(args) => list::run(&args, context).await,
+        Command::Describe(args) => describe::run(&args, context).await,
+        Command::Add(args) => add::run(&args, context).await,
+        Command::Release(args) => release::run(&args, context).await,
+        Command::Extend(args) => extend::run(&args, context).await,
+        Command::Nodes(args) => nodes::run(&args, context).await,
+        Command::Explain(args) => explain::run(&args, context).await,
+        Command::Fit(args) => fit::run(&args, context).await,
+        Command::Install(args) => install::run(&args, context, namespace).await,
+        Command::Status(args) => status::run(&args, context).await,
+        Command::Uninstall(args) => uninstall::run(&args, context, namespace).await,
+        // These find their cluster by themselves, above, or need none.
         Command::Completion(_) | Command::Options | Command::Version(_) => Ok(()),
+        Command::Doctor(_) | Command::Demo(_) | Command::Sandbox(_) => Ok(()),
     }
 }

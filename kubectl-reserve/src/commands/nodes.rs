@@ -6,20 +6,46 @@ use crate::connect::is_name;
 use crate::error::Failure;
 use crate::print::print;
 use crate::render::nodes::{Bar, Column, NodeRow, NodeRows};
-use crate::reservations::{self, Pods, Which};
-use crate::ui::printer;
+use crate::reservations::{self, Pods, View, Which, no_node};
+use crate::selector;
+use crate::ui::{Ui, printer};
+use crate::world;
 use common::config::nearest::nearest;
-use common::model::ResourceName;
 use common::model::resources::is_scalar_name;
+use common::model::{Node, ResourceName};
 use std::collections::BTreeSet;
+use std::path::Path;
 
 pub(crate) async fn run(args: &Nodes, context: &Context) -> Result<(), Failure> {
     let which = which(args)?;
-    let mut view = reservations::read(&context.session, &which, Pods::OnNodes).await?;
+    let view = reservations::read(&context.session, &which, Pods::OnNodes).await?;
+    show(args, view, |_| true, &context.ui)
+}
+
+/// The same without a cluster.
+pub(crate) fn offline(args: &Nodes, snapshot: &Path, ui: &Ui) -> Result<(), Failure> {
+    let which = which(args)?;
+    let mut view = View::of(world::load(snapshot, std::iter::empty())?.whole()?);
+    if let Which::Named(names) = &which {
+        let known: BTreeSet<String> = view.snapshot().nodes().map(|one| one.node.name.to_string()).collect();
+        if let Some(missing) = names.iter().find(|name| !known.contains(*name)) {
+            return Err(no_node(missing));
+        }
+    }
+    let selector = selector::parse(args.selector.as_deref().unwrap_or_default())?;
+    let is_meant = |node: &Node| match &which {
+        Which::Named(names) => names.iter().any(|name| *name == *node.name.as_str()),
+        _ => selector.matches(&node.labels),
+    };
+    show(args, view, is_meant, ui)
+}
+
+fn show(args: &Nodes, mut view: View, is_meant: impl Fn(&Node) -> bool, ui: &Ui) -> Result<(), Failure> {
     let snapshot = view.snapshot();
-    let rows: Vec<NodeRow> = snapshot.nodes().map(NodeRow::of).collect();
+    let ledgers: Vec<_> = snapshot.nodes().filter(|ledger| is_meant(&ledger.node)).collect();
+    let rows: Vec<NodeRow> = ledgers.iter().map(|ledger| NodeRow::of(ledger)).collect();
     for problem in
-        snapshot.nodes().filter_map(|ledger| Some((&ledger.node.name, ledger.node.problem.as_ref()?)))
+        ledgers.iter().filter_map(|ledger| Some((&ledger.node.name, ledger.node.problem.as_ref()?)))
     {
         printer::warn(&format!("node {} cannot be read, and so takes no pods: {}", problem.0, problem.1));
     }
@@ -28,7 +54,7 @@ pub(crate) async fn run(args: &Nodes, context: &Context) -> Result<(), Failure> 
         return Ok(());
     }
     let more = more(&args.show, &rows)?;
-    let (ui, only_free) = (&context.ui, args.free);
+    let only_free = args.free;
     let bar = ui.is_out_terminal.then(|| Bar::new(ui.has_unicode));
     print(&args.print, &NodeRows { rows, only_free, more, bar, width: ui.width() })
 }

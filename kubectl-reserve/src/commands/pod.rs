@@ -4,14 +4,16 @@ use super::Context;
 use super::recreate::{
     Prepared, Recreated, declined, find_gone, prepare, recreate, rehearse, resume, warn_of_rivals,
 };
-use crate::cli::Pod;
-use crate::connect::Session;
+use crate::cli::recreate::SameNode;
+use crate::cli::{Pod, Recreate};
+use crate::connect::{Session, is_name};
 use crate::error::Failure;
 use crate::names::{self, Choice, asked, find, labelled};
 use crate::nodes::DryRun;
 use crate::print::Output;
 use crate::render::recreate::{Reports, plan};
 use crate::ui::progress::Otherwise;
+use crate::ui::signal::Stops;
 use crate::ui::{Ui, printer};
 use common::model::PodKey;
 use jiff::Timestamp;
@@ -28,12 +30,12 @@ pub(crate) async fn run(args: &Pod, context: &Context) -> Result<(), Failure> {
     let keys = keys(args, context).await?;
     let mut prepared = Vec::new();
     for key in &keys {
-        let ready = prepare(context, key, &args.recreate, REASON).await?;
-        show(args, &ready)?;
+        let next = ready(args, context, key).await?;
+        show(args, &next)?;
         if args.recreate.dry_run.dry_run != DryRun::None {
-            printer::out(&rehearse(context, &ready, args.recreate.dry_run.dry_run).await?)?;
+            printer::out(&rehearse(context, &next, args.recreate.dry_run.dry_run).await?)?;
         } else {
-            prepared.push(ready);
+            prepared.push(next);
         }
     }
     if prepared.is_empty() {
@@ -46,33 +48,58 @@ pub(crate) async fn run(args: &Pod, context: &Context) -> Result<(), Failure> {
 }
 
 async fn one_by_one(args: &Pod, context: &Context, prepared: Vec<Prepared>) -> Result<(), Failure> {
+    // Also between two pods Ctrl-C is ours to answer.
+    let mut stops = Stops::listen()?;
     let mut done: Vec<Recreated> = Vec::new();
     let count = prepared.len();
-    for (index, mut ready) in prepared.into_iter().enumerate() {
-        if args.interactive && !agree(&context.ui, std::slice::from_ref(&ready))? {
+    for (index, mut next) in prepared.into_iter().enumerate() {
+        if args.interactive && !agree(&context.ui, std::slice::from_ref(&next))? {
             continue;
         }
         // Much may have happened while the ones before it were recreated.
         if index > 0 {
-            let key = ready.target.pod.key.clone();
-            ready = prepare(context, &key, &args.recreate, REASON).await?;
+            let key = next.target.pod.key.clone();
+            match stops.unless(ready(args, context, &key)).await {
+                Ok(again) => next = again,
+                Err(failure) => return stopped(args, &done, count - index, failure),
+            }
         }
-        let name = ready.target.name();
+        let name = next.target.name();
         let spinner = context.ui.spinner(&format!("recreating {name}"), Otherwise::Nothing);
-        let one = recreate(context, ready).await;
+        let one = recreate(context, next).await;
         drop(spinner);
         match one {
             Ok(one) => done.push(one),
-            Err(failure) => {
-                report(args, &done)?;
-                if count - index > 1 {
-                    printer::say(&format!("{} more pods were not touched", count - index - 1));
-                }
-                return Err(failure);
-            }
+            Err(failure) => return stopped(args, &done, count - index - 1, failure),
         }
     }
     report(args, &done)
+}
+
+/// The pod, ready to be recreated in its place or in another.
+async fn ready(args: &Pod, context: &Context, key: &PodKey) -> Result<Prepared, Failure> {
+    let Some(to) = &args.to else { return prepare(context, key, &args.recreate, REASON).await };
+    if !is_name(to) {
+        return Err(Failure::usage(format!("{to:?} is not the name of a node")));
+    }
+    // It comes back before the old one is gone: there is nothing to wait for.
+    let flags = Recreate { same_node: SameNode::Prefer, ..args.recreate.clone() };
+    let prepared = prepare(context, key, &flags, REASON).await?;
+    if prepared.place() == to {
+        return Err(Failure::usage(format!("{} is on {to} already", prepared.target.name())));
+    }
+    prepared.elsewhere(context, to).await
+}
+
+/// It ends here: what was done is told, and how many were not begun.
+fn stopped(args: &Pod, done: &[Recreated], left: usize, failure: Failure) -> Result<(), Failure> {
+    report(args, done)?;
+    match left {
+        0 => {}
+        1 => printer::say("1 more pod was not touched"),
+        _ => printer::say(&format!("{left} more pods were not touched")),
+    }
+    Err(failure)
 }
 
 /// Shows the plan: as data when it is all that was asked for.

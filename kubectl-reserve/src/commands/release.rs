@@ -35,7 +35,9 @@ pub(crate) async fn run(args: &Release, context: &Context) -> Result<(), Failure
         printer::say("Nothing was released.");
         return Ok(());
     }
-    each(chosen, async |row: Row<'_>| one(&row, dry_run, context).await).await
+    // Whoever was asked has been told who may lose what.
+    let is_told = args.all && dry_run == DryRun::None;
+    each(chosen, async |row: Row<'_>| one(&row, dry_run, is_told, context).await).await
 }
 
 fn filter(args: &Release, context: &Context) -> Result<Filter, Failure> {
@@ -86,7 +88,7 @@ fn losers(rows: &[Row<'_>]) -> BTreeSet<String> {
     rows.iter().filter(|row| row.keeps_room() && !row.is_orphaned()).filter_map(line).collect()
 }
 
-async fn one(row: &Row<'_>, dry_run: DryRun, context: &Context) -> Result<(), Failure> {
+async fn one(row: &Row<'_>, dry_run: DryRun, is_told: bool, context: &Context) -> Result<(), Failure> {
     let name = row.name();
     let written = rewrite(&context.session, row.node(), dry_run, |seen| match row.entry() {
         Some(entry) => change::release(seen, &entry.reservation),
@@ -98,7 +100,7 @@ async fn one(row: &Row<'_>, dry_run: DryRun, context: &Context) -> Result<(), Fa
         return Ok(());
     }
     printer::out(&verbed(&name, "released", dry_run))?;
-    for line in losers(std::slice::from_ref(row)) {
+    for line in losers(std::slice::from_ref(row)).into_iter().filter(|_| !is_told) {
         printer::say(&line);
     }
     Ok(())

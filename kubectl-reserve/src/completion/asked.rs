@@ -95,7 +95,7 @@ impl Asked {
             "cluster" => Some(Wanted::Clusters),
             "user" => Some(Wanted::Users),
             "namespace" => Some(Wanted::Namespaces),
-            "node" => Some(Wanted::Nodes),
+            "node" | "to" => Some(Wanted::Nodes),
             "pod" => Some(Wanted::RunningPods),
             _ => match flag.get_value_hint() {
                 ValueHint::AnyPath | ValueHint::FilePath | ValueHint::DirPath => Some(Wanted::Files),

@@ -24,6 +24,7 @@ use service::{Log, Service};
 use std::time::Duration;
 
 /// A way to the cluster.
+#[derive(Clone)]
 pub(crate) struct Session {
     /// The client. It makes each call once.
     pub(crate) client: kube::Client,

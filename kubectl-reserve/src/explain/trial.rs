@@ -8,8 +8,9 @@ use common::cycle::{self, Decision, Inspection};
 use common::model::pod::PodSpec;
 use common::model::requests::PodRequests;
 use common::model::taint::{Operator, Taint, Toleration};
-use common::model::{Labels, Node, NodeName, Pod, PodKey, ReservationId, ResourceName};
+use common::model::{Labels, Node, NodeName, Pod, PodKey, ReservationId, ResourceName, Uid};
 use jiff::Timestamp;
+use std::collections::BTreeMap;
 use std::sync::Arc;
 
 /// One change.
@@ -43,11 +44,13 @@ pub(super) struct Trial<'c> {
     pub(super) pod: Pod,
     /// What brings back what was, the last first.
     undo: Vec<Event>,
+    /// The order in which the pods of a node were that is not as it was.
+    order: BTreeMap<NodeName, Vec<Uid>>,
 }
 
 impl<'c> Trial<'c> {
     pub(super) fn new(cluster: &'c mut Cluster, pod: &Pod, now: Timestamp) -> Self {
-        Self { cluster, now, pod: pod.clone(), undo: Vec::new() }
+        Self { cluster, now, pod: pod.clone(), undo: Vec::new(), order: BTreeMap::new() }
     }
 
     /// Makes a change.
@@ -147,6 +150,7 @@ impl<'c> Trial<'c> {
     /// Lets a pod leave, and returns it.
     pub(super) fn leave(&mut self, key: &PodKey) -> Result<Arc<Pod>, String> {
         let pod = self.cluster.pod(key).cloned().ok_or_else(|| format!("there is no pod {key}"))?;
+        self.note_order(pod.node.as_ref());
         // A pod that is on its way out leaves its place to whoever it is kept for; that is not what is asked here.
         let gone = Pod { deleting: false, ..(*pod).clone() };
         self.cluster.apply(Event::Pods(Seen::Applied(gone.clone())));
@@ -157,11 +161,22 @@ impl<'c> Trial<'c> {
 
     fn put(&mut self, pod: Pod) {
         let before = self.cluster.pod(&pod.key).cloned();
+        self.note_order(pod.node.as_ref());
+        self.note_order(before.as_ref().and_then(|before| before.node.as_ref()));
         self.undo.push(match before {
             Some(before) => Event::Pods(Seen::Applied((*before).clone())),
             None => Event::Pods(Seen::Deleted(pod.clone())),
         });
         self.cluster.apply(Event::Pods(Seen::Applied(pod)));
+    }
+
+    /// Keeps in mind in which order the pods of a node are, before the first of them comes or goes.
+    fn note_order(&mut self, node: Option<&NodeName>) {
+        let known = node.and_then(|name| Some((name, self.cluster.ledger_of(name)?)));
+        if let Some((name, ledger)) = known {
+            let uids = || ledger.pods.iter().map(|pod| pod.uid.clone()).collect();
+            self.order.entry(name.clone()).or_insert_with(uids);
+        }
     }
 
     fn node(&mut self, name: &NodeName, change: impl FnOnce(&mut Node)) -> Result<(), String> {
@@ -187,6 +202,9 @@ impl Drop for Trial<'_> {
     fn drop(&mut self) {
         for event in std::mem::take(&mut self.undo).into_iter().rev() {
             self.cluster.apply(event);
+        }
+        for (node, uids) in std::mem::take(&mut self.order) {
+            self.cluster.arrange(&node, &uids);
         }
     }
 }

@@ -121,6 +121,6 @@ pub(super) fn short_key(key: &str) -> &str {
 }
 
 /// `1 node`, `3 nodes`.
-pub(super) fn count(number: usize, what: &str) -> String {
+pub(in crate::explain) fn count(number: usize, what: &str) -> String {
     if number == 1 { format!("1 {what}") } else { format!("{number} {what}s") }
 }

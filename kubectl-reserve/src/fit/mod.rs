@@ -5,7 +5,7 @@ mod shape;
 #[cfg(test)]
 mod tests;
 
-pub(crate) use shape::{Shape, pod};
+pub(crate) use shape::{FROM_FLAGS, Shape, pod};
 
 use crate::explain::{Input, Limit, Options, Rules, analyse};
 use crate::manifest::Wanted;

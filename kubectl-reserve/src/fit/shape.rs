@@ -4,6 +4,9 @@ use crate::error::Failure;
 use common::model::quantity::Quantity;
 use serde_json::{Map, Value, json};
 
+/// What a pod from flags alone is called where everything has a name.
+pub(crate) const FROM_FLAGS: &str = "Pod/fit";
+
 /// What the flags say about a pod.
 #[derive(Debug, Default)]
 pub(crate) struct Shape<'a> {

@@ -1,7 +1,8 @@
 //! Workloads that want pods and cannot even make them: a quota or an admission rule refuses.
 
 use crate::render::printable;
-use crate::world::notes::{EventNote, Notes};
+use crate::world::events::EventNote;
+use crate::world::notes::Notes;
 use common::cluster::Cluster;
 use common::model::ids::{Text, Uid};
 use common::model::owner::{OwnerKind, Workload};

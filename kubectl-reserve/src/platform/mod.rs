@@ -6,9 +6,11 @@ mod unix;
 mod windows;
 
 #[cfg(unix)]
-pub(crate) use unix::{Signals, is_executable, link, link_name, write_private};
+pub(crate) use unix::{Signals, create_private, is_executable, link, link_name, set_variable, write_private};
 #[cfg(windows)]
-pub(crate) use windows::{Signals, is_executable, link, link_name, write_private};
+pub(crate) use windows::{
+    Signals, create_private, is_executable, link, link_name, set_variable, write_private,
+};
 
 /// Who asked the command to end.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

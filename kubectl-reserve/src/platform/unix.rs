@@ -44,6 +44,24 @@ pub(crate) fn write_private(path: &Path, text: &str) -> io::Result<()> {
     options.open(path)?.write_all(text.as_bytes())
 }
 
+/// Makes a file that nobody else can read, and fails if there is one.
+pub(crate) fn create_private(path: &Path, text: &str) -> io::Result<()> {
+    use std::io::Write;
+    use std::os::unix::fs::OpenOptionsExt;
+    let mut options = std::fs::OpenOptions::new();
+    options.write(true).create_new(true).mode(0o600);
+    options.open(path)?.write_all(text.as_bytes())
+}
+
+/// What one types to set a variable of the environment.
+pub(crate) fn set_variable(name: &str, value: &str) -> String {
+    let is_plain = |letter: char| letter.is_ascii_alphanumeric() || "_-./:".contains(letter);
+    match value.chars().all(is_plain) {
+        true => format!("export {name}={value}"),
+        false => format!("export {name}='{}'", value.replace('\'', "'\\''")),
+    }
+}
+
 /// What a program of that name is called.
 pub(crate) fn link_name(name: &str) -> String {
     name.to_owned()

@@ -40,6 +40,17 @@ pub(crate) fn write_private(path: &Path, text: &str) -> io::Result<()> {
     std::fs::write(path, text)
 }
 
+/// Makes a file, and fails if there is one. In a person's own folder nobody else can read it.
+pub(crate) fn create_private(path: &Path, text: &str) -> io::Result<()> {
+    use std::io::Write;
+    std::fs::File::create_new(path)?.write_all(text.as_bytes())
+}
+
+/// What one types to set a variable of the environment, in PowerShell.
+pub(crate) fn set_variable(name: &str, value: &str) -> String {
+    format!("$env:{name} = '{}'", value.replace('\'', "''"))
+}
+
 /// What a program of that name is called.
 pub(crate) fn link_name(name: &str) -> String {
     format!("{name}.exe")

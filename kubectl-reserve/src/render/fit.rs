@@ -1,18 +1,18 @@
 //! Would it fit: as a sentence and a table, and as a document.
 
-use super::json::API_VERSION;
+use super::json::{API_VERSION, Generated, Named, amounts};
+use super::plural;
 use super::table::table;
-use super::wrap::wrap;
+use super::wrap::{WIDTH, wrap};
 use crate::error::Failure;
-use crate::fit::Fitted;
+use crate::fit::{FROM_FLAGS, Fitted};
 use crate::print::{Shown, document};
-use common::model::{ResourceName, Resources};
+use crate::reservations::words;
+use common::model::ResourceName;
 use jiff::Timestamp;
 use serde::Serialize;
 use serde_json::Value;
 use std::collections::BTreeMap;
-
-const WIDTH: usize = 80;
 
 /// Everything that was asked for.
 pub(crate) struct Report {
@@ -34,21 +34,24 @@ impl Shown for Report {
         document(&FitReport {
             api_version: API_VERSION,
             kind: "FitReport",
-            metadata: Metadata { generated_at: self.now.to_string() },
+            metadata: Generated::at(self.now),
             items: self.fitted.iter().map(item).collect(),
         })
     }
 }
 
 fn part(one: &Fitted, has_headers: bool) -> String {
-    let pods = |count: u32| if count == 1 { "1 pod".to_owned() } else { format!("{count} pods") };
-    let asks = asks(&one.asks);
-    let each = if asks.is_empty() { String::new() } else { format!(" ({asks} each)") };
+    let asks_room = one.asks.iter().any(|(resource, _)| resource != ResourceName::Pods);
+    let each = if asks_room { format!(" ({} each)", words(&one.asks)) } else { String::new() };
+    // Of flags alone there is nothing to name.
+    let of = if one.from == FROM_FLAGS { String::new() } else { format!(" of {}", one.from) };
     let placed = one.placed;
     let verdict = match one.wanted {
-        None => format!("{} of {} fit now{each}.", pods(placed), one.from),
-        Some(wanted) if wanted == placed => format!("{} of {} fit now{each}.", pods(placed), one.from),
-        Some(wanted) => format!("{placed} of {wanted} pods of {} fit now{each}.", one.from),
+        Some(wanted) if wanted != placed => format!("{placed} of {wanted} pods{of} fit now{each}."),
+        _ => {
+            let fit = if placed == 1 { "fits" } else { "fit" };
+            format!("{}{of} {fit} now{each}.", plural(placed as usize, "pod"))
+        }
     };
     let mut text = wrap("", &verdict, 0, WIDTH);
     if !one.nodes.is_empty() {
@@ -65,27 +68,13 @@ fn part(one: &Fitted, has_headers: bool) -> String {
     text
 }
 
-fn asks(asks: &Resources) -> String {
-    let shown = asks.iter().filter(|(resource, _)| *resource != ResourceName::Pods);
-    shown
-        .map(|(resource, amount)| format!("{resource} {}", resource.format(amount)))
-        .collect::<Vec<_>>()
-        .join(", ")
-}
-
 #[derive(Serialize)]
 #[serde(rename_all = "camelCase")]
 struct FitReport {
     api_version: &'static str,
     kind: &'static str,
-    metadata: Metadata,
+    metadata: Generated,
     items: Vec<Item>,
-}
-
-#[derive(Serialize)]
-#[serde(rename_all = "camelCase")]
-struct Metadata {
-    generated_at: String,
 }
 
 #[derive(Serialize)]
@@ -105,23 +94,16 @@ struct Item {
 }
 
 #[derive(Serialize)]
-struct Named {
-    name: String,
-    namespace: String,
-}
-
-#[derive(Serialize)]
 struct Node {
     name: String,
     pods: u32,
 }
 
 fn item(one: &Fitted) -> Item {
-    let amount = |(resource, amount): (ResourceName, i64)| (resource.to_string(), resource.format(amount));
     let node = |(name, pods): (&common::model::NodeName, &u32)| Node { name: name.to_string(), pods: *pods };
     Item {
         metadata: Named { name: one.from.clone(), namespace: one.namespace.clone() },
-        asks: one.asks.iter().map(amount).collect(),
+        asks: amounts(&one.asks),
         replicas: one.wanted,
         fit: one.placed,
         all: one.is_whole(),

@@ -5,11 +5,32 @@ use crate::print::document;
 use crate::reservations::{Row, What};
 use common::model::Resources;
 use common::model::reservation::{HostPort, Origin};
+use jiff::Timestamp;
 use serde::Serialize;
 use serde_json::Value;
 use std::collections::BTreeMap;
 
 pub(crate) const API_VERSION: &str = "kubectl-reserve/v1alpha1";
+
+/// What a report has beside its items: when it was made.
+#[derive(Serialize)]
+#[serde(rename_all = "camelCase")]
+pub(super) struct Generated {
+    generated_at: String,
+}
+
+/// What an item of a report is called, and where that is.
+#[derive(Serialize)]
+pub(super) struct Named {
+    pub(super) name: String,
+    pub(super) namespace: String,
+}
+
+impl Generated {
+    pub(super) fn at(now: Timestamp) -> Self {
+        Self { generated_at: now.to_string() }
+    }
+}
 
 #[derive(Serialize)]
 #[serde(rename_all = "camelCase")]

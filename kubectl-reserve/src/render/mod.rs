@@ -31,19 +31,7 @@ pub(crate) fn printable(text: &str) -> String {
 
 /// Text broken at spaces into lines of at most `width` columns, each after `indent`. A longer word stays whole.
 pub(crate) fn wrapped(text: &str, indent: &str, width: usize) -> String {
-    let mut lines = vec![String::new()];
-    for word in text.split_whitespace() {
-        let last = lines.last().map_or(0, |line| line.chars().count());
-        if last > 0 && indent.len() + last + 1 + word.chars().count() > width {
-            lines.push(String::new());
-        }
-        if let Some(line) = lines.last_mut() {
-            let space = if line.is_empty() { "" } else { " " };
-            line.push_str(space);
-            line.push_str(word);
-        }
-    }
-    lines.iter().map(|line| format!("{indent}{line}\n")).collect()
+    wrap::wrap(indent, text, indent.len(), width)
 }
 
 /// `1 node`, `2 nodes`.

@@ -1,13 +1,12 @@
 //! Everything that waits, by cause: as lines for people, and as a document.
 
-use super::json::API_VERSION;
-use super::wrap::wrap;
+use super::json::{API_VERSION, Generated, Named};
+use super::plural;
+use super::wrap::{WIDTH, wrap};
 use crate::pending::{Causes, Folded, Unmade};
 use jiff::Timestamp;
 use serde::Serialize;
 use std::collections::BTreeSet;
-
-const WIDTH: usize = 80;
 
 /// Longer labels push what follows to the right.
 const LABEL_MAX: usize = 32;
@@ -54,25 +53,21 @@ fn pods(count: usize) -> String {
 }
 
 fn headline(causes: &Causes, namespace: Option<&str>) -> String {
-    let count = |number: usize, one: &str| match number {
-        1 => format!("1 {one}"),
-        _ => format!("{number} {one}s"),
-    };
     let spaces: BTreeSet<&str> = causes.folded.iter().map(|one| &*one.namespace).collect();
     let place = match namespace {
         Some(namespace) => format!("in {namespace} namespace"),
-        None => format!("in {}", count(spaces.len(), "namespace")),
+        None => format!("in {}", plural(spaces.len(), "namespace")),
     };
     let mut parts = Vec::new();
     if !causes.folded.is_empty() {
         parts.push(format!(
             "{} Pending {place}, {}",
-            count(causes.pods(), "pod"),
-            count(causes.folded.len(), "cause")
+            plural(causes.pods(), "pod"),
+            plural(causes.folded.len(), "cause")
         ));
     }
     if !causes.unmade.is_empty() {
-        parts.push(format!("{} cannot create pods", count(causes.unmade.len(), "workload")));
+        parts.push(format!("{} cannot create pods", plural(causes.unmade.len(), "workload")));
     }
     parts.join("; ") + "\n"
 }
@@ -109,14 +104,8 @@ fn subject(one: &Unmade) -> String {
 pub(crate) struct PendingReport {
     api_version: &'static str,
     kind: &'static str,
-    metadata: Metadata,
+    metadata: Generated,
     items: Vec<Item>,
-}
-
-#[derive(Serialize)]
-#[serde(rename_all = "camelCase")]
-struct Metadata {
-    generated_at: String,
 }
 
 #[derive(Serialize)]
@@ -133,12 +122,6 @@ struct Item {
     /// Pods that were never made, if that can be told.
     #[serde(skip_serializing_if = "Option::is_none")]
     not_created: Option<u32>,
-}
-
-#[derive(Serialize)]
-struct Named {
-    name: String,
-    namespace: String,
 }
 
 #[derive(Serialize)]
@@ -169,11 +152,10 @@ pub(crate) fn report(causes: &Causes, now: Timestamp) -> PendingReport {
         pods: Vec::new(),
         not_created: one.missing,
     });
-    let generated_at = now.to_string();
     PendingReport {
         api_version: API_VERSION,
         kind: "PendingReport",
-        metadata: Metadata { generated_at },
+        metadata: Generated::at(now),
         items: folded.chain(unmade).collect(),
     }
 }

@@ -1,5 +1,6 @@
 //! Columns as kubectl prints them: upper-case headers, three spaces between, no lines.
 
+use super::wrap::columns;
 use tabled::builder::Builder;
 use tabled::settings::{Padding, Style};
 
@@ -22,4 +23,38 @@ pub(crate) fn table_with_gap(headers: Option<&[&str]>, rows: &[Vec<String>], gap
     }
     let text = builder.build().with(Style::empty()).with(Padding::new(0, gap, 0, 0)).to_string();
     text.lines().map(|line| format!("{}\n", line.trim_end())).collect()
+}
+
+/// Lays rows out under those before them: no column becomes narrower than it was.
+pub(crate) fn below(widths: &mut Vec<usize>, rows: &[Vec<String>]) -> String {
+    for row in rows {
+        widths.resize(widths.len().max(row.len()), 0);
+        for (width, cell) in widths.iter_mut().zip(row) {
+            *width = (*width).max(columns(cell) + GAP);
+        }
+    }
+    let line = |row: &Vec<String>| {
+        let padded = |(cell, width): (&String, &usize)| {
+            format!("{cell}{}", " ".repeat(width.saturating_sub(columns(cell))))
+        };
+        format!("{}\n", row.iter().zip(&*widths).map(padded).collect::<String>().trim_end())
+    };
+    rows.iter().map(line).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::below;
+
+    #[test]
+    fn columns_stay_where_they_are() {
+        let row = |one: &str, two: &str| vec![one.to_owned(), two.to_owned()];
+        let mut widths = Vec::new();
+        assert_eq!(
+            below(&mut widths, &[row("EVENT", "NAME"), row("ADDED", "x")]),
+            "EVENT   NAME\nADDED   x\n"
+        );
+        assert_eq!(below(&mut widths, &[row("GONE", "longer")]), "GONE    longer\n");
+        assert_eq!(below(&mut widths, &[row("MODIFIED", "y")]), "MODIFIED   y\n");
+    }
 }

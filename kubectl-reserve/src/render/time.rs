@@ -29,8 +29,15 @@ fn human(duration: SignedDuration) -> String {
 
 #[cfg(test)]
 mod tests {
-    use super::human;
-    use jiff::SignedDuration;
+    use super::{between, human};
+    use jiff::{SignedDuration, Timestamp};
+
+    #[test]
+    fn from_comes_first_and_the_other_way_round_nothing_has_passed() {
+        let at = |second: i64| Timestamp::from_second(second).unwrap();
+        assert_eq!(between(at(100), at(652)), "9m12s");
+        assert_eq!(between(at(652), at(100)), "0s");
+    }
 
     #[test]
     fn durations_read_like_kubectls() {

@@ -1,5 +1,11 @@
 //! Text broken at spaces, so that it fits a terminal.
 
+/// The columns that text for people is broken at where no terminal says otherwise.
+pub(crate) const WIDTH: usize = 80;
+
+/// Labels end before this column; the text beside them goes on below itself.
+const LABEL_MAX: usize = 30;
+
 /// `text` after `lead`, broken so that no line is wider than `width` where spaces allow it; all lines but the first begin with
 /// `indent` spaces. Ends with a newline.
 pub(crate) fn wrap(lead: &str, text: &str, indent: usize, width: usize) -> String {
@@ -22,6 +28,62 @@ pub(crate) fn wrap(lead: &str, text: &str, indent: usize, width: usize) -> Strin
     lines.iter().map(|line| format!("{}\n", line.trim_end())).collect()
 }
 
+/// Lines as they are, but those that are wider than `width` broken: a command that ends a line gets a line of its own, and
+/// everything else goes on below where it began. Commands, and lines with a word that is too long anyway, are left alone, so
+/// that they can be copied.
+pub(crate) fn fold(text: &str, width: usize) -> String {
+    let lines: Vec<String> = text.split('\n').map(|line| fold_line(line, width)).collect();
+    lines.join("\n")
+}
+
+fn fold_line(line: &str, width: usize) -> String {
+    let is_too_long = |word: &str| columns(word) > width;
+    let is_command = line.trim_start().starts_with("kubectl ");
+    if columns(line) <= width || is_command || line.split(' ').any(is_too_long) {
+        return line.to_owned();
+    }
+    let indent = hanging(line);
+    let begins = [": kubectl ", "; kubectl "].iter().filter_map(|lead| line.find(lead)).min();
+    if let Some((before, command)) = begins.and_then(|at| line.split_at_checked(at + 1)).filter(is_long) {
+        return format!("{}\n{}{}", fold_line(before, width), " ".repeat(indent), command.trim_start());
+    }
+    let (mut lines, mut rest) = (Vec::new(), line.to_owned());
+    while let Some(at) = breaking(&rest, indent, width) {
+        let (head, tail) = rest.split_at(at);
+        lines.push(head.trim_end().to_owned());
+        rest = format!("{}{}", " ".repeat(indent), tail.trim_start());
+    }
+    lines.push(rest);
+    lines.join("\n")
+}
+
+/// Whether there is more before the command than a word such as `hint:`.
+fn is_long((before, _): &(&str, &str)) -> bool {
+    before.contains(' ')
+}
+
+/// Where a line that is too wide is broken: at the last space that still fits, or else at the first.
+fn breaking(line: &str, indent: usize, width: usize) -> Option<usize> {
+    if columns(line) <= width {
+        return None;
+    }
+    let spaces =
+        || line.char_indices().enumerate().filter(|(column, (_, one))| *one == ' ' && *column > indent);
+    let last = spaces().take_while(|(column, _)| *column <= width).last();
+    last.or_else(|| spaces().next()).map(|(_, (at, _))| at)
+}
+
+/// Where the lines below begin: under the text beside labels, or two columns in.
+fn hanging(line: &str) -> usize {
+    let letters: Vec<char> = line.chars().collect();
+    let lead = letters.iter().take_while(|one| **one == ' ').count();
+    let begins = |column: &usize| {
+        let before = column.checked_sub(2).and_then(|from| letters.get(from..*column));
+        before == Some(&[' ', ' ']) && letters.get(*column).is_some_and(|one| *one != ' ')
+    };
+    (lead + 1..=LABEL_MAX).rfind(begins).unwrap_or(lead + 2)
+}
+
 /// How many columns a text takes; good enough for what Kubernetes lets into names.
 pub(crate) fn columns(text: &str) -> usize {
     text.chars().count()
@@ -29,12 +91,31 @@ pub(crate) fn columns(text: &str) -> usize {
 
 #[cfg(test)]
 mod tests {
-    use super::wrap;
+    use super::{fold, wrap};
 
     #[test]
     fn text_is_broken_at_spaces_and_never_inside_a_word() {
         assert_eq!(wrap("A  ", "one two three", 3, 11), "A  one two\n   three\n");
         assert_eq!(wrap("A  ", "averylongword b", 3, 8), "A  averylongword\n   b\n");
         assert_eq!(wrap("A", "", 3, 8), "A\n");
+    }
+
+    #[test]
+    fn only_lines_that_are_too_wide_are_broken() {
+        assert_eq!(fold("short\none two three four", 9), "short\none two\n  three\n  four");
+        assert_eq!(fold("Label:  one two three", 14), "Label:  one\n        two\n        three");
+        assert_eq!(fold("  a  one  two three", 16), "  a  one  two\n          three");
+        assert_eq!(fold("hint: kubectl get pods lists them", 20), "hint: kubectl get\n  pods lists them");
+    }
+
+    #[test]
+    fn what_is_to_be_copied_stays_whole() {
+        let told = "Warning: the owner was not found; free it with: kubectl reserve release n/x";
+        let expected = "Warning: the owner was not found;\n  free it with:\n  kubectl reserve release n/x";
+        assert_eq!(fold(told, 34), expected);
+        let command = "    kubectl reserve release node-1/7f3a0c  # somebody may lose a place";
+        assert_eq!(fold(command, 40), command);
+        let long = format!("  key: {}", "x".repeat(50));
+        assert_eq!(fold(&long, 40), long);
     }
 }

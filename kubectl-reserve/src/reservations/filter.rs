@@ -4,6 +4,7 @@ use super::{Row, Which};
 use crate::connect::is_name;
 use crate::error::Failure;
 use crate::names::{self, Kind};
+use common::model::Selector;
 
 /// What all of them have in common.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -11,6 +12,8 @@ pub(crate) struct Filter {
     /// Their namespace; none for all.
     pub(crate) namespace: Option<String>,
     pub(crate) node: Option<String>,
+    /// The labels of their nodes, as they were typed and as they are meant.
+    pub(crate) nodes_with: Option<(String, Selector)>,
     /// Kind, if that was typed, and name of their owner.
     pub(crate) owner: Option<(Option<String>, String)>,
     /// Only those whose time is over.
@@ -43,7 +46,11 @@ impl Filter {
 
     /// The nodes that have to be looked at.
     pub(crate) fn which(&self) -> Which {
-        self.node.clone().map_or(Which::Reserved, |node| Which::Named(vec![node]))
+        match (&self.node, &self.nodes_with) {
+            (Some(node), _) => Which::Named(vec![node.clone()]),
+            (None, Some((typed, _))) => Which::ReservedWith(typed.clone()),
+            (None, None) => Which::Reserved,
+        }
     }
 
     fn is_about(&self, row: &Row<'_>) -> bool {
@@ -52,7 +59,10 @@ impl Filter {
                 *owner.name == **name && kind.as_deref().is_none_or(|kind| *owner.kind == *kind)
             })
         };
-        self.node.as_deref().is_none_or(|node| row.node() == node) && self.owner.as_ref().is_none_or(is_owner)
+        let has_labels = |(_, selector): &(String, Selector)| selector.matches(&row.ledger.node.labels);
+        self.node.as_deref().is_none_or(|node| row.node() == node)
+            && self.nodes_with.as_ref().is_none_or(has_labels)
+            && self.owner.as_ref().is_none_or(is_owner)
     }
 }
 

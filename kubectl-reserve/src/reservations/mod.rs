@@ -15,7 +15,7 @@ mod waiting;
 
 pub(crate) use filter::Filter;
 pub(crate) use owners::{top_of, top_of_pod};
-pub(crate) use read::{Pods, View, Which, local_time, read};
+pub(crate) use read::{Pods, View, Which, local_time, no_node, read};
 pub(crate) use resolve::{Asked, find, matching, parse};
 pub(crate) use waiting::{Waiting, waiting};
 

@@ -4,6 +4,7 @@ use super::owners;
 use crate::api::{self as calls, ApiError, JSON};
 use crate::connect::Session;
 use crate::error::Failure;
+use crate::world::World;
 use common::api::{self, DecodeError, names};
 use common::cluster::{Cluster, Event, Seen, Snapshot};
 use common::model::chain::chain;
@@ -33,6 +34,8 @@ pub(super) const NODES: &str = "/api/v1/nodes";
 pub(crate) enum Which {
     /// Those with reservations.
     Reserved,
+    /// Those of them that have these labels.
+    ReservedWith(String),
     /// These.
     Named(Vec<String>),
     /// Those with these labels; all if it is empty.
@@ -65,6 +68,12 @@ pub(crate) struct View {
 }
 
 impl View {
+    /// What a saved snapshot says.
+    pub(crate) fn of(world: World) -> Self {
+        let World { cluster, now, is_partial, .. } = world;
+        Self { cluster, now, is_partial, has_pods: true, waiting: Vec::new() }
+    }
+
     /// What was read, as of its moment.
     pub(crate) fn snapshot(&mut self) -> Snapshot<'_> {
         self.cluster.snapshot(self.now)
@@ -104,11 +113,8 @@ async fn nodes(session: &Session, which: &Which) -> Result<(Vec<Node>, usize, Ti
     let refused = |error: ApiError| error.into_failure("list nodes", "get,list nodes (cluster scope)");
     match which {
         Which::Labelled(selector) => {
-            let query = match selector.as_str() {
-                "" => String::new(),
-                selector => format!("labelSelector={}", escaped(selector)),
-            };
-            let (nodes, at) = list(session, NODES, &query, api::node::node).await.map_err(refused)?;
+            let (nodes, at) =
+                list(session, NODES, &labelled(selector), api::node::node).await.map_err(refused)?;
             let all = if selector.is_empty() { nodes.len() } else { SELECTED_MAX * 10 };
             Ok((nodes, all, at.unwrap_or_else(local_time)))
         }
@@ -116,21 +122,33 @@ async fn nodes(session: &Session, which: &Which) -> Result<(Vec<Node>, usize, Ti
             let (nodes, at) = each_node(session, names, true).await?;
             Ok((nodes, usize::MAX, at.unwrap_or_else(local_time)))
         }
-        Which::Reserved => {
-            let (names, all, at) = reserved(session).await.map_err(refused)?;
-            let at = at.unwrap_or_else(local_time);
-            if is_few(names.len(), all) {
-                return Ok((each_node(session, &names, false).await?.0, all, at));
-            }
-            let (mut nodes, _) = list(session, NODES, "", api::node::node).await.map_err(refused)?;
-            nodes.retain(|node| !node.reservations.is_empty());
-            Ok((nodes, all, at))
-        }
+        Which::Reserved => reserved_nodes(session, "").await,
+        Which::ReservedWith(selector) => reserved_nodes(session, &labelled(selector)).await,
     }
 }
 
+/// A selector as a query; nothing if it selects everything.
+fn labelled(selector: &str) -> String {
+    if selector.is_empty() { String::new() } else { format!("labelSelector={}", escaped(selector)) }
+}
+
+async fn reserved_nodes(session: &Session, query: &str) -> Result<(Vec<Node>, usize, Timestamp), Failure> {
+    let refused = |error: ApiError| error.into_failure("list nodes", "get,list nodes (cluster scope)");
+    let (names, all, at) = reserved(session, query).await.map_err(refused)?;
+    let at = at.unwrap_or_else(local_time);
+    if is_few(names.len(), all) {
+        return Ok((each_node(session, &names, false).await?.0, all, at));
+    }
+    let (mut nodes, _) = list(session, NODES, query, api::node::node).await.map_err(refused)?;
+    nodes.retain(|node| !node.reservations.is_empty());
+    Ok((nodes, all, at))
+}
+
 /// The names of the nodes with annotations of ours, how many nodes there are, and when that was.
-async fn reserved(session: &Session) -> Result<(Vec<String>, usize, Option<Timestamp>), ApiError> {
+async fn reserved(
+    session: &Session,
+    query: &str,
+) -> Result<(Vec<String>, usize, Option<Timestamp>), ApiError> {
     let (mut names, mut all) = (Vec::new(), 0);
     let each = |json: &str| {
         all += 1;
@@ -141,7 +159,7 @@ async fn reserved(session: &Session) -> Result<(Vec<String>, usize, Option<Times
         }
         Ok(())
     };
-    let at = calls::list(session, NODES, "", METADATA, each).await?;
+    let at = calls::list(session, NODES, query, METADATA, each).await?;
     Ok((names, all, at))
 }
 
@@ -169,7 +187,8 @@ async fn each_node(
     Ok((found.into_iter().map(|(node, _)| node).collect(), at))
 }
 
-fn no_node(name: &str) -> Failure {
+/// What is said about a node that is not there.
+pub(crate) fn no_node(name: &str) -> Failure {
     Failure::new(format!("Error from server (NotFound): nodes {name:?} not found"))
         .hint("kubectl reserve nodes lists them")
 }

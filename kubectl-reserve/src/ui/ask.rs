@@ -1,6 +1,6 @@
 //! Questions, only to somebody who can answer. Where nobody can, the error names the flag that answers in advance.
 
-use super::{Ui, progress, signal};
+use super::{Ui, printer, progress, signal};
 use crate::error::{Exit, Failure};
 use dialoguer::console::Term;
 use dialoguer::{Confirm, Error, Select};
@@ -32,7 +32,14 @@ impl Ui {
         if !self.can_ask {
             return Err(otherwise());
         }
-        answer(|| Select::new().with_prompt(question).items(items).interact_opt())
+        // What stays on the screen is the question with the answer, not the list.
+        let chosen =
+            answer(|| Select::new().with_prompt(question).items(items).report(false).interact_opt())?;
+        if let Some(item) = chosen.and_then(|index| items.get(index)) {
+            let asked = question.lines().next().unwrap_or_default();
+            printer::say(&format!("{asked} {}", item.split(' ').next().unwrap_or_default()));
+        }
+        Ok(chosen)
     }
 
     fn why_not_asked(&self) -> &'static str {
@@ -64,6 +71,7 @@ mod tests {
 
     const NOBODY: Ui = Ui {
         is_out_terminal: false,
+        is_talk_terminal: false,
         is_input_terminal: false,
         can_ask: false,
         has_color: false,

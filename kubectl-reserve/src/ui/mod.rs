@@ -17,6 +17,8 @@ use std::io::{IsTerminal, stderr, stdin, stdout};
 pub(crate) struct Ui {
     /// Whether data goes to a terminal.
     pub(crate) is_out_terminal: bool,
+    /// Whether talk goes to a terminal.
+    pub(crate) is_talk_terminal: bool,
     /// Whether somebody types.
     pub(crate) is_input_terminal: bool,
     /// Whether questions can be asked: stdin and stderr are terminals, and nobody forbade it.
@@ -62,10 +64,12 @@ impl Ui {
         let is_moving = match around.progress.as_deref() {
             Some("always") => true,
             Some("never") => false,
-            _ => is_talk_terminal && !is_dumb,
+            // Whoever wants no colours wants no other escape sequences either.
+            _ => is_talk_terminal && !is_dumb && !is_set(&around.no_color),
         };
         Self {
             is_out_terminal,
+            is_talk_terminal,
             is_input_terminal,
             can_ask: !talk.no_input && is_input_terminal && is_talk_terminal && !is_dumb,
             has_color: has_color(talk, around, is_out_terminal),
@@ -85,7 +89,6 @@ impl Ui {
 
 /// Whether a stream may have colours: the flags first, then the environment, then whether it is a terminal.
 fn has_color(talk: &Talk, around: &Surroundings, is_terminal: bool) -> bool {
-    let is_set = |value: &Option<String>| value.as_deref().is_some_and(|value| !value.is_empty());
     let is_forced = is_set(&around.force_color) && around.force_color.as_deref() != Some("0");
     let is_plain = is_set(&around.no_color) || around.term.as_deref() == Some("dumb");
     match talk.color {
@@ -94,6 +97,10 @@ fn has_color(talk: &Talk, around: &Surroundings, is_terminal: bool) -> bool {
         When::Never => false,
         When::Auto => !is_plain && (is_terminal || is_forced),
     }
+}
+
+fn is_set(value: &Option<String>) -> bool {
+    value.as_deref().is_some_and(|value| !value.is_empty())
 }
 
 fn is_utf8(locale: &str) -> bool {
@@ -175,5 +182,7 @@ mod tests {
         assert!(!ui.can_ask && !ui.has_progress);
         let never = Surroundings { progress: set("never"), ..Surroundings::default() };
         assert!(!Ui::new(&Talk::default(), &never, TERMINAL).has_progress);
+        let plain = Surroundings { no_color: set("1"), ..Surroundings::default() };
+        assert!(!Ui::new(&Talk::default(), &plain, TERMINAL).has_progress);
     }
 }

@@ -57,13 +57,18 @@ impl Ui {
             progress.message(message);
             return progress;
         }
+        let mut shown = SHOWN.lock().unwrap_or_else(PoisonError::into_inner);
+        // There is one line for it: what is part of something larger is not shown by itself.
+        if shown.is_some() {
+            return Progress { bar: None, has_lines };
+        }
         bar.set_draw_target(ProgressDrawTarget::stderr());
         if let Some(style) = style {
             bar.set_style(style);
         }
         bar.set_message(message.to_owned());
         bar.enable_steady_tick(TICK);
-        *SHOWN.lock().unwrap_or_else(PoisonError::into_inner) = Some(bar.clone());
+        *shown = Some(bar.clone());
         Progress { bar: Some(bar), has_lines }
     }
 }

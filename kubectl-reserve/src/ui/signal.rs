@@ -1,7 +1,8 @@
 //! Ctrl-C as a value: how often, and by whom. A flow asks for the next one beside whatever else it waits for.
 
-use crate::error::Failure;
+use crate::error::{Exit, Failure};
 use crate::platform::{Signal, Signals};
+use futures::FutureExt as _;
 use std::sync::atomic::{AtomicU32, Ordering};
 use tokio::sync::Notify;
 
@@ -40,6 +41,27 @@ impl Stops {
         self.count = self.count.saturating_add(1);
         Stop { by, count: self.count }
     }
+
+    /// Fails if somebody asked to stop meanwhile.
+    pub(crate) fn heed(&mut self) -> Result<(), Failure> {
+        self.next().now_or_never().map_or(Ok(()), |_| Err(interrupted()))
+    }
+
+    /// What comes of `work`, unless somebody asks to stop before it is done. It must be something that can be left undone.
+    pub(crate) async fn unless<T>(
+        &mut self,
+        work: impl Future<Output = Result<T, Failure>>,
+    ) -> Result<T, Failure> {
+        tokio::select! {
+            biased;
+            _ = self.next() => Err(interrupted()),
+            done = work => done,
+        }
+    }
+}
+
+fn interrupted() -> Failure {
+    Failure::new("interrupted").exit(Exit::Interrupted)
 }
 
 impl Drop for Stops {

@@ -19,6 +19,10 @@ pub(crate) enum Tone {
     Bad,
     /// Less important than the rest.
     Quiet,
+    /// More important than the rest.
+    Strong,
+    /// Told by nobody of the cluster: the narrator's words.
+    Told,
 }
 
 impl Paint {
@@ -39,6 +43,8 @@ impl Tone {
             Self::Careful => AnsiColor::Yellow.on_default(),
             Self::Bad => AnsiColor::Red.on_default(),
             Self::Quiet => Style::new().dimmed(),
+            Self::Strong => Style::new().bold(),
+            Self::Told => AnsiColor::Cyan.on_default(),
         }
     }
 }
@@ -47,7 +53,7 @@ impl Tone {
 mod tests {
     use super::{Paint, Tone};
 
-    const TONES: [Tone; 4] = [Tone::Good, Tone::Careful, Tone::Bad, Tone::Quiet];
+    const TONES: [Tone; 6] = [Tone::Good, Tone::Careful, Tone::Bad, Tone::Quiet, Tone::Strong, Tone::Told];
 
     #[test]
     fn without_colours_a_word_is_a_word() {

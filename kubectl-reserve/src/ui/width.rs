@@ -1,4 +1,4 @@
-//! How wide the terminal is that data goes to.
+//! How wide the terminals are that data and talk go to.
 
 use super::Ui;
 use dialoguer::console::Term;
@@ -9,7 +9,15 @@ const WIDTH_MIN: usize = 40;
 impl Ui {
     /// The width of the terminal that data goes to. In a pipe nothing is ever shortened.
     pub(crate) fn width(&self) -> Option<usize> {
-        let columns = || usize::from(Term::stdout().size().1).max(WIDTH_MIN);
-        self.is_out_terminal.then(columns)
+        self.is_out_terminal.then(|| columns(&Term::stdout()))
     }
+
+    /// The width of the terminal that talk goes to. In a pipe a message is one line, which can be searched for.
+    pub(super) fn talk_width(&self) -> Option<usize> {
+        self.is_talk_terminal.then(|| columns(&Term::stderr()))
+    }
+}
+
+fn columns(terminal: &Term) -> usize {
+    usize::from(terminal.size().1).max(WIDTH_MIN)
 }

@@ -2,6 +2,7 @@
 //! from the API server, or from a file that was saved before.
 
 mod details;
+pub(crate) mod events;
 mod file;
 mod intake;
 mod live;

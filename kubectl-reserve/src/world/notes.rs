@@ -1,5 +1,6 @@
 //! What is read besides what decisions follow from: events, why pods could not be made, what containers wait for.
 
+use super::events::EventNote;
 use common::model::Pod;
 use common::model::ids::{PodKey, Uid};
 use common::model::owner::{OwnerKind, Workload};
@@ -44,20 +45,6 @@ pub(crate) struct FailedCreate {
     pub(crate) at: Option<Timestamp>,
 }
 
-/// An event.
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub(crate) struct EventNote {
-    pub(crate) kind: String,
-    pub(crate) namespace: String,
-    pub(crate) name: String,
-    pub(crate) reason: String,
-    pub(crate) message: String,
-    /// Who wrote it.
-    pub(crate) component: String,
-    /// When that last happened.
-    pub(crate) at: Option<Timestamp>,
-}
-
 /// A priority class.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Deserialize)]
 #[serde(rename_all = "camelCase", default)]
@@ -97,39 +84,6 @@ pub(crate) struct ContainerDetail {
 #[serde(default)]
 struct Meta {
     name: String,
-}
-
-#[derive(Deserialize, Default)]
-#[serde(rename_all = "camelCase", default)]
-struct EventWire {
-    involved_object: Involved,
-    reason: String,
-    message: Option<String>,
-    reporting_component: Option<String>,
-    source: Component,
-    last_timestamp: Option<String>,
-    event_time: Option<String>,
-    series: Option<Series>,
-}
-
-#[derive(Deserialize, Default)]
-#[serde(default)]
-struct Involved {
-    kind: String,
-    namespace: String,
-    name: String,
-}
-
-#[derive(Deserialize, Default)]
-#[serde(default)]
-struct Component {
-    component: String,
-}
-
-#[derive(Deserialize, Default)]
-#[serde(rename_all = "camelCase", default)]
-struct Series {
-    last_observed_time: Option<String>,
 }
 
 #[derive(Deserialize, Default)]
@@ -181,19 +135,7 @@ impl Notes {
 
     /// Keeps an event. One that cannot be read says nothing.
     pub(super) fn event(&mut self, json: &str) {
-        let Ok(wire) = serde_json::from_str::<EventWire>(json) else { return };
-        let component = wire.reporting_component.filter(|name| !name.is_empty());
-        let series = wire.series.and_then(|series| series.last_observed_time);
-        let at = series.or(wire.last_timestamp).or(wire.event_time);
-        let note = EventNote {
-            kind: wire.involved_object.kind,
-            namespace: wire.involved_object.namespace,
-            name: wire.involved_object.name,
-            reason: wire.reason,
-            message: wire.message.unwrap_or_default(),
-            component: component.unwrap_or(wire.source.component),
-            at: at.and_then(|at| at.parse().ok()),
-        };
+        let Some(note) = EventNote::read(json) else { return };
         if !self.events.contains(&note) {
             self.events.push(note);
         }

@@ -33,7 +33,7 @@ impl Show {
             Form::Metadata => metadata(object),
             Form::Table => {
                 let version = text(object, "/metadata/resourceVersion");
-                self.table(json!({ "resourceVersion": version }), std::iter::once(object), now)
+                self.table(&json!({ "resourceVersion": version }), std::iter::once(object), now)
             }
         }
     }
@@ -48,7 +48,7 @@ impl Show {
             meta["remainingItemCount"] = left.into();
         }
         let (version, kind) = match self.form {
-            Form::Table => return self.table(meta, objects.iter().map(|one| &**one), now),
+            Form::Table => return self.table(&meta, objects.iter().map(|one| &**one), now),
             Form::Metadata => ("meta.k8s.io/v1".into(), "PartialObjectMetadataList".into()),
             Form::Whole => (self.resource.api_version(), format!("{}List", self.resource.kind)),
         };
@@ -56,7 +56,7 @@ impl Show {
         json!({ "kind": kind, "apiVersion": version, "metadata": meta, "items": items })
     }
 
-    fn table<'a>(&self, meta: Value, objects: impl Iterator<Item = &'a Value>, now: Timestamp) -> Value {
+    fn table<'a>(&self, meta: &Value, objects: impl Iterator<Item = &'a Value>, now: Timestamp) -> Value {
         let rows: Vec<Value> = objects
             .map(|object| json!({ "cells": table::cells(self.resource, object, now), "object": metadata(object) }))
             .collect();

@@ -187,7 +187,7 @@ impl Asked<'_> {
             "binding" => state.bind(key, &body, is_dry),
             _ => state.evict(key, &body, is_dry),
         })?;
-        Ok(respond(self.shared, StatusCode::CREATED, &success("code", 201.into())))
+        Ok(respond(self.shared, StatusCode::CREATED, &success("code", &201.into())))
     }
 
     /// Options of a deletion are in the body, and some of them may be in the URL instead.
@@ -212,7 +212,7 @@ impl Asked<'_> {
         if !key.resource.group.is_empty() {
             details["group"] = key.resource.group.into();
         }
-        Ok(respond(self.shared, StatusCode::OK, &success("details", details)))
+        Ok(respond(self.shared, StatusCode::OK, &success("details", &details)))
     }
 
     fn delete_all(&self) -> Responded {
@@ -231,6 +231,6 @@ impl Asked<'_> {
 }
 
 /// What is said when something was done.
-fn success(field: &str, value: Value) -> Value {
+fn success(field: &str, value: &Value) -> Value {
     json!({ "kind": "Status", "apiVersion": "v1", "metadata": {}, "status": "Success", field: value })
 }

@@ -11,7 +11,7 @@ use std::path::Path;
 use std::process::ExitCode;
 
 /// What the command may weigh.
-const SIZE_MAX: u64 = 15 << 20;
+const SIZE_MAX: u64 = 15_000_000;
 
 fn main() -> ExitCode {
     match make() {
@@ -31,7 +31,7 @@ fn make() -> Result<()> {
     let mut commands = Vec::new();
     let mut sums = String::new();
     for target in targets()? {
-        let program = dist::build("kubectl-reserve", &target, "dist", target_dir)?;
+        let program = dist::build("kubectl-reserve", &target, "plugin", target_dir)?;
         let size = program.metadata().context("find the program")?.len();
         ensure!(
             size <= SIZE_MAX,

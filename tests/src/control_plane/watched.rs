@@ -43,6 +43,11 @@ impl Cluster {
         self.rules().contended.insert(node.to_owned());
     }
 
+    /// This pod is evicted by our command without a reservation, because somebody said so.
+    pub fn expect_unreserved(&self, namespace: &str, pod: &str) {
+        self.rules().unreserved.insert(format!("{namespace}/{pod}"));
+    }
+
     /// Every rule that was broken so far. Takes a moment, and blocks.
     ///
     /// # Errors

@@ -80,6 +80,8 @@ pub struct Rules {
     pub schedulers: BTreeSet<String>,
     /// Nodes about which several of them decide at the same time on purpose, so that the room is not theirs alone.
     pub contended: BTreeSet<String>,
+    /// Pods that somebody wanted to be evicted without a reservation, as `NAMESPACE/NAME`.
+    pub unreserved: BTreeSet<String>,
 }
 
 /// A broken rule.

@@ -46,12 +46,15 @@ pub fn wrong(
 fn wrong_seat(picture: &Picture, node: &Node, pod: &Pod, stamp: &str) -> Vec<(&'static str, String)> {
     let (key, mut wrong) = (&pod.key, Vec::new());
     let all: Vec<_> = picture.counted(&node.name).collect();
-    let same = |other: &&&Arc<Pod>| other.uid != pod.uid && other.stamp.as_deref() == Some(stamp);
+    let valid = node.reservations.iter().filter_map(|one| one.valid());
+    let seat = valid.into_iter().find(|one| one.id.to_string() == stamp);
+    // Anybody can claim to have it; it means nothing on a pod that may not.
+    let may = |other: &Pod| seat.is_none_or(|seat| picture.may_use(other, seat));
+    let same =
+        |other: &&&Arc<Pod>| other.uid != pod.uid && other.stamp.as_deref() == Some(stamp) && may(other);
     if let Some(other) = all.iter().find(same) {
         wrong.push(("I5", format!("{key} took seat {stamp}, which {} has", other.key)));
     }
-    let valid = node.reservations.iter().filter_map(|one| one.valid());
-    let seat = valid.into_iter().find(|one| one.id.to_string() == stamp);
     if seat.is_some_and(|seat| room::is_occupied(&all, seat)) {
         wrong.push(("I3", format!("{key} took seat {stamp}, where the replaced pod still sits")));
     }

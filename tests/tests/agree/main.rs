@@ -1,6 +1,7 @@
 //! Scheduler, `explain` and extender are of one mind: for clusters made up at random, with reservations of every form, what
 //! the daemon decides, what `explain` says, and what kube-scheduler is left with after asking our extender, is the same.
 
+mod fixes;
 mod town;
 
 use anyhow::{Result, ensure};

@@ -6,6 +6,10 @@ use common::api::names;
 use reserve_tests::control_plane::{bare_pod, deployment, describe, node_of};
 use reserve_tests::town::{Plot, SOON};
 use serde_json::{Value, json};
+use std::time::Duration;
+
+/// Longer than a pod that was refused waits at most before it is tried again.
+const BACKED_OFF: Duration = Duration::from_secs(15);
 
 /// The key of the one reservation on a node, `<owner-uid>.<seat>`.
 async fn seat(plot: Plot, node: &str) -> Result<String> {
@@ -23,7 +27,8 @@ fn a_pod_of_higher_priority_need_not_heed_it() -> Result<()> {
         let class = json!({"apiVersion": "scheduling.k8s.io/v1", "kind": "PriorityClass",
                            "metadata": {"name": "above"}, "value": 1000, "preemptionPolicy": "Never"});
         plot.cluster.apply(&class.to_string()).await?;
-        let web = plot.deploy_kept(web(), 1).await?;
+        // Long enough for the back-off of both to have passed: then priority alone says who is tried first.
+        let web = plot.deploy_kept(web().terminate_after(BACKED_OFF), 1).await?;
         let above = deployment("above").cpu("3").pod_field("priorityClassName", json!("above"));
         let above = plot.deploy_waiting(above).await?;
         let old = plot.running(&web, 1).await?;
@@ -89,7 +94,7 @@ fn an_owner_of_the_same_name_in_another_namespace_is_a_stranger() -> Result<()> 
 fn a_forged_owner_or_seat_opens_no_door() -> Result<()> {
     TOWN.run("forged", async |plot| {
         let node = plot.node("a", "4").await?;
-        let web = deployment("web").cpu("3").terminate_after(std::time::Duration::from_secs(8));
+        let web = deployment("web").cpu("3").terminate_after(Duration::from_secs(8));
         let web = plot.deploy_kept(web, 1).await?;
         let old = plot.running(&web, 1).await?;
         plot.delete(&old[0]).await?;

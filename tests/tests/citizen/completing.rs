@@ -6,7 +6,7 @@ use reserve_tests::control_plane::{User, deployment};
 use reserve_tests::programs;
 use reserve_tests::town::Plot;
 use std::fs;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::process::Command;
 use std::time::{Duration, Instant};
 
@@ -22,17 +22,17 @@ fn plugin_dir(plot: &Plot) -> Result<PathBuf> {
 }
 
 /// kubectl with that folder before all others.
-fn with(plot: &Plot, dir: &PathBuf, words: &[&str]) -> Result<Said> {
+fn with(plot: &Plot, dir: &Path, words: &[&str]) -> Result<Said> {
     let mut command = plot.cluster.kubectl(User::Admin)?;
     let path = command.get_envs().find(|(name, _)| *name == "PATH").and_then(|(_, value)| value);
     let path = path.context("no PATH")?.to_owned();
-    let dirs = std::iter::once(dir.clone()).chain(std::env::split_paths(&path));
+    let dirs = std::iter::once(dir.to_owned()).chain(std::env::split_paths(&path));
     command.env("PATH", std::env::join_paths(dirs)?).args(words);
     Said::new(command.output()?)
 }
 
 /// What kubectl offers for these words, without descriptions; its own last lines are on stderr.
-fn offered(plot: &Plot, dir: &PathBuf, words: &[&str]) -> Result<Vec<String>> {
+fn offered(plot: &Plot, dir: &Path, words: &[&str]) -> Result<Vec<String>> {
     let out = with(plot, dir, &[&["__complete", "reserve"][..], words].concat())?.well()?;
     Ok(out.lines().map(|line| line.split('\t').next().unwrap_or_default().to_owned()).collect())
 }

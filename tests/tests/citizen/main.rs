@@ -1,6 +1,7 @@
 //! `kubectl reserve` among kubectl's own commands: the same forms of output, flags, credentials and completion, held
 //! against real kubectl on a real API server; and its manners where there is no terminal.
 #![forbid(unsafe_code)]
+#![expect(clippy::disallowed_methods, reason = "a test is its own outermost layer")]
 
 mod completing;
 mod connecting;

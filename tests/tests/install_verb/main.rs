@@ -1,6 +1,7 @@
 //! `install`, `uninstall`, `status` and `doctor` on a real control plane, typed by real kubectl. The daemon's pods are
 //! kwok's; where one must work, the program runs beside its pod, with that pod's token.
 #![forbid(unsafe_code)]
+#![expect(clippy::disallowed_methods, reason = "a test is its own outermost layer")]
 
 mod health;
 mod manifests;

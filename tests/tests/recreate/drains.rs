@@ -2,9 +2,10 @@
 
 use crate::typed::{begin, evictions, typed, writes};
 use crate::{GRACE, TOWN};
-use anyhow::{Result, ensure};
-use reserve_tests::control_plane::{bare_pod, deployment, node_of, stateful_set};
-use serde_json::json;
+use anyhow::{Context as _, Result, ensure};
+use reserve_tests::control_plane::{bare_pod, deployment, name_of, node_of, stateful_set};
+use reserve_tests::town::{Plot, SOON};
+use serde_json::{Value, json};
 
 #[test]
 fn a_node_is_emptied_and_everybody_has_a_place() -> Result<()> {
@@ -78,6 +79,98 @@ fn ctrl_c_releases_the_places_of_those_that_were_not_evicted() -> Result<()> {
         ensure!(plot.cluster.node(&node).await?.spec.and_then(|spec| spec.unschedulable) == Some(true));
         plot.running(&web, 2).await?;
         plot.reserved(&b, 0).await?;
+        Ok(())
+    })
+}
+
+/// Siblings are alike: whoever comes first takes any of their places, and the others have to be planned for again.
+#[test]
+fn siblings_that_take_each_others_places_all_find_one() -> Result<()> {
+    TOWN.run("siblings", async |plot| {
+        let node = plot.node("a", "8").await?;
+        let web = plot.deploy(deployment("web").replicas(4).cpu("2").terminate_after(GRACE)).await?;
+        plot.running(&web, 4).await?;
+        let mut others = Vec::new();
+        for name in ["b", "c", "d", "e"] {
+            others.push(plot.node(name, "3").await?);
+        }
+        let mut run = begin(&plot, &["drain", &node, "--yes"])?;
+        tokio::task::block_in_place(|| run.hear("4 places reserved"))?;
+        // One of the places is lost to somebody who released it; there is room for another one in its stead.
+        let spare = plot.node("f", "3").await?;
+        tokio::task::block_in_place(|| run.hear("evicting pod"))?;
+        let lost = others_last(&plot, &others).await?;
+        plot.cluster.run_kubectl(&["reserve", "release", &lost, "-n", plot.name]).await?;
+        let done = tokio::task::block_in_place(|| run.end())?.ended(0)?;
+        let done = done.says(&["(as reserved)"])?;
+        ensure!(!done.talk.contains("(same node)") && !done.talk.contains(" stays "), "{}", done.talk);
+        let mut at: Vec<String> =
+            plot.running(&web, 4).await?.iter().map(|pod| node_of(pod).to_owned()).collect();
+        (at.sort(), at.dedup());
+        ensure!(at.len() == 4 && !at.contains(&node), "{at:?}");
+        ensure!(evictions(&plot).await?.iter().filter(|write| write.is_stored()).count() == 4);
+        for node in others.iter().chain([&spare]) {
+            plot.reserved(node, 0).await?;
+        }
+        Ok(())
+    })
+}
+
+/// The name of a reservation that nobody has taken yet, with its node.
+async fn others_last(plot: &Plot, nodes: &[String]) -> Result<String> {
+    let json = plot.cluster.run_kubectl(&["reserve", "list", "-n", plot.name, "-o", "json"]).await?;
+    let list: Value = serde_json::from_str(&json)?;
+    let occupied =
+        |item: &&Value| item["state"].as_str().is_some_and(|state| state.eq_ignore_ascii_case("held"));
+    let items = list["items"].as_array().context("no list")?;
+    let last = items.iter().rfind(|item| occupied(item) && nodes.iter().any(|node| item["node"] == **node));
+    let item = last.with_context(|| format!("nothing is held: {list}"))?;
+    Ok(format!(
+        "{}/{}",
+        item["node"].as_str().unwrap_or_default(),
+        item["metadata"]["name"].as_str().unwrap_or_default()
+    ))
+}
+
+#[test]
+fn a_dry_run_on_the_server_asks_about_every_step_and_changes_nothing() -> Result<()> {
+    TOWN.run("drain-rehearsed", async |plot| {
+        let node = plot.node("a", "4").await?;
+        let web = plot.deploy(deployment("web").cpu("2")).await?;
+        let old = plot.running(&web, 1).await?;
+        let b = plot.node("b", "4").await?;
+        let name = name_of(&old[0]);
+        let plan = typed(&plot, &["drain", &node, "--dry-run=server"]).await?.ended(0)?;
+        for line in [
+            format!("node/{node} cordoned (server dry run)"),
+            format!("pod/{name} evicted (server dry run)"),
+            format!("node/{b} reserved (server dry run)"),
+            format!("node/{node} drained (server dry run)"),
+        ] {
+            ensure!(plan.out.lines().any(|said| said == line), "nothing of {line:?} in {plan:#?}");
+        }
+        // What the server would refuse is heard before anything is done.
+        let budget = json!({ "apiVersion": "policy/v1", "kind": "PodDisruptionBudget",
+            "metadata": { "name": "web", "namespace": plot.name },
+            "spec": { "maxUnavailable": 0, "selector": { "matchLabels": { "app": "web" } } } });
+        plot.cluster.apply(&budget.to_string()).await?;
+        plot.cluster
+            .wait_until("the budget is worked out", SOON, async || {
+                let path = "jsonpath={.status.currentHealthy}";
+                let said =
+                    plot.cluster.run_kubectl(&["get", "pdb", "web", "-n", plot.name, "-o", path]).await?;
+                ensure!(said == "1", "{said}");
+                Ok(())
+            })
+            .await?;
+        typed(&plot, &["drain", &node, "--dry-run=server"])
+            .await?
+            .ended(11)?
+            .says(&["drain-rehearsed/web"])?;
+        let tried = evictions(&plot).await?;
+        ensure!(tried.len() == 2 && tried.iter().all(|write| write.dry_run), "{tried:#?}");
+        ensure!(writes(&plot).await?.is_empty());
+        ensure!(plot.cluster.node(&node).await?.spec.and_then(|spec| spec.unschedulable) != Some(true));
         Ok(())
     })
 }

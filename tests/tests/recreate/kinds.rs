@@ -87,6 +87,23 @@ fn a_daemon_sets_pod_returns_and_a_jobs_pod_is_warned_of() -> Result<()> {
 }
 
 #[test]
+fn a_jobs_pod_comes_back_in_its_place() -> Result<()> {
+    TOWN.run("job", async |plot| {
+        let node = plot.node("n1", "4").await?;
+        let shape = job("crunch").cpu("3").terminate_after(GRACE).complete_after(Duration::from_secs(600));
+        let crunch = plot.deploy(shape).await?;
+        let old = plot.running(&crunch, 1).await?;
+        let stranger = plot.deploy_waiting(stranger()).await?;
+        let done = typed(&plot, &["pod", name_of(&old[0]), "--yes"]).await?.ended(0)?;
+        done.says(&["Job crunch", "the Job may count it as failed", "(same node)", "ready", "released"])?;
+        ensure!(node_of(&plot.replacement(&crunch, &old).await?) == node);
+        plot.still_waits(&stranger).await?;
+        plot.reserved(&node, 0).await?;
+        Ok(())
+    })
+}
+
+#[test]
 fn what_cannot_be_recreated_is_refused() -> Result<()> {
     TOWN.run("refused", async |plot| {
         let node = plot.node("n1", "4").await?;

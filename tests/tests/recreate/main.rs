@@ -2,9 +2,11 @@
 //! waiting for every room.
 
 mod budgets;
+mod ctrl_c;
 mod drains;
 mod kinds;
 mod places;
+mod restarts;
 mod stops;
 mod tenants;
 mod typed;

@@ -92,7 +92,8 @@ fn of_several_pods_nobody_is_chosen_and_all_can_be_named() -> Result<()> {
         let new = plot.running(&web, 2).await?;
         let mut names: Vec<String> = new.iter().map(|pod| format!("pod/{}", name_of(pod))).collect();
         let mut said: Vec<&str> = both.out.lines().collect();
-        (names.sort(), said.sort_unstable());
+        names.sort();
+        said.sort_unstable();
         ensure!(said == names, "{said:?} {names:?}");
         ensure!(
             new.iter().all(|pod| node_of(pod) == node && !old.iter().any(|old| name_of(old) == name_of(pod)))
@@ -148,6 +149,39 @@ fn elsewhere_is_a_warning_and_with_require_a_failure() -> Result<()> {
         }
         plot.reserved(&home, 0).await?;
         plot.reserved(&other, 0).await?;
+        Ok(())
+    })
+}
+
+/// Its room is reserved where it goes, so that it does not come back although there is room for it.
+#[test]
+fn a_pod_is_moved_to_where_its_room_was_reserved() -> Result<()> {
+    TOWN.run("moved", async |plot| {
+        let home = plot.node("n1", "8").await?;
+        let web = plot.deploy(web().replicas(2)).await?;
+        let old = plot.running(&web, 2).await?;
+        let other = plot.node("n2", "4").await?;
+        let name = name_of(&old[0]);
+        typed(&plot, &["pod", name, "--yes", "--to", &home])
+            .await?
+            .ended(2)?
+            .says(&["is on moved-n1 already"])?;
+        typed(&plot, &["pod", name, "--yes", "--to", "moved-n9"]).await?.ended(1)?.says(&["moved-n9"])?;
+        ensure!(writes(&plot).await?.is_empty());
+        let done = typed(&plot, &["pod", name, "--yes", "--to", &other]).await?.ended(0)?;
+        let done = done.says(&[&format!("{home} -> {other}"), "reserved", "(as reserved)", "released"])?;
+        ensure!(done.out.contains(&format!("recreated on {other}")), "{done:#?}");
+        let new = plot.running(&web, 2).await?;
+        let moved = new.iter().find(|pod| !old.iter().any(|old| name_of(old) == name_of(pod)));
+        ensure!(moved.is_some_and(|pod| node_of(pod) == other), "{done:#?}");
+        // A sibling is not taken for the replacement, also where nothing is reserved.
+        plot.cluster.expect_unreserved(plot.name, name_of(&old[1]));
+        let plain = typed(&plot, &["pod", name_of(&old[1]), "--yes", "--no-reserve", "-o", "name"])
+            .await?
+            .ended(0)?;
+        let known: Vec<&str> = new.iter().map(|pod| name_of(pod)).collect();
+        let said = plain.out.trim().trim_start_matches("pod/");
+        ensure!(!known.contains(&said), "{said} was there before: {plain:#?}");
         Ok(())
     })
 }

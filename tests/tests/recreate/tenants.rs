@@ -4,6 +4,7 @@ use crate::typed::{typed_as, writes};
 use crate::{TOWN, stranger, web};
 use anyhow::{Result, ensure};
 use reserve_tests::control_plane::{User, name_of, node_of};
+use reserve_tests::town::Plot;
 
 #[test]
 fn a_tenant_recreates_a_pod_through_its_wish() -> Result<()> {
@@ -23,4 +24,54 @@ fn a_tenant_recreates_a_pod_through_its_wish() -> Result<()> {
         plot.reserved(&node, 0).await?;
         Ok(())
     })
+}
+
+/// Who has the shipped roles and nothing else: everywhere, with a reservation of their own; in one namespace, by the pod's wish.
+#[test]
+fn the_shipped_roles_are_enough() -> Result<()> {
+    TOWN.run_alone("operator", async |plot| {
+        let node = plot.node("n1", "4").await?;
+        let web = plot.deploy(web()).await?;
+        let old = plot.running(&web, 1).await?;
+        let name = name_of(&old[0]);
+        let refused = typed_as(&plot, User::Tenant, &["pod", name, "--yes"]).await?;
+        ensure!(
+            refused.code == Some(14) && refused.talk.contains("get pods in namespace operator"),
+            "{refused:#?}"
+        );
+        plot.cluster.grant(User::Tenant, "view", Some(plot.name)).await?;
+        let refused =
+            typed_as(&plot, User::Tenant, &["restart", "deployment/web", "--yes"]).await?.ended(14)?;
+        refused.says(&["Nothing was changed.", "create pods/eviction (namespace operator)"])?;
+        ensure!(writes(&plot).await?.is_empty());
+        revoke(&plot, "rolebinding", "view").await?;
+
+        plot.cluster.grant(User::Tenant, "reserve-operator", Some(plot.name)).await?;
+        let done = typed_as(&plot, User::Tenant, &["pod", name, "--yes"]).await?.ended(0)?;
+        done.says(&["reserve/keep", "acknowledged  by the daemon", "evicted", "bound", "ready"])?;
+        revoke(&plot, "rolebinding", "reserve-operator").await?;
+
+        let old = plot.running(&web, 1).await?;
+        plot.reserved(&node, 0).await?;
+        plot.cluster.grant(User::Tenant, "reserve-viewer", None).await?;
+        plot.cluster.grant(User::Tenant, "reserve-operator", None).await?;
+        let done = typed_as(&plot, User::Tenant, &["pod", "web", "--yes"]).await?.ended(0)?;
+        done.says(&[
+            "obeys reservations (it is the daemon)",
+            "reserved",
+            "acknowledged  by 1 replica",
+            "evicted",
+            "released",
+        ])?;
+        ensure!(node_of(&plot.replacement(&web, &old).await?) == node);
+        let told = typed_as(&plot, User::Tenant, &["explain"]).await?.ended(0)?;
+        ensure!(told.talk.trim() == "No pending pods found in operator namespace.", "{told:#?}");
+        revoke(&plot, "clusterrolebinding", "reserve-viewer").await?;
+        revoke(&plot, "clusterrolebinding", "reserve-operator").await
+    })
+}
+
+async fn revoke(plot: &Plot, kind: &str, role: &str) -> Result<()> {
+    let name = format!("tenant-{role}");
+    plot.cluster.run_kubectl(&["delete", kind, &name, "-n", plot.name]).await.map(drop)
 }

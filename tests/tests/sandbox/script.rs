@@ -287,7 +287,7 @@ fn workloads() -> Vec<Step> {
     let at = format!("{DEPLOYMENTS}/web");
     vec![
         post(DEPLOYMENTS, deployment.clone()).save("web"),
-        post(DEPLOYMENTS, with(deployment.clone(), "/spec/selector/matchLabels", json!({ "app": "other" }))),
+        post(DEPLOYMENTS, with(deployment, "/spec/selector/matchLabels", json!({ "app": "other" }))),
         get(&format!("{at}/scale")),
         patch(&format!("{at}/scale"), MERGE, json!({ "spec": { "replicas": 3 } })),
         patch(&format!("{at}/scale"), MERGE, json!({ "spec": { "replicas": -1 } })),

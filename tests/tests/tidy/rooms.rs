@@ -1,4 +1,5 @@
-//! Which module may use which: the rooms inside `common`, and the line between thinking and doing inside `daemon`.
+//! Which module may use which: the rooms inside `common`, the line between thinking and doing inside `daemon`, and the one
+//! room of the command that knows the daemon and the sandbox.
 
 use crate::files::File;
 use crate::lexer::Code;
@@ -22,6 +23,10 @@ const DAEMON_PURE: [&str; 6] = ["state", "scheduler", "queue", "outbox", "contro
 const DAEMON_IO: [&str; 10] =
     ["watch", "effects", "extender", "lease", "admin", "run", "clock", "connect", "metrics", "log"];
 const IO_CRATES: [&str; 2] = ["kube", "tokio"];
+
+/// The room of the command in which a cluster runs, and the crates that no other room of it may use.
+const DEMO: &str = "kubectl-reserve/src/demo/";
+const DEMO_CRATES: [&str; 2] = ["daemon", "sandbox"];
 
 /// A file's room and how many modules deep in its crate it is: `src/a/mod.rs` is `a`, 1; `src/a/b.rs` is `a`, 2.
 fn room<'a>(path: &'a str, source: &str) -> Option<(&'a str, usize)> {
@@ -79,6 +84,27 @@ fn daemon_rooms(files: &[File]) -> Vec<String> {
                 let what = format!(
                     "`{room}` decides and may not use `{used}`; return an effect and let it be carried out elsewhere"
                 );
+                violations.push(file.violation(line_of(&code.text, path.at), what));
+            }
+        }
+    }
+    violations
+}
+
+fn demo_room(files: &[File]) -> Vec<String> {
+    let mut violations = Vec::new();
+    let is_other =
+        |file: &&File| file.path.starts_with("kubectl-reserve/src/") && !file.path.starts_with(DEMO);
+    for file in files.iter().filter(|file| file.is_product()).filter(is_other) {
+        let code = Code::new(&file.text);
+        for path in paths(&code.text).iter().filter(|path| path.segments.len() > 1) {
+            let Some(used) = path.segments.first().filter(|first| DEMO_CRATES.contains(first)) else {
+                continue;
+            };
+            // A verb may be called like a crate.
+            if !code.text.contains(&format!("mod {used};")) {
+                let what =
+                    format!("only {DEMO} may use `{used}`; the command itself speaks with any API server");
                 violations.push(file.violation(line_of(&code.text, path.at), what));
             }
         }
@@ -145,5 +171,21 @@ mod tests {
         }
         let good = "use crate::{queue::wake, scheduler::Effect}; use common::model; fn run(queue: u8) { let kube = \"tokio::x\"; }";
         assert_none(&daemon_rooms(&[File::new("daemon/src/queue/mod.rs", good)]));
+    }
+
+    #[test]
+    fn the_command_knows_the_daemon_in_one_room_only() {
+        assert_none(&demo_room(&repository()));
+    }
+
+    #[test]
+    fn demo_room_can_fail() {
+        let file =
+            |path: &str, text: &str| demo_room(&[File::new(&format!("kubectl-reserve/src/{path}"), text)]);
+        for text in ["use daemon::run;", "fn f(it: sandbox::Sandbox) {}"] {
+            assert_eq!(file("commands/list.rs", text).len(), 1, "{text}");
+            assert_none(&file("demo/cluster.rs", text));
+        }
+        assert_none(&file("commands/mod.rs", "mod sandbox;\nfn f() { sandbox::run() }"));
     }
 }

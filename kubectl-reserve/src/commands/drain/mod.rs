@@ -33,17 +33,20 @@ pub(crate) async fn run(args: &Drain, context: &Context) -> Result<(), Failure> 
     if args.dry_run.dry_run != DryRun::None {
         printer::out(&table)?;
         plan.refused()?;
-        return printer::out(&format!("node/{node} drained (dry run)\n"));
+        return rehearse(args, context, node, plan).await;
     }
-    printer::say(table.trim_end());
+    if !plan.places.is_empty() {
+        printer::say(table.trim_end());
+    }
     plan.refused()?;
     let count = plan.places.len();
     let question = format!("Drain {node}: move these {count} pods, one after the other?");
     let otherwise = format!("to drain node/{node}, or --dry-run to see the plan");
-    if !context.ui.confirm(&question, &otherwise)? {
+    if count > 0 && !context.ui.confirm(&question, &otherwise)? {
         return Err(declined());
     }
-    cordon(&context.session, node).await?;
+    cordon(&context.session, node, DryRun::None).await?;
+    printer::say(&format!("node/{node} cordoned"));
     // Until the end it is up to us what Ctrl-C means: whatever is under way listens besides.
     let mut stops = Stops::listen()?;
     let mut moves = Moves::new(context, recreate_flags(args), node, plan);
@@ -51,6 +54,17 @@ pub(crate) async fn run(args: &Drain, context: &Context) -> Result<(), Failure> 
         Ok(()) => printer::out(&format!("node/{node} drained\n")),
         Err(failure) => Err(stopped(failure, &mut moves, node, &mut stops).await),
     }
+}
+
+/// A dry run: on the server each step is checked.
+async fn rehearse(args: &Drain, context: &Context, node: &str, plan: plan::Plan) -> Result<(), Failure> {
+    if args.dry_run.dry_run != DryRun::Server {
+        return printer::out(&format!("node/{node} drained (dry run)\n"));
+    }
+    cordon(&context.session, node, DryRun::Server).await?;
+    printer::out(&format!("node/{node} cordoned (server dry run)\n"))?;
+    printer::out(&Moves::new(context, recreate_flags(args), node, plan).rehearsed().await?)?;
+    printer::out(&format!("node/{node} drained (server dry run)\n"))
 }
 
 /// What was not carried out is taken back, unless somebody asks again to stop; what was stays.
@@ -77,13 +91,12 @@ async fn stopped(failure: Failure, moves: &mut Moves<'_>, node: &str, stops: &mu
 }
 
 /// No more pods for this node.
-async fn cordon(session: &Session, node: &str) -> Result<(), Failure> {
+async fn cordon(session: &Session, node: &str, dry_run: DryRun) -> Result<(), Failure> {
     let patch = r#"{"spec":{"unschedulable":true}}"#.to_owned();
-    let path = format!("/api/v1/nodes/{node}");
+    let query = if dry_run == DryRun::Server { "?dryRun=All" } else { "" };
+    let path = format!("/api/v1/nodes/{node}{query}");
     let answer = calls::write(session, Method::PATCH, &path, MERGE_PATCH, patch).await;
-    answer.map_err(|error| error.into_failure("cordon the node", "patch nodes"))?;
-    printer::say(&format!("node/{node} cordoned"));
-    Ok(())
+    answer.map(drop).map_err(|error| error.into_failure("cordon the node", "patch nodes"))
 }
 
 /// Each pod is recreated as `pod` does it, elsewhere.

@@ -4,14 +4,14 @@
 use super::plan::{self, Plan};
 use crate::cli::Recreate;
 use crate::commands::Context;
-use crate::commands::recreate::{Prepared, keep_alive, prepare, recreate, release, reserve};
+use crate::commands::recreate::{Prepared, keep_alive, prepare, recreate, rehearse, release, reserve};
 use crate::error::{Exit, Failure};
 use crate::flow::places::Place;
+use crate::nodes::DryRun;
 use crate::ui::printer;
 use crate::ui::progress::Otherwise;
 use crate::ui::signal::Stops;
 use common::model::PodKey;
-use futures::FutureExt as _;
 
 const REASON: &str = "kubectl reserve drain";
 
@@ -40,7 +40,7 @@ impl<'a> Moves<'a> {
     /// Reserves all places, and then moves the pods. Ctrl-C is heard between two writes, so that none is left half done.
     pub(super) async fn all(&mut self, stops: &mut Stops) -> Result<(), Failure> {
         for place in self.places.clone() {
-            heed(stops)?;
+            stops.heed()?;
             let prepared = self.ready(&place).await?;
             let key = place.pod.clone();
             self.moves.push(Move { key, prepared: Some(prepared), is_begun: false });
@@ -52,13 +52,22 @@ impl<'a> Moves<'a> {
         printer::say(&format!("{count} places reserved"));
         let bar = self.context.ui.bar(count as u64, &self.node, Otherwise::Nothing);
         for index in 0..count {
-            heed(stops)?;
+            stops.heed()?;
             self.keep_rest_alive(index).await;
             bar.message(&self.moves[index].key.to_string());
             self.one(index).await?;
             bar.done(index as u64 + 1);
         }
         Ok(())
+    }
+
+    /// What the server says to each step of each move, with nothing changed.
+    pub(super) async fn rehearsed(&self) -> Result<String, Failure> {
+        let mut text = String::new();
+        for place in &self.places {
+            text += &rehearse(self.context, &self.ready(place).await?, DryRun::Server).await?;
+        }
+        Ok(text)
     }
 
     async fn ready(&self, place: &Place) -> Result<Prepared, Failure> {
@@ -113,13 +122,5 @@ impl<'a> Moves<'a> {
 
     pub(super) fn total(&self) -> usize {
         self.places.len()
-    }
-}
-
-/// Whether somebody asked to stop meanwhile.
-fn heed(stops: &mut Stops) -> Result<(), Failure> {
-    match stops.next().now_or_never() {
-        Some(_) => Err(Failure::new("interrupted").exit(Exit::Interrupted)),
-        None => Ok(()),
     }
 }

@@ -6,6 +6,7 @@ use crate::connect::Session;
 use crate::error::Failure;
 use crate::manifest;
 use crate::names::{self, PodSeen, Seen, Target};
+use crate::selector;
 use crate::world::World;
 use common::model::PodKey;
 use common::model::owner::Workload;
@@ -92,13 +93,16 @@ pub(super) fn recall(args: &Explain, world: &World) -> Result<Subject, Failure> 
     if !args.filenames.is_empty() {
         return manifests(args);
     }
-    if args.selector.is_some() {
-        return Err(
-            Failure::usage("-l cannot be used with --snapshot").hint("name the pods, or leave them all out")
-        );
-    }
     if args.names.is_empty() {
-        return Ok(everything((!args.all_namespaces).then_some(&*world.namespace), None));
+        let only = match &args.selector {
+            Some(typed) => {
+                let selector = selector::parse(typed)?;
+                let pods = world.cluster.pods().filter(|pod| selector.matches(&pod.labels));
+                Some(pods.map(|pod| pod.key.clone()).collect())
+            }
+            None => None,
+        };
+        return Ok(everything((!args.all_namespaces).then_some(&*world.namespace), only));
     }
     no_names_everywhere(args)?;
     let mut subject = Subject::default();

@@ -7,29 +7,47 @@ use crate::cli::List;
 use crate::error::Failure;
 use crate::print::print;
 use crate::render::list::Rows;
-use crate::reservations::{self, Asked, Filter, Pods, Row, Which, find, matching, rows, words};
-use crate::ui::printer;
+use crate::reservations::{self, Asked, Filter, Pods, Row, View, Which, find, matching, rows, words};
+use crate::selector;
+use crate::ui::{Ui, printer};
+use crate::world;
 use std::collections::BTreeSet;
+use std::path::Path;
 
 pub(crate) async fn run(args: &List, context: &Context) -> Result<(), Failure> {
     let session = &context.session;
-    let asked: Vec<Asked> =
-        args.names.iter().map(|name| reservations::parse(name)).collect::<Result<_, _>>()?;
+    let asked = asked(args)?;
     if args.watch {
         return watch::run(args, &asked, context).await;
     }
     let filter = filter(args, &session.namespace)?;
-    let mut view = reservations::read(session, &which(&asked, &filter), Pods::OnNodes).await?;
+    let view = reservations::read(session, &which(&asked, &filter), Pods::OnNodes).await?;
+    show(args, &asked, &filter, view, &context.ui)
+}
+
+/// The same without a cluster.
+pub(crate) fn offline(args: &List, snapshot: &Path, namespace: Option<&str>, ui: &Ui) -> Result<(), Failure> {
+    let asked = asked(args)?;
+    let world = world::load(snapshot, std::iter::empty())?.whole()?;
+    let filter = filter(args, namespace.unwrap_or(&world.namespace))?;
+    show(args, &asked, &filter, View::of(world), ui)
+}
+
+fn asked(args: &List) -> Result<Vec<Asked>, Failure> {
+    args.names.iter().map(|name| reservations::parse(name)).collect()
+}
+
+fn show(args: &List, asked: &[Asked], filter: &Filter, mut view: View, ui: &Ui) -> Result<(), Failure> {
     let (now, is_partial) = (view.now, view.is_partial);
     let snapshot = view.snapshot();
     let all = rows(&snapshot);
-    let (rows, missing) = chosen(&all, &asked, &filter);
+    let (rows, missing) = chosen(&all, asked, filter);
     if rows.is_empty() && missing.is_none() && args.print.output.is_table() {
-        printer::say(&nothing_found(&filter));
+        printer::say(&nothing_found(filter));
         return Ok(());
     }
     let is_table = args.print.output.is_table();
-    let shown = Rows { rows, all_namespaces: args.all_namespaces, now, width: context.ui.width() };
+    let shown = Rows { rows, all_namespaces: args.all_namespaces, now, width: ui.width() };
     if !shown.rows.is_empty() || !is_table {
         print(&args.print, &shown)?;
     }
@@ -40,12 +58,16 @@ pub(crate) async fn run(args: &List, context: &Context) -> Result<(), Failure> {
 }
 
 fn filter(args: &List, namespace: &str) -> Result<Filter, Failure> {
+    let nodes_with = match &args.selector {
+        Some(typed) => Some((typed.clone(), selector::parse(typed)?)),
+        None => None,
+    };
     Filter::new(
         (!args.all_namespaces).then(|| namespace.to_owned()),
         args.node.as_deref(),
         args.owner.as_deref(),
     )
-    .map(|filter| Filter { is_expired: args.expired, is_orphaned: args.orphaned, ..filter })
+    .map(|filter| Filter { is_expired: args.expired, is_orphaned: args.orphaned, nodes_with, ..filter })
 }
 
 /// The nodes that have to be looked at: those that were typed, else all with reservations.

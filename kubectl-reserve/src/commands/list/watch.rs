@@ -6,8 +6,8 @@ use crate::cli::List;
 use crate::commands::Context;
 use crate::error::Failure;
 use crate::print::Output;
-use crate::render::list::{cells, headers};
-use crate::render::table::table;
+use crate::render::list::{cells, headers, shorten};
+use crate::render::table::below;
 use crate::reservations::{self, Asked, Pods, rows};
 use crate::ui::printer;
 use std::collections::BTreeMap;
@@ -19,6 +19,9 @@ const PAUSE: Duration = Duration::from_secs(2);
 
 /// So many times as long as a look takes, nobody looks.
 const REST: u32 = 9;
+
+/// The longest word for an event, and what is between columns.
+const EVENT_WIDTH: usize = "MODIFIED".len() + 3;
 
 /// What was shown of each reservation, by its id.
 type Shown = BTreeMap<String, Vec<String>>;
@@ -38,12 +41,15 @@ pub(super) async fn run(args: &List, asked: &[Asked], context: &Context) -> Resu
     }
     let mut before = Shown::new();
     let mut has_headers = !args.print.no_headers;
+    // Events come in every length later.
+    let mut widths = if args.output_watch_events { vec![EVENT_WIDTH] } else { Vec::new() };
     loop {
         let started = Instant::now();
         let after = look(args, asked, context).await?;
         let news = news(&before, &after, args.all_namespaces);
         if !news.is_empty() {
-            printer::out(&text(&news, args, has_headers))?;
+            let is_short = context.ui.is_out_terminal && args.print.output == Output::Table;
+            printer::out(&text(&news, args, has_headers, is_short, &mut widths))?;
             has_headers = false;
         }
         before = after;
@@ -94,20 +100,29 @@ fn news(before: &Shown, after: &Shown, all_namespaces: bool) -> Vec<(Happened, S
     news
 }
 
-fn text(news: &[(Happened, String, Vec<String>)], args: &List, has_headers: bool) -> String {
+fn text(
+    news: &[(Happened, String, Vec<String>)],
+    args: &List,
+    has_headers: bool,
+    is_short: bool,
+    widths: &mut Vec<usize>,
+) -> String {
     if args.print.output == Output::Name {
         return news.iter().map(|(_, id, _)| format!("reservation/{id}\n")).collect();
     }
-    let mut headers = headers(args.all_namespaces, args.print.output == Output::Wide);
-    if args.output_watch_events {
-        headers.insert(0, "EVENT");
+    let headers = headers(args.all_namespaces, args.print.output == Output::Wide);
+    let mut rows: Vec<Vec<String>> = news.iter().map(|(_, _, cells)| cells.clone()).collect();
+    if is_short {
+        shorten(&headers, &mut rows);
     }
-    let row = |(happened, _, cells): &(Happened, String, Vec<String>)| {
-        let event = args.output_watch_events.then(|| happened.word().to_owned());
-        event.into_iter().chain(cells.iter().cloned()).collect()
-    };
-    let rows: Vec<Vec<String>> = news.iter().map(row).collect();
-    table(has_headers.then_some(&headers), &rows)
+    if args.output_watch_events {
+        rows.iter_mut().zip(news).for_each(|(row, (happened, ..))| row.insert(0, happened.word().into()));
+    }
+    if has_headers {
+        let event = args.output_watch_events.then_some("EVENT");
+        rows.insert(0, event.into_iter().chain(headers).map(str::to_owned).collect());
+    }
+    below(widths, &rows)
 }
 
 impl Happened {

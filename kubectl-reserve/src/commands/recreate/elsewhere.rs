@@ -24,6 +24,9 @@ impl Prepared {
         let node = read(context, to).await?;
         self.place_uid = Some(node["metadata"]["uid"].as_str().unwrap_or_default().to_owned());
         self.terms.node = to.to_owned();
+        self.terms.is_home = false;
+        self.plan.node = format!("{} -> {to}", self.plan.node);
+        self.plan.node_state = None;
         Ok(self)
     }
 

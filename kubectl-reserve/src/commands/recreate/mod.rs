@@ -26,7 +26,7 @@ pub(crate) use resume::{find_gone, resume};
 
 use super::Context;
 use crate::error::{Exit, Failure};
-use crate::flow::recreate::{Answer, Done, Keeping, Outcome};
+use crate::flow::recreate::{Answer, Done, Keeping, Landed, Outcome};
 use crate::nodes::DryRun;
 use crate::render::recreate::{Whom, failure, kept_words, line, summary};
 use crate::ui::printer;
@@ -94,14 +94,15 @@ fn finish(
         node: &prepared.terms.node,
         seat,
         backup: backup.as_deref(),
+        is_alone: prepared.place_uid.is_none(),
     };
     match driven.outcome {
         Outcome::Done(done) => {
             if let Some(kept) = kept_words(done.stays, &whom) {
                 printer::say(&kept);
             }
-            let is_elsewhere = done.node.is_some() && !done.is_same;
-            if is_elsewhere && prepared.terms.keeping != Keeping::Nothing && prepared.place_uid.is_none() {
+            let is_elsewhere = done.landed == Some(Landed::Elsewhere);
+            if is_elsewhere && prepared.terms.keeping != Keeping::Nothing {
                 let node = done.node.as_deref().unwrap_or_default();
                 printer::warn(&format!("it came back on {node}, not on {}", whom.node));
             }
@@ -161,6 +162,7 @@ pub(crate) async fn rehearse(
         node: &hands.node,
         seat: &seat(prepared),
         backup: None,
+        is_alone: true,
     };
     match evict::evict(hands.session, hands.target, hands.removal, true).await {
         Answer::Allowed => text += &format!("{name} evicted (server dry run)\n"),

@@ -10,6 +10,7 @@ use crate::error::{Exit, Failure};
 use crate::flow::recreate::{Keeping, Terms, Until};
 use crate::render::recreate::{Plan, Shutdown, amounts};
 use crate::replicas::{self, Replicas};
+use crate::rights::{Right, require};
 use common::api::names::SCHEDULER_NAME;
 use common::cluster::{self, Rung, replacing};
 use common::model::keep::LIFE_MAX;
@@ -45,6 +46,7 @@ pub(crate) async fn prepare(
     if let Some(failure) = checks::refusal(&target, flags, &context.ui) {
         return Err(failure);
     }
+    may_remove(context, &target, flags).await?;
     let error = |error: crate::api::ApiError| error.into_failure("plan", "list pods and leases");
     let replicas = replicas::read_if_allowed(session).await.map_err(error)?;
     let budgets = budgets::read(session, &target.pod).await.map_err(error)?;
@@ -79,6 +81,19 @@ pub(crate) async fn prepare(
     let terms = terms(&target, flags, keeping, reservation.as_ref());
     let life = flags.ttl.min(LIFE_MAX);
     Ok(Prepared { target, plan, terms, reservation, removal, life, place_uid: None })
+}
+
+/// Whether the caller may do what it comes to in the end.
+async fn may_remove(context: &Context, target: &Target, flags: &Recreate) -> Result<(), Failure> {
+    let namespace = Some(&*target.pod.key.namespace);
+    let mut needs = vec![match flags.ignore_pdb {
+        true => Right::new("delete", "", "pods", namespace),
+        false => Right::new("create", "", "pods/eviction", namespace),
+    }];
+    if target.is_bare() {
+        needs.push(Right::new("create", "", "pods", namespace));
+    }
+    require(&context.session, &needs, &format!("recreate {}", target.name())).await
 }
 
 /// How the room can be kept by this caller.
@@ -176,6 +191,7 @@ fn terms(target: &Target, flags: &Recreate, keeping: Keeping, reservation: Optio
         uid: target.pod.uid.to_string(),
         same_name: has_name.then(|| target.pod.key.name.to_string()),
         node: target.node_name().to_owned(),
+        is_home: true,
         keeping,
         seat: reservation.map(|reservation| reservation.id.to_string()),
         is_leaving: target.pod.deleting,

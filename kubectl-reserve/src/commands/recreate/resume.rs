@@ -127,6 +127,7 @@ async fn gone(session: &Session, found: Found, flags: &Recreate, key: &PodKey) -
         uid: uid.clone(),
         same_name: is_named.then(|| key.name.to_string()),
         node: node.name.to_string(),
+        is_home: true,
         keeping: Keeping::Reservation,
         seat: Some(reservation.id.to_string()),
         is_leaving: false,

@@ -6,7 +6,7 @@
 mod notes;
 
 use super::Context;
-use super::recreate::{Recreated, declined, prepare, recreate, rehearse};
+use super::recreate::{Recreated, declined, prepare, recreate, rehearse, warn_of_rivals};
 use crate::cli::Restart;
 use crate::error::{Exit, Failure};
 use crate::names::{Asked, Choice, PodSeen, Target, asked, find};
@@ -15,6 +15,7 @@ use crate::print::{Output, print};
 use crate::render::recreate::{Reports, plan};
 use crate::ui::printer;
 use crate::ui::progress::Otherwise;
+use crate::ui::signal::Stops;
 use common::model::owner::{OwnerKind, Workload};
 use common::model::{Moment, PodKey};
 use jiff::Timestamp;
@@ -45,6 +46,7 @@ pub(crate) async fn run(args: &Restart, context: &Context) -> Result<(), Failure
     if args.recreate.dry_run.dry_run != DryRun::None {
         return show(args, context, &jobs).await;
     }
+    check(args, context, &jobs).await?;
     let count: usize = jobs.iter().map(|job| job.left.len()).sum();
     let names: Vec<&str> = jobs.iter().map(|job| job.id.as_str()).collect();
     let question = format!("Recreate these {count} pods now, one at a time?");
@@ -126,6 +128,23 @@ async fn show(args: &Restart, context: &Context, jobs: &[Job]) -> Result<(), Fai
     Ok(())
 }
 
+/// Whatever is refused of one of them is refused before the first goes: a restart that cannot end is not begun.
+async fn check(args: &Restart, context: &Context, jobs: &[Job]) -> Result<(), Failure> {
+    let _spinner = context.ui.spinner("checking", Otherwise::Nothing);
+    for found in jobs.iter().flat_map(|job| &job.left) {
+        match prepare(context, &found.pod.key, &args.recreate, REASON).await {
+            Ok(ready) => warn_of_rivals(&ready),
+            // Somebody else was faster.
+            Err(failure) if failure.is_not_found() => {}
+            Err(failure) => {
+                printer::say("Nothing was changed.");
+                return Err(failure);
+            }
+        }
+    }
+    Ok(())
+}
+
 /// Recreates what is left of a workload; stops at the first pod that fails.
 async fn restart(
     args: &Restart,
@@ -137,13 +156,15 @@ async fn restart(
     if !note.write(job.began) {
         printer::warn(&format!("a rerun cannot go on by itself; after a failure add --since {}", job.began));
     }
+    // Also between two pods Ctrl-C is ours to answer: what is left has to be said.
+    let mut stops = Stops::listen()?;
     let count = job.left.len();
     let bar = context.ui.bar(count as u64, &job.id, Otherwise::Nothing);
     for (index, found) in job.left.iter().enumerate() {
         let key = &found.pod.key;
         bar.message(&format!("{} {}", job.id, key.name));
         printer::say(&format!("{} ({} of {count})", key.name, index + 1));
-        match one(args, context, key).await {
+        match one(args, context, key, &mut stops).await {
             Ok(Some(one)) => done.push(one),
             Ok(None) => printer::say("  gone already"),
             Err(failure) => {
@@ -162,8 +183,13 @@ async fn restart(
     Ok(())
 }
 
-async fn one(args: &Restart, context: &Context, key: &PodKey) -> Result<Option<Recreated>, Failure> {
-    match prepare(context, key, &args.recreate, REASON).await {
+async fn one(
+    args: &Restart,
+    context: &Context,
+    key: &PodKey,
+    stops: &mut Stops,
+) -> Result<Option<Recreated>, Failure> {
+    match stops.unless(prepare(context, key, &args.recreate, REASON)).await {
         Ok(ready) => recreate(context, ready).await.map(Some),
         // Somebody else was faster.
         Err(failure) if failure.is_not_found() => Ok(None),

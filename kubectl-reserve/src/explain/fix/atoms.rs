@@ -10,6 +10,7 @@ use crate::explain::words;
 use common::cluster::Cluster;
 use common::cluster::ledger::Entry;
 use common::framework::Reason;
+use common::model::{Node, Pod};
 use jiff::Timestamp;
 
 /// Labels that say what a node is, which nobody can correct.
@@ -64,6 +65,25 @@ impl Atom {
     }
 }
 
+/// The labels that the pod misses on the node, as they would have to be; `None` if nobody can make them so.
+pub(super) fn correctable(pod: &Pod, node: &Node) -> Option<Vec<(String, Option<String>)>> {
+    let unmet = words::unmet(pod, node);
+    let is_fact = |one: &words::Unmet| FACTS.contains(&&*one.key);
+    if unmet.len() > LABELS || unmet.iter().any(is_fact) {
+        return None;
+    }
+    let mut labels: Vec<(String, Option<String>)> = Vec::new();
+    for one in unmet {
+        let cure = one.cure?;
+        match labels.iter_mut().find(|(key, _)| *key == one.key) {
+            // One label has one value; whoever only wants another one to be gone is served by that too.
+            Some((_, known)) => *known = known.take().or(cure),
+            None => labels.push((one.key, cure)),
+        }
+    }
+    Some(labels)
+}
+
 /// The changes that could help on the node.
 pub(super) fn of(cluster: &mut Cluster, input: &Input<'_>, view: &View) -> Vec<Atom> {
     let mut atoms = Vec::new();
@@ -73,12 +93,8 @@ pub(super) fn of(cluster: &mut Cluster, input: &Input<'_>, view: &View) -> Vec<A
     if view.blockers.iter().any(|seen| matches!(seen.rejection.reason, Reason::Unschedulable)) {
         atoms.push(Atom::new(Edit::Uncordon(name.clone()), Cost::None));
     }
-    let unmet = words::unmet(input.pod, &ledger.node);
-    let is_fact = |one: &words::Unmet| FACTS.contains(&&*one.key);
-    if !unmet.is_empty() && unmet.len() <= LABELS && !unmet.iter().any(is_fact) {
-        let labels: Option<Vec<_>> = unmet.into_iter().map(|one| Some((one.key, one.cure?))).collect();
-        atoms.extend(labels.map(|labels| Atom::new(Edit::Label(name.clone(), labels), Cost::None)));
-    }
+    let labels = correctable(input.pod, &ledger.node).filter(|labels| !labels.is_empty());
+    atoms.extend(labels.map(|labels| Atom::new(Edit::Label(name.clone(), labels), Cost::None)));
     for taint in words::repelling(input.pod, &ledger.node) {
         // What Kubernetes itself says about a node would come back, and is true.
         if !kind::is_condition(taint) {

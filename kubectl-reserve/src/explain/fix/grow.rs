@@ -1,7 +1,7 @@
 //! One more node: as large as the pod and the DaemonSets that would come along need it, and otherwise like those there are.
 
 use crate::explain::input::Input;
-use crate::explain::judge::{Sight, View};
+use crate::explain::judge::View;
 use crate::explain::report::{Cost, Fix};
 use crate::explain::trial::{Edit, Trial};
 use common::cluster::{Cluster, Ledger, Snapshot};
@@ -15,9 +15,8 @@ pub(in crate::explain) const HOSTNAME: &str = "kubernetes.io/hostname";
 pub(in crate::explain) const NEW: &str = "new-node";
 
 /// A node that would do.
-pub(super) fn node(cluster: &mut Cluster, input: &Input<'_>, sight: &Sight, order: &[usize]) -> Option<Fix> {
-    let ranked = || order.iter().filter_map(|index| sight.views.get(*index));
-    let model: &View = ranked().find(|view| view.is_right_kind()).or_else(|| ranked().next())?;
+pub(super) fn node(cluster: &mut Cluster, input: &Input<'_>, near: &[&View]) -> Option<Fix> {
+    let model: &View = near.iter().find(|view| view.is_right_kind()).or_else(|| near.first())?;
     let needs = size(&cluster.snapshot(input.now), input, model)?;
     let node = like(&cluster.snapshot(input.now), &model.name, NEW, Some(needs.clone()))?;
     let mut trial = Trial::new(cluster, input.pod, input.now);

@@ -7,6 +7,8 @@ mod moves;
 mod request;
 mod scale;
 mod tell;
+#[cfg(test)]
+mod tests;
 
 use super::input::{Input, Limit};
 use super::judge::{Sight, View};
@@ -14,7 +16,7 @@ use super::rank;
 use super::report::{Cost, Fix};
 use super::trial::{Edit, Trial};
 use atoms::Atom;
-use common::cluster::{Cluster, NodeId};
+use common::cluster::{Cluster, NodeId, Snapshot};
 use common::model::NodeName;
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -50,7 +52,7 @@ pub(super) fn search(cluster: &mut Cluster, input: &Input<'_>, sight: &Sight, or
         return Found::default();
     }
     let mut found = Found::default();
-    let near = nearest(sight, order);
+    let near = nearest(&cluster.snapshot(input.now), input, sight, order);
     let mut moves = MOVES;
     let mut proposals: Vec<(Cost, usize, i64, Fix)> = Vec::new();
     for (at, view) in near.iter().enumerate() {
@@ -63,7 +65,7 @@ pub(super) fn search(cluster: &mut Cluster, input: &Input<'_>, sight: &Sight, or
         let missing = rank::missing(view);
         proposals.extend(fixes.into_iter().map(|fix| (fix.cost, fix.edits.len(), missing, fix)));
     }
-    let grown = grow::node(cluster, input, sight, order);
+    let grown = grow::node(cluster, input, &near);
     proposals.extend(grown.map(|fix| (fix.cost, fix.edits.len(), i64::MAX, fix)));
     proposals.sort_by_key(|(cost, edits, missing, _)| (*cost, *edits, *missing));
     let all = distinct(proposals.into_iter().map(|(.., fix)| fix), limit);
@@ -76,9 +78,16 @@ pub(super) fn search(cluster: &mut Cluster, input: &Input<'_>, sight: &Sight, or
     found
 }
 
-/// The nodes that are worth a look: the nearest, the nearest that are open to the pod, and the nearest of each sort.
-fn nearest<'s>(sight: &'s Sight, order: &[usize]) -> Vec<&'s View> {
-    let ranked: Vec<&View> = order.iter().filter_map(|index| sight.views.get(*index)).collect();
+/// The nodes that are worth a look: the nearest, the nearest that are open to the pod, and the nearest of each sort. Those whose
+/// labels are not what the pod wants, and cannot be made so, are in another zone as it were, however near.
+fn nearest<'s>(
+    snapshot: &Snapshot<'_>,
+    input: &Input<'_>,
+    sight: &'s Sight,
+    order: &[usize],
+) -> Vec<&'s View> {
+    let ranked = order.iter().filter_map(|index| sight.views.get(*index));
+    let ranked: Vec<&View> = ranked.filter(|view| is_curable(snapshot, input, view)).collect();
     let mut labels = BTreeSet::new();
     let first_of_each =
         ranked.iter().filter(|view| labels.len() < NODES && labels.insert(super::group::label(view)));
@@ -87,6 +96,11 @@ fn nearest<'s>(sight: &'s Sight, order: &[usize]) -> Vec<&'s View> {
     chosen.extend(ranked.iter().filter(|view| view.is_right_kind()).take(NODES / 2));
     let ids: BTreeSet<NodeId> = chosen.iter().map(|view| view.id).collect();
     ranked.into_iter().filter(|view| ids.contains(&view.id)).take(NODES).collect()
+}
+
+fn is_curable(snapshot: &Snapshot<'_>, input: &Input<'_>, view: &View) -> bool {
+    let node = snapshot.ledger(view.id).map(|ledger| &ledger.node);
+    node.is_some_and(|node| atoms::correctable(input.pod, node).is_some())
 }
 
 /// What would help on one node.

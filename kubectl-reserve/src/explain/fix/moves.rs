@@ -134,12 +134,20 @@ fn fix(input: &Input<'_>, view: &View, pods: &[&Arc<Pod>], places: &[NodeName]) 
     };
     let all: Vec<String> = pods.iter().zip(places).map(describe).collect();
     let number = if pods.len() == 1 { "1 pod".to_owned() } else { format!("{} pods", pods.len()) };
-    let command = |pod: &&Arc<Pod>| {
-        let words = ["reserve", "pod", &*pod.key.name, "--same-node=off"].map(str::to_owned);
+    let command = |(pod, place): (&&Arc<Pod>, &NodeName)| {
+        let mut words = ["reserve", "pod", &*pod.key.name].map(str::to_owned).to_vec();
+        // Its place is reserved before it goes, or else it might come back before anybody else is asked.
+        match input.rules.are_obeyed(pod) {
+            true => words.extend(["--to".to_owned(), place.to_string()]),
+            false => words.push("--same-node=off".to_owned()),
+        }
         kubectl_in(input, &pod.key.namespace, &words)
     };
     let mut needs: Vec<_> =
         pods.iter().map(|pod| right("create", "pods/eviction", Some(&*pod.key.namespace))).collect();
+    if pods.iter().any(|pod| input.rules.are_obeyed(pod)) {
+        needs.push(right("patch", "nodes", None));
+    }
     needs.sort();
     needs.dedup();
     Fix {
@@ -150,7 +158,7 @@ fn fix(input: &Input<'_>, view: &View, pods: &[&Arc<Pod>], places: &[NodeName]) 
         what: format!("move {number} away: {}", all.join(", ")),
         disturbs: pods.iter().map(|pod| format!("{} restarts", pod.key)).collect(),
         cost: Cost::Eviction,
-        commands: pods.iter().map(command).collect(),
+        commands: pods.iter().zip(places).map(command).collect(),
         needs,
         allowed: None,
         edits: pods.iter().map(|pod| Edit::Leave(pod.key.clone())).collect(),

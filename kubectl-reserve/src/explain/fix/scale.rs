@@ -7,6 +7,7 @@ use crate::explain::judge::View;
 use crate::explain::kind::Class;
 use crate::explain::report::{Cost, Fix, OwnerName, Right};
 use crate::explain::trial::{Edit, Trial};
+use crate::explain::words::count;
 use common::cluster::{Cluster, Snapshot};
 use common::model::owner::{OwnerKind, Workload};
 use common::model::{Pod, PodKey, Uid};
@@ -109,14 +110,19 @@ fn fix(input: &Input<'_>, view: &View, one: &Candidate, going: &[PodKey]) -> Fix
     let owner = &one.owner;
     let words = ["scale".to_owned(), owner.reference(), format!("--replicas={left}")];
     let scale = format!("{}/scale", one.kind.plural());
-    let names: Vec<String> = going.iter().map(|key| key.name.to_string()).collect();
+    let ends = if one.kind == OwnerKind::StatefulSet {
+        going.iter().map(|key| key.name.to_string()).collect::<Vec<_>>().join(", ")
+    } else {
+        // They are alike, and its controller chooses.
+        format!("{} of its {}", going.len(), count(one.wanted, "pod"))
+    };
     Fix {
         id: String::new(),
         kind: "Scale",
         target: owner.reference(),
         lands_on: Some(view.name.to_string()),
         what: format!("scale {}/{} from {} to {left}", owner.kind, owner.name, one.wanted),
-        disturbs: vec![format!("ends {}", names.join(", "))],
+        disturbs: vec![format!("ends {ends}")],
         cost: Cost::Scale,
         commands: vec![kubectl_in(input, &owner.namespace, &words)],
         needs: vec![Right { group: "apps", ..right("patch", &scale, Some(&owner.namespace)) }],

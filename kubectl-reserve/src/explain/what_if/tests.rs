@@ -1,6 +1,7 @@
 //! The grammar of `--what-if`.
 
-use super::{WhatIf, distance, parse};
+use super::read::distance;
+use super::{WhatIf, parse};
 use common::model::ResourceName;
 use common::model::owner::OwnerKind;
 use common::model::taint::Effect;

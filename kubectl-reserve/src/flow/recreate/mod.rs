@@ -11,19 +11,23 @@
 //! with the reservation taken back; whatever happens after it leaves the reservation to its time and to the daemon.
 
 mod evicting;
+mod exchange;
 mod news;
 mod reserving;
 mod sight;
+mod terms;
 #[cfg(test)]
 mod tests;
 mod watching;
 
-pub use news::{Done, News, Outcome, Stays, Why};
+pub use exchange::{Answer, Next, Recheck, Refusal, Request, Then};
+pub use news::{Done, Landed, News, Outcome, Stays, Why};
 pub use sight::{Newcomer, NodeSight, OldPod, Sight};
+pub use terms::{Keeping, Terms, Until};
 
 use super::budget::Blocked;
+use exchange::{after, now};
 use jiff::Timestamp;
-use std::collections::BTreeSet;
 use std::time::Duration;
 
 /// Between two tries of an eviction that a budget forbids, as in `kubectl drain`.
@@ -49,175 +53,6 @@ const LOST_PAUSE: Duration = Duration::from_secs(1);
 
 /// How often everything is planned again because the node had too little room after all.
 const ROUNDS_MAX: u32 = 3;
-
-/// How a pod is to be recreated.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Terms {
-    /// Its UID: another pod of the same name is another pod.
-    pub uid: String,
-    /// Its name, if the replacement has the same one.
-    pub same_name: Option<String>,
-    /// The node whose room is kept.
-    pub node: String,
-    /// How the room is kept.
-    pub keeping: Keeping,
-    /// What `reserve/seat` says on the pod that takes it.
-    pub seat: Option<String>,
-    /// Whether the pod is on its way out already, so that nobody need evict it.
-    pub is_leaving: bool,
-    /// Whether it is gone already: a run that is taken up again.
-    pub is_gone: bool,
-    /// The pods of the owner that were there before.
-    pub known: BTreeSet<String>,
-    /// Whether somebody who acknowledges it is insisted on.
-    pub is_enforced: bool,
-    /// Whether the replacement is to be made by us.
-    pub creates: bool,
-    /// What is waited for.
-    pub until: Until,
-    /// Whether a replacement elsewhere is a failure.
-    pub is_required: bool,
-    /// How long it may take altogether.
-    pub timeout: Duration,
-}
-
-/// How the room is kept.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Keeping {
-    /// With a reservation that we write to the node.
-    Reservation,
-    /// With a reservation that the daemon makes because the pod wishes it.
-    Wish,
-    /// Not at all.
-    Nothing,
-}
-
-/// What is waited for.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
-pub enum Until {
-    /// The eviction.
-    Evicted,
-    /// That the pod is gone.
-    Deleted,
-    /// That the replacement has a node.
-    Bound,
-    /// That it is ready.
-    Ready,
-}
-
-/// What is to be done.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Request {
-    /// The eviction as a dry run.
-    Rehearse,
-    /// Keep the room: write the reservation, or the wish for one.
-    Reserve,
-    /// Whether the replicas have seen this version of the node; with a wish, whether the daemon has said so.
-    Acknowledged {
-        /// The version of the node with the reservation.
-        version: u64,
-    },
-    /// Read node and pods once more.
-    Recheck,
-    /// The eviction.
-    Evict,
-    /// How the old pod, its node, the reservation and the replacement are.
-    Look,
-    /// Make the replacement.
-    Create,
-    /// Take back what keeps the room.
-    Release,
-}
-
-/// What came of a request.
-#[derive(Clone, Debug, PartialEq)]
-pub enum Answer {
-    /// The eviction would be, or is, carried out.
-    Allowed,
-    /// It is not.
-    Refused(Refusal),
-    /// The room is kept.
-    Reserved {
-        /// The version of the node; 0 with a wish.
-        version: u64,
-        /// When it ends.
-        until: Option<Timestamp>,
-    },
-    /// The caller may not write to the node, and lets the pod wish it instead.
-    MayNotReserve,
-    /// So many replicas have seen it, and no live one has not.
-    Seen {
-        /// How many.
-        replicas: usize,
-    },
-    /// Some have not seen it yet.
-    NotSeen(Vec<String>),
-    /// There is nobody who would see it.
-    Nobody,
-    /// The daemon will not reserve anything, for this reason.
-    Denied(String),
-    /// The second look.
-    Rechecked(Recheck),
-    /// How things are.
-    Sight(Box<Sight>),
-    /// The replacement was made, or is there.
-    Created,
-    /// Nothing keeps the room any more.
-    Released,
-    /// No answer: it may have happened or not.
-    Lost(String),
-    /// It cannot be done.
-    Failed(Why),
-}
-
-/// Why an eviction was refused.
-#[derive(Clone, Debug, PartialEq)]
-pub enum Refusal {
-    /// A budget forbids it.
-    Budget(Box<Blocked>),
-    /// Not now, but soon.
-    Soon(Duration),
-    /// There is no such pod any more.
-    Gone,
-}
-
-/// What the second look saw.
-#[derive(Clone, Debug, PartialEq, Default)]
-pub struct Recheck {
-    /// Whether the pod is on its way out.
-    pub is_leaving: bool,
-    /// Whether it is gone.
-    pub is_gone: bool,
-    /// Whether the reservation is no longer there.
-    pub is_lost: bool,
-    /// What the node has too little of, in words; empty if everything fits.
-    pub lacks: Vec<String>,
-    /// The UIDs of the owner's pods.
-    pub known: BTreeSet<String>,
-}
-
-/// What to say, and what to do next.
-#[derive(Clone, Debug, PartialEq)]
-pub struct Next {
-    /// What happened.
-    pub news: Vec<News>,
-    /// What to do.
-    pub then: Then,
-}
-
-/// What to do next.
-#[derive(Clone, Debug, PartialEq)]
-pub enum Then {
-    /// A request, after a pause.
-    Do {
-        /// Which one.
-        request: Request,
-        /// The pause before it.
-        after: Duration,
-    },
-    /// Nothing: it is over.
-    Stop(Outcome),
-}
 
 /// How far it has come.
 #[derive(Clone, Debug, PartialEq)]
@@ -250,6 +85,8 @@ pub struct Recreation {
     phase: Phase,
     /// Whether something may keep the room because of us.
     is_reserved: bool,
+    /// Whether something did, and was taken back.
+    is_taken_back: bool,
     until: Option<Timestamp>,
     is_acknowledged: bool,
     /// Whether the eviction may have happened.
@@ -268,6 +105,7 @@ impl Recreation {
         let mut flow = Self {
             phase: Phase::Rehearsing,
             is_reserved: terms.is_gone && terms.keeping != Keeping::Nothing,
+            is_taken_back: false,
             until: None,
             is_acknowledged: false,
             is_evicted: terms.is_leaving || terms.is_gone,
@@ -378,6 +216,7 @@ impl Recreation {
     /// What keeps the room when we leave now.
     fn stays(&self) -> Stays {
         match self.terms.keeping {
+            _ if !self.is_reserved && self.is_taken_back => Stays::TakenBack,
             _ if !self.is_reserved => Stays::Nothing,
             Keeping::Nothing => Stays::Nothing,
             Keeping::Reservation => Stays::Reservation { until: self.until },
@@ -388,12 +227,4 @@ impl Recreation {
     fn next(&mut self, then: Then) -> Next {
         Next { news: std::mem::take(&mut self.news), then }
     }
-}
-
-fn now(request: Request) -> Then {
-    after(Duration::ZERO, request)
-}
-
-fn after(pause: Duration, request: Request) -> Then {
-    Then::Do { request, after: pause }
 }

@@ -37,13 +37,24 @@ pub enum News {
         pod: String,
         /// The node.
         node: String,
-        /// Whether it is the node whose room was kept.
-        is_same: bool,
+        /// Which one that is.
+        landed: Landed,
     },
     /// The replacement is ready.
     Ready,
     /// The reservation is gone.
     Released,
+}
+
+/// Which node a replacement has.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Landed {
+    /// That of the old pod, whose room was kept.
+    Home,
+    /// Another one, whose room was kept for it.
+    Kept,
+    /// Another one than was meant.
+    Elsewhere,
 }
 
 /// How it ended.
@@ -71,8 +82,8 @@ pub struct Done {
     pub pod: Option<String>,
     /// Its node.
     pub node: Option<String>,
-    /// Whether that is the node whose room was kept.
-    pub is_same: bool,
+    /// Which one that is, if it has one.
+    pub landed: Option<Landed>,
     /// What is left behind.
     pub stays: Stays,
 }
@@ -82,6 +93,10 @@ pub struct Done {
 pub enum Stays {
     /// Nothing.
     Nothing,
+    /// Nothing any more: what was reserved was taken back.
+    TakenBack,
+    /// The replacement has the room, and the daemon releases the reservation.
+    Taken,
     /// The reservation, until then.
     Reservation {
         /// When it ends, if that is known.

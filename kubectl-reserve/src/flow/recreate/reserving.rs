@@ -11,7 +11,8 @@ use std::time::Duration;
 impl Recreation {
     pub(super) fn rehearsed(&mut self, answer: Answer, at: Duration) -> Then {
         match answer {
-            Answer::Allowed if self.terms.keeping == Keeping::Nothing => self.evict(),
+            // Who its siblings are has to be known, or one of them would pass for the replacement.
+            Answer::Allowed if self.terms.keeping == Keeping::Nothing => self.recheck(),
             Answer::Allowed => self.reserve(),
             Answer::Refused(Refusal::Gone) => self.stop(Why::Gone),
             Answer::Refused(Refusal::Soon(pause)) if at + pause < self.terms.timeout => {
@@ -38,11 +39,12 @@ impl Recreation {
 
     pub(super) fn reserve(&mut self) -> Then {
         if self.terms.keeping == Keeping::Nothing {
-            return self.watch();
+            return self.recheck();
         }
         self.phase = Phase::Reserving;
         // From now on something may be there, whether or not we hear of it.
         self.is_reserved = true;
+        self.is_taken_back = false;
         now(Request::Reserve)
     }
 
@@ -97,7 +99,7 @@ impl Recreation {
         if seen.is_gone && !self.terms.is_leaving {
             return self.fail(Why::Gone);
         }
-        if seen.is_lost {
+        if seen.is_lost && self.terms.keeping != Keeping::Nothing {
             self.is_reserved = false;
             return self.stop(Why::Lost);
         }
@@ -127,6 +129,7 @@ impl Recreation {
         match answer {
             Answer::Released => {
                 self.is_reserved = false;
+                self.is_taken_back = true;
                 self.is_acknowledged = false;
                 self.news.push(News::TakenBack);
                 match then {

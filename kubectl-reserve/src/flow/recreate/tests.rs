@@ -4,8 +4,8 @@ mod answers;
 mod faults;
 
 use super::{
-    Answer, Keeping, Newcomer, News, Next, NodeSight, OldPod, Outcome, Recheck, Recreation, Refusal, Request,
-    Sight, Stays, Terms, Then, Until, Why,
+    Answer, Keeping, Landed, Newcomer, News, Next, NodeSight, OldPod, Outcome, Recheck, Recreation, Refusal,
+    Request, Sight, Stays, Terms, Then, Until, Why,
 };
 use crate::flow::budget::Blocked;
 use jiff::Timestamp;
@@ -18,6 +18,7 @@ fn terms() -> Terms {
         uid: "old".into(),
         same_name: None,
         node: "node-2".into(),
+        is_home: true,
         keeping: Keeping::Reservation,
         seat: Some("owner.seat".into()),
         is_leaving: false,

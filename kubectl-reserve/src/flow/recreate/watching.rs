@@ -1,6 +1,6 @@
 //! After the eviction: gone, bound, ready, released.
 
-use super::news::{Done, News, Outcome, Stays, Why};
+use super::news::{Done, Landed, News, Outcome, Stays, Why};
 use super::sight::Sight;
 use super::{Answer, Keeping, LOOK_PAUSE, Phase, RELEASED_MAX, Recreation, Request, Then, Until, after, now};
 use std::time::Duration;
@@ -61,6 +61,10 @@ impl Recreation {
         }
         self.note_replacement(&sight);
         if self.watch.bound.is_some() && self.terms.until == Until::Bound {
+            if sight.is_reserved == Some(false) && self.is_reserved {
+                self.is_reserved = false;
+                self.news.push(News::Released);
+            }
             return self.done();
         }
         let is_ready = self.replacement(&sight).is_some_and(|pod| pod.is_ready || pod.is_complete);
@@ -111,8 +115,8 @@ impl Recreation {
             // Another one than before: the kubelet may have turned the first away.
             self.watch.ready_at = None;
             let (pod, node) = bound.clone();
-            let is_same = node == self.terms.node;
-            self.news.push(News::Bound { pod, node, is_same });
+            let landed = self.landed(&node);
+            self.news.push(News::Bound { pod, node, landed });
             self.watch.bound = Some(bound);
         }
     }
@@ -139,17 +143,30 @@ impl Recreation {
         }
     }
 
+    fn landed(&self, node: &str) -> Landed {
+        match (node == self.terms.node, self.terms.is_home) {
+            (true, true) => Landed::Home,
+            (true, false) => Landed::Kept,
+            (false, _) => Landed::Elsewhere,
+        }
+    }
+
     pub(super) fn done(&mut self) -> Then {
         self.phase = Phase::Stopped;
         let (pod, node) = self.watch.bound.clone().unzip();
-        let is_same = node.as_deref() == Some(&*self.terms.node);
-        if let (Some(pod), Some(node), true, false) = (&pod, &node, self.terms.is_required, is_same) {
+        let landed = node.as_deref().map(|node| self.landed(node));
+        if let (Some(pod), Some(node), true, Some(Landed::Elsewhere)) =
+            (&pod, &node, self.terms.is_required, landed)
+        {
             return self.stop(Why::Elsewhere { pod: pod.clone(), node: node.clone() });
         }
+        let is_taken = landed.is_some_and(|landed| landed != Landed::Elsewhere) && self.is_acknowledged;
         let stays = match self.stays() {
             Stays::Wish if self.watch.is_gone => Stays::Nothing,
+            // Whoever is ready has waited for the release in vain.
+            Stays::Reservation { .. } if is_taken && self.watch.ready_at.is_none() => Stays::Taken,
             stays => stays,
         };
-        Then::Stop(Outcome::Done(Box::new(Done { pod, node, is_same, stays })))
+        Then::Stop(Outcome::Done(Box::new(Done { pod, node, landed, stays })))
     }
 }

@@ -9,51 +9,97 @@ const UID_LEN: usize = 36;
 /// So much of a UID tells it apart, and can be typed in its stead.
 const UID_SHOWN: usize = 8;
 
-/// Owners and nodes are cut to no less than this.
-const CUT_MIN: usize = 12;
+/// Names that are longer than this are cut first.
+const CUT_FIRST: usize = 24;
 
-/// Says the same in fewer words.
-type Shorten = fn(&str) -> String;
+/// No name is cut to less than this.
+const CUT_MIN: usize = 12;
 
 const MARK: char = '…';
 
 /// Lays out `rows` so that they fit `width`, if that can be.
-pub(super) fn fit(headers: &[&str], mut rows: Vec<Vec<String>>, has_headers: bool, width: usize) -> String {
-    let shown = |rows: &[Vec<String>]| table(has_headers.then_some(headers), rows);
-    let tight = |rows: &[Vec<String>]| table_with_gap(has_headers.then_some(headers), rows, 2);
-    let text = shown(&rows);
-    if widest(&text) <= width {
-        return text;
+pub(super) fn fit(headers: &[&str], rows: Vec<Vec<String>>, has_headers: bool, width: usize) -> String {
+    let wide = table(has_headers.then_some(headers), &rows);
+    if widest(&wide) <= width {
+        return wide;
     }
-    let column = |name: &str| headers.iter().position(|header| *header == name);
-    let steps: [(Option<usize>, Shorten); 3] = [
-        (column("NAME"), short_uid),
-        (column("STATE"), |state| state.replace("(manual, in part)", "(manual)")),
-        (column("OWNER"), short_kind),
+    let mut shown = Table { headers: headers.to_vec(), rows, has_headers, gap: 2 };
+    // What says the same in fewer words, then what costs something.
+    let steps: [&dyn Fn(&mut Table<'_>); 9] = [
+        &|_| {},
+        &|table| table.change("NAME", short_uid),
+        &|table| table.change("STATE", |state| state.replace("(manual, in part)", "(manual)")),
+        &|table| table.change("OWNER", short_kind),
+        &|table| table.headers.clone().into_iter().for_each(|header| table.change(header, short_mark)),
+        &|table| table.cut(CUT_FIRST, width),
+        // How long it has been there says less than how long it will be.
+        &|table| table.drop_column("AGE"),
+        &|table| table.gap = 1,
+        &|table| table.cut(CUT_MIN, width),
     ];
-    for (column, shorten) in steps {
-        if widest(&tight(&rows)) <= width {
-            return tight(&rows);
+    for step in steps {
+        step(&mut shown);
+        if shown.width() <= width {
+            break;
         }
-        change(&mut rows, column, shorten);
     }
-    if widest(&tight(&rows)) > width {
-        (0..headers.len()).for_each(|column| change(&mut rows, Some(column), short_mark));
-    }
-    for name in ["OWNER", "NODE", "NAME"] {
-        let over = widest(&tight(&rows)).saturating_sub(width);
-        let Some(column) = column(name).filter(|_| over > 0) else { continue };
-        let longest = rows.iter().filter_map(|row| row.get(column)).map(|cell| cell.chars().count()).max();
-        let most = longest.unwrap_or(0).saturating_sub(over).max(CUT_MIN);
-        change(&mut rows, Some(column), |cell| cut(cell, most));
-    }
-    tight(&rows)
+    shown.text()
 }
 
-fn change(rows: &mut [Vec<String>], column: Option<usize>, shorten: impl Fn(&str) -> String) {
-    let Some(column) = column else { return };
-    for cell in rows.iter_mut().filter_map(|row| row.get_mut(column)) {
-        *cell = shorten(cell);
+/// Says everything in as few words as `list` does on a small terminal: rows that come one by one cannot know how wide the
+/// next will be.
+pub(crate) fn shorten(headers: &[&str], rows: &mut Vec<Vec<String>>) {
+    let cells = std::mem::take(rows);
+    let mut table = Table { headers: headers.to_vec(), rows: cells, has_headers: false, gap: 2 };
+    table.change("NAME", short_uid);
+    table.change("OWNER", short_kind);
+    headers.iter().for_each(|header| table.change(header, short_mark));
+    *rows = table.rows;
+}
+
+/// A table on its way to fit.
+struct Table<'h> {
+    headers: Vec<&'h str>,
+    rows: Vec<Vec<String>>,
+    has_headers: bool,
+    gap: usize,
+}
+
+impl Table<'_> {
+    fn text(&self) -> String {
+        table_with_gap(self.has_headers.then_some(&self.headers), &self.rows, self.gap)
+    }
+
+    fn width(&self) -> usize {
+        widest(&self.text())
+    }
+
+    fn column(&self, name: &str) -> Option<usize> {
+        self.headers.iter().position(|header| *header == name)
+    }
+
+    fn change(&mut self, name: &str, shorten: impl Fn(&str) -> String) {
+        let Some(column) = self.column(name) else { return };
+        for cell in self.rows.iter_mut().filter_map(|row| row.get_mut(column)) {
+            *cell = shorten(cell);
+        }
+    }
+
+    /// Cuts names, as far as needed, and to no less than `least`.
+    fn cut(&mut self, least: usize, width: usize) {
+        for name in ["OWNER", "NODE", "NAME"] {
+            let over = self.width().saturating_sub(width);
+            let Some(column) = self.column(name).filter(|_| over > 0) else { continue };
+            let cells = self.rows.iter().filter_map(|row| row.get(column));
+            let longest = cells.map(|cell| cell.chars().count()).max().unwrap_or(0);
+            self.change(name, |cell| cut(cell, longest.saturating_sub(over).max(least)));
+        }
+    }
+
+    fn drop_column(&mut self, name: &str) {
+        let Some(column) = self.column(name) else { return };
+        self.headers.remove(column);
+        self.rows.iter_mut().filter(|row| column < row.len()).for_each(|row| drop(row.remove(column)));
     }
 }
 
@@ -118,6 +164,27 @@ mod tests {
         assert_eq!(short_kind("<unknown>"), "<unknown>");
         assert_eq!(cut("abcdefghij", 5), "ab…ij");
         assert_eq!(cut("abc", 5), "abc");
+    }
+
+    #[test]
+    fn age_goes_before_the_table_grows_wider_than_the_terminal() {
+        let headers = ["NAMESPACE", "NAME", "OWNER", "NODE", "CPU", "MEMORY", "STATE", "EXPIRES", "AGE"];
+        let cells = [
+            "default",
+            "0ld5ea7",
+            "Job/crunch",
+            "node-3",
+            "1000m",
+            "0",
+            "Expired (orphaned)",
+            "60s ago",
+            "11m",
+        ];
+        let row = vec![cells.map(str::to_owned).to_vec()];
+        let text = fit(&headers, row.clone(), true, 90);
+        assert!(widest(&text) <= 90 && text.contains("AGE"), "{text}");
+        let text = fit(&headers, row, true, 80);
+        assert!(widest(&text) <= 80 && !text.contains("AGE") && text.contains("60s ago"), "{text}");
     }
 
     #[test]

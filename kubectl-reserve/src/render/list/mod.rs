@@ -14,6 +14,7 @@ use common::cluster::ledger::Entry;
 use common::model::reservation::Origin;
 use common::model::{ResourceName, Resources};
 use fit::fit;
+pub(crate) use fit::shorten;
 use jiff::Timestamp;
 use serde_json::Value;
 use std::collections::BTreeMap;

@@ -79,9 +79,12 @@ impl Column {
     }
 
     /// The cells of all lines, so that those with a percentage line up.
-    pub(super) fn cells(&self, lines: &[&NodeRow]) -> Vec<String> {
+    pub(super) fn cells(&self, lines: &[&NodeRow], has_percents: bool) -> Vec<String> {
         let plain = |line: &&NodeRow| self.cell(line);
         let Self::Amount(of, Part::Requested) = self else { return lines.iter().map(plain).collect() };
+        if !has_percents {
+            return lines.iter().map(plain).collect();
+        }
         let amounts: Vec<String> = lines.iter().map(plain).collect();
         let longest = amounts.iter().map(String::len).max().unwrap_or(0);
         let with_percent = |(line, amount): (&&NodeRow, &String)| {

@@ -8,6 +8,7 @@ mod tests;
 pub(crate) use columns::{Bar, Column};
 
 use super::table::table_with_gap;
+use super::wrap::WIDTH;
 use crate::error::Failure;
 use crate::print::Shown;
 use crate::rooms::Room;
@@ -102,25 +103,42 @@ fn widest(text: &str) -> usize {
     text.lines().map(|line| line.chars().count()).max().unwrap_or(0)
 }
 
-impl Shown for NodeRows {
-    fn table(&self, is_wide: bool, has_headers: bool) -> String {
+/// Headers and cells, as far as they are.
+type Grid = (Vec<String>, Vec<Vec<String>>);
+
+impl NodeRows {
+    fn grid(&self, lines: &[&NodeRow], is_wide: bool, has_percents: bool) -> Grid {
         let columns = self.columns(is_wide);
-        let mut headers: Vec<String> = columns.iter().map(Column::header).collect();
-        let total = self.total();
-        let lines: Vec<&NodeRow> = self.rows.iter().chain([&total]).collect();
         let mut cells: Vec<Vec<String>> = lines.iter().map(|_| Vec::new()).collect();
         for column in &columns {
-            for (row, cell) in cells.iter_mut().zip(column.cells(&lines)) {
+            for (row, cell) in cells.iter_mut().zip(column.cells(lines, has_percents)) {
                 row.push(cell);
             }
         }
-        let width = self.width.unwrap_or(usize::MAX);
-        let bar = self.bar.filter(|_| !is_wide && !self.only_free);
-        let left = || width.saturating_sub(widest(&lay_out(&headers, &cells, has_headers, TIGHT)) + TIGHT);
-        if let Some(bar) = bar.and_then(|bar| bar.within(left())) {
+        (columns.iter().map(Column::header).collect(), cells)
+    }
+
+    /// With a bar for each line, if there is room for one; it says what percentages say, so that these go first.
+    fn with_bars(&self, lines: &[&NodeRow], has_headers: bool, width: usize) -> Option<Grid> {
+        let bar = self.bar.filter(|_| !self.only_free)?;
+        [true, false].into_iter().find_map(|has_percents| {
+            let (mut headers, mut cells) = self.grid(lines, false, has_percents);
+            let used = widest(&lay_out(&headers, &cells, has_headers, TIGHT)) + TIGHT;
+            let bar = bar.within(width.saturating_sub(used))?;
             headers.push("CPU".into());
-            cells.iter_mut().zip(&lines).for_each(|(row, line)| row.push(bar.draw(&line.room)));
-        }
+            cells.iter_mut().zip(lines).for_each(|(row, line)| row.push(bar.draw(&line.room)));
+            Some((headers, cells))
+        })
+    }
+}
+
+impl Shown for NodeRows {
+    fn table(&self, is_wide: bool, has_headers: bool) -> String {
+        let total = self.total();
+        let lines: Vec<&NodeRow> = self.rows.iter().chain([&total]).collect();
+        let width = self.width.unwrap_or(WIDTH);
+        let bars = if is_wide { None } else { self.with_bars(&lines, has_headers, width) };
+        let (headers, cells) = bars.unwrap_or_else(|| self.grid(&lines, is_wide, true));
         let loose = lay_out(&headers, &cells, has_headers, LOOSE);
         if widest(&loose) > width { lay_out(&headers, &cells, has_headers, TIGHT) } else { loose }
     }

@@ -37,7 +37,7 @@ fn a_terminal_has_bars_in_what_it_can_draw() {
         let bars = NodeRows { bar: Some(Bar::new(has_unicode)), width: Some(80), ..rows() };
         let table = bars.table(false, true);
         assert!(has_unicode || table.is_ascii());
-        assert!(widest(&table) <= 80, "{table}");
+        assert!(widest(&table) <= 80 && table.contains(if has_unicode { '▒' } else { '=' }), "{table}");
         insta::assert_snapshot!(format!("nodes_bar_{has_unicode}"), table);
     }
     let narrow = NodeRows { width: Some(80), ..rows() };

@@ -16,6 +16,8 @@ pub(crate) struct Whom<'a> {
     pub(crate) seat: &'a str,
     /// Where the manifest of a bare pod is.
     pub(crate) backup: Option<&'a str>,
+    /// Whether nothing else was done besides.
+    pub(crate) is_alone: bool,
 }
 
 /// The last line when all went well.
@@ -36,7 +38,8 @@ pub(crate) fn kept_words(stays: Stays, whom: &Whom<'_>) -> Option<String> {
     let ends = |until: Option<_>| until.map(|until| format!(" until {}", clock(until))).unwrap_or_default();
     let release = format!("kubectl reserve release {seat} -n {namespace}");
     match stays {
-        Stays::Nothing => None,
+        Stays::Nothing | Stays::TakenBack => None,
+        Stays::Taken => Some(format!("reservation {seat} is taken; the daemon releases it")),
         Stays::Reservation { until } => {
             Some(format!("reservation {seat} stays on {node}{}; {release}", ends(until)))
         }
@@ -61,7 +64,7 @@ pub(crate) fn failure(outcome: &Outcome, whom: &Whom<'_>) -> Failure {
         lines.extend(choices(blocked, whom));
     }
     match (is_evicted, kept_words(*stays, whom)) {
-        (false, None) => lines.push("  Nothing was changed. No reservation was placed.".to_owned()),
+        (false, None) => lines.push(untouched(why, *stays, whom)),
         (false, Some(kept)) => lines.push(format!("  Nothing was evicted; {kept}")),
         (true, Some(kept)) => lines.push(format!("  The pod was evicted; {kept}")),
         (true, None) => lines.push("  The pod was evicted; no reservation is left.".to_owned()),
@@ -75,6 +78,18 @@ pub(crate) fn failure(outcome: &Outcome, whom: &Whom<'_>) -> Failure {
         Some(hint) => failure.hint(hint),
         None => failure,
     }
+}
+
+/// Nothing came of it, and nothing is left. Of one among many it is not for us to say what became of the others.
+fn untouched(why: &Why, stays: Stays, whom: &Whom<'_>) -> String {
+    let text = match (whom.is_alone, stays) {
+        (true, _) if *why == Why::Lost => "Nothing was evicted.",
+        (true, Stays::TakenBack) => "Nothing was changed: the reservation was taken back.",
+        (true, _) => "Nothing was changed. No reservation was placed.",
+        (false, Stays::TakenBack) => "It was not evicted; its reservation was taken back.",
+        (false, _) => "It was not evicted.",
+    };
+    format!("  {text}")
 }
 
 fn words(why: &Why, whom: &Whom<'_>) -> (String, Exit) {

@@ -1,7 +1,7 @@
 //! What happens, a line each: `  ok   31.2s  bound      pod/web-2 -> node-2 (same node)`.
 
 use crate::flow::budget::Blocked;
-use crate::flow::recreate::News;
+use crate::flow::recreate::{Landed, News};
 use jiff::Timestamp;
 use std::time::Duration;
 
@@ -21,9 +21,13 @@ pub(crate) fn line(news: &News, name: &str, keeps: &str, seat: &str, at: Duratio
         News::Evicted => ("ok", "evicted", name.to_owned()),
         News::Gone => ("ok", "gone", String::new()),
         News::Created => ("ok", "created", name.to_owned()),
-        News::Bound { pod, node, is_same } => {
-            let where_ = if *is_same { "same node" } else { "another node" };
-            ("ok", "bound", format!("pod/{pod} -> {node} ({where_})"))
+        News::Bound { pod, node, landed } => {
+            let which = match landed {
+                Landed::Home => "same node",
+                Landed::Kept => "as reserved",
+                Landed::Elsewhere => "another node",
+            };
+            ("ok", "bound", format!("pod/{pod} -> {node} ({which})"))
         }
         News::Ready => ("ok", "ready", String::new()),
         News::Released => ("ok", "released", seat.to_owned()),
@@ -40,7 +44,7 @@ pub(crate) fn times(at: Duration) -> String {
 }
 
 fn ends(until: Option<Timestamp>) -> String {
-    until.map(|until| format!("  (until {})", clock(until))).unwrap_or_default()
+    until.map(|until| format!(", until {}", clock(until))).unwrap_or_default()
 }
 
 /// The time of day, as the API server has it.

@@ -2,7 +2,7 @@
 
 use crate::commands::recreate::Recreated;
 use crate::error::Failure;
-use crate::flow::recreate::Stays;
+use crate::flow::recreate::{Landed, Stays};
 use crate::print::{Shown, document};
 use serde::Serialize;
 use serde_json::Value;
@@ -67,9 +67,9 @@ fn item(one: &Recreated) -> Item<'_> {
         metadata: Meta { namespace: &one.namespace, name: name(one) },
         replaces: &one.replaced,
         node: one.done.node.as_deref(),
-        same_node: one.done.is_same,
+        same_node: one.done.landed == Some(Landed::Home),
         reservation: &one.seat,
-        reserved: one.done.stays != Stays::Nothing,
+        reserved: !matches!(one.done.stays, Stays::Nothing | Stays::TakenBack),
         seconds: one.took.as_secs(),
     }
 }

@@ -3,7 +3,9 @@
 use super::{Plan, Reports, Rival, Shutdown, Whom, failure, kept_words, line, plan, summary};
 use crate::commands::recreate::Recreated;
 use crate::flow::budget::{Blocked, Budget};
-use crate::flow::recreate::{Done, Keeping, Newcomer, News, NodeSight, OldPod, Outcome, Sight, Stays, Why};
+use crate::flow::recreate::{
+    Done, Keeping, Landed, Newcomer, News, NodeSight, OldPod, Outcome, Sight, Stays, Why,
+};
 use crate::print::Shown;
 use common::cluster::Rung;
 use serde_json::json;
@@ -15,6 +17,7 @@ const WHOM: Whom<'_> = Whom {
     node: "node-2",
     seat: "7f3a0c12ab9d",
     backup: None,
+    is_alone: true,
 };
 
 fn budget(name: &str, rule: &str, value: i64, (needs, has, expected): (i64, i64, i64)) -> Budget {
@@ -88,7 +91,12 @@ fn what_may_not_be_read_is_said_to_be_unknown() {
 #[test]
 fn what_happens_is_a_line_each() {
     let until = Some("2026-11-16T08:20:00Z".parse().unwrap());
-    let bound = News::Bound { pod: "testngx-6d5f9-x7k2p".into(), node: "node-2".into(), is_same: true };
+    let bound =
+        News::Bound { pod: "testngx-6d5f9-x7k2p".into(), node: "node-2".into(), landed: Landed::Home };
+    let moved =
+        News::Bound { pod: "testngx-6d5f9-x7k2p".into(), node: "node-3".into(), landed: Landed::Kept };
+    let strayed =
+        News::Bound { pod: "testngx-6d5f9-x7k2p".into(), node: "node-4".into(), landed: Landed::Elsewhere };
     let blocked =
         Blocked::new(vec![budget("db", "maxUnavailable", 1, (2, 2, 3))], vec!["db-1".into()], String::new());
     let news = [
@@ -102,6 +110,8 @@ fn what_happens_is_a_line_each() {
         (News::Gone, 35_900),
         (News::Created, 35_950),
         (bound, 36_200),
+        (moved, 36_300),
+        (strayed, 36_400),
         (News::Ready, 43_400),
         (News::Released, 125_500),
     ];
@@ -117,7 +127,7 @@ fn the_end_is_one_line_and_says_what_stays() {
     let done = |pod: Option<&str>| Done {
         pod: pod.map(Into::into),
         node: pod.map(|_| "node-2".into()),
-        is_same: true,
+        landed: pod.map(|_| Landed::Home),
         stays: Stays::Nothing,
     };
     let took = Duration::from_millis(38_500);
@@ -132,6 +142,11 @@ fn the_end_is_one_line_and_says_what_stays() {
         "reservation 7f3a0c12ab9d stays on node-2 until 14:32 UTC; kubectl reserve release 7f3a0c12ab9d -n default"
     );
     assert_eq!(kept_words(Stays::Nothing, &WHOM), None);
+    assert_eq!(kept_words(Stays::TakenBack, &WHOM), None);
+    assert_eq!(
+        kept_words(Stays::Taken, &WHOM).unwrap(),
+        "reservation 7f3a0c12ab9d is taken; the daemon releases it"
+    );
 }
 
 #[test]
@@ -143,7 +158,7 @@ fn what_machines_read_is_as_the_schema_says() {
         done: Done {
             pod: pod.map(Into::into),
             node: pod.map(|_| "node-2".into()),
-            is_same: pod.is_some(),
+            landed: pod.map(|_| Landed::Home),
             stays,
         },
         took: Duration::from_secs(38),
@@ -192,6 +207,7 @@ fn failures_say_what_stays_and_what_to_do() {
         (Why::Timeout(Some(Box::new(waiting))), stays, true),
         (Why::Interrupted, stays, true),
         (Why::Interrupted, Stays::Nothing, false),
+        (Why::Interrupted, Stays::TakenBack, false),
         (Why::Elsewhere { pod: "new".into(), node: "node-9".into() }, Stays::Nothing, true),
         (Why::Lost, Stays::Nothing, false),
     ];
@@ -201,6 +217,11 @@ fn failures_say_what_stays_and_what_to_do() {
         text += &format!("exit {}\n{}\n", failure.exit as u8, failure.message.unwrap());
         text += &failure.hint.map(|hint| format!("hint: {hint}\n")).unwrap_or_default();
         text += "\n";
+    }
+    let one_of_many = Whom { is_alone: false, ..WHOM };
+    for stays in [Stays::Nothing, Stays::TakenBack] {
+        let stopped = Outcome::Stopped { why: Why::Nobody, stays, is_evicted: false, must_create: false };
+        text += &format!("one of many\n{}\n\n", failure(&stopped, &one_of_many).message.unwrap());
     }
     insta::assert_snapshot!("failures", text);
 }

@@ -8,7 +8,7 @@ use serde_json::{Map, Value, json};
 /// The document.
 #[expect(clippy::unnecessary_wraps, reason = "as every document")]
 pub(super) fn document(status: &Status) -> Result<Value, Failure> {
-    let event = |event: &crate::world::notes::EventNote| {
+    let event = |event: &crate::world::events::EventNote| {
         json!({
             "reason": event.reason, "message": event.message, "at": event.at.map(|at| at.to_string()),
             "about": { "kind": event.kind, "namespace": event.namespace, "name": event.name },

@@ -7,7 +7,7 @@ mod text;
 
 use crate::error::Failure;
 use crate::print::Shown;
-use crate::world::notes::EventNote;
+use crate::world::events::EventNote;
 use crate::world::{Resource, World};
 use common::api::names;
 use common::cluster::ledger::Ledger;

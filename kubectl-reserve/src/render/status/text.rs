@@ -3,14 +3,15 @@
 use super::{ReplicaLine, SchedulerLine, ShortNode, Status};
 use crate::render::table::table;
 use crate::render::time::between;
+use crate::render::wrap::{WIDTH, wrap};
 use crate::render::{plural, printable, wrapped};
 use common::cluster::Rung;
 use jiff::Timestamp;
 
 const NONE: &str = "<none>";
 
-/// The columns that text is broken at.
-const WIDTH: usize = 80;
+/// How wide the labels are.
+const LABEL: usize = 14;
 
 pub(super) fn text(status: &Status, is_wide: bool, has_headers: bool) -> String {
     let mut text = daemon(status, is_wide, has_headers);
@@ -124,7 +125,8 @@ fn reservations(status: &Status, has_headers: bool) -> String {
     let states: Vec<String> = status.states.iter().map(|(state, count)| format!("{count} {state}")).collect();
     let manual = if status.manual > 0 { format!(" ({} made by hand)", status.manual) } else { String::new() };
     let nodes = plural(status.nodes, "node");
-    let mut text = format!("\nRESERVATIONS  {} on {nodes}: {}{manual}\n", status.total(), states.join(", "));
+    let told = format!("{} on {nodes}: {}{manual}", status.total(), states.join(", "));
+    let mut text = format!("\n{}", wrap("RESERVATIONS  ", &told, LABEL, WIDTH));
     if !status.short.is_empty() {
         let headers: &[&str] = &["SHORT-NODE", "RESOURCE", "ALLOC", "USED", "RESERVED", "SHORT"];
         let rows: Vec<Vec<String>> = status.short.iter().flat_map(short_cells).collect();

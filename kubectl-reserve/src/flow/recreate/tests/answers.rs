@@ -1,8 +1,8 @@
 //! What the flow does with each answer that it can get.
 
 use super::{
-    Answer, Keeping, Newcomer, News, Outcome, Recheck, Recreation, Refusal, Request, SECOND, Sight, Stays,
-    Step, Until, Why, World, blocked, drive, end, run, run_with, terms,
+    Answer, Keeping, Landed, Newcomer, News, Outcome, Recheck, Recreation, Refusal, Request, SECOND, Sight,
+    Stays, Step, Until, Why, World, blocked, drive, end, run, run_with, terms,
 };
 use crate::flow::recreate::{ACKNOWLEDGED_MAX, Terms};
 use std::time::Duration;
@@ -25,7 +25,7 @@ fn why(outcome: &Outcome) -> &Why {
 fn a_pod_comes_back_in_its_place() {
     let mut world = World::new(terms());
     let run = run(&mut world);
-    let bound = News::Bound { pod: "web-new".into(), node: "node-2".into(), is_same: true };
+    let bound = News::Bound { pod: "web-new".into(), node: "node-2".into(), landed: Landed::Home };
     let news = [
         News::Reserved { until: Some(end()) },
         News::Acknowledged { replicas: 2 },
@@ -37,7 +37,10 @@ fn a_pod_comes_back_in_its_place() {
     ];
     assert_eq!(run.news, news);
     let Outcome::Done(done) = run.outcome else { panic!("{:?}", run.outcome) };
-    assert_eq!((done.pod.as_deref(), done.is_same, done.stays), (Some("web-new"), true, Stays::Nothing));
+    assert_eq!(
+        (done.pod.as_deref(), done.landed, done.stays),
+        (Some("web-new"), Some(Landed::Home), Stays::Nothing)
+    );
     let order = [Request::Rehearse, Request::Reserve, Request::Acknowledged { version: 7 }, Request::Recheck];
     assert_eq!(world.requests[..4], order);
     assert_eq!(world.requests[4], Request::Evict);
@@ -45,17 +48,21 @@ fn a_pod_comes_back_in_its_place() {
 
 #[test]
 fn what_is_waited_for_is_the_end() {
+    let kept = Stays::Reservation { until: Some(end()) };
     for (until, last, stays) in [
-        (Until::Evicted, News::Evicted, true),
-        (Until::Deleted, News::Gone, true),
-        (Until::Bound, News::Bound { pod: "web-new".into(), node: "node-2".into(), is_same: true }, true),
-        (Until::Ready, News::Released, false),
+        (Until::Evicted, News::Evicted, kept),
+        (Until::Deleted, News::Gone, kept),
+        (
+            Until::Bound,
+            News::Bound { pod: "web-new".into(), node: "node-2".into(), landed: Landed::Home },
+            Stays::Taken,
+        ),
+        (Until::Ready, News::Released, Stays::Nothing),
     ] {
         let run = run(&mut World::new(Terms { until, ..terms() }));
         assert_eq!(run.news.last(), Some(&last));
         let Outcome::Done(done) = run.outcome else { panic!("{until:?}") };
-        let kept = Stays::Reservation { until: Some(end()) };
-        assert_eq!(done.stays, if stays { kept } else { Stays::Nothing }, "{until:?}");
+        assert_eq!(done.stays, stays, "{until:?}");
     }
 }
 
@@ -185,7 +192,7 @@ fn ready_elsewhere_is_a_warning_or_a_failure() {
         world.lands_on = "node-9";
         let run = run(&mut world);
         match run.outcome {
-            Outcome::Done(done) => assert!(is_well && !done.is_same),
+            Outcome::Done(done) => assert!(is_well && done.landed == Some(Landed::Elsewhere)),
             outcome => {
                 assert!(!is_well && matches!(why(&outcome), Why::Elsewhere { node, .. } if node == "node-9"))
             }
@@ -237,6 +244,9 @@ fn without_a_reservation_it_is_a_plain_eviction() {
     assert!(matches!(run.outcome, Outcome::Done(_)));
     assert!(!world.requests.contains(&Request::Reserve) && !world.requests.contains(&Request::Release));
     assert_eq!(run.news[0], News::Evicted);
+    let looked = world.requests.iter().position(|request| *request == Request::Recheck);
+    let evicted = world.requests.iter().position(|request| *request == Request::Evict);
+    assert!(looked.is_some() && looked < evicted, "its siblings are known before: {:?}", world.requests);
 }
 
 #[test]
@@ -288,5 +298,31 @@ fn a_failed_reservation_is_taken_back_in_case_it_was_made() {
     let mut world = World::new(terms());
     let run = run_with(&mut world, RESERVE, || Answer::Failed(Why::Failed("409".into())));
     assert_eq!(why(&run.outcome), &Why::Failed("409".into()));
+    assert!(!world.is_reserved);
+}
+
+/// A drain keeps room on another node: that is not the same node, and what is taken there is released without us.
+#[test]
+fn a_pod_that_moves_is_said_to_be_where_its_room_was_kept() {
+    for (until, stays) in [(Until::Bound, Stays::Taken), (Until::Ready, Stays::Nothing)] {
+        let mut world = World::new(Terms { is_home: false, is_required: true, until, ..terms() });
+        let run = run(&mut world);
+        let bound = News::Bound { pod: "web-new".into(), node: "node-2".into(), landed: Landed::Kept };
+        assert!(run.news.contains(&bound), "{:?}", run.news);
+        let Outcome::Done(done) = run.outcome else { panic!("{:?}", run.outcome) };
+        assert_eq!((done.landed, done.stays), (Some(Landed::Kept), stays));
+    }
+}
+
+#[test]
+fn what_was_reserved_and_taken_back_is_told_apart_from_nothing() {
+    let mut world = World::new(terms());
+    let (flow, next) = Recreation::begin(terms());
+    let run = drive(flow, next, |_, request, _| match request {
+        Request::Acknowledged { .. } => Step::Answer(Answer::Nobody),
+        request => Step::Answer(world.answer(request)),
+    });
+    let Outcome::Stopped { why, stays, .. } = run.outcome else { panic!() };
+    assert_eq!((why, stays), (Why::Nobody, Stays::TakenBack));
     assert!(!world.is_reserved);
 }

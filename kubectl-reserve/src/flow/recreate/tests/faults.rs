@@ -1,6 +1,6 @@
 //! Ctrl-C, lost answers and crashes, at every step.
 
-use super::{Answer, Outcome, Recreation, Request, Stays, Step, Terms, Why, World, drive, run, terms};
+use super::{Answer, News, Outcome, Recreation, Request, Stays, Step, Terms, Why, World, drive, run, terms};
 
 /// How many requests it takes when all goes well.
 fn requests(terms: &Terms) -> usize {
@@ -25,7 +25,14 @@ fn ctrl_c_before_the_eviction_leaves_nothing_and_after_it_says_what_stays() {
             });
             let Outcome::Stopped { why, stays, is_evicted, .. } = run.outcome else { panic!("{at}") };
             assert_eq!((why, is_evicted), (Why::Interrupted, world.evictions > 0), "{at}");
-            assert_eq!(stays == Stays::Nothing, world.evictions == 0 || !world.is_reserved, "{at}");
+            let is_nothing = matches!(stays, Stays::Nothing | Stays::TakenBack);
+            assert_eq!(is_nothing, world.evictions == 0 || !world.is_reserved, "{at}");
+            let is_taken_back = run.news.contains(&News::TakenBack);
+            assert_eq!(
+                stays == Stays::TakenBack,
+                is_taken_back,
+                "{at}: it is not said that there was nothing"
+            );
             assert!(world.evictions > 0 || !world.is_reserved, "{at}: {:?}", world.requests);
         }
     }
@@ -103,7 +110,10 @@ fn a_server_that_never_answers_is_given_up() {
             });
             let Outcome::Stopped { why, stays, .. } = run.outcome else { panic!("{at}") };
             assert!(matches!(why, Why::Failed(_) | Why::Timeout(_)), "{at}: {why:?}");
-            assert!(!world.is_reserved || stays != Stays::Nothing, "{at}: what stays is said");
+            assert!(
+                !world.is_reserved || !matches!(stays, Stays::Nothing | Stays::TakenBack),
+                "{at}: what stays is said"
+            );
         }
     }
 }

@@ -154,7 +154,7 @@ fn a_claim_that_is_not_there() {
 }
 
 /// A reservation with a record.
-fn kept(owner: &str, seat: &str, cpu: &str, more: Value) -> Vec<(String, String)> {
+fn kept(owner: &str, seat: &str, cpu: &str, more: &Value) -> Vec<(String, String)> {
     let mut info = json!({ "v": 1, "owner": { "kind": "Deployment", "namespace": "default", "name": "testngx", "uid": owner },
         "priority": 0, "created": at(-48), "expires": at(552), "request": "r", "by": "kubectl-reserve", "reason": "",
         "placement": "prefer" });
@@ -173,14 +173,14 @@ fn keeping(node: Json, annotations: &[(String, String)]) -> Json {
 
 #[test]
 fn room_that_is_kept_for_others() {
-    let n1 = keeping(node("n1").cpu("6"), &kept(OWNER, "7f3a0c", "5", json!({})));
+    let n1 = keeping(node("n1").cpu("6"), &kept(OWNER, "7f3a0c", "5", &json!({})));
     let n2 = node("n2").cpu("6").annotation(&format!("reserve.cpu/{NOBODY}"), "5500m");
     insta::assert_snapshot!(explain(&with_web(town()).node(n1).node(n2), &web("2", "1Gi")));
 }
 
 #[test]
 fn the_same_where_nobody_obeys() {
-    let n1 = keeping(node("n1").cpu("6"), &kept(OWNER, "7f3a0c", "5", json!({})));
+    let n1 = keeping(node("n1").cpu("6"), &kept(OWNER, "7f3a0c", "5", &json!({})));
     let town = with_web(town()).node(n1).pod(pod("load").on("n1").cpu("5").priority(1000));
     insta::assert_snapshot!(explain(&town, &web("2", "1Gi").scheduler("default-scheduler")));
 }
@@ -190,7 +190,7 @@ fn waiting_for_its_own_node() {
     let own = uid("Deployment/web");
     let replaces = json!({ "owner": { "kind": "Deployment", "namespace": "default", "name": "web", "uid": &own },
         "replaces": { "name": "web-old", "uid": uid("web-old") }, "placement": "wait" });
-    let n1 = keeping(node("n1").cpu("2"), &kept(&own, "7f3a0c", "2", replaces));
+    let n1 = keeping(node("n1").cpu("2"), &kept(&own, "7f3a0c", "2", &replaces));
     let old = pod("web-old").on("n1").cpu("2").of(OwnerKind::Deployment, "web");
     let old = old
         .with("/metadata/deletionTimestamp", json!(at(20)))

@@ -1,0 +1,121 @@
+//! What is printed for programs: every kind has a schema, every schema a kind, and every document is as its schema says.
+
+use crate::alive;
+use crate::command::Person;
+use crate::still::town;
+use anyhow::{Context as _, Result, ensure};
+use serde_json::Value;
+use std::collections::BTreeSet;
+use std::path::Path;
+
+#[path = "../../../kubectl-reserve/src/print/schema_check.rs"]
+mod schema_check;
+
+/// The kinds that have a schema.
+fn schemas() -> Result<BTreeSet<String>> {
+    let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("../docs/schema");
+    let mut names = BTreeSet::new();
+    for entry in std::fs::read_dir(folder)? {
+        let path = entry?.path();
+        if path.extension().is_some_and(|extension| extension == "json") {
+            names.extend(path.file_stem().and_then(|stem| stem.to_str()).map(str::to_owned));
+        }
+    }
+    Ok(names)
+}
+
+/// The document that a line prints, held against its schema; as YAML it is the same.
+fn checked(person: &mut Person<'_>, line: &str) -> Result<Value> {
+    let document = valid(person, line)?;
+    let yaml = person.pipes(&format!("{line} -o yaml"))?.out;
+    let again: Value = serde_saphyr::from_str(&yaml).with_context(|| format!("{line}: {yaml}"))?;
+    ensure!(
+        again["kind"] == document["kind"] && again["items"].is_array() == document["items"].is_array(),
+        "{yaml}"
+    );
+    Ok(document)
+}
+
+/// The document that a line prints, held against its schema.
+fn valid(person: &mut Person<'_>, line: &str) -> Result<Value> {
+    let piped = person.pipes(&format!("{line} -o json"))?;
+    let document: Value =
+        serde_json::from_str(&piped.out).with_context(|| format!("{line}: {}", piped.out))?;
+    schema_check::assert_valid(&document);
+    Ok(document)
+}
+
+fn kind(document: &Value) -> String {
+    document["kind"].as_str().unwrap_or_default().to_owned()
+}
+
+#[test]
+fn every_document_is_as_its_schema_says() -> Result<()> {
+    let town = town()?;
+    let mut person = Person::at(&town.cluster);
+    let manifest =
+        "apiVersion: v1\nkind: Pod\nmetadata: {name: x}\nspec: {containers: [{name: c, image: i}]}\n";
+    let manifest = town.cluster.file("pod.yaml", manifest)?;
+    let saved = town.cluster.home().join("town.gz").display().to_string();
+    let mut kinds = BTreeSet::new();
+    let lines = [
+        format!("explain --save-snapshot {saved}"),
+        "list -A".into(),
+        "list -n kube-system --owner nobody".into(),
+        "describe 7f3a0c node/node-3 node/node-2".into(),
+        format!("describe pod/{}", town.web[0]),
+        "nodes".into(),
+        "nodes -l pool=none".into(),
+        "explain -A".into(),
+        "explain -n kube-system".into(),
+        format!("explain {}", town.shop),
+        format!("explain {} --node node-1 --node node-4", town.shop),
+        format!("explain {} --what-if uncordon=node-3", town.shop),
+        format!("explain {}", town.web[0]),
+        format!("explain -f {}", manifest.display()),
+        "fit --cpu 6 --replicas 3".into(),
+        "fit --cpu 1 --per-node".into(),
+        "status".into(),
+        "doctor".into(),
+        "version".into(),
+        "version --client".into(),
+    ];
+    for line in &lines {
+        kinds.insert(kind(&checked(&mut person, line)?));
+    }
+    let cluster = alive::town()?;
+    let mut person = Person::at(&cluster);
+    kinds.insert(kind(&valid(&mut person, "pod db-0 --yes")?));
+    alive::settled(&cluster)?;
+    kinds.insert(kind(&valid(&mut person, "restart sts/db --yes")?));
+    assert_eq!(kinds, schemas()?);
+    Ok(())
+}
+
+#[test]
+fn a_snapshot_answers_as_the_cluster_did() -> Result<()> {
+    let town = town()?;
+    let mut person = Person::at(&town.cluster);
+    let saved = town.cluster.home().join("town.gz").display().to_string();
+    person.pipes(&format!("explain --save-snapshot {saved}"))?;
+    for line in [
+        "list -A",
+        "list -A -l pool=db",
+        "list 7f3a0c",
+        "list nope",
+        "nodes",
+        "nodes -l pool!=db",
+        "nodes node-2",
+        "nodes nope",
+        "explain -l app=shop",
+        "explain -l app!=shop",
+        "explain -A",
+        &format!("explain {} --fixes none", town.shop),
+        "fit --cpu 2 --replicas 3",
+    ] {
+        let (asked, recalled) = (person.pipes(line)?, person.pipes(&format!("{line} --snapshot {saved}"))?);
+        assert_eq!(recalled.out, asked.out, "{line}");
+        assert_eq!((recalled.talk, recalled.code), (asked.talk, asked.code), "{line}");
+    }
+    Ok(())
+}

@@ -1,0 +1,112 @@
+//! The verbs that look and change nothing: the same lines on a terminal and in a pipe, in a town where time stands still.
+
+use crate::alive;
+use crate::command::Person;
+use crate::golden::{Times, golden, wide};
+use crate::still::{Still, town};
+use anyhow::{Result, ensure};
+
+/// Verb by verb, what is typed.
+fn lines(town: &Still) -> Vec<(&'static str, Vec<String>)> {
+    let (shop, web) = (&town.shop, &town.web[0]);
+    let own = |lines: &[&str]| lines.iter().map(|line| (*line).to_owned()).collect::<Vec<_>>();
+    vec![
+        (
+            "list",
+            own(&[
+                "list",
+                "list -A",
+                "list -A -o wide",
+                "list -A -o name",
+                "list 7f3a0c",
+                "list -A -l pool=db",
+                "list -l 'pool in ('",
+                "list nope",
+                "list -n kube-system --owner deploy/web",
+            ]),
+        ),
+        (
+            "describe",
+            own(&[
+                "describe 7f3a0c",
+                "describe -n data 91c0aa",
+                "describe node/node-2",
+                "describe node-3/reserve.cpu/oops",
+                &format!("describe pod/{web}"),
+                "describe nope",
+                "describe node/node-3 -o name",
+            ]),
+        ),
+        ("nodes", own(&["nodes", "nodes --free", "nodes node-1 -o wide", "nodes -l pool=db", "nodes nope"])),
+        (
+            "explain",
+            own(&[
+                "explain",
+                "explain -A",
+                &format!("explain {shop}"),
+                "explain deploy/shop --brief",
+                &format!("explain {web}"),
+                &format!("explain {shop} --node node-1"),
+                &format!("explain {shop} --what-if uncordon=node-3"),
+                "explain -n kube-system",
+                "explain nope",
+            ]),
+        ),
+        (
+            "fit",
+            own(&[
+                "fit --cpu 1 --memory 1Gi --replicas 3",
+                "fit --cpu 3 --per-node",
+                "fit --cpu 6 --replicas 2 --scheduler reserve-scheduler",
+                "fit --cpu 1 --scheduler reserve-scheduler --toleration dedicated=db --per-node -o name",
+                "fit",
+            ]),
+        ),
+        ("status", own(&["status", "status -o wide"])),
+        ("version", own(&["version", "version --client"])),
+        ("options", own(&["options"])),
+        ("completion", own(&["completion nothing"])),
+    ]
+}
+
+#[test]
+fn every_verb_that_looks_on_a_terminal() -> Result<()> {
+    let town = town()?;
+    for (verb, lines) in lines(&town) {
+        let mut person = Person::at(&town.cluster);
+        for line in &lines {
+            let left = person.types(line)?;
+            let wide = if line.contains("wide") { Vec::new() } else { wide(&left.text) };
+            ensure!(wide.is_empty(), "{line}: {wide:#?}");
+        }
+        golden(&format!("terminal-{verb}"), &person.transcript(), Times::Shown);
+    }
+    Ok(())
+}
+
+/// It compares clocks, and so needs a town where time passes.
+#[test]
+fn doctor_looks_at_everything() -> Result<()> {
+    let cluster = alive::town()?;
+    let mut person = Person::at(&cluster);
+    let left = person.types("doctor")?;
+    ensure!(wide(&left.text).is_empty(), "{:#?}", wide(&left.text));
+    golden("terminal-doctor", &person.transcript(), Times::Covered);
+    person.pipes("doctor")?;
+    golden("pipe-doctor", &person.transcript(), Times::Covered);
+    Ok(())
+}
+
+#[test]
+fn every_verb_that_looks_in_a_pipe() -> Result<()> {
+    let town = town()?;
+    for (verb, lines) in lines(&town) {
+        let mut person = Person::at(&town.cluster);
+        for line in &lines {
+            let piped = person.pipes(line)?;
+            ensure!(!piped.out.contains('\u{1b}') && !piped.talk.contains('\u{1b}'), "{line}");
+        }
+        golden(&format!("pipe-{verb}"), &person.transcript(), Times::Shown);
+    }
+    Ok(())
+}

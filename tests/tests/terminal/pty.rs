@@ -1,0 +1,155 @@
+//! A terminal of 80 columns and 24 lines, with a program in it and somebody at the keys.
+
+use anyhow::{Context as _, Result, bail, ensure};
+use portable_pty::{Child, CommandBuilder, MasterPty, PtySize, native_pty_system};
+use rustix::fs::OFlags;
+use rustix::termios::{LocalModes, tcgetattr};
+use std::fs::{File, OpenOptions};
+use std::io::{Read, Write};
+use std::num::NonZeroU16;
+use std::os::unix::fs::OpenOptionsExt as _;
+use std::path::{Path, PathBuf};
+use std::sync::{Arc, Mutex, PoisonError};
+use std::thread::JoinHandle;
+use std::time::Duration;
+
+const ROWS: u16 = 24;
+pub(crate) const COLUMNS: u16 = 80;
+
+/// Our paper is longer than the screen, so that what scrolls away is still there to be looked at.
+const PAPER_ROWS: u16 = 2000;
+
+/// Between two looks.
+const PAUSE: Duration = Duration::from_millis(20);
+
+/// However slow the machine, nothing takes longer than two minutes.
+const LOOKS: u32 = 6_000;
+
+/// A program in a terminal.
+pub(crate) struct Terminal {
+    child: Box<dyn Child + Send + Sync>,
+    keys: Box<dyn Write + Send>,
+    written: Arc<Mutex<Vec<u8>>>,
+    reader: Option<JoinHandle<()>>,
+    tty: PathBuf,
+    // Closed last: the program would be told that its terminal is gone.
+    _master: Box<dyn MasterPty + Send>,
+}
+
+/// What was left on the screen when the program ended.
+pub(crate) struct Left {
+    pub(crate) text: String,
+    pub(crate) bytes: Vec<u8>,
+    pub(crate) code: u32,
+    /// The exit code, or the signal that ended it, in words.
+    pub(crate) end: String,
+}
+
+impl Terminal {
+    /// Starts a program as a shell would: the terminal is its own, so that Ctrl-C reaches it.
+    #[expect(clippy::disallowed_methods, reason = "a terminal has to be read while somebody types")]
+    pub(crate) fn start(command: CommandBuilder) -> Result<Self> {
+        let size = PtySize { rows: ROWS, cols: COLUMNS, pixel_width: 0, pixel_height: 0 };
+        let pair = native_pty_system().openpty(size)?;
+        let tty = pair.master.tty_name().context("a terminal without a name")?;
+        let child = pair.slave.spawn_command(command)?;
+        // With ours open, the end would never come.
+        drop(pair.slave);
+        let written = Arc::new(Mutex::new(Vec::new()));
+        let mut screen = pair.master.try_clone_reader()?;
+        let paper = Arc::clone(&written);
+        let reader = std::thread::spawn(move || {
+            let mut bytes = [0; 4096];
+            // Linux says the end of a terminal with an error.
+            while let Ok(count @ 1..) = screen.read(&mut bytes) {
+                paper.lock().unwrap_or_else(PoisonError::into_inner).extend_from_slice(&bytes[..count]);
+            }
+        });
+        let keys = pair.master.take_writer()?;
+        Ok(Self { child, keys, written, reader: Some(reader), tty, _master: pair.master })
+    }
+
+    /// What is on the screen now.
+    fn text(&self) -> String {
+        shown(&self.written.lock().unwrap_or_else(PoisonError::into_inner))
+    }
+
+    /// Waits until `text` is on the screen.
+    pub(crate) fn sees(&self, text: &str) -> Result<()> {
+        self.wait(&format!("see {text:?}"), || Ok(self.text().contains(text)))
+    }
+
+    /// Waits until the program asks `question`, and types `keys`.
+    pub(crate) fn answers(&mut self, question: &str, keys: &str) -> Result<()> {
+        self.sees(question)?;
+        // Before the program listens to single keys, the terminal itself would show them.
+        self.wait(&format!("be asked {question:?}"), || Ok(!echoes(&self.tty)?))?;
+        self.types(keys)
+    }
+
+    /// Types `keys`.
+    pub(crate) fn types(&mut self, keys: &str) -> Result<()> {
+        self.keys.write_all(keys.as_bytes())?;
+        self.keys.flush()?;
+        Ok(())
+    }
+
+    /// Waits until the program has ended.
+    pub(crate) fn ends(mut self) -> Result<Left> {
+        let mut looks = 0;
+        let status = loop {
+            if let Some(status) = self.child.try_wait()? {
+                break status;
+            }
+            ensure!(looks < LOOKS, "it does not end; on the screen:\n{}", self.text());
+            looks += 1;
+            std::thread::sleep(PAUSE);
+        };
+        if let Some(reader) = self.reader.take() {
+            reader.join().map_err(|_| anyhow::anyhow!("the reader panicked"))?;
+        }
+        let bytes = std::mem::take(&mut *self.written.lock().unwrap_or_else(PoisonError::into_inner));
+        let code = status.exit_code();
+        let end = status.signal().map_or_else(|| format!("exit {code}"), |signal| format!("signal {signal}"));
+        Ok(Left { text: shown(&bytes), bytes, code, end })
+    }
+
+    fn wait(&self, what: &str, mut is_so: impl FnMut() -> Result<bool>) -> Result<()> {
+        for _ in 0..LOOKS {
+            if is_so()? {
+                return Ok(());
+            }
+            std::thread::sleep(PAUSE);
+        }
+        bail!("waited to {what}; on the screen:\n{}", self.text());
+    }
+}
+
+impl Drop for Terminal {
+    fn drop(&mut self) {
+        // Nothing of a test that failed stays behind.
+        if let Ok(None) = self.child.try_wait() {
+            let _ = self.child.kill();
+            let _ = self.child.wait();
+        }
+    }
+}
+
+/// Whether the terminal itself shows what is typed.
+fn echoes(tty: &Path) -> Result<bool> {
+    let flags = i32::try_from(OFlags::NOCTTY.bits())?;
+    let tty: File = OpenOptions::new().read(true).write(true).custom_flags(flags).open(tty)?;
+    Ok(tcgetattr(&tty)?.local_modes.contains(LocalModes::ECHO))
+}
+
+/// What a terminal shows of what was written to it.
+fn shown(bytes: &[u8]) -> String {
+    let (Some(rows), Some(columns)) = (NonZeroU16::new(PAPER_ROWS), NonZeroU16::new(COLUMNS)) else {
+        return String::new();
+    };
+    let mut parser = vt100::Parser::new(rows, columns, 0);
+    parser.process(bytes);
+    let lines = parser.screen().contents();
+    let lines: Vec<&str> = lines.lines().map(str::trim_end).collect();
+    lines.join("\n")
+}
