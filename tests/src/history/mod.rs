@@ -16,13 +16,14 @@
 //! | I7 | nothing outlives its end, or its owner, by more than the slack |
 //! | I8 | a bind names the UID; a pod is bound once; never one that is gated, deleted or another scheduler's |
 
-mod evictions;
-mod owners;
+pub mod evictions;
+pub mod owners;
 mod patches;
-mod releases;
+pub mod picture;
+pub mod releases;
 mod replay;
-mod room;
-mod seats;
+pub mod room;
+pub mod seats;
 #[cfg(test)]
 mod tests;
 
