@@ -63,24 +63,43 @@ pub(crate) async fn run(cli: Cli, invocation: &Invocation) -> Result<(), Failure
         return doctor::run(args, &cli.connection, cli.talk.verbosity, ui).await;
     }
     let session = connect(&cli.connection, cli.talk.verbosity).await?;
-    let context = Context { session, ui, context: cli.connection.context.clone() };
+    run_in(command, Context { session, ui, context: cli.connection.context.clone() }, namespace).await
+}
+
+/// Does what was asked, on a cluster that `client` reaches.
+pub(crate) async fn run_on(cli: Cli, client: kube::Client) -> Result<(), Failure> {
+    let Some(command) = cli.command else { return Ok(()) };
+    let ui = Ui::new(&cli.talk, &Surroundings::read(), Streams::look());
+    printer::talk_as(&ui);
+    let asked = cli.connection.namespace;
+    let namespace = asked.clone().unwrap_or_else(|| client.default_namespace().to_owned());
+    let context = Context { session: Session { client, namespace, timeout: None }, ui, context: None };
+    run_in(command, context, asked).await
+}
+
+/// Does what was asked of a cluster to which there is a way already.
+pub(crate) async fn run_in(
+    command: Command,
+    context: Context,
+    namespace: Option<String>,
+) -> Result<(), Failure> {
+    let context = &context;
     match command {
-        Command::Pod(args) => pod::run(&args, &context).await,
-        Command::Drain(args) => drain::run(&args, &context).await,
-        Command::Restart(args) => restart::run(&args, &context).await,
-        Command::List(args) => list::run(&args, &context).await,
-        Command::Describe(args) => describe::run(&args, &context).await,
-        Command::Add(args) => add::run(&args, &context).await,
-        Command::Release(args) => release::run(&args, &context).await,
-        Command::Extend(args) => extend::run(&args, &context).await,
-        Command::Nodes(args) => nodes::run(&args, &context).await,
-        Command::Explain(args) => explain::run(&args, &context).await,
-        Command::Fit(args) => fit::run(&args, &context).await,
-        Command::Install(args) => install::run(&args, &context, namespace.as_deref()).await,
-        Command::Status(args) => status::run(&args, &context).await,
-        // It connects by itself, above.
-        Command::Doctor(_) => Ok(()),
-        Command::Uninstall(args) => uninstall::run(&args, &context, namespace.as_deref()).await,
-        Command::Completion(_) | Command::Options | Command::Version(_) => Ok(()),
+        Command::Pod(args) => pod::run(&args, context).await,
+        Command::Drain(args) => drain::run(&args, context).await,
+        Command::Restart(args) => restart::run(&args, context).await,
+        Command::List(args) => list::run(&args, context).await,
+        Command::Describe(args) => describe::run(&args, context).await,
+        Command::Add(args) => add::run(&args, context).await,
+        Command::Release(args) => release::run(&args, context).await,
+        Command::Extend(args) => extend::run(&args, context).await,
+        Command::Nodes(args) => nodes::run(&args, context).await,
+        Command::Explain(args) => explain::run(&args, context).await,
+        Command::Fit(args) => fit::run(&args, context).await,
+        Command::Install(args) => install::run(&args, context, namespace.as_deref()).await,
+        Command::Status(args) => status::run(&args, context).await,
+        Command::Uninstall(args) => uninstall::run(&args, context, namespace.as_deref()).await,
+        // They need no session, or make one themselves, above.
+        Command::Doctor(_) | Command::Completion(_) | Command::Options | Command::Version(_) => Ok(()),
     }
 }

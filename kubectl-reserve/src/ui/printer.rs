@@ -1,7 +1,7 @@
 //! The only mouth: data to stdout, talk to stderr.
 
 use super::progress::suspended;
-use super::{Paint, Tone, Ui};
+use super::{Paint, Tone, Ui, inside};
 use crate::error::Failure;
 use std::io::{ErrorKind, Write, stderr, stdout};
 use std::process::ExitCode;
@@ -21,6 +21,9 @@ pub(crate) fn talk_as(ui: &Ui) {
 
 /// Prints data. Whoever closes the pipe has read enough.
 pub(crate) fn out(text: &str) -> Result<(), Failure> {
+    if inside::hand(text) {
+        return Ok(());
+    }
     let written = suspended(|| {
         let mut stdout = stdout().lock();
         stdout.write_all(text.as_bytes()).and_then(|()| stdout.flush())
@@ -46,6 +49,9 @@ pub(crate) fn warn(text: &str) {
 /// Prints a line to stderr whatever was asked for: errors, and what was asked for with `-v`. If nobody can hear it there
 /// is nobody to tell.
 pub(crate) fn tell(line: &str) {
+    if inside::hand(&format!("{line}\n")) {
+        return;
+    }
     suspended(|| {
         let _ = writeln!(stderr(), "{line}");
     });
@@ -53,7 +59,12 @@ pub(crate) fn tell(line: &str) {
 
 /// Says what went wrong, if anything, and turns it into the exit code.
 pub(crate) fn finish(outcome: Result<(), Failure>) -> ExitCode {
-    let Err(failure) = outcome else { return ExitCode::SUCCESS };
+    ExitCode::from(finished(outcome))
+}
+
+/// The same, with the exit code as a number.
+pub(crate) fn finished(outcome: Result<(), Failure>) -> u8 {
+    let Err(failure) = outcome else { return 0 };
     if let Some(message) = &failure.message {
         // What the server says stands for itself, as in kubectl.
         let is_own = message.starts_with("Error from server");
@@ -63,7 +74,7 @@ pub(crate) fn finish(outcome: Result<(), Failure>) -> ExitCode {
     if let Some(hint) = &failure.hint {
         tell(&format!("\nhint: {hint}"));
     }
-    ExitCode::from(failure.exit as u8)
+    failure.exit as u8
 }
 
 fn paint() -> Paint {
