@@ -45,7 +45,7 @@ fn simulate(arguments: &[String]) -> Result<bool> {
             seeds::failed(seed.to_string(), whole(seeds::one(seed, usize::MAX, tier.simulate))?)
         }
         (None, Some(plan)) => {
-            let lived = (tier.plans)().into_iter().find(|(name, _)| name == plan);
+            let lived = (tier.plans)(plan).into_iter().find(|(name, _)| name == plan);
             let (name, outcome) = lived.with_context(|| format!("no plan is called {plan}"))?;
             seeds::failed(name, whole(outcome)?)
         }
@@ -97,7 +97,7 @@ fn all(tier: &Tier, range: Range) -> Result<bool> {
             seeds::failed(format!("{} ({})", known.seed, known.bug), outcome)
         })
         .collect();
-    let plans = (tier.plans)();
+    let plans = (tier.plans)("");
     let planned = plans.len();
     failed.extend(plans.into_iter().filter_map(|(name, outcome)| seeds::failed(name, outcome)));
     failed.extend(seeds::run(range, tier.simulate));

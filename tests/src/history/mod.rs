@@ -28,7 +28,7 @@ mod tests;
 
 use crate::control_plane::Write;
 use common::model::{Node, Pod, Uid};
-use jiff::Timestamp;
+use jiff::{SignedDuration, Timestamp};
 use replay::Replay;
 use serde_json::Value;
 use std::collections::BTreeSet;
@@ -79,6 +79,14 @@ pub struct Rules {
     pub schedulers: BTreeSet<String>,
     /// Nodes about which several of them decide at the same time on purpose, so that the room is not theirs alone.
     pub contended: BTreeSet<String>,
+    /// How long a write of others may not have been seen yet when something was decided; 3 s if nothing is said.
+    pub unseen: Option<SignedDuration>,
+}
+
+impl Rules {
+    fn unseen(&self) -> SignedDuration {
+        self.unseen.unwrap_or(SignedDuration::from_secs(3))
+    }
 }
 
 /// A broken rule.

@@ -11,8 +11,6 @@ use std::sync::Arc;
 const EXPIRED_MAX: SignedDuration = SignedDuration::from_secs(90);
 /// How long one may that nobody needs.
 const IDLE_MAX: SignedDuration = SignedDuration::from_secs(60);
-/// A change of the owner that is younger than this may not have been seen yet when something was decided.
-const UNSEEN: SignedDuration = SignedDuration::from_secs(2);
 
 /// Compares the reservations of a node with those that it had.
 pub(super) fn check(replay: &mut Replay<'_>, version: &Version, node: &Arc<Node>, is_ours: bool) {
@@ -58,7 +56,7 @@ fn lost(replay: &Replay<'_>, key: &(NodeName, String), now: Timestamp) -> Option
         return pod.deleting.then(|| format!("{id} was released while {} was still going", pod.key));
     }
     let owner = &reservation.id.owner;
-    if replay.stirred.get(owner).is_some_and(|at| *at > now - UNSEEN) {
+    if replay.stirred.get(owner).is_some_and(|at| *at > now - replay.rules.unseen()) {
         return None;
     }
     let (short, kept) = (short(replay, owner)?, kept(replay, owner, now));

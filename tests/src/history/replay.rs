@@ -5,12 +5,9 @@ use super::{History, Rules, Version, Violation, What, evictions, releases, reque
 use crate::control_plane::Write;
 use common::model::ids::NodeName;
 use common::model::{Node, Pod, Reservation, Uid};
-use jiff::{SignedDuration, Timestamp};
+use jiff::Timestamp;
 use std::collections::BTreeMap;
 use std::sync::Arc;
-
-/// A write of others that is younger than this may not have been seen yet when something was decided.
-const UNSEEN: SignedDuration = SignedDuration::from_secs(3);
 
 /// What is so at one revision, and what was found on the way there.
 pub(super) struct Replay<'h> {
@@ -156,7 +153,7 @@ impl<'h> Replay<'h> {
 
     /// Whether somebody else may have altered a node too late for us to heed it.
     pub(super) fn is_excused(&self, node: &NodeName, decided: Timestamp) -> bool {
-        self.foreign.get(node).is_some_and(|at| *at > decided - UNSEEN)
+        self.foreign.get(node).is_some_and(|at| *at > decided - self.rules.unseen())
     }
 
     /// Whether `pod` may use a reservation.
