@@ -12,8 +12,10 @@ mod door;
 mod flows;
 mod judge;
 mod line;
+mod people;
 mod plans;
 mod record;
+mod story;
 mod town;
 mod weather;
 mod world;
@@ -28,7 +30,7 @@ use world::World;
 
 /// Lives through one seed.
 pub fn simulate(seed: u64, lines: History) -> Outcome {
-    lived(seed, None, lines, Duration::from_secs(3), async |world| flows::Flow::Pod.run(world).await)
+    lived(seed, None, lines, story::UNSEEN_MAX, async |world| story::live(world, seed).await)
 }
 
 /// Lives through a story in a world of its own: one thread, one runtime, no time but that of the story.
@@ -45,7 +47,9 @@ fn lived(
         Err(error) => return Outcome { history: lines, broken: Some(format!("start: {error}")) },
     };
     let kept = lines.kept();
-    runtime.block_on(async {
+    // Commands stay on their thread anyhow.
+    let local = tokio::task::LocalSet::new();
+    local.block_on(&runtime, async {
         let world = World::new(seed, plan, History::new(usize::MAX));
         let tasks = [
             tokio::spawn(world.clone().live()),
