@@ -4,6 +4,7 @@ use super::hands::Hands;
 use super::look::companions;
 use super::owners::pod_path;
 use crate::api::{self as calls, ApiError, JSON};
+use crate::flow::keep::lacks;
 use crate::flow::recreate::{Keeping, Recheck};
 use common::api;
 use common::cluster::{Cluster, Event, Ledger, Seen};
@@ -68,27 +69,13 @@ async fn room(hands: &Hands<'_>, seen: &mut Recheck) -> Result<(), ApiError> {
     cluster.advance(answer.at.unwrap_or(hands.target.now));
     let name = NodeName::from(&*hands.node);
     seen.is_lost = !cluster.ledger_of(&name).is_some_and(ours);
-    seen.lacks = lacks(&cluster, &name, hands);
+    seen.lacks = lacks(&cluster, &name, hands.reservation.as_ref());
     if !seen.lacks.is_empty() {
         // What looks kept may be taken by pods whose owners we have not read yet.
         owners(hands, &mut cluster).await?;
-        seen.lacks = lacks(&cluster, &name, hands);
+        seen.lacks = lacks(&cluster, &name, hands.reservation.as_ref());
     }
     Ok(())
-}
-
-/// Of what the node has promised more than it has, as far as the reservation is about it.
-fn lacks(cluster: &Cluster, node: &NodeName, hands: &Hands<'_>) -> Vec<String> {
-    let Some(ledger) = cluster.ledger_of(node) else { return Vec::new() };
-    let mut promised = ledger.used.clone();
-    ledger.entries.iter().for_each(|entry| promised.add_assign(&entry.held));
-    let kept = hands.reservation.iter().flat_map(|reservation| reservation.amount.iter());
-    let over = kept.filter(|(resource, _)| promised.get(resource) > ledger.node.allocatable.get(resource));
-    let words = over.map(|(resource, _)| {
-        let (promised, has) = (promised.get(&resource), ledger.node.allocatable.get(&resource));
-        format!("{resource}: promised {}, allocatable {}", resource.format(promised), resource.format(has))
-    });
-    words.collect()
 }
 
 async fn owners(hands: &Hands<'_>, cluster: &mut Cluster) -> Result<(), ApiError> {

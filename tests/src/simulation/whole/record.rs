@@ -75,7 +75,7 @@ impl Record {
         let mut book = self.book();
         if !book.is_closed {
             book.lines.note(self.started.elapsed(), what);
-            if std::env::var_os("SIM_TRACE").is_some() { eprintln!("{:?} {what}", self.started.elapsed()); }
+
         }
     }
 
@@ -103,7 +103,7 @@ impl Record {
             book.learn(&change, now);
             if let Some(line) = line(&change) {
                 book.lines.note(at, format_args!("{line}"));
-                if std::env::var_os("SIM_TRACE").is_some() { eprintln!("{at:?} {line}"); }
+    
             }
         }
         book.history.end = now;

@@ -80,6 +80,7 @@ impl World {
             daemons: self.daemons.iter().cloned().collect(),
             schedulers: ["reserve-scheduler".to_owned()].into(),
             unseen: Some(SignedDuration::try_from(unseen).unwrap_or_default()),
+            is_calm: true,
             ..Rules::default()
         }
     }
@@ -151,7 +152,9 @@ impl World {
 
     /// Runs `kubectl reserve` with these words, as a user who may do everything. Its exit code, unless it died.
     pub(super) async fn command(&self, words: &[&str], process: &Process, around: &Around) -> Option<u8> {
-        let who = Who { user: "somebody".to_owned(), agent: COMMAND, fenced: None };
+        // What one run releases is another run's loss, and not its fault.
+        let agent = if words.first() == Some(&"release") { "somebody-else" } else { COMMAND };
+        let who = Who { user: "somebody".to_owned(), agent, fenced: None };
         let client = self.line(who, process).client();
         self.record.note(format_args!("$ kubectl reserve {}", words.join(" ")));
         let code = tokio::select! {
