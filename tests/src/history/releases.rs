@@ -14,7 +14,12 @@ const EXPIRED_MAX: SignedDuration = SignedDuration::from_secs(90);
 const IDLE_MAX: SignedDuration = SignedDuration::from_secs(60);
 
 /// Compares the reservations of a node with those that it had.
-pub(super) fn check(replay: &mut Replay<'_>, version: &Version, node: &Arc<Node>, (is_ours, is_foreign): (bool, bool)) {
+pub(super) fn check(
+    replay: &mut Replay<'_>,
+    version: &Version,
+    node: &Arc<Node>,
+    (is_ours, is_foreign): (bool, bool),
+) {
     let mut now: Vec<(String, &Arc<Reservation>)> = Vec::new();
     for reservation in node.reservations.iter().filter_map(|parsed| parsed.valid()) {
         now.push((reservation.id.to_string(), reservation));

@@ -3,7 +3,9 @@
 use super::owners;
 use super::patches::is_of_command;
 use super::picture::Picture;
-use super::{History, Rules, Version, Violation, What, evictions, releases, requested_uid, room, seats, waiting};
+use super::{
+    History, Rules, Version, Violation, What, evictions, releases, requested_uid, room, seats, waiting,
+};
 use crate::control_plane::Write;
 use common::model::ids::NodeName;
 use common::model::{Node, Pod, Reservation, Uid};
@@ -94,6 +96,10 @@ impl<'h> Replay<'h> {
             What::Node(node, _) => self.node(version, node),
             What::NodeGone(node) => {
                 self.picture.nodes.remove(&node.name);
+                self.foreign.insert(node.name.clone(), version.at);
+                let lost = self.since.iter().filter(|((on, _), _)| *on == node.name);
+                let replaced = lost.filter_map(|(_, kept)| kept.reservation.replaces());
+                self.taken_away.extend(replaced.map(|replaced| (replaced.uid.clone(), version.at)));
                 self.since.retain(|(on, _), _| *on != node.name);
             }
         }

@@ -42,5 +42,7 @@ fn fits(replay: &Replay<'_>, node: &Node, pod: &Pod, end: Timestamp) -> bool {
     let mut taken = held_for_others(&replay.picture, &there, end);
     replay.picture.counted(&node.name).for_each(|other| taken.add_assign(other.spec.requests.counted()));
     let mut asks = pod.spec.requests.counted().iter();
-    asks.all(|(resource, asked)| asked == 0 || taken.get(&resource) + asked <= node.allocatable.get(&resource))
+    asks.all(|(resource, asked)| {
+        asked == 0 || taken.get(&resource) + asked <= node.allocatable.get(&resource)
+    })
 }

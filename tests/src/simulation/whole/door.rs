@@ -139,7 +139,8 @@ impl Door {
         if !matches!(&*subject.resource, "leases" | "events") || !head.status.is_success() {
             let (user, code) = (&self.who.user, head.status.as_u16());
             let dry = if subject.is_dry { " dry" } else { "" };
-            self.record.note(format_args!("{user} {}s {} {name}: {code}{dry}", subject.verb, subject.resource));
+            self.record
+                .note(format_args!("{user} {}s {} {name}: {code}{dry}", subject.verb, subject.resource));
         }
         self.record.wrote(Write {
             at,

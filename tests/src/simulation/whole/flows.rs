@@ -45,24 +45,28 @@ pub(super) const FLOWS: [(&str, Flow); 6] = [
 
 impl Flow {
     /// Lives through it: a full town, the flow, and the time until nothing of it may be left.
-    pub(super) async fn run(self, world: &World) {
+    /// Where nothing goes wrong every command has to succeed.
+    pub(super) async fn run(self, world: &World, must_succeed: bool) {
         let web = self.settle(world).await;
         let Some((name, _)) = world.pods_of("web").into_iter().next() else {
             return world.record.broke("nothing runs".to_owned());
         };
-        match self {
-            Self::Pod => give(world, &["pod", &name, "--ttl=60s", "--timeout=3m"]).await,
-            Self::Restart => give(world, &["restart", "deployment/web", "--ttl=60s", "--timeout=3m", "--all"]).await,
-            Self::Drain => give(world, &["drain", "n1", "--ttl=60s", "--timeout=3m"]).await,
-            Self::Add => {
-                give(world, &["add", "--pod", &name, "--ttl=60s"]).await;
-                delete(world, &name);
-            }
-            Self::Release => {
-                give(world, &["add", "--pod", &name, "--ttl=60s"]).await;
-                give(world, &["release", "--pod", &name, "--ignore-not-found"]).await;
-            }
-            Self::Keep => delete(world, &name),
+        let line = match self {
+            Self::Pod => format!("pod {name} --ttl=60s --timeout=3m"),
+            Self::Restart => "restart deployment/web --ttl=60s --timeout=3m --all".to_owned(),
+            Self::Drain => "drain n1 --ttl=60s --timeout=3m".to_owned(),
+            Self::Add | Self::Release => format!("add --pod {name} --ttl=60s"),
+            Self::Keep => String::new(),
+        };
+        let mut is_done = line.is_empty() || give(world, &line).await;
+        if self == Self::Release {
+            is_done &= give(world, &format!("release --pod {name} --ignore-not-found")).await;
+        }
+        if matches!(self, Self::Add | Self::Keep) {
+            delete(world, &name);
+        }
+        if must_succeed && !is_done {
+            world.record.broke(format!("I19: {line} did not succeed"));
         }
         sleep(LIFE).await;
         self.check(world, &web);
@@ -99,16 +103,17 @@ impl Flow {
     }
 }
 
-/// Gives a command, and again if it fails.
-async fn give(world: &World, words: &[&str]) {
-    let words: Vec<&str> = words.iter().copied().chain(["--yes"]).collect();
+/// Gives a command, and again if it fails. Whether it succeeded.
+async fn give(world: &World, line: &str) -> bool {
+    let words: Vec<&str> = line.split(' ').chain(["--yes"]).collect();
     for _ in 0..TRIES {
         let code = world.command(&words, &Process::default(), &Around::default()).await;
         if code == Some(0) {
-            return;
+            return true;
         }
         sleep(Duration::from_secs(5)).await;
     }
+    false
 }
 
 fn delete(world: &World, name: &str) {

@@ -134,10 +134,17 @@ impl Line {
         }
     }
 
-    async fn through(&self, fate: Fate, request: Request<Bytes>, subject: Subject) -> Result<Answered, Failure> {
+    async fn through(
+        &self,
+        fate: Fate,
+        request: Request<Bytes>,
+        subject: Subject,
+    ) -> Result<Answered, Failure> {
         if fate.way != Way::Through && subject.is_write {
             let who = &self.door.who().user;
-            self.door.record().note(format_args!("{who} {} {}: {:?}", subject.resource, subject.name, fate.way));
+            self.door
+                .record()
+                .note(format_args!("{who} {} {}: {:?}", subject.resource, subject.name, fate.way));
         }
         let response = match fate.way {
             Way::Lost => {
@@ -158,9 +165,16 @@ impl Line {
     }
 
     /// The step that a plan is about.
-    async fn planned(&self, fault: Fault, request: Request<Bytes>, subject: &Subject) -> Result<Answered, Failure> {
+    async fn planned(
+        &self,
+        fault: Fault,
+        request: Request<Bytes>,
+        subject: &Subject,
+    ) -> Result<Answered, Failure> {
         let who = &self.door.who().user;
-        self.door.record().note(format_args!("plan: {fault:?} as {who} writes {} {}", subject.resource, subject.name));
+        self.door
+            .record()
+            .note(format_args!("plan: {fault:?} as {who} writes {} {}", subject.resource, subject.name));
         let daemons = || self.daemons.iter();
         match fault {
             Fault::StaleNodes => daemons().for_each(|user| self.weather.freeze(user, "nodes", STALE)),
@@ -202,7 +216,8 @@ impl Line {
             held: VecDeque::new(),
             is_over: false,
         };
-        let lines = unfold(watched, |mut watched| async move { watched.next().await.map(|line| (line, watched)) });
+        let lines =
+            unfold(watched, |mut watched| async move { watched.next().await.map(|line| (line, watched)) });
         let frames = futures::StreamExt::map(lines, |line| line.map(Frame::data));
         Response::from_parts(head, StreamBody::new(frames).boxed_unsync())
     }

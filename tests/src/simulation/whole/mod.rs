@@ -30,7 +30,7 @@ use world::World;
 
 /// Lives through one seed.
 pub fn simulate(seed: u64, lines: History) -> Outcome {
-    lived(seed, None, lines, story::UNSEEN_MAX, async |world| story::live(world, seed).await)
+    lived(seed, None, lines, story::unseen(seed), async |world| story::live(world, seed).await)
 }
 
 /// Lives through a story in a world of its own: one thread, one runtime, no time but that of the story.

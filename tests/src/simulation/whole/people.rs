@@ -65,7 +65,9 @@ fn wish(world: &World, rng: &mut Rng, town: &[Workload]) {
     let wish = [json!("true"), json!("45s"), json!("soon"), Value::Null][rng.usize(..4)].clone();
     let patch = json!({ "metadata": { "annotations": { "reserve/keep": wish } } });
     let object = match rng.choice(town).filter(|_| rng.clone().bool()) {
-        Some(one) if one.kind == "Deployment" => format!("/apis/apps/v1/namespaces/default/deployments/{}", one.name),
+        Some(one) if one.kind == "Deployment" => {
+            format!("/apis/apps/v1/namespaces/default/deployments/{}", one.name)
+        }
         Some(one) => format!("/apis/apps/v1/namespaces/default/statefulsets/{}", one.name),
         None => any(rng, world, "pods").map(|pod| path(&pod, "pods")).unwrap_or_default(),
     };
@@ -103,7 +105,12 @@ fn remove_node(world: &World, rng: &mut Rng) {
     let Some(node) = any(rng, world, "nodes").filter(|_| nodes.len() > 2) else { return };
     let autoscaler = world.door("autoscaler");
     autoscaler.ask(Method::DELETE, &path(&node, "nodes"), &Value::Null);
-    for pod in world.record.objects("pods").values().filter(|pod| text(pod, "/spec/nodeName") == text(&node, "/metadata/name")) {
+    for pod in world
+        .record
+        .objects("pods")
+        .values()
+        .filter(|pod| text(pod, "/spec/nodeName") == text(&node, "/metadata/name"))
+    {
         autoscaler.ask(Method::DELETE, &path(pod, "pods"), &json!({ "gracePeriodSeconds": 0 }));
     }
 }
@@ -148,7 +155,11 @@ fn cordon(world: &World, rng: &mut Rng, is_closed: bool) {
 pub(super) fn tidy_up(world: &World) {
     for node in world.record.objects("nodes").values() {
         if node["spec"]["unschedulable"] == true {
-            world.admin.ask(Method::PATCH, &path(node, "nodes"), &json!({ "spec": { "unschedulable": null } }));
+            world.admin.ask(
+                Method::PATCH,
+                &path(node, "nodes"),
+                &json!({ "spec": { "unschedulable": null } }),
+            );
         }
     }
 }

@@ -3,7 +3,7 @@
 use super::flows::{FLOWS, Flow};
 use super::line::STALE;
 use super::lived;
-use super::weather::{FAULTS, Plan};
+use super::weather::{FAULTS, Fault, Plan};
 use crate::simulation::History;
 use crate::simulation::history::SHORT;
 use crate::simulation::seeds::Outcome;
@@ -53,9 +53,11 @@ fn steps(flow: Flow) -> u64 {
 
 fn one(flow: Flow, plan: Option<Plan>, lines: History) -> (Outcome, u64) {
     let mut steps = 0;
-    let unseen = if plan.is_some() { STALE + Duration::from_secs(3) } else { Duration::from_secs(3) };
+    let keeps_news = |plan: Plan| matches!(plan.fault, Fault::StaleNodes | Fault::StalePods | Fault::Skipped);
+    let stale = if plan.is_some_and(keeps_news) { STALE } else { Duration::ZERO };
+    let unseen = stale + Duration::from_secs(3);
     let outcome = lived(1, plan, lines, unseen, async |world| {
-        flow.run(world).await;
+        flow.run(world, plan.is_none()).await;
         steps = world.weather.steps();
     });
     (outcome, steps)

@@ -42,14 +42,8 @@ impl Record {
     /// An empty book about a sandbox whose time began at `begin`, now.
     pub(super) fn new(sandbox: Sandbox, begin: Timestamp, lines: History) -> Self {
         let history = history::History { end: begin, ..history::History::default() };
-        let book = Book {
-            seen: 0,
-            history,
-            lines,
-            objects: BTreeMap::new(),
-            broken: Vec::new(),
-            is_closed: false,
-        };
+        let book =
+            Book { seen: 0, history, lines, objects: BTreeMap::new(), broken: Vec::new(), is_closed: false };
         let (book, stored) = (Arc::new(Mutex::new(book)), Arc::new(Notify::new()));
         let record = Self { sandbox, started: Instant::now(), begin, book, stored };
         record.catch_up();
@@ -75,7 +69,6 @@ impl Record {
         let mut book = self.book();
         if !book.is_closed {
             book.lines.note(self.started.elapsed(), what);
-
         }
     }
 
@@ -103,7 +96,6 @@ impl Record {
             book.learn(&change, now);
             if let Some(line) = line(&change) {
                 book.lines.note(at, format_args!("{line}"));
-    
             }
         }
         book.history.end = now;
@@ -197,7 +189,8 @@ fn line(change: &Change) -> Option<String> {
     }
     match change.plural() {
         "pods" => {
-            let parts = ["/spec/nodeName", "/status/phase", "/status/reason", "/metadata/annotations/reserve~1seat"];
+            let parts =
+                ["/spec/nodeName", "/status/phase", "/status/reason", "/metadata/annotations/reserve~1seat"];
             for part in parts.iter().map(|part| text(object, part)).filter(|part| !part.is_empty()) {
                 line = line + " " + part;
             }

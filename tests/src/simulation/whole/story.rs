@@ -21,7 +21,19 @@ const CALM: Duration = Duration::from_secs(5 * 60 + 30);
 /// How many commands are under way at a time.
 const COMMANDS_MAX: usize = 3;
 /// How long nothing may have reached a daemon by the worst of the weather, commands and daemons dying included.
-pub(super) const UNSEEN_MAX: Duration = Duration::from_secs(45);
+const UNSEEN_MAX: Duration = Duration::from_secs(45);
+/// The same where they hear of everything at once.
+const UNSEEN_MIN: Duration = Duration::from_secs(3);
+
+/// Whether daemons hear of everything at once in this one.
+fn is_sharp(seed: u64) -> bool {
+    seed.is_multiple_of(2)
+}
+
+/// How long nothing may have reached a daemon.
+pub(super) fn unseen(seed: u64) -> Duration {
+    if is_sharp(seed) { UNSEEN_MIN } else { UNSEEN_MAX }
+}
 
 /// Lives through it.
 pub(super) async fn live(world: &World, seed: u64) {
@@ -29,7 +41,10 @@ pub(super) async fn live(world: &World, seed: u64) {
     let town = settle(world, &mut rng).await;
     let has_weather = rng.u8(0..8) > 0;
     let until = Instant::now() + Duration::from_secs(rng.u64(120..360));
-    let weather = tokio::spawn(storms(world.clone(), rng.fork(), has_weather));
+    if is_sharp(seed) {
+        world.weather.sharpen();
+    }
+    let weather = tokio::spawn(storms(world.clone(), rng.fork(), (has_weather, is_sharp(seed))));
     let others = tokio::spawn(people::schedule(world.clone()));
     let mut commands = JoinSet::new();
     while Instant::now() < until {
@@ -129,7 +144,7 @@ async fn give(world: World, words: Vec<String>, mut rng: Rng) {
 }
 
 /// The weather, for as long as it lasts.
-async fn storms(world: World, mut rng: Rng, has_weather: bool) {
+async fn storms(world: World, mut rng: Rng, (has_weather, is_sharp): (bool, bool)) {
     if !has_weather {
         return;
     }
@@ -141,7 +156,8 @@ async fn storms(world: World, mut rng: Rng, has_weather: bool) {
         let length = Duration::from_millis(rng.u64(500..25_000));
         let kind = ["nodes", "pods", "replicasets", "deployments", "leases"][rng.usize(..5)];
         world.record.note(format_args!("weather over {replica}, {kind}, {length:?}"));
-        match rng.u8(0..10) {
+        // What keeps news from a daemon comes first.
+        match if is_sharp { rng.u8(5..10) } else { rng.u8(0..10) } {
             0 | 1 => world.weather.freeze(&whom, kind, length),
             2 => DAEMONS.iter().for_each(|one| world.weather.freeze(&user(one), kind, length)),
             3 => world.weather.freeze(&whom, EVERYTHING, length),

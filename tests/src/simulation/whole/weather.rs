@@ -12,6 +12,9 @@ use tokio::time::Instant;
 /// All kinds of objects, where one is asked for.
 pub(super) const EVERYTHING: &str = "";
 
+/// How long a write is on its way at most where daemons hear of everything at once.
+const LATE_MAX: Duration = Duration::from_millis(1000);
+
 /// The weather. Clones are the same.
 #[derive(Clone)]
 pub(super) struct Weather {
@@ -24,6 +27,8 @@ struct Inner {
     rng: Rng,
     /// Of a thousand requests, and of a thousand lines of watches, so many meet with something.
     rates: (u32, u32),
+    /// Whether daemons hear of everything at once, so that the rules need not excuse what they could not know.
+    is_sharp: bool,
     /// Until when the server answers everybody with 503.
     outage: Option<Instant>,
     /// Until when nothing of a kind reaches a user by its watches.
@@ -115,6 +120,7 @@ impl Weather {
         let inner = Inner {
             rng,
             rates: (0, 0),
+            is_sharp: false,
             outage: None,
             frozen: BTreeMap::new(),
             unlisted: BTreeMap::new(),
@@ -142,6 +148,11 @@ impl Weather {
     /// From now on so many of a thousand requests and lines meet with something.
     pub(super) fn set_rates(&self, requests: u32, lines: u32) {
         self.inner().rates = (requests, lines);
+    }
+
+    /// Daemons hear of everything at once: only writes meet with something.
+    pub(super) fn sharpen(&self) {
+        self.inner().is_sharp = true;
     }
 
     /// Nothing goes wrong any more.
@@ -206,10 +217,12 @@ impl Weather {
     pub(super) fn fate(&self, subject: &Subject) -> Fate {
         let mut inner = self.inner();
         let is_out = inner.outage.is_some_and(|until| until > Instant::now());
-        let unlucky = inner.rates.0;
+        let is_sharp = inner.is_sharp;
+        let unlucky = if is_sharp && !subject.is_write { 0 } else { inner.rates.0 };
         let rng = &mut inner.rng;
         let millis = |rng: &mut Rng, most: u64| Duration::from_millis(rng.u64(0..most));
-        let mut fate = Fate { before: Duration::ZERO, way: Way::Through, after: Duration::ZERO, lands: false };
+        let mut fate =
+            Fate { before: Duration::ZERO, way: Way::Through, after: Duration::ZERO, lands: false };
         if unlucky == 0 && !is_out {
             return fate;
         }
@@ -221,6 +234,7 @@ impl Weather {
         } else if rng.u32(0..1000) < unlucky {
             let longest = if rng.u8(0..4) == 0 { 12_000 } else { 1500 };
             (fate.before, fate.after) = (millis(rng, longest), millis(rng, longest));
+            fate.before = if is_sharp { fate.before.min(LATE_MAX) } else { fate.before };
             fate.way = way(rng, subject);
         }
         fate
@@ -229,7 +243,7 @@ impl Weather {
     /// What becomes of a line of a watch.
     pub(super) fn line(&self) -> LineFate {
         let mut inner = self.inner();
-        let unlucky = inner.rates.1;
+        let unlucky = if inner.is_sharp { 0 } else { inner.rates.1 };
         if unlucky == 0 || inner.rng.u32(0..1000) >= unlucky {
             return LineFate::Through;
         }
@@ -262,6 +276,7 @@ fn way(rng: &mut Rng, subject: &Subject) -> Way {
 }
 
 fn find<T: Copy + Ord>(of: &BTreeMap<(String, &'static str), T>, user: &str, plural: &str) -> Option<T> {
-    let is_it = |(who, what): &&(String, &'static str)| who == user && (*what == plural || *what == EVERYTHING);
+    let is_it =
+        |(who, what): &&(String, &'static str)| who == user && (*what == plural || *what == EVERYTHING);
     of.keys().filter(is_it).filter_map(|key| of.get(key)).max().copied()
 }

@@ -123,7 +123,11 @@ impl World {
         loop {
             let process = Process::default();
             self.processes.lock().unwrap_or_else(std::sync::PoisonError::into_inner)[index] = process.clone();
-            let who = Who { user: user(replica), agent: "reserve-daemon/simulated", fenced: Some(replica.to_owned()) };
+            let who = Who {
+                user: user(replica),
+                agent: "reserve-daemon/simulated",
+                fenced: Some(replica.to_owned()),
+            };
             let client = self.line(who, &process).client();
             // The machine's clock may be wrong by a day until the first answer comes.
             let skew = [0, 0, 3600, -3600, 86_400][rng.usize(..5)];
