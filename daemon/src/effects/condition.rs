@@ -1,7 +1,7 @@
 //! What a pod's status says about its placing: the PodScheduled condition of one that has no place, and the node that it
 //! is nominated to.
 
-use super::{Effects, Outcome, call};
+use super::{Effects, Outcome, call, is_of_another};
 use crate::state::Nomination;
 use common::model::{PodKey, Uid};
 use jiff::Timestamp;
@@ -35,7 +35,7 @@ pub(super) async fn write(
             return written.resource_version().and_then(|version| version.parse().ok());
         }
         // The pod went away meanwhile, or came back as another: there is nobody left to tell.
-        Outcome::Refused(status) if matches!(status.code, 404 | 409) => {}
+        Outcome::Refused(status) if is_of_another(&status) => {}
         Outcome::Refused(status) => tracing::warn!(%pod, "write the condition: {}", status.message),
         Outcome::Unknown(why) => tracing::warn!(%pod, "write the condition: {why}"),
     }

@@ -3,7 +3,7 @@
 //! Deleted, not evicted: as upstream, disruption budgets were weighed when the victims were chosen.
 
 use super::condition::second;
-use super::{Effects, Outcome, call};
+use super::{Effects, Outcome, call, is_of_another};
 use crate::state::{Evicted, Eviction};
 use kube::api::{DeleteParams, Patch, PatchParams, Preconditions};
 use serde_json::{Value, json};
@@ -27,11 +27,11 @@ pub(super) async fn evict(effects: &Effects, eviction: &Eviction) -> Evicted {
     Evicted::Begun
 }
 
-/// What it has come to, if it goes no further. A conflict means that the pod of that name is another one by now.
+/// What it has come to, if it goes no further.
 fn ended<T>(eviction: &Eviction, outcome: Outcome<T>) -> Option<Evicted> {
     let why = match outcome {
         Outcome::Done(_) => return None,
-        Outcome::Refused(status) if matches!(status.code, 404 | 409) => return Some(Evicted::Gone),
+        Outcome::Refused(status) if is_of_another(&status) => return Some(Evicted::Gone),
         Outcome::Refused(status) => status.message,
         Outcome::Unknown(why) => why,
     };

@@ -171,6 +171,14 @@ pub(crate) async fn call<T>(call: impl Future<Output = kube::Result<T>>) -> Outc
     }
 }
 
+/// Whether a write that names a pod's UID was refused because that pod is gone, or another one has its name by now. A
+/// delete says so with 409, a patch with 422 about that field: as if the UID were to be changed.
+fn is_of_another(status: &kube::core::Status) -> bool {
+    let causes = status.details.iter().flat_map(|details| &details.causes);
+    let is_about_uid = causes.into_iter().any(|cause| cause.field == "metadata.uid");
+    matches!(status.code, 404 | 409) || (status.code == 422 && is_about_uid)
+}
+
 fn is_certain(code: u16) -> bool {
     (400..500).contains(&code) && !matches!(code, 408 | 429)
 }

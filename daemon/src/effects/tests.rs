@@ -38,6 +38,14 @@ fn status(code: u16) -> Answer {
     (code, json.to_string())
 }
 
+/// What an API server says about a patch that would change a field for which that is not allowed.
+fn immutable(field: &str) -> Answer {
+    let cause = json!({ "reason": "FieldValueInvalid", "message": "Invalid value: field is immutable", "field": field });
+    let json = json!({ "kind": "Status", "apiVersion": "v1", "metadata": {}, "status": "Failure", "code": 422,
+                       "reason": "Invalid", "message": "because", "details": { "name": "low", "causes": [cause] } });
+    (422, json.to_string())
+}
+
 fn pod(uid: &str, node: Option<&str>) -> Answer {
     let json = json!({ "metadata": { "name": "web-1", "uid": uid }, "spec": { "nodeName": node, "containers": [] } });
     (200, json.to_string())
@@ -111,7 +119,12 @@ async fn a_victim_is_told_and_then_deleted() {
         assert_eq!(evicted([status(gone)]).await, (Evicted::Gone, vec![told.into()]), "{gone}");
         assert_eq!(evicted([done(), status(gone)]).await.0, Evicted::Gone, "{gone}");
     }
-    for failed in [403, 500] {
+    assert_eq!(evicted([immutable("metadata.uid")]).await, (Evicted::Gone, vec![told.into()]), "another one");
+    assert!(
+        matches!(evicted([immutable("spec")]).await.0, Evicted::Failed { .. }),
+        "a 422 about something else"
+    );
+    for failed in [403, 422, 500] {
         assert!(matches!(evicted([status(failed)]).await.0, Evicted::Failed { .. }), "{failed}");
         assert!(matches!(evicted([done(), status(failed)]).await.0, Evicted::Failed { .. }), "{failed}");
     }

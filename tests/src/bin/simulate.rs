@@ -1,7 +1,7 @@
 //! `simulate steps|whole` lives through seeds, known seeds and plans, and prints those that fail. `make simulate` runs it.
 #![forbid(unsafe_code)]
 
-use anyhow::{Context as _, Result, bail};
+use anyhow::{Context as _, Result, bail, ensure};
 use reserve_tests::simulation::history::SHORT;
 use reserve_tests::simulation::known::KNOWN;
 use reserve_tests::simulation::seeds::{self, Failed, Range};
@@ -12,7 +12,7 @@ use std::process::ExitCode;
 const USAGE: &str = "\
 usage: simulate TIER [--seeds NUMBER] [--from SEED]
        simulate TIER --seed SEED
-       simulate TIER --plan NAME
+       simulate TIER --plan NAME, or a part of several names
 
 The first form lives through so many seeds, all known seeds and all plans; the others through one, and print all of it.";
 
@@ -45,8 +45,13 @@ fn simulate(arguments: &[String]) -> Result<bool> {
             seeds::failed(seed.to_string(), whole(seeds::one(seed, usize::MAX, tier.simulate))?)
         }
         (None, Some(plan)) => {
-            let lived = (tier.plans)().into_iter().find(|(name, _)| name == plan);
-            let (name, outcome) = lived.with_context(|| format!("no plan is called {plan}"))?;
+            let mut lived = (tier.plans)(plan);
+            ensure!(!lived.is_empty(), "no plan has {plan} in its name");
+            if lived.len() > 1 {
+                let failed = lived.into_iter().filter_map(|(name, outcome)| seeds::failed(name, outcome));
+                return tell(tier, failed.collect());
+            }
+            let (name, outcome) = lived.remove(0);
             seeds::failed(name, whole(outcome)?)
         }
         (None, None) => return all(tier, wish.range),
@@ -97,15 +102,12 @@ fn all(tier: &Tier, range: Range) -> Result<bool> {
             seeds::failed(format!("{} ({})", known.seed, known.bug), outcome)
         })
         .collect();
-    let plans = (tier.plans)();
+    let plans = (tier.plans)("");
     let planned = plans.len();
     failed.extend(plans.into_iter().filter_map(|(name, outcome)| seeds::failed(name, outcome)));
     failed.extend(seeds::run(range, tier.simulate));
+    let (count, is_well) = (failed.len(), tell(tier, failed)?);
     let mut out = std::io::stdout().lock();
-    for failed in &failed {
-        writeln!(out, "{} {}: {}", tier.name, failed.name, failed.broken)?;
-        failed.trace.iter().try_for_each(|line| writeln!(out, "  {line}"))?;
-    }
     writeln!(
         out,
         "{}: {} known seeds, {planned} plans, {} seeds from {}, {} failed, {:.1} CPU seconds",
@@ -113,10 +115,20 @@ fn all(tier: &Tier, range: Range) -> Result<bool> {
         known.count(),
         range.count,
         range.from,
-        failed.len(),
+        count,
         cpu_seconds() - started
     )?;
     out.flush().context("write to standard output")?;
+    Ok(is_well)
+}
+
+/// Prints those that failed. Whether none did.
+fn tell(tier: &Tier, failed: Vec<Failed>) -> Result<bool> {
+    let mut out = std::io::stdout().lock();
+    for failed in &failed {
+        writeln!(out, "{} {}: {}", tier.name, failed.name, failed.broken)?;
+        failed.trace.iter().try_for_each(|line| writeln!(out, "  {line}"))?;
+    }
     Ok(failed.is_empty())
 }
 

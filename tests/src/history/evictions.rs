@@ -20,12 +20,17 @@ pub(super) fn check(replay: &mut Replay<'_>, version: &Version, pod: &Pod) {
     let eviction = evictions.find(|write| {
         let same_name = *write.name == *pod.key.name && *write.namespace == *pod.key.namespace;
         let same = requested_uid(write).map_or(same_name, |uid| uid == pod.uid);
-        same && write.is_stored() && is_of_command(write)
+        // Somebody else may have been faster.
+        same && write.is_stored() && is_of_command(write) && write.at <= version.at
     });
     let Some(eviction) = eviction else { return };
     let key = &pod.key;
     let Some((node, found)) = reserved_for(&replay.picture, pod) else {
         if replay.rules.unreserved.contains(&key.to_string()) {
+            return;
+        }
+        let unseen = eviction.at - replay.rules.unseen();
+        if replay.taken_away.get(&pod.uid).is_some_and(|at| *at > unseen) {
             return;
         }
         let what = format!("{key} was evicted, and its room is not reserved");

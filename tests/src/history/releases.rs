@@ -12,11 +12,14 @@ use std::sync::Arc;
 const EXPIRED_MAX: SignedDuration = SignedDuration::from_secs(90);
 /// How long one may that nobody needs.
 const IDLE_MAX: SignedDuration = SignedDuration::from_secs(60);
-/// A change of the owner that is younger than this may not have been seen yet when something was decided.
-const UNSEEN: SignedDuration = SignedDuration::from_secs(2);
 
 /// Compares the reservations of a node with those that it had.
-pub(super) fn check(replay: &mut Replay<'_>, version: &Version, node: &Arc<Node>, is_ours: bool) {
+pub(super) fn check(
+    replay: &mut Replay<'_>,
+    version: &Version,
+    node: &Arc<Node>,
+    (is_ours, is_foreign): (bool, bool),
+) {
     let mut now: Vec<(String, &Arc<Reservation>)> = Vec::new();
     for reservation in node.reservations.iter().filter_map(|parsed| parsed.valid()) {
         now.push((reservation.id.to_string(), reservation));
@@ -27,6 +30,8 @@ pub(super) fn check(replay: &mut Replay<'_>, version: &Version, node: &Arc<Node>
         if is_ours && let Some(what) = lost(replay, &key, version.at) {
             replay.violations.push(Violation::new("I3", version.revision, what));
         }
+        let replaced = replay.since.get(&key).and_then(|kept| Some(kept.reservation.replaces()?.uid.clone()));
+        replay.taken_away.extend(replaced.filter(|_| is_foreign).map(|uid| (uid, version.at)));
         late(replay, &key, version.revision, version.at);
         replay.since.remove(&key);
     }
@@ -47,7 +52,7 @@ pub(super) fn at_end(replay: &mut Replay<'_>) {
 /// Why a reservation should not have been released by us at `now`, if so.
 fn lost(replay: &Replay<'_>, key: &(NodeName, String), now: Timestamp) -> Option<String> {
     let reservation = &replay.since.get(key)?.reservation;
-    if replay.stirred.get(&reservation.id.owner).is_some_and(|at| *at > now - UNSEEN) {
+    if replay.stirred.get(&reservation.id.owner).is_some_and(|at| *at > now - replay.rules.unseen()) {
         return None;
     }
     needed(&replay.picture, &key.0, reservation, now)

@@ -1,17 +1,17 @@
 //! Goes through a history revision by revision, and asks each rule at the moments that it is about.
 
 use super::owners;
+use super::patches::is_of_command;
 use super::picture::Picture;
-use super::{History, Rules, Version, Violation, What, evictions, releases, requested_uid, room, seats};
+use super::{
+    History, Rules, Version, Violation, What, evictions, releases, requested_uid, room, seats, waiting,
+};
 use crate::control_plane::Write;
 use common::model::ids::NodeName;
 use common::model::{Node, Pod, Reservation, Uid};
-use jiff::{SignedDuration, Timestamp};
+use jiff::Timestamp;
 use std::collections::BTreeMap;
 use std::sync::Arc;
-
-/// A write of others that is younger than this may not have been seen yet when something was decided.
-const UNSEEN: SignedDuration = SignedDuration::from_secs(3);
 
 /// What is so at one revision, and what was found on the way there.
 pub(super) struct Replay<'h> {
@@ -24,6 +24,8 @@ pub(super) struct Replay<'h> {
     pub(super) gone: BTreeMap<Uid, Timestamp>,
     /// When others last took room of a node, or changed what it has.
     pub(super) foreign: BTreeMap<NodeName, Timestamp>,
+    /// When somebody who is none of us removed the reservation for a pod.
+    pub(super) taken_away: BTreeMap<Uid, Timestamp>,
     /// When each top owner last wanted more, or lost a pod.
     pub(super) stirred: BTreeMap<Uid, Timestamp>,
     bindings: BTreeMap<Uid, &'h Write>,
@@ -53,6 +55,7 @@ impl<'h> Replay<'h> {
             since: BTreeMap::new(),
             gone: BTreeMap::new(),
             foreign: BTreeMap::new(),
+            taken_away: BTreeMap::new(),
             stirred: BTreeMap::new(),
             bindings: bindings.filter_map(|write| Some((requested_uid(write)?, write))).collect(),
             node_writes: nodes.filter_map(|write| Some((revision(write)?, write))).collect(),
@@ -76,6 +79,9 @@ impl<'h> Replay<'h> {
         }
         changes.for_each(|change| drop(self.picture.owners.apply(change)));
         releases::at_end(&mut self);
+        if self.rules.is_calm {
+            waiting::at_end(&mut self);
+        }
         self.violations
     }
 
@@ -90,6 +96,10 @@ impl<'h> Replay<'h> {
             What::Node(node, _) => self.node(version, node),
             What::NodeGone(node) => {
                 self.picture.nodes.remove(&node.name);
+                self.foreign.insert(node.name.clone(), version.at);
+                let lost = self.since.iter().filter(|((on, _), _)| *on == node.name);
+                let replaced = lost.filter_map(|(_, kept)| kept.reservation.replaces());
+                self.taken_away.extend(replaced.map(|replaced| (replaced.uid.clone(), version.at)));
                 self.since.retain(|(on, _), _| *on != node.name);
             }
         }
@@ -137,7 +147,8 @@ impl<'h> Replay<'h> {
             self.since.retain(|(on, _), _| *on != node.name);
         }
         if differs {
-            releases::check(self, version, node, is_ours);
+            let is_foreign = !writer.is_some_and(|write| self.is_ours(&write.user) || is_of_command(write));
+            releases::check(self, version, node, (is_ours, is_foreign));
         }
     }
 
@@ -148,7 +159,7 @@ impl<'h> Replay<'h> {
 
     /// Whether somebody else may have altered a node too late for us to heed it.
     pub(super) fn is_excused(&self, node: &NodeName, decided: Timestamp) -> bool {
-        self.foreign.get(node).is_some_and(|at| *at > decided - UNSEEN)
+        self.foreign.get(node).is_some_and(|at| *at > decided - self.rules.unseen())
     }
 
     /// The owner of `pod` is short of one more than before.

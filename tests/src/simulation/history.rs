@@ -43,6 +43,21 @@ impl History {
         }
     }
 
+    /// Keeps only as many lines as were to be kept: those around the first with `mark` in it, else the last. For whoever
+    /// kept them all because nobody knew beforehand which would matter.
+    pub fn keep_around(&mut self, mark: Option<&str>, kept: usize) {
+        let found = mark.and_then(|mark| self.lines.iter().position(|line| line.contains(mark)));
+        let end = found.map_or(self.lines.len(), |at| self.lines.len().min(at + kept / 4));
+        self.lines.truncate(end);
+        self.lines.drain(..end.saturating_sub(kept));
+        self.kept = kept;
+    }
+
+    /// How many lines are kept.
+    pub fn kept(&self) -> usize {
+        self.kept
+    }
+
     /// What all of it comes to.
     pub fn hash(&self) -> u64 {
         self.hash
