@@ -110,6 +110,7 @@ impl Sim {
             uid: pod.uid.to_string(),
             same_name: is_named.then(|| pod.key.name.to_string()),
             node: node.to_string(),
+            is_home: true,
             keeping: if is_wish { Keeping::Wish } else { Keeping::Reservation },
             seat: Some(reservation.id.to_string()),
             is_leaving: pod.deleting,

@@ -12,7 +12,7 @@ use common::model::pod::Phase;
 use common::model::{NodeName, Pod};
 use kubectl_reserve::flow::keep::{is_kept, lacks};
 use kubectl_reserve::flow::recreate::{
-    Answer, Keeping, Newcomer, NodeSight, OldPod, Outcome, Recheck, Sight, Stays, Until,
+    Answer, Keeping, Landed, Newcomer, NodeSight, OldPod, Outcome, Recheck, Sight, Stays, Until,
 };
 use std::sync::Arc;
 
@@ -142,7 +142,7 @@ impl Sim {
             self.api.rules.break_("I19", &format!("command {index} says {node}, and it is {on:?}"));
         }
         self.api.rules.count("recreated");
-        if done.is_same {
+        if done.landed == Some(Landed::Home) {
             self.api.rules.count("recreated in place");
         }
     }

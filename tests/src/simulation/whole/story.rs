@@ -138,7 +138,7 @@ async fn give(world: World, words: Vec<String>, mut rng: Rng) {
     };
     tokio::select! {
         biased;
-        code = world.command(&words, &process, &around) => drop(code),
+        _ = world.command(&words, &process, &around) => {}
         () = stopped => {}
     }
 }
