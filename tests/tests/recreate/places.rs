@@ -169,7 +169,8 @@ fn a_pod_is_moved_to_where_its_room_was_reserved() -> Result<()> {
         typed(&plot, &["pod", name, "--yes", "--to", "moved-n9"]).await?.ended(1)?.says(&["moved-n9"])?;
         ensure!(writes(&plot).await?.is_empty());
         let done = typed(&plot, &["pod", name, "--yes", "--to", &other]).await?.ended(0)?;
-        let done = done.says(&[&format!("{home} -> {other}"), "reserved", "(as reserved)", "released"])?;
+        let done =
+            done.says(&[&format!("moves to {other}, where "), "reserved", "(as reserved)", "released"])?;
         ensure!(done.out.contains(&format!("recreated on {other}")), "{done:#?}");
         let new = plot.running(&web, 2).await?;
         let moved = new.iter().find(|pod| !old.iter().any(|old| name_of(old) == name_of(pod)));

@@ -40,7 +40,6 @@ pub(crate) struct Terminal {
 pub(crate) struct Left {
     pub(crate) text: String,
     pub(crate) bytes: Vec<u8>,
-    pub(crate) code: u32,
     /// The exit code, or the signal that ended it, in words.
     pub(crate) end: String,
 }
@@ -111,7 +110,7 @@ impl Terminal {
         let bytes = std::mem::take(&mut *self.written.lock().unwrap_or_else(PoisonError::into_inner));
         let code = status.exit_code();
         let end = status.signal().map_or_else(|| format!("exit {code}"), |signal| format!("signal {signal}"));
-        Ok(Left { text: shown(&bytes), bytes, code, end })
+        Ok(Left { text: shown(&bytes), bytes, end })
     }
 
     fn wait(&self, what: &str, mut is_so: impl FnMut() -> Result<bool>) -> Result<()> {

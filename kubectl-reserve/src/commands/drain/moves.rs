@@ -50,7 +50,7 @@ impl<'a> Moves<'a> {
             stops.heed()?;
             ready.push((place.pod.clone(), self.ready(&place).await?));
         }
-        in_turn(&mut ready, |(_, prepared)| prepared.age());
+        in_turn(&mut ready, |(_, prepared)| prepared.age().map(|age| (prepared.place().to_owned(), age)));
         for (key, prepared) in ready {
             stops.heed()?;
             self.moves.push(Move { key, prepared: Some(prepared), is_begun: false });
@@ -135,16 +135,17 @@ impl<'a> Moves<'a> {
     }
 }
 
-/// Siblings are alike, and the first that comes takes the oldest of their seats: so they go in the order of their seats, and
-/// each finds its own. The others keep their turn.
-fn in_turn<T>(moves: &mut [T], age: impl Fn(&T) -> Option<Age>) {
-    let firsts: BTreeMap<Uid, usize> =
-        (0..moves.len()).rev().filter_map(|index| Some((age(&moves[index])?.1.owner, index))).collect();
+/// Siblings are alike, and the first that comes to a node takes the oldest of their seats there: so those that go to the same
+/// node go in the order of their seats, and each finds its own. The others keep their turn.
+fn in_turn<T>(moves: &mut [T], seat: impl Fn(&T) -> Option<(String, Age)>) {
+    let group = |(node, (_, id)): &(String, Age)| (node.clone(), id.owner.clone());
+    let firsts: BTreeMap<(String, Uid), usize> =
+        (0..moves.len()).rev().filter_map(|index| Some((group(&seat(&moves[index])?), index))).collect();
     let mut turn = 0..moves.len();
     moves.sort_by_cached_key(|one| {
-        let (own, age) = (turn.next(), age(one));
-        let first = age.as_ref().and_then(|(_, id)| firsts.get(&id.owner)).copied();
-        (first.or(own), age)
+        let (own, seat) = (turn.next(), seat(one));
+        let first = seat.as_ref().and_then(|seat| firsts.get(&group(seat))).copied();
+        (first.or(own), seat.map(|(_, age)| age))
     });
 }
 
@@ -155,19 +156,19 @@ mod tests {
     use common::model::Seat;
     use jiff::Timestamp;
 
-    fn seat(owner: &str, seat: &str, created: i64) -> Option<Age> {
+    fn seat(node: &str, owner: &str, seat: &str, created: i64) -> Option<(String, Age)> {
         let created = Timestamp::from_second(created).unwrap();
         let seat = Some(Seat::parse(seat).unwrap());
-        Some((Some(created), ReservationId { owner: owner.into(), seat }))
+        Some((node.into(), (Some(created), ReservationId { owner: owner.into(), seat })))
     }
 
     #[test]
     fn siblings_go_in_the_order_in_which_their_seats_are_taken() {
-        let mut moves =
-            vec![seat("web", "f", 1), seat("db", "b", 1), seat("web", "e", 1), None, seat("web", "a", 2)];
+        let (f, e, a) = (seat("n", "web", "f", 1), seat("n", "web", "e", 1), seat("n", "web", "a", 2));
+        let (db, other) = (seat("n", "db", "b", 1), seat("m", "web", "c", 1));
+        let mut moves = vec![f.clone(), db.clone(), other.clone(), e.clone(), None, a.clone()];
         in_turn(&mut moves, Clone::clone);
-        let expected =
-            vec![seat("web", "e", 1), seat("web", "f", 1), seat("web", "a", 2), seat("db", "b", 1), None];
+        let expected = vec![e, f, a, db, other, None];
         assert_eq!(moves, expected);
     }
 }

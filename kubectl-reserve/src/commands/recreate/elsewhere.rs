@@ -26,8 +26,7 @@ impl Prepared {
         self.place_uid = Some(node["metadata"]["uid"].as_str().unwrap_or_default().to_owned());
         self.terms.node = to.to_owned();
         self.terms.is_home = false;
-        self.plan.node = format!("{} -> {to}", self.plan.node);
-        self.plan.node_state = None;
+        self.plan.to = Some(to.to_owned());
         Ok(self)
     }
 

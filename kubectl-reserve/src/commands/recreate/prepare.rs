@@ -63,6 +63,7 @@ pub(crate) async fn prepare(
         owners: target.claims(),
         node: target.node_name().to_owned(),
         node_state: target.node.as_ref().map(node_state),
+        to: None,
         keeping,
         amount: reservation.as_ref().map(|one| amounts(&one.amount)).unwrap_or_default(),
         budgets,

@@ -144,6 +144,7 @@ async fn gone(session: &Session, found: Found, flags: &Recreate, key: &PodKey) -
         owners: vec![format!("{} {}", record.owner.kind, record.owner.name)],
         node: node.name.to_string(),
         node_state: None,
+        to: None,
         keeping: Keeping::Reservation,
         amount: amounts(&reservation.amount),
         budgets: Some(Vec::new()),

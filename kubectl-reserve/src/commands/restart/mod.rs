@@ -77,10 +77,10 @@ async fn job(args: &Restart, context: &Context, asked: &Asked) -> Result<Job, Fa
     let id = crate::names::id(&workload);
     let note = Note::of(&workload.uid.to_string());
     let now = newest(&pods).unwrap_or_else(local_time);
-    let began = match (args.since, note.read().filter(|_| !args.all)) {
-        (Some(since), _) => since,
-        (None, Some(began)) => began,
-        (None, None) => now,
+    let (began, noted) = match (args.since, note.read().filter(|_| !args.all)) {
+        (Some(since), _) => (since, None),
+        (None, Some((began, noted))) => (began, Some(noted)),
+        (None, None) => (now, None),
     };
     let total = pods.len();
     if total == 0 {
@@ -88,7 +88,12 @@ async fn job(args: &Restart, context: &Context, asked: &Asked) -> Result<Job, Fa
         return Err(choice.into_failure(local_time()));
     }
     let mut left: Vec<PodSeen> = pods;
-    left.retain(|found| found.pod.created.is_none_or(|at| at.time() <= began) && found.pod.node.is_some());
+    left.retain(|found| {
+        // The server tells time in seconds: a replacement may seem as old as the pod that it replaced.
+        let is_noted = noted.as_ref().is_none_or(|noted| noted.contains(&found.pod.uid.to_string()));
+        let is_old = found.pod.created.is_none_or(|at| at.time() <= began);
+        is_noted && is_old && found.pod.node.is_some()
+    });
     left.sort_by_key(|found| order(&workload, found));
     Ok(Job { id, workload, left, total, began })
 }
@@ -153,7 +158,8 @@ async fn restart(
     done: &mut Vec<Recreated>,
 ) -> Result<(), Failure> {
     let note = Note::of(&job.workload.uid.to_string());
-    if !note.write(job.began) {
+    let left = job.left.iter().map(|found| found.pod.uid.to_string()).collect();
+    if !note.write(job.began, &left) {
         printer::warn(&format!("a rerun cannot go on by itself; after a failure add --since {}", job.began));
     }
     // Also between two pods Ctrl-C is ours to answer: what is left has to be said.

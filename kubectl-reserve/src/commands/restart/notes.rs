@@ -1,7 +1,8 @@
-//! When a restart that is not done yet began, noted on this machine.
+//! When a restart that is not done yet began, and which pods it was about, noted on this machine.
 
 use crate::ui::inside::state_folder;
 use jiff::Timestamp;
+use std::collections::BTreeSet;
 use std::path::PathBuf;
 
 /// The note about one workload.
@@ -22,16 +23,21 @@ impl Note {
         Self { path: path.map(|folder| folder.join("kubectl-reserve").join("restart").join(uid)) }
     }
 
-    /// When it began, if one is not done.
-    pub(super) fn read(&self) -> Option<Timestamp> {
-        std::fs::read_to_string(self.path.as_ref()?).ok()?.trim().parse().ok()
+    /// When it began, and the UIDs of the pods that were left then, if one is not done.
+    pub(super) fn read(&self) -> Option<(Timestamp, BTreeSet<String>)> {
+        let text = std::fs::read_to_string(self.path.as_ref()?).ok()?;
+        let mut lines = text.lines();
+        let began = lines.next()?.parse().ok()?;
+        Some((began, lines.map(str::to_owned).collect()))
     }
 
     /// Notes it. Whether that worked.
-    pub(super) fn write(&self, began: Timestamp) -> bool {
+    pub(super) fn write(&self, began: Timestamp, left: &BTreeSet<String>) -> bool {
         let Some(path) = &self.path else { return false };
+        let lines = std::iter::once(began.to_string()).chain(left.iter().cloned());
+        let text: String = lines.map(|line| line + "\n").collect();
         let folder = path.parent().map(std::fs::create_dir_all);
-        folder.is_some_and(|made| made.is_ok()) && std::fs::write(path, format!("{began}\n")).is_ok()
+        folder.is_some_and(|made| made.is_ok()) && std::fs::write(path, text).is_ok()
     }
 
     /// It is done.
@@ -46,6 +52,7 @@ impl Note {
 #[cfg(test)]
 mod tests {
     use super::Note;
+    use std::collections::BTreeSet;
 
     #[test]
     fn a_note_is_read_back_until_it_is_removed() {
@@ -53,8 +60,9 @@ mod tests {
         let note = Note::within(Some(folder.path().to_owned()), "11111111-0000-4000-8000-000000000001");
         assert_eq!(note.read(), None);
         let began = "2026-11-16T08:00:00Z".parse().unwrap();
-        assert!(note.write(began));
-        assert_eq!(note.read(), Some(began));
+        let left = ["a", "b"].map(str::to_owned).into();
+        assert!(note.write(began, &left));
+        assert_eq!(note.read(), Some((began, left)));
         note.remove();
         assert_eq!(note.read(), None);
     }
@@ -63,8 +71,9 @@ mod tests {
     fn an_odd_uid_is_no_path() {
         let folder = tempfile::tempdir().unwrap();
         let note = Note::within(Some(folder.path().to_owned()), "../../x");
-        assert!(!note.write("2026-11-16T08:00:00Z".parse().unwrap()));
+        let (began, left) = ("2026-11-16T08:00:00Z".parse().unwrap(), BTreeSet::new());
+        assert!(!note.write(began, &left));
         assert_eq!(note.read(), None);
-        assert!(!Note::within(None, "a").write("2026-11-16T08:00:00Z".parse().unwrap()));
+        assert!(!Note::within(None, "a").write(began, &left));
     }
 }

@@ -23,6 +23,8 @@ pub(crate) struct Plan {
     pub(crate) node: String,
     /// In a word or two; none if it may not be read.
     pub(crate) node_state: Option<String>,
+    /// Where it is to go instead, if it is moved.
+    pub(crate) to: Option<String>,
     pub(crate) keeping: Keeping,
     /// What is kept.
     pub(crate) amount: String,
@@ -80,10 +82,11 @@ pub(crate) fn plan(plan: &Plan) -> String {
 }
 
 fn keeps(plan: &Plan) -> String {
-    match plan.keeping {
-        Keeping::Reservation => format!("keeps {} for it while it is away", plan.amount),
-        Keeping::Wish => format!("the daemon keeps {} for it (reserve/keep)", plan.amount),
-        Keeping::Nothing => "nothing is kept there for it".to_owned(),
+    match (plan.keeping, &plan.to) {
+        (Keeping::Reservation, Some(to)) => format!("moves to {to}, where {} is kept for it", plan.amount),
+        (Keeping::Reservation, None) => format!("keeps {} for it while it is away", plan.amount),
+        (Keeping::Wish, _) => format!("the daemon keeps {} for it (reserve/keep)", plan.amount),
+        (Keeping::Nothing, _) => "nothing is kept there for it".to_owned(),
     }
 }
 

@@ -40,6 +40,7 @@ fn example() -> Plan {
         owners: vec!["ReplicaSet testngx-6d5f9".into(), "Deployment testngx".into()],
         node: "node-2".into(),
         node_state: Some("Ready".into()),
+        to: None,
         keeping: Keeping::Reservation,
         amount: "cpu 5000m, memory 2Gi".into(),
         budgets: Some(vec![budget("testngx-pdb", "maxUnavailable", 1, (2, 3, 3))]),
@@ -61,6 +62,14 @@ fn the_plan_says_what_protects_the_pod_and_who_waits_for_its_room() {
     let text = plan(&example());
     assert!(text.lines().all(|line| line.chars().count() <= 80), "{text}");
     insta::assert_snapshot!("plan", text);
+}
+
+#[test]
+fn a_plan_to_move_names_both_nodes() {
+    let text = plan(&Plan { to: Some("node-8".into()), ..example() });
+    let moved = ["Node        node-2  (Ready)", "moves to node-8, where "];
+    assert!(moved.iter().all(|words| text.contains(words)), "{text}");
+    assert!(text.contains("place on\n            node-2") || text.contains("place on node-2"), "{text}");
 }
 
 #[test]
