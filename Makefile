@@ -6,6 +6,10 @@ BUILT   := $(or $(CARGO_TARGET_DIR),target)
 N       ?= 2000
 # How many rounds of each kind: make promise ROUNDS=1000
 ROUNDS  ?= 100
+# What is simulated, and how often: make simulate TIER=steps SEEDS=1000000 FROM=20000
+TIER    ?= steps
+SEEDS   ?= 100000
+FROM    ?= 0
 # Of how many waiting pods each fix is carried out: make e2e FIXES=1000
 FIXES   ?= 200
 # How long each fuzz target runs: make fuzz SECONDS=600
@@ -17,7 +21,7 @@ CROSS   ?= x86_64-pc-windows-gnu aarch64-apple-darwin x86_64-apple-darwin
 export RUST_TEST_THREADS ?= 6
 
 .DEFAULT_GOAL := help
-.PHONY: help demo demo-cluster recording build test lint e2e promise control-plane cluster conformance bench bench-cluster bench-cli fuzz vectors install uninstall dist cross-check image deny clean
+.PHONY: help demo demo-cluster recording build test lint e2e promise control-plane cluster conformance bench bench-cluster bench-cli fuzz vectors simulate install uninstall dist cross-check image deny clean
 
 help: ## list the targets
 	@sed -n 's/^\([a-z0-9-]*\):.*## \(.*\)/\1|\2/p' Makefile | awk -F '|' '{ printf "  %-14s %s\n", $$1, $$2 }'
@@ -66,6 +70,11 @@ conformance: ## compare N decisions (2000) of ours with kube-scheduler's own cod
 bench: ## measure decisions, and the memory of 100,000 nodes with a million pods (takes minutes)
 	cargo bench --locked -p reserve-common --bench decisions
 	cargo bench --locked -p reserve-common --bench memory
+
+# One of them, with all that happens in it: make simulate SEED=4711
+simulate: ## live through SEEDS (100000) histories with faults under virtual time; none may break a rule
+	cargo run --profile simulate --locked -p reserve-tests --bin simulate -- \
+		$(TIER) $(if $(SEED),--seed $(SEED),--seeds $(SEEDS) --from $(FROM))
 
 # Its options: make bench-cluster BENCH='--pairs 5 --shapes basic'
 bench-cluster: ## race the real kube-scheduler on a real API server; fails below the bars (takes half an hour)

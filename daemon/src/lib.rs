@@ -22,7 +22,7 @@ pub(crate) mod controller;
 pub mod desk;
 pub mod effects;
 pub(crate) mod extender;
-pub(crate) mod lease;
+pub mod lease;
 pub mod log;
 pub mod metrics;
 pub mod outbox;

@@ -61,6 +61,8 @@ pub(crate) struct Refused {
 pub(crate) struct Cause {
     pub(crate) reason: String,
     pub(crate) message: String,
+    /// Which field it is about.
+    pub(crate) field: String,
 }
 
 #[derive(Default, Deserialize)]
@@ -145,6 +147,14 @@ impl ApiError {
             Self::Refused(refused) => Some(refused.code),
             Self::Broken(_) => None,
         }
+    }
+
+    /// Whether a write that names an object's UID was refused because that object is gone, or another one has its name by
+    /// now. A delete says so with 409, a patch with 422 about that field.
+    pub(crate) fn is_of_another(&self) -> bool {
+        let Self::Refused(refused) = self else { return false };
+        let is_about_uid = refused.causes.iter().any(|cause| cause.field == "metadata.uid");
+        matches!(refused.code, 404 | 409) || (refused.code == 422 && is_about_uid)
     }
 
     /// Puts it into words for somebody who wanted `what`.

@@ -33,6 +33,7 @@ mod world;
 use cli::{Cli, Invocation};
 use error::{Exit, Failure};
 use std::process::ExitCode;
+pub use ui::inside::Around;
 use ui::printer;
 
 /// The program.
@@ -90,6 +91,22 @@ pub fn formatted(
         cli::Print { output: output.parse()?, sort_by: sort_by.map(String::from), ..cli::Print::default() };
     let text = print::text(&flags, &print::Document(document));
     text.map_err(|failure| failure.message.unwrap_or_default())
+}
+
+/// Runs what would be typed after `kubectl reserve` in this process, on a cluster that `client` reaches. Returns the exit
+/// code. What it prints, and Ctrl-C, is up to `around`.
+#[doc(hidden)]
+pub async fn run_inside(words: &[&str], client: kube::Client, around: &Around) -> u8 {
+    let inside = async {
+        let words = std::iter::once(&"kubectl-reserve").chain(words).map(Into::into).collect();
+        let invocation = Invocation::new(words);
+        let cli = match invocation.parse() {
+            Ok(cli) => cli,
+            Err(error) => return printer::finished(Err(Failure::usage(error))),
+        };
+        printer::finished(Box::pin(commands::run_on(cli, client)).await)
+    };
+    around.run(inside).await
 }
 
 async fn run(cli: Cli, invocation: &Invocation) -> Result<(), Failure> {

@@ -17,6 +17,7 @@ mod value;
 
 pub use crate::controllers::Pace;
 pub use crate::server::{AnswerBody, Api};
+pub use crate::store::Change;
 
 use crate::api::State;
 use crate::server::Shared;
@@ -102,6 +103,11 @@ impl Sandbox {
     /// When the listener fails.
     pub async fn serve(&self, listener: TcpListener) -> std::io::Result<()> {
         axum::serve(listener, axum::Router::new().fallback_service(self.api())).await
+    }
+
+    /// Everything that happened after a revision and is not forgotten.
+    pub fn changes(&self, after: u64) -> Vec<Change> {
+        self.shared.with(|state| state.store.later(after))
     }
 
     /// Forgets all changes up to now, so that whoever watches from before is told 410.

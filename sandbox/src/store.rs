@@ -41,13 +41,21 @@ type Path = (&'static str, String);
 
 /// Something that happened to one object.
 #[derive(Clone, Debug)]
-pub(crate) struct Change {
-    pub(crate) revision: u64,
+pub struct Change {
+    /// The revision that it was.
+    pub revision: u64,
     path: Path,
     /// As it was; `None` if it is new.
-    pub(crate) before: Option<Arc<Value>>,
+    pub before: Option<Arc<Value>>,
     /// As it is; `None` if it was removed.
-    pub(crate) after: Option<Arc<Value>>,
+    pub after: Option<Arc<Value>>,
+}
+
+impl Change {
+    /// Of which kind the object is, as in `pods`.
+    pub fn plural(&self) -> &'static str {
+        self.path.0
+    }
 }
 
 /// All objects.
@@ -131,6 +139,12 @@ impl Store {
             listener.send_replace(self.revision);
         }
         self.all.send_replace(self.revision);
+    }
+
+    /// All changes after a revision that are not forgotten.
+    pub(crate) fn later(&self, revision: u64) -> Vec<Change> {
+        let from = self.log.partition_point(|change| change.revision <= revision);
+        self.log.range(from..).cloned().collect()
     }
 
     /// The changes of a kind after a revision; `None` if some of them are forgotten.

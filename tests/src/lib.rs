@@ -10,4 +10,5 @@ pub mod history;
 pub mod image;
 pub mod programs;
 pub mod proxy;
+pub mod simulation;
 pub mod town;

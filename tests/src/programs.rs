@@ -196,11 +196,33 @@ pub async fn reserve(cluster: &Cluster, on: &str, owner: &str, cpu: Option<&str>
         .await
 }
 
-fn build_now() -> Result<PathBuf> {
+/// Builds one program of the test crate with a profile of its own, and returns where it is.
+///
+/// # Errors
+/// When it does not compile.
+pub fn build_with(profile: &str, program: &str) -> Result<PathBuf> {
+    let profile_dir = profile_dir()?;
+    let target_dir = profile_dir.parent().context("the test is not in a cargo target folder")?;
+    let output = cargo()
+        .args(["build", "-p", "reserve-tests", "--bin", program, "--locked", "--quiet"])
+        .args(["--profile", profile, "--target-dir"])
+        .arg(target_dir)
+        .output()
+        .context("run cargo")?;
+    ensure!(output.status.success(), "build {program}: {}", String::from_utf8_lossy(&output.stderr));
+    Ok(target_dir.join(profile).join(program))
+}
+
+/// `<target>/<profile>` of the running test `<target>/<profile>/deps/<test>`, or program `<target>/<profile>/<program>`.
+fn profile_dir() -> Result<PathBuf> {
     let test = std::env::current_exe().context("find the running test")?;
-    // <target>/<profile>/deps/<test>, or <target>/<profile>/<program>
     let mut dirs = test.ancestors().skip(1).skip_while(|dir| dir.ends_with("deps"));
     let profile_dir = dirs.next().context("the test is not in a cargo target folder")?;
+    Ok(profile_dir.to_owned())
+}
+
+fn build_now() -> Result<PathBuf> {
+    let profile_dir = profile_dir()?;
     let target_dir = profile_dir.parent().context("the test is not in a cargo target folder")?;
     let profile = match profile_dir.file_name().and_then(|name| name.to_str()) {
         Some("debug") | None => "dev",
@@ -212,7 +234,7 @@ fn build_now() -> Result<PathBuf> {
         .output()
         .context("run cargo")?;
     ensure!(output.status.success(), "build our programs: {}", String::from_utf8_lossy(&output.stderr));
-    Ok(profile_dir.to_owned())
+    Ok(profile_dir)
 }
 
 /// cargo, as somebody would run it in the repository. What it told this test about its own package would make some build

@@ -94,7 +94,8 @@ fn occupied(
         };
     }
     let life = signed(cluster.life(pod).unwrap_or(LIFE_DEFAULT).min(LIFE_MAX));
-    if record.expires >= after(now, life) {
+    // At the very moment that was named it is due, or it would be looked at for as long as the clock shows that moment.
+    if record.expires > after(now, life) {
         return Verdict::StaysUntil(record.expires.checked_sub(life).unwrap_or(now));
     }
     // A pod that stays can have a place for long; one that leaves has it soon.

@@ -40,6 +40,17 @@ fn a_place_is_kept_taken_and_released() {
 }
 
 #[test]
+fn the_time_is_moved_at_the_very_moment_when_it_is_due() {
+    let mut town = full();
+    town.delete("web-1", 30);
+    town.run();
+    // It outlives its grace. Now exactly one life is left: that is when to move on, or there would be a look each instant.
+    town.wait(30);
+    let [(_, kept)] = &town.reservations()[..] else { panic!("{:?}", town.reservations()) };
+    assert!(kept.expires() > Some(time(30 + 600)), "{kept:?}");
+}
+
+#[test]
 fn a_pod_that_vanishes_at_once_leaves_no_gap() {
     let mut town = full();
     // The rival is decided on in the very step in which the room is empty, before the replacement is even made.

@@ -11,7 +11,7 @@ mod condition;
 mod events;
 mod evict;
 mod find;
-mod reserve;
+pub mod reserve;
 #[cfg(test)]
 mod tests;
 mod volumes;

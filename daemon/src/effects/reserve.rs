@@ -28,7 +28,7 @@ const PAUSE: Duration = Duration::from_millis(60);
 
 /// What a look at a node says about a change.
 #[derive(Debug, PartialEq)]
-enum Plan {
+pub enum Plan {
     /// It is so already.
     Done,
     /// It cannot be.
@@ -120,7 +120,7 @@ fn tell(annotation: &Annotation) {
 }
 
 /// What is to be written, given what was seen.
-fn plan(seen: &Seen<'_>, annotation: &Annotation, now: Timestamp) -> Plan {
+pub fn plan(seen: &Seen<'_>, annotation: &Annotation, now: Timestamp) -> Plan {
     if seen.uid != annotation.uid.to_string() {
         return Plan::Never("the node is another one by now".into());
     }

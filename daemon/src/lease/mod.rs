@@ -5,7 +5,7 @@
 //!
 //! Knows nothing of: what a leader does.
 
-mod election;
+pub mod election;
 pub(crate) mod replica;
 #[cfg(test)]
 mod tests;

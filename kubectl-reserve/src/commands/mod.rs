@@ -79,6 +79,17 @@ pub(crate) async fn run(cli: Cli, invocation: &Invocation) -> Result<(), Failure
     act(command, &context, namespace.as_deref()).await
 }
 
+/// Does what was asked, on a cluster that `client` reaches.
+pub(crate) async fn run_on(cli: Cli, client: kube::Client) -> Result<(), Failure> {
+    let Some(command) = cli.command else { return Ok(()) };
+    let ui = Ui::new(&cli.talk, &Surroundings::read(), Streams::look());
+    printer::talk_as(&ui);
+    let asked = cli.connection.namespace;
+    let namespace = asked.clone().unwrap_or_else(|| client.default_namespace().to_owned());
+    let context = Context { session: Session { client, namespace, timeout: None }, ui, context: None };
+    act(command, &context, asked.as_deref()).await
+}
+
 /// Does what was asked in a cluster. `namespace` is the one that was typed.
 pub(crate) async fn act(command: Command, context: &Context, namespace: Option<&str>) -> Result<(), Failure> {
     match command {

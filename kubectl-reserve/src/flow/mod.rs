@@ -2,5 +2,6 @@
 //! simulation can drive them through every answer, crash and Ctrl-C.
 
 pub mod budget;
+pub mod keep;
 pub mod places;
 pub mod recreate;

@@ -1,6 +1,7 @@
 //! Everything between the command and the person: what is printed, and how; prompts, progress, colours, Ctrl-C.
 
 mod ask;
+pub(crate) mod inside;
 pub(crate) mod printer;
 pub(crate) mod progress;
 pub(crate) mod signal;
@@ -111,6 +112,9 @@ fn is_utf8(locale: &str) -> bool {
 impl Streams {
     /// The process's own.
     pub(crate) fn look() -> Self {
+        if inside::is_so() {
+            return Self::default();
+        }
         Self {
             is_input_terminal: stdin().is_terminal(),
             is_out_terminal: stdout().is_terminal(),
@@ -123,6 +127,9 @@ impl Surroundings {
     /// The process's own.
     #[expect(clippy::disallowed_methods, reason = "the command is the outermost layer")]
     pub(crate) fn read() -> Self {
+        if inside::is_so() {
+            return Self::default();
+        }
         let get = |name: &str| std::env::var(name).ok();
         let locale =
             ["LC_ALL", "LC_CTYPE", "LANG"].into_iter().filter_map(get).find(|value| !value.is_empty());

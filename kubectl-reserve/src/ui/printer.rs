@@ -1,7 +1,7 @@
 //! The only mouth: data to stdout, talk to stderr.
 
 use super::progress::suspended;
-use super::{Paint, Tone, Ui};
+use super::{Paint, Tone, Ui, inside};
 use crate::error::Failure;
 use crate::render::wrap::fold;
 use std::io::{ErrorKind, Write, stderr, stdout};
@@ -34,6 +34,9 @@ pub(crate) fn talk_as(ui: &Ui) {
 
 /// Prints data. Whoever closes the pipe has read enough.
 pub(crate) fn out(text: &str) -> Result<(), Failure> {
+    if inside::hand(text) {
+        return Ok(());
+    }
     let written = suspended(|| {
         let mut stdout = stdout().lock();
         stdout.write_all(text.as_bytes()).and_then(|()| stdout.flush())
@@ -85,6 +88,9 @@ pub(crate) fn tell(line: &str) {
 }
 
 fn write(line: &str) {
+    if inside::hand(&format!("{line}\n")) {
+        return;
+    }
     suspended(|| {
         let _ = writeln!(stderr(), "{line}");
     });
@@ -92,7 +98,12 @@ fn write(line: &str) {
 
 /// Says what went wrong, if anything, and turns it into the exit code.
 pub(crate) fn finish(outcome: Result<(), Failure>) -> ExitCode {
-    let Err(failure) = outcome else { return ExitCode::SUCCESS };
+    ExitCode::from(finished(outcome))
+}
+
+/// The same, with the exit code as a number.
+pub(crate) fn finished(outcome: Result<(), Failure>) -> u8 {
+    let Err(failure) = outcome else { return 0 };
     if let Some(message) = &failure.message {
         // What the server says stands for itself, as in kubectl.
         match message.starts_with("Error from server") {
@@ -103,7 +114,7 @@ pub(crate) fn finish(outcome: Result<(), Failure>) -> ExitCode {
     if let Some(hint) = &failure.hint {
         tell(&format!("\nhint: {hint}"));
     }
-    ExitCode::from(failure.exit as u8)
+    failure.exit as u8
 }
 
 fn paint() -> Paint {

@@ -1,10 +1,11 @@
 //! Ctrl-C as a value: how often, and by whom. A flow asks for the next one beside whatever else it waits for.
 
+use super::inside;
 use crate::error::{Exit, Failure};
 use crate::platform::{Signal, Signals};
 use futures::FutureExt as _;
 use std::sync::atomic::{AtomicU32, Ordering};
-use tokio::sync::Notify;
+use tokio::sync::{Notify, watch};
 
 /// How many [`Stops`] there are. While there is one, it is up to its holder what Ctrl-C means.
 static LISTENERS: AtomicU32 = AtomicU32::new(0);
@@ -23,21 +24,37 @@ pub(crate) struct Stop {
 
 /// The requests to stop. While it lives, Ctrl-C does not end the program: whoever makes one must ask it.
 pub(crate) struct Stops {
-    signals: Signals,
+    source: Source,
     count: u32,
+}
+
+/// Who says so.
+enum Source {
+    Process(Signals),
+    /// The program around.
+    Around(watch::Receiver<u32>),
 }
 
 impl Stops {
     /// Begins to listen.
     pub(crate) fn listen() -> Result<Self, Failure> {
-        let signals = take_over()?;
+        let source = match inside::stops() {
+            Some(stops) => Source::Around(stops),
+            None => Source::Process(take_over()?),
+        };
         LISTENERS.fetch_add(1, Ordering::Relaxed);
-        Ok(Self { signals, count: 0 })
+        Ok(Self { source, count: 0 })
     }
 
     /// The next request. Dropping the future loses nothing.
     pub(crate) async fn next(&mut self) -> Stop {
-        let by = self.signals.next().await;
+        let by = match &mut self.source {
+            Source::Process(signals) => signals.next().await,
+            Source::Around(stops) => match stops.changed().await {
+                Ok(()) => Signal::Interrupt,
+                Err(_) => std::future::pending().await,
+            },
+        };
         self.count = self.count.saturating_add(1);
         Stop { by, count: self.count }
     }

@@ -1,13 +1,15 @@
 //! I2 and I4: our command evicts a pod only when its room is reserved, and every live replica has seen that.
 
 use super::patches::is_of_command;
+use super::picture::Picture;
 use super::replay::Replay;
 use super::{Version, Violation, requested_uid};
 use crate::control_plane::Write;
-use common::model::Pod;
+use common::model::{Node, Pod, Reservation};
 use jiff::{SignedDuration, Timestamp};
 use serde_json::Value;
 use std::collections::BTreeMap;
+use std::sync::Arc;
 
 /// On a replica's Lease: the newest version of nodes that it has seen.
 const SEEN_NODES: &str = concat!("reserve", "/seen-nodes");
@@ -18,20 +20,17 @@ pub(super) fn check(replay: &mut Replay<'_>, version: &Version, pod: &Pod) {
     let eviction = evictions.find(|write| {
         let same_name = *write.name == *pod.key.name && *write.namespace == *pod.key.namespace;
         let same = requested_uid(write).map_or(same_name, |uid| uid == pod.uid);
-        same && write.is_stored() && is_of_command(write)
+        // Somebody else may have been faster.
+        same && write.is_stored() && is_of_command(write) && write.at <= version.at
     });
     let Some(eviction) = eviction else { return };
-    // On its own node, or on the one that it is to move to.
-    let all = replay.nodes.values().flat_map(|node| node.reservations.iter().map(move |one| (node, one)));
-    let mut reservations = all.filter_map(|(node, one)| Some((node, one.valid()?)));
-    let enough = |(_, one): &(_, &std::sync::Arc<common::model::Reservation>)| {
-        let asks = pod.spec.requests.counted();
-        one.replaces().is_some_and(|replaced| replaced.uid == pod.uid)
-            && asks.iter().all(|(resource, amount)| one.amount.get(&resource) >= amount)
-    };
     let key = &pod.key;
-    let Some((node, found)) = reservations.find(enough) else {
+    let Some((node, found)) = reserved_for(&replay.picture, pod) else {
         if replay.rules.unreserved.contains(&key.to_string()) {
+            return;
+        }
+        let unseen = eviction.at - replay.rules.unseen();
+        if replay.taken_away.get(&pod.uid).is_some_and(|at| *at > unseen) {
             return;
         }
         let what = format!("{key} was evicted, and its room is not reserved");
@@ -54,6 +53,17 @@ pub(super) fn check(replay: &mut Replay<'_>, version: &Version, pod: &Pod) {
     });
     let found: Vec<Violation> = found.collect();
     replay.violations.extend(found);
+}
+
+/// The reservation that keeps enough room for `pod`, on its own node or on the one that it is to move to.
+pub fn reserved_for<'p>(picture: &'p Picture, pod: &Pod) -> Option<(&'p Arc<Node>, &'p Arc<Reservation>)> {
+    let all = picture.nodes.values().flat_map(|node| node.reservations.iter().map(move |one| (node, one)));
+    let mut reservations = all.filter_map(|(node, one)| Some((node, one.valid()?)));
+    reservations.find(|(_, one)| {
+        let asks = pod.spec.requests.counted();
+        one.replaces().is_some_and(|replaced| replaced.uid == pod.uid)
+            && asks.iter().all(|(resource, amount)| one.amount.get(&resource) >= amount)
+    })
 }
 
 /// The live replicas that had not seen revision `written` of the nodes by `now`.

@@ -15,20 +15,24 @@
 //! | I6 | our writes to nodes are guarded patches of our own keys, and alter nothing else |
 //! | I7 | nothing outlives its end, or its owner, by more than the slack |
 //! | I8 | a bind names the UID; a pod is bound once; never one that is gated, deleted or another scheduler's |
+//! | I24 | after a calm end no pod of ours waits while a node has room for it |
 
-mod evictions;
-mod owners;
+pub mod evictions;
+pub mod owners;
 mod patches;
-mod releases;
+pub mod picture;
+pub mod releases;
 mod replay;
-mod room;
-mod seats;
+pub mod room;
+pub mod seats;
+mod waiting;
+
 #[cfg(test)]
 mod tests;
 
 use crate::control_plane::Write;
 use common::model::{Node, Pod, Uid};
-use jiff::Timestamp;
+use jiff::{SignedDuration, Timestamp};
 use replay::Replay;
 use serde_json::Value;
 use std::collections::BTreeSet;
@@ -81,6 +85,16 @@ pub struct Rules {
     pub contended: BTreeSet<String>,
     /// Pods that somebody wanted to be evicted without a reservation, as `NAMESPACE/NAME`.
     pub unreserved: BTreeSet<String>,
+    /// How long a write of others may not have been seen yet when something was decided; 3 s if nothing is said.
+    pub unseen: Option<SignedDuration>,
+    /// Whether everything had the time to come right before the end.
+    pub is_calm: bool,
+}
+
+impl Rules {
+    fn unseen(&self) -> SignedDuration {
+        self.unseen.unwrap_or(SignedDuration::from_secs(3))
+    }
 }
 
 /// A broken rule.

@@ -3,23 +3,23 @@
 use super::{History, metadata};
 use crate::control_plane::Write;
 use common::model::owner::OwnerKind;
-use common::model::{Pod, Uid};
+use common::model::{self, Pod, Uid};
 use jiff::Timestamp;
 use serde_json::Value;
 use std::collections::BTreeMap;
 
 /// A workload as it last was.
 #[derive(Clone, Debug)]
-pub(super) struct Workload {
+pub struct Workload {
     /// Its kind, as in `kind:`.
-    pub(super) kind: OwnerKind,
+    pub kind: OwnerKind,
     namespace: String,
     name: String,
     controller: Option<Uid>,
     /// How many pods are wanted, for the kinds that say so.
-    pub(super) wanted: Option<i64>,
+    pub wanted: Option<i64>,
     /// Since when it is being deleted, or gone.
-    pub(super) gone: Option<Timestamp>,
+    pub gone: Option<Timestamp>,
 }
 
 /// One change of a workload, at the revision where it was stored.
@@ -34,8 +34,8 @@ pub(super) struct Change {
 }
 
 /// All workloads that were ever there.
-#[derive(Debug, Default)]
-pub(super) struct Owners(BTreeMap<Uid, Workload>);
+#[derive(Clone, Debug, Default)]
+pub struct Owners(BTreeMap<Uid, Workload>);
 
 /// The changes of workloads in the audit log, oldest first.
 pub(super) fn changes(history: &History) -> Vec<Change> {
@@ -93,13 +93,26 @@ impl Owners {
         differs.then(|| change.uid.clone())
     }
 
+    /// Learns how a workload is now.
+    pub fn put(&mut self, workload: &model::Workload, gone: Option<Timestamp>) {
+        let known = Workload {
+            kind: workload.kind,
+            namespace: workload.namespace.to_string(),
+            name: workload.name.to_string(),
+            controller: workload.controller.as_ref().map(|controller| controller.uid.clone()),
+            wanted: workload.wanted.map(i64::from),
+            gone,
+        };
+        self.0.insert(workload.uid.clone(), known);
+    }
+
     /// The workload with this UID.
-    pub(super) fn get(&self, uid: &Uid) -> Option<&Workload> {
+    pub fn get(&self, uid: &Uid) -> Option<&Workload> {
         self.0.get(uid)
     }
 
     /// The owners that `pod` really has, nearest first.
-    pub(super) fn chain(&self, pod: &Pod) -> Vec<(&Uid, &Workload)> {
+    pub fn chain(&self, pod: &Pod) -> Vec<(&Uid, &Workload)> {
         let claim = pod.controller.as_deref();
         let first = claim.and_then(|claim| self.0.get_key_value(&claim.uid)).filter(|(_, owner)| {
             claim.is_some_and(|claim| claim.kind == Some(owner.kind) && *claim.name == *owner.name)
@@ -110,7 +123,7 @@ impl Owners {
     }
 
     /// Whether a pod may use what is kept for `owner`, in place of a pod called `replaced`.
-    pub(super) fn owns(&self, owner: &Uid, pod: &Pod, replaced: Option<&str>) -> bool {
+    pub fn owns(&self, owner: &Uid, pod: &Pod, replaced: Option<&str>) -> bool {
         let chain = self.chain(pod);
         let by_name = chain.iter().any(|(_, owner)| owner.kind == OwnerKind::StatefulSet);
         chain.iter().any(|(uid, _)| *uid == owner)

@@ -1,5 +1,6 @@
 //! I3 and I7: a reservation goes when it is of no more use; not before, and not long after.
 
+use super::picture::Picture;
 use super::replay::{Kept, Replay};
 use super::{Version, Violation, room};
 use common::model::ids::NodeName;
@@ -11,11 +12,14 @@ use std::sync::Arc;
 const EXPIRED_MAX: SignedDuration = SignedDuration::from_secs(90);
 /// How long one may that nobody needs.
 const IDLE_MAX: SignedDuration = SignedDuration::from_secs(60);
-/// A change of the owner that is younger than this may not have been seen yet when something was decided.
-const UNSEEN: SignedDuration = SignedDuration::from_secs(2);
 
 /// Compares the reservations of a node with those that it had.
-pub(super) fn check(replay: &mut Replay<'_>, version: &Version, node: &Arc<Node>, is_ours: bool) {
+pub(super) fn check(
+    replay: &mut Replay<'_>,
+    version: &Version,
+    node: &Arc<Node>,
+    (is_ours, is_foreign): (bool, bool),
+) {
     let mut now: Vec<(String, &Arc<Reservation>)> = Vec::new();
     for reservation in node.reservations.iter().filter_map(|parsed| parsed.valid()) {
         now.push((reservation.id.to_string(), reservation));
@@ -26,6 +30,8 @@ pub(super) fn check(replay: &mut Replay<'_>, version: &Version, node: &Arc<Node>
         if is_ours && let Some(what) = lost(replay, &key, version.at) {
             replay.violations.push(Violation::new("I3", version.revision, what));
         }
+        let replaced = replay.since.get(&key).and_then(|kept| Some(kept.reservation.replaces()?.uid.clone()));
+        replay.taken_away.extend(replaced.filter(|_| is_foreign).map(|uid| (uid, version.at)));
         late(replay, &key, version.revision, version.at);
         replay.since.remove(&key);
     }
@@ -46,45 +52,54 @@ pub(super) fn at_end(replay: &mut Replay<'_>) {
 /// Why a reservation should not have been released by us at `now`, if so.
 fn lost(replay: &Replay<'_>, key: &(NodeName, String), now: Timestamp) -> Option<String> {
     let reservation = &replay.since.get(key)?.reservation;
-    let (node, id) = key;
-    let pods: Vec<&Arc<Pod>> = replay.counted(node).collect();
+    if replay.stirred.get(&reservation.id.owner).is_some_and(|at| *at > now - replay.rules.unseen()) {
+        return None;
+    }
+    needed(&replay.picture, &key.0, reservation, now)
+}
+
+/// Why a reservation that was just removed from `node` was still needed, if so.
+pub fn needed(
+    picture: &Picture,
+    node: &NodeName,
+    reservation: &Reservation,
+    now: Timestamp,
+) -> Option<String> {
+    let (id, pods): (_, Vec<&Arc<Pod>>) = (&reservation.id, picture.counted(node).collect());
     let is_over = !reservation.is_live(now + SignedDuration::from_secs(2));
-    if is_over || room::taker(replay, &pods, &[], reservation).is_some() {
+    if is_over || room::taker(picture, &pods, &[], reservation).is_some() {
         return None;
     }
     let replaced = reservation.replaces()?;
-    if let Some(pod) = replay.pods.get(&replaced.uid).filter(|pod| pod.is_counted()) {
+    if let Some(pod) = picture.pods.get(&replaced.uid).filter(|pod| pod.is_counted()) {
         // Nobody removes it any more: the reservation was made for nothing.
         return pod.deleting.then(|| format!("{id} was released while {} was still going", pod.key));
     }
-    let owner = &reservation.id.owner;
-    if replay.stirred.get(owner).is_some_and(|at| *at > now - UNSEEN) {
-        return None;
-    }
-    let (short, kept) = (short(replay, owner)?, kept(replay, owner, now));
+    let (short, kept) = (short(picture, &id.owner)?, kept(picture, &id.owner, now) + 1);
     (kept <= short).then(|| format!("{id} was released, and its owner is short of {short} with {kept} kept"))
 }
 
 /// How many pods the owner still wants; none if that cannot be known.
-fn short(replay: &Replay<'_>, owner: &Uid) -> Option<i64> {
-    let workload = replay.owners.get(owner)?;
+pub fn short(picture: &Picture, owner: &Uid) -> Option<i64> {
+    let workload = picture.owners.get(owner)?;
     let wanted = if workload.gone.is_some() { 0 } else { workload.wanted? };
     let is_there =
-        |pod: &&Arc<Pod>| pod.is_counted() && !pod.deleting && replay.owners.owns(owner, pod, None);
-    let there = replay.pods.values().filter(is_there).count();
+        |pod: &&Arc<Pod>| pod.is_counted() && !pod.deleting && picture.owners.owns(owner, pod, None);
+    let there = picture.pods.values().filter(is_there).count();
     Some(wanted - i64::try_from(there).unwrap_or(i64::MAX))
 }
 
 /// How many live reservations of the owner there are that nobody has taken and whose pod is gone.
-fn kept(replay: &Replay<'_>, owner: &Uid, now: Timestamp) -> i64 {
-    let all = replay.since.iter().filter(|(_, kept)| kept.reservation.id.owner == *owner);
-    let open = all.filter(|((node, _), kept)| {
-        let pods: Vec<&Arc<Pod>> = replay.counted(node).collect();
-        let reservation = &kept.reservation;
-        !reservation.is_manual()
+pub fn kept(picture: &Picture, owner: &Uid, now: Timestamp) -> i64 {
+    let all = picture.nodes.values().flat_map(|node| node.reservations.iter().map(move |one| (node, one)));
+    let own = all.filter_map(|(node, one)| Some((node, one.valid()?)));
+    let open = own.filter(|(node, reservation)| {
+        let pods: Vec<&Arc<Pod>> = picture.counted(&node.name).collect();
+        reservation.id.owner == *owner
+            && !reservation.is_manual()
             && reservation.is_live(now)
             && !room::is_occupied(&pods, reservation)
-            && room::taker(replay, &pods, &[], reservation).is_none()
+            && room::taker(picture, &pods, &[], reservation).is_none()
     });
     i64::try_from(open.count()).unwrap_or(i64::MAX)
 }
@@ -105,7 +120,7 @@ fn late(replay: &mut Replay<'_>, key: &(NodeName, String), revision: u64, now: T
 
 /// Since when nobody needs it: its owner is gone, and so is the pod that it replaces.
 fn idle(replay: &Replay<'_>, reservation: &Reservation) -> Option<Timestamp> {
-    let owner_gone = replay.owners.get(&reservation.id.owner)?.gone?;
+    let owner_gone = replay.picture.owners.get(&reservation.id.owner)?.gone?;
     let pod_gone = replay.gone.get(&reservation.replaces()?.uid)?;
     Some(owner_gone.max(*pod_gone))
 }

@@ -1,30 +1,31 @@
 //! Goes through a history revision by revision, and asks each rule at the moments that it is about.
 
-use super::owners::{self, Owners};
-use super::{History, Rules, Version, Violation, What, evictions, releases, requested_uid, room, seats};
+use super::owners;
+use super::patches::is_of_command;
+use super::picture::Picture;
+use super::{
+    History, Rules, Version, Violation, What, evictions, releases, requested_uid, room, seats, waiting,
+};
 use crate::control_plane::Write;
 use common::model::ids::NodeName;
 use common::model::{Node, Pod, Reservation, Uid};
-use jiff::{SignedDuration, Timestamp};
+use jiff::Timestamp;
 use std::collections::BTreeMap;
 use std::sync::Arc;
-
-/// A write of others that is younger than this may not have been seen yet when something was decided.
-const UNSEEN: SignedDuration = SignedDuration::from_secs(3);
 
 /// What is so at one revision, and what was found on the way there.
 pub(super) struct Replay<'h> {
     pub(super) history: &'h History,
     pub(super) rules: &'h Rules,
-    pub(super) owners: Owners,
-    pub(super) pods: BTreeMap<Uid, Arc<Pod>>,
-    pub(super) nodes: BTreeMap<NodeName, Arc<Node>>,
+    pub(super) picture: Picture,
     /// Since when each reservation is there.
     pub(super) since: BTreeMap<(NodeName, String), Kept>,
     /// When each replaced pod was gone.
     pub(super) gone: BTreeMap<Uid, Timestamp>,
     /// When others last took room of a node, or changed what it has.
     pub(super) foreign: BTreeMap<NodeName, Timestamp>,
+    /// When somebody who is none of us removed the reservation for a pod.
+    pub(super) taken_away: BTreeMap<Uid, Timestamp>,
     /// When each top owner last wanted more, or lost a pod.
     pub(super) stirred: BTreeMap<Uid, Timestamp>,
     bindings: BTreeMap<Uid, &'h Write>,
@@ -50,12 +51,11 @@ impl<'h> Replay<'h> {
         Self {
             history,
             rules,
-            owners: Owners::default(),
-            pods: BTreeMap::new(),
-            nodes: BTreeMap::new(),
+            picture: Picture::default(),
             since: BTreeMap::new(),
             gone: BTreeMap::new(),
             foreign: BTreeMap::new(),
+            taken_away: BTreeMap::new(),
             stirred: BTreeMap::new(),
             bindings: bindings.filter_map(|write| Some((requested_uid(write)?, write))).collect(),
             node_writes: nodes.filter_map(|write| Some((revision(write)?, write))).collect(),
@@ -71,14 +71,17 @@ impl<'h> Replay<'h> {
         let mut changes = changes.iter().peekable();
         for version in versions {
             while let Some(change) = changes.next_if(|change| change.revision <= version.revision) {
-                if let Some(uid) = self.owners.apply(change) {
+                if let Some(uid) = self.picture.owners.apply(change) {
                     self.stirred.insert(uid, change.at);
                 }
             }
             self.step(version);
         }
-        changes.for_each(|change| drop(self.owners.apply(change)));
+        changes.for_each(|change| drop(self.picture.owners.apply(change)));
         releases::at_end(&mut self);
+        if self.rules.is_calm {
+            waiting::at_end(&mut self);
+        }
         self.violations
     }
 
@@ -87,19 +90,23 @@ impl<'h> Replay<'h> {
             What::Pod(pod) => self.pod(version, pod),
             What::PodGone(pod) => {
                 self.stir(pod, version.at);
-                self.pods.remove(&pod.uid);
+                self.picture.pods.remove(&pod.uid);
                 self.gone.insert(pod.uid.clone(), version.at);
             }
             What::Node(node, _) => self.node(version, node),
             What::NodeGone(node) => {
-                self.nodes.remove(&node.name);
+                self.picture.nodes.remove(&node.name);
+                self.foreign.insert(node.name.clone(), version.at);
+                let lost = self.since.iter().filter(|((on, _), _)| *on == node.name);
+                let replaced = lost.filter_map(|(_, kept)| kept.reservation.replaces());
+                self.taken_away.extend(replaced.map(|replaced| (replaced.uid.clone(), version.at)));
                 self.since.retain(|(on, _), _| *on != node.name);
             }
         }
     }
 
     fn pod(&mut self, version: &Version, pod: &Arc<Pod>) {
-        let before = self.pods.insert(pod.uid.clone(), Arc::clone(pod));
+        let before = self.picture.pods.insert(pod.uid.clone(), Arc::clone(pod));
         let was = |test: fn(&Pod) -> bool| before.as_deref().is_some_and(test);
         if pod.deleting && !was(|pod| pod.deleting) {
             self.stir(pod, version.at);
@@ -126,7 +133,7 @@ impl<'h> Replay<'h> {
     }
 
     fn node(&mut self, version: &Version, node: &Arc<Node>) {
-        let before = self.nodes.insert(node.name.clone(), Arc::clone(node));
+        let before = self.picture.nodes.insert(node.name.clone(), Arc::clone(node));
         let writer = self.node_writes.get(&version.revision).copied();
         let is_ours = writer.is_some_and(|write| self.is_ours(&write.user));
         let differs = before.as_ref().is_none_or(|before| {
@@ -140,13 +147,9 @@ impl<'h> Replay<'h> {
             self.since.retain(|(on, _), _| *on != node.name);
         }
         if differs {
-            releases::check(self, version, node, is_ours);
+            let is_foreign = !writer.is_some_and(|write| self.is_ours(&write.user) || is_of_command(write));
+            releases::check(self, version, node, (is_ours, is_foreign));
         }
-    }
-
-    /// The pods that take room on a node.
-    pub(super) fn counted(&self, node: &NodeName) -> impl Iterator<Item = &Arc<Pod>> {
-        self.pods.values().filter(move |pod| pod.is_counted() && pod.node.as_ref() == Some(node))
     }
 
     /// Whether `user` is a daemon of ours.
@@ -156,23 +159,12 @@ impl<'h> Replay<'h> {
 
     /// Whether somebody else may have altered a node too late for us to heed it.
     pub(super) fn is_excused(&self, node: &NodeName, decided: Timestamp) -> bool {
-        self.foreign.get(node).is_some_and(|at| *at > decided - UNSEEN)
-    }
-
-    /// Whether `pod` may use a reservation.
-    pub(super) fn may_use(&self, pod: &Pod, reservation: &Reservation) -> bool {
-        let record = reservation.record();
-        if let Some(owner) = record.map(|record| &record.owner).filter(|owner| &*owner.kind == "Pod") {
-            let same = (&owner.namespace, &owner.name) == (&pod.key.namespace, &pod.key.name);
-            return pod.controller.is_none() && same;
-        }
-        let replaced = reservation.replaces().map(|replaced| &*replaced.name);
-        pod.uid == reservation.id.owner || self.owners.owns(&reservation.id.owner, pod, replaced)
+        self.foreign.get(node).is_some_and(|at| *at > decided - self.rules.unseen())
     }
 
     /// The owner of `pod` is short of one more than before.
     fn stir(&mut self, pod: &Pod, at: Timestamp) {
-        let chain: Vec<Uid> = self.owners.chain(pod).iter().map(|(uid, _)| (*uid).clone()).collect();
+        let chain: Vec<Uid> = self.picture.owners.chain(pod).iter().map(|(uid, _)| (*uid).clone()).collect();
         self.stirred.extend(chain.into_iter().map(|uid| (uid, at)));
     }
 }

@@ -1,6 +1,7 @@
 //! I1: what we bind fits, beside the pods that are there and what is held for others.
 
 use super::Violation;
+use super::picture::Picture;
 use super::replay::Replay;
 use crate::control_plane::Write;
 use common::model::owner::OwnerKind;
@@ -13,37 +14,44 @@ const CLOCK: SignedDuration = SignedDuration::from_secs(2);
 
 /// Looks at the node of a pod that we have just bound.
 pub(super) fn check(replay: &mut Replay<'_>, revision: u64, pod: &Pod, write: &Write) {
-    let Some(node) = pod.node.as_ref().and_then(|name| replay.nodes.get(name)).cloned() else { return };
-    if replay.is_excused(&node.name, write.at) {
+    if pod.node.as_ref().is_none_or(|node| replay.is_excused(node, write.at)) {
         return;
     }
-    let mut taken = held_for_others(replay, pod, write.answered);
-    replay.counted(&node.name).for_each(|pod| taken.add_assign(pod.spec.requests.counted()));
+    let lacking = lacking(&replay.picture, pod, write.answered);
+    replay.violations.extend(lacking.into_iter().map(|what| Violation::new("I1", revision, what)));
+}
+
+/// What the node of a pod that was just bound has too little of, beside the pods there and what is held for others.
+pub fn lacking(picture: &Picture, pod: &Pod, now: Timestamp) -> Vec<String> {
+    let Some(node) = pod.node.as_ref().and_then(|name| picture.nodes.get(name)) else { return Vec::new() };
+    let mut taken = held_for_others(picture, pod, now);
+    picture.counted(&node.name).for_each(|pod| taken.add_assign(pod.spec.requests.counted()));
+    let mut lacking = Vec::new();
     for (resource, asked) in pod.spec.requests.counted().iter() {
         let (sum, has) = (taken.get(&resource), node.allocatable.get(&resource));
         if asked > 0 && sum > has {
             let (key, name) = (&pod.key, &node.name);
-            let what = format!("{key} was bound to {name}: {} {sum} of {has}", resource.as_str());
-            replay.violations.push(Violation::new("I1", revision, what));
+            lacking.push(format!("{key} was bound to {name}: {} {sum} of {has}", resource.as_str()));
         }
     }
+    lacking
 }
 
 /// What is kept on the pod's node for others than it, as of `now`.
-fn held_for_others(replay: &Replay<'_>, pod: &Pod, now: Timestamp) -> Resources {
+pub fn held_for_others(picture: &Picture, pod: &Pod, now: Timestamp) -> Resources {
     let mut held = Resources::default();
-    let Some(node) = pod.node.as_ref().and_then(|name| replay.nodes.get(name)) else { return held };
-    let pods: Vec<&Arc<Pod>> = replay.counted(&node.name).collect();
+    let Some(node) = pod.node.as_ref().and_then(|name| picture.nodes.get(name)) else { return held };
+    let pods: Vec<&Arc<Pod>> = picture.counted(&node.name).collect();
     let mut takers: Vec<&Pod> = Vec::new();
     for reservation in node.reservations.iter().filter_map(|parsed| parsed.valid()) {
         let is_over = reservation.expires().is_some_and(|expires| expires <= now + CLOCK);
-        if is_over || passes(replay, pod, reservation) {
+        if is_over || passes(picture, pod, reservation) {
             continue;
         }
         if reservation.is_manual() {
-            held.add_assign(&left(replay, &pods, reservation));
+            held.add_assign(&left(picture, &pods, reservation));
         } else if !is_occupied(&pods, reservation) {
-            match taker(replay, &pods, &takers, reservation) {
+            match taker(picture, &pods, &takers, reservation) {
                 Some(taker) => takers.push(taker),
                 None => held.add_assign(&reservation.amount),
             }
@@ -53,13 +61,13 @@ fn held_for_others(replay: &Replay<'_>, pod: &Pod, now: Timestamp) -> Resources 
 }
 
 /// Whether the pod that it replaces still takes room.
-pub(super) fn is_occupied(pods: &[&Arc<Pod>], reservation: &Reservation) -> bool {
+pub fn is_occupied(pods: &[&Arc<Pod>], reservation: &Reservation) -> bool {
     reservation.replaces().is_some_and(|replaced| pods.iter().any(|pod| pod.uid == replaced.uid))
 }
 
 /// The pod that has it: the one that says so, else one without a seat that came after it.
-pub(super) fn taker<'p>(
-    replay: &Replay<'_>,
+pub fn taker<'p>(
+    picture: &Picture,
     pods: &[&'p Arc<Pod>],
     taken: &[&Pod],
     reservation: &Reservation,
@@ -67,7 +75,7 @@ pub(super) fn taker<'p>(
     let id = reservation.id.to_string();
     let may = |pod: &&&'p Arc<Pod>| {
         reservation.replaces().is_none_or(|replaced| replaced.uid != pod.uid)
-            && replay.may_use(pod, reservation)
+            && picture.may_use(pod, reservation)
     };
     let stamped = pods.iter().filter(may).find(|pod| pod.stamp.as_deref() == Some(&id));
     let later = |pod: &&&'p Arc<Pod>| {
@@ -79,9 +87,9 @@ pub(super) fn taker<'p>(
 }
 
 /// What the owner's pods have not used of the plain form.
-fn left(replay: &Replay<'_>, pods: &[&Arc<Pod>], reservation: &Reservation) -> Resources {
+fn left(picture: &Picture, pods: &[&Arc<Pod>], reservation: &Reservation) -> Resources {
     let mut used = Resources::default();
-    let own = pods.iter().filter(|pod| replay.may_use(pod, reservation));
+    let own = pods.iter().filter(|pod| picture.may_use(pod, reservation));
     own.for_each(|pod| used.add_assign(pod.spec.requests.counted()));
     let mut left = Resources::default();
     for (resource, amount) in reservation.amount.iter() {
@@ -92,8 +100,8 @@ fn left(replay: &Replay<'_>, pods: &[&Arc<Pod>], reservation: &Reservation) -> R
 }
 
 /// Whether the reservation yields to the pod.
-fn passes(replay: &Replay<'_>, pod: &Pod, reservation: &Reservation) -> bool {
+fn passes(picture: &Picture, pod: &Pod, reservation: &Reservation) -> bool {
     let outranks = reservation.record().is_some_and(|record| pod.spec.priority > record.priority);
-    let of_daemon_set = replay.owners.chain(pod).iter().any(|(_, owner)| owner.kind == OwnerKind::DaemonSet);
+    let of_daemon_set = picture.owners.chain(pod).iter().any(|(_, owner)| owner.kind == OwnerKind::DaemonSet);
     outranks || pod.is_system_critical() || of_daemon_set
 }

@@ -1,46 +1,67 @@
 //! I3 and I5: a seat is taken once, by one pod, when it is empty. I8: how we bind.
 
+use super::picture::Picture;
 use super::replay::Replay;
 use super::{History, Rules, Violation, requested_uid, room};
 use crate::control_plane::Write;
-use common::model::{Pod, Uid};
+use common::model::{Node, Pod, Uid};
 use std::collections::BTreeSet;
+use std::sync::Arc;
 
 /// Looks at a pod that we have just bound, and at how it was before.
 pub(super) fn check(replay: &mut Replay<'_>, revision: u64, pod: &Pod, before: Option<&Pod>, write: &Write) {
+    let is_excused = pod.node.as_ref().is_some_and(|name| replay.is_excused(name, write.at));
+    let wrong = wrong(&replay.picture, &replay.rules.schedulers, (before, pod), is_excused);
+    let found = wrong.into_iter().map(|(rule, what)| Violation::new(rule, revision, what));
+    replay.violations.extend(found);
+}
+
+/// What is wrong with how we bound a pod, given how it was before and is now: the rule, and what happened. `is_excused` if
+/// its node may have gone too late for us to heed it.
+pub fn wrong(
+    picture: &Picture,
+    schedulers: &BTreeSet<String>,
+    (before, pod): (Option<&Pod>, &Pod),
+    is_excused: bool,
+) -> Vec<(&'static str, String)> {
     let mut wrong = Vec::new();
     let key = &pod.key;
-    if !replay.rules.schedulers.contains(&*pod.spec.scheduler_name) {
+    if !schedulers.contains(&*pod.spec.scheduler_name) {
         wrong.push(("I8", format!("{key} is for {}", pod.spec.scheduler_name)));
     }
     if before.is_some_and(|before| before.deleting || !before.spec.gates.is_empty()) {
         wrong.push(("I8", format!("{key} was deleted or gated, and bound all the same")));
     }
-    let node = pod.node.as_ref().and_then(|name| replay.nodes.get(name));
-    if node.is_none() && !pod.node.as_ref().is_some_and(|name| replay.is_excused(name, write.at)) {
+    let node = pod.node.as_ref().and_then(|name| picture.nodes.get(name));
+    if node.is_none() && !is_excused {
         wrong.push(("I8", format!("{key} was bound to {:?}, which is no node", pod.node)));
     }
-    let counted = || node.into_iter().flat_map(|node| replay.counted(&node.name));
-    if let Some(stamp) = pod.stamp.as_deref() {
-        let same = |other: &&_| {
-            let other: &Pod = other;
-            other.uid != pod.uid && other.stamp.as_deref() == Some(stamp)
-        };
-        if let Some(other) = counted().map(|pod| &**pod).find(same) {
-            wrong.push(("I5", format!("{key} took seat {stamp}, which {} has", other.key)));
-        }
-        let all: Vec<_> = counted().collect();
-        let parsed = node.into_iter().flat_map(|node| &node.reservations);
-        let seat = parsed.filter_map(|one| one.valid()).find(|one| one.id.to_string() == stamp);
-        if seat.is_some_and(|seat| room::is_occupied(&all, seat)) {
-            wrong.push(("I3", format!("{key} took seat {stamp}, where the replaced pod still sits")));
-        }
-        if seat.is_some_and(|seat| !replay.may_use(pod, seat)) {
-            wrong.push(("I5", format!("{key} took seat {stamp} of another owner")));
-        }
+    if let (Some(node), Some(stamp)) = (node, pod.stamp.as_deref()) {
+        wrong.extend(wrong_seat(picture, node, pod, stamp));
     }
-    let found = wrong.into_iter().map(|(rule, what)| Violation::new(rule, revision, what));
-    replay.violations.extend(found);
+    wrong
+}
+
+/// The same about the seat that it took.
+fn wrong_seat(picture: &Picture, node: &Node, pod: &Pod, stamp: &str) -> Vec<(&'static str, String)> {
+    let (key, mut wrong) = (&pod.key, Vec::new());
+    let all: Vec<_> = picture.counted(&node.name).collect();
+    let valid = node.reservations.iter().filter_map(|one| one.valid());
+    let seat = valid.into_iter().find(|one| one.id.to_string() == stamp);
+    // Anybody can claim to have it; it means nothing on a pod that may not.
+    let may = |other: &Pod| seat.is_none_or(|seat| picture.may_use(other, seat));
+    let same =
+        |other: &&&Arc<Pod>| other.uid != pod.uid && other.stamp.as_deref() == Some(stamp) && may(other);
+    if let Some(other) = all.iter().find(same) {
+        wrong.push(("I5", format!("{key} took seat {stamp}, which {} has", other.key)));
+    }
+    if seat.is_some_and(|seat| room::is_occupied(&all, seat)) {
+        wrong.push(("I3", format!("{key} took seat {stamp}, where the replaced pod still sits")));
+    }
+    if seat.is_some_and(|seat| !picture.may_use(pod, seat)) {
+        wrong.push(("I5", format!("{key} took seat {stamp} of another owner")));
+    }
+    wrong
 }
 
 /// I8, from the requests alone: each has a UID, and no pod is bound twice.

@@ -21,33 +21,33 @@ const RELEASED_SECONDS: i32 = 1;
 
 /// What the Lease says.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub(crate) struct Record {
+pub struct Record {
     /// Who leads; empty for nobody.
-    pub(crate) holder: String,
+    pub holder: String,
     /// How long others wait after its last word, in seconds. It may be anything.
-    pub(crate) seconds: i32,
+    pub seconds: i32,
     /// Since when it leads.
-    pub(crate) acquired: Option<Timestamp>,
+    pub acquired: Option<Timestamp>,
     /// Its last word.
-    pub(crate) renewed: Option<Timestamp>,
+    pub renewed: Option<Timestamp>,
     /// How often the leader changed.
-    pub(crate) transitions: i32,
+    pub transitions: i32,
 }
 
 /// How long each thing takes.
 #[derive(Clone, Copy, Debug)]
-pub(crate) struct Timing {
+pub struct Timing {
     /// How long others wait after the leader's last word.
-    pub(crate) lease: Duration,
+    pub lease: Duration,
     /// How long the leader goes on after its last word.
-    pub(crate) deadline: Duration,
+    pub deadline: Duration,
     /// How long to rest between two tries.
-    pub(crate) retry: Duration,
+    pub retry: Duration,
 }
 
 /// What to do next. `V` is the version of a Lease.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub(crate) enum Action<V> {
+pub enum Action<V> {
     /// Look at the Lease.
     Read,
     /// Write it: over exactly that version, or anew.
@@ -66,7 +66,7 @@ enum Sight<V> {
 
 /// One that leads or would like to.
 #[derive(Debug)]
-pub(crate) struct Candidate<V> {
+pub struct Candidate<V> {
     identity: String,
     timing: Timing,
     sight: Sight<V>,
@@ -78,36 +78,36 @@ pub(crate) struct Candidate<V> {
 
 impl<V: Clone> Candidate<V> {
     /// One that has seen nothing yet.
-    pub(crate) fn new(identity: String, timing: Timing) -> Self {
+    pub fn new(identity: String, timing: Timing) -> Self {
         Self { identity, timing, sight: Sight::Unknown, changed: None, renewed: None }
     }
 
     /// Until when it leads, if it does: the end of its own patience, which comes before the end of anybody else's.
-    pub(crate) fn leads_until(&self) -> Option<Duration> {
+    pub fn leads_until(&self) -> Option<Duration> {
         self.renewed.map(|begun| begun.saturating_add(self.timing.deadline))
     }
 
     /// Whether it leads at `now`.
-    pub(crate) fn is_leading(&self, now: Duration) -> bool {
+    pub fn is_leading(&self, now: Duration) -> bool {
         self.leads_until().is_some_and(|until| now < until)
     }
 
     /// When a Lease that somebody else has can be taken, if nothing changes before.
-    pub(crate) fn patient_until(&self) -> Option<Duration> {
+    pub fn patient_until(&self) -> Option<Duration> {
         let (record, since) = self.changed.as_ref()?;
         let stored = Duration::from_secs(u64::try_from(record.seconds).unwrap_or(0));
         Some(since.saturating_add(stored.min(PATIENCE_MAX).max(self.timing.lease)))
     }
 
     /// Begins a try. A leader knows what it wrote last; everybody else has to look.
-    pub(crate) fn begin(&mut self, now: Duration) {
+    pub fn begin(&mut self, now: Duration) {
         if !self.is_leading(now) {
             self.sight = Sight::Unknown;
         }
     }
 
     /// What to do next in this try; `wall` goes into the record.
-    pub(crate) fn next(&self, now: Duration, wall: Timestamp) -> Action<V> {
+    pub fn next(&self, now: Duration, wall: Timestamp) -> Action<V> {
         match &self.sight {
             Sight::Unknown => Action::Read,
             Sight::Absent if self.may_create(now) => Action::Write(self.record(None, wall), None),
@@ -119,7 +119,7 @@ impl<V: Clone> Candidate<V> {
     }
 
     /// The Lease was read; `now` is after the answer.
-    pub(crate) fn saw(&mut self, lease: Option<(Record, V)>, now: Duration) {
+    pub fn saw(&mut self, lease: Option<(Record, V)>, now: Duration) {
         let Some((record, version)) = lease else {
             self.sight = Sight::Absent;
             return;
@@ -135,19 +135,19 @@ impl<V: Clone> Candidate<V> {
     }
 
     /// The write that was begun at `begun` succeeded, and made this version.
-    pub(crate) fn wrote(&mut self, record: Record, version: V, begun: Duration) {
+    pub fn wrote(&mut self, record: Record, version: V, begun: Duration) {
         self.changed = Some((record.clone(), begun));
         self.sight = Sight::Present(record, version);
         self.renewed = Some(begun);
     }
 
     /// A write did not succeed, or nobody knows whether it did.
-    pub(crate) fn failed(&mut self) {
+    pub fn failed(&mut self) {
         self.sight = Sight::Unknown;
     }
 
     /// What a leader writes when it goes, once it no longer acts as one. It does not lead from now on.
-    pub(crate) fn release(&mut self, wall: Timestamp) -> Option<(Record, V)> {
+    pub fn release(&mut self, wall: Timestamp) -> Option<(Record, V)> {
         self.renewed.take()?;
         let Sight::Present(record, version) = &self.sight else { return None };
         let record = Record {

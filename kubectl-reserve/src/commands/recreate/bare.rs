@@ -6,6 +6,7 @@ use crate::connect::Session;
 use crate::error::Failure;
 use crate::flow::recreate::{Answer, Why};
 use crate::platform;
+use crate::ui::inside::state_folder;
 use common::api::names::{KEEP, SEAT_STAMP};
 use http::Method;
 use serde_json::Value;
@@ -63,8 +64,8 @@ fn strip_token(spec: &mut Value) {
 
 /// Puts the manifest away, readable by nobody else, and says where.
 pub(super) fn back_up(target: &Target) -> Result<PathBuf, Failure> {
-    let folder = dirs::state_dir().or_else(dirs::data_local_dir);
-    let folder = folder.ok_or_else(|| Failure::new("there is no folder to back the manifest up to"))?;
+    let folder =
+        state_folder().ok_or_else(|| Failure::new("there is no folder to back the manifest up to"))?;
     let folder = folder.join("kubectl-reserve").join("backup");
     let key = &target.pod.key;
     let path = folder.join(format!("{}-{}-{}.yaml", key.namespace, key.name, target.pod.uid));

@@ -19,7 +19,6 @@ use common::model::reservation::Placement;
 use common::model::{PodKey, Reservation};
 use jiff::SignedDuration;
 use std::collections::BTreeSet;
-use std::hash::{BuildHasher, Hasher, RandomState};
 use std::time::Duration;
 
 /// A pod that is ready to be recreated.
@@ -176,8 +175,7 @@ async fn reservation(
 
 /// An id that nobody else has.
 fn request_id() -> String {
-    let random = || RandomState::new().build_hasher().finish();
-    format!("cli-{:016x}{:08x}", random(), random() & 0xffff_ffff)
+    format!("cli-{:016x}{:08x}", fastrand::u64(..), fastrand::u32(..))
 }
 
 fn terms(target: &Target, flags: &Recreate, keeping: Keeping, reservation: Option<&Reservation>) -> Terms {

@@ -4,11 +4,12 @@ use super::hands::Hands;
 use super::look::companions;
 use super::owners::pod_path;
 use crate::api::{self as calls, ApiError, JSON};
+use crate::flow::keep::{is_kept, lacks};
 use crate::flow::recreate::{Keeping, Recheck};
 use common::api;
-use common::cluster::{Cluster, Event, Ledger, Seen};
+use common::cluster::{Cluster, Event, Seen};
 use common::model::owner::OwnerKind;
-use common::model::{NodeName, Pod};
+use common::model::{Keep, NodeName, Pod};
 use std::collections::BTreeSet;
 
 /// Reads everything that the eviction depends on once more.
@@ -21,7 +22,11 @@ pub(super) async fn recheck(hands: &Hands<'_>, keeping: Keeping) -> Result<Reche
         Err(error) => return Err(error),
     };
     match pod.filter(|pod| pod.uid == target.pod.uid) {
-        Some(pod) => seen.is_leaving = pod.deleting,
+        Some(pod) => {
+            seen.is_leaving = pod.deleting;
+            // Another run of the command may have taken the wish back.
+            seen.is_lost = keeping == Keeping::Wish && pod.keep().and_then(Keep::life).is_none();
+        }
         None => seen.is_gone = true,
     }
     if keeping == Keeping::Reservation {
@@ -54,7 +59,6 @@ async fn room(hands: &Hands<'_>, seen: &mut Recheck) -> Result<(), ApiError> {
         answer => answer?,
     };
     let node = api::node::node(&answer.text).map_err(|error| ApiError::Broken(error.to_string()))?;
-    let ours = |ledger: &Ledger| hands.id.as_ref().is_some_and(|id| ledger.is_reserved(id));
     let mut pods = Vec::new();
     let query = format!("fieldSelector=spec.nodeName%3D{}", hands.node);
     calls::list(session, "/api/v1/pods", &query, JSON, |json| {
@@ -67,28 +71,14 @@ async fn room(hands: &Hands<'_>, seen: &mut Recheck) -> Result<(), ApiError> {
     cluster.apply(Event::Nodes(Seen::Relisted(vec![node])));
     cluster.advance(answer.at.unwrap_or(hands.target.now));
     let name = NodeName::from(&*hands.node);
-    seen.is_lost = !cluster.ledger_of(&name).is_some_and(ours);
-    seen.lacks = lacks(&cluster, &name, hands);
+    seen.is_lost = !hands.reservation.as_ref().is_some_and(|ours| is_kept(&cluster, &name, ours));
+    seen.lacks = lacks(&cluster, &name, hands.reservation.as_ref());
     if !seen.lacks.is_empty() {
         // What looks kept may be taken by pods whose owners we have not read yet.
         owners(hands, &mut cluster).await?;
-        seen.lacks = lacks(&cluster, &name, hands);
+        seen.lacks = lacks(&cluster, &name, hands.reservation.as_ref());
     }
     Ok(())
-}
-
-/// Of what the node has promised more than it has, as far as the reservation is about it.
-fn lacks(cluster: &Cluster, node: &NodeName, hands: &Hands<'_>) -> Vec<String> {
-    let Some(ledger) = cluster.ledger_of(node) else { return Vec::new() };
-    let mut promised = ledger.used.clone();
-    ledger.entries.iter().for_each(|entry| promised.add_assign(&entry.held));
-    let kept = hands.reservation.iter().flat_map(|reservation| reservation.amount.iter());
-    let over = kept.filter(|(resource, _)| promised.get(resource) > ledger.node.allocatable.get(resource));
-    let words = over.map(|(resource, _)| {
-        let (promised, has) = (promised.get(&resource), ledger.node.allocatable.get(&resource));
-        format!("{resource}: promised {}, allocatable {}", resource.format(promised), resource.format(has))
-    });
-    words.collect()
 }
 
 async fn owners(hands: &Hands<'_>, cluster: &mut Cluster) -> Result<(), ApiError> {

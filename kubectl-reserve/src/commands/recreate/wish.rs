@@ -49,7 +49,7 @@ pub(super) async fn unmake(session: &Session, target: &Target, wish: Wish) -> An
     match annotate(session, target, Value::Null).await {
         Ok(_) => Answer::Released,
         // Gone, or another one by now: its wish went with it.
-        Err(error) if matches!(error.code(), Some(404 | 409)) => Answer::Released,
+        Err(error) if error.is_of_another() => Answer::Released,
         Err(error) => failed(target, error),
     }
 }

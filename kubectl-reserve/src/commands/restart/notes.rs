@@ -1,5 +1,6 @@
 //! When a restart that is not done yet began, and which pods it was about, noted on this machine.
 
+use crate::ui::inside::state_folder;
 use jiff::Timestamp;
 use std::collections::BTreeSet;
 use std::path::PathBuf;
@@ -12,7 +13,7 @@ pub(super) struct Note {
 impl Note {
     /// That of the workload with this UID.
     pub(super) fn of(uid: &str) -> Self {
-        Self::within(dirs::state_dir().or_else(dirs::data_local_dir), uid)
+        Self::within(state_folder(), uid)
     }
 
     fn within(folder: Option<PathBuf>, uid: &str) -> Self {

@@ -1,0 +1,172 @@
+//! Keeping the room of a pod: what is written to its node, given what was seen there, and whether the node has what it
+//! promises.
+
+use super::recreate::Why;
+use common::api::reservation::patch::{Seen, keys_of, patch, reservation_of};
+use common::api::reservation::{bounds, encode};
+use common::cluster::Cluster;
+use common::model::NodeName;
+use common::model::reservation::{Origin, Reservation, ReservationId};
+use jiff::Timestamp;
+use serde_json::Value;
+
+/// The patch that writes `wanted` to the node with this UID, if there is anything to write, and when the reservation ends.
+///
+/// # Errors
+/// Why it cannot be written.
+pub fn reserved(
+    seen: &Seen<'_>,
+    node_uid: &str,
+    wanted: &Reservation,
+) -> Result<(Option<Value>, Timestamp), Why> {
+    let no = |text: String| Why::Failed(text);
+    if seen.uid != node_uid {
+        return Err(no("the node was replaced by another one of the same name".into()));
+    }
+    let keys = keys_of(seen.annotations, &wanted.id);
+    let found = reservation_of(&keys);
+    if let Some(Reservation { origin: Origin::Newer { .. }, .. }) = found {
+        return Err(no("what is reserved there was written by a newer version of this command".into()));
+    }
+    let wanted = taken_over(wanted, found.as_ref());
+    let end = wanted.expires().unwrap_or(Timestamp::MAX);
+    if found.as_ref() == Some(&wanted) {
+        return Ok((None, end));
+    }
+    let new = encode(&wanted).map_err(|error| no(format!("the reservation cannot be written: {error}")))?;
+    bounds::check(seen.annotations, &new).map_err(|full| Why::NoRoom(vec![full.to_string()]))?;
+    Ok((Some(patch(seen, &keys, &new, true)), end))
+}
+
+/// What is there already was made for the same pod: it becomes ours, no younger and no shorter than it was. Whoever made it
+/// finds that out in the second look.
+fn taken_over(wanted: &Reservation, found: Option<&Reservation>) -> Reservation {
+    let mut wanted = wanted.clone();
+    if let (Origin::Recorded(ours), Some(theirs)) = (&mut wanted.origin, found.and_then(Reservation::record))
+    {
+        let is_past = theirs.expires < ours.created;
+        ours.created = if is_past { ours.created } else { theirs.created };
+        ours.expires = ours.expires.max(theirs.expires);
+    }
+    wanted
+}
+
+/// Whether the node has the reservation, and it is still ours: another run of the command that took it over may take it back
+/// any moment.
+pub fn is_kept(cluster: &Cluster, node: &NodeName, ours: &Reservation) -> bool {
+    let request = |one: &Reservation| one.record().map(|record| record.request.clone());
+    let found = cluster.ledger_of(node).and_then(|ledger| ledger.durable(&ours.id));
+    found.is_some_and(|found| request(found) == request(ours))
+}
+
+/// The patch that removes the reservation; none if it is gone, or another one by now.
+pub fn taken_back(seen: &Seen<'_>, id: &ReservationId, request: &str) -> Option<Value> {
+    let keys = keys_of(seen.annotations, id);
+    let found = reservation_of(&keys);
+    let is_ours = found.and_then(|found| found.record().map(|record| &*record.request == request));
+    is_ours.unwrap_or(false).then(|| patch(seen, &keys, &[], false))
+}
+
+/// Of what the node has promised more than it has, as far as the reservation is about it.
+pub fn lacks(cluster: &Cluster, node: &NodeName, reservation: Option<&Reservation>) -> Vec<String> {
+    let Some(ledger) = cluster.ledger_of(node) else { return Vec::new() };
+    let mut promised = ledger.used.clone();
+    ledger.entries.iter().for_each(|entry| promised.add_assign(&entry.held));
+    let kept = reservation.into_iter().flat_map(|reservation| reservation.amount.iter());
+    let over = kept.filter(|(resource, _)| promised.get(resource) > ledger.node.allocatable.get(resource));
+    let words = over.map(|(resource, _)| {
+        let (promised, has) = (promised.get(&resource), ledger.node.allocatable.get(&resource));
+        format!("{resource}: promised {}, allocatable {}", resource.format(promised), resource.format(has))
+    });
+    words.collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{is_kept, reserved};
+    use crate::flow::recreate::Why;
+    use common::api::reservation::encode;
+    use common::api::reservation::patch::Seen;
+    use common::cluster::{self, Cluster, Event};
+    use common::model::owner::Owner;
+    use common::model::reservation::{
+        Origin, Placement, Record, ReplacedPod, Reservation, ReservationId, Seat,
+    };
+    use common::model::{NodeName, Resources, Uid};
+    use std::collections::BTreeMap;
+
+    const LATE: &str = "2026-11-16T08:20:00Z";
+    const OWNER: &str = "11111111-0000-4000-8000-000000000001";
+
+    fn reservation(request: &str, expires: &str) -> Reservation {
+        let mut amount = Resources::default();
+        amount.cpu = 1000;
+        amount.pods = 1;
+        let uid = Uid::from(OWNER);
+        let owner = Owner {
+            kind: "Deployment".into(),
+            namespace: "default".into(),
+            name: "web".into(),
+            uid: uid.clone(),
+        };
+        let record = Record {
+            owner,
+            replaces: Some(ReplacedPod { name: "web-1".into(), uid: "old".into() }),
+            priority: 0,
+            created: "2026-11-16T08:00:00Z".parse().unwrap(),
+            expires: expires.parse().unwrap(),
+            request: request.into(),
+            by: "admin".into(),
+            reason: "kubectl reserve pod".into(),
+            placement: Placement::Wait,
+        };
+        let id = ReservationId { owner: uid, seat: Seat::parse("7f3a0c") };
+        Reservation { id, amount, ports: Box::default(), origin: Origin::Recorded(Box::new(record)) }
+    }
+
+    fn planned(there: &[(String, String)], wanted: &Reservation) -> Result<(bool, String), Why> {
+        let annotations: BTreeMap<String, String> = there.iter().cloned().collect();
+        let seen = Seen { uid: "n", version: "1", annotations: &annotations };
+        reserved(&seen, "n", wanted).map(|(patch, end)| (patch.is_some(), end.to_string()))
+    }
+
+    #[test]
+    fn what_is_there_for_the_same_pod_is_taken_over_and_never_shortened() {
+        let (late, soon) = ("2026-11-16T08:20:00Z", "2026-11-16T08:10:00Z");
+        let ours = reservation("ours", soon);
+        assert_eq!(planned(&[], &ours), Ok((true, soon.into())));
+        let theirs = encode(&reservation("theirs", late)).unwrap();
+        assert_eq!(planned(&theirs, &ours), Ok((true, late.into())), "with our request");
+        let same = encode(&ours).unwrap();
+        assert_eq!(planned(&same, &ours), Ok((false, soon.into())), "a write whose answer was lost");
+    }
+
+    #[test]
+    fn what_another_run_took_over_is_no_longer_ours() {
+        let (ours, theirs) = (reservation("ours", LATE), reservation("theirs", LATE));
+        let there = |what: &[Reservation]| {
+            let annotations: BTreeMap<String, String> =
+                what.iter().flat_map(|one| encode(one).unwrap()).collect();
+            let json = serde_json::json!({ "metadata": { "name": "n", "uid": "n", "resourceVersion": "1",
+                "annotations": annotations }, "status": { "allocatable": { "cpu": "4" } } });
+            let mut cluster = Cluster::default();
+            let node = common::api::node::node(&json.to_string()).unwrap();
+            cluster.apply(Event::Nodes(cluster::Seen::Relisted(vec![node])));
+            is_kept(&cluster, &NodeName::from("n"), &ours)
+        };
+        assert!(there(std::slice::from_ref(&ours)));
+        assert!(!there(&[theirs]), "it may be taken back any moment");
+        assert!(!there(&[]));
+    }
+
+    #[test]
+    fn a_newer_version_and_another_node_are_left_alone() {
+        let ours = reservation("ours", "2026-11-16T08:10:00Z");
+        let mut newer = encode(&ours).unwrap();
+        newer.iter_mut().for_each(|(_, value)| *value = value.replace("\"v\":1", "\"v\":2"));
+        assert!(matches!(planned(&newer, &ours), Err(Why::Failed(_))));
+        let none = BTreeMap::new();
+        let seen = Seen { uid: "other", version: "1", annotations: &none };
+        assert!(matches!(reserved(&seen, "n", &ours), Err(Why::Failed(_))));
+    }
+}

@@ -1,0 +1,131 @@
+//! Many seeds on two threads, one seed on one of them; those that fail, with the end of their history.
+
+use super::history::{History, SHORT};
+use std::panic::{AssertUnwindSafe, catch_unwind};
+use std::sync::Mutex;
+use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
+
+/// What became of one simulation.
+#[derive(Debug)]
+pub struct Outcome {
+    /// What happened in it.
+    pub history: History,
+    /// The rule that was broken, in words; `None` when all is well.
+    pub broken: Option<String>,
+}
+
+/// Which seeds.
+#[derive(Debug, Clone, Copy)]
+pub struct Range {
+    /// The first.
+    pub from: u64,
+    /// How many.
+    pub count: u64,
+}
+
+/// A simulation that went wrong.
+#[derive(Debug)]
+pub struct Failed {
+    /// Its seed, or the name of its plan.
+    pub name: String,
+    /// The rule that was broken.
+    pub broken: String,
+    /// The end of its history.
+    pub trace: Vec<String>,
+}
+
+/// As many threads as the smallest machine that tests run on has cores.
+const THREADS: usize = 2;
+/// One seed in so many is run a second time, and has to give the same history.
+const AGAIN: u64 = 100;
+/// One bug fails thousands of seeds; a few show it.
+const FAILED_MAX: usize = 5;
+
+/// Lives through all of them, or until some have failed. The failed ones come in the order of their seeds.
+pub fn run(range: Range, simulate: fn(u64, History) -> Outcome) -> Vec<Failed> {
+    let next = AtomicU64::new(range.from);
+    let enough = AtomicBool::new(false);
+    let failed = Mutex::new(Vec::new());
+    let end = range.from.saturating_add(range.count);
+    let work = || {
+        while !enough.load(Ordering::Relaxed) {
+            let seed = next.fetch_add(1, Ordering::Relaxed);
+            if seed >= end {
+                break;
+            }
+            if let Some(found) = check(seed, simulate) {
+                let mut failed = failed.lock().unwrap_or_else(std::sync::PoisonError::into_inner);
+                failed.push((seed, found));
+                enough.store(failed.len() >= FAILED_MAX, Ordering::Relaxed);
+            }
+        }
+    };
+    std::thread::scope(|scope| {
+        (0..THREADS).for_each(|_| drop(scope.spawn(work)));
+    });
+    let mut failed = failed.into_inner().unwrap_or_else(std::sync::PoisonError::into_inner);
+    failed.sort_by_key(|(seed, _)| *seed);
+    failed.into_iter().map(|(_, failed)| failed).collect()
+}
+
+/// Lives through one seed, some of them twice.
+fn check(seed: u64, simulate: fn(u64, History) -> Outcome) -> Option<Failed> {
+    let first = one(seed, SHORT, simulate);
+    let hash = first.history.hash();
+    if first.broken.is_none() && seed.is_multiple_of(AGAIN) {
+        let second = one(seed, SHORT, simulate);
+        if second.history.hash() != hash {
+            let broken = "the same seed gave another history".to_owned();
+            return failed(seed.to_string(), Outcome { broken: Some(broken), ..second });
+        }
+    }
+    failed(seed.to_string(), first)
+}
+
+/// Lives through one seed, keeping so many lines of it. A panic is a failure like any other, without a trace of its own.
+pub fn one(seed: u64, kept: usize, simulate: fn(u64, History) -> Outcome) -> Outcome {
+    let lived = catch_unwind(AssertUnwindSafe(|| simulate(seed, History::new(kept))));
+    lived.unwrap_or_else(|panic| {
+        let text = panic.downcast_ref::<String>().map(String::as_str);
+        let text = text.or_else(|| panic.downcast_ref::<&str>().copied()).unwrap_or("no words");
+        Outcome { history: History::new(0), broken: Some(format!("panicked: {text}")) }
+    })
+}
+
+/// What is told of a simulation, if it failed.
+pub fn failed(name: String, outcome: Outcome) -> Option<Failed> {
+    let broken = outcome.broken?;
+    Some(Failed { name, broken, trace: outcome.history.into_lines() })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use std::time::Duration;
+
+    fn fails_at_seven(seed: u64, mut history: History) -> Outcome {
+        history.note(Duration::ZERO, format_args!("seed {seed}"));
+        assert_ne!(seed, 8, "eight");
+        Outcome { history, broken: (seed % 10 == 7).then(|| "seven".to_owned()) }
+    }
+
+    fn differs(_: u64, mut history: History) -> Outcome {
+        static CALLS: AtomicU64 = AtomicU64::new(0);
+        history.note(Duration::ZERO, format_args!("call {}", CALLS.fetch_add(1, Ordering::Relaxed)));
+        Outcome { history, broken: None }
+    }
+
+    #[test]
+    fn failing_seeds_are_told_in_order_with_their_trace() {
+        let failed = run(Range { from: 0, count: 20 }, fails_at_seven);
+        let told: Vec<_> = failed.iter().map(|failed| (failed.name.as_str(), failed.trace.len())).collect();
+        assert_eq!(told, [("7", 1), ("8", 0), ("17", 1)]);
+        assert!(failed[1].broken.contains("eight"), "{}", failed[1].broken);
+    }
+
+    #[test]
+    fn a_seed_that_gives_another_history_the_second_time_fails() {
+        let failed = run(Range { from: 100, count: 1 }, differs);
+        assert_eq!(failed[0].broken, "the same seed gave another history");
+    }
+}

@@ -1,0 +1,195 @@
+//! After the faults have ended and nobody does anything any more: what must be so then.
+
+use super::api::{STREAMS, Stream, Who};
+use super::daemon::new_state;
+use super::sim::Sim;
+use super::watches::{listed, others};
+use crate::history::{releases, room};
+use common::api::names::SCHEDULER_NAME;
+use common::model::reservation::Placement;
+use common::model::{Node, Pod};
+use daemon::state::{Input, State};
+use jiff::SignedDuration;
+use std::sync::Arc;
+use std::time::Duration;
+
+/// Nothing has been written for so long: whatever was to happen has happened. The longest pause of a pod is 10 s.
+const STILL: Duration = Duration::from_secs(35);
+/// How long it may take until nothing happens any more: reservations end meanwhile.
+const SETTLES: Duration = Duration::from_secs(900);
+/// When a pod is tried again although nothing happened.
+const PARKED: Duration = Duration::from_secs(5 * 60 + 30);
+/// How long an expired reservation may lie about.
+const EXPIRED_MAX: SignedDuration = SignedDuration::from_secs(90);
+
+impl Sim {
+    /// Lives on until nothing happens any more, and looks.
+    pub(super) fn settle(&mut self) {
+        let quiet = self.town.quiet.max(self.faults.end);
+        self.run_until(quiet);
+        self.heal();
+        // The last watch stands still until a minute later, and what only a daemon knows is good for a minute.
+        self.run_until(quiet + Duration::from_secs(130));
+        loop {
+            let next = (self.api.stirred + STILL).max(self.api.now + Duration::from_secs(1));
+            self.run_until(next);
+            self.expired();
+            if self.api.rules.broken.is_some() {
+                return;
+            }
+            let runs = self.commands.iter().any(|command| command.is_alive);
+            if self.api.now >= self.api.stirred + STILL && !runs {
+                break;
+            }
+            if self.api.now > quiet + SETTLES {
+                return self.api.rules.break_("I16", "it does not settle");
+            }
+        }
+        self.waiting();
+        self.kept();
+        self.known();
+        self.promised();
+    }
+
+    /// Trouble with nodes ends, too.
+    fn heal(&mut self) {
+        let ill: Vec<Arc<Node>> =
+            self.api.picture.nodes.values().filter(|node| !node.is_ready).cloned().collect();
+        for node in ill {
+            self.api.put_node(Who::Other, Node { is_ready: true, ..Node::clone(&node) });
+        }
+    }
+
+    /// I7: nothing outlives its end by more than the slack.
+    fn expired(&mut self) {
+        let now = self.api.wall();
+        for node in self.api.picture.nodes.values() {
+            for one in node.reservations.iter().filter_map(|one| one.valid()) {
+                let is_late = one.expires().is_some_and(|end| now.duration_since(end) > EXPIRED_MAX);
+                if is_late && one.record().is_some() {
+                    let what = format!("{} on {} is long over", one.id, node.name);
+                    return self.api.rules.break_("I7", &what);
+                }
+            }
+        }
+    }
+
+    /// I16 and I24: who waits has been told why, and has no place.
+    fn waiting(&mut self) {
+        let is_ours = |pod: &&Arc<Pod>| pod.is_waiting() && &*pod.spec.scheduler_name == SCHEDULER_NAME;
+        let waiting: Vec<Arc<Pod>> = self.api.picture.pods.values().filter(is_ours).cloned().collect();
+        for pod in waiting {
+            self.api.rules.count("waits at the end");
+            if pod.unscheduled().is_none() && !self.is_told_later(&pod) {
+                return self.api.rules.break_("I16", &format!("{} waits and was not told why", pod.key));
+            }
+            if self.is_kept_back(&pod) {
+                continue;
+            }
+            let node = self.api.picture.nodes.values().find(|node| self.has_room(node, &pod));
+            if let Some(node) = node {
+                let what = format!("{} waits, and {} has room for it", pod.key, node.name);
+                return self.api.rules.break_("I24", &what);
+            }
+        }
+    }
+
+    /// What could not be written is written after the next try, as upstream does.
+    fn is_told_later(&mut self, pod: &Pod) -> bool {
+        self.run_until(self.api.now + PARKED);
+        let pod = self.api.picture.pods.get(&pod.uid);
+        pod.is_none_or(|pod| !pod.is_waiting() || pod.unscheduled().is_some())
+    }
+
+    /// Whether it has to wait for one node.
+    fn is_kept_back(&self, pod: &Pod) -> bool {
+        let now = self.api.wall();
+        let all = self.api.picture.nodes.values().flat_map(|node| node.reservations.iter());
+        let mut live = all.filter_map(|one| one.valid()).filter(|one| one.is_live(now));
+        live.any(|one| {
+            let is_required = one.record().is_some_and(|record| record.placement != Placement::Prefer);
+            is_required && self.api.picture.may_use(pod, one)
+        })
+    }
+
+    fn has_room(&self, node: &Node, pod: &Pod) -> bool {
+        if node.unschedulable || !node.is_ready {
+            return false;
+        }
+        let there = Pod { node: Some(node.name.clone()), ..pod.clone() };
+        let mut taken = room::held_for_others(&self.api.picture, &there, self.api.wall());
+        // What it may use itself counts for nobody else here, and may be taken already.
+        self.api.picture.counted(&node.name).for_each(|one| taken.add_assign(one.spec.requests.counted()));
+        taken.cpu + pod.spec.requests.counted().cpu <= node.allocatable.cpu
+    }
+
+    /// I7: what is kept is needed.
+    fn kept(&mut self) {
+        let now = self.api.wall();
+        for node in self.api.picture.nodes.values() {
+            for one in node.reservations.iter().filter_map(|one| one.valid()) {
+                let Some(replaced) = one.replaces() else { continue };
+                if self.api.picture.pods.contains_key(&replaced.uid) || !one.is_live(now) {
+                    continue;
+                }
+                let pods: Vec<&Arc<Pod>> = self.api.picture.counted(&node.name).collect();
+                let is_taken = room::taker(&self.api.picture, &pods, &[], one).is_some();
+                let owner = &one.id.owner;
+                let short = releases::short(&self.api.picture, owner);
+                let held = releases::kept(&self.api.picture, owner, now);
+                if is_taken || short.is_some_and(|short| held > short.max(0)) {
+                    let what = format!("{} on {} is of no more use ({short:?} short)", one.id, node.name);
+                    return self.api.rules.break_("I7", &what);
+                }
+            }
+        }
+    }
+
+    /// I10 and I16: what each daemon believes is so.
+    fn known(&mut self) {
+        let is_leading = self.daemons.iter().any(|daemon| daemon.is_up && daemon.election.leads);
+        if self.town.is_elected && !is_leading {
+            return self.api.rules.break_("I16", "nobody leads");
+        }
+        let mut fresh = self.fresh();
+        for index in 0..self.daemons.len() {
+            let now = self.daemons[index].now(self.api.now);
+            let believed = self.daemons[index].state.figures(now);
+            let is = fresh.figures(now);
+            let told = |of: &daemon::state::Figures| {
+                (of.nodes, of.pods, of.assumed, of.reservations.clone(), of.held.clone(), of.invalid)
+            };
+            if told(&believed) != told(&is) {
+                let what =
+                    format!("daemon {index} believes {:?}, and it is {:?}", told(&believed), told(&is));
+                return self.api.rules.break_("I10", &what);
+            }
+        }
+    }
+
+    /// A state that has just listed everything.
+    fn fresh(&self) -> State {
+        let mut state = new_state(self.town.automatic_max);
+        let now = self.daemons[0].now(self.api.now);
+        state.learn(Input::Leading(false), now);
+        let lists = STREAMS.iter().filter(|stream| **stream != Stream::Replicas);
+        for event in others().into_iter().chain(lists.flat_map(|stream| listed(&self.api, *stream))) {
+            state.learn(Input::Cluster(Box::new(event)), now);
+        }
+        state
+    }
+
+    /// The promise, where nobody but the command did anything: no recreated pod has lost its place.
+    fn promised(&mut self) {
+        for (owner, had) in &self.town.promised {
+            let of = |pod: &&Arc<Pod>| {
+                pod.is_counted() && !pod.deleting && self.api.picture.owners.owns(owner, pod, None)
+            };
+            let has = self.api.picture.pods.values().filter(of).count();
+            if has < *had {
+                let what = format!("{owner} had {had} pods with a place, and has {has}");
+                return self.api.rules.break_("the promise", &what);
+            }
+        }
+    }
+}

@@ -1,0 +1,139 @@
+//! What the API server does for the command.
+
+use super::api::{Refused, Stream, Who};
+use super::calls::Reply;
+use super::command::Errand;
+use super::sim::Sim;
+use common::cluster::{Acknowledged, acknowledged};
+use common::model::{Keep, NodeName, Pod, Uid};
+use jiff::Timestamp;
+use kubectl_reserve::flow::budget::Blocked;
+use kubectl_reserve::flow::recreate::{Answer, Keeping, Refusal, Request};
+use std::sync::Arc;
+use std::time::Duration;
+
+/// As in `kubectl_reserve::commands::recreate::wish`.
+const MARGIN: Duration = Duration::from_secs(2);
+
+impl Sim {
+    /// The API server does what is asked.
+    pub(super) fn run_errand(&mut self, who: Who, errand: &Errand) -> Result<Reply, Refused> {
+        let Who::Command(index) = who else { return Err(Refused(400)) };
+        let command = &self.commands[index];
+        let (target, node) = (Arc::clone(&command.target), NodeName::from(&*command.terms.node));
+        let (key, uid) = (&target.key, &target.uid);
+        match errand.request {
+            Request::Rehearse => {
+                let is_leaving = self.api.that(key, uid)?.deleting;
+                let answer = self.blocked().filter(|_| !is_leaving);
+                Ok(answer.map_or(Reply::Done(0), Reply::Read))
+            }
+            Request::Evict => self.evict(index, &target),
+            Request::Reserve | Request::Release if command.keeping == Keeping::Wish => {
+                self.wish(index, errand.request == Request::Reserve)
+            }
+            Request::Reserve | Request::Release => match &errand.patch {
+                None => self.api.read_node(&node).map(Reply::Node),
+                Some(patch) => {
+                    let version = self.api.patch_node(who, &node, patch)?;
+                    if self.api.picture.nodes.get(&node).map(|node| node.uid.to_string()).as_ref()
+                        != Some(&self.commands[index].node_uid)
+                    {
+                        self.api.rules.break_("I20", &format!("{node} is another node"));
+                    }
+                    Ok(Reply::Done(version))
+                }
+            },
+            Request::Acknowledged { version } => Ok(Reply::Read(self.heard(index, version))),
+            Request::Recheck => Ok(Reply::Read(self.rechecked(index))),
+            Request::Look => Ok(Reply::Read(self.looked(index))),
+            Request::Create => self.create_again(&target),
+        }
+    }
+
+    /// The pod wishes that its room be kept, or no longer does.
+    fn wish(&mut self, index: usize, is_wish: bool) -> Result<Reply, Refused> {
+        let command = &self.commands[index];
+        let pod = Arc::clone(self.api.that(&command.target.key, &command.target.uid)?);
+        let mut rare = pod.rare.as_deref().cloned().unwrap_or_default();
+        let has_wish = pod.keep().is_some_and(|keep| keep.life().is_some());
+        if has_wish && command.wished.is_none() {
+            return Ok(Reply::Done(0));
+        }
+        self.commands[index].wished = Some(self.api.wall());
+        rare.keep = is_wish.then_some(Keep::For(Duration::from_secs(120)));
+        self.api.note(format_args!("command {index}: {} wishes: {is_wish}", pod.key));
+        self.api.put_pod(Pod { rare: Some(Box::new(rare)), ..Pod::clone(&pod) });
+        Ok(Reply::Done(0))
+    }
+
+    /// What a budget says about evictions now.
+    fn blocked(&mut self) -> Option<Answer> {
+        if self.api.now >= self.town.quiet || !self.one_in(self.town.blocks) {
+            return None;
+        }
+        let blocked = Blocked { budgets: vec![], message: "not now".into(), unhealthy: vec![], never: None };
+        Some(Answer::Refused(Refusal::Budget(Box::new(blocked))))
+    }
+
+    fn evict(&mut self, index: usize, target: &Pod) -> Result<Reply, Refused> {
+        let is_leaving = self.api.that(&target.key, &target.uid)?.deleting;
+        if is_leaving {
+            return Ok(Reply::Done(0));
+        }
+        if let Some(answer) = self.blocked() {
+            return Ok(Reply::Read(answer));
+        }
+        self.api.note(format_args!("command {index} evicts {}", target.key));
+        let wall = self.api.wall();
+        let live = self.daemons.iter().enumerate().filter(|(_, daemon)| {
+            let lease = self.api.replicas.get(daemon.name);
+            daemon.is_up && daemon.state.is_complete() && lease.is_some_and(|lease| lease.is_live(wall))
+        });
+        let replicas: Vec<(String, u64)> =
+            live.map(|(at, daemon)| (daemon.name.to_owned(), self.seen(at, Stream::Nodes))).collect();
+        let command = &self.commands[index];
+        let is_kept = command.keeping != Keeping::Nothing && command.terms.is_enforced;
+        let who = Who::Command(index);
+        self.promise(index);
+        let sent = self.commands[index].sent;
+        self.api.rules.evicted(&self.api.picture, who, target, (is_kept, sent), &replicas);
+        self.api.delete_pod(&target.key, &target.uid, self.town.grace)?;
+        Ok(Reply::Done(0))
+    }
+
+    /// Where nobody but the command does anything, its owner is to have as many pods with a place as before.
+    fn promise(&mut self, index: usize) {
+        let owner = &self.commands[index].reservation.id.owner;
+        if self.town.deeds != 0 || !self.town.is_elected || !self.api.workloads.contains_key(owner) {
+            return;
+        }
+        let of = |pod: &&Arc<Pod>| {
+            pod.is_counted() && !pod.deleting && self.api.picture.owners.owns(owner, pod, None)
+        };
+        let had = self.api.picture.pods.values().filter(of).count();
+        let known = self.town.promised.entry(owner.clone()).or_default();
+        *known = had.max(*known);
+    }
+
+    /// Whether everybody has seen the reservation.
+    fn heard(&self, index: usize, version: u64) -> Answer {
+        let command = &self.commands[index];
+        if command.keeping == Keeping::Wish {
+            // Events have another clock than the command.
+            let is_news = |at: Timestamp| command.wished.is_none_or(|since| at + MARGIN >= since);
+            let about = |(uid, _, at): &&(Uid, _, _)| *uid == command.target.uid && is_news(*at);
+            let told: Vec<&str> = self.api.told.iter().filter(about).map(|(_, reason, _)| *reason).collect();
+            return match told {
+                told if told.contains(&"Reserved") => Answer::Seen { replicas: 0 },
+                told if told.contains(&"NotReserved") => Answer::Denied("not reserved".into()),
+                _ => Answer::NotSeen(vec!["the daemon".into()]),
+            };
+        }
+        match acknowledged(self.api.replicas.values(), version, self.api.wall()) {
+            Acknowledged::ByAll => Answer::Seen { replicas: 1 },
+            Acknowledged::NotBy(late) => Answer::NotSeen(late.iter().map(ToString::to_string).collect()),
+            Acknowledged::Nobody => Answer::Nobody,
+        }
+    }
+}

@@ -1,0 +1,98 @@
+//! The election, by the real candidate, over a Lease in the model.
+
+use super::sim::{Action, Sim};
+use daemon::lease::election::{Action as Wish, Candidate, Timing};
+use daemon::state::{Input, Now};
+use std::time::Duration;
+
+const TIMING: Timing = Timing {
+    lease: Duration::from_secs(15),
+    deadline: Duration::from_secs(10),
+    retry: Duration::from_secs(2),
+};
+
+/// A daemon's part in the election.
+pub(super) struct Standing {
+    candidate: Candidate<u64>,
+    /// Whether it was told that it leads.
+    pub(super) leads: bool,
+}
+
+impl Standing {
+    pub(super) fn new(name: &str, life: u32) -> Self {
+        Self { candidate: Candidate::new(format!("{name}_{life}"), TIMING), leads: false }
+    }
+}
+
+impl Sim {
+    /// A daemon looks at the Lease, and writes it if it may.
+    pub(super) fn elect(&mut self, index: usize, life: u32) {
+        if !self.daemons[index].is_here(life) {
+            return;
+        }
+        let paused = self.daemons[index].paused;
+        if paused > self.api.now {
+            return self.after(paused - self.api.now, Action::Elect(index, life));
+        }
+        let now = self.daemons[index].now(self.api.now);
+        self.attempt(index, now);
+        let leads = self.daemons[index].election.candidate.is_leading(now.elapsed);
+        if leads && !self.daemons[index].election.leads {
+            self.api.note(format_args!("daemon {index} leads"));
+            self.daemons[index].election.leads = true;
+            self.input(index, Input::Leading(true));
+        }
+        if self.has_lost(index) {
+            return;
+        }
+        let pause = self.millis(1_500..2_000);
+        self.after(pause, Action::Elect(index, life));
+    }
+
+    /// One try: reads, and writes if it may.
+    fn attempt(&mut self, index: usize, now: Now) {
+        self.daemons[index].election.candidate.begin(now.elapsed);
+        for _ in 0..3 {
+            let is_cut = self.daemons[index].cut > self.api.now;
+            let is_lost = is_cut || self.api.now < self.faults.end && self.one_in(self.faults.before);
+            let is_unheard = self.api.now < self.faults.end && self.one_in(self.faults.after);
+            let candidate = &mut self.daemons[index].election.candidate;
+            match candidate.next(now.elapsed, now.wall) {
+                Wish::Rest => break,
+                _ if is_lost => {
+                    candidate.failed();
+                    break;
+                }
+                Wish::Read => candidate.saw(self.api.lease.clone(), now.elapsed),
+                Wish::Write(record, over) => match self.api.put_lease(record.clone(), over) {
+                    Ok(_) if is_unheard => candidate.failed(),
+                    Ok(version) => {
+                        candidate.wrote(record, version, now.elapsed);
+                        break;
+                    }
+                    Err(_) => candidate.failed(),
+                },
+            }
+        }
+    }
+
+    /// Whether a daemon has led and no longer does: then that is its end.
+    pub(super) fn has_lost(&mut self, index: usize) -> bool {
+        let now = self.daemons[index].now(self.api.now);
+        let election = &self.daemons[index].election;
+        if election.leads && !election.candidate.is_leading(now.elapsed) {
+            self.crash(index, "has lost the Lease");
+            return true;
+        }
+        false
+    }
+
+    /// Lets go of the Lease.
+    pub(super) fn let_go(&mut self, index: usize) {
+        let wall = self.daemons[index].now(self.api.now).wall;
+        if let Some((record, version)) = self.daemons[index].election.candidate.release(wall) {
+            let _ = self.api.put_lease(record, Some(version));
+            self.daemons[index].election.leads = false;
+        }
+    }
+}

@@ -1,0 +1,103 @@
+//! Tier 1: the daemon's `handle` and the command's flows, without client or JSON, over a small model of the API.
+
+mod actors;
+mod answers;
+mod api;
+mod calls;
+mod command;
+mod controllers;
+mod daemon;
+mod end;
+mod errands;
+mod faults;
+mod leases;
+mod patch;
+mod plans;
+mod rules;
+mod server;
+mod sights;
+mod sim;
+mod town;
+mod watches;
+mod writers;
+
+use super::History;
+use super::seeds::Outcome;
+use common::api::names::SCHEDULER_NAME;
+use common::model::OwnerKind;
+use fastrand::Rng;
+use faults::Faults;
+use sim::{Action, Sim};
+use std::time::Duration;
+use town::{Town, template};
+
+/// Lives through one seed.
+pub fn simulate(seed: u64, history: History) -> Outcome {
+    let mut rng = Rng::with_seed(seed);
+    let quiet = Duration::from_secs(rng.u64(20..100));
+    let is_calm = rng.u32(0..5) == 0;
+    let faults = if rng.u32(0..8) == 0 { Faults::none() } else { Faults::drawn(&mut rng, quiet) };
+    let town = Town {
+        quiet,
+        grace: Duration::from_secs(rng.u64(1..10)),
+        blocks: if rng.bool() { 0 } else { rng.u32(3..20) },
+        automatic_max: if rng.u32(0..6) == 0 { 2 } else { 100 },
+        is_elected: rng.u32(0..4) > 0,
+        deeds: if is_calm { 0 } else { rng.u32(..) & rng.u32(..) | 1 << rng.u32(1..18) },
+        ..Town::default()
+    };
+    let mut sim = Sim::new(rng, faults, town, history);
+    sim.found();
+    sim.after(Duration::from_secs(6), Action::Act);
+    sim.after(Duration::from_secs(4), Action::Fail);
+    sim.settle();
+    outcome(sim)
+}
+
+fn outcome(sim: Sim) -> Outcome {
+    Outcome { broken: sim.api.rules.broken, history: sim.api.history }
+}
+
+/// Lives through each plan that is written out.
+/// Only those whose name has `part` in it.
+pub fn plans(part: &str) -> Vec<(String, Outcome)> {
+    plans::all().into_iter().filter(|(name, _)| name.contains(part)).collect()
+}
+
+impl Sim {
+    /// Nodes, workloads that fill them and more, and two daemons.
+    fn found(&mut self) {
+        self.api.rules.is_contended = !self.town.is_elected;
+        self.api.rules.schedulers.insert(SCHEDULER_NAME.to_owned());
+        let nodes = self.rng.u32(2..5);
+        for node in 0..nodes {
+            self.add_node(&format!("n{node}"), 4);
+        }
+        let keep = self.some_keep();
+        let (web, db) = (self.rng.u32(1..4), self.rng.u32(0..3));
+        let deployment = self.add_workload(OwnerKind::Deployment, "web", web, None, keep);
+        let set = self.add_workload(OwnerKind::ReplicaSet, "web-1", web, Some(&deployment), None);
+        let like = template(self.rng.usize(0..3), "web", 0, true);
+        self.town.templates.insert(set.uid, like);
+        if db > 0 {
+            let keep = self.some_keep();
+            let set = self.add_workload(OwnerKind::StatefulSet, "db", db, None, keep);
+            let like = template(self.rng.usize(0..3), "db", 0, true);
+            self.town.templates.insert(set.uid, like);
+        }
+        if self.rng.bool() {
+            let like = template(self.rng.usize(0..3), "bare", 0, true);
+            self.make_pod(&like, "bare", None);
+        }
+        // As many as fit, and a few that wait for whatever becomes free.
+        let rivals = nodes * 4 + self.rng.u32(0..4);
+        let rival = self.add_workload(OwnerKind::ReplicaSet, "rival", rivals, None, None);
+        let like = template(self.rng.usize(0..2), "rival", 0, true);
+        self.town.templates.insert(rival.uid, like);
+        for (index, name) in ["one", "two"].into_iter().enumerate() {
+            self.daemons.push(daemon::Daemon::new(name));
+            let pause = self.millis(1..2_000);
+            self.after(pause, Action::Start(index));
+        }
+    }
+}

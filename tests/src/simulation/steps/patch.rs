@@ -1,0 +1,104 @@
+//! JSON patches of a node's annotations, as the API server carries them out: all steps or none.
+
+use super::api::{Api, Refused, Who};
+use common::api::names;
+use common::api::reservation::parse;
+use common::model::node::AnnotationSize;
+use common::model::{Node, NodeName};
+use serde_json::Value;
+use std::collections::BTreeMap;
+
+/// The most that the annotations of an object can be.
+const BYTES_MAX: u32 = 256 << 10;
+
+type Annotations = BTreeMap<String, String>;
+
+/// A node as somebody reads it.
+#[derive(Clone, Debug)]
+pub(super) struct Sent {
+    pub(super) uid: String,
+    pub(super) version: String,
+    pub(super) annotations: Annotations,
+}
+
+impl Api {
+    /// Reads a node.
+    pub(super) fn read_node(&self, name: &NodeName) -> Result<Sent, Refused> {
+        let node = self.picture.nodes.get(name).ok_or(Refused(404))?;
+        let annotations = self.annotations.get(name).cloned().unwrap_or_default();
+        Ok(Sent { uid: node.uid.to_string(), version: node.resource_version.to_string(), annotations })
+    }
+
+    /// Carries a JSON patch out; the new version.
+    pub(super) fn patch_node(&mut self, who: Who, name: &NodeName, patch: &Value) -> Result<u64, Refused> {
+        let sent = self.read_node(name)?;
+        let annotations = patched(&sent, patch).ok_or(Refused(422))?;
+        if annotations == sent.annotations {
+            return Ok(sent.version.parse().unwrap_or(0));
+        }
+        self.annotate(who, name, annotations)
+    }
+
+    /// Replaces all annotations of a node, as somebody does who does not care what was there.
+    pub(super) fn annotate(
+        &mut self,
+        who: Who,
+        name: &NodeName,
+        annotations: Annotations,
+    ) -> Result<u64, Refused> {
+        let node = self.picture.nodes.get(name).ok_or(Refused(404))?;
+        let size = size(&annotations);
+        if size.bytes > BYTES_MAX {
+            return Err(Refused(422));
+        }
+        let before = self.annotations.get(name).cloned().unwrap_or_default();
+        self.rules.annotated(who, name, &before, &annotations);
+        let pairs = annotations.iter().map(|(key, value)| (key.as_str(), value.as_str()));
+        let reservations = parse(pairs).into_boxed_slice();
+        let node = Node { reservations, annotations: size, ..Node::clone(node) };
+        for (key, value) in annotations.iter().filter(|(key, value)| before.get(*key) != Some(value)) {
+            self.history.note(self.now, format_args!("{who:?} on {name}: {key}={value}"));
+        }
+        for key in before.keys().filter(|key| !annotations.contains_key(*key)) {
+            self.history.note(self.now, format_args!("{who:?} on {name}: {key}-"));
+        }
+        self.annotations.insert(name.clone(), annotations);
+        Ok(self.put_node(who, node))
+    }
+}
+
+fn patched(sent: &Sent, patch: &Value) -> Option<Annotations> {
+    let mut next = sent.annotations.clone();
+    for step in patch.as_array()? {
+        let (op, path) = (step["op"].as_str()?, step["path"].as_str()?);
+        let key = path.strip_prefix("/metadata/annotations/");
+        let key = key.map(|key| key.replace("~1", "/").replace("~0", "~"));
+        let value = step["value"].as_str();
+        let is_well = match (op, path, key) {
+            ("test", "/metadata/uid", _) => Some(&*sent.uid) == value,
+            ("test", "/metadata/resourceVersion", _) => Some(&*sent.version) == value,
+            ("test", _, Some(key)) => next.get(&key).map(String::as_str) == value,
+            ("remove", _, Some(key)) => next.remove(&key).is_some(),
+            ("add", "/metadata/annotations", _) => next.is_empty(),
+            ("add", _, Some(key)) => next.insert(key, value?.to_owned()).is_none() || value.is_some(),
+            _ => false,
+        };
+        if !is_well {
+            return None;
+        }
+    }
+    Some(next)
+}
+
+fn size(annotations: &Annotations) -> AnnotationSize {
+    let mut size = AnnotationSize::default();
+    for (key, value) in annotations {
+        let bytes = u32::try_from(key.len() + value.len()).unwrap_or(u32::MAX);
+        size.bytes = size.bytes.saturating_add(bytes);
+        if key.starts_with(names::NODE_PREFIX) {
+            size.our_bytes = size.our_bytes.saturating_add(bytes);
+            size.our_keys += 1;
+        }
+    }
+    size
+}

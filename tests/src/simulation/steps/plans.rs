@@ -1,0 +1,148 @@
+//! The plans that are written out rather than drawn: each flow, each write of it, each way to fail. Whatever fails, in the end
+//! things are as if nothing had: the pod has its place again, and nothing is kept for nobody.
+
+use super::faults::{BLOWS, Faults, Strike};
+use super::sim::{Action, Sim};
+use super::town::{Town, template};
+use super::{daemon, outcome};
+use crate::simulation::History;
+use crate::simulation::history::SHORT;
+use crate::simulation::seeds::Outcome;
+use common::api::names::SCHEDULER_NAME;
+use common::model::{Keep, OwnerKind, Pod};
+use fastrand::Rng;
+use std::sync::Arc;
+use std::time::Duration;
+
+/// One flow: its name, what its owner is, and what is done to one of its pods.
+struct Flow {
+    name: &'static str,
+    owner: Of,
+    is_kept: bool,
+    deed: fn(&mut Sim, &Arc<Pod>),
+}
+
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Of {
+    Deployment,
+    StatefulSet,
+    Nobody,
+}
+
+const FLOWS: [Flow; 8] = [
+    Flow { name: "pod of a Deployment", owner: Of::Deployment, is_kept: false, deed: Sim::recreate_that },
+    Flow { name: "pod of a StatefulSet", owner: Of::StatefulSet, is_kept: false, deed: Sim::recreate_that },
+    Flow { name: "bare pod", owner: Of::Nobody, is_kept: false, deed: Sim::recreate_that },
+    Flow { name: "kept pod of a Deployment", owner: Of::Deployment, is_kept: true, deed: Sim::recreate_that },
+    Flow { name: "deleted pod of a Deployment", owner: Of::Deployment, is_kept: true, deed: delete },
+    Flow { name: "deleted pod of a StatefulSet", owner: Of::StatefulSet, is_kept: true, deed: delete },
+    Flow {
+        name: "recreated, then scaled to none",
+        owner: Of::Deployment,
+        is_kept: false,
+        deed: recreate_and_scale,
+    },
+    Flow { name: "recreated twice at once", owner: Of::Deployment, is_kept: false, deed: recreate_twice },
+];
+
+/// Each of several streams of chance: another order of the same things.
+const CHANCES: u64 = 3;
+
+fn delete(sim: &mut Sim, pod: &Arc<Pod>) {
+    let top = sim.api.workloads.values().find(|one| one.keep.is_some()).map(|one| one.uid.clone());
+    sim.town.promised.extend(top.map(|top| (top, 2)));
+    let _ = sim.api.delete_pod(&pod.key, &pod.uid, sim.town.grace);
+}
+
+fn recreate_and_scale(sim: &mut Sim, pod: &Arc<Pod>) {
+    // Nobody promises that they stay.
+    sim.town.deeds = 1 << 2;
+    sim.recreate_that(pod);
+    sim.run_until(sim.api.now + Duration::from_secs(2));
+    let deployment = sim.api.workloads.values().find(|one| one.kind == OwnerKind::Deployment).cloned();
+    if let Some(deployment) = deployment {
+        sim.scale_to(deployment, 0);
+    }
+}
+
+fn recreate_twice(sim: &mut Sim, pod: &Arc<Pod>) {
+    sim.recreate_that(pod);
+    sim.recreate_that(pod);
+}
+
+/// Lives through all of them.
+pub(super) fn all() -> Vec<(String, Outcome)> {
+    let mut lived = Vec::new();
+    for flow in &FLOWS {
+        for chance in 0..CHANCES {
+            let (well, writes) = live(flow, chance, None);
+            let is_well = well.broken.is_none();
+            lived.push((format!("{} {chance}", flow.name), well));
+            if !is_well {
+                continue;
+            }
+            for (is_command, count) in writes {
+                for (nth, blow) in (1..=count).flat_map(|nth| BLOWS.map(|blow| (nth, blow))) {
+                    let strike = Strike { is_command, nth, blow };
+                    let whose = if is_command { "command" } else { "daemon" };
+                    let name = format!("{} {chance}: {blow:?} at write {nth} of the {whose}", flow.name);
+                    lived.push((name, live(flow, chance, Some(strike)).0));
+                }
+            }
+        }
+    }
+    lived
+}
+
+/// Lives through one of them; and how many writes the command and the daemons made.
+fn live(flow: &Flow, chance: u64, strike: Option<Strike>) -> (Outcome, [(bool, usize); 2]) {
+    let town = Town {
+        quiet: Duration::from_secs(40),
+        grace: Duration::from_secs(2),
+        automatic_max: 100,
+        is_elected: true,
+        ..Town::default()
+    };
+    let faults = Faults { end: Duration::from_secs(40), ..Faults::none() };
+    let mut sim = Sim::new(Rng::with_seed(chance), faults, town, History::new(SHORT));
+    found(&mut sim, flow);
+    sim.run_until(Duration::from_secs(20));
+    let is_target = |pod: &&Arc<Pod>| pod.is_counted() && pod.labels.get("app") == Some("web");
+    let Some(pod) = sim.api.picture.pods.values().find(is_target).cloned() else {
+        sim.api.rules.break_("plan", "there is no pod to recreate");
+        return (outcome(sim), [(true, 0), (false, 0)]);
+    };
+    (sim.town.command_writes, sim.town.daemon_writes) = (0, 0);
+    sim.strike = strike;
+    (flow.deed)(&mut sim, &pod);
+    sim.settle();
+    let writes = [(true, sim.town.command_writes), (false, sim.town.daemon_writes)];
+    (outcome(sim), writes)
+}
+
+/// Two full nodes, and a pod that waits for whatever becomes free.
+fn found(sim: &mut Sim, flow: &Flow) {
+    sim.api.rules.schedulers.insert(SCHEDULER_NAME.to_owned());
+    ["n0", "n1"].into_iter().for_each(|node| sim.add_node(node, 4));
+    let keep = flow.is_kept.then_some(Keep::For(Duration::from_secs(120)));
+    let web = template(2, "web", 0, true);
+    match flow.owner {
+        Of::Deployment => {
+            let deployment = sim.add_workload(OwnerKind::Deployment, "web", 2, None, keep);
+            let set = sim.add_workload(OwnerKind::ReplicaSet, "web-1", 2, Some(&deployment), None);
+            sim.town.templates.insert(set.uid, web);
+        }
+        Of::StatefulSet => {
+            let set = sim.add_workload(OwnerKind::StatefulSet, "web", 2, None, keep);
+            sim.town.templates.insert(set.uid, web);
+        }
+        Of::Nobody => drop(sim.make_pod(&web, "web", None)),
+    }
+    sim.daemons.extend(["one", "two"].map(daemon::Daemon::new));
+    sim.after(Duration::from_millis(1), Action::Start(0));
+    sim.after(Duration::from_secs(1), Action::Start(1));
+    // The others come when the first have their places.
+    sim.run_until(Duration::from_secs(8));
+    let rival = sim.add_workload(OwnerKind::ReplicaSet, "rival", 5, None, None);
+    sim.town.templates.insert(rival.uid, template(2, "rival", 0, true));
+}

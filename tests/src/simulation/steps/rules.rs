@@ -1,0 +1,300 @@
+//! The rules that no write may break, asked as each write lands. Those about a moment are the history checker's own; here is
+//! who knew what when.
+
+use super::api::{Stream, Who};
+use crate::history::picture::Picture;
+use crate::history::{evictions, releases, room, seats};
+use common::api::names;
+use common::model::{Node, NodeName, Pod, Reservation, Uid, Workload};
+use jiff::Timestamp;
+use std::collections::{BTreeMap, BTreeSet};
+use std::sync::Arc;
+
+/// Up to which revision somebody has seen nodes, pods and workloads.
+#[derive(Clone, Copy, Debug, Default)]
+pub(super) struct Sight {
+    pub(super) nodes: u64,
+    pub(super) pods: u64,
+    pub(super) owners: u64,
+}
+
+/// Something that took room of a node, or changed what it has.
+struct Change {
+    stream: Stream,
+    revision: u64,
+    by: Who,
+    /// The reservation, if it is one.
+    reservation: Option<String>,
+}
+
+/// What has to be remembered to judge.
+#[derive(Default)]
+pub(super) struct Rules {
+    /// The first rule that was broken.
+    pub(super) broken: Option<String>,
+    /// Whether several daemons decide at once, so that room is not one's alone.
+    pub(super) is_contended: bool,
+    pub(super) schedulers: BTreeSet<String>,
+    /// The pods that the daemon which binds one now has bound besides, as far as it knows.
+    pub(super) under_way: Vec<Pod>,
+    changes: BTreeMap<NodeName, Vec<Change>>,
+    /// When each owner, and each pod, last was short of one more than before.
+    stirred: BTreeMap<Uid, u64>,
+    /// Pods that were bound, and by whom.
+    bound_by: BTreeMap<Uid, Who>,
+    /// Seats that were taken.
+    seated: BTreeSet<String>,
+    /// What a daemon knew when it decided on a pod, or on a reservation.
+    decided: BTreeMap<(Who, String), Sight>,
+    /// Pods that the command evicted, and which run of it.
+    evicted: BTreeMap<Uid, Who>,
+    /// Reservations whose pod was evicted in the belief that everybody knows of them.
+    acknowledged: BTreeSet<(NodeName, String)>,
+    /// Since which revision each reservation is there.
+    since: BTreeMap<(NodeName, String), u64>,
+    /// Pods whose reservation was removed, and when.
+    wiped: BTreeMap<Uid, u64>,
+    /// How often each thing happened: rules about what never happens prove nothing.
+    pub(super) counts: BTreeMap<&'static str, u64>,
+}
+
+impl Rules {
+    pub(super) fn break_(&mut self, rule: &str, what: &str) {
+        self.broken.get_or_insert_with(|| format!("{rule}: {what}"));
+    }
+
+    pub(super) fn count(&mut self, what: &'static str) {
+        *self.counts.entry(what).or_default() += 1;
+    }
+
+    /// A daemon decided on something, knowing this.
+    pub(super) fn decided(&mut self, who: Who, on: String, sight: Sight) {
+        self.decided.insert((who, on), sight);
+    }
+
+    /// I1, I3, I5, I8, I13, I23.
+    pub(super) fn bound(
+        &mut self,
+        picture: &Picture,
+        who: Who,
+        (before, pod): (&Pod, &Pod),
+        revision: u64,
+        now: Timestamp,
+    ) {
+        if self.bound_by.insert(pod.uid.clone(), who).is_some() {
+            self.break_("I8", &format!("{} was bound twice", pod.key));
+        }
+        let Some(node) = pod.node.clone() else { return };
+        if let Who::Daemon(..) = who {
+            self.count("bound");
+            if let Some(stamp) = &pod.stamp {
+                self.seated.insert(stamp.to_string());
+                self.count("seated");
+            }
+            let sight = self.decided.get(&(who, pod.uid.to_string())).copied().unwrap_or_default();
+            let is_gone = !picture.nodes.contains_key(&node);
+            let is_unseen = self.is_unseen(&node, sight, who);
+            for (rule, what) in seats::wrong(picture, &self.schedulers, (Some(before), pod), is_gone) {
+                // Two that do not know of each other can give one seat to two pods; then one of them has it.
+                if !(rule == "I5" && what.contains("which") && is_unseen) {
+                    self.break_(rule, &what);
+                }
+            }
+            let lacking = room::lacking(picture, pod, now);
+            if let Some(what) = lacking.first().filter(|_| !is_unseen && !self.fits_soon(picture, pod, now)) {
+                self.break_("I1", what);
+            }
+            self.count(if lacking.is_empty() { "fits" } else { "overcommitted unseen" });
+        }
+        let change = Change { stream: Stream::Pods, revision, by: who, reservation: None };
+        self.changes.entry(node).or_default().push(change);
+    }
+
+    /// Whether it fits once what the same daemon has decided besides has landed, too: a pod can be in its seat and use up
+    /// what is kept in the plain form as well.
+    fn fits_soon(&self, picture: &Picture, pod: &Pod, now: Timestamp) -> bool {
+        let mut soon = picture.clone();
+        for other in self.under_way.iter().filter(|other| other.uid != pod.uid) {
+            soon.pods.insert(other.uid.clone(), Arc::new(other.clone()));
+        }
+        room::lacking(&soon, pod, now).is_empty()
+    }
+
+    /// Whether others did something to a node that one with this sight did not know of, and need not have.
+    fn is_unseen(&self, node: &NodeName, sight: Sight, who: Who) -> bool {
+        let changes = self.changes.get(node).into_iter().flatten();
+        changes.into_iter().any(|change| {
+            let seen = if change.stream == Stream::Nodes { sight.nodes } else { sight.pods };
+            let must_know =
+                |id: &String| !self.is_contended && self.acknowledged.contains(&(node.clone(), id.clone()));
+            // What it reserved itself since is not the bind's to answer for.
+            let is_own = change.by == who && change.reservation.is_none();
+            change.revision > seen && !is_own && !change.reservation.as_ref().is_some_and(must_know)
+        })
+    }
+
+    /// Whether a pod was bound with this seat.
+    pub(super) fn is_seated(&self, seat: &str) -> bool {
+        self.seated.contains(seat)
+    }
+
+    /// A pod that has a node was told that it has none.
+    pub(super) fn told_bound(&mut self, who: Who, pod: &Pod) {
+        if self.bound_by.get(&pod.uid) == Some(&who) {
+            self.break_("I8", &format!("{who:?} bound {} and then told it that it has no place", pod.key));
+        }
+    }
+
+    /// A pod came to its node without any scheduler.
+    pub(super) fn preset(&mut self, node: &NodeName, revision: u64) {
+        let change = Change { stream: Stream::Pods, revision, by: Who::Other, reservation: None };
+        self.changes.entry(node.clone()).or_default().push(change);
+    }
+
+    /// I6 and I11: ours alter only the keys of one reservation.
+    pub(super) fn annotated(
+        &mut self,
+        who: Who,
+        node: &NodeName,
+        before: &BTreeMap<String, String>,
+        after: &BTreeMap<String, String>,
+    ) {
+        if who == Who::Other {
+            return;
+        }
+        let keys = before.keys().chain(after.keys()).filter(|key| before.get(*key) != after.get(*key));
+        let mut ids = BTreeSet::new();
+        for key in keys {
+            match key.split_once('/').filter(|_| key.starts_with(names::NODE_PREFIX)) {
+                Some((_, id)) => drop(ids.insert(id)),
+                None => return self.break_("I11", &format!("{who:?} wrote {key} on {node}")),
+            }
+        }
+        if ids.len() > 1 {
+            self.break_("I6", &format!("{who:?} wrote {ids:?} on {node} at once"));
+        }
+    }
+
+    /// I3, I6: a node was written.
+    pub(super) fn node(
+        &mut self,
+        picture: &Picture,
+        who: Who,
+        (before, node): (Option<&Node>, &Node),
+        revision: u64,
+        now: Timestamp,
+    ) {
+        let valid = |node: &Node| -> Vec<Arc<Reservation>> {
+            node.reservations.iter().filter_map(|one| one.valid().cloned()).collect()
+        };
+        let old = before.filter(|before| before.uid == node.uid);
+        let (was, is) = (old.map(valid).unwrap_or_default(), valid(node));
+        for gone in was.iter().filter(|one| !is.iter().any(|other| other.id == one.id)) {
+            self.released(picture, who, &node.name, gone, (revision, now));
+            self.since.remove(&(node.name.clone(), gone.id.to_string()));
+        }
+        let changes = self.changes.entry(node.name.clone()).or_default();
+        let mut change = |reservation| {
+            changes.push(Change { stream: Stream::Nodes, revision, by: who, reservation });
+        };
+        if old.is_none_or(|old| old.allocatable != node.allocatable) {
+            change(None);
+        }
+        for one in is.iter().filter(|one| !was.contains(one)) {
+            change(Some(one.id.to_string()));
+        }
+        for one in &is {
+            self.since.entry((node.name.clone(), one.id.to_string())).or_insert(revision);
+        }
+    }
+
+    fn released(
+        &mut self,
+        picture: &Picture,
+        who: Who,
+        node: &NodeName,
+        gone: &Reservation,
+        (revision, now): (u64, Timestamp),
+    ) {
+        let replaced = gone.replaces().map(|replaced| &replaced.uid);
+        self.wiped.extend(replaced.cloned().map(|uid| (uid, revision)));
+        let Some(what) = releases::needed(picture, node, gone, now) else {
+            return self.count("released");
+        };
+        match who {
+            Who::Daemon(..) => {
+                let on = format!("{node}/{}", gone.id);
+                let sight = self.decided.get(&(who, on)).copied().unwrap_or_default();
+                let known = sight.pods.min(sight.owners);
+                let stirred = [Some(&gone.id.owner), replaced].into_iter().flatten();
+                let is_unseen = stirred.filter_map(|uid| self.stirred.get(uid)).any(|at| *at > known);
+                if !is_unseen {
+                    self.break_("I3", &format!("{who:?}: {what}"));
+                }
+            }
+            Who::Command(_) if replaced.is_some_and(|uid| self.evicted.get(uid) == Some(&who)) => {
+                self.break_("I19", &format!("{who:?} took back what it needs: {what}"));
+            }
+            Who::Command(_) | Who::Other => {}
+        }
+    }
+
+    pub(super) fn node_gone(&mut self, node: &Node, revision: u64) {
+        self.since.retain(|(on, _), _| *on != node.name);
+        self.acknowledged.retain(|(on, _)| *on != node.name);
+        let change = Change { stream: Stream::Nodes, revision, by: Who::Other, reservation: None };
+        self.changes.entry(node.name.clone()).or_default().push(change);
+    }
+
+    /// The owner of `pod` is short of one more than before.
+    pub(super) fn stir(&mut self, picture: &Picture, pod: &Pod, revision: u64) {
+        self.stirred.insert(pod.uid.clone(), revision);
+        for (uid, _) in picture.owners.chain(pod) {
+            self.stirred.insert(uid.clone(), revision);
+        }
+    }
+
+    pub(super) fn pod_gone(&mut self, picture: &Picture, pod: &Pod, revision: u64, _now: Timestamp) {
+        self.stir(picture, pod, revision);
+    }
+
+    pub(super) fn owner(&mut self, workload: &Workload, revision: u64) {
+        self.stirred.insert(workload.uid.clone(), revision);
+        if let Some(above) = &workload.controller {
+            self.stirred.insert(above.uid.clone(), revision);
+        }
+    }
+
+    /// I2 and I4: the command evicts a pod, by a request that was made when the newest revision was `sent`. `replicas` are
+    /// those that count, and what they have seen of nodes.
+    pub(super) fn evicted(
+        &mut self,
+        picture: &Picture,
+        who: Who,
+        pod: &Pod,
+        (is_kept, sent): (bool, u64),
+        replicas: &[(String, u64)],
+    ) {
+        self.count("evicted");
+        if self.evicted.insert(pod.uid.clone(), who).is_some() {
+            self.break_("I19", &format!("{} was evicted twice", pod.key));
+        }
+        if !is_kept {
+            return;
+        }
+        let Some((node, found)) = evictions::reserved_for(picture, pod) else {
+            // Somebody took it away while the eviction was on its way: that cannot be helped.
+            if self.wiped.get(&pod.uid).is_some_and(|at| *at > sent) {
+                return;
+            }
+            return self.break_("I2", &format!("{} was evicted, and its room is not reserved", pod.key));
+        };
+        let key = (node.name.clone(), found.id.to_string());
+        let since = self.since.get(&key).copied().unwrap_or(u64::MAX);
+        for (replica, _) in replicas.iter().filter(|(_, seen)| *seen < since) {
+            let what = format!("{} was evicted before {replica} had seen its reservation", pod.key);
+            self.break_("I4", &what);
+        }
+        self.acknowledged.insert(key);
+    }
+}

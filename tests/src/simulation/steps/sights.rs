@@ -1,0 +1,162 @@
+//! What the command reads, and what it makes: how things are after an eviction, the second look before it, and a bare pod made
+//! again.
+
+use super::api::Refused;
+use super::api::Stream;
+use super::calls::Reply;
+use super::sim::Sim;
+use super::watches::listed;
+use common::api::reservation::patch::{keys_of, reservation_of};
+use common::cluster::{Cluster, Event, Seen};
+use common::model::pod::Phase;
+use common::model::{NodeName, Pod};
+use kubectl_reserve::flow::keep::{is_kept, lacks};
+use kubectl_reserve::flow::recreate::{
+    Answer, Keeping, Landed, Newcomer, NodeSight, OldPod, Outcome, Recheck, Sight, Stays, Until,
+};
+use std::sync::Arc;
+
+impl Sim {
+    /// The pods that look like those of the target's owner.
+    fn companions(&self, index: usize) -> impl Iterator<Item = &Arc<Pod>> {
+        let target = &self.commands[index].target;
+        self.api.picture.pods.values().filter(move |pod| {
+            let kind = |pod: &Pod| pod.controller.as_ref().map(|controller| controller.kind);
+            pod.key.namespace == target.key.namespace
+                && pod.labels.get("app") == target.labels.get("app")
+                && kind(pod) == kind(target)
+        })
+    }
+
+    /// How things are.
+    pub(super) fn looked(&self, index: usize) -> Answer {
+        let command = &self.commands[index];
+        let target = &command.target;
+        let is_named = command.terms.same_name.is_some();
+        let old = self.api.picture.pods.get(&target.uid);
+        let old = old.map(|pod| OldPod { is_leaving: pod.deleting, ..OldPod::default() });
+        let mut pods: Vec<&Arc<Pod>> = self.companions(index).filter(|pod| pod.uid != target.uid).collect();
+        pods.retain(|pod| !is_named || pod.key == target.key);
+        pods.sort_by(|one, other| (one.created, &one.key).cmp(&(other.created, &other.key)));
+        let name = NodeName::from(&*command.terms.node);
+        let (node, is_reserved) = match self.api.picture.nodes.get(&name) {
+            None => (NodeSight { is_gone: true, ..NodeSight::default() }, false),
+            Some(node) => {
+                let is_reserved = self.api.annotations.get(&name).is_some_and(|annotations| {
+                    reservation_of(&keys_of(annotations, &command.reservation.id)).is_some()
+                });
+                let sight =
+                    NodeSight { is_gone: false, is_ready: node.is_ready, is_cordoned: node.unschedulable };
+                (sight, is_reserved)
+            }
+        };
+        let pods = pods.into_iter().map(|pod| newcomer(pod)).collect();
+        Answer::Sight(Box::new(Sight { old, node: Some(node), pods, is_reserved: Some(is_reserved) }))
+    }
+
+    /// The second look.
+    pub(super) fn rechecked(&self, index: usize) -> Answer {
+        let command = &self.commands[index];
+        let target = &command.target;
+        let bound = self.companions(index).filter(|pod| pod.node.is_some());
+        let mut seen =
+            Recheck { known: bound.map(|pod| pod.uid.to_string()).collect(), ..Recheck::default() };
+        match self.api.that(&target.key, &target.uid) {
+            Ok(pod) => {
+                seen.is_leaving = pod.deleting;
+                let has_wish = pod.keep().is_some_and(|keep| keep.life().is_some());
+                seen.is_lost = command.keeping == Keeping::Wish && !has_wish;
+            }
+            Err(_) => seen.is_gone = true,
+        }
+        if command.keeping != Keeping::Reservation {
+            return Answer::Rechecked(seen);
+        }
+        let name = NodeName::from(&*command.terms.node);
+        let Some(node) = self.api.picture.nodes.get(&name) else {
+            return Answer::Rechecked(Recheck { is_lost: true, ..seen });
+        };
+        let mut cluster = Cluster::default();
+        listed(&self.api, Stream::Workloads).into_iter().for_each(|event| drop(cluster.apply(event)));
+        let pods = self.api.picture.counted(&name).map(|pod| (**pod).clone()).collect();
+        cluster.apply(Event::Pods(Seen::Relisted(pods)));
+        cluster.apply(Event::Nodes(Seen::Relisted(vec![(**node).clone()])));
+        cluster.advance(self.api.wall());
+        seen.is_lost = !is_kept(&cluster, &name, &command.reservation);
+        seen.lacks = lacks(&cluster, &name, Some(&command.reservation));
+        Answer::Rechecked(seen)
+    }
+
+    /// A bare pod is made again.
+    pub(super) fn create_again(&mut self, target: &Pod) -> Result<Reply, Refused> {
+        if self.api.pod(&target.key).is_some() {
+            return Err(Refused(409));
+        }
+        let uid = self.api.uid();
+        self.api.note(format_args!("made again: {}", target.key));
+        let created = Some(self.api.wall().into());
+        self.api.put_pod(Pod {
+            uid,
+            created,
+            node: None,
+            stamp: None,
+            scheduled: None,
+            started: None,
+            nominated: None,
+            deleting: false,
+            rare: None,
+            phase: Phase::Pending,
+            ..target.clone()
+        });
+        Ok(Reply::Done(0))
+    }
+
+    /// I19: what the run says at its end is so.
+    pub(super) fn judge_end(&mut self, index: usize) {
+        let command = &self.commands[index];
+        let (is_done, stays) = match &command.outcome {
+            Some(Outcome::Done(done)) => (Some(done), &done.stays),
+            Some(Outcome::Stopped { stays, .. }) => (None, stays),
+            None => return,
+        };
+        let node = NodeName::from(&*command.terms.node);
+        let ours = &command.reservation;
+        let request = |of: &common::model::Reservation| of.record().map(|record| record.request.clone());
+        let valid = self.api.picture.nodes.get(&node);
+        let mut valid = valid.iter().flat_map(|node| node.reservations.iter().filter_map(|one| one.valid()));
+        let is_there = valid.any(|one| one.id == ours.id && request(one) == request(ours));
+        let is_taken = self.api.rules.is_seated(&ours.id.to_string());
+        if *stays == Stays::Nothing && command.keeping == Keeping::Reservation && is_there && !is_taken {
+            let what = format!("command {index} says that nothing stays, and its reservation does");
+            return self.api.rules.break_("I19", &what);
+        }
+        let Some(done) = is_done.filter(|_| command.terms.until == Until::Ready) else { return };
+        let found = done.pod.as_ref().map(|name| {
+            let key = common::model::PodKey::new(command.target.key.namespace.clone(), name.as_str());
+            self.api.pod(&key).map(|pod| pod.node.as_ref().map(ToString::to_string))
+        });
+        // It may have been deleted since it was looked at.
+        if let (Some(Some(on)), Some(node)) = (found, &done.node)
+            && on.as_ref().is_some_and(|on| on != node)
+        {
+            self.api.rules.break_("I19", &format!("command {index} says {node}, and it is {on:?}"));
+        }
+        self.api.rules.count("recreated");
+        if done.landed == Some(Landed::Home) {
+            self.api.rules.count("recreated in place");
+        }
+    }
+}
+
+fn newcomer(pod: &Pod) -> Newcomer {
+    Newcomer {
+        name: pod.key.name.to_string(),
+        uid: pod.uid.to_string(),
+        node: pod.node.as_ref().map(ToString::to_string),
+        is_ready: pod.phase == Phase::Running && !pod.deleting,
+        is_over: pod.deleting || pod.is_ended(),
+        is_complete: pod.phase == Phase::Succeeded,
+        seat: pod.stamp.as_ref().map(ToString::to_string),
+        waits: pod.unscheduled().map(|waits| waits.message.to_string()),
+    }
+}

@@ -1,0 +1,222 @@
+//! The cluster's side of a client: who asks, what the fence says, and the audit log.
+
+use super::record::{Record, text};
+use crate::control_plane::Write;
+use bytes::Bytes;
+use futures::FutureExt as _;
+use http::{Method, Request, Response, StatusCode};
+use http_body_util::{BodyExt as _, Full};
+use jiff::Timestamp;
+use sandbox::{AnswerBody, Api};
+use serde_json::{Value, json};
+use tower::Service as _;
+
+/// Where the daemon's Leases are.
+pub(super) const NAMESPACE: &str = "kube-reserve";
+/// The Lease of the leader.
+const LEADER: &str = "/apis/coordination.k8s.io/v1/namespaces/kube-reserve/leases/reserve-daemon";
+
+/// Who asks.
+#[derive(Clone, Debug)]
+pub(super) struct Who {
+    /// The user, as the rules know it.
+    pub(super) user: String,
+    /// The program.
+    pub(super) agent: &'static str,
+    /// The pod that the fence compares with the leader, if it is asked at all.
+    pub(super) fenced: Option<String>,
+}
+
+/// The way in for one user. Nothing gets lost behind it, and every answer is given at once.
+#[derive(Clone)]
+pub(super) struct Door {
+    api: Api,
+    record: Record,
+    who: Who,
+}
+
+/// What a request is about.
+#[derive(Clone, Debug)]
+pub(super) struct Subject {
+    /// `pods`, `pods/binding`, `nodes`; empty for what is no object.
+    pub(super) resource: String,
+    pub(super) namespace: String,
+    pub(super) name: String,
+    /// Whether it changes something.
+    pub(super) is_write: bool,
+    /// Whether it is answered line by line.
+    pub(super) is_watch: bool,
+    is_dry: bool,
+    verb: &'static str,
+}
+
+impl Door {
+    pub(super) fn new(api: Api, record: Record, who: Who) -> Self {
+        Self { api, record, who }
+    }
+
+    pub(super) fn record(&self) -> &Record {
+        &self.record
+    }
+
+    pub(super) fn who(&self) -> &Who {
+        &self.who
+    }
+
+    /// Answers a request.
+    pub(super) fn answer(&self, request: Request<Bytes>) -> Response<AnswerBody> {
+        let subject = Subject::of(&request);
+        if self.record.is_closed() {
+            return status(StatusCode::SERVICE_UNAVAILABLE, "the simulation is over", None);
+        }
+        if !subject.is_write {
+            return self.pass(request);
+        }
+        let (at, body) = (self.record.now(), request.body().clone());
+        let response = match self.fenced(&subject) {
+            Some(holder) => {
+                let why = format!("the Lease is held by {holder}, not by this pod");
+                status(StatusCode::FORBIDDEN, &why, None)
+            }
+            None => self.pass(request),
+        };
+        self.audit(&subject, at, &body, response)
+    }
+
+    /// Asks for something in one go, as actors do. The answer's code and object.
+    pub(super) fn ask(&self, method: Method, path: &str, body: &Value) -> (u16, Value) {
+        let kind = match method {
+            Method::PATCH if body.is_array() => "application/json-patch+json",
+            Method::PATCH => "application/merge-patch+json",
+            _ => "application/json",
+        };
+        let body = if body.is_null() { Bytes::new() } else { Bytes::from(body.to_string()) };
+        let request = Request::builder().method(method).uri(path).header("content-type", kind).body(body);
+        let Ok(request) = request else { return (0, Value::Null) };
+        let response = self.answer(request);
+        let code = response.status().as_u16();
+        let body = response.into_body().collect().now_or_never().and_then(Result::ok);
+        let bytes = body.map(http_body_util::Collected::to_bytes).unwrap_or_default();
+        (code, serde_json::from_slice(&bytes).unwrap_or_default())
+    }
+
+    fn pass(&self, request: Request<Bytes>) -> Response<AnswerBody> {
+        let answered = self.api.clone().call(request.map(Full::from)).now_or_never();
+        match answered {
+            Some(Ok(response)) => response,
+            // It answers at once, always.
+            _ => status(StatusCode::INTERNAL_SERVER_ERROR, "the sandbox did not answer", None),
+        }
+    }
+
+    /// Who leads, if it is not this pod and the fence cares.
+    fn fenced(&self, subject: &Subject) -> Option<String> {
+        let pod = self.who.fenced.as_ref()?;
+        let is_guarded = matches!(
+            (subject.verb, subject.resource.as_str()),
+            ("create", "pods/binding") | ("patch" | "update", "nodes") | ("delete", "pods")
+        );
+        let lease = Request::get(LEADER).body(Bytes::new()).ok().filter(|_| is_guarded)?;
+        let body = self.pass(lease).into_body().collect().now_or_never()?.ok()?.to_bytes();
+        let lease: Value = serde_json::from_slice(&body).ok()?;
+        let holder = text(&lease, "/spec/holderIdentity").split('_').next().unwrap_or("").to_owned();
+        (lease["kind"] == "Lease" && holder != *pod).then_some(holder)
+    }
+
+    fn audit(
+        &self,
+        subject: &Subject,
+        at: Timestamp,
+        sent: &Bytes,
+        response: Response<AnswerBody>,
+    ) -> Response<AnswerBody> {
+        let (head, body) = response.into_parts();
+        let collected = body.collect().now_or_never().and_then(Result::ok);
+        let bytes = collected.map(http_body_util::Collected::to_bytes).unwrap_or_default();
+        let answer: Value = serde_json::from_slice(&bytes).unwrap_or_default();
+        let name = if subject.name.is_empty() { text(&answer, "/metadata/name") } else { &subject.name };
+        let version = text(&answer, "/metadata/resourceVersion");
+        if !matches!(&*subject.resource, "leases" | "events") || !head.status.is_success() {
+            let (user, code) = (&self.who.user, head.status.as_u16());
+            let dry = if subject.is_dry { " dry" } else { "" };
+            self.record
+                .note(format_args!("{user} {}s {} {name}: {code}{dry}", subject.verb, subject.resource));
+        }
+        self.record.wrote(Write {
+            at,
+            answered: self.record.now(),
+            user: self.who.user.clone(),
+            user_agent: self.who.agent.to_owned(),
+            verb: subject.verb.to_owned(),
+            resource: subject.resource.clone(),
+            namespace: subject.namespace.clone(),
+            name: name.to_owned(),
+            code: head.status.as_u16(),
+            dry_run: subject.is_dry,
+            request_object: serde_json::from_slice(sent).ok(),
+            resource_version_after: (!version.is_empty()).then(|| version.to_owned()),
+            response_object: Some(answer),
+            audit_id: String::new(),
+        });
+        self.record.catch_up();
+        Response::from_parts(head, Full::from(bytes).boxed_unsync())
+    }
+}
+
+impl Subject {
+    /// Reads a request's path: `/api/v1/…` or `/apis/<group>/<version>/…`.
+    pub(super) fn of<B>(request: &Request<B>) -> Self {
+        let (path, query) = (request.uri().path(), request.uri().query().unwrap_or(""));
+        let mut parts = path.trim_matches('/').split('/');
+        let skipped = if parts.next() == Some("api") { 1 } else { 2 };
+        let mut parts: Vec<&str> = parts.skip(skipped).collect();
+        let mut namespace = String::new();
+        if parts.len() > 2 && parts[0] == "namespaces" {
+            namespace = parts[1].to_owned();
+            parts.drain(..2);
+        }
+        let plural = parts.first().copied().unwrap_or("");
+        let (name, part) = (parts.get(1).copied().unwrap_or(""), parts.get(2).copied().unwrap_or(""));
+        let resource = if part.is_empty() { plural.to_owned() } else { format!("{plural}/{part}") };
+        let is_talk = plural.ends_with("reviews");
+        let verb = match *request.method() {
+            Method::POST => "create",
+            Method::PUT => "update",
+            Method::PATCH => "patch",
+            Method::DELETE => "delete",
+            _ => "get",
+        };
+        Self {
+            is_write: verb != "get" && !is_talk,
+            is_watch: query.contains("watch=1") || query.contains("watch=true"),
+            is_dry: query.contains("dryRun=All"),
+            resource,
+            namespace,
+            name: name.to_owned(),
+            verb,
+        }
+    }
+
+    /// Whether it changes a node or a pod, and is not only talk about one.
+    pub(super) fn is_step(&self) -> bool {
+        let is_about = matches!(self.resource.split('/').next(), Some("nodes" | "pods"));
+        self.is_write && !self.is_dry && is_about
+    }
+}
+
+/// An answer that says why not.
+pub(super) fn status(code: StatusCode, message: &str, retry_after: Option<u32>) -> Response<AnswerBody> {
+    let mut status = json!({ "kind": "Status", "apiVersion": "v1", "metadata": {}, "status": "Failure",
+                             "reason": code.canonical_reason().unwrap_or("").replace(' ', ""),
+                             "message": message, "code": code.as_u16() });
+    if let Some(seconds) = retry_after {
+        status["details"] = json!({ "retryAfterSeconds": seconds });
+    }
+    let mut response = Response::new(Full::from(status.to_string()).boxed_unsync());
+    *response.status_mut() = code;
+    response.headers_mut().insert("content-type", http::HeaderValue::from_static("application/json"));
+    if let Some(seconds) = retry_after {
+        response.headers_mut().insert("retry-after", seconds.into());
+    }
+    response
+}

@@ -1,0 +1,126 @@
+//! What people do with the product, each in a cluster where somebody else waits for the room.
+
+use super::line::Process;
+use super::town::{Workload, node};
+use super::world::World;
+use http::Method;
+use kubectl_reserve::Around;
+use serde_json::{Value, json};
+use std::time::Duration;
+use tokio::time::sleep;
+
+/// How long a town may take to come to rest.
+const REST: Duration = Duration::from_secs(120);
+/// How often a command that died or failed is given again, as people do.
+const TRIES: usize = 3;
+/// How long a reservation lives at most in a flow, and how long it may lie about then.
+const LIFE: Duration = Duration::from_secs(60 + 90 + 40);
+
+/// One flow.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Flow {
+    /// `kubectl reserve pod`.
+    Pod,
+    /// `kubectl reserve restart`.
+    Restart,
+    /// `kubectl reserve drain`.
+    Drain,
+    /// `kubectl reserve add`, and then somebody deletes the pod.
+    Add,
+    /// `kubectl reserve add`, and then `release`.
+    Release,
+    /// Somebody deletes a pod whose place is kept.
+    Keep,
+}
+
+/// All of them.
+pub(super) const FLOWS: [(&str, Flow); 6] = [
+    ("pod", Flow::Pod),
+    ("restart", Flow::Restart),
+    ("drain", Flow::Drain),
+    ("add", Flow::Add),
+    ("release", Flow::Release),
+    ("keep", Flow::Keep),
+];
+
+impl Flow {
+    /// Lives through it: a full town, the flow, and the time until nothing of it may be left.
+    /// Where nothing goes wrong every command has to succeed.
+    pub(super) async fn run(self, world: &World, must_succeed: bool) {
+        let web = self.settle(world).await;
+        let Some((name, _)) = world.pods_of("web").into_iter().next() else {
+            return world.record.broke("nothing runs".to_owned());
+        };
+        let line = match self {
+            Self::Pod => format!("pod {name} --ttl=60s --timeout=3m"),
+            Self::Restart => "restart deployment/web --ttl=60s --timeout=3m --all".to_owned(),
+            Self::Drain => "drain n1 --ttl=60s --timeout=3m".to_owned(),
+            Self::Add | Self::Release => format!("add --pod {name} --ttl=60s"),
+            Self::Keep => String::new(),
+        };
+        let mut is_done = line.is_empty() || give(world, &line).await;
+        if self == Self::Release {
+            is_done &= give(world, &format!("release --pod {name} --ignore-not-found")).await;
+        }
+        if matches!(self, Self::Add | Self::Keep) {
+            delete(world, &name);
+        }
+        if must_succeed && !is_done {
+            world.record.broke(format!("I19: {line} did not succeed"));
+        }
+        sleep(LIFE).await;
+        self.check(world, &web);
+    }
+
+    /// A town in which all rooms are taken and two pods wait for one.
+    async fn settle(self, world: &World) -> Workload {
+        let mut web = Workload::new("web", 2);
+        web.keep = (self == Self::Keep).then_some("60s");
+        let mut town = vec![node("n1", 2), node("n2", 2), web.object(), Workload::new("db", 2).object()];
+        if self == Self::Drain {
+            town.push(node("n3", 2));
+        }
+        town.iter().for_each(|object| drop(world.make(object)));
+        let is_settled = || world.is_running("web", 2) && world.is_running("db", 2);
+        if !world.wait("the town has come to rest", REST, is_settled).await {
+            world.record.broke("the town did not come to rest".to_owned());
+        }
+        if self != Self::Drain {
+            world.make(&Workload::new("rival", 2).object());
+            sleep(Duration::from_secs(5)).await;
+        }
+        web
+    }
+
+    /// What has to be so at the end.
+    fn check(self, world: &World, web: &Workload) {
+        if !world.is_running("web", web.replicas) && self != Self::Release {
+            world.record.broke(format!("I16: {:?} do not run", names(world, "web")));
+        }
+        if world.reservations() > 0 {
+            world.record.broke("I7: reservations are left".to_owned());
+        }
+    }
+}
+
+/// Gives a command, and again if it fails. Whether it succeeded.
+async fn give(world: &World, line: &str) -> bool {
+    let words: Vec<&str> = line.split(' ').chain(["--yes"]).collect();
+    for _ in 0..TRIES {
+        let code = world.command(&words, &Process::default(), &Around::default()).await;
+        if code == Some(0) {
+            return true;
+        }
+        sleep(Duration::from_secs(5)).await;
+    }
+    false
+}
+
+fn delete(world: &World, name: &str) {
+    world.admin.ask(Method::DELETE, &format!("/api/v1/namespaces/default/pods/{name}"), &json!({}));
+}
+
+fn names(world: &World, app: &str) -> Vec<String> {
+    let word = |pod: &Value| format!("{} on {}", pod["status"]["phase"], pod["spec"]["nodeName"]);
+    world.pods_of(app).iter().map(|(name, pod)| format!("{name} {}", word(pod))).collect()
+}

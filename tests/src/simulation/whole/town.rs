@@ -1,0 +1,98 @@
+//! What a cluster looks like when a simulation begins: nodes, and workloads that fill them.
+
+use super::world::World;
+use serde_json::{Value, json};
+
+/// Who places a pod.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum By {
+    Us,
+    /// A scheduler that knows nothing of us.
+    Others,
+}
+
+/// A workload to be made.
+#[derive(Clone, Debug)]
+pub(super) struct Workload {
+    /// `Deployment` or `StatefulSet`.
+    pub(super) kind: &'static str,
+    pub(super) name: String,
+    pub(super) replicas: usize,
+    /// In thousandths.
+    pub(super) cpu: u64,
+    pub(super) by: By,
+    /// What `reserve/keep` says, if anything.
+    pub(super) keep: Option<&'static str>,
+    pub(super) priority: i32,
+}
+
+impl Workload {
+    /// A Deployment of pods of one core, placed by us.
+    pub(super) fn new(name: &str, replicas: usize) -> Self {
+        let (kind, by) = ("Deployment", By::Us);
+        Self { kind, name: name.to_owned(), replicas, cpu: 1000, by, keep: None, priority: 0 }
+    }
+
+    /// As it is written.
+    pub(super) fn object(&self) -> Value {
+        let mut object = json!({
+            "apiVersion": "apps/v1", "kind": self.kind,
+            "metadata": { "name": self.name, "namespace": "default", "annotations": {} },
+            "spec": { "replicas": self.replicas, "selector": { "matchLabels": { "app": self.name } },
+                      "serviceName": self.name, "template": template(&self.name, self.cpu, self.by) },
+        });
+        if let Some(keep) = self.keep {
+            object["metadata"]["annotations"]["reserve/keep"] = keep.into();
+        }
+        if self.priority != 0 {
+            object["spec"]["template"]["spec"]["priority"] = self.priority.into();
+        }
+        object
+    }
+}
+
+/// What a pod looks like.
+pub(super) fn template(app: &str, cpu: u64, by: By) -> Value {
+    let requests = json!({ "cpu": format!("{cpu}m"), "memory": "64Mi" });
+    let container = json!({ "name": "c", "image": "i", "resources": { "requests": requests } });
+    let scheduler = if by == By::Us { "reserve-scheduler" } else { "default-scheduler" };
+    json!({ "metadata": { "labels": { "app": app } },
+            "spec": { "schedulerName": scheduler, "terminationGracePeriodSeconds": 5, "containers": [container] } })
+}
+
+/// A node with so many cores.
+pub(super) fn node(name: &str, cpu: u64) -> Value {
+    let room = json!({ "cpu": cpu.to_string(), "memory": "8Gi", "pods": "20", "ephemeral-storage": "100Gi" });
+    json!({ "apiVersion": "v1", "kind": "Node",
+            "metadata": { "name": name, "labels": { "kubernetes.io/hostname": name }, "annotations": { "other/kept": "yes" } },
+            "status": { "capacity": room, "allocatable": room } })
+}
+
+impl World {
+    /// The pods of a workload that are there, ended ones aside: name and object.
+    pub(super) fn pods_of(&self, app: &str) -> Vec<(String, Value)> {
+        let pods = self.record.objects("pods");
+        let is_of = |pod: &Value| {
+            pod["metadata"]["labels"]["app"] == app
+                && !matches!(pod["status"]["phase"].as_str(), Some("Failed" | "Succeeded"))
+        };
+        let name = |pod: &Value| pod["metadata"]["name"].as_str().unwrap_or_default().to_owned();
+        pods.values().filter(|pod| is_of(pod)).map(|pod| (name(pod), Value::clone(pod))).collect()
+    }
+
+    /// Whether so many pods of a workload run, and no others are there.
+    pub(super) fn is_running(&self, app: &str, count: usize) -> bool {
+        let pods = self.pods_of(app);
+        let is_well = |pod: &Value| {
+            pod["status"]["phase"] == "Running" && pod["metadata"]["deletionTimestamp"].is_null()
+        };
+        pods.len() == count && pods.iter().all(|(_, pod)| is_well(pod))
+    }
+
+    /// How many reservations with a record there are on all nodes.
+    pub(super) fn reservations(&self) -> usize {
+        let nodes = self.record.objects("nodes");
+        let keys = nodes.values().filter_map(|node| node["metadata"]["annotations"].as_object());
+        keys.flat_map(|all| all.keys()).filter(|key| key.starts_with("reserve.info/")).count()
+    }
+}
