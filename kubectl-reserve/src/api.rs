@@ -16,7 +16,14 @@ use std::time::Duration;
 /// Objects in one page.
 const PAGE_LEN: usize = 500;
 
+/// The same where objects are small.
+const METADATA_PAGE_LEN: usize = 5_000;
+
 pub(crate) const JSON: &str = "application/json";
+
+/// Metadata alone, for lists of which little else is looked at.
+pub(crate) const METADATA: &str =
+    "application/json;as=PartialObjectMetadataList;g=meta.k8s.io;v=v1,application/json";
 
 /// The content type of a JSON patch.
 pub(crate) const JSON_PATCH: &str = "application/json-patch+json";
@@ -117,25 +124,34 @@ async fn send(session: &Session, request: Request<Vec<u8>>) -> Result<Answer, Ap
     }
 }
 
-/// Reads all pages of a list, handing each object's JSON to `each`. Returns when the server gave the last page.
+/// What is known of a list as a whole.
+#[derive(Debug, Default)]
+pub(crate) struct Listed {
+    /// When the server gave the last page.
+    pub(crate) at: Option<Timestamp>,
+    /// The version that all of it has.
+    pub(crate) version: String,
+}
+
+/// Reads all pages of a list, handing each object's JSON to `each`.
 pub(crate) async fn list(
     session: &Session,
     path: &str,
     query: &str,
     accept: &str,
     mut each: impl FnMut(&str) -> Result<(), String>,
-) -> Result<Option<Timestamp>, ApiError> {
+) -> Result<Listed, ApiError> {
     let mut next = String::new();
+    let limit = if accept == METADATA { METADATA_PAGE_LEN } else { PAGE_LEN };
     loop {
-        let answer =
-            get(session, &format!("{path}?limit={PAGE_LEN}&continue={next}&{query}"), accept).await?;
+        let answer = get(session, &format!("{path}?limit={limit}&continue={next}&{query}"), accept).await?;
         let page = page(&answer.text).map_err(broken)?;
         for json in &page.items {
             each(json).map_err(ApiError::Broken)?;
         }
         match page.next {
             Some(token) => next = token.into_owned(),
-            None => return Ok(answer.at),
+            None => return Ok(Listed { at: answer.at, version: page.resource_version.into_owned() }),
         }
     }
 }

@@ -67,7 +67,7 @@ async fn read_at(session: &Session, path: &str) -> Result<Replicas, ApiError> {
         all.extend(replica(json).ok().filter(|one| one.renewed.is_some()));
         Ok(())
     };
-    let now = api::list(session, path, &label, JSON, each).await?;
+    let now = api::list(session, path, &label, JSON, each).await?.at;
     all.sort_by(|one, other| one.name.cmp(&other.name));
     Ok(Replicas { all, now: now.unwrap_or_else(local_time), is_hidden: false })
 }

@@ -72,7 +72,7 @@ async fn daemons(connection: &Connection, verbosity: u8) -> Result<Vec<Daemon>, 
         Ok(())
     };
     let at = api::list(&session, "/apis/coordination.k8s.io/v1/leases", &query, JSON, each).await;
-    let at = at.map_err(|error| error.into_failure("list leases", "list leases in all namespaces"))?;
+    let at = at.map_err(|error| error.into_failure("list leases", "list leases in all namespaces"))?.at;
     let daemon = |replica: &Replica| Daemon {
         metadata: Name { name: replica.name.to_string(), namespace: replica.meta.namespace.to_string() },
         version: format!("v{}", replica.version),

@@ -2,6 +2,7 @@
 
 use super::asked::{Asked, Wanted};
 use crate::api;
+use crate::api::METADATA;
 use crate::connect::{Environment, Session, connect_silently, kubeconfig};
 use crate::error::Failure;
 use crate::names::Kind;
@@ -9,9 +10,6 @@ use common::api::list::page;
 use common::api::reservation;
 use serde::Deserialize;
 use std::collections::BTreeMap;
-
-/// Metadata alone.
-const METADATA: &str = "application/json;as=PartialObjectMetadataList;g=meta.k8s.io;v=v1,application/json";
 
 #[derive(Deserialize)]
 struct Wire {

@@ -38,6 +38,29 @@ pub fn reserved(
     Ok((Some(patch(seen, &keys, &new, true)), end))
 }
 
+/// The patch that writes `wanted` where `left` was, whose pod has its place elsewhere; none if that is gone, or another one by
+/// now. Nobody can take the room in between.
+///
+/// # Errors
+/// Why it cannot be written.
+pub fn exchanged(
+    seen: &Seen<'_>,
+    node_uid: &str,
+    left: &Reservation,
+    wanted: &Reservation,
+) -> Result<Option<Value>, Why> {
+    let keys = keys_of(seen.annotations, &left.id);
+    let request = |one: &Reservation| one.record().map(|record| record.request.clone());
+    if seen.uid != node_uid || reservation_of(&keys).and_then(|found| request(&found)) != request(left) {
+        return Ok(None);
+    }
+    let new = encode(wanted).map_err(|error| Why::Failed(format!("cannot be written: {error}")))?;
+    let mut rest = seen.annotations.clone();
+    keys.iter().for_each(|(key, _)| drop(rest.remove(*key)));
+    bounds::check(&rest, &new).map_err(|full| Why::NoRoom(vec![full.to_string()]))?;
+    Ok(Some(patch(seen, &keys, &new, true)))
+}
+
 /// What is there already was made for the same pod: it becomes ours, no younger and no shorter than it was. Whoever made it
 /// finds that out in the second look.
 fn taken_over(wanted: &Reservation, found: Option<&Reservation>) -> Reservation {
@@ -83,7 +106,7 @@ pub fn lacks(cluster: &Cluster, node: &NodeName, reservation: Option<&Reservatio
 
 #[cfg(test)]
 mod tests {
-    use super::{is_kept, reserved};
+    use super::{exchanged, is_kept, reserved};
     use crate::flow::recreate::Why;
     use common::api::reservation::encode;
     use common::api::reservation::patch::Seen;
@@ -157,6 +180,28 @@ mod tests {
         assert!(there(std::slice::from_ref(&ours)));
         assert!(!there(&[theirs]), "it may be taken back any moment");
         assert!(!there(&[]));
+    }
+
+    #[test]
+    fn what_a_sibling_left_is_exchanged_in_one_patch_or_not_at_all() {
+        let left = reservation("left", LATE);
+        let mut wanted = reservation("wanted", LATE);
+        wanted.id.seat = Seat::parse("8a4b1d");
+        let patched = |there: &[Reservation], node: &str| {
+            let annotations: BTreeMap<String, String> =
+                there.iter().flat_map(|one| encode(one).unwrap()).collect();
+            let seen = Seen { uid: node, version: "1", annotations: &annotations };
+            exchanged(&seen, "n", &left, &wanted).unwrap().map(|patch| patch.to_string())
+        };
+        let patch = patched(std::slice::from_ref(&left), "n").unwrap();
+        for (what, id) in [("remove", &left.id), ("add", &wanted.id)] {
+            let step =
+                |key: &str| format!("{{\"op\":\"{what}\",\"path\":\"/metadata/annotations/{key}~1{id}\"");
+            assert!(patch.contains(&step("reserve.cpu")), "{what}: {patch}");
+        }
+        assert_eq!(patched(&[], "n"), None, "it was released");
+        assert_eq!(patched(&[reservation("theirs", LATE)], "n"), None, "another run took it over");
+        assert_eq!(patched(std::slice::from_ref(&left), "other"), None, "another node of that name");
     }
 
     #[test]

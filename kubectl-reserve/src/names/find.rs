@@ -1,7 +1,7 @@
 //! Reading what names can mean. A pod of exactly that name is enough; only else is the namespace listed.
 
 use super::{Asked, Kind, PodSeen, Seen, Target, resolve};
-use crate::api::{self as calls, ApiError, JSON};
+use crate::api::{self as calls, ApiError, JSON, METADATA};
 use crate::connect::Session;
 use crate::error::Failure;
 use common::api;
@@ -9,9 +9,6 @@ use common::model::chain::chain;
 use common::model::owner::{OwnerKind, Workload};
 use futures::future::try_join_all;
 use serde::Deserialize;
-
-/// Metadata alone: nothing else is read of workloads here.
-const METADATA: &str = "application/json;as=PartialObjectMetadataList;g=meta.k8s.io;v=v1,application/json";
 
 #[derive(Deserialize, Default)]
 #[serde(default)]

@@ -3,6 +3,7 @@
 pub(crate) mod change;
 #[cfg(test)]
 mod change_tests;
+mod each;
 mod filter;
 #[cfg(test)]
 pub(crate) mod fixture;

@@ -1,8 +1,8 @@
 //! The workloads that own the pods on nodes with reservations, and those that reservations are for: one by one, each kind
 //! as a whole only if there are many, and all kinds only for a UID that somebody wrote by hand.
 
-use super::read::{METADATA, PARALLEL};
-use crate::api::{self as calls, JSON};
+use super::read::PARALLEL;
+use crate::api::{self as calls, JSON, METADATA};
 use crate::connect::{Session, is_name};
 use crate::error::Failure;
 use common::api;

@@ -1,7 +1,7 @@
 //! Reading no more than reservations need: which nodes have any, those nodes, their pods, and the workloads that own them.
 
-use super::owners;
-use crate::api::{self as calls, ApiError, JSON};
+use super::{each, owners};
+use crate::api::{self as calls, ApiError, JSON, Listed, METADATA};
 use crate::connect::Session;
 use crate::error::Failure;
 use crate::world::World;
@@ -9,15 +9,11 @@ use common::api::{self, DecodeError, names};
 use common::cluster::{Cluster, Event, Seen, Snapshot};
 use common::model::chain::chain;
 use common::model::{Node, Pod, PodKey};
-use futures::stream::{self, StreamExt as _, TryStreamExt as _};
 use jiff::Timestamp;
+use std::collections::BTreeSet;
 
-/// Metadata alone: of most nodes nothing else is looked at.
-pub(super) const METADATA: &str =
-    "application/json;as=PartialObjectMetadataList;g=meta.k8s.io;v=v1,application/json";
-
-/// Requests under way at once.
-pub(super) const PARALLEL: usize = 8;
+/// Requests of one sort under way at once.
+pub(super) const PARALLEL: usize = 16;
 
 /// So few nodes are always asked for one by one.
 const FEW: usize = 32;
@@ -25,9 +21,11 @@ const FEW: usize = 32;
 /// More nodes than this are not asked for one by one, however many there are in all.
 const SELECTED_MAX: usize = 200;
 
-const LIVE: &str = "status.phase%21%3DSucceeded%2Cstatus.phase%21%3DFailed";
+pub(super) const LIVE: &str = "status.phase%21%3DSucceeded%2Cstatus.phase%21%3DFailed";
 
 pub(super) const NODES: &str = "/api/v1/nodes";
+
+pub(super) const PODS: &str = "/api/v1/pods";
 
 /// Which nodes are looked at.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -40,6 +38,18 @@ pub(crate) enum Which {
     Named(Vec<String>),
     /// Those with these labels; all if it is empty.
     Labelled(String),
+}
+
+impl Which {
+    /// What the server can tell apart by itself.
+    fn query(&self) -> String {
+        match self {
+            Self::Labelled(selector) | Self::ReservedWith(selector) if !selector.is_empty() => {
+                format!("labelSelector={}", escaped(selector))
+            }
+            _ => String::new(),
+        }
+    }
 }
 
 /// Which pods are read.
@@ -82,11 +92,20 @@ impl View {
 
 /// Reads what is reserved on the nodes.
 pub(crate) async fn read(session: &Session, which: &Which, wish: Pods) -> Result<View, Failure> {
-    let (nodes, all, now) = nodes(session, which).await?;
+    let mut named = named(session, which).await?;
+    let known = named.nodes.take();
+    let nodes = async {
+        match known {
+            Some(nodes) => Ok((nodes, named.at)),
+            None => nodes(session, which, &named).await,
+        }
+    };
+    let (nodes, pods) = futures::join!(nodes, pods(session, &named));
+    let (nodes, at) = nodes?;
+    let now = named.at.or(at).unwrap_or_else(local_time);
     let mut cluster = Cluster::default();
-    let names: Vec<String> = nodes.iter().map(|node| node.name.to_string()).collect();
     cluster.apply(Event::Nodes(Seen::Relisted(nodes)));
-    let (mut live, mut has_pods) = match pods(session, &names, all).await {
+    let (mut live, mut has_pods) = match pods {
         Ok(live) => (live, true),
         Err(error) if error.code() == Some(403) && wish == Pods::IfAllowed => (Vec::new(), false),
         Err(error) => return Err(error.into_failure("list pods", "get,list pods (all namespaces)")),
@@ -94,7 +113,7 @@ pub(crate) async fn read(session: &Session, which: &Which, wish: Pods) -> Result
     let mut waiting = Vec::new();
     if wish == Pods::AndWaiting {
         let query = format!("fieldSelector=spec.nodeName%3D%2C{LIVE}");
-        match list(session, "/api/v1/pods", &query, api::pod::pod).await {
+        match list(session, PODS, &query, api::pod::pod).await {
             Ok((pods, _)) => {
                 waiting.extend(pods.iter().filter(|pod| pod.is_waiting()).map(|pod| pod.key.clone()));
                 live.extend(pods);
@@ -108,47 +127,59 @@ pub(crate) async fn read(session: &Session, which: &Which, wish: Pods) -> Result
     Ok(View { cluster, now, is_partial, has_pods, waiting })
 }
 
-/// The nodes, how many there are in all, and when that was.
-async fn nodes(session: &Session, which: &Which) -> Result<(Vec<Node>, usize, Timestamp), Failure> {
-    let refused = |error: ApiError| error.into_failure("list nodes", "get,list nodes (cluster scope)");
+/// The nodes that are meant, by name.
+struct Named {
+    names: Vec<String>,
+    /// How many there are in all.
+    all: usize,
+    /// When that was.
+    at: Option<Timestamp>,
+    /// The version of the list, if there was one.
+    version: String,
+    /// Themselves, if they were read already.
+    nodes: Option<Vec<Node>>,
+}
+
+/// Which nodes are meant.
+async fn named(session: &Session, which: &Which) -> Result<Named, Failure> {
     match which {
         Which::Labelled(selector) => {
-            let (nodes, at) =
-                list(session, NODES, &labelled(selector), api::node::node).await.map_err(refused)?;
+            let listed = list(session, NODES, &which.query(), api::node::node).await;
+            let (nodes, Listed { at, version }) = listed.map_err(refused)?;
             let all = if selector.is_empty() { nodes.len() } else { SELECTED_MAX * 10 };
-            Ok((nodes, all, at.unwrap_or_else(local_time)))
+            let names = nodes.iter().map(|node| node.name.to_string()).collect();
+            Ok(Named { names, all, at, version, nodes: Some(nodes) })
         }
         Which::Named(names) => {
-            let (nodes, at) = each_node(session, names, true).await?;
-            Ok((nodes, usize::MAX, at.unwrap_or_else(local_time)))
+            Ok(Named { names: names.clone(), all: usize::MAX, at: None, version: String::new(), nodes: None })
         }
-        Which::Reserved => reserved_nodes(session, "").await,
-        Which::ReservedWith(selector) => reserved_nodes(session, &labelled(selector)).await,
+        Which::Reserved | Which::ReservedWith(_) => reserved(session, &which.query()).await.map_err(refused),
     }
 }
 
-/// A selector as a query; nothing if it selects everything.
-fn labelled(selector: &str) -> String {
-    if selector.is_empty() { String::new() } else { format!("labelSelector={}", escaped(selector)) }
+fn refused(error: ApiError) -> Failure {
+    error.into_failure("list nodes", "get,list nodes (cluster scope)")
 }
 
-async fn reserved_nodes(session: &Session, query: &str) -> Result<(Vec<Node>, usize, Timestamp), Failure> {
-    let refused = |error: ApiError| error.into_failure("list nodes", "get,list nodes (cluster scope)");
-    let (names, all, at) = reserved(session, query).await.map_err(refused)?;
-    let at = at.unwrap_or_else(local_time);
-    if is_few(names.len(), all) {
-        return Ok((each_node(session, &names, false).await?.0, all, at));
-    }
-    let (mut nodes, _) = list(session, NODES, query, api::node::node).await.map_err(refused)?;
-    nodes.retain(|node| !node.reservations.is_empty());
-    Ok((nodes, all, at))
-}
-
-/// The names of the nodes with annotations of ours, how many nodes there are, and when that was.
-async fn reserved(
+/// The nodes themselves: one by one, or all at once when that is most of them.
+async fn nodes(
     session: &Session,
-    query: &str,
-) -> Result<(Vec<String>, usize, Option<Timestamp>), ApiError> {
+    which: &Which,
+    named: &Named,
+) -> Result<(Vec<Node>, Option<Timestamp>), Failure> {
+    if named.are_few() {
+        let are_typed = matches!(which, Which::Named(_));
+        return each::nodes(session, &named.names, are_typed, &named.version).await;
+    }
+    let listed = list(session, NODES, &which.query(), api::node::node).await;
+    let (mut nodes, Listed { at, .. }) = listed.map_err(refused)?;
+    let wanted: BTreeSet<&str> = named.names.iter().map(String::as_str).collect();
+    nodes.retain(|node| wanted.contains(node.name.as_str()));
+    Ok((nodes, at))
+}
+
+/// The nodes with annotations of ours.
+async fn reserved(session: &Session, query: &str) -> Result<Named, ApiError> {
     let (mut names, mut all) = (Vec::new(), 0);
     let each = |json: &str| {
         all += 1;
@@ -159,32 +190,8 @@ async fn reserved(
         }
         Ok(())
     };
-    let at = calls::list(session, NODES, query, METADATA, each).await?;
-    Ok((names, all, at))
-}
-
-/// Reads nodes one by one. One that is gone is an error only if somebody named it.
-async fn each_node(
-    session: &Session,
-    names: &[String],
-    are_named: bool,
-) -> Result<(Vec<Node>, Option<Timestamp>), Failure> {
-    let read = async |name: &String| {
-        let answer = calls::get(session, &format!("{NODES}/{name}"), JSON).await;
-        match answer {
-            Err(error) if error.code() == Some(404) && !are_named => Ok(None),
-            Err(error) if error.code() == Some(404) => Err(no_node(name)),
-            Err(error) => Err(error.into_failure("read the node", "get nodes (cluster scope)")),
-            Ok(answer) => {
-                let node = api::node::node(&answer.text).map_err(|error| Failure::new(chain(&error)))?;
-                Ok(Some((node, answer.at)))
-            }
-        }
-    };
-    let found = stream::iter(names).map(read).buffered(PARALLEL).try_collect::<Vec<_>>().await?;
-    let found: Vec<(Node, Option<Timestamp>)> = found.into_iter().flatten().collect();
-    let at = found.iter().find_map(|(_, at)| *at);
-    Ok((found.into_iter().map(|(node, _)| node).collect(), at))
+    let Listed { at, version } = calls::list(session, NODES, query, METADATA, each).await?;
+    Ok(Named { names, all, at, version, nodes: None })
 }
 
 /// What is said about a node that is not there.
@@ -194,22 +201,19 @@ pub(crate) fn no_node(name: &str) -> Failure {
 }
 
 /// The pods on these nodes: node by node, or all at once when that is most of them.
-async fn pods(session: &Session, names: &[String], all: usize) -> Result<Vec<Pod>, ApiError> {
-    if is_few(names.len(), all) {
-        let read = async |name: &String| {
-            let query = format!("fieldSelector=spec.nodeName%3D{name}%2C{LIVE}");
-            list(session, "/api/v1/pods", &query, api::pod::pod).await
-        };
-        let read = stream::iter(names).map(read).buffered(PARALLEL).try_collect::<Vec<_>>().await?;
-        return Ok(read.into_iter().flat_map(|(pods, _)| pods).collect());
+async fn pods(session: &Session, named: &Named) -> Result<Vec<Pod>, ApiError> {
+    if named.are_few() {
+        return each::pods(session, &named.names).await;
     }
     let query = format!("fieldSelector=spec.nodeName%21%3D%2C{LIVE}");
-    Ok(list(session, "/api/v1/pods", &query, api::pod::pod).await?.0)
+    Ok(list(session, PODS, &query, api::pod::pod).await?.0)
 }
 
-/// Whether `some` of `all` nodes are so few that each is better asked for by itself.
-fn is_few(some: usize, all: usize) -> bool {
-    some <= FEW || some <= all / 10
+impl Named {
+    /// Whether they are so few that each is better asked for by itself.
+    fn are_few(&self) -> bool {
+        self.names.len() <= FEW || self.names.len() <= self.all / 10
+    }
 }
 
 async fn list<T>(
@@ -217,14 +221,14 @@ async fn list<T>(
     path: &str,
     query: &str,
     decode: fn(&str) -> Result<T, DecodeError>,
-) -> Result<(Vec<T>, Option<Timestamp>), ApiError> {
+) -> Result<(Vec<T>, Listed), ApiError> {
     let mut live = Vec::new();
     let each = |json: &str| {
         live.push(decode(json).map_err(|error| chain(&error))?);
         Ok(())
     };
-    let at = calls::list(session, path, query, JSON, each).await?;
-    Ok((live, at))
+    let listed = calls::list(session, path, query, JSON, each).await?;
+    Ok((live, listed))
 }
 
 /// Text as part of a query.

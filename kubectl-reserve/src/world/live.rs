@@ -73,7 +73,7 @@ async fn list(
         }
         Ok(())
     };
-    calls::list(session, path, resource.query(), resource.accept(depth), each).await
+    Ok(calls::list(session, path, resource.query(), resource.accept(depth), each).await?.at)
 }
 
 fn settle(

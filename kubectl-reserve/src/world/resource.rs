@@ -1,7 +1,7 @@
 //! What is read, kind by kind: where it is listed, and how much of it is asked for.
 
 use super::Depth;
-use crate::api::JSON;
+use crate::api::{JSON, METADATA};
 use common::model::OtherKind;
 use common::model::owner::OwnerKind;
 
@@ -13,9 +13,6 @@ const REPLICAS: &str = "labelSelector=app.kubernetes.io%2Fname%3Dkubectl-reserve
 
 /// Pods that could not be made.
 const FAILED_CREATE: &str = "fieldSelector=reason%3DFailedCreate";
-
-/// Metadata alone: whole workloads are much larger and of most nothing else is read.
-const METADATA: &str = "application/json;as=PartialObjectMetadataList;g=meta.k8s.io;v=v1,application/json";
 
 /// A kind of object that is read.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]

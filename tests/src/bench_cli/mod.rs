@@ -6,10 +6,12 @@
 mod fill;
 mod measure;
 mod report;
+mod terminal;
 
 pub use fill::{Size, fill};
 pub use measure::{Measured, cpu_of_many, measure};
 pub use report::{Bar, Report};
+pub use terminal::first_words;
 
 /// Where the pods are, and the one that waits.
 pub const NAMESPACE: &str = "large";

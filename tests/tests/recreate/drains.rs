@@ -117,6 +117,62 @@ fn siblings_that_take_each_others_places_all_find_one() -> Result<()> {
     })
 }
 
+/// The first to go takes the other's place, and is slow to go. What it leaves behind is given to the other one at once:
+/// nothing else is free anywhere.
+#[test]
+fn a_sibling_whose_place_was_taken_gets_the_one_that_was_left() -> Result<()> {
+    TOWN.run("exchanged", async |plot| {
+        let node = plot.node("a", "4").await?;
+        let slow = std::time::Duration::from_secs(35);
+        let web = plot.deploy(deployment("web").replicas(2).cpu("2").terminate_after(slow)).await?;
+        plot.running(&web, 2).await?;
+        let mut others = [plot.node("b", "2").await?, plot.node("c", "2").await?];
+        others.sort();
+        held_up(&plot).await?;
+        let mut run = begin(&plot, &["drain", &node, "--yes"])?;
+        tokio::task::block_in_place(|| run.hear("will retry"))?;
+        let line = run.heard.lines().find(|line| line.starts_with("evicting pod")).context("nobody goes")?;
+        let place = line.rsplit(' ').next().unwrap_or_default().to_owned();
+        // It finds its own place closed for a while, and sits down on the other.
+        plot.cluster.run_kubectl(&["cordon", &place]).await?;
+        plot.cluster.run_kubectl(&["delete", "pdb/web", "pod/gated", "-n", plot.name]).await?;
+        tokio::task::block_in_place(|| run.hear("  bound  "))?;
+        plot.cluster.run_kubectl(&["uncordon", &place]).await?;
+        let done = tokio::task::block_in_place(|| run.end())?.ended(0)?;
+        done.says(&[&format!("not on {place}")])?;
+        let mut at: Vec<String> =
+            plot.running(&web, 2).await?.iter().map(|pod| node_of(pod).to_owned()).collect();
+        at.sort();
+        ensure!(at == others, "{at:?}");
+        for node in &others {
+            plot.reserved(node, 0).await?;
+        }
+        Ok(())
+    })
+}
+
+/// A budget that allows nothing as long as a third pod is not well.
+async fn held_up(plot: &Plot) -> Result<()> {
+    let labels = json!({ "app": "web" });
+    let gated = json!({ "apiVersion": "v1", "kind": "Pod",
+        "metadata": { "name": "gated", "namespace": plot.name, "labels": labels },
+        "spec": { "schedulingGates": [{ "name": "example.com/gate" }],
+                  "containers": [{ "name": "c", "image": "x" }] } });
+    let budget = json!({ "apiVersion": "policy/v1", "kind": "PodDisruptionBudget",
+        "metadata": { "name": "web", "namespace": plot.name },
+        "spec": { "minAvailable": 2, "selector": { "matchLabels": labels } } });
+    plot.cluster.apply(&gated.to_string()).await?;
+    plot.cluster.apply(&budget.to_string()).await?;
+    plot.cluster
+        .wait_until("the budget is worked out", SOON, async || {
+            let path = "jsonpath={.status.expectedPods}/{.status.currentHealthy}";
+            let said = plot.cluster.run_kubectl(&["get", "pdb", "web", "-n", plot.name, "-o", path]).await?;
+            ensure!(said == "3/2", "{said}");
+            Ok(())
+        })
+        .await
+}
+
 /// The name of a reservation that nobody has taken yet, with its node.
 async fn others_last(plot: &Plot, nodes: &[String]) -> Result<String> {
     let json = plot.cluster.run_kubectl(&["reserve", "list", "-n", plot.name, "-o", "json"]).await?;

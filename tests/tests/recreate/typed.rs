@@ -57,7 +57,7 @@ pub(crate) async fn typed_as(plot: &Plot, user: User, arguments: &[&str]) -> Res
 pub(crate) struct Running {
     child: Child,
     lines: std::sync::mpsc::Receiver<String>,
-    heard: String,
+    pub(crate) heard: String,
 }
 
 /// Types `kubectl reserve …` and does not wait.

@@ -7,7 +7,7 @@ mod machine;
 mod running;
 
 use super::{Context, status};
-use crate::api::{self, ApiError};
+use crate::api::{self, ApiError, METADATA};
 use crate::cli::{self, Connection};
 use crate::connect::{Session, connect};
 use crate::error::{Exit, Failure};
@@ -22,9 +22,6 @@ use machine::Machine;
 use running::Around;
 use serde::Deserialize;
 use std::collections::BTreeMap;
-
-/// Metadata alone: nothing else is looked at.
-const METADATA: &str = "application/json;as=PartialObjectMetadataList;g=meta.k8s.io;v=v1,application/json";
 
 /// It connects by itself: that it cannot is something to report.
 pub(crate) async fn run(

@@ -4,7 +4,9 @@
 use super::plan::{self, Plan};
 use crate::cli::Recreate;
 use crate::commands::Context;
-use crate::commands::recreate::{Prepared, keep_alive, prepare, recreate, rehearse, release, reserve};
+use crate::commands::recreate::{
+    Kept, Prepared, keep_alive, prepare, recreate, rehearse, release, reserve, take_over,
+};
 use crate::error::{Exit, Failure};
 use crate::flow::places::Place;
 use crate::nodes::DryRun;
@@ -12,7 +14,7 @@ use crate::ui::printer;
 use crate::ui::progress::Otherwise;
 use crate::ui::signal::Stops;
 use common::model::ReservationId;
-use common::model::{PodKey, Uid};
+use common::model::{NodeName, PodKey, Uid};
 use jiff::Timestamp;
 use std::collections::BTreeMap;
 
@@ -27,6 +29,8 @@ struct Move {
     prepared: Option<Prepared>,
     /// Whether its recreation was begun.
     is_begun: bool,
+    /// What was reserved for it then: it is left over if a sibling's room was taken instead.
+    kept: Option<Kept>,
 }
 
 /// All moves of one drain.
@@ -53,7 +57,7 @@ impl<'a> Moves<'a> {
         in_turn(&mut ready, |(_, prepared)| prepared.age().map(|age| (prepared.place().to_owned(), age)));
         for (key, prepared) in ready {
             stops.heed()?;
-            self.moves.push(Move { key, prepared: Some(prepared), is_begun: false });
+            self.moves.push(Move { key, prepared: Some(prepared), is_begun: false, kept: None });
             if let Some(prepared) = self.moves.last().and_then(|one| one.prepared.as_ref()) {
                 reserve(self.context, prepared).await?;
             }
@@ -91,19 +95,31 @@ impl<'a> Moves<'a> {
         let key = self.moves[index].key.clone();
         let Some(mut prepared) = self.moves[index].prepared.take() else { return Ok(()) };
         if !prepared.is_kept(self.context).await? {
-            let place = plan::again(self.context, &self.node, &key).await?;
-            if let Err(why) = &place.to {
-                return Err(
-                    Failure::new(format!("pod {key} has no place any more: {why}")).exit(Exit::NoRoom)
-                );
-            }
-            prepared = self.ready(&place).await?;
+            prepared = self.elsewhere(&key, &prepared).await?;
         }
         printer::say(&format!("evicting pod {key} -> {}", prepared.place()));
         self.moves[index].is_begun = true;
+        self.moves[index].kept = prepared.kept();
         let done = recreate(self.context, prepared).await?;
         printer::say(&done.summary);
         Ok(())
+    }
+
+    /// Room for a pod whose own was lost or taken by a sibling: what the sibling left, else wherever there is any.
+    async fn elsewhere(&self, key: &PodKey, lost: &Prepared) -> Result<Prepared, Failure> {
+        let suits = |left: &&Kept| lost.kept().is_some_and(|own| left.suits(&own));
+        for left in self.moves.iter().filter_map(|one| one.kept.as_ref()).filter(suits) {
+            let place = Place { pod: key.clone(), to: Ok(NodeName::from(left.node())) };
+            let prepared = self.ready(&place).await?;
+            if take_over(self.context, &prepared, left).await? {
+                return Ok(prepared);
+            }
+        }
+        let place = plan::again(self.context, &self.node, key).await?;
+        if let Err(why) = &place.to {
+            return Err(Failure::new(format!("pod {key} has no place any more: {why}")).exit(Exit::NoRoom));
+        }
+        self.ready(&place).await
     }
 
     async fn keep_rest_alive(&self, from: usize) {

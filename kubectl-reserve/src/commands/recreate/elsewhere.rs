@@ -6,10 +6,12 @@ use super::prepare::Prepared;
 use crate::api::{self as calls, JSON};
 use crate::commands::Context;
 use crate::error::{Exit, Failure};
+use crate::flow::keep::exchanged;
 use crate::flow::recreate::{Answer, Keeping, Why};
-use crate::nodes::DryRun;
+use crate::nodes::{DryRun, rewrite};
 use common::api;
-use common::model::ReservationId;
+use common::api::reservation::patch::Seen;
+use common::model::{Reservation, ReservationId};
 use jiff::{SignedDuration, Timestamp};
 use serde_json::Value;
 
@@ -41,22 +43,69 @@ impl Prepared {
         Some((reservation.created(), reservation.id.clone()))
     }
 
+    /// What is reserved for it, and where.
+    pub(crate) fn kept(&self) -> Option<Kept> {
+        let reservation = self.reservation.clone()?;
+        let node_uid = self.place_uid.clone()?;
+        Some(Kept { node: self.terms.node.clone(), node_uid, reservation })
+    }
+
     /// Whether its room is still kept.
     pub(crate) async fn is_kept(&self, context: &Context) -> Result<bool, Failure> {
-        let node = read(context, &self.terms.node).await?;
         let id = self.reservation.as_ref().map(|reservation| &reservation.id);
-        let seat = id.map(ToString::to_string);
-        let query = format!("fieldSelector=spec.nodeName%3D{}", self.terms.node);
-        let mut is_taken = false;
-        let listed = calls::list(&context.session, "/api/v1/pods", &query, JSON, |json| {
-            let pod = api::pod::pod(json).map_err(|error| error.to_string())?;
-            // A sibling was faster.
-            is_taken |= seat.is_some() && pod.stamp.as_deref() == seat.as_deref();
-            Ok(())
-        });
-        listed.await.map_err(|error| error.into_failure("list pods", "list pods"))?;
-        Ok(super::look::is_reserved(&node, id) && !is_taken)
+        is_kept(context, &self.terms.node, id).await
     }
+}
+
+/// Room that is kept on a node.
+#[derive(Clone, Debug)]
+pub(crate) struct Kept {
+    node: String,
+    node_uid: String,
+    reservation: Reservation,
+}
+
+impl Kept {
+    pub(crate) fn node(&self) -> &str {
+        &self.node
+    }
+
+    /// Whether a sibling could have this room instead of its own.
+    pub(crate) fn suits(&self, other: &Self) -> bool {
+        let (here, wanted) = (&self.reservation.amount, &other.reservation.amount);
+        let is_enough = wanted.iter().all(|(resource, amount)| here.get(&resource) >= amount);
+        self.reservation.id.owner == other.reservation.id.owner && is_enough
+    }
+}
+
+/// Gives `left`, if nobody sits there, to `prepared`, which goes to the same node. Whether it has its room then.
+pub(crate) async fn take_over(context: &Context, prepared: &Prepared, left: &Kept) -> Result<bool, Failure> {
+    let Some(wanted) = &prepared.reservation else { return Ok(false) };
+    if !is_kept(context, &left.node, Some(&left.reservation.id)).await? {
+        return Ok(false);
+    }
+    let plan = |seen: &Seen<'_>| {
+        exchanged(seen, &left.node_uid, &left.reservation, wanted)
+            .map_err(|why| Failure::new(format!("the room on {} cannot be taken over: {why:?}", left.node)))
+    };
+    rewrite(&context.session, &left.node, DryRun::None, plan).await?;
+    prepared.is_kept(context).await
+}
+
+/// Whether the node has the reservation, and nobody sits there.
+async fn is_kept(context: &Context, on: &str, id: Option<&ReservationId>) -> Result<bool, Failure> {
+    let node = read(context, on).await?;
+    let seat = id.map(ToString::to_string);
+    let query = format!("fieldSelector=spec.nodeName%3D{on}");
+    let mut is_taken = false;
+    let listed = calls::list(&context.session, "/api/v1/pods", &query, JSON, |json| {
+        let pod = api::pod::pod(json).map_err(|error| error.to_string())?;
+        // A sibling was faster.
+        is_taken |= seat.is_some() && pod.stamp.as_deref() == seat.as_deref();
+        Ok(())
+    });
+    listed.await.map_err(|error| error.into_failure("list pods", "list pods"))?;
+    Ok(super::look::is_reserved(&node, id) && !is_taken)
 }
 
 async fn read(context: &Context, node: &str) -> Result<Value, Failure> {

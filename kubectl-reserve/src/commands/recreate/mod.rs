@@ -19,7 +19,7 @@ mod rivals;
 pub(crate) mod target;
 mod wish;
 
-pub(crate) use elsewhere::{keep_alive, release, reserve};
+pub(crate) use elsewhere::{Kept, keep_alive, release, reserve, take_over};
 pub(crate) use look::{Sent, sent};
 pub(crate) use prepare::{Prepared, prepare};
 pub(crate) use resume::{find_gone, resume};

@@ -52,7 +52,7 @@ async fn find(
         Ok(())
     });
     let now = listed.await.map_err(|error| error.into_failure("list nodes", "list nodes"))?;
-    let now = now.unwrap_or_default();
+    let now = now.at.unwrap_or_default();
     let mut found = Vec::new();
     for node in nodes {
         for reservation in node.reservations.iter().filter_map(|parsed| parsed.valid()) {
