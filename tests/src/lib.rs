@@ -10,5 +10,6 @@ pub mod history;
 pub mod image;
 pub mod programs;
 pub mod proxy;
+pub mod pty;
 pub mod simulation;
 pub mod town;

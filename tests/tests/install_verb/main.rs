@@ -3,6 +3,7 @@
 #![forbid(unsafe_code)]
 #![expect(clippy::disallowed_methods, reason = "a test is its own outermost layer")]
 
+mod asked;
 mod health;
 mod manifests;
 mod story;

@@ -1,5 +1,6 @@
 //! From nothing to an installation and back to nothing.
 
+use crate::asked::{no_is_no, yes_is_yes};
 use crate::health::{check_expired, check_healthy, check_sick, check_tenant, check_without_daemon};
 use crate::{
     NAMESPACE, OWNER, SOON, Said, daemon_pod, inventory, reserve, reserve_with, reserved, start_daemon,
@@ -21,9 +22,11 @@ async fn what_install_makes_uninstall_removes() -> Result<()> {
     check_without_daemon(&cluster).await?;
     rights_come_first(&cluster).await?;
     dry_runs_write_nothing(&cluster, &before).await?;
+    no_is_no(&cluster, &before).await?;
     install(&cluster).await?;
     again_changes_nothing(&cluster).await?;
     upgrade_prunes(&cluster).await?;
+    yes_is_yes(&cluster)?;
 
     let daemon = start_daemon(&cluster).await?;
     check_healthy(&cluster, &daemon).await?;

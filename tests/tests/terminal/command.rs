@@ -1,10 +1,10 @@
 //! The real program, started in a terminal or with pipes, in surroundings where nothing is left to the machine it runs on.
 
 use crate::cluster::Cluster;
-use crate::pty::{Left, Terminal};
 use anyhow::{Context as _, Result};
 use portable_pty::CommandBuilder;
 use reserve_tests::programs;
+use reserve_tests::pty::{Left, Terminal};
 use std::path::PathBuf;
 use std::process::{Command, Stdio};
 

@@ -1,9 +1,9 @@
 //! The demo on a terminal: it gives a reader time, fits the screen, and can be left.
 
-use crate::pty::{Left, Terminal};
 use anyhow::{Result, ensure};
 use portable_pty::CommandBuilder;
 use reserve_tests::programs;
+use reserve_tests::pty::{Left, Terminal};
 
 /// Runs the demo, and does what `then` says meanwhile.
 fn demo(then: impl FnOnce(&mut Terminal) -> Result<()>) -> Result<Left> {

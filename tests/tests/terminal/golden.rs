@@ -1,6 +1,6 @@
 //! Golden files: transcripts, with what differs from run to run covered.
 
-use crate::pty::COLUMNS;
+use reserve_tests::pty::COLUMNS;
 
 /// What differs from run to run, or with what others change, and what stands for it.
 const ALWAYS: [(&str, &str); 4] = [

@@ -12,5 +12,4 @@ mod documents;
 mod golden;
 mod looking;
 mod manners;
-mod pty;
 mod still;

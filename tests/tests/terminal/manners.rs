@@ -2,9 +2,9 @@
 
 use crate::command::Person;
 use crate::golden::{Times, golden};
-use crate::pty::Left;
 use crate::still::town;
 use anyhow::{Result, ensure};
+use reserve_tests::pty::Left;
 use serde_json::json;
 
 const CTRL_C: &str = "\u{3}";

@@ -14,7 +14,8 @@ use std::thread::JoinHandle;
 use std::time::Duration;
 
 const ROWS: u16 = 24;
-pub(crate) const COLUMNS: u16 = 80;
+/// How wide it is.
+pub const COLUMNS: u16 = 80;
 
 /// Our paper is longer than the screen, so that what scrolls away is still there to be looked at.
 const PAPER_ROWS: u16 = 2000;
@@ -26,7 +27,7 @@ const PAUSE: Duration = Duration::from_millis(20);
 const LOOKS: u32 = 6_000;
 
 /// A program in a terminal.
-pub(crate) struct Terminal {
+pub struct Terminal {
     child: Box<dyn Child + Send + Sync>,
     keys: Box<dyn Write + Send>,
     written: Arc<Mutex<Vec<u8>>>,
@@ -37,17 +38,22 @@ pub(crate) struct Terminal {
 }
 
 /// What was left on the screen when the program ended.
-pub(crate) struct Left {
-    pub(crate) text: String,
-    pub(crate) bytes: Vec<u8>,
+pub struct Left {
+    /// As a person sees it.
+    pub text: String,
+    /// As it was written.
+    pub bytes: Vec<u8>,
     /// The exit code, or the signal that ended it, in words.
-    pub(crate) end: String,
+    pub end: String,
 }
 
 impl Terminal {
     /// Starts a program as a shell would: the terminal is its own, so that Ctrl-C reaches it.
+    ///
+    /// # Errors
+    /// When there is no terminal to be had, or the program cannot be started.
     #[expect(clippy::disallowed_methods, reason = "a terminal has to be read while somebody types")]
-    pub(crate) fn start(command: CommandBuilder) -> Result<Self> {
+    pub fn start(command: CommandBuilder) -> Result<Self> {
         let size = PtySize { rows: ROWS, cols: COLUMNS, pixel_width: 0, pixel_height: 0 };
         let pair = native_pty_system().openpty(size)?;
         let tty = pair.master.tty_name().context("a terminal without a name")?;
@@ -74,12 +80,18 @@ impl Terminal {
     }
 
     /// Waits until `text` is on the screen.
-    pub(crate) fn sees(&self, text: &str) -> Result<()> {
+    ///
+    /// # Errors
+    /// When it never is.
+    pub fn sees(&self, text: &str) -> Result<()> {
         self.wait(&format!("see {text:?}"), || Ok(self.text().contains(text)))
     }
 
     /// Waits until the program asks `question`, and types `keys`.
-    pub(crate) fn answers(&mut self, question: &str, keys: &str) -> Result<()> {
+    ///
+    /// # Errors
+    /// When it is never asked.
+    pub fn answers(&mut self, question: &str, keys: &str) -> Result<()> {
         self.sees(question)?;
         // Before the program listens to single keys, the terminal itself would show them.
         self.wait(&format!("be asked {question:?}"), || Ok(!echoes(&self.tty)?))?;
@@ -87,14 +99,20 @@ impl Terminal {
     }
 
     /// Types `keys`.
-    pub(crate) fn types(&mut self, keys: &str) -> Result<()> {
+    ///
+    /// # Errors
+    /// When the terminal is gone.
+    pub fn types(&mut self, keys: &str) -> Result<()> {
         self.keys.write_all(keys.as_bytes())?;
         self.keys.flush()?;
         Ok(())
     }
 
     /// Waits until the program has ended.
-    pub(crate) fn ends(mut self) -> Result<Left> {
+    ///
+    /// # Errors
+    /// When it does not.
+    pub fn ends(mut self) -> Result<Left> {
         let mut looks = 0;
         let status = loop {
             if let Some(status) = self.child.try_wait()? {
