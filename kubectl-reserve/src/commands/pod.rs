@@ -7,7 +7,8 @@ use super::recreate::{
 use crate::cli::recreate::SameNode;
 use crate::cli::{Pod, Recreate};
 use crate::connect::{Session, is_name};
-use crate::error::Failure;
+use crate::error::{Exit, Failure};
+use crate::flow::places::in_the_way;
 use crate::names::{self, Choice, asked, find, labelled};
 use crate::nodes::DryRun;
 use crate::print::Output;
@@ -15,7 +16,9 @@ use crate::render::recreate::{Reports, plan};
 use crate::ui::progress::Otherwise;
 use crate::ui::signal::Stops;
 use crate::ui::{Ui, printer};
-use common::model::PodKey;
+use crate::world;
+use common::model::{NodeName, PodKey};
+use common::plugins::default_registry;
 use jiff::Timestamp;
 
 const REASON: &str = "kubectl reserve pod";
@@ -88,7 +91,25 @@ async fn ready(args: &Pod, context: &Context, key: &PodKey) -> Result<Prepared, 
     if prepared.place() == to {
         return Err(Failure::usage(format!("{} is on {to} already", prepared.target.name())));
     }
-    prepared.elsewhere(context, to).await
+    let prepared = prepared.elsewhere(context, to).await?;
+    can_go(context, &prepared, to).await?;
+    Ok(prepared)
+}
+
+/// Whoever moves a pod wants it to arrive: whether the node would have it is judged before anything is done.
+async fn can_go(context: &Context, prepared: &Prepared, to: &str) -> Result<(), Failure> {
+    let read = world::read(&context.session, &context.ui, world::Depth::Decisions, world::Intake::default());
+    let mut world = read.await?.whole()?;
+    let (pod, now) = (&prepared.target.pod, world.now);
+    let reasons = in_the_way(&mut world.cluster, pod, &NodeName::from(to), &default_registry(), now);
+    let reasons = reasons.map_err(|why| Failure::new(format!("{}: {why}", prepared.target.name())))?;
+    if reasons.is_empty() {
+        return Ok(());
+    }
+    let (name, reasons) = (prepared.target.name(), reasons.join(", "));
+    Err(Failure::new(format!("{name} cannot go to {to}: {reasons}\n  Nothing was changed."))
+        .hint("kubectl reserve nodes shows what is free")
+        .exit(Exit::NoRoom))
 }
 
 /// It ends here: what was done is told, and how many were not begun.

@@ -3,7 +3,7 @@
 
 use common::cluster::event::{Event, Seen};
 use common::cluster::{Assumed, Cluster};
-use common::cycle::{self, Decision, Refusal};
+use common::cycle::{self, Decision, Inspection, Refusal};
 use common::framework::Registry;
 use common::model::{Node, NodeName, Pod, PodKey, Uid};
 use jiff::Timestamp;
@@ -37,6 +37,29 @@ pub fn places(
     places
 }
 
+/// What keeps the pod from going to the node called `to`, in the words of every filter; nothing if it could go there.
+/// `cluster` is changed as if the pod were gone.
+///
+/// # Errors
+/// When a filter cannot say.
+pub fn in_the_way(
+    cluster: &mut Cluster,
+    pod: &Pod,
+    to: &NodeName,
+    registry: &Registry,
+    now: Timestamp,
+) -> Result<Vec<String>, String> {
+    let replacement = replaced(cluster, pod, 0);
+    let world = cluster.snapshot(now);
+    let asker = world.asker(&replacement);
+    let inspection = Inspection::new(&asker, &world, registry)?;
+    let id = world.find(to).ok_or_else(|| format!("there is no node {to}"))?;
+    let mut words: Vec<String> =
+        inspection.every_reason(id)?.iter().map(|rejection| rejection.reason.to_string()).collect();
+    words.dedup();
+    Ok(words)
+}
+
 /// How much of its node a pod asks for, of whatever it asks most for, in millionths.
 fn size(pod: &Pod, node: &Node) -> (i64, PodKey) {
     let share = |(resource, amount): (common::model::ResourceName, i64)| {
@@ -53,20 +76,7 @@ fn place(
     registry: &Registry,
     now: Timestamp,
 ) -> Result<NodeName, String> {
-    cluster.apply(Event::Pods(Seen::Deleted(Pod { resource_version: u64::MAX, ..pod.clone() })));
-    let replacement = Pod {
-        uid: Uid::from(format!("replacement-{index}-{}", pod.uid)),
-        resource_version: 1,
-        node: None,
-        nominated: None,
-        stamp: None,
-        scheduled: None,
-        started: None,
-        deleting: false,
-        phase: common::model::pod::Phase::Pending,
-        ..pod.clone()
-    };
-    cluster.apply(Event::Pods(Seen::Applied(replacement.clone())));
+    let replacement = replaced(cluster, pod, index);
     let decision = cycle::schedule(&replacement, &cluster.snapshot(now), registry);
     let (to, seat) = match decision {
         Decision::Place { node, seat, .. } => (node, seat),
@@ -85,9 +95,28 @@ fn place(
     Ok(to)
 }
 
+/// Its replacement, as if it were there and the pod gone.
+fn replaced(cluster: &mut Cluster, pod: &Pod, index: usize) -> Pod {
+    cluster.apply(Event::Pods(Seen::Deleted(Pod { resource_version: u64::MAX, ..pod.clone() })));
+    let replacement = Pod {
+        uid: Uid::from(format!("replacement-{index}-{}", pod.uid)),
+        resource_version: 1,
+        node: None,
+        nominated: None,
+        stamp: None,
+        scheduled: None,
+        started: None,
+        deleting: false,
+        phase: common::model::pod::Phase::Pending,
+        ..pod.clone()
+    };
+    cluster.apply(Event::Pods(Seen::Applied(replacement.clone())));
+    replacement
+}
+
 #[cfg(test)]
 mod tests {
-    use super::{Place, places};
+    use super::{Place, in_the_way, places};
     use common::api::{node::node, pod::pod};
     use common::cluster::{Cluster, Event, Seen};
     use common::model::owner::OwnerKind;
@@ -136,6 +165,22 @@ mod tests {
             [("large".into(), to("b")), ("middle".into(), to("c")), ("small".into(), to("c"))],
             "only so do all of them have a place"
         );
+    }
+
+    #[test]
+    fn what_is_in_the_way_on_one_node_is_told_of_that_node_alone() {
+        let mut cluster = Cluster::default();
+        let nodes = vec![some_node("a", "8"), some_node("b", "2"), some_node("c", "4")];
+        let pod = some_pod("one", "3", "a");
+        cluster.apply(Event::Nodes(Seen::Relisted(nodes)));
+        cluster.apply(Event::Pods(Seen::Relisted(vec![pod.clone()])));
+        let mut on = |to: &str| {
+            let now = "2026-11-16T08:00:00Z".parse().unwrap();
+            in_the_way(&mut cluster, &pod, &to.into(), &default_registry(), now)
+        };
+        assert_eq!(on("b"), Ok(vec!["Insufficient cpu".to_owned()]));
+        assert_eq!(on("c"), Ok(Vec::new()));
+        assert_eq!(on("d"), Err("there is no node d".to_owned()));
     }
 
     #[test]

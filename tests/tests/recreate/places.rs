@@ -167,7 +167,15 @@ fn a_pod_is_moved_to_where_its_room_was_reserved() -> Result<()> {
             .ended(2)?
             .says(&["is on moved-n1 already"])?;
         typed(&plot, &["pod", name, "--yes", "--to", "moved-n9"]).await?.ended(1)?.says(&["moved-n9"])?;
-        ensure!(writes(&plot).await?.is_empty());
+        // Nobody is evicted for a place that would not have it.
+        plot.cluster.run_kubectl(&["taint", "node", &other, "example.com/closed=yes:NoSchedule"]).await?;
+        typed(&plot, &["pod", name, "--yes", "--to", &other]).await?.ended(13)?.says(&[
+            &format!("cannot go to {other}: "),
+            "taint",
+            "Nothing was changed.",
+        ])?;
+        ensure!(writes(&plot).await?.is_empty() && evictions(&plot).await?.is_empty());
+        plot.cluster.run_kubectl(&["taint", "node", &other, "example.com/closed-"]).await?;
         let done = typed(&plot, &["pod", name, "--yes", "--to", &other]).await?.ended(0)?;
         let done =
             done.says(&[&format!("moves to {other}, where "), "reserved", "(as reserved)", "released"])?;

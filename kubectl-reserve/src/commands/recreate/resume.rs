@@ -103,7 +103,14 @@ pub(crate) async fn resume(context: &Context, seat: &str, flags: &Recreate) -> R
     let key = found.key().ok_or_else(|| Failure::new("the reservation replaces no pod"))?;
     match target::read(session, &key).await {
         Ok(target) if is_replaced(&found, &target.pod) => {
-            prepare(context, &key, flags, "kubectl reserve pod").await
+            let prepared = prepare(context, &key, flags, "kubectl reserve pod").await?;
+            // It was about to move, and still is.
+            let to = &found.node.name;
+            if prepared.place() == to.as_str() {
+                Ok(prepared)
+            } else {
+                prepared.elsewhere(context, to.as_str()).await
+            }
         }
         Ok(_) => gone(session, found, flags, &key).await,
         Err(failure) if failure.exit == Exit::Error => gone(session, found, flags, &key).await,
@@ -127,7 +134,8 @@ async fn gone(session: &Session, found: Found, flags: &Recreate, key: &PodKey) -
         uid: uid.clone(),
         same_name: is_named.then(|| key.name.to_string()),
         node: node.name.to_string(),
-        is_home: true,
+        // Nobody knows any more where the pod was.
+        is_home: false,
         keeping: Keeping::Reservation,
         seat: Some(reservation.id.to_string()),
         is_leaving: false,
