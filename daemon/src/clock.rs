@@ -6,7 +6,7 @@
 use crate::state::Now;
 use jiff::fmt::rfc2822;
 use jiff::{SignedDuration, Timestamp};
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 use tokio::time::Instant;
 
@@ -14,7 +14,18 @@ use tokio::time::Instant;
 #[derive(Clone, Debug)]
 pub struct Clock {
     started: Instant,
-    known: Arc<Mutex<(Timestamp, Instant)>>,
+    known: Arc<Mutex<Known>>,
+}
+
+/// What is known about the time.
+#[derive(Clone, Copy, Debug)]
+struct Known {
+    /// The time at some moment.
+    wall: Timestamp,
+    /// That moment.
+    at: Instant,
+    /// Whether the API server said so.
+    is_told: bool,
 }
 
 impl Clock {
@@ -27,7 +38,8 @@ impl Clock {
     /// A clock that shows this time until it hears from the API server.
     pub fn start_at(wall: Timestamp) -> Self {
         let now = Instant::now();
-        Self { started: now, known: Arc::new(Mutex::new((wall, now))) }
+        let known = Known { wall, at: now, is_told: false };
+        Self { started: now, known: Arc::new(Mutex::new(known)) }
     }
 
     /// Sets the clock by an answer's `Date` header, which has whole seconds: a clock that is within that second is
@@ -39,9 +51,20 @@ impl Clock {
             return;
         };
         let ahead = self.now().wall.duration_since(date);
+        let mut known = self.known();
+        known.is_told = true;
         if !(SignedDuration::ZERO..SignedDuration::from_secs(1)).contains(&ahead) {
-            *self.known.lock().unwrap_or_else(PoisonError::into_inner) = (date, Instant::now());
+            (known.wall, known.at) = (date, Instant::now());
         }
+    }
+
+    /// Whether the API server has told the time. Until then it is what this machine believes.
+    pub fn is_told(&self) -> bool {
+        self.known().is_told
+    }
+
+    fn known(&self) -> MutexGuard<'_, Known> {
+        self.known.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
     /// The time since the start, which never jumps.
@@ -51,7 +74,7 @@ impl Clock {
 
     /// The time.
     pub fn now(&self) -> Now {
-        let (wall, at) = *self.known.lock().unwrap_or_else(PoisonError::into_inner);
+        let Known { wall, at, .. } = *self.known();
         let now = Instant::now();
         Now { wall: wall.saturating_add(now - at).unwrap_or(wall), elapsed: now - self.started }
     }
@@ -89,9 +112,12 @@ mod tests {
     #[tokio::test(start_paused = true)]
     async fn an_unreadable_date_changes_nothing() {
         let clock = Clock::start();
+        clock.learn(&headers("yesterday"));
+        assert!(!clock.is_told());
         clock.learn(&headers("Mon, 16 Nov 2026 08:00:00 GMT"));
         clock.learn(&headers("yesterday"));
         clock.learn(&http::HeaderMap::new());
+        assert!(clock.is_told());
         assert_eq!(clock.now().wall.to_string(), "2026-11-16T08:00:00Z");
     }
 }

@@ -14,6 +14,7 @@ impl Controller {
         let Some(ledger) = pod.node.as_ref().and_then(|node| step.cluster.ledger_of(node)) else { return };
         match wish(&pod, ledger, step.cluster, step.now.wall) {
             Wish::Made => self.confirmations.made(&pod, ledger),
+            Wish::Make(reservation) if self.writes.is_on_its_way(ledger, &reservation.id) => {}
             Wish::Make(reservation) => {
                 let (node, uid) = (ledger.node.name.clone(), ledger.node.uid.clone());
                 self.write(Annotation { node, uid, change: Rewrite::Reserve(reservation) }, step);

@@ -51,6 +51,24 @@ fn the_time_is_moved_at_the_very_moment_when_it_is_due() {
 }
 
 #[test]
+fn what_was_made_and_is_not_seen_yet_is_not_made_again_and_again() {
+    let mut town = full();
+    town.are_nodes_unheard = true;
+    town.delete("web-1", 30);
+    // That it comes to rest is the point: each write that only finds what is there would be followed by the next.
+    town.run();
+    assert_eq!(town.reservations().len(), 1);
+    town.are_nodes_unheard = false;
+    town.tell_node("n1");
+    town.run();
+    town.wait(30);
+    town.vanish("web-1");
+    town.reconcile();
+    town.run();
+    assert_eq!(town.places(), ["web-3 n1"]);
+}
+
+#[test]
 fn a_pod_that_vanishes_at_once_leaves_no_gap() {
     let mut town = full();
     // The rival is decided on in the very step in which the room is empty, before the replacement is even made.

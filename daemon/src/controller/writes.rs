@@ -25,6 +25,8 @@ pub(super) struct Writes {
     failed: BTreeMap<Place, Failed>,
     /// The version of each node that we wrote last, until it is seen.
     wrote: BTreeMap<NodeName, (Uid, u64)>,
+    /// What we made on nodes of which we have not seen what we wrote last.
+    made: BTreeSet<Place>,
     /// What we released, until it is seen to be gone.
     released: BTreeSet<Place>,
     forbidden_until: Option<Duration>,
@@ -64,6 +66,9 @@ impl Writes {
             Annotated::Done { version } => {
                 self.failed.remove(&place);
                 self.forbidden_until = None;
+                if matches!(annotation.change, Rewrite::Reserve(_)) {
+                    self.made.insert(place);
+                }
                 self.wrote.insert(annotation.node.clone(), (annotation.uid.clone(), *version));
                 None
             }
@@ -92,9 +97,16 @@ impl Writes {
         let Some((uid, version)) = self.wrote.get(&node.name) else { return true };
         let is_seen = *uid != node.uid || node.resource_version >= *version;
         if is_seen {
+            self.made.retain(|(on, _)| *on != node.name);
             self.wrote.remove(&node.name);
         }
         is_seen
+    }
+
+    /// Whether we made `id` and have not seen it yet. Making it again would only find that it is there, and as often as
+    /// the API server can answer.
+    pub(super) fn is_on_its_way(&mut self, ledger: &Ledger, id: &ReservationId) -> bool {
+        !self.has_seen_own(ledger) && self.made.contains(&(ledger.node.name.clone(), id.clone()))
     }
 
     /// Whether it was us who released `id`. Asked once, when it is gone.

@@ -29,6 +29,9 @@ const RENEWAL: Duration = Duration::from_secs(5);
 /// How long it is kept back when much happens: ten a second.
 const APART_MIN: Duration = Duration::from_millis(100);
 
+/// Between two looks whether the API server has told the time.
+const LOOK: Duration = Duration::from_millis(20);
+
 /// Whether others can rely on this replica: its Lease is good, or it may not have one.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Standing {
@@ -89,6 +92,12 @@ impl Publisher {
 
     /// Publishes until `stop`, and then takes the Lease away: nobody has to wait for one that is gone.
     pub(crate) async fn run(mut self, mut stop: oneshot::Receiver<()>) {
+        // By a clock that is wrong the Lease would be one that nobody has to heed, of a replica that may be about to decide.
+        tokio::select! {
+            biased;
+            _ = &mut stop => return,
+            _ = tokio::time::timeout(RENEWAL, self.told()) => {}
+        }
         loop {
             self.publish().await;
             tokio::select! {
@@ -103,6 +112,13 @@ impl Publisher {
             && !matches!(status.code, 403 | 404)
         {
             tracing::warn!(lease = name, "delete: {}", status.message);
+        }
+    }
+
+    /// Done when the API server has told the time: the watches have asked for their lists by now.
+    async fn told(&self) {
+        while !self.clock.is_told() {
+            tokio::time::sleep(LOOK).await;
         }
     }
 

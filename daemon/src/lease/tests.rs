@@ -103,9 +103,14 @@ async fn one_that_may_not_read_the_lease_goes_on_trying() {
     assert_eq!(started.asked.lock().unwrap().len(), 5, "the fifth has no answer, and nothing is released");
 }
 
+fn date() -> http::HeaderMap {
+    [(http::header::DATE, "Mon, 16 Nov 2026 08:00:00 GMT".parse().unwrap())].into_iter().collect()
+}
+
 fn publisher(answers: Vec<Answer>) -> (Publisher, watch::Sender<Sight>, Standing, Asked, Clock) {
     let (client, asked) = scripted(answers);
     let (clock, standing) = (Clock::start(), Standing::default());
+    clock.learn(&date());
     let (sight, seen) = watch::channel(Sight::default());
     let publisher = Publisher::new(client, clock.clone(), ("ns", "me"), seen, standing.clone());
     (publisher, sight, standing, asked, clock)
@@ -145,6 +150,21 @@ async fn a_lease_that_is_not_there_is_made_and_one_that_lapses_counts_no_longer(
     tokio::time::sleep(Duration::from_secs(2)).await;
     assert!(!standing.is_good(clock.now()), "the server has fallen silent");
     assert!(asked.lock().unwrap()[1].path().ends_with("/leases"));
+}
+
+#[tokio::test(start_paused = true)]
+async fn nothing_is_published_by_the_machines_own_clock() {
+    let (client, asked) = scripted(vec![lease("me", 1); 9]);
+    let clock = Clock::start_at("1970-01-02T00:00:00Z".parse().unwrap());
+    let (_sight, seen) = watch::channel(Sight::default());
+    let publisher = Publisher::new(client, clock.clone(), ("ns", "me"), seen, Standing::default());
+    let (_stop, stopped) = oneshot::channel();
+    tokio::spawn(publisher.run(stopped));
+    tokio::time::sleep(Duration::from_secs(3)).await;
+    assert!(asked.lock().unwrap().is_empty(), "nobody would heed it");
+    clock.learn(&date());
+    tokio::time::sleep(Duration::from_millis(50)).await;
+    assert_eq!(asked.lock().unwrap().len(), 1, "at once when the time is known");
 }
 
 #[tokio::test(start_paused = true)]

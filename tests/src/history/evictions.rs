@@ -39,11 +39,9 @@ pub(super) fn check(replay: &mut Replay<'_>, version: &Version, pod: &Pod) {
     };
     let kept = replay.since.get(&(node.name.clone(), found.id.to_string()));
     let written = kept.map_or(version.revision, |kept| kept.revision);
-    let behind = behind(
-        replay.history.writes.iter().filter(|write| write.answered <= eviction.at),
-        written,
-        eviction.at,
-    );
+    // Writes come in the order of their answers, and several may have the same time.
+    let before = replay.history.writes.iter().take_while(|write| !std::ptr::eq(*write, eviction));
+    let behind = behind(before.filter(|write| write.answered <= eviction.at), written, eviction.at);
     let found = behind.into_iter().map(|replica| {
         Violation::new(
             "I4",

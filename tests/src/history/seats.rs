@@ -8,10 +8,16 @@ use common::model::{Node, Pod, Uid};
 use std::collections::BTreeSet;
 use std::sync::Arc;
 
+/// Where a binding says which seat the pod takes.
+const STAMP: &str = "/metadata/annotations/reserve~1seat";
+
 /// Looks at a pod that we have just bound, and at how it was before.
 pub(super) fn check(replay: &mut Replay<'_>, revision: u64, pod: &Pod, before: Option<&Pod>, write: &Write) {
     let is_excused = pod.node.as_ref().is_some_and(|name| replay.is_excused(name, write.at));
-    let wrong = wrong(&replay.picture, &replay.rules.schedulers, (before, pod), is_excused);
+    // What the binding said: anybody can make a pod that says so by itself, and it means nothing there.
+    let stamp = write.request_object.as_ref().and_then(|binding| binding.pointer(STAMP)?.as_str());
+    let said = Pod { stamp: stamp.map(Into::into), ..pod.clone() };
+    let wrong = wrong(&replay.picture, &replay.rules.schedulers, (before, &said), is_excused);
     let found = wrong.into_iter().map(|(rule, what)| Violation::new(rule, revision, what));
     replay.violations.extend(found);
 }

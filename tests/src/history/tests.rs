@@ -69,7 +69,8 @@ impl Story {
         self.pod(bound);
         let mut write = write(self.revision, user, "create", "pods/binding", "p");
         write.request_object =
-            Some(json!({"metadata": {"uid": pod["metadata"]["uid"]}, "target": {"name": "n1"}}));
+            Some(json!({"metadata": {"uid": pod["metadata"]["uid"], "annotations": {"reserve/seat": stamp}},
+                        "target": {"name": "n1"}}));
         self.history.writes.push(write);
     }
 
@@ -288,6 +289,11 @@ fn i5_one_seat_for_two() {
     let mut story = until_the_new_one_waits();
     story.bind(&pod("stranger", STRANGER, "1", false), Some(SEAT), DAEMON);
     assert_eq!(story.broken(), ["I5"], "a seat of another owner");
+    let mut story = until_the_new_one_waits();
+    let mut forged = pod("stranger", STRANGER, "1", false);
+    forged["metadata"]["annotations"]["reserve/seat"] = json!(SEAT);
+    story.bind(&forged, None, DAEMON);
+    assert_eq!(story.broken(), Vec::<&str>::new(), "it says so itself, and we did not");
 }
 
 #[test]

@@ -82,10 +82,14 @@ fn check(seed: u64, simulate: fn(u64, History) -> Outcome) -> Option<Failed> {
     failed(seed.to_string(), first)
 }
 
-/// Lives through one seed, keeping so many lines of it. A panic is a failure like any other, without a trace of its own.
+/// Lives through one seed, keeping so many lines of it.
 pub fn one(seed: u64, kept: usize, simulate: fn(u64, History) -> Outcome) -> Outcome {
-    let lived = catch_unwind(AssertUnwindSafe(|| simulate(seed, History::new(kept))));
-    lived.unwrap_or_else(|panic| {
+    caught(|| simulate(seed, History::new(kept)))
+}
+
+/// Lives through something. A panic is a failure like any other, without a trace of its own.
+pub(super) fn caught(live: impl FnOnce() -> Outcome) -> Outcome {
+    catch_unwind(AssertUnwindSafe(live)).unwrap_or_else(|panic| {
         let text = panic.downcast_ref::<String>().map(String::as_str);
         let text = text.or_else(|| panic.downcast_ref::<&str>().copied()).unwrap_or("no words");
         Outcome { history: History::new(0), broken: Some(format!("panicked: {text}")) }

@@ -54,6 +54,8 @@ pub(super) struct Town {
     pub(super) keep: Option<&'static str>,
     pub(super) reports: Vec<Report>,
     pub(super) luck: Luck,
+    /// Whether nobody hears what becomes of nodes.
+    pub(super) are_nodes_unheard: bool,
     pending: VecDeque<(usize, Effect)>,
     version: u64,
     born: u32,
@@ -83,6 +85,7 @@ impl Town {
             keep: Some("true"),
             reports: Vec::new(),
             luck: Luck::Good,
+            are_nodes_unheard: false,
             pending: VecDeque::new(),
             version: 100,
             born: 0,
@@ -240,7 +243,9 @@ impl Town {
         if let Some(server) = self.nodes.get_mut(name) {
             server.version = version;
             let node = self.node(name);
-            self.learn(&Event::Nodes(Seen::Applied(node)));
+            if !self.are_nodes_unheard {
+                self.learn(&Event::Nodes(Seen::Applied(node)));
+            }
         }
     }
 

@@ -1,6 +1,6 @@
 //! What people do with the product, each in a cluster where somebody else waits for the room.
 
-use super::line::Process;
+use super::line::{Process, STALE};
 use super::town::{Workload, node};
 use super::world::World;
 use http::Method;
@@ -58,14 +58,21 @@ impl Flow {
             Self::Add | Self::Release => format!("add --pod {name} --ttl=60s"),
             Self::Keep => String::new(),
         };
-        let mut is_done = line.is_empty() || give(world, &line).await;
+        let mut given = Given { is_done: true, said: String::new() };
+        if !line.is_empty() {
+            given = give(world, &line).await;
+        }
         if self == Self::Release {
-            is_done &= give(world, &format!("release --pod {name} --ignore-not-found")).await;
+            given.is_done &= give(world, &format!("release --pod {name} --ignore-not-found")).await.is_done;
+        }
+        // Nothing is promised to those who do not heed that; they do.
+        if given.said.contains("it may not be obeyed yet") {
+            sleep(STALE).await;
         }
         if matches!(self, Self::Add | Self::Keep) {
             delete(world, &name);
         }
-        if must_succeed && !is_done {
+        if must_succeed && !given.is_done {
             world.record.broke(format!("I19: {line} did not succeed"));
         }
         sleep(LIFE).await;
@@ -103,17 +110,27 @@ impl Flow {
     }
 }
 
-/// Gives a command, and again if it fails. Whether it succeeded.
-async fn give(world: &World, line: &str) -> bool {
+/// What came of a command.
+struct Given {
+    is_done: bool,
+    /// What it said last.
+    said: String,
+}
+
+/// Gives a command, and again if it fails.
+async fn give(world: &World, line: &str) -> Given {
     let words: Vec<&str> = line.split(' ').chain(["--yes"]).collect();
+    let mut given = Given { is_done: false, said: String::new() };
     for _ in 0..TRIES {
-        let code = world.command(&words, &Process::default(), &Around::default()).await;
-        if code == Some(0) {
-            return true;
+        let around = Around::default();
+        let code = world.command(&words, &Process::default(), &around).await;
+        given = Given { is_done: code == Some(0), said: around.said() };
+        if given.is_done {
+            break;
         }
         sleep(Duration::from_secs(5)).await;
     }
-    false
+    given
 }
 
 fn delete(world: &World, name: &str) {

@@ -2,27 +2,27 @@
 //! whose line is dead; whether a write that it had sent arrives is decided here.
 
 use super::door::{Door, Subject, status};
-use super::weather::{Fate, Fault, LineFate, Way, Weather};
+use super::watched::watched;
+use super::weather::{Fate, Fault, Way, Weather};
 use bytes::Bytes;
 use futures::future::BoxFuture;
-use futures::stream::unfold;
 use http::{Request, Response, StatusCode};
 use http_body_util::combinators::UnsyncBoxBody;
-use http_body_util::{BodyExt as _, Full, StreamBody};
-use hyper::body::Frame;
+use http_body_util::{BodyExt as _, Full};
 use kube::client::Body;
 use sandbox::AnswerBody;
-use std::collections::VecDeque;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::task::{Context, Poll};
 use std::time::Duration;
-use tokio::sync::{Notify, watch};
+use tokio::sync::Notify;
 use tokio::time::{sleep, sleep_until};
 use tower::Service;
 
-type Failure = Box<dyn std::error::Error + Send + Sync>;
-type Answered = Response<UnsyncBoxBody<Bytes, Failure>>;
+/// Why there is none.
+pub(super) type Failure = Box<dyn std::error::Error + Send + Sync>;
+/// An answer as a client gets it.
+pub(super) type Answered = Response<UnsyncBoxBody<Bytes, Failure>>;
 
 /// How long what is planned to be stale stays so: longer than anybody waits for an acknowledgement.
 pub(super) const STALE: Duration = Duration::from_secs(20);
@@ -106,6 +106,7 @@ impl Line {
     async fn carry(&self, request: Request<Bytes>) -> Result<Answered, Failure> {
         let subject = Subject::of(&request);
         self.wait(&subject).await;
+        let request = self.aged(request, &subject);
         let fate = self.weather.fate(&subject);
         let mut sent = Sent { line: self, request: Some(request), lands: fate.lands };
         sleep_some(fate.before).await;
@@ -125,13 +126,28 @@ impl Line {
         }
         let user = &self.door.who().user;
         // Only a line that nothing comes through at all keeps requests back.
-        while let Some(until) = self.weather.frozen(user, "anything") {
+        while let Some((until, _)) = self.weather.frozen(user, "anything") {
             sleep_until(until).await;
         }
         let plural = subject.resource.split('/').next().unwrap_or("");
         while let Some(until) = self.weather.unlisted(user, plural).filter(|_| !subject.is_write) {
             sleep_until(until).await;
         }
+    }
+
+    /// A list that may come from a cache comes from the one that the watches come from, which may know of nothing new.
+    fn aged(&self, mut request: Request<Bytes>, subject: &Subject) -> Request<Bytes> {
+        let query = request.uri().query().unwrap_or("");
+        let may_be_old = !subject.is_watch && query.split('&').any(|part| part == "resourceVersion=0");
+        let frozen = self.weather.frozen(&self.door.who().user, &subject.resource).filter(|_| may_be_old);
+        if let Some((_, since)) = frozen {
+            let then = self.door.record().revision_at(since);
+            let old = format!("resourceVersion={then}&resourceVersionMatch=Exact");
+            let query = query.replace("resourceVersion=0", &old);
+            let address = format!("{}?{query}", request.uri().path());
+            *request.uri_mut() = address.parse().unwrap_or_else(|_| request.uri().clone());
+        }
+        request
     }
 
     async fn through(
@@ -159,7 +175,7 @@ impl Line {
             Way::Unheard => Err(reset()),
             Way::Denied(code) => Ok(whole(refused(code))),
             Way::Half => half(response).await,
-            _ if subject.is_watch && response.status().is_success() => Ok(self.watched(response, &subject)),
+            _ if subject.is_watch && response.status().is_success() => Ok(watched(self, response, &subject)),
             _ => Ok(whole(response)),
         }
     }
@@ -201,95 +217,12 @@ impl Line {
         self.process.kill();
         std::future::pending().await
     }
-
-    /// The lines of a watch, as they come through.
-    fn watched(&self, response: Response<AnswerBody>, subject: &Subject) -> Answered {
-        let (head, body) = response.into_parts();
-        let turns = self.weather.listen();
-        let begun = *turns.borrow();
-        let watched = Watched {
-            line: self.clone(),
-            plural: subject.resource.clone(),
-            body,
-            turns,
-            begun,
-            held: VecDeque::new(),
-            is_over: false,
-        };
-        let lines =
-            unfold(watched, |mut watched| async move { watched.next().await.map(|line| (line, watched)) });
-        let frames = futures::StreamExt::map(lines, |line| line.map(Frame::data));
-        Response::from_parts(head, StreamBody::new(frames).boxed_unsync())
-    }
-}
-
-/// A watch under way.
-struct Watched {
-    line: Line,
-    plural: String,
-    body: AnswerBody,
-    turns: watch::Receiver<u64>,
-    begun: u64,
-    held: VecDeque<Bytes>,
-    is_over: bool,
-}
-
-impl Watched {
-    async fn next(&mut self) -> Option<Result<Bytes, Failure>> {
-        loop {
-            let (weather, user) = (&self.line.weather, &self.line.door.who().user);
-            if self.is_over {
-                return None;
-            }
-            if weather.is_cut(user, &self.plural, self.begun) {
-                self.is_over = true;
-                return Some(Ok(too_old()));
-            }
-            if let Some(until) = weather.frozen(user, &self.plural) {
-                tokio::select! { biased; _ = self.turns.changed() => {}, () = sleep_until(until) => {} }
-                continue;
-            }
-            if let Some(line) = self.held.pop_front() {
-                return Some(self.deliver(line).await);
-            }
-            tokio::select! {
-                biased;
-                _ = self.turns.changed() => {}
-                frame = self.body.frame() => match frame {
-                    None => return None,
-                    Some(Err(never)) => match never {},
-                    Some(Ok(frame)) => self.held.extend(frame.into_data()),
-                },
-            }
-        }
-    }
-
-    async fn deliver(&mut self, line: Bytes) -> Result<Bytes, Failure> {
-        match self.line.weather.line() {
-            LineFate::Through => {}
-            LineFate::Late(by) => sleep(by).await,
-            LineFate::Twice => {
-                let both = [line.as_ref(), line.as_ref()].concat();
-                return Ok(both.into());
-            }
-            LineFate::Half => {
-                self.is_over = true;
-                return Ok(line.slice(..line.len() / 2));
-            }
-        }
-        Ok(line)
-    }
 }
 
 async fn sleep_some(length: Duration) {
     if !length.is_zero() {
         sleep(length).await;
     }
-}
-
-fn too_old() -> Bytes {
-    let status = r#"{"type":"ERROR","object":{"kind":"Status","apiVersion":"v1","metadata":{},"status":"Failure","message":"too old resource version","reason":"Expired","code":410}}"#;
-    Bytes::from(format!("{status}\n"))
 }
 
 fn refused(code: StatusCode) -> Response<AnswerBody> {

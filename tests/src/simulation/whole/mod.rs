@@ -1,8 +1,8 @@
 //! Tier 2: the whole product in one thread. Two real daemons with leader election, the real command, the real client and
 //! its watches over the sandbox, with everything in between that can go wrong.
 //!
-//! `record` writes down what the cluster stores, `door` is the cluster's side of a client, `line` the way there and
-//! `weather` what happens on it. `world` puts them together; `plans` breaks each flow at each of its writes, `story` draws
+//! `record` writes down what the cluster stores, `door` is the cluster's side of a client, `line` the way there, `watched` that of
+//! watches, and `weather` what happens on it. `world` puts them together; `plans` breaks each flow at each of its writes, `story` draws
 //! a life from a seed. `judge` feeds it all to the rules of `crate::history`.
 //!
 //! A process that pauses is one that nothing reaches and nothing leaves: its own timers go on. A request whose caller
@@ -17,6 +17,7 @@ mod plans;
 mod record;
 mod story;
 mod town;
+mod watched;
 mod weather;
 mod world;
 

@@ -6,7 +6,7 @@ use super::lived;
 use super::weather::{FAULTS, Fault, Plan};
 use crate::simulation::History;
 use crate::simulation::history::SHORT;
-use crate::simulation::seeds::Outcome;
+use crate::simulation::seeds::{Outcome, caught};
 use std::sync::Mutex;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::time::Duration;
@@ -14,51 +14,78 @@ use std::time::Duration;
 /// As many threads as the smallest machine that tests run on has cores.
 const THREADS: usize = 2;
 
-/// Every plan with the flow that it is about.
-type Planned = (String, Flow, Option<Plan>);
+/// A flow, and what goes wrong in it.
+#[derive(Clone)]
+struct Planned {
+    name: String,
+    flow: Flow,
+    plan: Option<Plan>,
+}
 
-/// Lives through all plans; those whose name has `part` in it.
+/// What became of one: its name, the rest, and how many steps it had.
+type Lived = (String, Outcome, u64);
+
+/// Lives through all plans; those whose name has `part` in it, or only the one that is called so.
 pub fn plans(part: &str) -> Vec<(String, Outcome)> {
-    let mut all: Vec<Planned> = Vec::new();
-    for (name, flow) in FLOWS {
-        all.push((name.to_owned(), flow, None));
-        for step in 1..=steps(flow) {
-            for (word, fault) in FAULTS {
-                all.push((format!("{name}/{step}/{word}"), flow, Some(Plan { step, fault })));
-            }
-        }
+    let is_asked = |name: &str| part.split_once('/').is_none_or(|(flow, _)| flow == name);
+    let flows = FLOWS.into_iter().filter(|(name, _)| is_asked(name));
+    let flows = flows.map(|(name, flow)| Planned { name: name.to_owned(), flow, plan: None });
+    let flows: Vec<Planned> = flows.collect();
+    // How many steps a flow has shows when nothing goes wrong.
+    let mut lived = all(&flows, usize::MAX);
+    let mut plans = Vec::new();
+    for (flow, (.., steps)) in flows.iter().zip(&lived) {
+        plans.extend((1..=*steps).flat_map(|step| broken(flow, step)));
     }
-    if all.iter().any(|(name, ..)| name == part) {
-        all.retain(|(name, ..)| name == part);
-    }
-    all.retain(|(name, ..)| name.contains(part));
-    let kept = if all.len() == 1 { usize::MAX } else { SHORT };
+    let is_one = |name: &str| name == part;
+    let is_one_only =
+        plans.iter().any(|plan| is_one(&plan.name)) || lived.iter().any(|(name, ..)| is_one(name));
+    let is_wanted = |name: &str| if is_one_only { is_one(name) } else { name.contains(part) };
+    plans.retain(|plan| is_wanted(&plan.name));
+    lived.retain(|(name, ..)| is_wanted(name));
+    lived.extend(all(&plans, if is_one_only { usize::MAX } else { SHORT }));
+    lived.into_iter().map(|(name, outcome, _)| (name, outcome)).collect()
+}
+
+/// A flow with each fault at one of its steps.
+fn broken(flow: &Planned, step: u64) -> impl Iterator<Item = Planned> {
+    FAULTS.into_iter().map(move |(word, fault)| Planned {
+        name: format!("{}/{step}/{word}", flow.name),
+        plan: Some(Plan { step, fault }),
+        flow: flow.flow,
+    })
+}
+
+/// Lives through plans, several at a time. What became of each, in their order.
+fn all(plans: &[Planned], kept: usize) -> Vec<Lived> {
     let (next, done) = (AtomicUsize::new(0), Mutex::new(Vec::new()));
     let work = || {
-        while let Some((name, flow, plan)) = all.get(next.fetch_add(1, Ordering::Relaxed)) {
-            let outcome = one(*flow, *plan, History::new(kept)).0;
-            done.lock().unwrap_or_else(std::sync::PoisonError::into_inner).push((name.clone(), outcome));
+        loop {
+            let index = next.fetch_add(1, Ordering::Relaxed);
+            let Some(planned) = plans.get(index) else { break };
+            let (outcome, steps) = one(planned, History::new(kept));
+            let lived = (index, (planned.name.clone(), outcome, steps));
+            done.lock().unwrap_or_else(std::sync::PoisonError::into_inner).push(lived);
         }
     };
     std::thread::scope(|scope| (0..THREADS).for_each(|_| drop(scope.spawn(work))));
     let mut done = done.into_inner().unwrap_or_else(std::sync::PoisonError::into_inner);
-    done.sort_by(|one, other| one.0.cmp(&other.0));
-    done
+    done.sort_by_key(|(index, _)| *index);
+    done.into_iter().map(|(_, lived)| lived).collect()
 }
 
-/// How many steps a flow has when nothing goes wrong.
-fn steps(flow: Flow) -> u64 {
-    one(flow, None, History::new(0)).1
-}
-
-fn one(flow: Flow, plan: Option<Plan>, lines: History) -> (Outcome, u64) {
+fn one(planned: &Planned, lines: History) -> (Outcome, u64) {
     let mut steps = 0;
-    let keeps_news = |plan: Plan| matches!(plan.fault, Fault::StaleNodes | Fault::StalePods | Fault::Skipped);
-    let stale = if plan.is_some_and(keeps_news) { STALE } else { Duration::ZERO };
+    let Planned { flow, plan, .. } = planned;
+    let keeps_news =
+        |plan: &Plan| matches!(plan.fault, Fault::StaleNodes | Fault::StalePods | Fault::Skipped);
+    let stale = if plan.as_ref().is_some_and(keeps_news) { STALE } else { Duration::ZERO };
     let unseen = stale + Duration::from_secs(3);
-    let outcome = lived(1, plan, lines, unseen, async |world| {
-        flow.run(world, plan.is_none()).await;
-        steps = world.weather.steps();
+    let outcome = caught(|| {
+        lived(1, *plan, lines, unseen, async |world| {
+            flow.run(world, plan.is_none()).await;
+            steps = world.weather.steps();
+        })
     });
     (outcome, steps)
 }

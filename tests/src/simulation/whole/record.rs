@@ -25,12 +25,14 @@ pub(super) struct Record {
     started: Instant,
     begin: Timestamp,
     book: Arc<Mutex<Book>>,
-    /// Told when something was stored.
+    /// Told when something was stored that is more than talk.
     pub(super) stored: Arc<Notify>,
 }
 
 struct Book {
     seen: u64,
+    /// The newest revision at each moment when something was stored.
+    past: Vec<(Instant, u64)>,
     history: history::History,
     lines: History,
     objects: BTreeMap<&'static str, Objects>,
@@ -42,8 +44,8 @@ impl Record {
     /// An empty book about a sandbox whose time began at `begin`, now.
     pub(super) fn new(sandbox: Sandbox, begin: Timestamp, lines: History) -> Self {
         let history = history::History { end: begin, ..history::History::default() };
-        let book =
-            Book { seen: 0, history, lines, objects: BTreeMap::new(), broken: Vec::new(), is_closed: false };
+        let (past, objects, broken) = (Vec::new(), BTreeMap::new(), Vec::new());
+        let book = Book { seen: 0, past, history, lines, objects, broken, is_closed: false };
         let (book, stored) = (Arc::new(Mutex::new(book)), Arc::new(Notify::new()));
         let record = Self { sandbox, started: Instant::now(), begin, book, stored };
         record.catch_up();
@@ -91,6 +93,9 @@ impl Record {
         if book.is_closed || changes.is_empty() {
             return;
         }
+        // Controllers look at neither.
+        let is_talk = |change: &Change| matches!(change.plural(), "leases" | "events");
+        let matters = !changes.iter().all(is_talk);
         for change in changes {
             book.seen = change.revision;
             book.learn(&change, now);
@@ -99,8 +104,19 @@ impl Record {
             }
         }
         book.history.end = now;
+        let seen = book.seen;
+        book.past.push((Instant::now(), seen));
         drop(book);
-        self.stored.notify_one();
+        if matters {
+            self.stored.notify_one();
+        }
+    }
+
+    /// The newest revision that there was at a moment.
+    pub(super) fn revision_at(&self, then: Instant) -> u64 {
+        let book = self.book();
+        let later = book.past.partition_point(|(at, _)| *at <= then);
+        later.checked_sub(1).and_then(|index| book.past.get(index)).map_or(0, |(_, revision)| *revision)
     }
 
     /// The objects of a kind, as they are stored.
@@ -139,14 +155,13 @@ impl Book {
 
 /// What a change is to the rules.
 fn version(change: &Change, object: &Value) -> Option<What> {
-    let json = object.to_string();
     match (change.plural(), &change.after) {
         ("pods", after) => {
-            let pod = Arc::new(common::api::pod::pod(&json).ok()?);
+            let pod = Arc::new(common::api::pod::pod(&object.to_string()).ok()?);
             Some(if after.is_some() { What::Pod(pod) } else { What::PodGone(pod) })
         }
         ("nodes", after) => {
-            let node = Arc::new(common::api::node::node(&json).ok()?);
+            let node = Arc::new(common::api::node::node(&object.to_string()).ok()?);
             Some(match after {
                 Some(after) => What::Node(node, Arc::clone(after)),
                 None => What::NodeGone(node),

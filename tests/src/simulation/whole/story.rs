@@ -49,7 +49,9 @@ pub(super) async fn live(world: &World, seed: u64) {
     let mut commands = JoinSet::new();
     while Instant::now() < until {
         sleep(Duration::from_millis(rng.u64(200..12_000))).await;
-        while commands.try_join_next().is_some() {}
+        while let Some(ended) = commands.try_join_next() {
+            no_panic(world, &ended);
+        }
         if rng.u8(0..3) > 0 {
             people::act(world, &mut rng, &town);
         } else if commands.len() < COMMANDS_MAX
@@ -62,13 +64,24 @@ pub(super) async fn live(world: &World, seed: u64) {
     world.weather.clear_up();
     people::tidy_up(world);
     world.record.note(format_args!("calm"));
-    let all = async { while commands.join_next().await.is_some() {} };
+    let all = async {
+        while let Some(ended) = commands.join_next().await {
+            no_panic(world, &ended);
+        }
+    };
     if tokio::time::timeout(CALM, all).await.is_err() {
         world.record.broke("I19: a command does not end".to_owned());
     }
     people::tidy_up(world);
     sleep(CALM).await;
     others.abort();
+}
+
+/// A command that panics is a failure whoever gave it.
+fn no_panic(world: &World, ended: &Result<(), tokio::task::JoinError>) {
+    if let Err(error) = ended {
+        world.record.broke(format!("I14: a command ended: {error}"));
+    }
 }
 
 /// Makes a town that is mostly full, with somebody who waits.

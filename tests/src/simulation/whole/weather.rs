@@ -12,8 +12,9 @@ use tokio::time::Instant;
 /// All kinds of objects, where one is asked for.
 pub(super) const EVERYTHING: &str = "";
 
-/// How long a write is on its way at most where daemons hear of everything at once.
-const LATE_MAX: Duration = Duration::from_millis(1000);
+/// How long a write is on its way at most, and its answer, where daemons hear of everything at once. A binding waits for what
+/// was to be written about its pod before: all of that has to be over before the rules no longer excuse it.
+const LATE_MAX: Duration = Duration::from_millis(500);
 
 /// The weather. Clones are the same.
 #[derive(Clone)]
@@ -31,8 +32,8 @@ struct Inner {
     is_sharp: bool,
     /// Until when the server answers everybody with 503.
     outage: Option<Instant>,
-    /// Until when nothing of a kind reaches a user by its watches.
-    frozen: BTreeMap<(String, &'static str), Instant>,
+    /// Until when, and since when, nothing of a kind reaches a user by its watches.
+    frozen: BTreeMap<(String, &'static str), (Instant, Instant)>,
     /// Until when a user cannot list a kind.
     unlisted: BTreeMap<(String, &'static str), Instant>,
     /// When a user's watches of a kind were last cut.
@@ -172,7 +173,12 @@ impl Weather {
 
     /// Nothing of a kind reaches a user by its watches.
     pub(super) fn freeze(&self, user: &str, plural: &'static str, length: Duration) {
-        self.inner().frozen.insert((user.to_owned(), plural), Instant::now() + length);
+        let now = Instant::now();
+        let mut inner = self.inner();
+        let frozen = inner.frozen.entry((user.to_owned(), plural)).or_insert((now, now));
+        let since = if frozen.0 > now { frozen.1 } else { now };
+        *frozen = (now + length, since);
+        drop(inner);
         self.turn();
     }
 
@@ -186,9 +192,9 @@ impl Weather {
         self.turn();
     }
 
-    /// Until when nothing of a kind reaches a user, if that is so.
-    pub(super) fn frozen(&self, user: &str, plural: &str) -> Option<Instant> {
-        find(&self.inner().frozen, user, plural).filter(|until| *until > Instant::now())
+    /// Until when nothing of a kind reaches a user, and since when, if that is so.
+    pub(super) fn frozen(&self, user: &str, plural: &str) -> Option<(Instant, Instant)> {
+        find(&self.inner().frozen, user, plural).filter(|(until, _)| *until > Instant::now())
     }
 
     /// Until when a user cannot list a kind, if that is so.
@@ -234,7 +240,9 @@ impl Weather {
         } else if rng.u32(0..1000) < unlucky {
             let longest = if rng.u8(0..4) == 0 { 12_000 } else { 1500 };
             (fate.before, fate.after) = (millis(rng, longest), millis(rng, longest));
-            fate.before = if is_sharp { fate.before.min(LATE_MAX) } else { fate.before };
+            if is_sharp {
+                (fate.before, fate.after) = (fate.before.min(LATE_MAX), fate.after.min(LATE_MAX));
+            }
             fate.way = way(rng, subject);
         }
         fate
