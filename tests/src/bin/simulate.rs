@@ -57,11 +57,11 @@ fn simulate(arguments: &[String]) -> Result<bool> {
         (None, None) => return all(tier, wish.range),
     };
     let mut out = std::io::stdout().lock();
-    match failed {
+    match &failed {
         None => writeln!(out, "all is well")?,
         Some(failed) => writeln!(out, "{} {}: {}", tier.name, failed.name, failed.broken)?,
     }
-    Ok(true)
+    Ok(failed.is_none())
 }
 
 fn wish(options: &[String], tier: &Tier) -> Result<Wish> {
