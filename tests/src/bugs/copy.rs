@@ -9,10 +9,13 @@ use std::collections::BTreeMap;
 use std::fs::File;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
-use std::time::{Duration, Instant};
+use std::time::Duration;
 
 /// A check that takes longer has not seen anything: nobody waits for a test that does not end.
 const CHECK_MAX: Duration = Duration::from_secs(300);
+
+/// How often it is looked whether a check has ended.
+const PAUSE: Duration = Duration::from_millis(20);
 
 /// How long seeds are looked for.
 const SEARCH_MAX: Duration = Duration::from_secs(1200);
@@ -141,17 +144,18 @@ impl Copy {
         command.args(words).current_dir(&program.folder).env("CARGO_MANIFEST_DIR", &program.folder);
         command.stdin(Stdio::null()).stderr(said.try_clone()?).stdout(said);
         let mut child = command.spawn().with_context(|| format!("run {}", program.path.display()))?;
-        let started = Instant::now();
+        let mut waited = Duration::ZERO;
         let code = loop {
             if let Some(status) = child.try_wait()? {
                 break status.code();
             }
-            if started.elapsed() > most {
+            if waited > most {
                 child.kill()?;
                 child.wait()?;
                 break None;
             }
-            std::thread::sleep(Duration::from_millis(20));
+            std::thread::sleep(PAUSE);
+            waited += PAUSE;
         };
         Ok((code, String::from_utf8_lossy(&std::fs::read(&path)?).into_owned()))
     }

@@ -17,6 +17,7 @@ fn problem(text: &str) -> QuantityProblem {
 }
 
 /// Fails when `work` is not done soon. Whoever builds a power of ten is at it for years, or until the memory ends.
+#[expect(clippy::disallowed_methods, reason = "what does not end can be seen only from outside")]
 fn at_once(work: fn()) {
     let (done, is_done) = mpsc::channel();
     let worker = std::thread::spawn(move || {
