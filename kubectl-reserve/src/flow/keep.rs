@@ -5,8 +5,8 @@ use super::recreate::Why;
 use common::api::reservation::patch::{Seen, keys_of, patch, reservation_of};
 use common::api::reservation::{bounds, encode};
 use common::cluster::Cluster;
-use common::model::NodeName;
 use common::model::reservation::{Origin, Reservation, ReservationId};
+use common::model::{Keep, NodeName, Pod};
 use jiff::Timestamp;
 use serde_json::Value;
 
@@ -59,6 +59,11 @@ pub fn is_kept(cluster: &Cluster, node: &NodeName, ours: &Reservation) -> bool {
     found.is_some_and(|found| request(found) == request(ours))
 }
 
+/// Whether the pod itself says that its room is to be kept: another run of the command may have taken that back.
+pub fn is_wished(pod: &Pod) -> bool {
+    pod.keep().and_then(Keep::life).is_some()
+}
+
 /// The patch that removes the reservation; none if it is gone, or another one by now.
 pub fn taken_back(seen: &Seen<'_>, id: &ReservationId, request: &str) -> Option<Value> {
     let keys = keys_of(seen.annotations, id);
@@ -83,7 +88,7 @@ pub fn lacks(cluster: &Cluster, node: &NodeName, reservation: Option<&Reservatio
 
 #[cfg(test)]
 mod tests {
-    use super::{is_kept, reserved};
+    use super::{is_kept, is_wished, reserved};
     use crate::flow::recreate::Why;
     use common::api::reservation::encode;
     use common::api::reservation::patch::Seen;
@@ -157,6 +162,18 @@ mod tests {
         assert!(there(std::slice::from_ref(&ours)));
         assert!(!there(&[theirs]), "it may be taken back any moment");
         assert!(!there(&[]));
+    }
+
+    #[test]
+    fn a_pod_wishes_it_only_while_it_says_something_that_makes_sense() {
+        let is_wished_by = |annotations: serde_json::Value| {
+            let json = serde_json::json!({ "metadata": { "name": "p", "namespace": "default", "uid": "p",
+                "resourceVersion": "1", "annotations": annotations }, "spec": { "containers": [] } });
+            is_wished(&common::api::pod::pod(&json.to_string()).unwrap())
+        };
+        assert!(is_wished_by(serde_json::json!({ "reserve/keep": "5m" })));
+        assert!(!is_wished_by(serde_json::json!({ "reserve/keep": "yes" })));
+        assert!(!is_wished_by(serde_json::json!({})), "taken back");
     }
 
     #[test]

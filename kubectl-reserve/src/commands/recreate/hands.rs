@@ -69,6 +69,8 @@ impl Hands<'_> {
 
     async fn reserve(&mut self) -> Answer {
         if self.keeping == Keeping::Wish {
+            // It may be there although no answer comes, and is ours to take back then.
+            self.wish = Wish::begun(&self.target.pod, self.target.now);
             return match wish::make(self.session, self.target, self.life).await {
                 Ok(wish) => {
                     self.wish = wish;

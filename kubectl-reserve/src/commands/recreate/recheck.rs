@@ -4,12 +4,12 @@ use super::hands::Hands;
 use super::look::companions;
 use super::owners::pod_path;
 use crate::api::{self as calls, ApiError, JSON};
-use crate::flow::keep::{is_kept, lacks};
+use crate::flow::keep::{is_kept, is_wished, lacks};
 use crate::flow::recreate::{Keeping, Recheck};
 use common::api;
 use common::cluster::{Cluster, Event, Seen};
 use common::model::owner::OwnerKind;
-use common::model::{Keep, NodeName, Pod};
+use common::model::{NodeName, Pod};
 use std::collections::BTreeSet;
 
 /// Reads everything that the eviction depends on once more.
@@ -24,8 +24,7 @@ pub(super) async fn recheck(hands: &Hands<'_>, keeping: Keeping) -> Result<Reche
     match pod.filter(|pod| pod.uid == target.pod.uid) {
         Some(pod) => {
             seen.is_leaving = pod.deleting;
-            // Another run of the command may have taken the wish back.
-            seen.is_lost = keeping == Keeping::Wish && pod.keep().and_then(Keep::life).is_none();
+            seen.is_lost = keeping == Keeping::Wish && !is_wished(&pod);
         }
         None => seen.is_gone = true,
     }

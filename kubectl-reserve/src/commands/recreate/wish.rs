@@ -4,9 +4,11 @@ use super::owners::pod_path;
 use super::target::Target;
 use crate::api::{self as calls, ApiError, JSON, MERGE_PATCH};
 use crate::connect::Session;
+use crate::flow::keep::is_wished;
 use crate::flow::recreate::{Answer, Why};
 use crate::names::escaped;
 use common::api::names::KEEP;
+use common::model::Pod;
 use http::Method;
 use jiff::{SignedDuration, Timestamp};
 use serde::Deserialize;
@@ -23,6 +25,13 @@ pub(super) struct Wish {
     pub(super) since: Option<Timestamp>,
 }
 
+impl Wish {
+    /// One that is about to be written. A pod that wishes it already is left as it is.
+    pub(super) fn begun(pod: &Pod, now: Timestamp) -> Self {
+        Self { since: (!is_wished(pod)).then_some(now) }
+    }
+}
+
 #[derive(Deserialize, Default)]
 #[serde(default, rename_all = "camelCase")]
 struct EventWire {
@@ -34,7 +43,7 @@ struct EventWire {
 
 /// Lets the pod wish that its room be kept for so long. A pod that does already is left as it is.
 pub(super) async fn make(session: &Session, target: &Target, life: Duration) -> Result<Wish, Answer> {
-    if target.pod.keep().is_some_and(|keep| keep.life().is_some()) {
+    if is_wished(&target.pod) {
         return Ok(Wish::default());
     }
     let answer = annotate(session, target, json!(format!("{}s", life.as_secs()))).await;
@@ -106,4 +115,22 @@ fn is_news(event: &EventWire, wish: Wish) -> bool {
     let at = event.event_time.as_ref().or(event.last_timestamp.as_ref());
     let at = at.and_then(|text| text.parse::<Timestamp>().ok());
     at.is_some_and(|at| at.checked_add(MARGIN).is_ok_and(|at| at >= since))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::Wish;
+    use jiff::Timestamp;
+    use serde_json::{Value, json};
+
+    #[test]
+    fn a_wish_without_an_answer_is_ours_to_take_back_and_that_of_others_is_not() {
+        let begun = |annotations: Value| {
+            let json = json!({ "metadata": { "name": "p", "namespace": "default", "uid": "p",
+                "resourceVersion": "1", "annotations": annotations }, "spec": { "containers": [] } });
+            Wish::begun(&common::api::pod::pod(&json.to_string()).unwrap(), Timestamp::UNIX_EPOCH).since
+        };
+        assert_eq!(begun(json!({})), Some(Timestamp::UNIX_EPOCH));
+        assert_eq!(begun(json!({ "reserve/keep": "true" })), None);
+    }
 }

@@ -61,7 +61,7 @@ impl Daemon {
             cut: Duration::ZERO,
             skew: 0,
             started: Duration::ZERO,
-            election: super::leases::Standing::new(name, 0),
+            election: super::leases::Standing::new(name, 0, 0),
             token: 0,
             published: None,
             is_publishing: false,
@@ -107,7 +107,7 @@ impl Sim {
             started: now,
             skew: daemon.skew,
             cut: daemon.cut,
-            election: super::leases::Standing::new(daemon.name, life),
+            election: super::leases::Standing::new(daemon.name, life, daemon.election.skew),
             ..Daemon::new(daemon.name)
         };
         self.api.note(format_args!("daemon {index} starts, life {life}"));

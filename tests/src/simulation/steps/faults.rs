@@ -217,8 +217,11 @@ impl Sim {
         }
         if self.one_in(clock) {
             let skew = self.rng.i64(-900..900);
-            self.daemons[index].skew = skew;
-            self.api.note(format_args!("daemon {index}: the clock is off by {skew} ms"));
+            // Nobody's expiry may be off by more; who leads must not be a matter of clocks at all.
+            let far = if self.rng.bool() { self.rng.i64(-3_600..3_600) } else { 0 };
+            (self.daemons[index].skew, self.daemons[index].election.skew) = (skew, far);
+            self.api
+                .note(format_args!("daemon {index}: the clock is off by {skew} ms, the Lease's by {far} s"));
         }
         if self.one_in(crash) {
             self.crash(index, "dies");

@@ -16,11 +16,13 @@ pub(super) struct Standing {
     candidate: Candidate<u64>,
     /// Whether it was told that it leads.
     pub(super) leads: bool,
+    /// By how many seconds the clock is off that goes into the record.
+    pub(super) skew: i64,
 }
 
 impl Standing {
-    pub(super) fn new(name: &str, life: u32) -> Self {
-        Self { candidate: Candidate::new(format!("{name}_{life}"), TIMING), leads: false }
+    pub(super) fn new(name: &str, life: u32, skew: i64) -> Self {
+        Self { candidate: Candidate::new(format!("{name}_{life}"), TIMING), leads: false, skew }
     }
 }
 
@@ -40,6 +42,7 @@ impl Sim {
         if leads && !self.daemons[index].election.leads {
             self.api.note(format_args!("daemon {index} leads"));
             self.daemons[index].election.leads = true;
+            self.judge_leaders();
             self.input(index, Input::Leading(true));
         }
         if self.has_lost(index) {
@@ -56,8 +59,8 @@ impl Sim {
             let is_cut = self.daemons[index].cut > self.api.now;
             let is_lost = is_cut || self.api.now < self.faults.end && self.one_in(self.faults.before);
             let is_unheard = self.api.now < self.faults.end && self.one_in(self.faults.after);
-            let candidate = &mut self.daemons[index].election.candidate;
-            match candidate.next(now.elapsed, now.wall) {
+            let Standing { candidate, skew, .. } = &mut self.daemons[index].election;
+            match candidate.next(now.elapsed, now.wall + jiff::SignedDuration::from_secs(*skew)) {
                 Wish::Rest => break,
                 _ if is_lost => {
                     candidate.failed();
@@ -73,6 +76,16 @@ impl Sim {
                     Err(_) => candidate.failed(),
                 },
             }
+        }
+    }
+
+    /// I22: whatever clocks say, two never lead at once.
+    fn judge_leaders(&mut self) {
+        let leads = |daemon: &&super::daemon::Daemon| {
+            daemon.is_up && daemon.election.candidate.is_leading(daemon.now(self.api.now).elapsed)
+        };
+        if self.daemons.iter().filter(leads).count() > 1 {
+            self.api.rules.break_("I22", "two daemons lead at once");
         }
     }
 

@@ -10,7 +10,7 @@ use common::api::reservation::patch::{keys_of, reservation_of};
 use common::cluster::{Cluster, Event, Seen};
 use common::model::pod::Phase;
 use common::model::{NodeName, Pod};
-use kubectl_reserve::flow::keep::{is_kept, lacks};
+use kubectl_reserve::flow::keep::{is_kept, is_wished, lacks};
 use kubectl_reserve::flow::recreate::{
     Answer, Keeping, Landed, Newcomer, NodeSight, OldPod, Outcome, Recheck, Sight, Stays, Until,
 };
@@ -64,8 +64,7 @@ impl Sim {
         match self.api.that(&target.key, &target.uid) {
             Ok(pod) => {
                 seen.is_leaving = pod.deleting;
-                let has_wish = pod.keep().is_some_and(|keep| keep.life().is_some());
-                seen.is_lost = command.keeping == Keeping::Wish && !has_wish;
+                seen.is_lost = command.keeping == Keeping::Wish && !is_wished(pod);
             }
             Err(_) => seen.is_gone = true,
         }
@@ -111,6 +110,14 @@ impl Sim {
         Ok(Reply::Done(0))
     }
 
+    /// Whether the pod wishes what only this run can have let it wish.
+    fn is_wish_left(&self, index: usize) -> bool {
+        let target = &self.commands[index].target;
+        let runs = self.commands.iter().filter(|other| other.target.uid == target.uid);
+        let pod = self.api.picture.pods.get(&target.uid);
+        runs.count() == 1 && !is_wished(target) && pod.is_some_and(|pod| is_wished(pod))
+    }
+
     /// I19: what the run says at its end is so.
     pub(super) fn judge_end(&mut self, index: usize) {
         let command = &self.commands[index];
@@ -126,8 +133,14 @@ impl Sim {
         let mut valid = valid.iter().flat_map(|node| node.reservations.iter().filter_map(|one| one.valid()));
         let is_there = valid.any(|one| one.id == ours.id && request(one) == request(ours));
         let is_taken = self.api.rules.is_seated(&ours.id.to_string());
-        if *stays == Stays::Nothing && command.keeping == Keeping::Reservation && is_there && !is_taken {
-            let what = format!("command {index} says that nothing stays, and its reservation does");
+        let is_clean = matches!(stays, Stays::Nothing | Stays::TakenBack);
+        let is_left = match command.keeping {
+            Keeping::Reservation => is_there && !is_taken,
+            Keeping::Wish => self.is_wish_left(index),
+            Keeping::Nothing => false,
+        };
+        if is_clean && is_left {
+            let what = format!("command {index} says that nothing stays, and what it made does");
             return self.api.rules.break_("I19", &what);
         }
         let Some(done) = is_done.filter(|_| command.terms.until == Until::Ready) else { return };
