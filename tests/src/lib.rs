@@ -3,6 +3,7 @@
 
 pub mod bench_cli;
 pub mod bench_cluster;
+pub mod bugs;
 pub mod conformance;
 pub mod control_plane;
 pub mod dist;

@@ -55,3 +55,16 @@ fn binding(pod: &PodKey, uid: &Uid, node: &NodeName, seat: Option<&ReservationId
         },
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::{PodKey, binding};
+
+    /// The API server refuses a binding whose UID is not that of the pod which has the name by now.
+    #[test]
+    fn a_binding_says_which_pod_it_means() {
+        let pod = PodKey::new("default", "web-1");
+        let sent = binding(&pod, &"the old one".into(), &"n1".into(), None);
+        assert_eq!(sent.metadata.uid.as_deref(), Some("the old one"));
+    }
+}

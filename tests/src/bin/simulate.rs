@@ -49,7 +49,7 @@ fn simulate(arguments: &[String]) -> Result<bool> {
             ensure!(!lived.is_empty(), "no plan has {plan} in its name");
             if lived.len() > 1 {
                 let failed = lived.into_iter().filter_map(|(name, outcome)| seeds::failed(name, outcome));
-                return tell(tier, failed.collect());
+                return tell(tier, &failed.collect::<Vec<_>>());
             }
             let (name, outcome) = lived.remove(0);
             seeds::failed(name, whole(outcome)?)
@@ -57,11 +57,11 @@ fn simulate(arguments: &[String]) -> Result<bool> {
         (None, None) => return all(tier, wish.range),
     };
     let mut out = std::io::stdout().lock();
-    match failed {
+    match &failed {
         None => writeln!(out, "all is well")?,
         Some(failed) => writeln!(out, "{} {}: {}", tier.name, failed.name, failed.broken)?,
     }
-    Ok(true)
+    Ok(failed.is_none())
 }
 
 fn wish(options: &[String], tier: &Tier) -> Result<Wish> {
@@ -93,7 +93,7 @@ fn whole(outcome: seeds::Outcome) -> Result<seeds::Outcome> {
 
 /// Known seeds first: they are few, and were right yesterday.
 fn all(tier: &Tier, range: Range) -> Result<bool> {
-    let started = cpu_seconds();
+    let started = cpu_seconds(0.0);
     let known = KNOWN.iter().filter(|known| known.tier == tier.name);
     let mut failed: Vec<Failed> = known
         .clone()
@@ -106,7 +106,7 @@ fn all(tier: &Tier, range: Range) -> Result<bool> {
     let planned = plans.len();
     failed.extend(plans.into_iter().filter_map(|(name, outcome)| seeds::failed(name, outcome)));
     failed.extend(seeds::run(range, tier.simulate));
-    let (count, is_well) = (failed.len(), tell(tier, failed)?);
+    let (count, is_well) = (failed.len(), tell(tier, &failed)?);
     let mut out = std::io::stdout().lock();
     writeln!(
         out,
@@ -116,16 +116,16 @@ fn all(tier: &Tier, range: Range) -> Result<bool> {
         range.count,
         range.from,
         count,
-        cpu_seconds() - started
+        cpu_seconds(started)
     )?;
     out.flush().context("write to standard output")?;
     Ok(is_well)
 }
 
 /// Prints those that failed. Whether none did.
-fn tell(tier: &Tier, failed: Vec<Failed>) -> Result<bool> {
+fn tell(tier: &Tier, failed: &[Failed]) -> Result<bool> {
     let mut out = std::io::stdout().lock();
-    for failed in &failed {
+    for failed in failed {
         writeln!(out, "{} {}: {}", tier.name, failed.name, failed.broken)?;
         failed.trace.iter().try_for_each(|line| writeln!(out, "  {line}"))?;
     }
@@ -133,7 +133,7 @@ fn tell(tier: &Tier, failed: Vec<Failed>) -> Result<bool> {
 }
 
 #[expect(clippy::float_arithmetic, reason = "for people")]
-fn cpu_seconds() -> f64 {
+fn cpu_seconds(since: f64) -> f64 {
     let time = rustix::time::clock_gettime(rustix::time::ClockId::ProcessCPUTime);
-    time.tv_sec as f64 + time.tv_nsec as f64 / 1e9
+    time.tv_sec as f64 + time.tv_nsec as f64 / 1e9 - since
 }

@@ -150,7 +150,11 @@ fn reservations_yield_by_rank() {
 
 /// The cpu that is free for `pod` on `n1`, and the seat that it would take.
 fn room(kept: &[ReservationBuilder], pod: &PodBuilder) -> (i64, Option<String>) {
-    let mut cluster = town(kept).cluster();
+    room_in(town(kept), pod)
+}
+
+fn room_in(town: World, pod: &PodBuilder) -> (i64, Option<String>) {
+    let mut cluster = town.cluster();
     let (snapshot, pod) = (cluster.snapshot(now()), pod.build());
     let room = snapshot.nodes().next().unwrap().room_for(&snapshot.asker(&pod));
     let seat = room.own.map(|id| id.seat.as_ref().map_or("plain", |seat| seat.as_str()).to_owned());
@@ -170,6 +174,15 @@ fn a_pod_finds_what_is_not_kept_for_others() {
     );
     let over = [reservation(&database()).cpu("9")];
     assert_eq!(room(&over, &replica), (-5000, None), "people can promise more than there is");
+}
+
+#[test]
+fn what_was_taken_is_not_free_when_its_time_is_over() {
+    for (seconds, state) in [(1, "in time"), (0, "over")] {
+        let kept = [reservation(&web()).cpu("1").expires(at(seconds))];
+        let taker = pod("web-2").cpu("1").owned_by(&web_set()).stamp(&kept[0].id()).on("n1");
+        assert_eq!(room_in(town(&kept).pod(taker), &pod("x")), (3000, None), "{state}");
+    }
 }
 
 #[test]
