@@ -21,7 +21,7 @@ CROSS   ?= x86_64-pc-windows-gnu aarch64-apple-darwin x86_64-apple-darwin
 export RUST_TEST_THREADS ?= 6
 
 .DEFAULT_GOAL := help
-.PHONY: help demo demo-cluster recording build test lint e2e promise control-plane cluster conformance bench bench-cluster bench-cli fuzz vectors simulate bugs install uninstall dist cross-check image deny clean
+.PHONY: help demo demo-cluster recording build test lint e2e promise control-plane cluster conformance bench bench-cluster bench-cli fuzz vectors simulate simulate-some bugs install uninstall dist cross-check image deny clean
 
 help: ## list the targets
 	@sed -n 's/^\([a-z0-9-]*\):.*## \(.*\)/\1|\2/p' Makefile | awk -F '|' '{ printf "  %-14s %s\n", $$1, $$2 }'
@@ -40,9 +40,9 @@ build: ## build everything
 	cargo build --workspace --locked
 
 # Everything runs, also after a failure: one look at the end shows all that is broken.
-test: ## what continuous integration runs: format and all tests
+test: ## what continuous integration runs: format, all tests, thousands of simulated histories
 	cargo fmt --all --check
-	cargo test --workspace --locked --no-fail-fast
+	.ci/tests
 
 lint: ## format, clippy without warnings, shell syntax
 	cargo fmt --all --check
@@ -75,6 +75,12 @@ bench: ## measure decisions, and the memory of 100,000 nodes with a million pods
 simulate: ## live through SEEDS (100000) histories with faults under virtual time; none may break a rule
 	cargo run --profile simulate --locked -p reserve-tests --bin simulate -- \
 		$(TIER) $(if $(SEED),--seed $(SEED),--seeds $(SEEDS) --from $(FROM))
+
+# What the test command has of each tier, with all plans and known seeds.
+simulate-some:
+	cargo build --profile simulate --locked -p reserve-tests --bin simulate
+	$(BUILT)/simulate/simulate steps
+	$(BUILT)/simulate/simulate whole
 
 # Some of them, or without seeds, or with seeds found anew: make bugs BUGS='--quick 03 14', make bugs BUGS=--find
 bugs: ## put fifteen famous bugs back, one at a time; the tests and seeds named for each must see it (takes an hour)

@@ -196,23 +196,6 @@ pub async fn reserve(cluster: &Cluster, on: &str, owner: &str, cpu: Option<&str>
         .await
 }
 
-/// Builds one program of the test crate with a profile of its own, and returns where it is.
-///
-/// # Errors
-/// When it does not compile.
-pub fn build_with(profile: &str, program: &str) -> Result<PathBuf> {
-    let profile_dir = profile_dir()?;
-    let target_dir = profile_dir.parent().context("the test is not in a cargo target folder")?;
-    let output = cargo()
-        .args(["build", "-p", "reserve-tests", "--bin", program, "--locked", "--quiet"])
-        .args(["--profile", profile, "--target-dir"])
-        .arg(target_dir)
-        .output()
-        .context("run cargo")?;
-    ensure!(output.status.success(), "build {program}: {}", String::from_utf8_lossy(&output.stderr));
-    Ok(target_dir.join(profile).join(program))
-}
-
 /// `<target>/<profile>` of the running test `<target>/<profile>/deps/<test>`, or program `<target>/<profile>/<program>`.
 fn profile_dir() -> Result<PathBuf> {
     let test = std::env::current_exe().context("find the running test")?;
