@@ -58,7 +58,7 @@ impl Sim {
 fn meaning(job: Job, reply: Option<Reply>) -> Next {
     match job {
         Job::Bind { pod, uid, .. } => {
-            let outcome = bound(reply);
+            let outcome = bound(reply.as_ref());
             Next::Tell(Some(Input::Binding { pod, uid, outcome }))
         }
         Job::Find { pod, uid, node } => match found(&uid, &node, reply) {
@@ -100,11 +100,11 @@ fn meaning(job: Job, reply: Option<Reply>) -> Next {
     }
 }
 
-fn bound(reply: Option<Reply>) -> Binding {
+fn bound(reply: Option<&Reply>) -> Binding {
     match reply {
         Some(Reply::Done(_)) => Binding::Bound,
         Some(Reply::Refused(404)) => Binding::Lost,
-        Some(Reply::Refused(code)) if is_certain(code) && code != 409 => {
+        Some(Reply::Refused(code)) if is_certain(*code) && *code != 409 => {
             Binding::Refused { why: format!("refused with {code}") }
         }
         _ => Binding::Unknown,

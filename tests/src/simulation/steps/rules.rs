@@ -101,7 +101,7 @@ impl Rules {
             }
             let (sight, _) = self.decided.get(&(who, pod.uid.to_string())).copied().unwrap_or_default();
             let is_gone = !picture.nodes.contains_key(&node);
-            let is_unseen = self.is_unseen(picture, pod, sight, who);
+            let is_unseen = self.is_unseen(picture, pod, (sight, now), who);
             for (rule, what) in seats::wrong(picture, &self.schedulers, (Some(before), pod), is_gone) {
                 // Two that do not know of each other can give one seat to two pods; then one of them has it.
                 if !(rule == "I5" && what.contains("which") && is_unseen) {
@@ -132,20 +132,15 @@ impl Rules {
     }
 
     /// Whether others did something to a node that one with this sight did not know of, and need not have.
-    fn is_unseen(&self, picture: &Picture, pod: &Pod, sight: Sight, who: Who) -> bool {
+    fn is_unseen(&self, picture: &Picture, pod: &Pod, (sight, now): (Sight, Timestamp), who: Who) -> bool {
         let Some(node) = &pod.node else { return false };
         let changes = self.changes.get(node).into_iter().flatten();
         changes.into_iter().any(|change| {
             let seen = if change.stream == Stream::Nodes { sight.nodes } else { sight.pods };
             let must_know =
                 |id: &String| !self.is_contended && self.acknowledged.contains(&(node.clone(), id.clone()));
-            // A pod that leaves before the seat that it took is released leaves two for its owner, until the daemon has seen
-            // what it wrote itself; they keep others out, not the replacement.
-            let is_kin = |id: &String| {
-                let owner = id.split('.').next().unwrap_or_default();
-                picture.owners.owns(&Uid::from(owner), pod, None)
-            };
-            let is_own = change.by == who && !change.reservation.as_ref().is_some_and(is_kin);
+            let is_idle = |id: &String| is_idle(picture, pod, id, now);
+            let is_own = change.by == who && !change.reservation.as_ref().is_some_and(is_idle);
             change.revision > seen && !is_own && !change.reservation.as_ref().is_some_and(must_know)
         })
     }
@@ -260,6 +255,9 @@ impl Rules {
 
     pub(super) fn node_gone(&mut self, node: &Node, revision: u64) {
         self.since.retain(|(on, _), _| *on != node.name);
+        let lost = node.reservations.iter().filter_map(|one| one.valid()?.replaces());
+        let removed = Removed { at: revision, by: Who::Other, owned: 0, is_over: false };
+        self.removed.extend(lost.map(|replaced| (replaced.uid.clone(), removed)));
         self.acknowledged.retain(|(on, _)| *on != node.name);
         let change = Change { stream: Stream::Nodes, revision, by: Who::Other, reservation: None };
         self.changes.entry(node.name.clone()).or_default().push(change);
@@ -283,4 +281,14 @@ impl Rules {
             self.stirred.insert(above.uid.clone(), revision);
         }
     }
+}
+
+/// Whether a reservation that the daemon itself was writing when it decided on `pod` is no harm: it is for the pod's own
+/// owner, of which a pod left before the seat that it took was released, so that there are two; or its owner lacks fewer
+/// pods by now. Either way it goes once the daemon has seen what it wrote.
+fn is_idle(picture: &Picture, pod: &Pod, id: &str, now: Timestamp) -> bool {
+    let owner = Uid::from(id.split('.').next().unwrap_or_default());
+    let short = releases::short(picture, &owner);
+    picture.owners.owns(&owner, pod, None)
+        || short.is_some_and(|short| releases::kept(picture, &owner, now) > short.max(0))
 }
