@@ -13,8 +13,11 @@ use std::collections::BTreeSet;
 use std::sync::Arc;
 use std::time::Duration;
 
+/// Something that somebody does.
+type Deed = fn(&mut Sim);
+
 /// Everything that can be done, by its bit in `Town::deeds`; some more often than others. Recreating is always there.
-const DEEDS: [(u32, fn(&mut Sim)); 20] = [
+const DEEDS: [(u32, Deed); 20] = [
     (0, Sim::recreate),
     (0, Sim::recreate),
     (0, Sim::recreate),
@@ -91,7 +94,8 @@ impl Sim {
         };
         let is_named = matches!(&*owner.kind, "StatefulSet" | "Pod");
         let is_bare = &*owner.kind == "Pod";
-        let life = Duration::from_secs(self.rng.u64(90..300));
+        let life =
+            Duration::from_secs(if self.town.is_hasty { self.rng.u64(5..40) } else { self.rng.u64(90..300) });
         let placement = [Placement::Wait, Placement::Wait, Placement::Prefer, Placement::Require];
         let made = Made {
             now: wall,
@@ -175,7 +179,7 @@ impl Sim {
         let name = format!("{}-{:x}", deployment.name, self.api.number());
         let wanted = deployment.wanted.unwrap_or(0);
         let set = self.add_workload(OwnerKind::ReplicaSet, &name, wanted, Some(&deployment), None);
-        self.town.templates.insert(set.uid.clone(), template);
+        self.town.templates.insert(set.uid, template);
         for set in old {
             self.api.put_workload(Workload { wanted: Some(0), ..set });
         }
@@ -203,7 +207,7 @@ impl Sim {
         let stamp = valid.filter_map(|one| one.valid()).next().map(|one| one.id.to_string().into());
         let is_at_home = self.rng.bool();
         let claimed = if is_at_home { "no-such-set".into() } else { victim.name.clone() };
-        let controller = ControllerRef { kind: Some(victim.kind), name: claimed, uid: victim.uid.clone() };
+        let controller = ControllerRef { kind: Some(victim.kind), name: claimed, uid: victim.uid };
         let base = template(self.rng.usize(0..3), "web", 0, true);
         let namespace = if is_at_home { "shop" } else { "tenant" };
         let uid = self.api.uid();

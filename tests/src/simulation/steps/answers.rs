@@ -1,6 +1,7 @@
 //! What a daemon makes of answers: the same as `daemon::effects` makes of a client's.
 
 use super::calls::{Call, Job, Reply};
+use super::daemon::{GOOD_FOR, MARGIN};
 use super::sim::{Action, Sim};
 use common::api::reservation::patch::Seen;
 use common::model::{NodeName, Uid};
@@ -13,6 +14,8 @@ use std::time::Duration;
 const TRIES_MAX: u32 = 8;
 const PAUSE: Duration = Duration::from_millis(60);
 const FIND_PAUSE: Duration = Duration::from_secs(1);
+const TELLS_MAX: u32 = 4;
+const TELL_PAUSE: Duration = Duration::from_millis(60);
 
 /// What to do with an answer.
 enum Next {
@@ -25,6 +28,10 @@ enum Next {
 impl Sim {
     pub(super) fn answer_daemon(&mut self, index: usize, id: u64) {
         let Some(Call { job, reply, .. }) = self.calls.get(&id) else { return };
+        let is_good = self.daemons[index].good_until.is_none_or(|until| self.api.now < until);
+        if let (true, Job::Publish(_, begun), Some(Reply::Done(_))) = (is_good, job, reply) {
+            self.daemons[index].good_until = Some(*begun + (GOOD_FOR - MARGIN));
+        }
         match meaning(job.clone(), reply.clone()) {
             Next::Again(job, pause) => {
                 let more = self.millis(0..50);
@@ -51,7 +58,7 @@ impl Sim {
 fn meaning(job: Job, reply: Option<Reply>) -> Next {
     match job {
         Job::Bind { pod, uid, .. } => {
-            let outcome = bound(reply);
+            let outcome = bound(reply.as_ref());
             Next::Tell(Some(Input::Binding { pod, uid, outcome }))
         }
         Job::Find { pod, uid, node } => match found(&uid, &node, reply) {
@@ -66,6 +73,13 @@ fn meaning(job: Job, reply: Option<Reply>) -> Next {
             }
             _ => look_again(annotation, tries, wall),
         },
+        // A server that turns it away is asked again; one that does not answer for long is not.
+        Job::Tell { pod, uid, told, nomination, tries }
+            if tries < TELLS_MAX && matches!(reply, Some(Reply::Refused(code)) if !is_certain(code)) =>
+        {
+            let job = Job::Tell { pod, uid, told, nomination, tries: tries + 1 };
+            Next::Again(job, TELL_PAUSE * tries)
+        }
         Job::Tell { uid, nomination, .. } => {
             let version = match reply {
                 Some(Reply::Done(version)) => Some(version),
@@ -82,15 +96,15 @@ fn meaning(job: Job, reply: Option<Reply>) -> Next {
             Next::Tell(Some(Input::Evicted { eviction, outcome }))
         }
         Job::Ask(effect) => Next::Tell(asked(*effect)),
-        Job::Talk(_) | Job::Publish(_) | Job::Errand(_) => Next::Tell(None),
+        Job::Talk(_) | Job::Publish(..) | Job::Errand(_) => Next::Tell(None),
     }
 }
 
-fn bound(reply: Option<Reply>) -> Binding {
+fn bound(reply: Option<&Reply>) -> Binding {
     match reply {
         Some(Reply::Done(_)) => Binding::Bound,
         Some(Reply::Refused(404)) => Binding::Lost,
-        Some(Reply::Refused(code)) if is_certain(code) && code != 409 => {
+        Some(Reply::Refused(code)) if is_certain(*code) && *code != 409 => {
             Binding::Refused { why: format!("refused with {code}") }
         }
         _ => Binding::Unknown,

@@ -7,7 +7,7 @@ use super::watches::{listed, others};
 use crate::history::{releases, room};
 use common::api::names::SCHEDULER_NAME;
 use common::model::reservation::Placement;
-use common::model::{Node, Pod};
+use common::model::{Node, Pod, Reservation};
 use daemon::state::{Input, State};
 use jiff::SignedDuration;
 use std::sync::Arc;
@@ -28,8 +28,8 @@ impl Sim {
         let quiet = self.town.quiet.max(self.faults.end);
         self.run_until(quiet);
         self.heal();
-        // The last watch stands still until a minute later, and what only a daemon knows is good for a minute.
-        self.run_until(quiet + Duration::from_secs(130));
+        // The last watch stands still until a minute later, and what only a daemon knows is good for three.
+        self.run_until(quiet + Duration::from_secs(250));
         loop {
             let next = (self.api.stirred + STILL).max(self.api.now + Duration::from_secs(1));
             self.run_until(next);
@@ -133,7 +133,8 @@ impl Sim {
                     continue;
                 }
                 let pods: Vec<&Arc<Pod>> = self.api.picture.counted(&node.name).collect();
-                let is_taken = room::taker(&self.api.picture, &pods, &[], one).is_some();
+                let taker = room::taker(&self.api.picture, &pods, &[], one);
+                let is_taken = taker.is_some_and(|taker| !self.would_take_another(node, &pods, taker, one));
                 let owner = &one.id.owner;
                 let short = releases::short(&self.api.picture, owner);
                 let held = releases::kept(&self.api.picture, owner, now);
@@ -143,6 +144,16 @@ impl Sim {
                 }
             }
         }
+    }
+
+    /// Whether a pod that says not which seat it took would take another one of its owner with this one gone: then it stays.
+    fn would_take_another(&self, node: &Node, pods: &[&Arc<Pod>], taker: &Pod, own: &Reservation) -> bool {
+        let others = node.reservations.iter().filter_map(|one| one.valid());
+        let mut others = others.filter(|one| one.id.owner == own.id.owner && one.id != own.id);
+        taker.stamp.is_none()
+            && others.any(|one| {
+                one.is_live(self.api.wall()) && room::taker(&self.api.picture, pods, &[taker], one).is_none()
+            })
     }
 
     /// I10 and I16: what each daemon believes is so.
