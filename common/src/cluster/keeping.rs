@@ -20,8 +20,9 @@ use jiff::Timestamp;
 use std::sync::Arc;
 use std::time::Duration;
 
-/// How long a reservation that only we know of counts, if nobody writes it down.
-pub const LOCAL_LIFE: Duration = Duration::from_secs(60);
+/// How long a reservation that only we know of counts, if nobody writes it down: longer than it can take until we see that
+/// somebody did. A watch that has died is noticed after a minute and a half, and a list takes a minute at most.
+pub const LOCAL_LIFE: Duration = Duration::from_secs(180);
 
 /// The most keys, and bytes of them, that one reservation has.
 const EACH_MAX: (u32, u32) = (4, 1536);
@@ -131,7 +132,7 @@ impl Cluster {
         if is_full { Err(NotKept::NodeFull) } else { Ok(()) }
     }
 
-    /// A pod that was being deleted is gone: unless its node says so already, its place is kept for a minute, in which
+    /// A pod that was being deleted is gone: unless its node says so already, its place is kept for a while, in which
     /// somebody will write it down.
     pub(super) fn keep_place_of(&mut self, gone: &Pod) {
         let Some(id) = gone.node.as_ref().and_then(|node| self.nodes.id(node)) else { return };

@@ -2,7 +2,7 @@
 
 use super::whose::Asker;
 use super::{Cluster, NotKept, Owners};
-use crate::model::ids::Text;
+use crate::model::ids::{PodKey, Text};
 use crate::model::keep::LIFE_MAX;
 use crate::model::owner::Owner;
 use crate::model::reservation::{Origin, Placement, Record, ReplacedPod, Seat};
@@ -23,7 +23,7 @@ pub struct Terms {
     pub empty: Timestamp,
     /// For how long it is kept from then on.
     pub life: Duration,
-    /// Unique id of whatever makes it.
+    /// Unique id of whatever makes it. The version of the pod that it was made for is added.
     pub request: Text,
     /// Who makes it.
     pub by: Text,
@@ -42,7 +42,7 @@ pub fn replacing(pod: &Pod, owner: Owner, terms: Terms) -> Option<Reservation> {
         priority: pod.spec.priority,
         created: later(terms.now, CLOCK_MARGIN),
         expires: Moment::of(later(terms.empty.max(terms.now), terms.life.min(LIFE_MAX))).time(),
-        request: terms.request,
+        request: format!("{}@{}", terms.request, pod.resource_version).into(),
         by: terms.by,
         reason: terms.reason,
         placement: terms.placement,
@@ -60,6 +60,19 @@ impl Cluster {
     /// When an owner that it claims was not read.
     pub fn owner_of(&self, pod: &Pod) -> Result<Owner, NotKept> {
         owner(&Asker::new(pod, &self.owners), &self.owners)
+    }
+
+    /// Whether the pod that a reservation replaces was seen by whoever made it in a newer version than here: that it does not
+    /// leave, wishes nothing, or is not there at all, may be out of date.
+    pub fn is_behind(&self, record: &Record) -> bool {
+        let version = record.request.rsplit_once('@').and_then(|(_, version)| version.parse().ok());
+        let (Some(version), Some(replaced)) = (version, &record.replaces) else { return false };
+        let key = PodKey { namespace: record.owner.namespace.clone(), name: replaced.name.clone() };
+        let seen: u64 = match self.pod(&key).filter(|pod| pod.uid == replaced.uid) {
+            Some(pod) => pod.resource_version,
+            None => self.newest().1,
+        };
+        seen < version
     }
 }
 

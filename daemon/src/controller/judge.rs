@@ -4,9 +4,10 @@
 //! |---|---|---|
 //! | occupied | its pod is on its way out | it lives at least one life from now on |
 //! | occupied | its pod says `reserve/keep` | the same |
-//! | occupied | it was made because the pod said so, which it no longer does | released |
+//! | occupied | it was made because the pod said so, which it no longer does | released, unless we are behind |
 //! | taken | that pod runs, or was placed a minute ago, and every live replica has seen it | released |
 //! | held | its owner lacks fewer pods than places are held for it, and its pod is gone | the newest are released |
+//! | held | another one is held for a pod of the same name, of a StatefulSet or without an owner | the older is released |
 //! | held | it replaces no pod, and its owner is gone | released |
 //! | expired | | released |
 //!
@@ -16,11 +17,11 @@ use super::after;
 use crate::state::Rewrite;
 use common::api::names;
 use common::cluster::ledger::Entry;
-use common::cluster::{Cluster, Ledger, State, acknowledged_pod};
+use common::cluster::{Cluster, Ledger, NodeId, State, acknowledged_pod};
 use common::model::keep::{Keep, LIFE_DEFAULT, LIFE_MAX};
 use common::model::pod::Phase;
 use common::model::reservation::{Record, ReservationId};
-use common::model::{Moment, Pod, Reservation};
+use common::model::{Moment, Pod, PodKey, Reservation};
 use jiff::{SignedDuration, Timestamp};
 use std::cmp::Reverse;
 use std::time::Duration;
@@ -30,6 +31,9 @@ const TAKEN_MAX: SignedDuration = SignedDuration::from_secs(60);
 
 /// By how much more than one life the time of a reservation is moved, so that it need not be moved all the time.
 const AHEAD: Duration = Duration::from_secs(60);
+
+/// A held reservation, with its node and its record.
+type Held<'c> = (NodeId, &'c Reservation, &'c Record);
 
 /// What becomes of a reservation.
 #[derive(Debug, Clone, PartialEq)]
@@ -57,8 +61,8 @@ pub(super) fn judge(entry: &Entry, ledger: &Ledger, cluster: &Cluster, now: Time
         State::Held | State::Short => {
             let is_over = match record.replaces {
                 None => cluster.is_owner_gone(&record.owner),
-                // Kept on another node for a pod that is yet to leave its own.
-                Some(_) if is_replaced_there(cluster, record) => false,
+                // Kept on another node for a pod that is yet to leave its own, or whose coming we have yet to see.
+                Some(_) if is_replaced_there(cluster, record) || cluster.is_behind(record) => false,
                 Some(_) => superfluous(cluster, record).contains(&(ledger.id, &reservation.id)),
             };
             if is_over {
@@ -88,6 +92,7 @@ fn occupied(
     let is_due = pod.deleting || is_automatic && keeps;
     if !is_due {
         return match is_automatic {
+            true if cluster.is_behind(record) => Verdict::Stays,
             true => release(reservation, record, "unwished"),
             // Made by hand for what is about to happen: if it does not, the time runs out.
             false => Verdict::StaysUntil(record.expires),
@@ -147,12 +152,9 @@ fn would_take_another(pod: &Pod, own: &Entry, ledger: &Ledger, cluster: &Cluster
 /// The held reservations of an owner that are more than it lacks pods.
 ///
 /// The newest go first; of a StatefulSet, whose pods have names, those whose pod is back elsewhere, and then the highest.
-fn superfluous<'c>(
-    cluster: &'c Cluster,
-    record: &Record,
-) -> Vec<(common::cluster::NodeId, &'c ReservationId)> {
+fn superfluous<'c>(cluster: &'c Cluster, record: &Record) -> Vec<(NodeId, &'c ReservationId)> {
     let Some(short) = cluster.short(&record.owner) else { return Vec::new() };
-    let mut held: Vec<(common::cluster::NodeId, &Reservation, &Record)> = Vec::new();
+    let mut held: Vec<Held<'c>> = Vec::new();
     for ledger in cluster.ledgers_of(&record.owner.uid) {
         for entry in &ledger.entries {
             let is_held = matches!(entry.state, State::Held | State::Short);
@@ -166,28 +168,45 @@ fn superfluous<'c>(
             }
         }
     }
+    let older = older(&held);
+    held.retain(|(node, reservation, _)| !older.contains(&(*node, &reservation.id)));
     let surplus = held.len().saturating_sub(short as usize);
     held.sort_by_cached_key(|(_, reservation, record)| {
         let rank = (!is_back(cluster, record), Reverse(ordinal(record)));
         (rank, Reverse(record.created), Reverse(reservation.id.clone()))
     });
     held.truncate(surplus);
-    held.into_iter().map(|(node, reservation, _)| (node, &reservation.id)).collect()
+    let newest = held.into_iter().map(|(node, reservation, _)| (node, &reservation.id));
+    older.into_iter().chain(newest).collect()
+}
+
+/// Those that wait for a pod by a name for which a newer one waits: a pod that is recreated twice in a row can leave two places
+/// behind, of which it needs one, and each would keep it out of the other.
+fn older<'c>(held: &[Held<'c>]) -> Vec<(NodeId, &'c ReservationId)> {
+    let age = |(node, reservation, record): &Held<'c>| (record.created, *node, &reservation.id);
+    let is_older = |one: &&Held<'c>| {
+        let name = name_of(one.2);
+        name.is_some() && held.iter().any(|other| name_of(other.2) == name && age(other) > age(one))
+    };
+    held.iter().filter(is_older).map(|(node, reservation, _)| (*node, &reservation.id)).collect()
+}
+
+/// The name that the replacement will have, if that is known.
+fn name_of(record: &Record) -> Option<&str> {
+    let is_named = matches!(&*record.owner.kind, "StatefulSet" | "Pod");
+    record.replaces.as_ref().filter(|_| is_named).map(|replaced| &*replaced.name)
 }
 
 /// Whether the pod that is to be replaced still takes room, wherever that is.
 fn is_replaced_there(cluster: &Cluster, record: &Record) -> bool {
     let Some(replaced) = &record.replaces else { return false };
-    let key =
-        common::model::PodKey { namespace: record.owner.namespace.clone(), name: replaced.name.clone() };
+    let key = PodKey::new(record.owner.namespace.clone(), &*replaced.name);
     cluster.pod(&key).is_some_and(|pod| pod.uid == replaced.uid && pod.is_counted())
 }
 
 /// Whether the pod that the reservation waits for by name stands somewhere.
 fn is_back(cluster: &Cluster, record: &Record) -> bool {
-    let is_named = matches!(&*record.owner.kind, "StatefulSet" | "Pod");
-    let name = record.replaces.as_ref().filter(|_| is_named).map(|replaced| replaced.name.clone());
-    let key = name.map(|name| common::model::PodKey { namespace: record.owner.namespace.clone(), name });
+    let key = name_of(record).map(|name| PodKey::new(record.owner.namespace.clone(), name));
     let pod = key.and_then(|key| cluster.pod(&key));
     pod.is_some_and(|pod| pod.is_counted() && !pod.deleting)
 }

@@ -169,7 +169,7 @@ fn a_daemon_that_may_not_write_says_nothing_and_goes_on() {
     assert_eq!(town.reservations(), []);
     town.vanish("web-1");
     town.run();
-    town.wait(100);
+    town.wait(220);
     assert_eq!(town.places(), ["rival-2 n1"]);
 }
 

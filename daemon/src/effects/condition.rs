@@ -5,9 +5,20 @@ use super::{Effects, Outcome, call, is_of_another};
 use crate::state::Nomination;
 use common::model::{PodKey, Uid};
 use jiff::Timestamp;
+use k8s_openapi::api::core::v1::Pod;
 use kube::ResourceExt as _;
 use kube::api::{Patch, PatchParams};
 use serde_json::{Value, json};
+use std::time::Duration;
+use tokio::time::Instant;
+
+/// The pauses between tries of one write, as client-go has them: a pod that was not told would hear nothing before its next
+/// try, which may be minutes away, and no autoscaler would hear of it.
+const PAUSES: [Duration; 3] =
+    [Duration::from_millis(10), Duration::from_millis(50), Duration::from_millis(250)];
+
+/// A server that takes longer than this is not asked again: what is to be done about the pod next waits for this write.
+const PATIENCE: Duration = Duration::from_secs(2);
 
 /// What the condition is to say.
 pub(super) struct Condition<'a> {
@@ -26,8 +37,7 @@ pub(super) async fn write(
     nomination: &Nomination,
 ) -> Option<u64> {
     let patch = patch(uid, condition, nomination);
-    let params = PatchParams::default();
-    match call(effects.pods(pod).patch_status(&pod.name, &params, &Patch::Strategic(&patch))).await {
+    match tried(effects, pod, &patch).await {
         Outcome::Done(written) => {
             if let Some(condition) = condition {
                 tracing::info!(%pod, "{}", condition.message);
@@ -40,6 +50,22 @@ pub(super) async fn write(
         Outcome::Unknown(why) => tracing::warn!(%pod, "write the condition: {why}"),
     }
     None
+}
+
+/// Writes, again if there was no answer: the same patch twice is the same as once.
+async fn tried(effects: &Effects, pod: &PodKey, patch: &Value) -> Outcome<Pod> {
+    let (pods, params) = (effects.pods(pod), PatchParams::default());
+    let begun = Instant::now();
+    let mut pauses = PAUSES.into_iter();
+    loop {
+        let outcome = call(pods.patch_status(&pod.name, &params, &Patch::Strategic(patch))).await;
+        match (&outcome, pauses.next()) {
+            (Outcome::Unknown(_), Some(pause)) if begun.elapsed() < PATIENCE => {
+                tokio::time::sleep(pause).await;
+            }
+            _ => return outcome,
+        }
+    }
 }
 
 fn patch(uid: &Uid, condition: Option<&Condition<'_>>, nomination: &Nomination) -> Value {

@@ -165,3 +165,25 @@ async fn a_nomination_comes_back_with_the_version_that_says_so() {
         assert_eq!(answer, Some(Input::Nominated { uid: UID.into(), version }));
     }
 }
+
+#[tokio::test(start_paused = true)]
+async fn a_pod_is_told_again_when_nobody_knows_whether_it_was() {
+    let told = async |answers: Vec<Answer>| {
+        let (client, asked) = scripted(answers);
+        let effect = Effect::Condition {
+            pod: PodKey::new("default", "web-1"),
+            uid: UID.into(),
+            generation: 1,
+            reason: "Unschedulable",
+            message: "no place".into(),
+            since: None,
+            nomination: crate::state::Nomination::Keep,
+        };
+        Effects::new(client, "test".into()).run(effect, EPOCH).await;
+        asked.lock().unwrap().len()
+    };
+    assert_eq!(told(vec![versioned("5")]).await, 1);
+    assert_eq!(told(vec![status(503), status(429), versioned("5")]).await, 3);
+    assert_eq!(told(vec![status(403)]).await, 1, "for certain");
+    assert_eq!(told(vec![status(500); 9]).await, 4, "and then at its next try");
+}

@@ -48,6 +48,12 @@ impl Standing {
         now.elapsed.as_millis() < u128::from(self.until.load(Ordering::SeqCst))
     }
 
+    /// Whether others have stopped counting on this replica: whoever wrote a reservation since did not wait until it was seen
+    /// here. What is believed here is of no use before everything was listed again.
+    pub(crate) fn has_lapsed(&self, now: Now) -> bool {
+        self.until.load(Ordering::SeqCst) > 0 && !self.is_good(now)
+    }
+
     fn set(&self, until: Duration) {
         self.until.store(u64::try_from(until.as_millis()).unwrap_or(u64::MAX), Ordering::SeqCst);
     }
@@ -127,6 +133,8 @@ impl Publisher {
             outcome = self.create(&wanted).await;
         }
         match outcome {
+            // There is no way back from a lapse, however soon the loop hears of it.
+            Outcome::Done(_) if self.standing.has_lapsed(self.clock.now()) => {}
             Outcome::Done(_) => {
                 self.standing.set(begun.elapsed + (GOOD_FOR - MARGIN));
                 self.problem = None;

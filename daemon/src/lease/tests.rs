@@ -115,6 +115,7 @@ fn publisher(answers: Vec<Answer>) -> (Publisher, watch::Sender<Sight>, Standing
 async fn what_was_seen_is_published_at_once_but_not_more_than_ten_times_a_second() {
     let (publisher, sight, standing, asked, clock) = publisher(vec![lease("me", 1); 40]);
     assert!(!standing.is_good(clock.now()), "nothing was published yet");
+    assert!(!standing.has_lapsed(clock.now()));
     let (stop, stopped) = oneshot::channel();
     let running = tokio::spawn(publisher.run(stopped));
     for number in 0..1000 {
@@ -129,6 +130,7 @@ async fn what_was_seen_is_published_at_once_but_not_more_than_ten_times_a_second
     drop(stop);
     running.await.unwrap();
     assert!(!standing.is_good(clock.now()), "its Lease is gone");
+    assert!(!standing.has_lapsed(clock.now()), "in order");
     assert_eq!(
         asked.lock().unwrap().last().unwrap().path(),
         "/apis/coordination.k8s.io/v1/namespaces/ns/leases/reserve-me"
@@ -144,6 +146,7 @@ async fn a_lease_that_is_not_there_is_made_and_one_that_lapses_counts_no_longer(
     assert!(standing.is_good(clock.now()));
     tokio::time::sleep(Duration::from_secs(2)).await;
     assert!(!standing.is_good(clock.now()), "the server has fallen silent");
+    assert!(standing.has_lapsed(clock.now()));
     assert!(asked.lock().unwrap()[1].path().ends_with("/leases"));
 }
 
@@ -153,7 +156,20 @@ async fn one_that_may_have_no_lease_has_none_to_lapse() {
     let (_stop, stopped) = oneshot::channel();
     tokio::spawn(publisher.run(stopped));
     tokio::time::sleep(Duration::from_secs(30)).await;
-    assert!(standing.is_good(clock.now()));
+    assert!(standing.is_good(clock.now()) && !standing.has_lapsed(clock.now()));
+}
+
+#[tokio::test(start_paused = true)]
+async fn there_is_no_way_back_from_a_lapse() {
+    let answers = [vec![lease("me", 1)], vec![refused(500); 3], vec![lease("me", 1); 9]].concat();
+    let (publisher, _sight, standing, _asked, clock) = publisher(answers);
+    let (_stop, stopped) = oneshot::channel();
+    tokio::spawn(publisher.run(stopped));
+    tokio::time::sleep(Duration::from_secs(30)).await;
+    assert!(
+        !standing.is_good(clock.now()) && standing.has_lapsed(clock.now()),
+        "nobody waited for it meanwhile"
+    );
 }
 
 #[test]

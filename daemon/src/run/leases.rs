@@ -64,9 +64,10 @@ impl Leases {
         Input::Leading(*self.turned.borrow())
     }
 
-    /// Fails once the leadership is over, whatever still waits to be told.
+    /// Fails once the leadership is over, or nobody counts on this replica any more, whatever still waits to be told.
     pub(super) fn check(&self, now: Now) -> anyhow::Result<()> {
         anyhow::ensure!(!self.leadership.is_lost(now), "the leader's Lease could not be renewed in time");
+        anyhow::ensure!(!self.standing.has_lapsed(now), "the replica's Lease could not be renewed in time");
         Ok(())
     }
 

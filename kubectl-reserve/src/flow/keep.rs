@@ -1,10 +1,10 @@
 //! Keeping the room of a pod: what is written to its node, given what was seen there, and whether the node has what it
 //! promises.
 
-use super::recreate::Why;
+use super::recreate::{Keeping, Why};
 use common::api::reservation::patch::{Seen, keys_of, patch, reservation_of};
 use common::api::reservation::{bounds, encode};
-use common::cluster::Cluster;
+use common::cluster::{Cluster, State};
 use common::model::reservation::{Origin, Reservation, ReservationId};
 use common::model::{Keep, NodeName, Pod};
 use jiff::Timestamp;
@@ -55,8 +55,15 @@ fn taken_over(wanted: &Reservation, found: Option<&Reservation>) -> Reservation 
 /// any moment.
 pub fn is_kept(cluster: &Cluster, node: &NodeName, ours: &Reservation) -> bool {
     let request = |one: &Reservation| one.record().map(|record| record.request.clone());
-    let found = cluster.ledger_of(node).and_then(|ledger| ledger.durable(&ours.id));
-    found.is_some_and(|found| request(found) == request(ours))
+    let entries = cluster.ledger_of(node).into_iter().flat_map(|ledger| &ledger.entries);
+    let mut live = entries.filter(|entry| entry.state != State::Expired).map(|entry| &entry.reservation);
+    live.any(|found| found.id == ours.id && request(found) == request(ours))
+}
+
+/// Whether what keeps the room of `pod` is to stay although whoever made it stops: the pod is leaving, or gone, so that
+/// somebody else who removed it may count on it; or it wishes by itself that its room be kept.
+pub fn is_needed(pod: Option<&Pod>, keeping: Keeping) -> bool {
+    pod.is_none_or(|pod| pod.deleting || keeping == Keeping::Reservation && is_wished(pod))
 }
 
 /// Whether the pod itself says that its room is to be kept: another run of the command may have taken that back.
@@ -88,8 +95,8 @@ pub fn lacks(cluster: &Cluster, node: &NodeName, reservation: Option<&Reservatio
 
 #[cfg(test)]
 mod tests {
-    use super::{is_kept, is_wished, reserved};
-    use crate::flow::recreate::Why;
+    use super::{is_kept, is_needed, is_wished, reserved};
+    use crate::flow::recreate::{Keeping, Why};
     use common::api::reservation::encode;
     use common::api::reservation::patch::Seen;
     use common::cluster::{self, Cluster, Event};
@@ -149,7 +156,7 @@ mod tests {
     #[test]
     fn what_another_run_took_over_is_no_longer_ours() {
         let (ours, theirs) = (reservation("ours", LATE), reservation("theirs", LATE));
-        let there = |what: &[Reservation]| {
+        let there = |what: &[Reservation], now: &str| {
             let annotations: BTreeMap<String, String> =
                 what.iter().flat_map(|one| encode(one).unwrap()).collect();
             let json = serde_json::json!({ "metadata": { "name": "n", "uid": "n", "resourceVersion": "1",
@@ -157,11 +164,13 @@ mod tests {
             let mut cluster = Cluster::default();
             let node = common::api::node::node(&json.to_string()).unwrap();
             cluster.apply(Event::Nodes(cluster::Seen::Relisted(vec![node])));
+            cluster.advance(now.parse().unwrap());
             is_kept(&cluster, &NodeName::from("n"), &ours)
         };
-        assert!(there(std::slice::from_ref(&ours)));
-        assert!(!there(&[theirs]), "it may be taken back any moment");
-        assert!(!there(&[]));
+        assert!(there(std::slice::from_ref(&ours), "2026-11-16T08:19:59Z"));
+        assert!(!there(std::slice::from_ref(&ours), LATE), "its time is over");
+        assert!(!there(&[theirs], "2026-11-16T08:19:59Z"), "it may be taken back any moment");
+        assert!(!there(&[], "2026-11-16T08:19:59Z"));
     }
 
     #[test]
@@ -174,6 +183,28 @@ mod tests {
         assert!(is_wished_by(serde_json::json!({ "reserve/keep": "5m" })));
         assert!(!is_wished_by(serde_json::json!({ "reserve/keep": "yes" })));
         assert!(!is_wished_by(serde_json::json!({})), "taken back");
+    }
+
+    #[test]
+    fn what_somebody_else_counts_on_is_needed() {
+        let pod = |metadata: serde_json::Value| {
+            let mut json = serde_json::json!({ "metadata": { "name": "p", "namespace": "default", "uid": "p",
+                "resourceVersion": "1" }, "spec": { "containers": [] } });
+            json["metadata"].as_object_mut().unwrap().extend(metadata.as_object().unwrap().clone());
+            common::api::pod::pod(&json.to_string()).unwrap()
+        };
+        let (stays, leaves) =
+            (pod(serde_json::json!({})), pod(serde_json::json!({ "deletionTimestamp": LATE })));
+        let wishes = pod(serde_json::json!({ "annotations": { "reserve/keep": "true" } }));
+        for (pod, by_reservation, by_wish) in [
+            (None, true, true),
+            (Some(&stays), false, false),
+            (Some(&leaves), true, true),
+            (Some(&wishes), true, false),
+        ] {
+            let needed = [Keeping::Reservation, Keeping::Wish].map(|keeping| is_needed(pod, keeping));
+            assert_eq!(needed, [by_reservation, by_wish], "{pod:?}");
+        }
     }
 
     #[test]

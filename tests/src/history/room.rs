@@ -5,7 +5,7 @@ use super::picture::Picture;
 use super::replay::Replay;
 use crate::control_plane::Write;
 use common::model::owner::OwnerKind;
-use common::model::{Pod, Reservation, Resources};
+use common::model::{Node, Pod, Reservation, Resources};
 use jiff::{SignedDuration, Timestamp};
 use std::sync::Arc;
 
@@ -39,13 +39,30 @@ pub fn lacking(picture: &Picture, pod: &Pod, now: Timestamp) -> Vec<String> {
 
 /// What is kept on the pod's node for others than it, as of `now`.
 pub fn held_for_others(picture: &Picture, pod: &Pod, now: Timestamp) -> Resources {
+    let node = pod.node.as_ref().and_then(|name| picture.nodes.get(name));
+    node.map_or_else(Resources::default, |node| held(picture, node, now, |one| passes(picture, pod, one)))
+}
+
+/// What a node has promised, as of `now`: to the pods there, and to those for whom room is kept.
+pub fn promised(picture: &Picture, node: &Node, now: Timestamp) -> Resources {
+    let mut promised = held(picture, node, now, |_| false);
+    picture.counted(&node.name).for_each(|pod| promised.add_assign(pod.spec.requests.counted()));
+    promised
+}
+
+/// What is kept on a node, as of `now`, except for what does not count.
+fn held(
+    picture: &Picture,
+    node: &Node,
+    now: Timestamp,
+    is_left_out: impl Fn(&Reservation) -> bool,
+) -> Resources {
     let mut held = Resources::default();
-    let Some(node) = pod.node.as_ref().and_then(|name| picture.nodes.get(name)) else { return held };
     let pods: Vec<&Arc<Pod>> = picture.counted(&node.name).collect();
     let mut takers: Vec<&Pod> = Vec::new();
     for reservation in node.reservations.iter().filter_map(|parsed| parsed.valid()) {
         let is_over = reservation.expires().is_some_and(|expires| expires <= now + CLOCK);
-        if is_over || passes(picture, pod, reservation) {
+        if is_over || is_left_out(reservation) {
             continue;
         }
         if reservation.is_manual() {

@@ -178,8 +178,8 @@ fn a_place_is_kept_in_the_very_step_in_which_a_pod_vanishes() {
     assert_eq!(states(&mut cluster, 0), []);
     vanish(&mut cluster, leaving.build());
     assert_eq!(states(&mut cluster, 0), [State::Held]);
-    assert_eq!(states(&mut cluster, 59), [State::Held]);
-    assert_eq!(states(&mut cluster, 60), [], "nobody wrote it down");
+    assert_eq!(states(&mut cluster, 179), [State::Held]);
+    assert_eq!(states(&mut cluster, 180), [], "nobody wrote it down");
     // A kubelet first says that the pod ended.
     let mut cluster = world.clone().pod(leaving.clone()).cluster();
     cluster.advance(now());

@@ -5,8 +5,13 @@ use super::town::{DEPLOYMENT, Town, time};
 use crate::effects::Server;
 use crate::state::Note;
 use common::api::reservation::encode;
+use common::api::workload::workload;
+use common::cluster::{Event, Seen};
 use common::model::object::Meta;
-use common::model::{Replica, Reservation};
+use common::model::owner::Owner;
+use common::model::reservation::{Origin, ReplacedPod, Seat};
+use common::model::{OwnerKind, Replica, Reservation, ReservationId};
+use serde_json::json;
 use std::time::Duration;
 
 fn put(town: &mut Town, annotations: &[(String, String)]) {
@@ -45,6 +50,48 @@ fn kept() -> Reservation {
     town.delete("web-1", 30);
     town.run();
     town.reservations().remove(0).1
+}
+
+#[test]
+fn what_was_made_for_a_newer_version_of_the_pod_is_not_ours_to_judge() {
+    let kept = encode(&kept()).unwrap();
+    // Another replica wrote it down; that the pod is being deleted has not been heard of here.
+    let mut town = full();
+    put(&mut town, &kept);
+    assert_eq!(town.reservations().len(), 1);
+    town.wait(60);
+    assert_eq!(town.reservations().len(), 1);
+    town.tell("web-1");
+    town.run();
+    assert_eq!(town.reservations(), [], "it is newer now, and neither leaves nor wishes anything");
+}
+
+#[test]
+fn two_places_for_a_pod_of_one_name_are_one_too_many() {
+    const OWNER: &str = "4e1f7a54-6d0e-4b7e-9a43-5f1c8e1b7d20";
+    let mut town = full();
+    let set = json!({ "spec": { "replicas": 2 }, "metadata": {
+        "name": "db", "namespace": "default", "uid": OWNER, "resourceVersion": "1" } });
+    let set = workload(OwnerKind::StatefulSet, &set.to_string()).unwrap();
+    town.learn(&Event::Workloads(OwnerKind::StatefulSet, Seen::Applied(set)));
+    let of = |seat: &str, name: &str, created| {
+        let mut one = kept();
+        one.id = ReservationId { owner: OWNER.into(), seat: Seat::parse(seat) };
+        if let Origin::Recorded(record) = &mut one.origin {
+            let (kind, namespace) = ("StatefulSet".into(), "default".into());
+            record.owner = Owner { kind, namespace, name: "db".into(), uid: OWNER.into() };
+            record.replaces = Some(ReplacedPod { name: name.into(), uid: seat.into() });
+            (record.created, record.request) = (time(created), "cli-1".into());
+        }
+        encode(&one).unwrap()
+    };
+    // Both pods are lacking, so that by their number alone all of them would be needed.
+    put(&mut town, &of("older", "db-0", 1));
+    put(&mut town, &of("other", "db-1", 1));
+    assert_eq!(town.reservations().len(), 2);
+    put(&mut town, &of("newer", "db-0", 2));
+    let seats: Vec<String> = town.reservations().iter().map(|(_, one)| one.id.to_string()).collect();
+    assert_eq!(seats, [format!("{OWNER}.newer"), format!("{OWNER}.other")]);
 }
 
 #[test]

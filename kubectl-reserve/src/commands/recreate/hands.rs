@@ -63,6 +63,11 @@ impl Hands<'_> {
                 Err(error) => no_answer(error, "read the pods", "get and list pods"),
             },
             Request::Create => bare::create(session, target).await,
+            Request::TakeBack => match recheck::needed(session, target, self.keeping).await {
+                Ok(true) => Answer::Needed,
+                Ok(false) => self.release().await,
+                Err(error) => no_answer(error, "read the pod", "get pods"),
+            },
             Request::Release => self.release().await,
         }
     }

@@ -3,8 +3,10 @@
 use super::hands::Hands;
 use super::look::companions;
 use super::owners::pod_path;
+use super::target::Target;
 use crate::api::{self as calls, ApiError, JSON};
-use crate::flow::keep::{is_kept, is_wished, lacks};
+use crate::connect::Session;
+use crate::flow::keep::{is_kept, is_needed, is_wished, lacks};
 use crate::flow::recreate::{Keeping, Recheck};
 use common::api;
 use common::cluster::{Cluster, Event, Seen};
@@ -16,12 +18,7 @@ use std::collections::BTreeSet;
 pub(super) async fn recheck(hands: &Hands<'_>, keeping: Keeping) -> Result<Recheck, ApiError> {
     let (session, target) = (hands.session, hands.target);
     let mut seen = Recheck { known: known(hands).await?, ..Recheck::default() };
-    let pod = match calls::get(session, &pod_path(&target.pod.key), JSON).await {
-        Ok(answer) => Some(read(&answer.text)?),
-        Err(error) if error.code() == Some(404) => None,
-        Err(error) => return Err(error),
-    };
-    match pod.filter(|pod| pod.uid == target.pod.uid) {
+    match that(session, target).await? {
         Some(pod) => {
             seen.is_leaving = pod.deleting;
             seen.is_lost = keeping == Keeping::Wish && !is_wished(&pod);
@@ -32,6 +29,21 @@ pub(super) async fn recheck(hands: &Hands<'_>, keeping: Keeping) -> Result<Reche
         room(hands, &mut seen).await?;
     }
     Ok(seen)
+}
+
+/// Whether what keeps the room of the pod is to stay.
+pub(super) async fn needed(session: &Session, target: &Target, keeping: Keeping) -> Result<bool, ApiError> {
+    let pod = that(session, target).await?;
+    Ok(is_needed(pod.as_ref(), keeping))
+}
+
+/// The pod as it is now, if it is still that pod.
+async fn that(session: &Session, target: &Target) -> Result<Option<Pod>, ApiError> {
+    match calls::get(session, &pod_path(&target.pod.key), JSON).await {
+        Ok(answer) => Ok(Some(read(&answer.text)?).filter(|pod| pod.uid == target.pod.uid)),
+        Err(error) if error.code() == Some(404) => Ok(None),
+        Err(error) => Err(error),
+    }
 }
 
 /// The pods of the owner that have a node by now: the replacement is none of them.

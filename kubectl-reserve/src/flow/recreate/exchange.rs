@@ -28,7 +28,9 @@ pub enum Request {
     Look,
     /// Make the replacement.
     Create,
-    /// Take back what keeps the room.
+    /// Take back what keeps the room, unless somebody else needs it by now.
+    TakeBack,
+    /// Release what keeps the room, now that the replacement has it.
     Release,
 }
 
@@ -67,6 +69,8 @@ pub enum Answer {
     Created,
     /// Nothing keeps the room any more.
     Released,
+    /// Somebody else may count on what keeps the room, so that it was left as it is.
+    Needed,
     /// No answer: it may have happened or not.
     Lost(String),
     /// It cannot be done.

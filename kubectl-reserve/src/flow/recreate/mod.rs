@@ -192,7 +192,7 @@ impl Recreation {
             Phase::Rechecking => Request::Recheck,
             // Nobody knows whether it happened: a look tells.
             Phase::Evicting | Phase::Watching => Request::Look,
-            Phase::TakingBack(_) => Request::Release,
+            Phase::TakingBack(_) => Request::TakeBack,
             Phase::Stopped => return self.stop(Why::Failed(why)),
         };
         after(LOST_PAUSE, request)

@@ -122,7 +122,7 @@ impl Recreation {
     /// Takes back what was reserved.
     pub(super) fn take_back(&mut self, then: After) -> Then {
         self.phase = Phase::TakingBack(Box::new(then));
-        now(Request::Release)
+        now(Request::TakeBack)
     }
 
     pub(super) fn taken_back(&mut self, then: After, answer: &Answer) -> Then {
@@ -140,6 +140,14 @@ impl Recreation {
                     }
                 }
             }
+            // Whether anybody still needs it is for the daemon to find out.
+            Answer::Needed => match then {
+                After::Stop(why) => self.stop(why),
+                After::Again(pause) => {
+                    self.phase = Phase::Rehearsing;
+                    after(pause, Request::Rehearse)
+                }
+            },
             _ => self.give_up_taking_back(then),
         }
     }

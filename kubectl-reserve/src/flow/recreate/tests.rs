@@ -50,6 +50,8 @@ struct World {
     /// Where the replacement goes.
     lands_on: &'static str,
     is_created: bool,
+    /// Somebody else removes the pod.
+    is_removed: bool,
     requests: Vec<Request>,
 }
 
@@ -64,6 +66,7 @@ impl World {
             delays: [2, 4, 6, 8],
             lands_on: "node-2",
             is_created: false,
+            is_removed: false,
             requests: Vec::new(),
         }
     }
@@ -110,7 +113,8 @@ impl World {
                 self.is_created = true;
                 Answer::Created
             }
-            Request::Release => {
+            Request::TakeBack if self.is_removed => Answer::Needed,
+            Request::TakeBack | Request::Release => {
                 self.is_reserved = false;
                 Answer::Released
             }

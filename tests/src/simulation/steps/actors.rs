@@ -91,7 +91,8 @@ impl Sim {
         };
         let is_named = matches!(&*owner.kind, "StatefulSet" | "Pod");
         let is_bare = &*owner.kind == "Pod";
-        let life = Duration::from_secs(self.rng.u64(90..300));
+        let life =
+            Duration::from_secs(if self.town.is_hasty { self.rng.u64(5..40) } else { self.rng.u64(90..300) });
         let placement = [Placement::Wait, Placement::Wait, Placement::Prefer, Placement::Require];
         let made = Made {
             now: wall,

@@ -1,6 +1,7 @@
 //! What a daemon makes of answers: the same as `daemon::effects` makes of a client's.
 
 use super::calls::{Call, Job, Reply};
+use super::daemon::{GOOD_FOR, MARGIN};
 use super::sim::{Action, Sim};
 use common::api::reservation::patch::Seen;
 use common::model::{NodeName, Uid};
@@ -13,6 +14,8 @@ use std::time::Duration;
 const TRIES_MAX: u32 = 8;
 const PAUSE: Duration = Duration::from_millis(60);
 const FIND_PAUSE: Duration = Duration::from_secs(1);
+const TELLS_MAX: u32 = 4;
+const TELL_PAUSE: Duration = Duration::from_millis(60);
 
 /// What to do with an answer.
 enum Next {
@@ -25,6 +28,10 @@ enum Next {
 impl Sim {
     pub(super) fn answer_daemon(&mut self, index: usize, id: u64) {
         let Some(Call { job, reply, .. }) = self.calls.get(&id) else { return };
+        let is_good = self.daemons[index].good_until.is_none_or(|until| self.api.now < until);
+        if let (true, Job::Publish(_, begun), Some(Reply::Done(_))) = (is_good, job, reply) {
+            self.daemons[index].good_until = Some(*begun + (GOOD_FOR - MARGIN));
+        }
         match meaning(job.clone(), reply.clone()) {
             Next::Again(job, pause) => {
                 let more = self.millis(0..50);
@@ -66,6 +73,13 @@ fn meaning(job: Job, reply: Option<Reply>) -> Next {
             }
             _ => look_again(annotation, tries, wall),
         },
+        // A server that turns it away is asked again; one that does not answer for long is not.
+        Job::Tell { pod, uid, told, nomination, tries }
+            if tries < TELLS_MAX && matches!(reply, Some(Reply::Refused(code)) if !is_certain(code)) =>
+        {
+            let job = Job::Tell { pod, uid, told, nomination, tries: tries + 1 };
+            Next::Again(job, TELL_PAUSE * tries)
+        }
         Job::Tell { uid, nomination, .. } => {
             let version = match reply {
                 Some(Reply::Done(version)) => Some(version),
@@ -82,7 +96,7 @@ fn meaning(job: Job, reply: Option<Reply>) -> Next {
             Next::Tell(Some(Input::Evicted { eviction, outcome }))
         }
         Job::Ask(effect) => Next::Tell(asked(*effect)),
-        Job::Talk(_) | Job::Publish(_) | Job::Errand(_) => Next::Tell(None),
+        Job::Talk(_) | Job::Publish(..) | Job::Errand(_) => Next::Tell(None),
     }
 }
 

@@ -43,11 +43,13 @@ pub(super) enum Job {
         uid: Uid,
         told: Option<Box<Unscheduled>>,
         nomination: Nomination,
+        tries: u32,
     },
     Evict(Box<Eviction>),
     Ask(Box<Effect>),
     Talk(Option<(Uid, &'static str, Timestamp)>),
-    Publish(Box<Replica>),
+    /// What a replica has seen, and when it set out.
+    Publish(Box<Replica>, Duration),
     Errand(Errand),
 }
 
@@ -88,10 +90,10 @@ impl Job {
                     reason: reason.into(),
                     message: message.into(),
                 };
-                Self::Tell { pod, uid, told: Some(Box::new(told)), nomination }
+                Self::Tell { pod, uid, told: Some(Box::new(told)), nomination, tries: 1 }
             }
             Effect::Nominate { pod, uid, node } => {
-                Self::Tell { pod, uid, told: None, nomination: Nomination::Change(node) }
+                Self::Tell { pod, uid, told: None, nomination: Nomination::Change(node), tries: 1 }
             }
             Effect::Evict(eviction) => Self::Evict(eviction),
             Effect::Report(report) => Self::Talk(Some((report.about.uid.clone(), report.reason, report.at))),

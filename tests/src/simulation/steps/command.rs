@@ -2,6 +2,7 @@
 
 use super::api::Who;
 use super::calls::{Call, Job, Reply};
+use super::evicted::Looks;
 use super::patch::Sent;
 use super::sim::{Action, Sim};
 use common::api::reservation::patch::Seen;
@@ -31,7 +32,7 @@ pub(super) struct Errand {
 impl Errand {
     pub(super) fn is_write(&self) -> bool {
         match self.request {
-            Request::Reserve | Request::Release => self.patch.is_some(),
+            Request::Reserve | Request::TakeBack | Request::Release => self.patch.is_some(),
             Request::Evict | Request::Create => true,
             _ => false,
         }
@@ -45,8 +46,8 @@ pub(super) struct Command {
     pub(super) outcome: Option<Outcome>,
     begun: Duration,
     token: u64,
-    /// The newest revision when the last request was made.
-    pub(super) sent: u64,
+    /// Up to which revision it knows what it has to know before it evicts.
+    pub(super) looks: Looks,
     /// A request that is under way.
     under_way: Option<Request>,
     is_stopping: bool,
@@ -76,7 +77,7 @@ impl Sim {
             outcome: None,
             begun: self.api.now,
             token: 0,
-            sent: 0,
+            looks: Looks::default(),
             under_way: None,
             is_stopping: false,
             target: Arc::clone(target),
@@ -147,7 +148,6 @@ impl Sim {
         let command = &mut self.commands[index];
         let (Some(request), true) = (request, command.is_alive && command.token == token) else { return };
         command.under_way = Some(request);
-        command.sent = self.api.revision;
         let errand = Errand { request, patch: None, tries: 1 };
         self.call(Who::Command(index), Job::Errand(errand), None);
     }
@@ -161,7 +161,7 @@ impl Sim {
             self.calls.remove(&id);
             return;
         }
-        let is_patch = matches!(errand.request, Request::Reserve | Request::Release)
+        let is_patch = matches!(errand.request, Request::Reserve | Request::TakeBack | Request::Release)
             && self.commands[index].keeping == Keeping::Reservation;
         let answer = match (is_patch, reply) {
             (true, Some(Reply::Node(sent))) => match self.planned(index, &errand, &sent) {
@@ -172,6 +172,7 @@ impl Sim {
                 Ok(None) => self.written(index, &errand, sent.version.parse().unwrap_or(0)),
                 Err(why) => Answer::Failed(why),
             },
+            (true, Some(Reply::Read(answer))) => answer,
             (true, Some(Reply::Done(version))) => self.written(index, &errand, version),
             (true, None | Some(Reply::Refused(409 | 422)))
                 if errand.patch.is_some() && errand.tries < TRIES_MAX =>
@@ -199,7 +200,7 @@ impl Sim {
         let seen = Seen { uid: &sent.uid, version: &sent.version, annotations: &sent.annotations };
         let command = &mut self.commands[index];
         let (wanted, record) = (&command.reservation, command.reservation.record());
-        if errand.request == Request::Release {
+        if errand.request != Request::Reserve {
             let request = record.map_or("", |record| &*record.request);
             return Ok(taken_back(&seen, &wanted.id, request));
         }
@@ -243,7 +244,9 @@ fn plain(request: Request, reply: Option<Reply>) -> Answer {
             Answer::Refused(Refusal::Soon(Duration::from_secs(1)))
         }
         (Request::Reserve, Some(Reply::Done(_))) => Answer::Reserved { version: 0, until: None },
-        (Request::Release, Some(Reply::Done(_) | Reply::Refused(404 | 409))) => Answer::Released,
+        (Request::TakeBack | Request::Release, Some(Reply::Done(_) | Reply::Refused(404 | 409))) => {
+            Answer::Released
+        }
         (Request::Create, Some(Reply::Done(_) | Reply::Refused(409))) => Answer::Created,
         (_, Some(Reply::Refused(code))) if code == 429 || code >= 500 => Answer::Lost("busy".into()),
         (_, reply) => Answer::Failed(Why::Failed(format!("{reply:?}"))),

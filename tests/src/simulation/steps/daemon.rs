@@ -15,9 +15,10 @@ use daemon::queue::Backoff;
 use daemon::state::{Effect, Input, Now, Rewrite, State};
 use std::time::Duration;
 
-/// How long a replica's word is good, how often it is repeated, and how far apart two words are at least; as in the
-/// daemon.
-const GOOD_FOR: Duration = Duration::from_secs(15);
+/// How long a replica's word is good, how much sooner it no longer relies on it, how often it is repeated, and how far apart
+/// two words are at least; as in the daemon.
+pub(super) const GOOD_FOR: Duration = Duration::from_secs(15);
+pub(super) const MARGIN: Duration = Duration::from_secs(2);
 const RENEWAL: Duration = Duration::from_secs(5);
 const APART_MIN: Duration = Duration::from_millis(100);
 
@@ -43,6 +44,8 @@ pub(super) struct Daemon {
     pub(super) election: super::leases::Standing,
     token: u64,
     published: Option<Duration>,
+    /// Until when it relies on its own Lease.
+    pub(super) good_until: Option<Duration>,
     is_publishing: bool,
     stopping: Option<Duration>,
 }
@@ -64,6 +67,7 @@ impl Daemon {
             election: super::leases::Standing::new(name, 0, 0),
             token: 0,
             published: None,
+            good_until: None,
             is_publishing: false,
             stopping: None,
         }
@@ -231,6 +235,9 @@ impl Sim {
 
     /// Begins whatever may begin.
     pub(super) fn begin(&mut self, index: usize) {
+        if !self.daemons[index].is_up || self.has_lost(index) {
+            return;
+        }
         while self.daemons[index].running < CALLS_MAX
             && let Some(effect) = self.daemons[index].outbox.pop()
         {
@@ -278,6 +285,6 @@ impl Sim {
             version: "simulated".into(),
             is_restricted: false,
         };
-        self.call(self.who(index), Job::Publish(Box::new(replica)), None);
+        self.call(self.who(index), Job::Publish(Box::new(replica), now), None);
     }
 }

@@ -28,8 +28,8 @@ impl Sim {
         let quiet = self.town.quiet.max(self.faults.end);
         self.run_until(quiet);
         self.heal();
-        // The last watch stands still until a minute later, and what only a daemon knows is good for a minute.
-        self.run_until(quiet + Duration::from_secs(130));
+        // The last watch stands still until a minute later, and what only a daemon knows is good for three.
+        self.run_until(quiet + Duration::from_secs(250));
         loop {
             let next = (self.api.stirred + STILL).max(self.api.now + Duration::from_secs(1));
             self.run_until(next);

@@ -8,7 +8,7 @@ use common::cluster::{Acknowledged, acknowledged};
 use common::model::{Keep, NodeName, Pod, Uid};
 use jiff::Timestamp;
 use kubectl_reserve::flow::budget::Blocked;
-use kubectl_reserve::flow::keep::is_wished;
+use kubectl_reserve::flow::keep::{is_needed, is_wished};
 use kubectl_reserve::flow::recreate::{Answer, Keeping, Refusal, Request};
 use std::sync::Arc;
 use std::time::Duration;
@@ -30,10 +30,17 @@ impl Sim {
                 Ok(answer.map_or(Reply::Done(0), Reply::Read))
             }
             Request::Evict => self.evict(index, &target),
-            Request::Reserve | Request::Release if command.keeping == Keeping::Wish => {
+            // The command looks at the pod first.
+            Request::TakeBack
+                if errand.patch.is_none()
+                    && is_needed(self.api.that(key, uid).ok().map(|pod| &**pod), command.keeping) =>
+            {
+                Ok(Reply::Read(Answer::Needed))
+            }
+            Request::Reserve | Request::TakeBack | Request::Release if command.keeping == Keeping::Wish => {
                 self.wish(index, errand.request == Request::Reserve)
             }
-            Request::Reserve | Request::Release => match &errand.patch {
+            Request::Reserve | Request::TakeBack | Request::Release => match &errand.patch {
                 None => self.api.read_node(&node).map(Reply::Node),
                 Some(patch) => {
                     let version = self.api.patch_node(who, &node, patch)?;
@@ -45,8 +52,18 @@ impl Sim {
                     Ok(Reply::Done(version))
                 }
             },
-            Request::Acknowledged { version } => Ok(Reply::Read(self.heard(index, version))),
-            Request::Recheck => Ok(Reply::Read(self.rechecked(index))),
+            Request::Acknowledged { version } => {
+                self.commands[index].looks.room = self.api.revision;
+                Ok(Reply::Read(self.heard(index, version)))
+            }
+            Request::Recheck => {
+                let is_wish = command.keeping == Keeping::Wish;
+                let looks = &mut self.commands[index].looks;
+                looks.pod = self.api.revision;
+                // Whoever may not write to nodes need not be able to read them.
+                looks.room = if is_wish { looks.room } else { looks.pod };
+                Ok(Reply::Read(self.rechecked(index)))
+            }
             Request::Look => Ok(Reply::Read(self.looked(index))),
             Request::Create => self.create_again(&target),
         }
@@ -65,6 +82,9 @@ impl Sim {
         rare.keep = is_wish.then_some(Keep::For(Duration::from_secs(120)));
         self.api.note(format_args!("command {index}: {} wishes: {is_wish}", pod.key));
         self.api.put_pod(Pod { rare: Some(Box::new(rare)), ..Pod::clone(&pod) });
+        if !is_wish {
+            self.api.rules.unwished.insert(pod.uid.clone(), self.api.revision);
+        }
         Ok(Reply::Done(0))
     }
 
@@ -97,8 +117,8 @@ impl Sim {
         let is_kept = command.keeping != Keeping::Nothing && command.terms.is_enforced;
         let who = Who::Command(index);
         self.promise(index);
-        let sent = self.commands[index].sent;
-        self.api.rules.evicted(&self.api.picture, who, target, (is_kept, sent), &replicas);
+        let looks = self.commands[index].looks;
+        self.api.rules.evicted(&self.api.picture, who, target, (is_kept, looks), &replicas);
         self.api.delete_pod(&target.key, &target.uid, self.town.grace)?;
         Ok(Reply::Done(0))
     }
@@ -106,7 +126,11 @@ impl Sim {
     /// Where nobody but the command does anything, its owner is to have as many pods with a place as before.
     fn promise(&mut self, index: usize) {
         let owner = &self.commands[index].reservation.id.owner;
-        if self.town.deeds != 0 || !self.town.is_elected || !self.api.workloads.contains_key(owner) {
+        if self.town.deeds != 0
+            || self.town.is_hasty
+            || !self.town.is_elected
+            || !self.api.workloads.contains_key(owner)
+        {
             return;
         }
         let of = |pod: &&Arc<Pod>| {

@@ -36,6 +36,10 @@ impl Sim {
         if paused > self.api.now {
             return self.after(paused - self.api.now, Action::Elect(index, life));
         }
+        // One that stood still for too long finds that out before it could do anything about it.
+        if self.has_lost(index) {
+            return;
+        }
         let now = self.daemons[index].now(self.api.now);
         self.attempt(index, now);
         let leads = self.daemons[index].election.candidate.is_leading(now.elapsed);
@@ -89,7 +93,7 @@ impl Sim {
         }
     }
 
-    /// Whether a daemon has led and no longer does: then that is its end.
+    /// Whether a daemon has led and no longer does, or is no longer counted on: then that is its end.
     pub(super) fn has_lost(&mut self, index: usize) -> bool {
         let now = self.daemons[index].now(self.api.now);
         let election = &self.daemons[index].election;
@@ -97,7 +101,11 @@ impl Sim {
             self.crash(index, "has lost the Lease");
             return true;
         }
-        false
+        let is_good = self.daemons[index].good_until.is_none_or(|until| self.api.now < until);
+        if !is_good {
+            self.crash(index, "has let its own Lease lapse");
+        }
+        !is_good
     }
 
     /// Lets go of the Lease.

@@ -9,6 +9,7 @@ mod controllers;
 mod daemon;
 mod end;
 mod errands;
+mod evicted;
 mod faults;
 mod leases;
 mod patch;
@@ -42,6 +43,7 @@ pub fn simulate(seed: u64, history: History) -> Outcome {
         grace: Duration::from_secs(rng.u64(1..10)),
         blocks: if rng.bool() { 0 } else { rng.u32(3..20) },
         automatic_max: if rng.u32(0..6) == 0 { 2 } else { 100 },
+        is_hasty: rng.u32(0..4) == 0,
         is_elected: rng.u32(0..4) > 0,
         deeds: if is_calm { 0 } else { rng.u32(..) & rng.u32(..) | 1 << rng.u32(1..18) },
         ..Town::default()

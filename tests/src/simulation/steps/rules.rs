@@ -2,13 +2,17 @@
 //! who knew what when.
 
 use super::api::{Stream, Who};
+use super::evicted::{Removed, Since};
 use crate::history::picture::Picture;
-use crate::history::{evictions, releases, room, seats};
+use crate::history::{releases, room, seats};
 use common::api::names;
 use common::model::{Node, NodeName, Pod, Reservation, Uid, Workload};
-use jiff::Timestamp;
+use jiff::{SignedDuration, Timestamp};
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
+
+/// How far apart clocks are.
+const CLOCK: SignedDuration = SignedDuration::from_secs(2);
 
 /// Up to which revision somebody has seen nodes, pods and workloads.
 #[derive(Clone, Copy, Debug, Default)]
@@ -44,16 +48,19 @@ pub(super) struct Rules {
     bound_by: BTreeMap<Uid, Who>,
     /// Seats that were taken.
     seated: BTreeSet<String>,
-    /// What a daemon knew when it decided on a pod, or on a reservation.
-    decided: BTreeMap<(Who, String), Sight>,
+    /// What a daemon knew when it decided on a pod, or on a reservation; and the how many-th decision that was.
+    decided: BTreeMap<(Who, String), (Sight, usize)>,
+    decisions: usize,
     /// Pods that the command evicted, and which run of it.
-    evicted: BTreeMap<Uid, Who>,
+    pub(super) evicted: BTreeMap<Uid, Who>,
     /// Reservations whose pod was evicted in the belief that everybody knows of them.
-    acknowledged: BTreeSet<(NodeName, String)>,
-    /// Since which revision each reservation is there.
-    since: BTreeMap<(NodeName, String), u64>,
-    /// Pods whose reservation was removed, and when.
-    wiped: BTreeMap<Uid, u64>,
+    pub(super) acknowledged: BTreeSet<(NodeName, String)>,
+    /// Since which revision each reservation is there, and since which it is whose it is.
+    pub(super) since: BTreeMap<(NodeName, String), Since>,
+    /// Pods whose reservation was removed, and how.
+    pub(super) removed: BTreeMap<Uid, Removed>,
+    /// Pods that no longer wish that their room be kept, and since when.
+    pub(super) unwished: BTreeMap<Uid, u64>,
     /// How often each thing happened: rules about what never happens prove nothing.
     pub(super) counts: BTreeMap<&'static str, u64>,
 }
@@ -69,7 +76,8 @@ impl Rules {
 
     /// A daemon decided on something, knowing this.
     pub(super) fn decided(&mut self, who: Who, on: String, sight: Sight) {
-        self.decided.insert((who, on), sight);
+        self.decisions += 1;
+        self.decided.insert((who, on), (sight, self.decisions));
     }
 
     /// I1, I3, I5, I8, I13, I23.
@@ -91,17 +99,17 @@ impl Rules {
                 self.seated.insert(stamp.to_string());
                 self.count("seated");
             }
-            let sight = self.decided.get(&(who, pod.uid.to_string())).copied().unwrap_or_default();
+            let (sight, _) = self.decided.get(&(who, pod.uid.to_string())).copied().unwrap_or_default();
             let is_gone = !picture.nodes.contains_key(&node);
-            let is_unseen = self.is_unseen(&node, sight, who);
+            let is_unseen = self.is_unseen(picture, pod, sight, who);
             for (rule, what) in seats::wrong(picture, &self.schedulers, (Some(before), pod), is_gone) {
                 // Two that do not know of each other can give one seat to two pods; then one of them has it.
                 if !(rule == "I5" && what.contains("which") && is_unseen) {
                     self.break_(rule, &what);
                 }
             }
-            let lacking = room::lacking(picture, pod, now);
-            if let Some(what) = lacking.first().filter(|_| !is_unseen && !self.fits_soon(picture, pod, now)) {
+            let lacking = room::lacking(&self.as_decided(picture, who, pod), pod, now);
+            if let Some(what) = lacking.first().filter(|_| !is_unseen) {
                 self.break_("I1", what);
             }
             self.count(if lacking.is_empty() { "fits" } else { "overcommitted unseen" });
@@ -110,25 +118,34 @@ impl Rules {
         self.changes.entry(node).or_default().push(change);
     }
 
-    /// Whether it fits once what the same daemon has decided besides has landed, too: a pod can be in its seat and use up
-    /// what is kept in the plain form as well.
-    fn fits_soon(&self, picture: &Picture, pod: &Pod, now: Timestamp) -> bool {
-        let mut soon = picture.clone();
-        for other in self.under_way.iter().filter(|other| other.uid != pod.uid) {
-            soon.pods.insert(other.uid.clone(), Arc::new(other.clone()));
+    /// How it was for the daemon when it decided: with what it had decided on before, whether or not that has landed, and
+    /// without what it decided on later and was faster.
+    fn as_decided(&self, picture: &Picture, who: Who, pod: &Pod) -> Picture {
+        let turn = |uid: &Uid| self.decided.get(&(who, uid.to_string())).map_or(0, |(_, turn)| *turn);
+        let own = turn(&pod.uid);
+        let mut then = picture.clone();
+        then.pods.retain(|uid, _| self.bound_by.get(uid) != Some(&who) || turn(uid) <= own);
+        for other in self.under_way.iter().filter(|other| turn(&other.uid) < own) {
+            then.pods.insert(other.uid.clone(), Arc::new(other.clone()));
         }
-        room::lacking(&soon, pod, now).is_empty()
+        then
     }
 
     /// Whether others did something to a node that one with this sight did not know of, and need not have.
-    fn is_unseen(&self, node: &NodeName, sight: Sight, who: Who) -> bool {
+    fn is_unseen(&self, picture: &Picture, pod: &Pod, sight: Sight, who: Who) -> bool {
+        let Some(node) = &pod.node else { return false };
         let changes = self.changes.get(node).into_iter().flatten();
         changes.into_iter().any(|change| {
             let seen = if change.stream == Stream::Nodes { sight.nodes } else { sight.pods };
             let must_know =
                 |id: &String| !self.is_contended && self.acknowledged.contains(&(node.clone(), id.clone()));
-            // What it reserved itself since is not the bind's to answer for.
-            let is_own = change.by == who && change.reservation.is_none();
+            // A pod that leaves before the seat that it took is released leaves two for its owner, until the daemon has seen
+            // what it wrote itself; they keep others out, not the replacement.
+            let is_kin = |id: &String| {
+                let owner = id.split('.').next().unwrap_or_default();
+                picture.owners.owns(&Uid::from(owner), pod, None)
+            };
+            let is_own = change.by == who && !change.reservation.as_ref().is_some_and(is_kin);
             change.revision > seen && !is_own && !change.reservation.as_ref().is_some_and(must_know)
         })
     }
@@ -190,8 +207,13 @@ impl Rules {
         let old = before.filter(|before| before.uid == node.uid);
         let (was, is) = (old.map(valid).unwrap_or_default(), valid(node));
         for gone in was.iter().filter(|one| !is.iter().any(|other| other.id == one.id)) {
-            self.released(picture, who, &node.name, gone, (revision, now));
-            self.since.remove(&(node.name.clone(), gone.id.to_string()));
+            let since = self.since.remove(&(node.name.clone(), gone.id.to_string()));
+            if let Some(replaced) = gone.replaces() {
+                let owned = since.map_or(0, |since| since.owned);
+                let is_over = !gone.is_live(now + CLOCK);
+                self.removed.insert(replaced.uid.clone(), Removed { at: revision, by: who, owned, is_over });
+            }
+            self.released(picture, who, &node.name, gone, now);
         }
         let changes = self.changes.entry(node.name.clone()).or_default();
         let mut change = |reservation| {
@@ -203,28 +225,25 @@ impl Rules {
         for one in is.iter().filter(|one| !was.contains(one)) {
             change(Some(one.id.to_string()));
         }
+        let request = |one: &Reservation| one.record().map(|record| record.request.clone());
         for one in &is {
-            self.since.entry((node.name.clone(), one.id.to_string())).or_insert(revision);
+            let key = (node.name.clone(), one.id.to_string());
+            let since = self.since.entry(key).or_insert(Since { made: revision, owned: revision });
+            if was.iter().any(|old| old.id == one.id && request(old) != request(one)) {
+                since.owned = revision;
+            }
         }
     }
 
-    fn released(
-        &mut self,
-        picture: &Picture,
-        who: Who,
-        node: &NodeName,
-        gone: &Reservation,
-        (revision, now): (u64, Timestamp),
-    ) {
+    fn released(&mut self, picture: &Picture, who: Who, node: &NodeName, gone: &Reservation, now: Timestamp) {
         let replaced = gone.replaces().map(|replaced| &replaced.uid);
-        self.wiped.extend(replaced.cloned().map(|uid| (uid, revision)));
         let Some(what) = releases::needed(picture, node, gone, now) else {
             return self.count("released");
         };
         match who {
             Who::Daemon(..) => {
                 let on = format!("{node}/{}", gone.id);
-                let sight = self.decided.get(&(who, on)).copied().unwrap_or_default();
+                let (sight, _) = self.decided.get(&(who, on)).copied().unwrap_or_default();
                 let known = sight.pods.min(sight.owners);
                 let stirred = [Some(&gone.id.owner), replaced].into_iter().flatten();
                 let is_unseen = stirred.filter_map(|uid| self.stirred.get(uid)).any(|at| *at > known);
@@ -263,38 +282,5 @@ impl Rules {
         if let Some(above) = &workload.controller {
             self.stirred.insert(above.uid.clone(), revision);
         }
-    }
-
-    /// I2 and I4: the command evicts a pod, by a request that was made when the newest revision was `sent`. `replicas` are
-    /// those that count, and what they have seen of nodes.
-    pub(super) fn evicted(
-        &mut self,
-        picture: &Picture,
-        who: Who,
-        pod: &Pod,
-        (is_kept, sent): (bool, u64),
-        replicas: &[(String, u64)],
-    ) {
-        self.count("evicted");
-        if self.evicted.insert(pod.uid.clone(), who).is_some() {
-            self.break_("I19", &format!("{} was evicted twice", pod.key));
-        }
-        if !is_kept {
-            return;
-        }
-        let Some((node, found)) = evictions::reserved_for(picture, pod) else {
-            // Somebody took it away while the eviction was on its way: that cannot be helped.
-            if self.wiped.get(&pod.uid).is_some_and(|at| *at > sent) {
-                return;
-            }
-            return self.break_("I2", &format!("{} was evicted, and its room is not reserved", pod.key));
-        };
-        let key = (node.name.clone(), found.id.to_string());
-        let since = self.since.get(&key).copied().unwrap_or(u64::MAX);
-        for (replica, _) in replicas.iter().filter(|(_, seen)| *seen < since) {
-            let what = format!("{} was evicted before {replica} had seen its reservation", pod.key);
-            self.break_("I4", &what);
-        }
-        self.acknowledged.insert(key);
     }
 }

@@ -41,7 +41,7 @@ impl Sim {
                 }
                 Ok(Reply::Done(version))
             }
-            Job::Tell { pod, uid, told, nomination } => {
+            Job::Tell { pod, uid, told, nomination, .. } => {
                 self.tell(who, (pod, uid), told.as_deref(), nomination)
             }
             Job::Evict(eviction) => self.evict_victim(eviction),
@@ -50,7 +50,7 @@ impl Sim {
                 Ok(Reply::Done(0))
             }
             Job::Ask(_) => Ok(Reply::Done(0)),
-            Job::Publish(replica) => {
+            Job::Publish(replica, _) => {
                 self.api.put_replica((**replica).clone());
                 Ok(Reply::Done(self.api.revision))
             }

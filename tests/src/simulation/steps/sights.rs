@@ -6,10 +6,12 @@ use super::api::Stream;
 use super::calls::Reply;
 use super::sim::Sim;
 use super::watches::listed;
+use crate::history::room;
 use common::api::reservation::patch::{keys_of, reservation_of};
 use common::cluster::{Cluster, Event, Seen};
 use common::model::pod::Phase;
-use common::model::{NodeName, Pod};
+use common::model::{Node, NodeName, Pod, Reservation};
+use jiff::SignedDuration;
 use kubectl_reserve::flow::keep::{is_kept, is_wished, lacks};
 use kubectl_reserve::flow::recreate::{
     Answer, Keeping, Landed, Newcomer, NodeSight, OldPod, Outcome, Recheck, Sight, Stays, Until,
@@ -55,7 +57,7 @@ impl Sim {
     }
 
     /// The second look.
-    pub(super) fn rechecked(&self, index: usize) -> Answer {
+    pub(super) fn rechecked(&mut self, index: usize) -> Answer {
         let command = &self.commands[index];
         let target = &command.target;
         let bound = self.companions(index).filter(|pod| pod.node.is_some());
@@ -83,7 +85,25 @@ impl Sim {
         cluster.advance(self.api.wall());
         seen.is_lost = !is_kept(&cluster, &name, &command.reservation);
         seen.lacks = lacks(&cluster, &name, Some(&command.reservation));
+        if let Some(what) = self.wrong_books(node, &command.reservation, &seen.lacks) {
+            self.api.rules.break_("I3", &what);
+        }
         Answer::Rechecked(seen)
+    }
+
+    /// I3: what the command finds lacking is what lacks by books that are done anew. Clocks differ, so not while
+    /// anything is about to end.
+    fn wrong_books(&self, node: &Node, ours: &Reservation, told: &[String]) -> Option<String> {
+        let (now, margin) = (self.api.wall(), SignedDuration::from_secs(3));
+        let mut ends = node.reservations.iter().filter_map(|one| one.valid()?.expires());
+        if ends.any(|end| now.duration_since(end).abs() < margin) {
+            return None;
+        }
+        let promised = room::promised(&self.api.picture, node, now);
+        let lacks =
+            ours.amount.iter().any(|(resource, _)| promised.get(&resource) > node.allocatable.get(&resource));
+        (lacks == told.is_empty())
+            .then(|| format!("the command finds that {} lacks {told:?}, which is not so", node.name))
     }
 
     /// A bare pod is made again.
@@ -128,10 +148,13 @@ impl Sim {
         };
         let node = NodeName::from(&*command.terms.node);
         let ours = &command.reservation;
-        let request = |of: &common::model::Reservation| of.record().map(|record| record.request.clone());
+        let request = |of: &Reservation| of.record().map(|record| record.request.clone());
         let valid = self.api.picture.nodes.get(&node);
         let mut valid = valid.iter().flat_map(|node| node.reservations.iter().filter_map(|one| one.valid()));
-        let is_there = valid.any(|one| one.id == ours.id && request(one) == request(ours));
+        // One whose time is over is as good as gone.
+        let now = self.api.wall();
+        let is_there =
+            valid.any(|one| one.id == ours.id && request(one) == request(ours) && one.is_live(now));
         let is_taken = self.api.rules.is_seated(&ours.id.to_string());
         let is_clean = matches!(stays, Stays::Nothing | Stays::TakenBack);
         let is_left = match command.keeping {

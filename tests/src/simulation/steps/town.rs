@@ -41,6 +41,8 @@ pub(super) struct Town {
     /// An eviction is forbidden by a budget one time in so many.
     pub(super) blocks: u32,
     pub(super) automatic_max: usize,
+    /// Whether reservations of the command are short-lived.
+    pub(super) is_hasty: bool,
     /// Whether there is an election, and the fence that goes with it.
     pub(super) is_elected: bool,
     /// Who does what: one bit for each kind of deed.

@@ -160,6 +160,7 @@ fn the_second_look_decides() {
     };
     let (run, world) = look(Recheck { is_gone: true, ..Recheck::default() });
     assert_eq!((why(&run.outcome), world.evictions), (&Why::Gone, 0));
+    assert!(!world.is_reserved);
     let (run, world) = look(Recheck { is_lost: true, ..Recheck::default() });
     assert_eq!((why(&run.outcome), world.evictions), (&Why::Lost, 0));
     // Somebody else deleted it meanwhile: its room is kept, so it goes on.
@@ -169,6 +170,18 @@ fn the_second_look_decides() {
     let (run, world) = look(Recheck { lacks: vec!["cpu".into()], ..Recheck::default() });
     assert!(matches!(run.outcome, Outcome::Done(_)) && world.evictions == 1);
     assert!(run.news.contains(&News::Again(vec!["cpu".into()])) && run.news.contains(&News::TakenBack));
+}
+
+#[test]
+fn what_somebody_else_counts_on_by_now_is_not_taken_back() {
+    // Another run evicted the pod; what keeps its room is ours by now.
+    let mut world = World { is_removed: true, ..World::new(terms()) };
+    let gone = || Answer::Rechecked(Recheck { is_gone: true, ..Recheck::default() });
+    let run = run_with(&mut world, RECHECK, gone);
+    assert_eq!((why(&run.outcome), world.is_reserved), (&Why::Gone, true));
+    assert!(!run.news.contains(&News::TakenBack));
+    let Outcome::Stopped { stays, .. } = run.outcome else { panic!() };
+    assert_eq!(stays, Stays::Reservation { until: Some(end()) });
 }
 
 #[test]

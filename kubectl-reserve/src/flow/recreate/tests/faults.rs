@@ -43,7 +43,7 @@ fn a_second_ctrl_c_skips_the_release() {
     let mut world = World::new(terms());
     let (flow, next) = Recreation::begin(terms());
     let run = drive(flow, next, |_, request, _| match request {
-        Request::Recheck | Request::Release => Step::Interrupt,
+        Request::Recheck | Request::TakeBack | Request::Release => Step::Interrupt,
         request => Step::Answer(world.answer(request)),
     });
     let Outcome::Stopped { why, stays, is_evicted, .. } = run.outcome else { panic!() };
