@@ -18,6 +18,7 @@ use kubectl_reserve::Around;
 use sandbox::{Config, Pace, Sandbox};
 use serde_json::{Value, json};
 use std::sync::Arc;
+use std::task::Poll;
 use std::time::Duration;
 use tokio::time::{Instant, sleep};
 
@@ -29,6 +30,9 @@ const COMMAND: &str = "kubectl-reserve/simulated";
 
 /// How long a daemon that died is away.
 const RESTART: Duration = Duration::from_secs(2);
+
+/// How many turns a daemon may take at one moment. A start takes some hundred.
+const TURNS_MAX: u32 = 10_000;
 
 /// How long controllers and kubelets rest at most.
 const LONG: Duration = Duration::from_secs(60);
@@ -135,15 +139,16 @@ impl World {
             let ended = tokio::select! {
                 biased;
                 () = process.died() => None,
-                ended = Box::pin(run(replica, client, clock, rng.fork())) => Some(ended),
+                ended = patiently(run(replica, client, clock, rng.fork())) => Some(ended),
             };
             process.kill();
             match ended {
                 None => self.record.note(format_args!("daemon {replica} died")),
-                Some(Err(error)) if format!("{error:#}").contains("Lease") => {
+                Some(None) => self.record.broke(format!("I21: daemon {replica} goes on for ever")),
+                Some(Some(Err(error))) if format!("{error:#}").contains("Lease") => {
                     self.record.note(format_args!("daemon {replica} stopped: {error:#}"));
                 }
-                Some(ended) => self.record.broke(format!("daemon {replica} ended: {ended:?}")),
+                Some(Some(ended)) => self.record.broke(format!("daemon {replica} ended: {ended:?}")),
             }
             sleep(RESTART + Duration::from_millis(rng.u64(0..3000))).await;
         }
@@ -192,6 +197,20 @@ impl World {
         self.record.note(format_args!("waited in vain until {what}"));
         false
     }
+}
+
+/// Runs a process. `None` if it goes on for ever without any time passing: nothing else would ever happen.
+async fn patiently<T>(process: impl Future<Output = T>) -> Option<T> {
+    let (mut process, mut last, mut turns) = (Box::pin(process), Instant::now(), 0);
+    std::future::poll_fn(move |context| {
+        turns = if Instant::now() == last { turns + 1 } else { 0 };
+        last = Instant::now();
+        match turns {
+            TURNS_MAX.. => Poll::Ready(None),
+            _ => process.as_mut().poll(context).map(Some),
+        }
+    })
+    .await
 }
 
 /// The user that a replica of the daemon writes as.
