@@ -192,19 +192,20 @@ impl Line {
             .record()
             .note(format_args!("plan: {fault:?} as {who} writes {} {}", subject.resource, subject.name));
         let daemons = || self.daemons.iter();
-        let plural = if subject.resource.starts_with("nodes") { "nodes" } else { "pods" };
         match fault {
             Fault::StaleNodes => daemons().for_each(|user| self.weather.freeze(user, "nodes", STALE)),
             Fault::StalePods => daemons().for_each(|user| self.weather.freeze(user, "pods", STALE)),
-            Fault::Skipped => daemons().for_each(|user| self.weather.cut(user, plural, SKIPPED)),
-            Fault::Unseen => daemons().for_each(|user| self.weather.freeze(user, plural, STALE)),
+            Fault::Skipped => {
+                let plural = if subject.resource.starts_with("nodes") { "nodes" } else { "pods" };
+                daemons().for_each(|user| self.weather.cut(user, plural, SKIPPED));
+            }
             Fault::CrashBefore => return self.die().await,
             Fault::CrashAfter | Fault::Unheard => {}
         }
         let response = self.door.answer(request);
         match fault {
             Fault::CrashAfter => self.die().await,
-            Fault::Unheard | Fault::Unseen => {
+            Fault::Unheard => {
                 sleep(Duration::from_secs(1)).await;
                 Err(reset())
             }

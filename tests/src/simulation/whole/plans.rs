@@ -77,9 +77,8 @@ fn all(plans: &[Planned], kept: usize) -> Vec<Lived> {
 fn one(planned: &Planned, lines: History) -> (Outcome, u64) {
     let mut steps = 0;
     let Planned { flow, plan, .. } = planned;
-    let keeps_news = |plan: &Plan| {
-        matches!(plan.fault, Fault::StaleNodes | Fault::StalePods | Fault::Skipped | Fault::Unseen)
-    };
+    let keeps_news =
+        |plan: &Plan| matches!(plan.fault, Fault::StaleNodes | Fault::StalePods | Fault::Skipped);
     let stale = if plan.as_ref().is_some_and(keeps_news) { STALE } else { Duration::ZERO };
     let unseen = stale + Duration::from_secs(3);
     let outcome = caught(|| {

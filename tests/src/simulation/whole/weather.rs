@@ -59,8 +59,6 @@ pub(super) enum Fault {
     CrashAfter,
     /// It is done, and nobody is told.
     Unheard,
-    /// The same, and what was done is not heard of by watches for a while either.
-    Unseen,
     /// What happens to nodes from then on reaches no daemon for a while.
     StaleNodes,
     /// The same with pods.
@@ -70,11 +68,10 @@ pub(super) enum Fault {
 }
 
 /// All of them.
-pub(super) const FAULTS: [(&str, Fault); 7] = [
+pub(super) const FAULTS: [(&str, Fault); 6] = [
     ("crash-before", Fault::CrashBefore),
     ("crash-after", Fault::CrashAfter),
     ("lost-response", Fault::Unheard),
-    ("lost-unseen", Fault::Unseen),
     ("stale-nodes", Fault::StaleNodes),
     ("stale-pods", Fault::StalePods),
     ("skipped-event", Fault::Skipped),
