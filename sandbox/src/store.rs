@@ -66,8 +66,9 @@ pub(crate) struct Store {
     log: VecDeque<Change>,
     /// Changes up to this revision are forgotten.
     forgotten: u64,
-    /// Hear the revision of the last change of a kind.
-    listeners: BTreeMap<&'static str, watch::Sender<u64>>,
+    /// Hear the revision of the last change of a kind, one after the other: listeners of one channel would be woken in an
+    /// order that is chance.
+    listeners: BTreeMap<&'static str, Vec<watch::Sender<u64>>>,
     /// Hears the revision of every change.
     all: watch::Sender<u64>,
 }
@@ -135,8 +136,8 @@ impl Store {
         if self.log.len() > LOG_MAX {
             self.forgotten = self.log.pop_front().map_or(0, |change| change.revision);
         }
-        if let Some(listener) = self.listeners.get(key.resource.plural) {
-            listener.send_replace(self.revision);
+        if let Some(listeners) = self.listeners.get_mut(key.resource.plural) {
+            listeners.retain(|listener| listener.send(self.revision).is_ok());
         }
         self.all.send_replace(self.revision);
     }
@@ -162,7 +163,9 @@ impl Store {
 
     /// Hears of changes of a kind.
     pub(crate) fn listen(&mut self, resource: &Resource) -> watch::Receiver<u64> {
-        self.listeners.entry(resource.plural).or_default().subscribe()
+        let (listener, heard) = watch::channel(self.revision);
+        self.listeners.entry(resource.plural).or_default().push(listener);
+        heard
     }
 
     /// Hears of all changes.

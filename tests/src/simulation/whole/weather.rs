@@ -11,21 +11,20 @@ use tokio::time::Instant;
 
 /// All kinds of objects, where one is asked for.
 pub(super) const EVERYTHING: &str = "";
-
-/// How long a write is on its way at most, and its answer, where daemons hear of everything at once. A binding waits for what
-/// was to be written about its pod before: all of that has to be over before the rules no longer excuse it.
+/// How long a write and its answer are on their way at most where daemons hear of everything at once: a binding that waits
+/// for what was to be written about its pod before is still one that the rules excuse.
 const LATE_MAX: Duration = Duration::from_millis(500);
 
 /// The weather. Clones are the same.
 #[derive(Clone)]
-pub(super) struct Weather {
-    inner: Arc<Mutex<Inner>>,
-    /// Changes with everything that whoever waits must look at again.
-    turned: watch::Sender<u64>,
-}
+pub(super) struct Weather(Arc<Mutex<Inner>>);
 
 struct Inner {
     rng: Rng,
+    /// Counts everything that whoever waits must look at again.
+    turn: u64,
+    /// Who waits, each with a channel of its own: those of one channel would be woken in an order that is chance.
+    listeners: Vec<watch::Sender<u64>>,
     /// Of a thousand requests, and of a thousand lines of watches, so many meet with something.
     rates: (u32, u32),
     /// Whether daemons hear of everything at once, so that the rules need not excuse what they could not know.
@@ -120,6 +119,8 @@ impl Weather {
     pub(super) fn new(rng: Rng, plan: Option<Plan>) -> Self {
         let inner = Inner {
             rng,
+            turn: 0,
+            listeners: Vec::new(),
             rates: (0, 0),
             is_sharp: false,
             outage: None,
@@ -129,21 +130,26 @@ impl Weather {
             plan,
             steps: 0,
         };
-        Self { inner: Arc::new(Mutex::new(inner)), turned: watch::Sender::new(0) }
+        Self(Arc::new(Mutex::new(inner)))
     }
 
     fn inner(&self) -> MutexGuard<'_, Inner> {
-        self.inner.lock().unwrap_or_else(PoisonError::into_inner)
+        self.0.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
     fn turn(&self) -> u64 {
-        self.turned.send_modify(|turn| *turn += 1);
-        *self.turned.borrow()
+        let mut inner = self.inner();
+        let turn = inner.turn + 1;
+        inner.turn = turn;
+        inner.listeners.retain(|listener| listener.send(turn).is_ok());
+        turn
     }
 
     /// Hears when something changes.
     pub(super) fn listen(&self) -> watch::Receiver<u64> {
-        self.turned.subscribe()
+        let (listener, turns) = watch::channel(self.inner().turn);
+        self.inner().listeners.push(listener);
+        turns
     }
 
     /// From now on so many of a thousand requests and lines meet with something.
