@@ -35,6 +35,7 @@ pub fn simulate(seed: u64, lines: History) -> Outcome {
 }
 
 /// Lives through a story in a world of its own: one thread, one runtime, no time but that of the story.
+#[expect(clippy::disallowed_methods, reason = "several live in one world; all of them on its thread")]
 fn lived(
     seed: u64,
     plan: Option<Plan>,

@@ -36,6 +36,7 @@ pub(super) fn unseen(seed: u64) -> Duration {
 }
 
 /// Lives through it.
+#[expect(clippy::disallowed_methods, reason = "the weather and others go on meanwhile, on the same thread")]
 pub(super) async fn live(world: &World, seed: u64) {
     let mut rng = Rng::with_seed(seed ^ 0x5702);
     let town = settle(world, &mut rng).await;
