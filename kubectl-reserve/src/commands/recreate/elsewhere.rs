@@ -84,10 +84,9 @@ pub(crate) async fn take_over(context: &Context, prepared: &Prepared, left: &Kep
     if !is_kept(context, &left.node, Some(&left.reservation.id)).await? {
         return Ok(false);
     }
-    let plan = |seen: &Seen<'_>| {
-        exchanged(seen, &left.node_uid, &left.reservation, wanted)
-            .map_err(|why| Failure::new(format!("the room on {} cannot be taken over: {why:?}", left.node)))
-    };
+    // Where it cannot be written, another place is looked for.
+    let plan =
+        |seen: &Seen<'_>| Ok(exchanged(seen, &left.node_uid, &left.reservation, wanted).ok().flatten());
     rewrite(&context.session, &left.node, DryRun::None, plan).await?;
     prepared.is_kept(context).await
 }
