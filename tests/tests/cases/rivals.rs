@@ -8,9 +8,6 @@ use reserve_tests::town::{Plot, SOON};
 use serde_json::{Value, json};
 use std::time::Duration;
 
-/// Longer than a pod that was refused waits at most before it is tried again.
-const BACKED_OFF: Duration = Duration::from_secs(15);
-
 /// The key of the one reservation on a node, `<owner-uid>.<seat>`.
 async fn seat(plot: Plot, node: &str) -> Result<String> {
     plot.reserved(node, 1).await?;
@@ -27,10 +24,13 @@ fn a_pod_of_higher_priority_need_not_heed_it() -> Result<()> {
         let class = json!({"apiVersion": "scheduling.k8s.io/v1", "kind": "PriorityClass",
                            "metadata": {"name": "above"}, "value": 1000, "preemptionPolicy": "Never"});
         plot.cluster.apply(&class.to_string()).await?;
-        // Long enough for the back-off of both to have passed: then priority alone says who is tried first.
-        let web = plot.deploy_kept(web().terminate_after(BACKED_OFF), 1).await?;
+        let web = plot.deploy_kept(web(), 1).await?;
         let above = deployment("above").cpu("3").pod_field("priorityClassName", json!("above"));
         let above = plot.deploy_waiting(above).await?;
+        // What is above waits out its back-off; without a replacement until then, only the reservation is in its way.
+        let quota = json!({"apiVersion": "v1", "kind": "ResourceQuota", "metadata": {"name": "no-more", "namespace": plot.name},
+                           "spec": {"hard": {"pods": "1"}}});
+        plot.cluster.apply(&quota.to_string()).await?;
         let old = plot.running(&web, 1).await?;
         plot.delete(&old[0]).await?;
         let pods = plot.running(&above, 1).await?;
