@@ -10,6 +10,7 @@ use crate::connect::Clients;
 use crate::effects::Effects;
 use crate::extender::replies::Replies;
 use crate::lease::Leadership;
+use crate::lease::replica::Standing;
 use crate::metrics::Metrics;
 use crate::outbox::Outbox;
 use crate::queue::Backoff;
@@ -44,10 +45,17 @@ pub async fn run(
 ) -> anyhow::Result<()> {
     let (sender, mut inputs) = mpsc::channel(INPUTS_MAX);
     let mut watches = JoinSet::new();
-    start_watches(&mut watches, config, &clients.work, &clock, &sender);
     let mut state = state(config, &metrics, &clock)?;
     state.set_extenders(&config.scheduler.extenders);
     let mut leases = Leases::start(config, &clients.leases, &clock, rng);
+    let start = Starter {
+        watches: &mut watches,
+        client: &clients.work,
+        clock: &clock,
+        inputs: &sender,
+        standing: leases.standing(),
+    };
+    start_watches(start, config);
     let mut office = Office::open(config, &clock, metrics, leases.leadership()).await?;
     let effects = Effects::new(clients.work, instance(config)).extenders(&config.scheduler.extenders)?;
     let front = Front::open(config, &clock, &sender, leases.standing()).await?;
@@ -159,16 +167,9 @@ fn state(config: &Config, metrics: &Metrics, clock: &Clock) -> anyhow::Result<St
     Ok(state)
 }
 
-fn start_watches(
-    watches: &mut JoinSet<()>,
-    config: &Config,
-    client: &kube::Client,
-    clock: &Clock,
-    inputs: &mpsc::Sender<Input>,
-) {
-    let mut start = Starter { watches, client, clock, inputs };
-    start.follow(Nodes);
-    start.follow(Pods);
+fn start_watches(mut start: Starter<'_>, config: &Config) {
+    start.follow_when_settled(Nodes);
+    start.follow_when_settled(Pods);
     for kind in OwnerKind::ALL {
         start.follow(Workloads(kind));
     }
@@ -184,6 +185,7 @@ struct Starter<'a> {
     client: &'a kube::Client,
     clock: &'a Clock,
     inputs: &'a mpsc::Sender<Input>,
+    standing: Standing,
 }
 
 impl Starter<'_> {
@@ -193,6 +195,21 @@ impl Starter<'_> {
         W::Object: Send,
     {
         self.watches.spawn(follow(watched, self.client.clone(), self.clock.clone(), self.inputs.clone()));
+    }
+
+    /// The same for what reservations are about: what is listed before anybody waits for this replica may lack one that was
+    /// written meanwhile.
+    fn follow_when_settled<W>(&mut self, watched: W)
+    where
+        W: Watched + Send + Sync + 'static,
+        W::Object: Send,
+    {
+        let standing = self.standing.clone();
+        let following = follow(watched, self.client.clone(), self.clock.clone(), self.inputs.clone());
+        self.watches.spawn(async move {
+            standing.settled().await;
+            following.await;
+        });
     }
 }
 

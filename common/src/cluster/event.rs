@@ -12,6 +12,10 @@ pub enum Event {
     Nodes(Seen<Node>),
     /// About pods.
     Pods(Seen<Pod>),
+    /// Everything about nodes up to this version was seen, whether or not there was anything.
+    NodesUpTo(u64),
+    /// The same about pods.
+    PodsUpTo(u64),
     /// About workloads of one kind.
     Workloads(OwnerKind, Seen<Workload>),
     /// Workloads of this kind cannot be read, at least for now.

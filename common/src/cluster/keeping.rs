@@ -8,21 +8,17 @@
 //! on its room meanwhile. Both have the same key; the one on the node goes before ours.
 
 use super::Cluster;
-use super::ledger::{Ledger, Local, State};
-use super::replacing::{Terms, later, owner, replacing};
+use super::ledger::{Ledger, State};
+use super::replacing::{Terms, owner, replacing};
 use super::whose::Asker;
 use crate::model::owner::Owner;
 use crate::model::reservation::{
-    ANNOTATIONS_MAX, AUTOMATIC, BYTES_MAX, KEYS_MAX, Origin, PER_NODE_MAX, Parsed, Placement, ReplacedPod,
+    ANNOTATIONS_MAX, AUTOMATIC, BYTES_MAX, KEYS_MAX, PER_NODE_MAX, Parsed, Placement, ReplacedPod,
 };
 use crate::model::{Keep, Pod, Reservation, ReservationId};
 use jiff::Timestamp;
 use std::sync::Arc;
 use std::time::Duration;
-
-/// How long a reservation that only we know of counts, if nobody writes it down: longer than it can take until we see that
-/// somebody did. A watch that has died is noticed after a minute and a half, and a list takes a minute at most.
-pub const LOCAL_LIFE: Duration = Duration::from_secs(180);
 
 /// The most keys, and bytes of them, that one reservation has.
 const EACH_MAX: (u32, u32) = (4, 1536);
@@ -136,19 +132,8 @@ impl Cluster {
     /// somebody will write it down.
     pub(super) fn keep_place_of(&mut self, gone: &Pod) {
         let Some(id) = gone.node.as_ref().and_then(|node| self.nodes.id(node)) else { return };
-        let Ok(meant) = self.keep(gone, self.now) else { return };
-        let mut counted = meant.clone();
-        if let Origin::Recorded(record) = &mut counted.origin {
-            record.expires = record.expires.min(later(self.now, LOCAL_LIFE));
-        }
-        let local = Local { counted: Arc::new(counted), meant: Arc::new(meant) };
-        self.change(id, |ledger| ledger.keep_locally(local));
-    }
-
-    /// Nobody will write down what was kept under `id` on `node`.
-    pub fn drop_local(&mut self, node: &crate::model::NodeName, id: &ReservationId) {
-        if let Some(place) = self.nodes.id(node) {
-            self.change(place, |ledger| ledger.drop_local(id));
+        if let Ok(meant) = self.keep(gone, self.now) {
+            self.keep_locally(id, meant);
         }
     }
 }
@@ -208,22 +193,5 @@ impl Ledger {
     /// The reservation `id`, as the node itself says it.
     pub fn durable(&self, id: &ReservationId) -> Option<&Arc<Reservation>> {
         self.node.reservations.iter().filter_map(Parsed::valid).find(|reservation| reservation.id == *id)
-    }
-
-    /// Keeps a reservation that the node does not say yet.
-    fn keep_locally(&mut self, local: Local) {
-        if !self.is_reserved(&local.meant.id) {
-            self.drop_local(&local.meant.id);
-            self.local.push(local);
-        }
-    }
-
-    /// The reservations that have yet to be written down.
-    pub fn unwritten(&self) -> impl Iterator<Item = &Arc<Reservation>> {
-        self.local.iter().map(|local| &local.meant)
-    }
-
-    fn drop_local(&mut self, id: &ReservationId) {
-        self.local.retain(|known| known.meant.id != *id);
     }
 }

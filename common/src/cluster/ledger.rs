@@ -10,6 +10,7 @@ use super::Owners;
 use super::minders::Minders;
 use super::nodes::NodeId;
 use super::taken::{age, taken};
+use super::unwritten::{Extended, Local};
 use super::whose::Asker;
 use crate::model::requests::NonZero;
 use crate::model::reservation::{Reservation, ReservationId};
@@ -40,15 +41,8 @@ pub struct Ledger {
     pub entries: Vec<Entry>,
     /// Reservations that the node does not say yet, but is going to.
     pub(super) local: Vec<Local>,
-}
-
-/// A reservation that the node does not say yet.
-#[derive(Clone, Debug)]
-pub(super) struct Local {
-    /// As it counts until it is written down.
-    pub(super) counted: Arc<Reservation>,
-    /// As it is to be written down.
-    pub(super) meant: Arc<Reservation>,
+    /// Reservations that live longer than the node says yet.
+    pub(super) extended: Vec<Extended>,
 }
 
 /// A reservation in the books.
@@ -108,6 +102,7 @@ impl Ledger {
             minders: Minders::default(),
             entries: Vec::new(),
             local: Vec::new(),
+            extended: Vec::new(),
         }
     }
 
@@ -175,23 +170,20 @@ impl Ledger {
 
     /// Does the books of the reservations.
     pub(super) fn settle(&mut self, owners: &Owners, now: Timestamp) {
-        if !self.local.is_empty() {
-            let mut local = std::mem::take(&mut self.local);
-            local.retain(|known| known.counted.is_live(now) && !self.is_reserved(&known.counted.id));
-            self.local = local;
-        }
+        self.forget_unwritten(now);
         if self.node.reservations.is_empty() && self.local.is_empty() {
             self.entries.clear();
             return;
         }
         let askers: Vec<Asker<'_>> = self.pods.iter().map(|pod| Asker::new(pod, owners)).collect();
         let valid = self.node.reservations.iter().filter_map(|parsed| parsed.valid());
-        let mut reservations: Vec<&Arc<Reservation>> =
-            valid.chain(self.local.iter().map(|local| &local.counted)).collect();
+        let mut reservations: Vec<&Arc<Reservation>> = valid.chain(self.counted_locally(now)).collect();
         if !self.local.is_empty() {
             reservations.sort_by(|one, other| one.id.cmp(&other.id));
         }
-        self.entries = entries(&reservations, &askers, &self.pods, now);
+        let is_live =
+            |one: &Reservation| one.is_live(now) || self.extended.iter().any(|more| more.is_of(one));
+        self.entries = entries(&reservations, &askers, &self.pods, is_live);
         mark_short(&mut self.entries, &self.node.allocatable, &self.used);
     }
 
@@ -213,7 +205,8 @@ impl Ledger {
     fn recount(&mut self) {
         let pods = std::mem::take(&mut self.pods);
         let (entries, local) = (std::mem::take(&mut self.entries), std::mem::take(&mut self.local));
-        *self = Self { entries, local, ..Self::new(self.id, Arc::clone(&self.node)) };
+        let extended = std::mem::take(&mut self.extended);
+        *self = Self { entries, local, extended, ..Self::new(self.id, Arc::clone(&self.node)) };
         pods.iter().for_each(|pod| self.count(pod));
         self.pods = pods;
     }
@@ -261,20 +254,21 @@ fn entries(
     reservations: &[&Arc<Reservation>],
     askers: &[Asker<'_>],
     pods: &[Arc<Pod>],
-    now: Timestamp,
+    is_live: impl Fn(&Reservation) -> bool,
 ) -> Vec<Entry> {
-    let live: Vec<&Reservation> =
-        reservations.iter().map(|one| &***one).filter(|one| one.is_live(now)).collect();
+    let live: Vec<&Reservation> = reservations.iter().map(|one| &***one).filter(|one| is_live(one)).collect();
     let occupied: Vec<bool> = live.iter().map(|reservation| is_occupied(reservation, pods)).collect();
-    let mut takers = taken(&live, &occupied, askers).into_iter().zip(occupied);
+    let closed: Vec<bool> =
+        live.iter().zip(&occupied).map(|(one, occupied)| *occupied || is_passed_on(one, &live)).collect();
+    let mut takers = taken(&live, &closed, askers).into_iter().zip(occupied);
     let entry = |reservation: &&Arc<Reservation>| {
         let reservation = Arc::clone(reservation);
-        let (state, held, taken_by) = if reservation.is_live(now) {
+        let (state, held, taken_by) = if is_live(&reservation) {
             let (taker, occupied) = takers.next().unwrap_or_default();
             match taker.map(|index| Arc::clone(&pods[index])) {
-                _ if reservation.is_manual() => pooled(&reservation, askers),
-                _ if occupied => (State::Occupied, Resources::default(), None),
+                _ if reservation.is_manual() || occupied => (State::Occupied, Resources::default(), None),
                 Some(pod) => (State::Taken, Resources::default(), Some(pod)),
+                None if is_passed_on(&reservation, &live) => (State::Taken, Resources::default(), None),
                 None => (State::Held, reservation.amount.clone(), None),
             }
         } else {
@@ -282,26 +276,48 @@ fn entries(
         };
         Entry { reservation, state, held, taken_by }
     };
-    reservations.iter().map(entry).collect()
+    let mut entries: Vec<Entry> = reservations.iter().map(entry).collect();
+    for index in 0..entries.len() {
+        let reservation = &entries[index].reservation;
+        if reservation.is_manual() && is_live(reservation) {
+            let held = pooled(reservation, askers, &entries);
+            entries[index].state = if held.is_zero() { State::Occupied } else { State::Held };
+            entries[index].held = held;
+        }
+    }
+    entries
+}
+
+/// Whether the pod that had taken it is itself being replaced here: its place is that of the replacement now.
+fn is_passed_on(reservation: &Reservation, live: &[&Reservation]) -> bool {
+    let is_heir = |other: &&Reservation| {
+        let seat = other.replaces().and_then(|replaced| replaced.seat.as_ref());
+        seat.is_some() && other.id.owner == reservation.id.owner && reservation.id.seat.as_ref() == seat
+    };
+    live.iter().any(is_heir)
 }
 
 fn is_occupied(reservation: &Reservation, pods: &[Arc<Pod>]) -> bool {
     reservation.replaces().is_some_and(|replaced| pods.iter().any(|pod| pod.uid == replaced.uid))
 }
 
-/// The plain form: what the owner's pods on the node do not use of it yet.
-fn pooled(reservation: &Reservation, askers: &[Asker<'_>]) -> (State, Resources, Option<Arc<Pod>>) {
+/// The plain form: what the owner's pods on the node do not use of it yet, nor those that seats are held for. What a pod
+/// uses of it does not become less when it leaves and its place is kept.
+fn pooled(reservation: &Reservation, askers: &[Asker<'_>], entries: &[Entry]) -> Resources {
     let mut used = Resources::default();
     for asker in askers.iter().filter(|asker| asker.may_use(reservation)) {
         used.add_assign(asker.pod.spec.requests.counted());
     }
+    let is_own = |entry: &&Entry| {
+        entry.reservation.id.owner == reservation.id.owner && entry.reservation.id.seat.is_some()
+    };
+    entries.iter().filter(is_own).for_each(|entry| used.add_assign(&entry.held));
     let mut held = Resources::default();
     for (resource, amount) in reservation.amount.iter() {
         let left = amount.saturating_sub(used.get(&resource)).max(0);
         held.set(resource, left);
     }
-    let state = if held.is_zero() { State::Occupied } else { State::Held };
-    (state, held, None)
+    held
 }
 
 /// Marks the held entries whose node has promised more than it has, of something that they keep.

@@ -39,6 +39,7 @@ mod taken;
 mod tally;
 #[cfg(test)]
 mod tests;
+mod unwritten;
 mod wanted;
 pub mod whose;
 
@@ -352,6 +353,10 @@ impl Cluster {
 
 /// The next time after `now` at which one of the reservations on these nodes ends by itself.
 fn soonest(nodes: &Nodes, reserved: &BTreeSet<NodeId>, now: Timestamp) -> Option<Timestamp> {
-    let entries = reserved.iter().filter_map(|id| nodes.get(*id)).flat_map(|ledger| &ledger.entries);
-    entries.filter_map(|entry| entry.reservation.expires()).filter(|expires| *expires > now).min()
+    let ledgers = reserved.iter().filter_map(|id| nodes.get(*id));
+    let ends = ledgers.flat_map(|ledger| {
+        let expires = ledger.entries.iter().filter_map(|entry| entry.reservation.expires());
+        expires.chain(ledger.extended.iter().map(|more| more.until))
+    });
+    ends.filter(|expires| *expires > now).min()
 }

@@ -6,7 +6,7 @@ use crate::model::ids::{PodKey, Text};
 use crate::model::keep::LIFE_MAX;
 use crate::model::owner::Owner;
 use crate::model::reservation::{Origin, Placement, Record, ReplacedPod, Seat};
-use crate::model::{Moment, Pod, Reservation, ReservationId};
+use crate::model::{Moment, Pod, Reservation, ReservationId, Uid};
 use jiff::{SignedDuration, Timestamp};
 use std::time::Duration;
 
@@ -36,9 +36,11 @@ pub struct Terms {
 /// The reservation for the replacement of `pod`. `None` if its UID is not one that the API server makes.
 pub fn replacing(pod: &Pod, owner: Owner, terms: Terms) -> Option<Reservation> {
     let id = ReservationId { owner: owner.uid.clone(), seat: Some(Seat::for_replaced(&pod.uid)?) };
+    let seat = pod.stamp.as_deref().and_then(|stamp| stamp.split_once('.'));
+    let seat = seat.filter(|(of, _)| Uid::from(*of) == owner.uid).and_then(|(_, seat)| Seat::parse(seat));
     let record = Record {
         owner,
-        replaces: Some(ReplacedPod { name: pod.key.name.clone(), uid: pod.uid.clone() }),
+        replaces: Some(ReplacedPod { name: pod.key.name.clone(), uid: pod.uid.clone(), seat }),
         priority: pod.spec.priority,
         created: later(terms.now, CLOCK_MARGIN),
         expires: Moment::of(later(terms.empty.max(terms.now), terms.life.min(LIFE_MAX))).time(),

@@ -22,6 +22,8 @@ impl Cluster {
                 self.pod_deleted(&pod.key, &pod.uid, Some(&pod), &mut changes);
             }
             Event::Pods(Seen::Relisted(live)) => self.pods_relisted(live, &mut changes),
+            // Noted already, and nothing is new.
+            Event::NodesUpTo(_) | Event::PodsUpTo(_) => {}
             Event::Workloads(kind, seen) => self.workloads_seen(kind, seen, &mut changes),
             Event::Unreadable(kind) => {
                 self.listed.insert(Listed::Workloads(kind));
@@ -51,6 +53,8 @@ impl Cluster {
                 *nodes = seen.iter().map(|node| node.resource_version).fold(*nodes, u64::max);
             }
             Event::Pods(seen) => *pods = seen.iter().map(|pod| pod.resource_version).fold(*pods, u64::max),
+            Event::NodesUpTo(version) => *nodes = (*nodes).max(*version),
+            Event::PodsUpTo(version) => *pods = (*pods).max(*version),
             _ => {}
         }
     }

@@ -9,6 +9,7 @@ mod keeping;
 mod seats;
 mod states;
 mod tally;
+mod unwritten;
 mod whose;
 
 use super::State;

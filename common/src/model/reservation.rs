@@ -107,6 +107,8 @@ pub struct ReplacedPod {
     pub name: Text,
     /// Its UID.
     pub uid: Uid,
+    /// The seat of the same owner that it had taken itself: with it gone, that one has been passed on.
+    pub seat: Option<Seat>,
 }
 
 /// How strongly a replacement is tied to the node of its reservation.

@@ -98,7 +98,7 @@ impl ReservationBuilder {
     }
 
     pub(crate) fn replaces(self, pod: &Pod) -> Self {
-        let replaced = ReplacedPod { name: pod.key.name.clone(), uid: pod.uid.clone() };
+        let replaced = ReplacedPod { name: pod.key.name.clone(), uid: pod.uid.clone(), seat: None };
         self.record(|record| record.replaces = Some(replaced))
     }
 

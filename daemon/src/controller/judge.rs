@@ -6,6 +6,7 @@
 //! | occupied | its pod says `reserve/keep` | the same |
 //! | occupied | it was made because the pod said so, which it no longer does | released, unless we are behind |
 //! | taken | that pod runs, or was placed a minute ago, and every live replica has seen it | released |
+//! | taken | that pod left, and another reservation keeps its place | released |
 //! | held | its owner lacks fewer pods than places are held for it, and its pod is gone | the newest are released |
 //! | held | another one is held for a pod of the same name, of a StatefulSet or without an owner | the older is released |
 //! | held | it replaces no pod, and its owner is gone | released |
@@ -112,6 +113,10 @@ fn occupied(
 }
 
 fn taken(entry: &Entry, record: &Record, ledger: &Ledger, cluster: &Cluster, now: Timestamp) -> Verdict {
+    // The pod that had it left, and another reservation keeps its place.
+    if entry.taken_by.is_none() {
+        return release(&entry.reservation, record, "passed-on");
+    }
     // An assumed pod may yet turn out not to be bound.
     let Some(pod) = entry.taken_by.as_deref().filter(|pod| !cluster.is_assumed(&pod.key)) else {
         return Verdict::Stays;

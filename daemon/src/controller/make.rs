@@ -10,18 +10,31 @@ impl Controller {
     pub(super) fn make(&mut self, key: &PodKey, step: &mut Step<'_>) {
         let Some(pod) = step.cluster.pod(key).cloned() else { return };
         self.reports.pod_keep(&pod);
-        self.confirmations.unasked(&pod);
         let Some(ledger) = pod.node.as_ref().and_then(|node| step.cluster.ledger_of(node)) else { return };
         match wish(&pod, ledger, step.cluster, step.now.wall) {
-            Wish::Made => self.confirmations.made(&pod, ledger),
+            // What we are about to write, or have just written, may be that it is released.
+            Wish::Made if self.writes.is_still(ledger) => self.confirmations.made(&pod, ledger),
+            Wish::Made => {}
             Wish::Make(reservation) if self.writes.is_on_its_way(ledger, &reservation.id) => {}
             Wish::Make(reservation) => {
                 let (node, uid) = (ledger.node.name.clone(), ledger.node.uid.clone());
                 self.write(Annotation { node, uid, change: Rewrite::Reserve(reservation) }, step);
             }
-            Wish::Nothing => {}
-            Wish::Refused(why) => self.reports.not_reserved(&pod, &why),
+            Wish::Nothing => unmake(&pod, step.cluster),
+            Wish::Refused(why) => {
+                self.reports.not_reserved(&pod, &why);
+                unmake(&pod, step.cluster);
+            }
         }
+    }
+}
+
+/// What was about to be written for the pod is not tried again.
+fn unmake(pod: &Pod, cluster: &mut Cluster) {
+    let Some(node) = &pod.node else { return };
+    let meant = cluster.ledger_of(node).and_then(|ledger| ledger.unwritten_for(&pod.uid)).cloned();
+    if let Some(id) = meant {
+        cluster.drop_local(node, &id);
     }
 }
 

@@ -93,6 +93,8 @@ impl Controller {
 
     fn pod_settled(&mut self, key: &PodKey, cluster: &Cluster) {
         let Some(pod) = cluster.pod(key).filter(|pod| pod.is_counted()) else { return };
+        self.reports.unasked(pod);
+        self.confirmations.unasked(pod);
         if pod.deleting || pod.keep().is_some() {
             self.look.pods.insert(key.clone());
         }
@@ -204,9 +206,20 @@ impl Controller {
 
     /// Asks for a write, unless the same is under way or has just failed.
     fn write(&mut self, annotation: Annotation, step: &mut Step<'_>) {
-        if self.writes.start(&annotation, step.now.elapsed) {
-            step.effects.push(Effect::Annotate(Box::new(annotation)));
+        if !self.writes.start(&annotation, step.now.elapsed) {
+            return;
         }
+        // From now on it counts: it may be there long before we see it.
+        match &annotation.change {
+            Rewrite::Reserve(reservation) => {
+                step.cluster.reserve_locally(&annotation.node, (**reservation).clone());
+            }
+            Rewrite::Extend { id, request, expires } => {
+                step.cluster.extend_locally(&annotation.node, id, request, *expires);
+            }
+            Rewrite::Release { .. } => {}
+        }
+        step.effects.push(Effect::Annotate(Box::new(annotation)));
     }
 
     /// Learns what has become of a write.
@@ -219,8 +232,8 @@ impl Controller {
                 }
                 step.notes.extend(note(change));
             }
-            (Annotated::Refused { is_final: true, .. }, Rewrite::Reserve(reservation)) => {
-                step.cluster.drop_local(&annotation.node, &reservation.id);
+            (Annotated::Refused { is_final: true, .. }, Rewrite::Reserve(_) | Rewrite::Extend { .. }) => {
+                step.cluster.drop_local(&annotation.node, annotation.id());
             }
             (Annotated::Refused { .. } | Annotated::Unknown { .. }, _) => {}
         }

@@ -156,7 +156,18 @@ impl Reports {
     /// A pod asked for a reservation that it cannot have.
     pub(super) fn not_reserved(&mut self, pod: &Pod, why: &NotKept) {
         let note = format!("No room is reserved: {why}");
-        self.tell(Report::warning(Thing::from(pod), "NotReserved", note), None);
+        self.tell(Report::warning(Thing::from(pod).at(pod.resource_version), "NotReserved", note), None);
+    }
+
+    /// The pod no longer asks for one; if it does again, it is told again.
+    pub(super) fn unasked(&mut self, pod: &Pod) {
+        if pod.keep().is_none() {
+            let about = self.told.range((pod.uid.clone(), Text::default())..);
+            let about: Vec<_> = about.take_while(|(uid, _)| *uid == pod.uid).cloned().collect();
+            for known in &about {
+                self.told.remove(known);
+            }
+        }
     }
 
     fn tell(&mut self, report: Report, note: Option<Note>) {
@@ -174,7 +185,7 @@ pub(super) fn reserved(pod: &Pod, until: Option<Timestamp>, now: Timestamp) -> R
     let node = pod.node.as_ref().map(ToString::to_string).unwrap_or_default();
     let until = until.map(|until| format!(" until {until}")).unwrap_or_default();
     let note = format!("Its room on node {node} is reserved{until}");
-    Report { at: now, ..Report::normal(Thing::from(pod), "Reserved", note) }
+    Report { at: now, ..Report::normal(Thing::from(pod).at(pod.resource_version), "Reserved", note) }
 }
 
 /// Whether the node has annotations that are not ours. Every node of a cluster with a controller manager has.

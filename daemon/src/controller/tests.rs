@@ -192,6 +192,31 @@ fn a_daemon_that_may_not_write_says_nothing_and_goes_on() {
 }
 
 #[test]
+fn what_is_being_written_counts_for_the_limit_of_a_namespace() {
+    let mut town = Town::new(&["n1", "n2"], 1, 2);
+    town.states[0].set_automatic_max(1);
+    town.reconcile();
+    town.run();
+    town.start_all();
+    town.comes(false, 0, None);
+    town.run();
+    town.wait(20);
+    town.are_nodes_unheard = true;
+    town.delete("web-1", 30);
+    town.delete("web-2", 30);
+    town.run();
+    assert_eq!(town.reservations().len(), 1, "the second is one too many, whether or not the first was seen");
+    town.vanish("web-1");
+    town.run();
+    assert_eq!(
+        town.places().len(),
+        1,
+        "nobody is placed where room is about to be kept: {:?}",
+        town.places()
+    );
+}
+
+#[test]
 fn what_could_not_be_written_is_tried_again() {
     for luck in [Luck::Lost, Luck::Silent] {
         let mut town = full();

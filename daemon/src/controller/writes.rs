@@ -103,6 +103,11 @@ impl Writes {
         is_seen
     }
 
+    /// Whether the node is as we left it: nothing that we write is on its way there, or back to us.
+    pub(super) fn is_still(&mut self, ledger: &Ledger) -> bool {
+        !self.under_way.iter().any(|(node, _)| *node == ledger.node.name) && self.has_seen_own(ledger)
+    }
+
     /// Whether we made `id` and have not seen it yet. Making it again would only find that it is there, and as often as
     /// the API server can answer.
     pub(super) fn is_on_its_way(&mut self, ledger: &Ledger, id: &ReservationId) -> bool {

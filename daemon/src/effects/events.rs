@@ -76,13 +76,15 @@ fn thing(thing: &Thing) -> ObjectReference {
         name: Some(thing.name.to_string()),
         namespace: Some(thing.namespace.to_string()).filter(|namespace| !namespace.is_empty()),
         uid: Some(thing.uid.to_string()),
+        resource_version: thing.version.map(|version| version.to_string()),
         ..ObjectReference::default()
     }
 }
 
 /// A number for what is said about whom.
 fn said(report: &Report) -> u64 {
-    let text = format!("{} {} {}", report.about.uid, report.reason, report.note);
+    let version = report.about.version.map(|version| format!("@{version}")).unwrap_or_default();
+    let text = format!("{}{version} {} {}", report.about.uid, report.reason, report.note);
     let step = |hash: u64, byte: u8| (hash ^ u64::from(byte)).wrapping_mul(0x0100_0000_01b3);
     text.bytes().fold(0xcbf2_9ce4_8422_2325, step)
 }

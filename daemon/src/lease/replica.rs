@@ -12,7 +12,7 @@ use k8s_openapi::api::coordination::v1::Lease;
 use kube::api::{DeleteParams, Patch, PatchParams, PostParams};
 use kube::{Api, Client};
 use std::sync::Arc;
-use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::time::Duration;
 use tokio::sync::{oneshot, watch};
 
@@ -29,6 +29,9 @@ const RENEWAL: Duration = Duration::from_secs(5);
 /// How long it is kept back when much happens: ten a second.
 const APART_MIN: Duration = Duration::from_millis(100);
 
+/// How soon the first one is tried again.
+const FIRST_PAUSE: Duration = Duration::from_millis(900);
+
 /// Between two looks whether the API server has told the time.
 const LOOK: Duration = Duration::from_millis(20);
 
@@ -37,13 +40,15 @@ const LOOK: Duration = Duration::from_millis(20);
 pub(crate) struct Standing {
     /// Milliseconds of [`Now::elapsed`]; 0 before the first Lease, the highest when there is none to lapse.
     until: Arc<AtomicU64>,
+    /// Whether the API server has said yes or no to the first Lease.
+    is_settled: Arc<AtomicBool>,
 }
 
 impl Standing {
     /// That of a replica without a Lease, which never lapses.
     #[cfg(test)]
     pub(crate) fn for_ever() -> Self {
-        Self { until: Arc::new(AtomicU64::new(u64::MAX)) }
+        Self { until: Arc::new(AtomicU64::new(u64::MAX)), is_settled: Arc::new(AtomicBool::new(true)) }
     }
 
     /// Whether what this replica says counts at `now`.
@@ -55,6 +60,14 @@ impl Standing {
     /// here. What is believed here is of no use before everything was listed again.
     pub(crate) fn has_lapsed(&self, now: Now) -> bool {
         self.until.load(Ordering::SeqCst) > 0 && !self.is_good(now)
+    }
+
+    /// Done when everybody can know of this replica: whoever writes a reservation from then on waits for it, and whatever was
+    /// written before is in what it lists from then on.
+    pub(crate) async fn settled(&self) {
+        while !self.is_settled.load(Ordering::SeqCst) {
+            tokio::time::sleep(LOOK).await;
+        }
     }
 
     fn set(&self, until: Duration) {
@@ -131,6 +144,10 @@ impl Publisher {
     /// Done when there is a reason to publish: somebody waits for it, or the Lease is to be renewed.
     async fn reason(&mut self) {
         tokio::time::sleep(APART_MIN).await;
+        // Nothing is listed before the first one.
+        if !self.standing.is_settled.load(Ordering::SeqCst) {
+            return tokio::time::sleep(FIRST_PAUSE).await;
+        }
         // An error means that nobody will say anything any more; the renewals go on.
         if let Ok(Err(_)) = tokio::time::timeout(RENEWAL - APART_MIN, self.sight.changed()).await {
             tokio::time::sleep(RENEWAL - APART_MIN).await;
@@ -153,9 +170,12 @@ impl Publisher {
             Outcome::Done(_) if self.standing.has_lapsed(self.clock.now()) => {}
             Outcome::Done(_) => {
                 self.standing.set(begun.elapsed + (GOOD_FOR - MARGIN));
+                self.standing.is_settled.store(true, Ordering::SeqCst);
                 self.problem = None;
             }
             Outcome::Refused(status) => {
+                // Without a Lease nobody waits for this replica, and it does what it can.
+                self.standing.is_settled.store(true, Ordering::SeqCst);
                 if status.code == 403 {
                     // Nobody counts on a replica without a Lease, so nothing lapses.
                     self.standing.set(Duration::MAX);

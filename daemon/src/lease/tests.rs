@@ -180,6 +180,22 @@ async fn one_that_may_have_no_lease_has_none_to_lapse() {
 }
 
 #[tokio::test(start_paused = true)]
+async fn a_replica_is_settled_when_its_first_lease_is_there_or_cannot_be() {
+    for (answers, within) in [
+        (vec![lease("me", 1)], 1),
+        (vec![refused(403)], 1),
+        (vec![refused(503), refused(503), lease("me", 1)], 3),
+    ] {
+        let count = answers.len();
+        let (publisher, _sight, standing, asked, _clock) = publisher(answers);
+        let (_stop, stopped) = oneshot::channel();
+        tokio::spawn(publisher.run(stopped));
+        tokio::time::timeout(Duration::from_secs(within), standing.settled()).await.unwrap();
+        assert_eq!(asked.lock().unwrap().len(), count, "not before an answer that says something");
+    }
+}
+
+#[tokio::test(start_paused = true)]
 async fn there_is_no_way_back_from_a_lapse() {
     let answers = [vec![lease("me", 1)], vec![refused(500); 3], vec![lease("me", 1); 9]].concat();
     let (publisher, _sight, standing, _asked, clock) = publisher(answers);

@@ -96,6 +96,8 @@ pub struct Thing {
     pub name: Text,
     /// The UID.
     pub uid: Uid,
+    /// The version of it that is spoken of, where that matters.
+    pub version: Option<u64>,
 }
 
 impl Annotation {
@@ -138,7 +140,14 @@ impl Thing {
             namespace: namespace.into(),
             name: name.into(),
             uid: uid.clone(),
+            version: None,
         }
+    }
+
+    /// The same as of this version.
+    #[must_use]
+    pub fn at(self, version: u64) -> Self {
+        Self { version: Some(version), ..self }
     }
 
     /// Where events about it are kept: in its namespace; those of a namespace in itself, and those of other things

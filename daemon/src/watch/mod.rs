@@ -88,6 +88,7 @@ impl<W: Watched> Follower<W> {
                     let version = page.resource_version.into_owned();
                     tracing::debug!(what = self.watched.name(), count = live.len(), "listed");
                     self.send(Seen::Relisted(live)).await;
+                    self.reached(&version).await;
                     return Ok(version);
                 }
             }
@@ -148,6 +149,7 @@ impl<W: Watched> Follower<W> {
                 WatchLine::Deleted(json) => (json, true),
                 WatchLine::Bookmark(version) => {
                     *at = version.into_owned();
+                    self.reached(at).await;
                     continue;
                 }
                 WatchLine::Failed { code: 410, .. } => return Ok(Ended::TooOld),
@@ -175,6 +177,13 @@ impl<W: Watched> Follower<W> {
 
     async fn send(&self, seen: Seen<W::Object>) {
         self.learn(self.watched.event(seen)).await;
+    }
+
+    /// There is nothing that was not sent, up to `version`: also of what is gone, which no object says.
+    async fn reached(&self, version: &str) {
+        if let Some(event) = version.parse().ok().and_then(|version| self.watched.up_to(version)) {
+            self.learn(event).await;
+        }
     }
 
     async fn learn(&self, event: Event) {

@@ -50,6 +50,7 @@ fn told(event: &Event) -> String {
         Event::Pods(Seen::Applied(pod)) => format!("applied {}", pod.key.name),
         Event::Pods(Seen::Deleted(pod)) => format!("deleted {}", pod.key.name),
         Event::Pods(Seen::Relisted(pods)) => format!("relisted {}", names(pods)),
+        Event::PodsUpTo(version) => format!("up to {version}"),
         other => format!("{other:?}"),
     }
 }
@@ -71,7 +72,7 @@ async fn pages_are_put_together_and_the_watch_goes_on_from_there() {
         line("ADDED", &pod("c", 8)) + &line("MODIFIED", &pod("a", 9)) + &line("DELETED", &pod("b", 10));
     let answers = [page(7, "next", &[pod("a", 1)]), page(7, "", &[pod("b", 2)]), (200, lines)];
     let (learnt, asked) = followed(answers).await;
-    assert_eq!(learnt, ["relisted a b", "applied c", "applied a", "deleted b"]);
+    assert_eq!(learnt, ["relisted a b", "up to 7", "applied c", "applied a", "deleted b"]);
     assert_eq!(asked, ["list", "list next", "watch 7", "watch 10"]);
 }
 
@@ -79,7 +80,7 @@ async fn pages_are_put_together_and_the_watch_goes_on_from_there() {
 async fn a_bookmark_moves_the_watch_on() {
     let bookmark = json!({ "metadata": { "resourceVersion": "44" } });
     let (learnt, asked) = followed([page(7, "", &[]), (200, line("BOOKMARK", &bookmark))]).await;
-    assert_eq!(learnt, ["relisted "]);
+    assert_eq!(learnt, ["relisted ", "up to 7", "up to 44"]);
     assert_eq!(asked, ["list", "watch 7", "watch 44"]);
 }
 
@@ -89,7 +90,7 @@ async fn a_version_that_is_too_old_is_listed_anew() {
     let by_status = [page(7, "", &[pod("a", 1)]), (410, gone().to_string()), page(9, "", &[pod("b", 8)])];
     for answers in [by_line, by_status] {
         let (learnt, asked) = followed(answers).await;
-        assert_eq!(learnt, ["relisted a", "relisted b"]);
+        assert_eq!(learnt, ["relisted a", "up to 7", "relisted b", "up to 9"]);
         assert_eq!(asked, ["list", "watch 7", "list", "watch 9"]);
     }
 }
@@ -98,7 +99,7 @@ async fn a_version_that_is_too_old_is_listed_anew() {
 async fn a_page_that_expired_starts_the_list_again() {
     let answers = [page(7, "next", &[pod("a", 1)]), (410, gone().to_string()), page(9, "", &[pod("b", 8)])];
     let (learnt, asked) = followed(answers).await;
-    assert_eq!(learnt, ["relisted b"], "half a list is no list");
+    assert_eq!(learnt, ["relisted b", "up to 9"], "half a list is no list");
     assert_eq!(asked, ["list", "list next", "list", "watch 9"]);
 }
 
@@ -109,7 +110,7 @@ async fn garbage_and_half_lines_end_a_watch_and_lose_nothing() {
     for broken in [good.clone() + "<html>\n", good.clone() + half, good.clone() + "\u{0}\n"] {
         let answers = [page(7, "", &[]), (200, broken), (200, line("ADDED", &pod("b", 9)))];
         let (learnt, asked) = followed(answers).await;
-        assert_eq!(learnt, ["relisted ", "applied a", "applied b"]);
+        assert_eq!(learnt, ["relisted ", "up to 7", "applied a", "applied b"]);
         assert_eq!(asked[..3], ["list", "watch 7", "watch 8"]);
     }
 }
@@ -119,7 +120,7 @@ async fn watches_that_keep_breaking_are_doubted_and_listed_anew() {
     let broken = || (200, "<html>\n".to_owned());
     let answers = [page(7, "", &[]), broken(), broken(), broken(), page(9, "", &[pod("a", 8)])];
     let (learnt, asked) = followed(answers).await;
-    assert_eq!(learnt, ["relisted ", "relisted a"]);
+    assert_eq!(learnt, ["relisted ", "up to 7", "relisted a", "up to 9"]);
     assert_eq!(asked, ["list", "watch 7", "watch 7", "watch 7", "list", "watch 9"]);
 }
 
@@ -128,7 +129,7 @@ async fn an_object_that_cannot_be_read_does_not_hide_the_others() {
     let odd = json!({ "metadata": { "name": 5, "resourceVersion": "8" } });
     let lines = line("ADDED", &odd) + &line("ADDED", &pod("b", 9));
     let (learnt, asked) = followed([page(7, "", &[pod("a", 1), odd]), (200, lines)]).await;
-    assert_eq!(learnt, ["relisted a", "applied b"]);
+    assert_eq!(learnt, ["relisted a", "up to 7", "applied b"]);
     assert_eq!(asked.last().unwrap(), "watch 9");
 }
 

@@ -47,6 +47,11 @@ pub trait Watched {
 
     /// What is learnt by having seen it.
     fn event(&self, seen: Seen<Self::Object>) -> Event;
+
+    /// What is learnt by having seen everything up to a version; `None` if nobody asks how far we are.
+    fn up_to(&self, _version: u64) -> Option<Event> {
+        None
+    }
 }
 
 /// All nodes.
@@ -89,6 +94,10 @@ impl Watched for Nodes {
     fn event(&self, seen: Seen<Node>) -> Event {
         Event::Nodes(seen)
     }
+
+    fn up_to(&self, version: u64) -> Option<Event> {
+        Some(Event::NodesUpTo(version))
+    }
 }
 
 impl Watched for Pods {
@@ -117,6 +126,10 @@ impl Watched for Pods {
 
     fn event(&self, seen: Seen<Pod>) -> Event {
         Event::Pods(seen)
+    }
+
+    fn up_to(&self, version: u64) -> Option<Event> {
+        Some(Event::PodsUpTo(version))
     }
 }
 

@@ -146,7 +146,7 @@ mod tests {
         };
         let record = Record {
             owner,
-            replaces: Some(ReplacedPod { name: "web-1".into(), uid: "old".into() }),
+            replaces: Some(ReplacedPod { name: "web-1".into(), uid: "old".into(), seat: None }),
             priority: 0,
             created: "2026-11-16T08:00:00Z".parse().unwrap(),
             expires: expires.parse().unwrap(),

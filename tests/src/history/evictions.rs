@@ -67,12 +67,19 @@ pub fn reserved_for<'p>(picture: &'p Picture, pod: &Pod) -> Option<(&'p Arc<Node
 /// The live replicas that had not seen revision `written` of the nodes by `now`.
 fn behind<'w>(writes: impl Iterator<Item = &'w Write>, written: u64, now: Timestamp) -> Vec<String> {
     let mut leases: BTreeMap<&str, &Value> = BTreeMap::new();
+    // Since when replicas are there that have yet to list anything.
+    let mut new: BTreeMap<&str, u64> = BTreeMap::new();
     for write in writes.filter(|write| write.resource == "leases" && write.is_stored()) {
         match write.response_object.as_ref() {
             Some(lease)
                 if write.verb != "delete" && lease["metadata"]["annotations"][SEEN_NODES].is_string() =>
             {
                 leases.insert(&write.name, lease);
+                if seen(lease) == 0 {
+                    new.entry(&write.name).or_insert_with(|| number(&lease["metadata"]["resourceVersion"]));
+                } else {
+                    new.remove(&*write.name);
+                }
             }
             _ => drop(leases.remove(&*write.name)),
         }
@@ -82,10 +89,18 @@ fn behind<'w>(writes: impl Iterator<Item = &'w Write>, written: u64, now: Timest
         let seconds = lease["spec"]["leaseDurationSeconds"].as_i64().unwrap_or(0);
         renewed.is_some_and(|at| at + SignedDuration::from_secs(seconds) > now)
     };
-    let seen = |lease: &Value| {
-        let text = lease["metadata"]["annotations"][SEEN_NODES].as_str();
-        text.and_then(|text| text.parse::<u64>().ok()).unwrap_or(0)
-    };
-    let behind = leases.into_iter().filter(|(_, lease)| is_live(lease) && seen(lease) < written);
+    // Who comes up lists everything after it has its Lease: what was written before that is in it.
+    let will_list = |name: &str| new.get(name).is_some_and(|since| *since > written);
+    let behind = leases
+        .into_iter()
+        .filter(|(name, lease)| is_live(lease) && seen(lease) < written && !will_list(name));
     behind.map(|(name, _)| name.to_owned()).collect()
+}
+
+fn seen(lease: &Value) -> u64 {
+    number(&lease["metadata"]["annotations"][SEEN_NODES])
+}
+
+fn number(text: &Value) -> u64 {
+    text.as_str().and_then(|text| text.parse().ok()).unwrap_or(0)
 }

@@ -75,6 +75,10 @@ pub fn needed(
         // Nobody removes it any more: the reservation was made for nothing.
         return pod.deleting.then(|| format!("{id} was released while {} was still going", pod.key));
     }
+    let heir = picture.nodes.get(node).is_some_and(|node| room::is_passed_on(node, reservation));
+    if heir {
+        return None;
+    }
     let (short, kept) = (short(picture, &id.owner)?, kept(picture, &id.owner, now) + 1);
     (kept <= short).then(|| format!("{id} was released, and its owner is short of {short} with {kept} kept"))
 }
@@ -100,6 +104,7 @@ pub fn kept(picture: &Picture, owner: &Uid, now: Timestamp) -> i64 {
             && reservation.is_live(now)
             && !room::is_occupied(&pods, reservation)
             && room::taker(picture, &pods, &[], reservation).is_none()
+            && !room::is_passed_on(node, reservation)
     });
     i64::try_from(open.count()).unwrap_or(i64::MAX)
 }

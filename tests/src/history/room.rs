@@ -60,21 +60,31 @@ fn held(
     let mut held = Resources::default();
     let pods: Vec<&Arc<Pod>> = picture.counted(&node.name).collect();
     let mut takers: Vec<&Pod> = Vec::new();
-    for reservation in node.reservations.iter().filter_map(|parsed| parsed.valid()) {
-        let is_over = reservation.expires().is_some_and(|expires| expires <= now + CLOCK);
-        if is_over || is_left_out(reservation) {
-            continue;
-        }
-        if reservation.is_manual() {
-            held.add_assign(&left(picture, &pods, reservation));
-        } else if !is_occupied(&pods, reservation) {
-            match taker(picture, &pods, &takers, reservation) {
-                Some(taker) => takers.push(taker),
-                None => held.add_assign(&reservation.amount),
-            }
+    let all = node.reservations.iter().filter_map(|parsed| parsed.valid());
+    let is_live = |one: &&Arc<Reservation>| one.expires().is_none_or(|expires| expires > now + CLOCK);
+    let (manual, seats): (Vec<_>, Vec<_>) = all.filter(is_live).partition(|one| one.is_manual());
+    let mut open: Vec<&Arc<Reservation>> = Vec::new();
+    for reservation in seats.into_iter().filter(|one| !is_occupied(&pods, one)) {
+        match taker(picture, &pods, &takers, reservation) {
+            Some(taker) => takers.push(taker),
+            None if is_passed_on(node, reservation) => {}
+            None => open.push(reservation),
         }
     }
+    for reservation in manual.into_iter().filter(|one| !is_left_out(one)) {
+        held.add_assign(&left(picture, &pods, &open, reservation));
+    }
+    open.retain(|one| !is_left_out(one));
+    open.iter().for_each(|one| held.add_assign(&one.amount));
     held
+}
+
+/// Whether another reservation of the same owner there is for the replacement of the pod that had taken it.
+pub fn is_passed_on(node: &Node, reservation: &Reservation) -> bool {
+    let all = node.reservations.iter().filter_map(|parsed| parsed.valid());
+    let heirs = all.filter(|one| one.id.owner == reservation.id.owner);
+    let mut seats = heirs.filter_map(|one| one.replaces()?.seat.as_ref());
+    seats.any(|seat| reservation.id.seat.as_ref() == Some(seat))
 }
 
 /// Whether the pod that it replaces still takes room.
@@ -103,9 +113,16 @@ pub fn taker<'p>(
     stamped.or_else(|| pods.iter().filter(may).find(later)).map(|pod| &***pod)
 }
 
-/// What the owner's pods have not used of the plain form.
-fn left(picture: &Picture, pods: &[&Arc<Pod>], reservation: &Reservation) -> Resources {
+/// What neither the owner's pods have used of the plain form nor those that its seats are held for.
+fn left(
+    picture: &Picture,
+    pods: &[&Arc<Pod>],
+    open: &[&Arc<Reservation>],
+    reservation: &Reservation,
+) -> Resources {
     let mut used = Resources::default();
+    let seats = open.iter().filter(|one| one.id.owner == reservation.id.owner);
+    seats.for_each(|one| used.add_assign(&one.amount));
     let own = pods.iter().filter(|pod| picture.may_use(pod, reservation));
     own.for_each(|pod| used.add_assign(pod.spec.requests.counted()));
     let mut left = Resources::default();

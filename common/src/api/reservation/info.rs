@@ -5,7 +5,7 @@ use crate::model::excerpt::excerpt;
 use crate::model::ids::{Text, Uid};
 use crate::model::owner::Owner;
 use crate::model::quantity::parse_amount;
-use crate::model::reservation::{HostPort, Origin, Placement, Record, ReplacedPod, ReservationId};
+use crate::model::reservation::{HostPort, Origin, Placement, Record, ReplacedPod, ReservationId, Seat};
 use crate::model::resources::{ResourceName, Resources, is_scalar_name};
 use jiff::Timestamp;
 use serde::{Deserialize, Serialize};
@@ -66,6 +66,8 @@ struct OwnerWire {
 struct ReplacesWire {
     name: String,
     uid: String,
+    #[serde(default, skip_serializing_if = "String::is_empty")]
+    seat: String,
 }
 
 #[derive(Deserialize, Serialize)]
@@ -112,10 +114,11 @@ pub(super) fn write(
             name: record.owner.name.to_string(),
             uid: record.owner.uid.to_string(),
         },
-        replaces: record
-            .replaces
-            .as_ref()
-            .map(|pod| ReplacesWire { name: pod.name.to_string(), uid: pod.uid.to_string() }),
+        replaces: record.replaces.as_ref().map(|pod| ReplacesWire {
+            name: pod.name.to_string(),
+            uid: pod.uid.to_string(),
+            seat: pod.seat.as_ref().map(|seat| seat.as_str().to_owned()).unwrap_or_default(),
+        }),
         priority: record.priority,
         created: record.created.to_string(),
         expires: record.expires.to_string(),
@@ -157,7 +160,7 @@ fn record(id: &ReservationId, wire: InfoWire) -> Result<Record, String> {
             name: wire.owner.name.into(),
             uid,
         },
-        replaces: wire.replaces.map(|pod| ReplacedPod { name: pod.name.into(), uid: pod.uid.into() }),
+        replaces: wire.replaces.map(replaced).transpose()?,
         priority: wire.priority,
         created: time("created", &wire.created)?,
         expires: time("expires", &wire.expires)?,
@@ -166,6 +169,14 @@ fn record(id: &ReservationId, wire: InfoWire) -> Result<Record, String> {
         reason: wire.reason.into(),
         placement,
     })
+}
+
+fn replaced(wire: ReplacesWire) -> Result<ReplacedPod, String> {
+    let seat = Some(&wire.seat).filter(|text| !text.is_empty());
+    let seat = seat.map(|text| {
+        Seat::parse(text).ok_or_else(|| format!("replaces.seat: {} is not a seat", quoted(text)))
+    });
+    Ok(ReplacedPod { name: wire.name.into(), uid: wire.uid.into(), seat: seat.transpose()? })
 }
 
 /// The fields of a record that name objects, which end up in tables and commands.

@@ -157,3 +157,42 @@ fn the_plain_form_is_nobodys_seat() {
     let taker = replica("web-2").stamp(&kept[0].id()).scheduled_at(at(-1));
     assert_eq!(books(now(), &kept, [taker]), ["plain Held 2000m"]);
 }
+
+#[test]
+fn a_seat_whose_pod_is_itself_replaced_is_passed_on() {
+    let first = reservation(&web()).cpu("1").created(at(-60));
+    let between = replica("web-2").stamp(&first.id()).scheduled_at(at(-50));
+    let second = |seat: Option<&str>| {
+        let replaced = crate::model::reservation::ReplacedPod {
+            name: "web-2".into(),
+            uid: between.build().uid,
+            seat: seat.and_then(crate::model::Seat::parse),
+        };
+        reservation(&web())
+            .seat("b")
+            .cpu("1")
+            .created(at(-40))
+            .record(|record| record.replaces = Some(replaced))
+    };
+    let kept = [first.clone(), second(Some("a"))];
+    assert_eq!(books(now(), &kept, [&between]), ["a Taken by web-2", "b Occupied"]);
+    assert_eq!(books(now(), &kept, NOBODY), ["a Taken", "b Held 1000m"], "there is one room, kept once");
+    let back = replica("web-3").scheduled_at(at(-1));
+    assert_eq!(books(now(), &kept, [back]), ["a Taken", "b Taken by web-3"], "also without a stamp");
+    let apart = [first.clone(), second(None)];
+    assert_eq!(books(now(), &apart, NOBODY), ["a Held 1000m", "b Held 1000m"]);
+    let ended = [first, second(Some("a")).expires(at(-1))];
+    assert_eq!(books(now(), &ended, NOBODY), ["a Held 1000m", "b Expired"], "with its heir over it is back");
+}
+
+#[test]
+fn of_the_plain_form_nothing_more_is_held_when_a_pod_leaves_whose_place_is_kept() {
+    let pod = replica("web-2");
+    let kept =
+        [crate::testing::plain(&web().uid).cpu("2"), reservation(&web()).cpu("1").replaces(&pod.build())];
+    assert_eq!(books(now(), &kept, [pod]), ["plain Held 1000m", "a Occupied"]);
+    assert_eq!(books(now(), &kept, NOBODY), ["plain Held 1000m", "a Held 1000m"]);
+    let others = [crate::testing::plain(&web().uid).cpu("2"), reservation(&database()).cpu("1")];
+    assert_eq!(books(now(), &others, NOBODY).len(), 2);
+    assert!(books(now(), &others, NOBODY).contains(&"plain Held 2000m".to_owned()), "only of its own owner");
+}

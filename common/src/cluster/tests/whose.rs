@@ -194,7 +194,7 @@ fn a_pod_would_take_the_one_named_for_it_and_else_the_oldest() {
     let expired = old.clone().seat("d").created(at(-99)).expires(now());
     let manual = plain(&web().uid).cpu("1");
     let all = [young.clone(), old, named, expired, manual.clone()];
-    assert_eq!(room(&all, &replica), (1000, Some("c".into())), "the one for a pod of its name");
+    assert_eq!(room(&all, &replica), (2000, Some("c".into())), "the one for a pod of its name");
     assert_eq!(room(&all, &pod("web-3").owned_by(&web_set())).1, Some("b".into()), "the oldest");
     assert_eq!(room(&[young, manual.clone()], &replica).1, Some("a".into()), "a seat before the plain form");
     assert_eq!(room(&[manual], &replica), (4000, Some("plain".into())));

@@ -80,7 +80,7 @@ fn two_places_for_a_pod_of_one_name_are_one_too_many() {
         if let Origin::Recorded(record) = &mut one.origin {
             let (kind, namespace) = ("StatefulSet".into(), "default".into());
             record.owner = Owner { kind, namespace, name: "db".into(), uid: OWNER.into() };
-            record.replaces = Some(ReplacedPod { name: name.into(), uid: seat.into() });
+            record.replaces = Some(ReplacedPod { name: name.into(), uid: seat.into(), seat: None });
             (record.created, record.request) = (time(created), "cli-1".into());
         }
         encode(&one).unwrap()
@@ -92,6 +92,23 @@ fn two_places_for_a_pod_of_one_name_are_one_too_many() {
     put(&mut town, &of("newer", "db-0", 2));
     let seats: Vec<String> = town.reservations().iter().map(|(_, one)| one.id.to_string()).collect();
     assert_eq!(seats, [format!("{OWNER}.newer"), format!("{OWNER}.other")]);
+}
+
+#[test]
+fn a_pod_that_asks_again_is_not_told_before_what_it_had_is_released_and_made_anew() {
+    let mut town = full();
+    town.seen(replica(10_000, 0));
+    town.set_keep("web-1", Some("2m"));
+    town.run();
+    assert_eq!(town.told(), [("Reserved", "web-1")]);
+    // The release is decided on, and not carried out yet.
+    town.set_keep("web-1", None);
+    town.set_keep("web-1", Some("2m"));
+    while town.told().len() < 2 {
+        assert!(town.run_one(), "it was not told again");
+    }
+    assert_eq!(town.reservations().len(), 1, "what it was told is so");
+    assert!(town.reports[1].about.version > town.reports[0].about.version, "and about which wish");
 }
 
 #[test]

@@ -31,7 +31,7 @@ pub(super) struct Hands<'a> {
     pub(super) removal: Removal,
     /// For how long the room is kept.
     pub(super) life: Duration,
-    /// Whether and since when the pod wishes that its room be kept.
+    /// Whether the pod wishes by our hand that its room be kept.
     pub(super) wish: Wish,
     /// How the room is kept: a caller who may not write to nodes lets the pod wish it.
     pub(super) keeping: Keeping,
@@ -75,14 +75,8 @@ impl Hands<'_> {
     async fn reserve(&mut self) -> Answer {
         if self.keeping == Keeping::Wish {
             // It may be there although no answer comes, and is ours to take back then.
-            self.wish = Wish::begun(&self.target.pod, self.target.now);
-            return match wish::make(self.session, self.target, self.life).await {
-                Ok(wish) => {
-                    self.wish = wish;
-                    Answer::Reserved { version: 0, until: None }
-                }
-                Err(answer) => answer,
-            };
+            self.wish = self.wish.begun(&self.target.pod);
+            return wish::make(self.session, self.target, self.life).await;
         }
         let Some(wanted) = &self.reservation else { return nothing_to_reserve() };
         let answer = keep::reserve(self.session, &self.node, &self.node_uid, wanted, DryRun::None).await;
@@ -95,7 +89,7 @@ impl Hands<'_> {
 
     async fn release(&mut self) -> Answer {
         match (self.keeping, &self.id, &self.reservation) {
-            (Keeping::Wish, ..) => wish::unmake(self.session, self.target, self.wish).await,
+            (Keeping::Wish, ..) => wish::unmake(self.session, self.target, &mut self.wish).await,
             (Keeping::Reservation, Some(id), Some(reservation)) => {
                 let request = reservation.record().map(|record| record.request.clone()).unwrap_or_default();
                 keep::release(self.session, &self.node, id, &request).await

@@ -10,25 +10,21 @@ use crate::names::escaped;
 use common::api::names::KEEP;
 use common::model::Pod;
 use http::Method;
-use jiff::{SignedDuration, Timestamp};
 use serde::Deserialize;
 use serde_json::{Value, json};
 use std::time::Duration;
 
-/// Events are written by another clock than ours, to the second.
-const MARGIN: SignedDuration = SignedDuration::from_secs(2);
-
 /// A wish of ours.
-#[derive(Clone, Copy, Debug, Default)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(super) struct Wish {
-    /// Since when; none if the pod has wished it for longer.
-    pub(super) since: Option<Timestamp>,
+    /// The last version of the pod of which it is known that it did not wish it; none if the pod wishes it by itself.
+    pub(super) after: Option<u64>,
 }
 
 impl Wish {
-    /// One that is about to be written. A pod that wishes it already is left as it is.
-    pub(super) fn begun(pod: &Pod, now: Timestamp) -> Self {
-        Self { since: (!is_wished(pod)).then_some(now) }
+    /// One that is about to be written, or again. A pod that wishes it already is left as it is.
+    pub(super) fn begun(self, pod: &Pod) -> Self {
+        Self { after: self.after.or_else(|| (!is_wished(pod)).then_some(pod.resource_version)) }
     }
 }
 
@@ -37,38 +33,60 @@ impl Wish {
 struct EventWire {
     reason: String,
     message: String,
-    event_time: Option<String>,
-    last_timestamp: Option<String>,
+    involved_object: InvolvedWire,
+}
+
+#[derive(Deserialize, Default)]
+#[serde(default, rename_all = "camelCase")]
+struct InvolvedWire {
+    resource_version: String,
+}
+
+#[derive(Deserialize)]
+struct PodWire {
+    metadata: MetadataWire,
+}
+
+#[derive(Deserialize)]
+#[serde(rename_all = "camelCase")]
+struct MetadataWire {
+    resource_version: String,
 }
 
 /// Lets the pod wish that its room be kept for so long. A pod that does already is left as it is.
-pub(super) async fn make(session: &Session, target: &Target, life: Duration) -> Result<Wish, Answer> {
-    if is_wished(&target.pod) {
-        return Ok(Wish::default());
+pub(super) async fn make(session: &Session, target: &Target, life: Duration) -> Answer {
+    if !is_wished(&target.pod)
+        && let Err(error) = annotate(session, target, json!(format!("{}s", life.as_secs()))).await
+    {
+        return failed(target, error);
     }
-    let answer = annotate(session, target, json!(format!("{}s", life.as_secs()))).await;
-    answer.map(|at| Wish { since: at.or(Some(target.now)) }).map_err(|error| failed(target, error))
+    Answer::Reserved { version: 0, until: None }
 }
 
 /// Takes a wish of ours back: the daemon then releases what it reserved.
-pub(super) async fn unmake(session: &Session, target: &Target, wish: Wish) -> Answer {
-    if wish.since.is_none() {
+pub(super) async fn unmake(session: &Session, target: &Target, wish: &mut Wish) -> Answer {
+    if wish.after.is_none() {
         return Answer::Released;
     }
     match annotate(session, target, Value::Null).await {
-        Ok(_) => Answer::Released,
+        Ok(version) => {
+            wish.after = version.or(wish.after);
+            Answer::Released
+        }
         // Gone, or another one by now: its wish went with it.
         Err(error) if error.is_of_another() => Answer::Released,
         Err(error) => failed(target, error),
     }
 }
 
-async fn annotate(session: &Session, target: &Target, value: Value) -> Result<Option<Timestamp>, ApiError> {
+/// Writes the wish, and returns the version of the pod that has it.
+async fn annotate(session: &Session, target: &Target, value: Value) -> Result<Option<u64>, ApiError> {
     let uid = target.pod.uid.to_string();
     let patch = json!({ "metadata": { "uid": uid, "annotations": { KEEP: value } } });
     let path = pod_path(&target.pod.key);
     let answer = calls::write(session, Method::PATCH, &path, MERGE_PATCH, patch.to_string()).await?;
-    Ok(answer.at)
+    let pod: Option<PodWire> = serde_json::from_str(&answer.text).ok();
+    Ok(pod.and_then(|pod| pod.metadata.resource_version.parse().ok()))
 }
 
 fn failed(target: &Target, error: ApiError) -> Answer {
@@ -109,28 +127,38 @@ pub(super) async fn heard(session: &Session, target: &Target, wish: Wish) -> Ans
     }
 }
 
-/// Whether the event was written about this wish.
+/// Whether the event is about the pod as it was with this wish, and not about an earlier one that was taken back.
 fn is_news(event: &EventWire, wish: Wish) -> bool {
-    let Some(since) = wish.since else { return true };
-    let at = event.event_time.as_ref().or(event.last_timestamp.as_ref());
-    let at = at.and_then(|text| text.parse::<Timestamp>().ok());
-    at.is_some_and(|at| at.checked_add(MARGIN).is_ok_and(|at| at >= since))
+    let about = event.involved_object.resource_version.parse::<u64>();
+    wish.after.is_none_or(|after| about.is_ok_and(|about| about > after))
 }
 
 #[cfg(test)]
 mod tests {
-    use super::Wish;
-    use jiff::Timestamp;
+    use super::{EventWire, Wish, is_news};
     use serde_json::{Value, json};
 
     #[test]
     fn a_wish_without_an_answer_is_ours_to_take_back_and_that_of_others_is_not() {
         let begun = |annotations: Value| {
             let json = json!({ "metadata": { "name": "p", "namespace": "default", "uid": "p",
-                "resourceVersion": "1", "annotations": annotations }, "spec": { "containers": [] } });
-            Wish::begun(&common::api::pod::pod(&json.to_string()).unwrap(), Timestamp::UNIX_EPOCH).since
+                "resourceVersion": "7", "annotations": annotations }, "spec": { "containers": [] } });
+            Wish::default().begun(&common::api::pod::pod(&json.to_string()).unwrap()).after
         };
-        assert_eq!(begun(json!({})), Some(Timestamp::UNIX_EPOCH));
+        assert_eq!(begun(json!({})), Some(7));
         assert_eq!(begun(json!({ "reserve/keep": "true" })), None);
+    }
+
+    #[test]
+    fn what_was_said_about_an_earlier_wish_is_no_answer_to_this_one() {
+        let said = |version: &str| -> EventWire {
+            let event = json!({ "reason": "Reserved", "involvedObject": { "resourceVersion": version } });
+            serde_json::from_value(event).unwrap()
+        };
+        let again = Wish { after: Some(11) };
+        assert!(!is_news(&said("10"), again), "the first wish was taken back with version 11");
+        assert!(!is_news(&said(""), again));
+        assert!(is_news(&said("12"), again));
+        assert!(is_news(&said("10"), Wish::default()), "a pod that wishes it by itself was told once");
     }
 }

@@ -42,6 +42,17 @@ pub(super) const STREAMS: [Stream; 4] = [Stream::Nodes, Stream::Pods, Stream::Wo
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct Refused(pub(super) u16);
 
+/// What a pod was told by the daemon.
+#[derive(Clone, Debug)]
+pub(super) struct Told {
+    pub(super) uid: Uid,
+    /// The version of the pod that was spoken of.
+    pub(super) version: Option<u64>,
+    pub(super) reason: &'static str,
+    /// At which revision.
+    pub(super) at: u64,
+}
+
 /// When simulations begin.
 const START: i64 = 1_800_000_000;
 
@@ -56,8 +67,8 @@ pub(super) struct Api {
     /// The Lease of the election, and its version.
     pub(super) lease: Option<(Record, u64)>,
     pub(super) logs: [Vec<(u64, Event)>; 4],
-    /// What pods were told by the daemon: their UID, the reason of the event, and when.
-    pub(super) told: Vec<(Uid, &'static str, Timestamp)>,
+    /// What pods were told by the daemon.
+    pub(super) told: Vec<Told>,
     pub(super) rules: Rules,
     pub(super) history: History,
     /// When anything but talk was written last.

@@ -1,6 +1,6 @@
 //! Requests on their way: each arrives or not, is carried out or not, and its answer comes back or not.
 
-use super::api::Who;
+use super::api::{Told, Who};
 use super::command::Errand;
 use super::faults::Luck;
 use super::patch::Sent;
@@ -47,7 +47,7 @@ pub(super) enum Job {
     },
     Evict(Box<Eviction>),
     Ask(Box<Effect>),
-    Talk(Option<(Uid, &'static str, Timestamp)>),
+    Talk(Option<Told>),
     /// What a replica has seen, and when it set out.
     Publish(Box<Replica>, Duration),
     Errand(Errand),
@@ -96,7 +96,15 @@ impl Job {
                 Self::Tell { pod, uid, told: None, nomination: Nomination::Change(node), tries: 1 }
             }
             Effect::Evict(eviction) => Self::Evict(eviction),
-            Effect::Report(report) => Self::Talk(Some((report.about.uid.clone(), report.reason, report.at))),
+            Effect::Report(report) => {
+                let about = report.about;
+                Self::Talk(Some(Told {
+                    uid: about.uid,
+                    version: about.version,
+                    reason: report.reason,
+                    at: 0,
+                }))
+            }
             Effect::Record { .. } => Self::Talk(None),
             other => Self::Ask(Box::new(other)),
         }

@@ -55,8 +55,8 @@ pub(super) struct Command {
     pub(super) node_uid: String,
     pub(super) reservation: Reservation,
     until: Option<Timestamp>,
-    /// When it let the pod wish; none if the pod does so anyway.
-    pub(super) wished: Option<Timestamp>,
+    /// The last version of the pod of which it is known that it does not wish its room kept.
+    pub(super) unwished: u64,
     pub(super) keeping: Keeping,
 }
 
@@ -84,7 +84,7 @@ impl Sim {
             node_uid,
             reservation,
             until: None,
-            wished: None,
+            unwished: target.resource_version,
         });
         self.take(index, next);
     }

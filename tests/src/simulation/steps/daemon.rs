@@ -2,7 +2,7 @@
 
 use super::api::{Stream, wall};
 use super::calls::Job;
-use super::rules::Sight;
+use super::rules::{Sight, made};
 use super::sim::{Action, Sim};
 use super::watches::{Watch, others};
 use common::api::replica::lease_name;
@@ -197,9 +197,13 @@ impl Sim {
             match &effect {
                 Effect::Reply { .. } => continue,
                 Effect::Bind { uid, .. } => self.api.rules.decided(who, uid.to_string(), sight),
-                Effect::Annotate(annotation) if matches!(annotation.change, Rewrite::Release { .. }) => {
+                Effect::Annotate(annotation) => {
                     let on = format!("{}/{}", annotation.node, annotation.id());
-                    self.api.rules.decided(who, on, sight);
+                    match annotation.change {
+                        Rewrite::Reserve(_) => self.api.rules.decided(who, made(&on), sight),
+                        Rewrite::Release { .. } => self.api.rules.decided(who, on, sight),
+                        Rewrite::Extend { .. } => {}
+                    }
                 }
                 _ => {}
             }

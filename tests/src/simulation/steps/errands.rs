@@ -1,20 +1,16 @@
 //! What the API server does for the command.
 
-use super::api::{Refused, Stream, Who};
+use super::api::{Refused, Stream, Told, Who};
 use super::calls::Reply;
 use super::command::Errand;
 use super::sim::Sim;
 use common::cluster::{Acknowledged, acknowledged};
-use common::model::{Keep, NodeName, Pod, Uid};
-use jiff::Timestamp;
+use common::model::{Keep, NodeName, Pod};
 use kubectl_reserve::flow::budget::Blocked;
 use kubectl_reserve::flow::keep::{is_needed, is_wished};
 use kubectl_reserve::flow::recreate::{Answer, Keeping, Refusal, Request};
 use std::sync::Arc;
 use std::time::Duration;
-
-/// As in `kubectl_reserve::commands::recreate::wish`.
-const MARGIN: Duration = Duration::from_secs(2);
 
 impl Sim {
     /// The API server does what is asked.
@@ -53,8 +49,9 @@ impl Sim {
                 }
             },
             Request::Acknowledged { version } => {
-                self.commands[index].looks.room = self.api.revision;
-                Ok(Reply::Read(self.heard(index, version)))
+                let (answer, as_of) = self.heard(index, version);
+                self.commands[index].looks.room = as_of;
+                Ok(Reply::Read(answer))
             }
             Request::Recheck => {
                 let is_wish = command.keeping == Keeping::Wish;
@@ -78,11 +75,11 @@ impl Sim {
         if is_wished(&command.target) {
             return Ok(Reply::Done(0));
         }
-        self.commands[index].wished = Some(self.api.wall());
         rare.keep = is_wish.then_some(Keep::For(Duration::from_secs(120)));
         self.api.note(format_args!("command {index}: {} wishes: {is_wish}", pod.key));
         self.api.put_pod(Pod { rare: Some(Box::new(rare)), ..Pod::clone(&pod) });
         if !is_wish {
+            self.commands[index].unwished = self.api.revision;
             self.api.rules.unwished.insert(pod.uid.clone(), self.api.revision);
         }
         Ok(Reply::Done(0))
@@ -141,24 +138,25 @@ impl Sim {
         *known = had.max(*known);
     }
 
-    /// Whether everybody has seen the reservation.
-    fn heard(&self, index: usize, version: u64) -> Answer {
+    /// Whether everybody has seen the reservation, and as of which revision that is so.
+    fn heard(&self, index: usize, version: u64) -> (Answer, u64) {
         let command = &self.commands[index];
         if command.keeping == Keeping::Wish {
-            // Events have another clock than the command.
-            let is_news = |at: Timestamp| command.wished.is_none_or(|since| at + MARGIN >= since);
-            let about = |(uid, _, at): &&(Uid, _, _)| *uid == command.target.uid && is_news(*at);
-            let told: Vec<&str> = self.api.told.iter().filter(about).map(|(_, reason, _)| *reason).collect();
-            return match told {
-                told if told.contains(&"Reserved") => Answer::Seen { replicas: 0 },
-                told if told.contains(&"NotReserved") => Answer::Denied("not reserved".into()),
-                _ => Answer::NotSeen(vec!["the daemon".into()]),
+            let is_own = is_wished(&command.target);
+            let is_news = |told: &&Told| is_own || told.version.is_some_and(|of| of > command.unwished);
+            let about = |told: &&Told| told.uid == command.target.uid && is_news(told);
+            let said = |reason: &str| self.api.told.iter().filter(about).rfind(|told| told.reason == reason);
+            return match (said("Reserved"), said("NotReserved")) {
+                (Some(told), _) => (Answer::Seen { replicas: 0 }, told.at),
+                (None, Some(told)) => (Answer::Denied("not reserved".into()), told.at),
+                (None, None) => (Answer::NotSeen(vec!["the daemon".into()]), self.api.revision),
             };
         }
-        match acknowledged(self.api.replicas.values(), version, self.api.wall()) {
+        let answer = match acknowledged(self.api.replicas.values(), version, self.api.wall()) {
             Acknowledged::ByAll => Answer::Seen { replicas: 1 },
             Acknowledged::NotBy(late) => Answer::NotSeen(late.iter().map(ToString::to_string).collect()),
             Acknowledged::Nobody => Answer::Nobody,
-        }
+        };
+        (answer, self.api.revision)
     }
 }

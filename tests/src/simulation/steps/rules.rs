@@ -118,10 +118,15 @@ impl Rules {
         self.changes.entry(node).or_default().push(change);
     }
 
+    /// The how many-th decision of all that was, if a daemon decided on it.
+    fn turn(&self, who: Who, on: String) -> usize {
+        self.decided.get(&(who, on)).map_or(0, |(_, turn)| *turn)
+    }
+
     /// How it was for the daemon when it decided: with what it had decided on before, whether or not that has landed, and
     /// without what it decided on later and was faster.
     fn as_decided(&self, picture: &Picture, who: Who, pod: &Pod) -> Picture {
-        let turn = |uid: &Uid| self.decided.get(&(who, uid.to_string())).map_or(0, |(_, turn)| *turn);
+        let turn = |uid: &Uid| self.turn(who, uid.to_string());
         let own = turn(&pod.uid);
         let mut then = picture.clone();
         then.pods.retain(|uid, _| self.bound_by.get(uid) != Some(&who) || turn(uid) <= own);
@@ -140,7 +145,12 @@ impl Rules {
             let must_know =
                 |id: &String| !self.is_contended && self.acknowledged.contains(&(node.clone(), id.clone()));
             let is_idle = |id: &String| is_idle(picture, pod, id, now);
-            let is_own = change.by == who && !change.reservation.as_ref().is_some_and(is_idle);
+            // What it made itself it knows from the moment at which it decided to.
+            let is_later = |id: &String| {
+                self.turn(who, made(&format!("{node}/{id}"))) > self.turn(who, pod.uid.to_string())
+            };
+            let is_harmless = |id: &String| is_idle(id) || is_later(id);
+            let is_own = change.by == who && !change.reservation.as_ref().is_some_and(is_harmless);
             change.revision > seen && !is_own && !change.reservation.as_ref().is_some_and(must_know)
         })
     }
@@ -281,6 +291,11 @@ impl Rules {
             self.stirred.insert(above.uid.clone(), revision);
         }
     }
+}
+
+/// Under what it is remembered that somebody decided to make a reservation, rather than to release it.
+pub(super) fn made(place: &str) -> String {
+    format!("made {place}")
 }
 
 /// Whether a reservation that the daemon itself was writing when it decided on `pod` is no harm: it is for the pod's own

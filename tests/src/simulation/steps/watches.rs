@@ -27,11 +27,11 @@ pub(super) fn listed(api: &Api, stream: Stream) -> Vec<Event> {
     match stream {
         Stream::Nodes => {
             let live = api.picture.nodes.values().map(|node| (**node).clone()).collect();
-            vec![Event::Nodes(Seen::Relisted(live))]
+            vec![Event::Nodes(Seen::Relisted(live)), Event::NodesUpTo(api.revision)]
         }
         Stream::Pods => {
             let live = api.picture.pods.values().map(|pod| (**pod).clone()).collect();
-            vec![Event::Pods(Seen::Relisted(live))]
+            vec![Event::Pods(Seen::Relisted(live)), Event::PodsUpTo(api.revision)]
         }
         Stream::Workloads => {
             let of = |kind| api.workloads.values().filter(move |one| one.kind == kind).cloned().collect();
@@ -66,8 +66,14 @@ impl Sim {
         if !self.daemons[index].is_up {
             return;
         }
+        // Nodes and pods are listed when the replica has its Lease, so that whoever writes a reservation waits for it.
+        let is_settled = self.daemons[index].good_until.is_some();
         for stream in 0..STREAMS.len() {
             let watch = &mut self.daemons[index].streams[stream];
+            let is_early = !is_settled && matches!(STREAMS[stream], Stream::Nodes | Stream::Pods);
+            if is_early {
+                continue;
+            }
             if !watch.is_due && (!watch.is_listed || watch.position < self.api.logs[stream].len()) {
                 watch.is_due = true;
                 let life = self.daemons[index].life;

@@ -43,13 +43,17 @@ fn ports() -> impl Strategy<Value = Box<[HostPort]>> {
 
 fn record(owner: Uid) -> impl Strategy<Value = Record> {
     let placement = prop::sample::select(vec![Placement::Wait, Placement::Prefer, Placement::Require]);
-    let replaced = prop::option::of(("[a-z0-9.-]{1,40}", uid()));
+    let replaced = prop::option::of(("[a-z0-9.-]{1,40}", uid(), prop::option::of("[a-z0-9]{1,20}")));
     // At most this much text fits beside the rest, escaped as JSON.
     let text = ".{0,10}";
     ("[A-Za-z0-9.:-]{1,20}", text, text, any::<i32>(), time(), time(), placement, replaced).prop_map(
         move |(name, by, reason, priority, created, expires, placement, replaced)| Record {
             owner: Owner { kind: "Job".into(), namespace: "a".into(), name: name.into(), uid: owner.clone() },
-            replaces: replaced.map(|(name, uid)| ReplacedPod { name: name.into(), uid }),
+            replaces: replaced.map(|(name, uid, seat)| ReplacedPod {
+                name: name.into(),
+                uid,
+                seat: seat.and_then(|seat| Seat::parse(&seat)),
+            }),
             priority,
             created,
             expires,

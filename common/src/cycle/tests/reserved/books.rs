@@ -45,25 +45,34 @@ pub(super) fn lines(town: &Town, house: usize) -> Vec<Line> {
     let line = |promise: usize| {
         let it = &town.promises[promise];
         let taker = takers.iter().find(|(taken, _)| *taken == promise).map(|(_, guest)| *guest);
-        let left = left(town, it);
         let (fate, held) = match taker {
             _ if !is_live(town, it) => (Fate::Expired, Amounts::default()),
-            _ if it.form == Form::Plain && left == Amounts::default() => (Fate::Occupied, left),
-            _ if it.form == Form::Plain => (Fate::Held, left),
-            _ if is_occupied(town, it) => (Fate::Occupied, Amounts::default()),
+            _ if it.form == Form::Plain || is_occupied(town, it) => (Fate::Occupied, Amounts::default()),
             Some(guest) => (Fate::Taken(guest), Amounts::default()),
             None => (Fate::Held, it.amount),
         };
         Line { promise, fate, held }
     };
-    (0..town.promises.len()).filter(there).map(line).collect()
+    let mut lines: Vec<Line> = (0..town.promises.len()).filter(there).map(line).collect();
+    let seats = lines.clone();
+    for line in &mut lines {
+        let it = &town.promises[line.promise];
+        if it.form == Form::Plain && is_live(town, it) {
+            line.held = left(town, it, &seats);
+            line.fate = if line.held == Amounts::default() { Fate::Occupied } else { Fate::Held };
+        }
+    }
+    lines
 }
 
-/// What the owner's pods on the node leave of a reservation in the plain form.
-fn left(town: &Town, promise: &Promise) -> Amounts {
+/// What the owner's pods on the node, and those that seats there are held for, leave of a reservation in the plain form.
+fn left(town: &Town, promise: &Promise, seats: &[Line]) -> Amounts {
     let own = counted(town, promise.house).into_iter().map(|guest| &town.guests[guest]);
-    let own = sum(own.filter(|guest| may_use(town, guest, promise)).map(|guest| guest.asks));
-    std::array::from_fn(|index| (promise.amount[index] - own[index]).max(0))
+    let own = own.filter(|guest| may_use(town, guest, promise)).map(|guest| guest.asks);
+    let owner = |promise: &Promise| promise.id.split('.').next().map(str::to_owned);
+    let seats = seats.iter().filter(|line| owner(&town.promises[line.promise]) == owner(promise));
+    let used = sum(own.chain(seats.map(|line| line.held)));
+    std::array::from_fn(|index| (promise.amount[index] - used[index]).max(0))
 }
 
 pub(super) fn is_live(town: &Town, promise: &Promise) -> bool {

@@ -1,0 +1,150 @@
+//! What is about to be written into a node, and counts before the node says so.
+//!
+//! Between the decision to write and the moment at which we see what was written, others must neither be placed on that
+//! room nor be promised it a second time. What is not written after all is forgotten: at once when that is certain, else
+//! after so long that we would have seen it.
+
+use super::Cluster;
+use super::ledger::Ledger;
+use super::nodes::NodeId;
+use super::replacing::later;
+use crate::model::ids::{NodeName, Text, Uid};
+use crate::model::reservation::{Origin, Seat};
+use crate::model::{Reservation, ReservationId};
+use jiff::Timestamp;
+use std::sync::Arc;
+use std::time::Duration;
+
+/// How long what only we know of counts, if nobody writes it down: longer than it can take until we see that somebody
+/// did. A watch that has died is noticed after a minute and a half, and a list takes a minute at most.
+const LOCAL_LIFE: Duration = Duration::from_secs(180);
+
+/// A reservation that the node does not say yet.
+#[derive(Clone, Debug)]
+pub(super) struct Local {
+    /// As it counts until it is written down.
+    pub(super) counted: Arc<Reservation>,
+    /// As it is to be written down.
+    meant: Arc<Reservation>,
+}
+
+/// A reservation that lives longer than the node says yet.
+#[derive(Clone, Debug)]
+pub(super) struct Extended {
+    id: ReservationId,
+    /// The request that made it: another one under the same key is not extended.
+    request: Text,
+    /// Until when it counts, whatever the node says.
+    pub(super) until: Timestamp,
+}
+
+impl Cluster {
+    /// `meant` is about to be written into `node`.
+    pub fn reserve_locally(&mut self, node: &NodeName, meant: Reservation) {
+        if let Some(place) = self.nodes.id(node) {
+            self.keep_locally(place, meant);
+        }
+    }
+
+    pub(super) fn keep_locally(&mut self, place: NodeId, meant: Reservation) {
+        let mut counted = meant.clone();
+        if let Origin::Recorded(record) = &mut counted.origin {
+            record.expires = record.expires.min(later(self.now, LOCAL_LIFE));
+        }
+        let local = Local { counted: Arc::new(counted), meant: Arc::new(meant) };
+        self.change(place, |ledger| {
+            let is_reserved = ledger.is_reserved(&local.meant.id);
+            match ledger.local.iter_mut().find(|known| known.meant.id == local.meant.id) {
+                // However often it is tried, it counts for so long from the first time on.
+                Some(known) => known.meant = local.meant,
+                None if is_reserved => {}
+                None => ledger.local.push(local),
+            }
+        });
+    }
+
+    /// It is about to be written into `node` that `id`, made by `request`, lives until `expires`.
+    pub fn extend_locally(
+        &mut self,
+        node: &NodeName,
+        id: &ReservationId,
+        request: &Text,
+        expires: Timestamp,
+    ) {
+        let until = expires.min(later(self.now, LOCAL_LIFE));
+        let extended = Extended { id: id.clone(), request: request.clone(), until };
+        if let Some(place) = self.nodes.id(node) {
+            self.change(place, |ledger| {
+                if !ledger.extended.iter().any(|known| known.id == extended.id) {
+                    ledger.extended.push(extended);
+                }
+            });
+        }
+    }
+
+    /// What was to be written about `id` into `node` is not written.
+    pub fn drop_local(&mut self, node: &NodeName, id: &ReservationId) {
+        let is_about = |ledger: &Ledger| {
+            ledger.local.iter().any(|known| known.meant.id == *id)
+                || ledger.extended.iter().any(|known| known.id == *id)
+        };
+        let place = self.nodes.id(node);
+        if let Some(place) = place.filter(|place| self.nodes.get(*place).is_some_and(is_about)) {
+            self.change(place, |ledger| {
+                ledger.local.retain(|known| known.meant.id != *id);
+                ledger.extended.retain(|known| known.id != *id);
+            });
+        }
+    }
+}
+
+impl Ledger {
+    /// The reservations that have yet to be written down and that nobody else asks for: their pods are gone.
+    pub fn unwritten(&self) -> impl Iterator<Item = &Arc<Reservation>> {
+        let is_there = |uid: &Uid| self.pods.iter().any(|pod| pod.uid == *uid);
+        let is_orphan =
+            move |one: &&Arc<Reservation>| !one.replaces().is_some_and(|replaced| is_there(&replaced.uid));
+        self.local.iter().map(|local| &local.meant).filter(is_orphan)
+    }
+
+    /// The reservation that has yet to be written down for the replacement of this pod.
+    pub fn unwritten_for(&self, pod: &Uid) -> Option<&ReservationId> {
+        let mut meant = self.local.iter().map(|local| &local.meant);
+        meant.find(|one| one.replaces().is_some_and(|replaced| replaced.uid == *pod)).map(|one| &one.id)
+    }
+
+    /// What is yet to be written down and counts. What keeps the place of a pod that itself sat in a seat does not while that
+    /// one is there: others see only that one, and it is enough for the one room.
+    pub(super) fn counted_locally(&self, now: Timestamp) -> impl Iterator<Item = &Arc<Reservation>> {
+        let is_seated = move |id: &ReservationId, seat: &Seat| {
+            let before = ReservationId { owner: id.owner.clone(), seat: Some(seat.clone()) };
+            self.durable(&before).is_some_and(|one| one.is_live(now))
+        };
+        let is_alone = move |one: &&Arc<Reservation>| {
+            let seat = one.replaces().and_then(|replaced| replaced.seat.as_ref());
+            !seat.is_some_and(|seat| is_seated(&one.id, seat))
+        };
+        self.local.iter().map(|local| &local.counted).filter(is_alone)
+    }
+
+    /// Forgets what the node says by now, and what was not written in time.
+    pub(super) fn forget_unwritten(&mut self, now: Timestamp) {
+        if self.local.is_empty() && self.extended.is_empty() {
+            return;
+        }
+        let (mut local, mut extended) = (std::mem::take(&mut self.local), std::mem::take(&mut self.extended));
+        local.retain(|known| known.counted.is_live(now) && !self.is_reserved(&known.counted.id));
+        extended.retain(|known| {
+            let durable = self.durable(&known.id).filter(|one| known.is_of(one));
+            now < known.until && durable.and_then(|one| one.expires()).is_some_and(|ends| ends < known.until)
+        });
+        (self.local, self.extended) = (local, extended);
+    }
+}
+
+impl Extended {
+    /// Whether it is this one that lives longer.
+    pub(super) fn is_of(&self, reservation: &Reservation) -> bool {
+        reservation.id == self.id && reservation.record().is_some_and(|record| record.request == self.request)
+    }
+}
