@@ -2,6 +2,7 @@
 //! things are as if nothing had: the pod has its place again, and nothing is kept for nobody.
 
 use super::faults::{BLOWS, Faults, Strike};
+use super::scenes::SCENES;
 use super::sim::{Action, Sim};
 use super::town::{Town, template};
 use super::{daemon, outcome};
@@ -15,15 +16,15 @@ use std::sync::Arc;
 use std::time::Duration;
 
 /// One flow: its name, what its owner is, and what is done to one of its pods.
-struct Flow {
-    name: &'static str,
-    owner: Of,
-    is_kept: bool,
-    deed: fn(&mut Sim, &Arc<Pod>),
+pub(super) struct Flow {
+    pub(super) name: &'static str,
+    pub(super) owner: Of,
+    pub(super) is_kept: bool,
+    pub(super) deed: fn(&mut Sim, &Arc<Pod>),
 }
 
 #[derive(Clone, Copy, PartialEq, Eq)]
-enum Of {
+pub(super) enum Of {
     Deployment,
     StatefulSet,
     Nobody,
@@ -90,6 +91,9 @@ pub(super) fn all() -> Vec<(String, Outcome)> {
                 }
             }
         }
+    }
+    for (scene, chance) in SCENES.iter().flat_map(|scene| (0..CHANCES).map(move |chance| (scene, chance))) {
+        lived.push((format!("{} {chance}", scene.name), live(scene, chance, None).0));
     }
     lived
 }
