@@ -197,9 +197,11 @@ impl Sim {
             match &effect {
                 Effect::Reply { .. } => continue,
                 Effect::Bind { uid, .. } => self.api.rules.decided(who, uid.to_string(), sight),
-                Effect::Annotate(annotation) if matches!(annotation.change, Rewrite::Release { .. }) => {
-                    let on = format!("{}/{}", annotation.node, annotation.id());
-                    self.api.rules.decided(who, on, sight);
+                Effect::Annotate(annotation) => {
+                    if let Rewrite::Release { request, .. } = &annotation.change {
+                        let on = format!("{}/{} {request}", annotation.node, annotation.id());
+                        self.api.rules.decided(who, on, sight);
+                    }
                 }
                 _ => {}
             }
