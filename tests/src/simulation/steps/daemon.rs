@@ -199,9 +199,11 @@ impl Sim {
                 Effect::Bind { uid, .. } => self.api.rules.decided(who, uid.to_string(), sight),
                 Effect::Annotate(annotation) => {
                     let on = format!("{}/{}", annotation.node, annotation.id());
-                    match annotation.change {
+                    match &annotation.change {
                         Rewrite::Reserve(_) => self.api.rules.decided(who, made(&on), sight),
-                        Rewrite::Release { .. } => self.api.rules.decided(who, on, sight),
+                        Rewrite::Release { request, .. } => {
+                            self.api.rules.decided(who, format!("{on} {request}"), sight);
+                        }
                         Rewrite::Extend { .. } => {}
                     }
                 }

@@ -15,6 +15,7 @@ mod leases;
 mod patch;
 mod plans;
 mod rules;
+mod scenes;
 mod server;
 mod sights;
 mod sim;

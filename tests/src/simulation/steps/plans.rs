@@ -2,6 +2,7 @@
 //! things are as if nothing had: the pod has its place again, and nothing is kept for nobody.
 
 use super::faults::{BLOWS, Faults, Strike};
+use super::scenes::SCENES;
 use super::sim::{Action, Sim};
 use super::town::{Town, template};
 use super::{daemon, outcome};
@@ -15,16 +16,18 @@ use std::sync::Arc;
 use std::time::Duration;
 
 /// One flow: its name, what its owner is, and what is done to one of its pods.
-struct Flow {
-    name: &'static str,
-    owner: Of,
-    is_kept: bool,
-    deed: fn(&mut Sim, &Arc<Pod>),
+pub(super) struct Flow {
+    pub(super) name: &'static str,
+    pub(super) owner: Of,
+    pub(super) is_kept: bool,
+    pub(super) deed: fn(&mut Sim, &Arc<Pod>),
 }
 
 #[derive(Clone, Copy, PartialEq, Eq)]
-enum Of {
+pub(super) enum Of {
     Deployment,
+    /// There is another one, whose pods take the rest of the room.
+    ReplicaSets,
     StatefulSet,
     Nobody,
 }
@@ -47,6 +50,8 @@ const FLOWS: [Flow; 8] = [
 
 /// Each of several streams of chance: another order of the same things.
 const CHANCES: u64 = 3;
+/// What happens in a scene depends on who is faster: some orders are harmless.
+const SCENE_CHANCES: u64 = 8;
 
 fn delete(sim: &mut Sim, pod: &Arc<Pod>) {
     let top = sim.api.workloads.values().find(|one| one.keep.is_some()).map(|one| one.uid.clone());
@@ -91,6 +96,10 @@ pub(super) fn all() -> Vec<(String, Outcome)> {
             }
         }
     }
+    for scene in &SCENES {
+        let chances = (0..SCENE_CHANCES).map(|chance| (chance, live(scene, chance, None).0));
+        lived.extend(chances.map(|(chance, outcome)| (format!("{} {chance}", scene.name), outcome)));
+    }
     lived
 }
 
@@ -131,6 +140,12 @@ fn found(sim: &mut Sim, flow: &Flow) {
             let deployment = sim.add_workload(OwnerKind::Deployment, "web", 2, None, keep);
             let set = sim.add_workload(OwnerKind::ReplicaSet, "web-1", 2, Some(&deployment), None);
             sim.town.templates.insert(set.uid, web);
+        }
+        Of::ReplicaSets => {
+            for name in ["web", "db"] {
+                let set = sim.add_workload(OwnerKind::ReplicaSet, name, 2, None, keep.clone());
+                sim.town.templates.insert(set.uid, template(2, name, 0, true));
+            }
         }
         Of::StatefulSet => {
             let set = sim.add_workload(OwnerKind::StatefulSet, "web", 2, None, keep);

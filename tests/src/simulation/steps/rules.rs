@@ -247,12 +247,13 @@ impl Rules {
         };
         match who {
             Who::Daemon(..) => {
-                let on = format!("{node}/{}", gone.id);
-                let (sight, _) = self.decided.get(&(who, on)).copied().unwrap_or_default();
-                let known = sight.pods.min(sight.owners);
+                let request = gone.record().map_or("", |record| &record.request);
+                let on = format!("{node}/{} {request}", gone.id);
+                // What was made since under the same name is not what was decided on, and nothing excuses that.
+                let decided = self.decided.get(&(who, on)).map(|(sight, _)| sight.pods.min(sight.owners));
                 let stirred = [Some(&gone.id.owner), replaced].into_iter().flatten();
-                let is_unseen = stirred.filter_map(|uid| self.stirred.get(uid)).any(|at| *at > known);
-                if !is_unseen {
+                let mut stirred = stirred.filter_map(|uid| self.stirred.get(uid));
+                if !decided.is_some_and(|known| stirred.any(|at| *at > known)) {
                     self.break_("I3", &format!("{who:?}: {what}"));
                 }
             }

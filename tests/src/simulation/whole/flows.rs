@@ -14,7 +14,7 @@ const REST: Duration = Duration::from_secs(120);
 /// How often a command that died or failed is given again, as people do.
 const TRIES: usize = 3;
 /// How long a reservation lives at most in a flow, and how long it may lie about then.
-const LIFE: Duration = Duration::from_secs(60 + 90 + 40);
+pub(super) const LIFE: Duration = Duration::from_secs(60 + 90 + 40);
 
 /// One flow.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -80,7 +80,7 @@ impl Flow {
     }
 
     /// A town in which all rooms are taken and two pods wait for one.
-    async fn settle(self, world: &World) -> Workload {
+    pub(super) async fn settle(self, world: &World) -> Workload {
         let mut web = Workload::new("web", 2);
         web.keep = (self == Self::Keep).then_some("60s");
         let mut town = vec![node("n1", 2), node("n2", 2), web.object(), Workload::new("db", 2).object()];
@@ -100,7 +100,7 @@ impl Flow {
     }
 
     /// What has to be so at the end.
-    fn check(self, world: &World, web: &Workload) {
+    pub(super) fn check(self, world: &World, web: &Workload) {
         if !world.is_running("web", web.replicas) && self != Self::Release {
             world.record.broke(format!("I16: {:?} do not run", names(world, "web")));
         }
@@ -111,14 +111,14 @@ impl Flow {
 }
 
 /// What came of a command.
-struct Given {
-    is_done: bool,
+pub(super) struct Given {
+    pub(super) is_done: bool,
     /// What it said last.
     said: String,
 }
 
 /// Gives a command, and again if it fails.
-async fn give(world: &World, line: &str) -> Given {
+pub(super) async fn give(world: &World, line: &str) -> Given {
     let words: Vec<&str> = line.split(' ').chain(["--yes"]).collect();
     let mut given = Given { is_done: false, said: String::new() };
     for _ in 0..TRIES {
@@ -133,7 +133,7 @@ async fn give(world: &World, line: &str) -> Given {
     given
 }
 
-fn delete(world: &World, name: &str) {
+pub(super) fn delete(world: &World, name: &str) {
     world.admin.ask(Method::DELETE, &format!("/api/v1/namespaces/default/pods/{name}"), &json!({}));
 }
 

@@ -2,8 +2,8 @@
 //! its watches over the sandbox, with everything in between that can go wrong.
 //!
 //! `record` writes down what the cluster stores, `door` is the cluster's side of a client, `line` the way there, `watched` that of
-//! watches, and `weather` what happens on it. `world` puts them together; `plans` breaks each flow at each of its writes, `story` draws
-//! a life from a seed. `judge` feeds it all to the rules of `crate::history`.
+//! watches, and `weather` what happens on it. `world` puts them together; `plans` breaks each flow at each of its writes, `scenes` are plans of
+//! their own, `story` draws a life from a seed. `judge` feeds it all to the rules of `crate::history`.
 //!
 //! A process that pauses is one that nothing reaches and nothing leaves: its own timers go on. A request whose caller
 //! goes away arrives at that moment or never; one that arrives later would be one that no client can know of.
@@ -15,6 +15,7 @@ mod line;
 mod people;
 mod plans;
 mod record;
+mod scenes;
 mod story;
 mod town;
 mod watched;

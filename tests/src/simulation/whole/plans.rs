@@ -3,6 +3,7 @@
 use super::flows::{FLOWS, Flow};
 use super::line::STALE;
 use super::lived;
+use super::scenes;
 use super::weather::{FAULTS, Fault, Plan};
 use crate::simulation::History;
 use crate::simulation::history::SHORT;
@@ -44,7 +45,10 @@ pub fn plans(part: &str) -> Vec<(String, Outcome)> {
     plans.retain(|plan| is_wanted(&plan.name));
     lived.retain(|(name, ..)| is_wanted(name));
     lived.extend(all(&plans, if is_one_only { usize::MAX } else { SHORT }));
-    lived.into_iter().map(|(name, outcome, _)| (name, outcome)).collect()
+    let mut lived: Vec<(String, Outcome)> =
+        lived.into_iter().map(|(name, outcome, _)| (name, outcome)).collect();
+    lived.extend(scenes::all(part, is_wanted));
+    lived
 }
 
 /// A flow with each fault at one of its steps.

@@ -179,11 +179,14 @@ impl Weather {
 
     /// Nothing of a kind reaches a user by its watches.
     pub(super) fn freeze(&self, user: &str, plural: &'static str, length: Duration) {
-        let now = Instant::now();
-        let mut inner = self.inner();
-        let frozen = inner.frozen.entry((user.to_owned(), plural)).or_insert((now, now));
-        let since = if frozen.0 > now { frozen.1 } else { now };
-        *frozen = (now + length, since);
+        self.fall_behind(Instant::now(), user, plural, length);
+    }
+
+    /// The same, and what answers a user now has not heard of anything since `then`.
+    pub(super) fn fall_behind(&self, then: Instant, user: &str, plural: &'static str, length: Duration) {
+        let (now, mut inner) = (Instant::now(), self.inner());
+        let frozen = inner.frozen.entry((user.to_owned(), plural)).or_insert((now, then));
+        *frozen = (now + length, if frozen.0 > now { frozen.1 } else { then });
         drop(inner);
         self.turn();
     }
