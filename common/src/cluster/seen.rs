@@ -14,6 +14,9 @@ impl Cluster {
         let mut changes = Vec::new();
         self.note_newest(&event);
         match event {
+            // Versions of a kind only grow in a watch: this is an earlier one of that name, told again.
+            Event::Nodes(Seen::Applied(node)) if self.has_newer_node(&node) => {}
+            Event::Pods(Seen::Applied(pod)) if self.has_newer_pod(&pod) => {}
             Event::Nodes(Seen::Applied(node)) => self.node_applied(node, &mut changes),
             Event::Nodes(Seen::Deleted(node)) => self.node_deleted(&node.name, &node.uid, &mut changes),
             Event::Nodes(Seen::Relisted(live)) => self.nodes_relisted(live, &mut changes),
@@ -57,6 +60,15 @@ impl Cluster {
             Event::PodsUpTo(version) => *pods = (*pods).max(*version),
             _ => {}
         }
+    }
+
+    fn has_newer_node(&self, node: &Node) -> bool {
+        let known = self.nodes.id(&node.name).and_then(|id| self.nodes.get(id));
+        known.is_some_and(|known| known.node.resource_version > node.resource_version)
+    }
+
+    fn has_newer_pod(&self, pod: &Pod) -> bool {
+        self.pods.get(&pod.key).is_some_and(|known| known.resource_version > pod.resource_version)
     }
 
     fn node_applied(&mut self, mut node: Node, changes: &mut Vec<Change>) {

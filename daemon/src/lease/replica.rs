@@ -156,6 +156,10 @@ impl Publisher {
 
     async fn publish(&mut self) {
         let begun = self.clock.now();
+        // There is no way back from a lapse. A Lease that is good again would only be waited for.
+        if self.standing.has_lapsed(begun) {
+            return;
+        }
         let wanted = lease(&self.replica(begun));
         let name = lease_name(&self.replica);
         let patch = Patch::Merge(&wanted);
@@ -166,7 +170,7 @@ impl Publisher {
             outcome = self.create(&wanted).await;
         }
         match outcome {
-            // There is no way back from a lapse, however soon the loop hears of it.
+            // Nor from one that came meanwhile.
             Outcome::Done(_) if self.standing.has_lapsed(self.clock.now()) => {}
             Outcome::Done(_) => {
                 self.standing.set(begun.elapsed + (GOOD_FOR - MARGIN));

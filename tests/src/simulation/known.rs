@@ -13,14 +13,10 @@ pub struct Known {
 
 /// Seeds among those of the test command that fail, of which it is not known yet whether the product is wrong or the
 /// simulator. They are told with each run; one that no longer fails has to go from here.
-pub const OPEN: [Known; 1] = [known(
-    "whole",
-    175,
-    "I4: a pod is evicted before a replica has seen the reservation that has just come up",
-)];
+pub const OPEN: [Known; 0] = [];
 
 /// All of them, the oldest first.
-pub const KNOWN: [Known; 7] = [
+pub const KNOWN: [Known; 9] = [
     known(
         "steps",
         210,
@@ -31,6 +27,8 @@ pub const KNOWN: [Known; 7] = [
     known("steps", 7836, "the plain form holds more when a pod leaves whose place is kept"),
     known("steps", 7899, "a reservation ends while it is being extended, and is there again"),
     known("steps", 11_271, "a pod that is recreated twice in a row leaves two places for one room"),
+    known("steps", 10_455, "a watch that repeats itself brings an earlier pod of the same name back"),
+    known("whole", 175, "a replica lists nodes before it has its Lease"),
     known("steps", 17_733, "after a start nobody judges a reservation whose pod was the last that changed"),
 ];
 

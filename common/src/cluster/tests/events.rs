@@ -72,7 +72,7 @@ fn a_pod_that_shrinks_where_it_is_frees_room() {
 fn the_same_name_with_another_uid_is_another_pod() {
     let old = pod("db-0").cpu("1").on("n1");
     let mut cluster = world().node(node("n1")).pod(old.clone().version(9)).cluster();
-    let new = pod("db-0").cpu("2").uid("db-0 again").version(1);
+    let new = pod("db-0").cpu("2").uid("db-0 again").version(10);
     let changes = cluster.apply(applied(&new));
     assert_eq!(changes, [freed("n1"), Change::PodSettled(key("db-0")), Change::PodWaiting(key("db-0"))]);
     assert_eq!(used(&mut cluster), [0]);
@@ -108,7 +108,7 @@ fn a_relist_finds_what_vanished_unseen() {
 fn a_node_that_comes_back_under_its_name_is_another_node() {
     let kept = reservation(&web()).cpu("1");
     let mut cluster = world().node(node("n1").version(9).reserves(kept)).cluster();
-    let again = node("n1").uid("n1 again").version(1);
+    let again = node("n1").uid("n1 again").version(10);
     let changed = [Change::ReservationsChanged("n1".into()), Change::NodeChanged("n1".into())];
     assert_eq!(cluster.apply(applied_node(&again)), changed);
     assert!(cluster.snapshot(now()).nodes().next().unwrap().entries.is_empty(), "it has no reservations");
@@ -316,4 +316,18 @@ fn reservations_that_come_change_and_go_are_told() {
     assert!(told(&mut cluster, &reserved));
     assert!(!told(&mut cluster, &reserved.version(3)));
     assert!(told(&mut cluster, &node("n1").version(4)));
+}
+
+#[test]
+fn news_of_an_earlier_pod_or_node_of_the_same_name_are_old_news() {
+    let old = pod("db-0").uid("before").version(5).on("n1").cpu("1");
+    let new = pod("db-0").uid("after").version(9);
+    let mut cluster = world().node(node("n1").version(8)).pod(new.clone()).cluster();
+    let key = new.build().key;
+    let assumed = Assumed { uid: new.build().uid, node: "n1".into(), seat: None, since: now() };
+    cluster.assume(&key, assumed);
+    assert_eq!(cluster.apply(Event::Pods(Seen::Applied(old.build()))), []);
+    assert!(cluster.is_assumed(&key), "who was decided on stays so");
+    let again = node("n1").uid("before").version(3).cpu("1").build();
+    assert_eq!(cluster.apply(Event::Nodes(Seen::Applied(again))), []);
 }

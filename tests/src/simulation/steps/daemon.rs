@@ -268,6 +268,9 @@ impl Sim {
         }
         let now = self.api.now;
         let daemon = &mut self.daemons[index];
+        if daemon.good_until.is_some_and(|until| now >= until) {
+            return;
+        }
         if is_routine && daemon.published.is_some_and(|at| at + RENEWAL > now) {
             return;
         }

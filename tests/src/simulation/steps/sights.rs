@@ -130,12 +130,12 @@ impl Sim {
         Ok(Reply::Done(0))
     }
 
-    /// Whether the pod wishes what only this run can have let it wish.
+    /// Whether the pod wishes what only this run can have let it wish. With one that is leaving its wish goes, too.
     fn is_wish_left(&self, index: usize) -> bool {
         let target = &self.commands[index].target;
         let runs = self.commands.iter().filter(|other| other.target.uid == target.uid);
         let pod = self.api.picture.pods.get(&target.uid);
-        runs.count() == 1 && !is_wished(target) && pod.is_some_and(|pod| is_wished(pod))
+        runs.count() == 1 && !is_wished(target) && pod.is_some_and(|pod| is_wished(pod) && !pod.deleting)
     }
 
     /// I19: what the run says at its end is so.

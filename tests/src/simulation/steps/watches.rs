@@ -68,10 +68,9 @@ impl Sim {
         }
         // Nodes and pods are listed when the replica has its Lease, so that whoever writes a reservation waits for it.
         let is_settled = self.daemons[index].good_until.is_some();
-        for stream in 0..STREAMS.len() {
+        for (stream, kind) in STREAMS.into_iter().enumerate() {
             let watch = &mut self.daemons[index].streams[stream];
-            let is_early = !is_settled && matches!(STREAMS[stream], Stream::Nodes | Stream::Pods);
-            if is_early {
+            if !is_settled && matches!(kind, Stream::Nodes | Stream::Pods) {
                 continue;
             }
             if !watch.is_due && (!watch.is_listed || watch.position < self.api.logs[stream].len()) {
