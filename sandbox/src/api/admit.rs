@@ -21,6 +21,9 @@ impl State {
             }
             "deployments" | "replicasets" | "statefulsets" | "daemonsets" | "replicationcontrollers" => {
                 fill_workload(resource, &mut object["spec"]);
+                if matches!(resource.plural, "replicasets" | "statefulsets" | "replicationcontrollers") {
+                    fill(object, json!({ "status": { "replicas": 0 } }));
+                }
             }
             "namespaces" => {
                 let phase = if is_deleting(object) { "Terminating" } else { "Active" };
