@@ -223,10 +223,10 @@ fn table(value: &Value) -> String {
 }
 
 /// The fields of objects that are compared: those that our programs read.
-const META: &str =
-    "name generateName namespace labels annotations generation deletionGracePeriodSeconds finalizers";
+const META: &str = "name generateName namespace labels annotations generation deletionGracePeriodSeconds finalizers ownerReferences";
 const SPEC: &str = "nodeName schedulerName priority priorityClassName preemptionPolicy replicas unschedulable taints selector \
-    terminationGracePeriodSeconds schedulingGates strategy holderIdentity leaseDurationSeconds minAvailable nodeSelector";
+    terminationGracePeriodSeconds schedulingGates strategy holderIdentity leaseDurationSeconds \
+    acquireTime renewTime leaseTransitions minAvailable nodeSelector tolerations affinity topologySpreadConstraints volumes";
 const STATUS: &str = "phase nominatedNodeName replicas disruptionsAllowed disruptedPods allocatable desiredHealthy \
     currentHealthy observedGeneration allowed userInfo";
 const OTHER: &str =
@@ -253,6 +253,9 @@ fn object(value: &Value, hidden: &[&str]) -> String {
     }
     let containers = value["spec"]["containers"].as_array().cloned().unwrap_or_default();
     shown["spec"]["requests"] = containers.iter().map(|one| one["resources"]["requests"].clone()).collect();
+    if value["spec"]["template"].is_object() {
+        shown["spec"]["template"] = object(&value["spec"]["template"], hidden).into();
+    }
     for field in STATUS.split_whitespace() {
         shown["status"][field] = value["status"][field].clone();
     }
