@@ -30,8 +30,8 @@ demo: ## see what this is for: a small cluster in one process, and places lost a
 	@cargo build --locked --package kubectl-reserve
 	@$(BUILT)/debug/kubectl-reserve demo
 
-recording: ## write what the demo prints into the README
-	RESERVE_RECORD=1 cargo test --workspace --locked --test demo recording
+recording: ## write anew what the demo prints, and what the programs ask of an API server
+	RESERVE_RECORD=1 cargo test --workspace --locked --test demo --test sandbox the_recording
 
 demo-cluster: ## watch a reservation made by hand being kept on a real control plane
 	cargo test --workspace --locked --test seed_000 -- --nocapture --test-threads 1

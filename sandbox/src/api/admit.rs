@@ -14,6 +14,7 @@ impl State {
         match resource.plural {
             "pods" => {
                 fill_pod_spec(&mut object["spec"]);
+                fill_tolerations(&mut object["spec"]);
                 self.fill_priority(resource, object)?;
                 if text(object, "/status/phase").is_empty() {
                     object["status"] = self.first_status(object);
@@ -21,6 +22,9 @@ impl State {
             }
             "deployments" | "replicasets" | "statefulsets" | "daemonsets" | "replicationcontrollers" => {
                 fill_workload(resource, &mut object["spec"]);
+                if matches!(resource.plural, "replicasets" | "statefulsets" | "replicationcontrollers") {
+                    fill(object, json!({ "status": { "replicas": 0 } }));
+                }
             }
             "namespaces" => {
                 let phase = if is_deleting(object) { "Terminating" } else { "Active" };
@@ -90,6 +94,22 @@ fn fill_pod_spec(spec: &mut Value) {
             if let Some(limits) = container["resources"].get("limits").cloned() {
                 fill(&mut container["resources"], json!({ "requests": limits }));
             }
+        }
+    }
+}
+
+/// A pod stays for a while where nothing is heard of the node, if it says nothing else.
+fn fill_tolerations(spec: &mut Value) {
+    for key in ["node.kubernetes.io/not-ready", "node.kubernetes.io/unreachable"] {
+        let is_about = |one: &Value| {
+            ["", key].contains(&text(one, "/key")) && ["", "NoExecute"].contains(&text(one, "/effect"))
+        };
+        let mut all = list(spec, "/tolerations").to_vec();
+        if !all.iter().any(is_about) {
+            all.push(
+                json!({ "key": key, "operator": "Exists", "effect": "NoExecute", "tolerationSeconds": 300 }),
+            );
+            spec["tolerations"] = all.into();
         }
     }
 }

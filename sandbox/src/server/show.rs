@@ -52,7 +52,15 @@ impl Show {
             Form::Metadata => ("meta.k8s.io/v1".into(), "PartialObjectMetadataList".into()),
             Form::Whole => (self.resource.api_version(), format!("{}List", self.resource.kind)),
         };
-        let items: Vec<Value> = objects.iter().map(|object| self.object(object, now)).collect();
+        let items = objects.iter().map(|object| {
+            let mut item = self.object(object, now);
+            // The list says what they are.
+            if let (Form::Whole, Some(item)) = (self.form, item.as_object_mut()) {
+                item.retain(|field, _| !matches!(field.as_str(), "kind" | "apiVersion"));
+            }
+            item
+        });
+        let items: Vec<Value> = items.collect();
         json!({ "kind": kind, "apiVersion": version, "metadata": meta, "items": items })
     }
 

@@ -8,7 +8,10 @@
 mod both;
 mod daemon;
 mod differential;
+mod flows;
 mod kubectl;
 mod place;
+mod recording;
+mod replay;
 mod script;
 mod steps;

@@ -48,13 +48,20 @@ impl Place {
 
     /// Runs the real daemon until `stop`.
     pub(crate) async fn daemon(&self, replica: &str, stop: impl Future<Output = ()>) -> Result<()> {
-        let flags =
-            ["reserve-daemon", "--secure-port=0", "--namespace=kube-system", "--replica-name", replica];
-        let config = DaemonConfig::try_from(Args::try_parse_from(flags)?)?;
-        let clients = Clients::from(kube::Client::new(self.sandbox.api(), "default"));
-        let rng = fastrand::Rng::with_seed(7);
-        daemon::run::run(&config, clients, Metrics::default(), Clock::start_at(start()), rng, stop).await
+        daemon(kube::Client::new(self.sandbox.api(), "default"), replica, stop).await
     }
+}
+
+/// Runs the real daemon until `stop`, from the time on when every story begins.
+pub(crate) async fn daemon(
+    client: kube::Client,
+    replica: &str,
+    stop: impl Future<Output = ()>,
+) -> Result<()> {
+    let flags = ["reserve-daemon", "--secure-port=0", "--namespace=kube-system", "--replica-name", replica];
+    let config = DaemonConfig::try_from(Args::try_parse_from(flags)?)?;
+    let (clock, rng) = (Clock::start_at(start()), fastrand::Rng::with_seed(7));
+    daemon::run::run(&config, Clients::from(client), Metrics::default(), clock, rng, stop).await
 }
 
 impl Site {

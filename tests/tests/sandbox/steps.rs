@@ -11,21 +11,23 @@ use std::time::Duration;
 /// One request. `{x.uid}` and `{x.rv}` stand for what the object saved as `x` has.
 #[derive(Clone)]
 pub(crate) struct Step {
-    method: Method,
-    path: String,
-    content_type: &'static str,
-    accept: &'static str,
-    body: String,
-    saved_as: Option<&'static str>,
+    pub(crate) method: Method,
+    pub(crate) path: String,
+    pub(crate) content_type: String,
+    pub(crate) accept: String,
+    pub(crate) body: String,
+    /// What the object that is answered is remembered as.
+    pub(crate) saved_as: Option<String>,
 }
 
 pub(crate) const MERGE: &str = "application/merge-patch+json";
 pub(crate) const JSON: &str = "application/json-patch+json";
 pub(crate) const STRATEGIC: &str = "application/strategic-merge-patch+json";
 
-fn step(method: Method, path: &str, content_type: &'static str, body: &Value) -> Step {
+fn step(method: Method, path: &str, content_type: &str, body: &Value) -> Step {
     let body = if body.is_null() { String::new() } else { body.to_string() };
-    Step { method, path: path.to_owned(), content_type, accept: "application/json", body, saved_as: None }
+    let (path, content_type) = (path.to_owned(), content_type.to_owned());
+    Step { method, path, content_type, accept: "application/json".to_owned(), body, saved_as: None }
 }
 
 pub(crate) fn get(path: &str) -> Step {
@@ -40,7 +42,7 @@ pub(crate) fn put(path: &str, body: Value) -> Step {
     step(Method::PUT, path, "application/json", &body)
 }
 
-pub(crate) fn patch(path: &str, how: &'static str, body: Value) -> Step {
+pub(crate) fn patch(path: &str, how: &str, body: Value) -> Step {
     step(Method::PATCH, path, how, &body)
 }
 
@@ -49,14 +51,18 @@ pub(crate) fn delete(path: &str, body: Value) -> Step {
 }
 
 impl Step {
+    pub(crate) fn is_watch(&self) -> bool {
+        self.path.contains("watch=")
+    }
+
     /// Remembers the object that is answered.
-    pub(crate) fn save(self, name: &'static str) -> Self {
-        Self { saved_as: Some(name), ..self }
+    pub(crate) fn save(self, name: &str) -> Self {
+        Self { saved_as: Some(name.to_owned()), ..self }
     }
 
     /// Asks for another form.
-    pub(crate) fn accept(self, accept: &'static str) -> Self {
-        Self { accept, ..self }
+    pub(crate) fn accept(self, accept: &str) -> Self {
+        Self { accept: accept.to_owned(), ..self }
     }
 }
 
@@ -75,32 +81,52 @@ impl Side {
 
     /// Makes the request, and says what came of it.
     pub(crate) async fn make(&mut self, step: &Step) -> Result<String> {
+        let (said, text) = self.ask(step).await?;
+        if step.is_watch() {
+            return self.watched(said, &text);
+        }
+        let value: Value = serde_json::from_str(&text).with_context(|| text.clone())?;
+        if let Some(name) = &step.saved_as {
+            self.saved.insert(name.clone(), value.clone());
+        }
+        Ok(format!("{said}\n  {}", self.told(&value)))
+    }
+
+    /// Watches, maybe beside others, and says what was seen, in its order.
+    pub(crate) async fn watch(&self, step: &Step) -> Result<String> {
+        let (said, text) = self.ask(step).await?;
+        self.watched(said, &text)
+    }
+
+    /// The request with its answer's code, and the answer.
+    async fn ask(&self, step: &Step) -> Result<(String, String)> {
         let path = self.filled(&step.path);
-        let mut request = Request::builder().method(&step.method).uri(&path).header("accept", step.accept);
-        if !step.content_type.is_empty() {
-            request = request.header("content-type", step.content_type);
+        let mut request = Request::builder().method(&step.method).uri(&path);
+        for (name, value) in [("accept", &step.accept), ("content-type", &step.content_type)] {
+            if !value.is_empty() {
+                request = request.header(name, value);
+            }
         }
         let request = request.body(Body::from(self.filled(&step.body).into_bytes()))?;
         let answer = tokio::time::timeout(Duration::from_secs(60), self.client.send(request)).await;
         let response = answer.context("no answer")?.with_context(|| path.clone())?;
         let (code, retry) = (response.status().as_u16(), response.headers().contains_key("retry-after"));
         let text = String::from_utf8(response.into_body().collect().await?.to_bytes().to_vec())?;
-        let mut said = format!("{} {} -> {code}", step.method, step.path);
-        if retry {
-            said.push_str(" retry-after");
+        let retry = if retry { " retry-after" } else { "" };
+        Ok((format!("{} {} -> {code}{retry}", step.method, step.path), text))
+    }
+
+    fn watched(&self, mut said: String, lines: &str) -> Result<String> {
+        for line in lines.lines() {
+            let event: Value = serde_json::from_str(line)?;
+            // A watch that is refused is answered like anything else.
+            let (kind, object) = if event["type"].is_string() {
+                (&event["type"], &event["object"])
+            } else {
+                (&Value::Null, &event)
+            };
+            said.push_str(&format!("\n  {kind} {}", self.told(object)));
         }
-        if path.contains("watch=") && code == 200 {
-            for line in text.lines() {
-                let event: Value = serde_json::from_str(line)?;
-                said.push_str(&format!("\n  {} {}", event["type"], self.told(&event["object"])));
-            }
-            return Ok(said);
-        }
-        let value: Value = serde_json::from_str(&text).with_context(|| text.clone())?;
-        if let Some(name) = step.saved_as {
-            self.saved.insert(name.to_owned(), value.clone());
-        }
-        said.push_str(&format!("\n  {}", self.told(&value)));
         Ok(said)
     }
 
@@ -108,11 +134,13 @@ impl Side {
         self.saved.iter().flat_map(|(name, object)| {
             let field = |field: &str| object["metadata"][field].as_str().unwrap_or("?");
             let next = object["metadata"]["continue"].as_str().unwrap_or("?");
+            // Any other has the same name everywhere.
+            let made = if object["metadata"]["generateName"].is_string() { field("name") } else { "?" };
             [
                 (format!("{{{name}.uid}}"), field("uid")),
                 (format!("{{{name}.rv}}"), field("resourceVersion")),
                 (format!("{{{name}.continue}}"), next),
-                (format!("{{{name}.name}}"), field("name")),
+                (format!("{{{name}.name}}"), made),
             ]
         })
     }
@@ -125,7 +153,7 @@ impl Side {
     fn told(&self, value: &Value) -> String {
         let text = match value["kind"].as_str().unwrap_or("") {
             "Status" => status(value),
-            kind if kind.ends_with("List") => list(value),
+            kind if kind.ends_with("List") => list(value, self.hidden),
             "Table" => table(value),
             _ => object(value, self.hidden),
         };
@@ -170,16 +198,16 @@ fn status(value: &Value) -> String {
     without_nulls(shown).to_string()
 }
 
-fn list(value: &Value) -> String {
-    let names: Vec<&str> = value["items"]
-        .as_array()
-        .into_iter()
-        .flatten()
-        .filter_map(|one| one["metadata"]["name"].as_str())
-        .collect();
+/// What a real API server makes for itself. The sandbox knows these classes without objects.
+const OWN: [&str; 3] = ["kubernetes", "system-cluster-critical", "system-node-critical"];
+
+fn list(value: &Value, hidden: &[&str]) -> String {
+    let items = value["items"].as_array().into_iter().flatten();
+    let items = items.filter(|one| !OWN.iter().any(|name| one["metadata"]["name"] == *name));
+    let items: Vec<String> = items.map(|one| format!("\n    {}", object(one, hidden))).collect();
     let (left, has_more) =
         (&value["metadata"]["remainingItemCount"], value["metadata"]["continue"].is_string());
-    format!("{} {} {names:?} {left} {has_more}", value["apiVersion"], value["kind"])
+    format!("{} {} {left} {has_more}{}", value["apiVersion"], value["kind"], items.concat())
 }
 
 fn table(value: &Value) -> String {
@@ -195,10 +223,10 @@ fn table(value: &Value) -> String {
 }
 
 /// The fields of objects that are compared: those that our programs read.
-const META: &str =
-    "name generateName namespace labels annotations generation deletionGracePeriodSeconds finalizers";
+const META: &str = "name generateName namespace labels annotations generation deletionGracePeriodSeconds finalizers ownerReferences";
 const SPEC: &str = "nodeName schedulerName priority priorityClassName preemptionPolicy replicas unschedulable taints selector \
-    terminationGracePeriodSeconds schedulingGates strategy holderIdentity leaseDurationSeconds minAvailable nodeSelector";
+    terminationGracePeriodSeconds schedulingGates strategy holderIdentity leaseDurationSeconds \
+    acquireTime renewTime leaseTransitions minAvailable nodeSelector tolerations affinity topologySpreadConstraints volumes";
 const STATUS: &str = "phase nominatedNodeName replicas disruptionsAllowed disruptedPods allocatable desiredHealthy \
     currentHealthy observedGeneration allowed userInfo";
 const OTHER: &str =
@@ -217,17 +245,27 @@ fn object(value: &Value, hidden: &[&str]) -> String {
     ]);
     if let Some(annotations) = shown["metadata"]["annotations"].as_object_mut() {
         annotations.retain(|key, _| !key.contains("kubernetes.io"));
+        let versions = annotations.iter_mut().filter(|(key, _)| key.starts_with("reserve/seen-"));
+        versions.for_each(|(_, version)| *version = "(version)".into());
     }
     for field in SPEC.split_whitespace().filter(|field| !hidden.contains(field)) {
         shown["spec"][field] = value["spec"][field].clone();
     }
     let containers = value["spec"]["containers"].as_array().cloned().unwrap_or_default();
     shown["spec"]["requests"] = containers.iter().map(|one| one["resources"]["requests"].clone()).collect();
+    if value["spec"]["template"].is_object() {
+        shown["spec"]["template"] = object(&value["spec"]["template"], hidden).into();
+    }
     for field in STATUS.split_whitespace() {
         shown["status"][field] = value["status"][field].clone();
     }
     if let Some(gone) = shown["status"]["disruptedPods"].as_object_mut() {
         gone.values_mut().for_each(|time| *time = "(time)".into());
+    }
+    // Everybody in the sandbox is the same user, made at no time.
+    if shown["kind"] == "SelfSubjectReview" {
+        shown["metadata"] = Value::Null;
+        shown["status"]["userInfo"] = value["status"]["userInfo"]["groups"].clone();
     }
     let conditions = value["status"]["conditions"].as_array().cloned().unwrap_or_default();
     shown["status"]["conditions"] = conditions
