@@ -5,7 +5,7 @@ use super::{Cluster, NotKept, Owners};
 use crate::model::ids::{PodKey, Text};
 use crate::model::keep::LIFE_MAX;
 use crate::model::owner::Owner;
-use crate::model::reservation::{Origin, Placement, Record, ReplacedPod, Seat};
+use crate::model::reservation::{AUTOMATIC, Origin, Placement, Record, ReplacedPod, Seat};
 use crate::model::{Moment, Pod, Reservation, ReservationId, Uid};
 use jiff::{SignedDuration, Timestamp};
 use std::time::Duration;
@@ -44,6 +44,8 @@ pub fn replacing(pod: &Pod, owner: Owner, terms: Terms) -> Option<Reservation> {
         priority: pod.spec.priority,
         created: later(terms.now, CLOCK_MARGIN),
         expires: Moment::of(later(terms.empty.max(terms.now), terms.life.min(LIFE_MAX))).time(),
+        // What the pod and its owners wish can change; what a person asked for stays.
+        life: (*terms.by != *AUTOMATIC).then_some(terms.life),
         request: format!("{}@{}", terms.request, pod.resource_version).into(),
         by: terms.by,
         reason: terms.reason,

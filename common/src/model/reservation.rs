@@ -10,6 +10,7 @@ use super::resources::Resources;
 use jiff::Timestamp;
 use std::fmt;
 use std::sync::Arc;
+use std::time::Duration;
 
 /// Who made a reservation that nobody asked for by hand, as its record says.
 pub const AUTOMATIC: &str = "reserve-daemon";
@@ -90,6 +91,8 @@ pub struct Record {
     pub created: Timestamp,
     /// From when on it no longer counts.
     pub expires: Timestamp,
+    /// For how long it lives from the moment at which the replaced pod is gone, if whoever made it said so.
+    pub life: Option<Duration>,
     /// Unique id of the command or event that made it.
     pub request: Text,
     /// Who made it.

@@ -54,6 +54,7 @@ fn recorded(owner: Owner) -> ReservationBuilder {
         priority: 0,
         created: at(-60),
         expires: at(600),
+        life: None,
         request: uid("request").to_string().into(),
         by: "a test".into(),
         reason: "pod".into(),

@@ -99,7 +99,8 @@ fn occupied(
             false => Verdict::StaysUntil(record.expires),
         };
     }
-    let life = signed(cluster.life(pod).unwrap_or(LIFE_DEFAULT).min(LIFE_MAX));
+    let life = if is_automatic { cluster.life(pod) } else { record.life.or_else(|| cluster.life(pod)) };
+    let life = signed(life.unwrap_or(LIFE_DEFAULT).min(LIFE_MAX));
     // At the very moment that was named it is due, or it would be looked at for as long as the clock shows that moment.
     if record.expires > after(now, life) {
         return Verdict::StaysUntil(record.expires.checked_sub(life).unwrap_or(now));

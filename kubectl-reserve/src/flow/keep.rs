@@ -150,6 +150,7 @@ mod tests {
             priority: 0,
             created: "2026-11-16T08:00:00Z".parse().unwrap(),
             expires: expires.parse().unwrap(),
+            life: None,
             request: request.into(),
             by: "admin".into(),
             reason: "kubectl reserve pod".into(),

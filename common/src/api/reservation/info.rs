@@ -10,6 +10,7 @@ use crate::model::resources::{ResourceName, Resources, is_scalar_name};
 use jiff::Timestamp;
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
+use std::time::Duration;
 
 /// The version that we write.
 const VERSION: u64 = 1;
@@ -42,6 +43,9 @@ struct InfoWire {
     priority: i32,
     created: String,
     expires: String,
+    /// In seconds.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    life: Option<u64>,
     request: String,
     #[serde(default, skip_serializing_if = "String::is_empty")]
     by: String,
@@ -122,6 +126,7 @@ pub(super) fn write(
         priority: record.priority,
         created: record.created.to_string(),
         expires: record.expires.to_string(),
+        life: record.life.map(|life| life.as_secs()),
         request: record.request.to_string(),
         by: record.by.to_string(),
         reason: record.reason.to_string(),
@@ -164,6 +169,7 @@ fn record(id: &ReservationId, wire: InfoWire) -> Result<Record, String> {
         priority: wire.priority,
         created: time("created", &wire.created)?,
         expires: time("expires", &wire.expires)?,
+        life: wire.life.map(Duration::from_secs),
         request: wire.request.into(),
         by: wire.by.into(),
         reason: wire.reason.into(),

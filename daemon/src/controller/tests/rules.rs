@@ -53,6 +53,26 @@ fn kept() -> Reservation {
 }
 
 #[test]
+fn what_a_person_asked_for_lives_for_as_long_as_they_said() {
+    let mut asked = kept();
+    if let Origin::Recorded(record) = &mut asked.origin {
+        (record.by, record.request, record.life) =
+            ("jane".into(), "cli-1@1".into(), Some(Duration::from_secs(60)));
+        record.expires = time(60);
+    }
+    let mut town = full();
+    put(&mut town, &encode(&asked).unwrap());
+    town.delete("web-1", 30);
+    town.run();
+    let [(_, kept)] = &town.reservations()[..] else { panic!("{:?}", town.reservations()) };
+    assert_eq!(
+        kept.expires(),
+        Some(time(30 + 60 + 60)),
+        "a minute from when the pod is gone, and one more ahead"
+    );
+}
+
+#[test]
 fn what_was_made_for_a_newer_version_of_the_pod_is_not_ours_to_judge() {
     let kept = encode(&kept()).unwrap();
     // Another replica wrote it down; that the pod is being deleted has not been heard of here.

@@ -31,6 +31,7 @@ fn reservation(request: &str) -> Reservation {
         priority: 0,
         created: at(0),
         expires: at(600),
+        life: None,
         request: request.into(),
         by: "test".into(),
         reason: String::new().into(),

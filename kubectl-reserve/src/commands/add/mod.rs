@@ -112,6 +112,7 @@ fn for_owner(args: &Add, whose: &Whose, life: Duration, made: &Made) -> Result<R
         priority: whose.priority(),
         created: later(CLOCK_MARGIN),
         expires: Moment::of(later(life)).time(),
+        life: None,
         request: format!("add-{:016x}", made.chance).into(),
         by: made.by.as_str().into(),
         reason: reason(args).into(),

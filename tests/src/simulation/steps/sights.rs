@@ -92,11 +92,15 @@ impl Sim {
     }
 
     /// I3: what the command finds lacking is what lacks by books that are done anew. Clocks differ, so not while
-    /// anything is about to end.
+    /// anything is about to end; and whose pods those of an owner were that is gone, only the books anew know.
     fn wrong_books(&self, node: &Node, ours: &Reservation, told: &[String]) -> Option<String> {
         let (now, margin) = (self.api.wall(), SignedDuration::from_secs(3));
         let mut ends = node.reservations.iter().filter_map(|one| one.valid()?.expires());
         if ends.any(|end| now.duration_since(end).abs() < margin) {
+            return None;
+        }
+        let mut owners = node.reservations.iter().filter_map(|one| Some(&one.valid()?.id.owner));
+        if owners.any(|uid| self.api.picture.owners.get(uid).is_some_and(|owner| owner.gone.is_some())) {
             return None;
         }
         let promised = room::promised(&self.api.picture, node, now);

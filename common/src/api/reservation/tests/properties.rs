@@ -9,6 +9,7 @@ use jiff::Timestamp;
 use proptest::prelude::{Just, Strategy, any, prop, prop_oneof, proptest};
 use proptest::prop_assert_eq;
 use std::sync::Arc;
+use std::time::Duration;
 
 fn uid() -> impl Strategy<Value = Uid> {
     "[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}".prop_map(Uid::from)
@@ -46,8 +47,10 @@ fn record(owner: Uid) -> impl Strategy<Value = Record> {
     let replaced = prop::option::of(("[a-z0-9.-]{1,40}", uid(), prop::option::of("[a-z0-9]{1,20}")));
     // At most this much text fits beside the rest, escaped as JSON.
     let text = ".{0,10}";
-    ("[A-Za-z0-9.:-]{1,20}", text, text, any::<i32>(), time(), time(), placement, replaced).prop_map(
-        move |(name, by, reason, priority, created, expires, placement, replaced)| Record {
+    let life = prop::option::of((0..1_000_000_u64).prop_map(Duration::from_secs));
+    let times = (time(), time(), life);
+    ("[A-Za-z0-9.:-]{1,20}", text, text, any::<i32>(), times, placement, replaced).prop_map(
+        move |(name, by, reason, priority, (created, expires, life), placement, replaced)| Record {
             owner: Owner { kind: "Job".into(), namespace: "a".into(), name: name.into(), uid: owner.clone() },
             replaces: replaced.map(|(name, uid, seat)| ReplacedPod {
                 name: name.into(),
@@ -57,6 +60,7 @@ fn record(owner: Uid) -> impl Strategy<Value = Record> {
             priority,
             created,
             expires,
+            life,
             request: "r-1".into(),
             by: by.into(),
             reason: reason.into(),
