@@ -38,7 +38,7 @@ impl Sim {
                 return;
             }
             let runs = self.commands.iter().any(|command| command.is_alive);
-            if self.api.now >= self.api.stirred + STILL && !runs {
+            if self.api.now >= self.api.stirred + STILL && !runs && !self.is_ending() {
                 break;
             }
             if self.api.now > quiet + SETTLES {
@@ -49,6 +49,14 @@ impl Sim {
         self.kept();
         self.known();
         self.promised();
+    }
+
+    /// Whether the time of something is just over, or about to be: whoever waits for that room is yet to be tried.
+    fn is_ending(&self) -> bool {
+        let (now, still) = (self.api.wall(), SignedDuration::try_from(STILL).unwrap_or_default());
+        let all = self.api.picture.nodes.values().flat_map(|node| &*node.reservations);
+        let mut ends = all.filter_map(|one| one.valid()?.expires());
+        ends.any(|end| end.duration_since(now).abs() < still)
     }
 
     /// Trouble with nodes ends, too.
