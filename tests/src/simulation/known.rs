@@ -1,4 +1,4 @@
-//! Seeds that once found a bug, and are run every time: what was wrong, and where it is told in docs/track-record.md. And
+//! Seeds that once found a bug (docs/track-record.md), and are run every time. And
 //! seeds that find something that is not understood yet.
 
 /// One of them.
