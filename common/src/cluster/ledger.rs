@@ -289,12 +289,21 @@ fn entries(
 }
 
 /// Whether the pod that had taken it is itself being replaced here: its place is that of the replacement now.
-fn is_passed_on(reservation: &Reservation, live: &[&Reservation]) -> bool {
+pub(super) fn is_passed_on(reservation: &Reservation, live: &[&Reservation]) -> bool {
     let is_heir = |other: &&Reservation| {
         let seat = other.replaces().and_then(|replaced| replaced.seat.as_ref());
-        seat.is_some() && other.id.owner == reservation.id.owner && reservation.id.seat.as_ref() == seat
+        seat.is_some() && reservation.id.seat.as_ref() == seat && is_of_same(reservation, other)
     };
     live.iter().any(is_heir)
+}
+
+/// Whether both are for the same owner; of a bare pod that is its name, since it comes back with another UID.
+fn is_of_same(one: &Reservation, other: &Reservation) -> bool {
+    let bare = |of: &Reservation| {
+        let owner = &of.record()?.owner;
+        (&*owner.kind == "Pod").then(|| (owner.namespace.clone(), owner.name.clone()))
+    };
+    one.id.owner == other.id.owner || (bare(one).is_some() && bare(one) == bare(other))
 }
 
 fn is_occupied(reservation: &Reservation, pods: &[Arc<Pod>]) -> bool {

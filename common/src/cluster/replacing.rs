@@ -37,7 +37,9 @@ pub struct Terms {
 pub fn replacing(pod: &Pod, owner: Owner, terms: Terms) -> Option<Reservation> {
     let id = ReservationId { owner: owner.uid.clone(), seat: Some(Seat::for_replaced(&pod.uid)?) };
     let seat = pod.stamp.as_deref().and_then(|stamp| stamp.split_once('.'));
-    let seat = seat.filter(|(of, _)| Uid::from(*of) == owner.uid).and_then(|(_, seat)| Seat::parse(seat));
+    // Of a bare pod each one is its own owner; whether the seat was meant for its name is asked when it counts.
+    let is_own = |of: &str| &*owner.kind == "Pod" || Uid::from(of) == owner.uid;
+    let seat = seat.filter(|(of, _)| is_own(of)).and_then(|(_, seat)| Seat::parse(seat));
     let record = Record {
         owner,
         replaces: Some(ReplacedPod { name: pod.key.name.clone(), uid: pod.uid.clone(), seat }),

@@ -5,11 +5,11 @@
 //! after so long that we would have seen it.
 
 use super::Cluster;
-use super::ledger::Ledger;
+use super::ledger::{Ledger, is_passed_on};
 use super::nodes::NodeId;
 use super::replacing::later;
 use crate::model::ids::{NodeName, Text, Uid};
-use crate::model::reservation::{Origin, Seat};
+use crate::model::reservation::{Origin, Parsed};
 use crate::model::{Reservation, ReservationId};
 use jiff::Timestamp;
 use std::sync::Arc;
@@ -116,13 +116,9 @@ impl Ledger {
     /// What is yet to be written down and counts. What keeps the place of a pod that itself sat in a seat does not while that
     /// one is there: others see only that one, and it is enough for the one room.
     pub(super) fn counted_locally(&self, now: Timestamp) -> impl Iterator<Item = &Arc<Reservation>> {
-        let is_seated = move |id: &ReservationId, seat: &Seat| {
-            let before = ReservationId { owner: id.owner.clone(), seat: Some(seat.clone()) };
-            self.durable(&before).is_some_and(|one| one.is_live(now))
-        };
+        let durable = move || self.node.reservations.iter().filter_map(Parsed::valid);
         let is_alone = move |one: &&Arc<Reservation>| {
-            let seat = one.replaces().and_then(|replaced| replaced.seat.as_ref());
-            !seat.is_some_and(|seat| is_seated(&one.id, seat))
+            !durable().any(|before| before.is_live(now) && is_passed_on(before, &[&***one]))
         };
         self.local.iter().map(|local| &local.counted).filter(is_alone)
     }

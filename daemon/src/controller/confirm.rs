@@ -80,8 +80,12 @@ impl Controller {
         }
         self.confirmations.measure(step);
         let (cluster, now) = (&*step.cluster, step.now.wall);
-        let is_there = |key: &PodKey, uid: &Uid| cluster.pod(key).is_some_and(|pod| pod.uid == *uid);
-        self.confirmations.by_pod.retain(|key, known| is_there(key, &known.uid));
+        // What went before anybody was told of it, with its node or by somebody's hand, is made again, and then awaited again.
+        let is_there = |key: &PodKey, known: &Confirmation| {
+            let pod = cluster.pod(key).filter(|pod| pod.uid == known.uid);
+            pod.is_some_and(|pod| known.version.is_none() || until(pod, cluster).is_some())
+        };
+        self.confirmations.by_pod.retain(|key, known| is_there(key, known));
         for (key, known) in &mut self.confirmations.by_pod {
             let Some(version) = known.version else { continue };
             let Some(pod) = cluster.pod(key) else { continue };
@@ -94,9 +98,9 @@ impl Controller {
     }
 }
 
-/// When the pod's reservation ends, as it is now.
+/// When the pod's reservation ends, as its node says now.
 fn until(pod: &Pod, cluster: &Cluster) -> Option<Timestamp> {
     let ledger = pod.node.as_ref().and_then(|node| cluster.ledger_of(node))?;
-    let mut own = ledger.entries.iter().map(|entry| &entry.reservation);
+    let mut own = ledger.node.reservations.iter().filter_map(|parsed| parsed.valid());
     own.find(|one| one.replaces().is_some_and(|replaced| replaced.uid == pod.uid))?.expires()
 }

@@ -82,9 +82,17 @@ fn held(
 /// Whether another reservation of the same owner there is for the replacement of the pod that had taken it.
 pub fn is_passed_on(node: &Node, reservation: &Reservation) -> bool {
     let all = node.reservations.iter().filter_map(|parsed| parsed.valid());
-    let heirs = all.filter(|one| one.id.owner == reservation.id.owner);
-    let mut seats = heirs.filter_map(|one| one.replaces()?.seat.as_ref());
-    seats.any(|seat| reservation.id.seat.as_ref() == Some(seat))
+    let mut heirs = all.filter(|one| {
+        let seat = one.replaces().and_then(|replaced| replaced.seat.as_ref());
+        seat.is_some() && seat == reservation.id.seat.as_ref()
+    });
+    // A bare pod comes back under its name with another UID.
+    let bare = |of: &Reservation| {
+        let owner = of.record().map(|record| &record.owner).filter(|owner| &*owner.kind == "Pod");
+        owner.map(|owner| (owner.namespace.clone(), owner.name.clone()))
+    };
+    let whose = bare(reservation);
+    heirs.any(|one| one.id.owner == reservation.id.owner || (whose.is_some() && bare(one) == whose))
 }
 
 /// Whether the pod that it replaces still takes room.

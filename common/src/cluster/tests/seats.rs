@@ -196,3 +196,25 @@ fn of_the_plain_form_nothing_more_is_held_when_a_pod_leaves_whose_place_is_kept(
     assert_eq!(books(now(), &others, NOBODY).len(), 2);
     assert!(books(now(), &others, NOBODY).contains(&"plain Held 2000m".to_owned()), "only of its own owner");
 }
+
+#[test]
+fn a_bare_pods_seat_is_passed_on_by_its_name() {
+    let first = bare_reservation(&stranger("tool").uid("tool first").build()).cpu("1").created(at(-60));
+    let between = stranger("tool").uid("tool between").stamp(&first.id()).scheduled_at(at(-50));
+    let second = |name: &str| {
+        let mut replaced = between.build();
+        replaced.key.name = name.into();
+        bare_reservation(&replaced).seat("b").cpu("1").created(at(-40)).record(|record| {
+            let seat = crate::model::Seat::parse("a");
+            let (name, uid) = (name.into(), between.build().uid);
+            record.replaces = Some(crate::model::reservation::ReplacedPod { name, uid, seat });
+        })
+    };
+    let states = |heir: &str| {
+        let mut lines = books(now(), &[first.clone(), second(heir)], NOBODY);
+        lines.sort();
+        lines
+    };
+    assert_eq!(states("tool"), ["a Taken", "b Held 1000m"]);
+    assert_eq!(states("other"), ["a Held 1000m", "b Held 1000m"], "that of another pod is not");
+}

@@ -1,7 +1,7 @@
 //! Reports, pods that ask for themselves, what is never touched, and the trap of pods without a stamp.
 
 use super::full;
-use super::town::{DEPLOYMENT, Town, time};
+use super::town::{DEPLOYMENT, Luck, Town, time};
 use crate::effects::Server;
 use crate::state::Note;
 use common::api::reservation::encode;
@@ -129,6 +129,28 @@ fn a_pod_that_asks_again_is_not_told_before_what_it_had_is_released_and_made_ane
     }
     assert_eq!(town.reservations().len(), 1, "what it was told is so");
     assert!(town.reports[1].about.version > town.reports[0].about.version, "and about which wish");
+}
+
+#[test]
+fn a_pod_is_not_told_of_what_is_gone_by_then() {
+    let mut town = full();
+    town.seen(replica(1, 0));
+    town.set_keep("web-1", Some("2m"));
+    town.run();
+    assert_eq!((town.reservations().len(), town.told()), (1, vec![]), "a replica has not seen it yet");
+    // While somebody removes it nothing is written any more, so that it stays away.
+    town.luck = Luck::Lost;
+    if let Some(server) = town.nodes.get_mut("n1") {
+        server.annotations.clear();
+    }
+    town.tell_node("n1");
+    town.seen(replica(10_000, 0));
+    town.run();
+    assert!(!town.told().contains(&("Reserved", "web-1")), "{:?}", town.told());
+    town.luck = Luck::Good;
+    town.wait(9);
+    assert_eq!(town.reservations().len(), 1);
+    assert!(town.told().contains(&("Reserved", "web-1")), "it is made again, and then told");
 }
 
 #[test]

@@ -49,7 +49,7 @@ pub(super) struct Told {
     /// The version of the pod that was spoken of.
     pub(super) version: Option<u64>,
     pub(super) reason: &'static str,
-    /// At which revision.
+    /// Up to which revision the daemon had seen nodes that said so.
     pub(super) at: u64,
 }
 

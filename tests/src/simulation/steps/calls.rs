@@ -78,8 +78,8 @@ pub(super) struct Call {
 }
 
 impl Job {
-    /// The request that an effect comes to.
-    pub(super) fn of(effect: Effect, wall: Timestamp) -> Self {
+    /// The request that an effect comes to, of one who has seen nodes up to a revision.
+    pub(super) fn of(effect: Effect, wall: Timestamp, seen: u64) -> Self {
         match effect {
             Effect::Bind { pod, uid, node, seat } => Self::Bind { pod, uid, node, seat },
             Effect::Find { pod, uid, node } => Self::Find { pod, uid, node },
@@ -102,7 +102,7 @@ impl Job {
                     uid: about.uid,
                     version: about.version,
                     reason: report.reason,
-                    at: 0,
+                    at: seen,
                 }))
             }
             Effect::Record { .. } => Self::Talk(None),

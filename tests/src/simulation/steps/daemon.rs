@@ -249,8 +249,8 @@ impl Sim {
         {
             self.daemons[index].running += 1;
             let wall = self.daemons[index].now(self.api.now).wall;
-            let subject = effect.subject();
-            self.call(self.who(index), Job::of(effect, wall), Some(subject));
+            let (subject, seen) = (effect.subject(), self.seen(index, Stream::Nodes));
+            self.call(self.who(index), Job::of(effect, wall, seen), Some(subject));
         }
         self.end_if_done(index);
     }

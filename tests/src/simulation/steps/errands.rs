@@ -50,7 +50,9 @@ impl Sim {
             },
             Request::Acknowledged { version } => {
                 let (answer, as_of) = self.heard(index, version);
-                self.commands[index].looks.room = as_of;
+                let is_word = self.commands[index].keeping == Keeping::Wish;
+                let looks = &mut self.commands[index].looks;
+                (looks.room, looks.is_word) = (as_of, is_word);
                 Ok(Reply::Read(answer))
             }
             Request::Recheck => {

@@ -31,6 +31,8 @@ pub(super) struct Removed {
 pub(super) struct Looks {
     /// That the room is reserved.
     pub(super) room: u64,
+    /// Whether that is the daemon's word, which makes it again whoever removes it.
+    pub(super) is_word: bool,
     /// How the pod is.
     pub(super) pod: u64,
 }
@@ -69,11 +71,12 @@ impl Rules {
     }
 
     /// Whether the reservation went by something that the last look could not have shown: others removed it since; another run
-    /// that took it back had not even taken it over; its time ran out; another run took the wish back, and the daemon released it.
+    /// that took it back had not even taken it over, or did so after the daemon gave its word; its time ran out; another run took
+    /// the wish back, and the daemon released it.
     fn is_beyond_help(&self, pod: &Uid, looks: Looks) -> bool {
         self.removed.get(pod).is_some_and(|removed| match removed.by {
             Who::Other => removed.at > looks.room,
-            Who::Command(_) => removed.owned > looks.room,
+            Who::Command(_) => removed.owned > looks.room || looks.is_word && removed.at > looks.room,
             Who::Daemon(..) => removed.is_over || self.unwished.get(pod).is_some_and(|at| *at > looks.pod),
         })
     }

@@ -1,6 +1,6 @@
 //! What the API server does with a request that has arrived.
 
-use super::api::{Refused, Told, Who};
+use super::api::{Refused, Who};
 use super::calls::{Job, Reply};
 use super::sim::Sim;
 use common::model::pod::{Scheduled, Unscheduled};
@@ -46,8 +46,7 @@ impl Sim {
             }
             Job::Evict(eviction) => self.evict_victim(eviction),
             Job::Talk(told) => {
-                let at = self.api.revision;
-                self.api.told.extend(told.clone().map(|told| Told { at, ..told }));
+                self.api.told.extend(told.clone());
                 Ok(Reply::Done(0))
             }
             Job::Ask(_) => Ok(Reply::Done(0)),
