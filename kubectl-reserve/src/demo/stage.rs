@@ -21,9 +21,6 @@ use std::time::Duration;
 /// When the story happens: 17 November 2026, 08:00 UTC.
 const START: Timestamp = Timestamp::constant(1_794_902_400, 0);
 
-/// How long it takes at most until the daemon has its Lease and has listed everything.
-const UP: Duration = Duration::from_secs(1);
-
 /// How long the cluster has been full when the story begins, and how long somebody has been waiting then.
 const BEFORE: Duration = Duration::from_secs(4 * 60);
 const WAITING: Duration = Duration::from_secs(60);
@@ -47,8 +44,6 @@ pub(super) async fn tell(story: &[Step], ui: Ui, is_paced: bool) -> Result<(), F
     let mut stage = Stage { context, is_paced, last: None };
     let told = async {
         objects::add_nodes(&cluster, 3).await?;
-        // The daemon is up before anybody comes, so that they are placed in the order in which they do.
-        tokio::time::sleep(UP).await;
         objects::fill(&cluster).await?;
         tokio::time::sleep(BEFORE).await;
         objects::crowd(&cluster).await?;
