@@ -17,7 +17,7 @@ mod tests;
 pub use question::{Question, Reply};
 
 use crate::state::{Effect, Step};
-use common::api::extender::{PRIORITY_MAX, Victims};
+use common::api::extender::{BindingQuestion, PRIORITY_MAX, Victims};
 use common::cluster::Snapshot;
 use common::model::ids::Text;
 use common::model::{NodeName, Pod, PodKey, Uid};
@@ -27,9 +27,9 @@ use std::collections::BTreeMap;
 use std::sync::Arc;
 use std::time::Duration;
 
-/// A pod that claims an owner which was not read yet is answered for when that came, or after this long: they come by
-/// different streams, and the configuration that we ship gives an extender one second.
-const OWNER_WAIT: Duration = Duration::from_millis(500);
+/// A pod that claims an owner which was not read yet, or is to be bound and was not read itself, is answered for when that
+/// came, or after this long: the configuration that we ship gives an extender one second.
+const NEWS_WAIT: Duration = Duration::from_millis(500);
 
 /// How long somebody counts as one who asks.
 const ASKED_FOR: Duration = Duration::from_secs(5 * 60);
@@ -63,6 +63,8 @@ struct Waiting {
 enum Awaited {
     /// The owner that its pod claims.
     Owner,
+    /// The pod that is to be bound: kube-scheduler may hear of it before we do.
+    Pod,
     /// Anything that leaves a node for its pod.
     Room(Look),
 }
@@ -78,7 +80,7 @@ impl Desk {
         self.waiting.iter().map(|waiting| waiting.until).min()
     }
 
-    /// Takes a question, and answers it at once unless the pod's owner has not been read yet. Says whether somebody asked
+    /// Takes a question, and answers it at once unless the pod to bind, or the pod's owner, has not been read yet. Says whether somebody asked
     /// who did not lately.
     pub(crate) fn ask(&mut self, id: u64, question: Question, is_leading: bool, step: &mut Step<'_>) -> bool {
         if !step.cluster.is_complete() {
@@ -86,12 +88,17 @@ impl Desk {
             return false;
         }
         if let Question::Bind(binding) = &question {
-            self.bind(id, binding, is_leading, step);
+            if is_leading && !is_known(binding, step) {
+                let until = step.now.elapsed + NEWS_WAIT;
+                self.waiting.push(Waiting { id, question, until, what: Awaited::Pod });
+            } else {
+                self.bind(id, binding, is_leading, step);
+            }
             return false;
         }
         let is_new = question.pod().is_some_and(|pod| self.note(&pod.spec.scheduler_name, step.now.elapsed));
         if question.pod().is_some_and(|pod| step.cluster.is_owner_missing(pod)) {
-            let until = step.now.elapsed + OWNER_WAIT;
+            let until = step.now.elapsed + NEWS_WAIT;
             self.waiting.push(Waiting { id, question, until, what: Awaited::Owner });
         } else {
             self.answer_or_look_again(id, question, step);
@@ -100,9 +107,9 @@ impl Desk {
     }
 
     /// Answers whatever waited for long enough. Says whether somebody no longer counts as one who asks.
-    pub(crate) fn turn(&mut self, step: &mut Step<'_>) -> bool {
+    pub(crate) fn turn(&mut self, is_leading: bool, step: &mut Step<'_>) -> bool {
         for waiting in std::mem::take(&mut self.waiting) {
-            self.look_after(waiting, step);
+            self.look_after(waiting, is_leading, step);
         }
         let before = self.asked.len();
         self.asked.retain(|_, at| step.now.elapsed.saturating_sub(*at) < ASKED_FOR);
@@ -114,13 +121,14 @@ impl Desk {
     }
 
     /// Answers a question that waits, if what it waits for has come or the time is over.
-    fn look_after(&mut self, mut waiting: Waiting, step: &mut Step<'_>) {
+    fn look_after(&mut self, mut waiting: Waiting, is_leading: bool, step: &mut Step<'_>) {
         let is_over = step.now.elapsed >= waiting.until;
         let is_due = is_over
             || match &mut waiting.what {
                 Awaited::Owner => {
                     !waiting.question.pod().is_some_and(|pod| step.cluster.is_owner_missing(pod))
                 }
+                Awaited::Pod => waiting.question.binding().is_some_and(|binding| is_known(binding, step)),
                 Awaited::Room(look) => {
                     self.passed.prune(step.cluster);
                     look.has_news(&self.passed, step.cluster)
@@ -128,6 +136,9 @@ impl Desk {
             };
         if !is_due {
             return self.waiting.push(waiting);
+        }
+        if let Some(binding) = waiting.question.binding() {
+            return self.bind(waiting.id, binding, is_leading, step);
         }
         let answer = self.answer(&waiting.question, step);
         if matches!(waiting.what, Awaited::Room(_)) && !is_over {
@@ -229,6 +240,10 @@ impl Desk {
         let left = candidates.iter().filter(helps);
         left.map(|(node, victims)| (node.clone(), victims.clone())).collect()
     }
+}
+
+fn is_known(binding: &BindingQuestion, step: &Step<'_>) -> bool {
+    step.cluster.pod(&binding.pod).is_some_and(|pod| pod.uid == binding.uid)
 }
 
 fn refuses_all(question: &Question, answer: &Reply) -> bool {

@@ -56,4 +56,12 @@ impl Question {
             Self::Bind(_) => None,
         }
     }
+
+    /// The binding, if it asks for one.
+    pub fn binding(&self) -> Option<&BindingQuestion> {
+        match self {
+            Self::Bind(binding) => Some(binding),
+            _ => None,
+        }
+    }
 }

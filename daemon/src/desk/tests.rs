@@ -307,8 +307,6 @@ fn a_binding_that_must_not_be_is_refused_and_one_that_fails_gives_the_room_back(
         listed(vec![made_node("n1", &reserved("3", "old", 0))], vec![stranger("a", "2"), stranger("b", "1")]);
     let Reply::Bound(Err(why)) = ask(&mut state, binding("a", "n1")) else { panic!("refused") };
     assert_eq!(why, CPU);
-    let Reply::Bound(Err(why)) = ask(&mut state, binding("nobody", "n1")) else { panic!("refused") };
-    assert!(why.contains("not known"), "{why}");
     assert!(matches!(&bind_effects(&mut state, "b", "n1")[..], [Effect::Bind { seat: None, .. }]));
     let Reply::Bound(Err(_)) = ask(&mut state, binding("b", "n1")) else { panic!("it is under way") };
     let effects = outcome(&mut state, "b", Binding::Refused { why: "no".into() });
@@ -340,6 +338,22 @@ fn an_owner_that_was_not_read_yet_is_waited_for() {
     assert_eq!(state.next_tick(now(10)), Some(now(510).elapsed));
     assert_eq!(state.handle(Input::Tick, now(400)), []);
     assert_eq!(state.handle(Input::Tick, now(510)).len(), 1, "then it is a stranger");
+}
+
+#[test]
+fn a_pod_to_bind_that_was_not_read_yet_is_waited_for() {
+    let mut state = listed(vec![made_node("n1", &json!({}))], vec![]);
+    assert_eq!(bind_effects(&mut state, "late", "n1"), []);
+    let effects = learn(&mut state, Event::Pods(Seen::Applied(stranger("late", "1"))));
+    assert!(matches!(&effects[..], [Effect::Bind { .. }]), "{effects:?}");
+
+    assert_eq!(bind_effects(&mut state, "never", "n1"), []);
+    assert_eq!(state.next_tick(now(0)), Some(now(510).elapsed));
+    let effects = state.handle(Input::Tick, now(510));
+    let [Effect::Reply { id: 7, reply: Reply::Bound(Err(why)) }] = &effects[..] else {
+        panic!("{effects:?}")
+    };
+    assert!(why.contains("not known"), "{why}");
 }
 
 #[test]

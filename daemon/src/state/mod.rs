@@ -143,7 +143,7 @@ impl State {
             Input::Tick => {}
             Input::Stop => self.is_stopped = true,
         }
-        self.has_news |= self.desk.turn(step);
+        self.has_news |= self.desk.turn(self.is_leading, step);
         effects
     }
 

@@ -113,7 +113,9 @@ async fn budget(site: &Site, told: &mut Vec<String>) -> Result<()> {
         site.wait("the budget is looked at", async || {
             let budget = site.read("/apis/policy/v1/namespaces/default/poddisruptionbudgets/b").await?;
             let is_seen = budget["status"]["observedGeneration"] == budget["metadata"]["generation"];
-            Ok((is_seen && budget["status"]["disruptionsAllowed"] == count)
+            // The controller may hear later than we do that both are ready, and the refusal says how many are.
+            let is_well = budget["status"]["currentHealthy"] == 2;
+            Ok((is_seen && is_well && budget["status"]["disruptionsAllowed"] == count)
                 .then(|| budget["status"]["expectedPods"].clone()))
         })
         .await
@@ -181,13 +183,10 @@ async fn numbered(site: &Site, told: &mut Vec<String>) -> Result<()> {
 /// Priorities are what their classes say.
 async fn important(site: &Site, told: &mut Vec<String>) -> Result<()> {
     site.create(json!({ "apiVersion": "scheduling.k8s.io/v1", "kind": "PriorityClass", "metadata": { "name": "high" }, "value": 1000 })).await?;
+    // A real server learns of a class by a watch of its own.
+    site.wait("the class is known", async || Ok(site.create(of_class("high", "first")).await.ok())).await?;
     for class in ["high", "system-node-critical", "nobody", ""] {
-        let mut spec = json!({ "schedulerName": "nobody", "containers": [{ "name": "c", "image": "i" }] });
-        if !class.is_empty() {
-            spec["priorityClassName"] = class.into();
-        }
-        let name = format!("p-{}", class.len());
-        let made = site.create(json!({ "apiVersion": "v1", "kind": "Pod", "metadata": { "name": name, "namespace": "default" }, "spec": spec }));
+        let made = site.create(of_class(class, &format!("p-{}", class.len())));
         told.push(match made.await {
             Ok(pod) => {
                 format!("{class}: {} {}", pod.data["spec"]["priority"], pod.data["spec"]["preemptionPolicy"])
@@ -196,4 +195,13 @@ async fn important(site: &Site, told: &mut Vec<String>) -> Result<()> {
         });
     }
     Ok(())
+}
+
+/// A pod of that class.
+fn of_class(class: &str, name: &str) -> Value {
+    let mut spec = json!({ "schedulerName": "nobody", "containers": [{ "name": "c", "image": "i" }] });
+    if !class.is_empty() {
+        spec["priorityClassName"] = class.into();
+    }
+    json!({ "apiVersion": "v1", "kind": "Pod", "metadata": { "name": name, "namespace": "default" }, "spec": spec })
 }
