@@ -21,8 +21,12 @@ pub const PREFIX: &str = "reserve/";
 /// On a pod: the reservation that it took, `<owner-uid>.<seat>`, written with its binding.
 pub const SEAT_STAMP: &str = "reserve/seat";
 
-/// On a pod, a workload or a namespace: keep the room of pods that are recreated. `true`, or for how long, as in `5m`.
+/// On a pod, a workload or a namespace: keep the room of pods that are recreated. `true`, or for how long, as in `5m`;
+/// and after a `#`, whose wish it is.
 pub const KEEP: &str = "reserve/keep";
+
+/// On an event: whose wish it answers.
+pub const ANSWERS: &str = "reserve/answers";
 
 /// Who made a reservation that nobody asked for by hand.
 pub use crate::model::reservation::AUTOMATIC;

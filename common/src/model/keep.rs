@@ -1,4 +1,7 @@
 //! `reserve/keep`: the wish of a pod, a workload or a namespace that recreated pods find their room again.
+//!
+//! `true`, or for how long: `5m`. A program that waits for an answer adds whose wish it is: `5m#2f6c01`. The event that
+//! answers repeats that, so that what was said to somebody else, or earlier, is not taken for it.
 
 use super::excerpt::excerpt;
 use super::ids::Text;
@@ -10,14 +13,22 @@ pub const LIFE_DEFAULT: Duration = Duration::from_secs(10 * 60);
 /// The longest that anybody can wish.
 pub const LIFE_MAX: Duration = Duration::from_secs(60 * 60);
 
+/// The longest that anybody can be called.
+const BY_LEN_MAX: usize = 20;
+
 /// How much of a value that makes no sense is shown.
 const SHOWN_MAX: usize = 40;
 
 /// The value of a `reserve/keep` annotation.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub enum Keep {
-    /// Room is kept, for this long after it became empty.
-    For(Duration),
+    /// Room is kept.
+    For {
+        /// For this long after it became empty.
+        life: Duration,
+        /// Whose wish it is, if that was said.
+        by: Option<Text>,
+    },
     /// It is neither `true` nor a duration, and so as good as not there; shortened, to be shown.
     Invalid(Text),
 }
@@ -25,23 +36,46 @@ pub enum Keep {
 impl Keep {
     /// What the annotation says. `false` and nothing are no wish.
     pub fn read(text: &str) -> Option<Self> {
-        match text.trim() {
-            "" | "false" => None,
-            "true" => Some(Self::For(LIFE_DEFAULT)),
-            text => Some(match duration(text) {
-                Some(life) => Self::For(life.min(LIFE_MAX)),
-                None => Self::Invalid(excerpt(text, SHOWN_MAX).into()),
-            }),
+        let text = text.trim();
+        let (life, by) = match text.split_once('#') {
+            Some((life, by)) => (life, Some(by)),
+            None => (text, None),
+        };
+        if matches!(text, "" | "false") {
+            return None;
         }
+        let life = if life == "true" { Some(LIFE_DEFAULT) } else { duration(life) };
+        Some(match life.filter(|_| by.is_none_or(is_name)) {
+            Some(life) => Self::For { life: life.min(LIFE_MAX), by: by.map(Text::from) },
+            None => Self::Invalid(excerpt(text, SHOWN_MAX).into()),
+        })
+    }
+
+    /// A wish of somebody who waits for an answer, as it is written.
+    pub fn wished_by(life: Duration, by: &str) -> String {
+        format!("{}s#{by}", life.as_secs())
     }
 
     /// For how long room is kept; `None` if the value makes no sense.
     pub fn life(&self) -> Option<Duration> {
         match self {
-            Self::For(life) => Some(*life),
+            Self::For { life, .. } => Some(*life),
             Self::Invalid(_) => None,
         }
     }
+
+    /// Whose wish it is, if that was said.
+    pub fn by(&self) -> Option<&Text> {
+        match self {
+            Self::For { by, .. } => by.as_ref(),
+            Self::Invalid(_) => None,
+        }
+    }
+}
+
+/// Whether somebody can be called that.
+fn is_name(by: &str) -> bool {
+    (1..=BY_LEN_MAX).contains(&by.len()) && by.bytes().all(|byte| byte.is_ascii_alphanumeric())
 }
 
 /// A duration such as `90s`, `5m` or `1h30m`; none that is nothing.
@@ -84,6 +118,15 @@ mod tests {
     }
 
     #[test]
+    fn whoever_wishes_it_can_be_said() {
+        let keep = |text: &str| Keep::read(text).unwrap();
+        assert_eq!(keep(&Keep::wished_by(Duration::from_secs(90), "a1")), keep("1m30s#a1"));
+        assert_eq!(keep("true#a1").by().map(|by| &**by), Some("a1"));
+        assert_eq!((keep("true").by(), keep("5m#").by()), (None, None));
+        assert_ne!(keep("5m#a1"), keep("5m#a2"), "another wish");
+    }
+
+    #[test]
     fn anything_else_is_shown_and_means_nothing() {
         let long = "9".repeat(100);
         for odd in [
@@ -99,6 +142,12 @@ mod tests {
             "18446744073709551615h",
             "5ä",
             "1d",
+            "5m#",
+            "5m#a#b",
+            "5m#a b",
+            "#a",
+            "false#a",
+            "5m#aaaaaaaaaaaaaaaaaaaaa",
             &long,
         ] {
             let keep = Keep::read(odd);

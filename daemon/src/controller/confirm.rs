@@ -25,6 +25,8 @@ const SEEN_WITHIN: Duration = Duration::from_secs(60);
 
 struct Confirmation {
     uid: Uid,
+    /// The wish that is answered: who wishes it anew is told anew.
+    wish: Keep,
     /// The version of the node that every replica must have seen; `None` once the pod was told.
     version: Option<u64>,
 }
@@ -32,12 +34,14 @@ struct Confirmation {
 impl Confirmations {
     /// The pod's reservation is there.
     pub(super) fn made(&mut self, pod: &Pod, ledger: &Ledger) {
-        let asks = pod.keep().and_then(Keep::life).is_some();
-        if !asks || pod.deleting || self.by_pod.get(&pod.key).is_some_and(|known| known.uid == pod.uid) {
+        let Some(wish) = pod.keep().filter(|wish| wish.life().is_some() && !pod.deleting) else { return };
+        let is_known = |known: &Confirmation| known.uid == pod.uid && known.wish == *wish;
+        if self.by_pod.get(&pod.key).is_some_and(is_known) {
             return;
         }
         let version = Some(ledger.node.resource_version);
-        self.by_pod.insert(pod.key.clone(), Confirmation { uid: pod.uid.clone(), version });
+        let confirmation = Confirmation { uid: pod.uid.clone(), wish: wish.clone(), version };
+        self.by_pod.insert(pod.key.clone(), confirmation);
     }
 
     /// The pod no longer asks; if it does again it is told again.

@@ -156,7 +156,8 @@ impl Reports {
     /// A pod asked for a reservation that it cannot have.
     pub(super) fn not_reserved(&mut self, pod: &Pod, why: &NotKept) {
         let note = format!("No room is reserved: {why}");
-        self.tell(Report::warning(Thing::from(pod).at(pod.resource_version), "NotReserved", note), None);
+        let report = Report::warning(Thing::from(pod), "NotReserved", note);
+        self.tell(Report { answers: whose(pod), ..report }, None);
     }
 
     /// The pod no longer asks for one; if it does again, it is told again.
@@ -174,7 +175,8 @@ impl Reports {
         if self.told.len() >= TOLD_MAX {
             self.told.clear();
         }
-        if self.told.insert((report.about.uid.clone(), report.note.as_str().into())) {
+        let whom = report.answers.as_deref().unwrap_or_default();
+        if self.told.insert((report.about.uid.clone(), format!("{}#{whom}", report.note).into())) {
             self.waiting.push((report, note));
         }
     }
@@ -185,7 +187,12 @@ pub(super) fn reserved(pod: &Pod, until: Option<Timestamp>, now: Timestamp) -> R
     let node = pod.node.as_ref().map(ToString::to_string).unwrap_or_default();
     let until = until.map(|until| format!(" until {until}")).unwrap_or_default();
     let note = format!("Its room on node {node} is reserved{until}");
-    Report { at: now, ..Report::normal(Thing::from(pod).at(pod.resource_version), "Reserved", note) }
+    Report { at: now, answers: whose(pod), ..Report::normal(Thing::from(pod), "Reserved", note) }
+}
+
+/// Whose wish the pod's is, if somebody waits for an answer.
+fn whose(pod: &Pod) -> Option<Text> {
+    pod.keep().and_then(Keep::by).cloned()
 }
 
 /// Whether the node has annotations that are not ours. Every node of a cluster with a controller manager has.

@@ -47,6 +47,10 @@ pub(super) async fn report(effects: &Effects, report: &Report) {
             // The same thing said twice, as after a restart, is said once.
             name: Some(format!("{:.220}.{:016x}", &*about.name, said(report))),
             namespace: Some(about.events_namespace().to_owned()),
+            annotations: report
+                .answers
+                .as_ref()
+                .map(|whom| [(names::ANSWERS.into(), whom.to_string())].into()),
             ..ObjectMeta::default()
         },
         action: Some("Reserving".into()),
@@ -76,15 +80,14 @@ fn thing(thing: &Thing) -> ObjectReference {
         name: Some(thing.name.to_string()),
         namespace: Some(thing.namespace.to_string()).filter(|namespace| !namespace.is_empty()),
         uid: Some(thing.uid.to_string()),
-        resource_version: thing.version.map(|version| version.to_string()),
         ..ObjectReference::default()
     }
 }
 
 /// A number for what is said about whom.
 fn said(report: &Report) -> u64 {
-    let version = report.about.version.map(|version| format!("@{version}")).unwrap_or_default();
-    let text = format!("{}{version} {} {}", report.about.uid, report.reason, report.note);
+    let whom = report.answers.as_deref().unwrap_or_default();
+    let text = format!("{} {} {} {whom}", report.about.uid, report.reason, report.note);
     let step = |hash: u64, byte: u8| (hash ^ u64::from(byte)).wrapping_mul(0x0100_0000_01b3);
     text.bytes().fold(0xcbf2_9ce4_8422_2325, step)
 }

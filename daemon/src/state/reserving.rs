@@ -79,6 +79,8 @@ pub struct Report {
     pub reason: &'static str,
     /// In a sentence.
     pub note: String,
+    /// Whose wish it answers, if somebody waits for that.
+    pub answers: Option<Text>,
     /// When.
     pub at: Timestamp,
 }
@@ -96,8 +98,6 @@ pub struct Thing {
     pub name: Text,
     /// The UID.
     pub uid: Uid,
-    /// The version of it that is spoken of, where that matters.
-    pub version: Option<u64>,
 }
 
 impl Annotation {
@@ -113,7 +113,8 @@ impl Annotation {
 impl Report {
     /// Something that somebody should look into.
     pub fn warning(about: Thing, reason: &'static str, note: String) -> Self {
-        Self { about, related: None, is_warning: true, reason, note, at: Timestamp::UNIX_EPOCH }
+        let at = Timestamp::UNIX_EPOCH;
+        Self { about, related: None, is_warning: true, reason, note, answers: None, at }
     }
 
     /// Something that is as it should be.
@@ -140,14 +141,7 @@ impl Thing {
             namespace: namespace.into(),
             name: name.into(),
             uid: uid.clone(),
-            version: None,
         }
-    }
-
-    /// The same as of this version.
-    #[must_use]
-    pub fn at(self, version: u64) -> Self {
-        Self { version: Some(version), ..self }
     }
 
     /// Where events about it are kept: in its namespace; those of a namespace in itself, and those of other things

@@ -4,7 +4,7 @@ use crate::typed::{typed_as, writes};
 use crate::{TOWN, stranger, web};
 use anyhow::{Result, ensure};
 use reserve_tests::control_plane::{User, name_of, node_of};
-use reserve_tests::town::Plot;
+use reserve_tests::town::{Plot, SOON};
 
 #[test]
 fn a_tenant_recreates_a_pod_through_its_wish() -> Result<()> {
@@ -23,6 +23,34 @@ fn a_tenant_recreates_a_pod_through_its_wish() -> Result<()> {
         ensure!(written == ["patch pods", "create pods/eviction"], "{written:?}");
         plot.reserved(&node, 0).await?;
         Ok(())
+    })
+}
+
+/// What the daemon said to the pod once is gone after an hour, as all events are: whoever wishes it anew is told anew.
+#[test]
+fn a_tenant_recreates_a_pod_that_wishes_it_by_itself() -> Result<()> {
+    TOWN.run("wishes", async |plot| {
+        let node = plot.node("n1", "4").await?;
+        plot.cluster.let_tenant_edit(plot.name).await?;
+        let web = plot.deploy(web()).await?;
+        let old = plot.running(&web, 1).await?;
+        let (pod, kubectl) = (name_of(&old[0]), async |arguments: &[&str]| {
+            plot.cluster.run_kubectl(&[arguments, &["-n", plot.name]].concat()).await
+        });
+        kubectl(&["annotate", "pod", pod, "reserve/keep=true"]).await?;
+        plot.cluster
+            .wait_until("the pod is told", SOON, async || {
+                let events =
+                    kubectl(&["get", "events", "--field-selector=reason=Reserved", "-o=name"]).await?;
+                ensure!(!events.is_empty(), "nothing was said");
+                Ok(())
+            })
+            .await?;
+        kubectl(&["delete", "events", "--all"]).await?;
+        let done = typed_as(&plot, User::Tenant, &["pod", pod, "--yes"]).await?.ended(0)?;
+        done.says(&["acknowledged  by the daemon", "evicted", "bound", "ready"])?;
+        ensure!(node_of(&plot.replacement(&web, &old).await?) == node);
+        plot.reserved(&node, 0).await
     })
 }
 

@@ -118,17 +118,33 @@ fn two_places_for_a_pod_of_one_name_are_one_too_many() {
 fn a_pod_that_asks_again_is_not_told_before_what_it_had_is_released_and_made_anew() {
     let mut town = full();
     town.seen(replica(10_000, 0));
-    town.set_keep("web-1", Some("2m"));
+    town.set_keep("web-1", Some("2m#a1"));
     town.run();
     assert_eq!(town.told(), [("Reserved", "web-1")]);
     // The release is decided on, and not carried out yet.
     town.set_keep("web-1", None);
-    town.set_keep("web-1", Some("2m"));
+    town.set_keep("web-1", Some("2m#a2"));
     while town.told().len() < 2 {
         assert!(town.run_one(), "it was not told again");
     }
     assert_eq!(town.reservations().len(), 1, "what it was told is so");
-    assert!(town.reports[1].about.version > town.reports[0].about.version, "and about which wish");
+    assert_eq!(answered(&town), [Some("a1"), Some("a2")], "and whose wish that is");
+}
+
+fn answered(town: &Town) -> Vec<Option<&str>> {
+    town.reports.iter().map(|report| report.answers.as_deref()).collect()
+}
+
+#[test]
+fn whoever_wishes_what_is_there_already_is_told_too() {
+    let mut town = full();
+    town.seen(replica(10_000, 0));
+    for wish in ["2m", "2m#a1", "2m#a1", "2m#a2"] {
+        town.set_keep("web-1", Some(wish));
+        town.run();
+    }
+    assert_eq!(answered(&town), [None, Some("a1"), Some("a2")]);
+    assert_eq!(town.reservations().len(), 1);
 }
 
 #[test]

@@ -75,8 +75,7 @@ impl Hands<'_> {
     async fn reserve(&mut self) -> Answer {
         if self.keeping == Keeping::Wish {
             // It may be there although no answer comes, and is ours to take back then.
-            self.wish = self.wish.begun(&self.target.pod);
-            return wish::make(self.session, self.target, self.life).await;
+            return wish::make(self.session, self.target, &mut self.wish, self.life).await;
         }
         let Some(wanted) = &self.reservation else { return nothing_to_reserve() };
         let answer = keep::reserve(self.session, &self.node, &self.node_uid, wanted, DryRun::None).await;
@@ -100,7 +99,7 @@ impl Hands<'_> {
 
     async fn acknowledged(&self, version: u64) -> Answer {
         if self.keeping == Keeping::Wish {
-            return wish::heard(self.session, self.target, self.wish).await;
+            return wish::heard(self.session, self.target, &self.wish).await;
         }
         match replicas::read_if_allowed(self.session).await {
             Ok(found) if found.is_hidden => Answer::Failed(Why::Forbidden {

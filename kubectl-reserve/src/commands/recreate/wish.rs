@@ -2,91 +2,120 @@
 
 use super::owners::pod_path;
 use super::target::Target;
-use crate::api::{self as calls, ApiError, JSON, MERGE_PATCH};
+use crate::api::{self as calls, ApiError, JSON, JSON_PATCH, MERGE_PATCH};
 use crate::connect::Session;
 use crate::flow::keep::is_wished;
 use crate::flow::recreate::{Answer, Why};
 use crate::names::escaped;
 use common::api::names::KEEP;
-use common::model::Pod;
+use common::model::Uid;
+use common::model::keep::Keep;
 use http::Method;
 use serde::Deserialize;
 use serde_json::{Value, json};
 use std::time::Duration;
 
 /// A wish of ours.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub(super) struct Wish {
-    /// The last version of the pod of which it is known that it did not wish it; none if the pod wishes it by itself.
-    pub(super) after: Option<u64>,
+    /// Under which name we wish it; none if we do not, or the pod does so by itself and we may not alter that.
+    by: Option<String>,
+    /// What the annotation was before; none if there was none.
+    before: Option<String>,
+    /// What it is with ours.
+    text: String,
+    /// Whether it was taken back, or may have been.
+    is_taken_back: bool,
 }
 
 impl Wish {
-    /// One that is about to be written, or again. A pod that wishes it already is left as it is.
-    pub(super) fn begun(self, pod: &Pod) -> Self {
-        Self { after: self.after.or_else(|| (!is_wished(pod)).then_some(pod.resource_version)) }
+    /// One that is about to be written, or again: `chance` tells it from all others. Once taken back it is another one, so that
+    /// what was said to the first is no answer to the second.
+    fn begin(&mut self, target: &Value, life: Duration, chance: u64) {
+        if self.by.is_some() && !self.is_taken_back {
+            return;
+        }
+        let before = target.pointer("/metadata/annotations").and_then(|annotations| annotations.get(KEEP));
+        let by = format!("{chance:016x}");
+        *self = Self {
+            text: Keep::wished_by(life, &by),
+            by: Some(by),
+            before: before.and_then(Value::as_str).map(str::to_owned),
+            is_taken_back: false,
+        };
+    }
+
+    /// Whether this is what was said to it.
+    fn is_answered_by(&self, event: &EventWire) -> bool {
+        self.by.is_none() || self.by == event.metadata.annotations.answers
     }
 }
 
 #[derive(Deserialize, Default)]
-#[serde(default, rename_all = "camelCase")]
+#[serde(default)]
 struct EventWire {
+    metadata: MetadataWire,
     reason: String,
     message: String,
-    involved_object: InvolvedWire,
 }
 
 #[derive(Deserialize, Default)]
-#[serde(default, rename_all = "camelCase")]
-struct InvolvedWire {
-    resource_version: String,
-}
-
-#[derive(Deserialize)]
-struct PodWire {
-    metadata: MetadataWire,
-}
-
-#[derive(Deserialize)]
-#[serde(rename_all = "camelCase")]
+#[serde(default)]
 struct MetadataWire {
-    resource_version: String,
+    annotations: AnnotationsWire,
 }
 
-/// Lets the pod wish that its room be kept for so long. A pod that does already is left as it is.
-pub(super) async fn make(session: &Session, target: &Target, life: Duration) -> Answer {
-    if !is_wished(&target.pod)
-        && let Err(error) = annotate(session, target, json!(format!("{}s", life.as_secs()))).await
-    {
-        return failed(target, error);
-    }
-    Answer::Reserved { version: 0, until: None }
+#[derive(Deserialize, Default)]
+#[serde(default)]
+struct AnnotationsWire {
+    #[serde(rename = "reserve/answers")]
+    answers: Option<String>,
 }
 
-/// Takes a wish of ours back: the daemon then releases what it reserved.
-pub(super) async fn unmake(session: &Session, target: &Target, wish: &mut Wish) -> Answer {
-    if wish.after.is_none() {
-        return Answer::Released;
-    }
-    match annotate(session, target, Value::Null).await {
-        Ok(version) => {
-            wish.after = version.or(wish.after);
-            Answer::Released
+/// Lets the pod wish that its room be kept for so long.
+pub(super) async fn make(session: &Session, target: &Target, wish: &mut Wish, life: Duration) -> Answer {
+    wish.begin(&target.json, life, fastrand::u64(..));
+    let patch =
+        json!({ "metadata": { "uid": target.pod.uid.to_string(), "annotations": { KEEP: wish.text } } });
+    match patched(session, target, MERGE_PATCH, &patch).await {
+        Ok(()) => Answer::Reserved { version: 0, until: None },
+        // Where the pod wishes it by itself, that is as good.
+        Err(ApiError::Refused(refused)) if refused.code == 403 && is_wished(&target.pod) => {
+            *wish = Wish::default();
+            Answer::Reserved { version: 0, until: None }
         }
-        // Gone, or another one by now: its wish went with it.
-        Err(error) if error.is_of_another() => Answer::Released,
         Err(error) => failed(target, error),
     }
 }
 
-/// Writes the wish, and returns the version of the pod that has it.
-async fn annotate(session: &Session, target: &Target, value: Value) -> Result<Option<u64>, ApiError> {
-    let uid = target.pod.uid.to_string();
-    let patch = json!({ "metadata": { "uid": uid, "annotations": { KEEP: value } } });
+/// Takes a wish of ours back, and leaves that of anybody else: what is not wished any more the daemon releases.
+pub(super) async fn unmake(session: &Session, target: &Target, wish: &mut Wish) -> Answer {
+    if wish.by.is_none() {
+        return Answer::Released;
+    }
+    wish.is_taken_back = true;
+    match patched(session, target, JSON_PATCH, &taken_back(&target.pod.uid, wish)).await {
+        Ok(()) => Answer::Released,
+        // Gone, or another one by now: its wish went with it. Or it says something else by now.
+        Err(ApiError::Refused(refused)) if matches!(refused.code, 404 | 409 | 422) => Answer::Released,
+        Err(error) => failed(target, error),
+    }
+}
+
+/// What the annotation was before, if it is as we wrote it.
+fn taken_back(uid: &Uid, wish: &Wish) -> Value {
+    let path = format!("/metadata/annotations/{}", KEEP.replace('/', "~1"));
+    let change = match &wish.before {
+        Some(before) => json!({ "op": "replace", "path": path, "value": before }),
+        None => json!({ "op": "remove", "path": path }),
+    };
+    let is_that = json!({ "op": "test", "path": "/metadata/uid", "value": uid.to_string() });
+    json!([is_that, { "op": "test", "path": path, "value": wish.text }, change])
+}
+
+async fn patched(session: &Session, target: &Target, kind: &str, patch: &Value) -> Result<(), ApiError> {
     let path = pod_path(&target.pod.key);
-    let answer = calls::write(session, Method::PATCH, &path, MERGE_PATCH, patch.to_string()).await?;
-    let pod: Option<PodWire> = serde_json::from_str(&answer.text).ok();
-    Ok(pod.and_then(|pod| pod.metadata.resource_version.parse().ok()))
+    calls::write(session, Method::PATCH, &path, kind, patch.to_string()).await.map(drop)
 }
 
 fn failed(target: &Target, error: ApiError) -> Answer {
@@ -101,15 +130,15 @@ fn failed(target: &Target, error: ApiError) -> Answer {
 }
 
 /// Whether the daemon has said that the room is reserved, or that it will not be.
-pub(super) async fn heard(session: &Session, target: &Target, wish: Wish) -> Answer {
+pub(super) async fn heard(session: &Session, target: &Target, wish: &Wish) -> Answer {
     let key = &target.pod.key;
     let fields = escaped(&format!("involvedObject.uid={}", target.pod.uid));
     let mut answer = Answer::NotSeen(vec!["the daemon".into()]);
     let each = |json: &str| {
         let event: EventWire = serde_json::from_str(json).unwrap_or_default();
         match &*event.reason {
-            "Reserved" if is_news(&event, wish) => answer = Answer::Seen { replicas: 0 },
-            "NotReserved" if is_news(&event, wish) && !matches!(answer, Answer::Seen { .. }) => {
+            "Reserved" if wish.is_answered_by(&event) => answer = Answer::Seen { replicas: 0 },
+            "NotReserved" if wish.is_answered_by(&event) && !matches!(answer, Answer::Seen { .. }) => {
                 answer = Answer::Denied(event.message);
             }
             _ => {}
@@ -127,38 +156,55 @@ pub(super) async fn heard(session: &Session, target: &Target, wish: Wish) -> Ans
     }
 }
 
-/// Whether the event is about the pod as it was with this wish, and not about an earlier one that was taken back.
-fn is_news(event: &EventWire, wish: Wish) -> bool {
-    let about = event.involved_object.resource_version.parse::<u64>();
-    wish.after.is_none_or(|after| about.is_ok_and(|about| about > after))
-}
-
 #[cfg(test)]
 mod tests {
-    use super::{EventWire, Wish, is_news};
+    use super::{EventWire, Wish, taken_back};
     use serde_json::{Value, json};
+    use std::time::Duration;
 
-    #[test]
-    fn a_wish_without_an_answer_is_ours_to_take_back_and_that_of_others_is_not() {
-        let begun = |annotations: Value| {
-            let json = json!({ "metadata": { "name": "p", "namespace": "default", "uid": "p",
-                "resourceVersion": "7", "annotations": annotations }, "spec": { "containers": [] } });
-            Wish::default().begun(&common::api::pod::pod(&json.to_string()).unwrap()).after
-        };
-        assert_eq!(begun(json!({})), Some(7));
-        assert_eq!(begun(json!({ "reserve/keep": "true" })), None);
+    fn pod(annotations: &Value) -> Value {
+        json!({ "metadata": { "name": "p", "annotations": annotations } })
+    }
+
+    fn wish(annotations: &Value) -> Wish {
+        let mut wish = Wish::default();
+        wish.begin(&pod(annotations), Duration::from_secs(90), 1);
+        wish
     }
 
     #[test]
-    fn what_was_said_about_an_earlier_wish_is_no_answer_to_this_one() {
-        let said = |version: &str| -> EventWire {
-            let event = json!({ "reason": "Reserved", "involvedObject": { "resourceVersion": version } });
+    fn what_was_there_before_is_put_back_and_only_where_ours_is() {
+        let ours = "90s#0000000000000001";
+        let path = "/metadata/annotations/reserve~1keep";
+        let steps = |annotations: Value| taken_back(&"u".into(), &wish(&annotations));
+        let uid = json!({ "op": "test", "path": "/metadata/uid", "value": "u" });
+        let test = json!({ "op": "test", "path": path, "value": ours });
+        let removed = json!({ "op": "remove", "path": path });
+        assert_eq!(steps(json!({})), json!([uid, test, removed]));
+        let before = json!({ "op": "replace", "path": path, "value": "true" });
+        assert_eq!(steps(json!({ "reserve/keep": "true" })), json!([uid, test, before]));
+    }
+
+    #[test]
+    fn what_was_said_to_another_wish_is_no_answer_to_this_one() {
+        let said = |whom: Value| -> EventWire {
+            let event =
+                json!({ "reason": "Reserved", "metadata": { "annotations": { "reserve/answers": whom } } });
             serde_json::from_value(event).unwrap()
         };
-        let again = Wish { after: Some(11) };
-        assert!(!is_news(&said("10"), again), "the first wish was taken back with version 11");
-        assert!(!is_news(&said(""), again));
-        assert!(is_news(&said("12"), again));
-        assert!(is_news(&said("10"), Wish::default()), "a pod that wishes it by itself was told once");
+        let mut wish = wish(&json!({}));
+        assert!(wish.is_answered_by(&said(json!("0000000000000001"))));
+        assert!(!wish.is_answered_by(&said(Value::Null)));
+        // Without an answer it is written again, and is the same.
+        wish.begin(&pod(&json!({})), Duration::from_secs(90), 2);
+        assert!(wish.is_answered_by(&said(json!("0000000000000001"))));
+        wish.is_taken_back = true;
+        wish.begin(&pod(&json!({})), Duration::from_secs(90), 3);
+        assert!(!wish.is_answered_by(&said(json!("0000000000000001"))), "that was said to the first");
+        assert!(wish.is_answered_by(&said(json!("0000000000000003"))));
+        assert!(
+            Wish::default().is_answered_by(&said(Value::Null)),
+            "a pod that wishes it by itself was told once"
+        );
     }
 }

@@ -253,8 +253,8 @@ impl Sim {
     /// The wish of an owner that its places be kept.
     pub(super) fn some_keep(&mut self) -> Option<Keep> {
         match self.rng.u32(0..4) {
-            0 => Some(Keep::For(Duration::from_secs(60))),
-            1 => Some(Keep::For(Duration::from_secs(600))),
+            0 => Some(Keep::For { life: Duration::from_secs(60), by: None }),
+            1 => Some(Keep::For { life: Duration::from_secs(600), by: None }),
             2 if self.rng.bool() => Some(Keep::Invalid("yes".into())),
             _ => None,
         }

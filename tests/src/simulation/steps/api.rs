@@ -46,8 +46,8 @@ pub(super) struct Refused(pub(super) u16);
 #[derive(Clone, Debug)]
 pub(super) struct Told {
     pub(super) uid: Uid,
-    /// The version of the pod that was spoken of.
-    pub(super) version: Option<u64>,
+    /// Whose wish it answers.
+    pub(super) answers: Option<Text>,
     pub(super) reason: &'static str,
     /// Up to which revision the daemon had seen nodes that said so.
     pub(super) at: u64,

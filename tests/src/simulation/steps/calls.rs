@@ -97,13 +97,8 @@ impl Job {
             }
             Effect::Evict(eviction) => Self::Evict(eviction),
             Effect::Report(report) => {
-                let about = report.about;
-                Self::Talk(Some(Told {
-                    uid: about.uid,
-                    version: about.version,
-                    reason: report.reason,
-                    at: seen,
-                }))
+                let (uid, answers, reason) = (report.about.uid, report.answers, report.reason);
+                Self::Talk(Some(Told { uid, answers, reason, at: seen }))
             }
             Effect::Record { .. } => Self::Talk(None),
             other => Self::Ask(Box::new(other)),

@@ -55,8 +55,8 @@ pub(super) struct Command {
     pub(super) node_uid: String,
     pub(super) reservation: Reservation,
     until: Option<Timestamp>,
-    /// The last version of the pod of which it is known that it does not wish its room kept.
-    pub(super) unwished: u64,
+    /// How often it took a wish back: under another name each time it wishes.
+    pub(super) unwished: u32,
     pub(super) keeping: Keeping,
 }
 
@@ -84,7 +84,7 @@ impl Sim {
             node_uid,
             reservation,
             until: None,
-            unwished: target.resource_version,
+            unwished: 0,
         });
         self.take(index, next);
     }

@@ -2,12 +2,13 @@
 
 use super::api::{Refused, Stream, Told, Who};
 use super::calls::Reply;
-use super::command::Errand;
+use super::command::{Command, Errand};
 use super::sim::Sim;
 use common::cluster::{Acknowledged, acknowledged};
+use common::model::ids::Text;
 use common::model::{Keep, NodeName, Pod};
 use kubectl_reserve::flow::budget::Blocked;
-use kubectl_reserve::flow::keep::{is_needed, is_wished};
+use kubectl_reserve::flow::keep::is_needed;
 use kubectl_reserve::flow::recreate::{Answer, Keeping, Refusal, Request};
 use std::sync::Arc;
 use std::time::Duration;
@@ -70,18 +71,22 @@ impl Sim {
 
     /// The pod wishes that its room be kept, or no longer does.
     fn wish(&mut self, index: usize, is_wish: bool) -> Result<Reply, Refused> {
-        let command = &self.commands[index];
+        let command = &mut self.commands[index];
         let pod = Arc::clone(self.api.that(&command.target.key, &command.target.uid)?);
         let mut rare = pod.rare.as_deref().cloned().unwrap_or_default();
-        // As it was when the run began: two runs can both think that the wish is theirs.
-        if is_wished(&command.target) {
-            return Ok(Reply::Done(0));
-        }
-        rare.keep = is_wish.then_some(Keep::For(Duration::from_secs(120)));
-        self.api.note(format_args!("command {index}: {} wishes: {is_wish}", pod.key));
-        self.api.put_pod(Pod { rare: Some(Box::new(rare)), ..Pod::clone(&pod) });
+        let ours = Keep::For { life: Duration::from_secs(120), by: Some(wished_by(index, command)) };
         if !is_wish {
-            self.commands[index].unwished = self.api.revision;
+            command.unwished += 1;
+            // Somebody else wishes it by now, or nobody.
+            if pod.keep() != Some(&ours) {
+                return Ok(Reply::Done(0));
+            }
+        }
+        rare.keep = if is_wish { Some(ours) } else { command.target.keep().cloned() };
+        self.api.note(format_args!("command {index}: {} wishes {:?}", pod.key, rare.keep));
+        let is_over = rare.keep.is_none();
+        self.api.put_pod(Pod { rare: Some(Box::new(rare)), ..Pod::clone(&pod) });
+        if is_over {
             self.api.rules.unwished.insert(pod.uid.clone(), self.api.revision);
         }
         Ok(Reply::Done(0))
@@ -144,9 +149,8 @@ impl Sim {
     fn heard(&self, index: usize, version: u64) -> (Answer, u64) {
         let command = &self.commands[index];
         if command.keeping == Keeping::Wish {
-            let is_own = is_wished(&command.target);
-            let is_news = |told: &&Told| is_own || told.version.is_some_and(|of| of > command.unwished);
-            let about = |told: &&Told| told.uid == command.target.uid && is_news(told);
+            let by = Some(wished_by(index, command));
+            let about = |told: &&Told| told.uid == command.target.uid && told.answers == by;
             let said = |reason: &str| self.api.told.iter().filter(about).rfind(|told| told.reason == reason);
             return match (said("Reserved"), said("NotReserved")) {
                 (Some(told), _) => (Answer::Seen { replicas: 0 }, told.at),
@@ -161,4 +165,9 @@ impl Sim {
         };
         (answer, self.api.revision)
     }
+}
+
+/// The name under which a run wishes what it wishes now.
+fn wished_by(index: usize, command: &Command) -> Text {
+    format!("{index}x{}", command.unwished).into()
 }

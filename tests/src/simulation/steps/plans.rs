@@ -133,7 +133,7 @@ fn live(flow: &Flow, chance: u64, strike: Option<Strike>) -> (Outcome, [(bool, u
 fn found(sim: &mut Sim, flow: &Flow) {
     sim.api.rules.schedulers.insert(SCHEDULER_NAME.to_owned());
     ["n0", "n1"].into_iter().for_each(|node| sim.add_node(node, 4));
-    let keep = flow.is_kept.then_some(Keep::For(Duration::from_secs(120)));
+    let keep = flow.is_kept.then_some(Keep::For { life: Duration::from_secs(120), by: None });
     let web = template(2, "web", 0, true);
     match flow.owner {
         Of::Deployment => {
