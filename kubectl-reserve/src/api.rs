@@ -165,14 +165,6 @@ impl ApiError {
         }
     }
 
-    /// Whether a write that names an object's UID was refused because that object is gone, or another one has its name by
-    /// now. A delete says so with 409, a patch with 422 about that field.
-    pub(crate) fn is_of_another(&self) -> bool {
-        let Self::Refused(refused) = self else { return false };
-        let is_about_uid = refused.causes.iter().any(|cause| cause.field == "metadata.uid");
-        matches!(refused.code, 404 | 409) || (refused.code == 422 && is_about_uid)
-    }
-
     /// Puts it into words for somebody who wanted `what`.
     pub(crate) fn into_failure(self, what: &str, needs: &str) -> Failure {
         match self {

@@ -35,7 +35,7 @@ fn a_tenant_recreates_a_pod_that_wishes_it_by_itself() -> Result<()> {
         let web = plot.deploy(web()).await?;
         let old = plot.running(&web, 1).await?;
         let (pod, kubectl) = (name_of(&old[0]), async |arguments: &[&str]| {
-            plot.cluster.run_kubectl(&[arguments, &["-n", plot.name]].concat()).await
+            plot.cluster.run_kubectl(&[arguments, &["-n", plot.name][..]].concat()).await
         });
         kubectl(&["annotate", "pod", pod, "reserve/keep=true"]).await?;
         plot.cluster
@@ -50,7 +50,8 @@ fn a_tenant_recreates_a_pod_that_wishes_it_by_itself() -> Result<()> {
         let done = typed_as(&plot, User::Tenant, &["pod", pod, "--yes"]).await?.ended(0)?;
         done.says(&["acknowledged  by the daemon", "evicted", "bound", "ready"])?;
         ensure!(node_of(&plot.replacement(&web, &old).await?) == node);
-        plot.reserved(&node, 0).await
+        plot.reserved(&node, 0).await?;
+        Ok(())
     })
 }
 

@@ -35,12 +35,11 @@ impl Wish {
         if self.by.is_some() && !self.is_taken_back {
             return;
         }
-        let before = target.pointer("/metadata/annotations").and_then(|annotations| annotations.get(KEEP));
         let by = format!("{chance:016x}");
         *self = Self {
             text: Keep::wished_by(life, &by),
             by: Some(by),
-            before: before.and_then(Value::as_str).map(str::to_owned),
+            before: wished(target).map(str::to_owned),
             is_taken_back: false,
         };
     }
@@ -96,10 +95,34 @@ pub(super) async fn unmake(session: &Session, target: &Target, wish: &mut Wish) 
     wish.is_taken_back = true;
     match patched(session, target, JSON_PATCH, &taken_back(&target.pod.uid, wish)).await {
         Ok(()) => Answer::Released,
-        // Gone, or another one by now: its wish went with it. Or it says something else by now.
-        Err(ApiError::Refused(refused)) if matches!(refused.code, 404 | 409 | 422) => Answer::Released,
+        Err(ApiError::Refused(refused)) if matches!(refused.code, 404 | 409 | 422) => {
+            match is_ours(session, target, wish).await {
+                Ok(false) => Answer::Released,
+                Ok(true) => Answer::Lost(refused.message),
+                Err(error) => failed(target, error),
+            }
+        }
         Err(error) => failed(target, error),
     }
+}
+
+/// Whether the pod still says what we wrote. With one that is gone its wish went, too.
+async fn is_ours(session: &Session, target: &Target, wish: &Wish) -> Result<bool, ApiError> {
+    match calls::get(session, &pod_path(&target.pod.key), JSON).await {
+        Ok(answer) => {
+            let json: Value =
+                serde_json::from_str(&answer.text).map_err(|error| ApiError::Broken(error.to_string()))?;
+            let uid = json.pointer("/metadata/uid").and_then(Value::as_str).unwrap_or_default();
+            Ok(uid == target.pod.uid.to_string() && wished(&json) == Some(&wish.text))
+        }
+        Err(error) if error.code() == Some(404) => Ok(false),
+        Err(error) => Err(error),
+    }
+}
+
+/// What the annotation of the pod says.
+fn wished(pod: &Value) -> Option<&str> {
+    pod.pointer("/metadata/annotations")?.get(KEEP)?.as_str()
 }
 
 /// What the annotation was before, if it is as we wrote it.
