@@ -182,8 +182,16 @@ impl Daemon {
 /// # Errors
 /// When the API server refuses, or the daemon does not see it.
 pub async fn reserve(cluster: &Cluster, on: &str, owner: &str, cpu: Option<&str>) -> Result<()> {
-    let written = cluster.annotate_node(on, &format!("{}/{owner}", names::CPU), cpu).await?;
-    let version: u64 = written.metadata.resource_version.context("no version")?.parse()?;
+    cluster.annotate_node(on, &format!("{}/{owner}", names::CPU), cpu).await?;
+    seen(cluster, on).await
+}
+
+/// Waits until the daemon has seen a node as it is now: pods reach it by another watch, and may do so before.
+///
+/// # Errors
+/// When there is no such node, or the daemon does not see it.
+pub async fn seen(cluster: &Cluster, node: &str) -> Result<()> {
+    let version: u64 = cluster.node(node).await?.metadata.resource_version.context("no version")?.parse()?;
     let leases: Api<Lease> = Api::namespaced(cluster.admin(), "kube-system");
     cluster
         .wait_until("the daemon has seen it", SEEN_MAX, async || {

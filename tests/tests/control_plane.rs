@@ -46,6 +46,7 @@ async fn a_deleted_pod_comes_back_and_the_log_says_who_wrote() -> Result<()> {
     let annotations = cluster.node(node_of(&second)).await?.metadata.annotations.unwrap_or_default();
     assert_eq!(annotations.get(&key).map(String::as_str), Some("5000m"));
 
+    gone(&cluster, &first).await?;
     let audit = cluster.audit().await?;
     for pod in [&first, &second] {
         let bound = audit.clone().to("pods/binding").named(name_of(pod)).stored();
@@ -71,7 +72,7 @@ async fn a_deleted_pod_comes_back_and_the_log_says_who_wrote() -> Result<()> {
 async fn pods_start_complete_and_terminate_when_their_annotations_say() -> Result<()> {
     let cluster = seed_000("pods_take_their_time").await?;
     let quick = cluster.deploy(deployment("quick")).await?;
-    let slow = cluster.deploy(deployment("slow").terminate_after(Duration::from_secs(4))).await?;
+    let slow = cluster.deploy(deployment("slow").terminate_after(Duration::from_secs(8))).await?;
     let late = cluster.deploy(deployment("late").start_after(Duration::from_secs(5))).await?;
     cluster.deploy(job("done").replicas(2)).await?;
     let quick_pod = cluster.wait_until_running(&quick.selector, 1).await?.remove(0);
@@ -83,7 +84,7 @@ async fn pods_start_complete_and_terminate_when_their_annotations_say() -> Resul
     cluster.delete_pod(name_of(&slow_pod)).await?;
     // A change of the pod meanwhile must not give it more time.
     let touch = format!("pod/{}", name_of(&slow_pod));
-    tokio::time::sleep(Duration::from_secs(2)).await;
+    tokio::time::sleep(Duration::from_secs(4)).await;
     cluster.run_kubectl(&["annotate", &touch, "touched=yes"]).await?;
     gone(&cluster, &quick_pod).await?;
     gone(&cluster, &slow_pod).await?;
@@ -95,10 +96,11 @@ async fn pods_start_complete_and_terminate_when_their_annotations_say() -> Resul
         Ok(i64::try_from(done.at.duration_since(asked.at).as_millis())?)
     };
     let (quick_ms, slow_ms) = (took(&quick_pod)?, took(&slow_pod)?);
-    assert!(quick_ms < 1500, "quick took {quick_ms} ms");
-    assert!((4000..5800).contains(&slow_ms), "slow took {slow_ms} ms");
+    assert!(quick_ms < 4000, "quick took {quick_ms} ms");
+    // Twelve seconds, if the change had begun it anew.
+    assert!((8000..11_800).contains(&slow_ms), "slow took {slow_ms} ms");
     cluster.wait_until_running(&late.selector, 1).await?;
-    cluster.run_kubectl(&["wait", "--for=condition=complete", "--timeout=20s", "job/done"]).await?;
+    cluster.run_kubectl(&["wait", "--for=condition=complete", "--timeout=90s", "job/done"]).await?;
     Ok(())
 }
 
@@ -165,7 +167,7 @@ async fn a_node_is_ready_or_not_as_its_fake_kubelet_is_told() -> Result<()> {
     let cluster = ControlPlane::start("a_node_is_ready_or_not").await?;
     cluster.add_node(node("n1").taint("gpu", "yes", "NoSchedule")).await?;
     cluster.report_ready("n1", false).await?;
-    cluster.run_kubectl(&["wait", "--for=condition=Ready=false", "--timeout=20s", "node/n1"]).await?;
+    cluster.run_kubectl(&["wait", "--for=condition=Ready=false", "--timeout=90s", "node/n1"]).await?;
     cluster.report_ready("n1", true).await?;
     let node = cluster.wait_until_ready("n1").await?;
     let taints = node.spec.and_then(|spec| spec.taints).unwrap_or_default();

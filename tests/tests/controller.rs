@@ -74,9 +74,13 @@ async fn comes_back(cluster: &Cluster, daemon: &Daemon, web: &Workload, how: &[&
     let rivals = cluster.pods("app=rival").await?;
     assert!(rivals.iter().all(|pod| !is_running(pod)), "{}", describe(&rivals));
     wait_until_reserved(cluster, false).await?;
-    let log = daemon.log()?;
-    ensure!(log.contains("released") && log.contains("why=\"taken\""), "{log}");
-    Ok(())
+    cluster
+        .wait_until("the log says so", SOON, async || {
+            let log = daemon.log()?;
+            ensure!(log.contains("released") && log.contains("why=\"taken\""), "{log}");
+            Ok(())
+        })
+        .await
 }
 
 #[tokio::test(flavor = "multi_thread")]

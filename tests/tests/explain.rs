@@ -121,7 +121,16 @@ fn workloads_that_cannot_make_pods_are_found() -> Result<()> {
                 Ok(())
             })
             .await?;
-        plot.cluster.deploy(plot.fit_for(deployment("web").replicas(3).cpu("800m"), UPSTREAM)).await?;
+        let web = plot.fit_for(deployment("web").replicas(3).cpu("800m"), UPSTREAM);
+        let web = plot.cluster.deploy(web).await?;
+        // Before others ask for what is left.
+        plot.cluster
+            .wait_until("web has its one pod", SOON, async || {
+                let pods = plot.pods(&web).await?;
+                ensure!(pods.len() == 1, "{}", describe(&pods));
+                Ok(())
+            })
+            .await?;
         plot.cluster.deploy(plot.fit_for(stateful_set("db").cpu("800m"), UPSTREAM)).await?;
         plot.cluster.deploy(plot.fit_for(job("work").cpu("800m"), UPSTREAM)).await?;
         let refused = "FailedCreate: exceeded quota: compute, requested: requests.cpu=800m";
@@ -246,7 +255,8 @@ fn a_rollout_that_waits_for_itself_is_told_how_to_go_on() -> Result<()> {
 
 #[test]
 fn somebody_who_may_not_see_nodes_is_told_which_rule_is_missing() -> Result<()> {
-    TOWN.run("tenant", async |plot| {
+    // Alone: with each node that a neighbour adds the scheduler's words are others.
+    TOWN.run_alone("tenant", async |plot| {
         plot.node("n1", "1").await?;
         plot.cluster.grant(User::Tenant, "view", Some(plot.name)).await?;
         let web = plot.cluster.deploy(plot.fit_for(deployment("web").cpu("3"), UPSTREAM)).await?;

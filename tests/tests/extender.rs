@@ -294,11 +294,20 @@ async fn victims_go_where_the_extender_says(
     let class =
         "{apiVersion: scheduling.k8s.io/v1, kind: PriorityClass, metadata: {name: urgent}, value: 1000}";
     cluster.apply(class).await?;
-    let before = cluster.pods(&big.selector).await?;
-    let before = before.iter().find(|pod| is_running(pod)).context("none runs")?;
-    assert_eq!(node_of(before), "n2");
-    let urgent = bare_pod("urgent").cpu("3").scheduler("reserve-scheduler");
-    let urgent = cluster.deploy(urgent.pod_field("priorityClassName", json!("urgent"))).await?;
+    let before = cluster
+        .wait_until("one runs", SOON, async || {
+            let pods = cluster.pods(&big.selector).await?;
+            pods.iter().find(|pod| is_running(pod)).cloned().with_context(|| describe(&pods))
+        })
+        .await?;
+    assert_eq!(node_of(&before), "n2");
+    // The API server learns of a class by a watch of its own.
+    let urgent = cluster
+        .wait_until("the class is known", SOON, async || {
+            let urgent = bare_pod("urgent").cpu("3").scheduler("reserve-scheduler");
+            cluster.deploy(urgent.pod_field("priorityClassName", json!("urgent"))).await
+        })
+        .await?;
     let pods = cluster.wait_until_running(&urgent.selector, 1).await?;
     assert_eq!(node_of(&pods[0]), "n3", "{}", daemon.log()?);
     let after = cluster.pods(&big.selector).await?;

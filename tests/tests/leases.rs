@@ -94,7 +94,12 @@ async fn one_leads_and_when_it_goes_another_goes_on() -> Result<()> {
     let handed_over = wait_for_leader(&cluster, "third").await?;
     println!("ended: another one leads after {handed_over:.1?}");
     assert!(handed_over <= HANDED_OVER_MAX, "{handed_over:?}");
-    assert!(second.log()?.contains("stopped"), "{}", second.log()?);
+    cluster
+        .wait_until("the log says so", HANDED_OVER_MAX, async || {
+            ensure!(second.log()?.contains("stopped"), "{}", second.log()?);
+            Ok(())
+        })
+        .await?;
     place_one(&cluster, "three").await?;
     // The first one was killed: its Lease stays, and nobody minds because its word is no longer good.
     wait_for_replicas(&cluster, &[("first", SCHEDULER), ("third", SCHEDULER)]).await?;

@@ -88,6 +88,18 @@ async fn both_say_the_same(cluster: &Cluster, name: &str) -> Result<Vec<Word>> {
         .await
 }
 
+/// Waits until both sides' pods have the same condition, and one at all.
+async fn same_condition(cluster: &Cluster, name: &str) -> Result<(String, String)> {
+    cluster
+        .wait_until("both pods have the same condition", SOON, async || {
+            let ours = condition(cluster, name, "ours").await?;
+            let theirs = condition(cluster, name, "theirs").await?;
+            ensure!(ours == theirs, "{name}:\n{ours:#?}\n{theirs:#?}");
+            Ok(ours)
+        })
+        .await
+}
+
 /// A cluster in which both schedulers have two nodes of two cpus.
 async fn two_sides(name: &str) -> Result<(Cluster, Daemon)> {
     let cluster = ControlPlane::start(name).with_scheduler().plugin_dir(programs::build()?).await?;
@@ -119,13 +131,10 @@ async fn pods_are_told_what_kube_scheduler_tells_them() -> Result<()> {
     for name in ["large", "lonely", "pinned"] {
         let said = both_say_the_same(&cluster, name).await?;
         assert_eq!(said.first().map(|word| word.reason.as_str()), Some("FailedScheduling"), "{said:?}");
-        let ours = condition(&cluster, name, "ours").await?;
-        assert_eq!(ours, condition(&cluster, name, "theirs").await?);
+        let ours = same_condition(&cluster, name).await?;
         assert_eq!((ours.0.as_str(), &ours.1), ("Unschedulable", &said[0].note));
     }
-    let gated = condition(&cluster, "gated", "ours").await?;
-    assert_eq!(gated, condition(&cluster, "gated", "theirs").await?);
-    assert_eq!(gated.0, "SchedulingGated");
+    assert_eq!(same_condition(&cluster, "gated").await?.0, "SchedulingGated");
     let pods: Api<Pod> = Api::namespaced(cluster.admin(), "default");
     for (side, _) in SIDES {
         let patch = Patch::Merge(json!({ "spec": { "schedulingGates": null } }));
@@ -134,14 +143,8 @@ async fn pods_are_told_what_kube_scheduler_tells_them() -> Result<()> {
             cluster.wait_until_running(&format!("app={name}-{side}"), 1).await?;
         }
     }
-    for (side, _) in SIDES {
-        let said = words(&cluster, "gated", side).await?;
-        assert_eq!(
-            said.iter().map(|word| word.reason.as_str()).collect::<Vec<_>>(),
-            ["Scheduled"],
-            "{said:?}"
-        );
-    }
+    let said = both_say_the_same(&cluster, "gated").await?;
+    assert_eq!(said.iter().map(|word| word.reason.as_str()).collect::<Vec<_>>(), ["Scheduled"], "{said:?}");
     Ok(())
 }
 

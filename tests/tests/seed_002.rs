@@ -110,7 +110,7 @@ async fn owners_are_sent_home_and_without_the_daemon_everybody_goes_on() -> Resu
     let heavy = bare_pod("heavy").cpu("2").pod_field("nodeName", json!("w1"));
     cluster.deploy(heavy).await?;
     let web = cluster.deploy(deployment("web").replicas(0).cpu("1")).await?;
-    cluster.annotate_node("w1", &format!("{}/{}", names::CPU, web.uid), Some("1")).await?;
+    reserve(&cluster, "w1", &web.uid, Some("1")).await?;
     cluster.run_kubectl(&["scale", "deployment/web", "--replicas=1"]).await?;
     let pods = cluster.wait_until_running(&web.selector, 1).await?;
     assert_eq!(node_of(&pods[0]), "w1", "where its room is kept");

@@ -193,7 +193,7 @@ async fn a_claimed_owner_opens_no_door() -> Result<()> {
     let (cluster, _daemon) = start("thread_forged").await?;
     let web = cluster.deploy(deployment("web").cpu("1").scheduler(SCHEDULER)).await?;
     cluster.wait_until_running(&web.selector, 1).await?;
-    cluster.annotate_node("n1", &format!("reserve.cpu/{}", web.uid), Some("4")).await?;
+    programs::reserve(&cluster, "n1", &web.uid, Some("4")).await?;
     let claims = json!([{"apiVersion": "apps/v1", "kind": "Deployment", "name": "web", "uid": web.uid, "controller": true}]);
     cluster.add_namespace("elsewhere").await?;
     let forged = json!({

@@ -3,13 +3,20 @@
 use std::io::Write as _;
 use std::path::Path;
 use std::process::{Command, Stdio};
+use std::time::Duration;
 
-use anyhow::{Context as _, Result, bail};
+use anyhow::{Context as _, Result, bail, ensure};
+use k8s_openapi::api::authorization::v1::{ResourceAttributes, SubjectAccessReview, SubjectAccessReviewSpec};
+use k8s_openapi::api::rbac::v1::ClusterRole;
+use kube::api::{Api, PostParams};
 use serde_json::json;
 
 use super::cluster::Cluster;
 use super::settings;
 use super::users::User;
+
+/// By then everybody knows of a new role.
+const IN_FORCE_MAX: Duration = Duration::from_secs(60);
 
 impl Cluster {
     /// kubectl, ready to act as `user`, with our plugins and krew on its `PATH`.
@@ -85,7 +92,53 @@ impl Cluster {
             "roleRef": {"apiGroup": group, "kind": "ClusterRole", "name": cluster_role},
             "subjects": [{"apiGroup": group, "kind": "User", "name": self.user_name(user)}],
         });
-        self.apply(&binding.to_string()).await.map(drop)
+        self.apply(&binding.to_string()).await?;
+        self.wait_until(&format!("{cluster_role} is in force"), IN_FORCE_MAX, async || {
+            self.check_rights(user, cluster_role, namespace).await
+        })
+        .await
+    }
+
+    /// Fails unless the authorizer, which learns of roles and bindings by a watch of its own, lets the user do one thing of each
+    /// rule of the role.
+    async fn check_rights(&self, user: User, cluster_role: &str, namespace: Option<&str>) -> Result<()> {
+        let roles: Api<ClusterRole> = Api::all(self.admin());
+        let rules = roles.get(cluster_role).await?.rules.unwrap_or_default();
+        for rule in rules.iter().filter(|rule| rule.resource_names.is_none()) {
+            let first = |words: &Option<Vec<String>>| words.as_ref().and_then(|words| words.first().cloned());
+            let Some(resource) = first(&rule.resources) else { continue };
+            let (resource, subresource) = match resource.split_once('/') {
+                Some((resource, sub)) => (resource.to_owned(), Some(sub.to_owned())),
+                None => (resource, None),
+            };
+            let (verb, group) = (rule.verbs.first().cloned(), first(&rule.api_groups));
+            let attributes = ResourceAttributes {
+                verb,
+                group,
+                resource: Some(resource),
+                subresource,
+                namespace: namespace.map(str::to_owned),
+                ..ResourceAttributes::default()
+            };
+            ensure!(self.may(&self.user_name(user), attributes.clone()).await?, "not yet: {attributes:?}");
+        }
+        Ok(())
+    }
+
+    /// Whether the authorizer lets a user do that.
+    ///
+    /// # Errors
+    /// When it cannot be asked.
+    pub async fn may(&self, user: &str, attributes: ResourceAttributes) -> Result<bool> {
+        let spec = SubjectAccessReviewSpec {
+            user: Some(user.to_owned()),
+            groups: Some(vec!["system:authenticated".to_owned()]),
+            resource_attributes: Some(attributes),
+            ..SubjectAccessReviewSpec::default()
+        };
+        let review = SubjectAccessReview { spec, ..SubjectAccessReview::default() };
+        let answer = Api::all(self.admin()).create(&PostParams::default(), &review).await;
+        Ok(answer.context("ask the authorizer")?.status.context("no answer")?.allowed)
     }
 
     /// Lets the tenant work in a namespace as the ClusterRole `edit` allows.
@@ -101,10 +154,13 @@ impl Cluster {
     /// # Errors
     /// When the file is missing or the API server refuses.
     pub async fn install_roles(&self) -> Result<()> {
-        self.apply_file(settings::workspace_dir().join("manifests/daemon/rbac.yaml")).await?;
-        // Out of a pod it keeps its Leases where kube-scheduler does.
-        self.grant(User::Daemon, "reserve-daemon-leases", Some("kube-system")).await?;
-        self.grant(User::Daemon, "reserve-daemon", None).await
+        let install = async || {
+            self.apply_file(settings::workspace_dir().join("manifests/daemon/rbac.yaml")).await?;
+            // Out of a pod it keeps its Leases where kube-scheduler does.
+            self.grant(User::Daemon, "reserve-daemon-leases", Some("kube-system")).await?;
+            self.grant(User::Daemon, "reserve-daemon", None).await
+        };
+        self.roles.get_or_try_init(install).await.copied()
     }
 }
 

@@ -7,6 +7,7 @@ use std::time::Duration;
 
 use anyhow::{Context as _, Result, anyhow};
 use kube::Client;
+use tokio::sync::OnceCell;
 use tokio::time::Instant;
 
 use super::audit::Audit;
@@ -31,6 +32,8 @@ pub struct Cluster {
     admin: Client,
     started_in: Duration,
     pub(super) watched: Watched,
+    /// Whether the daemon has its rights.
+    pub(super) roles: OnceCell<()>,
     /// Last, so that it is given back when everything has ended.
     place: Place,
 }
@@ -47,7 +50,9 @@ impl Cluster {
         let admin = credentials.client(User::Admin)?;
         let processes = Mutex::new(processes);
         let watched = Watched::default();
-        let cluster = Self { processes, asked, binaries, credentials, admin, started_in, watched, place };
+        let roles = OnceCell::new();
+        let cluster =
+            Self { processes, asked, binaries, credentials, admin, started_in, watched, roles, place };
         cluster.link_clients()?;
         Ok(cluster)
     }

@@ -7,6 +7,7 @@ use jiff::{SignedDuration, Timestamp};
 use k8s_openapi::api::core::v1::{Node, Pod};
 use kube::api::{Api, DeleteParams, Patch, PatchParams, PostParams};
 use reserve_tests::control_plane::{Workload, WorkloadShape, deployment, describe, name_of, node_of};
+use reserve_tests::programs::seen;
 use reserve_tests::town::{KEEP, Plot, SOON};
 use serde_json::{Value, json};
 use std::time::Duration;
@@ -25,7 +26,8 @@ async fn reserve(plot: Plot, web: &Workload, pod: &Pod) -> Result<()> {
                         "request": "by-hand", "placement": "wait"});
     let seat = format!("{}.seat1", web.uid);
     let (cpu, info) = (format!("{}/{seat}=3", names::CPU), format!("{}/{seat}={record}", names::INFO));
-    plot.cluster.run_kubectl(&["annotate", "node", node_of(pod), &cpu, &info]).await.map(drop)
+    plot.cluster.run_kubectl(&["annotate", "node", node_of(pod), &cpu, &info]).await?;
+    seen(plot.cluster, node_of(pod)).await
 }
 
 /// The replacement, before it has a node.

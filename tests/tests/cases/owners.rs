@@ -70,10 +70,14 @@ fn a_stateful_sets_pod_is_not_robbed_by_a_new_sibling() -> Result<()> {
         scale(plot, "statefulset/web", 4).await?;
         let back = plot.replacement(&web, &old).await?;
         ensure!(name_of(&back) == "web-0", "{} took its place", name_of(&back));
-        let pods = plot.pods(&web).await?;
-        let running = pods.iter().filter(|pod| is_running(pod)).count();
-        ensure!(running == 3 && pods.len() == 4, "{}", describe(&pods));
-        Ok(())
+        plot.cluster
+            .wait_until("there are four, and three run", SOON, async || {
+                let pods = plot.pods(&web).await?;
+                let running = pods.iter().filter(|pod| is_running(pod)).count();
+                ensure!(running == 3 && pods.len() == 4, "{}", describe(&pods));
+                Ok(())
+            })
+            .await
     })
 }
 

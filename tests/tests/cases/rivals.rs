@@ -4,6 +4,7 @@ use super::{GRACE, TOWN, stranger, web};
 use anyhow::{Result, ensure};
 use common::api::names;
 use reserve_tests::control_plane::{bare_pod, deployment, describe, node_of};
+use reserve_tests::programs::reserve;
 use reserve_tests::town::{Plot, SOON};
 use serde_json::{Value, json};
 use std::time::Duration;
@@ -31,6 +32,15 @@ fn a_pod_of_higher_priority_need_not_heed_it() -> Result<()> {
         let quota = json!({"apiVersion": "v1", "kind": "ResourceQuota", "metadata": {"name": "no-more", "namespace": plot.name},
                            "spec": {"hard": {"pods": "1"}}});
         plot.cluster.apply(&quota.to_string()).await?;
+        plot.cluster
+            .wait_until("the quota counts", SOON, async || {
+                let used = "jsonpath={.status.used.pods}";
+                let used = ["get", "quota", "no-more", "-n", plot.name, "-o", used];
+                let used = plot.cluster.run_kubectl(&used).await?;
+                ensure!(used == "2", "{used:?}");
+                Ok(())
+            })
+            .await?;
         let old = plot.running(&web, 1).await?;
         plot.delete(&old[0]).await?;
         let pods = plot.running(&above, 1).await?;
@@ -60,7 +70,7 @@ fn a_daemon_sets_pod_comes_where_everything_is_kept() -> Result<()> {
     TOWN.run("daemon-set", async |plot| {
         let node = plot.node("a", "4").await?;
         let nobody = "a8f6f901-47c9-4475-b1f4-cac44597e173";
-        plot.cluster.annotate_node(&node, &format!("{}/{nobody}", names::CPU), Some("4")).await?;
+        reserve(plot.cluster, &node, nobody, Some("4")).await?;
         let stranger = plot.deploy_waiting(stranger()).await?;
         let pod = json!({"metadata": {"labels": {"app": "agent"}}, "spec": {
             "schedulerName": names::SCHEDULER_NAME, "nodeSelector": {"test.reserve/plot": plot.name},

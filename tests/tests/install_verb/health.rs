@@ -95,7 +95,7 @@ pub(crate) async fn check_sick(cluster: &Cluster) -> Result<()> {
     let said = reserve(cluster, &["doctor"])?.ended(1)?;
     let gone = "validatingadmissionpolicy.admissionregistration.k8s.io/reserve-writers is";
     assert!(said.out.contains(gone) && said.out.contains("cure: kubectl reserve install\n"), "{}", said.out);
-    reserve(cluster, &["install", "--image", "example.com/reserve-daemon:7", "--yes"])?.ended(0)?;
+    reserve(cluster, &["install", "--image", "example.com/reserve-daemon:8", "--yes"])?.ended(0)?;
     reserve(cluster, &["doctor"])?.ended(0)?;
 
     cluster.run_kubectl(&["annotate", "node", "n2", &format!("reserve.cpu/{OWNER}=1")]).await?;

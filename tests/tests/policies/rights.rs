@@ -3,9 +3,9 @@
 use crate::{NAMESPACE, SOON, Town, town};
 use anyhow::{Context as _, Result, ensure};
 use daemon::rights::{Place, rights};
-use k8s_openapi::api::authorization::v1::{ResourceAttributes, SubjectAccessReview, SubjectAccessReviewSpec};
+use k8s_openapi::api::authorization::v1::ResourceAttributes;
 use k8s_openapi::api::coordination::v1::Lease;
-use kube::api::{Api, PostParams};
+use kube::Api;
 use reserve_tests::control_plane::{Account, Cluster, Program, User, deployment, workspace_dir};
 use reserve_tests::programs;
 use std::collections::BTreeSet;
@@ -63,16 +63,7 @@ async fn may(cluster: &Cluster, user: &str, asked: &Asked) -> Result<bool> {
         name: asked.name.clone(),
         ..ResourceAttributes::default()
     };
-    let groups = Some(vec!["system:authenticated".to_owned()]);
-    let spec = SubjectAccessReviewSpec {
-        user: Some(user.to_owned()),
-        groups,
-        resource_attributes: Some(attributes),
-        ..SubjectAccessReviewSpec::default()
-    };
-    let review = SubjectAccessReview { spec, ..SubjectAccessReview::default() };
-    let answer = Api::all(cluster.admin()).create(&PostParams::default(), &review).await;
-    Ok(answer.context("ask the authorizer")?.status.context("no answer")?.allowed)
+    cluster.may(user, attributes).await
 }
 
 async fn missing(cluster: &Cluster, user: &str, own: &str) -> Result<BTreeSet<Asked>> {

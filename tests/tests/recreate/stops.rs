@@ -3,8 +3,11 @@
 use crate::typed::{begin, evictions, typed, writes};
 use crate::{TOWN, stranger, web};
 use anyhow::{Result, ensure};
+use k8s_openapi::api::coordination::v1::Lease;
+use kube::Api;
 use reserve_tests::control_plane::{name_of, node_of};
 use reserve_tests::programs::daemon;
+use reserve_tests::town::SOON;
 use std::time::Duration;
 
 /// Long enough to do something in between.
@@ -101,8 +104,6 @@ fn without_an_acknowledgement_the_reservation_is_taken_back() -> Result<()> {
         let web = plot.deploy(web()).await?;
         let old = plot.running(&web, 1).await?;
         let still = daemon("another-scheduler").named("standing-still").start(plot.cluster).await?;
-        // Until its Lease is there.
-        tokio::time::sleep(Duration::from_secs(2)).await;
         still.signal("STOP")?;
         let mut run = begin(&plot, &["pod", name_of(&old[0]), "--yes"])?;
         tokio::task::block_in_place(|| run.hear("reserved"))?;
@@ -112,9 +113,19 @@ fn without_an_acknowledgement_the_reservation_is_taken_back() -> Result<()> {
         ensure!(plot.reservations(&node).await?.is_empty());
         let evicted = evictions(&plot).await?.iter().any(|write| write.is_stored());
         ensure!(!evicted && writes(&plot).await?.len() == 2, "reserved and taken back");
+        let leases: Api<Lease> = Api::namespaced(plot.cluster.admin(), "kube-system");
+        let renewed = async || -> Result<_> {
+            Ok(leases.get("reserve-standing-still").await?.spec.and_then(|spec| spec.renew_time))
+        };
+        let before = renewed().await?;
         still.signal("CONT")?;
         // Its Lease is live again from now on, and then it stands still for the whole run.
-        tokio::time::sleep(Duration::from_secs(6)).await;
+        plot.cluster
+            .wait_until("its Lease is renewed", SOON, async || {
+                ensure!(renewed().await? != before, "not yet");
+                Ok(())
+            })
+            .await?;
         still.signal("STOP")?;
         let late = typed(&plot, &["pod", name_of(&old[0]), "--yes"]).await?;
         still.signal("CONT")?;
