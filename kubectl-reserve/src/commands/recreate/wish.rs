@@ -7,12 +7,13 @@ use crate::connect::Session;
 use crate::flow::keep::is_wished;
 use crate::flow::recreate::{Answer, Why};
 use crate::names::escaped;
-use common::api::names::KEEP;
+use common::api::names::{ANSWERS, KEEP};
 use common::model::Uid;
 use common::model::keep::Keep;
 use http::Method;
 use serde::Deserialize;
 use serde_json::{Value, json};
+use std::collections::BTreeMap;
 use std::time::Duration;
 
 /// A wish of ours.
@@ -46,7 +47,7 @@ impl Wish {
 
     /// Whether this is what was said to it.
     fn is_answered_by(&self, event: &EventWire) -> bool {
-        self.by.is_none() || self.by == event.metadata.annotations.answers
+        self.by.is_none() || self.by.as_ref() == event.metadata.annotations.get(ANSWERS)
     }
 }
 
@@ -61,14 +62,7 @@ struct EventWire {
 #[derive(Deserialize, Default)]
 #[serde(default)]
 struct MetadataWire {
-    annotations: AnnotationsWire,
-}
-
-#[derive(Deserialize, Default)]
-#[serde(default)]
-struct AnnotationsWire {
-    #[serde(rename = "reserve/answers")]
-    answers: Option<String>,
+    annotations: BTreeMap<String, String>,
 }
 
 /// Lets the pod wish that its room be kept for so long.

@@ -1,7 +1,9 @@
 //! The eviction itself.
 
 use super::news::{News, Why};
-use super::{After, Answer, BUDGET_PAUSE, Keeping, Phase, Recreation, Refusal, Request, Then, after, now};
+use super::{
+    After, Answer, BUDGET_PAUSE, Keeping, LOST_MAX, Phase, Recreation, Refusal, Request, Then, after, now,
+};
 
 impl Recreation {
     pub(super) fn evict(&mut self) -> Then {
@@ -21,13 +23,13 @@ impl Recreation {
                 self.is_evicted = true;
                 self.watch()
             }
-            Answer::Refused(refusal) => self.not_now(refusal),
+            Answer::Refused(refusal) => {
+                self.unanswered.0 = 0;
+                self.not_now(refusal)
+            }
             // The eviction had no answer, and this is how things are.
             Answer::Sight(sight) => match &sight.old {
-                Some(old) if !old.is_leaving => {
-                    self.is_evicted = false;
-                    now(Request::Evict)
-                }
+                Some(old) if !old.is_leaving => self.evict_again(),
                 _ => {
                     self.is_evicted = true;
                     self.news.push(News::Evicted);
@@ -35,6 +37,16 @@ impl Recreation {
                 }
             },
             other => self.puzzled(&other),
+        }
+    }
+
+    /// The pod is still there. Time went by, and so everything is looked at once more before the next try.
+    fn evict_again(&mut self) -> Then {
+        self.is_evicted = false;
+        let (count, why) = &self.unanswered;
+        match *count >= LOST_MAX {
+            true => self.fail(Why::Failed(why.clone())),
+            false => self.recheck(),
         }
     }
 

@@ -95,6 +95,8 @@ pub struct Recreation {
     blocked: Option<Box<Blocked>>,
     rounds: u32,
     lost: u32,
+    /// Evictions without an answer: how many, and what was said last.
+    unanswered: (u32, String),
     watch: watching::Watch,
     news: Vec<News>,
 }
@@ -112,6 +114,7 @@ impl Recreation {
             blocked: None,
             rounds: 1,
             lost: 0,
+            unanswered: (0, String::new()),
             watch: watching::Watch::default(),
             news: Vec::new(),
             terms,
@@ -174,7 +177,10 @@ impl Recreation {
     fn lost(&mut self, why: String, at: Duration) -> Then {
         self.lost += 1;
         // It may have happened, and so nothing is taken back any more.
-        self.is_evicted |= self.phase == Phase::Evicting;
+        if self.phase == Phase::Evicting {
+            self.is_evicted = true;
+            self.unanswered = (self.unanswered.0 + 1, why.clone());
+        }
         if self.phase == Phase::Watching && at >= self.terms.timeout {
             let last = self.watch.last.take();
             return self.stop(Why::Timeout(last));

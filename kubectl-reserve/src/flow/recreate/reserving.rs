@@ -86,7 +86,7 @@ impl Recreation {
         }
     }
 
-    fn recheck(&mut self) -> Then {
+    pub(super) fn recheck(&mut self) -> Then {
         self.phase = Phase::Rechecking;
         now(Request::Recheck)
     }
@@ -96,7 +96,8 @@ impl Recreation {
         self.terms.known.extend(seen.known);
         // What others have left behind is not held against the replacement.
         self.terms.known.insert(self.terms.uid.clone());
-        if seen.is_gone && !self.terms.is_leaving {
+        // Unless a try of ours that had no answer may have done it.
+        if seen.is_gone && !self.terms.is_leaving && self.unanswered.0 == 0 {
             return self.fail(Why::Gone);
         }
         if seen.is_lost && self.terms.keeping != Keeping::Nothing {

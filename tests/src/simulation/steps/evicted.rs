@@ -63,6 +63,10 @@ impl Rules {
         };
         let key = (node.name.clone(), found.id.to_string());
         let since = self.since.get(&key).map_or(u64::MAX, |since| since.made);
+        // The one that was looked at went since, and somebody made another one.
+        if since > looks.room && self.is_beyond_help(&pod.uid, looks) {
+            return self.count("evicted too late to know");
+        }
         for (replica, _) in replicas.iter().filter(|(_, seen)| *seen < since) {
             let what = format!("{} was evicted before {replica} had seen its reservation", pod.key);
             self.break_("I4", &what);

@@ -1,6 +1,8 @@
 //! Ctrl-C, lost answers and crashes, at every step.
 
-use super::{Answer, News, Outcome, Recreation, Request, Stays, Step, Terms, Why, World, drive, run, terms};
+use super::{
+    Answer, News, Outcome, Recheck, Recreation, Request, Stays, Step, Terms, Why, World, drive, run, terms,
+};
 
 /// How many requests it takes when all goes well.
 fn requests(terms: &Terms) -> usize {
@@ -116,6 +118,43 @@ fn a_server_that_never_answers_is_given_up() {
             );
         }
     }
+}
+
+/// A webhook that is down, for example.
+#[test]
+fn an_eviction_that_always_fails_is_given_up_and_what_was_reserved_taken_back() {
+    for terms in [terms(), bare()] {
+        let mut world = World::new(terms.clone());
+        let (flow, next) = Recreation::begin(terms);
+        let run = drive(flow, next, |number, request, _| match request {
+            _ if number > 100 => panic!("it goes on for ever"),
+            Request::Evict => Step::Answer(Answer::Lost("failed calling webhook".into())),
+            request => Step::Answer(world.answer(request)),
+        });
+        let Outcome::Stopped { why, is_evicted, .. } = run.outcome else { panic!("it was not evicted") };
+        assert_eq!((why, is_evicted), (Why::Failed("failed calling webhook".into()), false));
+        assert!(!world.is_reserved);
+    }
+}
+
+/// While the eviction had no answer another run may have taken the reservation over, and back.
+#[test]
+fn before_the_next_try_everything_is_looked_at_once_more() {
+    let mut world = World::new(terms());
+    let (flow, next) = Recreation::begin(terms());
+    let mut tries = 0;
+    let run = drive(flow, next, |_, request, _| match request {
+        Request::Evict => {
+            tries += 1;
+            Step::Answer(Answer::Lost("no answer".into()))
+        }
+        Request::Recheck if tries > 0 => {
+            Step::Answer(Answer::Rechecked(Recheck { is_lost: true, ..Recheck::default() }))
+        }
+        request => Step::Answer(world.answer(request)),
+    });
+    assert!(matches!(run.outcome, Outcome::Stopped { why: Why::Lost, is_evicted: false, .. }));
+    assert_eq!(tries, 1);
 }
 
 /// A run that was killed, and another one that finds what it left.
