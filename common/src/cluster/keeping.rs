@@ -185,6 +185,11 @@ fn reservation(pod: &Pod, owner: Owner, life: Duration, now: Timestamp) -> Resul
 }
 
 impl Ledger {
+    /// Whether the node itself says this very reservation.
+    pub fn says(&self, reservation: &Arc<Reservation>) -> bool {
+        self.durable(&reservation.id).is_some_and(|one| Arc::ptr_eq(one, reservation))
+    }
+
     /// Whether the node itself says that `id` is reserved.
     pub fn is_reserved(&self, id: &ReservationId) -> bool {
         self.durable(id).is_some()

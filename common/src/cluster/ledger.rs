@@ -176,8 +176,8 @@ impl Ledger {
             return;
         }
         let askers: Vec<Asker<'_>> = self.pods.iter().map(|pod| Asker::new(pod, owners)).collect();
-        let valid = self.node.reservations.iter().filter_map(|parsed| parsed.valid());
-        let mut reservations: Vec<&Arc<Reservation>> = valid.chain(self.counted_locally(now)).collect();
+        let mut reservations: Vec<&Arc<Reservation>> =
+            self.counted_durably().chain(self.counted_locally(now)).collect();
         if !self.local.is_empty() {
             reservations.sort_by(|one, other| one.id.cmp(&other.id));
         }

@@ -52,8 +52,9 @@ impl Cluster {
             record.expires = record.expires.min(later(self.now, LOCAL_LIFE));
         }
         let local = Local { counted: Arc::new(counted), meant: Arc::new(meant) };
+        let now = self.now;
         self.change(place, |ledger| {
-            let is_reserved = ledger.is_reserved(&local.meant.id);
+            let is_reserved = ledger.stands(&local.meant.id, now);
             match ledger.local.iter_mut().find(|known| known.meant.id == local.meant.id) {
                 // However often it is tried, it counts for so long from the first time on.
                 Some(known) => known.meant = local.meant,
@@ -123,13 +124,28 @@ impl Ledger {
         self.local.iter().map(|local| &local.counted).filter(is_alone)
     }
 
+    /// Whether the node itself says that `id` is reserved, and that is not over. One that is over may be gone, and we do not
+    /// see that yet: what is written in its place counts.
+    fn stands(&self, id: &ReservationId, now: Timestamp) -> bool {
+        let is_extended = |one: &Reservation| self.extended.iter().any(|more| more.is_of(one));
+        self.durable(id).is_some_and(|one| one.is_live(now) || is_extended(one))
+    }
+
+    /// What the node itself says, but for what is about to be written in its place.
+    pub(super) fn counted_durably(&self) -> impl Iterator<Item = &Arc<Reservation>> {
+        let is_replaced = |id: &ReservationId| self.local.iter().any(|local| local.counted.id == *id);
+        let durable = self.node.reservations.iter().filter_map(Parsed::valid);
+        durable.filter(move |one| !is_replaced(&one.id))
+    }
+
     /// Forgets what the node says by now, and what was not written in time.
     pub(super) fn forget_unwritten(&mut self, now: Timestamp) {
         if self.local.is_empty() && self.extended.is_empty() {
             return;
         }
-        let (mut local, mut extended) = (std::mem::take(&mut self.local), std::mem::take(&mut self.extended));
-        local.retain(|known| known.counted.is_live(now) && !self.is_reserved(&known.counted.id));
+        let mut local = std::mem::take(&mut self.local);
+        local.retain(|known| known.counted.is_live(now) && !self.stands(&known.counted.id, now));
+        let mut extended = std::mem::take(&mut self.extended);
         extended.retain(|known| {
             let durable = self.durable(&known.id).filter(|one| known.is_of(one));
             now < known.until && durable.and_then(|one| one.expires()).is_some_and(|ends| ends < known.until)

@@ -52,7 +52,7 @@ pub(super) enum Verdict {
 /// What becomes of `entry`, which is in the books of `ledger`.
 pub(super) fn judge(entry: &Entry, ledger: &Ledger, cluster: &Cluster, now: Timestamp) -> Verdict {
     let reservation = &*entry.reservation;
-    let Some(record) = reservation.record().filter(|_| ledger.is_reserved(&reservation.id)) else {
+    let Some(record) = reservation.record().filter(|_| ledger.says(&entry.reservation)) else {
         return Verdict::Stays;
     };
     match entry.state {

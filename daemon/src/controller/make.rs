@@ -20,21 +20,23 @@ impl Controller {
                 let (node, uid) = (ledger.node.name.clone(), ledger.node.uid.clone());
                 self.write(Annotation { node, uid, change: Rewrite::Reserve(reservation) }, step);
             }
-            Wish::Nothing => unmake(&pod, step.cluster),
+            Wish::Nothing => self.unmake(&pod, step.cluster),
             Wish::Refused(why) => {
                 self.reports.not_reserved(&pod, &why);
-                unmake(&pod, step.cluster);
+                self.unmake(&pod, step.cluster);
             }
         }
     }
-}
 
-/// What was about to be written for the pod is not tried again.
-fn unmake(pod: &Pod, cluster: &mut Cluster) {
-    let Some(node) = &pod.node else { return };
-    let meant = cluster.ledger_of(node).and_then(|ledger| ledger.unwritten_for(&pod.uid)).cloned();
-    if let Some(id) = meant {
-        cluster.drop_local(node, &id);
+    /// What was about to be written for the pod is not tried again. What may be there already counts until it is seen, and is
+    /// then released.
+    fn unmake(&mut self, pod: &Pod, cluster: &mut Cluster) {
+        let place = pod.node.as_ref().and_then(|node| Some((node, cluster.ledger_of(node)?)));
+        let Some((node, ledger)) = place else { return };
+        let meant = ledger.unwritten_for(&pod.uid).filter(|id| !self.writes.may_be_there(ledger, id));
+        if let Some(id) = meant.cloned() {
+            cluster.drop_local(node, &id);
+        }
     }
 }
 
@@ -59,7 +61,7 @@ pub(super) fn wish(pod: &Pod, ledger: &Ledger, cluster: &Cluster, now: jiff::Tim
     let entries = ledger.entries.iter().map(|entry| &entry.reservation);
     let mut own = entries.filter(|one| one.replaces().is_some_and(|replaced| replaced.uid == pod.uid));
     // Whoever made it, by hand or not.
-    if own.any(|one| one.is_live(now) && ledger.is_reserved(&one.id)) {
+    if own.any(|one| one.is_live(now) && ledger.says(one)) {
         return Wish::Made;
     }
     match cluster.keep(pod, now) {

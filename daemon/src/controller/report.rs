@@ -56,7 +56,7 @@ impl Reports {
         for entry in ledger.entries.iter().filter(|entry| entry.state == State::Short) {
             self.yielded(entry, ledger, cluster, now);
         }
-        let written = ledger.entries.iter().filter(|entry| ledger.is_reserved(&entry.reservation.id));
+        let written = ledger.entries.iter().filter(|entry| ledger.says(&entry.reservation));
         let reservations = written.map(|entry| (Arc::clone(&entry.reservation), entry.state)).collect();
         let (node, has_others) = (&ledger.node, has_others(&ledger.node));
         self.nodes

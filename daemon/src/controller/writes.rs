@@ -35,6 +35,8 @@ pub(super) struct Writes {
 struct Failed {
     times: u32,
     again: Duration,
+    /// Whether one of them had no answer, and may have been done.
+    is_unknown: bool,
 }
 
 impl Writes {
@@ -78,11 +80,13 @@ impl Writes {
                 Some(FORBIDDEN_PAUSE)
             }
             Annotated::Refused { .. } | Annotated::Unknown { .. } => {
-                // What nobody knows may have been done.
-                if matches!(outcome, Annotated::Refused { .. }) {
+                let is_unknown = matches!(outcome, Annotated::Unknown { .. });
+                if !is_unknown {
                     self.released.remove(&place);
                 }
-                let failed = self.failed.entry(place).or_insert(Failed { times: 0, again: now });
+                let first = Failed { times: 0, again: now, is_unknown };
+                let failed = self.failed.entry(place).or_insert(first);
+                failed.is_unknown |= is_unknown;
                 let pause = PAUSES.0 * 2_u32.pow(failed.times.min(5));
                 failed.times = failed.times.saturating_add(1);
                 failed.again = now + pause.min(PAUSES.1);
@@ -112,6 +116,14 @@ impl Writes {
     /// the API server can answer.
     pub(super) fn is_on_its_way(&mut self, ledger: &Ledger, id: &ReservationId) -> bool {
         !self.has_seen_own(ledger) && self.made.contains(&(ledger.node.name.clone(), id.clone()))
+    }
+
+    /// Whether the node may say something about `id` by our hand that we have not seen yet.
+    pub(super) fn may_be_there(&mut self, ledger: &Ledger, id: &ReservationId) -> bool {
+        let place = (ledger.node.name.clone(), id.clone());
+        self.under_way.contains(&place)
+            || self.failed.get(&place).is_some_and(|failed| failed.is_unknown)
+            || self.is_on_its_way(ledger, id)
     }
 
     /// Whether it was us who released `id`. Asked once, when it is gone.

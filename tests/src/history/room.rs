@@ -62,7 +62,9 @@ fn held(
     let mut takers: Vec<&Pod> = Vec::new();
     let all = node.reservations.iter().filter_map(|parsed| parsed.valid());
     let is_live = |one: &&Arc<Reservation>| one.expires().is_none_or(|expires| expires > now + CLOCK);
-    let (manual, seats): (Vec<_>, Vec<_>) = all.filter(is_live).partition(|one| one.is_manual());
+    let (manual, mut seats): (Vec<_>, Vec<_>) = all.filter(is_live).partition(|one| one.is_manual());
+    // Who has no seat takes one that somebody waits for, if there is one.
+    seats.sort_by_key(|one| is_passed_on(node, one));
     let mut open: Vec<&Arc<Reservation>> = Vec::new();
     for reservation in seats.into_iter().filter(|one| !is_occupied(&pods, one)) {
         match taker(picture, &pods, &takers, reservation) {

@@ -16,7 +16,7 @@ pub struct Known {
 pub const OPEN: [Known; 0] = [];
 
 /// All of them, the oldest first.
-pub const KNOWN: [Known; 9] = [
+pub const KNOWN: [Known; 13] = [
     known(
         "steps",
         210,
@@ -30,6 +30,10 @@ pub const KNOWN: [Known; 9] = [
     known("steps", 10_455, "a watch that repeats itself brings an earlier pod of the same name back"),
     known("whole", 175, "a replica lists nodes before it has its Lease"),
     known("steps", 17_733, "after a start nobody judges a reservation whose pod was the last that changed"),
+    known("steps", 50_891, "what was said to another run is taken for the answer to a wish"),
+    known("steps", 92_174, "an eviction without an answer is repeated without another look"),
+    known("steps", 63_642, "what is written in the place of a reservation that is over does not count"),
+    known("steps", 74_681, "a reservation on its way is forgotten because it is no longer wished"),
 ];
 
 const fn known(tier: &'static str, seed: u64, bug: &'static str) -> Known {

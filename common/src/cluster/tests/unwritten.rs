@@ -105,3 +105,19 @@ fn one_room_is_not_kept_twice_while_only_one_of_two_is_written_down() {
         "when that is over the other one counts"
     );
 }
+
+/// What the node says of one that is over may be old: it was released, and we have not seen that yet.
+#[test]
+fn what_is_about_to_be_reserved_anew_counts_although_one_that_is_over_is_there() {
+    let (mut cluster, kept) = leaving();
+    cluster.advance(at(61));
+    let anew = kept.clone().expires(at(900)).build();
+    cluster.reserve_locally(&NodeName::from(NODE), anew);
+    assert_eq!(states(&mut cluster, 61), [State::Occupied]);
+    vanish(&mut cluster);
+    assert_eq!(states(&mut cluster, 62), [State::Held]);
+    cluster.apply(Event::Nodes(Seen::Applied(
+        node(NODE).version(2).reserves(kept.expires(at(900)).build()).build(),
+    )));
+    assert_eq!(states(&mut cluster, 800), [State::Held], "the node says it by now");
+}

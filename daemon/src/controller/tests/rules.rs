@@ -170,6 +170,35 @@ fn a_pod_is_not_told_of_what_is_gone_by_then() {
 }
 
 #[test]
+fn what_may_be_there_counts_although_it_is_no_longer_wished() {
+    for (luck, is_sent) in [(Luck::Good, false), (Luck::Good, true), (Luck::Silent, true)] {
+        let mut town = full();
+        town.keep = None;
+        town.tell_workloads();
+        town.are_nodes_unheard = true;
+        town.luck = luck;
+        town.set_keep("web-1", Some("2m"));
+        // It is on its way, or there; and nobody has seen it.
+        if is_sent {
+            town.run();
+        }
+        town.set_keep("web-1", None);
+        town.delete("web-1", 0);
+        town.vanish("web-1");
+        town.run();
+        assert_eq!(town.places(), Vec::<String>::new(), "{luck:?} {is_sent}: the rival waits");
+        assert_eq!(town.reservations().len(), 1);
+        town.are_nodes_unheard = false;
+        town.luck = Luck::Good;
+        town.tell_node("n1");
+        town.wanted = 0;
+        town.tell_workloads();
+        town.wait(60);
+        assert_eq!(town.places(), ["rival-2 n1"], "nobody wants it back");
+    }
+}
+
+#[test]
 fn a_pod_that_asks_is_told_when_all_replicas_have_seen_it() {
     let mut town = full();
     town.seen(replica(1, 0));
