@@ -280,6 +280,12 @@ fn patches() -> Vec<Step> {
     ]
 }
 
+/// A wish is taken back, if it is this one.
+fn taken_back(wish: &str) -> Value {
+    let path = "/metadata/annotations/reserve~1keep";
+    json!([{ "op": "test", "path": path, "value": wish }, { "op": "remove", "path": path }])
+}
+
 fn workloads() -> Vec<Step> {
     let deployment = json!({ "apiVersion": "apps/v1", "kind": "Deployment", "metadata": { "name": "web" }, "spec": {
         "selector": { "matchLabels": { "app": "web" } },
@@ -295,7 +301,10 @@ fn workloads() -> Vec<Step> {
             &format!("{at}/scale"),
             json!({ "apiVersion": "autoscaling/v1", "kind": "Scale", "metadata": { "name": "web", "namespace": "default", "resourceVersion": "1" }, "spec": { "replicas": 4 } }),
         ),
-        patch(&at, MERGE, json!({ "metadata": { "annotations": { "reserve/keep": "5m" } } })),
+        patch(&at, MERGE, json!({ "metadata": { "annotations": { "reserve/keep": "5m#a1" } } })),
+        patch(&at, JSON, taken_back("5m#a2")),
+        patch(&at, JSON, taken_back("5m#a1")),
+        patch(&at, JSON, taken_back("5m#a1")),
         patch(&at, MERGE, json!({ "spec": { "replicas": 2 } })),
         patch(
             &format!("{at}/status"),
