@@ -16,9 +16,9 @@ const SCHEDULER: &str = "reserve-scheduler";
 const NOBODY: &str = "a8f6f901-47c9-4475-b1f4-cac44597e173";
 const SOON: Duration = Duration::from_secs(90);
 /// The Lease of one that was killed runs out after 15 s, and others look every 2 s.
-const TAKEN_OVER_MAX: Duration = Duration::from_secs(30);
+const TAKEN_OVER_MAX: Duration = Duration::from_secs(45);
 /// Whoever ends lets go: nobody waits until the Lease runs out.
-const HANDED_OVER_MAX: Duration = Duration::from_secs(10);
+const HANDED_OVER_MAX: Duration = Duration::from_secs(13);
 /// A Lease is written at once, not when it is renewed, which is every 5 s.
 const ACKNOWLEDGED_MAX: Duration = Duration::from_secs(2);
 

@@ -57,7 +57,7 @@ fn rounds() -> usize {
 
 /// All rounds take this long at most to settle.
 fn patience() -> Duration {
-    Duration::from_secs(60) + Duration::from_secs(2) * u32::try_from(rounds()).unwrap_or(100)
+    Duration::from_secs(150) + Duration::from_secs(2) * u32::try_from(rounds()).unwrap_or(100)
 }
 
 #[tokio::test(flavor = "multi_thread")]

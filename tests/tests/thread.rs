@@ -2,7 +2,7 @@
 
 use anyhow::{Context as _, Result, bail, ensure};
 use reserve_tests::control_plane::{
-    Cluster, ControlPlane, User, bare_pod, deployment, describe, is_running, name_of, node,
+    Cluster, ControlPlane, User, bare_pod, deployment, describe, is_running, name_of, node, node_of,
 };
 use reserve_tests::programs::{self, Daemon};
 use serde_json::{Value, json};
@@ -255,7 +255,8 @@ async fn the_command_says_what_it_lacks() -> Result<()> {
 async fn the_replacement_takes_its_seat_in_the_write_that_binds_it() -> Result<()> {
     let (cluster, _daemon) = start("thread_seat").await?;
     let web = deployment("web").cpu("3").scheduler(SCHEDULER).terminate_after(Duration::from_secs(2));
-    let web = cluster.deploy(web).await?;
+    // Once it runs, the reservation is released.
+    let web = cluster.deploy(web.start_after(Duration::from_secs(6))).await?;
     let old = cluster.wait_until_running(&web.selector, 1).await?.remove(0);
     let stranger = cluster.deploy(deployment("stranger").cpu("3").scheduler(SCHEDULER)).await?;
     told(&cluster, &stranger.selector).await?;
@@ -272,8 +273,13 @@ async fn the_replacement_takes_its_seat_in_the_write_that_binds_it() -> Result<(
     assert_eq!(listed(&cluster)?["state"], "Occupied");
 
     cluster.delete_pod(name_of(&old)).await?;
-    let new = cluster.wait_until_running(&web.selector, 1).await?.remove(0);
-    assert_ne!(name_of(&new), name_of(&old));
+    let new = cluster
+        .wait_until("the replacement has a node", SOON, async || {
+            let pods = cluster.pods(&web.selector).await?;
+            let new = pods.iter().find(|pod| name_of(pod) != name_of(&old) && !node_of(pod).is_empty());
+            new.cloned().with_context(|| describe(&pods))
+        })
+        .await?;
     let stamp = new.metadata.annotations.as_ref().and_then(|annotations| annotations.get("reserve/seat"));
     assert_eq!(stamp, Some(&id));
     let item = listed(&cluster)?;

@@ -48,7 +48,7 @@ fn before_anything_is_reserved_nothing_was_changed() -> Result<()> {
 fn while_the_replacement_has_no_node_the_reservation_stays_and_can_be_gone_on_with() -> Result<()> {
     TOWN.run("ctrl-c-unbound", async |plot| {
         let node = plot.node("n1", "4").await?;
-        let web = plot.deploy(web()).await?;
+        let web = plot.deploy(web().terminate_after(Duration::from_secs(8))).await?;
         let old = plot.running(&web, 1).await?;
         let require = ["pod", name_of(&old[0]), "--yes", "--same-node=require"];
         let mut run = begin(&plot, &require)?;

@@ -127,7 +127,8 @@ fn elsewhere_is_a_warning_and_with_require_a_failure() -> Result<()> {
             let web = plot.deploy(shape).await?;
             let old = plot.running(&web, 1).await?;
             let at = node_of(&old[0]).to_owned();
-            let arguments = ["pod", name_of(&old[0]), "--yes", "--same-node", how, "--timeout=30s"];
+            let timeout = if code == 0 { "--timeout=2m" } else { "--timeout=30s" };
+            let arguments = ["pod", name_of(&old[0]), "--yes", "--same-node", how, timeout];
             let typed = match code {
                 // Its node takes nobody any more, so that it goes to the other one.
                 0 => {
