@@ -186,8 +186,8 @@ fn reservation(pod: &Pod, owner: Owner, life: Duration, now: Timestamp) -> Resul
 
 impl Ledger {
     /// Whether the node itself says this very reservation.
-    pub fn says(&self, reservation: &Arc<Reservation>) -> bool {
-        self.durable(&reservation.id).is_some_and(|one| Arc::ptr_eq(one, reservation))
+    pub fn says(&self, reservation: &Reservation) -> bool {
+        self.durable(&reservation.id).is_some_and(|one| **one == *reservation)
     }
 
     /// Whether the node itself says that `id` is reserved.
