@@ -5,7 +5,7 @@
 //!
 //! The same answer serves twice: the controller writes the reservation down as soon as the deletion begins, and the
 //! belief makes one of its own in the very step in which a pod vanishes that has none yet, so that nobody is placed
-//! on its room meanwhile. Both have the same key; the one on the node goes before ours.
+//! on its room meanwhile. Both have the same key; the one on the node goes before ours, unless it is over.
 
 use super::Cluster;
 use super::ledger::{Ledger, State};

@@ -26,6 +26,8 @@ pub(super) struct Local {
     pub(super) counted: Arc<Reservation>,
     /// As it is to be written down.
     meant: Arc<Reservation>,
+    /// Whether it is, if it was not yet; else it only counts, because it may have been.
+    is_wanted: bool,
 }
 
 /// A reservation that lives longer than the node says yet.
@@ -51,13 +53,13 @@ impl Cluster {
         if let Origin::Recorded(record) = &mut counted.origin {
             record.expires = record.expires.min(later(self.now, LOCAL_LIFE));
         }
-        let local = Local { counted: Arc::new(counted), meant: Arc::new(meant) };
+        let local = Local { counted: Arc::new(counted), meant: Arc::new(meant), is_wanted: true };
         let now = self.now;
         self.change(place, |ledger| {
             let is_reserved = ledger.stands(&local.meant.id, now);
             match ledger.local.iter_mut().find(|known| known.meant.id == local.meant.id) {
                 // However often it is tried, it counts for so long from the first time on.
-                Some(known) => known.meant = local.meant,
+                Some(known) => (known.meant, known.is_wanted) = (local.meant, true),
                 None if is_reserved => {}
                 None => ledger.local.push(local),
             }
@@ -79,6 +81,16 @@ impl Cluster {
                 if !ledger.extended.iter().any(|known| known.id == extended.id) {
                     ledger.extended.push(extended);
                 }
+            });
+        }
+    }
+
+    /// `id` is not to be written into `node` any more, and may have been: it counts until that is known.
+    pub fn unwant_local(&mut self, node: &NodeName, id: &ReservationId) {
+        if let Some(place) = self.nodes.id(node) {
+            self.change(place, |ledger| {
+                let known = ledger.local.iter_mut().find(|known| known.meant.id == *id);
+                known.into_iter().for_each(|known| known.is_wanted = false);
             });
         }
     }
@@ -105,12 +117,17 @@ impl Ledger {
         let is_there = |uid: &Uid| self.pods.iter().any(|pod| pod.uid == *uid);
         let is_orphan =
             move |one: &&Arc<Reservation>| !one.replaces().is_some_and(|replaced| is_there(&replaced.uid));
-        self.local.iter().map(|local| &local.meant).filter(is_orphan)
+        self.local.iter().filter(|local| local.is_wanted).map(|local| &local.meant).filter(is_orphan)
+    }
+
+    /// Whether `id` is not to be written down any more.
+    pub fn is_unwanted(&self, id: &ReservationId) -> bool {
+        self.local.iter().any(|local| local.meant.id == *id && !local.is_wanted)
     }
 
     /// The reservation that has yet to be written down for the replacement of this pod.
     pub fn unwritten_for(&self, pod: &Uid) -> Option<&ReservationId> {
-        let mut meant = self.local.iter().map(|local| &local.meant);
+        let mut meant = self.local.iter().filter(|local| local.is_wanted).map(|local| &local.meant);
         meant.find(|one| one.replaces().is_some_and(|replaced| replaced.uid == *pod)).map(|one| &one.id)
     }
 

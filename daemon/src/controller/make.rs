@@ -28,14 +28,15 @@ impl Controller {
         }
     }
 
-    /// What was about to be written for the pod is not tried again. What may be there already counts until it is seen, and is
-    /// then released.
+    /// What was about to be written for the pod is not tried again. What may be there already counts until it is seen, and the
+    /// rules then say what becomes of it.
     fn unmake(&mut self, pod: &Pod, cluster: &mut Cluster) {
         let place = pod.node.as_ref().and_then(|node| Some((node, cluster.ledger_of(node)?)));
         let Some((node, ledger)) = place else { return };
-        let meant = ledger.unwritten_for(&pod.uid).filter(|id| !self.writes.may_be_there(ledger, id));
-        if let Some(id) = meant.cloned() {
-            cluster.drop_local(node, &id);
+        let Some(id) = ledger.unwritten_for(&pod.uid).cloned() else { return };
+        match self.writes.may_be_there(ledger, &id) {
+            true => cluster.unwant_local(node, &id),
+            false => cluster.drop_local(node, &id),
         }
     }
 }

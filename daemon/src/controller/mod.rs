@@ -235,6 +235,7 @@ impl Controller {
             (Annotated::Refused { is_final: true, .. }, Rewrite::Reserve(_) | Rewrite::Extend { .. }) => {
                 step.cluster.drop_local(&annotation.node, annotation.id());
             }
+            (Annotated::Refused { .. }, Rewrite::Reserve(_)) => self.forget_unwanted(annotation, step),
             (Annotated::Refused { .. } | Annotated::Unknown { .. }, _) => {}
         }
         // Whatever is still to be done there is found again.
@@ -249,6 +250,15 @@ impl Controller {
             }
             (Some(id), None) => drop(self.look.nodes.insert(id)),
             (None, _) => {}
+        }
+    }
+
+    /// It was refused, and is not to be tried again: unless an earlier try may have succeeded, it is not there.
+    fn forget_unwanted(&mut self, annotation: &Annotation, step: &mut Step<'_>) {
+        let (node, id) = (&annotation.node, annotation.id());
+        let Some(ledger) = step.cluster.ledger_of(node) else { return };
+        if ledger.is_unwanted(id) && !self.writes.may_be_there(ledger, id) {
+            step.cluster.drop_local(node, id);
         }
     }
 

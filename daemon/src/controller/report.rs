@@ -208,7 +208,7 @@ fn is_news(pod: &Pod, reservation: &Reservation, now: Timestamp) -> bool {
 
 fn invalid_keep(text: &str) -> String {
     format!(
-        "Ignored the annotation {}: {text:?} is neither \"true\" nor a duration such as 5m",
+        "Ignored the annotation {}: {text:?} is neither \"true\" nor a duration such as 5m, with or without #name",
         common::api::names::KEEP
     )
 }

@@ -69,6 +69,7 @@ impl Writes {
                 self.failed.remove(&place);
                 self.forbidden_until = None;
                 if matches!(annotation.change, Rewrite::Reserve(_)) {
+                    self.released.remove(&place);
                     self.made.insert(place);
                 }
                 self.wrote.insert(annotation.node.clone(), (annotation.uid.clone(), *version));

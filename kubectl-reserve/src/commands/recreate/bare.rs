@@ -8,6 +8,7 @@ use crate::flow::recreate::{Answer, Why};
 use crate::platform;
 use crate::ui::inside::state_folder;
 use common::api::names::{KEEP, SEAT_STAMP};
+use common::model::keep::Keep;
 use http::Method;
 use serde_json::Value;
 use std::path::PathBuf;
@@ -37,7 +38,11 @@ pub(super) fn manifest(pod: &Value) -> Value {
         if let Some(annotations) = metadata.get_mut("annotations").and_then(Value::as_object_mut) {
             // It says which seat the old one had, and the new one must get its own.
             annotations.remove(SEAT_STAMP);
-            annotations.remove(KEEP);
+            // A wish of a run of the command went with the old one; that of its author stays.
+            let wish = annotations.get(KEEP).and_then(Value::as_str).and_then(Keep::read);
+            if wish.as_ref().and_then(Keep::by).is_some() {
+                annotations.remove(KEEP);
+            }
         }
     }
     strip_token(&mut pod["spec"]);

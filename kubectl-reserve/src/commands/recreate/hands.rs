@@ -81,7 +81,10 @@ impl Hands<'_> {
         let answer = keep::reserve(self.session, &self.node, &self.node_uid, wanted, DryRun::None).await;
         match answer {
             // Who may not write to nodes can let the pod wish it.
-            Answer::Failed(Why::Forbidden { .. }) => Answer::MayNotReserve,
+            Answer::Failed(Why::Forbidden { .. }) if self.terms.is_home => {
+                self.keeping = Keeping::Wish;
+                Answer::MayNotReserve
+            }
             answer => answer,
         }
     }

@@ -6,7 +6,7 @@ use super::owners::pod_path;
 use super::target::Target;
 use crate::api::{self as calls, ApiError, JSON};
 use crate::connect::Session;
-use crate::flow::keep::{is_kept, is_needed, is_wished, lacks};
+use crate::flow::keep::{is_kept, is_needed, lacks};
 use crate::flow::recreate::{Keeping, Recheck};
 use common::api;
 use common::cluster::{Cluster, Event, Seen};
@@ -21,7 +21,7 @@ pub(super) async fn recheck(hands: &Hands<'_>, keeping: Keeping) -> Result<Reche
     match that(session, target).await? {
         Some(pod) => {
             seen.is_leaving = pod.deleting;
-            seen.is_lost = keeping == Keeping::Wish && !is_wished(&pod);
+            seen.is_lost = keeping == Keeping::Wish && !hands.wish.is_said_by(&pod);
         }
         None => seen.is_gone = true,
     }

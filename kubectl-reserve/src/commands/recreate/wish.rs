@@ -8,8 +8,8 @@ use crate::flow::keep::is_wished;
 use crate::flow::recreate::{Answer, Why};
 use crate::names::escaped;
 use common::api::names::{ANSWERS, KEEP};
-use common::model::Uid;
 use common::model::keep::Keep;
+use common::model::{Pod, Uid};
 use http::Method;
 use serde::Deserialize;
 use serde_json::{Value, json};
@@ -40,15 +40,27 @@ impl Wish {
         *self = Self {
             text: Keep::wished_by(life, &by),
             by: Some(by),
-            before: wished(target).map(str::to_owned),
+            // That of another run is its own to take back; put back by us, it would stay for ever.
+            before: wished(target).filter(|text| !is_named(Keep::read(text).as_ref())).map(str::to_owned),
             is_taken_back: false,
         };
     }
 
     /// Whether this is what was said to it.
     fn is_answered_by(&self, event: &EventWire) -> bool {
-        self.by.is_none() || self.by.as_ref() == event.metadata.annotations.get(ANSWERS)
+        self.by.as_ref() == event.metadata.annotations.get(ANSWERS)
     }
+
+    /// Whether it is what the pod says: another run may have put its own in its place.
+    pub(super) fn is_said_by(&self, pod: &Pod) -> bool {
+        let by = pod.keep().and_then(Keep::by);
+        is_wished(pod) && by.map(|by| &**by) == self.by.as_deref()
+    }
+}
+
+/// Whether it is the wish of a run of the command.
+fn is_named(wish: Option<&Keep>) -> bool {
+    wish.and_then(Keep::by).is_some()
 }
 
 #[derive(Deserialize, Default)]
@@ -73,7 +85,7 @@ pub(super) async fn make(session: &Session, target: &Target, wish: &mut Wish, li
     match patched(session, target, MERGE_PATCH, &patch).await {
         Ok(()) => Answer::Reserved { version: 0, until: None },
         // Where the pod wishes it by itself, that is as good.
-        Err(ApiError::Refused(refused)) if refused.code == 403 && is_wished(&target.pod) => {
+        Err(ApiError::Refused(refused)) if refused.code == 403 && Wish::default().is_said_by(&target.pod) => {
             *wish = Wish::default();
             Answer::Reserved { version: 0, until: None }
         }
@@ -89,9 +101,10 @@ pub(super) async fn unmake(session: &Session, target: &Target, wish: &mut Wish) 
     wish.is_taken_back = true;
     match patched(session, target, JSON_PATCH, &taken_back(&target.pod.uid, wish)).await {
         Ok(()) => Answer::Released,
-        Err(ApiError::Refused(refused)) if matches!(refused.code, 404 | 409 | 422) => {
+        Err(ApiError::Refused(refused)) if matches!(refused.code, 403 | 404 | 409 | 422) => {
             match is_ours(session, target, wish).await {
                 Ok(false) => Answer::Released,
+                Ok(true) if refused.code == 403 => failed(target, ApiError::Refused(refused)),
                 Ok(true) => Answer::Lost(refused.message),
                 Err(error) => failed(target, error),
             }
@@ -142,6 +155,9 @@ fn failed(target: &Target, error: ApiError) -> Answer {
             message: refused.message,
             needs: format!("patch pods in namespace {}", target.pod.key.namespace),
         }),
+        ApiError::Refused(refused) if refused.code == 429 || refused.code >= 500 => {
+            Answer::Lost(refused.message)
+        }
         ApiError::Refused(refused) => Answer::Failed(Why::Failed(refused.message)),
     }
 }
@@ -166,10 +182,11 @@ pub(super) async fn heard(session: &Session, target: &Target, wish: &Wish) -> An
     match calls::list(session, &path, &format!("fieldSelector={fields}"), JSON, each).await {
         Ok(_) => answer,
         Err(ApiError::Broken(why)) => Answer::Lost(why),
-        Err(ApiError::Refused(refused)) => Answer::Failed(Why::Forbidden {
+        Err(ApiError::Refused(refused)) if refused.code == 403 => Answer::Failed(Why::Forbidden {
             message: refused.message,
             needs: format!("list events in namespace {}", key.namespace),
         }),
+        Err(error) => failed(target, error),
     }
 }
 
@@ -200,6 +217,8 @@ mod tests {
         assert_eq!(steps(json!({})), json!([uid, test, removed]));
         let before = json!({ "op": "replace", "path": path, "value": "true" });
         assert_eq!(steps(json!({ "reserve/keep": "true" })), json!([uid, test, before]));
+        let of_another_run = json!({ "reserve/keep": "600s#a1" });
+        assert_eq!(steps(of_another_run), json!([uid, test, removed]), "who takes that back?");
     }
 
     #[test]

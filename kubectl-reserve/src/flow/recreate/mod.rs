@@ -95,8 +95,10 @@ pub struct Recreation {
     blocked: Option<Box<Blocked>>,
     rounds: u32,
     lost: u32,
-    /// Evictions without an answer: how many, and what was said last.
+    /// Evictions without an answer: how many in a row, and what was said last.
     unanswered: (u32, String),
+    /// Whether there was one: it may happen yet.
+    may_be_ours: bool,
     watch: watching::Watch,
     news: Vec<News>,
 }
@@ -115,6 +117,7 @@ impl Recreation {
             rounds: 1,
             lost: 0,
             unanswered: (0, String::new()),
+            may_be_ours: false,
             watch: watching::Watch::default(),
             news: Vec::new(),
             terms,
@@ -177,9 +180,9 @@ impl Recreation {
     fn lost(&mut self, why: String, at: Duration) -> Then {
         self.lost += 1;
         // It may have happened, and so nothing is taken back any more.
-        if self.phase == Phase::Evicting {
-            self.is_evicted = true;
+        if self.phase == Phase::Evicting && !self.is_evicted {
             self.unanswered = (self.unanswered.0 + 1, why.clone());
+            (self.is_evicted, self.may_be_ours) = (true, true);
         }
         if self.phase == Phase::Watching && at >= self.terms.timeout {
             let last = self.watch.last.take();

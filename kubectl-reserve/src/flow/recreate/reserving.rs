@@ -14,6 +14,10 @@ impl Recreation {
             // Who its siblings are has to be known, or one of them would pass for the replacement.
             Answer::Allowed if self.terms.keeping == Keeping::Nothing => self.recheck(),
             Answer::Allowed => self.reserve(),
+            Answer::Refused(Refusal::Gone) if self.may_be_ours => {
+                self.is_evicted = true;
+                self.watch()
+            }
             Answer::Refused(Refusal::Gone) => self.stop(Why::Gone),
             Answer::Refused(Refusal::Soon(pause)) if at + pause < self.terms.timeout => {
                 after(pause, Request::Rehearse)
@@ -96,8 +100,8 @@ impl Recreation {
         self.terms.known.extend(seen.known);
         // What others have left behind is not held against the replacement.
         self.terms.known.insert(self.terms.uid.clone());
-        // Unless a try of ours that had no answer may have done it.
-        if seen.is_gone && !self.terms.is_leaving && self.unanswered.0 == 0 {
+        self.is_evicted |= self.may_be_ours && (seen.is_gone || seen.is_leaving);
+        if seen.is_gone && !self.terms.is_leaving && !self.may_be_ours {
             return self.fail(Why::Gone);
         }
         if seen.is_lost && self.terms.keeping != Keeping::Nothing {
@@ -153,14 +157,17 @@ impl Recreation {
         }
     }
 
-    /// It could not be taken back: its time will.
+    /// It could not be taken back: its time will end it, and a wish goes with its pod.
     pub(super) fn give_up_taking_back(&mut self, then: After) -> Then {
         let why = match then {
             After::Stop(why) => why,
             After::Again(_) => Why::Failed("the reservation could not be taken back".into()),
         };
         self.phase = Phase::Stopped;
-        let stays = Stays::Perhaps { until: self.until };
+        let stays = match self.terms.keeping {
+            Keeping::Wish => Stays::Wish,
+            Keeping::Reservation | Keeping::Nothing => Stays::Perhaps { until: self.until },
+        };
         Then::Stop(Outcome::Stopped { why, stays, is_evicted: self.is_evicted, must_create: false })
     }
 

@@ -82,7 +82,8 @@ impl Sim {
                 return Ok(Reply::Done(0));
             }
         }
-        rare.keep = if is_wish { Some(ours) } else { command.target.keep().cloned() };
+        let before = command.target.keep().filter(|keep| keep.by().is_none());
+        rare.keep = if is_wish { Some(ours) } else { before.cloned() };
         self.api.note(format_args!("command {index}: {} wishes {:?}", pod.key, rare.keep));
         let is_over = rare.keep.is_none();
         self.api.put_pod(Pod { rare: Some(Box::new(rare)), ..Pod::clone(&pod) });
@@ -168,6 +169,6 @@ impl Sim {
 }
 
 /// The name under which a run wishes what it wishes now.
-fn wished_by(index: usize, command: &Command) -> Text {
+pub(super) fn wished_by(index: usize, command: &Command) -> Text {
     format!("{index}x{}", command.unwished).into()
 }

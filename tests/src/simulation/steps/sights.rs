@@ -4,15 +4,16 @@
 use super::api::Refused;
 use super::api::Stream;
 use super::calls::Reply;
+use super::errands::wished_by;
 use super::sim::Sim;
 use super::watches::listed;
 use crate::history::room;
 use common::api::reservation::patch::{keys_of, reservation_of};
 use common::cluster::{Cluster, Event, Seen};
 use common::model::pod::Phase;
-use common::model::{Node, NodeName, Pod, Reservation};
+use common::model::{Keep, Node, NodeName, Pod, Reservation};
 use jiff::SignedDuration;
-use kubectl_reserve::flow::keep::{is_kept, is_wished, lacks};
+use kubectl_reserve::flow::keep::{is_kept, lacks};
 use kubectl_reserve::flow::recreate::{
     Answer, Keeping, Landed, Newcomer, NodeSight, OldPod, Outcome, Recheck, Sight, Stays, Until,
 };
@@ -66,7 +67,8 @@ impl Sim {
         match self.api.that(&target.key, &target.uid) {
             Ok(pod) => {
                 seen.is_leaving = pod.deleting;
-                seen.is_lost = command.keeping == Keeping::Wish && !is_wished(pod);
+                let is_ours = pod.keep().and_then(Keep::by) == Some(&wished_by(index, command));
+                seen.is_lost = command.keeping == Keeping::Wish && !is_ours;
             }
             Err(_) => seen.is_gone = true,
         }
@@ -134,12 +136,11 @@ impl Sim {
         Ok(Reply::Done(0))
     }
 
-    /// Whether the pod wishes what only this run can have let it wish. With one that is leaving its wish goes, too.
+    /// Whether the pod wishes what this run let it wish. With one that is leaving its wish goes, too.
     fn is_wish_left(&self, index: usize) -> bool {
-        let target = &self.commands[index].target;
-        let runs = self.commands.iter().filter(|other| other.target.uid == target.uid);
-        let pod = self.api.picture.pods.get(&target.uid);
-        runs.count() == 1 && !is_wished(target) && pod.is_some_and(|pod| is_wished(pod) && !pod.deleting)
+        let pod = self.api.picture.pods.get(&self.commands[index].target.uid).filter(|pod| !pod.deleting);
+        let by = pod.and_then(|pod| pod.keep()?.by());
+        by.is_some_and(|by| by.starts_with(&format!("{index}x")))
     }
 
     /// I19: what the run says at its end is so.
