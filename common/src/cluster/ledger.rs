@@ -9,6 +9,7 @@
 use super::Owners;
 use super::minders::Minders;
 use super::nodes::NodeId;
+use super::pooled::{held_from, left, pool};
 use super::taken::{age, taken};
 use super::unwritten::{Extended, Local};
 use super::whose::Asker;
@@ -16,6 +17,7 @@ use crate::model::requests::NonZero;
 use crate::model::reservation::{Reservation, ReservationId};
 use crate::model::{Node, Pod, ResourceName, Resources, Uid};
 use jiff::Timestamp;
+use std::borrow::Cow;
 use std::sync::Arc;
 
 /// The books of one node.
@@ -54,6 +56,8 @@ pub struct Entry {
     pub state: State,
     /// What is kept empty for it now.
     pub held: Resources,
+    /// Of the plain form: what its owner's pods leave of it, of which seats that are held take their part.
+    pub(super) pool: Resources,
     /// The pod that took it.
     pub taken_by: Option<Arc<Pod>>,
 }
@@ -82,8 +86,8 @@ pub struct Room<'l> {
     pub used: &'l Resources,
     /// What is kept for others.
     pub reserved: Resources,
-    /// For whom it is kept.
-    pub kept: Vec<&'l Entry>,
+    /// For whom it is kept, and how much.
+    pub kept: Vec<(&'l Entry, Cow<'l, Resources>)>,
     /// The reservation that the pod would take.
     pub own: Option<&'l ReservationId>,
 }
@@ -158,11 +162,14 @@ impl Ledger {
         let mut reserved = Resources::default();
         let mut kept = Vec::new();
         for (index, entry) in self.entries.iter().enumerate() {
-            if own == Some(index) || entry.held.is_zero() || asker.passes(&entry.reservation) {
+            if own == Some(index) || entry.is_empty() || asker.passes(&entry.reservation) {
                 continue;
             }
-            reserved.add_assign(&entry.held);
-            kept.push(entry);
+            let held = held_from(asker, entry, &self.entries);
+            if !held.is_zero() {
+                reserved.add_assign(&held);
+                kept.push((entry, held));
+            }
         }
         let own = own.map(|index| &self.entries[index].reservation.id);
         Room { allocatable: &self.node.allocatable, used: &self.used, reserved, kept, own }
@@ -274,15 +281,16 @@ fn entries(
         } else {
             (State::Expired, Resources::default(), None)
         };
-        Entry { reservation, state, held, taken_by }
+        Entry { reservation, state, held, pool: Resources::default(), taken_by }
     };
     let mut entries: Vec<Entry> = reservations.iter().map(entry).collect();
     for index in 0..entries.len() {
         let reservation = &entries[index].reservation;
         if reservation.is_manual() && is_live(reservation) {
-            let held = pooled(reservation, askers, &entries);
+            let pool = pool(reservation, askers);
+            let held = left(&pool, reservation, &entries, |_| true);
             entries[index].state = if held.is_zero() { State::Occupied } else { State::Held };
-            entries[index].held = held;
+            (entries[index].held, entries[index].pool) = (held, pool);
         }
     }
     entries
@@ -308,25 +316,6 @@ fn is_of_same(one: &Reservation, other: &Reservation) -> bool {
 
 fn is_occupied(reservation: &Reservation, pods: &[Arc<Pod>]) -> bool {
     reservation.replaces().is_some_and(|replaced| pods.iter().any(|pod| pod.uid == replaced.uid))
-}
-
-/// The plain form: what the owner's pods on the node do not use of it yet, nor those that seats are held for. What a pod
-/// uses of it does not become less when it leaves and its place is kept.
-fn pooled(reservation: &Reservation, askers: &[Asker<'_>], entries: &[Entry]) -> Resources {
-    let mut used = Resources::default();
-    for asker in askers.iter().filter(|asker| asker.may_use(reservation)) {
-        used.add_assign(asker.pod.spec.requests.counted());
-    }
-    let is_own = |entry: &&Entry| {
-        entry.reservation.id.owner == reservation.id.owner && entry.reservation.id.seat.is_some()
-    };
-    entries.iter().filter(is_own).for_each(|entry| used.add_assign(&entry.held));
-    let mut held = Resources::default();
-    for (resource, amount) in reservation.amount.iter() {
-        let left = amount.saturating_sub(used.get(&resource)).max(0);
-        held.set(resource, left);
-    }
-    held
 }
 
 /// Marks the held entries whose node has promised more than it has, of something that they keep.

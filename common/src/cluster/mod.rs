@@ -27,6 +27,7 @@ mod obeys;
 mod owners;
 mod pods;
 mod pool;
+mod pooled;
 mod replacing;
 mod seats;
 mod seen;

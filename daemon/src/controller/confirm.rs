@@ -5,7 +5,7 @@ use crate::state::{Effect, Note, Step};
 use common::cluster::{Acknowledged, Cluster, Ledger, acknowledged};
 use common::model::keep::Keep;
 use common::model::{Pod, PodKey, Uid};
-use jiff::Timestamp;
+use jiff::{SignedDuration, Timestamp};
 use std::collections::{BTreeMap, VecDeque};
 use std::time::Duration;
 
@@ -19,6 +19,9 @@ pub(super) struct Confirmations {
 
 /// How many of them are remembered.
 const WRITTEN_MAX: usize = 256;
+
+/// How far apart clocks are.
+const CLOCKS: SignedDuration = SignedDuration::from_secs(2);
 
 /// Whoever has not seen one after this long is not going to.
 const SEEN_WITHIN: Duration = Duration::from_secs(60);
@@ -93,13 +96,18 @@ impl Controller {
         for (key, known) in &mut self.confirmations.by_pod {
             let Some(version) = known.version else { continue };
             let Some(pod) = cluster.pod(key) else { continue };
-            if acknowledged(cluster.replicas().iter(), version, now) == Acknowledged::ByAll {
+            if acknowledged(cluster.replicas().iter(), version, before(now)) == Acknowledged::ByAll {
                 known.version = None;
                 let report = report::reserved(pod, until(pod, cluster), now);
                 step.effects.push(Effect::Report(Box::new(report)));
             }
         }
     }
+}
+
+/// So long ago that no Lease which has run out by then is live: clocks differ, and the API server tells whole seconds.
+pub(super) fn before(now: Timestamp) -> Timestamp {
+    now.checked_sub(CLOCKS).unwrap_or(now)
 }
 
 /// When the pod's reservation ends, as its node says now.

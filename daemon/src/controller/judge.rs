@@ -15,6 +15,7 @@
 //! The plain form, and what a newer version wrote, are never touched.
 
 use super::after;
+use super::confirm::before;
 use crate::state::Rewrite;
 use common::api::names;
 use common::cluster::ledger::Entry;
@@ -127,14 +128,30 @@ fn taken(entry: &Entry, record: &Record, ledger: &Ledger, cluster: &Cluster, now
         return settled.map_or(Verdict::Stays, Verdict::StaysUntil);
     }
     // A replica that has not seen the pod would take its room for free.
-    let is_seen = acknowledged_pod(cluster.replicas().iter(), pod.resource_version, now);
+    let is_seen = acknowledged_pod(cluster.replicas().iter(), pod.resource_version, before(now));
     if !is_seen {
         return Verdict::StaysUntilSeen;
     }
     if would_take_another(pod, entry, ledger, cluster) {
         return Verdict::Stays;
     }
+    // Without it, the seat that was passed on to it would be held again.
+    if is_heir(record, entry, ledger) {
+        return Verdict::Stays;
+    }
     release(&entry.reservation, record, "taken")
+}
+
+/// Whether the node still has the seat of the pod that it replaces.
+fn is_heir(record: &Record, entry: &Entry, ledger: &Ledger) -> bool {
+    let Some(seat) = record.replaces.as_ref().and_then(|replaced| replaced.seat.as_ref()) else {
+        return false;
+    };
+    let is_before = |other: &Entry| {
+        let id = &other.reservation.id;
+        id.owner == entry.reservation.id.owner && id.seat.as_ref() == Some(seat)
+    };
+    ledger.entries.iter().any(is_before)
 }
 
 /// A pod without a stamp takes the oldest seat that it may use: with this one gone it would take another, which is kept for

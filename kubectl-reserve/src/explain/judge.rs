@@ -11,6 +11,7 @@ use common::cycle::{self, Depth, Inspection};
 use common::framework::{Numbers, Reason, Rejection};
 use common::model::reservation::Origin;
 use common::model::{NodeName, Pod, ResourceName, Resources};
+use std::borrow::Cow;
 use std::sync::Arc;
 
 /// What one node says, before it is known whether anybody wants to read it.
@@ -219,8 +220,8 @@ impl Teller<'_> {
         let Some(ledger) = self.world.ledger(view.id) else { return Vec::new() };
         // What is not obeyed is in nobody's way, but worth knowing where there is too little.
         let lacking: Vec<&ResourceName> = view.lacking().map(|figure| &figure.resource).collect();
-        let keeper = |entry: &&Entry| {
-            let held = entry.held.iter().filter(|(resource, held)| *held > 0 && lacking.contains(&resource));
+        let keeper = |(entry, held): &(&Entry, Cow<'_, Resources>)| {
+            let held = held.iter().filter(|(resource, held)| *held > 0 && lacking.contains(&resource));
             Keeper {
                 name: reservation_name(&entry.reservation.id),
                 owner: owner(entry, self.world),

@@ -73,10 +73,11 @@ fn held(
             None => open.push(reservation),
         }
     }
+    // A seat that gives way takes nothing of the plain form, which does not.
+    open.retain(|one| !is_left_out(one));
     for reservation in manual.into_iter().filter(|one| !is_left_out(one)) {
         held.add_assign(&left(picture, &pods, &open, reservation));
     }
-    open.retain(|one| !is_left_out(one));
     open.iter().for_each(|one| held.add_assign(&one.amount));
     held
 }

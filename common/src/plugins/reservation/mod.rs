@@ -130,8 +130,9 @@ fn ports(wanted: &[HostPort], ledger: &Ledger, room: &Room<'_>) -> Option<Reject
     let mut blocked = Vec::new();
     let mut kept = BTreeSet::new();
     for port in wanted.iter().filter(|port| !is_taken(port, &ledger.pods)) {
-        let keeps = |entry: &&&Entry| entry.reservation.ports.iter().any(|own| own.conflicts_with(port));
-        let keepers: Vec<_> = room.kept.iter().filter(keeps).map(|entry| &entry.reservation.id).collect();
+        let keeps = |entry: &&Entry| entry.reservation.ports.iter().any(|own| own.conflicts_with(port));
+        let kept_for = room.kept.iter().map(|(entry, _)| *entry);
+        let keepers: Vec<_> = kept_for.filter(keeps).map(|entry| &entry.reservation.id).collect();
         if !keepers.is_empty() {
             blocked.push(port.clone());
             kept.extend(keepers);
@@ -157,7 +158,10 @@ fn reject(resource: ResourceName, numbers: Numbers, room: &Room<'_>) -> Rejectio
     let kept = room
         .kept
         .iter()
-        .map(|entry| Keeper { reservation: entry.reservation.id.clone(), amount: entry.held.get(&resource) })
+        .map(|(entry, held)| Keeper {
+            reservation: entry.reservation.id.clone(),
+            amount: held.get(&resource),
+        })
         .filter(|keeper| keeper.amount > 0)
         .collect();
     Rejection::new(NAME, Reason::Insufficient { resource, numbers, kept })

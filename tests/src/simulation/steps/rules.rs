@@ -212,7 +212,9 @@ impl Rules {
         let old = before.filter(|before| before.uid == node.uid);
         let (was, is) = (old.map(valid).unwrap_or_default(), valid(node));
         for gone in was.iter().filter(|one| !is.iter().any(|other| other.id == one.id)) {
-            let since = self.since.remove(&(node.name.clone(), gone.id.to_string()));
+            let key = (node.name.clone(), gone.id.to_string());
+            let since = self.since.remove(&key);
+            self.acknowledged.remove(&key);
             if let Some(replaced) = gone.replaces() {
                 let owned = since.map_or(0, |since| since.owned);
                 let is_over = !gone.is_live(now + CLOCK);
