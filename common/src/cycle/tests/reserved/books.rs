@@ -65,6 +65,23 @@ pub(super) fn lines(town: &Town, house: usize) -> Vec<Line> {
     lines
 }
 
+/// The same as one pod finds them: of the plain form, which gives way to few, seats that give way to the pod take nothing.
+pub(super) fn lines_for(town: &Town, lines: &[Line], guest: &Guest) -> Vec<Line> {
+    let promise = |line: &Line| &town.promises[line.promise];
+    let is_seat = |line: &&Line| promise(line).form != Form::Plain;
+    let seats = lines.iter().filter(is_seat).filter(|line| !yields(town, promise(line), guest));
+    let seats: Vec<Line> = seats.cloned().collect();
+    let found = |line: &Line| match promise(line).form == Form::Plain && is_live(town, promise(line)) {
+        true => {
+            let held = left(town, promise(line), &seats);
+            let fate = if held == Amounts::default() { Fate::Occupied } else { Fate::Held };
+            Line { fate, held, ..line.clone() }
+        }
+        false => line.clone(),
+    };
+    lines.iter().map(found).collect()
+}
+
 /// What the owner's pods on the node, and those that seats there are held for, leave of a reservation in the plain form.
 fn left(town: &Town, promise: &Promise, seats: &[Line]) -> Amounts {
     let own = counted(town, promise.house).into_iter().map(|guest| &town.guests[guest]);

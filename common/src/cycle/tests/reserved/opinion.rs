@@ -31,6 +31,7 @@ pub(super) fn opinion(town: &Town, house: usize, guest: usize) -> Opinion {
         let promise = &town.promises[line.promise];
         line.fate == Fate::Held && own != Some(line.promise) && !books::yields(town, promise, guest)
     };
+    let lines = books::lines_for(town, &lines, guest);
     let kept: Vec<&Line> = lines.iter().filter(is_kept).collect();
     let mut said = amounts(town, house, guest, &kept);
     said.extend(ports(town, house, guest, &kept));
