@@ -16,7 +16,7 @@ pub struct Known {
 pub const OPEN: [Known; 0] = [];
 
 /// All of them, the oldest first.
-pub const KNOWN: [Known; 13] = [
+pub const KNOWN: [Known; 16] = [
     known(
         "steps",
         210,
@@ -33,6 +33,9 @@ pub const KNOWN: [Known; 13] = [
     known("steps", 50_891, "what was said to another run is taken for the answer to a wish"),
     known("steps", 92_174, "an eviction without an answer is repeated without another look"),
     known("steps", 63_642, "what is written in the place of a reservation that is over does not count"),
+    known("steps", 117_662, "the plain form gives way together with a seat"),
+    known("steps", 152_868, "the heir of a seat is released before it"),
+    known("steps", 186_145, "a Lease has run out by a clock that is fast"),
     known("steps", 74_681, "a reservation on its way is forgotten because it is no longer wished"),
 ];
 

@@ -1,6 +1,6 @@
 //! Who has taken which reservation: one pod one seat, and a stamp counts only where it may.
 
-use super::{NOBODY, books, database, replica, stranger, web};
+use super::{NOBODY, books, database, replica, stranger, town, web};
 use crate::testing::{at, bare_reservation, now, pod, reservation, uid};
 
 #[test]
@@ -195,6 +195,25 @@ fn of_the_plain_form_nothing_more_is_held_when_a_pod_leaves_whose_place_is_kept(
     let others = [crate::testing::plain(&web().uid).cpu("2"), reservation(&database()).cpu("1")];
     assert_eq!(books(now(), &others, NOBODY).len(), 2);
     assert!(books(now(), &others, NOBODY).contains(&"plain Held 2000m".to_owned()), "only of its own owner");
+}
+
+#[test]
+fn the_plain_form_does_not_give_way_with_a_seat_that_does() {
+    let kept = [
+        crate::testing::plain(&web().uid).cpu("2"),
+        reservation(&web()).cpu("1").replaces(&replica("web-2").build()),
+    ];
+    let mut cluster = town(&kept).cluster();
+    let snapshot = cluster.snapshot(now());
+    let ledger = snapshot.nodes().next().unwrap();
+    let reserved = |priority: i32| {
+        let stranger = stranger("s").priority(priority).build();
+        let room = ledger.room_for(&snapshot.asker(&stranger));
+        let kept: Vec<i64> = room.kept.iter().map(|(_, held)| held.cpu).collect();
+        (room.reserved.cpu, kept)
+    };
+    assert_eq!(reserved(0), (2000, vec![1000, 1000]));
+    assert_eq!(reserved(1000), (2000, vec![2000]), "the seat gives way, and the plain form keeps all");
 }
 
 #[test]

@@ -199,6 +199,24 @@ fn what_may_be_there_counts_although_it_is_no_longer_wished() {
 }
 
 #[test]
+fn what_may_be_there_and_nobody_wants_any_more_is_not_written_again() {
+    let mut town = full();
+    town.keep = None;
+    town.tell_workloads();
+    town.luck = Luck::Lost;
+    town.set_keep("web-1", Some("2m"));
+    town.run();
+    town.set_keep("web-1", None);
+    town.delete("web-1", 0);
+    town.vanish("web-1");
+    town.luck = Luck::Good;
+    town.wait(60);
+    assert_eq!((town.reservations().len(), town.places().len()), (0, 0), "it may be there");
+    town.wait(150);
+    assert_eq!((town.reservations().len(), town.places()), (0, vec!["rival-2 n1".to_owned()]), "it is not");
+}
+
+#[test]
 fn a_pod_that_asks_is_told_when_all_replicas_have_seen_it() {
     let mut town = full();
     town.seen(replica(1, 0));

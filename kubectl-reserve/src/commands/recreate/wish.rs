@@ -243,4 +243,19 @@ mod tests {
             "a pod that wishes it by itself was told once"
         );
     }
+
+    #[test]
+    fn what_another_run_wishes_is_not_counted_on() {
+        let pod = |keep: &str| {
+            let json = json!({ "metadata": { "name": "p", "namespace": "default", "uid": "p",
+                "resourceVersion": "7", "annotations": { "reserve/keep": keep } }, "spec": { "containers": [] } });
+            common::api::pod::pod(&json.to_string()).unwrap()
+        };
+        let ours = wish(&json!({}));
+        assert!(ours.is_said_by(&pod("90s#0000000000000001")));
+        assert!(!ours.is_said_by(&pod("90s#0000000000000002")), "that of another run");
+        assert!(!ours.is_said_by(&pod("true")), "the pod's own");
+        assert!(Wish::default().is_said_by(&pod("true")));
+        assert!(!Wish::default().is_said_by(&pod("90s#0000000000000002")));
+    }
 }

@@ -1,7 +1,8 @@
 //! Ctrl-C, lost answers and crashes, at every step.
 
 use super::{
-    Answer, News, Outcome, Recheck, Recreation, Request, Stays, Step, Terms, Why, World, drive, run, terms,
+    Answer, News, Outcome, Recheck, Recreation, Refusal, Request, SECOND, Stays, Step, Terms, Why, World,
+    drive, run, terms,
 };
 
 /// How many requests it takes when all goes well.
@@ -102,7 +103,7 @@ fn ctrl_c_while_nobody_knows_whether_it_was_evicted_keeps_the_room() {
 fn a_server_that_never_answers_is_given_up() {
     for terms in [terms(), bare()] {
         for at in 0..requests(&terms) {
-            let mut world = World::new(Terms { timeout: 60 * super::SECOND, ..terms.clone() });
+            let mut world = World::new(Terms { timeout: 60 * SECOND, ..terms.clone() });
             let (flow, next) = Recreation::begin(world.terms.clone());
             let run = drive(flow, next, |number, request, _| {
                 if number >= at {
@@ -135,6 +136,29 @@ fn an_eviction_that_always_fails_is_given_up_and_what_was_reserved_taken_back() 
         assert_eq!((why, is_evicted), (Why::Failed("failed calling webhook".into()), false));
         assert!(!world.is_reserved);
     }
+}
+
+/// The first try commits late, and the server says something else about the second one.
+#[test]
+fn a_pod_that_went_by_a_try_without_an_answer_went_by_ours() {
+    let mut world = World::new(bare());
+    let (flow, next) = Recreation::begin(bare());
+    let mut tries = 0;
+    let run = drive(flow, next, |_, request, _| match request {
+        Request::Evict if tries == 0 => {
+            tries += 1;
+            Step::Answer(Answer::Lost("504".into()))
+        }
+        Request::Evict if tries == 1 => {
+            tries += 1;
+            world.answer(request);
+            Step::Answer(Answer::Refused(Refusal::Soon(SECOND)))
+        }
+        Request::Rehearse if tries == 2 => Step::Answer(Answer::Refused(Refusal::Gone)),
+        request => Step::Answer(world.answer(request)),
+    });
+    assert!(matches!(run.outcome, Outcome::Done(_)), "{:?}", run.outcome);
+    assert!(world.requests.contains(&Request::Create), "a bare pod that we removed is made again");
 }
 
 /// While the eviction had no answer another run may have taken the reservation over, and back.
@@ -170,7 +194,7 @@ fn a_rerun_after_a_crash_ends_as_if_nothing_had_happened() {
                     break;
                 }
                 let answer = world.answer(request);
-                next = flow.step(answer, super::SECOND);
+                next = flow.step(answer, SECOND);
             }
             let is_gone = world.is_past(0);
             let again = Terms { is_leaving: world.evictions > 0 && !is_gone, is_gone, ..world.terms.clone() };
