@@ -3,6 +3,7 @@
 mod histories;
 mod rules;
 mod town;
+mod wishes;
 
 use town::{Luck, Town, time};
 

@@ -80,8 +80,8 @@ impl Desk {
         self.waiting.iter().map(|waiting| waiting.until).min()
     }
 
-    /// Takes a question, and answers it at once unless the pod to bind, or the pod's owner, has not been read yet. Says whether somebody asked
-    /// who did not lately.
+    /// Takes a question, and answers it at once unless the pod to bind, or the pod's owner, has not been read yet. Says
+    /// whether somebody asked who did not lately.
     pub(crate) fn ask(&mut self, id: u64, question: Question, is_leading: bool, step: &mut Step<'_>) -> bool {
         if !step.cluster.is_complete() {
             reply(id, Reply::Unavailable("not everything has been listed yet"), step);

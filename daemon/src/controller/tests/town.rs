@@ -23,7 +23,7 @@ pub(super) struct Guest {
     pub(super) uid: String,
     pub(super) is_web: bool,
     pub(super) node: Option<String>,
-    stamp: Option<String>,
+    pub(super) stamp: Option<String>,
     /// When its grace ends.
     pub(super) leaves: Option<u64>,
     phase: &'static str,

@@ -1,6 +1,7 @@
 //! Pods that nobody controls: their manifest is put away before they go, and made again by us.
 
 use super::target::Target;
+use super::wish::is_of_a_run;
 use crate::api::{self as calls, ApiError, JSON};
 use crate::connect::Session;
 use crate::error::Failure;
@@ -8,7 +9,6 @@ use crate::flow::recreate::{Answer, Why};
 use crate::platform;
 use crate::ui::inside::state_folder;
 use common::api::names::{KEEP, SEAT_STAMP};
-use common::model::keep::Keep;
 use http::Method;
 use serde_json::Value;
 use std::path::PathBuf;
@@ -39,8 +39,7 @@ pub(super) fn manifest(pod: &Value) -> Value {
             // It says which seat the old one had, and the new one must get its own.
             annotations.remove(SEAT_STAMP);
             // A wish of a run of the command went with the old one; that of its author stays.
-            let wish = annotations.get(KEEP).and_then(Value::as_str).and_then(Keep::read);
-            if wish.as_ref().and_then(Keep::by).is_some() {
+            if annotations.get(KEEP).and_then(Value::as_str).is_some_and(is_of_a_run) {
                 annotations.remove(KEEP);
             }
         }

@@ -41,7 +41,7 @@ impl Wish {
             text: Keep::wished_by(life, &by),
             by: Some(by),
             // That of another run is its own to take back; put back by us, it would stay for ever.
-            before: wished(target).filter(|text| !is_named(Keep::read(text).as_ref())).map(str::to_owned),
+            before: wished(target).filter(|text| !is_of_a_run(text)).map(str::to_owned),
             is_taken_back: false,
         };
     }
@@ -58,9 +58,9 @@ impl Wish {
     }
 }
 
-/// Whether it is the wish of a run of the command.
-fn is_named(wish: Option<&Keep>) -> bool {
-    wish.and_then(Keep::by).is_some()
+/// Whether that is the wish of a run of the command.
+pub(super) fn is_of_a_run(wish: &str) -> bool {
+    Keep::read(wish).is_some_and(|keep| keep.by().is_some())
 }
 
 #[derive(Deserialize, Default)]
