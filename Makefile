@@ -6,6 +6,9 @@ BUILT   := $(or $(CARGO_TARGET_DIR),target)
 N       ?= 2000
 # How many rounds of each kind: make promise ROUNDS=1000
 ROUNDS  ?= 100
+# How many strangers race with replacements, and how many leaders are ended: make races RACES=1000, make kills KILLS=50
+RACES   ?= 1000
+KILLS   ?= 50
 # What is simulated, and how often: make simulate TIER=steps SEEDS=1000000 FROM=20000
 TIER    ?= steps
 SEEDS   ?= 100000
@@ -21,7 +24,7 @@ CROSS   ?= x86_64-pc-windows-gnu aarch64-apple-darwin x86_64-apple-darwin
 export RUST_TEST_THREADS ?= 6
 
 .DEFAULT_GOAL := help
-.PHONY: help demo demo-cluster recording build test lint e2e promise control-plane cluster conformance bench bench-cluster bench-cli fuzz vectors simulate simulate-some bugs install uninstall dist cross-check image deny clean
+.PHONY: help demo demo-cluster recording build test lint e2e promise races kills control-plane cluster conformance bench bench-cluster bench-cli fuzz vectors simulate simulate-some bugs install uninstall dist cross-check image deny clean
 
 help: ## list the targets
 	@sed -n 's/^\([a-z0-9-]*\):.*## \(.*\)/\1|\2/p' Makefile | awk -F '|' '{ printf "  %-14s %s\n", $$1, $$2 }'
@@ -40,22 +43,29 @@ build: ## build everything
 	cargo build --workspace --locked
 
 # Everything runs, also after a failure: one look at the end shows all that is broken.
-test: ## what continuous integration runs: format, all tests, thousands of simulated histories
+test: ## format, all tests, thousands of simulated histories; continuous integration runs this and lint
 	cargo fmt --all --check
 	.ci/tests
 
-lint: ## format, clippy without warnings, shell syntax
+lint: ## format, clippy without warnings, shell syntax, and what deny checks
 	cargo fmt --all --check
 	cargo clippy --workspace --all-targets --locked -- -D warnings
 	sh -n install.sh
+	$(MAKE) --no-print-directory deny
 
 e2e: ## only the tests on a real control plane; each fix of FIXES (200) waiting pods is carried out
 	RESERVE_FIXES='$(FIXES)' cargo test --workspace --locked --no-fail-fast --test 'control_plane*' --test 'seed_*' --test thread --test leases \
-		--test admin --test manifests --test policies --test image --test controller --test explain --test promise --test cases \
-		--test faults --test scheduler --test extender --test citizen --test krew --test 'recreate*' --test views --test install_verb --test agree --test demo_sandbox
+		--test admin --test manifests --test policies --test 'attacks*' --test image --test controller --test explain --test promise --test cases \
+		--test faults --test races --test scheduler --test extender --test citizen --test krew --test 'recreate*' --test views --test install_verb --test agree --test demo_sandbox
 
 promise: ## recreate pods ROUNDS (100) times in each of five ways in a full cluster: none may lose its place
 	RESERVE_ROUNDS='$(ROUNDS)' cargo test --workspace --locked --test promise -- --nocapture --test-threads 1
+
+races: ## let RACES (1000) strangers race with replacements through the real kube-scheduler: none may get a place that is kept
+	RESERVE_RACES='$(RACES)' cargo test --workspace --locked --test races strangers -- --nocapture --test-threads 1
+
+kills: ## end KILLS (50) leaders by SIGKILL and as many by SIGTERM while kept pods are deleted, and print how long reservations take
+	RESERVE_KILLS='$(KILLS)' cargo test --workspace --locked --test races kills -- --nocapture --test-threads 1
 
 control-plane: ## build the control plane that tests use (needs go; slow once)
 	cargo run --locked -p reserve-tests --bin control-plane -- build
@@ -133,8 +143,10 @@ cross-check: ## check that the command compiles for Windows and macOS, with the 
 image: ## write the daemon's container image into dist/, without a container engine
 	cargo run --locked -p reserve-tests --bin image -- dist/reserve-daemon-$(VERSION).tar
 
-deny: ## check licenses, sources and banned crates (needs cargo-deny)
+deny: ## check dependencies: banned crates, licenses, sources, known vulnerabilities; installs cargo-deny
+	command -v cargo-deny >/dev/null || cargo install cargo-deny --locked
 	cargo deny --locked check --hide-inclusion-graph bans licenses sources
+	.ci/advisories
 
 clean: ## remove what was built
 	cargo clean

@@ -6,7 +6,7 @@ mod town;
 
 use common::cluster::{Cluster, Event, Seen};
 use common::cycle::{Decision, schedule, schedule_by_scan};
-use common::model::Pod;
+use common::model::{Node, OwnerKind, Pod, Workload};
 use common::plugins::default_registry;
 use criterion::Criterion;
 use std::cell::RefCell;
@@ -82,6 +82,7 @@ fn main() {
         .configure_from_args();
     let figures = Figures::default();
     small(&mut bench, &figures);
+    workloads(&mut bench, &figures);
     large(&mut bench, &figures);
     bench.final_summary();
     figures.print();
@@ -163,6 +164,44 @@ fn changes(bench: &mut Criterion, figures: &Figures, mut cluster: Cluster) {
         changed.unschedulable = (turn / LARGE).is_multiple_of(2);
         learn(Event::Nodes(Seen::Applied(changed)))
     });
+}
+
+/// What it costs to learn of workloads when places are kept on every node.
+fn workloads(bench: &mut Criterion, figures: &Figures) {
+    let mut cluster = cluster(SMALL);
+    for number in 0..SMALL {
+        cluster.apply(Event::Nodes(Seen::Applied(reserved(number))));
+    }
+    let mut turn = 0;
+    figures.measure(bench, "5,000 reserved nodes: a new Job", Duration::from_micros(500), || {
+        turn += 1;
+        let event = Event::Workloads(OwnerKind::Job, Seen::Applied(job(turn)));
+        timed(|| cluster.apply(event)).1
+    });
+    figures.measure(bench, "5,000 reserved nodes: a list of workloads", Duration::from_millis(50), || {
+        let event = Event::Workloads(OwnerKind::ReplicationController, Seen::Relisted(Vec::new()));
+        timed(|| cluster.apply(event)).1
+    });
+}
+
+/// The node of that number, with room that is kept for an owner.
+fn reserved(number: usize) -> Node {
+    let owner = uid(6, number % 100);
+    let json = format!(r#"{{"metadata":{{"name":"x","annotations":{{"reserve.cpu/{owner}":"1"}}}}}}"#);
+    let read = common::api::node::node(&json).unwrap_or_else(|error| panic!("{error}: {json}"));
+    Node { reservations: read.reservations, resource_version: 1 << 40, ..node(number) }
+}
+
+/// A Job of a CronJob.
+fn job(number: usize) -> Workload {
+    let json = format!(
+        r#"{{"metadata":{{"name":"nightly-{number}","namespace":"namespace-0","uid":"{}","resourceVersion":"1",
+        "ownerReferences":[{{"apiVersion":"batch/v1","kind":"CronJob","name":"nightly","uid":"{}","controller":true}}]}},
+        "spec":{{"parallelism":1}}}}"#,
+        uid(7, number),
+        uid(8, 0)
+    );
+    common::api::workload::workload(OwnerKind::Job, &json).unwrap_or_else(|error| panic!("{error}: {json}"))
 }
 
 fn nothing(_: &mut Cluster, _: &Pod, _: &Decision) {}

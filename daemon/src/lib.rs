@@ -9,15 +9,17 @@
 //!                                                └────────────────── Input::Binding ──────────────┘
 //! ```
 //!
-//! [`state`] with its parts (`scheduler`, `controller`, [`queue`]) and [`outbox`] are pure: `handle(input, now) -> effects`. [`watch`] and [`effects`] are the only
+//! [`state`] with its parts (`scheduler`, `controller`, `owners`, `comparer`, [`queue`]) and [`outbox`] are pure: `handle(input, now) -> effects`. [`watch`] and [`effects`] are the only
 //! modules that talk to the API server; [`clock`] is the only one that asks the time.
 #![forbid(unsafe_code)]
 
 pub mod admin;
 pub mod args;
 pub mod clock;
+pub(crate) mod comparer;
 pub mod config;
 pub mod connect;
+pub(crate) mod connections;
 pub(crate) mod controller;
 pub mod desk;
 pub mod effects;
@@ -26,6 +28,7 @@ pub mod lease;
 pub mod log;
 pub mod metrics;
 pub mod outbox;
+pub(crate) mod owners;
 pub mod queue;
 pub mod rights;
 pub mod run;

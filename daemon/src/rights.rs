@@ -36,6 +36,8 @@ pub enum Place {
     Own,
     /// In `kube-system`, given by a role that every cluster has.
     System,
+    /// Wherever people let the daemon read more kinds, by ClusterRoles with the label `reserve/aggregate-to-daemon`.
+    Added,
 }
 
 /// To know all of a kind from now on.
@@ -78,7 +80,10 @@ fn scheduling() -> Vec<Right> {
 }
 
 fn reserving() -> Vec<Right> {
+    let owners =
+        right("*", "*", &["get"], "effects::owner", "whose a pod is, if its owner is of another kind");
     vec![
+        Right { place: Place::Added, ..owners },
         right("", "nodes", &["get", "patch"], "effects::reserve", "reserve and release"),
         right(
             "",

@@ -1,5 +1,6 @@
 //! The composition root: tasks, channels, shutdown. Nobody else spawns.
 
+mod comparisons;
 mod front;
 mod leases;
 mod office;
@@ -15,11 +16,13 @@ use crate::metrics::Metrics;
 use crate::outbox::Outbox;
 use crate::queue::Backoff;
 use crate::state::{Effect, Input, State, Subject};
-use crate::watch::{Nodes, Others, Pods, Replicas, Watched, Workloads, follow};
+use crate::watch::{Nodes, Others, Pods, Replicas, Watched, Workloads, follow, list_nodes_and_pods};
 use anyhow::Context as _;
+use common::cluster::compare::Listing;
 use common::model::OtherKind;
 use common::model::owner::OwnerKind;
 use common::plugins::registry_with;
+use comparisons::Comparisons;
 use front::Front;
 use leases::Leases;
 use office::Office;
@@ -47,6 +50,7 @@ pub async fn run(
     let mut watches = JoinSet::new();
     let mut state = state(config, &metrics, &clock)?;
     state.set_extenders(&config.scheduler.extenders);
+    let mut comparisons = Comparisons::new(config.compare_every, rng.clone());
     let mut leases = Leases::start(config, &clients.leases, &clock, rng);
     let start = Starter {
         watches: &mut watches,
@@ -57,9 +61,10 @@ pub async fn run(
     };
     start_watches(start, config);
     let mut office = Office::open(config, &clock, metrics, leases.leadership()).await?;
-    let effects = Effects::new(clients.work, instance(config)).extenders(&config.scheduler.extenders)?;
+    let effects = Effects::new(clients.work.clone(), instance(config)).reservations(clients.reservations);
+    let effects = effects.extenders(&config.scheduler.extenders)?;
     let front = Front::open(config, &clock, &sender, leases.standing()).await?;
-    let mut work = Work::new(effects, clock.clone(), leases.leadership(), front.replies());
+    let mut work = Work::new((effects, clients.work), clock.clone(), leases.leadership(), front.replies());
     work.add(state.handle(leases.turn(), clock.now()));
     config.warnings.iter().for_each(|warning| tracing::warn!("{warning}"));
     config.remarks.iter().for_each(|remark| tracing::debug!("{remark}"));
@@ -79,6 +84,7 @@ pub async fn run(
                 office.show(&mut state, clock.now());
                 continue;
             }
+            input = comparisons.next() => input,
             answer = work.next() => answer?,
             // A watch never ends by itself; without one of them we would decide on a picture that no longer changes.
             Some(ended) = watches.join_next() => return ended.context("watch the cluster"),
@@ -216,6 +222,9 @@ impl Starter<'_> {
 /// The effects under way, and those that wait.
 struct Work {
     effects: Effects,
+    /// By which lists are read.
+    client: kube::Client,
+    lists: JoinSet<Result<Box<Listing>, String>>,
     outbox: Outbox,
     running: JoinSet<(Subject, Option<Input>)>,
     clock: Clock,
@@ -224,8 +233,14 @@ struct Work {
 }
 
 impl Work {
-    fn new(effects: Effects, clock: Clock, leadership: Leadership, replies: Replies) -> Self {
-        Self { effects, outbox: Outbox::default(), running: JoinSet::new(), clock, leadership, replies }
+    fn new(
+        (effects, client): (Effects, kube::Client),
+        clock: Clock,
+        leadership: Leadership,
+        replies: Replies,
+    ) -> Self {
+        let (outbox, running, lists) = (Outbox::default(), JoinSet::new(), JoinSet::new());
+        Self { effects, client, lists, outbox, running, clock, leadership, replies }
     }
 
     fn add(&mut self, effects: Vec<Effect>) {
@@ -233,6 +248,7 @@ impl Work {
             match effect {
                 // It waits for no call.
                 Effect::Reply { id, reply } => self.replies.answer(id, reply),
+                Effect::List => self.list(),
                 effect => self.outbox.push(effect),
             }
         }
@@ -243,7 +259,12 @@ impl Work {
     /// panics leaves a pod of which nobody knows whether it was bound: only a new start can tell.
     async fn next(&mut self) -> anyhow::Result<Input> {
         loop {
-            let Some(ended) = self.running.join_next().await else { std::future::pending().await };
+            let ended = tokio::select! {
+                biased;
+                Some(ended) = self.running.join_next() => ended,
+                Some(listed) = self.lists.join_next() => return Ok(Input::Listed(listed.context("list")?)),
+                else => std::future::pending().await,
+            };
             let (subject, answer) = ended.context("carry out an effect")?;
             self.outbox.done(&subject);
             self.start();
@@ -278,6 +299,12 @@ impl Work {
             let (effects, now) = (self.effects.clone(), self.clock.now().wall);
             self.running.spawn(async move { (effect.subject(), effects.run(effect, now).await) });
         }
+    }
+
+    /// Reads lists. A big one takes a while, and nobody who waits for the end waits for it.
+    fn list(&mut self) {
+        let (client, clock) = (self.client.clone(), self.clock.clone());
+        self.lists.spawn(async move { list_nodes_and_pods(&client, &clock).await.map(Box::new) });
     }
 
     fn is_busy(&self) -> bool {

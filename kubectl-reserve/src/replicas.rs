@@ -5,15 +5,16 @@ use crate::connect::Session;
 use crate::objects::{found, get};
 use crate::reservations::local_time;
 use common::api::names;
-use common::api::replica::replica;
+use common::api::replica::{DaemonNamespaces, believed};
 use common::cluster::{Acknowledged, Rung, acknowledged, rung};
 use common::model::Replica;
+use futures::future::join_all;
 use jiff::Timestamp;
 use serde_json::Value;
 use std::collections::{BTreeMap, BTreeSet};
 use std::time::Duration;
 
-const LEASES: &str = "/apis/coordination.k8s.io/v1";
+pub(crate) const LEASES: &str = "/apis/coordination.k8s.io/v1";
 
 /// Between two looks.
 const PAUSE: Duration = Duration::from_millis(100);
@@ -21,16 +22,15 @@ const PAUSE: Duration = Duration::from_millis(100);
 /// How long replicas have to say that they have seen a write.
 pub(crate) const SEEN_MAX: Duration = Duration::from_secs(10);
 
-/// The right that reading the Leases needs.
-pub(crate) const RIGHT: &str = "list leases.coordination.k8s.io (all namespaces)";
-
 /// The replicas that have a Lease, and the API server's time.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Replicas {
     /// By name.
     pub(crate) all: Vec<Replica>,
+    /// Their Leases, as the server sent them.
+    pub(crate) leases: Vec<String>,
     pub(crate) now: Timestamp,
-    /// Whether the caller may not read them.
+    /// Whether it is not known who is there, because the caller may not read the Leases.
     pub(crate) is_hidden: bool,
 }
 
@@ -41,49 +41,79 @@ pub(crate) struct Heard {
     pub(crate) replicas: Replicas,
 }
 
-/// Reads the Leases of all namespaces; of `namespace` alone, where the daemon should be, if the caller may not.
-pub(crate) async fn read(session: &Session, namespace: &str) -> Result<Replicas, ApiError> {
-    match read_at(session, &format!("{LEASES}/leases")).await {
-        Err(error) if error.code() == Some(403) => {
-            read_at(session, &format!("{LEASES}/namespaces/{namespace}/leases")).await
-        }
-        other => other,
-    }
+/// The right that reading the Leases needs.
+pub(crate) fn right(daemon: &DaemonNamespaces) -> String {
+    let namespace = daemon.iter().next().unwrap_or(names::NAMESPACE);
+    format!("list leases.coordination.k8s.io (namespace {namespace})")
 }
 
-/// The same for somebody who goes on without.
-pub(crate) async fn read_if_allowed(session: &Session) -> Result<Replicas, ApiError> {
-    match read(session, names::NAMESPACE).await {
-        Err(error) if error.code() == Some(403) => Ok(Replicas { is_hidden: true, ..Replicas::default() }),
-        other => other,
-    }
+/// The label of the Leases, as a query.
+pub(crate) fn selector() -> String {
+    format!("labelSelector={}%3D{}", names::APP_LABEL.replace('/', "%2F"), names::APP)
 }
 
-async fn read_at(session: &Session, path: &str) -> Result<Replicas, ApiError> {
-    let label = format!("labelSelector={}%3D{}", names::APP_LABEL.replace('/', "%2F"), names::APP);
-    let mut all = Vec::new();
-    // A Lease that cannot be read is nobody's word, and that of the election no replica's.
+fn path_in(namespace: &str) -> String {
+    format!("{LEASES}/namespaces/{namespace}/leases")
+}
+
+/// Reads the Leases of the replicas. Those of other namespaces are not even asked for: tenants can write them.
+pub(crate) async fn read(session: &Session) -> Result<Replicas, ApiError> {
+    read_of(session, &session.daemon).await
+}
+
+/// The same, of a daemon in these namespaces.
+pub(crate) async fn read_of(session: &Session, daemon: &DaemonNamespaces) -> Result<Replicas, ApiError> {
+    let lists = daemon.iter().map(|namespace| read_in(session, namespace));
+    together(join_all(lists).await)
+}
+
+async fn read_in(session: &Session, namespace: &str) -> Result<Replicas, ApiError> {
+    let (mut found, own) = (Replicas::default(), DaemonNamespaces::only(namespace));
     let each = |json: &str| {
-        all.extend(replica(json).ok().filter(|one| one.renewed.is_some()));
+        // A Lease that cannot be read is nobody's word, and that of the election no replica's.
+        if let Some(replica) = believed(json, &own).ok().filter(|one| one.renewed.is_some()) {
+            found.all.push(replica);
+            found.leases.push(json.to_owned());
+        }
         Ok(())
     };
-    let now = api::list(session, path, &label, JSON, each).await?.at;
-    all.sort_by(|one, other| one.name.cmp(&other.name));
-    Ok(Replicas { all, now: now.unwrap_or_else(local_time), is_hidden: false })
+    let now = api::list(session, &path_in(namespace), &selector(), JSON, each).await?.at;
+    found.now = now.unwrap_or_else(local_time);
+    Ok(found)
+}
+
+/// One answer of those of all namespaces. The first is where `install` puts the daemon, and lets everybody read its Leases:
+/// whoever may not read there, and finds no replica elsewhere, knows nothing. Another one that may not be read has none.
+fn together(lists: Vec<Result<Replicas, ApiError>>) -> Result<Replicas, ApiError> {
+    let mut replicas = Replicas::default();
+    for (index, list) in lists.into_iter().enumerate() {
+        match list {
+            Ok(found) => {
+                replicas.all.extend(found.all);
+                replicas.leases.extend(found.leases);
+                replicas.now = replicas.now.max(found.now);
+            }
+            Err(error) if error.code() == Some(403) => replicas.is_hidden |= index == 0,
+            Err(error) => return Err(error),
+        }
+    }
+    replicas.is_hidden &= replicas.all.is_empty();
+    replicas.all.sort_by(|one, other| one.name.cmp(&other.name));
+    Ok(replicas)
 }
 
 /// Waits until all live replicas have seen version `written` of a node, or for long enough.
 pub(crate) async fn wait(session: &Session, written: u64) -> Result<Heard, ApiError> {
     let looks = SEEN_MAX.as_millis() / PAUSE.as_millis();
     for _ in 0..looks {
-        let replicas = read(session, names::NAMESPACE).await?;
+        let replicas = read(session).await?;
         let by = acknowledged(replicas.all.iter(), written, replicas.now);
         if !matches!(by, Acknowledged::NotBy(_)) {
             return Ok(Heard { by, replicas });
         }
         tokio::time::sleep(PAUSE).await;
     }
-    let replicas = read(session, names::NAMESPACE).await?;
+    let replicas = read(session).await?;
     let by = acknowledged(replicas.all.iter(), written, replicas.now);
     Ok(Heard { by, replicas })
 }
@@ -93,7 +123,7 @@ pub(crate) async fn wait(session: &Session, written: u64) -> Result<Heard, ApiEr
 pub(crate) async fn leader(session: &Session, all: &[&Replica]) -> Option<String> {
     let namespaces: BTreeSet<&str> = all.iter().map(|replica| &*replica.meta.namespace).collect();
     for namespace in namespaces {
-        let path = format!("{LEASES}/namespaces/{namespace}/leases/{}", names::LEADER_LEASE);
+        let path = format!("{}/{}", path_in(namespace), names::LEADER_LEASE);
         let lease = found(get(session, &path).await).ok().flatten();
         let holder =
             lease.as_ref().and_then(|lease| lease.pointer("/spec/holderIdentity")).and_then(Value::as_str);
@@ -130,5 +160,41 @@ impl Replicas {
             Rung::Nobody => name,
         };
         self.obeying().into_iter().map(word).collect::<Vec<_>>().join(", ")
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{Replicas, together};
+    use crate::api::{ApiError, Refused};
+    use common::api::replica::replica;
+
+    fn list(names: &[&str]) -> Result<Replicas, ApiError> {
+        let one = |name: &&str| {
+            let json = serde_json::json!({ "metadata": { "name": format!("reserve-{name}") } });
+            replica(&json.to_string()).unwrap()
+        };
+        Ok(Replicas { all: names.iter().map(one).collect(), ..Replicas::default() })
+    }
+
+    fn refused(code: u16) -> Result<Replicas, ApiError> {
+        Err(ApiError::Refused(Box::new(Refused { code, ..Refused::default() })))
+    }
+
+    #[test]
+    fn what_may_not_be_read_is_unknown_and_not_empty() {
+        let names = |lists: Vec<Result<Replicas, ApiError>>| {
+            let found = together(lists).unwrap();
+            let names: Vec<String> = found.all.iter().map(|one| one.name.to_string()).collect();
+            (names.join(" "), found.is_hidden)
+        };
+        assert_eq!(names(vec![list(&["b"]), list(&["a"])]), ("a b".into(), false));
+        assert_eq!(names(vec![list(&["b"]), refused(403)]), ("b".into(), false));
+        assert_eq!(names(vec![list(&[]), refused(403)]), (String::new(), false), "there is nobody");
+        assert_eq!(names(vec![refused(403), list(&["a"])]), ("a".into(), false));
+        assert_eq!(names(vec![refused(403), list(&[])]), (String::new(), true), "nobody knows");
+        assert_eq!(names(vec![refused(403), refused(403)]), (String::new(), true));
+        assert_eq!(names(vec![refused(403)]), (String::new(), true));
+        assert!(together(vec![list(&["a"]), refused(500)]).is_err(), "half an answer is none");
     }
 }

@@ -106,6 +106,7 @@ pub(crate) static RESOURCES: LazyLock<Vec<Resource>> = LazyLock::new(|| {
         entry::<core::Service>(&["svc"], &[Status, Farewell, LooseUpdate]),
         entry::<core::ServiceAccount>(&["sa"], &[Farewell, LooseUpdate]),
         entry::<core::ConfigMap>(&["cm"], PLAIN),
+        entry::<core::ResourceQuota>(&["quota"], &[Status, Farewell, LooseUpdate]),
         entry::<core::Secret>(&[], PLAIN),
         entry::<core::PersistentVolume>(&["pv"], &[Status, Farewell, LooseUpdate]),
         entry::<core::PersistentVolumeClaim>(&["pvc"], &[Status, Farewell, LooseUpdate]),

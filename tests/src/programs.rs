@@ -27,12 +27,20 @@ pub fn example(seed: &str, file: &str) -> PathBuf {
 /// Nodes, pods, every kind of workload, and every other kind.
 const KINDS_WATCHED: usize = 2 + OwnerKind::ALL.len() + OtherKind::ALL.len();
 
+/// How the daemon's log says what came of a comparison of its belief with the API server, and that something differs.
+const COMPARED: &str = "compared with the API server: ";
+const DIFFERENT: &str = "compared with the API server: different";
+/// A daemon that stands still, or whose proxy loses everything, does not answer.
+const COMPARED_MAX: Duration = Duration::from_secs(10);
+const COMPARED_POLL: Duration = Duration::from_millis(20);
+
 const LISTED_MAX: Duration = Duration::from_secs(60);
 const SEEN_MAX: Duration = Duration::from_secs(60);
 
-/// A daemon at work. Ends with this value.
+/// A daemon at work. Ends with this value; before that it compares what it believes with the API server.
 pub struct Daemon {
     program: Program,
+    is_killed: bool,
 }
 
 /// A daemon to be started.
@@ -109,7 +117,7 @@ impl DaemonShape {
             &build()?.join("reserve-daemon"),
             &self.command_line(cluster)?.iter().map(String::as_str).collect::<Vec<_>>(),
         )?;
-        let daemon = Daemon { program };
+        let daemon = Daemon { program, is_killed: false };
         // From now on everything reaches it by its watches, as it mostly does in the life of a daemon.
         cluster
             .wait_until("the daemon has listed everything", LISTED_MAX, async || {
@@ -172,8 +180,40 @@ impl Daemon {
     ///
     /// # Errors
     /// When it does not die.
-    pub fn kill(self) -> Result<()> {
+    pub fn kill(mut self) -> Result<()> {
+        self.is_killed = true;
         self.program.kill()
+    }
+
+    /// Lets it compare what it believes with the API server, and waits for the answer. Says whether there was one: a daemon that
+    /// has ended, stands still or is cut off does not answer. It blocks.
+    ///
+    /// # Errors
+    /// When this or an earlier comparison found a difference.
+    pub fn check_belief(&self) -> Result<bool> {
+        let said = |log: &str| log.matches(COMPARED).count();
+        let before = said(&self.log()?);
+        let mut waited = if self.signal("USR2").is_ok() { Duration::ZERO } else { COMPARED_MAX };
+        while waited < COMPARED_MAX && said(&self.log()?) == before {
+            std::thread::sleep(COMPARED_POLL);
+            waited += COMPARED_POLL;
+        }
+        let log = self.log()?;
+        let different: Vec<&str> = log.lines().filter(|line| line.contains(DIFFERENT)).collect();
+        ensure!(different.is_empty(), "a daemon believes what is not so:\n{}", different.join("\n"));
+        Ok(said(&log) > before)
+    }
+}
+
+impl Drop for Daemon {
+    fn drop(&mut self) {
+        // A second panic would hide the first.
+        if self.is_killed || std::thread::panicking() {
+            return;
+        }
+        if let Err(error) = self.check_belief() {
+            panic!("{error:#}");
+        }
     }
 }
 

@@ -97,10 +97,15 @@ impl Town {
     where
         F: Future<Output = Result<()>>,
     {
-        let (cluster, _) = self.started.get_or_try_init(|| self.start()).await?;
+        let (cluster, daemon) = self.started.get_or_try_init(|| self.start()).await?;
         cluster.add_namespace(name).await?;
         test(Plot { cluster, name }).await?;
-        tokio::task::block_in_place(|| cluster.check_rules())
+        tokio::task::block_in_place(|| {
+            if let Some(daemon) = daemon {
+                daemon.check_belief()?;
+            }
+            cluster.check_rules()
+        })
     }
 
     async fn start(&self) -> Result<(Cluster, Option<Daemon>)> {

@@ -8,6 +8,7 @@ use common::model::OtherKind;
 use common::model::owner::OwnerKind;
 use daemon::args::Args;
 use daemon::rights::{Place, rights};
+use reserve_tests::bench_cluster::REQUESTS_PER_SECOND;
 use reserve_tests::control_plane::workspace_dir;
 use serde_json::Value;
 use std::collections::{BTreeMap, BTreeSet};
@@ -95,9 +96,10 @@ fn people_who_look_may_list_what_decisions_read() {
         .filter(|(_, verbs)| verbs.contains("list"))
         .map(|(what, _)| what)
         .collect();
-    // Who obeys reservations, which priorities there are, and what was said about a pod.
-    let besides =
-        [("coordination.k8s.io", "leases"), ("scheduling.k8s.io", "priorityclasses"), ("", "events")];
+    // Quotas limit what the daemon reserves by itself; no decision reads them.
+    watched.remove(&(String::new(), "resourcequotas".to_owned()));
+    // Which priorities there are, and what was said about a pod. Leases are for everybody to read, in the daemon's namespace.
+    let besides = [("scheduling.k8s.io", "priorityclasses"), ("", "events")];
     watched.extend(besides.map(|(group, resource)| (group.to_owned(), resource.to_owned())));
     assert_eq!(viewer.keys().cloned().collect::<BTreeSet<_>>(), watched);
     let allowed: BTreeSet<&str> = viewer.values().flatten().map(String::as_str).collect();
@@ -136,6 +138,7 @@ fn no_role_has_what_nobody_needs() {
 fn every_file_of_the_folder_is_applied() {
     let kustomization = documents("daemon/kustomization.yaml").remove(0);
     let mut applied: BTreeSet<String> = words(&kustomization["resources"]).into_iter().collect();
+    assert!(applied.remove("../policies"), "who may write reservations, and what they may look like");
     applied.extend(words(&kustomization["configMapGenerator"][0]["files"]));
     applied.insert("kustomization.yaml".to_owned());
     let files = std::fs::read_dir(path("daemon")).unwrap();
@@ -152,15 +155,69 @@ fn the_daemon_is_known_by_one_name_everywhere() {
     object("daemon/account.yaml", "ServiceAccount", account);
     object("daemon/namespace.yaml", "Namespace", namespace);
     let condition = format!("request.userInfo.username == 'system:serviceaccount:{namespace}:{account}'");
-    for (file, policy) in [("policies", "reserve-daemon-confinement"), ("fence", "reserve-fence")] {
-        let policy = object(&format!("daemon/{file}.yaml"), "ValidatingAdmissionPolicy", policy);
+    let policies = ["policies", "fence"].map(|file| documents(&format!("daemon/{file}.yaml"))).concat();
+    for policy in policies.iter().filter(|one| one["kind"] == "ValidatingAdmissionPolicy") {
         assert_eq!(policy["spec"]["matchConditions"][0]["expression"], *condition);
+    }
+    for schema in documents("daemon/flow.yaml").iter().filter(|one| one["kind"] == "FlowSchema") {
+        let subject = &schema["spec"]["rules"][0]["subjects"][0]["serviceAccount"];
+        assert_eq!((&subject["name"], &subject["namespace"]), (&account.into(), &namespace.into()));
     }
     let fence = object("daemon/fence.yaml", "ValidatingAdmissionPolicyBinding", "reserve-fence");
     let election = configuration("daemon/config.yaml").leader_election;
     assert!(election.leader_elect, "the fence refuses everybody if nobody is elected");
     assert_eq!(fence["spec"]["paramRef"]["name"], *election.resource_name);
     assert_eq!(fence["spec"]["paramRef"]["namespace"], *election.resource_namespace);
+}
+
+/// Everything that the account may write is confined by a policy, but for what the fence's and the authorizer's own objects are.
+#[test]
+fn every_write_of_the_daemon_is_confined_by_a_policy() {
+    let mut confined = BTreeSet::new();
+    for policy in documents("daemon/policies.yaml") {
+        for rule in policy["spec"]["matchConstraints"]["resourceRules"].as_array().into_iter().flatten() {
+            confined.extend(words(&rule["resources"]));
+        }
+    }
+    let writes = ["create", "update", "patch", "delete"];
+    let unconfined = ["nodes/reservations", "events", "tokenreviews", "subjectaccessreviews"];
+    for ((_, resource), verbs) in needed(Place::Everywhere) {
+        let is_written = verbs.iter().any(|verb| writes.contains(&verb.as_str()));
+        assert!(
+            !is_written || unconfined.contains(&&*resource) || confined.contains(&resource),
+            "{resource}"
+        );
+    }
+}
+
+/// Both accounts are held to the same by the same rules.
+#[test]
+fn a_static_pod_is_confined_on_nodes_as_the_daemon_is() {
+    let daemon = object("daemon/policies.yaml", "ValidatingAdmissionPolicy", "reserve-daemon-confinement");
+    let kind = "ValidatingAdmissionPolicy";
+    let static_pod = object("static-pod/rbac.yaml", kind, "reserve-static-pod-nodes");
+    assert_eq!(daemon["spec"]["variables"], static_pod["spec"]["variables"]);
+    let rules = |policy: &Value| -> Vec<Value> {
+        let rules = policy["spec"]["validations"].as_array().cloned().unwrap_or_default();
+        rules.into_iter().map(|rule| rule["expression"].clone()).collect()
+    };
+    assert_eq!(rules(&daemon), rules(&static_pod));
+}
+
+/// The rates in the README were measured so.
+#[test]
+fn the_daemon_is_installed_with_the_request_rate_that_was_measured() {
+    let connection = configuration("daemon/config.yaml").client_connection;
+    let measured = REQUESTS_PER_SECOND.to_string();
+    assert_eq!(
+        (connection.qps.to_string(), connection.burst.to_string()),
+        (measured.clone(), measured.clone())
+    );
+    let pod = object("static-pod/kube-scheduler.yaml", "Pod", "kube-scheduler");
+    let command = words(&pod["spec"]["containers"][0]["command"]);
+    for flag in ["qps", "burst"] {
+        assert!(command.contains(&format!("--kube-api-{flag}={measured}")), "{command:?}");
+    }
 }
 
 #[test]
@@ -176,6 +233,37 @@ fn the_daemon_takes_the_arguments_that_it_is_given() {
         let program = std::iter::once("reserve-daemon".to_owned());
         let parsed = Args::try_parse_from(program.chain(arguments));
         assert!(parsed.is_ok(), "{}", parsed.unwrap_err());
+    }
+}
+
+#[test]
+fn probes_ask_the_port_that_the_daemon_serves_them_on() {
+    let deployment = object("daemon/deployment.yaml", "Deployment", "reserve-daemon");
+    let container = &deployment["spec"]["template"]["spec"]["containers"][0];
+    let port = |name: &Value| {
+        let ports = container["ports"].as_array().unwrap();
+        let port = ports.iter().find(|port| port["name"] == *name);
+        port.unwrap_or_else(|| panic!("no port {name}"))["containerPort"].clone()
+    };
+    for probe in ["livenessProbe", "readinessProbe"] {
+        let get = &container[probe]["httpGet"];
+        let flag = format!("--health-probe-bind-address=:{}", port(&get["port"]));
+        assert!(words(&container["args"]).contains(&flag), "{probe}: {flag}");
+        assert!(get["scheme"].is_null(), "{probe}: plain HTTP is served there");
+    }
+}
+
+#[test]
+fn only_the_extender_s_port_is_open_to_everybody() {
+    for file in ["daemon/network.yaml", "extender/network.yaml"] {
+        let policy = object(file, "NetworkPolicy", "reserve-daemon");
+        for rule in policy["spec"]["ingress"].as_array().unwrap() {
+            let ports: Vec<&Value> =
+                rule["ports"].as_array().unwrap().iter().map(|port| &port["port"]).collect();
+            let is_open = rule["from"].as_array().is_none_or(Vec::is_empty);
+            assert!(!is_open || ports == ["extender"], "{file}: {rule}");
+            assert!(!ports.contains(&&Value::from("probes")), "{file}: kubelets need no rule");
+        }
     }
 }
 

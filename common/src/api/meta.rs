@@ -5,12 +5,13 @@ use crate::model::ids::{Text, Uid};
 use crate::model::keep::Keep;
 use crate::model::labels::Labels;
 use crate::model::moment::Moment;
-use crate::model::owner::{ControllerRef, OwnerKind};
+use crate::model::owner::{ControllerRef, ForeignKind, OwnerKind};
 use jiff::Timestamp;
 use serde::Deserialize;
 use serde::de::{Deserializer, MapAccess, Visitor};
 use std::borrow::Cow;
 use std::fmt;
+use std::sync::Arc;
 
 /// A string, borrowed from the JSON where it has no escapes.
 #[derive(Deserialize, Default)]
@@ -140,8 +141,12 @@ impl Meta<'_> {
     /// The owner that claims to control the object.
     pub(super) fn controller(&self) -> Option<ControllerRef> {
         let owner = self.owner_references.as_ref()?.iter().find(|owner| owner.controller == Some(true))?;
+        let kind = OwnerKind::from_reference(&owner.api_version, &owner.kind);
+        let foreign =
+            || ForeignKind { api_version: (&*owner.api_version).into(), kind: (&*owner.kind).into() };
         Some(ControllerRef {
-            kind: OwnerKind::from_reference(&owner.api_version, &owner.kind),
+            kind,
+            foreign: kind.is_none().then(|| Arc::new(foreign())),
             name: Text::from(&*owner.name),
             uid: Uid::from(&*owner.uid),
         })

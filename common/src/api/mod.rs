@@ -4,6 +4,7 @@
 //! borrows from the JSON and keeps only what decisions read.
 
 pub mod budget;
+mod daemon_set;
 pub mod extender;
 pub mod list;
 mod meta;
@@ -13,6 +14,7 @@ pub mod node;
 mod object;
 pub mod other;
 pub mod pod;
+pub mod quota;
 pub mod replica;
 pub mod reservation;
 mod selector;

@@ -68,6 +68,9 @@ pub const PART_LABEL: &str = "app.kubernetes.io/part-of";
 /// The namespace of the daemon, unless it is installed elsewhere.
 pub const NAMESPACE: &str = "kube-reserve";
 
+/// The namespace of the control plane, and of a daemon that runs there as a static pod.
+pub const SYSTEM_NAMESPACE: &str = "kube-system";
+
 /// On a replica's Lease: the newest version of a node that it has seen, decimal.
 pub const SEEN_NODES: &str = "reserve/seen-nodes";
 

@@ -1,6 +1,6 @@
 //! An object of any of the kinds in [`OtherKind`], from API JSON.
 
-use super::{DecodeError, budget, namespace, service, storage};
+use super::{DecodeError, budget, namespace, quota, service, storage};
 use crate::model::other::{Other, OtherKind};
 
 /// Decodes an object of `kind`.
@@ -16,5 +16,6 @@ pub fn other(kind: OtherKind, json: &str) -> Result<Other, DecodeError> {
         OtherKind::CsiStorageCapacity => storage::capacity(json).map(Other::from),
         OtherKind::VolumeAttachment => storage::attachment(json).map(Other::from),
         OtherKind::PodDisruptionBudget => budget::budget(json).map(Other::from),
+        OtherKind::ResourceQuota => quota::quota(json).map(Other::from),
     }
 }

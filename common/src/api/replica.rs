@@ -8,6 +8,9 @@
 //! ```
 //!
 //! Reading is tolerant: a number that cannot be read is 0, so that a replica which speaks in riddles has seen nothing.
+//!
+//! The built-in role `edit` may write Leases. So a Lease says something about a replica only if it is in a namespace of
+//! the daemon ([`believed`]): a tenant may write any other.
 
 use super::meta::{Meta, Str, decode, time};
 use super::object::malformed;
@@ -44,9 +47,72 @@ struct Spec<'a> {
     renew_time: Option<Str<'a>>,
 }
 
-/// Decodes the Lease of a replica.
+/// The namespaces in which a Lease can be that of a replica. There is at least one.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct DaemonNamespaces(Vec<Text>);
+
+impl Default for DaemonNamespaces {
+    /// Where the daemon runs unless somebody says otherwise: where it is installed, and where it is a static pod.
+    fn default() -> Self {
+        Self(vec![names::NAMESPACE.into(), names::SYSTEM_NAMESPACE.into()])
+    }
+}
+
+impl DaemonNamespaces {
+    /// This one alone.
+    pub fn only(namespace: &str) -> Self {
+        Self(vec![namespace.into()])
+    }
+
+    /// The same and this one.
+    #[must_use]
+    pub fn and(mut self, namespace: &str) -> Self {
+        if !self.includes(namespace) {
+            self.0.push(namespace.into());
+        }
+        self
+    }
+
+    /// Whether this is one of them.
+    pub fn includes(&self, namespace: &str) -> bool {
+        self.0.iter().any(|own| **own == *namespace)
+    }
+
+    /// Each of them. The daemon is most likely in the first one.
+    pub fn iter(&self) -> impl Iterator<Item = &str> {
+        self.0.iter().map(|namespace| &**namespace)
+    }
+
+    /// All of them in words: `kube-reserve, kube-system`.
+    pub fn words(&self) -> String {
+        self.0.join(", ")
+    }
+}
+
+/// Decodes the Lease of a replica, and refuses one that a tenant could have written: it must be in a namespace of the
+/// daemon, and have the label and the name that a replica gives it. One that was never renewed is never live.
+///
+/// The daemon and the command ask this function, and believe no other Lease.
+pub fn believed(json: &str, namespaces: &DaemonNamespaces) -> Result<Replica, DecodeError> {
+    let wire: Wire<'_> = decode(KIND, json)?;
+    let Meta { name, namespace, labels, .. } = &wire.metadata;
+    if !namespaces.includes(namespace) {
+        let problem = format!("{name} is in {namespace}, and the daemon is in {}", namespaces.words());
+        return Err(malformed(KIND, problem));
+    }
+    let mut labels = labels.iter().flat_map(|labels| &labels.0);
+    if !labels.any(|(key, value)| key == names::APP_LABEL && value == names::APP) {
+        return Err(malformed(KIND, format!("{name} has no label {}={}", names::APP_LABEL, names::APP)));
+    }
+    read(wire)
+}
+
+/// Decodes the Lease of a replica, whoever wrote it.
 pub fn replica(json: &str) -> Result<Replica, DecodeError> {
-    let Wire { metadata, spec } = decode(KIND, json)?;
+    read(decode(KIND, json)?)
+}
+
+fn read(Wire { metadata, spec }: Wire<'_>) -> Result<Replica, DecodeError> {
     let spec = spec.unwrap_or_default();
     let meta = metadata.object(KIND)?;
     let name = meta.name.strip_prefix(names::REPLICA_PREFIX).map(Text::from);
@@ -107,7 +173,7 @@ pub fn lease_name(replica: &str) -> String {
 
 #[cfg(test)]
 mod tests {
-    use super::{Replica, lease, replica};
+    use super::{DaemonNamespaces, Replica, believed, lease, replica};
     use crate::model::object::Meta;
     use jiff::Timestamp;
     use std::time::Duration;
@@ -143,6 +209,36 @@ mod tests {
         assert_eq!(json["spec"]["renewTime"], "2026-11-16T08:00:00.250000Z", "as MicroTime wants it");
         assert_eq!(json["metadata"]["labels"]["app.kubernetes.io/name"], "kubectl-reserve");
         assert_eq!(replica(&json.to_string()).unwrap(), example());
+    }
+
+    #[test]
+    fn only_a_lease_in_a_namespace_of_the_daemon_is_believed() {
+        let usual = DaemonNamespaces::default();
+        let with = |pointer: &str, value: serde_json::Value| {
+            let mut json = lease(&example());
+            *json.pointer_mut(pointer).unwrap() = value;
+            json.to_string()
+        };
+        let in_namespace = |namespace: &str| with("/metadata/namespace", namespace.into());
+        assert_eq!(believed(&in_namespace("kube-reserve"), &usual).unwrap(), example());
+        assert!(believed(&in_namespace("kube-system"), &usual).is_ok());
+        for tenant in ["shop", "kube-reserve2", "default", ""] {
+            let error = believed(&in_namespace(tenant), &usual).unwrap_err().source.to_string();
+            assert!(error.contains(&format!("is in {tenant}, and the daemon is in")), "{error}");
+        }
+        let other = DaemonNamespaces::only("ours");
+        assert!(believed(&in_namespace("ours"), &other).is_ok());
+        assert!(believed(&in_namespace("kube-reserve"), &other).is_err(), "only the one that was named");
+        assert!(believed(&in_namespace("kube-reserve"), &other.and("kube-reserve")).is_ok());
+        for (pointer, value) in [
+            ("/metadata/labels", serde_json::json!({})),
+            ("/metadata/labels", serde_json::json!({ "app.kubernetes.io/name": "other" })),
+            ("/metadata/name", "kube-scheduler".into()),
+        ] {
+            assert!(believed(&with(pointer, value.clone()), &usual).is_err(), "{pointer} {value}");
+        }
+        let never = believed(&with("/spec/renewTime", serde_json::Value::Null), &usual).unwrap();
+        assert!(!never.is_live(time("2026-11-16T08:00:00Z")) && !never.is_live(Timestamp::MIN));
     }
 
     #[test]

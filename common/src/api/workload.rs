@@ -1,14 +1,16 @@
-//! A workload: some from its metadata alone, so that the server need not send specs and statuses.
+//! A workload: a CronJob from its metadata alone, so that the server need not send its spec and status.
 
 use super::DecodeError;
+use super::daemon_set;
 use super::meta::{List, Meta, Pairs, decode};
 use super::selector::{SelectorWire, optional};
 use crate::model::ids::{Text, Uid};
-use crate::model::owner::{OwnerKind, Workload};
+use crate::model::owner::{ForeignKind, OwnerKind, Workload};
 use crate::model::selector::Selector;
 use serde::Deserialize;
 use serde::de::Error as _;
 use std::borrow::Cow;
+use std::sync::Arc;
 
 #[derive(Deserialize)]
 struct WorkloadWire<'a, S> {
@@ -84,6 +86,11 @@ struct ConditionWire<'a> {
 /// What differs from kind to kind.
 type Parts<'a> = (Meta<'a>, Option<Selector>, Option<u32>);
 
+/// Decodes an owner of a foreign kind from a full object or a PartialObjectMetadata.
+pub fn foreign(kind: Arc<ForeignKind>, json: &str) -> Result<Workload, DecodeError> {
+    Ok(Workload { foreign: Some(kind), ..workload(OwnerKind::Foreign, json)? })
+}
+
 /// Decodes a workload of `kind` from a full object or a PartialObjectMetadata.
 pub fn workload(kind: OwnerKind, json: &str) -> Result<Workload, DecodeError> {
     let (metadata, selector, wanted) = parts(kind, json)?;
@@ -93,6 +100,7 @@ pub fn workload(kind: OwnerKind, json: &str) -> Result<Workload, DecodeError> {
     }
     Ok(Workload {
         kind,
+        foreign: None,
         namespace: Text::from(&*metadata.namespace),
         name: Text::from(&*metadata.name),
         uid: Uid::from(&*metadata.uid),
@@ -102,6 +110,7 @@ pub fn workload(kind: OwnerKind, json: &str) -> Result<Workload, DecodeError> {
         wanted,
         is_deleting: metadata.is_deleting(),
         keep: metadata.keep(),
+        daemon: (kind == OwnerKind::DaemonSet).then(|| daemon_set::template(json)).flatten().map(Arc::new),
     })
 }
 
@@ -126,7 +135,7 @@ fn parts(kind: OwnerKind, json: &str) -> Result<Parts<'_>, DecodeError> {
             let JobWire { metadata, spec, status } = decode(name, json)?;
             (metadata, None, spec.map(|spec| job_wants(&spec, &status.unwrap_or_default())))
         }
-        OwnerKind::DaemonSet | OwnerKind::CronJob => {
+        OwnerKind::DaemonSet | OwnerKind::CronJob | OwnerKind::Foreign => {
             (decode::<WorkloadWire<'_, AnySpec>>(name, json)?.metadata, None, None)
         }
     })

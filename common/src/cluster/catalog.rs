@@ -8,7 +8,7 @@ use crate::model::storage::{
     CsiDriver, CsiNode, CsiStorageCapacity, PersistentVolume, PersistentVolumeClaim, StorageClass,
     VolumeAttachment,
 };
-use crate::model::{DisruptionBudget, Namespace, Service};
+use crate::model::{DisruptionBudget, Namespace, ResourceQuota, Service};
 use std::collections::BTreeSet;
 
 /// The objects of every other kind.
@@ -34,6 +34,8 @@ pub struct Catalog {
     pub attachments: Store<VolumeAttachment>,
     /// PodDisruptionBudgets.
     pub budgets: Store<DisruptionBudget>,
+    /// ResourceQuotas.
+    pub quotas: Store<ResourceQuota>,
     listed: BTreeSet<OtherKind>,
     unreadable: BTreeSet<OtherKind>,
 }
@@ -81,6 +83,7 @@ impl Catalog {
             OtherKind::CsiStorageCapacity => learn(&mut self.csi_capacities, seen),
             OtherKind::VolumeAttachment => learn(&mut self.attachments, seen),
             OtherKind::PodDisruptionBudget => learn(&mut self.budgets, seen),
+            OtherKind::ResourceQuota => learn(&mut self.quotas, seen),
         };
         if differs {
             changes.push(Change::OthersChanged(kind));

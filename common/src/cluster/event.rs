@@ -1,8 +1,9 @@
 //! What can be learnt about the cluster, and what learning it can alter.
 
+use super::foreign::OwnerAnswer;
 use crate::model::ids::{NodeName, PodKey, Text, Uid};
 use crate::model::other::{Other, OtherKind};
-use crate::model::owner::{Owner, OwnerKind, Workload};
+use crate::model::owner::{ForeignClaim, Owner, OwnerKind, Workload};
 use crate::model::{Node, Pod, Replica};
 
 /// Everything that can be learnt.
@@ -20,6 +21,8 @@ pub enum Event {
     Workloads(OwnerKind, Seen<Workload>),
     /// Workloads of this kind cannot be read, at least for now.
     Unreadable(OwnerKind),
+    /// What came of reading an owner of a foreign kind.
+    OwnerRead(Box<ForeignClaim>, OwnerAnswer),
     /// About objects of another kind.
     Others(OtherKind, Seen<Other>),
     /// Objects of this kind cannot be read, at least for now, or are not served. What there is of them is not known,
@@ -49,11 +52,12 @@ pub enum Change {
     NodeGone(NodeName),
     /// A pod left a node, ended there, or asks for something else there than before.
     RoomFreed(NodeName),
-    /// A pod waits to be placed; it is new, or something about it changed.
+    /// A pod waits to be placed; it is new, or something about it or about its owners changed.
     PodWaiting(PodKey),
     /// A pod no longer waits to be placed.
     PodSettled(PodKey),
-    /// Pods may belong to others than before.
+    /// Any pods may belong to others than before. Where it is known which, each waiting one is told by itself, as
+    /// [`Change::PodWaiting`].
     OwnersChanged,
     /// The owner with this UID is new or gone, wants another number of pods, or has another wish about them. Nothing
     /// that a waiting pod could hope for.

@@ -9,8 +9,10 @@
 
 use super::Cluster;
 use super::ledger::{Ledger, State};
-use super::replacing::{Terms, owner, replacing};
+use super::replacing::{Terms, expiry_for, later, owner, replacing};
 use super::whose::Asker;
+use crate::api::reservation::encode;
+use crate::model::ids::Text;
 use crate::model::owner::Owner;
 use crate::model::reservation::{
     ANNOTATIONS_MAX, AUTOMATIC, BYTES_MAX, KEYS_MAX, PER_NODE_MAX, Parsed, Placement, ReplacedPod,
@@ -19,9 +21,6 @@ use crate::model::{Keep, Pod, Reservation, ReservationId};
 use jiff::Timestamp;
 use std::sync::Arc;
 use std::time::Duration;
-
-/// The most keys, and bytes of them, that one reservation has.
-const EACH_MAX: (u32, u32) = (4, 1536);
 
 /// Why no place is kept.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
@@ -44,9 +43,45 @@ pub enum NotKept {
     /// Its namespace has as many as it may have.
     #[error("the namespace has {0} automatic reservations already, which is the limit")]
     TooMany(usize),
+    /// Its namespace would have more reserved than its pods requested.
+    #[error("the namespace would have more {0} reserved than its pods requested at most in the last hour")]
+    OverUsage(Text),
+    /// Its namespace would have more reserved than a ResourceQuota allows.
+    #[error("the namespace would have more {0} reserved than its ResourceQuota allows")]
+    OverQuota(Text),
+    /// Its record cannot be written, because it is too long.
+    #[error("the reservation cannot be written: {0}")]
+    Unwritable(Text),
     /// Its node has no room for more annotations.
     #[error("the node has too many annotations")]
     NodeFull,
+}
+
+impl NotKept {
+    /// Whether a limit keeps the place from being kept, so that people have to be told although the pod did not ask by itself.
+    pub fn is_limit(&self) -> bool {
+        match self {
+            Self::TooMany(_) | Self::OverUsage(_) | Self::OverQuota(_) => true,
+            Self::Unwritable(_) | Self::NodeFull => true,
+            Self::NotWished | Self::NoNode | Self::Unfit(_) | Self::NoOwner | Self::NotShort => false,
+        }
+    }
+
+    /// The reason in one word, for counting.
+    pub fn word(&self) -> &'static str {
+        match self {
+            Self::NotWished => "not-wished",
+            Self::NoNode => "no-node",
+            Self::Unfit(_) => "unfit",
+            Self::NoOwner => "no-owner",
+            Self::NotShort => "not-short",
+            Self::TooMany(_) => "too-many",
+            Self::OverUsage(_) => "over-usage",
+            Self::OverQuota(_) => "over-quota",
+            Self::Unwritable(_) => "unwritable",
+            Self::NodeFull => "node-full",
+        }
+    }
 }
 
 impl Cluster {
@@ -67,7 +102,13 @@ impl Cluster {
             return Err(NotKept::Unfit("its node is not ready"));
         }
         let owner = owner(&asker, &self.owners)?;
-        let reservation = reservation(pod, owner.clone(), life, now)?;
+        let expires = match pod.deleting {
+            // The grace period means nothing once the pod is gone.
+            true if self.is_there(pod) => later(pod.gone_by().map_or(now, |gone| gone.max(now)), life),
+            true => later(now, life),
+            false => expiry_for(pod, life, now),
+        };
+        let reservation = reservation(pod, owner.clone(), expires, now)?;
         if pod.deleting && !self.is_short_of_seats(&owner, &reservation.id) {
             return Err(NotKept::NotShort);
         }
@@ -75,12 +116,17 @@ impl Cluster {
         Ok(reservation)
     }
 
+    /// Whether this very pod still takes room.
+    fn is_there(&self, pod: &Pod) -> bool {
+        self.pod(&pod.key).is_some_and(|known| known.uid == pod.uid && known.is_counted())
+    }
+
     /// How long room is kept for the pod: what it says itself, else its owners from the nearest, else its namespace.
     pub fn life(&self, pod: &Pod) -> Option<Duration> {
         self.life_for(&Asker::new(pod, &self.owners))
     }
 
-    fn life_for(&self, asker: &Asker<'_>) -> Option<Duration> {
+    pub(super) fn life_for(&self, asker: &Asker<'_>) -> Option<Duration> {
         let namespace = self.catalog.namespaces.named(&asker.pod.key.namespace);
         let owners = asker.chain().iter().map(|owner| owner.keep.as_ref());
         let wishes = std::iter::once(asker.pod.keep()).chain(owners);
@@ -93,6 +139,12 @@ impl Cluster {
         let asker = Asker::new(pod, &self.owners);
         self.life_for(&asker).is_some()
             && owner(&asker, &self.owners).is_ok_and(|owner| self.short(&owner).is_none_or(|short| short > 0))
+    }
+
+    /// Whether a place that is kept for a pod which is gone is still to be written down: its replacement may have taken another one
+    /// meanwhile, such as the seat that the pod itself had.
+    pub fn is_still_needed(&self, reservation: &Reservation) -> bool {
+        reservation.record().is_none_or(|record| self.is_short_of_seats(&record.owner, &reservation.id))
     }
 
     /// Whether `owner` lacks a pod that no other reservation than `id` is for. Where that cannot be told it does.
@@ -119,7 +171,12 @@ impl Cluster {
         if in_namespace.saturating_sub(usize::from(is_counted)) >= most {
             return Err(NotKept::TooMany(most));
         }
-        let (keys, bytes) = EACH_MAX;
+        self.check_usage(reservation, is_counted)?;
+        let annotations =
+            encode(reservation).map_err(|error| NotKept::Unwritable(error.to_string().into()))?;
+        let keys = u32::try_from(annotations.len()).unwrap_or(u32::MAX);
+        let bytes: usize = annotations.iter().map(|(key, value)| key.len() + value.len()).sum();
+        let bytes = u32::try_from(bytes).unwrap_or(u32::MAX);
         let size = ledger.node.annotations;
         let is_full = ledger.entries.len() >= PER_NODE_MAX
             || size.our_keys.saturating_add(keys) as usize > KEYS_MAX
@@ -168,13 +225,18 @@ fn fit(asker: &Asker<'_>) -> Result<(), NotKept> {
 }
 
 /// The reservation of a pod that nobody asked for by hand.
-fn reservation(pod: &Pod, owner: Owner, life: Duration, now: Timestamp) -> Result<Reservation, NotKept> {
+pub(super) fn reservation(
+    pod: &Pod,
+    owner: Owner,
+    expires: Timestamp,
+    now: Timestamp,
+) -> Result<Reservation, NotKept> {
     let (verb, reason) =
         if pod.deleting { ("delete", "the pod is being deleted") } else { ("keep", "the pod asks for it") };
     let terms = Terms {
         now,
-        empty: pod.gone_by().map_or(now, |gone| gone.max(now)),
-        life,
+        expires,
+        life: None,
         // The same for whoever makes it: of two that try, one finds it done.
         request: format!("{verb}-{}", pod.uid).into(),
         by: AUTOMATIC.into(),

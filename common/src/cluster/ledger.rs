@@ -162,10 +162,10 @@ impl Ledger {
         let mut reserved = Resources::default();
         let mut kept = Vec::new();
         for (index, entry) in self.entries.iter().enumerate() {
-            if own == Some(index) || entry.is_empty() || asker.passes(&entry.reservation) {
+            if own == Some(index) || entry.is_empty() || asker.passes(&entry.reservation, self) {
                 continue;
             }
-            let held = held_from(asker, entry, &self.entries);
+            let held = held_from(asker, entry, self);
             if !held.is_zero() {
                 reserved.add_assign(&held);
                 kept.push((entry, held));
@@ -265,8 +265,10 @@ fn entries(
 ) -> Vec<Entry> {
     let live: Vec<&Reservation> = reservations.iter().map(|one| &***one).filter(|one| is_live(one)).collect();
     let occupied: Vec<bool> = live.iter().map(|reservation| is_occupied(reservation, pods)).collect();
+    // Also one whose time is over: the place had been its, so that nobody has it now.
+    let is_passed_on = |one: &Reservation| reservations.iter().any(|other| is_heir(other, one));
     let closed: Vec<bool> =
-        live.iter().zip(&occupied).map(|(one, occupied)| *occupied || is_passed_on(one, &live)).collect();
+        live.iter().zip(&occupied).map(|(one, occupied)| *occupied || is_passed_on(one)).collect();
     let mut takers = taken(&live, &closed, askers).into_iter().zip(occupied);
     let entry = |reservation: &&Arc<Reservation>| {
         let reservation = Arc::clone(reservation);
@@ -275,7 +277,7 @@ fn entries(
             match taker.map(|index| Arc::clone(&pods[index])) {
                 _ if reservation.is_manual() || occupied => (State::Occupied, Resources::default(), None),
                 Some(pod) => (State::Taken, Resources::default(), Some(pod)),
-                None if is_passed_on(&reservation, &live) => (State::Taken, Resources::default(), None),
+                None if is_passed_on(&reservation) => (State::Taken, Resources::default(), None),
                 None => (State::Held, reservation.amount.clone(), None),
             }
         } else {
@@ -296,13 +298,10 @@ fn entries(
     entries
 }
 
-/// Whether the pod that had taken it is itself being replaced here: its place is that of the replacement now.
-pub(super) fn is_passed_on(reservation: &Reservation, live: &[&Reservation]) -> bool {
-    let is_heir = |other: &&Reservation| {
-        let seat = other.replaces().and_then(|replaced| replaced.seat.as_ref());
-        seat.is_some() && reservation.id.seat.as_ref() == seat && is_of_same(reservation, other)
-    };
-    live.iter().any(is_heir)
+/// Whether `heir` keeps the place of the pod that had taken `seat`: of the two only `heir` counts.
+pub fn is_heir(heir: &Reservation, seat: &Reservation) -> bool {
+    let had = heir.replaces().and_then(|replaced| replaced.seat.as_ref());
+    had.is_some() && seat.id.seat.as_ref() == had && seat.id != heir.id && is_of_same(seat, heir)
 }
 
 /// Whether both are for the same owner; of a bare pod that is its name, since it comes back with another UID.

@@ -14,9 +14,12 @@
 mod acknowledged;
 mod catalog;
 mod choices;
+mod claims;
 mod column;
+pub mod compare;
 mod domains;
 pub mod event;
+mod foreign;
 pub mod keeping;
 pub mod ledger;
 mod memo;
@@ -40,7 +43,9 @@ mod taken;
 mod tally;
 #[cfg(test)]
 mod tests;
+mod unprotected;
 mod unwritten;
+mod usage;
 mod wanted;
 pub mod whose;
 
@@ -50,13 +55,14 @@ pub use choices::Choices;
 pub use column::{Column, PerNode};
 pub use domains::{Domains, Edition};
 pub use event::{Change, Event, Seen};
+pub use foreign::OwnerAnswer;
 pub use keeping::NotKept;
 pub use ledger::{Ledger, State};
 pub use minders::Minders;
 pub use nodes::{BLOCK, NodeId};
 pub use obeys::{Rung, rung};
 pub use owners::Owners;
-pub use replacing::{Terms, replacing};
+pub use replacing::{Terms, expiry_for, extended_below, replacing};
 pub use shared::Shared;
 pub use snapshot::Snapshot;
 pub use store::Store;
@@ -64,9 +70,11 @@ pub use tally::{Counts, PerDomain};
 pub use whose::Asker;
 
 use crate::model::ids::{NodeName, PodKey, Text, Uid};
-use crate::model::owner::{Owner, OwnerKind};
+use crate::model::owner::{Owner, OwnerKind, Workload};
 use crate::model::storage::VolumeChoice;
 use crate::model::{Pod, Replica, ReservationId};
+use claims::Claims;
+use compare::Departed;
 use jiff::Timestamp;
 use memo::Memo;
 use nodes::Nodes;
@@ -76,6 +84,7 @@ use seats::Seats;
 use standing::Standing;
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
+use usage::Usage;
 
 /// The belief.
 #[derive(Debug, Default)]
@@ -94,8 +103,11 @@ pub struct Cluster {
     reserved: BTreeSet<NodeId>,
     seats: Seats,
     standing: Standing,
+    usage: Usage,
     /// Pods on nodes that are on their way out, or say that their place is to be kept.
     leaving: BTreeSet<PodKey>,
+    /// Waiting and leaving pods by the controller that they claim.
+    claims: Claims,
     /// How many pods on nodes mind who else is near.
     minders: Minders,
     /// The moment as of which the books are done.
@@ -108,6 +120,8 @@ pub struct Cluster {
     replicas: Store<Replica>,
     /// The newest versions of a node and of a pod that were seen.
     newest: (u64, u64),
+    /// While the belief is compared: what left it meanwhile.
+    departed: Option<Departed>,
     shared: Shared,
     memo: Memo,
 }
@@ -181,12 +195,7 @@ impl Cluster {
 
     /// Whoever has this UID, for people who read a bare UID: a workload, or a pod.
     pub fn owner(&self, uid: &Uid) -> Option<Owner> {
-        let workload = self.owners.by_uid(uid).map(|found| Owner {
-            kind: found.kind.as_str().into(),
-            namespace: found.namespace.clone(),
-            name: found.name.clone(),
-            uid: uid.clone(),
-        });
+        let workload = self.owners.by_uid(uid).map(Workload::owner);
         let pod = || self.pods.iter().find(|pod| pod.uid == *uid);
         workload.or_else(|| {
             pod().map(|pod| Owner {
@@ -268,6 +277,13 @@ impl Cluster {
 
     /// The next time after `now` at which a reservation ends by itself.
     pub fn next_expiry(&self, now: Timestamp) -> Option<Timestamp> {
+        // What was found before holds until that time.
+        if let Some(known) = self.soonest
+            && now >= self.now
+            && known.is_none_or(|at| at > now)
+        {
+            return known;
+        }
         soonest(&self.nodes, &self.reserved, now)
     }
 
@@ -344,7 +360,7 @@ impl Cluster {
         }
     }
 
-    /// Does the books of all reservations again: time has passed, or pods belong to others than before.
+    /// Does the books of all reservations again: time has passed, or pods may belong to others than before.
     fn settle_all(&mut self) {
         for id in self.reserved.clone() {
             self.change(id, |_| ());

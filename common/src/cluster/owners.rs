@@ -1,17 +1,28 @@
 //! The workloads that were read, and the chain of them above a pod.
 
-use super::event::Change;
-use super::event::Seen;
+use super::event::{Change, Seen};
+use super::foreign::Foreign;
 use crate::model::ids::{Text, Uid};
-use crate::model::owner::{ControllerRef, OwnerKind, Workload};
+use crate::model::owner::{ControllerRef, ForeignClaim, ForeignKind, OwnerKind, Workload};
 use crate::model::{Keep, Pod};
 use std::collections::{BTreeMap, BTreeSet};
 
 /// A chain is never followed further than this: nothing real is that deep, and references can form a circle.
 const CHAIN_LEN_MAX: usize = 10;
 
-/// Kind, namespace, name.
+/// Kind, namespace, name. The name of a foreign kind's object has its kind before it.
 type Key = (OwnerKind, Text, Text);
+
+fn key(workload: &Workload) -> Key {
+    match &workload.foreign {
+        Some(foreign) => foreign_key(foreign, &workload.namespace, &workload.name),
+        None => (workload.kind, workload.namespace.clone(), workload.name.clone()),
+    }
+}
+
+fn foreign_key(kind: &ForeignKind, namespace: &Text, name: &Text) -> Key {
+    (OwnerKind::Foreign, namespace.clone(), format!("{kind}/{name}").into())
+}
 
 /// All workloads that were read.
 #[derive(Debug, Default)]
@@ -21,17 +32,45 @@ pub struct Owners {
     children: BTreeMap<Uid, BTreeSet<Key>>,
     /// Kinds that we may not read: a claim of one of these ends a chain.
     unreadable: BTreeSet<OwnerKind>,
+    /// What is known of owners of foreign kinds that somebody claims.
+    pub(super) foreign: Foreign,
+}
+
+/// Which pods may belong to others than before, because of what was learnt about workloads.
+#[derive(Debug, PartialEq, Eq)]
+pub enum Altered {
+    /// No pods.
+    Nothing,
+    /// The pods that have one of the workloads with these UIDs among their owners, now or before. These are the workload that
+    /// was learnt about and those above and below it.
+    Of(BTreeSet<Uid>),
+    /// Any pods.
+    All,
 }
 
 impl Owners {
-    /// Learns about workloads of `kind`, and says whether pods may belong to others than before.
-    pub fn apply(&mut self, kind: OwnerKind, seen: Seen<Workload>, changes: &mut Vec<Change>) -> bool {
+    /// Learns about workloads of `kind`, and says which pods may belong to others than before.
+    pub fn apply(&mut self, kind: OwnerKind, seen: Seen<Workload>, changes: &mut Vec<Change>) -> Altered {
         match seen {
-            Seen::Applied(workload) => self.insert(workload, changes),
+            Seen::Applied(workload) => {
+                let key = key(&workload);
+                if !self.is_altered_by(&key, &workload) {
+                    self.insert(workload, changes);
+                    return Altered::Nothing;
+                }
+                let mut family = self.family(&key);
+                self.insert(workload, changes);
+                family.extend(self.family(&key));
+                Altered::Of(family)
+            }
             Seen::Deleted(workload) => {
-                let key = (kind, workload.namespace, workload.name);
-                let is_known = self.by_name.get(&key).is_some_and(|known| known.uid == workload.uid);
-                is_known && self.remove(&key, changes)
+                let key = key(&workload);
+                if self.by_name.get(&key).is_none_or(|known| known.uid != workload.uid) {
+                    return Altered::Nothing;
+                }
+                let family = self.family(&key);
+                self.remove(&key, changes);
+                Altered::Of(family)
             }
             Seen::Relisted(live) => {
                 self.unreadable.remove(&kind);
@@ -42,7 +81,7 @@ impl Owners {
                 for workload in live {
                     self.insert(workload, changes);
                 }
-                true
+                Altered::All
             }
         }
     }
@@ -52,7 +91,8 @@ impl Owners {
     pub fn chain<'o>(&'o self, pod: &Pod) -> Vec<&'o Workload> {
         let mut chain: Vec<&Workload> = Vec::new();
         while chain.len() < CHAIN_LEN_MAX
-            && let Some(owner) = self.claimed(pod, &chain).and_then(|claim| self.find(pod, claim))
+            && let Some(owner) =
+                self.claimed(pod, &chain).and_then(|claim| self.find(&pod.key.namespace, claim))
         {
             chain.push(owner);
         }
@@ -62,9 +102,28 @@ impl Owners {
     /// Whether `pod` claims an owner, or one of its owners does, of a kind that we read and that has not been read.
     pub fn is_missing_for(&self, pod: &Pod) -> bool {
         let chain = self.chain(pod);
-        let open =
-            self.claimed(pod, &chain).filter(|_| chain.len() < CHAIN_LEN_MAX).and_then(|claim| claim.kind);
-        open.is_some_and(|kind| !self.unreadable.contains(&kind))
+        let open = self.claimed(pod, &chain).filter(|_| chain.len() < CHAIN_LEN_MAX);
+        open.is_some_and(|claim| match claim.kind {
+            Some(kind) => !self.unreadable.contains(&kind),
+            // Whoever has an owner that was read has somebody to keep the place for.
+            None => {
+                let claim = claim.foreign_in(&pod.key.namespace).filter(|_| chain.is_empty());
+                claim.is_some_and(|claim| self.foreign.is_asked(&claim))
+            }
+        })
+    }
+
+    /// The owner of a foreign kind that ends what is known of the pod's owners.
+    pub fn foreign_claim(&self, pod: &Pod) -> Option<ForeignClaim> {
+        let chain = self.chain(pod);
+        let claim = self.claimed(pod, &chain).filter(|_| chain.len() < CHAIN_LEN_MAX)?;
+        claim.foreign_in(&pod.key.namespace)
+    }
+
+    /// The workload of a foreign kind that a claim is about, if it was read.
+    pub fn foreign(&self, claim: &ForeignClaim) -> Option<&Workload> {
+        let found = self.by_name.get(&foreign_key(&claim.kind, &claim.namespace, &claim.name));
+        found.filter(|owner| owner.uid == claim.uid)
     }
 
     /// Whether workloads of `kind` can be read: then one that is not there is gone.
@@ -77,10 +136,13 @@ impl Owners {
         let keys = self.children.get(&parent.uid).into_iter().flatten();
         keys.filter_map(|key| self.by_name.get(key)).filter(|child| {
             child.namespace == parent.namespace
-                && child.controller.as_ref().is_some_and(|claim| {
-                    (claim.kind, &claim.name, &claim.uid) == (Some(parent.kind), &parent.name, &parent.uid)
-                })
+                && child.controller.as_ref().is_some_and(|claim| claim.names(parent))
         })
+    }
+
+    /// Whether a workload claims to be controlled by the one with this UID.
+    pub(super) fn has_children(&self, uid: &Uid) -> bool {
+        self.children.contains_key(uid)
     }
 
     /// Learns that workloads of `kind` cannot be read. What was read of them before stays.
@@ -96,9 +158,47 @@ impl Owners {
         }
     }
 
-    fn find(&self, pod: &Pod, claim: &ControllerRef) -> Option<&Workload> {
-        let found = self.by_name.get(&(claim.kind?, pod.key.namespace.clone(), claim.name.clone()));
-        found.filter(|owner| owner.uid == claim.uid)
+    fn find(&self, namespace: &Text, claim: &ControllerRef) -> Option<&Workload> {
+        let key = match &claim.foreign {
+            Some(foreign) => foreign_key(foreign, namespace, &claim.name),
+            None => (claim.kind?, namespace.clone(), claim.name.clone()),
+        };
+        self.by_name.get(&key).filter(|owner| owner.uid == claim.uid)
+    }
+
+    /// The UIDs of the workload under `key`, of those above it, and of those below it.
+    fn family(&self, key: &Key) -> BTreeSet<Uid> {
+        let Some(own) = self.by_name.get(key) else { return BTreeSet::new() };
+        let mut family = BTreeSet::from([own.uid.clone()]);
+        let mut top = Some(own);
+        while let Some(claim) = top.and_then(|top| top.controller.as_ref())
+            && family.insert(claim.uid.clone())
+        {
+            top = self.find(&own.namespace, claim);
+        }
+        self.add_below(own, &mut family);
+        family
+    }
+
+    /// Adds the UIDs of the workloads below `top`.
+    fn add_below(&self, top: &Workload, family: &mut BTreeSet<Uid>) {
+        let mut parents = vec![top];
+        while let Some(parent) = parents.pop() {
+            parents.extend(self.children(parent).filter(|child| family.insert(child.uid.clone())));
+        }
+    }
+
+    /// The UIDs that pods of the workload with this UID may name as their controller: its own, and those of the workloads
+    /// below it.
+    pub(super) fn controllers_below(&self, uid: &Uid) -> BTreeSet<Uid> {
+        let mut all = BTreeSet::from([uid.clone()]);
+        let children = self.children.get(uid).into_iter().flatten().filter_map(|key| self.by_name.get(key));
+        for child in children {
+            if all.insert(child.uid.clone()) {
+                self.add_below(child, &mut all);
+            }
+        }
+        all
     }
 
     /// The workload of this kind and name, whichever UID it has.
@@ -116,16 +216,24 @@ impl Owners {
         self.by_name.values().find(|workload| workload.uid == *uid)
     }
 
-    /// Keeps the workload unless a newer version of it is known. Whether pods may belong to others than before.
-    fn insert(&mut self, workload: Workload, changes: &mut Vec<Change>) -> bool {
-        let key = (workload.kind, workload.namespace.clone(), workload.name.clone());
+    /// Whether pods may belong to others than before once `workload` is kept under `key`.
+    fn is_altered_by(&self, key: &Key, workload: &Workload) -> bool {
+        let known = self.by_name.get(key).filter(|known| known.uid == workload.uid);
+        known.is_none_or(|known| {
+            known.resource_version <= workload.resource_version
+                && (&known.controller, &known.selector, &known.daemon)
+                    != (&workload.controller, &workload.selector, &workload.daemon)
+        })
+    }
+
+    /// Keeps the workload unless a newer version of it is known.
+    fn insert(&mut self, workload: Workload, changes: &mut Vec<Change>) {
+        let key = key(&workload);
         let known = self.by_name.get(&key).filter(|known| known.uid == workload.uid);
         if known.is_some_and(|known| known.resource_version > workload.resource_version) {
-            return false;
+            return;
         }
-        let differs = known.is_none_or(|known| {
-            known.controller != workload.controller || known.selector != workload.selector
-        });
+        let differs = self.is_altered_by(&key, &workload);
         let wishes = |one: &Workload| (one.wanted, one.is_deleting, one.keep.clone());
         if differs || known.is_none_or(|known| wishes(known) != wishes(&workload)) {
             let parent = workload.controller.as_ref().map(|claim| &claim.uid);
@@ -144,11 +252,10 @@ impl Owners {
             }
         }
         self.by_name.insert(key, workload);
-        differs
     }
 
-    fn remove(&mut self, key: &Key, changes: &mut Vec<Change>) -> bool {
-        let Some(removed) = self.by_name.remove(key) else { return false };
+    fn remove(&mut self, key: &Key, changes: &mut Vec<Change>) {
+        let Some(removed) = self.by_name.remove(key) else { return };
         if let Some(claim) = &removed.controller
             && let Some(children) = self.children.get_mut(&claim.uid)
         {
@@ -160,6 +267,5 @@ impl Owners {
             changes.push(Change::OwnerChanged(claim.uid.clone()));
         }
         changes.push(Change::OwnerChanged(removed.uid));
-        true
     }
 }

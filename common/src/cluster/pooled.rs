@@ -4,7 +4,7 @@
 //! it does not become less when it leaves and its place is kept. A seat may give way to a pod of higher priority, and the
 //! plain form, which has no priority, does not. So for such a pod it keeps what that seat would have.
 
-use super::ledger::Entry;
+use super::ledger::{Entry, Ledger};
 use super::whose::Asker;
 use crate::model::{Reservation, Resources};
 use std::borrow::Cow;
@@ -38,10 +38,10 @@ pub(super) fn left(
     rest(pool, &used)
 }
 
-/// What `entry`, which is among `entries`, keeps from `asker`.
-pub(super) fn held_from<'e>(asker: &Asker<'_>, entry: &'e Entry, entries: &[Entry]) -> Cow<'e, Resources> {
-    let reservation = &*entry.reservation;
-    let yields = |other: &Entry| asker.passes(&other.reservation);
+/// What `entry`, which is in `ledger`, keeps from `asker`.
+pub(super) fn held_from<'e>(asker: &Asker<'_>, entry: &'e Entry, ledger: &Ledger) -> Cow<'e, Resources> {
+    let (reservation, entries) = (&*entry.reservation, &ledger.entries);
+    let yields = |other: &Entry| asker.passes(&other.reservation, ledger);
     let is_bared = |other: &Entry| is_seat(other, reservation) && !other.held.is_zero() && yields(other);
     match reservation.is_manual() && entries.iter().any(is_bared) {
         true => Cow::Owned(left(&entry.pool, reservation, entries, |other| !yields(other))),

@@ -3,9 +3,9 @@
 use super::whose::Asker;
 use super::{Cluster, NotKept, Owners};
 use crate::model::ids::{PodKey, Text};
-use crate::model::keep::LIFE_MAX;
+use crate::model::keep::{LIFE_DEFAULT, LIFE_MAX};
 use crate::model::owner::Owner;
-use crate::model::reservation::{AUTOMATIC, Origin, Placement, Record, ReplacedPod, Seat};
+use crate::model::reservation::{Origin, Placement, Record, ReplacedPod, Seat};
 use crate::model::{Moment, Pod, Reservation, ReservationId, Uid};
 use jiff::{SignedDuration, Timestamp};
 use std::time::Duration;
@@ -14,15 +14,22 @@ use std::time::Duration;
 /// the API server's clock, which ours follows to within a second; so a reservation says that it is that much younger.
 const CLOCK_MARGIN: Duration = Duration::from_secs(1);
 
+/// By how much more than one life a reservation is extended while its pod is leaving, at least.
+const LEAVING_MORE: Duration = Duration::from_secs(60);
+
+/// The same while its pod stays: a hundred pods cause less than one write in two seconds.
+const STAYING_MORE: Duration = Duration::from_secs(4 * 60);
+
 /// What does not follow from the pod.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Terms {
     /// The time.
     pub now: Timestamp,
-    /// When the room is expected to be empty.
-    pub empty: Timestamp,
-    /// For how long it is kept from then on.
-    pub life: Duration,
+    /// When it is to end. What would be later than the cap allows ends then.
+    pub expires: Timestamp,
+    /// For how long it lives from the moment at which the pod is gone, if a person says so. What the pod and its owners wish is
+    /// read from them, because it can change.
+    pub life: Option<Duration>,
     /// Unique id of whatever makes it. The version of the pod that it was made for is added.
     pub request: Text,
     /// Who makes it.
@@ -45,13 +52,13 @@ pub fn replacing(pod: &Pod, owner: Owner, terms: Terms) -> Option<Reservation> {
         replaces: Some(ReplacedPod { name: pod.key.name.clone(), uid: pod.uid.clone(), seat }),
         priority: pod.spec.priority,
         created: later(terms.now, CLOCK_MARGIN),
-        expires: Moment::of(later(terms.empty.max(terms.now), terms.life.min(LIFE_MAX))).time(),
-        // What the pod and its owners wish can change; what a person asked for stays.
-        life: (*terms.by != *AUTOMATIC).then_some(terms.life),
+        expires: capped(terms.expires, terms.now),
+        life: terms.life,
         request: format!("{}@{}", terms.request, pod.resource_version).into(),
         by: terms.by,
         reason: terms.reason,
         placement: terms.placement,
+        unknown: None,
     };
     let mut amount = pod.spec.requests.counted().clone();
     amount.pods = 1;
@@ -99,6 +106,30 @@ pub(super) fn owner(asker: &Asker<'_>, owners: &Owners) -> Result<Owner, NotKept
     }
     let top = asker.top().filter(|top| top.uid.is_canonical()).ok_or(NotKept::NoOwner)?;
     Ok(top.owner())
+}
+
+/// When a reservation is to end that keeps the place of `pod`, which is still there, for `life` after it is gone. Whoever keeps a
+/// place extends it while the pod is there, so it need not last for the whole grace period, which a tenant can choose.
+pub fn expiry_for(pod: &Pod, life: Duration, now: Timestamp) -> Timestamp {
+    let more = match pod.deleting {
+        true => LEAVING_MORE.max(life / 2),
+        // The place of a pod that stays can be kept for days: each extension is a write to its node.
+        false => life.clamp(STAYING_MORE, LIFE_DEFAULT).max(life / 2),
+    };
+    let empty = pod.gone_by().map_or(now, |gone| gone.max(now));
+    capped(later(empty, life.saturating_add(more)), now)
+}
+
+/// When so little is left of a reservation that keeps a place for `life` that it is extended. What [`expiry_for`] gives is later by
+/// half a life or more.
+pub fn extended_below(life: Duration) -> Duration {
+    life.min(LIFE_MAX / 2)
+}
+
+/// Nothing is written to last for more than an hour from `now`: so no room is held for more than an hour after it became empty,
+/// however long the grace period of the pod was.
+fn capped(expires: Timestamp, now: Timestamp) -> Timestamp {
+    Moment::of(expires.min(later(now, LIFE_MAX))).time()
 }
 
 /// So much after `time`, or the end of time.

@@ -1,9 +1,10 @@
 //! On which nodes an owner has reservations, and how many a namespace has that nobody asked for by hand.
 
-use super::ledger::Entry;
+use super::ledger::{Entry, State};
 use super::nodes::NodeId;
-use crate::model::Reservation;
+use super::usage::bounded;
 use crate::model::ids::{Text, Uid};
+use crate::model::{Reservation, ReservationId, Resources};
 use std::collections::{BTreeMap, BTreeSet};
 
 /// How many automatic reservations a namespace can have, unless the daemon is told otherwise.
@@ -12,9 +13,17 @@ const AUTOMATIC_MAX: usize = 100;
 #[derive(Debug)]
 pub(super) struct Seats {
     by_owner: BTreeMap<Uid, BTreeSet<NodeId>>,
-    automatic: BTreeMap<Text, usize>,
+    automatic: BTreeMap<Text, Automatic>,
     /// How many automatic reservations a namespace can have.
     pub(super) automatic_max: usize,
+}
+
+/// The automatic reservations of a namespace.
+#[derive(Debug, Default, PartialEq)]
+struct Automatic {
+    count: usize,
+    /// What is reserved together by those that keep room, or are about to.
+    amount: Resources,
 }
 
 impl Default for Seats {
@@ -31,7 +40,22 @@ impl Seats {
 
     /// How many automatic reservations there are in `namespace`.
     pub(super) fn automatic_in(&self, namespace: &Text) -> usize {
-        self.automatic.get(namespace).copied().unwrap_or(0)
+        self.automatic.get(namespace).map_or(0, |automatic| automatic.count)
+    }
+
+    /// How much they reserve together.
+    pub(super) fn automatic_amount(&self, namespace: &Text) -> Option<&Resources> {
+        self.automatic.get(namespace).map(|automatic| &automatic.amount)
+    }
+
+    /// The same for each namespace.
+    pub(super) fn automatic_amounts(&self) -> impl Iterator<Item = (&Text, &Resources)> {
+        self.automatic.iter().map(|(namespace, automatic)| (namespace, &automatic.amount))
+    }
+
+    /// Whether both have the same reservations.
+    pub(super) fn says_same(&self, other: &Self) -> bool {
+        (&self.by_owner, &self.automatic) == (&other.by_owner, &other.automatic)
     }
 
     /// The reservations of a node came into the books, or were others before.
@@ -49,10 +73,11 @@ impl Seats {
                 }
             }
             if let Some(namespace) = automatic_of(&entry.reservation)
-                && let Some(count) = self.automatic.get_mut(namespace)
+                && let Some(automatic) = self.automatic.get_mut(namespace)
             {
-                *count -= 1;
-                if *count == 0 {
+                automatic.count -= 1;
+                automatic.amount.sub_assign(&amount_of(entry));
+                if automatic.count == 0 {
                     self.automatic.remove(namespace);
                 }
             }
@@ -60,14 +85,26 @@ impl Seats {
         for entry in after {
             self.by_owner.entry(entry.reservation.id.owner.clone()).or_default().insert(id);
             if let Some(namespace) = automatic_of(&entry.reservation) {
-                *self.automatic.entry(namespace.clone()).or_default() += 1;
+                let automatic = self.automatic.entry(namespace.clone()).or_default();
+                automatic.count += 1;
+                automatic.amount.add_assign(&amount_of(entry));
             }
         }
     }
 }
 
-fn key(entry: &Entry) -> (&crate::model::ReservationId, Option<&Text>) {
-    (&entry.reservation.id, automatic_of(&entry.reservation))
+fn key(entry: &Entry) -> (&ReservationId, Option<&Text>, bool, &Resources) {
+    let reservation = &entry.reservation;
+    (&reservation.id, automatic_of(reservation), is_open(entry), &reservation.amount)
+}
+
+/// What is reserved, unless a pod has it or its time is over.
+fn amount_of(entry: &Entry) -> Resources {
+    if is_open(entry) { bounded(&entry.reservation.amount) } else { Resources::default() }
+}
+
+fn is_open(entry: &Entry) -> bool {
+    matches!(entry.state, State::Occupied | State::Held | State::Short)
 }
 
 /// The namespace that the reservation counts in, if nobody asked for it by hand.

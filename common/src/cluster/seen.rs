@@ -1,5 +1,6 @@
 //! How news about nodes, pods and workloads alters the belief.
 
+use super::claims::is_leaving;
 use super::{Change, Cluster, Event, Ledger, Listed, Seen};
 use crate::model::ids::{NodeName, PodKey, Uid};
 use crate::model::other::OtherKind;
@@ -13,6 +14,7 @@ impl Cluster {
     pub fn apply(&mut self, event: Event) -> Vec<Change> {
         let mut changes = Vec::new();
         self.note_newest(&event);
+        self.note_listed_again(&event);
         match event {
             // Versions of a kind only grow in a watch: this is an earlier one of that name, told again.
             Event::Nodes(Seen::Applied(node)) if self.has_newer_node(&node) => {}
@@ -28,6 +30,7 @@ impl Cluster {
             // Noted already, and nothing is new.
             Event::NodesUpTo(_) | Event::PodsUpTo(_) => {}
             Event::Workloads(kind, seen) => self.workloads_seen(kind, seen, &mut changes),
+            Event::OwnerRead(claim, answer) => self.owner_read(&claim, answer, &mut changes),
             Event::Unreadable(kind) => {
                 self.listed.insert(Listed::Workloads(kind));
                 self.owners.cannot_read(kind);
@@ -45,6 +48,7 @@ impl Cluster {
                 }
             }
         }
+        self.seed_usage();
         changes
     }
 
@@ -106,6 +110,7 @@ impl Cluster {
             return;
         }
         if let Some(ledger) = self.nodes.remove(name) {
+            self.note_departed(&ledger.node.uid);
             self.soonest = None;
             self.seats.replace(ledger.id, &ledger.entries, &[]);
             self.reserved.remove(&ledger.id);
@@ -188,9 +193,13 @@ impl Cluster {
 
     /// Keeps the pod, and counts it where it now is.
     fn put(&mut self, pod: Arc<Pod>) {
+        let known = self.pods.get(&pod.key).map(|known| &**known);
+        self.usage.change(known, Some(&pod), self.now);
         self.standing.add(&pod);
         self.note_leaving(&pod);
-        if let Some(known) = self.pods.insert(Arc::clone(&pod)) {
+        let known = self.pods.insert(Arc::clone(&pod));
+        self.claims.replace(known.as_deref(), Some(&pod));
+        if let Some(known) = known {
             self.standing.remove(&known);
             self.unnominate(&known);
             if known.is_counted() {
@@ -228,7 +237,7 @@ impl Cluster {
 
     /// A pod on a node that is being deleted, or says that its place is to be kept, is one that the controller looks after.
     fn note_leaving(&mut self, pod: &Pod) {
-        if pod.is_counted() && (pod.deleting || pod.keep().is_some()) {
+        if is_leaving(pod) {
             self.leaving.insert(pod.key.clone());
         } else {
             self.leaving.remove(&pod.key);
@@ -241,8 +250,11 @@ impl Cluster {
             return;
         }
         self.nominations.forget(uid);
+        self.note_departed(uid);
         if let Some(known) = self.pods.remove(key) {
             self.standing.remove(&known);
+            self.usage.change(Some(&known), None, self.now);
+            self.claims.replace(Some(&known), None);
             self.leaving.remove(key);
             self.unnominate(&known);
             changes.extend(freed_by(&known));
@@ -281,10 +293,8 @@ impl Cluster {
         if matches!(seen, Seen::Relisted(_)) {
             self.listed.insert(Listed::Workloads(kind));
         }
-        if self.owners.apply(kind, seen, changes) {
-            self.settle_all();
-            changes.push(Change::OwnersChanged);
-        }
+        let altered = self.owners.apply(kind, seen, changes);
+        self.altered(altered, changes);
     }
 }
 

@@ -15,7 +15,7 @@ pub(super) struct Standing {
 }
 
 /// Pods that claim the same controller.
-#[derive(Debug)]
+#[derive(Debug, PartialEq)]
 struct Group {
     namespace: Text,
     controller: Arc<ControllerRef>,
@@ -50,13 +50,29 @@ impl Standing {
         }
     }
 
+    /// Whether a pod that stands claims the controller with this UID.
+    pub(super) fn has(&self, uid: &Uid) -> bool {
+        self.by_uid.contains_key(uid)
+    }
+
+    /// Whether both have counted the same.
+    pub(super) fn says_same(&self, other: &Self) -> bool {
+        let is_same = |one: &Vec<Group>, other: &Vec<Group>| {
+            one.len() == other.len() && one.iter().all(|group| other.contains(group))
+        };
+        self.by_uid.len() == other.by_uid.len()
+            && self
+                .by_uid
+                .iter()
+                .zip(&other.by_uid)
+                .all(|(one, other)| one.0 == other.0 && is_same(one.1, other.1))
+    }
+
     /// How many pods `workload` controls itself.
     pub(super) fn of(&self, workload: &Workload) -> u32 {
         let groups = self.by_uid.get(&workload.uid).into_iter().flatten();
-        let own = groups.filter(|group| {
-            let ControllerRef { kind, name, uid: _ } = &*group.controller;
-            (*kind, name, &group.namespace) == (Some(workload.kind), &workload.name, &workload.namespace)
-        });
+        let own =
+            groups.filter(|group| group.controller.names(workload) && group.namespace == workload.namespace);
         own.map(|group| group.pods).sum()
     }
 }

@@ -45,6 +45,19 @@ impl Cluster {
         self.leaving.iter()
     }
 
+    /// Those of them that the workload with this UID owns, or that name it as their controller.
+    pub fn leaving_of(&self, owner: &Uid) -> Vec<PodKey> {
+        let claiming = self.owners.controllers_below(owner).into_iter();
+        let claiming =
+            claiming.flat_map(|controller| self.claims.of(&controller).cloned().collect::<Vec<_>>());
+        let is_owned = |key: &PodKey| {
+            let pod = self.pods.get(key).filter(|_| self.leaving.contains(key));
+            let claims = |pod: &Pod| pod.controller.as_ref().is_some_and(|claim| claim.uid == *owner);
+            pod.is_some_and(|pod| claims(pod) || Asker::new(pod, &self.owners).is_owned_by(owner))
+        };
+        claiming.filter(is_owned).collect()
+    }
+
     /// The pod together with the owners that it really has.
     pub fn asker<'w>(&'w self, pod: &'w Pod) -> Asker<'w> {
         Asker::new(pod, &self.owners)

@@ -2,10 +2,14 @@
 
 mod accounts;
 mod catalog;
+mod daemon_sets;
 mod events;
+mod families;
+mod foreign;
 mod histories;
 mod history;
 mod keeping;
+mod limits;
 mod seats;
 mod states;
 mod tally;

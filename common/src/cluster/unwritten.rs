@@ -5,7 +5,7 @@
 //! after so long that we would have seen it.
 
 use super::Cluster;
-use super::ledger::{Ledger, is_passed_on};
+use super::ledger::{Ledger, is_heir};
 use super::nodes::NodeId;
 use super::replacing::later;
 use crate::model::ids::{NodeName, Text, Uid};
@@ -136,7 +136,7 @@ impl Ledger {
     pub(super) fn counted_locally(&self, now: Timestamp) -> impl Iterator<Item = &Arc<Reservation>> {
         let durable = move || self.node.reservations.iter().filter_map(Parsed::valid);
         let is_alone = move |one: &&Arc<Reservation>| {
-            !durable().any(|before| before.is_live(now) && is_passed_on(before, &[&***one]))
+            !durable().any(|before| before.is_live(now) && is_heir(one, before))
         };
         self.local.iter().map(|local| &local.counted).filter(is_alone)
     }

@@ -31,6 +31,9 @@ impl Cluster {
 
     /// The workload that `owner` names. `Some(None)` if it is gone, `None` if that cannot be told.
     fn workload(&self, owner: &Owner) -> Option<Option<&Workload>> {
+        if owner.kind.contains('.') {
+            return self.owners.foreign_owner(owner);
+        }
         let kind = OwnerKind::ALL.into_iter().find(|kind| kind.as_str() == &*owner.kind)?;
         let found = self.owners.named(kind, &owner.namespace, &owner.name);
         match found.filter(|workload| workload.uid == owner.uid) {

@@ -1,6 +1,6 @@
 //! Who may use a reservation, and to whom it yields.
 
-use super::Owners;
+use super::{Ledger, Owners};
 use crate::model::owner::{OwnerKind, Workload};
 use crate::model::reservation::{Origin, Reservation};
 use crate::model::{Pod, Uid};
@@ -20,7 +20,8 @@ impl<'w> Asker<'w> {
         Self { pod, chain: owners.chain(pod), is_stranger: false }
     }
 
-    /// The same pod as if nothing were kept for it: what is said of it holds for every pod that asks for the same.
+    /// The same pod as if nothing were kept for it, and no DaemonSet's controller had made it: what is said of it holds for
+    /// every pod that asks for the same.
     #[must_use]
     pub fn as_stranger(&self) -> Self {
         Self { is_stranger: true, ..self.clone() }
@@ -50,15 +51,30 @@ impl<'w> Asker<'w> {
             && (!self.is_by_name() || replaced.is_none_or(|replaced| replaced.name == self.pod.key.name))
     }
 
-    /// Whether `reservation` gives way to this pod: the system's own pods, those of a DaemonSet (which can run
-    /// nowhere else), and whatever has a higher priority than the reservation's owner. The plain form has no
-    /// priority, so it gives way only to the first two.
-    pub fn passes(&self, reservation: &Reservation) -> bool {
+    /// Whether `reservation`, which is on the node of `ledger`, gives way to this pod: the system's own pods, those that a
+    /// DaemonSet's controller made for this node (which can run nowhere else), and whatever has a higher priority than the
+    /// reservation's owner. The plain form has no priority, so it gives way only to the first two.
+    pub fn passes(&self, reservation: &Reservation, ledger: &Ledger) -> bool {
         let outranks = match &reservation.origin {
             Origin::Recorded(record) => self.pod.spec.priority > record.priority,
             Origin::Manual | Origin::Newer { .. } => false,
         };
-        outranks || self.pod.is_system_critical() || self.is_of_daemon_set()
+        outranks || self.pod.is_system_critical() || self.is_made_for(ledger)
+    }
+
+    /// Whether a DaemonSet's controller made the pod for the node of `ledger`, as far as can be told: the DaemonSet was read,
+    /// and its controller would make such a pod for this node now.
+    pub fn is_made_for(&self, ledger: &Ledger) -> bool {
+        let set = self.chain.first().filter(|_| !self.is_stranger);
+        let template = set.filter(|set| !set.is_deleting).and_then(|set| set.daemon.as_ref());
+        let is_other = |pod: &&Pod| {
+            pod.uid != self.pod.uid
+                && !pod.deleting
+                && pod.controller == self.pod.controller
+                && pod.key.namespace == self.pod.key.namespace
+        };
+        let others = ledger.pods.iter().map(|pod| &**pod).filter(is_other);
+        template.is_some_and(|template| template.makes(self.pod, &ledger.node, others))
     }
 
     /// Whether one of its owners has this UID.
@@ -76,7 +92,7 @@ impl<'w> Asker<'w> {
         self.chain.last().copied()
     }
 
-    /// Whether a DaemonSet owns it.
+    /// Whether a DaemonSet owns it, as it says; whether its controller made it is another question.
     pub fn is_of_daemon_set(&self) -> bool {
         self.chain.iter().any(|owner| owner.kind == OwnerKind::DaemonSet)
     }

@@ -21,7 +21,6 @@ const REJECTED: i64 = i64::MIN;
 struct Class {
     registry: RegistryId,
     spec: SameSpec,
-    of_daemon_set: bool,
     salts: Vec<u64>,
 }
 
@@ -101,12 +100,7 @@ pub(super) fn ranks(
         .iter()
         .filter(|ready| matches!(ready.plugin.scope(asker, world), Scope::Node(_)))
         .collect();
-    let class = Class {
-        registry: registry.id(),
-        spec: SameSpec(Arc::clone(&asker.pod.spec)),
-        of_daemon_set: asker.is_of_daemon_set(),
-        salts,
-    };
+    let class = Class { registry: registry.id(), spec: SameSpec(Arc::clone(&asker.pod.spec)), salts };
     world.derive(class, |ranks: &mut Ranks, changed| {
         let judge = |id: NodeId| {
             for filter in &filters {

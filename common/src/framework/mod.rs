@@ -39,8 +39,8 @@ pub trait Plugin: Send + Sync {
 /// pod that asks for the same: the narrower, the faster.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Scope {
-    /// From the pod's spec, its priority, whether a DaemonSet owns it, the books of the node itself, and this number,
-    /// into which the plugin puts whatever else there is.
+    /// From the pod's spec, its priority, the books of the node itself, and this number, into which the plugin puts
+    /// whatever else there is.
     Node(u64),
     /// From anything.
     Cluster,

@@ -10,6 +10,9 @@ use std::time::Duration;
 /// How long room is kept after it became empty, unless something else is wished.
 pub const LIFE_DEFAULT: Duration = Duration::from_secs(10 * 60);
 
+/// The shortest that anybody can ask for: a reservation that ends sooner would have to be written again and again.
+pub const LIFE_MIN: Duration = Duration::from_secs(60);
+
 /// The longest that anybody can wish.
 pub const LIFE_MAX: Duration = Duration::from_secs(60 * 60);
 
@@ -46,7 +49,7 @@ impl Keep {
         }
         let life = if life == "true" { Some(LIFE_DEFAULT) } else { duration(life) };
         Some(match life.filter(|_| by.is_none_or(is_name)) {
-            Some(life) => Self::For { life: life.min(LIFE_MAX), by: by.map(Text::from) },
+            Some(life) => Self::For { life: life.clamp(LIFE_MIN, LIFE_MAX), by: by.map(Text::from) },
             None => Self::Invalid(excerpt(text, SHOWN_MAX).into()),
         })
     }
@@ -100,7 +103,7 @@ fn duration(text: &str) -> Option<Duration> {
 
 #[cfg(test)]
 mod tests {
-    use super::{Keep, LIFE_DEFAULT, LIFE_MAX};
+    use super::{Keep, LIFE_DEFAULT, LIFE_MAX, LIFE_MIN};
     use std::time::Duration;
 
     #[test]
@@ -114,6 +117,7 @@ mod tests {
             (seconds(90), seconds(300), seconds(3600), seconds(330))
         );
         assert_eq!(life("48h"), Some(LIFE_MAX), "nobody keeps room for days");
+        assert_eq!((life("1s"), life("59s")), (Some(LIFE_MIN), Some(LIFE_MIN)));
         assert_eq!((Keep::read("false"), Keep::read("")), (None, None));
     }
 

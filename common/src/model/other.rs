@@ -3,6 +3,7 @@
 use super::budget::DisruptionBudget;
 use super::namespace::Namespace;
 use super::object::{Meta, Object};
+use super::quota::ResourceQuota;
 use super::service::Service;
 use super::storage::{
     CsiDriver, CsiNode, CsiStorageCapacity, PersistentVolume, PersistentVolumeClaim, StorageClass,
@@ -87,6 +88,8 @@ others! {
     VolumeAttachment, VolumeAttachment, |attachment| Some(attachment.node.as_str());
     /// policy/v1 PodDisruptionBudget.
     PodDisruptionBudget, DisruptionBudget, |_| None;
+    /// v1 ResourceQuota. No decision reads it: automatic reservations stay within it.
+    ResourceQuota, ResourceQuota, |_| None;
 }
 
 impl OtherKind {
@@ -103,13 +106,18 @@ impl OtherKind {
             Self::CsiStorageCapacity => "CSIStorageCapacity",
             Self::VolumeAttachment => "VolumeAttachment",
             Self::PodDisruptionBudget => "PodDisruptionBudget",
+            Self::ResourceQuota => "ResourceQuota",
         }
     }
 
     /// The API group, empty for the core group.
     pub fn group(self) -> &'static str {
         match self {
-            Self::Namespace | Self::Service | Self::PersistentVolumeClaim | Self::PersistentVolume => "",
+            Self::Namespace
+            | Self::Service
+            | Self::PersistentVolumeClaim
+            | Self::PersistentVolume
+            | Self::ResourceQuota => "",
             Self::PodDisruptionBudget => "policy",
             _ => "storage.k8s.io",
         }
@@ -136,6 +144,7 @@ impl OtherKind {
             Self::CsiStorageCapacity => "csistoragecapacities",
             Self::VolumeAttachment => "volumeattachments",
             Self::PodDisruptionBudget => "poddisruptionbudgets",
+            Self::ResourceQuota => "resourcequotas",
         }
     }
 }

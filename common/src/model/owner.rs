@@ -4,10 +4,12 @@
 //! writes there. An owner counts only when the object of that kind and name in the pod's own namespace was read
 //! and has that UID (`cluster::owners` does the reading).
 
+use super::daemon_set::DaemonTemplate;
 use super::ids::{Text, Uid};
 use super::keep::Keep;
 use super::selector::Selector;
 use std::fmt;
+use std::sync::Arc;
 
 /// The kinds of workload that we read. Any other kind ends a chain.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
@@ -26,13 +28,40 @@ pub enum OwnerKind {
     CronJob,
     /// v1 ReplicationController.
     ReplicationController,
+    /// A kind of another API group, of which single objects are read by their metadata where the daemon may: see
+    /// [`ForeignKind`].
+    Foreign,
+}
+
+/// A kind that is none of [`OwnerKind::ALL`], such as `CloneSet` of `apps.kruise.io/v1alpha1`.
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub struct ForeignKind {
+    /// As in `apiVersion:`.
+    pub api_version: Text,
+    /// As in `kind:`.
+    pub kind: Text,
+}
+
+/// An owner of a foreign kind, as an object in a namespace claims it.
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub struct ForeignClaim {
+    /// The claimed UID.
+    pub uid: Uid,
+    /// The namespace of the object that claims it.
+    pub namespace: Text,
+    /// The claimed kind.
+    pub kind: ForeignKind,
+    /// The claimed name.
+    pub name: Text,
 }
 
 /// The `ownerReferences` entry with `controller: true`, as the object claims it.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub struct ControllerRef {
-    /// The claimed kind; `None` for a kind that we do not read.
+    /// The claimed kind; `None` for a kind that we do not follow.
     pub kind: Option<OwnerKind>,
+    /// The claimed kind, if it is one that we do not follow.
+    pub foreign: Option<Arc<ForeignKind>>,
     /// The claimed name, in the namespace of the object that claims it.
     pub name: Text,
     /// The claimed UID.
@@ -44,6 +73,8 @@ pub struct ControllerRef {
 pub struct Workload {
     /// Its kind.
     pub kind: OwnerKind,
+    /// Its kind, if that is [`OwnerKind::Foreign`].
+    pub foreign: Option<Arc<ForeignKind>>,
     /// Its namespace.
     pub namespace: Text,
     /// Its name.
@@ -63,6 +94,8 @@ pub struct Workload {
     pub is_deleting: bool,
     /// What is to be kept for its pods.
     pub keep: Option<Keep>,
+    /// The pods that its controller makes, if it is a DaemonSet; `None` also if that was not sent or cannot be understood.
+    pub daemon: Option<Arc<DaemonTemplate>>,
 }
 
 /// The owner that a reservation names: the top of the chain, or the bare pod itself.
@@ -82,7 +115,10 @@ impl Workload {
     /// The workload as the owner of a reservation.
     pub fn owner(&self) -> Owner {
         Owner {
-            kind: self.kind.as_str().into(),
+            kind: match &self.foreign {
+                Some(foreign) => foreign.to_string().into(),
+                None => self.kind.as_str().into(),
+            },
             namespace: self.namespace.clone(),
             name: self.name.clone(),
             uid: self.uid.clone(),
@@ -90,8 +126,51 @@ impl Workload {
     }
 }
 
+impl ControllerRef {
+    /// Whether this is a reference to `workload`, which is in the namespace of the object that has the reference.
+    pub fn names(&self, workload: &Workload) -> bool {
+        let is_kind = match &workload.foreign {
+            Some(foreign) => self.foreign.as_ref() == Some(foreign),
+            None => self.kind == Some(workload.kind),
+        };
+        is_kind && self.name == workload.name && self.uid == workload.uid
+    }
+
+    /// The claim, made by an object in `namespace`, if it is of a foreign kind.
+    pub fn foreign_in(&self, namespace: &Text) -> Option<ForeignClaim> {
+        Some(ForeignClaim {
+            uid: self.uid.clone(),
+            namespace: namespace.clone(),
+            kind: (**self.foreign.as_ref()?).clone(),
+            name: self.name.clone(),
+        })
+    }
+}
+
+impl ForeignKind {
+    /// The API group; empty if the version has none.
+    pub fn group(&self) -> &str {
+        self.api_version.rsplit_once('/').map_or("", |(group, _)| group)
+    }
+
+    /// The kind that [`ForeignKind`] writes as `CloneSet.v1alpha1.apps.kruise.io`.
+    pub fn parse(text: &str) -> Option<Self> {
+        let (kind, rest) = text.split_once('.')?;
+        let (version, group) = rest.split_once('.')?;
+        Some(Self { api_version: format!("{group}/{version}").into(), kind: kind.into() })
+    }
+}
+
+/// Kind, version and group with dots between them, as kubectl takes kinds.
+impl fmt::Display for ForeignKind {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let (group, version) = self.api_version.rsplit_once('/').unwrap_or(("", &self.api_version));
+        write!(f, "{}.{version}.{group}", self.kind)
+    }
+}
+
 impl OwnerKind {
-    /// Every kind that we read.
+    /// Every kind that we follow.
     pub const ALL: [OwnerKind; 7] = [
         OwnerKind::ReplicaSet,
         OwnerKind::Deployment,
@@ -119,6 +198,7 @@ impl OwnerKind {
             Self::Job => "Job",
             Self::CronJob => "CronJob",
             Self::ReplicationController => "ReplicationController",
+            Self::Foreign => "",
         }
     }
 
@@ -127,7 +207,7 @@ impl OwnerKind {
         match self {
             Self::ReplicaSet | Self::Deployment | Self::StatefulSet | Self::DaemonSet => "apps",
             Self::Job | Self::CronJob => "batch",
-            Self::ReplicationController => "",
+            Self::ReplicationController | Self::Foreign => "",
         }
     }
 
@@ -147,9 +227,14 @@ impl OwnerKind {
         }
     }
 
-    /// Whether it says how many pods it wants: of these kinds the whole object is needed.
+    /// Whether more than its metadata is read.
+    pub fn is_read_whole(self) -> bool {
+        self.has_number() || self == Self::DaemonSet
+    }
+
+    /// Whether it says how many pods it wants.
     pub fn has_number(self) -> bool {
-        !matches!(self, Self::DaemonSet | Self::CronJob)
+        !matches!(self, Self::DaemonSet | Self::CronJob | Self::Foreign)
     }
 
     /// Whether its selector is read, by which its pods are spread.
@@ -167,6 +252,7 @@ impl OwnerKind {
             Self::Job => "jobs",
             Self::CronJob => "cronjobs",
             Self::ReplicationController => "replicationcontrollers",
+            Self::Foreign => "",
         }
     }
 }
@@ -179,7 +265,7 @@ impl fmt::Display for OwnerKind {
 
 #[cfg(test)]
 mod tests {
-    use super::OwnerKind;
+    use super::{ForeignKind, OwnerKind};
 
     #[test]
     fn a_kind_is_known_by_group_and_name() {
@@ -191,5 +277,14 @@ mod tests {
         assert_eq!(known("v1", "Deployment"), None);
         assert_eq!(known("example.com/v1", "Deployment"), None);
         assert_eq!(known("argoproj.io/v1alpha1", "Rollout"), None);
+        assert_eq!(known("example.com/v1", ""), None);
+    }
+
+    #[test]
+    fn a_foreign_kind_is_written_as_kubectl_takes_it() {
+        let kind = ForeignKind { api_version: "apps.kruise.io/v1alpha1".into(), kind: "CloneSet".into() };
+        assert_eq!(kind.to_string(), "CloneSet.v1alpha1.apps.kruise.io");
+        assert_eq!(ForeignKind::parse(&kind.to_string()), Some(kind));
+        assert_eq!(ForeignKind::parse("Deployment"), None);
     }
 }

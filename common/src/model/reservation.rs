@@ -101,6 +101,8 @@ pub struct Record {
     pub reason: Text,
     /// How strongly the replacement is tied to the node.
     pub placement: Placement,
+    /// Fields that this version does not know, as the text of a JSON object. Whoever rewrites the record keeps them.
+    pub unknown: Option<Box<str>>,
 }
 
 /// The pod that is to be recreated.

@@ -3,6 +3,7 @@
 //! Pods and nodes are built as API JSON and go through the real decoders.
 
 mod asked;
+mod daemon;
 mod other;
 mod reserved;
 mod town;
@@ -10,9 +11,10 @@ mod wishes;
 mod world;
 
 pub(crate) use asked::{admission, all_reasons, all_rejections, raw_and_scores, reasons, rejections, scores};
+pub(crate) use daemon::daemon_set;
 pub(crate) use other::{
-    OtherBuilder, attachment, budget, claim, csi_capacity, csi_driver, csi_node, namespace, service,
-    storage_class, volume,
+    OtherBuilder, attachment, budget, claim, csi_capacity, csi_driver, csi_node, namespace, resource_quota,
+    service, storage_class, volume,
 };
 pub(crate) use reserved::{ReservationBuilder, bare_reservation, plain, reservation};
 pub(crate) use town::{Tape, Town, maybe, some_pod, verdicts};
@@ -88,6 +90,7 @@ pub(crate) fn replica_set(name: &str) -> Workload {
 pub(crate) fn workload(kind: OwnerKind, name: &str) -> Workload {
     Workload {
         kind,
+        foreign: None,
         namespace: "default".into(),
         name: name.into(),
         uid: uid(&format!("{kind}/{name}")),
@@ -97,14 +100,24 @@ pub(crate) fn workload(kind: OwnerKind, name: &str) -> Workload {
         wanted: None,
         is_deleting: false,
         keep: None,
+        daemon: None,
+    }
+}
+
+/// A controller reference to `owner`.
+pub(crate) fn reference_to(owner: &Workload) -> ControllerRef {
+    ControllerRef {
+        kind: owner.foreign.is_none().then_some(owner.kind),
+        foreign: owner.foreign.clone(),
+        name: owner.name.clone(),
+        uid: owner.uid.clone(),
     }
 }
 
 impl Workload {
     /// The same, controlled by `owner`.
     pub(crate) fn of(mut self, owner: &Workload) -> Self {
-        self.controller =
-            Some(ControllerRef { kind: Some(owner.kind), name: owner.name.clone(), uid: owner.uid.clone() });
+        self.controller = Some(reference_to(owner));
         self
     }
 
@@ -159,8 +172,12 @@ impl PodBuilder {
     pub(crate) fn owned_by(self, owner: &Workload) -> Self {
         let group = owner.kind.group();
         let version = if group.is_empty() { "v1".to_owned() } else { format!("{group}/v1") };
+        let (version, kind) = match &owner.foreign {
+            Some(foreign) => (foreign.api_version.to_string(), foreign.kind.to_string()),
+            None => (version, owner.kind.to_string()),
+        };
         let reference = json!({
-            "apiVersion": version, "kind": owner.kind.as_str(), "name": &*owner.name, "uid": owner.uid.to_string(),
+            "apiVersion": version, "kind": kind, "name": &*owner.name, "uid": owner.uid.to_string(),
             "controller": true,
         });
         self.with("/metadata/ownerReferences", json!([reference]))

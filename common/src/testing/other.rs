@@ -38,6 +38,11 @@ pub(crate) fn storage_class(name: &str) -> OtherBuilder {
     class.set("/volumeBindingMode", json!("WaitForFirstConsumer"))
 }
 
+/// A quota in the namespace `default`.
+pub(crate) fn resource_quota(name: &str, hard: Value) -> OtherBuilder {
+    made(OtherKind::ResourceQuota, name, "default").set("/spec/hard", hard)
+}
+
 /// What a node has of drivers: none.
 pub(crate) fn csi_node(name: &str) -> OtherBuilder {
     made(OtherKind::CsiNode, name, "")

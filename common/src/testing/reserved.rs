@@ -59,6 +59,7 @@ fn recorded(owner: Owner) -> ReservationBuilder {
         by: "a test".into(),
         reason: "pod".into(),
         placement: Placement::Wait,
+        unknown: None,
     }));
     ReservationBuilder(reservation)
 }

@@ -6,6 +6,7 @@ use super::health::Health;
 use super::resources::Resources;
 use super::user::User;
 use crate::clock::Clock;
+use crate::connections::Slot;
 use crate::metrics::Metrics;
 use http::request::Parts;
 use http::{HeaderValue, Method, Response, StatusCode, header};
@@ -15,18 +16,24 @@ use std::sync::Arc;
 
 const JSON: &str = "application/json";
 const TEXT: &str = "text/plain; charset=utf-8";
+/// Pages that only some users may see. Kubernetes' own roles let every service account see `/version` and `/api/…`: who
+/// asks for those may be anybody.
+const PRIVATE: [&str; 3] = ["/metrics", "/metrics/resources", "/configz"];
+
 const METRICS: &str = "text/plain; version=0.0.4; charset=utf-8";
 
 /// Who is at the other end of a connection.
 pub(super) struct Peer {
     /// What it showed, its own certificate first; nothing is known about who signed it.
     pub(super) certificates: Vec<CertificateDer<'static>>,
+    slot: Slot,
 }
 
 impl Peer {
-    pub(super) fn new(certificates: Option<&[CertificateDer<'_>]>) -> Self {
+    pub(super) fn new(certificates: Option<&[CertificateDer<'_>]>, slot: Slot) -> Self {
         let certificates = certificates.unwrap_or_default().iter();
-        Self { certificates: certificates.map(|certificate| certificate.clone().into_owned()).collect() }
+        let certificates = certificates.map(|certificate| certificate.clone().into_owned()).collect();
+        Self { certificates, slot }
     }
 }
 
@@ -50,7 +57,12 @@ impl Site {
         };
         let verb = request.method.as_str().to_lowercase();
         match self.authorizer.verdict(&user, &verb, path).await {
-            Verdict::Allowed => self.page(request).await,
+            Verdict::Allowed => {
+                if user.is_authenticated() && PRIVATE.contains(&path) && !self.authorizer.is_open(path) {
+                    peer.slot.authenticate();
+                }
+                self.page(request).await
+            }
             Verdict::Refused(reason) => {
                 failure(StatusCode::FORBIDDEN, "Forbidden", &forbidden(&user, &verb, path, &reason))
             }

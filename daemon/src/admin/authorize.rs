@@ -70,8 +70,8 @@ impl Authorizer {
         verdict
     }
 
-    /// As upstream compares: without the first slash, a last `*` for anything.
-    fn is_open(&self, path: &str) -> bool {
+    /// Whether everybody may see the path. As upstream compares: without the first slash, a last `*` for anything.
+    pub(super) fn is_open(&self, path: &str) -> bool {
         let path = path.strip_prefix('/').unwrap_or(path);
         self.open_paths.iter().any(|open| {
             let open = open.strip_prefix('/').unwrap_or(open);

@@ -13,6 +13,7 @@ mod authorize;
 mod cache;
 mod certificate;
 mod health;
+mod probes;
 mod resources;
 mod serve;
 #[cfg(test)]
@@ -21,9 +22,11 @@ mod tls;
 mod user;
 
 pub use health::Health;
+pub use probes::Probes;
 
 use crate::clock::Clock;
 use crate::config::{Config, Serving};
+use crate::connections::{self, Limits};
 use crate::metrics::Metrics;
 use answer::Site;
 use anyhow::Context as _;
@@ -35,13 +38,10 @@ use std::path::PathBuf;
 use std::sync::Arc;
 use std::time::Duration;
 use tls::Tls;
-use tokio::net::{TcpListener, TcpSocket};
+use tokio::net::TcpListener;
 
 /// How often files and the cluster's authorities are read again, as with kube-scheduler.
 const REFRESH: Duration = Duration::from_secs(60);
-
-/// Requests that may wait to be accepted.
-const BACKLOG: u32 = 128;
 
 /// A server that listens, and serves when it is run.
 pub struct Admin {
@@ -108,7 +108,7 @@ impl Admin {
         tokio::select! {
             biased;
             () = refresh => {}
-            () = serve::serve(&listener, &tls, &site, serve::Limits::default()) => {}
+            () = serve::serve(&listener, &tls, &site, Limits::default()) => {}
         }
     }
 }
@@ -129,15 +129,7 @@ impl Reviews<'_> {
 }
 
 fn listen(serving: &Serving) -> anyhow::Result<TcpListener> {
-    let bind = || {
-        let socket = if serving.address.is_ipv4() { TcpSocket::new_v4() } else { TcpSocket::new_v6() }?;
-        // As Go does: a port in TIME_WAIT is free.
-        socket.set_reuseaddr(true)?;
-        #[cfg(unix)]
-        socket.set_reuseport(serving.is_port_shared)?;
-        socket.bind(serving.address)?;
-        socket.listen(BACKLOG)
-    };
     let hint = "is another scheduler running there? --secure-port=0 serves nothing";
-    bind().with_context(|| format!("listen on {} for health and metrics; {hint}", serving.address))
+    connections::listen(serving.address, serving.is_port_shared)
+        .with_context(|| format!("listen on {} for health and metrics; {hint}", serving.address))
 }

@@ -2,18 +2,20 @@
 
 mod access;
 mod hostile;
+mod probes;
 
 use super::answer::Site;
 use super::authenticate::Authenticator;
 use super::authority::Lookup;
 use super::authorize::Authorizer;
 use super::resources::Resources;
-use super::serve::{Limits, serve};
+use super::serve::serve;
 use super::tls::Tls;
 use super::{Health, listen};
 use crate::args::Args;
 use crate::clock::Clock;
 use crate::config::{Config, Serving};
+use crate::connections::Limits;
 use crate::lease::Leadership;
 use crate::metrics::Metrics;
 use crate::testing::{Answer, Asked, scripted};

@@ -35,9 +35,14 @@ impl User {
         (!name.is_empty()).then(|| Self { name, uid: None, groups, extra: BTreeMap::new() })
     }
 
+    /// Whether it is known who they are.
+    pub(super) fn is_authenticated(&self) -> bool {
+        self.groups.iter().any(|group| group == AUTHENTICATED)
+    }
+
     /// The same, known to be somebody.
     pub(super) fn authenticated(mut self) -> Self {
-        if !self.groups.iter().any(|group| group == AUTHENTICATED) {
+        if !self.is_authenticated() {
             self.groups.push(AUTHENTICATED.to_owned());
         }
         self

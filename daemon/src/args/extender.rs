@@ -1,6 +1,6 @@
 //! Flags about the extender that kube-scheduler asks.
 
-use super::value::file;
+use super::value::{file, switch};
 use std::net::SocketAddr;
 use std::path::PathBuf;
 
@@ -23,4 +23,9 @@ pub struct ExtenderArgs {
     /// Who signs the certificates of those who may ask. Only on a loopback address it can be left out.
     #[arg(long, value_name = "FILE", value_parser = file)]
     pub extender_client_ca_file: Option<PathBuf>,
+
+    /// Whether a scheduler may leave the binding of its pods to this daemon (`bindVerb`). [default: true with
+    /// --extender-client-ca-file, else false: without certificates every program on this machine could ask for it]
+    #[arg(long, num_args = 0..=1, require_equals = true, default_missing_value = "true", value_parser = switch)]
+    pub extender_bind: Option<bool>,
 }

@@ -17,6 +17,11 @@ pub struct ServingArgs {
     #[arg(long, value_name = "IP", default_value = "0.0.0.0")]
     pub bind_address: IpAddr,
 
+    /// Where `/livez`, `/readyz` and `/healthz` are served over plain HTTP as well, for kubelets. Without it: only on the
+    /// port for HTTPS.
+    #[arg(long, value_name = "[IP]:PORT")]
+    pub health_probe_bind_address: Option<String>,
+
     /// Where `kube-scheduler.crt` and `.key` are, or are put when there are none. Without it they stay in memory.
     #[arg(long, value_name = "DIR", value_parser = file)]
     pub cert_dir: Option<PathBuf>,

@@ -14,6 +14,8 @@ pub struct ExtenderServing {
     pub address: SocketAddr,
     /// The files for TLS; `None`: without.
     pub files: Option<ExtenderFiles>,
+    /// Whether it binds pods for those who ask.
+    pub is_binding: bool,
 }
 
 /// The files for TLS.
@@ -41,6 +43,10 @@ impl ExtenderServing {
         };
         let Some(address) = args.extender_address else {
             ensure!(files.is_none(), "--extender-cert-file has no meaning without --extender-address");
+            ensure!(
+                args.extender_bind.is_none(),
+                "--extender-bind has no meaning without --extender-address"
+            );
             return Ok(None);
         };
         let is_closed = files.as_ref().is_some_and(|files| files.client_ca.is_some());
@@ -49,6 +55,7 @@ impl ExtenderServing {
             "--extender-address {address}: anybody could ask there; pass --extender-cert-file, --extender-key-file and \
              --extender-client-ca-file, or a loopback address"
         );
-        Ok(Some(Self { address, files }))
+        // On loopback anybody on this machine can ask: a pod of a tenant on the network of its host, for instance.
+        Ok(Some(Self { address, files, is_binding: args.extender_bind.unwrap_or(is_closed) }))
     }
 }

@@ -20,6 +20,7 @@ use anyhow::{Context, bail};
 use common::api::names::SCHEDULER_NAME;
 use common::config::{Configuration, load};
 use common::plugins::{Tools, unserved};
+use std::net::SocketAddr;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
@@ -40,6 +41,10 @@ pub const EVENTS_MAX: usize = 16_384;
 
 /// How long a pod that nothing could cure waits before it is tried again all the same, as with kube-scheduler.
 const PARKED_MAX: Duration = Duration::from_secs(5 * 60);
+
+/// How often the leader compares what it believes with what the API server has. A comparison reads as much as a start does:
+/// that is little every five minutes, and a wrong belief is found before it has done harm for long.
+const COMPARE_EVERY: Duration = Duration::from_secs(5 * 60);
 
 /// No pod is tried again by itself before that: as often kube-scheduler looks for those that have waited long enough.
 const PARKED_MIN: Duration = Duration::from_secs(30);
@@ -68,8 +73,13 @@ pub struct Config {
     pub automatic_per_namespace: u32,
     /// How long a pod that nothing could cure waits before it is tried again all the same.
     pub parked_max: Duration,
+    /// How often the leader compares what it believes with what the API server has. With none it does not compare, and
+    /// hears no signal that asks for it.
+    pub compare_every: Option<Duration>,
     /// How health and metrics are served, if they are.
     pub serving: Option<Serving>,
+    /// Where probes are served besides, if they are.
+    pub probes: Option<SocketAddr>,
     /// How kube-scheduler is served as its extender, if it is.
     pub extender: Option<ExtenderServing>,
     /// Where the configuration is to be written instead of being followed.
@@ -112,7 +122,9 @@ impl Config {
             is_restricted: false,
             automatic_per_namespace: args.automatic_per_namespace,
             parked_max: parked_max.map_or(PARKED_MAX, SignedDurationExt::to_unsigned).max(PARKED_MIN),
+            compare_every: Some(COMPARE_EVERY),
             serving,
+            probes: serving::probes(given(&args.serving.health_probe_bind_address))?,
             extender: ExtenderServing::new(args.extender)?,
             write_to: set(args.write_config_to),
             connection,

@@ -2,8 +2,8 @@
 
 use super::{Said, SignedDurationExt as _, set};
 use crate::args::{AccessArgs, Args};
-use anyhow::{bail, ensure};
-use std::net::SocketAddr;
+use anyhow::{Context as _, bail, ensure};
+use std::net::{Ipv6Addr, SocketAddr};
 use std::path::PathBuf;
 use std::time::Duration;
 
@@ -108,6 +108,17 @@ impl Serving {
         };
         Ok((flags.secure_port != 0).then_some(serving))
     }
+}
+
+/// Where probes are served besides. As Go writes it, `:8081` means all addresses; `0` means nowhere.
+pub(super) fn probes(address: Option<&str>) -> anyhow::Result<Option<SocketAddr>> {
+    let Some(text) = address.filter(|text| *text != "0") else { return Ok(None) };
+    let parsed = match text.strip_prefix(':') {
+        Some(port) => port.parse().ok().map(|port: u16| SocketAddr::from((Ipv6Addr::UNSPECIFIED, port))),
+        None => text.parse().ok(),
+    };
+    let hint = "an address is written like :8081 or 127.0.0.1:8081";
+    parsed.map(Some).with_context(|| format!("--health-probe-bind-address {text:?}: {hint}"))
 }
 
 fn certificate(args: &Args) -> anyhow::Result<Certificate> {

@@ -233,3 +233,39 @@ fn an_extender_is_served_to_this_machine_or_to_those_with_a_certificate() {
     }
     assert!(config(&files).is_err(), "nowhere to serve");
 }
+
+#[test]
+fn bindings_are_served_to_clients_with_a_certificate_or_when_asked_for() {
+    let binds = |more: &[&str]| {
+        let extender = config(&[&["--extender-address=127.0.0.1:8888"], more].concat()).unwrap().extender;
+        extender.unwrap().is_binding
+    };
+    let mutual = ["--extender-cert-file=c", "--extender-key-file=k", "--extender-client-ca-file=ca"];
+    assert!(!binds(&[]));
+    assert!(!binds(&mutual[..2]), "without an authority for clients anybody may ask");
+    assert!(binds(&mutual));
+    assert!(binds(&["--extender-bind"]));
+    assert!(!binds(&[&mutual[..], &["--extender-bind=false"]].concat()));
+    assert!(config(&["--extender-bind"]).is_err(), "nothing is served");
+}
+
+#[test]
+fn probes_have_a_port_of_their_own_when_asked_for() {
+    let probes = |address: &str| {
+        let config = config(&[&format!("--health-probe-bind-address={address}")]);
+        config.map(|config| config.probes.map(|address| address.to_string()))
+    };
+    assert_eq!(config(&[]).unwrap().probes, None);
+    for (text, expected) in [
+        (":8081", Some("[::]:8081")),
+        ("127.0.0.1:8081", Some("127.0.0.1:8081")),
+        ("[::1]:8081", Some("[::1]:8081")),
+        ("0", None),
+        ("", None),
+    ] {
+        assert_eq!(probes(text).unwrap().as_deref(), expected, "{text:?}");
+    }
+    for odd in ["8081", ":x", ":70000", "localhost:8081"] {
+        assert!(probes(odd).unwrap_err().to_string().contains(":8081 or"), "{odd}");
+    }
+}

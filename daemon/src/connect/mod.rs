@@ -21,6 +21,8 @@ use std::sync::Arc;
 pub struct Clients {
     /// For everything else.
     pub work: kube::Client,
+    /// For writes of reservations. Tenants can cause many of them, and bindings must not wait for those.
+    pub reservations: kube::Client,
     /// For Leases, which must be renewed in time however much else is to be said.
     pub leases: kube::Client,
 }
@@ -28,7 +30,7 @@ pub struct Clients {
 /// One for all, where nobody limits how much is said.
 impl From<kube::Client> for Clients {
     fn from(client: kube::Client) -> Self {
-        Self { work: client.clone(), leases: client }
+        Self { work: client.clone(), reservations: client.clone(), leases: client }
     }
 }
 
@@ -69,7 +71,7 @@ impl Connection {
     /// When there are no credentials, or they cannot be used.
     pub async fn clients<C: Calls + Clone + 'static>(&self, calls: &C) -> anyhow::Result<Clients> {
         let client = || self.client(Arc::new(calls.clone()));
-        Ok(Clients { work: client().await?, leases: client().await? })
+        Ok(Clients { work: client().await?, reservations: client().await?, leases: client().await? })
     }
 
     /// A client that makes each call once. Retrying is decided where the meaning of a second call is known.

@@ -7,35 +7,42 @@
 //! | occupied | it was made because the pod said so, which it no longer does | released, unless we are behind |
 //! | taken | that pod runs, or was placed a minute ago, and every live replica has seen it | released |
 //! | taken | that pod left, and another reservation keeps its place | released |
-//! | held | its owner lacks fewer pods than places are held for it, and its pod is gone | the newest are released |
+//! | held | its owner lacks fewer pods than places are held for it, and its pod is gone | those that are being released, and then the newest, are released |
 //! | held | another one is held for a pod of the same name, of a StatefulSet or without an owner | the older is released |
 //! | held | it replaces no pod, and its owner is gone | released |
-//! | expired | | released |
+//! | held | it lasts for more than an hour from now | it is shortened to an hour |
+//! | expired | a seat that was passed on to it is not over | it stays until that one is released |
+//! | expired | else | released |
 //!
 //! The plain form, and what a newer version wrote, are never touched.
 
 use super::after;
 use super::confirm::before;
-use crate::state::Rewrite;
+use crate::state::{EXPIRED, Rewrite};
 use common::api::names;
-use common::cluster::ledger::Entry;
-use common::cluster::{Cluster, Ledger, NodeId, State, acknowledged_pod};
-use common::model::keep::{Keep, LIFE_DEFAULT, LIFE_MAX};
+use common::cluster::ledger::{Entry, is_heir};
+use common::cluster::{Cluster, Ledger, NodeId, State, acknowledged_pod, expiry_for, extended_below};
+use common::model::keep::{Keep, LIFE_DEFAULT, LIFE_MAX, LIFE_MIN};
 use common::model::pod::Phase;
 use common::model::reservation::{Record, ReservationId};
-use common::model::{Moment, Pod, PodKey, Reservation};
+use common::model::{Moment, NodeName, Pod, PodKey, Reservation};
 use jiff::{SignedDuration, Timestamp};
 use std::cmp::Reverse;
+use std::sync::Arc;
 use std::time::Duration;
 
 /// A pod that has taken its place and does not run after this long has still taken it.
 const TAKEN_MAX: SignedDuration = SignedDuration::from_secs(60);
 
-/// By how much more than one life the time of a reservation is moved, so that it need not be moved all the time.
-const AHEAD: Duration = Duration::from_secs(60);
+/// How far the clock of whoever wrote a reservation may be from ours.
+const CLOCKS: SignedDuration = SignedDuration::from_secs(60);
 
-/// A held reservation, with its node and its record.
-type Held<'c> = (NodeId, &'c Reservation, &'c Record);
+/// A held reservation.
+struct Held<'c> {
+    ledger: &'c Ledger,
+    reservation: &'c Reservation,
+    record: &'c Record,
+}
 
 /// What becomes of a reservation.
 #[derive(Debug, Clone, PartialEq)]
@@ -50,38 +57,53 @@ pub(super) enum Verdict {
     Becomes(Rewrite),
 }
 
+/// Whether a reservation on a node is being released, or is released already although we do not see that yet.
+type IsReleasing<'w> = &'w dyn Fn(&NodeName, &ReservationId) -> bool;
+
 /// What becomes of `entry`, which is in the books of `ledger`.
-pub(super) fn judge(entry: &Entry, ledger: &Ledger, cluster: &Cluster, now: Timestamp) -> Verdict {
-    let reservation = &*entry.reservation;
-    let Some(record) = reservation.record().filter(|_| ledger.says(&entry.reservation)) else {
+pub(super) fn judge(
+    entry: &Entry,
+    ledger: &Ledger,
+    cluster: &Cluster,
+    now: Timestamp,
+    is_releasing: IsReleasing<'_>,
+) -> Verdict {
+    let reservation = &entry.reservation;
+    let Some(record) = reservation.record().filter(|_| ledger.says(reservation)) else {
         return Verdict::Stays;
     };
     match entry.state {
-        State::Expired => release(reservation, record, "expired"),
+        State::Expired if is_heir_of_a_seat(entry, ledger) => Verdict::Stays,
+        State::Expired => release(reservation, EXPIRED),
         State::Occupied => occupied(reservation, record, ledger, cluster, now),
-        State::Taken => taken(entry, record, ledger, cluster, now),
+        State::Taken => taken(entry, ledger, cluster, now),
         State::Held | State::Short => {
             let is_over = match record.replaces {
                 None => cluster.is_owner_gone(&record.owner),
                 // Kept on another node for a pod that is yet to leave its own, or whose coming we have yet to see.
                 Some(_) if is_replaced_there(cluster, record) || cluster.is_behind(record) => false,
-                Some(_) => superfluous(cluster, record).contains(&(ledger.id, &reservation.id)),
+                Some(_) => superfluous(cluster, record, is_releasing).contains(&(ledger.id, &reservation.id)),
             };
             if is_over {
-                return release(reservation, record, "unneeded");
+                return release(reservation, "unneeded");
+            }
+            // No program of ours writes such a time; people with the right to annotate nodes can.
+            let most = after(now, signed(LIFE_MAX));
+            if record.expires > after(most, CLOCKS) {
+                let (judged, expires) = (Arc::clone(&entry.reservation), Moment::of(most).time());
+                return Verdict::Becomes(Rewrite::Shorten { judged, expires });
             }
             Verdict::StaysUntil(record.expires)
         }
     }
 }
 
-fn release(reservation: &Reservation, record: &Record, why: &'static str) -> Verdict {
-    let (id, request) = (reservation.id.clone(), record.request.clone());
-    Verdict::Becomes(Rewrite::Release { id, request, why })
+fn release(reservation: &Arc<Reservation>, why: &'static str) -> Verdict {
+    Verdict::Becomes(Rewrite::Release { judged: Arc::clone(reservation), why })
 }
 
 fn occupied(
-    reservation: &Reservation,
+    reservation: &Arc<Reservation>,
     record: &Record,
     ledger: &Ledger,
     cluster: &Cluster,
@@ -95,29 +117,27 @@ fn occupied(
     if !is_due {
         return match is_automatic {
             true if cluster.is_behind(record) => Verdict::Stays,
-            true => release(reservation, record, "unwished"),
+            true => release(reservation, "unwished"),
             // Made by hand for what is about to happen: if it does not, the time runs out.
             false => Verdict::StaysUntil(record.expires),
         };
     }
     let life = if is_automatic { cluster.life(pod) } else { record.life.or_else(|| cluster.life(pod)) };
-    let life = signed(life.unwrap_or(LIFE_DEFAULT).min(LIFE_MAX));
+    let life = life.unwrap_or(LIFE_DEFAULT).clamp(LIFE_MIN, LIFE_MAX);
+    let below = signed(extended_below(life));
     // At the very moment that was named it is due, or it would be looked at for as long as the clock shows that moment.
-    if record.expires > after(now, life) {
-        return Verdict::StaysUntil(record.expires.checked_sub(life).unwrap_or(now));
+    if record.expires > after(now, below) {
+        return Verdict::StaysUntil(record.expires.checked_sub(below).unwrap_or(now));
     }
-    // A pod that stays can have a place for long; one that leaves has it soon.
-    let more = if pod.deleting { signed(AHEAD) } else { life.min(signed(LIFE_DEFAULT)) };
-    let empty = pod.gone_by().map_or(now, |gone| gone.max(now));
-    let expires = Moment::of(after(after(empty, life), more)).time();
+    let expires = expiry_for(pod, life, now);
     let (id, request) = (reservation.id.clone(), record.request.clone());
     Verdict::Becomes(Rewrite::Extend { id, request, expires })
 }
 
-fn taken(entry: &Entry, record: &Record, ledger: &Ledger, cluster: &Cluster, now: Timestamp) -> Verdict {
+fn taken(entry: &Entry, ledger: &Ledger, cluster: &Cluster, now: Timestamp) -> Verdict {
     // The pod that had it left, and another reservation keeps its place.
     if entry.taken_by.is_none() {
-        return release(&entry.reservation, record, "passed-on");
+        return release(&entry.reservation, "passed-on");
     }
     // An assumed pod may yet turn out not to be bound.
     let Some(pod) = entry.taken_by.as_deref().filter(|pod| !cluster.is_assumed(&pod.key)) else {
@@ -135,23 +155,16 @@ fn taken(entry: &Entry, record: &Record, ledger: &Ledger, cluster: &Cluster, now
     if would_take_another(pod, entry, ledger, cluster) {
         return Verdict::Stays;
     }
-    // Without it, the seat that was passed on to it would be held again.
-    if is_heir(record, entry, ledger) {
+    if is_heir_of_a_seat(entry, ledger) {
         return Verdict::Stays;
     }
-    release(&entry.reservation, record, "taken")
+    release(&entry.reservation, "taken")
 }
 
-/// Whether the node still has the seat of the pod that it replaces.
-fn is_heir(record: &Record, entry: &Entry, ledger: &Ledger) -> bool {
-    let Some(seat) = record.replaces.as_ref().and_then(|replaced| replaced.seat.as_ref()) else {
-        return false;
-    };
-    let is_before = |other: &Entry| {
-        let id = &other.reservation.id;
-        id.owner == entry.reservation.id.owner && id.seat.as_ref() == Some(seat)
-    };
-    ledger.entries.iter().any(is_before)
+/// Whether a seat was passed on to it that is there and not over: without it, that seat would be held again.
+fn is_heir_of_a_seat(heir: &Entry, ledger: &Ledger) -> bool {
+    let mut live = ledger.entries.iter().filter(|entry| entry.state != State::Expired);
+    live.any(|entry| is_heir(&heir.reservation, &entry.reservation))
 }
 
 /// A pod without a stamp takes the oldest seat that it may use: with this one gone it would take another, which is kept for
@@ -174,8 +187,14 @@ fn would_take_another(pod: &Pod, own: &Entry, ledger: &Ledger, cluster: &Cluster
 
 /// The held reservations of an owner that are more than it lacks pods.
 ///
-/// The newest go first; of a StatefulSet, whose pods have names, those whose pod is back elsewhere, and then the highest.
-fn superfluous<'c>(cluster: &'c Cluster, record: &Record) -> Vec<(NodeId, &'c ReservationId)> {
+/// Those that are being released go first: what we do not see to be gone yet must not be the reason to release another one, too. Then
+/// those that no node says yet: their write can fail, or we can end before it. Then the newest go; of a StatefulSet, whose pods
+/// have names, those whose pod is back elsewhere, and then the highest.
+fn superfluous<'c>(
+    cluster: &'c Cluster,
+    record: &Record,
+    is_releasing: IsReleasing<'_>,
+) -> Vec<(NodeId, &'c ReservationId)> {
     let Some(short) = cluster.short(&record.owner) else { return Vec::new() };
     let mut held: Vec<Held<'c>> = Vec::new();
     for ledger in cluster.ledgers_of(&record.owner.uid) {
@@ -187,31 +206,49 @@ fn superfluous<'c>(cluster: &'c Cluster, record: &Record) -> Vec<(NodeId, &'c Re
                 && !is_replaced_there(cluster, found)
                 && found.owner.uid == record.owner.uid
             {
-                held.push((ledger.id, &entry.reservation, found));
+                held.push(Held { ledger, reservation: &entry.reservation, record: found });
             }
         }
     }
     let older = older(&held);
-    held.retain(|(node, reservation, _)| !older.contains(&(*node, &reservation.id)));
+    held.retain(|one| !older.contains(&one.id()));
     let surplus = held.len().saturating_sub(short as usize);
-    held.sort_by_cached_key(|(_, reservation, record)| {
-        let rank = (!is_back(cluster, record), Reverse(ordinal(record)));
-        (rank, Reverse(record.created), Reverse(reservation.id.clone()))
+    held.sort_by_cached_key(|one| {
+        let is_leaving = is_releasing(&one.ledger.node.name, &one.reservation.id);
+        let is_back = is_back(cluster, one.record);
+        let rank = (!is_leaving, one.is_written(), !is_back, Reverse(ordinal(one.record)));
+        (rank, Reverse(one.record.created), Reverse(one.reservation.id.clone()))
     });
     held.truncate(surplus);
-    let newest = held.into_iter().map(|(node, reservation, _)| (node, &reservation.id));
-    older.into_iter().chain(newest).collect()
+    older.into_iter().chain(held.iter().map(Held::id)).collect()
+}
+
+impl<'c> Held<'c> {
+    fn id(&self) -> (NodeId, &'c ReservationId) {
+        (self.ledger.id, &self.reservation.id)
+    }
+
+    /// Whether the node itself says it.
+    fn is_written(&self) -> bool {
+        self.ledger.says(self.reservation)
+    }
 }
 
 /// Those that wait for a pod by a name for which a newer one waits: a pod that is recreated twice in a row can leave two places
-/// behind, of which it needs one, and each would keep it out of the other.
+/// behind, of which it needs one, and each would keep it out of the other. One that a node says does not go for one that no node
+/// says yet.
 fn older<'c>(held: &[Held<'c>]) -> Vec<(NodeId, &'c ReservationId)> {
-    let age = |(node, reservation, record): &Held<'c>| (record.created, *node, &reservation.id);
+    let age = |one: &Held<'c>| (one.record.created, one.id());
     let is_older = |one: &&Held<'c>| {
-        let name = name_of(one.2);
-        name.is_some() && held.iter().any(|other| name_of(other.2) == name && age(other) > age(one))
+        let name = name_of(one.record);
+        let is_newer = |other: &Held<'c>| {
+            name_of(other.record) == name
+                && age(other) > age(one)
+                && (other.is_written() || !one.is_written())
+        };
+        name.is_some() && held.iter().any(is_newer)
     };
-    held.iter().filter(is_older).map(|(node, reservation, _)| (*node, &reservation.id)).collect()
+    held.iter().filter(is_older).map(Held::id).collect()
 }
 
 /// The name that the replacement will have, if that is known.

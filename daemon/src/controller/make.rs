@@ -3,7 +3,7 @@
 use super::Controller;
 use crate::state::{Annotation, Rewrite, Step};
 use common::cluster::{Cluster, Ledger, NotKept};
-use common::model::{Pod, PodKey, Reservation};
+use common::model::{NodeName, Pod, PodKey, Reservation, ReservationId};
 
 impl Controller {
     /// Sees to it that the pod has the reservation that it is to have.
@@ -33,10 +33,17 @@ impl Controller {
     fn unmake(&mut self, pod: &Pod, cluster: &mut Cluster) {
         let place = pod.node.as_ref().and_then(|node| Some((node, cluster.ledger_of(node)?)));
         let Some((node, ledger)) = place else { return };
-        let Some(id) = ledger.unwritten_for(&pod.uid).cloned() else { return };
-        match self.writes.may_be_there(ledger, &id) {
-            true => cluster.unwant_local(node, &id),
-            false => cluster.drop_local(node, &id),
+        if let Some(id) = ledger.unwritten_for(&pod.uid).cloned() {
+            self.drop_unwritten(node, &id, cluster);
+        }
+    }
+
+    /// What was about to be written as `id` into `node` is not tried again.
+    pub(super) fn drop_unwritten(&mut self, node: &NodeName, id: &ReservationId, cluster: &mut Cluster) {
+        let Some(ledger) = cluster.ledger_of(node) else { return };
+        match self.writes.may_be_there(ledger, id) {
+            true => cluster.unwant_local(node, id),
+            false => cluster.drop_local(node, id),
         }
     }
 }
@@ -50,7 +57,7 @@ pub(super) enum Wish {
     Make(Box<Reservation>),
     /// It is to have none.
     Nothing,
-    /// It asked for one by itself, and cannot have it.
+    /// It asked for one by itself, or a limit is in the way, and it cannot have one.
     Refused(NotKept),
 }
 
@@ -69,6 +76,7 @@ pub(super) fn wish(pod: &Pod, ledger: &Ledger, cluster: &Cluster, now: jiff::Tim
         Ok(reservation) => Wish::Make(Box::new(reservation)),
         Err(NotKept::NotWished) => Wish::Nothing,
         // An owner that nobody has read yet may come any moment.
+        Err(why) if why.is_limit() => Wish::Refused(why),
         Err(why) if !pod.deleting && !cluster.is_owner_missing(pod) => Wish::Refused(why),
         Err(_) => Wish::Nothing,
     }

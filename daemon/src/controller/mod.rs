@@ -18,10 +18,10 @@ mod report;
 mod tests;
 mod writes;
 
-use crate::state::{Annotated, Annotation, Effect, Note, Now, Rewrite, Step};
+use crate::state::{Annotated, Annotation, Effect, Note, Now, Refusal, Rewrite, Step};
 use common::cluster::{Change, Cluster, NodeId};
-use common::model::OtherKind;
 use common::model::ids::{PodKey, Uid};
+use common::model::{NodeName, OtherKind, ReservationId};
 use jiff::{SignedDuration, Timestamp};
 use std::collections::{BTreeMap, BTreeSet};
 use std::time::Duration;
@@ -97,6 +97,8 @@ impl Controller {
         self.confirmations.unasked(pod);
         if pod.deleting || pod.keep().is_some() {
             self.look.pods.insert(key.clone());
+        } else if let Some(why) = cluster.unprotected(pod) {
+            self.reports.unprotected(pod, &why);
         }
         // With one pod more or fewer, its owner may need fewer reservations, or more.
         if cluster.has_reservations()
@@ -147,14 +149,8 @@ impl Controller {
         if self.look.all || self.pods_due.is_some_and(|at| at <= now) {
             self.look.pods.extend(cluster.leaving().cloned());
         } else if !self.look.owners.is_empty() {
-            let owners = &self.look.owners;
-            let is_touched = |key: &&PodKey| {
-                let pod = cluster.pod(key);
-                let is_dirty =
-                    |pod| cluster.asker(pod).chain().iter().any(|owner| owners.contains(&owner.uid));
-                pod.is_some_and(|pod| is_dirty(pod))
-            };
-            self.look.pods.extend(cluster.leaving().filter(is_touched).cloned());
+            let pods = self.look.owners.iter().flat_map(|owner| cluster.leaving_of(owner));
+            self.look.pods.extend(pods);
         }
         // What kept us from writing there may be over.
         let ledgers = self.look.nodes.iter().filter_map(|id| cluster.ledger(*id));
@@ -182,16 +178,22 @@ impl Controller {
             return;
         }
         let now = step.now.wall;
-        let (mut wishes, mut due) = (Vec::new(), after(now, LOOK_AGAIN));
+        let (mut wishes, mut idle, mut due) = (Vec::new(), Vec::new(), after(now, LOOK_AGAIN));
         // What we wrote ourselves must have come back before anything is concluded from what is not there.
         if self.writes.has_seen_own(ledger) {
             for reservation in ledger.unwritten() {
-                wishes.push(Rewrite::Reserve(Box::new((**reservation).clone())));
+                match step.cluster.is_still_needed(reservation) {
+                    true => wishes.push(Rewrite::Reserve(Box::new((**reservation).clone()))),
+                    false => idle.push(reservation.id.clone()),
+                }
             }
             for entry in &ledger.entries {
-                match judge::judge(entry, ledger, step.cluster, now) {
+                let is_releasing = |node: &NodeName, id: &ReservationId| self.writes.is_releasing(node, id);
+                match judge::judge(entry, ledger, step.cluster, now, &is_releasing) {
                     judge::Verdict::Stays => {}
-                    judge::Verdict::StaysUntil(at) => due = due.min(at),
+                    judge::Verdict::StaysUntil(at) if at > now => due = due.min(at),
+                    // Its time is over by what the node says, and an extension that was sent still counts.
+                    judge::Verdict::StaysUntil(_) => {}
                     judge::Verdict::StaysUntilSeen => drop(self.awaiting.insert(id)),
                     judge::Verdict::Becomes(rewrite) => wishes.push(rewrite),
                 }
@@ -199,6 +201,7 @@ impl Controller {
         }
         let (node, uid) = (ledger.node.name.clone(), ledger.node.uid.clone());
         self.due.insert(id, due);
+        idle.iter().for_each(|id| self.drop_unwritten(&node, id, step.cluster));
         for change in wishes {
             self.write(Annotation { node: node.clone(), uid: uid.clone(), change }, step);
         }
@@ -217,7 +220,7 @@ impl Controller {
             Rewrite::Extend { id, request, expires } => {
                 step.cluster.extend_locally(&annotation.node, id, request, *expires);
             }
-            Rewrite::Release { .. } => {}
+            Rewrite::Shorten { .. } | Rewrite::Release { .. } => {}
         }
         step.effects.push(Effect::Annotate(Box::new(annotation)));
     }
@@ -232,7 +235,10 @@ impl Controller {
                 }
                 step.notes.extend(note(change));
             }
-            (Annotated::Refused { is_final: true, .. }, Rewrite::Reserve(_) | Rewrite::Extend { .. }) => {
+            (
+                Annotated::Refused { refusal: Refusal::Final, .. },
+                Rewrite::Reserve(_) | Rewrite::Extend { .. },
+            ) => {
                 step.cluster.drop_local(&annotation.node, annotation.id());
             }
             (Annotated::Refused { .. }, Rewrite::Reserve(_)) => self.forget_unwanted(annotation, step),
@@ -283,6 +289,6 @@ fn note(change: &Rewrite) -> Option<Note> {
             Some(Note::Reserved { by })
         }
         Rewrite::Release { why, .. } => Some(Note::Released { why }),
-        Rewrite::Extend { .. } => None,
+        Rewrite::Extend { .. } | Rewrite::Shorten { .. } => None,
     }
 }

@@ -116,7 +116,10 @@ impl Reports {
         let Some(record) = reservation.record() else { return };
         for pod in ledger.pods.iter().filter(|pod| is_news(pod, reservation, now)) {
             let asker = cluster.asker(pod);
-            if cluster.is_assumed(&pod.key) || asker.may_use(reservation) || !asker.passes(reservation) {
+            if cluster.is_assumed(&pod.key)
+                || asker.may_use(reservation)
+                || !asker.passes(reservation, ledger)
+            {
                 continue;
             }
             let node = &ledger.node.name;
@@ -157,7 +160,14 @@ impl Reports {
     pub(super) fn not_reserved(&mut self, pod: &Pod, why: &NotKept) {
         let note = format!("No room is reserved: {why}");
         let report = Report::warning(Thing::from(pod), "NotReserved", note);
-        self.tell(Report { answers: whose(pod), ..report }, None);
+        self.tell(Report { answers: whose(pod), ..report }, Some(Note::NotReserved { why: why.word() }));
+    }
+
+    /// No place can be kept for the pod when it is deleted, which is told while it is there.
+    pub(super) fn unprotected(&mut self, pod: &Pod, why: &NotKept) {
+        let note = format!("Its room cannot be kept when it is deleted: {why}");
+        let note = Report::warning(Thing::from(pod), "NotReserved", note);
+        self.tell(note, Some(Note::NotReserved { why: why.word() }));
     }
 
     /// The pod no longer asks for one; if it does again, it is told again.

@@ -1,6 +1,7 @@
 //! The controller inside the whole state machine: each rule, then all of them in histories that nobody wrote down.
 
 mod histories;
+mod places;
 mod rules;
 mod town;
 mod wishes;

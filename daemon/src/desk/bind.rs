@@ -14,6 +14,9 @@ impl Desk {
             return reply(id, Reply::Unavailable("another replica leads, and only that one binds"), step);
         }
         let known = step.cluster.pod(&wanted.pod).filter(|pod| pod.uid == wanted.uid).cloned();
+        if let Some(why) = known.as_deref().and_then(|pod| self.foreign(pod)) {
+            return reply(id, Reply::Bound(Err(why.to_owned())), step);
+        }
         let error = match known.as_deref() {
             None => Some("the pod is not known, or gone".to_owned()),
             Some(pod) if pod.node.as_ref() == Some(&wanted.node) => {
@@ -42,6 +45,19 @@ impl Desk {
         }
     }
 
+    /// Why the pod is not to be bound here, whatever its node. A scheduler that leaves bindings to this daemon asks it first
+    /// which nodes its pods may have. Pods of all other schedulers are not for this desk to bind.
+    fn foreign(&self, pod: &Pod) -> Option<&'static str> {
+        let name = &pod.spec.scheduler_name;
+        if self.own.contains(name) {
+            Some("this daemon places the pod itself")
+        } else if self.asked.contains_key(name) {
+            None
+        } else {
+            Some("the scheduler of the pod has not asked this replica lately which nodes its pods may have")
+        }
+    }
+
     /// The seat that the pod takes on its node; why it cannot go there, if it cannot.
     fn seat(
         &self,
@@ -51,7 +67,9 @@ impl Desk {
     ) -> Result<Option<ReservationId>, String> {
         let world = step.cluster.snapshot(step.now.wall);
         let asker = world.asker(pod);
-        let Some(ledger) = world.find(&wanted.node).and_then(|id| world.ledger(id)) else { return Ok(None) };
+        let Some(ledger) = world.find(&wanted.node).and_then(|id| world.ledger(id)) else {
+            return Err("the node is not known, or gone".to_owned());
+        };
         if judge::is_concerned(ledger)
             && let Some(why) =
                 judge::refusal(&asker, ledger.id, &self.passed.suppose(&world, ledger, &pod.uid))

@@ -68,7 +68,7 @@ fn said(asker: &Asker<'_>, id: NodeId, world: &Snapshot<'_>) -> Option<String> {
 fn short(asker: &Asker<'_>, ledger: &Ledger) -> Option<ResourceName> {
     let room = ledger.room_for(asker);
     let keeps = |entry: &&Entry| {
-        is_open(entry) && !asker.passes(&entry.reservation) && !asker.may_use(&entry.reservation)
+        is_open(entry) && !asker.passes(&entry.reservation, ledger) && !asker.may_use(&entry.reservation)
     };
     let is_kept = |resource: &ResourceName| {
         ledger.entries.iter().filter(keeps).any(|entry| entry.reservation.amount.get(resource) > 0)

@@ -27,8 +27,8 @@ use std::collections::BTreeMap;
 use std::sync::Arc;
 use std::time::Duration;
 
-/// A pod that claims an owner which was not read yet, or is to be bound and was not read itself, is answered for when that
-/// came, or after this long: the configuration that we ship gives an extender one second.
+/// A pod that claims an owner which was not read yet, or is to be bound and was not read itself, or to a node that was not
+/// read yet, is answered for when that came, or after this long: the configuration that we ship gives an extender one second.
 const NEWS_WAIT: Duration = Duration::from_millis(500);
 
 /// How long somebody counts as one who asks.
@@ -38,8 +38,9 @@ const ASKED_FOR: Duration = Duration::from_secs(5 * 60);
 const SCHEDULERS_MAX: usize = 64;
 
 /// The desk.
-#[derive(Default)]
 pub(crate) struct Desk {
+    /// The schedulers whose pods this daemon places itself.
+    own: Arc<[Text]>,
     passed: Passed,
     waiting: Vec<Waiting>,
     patience: Patience,
@@ -63,14 +64,27 @@ struct Waiting {
 enum Awaited {
     /// The owner that its pod claims.
     Owner,
-    /// The pod that is to be bound: kube-scheduler may hear of it before we do.
-    Pod,
+    /// The pod that is to be bound, and its node: kube-scheduler may hear of them before we do.
+    Binding,
     /// Anything that leaves a node for its pod.
     Room(Look),
 }
 
 impl Desk {
-    /// The schedulers that asked lately.
+    /// The desk of a daemon that places the pods of these schedulers itself.
+    pub(crate) fn new(own: Arc<[Text]>) -> Self {
+        Self {
+            own,
+            passed: Passed::default(),
+            waiting: Vec::new(),
+            patience: Patience::default(),
+            bindings: BTreeMap::new(),
+            asked: BTreeMap::new(),
+            extends: Arc::default(),
+        }
+    }
+
+    /// The schedulers that asked lately which nodes their pods may have.
     pub(crate) fn extends(&self) -> Arc<[Text]> {
         Arc::clone(&self.extends)
     }
@@ -80,7 +94,7 @@ impl Desk {
         self.waiting.iter().map(|waiting| waiting.until).min()
     }
 
-    /// Takes a question, and answers it at once unless the pod to bind, or the pod's owner, has not been read yet. Says
+    /// Takes a question, and answers it at once unless the pod to bind, its node, or the pod's owner was not read yet. Says
     /// whether somebody asked who did not lately.
     pub(crate) fn ask(&mut self, id: u64, question: Question, is_leading: bool, step: &mut Step<'_>) -> bool {
         if !step.cluster.is_complete() {
@@ -90,13 +104,15 @@ impl Desk {
         if let Question::Bind(binding) = &question {
             if is_leading && !is_known(binding, step) {
                 let until = step.now.elapsed + NEWS_WAIT;
-                self.waiting.push(Waiting { id, question, until, what: Awaited::Pod });
+                self.waiting.push(Waiting { id, question, until, what: Awaited::Binding });
             } else {
                 self.bind(id, binding, is_leading, step);
             }
             return false;
         }
-        let is_new = question.pod().is_some_and(|pod| self.note(&pod.spec.scheduler_name, step.now.elapsed));
+        // Who asks only for scores is kept out of nothing.
+        let is_new = matches!(question, Question::Filter { .. })
+            && question.pod().is_some_and(|pod| self.note(&pod.spec.scheduler_name, step.now.elapsed));
         if question.pod().is_some_and(|pod| step.cluster.is_owner_missing(pod)) {
             let until = step.now.elapsed + NEWS_WAIT;
             self.waiting.push(Waiting { id, question, until, what: Awaited::Owner });
@@ -128,7 +144,7 @@ impl Desk {
                 Awaited::Owner => {
                     !waiting.question.pod().is_some_and(|pod| step.cluster.is_owner_missing(pod))
                 }
-                Awaited::Pod => waiting.question.binding().is_some_and(|binding| is_known(binding, step)),
+                Awaited::Binding => waiting.question.binding().is_some_and(|binding| is_known(binding, step)),
                 Awaited::Room(look) => {
                     self.passed.prune(step.cluster);
                     look.has_news(&self.passed, step.cluster)
@@ -244,6 +260,7 @@ impl Desk {
 
 fn is_known(binding: &BindingQuestion, step: &Step<'_>) -> bool {
     step.cluster.pod(&binding.pod).is_some_and(|pod| pod.uid == binding.uid)
+        && step.cluster.ledger_of(&binding.node).is_some()
 }
 
 fn refuses_all(question: &Question, answer: &Reply) -> bool {

@@ -1,18 +1,19 @@
 //! The desk driven without a client: questions in, answers compared.
 
+mod binding;
 mod looks;
 mod property;
 
 use super::{Question, Reply};
 use crate::queue::Backoff;
-use crate::state::{Binding, Effect, Input, Now, State};
-use common::api::extender::{BindingQuestion, Victims};
+use crate::state::{Effect, Input, Now, State};
+use common::api::extender::Victims;
 use common::api::node::node;
 use common::api::pod::pod;
 use common::api::workload::workload;
 use common::cluster::{Event, Seen};
 use common::model::owner::OwnerKind;
-use common::model::{Node, NodeName, OtherKind, Pod, PodKey};
+use common::model::{Node, NodeName, OtherKind, Pod};
 use serde_json::{Value, json};
 use std::collections::BTreeMap;
 use std::sync::Arc;
@@ -90,22 +91,26 @@ fn running(name: &str, cpu: &str, on: &str, priority: i32) -> Pod {
     pod(&json.to_string()).unwrap()
 }
 
+/// Everything that is listed: these nodes, the owner, these pods.
+fn everything(nodes: Vec<Node>, pods: Vec<Pod>) -> Vec<Event> {
+    let owner = json!({ "metadata": { "name": "web", "namespace": "default", "uid": OWNER } });
+    let owners = |kind| match kind {
+        OwnerKind::ReplicaSet => vec![workload(kind, &owner.to_string()).unwrap()],
+        _ => vec![],
+    };
+    let mut events = vec![Event::Nodes(Seen::Relisted(nodes))];
+    events.extend(OwnerKind::ALL.map(|kind| Event::Workloads(kind, Seen::Relisted(owners(kind)))));
+    events.extend(OtherKind::ALL.map(|kind| Event::Others(kind, Seen::Relisted(vec![]))));
+    events.push(Event::Pods(Seen::Relisted(pods)));
+    events
+}
+
 /// A state that leads and has listed everything: these nodes, these pods, and the owner.
 fn listed(nodes: Vec<Node>, pods: Vec<Pod>) -> State {
     let mut state = State::new(BTreeMap::new(), Backoff::default());
-    learn(&mut state, Event::Nodes(Seen::Relisted(nodes)));
-    for kind in OwnerKind::ALL {
-        let owner = json!({ "metadata": { "name": "web", "namespace": "default", "uid": OWNER } });
-        let live = match kind {
-            OwnerKind::ReplicaSet => vec![workload(kind, &owner.to_string()).unwrap()],
-            _ => vec![],
-        };
-        learn(&mut state, Event::Workloads(kind, Seen::Relisted(live)));
+    for event in everything(nodes, pods) {
+        learn(&mut state, event);
     }
-    for kind in OtherKind::ALL {
-        learn(&mut state, Event::Others(kind, Seen::Relisted(vec![])));
-    }
-    learn(&mut state, Event::Pods(Seen::Relisted(pods)));
     state
 }
 
@@ -271,60 +276,6 @@ fn victims_are_spared_where_their_going_would_not_help() {
     assert_eq!(left[&NodeName::from("n2")], victims("low2"), "as they came");
 }
 
-fn binding(name: &str, node: &str) -> Question {
-    let uid = format!("uid-{name}").into();
-    Question::Bind(BindingQuestion { pod: PodKey::new("default", name), uid, node: node.into() })
-}
-
-fn bind_effects(state: &mut State, name: &str, node: &str) -> Vec<Effect> {
-    state.handle(Input::Question { id: 7, question: Box::new(binding(name, node)) }, now(10))
-}
-
-fn outcome(state: &mut State, name: &str, outcome: Binding) -> Vec<Effect> {
-    let (pod, uid) = (PodKey::new("default", name), format!("uid-{name}").into());
-    state.handle(Input::Binding { pod, uid, outcome }, now(20))
-}
-
-#[test]
-fn a_binding_carries_the_seat_and_comes_back_as_an_answer() {
-    let mut state = listed(vec![made_node("n1", &reserved("3", "old", 0))], vec![owned("new", "3")]);
-    let effects = bind_effects(&mut state, "new", "n1");
-    let [Effect::Bind { seat: Some(seat), uid, .. }] = &effects[..] else { panic!("{effects:?}") };
-    assert_eq!((seat.to_string(), uid.to_string()), (format!("{OWNER}.a1"), "uid-new".to_owned()));
-    let effects = outcome(&mut state, "new", Binding::Unknown);
-    assert!(matches!(&effects[..], [Effect::Find { .. }]), "{effects:?}");
-    let effects = outcome(&mut state, "new", Binding::Bound);
-    assert_eq!(
-        effects,
-        [Effect::Reply { id: 7, reply: Reply::Bound(Ok(())) }],
-        "the event is kube-scheduler's"
-    );
-}
-
-#[test]
-fn a_binding_that_must_not_be_is_refused_and_one_that_fails_gives_the_room_back() {
-    let mut state =
-        listed(vec![made_node("n1", &reserved("3", "old", 0))], vec![stranger("a", "2"), stranger("b", "1")]);
-    let Reply::Bound(Err(why)) = ask(&mut state, binding("a", "n1")) else { panic!("refused") };
-    assert_eq!(why, CPU);
-    assert!(matches!(&bind_effects(&mut state, "b", "n1")[..], [Effect::Bind { seat: None, .. }]));
-    let Reply::Bound(Err(_)) = ask(&mut state, binding("b", "n1")) else { panic!("it is under way") };
-    let effects = outcome(&mut state, "b", Binding::Refused { why: "no".into() });
-    assert_eq!(effects, [Effect::Reply { id: 7, reply: Reply::Bound(Err("no".into())) }]);
-    assert!(
-        matches!(&bind_effects(&mut state, "b", "n1")[..], [Effect::Bind { .. }]),
-        "the room is free again"
-    );
-}
-
-#[test]
-fn only_a_leader_binds_and_everybody_answers() {
-    let mut state = listed(vec![made_node("n1", &json!({}))], vec![stranger("a", "1")]);
-    state.handle(Input::Leading(false), now(0));
-    assert!(matches!(ask(&mut state, binding("a", "n1")), Reply::Unavailable(_)));
-    assert_eq!(refused(&mut state, &stranger("a", "1"), &["n1"]), []);
-}
-
 #[test]
 fn an_owner_that_was_not_read_yet_is_waited_for() {
     let mut state = listed(vec![made_node("n1", &reserved("3", "old", 0))], vec![]);
@@ -338,22 +289,6 @@ fn an_owner_that_was_not_read_yet_is_waited_for() {
     assert_eq!(state.next_tick(now(10)), Some(now(510).elapsed));
     assert_eq!(state.handle(Input::Tick, now(400)), []);
     assert_eq!(state.handle(Input::Tick, now(510)).len(), 1, "then it is a stranger");
-}
-
-#[test]
-fn a_pod_to_bind_that_was_not_read_yet_is_waited_for() {
-    let mut state = listed(vec![made_node("n1", &json!({}))], vec![]);
-    assert_eq!(bind_effects(&mut state, "late", "n1"), []);
-    let effects = learn(&mut state, Event::Pods(Seen::Applied(stranger("late", "1"))));
-    assert!(matches!(&effects[..], [Effect::Bind { .. }]), "{effects:?}");
-
-    assert_eq!(bind_effects(&mut state, "never", "n1"), []);
-    assert_eq!(state.next_tick(now(0)), Some(now(510).elapsed));
-    let effects = state.handle(Input::Tick, now(510));
-    let [Effect::Reply { id: 7, reply: Reply::Bound(Err(why)) }] = &effects[..] else {
-        panic!("{effects:?}")
-    };
-    assert!(why.contains("not known"), "{why}");
 }
 
 #[test]

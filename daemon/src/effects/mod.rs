@@ -1,6 +1,6 @@
 //! The only hand that writes to the cluster.
 //!
-//! Each call has a deadline. A binding, an eviction and what is written about volumes always come back as an answer, and
+//! Each call has a deadline. What is read about an owner comes back as news of the cluster. A binding, an eviction and what is written about volumes always come back as an answer, and
 //! so does a nomination. A condition that could not be written is logged and let go: the next decision finds that the pod
 //! does not say it yet, and writes it again. An event that could not be written is lost.
 //!
@@ -11,6 +11,7 @@ mod condition;
 mod events;
 mod evict;
 mod find;
+mod owner;
 pub mod reserve;
 #[cfg(test)]
 mod tests;
@@ -23,6 +24,7 @@ use crate::config::CALL_DEADLINE;
 use crate::extender::ask::Extenders;
 use crate::scheduler::Opinions;
 use crate::state::{Binding, Effect, Input, Nomination};
+use common::cluster::Event;
 use common::config::Extender;
 use common::model::chain::chain;
 use common::model::{NodeName, PodKey, Uid};
@@ -36,11 +38,15 @@ use std::sync::atomic::{AtomicBool, Ordering};
 #[derive(Clone)]
 pub struct Effects {
     client: Client,
+    /// For writes of reservations: however many there are, bindings do not wait for them.
+    reservations: Client,
     /// Which process this is, for events.
     instance: String,
     /// Whether it was said that we may not write reservations.
     told: Arc<AtomicBool>,
     extenders: Option<Arc<Extenders>>,
+    /// What the API server calls the kinds of owners that were read.
+    plurals: owner::Plurals,
 }
 
 /// What came of a call.
@@ -56,7 +62,14 @@ pub(crate) enum Outcome<T> {
 impl Effects {
     /// A hand that writes through `client`.
     pub fn new(client: Client, instance: String) -> Self {
-        Self { client, instance, told: Arc::default(), extenders: None }
+        let (reservations, plurals) = (client.clone(), owner::Plurals::default());
+        Self { client, reservations, instance, told: Arc::default(), extenders: None, plurals }
+    }
+
+    /// The same, with a client of its own for writes of reservations.
+    #[must_use]
+    pub fn reservations(self, client: Client) -> Self {
+        Self { reservations: client, ..self }
     }
 
     /// The same, with extenders that have a say.
@@ -88,6 +101,10 @@ impl Effects {
             Effect::Annotate(annotation) => {
                 let outcome = reserve::annotate(self, &annotation, now).await;
                 Some(Input::Annotated { annotation, outcome })
+            }
+            Effect::ReadOwner(claim) => {
+                let answer = owner::read(self, &claim).await;
+                Some(Input::Cluster(Box::new(Event::OwnerRead(claim, answer))))
             }
             Effect::Report(report) => {
                 events::report(self, &report).await;
@@ -124,8 +141,8 @@ impl Effects {
                 };
                 Some(Input::Chosen { pod, uid, answer })
             }
-            // Whoever asked is told at once, without waiting for calls.
-            Effect::Reply { .. } => None,
+            // Whoever asked is told at once, without waiting for calls; lists are read as the watches read theirs.
+            Effect::Reply { .. } | Effect::List => None,
             Effect::Record { pod, uid, scheduler_name, event, at } => {
                 events::write(
                     self,

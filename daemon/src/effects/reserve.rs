@@ -9,13 +9,17 @@
 //! followed by another look, which finds the reservation by its request.
 
 use super::{Effects, Outcome, call};
-use crate::state::{Annotated, Annotation, Rewrite};
+use crate::state::{Annotated, Annotation, EXPIRED, Refusal, Rewrite};
 use common::api::reservation::encode;
 use common::api::reservation::patch::{Seen, keys_of, patch, reservation_of};
 use common::model::reservation::{Origin, Reservation};
 use jiff::Timestamp;
+use k8s_openapi::api::authorization::v1::{
+    ResourceAttributes, SelfSubjectAccessReview, SelfSubjectAccessReviewSpec,
+};
 use k8s_openapi::api::core::v1::Node;
 use kube::Api;
+use kube::api::PostParams;
 use serde_json::Value;
 use std::collections::BTreeMap;
 use std::time::Duration;
@@ -39,7 +43,7 @@ pub enum Plan {
 
 /// Changes the annotations of a node.
 pub(super) async fn annotate(effects: &Effects, annotation: &Annotation, now: Timestamp) -> Annotated {
-    let nodes: Api<Node> = Api::all(effects.client.clone());
+    let nodes: Api<Node> = Api::all(effects.reservations.clone());
     let mut why = String::new();
     for attempt in 1..=TRIES_MAX {
         match once(effects, &nodes, annotation, now).await {
@@ -61,7 +65,7 @@ async fn once(
 ) -> Result<Annotated, String> {
     let node = match call(nodes.get(annotation.node.as_str())).await {
         Outcome::Done(node) => node,
-        Outcome::Refused(status) => return Ok(refused(effects, annotation, status.code, status.message)),
+        Outcome::Refused(status) => return Ok(refused(effects, annotation, &status).await),
         Outcome::Unknown(why) => return Err(why),
     };
     let none = BTreeMap::new();
@@ -72,7 +76,7 @@ async fn once(
     };
     let patch = match plan(&seen, annotation, now) {
         Plan::Done => return Ok(done(seen.version)),
-        Plan::Never(why) => return Ok(Annotated::Refused { why, is_forbidden: false, is_final: true }),
+        Plan::Never(why) => return Ok(Annotated::Refused { why, refusal: Refusal::Final }),
         Plan::Patch(patch) => patch,
     };
     match call(send(effects, annotation, &patch)).await {
@@ -81,8 +85,10 @@ async fn once(
             Ok(done(node.metadata.resource_version.as_deref().unwrap_or("")))
         }
         // What was seen is no longer so.
-        Outcome::Refused(status) if matches!(status.code, 409 | 422) => Err(status.message),
-        Outcome::Refused(status) => Ok(refused(effects, annotation, status.code, status.message)),
+        Outcome::Refused(status) if status.code == 409 || status.code == 422 && !is_by_policy(&status) => {
+            Err(status.message)
+        }
+        Outcome::Refused(status) => Ok(refused(effects, annotation, &status).await),
         Outcome::Unknown(why) => Err(why),
     }
 }
@@ -93,21 +99,56 @@ async fn send(effects: &Effects, annotation: &Annotation, patch: &Value) -> kube
         .header(http::header::CONTENT_TYPE, "application/json-patch+json")
         .body(patch.to_string().into_bytes())
         .map_err(kube::Error::HttpError)?;
-    effects.client.request(request).await
+    effects.reservations.request(request).await
 }
 
 fn done(version: &str) -> Annotated {
     Annotated::Done { version: version.parse().unwrap_or(0) }
 }
 
-fn refused(effects: &Effects, annotation: &Annotation, code: u16, why: String) -> Annotated {
-    let is_forbidden = code == 403;
-    if !is_forbidden {
+/// What a refusal means. A 403 is either our role's, and then concerns every node, or that of an admission policy for this write:
+/// which of the two, only the API server can say.
+async fn refused(effects: &Effects, annotation: &Annotation, status: &kube::core::Status) -> Annotated {
+    let refusal = match status.code {
+        404 => Refusal::Final,
+        403 if !is_allowed(effects).await => Refusal::NotAllowed,
+        403 => Refusal::Denied,
+        _ => Refusal::Later,
+    };
+    let why = status.message.clone();
+    if refusal != Refusal::NotAllowed {
         tracing::warn!(node = %annotation.node, reservation = %annotation.id(), "write a reservation: {why}");
     } else if effects.is_first_refusal() {
         tracing::warn!("reservations are honoured, but none can be made, extended or released: {why}");
     }
-    Annotated::Refused { why, is_forbidden, is_final: code == 404 }
+    Annotated::Refused { why, refusal }
+}
+
+/// Whether our role allows to write reservations. Where the API server cannot tell, it may.
+async fn is_allowed(effects: &Effects) -> bool {
+    let reviews: Api<SelfSubjectAccessReview> = Api::all(effects.reservations.clone());
+    for (verb, subresource) in [("patch", None), ("update", Some("reservations"))] {
+        let attributes = ResourceAttributes {
+            verb: Some(verb.into()),
+            resource: Some("nodes".into()),
+            subresource: subresource.map(str::to_owned),
+            ..ResourceAttributes::default()
+        };
+        let spec =
+            SelfSubjectAccessReviewSpec { resource_attributes: Some(attributes), ..Default::default() };
+        let review = SelfSubjectAccessReview { spec, ..Default::default() };
+        if let Outcome::Done(review) = call(reviews.create(&PostParams::default(), &review)).await
+            && review.status.is_some_and(|status| !status.allowed)
+        {
+            return false;
+        }
+    }
+    true
+}
+
+/// Whether an admission policy refused the write, rather than a condition of the patch that no longer holds.
+fn is_by_policy(status: &kube::core::Status) -> bool {
+    status.message.contains("denied request")
 }
 
 fn tell(annotation: &Annotation) {
@@ -115,6 +156,7 @@ fn tell(annotation: &Annotation) {
     match &annotation.change {
         Rewrite::Reserve(_) => tracing::info!(%node, %reservation, "reserved"),
         Rewrite::Extend { expires, .. } => tracing::info!(%node, %reservation, %expires, "extended"),
+        Rewrite::Shorten { expires, .. } => tracing::info!(%node, %reservation, %expires, "shortened"),
         Rewrite::Release { why, .. } => tracing::info!(%node, %reservation, why, "released"),
     }
 }
@@ -129,10 +171,18 @@ pub fn plan(seen: &Seen<'_>, annotation: &Annotation, now: Timestamp) -> Plan {
     let found = reservation_of(&keys);
     match &annotation.change {
         Rewrite::Reserve(wanted) => reserve(seen, wanted, &keys, found.as_ref(), now),
-        Rewrite::Release { request, .. } => match found {
+        Rewrite::Release { judged, why } => match found {
             None if keys.is_empty() => Plan::Done,
-            Some(found) if is_of(&found, request) => Plan::Patch(patch(seen, &keys, &[], false)),
-            _ => Plan::Never("the reservation is another one by now".into()),
+            Some(found) if found != **judged => Plan::Never("the reservation was changed since".into()),
+            Some(found) if *why == EXPIRED && found.is_live(now) => {
+                Plan::Never("the reservation has not expired".into())
+            }
+            Some(_) => Plan::Patch(patch(seen, &keys, &[], false)),
+            None => Plan::Never("the reservation is another one by now".into()),
+        },
+        Rewrite::Shorten { judged, expires } => match found {
+            Some(found) if found == **judged => until(seen, &keys, found, *expires),
+            _ => Plan::Never("the reservation was changed since, or is gone".into()),
         },
         Rewrite::Extend { request, expires, .. } => match found {
             Some(found) if is_of(&found, request) => extend(seen, &keys, found, *expires),
@@ -162,12 +212,17 @@ fn reserve(
     }
 }
 
-fn extend(seen: &Seen<'_>, keys: &[(&str, &str)], mut found: Reservation, until: Timestamp) -> Plan {
+fn extend(seen: &Seen<'_>, keys: &[(&str, &str)], found: Reservation, expires: Timestamp) -> Plan {
+    if found.expires().is_some_and(|before| before >= expires) {
+        return Plan::Done;
+    }
+    until(seen, keys, found, expires)
+}
+
+/// Lets what was found live until `expires`.
+fn until(seen: &Seen<'_>, keys: &[(&str, &str)], mut found: Reservation, expires: Timestamp) -> Plan {
     if let Origin::Recorded(record) = &mut found.origin {
-        if record.expires >= until {
-            return Plan::Done;
-        }
-        record.expires = until;
+        record.expires = expires;
     }
     match encode(&found) {
         Ok(new) => Plan::Patch(patch(seen, keys, &new, false)),

@@ -4,6 +4,7 @@
 //! Knows nothing of: what the answers are made of; that is the desk's affair.
 
 pub(crate) mod ask;
+pub(crate) mod bodies;
 mod call;
 pub(crate) mod replies;
 pub(crate) mod serve;

@@ -3,52 +3,39 @@
 //! On doubt the answer is an error, never an empty success: kube-scheduler would take that for "no node", and an extender
 //! that it may ignore is ignored only when it fails.
 
+use super::bodies::Bodies;
 use super::replies::Replies;
 use super::tls::Tls;
 use crate::clock::Clock;
+use crate::connections::{self, Limits, Slot};
 use crate::desk::{Question, Reply};
 use crate::lease::replica::Standing;
 use crate::state::Input;
 use bytes::Bytes;
 use common::api::extender as wire;
 use common::model::chain::chain;
-use futures::future::BoxFuture;
-use futures::stream::FuturesUnordered;
-use futures::{FutureExt as _, StreamExt as _};
+use futures::FutureExt as _;
 use http::{Method, Request, Response, StatusCode, header};
-use http_body_util::{BodyExt as _, Full, Limited};
+use http_body_util::Full;
 use hyper::body::Body;
-use hyper::server::conn::http1;
-use hyper::service::service_fn;
-use hyper_util::rt::{TokioIo, TokioTimer};
-use std::convert::Infallible;
 use std::panic::AssertUnwindSafe;
 use std::sync::Arc;
 use std::time::Duration;
-use tokio::io::{AsyncRead, AsyncWrite};
 use tokio::net::{TcpListener, TcpStream};
 use tokio::sync::mpsc;
-
-/// Bytes of one question: five thousand whole nodes, with some room.
-const QUESTION_LEN_MAX: usize = 128 << 20;
 
 /// How long a question may take, from its first byte to the answer; kube-scheduler gives up after five seconds.
 const ANSWER_MAX: Duration = Duration::from_millis(4500);
 
-/// Connections at once. More wait until one ends.
-const CONNECTIONS_MAX: usize = 64;
-
-/// A client that has not said hello, or what it wants, after this long is sent away.
-const HEAD_MAX: Duration = Duration::from_secs(5);
-
-/// Before the next try when a connection could not be accepted.
-const PAUSE: Duration = Duration::from_millis(100);
+/// How long an authenticated connection may be without a question. kube-scheduler itself ends one that was not used for 90
+/// seconds; if we did so first, a question could be on its way and be lost.
+const IDLE_MAX: Duration = Duration::from_secs(120);
 
 /// How often the files of certificates are looked at.
 const REFRESH: Duration = Duration::from_secs(10);
 
 /// A failure: what to answer.
-type Failure = (StatusCode, String);
+pub(super) type Failure = (StatusCode, String);
 
 /// What the server needs to answer.
 pub(crate) struct Site {
@@ -60,68 +47,59 @@ pub(crate) struct Site {
     pub(crate) standing: Standing,
     /// The time.
     pub(crate) clock: Clock,
+    /// The memory for questions.
+    pub(crate) bodies: Bodies,
+    /// Whether pods are bound for those who ask.
+    pub(crate) is_binding: bool,
 }
 
 /// Serves for ever.
-pub(crate) async fn serve(listener: TcpListener, tls: Option<Tls>, site: Site) {
-    let (tls, site) = (&tls, &Arc::new(site));
+pub(crate) async fn serve(listener: TcpListener, tls: Option<Tls>, site: Site, limits: Limits) {
+    let (tls, site) = (tls.as_ref(), &Arc::new(site));
     let refresh = async {
         loop {
             tokio::time::sleep(REFRESH).await;
-            tls.iter().for_each(Tls::refresh);
+            tls.iter().for_each(|tls| tls.refresh());
         }
     };
+    // Without certificates of clients there is one address, which is loopback: it may have all connections.
+    let is_mutual = tls.is_some_and(Tls::is_mutual);
+    let per_address = if is_mutual { limits.per_address } else { limits.connections };
+    let limits = Limits { per_address, ..limits };
+    let talk = |stream, slot| connection(stream, slot, tls, site, limits);
     tokio::select! {
         biased;
         () = refresh => {}
-        () = accept(&listener, tls.as_ref(), site) => {}
+        () = connections::serve("the extender", &listener, limits, talk) => {}
     }
 }
 
-/// All connections share one task: what they ask is answered by another one.
-async fn accept(listener: &TcpListener, tls: Option<&Tls>, site: &Arc<Site>) {
-    let mut connections: FuturesUnordered<BoxFuture<'_, ()>> = FuturesUnordered::new();
-    loop {
-        tokio::select! {
-            biased;
-            Some(()) = connections.next(), if !connections.is_empty() => {}
-            accepted = listener.accept(), if connections.len() < CONNECTIONS_MAX => match accepted {
-                Ok((stream, _)) => connections.push(Box::pin(connection(stream, tls, site))),
-                Err(error) => {
-                    tracing::warn!("accept a connection: {error}");
-                    tokio::time::sleep(PAUSE).await;
-                }
-            },
-        }
-    }
-}
-
-async fn connection(stream: TcpStream, tls: Option<&Tls>, site: &Arc<Site>) {
-    let _ = stream.set_nodelay(true);
-    let Some(tls) = tls else { return talk(stream, site).await };
+async fn connection(stream: TcpStream, slot: Slot, tls: Option<&Tls>, site: &Arc<Site>, mut limits: Limits) {
+    let answer = |request| {
+        let site = Arc::clone(site);
+        async move { site.answer(request).await }
+    };
+    let Some(tls) = tls else { return connections::http(stream, limits, answer).await };
     // Whatever goes wrong here is the client's affair, which is told.
-    match tokio::time::timeout(HEAD_MAX, tls.accept(stream)).await {
-        Ok(Ok(stream)) => talk(stream, site).await,
+    match tokio::time::timeout(limits.handshake, tls.accept(stream)).await {
+        Ok(Ok(stream)) => {
+            // The handshake fails without a certificate of the right authority.
+            if tls.is_mutual() {
+                slot.authenticate();
+                limits.head = limits.head.max(IDLE_MAX);
+            }
+            connections::http(stream, limits, answer).await;
+        }
         Ok(Err(error)) => tracing::debug!("a client of the extender: {error}"),
         Err(_) => {}
     }
-}
-
-async fn talk(stream: impl AsyncRead + AsyncWrite + Unpin, site: &Arc<Site>) {
-    let service = service_fn(|request| {
-        let site = Arc::clone(site);
-        async move { Ok::<_, Infallible>(site.answer(request).await) }
-    });
-    let mut http = http1::Builder::new();
-    http.timer(TokioTimer::new()).header_read_timeout(HEAD_MAX);
-    let _ = http.serve_connection(TokioIo::new(stream), service).await;
 }
 
 impl Site {
     /// Answers one request, whatever happens.
     pub(crate) async fn answer<B>(&self, request: Request<B>) -> Response<Full<Bytes>>
     where
-        B: Body + Send,
+        B: Body<Data = Bytes> + Send,
         B::Error: Into<Box<dyn std::error::Error + Send + Sync>>,
     {
         let answer = AssertUnwindSafe(tokio::time::timeout(ANSWER_MAX, self.handle(request)));
@@ -143,7 +121,7 @@ impl Site {
 
     async fn handle<B>(&self, request: Request<B>) -> Result<String, Failure>
     where
-        B: Body + Send,
+        B: Body<Data = Bytes> + Send,
         B::Error: Into<Box<dyn std::error::Error + Send + Sync>>,
     {
         let verb = match request.uri().path() {
@@ -161,14 +139,18 @@ impl Site {
         if request.method() != Method::POST {
             return Err((StatusCode::METHOD_NOT_ALLOWED, "questions are posted".into()));
         }
+        if matches!(verb, Verb::Bind) && !self.is_binding {
+            let why = "bind is not served without certificates of clients, unless the daemon is started with --extender-bind";
+            return Err((StatusCode::FORBIDDEN, why.into()));
+        }
         if !self.standing.is_good(self.clock.now()) {
             let why = "the Lease of this replica has lapsed: nobody waits for what it sees";
             return Err((StatusCode::SERVICE_UNAVAILABLE, why.into()));
         }
-        let body = Limited::new(request.into_body(), QUESTION_LEN_MAX).collect().await;
-        let body = body.map_err(|error| (StatusCode::PAYLOAD_TOO_LARGE, error.to_string()))?.to_bytes();
+        // The bytes count until the answer is there: the question is in memory until then.
+        let body = self.bodies.read(request.into_body()).await?;
         let text =
-            std::str::from_utf8(&body).map_err(|error| (StatusCode::BAD_REQUEST, error.to_string()))?;
+            std::str::from_utf8(&body.bytes).map_err(|error| (StatusCode::BAD_REQUEST, error.to_string()))?;
         match verb {
             Verb::Filter | Verb::Prioritize => self.about_nodes(verb, text).await,
             Verb::Preempt => {

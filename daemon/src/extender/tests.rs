@@ -2,9 +2,11 @@
 #![expect(clippy::disallowed_methods, reason = "a test sees its own tasks")]
 
 mod asking;
+mod crowd;
 mod mutual;
 mod victims;
 
+use super::bodies::Bodies;
 use super::replies::Replies;
 use super::serve::Site;
 use crate::clock::Clock;
@@ -23,7 +25,15 @@ const FILTER: &str = r#"{"Pod":{"metadata":{"name":"p","namespace":"d","uid":"u"
 /// A site, and the questions that it passes on.
 fn site(standing: Standing) -> (Site, mpsc::Receiver<Input>) {
     let (inputs, questions) = mpsc::channel(8);
-    (Site { inputs, replies: Replies::default(), standing, clock: Clock::start() }, questions)
+    let site = Site {
+        inputs,
+        replies: Replies::default(),
+        standing,
+        clock: Clock::start(),
+        bodies: Bodies::default(),
+        is_binding: true,
+    };
+    (site, questions)
 }
 
 /// Answers every question as a desk would to which nothing matters, and refuses node `b`.

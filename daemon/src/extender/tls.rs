@@ -42,6 +42,11 @@ impl Tls {
         Ok(Self { files: files.clone(), config, read: Mutex::new(read) })
     }
 
+    /// Whether only clients with a certificate of the right authority are heard.
+    pub(crate) fn is_mutual(&self) -> bool {
+        self.files.client_ca.is_some()
+    }
+
     pub(crate) async fn accept(&self, stream: TcpStream) -> std::io::Result<TlsStream<TcpStream>> {
         TlsAcceptor::from(self.config.load_full()).accept(stream).await
     }

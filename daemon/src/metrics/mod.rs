@@ -87,8 +87,11 @@ impl Metrics {
             Note::EventsDropped { count } => self.reserve.events_dropped(*count),
             Note::Reserved { by } => self.reserve.made(by),
             Note::Released { why } => self.reserve.released(why),
+            Note::NotReserved { why } => self.reserve.not_made(why),
             Note::Lost => self.reserve.lost(),
             Note::Yielded => self.reserve.yielded(),
+            Note::OwnerUnreadable => self.reserve.owner_unreadable(),
+            Note::Compared(compared) => self.reserve.compared(compared),
             Note::Acknowledged { after_ms } => self.reserve.acknowledged(Duration::from_millis(*after_ms)),
         }
     }

@@ -3,7 +3,8 @@
 use super::{Metrics, PodResources, text};
 use crate::clock::Clock;
 use crate::connect::Calls as _;
-use crate::state::{Attempted, Figures, Note};
+use crate::state::{Attempted, Compared, Figures, Note};
+use common::cluster::compare::{Difference, DifferenceKind};
 use common::framework::{Station, Status};
 use http::{Method, StatusCode};
 use std::time::Duration;
@@ -56,6 +57,31 @@ fn bindings_by_how_often_the_pod_was_tried() {
     }
     assert!(text.contains("scheduler_pod_scheduling_attempts_bucket{le=\"16\"} 3\n"), "whole bounds: {text}");
     assert!(text.contains("scheduler_pod_scheduled_after_flush_total 1\n"), "{text}");
+}
+
+#[test]
+fn comparisons_by_result_and_what_the_last_one_found() {
+    let metrics = Metrics::default();
+    let difference = |kind| Difference { kind, what: "pod default/secret: it differs".to_owned() };
+    let differences = vec![difference(DifferenceKind::Pods), difference(DifferenceKind::Pods)];
+    metrics.note(&Note::Compared(Compared::Equal));
+    metrics.note(&Note::Compared(Compared::Different(differences)));
+    metrics.note(&Note::Compared(Compared::Unknown("no answer".to_owned())));
+    let text = metrics.text();
+    let expected = [
+        "reserve_cache_comparisons_total{result=\"equal\"} 1",
+        "reserve_cache_comparisons_total{result=\"different\"} 1",
+        "reserve_cache_comparisons_total{result=\"unknown\"} 1",
+        "reserve_cache_differences{kind=\"nodes\"} 0",
+        "reserve_cache_differences{kind=\"pods\"} 2",
+        "reserve_cache_differences{kind=\"books\"} 0",
+    ];
+    for line in expected {
+        assert!(text.lines().any(|said| said == line), "{line} is not in\n{text}");
+    }
+    assert!(!text.contains("secret"), "no name is a label");
+    metrics.note(&Note::Compared(Compared::Equal));
+    assert!(metrics.text().contains("reserve_cache_differences{kind=\"pods\"} 0\n"));
 }
 
 #[test]
@@ -218,8 +244,10 @@ fn every_note_is_counted() {
         (Note::EventsDropped { count: 2 }, "reserve_events_dropped_total 2"),
         (Note::Reserved { by: "keep" }, "reserve_made_total{by=\"keep\"} 1"),
         (Note::Released { why: "taken" }, "reserve_released_total{why=\"taken\"} 1"),
+        (Note::NotReserved { why: "over-usage" }, "reserve_not_made_total{why=\"over-usage\"} 1"),
         (Note::Lost, "reserve_lost_total 1"),
         (Note::Yielded, "reserve_yielded_total 1"),
+        (Note::OwnerUnreadable, "reserve_owners_unreadable_total 1"),
         (Note::Acknowledged { after_ms: 20 }, "reserve_acknowledgement_seconds_count 1"),
     ];
     for (note, line) in table {

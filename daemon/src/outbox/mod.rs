@@ -1,4 +1,5 @@
-//! The effects that wait to be carried out: one at a time for each thing that they are about, in order; bindings before talk.
+//! The effects that wait to be carried out: one at a time for each thing that they are about, in order; changes of reservations, a few
+//! at a time, and bindings before talk.
 //!
 //! Order matters within a subject: a condition that says "no place" must not arrive after the binding. Talk that is out of
 //! date is not sent at all, and of events no more than so many wait: the others are dropped and counted.
@@ -16,7 +17,9 @@ use std::collections::{BTreeMap, BTreeSet, VecDeque};
 #[derive(Debug, Default)]
 pub struct Outbox {
     waiting: BTreeMap<Subject, VecDeque<Effect>>,
-    /// Subjects whose next effect decides something, in the order of their arrival.
+    /// Nodes whose annotations are to be changed, in the order of their arrival.
+    nodes: VecDeque<Subject>,
+    /// Other subjects whose next effect decides something, in the order of their arrival.
     urgent: VecDeque<Subject>,
     /// Subjects whose next effect is talk.
     talk: VecDeque<Subject>,
@@ -27,13 +30,25 @@ pub struct Outbox {
     dropped: u64,
 }
 
+/// Where a subject waits for its turn.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Line {
+    Nodes,
+    Urgent,
+    Talk,
+}
+
+/// Nodes whose annotations are being changed at once. They go first, and leave most of the calls to bindings: tenants can cause many
+/// such changes.
+const NODES_MAX: usize = 8;
+
 impl Outbox {
     /// Adds an effect behind those of the same subject; one that gives a pod a place goes before them. An event is dropped
     /// if too many wait: events are talk, and there is no end to how many pods can have something to say.
     pub fn push(&mut self, mut effect: Effect) {
         let subject = effect.subject();
         let waiting = self.waiting.entry(subject.clone()).or_default();
-        let was_urgent = waiting.front().map(is_urgent);
+        let was = waiting.front().map(line);
         let events = waiting.iter().filter(|other| is_event(other)).count();
         if is_placing(&effect) {
             // It has a place now: what was to be written about having none is out of date.
@@ -60,14 +75,12 @@ impl Outbox {
         if self.busy.contains(&subject) {
             return;
         }
-        let is_urgent = waiting.front().map(is_urgent);
-        if was_urgent != is_urgent {
+        let is = waiting.front().map(line);
+        if was != is {
             // What comes first has changed, and with it the line to stand in. Lines can be long: nobody looks for himself in
             // one without need.
-            match was_urgent {
-                Some(true) => self.urgent.retain(|other| *other != subject),
-                Some(false) => self.talk.retain(|other| *other != subject),
-                None => {}
+            if let Some(was) = was {
+                self.line(was).retain(|other| *other != subject);
             }
             self.line_up(subject);
         }
@@ -75,7 +88,9 @@ impl Outbox {
 
     /// The next effect to carry out. Its subject has no other until [`Outbox::done`] is called.
     pub fn pop(&mut self) -> Option<Effect> {
-        let subject = self.urgent.pop_front().or_else(|| self.talk.pop_front())?;
+        let nodes = self.busy.iter().filter(|subject| matches!(subject, Subject::Node(_))).count();
+        let node = if nodes < NODES_MAX { self.nodes.pop_front() } else { None };
+        let subject = node.or_else(|| self.urgent.pop_front()).or_else(|| self.talk.pop_front())?;
         let waiting = self.waiting.get_mut(&subject)?;
         let effect = waiting.pop_front()?;
         self.events -= usize::from(is_event(&effect));
@@ -99,11 +114,15 @@ impl Outbox {
     }
 
     fn line_up(&mut self, subject: Subject) {
-        let first = self.waiting.get(&subject).and_then(VecDeque::front);
-        if first.is_some_and(is_urgent) {
-            self.urgent.push_back(subject)
-        } else {
-            self.talk.push_back(subject)
+        let first = self.waiting.get(&subject).and_then(VecDeque::front).map_or(Line::Talk, line);
+        self.line(first).push_back(subject);
+    }
+
+    fn line(&mut self, line: Line) -> &mut VecDeque<Subject> {
+        match line {
+            Line::Nodes => &mut self.nodes,
+            Line::Urgent => &mut self.urgent,
+            Line::Talk => &mut self.talk,
         }
     }
 }
@@ -112,17 +131,18 @@ fn is_event(effect: &Effect) -> bool {
     matches!(effect, Effect::Record { .. } | Effect::Report(_))
 }
 
-/// Whether somebody waits for it.
-fn is_urgent(effect: &Effect) -> bool {
+/// In which line a subject waits whose next effect this is.
+fn line(effect: &Effect) -> Line {
     match effect {
-        Effect::Bind { .. } | Effect::Find { .. } | Effect::BindVolumes { .. } => true,
+        Effect::Annotate(_) => Line::Nodes,
+        Effect::Bind { .. } | Effect::Find { .. } | Effect::BindVolumes { .. } => Line::Urgent,
         Effect::Evict(_)
-        | Effect::Annotate(_)
+        | Effect::ReadOwner(_)
         | Effect::Reply { .. }
         | Effect::Ask { .. }
-        | Effect::AskVictims { .. } => true,
-        Effect::Condition { .. } | Effect::Nominate { .. } => false,
-        Effect::Record { .. } | Effect::Report(_) => false,
+        | Effect::AskVictims { .. } => Line::Urgent,
+        Effect::Condition { .. } | Effect::Nominate { .. } => Line::Talk,
+        Effect::Record { .. } | Effect::Report(_) | Effect::List => Line::Talk,
     }
 }
 

@@ -127,3 +127,21 @@ fn a_newer_event_takes_the_place_of_the_old_one() {
     }
     assert_eq!((in_turn(&mut outbox).len(), outbox.take_dropped()), (1, 0));
 }
+
+#[test]
+fn changes_of_nodes_go_first_and_never_take_all_the_calls() {
+    let annotate = |node: &str| {
+        let id = common::model::ReservationId { owner: "a".into(), seat: None };
+        let expires = jiff::Timestamp::UNIX_EPOCH;
+        let change = crate::state::Rewrite::Extend { id, request: "r".into(), expires };
+        let annotation = crate::state::Annotation { node: node.into(), uid: node.into(), change };
+        Effect::Annotate(Box::new(annotation))
+    };
+    let nodes: Vec<Effect> = (0..100).map(|number| annotate(&format!("n{number}"))).collect();
+    let mut outbox = outbox([bind("a"), bind("b")].into_iter().chain(nodes.clone()));
+    let first: Vec<Effect> = std::iter::from_fn(|| outbox.pop()).collect();
+    assert_eq!(first[..8], nodes[..8], "a place is kept before somebody is placed there");
+    assert_eq!(first[8..], [bind("a"), bind("b")], "and bindings do not wait for ninety-two more");
+    outbox.done(&first[0].subject());
+    assert_eq!(outbox.pop(), Some(nodes[8].clone()));
+}

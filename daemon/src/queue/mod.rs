@@ -170,6 +170,11 @@ impl Queue {
         self.put(pod, Shelf::Recovering { due }, Why::AttemptFailed);
     }
 
+    /// Whether somebody decides on the pod, or it is on its way to a node.
+    pub fn is_in_flight(&self, pod: &PodKey) -> bool {
+        self.pods.get(pod).is_some_and(|entry| entry.is_in_flight)
+    }
+
     /// Tries a pod that was put aside again at once, whatever it waits for.
     pub fn activate(&mut self, pod: &PodKey) {
         let Some(entry) = self.pods.get_mut(pod) else { return };

@@ -2,13 +2,14 @@
 
 use crate::clock::Clock;
 use crate::config::Config;
+use crate::connections::{Limits, listen};
+use crate::extender::bodies::Bodies;
 use crate::extender::replies::Replies;
 use crate::extender::serve::{Site, serve};
 use crate::extender::tls::Tls;
 use crate::lease::replica::Standing;
 use crate::state::Input;
 use anyhow::Context as _;
-use tokio::net::TcpListener;
 use tokio::sync::mpsc;
 use tokio::task::JoinSet;
 
@@ -29,13 +30,15 @@ impl Front {
         let (replies, mut tasks) = (Replies::default(), JoinSet::new());
         if let Some(serving) = &config.extender {
             let tls = serving.files.as_ref().map(Tls::new).transpose()?;
-            let listener = TcpListener::bind(serving.address).await;
+            let listener = listen(serving.address, false);
             let listener =
                 listener.with_context(|| format!("listen on {} as an extender", serving.address))?;
             let scheme = if tls.is_some() { "https" } else { "http" };
             tracing::info!("serves as an extender on {scheme}://{}", listener.local_addr()?);
             let (inputs, replies, clock) = (inputs.clone(), replies.clone(), clock.clone());
-            tasks.spawn(serve(listener, tls, Site { inputs, replies, standing, clock }));
+            let (bodies, is_binding) = (Bodies::default(), serving.is_binding);
+            let site = Site { inputs, replies, standing, clock, bodies, is_binding };
+            tasks.spawn(serve(listener, tls, site, Limits::default()));
         }
         Ok(Self { replies, tasks })
     }

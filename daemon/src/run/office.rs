@@ -1,6 +1,7 @@
 //! The task that serves health and metrics, and the loop's side of it.
 
-use crate::admin::{Admin, Health};
+use super::comparisons;
+use crate::admin::{Admin, Health, Probes};
 use crate::clock::Clock;
 use crate::config::Config;
 use crate::lease::Leadership;
@@ -23,7 +24,7 @@ pub(super) struct Office {
     lease: Option<String>,
     figures: Interval,
     /// Ends with this value.
-    _admin: JoinSet<()>,
+    _servers: JoinSet<()>,
 }
 
 impl Office {
@@ -36,14 +37,18 @@ impl Office {
     ) -> anyhow::Result<Self> {
         let election = &config.scheduler.leader_election;
         let health = Arc::new(Health::new(election.leader_elect, leadership.clone()));
-        let mut serving = JoinSet::new();
+        let mut servers = JoinSet::new();
+        // In a task of its own: whatever the other server is kept busy with, probes are answered.
+        if let Some(probes) = Probes::start(config, clock, Arc::clone(&health))? {
+            servers.spawn(probes.run());
+        }
         if let Some(admin) = Admin::start(config, clock, Arc::clone(&health), metrics.clone()).await? {
-            serving.spawn(admin.run());
+            servers.spawn(admin.run());
         }
         let mut figures = tokio::time::interval(FIGURES);
         figures.set_missed_tick_behavior(MissedTickBehavior::Delay);
         let lease = election.leader_elect.then(|| election.resource_name.clone());
-        Ok(Self { health, metrics, leadership, lease, figures, _admin: serving })
+        Ok(Self { health, metrics, leadership, lease, figures, _servers: servers })
     }
 
     /// Done when it is time to [`Office::show`] how things stand.
@@ -59,7 +64,9 @@ impl Office {
 
     /// An input was handled.
     pub(super) fn handled(&self, state: &mut State, took: Duration) {
-        self.metrics.handled(took, &state.take_notes());
+        let notes = state.take_notes();
+        comparisons::tell(&notes);
+        self.metrics.handled(took, &notes);
         self.health.synced(state.is_complete());
     }
 

@@ -312,6 +312,6 @@ fn cured_by(kind: OtherKind) -> &'static [Cure] {
         | OtherKind::CsiStorageCapacity => &[Cure::Storage],
         // They also say how many volumes a node can have.
         OtherKind::CsiNode | OtherKind::VolumeAttachment => &[Cure::Storage, Cure::Room],
-        OtherKind::PodDisruptionBudget => &[],
+        OtherKind::PodDisruptionBudget | OtherKind::ResourceQuota => &[],
     }
 }

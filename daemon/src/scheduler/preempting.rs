@@ -123,13 +123,16 @@ impl Scheduler {
         }
         let took = step.now.elapsed.saturating_sub(preemption.since);
         step.notes.push(Note::Preempted { is_done: !preemption.is_failed, took });
-        if preemption.is_failed || preemption.is_awaited {
+        // At once it would only be refused again, as by a policy or the fence, and be repeated without a pause.
+        if preemption.is_failed && !self.queue.is_in_flight(&pod.key) {
+            self.queue.retry(&pod.key, step.now.elapsed);
+        } else if preemption.is_failed || preemption.is_awaited {
             self.queue.activate(&pod.key);
         }
     }
 
     /// Learns what has become of a pod that had to go. What went before stays gone, also when another could not be made
-    /// to go; then the pod is looked at again.
+    /// to go; then the pod is looked at again, after a pause.
     pub(crate) fn evicted(&mut self, eviction: &Eviction, outcome: &Evicted, step: &mut Step<'_>) {
         if *outcome == Evicted::Begun {
             let scheduler_name = eviction.scheduler_name.clone();

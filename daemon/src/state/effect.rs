@@ -4,6 +4,7 @@ use super::reserving::{Annotation, Report};
 use crate::desk::Reply;
 use crate::scheduler::Candidate;
 use common::model::ids::Text;
+use common::model::owner::ForeignClaim;
 use common::model::storage::ClaimRef;
 use common::model::{NodeName, PodKey, ReservationId, Uid};
 use jiff::Timestamp;
@@ -74,6 +75,8 @@ pub enum Effect {
     Annotate(Box<Annotation>),
     /// Record an event about anything.
     Report(Box<Report>),
+    /// Read the metadata of an owner of a foreign kind.
+    ReadOwner(Box<ForeignClaim>),
     /// Record an event about a pod.
     Record {
         /// The pod.
@@ -105,6 +108,8 @@ pub enum Effect {
         /// The nodes where others would have to go, the best first.
         candidates: Vec<Candidate>,
     },
+    /// List all nodes and pods, to compare them with what is believed.
+    List,
     /// Answer a question.
     Reply {
         /// Which question.
@@ -123,8 +128,10 @@ pub enum Subject {
     Question(u64),
     /// A node.
     Node(NodeName),
-    /// Something else that is only talked about.
+    /// Something else that is only read or talked about.
     Thing(Uid),
+    /// What is believed as a whole.
+    Belief,
 }
 
 impl Effect {
@@ -141,8 +148,10 @@ impl Effect {
             | Self::Record { pod, .. } => Subject::Pod(pod.clone()),
             Self::Evict(eviction) => Subject::Pod(eviction.victim.clone()),
             Self::Reply { id, .. } => Subject::Question(*id),
+            Self::List => Subject::Belief,
             Self::Annotate(annotation) => Subject::Node(annotation.node.clone()),
             Self::Report(report) => Subject::Thing(report.about.uid.clone()),
+            Self::ReadOwner(claim) => Subject::Thing(claim.uid.clone()),
         }
     }
 }

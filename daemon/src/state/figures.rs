@@ -37,6 +37,8 @@ pub struct Figures {
     pub oldest: Duration,
     /// Annotations under our prefix that are no reservation.
     pub invalid: usize,
+    /// Pods whose place is to be kept when they are deleted, and cannot be.
+    pub unprotected: usize,
 }
 
 /// Every state that a reservation can be in.
@@ -64,6 +66,7 @@ impl State {
             assumed: self.cluster.assumed(),
             reservations: STATES.map(|state| (state.as_str(), 0)).into(),
             held: HELD.map(|(name, _)| (name, 0)).into(),
+            unprotected: self.cluster.pods().filter(|pod| self.cluster.unprotected(pod).is_some()).count(),
             ..Figures::default()
         };
         let snapshot = self.cluster.snapshot(now.wall);

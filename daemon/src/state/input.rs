@@ -6,6 +6,7 @@ use crate::desk::Question;
 use crate::scheduler::Opinions;
 use common::api::extender::Victims;
 use common::cluster::Event;
+use common::cluster::compare::Listing;
 use common::model::{NodeName, PodKey, Uid};
 use std::collections::BTreeMap;
 
@@ -82,10 +83,23 @@ pub enum Input {
     },
     /// Whether this daemon is the one that decides and writes.
     Leading(bool),
+    /// What is believed is to be compared with what the API server has.
+    Compare(Cause),
+    /// The nodes and pods that the API server has, or why they could not be listed.
+    Listed(Result<Box<Listing>, String>),
     /// Time has passed.
     Tick,
     /// The daemon is to end: nothing is decided any more.
     Stop,
+}
+
+/// Why a comparison is due.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Cause {
+    /// The last one was some minutes ago. Only the leader compares then.
+    Period,
+    /// Somebody asked for it by a signal.
+    Signal,
 }
 
 /// What has become of a pod that has to go.

@@ -17,13 +17,15 @@ mod tests;
 pub use crate::scheduler::{Candidate, Opinions};
 pub use effect::{Effect, Eviction, Nomination, PodEvent, Subject, VolumeWrite};
 pub use figures::Figures;
-pub use input::{Binding, Evicted, Input};
-pub use note::{Attempted, Note};
-pub use reserving::{Annotated, Annotation, Report, Rewrite, Thing};
+pub use input::{Binding, Cause, Evicted, Input};
+pub use note::{Attempted, Compared, Note};
+pub use reserving::{Annotated, Annotation, EXPIRED, Refusal, Report, Rewrite, Thing};
 pub use sight::Sight;
 
+use crate::comparer::Comparer;
 use crate::controller::Controller;
 use crate::desk::Desk;
+use crate::owners::OwnerReads;
 use crate::queue::Backoff;
 use crate::scheduler::Scheduler;
 use common::cluster::{Change, Cluster, Event};
@@ -66,6 +68,8 @@ pub struct State {
     scheduler: Scheduler,
     desk: Desk,
     controller: Controller,
+    owners: OwnerReads,
+    comparer: Comparer,
     notes: Vec<Note>,
     /// Whether it is this daemon's part to decide and write. Others look on, ready to take over.
     is_leading: bool,
@@ -79,13 +83,16 @@ pub struct State {
 impl State {
     /// A daemon that places the pods that name one of `profiles`.
     pub fn new(profiles: BTreeMap<Text, Registry>, backoff: Backoff) -> Self {
+        let names: Arc<[Text]> = profiles.keys().cloned().collect();
         Self {
-            names: profiles.keys().cloned().collect(),
+            desk: Desk::new(Arc::clone(&names)),
+            names,
             has_news: false,
             cluster: Cluster::default(),
             scheduler: Scheduler::new(profiles, backoff),
-            desk: Desk::default(),
             controller: Controller::default(),
+            owners: OwnerReads::default(),
+            comparer: Comparer::default(),
             notes: Vec::new(),
             is_leading: true,
             is_stopped: false,
@@ -111,11 +118,20 @@ impl State {
                 if matches!(&*event, Event::Others(kind, _) if VOLUMES.contains(kind)) {
                     self.scheduler.stir();
                 }
+                let read = match &*event {
+                    Event::OwnerRead(claim, answer) => Some((claim.clone(), answer.clone())),
+                    _ => None,
+                };
                 let changes = step.cluster.apply(*event);
+                if let Some((claim, answer)) = &read {
+                    self.owners.answered(claim, answer, self.is_leading, step);
+                }
+                self.owners.changed(&changes, self.is_leading, step);
                 let is_reserved = |change: &Change| matches!(change, Change::ReservationsChanged(_));
                 self.has_news |= changes.iter().any(is_reserved);
                 self.scheduler.changed(&changes, step);
                 self.controller.changed(&changes, step);
+                self.comparer.go_on(step);
             }
             Input::Nominated { uid, version } => step.cluster.nomination_written(&uid, version),
             Input::Evicted { eviction, outcome } => self.scheduler.evicted(&eviction, &outcome, step),
@@ -140,6 +156,8 @@ impl State {
             Input::Annotated { annotation, outcome } => {
                 self.controller.annotated(&annotation, &outcome, step);
             }
+            Input::Compare(cause) => self.comparer.begin(cause, self.is_leading, step),
+            Input::Listed(listing) => self.comparer.listed(listing, step),
             Input::Tick => {}
             Input::Stop => self.is_stopped = true,
         }
@@ -154,6 +172,9 @@ impl State {
             &mut Step { cluster: &mut self.cluster, now, effects: &mut effects, notes: &mut self.notes };
         step.cluster.advance(now.wall);
         self.scheduler.wake_at_expiry(step);
+        if !self.is_stopped && step.cluster.is_complete() {
+            self.owners.act(step);
+        }
         // What has not been listed yet looks like room.
         if self.is_leading && !self.is_stopped && step.cluster.is_complete() {
             // Reservations first: whoever is decided on next is to find them.
@@ -166,11 +187,14 @@ impl State {
     /// When to call with [`Input::Tick`] if nothing happens before.
     pub fn next_tick(&self, now: Now) -> Option<Duration> {
         let is_idle = !self.is_leading || !self.cluster.is_complete();
+        // Whoever does not lead reads and answers all the same.
+        let is_reading = self.cluster.is_complete() && !self.is_stopped;
+        let owners = if is_reading { self.owners.next_tick(&self.cluster) } else { None };
         let desk = self.desk.next_tick();
         if is_idle {
-            return desk;
+            return [desk, owners].into_iter().flatten().min();
         }
-        let ticks = [self.scheduler.next_tick(now), self.controller.next_tick(now), desk];
+        let ticks = [self.scheduler.next_tick(now), self.controller.next_tick(now), desk, owners];
         ticks.into_iter().flatten().min()
     }
 

@@ -1,5 +1,6 @@
 //! What happened inside, for those who count it. A note is a value: it alters nothing, and nobody has to listen.
 
+use common::cluster::compare::Difference;
 use common::framework::{Station, Status};
 use common::model::ids::Text;
 use std::time::Duration;
@@ -81,15 +82,35 @@ pub enum Note {
         /// Why, in one word.
         why: &'static str,
     },
+    /// No reservation was made for a pod whose place is to be kept.
+    NotReserved {
+        /// Why, in one word.
+        why: &'static str,
+    },
     /// The room of a reservation was gone before it was used.
     Lost,
     /// A reservation gave way to a pod that is more important.
     Yielded,
+    /// No places are kept for the pods of an owner because it cannot be read.
+    OwnerUnreadable,
     /// All replicas have seen a reservation.
     Acknowledged {
         /// How long it took, in milliseconds.
         after_ms: u64,
     },
+    /// What is believed was compared with what the API server has.
+    Compared(Compared),
+}
+
+/// What came of a comparison.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Compared {
+    /// Nothing differs.
+    Equal,
+    /// This differs, for certain.
+    Different(Vec<Difference>),
+    /// It could not be compared, and this is why.
+    Unknown(String),
 }
 
 /// What came of looking at a pod.

@@ -2,9 +2,10 @@
 
 use common::api::names;
 use common::model::ids::Text;
-use common::model::owner::{Owner, OwnerKind};
+use common::model::owner::{ForeignKind, Owner, OwnerKind};
 use common::model::{Namespace, NodeName, Pod, Reservation, ReservationId, Uid};
 use jiff::Timestamp;
+use std::sync::Arc;
 
 /// A change of the annotations of one node, in one write.
 #[derive(Debug, Clone, PartialEq)]
@@ -31,16 +32,24 @@ pub enum Rewrite {
         /// Until when it lives.
         expires: Timestamp,
     },
+    /// It ends earlier.
+    Shorten {
+        /// The whole reservation that was judged: one that is different by now is left alone.
+        judged: Arc<Reservation>,
+        /// Until when it lives.
+        expires: Timestamp,
+    },
     /// It is removed.
     Release {
-        /// Which one.
-        id: ReservationId,
-        /// The request that made it: another one under the same key is left alone.
-        request: Text,
+        /// The whole reservation that was judged: one that was extended or made anew meanwhile is left alone.
+        judged: Arc<Reservation>,
         /// Why, in one word.
         why: &'static str,
     },
 }
+
+/// Why a reservation is released whose time is over.
+pub const EXPIRED: &str = "expired";
 
 /// What has become of a change of annotations.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -54,16 +63,27 @@ pub enum Annotated {
     Refused {
         /// Why.
         why: String,
-        /// Whether we may not do such a thing at all.
-        is_forbidden: bool,
-        /// Whether trying again is of no use.
-        is_final: bool,
+        /// When the same may be tried again.
+        refusal: Refusal,
     },
     /// Nobody knows.
     Unknown {
         /// Why.
         why: String,
     },
+}
+
+/// When a write that was refused may be tried again.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Refusal {
+    /// Never: what was to be changed is no longer there, or is another one.
+    Final,
+    /// After a pause of seconds.
+    Later,
+    /// Very soon: an admission policy refused it, such as the fence that has yet to hear who leads. Other nodes are not concerned.
+    Denied,
+    /// When somebody gives the daemon the right to write reservations. This concerns every node.
+    NotAllowed,
 }
 
 /// An event about anything.
@@ -105,7 +125,8 @@ impl Annotation {
     pub fn id(&self) -> &ReservationId {
         match &self.change {
             Rewrite::Reserve(reservation) => &reservation.id,
-            Rewrite::Extend { id, .. } | Rewrite::Release { id, .. } => id,
+            Rewrite::Extend { id, .. } => id,
+            Rewrite::Shorten { judged, .. } | Rewrite::Release { judged, .. } => &judged.id,
         }
     }
 }
@@ -163,6 +184,10 @@ impl From<&Pod> for Thing {
 
 impl From<&Owner> for Thing {
     fn from(owner: &Owner) -> Self {
+        if let Some(foreign) = ForeignKind::parse(&owner.kind) {
+            let thing = Self::core(&foreign.kind, &owner.namespace, &owner.name, &owner.uid);
+            return Self { api_version: foreign.api_version, ..thing };
+        }
         let kind = OwnerKind::ALL.into_iter().find(|kind| kind.as_str() == &*owner.kind);
         let api_version = match kind.map_or("", OwnerKind::group) {
             "" => "v1".into(),

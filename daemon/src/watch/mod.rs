@@ -16,6 +16,7 @@ pub use watched::{Nodes, Others, Pods, Replicas, Watched, Workloads};
 use crate::clock::Clock;
 use crate::state::Input;
 use common::api::list::{WatchLine, page, version, watch_line};
+use common::cluster::compare::{List, Listing};
 use common::cluster::{Event, Seen, Shared};
 use http::{CallError, Lines};
 use std::time::Duration;
@@ -24,6 +25,9 @@ use tokio::time::Instant;
 
 /// Objects in one page of a list: small enough that one answer neither stalls the server nor fills our memory.
 const PAGE_LEN: usize = 500;
+
+/// How long a list that nobody waits for rests after each page, so that it takes no more than ten requests of a second.
+const PAGE_PAUSE: Duration = Duration::from_millis(100);
 
 /// How long the server keeps a watch open. It ends watches at random before ten minutes by itself.
 const WATCH_SECONDS: u64 = 300;
@@ -51,6 +55,65 @@ pub async fn follow<W: Watched>(watched: W, client: kube::Client, clock: Clock, 
     }
 }
 
+/// All nodes and all pods that have not ended, or why they cannot be listed. Nobody waits for them, so that each page leaves
+/// time for other requests.
+///
+/// # Errors
+/// When the API server does not list them.
+pub async fn list_nodes_and_pods(client: &kube::Client, clock: &Clock) -> Result<Listing, String> {
+    async fn all<W: Watched>(
+        watched: W,
+        client: &kube::Client,
+        clock: &Clock,
+    ) -> Result<List<W::Object>, String> {
+        let listed = list(&watched, client, clock, PAGE_PAUSE).await;
+        let (objects, version) = listed.map_err(|error| format!("list {}: {error}", watched.name()))?;
+        let version =
+            version.parse().map_err(|_| format!("the list of {} has no version", watched.name()))?;
+        Ok(List { objects, version })
+    }
+    Ok(Listing { nodes: all(Nodes, client, clock).await?, pods: all(Pods, client, clock).await? })
+}
+
+/// All objects of a kind, page by page, and the version of the list.
+async fn list<W: Watched>(
+    watched: &W,
+    client: &kube::Client,
+    clock: &Clock,
+    pause: Duration,
+) -> Result<(Vec<W::Object>, String), CallError> {
+    let mut live = Vec::new();
+    // The belief shares by itself, but has the list only when all of it is in memory.
+    let mut shared = Shared::default();
+    let mut next = String::new();
+    loop {
+        let query = format!("limit={PAGE_LEN}&continue={next}&{}", watched.selector());
+        let body = http::get(client, clock, watched, &query).await?;
+        let page = page(&body)?;
+        for mut object in page.items.iter().filter_map(|json| decode(watched, json)) {
+            watched.share(&mut shared, &mut object);
+            live.push(object);
+        }
+        match page.next {
+            Some(token) => next = token.into_owned(),
+            None => return Ok((live, page.resource_version.into_owned())),
+        }
+        if !pause.is_zero() {
+            tokio::time::sleep(pause).await;
+        }
+    }
+}
+
+fn decode<W: Watched>(watched: &W, json: &str) -> Option<W::Object> {
+    match watched.decode(json) {
+        Ok(object) => Some(object),
+        Err(error) => {
+            tracing::error!(what = watched.name(), "{error}: {}", error.source);
+            None
+        }
+    }
+}
+
 struct Follower<W> {
     watched: W,
     client: kube::Client,
@@ -70,29 +133,11 @@ enum Ended {
 impl<W: Watched> Follower<W> {
     /// Lists everything, and returns the version from which to watch.
     async fn list(&self) -> Result<String, CallError> {
-        let mut live = Vec::new();
-        // The belief shares by itself, but has the list only when all of it is in memory.
-        let mut shared = Shared::default();
-        let mut next = String::new();
-        loop {
-            let query = format!("limit={PAGE_LEN}&continue={next}&{}", self.watched.selector());
-            let body = http::get(&self.client, &self.clock, &self.watched, &query).await?;
-            let page = page(&body)?;
-            for mut object in page.items.iter().filter_map(|json| self.decode(json)) {
-                self.watched.share(&mut shared, &mut object);
-                live.push(object);
-            }
-            match page.next {
-                Some(token) => next = token.into_owned(),
-                None => {
-                    let version = page.resource_version.into_owned();
-                    tracing::debug!(what = self.watched.name(), count = live.len(), "listed");
-                    self.send(Seen::Relisted(live)).await;
-                    self.reached(&version).await;
-                    return Ok(version);
-                }
-            }
-        }
+        let (live, version) = list(&self.watched, &self.client, &self.clock, Duration::ZERO).await?;
+        tracing::debug!(what = self.watched.name(), count = live.len(), "listed");
+        self.send(Seen::Relisted(live)).await;
+        self.reached(&version).await;
+        Ok(version)
     }
 
     /// A kind that we may not read, or that the server does not serve, must not stop everything else.
@@ -157,22 +202,12 @@ impl<W: Watched> Follower<W> {
                     return Err(CallError::Refused { code, message: message.into_owned() });
                 }
             };
-            if let Some(object) = self.decode(json) {
+            if let Some(object) = decode(&self.watched, json) {
                 self.send(if is_deleted { Seen::Deleted(object) } else { Seen::Applied(object) }).await;
             }
             *at = version(json)?;
         }
         Ok(Ended::Closed)
-    }
-
-    fn decode(&self, json: &str) -> Option<W::Object> {
-        match self.watched.decode(json) {
-            Ok(object) => Some(object),
-            Err(error) => {
-                tracing::error!(what = self.watched.name(), "{error}: {}", error.source);
-                None
-            }
-        }
     }
 
     async fn send(&self, seen: Seen<W::Object>) {

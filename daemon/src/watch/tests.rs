@@ -1,6 +1,6 @@
 //! What the watch does with answers that no healthy API server gives: a script of answers in, what was learnt out.
 
-use super::{Others, Pods, Watched as _, Workloads, follow};
+use super::{Others, Pods, Replicas, Watched as _, Workloads, follow};
 use crate::clock::Clock;
 use crate::state::Input;
 use crate::testing::{Answer, scripted};
@@ -179,12 +179,49 @@ async fn what_is_not_served_does_not_stop_everything_else() {
     assert_eq!(asked, ["/apis/policy/v1/poddisruptionbudgets"; 3]);
 }
 
+/// Whoever has the role `edit` in a namespace can write Leases there.
+#[tokio::test(start_paused = true)]
+async fn a_lease_of_another_namespace_is_ignored_even_if_the_watch_delivers_it() {
+    let lease = |name: &str, namespace: &str, version: u64| {
+        json!({ "metadata": { "name": format!("reserve-{name}"), "namespace": namespace, "uid": name,
+                              "resourceVersion": version.to_string(),
+                              "labels": { "app.kubernetes.io/name": "kubectl-reserve" },
+                              "annotations": { "reserve/seen-nodes": "18446744073709551615" } },
+                "spec": { "leaseDurationSeconds": 15, "renewTime": "2026-11-16T08:00:00.000000Z" } })
+    };
+    let lines = line("ADDED", &lease("evil", "shop", 8)) + &line("ADDED", &lease("b", "kube-reserve", 9));
+    let (client, asked) = scripted([
+        page(7, "", &[lease("a", "kube-reserve", 1), lease("wicked", "shop", 2)]),
+        (200, lines),
+        (200, line("DELETED", &lease("a", "shop", 10))),
+    ]);
+    let (sender, mut inputs) = mpsc::channel(100);
+    let watch = follow(Replicas { namespace: "kube-reserve".into() }, client, Clock::start(), sender);
+    let _ = tokio::time::timeout(Duration::from_secs(10), watch).await;
+    let mut cluster = common::cluster::Cluster::default();
+    while let Ok(Input::Cluster(event)) = inputs.try_recv() {
+        cluster.apply(*event);
+    }
+    let names: Vec<&str> = cluster.replicas().iter().map(|replica| &*replica.name).collect();
+    assert_eq!(names, ["a", "b"]);
+    let first = asked.lock().unwrap()[0].path().to_owned();
+    assert_eq!(first, "/apis/coordination.k8s.io/v1/namespaces/kube-reserve/leases");
+}
+
 #[test]
-fn only_workloads_that_do_not_say_how_many_they_want_are_read_by_their_metadata() {
+fn only_workloads_of_which_nothing_more_is_needed_are_read_by_their_metadata() {
     for kind in OwnerKind::ALL {
         let watched = Workloads(kind);
-        assert_eq!(watched.accept_list().contains("PartialObjectMetadataList"), !kind.has_number(), "{kind}");
-        assert_eq!(watched.accept_watch().contains("PartialObjectMetadata;"), !kind.has_number(), "{kind}");
+        assert_eq!(
+            watched.accept_list().contains("PartialObjectMetadataList"),
+            !kind.is_read_whole(),
+            "{kind}"
+        );
+        assert_eq!(
+            watched.accept_watch().contains("PartialObjectMetadata;"),
+            !kind.is_read_whole(),
+            "{kind}"
+        );
     }
     for kind in OtherKind::ALL {
         let watched = Others(kind);

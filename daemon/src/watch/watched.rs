@@ -1,5 +1,6 @@
 //! The kinds of object that are followed: where they are, and what becomes of them.
 
+use common::api::replica::DaemonNamespaces;
 use common::api::{self, DecodeError};
 use common::cluster::{Event, Seen, Shared};
 use common::model::owner::{OwnerKind, Workload};
@@ -60,7 +61,7 @@ pub struct Nodes;
 /// All pods that have not ended.
 pub struct Pods;
 
-/// All workloads of one kind: those that say how many pods they want as a whole, others by their metadata.
+/// All workloads of one kind. Of CronJobs, which say neither how many pods they want nor where, only the metadata is read.
 pub struct Workloads(pub OwnerKind);
 
 /// All objects of another kind.
@@ -146,14 +147,14 @@ impl Watched for Workloads {
 
     // Metadata alone. A server that was asked for lists in a watch would send lists, one for each object.
     fn accept_list(&self) -> &'static str {
-        match self.0.has_number() {
+        match self.0.is_read_whole() {
             true => WHOLE,
             false => "application/json;as=PartialObjectMetadataList;g=meta.k8s.io;v=v1,application/json",
         }
     }
 
     fn accept_watch(&self) -> &'static str {
-        match self.0.has_number() {
+        match self.0.is_read_whole() {
             true => WHOLE,
             false => "application/json;as=PartialObjectMetadata;g=meta.k8s.io;v=v1,application/json",
         }
@@ -212,8 +213,9 @@ impl Watched for Replicas {
         "labelSelector=app.kubernetes.io%2Fname%3Dkubectl-reserve"
     }
 
+    /// A Lease of another namespace is no replica's, even if the server should send one.
     fn decode(&self, json: &str) -> Result<Replica, DecodeError> {
-        api::replica::replica(json)
+        api::replica::believed(json, &DaemonNamespaces::only(&self.namespace))
     }
 
     fn event(&self, seen: Seen<Replica>) -> Event {

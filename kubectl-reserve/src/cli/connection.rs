@@ -1,4 +1,5 @@
-//! kubectl's connection flags. kubectl does not pass its own to a plugin, so each is taken after any verb.
+//! kubectl's connection flags, and where the daemon is. kubectl does not pass its own to a plugin, so each is taken after any
+//! verb.
 
 use clap::Args;
 use std::path::PathBuf;
@@ -26,6 +27,10 @@ pub(crate) struct Connection {
     /// The namespace
     #[arg(short, long, global = true, value_name = "NAME")]
     pub(crate) namespace: Option<String>,
+
+    /// The namespace of the daemon, unless it is kube-reserve or kube-system; Leases elsewhere are ignored
+    #[arg(long, global = true, value_name = "NAME")]
+    pub(crate) daemon_namespace: Option<String>,
 
     /// Act as this user
     #[arg(long = "as", global = true, value_name = "USER")]

@@ -43,7 +43,8 @@ Examples:
   # See what would be applied, without a cluster
   kubectl reserve install --dry-run=client -o yaml
 
-It goes into the namespace kube-reserve unless -n names another one.";
+It goes into the namespace kube-reserve unless -n names another one. Then every command needs
+--daemon-namespace NAME.";
 
 impl Install {
     /// Whether everything can be answered without a cluster.

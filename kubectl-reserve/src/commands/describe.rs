@@ -191,7 +191,7 @@ async fn read_node(node: &str, session: &Session) -> Result<View, Failure> {
 
 /// Who obeys reservations; none if the Leases cannot be read.
 async fn obeyed_by(session: &Session) -> Option<String> {
-    let replicas = replicas::read(session, names::NAMESPACE).await.ok()?;
+    let replicas = replicas::read(session).await.ok().filter(|replicas| !replicas.is_hidden)?;
     let words = replicas.words();
     Some(if words.is_empty() { "nobody: no daemon is at work".into() } else { words })
 }

@@ -23,7 +23,7 @@ mod uninstall;
 mod version;
 
 use crate::cli::{Cli, Command, Invocation};
-use crate::connect::{Session, connect};
+use crate::connect::{Session, connect, daemon};
 use crate::error::Failure;
 use crate::ui::{Streams, Surroundings, Ui, printer};
 
@@ -44,6 +44,8 @@ pub(crate) async fn run(cli: Cli, invocation: &Invocation) -> Result<(), Failure
     let ui = Ui::new(&cli.talk, &Surroundings::read(), Streams::look());
     printer::talk_as(&ui);
     let namespace = cli.connection.namespace.clone();
+    // Of what is about the daemon itself: its own namespace.
+    let home = namespace.clone().or_else(|| cli.connection.daemon_namespace.clone());
     // Some ask no server, or only perhaps.
     match &command {
         Command::Completion(args) => return completion::run(args, invocation),
@@ -52,7 +54,7 @@ pub(crate) async fn run(cli: Cli, invocation: &Invocation) -> Result<(), Failure
         Command::Sandbox(args) => return Box::pin(sandbox::run(args)).await,
         Command::Version(args) => return version::run(args, &cli.connection, cli.talk.verbosity).await,
         Command::Install(args) if args.is_offline() => {
-            return install::run_offline(args, namespace.as_deref());
+            return install::run_offline(args, home.as_deref());
         }
         Command::Explain(args) if args.snapshot.is_some() => {
             return explain::offline(args, namespace.as_deref(), &ui).await;
@@ -76,7 +78,7 @@ pub(crate) async fn run(cli: Cli, invocation: &Invocation) -> Result<(), Failure
     }
     let session = connect(&cli.connection, cli.talk.verbosity).await?;
     let context = Context { session, ui, context: cli.connection.context.clone() };
-    act(command, &context, namespace.as_deref()).await
+    Box::pin(act(command, &context, home.as_deref())).await
 }
 
 /// Does what was asked, on a cluster that `client` reaches.
@@ -84,18 +86,20 @@ pub(crate) async fn run_on(cli: Cli, client: kube::Client) -> Result<(), Failure
     let Some(command) = cli.command else { return Ok(()) };
     let ui = Ui::new(&cli.talk, &Surroundings::read(), Streams::look());
     printer::talk_as(&ui);
+    let daemon = daemon(&cli.connection)?;
     let asked = cli.connection.namespace;
     let namespace = asked.clone().unwrap_or_else(|| client.default_namespace().to_owned());
-    let context = Context { session: Session { client, namespace, timeout: None }, ui, context: None };
-    act(command, &context, asked.as_deref()).await
+    let session = Session { client, namespace, timeout: None, daemon };
+    let context = Context { session, ui, context: None };
+    Box::pin(act(command, &context, asked.or(cli.connection.daemon_namespace).as_deref())).await
 }
 
-/// Does what was asked in a cluster. `namespace` is the one that was typed.
-pub(crate) async fn act(command: Command, context: &Context, namespace: Option<&str>) -> Result<(), Failure> {
+/// Does what was asked in a cluster. `home` is the namespace of the daemon, or that to be, if one was typed.
+pub(crate) async fn act(command: Command, context: &Context, home: Option<&str>) -> Result<(), Failure> {
     match command {
         Command::Pod(args) => pod::run(&args, context).await,
         Command::Drain(args) => drain::run(&args, context).await,
-        Command::Restart(args) => restart::run(&args, context).await,
+        Command::Restart(args) => Box::pin(restart::run(&args, context)).await,
         Command::List(args) => list::run(&args, context).await,
         Command::Describe(args) => describe::run(&args, context).await,
         Command::Add(args) => add::run(&args, context).await,
@@ -104,9 +108,9 @@ pub(crate) async fn act(command: Command, context: &Context, namespace: Option<&
         Command::Nodes(args) => nodes::run(&args, context).await,
         Command::Explain(args) => explain::run(&args, context).await,
         Command::Fit(args) => fit::run(&args, context).await,
-        Command::Install(args) => install::run(&args, context, namespace).await,
+        Command::Install(args) => install::run(&args, context, home).await,
         Command::Status(args) => status::run(&args, context).await,
-        Command::Uninstall(args) => uninstall::run(&args, context, namespace).await,
+        Command::Uninstall(args) => uninstall::run(&args, context, home).await,
         // These find their cluster by themselves, above, or need none.
         Command::Completion(_) | Command::Options | Command::Version(_) => Ok(()),
         Command::Doctor(_) | Command::Demo(_) | Command::Sandbox(_) => Ok(()),

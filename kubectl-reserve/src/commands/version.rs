@@ -1,12 +1,10 @@
 //! `kubectl reserve version`: of this command, and of the daemon's replicas.
 
-use crate::api::{self, JSON};
 use crate::cli::{Connection, Print, Version};
 use crate::connect::connect;
-use crate::error::Failure;
+use crate::error::{Failure, forbidden};
 use crate::print::{Shown, document, print};
-use common::api::names::{APP, APP_LABEL};
-use common::api::replica;
+use crate::replicas;
 use common::model::replica::Replica;
 use serde::Serialize;
 use serde_json::Value;
@@ -65,20 +63,18 @@ pub(crate) async fn run(args: &Version, connection: &Connection, verbosity: u8) 
 
 async fn daemons(connection: &Connection, verbosity: u8) -> Result<Vec<Daemon>, Failure> {
     let session = connect(connection, verbosity).await?;
-    let mut replicas: Vec<Replica> = Vec::new();
-    let query = format!("labelSelector={}%3D{APP}", APP_LABEL.replace('/', "%2F"));
-    let each = |json: &str| {
-        replicas.extend(replica::replica(json).ok());
-        Ok(())
-    };
-    let at = api::list(&session, "/apis/coordination.k8s.io/v1/leases", &query, JSON, each).await;
-    let at = at.map_err(|error| error.into_failure("list leases", "list leases in all namespaces"))?.at;
+    let right = replicas::right(&session.daemon);
+    let replicas = replicas::read(&session).await;
+    let replicas = replicas.map_err(|error| error.into_failure("list leases", &right))?;
+    if replicas.is_hidden {
+        return Err(forbidden("see which replicas run", &right));
+    }
     let daemon = |replica: &Replica| Daemon {
         metadata: Name { name: replica.name.to_string(), namespace: replica.meta.namespace.to_string() },
         version: format!("v{}", replica.version),
-        live: at.is_some_and(|now| replica.is_live(now)),
+        live: replica.is_live(replicas.now),
     };
-    Ok(replicas.iter().map(daemon).collect())
+    Ok(replicas.all.iter().map(daemon).collect())
 }
 
 fn this() -> String {

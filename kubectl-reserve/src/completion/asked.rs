@@ -94,7 +94,7 @@ impl Asked {
             "context" => Some(Wanted::Contexts),
             "cluster" => Some(Wanted::Clusters),
             "user" => Some(Wanted::Users),
-            "namespace" => Some(Wanted::Namespaces),
+            "namespace" | "daemon_namespace" => Some(Wanted::Namespaces),
             "node" | "to" => Some(Wanted::Nodes),
             "pod" => Some(Wanted::RunningPods),
             _ => match flag.get_value_hint() {

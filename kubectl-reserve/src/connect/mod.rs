@@ -12,6 +12,7 @@ mod tests;
 
 use crate::cli::Connection;
 use crate::error::{Exit, Failure};
+use common::api::replica::DaemonNamespaces;
 use common::model::chain::chain;
 use credential::Credential;
 pub(crate) use environment::Environment;
@@ -32,6 +33,8 @@ pub(crate) struct Session {
     pub(crate) namespace: String,
     /// How long a request may take.
     pub(crate) timeout: Option<Duration>,
+    /// Where the Leases of replicas are: no others are believed.
+    pub(crate) daemon: DaemonNamespaces,
 }
 
 /// Connects as the flags say. A credential plugin may talk to the person meanwhile, so nothing else should.
@@ -62,6 +65,7 @@ async fn connect_with(
         }
         config.default_namespace.clone_from(namespace);
     }
+    let daemon = daemon(flags)?;
     let agent = concat!("kubectl-reserve/", env!("CARGO_PKG_VERSION"));
     config.headers.push((header::USER_AGENT, HeaderValue::from_static(agent)));
     config.default_retry = false;
@@ -69,7 +73,18 @@ async fn connect_with(
     let client = kube::Client::try_from(config)
         .map_err(|error| Failure::new(format!("connect: {}", chain(&error))))?;
     let client = kube::Client::new(Service::new(client, credential, log), namespace.clone());
-    Ok(Session { client, namespace, timeout })
+    Ok(Session { client, namespace, timeout, daemon })
+}
+
+/// The namespaces whose Leases are believed: the one that was named, else the usual ones.
+pub(crate) fn daemon(flags: &Connection) -> Result<DaemonNamespaces, Failure> {
+    match flags.daemon_namespace.as_deref() {
+        None => Ok(DaemonNamespaces::default()),
+        Some(namespace) if is_name(namespace) => Ok(DaemonNamespaces::only(namespace)),
+        Some(namespace) => {
+            Err(Failure::usage(format!("--daemon-namespace {namespace:?} is not the name of a namespace")))
+        }
+    }
 }
 
 /// Whether an object can be called `text`. Names become parts of URLs, so they are checked before.

@@ -5,6 +5,7 @@ use crate::connect::Session;
 use crate::error::Failure;
 use clap::Parser as _;
 use common::api::names;
+use common::api::replica::DaemonNamespaces;
 use common::model::chain::chain;
 use daemon::args::Args;
 use daemon::clock::Clock;
@@ -41,7 +42,13 @@ impl Cluster {
     pub(crate) fn new(start: Timestamp) -> Self {
         let sandbox = Sandbox::new(&Config::starting_at(start, SEED));
         let client = kube::Client::new(sandbox.api(), NAMESPACE);
-        Self { sandbox, start, session: Session { client, namespace: NAMESPACE.to_owned(), timeout: None } }
+        let session = Session {
+            client,
+            namespace: NAMESPACE.to_owned(),
+            timeout: None,
+            daemon: DaemonNamespaces::default(),
+        };
+        Self { sandbox, start, session }
     }
 
     /// Runs the cluster for as long as `story` goes on, and stops the daemon as a cluster would: it finishes its work.
@@ -83,7 +90,9 @@ impl Cluster {
             "--scheduler-name=default-scheduler",
         ];
         let args = Args::try_parse_from(flags).map_err(|error| failed(error.into()))?;
-        let config = DaemonConfig::try_from(args).map_err(failed)?;
+        let mut config = DaemonConfig::try_from(args).map_err(failed)?;
+        // What the demo shows does not depend on it, and its time jumps by minutes.
+        config.compare_every = None;
         let clients = Clients::from(self.session.client.clone());
         let (clock, rng) = (Clock::start_at(self.start), fastrand::Rng::with_seed(SEED));
         daemon::run::run(&config, clients, Metrics::default(), clock, rng, stop).await.map_err(failed)

@@ -155,6 +155,7 @@ mod tests {
             by: "admin".into(),
             reason: "kubectl reserve pod".into(),
             placement: Placement::Wait,
+            unknown: None,
         };
         let id = ReservationId { owner: uid, seat: Seat::parse("7f3a0c") };
         Reservation { id, amount, ports: Box::default(), origin: Origin::Recorded(Box::new(record)) }

@@ -3,7 +3,7 @@
 use crate::error::Failure;
 use crate::world::notes::PriorityClass;
 use common::api::names::DEFAULT_SCHEDULER_NAME;
-use common::api::pod::pod;
+use common::api::pod::{pod, request_limits};
 use common::model::Pod;
 use common::model::chain::chain;
 use common::model::owner::OwnerKind;
@@ -149,20 +149,6 @@ fn prioritise(
         spec.entry("preemptionPolicy").or_insert(policy.into());
     }
     Ok(())
-}
-
-/// What is limited and not requested is requested as much as it is limited.
-fn request_limits(container: &mut Value) {
-    let Some(limits) = container["resources"]["limits"].as_object().cloned() else { return };
-    let requests = &mut container["resources"]["requests"];
-    if !requests.is_object() {
-        *requests = json!({});
-    }
-    for (resource, limit) in limits {
-        if requests[&resource].is_null() {
-            requests[&resource] = limit;
-        }
-    }
 }
 
 /// On the host's network a container's ports are the host's.

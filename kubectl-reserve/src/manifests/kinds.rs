@@ -15,7 +15,7 @@ pub(crate) struct Kind {
 }
 
 /// All of them, in order. Each is served as `v1`.
-pub(crate) const KINDS: [Kind; 15] = [
+pub(crate) const KINDS: [Kind; 17] = [
     kind("Namespace", "", "namespaces", false),
     kind("ResourceQuota", "", "resourcequotas", true),
     kind("ServiceAccount", "", "serviceaccounts", true),
@@ -26,6 +26,8 @@ pub(crate) const KINDS: [Kind; 15] = [
     kind("Lease", "coordination.k8s.io", "leases", true),
     kind("ValidatingAdmissionPolicy", ADMISSION, "validatingadmissionpolicies", false),
     kind("ValidatingAdmissionPolicyBinding", ADMISSION, "validatingadmissionpolicybindings", false),
+    kind("PriorityLevelConfiguration", FLOW, "prioritylevelconfigurations", false),
+    kind("FlowSchema", FLOW, "flowschemas", false),
     kind("ConfigMap", "", "configmaps", true),
     kind("Service", "", "services", true),
     kind("NetworkPolicy", "networking.k8s.io", "networkpolicies", true),
@@ -35,6 +37,7 @@ pub(crate) const KINDS: [Kind; 15] = [
 
 const RBAC: &str = "rbac.authorization.k8s.io";
 const ADMISSION: &str = "admissionregistration.k8s.io";
+const FLOW: &str = "flowcontrol.apiserver.k8s.io";
 
 const fn kind(kind: &'static str, group: &'static str, plural: &'static str, is_namespaced: bool) -> Kind {
     Kind { kind, group, plural, is_namespaced }

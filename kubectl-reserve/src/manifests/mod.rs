@@ -14,12 +14,15 @@ use common::api::names;
 use serde_json::{Value, json};
 
 /// The files, in no particular order.
-const FILES: [&str; 7] = [
+const FILES: [&str; 10] = [
     include_str!("../../../manifests/daemon/namespace.yaml"),
     include_str!("../../../manifests/daemon/rbac.yaml"),
     include_str!("../../../manifests/daemon/account.yaml"),
+    include_str!("../../../manifests/policies/writers.yaml"),
+    include_str!("../../../manifests/policies/values.yaml"),
     include_str!("../../../manifests/daemon/policies.yaml"),
     include_str!("../../../manifests/daemon/fence.yaml"),
+    include_str!("../../../manifests/daemon/flow.yaml"),
     include_str!("../../../manifests/daemon/deployment.yaml"),
     include_str!("../../../manifests/daemon/network.yaml"),
 ];

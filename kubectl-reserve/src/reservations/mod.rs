@@ -9,6 +9,7 @@ mod filter;
 pub(crate) mod fixture;
 mod owners;
 mod read;
+pub(crate) mod record;
 mod resolve;
 #[cfg(test)]
 mod tests;

@@ -62,7 +62,7 @@ impl Intake {
                 self.others.entry(kind).or_default().push(other);
             }
             Resource::Replicas => {
-                // The Lease of whoever leads has the same label, and is not a replica's.
+                // Whether it is to be believed was judged by whoever read it: in a file are only those that were.
                 if let Ok(replica) = api::replica::replica(json) {
                     self.cluster.apply(Event::Replicas(Seen::Applied(replica)));
                 }

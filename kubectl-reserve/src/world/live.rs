@@ -5,9 +5,9 @@ use super::{Depth, Intake, Resource, World};
 use crate::api::{self as calls, ApiError, JSON};
 use crate::connect::Session;
 use crate::error::Failure;
+use crate::replicas;
 use crate::ui::Ui;
 use crate::ui::progress::{Otherwise, Progress};
-use common::api::names;
 use futures::future::try_join_all;
 use jiff::Timestamp;
 use std::cell::RefCell;
@@ -34,16 +34,8 @@ async fn one(
     intake: &RefCell<Intake>,
     progress: &Progress,
 ) -> Result<Option<Timestamp>, Failure> {
-    let everywhere = list(session, resource, &resource.path(), depth, intake, progress).await;
-    match everywhere {
-        // Everybody may see the Leases in the daemon's own namespace: `install` sees to it.
-        Err(error) if error.code() == Some(403) && resource == Resource::Replicas => {
-            let own = format!("/apis/coordination.k8s.io/v1/namespaces/{}/leases", names::NAMESPACE);
-            match list(session, resource, &own, depth, intake, progress).await {
-                Err(error) if error.code() == Some(403) => {}
-                other => return settle(resource, other),
-            }
-        }
+    let Some(everywhere) = resource.path() else { return daemon(session, intake).await };
+    match list(session, resource, &everywhere, depth, intake, progress).await {
         Err(error) if error.code() == Some(403) => {}
         other => return settle(resource, other),
     }
@@ -53,6 +45,20 @@ async fn one(
         Err(error) if error.code() == Some(403) => Ok(None),
         other => settle(resource, other),
     }
+}
+
+/// The Leases of the daemon's replicas.
+async fn daemon(session: &Session, intake: &RefCell<Intake>) -> Result<Option<Timestamp>, Failure> {
+    let read = replicas::read(session).await;
+    let read = read.map_err(|error| error.into_failure("list leases", &replicas::right(&session.daemon)))?;
+    let mut intake = intake.borrow_mut();
+    if read.is_hidden {
+        intake.cannot_read(Resource::Replicas).map_err(Failure::new)?;
+        return Ok(None);
+    }
+    let mut leases = read.leases.iter();
+    leases.try_for_each(|json| intake.take(Resource::Replicas, json)).map_err(Failure::new)?;
+    Ok(Some(read.now))
 }
 
 async fn list(

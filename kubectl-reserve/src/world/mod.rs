@@ -101,7 +101,7 @@ impl World {
                 Resource::Others(_) => missing.push(resource.name()),
                 Resource::Replicas => {
                     printer::warn(
-                        "cannot list leases, so no scheduler counts as one that obeys reservations",
+                        "cannot list leases where the daemon is, so no scheduler counts as one that obeys reservations",
                     );
                 }
                 Resource::Nodes | Resource::Pods | Resource::Events | Resource::PriorityClasses => {}

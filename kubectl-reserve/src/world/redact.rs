@@ -4,6 +4,7 @@
 use super::Resource;
 use common::api::names;
 use common::model::OtherKind;
+use common::model::owner::OwnerKind;
 use serde_json::{Map, Value};
 
 /// Of every object.
@@ -83,6 +84,24 @@ const WORKLOAD: &[&str] = &[
     "spec.strategy",
     "status.succeeded",
     "status.conditions",
+];
+
+/// Of a DaemonSet: which pods it has on which nodes, and what they ask for.
+const DAEMON_SET: &[&str] = &[
+    "spec.selector",
+    "spec.updateStrategy",
+    "spec.template.spec.nodeName",
+    "spec.template.spec.nodeSelector",
+    "spec.template.spec.affinity",
+    "spec.template.spec.tolerations",
+    "spec.template.spec.hostNetwork",
+    "spec.template.spec.overhead",
+    "spec.template.spec.resources",
+    "spec.template.spec.containers.name",
+    "spec.template.spec.containers.resources",
+    "spec.template.spec.initContainers.name",
+    "spec.template.spec.initContainers.resources",
+    "spec.template.spec.initContainers.restartPolicy",
 ];
 
 const CLAIM: &[&str] = &["spec", "status"];
@@ -176,6 +195,7 @@ fn fields(resource: Resource) -> &'static [&'static str] {
     match resource {
         Resource::Pods => POD,
         Resource::Nodes => NODE,
+        Resource::Workloads(OwnerKind::DaemonSet) => DAEMON_SET,
         Resource::Workloads(_) => WORKLOAD,
         Resource::Replicas => LEASE,
         Resource::Events => EVENT,
@@ -190,7 +210,8 @@ fn fields(resource: Resource) -> &'static [&'static str] {
             OtherKind::PersistentVolumeClaim
             | OtherKind::CsiNode
             | OtherKind::CsiDriver
-            | OtherKind::PodDisruptionBudget => CLAIM,
+            | OtherKind::PodDisruptionBudget
+            | OtherKind::ResourceQuota => CLAIM,
         },
     }
 }

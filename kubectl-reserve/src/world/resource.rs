@@ -8,9 +8,6 @@ use common::model::owner::OwnerKind;
 /// Pods that have not ended: `status.phase!=Succeeded,status.phase!=Failed`.
 const LIVE_PODS: &str = "fieldSelector=status.phase%21%3DSucceeded%2Cstatus.phase%21%3DFailed";
 
-/// The Leases of the daemon's replicas: `app.kubernetes.io/name=kubectl-reserve`.
-const REPLICAS: &str = "labelSelector=app.kubernetes.io%2Fname%3Dkubectl-reserve";
-
 /// Pods that could not be made.
 const FAILED_CREATE: &str = "fieldSelector=reason%3DFailedCreate";
 
@@ -32,7 +29,9 @@ impl Resource {
     pub(super) fn all(depth: Depth) -> Vec<Self> {
         let mut all = vec![Self::Pods, Self::Nodes, Self::Replicas];
         all.extend(OwnerKind::ALL.map(Self::Workloads));
-        all.extend(OtherKind::ALL.map(Self::Others));
+        // ResourceQuotas limit what the daemon reserves by itself, and decide nothing here.
+        let others = OtherKind::ALL.into_iter().filter(|kind| *kind != OtherKind::ResourceQuota);
+        all.extend(others.map(Self::Others));
         if depth == Depth::Reasons {
             all.extend([Self::PriorityClasses, Self::Events]);
         }
@@ -57,14 +56,15 @@ impl Resource {
         Self::all(Depth::Reasons).into_iter().find(|resource| resource.name() == name)
     }
 
-    /// Where the API server lists it, in all namespaces.
-    pub(super) fn path(self) -> String {
+    /// Where the API server lists it, in all namespaces. Leases are only read in the namespaces of the daemon: tenants can write
+    /// any other.
+    pub(super) fn path(self) -> Option<String> {
         match self {
-            Self::Pods | Self::Nodes | Self::Events => format!("/api/v1/{}", self.name()),
-            Self::Workloads(kind) => kind.path(),
-            Self::Others(kind) => kind.path(),
-            Self::Replicas => "/apis/coordination.k8s.io/v1/leases".into(),
-            Self::PriorityClasses => "/apis/scheduling.k8s.io/v1/priorityclasses".into(),
+            Self::Pods | Self::Nodes | Self::Events => Some(format!("/api/v1/{}", self.name())),
+            Self::Workloads(kind) => Some(kind.path()),
+            Self::Others(kind) => Some(kind.path()),
+            Self::Replicas => None,
+            Self::PriorityClasses => Some("/apis/scheduling.k8s.io/v1/priorityclasses".into()),
         }
     }
 
@@ -86,7 +86,6 @@ impl Resource {
     pub(super) fn query(self) -> &'static str {
         match self {
             Self::Pods => LIVE_PODS,
-            Self::Replicas => REPLICAS,
             Self::Events => FAILED_CREATE,
             _ => "",
         }
@@ -94,8 +93,10 @@ impl Resource {
 
     /// In which form it is asked for.
     pub(super) fn accept(self, depth: Depth) -> &'static str {
-        let is_whole =
-            |kind: OwnerKind| kind.has_selector() || (depth == Depth::Reasons && kind.has_number());
+        let is_whole = |kind: OwnerKind| match kind {
+            OwnerKind::DaemonSet => true,
+            kind => kind.has_selector() || (depth == Depth::Reasons && kind.has_number()),
+        };
         match self {
             Self::Workloads(kind) if !is_whole(kind) => METADATA,
             _ => JSON,

@@ -7,6 +7,10 @@ use anyhow::{Context as _, Result};
 use std::fs;
 use std::path::PathBuf;
 
+/// Requests in a second that both schedulers may make, and at once. `manifests/daemon/config.yaml` has the same, so that what
+/// is measured is what is installed; a test compares.
+pub const REQUESTS_PER_SECOND: u32 = 5000;
+
 /// Who binds the pods.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Contender {
@@ -52,7 +56,7 @@ impl Contender {
         let quoted = serde_json::Value::from(kubeconfig);
         let configuration = format!(
             "apiVersion: kubescheduler.config.k8s.io/v1\nkind: KubeSchedulerConfiguration\n\
-             clientConnection: {{kubeconfig: {quoted}, qps: 5000, burst: 5000}}\n\
+             clientConnection: {{kubeconfig: {quoted}, qps: {REQUESTS_PER_SECOND}, burst: {REQUESTS_PER_SECOND}}}\n\
              leaderElection: {{leaderElect: false}}\nenableProfiling: false\nenableContentionProfiling: false\n"
         );
         fs::write(&file, configuration).context("write the configuration of a scheduler")?;

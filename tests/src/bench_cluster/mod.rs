@@ -19,7 +19,7 @@ mod run;
 mod shape;
 pub(crate) mod usage;
 
-pub use contender::Contender;
+pub use contender::{Contender, REQUESTS_PER_SECOND};
 pub use plan::Plan;
 pub use report::{Report, Row};
 pub use run::{Run, run};

@@ -2,6 +2,7 @@
 #![forbid(unsafe_code)]
 
 use anyhow::{Context as _, Result, bail, ensure};
+use reserve_tests::history::Counts;
 use reserve_tests::simulation::history::SHORT;
 use reserve_tests::simulation::known::{KNOWN, Known, OPEN};
 use reserve_tests::simulation::seeds::{self, Failed, Range};
@@ -14,7 +15,8 @@ usage: simulate TIER [--seeds NUMBER] [--from SEED]
        simulate TIER --seed SEED
        simulate TIER --plan NAME, or a part of several names
 
-The first form lives through so many seeds, all known seeds and all plans; the others through one, and print all of it.";
+The first form lives through so many seeds, all known seeds and all plans, and prints how often each rule was checked; the
+others live through one, and print all of it.";
 
 struct Wish {
     range: Range,
@@ -96,21 +98,28 @@ fn all(tier: &Tier, range: Range) -> Result<bool> {
     let started = cpu_seconds(0.0);
     let known = KNOWN.iter().filter(|known| known.tier == tier.name);
     let open: Vec<&Known> = OPEN.iter().filter(|open| open.tier == tier.name).collect();
+    let mut counts = Counts::default();
     let mut failed: Vec<Failed> = known
         .clone()
         .filter_map(|known| {
             let outcome = seeds::one(known.seed, SHORT, tier.simulate);
+            counts.add(&outcome.counts);
             seeds::failed(format!("{} ({})", known.seed, known.bug), outcome)
         })
         .collect();
     let plans = (tier.plans)("");
     let planned = plans.len();
+    plans.iter().for_each(|(_, outcome)| counts.add(&outcome.counts));
     failed.extend(plans.into_iter().filter_map(|(name, outcome)| seeds::failed(name, outcome)));
     let left_out: Vec<u64> = open.iter().map(|open| open.seed).collect();
-    failed.extend(seeds::run(range, &left_out, tier.simulate));
+    failed.extend(seeds::run(range, &left_out, tier.simulate, &mut counts));
     failed.extend(left_out.iter().filter_map(|seed| no_longer_open(*seed, tier)));
     let (count, is_well) = (failed.len(), tell(tier, &failed)?);
     let mut out = std::io::stdout().lock();
+    write!(out, "{}", counts.table(tier.rules))?;
+    // A few seeds need not ask every rule.
+    let faults = if range.count < tier.enough { Vec::new() } else { counts.faults(tier.rules) };
+    faults.iter().try_for_each(|fault| writeln!(out, "{}: {fault}", tier.name))?;
     for open in &open {
         writeln!(out, "{} {} is open: {}", tier.name, open.seed, open.bug)?;
     }
@@ -126,7 +135,7 @@ fn all(tier: &Tier, range: Range) -> Result<bool> {
         cpu_seconds(started)
     )?;
     out.flush().context("write to standard output")?;
-    Ok(is_well)
+    Ok(is_well && faults.is_empty())
 }
 
 /// What is wrong with a seed that is said to be open: that it is well.

@@ -102,6 +102,8 @@ impl<'a> Objects<'a> {
             OtherKind::CsiStorageCapacity => &self.csi_storage_capacities,
             OtherKind::VolumeAttachment => &self.volume_attachments,
             OtherKind::PodDisruptionBudget => &self.pod_disruption_budgets,
+            // No decision reads them.
+            OtherKind::ResourceQuota => &[],
         }
     }
 }

@@ -149,7 +149,7 @@ impl Cluster {
         self.grant(User::Tenant, "edit", Some(namespace)).await
     }
 
-    /// Applies `manifests/daemon/rbac.yaml` and gives [`User::Daemon`] the ClusterRole `reserve-daemon`.
+    /// Applies `manifests/daemon/rbac.yaml` and gives [`User::Daemon`] the ClusterRoles of the daemon.
     ///
     /// # Errors
     /// When the file is missing or the API server refuses.
@@ -158,6 +158,7 @@ impl Cluster {
             self.apply_file(settings::workspace_dir().join("manifests/daemon/rbac.yaml")).await?;
             // Out of a pod it keeps its Leases where kube-scheduler does.
             self.grant(User::Daemon, "reserve-daemon-leases", Some("kube-system")).await?;
+            self.grant(User::Daemon, "reserve-daemon-owners", None).await?;
             self.grant(User::Daemon, "reserve-daemon", None).await
         };
         self.roles.get_or_try_init(install).await.copied()

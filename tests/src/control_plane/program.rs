@@ -52,7 +52,7 @@ impl Program {
     ///
     /// # Errors
     /// When it does not die.
-    pub fn kill(mut self) -> Result<()> {
+    pub fn kill(&mut self) -> Result<()> {
         self.0.kill()
     }
 }

@@ -67,7 +67,7 @@ impl Cluster {
             waited += POLL;
         }
         let (versions, writes) = (recorder.versions()?, audit.writes().to_vec());
-        let history = History { versions, writes, end: Timestamp::now() };
+        let history = History { versions, writes, end: Timestamp::now(), ..History::default() };
         Ok(check(&history, &self.rules()))
     }
 

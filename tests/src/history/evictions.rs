@@ -3,7 +3,7 @@
 use super::patches::is_of_command;
 use super::picture::Picture;
 use super::replay::Replay;
-use super::{Version, Violation, requested_uid};
+use super::{Counts, Version, Violation, requested_uid};
 use crate::control_plane::Write;
 use common::model::{Node, Pod, Reservation};
 use jiff::{SignedDuration, Timestamp};
@@ -13,6 +13,9 @@ use std::sync::Arc;
 
 /// On a replica's Lease: the newest version of nodes that it has seen.
 const SEEN_NODES: &str = concat!("reserve", "/seen-nodes");
+
+/// Where replicas have their Leases. Tenants can write Leases elsewhere, and those say nothing about replicas.
+const DAEMON_NAMESPACES: [&str; 2] = ["kube-reserve", "kube-system"];
 
 /// Looks at a pod that has just begun to go.
 pub(super) fn check(replay: &mut Replay<'_>, version: &Version, pod: &Pod) {
@@ -25,13 +28,16 @@ pub(super) fn check(replay: &mut Replay<'_>, version: &Version, pod: &Pod) {
     });
     let Some(eviction) = eviction else { return };
     let key = &pod.key;
+    let is_asked = !replay.rules.unreserved.contains(&key.to_string());
+    let ask = if is_asked { Counts::check } else { Counts::skip };
+    ["I2", "I4"].into_iter().for_each(|rule| ask(&mut replay.counts, rule));
     let Some((node, found)) = reserved_for(&replay.picture, pod) else {
-        if replay.rules.unreserved.contains(&key.to_string()) {
+        if !is_asked {
             return;
         }
         let unseen = eviction.at - replay.rules.unseen();
         if replay.taken_away.get(&pod.uid).is_some_and(|at| *at > unseen) {
-            return;
+            return replay.counts.excuse("I2");
         }
         let what = format!("{key} was evicted, and its room is not reserved");
         replay.violations.push(Violation::new("I2", version.revision, what));
@@ -69,7 +75,10 @@ fn behind<'w>(writes: impl Iterator<Item = &'w Write>, written: u64, now: Timest
     let mut leases: BTreeMap<&str, &Value> = BTreeMap::new();
     // Since when replicas are there that have yet to list anything.
     let mut new: BTreeMap<&str, u64> = BTreeMap::new();
-    for write in writes.filter(|write| write.resource == "leases" && write.is_stored()) {
+    let is_own = |write: &&Write| {
+        write.resource == "leases" && write.is_stored() && DAEMON_NAMESPACES.contains(&&*write.namespace)
+    };
+    for write in writes.filter(is_own) {
         match write.response_object.as_ref() {
             Some(lease)
                 if write.verb != "delete" && lease["metadata"]["annotations"][SEEN_NODES].is_string() =>

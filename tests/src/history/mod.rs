@@ -13,29 +13,39 @@
 //! | I4 | by then every live replica had seen it |
 //! | I5 | one pod one seat, one seat one pod |
 //! | I6 | our writes to nodes are guarded patches of our own keys, and alter nothing else |
-//! | I7 | nothing outlives its end, or its owner, by more than the slack |
+//! | I7 | nothing outlives its end, or its owner, by more than the slack; no end is further ahead than it may be |
 //! | I8 | a bind names the UID; a pod is bound once; never one that is gated, deleted or another scheduler's |
-//! | I24 | after a calm end no pod of ours waits while a node has room for it |
+//! | I24 | after a calm end no pod of ours waits while a node has room for it, free or kept for that pod |
+//!
+//! A daemon cannot know what has not reached it. What breaks I1 or I3 is worked out once more on what the daemon knew when it
+//! decided ([`past`]), and excused if it was right on that; [`Counts`] says how often that was so.
 
+mod counts;
+mod daemon_sets;
 pub mod evictions;
+pub mod expiry;
 pub mod owners;
-mod patches;
+pub mod past;
+pub mod patches;
 pub mod picture;
 pub mod releases;
 mod replay;
 pub mod room;
 pub mod seats;
-mod waiting;
+pub mod waiting;
 
 #[cfg(test)]
 mod tests;
+
+pub use counts::{Count, Counts};
+pub use past::{News, Sent};
 
 use crate::control_plane::Write;
 use common::model::{Node, Pod, Uid};
 use jiff::{SignedDuration, Timestamp};
 use replay::Replay;
 use serde_json::Value;
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 use std::fmt;
 use std::sync::Arc;
 
@@ -48,6 +58,10 @@ pub struct History {
     pub writes: Vec<Write>,
     /// When the last look was taken.
     pub end: Timestamp,
+    /// What reached each daemon, by the user that it writes as, oldest first; nothing where that is not known.
+    pub news: BTreeMap<String, Vec<News>>,
+    /// How writes of daemons set out, by their place in `writes`; nothing where that is not known.
+    pub sent: BTreeMap<usize, Sent>,
 }
 
 /// An object at one moment.
@@ -85,7 +99,8 @@ pub struct Rules {
     pub contended: BTreeSet<String>,
     /// Pods that somebody wanted to be evicted without a reservation, as `NAMESPACE/NAME`.
     pub unreserved: BTreeSet<String>,
-    /// How long a write of others may not have been seen yet when something was decided; 3 s if nothing is said.
+    /// How long before a write sets out it may have been decided on, and, where nobody knows what a daemon was told when, how
+    /// long a write of others may not have been seen yet; 3 s if nothing is said.
     pub unseen: Option<SignedDuration>,
     /// Whether everything had the time to come right before the end.
     pub is_calm: bool,
@@ -110,11 +125,16 @@ pub struct Violation {
 
 /// All broken rules, by revision.
 pub fn check(history: &History, rules: &Rules) -> Vec<Violation> {
-    let mut violations = Replay::new(history, rules).run();
-    violations.extend(patches::check(history, rules));
-    violations.extend(seats::binds(history, rules));
+    check_counted(history, rules).0
+}
+
+/// The same, and how often each rule was asked.
+pub fn check_counted(history: &History, rules: &Rules) -> (Vec<Violation>, Counts) {
+    let (mut violations, mut counts) = Replay::new(history, rules).run();
+    violations.extend(patches::check(history, rules, &mut counts));
+    violations.extend(seats::binds(history, rules, &mut counts));
     violations.sort_by_key(|violation| (violation.revision, violation.rule));
-    violations
+    (violations, counts)
 }
 
 impl Violation {

@@ -2,11 +2,12 @@
 
 use super::{History, metadata};
 use crate::control_plane::Write;
-use common::model::owner::OwnerKind;
+use common::model::owner::{ControllerRef, OwnerKind};
 use common::model::{self, Pod, Uid};
 use jiff::Timestamp;
 use serde_json::Value;
 use std::collections::BTreeMap;
+use std::sync::Arc;
 
 /// A workload as it last was.
 #[derive(Clone, Debug)]
@@ -20,6 +21,8 @@ pub struct Workload {
     pub wanted: Option<i64>,
     /// Since when it is being deleted, or gone.
     pub gone: Option<Timestamp>,
+    /// The whole object, of a DaemonSet.
+    pub daemon_set: Option<Arc<Value>>,
 }
 
 /// One change of a workload, at the revision where it was stored.
@@ -53,13 +56,26 @@ pub(super) fn changes(history: &History) -> Vec<Change> {
 
 fn change(write: &Write, revision: u64) -> Option<Change> {
     let (plural, part) = write.resource.split_once('/').unwrap_or((&write.resource, ""));
-    let kind = OwnerKind::ALL.into_iter().find(|kind| kind.plural() == plural)?;
+    let followed = OwnerKind::ALL.into_iter().find(|kind| kind.plural() == plural);
+    let is_foreign = || {
+        let object = write.response_object.as_ref()?;
+        let (group, _) = object["apiVersion"].as_str()?.split_once('/')?;
+        (group.contains('.') && !group.ends_with("k8s.io")).then_some(OwnerKind::Foreign)
+    };
+    let kind = followed.or_else(is_foreign)?;
     let is_gone = write.verb == "delete";
     let details = || write.response_object.as_ref()?.get("details")?.get("uid")?.as_str();
     let uid = metadata(write, "uid").or_else(details)?;
     let object = if is_gone { None } else { write.response_object.clone() };
     let is_scale = part == "scale";
     Some(Change { revision, at: write.answered, uid: uid.into(), kind, object, is_scale })
+}
+
+impl Change {
+    /// The kind of the workload, such as `deployments`.
+    pub(super) fn plural(&self) -> &'static str {
+        self.kind.plural()
+    }
 }
 
 impl Owners {
@@ -87,6 +103,7 @@ impl Owners {
             controller: controller.and_then(|reference| reference["uid"].as_str()).map(Uid::from),
             wanted,
             gone: object["metadata"]["deletionTimestamp"].is_string().then_some(change.at),
+            daemon_set: (change.kind == OwnerKind::DaemonSet).then(|| Arc::new(object.clone())),
         };
         let differs = known.is_none_or(|known| known.wanted != workload.wanted);
         self.0.insert(change.uid.clone(), workload);
@@ -102,6 +119,7 @@ impl Owners {
             controller: workload.controller.as_ref().map(|controller| controller.uid.clone()),
             wanted: workload.wanted.map(i64::from),
             gone,
+            daemon_set: None,
         };
         self.0.insert(workload.uid.clone(), known);
     }
@@ -115,7 +133,11 @@ impl Owners {
     pub fn chain(&self, pod: &Pod) -> Vec<(&Uid, &Workload)> {
         let claim = pod.controller.as_deref();
         let first = claim.and_then(|claim| self.0.get_key_value(&claim.uid)).filter(|(_, owner)| {
-            claim.is_some_and(|claim| claim.kind == Some(owner.kind) && *claim.name == *owner.name)
+            let is_kind = |claim: &ControllerRef| match owner.kind {
+                OwnerKind::Foreign => claim.foreign.is_some(),
+                kind => claim.kind == Some(kind),
+            };
+            claim.is_some_and(|claim| is_kind(claim) && *claim.name == *owner.name)
                 && *pod.key.namespace == *owner.namespace
         });
         let above = |(_, owner): &(&Uid, &Workload)| self.0.get_key_value(owner.controller.as_ref()?);
@@ -133,7 +155,7 @@ impl Owners {
 
 fn wanted(kind: OwnerKind, object: &Value) -> Option<i64> {
     match kind {
-        OwnerKind::Job | OwnerKind::CronJob | OwnerKind::DaemonSet => None,
+        OwnerKind::Job | OwnerKind::CronJob | OwnerKind::DaemonSet | OwnerKind::Foreign => None,
         _ => object["spec"]["replicas"].as_i64(),
     }
 }

@@ -1,6 +1,6 @@
 //! I6: what our programs write to nodes.
 
-use super::{History, Rules, Version, Violation, What};
+use super::{Counts, History, Rules, Version, Violation, What};
 use crate::control_plane::Write;
 use common::api::names;
 use serde_json::{Value, json};
@@ -16,7 +16,7 @@ pub(super) fn is_of_command(write: &Write) -> bool {
 }
 
 /// Looks at all writes to nodes by our programs.
-pub(super) fn check(history: &History, rules: &Rules) -> Vec<Violation> {
+pub(super) fn check(history: &History, rules: &Rules, counts: &mut Counts) -> Vec<Violation> {
     let mut versions: Vec<&Version> = history.versions.iter().collect();
     versions.sort_by_key(|version| version.revision);
     let mut last: BTreeMap<&str, &Value> = BTreeMap::new();
@@ -32,9 +32,13 @@ pub(super) fn check(history: &History, rules: &Rules) -> Vec<Violation> {
     let mut violations = Vec::new();
     for write in writes.filter(ours).filter(|write| write.is_stored()).filter(|write| !is_cordon(write)) {
         let revision = write.resource_version_after.as_ref().and_then(|text| text.parse().ok()).unwrap_or(0);
+        counts.check("I6");
         let unguarded = unguarded(write);
         let foreign = steps.get(&revision).and_then(|(before, after)| foreign(before.as_ref()?, after));
-        for what in unguarded.into_iter().chain(foreign) {
+        let stripped = steps
+            .get(&revision)
+            .and_then(|(before, after)| stripped(&annotations(before.as_ref()?), &annotations(after)));
+        for what in unguarded.into_iter().chain(foreign).chain(stripped) {
             violations.push(Violation::new(
                 "I6",
                 revision,
@@ -72,6 +76,25 @@ fn unguarded(write: &Write) -> Option<String> {
         }
     }
     tested.is_empty().then(|| "nothing is tested".to_owned())
+}
+
+fn annotations(node: &Value) -> BTreeMap<String, String> {
+    let all = node["metadata"]["annotations"].as_object().into_iter().flatten();
+    all.filter_map(|(key, value)| Some((key.clone(), value.as_str()?.to_owned()))).collect()
+}
+
+/// What somebody left out who rewrote a record: also a field that he does not know stays in it. One that is made anew under
+/// the same name, by another request, is another record.
+pub fn stripped(before: &BTreeMap<String, String>, after: &BTreeMap<String, String>) -> Option<String> {
+    let parsed = |text: &String| serde_json::from_str::<Value>(text).ok();
+    let records = after.iter().filter(|(key, _)| key.starts_with(names::INFO));
+    let mut rewritten = records.filter_map(|(key, new)| Some((key, before.get(key)?, new)));
+    rewritten.find_map(|(key, old, new)| {
+        let (old, new) = (parsed(old).filter(|_| old != new)?, parsed(new)?);
+        let fields = old.as_object().filter(|_| old["request"] == new["request"])?;
+        let lost = fields.keys().find(|field| new.get(*field).is_none())?;
+        Some(format!("{key} is rewritten without the field {lost}"))
+    })
 }
 
 /// What else than our own keys differs between two versions of a node.

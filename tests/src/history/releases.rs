@@ -1,8 +1,9 @@
 //! I3 and I7: a reservation goes when it is of no more use; not before, and not long after.
 
+use super::past::take_off;
 use super::picture::Picture;
-use super::replay::{Kept, Replay};
-use super::{Version, Violation, room};
+use super::replay::{Kept, Replay, Stored};
+use super::{Version, Violation, expiry, room};
 use common::model::ids::NodeName;
 use common::model::{Node, Pod, Reservation, Uid};
 use jiff::{SignedDuration, Timestamp};
@@ -10,16 +11,19 @@ use std::sync::Arc;
 
 /// How long an expired reservation may lie about.
 const EXPIRED_MAX: SignedDuration = SignedDuration::from_secs(90);
+/// How long a write about a pod may have been on its way when the pod is gone.
+const ON_ITS_WAY: SignedDuration = SignedDuration::from_secs(120);
 /// How long one may that nobody needs.
 const IDLE_MAX: SignedDuration = SignedDuration::from_secs(60);
 
 /// Compares the reservations of a node with those that it had.
-pub(super) fn check(
-    replay: &mut Replay<'_>,
+pub(super) fn check<'h>(
+    replay: &mut Replay<'h>,
     version: &Version,
     node: &Arc<Node>,
-    (is_ours, is_foreign): (bool, bool),
+    (writer, is_foreign): (Option<Stored<'h>>, bool),
 ) {
+    let writer = writer.filter(|writer| replay.is_ours(&writer.write.user));
     let mut now: Vec<(String, &Arc<Reservation>)> = Vec::new();
     for reservation in node.reservations.iter().filter_map(|parsed| parsed.valid()) {
         now.push((reservation.id.to_string(), reservation));
@@ -27,7 +31,9 @@ pub(super) fn check(
     let mine = |(on, _): &&(NodeName, String)| *on == node.name;
     let before: Vec<(NodeName, String)> = replay.since.keys().filter(mine).cloned().collect();
     for key in before.into_iter().filter(|(_, id)| !now.iter().any(|(other, _)| other == id)) {
-        if is_ours && let Some(what) = lost(replay, &key, version.at) {
+        if let Some(writer) = writer
+            && let Some(what) = lost(replay, &key, version, writer)
+        {
             replay.violations.push(Violation::new("I3", version.revision, what));
         }
         let replaced = replay.since.get(&key).and_then(|kept| Some(kept.reservation.replaces()?.uid.clone()));
@@ -37,25 +43,61 @@ pub(super) fn check(
     }
     for (id, reservation) in now {
         let kept = Kept { revision: version.revision, reservation: Arc::clone(reservation) };
-        let known = replay.since.entry((node.name.clone(), id)).or_insert(kept);
+        let is_same = |known: &Kept| *known.reservation == **reservation;
+        let key = (node.name.clone(), id);
+        if !is_foreign && !replay.since.get(&key).is_some_and(is_same) {
+            ends_in_time(replay, reservation, version);
+        }
+        let known = replay.since.entry(key).or_insert(kept);
         known.reservation = Arc::clone(reservation);
     }
+}
+
+/// I7: what ours write ends in time. A write that was on its way when the pod left may say more.
+fn ends_in_time(replay: &mut Replay<'_>, reservation: &Reservation, version: &Version) {
+    let empty = reservation.replaces().and_then(|replaced| replay.gone.get(&replaced.uid)).copied();
+    let empty = empty.filter(|empty| *empty + ON_ITS_WAY < version.at);
+    replay.counts.check("I7");
+    let wrong = expiry::too_far(reservation, empty, version.at);
+    replay.violations.extend(wrong.map(|what| Violation::new("I7", version.revision, what)));
 }
 
 /// What is left over at the end.
 pub(super) fn at_end(replay: &mut Replay<'_>) {
     let all: Vec<(NodeName, String)> = replay.since.keys().cloned().collect();
     let end = replay.history.end;
-    all.iter().for_each(|key| late(replay, key, 0, end));
+    for key in &all {
+        late(replay, key, 0, end);
+        let Some(reservation) = replay.since.get(key).map(|kept| Arc::clone(&kept.reservation)) else {
+            continue;
+        };
+        let empty = reservation.replaces().and_then(|replaced| replay.gone.get(&replaced.uid)).copied();
+        let wrong = empty.and_then(|empty| expiry::too_far(&reservation, Some(empty), end));
+        replay.violations.extend(wrong.map(|what| Violation::new("I7", 0, what)));
+    }
 }
 
-/// Why a reservation should not have been released by us at `now`, if so.
-fn lost(replay: &Replay<'_>, key: &(NodeName, String), now: Timestamp) -> Option<String> {
-    let reservation = &replay.since.get(key)?.reservation;
-    if replay.stirred.get(&reservation.id.owner).is_some_and(|at| *at > now - replay.rules.unseen()) {
+/// Why a reservation should not have been released by us, if so. It is excused if it was of no more use by what we knew; and not
+/// if it was another one than that which was judged.
+fn lost<'h>(
+    replay: &mut Replay<'h>,
+    (node, id): &(NodeName, String),
+    version: &Version,
+    writer: Stored<'h>,
+) -> Option<String> {
+    replay.counts.check("I3");
+    let reservation = Arc::clone(&replay.since.get(&(node.clone(), id.clone()))?.reservation);
+    let what = needed(&replay.picture, node, &reservation, version.at)?;
+    let was_idle = |then: &Picture, at: Timestamp| {
+        let mut then = then.clone();
+        let judged = take_off(&mut then, node, &reservation.id);
+        judged.is_some_and(|judged| judged == reservation) && needed(&then, node, &reservation, at).is_none()
+    };
+    if replay.was_right(writer, (node, version.revision), was_idle) {
+        replay.counts.excuse("I3");
         return None;
     }
-    needed(&replay.picture, &key.0, reservation, now)
+    Some(what)
 }
 
 /// Why a reservation that was just removed from `node` was still needed, if so.
@@ -76,11 +118,24 @@ pub fn needed(
         return pod.deleting.then(|| format!("{id} was released while {} was still going", pod.key));
     }
     let heir = picture.nodes.get(node).is_some_and(|node| room::is_passed_on(node, reservation));
-    if heir {
+    if heir || is_outlived(picture, reservation, now) {
         return None;
     }
     let (short, kept) = (short(picture, &id.owner)?, kept(picture, &id.owner, now) + 1);
     (kept <= short).then(|| format!("{id} was released, and its owner is short of {short} with {kept} kept"))
+}
+
+/// Whether a newer reservation waits for a pod of the same name, which needs one place only. So it is with pods of a StatefulSet,
+/// and with pods that nobody controls.
+fn is_outlived(picture: &Picture, reservation: &Reservation, now: Timestamp) -> bool {
+    let name = |of: &Reservation| {
+        let record = of.record().filter(|record| matches!(&*record.owner.kind, "StatefulSet" | "Pod"))?;
+        Some((record.owner.namespace.clone(), record.replaces.as_ref()?.name.clone()))
+    };
+    let nodes = picture.nodes.values();
+    let mut others = nodes.flat_map(|node| room::open_seats(picture, node, now));
+    name(reservation).is_some()
+        && others.any(|other| name(other) == name(reservation) && other.created() >= reservation.created())
 }
 
 /// How many pods the owner still wants; none if that cannot be known.
@@ -100,7 +155,8 @@ pub fn kept(picture: &Picture, owner: &Uid, now: Timestamp) -> i64 {
     let open = own.filter(|(node, reservation)| {
         let pods: Vec<&Arc<Pod>> = picture.counted(&node.name).collect();
         reservation.id.owner == *owner
-            && !reservation.is_manual()
+            // What replaces no pod is no place of one that is lacking.
+            && reservation.replaces().is_some()
             && reservation.is_live(now)
             && !room::is_occupied(&pods, reservation)
             && room::taker(picture, &pods, &[], reservation).is_none()
@@ -113,6 +169,7 @@ pub fn kept(picture: &Picture, owner: &Uid, now: Timestamp) -> i64 {
 fn late(replay: &mut Replay<'_>, key: &(NodeName, String), revision: u64, now: Timestamp) {
     let Some(kept) = replay.since.get(key) else { return };
     let (node, id) = key;
+    replay.counts.check("I7");
     let expired = kept.reservation.expires().filter(|expires| now.duration_since(*expires) > EXPIRED_MAX);
     let what = match expired {
         Some(expires) => Some(format!("{id} on {node} ended at {expires} and was there until {now}")),

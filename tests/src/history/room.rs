@@ -1,10 +1,9 @@
 //! I1: what we bind fits, beside the pods that are there and what is held for others.
 
 use super::Violation;
+use super::daemon_sets;
 use super::picture::Picture;
-use super::replay::Replay;
-use crate::control_plane::Write;
-use common::model::owner::OwnerKind;
+use super::replay::{Replay, Stored};
 use common::model::{Node, Pod, Reservation, Resources};
 use jiff::{SignedDuration, Timestamp};
 use std::sync::Arc;
@@ -13,12 +12,24 @@ use std::sync::Arc;
 const CLOCK: SignedDuration = SignedDuration::from_secs(2);
 
 /// Looks at the node of a pod that we have just bound.
-pub(super) fn check(replay: &mut Replay<'_>, revision: u64, pod: &Pod, write: &Write) {
-    if pod.node.as_ref().is_none_or(|node| replay.is_excused(node, write.at)) {
+pub(super) fn check<'h>(replay: &mut Replay<'h>, revision: u64, pod: &Arc<Pod>, stored: Stored<'h>) {
+    let Some(node) = pod.node.as_ref().filter(|node| replay.picture.nodes.contains_key(*node)) else {
+        return replay.counts.skip("I1");
+    };
+    replay.counts.check("I1");
+    let found = lacking(&replay.picture, pod, stored.write.answered);
+    if found.is_empty() {
         return;
     }
-    let lacking = lacking(&replay.picture, pod, write.answered);
-    replay.violations.extend(lacking.into_iter().map(|what| Violation::new("I1", revision, what)));
+    let fitted = |then: &Picture, at: Timestamp| {
+        let mut then = then.clone();
+        then.pods.insert(pod.uid.clone(), Arc::clone(pod));
+        lacking(&then, pod, at).is_empty()
+    };
+    if replay.was_right(stored, (node, revision), fitted) {
+        return replay.counts.excuse("I1");
+    }
+    replay.violations.extend(found.into_iter().map(|what| Violation::new("I1", revision, what)));
 }
 
 /// What the node of a pod that was just bound has too little of, beside the pods there and what is held for others.
@@ -59,10 +70,28 @@ fn held(
 ) -> Resources {
     let mut held = Resources::default();
     let pods: Vec<&Arc<Pod>> = picture.counted(&node.name).collect();
-    let mut takers: Vec<&Pod> = Vec::new();
+    let mut open = open_seats(picture, node, now);
+    // A seat that gives way takes nothing of the plain form, which does not.
+    open.retain(|one| !is_left_out(one));
+    let manual = live(node, now).filter(|one| one.is_manual());
+    for reservation in manual.filter(|one| !is_left_out(one)) {
+        held.add_assign(&left(picture, &pods, &open, reservation));
+    }
+    open.iter().for_each(|one| held.add_assign(&one.amount));
+    held
+}
+
+/// The reservations of a node whose time is not over at `now`, nor about to be.
+fn live(node: &Node, now: Timestamp) -> impl Iterator<Item = &Arc<Reservation>> {
     let all = node.reservations.iter().filter_map(|parsed| parsed.valid());
-    let is_live = |one: &&Arc<Reservation>| one.expires().is_none_or(|expires| expires > now + CLOCK);
-    let (manual, mut seats): (Vec<_>, Vec<_>) = all.filter(is_live).partition(|one| one.is_manual());
+    all.filter(move |one| one.expires().is_none_or(|expires| expires > now + CLOCK))
+}
+
+/// The seats of a node that are kept empty: the pod that each of them replaces is gone, and no pod has taken it.
+pub fn open_seats<'p>(picture: &Picture, node: &'p Node, now: Timestamp) -> Vec<&'p Arc<Reservation>> {
+    let pods: Vec<&Arc<Pod>> = picture.counted(&node.name).collect();
+    let mut takers: Vec<&Pod> = Vec::new();
+    let mut seats: Vec<_> = live(node, now).filter(|one| !one.is_manual()).collect();
     // Who has no seat takes one that somebody waits for, if there is one.
     seats.sort_by_key(|one| is_passed_on(node, one));
     let mut open: Vec<&Arc<Reservation>> = Vec::new();
@@ -73,13 +102,7 @@ fn held(
             None => open.push(reservation),
         }
     }
-    // A seat that gives way takes nothing of the plain form, which does not.
-    open.retain(|one| !is_left_out(one));
-    for reservation in manual.into_iter().filter(|one| !is_left_out(one)) {
-        held.add_assign(&left(picture, &pods, &open, reservation));
-    }
-    open.iter().for_each(|one| held.add_assign(&one.amount));
-    held
+    open
 }
 
 /// Whether another reservation of the same owner there is for the replacement of the pod that had taken it.
@@ -144,9 +167,23 @@ fn left(
     left
 }
 
+/// Whether a DaemonSet's controller made the pod for the node where it is.
+fn is_of_daemon_set(picture: &Picture, pod: &Pod) -> bool {
+    let chain = picture.owners.chain(pod);
+    let set = chain.first().and_then(|(_, owner)| owner.daemon_set.as_ref());
+    let node = pod.node.as_ref().and_then(|name| picture.nodes.get(name));
+    let (Some(set), Some(node)) = (set, node) else { return false };
+    let is_other = |other: &&Arc<Pod>| {
+        other.uid != pod.uid
+            && !other.deleting
+            && picture.owners.chain(other).first().map(|(uid, _)| *uid) == chain.first().map(|(uid, _)| *uid)
+    };
+    let beside: Vec<&Pod> = picture.counted(&node.name).filter(is_other).map(|other| &**other).collect();
+    daemon_sets::makes(set, pod, node, &beside)
+}
+
 /// Whether the reservation yields to the pod.
 fn passes(picture: &Picture, pod: &Pod, reservation: &Reservation) -> bool {
     let outranks = reservation.record().is_some_and(|record| pod.spec.priority > record.priority);
-    let of_daemon_set = picture.owners.chain(pod).iter().any(|(_, owner)| owner.kind == OwnerKind::DaemonSet);
-    outranks || pod.is_system_critical() || of_daemon_set
+    outranks || pod.is_system_critical() || is_of_daemon_set(picture, pod)
 }

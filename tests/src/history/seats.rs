@@ -1,10 +1,9 @@
 //! I3 and I5: a seat is taken once, by one pod, when it is empty. I8: how we bind.
 
 use super::picture::Picture;
-use super::replay::Replay;
-use super::{History, Rules, Violation, requested_uid, room};
-use crate::control_plane::Write;
-use common::model::{Node, Pod, Uid};
+use super::replay::{Replay, Stored};
+use super::{Counts, History, Rules, Violation, requested_uid, room};
+use common::model::{Node, NodeName, Pod, Uid};
 use std::collections::BTreeSet;
 use std::sync::Arc;
 
@@ -12,10 +11,21 @@ use std::sync::Arc;
 const STAMP: &str = "/metadata/annotations/reserve~1seat";
 
 /// Looks at a pod that we have just bound, and at how it was before.
-pub(super) fn check(replay: &mut Replay<'_>, revision: u64, pod: &Pod, before: Option<&Pod>, write: &Write) {
-    let is_excused = pod.node.as_ref().is_some_and(|name| replay.is_excused(name, write.at));
+pub(super) fn check<'h>(
+    replay: &mut Replay<'h>,
+    revision: u64,
+    (before, pod): (Option<&Pod>, &Pod),
+    stored: Stored<'h>,
+) {
+    let is_known = |name: &NodeName| replay.picture.nodes.contains_key(name);
+    let is_excused = pod.node.as_ref().is_some_and(|name| {
+        let had = |then: &Picture, _| then.nodes.contains_key(name);
+        !is_known(name) && replay.was_right(stored, (name, revision), had)
+    });
     // What the binding said: anybody can make a pod that says so by itself, and it means nothing there.
-    let stamp = write.request_object.as_ref().and_then(|binding| binding.pointer(STAMP)?.as_str());
+    let stamp = stored.write.request_object.as_ref().and_then(|binding| binding.pointer(STAMP)?.as_str());
+    let ask = if stamp.is_some() { Counts::check } else { Counts::skip };
+    ["I3", "I5"].into_iter().for_each(|rule| ask(&mut replay.counts, rule));
     let said = Pod { stamp: stamp.map(Into::into), ..pod.clone() };
     let wrong = wrong(&replay.picture, &replay.rules.schedulers, (before, &said), is_excused);
     let found = wrong.into_iter().map(|(rule, what)| Violation::new(rule, revision, what));
@@ -71,12 +81,13 @@ fn wrong_seat(picture: &Picture, node: &Node, pod: &Pod, stamp: &str) -> Vec<(&'
 }
 
 /// I8, from the requests alone: each has a UID, and no pod is bound twice.
-pub(super) fn binds(history: &History, rules: &Rules) -> Vec<Violation> {
+pub(super) fn binds(history: &History, rules: &Rules, counts: &mut Counts) -> Vec<Violation> {
     let ours = history.writes.iter().filter(|write| write.resource == "pods/binding");
     let mut bound: BTreeSet<Uid> = BTreeSet::new();
     let mut violations = Vec::new();
     for write in ours.filter(|write| rules.daemons.contains(&write.user)) {
         let name = format!("{}/{}", write.namespace, write.name);
+        counts.check("I8");
         match requested_uid(write) {
             None => violations.push(Violation::new("I8", 0, format!("{name} was bound without its UID"))),
             Some(uid) if write.is_stored() && !bound.insert(uid.clone()) => {

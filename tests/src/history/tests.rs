@@ -247,16 +247,19 @@ fn i2_an_eviction_of_a_pod_whose_room_is_not_reserved() {
 
 #[test]
 fn i4_an_eviction_before_a_replica_has_seen_the_reservation() {
-    for (seen, broken) in [("6", vec![]), ("5", vec!["I4"])] {
+    for (seen, namespace, broken) in
+        [("6", "kube-system", vec![]), ("5", "kube-system", vec!["I4"]), ("5", "shop", vec![])]
+    {
         let mut story = until_the_old_one_goes();
         let going = story.revision;
         let mut lease = write(going - 1, DAEMON, "update", "leases", "reserve-a");
+        lease.namespace = namespace.into();
         let spec = json!({"renewTime": moment(going - 1), "leaseDurationSeconds": 15});
         lease.response_object =
             Some(json!({"metadata": {"annotations": {"reserve/seen-nodes": seen}}, "spec": spec}));
         story.history.writes.push(lease);
         evict(&mut story, going);
-        assert_eq!(story.broken(), broken, "{seen}");
+        assert_eq!(story.broken(), broken, "{seen} {namespace}");
     }
 }
 

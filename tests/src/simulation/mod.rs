@@ -6,6 +6,7 @@
 
 pub mod history;
 pub mod known;
+mod newer;
 pub mod seeds;
 pub mod steps;
 pub mod whole;
@@ -19,6 +20,10 @@ pub struct Tier {
     pub name: &'static str,
     /// How many seeds are part of the test command.
     pub seeds: u64,
+    /// Each of these rules has to be checked in a run of so many seeds or more, and must rarely be excused.
+    pub rules: &'static [&'static str],
+    /// See `rules`.
+    pub enough: u64,
     /// Lives through one seed, writing down what happens. Nothing but the seed decides what that is.
     pub simulate: fn(seed: u64, history: History) -> Outcome,
     /// Lives through each plan that is written out rather than drawn: its name, and what became of it.
@@ -28,6 +33,20 @@ pub struct Tier {
 
 /// All of them, in order of how much they take.
 pub const TIERS: [Tier; 2] = [
-    Tier { name: "steps", seeds: 20_000, simulate: steps::simulate, plans: steps::plans },
-    Tier { name: "whole", seeds: 500, simulate: whole::simulate, plans: whole::plans },
+    Tier {
+        name: "steps",
+        seeds: 20_000,
+        rules: &steps::RULES,
+        enough: 2_000,
+        simulate: steps::simulate,
+        plans: steps::plans,
+    },
+    Tier {
+        name: "whole",
+        seeds: 500,
+        rules: &whole::RULES,
+        enough: 200,
+        simulate: whole::simulate,
+        plans: whole::plans,
+    },
 ];

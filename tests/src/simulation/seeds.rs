@@ -1,6 +1,7 @@
 //! Many seeds on two threads, one seed on one of them; those that fail, with the end of their history.
 
 use super::history::{History, SHORT};
+use crate::history::Counts;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::Mutex;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
@@ -12,6 +13,8 @@ pub struct Outcome {
     pub history: History,
     /// The rule that was broken, in words; `None` when all is well.
     pub broken: Option<String>,
+    /// How often each rule was asked.
+    pub counts: Counts,
 }
 
 /// Which seeds.
@@ -42,26 +45,34 @@ const AGAIN: u64 = 100;
 const FAILED_MAX: usize = 5;
 
 /// Lives through all of them but those that are left out, or until some have failed. The failed ones come in the order of
-/// their seeds.
-pub fn run(range: Range, left_out: &[u64], simulate: fn(u64, History) -> Outcome) -> Vec<Failed> {
+/// their seeds. What was counted in all of them is added to `counts`.
+pub fn run(
+    range: Range,
+    left_out: &[u64],
+    simulate: fn(u64, History) -> Outcome,
+    counts: &mut Counts,
+) -> Vec<Failed> {
     let next = AtomicU64::new(range.from);
     let enough = AtomicBool::new(false);
     let failed = Mutex::new(Vec::new());
+    let counted = Mutex::new(counts);
     let end = range.from.saturating_add(range.count);
     let work = || {
+        let mut own = Counts::default();
         while !enough.load(Ordering::Relaxed) {
             let seed = next.fetch_add(1, Ordering::Relaxed);
             if seed >= end {
                 break;
             }
             if !left_out.contains(&seed)
-                && let Some(found) = check(seed, simulate)
+                && let Some(found) = check(seed, simulate, &mut own)
             {
                 let mut failed = failed.lock().unwrap_or_else(std::sync::PoisonError::into_inner);
                 failed.push((seed, found));
                 enough.store(failed.len() >= FAILED_MAX, Ordering::Relaxed);
             }
         }
+        counted.lock().unwrap_or_else(std::sync::PoisonError::into_inner).add(&own);
     };
     std::thread::scope(|scope| {
         (0..THREADS).for_each(|_| drop(scope.spawn(work)));
@@ -71,9 +82,10 @@ pub fn run(range: Range, left_out: &[u64], simulate: fn(u64, History) -> Outcome
     failed.into_iter().map(|(_, failed)| failed).collect()
 }
 
-/// Lives through one seed, some of them twice.
-fn check(seed: u64, simulate: fn(u64, History) -> Outcome) -> Option<Failed> {
+/// Lives through one seed, some of them twice; what is counted is counted once.
+fn check(seed: u64, simulate: fn(u64, History) -> Outcome, counts: &mut Counts) -> Option<Failed> {
     let first = one(seed, SHORT, simulate);
+    counts.add(&first.counts);
     let hash = first.history.hash();
     if first.broken.is_none() && seed.is_multiple_of(AGAIN) {
         let second = one(seed, SHORT, simulate);
@@ -95,7 +107,8 @@ pub(super) fn caught(live: impl FnOnce() -> Outcome) -> Outcome {
     catch_unwind(AssertUnwindSafe(live)).unwrap_or_else(|panic| {
         let text = panic.downcast_ref::<String>().map(String::as_str);
         let text = text.or_else(|| panic.downcast_ref::<&str>().copied()).unwrap_or("no words");
-        Outcome { history: History::new(0), broken: Some(format!("panicked: {text}")) }
+        let broken = Some(format!("panicked: {text}"));
+        Outcome { history: History::new(0), broken, counts: Counts::default() }
     })
 }
 
@@ -113,28 +126,32 @@ mod tests {
     fn fails_at_seven(seed: u64, mut history: History) -> Outcome {
         history.note(Duration::ZERO, format_args!("seed {seed}"));
         assert_ne!(seed, 8, "eight");
-        Outcome { history, broken: (seed % 10 == 7).then(|| "seven".to_owned()) }
+        let mut counts = Counts::default();
+        counts.check("I1");
+        Outcome { history, broken: (seed % 10 == 7).then(|| "seven".to_owned()), counts }
     }
 
     fn differs(_: u64, mut history: History) -> Outcome {
         static CALLS: AtomicU64 = AtomicU64::new(0);
         history.note(Duration::ZERO, format_args!("call {}", CALLS.fetch_add(1, Ordering::Relaxed)));
-        Outcome { history, broken: None }
+        Outcome { history, broken: None, counts: Counts::default() }
     }
 
     #[test]
     fn failing_seeds_are_told_in_order_with_their_trace() {
-        let failed = run(Range { from: 0, count: 20 }, &[], fails_at_seven);
+        let mut counts = Counts::default();
+        let failed = run(Range { from: 0, count: 20 }, &[], fails_at_seven, &mut counts);
+        assert_eq!(counts.get("I1").checked, 19, "all but the one that panicked, and none twice");
         let told: Vec<_> = failed.iter().map(|failed| (failed.name.as_str(), failed.trace.len())).collect();
         assert_eq!(told, [("7", 1), ("8", 0), ("17", 1)]);
         assert!(failed[1].broken.contains("eight"), "{}", failed[1].broken);
-        let failed = run(Range { from: 0, count: 20 }, &[7, 8], fails_at_seven);
+        let failed = run(Range { from: 0, count: 20 }, &[7, 8], fails_at_seven, &mut counts);
         assert_eq!(failed.iter().map(|failed| failed.name.as_str()).collect::<Vec<_>>(), ["17"]);
     }
 
     #[test]
     fn a_seed_that_gives_another_history_the_second_time_fails() {
-        let failed = run(Range { from: 100, count: 1 }, &[], differs);
+        let failed = run(Range { from: 100, count: 1 }, &[], differs, &mut Counts::default());
         assert_eq!(failed[0].broken, "the same seed gave another history");
     }
 }

@@ -1,6 +1,7 @@
 //! What becomes of a place in all kinds of cases, each on a plot of its own on one control plane with one daemon.
 
 mod amounts;
+mod foreign;
 mod nodes;
 mod owners;
 mod rivals;

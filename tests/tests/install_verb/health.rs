@@ -111,7 +111,7 @@ pub(crate) async fn check_sick(cluster: &Cluster) -> Result<()> {
 
 /// What is over stays written down while no daemon runs.
 pub(crate) async fn check_expired(cluster: &Cluster) -> Result<()> {
-    write_recorded(cluster, "n2", "over", "2026-01-01T00:10:00Z").await?;
+    write_recorded(cluster, "n2", "over", "2026-01-01T00:10:00Z".parse()?).await?;
     let report = reserve(cluster, &["doctor", "-o", "json"])?.json()?;
     let warned = told(&report, "warn").join("\n");
     assert!(warned.contains("1 reservation is over, and still written down: n2/over"), "{warned}");

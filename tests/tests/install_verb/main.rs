@@ -69,8 +69,8 @@ impl Said {
 /// The names of everything that an installation could leave behind.
 async fn inventory(cluster: &Cluster) -> Result<Vec<String>> {
     let kinds = "namespaces,resourcequotas,serviceaccounts,clusterroles,roles,clusterrolebindings,rolebindings,leases,\
-                 validatingadmissionpolicies,validatingadmissionpolicybindings,configmaps,services,networkpolicies,\
-                 poddisruptionbudgets,deployments,replicasets";
+                 validatingadmissionpolicies,validatingadmissionpolicybindings,flowschemas,prioritylevelconfigurations,\
+                 configmaps,services,networkpolicies,poddisruptionbudgets,deployments,replicasets";
     let columns = "custom-columns=K:.kind,NS:.metadata.namespace,N:.metadata.name";
     let text = cluster.run_kubectl(&["get", kinds, "-A", "--no-headers", "-o", columns]).await?;
     let mut names: Vec<String> =
@@ -93,10 +93,11 @@ async fn reserved(cluster: &Cluster, node: &str) -> Result<Vec<String>> {
 }
 
 /// Writes a reservation as our programs do, which ends at `expires`.
-async fn write_recorded(cluster: &Cluster, node: &str, seat: &str, expires: &str) -> Result<()> {
+async fn write_recorded(cluster: &Cluster, node: &str, seat: &str, expires: Timestamp) -> Result<()> {
+    let created = expires - Duration::from_secs(600);
     let info = json!({
         "v": 1, "owner": {"kind": "Deployment", "namespace": "default", "name": "web", "uid": OWNER}, "priority": 0,
-        "created": "2026-01-01T00:00:00Z", "expires": expires, "request": seat, "by": "a test", "reason": "",
+        "created": created, "expires": expires, "request": seat, "by": "a test", "reason": "",
         "placement": "prefer",
     });
     let keys = [format!("reserve.cpu/{OWNER}.{seat}=1"), format!("reserve.info/{OWNER}.{seat}={info}")];

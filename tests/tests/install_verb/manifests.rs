@@ -56,7 +56,7 @@ fn another_image_is_the_only_difference_and_json_is_a_list() -> Result<()> {
     assert_eq!(changed.len(), 1, "{changed:?}");
     assert!(changed[0].1.ends_with("image: example.com/reserve-daemon:7"), "{changed:?}");
     let list: Value = serde_json::from_str(&rendered(&["-o", "json"])?)?;
-    assert_eq!((&list["kind"], list["items"].as_array().map(Vec::len)), (&Value::from("List"), Some(26)));
+    assert_eq!((&list["kind"], list["items"].as_array().map(Vec::len)), (&Value::from("List"), Some(41)));
     let names = rendered(&["-o", "name"])?;
     assert!(
         names.starts_with("namespace/kube-reserve\n") && names.ends_with("deployment.apps/reserve-daemon\n"),

@@ -11,6 +11,7 @@ use jiff::Timestamp;
 use reserve_tests::control_plane::{Cluster, ControlPlane, Program, User, deployment, node};
 use reserve_tests::programs;
 use serde_json::json;
+use std::time::Duration;
 
 #[tokio::test(flavor = "multi_thread")]
 async fn what_install_makes_uninstall_removes() -> Result<()> {
@@ -89,7 +90,7 @@ async fn dry_runs_write_nothing(cluster: &Cluster, before: &[String]) -> Result<
     let file = cluster.dir().join("printed.yaml");
     std::fs::write(&file, yaml)?;
     let applied = cluster.run_kubectl(&["apply", "--dry-run=client", "-f", &file.to_string_lossy()]).await?;
-    assert_eq!(applied.lines().count(), 26, "{applied}");
+    assert_eq!(applied.lines().count(), 41, "{applied}");
     Ok(())
 }
 
@@ -99,7 +100,7 @@ fn changes(said: &Said, word: &str) -> usize {
 
 async fn install(cluster: &Cluster) -> Result<()> {
     let said = reserve(cluster, &["install", "--yes"])?.ended(0)?;
-    assert_eq!(changes(&said, " created"), 26, "{}", said.out);
+    assert_eq!(changes(&said, " created"), 41, "{}", said.out);
     assert!(said.talk.contains("successfully rolled out"), "{}", said.talk);
     assert!(said.talk.contains("\"schedulerName\":\"reserve-scheduler\""), "the next step: {}", said.talk);
     let first = said.out.lines().next();
@@ -122,7 +123,7 @@ async fn again_changes_nothing(cluster: &Cluster) -> Result<()> {
     let start = Timestamp::now();
     // Nothing is to be done, so that nobody has to agree.
     let said = reserve(cluster, &["install"])?.ended(0)?;
-    assert_eq!(changes(&said, " unchanged"), 26, "{}", said.out);
+    assert_eq!(changes(&said, " unchanged"), 41, "{}", said.out);
     let before = cluster.audit().await?.by("admin").stored();
     for write in stored_since(cluster, start).await? {
         let same = |one: &&reserve_tests::control_plane::Write| {
@@ -145,7 +146,7 @@ async fn upgrade_prunes(cluster: &Cluster) -> Result<()> {
     assert!(said.talk.contains("reserve-daemon:0.1.0 becomes example.com/reserve-daemon:7"), "{}", said.talk);
     let said =
         reserve(cluster, &["install", "--image", "example.com/reserve-daemon:7", "--yes"])?.ended(0)?;
-    assert_eq!((changes(&said, " configured"), changes(&said, " unchanged")), (1, 25), "{}", said.out);
+    assert_eq!((changes(&said, " configured"), changes(&said, " unchanged")), (1, 40), "{}", said.out);
     assert!(said.out.ends_with("configmap/former pruned\n"), "{}", said.out);
     let maps = cluster.run_kubectl(&["-n", NAMESPACE, "get", "configmaps", "-o", "name"]).await?;
     assert!(maps.contains("configmap/somebodys") && !maps.contains("configmap/former"), "{maps}");
@@ -175,8 +176,9 @@ async fn uninstall_refuses(cluster: &Cluster) -> Result<()> {
 async fn uninstall(cluster: &Cluster, before: &[String]) -> Result<()> {
     let manual = format!("reserve.cpu/{OWNER}");
     cluster.run_kubectl(&["annotate", "node", "n1", &format!("{manual}=2")]).await?;
-    write_recorded(cluster, "n1", "one", "2100-01-01T00:00:00Z").await?;
-    write_recorded(cluster, "n1", "two", "2100-01-01T00:00:00Z").await?;
+    let expires = Timestamp::now() + Duration::from_secs(3600);
+    write_recorded(cluster, "n1", "one", expires).await?;
+    write_recorded(cluster, "n1", "two", expires).await?;
     let start = Timestamp::now();
     let said = reserve(cluster, &["uninstall", "--force", "--yes"])?.ended(0)?;
     let lines: Vec<&str> = said.out.lines().collect();

@@ -1,25 +1,32 @@
 //! The fence: of the daemon's pods only the one that holds the Lease may bind, preempt and reserve.
 
-use crate::requests::{Said, as_annotation, ask, patch};
 use crate::{OWNER, SOON, Town, town};
 use anyhow::{Result, ensure};
 use http::Method;
+use k8s_openapi::api::core::v1::Pod;
+use kube::{Api, ResourceExt as _};
 use reserve_tests::control_plane::{Account, bare_pod};
+use reserve_tests::requests::{Said, as_annotation, ask, patch, strategic};
 use serde_json::json;
 
 /// What leaders alone may do, each tried and not stored, with the answers.
 async fn try_all(town: &Town, account: &Account) -> Result<Vec<(&'static str, Said)>> {
     let client = town.cluster.client_of(account)?;
     let reserve = as_annotation(&format!("reserve.cpu/{OWNER}"), "1");
-    let binding = json!({"apiVersion": "v1", "kind": "Binding", "metadata": {"name": "waiting"},
+    let pods: Api<Pod> = Api::default_namespaced(town.cluster.admin());
+    let uid = async |name: &str| anyhow::Ok(pods.get(name).await?.uid());
+    let binding = json!({"apiVersion": "v1", "kind": "Binding",
+                         "metadata": {"name": "waiting", "uid": uid("waiting").await?},
                          "target": {"apiVersion": "v1", "kind": "Node", "name": "n1"}});
-    let pod = "/api/v1/namespaces/default/pods/waiting";
-    let bind = ask(&client, Method::POST, &format!("{pod}/binding?dryRun=All"), &binding).await?;
-    let preempt = json!({"apiVersion": "v1", "kind": "DeleteOptions", "dryRun": ["All"]});
+    let [waiting, victim] =
+        ["waiting", "victim"].map(|name| format!("/api/v1/namespaces/default/pods/{name}"));
+    let bind = ask(&client, Method::POST, &format!("{waiting}/binding?dryRun=All"), &binding).await?;
+    let preempt = json!({"apiVersion": "v1", "kind": "DeleteOptions", "dryRun": ["All"],
+                         "preconditions": {"uid": uid("victim").await?}});
     Ok(vec![
         ("reserve", patch(&client, "/api/v1/nodes/n1?dryRun=All", &reserve).await?),
         ("bind", bind),
-        ("preempt", ask(&client, Method::DELETE, pod, &preempt).await?),
+        ("preempt", ask(&client, Method::DELETE, &victim, &preempt).await?),
     ])
 }
 
@@ -39,6 +46,15 @@ async fn wait_until_led_by(town: &Town, leader: &Account, other: &Account) -> Re
 async fn only_the_pod_that_holds_the_lease_binds_preempts_and_reserves() -> Result<()> {
     let town = town("manifests_fence").await?;
     town.cluster.deploy(bare_pod("waiting").scheduler("nobody")).await?;
+    town.cluster.deploy(bare_pod("victim").pod_field("nodeName", "n1".into())).await?;
+    // A controller takes back what is older than two minutes.
+    let now = jiff::Timestamp::now().strftime("%Y-%m-%dT%H:%M:%SZ").to_string();
+    let told = json!({"status": {"conditions": [
+        {"type": "DisruptionTarget", "status": "True", "reason": "PreemptionByScheduler",
+         "lastTransitionTime": now}]}});
+    let said =
+        strategic(&town.cluster.admin(), "/api/v1/namespaces/default/pods/victim/status", &told).await?;
+    assert_eq!(said.code, 200, "{}", said.message);
     for account in [&town.first, &town.second] {
         town.cluster
             .wait_until("nobody leads", SOON, async || {
@@ -61,8 +77,9 @@ async fn only_the_pod_that_holds_the_lease_binds_preempts_and_reserves() -> Resu
     let leases = "/apis/coordination.k8s.io/v1/namespaces/kube-reserve/leases";
     let said = ask(&follower, Method::POST, leases, &lease).await?;
     assert_eq!(said.code, 200, "{}", said.message);
-    let condition = json!({"status": {"message": "waits"}});
-    let said = patch(&follower, "/api/v1/namespaces/default/pods/waiting/status", &condition).await?;
+    let condition = json!({"status": {"conditions": [
+        {"type": "PodScheduled", "status": "False", "reason": "Unschedulable", "message": "waits"}]}});
+    let said = strategic(&follower, "/api/v1/namespaces/default/pods/waiting/status", &condition).await?;
     assert_eq!(said.code, 200, "{}", said.message);
 
     // Somebody deletes the Lease: nobody else may be held up by that.

@@ -1,22 +1,24 @@
 //! The manifests at work on a real control plane, put there by `kubectl apply -k` as a person would: the set comes up, the
 //! policies refuse and allow, the fence lets the leader alone pass, and the roles are enough and no more.
 #![forbid(unsafe_code)]
+#![expect(clippy::disallowed_methods, reason = "a test is its own outermost layer")]
 
 mod fence;
 mod nodes;
-mod requests;
 mod rights;
+mod static_pod;
 mod values;
+mod work;
 
 use anyhow::{Context as _, Result, ensure};
 use k8s_openapi::api::apps::v1::Deployment;
 use k8s_openapi::api::core::v1::Pod;
 use kube::Client;
 use kube::api::{Api, ListParams};
-use requests::{as_annotation, patch};
 use reserve_tests::control_plane::{
     Account, Cluster, ControlPlane, User, is_running, node, node_of, workspace_dir,
 };
+use reserve_tests::requests::{as_annotation, patch};
 use serde_json::{Value, json};
 use std::collections::BTreeSet;
 use std::time::Duration;

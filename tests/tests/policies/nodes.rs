@@ -1,11 +1,11 @@
 //! Who may change which part of a node: kubelets, operators, the daemon.
 
-use crate::requests::{as_annotation, ask, patch};
 use crate::{OWNER, Town, town};
 use anyhow::Result;
 use http::Method;
 use kube::Client;
 use reserve_tests::control_plane::User;
+use reserve_tests::requests::{as_annotation, ask, patch};
 use serde_json::{Value, json};
 
 /// A patch, and the code of the answer to it.
@@ -124,6 +124,7 @@ async fn the_daemon_is_confined(town: &Town) -> Result<()> {
         ("unlabels", path, json!({"metadata": {"labels": {"kubernetes.io/hostname": null}}}), 422),
         ("annotates", path, as_annotation("theirs", "1"), 422),
         ("annotates a domain like ours", path, as_annotation("reserve.example.com/mine", "1"), 422),
+        ("clears managedFields", path, json!({"metadata": {"managedFields": [{}]}}), 422),
         ("finalizes", path, json!({"metadata": {"finalizers": ["example.com/stay"]}}), 422),
         (
             "owns",

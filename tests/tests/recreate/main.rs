@@ -10,6 +10,7 @@ mod restarts;
 mod stops;
 mod tenants;
 mod typed;
+mod unkept;
 
 use common::api::names;
 use reserve_tests::control_plane::{WorkloadShape, deployment};

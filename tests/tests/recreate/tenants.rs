@@ -2,8 +2,8 @@
 
 use crate::typed::{typed_as, writes};
 use crate::{TOWN, stranger, web};
-use anyhow::{Result, ensure};
-use reserve_tests::control_plane::{User, name_of, node_of};
+use anyhow::{Context as _, Result, ensure};
+use reserve_tests::control_plane::{User, name_of, node_of, workspace_dir};
 use reserve_tests::town::{Plot, SOON};
 
 #[test]
@@ -84,6 +84,16 @@ fn the_shipped_roles_are_enough() -> Result<()> {
         plot.reserved(&node, 0).await?;
         plot.cluster.grant(User::Tenant, "reserve-viewer", None).await?;
         plot.cluster.grant(User::Tenant, "reserve-operator", None).await?;
+        // This daemon keeps its Leases in kube-system, as a static pod does.
+        let unknown = typed_as(&plot, User::Tenant, &["pod", "web", "--yes"]).await?.ended(15)?;
+        unknown
+            .says(&["you may not see whether", "list leases.coordination.k8s.io (namespace kube-reserve)"])?;
+        let rbac = std::fs::read_to_string(workspace_dir().join("manifests/static-pod/rbac.yaml"))?;
+        let role = rbac.split("---").find(|text| text.contains("kind: Role\n")).context("no Role")?;
+        plot.cluster.apply(role).await?;
+        let bind =
+            ["create", "rolebinding", "reserve-replicas", "-n", "kube-system", "--role=reserve-replicas"];
+        plot.cluster.run_kubectl(&[&bind[..], &["--user=tenant"]].concat()).await?;
         let done = typed_as(&plot, User::Tenant, &["pod", "web", "--yes"]).await?.ended(0)?;
         done.says(&[
             "obeys reservations (it is the daemon)",
@@ -95,6 +105,7 @@ fn the_shipped_roles_are_enough() -> Result<()> {
         ensure!(node_of(&plot.replacement(&web, &old).await?) == node);
         let told = typed_as(&plot, User::Tenant, &["explain"]).await?.ended(0)?;
         ensure!(told.talk.trim() == "No pending pods found in operator namespace.", "{told:#?}");
+        plot.cluster.run_kubectl(&["delete", "rolebinding", "reserve-replicas", "-n", "kube-system"]).await?;
         revoke(&plot, "clusterrolebinding", "reserve-viewer").await?;
         revoke(&plot, "clusterrolebinding", "reserve-operator").await
     })

@@ -11,7 +11,7 @@ const COMMON: [(&str, &[&str]); 8] = [
     ("model", &[]),
     ("api", &["model"]),
     ("config", &["api", "model"]),
-    ("cluster", &["model"]),
+    ("cluster", &["api", "model"]),
     ("framework", &["cluster", "model"]),
     ("plugins", &["framework", "cluster", "config", "model"]),
     ("cycle", &["framework", "cluster", "model"]),
@@ -19,9 +19,20 @@ const COMMON: [(&str, &[&str]); 8] = [
 ];
 
 /// The modules of `daemon` that decide, and what they therefore may not know: the modules that act, and their tools.
-const DAEMON_PURE: [&str; 6] = ["state", "scheduler", "queue", "outbox", "controller", "desk"];
-const DAEMON_IO: [&str; 10] =
-    ["watch", "effects", "extender", "lease", "admin", "run", "clock", "connect", "metrics", "log"];
+const DAEMON_PURE: [&str; 7] = ["state", "scheduler", "queue", "outbox", "controller", "comparer", "desk"];
+const DAEMON_IO: [&str; 11] = [
+    "watch",
+    "effects",
+    "extender",
+    "lease",
+    "admin",
+    "run",
+    "clock",
+    "connect",
+    "connections",
+    "metrics",
+    "log",
+];
 const IO_CRATES: [&str; 2] = ["kube", "tokio"];
 
 /// The room of the command in which a cluster runs, and the crates that no other room of it may use.

@@ -5,6 +5,7 @@ mod containers;
 mod features;
 mod requests;
 mod spread;
+mod template;
 #[cfg(test)]
 mod tests;
 mod usage;
@@ -28,6 +29,7 @@ use std::borrow::Cow;
 use std::sync::Arc;
 use volumes::VolumeWire;
 
+pub use template::{request_limits, template};
 pub use usage::{Usage, usage};
 
 #[derive(Deserialize)]

@@ -1,5 +1,6 @@
-//! The `reserve.info` record: JSON of at most 1 KiB.
+//! The `reserve.info` record: JSON of at most 4 KiB.
 
+use super::unknown::{merge, unknown};
 use super::{EncodeError, INFO_LEN_MAX, KEY_SHOWN_MAX};
 use crate::model::excerpt::excerpt;
 use crate::model::ids::{Text, Uid};
@@ -101,7 +102,8 @@ pub(super) fn read(id: &ReservationId, json: &str, amount: &mut Resources) -> Re
         amount.set(keyless(name)?, keyless_amount(name, text)?);
     }
     let ports = wire.ports.iter().map(port).collect::<Result<_, _>>()?;
-    Ok(Read { origin: Origin::Recorded(Box::new(record(id, wire)?)), ports })
+    let record = Record { unknown: unknown(json), ..record(id, wire)? };
+    Ok(Read { origin: Origin::Recorded(Box::new(record)), ports })
 }
 
 /// Writes a record together with the amounts that have no key of their own.
@@ -142,7 +144,10 @@ pub(super) fn write(
             .collect(),
     };
     // Strings and numbers under string keys: there is nothing in it that JSON could not hold.
-    let json = serde_json::to_string(&wire).unwrap_or_default();
+    let json = match &record.unknown {
+        None => serde_json::to_string(&wire).unwrap_or_default(),
+        Some(unknown) => merge(serde_json::to_value(&wire).unwrap_or_default(), unknown).to_string(),
+    };
     if json.len() > INFO_LEN_MAX { Err(EncodeError::TooLong(json.len())) } else { Ok(json) }
 }
 
@@ -174,6 +179,7 @@ fn record(id: &ReservationId, wire: InfoWire) -> Result<Record, String> {
         by: wire.by.into(),
         reason: wire.reason.into(),
         placement,
+        unknown: None,
     })
 }
 

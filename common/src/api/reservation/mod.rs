@@ -20,6 +20,7 @@ mod key;
 pub mod patch;
 #[cfg(test)]
 mod tests;
+mod unknown;
 
 use super::names;
 use crate::model::excerpt::excerpt;
@@ -34,7 +35,7 @@ use std::sync::Arc;
 pub use crate::model::reservation::PER_NODE_MAX;
 
 /// The longest `reserve.info`, in bytes.
-pub const INFO_LEN_MAX: usize = 1024;
+pub const INFO_LEN_MAX: usize = 4096;
 
 /// How much of a key or of foreign text in a record is shown: every well-formed key is shorter.
 const KEY_SHOWN_MAX: usize = 90;

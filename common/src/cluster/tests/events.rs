@@ -127,7 +127,7 @@ fn owners_come_and_go_in_the_books() {
     assert!(taken(&mut cluster));
     let set = OwnerKind::ReplicaSet;
     let gone = cluster.apply(Event::Workloads(set, Seen::Deleted(web_set())));
-    assert_eq!(for_pods(gone), [Change::OwnersChanged]);
+    assert_eq!(for_pods(gone), [Change::RoomFreed("n1".into())]);
     assert!(!taken(&mut cluster));
     cluster.apply(Event::Workloads(set, Seen::Applied(web_set())));
     assert!(taken(&mut cluster));
@@ -241,7 +241,9 @@ fn the_next_expiry_is_the_earliest_to_come() {
 #[test]
 fn what_makes_no_difference_alters_nothing() {
     let n1 = node("n1").cpu("4");
-    let mut cluster = world().node(n1.clone()).cluster();
+    let waiting = pod("web-2").owned_by(&web_set());
+    let told = [Change::PodWaiting(waiting.build().key)];
+    let mut cluster = world().node(n1.clone()).pod(waiting).cluster();
     assert_eq!(cluster.apply(applied_node(&n1.clone().version(5))), [], "a kubelet's report");
     let changed = Change::NodeChanged(NodeName::from("n1"));
     assert_eq!(cluster.apply(applied_node(&n1.version(6).cordoned())), [changed]);
@@ -249,11 +251,11 @@ fn what_makes_no_difference_alters_nothing() {
     let learn = |cluster: &mut Cluster, set: &crate::model::Workload| {
         cluster.apply(Event::Workloads(OwnerKind::ReplicaSet, Seen::Applied(set.clone())))
     };
-    assert_eq!(for_pods(learn(&mut cluster, &set)), [Change::OwnersChanged]);
+    assert_eq!(for_pods(learn(&mut cluster, &set)), told);
     set.resource_version += 1;
     assert_eq!(learn(&mut cluster, &set), [], "a controller's status");
     set.controller = None;
-    assert_eq!(for_pods(learn(&mut cluster, &set)), [Change::OwnersChanged], "it was orphaned");
+    assert_eq!(for_pods(learn(&mut cluster, &set)), told, "it was orphaned");
     set.wanted = Some(3);
     assert_eq!(learn(&mut cluster, &set), [Change::OwnerChanged(set.uid.clone())], "no pod can hope for it");
 }

@@ -101,7 +101,7 @@ fn a_pod_that_says_so_itself_has_its_place_from_the_start() {
         .pod(one("a", &set).with("/metadata/annotations", json!({ "reserve/keep": "1m" })))
         .pod(pod("bare").on("n1").with("/metadata/annotations", json!({ "reserve/keep": "true" })))
         .cluster();
-    assert_eq!(asked(&cluster, "a").unwrap().expires(), Some(at(60)));
+    assert_eq!(asked(&cluster, "a").unwrap().expires(), Some(at(60 + 240)), "it is extended rarely");
     let bare = asked(&cluster, "bare").unwrap();
     assert_eq!(
         (&*bare.record().unwrap().owner.kind, bare.id.owner.clone()),

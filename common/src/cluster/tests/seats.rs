@@ -182,7 +182,13 @@ fn a_seat_whose_pod_is_itself_replaced_is_passed_on() {
     let apart = [first.clone(), second(None)];
     assert_eq!(books(now(), &apart, NOBODY), ["a Held 1000m", "b Held 1000m"]);
     let ended = [first, second(Some("a")).expires(at(-1))];
-    assert_eq!(books(now(), &ended, NOBODY), ["a Held 1000m", "b Expired"], "with its heir over it is back");
+    assert_eq!(
+        books(now(), &ended, NOBODY),
+        ["a Taken", "b Expired"],
+        "the place was its heir's, and that is over"
+    );
+    let back = replica("web-3").stamp(&ended[1].id()).scheduled_at(at(-1));
+    assert_eq!(books(now(), &ended, [back]), ["a Taken", "b Expired"], "nothing is kept beside who has it");
 }
 
 #[test]
@@ -236,4 +242,38 @@ fn a_bare_pods_seat_is_passed_on_by_its_name() {
     };
     assert_eq!(states("tool"), ["a Taken", "b Held 1000m"]);
     assert_eq!(states("other"), ["a Held 1000m", "b Held 1000m"], "that of another pod is not");
+}
+
+#[test]
+fn the_heir_of_a_seat_has_the_same_owner_or_the_same_name_without_one() {
+    use crate::cluster::ledger::is_heir;
+    use crate::model::reservation::{Origin, Reservation, Seat};
+    let seat_of =
+        |reservation: &Reservation, seat: &str, had: Option<&str>, kind: &str, owner: &str, name: &str| {
+            let mut one = reservation.clone();
+            one.id.seat = Seat::parse(seat);
+            one.id.owner = owner.into();
+            if let Origin::Recorded(record) = &mut one.origin {
+                (record.owner.kind, record.owner.name, record.owner.uid) =
+                    (kind.into(), name.into(), owner.into());
+                record.replaces = Some(crate::model::reservation::ReplacedPod {
+                    name: name.into(),
+                    uid: owner.into(),
+                    seat: had.and_then(Seat::parse),
+                });
+            }
+            one
+        };
+    let any = reservation(&web()).build();
+    let first = seat_of(&any, "a", None, "Pod", "uid-1", "tool");
+    assert!(
+        is_heir(&seat_of(&any, "b", Some("a"), "Pod", "uid-2", "tool"), &first),
+        "a bare pod has a new UID"
+    );
+    assert!(!is_heir(&seat_of(&any, "b", Some("a"), "Pod", "uid-2", "other"), &first));
+    assert!(!is_heir(&seat_of(&any, "b", Some("c"), "Pod", "uid-2", "tool"), &first));
+    assert!(!is_heir(&seat_of(&any, "b", None, "Pod", "uid-2", "tool"), &first));
+    let first = seat_of(&any, "a", None, "Deployment", "uid-1", "web");
+    assert!(is_heir(&seat_of(&any, "b", Some("a"), "Deployment", "uid-1", "web"), &first));
+    assert!(!is_heir(&seat_of(&any, "b", Some("a"), "Deployment", "uid-2", "web"), &first), "another owner");
 }

@@ -5,8 +5,8 @@ use crate::model::owner::{OwnerKind, Workload};
 use crate::model::pod::SYSTEM_CRITICAL_PRIORITY;
 use crate::model::{Pod, ResourceName};
 use crate::testing::{
-    PodBuilder, ReservationBuilder, World, at, bare_reservation, now, plain, pod, replica_set, reservation,
-    uid, workload, world,
+    PodBuilder, ReservationBuilder, World, at, bare_reservation, daemon_set, node, now, plain, pod,
+    replica_set, reservation, uid, world,
 };
 use serde_json::{Value, json};
 
@@ -123,9 +123,10 @@ fn a_bare_pod_owns_itself() {
 
 #[test]
 fn reservations_yield_by_rank() {
-    let daemons = workload(OwnerKind::DaemonSet, "agent");
-    let real = pod("p").owned_by(&daemons);
-    let forged = pod("p").owned_by(&Workload { name: "not-there".into(), ..daemons.clone() });
+    let daemons = daemon_set("agent", &pod("template"), &[("app", "agent")]);
+    let real = pod("p").owned_by(&daemons).labels([("app", "agent")]).tied_to("n1");
+    let forged = Workload { name: "not-there".into(), ..daemons.clone() };
+    let forged = pod("p").owned_by(&forged).labels([("app", "agent")]).tied_to("n1");
     let recorded = reservation(&web()).priority(10);
     let manual = plain(&web().uid).cpu("1");
     let critical = pod("p").priority(SYSTEM_CRITICAL_PRIORITY);
@@ -139,12 +140,12 @@ fn reservations_yield_by_rank() {
         ("of a DaemonSet that was never read", forged, false, false),
     ];
     for (name, pod, passes_recorded, passes_manual) in table {
-        let mut cluster = world().workload(&daemons).cluster();
+        let mut cluster = world().workload(&daemons).node(node("n1")).cluster();
         let pod = pod.build();
         let snapshot = cluster.snapshot(now());
-        let asker = snapshot.asker(&pod);
-        assert_eq!(asker.passes(&recorded.build()), passes_recorded, "{name}, recorded");
-        assert_eq!(asker.passes(&manual.build()), passes_manual, "{name}, plain");
+        let (asker, ledger) = (snapshot.asker(&pod), snapshot.nodes().next().unwrap());
+        assert_eq!(asker.passes(&recorded.build(), ledger), passes_recorded, "{name}, recorded");
+        assert_eq!(asker.passes(&manual.build(), ledger), passes_manual, "{name}, plain");
     }
 }
 

@@ -69,7 +69,7 @@ fn fits(cluster: &mut Cluster, pod: &Pod, on: &str) -> bool {
     let ledger = snapshot.nodes().find(|ledger| ledger.node.name.as_str() == on).unwrap();
     let mut promised: Resources = ledger.used.clone();
     for entry in &ledger.entries {
-        if !asker.may_use(&entry.reservation) && !asker.passes(&entry.reservation) {
+        if !asker.may_use(&entry.reservation) && !asker.passes(&entry.reservation, ledger) {
             promised.add_assign(&entry.held);
         }
     }

@@ -104,13 +104,14 @@ impl Reserve for Reservation {
     }
 }
 
-/// The nodes where the pod may use something: there its owner matters, and elsewhere not.
+/// The nodes where the pod may use something, or that a DaemonSet's controller made it for: there its owner matters, and
+/// elsewhere not.
 fn own_nodes(asker: &Asker<'_>, world: &Snapshot<'_>) -> Vec<NodeId> {
     world.reserved().filter(|ledger| is_own(asker, ledger)).map(|ledger| ledger.id).collect()
 }
 
 fn is_own(asker: &Asker<'_>, ledger: &Ledger) -> bool {
-    ledger.entries.iter().any(|entry| asker.may_use(&entry.reservation))
+    ledger.entries.iter().any(|entry| asker.may_use(&entry.reservation)) || asker.is_made_for(ledger)
 }
 
 /// Everything of which there would be enough, were it not kept for others. What is lacking anyway is for

@@ -41,14 +41,29 @@ async fn only_reading_is_served() {
 
 #[tokio::test]
 async fn who_says_nothing_makes_room_for_others() {
-    let limits = Limits { connections: 2, head: Duration::from_millis(300), ..Limits::default() };
+    let long = Duration::from_secs(600);
+    let limits = Limits { connections: 2, handshake: long, head: long, ..Limits::default() };
     let server =
         Script { limits, ..Script::default() }.argument("--authentication-skip-lookup").start().await;
     let address = server.address;
     let _mute = blocking(move || TcpStream::connect(address).unwrap()).await;
     let _slow = server.send(None, b"GET /livez HTTP/1.1\r\nHo").await;
-    // Both places are taken, until the two have had their time.
+    // Both places are taken. The oldest is given up.
     assert_eq!(server.get("/livez", &[]).await.0, 200);
+}
+
+#[tokio::test]
+async fn a_handshake_that_is_not_done_in_time_ends() {
+    let limits = Limits { handshake: Duration::from_millis(100), ..Limits::default() };
+    let server =
+        Script { limits, ..Script::default() }.argument("--authentication-skip-lookup").start().await;
+    let address = server.address;
+    let read = blocking(move || {
+        let mut stream = TcpStream::connect(address).unwrap();
+        stream.set_read_timeout(Some(super::PATIENCE)).unwrap();
+        stream.read(&mut [0])
+    });
+    assert_eq!(read.await.unwrap(), 0, "the server hangs up");
 }
 
 #[tokio::test]

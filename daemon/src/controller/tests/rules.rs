@@ -2,7 +2,6 @@
 
 use super::full;
 use super::town::{DEPLOYMENT, Town, time};
-use crate::effects::Server;
 use crate::state::Note;
 use common::api::reservation::encode;
 use common::api::workload::workload;
@@ -14,7 +13,7 @@ use common::model::{OwnerKind, Replica, Reservation, ReservationId};
 use serde_json::json;
 use std::time::Duration;
 
-fn put(town: &mut Town, annotations: &[(String, String)]) {
+pub(super) fn put(town: &mut Town, annotations: &[(String, String)]) {
     if let Some(server) = town.nodes.get_mut("n1") {
         server.annotations.extend(annotations.iter().cloned());
     }
@@ -45,7 +44,7 @@ pub(super) fn replica(seen: u64, seconds: u64) -> Replica {
 }
 
 /// The reservation of a pod that is being deleted, as the controller writes it.
-fn kept() -> Reservation {
+pub(super) fn kept() -> Reservation {
     let mut town = full();
     town.delete("web-1", 30);
     town.run();
@@ -301,58 +300,4 @@ fn a_yield_is_told_to_both_sides_and_strangers_hear_no_names() {
     }
     town.wait(100);
     assert_eq!(town.told().len(), 2, "once");
-}
-
-#[test]
-fn a_pod_without_a_stamp_does_not_get_a_second_place() {
-    // Two replicas of one owner on one node, both deleted; somebody else's scheduler places one replacement.
-    let mut town = Town::new(&["n1"], 1, 2);
-    let places = ["web-1", "web-2"].map(|_| town.comes(true, 0, None));
-    for name in &places {
-        town.bind_elsewhere(name, "n1");
-    }
-    town.run();
-    places.iter().for_each(|name| town.delete(name, 0));
-    town.run();
-    assert_eq!(town.reservations().len(), 2, "whoever placed them");
-    town.wait(1);
-    let new = town.comes(true, 0, None);
-    town.bind_elsewhere(&new, "n1");
-    town.start_all();
-    town.run();
-    town.wait(100);
-    assert_eq!(town.reservations().len(), 2, "released, the first would be the second's end");
-    let other = town.comes(true, 0, None);
-    town.bind_elsewhere(&other, "n1");
-    town.start_all();
-    town.run();
-    town.wait(30);
-    assert_eq!(town.reservations(), []);
-}
-
-#[test]
-fn pods_that_still_terminate_at_the_start_get_theirs() {
-    let mut town = full();
-    town.keep = None;
-    town.tell_workloads();
-    town.delete("web-1", 300);
-    town.run();
-    assert_eq!(town.reservations(), []);
-    town.keep = Some("true");
-    town.crash(0);
-    town.run();
-    assert_eq!(town.reservations().len(), 1);
-}
-
-#[test]
-fn a_node_that_comes_back_under_its_name_has_no_reservations() {
-    let mut town = full();
-    town.delete("web-1", 30);
-    town.run();
-    if let Some(server) = town.nodes.get_mut("n1") {
-        *server = Server { uid: "another".into(), ..Server::new(&[]) };
-    }
-    town.tell_node("n1");
-    town.run();
-    assert_eq!(town.told(), [("ReservationLost", "web")]);
 }

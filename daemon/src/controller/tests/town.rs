@@ -3,7 +3,7 @@
 
 use crate::effects::Server;
 use crate::queue::Backoff;
-use crate::state::{Annotated, Binding, Effect, Input, Now, Report, State};
+use crate::state::{Annotated, Binding, Effect, Input, Now, Refusal, Report, State};
 use common::api::{namespace, node, pod, workload};
 use common::cluster::{Event, Seen};
 use common::model::owner::OwnerKind;
@@ -296,6 +296,14 @@ impl Town {
         }
     }
 
+    /// The kubelet says that a pod runs, even if it is being deleted.
+    pub(super) fn runs(&mut self, name: &str) {
+        if let Some(guest) = self.guests.get_mut(name) {
+            guest.phase = "Running";
+        }
+        self.tell(name);
+    }
+
     /// What the controllers of Kubernetes do: as many pods as are wanted.
     pub(super) fn reconcile(&mut self) {
         let web: Vec<String> = self
@@ -356,7 +364,7 @@ impl Town {
     }
 
     fn annotate(&mut self, annotation: &crate::state::Annotation) -> Annotated {
-        let forbidden = Annotated::Refused { why: "forbidden".into(), is_forbidden: true, is_final: false };
+        let forbidden = Annotated::Refused { why: "forbidden".into(), refusal: Refusal::NotAllowed };
         let unknown = Annotated::Unknown { why: "no answer".into() };
         match self.luck {
             Luck::Forbidden => return forbidden,
@@ -365,7 +373,7 @@ impl Town {
         }
         let (name, now) = (annotation.node.to_string(), self.now().wall);
         let Some(server) = self.nodes.get_mut(&name) else {
-            return Annotated::Refused { why: "gone".into(), is_forbidden: false, is_final: true };
+            return Annotated::Refused { why: "gone".into(), refusal: Refusal::Final };
         };
         let before = server.annotations.clone();
         let done = server.annotate(annotation, now);
@@ -375,7 +383,7 @@ impl Town {
         match done {
             Ok(()) if self.luck == Luck::Silent => unknown,
             Ok(()) => Annotated::Done { version: self.nodes.get(&name).map_or(0, |server| server.version) },
-            Err(why) => Annotated::Refused { why, is_forbidden: false, is_final: true },
+            Err(why) => Annotated::Refused { why, refusal: Refusal::Final },
         }
     }
 

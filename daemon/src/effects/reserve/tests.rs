@@ -1,7 +1,7 @@
 //! The patches, against a model of what an API server does with them.
 
 use super::{Plan, plan};
-use crate::state::{Annotation, Rewrite};
+use crate::state::{Annotation, EXPIRED, Rewrite};
 use common::api::reservation::patch::Seen;
 use common::api::reservation::{encode, parse};
 use common::model::owner::Owner;
@@ -10,6 +10,7 @@ use common::model::{Reservation, ReservationId, Resources, Uid};
 use jiff::Timestamp;
 use serde_json::Value;
 use std::collections::BTreeMap;
+use std::sync::Arc;
 
 const NODE: &str = "6e0f3b1c-8d2a-4c95-9f77-30b1a2c4d5e6";
 const OWNER: &str = "11111111-2222-3333-4444-555555555555";
@@ -36,6 +37,7 @@ fn reservation(request: &str) -> Reservation {
         by: "test".into(),
         reason: String::new().into(),
         placement: Placement::Prefer,
+        unknown: None,
     };
     let mut amount = Resources::default();
     (amount.cpu, amount.memory, amount.pods) = (1000, 1 << 30, 1);
@@ -52,7 +54,20 @@ fn reserve(request: &str) -> Annotation {
 }
 
 fn release(request: &str) -> Annotation {
-    change(Rewrite::Release { id: reservation("x").id, request: request.into(), why: "taken" })
+    change(Rewrite::Release { judged: Arc::new(reservation(request)), why: "taken" })
+}
+
+fn released(judged: Reservation, why: &'static str) -> Annotation {
+    change(Rewrite::Release { judged: Arc::new(judged), why })
+}
+
+/// The same reservation with another end.
+fn lasting(request: &str, seconds: i64) -> Reservation {
+    let mut reservation = reservation(request);
+    if let Origin::Recorded(record) = &mut reservation.origin {
+        record.expires = at(seconds);
+    }
+    reservation
 }
 
 fn extend(request: &str, seconds: i64) -> Annotation {
@@ -151,10 +166,57 @@ fn a_reservation_comes_and_goes_and_nothing_else_is_touched() {
         assert!(matches!(server.run(&extend("r1", 900), 2), Plan::Patch(_)));
         assert!(server.reservations().iter().any(|one| one.expires() == Some(at(900))));
         assert_eq!(server.run(&extend("r1", 800), 2), Plan::Done, "never shorter");
-        assert!(matches!(server.run(&release("r1"), 3), Plan::Patch(_)));
+        assert!(matches!(server.run(&released(lasting("r1", 900), "taken"), 3), Plan::Patch(_)));
         assert_eq!(server.annotations, empty.annotations);
         assert_eq!(server.run(&release("r1"), 3), Plan::Done, "gone is gone");
     }
+}
+
+#[test]
+fn what_was_extended_since_it_was_judged_is_not_released() {
+    let mut server = Server::new(&[]);
+    server.run(&reserve("r1"), 0);
+    let judged = released(lasting("r1", 600), EXPIRED);
+    // `kubectl reserve extend`, which keeps the request.
+    server.run(&extend("r1", 900), 599);
+    assert!(matches!(server.plan(&judged, 601), Plan::Never(_)));
+    assert!(matches!(server.plan(&released(lasting("r1", 600), "unneeded"), 601), Plan::Never(_)));
+    let mut other = lasting("r1", 900);
+    other.amount.cpu += 1;
+    assert!(matches!(server.plan(&released(other, "taken"), 601), Plan::Never(_)), "other amounts");
+    let again = released(lasting("r1", 900), EXPIRED);
+    assert!(matches!(server.plan(&again, 899), Plan::Never(_)), "not expired by the clock of whoever writes");
+    assert!(matches!(server.plan(&again, 900), Plan::Patch(_)));
+}
+
+#[test]
+fn what_lasts_too_long_is_shortened_unless_it_was_changed_since() {
+    let mut server = Server::new(&[]);
+    let long = change(Rewrite::Reserve(Box::new(lasting("r1", 1_000_000))));
+    server.run(&long, 0);
+    let shorten = |judged| change(Rewrite::Shorten { judged: Arc::new(judged), expires: at(3600) });
+    assert!(matches!(server.plan(&shorten(lasting("r1", 999_999)), 1), Plan::Never(_)));
+    assert!(matches!(server.run(&shorten(lasting("r1", 1_000_000)), 1), Plan::Patch(_)));
+    assert_eq!(server.reservations(), [lasting("r1", 3600)]);
+}
+
+#[test]
+fn whoever_extends_keeps_the_fields_that_it_does_not_know() {
+    let mut server = Server::new(&[]);
+    for (key, value) in encode(&reservation("r1")).unwrap() {
+        let value = value.replace("\"v\":1", "\"v\":1,\"devices\":[{\"driver\":\"gpu.example.com\"}]");
+        server.annotations.insert(key, value);
+    }
+    server.run(&extend("r1", 900), 1);
+    let record = &server.annotations[&format!("reserve.info/{OWNER}.a")];
+    assert!(record.contains("\"devices\":[{\"driver\":\"gpu.example.com\"}]"), "{record}");
+    assert_eq!(server.reservations()[0].expires(), Some(at(900)));
+    assert!(
+        matches!(server.plan(&released(lasting("r1", 900), "taken"), 2), Plan::Never(_)),
+        "it was judged without them"
+    );
+    let judged = server.reservations().remove(0);
+    assert!(matches!(server.plan(&released(judged, "taken"), 2), Plan::Patch(_)));
 }
 
 #[test]

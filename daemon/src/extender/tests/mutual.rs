@@ -14,9 +14,9 @@ use tokio::io::{AsyncRead, AsyncWrite, ReadBuf};
 use tokio::net::{TcpListener, TcpStream};
 use tokio_rustls::TlsConnector;
 
-type Authority = CertifiedIssuer<'static, KeyPair>;
+pub(super) type Authority = CertifiedIssuer<'static, KeyPair>;
 
-fn authority() -> Authority {
+pub(super) fn authority() -> Authority {
     let mut params = CertificateParams::default();
     params.is_ca = IsCa::Ca(BasicConstraints::Unconstrained);
     CertifiedIssuer::self_signed(params, KeyPair::generate().unwrap()).unwrap()
@@ -29,7 +29,7 @@ fn signed(by: &Authority) -> (String, String) {
     (params.signed_by(&key, by).unwrap().pem(), key.serialize_pem())
 }
 
-fn write(dir: &Path, authority: &Authority) -> ExtenderFiles {
+pub(super) fn write(dir: &Path, authority: &Authority) -> ExtenderFiles {
     let [certificate, key, client_ca] = ["tls.crt", "tls.key", "ca.crt"].map(|name| dir.join(name));
     let pair = signed(authority);
     std::fs::write(&certificate, pair.0).unwrap();
@@ -53,10 +53,8 @@ async fn read_byte(stream: &mut (impl AsyncRead + Unpin)) -> std::io::Result<()>
     }
 }
 
-/// Whether a client that trusts `server`, with a certificate of `client`, is heard.
-async fn is_heard(tls: &Tls, server: &Authority, client: Option<&Authority>) -> bool {
-    let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
-    let address = listener.local_addr().unwrap();
+/// A client that trusts `server`, with a certificate of `client`.
+pub(super) fn client(server: &Authority, client: Option<&Authority>) -> Arc<ClientConfig> {
     let mut roots = RootCertStore::empty();
     roots.add(server.der().clone()).unwrap();
     let builder = ClientConfig::builder_with_provider(Arc::new(ring::default_provider()))
@@ -72,10 +70,18 @@ async fn is_heard(tls: &Tls, server: &Authority, client: Option<&Authority>) -> 
                 .unwrap()
         }
     };
+    Arc::new(config)
+}
+
+/// Whether a client that trusts `server`, with a certificate of `by`, is heard.
+async fn is_heard(tls: &Tls, server: &Authority, by: Option<&Authority>) -> bool {
+    let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
+    let address = listener.local_addr().unwrap();
+    let config = client(server, by);
     let ask = async {
         let stream = TcpStream::connect(address).await?;
         let name = ServerName::try_from("localhost").unwrap();
-        let mut stream = TlsConnector::from(Arc::new(config)).connect(name, stream).await?;
+        let mut stream = TlsConnector::from(config).connect(name, stream).await?;
         write_byte(&mut stream).await?;
         read_byte(&mut stream).await
     };

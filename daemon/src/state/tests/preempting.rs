@@ -125,11 +125,12 @@ fn all_but_one_go_at_once_and_then_the_last() {
 }
 
 #[test]
-fn when_one_cannot_be_deleted_the_pod_is_looked_at_again() {
+fn when_one_cannot_be_deleted_the_pod_is_looked_at_again_after_a_pause() {
     let (mut state, effects) = preempting();
     let eviction = evictions(&effects).remove(0);
     let effects = answer(&mut state, eviction, Evicted::Failed { why: "no".into() }, 1);
-    assert_eq!(victims(&effects), ["low"], "and tries once more");
+    assert_eq!(victims(&effects), [""; 0], "a policy that refuses is not asked without a pause");
+    assert_eq!(victims(&state.handle(Input::Tick, now(20))), ["low"], "and tries once more");
 }
 
 #[test]

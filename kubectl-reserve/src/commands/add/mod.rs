@@ -9,6 +9,7 @@ use super::change::{ttl, verbed};
 use crate::cli::Add;
 use crate::error::Failure;
 use crate::nodes::{DryRun, rewrite};
+use crate::reservations::record::{self, Unwritable};
 use crate::reservations::{self, Pods, View, Which, change, name_of};
 use crate::ui::printer;
 use crate::whoami::whoami;
@@ -39,6 +40,9 @@ pub(crate) async fn run(args: &Add, context: &Context) -> Result<(), Failure> {
     let by = if dry_run == DryRun::None { whoami(session).await } else { "kubectl-reserve".into() };
     let made = Made { now: view.now, by, chance: fastrand::u64(..) };
     let reservation = reservation(args, &whose, amounts, life, &made)?;
+    record::check(&reservation).map_err(|Unwritable { problem, advice }| {
+        Failure::usage(format!("cannot be reserved: {problem}")).hint(advice)
+    })?;
     judge(&reservation, args, &whose, &mut view)?;
     let written =
         rewrite(session, &node, dry_run, |seen| change::reserve(seen, &reservation, made.now)).await?;
@@ -68,8 +72,8 @@ fn reservation(
         Some(pod) => {
             let terms = Terms {
                 now: made.now,
-                empty: made.now,
-                life,
+                expires: made.now.checked_add(life).unwrap_or(Timestamp::MAX),
+                life: Some(life),
                 request: format!("add-{:016x}", made.chance).into(),
                 by: made.by.as_str().into(),
                 reason: reason(args).into(),
@@ -117,6 +121,7 @@ fn for_owner(args: &Add, whose: &Whose, life: Duration, made: &Made) -> Result<R
         by: made.by.as_str().into(),
         reason: reason(args).into(),
         placement: Placement::Prefer,
+        unknown: None,
     };
     let mut amount = common::model::Resources::default();
     amount.pods = 1;

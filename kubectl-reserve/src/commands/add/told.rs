@@ -3,7 +3,7 @@
 use super::whose::Whose;
 use crate::connect::Session;
 use crate::render::time::between;
-use crate::replicas::{self, Heard, RIGHT, SEEN_MAX};
+use crate::replicas::{self, Heard, SEEN_MAX};
 use crate::reservations::{owner_name, words};
 use crate::ui::printer;
 use common::api::names;
@@ -34,15 +34,16 @@ pub(super) fn kept(reservation: &Reservation, node: &str, whose: &Whose, now: Ti
 /// Waits until the daemon has seen it, and says who obeys it.
 pub(super) async fn seen(session: &Session, version: u64, scheduler: Option<&str>) {
     match replicas::wait(session, version).await {
-        Ok(heard) => say(&heard, scheduler.unwrap_or(names::DEFAULT_SCHEDULER_NAME)),
-        Err(error) => {
-            let why =
-                if error.code() == Some(403) { format!("needs: {RIGHT}") } else { format!("{error:?}") };
-            printer::warn(&format!(
-                "whether anybody obeys it is not known, for the Leases cannot be read; {why}"
-            ));
+        Ok(heard) if heard.replicas.is_hidden => {
+            unknown(&format!("needs: {}", replicas::right(&session.daemon)));
         }
+        Ok(heard) => say(&heard, scheduler.unwrap_or(names::DEFAULT_SCHEDULER_NAME)),
+        Err(error) => unknown(&format!("{error:?}")),
     }
+}
+
+fn unknown(why: &str) {
+    printer::warn(&format!("whether anybody obeys it is not known, for the Leases cannot be read; {why}"));
 }
 
 fn say(heard: &Heard, scheduler: &str) {

@@ -6,6 +6,7 @@ use crate::connect::Session;
 use crate::error::Failure;
 use crate::render::doctor::Check;
 use crate::rights::{self, Right};
+use common::model::OtherKind;
 use jiff::{SignedDuration, Timestamp};
 use serde_json::Value;
 
@@ -70,7 +71,8 @@ fn groups(namespace: &str) -> Vec<Group> {
     for kind in common::model::owner::OwnerKind::ALL {
         explain.push(Right::new("list", kind.group(), kind.plural(), None));
     }
-    for kind in common::model::OtherKind::ALL {
+    let others = OtherKind::ALL.into_iter().filter(|kind| *kind != OtherKind::ResourceQuota);
+    for kind in others {
         explain.push(Right::new("list", kind.group(), kind.plural(), None));
     }
     let mut reserve = ["get", "patch"].map(|verb| everywhere(verb, "nodes")).to_vec();

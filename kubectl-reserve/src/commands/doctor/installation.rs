@@ -99,6 +99,11 @@ fn meaning(object: &Object) -> &'static str {
         "reserve-writers" => ": whoever may patch nodes, kubelets too, can reserve and release",
         "reserve-values" => ": malformed reservations are not refused",
         "reserve-daemon-confinement" => ": the daemon's token could change anything about nodes",
+        "reserve-daemon-pod-status" => ": the daemon's token could change the status of any pod",
+        "reserve-daemon-preemption" => ": the daemon's token could delete any pod",
+        "reserve-daemon-binding" => ": the daemon's token could label and annotate any pod that it binds",
+        "reserve-daemon-volumes" => ": the daemon's token could change any PersistentVolume",
+        "reserve-daemon-claims" => ": the daemon's token could change any PersistentVolumeClaim",
         "reserve-fence" => ": a replica that no longer leads is not kept from binding",
         _ => "",
     }
@@ -229,7 +234,7 @@ mod tests {
         values.live = Live::Found(Box::new(live));
         let told_weak = told(&weak);
         let off = told_weak.iter().find(|(level, _)| *level == Level::Fail).unwrap();
-        assert!(off.1.ends_with("has rules off: reserve.info has more than 1 KiB"), "{}", off.1);
+        assert!(off.1.ends_with("has rules off: reserve.info has more than 4 KiB"), "{}", off.1);
         let mut audit = seen();
         let binding = one(&mut audit, "ValidatingAdmissionPolicyBinding", "reserve-fence");
         let mut live = binding.object.json.clone();

@@ -3,6 +3,7 @@
 
 mod caller;
 mod installation;
+mod leases;
 mod machine;
 mod running;
 
@@ -35,7 +36,8 @@ pub(crate) async fn run(
     let mut at = local_time();
     match connect(flags, verbosity).await {
         Ok(session) => {
-            let namespace = flags.namespace.clone().unwrap_or_else(|| names::NAMESPACE.into());
+            let home = flags.namespace.clone().or_else(|| flags.daemon_namespace.clone());
+            let namespace = home.unwrap_or_else(|| names::NAMESPACE.into());
             let context = Context { session, ui, context: flags.context.clone() };
             if let Err(failure) = examine(&context, &namespace, &mut checks, &mut at).await {
                 checks.push(failed("server", failure));
@@ -79,6 +81,7 @@ async fn examine(
         nodes: nodes(session).await?,
     };
     checks.extend(running::replicas(&status, &around));
+    checks.extend(leases::checks(leases::look(session).await?, &session.daemon));
     checks.extend(running::schedulers(&status, &around));
     checks.extend(running::reservations(&mut world, &status));
     if status.can_see("nodes") {

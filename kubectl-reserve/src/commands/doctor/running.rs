@@ -30,7 +30,7 @@ pub(super) struct Around {
 pub(super) fn replicas(status: &Status, around: &Around) -> Vec<Check> {
     let logs = format!("kubectl -n {} logs deployment/{}", around.namespace, names::AUTOMATIC);
     if !status.can_see("leases") && status.replicas.is_empty() {
-        return vec![Check::note("replicas", "not checked: needs list leases.coordination.k8s.io")];
+        return vec![Check::note("replicas", "not checked: needs list leases in its namespace")];
     }
     let live: Vec<_> = status.live().collect();
     if live.is_empty() {

@@ -33,7 +33,9 @@ pub(crate) async fn run(args: &Drain, context: &Context) -> Result<(), Failure> 
     if args.dry_run.dry_run != DryRun::None {
         printer::out(&table)?;
         plan.refused()?;
-        return rehearse(args, context, node, plan).await;
+        let mut moves = Moves::new(context, recreate_flags(args), node, plan);
+        moves.prepare().await?;
+        return rehearse(args, context, node, &moves).await;
     }
     if !plan.places.is_empty() {
         printer::say(table.trim_end());
@@ -45,11 +47,12 @@ pub(crate) async fn run(args: &Drain, context: &Context) -> Result<(), Failure> 
     if count > 0 && !context.ui.confirm(&question, &otherwise)? {
         return Err(declined());
     }
+    let mut moves = Moves::new(context, recreate_flags(args), node, plan);
+    moves.prepare().await?;
     cordon(&context.session, node, DryRun::None).await?;
     printer::say(&format!("node/{node} cordoned"));
     // Until the end it is up to us what Ctrl-C means: whatever is under way listens besides.
     let mut stops = Stops::listen()?;
-    let mut moves = Moves::new(context, recreate_flags(args), node, plan);
     match moves.all(&mut stops).await {
         Ok(()) => printer::out(&format!("node/{node} drained\n")),
         Err(failure) => Err(stopped(failure, &mut moves, node, &mut stops).await),
@@ -57,13 +60,13 @@ pub(crate) async fn run(args: &Drain, context: &Context) -> Result<(), Failure> 
 }
 
 /// A dry run: on the server each step is checked.
-async fn rehearse(args: &Drain, context: &Context, node: &str, plan: plan::Plan) -> Result<(), Failure> {
+async fn rehearse(args: &Drain, context: &Context, node: &str, moves: &Moves<'_>) -> Result<(), Failure> {
     if args.dry_run.dry_run != DryRun::Server {
         return printer::out(&format!("node/{node} drained (dry run)\n"));
     }
     cordon(&context.session, node, DryRun::Server).await?;
     printer::out(&format!("node/{node} cordoned (server dry run)\n"))?;
-    printer::out(&Moves::new(context, recreate_flags(args), node, plan).rehearsed().await?)?;
+    printer::out(&moves.rehearsed().await?)?;
     printer::out(&format!("node/{node} drained (server dry run)\n"))
 }
 

@@ -38,24 +38,32 @@ pub(super) struct Moves<'a> {
     context: &'a Context,
     flags: Recreate,
     node: String,
+    /// What is prepared, in the order in which it is reserved.
+    prepared: Vec<(PodKey, Prepared)>,
     moves: Vec<Move>,
     places: Vec<Place>,
 }
 
 impl<'a> Moves<'a> {
     pub(super) fn new(context: &'a Context, flags: Recreate, node: &str, plan: Plan) -> Self {
-        Self { context, flags, node: node.to_owned(), moves: Vec::new(), places: plan.places }
+        let (prepared, moves) = (Vec::new(), Vec::new());
+        Self { context, flags, node: node.to_owned(), prepared, moves, places: plan.places }
+    }
+
+    /// Reads what is needed to move each pod, and refuses what is not safe. Nothing is changed.
+    pub(super) async fn prepare(&mut self) -> Result<(), Failure> {
+        for place in self.places.clone() {
+            let prepared = self.ready(&place).await.map_err(|failure| unchanged(failure, &place.pod))?;
+            self.prepared.push((place.pod, prepared));
+        }
+        let seat = |(_, one): &(PodKey, Prepared)| one.age().map(|age| (one.place().to_owned(), age));
+        in_turn(&mut self.prepared, seat);
+        Ok(())
     }
 
     /// Reserves all places, and then moves the pods. Ctrl-C is heard between two writes, so that none is left half done.
     pub(super) async fn all(&mut self, stops: &mut Stops) -> Result<(), Failure> {
-        let mut ready = Vec::new();
-        for place in self.places.clone() {
-            stops.heed()?;
-            ready.push((place.pod.clone(), self.ready(&place).await?));
-        }
-        in_turn(&mut ready, |(_, prepared)| prepared.age().map(|age| (prepared.place().to_owned(), age)));
-        for (key, prepared) in ready {
+        for (key, prepared) in std::mem::take(&mut self.prepared) {
             stops.heed()?;
             self.moves.push(Move { key, prepared: Some(prepared), is_begun: false, kept: None });
             if let Some(prepared) = self.moves.last().and_then(|one| one.prepared.as_ref()) {
@@ -78,8 +86,8 @@ impl<'a> Moves<'a> {
     /// What the server says to each step of each move, with nothing changed.
     pub(super) async fn rehearsed(&self) -> Result<String, Failure> {
         let mut text = String::new();
-        for place in &self.places {
-            text += &rehearse(self.context, &self.ready(place).await?, DryRun::Server).await?;
+        for (_, prepared) in &self.prepared {
+            text += &rehearse(self.context, prepared, DryRun::Server).await?;
         }
         Ok(text)
     }
@@ -149,6 +157,13 @@ impl<'a> Moves<'a> {
     pub(super) fn total(&self) -> usize {
         self.places.len()
     }
+}
+
+/// One pod cannot be moved, and so none is.
+fn unchanged(failure: Failure, pod: &PodKey) -> Failure {
+    let message = failure.message.unwrap_or_default();
+    let message = format!("pod {pod} cannot be moved: {message}\n  Nothing was changed.");
+    Failure { message: Some(message), ..failure }
 }
 
 /// Siblings are alike, and the first that comes to a node takes the oldest of their seats there: so those that go to the same

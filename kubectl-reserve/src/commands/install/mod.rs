@@ -17,6 +17,7 @@ use crate::print::{self, Output, Shown};
 use crate::rights;
 use crate::ui::printer;
 use common::api::names;
+use common::api::replica::DaemonNamespaces;
 use plan::{Change, Plan};
 use serde_json::{Value, json};
 use std::time::Duration;
@@ -227,7 +228,14 @@ async fn tell_next(session: &Session, choice: &Choice) {
         file.lines().for_each(|line| printer::say(&format!("  {line}")));
     }
     printer::say("  # see who obeys");
-    printer::say("  kubectl reserve status");
+    match DaemonNamespaces::default().includes(namespace) {
+        true => printer::say("  kubectl reserve status"),
+        // No command believes a Lease there unless it is told to.
+        false => {
+            printer::say(&format!("  kubectl reserve status --daemon-namespace {namespace}"));
+            printer::warn(&format!("every command of kubectl reserve needs --daemon-namespace {namespace}"));
+        }
+    }
 }
 
 /// The objects, for machines.

@@ -243,6 +243,6 @@ mod tests {
         let plan = Plan { steps, pruned: vec![] };
         assert_eq!(plan.images().unwrap().0, "example.com/old:1");
         assert!(plan.is_upgrade() && !plan.has_namespace());
-        assert_eq!(plan.summary(), "25 to create, 1 to change");
+        assert_eq!(plan.summary(), "40 to create, 1 to change");
     }
 }

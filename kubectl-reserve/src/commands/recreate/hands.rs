@@ -104,10 +104,10 @@ impl Hands<'_> {
         if self.keeping == Keeping::Wish {
             return wish::heard(self.session, self.target, &self.wish).await;
         }
-        match replicas::read_if_allowed(self.session).await {
+        match replicas::read(self.session).await {
             Ok(found) if found.is_hidden => Answer::Failed(Why::Forbidden {
                 message: "you may not read who has seen the reservation".into(),
-                needs: "list leases.coordination.k8s.io in all namespaces".into(),
+                needs: replicas::right(&self.session.daemon),
             }),
             Ok(found) => match acknowledged(found.all.iter(), version, found.now) {
                 Acknowledged::ByAll => Answer::Seen { replicas: found.live().count() },

@@ -10,14 +10,16 @@ use crate::error::{Exit, Failure};
 use crate::flow::recreate::{Keeping, Terms, Until};
 use crate::render::recreate::{Plan, Shutdown, amounts};
 use crate::replicas::{self, Replicas};
+use crate::reservations::record::{self, Unwritable};
 use crate::rights::{Right, require};
 use common::api::names::SCHEDULER_NAME;
+use common::api::replica::DaemonNamespaces;
 use common::cluster::{self, Rung, replacing};
 use common::model::keep::LIFE_MAX;
 use common::model::owner::OwnerKind;
 use common::model::reservation::Placement;
 use common::model::{PodKey, Reservation};
-use jiff::SignedDuration;
+use jiff::{SignedDuration, Timestamp};
 use std::collections::BTreeSet;
 use std::time::Duration;
 
@@ -47,12 +49,16 @@ pub(crate) async fn prepare(
     }
     may_remove(context, &target, flags).await?;
     let error = |error: crate::api::ApiError| error.into_failure("plan", "list pods and leases");
-    let replicas = replicas::read_if_allowed(session).await.map_err(error)?;
+    let replicas = replicas::read(session).await.map_err(error)?;
     let budgets = budgets::read(session, &target.pod).await.map_err(error)?;
     let rivals = rivals::rivals(session, &target, &replicas).await.map_err(error)?;
     let keeping = keeping(context, &target, flags).await;
     let rung = rung(&target, &replicas, keeping);
-    enforced(&target, flags, keeping, rung)?;
+    if !replicas.is_hidden || rung != Rung::Nobody {
+        enforced(&target, flags, keeping, rung)?;
+    } else if keeping != Keeping::Nothing && !flags.unenforced {
+        return Err(hidden(&target, &context.session.daemon));
+    }
     let reservation = match keeping {
         Keeping::Nothing => None,
         _ => Some(reservation(context, &target, flags, reason).await?),
@@ -133,15 +139,36 @@ fn enforced(target: &Target, flags: &Recreate, keeping: Keeping, rung: Rung) -> 
         .exit(Exit::Unsafe));
     }
     if target.owner.is_none() {
-        return Err(Failure::new(format!(
-            "the owner of {} ({}) cannot be read, so nobody could use a reservation",
-            target.name(),
-            target.claims().join(" < ")
-        ))
-        .hint("--no-reserve evicts it without one")
-        .exit(Exit::Unsafe));
+        return Err(unread(target));
     }
     Ok(())
+}
+
+/// Whether anything enforces reservations is not known.
+fn hidden(target: &Target, daemon: &DaemonNamespaces) -> Failure {
+    let (name, scheduler) = (target.name(), &target.pod.spec.scheduler_name);
+    Failure::new(format!(
+        "{name} is placed by {scheduler}, and you may not see whether that obeys reservations, so its room could be lost"
+    ))
+    .hint(format!(
+        "needs: {}; --daemon-namespace NAME if the daemon is elsewhere; --unenforced goes on without",
+        replicas::right(daemon)
+    ))
+    .exit(Exit::Unsafe)
+}
+
+/// A reservation is for the owner's next pod: whose owner cannot be read, for that none can be made.
+fn unread(target: &Target) -> Failure {
+    let (name, claims) = (target.name(), target.claims().join(" < "));
+    let why = match &target.chain.unreadable[..] {
+        [] => "this command cannot read that".to_owned(),
+        [kind, ..] => format!("you may not get {}", kind.plural()),
+    };
+    Failure::new(format!(
+        "{name} belongs to {claims}, and {why}, so no room can be reserved for the next pod"
+    ))
+    .hint("--no-reserve evicts it without a reservation: others can take its room meanwhile")
+    .exit(Exit::Unsafe)
 }
 
 async fn reservation(
@@ -151,13 +178,13 @@ async fn reservation(
     reason: &str,
 ) -> Result<Reservation, Failure> {
     let owner = target.owner.clone();
-    let owner = owner.ok_or_else(|| Failure::new("the pod's owner cannot be read").exit(Exit::Unsafe))?;
+    let owner = owner.ok_or_else(|| unread(target))?;
     let grace = SignedDuration::from_secs(target.grace(flags.grace_period));
-    let empty = target.now.checked_add(grace).unwrap_or(target.now);
+    let empty = target.pod.gone_by().or_else(|| target.now.checked_add(grace).ok()).unwrap_or(target.now);
     let terms = cluster::Terms {
         now: target.now,
-        empty: target.pod.gone_by().unwrap_or(empty),
-        life: flags.ttl,
+        expires: empty.max(target.now).checked_add(flags.ttl).unwrap_or(Timestamp::MAX),
+        life: Some(flags.ttl),
         request: request_id().into(),
         by: rights::user(&context.session).await.into(),
         reason: reason.into(),
@@ -170,7 +197,15 @@ async fn reservation(
     let made = replacing(&target.pod, owner, terms);
     let mut made = made.ok_or_else(|| Failure::new(format!("{} has an odd UID", target.name())))?;
     amount::choose(&mut made.amount, &flags.resources)?;
+    record::check(&made).map_err(|unwritable| unwritten(target, &unwritable))?;
     Ok(made)
+}
+
+/// What cannot be written down keeps no room, whoever would write it: this command, or the daemon.
+fn unwritten(target: &Target, Unwritable { problem, advice }: &Unwritable) -> Failure {
+    Failure::new(format!("the room of {} cannot be reserved: {problem}", target.name()))
+        .hint(format!("{advice}; kubectl reserve pod --no-reserve evicts it without a reservation"))
+        .exit(Exit::Unsafe)
 }
 
 /// An id that nobody else has.
@@ -207,4 +242,44 @@ fn terms(target: &Target, flags: &Recreate, keeping: Keeping, reservation: Optio
 fn node_state(node: &common::model::Node) -> String {
     let ready = if node.is_ready { "Ready" } else { "NotReady" };
     if node.unschedulable { format!("{ready}, cordoned") } else { ready.to_owned() }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::owners::Chain;
+    use super::super::target::Target;
+    use super::unread;
+    use crate::error::Exit;
+    use common::cluster::Cluster;
+    use common::model::owner::OwnerKind;
+    use jiff::Timestamp;
+    use serde_json::json;
+
+    /// A pod of an owner of this kind that could not be read.
+    fn pod_of(kind: &str, unreadable: Vec<OwnerKind>) -> Target {
+        let owner = json!({ "apiVersion": "apps.kruise.io/v1alpha1", "kind": kind, "name": "web", "uid": "u",
+                            "controller": true });
+        let json = json!({ "metadata": { "name": "web-1", "namespace": "shop", "uid": "p", "resourceVersion": "1",
+                                         "ownerReferences": [owner] },
+                           "spec": { "nodeName": "node-1", "containers": [] } });
+        let pod = common::api::pod::pod(&json.to_string()).unwrap();
+        let chain = Chain { unreadable, ..Chain::default() };
+        let cluster = Cluster::default();
+        let owner = cluster.owner_of(&pod).ok();
+        Target { pod, json, chain, cluster, owner, node: None, now: Timestamp::UNIX_EPOCH }
+    }
+
+    #[test]
+    fn a_pod_whose_owner_cannot_be_read_is_refused_in_plain_words() {
+        let target = pod_of("CloneSet", vec![]);
+        assert_eq!(target.owner, None, "so nothing is reserved, and nothing deleted");
+        let failure = unread(&target);
+        assert_eq!(failure.exit, Exit::Unsafe);
+        assert_eq!(
+            failure.message.unwrap(),
+            "pod/web-1 belongs to CloneSet web, and this command cannot read that, so no room can be reserved for the next pod"
+        );
+        let failure = unread(&pod_of("Job", vec![OwnerKind::Job]));
+        assert!(failure.message.unwrap().contains("belongs to Job web, and you may not get jobs, so"));
+    }
 }

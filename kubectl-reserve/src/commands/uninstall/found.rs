@@ -8,9 +8,6 @@ use crate::rights::Right;
 use common::api::names;
 use serde_json::Value;
 
-/// Where installed objects are besides the daemon's own namespace.
-const SYSTEM: &str = "kube-system";
-
 /// What else somebody may have put into the namespace and would miss.
 const OTHERS: [(&str, &str); 10] = [
     ("", "secrets"),
@@ -46,7 +43,7 @@ pub(super) async fn namespace(session: &Session, asked: Option<&str>) -> Result<
 /// Kinds with the namespace to look in.
 fn places(namespace: &str) -> Vec<(Kind, Option<String>)> {
     let place = |kind: &Kind| match kind.is_namespaced {
-        true => vec![(*kind, Some(namespace.to_owned())), (*kind, Some(SYSTEM.to_owned()))],
+        true => vec![(*kind, Some(namespace.to_owned())), (*kind, Some(names::SYSTEM_NAMESPACE.to_owned()))],
         false => vec![(*kind, None)],
     };
     KINDS.iter().flat_map(place).collect()

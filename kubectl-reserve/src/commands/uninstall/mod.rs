@@ -11,7 +11,7 @@ pub(crate) mod users;
 use super::Context;
 use crate::cli::Uninstall;
 use crate::connect::Session;
-use crate::error::{Exit, Failure};
+use crate::error::{Exit, Failure, forbidden};
 use crate::manifests::Object;
 use crate::nodes::DryRun;
 use crate::objects;
@@ -77,8 +77,13 @@ fn needed(namespace: &str) -> Vec<Right> {
 
 async fn read(session: &Session, namespace: String) -> Result<Plan, Failure> {
     let objects = found::read(session, &namespace).await?;
-    let replicas = replicas::read(session, &namespace).await;
+    // Whoever names the namespace of an installation says that its replicas are there.
+    let daemon = session.daemon.clone().and(&namespace);
+    let replicas = replicas::read_of(session, &daemon).await;
     let replicas = replicas.map_err(|error| error.into_failure("list leases", "list leases"))?;
+    if replicas.is_hidden {
+        return Err(forbidden("see which replicas run", &replicas::right(&daemon)));
+    }
     let configs = objects.iter().filter(|object| object.kind.kind == "ConfigMap").map(|object| &object.json);
     let names = users::scheduler_names(&replicas, configs);
     let users = users::read(session, &names).await?;

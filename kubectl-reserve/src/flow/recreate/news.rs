@@ -40,8 +40,20 @@ pub enum News {
         /// Which one that is.
         landed: Landed,
     },
+    /// A replacement that had a node was deleted, preempted or turned away, and the next one is waited for.
+    ReplacementGone {
+        /// Its name.
+        pod: String,
+        /// The node that it had.
+        node: String,
+    },
     /// The replacement is ready.
     Ready,
+    /// The replacement was ready, and is not any more.
+    NotReady {
+        /// Its name.
+        pod: String,
+    },
     /// The reservation is gone.
     Released,
 }
@@ -80,6 +92,8 @@ pub enum Outcome {
 pub struct Done {
     /// The replacement, if it was waited for.
     pub pod: Option<String>,
+    /// Its UID. When it was looked at last, the pod with this UID was there, on the node, and ready if that was waited for.
+    pub uid: Option<String>,
     /// Its node.
     pub node: Option<String>,
     /// Which one that is, if it has one.
@@ -135,6 +149,13 @@ pub enum Why {
         /// The replacement.
         pod: String,
         /// Its node.
+        node: String,
+    },
+    /// The replacement that we made was deleted or preempted, and nobody else makes another.
+    ReplacementGone {
+        /// Its name.
+        pod: String,
+        /// The node that it had.
         node: String,
     },
     /// Somebody wanted it to stop.

@@ -2,6 +2,7 @@
 
 mod answers;
 mod faults;
+mod lost;
 
 use super::{
     Answer, Keeping, Landed, Newcomer, News, Next, NodeSight, OldPod, Outcome, Recheck, Recreation, Refusal,

@@ -1,7 +1,7 @@
 //! After the eviction: gone, bound, ready, released.
 
 use super::news::{Done, Landed, News, Outcome, Stays, Why};
-use super::sight::Sight;
+use super::sight::{Newcomer, Sight};
 use super::{Answer, Keeping, LOOK_PAUSE, Phase, RELEASED_MAX, Recreation, Request, Then, Until, after, now};
 use std::time::Duration;
 
@@ -10,10 +10,22 @@ use std::time::Duration;
 pub(super) struct Watch {
     pub(super) is_gone: bool,
     pub(super) is_created: bool,
-    /// The replacement and its node.
-    pub(super) bound: Option<(String, String)>,
+    /// The replacement, once it has a node.
+    pub(super) bound: Option<Bound>,
     ready_at: Option<Duration>,
+    /// Whether a replacement that had a node is gone.
+    has_lost_one: bool,
     pub(super) last: Option<Box<Sight>>,
+}
+
+/// A replacement that has a node. Another pod of the same name is another pod.
+#[derive(Clone, Debug, PartialEq)]
+pub(super) struct Bound {
+    uid: String,
+    name: String,
+    node: String,
+    /// Whether it has ended well, so that it may be deleted.
+    is_complete: bool,
 }
 
 impl Recreation {
@@ -36,11 +48,11 @@ impl Recreation {
                 }
                 now(Request::Look)
             }
-            // We release it ourselves where nobody else does.
+            // We release it ourselves where nobody else does. The replacement may be gone by now: a look tells.
             Answer::Released => {
                 self.is_reserved = false;
                 self.news.push(News::Released);
-                self.done()
+                now(Request::Look)
             }
             other => self.puzzled(&other),
         }
@@ -52,6 +64,14 @@ impl Recreation {
             self.watch.is_gone = true;
             self.news.push(News::Gone);
         }
+        if let Some(lost) = self.lost_replacement(&sight)
+            && self.terms.creates
+            && sight.pods.iter().all(|pod| pod.is_over)
+        {
+            // Somebody did not want the one that we made, so it is not ours to make another.
+            self.watch.is_created = false;
+            return self.stop(Why::ReplacementGone { pod: lost.name, node: lost.node });
+        }
         if is_gone && self.terms.creates && !self.watch.is_created && self.replacement(&sight).is_none() {
             // Under the same name only one can be there.
             return if sight.old.is_none() { now(Request::Create) } else { self.again(sight, at) };
@@ -61,16 +81,12 @@ impl Recreation {
         }
         self.note_replacement(&sight);
         if self.watch.bound.is_some() && self.terms.until == Until::Bound {
-            if sight.is_reserved == Some(false) && self.is_reserved {
-                self.is_reserved = false;
-                self.news.push(News::Released);
-            }
+            self.note_release(&sight);
             return self.done();
         }
-        let is_ready = self.replacement(&sight).is_some_and(|pod| pod.is_ready || pod.is_complete);
-        if is_ready && self.watch.bound.is_some() && self.watch.ready_at.is_none() {
-            self.watch.ready_at = Some(at);
-            self.news.push(News::Ready);
+        self.note_readiness(&sight, at);
+        if self.watch.has_lost_one {
+            self.note_release(&sight);
         }
         match self.watch.ready_at {
             Some(since) => self.ready(&sight, since, at),
@@ -89,6 +105,7 @@ impl Recreation {
         is_kept
             && sight.is_reserved == Some(false)
             && self.watch.bound.is_none()
+            && !self.watch.has_lost_one
             && sight.waiting(&self.terms.known).next().is_none()
     }
 
@@ -101,23 +118,62 @@ impl Recreation {
         after(LOOK_PAUSE, Request::Look)
     }
 
-    fn replacement<'s>(&self, sight: &'s Sight) -> Option<&'s super::Newcomer> {
+    fn replacement<'s>(&self, sight: &'s Sight) -> Option<&'s Newcomer> {
         let terms = &self.terms;
         let (seat, name) = (terms.seat.as_deref(), terms.same_name.as_deref());
         sight.replacement(seat, &terms.node, name, &terms.known).filter(|pod| pod.uid != terms.uid)
     }
 
+    /// The replacement that was told, if it is gone or about to go: preempted, deleted, or turned away by its kubelet. That is told,
+    /// too, and the next one is waited for.
+    fn lost_replacement(&mut self, sight: &Sight) -> Option<Bound> {
+        let is_there = |bound: &Bound| match bound.find(sight) {
+            Some(pod) => !pod.is_over || pod.is_complete,
+            None => bound.is_complete,
+        };
+        let lost = self.watch.bound.take_if(|bound| !is_there(bound))?;
+        (self.watch.ready_at, self.watch.has_lost_one) = (None, true);
+        self.news.push(News::ReplacementGone { pod: lost.name.clone(), node: lost.node.clone() });
+        Some(lost)
+    }
+
     fn note_replacement(&mut self, sight: &Sight) {
         let Some(pod) = self.replacement(sight) else { return };
         let Some(node) = pod.node.clone() else { return };
-        let bound = (pod.name.clone(), node);
-        if self.watch.bound.as_ref() != Some(&bound) {
-            // Another one than before: the kubelet may have turned the first away.
-            self.watch.ready_at = None;
-            let (pod, node) = bound.clone();
-            let landed = self.landed(&node);
-            self.news.push(News::Bound { pod, node, landed });
-            self.watch.bound = Some(bound);
+        if self.watch.bound.as_ref().is_some_and(|bound| bound.uid == pod.uid) {
+            return;
+        }
+        // Another one than before may be the one that took the reservation.
+        self.watch.ready_at = None;
+        let landed = self.landed(&node);
+        self.news.push(News::Bound { pod: pod.name.clone(), node: node.clone(), landed });
+        let (uid, name) = (pod.uid.clone(), pod.name.clone());
+        self.watch.bound = Some(Bound { uid, name, node, is_complete: false });
+    }
+
+    /// Whether the very pod that was told is ready, and still is.
+    fn note_readiness(&mut self, sight: &Sight, at: Duration) {
+        let Some(bound) = &mut self.watch.bound else { return };
+        let found = bound.find(sight);
+        bound.is_complete |= found.is_some_and(|pod| pod.is_complete);
+        let is_ready = bound.is_complete || found.is_some_and(|pod| pod.is_ready);
+        match (is_ready, self.watch.ready_at) {
+            (true, None) => {
+                self.watch.ready_at = Some(at);
+                self.news.push(News::Ready);
+            }
+            (false, Some(_)) => {
+                self.watch.ready_at = None;
+                self.news.push(News::NotReady { pod: bound.name.clone() });
+            }
+            _ => {}
+        }
+    }
+
+    fn note_release(&mut self, sight: &Sight) {
+        if self.is_reserved && sight.is_reserved == Some(false) {
+            self.is_reserved = false;
+            self.news.push(News::Released);
         }
     }
 
@@ -128,8 +184,7 @@ impl Recreation {
         }
         match sight.is_reserved {
             Some(false) => {
-                self.is_reserved = false;
-                self.news.push(News::Released);
+                self.note_release(sight);
                 self.done()
             }
             // The wish went with the pod, and who may not read nodes cannot see more.
@@ -153,7 +208,9 @@ impl Recreation {
 
     pub(super) fn done(&mut self) -> Then {
         self.phase = Phase::Stopped;
-        let (pod, node) = self.watch.bound.clone().unzip();
+        let bound = self.watch.bound.clone();
+        let uid = bound.as_ref().map(|bound| bound.uid.clone());
+        let (pod, node) = bound.map(|bound| (bound.name, bound.node)).unzip();
         let landed = node.as_deref().map(|node| self.landed(node));
         if let (Some(pod), Some(node), true, Some(Landed::Elsewhere)) =
             (&pod, &node, self.terms.is_required, landed)
@@ -167,6 +224,13 @@ impl Recreation {
             Stays::Reservation { .. } if is_taken && self.watch.ready_at.is_none() => Stays::Taken,
             stays => stays,
         };
-        Then::Stop(Outcome::Done(Box::new(Done { pod, node, landed, stays })))
+        Then::Stop(Outcome::Done(Box::new(Done { pod, uid, node, landed, stays })))
+    }
+}
+
+impl Bound {
+    /// The same pod, if it is there.
+    fn find<'s>(&self, sight: &'s Sight) -> Option<&'s Newcomer> {
+        sight.pods.iter().find(|pod| pod.uid == self.uid)
     }
 }

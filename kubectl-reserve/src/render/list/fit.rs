@@ -135,7 +135,7 @@ fn short_kind(owner: &str) -> String {
         Some(OwnerKind::Job) => "job",
         Some(OwnerKind::CronJob) => "cj",
         Some(OwnerKind::ReplicationController) => "rc",
-        None => kind,
+        Some(OwnerKind::Foreign) | None => kind,
     };
     format!("{short}/{name}")
 }

@@ -114,6 +114,9 @@ fn words(why: &Why, whom: &Whom<'_>) -> (String, Exit) {
         Why::Elsewhere { pod, node } => {
             (format!("pod/{pod} is on {node}, not on {} (--same-node=require)", whom.node), Exit::Elsewhere)
         }
+        Why::ReplacementGone { pod, node } => {
+            (format!("pod/{pod} came back on {node}, and was deleted or preempted there"), Exit::Error)
+        }
         Why::Interrupted => ("interrupted".to_owned(), Exit::Interrupted),
         Why::Forbidden { message, .. } => {
             (format!("Error from server (Forbidden): {message}"), Exit::Forbidden)

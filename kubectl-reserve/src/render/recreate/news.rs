@@ -29,7 +29,11 @@ pub(crate) fn line(news: &News, name: &str, keeps: &str, seat: &str, at: Duratio
             };
             ("ok", "bound", format!("pod/{pod} -> {node} ({which})"))
         }
+        News::ReplacementGone { pod, node } => {
+            ("--", "lost", format!("pod/{pod} on {node} was deleted or preempted"))
+        }
         News::Ready => ("ok", "ready", String::new()),
+        News::NotReady { pod } => ("--", "not ready", format!("pod/{pod} is not ready any more")),
         News::Released => ("ok", "released", seat.to_owned()),
     };
     format!("  {mark}  {:>6}  {verb:<12}  {rest}", times(at)).trim_end().to_owned()

@@ -106,6 +106,7 @@ fn what_happens_is_a_line_each() {
         News::Bound { pod: "testngx-6d5f9-x7k2p".into(), node: "node-3".into(), landed: Landed::Kept };
     let strayed =
         News::Bound { pod: "testngx-6d5f9-x7k2p".into(), node: "node-4".into(), landed: Landed::Elsewhere };
+    let lost = News::ReplacementGone { pod: "testngx-6d5f9-x7k2p".into(), node: "node-4".into() };
     let blocked =
         Blocked::new(vec![budget("db", "maxUnavailable", 1, (2, 2, 3))], vec!["db-1".into()], String::new());
     let news = [
@@ -121,7 +122,9 @@ fn what_happens_is_a_line_each() {
         (bound, 36_200),
         (moved, 36_300),
         (strayed, 36_400),
+        (lost, 42_400),
         (News::Ready, 43_400),
+        (News::NotReady { pod: "testngx-6d5f9-x7k2p".into() }, 43_900),
         (News::Released, 125_500),
     ];
     let keeps = "node/node-2  cpu 5000m, memory 2Gi";
@@ -135,6 +138,7 @@ fn what_happens_is_a_line_each() {
 fn the_end_is_one_line_and_says_what_stays() {
     let done = |pod: Option<&str>| Done {
         pod: pod.map(Into::into),
+        uid: pod.map(Into::into),
         node: pod.map(|_| "node-2".into()),
         landed: pod.map(|_| Landed::Home),
         stays: Stays::Nothing,
@@ -166,6 +170,7 @@ fn what_machines_read_is_as_the_schema_says() {
         seat: "7f3a0c12ab9d".into(),
         done: Done {
             pod: pod.map(Into::into),
+            uid: pod.map(Into::into),
             node: pod.map(|_| "node-2".into()),
             landed: pod.map(|_| Landed::Home),
             stays,
@@ -219,6 +224,7 @@ fn failures_say_what_stays_and_what_to_do() {
         (Why::Interrupted, Stays::TakenBack, false),
         (Why::Elsewhere { pod: "new".into(), node: "node-9".into() }, Stays::Nothing, true),
         (Why::Lost, Stays::Nothing, false),
+        (Why::ReplacementGone { pod: "new".into(), node: "node-2".into() }, Stays::Nothing, true),
     ];
     let mut text = String::new();
     for (why, stays, is_evicted) in cases {

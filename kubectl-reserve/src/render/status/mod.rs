@@ -224,5 +224,9 @@ fn events(all: &[EventNote], now: Timestamp) -> Vec<EventNote> {
 }
 
 fn missing(unreadable: &[Resource]) -> Vec<String> {
-    unreadable.iter().map(|resource| format!("list {} (cluster scope)", resource.name())).collect()
+    let place = |resource: &Resource| match resource {
+        Resource::Replicas => "the daemon's namespace",
+        _ => "cluster scope",
+    };
+    unreadable.iter().map(|resource| format!("list {} ({})", resource.name(), place(resource))).collect()
 }

@@ -30,7 +30,8 @@ fn daemon(status: &Status, is_wide: bool, has_headers: bool) -> String {
         return "DAEMON        not known: you may not see the Leases of its replicas\n".into();
     }
     if status.replicas.is_empty() {
-        return "DAEMON        none: nothing keeps reservations. Install it: kubectl reserve install\n"
+        return "DAEMON        none: nothing keeps reservations. Install it: kubectl reserve install\n              \
+                If it runs in another namespace than usual: --daemon-namespace NAME\n"
             .into();
     }
     let live = status.live().count();

@@ -5,7 +5,7 @@ use super::town::template;
 use common::api::names;
 use common::cluster::{Rung, Terms as Made, replacing, rung};
 use common::model::owner::Owner;
-use common::model::pod::Phase;
+use common::model::pod::{Phase, Rare};
 use common::model::reservation::Placement;
 use common::model::{ControllerRef, Keep, Node, OwnerKind, Pod, PodKey, Workload};
 use kubectl_reserve::flow::recreate::{Keeping, Terms, Until};
@@ -16,8 +16,25 @@ use std::time::Duration;
 /// Something that somebody does.
 type Deed = fn(&mut Sim);
 
+/// How many bits `Town::deeds` has.
+pub(super) const DEED_BITS: u32 = 27;
+/// Some wish places to be kept for a second.
+const BRIEF_KEEPS: u32 = 1 << 20;
+/// Pods of `web` have a grace of years, and somebody deletes them by force some time later.
+pub(super) const LONG_GRACES: u32 = 1 << 21;
+/// Some pods belong to an owner of a kind that nobody reads.
+pub(super) const UNREAD: u32 = 1 << 22;
+/// Pods of `web` have many host ports: what is kept for them makes a long record.
+pub(super) const PORTS: u32 = 1 << 23;
+/// One of the two daemons is of a newer version: what it writes has fields that the other does not know.
+pub(super) const TWO_VERSIONS: u32 = 1 << 24;
+/// Policies of others refuse writes.
+pub(super) const POLICIES: u32 = 1 << 25;
+/// Ten years.
+const LONG_GRACE: Duration = Duration::from_secs(315_360_000);
+
 /// Everything that can be done, by its bit in `Town::deeds`; some more often than others. Recreating is always there.
-const DEEDS: [(u32, Deed); 20] = [
+const DEEDS: [(u32, Deed); 25] = [
     (0, Sim::recreate),
     (0, Sim::recreate),
     (0, Sim::recreate),
@@ -38,6 +55,11 @@ const DEEDS: [(u32, Deed); 20] = [
     (1 << 14, Sim::delete_owner),
     (1 << 15, Sim::come_important),
     (1 << 16, Sim::trouble_node),
+    (1 << 18, Sim::extend_some),
+    (1 << 19, Sim::add_some),
+    (BRIEF_KEEPS, Sim::wish_briefly),
+    (LONG_GRACES, Sim::delete_by_force),
+    (1 << 26, Sim::forge_lease),
 ];
 
 impl Sim {
@@ -54,7 +76,13 @@ impl Sim {
         self.after(pause, Action::Act);
     }
 
-    fn some_pod(&mut self, is_fit: impl Fn(&Pod) -> bool) -> Option<Arc<Pod>> {
+    /// How long a pod has to end when it is deleted.
+    pub(super) fn grace_of(&self, pod: &Pod) -> Duration {
+        let is_long = self.town.deeds & LONG_GRACES != 0 && pod.labels.get("app") == Some("web");
+        if is_long { LONG_GRACE } else { self.town.grace }
+    }
+
+    pub(super) fn some_pod(&mut self, is_fit: impl Fn(&Pod) -> bool) -> Option<Arc<Pod>> {
         let fit: Vec<&Arc<Pod>> = self.api.picture.pods.values().filter(|pod| is_fit(pod)).collect();
         if fit.is_empty() { None } else { Some(Arc::clone(fit[self.rng.usize(0..fit.len())])) }
     }
@@ -99,8 +127,8 @@ impl Sim {
         let placement = [Placement::Wait, Placement::Wait, Placement::Prefer, Placement::Require];
         let made = Made {
             now: wall,
-            empty: wall + self.town.grace,
-            life,
+            expires: wall + self.grace_of(pod) + life,
+            life: Some(life),
             request: format!("cli-{}", self.api.number()).into(),
             by: "somebody".into(),
             reason: "a test".into(),
@@ -130,7 +158,7 @@ impl Sim {
     }
 
     /// Whom a pod belongs to in truth.
-    fn owner_of(&self, pod: &Pod) -> Option<Owner> {
+    pub(super) fn owner_of(&self, pod: &Pod) -> Option<Owner> {
         if pod.controller.is_none() {
             let (namespace, name) = (pod.key.namespace.clone(), pod.key.name.clone());
             return Some(Owner { kind: "Pod".into(), namespace, name, uid: pod.uid.clone() });
@@ -145,7 +173,29 @@ impl Sim {
     fn delete_some(&mut self) {
         let Some(pod) = self.some_pod(|pod| !pod.deleting) else { return };
         self.api.note(format_args!("somebody deletes {}", pod.key));
-        let _ = self.api.delete_pod(&pod.key, &pod.uid, self.town.grace);
+        let _ = self.api.delete_pod(&pod.key, &pod.uid, self.grace_of(&pod));
+    }
+
+    /// Somebody does not wait until the grace of a pod is over.
+    fn delete_by_force(&mut self) {
+        let Some(pod) = self.some_pod(|pod| pod.deleting) else { return };
+        self.api.note(format_args!("somebody deletes {} by force", pod.key));
+        self.api.remove_pod(&pod.uid);
+    }
+
+    /// Somebody wishes the places of a workload, or of one pod, to be kept for a second.
+    fn wish_briefly(&mut self) {
+        let keep = Keep::read("1s");
+        if self.rng.bool()
+            && let Some(workload) = self.some_workload(|one| &*one.name != "rival")
+        {
+            self.api.note(format_args!("{} {} wishes {keep:?}", workload.kind, workload.name));
+            return self.api.put_workload(Workload { keep, ..workload });
+        }
+        let Some(pod) = self.some_pod(|pod| !pod.deleting && pod.is_counted()) else { return };
+        self.api.note(format_args!("{} wishes {keep:?}", pod.key));
+        let rare = Rare { keep, ..pod.rare.as_deref().cloned().unwrap_or_default() };
+        self.api.put_pod(Pod { rare: Some(Box::new(rare)), ..Pod::clone(&pod) });
     }
 
     fn scale(&mut self) {
@@ -196,7 +246,6 @@ impl Sim {
         let name = format!("preset-{:x}", self.api.number());
         let like = Pod { node: Some(node.name.clone()), ..template(0, "preset", 0, true) };
         self.make_pod(&like, &name, None);
-        self.api.rules.preset(&node.name, self.api.revision);
     }
 
     /// A tenant claims what is not its own.
@@ -207,7 +256,8 @@ impl Sim {
         let stamp = valid.filter_map(|one| one.valid()).next().map(|one| one.id.to_string().into());
         let is_at_home = self.rng.bool();
         let claimed = if is_at_home { "no-such-set".into() } else { victim.name.clone() };
-        let controller = ControllerRef { kind: Some(victim.kind), name: claimed, uid: victim.uid };
+        let controller =
+            ControllerRef { kind: Some(victim.kind), foreign: None, name: claimed, uid: victim.uid };
         let base = template(self.rng.usize(0..3), "web", 0, true);
         let namespace = if is_at_home { "shop" } else { "tenant" };
         let uid = self.api.uid();

@@ -6,7 +6,7 @@ use super::sim::{Action, Sim};
 use common::api::reservation::patch::Seen;
 use common::model::{NodeName, Uid};
 use daemon::effects::reserve::{Plan, plan};
-use daemon::state::{Annotated, Annotation, Binding, Effect, Evicted, Input, Nomination, Opinions};
+use daemon::state::{Annotated, Annotation, Binding, Effect, Evicted, Input, Nomination, Opinions, Refusal};
 use jiff::Timestamp;
 use std::time::Duration;
 
@@ -45,6 +45,12 @@ impl Sim {
                 if let Some(subject) = call.subject {
                     self.daemons[index].running -= 1;
                     self.daemons[index].outbox.done(&subject);
+                }
+                if let Some(Input::Binding {
+                    uid, outcome: Binding::Lost | Binding::Refused { .. }, ..
+                }) = &input
+                {
+                    self.api.rules.forgot(self.who(index), uid.clone());
                 }
                 match input {
                     Some(input) => self.input(index, input),
@@ -130,7 +136,13 @@ fn is_certain(code: u16) -> bool {
 
 fn refused(code: u16) -> Annotated {
     let why = format!("refused with {code}");
-    Annotated::Refused { why, is_forbidden: code == 403, is_final: code == 404 }
+    let refusal = match code {
+        404 => Refusal::Final,
+        // The role allows everything: it was a policy.
+        403 => Refusal::Denied,
+        _ => Refusal::Later,
+    };
+    Annotated::Refused { why, refusal }
 }
 
 fn annotated(annotation: Box<Annotation>, outcome: Annotated) -> Next {
@@ -155,7 +167,7 @@ fn looked(annotation: Box<Annotation>, tries: u32, wall: Timestamp, reply: Optio
                     annotated(annotation, Annotated::Done { version })
                 }
                 Plan::Never(why) => {
-                    annotated(annotation, Annotated::Refused { why, is_forbidden: false, is_final: true })
+                    annotated(annotation, Annotated::Refused { why, refusal: Refusal::Final })
                 }
                 Plan::Patch(patch) => {
                     Next::Again(Job::Patch { annotation, tries, wall, patch }, Duration::ZERO)

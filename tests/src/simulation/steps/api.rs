@@ -1,6 +1,7 @@
 //! The API server as a model: typed objects, one revision counter, a log for each kind that watches follow, and writes with the
 //! preconditions that the real one checks. Each write is judged as it lands.
 
+use super::past::{Logs, Truth};
 use super::rules::Rules;
 use crate::history::picture::Picture;
 use crate::simulation::History;
@@ -66,7 +67,9 @@ pub(super) struct Api {
     pub(super) replicas: BTreeMap<Text, Replica>,
     /// The Lease of the election, and its version.
     pub(super) lease: Option<(Record, u64)>,
-    pub(super) logs: [Vec<(u64, Event)>; 4],
+    /// Who held it, and since when.
+    holders: Vec<(Duration, String)>,
+    pub(super) logs: Logs,
     /// What pods were told by the daemon.
     pub(super) told: Vec<Told>,
     pub(super) rules: Rules,
@@ -92,6 +95,7 @@ impl Api {
             workloads: BTreeMap::new(),
             replicas: BTreeMap::new(),
             lease: None,
+            holders: Vec::new(),
             logs: Default::default(),
             told: Vec::new(),
             rules: Rules::default(),
@@ -144,6 +148,9 @@ impl Api {
         pod.resource_version = self.revision;
         self.keys.insert(pod.key.clone(), pod.uid.clone());
         self.picture.pods.insert(pod.uid.clone(), Arc::new(pod.clone()));
+        if pod.is_ended() {
+            self.rules.left(&pod, wall(self.now));
+        }
         self.log(Stream::Pods, Event::Pods(Seen::Applied(pod)));
         self.revision
     }
@@ -154,7 +161,7 @@ impl Api {
         self.revision += 1;
         self.note(format_args!("gone: {}", pod.key));
         self.keys.remove(&pod.key);
-        self.rules.pod_gone(&self.picture, &pod, self.revision, wall(self.now));
+        self.rules.left(&pod, wall(self.now));
         let last = Pod { resource_version: self.revision, ..Pod::clone(&pod) };
         self.log(Stream::Pods, Event::Pods(Seen::Deleted(last)));
     }
@@ -171,7 +178,6 @@ impl Api {
             let rare = Rare { grace_ends: Some(ends), ..pod.rare.as_deref().cloned().unwrap_or_default() };
             let next = Pod { deleting: true, rare: Some(Box::new(rare)), ..Pod::clone(&pod) };
             self.put_pod(next);
-            self.rules.stir(&self.picture, &pod, self.revision);
         }
         Ok(())
     }
@@ -193,10 +199,10 @@ impl Api {
         let pod = Pod { node: Some(node.clone()), stamp, scheduled, ..Pod::clone(&before) };
         self.note(format_args!("bind by {who:?}: {key} to {node} {}", pod.stamp.as_deref().unwrap_or("")));
         self.put_pod(pod.clone());
-        let now = self.wall();
         // What the pod itself claims is not our word.
         let said = Pod { stamp: seat.and(pod.stamp.clone()), ..pod };
-        self.rules.bound(&self.picture, who, (&before, &said), self.revision, now);
+        let truth = Truth { picture: &self.picture, logs: &self.logs, now: wall(self.now) };
+        self.rules.bound(truth, who, (&before, &said), self.revision);
         Ok(())
     }
 
@@ -205,8 +211,8 @@ impl Api {
         self.revision += 1;
         node.resource_version = self.revision;
         let before = self.picture.nodes.insert(node.name.clone(), Arc::new(node.clone()));
-        let (now, revision) = (self.wall(), self.revision);
-        self.rules.node(&self.picture, who, (before.as_deref(), &node), revision, now);
+        let truth = Truth { picture: &self.picture, logs: &self.logs, now: wall(self.now) };
+        self.rules.node(truth, who, (before.as_deref(), &node), self.revision);
         self.log(Stream::Nodes, Event::Nodes(Seen::Applied(node)));
         self.revision
     }
@@ -227,7 +233,6 @@ impl Api {
         workload.resource_version = self.revision;
         self.workloads.insert(workload.uid.clone(), workload.clone());
         self.picture.owners.put(&workload, None);
-        self.rules.owner(&workload, self.revision);
         self.log(Stream::Workloads, Event::Workloads(workload.kind, Seen::Applied(workload)));
     }
 
@@ -236,7 +241,6 @@ impl Api {
         self.revision += 1;
         self.note(format_args!("gone: {} {}", workload.kind, workload.name));
         self.picture.owners.put(&workload, Some(wall(self.now)));
-        self.rules.owner(&workload, self.revision);
         let last = Workload { resource_version: self.revision, ..workload };
         self.log(Stream::Workloads, Event::Workloads(last.kind, Seen::Deleted(last)));
     }
@@ -261,13 +265,17 @@ impl Api {
             return Err(Refused(409));
         }
         self.revision += 1;
+        if self.holders.last().is_none_or(|(_, holder)| *holder != record.holder) {
+            self.holders.push((self.now, record.holder.to_string()));
+        }
         self.lease = Some((record, self.revision));
         Ok(self.revision)
     }
 
-    /// Whether the fence lets this replica write: it leads, as far as the Lease says.
-    pub(super) fn is_fenced(&self, replica: &str) -> bool {
-        let holder = self.lease.as_ref().map_or("", |(record, _)| &*record.holder);
+    /// Whether the fence keeps this replica from writing: it did not lead, as far as the Lease said so long ago.
+    pub(super) fn is_fenced(&self, replica: &str, lag: Duration) -> bool {
+        let known = self.holders.iter().rev().find(|(since, _)| *since + lag <= self.now);
+        let holder = known.map_or("", |(_, holder)| holder);
         holder.split('_').next() != Some(replica)
     }
 }

@@ -106,7 +106,7 @@ impl Job {
     }
 
     /// Whether it alters anything that matters.
-    fn is_write(&self) -> bool {
+    pub(super) fn is_write(&self) -> bool {
         match self {
             Self::Bind { .. } | Self::Patch { .. } | Self::Evict(_) => true,
             Self::Errand(errand) => errand.is_write(),

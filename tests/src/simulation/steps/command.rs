@@ -10,7 +10,7 @@ use common::model::{NodeName, Pod, Reservation};
 use jiff::Timestamp;
 use kubectl_reserve::flow::keep::{reserved, taken_back};
 use kubectl_reserve::flow::recreate::{
-    Answer, Keeping, Next, Outcome, Recreation, Refusal, Request, Terms, Then, Why,
+    Answer, Keeping, Newcomer, Next, Outcome, Recreation, Refusal, Request, Terms, Then, Why,
 };
 use serde_json::Value;
 use std::sync::Arc;
@@ -58,6 +58,8 @@ pub(super) struct Command {
     /// How often it took a wish back: under another name each time it wishes.
     pub(super) unwished: u32,
     pub(super) keeping: Keeping,
+    /// The pods that could be the replacement, as it saw them last.
+    pub(super) looked: Vec<Newcomer>,
 }
 
 impl Sim {
@@ -85,6 +87,7 @@ impl Sim {
             reservation,
             until: None,
             unwished: 0,
+            looked: Vec::new(),
         });
         self.take(index, next);
     }
@@ -220,6 +223,9 @@ impl Sim {
         let now = self.api.now;
         let command = &mut self.commands[index];
         let at = now.saturating_sub(command.begun);
+        if let Answer::Sight(sight) = &answer {
+            command.looked.clone_from(&sight.pods);
+        }
         command.under_way = None;
         let mut next = command.flow.step(answer, at);
         if std::mem::take(&mut command.is_stopping) && !matches!(next.then, Then::Stop(_)) {

@@ -6,8 +6,8 @@ use super::rules::{Sight, made};
 use super::sim::{Action, Sim};
 use super::watches::{Watch, others};
 use common::api::replica::lease_name;
-use common::model::Replica;
 use common::model::object::Meta;
+use common::model::{Replica, Reservation};
 use common::plugins::default_registry;
 use daemon::config::CALLS_MAX;
 use daemon::outbox::Outbox;
@@ -94,6 +94,11 @@ pub(super) fn new_state(automatic_max: usize) -> State {
     let mut state = State::new(profiles, Backoff::default());
     state.set_automatic_max(automatic_max);
     state
+}
+
+/// The request of a reservation.
+fn request(of: &Reservation) -> &str {
+    of.record().map_or("", |record| &record.request)
 }
 
 impl Sim {
@@ -187,6 +192,7 @@ impl Sim {
         }
         let acts = self.rng.u32(0..4) > 0;
         let (who, now) = (self.who(index), self.daemons[index].now(self.api.now));
+        let at = self.api.wall();
         let daemon = &mut self.daemons[index];
         let sight = daemon.sight();
         let mut effects = daemon.state.learn(input, now);
@@ -196,16 +202,22 @@ impl Sim {
         for effect in effects {
             match &effect {
                 Effect::Reply { .. } => continue,
-                Effect::Bind { uid, .. } => self.api.rules.decided(who, uid.to_string(), sight),
+                Effect::Bind { pod, uid, node, .. } => {
+                    self.api.note(format_args!("{who:?} decides: {pod} goes to {node}"));
+                    self.api.rules.decided(who, uid.to_string(), sight, at);
+                }
                 Effect::Annotate(annotation) => {
                     let on = format!("{}/{}", annotation.node, annotation.id());
-                    match &annotation.change {
-                        Rewrite::Reserve(_) => self.api.rules.decided(who, made(&on), sight),
-                        Rewrite::Release { request, .. } => {
-                            self.api.rules.decided(who, format!("{on} {request}"), sight);
+                    let on = match &annotation.change {
+                        Rewrite::Reserve(wanted) => made(&on, request(wanted)),
+                        Rewrite::Extend { request, .. } => made(&on, request),
+                        Rewrite::Shorten { judged, .. } => made(&on, request(judged)),
+                        Rewrite::Release { judged, why } => {
+                            self.api.note(format_args!("{who:?} decides: {on} is released, {why}"));
+                            format!("{on} {}", request(judged))
                         }
-                        Rewrite::Extend { .. } => {}
-                    }
+                    };
+                    self.api.rules.decided(who, on, sight, at);
                 }
                 _ => {}
             }

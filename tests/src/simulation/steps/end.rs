@@ -2,11 +2,12 @@
 
 use super::api::{STREAMS, Stream, Who};
 use super::daemon::new_state;
+use super::rules::PROMISE;
 use super::sim::Sim;
 use super::watches::{listed, others};
-use crate::history::{releases, room};
+use crate::history::waiting::{fits, is_kept_back};
+use crate::history::{Counts, expiry, releases, room};
 use common::api::names::SCHEDULER_NAME;
-use common::model::reservation::Placement;
 use common::model::{Node, Pod, Reservation};
 use daemon::state::{Input, State};
 use jiff::SignedDuration;
@@ -73,6 +74,7 @@ impl Sim {
         let now = self.api.wall();
         for node in self.api.picture.nodes.values() {
             for one in node.reservations.iter().filter_map(|one| one.valid()) {
+                self.api.rules.counts.check("I7");
                 let is_late = one.expires().is_some_and(|end| now.duration_since(end) > EXPIRED_MAX);
                 if is_late && one.record().is_some() {
                     let what = format!("{} on {} is long over", one.id, node.name);
@@ -86,19 +88,28 @@ impl Sim {
     fn waiting(&mut self) {
         let is_ours = |pod: &&Arc<Pod>| pod.is_waiting() && &*pod.spec.scheduler_name == SCHEDULER_NAME;
         let waiting: Vec<Arc<Pod>> = self.api.picture.pods.values().filter(is_ours).cloned().collect();
+        if waiting.is_empty() {
+            self.api.rules.counts.skip("I24");
+        }
         for pod in waiting {
-            self.api.rules.count("waits at the end");
+            self.api.rules.counts.check("I16");
             if pod.unscheduled().is_none() && !self.is_told_later(&pod) {
                 return self.api.rules.break_("I16", &format!("{} waits and was not told why", pod.key));
             }
-            if self.is_kept_back(&pod) {
-                continue;
-            }
-            let node = self.api.picture.nodes.values().find(|node| self.has_room(node, &pod));
-            if let Some(node) = node {
+            let (picture, now) = (&self.api.picture, self.api.wall());
+            let is_open = |node: &&Arc<Node>| !node.unschedulable && node.is_ready;
+            let mut fitting = picture
+                .nodes
+                .values()
+                .filter(is_open)
+                .filter(|node| fits(picture, node, &pod, now))
+                .peekable();
+            let count = if fitting.peek().is_none() { Counts::check } else { Counts::skip };
+            if let Some(node) = fitting.find(|node| !is_kept_back(picture, &pod, &node.name, now)) {
                 let what = format!("{} waits, and {} has room for it", pod.key, node.name);
                 return self.api.rules.break_("I24", &what);
             }
+            count(&mut self.api.rules.counts, "I24");
         }
     }
 
@@ -109,34 +120,17 @@ impl Sim {
         pod.is_none_or(|pod| !pod.is_waiting() || pod.unscheduled().is_some())
     }
 
-    /// Whether it has to wait for one node.
-    fn is_kept_back(&self, pod: &Pod) -> bool {
-        let now = self.api.wall();
-        let all = self.api.picture.nodes.values().flat_map(|node| node.reservations.iter());
-        let mut live = all.filter_map(|one| one.valid()).filter(|one| one.is_live(now));
-        live.any(|one| {
-            let is_required = one.record().is_some_and(|record| record.placement != Placement::Prefer);
-            is_required && self.api.picture.may_use(pod, one)
-        })
-    }
-
-    fn has_room(&self, node: &Node, pod: &Pod) -> bool {
-        if node.unschedulable || !node.is_ready {
-            return false;
-        }
-        let there = Pod { node: Some(node.name.clone()), ..pod.clone() };
-        let mut taken = room::held_for_others(&self.api.picture, &there, self.api.wall());
-        // What it may use itself counts for nobody else here, and may be taken already.
-        self.api.picture.counted(&node.name).for_each(|one| taken.add_assign(one.spec.requests.counted()));
-        taken.cpu + pod.spec.requests.counted().cpu <= node.allocatable.cpu
-    }
-
-    /// I7: what is kept is needed.
+    /// I7: what is kept is needed, and ends in time.
     fn kept(&mut self) {
         let now = self.api.wall();
         for node in self.api.picture.nodes.values() {
             for one in node.reservations.iter().filter_map(|one| one.valid()) {
                 let Some(replaced) = one.replaces() else { continue };
+                let empty = self.api.rules.empty.get(&replaced.uid).copied();
+                self.api.rules.counts.check("I7");
+                if let Some(what) = empty.and_then(|empty| expiry::too_far(one, Some(empty), now)) {
+                    return self.api.rules.break_("I7", &what);
+                }
                 if self.api.picture.pods.contains_key(&replaced.uid) || !one.is_live(now) {
                     continue;
                 }
@@ -166,6 +160,7 @@ impl Sim {
 
     /// I10 and I16: what each daemon believes is so.
     fn known(&mut self) {
+        self.api.rules.counts.check("I16");
         let is_leading = self.daemons.iter().any(|daemon| daemon.is_up && daemon.election.leads);
         if self.town.is_elected && !is_leading {
             return self.api.rules.break_("I16", "nobody leads");
@@ -175,6 +170,7 @@ impl Sim {
             let now = self.daemons[index].now(self.api.now);
             let believed = self.daemons[index].state.figures(now);
             let is = fresh.figures(now);
+            self.api.rules.counts.check("I10");
             let told = |of: &daemon::state::Figures| {
                 (of.nodes, of.pods, of.assumed, of.reservations.clone(), of.held.clone(), of.invalid)
             };
@@ -205,9 +201,10 @@ impl Sim {
                 pod.is_counted() && !pod.deleting && self.api.picture.owners.owns(owner, pod, None)
             };
             let has = self.api.picture.pods.values().filter(of).count();
+            self.api.rules.counts.check(PROMISE);
             if has < *had {
                 let what = format!("{owner} had {had} pods with a place, and has {has}");
-                return self.api.rules.break_("the promise", &what);
+                return self.api.rules.break_(PROMISE, &what);
             }
         }
     }

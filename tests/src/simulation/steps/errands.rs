@@ -41,6 +41,7 @@ impl Sim {
                 None => self.api.read_node(&node).map(Reply::Node),
                 Some(patch) => {
                     let version = self.api.patch_node(who, &node, patch)?;
+                    self.api.rules.counts.check("I20");
                     if self.api.picture.nodes.get(&node).map(|node| node.uid.to_string()).as_ref()
                         != Some(&self.commands[index].node_uid)
                     {
@@ -114,7 +115,10 @@ impl Sim {
         let wall = self.api.wall();
         let live = self.daemons.iter().enumerate().filter(|(_, daemon)| {
             let lease = self.api.replicas.get(daemon.name);
-            daemon.is_up && daemon.state.is_complete() && lease.is_some_and(|lease| lease.is_live(wall))
+            // One that no longer relies on its own Lease does nothing more, though what it published late may still count.
+            let relies = daemon.good_until.is_some_and(|until| self.api.now < until);
+            let is_ready = daemon.is_up && daemon.state.is_complete() && relies;
+            is_ready && lease.is_some_and(|lease| lease.is_live(wall))
         });
         let replicas: Vec<(String, u64)> =
             live.map(|(at, daemon)| (daemon.name.to_owned(), self.seen(at, Stream::Nodes))).collect();
@@ -124,7 +128,7 @@ impl Sim {
         self.promise(index);
         let looks = self.commands[index].looks;
         self.api.rules.evicted(&self.api.picture, who, target, (is_kept, looks), &replicas);
-        self.api.delete_pod(&target.key, &target.uid, self.town.grace)?;
+        self.api.delete_pod(&target.key, &target.uid, self.grace_of(target))?;
         Ok(Reply::Done(0))
     }
 

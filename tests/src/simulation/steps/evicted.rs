@@ -2,8 +2,8 @@
 
 use super::api::Who;
 use super::rules::Rules;
-use crate::history::evictions;
 use crate::history::picture::Picture;
+use crate::history::{Counts, evictions};
 use common::model::{Pod, Uid};
 
 /// Since when a reservation is there.
@@ -48,16 +48,18 @@ impl Rules {
         (is_kept, looks): (bool, Looks),
         replicas: &[(String, u64)],
     ) {
-        self.count("evicted");
+        self.counts.check("I19");
         if self.evicted.insert(pod.uid.clone(), who).is_some() {
             self.break_("I19", &format!("{} was evicted twice", pod.key));
         }
+        let ask = if is_kept { Counts::check } else { Counts::skip };
+        ["I2", "I4"].into_iter().for_each(|rule| ask(&mut self.counts, rule));
         if !is_kept {
             return;
         }
         let Some((node, found)) = evictions::reserved_for(picture, pod) else {
             if self.is_beyond_help(&pod.uid, looks) {
-                return self.count("evicted too late to know");
+                return self.counts.excuse("I2");
             }
             return self.break_("I2", &format!("{} was evicted, and its room is not reserved", pod.key));
         };
@@ -65,13 +67,12 @@ impl Rules {
         let since = self.since.get(&key).map_or(u64::MAX, |since| since.made);
         // The one that was looked at went since, and somebody made another one.
         if since > looks.room && self.is_beyond_help(&pod.uid, looks) {
-            return self.count("evicted too late to know");
+            return self.counts.excuse("I2");
         }
         for (replica, _) in replicas.iter().filter(|(_, seen)| *seen < since) {
             let what = format!("{} was evicted before {replica} had seen its reservation", pod.key);
             self.break_("I4", &what);
         }
-        self.acknowledged.insert(key);
     }
 
     /// Whether the reservation went by something that the last look could not have shown: others removed it since; another run

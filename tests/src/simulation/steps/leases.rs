@@ -88,7 +88,9 @@ impl Sim {
         let leads = |daemon: &&super::daemon::Daemon| {
             daemon.is_up && daemon.election.candidate.is_leading(daemon.now(self.api.now).elapsed)
         };
-        if self.daemons.iter().filter(leads).count() > 1 {
+        let is_contended = self.daemons.iter().filter(leads).count() > 1;
+        self.api.rules.counts.check("I22");
+        if is_contended {
             self.api.rules.break_("I22", "two daemons lead at once");
         }
     }

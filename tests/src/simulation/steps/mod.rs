@@ -12,6 +12,7 @@ mod errands;
 mod evicted;
 mod faults;
 mod leases;
+mod past;
 mod patch;
 mod plans;
 mod rules;
@@ -20,18 +21,22 @@ mod server;
 mod sights;
 mod sim;
 mod town;
+mod verbs;
 mod watches;
 mod writers;
 
+pub(super) use rules::RULES;
+
 use super::History;
 use super::seeds::Outcome;
+use actors::{DEED_BITS, PORTS, UNREAD};
 use common::api::names::SCHEDULER_NAME;
 use common::model::OwnerKind;
 use fastrand::Rng;
 use faults::Faults;
 use sim::{Action, Sim};
 use std::time::Duration;
-use town::{Town, template};
+use town::{Town, ported, template};
 
 /// Lives through one seed.
 pub fn simulate(seed: u64, history: History) -> Outcome {
@@ -46,7 +51,8 @@ pub fn simulate(seed: u64, history: History) -> Outcome {
         automatic_max: if rng.u32(0..6) == 0 { 2 } else { 100 },
         is_hasty: rng.u32(0..4) == 0,
         is_elected: rng.u32(0..4) > 0,
-        deeds: if is_calm { 0 } else { rng.u32(..) & rng.u32(..) | 1 << rng.u32(1..18) },
+        fence_lag: Duration::from_millis([0, 0, 0, 1_000, 5_000][rng.usize(0..5)]),
+        deeds: if is_calm { 0 } else { rng.u32(..) & rng.u32(..) | 1 << rng.u32(1..DEED_BITS) },
         ..Town::default()
     };
     let mut sim = Sim::new(rng, faults, town, history);
@@ -58,7 +64,7 @@ pub fn simulate(seed: u64, history: History) -> Outcome {
 }
 
 fn outcome(sim: Sim) -> Outcome {
-    Outcome { broken: sim.api.rules.broken, history: sim.api.history }
+    Outcome { broken: sim.api.rules.broken, history: sim.api.history, counts: sim.api.rules.counts }
 }
 
 /// Lives through each plan that is written out.
@@ -70,7 +76,6 @@ pub fn plans(part: &str) -> Vec<(String, Outcome)> {
 impl Sim {
     /// Nodes, workloads that fill them and more, and two daemons.
     fn found(&mut self) {
-        self.api.rules.is_contended = !self.town.is_elected;
         self.api.rules.schedulers.insert(SCHEDULER_NAME.to_owned());
         let nodes = self.rng.u32(2..5);
         for node in 0..nodes {
@@ -80,7 +85,10 @@ impl Sim {
         let (web, db) = (self.rng.u32(1..4), self.rng.u32(0..3));
         let deployment = self.add_workload(OwnerKind::Deployment, "web", web, None, keep);
         let set = self.add_workload(OwnerKind::ReplicaSet, "web-1", web, Some(&deployment), None);
-        let like = template(self.rng.usize(0..3), "web", 0, true);
+        let mut like = template(self.rng.usize(0..3), "web", 0, true);
+        if self.town.deeds & PORTS != 0 {
+            like = ported(&like, self.rng.u16(5..60));
+        }
         self.town.templates.insert(set.uid, like);
         if db > 0 {
             let keep = self.some_keep();
@@ -91,6 +99,10 @@ impl Sim {
         if self.rng.bool() {
             let like = template(self.rng.usize(0..3), "bare", 0, true);
             self.make_pod(&like, "bare", None);
+        }
+        if self.town.deeds & UNREAD != 0 {
+            let (uid, wanted) = (self.api.uid(), self.rng.usize(1..3));
+            self.town.unread = Some((uid, wanted));
         }
         // As many as fit, and a few that wait for whatever becomes free.
         let rivals = nodes * 4 + self.rng.u32(0..4);

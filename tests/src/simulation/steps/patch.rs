@@ -1,6 +1,7 @@
 //! JSON patches of a node's annotations, as the API server carries them out: all steps or none.
 
 use super::api::{Api, Refused, Who};
+use crate::history::patches::stripped;
 use common::api::names;
 use common::api::reservation::parse;
 use common::model::node::AnnotationSize;
@@ -53,6 +54,9 @@ impl Api {
         }
         let before = self.annotations.get(name).cloned().unwrap_or_default();
         self.rules.annotated(who, name, &before, &annotations);
+        if let Some(what) = stripped(&before, &annotations) {
+            self.rules.break_("I6", &format!("{who:?} on {name}: {what}"));
+        }
         let pairs = annotations.iter().map(|(key, value)| (key.as_str(), value.as_str()));
         let reservations = parse(pairs).into_boxed_slice();
         let node = Node { reservations, annotations: size, ..Node::clone(node) };

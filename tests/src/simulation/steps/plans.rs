@@ -4,7 +4,7 @@
 use super::faults::{BLOWS, Faults, Strike};
 use super::scenes::SCENES;
 use super::sim::{Action, Sim};
-use super::town::{Town, template};
+use super::town::{Town, ported, template};
 use super::{daemon, outcome};
 use crate::simulation::History;
 use crate::simulation::history::SHORT;
@@ -29,16 +29,19 @@ pub(super) enum Of {
     /// There is another one, whose pods take the rest of the room.
     ReplicaSets,
     StatefulSet,
+    /// A Deployment whose pods have many host ports.
+    Ports,
     Nobody,
 }
 
-const FLOWS: [Flow; 8] = [
+const FLOWS: [Flow; 9] = [
     Flow { name: "pod of a Deployment", owner: Of::Deployment, is_kept: false, deed: Sim::recreate_that },
     Flow { name: "pod of a StatefulSet", owner: Of::StatefulSet, is_kept: false, deed: Sim::recreate_that },
     Flow { name: "bare pod", owner: Of::Nobody, is_kept: false, deed: Sim::recreate_that },
     Flow { name: "kept pod of a Deployment", owner: Of::Deployment, is_kept: true, deed: Sim::recreate_that },
     Flow { name: "deleted pod of a Deployment", owner: Of::Deployment, is_kept: true, deed: delete },
     Flow { name: "deleted pod of a StatefulSet", owner: Of::StatefulSet, is_kept: true, deed: delete },
+    Flow { name: "deleted pod with many ports", owner: Of::Ports, is_kept: true, deed: delete },
     Flow {
         name: "recreated, then scaled to none",
         owner: Of::Deployment,
@@ -47,6 +50,9 @@ const FLOWS: [Flow; 8] = [
     },
     Flow { name: "recreated twice at once", owner: Of::Deployment, is_kept: false, deed: recreate_twice },
 ];
+
+/// So many host ports make a record of more than a kilobyte, and less than four.
+const PORTS: u16 = 45;
 
 /// Each of several streams of chance: another order of the same things.
 const CHANCES: u64 = 3;
@@ -136,7 +142,8 @@ fn found(sim: &mut Sim, flow: &Flow) {
     let keep = flow.is_kept.then_some(Keep::For { life: Duration::from_secs(120), by: None });
     let web = template(2, "web", 0, true);
     match flow.owner {
-        Of::Deployment => {
+        Of::Deployment | Of::Ports => {
+            let web = if flow.owner == Of::Ports { ported(&web, PORTS) } else { web };
             let deployment = sim.add_workload(OwnerKind::Deployment, "web", 2, None, keep);
             let set = sim.add_workload(OwnerKind::ReplicaSet, "web-1", 2, Some(&deployment), None);
             sim.town.templates.insert(set.uid, web);

@@ -1,18 +1,28 @@
 //! The rules that no write may break, asked as each write lands. Those about a moment are the history checker's own; here is
 //! who knew what when.
 
-use super::api::{Stream, Who};
+use super::api::Who;
 use super::evicted::{Removed, Since};
-use crate::history::picture::Picture;
-use crate::history::{releases, room, seats};
+use super::past::{Truth, without_idle};
+use crate::history::past::{take_off, valid};
+use crate::history::{Counts, expiry, releases, room, seats};
 use common::api::names;
-use common::model::{Node, NodeName, Pod, Reservation, Uid, Workload};
+use common::model::{Node, NodeName, Pod, Reservation, Uid};
 use jiff::{SignedDuration, Timestamp};
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
+/// The rules that are checked here; each has to be checked in a run of many seeds.
+pub(in crate::simulation) const RULES: [&str; 16] = [
+    "I1", "I2", "I3", "I4", "I5", "I6", "I7", "I8", "I10", "I11", "I16", "I19", "I20", "I22", "I24", PROMISE,
+];
+/// The rule that has no number.
+pub(super) const PROMISE: &str = "the promise";
+
 /// How far apart clocks are.
 const CLOCK: SignedDuration = SignedDuration::from_secs(2);
+/// How long a write about a pod may have been on its way when the pod is gone.
+const ON_ITS_WAY: SignedDuration = SignedDuration::from_secs(120);
 
 /// Up to which revision somebody has seen nodes, pods and workloads.
 #[derive(Clone, Copy, Debug, Default)]
@@ -22,13 +32,21 @@ pub(super) struct Sight {
     pub(super) owners: u64,
 }
 
-/// Something that took room of a node, or changed what it has.
-struct Change {
-    stream: Stream,
-    revision: u64,
-    by: Who,
-    /// The reservation, if it is one.
-    reservation: Option<String>,
+/// A decision of a daemon.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Decision {
+    pub(super) sight: Sight,
+    /// The how many-th of all decisions it was.
+    pub(super) turn: usize,
+    pub(super) at: Timestamp,
+}
+
+/// A pod that was bound.
+pub(super) struct Bound {
+    pub(super) by: Who,
+    /// The revision.
+    pub(super) at: u64,
+    pub(super) pod: Arc<Pod>,
 }
 
 /// What has to be remembered to judge.
@@ -36,33 +54,29 @@ struct Change {
 pub(super) struct Rules {
     /// The first rule that was broken.
     pub(super) broken: Option<String>,
-    /// Whether several daemons decide at once, so that room is not one's alone.
-    pub(super) is_contended: bool,
     pub(super) schedulers: BTreeSet<String>,
-    /// The pods that the daemon which binds one now has bound besides, as far as it knows.
+    /// The pods that the daemon which writes now has sent to nodes besides, and that are still on their way.
     pub(super) under_way: Vec<Pod>,
-    changes: BTreeMap<NodeName, Vec<Change>>,
-    /// When each owner, and each pod, last was short of one more than before.
-    stirred: BTreeMap<Uid, u64>,
-    /// Pods that were bound, and by whom.
-    bound_by: BTreeMap<Uid, Who>,
+    pub(super) bound: BTreeMap<Uid, Bound>,
     /// Seats that were taken.
     seated: BTreeSet<String>,
-    /// What a daemon knew when it decided on a pod, or on a reservation; and the how many-th decision that was.
-    decided: BTreeMap<(Who, String), (Sight, usize)>,
+    /// What a daemon knew when it last decided on a pod, or on a reservation.
+    pub(super) decided: BTreeMap<(Who, String), Decision>,
     decisions: usize,
+    /// Pods that a daemon bound and was then told are not where it put them, and after how many decisions of all.
+    forgotten: BTreeMap<(Who, Uid), usize>,
+    /// Since when the room of each pod that is gone, or has ended, is empty.
+    pub(super) empty: BTreeMap<Uid, Timestamp>,
     /// Pods that the command evicted, and which run of it.
     pub(super) evicted: BTreeMap<Uid, Who>,
-    /// Reservations whose pod was evicted in the belief that everybody knows of them.
-    pub(super) acknowledged: BTreeSet<(NodeName, String)>,
     /// Since which revision each reservation is there, and since which it is whose it is.
     pub(super) since: BTreeMap<(NodeName, String), Since>,
     /// Pods whose reservation was removed, and how.
     pub(super) removed: BTreeMap<Uid, Removed>,
     /// Pods that no longer wish that their room be kept, and since when.
     pub(super) unwished: BTreeMap<Uid, u64>,
-    /// How often each thing happened: rules about what never happens prove nothing.
-    pub(super) counts: BTreeMap<&'static str, u64>,
+    /// How often each rule was asked: one that is never asked shows nothing.
+    pub(super) counts: Counts,
 }
 
 impl Rules {
@@ -70,89 +84,79 @@ impl Rules {
         self.broken.get_or_insert_with(|| format!("{rule}: {what}"));
     }
 
-    pub(super) fn count(&mut self, what: &'static str) {
-        *self.counts.entry(what).or_default() += 1;
+    /// A daemon decided on something, knowing this.
+    pub(super) fn decided(&mut self, who: Who, on: String, sight: Sight, at: Timestamp) {
+        self.decisions += 1;
+        self.decided.insert((who, on), Decision { sight, turn: self.decisions, at });
     }
 
-    /// A daemon decided on something, knowing this.
-    pub(super) fn decided(&mut self, who: Who, on: String, sight: Sight) {
-        self.decisions += 1;
-        self.decided.insert((who, on), (sight, self.decisions));
+    /// An answer told a daemon that a pod is not where it put it.
+    pub(super) fn forgot(&mut self, who: Who, pod: Uid) {
+        self.forgotten.insert((who, pod), self.decisions);
+    }
+
+    /// Whether a daemon knew by an answer, before a decision, that a pod is not where it put it.
+    pub(super) fn has_forgotten(&self, who: Who, pod: &Uid, turn: usize) -> bool {
+        self.forgotten.get(&(who, pod.clone())).is_some_and(|at| turn > *at)
     }
 
     /// I1, I3, I5, I8, I13, I23.
-    pub(super) fn bound(
-        &mut self,
-        picture: &Picture,
-        who: Who,
-        (before, pod): (&Pod, &Pod),
-        revision: u64,
-        now: Timestamp,
-    ) {
-        if self.bound_by.insert(pod.uid.clone(), who).is_some() {
+    pub(super) fn bound(&mut self, truth: Truth<'_>, who: Who, (before, pod): (&Pod, &Pod), revision: u64) {
+        let stored = truth.picture.pods.get(&pod.uid).map_or_else(|| Arc::new(pod.clone()), Arc::clone);
+        if self.bound.insert(pod.uid.clone(), Bound { by: who, at: revision, pod: stored }).is_some() {
             self.break_("I8", &format!("{} was bound twice", pod.key));
         }
-        let Some(node) = pod.node.clone() else { return };
-        if let Who::Daemon(..) = who {
-            self.count("bound");
-            if let Some(stamp) = &pod.stamp {
-                self.seated.insert(stamp.to_string());
-                self.count("seated");
-            }
-            let (sight, _) = self.decided.get(&(who, pod.uid.to_string())).copied().unwrap_or_default();
-            let is_gone = !picture.nodes.contains_key(&node);
-            let is_unseen = self.is_unseen(picture, pod, (sight, now), who);
-            for (rule, what) in seats::wrong(picture, &self.schedulers, (Some(before), pod), is_gone) {
-                // Two that do not know of each other can give one seat to two pods; then one of them has it.
-                if !(rule == "I5" && what.contains("which") && is_unseen) {
-                    self.break_(rule, &what);
-                }
-            }
-            let lacking = room::lacking(&self.as_decided(picture, who, pod), pod, now);
-            if let Some(what) = lacking.first().filter(|_| !is_unseen) {
-                self.break_("I1", what);
-            }
-            self.count(if lacking.is_empty() { "fits" } else { "overcommitted unseen" });
+        let (Some(node), Who::Daemon(..)) = (&pod.node, who) else { return };
+        let is_gone = !truth.picture.nodes.contains_key(node);
+        self.counts.check("I8");
+        let ask = if is_gone { Counts::skip } else { Counts::check };
+        ask(&mut self.counts, "I1");
+        let ask = if pod.stamp.is_some() { Counts::check } else { Counts::skip };
+        ["I3", "I5"].into_iter().for_each(|rule| ask(&mut self.counts, rule));
+        self.seated.extend(pod.stamp.as_ref().map(ToString::to_string));
+        let wrong = seats::wrong(truth.picture, &self.schedulers, (Some(before), pod), is_gone);
+        let lacking = room::lacking(&self.as_decided(truth.picture, who, pod), pod, truth.now);
+        if !wrong.is_empty() || !lacking.is_empty() {
+            self.bound_wrongly(truth, who, (before, pod), (wrong, lacking));
         }
-        let change = Change { stream: Stream::Pods, revision, by: who, reservation: None };
-        self.changes.entry(node).or_default().push(change);
     }
 
-    /// The how many-th decision of all that was, if a daemon decided on it.
-    fn turn(&self, who: Who, on: String) -> usize {
-        self.decided.get(&(who, on)).map_or(0, |(_, turn)| *turn)
-    }
-
-    /// How it was for the daemon when it decided: with what it had decided on before, whether or not that has landed, and
-    /// without what it decided on later and was faster.
-    fn as_decided(&self, picture: &Picture, who: Who, pod: &Pod) -> Picture {
-        let turn = |uid: &Uid| self.turn(who, uid.to_string());
-        let own = turn(&pod.uid);
-        let mut then = picture.clone();
-        then.pods.retain(|uid, _| self.bound_by.get(uid) != Some(&who) || turn(uid) <= own);
-        for other in self.under_way.iter().filter(|other| turn(&other.uid) < own) {
-            then.pods.insert(other.uid.clone(), Arc::new(other.clone()));
+    /// What is wrong in truth is excused if it was right by what the daemon knew when it decided.
+    fn bound_wrongly(
+        &mut self,
+        truth: Truth<'_>,
+        who: Who,
+        (before, pod): (&Pod, &Pod),
+        (wrong, lacking): (Vec<(&'static str, String)>, Vec<String>),
+    ) {
+        let sight = self.decided.get(&(who, pod.uid.to_string())).map_or(0, |decision| decision.sight.nodes);
+        let then = self.as_seen(truth, who, &pod.uid.to_string()).map(|mut then| {
+            then.picture.pods.insert(pod.uid.clone(), Arc::new(pod.clone()));
+            without_idle(&mut then.picture, truth, pod, sight);
+            then
+        });
+        for (rule, what) in wrong {
+            // Two that do not know of each other can give one seat to two pods; then one of them has it.
+            let is_right = then.as_ref().is_some_and(|then| {
+                let wrong = seats::wrong(&then.picture, &self.schedulers, (Some(before), pod), false);
+                what.contains("which") && !wrong.iter().any(|(rule, _)| *rule == "I5")
+            });
+            if rule == "I5" && is_right {
+                self.counts.excuse("I5");
+            } else {
+                self.break_(rule, &what);
+            }
         }
-        then
-    }
-
-    /// Whether others did something to a node that one with this sight did not know of, and need not have.
-    fn is_unseen(&self, picture: &Picture, pod: &Pod, (sight, now): (Sight, Timestamp), who: Who) -> bool {
-        let Some(node) = &pod.node else { return false };
-        let changes = self.changes.get(node).into_iter().flatten();
-        changes.into_iter().any(|change| {
-            let seen = if change.stream == Stream::Nodes { sight.nodes } else { sight.pods };
-            let must_know =
-                |id: &String| !self.is_contended && self.acknowledged.contains(&(node.clone(), id.clone()));
-            let is_idle = |id: &String| is_idle(picture, pod, id, now);
-            // What it made itself it knows from the moment at which it decided to.
-            let is_later = |id: &String| {
-                self.turn(who, made(&format!("{node}/{id}"))) > self.turn(who, pod.uid.to_string())
-            };
-            let is_harmless = |id: &String| is_idle(id) || is_later(id);
-            let is_own = change.by == who && !change.reservation.as_ref().is_some_and(is_harmless);
-            change.revision > seen && !is_own && !change.reservation.as_ref().is_some_and(must_know)
-        })
+        let Some(what) = lacking.first() else { return };
+        let lacked = then.map(|then| room::lacking(&then.picture, pod, then.at));
+        match lacked {
+            Some(lacked) if lacked.is_empty() => self.counts.excuse("I1"),
+            Some(lacked) => {
+                let known = lacked.first().map_or("", String::as_str);
+                self.break_("I1", &format!("{what}; as the daemon knew it: {known}"));
+            }
+            None => self.break_("I1", &format!("{what}; and nobody decided that")),
+        }
     }
 
     /// Whether a pod was bound with this seat.
@@ -162,15 +166,9 @@ impl Rules {
 
     /// A pod that has a node was told that it has none.
     pub(super) fn told_bound(&mut self, who: Who, pod: &Pod) {
-        if self.bound_by.get(&pod.uid) == Some(&who) {
+        if self.bound.get(&pod.uid).is_some_and(|one| one.by == who) {
             self.break_("I8", &format!("{who:?} bound {} and then told it that it has no place", pod.key));
         }
-    }
-
-    /// A pod came to its node without any scheduler.
-    pub(super) fn preset(&mut self, node: &NodeName, revision: u64) {
-        let change = Change { stream: Stream::Pods, revision, by: Who::Other, reservation: None };
-        self.changes.entry(node.clone()).or_default().push(change);
     }
 
     /// I6 and I11: ours alter only the keys of one reservation.
@@ -184,6 +182,7 @@ impl Rules {
         if who == Who::Other {
             return;
         }
+        ["I6", "I11"].into_iter().for_each(|rule| self.counts.check(rule));
         let keys = before.keys().chain(after.keys()).filter(|key| before.get(*key) != after.get(*key));
         let mut ids = BTreeSet::new();
         for key in keys {
@@ -197,40 +196,26 @@ impl Rules {
         }
     }
 
-    /// I3, I6: a node was written.
+    /// I3, I7: a node was written.
     pub(super) fn node(
         &mut self,
-        picture: &Picture,
+        truth: Truth<'_>,
         who: Who,
         (before, node): (Option<&Node>, &Node),
         revision: u64,
-        now: Timestamp,
     ) {
-        let valid = |node: &Node| -> Vec<Arc<Reservation>> {
-            node.reservations.iter().filter_map(|one| one.valid().cloned()).collect()
-        };
         let old = before.filter(|before| before.uid == node.uid);
-        let (was, is) = (old.map(valid).unwrap_or_default(), valid(node));
+        let was: Vec<&Arc<Reservation>> = old.into_iter().flat_map(valid).collect();
+        let is: Vec<&Arc<Reservation>> = valid(node).collect();
         for gone in was.iter().filter(|one| !is.iter().any(|other| other.id == one.id)) {
             let key = (node.name.clone(), gone.id.to_string());
             let since = self.since.remove(&key);
-            self.acknowledged.remove(&key);
             if let Some(replaced) = gone.replaces() {
                 let owned = since.map_or(0, |since| since.owned);
-                let is_over = !gone.is_live(now + CLOCK);
+                let is_over = !gone.is_live(truth.now + CLOCK);
                 self.removed.insert(replaced.uid.clone(), Removed { at: revision, by: who, owned, is_over });
             }
-            self.released(picture, who, &node.name, gone, now);
-        }
-        let changes = self.changes.entry(node.name.clone()).or_default();
-        let mut change = |reservation| {
-            changes.push(Change { stream: Stream::Nodes, revision, by: who, reservation });
-        };
-        if old.is_none_or(|old| old.allocatable != node.allocatable) {
-            change(None);
-        }
-        for one in is.iter().filter(|one| !was.contains(one)) {
-            change(Some(one.id.to_string()));
+            self.released(truth, who, &node.name, gone);
         }
         let request = |one: &Reservation| one.record().map(|record| record.request.clone());
         for one in &is {
@@ -239,26 +224,32 @@ impl Rules {
             if was.iter().any(|old| old.id == one.id && request(old) != request(one)) {
                 since.owned = revision;
             }
+            if who != Who::Other && !was.contains(one) {
+                self.ends_in_time(who, one, truth.now);
+            }
         }
     }
 
-    fn released(&mut self, picture: &Picture, who: Who, node: &NodeName, gone: &Reservation, now: Timestamp) {
+    /// I7: what ours write ends in time. A write that was on its way when the pod left may say more.
+    fn ends_in_time(&mut self, who: Who, one: &Reservation, now: Timestamp) {
+        let empty = one.replaces().and_then(|replaced| self.empty.get(&replaced.uid)).copied();
+        let empty = empty.filter(|empty| *empty + ON_ITS_WAY < now);
+        self.counts.check("I7");
+        if let Some(what) = expiry::too_far(one, empty, now) {
+            self.break_("I7", &format!("{who:?} wrote that {what}"));
+        }
+    }
+
+    /// I3, I19: a reservation is gone by somebody's write.
+    fn released(&mut self, truth: Truth<'_>, who: Who, node: &NodeName, gone: &Reservation) {
+        if let Who::Daemon(..) = who {
+            self.counts.check("I3");
+        }
+        let Some(what) = releases::needed(truth.picture, node, gone, truth.now) else { return };
         let replaced = gone.replaces().map(|replaced| &replaced.uid);
-        let Some(what) = releases::needed(picture, node, gone, now) else {
-            return self.count("released");
-        };
         match who {
-            Who::Daemon(..) => {
-                let request = gone.record().map_or("", |record| &record.request);
-                let on = format!("{node}/{} {request}", gone.id);
-                // What was made since under the same name is not what was decided on, and nothing excuses that.
-                let decided = self.decided.get(&(who, on)).map(|(sight, _)| sight.pods.min(sight.owners));
-                let stirred = [Some(&gone.id.owner), replaced].into_iter().flatten();
-                let mut stirred = stirred.filter_map(|uid| self.stirred.get(uid));
-                if !decided.is_some_and(|known| stirred.any(|at| *at > known)) {
-                    self.break_("I3", &format!("{who:?}: {what}"));
-                }
-            }
+            Who::Daemon(..) if self.was_of_no_use(truth, who, node, gone) => self.counts.excuse("I3"),
+            Who::Daemon(..) => self.break_("I3", &format!("{who:?}: {what}")),
             Who::Command(_) if replaced.is_some_and(|uid| self.evicted.get(uid) == Some(&who)) => {
                 self.break_("I19", &format!("{who:?} took back what it needs: {what}"));
             }
@@ -266,47 +257,31 @@ impl Rules {
         }
     }
 
+    /// Whether a reservation was of no more use by what the daemon knew when it decided to release it. What was made or
+    /// extended since under the same name is not what was decided on, and nothing excuses that.
+    fn was_of_no_use(&self, truth: Truth<'_>, who: Who, node: &NodeName, gone: &Reservation) -> bool {
+        let request = gone.record().map_or("", |record| &record.request);
+        let on = format!("{node}/{} {request}", gone.id);
+        let Some(mut then) = self.as_seen(truth, who, &on) else { return false };
+        let judged = take_off(&mut then.picture, node, &gone.id);
+        judged.is_some_and(|judged| *judged == *gone)
+            && releases::needed(&then.picture, node, gone, then.at).is_none()
+    }
+
     pub(super) fn node_gone(&mut self, node: &Node, revision: u64) {
         self.since.retain(|(on, _), _| *on != node.name);
         let lost = node.reservations.iter().filter_map(|one| one.valid()?.replaces());
         let removed = Removed { at: revision, by: Who::Other, owned: 0, is_over: false };
         self.removed.extend(lost.map(|replaced| (replaced.uid.clone(), removed)));
-        self.acknowledged.retain(|(on, _)| *on != node.name);
-        let change = Change { stream: Stream::Nodes, revision, by: Who::Other, reservation: None };
-        self.changes.entry(node.name.clone()).or_default().push(change);
     }
 
-    /// The owner of `pod` is short of one more than before.
-    pub(super) fn stir(&mut self, picture: &Picture, pod: &Pod, revision: u64) {
-        self.stirred.insert(pod.uid.clone(), revision);
-        for (uid, _) in picture.owners.chain(pod) {
-            self.stirred.insert(uid.clone(), revision);
-        }
-    }
-
-    pub(super) fn pod_gone(&mut self, picture: &Picture, pod: &Pod, revision: u64, _now: Timestamp) {
-        self.stir(picture, pod, revision);
-    }
-
-    pub(super) fn owner(&mut self, workload: &Workload, revision: u64) {
-        self.stirred.insert(workload.uid.clone(), revision);
-        if let Some(above) = &workload.controller {
-            self.stirred.insert(above.uid.clone(), revision);
-        }
+    /// The room of a pod is empty.
+    pub(super) fn left(&mut self, pod: &Pod, now: Timestamp) {
+        self.empty.entry(pod.uid.clone()).or_insert(now);
     }
 }
 
-/// Under what it is remembered that somebody decided to make a reservation, rather than to release it.
-pub(super) fn made(place: &str) -> String {
-    format!("made {place}")
-}
-
-/// Whether a reservation that the daemon itself was writing when it decided on `pod` is no harm: it is for the pod's own
-/// owner, of which a pod left before the seat that it took was released, so that there are two; or its owner lacks fewer
-/// pods by now. Either way it goes once the daemon has seen what it wrote.
-fn is_idle(picture: &Picture, pod: &Pod, id: &str, now: Timestamp) -> bool {
-    let owner = Uid::from(id.split('.').next().unwrap_or_default());
-    let short = releases::short(picture, &owner);
-    picture.owners.owns(&owner, pod, None)
-        || short.is_some_and(|short| releases::kept(picture, &owner, now) > short.max(0))
+/// Under what it is remembered that somebody decided to make or extend a reservation, rather than to release it.
+pub(super) fn made(place: &str, request: &str) -> String {
+    format!("made {place} {request}")
 }

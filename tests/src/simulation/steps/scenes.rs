@@ -9,9 +9,10 @@ use common::model::{Pod, Reservation};
 use std::sync::Arc;
 use std::time::Duration;
 
-pub(super) const SCENES: [Flow; 2] = [
+pub(super) const SCENES: [Flow; 3] = [
     Flow { name: "taken when its time is over", owner: Of::ReplicaSets, is_kept: false, deed: outlive },
     Flow { name: "made anew while released", owner: Of::Deployment, is_kept: false, deed: release_again },
+    Flow { name: "extended while released", owner: Of::Deployment, is_kept: false, deed: release_extended },
 ];
 
 /// How long news stay away after the time of a reservation is over.
@@ -61,6 +62,23 @@ fn release_again(sim: &mut Sim, pod: &Arc<Pod>) {
         sim.api.rules.break_("plan", "what is over is not released");
     }
     sim.recreate_that(pod);
+}
+
+/// Whoever leads hears neither that a reservation was extended, nor that the pod is gone whose room it keeps. By what it knows
+/// the time of the reservation is over: it releases it.
+fn release_extended(sim: &mut Sim, pod: &Arc<Pod>) {
+    let Some(end) = abandoned(sim, pod, true) else { return };
+    let Some((node, seat)) = pod.node.clone().zip(kept(sim, pod)) else { return };
+    sim.run_until(end.saturating_sub(SOON));
+    for daemon in &mut sim.daemons {
+        for stream in [Stream::Nodes, Stream::Pods] {
+            daemon.streams[stream as usize].frozen = end + LATE;
+        }
+    }
+    let until = sim.api.wall() + Duration::from_secs(120);
+    sim.extend(&node, &seat.id, until);
+    leave(sim, pod);
+    sim.run_until(end + LATE);
 }
 
 /// A run of the command keeps the room of a pod, for a short time or a long one, and dies before it evicts it. When that time

@@ -1,11 +1,14 @@
 //! What the API server does with a request that has arrived.
 
+use super::actors::{POLICIES, TWO_VERSIONS};
 use super::api::{Refused, Who};
 use super::calls::{Job, Reply};
 use super::sim::Sim;
+use crate::simulation::newer::with_more;
 use common::model::pod::{Scheduled, Unscheduled};
 use common::model::{Pod, PodKey, Uid};
 use daemon::state::{Eviction, Nomination};
+use std::borrow::Cow;
 use std::sync::Arc;
 
 impl Sim {
@@ -13,19 +16,34 @@ impl Sim {
     fn fence(&self, who: Who, job: &Job) -> Result<(), Refused> {
         let is_fenced = match (who, job) {
             (Who::Daemon(index, _), Job::Bind { .. } | Job::Patch { .. }) if self.town.is_elected => {
-                self.api.is_fenced(self.daemons[index].name)
+                self.api.is_fenced(self.daemons[index].name, self.town.fence_lag)
             }
             _ => false,
         };
         if is_fenced { Err(Refused(403)) } else { Ok(()) }
     }
 
+    /// A policy of others that refuses some writes of anybody.
+    fn policy(&mut self, job: &Job) -> Result<(), Refused> {
+        let is_judged = matches!(job, Job::Bind { .. } | Job::Patch { .. } | Job::Errand(_) | Job::Evict(_));
+        let is_on = is_judged && self.town.deeds & POLICIES != 0 && self.api.now < self.town.quiet;
+        if !is_on || !job.is_write() || !self.one_in(12) {
+            return Ok(());
+        }
+        let code = [403, 422][self.rng.usize(0..2)];
+        self.api.note(format_args!("a policy refuses with {code}"));
+        Err(Refused(code))
+    }
+
     /// The API server does what is asked.
     pub(super) fn carry_out(&mut self, who: Who, job: &Job) -> Result<Reply, Refused> {
         self.fence(who, job)?;
+        self.policy(job)?;
+        if matches!(job, Job::Bind { .. } | Job::Patch { .. }) {
+            self.api.rules.under_way = self.under_way(who);
+        }
         match job {
             Job::Bind { pod, uid, node, seat } => {
-                self.api.rules.under_way = self.under_way(who);
                 self.api.bind(who, (pod, uid), node, seat.as_ref())?;
                 Ok(Reply::Done(self.api.revision))
             }
@@ -34,7 +52,11 @@ impl Sim {
             }
             Job::Look { annotation, .. } => self.api.read_node(&annotation.node).map(Reply::Node),
             Job::Patch { annotation, patch, .. } => {
-                let version = self.api.patch_node(who, &annotation.node, patch)?;
+                // The second of the two is of a newer version, if they differ.
+                let is_newer = self.town.deeds & TWO_VERSIONS != 0 && matches!(who, Who::Daemon(1, _));
+                let patch = if is_newer { Cow::Owned(with_more(patch)) } else { Cow::Borrowed(patch) };
+                let version = self.api.patch_node(who, &annotation.node, &patch)?;
+                self.api.rules.counts.check("I20");
                 let is_same = self.api.picture.nodes.get(&annotation.node).map(|node| &node.uid);
                 if is_same != Some(&annotation.uid) {
                     self.api.rules.break_("I20", &format!("{} is another node", annotation.node));
@@ -104,7 +126,7 @@ impl Sim {
         let pod = Arc::clone(self.api.that(&eviction.victim, &eviction.victim_uid)?);
         self.api.note(format_args!("preempted: {} for {}", pod.key, eviction.preemptor));
         self.api.put_pod(Pod { preempted: true, ..Pod::clone(&pod) });
-        self.api.delete_pod(&pod.key, &pod.uid, self.town.grace)?;
+        self.api.delete_pod(&pod.key, &pod.uid, self.grace_of(&pod))?;
         Ok(Reply::Done(self.api.revision))
     }
 }

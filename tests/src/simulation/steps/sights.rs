@@ -11,11 +11,11 @@ use crate::history::room;
 use common::api::reservation::patch::{keys_of, reservation_of};
 use common::cluster::{Cluster, Event, Seen};
 use common::model::pod::Phase;
-use common::model::{Keep, Node, NodeName, Pod, Reservation};
+use common::model::{Keep, Node, NodeName, Pod, Reservation, Uid};
 use jiff::SignedDuration;
 use kubectl_reserve::flow::keep::{is_kept, lacks};
 use kubectl_reserve::flow::recreate::{
-    Answer, Keeping, Landed, Newcomer, NodeSight, OldPod, Outcome, Recheck, Sight, Stays, Until,
+    Answer, Keeping, Newcomer, NodeSight, OldPod, Outcome, Recheck, Sight, Stays, Until,
 };
 use std::sync::Arc;
 
@@ -151,6 +151,7 @@ impl Sim {
             Some(Outcome::Stopped { stays, .. }) => (None, stays),
             None => return,
         };
+        self.api.rules.counts.check("I19");
         let node = NodeName::from(&*command.terms.node);
         let ours = &command.reservation;
         let request = |of: &Reservation| of.record().map(|record| record.request.clone());
@@ -172,19 +173,17 @@ impl Sim {
             return self.api.rules.break_("I19", &what);
         }
         let Some(done) = is_done.filter(|_| command.terms.until == Until::Ready) else { return };
-        let found = done.pod.as_ref().map(|name| {
-            let key = common::model::PodKey::new(command.target.key.namespace.clone(), name.as_str());
-            self.api.pod(&key).map(|pod| pod.node.as_ref().map(ToString::to_string))
-        });
-        // It may have been deleted since it was looked at.
-        if let (Some(Some(on)), Some(node)) = (found, &done.node)
-            && on.as_ref().is_some_and(|on| on != node)
-        {
-            self.api.rules.break_("I19", &format!("command {index} says {node}, and it is {on:?}"));
-        }
-        self.api.rules.count("recreated");
-        if done.landed == Some(Landed::Home) {
-            self.api.rules.count("recreated in place");
+        // It may have gone since the last look, but that look has to show this very pod there: another one of its name is another.
+        let Some(uid) = &done.uid else { return };
+        let seen = command.looked.iter().find(|pod| pod.uid == *uid);
+        let is_there = seen.is_some_and(|pod| pod.node == done.node && (!pod.is_over || pod.is_complete));
+        let on = self.api.picture.pods.get(&Uid::from(&**uid));
+        let on = on.map(|pod| pod.node.as_ref().map(ToString::to_string));
+        if !is_there || on.as_ref().is_some_and(|on| *on != done.node) {
+            let (pod, node) = (&done.pod, &done.node);
+            let what =
+                format!("command {index} says that {pod:?} is on {node:?}; it last saw {seen:?}, now {on:?}");
+            self.api.rules.break_("I19", &what);
         }
     }
 }

@@ -116,7 +116,12 @@ impl Sim {
             self.api.now = self.api.now.max(at);
             self.happen(action);
             if self.count > STEPS_MAX {
-                self.api.rules.break_("I16", "there is no end to it");
+                let next: Vec<&Action> = self.queue.iter().take(5).map(|Reverse((.., next))| next).collect();
+                let what = format!(
+                    "there is no end to it; {} things are to come, among them {next:?}",
+                    self.queue.len()
+                );
+                self.api.rules.break_("I16", &what);
             }
         }
         self.api.now = self.api.now.max(end);

@@ -7,13 +7,18 @@ use super::sim::{Action, Sim};
 use common::api::names::{DEFAULT_SCHEDULER_NAME, SCHEDULER_NAME};
 use common::api::{node, pod};
 use common::cluster::{Event, Seen};
-use common::model::pod::Phase;
-use common::model::{ControllerRef, Keep, Labels, Node, NodeName, OwnerKind, Pod, PodKey, Uid, Workload};
+use common::model::pod::{Feature, Phase};
+use common::model::{
+    ControllerRef, HostPort, Keep, Labels, Node, NodeName, OwnerKind, Pod, PodKey, Uid, Workload,
+};
 use kubectl_reserve::flow::recreate::Request;
 use serde_json::json;
 use std::collections::BTreeMap;
 use std::sync::{Arc, LazyLock};
 use std::time::Duration;
+
+/// A grace that nobody waits for in a simulation.
+const LONG: jiff::SignedDuration = jiff::SignedDuration::from_hours(1);
 
 /// How much pods ask for.
 const SIZES: [&str; 3] = ["500m", "1", "2"];
@@ -45,6 +50,10 @@ pub(super) struct Town {
     pub(super) is_hasty: bool,
     /// Whether there is an election, and the fence that goes with it.
     pub(super) is_elected: bool,
+    /// By how much the fence is behind: it judges by the Lease as it was so long ago.
+    pub(super) fence_lag: Duration,
+    /// An owner of a kind that nobody reads, and how many pods it wants.
+    pub(super) unread: Option<(Uid, usize)>,
     /// Who does what: one bit for each kind of deed.
     pub(super) deeds: u32,
     /// Up to which revision somebody was roused.
@@ -67,6 +76,15 @@ pub(super) fn template(size: usize, app: &str, priority: i32, is_ours: bool) -> 
     let mut spec = (*base.spec).clone();
     spec.priority = priority;
     Pod { labels: Arc::new(Labels::new([("app", app)])), spec: Arc::new(spec), ..base.clone() }
+}
+
+/// The same pod with so many host ports.
+pub(super) fn ported(like: &Pod, count: u16) -> Pod {
+    let port = |index: u16| HostPort { protocol: "TCP".into(), ip: "".into(), port: 20_000 + index };
+    let mut spec = (*like.spec).clone();
+    spec.ports = (0..count).map(port).collect();
+    spec.features.insert_if(true, Feature::NodePorts);
+    Pod { spec: Arc::new(spec), ..like.clone() }
 }
 
 impl Sim {
@@ -92,11 +110,13 @@ impl Sim {
     ) -> Workload {
         let controller = above.map(|above| ControllerRef {
             kind: Some(above.kind),
+            foreign: None,
             name: above.name.clone(),
             uid: above.uid.clone(),
         });
         let workload = Workload {
             kind,
+            foreign: None,
             namespace: "shop".into(),
             name: name.into(),
             uid: self.api.uid(),
@@ -106,6 +126,7 @@ impl Sim {
             wanted: Some(wanted),
             is_deleting: false,
             keep,
+            daemon: None,
         };
         self.api.note(format_args!("{kind} {name} wants {wanted}"));
         self.api.put_workload(workload.clone());
@@ -117,6 +138,7 @@ impl Sim {
         let uid = self.api.uid();
         let controller = owner.map(|owner| {
             Arc::new(ControllerRef {
+                foreign: None,
                 kind: Some(owner.kind),
                 name: owner.name.clone(),
                 uid: owner.uid.clone(),
@@ -164,6 +186,12 @@ impl Sim {
             return self.after(Duration::from_secs(3), Action::Kubelet(uid.clone()));
         }
         if pod.deleting {
+            // A pod that has years to end takes its time.
+            let is_long = pod.gone_by().is_some_and(|by| by.duration_since(self.api.wall()) > LONG);
+            if is_long && self.api.now < self.town.quiet && !self.one_in(6) {
+                let pause = self.millis(500..6_000);
+                return self.after(pause, Action::Kubelet(uid.clone()));
+            }
             let is_slow = self.api.now < self.town.quiet && self.one_in(4);
             if is_slow {
                 let pause =
@@ -184,10 +212,6 @@ impl Sim {
         let phase = if is_refused { Phase::Failed } else { Phase::Running };
         self.api.note(format_args!("kubelet of {}: {} {phase:?}", node.name, pod.key));
         self.api.put_pod(Pod { phase, started: Some(self.api.wall().into()), ..Pod::clone(&pod) });
-        if is_refused {
-            self.api.rules.count("refused by kubelet");
-            self.api.rules.stir(&self.api.picture, &pod, self.api.revision);
-        }
     }
 
     /// A kubelet may refuse a pod for reasons of its own.

@@ -2,6 +2,8 @@
 
 use super::record::{Record, text};
 use crate::control_plane::Write;
+use crate::history::Sent;
+use crate::simulation::newer::with_more;
 use bytes::Bytes;
 use futures::FutureExt as _;
 use http::{Method, Request, Response, StatusCode};
@@ -9,12 +11,11 @@ use http_body_util::{BodyExt as _, Full};
 use jiff::Timestamp;
 use sandbox::{AnswerBody, Api};
 use serde_json::{Value, json};
+use std::time::Duration;
 use tower::Service as _;
 
 /// Where the daemon's Leases are.
 pub(super) const NAMESPACE: &str = "kube-reserve";
-/// The Lease of the leader.
-const LEADER: &str = "/apis/coordination.k8s.io/v1/namespaces/kube-reserve/leases/reserve-daemon";
 
 /// Who asks.
 #[derive(Clone, Debug)]
@@ -25,6 +26,17 @@ pub(super) struct Who {
     pub(super) agent: &'static str,
     /// The pod that the fence compares with the leader, if it is asked at all.
     pub(super) fenced: Option<String>,
+    /// By how much the fence is behind: it judges by the Lease as it was so long ago.
+    pub(super) lag: Duration,
+    /// Whether its records have a field that others do not know.
+    pub(super) is_newer: bool,
+}
+
+impl Who {
+    /// Somebody whom the fence does not care about.
+    pub(super) fn unfenced(user: &str, agent: &'static str) -> Self {
+        Self { user: user.to_owned(), agent, fenced: None, lag: Duration::ZERO, is_newer: false }
+    }
 }
 
 /// The way in for one user. Nothing gets lost behind it, and every answer is given at once.
@@ -64,8 +76,12 @@ impl Door {
     }
 
     /// Answers a request.
-    pub(super) fn answer(&self, request: Request<Bytes>) -> Response<AnswerBody> {
+    pub(super) fn answer(&self, mut request: Request<Bytes>) -> Response<AnswerBody> {
         let subject = Subject::of(&request);
+        if self.who.is_newer && (subject.verb, &*subject.resource) == ("patch", "nodes") {
+            let patch: Value = serde_json::from_slice(request.body()).unwrap_or_default();
+            *request.body_mut() = with_more(&patch).to_string().into();
+        }
         if self.record.is_closed() {
             return status(StatusCode::SERVICE_UNAVAILABLE, "the simulation is over", None);
         }
@@ -73,6 +89,7 @@ impl Door {
             return self.pass(request);
         }
         let (at, body) = (self.record.now(), request.body().clone());
+        let sent = request.extensions().get::<Sent>().copied();
         let response = match self.fenced(&subject) {
             Some(holder) => {
                 let why = format!("the Lease is held by {holder}, not by this pod");
@@ -80,7 +97,7 @@ impl Door {
             }
             None => self.pass(request),
         };
-        self.audit(&subject, at, &body, response)
+        self.audit(&subject, (at, sent), &body, response)
     }
 
     /// Asks for something in one go, as actors do. The answer's code and object.
@@ -116,17 +133,15 @@ impl Door {
             (subject.verb, subject.resource.as_str()),
             ("create", "pods/binding") | ("patch" | "update", "nodes") | ("delete", "pods")
         );
-        let lease = Request::get(LEADER).body(Bytes::new()).ok().filter(|_| is_guarded)?;
-        let body = self.pass(lease).into_body().collect().now_or_never()?.ok()?.to_bytes();
-        let lease: Value = serde_json::from_slice(&body).ok()?;
-        let holder = text(&lease, "/spec/holderIdentity").split('_').next().unwrap_or("").to_owned();
-        (lease["kind"] == "Lease" && holder != *pod).then_some(holder)
+        let holder = self.record.holder(self.who.lag).filter(|_| is_guarded)?;
+        let holder = holder.split('_').next().unwrap_or("").to_owned();
+        (holder != *pod).then_some(holder)
     }
 
     fn audit(
         &self,
         subject: &Subject,
-        at: Timestamp,
+        (at, set_out): (Timestamp, Option<Sent>),
         sent: &Bytes,
         response: Response<AnswerBody>,
     ) -> Response<AnswerBody> {
@@ -142,7 +157,7 @@ impl Door {
             self.record
                 .note(format_args!("{user} {}s {} {name}: {code}{dry}", subject.verb, subject.resource));
         }
-        self.record.wrote(Write {
+        let write = Write {
             at,
             answered: self.record.now(),
             user: self.who.user.clone(),
@@ -157,7 +172,8 @@ impl Door {
             resource_version_after: (!version.is_empty()).then(|| version.to_owned()),
             response_object: Some(answer),
             audit_id: String::new(),
-        });
+        };
+        self.record.wrote(write, set_out);
         self.record.catch_up();
         Response::from_parts(head, Full::from(bytes).boxed_unsync())
     }

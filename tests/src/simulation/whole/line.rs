@@ -5,12 +5,14 @@ use super::door::{Door, Subject, status};
 use super::watched::watched;
 use super::weather::{Fate, Fault, Way, Weather};
 use bytes::Bytes;
+use futures::FutureExt as _;
 use futures::future::BoxFuture;
 use http::{Request, Response, StatusCode};
 use http_body_util::combinators::UnsyncBoxBody;
 use http_body_util::{BodyExt as _, Full};
 use kube::client::Body;
 use sandbox::AnswerBody;
+use serde::Deserialize;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::task::{Context, Poll};
@@ -82,6 +84,20 @@ impl Service<Request<Body>> for Line {
     }
 }
 
+/// The head of a list.
+#[derive(Deserialize)]
+struct List {
+    metadata: ListMetadata,
+}
+
+#[derive(Deserialize)]
+#[serde(rename_all = "camelCase")]
+struct ListMetadata {
+    resource_version: String,
+    #[serde(default)]
+    r#continue: String,
+}
+
 /// A request on its way. If whoever waits for its answer goes away, it may arrive all the same.
 struct Sent<'l> {
     line: &'l Line,
@@ -103,8 +119,12 @@ impl Line {
         kube::Client::new(self, "default")
     }
 
-    async fn carry(&self, request: Request<Bytes>) -> Result<Answered, Failure> {
+    async fn carry(&self, mut request: Request<Bytes>) -> Result<Answered, Failure> {
         let subject = Subject::of(&request);
+        if subject.is_write && self.is_of_daemon() {
+            let sent = self.door.record().sends(&self.door.who().user);
+            request.extensions_mut().insert(sent);
+        }
         self.wait(&subject).await;
         let request = self.aged(request, &subject);
         let fate = self.weather.fate(&subject);
@@ -176,8 +196,31 @@ impl Line {
             Way::Denied(code) => Ok(whole(refused(code))),
             Way::Half => half(response).await,
             _ if subject.is_watch && response.status().is_success() => Ok(watched(self, response, &subject)),
-            _ => Ok(whole(response)),
+            _ => Ok(whole(self.listed(response, &subject))),
         }
+    }
+
+    /// Whether a daemon is at the other end.
+    pub(super) fn is_of_daemon(&self) -> bool {
+        self.door.who().fenced.is_some()
+    }
+
+    /// Writes down what a daemon learns from a list.
+    fn listed(&self, response: Response<AnswerBody>, subject: &Subject) -> Response<AnswerBody> {
+        if subject.is_write || !subject.name.is_empty() || !self.is_of_daemon() {
+            return response;
+        }
+        let (head, body) = response.into_parts();
+        let collected = body.collect().now_or_never().and_then(Result::ok);
+        let bytes = collected.map(http_body_util::Collected::to_bytes).unwrap_or_default();
+        let list = serde_json::from_slice::<List>(&bytes).ok();
+        // What is on the last page is known with all pages before it.
+        if let Some(List { metadata }) = list.filter(|list| list.metadata.r#continue.is_empty())
+            && let Ok(revision) = metadata.resource_version.parse()
+        {
+            self.door.record().told(&self.door.who().user, &subject.resource, revision);
+        }
+        Response::from_parts(head, Full::from(bytes).boxed_unsync())
     }
 
     /// The step that a plan is about.

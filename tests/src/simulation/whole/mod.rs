@@ -17,15 +17,18 @@ mod plans;
 mod record;
 mod scenes;
 mod story;
+mod tenants;
 mod town;
 mod watched;
 mod weather;
 mod world;
 
+pub(super) use judge::RULES;
 pub use plans::plans;
 
 use super::history::History;
 use super::seeds::Outcome;
+use crate::history::Counts;
 use std::time::Duration;
 use weather::Plan;
 use world::World;
@@ -47,7 +50,10 @@ fn lived(
     let runtime = tokio::runtime::Builder::new_current_thread().enable_time().start_paused(true).build();
     let runtime = match runtime {
         Ok(runtime) => runtime,
-        Err(error) => return Outcome { history: lines, broken: Some(format!("start: {error}")) },
+        Err(error) => {
+            let (broken, counts) = (Some(format!("start: {error}")), Counts::default());
+            return Outcome { history: lines, broken, counts };
+        }
     };
     let kept = lines.kept();
     // Commands stay on their thread anyhow.

@@ -2,6 +2,7 @@
 //! others who write to nodes. Each acts at once, on what the cluster says at that moment.
 
 use super::record::text;
+use super::tenants::{clone_pods, forge_lease};
 use super::town::{By, Workload, node, template};
 use super::world::World;
 use fastrand::Rng;
@@ -15,7 +16,7 @@ const NODES_MAX: usize = 6;
 
 /// Does one thing, whatever comes to mind.
 pub(super) fn act(world: &World, rng: &mut Rng, town: &[Workload]) {
-    match rng.u8(0..16) {
+    match rng.u8(0..19) {
         0..=4 => delete_pod(world, rng),
         5 | 6 => scale(world, rng, town),
         7 | 8 => wish(world, rng, town),
@@ -25,6 +26,8 @@ pub(super) fn act(world: &World, rng: &mut Rng, town: &[Workload]) {
         12 => remove_node(world, rng),
         13 => forge(world, rng),
         14 => squat(world, rng),
+        16 => forge_lease(world, rng),
+        17 | 18 => clone_pods(world, rng),
         _ => cordon(world, rng, rng.clone().bool()),
     }
 }
@@ -62,7 +65,7 @@ fn scale(world: &World, rng: &mut Rng, town: &[Workload]) {
 
 /// Somebody wants the places of a workload, or of one pod, to be kept, or no more.
 fn wish(world: &World, rng: &mut Rng, town: &[Workload]) {
-    let wish = [json!("true"), json!("45s"), json!("soon"), Value::Null][rng.usize(..4)].clone();
+    let wish = [json!("true"), json!("45s"), json!("1s"), json!("soon"), Value::Null][rng.usize(..5)].clone();
     let patch = json!({ "metadata": { "annotations": { "reserve/keep": wish } } });
     let object = match rng.choice(town).filter(|_| rng.clone().bool()) {
         Some(one) if one.kind == "Deployment" => {

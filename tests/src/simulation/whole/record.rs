@@ -3,7 +3,7 @@
 
 use crate::control_plane::Write;
 use crate::history;
-use crate::history::{Version, What};
+use crate::history::{Counts, News, Sent, Version, What};
 use crate::simulation::History;
 use common::model::owner::OwnerKind;
 use jiff::Timestamp;
@@ -12,11 +12,15 @@ use serde_json::Value;
 use std::collections::BTreeMap;
 use std::fmt;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::time::Duration;
 use tokio::sync::Notify;
 use tokio::time::Instant;
 
 /// An object, by `namespace/name`.
 pub(super) type Objects = BTreeMap<String, Arc<Value>>;
+
+/// The Lease of the leader.
+const LEADER: &str = "kube-reserve/reserve-daemon";
 
 /// Writes down what happens. Clones are the same book.
 #[derive(Clone)]
@@ -29,6 +33,16 @@ pub(super) struct Record {
     pub(super) stored: Arc<Notify>,
 }
 
+/// What a book that is closed has in it.
+pub(super) struct Closed {
+    /// Everything that happened.
+    pub(super) history: history::History,
+    pub(super) lines: History,
+    /// What broke on the way.
+    pub(super) broken: Vec<String>,
+    pub(super) counts: Counts,
+}
+
 struct Book {
     seen: u64,
     /// The newest revision at each moment when something was stored.
@@ -37,6 +51,12 @@ struct Book {
     lines: History,
     objects: BTreeMap<&'static str, Objects>,
     broken: Vec<String>,
+    /// How many writes have set out.
+    turns: u64,
+    /// Who held the Lease of the leader, and since when.
+    holders: Vec<(Instant, String)>,
+    /// How often each rule was asked that is not about objects.
+    counts: Counts,
     is_closed: bool,
 }
 
@@ -45,7 +65,9 @@ impl Record {
     pub(super) fn new(sandbox: Sandbox, begin: Timestamp, lines: History) -> Self {
         let history = history::History { end: begin, ..history::History::default() };
         let (past, objects, broken) = (Vec::new(), BTreeMap::new(), Vec::new());
-        let book = Book { seen: 0, past, history, lines, objects, broken, is_closed: false };
+        let (turns, holders, counts) = (0, Vec::new(), Counts::default());
+        let book =
+            Book { seen: 0, past, history, lines, objects, broken, turns, holders, counts, is_closed: false };
         let (book, stored) = (Arc::new(Mutex::new(book)), Arc::new(Notify::new()));
         let record = Self { sandbox, started: Instant::now(), begin, book, stored };
         record.catch_up();
@@ -80,9 +102,37 @@ impl Record {
         self.book().broken.push(what);
     }
 
-    /// Adds a write that was answered.
-    pub(super) fn wrote(&self, write: Write) {
-        self.book().history.writes.push(write);
+    /// A rule that is not about objects is asked.
+    pub(super) fn check(&self, rule: &'static str) {
+        self.book().counts.check(rule);
+    }
+
+    /// Adds a write that was answered, and how it set out, if that is known.
+    pub(super) fn wrote(&self, write: Write, sent: Option<Sent>) {
+        let mut book = self.book();
+        let index = book.history.writes.len();
+        book.history.sent.extend(sent.map(|sent| (index, sent)));
+        book.history.writes.push(write);
+    }
+
+    /// Everything of a kind up to a revision has reached a daemon.
+    pub(super) fn told(&self, user: &str, plural: &str, revision: u64) {
+        let at = self.now();
+        let is_judged =
+            matches!(plural, "nodes" | "pods") || OwnerKind::ALL.iter().any(|kind| kind.plural() == plural);
+        if is_judged {
+            let news = News { at, plural: plural.to_owned(), revision };
+            self.book().history.news.entry(user.to_owned()).or_default().push(news);
+        }
+    }
+
+    /// A write of a daemon sets out.
+    pub(super) fn sends(&self, user: &str) -> Sent {
+        let at = self.now();
+        let mut book = self.book();
+        book.turns += 1;
+        let news = book.history.news.get(user).map_or(0, Vec::len);
+        Sent { at, news, turn: book.turns }
     }
 
     /// Reads what the sandbox has stored since.
@@ -119,19 +169,30 @@ impl Record {
         later.checked_sub(1).and_then(|index| book.past.get(index)).map_or(0, |(_, revision)| *revision)
     }
 
+    /// Who held the Lease of the leader so long ago; none if nobody ever had.
+    pub(super) fn holder(&self, ago: Duration) -> Option<String> {
+        let (then, book) = (Instant::now().checked_sub(ago)?, self.book());
+        book.holders.iter().rev().find(|(since, _)| *since <= then).map(|(_, holder)| holder.clone())
+    }
+
     /// The objects of a kind, as they are stored.
     pub(super) fn objects(&self, plural: &str) -> Objects {
         self.book().objects.get(plural).cloned().unwrap_or_default()
     }
 
-    /// Closes the book: everything that happened, its lines, and what broke on the way.
-    pub(super) fn close(&self) -> (history::History, History, Vec<String>) {
+    /// Closes the book.
+    pub(super) fn close(&self) -> Closed {
         self.catch_up();
         let mut book = self.book();
         book.is_closed = true;
         book.history.end = self.now();
         let lines = std::mem::replace(&mut book.lines, History::new(0));
-        (std::mem::take(&mut book.history), lines, std::mem::take(&mut book.broken))
+        Closed {
+            history: std::mem::take(&mut book.history),
+            lines,
+            broken: std::mem::take(&mut book.broken),
+            counts: std::mem::take(&mut book.counts),
+        }
     }
 }
 
@@ -140,6 +201,9 @@ impl Book {
         let Some(object) = change.after.as_ref().or(change.before.as_ref()) else { return };
         let objects = self.objects.entry(change.plural()).or_default();
         let key = format!("{}/{}", text(object, "/metadata/namespace"), text(object, "/metadata/name"));
+        if change.plural() == "leases" && key == LEADER {
+            self.holders.push((Instant::now(), text(object, "/spec/holderIdentity").to_owned()));
+        }
         match &change.after {
             Some(after) => drop(objects.insert(key, Arc::clone(after))),
             None => drop(objects.remove(&key)),

@@ -116,6 +116,8 @@ fn workload(rng: &mut Rng, index: usize, replicas: usize) -> Workload {
     one.keep = [None, None, Some("40s"), Some("true")][rng.usize(..4)];
     one.priority = [0, 0, 0, 10][rng.usize(..4)];
     one.cpu = [1000, 1000, 500][rng.usize(..3)];
+    one.grace = if rng.u8(0..8) == 0 { 315_360_000 } else { 5 };
+    one.ports = if rng.u8(0..8) == 0 { rng.u16(1..60) } else { 0 };
     one
 }
 
@@ -126,12 +128,17 @@ fn words(world: &World, rng: &mut Rng, town: &[Workload]) -> Option<Vec<String>>
     let pod = rng.choice(&pods).map(|(name, _)| name.clone())?;
     let kind = one.kind.to_lowercase();
     let how = ["--same-node=wait", "--same-node=prefer", "--same-node=require"][rng.usize(..3)];
-    let line = match rng.u8(0..10) {
+    let line = match rng.u8(0..12) {
         0..=4 => format!("pod {pod} --ttl=40s --timeout=90s {how}"),
         5 => format!("restart {kind}/{} --ttl=40s --timeout=60s --all", one.name),
         6 => format!("drain n{} --ttl=40s --timeout=60s --force", rng.u8(1..4)),
         7 => format!("add --pod {pod} --ttl=40s"),
         8 => format!("add --node n{} --for {kind}/{} --cpu 1 --ttl=40s", rng.u8(1..4), one.name),
+        9 | 10 => {
+            let names = world.names_of_reservations();
+            let ttl = ["20s", "60s", "5m"][rng.usize(..3)];
+            format!("extend {} --ttl={ttl}", rng.choice(&names)?)
+        }
         _ => format!("release --node n{} -A", rng.u8(1..4)),
     };
     Some(line.split(' ').map(str::to_owned).chain(["--yes".to_owned()]).collect())

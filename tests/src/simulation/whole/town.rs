@@ -1,5 +1,6 @@
 //! What a cluster looks like when a simulation begins: nodes, and workloads that fill them.
 
+use super::record::text;
 use super::world::World;
 use serde_json::{Value, json};
 
@@ -24,13 +25,27 @@ pub(super) struct Workload {
     /// What `reserve/keep` says, if anything.
     pub(super) keep: Option<&'static str>,
     pub(super) priority: i32,
+    /// How many seconds its pods have to end.
+    pub(super) grace: u64,
+    /// How many host ports each of its pods has.
+    pub(super) ports: u16,
 }
 
 impl Workload {
     /// A Deployment of pods of one core, placed by us.
     pub(super) fn new(name: &str, replicas: usize) -> Self {
         let (kind, by) = ("Deployment", By::Us);
-        Self { kind, name: name.to_owned(), replicas, cpu: 1000, by, keep: None, priority: 0 }
+        Self {
+            kind,
+            name: name.to_owned(),
+            replicas,
+            cpu: 1000,
+            by,
+            keep: None,
+            priority: 0,
+            grace: 5,
+            ports: 0,
+        }
     }
 
     /// As it is written.
@@ -43,6 +58,12 @@ impl Workload {
         });
         if let Some(keep) = self.keep {
             object["metadata"]["annotations"]["reserve/keep"] = keep.into();
+        }
+        let pod = &mut object["spec"]["template"]["spec"];
+        pod["terminationGracePeriodSeconds"] = self.grace.into();
+        if self.ports > 0 {
+            let port = |port: u16| json!({ "containerPort": port, "hostPort": port });
+            pod["containers"][0]["ports"] = (20_000..20_000 + self.ports).map(port).collect();
         }
         if self.priority != 0 {
             object["spec"]["template"]["spec"]["priority"] = self.priority.into();
@@ -87,6 +108,18 @@ impl World {
             pod["status"]["phase"] == "Running" && pod["metadata"]["deletionTimestamp"].is_null()
         };
         pods.len() == count && pods.iter().all(|(_, pod)| is_well(pod))
+    }
+
+    /// The reservations with a record, as `NODE/NAME`.
+    pub(super) fn names_of_reservations(&self) -> Vec<String> {
+        let nodes = self.record.objects("nodes");
+        let mut names = Vec::new();
+        for node in nodes.values() {
+            let keys = node["metadata"]["annotations"].as_object().into_iter().flat_map(|all| all.keys());
+            let seats = keys.filter_map(|key| key.strip_prefix("reserve.info/")?.split_once('.'));
+            names.extend(seats.map(|(_, seat)| format!("{}/{seat}", text(node, "/metadata/name"))));
+        }
+        names
     }
 
     /// How many reservations with a record there are on all nodes.

@@ -79,6 +79,7 @@ impl Watched {
             LineFate::Through => {}
             LineFate::Late(by) => sleep(by).await,
             LineFate::Twice => {
+                self.tell(&line);
                 let both = [line.as_ref(), line.as_ref()].concat();
                 return Ok(both.into());
             }
@@ -87,8 +88,26 @@ impl Watched {
                 return Ok(line.slice(..line.len() / 2));
             }
         }
+        self.tell(&line);
         Ok(line)
     }
+
+    /// Writes down what a daemon learns from lines of a watch.
+    fn tell(&self, lines: &Bytes) {
+        if self.line.is_of_daemon()
+            && let Some(revision) = lines.split(|byte| *byte == b'\n').filter_map(revision).next_back()
+        {
+            self.line.door.record().told(&self.line.door.who().user, &self.plural, revision);
+        }
+    }
+}
+
+/// The revision of the object in a line of a watch: inside texts, quotes have a backslash before them.
+fn revision(line: &[u8]) -> Option<u64> {
+    const KEY: &[u8] = br#""resourceVersion":""#;
+    let at = line.windows(KEY.len()).position(|part| part == KEY)? + KEY.len();
+    let digits = line[at..].split(|byte| *byte == b'"').next()?;
+    std::str::from_utf8(digits).ok()?.parse().ok()
 }
 
 fn too_old() -> Bytes {

@@ -287,6 +287,11 @@ fn way(rng: &mut Rng, subject: &Subject) -> Way {
         5 if subject.is_write => Way::Denied(code),
         6 if subject.is_write => Way::Refused(StatusCode::CONFLICT),
         7 => Way::Half,
+        // A policy of others has something against it.
+        9 if subject.is_step() => {
+            let codes = [StatusCode::FORBIDDEN, StatusCode::UNPROCESSABLE_ENTITY];
+            Way::Refused(codes[rng.usize(..2)])
+        }
         8 if subject.is_watch => Way::Refused(StatusCode::GONE),
         _ => Way::Refused(code),
     }

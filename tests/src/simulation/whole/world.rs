@@ -3,6 +3,7 @@
 use super::door::{Door, NAMESPACE, Who};
 use super::line::{Line, Process};
 use super::record::Record;
+use super::tenants::FORGED;
 use super::weather::{Plan, Weather};
 use crate::history::Rules;
 use crate::simulation::History;
@@ -46,6 +47,10 @@ pub(super) struct World {
     /// As an administrator, without anything in between.
     pub(super) admin: Door,
     seed: u64,
+    /// By how much the fence is behind.
+    lag: Duration,
+    /// Whether one of the two daemons is of a newer version.
+    has_two_versions: bool,
     daemons: Arc<[String]>,
     /// The process of each daemon, to kill it.
     processes: Arc<std::sync::Mutex<[Process; 2]>>,
@@ -70,10 +75,15 @@ impl World {
         let sandbox = Sandbox::new(&config);
         let record = Record::new(sandbox.clone(), begin(), lines);
         let weather = Weather::new(rng.fork(), plan);
-        let who = Who { user: "admin".to_owned(), agent: "kubectl", fenced: None };
+        let who = Who::unfenced("admin", "kubectl");
         let admin = Door::new(sandbox.api(), record.clone(), who);
         let daemons = DAEMONS.map(user).into();
-        let world = Self { sandbox, record, weather, admin, seed, daemons, processes: Arc::default() };
+        // Plans are about one fault each.
+        let is_drawn = plan.is_none() && seed > 1;
+        let lag = Duration::from_secs([0, 0, 1, 5][rng.usize(..4)] * u64::from(is_drawn));
+        let has_two_versions = is_drawn && rng.u8(0..3) == 0;
+        let processes = Arc::default();
+        let world = Self { sandbox, record, weather, admin, seed, lag, has_two_versions, daemons, processes };
         world.make(&json!({ "apiVersion": "v1", "kind": "Namespace", "metadata": { "name": NAMESPACE } }));
         world
     }
@@ -91,7 +101,7 @@ impl World {
 
     /// A way in for somebody else.
     pub(super) fn door(&self, user: &str) -> Door {
-        let who = Who { user: user.to_owned(), agent: "other", fenced: None };
+        let who = Who::unfenced(user, "other");
         Door::new(self.sandbox.api(), self.record.clone(), who)
     }
 
@@ -131,6 +141,8 @@ impl World {
                 user: user(replica),
                 agent: "reserve-daemon/simulated",
                 fenced: Some(replica.to_owned()),
+                lag: self.lag,
+                is_newer: self.has_two_versions && index == 1,
             };
             let client = self.line(who, &process).client();
             // The machine's clock may be wrong by a day until the first answer comes.
@@ -163,7 +175,7 @@ impl World {
     pub(super) async fn command(&self, words: &[&str], process: &Process, around: &Around) -> Option<u8> {
         // What one run releases is another run's loss, and not its fault.
         let agent = if words.first() == Some(&"release") { "somebody-else" } else { COMMAND };
-        let who = Who { user: "somebody".to_owned(), agent, fenced: None };
+        let who = Who::unfenced("somebody", agent);
         let client = self.line(who, process).client();
         self.record.note(format_args!("$ kubectl reserve {}", words.join(" ")));
         let code = tokio::select! {
@@ -172,9 +184,13 @@ impl World {
             code = Box::pin(kubectl_reserve::run_inside(words, client, around)) => Some(code),
         };
         process.kill();
+        self.record.check("I19");
         self.record.note(format_args!("  {} -> {code:?}", words.join(" ")));
         for line in around.said().lines() {
             self.record.note(format_args!("  | {line}"));
+        }
+        if around.said().contains(FORGED) {
+            self.record.broke(format!("I15: {} believes in a replica that a tenant forged", words.join(" ")));
         }
         code
     }
@@ -221,7 +237,9 @@ pub(super) fn user(replica: &str) -> String {
 async fn run(replica: &str, client: kube::Client, clock: Clock, rng: fastrand::Rng) -> anyhow::Result<()> {
     let namespace = format!("--namespace={NAMESPACE}");
     let flags = ["reserve-daemon", "--secure-port=0", &namespace, "--replica-name", replica];
-    let config = DaemonConfig::try_from(Args::try_parse_from(flags)?)?;
+    let mut config = DaemonConfig::try_from(Args::try_parse_from(flags)?)?;
+    // One more list every few minutes would change every history that is known by its seed.
+    config.compare_every = None;
     let never = std::future::pending();
     daemon::run::run(&config, Clients::from(client), Metrics::default(), clock, rng, never).await
 }

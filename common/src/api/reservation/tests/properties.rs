@@ -65,6 +65,7 @@ fn record(owner: Uid) -> impl Strategy<Value = Record> {
             by: by.into(),
             reason: reason.into(),
             placement,
+            unknown: None,
         },
     )
 }

@@ -1,7 +1,7 @@
 //! The books of a node as the design's prose has them (§4), done by listing everything there is. Nothing here knows
 //! how the ledger does them.
 
-use super::kin::{AGENT, Kin};
+use super::kin::{AGENT, AGENT_ASKS, Kin};
 use super::town::{Amounts, Form, Guest, PODS, Promise, Town, Whom};
 use crate::model::owner::OwnerKind;
 
@@ -125,12 +125,24 @@ pub(super) fn may_use(town: &Town, guest: &Guest, promise: &Promise) -> bool {
 /// Whether the reservation yields to the pod.
 pub(super) fn yields(town: &Town, promise: &Promise, guest: &Guest) -> bool {
     let is_outranked = promise.form == Form::Recorded && guest.priority > promise.priority;
-    is_outranked || is_exempt(town, guest)
+    is_outranked || is_exempt(town, guest, promise.house)
 }
 
-/// Whether every reservation yields to the pod.
-pub(super) fn is_exempt(town: &Town, guest: &Guest) -> bool {
-    guest.priority >= CRITICAL || owners(town, guest).any(|owner| owner == AGENT)
+/// Whether every reservation on the node yields to the pod.
+pub(super) fn is_exempt(town: &Town, guest: &Guest, house: usize) -> bool {
+    guest.priority >= CRITICAL || is_daemon_of(town, guest, house)
+}
+
+/// Whether the controller of the DaemonSet would make the pod for the node: the only one there, of no more than the template
+/// asks for, and nowhere where the template tolerates no taint.
+fn is_daemon_of(town: &Town, guest: &Guest, house: usize) -> bool {
+    let is_other = |other: &Guest| other.kin == Kin::Agent && other.uid != guest.uid && !other.deleting;
+    let others = counted(town, house).into_iter().filter(|other| is_other(&town.guests[*other]));
+    owners(town, guest).any(|owner| owner == AGENT)
+        && guest.tied == Some(house)
+        && !town.houses[house].tainted
+        && guest.asks.iter().zip(AGENT_ASKS).all(|(asks, most)| *asks <= most)
+        && others.count() == 0
 }
 
 /// Orders reservations by age. What does not say when it was made was there before everything else.

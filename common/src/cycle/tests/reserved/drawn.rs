@@ -74,6 +74,7 @@ pub(super) fn guest(town: &Town, tape: &mut Tape<'_>) -> Option<Guest> {
         priority: priority(tape),
         tolerates: tape.one_in(2),
         zone: tape.of(&[None, None, None, Some(0), Some(1)]),
+        tied: (!tape.one_in(4)).then(|| tape.below(town.houses.len())),
         mind: tape.of(&[Mind::Not, Mind::Not, Mind::Not, Mind::Softly, Mind::Strictly]),
         forged: tape.one_in(3).then(|| forged(town, tape)),
         seat: None,

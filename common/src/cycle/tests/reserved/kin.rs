@@ -1,12 +1,25 @@
 //! Who lives in the town: the workloads, and what each pod claims to belong to.
 
+use super::town::{Amounts, RESOURCES};
+use super::wire;
 use crate::model::owner::{OwnerKind, Workload};
-use crate::testing::{PodBuilder, deployment, replica_set, uid, workload};
+use crate::testing::{PodBuilder, daemon_set, deployment, pod, replica_set, uid, workload};
 use serde_json::json;
 
 pub(super) const WEB: usize = 0;
 pub(super) const AGENT: usize = 8;
 pub(super) const WORKLOADS: usize = 9;
+
+/// As much as a pod of the DaemonSet asks for at most.
+pub(super) const AGENT_ASKS: Amounts = [1000, 1 << 30, 1 << 30, 1, 1];
+
+/// The DaemonSet, whose template tolerates no taint.
+fn agent() -> Workload {
+    let asks = RESOURCES.iter().zip(AGENT_ASKS).filter(|(resource, _)| **resource != "pods");
+    let template = asks
+        .fold(pod("agent"), |pod, (resource, amount)| pod.asks(resource, &wire::quantity(resource, amount)));
+    daemon_set("agent", &template, &[("app", "town")])
+}
 
 /// All workloads that there are, whether they were read or not.
 pub(super) fn workloads() -> [Workload; WORKLOADS] {
@@ -15,7 +28,7 @@ pub(super) fn workloads() -> [Workload; WORKLOADS] {
     let sets = [("web-1", &web), ("shop-1", &shop), ("shop-2", &shop)];
     let [web_1, shop_1, shop_2] = sets.map(|(name, owner)| replica_set(name).of(owner));
     let batch = workload(OwnerKind::Job, "batch").of(&nightly);
-    let (db, agent) = (workload(OwnerKind::StatefulSet, "db"), workload(OwnerKind::DaemonSet, "agent"));
+    let (db, agent) = (workload(OwnerKind::StatefulSet, "db"), agent());
     [web, web_1, shop, shop_1, shop_2, db, batch, nightly, agent]
 }
 

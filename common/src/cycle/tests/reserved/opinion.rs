@@ -1,6 +1,7 @@
 //! What a node has for a pod by the design's prose: the room, the seat that the pod would take, the ports that are kept.
 
 use super::books::{self, Fate, Line};
+use super::kin::Kin;
 use super::town::{Amounts, Form, Guest, Port, RESOURCES, Town};
 
 /// What the reference thinks of a pod on a node.
@@ -37,7 +38,9 @@ pub(super) fn opinion(town: &Town, house: usize, guest: usize) -> Opinion {
     said.extend(ports(town, house, guest, &kept));
     said.sort();
     let is_labelled = guest.zone.is_none_or(|zone| zone == it.zone);
-    Opinion { said, lets_in: !it.cordoned && (!it.tainted || guest.tolerates) && is_labelled, own }
+    let is_named = guest.kin != Kin::Agent || guest.tied.is_none_or(|tied| tied == house);
+    let is_open = !it.cordoned && (!it.tainted || guest.tolerates);
+    Opinion { said, lets_in: is_open && is_labelled && is_named, own }
 }
 
 /// The one named for the pod, else the oldest that it may use; a seat before the plain form, which others share.

@@ -29,6 +29,8 @@ pub(super) struct Guest {
     pub(super) priority: i32,
     pub(super) tolerates: bool,
     pub(super) zone: Option<usize>,
+    /// The house that a pod of the DaemonSet is tied to, as its controller does it.
+    pub(super) tied: Option<usize>,
     pub(super) mind: Mind,
     /// The stamp that it came with.
     pub(super) forged: Option<String>,
@@ -210,6 +212,9 @@ impl Town {
             pod = pod.with("/spec/nodeSelector", json!({ "zone": format!("z{zone}") }));
         }
         pod = wire::minding(pod, guest.mind);
+        if let Some(house) = guest.tied.filter(|_| guest.kin == Kin::Agent) {
+            pod = pod.tied_to(&self.houses[house].name);
+        }
         if let Place::Bound(house) | Place::Ended(house) = guest.place {
             pod = pod.on(&self.houses[house].name);
             pod = guest.since.iter().fold(pod, |pod, since| pod.scheduled_at(at(*since)));

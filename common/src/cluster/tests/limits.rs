@@ -1,0 +1,162 @@
+//! What automatic reservations of a namespace may amount to, and for how long anything is held.
+
+use crate::cluster::{Cluster, Event, NotKept, Seen, State, expiry_for, extended_below};
+use crate::model::keep::{Keep, LIFE_MAX, LIFE_MIN};
+use crate::model::owner::Workload;
+use crate::model::{Pod, PodKey, Reservation};
+use crate::testing::{PodBuilder, at, deployment, node, now, pod, replica_set, resource_quota, world};
+use jiff::SignedDuration;
+use serde_json::json;
+use std::time::Duration;
+
+fn web() -> (Workload, Workload) {
+    let mut web = deployment("web");
+    (web.keep, web.wanted) = (Keep::read("10m"), Some(99));
+    let set = replica_set("web-1").of(&web);
+    (web, set)
+}
+
+fn leaving(name: &str, set: &Workload) -> PodBuilder {
+    pod(name).owned_by(set).cpu("1").on("n1").terminating()
+}
+
+fn asked(cluster: &Cluster, pod: &Pod) -> Result<Reservation, NotKept> {
+    cluster.keep(pod, cluster.now())
+}
+
+/// One pod comes, is deleted and vanishes at `seconds`; whether its place is kept.
+fn comes_and_goes(cluster: &mut Cluster, name: &str, set: &Workload, seconds: i64) -> bool {
+    cluster.advance(at(seconds));
+    let held = |cluster: &mut Cluster| {
+        let snapshot = cluster.snapshot(at(seconds));
+        snapshot.nodes().flat_map(|ledger| &ledger.entries).filter(|entry| entry.state == State::Held).count()
+    };
+    let before = held(cluster);
+    let pod = leaving(name, set).build();
+    cluster.apply(Event::Pods(Seen::Applied(pod.clone())));
+    cluster.apply(Event::Pods(Seen::Deleted(pod)));
+    held(cluster) > before
+}
+
+#[test]
+fn together_they_never_exceed_what_the_pods_requested_at_once_in_the_last_hour() {
+    let (web, set) = web();
+    let mut cluster = world().node(node("n1").cpu("64")).workload(&web).workload(&set).cluster();
+    cluster.advance(now());
+    assert!(comes_and_goes(&mut cluster, "a", &set, 0));
+    // The pod is gone from its ResourceQuota, so that the next one can be made, and the next.
+    assert!(!comes_and_goes(&mut cluster, "b", &set, 1), "its namespace never requested two cpus at once");
+    let both = [leaving("c", &set).build(), leaving("d", &set).build()];
+    for pod in &both {
+        cluster.apply(Event::Pods(Seen::Applied(pod.clone())));
+    }
+    assert!(asked(&cluster, &both[0]).is_ok(), "now it does");
+    for pod in &both {
+        cluster.apply(Event::Pods(Seen::Deleted(pod.clone())));
+    }
+    let held = |cluster: &mut Cluster, seconds| {
+        let snapshot = cluster.snapshot(at(seconds));
+        snapshot.nodes().flat_map(|ledger| &ledger.entries).filter(|entry| entry.state == State::Held).count()
+    };
+    assert_eq!(held(&mut cluster, 2), 2);
+    // What was requested more than an hour ago counts no more.
+    cluster.advance(at(3700));
+    let (e, f) = (leaving("e", &set).build(), leaving("f", &set).build());
+    cluster.apply(Event::Pods(Seen::Applied(e.clone())));
+    cluster.apply(Event::Pods(Seen::Deleted(e)));
+    cluster.apply(Event::Pods(Seen::Applied(f.clone())));
+    assert_eq!(asked(&cluster, &f), Err(NotKept::OverUsage("cpu".into())));
+}
+
+#[test]
+fn what_was_held_when_everything_was_listed_was_requested_before() {
+    let (web, set) = web();
+    let world = world().workload(&web).workload(&set).pod(leaving("a", &set));
+    let gone = pod("gone").owned_by(&set).cpu("1").on("n1").terminating().build();
+    let first = world.clone().node(node("n1").cpu("64")).pod(leaving("gone", &set)).cluster();
+    let held = first.keep(&gone, now()).unwrap();
+    let mut n1 = node("n1").cpu("64");
+    for (key, value) in crate::api::reservation::encode(&held).unwrap() {
+        n1 = n1.annotation(&key, &value);
+    }
+    let cluster = world.node(n1).cluster();
+    let a = cluster.pod(&PodKey::new("default", "a")).unwrap();
+    assert!(asked(&cluster, a).is_ok(), "a restart forgets nobody's place");
+}
+
+#[test]
+fn nor_a_resource_quota() {
+    let (web, set) = web();
+    let world = world().node(node("n1").cpu("64")).workload(&web).workload(&set);
+    let world = world.pod(leaving("a", &set)).pod(leaving("b", &set));
+    let asked = |hard| {
+        let mut cluster = world.clone().with(resource_quota("q", hard)).cluster();
+        cluster.advance(now());
+        let a = leaving("a", &set).build();
+        cluster.apply(Event::Pods(Seen::Deleted(a)));
+        let b = cluster.pod(&PodKey::new("default", "b")).unwrap().clone();
+        cluster.keep(&b, now()).map(|_| ())
+    };
+    assert_eq!(asked(json!({ "requests.cpu": "2", "pods": "2", "limits.cpu": "1" })), Ok(()));
+    assert_eq!(asked(json!({ "requests.cpu": "1999m" })), Err(NotKept::OverQuota("cpu".into())));
+    assert_eq!(asked(json!({ "pods": "1" })), Err(NotKept::OverQuota("pods".into())));
+}
+
+#[test]
+fn nothing_is_kept_for_more_than_an_hour_whatever_the_grace_period() {
+    let (web, set) = web();
+    let in_ten_years = json!("2036-01-31T12:00:00Z");
+    let old = pod("a").owned_by(&set).cpu("1").on("n1").with("/metadata/deletionTimestamp", in_ten_years);
+    let mut cluster = world().node(node("n1")).workload(&web).workload(&set).pod(old.clone()).cluster();
+    cluster.advance(now());
+    assert_eq!(asked(&cluster, &old.build()).unwrap().expires(), Some(at(3600)));
+    cluster.apply(Event::Pods(Seen::Deleted(old.build())));
+    assert_eq!(cluster.next_expiry(now()), Some(at(180)), "until it is written");
+    let written: Vec<_> = cluster.ledger_of(&"n1".into()).unwrap().unwritten().cloned().collect();
+    assert_eq!(written[0].expires(), Some(at(600)), "a pod that is gone has no grace period left");
+}
+
+#[test]
+fn an_extension_is_worth_a_write_and_keeps_within_the_cap() {
+    let graces = [None, Some(at(30)), Some(at(7200))];
+    for life in [LIFE_MIN, Duration::from_secs(600), Duration::from_secs(1900), LIFE_MAX] {
+        for grace in graces {
+            let mut one = pod("a").on("n1");
+            if let Some(ends) = grace {
+                one = one.with("/metadata/deletionTimestamp", json!(ends.to_string()));
+            }
+            let expires = expiry_for(&one.build(), life, now());
+            let left = SignedDuration::try_from(extended_below(life)).unwrap();
+            let moved = expires.duration_since(now() + left);
+            assert!(moved * 2 >= SignedDuration::try_from(life).unwrap(), "{life:?} {grace:?}: {moved:?}");
+            assert!(expires <= at(3600), "{life:?} {grace:?}: {expires}");
+            let is_leaving = grace.is_some();
+            assert!(is_leaving || moved >= SignedDuration::from_secs(240), "{life:?}: a pod that stays");
+        }
+    }
+}
+
+#[test]
+fn a_record_that_is_too_long_is_known_before_the_pod_is_deleted() {
+    let (web, set) = web();
+    let ports = |count: u16| {
+        let ports: Vec<_> = (0..count)
+            .map(|port| {
+                json!({ "containerPort": 1000 + port, "hostPort": 1000 + port, "protocol": "TCP",
+                "hostIP": "192.168.100.200" })
+            })
+            .collect();
+        pod("a").owned_by(&set).on("n1").with("/spec/containers/0/ports", json!(ports))
+    };
+    let judged = |count| {
+        let world = world().node(node("n1")).workload(&web).workload(&set);
+        let cluster = world.pod(ports(count)).cluster();
+        let pod = cluster.pod(&PodKey::new("default", "a")).unwrap();
+        (cluster.unprotected(pod), cluster.keep(&ports(count).terminating().build(), now()).map(|_| ()))
+    };
+    assert_eq!(judged(15), (None, Ok(())), "too long for 1 KiB");
+    assert_eq!(judged(40), (None, Ok(())));
+    let (before, then) = judged(100);
+    assert!(matches!(before, Some(NotKept::Unwritable(_))), "{before:?}");
+    assert!(matches!(then, Err(NotKept::Unwritable(_))), "{then:?}");
+}

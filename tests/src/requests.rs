@@ -1,0 +1,55 @@
+//! Single requests to an API server, and the answers to them as they are.
+
+use anyhow::{Context as _, Result};
+use http::{Method, Request};
+use kube::Client;
+use serde_json::{Value, json};
+
+/// What the API server answered.
+#[derive(Debug)]
+pub struct Said {
+    /// The HTTP status code.
+    pub code: u16,
+    /// The message of a refusal.
+    pub message: String,
+}
+
+/// A merge patch that sets one annotation.
+pub fn as_annotation(key: &str, value: &str) -> Value {
+    json!({"metadata": {"annotations": {key: value}}})
+}
+
+/// Sends a merge patch.
+///
+/// # Errors
+/// When there is no answer.
+pub async fn patch(client: &Client, path: &str, change: &Value) -> Result<Said> {
+    ask(client, Method::PATCH, path, change).await
+}
+
+/// Sends a strategic merge patch, as our daemon does for the status of pods.
+///
+/// # Errors
+/// When there is no answer.
+pub async fn strategic(client: &Client, path: &str, change: &Value) -> Result<Said> {
+    send(client, Method::PATCH, path, "application/strategic-merge-patch+json", change).await
+}
+
+/// Sends a request with a body; a patch is a merge patch.
+///
+/// # Errors
+/// When there is no answer.
+pub async fn ask(client: &Client, method: Method, path: &str, body: &Value) -> Result<Said> {
+    let content = if method == Method::PATCH { "application/merge-patch+json" } else { "application/json" };
+    send(client, method, path, content, body).await
+}
+
+async fn send(client: &Client, method: Method, path: &str, content: &str, body: &Value) -> Result<Said> {
+    let request = Request::builder().method(method).uri(path).header(http::header::CONTENT_TYPE, content);
+    let request = request.body(serde_json::to_vec(body)?).context("make a request")?;
+    match client.request::<Value>(request).await {
+        Ok(_) => Ok(Said { code: 200, message: String::new() }),
+        Err(kube::Error::Api(status)) => Ok(Said { code: status.code, message: status.message.clone() }),
+        Err(error) => Err(error).context("ask the API server"),
+    }
+}

@@ -1,0 +1,22 @@
+//! A newer version of the daemon, as far as others can tell: its records have a field that ours does not know.
+
+use common::api::names;
+use serde_json::Value;
+
+/// The field.
+const FIELD: &str = "laterField";
+
+/// The same JSON patch of a node as a newer version of the daemon writes it.
+pub(super) fn with_more(patch: &Value) -> Value {
+    let mut patch = patch.clone();
+    for step in patch.as_array_mut().into_iter().flatten() {
+        let is_record =
+            step["path"].as_str().is_some_and(|path| path.contains(names::INFO)) && step["op"] != "test";
+        let record = step["value"].as_str().and_then(|text| serde_json::from_str::<Value>(text).ok());
+        if let Some(mut record) = record.filter(|record| is_record && record.is_object()) {
+            record[FIELD] = "from a newer version".into();
+            step["value"] = record.to_string().into();
+        }
+    }
+    patch
+}

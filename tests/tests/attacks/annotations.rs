@@ -1,0 +1,115 @@
+//! A node with as many tiny annotations as fit: nothing is refused that does not touch reservations, and what does is judged
+//! as always.
+
+use crate::installed::{allowed, run, wait_until_refused};
+use anyhow::{Result, ensure};
+use kube::Client;
+use reserve_tests::control_plane::{User, node};
+use reserve_tests::requests::{as_annotation, patch, strategic};
+use reserve_tests::town::Plot;
+use serde_json::{Map, Value, json};
+use std::time::{Duration, Instant};
+
+/// What the API server allows for all annotations of an object, keys and values together.
+const BYTES_MAX: usize = 256 * 1024;
+const LETTERS: &[u8] = b"abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789";
+const OWNER: &str = "a8f6f901-47c9-4475-b1f4-cac44597e173";
+
+/// Annotations of three letters without values: as many as fit into so many bytes, or `limit`.
+fn tiny(bytes: usize, limit: usize) -> Map<String, Value> {
+    let letter = |number: usize| char::from(LETTERS[number % LETTERS.len()]);
+    let count = (bytes / 3).min(limit);
+    let key = |number: usize| -> String {
+        [letter(number), letter(number / LETTERS.len()), letter(number / LETTERS.len().pow(2))]
+            .iter()
+            .collect()
+    };
+    (0..count).map(|number| (key(number), Value::from(""))).collect()
+}
+
+fn reserve(value: &str) -> Value {
+    as_annotation(&format!("reserve.cpu/{OWNER}"), value)
+}
+
+/// One report of a kubelet, and how long the API server took for it.
+async fn report(kubelet: &Client, phase: &str) -> Result<Duration> {
+    let began = Instant::now();
+    let said = strategic(kubelet, "/api/v1/nodes/n1/status", &json!({"status": {"phase": phase}})).await?;
+    allowed("a kubelet reports", &said)?;
+    Ok(began.elapsed())
+}
+
+#[test]
+fn many_tiny_annotations_keep_no_kubelet_from_reporting() -> Result<()> {
+    run("many-annotations", async |plot, daemon| {
+        plot.cluster.add_node(node("n1")).await?;
+        let (admin, path) = (plot.cluster.admin(), "/api/v1/nodes/n1");
+        let kubelet = plot.cluster.client(User::Kubelet)?;
+        values_that_look_like_our_keys_are_values(plot, &kubelet).await?;
+        // Room for what others put there: the node's own annotations, and a reservation.
+        let many = tiny(BYTES_MAX - 4096, usize::MAX);
+        ensure!(many.len() > 80_000, "only {} annotations", many.len());
+        allowed("filled", &patch(&admin, path, &json!({"metadata": {"annotations": many}})).await?)?;
+        let took = report(&kubelet, "Pending").await?;
+        // A loop over all of them takes the API server longer than that, even on a machine with nothing else to do.
+        ensure!(took < Duration::from_secs(10), "a report took {took:?}");
+        let began = Instant::now();
+        let own = as_annotation("volumes.kubernetes.io/controller-managed-attach-detach", "true");
+        allowed("a kubelet annotates its node", &patch(&kubelet, path, &own).await?)?;
+        ensure!(began.elapsed() < Duration::from_secs(20), "an annotation took {:?}", began.elapsed());
+
+        wait_until_refused(plot.cluster, ("reserve-writers", "a kubelet reserves"), async || {
+            patch(&kubelet, &format!("{path}?dryRun=All"), &reserve("1")).await
+        })
+        .await?;
+        allowed("an operator reserves", &patch(&admin, path, &reserve("1")).await?)?;
+        wait_until_refused(plot.cluster, ("reserve-values", "malformed"), async || {
+            patch(&admin, &format!("{path}?dryRun=All"), &reserve("lots")).await
+        })
+        .await?;
+        report(&kubelet, "Running").await?;
+        // The daemon is held to reserve.* by a loop, and so does not write to such a node at all.
+        wait_until_refused(plot.cluster, ("reserve-daemon-confinement", "more than 10,000"), async || {
+            patch(&daemon, &format!("{path}?dryRun=All"), &reserve("2")).await
+        })
+        .await?;
+        // Other tests share the API server.
+        plot.cluster.run_kubectl(&["delete", "node", "n1"]).await.map(drop)
+    })
+}
+
+#[test]
+fn the_daemon_reserves_on_a_node_with_thousands_of_annotations() -> Result<()> {
+    run("some-annotations", async |plot, daemon| {
+        plot.cluster.add_node(node(plot.name)).await?;
+        let (admin, path) = (plot.cluster.admin(), format!("/api/v1/nodes/{}", plot.name));
+        let some = json!({"metadata": {"annotations": tiny(BYTES_MAX, 9_900)}});
+        allowed("filled", &patch(&admin, &path, &some).await?)?;
+        allowed("the daemon reserves", &patch(&daemon, &path, &reserve("1")).await?)?;
+        let released = json!({"metadata": {"annotations": {format!("reserve.cpu/{OWNER}"): null}}});
+        allowed("the daemon releases", &patch(&daemon, &path, &released).await?)
+    })
+}
+
+/// A policy finds our keys in one text of all annotations. What stands in a value is no key.
+async fn values_that_look_like_our_keys_are_values(plot: Plot, kubelet: &Client) -> Result<()> {
+    let path = "/api/v1/nodes/n1?dryRun=All";
+    let values = [
+        format!("reserve.cpu/{OWNER}"),
+        format!("\"reserve.cpu/{OWNER}\":\"1\", \"x\":\""),
+        format!("\", \"reserve.cpu/{OWNER}\":\"1"),
+        format!("\\\", \"reserve.cpu/{OWNER}\":\"1"),
+    ];
+    for value in values {
+        allowed(&value, &patch(kubelet, path, &as_annotation("theirs", &value)).await?)?;
+    }
+    // And a key is one whatever stands in the values around it.
+    let mut forged = reserve("1");
+    for key in ["r", "reserve-a", "reserve.b.c/d", "s"] {
+        forged["metadata"]["annotations"][key] = "\\\", \\".into();
+    }
+    wait_until_refused(plot.cluster, ("reserve-writers", "a key among such values"), async || {
+        patch(kubelet, path, &forged).await
+    })
+    .await
+}

@@ -1,0 +1,85 @@
+//! One control plane with everything that `kubectl apply -k manifests/` installs, and the token of a daemon's pod that leads.
+
+use anyhow::{Context as _, Result, ensure};
+use k8s_openapi::api::core::v1::Pod;
+use kube::Client;
+use kube::api::{Api, ListParams};
+use reserve_tests::control_plane::{Account, Cluster, workspace_dir};
+use reserve_tests::requests::{Said, as_annotation, patch};
+use reserve_tests::town::{Plot, SOON, Town};
+use serde_json::json;
+use tokio::sync::OnceCell;
+
+pub(crate) const NAMESPACE: &str = "kube-reserve";
+
+static TOWN: Town = Town::new("attacks", None);
+static LEADER: OnceCell<Account> = OnceCell::const_new();
+
+/// Runs a test in the namespace `name`, with a client that acts with the daemon's own token.
+pub(crate) fn run<F>(name: &'static str, test: impl FnOnce(Plot, Client) -> F) -> Result<()>
+where
+    F: Future<Output = Result<()>>,
+{
+    TOWN.run(name, async |plot| {
+        let leader = LEADER.get_or_try_init(|| install(plot.cluster)).await?;
+        test(plot, plot.cluster.client_of(leader)?).await
+    })
+}
+
+async fn install(cluster: &Cluster) -> Result<Account> {
+    let manifests = workspace_dir().join("manifests");
+    cluster.run_kubectl(&["apply", "-k", &manifests.to_string_lossy()]).await?;
+    let pods: Api<Pod> = Api::namespaced(cluster.admin(), NAMESPACE);
+    let ours = ListParams::default().labels("app.kubernetes.io/name=kubectl-reserve");
+    // No scheduler runs here. The pod need not run, either: its token is all that is wanted.
+    let pod = cluster
+        .wait_until("the daemon has a pod", SOON, async || {
+            pods.list(&ours).await?.items.into_iter().next().context("no pod")
+        })
+        .await?;
+    let leader = cluster.account_of(&pod).await?;
+    let lease = json!({
+        "apiVersion": "coordination.k8s.io/v1", "kind": "Lease",
+        "metadata": {"name": "reserve-daemon", "namespace": NAMESPACE},
+        "spec": {"holderIdentity": format!("{}_4f1d", leader.pod), "leaseDurationSeconds": 15},
+    });
+    cluster.apply(&lease.to_string()).await?;
+    wait_until_the_fence_knows(cluster, &leader).await?;
+    Ok(leader)
+}
+
+/// The API server takes a moment to learn of policies and of the Lease.
+async fn wait_until_the_fence_knows(cluster: &Cluster, leader: &Account) -> Result<()> {
+    cluster.add_node(reserve_tests::control_plane::node("fence")).await?;
+    let client = cluster.client_of(leader)?;
+    cluster
+        .wait_until("the leader is let through the fence and stopped by the next policy", SOON, async || {
+            let said =
+                patch(&client, "/api/v1/nodes/fence?dryRun=All", &as_annotation("theirs", "1")).await?;
+            ensure!(said.message.contains("reserve-daemon-confinement"), "{said:?}");
+            Ok(())
+        })
+        .await
+}
+
+/// Fails unless the policy called so refuses. It is asked again while it is not in force yet, so `attempt` must be a dry run.
+pub(crate) async fn wait_until_refused(
+    cluster: &Cluster,
+    (policy, what): (&str, &str),
+    mut attempt: impl AsyncFnMut() -> Result<Said>,
+) -> Result<()> {
+    cluster
+        .wait_until(&format!("{policy} refuses: {what}"), SOON / 3, async || {
+            let said = attempt().await?;
+            let is_refused = matches!(said.code, 403 | 422) && said.message.contains(&format!("'{policy}'"));
+            ensure!(is_refused, "{said:?}");
+            Ok(())
+        })
+        .await
+}
+
+/// Fails unless the API server does it.
+pub(crate) fn allowed(what: &str, said: &Said) -> Result<()> {
+    ensure!(said.code == 200, "{what}: {said:?}");
+    Ok(())
+}

@@ -1,0 +1,18 @@
+//! Attacks on a real control plane, one test an attack: each must fail. Where a tenant acts, it has only the built-in role `edit` in
+//! one namespace. Only so many control planes run at once: the tests here share two.
+#![forbid(unsafe_code)]
+#![expect(clippy::disallowed_methods, reason = "a test is its own outermost layer")]
+
+mod annotations;
+mod daemon_set;
+mod flow;
+mod installed;
+mod reservations;
+mod token;
+mod volumes;
+
+use common::api::names;
+use reserve_tests::programs::daemon;
+use reserve_tests::town::Town;
+
+static TOWN: Town = Town::new("attacks", Some(|| daemon(names::SCHEDULER_NAME)));
