@@ -114,6 +114,8 @@ pub struct Cluster {
     now: Timestamp,
     /// When a reservation ends next after that, once it was asked for.
     soonest: Option<Option<Timestamp>>,
+    /// Whether room became free because something is not written after all: no event says so.
+    has_dropped: bool,
     listed: BTreeSet<Listed>,
     catalog: Catalog,
     choices: Choices,

@@ -107,7 +107,13 @@ impl Cluster {
                 ledger.local.retain(|known| known.meant.id != *id);
                 ledger.extended.retain(|known| known.id != *id);
             });
+            self.has_dropped = true;
         }
+    }
+
+    /// Whether, since this was asked last, something was dropped that had counted: there may be more room than before.
+    pub fn take_dropped(&mut self) -> bool {
+        std::mem::take(&mut self.has_dropped)
     }
 }
 

@@ -160,6 +160,7 @@ impl Publisher {
         if self.standing.has_lapsed(begun) {
             return;
         }
+        let was_told = self.clock.is_told();
         let wanted = lease(&self.replica(begun));
         let name = lease_name(&self.replica);
         let patch = Patch::Merge(&wanted);
@@ -172,6 +173,8 @@ impl Publisher {
         match outcome {
             // Nor from one that came meanwhile.
             Outcome::Done(_) if self.standing.has_lapsed(self.clock.now()) => {}
+            // This very answer told the time. The Lease may have a wrong one, by which nobody waits for this replica.
+            Outcome::Done(_) if !was_told && self.clock.is_told() => {}
             Outcome::Done(_) => {
                 self.standing.set(begun.elapsed + (GOOD_FOR - MARGIN));
                 self.standing.is_settled.store(true, Ordering::SeqCst);

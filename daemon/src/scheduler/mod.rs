@@ -196,6 +196,10 @@ impl Scheduler {
         if !std::mem::replace(&mut self.has_begun, true) {
             self.boost(step);
         }
+        // The controller has dropped what it was about to write.
+        if step.cluster.take_dropped() {
+            self.queue.wake(Cure::Room, step.now.elapsed);
+        }
         self.look_after_flights(step);
         let mut left = DECISIONS_MAX;
         while left > 0 && !self.asking.is_busy() {

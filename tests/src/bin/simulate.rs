@@ -11,12 +11,12 @@ use std::io::Write as _;
 use std::process::ExitCode;
 
 const USAGE: &str = "\
-usage: simulate TIER [--seeds NUMBER] [--from SEED]
+usage: simulate TIER [--seeds NUMBER] [--from SEED] [--failed-max NUMBER]
        simulate TIER --seed SEED
        simulate TIER --plan NAME, or a part of several names
 
-The first form lives through so many seeds, all known seeds and all plans, and prints how often each rule was checked; the
-others live through one, and print all of it.";
+The first form lives through so many seeds, all known seeds and all plans, and prints how often each rule was checked. It stops
+when so many seeds (5) have failed. The others live through one, and print all of it.";
 
 struct Wish {
     range: Range,
@@ -67,7 +67,11 @@ fn simulate(arguments: &[String]) -> Result<bool> {
 }
 
 fn wish(options: &[String], tier: &Tier) -> Result<Wish> {
-    let mut wish = Wish { range: Range { from: 0, count: tier.seeds }, seed: None, plan: None };
+    let mut wish = Wish {
+        range: Range { from: 0, count: tier.seeds, failed_max: seeds::FAILED_MAX },
+        seed: None,
+        plan: None,
+    };
     let mut options = options.iter();
     while let Some(option) = options.next() {
         let value = options.next().context(USAGE)?;
@@ -75,6 +79,7 @@ fn wish(options: &[String], tier: &Tier) -> Result<Wish> {
         match option.as_str() {
             "--seeds" => wish.range.count = number()?,
             "--from" => wish.range.from = number()?,
+            "--failed-max" => wish.range.failed_max = usize::try_from(number()?)?,
             "--seed" => wish.seed = Some(number()?),
             "--plan" => wish.plan = Some(value.clone()),
             other => bail!("unknown option {other}\n{USAGE}"),

@@ -93,10 +93,11 @@ fn behind<'w>(writes: impl Iterator<Item = &'w Write>, written: u64, now: Timest
             _ => drop(leases.remove(&*write.name)),
         }
     }
+    // As the command judges it: a time from the future is as good as none.
     let is_live = |lease: &Value| {
         let renewed = lease["spec"]["renewTime"].as_str().and_then(|text| text.parse::<Timestamp>().ok());
         let seconds = lease["spec"]["leaseDurationSeconds"].as_i64().unwrap_or(0);
-        renewed.is_some_and(|at| at + SignedDuration::from_secs(seconds) > now)
+        renewed.is_some_and(|at| now.duration_since(at).abs() < SignedDuration::from_secs(seconds))
     };
     // Who comes up lists everything after it has its Lease: what was written before that is in it.
     let will_list = |name: &str| new.get(name).is_some_and(|since| *since > written);

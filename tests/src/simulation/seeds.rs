@@ -24,6 +24,8 @@ pub struct Range {
     pub from: u64,
     /// How many.
     pub count: u64,
+    /// The run ends when so many of them have failed.
+    pub failed_max: usize,
 }
 
 /// A simulation that went wrong.
@@ -42,7 +44,7 @@ const THREADS: usize = 2;
 /// One seed in so many is run a second time, and has to give the same history.
 const AGAIN: u64 = 100;
 /// One bug fails thousands of seeds; a few show it.
-const FAILED_MAX: usize = 5;
+pub const FAILED_MAX: usize = 5;
 
 /// Lives through all of them but those that are left out, or until some have failed. The failed ones come in the order of
 /// their seeds. What was counted in all of them is added to `counts`.
@@ -69,7 +71,7 @@ pub fn run(
             {
                 let mut failed = failed.lock().unwrap_or_else(std::sync::PoisonError::into_inner);
                 failed.push((seed, found));
-                enough.store(failed.len() >= FAILED_MAX, Ordering::Relaxed);
+                enough.store(failed.len() >= range.failed_max, Ordering::Relaxed);
             }
         }
         counted.lock().unwrap_or_else(std::sync::PoisonError::into_inner).add(&own);
@@ -140,18 +142,21 @@ mod tests {
     #[test]
     fn failing_seeds_are_told_in_order_with_their_trace() {
         let mut counts = Counts::default();
-        let failed = run(Range { from: 0, count: 20 }, &[], fails_at_seven, &mut counts);
+        let failed =
+            run(Range { from: 0, count: 20, failed_max: FAILED_MAX }, &[], fails_at_seven, &mut counts);
         assert_eq!(counts.get("I1").checked, 19, "all but the one that panicked, and none twice");
         let told: Vec<_> = failed.iter().map(|failed| (failed.name.as_str(), failed.trace.len())).collect();
         assert_eq!(told, [("7", 1), ("8", 0), ("17", 1)]);
         assert!(failed[1].broken.contains("eight"), "{}", failed[1].broken);
-        let failed = run(Range { from: 0, count: 20 }, &[7, 8], fails_at_seven, &mut counts);
+        let failed =
+            run(Range { from: 0, count: 20, failed_max: FAILED_MAX }, &[7, 8], fails_at_seven, &mut counts);
         assert_eq!(failed.iter().map(|failed| failed.name.as_str()).collect::<Vec<_>>(), ["17"]);
     }
 
     #[test]
     fn a_seed_that_gives_another_history_the_second_time_fails() {
-        let failed = run(Range { from: 100, count: 1 }, &[], differs, &mut Counts::default());
+        let failed =
+            run(Range { from: 100, count: 1, failed_max: FAILED_MAX }, &[], differs, &mut Counts::default());
         assert_eq!(failed[0].broken, "the same seed gave another history");
     }
 }

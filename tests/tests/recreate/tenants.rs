@@ -94,6 +94,10 @@ fn the_shipped_roles_are_enough() -> Result<()> {
         let bind =
             ["create", "rolebinding", "reserve-replicas", "-n", "kube-system", "--role=reserve-replicas"];
         plot.cluster.run_kubectl(&[&bind[..], &["--user=tenant"]].concat()).await?;
+        // The authorizer learns of the binding by a watch of its own.
+        let can = ["auth", "can-i", "list", "leases.coordination.k8s.io", "-n", "kube-system", "--as=tenant"];
+        let in_force = async || plot.cluster.run_kubectl(&can).await.map(drop);
+        plot.cluster.wait_until("the Role is in force", SOON, in_force).await?;
         let done = typed_as(&plot, User::Tenant, &["pod", "web", "--yes"]).await?.ended(0)?;
         done.says(&[
             "obeys reservations (it is the daemon)",

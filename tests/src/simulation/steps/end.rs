@@ -107,9 +107,19 @@ impl Sim {
             let count = if fitting.peek().is_none() { Counts::check } else { Counts::skip };
             if let Some(node) = fitting.find(|node| !is_kept_back(picture, &pod, &node.name, now)) {
                 let what = format!("{} waits, and {} has room for it", pod.key, node.name);
+                self.note_beliefs();
                 return self.api.rules.break_("I24", &what);
             }
             count(&mut self.api.rules.counts, "I24");
+        }
+    }
+
+    /// Writes down what each daemon believes.
+    fn note_beliefs(&mut self) {
+        for index in 0..self.daemons.len() {
+            let now = self.daemons[index].now(self.api.now);
+            let figures = self.daemons[index].state.figures(now);
+            self.api.note(format_args!("daemon {index} believes {figures:?}"));
         }
     }
 
