@@ -80,6 +80,7 @@ conformance: ## compare N decisions (2000) of ours with kube-scheduler's own cod
 bench: ## measure decisions, and the memory of 100,000 nodes with a million pods (takes minutes)
 	cargo bench --locked -p reserve-common --bench decisions
 	cargo bench --locked -p reserve-common --bench memory
+	cargo bench --locked -p reserve-daemon --bench jobs
 
 # One of them, with all that happens in it: make simulate SEED=4711
 simulate: ## live through SEEDS (100000) histories with faults under virtual time; none may break a rule

@@ -11,6 +11,7 @@ use common::plugins::default_registry;
 use criterion::Criterion;
 use std::cell::RefCell;
 use std::hint::black_box;
+use std::process::ExitCode;
 use std::sync::OnceLock;
 use std::time::Duration;
 use town::{NOW, PODS_PER_NODE, Stream, bound, cpu_time, empty, is_wanted, node, pod, uid};
@@ -56,13 +57,17 @@ impl Figures {
         self.0.borrow_mut().push(Figure { what, bar, total, count });
     }
 
-    fn print(&self) {
+    /// Prints all figures. Returns whether each is within its bar.
+    fn print(&self) -> bool {
+        let mut is_met = true;
         println!("\n{:<58} {:>10} {:>10}", "CPU time", "measured", "bar");
         for figure in self.0.borrow().iter().filter(|figure| figure.count > 0) {
             let mean = figure.total / figure.count;
             let verdict = if mean <= figure.bar { "" } else { "  MISSED" };
             println!("{:<58} {:>10} {:>10}{verdict}", figure.what, micros(mean), micros(figure.bar));
+            is_met &= mean <= figure.bar;
         }
+        is_met
     }
 }
 
@@ -71,9 +76,9 @@ fn micros(time: Duration) -> String {
     format!("{}.{} µs", tenths / 10, tenths % 10)
 }
 
-fn main() {
+fn main() -> ExitCode {
     if !is_wanted() {
-        return;
+        return ExitCode::SUCCESS;
     }
     let mut bench = Criterion::default()
         .sample_size(20)
@@ -85,7 +90,7 @@ fn main() {
     workloads(&mut bench, &figures);
     large(&mut bench, &figures);
     bench.final_summary();
-    figures.print();
+    if figures.print() { ExitCode::SUCCESS } else { ExitCode::FAILURE }
 }
 
 fn small(bench: &mut Criterion, figures: &Figures) {

@@ -8,6 +8,7 @@ use common::cluster::{Event, Seen};
 use common::plugins::default_registry;
 use stats_alloc::{INSTRUMENTED_SYSTEM, Region, StatsAlloc};
 use std::alloc::System;
+use std::process::ExitCode;
 use town::{PODS_PER_NODE, Stream, bound, empty, is_wanted, pod};
 
 #[global_allocator]
@@ -20,9 +21,9 @@ const NODE_BYTES_MAX: usize = 1 << 10;
 const POD_BYTES_MAX: usize = 400;
 const TOTAL_BYTES_MAX: usize = 600 << 20;
 
-fn main() {
+fn main() -> ExitCode {
     if !is_wanted() {
-        return;
+        return ExitCode::SUCCESS;
     }
     let region = Region::new(ALLOCATOR);
     let kept = || {
@@ -42,13 +43,18 @@ fn main() {
     }
     let total = kept();
     println!("\n{:<58} {:>12} {:>12}", "memory, counted by the allocator", "measured", "bar");
-    line("bytes for each of 100,000 nodes", nodes / NODES, NODE_BYTES_MAX);
-    line("bytes for each of 1,000,000 pods", (belief - nodes) / pods, POD_BYTES_MAX);
-    line("MiB for all of them", belief >> 20, TOTAL_BYTES_MAX >> 20);
-    line("MiB for all of them, with an index for 64 shapes", total >> 20, TOTAL_BYTES_MAX >> 20);
+    let met = [
+        line("bytes for each of 100,000 nodes", nodes / NODES, NODE_BYTES_MAX),
+        line("bytes for each of 1,000,000 pods", (belief - nodes) / pods, POD_BYTES_MAX),
+        line("MiB for all of them", belief >> 20, TOTAL_BYTES_MAX >> 20),
+        line("MiB for all of them, with an index for 64 shapes", total >> 20, TOTAL_BYTES_MAX >> 20),
+    ];
+    if met.contains(&false) { ExitCode::FAILURE } else { ExitCode::SUCCESS }
 }
 
-fn line(what: &str, measured: usize, bar: usize) {
+/// Prints a figure. Returns whether it is within its bar.
+fn line(what: &str, measured: usize, bar: usize) -> bool {
     let verdict = if measured <= bar { "" } else { "  MISSED" };
     println!("{what:<58} {measured:>12} {bar:>12}{verdict}");
+    measured <= bar
 }

@@ -19,6 +19,11 @@ pub fn as_annotation(key: &str, value: &str) -> Value {
     json!({"metadata": {"annotations": {key: value}}})
 }
 
+/// A merge patch that removes one annotation.
+pub fn without_annotation(key: &str) -> Value {
+    json!({"metadata": {"annotations": {key: null}}})
+}
+
 /// Sends a merge patch.
 ///
 /// # Errors

@@ -31,6 +31,9 @@ pub enum NotKept {
     /// It is not on a node that is known, or has ended there.
     #[error("the pod is on no node")]
     NoNode,
+    /// It was created with the name of its node in it, and its kubelet has not accepted it.
+    #[error("the kubelet of its node has not accepted it")]
+    NotAdmitted,
     /// It is of a kind that finds its node by itself, or has to leave it.
     #[error("{0}")]
     Unfit(&'static str),
@@ -63,7 +66,8 @@ impl NotKept {
         match self {
             Self::TooMany(_) | Self::OverUsage(_) | Self::OverQuota(_) => true,
             Self::Unwritable(_) | Self::NodeFull => true,
-            Self::NotWished | Self::NoNode | Self::Unfit(_) | Self::NoOwner | Self::NotShort => false,
+            Self::NotWished | Self::NoNode | Self::NotAdmitted | Self::Unfit(_) => false,
+            Self::NoOwner | Self::NotShort => false,
         }
     }
 
@@ -72,6 +76,7 @@ impl NotKept {
         match self {
             Self::NotWished => "not-wished",
             Self::NoNode => "no-node",
+            Self::NotAdmitted => "not-admitted",
             Self::Unfit(_) => "unfit",
             Self::NoOwner => "no-owner",
             Self::NotShort => "not-short",
@@ -96,6 +101,9 @@ impl Cluster {
             return Err(NotKept::NotWished);
         }
         fit(&asker)?;
+        if !pod.is_admitted() {
+            return Err(NotKept::NotAdmitted);
+        }
         let id = pod.node.as_ref().and_then(|node| self.nodes.id(node));
         let ledger = id.and_then(|id| self.nodes.get(id)).ok_or(NotKept::NoNode)?;
         if !ledger.node.is_ready {

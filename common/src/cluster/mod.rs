@@ -66,6 +66,7 @@ pub use replacing::{Terms, expiry_for, extended_below, replacing};
 pub use shared::Shared;
 pub use snapshot::Snapshot;
 pub use store::Store;
+pub use taken::came_for;
 pub use tally::{Counts, PerDomain};
 pub use whose::Asker;
 

@@ -48,11 +48,6 @@ impl Seats {
         self.automatic.get(namespace).map(|automatic| &automatic.amount)
     }
 
-    /// The same for each namespace.
-    pub(super) fn automatic_amounts(&self) -> impl Iterator<Item = (&Text, &Resources)> {
-        self.automatic.iter().map(|(namespace, automatic)| (namespace, &automatic.amount))
-    }
-
     /// Whether both have the same reservations.
     pub(super) fn says_same(&self, other: &Self) -> bool {
         (&self.by_owner, &self.automatic) == (&other.by_owner, &other.automatic)
@@ -108,6 +103,6 @@ fn is_open(entry: &Entry) -> bool {
 }
 
 /// The namespace that the reservation counts in, if nobody asked for it by hand.
-fn automatic_of(reservation: &Reservation) -> Option<&Text> {
+pub(super) fn automatic_of(reservation: &Reservation) -> Option<&Text> {
     Some(&reservation.record().filter(|_| reservation.is_automatic())?.owner.namespace)
 }

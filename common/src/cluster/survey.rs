@@ -35,6 +35,11 @@ impl Cluster {
         !self.reserved.is_empty()
     }
 
+    /// The books of all nodes with reservations.
+    pub fn reserved(&self) -> impl Iterator<Item = &Ledger> {
+        self.reserved.iter().filter_map(|id| self.nodes.get(*id))
+    }
+
     /// The books of the nodes where `owner` has reservations.
     pub fn ledgers_of(&self, owner: &Uid) -> impl Iterator<Item = &Ledger> {
         self.seats.of(owner).filter_map(|id| self.nodes.get(id))
@@ -47,11 +52,18 @@ impl Cluster {
 
     /// Those of them that the workload with this UID owns, or that name it as their controller.
     pub fn leaving_of(&self, owner: &Uid) -> Vec<PodKey> {
+        let mut pods = self.pods_of(owner);
+        pods.retain(|key| self.leaving.contains(key));
+        pods
+    }
+
+    /// The pods that the workload with this UID owns, or that name it as their controller.
+    pub fn pods_of(&self, owner: &Uid) -> Vec<PodKey> {
         let claiming = self.owners.controllers_below(owner).into_iter();
         let claiming =
             claiming.flat_map(|controller| self.claims.of(&controller).cloned().collect::<Vec<_>>());
         let is_owned = |key: &PodKey| {
-            let pod = self.pods.get(key).filter(|_| self.leaving.contains(key));
+            let pod = self.pods.get(key);
             let claims = |pod: &Pod| pod.controller.as_ref().is_some_and(|claim| claim.uid == *owner);
             pod.is_some_and(|pod| claims(pod) || Asker::new(pod, &self.owners).is_owned_by(owner))
         };

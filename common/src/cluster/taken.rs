@@ -3,13 +3,13 @@
 //! One pod takes at most one reservation, and one reservation is taken by at most one pod. A pod says which one it
 //! took by the stamp that our scheduler writes together with the binding; the stamp counts only on a pod that
 //! may use that reservation. Pods that another scheduler bound have no stamp: the one that was scheduled first
-//! takes the oldest reservation that it may use and that existed by then. A pod whose stamp names a seat of its own
+//! takes the oldest reservation that it may use and that existed by then, unless the pod is much older than it. A pod whose stamp names a seat of its own
 //! owner has had its one seat, also when that was released since.
 
 use super::whose::Asker;
-use crate::model::Uid;
 use crate::model::reservation::Reservation;
-use jiff::Timestamp;
+use crate::model::{Pod, Uid};
+use jiff::{SignedDuration, Timestamp};
 
 /// For each reservation the index of the pod that took it. `occupied` tells whose replaced pod is still there.
 pub(super) fn taken(
@@ -33,8 +33,7 @@ pub(super) fn taken(
         let free = (0..reservations.len()).filter(|&seat| takers[seat].is_none());
         let seat = free
             .filter(|&seat| {
-                was_scheduled_after(&pods[pod], reservations[seat])
-                    && may_take(&pods[pod], reservations[seat])
+                came_for(pods[pod].pod, reservations[seat]) && may_take(&pods[pod], reservations[seat])
             })
             .min_by_key(|&seat| (occupied[seat], age(reservations[seat])));
         if let Some(seat) = seat {
@@ -63,13 +62,17 @@ fn has_sat(asker: &Asker<'_>) -> bool {
     stamp.is_some_and(|(owner, _)| asker.is_bare() || asker.is_owned_by(&Uid::from(owner)))
 }
 
-fn was_scheduled_after(asker: &Asker<'_>, reservation: &Reservation) -> bool {
-    match (asker.pod.scheduled_at(), reservation.created()) {
-        (Some(since), Some(created)) => since >= created,
-        // A record that we cannot read does not say when it was made; whoever may use it and came without a stamp
-        // was there before as likely as not.
-        _ => false,
-    }
+/// How much older than a reservation the pod may be that comes for it: the pod that it replaces is on its way out before somebody
+/// writes the reservation.
+const OLDER_MAX: SignedDuration = SignedDuration::from_secs(5);
+
+/// Whether a pod without a stamp may have come for the reservation: it was scheduled since, and it is not much older. An older one
+/// may have been on its way to the node when the reservation was made.
+pub fn came_for(pod: &Pod, reservation: &Reservation) -> bool {
+    // A record that we cannot read does not say when it was made; whoever may use it and came without a stamp
+    // was there before as likely as not.
+    let (Some(since), Some(made)) = (pod.scheduled_at(), reservation.created()) else { return false };
+    since >= made && pod.created.is_none_or(|created| made.duration_since(created.time()) <= OLDER_MAX)
 }
 
 fn oldest_first(pods: &[Asker<'_>]) -> Vec<usize> {

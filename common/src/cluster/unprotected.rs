@@ -4,17 +4,24 @@ use super::Cluster;
 use super::keeping::{NotKept, reservation};
 use super::replacing::owner;
 use super::whose::Asker;
-use crate::api::reservation::encode;
+use crate::api::reservation::{INFO_LEN_MAX, encode};
 use crate::model::Pod;
 
-/// With so few host ports and resources of its own a pod's record always fits, whatever the names in it.
-const SURE_TO_FIT: usize = 16;
+/// More than everything in a record takes but ports and resources with names of their own: four names of 253 letters at most, a
+/// namespace, and ids.
+const NAMES: usize = 2048;
+/// More than one host port takes, with an address.
+const PORT: usize = 120;
+/// More than one resource takes besides its name.
+const RESOURCE: usize = 40;
 
 impl Cluster {
     /// Why no place will be kept for `pod`, although it, an owner or its namespace asks for that: its record would be too long.
     pub fn unprotected(&self, pod: &Pod) -> Option<NotKept> {
-        let parts = pod.spec.ports.len() + pod.spec.requests.counted().scalars().len();
-        if parts <= SURE_TO_FIT || !pod.is_counted() {
+        let scalars = pod.spec.requests.counted().scalars();
+        let resources: usize = scalars.map(|(name, _)| name.len() + RESOURCE).sum();
+        let is_short = NAMES + pod.spec.ports.len() * PORT + resources <= INFO_LEN_MAX;
+        if is_short || !pod.is_counted() {
             return None;
         }
         let asker = Asker::new(pod, &self.owners);

@@ -26,8 +26,13 @@ pub(super) struct Local {
     pub(super) counted: Arc<Reservation>,
     /// As it is to be written down.
     meant: Arc<Reservation>,
-    /// Whether it is, if it was not yet; else it only counts, because it may have been.
+    /// true: write it, if that was not done yet. false: it only counts, because an earlier write may have been carried out.
     is_wanted: bool,
+    /// The version of the node that it was written with. Until that is seen, what the node says is older.
+    written: Option<u64>,
+    /// Whether the node says the same reservation by somebody else's hand. That one counts then; it may be gone by the version
+    /// that has ours.
+    is_hidden: bool,
 }
 
 /// A reservation that lives longer than the node says yet.
@@ -53,7 +58,8 @@ impl Cluster {
         if let Origin::Recorded(record) = &mut counted.origin {
             record.expires = record.expires.min(later(self.now, LOCAL_LIFE));
         }
-        let local = Local { counted: Arc::new(counted), meant: Arc::new(meant), is_wanted: true };
+        let (counted, meant) = (Arc::new(counted), Arc::new(meant));
+        let local = Local { counted, meant, is_wanted: true, written: None, is_hidden: false };
         let now = self.now;
         self.change(place, |ledger| {
             let is_reserved = ledger.stands(&local.meant.id, now);
@@ -64,6 +70,16 @@ impl Cluster {
                 None => ledger.local.push(local),
             }
         });
+    }
+
+    /// The API server has written `id` into `node`, which has that version since.
+    pub fn wrote_locally(&mut self, node: &NodeName, id: &ReservationId, version: u64) {
+        if let Some(place) = self.nodes.id(node) {
+            self.change(place, |ledger| {
+                let known = ledger.local.iter_mut().find(|known| known.meant.id == *id);
+                known.into_iter().for_each(|known| known.written = Some(version));
+            });
+        }
     }
 
     /// It is about to be written into `node` that `id`, made by `request`, lives until `expires`.
@@ -123,7 +139,11 @@ impl Ledger {
         let is_there = |uid: &Uid| self.pods.iter().any(|pod| pod.uid == *uid);
         let is_orphan =
             move |one: &&Arc<Reservation>| !one.replaces().is_some_and(|replaced| is_there(&replaced.uid));
-        self.local.iter().filter(|local| local.is_wanted).map(|local| &local.meant).filter(is_orphan)
+        self.wanted().map(|local| &local.meant).filter(is_orphan)
+    }
+
+    fn wanted(&self) -> impl Iterator<Item = &Local> {
+        self.local.iter().filter(|local| local.is_wanted && !local.is_hidden)
     }
 
     /// Whether `id` is not to be written down any more.
@@ -133,7 +153,7 @@ impl Ledger {
 
     /// The reservation that has yet to be written down for the replacement of this pod.
     pub fn unwritten_for(&self, pod: &Uid) -> Option<&ReservationId> {
-        let mut meant = self.local.iter().filter(|local| local.is_wanted).map(|local| &local.meant);
+        let mut meant = self.wanted().map(|local| &local.meant);
         meant.find(|one| one.replaces().is_some_and(|replaced| replaced.uid == *pod)).map(|one| &one.id)
     }
 
@@ -144,7 +164,7 @@ impl Ledger {
         let is_alone = move |one: &&Arc<Reservation>| {
             !durable().any(|before| before.is_live(now) && is_heir(one, before))
         };
-        self.local.iter().map(|local| &local.counted).filter(is_alone)
+        self.local.iter().filter(|local| !local.is_hidden).map(|local| &local.counted).filter(is_alone)
     }
 
     /// Whether the node itself says that `id` is reserved, and that is not over. One that is over may be gone, and we do not
@@ -156,7 +176,8 @@ impl Ledger {
 
     /// What the node itself says, but for what is about to be written in its place.
     pub(super) fn counted_durably(&self) -> impl Iterator<Item = &Arc<Reservation>> {
-        let is_replaced = |id: &ReservationId| self.local.iter().any(|local| local.counted.id == *id);
+        let is_replaced =
+            |id: &ReservationId| self.local.iter().any(|local| local.counted.id == *id && !local.is_hidden);
         let durable = self.node.reservations.iter().filter_map(Parsed::valid);
         durable.filter(move |one| !is_replaced(&one.id))
     }
@@ -167,7 +188,12 @@ impl Ledger {
             return;
         }
         let mut local = std::mem::take(&mut self.local);
-        local.retain(|known| known.counted.is_live(now) && !self.stands(&known.counted.id, now));
+        for known in &mut local {
+            known.is_hidden = self.stands(&known.counted.id, now);
+        }
+        let is_ahead =
+            |known: &Local| known.written.is_some_and(|version| self.node.resource_version < version);
+        local.retain(|known| known.counted.is_live(now) && (is_ahead(known) || !known.is_hidden));
         let mut extended = std::mem::take(&mut self.extended);
         extended.retain(|known| {
             let durable = self.durable(&known.id).filter(|one| known.is_of(one));

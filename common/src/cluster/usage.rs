@@ -5,7 +5,9 @@
 
 use super::Cluster;
 use super::keeping::NotKept;
+use super::ledger::State;
 use super::replacing::later;
+use super::seats::automatic_of;
 use crate::model::ids::Text;
 use crate::model::{Pod, Reservation, Resources};
 use jiff::Timestamp;
@@ -41,9 +43,11 @@ struct Requested {
 }
 
 impl Usage {
-    /// The pod is now as `new` instead of `old`, at `now`. Only pods that take room on a node count.
+    /// The pod is now as `new` instead of `old`, at `now`. Only pods that take room on a node count, and not those that a kubelet
+    /// may be about to refuse: they cost nothing, and could request anything.
     pub(super) fn change(&mut self, old: Option<&Pod>, new: Option<&Pod>, now: Timestamp) {
-        let (old, new) = (old.filter(|pod| pod.is_counted()), new.filter(|pod| pod.is_counted()));
+        let counts = |pod: &&Pod| pod.is_counted() && pod.is_admitted();
+        let (old, new) = (old.filter(counts), new.filter(counts));
         if let (Some(old), Some(new)) = (old, new)
             && old.spec.requests == new.spec.requests
         {
@@ -92,15 +96,22 @@ impl Requested {
 }
 
 impl Cluster {
-    /// Everything was listed once: what is reserved by then was requested by pods before.
+    /// Everything was listed once: what is reserved by then for pods that are gone was requested by them before.
     pub(super) fn seed_usage(&mut self) {
         if self.usage.is_seeded || !self.is_complete() {
             return;
         }
         self.usage.is_seeded = true;
-        for (namespace, reserved) in self.seats.automatic_amounts() {
-            let requested = self.usage.by_namespace.entry(namespace.clone()).or_default();
-            let before = requested.now.plus(reserved);
+        let mut gone: BTreeMap<Text, Resources> = BTreeMap::new();
+        for entry in self.nodes.iter().flat_map(|ledger| &ledger.entries) {
+            let is_gone = matches!(entry.state, State::Held | State::Short);
+            if let Some(namespace) = automatic_of(&entry.reservation).filter(|_| is_gone) {
+                gone.entry(namespace.clone()).or_default().add_assign(&bounded(&entry.reservation.amount));
+            }
+        }
+        for (namespace, reserved) in gone {
+            let requested = self.usage.by_namespace.entry(namespace).or_default();
+            let before = requested.now.plus(&reserved);
             requested.note(self.now, &before);
         }
     }

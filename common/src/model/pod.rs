@@ -186,6 +186,13 @@ impl Pod {
         self.node.is_some() && !self.is_ended()
     }
 
+    /// Whether it came to its node in order: a scheduler bound it, or its kubelet has accepted it. A pod that was created with the name
+    /// of a node in it is on that node for everybody, also while the kubelet is about to refuse it.
+    pub fn is_admitted(&self) -> bool {
+        let is_bound = matches!(self.scheduled, Some(Scheduled::True { .. }));
+        is_bound || self.started.is_some() || self.phase != Phase::Pending
+    }
+
     /// Whether all its containers have ended.
     pub fn is_ended(&self) -> bool {
         matches!(self.phase, Phase::Succeeded | Phase::Failed)

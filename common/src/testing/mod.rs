@@ -165,8 +165,19 @@ impl PodBuilder {
         self.with(&format!("/spec/containers/0/resources/requests/{resource}"), json!(amount))
     }
 
+    /// Bound to the node, nobody knows when.
     pub(crate) fn on(self, node: &str) -> Self {
+        let bound = if self.0["status"]["conditions"].is_null() { self.condition() } else { self };
+        bound.with("/spec/nodeName", json!(node))
+    }
+
+    /// Created with the name of the node in it, and not seen by any kubelet yet.
+    pub(crate) fn created_on(self, node: &str) -> Self {
         self.with("/spec/nodeName", json!(node))
+    }
+
+    fn condition(self) -> Self {
+        self.with("/status/conditions", json!([{ "type": "PodScheduled", "status": "True" }]))
     }
 
     pub(crate) fn owned_by(self, owner: &Workload) -> Self {

@@ -52,7 +52,17 @@ impl World {
 
     /// A cluster that has listed everything once.
     pub(crate) fn cluster(self) -> Cluster {
+        self.listed_into(Cluster::default())
+    }
+
+    /// The same, listed at `now`.
+    pub(crate) fn cluster_at(self, now: jiff::Timestamp) -> Cluster {
         let mut cluster = Cluster::default();
+        cluster.advance(now);
+        self.listed_into(cluster)
+    }
+
+    fn listed_into(self, mut cluster: Cluster) -> Cluster {
         for kind in OwnerKind::ALL {
             let live = self.workloads.iter().filter(|workload| workload.kind == kind).cloned().collect();
             cluster.apply(Event::Workloads(kind, Seen::Relisted(live)));

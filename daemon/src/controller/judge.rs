@@ -21,7 +21,9 @@ use super::confirm::before;
 use crate::state::{EXPIRED, Rewrite};
 use common::api::names;
 use common::cluster::ledger::{Entry, is_heir};
-use common::cluster::{Cluster, Ledger, NodeId, State, acknowledged_pod, expiry_for, extended_below};
+use common::cluster::{
+    Cluster, Ledger, NodeId, State, acknowledged_pod, came_for, expiry_for, extended_below,
+};
 use common::model::keep::{Keep, LIFE_DEFAULT, LIFE_MAX, LIFE_MIN};
 use common::model::pod::Phase;
 use common::model::reservation::{Record, ReservationId};
@@ -82,7 +84,10 @@ pub(super) fn judge(
                 None => cluster.is_owner_gone(&record.owner),
                 // Kept on another node for a pod that is yet to leave its own, or whose coming we have yet to see.
                 Some(_) if is_replaced_there(cluster, record) || cluster.is_behind(record) => false,
-                Some(_) => superfluous(cluster, record, is_releasing).contains(&(ledger.id, &reservation.id)),
+                Some(_) => {
+                    let superfluous = superfluous(cluster, (record, ledger), is_releasing);
+                    superfluous.contains(&(ledger.id, &reservation.id))
+                }
             };
             if is_over {
                 return release(reservation, "unneeded");
@@ -177,11 +182,10 @@ fn would_take_another(pod: &Pod, own: &Entry, ledger: &Ledger, cluster: &Cluster
     ledger.entries.iter().any(|entry| {
         let reservation = &*entry.reservation;
         let is_open = matches!(entry.state, State::Held | State::Short | State::Occupied);
-        let is_later = match (pod.scheduled_at(), reservation.created()) {
-            (Some(since), Some(created)) => since >= created,
-            _ => false,
-        };
-        is_open && is_later && reservation.id != own.reservation.id && asker.may_use(reservation)
+        is_open
+            && came_for(pod, reservation)
+            && reservation.id != own.reservation.id
+            && asker.may_use(reservation)
     })
 }
 
@@ -192,24 +196,16 @@ fn would_take_another(pod: &Pod, own: &Entry, ledger: &Ledger, cluster: &Cluster
 /// have names, those whose pod is back elsewhere, and then the highest.
 fn superfluous<'c>(
     cluster: &'c Cluster,
-    record: &Record,
+    (record, ledger): (&Record, &'c Ledger),
     is_releasing: IsReleasing<'_>,
 ) -> Vec<(NodeId, &'c ReservationId)> {
-    let Some(short) = cluster.short(&record.owner) else { return Vec::new() };
-    let mut held: Vec<Held<'c>> = Vec::new();
-    for ledger in cluster.ledgers_of(&record.owner.uid) {
-        for entry in &ledger.entries {
-            let is_held = matches!(entry.state, State::Held | State::Short);
-            if let Some(found) = entry.reservation.record()
-                && is_held
-                && found.replaces.is_some()
-                && !is_replaced_there(cluster, found)
-                && found.owner.uid == record.owner.uid
-            {
-                held.push(Held { ledger, reservation: &entry.reservation, record: found });
-            }
-        }
-    }
+    let Some(short) = cluster.short(&record.owner) else {
+        // A pod without an owner that is gone: whoever makes it anew comes once, for the newest of its places on a node.
+        return older(&held(ledger, cluster, |other| is_of_same_bare_pod(other, record)).collect::<Vec<_>>());
+    };
+    let ledgers = cluster.ledgers_of(&record.owner.uid);
+    let is_own = |found: &Record| found.owner.uid == record.owner.uid;
+    let mut held: Vec<Held<'c>> = ledgers.flat_map(|ledger| held(ledger, cluster, is_own)).collect();
     let older = older(&held);
     held.retain(|one| !older.contains(&one.id()));
     let surplus = held.len().saturating_sub(short as usize);
@@ -221,6 +217,27 @@ fn superfluous<'c>(
     });
     held.truncate(surplus);
     older.into_iter().chain(held.iter().map(Held::id)).collect()
+}
+
+/// The held reservations of a node that replace pods which are gone, those of which `is_meant` is true.
+fn held<'c>(
+    ledger: &'c Ledger,
+    cluster: &Cluster,
+    is_meant: impl Fn(&Record) -> bool,
+) -> impl Iterator<Item = Held<'c>> {
+    ledger.entries.iter().filter_map(move |entry| {
+        let reservation = &*entry.reservation;
+        let is_held = matches!(entry.state, State::Held | State::Short);
+        let record = reservation.record().filter(|record| is_held && record.replaces.is_some())?;
+        let is_wanted = is_meant(record) && !is_replaced_there(cluster, record);
+        is_wanted.then_some(Held { ledger, reservation, record })
+    })
+}
+
+/// Whether both are for one pod that nobody owns: each time it is made anew it is its own owner, so that only the name says so.
+fn is_of_same_bare_pod(one: &Record, other: &Record) -> bool {
+    let name = |record: &Record| (record.owner.namespace.clone(), record.owner.name.clone());
+    &*one.owner.kind == "Pod" && &*other.owner.kind == "Pod" && name(one) == name(other)
 }
 
 impl<'c> Held<'c> {

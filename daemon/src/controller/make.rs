@@ -1,7 +1,7 @@
 //! Which pods get a reservation written down: those on their way out whose place is kept, and those that ask for it themselves.
 
 use super::Controller;
-use crate::state::{Annotation, Rewrite, Step};
+use crate::state::{Annotation, Note, Rewrite, Step};
 use common::cluster::{Cluster, Ledger, NotKept};
 use common::model::{NodeName, Pod, PodKey, Reservation, ReservationId};
 
@@ -74,10 +74,24 @@ pub(super) fn wish(pod: &Pod, ledger: &Ledger, cluster: &Cluster, now: jiff::Tim
     }
     match cluster.keep(pod, now) {
         Ok(reservation) => Wish::Make(Box::new(reservation)),
-        Err(NotKept::NotWished) => Wish::Nothing,
+        // Its kubelet may accept it any moment.
+        Err(NotKept::NotWished | NotKept::NotAdmitted) => Wish::Nothing,
         // An owner that nobody has read yet may come any moment.
         Err(why) if why.is_limit() => Wish::Refused(why),
         Err(why) if !pod.deleting && !cluster.is_owner_missing(pod) => Wish::Refused(why),
         Err(_) => Wish::Nothing,
+    }
+}
+
+/// What there is to count when `change` was done.
+pub(super) fn note(change: &Rewrite) -> Option<Note> {
+    match change {
+        Rewrite::Reserve(reservation) => {
+            let request = &reservation.record()?.request;
+            let by = if request.starts_with("keep") { "keep" } else { "delete" };
+            Some(Note::Reserved { by })
+        }
+        Rewrite::Release { why, .. } => Some(Note::Released { why }),
+        Rewrite::Extend { .. } | Rewrite::Shorten { .. } => None,
     }
 }

@@ -11,19 +11,21 @@
 //! Knows nothing of: how annotations are written, how pods are placed.
 
 mod confirm;
+mod due;
 mod judge;
 mod make;
 mod report;
+mod stand_in;
 #[cfg(test)]
 mod tests;
 mod writes;
 
-use crate::state::{Annotated, Annotation, Effect, Note, Now, Refusal, Rewrite, Step};
+use crate::state::{Annotated, Annotation, Effect, Now, Refusal, Rewrite, Step};
 use common::cluster::{Change, Cluster, NodeId};
 use common::model::ids::{PodKey, Uid};
 use common::model::{NodeName, OtherKind, ReservationId};
 use jiff::{SignedDuration, Timestamp};
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::BTreeSet;
 use std::time::Duration;
 use writes::Writes;
 
@@ -38,12 +40,14 @@ pub(crate) struct Controller {
     version: u64,
     look: Look,
     /// When to look at a node again although nothing happened.
-    due: BTreeMap<NodeId, Timestamp>,
+    due: due::Due,
     /// Where a release waits until all replicas have seen a pod.
     awaiting: BTreeSet<NodeId>,
     /// When to look at all leaving pods again.
     pods_due: Option<Timestamp>,
     writes: Writes,
+    /// What the leader should have written, while this replica does not lead.
+    missing: stand_in::Missing,
     reports: report::Reports,
     confirmations: confirm::Confirmations,
 }
@@ -61,17 +65,17 @@ struct Look {
 }
 
 impl Controller {
-    /// Learns what an event altered.
-    pub(crate) fn changed(&mut self, changes: &[Change], step: &mut Step<'_>) {
+    /// Learns what an event altered. Whoever does not lead need not remember what to look at: it looks at everything when it
+    /// begins to.
+    pub(crate) fn changed(&mut self, changes: &[Change], is_leading: bool, step: &mut Step<'_>) {
+        self.missing.has_news();
         for change in changes {
             match change {
+                Change::KeepInvalid(owner, text) => self.reports.keep_invalid(owner, text),
+                _ if !is_leading => {}
                 Change::PodSettled(key) => self.pod_settled(key, step.cluster),
                 Change::OwnerChanged(uid) => drop(self.look.owners.insert(uid.clone())),
-                Change::KeepInvalid(owner, text) => self.reports.keep_invalid(owner, text),
-                Change::OthersChanged(OtherKind::Namespace) => {
-                    self.look.all = true;
-                    self.reports.namespaces(step.cluster);
-                }
+                Change::OthersChanged(OtherKind::Namespace) => self.look.all = true,
                 Change::ReplicasChanged => self.look.replicas = true,
                 // What became of nodes is found by the version of their books.
                 Change::NodeChanged(_)
@@ -93,12 +97,11 @@ impl Controller {
 
     fn pod_settled(&mut self, key: &PodKey, cluster: &Cluster) {
         let Some(pod) = cluster.pod(key).filter(|pod| pod.is_counted()) else { return };
-        self.reports.unasked(pod);
         self.confirmations.unasked(pod);
         if pod.deleting || pod.keep().is_some() {
             self.look.pods.insert(key.clone());
-        } else if let Some(why) = cluster.unprotected(pod) {
-            self.reports.unprotected(pod, &why);
+        } else {
+            self.reports.asks_nothing(pod, cluster);
         }
         // With one pod more or fewer, its owner may need fewer reservations, or more.
         if cluster.has_reservations()
@@ -120,6 +123,14 @@ impl Controller {
             self.look_at(*id, step);
         }
         self.confirm(&look, step);
+        if look.all {
+            self.reports.namespaces(step.cluster);
+            self.reports.unprotected(step.cluster.pods(), step.cluster);
+        }
+        for owner in &look.owners {
+            let pods = step.cluster.pods_of(owner);
+            self.reports.unprotected(pods.iter().filter_map(|key| step.cluster.pod(key)), step.cluster);
+        }
         self.reports.send(step);
     }
 
@@ -129,16 +140,13 @@ impl Controller {
             let ledger = cluster.ledger(*id);
             ledger.is_some_and(|ledger| !ledger.entries.is_empty() || !ledger.node.reservations.is_empty())
         };
-        let changed: Vec<NodeId> = cluster
-            .changed_since(self.version)
-            .filter(|id| is_ours(id) || self.due.contains_key(id))
-            .collect();
+        let changed: Vec<NodeId> =
+            cluster.changed_since(self.version).filter(|id| is_ours(id) || self.due.contains(*id)).collect();
         self.version = cluster.version();
         self.look.nodes.extend(changed);
-        let due = self.due.iter().filter(|(_, at)| **at <= now).map(|(id, _)| *id);
-        self.look.nodes.extend(due);
+        self.look.nodes.extend(self.due.by(now));
         if self.look.all {
-            self.look.nodes.extend(self.due.keys().copied());
+            self.look.nodes.extend(self.due.all());
         }
         if self.look.replicas {
             self.look.nodes.append(&mut self.awaiting);
@@ -170,11 +178,11 @@ impl Controller {
     fn look_at(&mut self, id: NodeId, step: &mut Step<'_>) {
         self.reports.observe(id, step.cluster, &mut self.writes, step.now.wall);
         let Some(ledger) = step.cluster.ledger(id) else {
-            self.due.remove(&id);
+            self.due.remove(id);
             return;
         };
         if ledger.node.reservations.is_empty() && ledger.entries.is_empty() {
-            self.due.remove(&id);
+            self.due.remove(id);
             return;
         }
         let now = step.now.wall;
@@ -232,8 +240,9 @@ impl Controller {
             (Annotated::Done { version }, change) => {
                 if matches!(change, Rewrite::Reserve(_)) {
                     self.confirmations.wrote(*version, step.now.elapsed);
+                    step.cluster.wrote_locally(&annotation.node, annotation.id(), *version);
                 }
-                step.notes.extend(note(change));
+                step.notes.extend(make::note(change));
             }
             (
                 Annotated::Refused { refusal: Refusal::Final, .. },
@@ -250,8 +259,7 @@ impl Controller {
         let ledger = step.cluster.ledger_of(&annotation.node);
         match (ledger.map(|ledger| ledger.id), again) {
             (Some(id), Some(again)) => {
-                let due = self.due.entry(id).or_insert(again);
-                *due = again.min(*due);
+                self.due.insert_earlier(id, again);
                 self.pods_due = Some(self.pods_due.map_or(again, |due| due.min(again)));
             }
             (Some(id), None) => drop(self.look.nodes.insert(id)),
@@ -270,7 +278,7 @@ impl Controller {
 
     /// When something is due by itself.
     pub(crate) fn next_tick(&self, now: Now) -> Option<Duration> {
-        let wall = self.due.values().chain(&self.pods_due).min();
+        let wall = self.due.first().into_iter().chain(self.pods_due).min();
         wall.map(|at| now.elapsed + Duration::try_from(at.duration_since(now.wall)).unwrap_or_default())
     }
 }
@@ -278,17 +286,4 @@ impl Controller {
 /// So much after `time`, or the end of time.
 fn after(time: Timestamp, more: SignedDuration) -> Timestamp {
     time.checked_add(more).unwrap_or(Timestamp::MAX)
-}
-
-/// What there is to count when `change` was done.
-fn note(change: &Rewrite) -> Option<Note> {
-    match change {
-        Rewrite::Reserve(reservation) => {
-            let request = &reservation.record()?.request;
-            let by = if request.starts_with("keep") { "keep" } else { "delete" };
-            Some(Note::Reserved { by })
-        }
-        Rewrite::Release { why, .. } => Some(Note::Released { why }),
-        Rewrite::Extend { .. } | Rewrite::Shorten { .. } => None,
-    }
 }

@@ -163,27 +163,35 @@ impl Reports {
         self.tell(Report { answers: whose(pod), ..report }, Some(Note::NotReserved { why: why.word() }));
     }
 
-    /// No place can be kept for the pod when it is deleted, which is told while it is there.
-    pub(super) fn unprotected(&mut self, pod: &Pod, why: &NotKept) {
+    /// Those of the pods for which no place can be kept when they are deleted, which is told while they are there.
+    pub(super) fn unprotected<'p>(&mut self, pods: impl Iterator<Item = &'p Arc<Pod>>, cluster: &Cluster) {
+        for pod in pods.filter(|pod| !pod.deleting && pod.keep().is_none()) {
+            self.asks_nothing(pod, cluster);
+        }
+    }
+
+    /// The pod does not ask for a reservation; if it did before and does again, it is told again. What its owner or its namespace asks
+    /// for may be impossible.
+    pub(super) fn asks_nothing(&mut self, pod: &Pod, cluster: &Cluster) {
+        let Some(why) = cluster.unprotected(pod) else { return self.forget(&pod.uid) };
         let note = format!("Its room cannot be kept when it is deleted: {why}");
         let note = Report::warning(Thing::from(pod), "NotReserved", note);
         self.tell(note, Some(Note::NotReserved { why: why.word() }));
     }
 
-    /// The pod no longer asks for one; if it does again, it is told again.
-    pub(super) fn unasked(&mut self, pod: &Pod) {
-        if pod.keep().is_none() {
-            let about = self.told.range((pod.uid.clone(), Text::default())..);
-            let about: Vec<_> = about.take_while(|(uid, _)| *uid == pod.uid).cloned().collect();
-            for known in &about {
-                self.told.remove(known);
-            }
+    fn forget(&mut self, about: &Uid) {
+        let told = self.told.range((about.clone(), Text::default())..);
+        let told: Vec<_> = told.take_while(|(uid, _)| uid == about).cloned().collect();
+        for known in &told {
+            self.told.remove(known);
         }
     }
 
     fn tell(&mut self, report: Report, note: Option<Note>) {
         if self.told.len() >= TOLD_MAX {
             self.told.clear();
+            // Whoever does not lead has said nothing yet, and says the newest when it does.
+            self.waiting.clear();
         }
         let whom = report.answers.as_deref().unwrap_or_default();
         if self.told.insert((report.about.uid.clone(), format!("{}#{whom}", report.note).into())) {

@@ -3,6 +3,7 @@
 mod histories;
 mod places;
 mod rules;
+mod stand_in;
 mod town;
 mod wishes;
 

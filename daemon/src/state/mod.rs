@@ -130,7 +130,7 @@ impl State {
                 let is_reserved = |change: &Change| matches!(change, Change::ReservationsChanged(_));
                 self.has_news |= changes.iter().any(is_reserved);
                 self.scheduler.changed(&changes, step);
-                self.controller.changed(&changes, step);
+                self.controller.changed(&changes, self.is_leading, step);
                 self.comparer.go_on(step);
             }
             Input::Nominated { uid, version } => step.cluster.nomination_written(&uid, version),
@@ -176,10 +176,13 @@ impl State {
             self.owners.act(step);
         }
         // What has not been listed yet looks like room.
-        if self.is_leading && !self.is_stopped && step.cluster.is_complete() {
+        let is_ready = !self.is_stopped && step.cluster.is_complete();
+        if is_ready && self.is_leading {
             // Reservations first: whoever is decided on next is to find them.
             self.controller.act(step);
             self.scheduler.decide(step);
+        } else if is_ready {
+            self.controller.stand_in(step);
         }
         effects
     }
@@ -192,7 +195,8 @@ impl State {
         let owners = if is_reading { self.owners.next_tick(&self.cluster) } else { None };
         let desk = self.desk.next_tick();
         if is_idle {
-            return [desk, owners].into_iter().flatten().min();
+            let missing = if is_reading { self.controller.stand_in_due() } else { None };
+            return [desk, owners, missing].into_iter().flatten().min();
         }
         let ticks = [self.scheduler.next_tick(now), self.controller.next_tick(now), desk, owners];
         ticks.into_iter().flatten().min()

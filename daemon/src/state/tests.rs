@@ -8,6 +8,7 @@ mod failing;
 mod owners;
 mod placing;
 mod preempting;
+mod unprotected;
 mod volumes;
 mod waking;
 

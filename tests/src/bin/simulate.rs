@@ -4,7 +4,7 @@
 use anyhow::{Context as _, Result, bail, ensure};
 use reserve_tests::history::Counts;
 use reserve_tests::simulation::history::SHORT;
-use reserve_tests::simulation::known::{KNOWN, Known, OPEN};
+use reserve_tests::simulation::known::KNOWN;
 use reserve_tests::simulation::seeds::{self, Failed, Range};
 use reserve_tests::simulation::{TIERS, Tier};
 use std::io::Write as _;
@@ -102,7 +102,6 @@ fn whole(outcome: seeds::Outcome) -> Result<seeds::Outcome> {
 fn all(tier: &Tier, range: Range) -> Result<bool> {
     let started = cpu_seconds(0.0);
     let known = KNOWN.iter().filter(|known| known.tier == tier.name);
-    let open: Vec<&Known> = OPEN.iter().filter(|open| open.tier == tier.name).collect();
     let mut counts = Counts::default();
     let mut failed: Vec<Failed> = known
         .clone()
@@ -116,38 +115,25 @@ fn all(tier: &Tier, range: Range) -> Result<bool> {
     let planned = plans.len();
     plans.iter().for_each(|(_, outcome)| counts.add(&outcome.counts));
     failed.extend(plans.into_iter().filter_map(|(name, outcome)| seeds::failed(name, outcome)));
-    let left_out: Vec<u64> = open.iter().map(|open| open.seed).collect();
-    failed.extend(seeds::run(range, &left_out, tier.simulate, &mut counts));
-    failed.extend(left_out.iter().filter_map(|seed| no_longer_open(*seed, tier)));
+    failed.extend(seeds::run(range, tier.simulate, &mut counts));
     let (count, is_well) = (failed.len(), tell(tier, &failed)?);
     let mut out = std::io::stdout().lock();
     write!(out, "{}", counts.table(tier.rules))?;
     // A few seeds need not ask every rule.
     let faults = if range.count < tier.enough { Vec::new() } else { counts.faults(tier.rules) };
     faults.iter().try_for_each(|fault| writeln!(out, "{}: {fault}", tier.name))?;
-    for open in &open {
-        writeln!(out, "{} {} is open: {}", tier.name, open.seed, open.bug)?;
-    }
     writeln!(
         out,
-        "{}: {} known seeds, {planned} plans, {} seeds from {} but {} open ones, {} failed, {:.1} CPU seconds",
+        "{}: {} known seeds, {planned} plans, {} seeds from {}, {} failed, {:.1} CPU seconds",
         tier.name,
         known.count(),
         range.count,
         range.from,
-        open.len(),
         count,
         cpu_seconds(started)
     )?;
     out.flush().context("write to standard output")?;
     Ok(is_well && faults.is_empty())
-}
-
-/// What is wrong with a seed that is said to be open: that it is well.
-fn no_longer_open(seed: u64, tier: &Tier) -> Option<Failed> {
-    let is_well = seeds::one(seed, SHORT, tier.simulate).broken.is_none();
-    let broken = "is well by now, and has to go from `OPEN`".to_owned();
-    is_well.then(|| Failed { name: seed.to_string(), broken, trace: Vec::new() })
 }
 
 /// Prints those that failed. Whether none did.

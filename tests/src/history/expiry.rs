@@ -9,6 +9,8 @@ use jiff::{SignedDuration, Timestamp};
 const AHEAD_MAX: SignedDuration = SignedDuration::from_hours(24);
 /// Clocks are apart by up to two seconds, and ends are written in whole seconds.
 const SLACK: SignedDuration = SignedDuration::from_secs(3);
+/// How long it may take until whoever writes an end has heard that the pod is gone, and until that write is there.
+const ON_ITS_WAY: SignedDuration = SignedDuration::from_secs(120);
 
 /// What is wrong with the end of a reservation that is there at `now`. `empty` is since when its room is empty; none
 /// while the pod is there that it replaces.
@@ -16,7 +18,7 @@ pub fn too_far(reservation: &Reservation, empty: Option<Timestamp>, now: Timesta
     let (replaced, end) = (reservation.replaces()?, reservation.record()?.expires);
     let life = SignedDuration::try_from(LIFE_MAX).unwrap_or_default();
     let latest = match empty {
-        Some(empty) => empty + life + SLACK,
+        Some(empty) => empty + life + ON_ITS_WAY,
         None => now + AHEAD_MAX + SLACK,
     };
     let since = empty.map_or_else(|| "yet to leave".to_owned(), |empty| format!("gone since {empty}"));

@@ -11,8 +11,6 @@ use std::sync::Arc;
 
 /// How long an expired reservation may lie about.
 const EXPIRED_MAX: SignedDuration = SignedDuration::from_secs(90);
-/// How long a write about a pod may have been on its way when the pod is gone.
-const ON_ITS_WAY: SignedDuration = SignedDuration::from_secs(120);
 /// How long one may that nobody needs.
 const IDLE_MAX: SignedDuration = SignedDuration::from_secs(60);
 
@@ -53,10 +51,9 @@ pub(super) fn check<'h>(
     }
 }
 
-/// I7: what ours write ends in time. A write that was on its way when the pod left may say more.
+/// I7: what ours write ends in time.
 fn ends_in_time(replay: &mut Replay<'_>, reservation: &Reservation, version: &Version) {
     let empty = reservation.replaces().and_then(|replaced| replay.gone.get(&replaced.uid)).copied();
-    let empty = empty.filter(|empty| *empty + ON_ITS_WAY < version.at);
     replay.counts.check("I7");
     let wrong = expiry::too_far(reservation, empty, version.at);
     replay.violations.extend(wrong.map(|what| Violation::new("I7", version.revision, what)));
@@ -117,8 +114,10 @@ pub fn needed(
         // Nobody removes it any more: the reservation was made for nothing.
         return pod.deleting.then(|| format!("{id} was released while {} was still going", pod.key));
     }
-    let heir = picture.nodes.get(node).is_some_and(|node| room::is_passed_on(node, reservation));
-    if heir || is_outlived(picture, reservation, now) {
+    let is_elsewhere = |node: &Arc<Node>| {
+        room::is_passed_on(node, reservation) || room::is_of_taken_seat(picture, node, reservation)
+    };
+    if picture.nodes.get(node).is_some_and(is_elsewhere) || is_outlived(picture, reservation, now) {
         return None;
     }
     let (short, kept) = (short(picture, &id.owner)?, kept(picture, &id.owner, now) + 1);
@@ -161,6 +160,7 @@ pub fn kept(picture: &Picture, owner: &Uid, now: Timestamp) -> i64 {
             && !room::is_occupied(&pods, reservation)
             && room::taker(picture, &pods, &[], reservation).is_none()
             && !room::is_passed_on(node, reservation)
+            && !room::is_of_taken_seat(picture, node, reservation)
     });
     i64::try_from(open.count()).unwrap_or(i64::MAX)
 }

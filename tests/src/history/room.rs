@@ -8,6 +8,9 @@ use common::model::{Node, Pod, Reservation, Resources};
 use jiff::{SignedDuration, Timestamp};
 use std::sync::Arc;
 
+/// A pod that is older than a reservation by more did not come for it: it was on its way to the node before.
+const OLDER_MAX: SignedDuration = SignedDuration::from_secs(5);
+
 /// The daemon's time comes in whole seconds, from the API server.
 const CLOCK: SignedDuration = SignedDuration::from_secs(2);
 
@@ -121,6 +124,17 @@ pub fn is_passed_on(node: &Node, reservation: &Reservation) -> bool {
     heirs.any(|one| one.id.owner == reservation.id.owner || (whose.is_some() && bare(one) == whose))
 }
 
+/// Whether the pod that it replaces had a seat which another pod has by now: of the one room there were two reservations,
+/// because the write of this one was late, and that pod has the room.
+pub fn is_of_taken_seat(picture: &Picture, node: &Node, reservation: &Reservation) -> bool {
+    let seat = reservation.replaces().and_then(|replaced| replaced.seat.as_ref());
+    let all = node.reservations.iter().filter_map(|parsed| parsed.valid());
+    let mut seats = all
+        .filter(|one| seat.is_some() && one.id.seat.as_ref() == seat && one.id.owner == reservation.id.owner);
+    let pods: Vec<&Arc<Pod>> = picture.counted(&node.name).collect();
+    seats.any(|one| taker(picture, &pods, &[], one).is_some())
+}
+
 /// Whether the pod that it replaces still takes room.
 pub fn is_occupied(pods: &[&Arc<Pod>], reservation: &Reservation) -> bool {
     reservation.replaces().is_some_and(|replaced| pods.iter().any(|pod| pod.uid == replaced.uid))
@@ -139,10 +153,12 @@ pub fn taker<'p>(
             && picture.may_use(pod, reservation)
     };
     let stamped = pods.iter().filter(may).find(|pod| pod.stamp.as_deref() == Some(&id));
+    let is_later = |at: Timestamp| reservation.created().is_some_and(|made| at >= made);
     let later = |pod: &&&'p Arc<Pod>| {
         pod.stamp.is_none()
             && !taken.iter().any(|other| other.uid == pod.uid)
-            && pod.scheduled_at().zip(reservation.created()).is_some_and(|(at, created)| at >= created)
+            && pod.scheduled_at().is_some_and(is_later)
+            && pod.created.is_none_or(|created| is_later(created.time() + OLDER_MAX))
     };
     stamped.or_else(|| pods.iter().filter(may).find(later)).map(|pod| &***pod)
 }

@@ -1,5 +1,7 @@
 //! One history in which all goes well, and for each rule the same with one thing done wrong.
 
+mod ends;
+
 use super::{History, Rules, Version, What, check};
 use crate::control_plane::Write;
 use jiff::{SignedDuration, Timestamp};
@@ -82,9 +84,15 @@ impl Story {
     }
 
     fn broken(&self) -> Vec<&'static str> {
+        self.broken_at(false)
+    }
+
+    /// The same where everything had the time to come right, or not.
+    fn broken_at(&self, is_calm: bool) -> Vec<&'static str> {
         let rules = Rules {
             daemons: [DAEMON.to_owned()].into(),
             schedulers: ["s".to_owned()].into(),
+            is_calm,
             ..Rules::default()
         };
         check(&self.history, &rules).into_iter().map(|violation| violation.rule).collect()

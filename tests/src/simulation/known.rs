@@ -1,5 +1,4 @@
-//! Seeds that once found a bug (docs/track-record.md), and are run every time. And
-//! seeds that find something that is not understood yet.
+//! Seeds that once found a bug (docs/track-record.md), and are run every time.
 
 /// One of them.
 pub struct Known {
@@ -11,17 +10,8 @@ pub struct Known {
     pub bug: &'static str,
 }
 
-/// Seeds among those of the test command that fail, of which it is not known yet whether the product is wrong or the
-/// simulator. They are told with each run; one that no longer fails has to go from here.
-pub const OPEN: [Known; 4] = [
-    known("steps", 366, "during a rollout a place is released while its owner lacks a pod"),
-    known("steps", 14_555, "the same"),
-    known("steps", 15_708, "a pod waits although a node has room for it"),
-    known("whole", 361, "a pod is evicted before a replica has seen its reservation"),
-];
-
 /// All of them, the oldest first.
-pub const KNOWN: [Known; 17] = [
+pub const KNOWN: [Known; 21] = [
     known(
         "steps",
         210,
@@ -43,6 +33,10 @@ pub const KNOWN: [Known; 17] = [
     known("steps", 186_145, "a Lease has run out by a clock that is fast"),
     known("steps", 74_681, "a reservation on its way is forgotten because it is no longer wished"),
     known("steps", 193_002, "the command names the node of a replacement that was preempted meanwhile"),
+    known("steps", 15_708, "a place that is not written after all leaves room, and nobody is told"),
+    known("steps", 109_665, "a sibling that was on its way to its node is taken for the replacement"),
+    known("steps", 126_419, "the same"),
+    known("whole", 361, "the first Lease of a replica whose clock is wrong counts for nobody"),
 ];
 
 const fn known(tier: &'static str, seed: u64, bug: &'static str) -> Known {

@@ -4,9 +4,11 @@
 //! many, `known` those that once found a bug. Tier 1 (`steps`) drives the daemon's `handle` and the command's flows
 //! without client or JSON; tier 2 (`whole`) the whole product over the sandbox.
 
+mod fence;
 pub mod history;
 pub mod known;
 mod newer;
+mod ports;
 pub mod seeds;
 pub mod steps;
 pub mod whole;

@@ -1,12 +1,14 @@
 //! A newer version of the daemon, as far as others can tell: its records have a field that ours does not know.
 
 use common::api::names;
+use common::api::reservation::INFO_LEN_MAX;
 use serde_json::Value;
 
 /// The field.
 const FIELD: &str = "laterField";
 
-/// The same JSON patch of a node as a newer version of the daemon writes it.
+/// The same JSON patch of a node as a newer version of the daemon writes it. That version knows the limit, too, and leaves
+/// out what has no room.
 pub(super) fn with_more(patch: &Value) -> Value {
     let mut patch = patch.clone();
     for step in patch.as_array_mut().into_iter().flatten() {
@@ -15,7 +17,10 @@ pub(super) fn with_more(patch: &Value) -> Value {
         let record = step["value"].as_str().and_then(|text| serde_json::from_str::<Value>(text).ok());
         if let Some(mut record) = record.filter(|record| is_record && record.is_object()) {
             record[FIELD] = "from a newer version".into();
-            step["value"] = record.to_string().into();
+            let text = record.to_string();
+            if text.len() <= INFO_LEN_MAX {
+                step["value"] = text.into();
+            }
         }
     }
     patch

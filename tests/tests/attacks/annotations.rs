@@ -1,5 +1,5 @@
-//! A node with as many tiny annotations as fit: nothing is refused that does not touch reservations, and what does is judged
-//! as always.
+//! A node with as many annotations as fit, or with values that are long once they are written as text: nothing is refused that
+//! does not touch reservations, and what does is judged as always.
 
 use crate::installed::{allowed, run, wait_until_refused};
 use anyhow::{Result, ensure};
@@ -9,11 +9,15 @@ use reserve_tests::requests::{as_annotation, patch, strategic};
 use reserve_tests::town::Plot;
 use serde_json::{Map, Value, json};
 use std::time::{Duration, Instant};
+use tokio::sync::Mutex;
 
 /// What the API server allows for all annotations of an object, keys and values together.
 const BYTES_MAX: usize = 256 * 1024;
 const LETTERS: &[u8] = b"abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789";
 const OWNER: &str = "a8f6f901-47c9-4475-b1f4-cac44597e173";
+
+/// There is one kubelet, whose node is `n1`: one test at a time has it.
+static KUBELETS_NODE: Mutex<()> = Mutex::const_new(());
 
 /// Annotations of three letters without values: as many as fit into so many bytes, or `limit`.
 fn tiny(bytes: usize, limit: usize) -> Map<String, Value> {
@@ -27,8 +31,15 @@ fn tiny(bytes: usize, limit: usize) -> Map<String, Value> {
     (0..count).map(|number| (key(number), Value::from(""))).collect()
 }
 
+/// Values of control characters, each of which a policy's text has as four: as many as fit into so many bytes.
+fn escaped(bytes: usize) -> Map<String, Value> {
+    const VALUE: usize = 4096;
+    let value = Value::from("\u{1}".repeat(VALUE));
+    (0..bytes / (VALUE + 8)).map(|number| (format!("key-{number:04}"), value.clone())).collect()
+}
+
 fn reserve(value: &str) -> Value {
-    as_annotation(&format!("reserve.cpu/{OWNER}"), value)
+    as_annotation(&format!("reserve.cpu/{OWNER}.a"), value)
 }
 
 /// One report of a kubelet, and how long the API server took for it.
@@ -42,32 +53,13 @@ async fn report(kubelet: &Client, phase: &str) -> Result<Duration> {
 #[test]
 fn many_tiny_annotations_keep_no_kubelet_from_reporting() -> Result<()> {
     run("many-annotations", async |plot, daemon| {
+        let (_alone, path) = (KUBELETS_NODE.lock().await, "/api/v1/nodes/n1");
         plot.cluster.add_node(node("n1")).await?;
-        let (admin, path) = (plot.cluster.admin(), "/api/v1/nodes/n1");
-        let kubelet = plot.cluster.client(User::Kubelet)?;
-        values_that_look_like_our_keys_are_values(plot, &kubelet).await?;
+        values_that_look_like_our_keys_are_values(plot, &plot.cluster.client(User::Kubelet)?).await?;
         // Room for what others put there: the node's own annotations, and a reservation.
         let many = tiny(BYTES_MAX - 4096, usize::MAX);
         ensure!(many.len() > 80_000, "only {} annotations", many.len());
-        allowed("filled", &patch(&admin, path, &json!({"metadata": {"annotations": many}})).await?)?;
-        let took = report(&kubelet, "Pending").await?;
-        // A loop over all of them takes the API server longer than that, even on a machine with nothing else to do.
-        ensure!(took < Duration::from_secs(10), "a report took {took:?}");
-        let began = Instant::now();
-        let own = as_annotation("volumes.kubernetes.io/controller-managed-attach-detach", "true");
-        allowed("a kubelet annotates its node", &patch(&kubelet, path, &own).await?)?;
-        ensure!(began.elapsed() < Duration::from_secs(20), "an annotation took {:?}", began.elapsed());
-
-        wait_until_refused(plot.cluster, ("reserve-writers", "a kubelet reserves"), async || {
-            patch(&kubelet, &format!("{path}?dryRun=All"), &reserve("1")).await
-        })
-        .await?;
-        allowed("an operator reserves", &patch(&admin, path, &reserve("1")).await?)?;
-        wait_until_refused(plot.cluster, ("reserve-values", "malformed"), async || {
-            patch(&admin, &format!("{path}?dryRun=All"), &reserve("lots")).await
-        })
-        .await?;
-        report(&kubelet, "Running").await?;
+        everybody_works_on_a_node_with(plot, many).await?;
         // The daemon is held to reserve.* by a loop, and so does not write to such a node at all.
         wait_until_refused(plot.cluster, ("reserve-daemon-confinement", "more than 10,000"), async || {
             patch(&daemon, &format!("{path}?dryRun=All"), &reserve("2")).await
@@ -78,6 +70,43 @@ fn many_tiny_annotations_keep_no_kubelet_from_reporting() -> Result<()> {
     })
 }
 
+/// The longest text that annotations can become: a policy that looks for our keys in it must not cost too much.
+#[test]
+fn values_of_control_characters_keep_no_kubelet_from_reporting() -> Result<()> {
+    run("control-characters", async |plot, daemon| {
+        let (_alone, path) = (KUBELETS_NODE.lock().await, "/api/v1/nodes/n1");
+        plot.cluster.add_node(node("n1")).await?;
+        everybody_works_on_a_node_with(plot, escaped(BYTES_MAX - 4096)).await?;
+        allowed("the daemon reserves", &patch(&daemon, path, &reserve("2")).await?)?;
+        plot.cluster.run_kubectl(&["delete", "node", "n1"]).await.map(drop)
+    })
+}
+
+/// Fills the kubelet's node: the kubelet reports and annotates and cannot reserve, an operator reserves, and what is malformed is
+/// refused.
+async fn everybody_works_on_a_node_with(plot: Plot, annotations: Map<String, Value>) -> Result<()> {
+    let (admin, path) = (plot.cluster.admin(), "/api/v1/nodes/n1");
+    let kubelet = plot.cluster.client(User::Kubelet)?;
+    allowed("filled", &patch(&admin, path, &json!({"metadata": {"annotations": annotations}})).await?)?;
+    let took = report(&kubelet, "Pending").await?;
+    // A loop over all of them takes the API server longer than that, even on a machine with nothing else to do.
+    ensure!(took < Duration::from_secs(10), "a report took {took:?}");
+    let began = Instant::now();
+    let own = as_annotation("volumes.kubernetes.io/controller-managed-attach-detach", "true");
+    allowed("a kubelet annotates its node", &patch(&kubelet, path, &own).await?)?;
+    ensure!(began.elapsed() < Duration::from_secs(20), "an annotation took {:?}", began.elapsed());
+    wait_until_refused(plot.cluster, ("reserve-writers", "a kubelet reserves"), async || {
+        patch(&kubelet, &format!("{path}?dryRun=All"), &reserve("1")).await
+    })
+    .await?;
+    allowed("an operator reserves", &patch(&admin, path, &reserve("1")).await?)?;
+    wait_until_refused(plot.cluster, ("reserve-values", "malformed"), async || {
+        patch(&admin, &format!("{path}?dryRun=All"), &reserve("lots")).await
+    })
+    .await?;
+    report(&kubelet, "Running").await.map(drop)
+}
+
 #[test]
 fn the_daemon_reserves_on_a_node_with_thousands_of_annotations() -> Result<()> {
     run("some-annotations", async |plot, daemon| {
@@ -86,7 +115,7 @@ fn the_daemon_reserves_on_a_node_with_thousands_of_annotations() -> Result<()> {
         let some = json!({"metadata": {"annotations": tiny(BYTES_MAX, 9_900)}});
         allowed("filled", &patch(&admin, &path, &some).await?)?;
         allowed("the daemon reserves", &patch(&daemon, &path, &reserve("1")).await?)?;
-        let released = json!({"metadata": {"annotations": {format!("reserve.cpu/{OWNER}"): null}}});
+        let released = json!({"metadata": {"annotations": {format!("reserve.cpu/{OWNER}.a"): null}}});
         allowed("the daemon releases", &patch(&daemon, &path, &released).await?)
     })
 }

@@ -1,11 +1,14 @@
 //! A pod that names a DaemonSet, to get past the reservations of others.
 
 use super::TOWN;
+use crate::tenant::Tenant;
 use anyhow::{Context as _, Result, ensure};
 use common::api::names;
-use reserve_tests::control_plane::User;
+use k8s_openapi::api::apps::v1::DaemonSet;
+use k8s_openapi::api::core::v1::Pod;
+use reserve_tests::control_plane::{User, Workload};
 use reserve_tests::programs::reserve;
-use reserve_tests::town::Plot;
+use reserve_tests::town::{Plot, SOON};
 use serde_json::{Value, json};
 
 /// For whom the whole node is kept.
@@ -17,56 +20,65 @@ fn spec(selector: &Value) -> Value {
            "containers": [{"name": "c", "image": "nginx", "resources": {"requests": {"cpu": "1"}}}]})
 }
 
-fn daemon_set(plot: Plot, name: &str, selector: &Value) -> Value {
-    json!({"apiVersion": "apps/v1", "kind": "DaemonSet", "metadata": {"name": name, "namespace": plot.name},
-           "spec": {"selector": {"matchLabels": {"app": name}},
-                    "template": {"metadata": {"labels": {"app": name}}, "spec": spec(selector)}}})
+/// Makes a DaemonSet for the nodes with these labels.
+async fn daemon_set(tenant: &Tenant, name: &str, selector: &Value) -> Result<Workload> {
+    let template = json!({"metadata": {"labels": {"app": name}}, "spec": spec(selector)});
+    let spec = json!({"selector": {"matchLabels": {"app": name}}, "template": template});
+    tenant.create::<DaemonSet>(json!({"metadata": {"name": name}, "spec": spec})).await
 }
 
 /// A pod of priority 0 that names a DaemonSet; if a node is given, tied to it as the controller would do it.
-async fn forged(plot: Plot, name: &str, set: &str, node: Option<&str>) -> Result<Value> {
-    let uid = ["get", "daemonset", set, "-n", plot.name, "-o", "jsonpath={.metadata.uid}"];
-    let uid = plot.cluster.run_kubectl(&uid).await?;
-    let owner =
-        json!([{"apiVersion": "apps/v1", "kind": "DaemonSet", "name": set, "uid": uid, "controller": true}]);
+fn forged(plot: Plot, name: &str, set: &Workload, node: Option<&str>) -> Value {
+    let owner = json!([{"apiVersion": "apps/v1", "kind": "DaemonSet", "name": set.name, "uid": set.uid,
+                        "controller": true}]);
     let mut spec = spec(&json!({"test.reserve/plot": plot.name}));
     spec["affinity"] = node.map_or(Value::Null, |node| {
         json!({"nodeAffinity": {"requiredDuringSchedulingIgnoredDuringExecution": {"nodeSelectorTerms":
         [{"matchFields": [{"key": "metadata.name", "operator": "In", "values": [node]}]}]}}})
     });
-    Ok(
-        json!({"apiVersion": "v1", "kind": "Pod", "spec": spec, "metadata": {"name": name, "namespace": plot.name,
-        "labels": {"app": set, "pod": name}, "ownerReferences": owner}}),
-    )
+    json!({"spec": spec, "metadata": {"name": name, "labels": {"app": set.name, "pod": name},
+                                      "ownerReferences": owner}})
 }
 
-/// Applies the object as the tenant.
-async fn apply(plot: Plot, object: &Value) -> Result<()> {
-    let file =
-        plot.cluster.dir().join(format!("{}.json", object["metadata"]["name"].as_str().unwrap_or("x")));
-    std::fs::write(&file, object.to_string())?;
-    let file = file.to_str().context("a path that is no text")?;
-    plot.cluster.run_kubectl_as(User::Tenant, &["apply", "-f", file]).await.map(drop)
+/// Makes the pod, and again whenever its controller has removed it before the scheduler had a look, until it was told that there is
+/// no place. The audit log knows that even if the pod is gone by then.
+async fn refused(plot: Plot, tenant: &Tenant, pod: Value) -> Result<()> {
+    let name = pod["metadata"]["name"].as_str().context("no name")?.to_owned();
+    let daemon = plot.cluster.user_name(User::Daemon);
+    let is_bound = plot
+        .cluster
+        .wait_until(&format!("{name} is tried and told that it has no place"), SOON, async || {
+            let made = tenant.create::<Pod>(pod.clone()).await.map(drop);
+            let audit = plot.cluster.audit().await?.by(&daemon).named(&name);
+            let audit = audit.keep(|write| write.namespace == plot.name);
+            let told = audit.clone().to("pods/status");
+            let said = told.writes().iter().filter_map(|write| write.request_object.as_ref());
+            let mut conditions = said.flat_map(|said| said["status"]["conditions"].as_array()).flatten();
+            let is_told = conditions.any(|one| one["type"] == "PodScheduled" && one["status"] == "False");
+            let is_bound = !audit.to("pods/binding").writes().is_empty();
+            ensure!(is_told || is_bound, "made: {made:?}; told: {told:?}");
+            Ok(is_bound)
+        })
+        .await?;
+    ensure!(!is_bound, "{name} was bound");
+    Ok(())
 }
 
 #[test]
 fn a_pod_that_names_a_daemon_set_takes_no_reserved_room() -> Result<()> {
     TOWN.run("daemon-set", async |plot| {
         let node = plot.node("a", "4").await?;
-        plot.cluster.let_tenant_edit(plot.name).await?;
+        let tenant = Tenant::of(plot).await?;
         reserve(plot.cluster, &node, SOMEBODY, Some("4")).await?;
-        // A DaemonSet of the tenant that runs nowhere, and two pods that name it. The controller removes the tied one at some time.
-        apply(plot, &daemon_set(plot, "nowhere", &json!({"no-such": "label"}))).await?;
-        apply(plot, &forged(plot, "loose", "nowhere", None).await?).await?;
-        apply(plot, &forged(plot, "tied", "nowhere", Some(&node)).await?).await?;
-        plot.cluster.wait_until_told(plot.name, "pod=loose").await?;
+        // A DaemonSet that runs nowhere, and two pods that name it. The controller removes the tied one at some time.
+        let nowhere = daemon_set(&tenant, "nowhere", &json!({"no-such": "label"})).await?;
+        refused(plot, &tenant, forged(plot, "loose", &nowhere, None)).await?;
+        refused(plot, &tenant, forged(plot, "tied", &nowhere, Some(&node))).await?;
         // The pod that the controller makes for the same node passes, and a second one of its DaemonSet does not.
-        apply(plot, &daemon_set(plot, "agent", &json!({"test.reserve/plot": plot.name}))).await?;
-        plot.cluster.wait_until_running_in(plot.name, "app=agent", 1).await?;
-        apply(plot, &forged(plot, "second", "agent", Some(&node)).await?).await?;
-        // Who comes last is told last: by then all had their turn.
-        apply(plot, &forged(plot, "last", "agent", None).await?).await?;
-        plot.cluster.wait_until_told(plot.name, "pod=last").await?;
+        let agent = daemon_set(&tenant, "agent", &json!({"test.reserve/plot": plot.name})).await?;
+        plot.running(&agent, 1).await?;
+        refused(plot, &tenant, forged(plot, "second", &agent, Some(&node))).await?;
+        refused(plot, &tenant, forged(plot, "last", &agent, None)).await?;
         for name in ["loose", "tied", "second", "last"] {
             let bound = plot.cluster.audit().await?.to("pods/binding").named(name);
             ensure!(bound.writes().is_empty(), "{name} was bound: {bound:?}");

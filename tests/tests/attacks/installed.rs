@@ -11,6 +11,8 @@ use serde_json::json;
 use tokio::sync::OnceCell;
 
 pub(crate) const NAMESPACE: &str = "kube-reserve";
+/// A reservation on the node `fence`.
+const SEAT: &str = "reserve.cpu/a8f6f901-47c9-4475-b1f4-cac44597e173.a";
 
 static TOWN: Town = Town::new("attacks", None);
 static LEADER: OnceCell<Account> = OnceCell::const_new();
@@ -38,25 +40,33 @@ async fn install(cluster: &Cluster) -> Result<Account> {
         })
         .await?;
     let leader = cluster.account_of(&pod).await?;
+    cluster.add_node(reserve_tests::control_plane::node("fence")).await?;
+    cluster.annotate_node("fence", SEAT, Some("1")).await?;
+    wait_until_the_fence_says(cluster, &leader, false).await?;
     let lease = json!({
         "apiVersion": "coordination.k8s.io/v1", "kind": "Lease",
         "metadata": {"name": "reserve-daemon", "namespace": NAMESPACE},
         "spec": {"holderIdentity": format!("{}_4f1d", leader.pod), "leaseDurationSeconds": 15},
     });
     cluster.apply(&lease.to_string()).await?;
-    wait_until_the_fence_knows(cluster, &leader).await?;
+    wait_until_the_fence_says(cluster, &leader, true).await?;
     Ok(leader)
 }
 
-/// The API server takes a moment to learn of policies and of the Lease.
-async fn wait_until_the_fence_knows(cluster: &Cluster, leader: &Account) -> Result<()> {
-    cluster.add_node(reserve_tests::control_plane::node("fence")).await?;
-    let client = cluster.client_of(leader)?;
+/// The API server takes a moment to learn of policies and of the Lease. By then the fence lets the pod change a reservation, or
+/// not; what comes after the fence is in force in both cases.
+async fn wait_until_the_fence_says(cluster: &Cluster, pod: &Account, is_leader: bool) -> Result<()> {
+    let (client, path) = (cluster.client_of(pod)?, "/api/v1/nodes/fence?dryRun=All");
     cluster
-        .wait_until("the leader is let through the fence and stopped by the next policy", SOON, async || {
-            let said =
-                patch(&client, "/api/v1/nodes/fence?dryRun=All", &as_annotation("theirs", "1")).await?;
-            ensure!(said.message.contains("reserve-daemon-confinement"), "{said:?}");
+        .wait_until("the policies are in force", SOON, async || {
+            let changed = patch(&client, path, &as_annotation(SEAT, "2")).await?;
+            let is_let = changed.code == 200;
+            ensure!(
+                is_let == is_leader && (is_let || changed.message.contains("reserve-fence")),
+                "{changed:?}"
+            );
+            let other = patch(&client, path, &as_annotation("theirs", "1")).await?;
+            ensure!(other.message.contains("reserve-daemon-confinement"), "{other:?}");
             Ok(())
         })
         .await

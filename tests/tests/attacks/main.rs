@@ -8,6 +8,8 @@ mod daemon_set;
 mod flow;
 mod installed;
 mod reservations;
+mod tenant;
+mod time;
 mod token;
 mod volumes;
 

@@ -1,15 +1,14 @@
 //! A tenant writes Leases that look like those of the daemon's replicas.
 
+use super::TOWN;
 use anyhow::{Context as _, Result, ensure};
 use common::api::names;
 use reserve_tests::control_plane::{User, deployment, name_of, node_of};
 use reserve_tests::programs::daemon;
-use reserve_tests::town::{Plot, Town};
+use reserve_tests::town::Plot;
 use serde_json::{Value, json};
 use std::process::Stdio;
 use std::time::Duration;
-
-static TOWN: Town = Town::new("attacks_forged_replica", None);
 
 /// A scheduler that knows nothing of reservations.
 const FOREIGN: &str = "volcano";

@@ -1,4 +1,5 @@
-//! The fence: of the daemon's pods only the one that holds the Lease may bind, preempt and reserve.
+//! The fence: of the daemon's pods only the one that holds the Lease may bind, preempt, and change or release reservations. The others
+//! may add reservations.
 
 use crate::{OWNER, SOON, Town, town};
 use anyhow::{Result, ensure};
@@ -6,13 +7,13 @@ use http::Method;
 use k8s_openapi::api::core::v1::Pod;
 use kube::{Api, ResourceExt as _};
 use reserve_tests::control_plane::{Account, bare_pod};
-use reserve_tests::requests::{Said, as_annotation, ask, patch, strategic};
+use reserve_tests::requests::{Said, as_annotation, ask, patch, strategic, without_annotation};
 use serde_json::json;
 
 /// What leaders alone may do, each tried and not stored, with the answers.
 async fn try_all(town: &Town, account: &Account) -> Result<Vec<(&'static str, Said)>> {
     let client = town.cluster.client_of(account)?;
-    let reserve = as_annotation(&format!("reserve.cpu/{OWNER}"), "1");
+    let held = format!("reserve.cpu/{OWNER}.held");
     let pods: Api<Pod> = Api::default_namespaced(town.cluster.admin());
     let uid = async |name: &str| anyhow::Ok(pods.get(name).await?.uid());
     let binding = json!({"apiVersion": "v1", "kind": "Binding",
@@ -24,7 +25,8 @@ async fn try_all(town: &Town, account: &Account) -> Result<Vec<(&'static str, Sa
     let preempt = json!({"apiVersion": "v1", "kind": "DeleteOptions", "dryRun": ["All"],
                          "preconditions": {"uid": uid("victim").await?}});
     Ok(vec![
-        ("reserve", patch(&client, "/api/v1/nodes/n1?dryRun=All", &reserve).await?),
+        ("change", patch(&client, "/api/v1/nodes/n1?dryRun=All", &as_annotation(&held, "2")).await?),
+        ("release", patch(&client, "/api/v1/nodes/n1?dryRun=All", &without_annotation(&held)).await?),
         ("bind", bind),
         ("preempt", ask(&client, Method::DELETE, &victim, &preempt).await?),
     ])
@@ -43,8 +45,10 @@ async fn wait_until_led_by(town: &Town, leader: &Account, other: &Account) -> Re
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn only_the_pod_that_holds_the_lease_binds_preempts_and_reserves() -> Result<()> {
+async fn only_the_pod_that_holds_the_lease_binds_preempts_and_changes_reservations() -> Result<()> {
     let town = town("manifests_fence").await?;
+    let held = as_annotation(&format!("reserve.cpu/{OWNER}.held"), "1");
+    assert_eq!(patch(&town.cluster.admin(), "/api/v1/nodes/n1", &held).await?.code, 200);
     town.cluster.deploy(bare_pod("waiting").scheduler("nobody")).await?;
     town.cluster.deploy(bare_pod("victim").pod_field("nodeName", "n1".into())).await?;
     // A controller takes back what is older than two minutes.
@@ -70,8 +74,15 @@ async fn only_the_pod_that_holds_the_lease_binds_preempts_and_reserves() -> Resu
     town.elect(Some(&town.second)).await?;
     wait_until_led_by(&town, &town.second, &town.first).await?;
 
-    // Whoever follows still tells what it has seen, and pods why they wait.
+    // Whoever follows still writes places down, tells what it has seen, and pods why they wait.
     let follower = town.cluster.client_of(&town.first)?;
+    let added = as_annotation(&format!("reserve.cpu/{OWNER}.added"), "1");
+    let said = patch(&follower, "/api/v1/nodes/n1", &added).await?;
+    assert_eq!(said.code, 200, "{}", said.message);
+    let both = json!({"metadata": {"annotations": {
+        format!("reserve.cpu/{OWNER}.more"): "1", format!("reserve.cpu/{OWNER}.held"): "2"}}});
+    let said = patch(&follower, "/api/v1/nodes/n1", &both).await?;
+    assert_eq!(said.code, 403, "what is added hides no change: {}", said.message);
     let lease =
         json!({"apiVersion": "coordination.k8s.io/v1", "kind": "Lease", "metadata": {"name": "reserve-a"}});
     let leases = "/apis/coordination.k8s.io/v1/namespaces/kube-reserve/leases";

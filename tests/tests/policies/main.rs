@@ -5,6 +5,7 @@
 
 mod fence;
 mod nodes;
+mod records;
 mod rights;
 mod static_pod;
 mod values;
@@ -18,7 +19,7 @@ use kube::api::{Api, ListParams};
 use reserve_tests::control_plane::{
     Account, Cluster, ControlPlane, User, is_running, node, node_of, workspace_dir,
 };
-use reserve_tests::requests::{as_annotation, patch};
+use reserve_tests::requests::{as_annotation, patch, without_annotation};
 use serde_json::{Value, json};
 use std::collections::BTreeSet;
 use std::time::Duration;
@@ -74,10 +75,14 @@ impl Town {
         let admin = self.cluster.admin();
         let (tenant, daemon) = (self.cluster.client(User::Tenant)?, self.cluster.client_of(&self.first)?);
         self.let_tenant_patch_nodes().await?;
-        let forged = as_annotation(&format!("reserve.cpu/{OWNER}"), "1");
+        let forged = as_annotation(&format!("reserve.cpu/{OWNER}.a"), "1");
         self.wait_until_refused("reserve-writers", &tenant, &forged).await?;
         self.wait_until_refused("reserve-values", &admin, &as_annotation("reserve.cpu/x", "1")).await?;
-        self.wait_until_refused("reserve-fence", &daemon, &forged).await?;
+        // Whoever does not lead may add reservations, and release none.
+        let held = format!("reserve.cpu/{OWNER}.held");
+        patch(&admin, "/api/v1/nodes/n1", &as_annotation(&held, "1")).await?;
+        self.wait_until_refused("reserve-fence", &daemon, &without_annotation(&held)).await?;
+        patch(&admin, "/api/v1/nodes/n1", &without_annotation(&held)).await?;
         self.elect(Some(&self.first)).await?;
         self.wait_until_refused("reserve-daemon-confinement", &daemon, &as_annotation("theirs", "1")).await?;
         self.elect(None).await

@@ -1,5 +1,6 @@
 //! Who may change which part of a node: kubelets, operators, the daemon.
 
+use crate::records::record;
 use crate::{OWNER, Town, town};
 use anyhow::Result;
 use http::Method;
@@ -21,6 +22,10 @@ async fn hold(client: &Client, who: &str, cases: &[Case]) -> Result<()> {
 
 fn reserved(value: Option<&str>) -> Value {
     json!({"metadata": {"annotations": {format!("reserve.cpu/{OWNER}"): value}}})
+}
+
+fn recorded() -> Value {
+    as_annotation(&format!("reserve.info/{OWNER}.a"), &record(1).to_string())
 }
 
 #[tokio::test(flavor = "multi_thread")]
@@ -51,7 +56,7 @@ async fn a_kubelet_cannot_forge(town: &Town) -> Result<()> {
         &[
             ("forges", whole, reserved(Some("1")), 403),
             ("forges through its status", status, reserved(Some("1")), 403),
-            ("forges a record", whole, as_annotation(&format!("reserve.info/{OWNER}.a"), "{}"), 403),
+            ("forges a record", whole, recorded(), 403),
             ("annotates", whole, as_annotation("volumes.example.com/attach", "true"), 200),
             ("has a domain like ours", whole, as_annotation("reserve.example.com/mine", "1"), 200),
             ("reports", status, json!({"status": {"phase": "Running"}}), 200),
@@ -96,28 +101,30 @@ async fn an_operator_without_the_right_cannot_reserve(town: &Town) -> Result<()>
     hold(&client, "operator with reserve-operator", &allowed).await
 }
 
+fn seated(word: &str, value: &str) -> Value {
+    as_annotation(&format!("reserve.{word}/{OWNER}.a"), value)
+}
+
 async fn the_daemon_is_confined(town: &Town) -> Result<()> {
     town.elect(Some(&town.first)).await?;
     let (client, path) = (town.cluster.client_of(&town.first)?, "/api/v1/nodes/n1");
     town.cluster
         .wait_until("the leader may reserve", crate::SOON, async || {
-            let said = patch(&client, path, &reserved(Some("1"))).await?;
+            let said = patch(&client, path, &seated("cpu", "1")).await?;
             anyhow::ensure!(said.code == 200, "{said:?}");
             Ok(())
         })
         .await?;
     let taint = json!({"spec": {"taints": [{"key": "k", "effect": "NoExecute"}]}});
-    let record =
-        json!({"v": 1, "owner": {"kind": "Deployment", "namespace": "a", "name": "b", "uid": OWNER}});
+    hold(&town.cluster.admin(), "admin", &[("reserves without an end", path, reserved(Some("1")), 200)])
+        .await?;
     let cases = [
-        ("reserves with a seat", path, as_annotation(&format!("reserve.memory/{OWNER}.a1"), "1Gi"), 200),
-        (
-            "writes a record",
-            path,
-            as_annotation(&format!("reserve.info/{OWNER}.a1"), &record.to_string()),
-            200,
-        ),
+        ("reserves with a seat", path, seated("memory", "1Gi"), 200),
+        ("writes a record", path, recorded(), 200),
+        ("reserves without an end", "/api/v1/nodes/n2", reserved(Some("1")), 422),
+        ("reserves more without an end", path, reserved(Some("2")), 422),
         ("releases", path, reserved(None), 200),
+        ("reserves again without an end", path, reserved(Some("1")), 422),
         ("taints", path, taint, 422),
         ("cordons", path, json!({"spec": {"unschedulable": true}}), 422),
         ("labels", path, json!({"metadata": {"labels": {"disk": "ssd"}}}), 422),

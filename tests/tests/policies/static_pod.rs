@@ -1,6 +1,7 @@
 //! The daemon as a static pod, which acts as kube-scheduler: what `manifests/static-pod` gives is enough, and confined, with
 //! nothing else of ours in the cluster.
 
+use crate::records::record;
 use crate::rights::{asked, may, missing};
 use crate::{OWNER, SOON};
 use anyhow::{Result, ensure};
@@ -13,7 +14,7 @@ use serde_json::{Value, json};
 const LEASES: &str = "/apis/coordination.k8s.io/v1/namespaces/kube-system/leases";
 
 fn reserve() -> Value {
-    as_annotation(&format!("reserve.cpu/{OWNER}"), "1")
+    as_annotation(&format!("reserve.cpu/{OWNER}.a"), "1")
 }
 
 fn is_refused(said: &Said, policy: &str) -> bool {
@@ -42,7 +43,7 @@ async fn the_file_for_a_static_pod_is_enough_and_confined_by_itself() -> Result<
     // And of Leases elsewhere it may write as little as before.
     let elsewhere = asked("update", "coordination.k8s.io", "leases", Some("kube-node-lease"));
     assert!(!may(&cluster, &user, &elsewhere).await?);
-    kubelets_are_kept_out_by_the_whole_folder(&cluster).await
+    the_whole_folder_confines_values_and_kubelets(&cluster).await
 }
 
 /// Leases apart: what kube-scheduler may do with those in kube-system is another thing in each version of Kubernetes.
@@ -81,8 +82,9 @@ async fn nodes_are_confined(cluster: &Cluster, scheduler: &Client) -> Result<()>
         ("cordons", json!({"spec": {"unschedulable": true}}), false),
         ("labels", json!({"metadata": {"labels": {"disk": "ssd"}}}), false),
         ("annotates", as_annotation("theirs", "1"), false),
+        ("reserves without an end", as_annotation(&format!("reserve.cpu/{OWNER}"), "1"), false),
         ("reserves", reserve(), true),
-        ("releases", json!({"metadata": {"annotations": {format!("reserve.cpu/{OWNER}"): null}}}), true),
+        ("releases", json!({"metadata": {"annotations": {format!("reserve.cpu/{OWNER}.a"): null}}}), true),
     ];
     for (what, change, is_allowed) in cases {
         let said = patch(scheduler, path, &change).await?;
@@ -122,19 +124,32 @@ async fn leases_are_confined(cluster: &Cluster, scheduler: &Client) -> Result<()
     Ok(())
 }
 
-/// `kubectl apply -k` adds the policies about reservations themselves.
-async fn kubelets_are_kept_out_by_the_whole_folder(cluster: &Cluster) -> Result<()> {
+/// `kubectl apply -k` adds the policies about reservations themselves: who may write them, and for how long.
+async fn the_whole_folder_confines_values_and_kubelets(cluster: &Cluster) -> Result<()> {
     let folder = workspace_dir().join("manifests/static-pod");
     cluster.run_kubectl(&["apply", "-k", &folder.to_string_lossy()]).await?;
-    let kubelet = cluster.client(User::Kubelet)?;
-    cluster
-        .wait_until("a kubelet cannot reserve", SOON, async || {
-            let said = patch(&kubelet, "/api/v1/nodes/n1?dryRun=All", &reserve()).await?;
-            ensure!(is_refused(&said, "reserve-writers"), "{said:?}");
-            Ok(())
-        })
-        .await?;
-    let said = patch(&cluster.client(User::Scheduler)?, "/api/v1/nodes/n1", &reserve()).await?;
-    assert_eq!(said.code, 200, "{said:?}");
+    let (kubelet, scheduler) = (cluster.client(User::Kubelet)?, cluster.client(User::Scheduler)?);
+    let dry = "/api/v1/nodes/n1?dryRun=All";
+    let recorded = |hours| as_annotation(&format!("reserve.info/{OWNER}.a"), &record(hours).to_string());
+    let attempts = [
+        ("reserve-writers", "a kubelet reserves", &kubelet, reserve()),
+        ("reserve-values", "kube-scheduler reserves for ten years", &scheduler, recorded(87_600)),
+    ];
+    for (policy, what, client, change) in attempts {
+        cluster
+            .wait_until(&format!("{policy} refuses: {what}"), SOON, async || {
+                let said = patch(client, dry, &change).await?;
+                ensure!(is_refused(&said, policy), "{said:?}");
+                Ok(())
+            })
+            .await?;
+    }
+    let endless = as_annotation(&format!("reserve.info/{OWNER}.a"), r#"{"v":2}"#);
+    let said = patch(&scheduler, dry, &endless).await?;
+    assert!(is_refused(&said, "reserve-values"), "{said:?}");
+    for change in [reserve(), recorded(1)] {
+        let said = patch(&scheduler, "/api/v1/nodes/n1", &change).await?;
+        assert_eq!(said.code, 200, "{said:?}");
+    }
     Ok(())
 }

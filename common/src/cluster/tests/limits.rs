@@ -160,3 +160,42 @@ fn a_record_that_is_too_long_is_known_before_the_pod_is_deleted() {
     assert!(matches!(before, Some(NotKept::Unwritable(_))), "{before:?}");
     assert!(matches!(then, Err(NotKept::Unwritable(_))), "{then:?}");
 }
+
+/// A tenant can name a node in a pod, and ask for anything there: the kubelet refuses it, which costs nothing.
+#[test]
+fn a_pod_that_its_kubelet_has_not_accepted_earns_nothing() {
+    let (web, set) = web();
+    let mut cluster = world().node(node("n1").cpu("64")).workload(&web).workload(&set).cluster();
+    cluster.advance(now());
+    let forced = |name: &str| pod(name).owned_by(&set).cpu("8").created_on("n1").terminating();
+    cluster.apply(Event::Pods(Seen::Applied(forced("forced").build())));
+    assert_eq!(asked(&cluster, &forced("forced").build()), Err(NotKept::NotAdmitted));
+    assert!(comes_and_goes(&mut cluster, "a", &set, 0));
+    assert!(!comes_and_goes(&mut cluster, "b", &set, 1), "nor does it count as requested");
+    let accepted = forced("forced").with("/status/startTime", json!(now().to_string()));
+    for pod in [accepted, forced("forced").phase("Running"), forced("forced").on("n1")] {
+        let pod = pod.build();
+        let mut cluster = world().node(node("n1").cpu("64")).workload(&web).workload(&set).cluster();
+        cluster.apply(Event::Pods(Seen::Applied(pod.clone())));
+        assert!(asked(&cluster, &pod).is_ok(), "{:?} {:?}", pod.phase, pod.scheduled);
+    }
+}
+
+/// A reservation of a pod that is there is part of what the pod requests.
+#[test]
+fn a_restart_does_not_let_a_namespace_have_more() {
+    let (web, set) = web();
+    let runs = ["a1", "a2"].map(|name| {
+        let runs = pod(name).owned_by(&set).cpu("1").on("n1");
+        runs.with("/metadata/annotations/reserve~1keep", json!("10m")).build()
+    });
+    let town = |node| {
+        let world = world().node(node).workload(&web).workload(&set);
+        runs.iter().cloned().fold(world, |world, pod| world.pod(pod)).cluster_at(now())
+    };
+    let first = town(node("n1").cpu("64"));
+    let [one, other] = [0, 1].map(|index: usize| first.keep(&runs[index], now()).unwrap());
+    let mut cluster = town(node("n1").cpu("64").reserves(one).reserves(other));
+    assert!(comes_and_goes(&mut cluster, "b", &set, 1), "three are requested, and reserved by now");
+    assert!(!comes_and_goes(&mut cluster, "c", &set, 2), "four never were");
+}

@@ -24,6 +24,19 @@ fn a_pod_without_a_stamp_has_it_if_it_was_scheduled_since() {
     );
 }
 
+/// Found by the simulation, seeds 109665 and 126419.
+#[test]
+fn a_pod_without_a_stamp_that_was_on_its_way_before_has_not_come_for_it() {
+    let kept = [reservation(&web()).cpu("1").created(at(-60))];
+    let created = |seconds| {
+        let bound = replica("web-2").scheduled_at(at(-50));
+        [bound.with("/metadata/creationTimestamp", serde_json::json!(at(seconds).to_string()))]
+    };
+    assert_eq!(books(now(), &kept, created(-66)), ["a Held 1000m"], "a sibling that waited for long");
+    assert_eq!(books(now(), &kept, created(-65)), ["a Taken by web-2"], "the pod was deleted just before");
+    assert_eq!(books(now(), &kept, created(-55)), ["a Taken by web-2"]);
+}
+
 #[test]
 fn without_stamps_the_first_pod_has_the_oldest_reservation() {
     let old = reservation(&web()).seat("z").cpu("1").created(at(-50));

@@ -121,3 +121,28 @@ fn what_is_about_to_be_reserved_anew_counts_although_one_that_is_over_is_there()
     )));
     assert_eq!(states(&mut cluster, 800), [State::Held], "the node says it by now");
 }
+
+/// Found by the simulation. Somebody reserves the same place, and takes that back before we write: the news of both come after our write.
+#[test]
+fn what_we_wrote_is_not_gone_with_what_somebody_else_wrote_before() {
+    let pod = replica("web-1").terminating();
+    let kept = reservation(&web()).cpu("1").replaces(&pod.build()).expires(at(900));
+    let mut cluster = town(&[]).pod(pod).cluster();
+    cluster.advance(now());
+    cluster.reserve_locally(&NodeName::from(NODE), kept.build());
+    let id = kept.build().id;
+    cluster.wrote_locally(&NodeName::from(NODE), &id, 9);
+    vanish(&mut cluster);
+    let theirs = kept.clone().record(|record| record.request = "theirs".into());
+    let news = |cluster: &mut Cluster, version, one: Option<&ReservationBuilder>| {
+        let node = node(NODE).version(version);
+        let node = one.iter().fold(node, |node, one| node.reserves(one.build()));
+        cluster.apply(Event::Nodes(Seen::Applied(node.build())));
+        states(cluster, 1)
+    };
+    assert_eq!(news(&mut cluster, 5, Some(&theirs)), [State::Held], "once");
+    assert_eq!(cluster.ledger_of(&NODE.into()).unwrap().unwritten().count(), 0, "it is there");
+    assert_eq!(news(&mut cluster, 6, None), [State::Held], "ours comes later");
+    assert_eq!(news(&mut cluster, 9, Some(&kept)), [State::Held]);
+    assert_eq!(news(&mut cluster, 10, None), [], "and is released");
+}

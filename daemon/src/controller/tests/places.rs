@@ -161,3 +161,28 @@ fn an_heir_that_is_over_stays_until_its_seat_is_released() {
     histories.dedup();
     assert_eq!(histories, [vec![heir.id.clone(), first.id], vec![heir.id], vec![]]);
 }
+
+/// Each time a pod without an owner is made anew it is another owner: its name says for whom the places are.
+#[test]
+fn of_two_places_of_one_bare_pod_the_older_is_released() {
+    let place = |seat: &str, uid: &str, name: &str, created| {
+        let mut one = kept();
+        (one.id.owner, one.id.seat) = (uid.into(), Seat::parse(seat));
+        if let Origin::Recorded(record) = &mut one.origin {
+            let owner = &mut record.owner;
+            (owner.kind, owner.name, owner.uid) = ("Pod".into(), name.into(), uid.into());
+            record.replaces = Some(ReplacedPod { name: name.into(), uid: uid.into(), seat: None });
+            (record.created, record.expires, record.request) = (created, time(600), "cli-1".into());
+        }
+        one
+    };
+    let [first, second] = ["2c1f7a54-6d0e-4b7e-9a43-5f1c8e1b7d21", "2c1f7a54-6d0e-4b7e-9a43-5f1c8e1b7d22"];
+    let (older, newer) = (place("a", first, "tool", time(1)), place("b", second, "tool", time(2)));
+    let other = place("c", "2c1f7a54-6d0e-4b7e-9a43-5f1c8e1b7d23", "other", time(1));
+    let mut town = Town::new(&["n1"], 1, 0);
+    town.wait(10);
+    put(&mut town, &[encode(&older), encode(&newer), encode(&other)].map(Result::unwrap).concat());
+    let mut left: Vec<_> = town.reservations().into_iter().map(|(_, one)| one.id).collect();
+    left.sort();
+    assert_eq!(left, [newer.id, other.id]);
+}

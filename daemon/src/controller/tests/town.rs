@@ -60,6 +60,8 @@ pub(super) struct Town {
     version: u64,
     born: u32,
     pub(super) seconds: u64,
+    /// So much more than that.
+    millis: u64,
 }
 
 pub(super) fn time(seconds: u64) -> Timestamp {
@@ -90,6 +92,7 @@ impl Town {
             version: 100,
             born: 0,
             seconds: 0,
+            millis: 0,
         };
         for _ in 0..states {
             let state = town.started(0);
@@ -128,7 +131,7 @@ impl Town {
     }
 
     pub(super) fn now(&self) -> Now {
-        Now { wall: time(self.seconds), elapsed: Duration::from_secs(self.seconds) }
+        Now { wall: time(self.seconds), elapsed: Duration::from_millis(self.seconds * 1000 + self.millis) }
     }
 
     fn workloads(&self) -> Vec<(OwnerKind, common::model::Workload)> {
@@ -197,7 +200,7 @@ impl Town {
         }
     }
 
-    fn handle(&mut self, index: usize, input: Input) {
+    pub(super) fn handle(&mut self, index: usize, input: Input) {
         let now = self.now();
         let effects = self.states[index].handle(input, now);
         self.pending.extend(effects.into_iter().map(|effect| (index, effect)));
@@ -403,16 +406,21 @@ impl Town {
     /// Time passes, second by second, for everybody.
     pub(super) fn wait(&mut self, seconds: u64) {
         for _ in 0..seconds {
-            self.seconds += 1;
-            let due: Vec<usize> = (0..self.states.len())
-                .filter(|index| {
-                    let now = self.now();
-                    self.states[*index].next_tick(now).is_some_and(|at| at <= now.elapsed)
-                })
-                .collect();
-            due.into_iter().for_each(|index| self.handle(index, Input::Tick));
-            self.run();
+            self.pass(1000);
         }
+    }
+
+    /// So much time passes at once, for everybody.
+    pub(super) fn pass(&mut self, millis: u64) {
+        let millis = self.seconds * 1000 + self.millis + millis;
+        (self.seconds, self.millis) = (millis / 1000, millis % 1000);
+        let is_due = |index: &usize| {
+            let now = self.now();
+            self.states[*index].next_tick(now).is_some_and(|at| at <= now.elapsed)
+        };
+        let due: Vec<usize> = (0..self.states.len()).filter(is_due).collect();
+        due.into_iter().for_each(|index| self.handle(index, Input::Tick));
+        self.run();
     }
 
     /// A replica says what it has seen.

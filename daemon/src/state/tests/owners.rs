@@ -18,6 +18,7 @@ fn kept(name: &str) -> Value {
     json["metadata"]["ownerReferences"] = json!([{ "apiVersion": "apps.kruise.io/v1alpha1", "kind": "CloneSet",
         "name": "web", "uid": CLONE_SET, "controller": true }]);
     json["spec"]["nodeName"] = json!("n1");
+    json["status"] = json!({ "phase": "Running" });
     json
 }
 

@@ -2,8 +2,10 @@
 
 use super::calls::{Call, Job, Reply};
 use super::daemon::{GOOD_FOR, MARGIN};
+use super::foreign::answered;
 use super::sim::{Action, Sim};
 use common::api::reservation::patch::Seen;
+use common::cluster::{Event, OwnerAnswer};
 use common::model::{NodeName, Uid};
 use daemon::effects::reserve::{Plan, plan};
 use daemon::state::{Annotated, Annotation, Binding, Effect, Evicted, Input, Nomination, Opinions, Refusal};
@@ -52,6 +54,11 @@ impl Sim {
                 {
                     self.api.rules.forgot(self.who(index), uid.clone());
                 }
+                if let Some(Input::Cluster(event)) = &input
+                    && let Event::OwnerRead(_, OwnerAnswer::Found(_)) = &**event
+                {
+                    self.api.rules.read_owner(self.who(index));
+                }
                 match input {
                     Some(input) => self.input(index, input),
                     None => self.begin(index),
@@ -64,7 +71,7 @@ impl Sim {
 fn meaning(job: Job, reply: Option<Reply>) -> Next {
     match job {
         Job::Bind { pod, uid, .. } => {
-            let outcome = bound(reply.as_ref());
+            let outcome = bound(reply.map(Reply::by_code).as_ref());
             Next::Tell(Some(Input::Binding { pod, uid, outcome }))
         }
         Job::Find { pod, uid, node } => match found(&uid, &node, reply) {
@@ -74,6 +81,8 @@ fn meaning(job: Job, reply: Option<Reply>) -> Next {
         Job::Look { annotation, tries, wall } => looked(annotation, tries, wall, reply),
         Job::Patch { annotation, tries, wall, .. } => match reply {
             Some(Reply::Done(version)) => annotated(annotation, Annotated::Done { version }),
+            // The words of a policy are not those of a condition that no longer holds.
+            Some(Reply::Denied(code)) => annotated(annotation, refused(code)),
             Some(Reply::Refused(code)) if is_certain(code) && !matches!(code, 409 | 422) => {
                 annotated(annotation, refused(code))
             }
@@ -102,6 +111,9 @@ fn meaning(job: Job, reply: Option<Reply>) -> Next {
             Next::Tell(Some(Input::Evicted { eviction, outcome }))
         }
         Job::Ask(effect) => Next::Tell(asked(*effect)),
+        Job::ReadOwner(claim) => {
+            Next::Tell(Some(Input::Cluster(Box::new(Event::OwnerRead(claim, answered(reply))))))
+        }
         Job::Talk(_) | Job::Publish(..) | Job::Errand(_) => Next::Tell(None),
     }
 }

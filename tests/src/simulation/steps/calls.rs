@@ -5,8 +5,9 @@ use super::command::Errand;
 use super::faults::Luck;
 use super::patch::Sent;
 use super::sim::{Action, Sim};
+use common::model::owner::ForeignClaim;
 use common::model::pod::Unscheduled;
-use common::model::{Moment, NodeName, PodKey, Replica, ReservationId, Uid};
+use common::model::{Moment, NodeName, PodKey, Replica, ReservationId, Uid, Workload};
 use daemon::state::{Annotation, Effect, Eviction, Nomination, Subject};
 use jiff::Timestamp;
 use serde_json::Value;
@@ -47,6 +48,7 @@ pub(super) enum Job {
     },
     Evict(Box<Eviction>),
     Ask(Box<Effect>),
+    ReadOwner(Box<ForeignClaim>),
     Talk(Option<Told>),
     /// What a replica has seen, and when it set out.
     Publish(Box<Replica>, Duration),
@@ -61,6 +63,10 @@ pub(super) enum Reply {
     /// The pod of that name: its UID and its node.
     Pod(Option<(Uid, Option<NodeName>)>),
     Refused(u16),
+    /// An admission policy refused it, and says so.
+    Denied(u16),
+    /// An owner of a kind that nobody watches.
+    Owner(Box<Workload>),
     /// Whatever the command reads.
     Read(kubectl_reserve::flow::recreate::Answer),
 }
@@ -75,6 +81,16 @@ pub(super) struct Call {
     /// The answer; none if it is lost.
     pub(super) reply: Option<Reply>,
     pub(super) has_landed: bool,
+}
+
+impl Reply {
+    /// The same for whoever looks at the code alone.
+    pub(super) fn by_code(self) -> Self {
+        match self {
+            Self::Denied(code) => Self::Refused(code),
+            other => other,
+        }
+    }
 }
 
 impl Job {
@@ -101,6 +117,7 @@ impl Job {
                 Self::Talk(Some(Told { uid, answers, reason, at: seen }))
             }
             Effect::Record { .. } => Self::Talk(None),
+            Effect::ReadOwner(claim) => Self::ReadOwner(claim),
             other => Self::Ask(Box::new(other)),
         }
     }

@@ -158,7 +158,8 @@ impl Sim {
     /// An answer reaches the run.
     pub(super) fn answer_command(&mut self, index: usize, id: u64) {
         let Some(Call { job: Job::Errand(errand), reply, .. }) = self.calls.get(&id) else { return };
-        let (mut errand, reply) = (errand.clone(), reply.clone());
+        // The command tries again whoever answers with 422.
+        let (mut errand, reply) = (errand.clone(), reply.clone().map(Reply::by_code));
         if self.commands[index].under_way != Some(errand.request) {
             // It was interrupted meanwhile.
             self.calls.remove(&id);

@@ -2,9 +2,7 @@
 //! is cleaned up.
 
 use super::sim::Sim;
-use super::town::template;
-use common::model::pod::Rare;
-use common::model::{ControllerRef, Keep, OwnerKind, Pod, PodKey, Uid, Workload};
+use common::model::{OwnerKind, Pod, PodKey, Uid, Workload};
 use std::sync::Arc;
 
 impl Sim {
@@ -26,32 +24,6 @@ impl Sim {
         }
         self.reconcile_unread();
         self.clean_up();
-    }
-
-    /// The pods of an owner whose kind nobody reads: each has a name of its own, and wishes that its place be kept.
-    fn reconcile_unread(&mut self) {
-        let Some((uid, wanted)) = self.town.unread.clone() else { return };
-        let is_its = |pod: &&Arc<Pod>| {
-            let controller = pod.controller.as_ref();
-            controller.is_some_and(|controller| controller.uid == uid) && !pod.deleting && !pod.is_ended()
-        };
-        let there = self.api.picture.pods.values().filter(is_its).count();
-        for _ in there..wanted {
-            let rare = Rare { keep: Keep::read("true"), ..Rare::default() };
-            let controller =
-                ControllerRef { kind: None, foreign: None, name: "clones".into(), uid: uid.clone() };
-            let key = PodKey::new("shop", format!("clone-{:x}", self.api.number()).as_str());
-            self.api.note(format_args!("made: {key}"));
-            let (pod, created) = (self.api.uid(), Some(self.api.wall().into()));
-            self.api.put_pod(Pod {
-                key,
-                uid: pod,
-                controller: Some(Arc::new(controller)),
-                rare: Some(Box::new(rare)),
-                created,
-                ..template(1, "clone", 0, true)
-            });
-        }
     }
 
     fn pods_of(&self, workload: &Workload) -> Vec<Arc<Pod>> {
@@ -105,7 +77,7 @@ impl Sim {
         let pods: Vec<Arc<Pod>> = self.api.picture.pods.values().cloned().collect();
         for pod in pods {
             let owner: Option<&Uid> = pod.controller.as_ref().map(|controller| &controller.uid);
-            let is_unread = self.town.unread.as_ref().is_some_and(|(uid, _)| owner == Some(uid));
+            let is_unread = self.town.unread.as_ref().is_some_and(|unread| owner == Some(&unread.uid));
             let is_orphan = owner.filter(|_| !is_unread).is_some_and(|uid| {
                 self.api.workloads.get(uid).is_none_or(|owner| owner.namespace != pod.key.namespace)
             });

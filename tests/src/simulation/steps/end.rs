@@ -2,6 +2,7 @@
 
 use super::api::{STREAMS, Stream, Who};
 use super::daemon::new_state;
+use super::foreign::Unread;
 use super::rules::PROMISE;
 use super::sim::Sim;
 use super::watches::{listed, others};
@@ -49,6 +50,8 @@ impl Sim {
         self.waiting();
         self.kept();
         self.known();
+        self.warned();
+        self.compared();
         self.promised();
     }
 
@@ -182,7 +185,8 @@ impl Sim {
             let is = fresh.figures(now);
             self.api.rules.counts.check("I10");
             let told = |of: &daemon::state::Figures| {
-                (of.nodes, of.pods, of.assumed, of.reservations.clone(), of.held.clone(), of.invalid)
+                let counts = (of.nodes, of.pods, of.assumed, of.invalid, of.unprotected);
+                (counts, of.reservations.clone(), of.held.clone())
             };
             if told(&believed) != told(&is) {
                 let what =
@@ -198,7 +202,9 @@ impl Sim {
         let now = self.daemons[0].now(self.api.now);
         state.learn(Input::Leading(false), now);
         let lists = STREAMS.iter().filter(|stream| **stream != Stream::Replicas);
-        for event in others().into_iter().chain(lists.flat_map(|stream| listed(&self.api, *stream))) {
+        let foreign = self.town.unread.as_ref().and_then(Unread::learnt);
+        let lists = lists.flat_map(|stream| listed(&self.api, *stream)).chain(foreign);
+        for event in others().into_iter().chain(lists) {
             state.learn(Input::Cluster(Box::new(event)), now);
         }
         state

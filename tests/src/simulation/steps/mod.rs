@@ -5,12 +5,14 @@ mod answers;
 mod api;
 mod calls;
 mod command;
+mod compared;
 mod controllers;
 mod daemon;
 mod end;
 mod errands;
 mod evicted;
 mod faults;
+mod foreign;
 mod leases;
 mod past;
 mod patch;
@@ -28,6 +30,7 @@ mod writers;
 pub(super) use rules::RULES;
 
 use super::History;
+use super::ports::ports;
 use super::seeds::Outcome;
 use actors::{DEED_BITS, PORTS, UNREAD};
 use common::api::names::SCHEDULER_NAME;
@@ -77,6 +80,7 @@ impl Sim {
     /// Nodes, workloads that fill them and more, and two daemons.
     fn found(&mut self) {
         self.api.rules.schedulers.insert(SCHEDULER_NAME.to_owned());
+        self.api.rules.is_elected = self.town.is_elected;
         let nodes = self.rng.u32(2..5);
         for node in 0..nodes {
             self.add_node(&format!("n{node}"), 4);
@@ -87,7 +91,7 @@ impl Sim {
         let set = self.add_workload(OwnerKind::ReplicaSet, "web-1", web, Some(&deployment), None);
         let mut like = template(self.rng.usize(0..3), "web", 0, true);
         if self.town.deeds & PORTS != 0 {
-            like = ported(&like, self.rng.u16(5..60));
+            like = ported(&like, ports(self.rng.u16(5..60)));
         }
         self.town.templates.insert(set.uid, like);
         if db > 0 {
@@ -101,8 +105,7 @@ impl Sim {
             self.make_pod(&like, "bare", None);
         }
         if self.town.deeds & UNREAD != 0 {
-            let (uid, wanted) = (self.api.uid(), self.rng.usize(1..3));
-            self.town.unread = Some((uid, wanted));
+            self.add_unread();
         }
         // As many as fit, and a few that wait for whatever becomes free.
         let rivals = nodes * 4 + self.rng.u32(0..4);

@@ -7,7 +7,7 @@ use crate::history::past::{take_off, valid, with};
 use crate::history::picture::Picture;
 use crate::history::releases;
 use common::cluster::{Event, Seen};
-use common::model::{Node, NodeName, Pod, Reservation, ReservationId, Uid};
+use common::model::{Node, NodeName, Pod, Reservation, ReservationId, Uid, Workload};
 use jiff::Timestamp;
 use std::collections::BTreeMap;
 use std::sync::Arc;
@@ -31,10 +31,28 @@ pub(super) struct Then {
 }
 
 impl Rules {
+    /// A daemon has read the owner of a kind that nobody watches.
+    pub(super) fn read_owner(&mut self, who: Who) {
+        self.read.entry(who).or_insert(self.decisions);
+    }
+
+    /// The owner of a kind that nobody watches, if a daemon had read it before a decision.
+    fn foreign_by(&self, who: Who, turn: usize) -> Option<&Workload> {
+        self.foreign.as_ref().filter(|_| self.read.get(&who).is_some_and(|at| turn > *at))
+    }
+
+    /// Whether more than one daemon wrote a reservation.
+    fn is_written_by_two(&self, node: &NodeName, id: &ReservationId) -> bool {
+        self.writers.get(&(node.clone(), id.to_string())).is_some_and(|writers| writers.len() > 1)
+    }
+
     /// How things were for a daemon when it decided on something; none if it never did.
     pub(super) fn as_seen(&self, truth: Truth<'_>, who: Who, on: &str) -> Option<Then> {
         let decision = self.decided.get(&(who, on.to_owned()))?;
         let mut picture = seen(truth.logs, decision.sight);
+        if let Some(owner) = self.foreign_by(who, decision.turn) {
+            picture.owners.put(owner, None);
+        }
         let is_earlier = |turn: usize| turn > 0 && turn < decision.turn;
         let unseen = self.bound.iter().filter(|(_, one)| one.by == who && one.at > decision.sight.pods);
         let is_assumed = |uid: &Uid| {
@@ -49,6 +67,7 @@ impl Rules {
         for (name, node) in &truth.picture.nodes {
             let Some(known) = picture.nodes.get(name).filter(|known| known.uid == node.uid) else { continue };
             let own = valid(node).filter(|one| is_earlier(self.written(who, name, one)));
+            let own = own.filter(|one| !self.is_of_two(truth.logs, name, &one.id, decision.sight.nodes));
             let own: Vec<&Arc<Reservation>> =
                 own.filter(|one| !valid(known).any(|old| old == *one)).collect();
             if !own.is_empty() {
@@ -57,6 +76,25 @@ impl Rules {
             }
         }
         Some(Then { picture, at: decision.at })
+    }
+
+    /// Whether two daemons wrote the same reservation, of which this one saw that it was there and that it is gone again: its own write
+    /// may still be on its way, and it need not know that. With an election there is one who writes.
+    fn is_of_two(&self, logs: &Logs, node: &NodeName, id: &ReservationId, sight: u64) -> bool {
+        if self.is_elected || !self.is_written_by_two(node, id) {
+            return false;
+        }
+        let seen = up_to(logs, Stream::Nodes, sight);
+        let versions = seen.filter_map(|event| match event {
+            Event::Nodes(Seen::Applied(version)) if version.name == *node => Some(version),
+            _ => None,
+        });
+        let (mut was_there, mut is_there) = (false, false);
+        for version in versions {
+            is_there = valid(version).any(|one| one.id == *id);
+            was_there |= is_there;
+        }
+        was_there && !is_there
     }
 
     /// The how many-th decision of a daemon it was to write a reservation as it is: what it made or extended itself it knows
@@ -128,22 +166,22 @@ fn up_to(logs: &Logs, stream: Stream, revision: u64) -> impl Iterator<Item = &Ev
 
 /// Takes the reservations off a node that the daemon itself was writing when it decided on `pod` and that are no harm: one is
 /// for the pod's own owner, of which a pod left before the seat that it took was released, so that there are two; or its owner
-/// lacks fewer pods by now. Either way it goes once the daemon has seen what it wrote.
-pub(super) fn without_idle(then: &mut Picture, truth: Truth<'_>, pod: &Pod, sight: u64) {
+/// lacks fewer pods, as far as the daemon knows. Either way it goes once the daemon has seen what it wrote.
+pub(super) fn without_idle(then: &mut Then, logs: &Logs, pod: &Pod, sight: u64) {
     let Some(name) = pod.node.as_ref() else { return };
-    let Some(node) = then.nodes.get(name).cloned() else { return };
-    let before = up_to(truth.logs, Stream::Nodes, sight).filter_map(|event| match event {
+    let Some(node) = then.picture.nodes.get(name).cloned() else { return };
+    let before = up_to(logs, Stream::Nodes, sight).filter_map(|event| match event {
         Event::Nodes(Seen::Applied(node)) if node.name == *name => Some(node),
         _ => None,
     });
     let before: Vec<&ReservationId> = before.last().into_iter().flat_map(valid).map(|one| &one.id).collect();
     for one in valid(&node).filter(|one| !before.contains(&&one.id)) {
         let owner = &one.id.owner;
-        let short = releases::short(truth.picture, owner);
+        let short = releases::short(&then.picture, owner);
         let is_surplus =
-            short.is_some_and(|short| releases::kept(truth.picture, owner, truth.now) > short.max(0));
-        if is_surplus || truth.picture.owners.owns(owner, pod, None) {
-            take_off(then, name, &one.id);
+            short.is_some_and(|short| releases::kept(&then.picture, owner, then.at) > short.max(0));
+        if is_surplus || then.picture.owners.owns(owner, pod, None) {
+            take_off(&mut then.picture, name, &one.id);
         }
     }
 }

@@ -12,6 +12,7 @@ use crate::simulation::seeds::Outcome;
 use common::api::names::SCHEDULER_NAME;
 use common::model::{Keep, OwnerKind, Pod};
 use fastrand::Rng;
+use std::ops::Range;
 use std::sync::Arc;
 use std::time::Duration;
 
@@ -52,7 +53,7 @@ const FLOWS: [Flow; 9] = [
 ];
 
 /// So many host ports make a record of more than a kilobyte, and less than four.
-const PORTS: u16 = 45;
+const PORTS: Range<u16> = 20_000..20_045;
 
 /// Each of several streams of chance: another order of the same things.
 const CHANCES: u64 = 3;
@@ -138,12 +139,17 @@ fn live(flow: &Flow, chance: u64, strike: Option<Strike>) -> (Outcome, [(bool, u
 /// Two full nodes, and a pod that waits for whatever becomes free.
 fn found(sim: &mut Sim, flow: &Flow) {
     sim.api.rules.schedulers.insert(SCHEDULER_NAME.to_owned());
+    sim.api.rules.is_elected = true;
     ["n0", "n1"].into_iter().for_each(|node| sim.add_node(node, 4));
     let keep = flow.is_kept.then_some(Keep::For { life: Duration::from_secs(120), by: None });
     let web = template(2, "web", 0, true);
     match flow.owner {
         Of::Deployment | Of::Ports => {
-            let web = if flow.owner == Of::Ports { ported(&web, PORTS) } else { web };
+            let web = if flow.owner == Of::Ports {
+                ported(&web, PORTS.map(|port| (port, String::new())).collect())
+            } else {
+                web
+            };
             let deployment = sim.add_workload(OwnerKind::Deployment, "web", 2, None, keep);
             let set = sim.add_workload(OwnerKind::ReplicaSet, "web-1", 2, Some(&deployment), None);
             sim.town.templates.insert(set.uid, web);

@@ -7,7 +7,7 @@ use super::past::{Truth, without_idle};
 use crate::history::past::{take_off, valid};
 use crate::history::{Counts, expiry, releases, room, seats};
 use common::api::names;
-use common::model::{Node, NodeName, Pod, Reservation, Uid};
+use common::model::{Node, NodeName, Pod, Reservation, Uid, Workload};
 use jiff::{SignedDuration, Timestamp};
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
@@ -21,8 +21,6 @@ pub(super) const PROMISE: &str = "the promise";
 
 /// How far apart clocks are.
 const CLOCK: SignedDuration = SignedDuration::from_secs(2);
-/// How long a write about a pod may have been on its way when the pod is gone.
-const ON_ITS_WAY: SignedDuration = SignedDuration::from_secs(120);
 
 /// Up to which revision somebody has seen nodes, pods and workloads.
 #[derive(Clone, Copy, Debug, Default)]
@@ -55,6 +53,8 @@ pub(super) struct Rules {
     /// The first rule that was broken.
     pub(super) broken: Option<String>,
     pub(super) schedulers: BTreeSet<String>,
+    /// Whether one daemon decides at a time.
+    pub(super) is_elected: bool,
     /// The pods that the daemon which writes now has sent to nodes besides, and that are still on their way.
     pub(super) under_way: Vec<Pod>,
     pub(super) bound: BTreeMap<Uid, Bound>,
@@ -62,7 +62,12 @@ pub(super) struct Rules {
     seated: BTreeSet<String>,
     /// What a daemon knew when it last decided on a pod, or on a reservation.
     pub(super) decided: BTreeMap<(Who, String), Decision>,
-    decisions: usize,
+    pub(super) decisions: usize,
+    /// An owner of a kind that nobody watches, and after how many decisions of all each daemon had read it.
+    pub(super) foreign: Option<Workload>,
+    pub(super) read: BTreeMap<Who, usize>,
+    /// The daemons that wrote each reservation, whether or not it is still there.
+    pub(super) writers: BTreeMap<(NodeName, String), BTreeSet<usize>>,
     /// Pods that a daemon bound and was then told are not where it put them, and after how many decisions of all.
     forgotten: BTreeMap<(Who, Uid), usize>,
     /// Since when the room of each pod that is gone, or has ended, is empty.
@@ -132,17 +137,19 @@ impl Rules {
         let sight = self.decided.get(&(who, pod.uid.to_string())).map_or(0, |decision| decision.sight.nodes);
         let then = self.as_seen(truth, who, &pod.uid.to_string()).map(|mut then| {
             then.picture.pods.insert(pod.uid.clone(), Arc::new(pod.clone()));
-            without_idle(&mut then.picture, truth, pod, sight);
+            without_idle(&mut then, truth.logs, pod, sight);
             then
         });
         for (rule, what) in wrong {
-            // Two that do not know of each other can give one seat to two pods; then one of them has it.
+            // Two that do not know of each other can give one seat to two pods; then one of them has it. And who does not know
+            // yet that a pod was bound cannot know that it sits where its seat is.
+            let can_be_unknown = rule == "I3" || rule == "I5" && what.contains("which");
             let is_right = then.as_ref().is_some_and(|then| {
                 let wrong = seats::wrong(&then.picture, &self.schedulers, (Some(before), pod), false);
-                what.contains("which") && !wrong.iter().any(|(rule, _)| *rule == "I5")
+                !wrong.iter().any(|(other, _)| *other == rule)
             });
-            if rule == "I5" && is_right {
-                self.counts.excuse("I5");
+            if can_be_unknown && is_right {
+                self.counts.excuse(rule);
             } else {
                 self.break_(rule, &what);
             }
@@ -220,6 +227,11 @@ impl Rules {
         let request = |one: &Reservation| one.record().map(|record| record.request.clone());
         for one in &is {
             let key = (node.name.clone(), one.id.to_string());
+            if let Who::Daemon(index, _) = who
+                && !was.contains(one)
+            {
+                self.writers.entry(key.clone()).or_default().insert(index);
+            }
             let since = self.since.entry(key).or_insert(Since { made: revision, owned: revision });
             if was.iter().any(|old| old.id == one.id && request(old) != request(one)) {
                 since.owned = revision;
@@ -230,10 +242,9 @@ impl Rules {
         }
     }
 
-    /// I7: what ours write ends in time. A write that was on its way when the pod left may say more.
+    /// I7: what ours write ends in time.
     fn ends_in_time(&mut self, who: Who, one: &Reservation, now: Timestamp) {
         let empty = one.replaces().and_then(|replaced| self.empty.get(&replaced.uid)).copied();
-        let empty = empty.filter(|empty| *empty + ON_ITS_WAY < now);
         self.counts.check("I7");
         if let Some(what) = expiry::too_far(one, empty, now) {
             self.break_("I7", &format!("{who:?} wrote that {what}"));

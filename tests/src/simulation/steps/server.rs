@@ -4,6 +4,7 @@ use super::actors::{POLICIES, TWO_VERSIONS};
 use super::api::{Refused, Who};
 use super::calls::{Job, Reply};
 use super::sim::Sim;
+use crate::simulation::fence::only_adds;
 use crate::simulation::newer::with_more;
 use common::model::pod::{Scheduled, Unscheduled};
 use common::model::{Pod, PodKey, Uid};
@@ -12,9 +13,10 @@ use std::borrow::Cow;
 use std::sync::Arc;
 
 impl Sim {
-    /// The policy that lets only the leader bind and write to nodes.
+    /// The policy that lets only the leader bind, and change reservations; others may add some.
     fn fence(&self, who: Who, job: &Job) -> Result<(), Refused> {
         let is_fenced = match (who, job) {
+            (_, Job::Patch { patch, .. }) if only_adds(patch) => false,
             (Who::Daemon(index, _), Job::Bind { .. } | Job::Patch { .. }) if self.town.is_elected => {
                 self.api.is_fenced(self.daemons[index].name, self.town.fence_lag)
             }
@@ -24,21 +26,23 @@ impl Sim {
     }
 
     /// A policy of others that refuses some writes of anybody.
-    fn policy(&mut self, job: &Job) -> Result<(), Refused> {
+    fn policy(&mut self, job: &Job) -> Option<Reply> {
         let is_judged = matches!(job, Job::Bind { .. } | Job::Patch { .. } | Job::Errand(_) | Job::Evict(_));
         let is_on = is_judged && self.town.deeds & POLICIES != 0 && self.api.now < self.town.quiet;
         if !is_on || !job.is_write() || !self.one_in(12) {
-            return Ok(());
+            return None;
         }
         let code = [403, 422][self.rng.usize(0..2)];
         self.api.note(format_args!("a policy refuses with {code}"));
-        Err(Refused(code))
+        Some(Reply::Denied(code))
     }
 
     /// The API server does what is asked.
     pub(super) fn carry_out(&mut self, who: Who, job: &Job) -> Result<Reply, Refused> {
         self.fence(who, job)?;
-        self.policy(job)?;
+        if let Some(denied) = self.policy(job) {
+            return Ok(denied);
+        }
         if matches!(job, Job::Bind { .. } | Job::Patch { .. }) {
             self.api.rules.under_way = self.under_way(who);
         }
@@ -72,6 +76,7 @@ impl Sim {
                 Ok(Reply::Done(0))
             }
             Job::Ask(_) => Ok(Reply::Done(0)),
+            Job::ReadOwner(claim) => self.read_owner(claim),
             Job::Publish(replica, _) => {
                 self.api.put_replica((**replica).clone());
                 Ok(Reply::Done(self.api.revision))

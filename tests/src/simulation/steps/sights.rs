@@ -5,9 +5,10 @@ use super::api::Refused;
 use super::api::Stream;
 use super::calls::Reply;
 use super::errands::wished_by;
+use super::foreign::Unread;
 use super::sim::Sim;
 use super::watches::listed;
-use crate::history::room;
+use crate::history::{Counts, room};
 use common::api::reservation::patch::{keys_of, reservation_of};
 use common::cluster::{Cluster, Event, Seen};
 use common::model::pod::Phase;
@@ -80,22 +81,28 @@ impl Sim {
             return Answer::Rechecked(Recheck { is_lost: true, ..seen });
         };
         let mut cluster = Cluster::default();
-        listed(&self.api, Stream::Workloads).into_iter().for_each(|event| drop(cluster.apply(event)));
+        let foreign = self.town.unread.as_ref().and_then(Unread::learnt);
+        let owners = listed(&self.api, Stream::Workloads).into_iter().chain(foreign);
+        owners.for_each(|event| drop(cluster.apply(event)));
         let pods = self.api.picture.counted(&name).map(|pod| (**pod).clone()).collect();
         cluster.apply(Event::Pods(Seen::Relisted(pods)));
         cluster.apply(Event::Nodes(Seen::Relisted(vec![(**node).clone()])));
         cluster.advance(self.api.wall());
         seen.is_lost = !is_kept(&cluster, &name, &command.reservation);
         seen.lacks = lacks(&cluster, &name, Some(&command.reservation));
-        if let Some(what) = self.wrong_books(node, &command.reservation, &seen.lacks) {
+        let wrong = self.wrong_books(node, &command.reservation, &seen.lacks);
+        let count = if wrong.is_some() { Counts::check } else { Counts::skip };
+        count(&mut self.api.rules.counts, "I3");
+        if let Some(what) = wrong.flatten() {
             self.api.rules.break_("I3", &what);
         }
         Answer::Rechecked(seen)
     }
 
     /// I3: what the command finds lacking is what lacks by books that are done anew. Clocks differ, so not while
-    /// anything is about to end; and whose pods those of an owner were that is gone, only the books anew know.
-    fn wrong_books(&self, node: &Node, ours: &Reservation, told: &[String]) -> Option<String> {
+    /// anything is about to end; and whose pods those of an owner were that is gone, only the books anew know. None if
+    /// there is nothing to compare.
+    fn wrong_books(&self, node: &Node, ours: &Reservation, told: &[String]) -> Option<Option<String>> {
         let (now, margin) = (self.api.wall(), SignedDuration::from_secs(3));
         let mut ends = node.reservations.iter().filter_map(|one| one.valid()?.expires());
         if ends.any(|end| now.duration_since(end).abs() < margin) {
@@ -108,8 +115,8 @@ impl Sim {
         let promised = room::promised(&self.api.picture, node, now);
         let lacks =
             ours.amount.iter().any(|(resource, _)| promised.get(&resource) > node.allocatable.get(&resource));
-        (lacks == told.is_empty())
-            .then(|| format!("the command finds that {} lacks {told:?}, which is not so", node.name))
+        let what = || format!("the command finds that {} lacks {told:?}, which is not so", node.name);
+        Some((lacks == told.is_empty()).then(what))
     }
 
     /// A bare pod is made again.

@@ -3,6 +3,7 @@
 
 use super::api::Who;
 use super::faults::Luck;
+use super::foreign::Unread;
 use super::sim::{Action, Sim};
 use common::api::names::{DEFAULT_SCHEDULER_NAME, SCHEDULER_NAME};
 use common::api::{node, pod};
@@ -52,8 +53,8 @@ pub(super) struct Town {
     pub(super) is_elected: bool,
     /// By how much the fence is behind: it judges by the Lease as it was so long ago.
     pub(super) fence_lag: Duration,
-    /// An owner of a kind that nobody reads, and how many pods it wants.
-    pub(super) unread: Option<(Uid, usize)>,
+    /// An owner of a kind that nobody watches.
+    pub(super) unread: Option<Unread>,
     /// Who does what: one bit for each kind of deed.
     pub(super) deeds: u32,
     /// Up to which revision somebody was roused.
@@ -78,11 +79,11 @@ pub(super) fn template(size: usize, app: &str, priority: i32, is_ours: bool) -> 
     Pod { labels: Arc::new(Labels::new([("app", app)])), spec: Arc::new(spec), ..base.clone() }
 }
 
-/// The same pod with so many host ports.
-pub(super) fn ported(like: &Pod, count: u16) -> Pod {
-    let port = |index: u16| HostPort { protocol: "TCP".into(), ip: "".into(), port: 20_000 + index };
+/// The same pod with host ports, each with its address.
+pub(super) fn ported(like: &Pod, ports: Vec<(u16, String)>) -> Pod {
     let mut spec = (*like.spec).clone();
-    spec.ports = (0..count).map(port).collect();
+    let port = |(port, ip): (u16, String)| HostPort { protocol: "TCP".into(), ip: ip.into(), port };
+    spec.ports = ports.into_iter().map(port).collect();
     spec.features.insert_if(true, Feature::NodePorts);
     Pod { spec: Arc::new(spec), ..like.clone() }
 }

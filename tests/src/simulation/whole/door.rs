@@ -1,8 +1,10 @@
 //! The cluster's side of a client: who asks, what the fence says, and the audit log.
 
 use super::record::{Record, text};
+use super::tenants::{Clones, clones};
 use crate::control_plane::Write;
 use crate::history::Sent;
+use crate::simulation::fence::only_adds;
 use crate::simulation::newer::with_more;
 use bytes::Bytes;
 use futures::FutureExt as _;
@@ -30,12 +32,21 @@ pub(super) struct Who {
     pub(super) lag: Duration,
     /// Whether its records have a field that others do not know.
     pub(super) is_newer: bool,
+    /// What comes of reading the owner of a kind that nobody watches.
+    pub(super) clones: Clones,
 }
 
 impl Who {
     /// Somebody whom the fence does not care about.
     pub(super) fn unfenced(user: &str, agent: &'static str) -> Self {
-        Self { user: user.to_owned(), agent, fenced: None, lag: Duration::ZERO, is_newer: false }
+        Self {
+            user: user.to_owned(),
+            agent,
+            fenced: None,
+            lag: Duration::ZERO,
+            is_newer: false,
+            clones: Clones::Unserved,
+        }
     }
 }
 
@@ -86,11 +97,11 @@ impl Door {
             return status(StatusCode::SERVICE_UNAVAILABLE, "the simulation is over", None);
         }
         if !subject.is_write {
-            return self.pass(request);
+            return clones(self.who.clones, request.uri().path()).unwrap_or_else(|| self.pass(request));
         }
         let (at, body) = (self.record.now(), request.body().clone());
         let sent = request.extensions().get::<Sent>().copied();
-        let response = match self.fenced(&subject) {
+        let response = match self.fenced(&subject, &body) {
             Some(holder) => {
                 let why = format!("the Lease is held by {holder}, not by this pod");
                 status(StatusCode::FORBIDDEN, &why, None)
@@ -127,12 +138,13 @@ impl Door {
     }
 
     /// Who leads, if it is not this pod and the fence cares.
-    fn fenced(&self, subject: &Subject) -> Option<String> {
+    fn fenced(&self, subject: &Subject, body: &Bytes) -> Option<String> {
         let pod = self.who.fenced.as_ref()?;
-        let is_guarded = matches!(
-            (subject.verb, subject.resource.as_str()),
-            ("create", "pods/binding") | ("patch" | "update", "nodes") | ("delete", "pods")
-        );
+        let is_guarded = match (subject.verb, subject.resource.as_str()) {
+            ("patch", "nodes") => !serde_json::from_slice(body).is_ok_and(|patch| only_adds(&patch)),
+            ("create", "pods/binding") | ("update", "nodes") | ("delete", "pods") => true,
+            _ => false,
+        };
         let holder = self.record.holder(self.who.lag).filter(|_| is_guarded)?;
         let holder = holder.split('_').next().unwrap_or("").to_owned();
         (holder != *pod).then_some(holder)
@@ -222,8 +234,11 @@ impl Subject {
 
 /// An answer that says why not.
 pub(super) fn status(code: StatusCode, message: &str, retry_after: Option<u32>) -> Response<AnswerBody> {
-    let mut status = json!({ "kind": "Status", "apiVersion": "v1", "metadata": {}, "status": "Failure",
-                             "reason": code.canonical_reason().unwrap_or("").replace(' ', ""),
+    let reason = match code {
+        StatusCode::UNPROCESSABLE_ENTITY => "Invalid".to_owned(),
+        _ => code.canonical_reason().unwrap_or("").replace(' ', ""),
+    };
+    let mut status = json!({ "kind": "Status", "apiVersion": "v1", "metadata": {}, "status": "Failure", "reason": reason,
                              "message": message, "code": code.as_u16() });
     if let Some(seconds) = retry_after {
         status["details"] = json!({ "retryAfterSeconds": seconds });

@@ -3,6 +3,7 @@
 use super::line::{Process, STALE};
 use super::town::{Workload, node};
 use super::world::World;
+use crate::history::Counts;
 use http::Method;
 use kubectl_reserve::Around;
 use serde_json::{Value, json};
@@ -101,6 +102,10 @@ impl Flow {
 
     /// What has to be so at the end.
     pub(super) fn check(self, world: &World, web: &Workload) {
+        world.record.count("I7", Counts::check);
+        if self != Self::Release {
+            world.record.count("I16", Counts::check);
+        }
         if !world.is_running("web", web.replicas) && self != Self::Release {
             world.record.broke(format!("I16: {:?} do not run", names(world, "web")));
         }

@@ -187,13 +187,13 @@ impl Line {
                 sleep_some(fate.after).await;
                 return Err(reset());
             }
-            Way::Refused(code) => refused(code),
+            Way::Refused(code) => refused(code, &subject),
             Way::Through | Way::Unheard | Way::Denied(_) | Way::Half => self.door.answer(request),
         };
         sleep_some(fate.after).await;
         match fate.way {
             Way::Unheard => Err(reset()),
-            Way::Denied(code) => Ok(whole(refused(code))),
+            Way::Denied(code) => Ok(whole(refused(code, &subject))),
             Way::Half => half(response).await,
             _ if subject.is_watch && response.status().is_success() => Ok(watched(self, response, &subject)),
             _ => Ok(whole(self.listed(response, &subject))),
@@ -268,7 +268,13 @@ async fn sleep_some(length: Duration) {
     }
 }
 
-fn refused(code: StatusCode) -> Response<AnswerBody> {
+/// An answer of a server that has no time, or of a policy that has something against it.
+fn refused(code: StatusCode, subject: &Subject) -> Response<AnswerBody> {
+    if matches!(code, StatusCode::FORBIDDEN | StatusCode::UNPROCESSABLE_ENTITY) {
+        let (plural, name) = (subject.resource.split('/').next().unwrap_or(""), &subject.name);
+        let policy = "ValidatingAdmissionPolicy 'quiet' with binding 'quiet' denied request: not now";
+        return status(code, &format!("{plural} \"{name}\" is forbidden: {policy}"), None);
+    }
     let again = (code == StatusCode::TOO_MANY_REQUESTS).then_some(1);
     status(code, "not now", again)
 }

@@ -8,6 +8,7 @@
 //! A process that pauses is one that nothing reaches and nothing leaves: its own timers go on. A request whose caller
 //! goes away arrives at that moment or never; one that arrives later would be one that no client can know of.
 
+mod compared;
 mod door;
 mod flows;
 mod judge;
@@ -16,6 +17,7 @@ mod people;
 mod plans;
 mod record;
 mod scenes;
+mod settled;
 mod story;
 mod tenants;
 mod town;
@@ -47,7 +49,7 @@ fn lived(
     unseen: Duration,
     story: impl AsyncFnOnce(&World),
 ) -> Outcome {
-    let runtime = tokio::runtime::Builder::new_current_thread().enable_time().start_paused(true).build();
+    let runtime = tokio::runtime::Builder::new_current_thread().enable_all().start_paused(true).build();
     let runtime = match runtime {
         Ok(runtime) => runtime,
         Err(error) => {

@@ -102,9 +102,9 @@ impl Record {
         self.book().broken.push(what);
     }
 
-    /// A rule that is not about objects is asked.
-    pub(super) fn check(&self, rule: &'static str) {
-        self.book().counts.check(rule);
+    /// A rule that is not about objects is asked, or there is nothing to ask.
+    pub(super) fn count(&self, rule: &'static str, how: fn(&mut Counts, &'static str)) {
+        how(&mut self.book().counts, rule);
     }
 
     /// Adds a write that was answered, and how it set out, if that is known.

@@ -9,6 +9,7 @@ use super::world::{DAEMONS, World, user};
 use fastrand::Rng;
 use kubectl_reserve::Around;
 use serde_json::json;
+use std::sync::PoisonError;
 use std::time::Duration;
 use tokio::task::JoinSet;
 use tokio::time::{Instant, sleep};
@@ -42,6 +43,7 @@ pub(super) async fn live(world: &World, seed: u64) {
     let town = settle(world, &mut rng).await;
     let has_weather = rng.u8(0..8) > 0;
     let until = Instant::now() + Duration::from_secs(rng.u64(120..360));
+    *world.calm.lock().unwrap_or_else(PoisonError::into_inner) = Some(until);
     if is_sharp(seed) {
         world.weather.sharpen();
     }
@@ -75,6 +77,7 @@ pub(super) async fn live(world: &World, seed: u64) {
     }
     people::tidy_up(world);
     sleep(CALM).await;
+    world.compared();
     others.abort();
 }
 

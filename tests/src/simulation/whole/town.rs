@@ -2,6 +2,7 @@
 
 use super::record::text;
 use super::world::World;
+use crate::simulation::ports::ports;
 use serde_json::{Value, json};
 
 /// Who places a pod.
@@ -27,7 +28,7 @@ pub(super) struct Workload {
     pub(super) priority: i32,
     /// How many seconds its pods have to end.
     pub(super) grace: u64,
-    /// How many host ports each of its pods has.
+    /// The host ports that each of its pods has, as a number that was drawn for them.
     pub(super) ports: u16,
 }
 
@@ -62,8 +63,11 @@ impl Workload {
         let pod = &mut object["spec"]["template"]["spec"];
         pod["terminationGracePeriodSeconds"] = self.grace.into();
         if self.ports > 0 {
-            let port = |port: u16| json!({ "containerPort": port, "hostPort": port });
-            pod["containers"][0]["ports"] = (20_000..20_000 + self.ports).map(port).collect();
+            let port = |(port, ip): (u16, String)| match &*ip {
+                "" => json!({ "containerPort": port, "hostPort": port }),
+                ip => json!({ "containerPort": port, "hostPort": port, "hostIP": ip }),
+            };
+            pod["containers"][0]["ports"] = ports(self.ports).into_iter().map(port).collect();
         }
         if self.priority != 0 {
             object["spec"]["template"]["spec"]["priority"] = self.priority.into();

@@ -1,11 +1,12 @@
 //! A sandbox with everything that is around it in a simulation: two real daemons, real commands, and people.
 
+use super::compared::CALM_LATEST;
 use super::door::{Door, NAMESPACE, Who};
 use super::line::{Line, Process};
 use super::record::Record;
-use super::tenants::FORGED;
+use super::tenants::{Clones, FORGED, found_clones};
 use super::weather::{Plan, Weather};
-use crate::history::Rules;
+use crate::history::{Counts, Rules};
 use crate::simulation::History;
 use clap::Parser as _;
 use daemon::args::Args;
@@ -18,7 +19,7 @@ use jiff::{SignedDuration, Timestamp};
 use kubectl_reserve::Around;
 use sandbox::{Config, Pace, Sandbox};
 use serde_json::{Value, json};
-use std::sync::Arc;
+use std::sync::{Arc, Mutex, PoisonError};
 use std::task::Poll;
 use std::time::Duration;
 use tokio::time::{Instant, sleep};
@@ -51,9 +52,15 @@ pub(super) struct World {
     lag: Duration,
     /// Whether one of the two daemons is of a newer version.
     has_two_versions: bool,
+    /// What comes of reading the owner of a kind that nobody watches.
+    clones: Clones,
+    /// When the faults end, once that is known; none in plans.
+    pub(super) calm: Arc<Mutex<Option<Instant>>>,
+    /// What each daemon counts in the life that it leads now.
+    pub(super) metrics: Arc<Mutex<[Metrics; 2]>>,
     daemons: Arc<[String]>,
     /// The process of each daemon, to kill it.
-    processes: Arc<std::sync::Mutex<[Process; 2]>>,
+    processes: Arc<Mutex<[Process; 2]>>,
 }
 
 /// When every simulation begins.
@@ -83,7 +90,25 @@ impl World {
         let lag = Duration::from_secs([0, 0, 1, 5][rng.usize(..4)] * u64::from(is_drawn));
         let has_two_versions = is_drawn && rng.u8(0..3) == 0;
         let processes = Arc::default();
-        let world = Self { sandbox, record, weather, admin, seed, lag, has_two_versions, daemons, processes };
+        let clones = if is_drawn { Clones::of(seed) } else { Clones::Unserved };
+        let calm = is_drawn.then(|| Instant::now() + CALM_LATEST);
+        let world = Self {
+            sandbox,
+            record,
+            weather,
+            admin,
+            seed,
+            lag,
+            has_two_versions,
+            clones,
+            calm: Arc::new(Mutex::new(calm)),
+            metrics: Arc::default(),
+            daemons,
+            processes,
+        };
+        if clones == Clones::Found {
+            found_clones(&world.record);
+        }
         world.make(&json!({ "apiVersion": "v1", "kind": "Namespace", "metadata": { "name": NAMESPACE } }));
         world
     }
@@ -136,22 +161,27 @@ impl World {
         let mut rng = fastrand::Rng::with_seed(self.seed ^ (0xdae + index as u64));
         loop {
             let process = Process::default();
-            self.processes.lock().unwrap_or_else(std::sync::PoisonError::into_inner)[index] = process.clone();
+            self.processes.lock().unwrap_or_else(PoisonError::into_inner)[index] = process.clone();
             let who = Who {
                 user: user(replica),
                 agent: "reserve-daemon/simulated",
                 fenced: Some(replica.to_owned()),
                 lag: self.lag,
                 is_newer: self.has_two_versions && index == 1,
+                clones: self.clones,
             };
             let client = self.line(who, &process).client();
+            let (metrics, compare_every) = (Metrics::default(), self.compare_every());
+            self.metrics.lock().unwrap_or_else(PoisonError::into_inner)[index] = metrics.clone();
             // The machine's clock may be wrong by a day until the first answer comes.
             let skew = [0, 0, 3600, -3600, 86_400][rng.usize(..5)];
             let clock = Clock::start_at(self.record.now() + SignedDuration::from_secs(skew));
             let ended = tokio::select! {
                 biased;
                 () = process.died() => None,
-                ended = patiently(run(replica, client, clock, rng.fork())) => Some(ended),
+                ended = patiently(run(replica, compare_every, (client, metrics), clock, rng.fork())) => {
+                    Some(ended)
+                }
             };
             process.kill();
             match ended {
@@ -168,7 +198,7 @@ impl World {
 
     /// Kills a daemon, wherever it stands.
     pub(super) fn kill_daemon(&self, index: usize) {
-        self.processes.lock().unwrap_or_else(std::sync::PoisonError::into_inner)[index].kill();
+        self.processes.lock().unwrap_or_else(PoisonError::into_inner)[index].kill();
     }
 
     /// Runs `kubectl reserve` with these words, as a user who may do everything. Its exit code, unless it died.
@@ -184,7 +214,8 @@ impl World {
             code = Box::pin(kubectl_reserve::run_inside(words, client, around)) => Some(code),
         };
         process.kill();
-        self.record.check("I19");
+        // Of one that was killed nothing is asked.
+        self.record.count("I19", if code.is_some() { Counts::check } else { Counts::skip });
         self.record.note(format_args!("  {} -> {code:?}", words.join(" ")));
         for line in around.said().lines() {
             self.record.note(format_args!("  | {line}"));
@@ -234,14 +265,19 @@ pub(super) fn user(replica: &str) -> String {
     format!("reserve-daemon-{replica}")
 }
 
-async fn run(replica: &str, client: kube::Client, clock: Clock, rng: fastrand::Rng) -> anyhow::Result<()> {
+async fn run(
+    replica: &str,
+    compare_every: Option<Duration>,
+    (client, metrics): (kube::Client, Metrics),
+    clock: Clock,
+    rng: fastrand::Rng,
+) -> anyhow::Result<()> {
     let namespace = format!("--namespace={NAMESPACE}");
     let flags = ["reserve-daemon", "--secure-port=0", &namespace, "--replica-name", replica];
     let mut config = DaemonConfig::try_from(Args::try_parse_from(flags)?)?;
-    // One more list every few minutes would change every history that is known by its seed.
-    config.compare_every = None;
+    config.compare_every = compare_every;
     let never = std::future::pending();
-    daemon::run::run(&config, Clients::from(client), Metrics::default(), clock, rng, never).await
+    daemon::run::run(&config, Clients::from(client), metrics, clock, rng, never).await
 }
 
 /// Where objects of a kind are made.

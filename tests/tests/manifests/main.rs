@@ -1,6 +1,8 @@
 //! The manifests as text, without a cluster: roles that are the rights the code has, names that agree, configurations that
-//! load. What they do in a cluster is for `policies.rs`.
+//! load. What they do in a cluster is for `policies`.
 #![forbid(unsafe_code)]
+
+mod ports;
 
 use clap::Parser as _;
 use common::config::{Configuration, load};
@@ -233,37 +235,6 @@ fn the_daemon_takes_the_arguments_that_it_is_given() {
         let program = std::iter::once("reserve-daemon".to_owned());
         let parsed = Args::try_parse_from(program.chain(arguments));
         assert!(parsed.is_ok(), "{}", parsed.unwrap_err());
-    }
-}
-
-#[test]
-fn probes_ask_the_port_that_the_daemon_serves_them_on() {
-    let deployment = object("daemon/deployment.yaml", "Deployment", "reserve-daemon");
-    let container = &deployment["spec"]["template"]["spec"]["containers"][0];
-    let port = |name: &Value| {
-        let ports = container["ports"].as_array().unwrap();
-        let port = ports.iter().find(|port| port["name"] == *name);
-        port.unwrap_or_else(|| panic!("no port {name}"))["containerPort"].clone()
-    };
-    for probe in ["livenessProbe", "readinessProbe"] {
-        let get = &container[probe]["httpGet"];
-        let flag = format!("--health-probe-bind-address=:{}", port(&get["port"]));
-        assert!(words(&container["args"]).contains(&flag), "{probe}: {flag}");
-        assert!(get["scheme"].is_null(), "{probe}: plain HTTP is served there");
-    }
-}
-
-#[test]
-fn only_the_extender_s_port_is_open_to_everybody() {
-    for file in ["daemon/network.yaml", "extender/network.yaml"] {
-        let policy = object(file, "NetworkPolicy", "reserve-daemon");
-        for rule in policy["spec"]["ingress"].as_array().unwrap() {
-            let ports: Vec<&Value> =
-                rule["ports"].as_array().unwrap().iter().map(|port| &port["port"]).collect();
-            let is_open = rule["from"].as_array().is_none_or(Vec::is_empty);
-            assert!(!is_open || ports == ["extender"], "{file}: {rule}");
-            assert!(!ports.contains(&&Value::from("probes")), "{file}: kubelets need no rule");
-        }
     }
 }
 

@@ -1,0 +1,53 @@
+//! Pods whose place cannot be kept, because the record would be too long: they are told before they are deleted, and once.
+
+use super::{apply, decoded, learn, listed, now, waiting};
+use crate::state::{Effect, Input, State};
+use common::api::namespace::namespace;
+use common::cluster::{Event, Seen};
+use common::model::{Other, OtherKind};
+use serde_json::{Value, json};
+
+/// A pod on the node with a hundred host ports, for which nobody asks anything.
+fn big(version: &str) -> Value {
+    let mut json = waiting("big", "100m");
+    let ports = (0..100).map(|port| {
+        json!({ "containerPort": 1000 + port, "hostPort": 1000 + port, "protocol": "TCP", "hostIP": "192.168.100.200" })
+    });
+    json["metadata"]["uid"] = json!("55555555-0000-4000-8000-000000000001");
+    json["metadata"]["resourceVersion"] = json!(version);
+    json["spec"]["nodeName"] = json!("n1");
+    json["spec"]["containers"][0]["ports"] = ports.collect();
+    json["status"] = json!({ "phase": "Running" });
+    json
+}
+
+/// The namespace asks that places are kept.
+fn wish(state: &mut State, seconds: u64) -> Vec<Effect> {
+    let json = r#"{"metadata":{"name":"default","uid":"d","resourceVersion":"7","annotations":{"reserve/keep":"true"}}}"#;
+    let wishes = Other::from(namespace(json).unwrap());
+    state.handle(learn(Event::Others(OtherKind::Namespace, Seen::Applied(wishes))), now(seconds))
+}
+
+/// How often the pod is told.
+fn told(effects: &[Effect]) -> usize {
+    let is_told = |effect: &&Effect| matches!(effect, Effect::Report(report) if report.reason == "NotReserved" && report.note.contains("cannot be kept"));
+    effects.iter().filter(is_told).count()
+}
+
+#[test]
+fn the_pod_is_told_once_whoever_asks_and_whenever() {
+    let mut state = listed(&json!({}));
+    assert_eq!(told(&apply(&mut state, decoded(&big("5")), 1)), 0, "nobody asks");
+    assert_eq!(told(&wish(&mut state, 2)), 1, "the namespace does, later than the pod came");
+    assert_eq!(told(&apply(&mut state, decoded(&big("8")), 3)), 0, "it knows");
+}
+
+#[test]
+fn whoever_begins_to_lead_tells_it() {
+    let mut state = listed(&json!({}));
+    state.handle(Input::Leading(false), now(1));
+    assert_eq!(told(&wish(&mut state, 2)), 0);
+    assert_eq!(told(&apply(&mut state, decoded(&big("8")), 3)), 0);
+    assert_eq!(told(&state.handle(Input::Leading(true), now(4))), 1);
+    assert_eq!(told(&apply(&mut state, decoded(&big("9")), 5)), 0);
+}
