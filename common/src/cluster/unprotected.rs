@@ -7,6 +7,8 @@ use super::whose::Asker;
 use crate::api::reservation::{INFO_LEN_MAX, encode};
 use crate::model::Pod;
 
+/// By how much longer a record can be when the pod is deleted: versions grow, and times have fractions of seconds.
+const SPARE: usize = 32;
 /// More than everything in a record takes but ports and resources with names of their own: four names of 253 letters at most, a
 /// namespace, and ids.
 const NAMES: usize = 2048;
@@ -28,6 +30,13 @@ impl Cluster {
         self.life_for(&asker)?;
         let owner = owner(&asker, &self.owners).ok()?;
         let reservation = reservation(pod, owner, self.now, self.now).ok()?;
-        encode(&reservation).err().map(|error| NotKept::Unwritable(error.to_string().into()))
+        let why = match encode(&reservation) {
+            Err(error) => error.to_string(),
+            Ok(annotations) if annotations.iter().any(|(_, value)| value.len() + SPARE > INFO_LEN_MAX) => {
+                format!("the record can become longer than {INFO_LEN_MAX} bytes")
+            }
+            Ok(_) => return None,
+        };
+        Some(NotKept::Unwritable(why.into()))
     }
 }

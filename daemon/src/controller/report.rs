@@ -174,7 +174,7 @@ impl Reports {
     /// for may be impossible.
     pub(super) fn asks_nothing(&mut self, pod: &Pod, cluster: &Cluster) {
         let Some(why) = cluster.unprotected(pod) else { return self.forget(&pod.uid) };
-        let note = format!("Its room cannot be kept when it is deleted: {why}");
+        let note = format!("Its room may not be kept when it is deleted: {why}");
         let note = Report::warning(Thing::from(pod), "NotReserved", note);
         self.tell(note, Some(Note::NotReserved { why: why.word() }));
     }

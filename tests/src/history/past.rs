@@ -38,15 +38,24 @@ pub struct Sent {
 }
 
 /// Up to which revision each kind was known at some moment; kinds that are not in it are known as they are.
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub(super) struct Sight(BTreeMap<String, u64>);
+#[derive(Clone, Debug, Default)]
+pub(super) struct Sight {
+    kinds: BTreeMap<String, u64>,
+    /// How much news there had been, if that is known.
+    news: Option<usize>,
+}
 
 /// So many combinations of what may have been seen are looked at.
 const SIGHTS_MAX: usize = 1_000;
 
 impl Sight {
     fn of(&self, plural: &str) -> u64 {
-        self.0.get(plural).copied().unwrap_or(u64::MAX)
+        self.kinds.get(plural).copied().unwrap_or(u64::MAX)
+    }
+
+    /// Whether a write that set out like this may have been decided on later.
+    fn is_before(&self, sent: Option<&Sent>) -> bool {
+        self.news.zip(sent).is_some_and(|(news, sent)| sent.news > news)
     }
 }
 
@@ -71,17 +80,19 @@ impl<'h> Replay<'h> {
     fn told(&self, news: &[News], sent: Timestamp) -> Vec<Sight> {
         let from = sent - self.rules.unseen();
         let (mut sight, mut sights) = (Sight::default(), Vec::new());
-        for one in news {
+        for (index, one) in news.iter().enumerate() {
             if one.at >= from && sights.is_empty() {
                 sights.push(sight.clone());
             }
-            sight.0.insert(one.plural.clone(), one.revision);
+            sight.kinds.insert(one.plural.clone(), one.revision);
+            sight.news = Some(index + 1);
             if one.at >= from {
                 sights.push(sight.clone());
             }
         }
-        sights.push(sight);
-        sights.dedup();
+        if sights.is_empty() {
+            sights.push(sight);
+        }
         sights.reverse();
         sights
     }
@@ -107,8 +118,10 @@ impl<'h> Replay<'h> {
             |last: u64, more: BTreeSet<u64>| -> Vec<u64> { more.into_iter().rev().chain([last]).collect() };
         let (nodes, pods) = (both(last[0], nodes), both(last[1], pods));
         let pairs = nodes.iter().flat_map(|nodes| pods.iter().map(move |pods| (*nodes, *pods)));
-        let sight =
-            |(nodes, pods)| Sight(BTreeMap::from([("nodes".to_owned(), nodes), ("pods".to_owned(), pods)]));
+        let sight = |(nodes, pods)| {
+            let kinds = BTreeMap::from([("nodes".to_owned(), nodes), ("pods".to_owned(), pods)]);
+            Sight { kinds, news: None }
+        };
         pairs.take(SIGHTS_MAX).map(sight).collect()
     }
 
@@ -148,7 +161,10 @@ impl<'h> Replay<'h> {
                 }
             }
             What::Node(node, _) if version.revision > sight.of("nodes") => {
-                if !is_own(self.node_writes.get(&version.revision).copied()) {
+                let write = self.node_writes.get(&version.revision).copied();
+                let sent = write.and_then(|write| self.history.sent.get(&write.index));
+                // A binding can wait for an earlier write about its pod, and what it decided on later sets out before it.
+                if !is_own(write) || sight.is_before(sent) {
                     return;
                 }
                 let was = self.node_before(&node.name, version.revision);
