@@ -1,6 +1,7 @@
-//! Which pods claim which controller, of those that somebody has to look at again when an owner changes: pods that wait, and
-//! pods on nodes that are on their way out or say that their place is to be kept.
+//! Which pods claim which controller, of those that somebody has to look at again when an owner changes: pods that wait, pods on
+//! nodes that are on their way out or say that their place is to be kept, and pods whose record can be too long.
 
+use super::unprotected::can_be_too_long;
 use super::{Change, Cluster, NodeId};
 use crate::model::ids::{PodKey, Uid};
 use crate::model::{Pod, Resources};
@@ -36,7 +37,8 @@ impl Claims {
 
 /// What the pod claims, if it is one of those that are kept here.
 fn claim(pod: &Pod) -> Option<(&Uid, &PodKey)> {
-    let controller = pod.controller.as_ref().filter(|_| pod.is_waiting() || is_leaving(pod))?;
+    let is_kept = || pod.is_waiting() || is_leaving(pod) || can_be_too_long(pod);
+    let controller = pod.controller.as_ref().filter(|_| is_kept())?;
     Some((&controller.uid, &pod.key))
 }
 

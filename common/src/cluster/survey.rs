@@ -52,13 +52,13 @@ impl Cluster {
 
     /// Those of them that the workload with this UID owns, or that name it as their controller.
     pub fn leaving_of(&self, owner: &Uid) -> Vec<PodKey> {
-        let mut pods = self.pods_of(owner);
+        let mut pods = self.concerned_by(owner);
         pods.retain(|key| self.leaving.contains(key));
         pods
     }
 
-    /// The pods that the workload with this UID owns, or that name it as their controller.
-    pub fn pods_of(&self, owner: &Uid) -> Vec<PodKey> {
+    /// The pods that the workload with this UID owns, or that name it as their controller, of those to look at when it changes.
+    pub fn concerned_by(&self, owner: &Uid) -> Vec<PodKey> {
         let claiming = self.owners.controllers_below(owner).into_iter();
         let claiming =
             claiming.flat_map(|controller| self.claims.of(&controller).cloned().collect::<Vec<_>>());

@@ -5,7 +5,7 @@ use super::keeping::{NotKept, reservation};
 use super::replacing::owner;
 use super::whose::Asker;
 use crate::api::reservation::{INFO_LEN_MAX, encode};
-use crate::model::Pod;
+use crate::model::{Moment, Pod};
 
 /// By how much longer a record can be when the pod is deleted: versions grow, and times have fractions of seconds.
 const SPARE: usize = 32;
@@ -17,19 +17,25 @@ const PORT: usize = 120;
 /// More than one resource takes besides its name.
 const RESOURCE: usize = 40;
 
+/// Whether the record of the pod can be too long. Of few pods it can, and the others are told apart without writing it.
+pub(super) fn can_be_too_long(pod: &Pod) -> bool {
+    let scalars = pod.spec.requests.counted().scalars();
+    let resources: usize = scalars.map(|(name, _)| name.len() + RESOURCE).sum();
+    NAMES + pod.spec.ports.len() * PORT + resources > INFO_LEN_MAX
+}
+
 impl Cluster {
     /// Why no place will be kept for `pod`, although it, an owner or its namespace asks for that: its record would be too long.
     pub fn unprotected(&self, pod: &Pod) -> Option<NotKept> {
-        let scalars = pod.spec.requests.counted().scalars();
-        let resources: usize = scalars.map(|(name, _)| name.len() + RESOURCE).sum();
-        let is_short = NAMES + pod.spec.ports.len() * PORT + resources <= INFO_LEN_MAX;
-        if is_short || !pod.is_counted() {
+        if !can_be_too_long(pod) || !pod.is_counted() {
             return None;
         }
         let asker = Asker::new(pod, &self.owners);
         self.life_for(&asker)?;
         let owner = owner(&asker, &self.owners).ok()?;
-        let reservation = reservation(pod, owner, self.now, self.now).ok()?;
+        // Whenever it is asked, the answer is the same: times of whole seconds are of one length.
+        let now = Moment::of(self.now).time();
+        let reservation = reservation(pod, owner, now, now).ok()?;
         let why = match encode(&reservation) {
             Err(error) => error.to_string(),
             Ok(annotations) if annotations.iter().any(|(_, value)| value.len() + SPARE > INFO_LEN_MAX) => {

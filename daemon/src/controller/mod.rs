@@ -128,7 +128,7 @@ impl Controller {
             self.reports.unprotected(step.cluster.pods(), step.cluster);
         }
         for owner in &look.owners {
-            let pods = step.cluster.pods_of(owner);
+            let pods = step.cluster.concerned_by(owner);
             self.reports.unprotected(pods.iter().filter_map(|key| step.cluster.pod(key)), step.cluster);
         }
         self.reports.send(step);

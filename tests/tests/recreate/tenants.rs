@@ -89,7 +89,9 @@ fn the_shipped_roles_are_enough() -> Result<()> {
         unknown
             .says(&["you may not see whether", "list leases.coordination.k8s.io (namespace kube-reserve)"])?;
         let rbac = std::fs::read_to_string(workspace_dir().join("manifests/static-pod/rbac.yaml"))?;
-        let role = rbac.split("---").find(|text| text.contains("kind: Role\n")).context("no Role")?;
+        let is_role =
+            |text: &&str| text.contains("kind: Role\n") && text.contains("name: reserve-replicas\n");
+        let role = rbac.split("---\n").find(is_role).context("no Role")?;
         plot.cluster.apply(role).await?;
         let bind =
             ["create", "rolebinding", "reserve-replicas", "-n", "kube-system", "--role=reserve-replicas"];

@@ -42,6 +42,21 @@ fn the_pod_is_told_once_whoever_asks_and_whenever() {
     assert_eq!(told(&apply(&mut state, decoded(&big("8")), 3)), 0, "it knows");
 }
 
+/// Found by the simulation, seed 4286.
+#[test]
+fn so_is_a_pod_whose_owner_asks_later() {
+    let mut state = listed(&json!({}));
+    let mut owned = big("5");
+    owned["metadata"]["ownerReferences"] = json!([
+        { "apiVersion": "apps/v1", "kind": "ReplicaSet", "name": "web-1", "uid": super::REPLICA_SET, "controller": true }]);
+    assert_eq!(told(&apply(&mut state, decoded(&owned), 1)), 0);
+    let set = json!({ "spec": { "replicas": 1 }, "metadata": { "name": "web-1", "namespace": "default",
+        "uid": super::REPLICA_SET, "resourceVersion": "9", "annotations": { "reserve/keep": "true" } } });
+    let set = super::workload(super::OwnerKind::ReplicaSet, &set.to_string()).unwrap();
+    let event = Event::Workloads(super::OwnerKind::ReplicaSet, Seen::Applied(set));
+    assert_eq!(told(&state.handle(learn(event), now(2))), 1);
+}
+
 #[test]
 fn whoever_begins_to_lead_tells_it() {
     let mut state = listed(&json!({}));
