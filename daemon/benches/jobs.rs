@@ -47,15 +47,14 @@ fn main() -> ExitCode {
     let took = cpu_time() - before;
     let share = took.as_millis() * 1000 / u128::from(at);
     println!("\n{NODES} reserved nodes, {JOBS} Jobs that come and go, {JOBS_PER_SECOND} a second:");
-    println!(
-        "{:.1} µs of CPU time for each, {}.{} % of a core (bar {}.{} %)",
-        took.as_secs_f64() * 1e6 / JOBS as f64,
-        share / 10,
-        share % 10,
-        SHARE_MAX / 10,
-        SHARE_MAX % 10
-    );
+    let each = took.as_micros() / u128::try_from(JOBS).unwrap();
+    println!("{each} µs of CPU time for each, {} % of a core (bar {} %)", percent(share), percent(SHARE_MAX));
     if share < SHARE_MAX { ExitCode::SUCCESS } else { ExitCode::FAILURE }
+}
+
+/// Thousandths as a percentage.
+fn percent(thousandths: u128) -> String {
+    format!("{}.{}", thousandths / 10, thousandths % 10)
 }
 
 /// A leader that has listed as many nodes as there are, with a place on each that is kept for a pod of a Deployment.
