@@ -3,8 +3,8 @@
 //! One pod takes at most one reservation, and one reservation is taken by at most one pod. A pod says which one it
 //! took by the stamp that our scheduler writes together with the binding; the stamp counts only on a pod that
 //! may use that reservation. Pods that another scheduler bound have no stamp: the one that was scheduled first
-//! takes the oldest reservation that it may use and that existed by then, unless the pod is much older than it. A pod whose stamp names a seat of its own
-//! owner has had its one seat, also when that was released since.
+//! takes the oldest reservation that it may use and that existed by then, unless the pod is much older than it. A pod whose
+//! stamp names a seat of its own owner has had its one seat, also when that was released since.
 
 use super::whose::Asker;
 use crate::model::reservation::Reservation;

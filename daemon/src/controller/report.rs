@@ -190,11 +190,12 @@ impl Reports {
     fn tell(&mut self, report: Report, note: Option<Note>) {
         if self.told.len() >= TOLD_MAX {
             self.told.clear();
-            // Whoever does not lead has said nothing yet, and says the newest when it does.
-            self.waiting.clear();
         }
         let whom = report.answers.as_deref().unwrap_or_default();
-        if self.told.insert((report.about.uid.clone(), format!("{}#{whom}", report.note).into())) {
+        // A replica that does not lead sends nothing, so that there has to be an end to what waits.
+        let has_room = self.waiting.len() < TOLD_MAX;
+        if has_room && self.told.insert((report.about.uid.clone(), format!("{}#{whom}", report.note).into()))
+        {
             self.waiting.push((report, note));
         }
     }
