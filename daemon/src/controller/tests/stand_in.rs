@@ -60,6 +60,7 @@ fn nothing_else_is_done_without_the_lease() {
     town.delete("web-1", 0);
     wait(&mut town, 1500);
     let written = town.reservations();
+    assert_eq!(written.len(), 1);
     town.reconcile();
     town.keep = None;
     town.tell_workloads();
