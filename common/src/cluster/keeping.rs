@@ -169,6 +169,9 @@ impl Cluster {
     }
 
     fn check_caps(&self, ledger: &Ledger, reservation: &Reservation) -> Result<(), NotKept> {
+        // Also where another record of the same place was short enough.
+        let annotations =
+            encode(reservation).map_err(|error| NotKept::Unwritable(error.to_string().into()))?;
         if ledger.is_reserved(&reservation.id) {
             return Ok(());
         }
@@ -180,8 +183,6 @@ impl Cluster {
             return Err(NotKept::TooMany(most));
         }
         self.check_usage(reservation, is_counted)?;
-        let annotations =
-            encode(reservation).map_err(|error| NotKept::Unwritable(error.to_string().into()))?;
         let keys = u32::try_from(annotations.len()).unwrap_or(u32::MAX);
         let bytes: usize = annotations.iter().map(|(key, value)| key.len() + value.len()).sum();
         let bytes = u32::try_from(bytes).unwrap_or(u32::MAX);

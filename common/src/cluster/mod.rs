@@ -123,6 +123,8 @@ pub struct Cluster {
     replicas: Store<Replica>,
     /// The newest versions of a node and of a pod that were seen.
     newest: (u64, u64),
+    /// The newest version of a pod that any replica said that it had seen, also one that is gone.
+    seen_elsewhere: u64,
     /// While the belief is compared: what left it meanwhile.
     departed: Option<Departed>,
     shared: Shared,
@@ -172,6 +174,11 @@ impl Cluster {
     /// The newest versions of a node and of a pod that were seen: everything written up to them is part of the belief.
     pub fn newest(&self) -> (u64, u64) {
         self.newest
+    }
+
+    /// The newest version of a pod that any replica said that it had seen.
+    pub fn seen_elsewhere(&self) -> u64 {
+        self.seen_elsewhere
     }
 
     /// What decisions read, as of `now`.

@@ -62,6 +62,10 @@ impl Cluster {
             Event::Pods(seen) => *pods = seen.iter().map(|pod| pod.resource_version).fold(*pods, u64::max),
             Event::NodesUpTo(version) => *nodes = (*nodes).max(*version),
             Event::PodsUpTo(version) => *pods = (*pods).max(*version),
+            Event::Replicas(seen) => {
+                let most = seen.iter().map(|replica| replica.seen_pods).max();
+                self.seen_elsewhere = self.seen_elsewhere.max(most.unwrap_or(0));
+            }
             _ => {}
         }
     }

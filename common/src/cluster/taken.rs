@@ -5,9 +5,12 @@
 //! may use that reservation. Pods that another scheduler bound have no stamp: the one that was scheduled first
 //! takes the oldest reservation that it may use and that existed by then, unless the pod is much older than it. A pod whose
 //! stamp names a seat of its own owner has had its one seat, also when that was released since.
+//!
+//! Of one room there can be two reservations: that of the pod which had the room, and that of its replacement, which was written
+//! late. A pod that came for the first has the room, and so has taken the second, too.
 
 use super::whose::Asker;
-use crate::model::reservation::Reservation;
+use crate::model::reservation::{Reservation, ReservationId};
 use crate::model::{Pod, Uid};
 use jiff::{SignedDuration, Timestamp};
 
@@ -24,10 +27,17 @@ pub(super) fn taken(
     let order = oldest_first(pods);
     for (seat, reservation) in reservations.iter().enumerate() {
         let stamp = reservation.id.to_string();
-        takers[seat] = order
-            .iter()
-            .copied()
-            .find(|&pod| pods[pod].pod.stamp.as_deref() == Some(&stamp) && may_take(&pods[pod], reservation));
+        let before = seat_before(reservation);
+        let has = |pod: usize, stamp: &str| {
+            pods[pod].pod.stamp.as_deref() == Some(stamp) && may_take(&pods[pod], reservation)
+        };
+        let of_same_room = |pod: usize| {
+            let is_new = came_for(pods[pod].pod, reservation);
+            is_new && before.as_deref().is_some_and(|before| has(pod, before))
+        };
+        let mut all = order.iter().copied();
+        let taker = all.clone().find(|&pod| has(pod, &stamp));
+        takers[seat] = taker.or_else(|| all.find(|&pod| of_same_room(pod)));
     }
     for pod in order.into_iter().filter(|&pod| !has_sat(&pods[pod])) {
         let free = (0..reservations.len()).filter(|&seat| takers[seat].is_none());
@@ -41,6 +51,12 @@ pub(super) fn taken(
         }
     }
     takers
+}
+
+/// The stamp of whoever takes the seat that the replaced pod had.
+fn seat_before(reservation: &Reservation) -> Option<String> {
+    let seat = reservation.replaces()?.seat.clone()?;
+    Some(ReservationId { owner: reservation.id.owner.clone(), seat: Some(seat) }.to_string())
 }
 
 /// Orders reservations from old to new, equal ones by their key.

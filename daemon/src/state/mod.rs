@@ -8,6 +8,7 @@
 mod effect;
 mod figures;
 mod input;
+mod lag;
 mod note;
 mod reserving;
 mod sight;
@@ -73,6 +74,8 @@ pub struct State {
     notes: Vec<Note>,
     /// Whether it is this daemon's part to decide and write. Others look on, ready to take over.
     is_leading: bool,
+    /// What it has yet to see before it decides.
+    lag: Option<lag::Lag>,
     is_stopped: bool,
     /// Every scheduler name that is served.
     names: Arc<[Text]>,
@@ -95,6 +98,7 @@ impl State {
             comparer: Comparer::default(),
             notes: Vec::new(),
             is_leading: true,
+            lag: None,
             is_stopped: false,
         }
     }
@@ -149,6 +153,7 @@ impl State {
             }
             Input::Leading(is_leading) => {
                 self.is_leading = is_leading;
+                self.lag = if is_leading { lag::Lag::of(step) } else { None };
                 self.has_news = true;
                 self.controller.begin();
                 self.scheduler.begin();
@@ -180,7 +185,10 @@ impl State {
         if is_ready && self.is_leading {
             // Reservations first: whoever is decided on next is to find them.
             self.controller.act(step);
-            self.scheduler.decide(step);
+            self.lag = self.lag.filter(|lag| lag.is_there(step.cluster, now.elapsed));
+            if self.lag.is_none() {
+                self.scheduler.decide(step);
+            }
         } else if is_ready {
             self.controller.stand_in(step);
         }
@@ -198,7 +206,11 @@ impl State {
             let missing = if is_reading { self.controller.stand_in_due() } else { None };
             return [desk, owners, missing].into_iter().flatten().min();
         }
-        let ticks = [self.scheduler.next_tick(now), self.controller.next_tick(now), desk, owners];
+        let scheduler = match self.lag {
+            Some(lag) => Some(lag.until),
+            None => self.scheduler.next_tick(now),
+        };
+        let ticks = [scheduler, self.controller.next_tick(now), desk, owners];
         ticks.into_iter().flatten().min()
     }
 

@@ -5,6 +5,7 @@ mod awaiting;
 mod choosing;
 mod counting;
 mod failing;
+mod lagging;
 mod owners;
 mod placing;
 mod preempting;

@@ -61,8 +61,8 @@ pub fn exchanged(
     Ok(Some(patch(seen, &keys, &new, true)))
 }
 
-/// What is there already was made for the same pod: it becomes ours, no younger and no shorter than it was. Whoever made it
-/// finds that out in the second look.
+/// What is there already was made for the same pod: it becomes ours, no younger and no shorter than it was, with what a newer
+/// version says about it. Whoever made it finds that out in the second look.
 fn taken_over(wanted: &Reservation, found: Option<&Reservation>) -> Reservation {
     let mut wanted = wanted.clone();
     if let (Origin::Recorded(ours), Some(theirs)) = (&mut wanted.origin, found.and_then(Reservation::record))
@@ -70,6 +70,7 @@ fn taken_over(wanted: &Reservation, found: Option<&Reservation>) -> Reservation 
         let is_past = theirs.expires < ours.created;
         ours.created = if is_past { ours.created } else { theirs.created };
         ours.expires = ours.expires.max(theirs.expires);
+        ours.unknown = theirs.unknown.clone();
     }
     wanted
 }
@@ -176,6 +177,29 @@ mod tests {
         assert_eq!(planned(&theirs, &ours), Ok((true, late.into())), "with our request");
         let same = encode(&ours).unwrap();
         assert_eq!(planned(&same, &ours), Ok((false, soon.into())), "a write whose answer was lost");
+    }
+
+    #[test]
+    fn what_a_newer_version_says_about_it_stays() {
+        let ours = reservation("ours", LATE);
+        for request in ["theirs", "ours"] {
+            let mut theirs = encode(&reservation(request, "2026-11-16T08:10:00Z")).unwrap();
+            for (key, value) in &mut theirs {
+                if key.starts_with(common::api::names::INFO) {
+                    *value = value.replacen('{', r#"{"later":"field","#, 1);
+                }
+            }
+            let annotations: BTreeMap<String, String> = theirs.into_iter().collect();
+            let seen = Seen { uid: "n", version: "1", annotations: &annotations };
+            let patch = reserved(&seen, "n", &ours).unwrap().0.unwrap();
+            let is_record = |step: &&serde_json::Value| {
+                step["op"] != "test"
+                    && step["path"].as_str().is_some_and(|path| path.contains("reserve.info"))
+            };
+            let step = patch.as_array().unwrap().iter().find(is_record).unwrap();
+            let record: serde_json::Value = serde_json::from_str(step["value"].as_str().unwrap()).unwrap();
+            assert_eq!((&record["later"], &record["expires"]), (&"field".into(), &LATE.into()), "{request}");
+        }
     }
 
     #[test]

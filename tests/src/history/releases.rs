@@ -114,10 +114,8 @@ pub fn needed(
         // Nobody removes it any more: the reservation was made for nothing.
         return pod.deleting.then(|| format!("{id} was released while {} was still going", pod.key));
     }
-    let is_elsewhere = |node: &Arc<Node>| {
-        room::is_passed_on(node, reservation) || room::is_of_taken_seat(picture, node, reservation)
-    };
-    if picture.nodes.get(node).is_some_and(is_elsewhere) || is_outlived(picture, reservation, now) {
+    let is_elsewhere = picture.nodes.get(node).is_some_and(|node| room::is_passed_on(node, reservation));
+    if is_elsewhere || is_outlived(picture, reservation, now) {
         return None;
     }
     let (short, kept) = (short(picture, &id.owner)?, kept(picture, &id.owner, now) + 1);
@@ -147,22 +145,12 @@ pub fn short(picture: &Picture, owner: &Uid) -> Option<i64> {
     Some(wanted - i64::try_from(there).unwrap_or(i64::MAX))
 }
 
-/// How many live reservations of the owner there are that nobody has taken and whose pod is gone.
+/// How many live reservations of the owner there are that nobody has taken and whose pod is gone. What replaces no pod is no place
+/// of one that is lacking.
 pub fn kept(picture: &Picture, owner: &Uid, now: Timestamp) -> i64 {
-    let all = picture.nodes.values().flat_map(|node| node.reservations.iter().map(move |one| (node, one)));
-    let own = all.filter_map(|(node, one)| Some((node, one.valid()?)));
-    let open = own.filter(|(node, reservation)| {
-        let pods: Vec<&Arc<Pod>> = picture.counted(&node.name).collect();
-        reservation.id.owner == *owner
-            // What replaces no pod is no place of one that is lacking.
-            && reservation.replaces().is_some()
-            && reservation.is_live(now)
-            && !room::is_occupied(&pods, reservation)
-            && room::taker(picture, &pods, &[], reservation).is_none()
-            && !room::is_passed_on(node, reservation)
-            && !room::is_of_taken_seat(picture, node, reservation)
-    });
-    i64::try_from(open.count()).unwrap_or(i64::MAX)
+    let open = picture.nodes.values().flat_map(|node| room::open_of(picture, node, |one| one.is_live(now)));
+    let own = open.filter(|one| one.id.owner == *owner && one.replaces().is_some());
+    i64::try_from(own.count()).unwrap_or(i64::MAX)
 }
 
 /// Complains about a reservation that was there for too long by `now`.

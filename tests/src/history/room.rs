@@ -87,14 +87,28 @@ fn held(
 /// The reservations of a node whose time is not over at `now`, nor about to be.
 fn live(node: &Node, now: Timestamp) -> impl Iterator<Item = &Arc<Reservation>> {
     let all = node.reservations.iter().filter_map(|parsed| parsed.valid());
-    all.filter(move |one| one.expires().is_none_or(|expires| expires > now + CLOCK))
+    all.filter(move |one| is_live_for_long(one, now))
+}
+
+fn is_live_for_long(reservation: &Reservation, now: Timestamp) -> bool {
+    reservation.expires().is_none_or(|expires| expires > now + CLOCK)
 }
 
 /// The seats of a node that are kept empty: the pod that each of them replaces is gone, and no pod has taken it.
 pub fn open_seats<'p>(picture: &Picture, node: &'p Node, now: Timestamp) -> Vec<&'p Arc<Reservation>> {
+    open_of(picture, node, |one| is_live_for_long(one, now))
+}
+
+/// Of the seats of a node that count, those that are kept empty.
+pub fn open_of<'p>(
+    picture: &Picture,
+    node: &'p Node,
+    counts: impl Fn(&Reservation) -> bool,
+) -> Vec<&'p Arc<Reservation>> {
     let pods: Vec<&Arc<Pod>> = picture.counted(&node.name).collect();
     let mut takers: Vec<&Pod> = Vec::new();
-    let mut seats: Vec<_> = live(node, now).filter(|one| !one.is_manual()).collect();
+    let all = node.reservations.iter().filter_map(|parsed| parsed.valid());
+    let mut seats: Vec<_> = all.filter(|one| counts(one) && !one.is_manual()).collect();
     // Who has no seat takes one that somebody waits for, if there is one.
     seats.sort_by_key(|one| is_passed_on(node, one));
     let mut open: Vec<&Arc<Reservation>> = Vec::new();
@@ -124,17 +138,6 @@ pub fn is_passed_on(node: &Node, reservation: &Reservation) -> bool {
     heirs.any(|one| one.id.owner == reservation.id.owner || (whose.is_some() && bare(one) == whose))
 }
 
-/// Whether the pod that it replaces had a seat which another pod has by now: of the one room there were two reservations,
-/// because the write of this one was late, and that pod has the room.
-pub fn is_of_taken_seat(picture: &Picture, node: &Node, reservation: &Reservation) -> bool {
-    let seat = reservation.replaces().and_then(|replaced| replaced.seat.as_ref());
-    let all = node.reservations.iter().filter_map(|parsed| parsed.valid());
-    let mut seats = all
-        .filter(|one| seat.is_some() && one.id.seat.as_ref() == seat && one.id.owner == reservation.id.owner);
-    let pods: Vec<&Arc<Pod>> = picture.counted(&node.name).collect();
-    seats.any(|one| taker(picture, &pods, &[], one).is_some())
-}
-
 /// Whether the pod that it replaces still takes room.
 pub fn is_occupied(pods: &[&Arc<Pod>], reservation: &Reservation) -> bool {
     reservation.replaces().is_some_and(|replaced| pods.iter().any(|pod| pod.uid == replaced.uid))
@@ -154,13 +157,20 @@ pub fn taker<'p>(
     };
     let stamped = pods.iter().filter(may).find(|pod| pod.stamp.as_deref() == Some(&id));
     let is_later = |at: Timestamp| reservation.created().is_some_and(|made| at >= made);
-    let later = |pod: &&&'p Arc<Pod>| {
-        pod.stamp.is_none()
-            && !taken.iter().any(|other| other.uid == pod.uid)
-            && pod.scheduled_at().is_some_and(is_later)
+    let came = |pod: &Pod| {
+        pod.scheduled_at().is_some_and(is_later)
             && pod.created.is_none_or(|created| is_later(created.time() + OLDER_MAX))
     };
-    stamped.or_else(|| pods.iter().filter(may).find(later)).map(|pod| &***pod)
+    // Of the one room there were two reservations, because the write of this one was late: whoever came for the other has it.
+    let before = reservation.replaces().and_then(|replaced| replaced.seat.as_ref());
+    let before = before.map(|seat| format!("{}.{}", reservation.id.owner, seat.as_str()));
+    let of_same_room =
+        |pod: &&&'p Arc<Pod>| before.is_some() && pod.stamp.as_deref() == before.as_deref() && came(pod);
+    let later = |pod: &&&'p Arc<Pod>| {
+        pod.stamp.is_none() && !taken.iter().any(|other| other.uid == pod.uid) && came(pod)
+    };
+    let taker = stamped.or_else(|| pods.iter().filter(may).find(of_same_room));
+    taker.or_else(|| pods.iter().filter(may).find(later)).map(|pod| &***pod)
 }
 
 /// What neither the owner's pods have used of the plain form nor those that its seats are held for.

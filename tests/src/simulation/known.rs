@@ -11,7 +11,7 @@ pub struct Known {
 }
 
 /// All of them, the oldest first.
-pub const KNOWN: [Known; 21] = [
+pub const KNOWN: [Known; 25] = [
     known(
         "steps",
         210,
@@ -36,6 +36,10 @@ pub const KNOWN: [Known; 21] = [
     known("steps", 15_708, "a place that is not written after all leaves room, and nobody is told"),
     known("steps", 109_665, "a sibling that was on its way to its node is taken for the replacement"),
     known("steps", 126_419, "the same"),
+    known("steps", 231_223, "a new leader whose watch of pods is late gives away room that is taken"),
+    known("steps", 63_613, "the command drops the fields that a newer version had written"),
+    known("steps", 188_801, "a record that is too long is tried for ever in the place of one that is over"),
+    known("steps", 46_477, "of one room there are two reservations, and the second is held beside its taker"),
     known("whole", 361, "the first Lease of a replica whose clock is wrong counts for nobody"),
 ];
 

@@ -4,7 +4,9 @@ use crate::cluster::{Cluster, Event, NotKept, Seen, State, expiry_for, extended_
 use crate::model::keep::{Keep, LIFE_MAX, LIFE_MIN};
 use crate::model::owner::Workload;
 use crate::model::{Pod, PodKey, Reservation};
-use crate::testing::{PodBuilder, at, deployment, node, now, pod, replica_set, resource_quota, world};
+use crate::testing::{
+    PodBuilder, at, deployment, node, now, pod, replica_set, reservation, resource_quota, world,
+};
 use jiff::SignedDuration;
 use serde_json::json;
 use std::time::Duration;
@@ -159,6 +161,22 @@ fn a_record_that_is_too_long_is_known_before_the_pod_is_deleted() {
     let (before, then) = judged(100);
     assert!(matches!(before, Some(NotKept::Unwritable(_))), "{before:?}");
     assert!(matches!(then, Err(NotKept::Unwritable(_))), "{then:?}");
+}
+
+/// As long as it is to be written, the one that is there is not released.
+#[test]
+fn a_record_that_is_too_long_is_not_written_over_a_shorter_one_either() {
+    let (web, set) = web();
+    let ports: Vec<_> = (0..100)
+        .map(|port| json!({ "containerPort": 1000 + port, "hostPort": 1000 + port, "hostIP": "192.168.100.200" }))
+        .collect();
+    let leaving = leaving("a", &set).with("/spec/containers/0/ports", json!(ports));
+    let replaced = leaving.build();
+    let seat = crate::model::Seat::for_replaced(&replaced.uid).unwrap();
+    let by_hand = reservation(&web).seat(seat.as_str()).cpu("1").replaces(&replaced).expires(at(-1));
+    let world = world().node(node("n1").reserves(by_hand)).workload(&web).workload(&set);
+    let kept = asked(&world.pod(leaving).cluster(), &replaced);
+    assert!(matches!(kept, Err(NotKept::Unwritable(_))), "{kept:?}");
 }
 
 /// A tenant can name a node in a pod, and ask for anything there: the kubelet refuses it, which costs nothing.

@@ -192,6 +192,11 @@ fn a_seat_whose_pod_is_itself_replaced_is_passed_on() {
     assert_eq!(books(now(), &kept, NOBODY), ["a Taken", "b Held 1000m"], "there is one room, kept once");
     let back = replica("web-3").scheduled_at(at(-1));
     assert_eq!(books(now(), &kept, [back]), ["a Taken", "b Taken by web-3"], "also without a stamp");
+    let early = |seconds| replica("web-3").stamp(&first.id()).scheduled_at(at(seconds));
+    let both = ["a Taken by web-3", "b Taken by web-3"];
+    assert_eq!(books(now(), &kept, [early(-30)]), both, "the second was written late");
+    assert_eq!(books(now(), &kept[1..], [early(-30)]), both[1..], "also when the first was released");
+    assert_eq!(books(now(), &kept, [early(-45)])[1], "b Held 1000m", "it has another room");
     let apart = [first.clone(), second(None)];
     assert_eq!(books(now(), &apart, NOBODY), ["a Held 1000m", "b Held 1000m"]);
     let ended = [first, second(Some("a")).expires(at(-1))];

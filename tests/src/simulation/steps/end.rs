@@ -75,15 +75,19 @@ impl Sim {
     /// I7: nothing outlives its end by more than the slack.
     fn expired(&mut self) {
         let now = self.api.wall();
+        let mut late = None;
         for node in self.api.picture.nodes.values() {
             for one in node.reservations.iter().filter_map(|one| one.valid()) {
                 self.api.rules.counts.check("I7");
                 let is_late = one.expires().is_some_and(|end| now.duration_since(end) > EXPIRED_MAX);
                 if is_late && one.record().is_some() {
-                    let what = format!("{} on {} is long over", one.id, node.name);
-                    return self.api.rules.break_("I7", &what);
+                    late = Some(format!("{} on {} is long over", one.id, node.name));
                 }
             }
+        }
+        if let Some(what) = late {
+            self.note_beliefs();
+            self.api.rules.break_("I7", &what);
         }
     }
 
