@@ -2,7 +2,7 @@
 #![forbid(unsafe_code)]
 #![expect(clippy::print_stdout, reason = "figures are printed; nothing else reads them")]
 
-mod town;
+mod test_cluster;
 
 use common::cluster::{Cluster, Event, Seen};
 use common::cycle::{Decision, schedule, schedule_by_scan};
@@ -14,7 +14,7 @@ use std::hint::black_box;
 use std::process::ExitCode;
 use std::sync::OnceLock;
 use std::time::Duration;
-use town::{NOW, PODS_PER_NODE, Stream, bound, cpu_time, empty, is_wanted, node, pod, uid};
+use test_cluster::{NOW, PODS_PER_NODE, Stream, bound, cpu_time, empty, is_wanted, node, pod, uid};
 
 /// As in the daemon.
 #[global_allocator]

@@ -2,14 +2,14 @@
 #![forbid(unsafe_code)]
 #![expect(clippy::print_stdout, reason = "figures are printed; nothing else reads them")]
 
-mod town;
+mod test_cluster;
 
 use common::cluster::{Event, Seen};
 use common::plugins::default_registry;
 use stats_alloc::{INSTRUMENTED_SYSTEM, Region, StatsAlloc};
 use std::alloc::System;
 use std::process::ExitCode;
-use town::{PODS_PER_NODE, Stream, bound, empty, is_wanted, pod};
+use test_cluster::{PODS_PER_NODE, Stream, bound, empty, is_wanted, pod};
 
 #[global_allocator]
 static ALLOCATOR: &StatsAlloc<System> = &INSTRUMENTED_SYSTEM;

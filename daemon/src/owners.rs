@@ -7,7 +7,7 @@
 //!
 //! Knows nothing of: how an owner is read.
 
-use crate::state::{Effect, Note, Report, Step, Thing};
+use crate::state::{Effect, Note, ObjectEvent, ObjectRef, Step};
 use common::cluster::{Change, Cluster, OwnerAnswer};
 use common::model::ids::{PodKey, Uid};
 use common::model::owner::ForeignClaim;
@@ -154,8 +154,8 @@ impl OwnerReads {
         if self.told.insert(claim.uid.clone()) {
             let (kind, name) = (&claim.kind.kind, &claim.name);
             let note = format!("No room is reserved for the pods of {kind} {name}: {why}");
-            let report = Report::warning(Thing::from(&**pod), "OwnerUnreadable", note);
-            step.effects.push(Effect::Report(Box::new(Report { at: step.now.wall, ..report })));
+            let report = ObjectEvent::warning(ObjectRef::from(&**pod), "OwnerUnreadable", note);
+            step.effects.push(Effect::WriteEvent(Box::new(ObjectEvent { at: step.now.wall, ..report })));
             step.notes.push(Note::OwnerUnreadable);
         }
     }

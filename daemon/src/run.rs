@@ -1,9 +1,9 @@
 //! The composition root: tasks, channels, shutdown. Nobody else spawns.
 
+mod admin_server;
 mod comparisons;
-mod front;
+mod extender_server;
 mod leases;
-mod office;
 
 use crate::clock::Clock;
 use crate::config::{CALL_DEADLINE, CALLS_MAX, Config, INPUTS_MAX};
@@ -17,15 +17,15 @@ use crate::outbox::Outbox;
 use crate::queue::Backoff;
 use crate::state::{Effect, Input, State, Subject};
 use crate::watch::{Nodes, Others, Pods, Replicas, Watched, Workloads, follow, list_nodes_and_pods};
+use admin_server::AdminServer;
 use anyhow::Context as _;
 use common::cluster::compare::Listing;
 use common::model::OtherKind;
 use common::model::owner::OwnerKind;
 use common::plugins::registry_with;
 use comparisons::Comparisons;
-use front::Front;
+use extender_server::ExtenderServer;
 use leases::Leases;
-use office::Office;
 use std::collections::BTreeMap;
 use std::time::Duration;
 use tokio::sync::mpsc;
@@ -60,18 +60,14 @@ pub async fn run(
         standing: leases.standing(),
     };
     start_watches(start, config);
-    let mut office = Office::open(config, &clock, metrics, leases.leadership()).await?;
+    let mut admin_server = AdminServer::open(config, &clock, metrics, leases.leadership()).await?;
     let effects = Effects::new(clients.work.clone(), instance(config)).reservations(clients.reservations);
     let effects = effects.extenders(&config.scheduler.extenders)?;
-    let front = Front::open(config, &clock, &sender, leases.standing()).await?;
-    let mut work = Work::new((effects, clients.work), clock.clone(), leases.leadership(), front.replies());
+    let extender_server = ExtenderServer::open(config, &clock, &sender, leases.standing()).await?;
+    let mut work =
+        Work::new((effects, clients.work), clock.clone(), leases.leadership(), extender_server.replies());
     work.add(state.handle(leases.turn(), clock.now()));
-    config.warnings.iter().for_each(|warning| tracing::warn!("{warning}"));
-    config.remarks.iter().for_each(|remark| tracing::debug!("{remark}"));
-    tracing::info!(
-        "reserve-daemon {VERSION} started with this configuration:\n{}",
-        config.scheduler.to_yaml()
-    );
+    log_configuration(config);
     tokio::pin!(stop);
     loop {
         leases.check(clock.now())?;
@@ -80,8 +76,8 @@ pub async fn run(
             biased;
             () = &mut stop => break,
             turn = leases.next() => turn?,
-            () = office.look() => {
-                office.show(&mut state, clock.now());
+            () = admin_server.look() => {
+                admin_server.show(&mut state, clock.now());
                 continue;
             }
             input = comparisons.next() => input,
@@ -95,11 +91,11 @@ pub async fn run(
         take_in(input, &mut inputs, &mut state, &mut work, &clock)?;
         work.add(state.act(clock.now()));
         state.dropped(work.outbox.take_dropped());
-        office.handled(&mut state, clock.now().elapsed.saturating_sub(begun.elapsed));
+        admin_server.handled(&mut state, clock.now().elapsed.saturating_sub(begun.elapsed));
         leases.publish(&mut state);
     }
-    office.stopping();
-    front.close().await;
+    admin_server.stopping();
+    extender_server.close().await;
     watches.shutdown().await;
     work.add(state.handle(Input::Stop, clock.now()));
     // A look at a pod whose binding is unknown would go on for ever; the next start sees the pod as it is.
@@ -107,6 +103,14 @@ pub async fn run(
     leases.end().await;
     tracing::info!("stopped");
     Ok(())
+}
+
+/// Logs what the daemon was started with.
+fn log_configuration(config: &Config) {
+    config.warnings.iter().for_each(|warning| tracing::warn!("{warning}"));
+    config.remarks.iter().for_each(|remark| tracing::debug!("{remark}"));
+    let configuration = config.scheduler.to_yaml();
+    tracing::info!("reserve-daemon {VERSION} started with this configuration:\n{configuration}");
 }
 
 /// Takes in what happened, and whatever else has come meanwhile: a decision that knows of it is a better one, and while

@@ -2,6 +2,7 @@
 #![forbid(unsafe_code)]
 
 mod api;
+mod capacity;
 mod cli;
 mod commands;
 mod completion;
@@ -15,7 +16,7 @@ mod happened;
 mod manifest;
 mod manifests;
 mod names;
-mod nodes;
+mod node_patch;
 mod objects;
 mod pending;
 mod platform;
@@ -24,7 +25,6 @@ mod render;
 mod replicas;
 mod reservations;
 mod rights;
-mod rooms;
 mod selector;
 mod ui;
 mod whoami;

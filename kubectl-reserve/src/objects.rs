@@ -3,7 +3,7 @@
 use crate::api::{self, APPLY_PATCH, ApiError, JSON};
 use crate::connect::Session;
 use crate::manifests::{Kind, Object};
-use crate::nodes::DryRun;
+use crate::node_patch::DryRun;
 use common::api::names;
 use http::Method;
 use serde_json::{Value, json};

@@ -1,4 +1,4 @@
-//! The replicas of the daemon, as their Leases tell: who is there, who has seen a write, and which schedulers obey reservations.
+//! The replicas of the daemon, as their Leases tell: who is there, who has seen a write, and which schedulers enforce reservations.
 
 use crate::api::{self, ApiError, JSON};
 use crate::connect::Session;
@@ -6,7 +6,7 @@ use crate::objects::{found, get};
 use crate::reservations::local_time;
 use common::api::names;
 use common::api::replica::{DaemonNamespaces, believed};
-use common::cluster::{Acknowledged, Rung, acknowledged, rung};
+use common::cluster::{Acknowledged, Enforcement, acknowledged, enforcement};
 use common::model::Replica;
 use futures::future::join_all;
 use jiff::Timestamp;
@@ -141,25 +141,25 @@ impl Replicas {
         self.all.iter().filter(|one| one.is_live(self.now))
     }
 
-    /// How the scheduler called `name` obeys reservations.
-    pub(crate) fn rung(&self, name: &str) -> Rung {
-        rung(self.all.iter(), name, self.now)
+    /// How the scheduler called `name` enforces reservations.
+    pub(crate) fn enforcement(&self, name: &str) -> Enforcement {
+        enforcement(self.all.iter(), name, self.now)
     }
 
-    /// The schedulers that obey reservations, and how.
-    pub(crate) fn obeying(&self) -> BTreeMap<String, Rung> {
+    /// The schedulers that enforce reservations, and how.
+    pub(crate) fn enforcing(&self) -> BTreeMap<String, Enforcement> {
         let names = self.live().flat_map(|one| one.schedulers.iter().chain(one.extends.iter()));
-        names.map(|name| (name.to_string(), self.rung(name))).collect()
+        names.map(|name| (name.to_string(), self.enforcement(name))).collect()
     }
 
-    /// Who obeys, in words: `reserve-scheduler (the daemon), default-scheduler (through its extender)`.
+    /// Who enforces, in words: `reserve-scheduler (the daemon), default-scheduler (through its extender)`.
     pub(crate) fn words(&self) -> String {
-        let word = |(name, rung): (String, Rung)| match rung {
-            Rung::Scheduler => format!("{name} (the daemon)"),
-            Rung::Extender => format!("{name} (through its extender)"),
-            Rung::Nobody => name,
+        let word = |(name, enforcement): (String, Enforcement)| match enforcement {
+            Enforcement::Scheduler => format!("{name} (the daemon)"),
+            Enforcement::Extender => format!("{name} (through its extender)"),
+            Enforcement::Nobody => name,
         };
-        self.obeying().into_iter().map(word).collect::<Vec<_>>().join(", ")
+        self.enforcing().into_iter().map(word).collect::<Vec<_>>().join(", ")
     }
 }
 

@@ -14,5 +14,5 @@ pub mod programs;
 pub mod proxy;
 pub mod pty;
 pub mod requests;
+pub mod shared_cluster;
 pub mod simulation;
-pub mod town;

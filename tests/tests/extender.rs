@@ -89,7 +89,7 @@ async fn kube_scheduler_keeps_strangers_out_of_what_is_kept() -> Result<()> {
     let leases: Api<Lease> = Api::namespaced(cluster.admin(), "kube-system");
     let lease = leases.get("reserve-reserve-daemon").await?;
     let extends = lease.metadata.annotations.and_then(|all| all.get(EXTENDS).cloned());
-    assert_eq!(extends.as_deref(), Some(DEFAULT), "the command reads there who obeys");
+    assert_eq!(extends.as_deref(), Some(DEFAULT), "the command reads there who enforces");
 
     // Two that fit one at a time, and ask at the same time.
     cluster.run_kubectl(&["delete", "deployment", "stranger"]).await?;

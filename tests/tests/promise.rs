@@ -16,7 +16,7 @@ use reserve_tests::control_plane::{
     node, node_of, stateful_set,
 };
 use reserve_tests::programs::Daemon;
-use reserve_tests::town::KEEP;
+use reserve_tests::shared_cluster::KEEP;
 use serde_json::{Value, json};
 use std::time::Duration;
 

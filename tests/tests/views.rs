@@ -5,11 +5,11 @@ use anyhow::{Context as _, Result, ensure};
 use common::api::names;
 use reserve_tests::control_plane::{Cluster, User, bare_pod, deployment, name_of};
 use reserve_tests::programs::daemon;
-use reserve_tests::town::{SOON, Town};
+use reserve_tests::shared_cluster::{SOON, SharedCluster};
 use serde_json::{Value, json};
 use std::process::Output;
 
-static TOWN: Town = Town::new("views", Some(|| daemon(names::SCHEDULER_NAME)));
+static SHARED_CLUSTER: SharedCluster = SharedCluster::new("views", Some(|| daemon(names::SCHEDULER_NAME)));
 
 const NOBODY: &str = "a8f6f901-47c9-4475-b1f4-cac44597e173";
 
@@ -64,19 +64,19 @@ async fn stored(cluster: &Cluster, node: &str) -> Result<usize> {
 
 #[test]
 fn the_place_of_a_pod_is_kept_by_hand() -> Result<()> {
-    TOWN.run("by-hand", async |plot| {
-        let (cluster, here) = (plot.cluster, plot.name);
-        let node = plot.node("a", "4").await?;
-        let web = plot.deploy(deployment("web").cpu("3").memory("1Gi")).await?;
-        let old = plot.running(&web, 1).await?;
-        let stranger = plot.deploy_waiting(deployment("stranger").cpu("3")).await?;
+    SHARED_CLUSTER.run("by-hand", async |ns| {
+        let (cluster, here) = (ns.cluster, ns.name);
+        let node = ns.node("a", "4").await?;
+        let web = ns.deploy(deployment("web").cpu("3").memory("1Gi")).await?;
+        let old = ns.running(&web, 1).await?;
+        let stranger = ns.deploy_waiting(deployment("stranger").cpu("3")).await?;
         let pod = name_of(&old[0]);
         let added = done(cluster, here, &format!("add --pod {pod} --reason moving"))?;
         let seat = name(&added)?;
         for word in [
             "seen by the daemon",
-            "obeyed by reserve-scheduler (the daemon)",
-            "default-scheduler does not obey it",
+            "enforced by reserve-scheduler (the daemon)",
+            "default-scheduler does not enforce it",
         ] {
             ensure!(added.talk.contains(word), "{word}: {}", added.talk);
         }
@@ -95,11 +95,11 @@ fn the_place_of_a_pod_is_kept_by_hand() -> Result<()> {
         }
         let of_pod = done(cluster, here, &format!("describe pod/{pod}"))?.out;
         ensure!(of_pod.contains(&seat), "{of_pod}");
-        plot.delete(&old[0]).await?;
-        plot.replacement(&web, &old).await?;
-        plot.still_waits(&stranger).await?;
-        plot.reserved(&node, 0).await?;
-        // Elsewhere in this town something is reserved for nobody, which is listed everywhere.
+        ns.delete(&old[0]).await?;
+        ns.replacement(&web, &old).await?;
+        ns.still_waits(&stranger).await?;
+        ns.reserved(&node, 0).await?;
+        // Elsewhere in this cluster something is reserved for nobody, which is listed everywhere.
         let none = done(cluster, here, &format!("list --node {node}"))?;
         ensure!(
             none.out.is_empty() && none.talk.contains(&format!("No reservations found in {here} namespace."))
@@ -110,14 +110,14 @@ fn the_place_of_a_pod_is_kept_by_hand() -> Result<()> {
 
 #[test]
 fn room_is_reserved_shown_extended_and_released() -> Result<()> {
-    TOWN.run("room", async |plot| {
-        let (cluster, here) = (plot.cluster, plot.name);
-        let node = plot.node("a", "4").await?;
-        plot.deploy(deployment("web").replicas(0)).await?;
+    SHARED_CLUSTER.run("room", async |ns| {
+        let (cluster, here) = (ns.cluster, ns.name);
+        let node = ns.node("a", "4").await?;
+        ns.deploy(deployment("web").replicas(0)).await?;
         let added =
             done(cluster, here, &format!("add --node {node} --for deployment/web --cpu 3 --ttl 20m"))?;
         let seat = name(&added)?;
-        let stranger = plot.deploy_waiting(deployment("stranger").cpu("2")).await?;
+        let stranger = ns.deploy_waiting(deployment("stranger").cpu("2")).await?;
 
         let rooms = json_of(&done(cluster, here, &format!("nodes {node} -o json"))?)?;
         let item = &rooms["items"][0];
@@ -141,19 +141,19 @@ fn room_is_reserved_shown_extended_and_released() -> Result<()> {
         let extended = done(cluster, here, &format!("extend {seat} --ttl 40m"))?;
         ensure!(extended.out == format!("reservation/{seat} extended\n"), "{}", extended.out);
         ensure!(done(cluster, here, &format!("extend {seat} --ttl 5m"))?.out.ends_with("unchanged\n"));
-        plot.still_waits(&stranger).await?;
+        ns.still_waits(&stranger).await?;
         let released = done(cluster, here, &format!("release {seat}"))?;
         ensure!(released.out == format!("reservation/{seat} released\n"), "{}", released.out);
         ensure!(released.talk.contains("Deployment/web in room may lose its place"), "{}", released.talk);
-        plot.running(&stranger, 1).await.map(drop)
+        ns.running(&stranger, 1).await.map(drop)
     })
 }
 
 #[test]
 fn the_plain_form_is_never_released_by_accident() -> Result<()> {
-    TOWN.run("plain", async |plot| {
-        let (cluster, here) = (plot.cluster, plot.name);
-        let node = plot.node("a", "4").await?;
+    SHARED_CLUSTER.run("plain", async |ns| {
+        let (cluster, here) = (ns.cluster, ns.name);
+        let node = ns.node("a", "4").await?;
         done(cluster, here, &format!("add --node {node} --for {NOBODY} --cpu 500m --plain"))?;
         let annotations = cluster.node(&node).await?.metadata.annotations.unwrap_or_default();
         let value = annotations.get(&format!("reserve.cpu/{NOBODY}")).context("the original form")?;
@@ -179,10 +179,10 @@ fn the_plain_form_is_never_released_by_accident() -> Result<()> {
 
 #[test]
 fn many_writers_at_once_lose_nothing() -> Result<()> {
-    TOWN.run("writers", async |plot| {
-        let (cluster, here) = (plot.cluster, plot.name);
-        let node = plot.node("a", "16").await?;
-        plot.deploy(deployment("web").replicas(0)).await?;
+    SHARED_CLUSTER.run("writers", async |ns| {
+        let (cluster, here) = (ns.cluster, ns.name);
+        let node = ns.node("a", "16").await?;
+        ns.deploy(deployment("web").replicas(0)).await?;
         let line = format!("add --node {node} --for deployment/web --cpu 100m");
         let at_once = |line: &str, count: usize| -> Result<Vec<Typed>> {
             std::thread::scope(|scope| {
@@ -195,24 +195,24 @@ fn many_writers_at_once_lose_nothing() -> Result<()> {
         for one in &added {
             ensure!(one.code == 0, "{}", one.talk);
         }
-        plot.reserved(&node, 4).await?;
+        ns.reserved(&node, 4).await?;
         let seat = name(&added[0])?;
         let released = tokio::task::block_in_place(|| at_once(&format!("release {node}/{seat}"), 4))?;
         let count = released.iter().filter(|one| one.out.contains("released")).count();
         let talk: Vec<&String> = released.iter().map(|one| &one.talk).collect();
         ensure!(count == 1, "{count} released it: {talk:?}");
-        plot.reserved(&node, 3).await?;
+        ns.reserved(&node, 3).await?;
         ensure!(done(cluster, here, "release --all --yes")?.out.lines().count() == 3);
-        plot.reserved(&node, 0).await.map(drop)
+        ns.reserved(&node, 0).await.map(drop)
     })
 }
 
 #[test]
 fn what_is_refused_or_rehearsed_changes_nothing() -> Result<()> {
-    TOWN.run("nothing", async |plot| {
-        let (cluster, here) = (plot.cluster, plot.name);
-        let node = plot.node("a", "4").await?;
-        plot.deploy(deployment("web").replicas(0)).await?;
+    SHARED_CLUSTER.run("nothing", async |ns| {
+        let (cluster, here) = (ns.cluster, ns.name);
+        let node = ns.node("a", "4").await?;
+        ns.deploy(deployment("web").replicas(0)).await?;
         let seat = name(&done(cluster, here, &format!("add --node {node} --for deploy/web --cpu 1"))?)?;
         let before = stored(cluster, &node).await?;
         let to = format!("add --node {node} --for deploy/web");
@@ -255,10 +255,10 @@ fn what_is_refused_or_rehearsed_changes_nothing() -> Result<()> {
 
 #[test]
 fn a_tenant_is_told_which_right_is_missing() -> Result<()> {
-    TOWN.run("tenant", async |plot| {
-        let (cluster, here) = (plot.cluster, plot.name);
-        let node = plot.node("a", "4").await?;
-        plot.deploy(deployment("web").replicas(0)).await?;
+    SHARED_CLUSTER.run("tenant", async |ns| {
+        let (cluster, here) = (ns.cluster, ns.name);
+        let node = ns.node("a", "4").await?;
+        ns.deploy(deployment("web").replicas(0)).await?;
         let seat = name(&done(cluster, here, &format!("add --node {node} --for deploy/web --cpu 1"))?)?;
         cluster.let_tenant_edit(here).await?;
         let refused = |line: &str, rule: &str| -> Result<()> {
@@ -300,9 +300,9 @@ fn a_tenant_is_told_which_right_is_missing() -> Result<()> {
 
 #[test]
 fn sums_are_the_schedulers() -> Result<()> {
-    TOWN.run("sums", async |plot| {
-        let (cluster, here) = (plot.cluster, plot.name);
-        let node = plot.node_with("a", |shape| shape.cpu("4").resource("example.com/gpu", "2")).await?;
+    SHARED_CLUSTER.run("sums", async |ns| {
+        let (cluster, here) = (ns.cluster, ns.name);
+        let node = ns.node_with("a", |shape| shape.cpu("4").resource("example.com/gpu", "2")).await?;
         let class = json!({"apiVersion": "node.k8s.io/v1", "kind": "RuntimeClass", "metadata": {"name": "weighty"},
                            "handler": "weighty", "overhead": {"podFixed": {"cpu": "500m"}}});
         cluster.apply(&class.to_string()).await?;
@@ -314,8 +314,8 @@ fn sums_are_the_schedulers() -> Result<()> {
         main["ports"] = port;
         let pod = bare_pod("heavy").pod_field("runtimeClassName", json!("weighty"));
         let pod = pod.pod_field("initContainers", json!([sidecar])).pod_field("containers", json!([main]));
-        let pod = plot.deploy(pod).await?;
-        plot.running(&pod, 1).await?;
+        let pod = ns.deploy(pod).await?;
+        ns.running(&pod, 1).await?;
         let rooms = json_of(&done(cluster, here, &format!("nodes {node} -o json"))?)?;
         ensure!(rooms["items"][0]["requested"]["cpu"] == "2500m", "{rooms}");
         ensure!(rooms["items"][0]["free"]["cpu"] == "1500m", "{rooms}");

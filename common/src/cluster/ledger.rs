@@ -7,12 +7,12 @@
 //! The books say what is so, never that it fits: people can promise more than a node has.
 
 use super::Owners;
-use super::minders::Minders;
+use super::eligibility::PodContext;
 use super::nodes::NodeId;
+use super::pending_writes::{Extended, Local};
+use super::pod_affinity_counts::PodAffinityCounts;
 use super::pooled::{held_from, left, pool};
-use super::taken::{age, taken};
-use super::unwritten::{Extended, Local};
-use super::whose::Asker;
+use super::seat_assignment::{age, taken};
 use crate::model::requests::NonZero;
 use crate::model::reservation::{Reservation, ReservationId};
 use crate::model::{Node, Pod, ResourceName, Resources, Uid};
@@ -38,7 +38,7 @@ pub struct Ledger {
     /// How many of them have it.
     lowest_count: u32,
     /// How many of them mind who else is near.
-    pub minders: Minders,
+    pub pod_affinity: PodAffinityCounts,
     /// Its well-formed reservations, sorted by key.
     pub entries: Vec<Entry>,
     /// Reservations that the node does not say yet, but is going to.
@@ -103,7 +103,7 @@ impl Ledger {
             used_non_zero: NonZero::default(),
             lowest_priority: i32::MAX,
             lowest_count: 0,
-            minders: Minders::default(),
+            pod_affinity: PodAffinityCounts::default(),
             entries: Vec::new(),
             local: Vec::new(),
             extended: Vec::new(),
@@ -150,22 +150,22 @@ impl Ledger {
             self.used.sub_assign(requests.counted());
             self.used_non_zero.cpu -= requests.non_zero_counted.cpu;
             self.used_non_zero.memory -= requests.non_zero_counted.memory;
-            self.minders = self.minders.without(Minders::of(&pod));
+            self.pod_affinity = self.pod_affinity.without(PodAffinityCounts::of(&pod));
         }
         self.check();
         pod
     }
 
-    /// The room that `asker` finds here: everything that is neither used nor kept for others.
-    pub fn room_for<'l>(&'l self, asker: &Asker<'_>) -> Room<'l> {
-        let own = self.own(asker);
+    /// The room that `pod_context` finds here: everything that is neither used nor kept for others.
+    pub fn room_for<'l>(&'l self, pod_context: &PodContext<'_>) -> Room<'l> {
+        let own = self.own(pod_context);
         let mut reserved = Resources::default();
         let mut kept = Vec::new();
         for (index, entry) in self.entries.iter().enumerate() {
-            if own == Some(index) || entry.is_empty() || asker.passes(&entry.reservation, self) {
+            if own == Some(index) || entry.is_empty() || pod_context.outranks(&entry.reservation, self) {
                 continue;
             }
-            let held = held_from(asker, entry, self);
+            let held = held_from(pod_context, entry, self);
             if !held.is_zero() {
                 reserved.add_assign(&held);
                 kept.push((entry, held));
@@ -182,7 +182,8 @@ impl Ledger {
             self.entries.clear();
             return;
         }
-        let askers: Vec<Asker<'_>> = self.pods.iter().map(|pod| Asker::new(pod, owners)).collect();
+        let pod_contexts: Vec<PodContext<'_>> =
+            self.pods.iter().map(|pod| PodContext::new(pod, owners)).collect();
         let mut reservations: Vec<&Arc<Reservation>> =
             self.counted_durably().chain(self.counted_locally(now)).collect();
         if !self.local.is_empty() {
@@ -190,7 +191,7 @@ impl Ledger {
         }
         let is_live =
             |one: &Reservation| one.is_live(now) || self.extended.iter().any(|more| more.is_of(one));
-        self.entries = entries(&reservations, &askers, &self.pods, is_live);
+        self.entries = entries(&reservations, &pod_contexts, &self.pods, is_live);
         mark_short(&mut self.entries, &self.node.allocatable, &self.used);
     }
 
@@ -206,7 +207,7 @@ impl Ledger {
             }
             priority => self.lowest_count += u32::from(priority == self.lowest_priority),
         }
-        self.minders = self.minders.with(Minders::of(pod));
+        self.pod_affinity = self.pod_affinity.with(PodAffinityCounts::of(pod));
     }
 
     fn recount(&mut self) {
@@ -225,20 +226,20 @@ impl Ledger {
             again.recount();
             let sums = |ledger: &Self| {
                 let lowest = (ledger.lowest_priority, ledger.lowest_count);
-                (ledger.used.clone(), ledger.used_non_zero, lowest, ledger.minders)
+                (ledger.used.clone(), ledger.used_non_zero, lowest, ledger.pod_affinity)
             };
             debug_assert_eq!(sums(self), sums(&again), "the books of {} are wrong", self.node.name);
         }
     }
 
-    /// The entry that `asker` would take: the one made for a pod of its name, else the oldest that it may use. A
+    /// The entry that `pod_context` would take: the one made for a pod of its name, else the oldest that it may use. A
     /// seat goes before the plain form, which stays for others to share.
-    fn own(&self, asker: &Asker<'_>) -> Option<usize> {
+    fn own(&self, pod_context: &PodContext<'_>) -> Option<usize> {
         let usable = self.entries.iter().enumerate().filter(|(_, entry)| {
-            matches!(entry.state, State::Held | State::Short) && asker.may_use(&entry.reservation)
+            matches!(entry.state, State::Held | State::Short) && pod_context.may_use(&entry.reservation)
         });
         let is_named = |reservation: &Reservation| {
-            reservation.replaces().is_some_and(|replaced| replaced.name == asker.pod.key.name)
+            reservation.replaces().is_some_and(|replaced| replaced.name == pod_context.pod.key.name)
         };
         usable
             .min_by_key(|(_, entry)| {
@@ -259,7 +260,7 @@ impl Room<'_> {
 
 fn entries(
     reservations: &[&Arc<Reservation>],
-    askers: &[Asker<'_>],
+    pod_contexts: &[PodContext<'_>],
     pods: &[Arc<Pod>],
     is_live: impl Fn(&Reservation) -> bool,
 ) -> Vec<Entry> {
@@ -269,7 +270,7 @@ fn entries(
     let is_passed_on = |one: &Reservation| reservations.iter().any(|other| is_heir(other, one));
     let closed: Vec<bool> =
         live.iter().zip(&occupied).map(|(one, occupied)| *occupied || is_passed_on(one)).collect();
-    let mut takers = taken(&live, &closed, askers).into_iter().zip(occupied);
+    let mut takers = taken(&live, &closed, pod_contexts).into_iter().zip(occupied);
     let entry = |reservation: &&Arc<Reservation>| {
         let reservation = Arc::clone(reservation);
         let (state, held, taken_by) = if is_live(&reservation) {
@@ -289,7 +290,7 @@ fn entries(
     for index in 0..entries.len() {
         let reservation = &entries[index].reservation;
         if reservation.is_manual() && is_live(reservation) {
-            let pool = pool(reservation, askers);
+            let pool = pool(reservation, pod_contexts);
             let held = left(&pool, reservation, &entries, |_| true);
             entries[index].state = if held.is_zero() { State::Occupied } else { State::Held };
             (entries[index].held, entries[index].pool) = (held, pool);

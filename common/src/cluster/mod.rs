@@ -12,63 +12,63 @@
 //! Knows nothing of: the API server, the queue, what a plugin would say.
 
 mod acknowledged;
+mod apply;
+pub mod automatic;
 mod catalog;
 mod choices;
 mod claims;
 mod column;
 pub mod compare;
 mod domains;
+pub mod eligibility;
+mod enforcement;
 pub mod event;
 mod foreign;
-pub mod keeping;
 pub mod ledger;
 mod memo;
-mod minders;
+mod missing_replicas;
 mod nodes;
 mod nominations;
-mod obeys;
 mod owners;
+mod pending_writes;
+mod pod_affinity_counts;
 mod pods;
 mod pool;
 mod pooled;
 mod replacing;
+mod seat_assignment;
 mod seats;
-mod seen;
 mod shared;
 pub mod snapshot;
 mod standing;
 mod store;
 mod survey;
-mod taken;
 mod tally;
 #[cfg(test)]
 mod tests;
 mod unprotected;
-mod unwritten;
 mod usage;
-mod wanted;
-pub mod whose;
 
 pub use acknowledged::{Acknowledged, acknowledged, acknowledged_pod};
+pub use automatic::NotKept;
 pub use catalog::Catalog;
 pub use choices::Choices;
 pub use column::{Column, PerNode};
 pub use domains::{Domains, Edition};
+pub use eligibility::PodContext;
+pub use enforcement::{Enforcement, enforcement};
 pub use event::{Change, Event, Seen};
 pub use foreign::OwnerAnswer;
-pub use keeping::NotKept;
 pub use ledger::{Ledger, State};
-pub use minders::Minders;
 pub use nodes::{BLOCK, NodeId};
-pub use obeys::{Rung, rung};
 pub use owners::Owners;
+pub use pod_affinity_counts::PodAffinityCounts;
 pub use replacing::{Terms, expiry_for, extended_below, replacing};
+pub use seat_assignment::came_for;
 pub use shared::Shared;
 pub use snapshot::Snapshot;
 pub use store::Store;
-pub use taken::came_for;
 pub use tally::{Counts, PerDomain};
-pub use whose::Asker;
 
 use crate::model::ids::{NodeName, PodKey, Text, Uid};
 use crate::model::owner::{Owner, OwnerKind, Workload};
@@ -110,7 +110,7 @@ pub struct Cluster {
     /// Waiting and leaving pods by the controller that they claim.
     claims: Claims,
     /// How many pods on nodes mind who else is near.
-    minders: Minders,
+    pod_affinity: PodAffinityCounts,
     /// The moment as of which the books are done.
     now: Timestamp,
     /// When a reservation ends next after that, once it was asked for.
@@ -353,10 +353,10 @@ impl Cluster {
     /// Changes the books of a node, and what follows from them.
     fn change(&mut self, id: NodeId, change: impl FnOnce(&mut Ledger)) {
         if let Some(ledger) = self.nodes.change(id) {
-            let minders = ledger.minders;
+            let pod_affinity = ledger.pod_affinity;
             let before = std::mem::take(&mut ledger.entries);
             change(ledger);
-            self.minders = self.minders.without(minders).with(ledger.minders);
+            self.pod_affinity = self.pod_affinity.without(pod_affinity).with(ledger.pod_affinity);
             ledger.settle(&self.owners, self.now);
             self.seats.replace(id, &before, &ledger.entries);
             if !ledger.entries.is_empty() || self.reserved.contains(&id) {

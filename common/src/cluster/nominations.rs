@@ -4,7 +4,7 @@
 //! whatever the API server sends about the pod is older than the decision; after that, what is as new as the answer
 //! counts.
 
-use super::seen::freed_by;
+use super::apply::freed_by;
 use super::{Change, Cluster};
 use crate::model::Pod;
 use crate::model::ids::{NodeName, PodKey, Uid};

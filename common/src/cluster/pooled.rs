@@ -4,8 +4,8 @@
 //! it does not become less when it leaves and its place is kept. A seat may give way to a pod of higher priority, and the
 //! plain form, which has no priority, does not. So for such a pod it keeps what that seat would have.
 
+use super::eligibility::PodContext;
 use super::ledger::{Entry, Ledger};
-use super::whose::Asker;
 use crate::model::{Reservation, Resources};
 use std::borrow::Cow;
 
@@ -17,10 +17,10 @@ impl Entry {
 }
 
 /// What the owner's pods on the node leave of the plain form.
-pub(super) fn pool(reservation: &Reservation, askers: &[Asker<'_>]) -> Resources {
+pub(super) fn pool(reservation: &Reservation, pod_contexts: &[PodContext<'_>]) -> Resources {
     let mut used = Resources::default();
-    for asker in askers.iter().filter(|asker| asker.may_use(reservation)) {
-        used.add_assign(asker.pod.spec.requests.counted());
+    for pod_context in pod_contexts.iter().filter(|pod_context| pod_context.may_use(reservation)) {
+        used.add_assign(pod_context.pod.spec.requests.counted());
     }
     rest(&reservation.amount, &used)
 }
@@ -38,10 +38,14 @@ pub(super) fn left(
     rest(pool, &used)
 }
 
-/// What `entry`, which is in `ledger`, keeps from `asker`.
-pub(super) fn held_from<'e>(asker: &Asker<'_>, entry: &'e Entry, ledger: &Ledger) -> Cow<'e, Resources> {
+/// What `entry`, which is in `ledger`, keeps from `pod_context`.
+pub(super) fn held_from<'e>(
+    pod_context: &PodContext<'_>,
+    entry: &'e Entry,
+    ledger: &Ledger,
+) -> Cow<'e, Resources> {
     let (reservation, entries) = (&*entry.reservation, &ledger.entries);
-    let yields = |other: &Entry| asker.passes(&other.reservation, ledger);
+    let yields = |other: &Entry| pod_context.outranks(&other.reservation, ledger);
     let is_bared = |other: &Entry| is_seat(other, reservation) && !other.held.is_zero() && yields(other);
     match reservation.is_manual() && entries.iter().any(is_bared) {
         true => Cow::Owned(left(&entry.pool, reservation, entries, |other| !yields(other))),

@@ -1,6 +1,6 @@
 //! The reservation that keeps the room of a pod while it is recreated: the same keys and amounts, whoever makes it.
 
-use super::whose::Asker;
+use super::eligibility::PodContext;
 use super::{Cluster, NotKept, Owners};
 use crate::model::ids::{PodKey, Text};
 use crate::model::keep::{LIFE_DEFAULT, LIFE_MAX};
@@ -72,7 +72,7 @@ impl Cluster {
     /// # Errors
     /// When an owner that it claims was not read.
     pub fn owner_of(&self, pod: &Pod) -> Result<Owner, NotKept> {
-        owner(&Asker::new(pod, &self.owners), &self.owners)
+        owner(&PodContext::new(pod, &self.owners), &self.owners)
     }
 
     /// Whether the pod that a reservation replaces was seen by whoever made it in a newer version than here: that it does not
@@ -90,9 +90,9 @@ impl Cluster {
 }
 
 /// Whom the reservation is for: the top owner, or the pod itself if nobody controls it.
-pub(super) fn owner(asker: &Asker<'_>, owners: &Owners) -> Result<Owner, NotKept> {
-    if asker.is_bare() {
-        let (key, uid) = (&asker.pod.key, asker.pod.uid.clone());
+pub(super) fn owner(pod_context: &PodContext<'_>, owners: &Owners) -> Result<Owner, NotKept> {
+    if pod_context.is_bare() {
+        let (key, uid) = (&pod_context.pod.key, pod_context.pod.uid.clone());
         return Ok(Owner {
             kind: "Pod".into(),
             namespace: key.namespace.clone(),
@@ -101,10 +101,10 @@ pub(super) fn owner(asker: &Asker<'_>, owners: &Owners) -> Result<Owner, NotKept
         });
     }
     // With an owner that is gone, or not yet read, nobody knows who is at the top.
-    if owners.is_missing_for(asker.pod) {
+    if owners.is_missing_for(pod_context.pod) {
         return Err(NotKept::NoOwner);
     }
-    let top = asker.top().filter(|top| top.uid.is_canonical()).ok_or(NotKept::NoOwner)?;
+    let top = pod_context.top().filter(|top| top.uid.is_canonical()).ok_or(NotKept::NoOwner)?;
     Ok(top.owner())
 }
 

@@ -1,9 +1,9 @@
 //! What decisions read: every node with its books, as of one moment. Taking one copies nothing.
 
+use super::eligibility::PodContext;
 use super::ledger::Ledger;
-use super::minders::Minders;
 use super::nodes::NodeId;
-use super::whose::Asker;
+use super::pod_affinity_counts::PodAffinityCounts;
 use super::{Catalog, Choices, Cluster, Owners};
 use crate::model::ids::NodeName;
 use crate::model::owner::Owner;
@@ -97,12 +97,14 @@ impl<'w> Snapshot<'w> {
     }
 
     /// How many pods on nodes mind who else is near.
-    pub fn minders(&self) -> Minders {
-        let minders = self.cluster.minders;
+    pub fn pod_affinity(&self) -> PodAffinityCounts {
+        let pod_affinity = self.cluster.pod_affinity;
         let believed = self.supposed().and_then(|ledger| self.believed(ledger.id));
         match (self.supposed(), believed) {
-            (Some(supposed), Some(believed)) => minders.without(believed.minders).with(supposed.minders),
-            _ => minders,
+            (Some(supposed), Some(believed)) => {
+                pod_affinity.without(believed.pod_affinity).with(supposed.pod_affinity)
+            }
+            _ => pod_affinity,
         }
     }
 
@@ -140,11 +142,11 @@ impl<'w> Snapshot<'w> {
     }
 
     /// `pod` with its owners, ready to ask for room.
-    pub fn asker<'p>(&self, pod: &'p Pod) -> Asker<'p>
+    pub fn pod_context<'p>(&self, pod: &'p Pod) -> PodContext<'p>
     where
         'w: 'p,
     {
-        Asker::new(pod, &self.cluster.owners)
+        PodContext::new(pod, &self.cluster.owners)
     }
 
     /// Something worked out from the books and kept under `key`. `refresh` gets it as it was, and the places that

@@ -1,8 +1,8 @@
 //! What those read who see to it that reservations are made and released: not a decision, but what changed since they last looked.
 
+use super::eligibility::PodContext;
 use super::ledger::Ledger;
 use super::nodes::NodeId;
-use super::whose::Asker;
 use super::{Cluster, Owners};
 use crate::model::Pod;
 use crate::model::ids::{NodeName, PodKey, Uid};
@@ -65,14 +65,14 @@ impl Cluster {
         let is_owned = |key: &PodKey| {
             let pod = self.pods.get(key);
             let claims = |pod: &Pod| pod.controller.as_ref().is_some_and(|claim| claim.uid == *owner);
-            pod.is_some_and(|pod| claims(pod) || Asker::new(pod, &self.owners).is_owned_by(owner))
+            pod.is_some_and(|pod| claims(pod) || PodContext::new(pod, &self.owners).is_owned_by(owner))
         };
         claiming.filter(is_owned).collect()
     }
 
     /// The pod together with the owners that it really has.
-    pub fn asker<'w>(&'w self, pod: &'w Pod) -> Asker<'w> {
-        Asker::new(pod, &self.owners)
+    pub fn pod_context<'w>(&'w self, pod: &'w Pod) -> PodContext<'w> {
+        PodContext::new(pod, &self.owners)
     }
 
     /// All pods that are known, in no order that means anything.

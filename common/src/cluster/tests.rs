@@ -1,20 +1,20 @@
 //! What the cluster believes, and the books that follow from it.
 
 mod accounts;
+mod automatic;
 mod catalog;
 mod daemon_sets;
+mod eligibility;
 mod events;
 mod families;
 mod foreign;
 mod histories;
 mod history;
-mod keeping;
 mod limits;
+mod pending_writes;
 mod seats;
 mod states;
 mod tally;
-mod unwritten;
-mod whose;
 
 use super::State;
 use crate::model::owner::{OwnerKind, Workload};
@@ -52,7 +52,7 @@ fn stranger(name: &str) -> PodBuilder {
 }
 
 /// A world with the workloads of these tests, and the node `n1` with these reservations.
-fn town(reservations: &[ReservationBuilder]) -> World {
+fn test_cluster(reservations: &[ReservationBuilder]) -> World {
     let reserved = |node: NodeBuilder, one: &ReservationBuilder| node.reserves(one.build());
     let node = reservations.iter().fold(node("n1"), reserved);
     world().workload(&web()).workload(&web_set()).workload(&database()).node(node)
@@ -64,8 +64,10 @@ fn books(
     reservations: &[ReservationBuilder],
     pods: impl IntoIterator<Item = impl Borrow<PodBuilder>>,
 ) -> Vec<String> {
-    let town = pods.into_iter().fold(town(reservations), |town, pod| town.pod(pod.borrow().build()));
-    let mut cluster = town.cluster();
+    let test_cluster = pods
+        .into_iter()
+        .fold(test_cluster(reservations), |test_cluster, pod| test_cluster.pod(pod.borrow().build()));
+    let mut cluster = test_cluster.cluster();
     let snapshot = cluster.snapshot(now);
     let line = |entry: &super::ledger::Entry| {
         let seat = entry.reservation.id.seat.as_ref().map_or("plain", |seat| seat.as_str());

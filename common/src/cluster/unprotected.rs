@@ -1,9 +1,9 @@
 //! Pods whose place is to be kept when they are deleted, and cannot be: what is known of that before they are deleted.
 
 use super::Cluster;
-use super::keeping::{NotKept, reservation};
+use super::automatic::{NotKept, reservation};
+use super::eligibility::PodContext;
 use super::replacing::owner;
-use super::whose::Asker;
 use crate::api::reservation::{INFO_LEN_MAX, encode};
 use crate::model::{Moment, Pod};
 
@@ -30,9 +30,9 @@ impl Cluster {
         if !can_be_too_long(pod) || !pod.is_counted() {
             return None;
         }
-        let asker = Asker::new(pod, &self.owners);
-        self.life_for(&asker)?;
-        let owner = owner(&asker, &self.owners).ok()?;
+        let pod_context = PodContext::new(pod, &self.owners);
+        self.life_for(&pod_context)?;
+        let owner = owner(&pod_context, &self.owners).ok()?;
         // Whenever it is asked, the answer is the same: times of whole seconds are of one length.
         let now = Moment::of(self.now).time();
         let reservation = reservation(pod, owner, now, now).ok()?;

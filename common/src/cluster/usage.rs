@@ -4,7 +4,7 @@
 //! ResourceQuota while its place is kept, so that a tenant could otherwise reserve many times what it may request.
 
 use super::Cluster;
-use super::keeping::NotKept;
+use super::automatic::NotKept;
 use super::ledger::State;
 use super::replacing::later;
 use super::seats::automatic_of;

@@ -1,93 +1,10 @@
 //! Every plugin that a file may name: the extension points it has, and its place in the default profile.
 
 use super::nearest::did_you_mean;
-
-/// Where in the life of a pod a plugin is asked.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
-pub enum Point {
-    /// May the pod enter the queue?
-    PreEnqueue,
-    /// Which of two pods goes first?
-    QueueSort,
-    /// What the filters need to know, once for each pod.
-    PreFilter,
-    /// Can the node run the pod?
-    Filter,
-    /// No node can: what would help?
-    PostFilter,
-    /// The same for a group of pods.
-    PodGroupPostFilter,
-    /// What the scorers need to know, once for each pod.
-    PreScore,
-    /// How well does the node suit the pod?
-    Score,
-    /// A node was chosen: take note, or give it back.
-    Reserve,
-    /// May the pod be bound now, or must it wait?
-    Permit,
-    /// Work before the binding.
-    PreBind,
-    /// The binding.
-    Bind,
-    /// The pod was bound.
-    PostBind,
-    /// Where could a group of pods go?
-    PlacementGenerate,
-    /// How well does a place suit a group of pods?
-    PlacementScore,
-}
-
-use Point::{
-    Bind, Filter, Permit, PlacementGenerate, PlacementScore, PodGroupPostFilter, PostBind, PostFilter,
+use crate::model::extension_point::ExtensionPoint::{
+    self, Bind, Filter, Permit, PlacementGenerate, PlacementScore, PodGroupPostFilter, PostBind, PostFilter,
     PreBind, PreEnqueue, PreFilter, PreScore, QueueSort, Reserve, Score,
 };
-
-impl Point {
-    /// All of them, in the order in which a pod meets them.
-    pub const ALL: [Point; 15] = [
-        PreEnqueue,
-        QueueSort,
-        PreFilter,
-        Filter,
-        PostFilter,
-        PodGroupPostFilter,
-        PreScore,
-        Score,
-        Reserve,
-        Permit,
-        PreBind,
-        Bind,
-        PostBind,
-        PlacementGenerate,
-        PlacementScore,
-    ];
-
-    /// Its name in a file.
-    pub const fn name(self) -> &'static str {
-        match self {
-            PreEnqueue => "preEnqueue",
-            QueueSort => "queueSort",
-            PreFilter => "preFilter",
-            Filter => "filter",
-            PostFilter => "postFilter",
-            PodGroupPostFilter => "podGroupPostFilter",
-            PreScore => "preScore",
-            Score => "score",
-            Reserve => "reserve",
-            Permit => "permit",
-            PreBind => "preBind",
-            Bind => "bind",
-            PostBind => "postBind",
-            PlacementGenerate => "placementGenerate",
-            PlacementScore => "placementScore",
-        }
-    }
-
-    /// Whether weights mean anything here.
-    pub const fn is_weighted(self) -> bool {
-        matches!(self, Score | PlacementScore)
-    }
-}
 
 /// A plugin that the caller brings along.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -95,11 +12,11 @@ pub struct ExtraPlugin {
     /// Its name in a file.
     pub name: String,
     /// The extension points it has.
-    pub points: Vec<Point>,
+    pub points: Vec<ExtensionPoint>,
 }
 
 /// kube-scheduler's plugins.
-const UPSTREAM: [(&str, &[Point]); 24] = [
+const UPSTREAM: [(&str, &[ExtensionPoint]); 24] = [
     ("SchedulingGates", &[PreEnqueue]),
     ("PrioritySort", &[QueueSort]),
     ("NodeName", &[PreFilter, Filter]),
@@ -133,7 +50,7 @@ const UPSTREAM: [(&str, &[Point]); 24] = [
 pub(super) const RESERVATION: &str = "Reservation";
 
 /// Ours.
-const OURS: [(&str, &[Point]); 8] = [
+const OURS: [(&str, &[ExtensionPoint]); 8] = [
     (RESERVATION, &[PreFilter, Filter, Score, Reserve]),
     ("NodeLabel", &[Filter, PreScore]),
     ("PodLimit", &[PreFilter]),
@@ -196,14 +113,14 @@ impl<'a> Catalog<'a> {
     }
 
     /// The extension points of the plugin, if there is one of this name.
-    pub(super) fn points(&self, name: &str) -> Option<&'a [Point]> {
+    pub(super) fn points(&self, name: &str) -> Option<&'a [ExtensionPoint]> {
         let extra = self.extra.iter().find(|plugin| plugin.name == name).map(|plugin| &plugin.points[..]);
         extra.or_else(|| {
             UPSTREAM.iter().chain(&OURS).find(|(known, _)| *known == name).map(|(_, points)| *points)
         })
     }
 
-    pub(super) fn has(&self, name: &str, point: Point) -> bool {
+    pub(super) fn has(&self, name: &str, point: ExtensionPoint) -> bool {
         self.points(name).is_some_and(|points| points.contains(&point))
     }
 

@@ -2,10 +2,10 @@
 
 use std::collections::BTreeMap;
 
-use super::catalog::Point;
 use super::found::Findings;
 use super::read::{Node, Object};
 use super::settings::percentage;
+use crate::model::ExtensionPoint;
 
 const PROFILE: [&str; 4] = ["schedulerName", "percentageOfNodesToScore", "plugins", "pluginConfig"];
 const MULTI_POINT: &str = "multiPoint";
@@ -20,7 +20,7 @@ pub(super) struct Draft<'a> {
     pub(super) scheduler_name: Option<String>,
     pub(super) percentage: Option<i32>,
     pub(super) multi_point: Set,
-    pub(super) points: BTreeMap<Point, Set>,
+    pub(super) points: BTreeMap<ExtensionPoint, Set>,
     pub(super) args: Vec<Args<'a>>,
 }
 
@@ -63,10 +63,13 @@ impl<'a> Draft<'a> {
         let Some(profile) = node.object(&PROFILE, found) else { return draft };
         draft.scheduler_name = profile.text("schedulerName", found);
         draft.percentage = percentage(&profile, found);
-        let known: Vec<&str> = Point::ALL.iter().map(|point| point.name()).chain([MULTI_POINT]).collect();
+        let known: Vec<&str> =
+            ExtensionPoint::CONFIGURABLE.iter().map(|point| point.field()).chain([MULTI_POINT]).collect();
         if let Some(plugins) = profile.object("plugins", &known, found) {
             draft.multi_point = set(&plugins, MULTI_POINT, found);
-            let points = Point::ALL.into_iter().map(|point| (point, set(&plugins, point.name(), found)));
+            let points = ExtensionPoint::CONFIGURABLE
+                .into_iter()
+                .map(|point| (point, set(&plugins, point.field(), found)));
             draft.points = points.collect();
         }
         draft.args =
@@ -75,12 +78,12 @@ impl<'a> Draft<'a> {
     }
 
     /// Every set of the profile.
-    pub(super) fn sets_mut(&mut self) -> impl Iterator<Item = (Option<Point>, &mut Set)> {
+    pub(super) fn sets_mut(&mut self) -> impl Iterator<Item = (Option<ExtensionPoint>, &mut Set)> {
         let points = self.points.iter_mut().map(|(point, set)| (Some(*point), set));
         points.chain([(None, &mut self.multi_point)])
     }
 
-    pub(super) fn set(&self, point: Point) -> Set {
+    pub(super) fn set(&self, point: ExtensionPoint) -> Set {
         self.points.get(&point).cloned().unwrap_or_default()
     }
 }

@@ -3,20 +3,21 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use super::catalog::{Catalog, DEFAULTS, Point};
+use super::catalog::{Catalog, DEFAULTS};
 use super::draft::{ALL, Draft, Mention, Set};
 use super::found::{Findings, quoted};
 use super::value::Enabled;
+use crate::model::ExtensionPoint;
 
 /// The plugins of a profile at each extension point, in order.
 pub(super) fn effective(
     draft: &Draft<'_>,
     catalog: Catalog<'_>,
     found: &mut Findings,
-) -> BTreeMap<Point, Vec<Enabled>> {
+) -> BTreeMap<ExtensionPoint, Vec<Enabled>> {
     let multi_point = with_defaults(&draft.multi_point);
     let mut plugins = BTreeMap::new();
-    for point in Point::ALL {
+    for point in ExtensionPoint::CONFIGURABLE {
         let set = draft.set(point);
         check_point(&set, point, catalog, found);
         let names = expand(&set, &multi_point, point, catalog, found);
@@ -51,12 +52,12 @@ fn with_defaults(set: &Set) -> Vec<Mention> {
 }
 
 /// What is enabled at a point must have it, and be there once.
-fn check_point(set: &Set, point: Point, catalog: Catalog<'_>, found: &mut Findings) {
+fn check_point(set: &Set, point: ExtensionPoint, catalog: Catalog<'_>, found: &mut Findings) {
     let mut seen = BTreeSet::new();
     for mention in &set.enabled {
         let name = mention.name.as_str();
         if catalog.points(name).is_some() && !catalog.has(name, point) {
-            found.error(&mention.path, format!("{} has no {}", quoted(name), point.name()));
+            found.error(&mention.path, format!("{} has no {}", quoted(name), point.field()));
         }
         if !seen.insert(name) {
             found.error(&mention.path, format!("{} is enabled twice", quoted(name)));
@@ -69,7 +70,7 @@ fn check_point(set: &Set, point: Point, catalog: Catalog<'_>, found: &mut Findin
 fn expand(
     set: &Set,
     multi_point: &[Mention],
-    point: Point,
+    point: ExtensionPoint,
     catalog: Catalog<'_>,
     found: &mut Findings,
 ) -> Vec<String> {
@@ -91,7 +92,13 @@ fn expand(
 }
 
 /// The point's word before multiPoint's; no word, or 0, is 1.
-fn weight(name: &str, set: &Set, multi_point: &[Mention], point: Point, catalog: Catalog<'_>) -> i32 {
+fn weight(
+    name: &str,
+    set: &Set,
+    multi_point: &[Mention],
+    point: ExtensionPoint,
+    catalog: Catalog<'_>,
+) -> i32 {
     if !point.is_weighted() || !catalog.has(name, point) {
         return 0;
     }
@@ -99,20 +106,23 @@ fn weight(name: &str, set: &Set, multi_point: &[Mention], point: Point, catalog:
     said.map(|mention| mention.weight).filter(|weight| *weight != 0).unwrap_or(1)
 }
 
-fn check_counts(profile: &str, plugins: &BTreeMap<Point, Vec<Enabled>>, found: &mut Findings) {
-    let count = |point: Point| plugins.get(&point).map_or(0, Vec::len);
-    let mut report = |point: Point, what: String| {
-        found.error(&format!("{profile}.plugins.{}", point.name()), what);
+fn check_counts(profile: &str, plugins: &BTreeMap<ExtensionPoint, Vec<Enabled>>, found: &mut Findings) {
+    let count = |point: ExtensionPoint| plugins.get(&point).map_or(0, Vec::len);
+    let mut report = |point: ExtensionPoint, what: String| {
+        found.error(&format!("{profile}.plugins.{}", point.field()), what);
     };
-    let sorters = count(Point::QueueSort);
+    let sorters = count(ExtensionPoint::QueueSort);
     if sorters != 1 {
-        report(Point::QueueSort, format!("{sorters} plugins; exactly one decides the order of the queue"));
+        report(
+            ExtensionPoint::QueueSort,
+            format!("{sorters} plugins; exactly one decides the order of the queue"),
+        );
     }
-    if count(Point::Bind) == 0 {
-        report(Point::Bind, "no plugin; without one no pod is bound".to_owned());
+    if count(ExtensionPoint::Bind) == 0 {
+        report(ExtensionPoint::Bind, "no plugin; without one no pod is bound".to_owned());
     }
-    let generators = count(Point::PlacementGenerate);
+    let generators = count(ExtensionPoint::PlacementGenerate);
     if generators > 1 {
-        report(Point::PlacementGenerate, format!("{generators} plugins; at most one"));
+        report(ExtensionPoint::PlacementGenerate, format!("{generators} plugins; at most one"));
     }
 }

@@ -58,7 +58,7 @@ pub use args::{
     NodeAffinityArgs, NodeRequirement, NodeResourcesFitArgs, NodeTerm, PluginArgs, PodTopologySpreadArgs,
     RawArgs, ResourceWeight, ScoringStrategy, ShapePoint, SpreadConstraint, VolumeBindingArgs,
 };
-pub use catalog::{ExtraPlugin, Point, is_built_in};
+pub use catalog::{ExtraPlugin, is_built_in};
 pub use duration::{parse as parse_duration, print as print_duration};
 pub use found::{ConfigError, Note};
 pub use ours::{

@@ -2,10 +2,11 @@
 
 use serde_json::{Map, Value, json};
 
-use super::catalog::{Catalog, Point, RESERVATION, RESERVATION_WEIGHT};
+use super::catalog::{Catalog, RESERVATION, RESERVATION_WEIGHT};
 use super::duration;
 use super::show::{REDACTED, yaml};
 use super::version::{API_VERSION, KIND};
+use crate::model::ExtensionPoint;
 use crate::model::excerpt::excerpt;
 
 /// Which plugins answer an old predicate.
@@ -108,7 +109,7 @@ fn filters(predicates: &[Value], plugins: &mut Map<String, Value>, unknown: &mut
             None => unknown.push(excerpt(name, TEXT_LEN_MAX)),
         }
     }
-    for point in [Point::PreFilter, Point::Filter] {
+    for point in [ExtensionPoint::PreFilter, ExtensionPoint::Filter] {
         insert(plugins, point, names.iter().map(|name| (*name, None)));
     }
 }
@@ -136,15 +137,15 @@ fn scores(
         let weight = priority.get("weight").and_then(Value::as_i64);
         names.push((*new, weight.filter(|weight| (1..=i64::from(i32::MAX)).contains(weight))));
     }
-    insert(plugins, Point::PreScore, names.iter().map(|(name, _)| (*name, None)));
-    insert(plugins, Point::Score, names.iter().copied());
+    insert(plugins, ExtensionPoint::PreScore, names.iter().map(|(name, _)| (*name, None)));
+    insert(plugins, ExtensionPoint::Score, names.iter().copied());
     strategy
 }
 
 /// Only these at `point`, as far as they have it.
 fn insert<'a>(
     plugins: &mut Map<String, Value>,
-    point: Point,
+    point: ExtensionPoint,
     names: impl Iterator<Item = (&'a str, Option<i64>)>,
 ) {
     let catalog = Catalog::new(&[]);
@@ -154,11 +155,11 @@ fn insert<'a>(
     });
     // Ours is none of the policy's business: what is reserved stays reserved.
     let ours = catalog.has(RESERVATION, point).then(|| match point {
-        Point::Score => json!({"name": RESERVATION, "weight": RESERVATION_WEIGHT}),
+        ExtensionPoint::Score => json!({"name": RESERVATION, "weight": RESERVATION_WEIGHT}),
         _ => json!({"name": RESERVATION}),
     });
     let enabled: Vec<Value> = enabled.chain(ours).collect();
-    plugins.insert(point.name().to_owned(), json!({"disabled": [{"name": "*"}], "enabled": enabled}));
+    plugins.insert(point.field().to_owned(), json!({"disabled": [{"name": "*"}], "enabled": enabled}));
 }
 
 fn plugin_config(policy: &Value, strategy: Option<&str>) -> Vec<Value> {

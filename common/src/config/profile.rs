@@ -6,7 +6,7 @@ use serde_json::Value;
 
 use super::args::PluginArgs;
 use super::args_read;
-use super::catalog::{Catalog, Point, RESERVATION};
+use super::catalog::{Catalog, RESERVATION};
 use super::draft::{ALL, Args, Draft, Mention};
 use super::found::{Findings, quoted};
 use super::merge;
@@ -14,6 +14,7 @@ use super::ours_read;
 use super::retired::{self, Retired};
 use super::value::Profile;
 use super::version::Version;
+use crate::model::ExtensionPoint;
 
 /// The profile's effective form.
 pub(super) fn build(
@@ -36,7 +37,7 @@ pub(super) fn build(
         args.node_resources_fit.resources = resources;
     }
     let profile = Profile { scheduler_name, percentage_of_nodes_to_score: draft.percentage, plugins, args };
-    if !profile.at(Point::Filter).iter().any(|enabled| enabled.name == RESERVATION) {
+    if !profile.at(ExtensionPoint::Filter).iter().any(|enabled| enabled.name == RESERVATION) {
         let what =
             format!("{RESERVATION} is off at filter: this profile does not keep what is reserved free");
         found.warn(&format!("{}.plugins", draft.path), what);
@@ -116,7 +117,7 @@ pub(super) fn check_together(drafts: &[Draft<'_>], found: &mut Findings) {
         let names = |mentions: &[Mention], weights: bool| -> Vec<(String, i32)> {
             mentions.iter().map(|m| (m.name.clone(), if weights { m.weight } else { 0 })).collect()
         };
-        let set = draft.set(Point::QueueSort);
+        let set = draft.set(ExtensionPoint::QueueSort);
         (names(&set.enabled, true), names(&set.disabled, false))
     };
     let first = drafts.first().map(written);

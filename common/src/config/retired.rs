@@ -2,10 +2,11 @@
 
 use super::args::{ResourceWeight, ScoringStrategy, default_resources};
 use super::args_read::{checked_shape, scored_resources};
-use super::catalog::{Catalog, Point};
+use super::catalog::Catalog;
 use super::draft::{Args, Draft, Mention, Set};
 use super::found::{Findings, quoted};
 use super::version::Version;
+use crate::model::ExtensionPoint;
 
 const FIT: &str = "NodeResourcesFit";
 const LEAST: &str = "NodeResourcesLeastAllocated";
@@ -100,7 +101,7 @@ fn keep(path: &str, name: &str, catalog: Catalog<'_>, found: &mut Findings) -> b
 /// The scorer that becomes NodeResourcesFit's strategy.
 fn convert_scorer(draft: &mut Draft<'_>, catalog: Catalog<'_>, found: &mut Findings) -> Option<Strategy> {
     let is_scorer = |name: &str| matches!(Retired::find(name, catalog), Some(Retired::Scorer(_)));
-    let score = draft.points.get_mut(&Point::Score)?;
+    let score = draft.points.get_mut(&ExtensionPoint::Score)?;
     let fit_is_there = score.enables(FIT);
     let Some(index) = score.enabled.iter().position(|mention| is_scorer(&mention.name)) else {
         if score.disabled.iter().any(|off| off.name == LEAST && is_scorer(LEAST)) && !fit_is_there {
@@ -175,7 +176,7 @@ fn warn_of_weights(draft: &Draft<'_>, version: Version, found: &mut Findings) {
     if !matches!(version, Version::Beta(1 | 2)) {
         return;
     }
-    let score = draft.set(Point::Score);
+    let score = draft.set(ExtensionPoint::Score);
     let changed = ["TaintToleration 3", "NodeAffinity 2", "InterPodAffinity 2"];
     let silent = changed.into_iter().filter(|changed| {
         let name = changed.split(' ').next().unwrap_or_default();

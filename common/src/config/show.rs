@@ -7,12 +7,12 @@ use super::args::{
     AddedAffinity, NodeRequirement, NodeTerm, PluginArgs, PodTopologySpreadArgs, ResourceWeight,
     ScoringStrategy, ShapePoint, SpreadConstraint,
 };
-use super::catalog::Point;
 use super::duration;
 use super::ours_read;
 use super::show_extender::extender;
 use super::value::{Configuration, Enabled, LeaderElection, Profile};
 use super::version::{API_VERSION, KIND};
+use crate::model::ExtensionPoint;
 
 pub(super) const REDACTED: &str = "REDACTED";
 
@@ -101,9 +101,9 @@ fn profile(profile: &Profile) -> Value {
     let all_off = json!([{"name": "*"}]);
     let mut plugins = Map::new();
     plugins.insert("multiPoint".to_owned(), json!({"disabled": all_off}));
-    for point in Point::ALL.into_iter().filter(|point| !profile.at(*point).is_empty()) {
+    for point in ExtensionPoint::CONFIGURABLE.into_iter().filter(|point| !profile.at(*point).is_empty()) {
         let enabled: Vec<Value> = profile.at(point).iter().map(plugin).collect();
-        plugins.insert(point.name().to_owned(), json!({"enabled": enabled}));
+        plugins.insert(point.field().to_owned(), json!({"enabled": enabled}));
     }
     let configured = WITH_ARGS.iter().filter(|name| profile.runs(name));
     let configured = configured.filter_map(|name| Some(((*name).to_owned(), args(&profile.args, name)?)));

@@ -9,7 +9,8 @@ mod seeds;
 mod shown;
 mod vectors;
 
-use super::{ConfigError, Configuration, Enabled, Loaded, Point, load};
+use super::{ConfigError, Configuration, Enabled, Loaded, load};
+use crate::model::ExtensionPoint;
 
 const HEAD: &str = "apiVersion: kubescheduler.config.k8s.io/v1\nkind: KubeSchedulerConfiguration\n";
 
@@ -19,7 +20,7 @@ fn v1(body: &str) -> Result<Loaded, ConfigError> {
 }
 
 /// The plugins of the first profile at `point`, as `name` or `name=weight`.
-fn at(configuration: &Configuration, point: Point) -> Vec<String> {
+fn at(configuration: &Configuration, point: ExtensionPoint) -> Vec<String> {
     configuration.profiles[0].at(point).iter().map(shown).collect()
 }
 

@@ -6,7 +6,7 @@ use std::fmt;
 use jiff::SignedDuration;
 
 use super::args::PluginArgs;
-use super::catalog::Point;
+use crate::model::ExtensionPoint;
 
 /// What a scheduler is told to do.
 #[derive(Clone, Debug, PartialEq)]
@@ -43,7 +43,7 @@ pub struct Profile {
     /// Overrides the configuration's.
     pub percentage_of_nodes_to_score: Option<i32>,
     /// What runs at each extension point, in order; a point without plugins is absent.
-    pub plugins: BTreeMap<Point, Vec<Enabled>>,
+    pub plugins: BTreeMap<ExtensionPoint, Vec<Enabled>>,
     /// What the plugins were told.
     pub args: PluginArgs,
 }
@@ -59,7 +59,7 @@ pub struct Enabled {
 
 impl Profile {
     /// What runs at `point`, in order.
-    pub fn at(&self, point: Point) -> &[Enabled] {
+    pub fn at(&self, point: ExtensionPoint) -> &[Enabled] {
         self.plugins.get(&point).map_or(&[], Vec::as_slice)
     }
 

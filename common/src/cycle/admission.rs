@@ -1,7 +1,8 @@
 //! Which nodes come into question, before any is looked at.
 
-use crate::cluster::{Asker, Snapshot};
-use crate::framework::{Admission, Home, Reason, Registry, Rejection, Station, Status};
+use crate::cluster::{PodContext, Snapshot};
+use crate::framework::{Admission, Reason, Registry, Rejection, ReservedNode, Status};
+use crate::model::ExtensionPoint;
 use crate::model::ids::NodeName;
 use std::collections::BTreeSet;
 
@@ -18,42 +19,42 @@ pub(super) enum Admitted {
 pub(super) struct Admittance {
     pub(super) nodes: Admitted,
     /// One of those that come into question.
-    pub(super) home: Option<Home>,
+    pub(super) reserved_node: Option<ReservedNode>,
 }
 
 /// Asks all plugins that judge a pod before its nodes. What preemption could never help ends it at once; what it could
 /// help is told only if nothing worse comes.
 pub(super) fn admit(
-    asker: &Asker<'_>,
+    pod_context: &PodContext<'_>,
     world: &Snapshot<'_>,
     registry: &Registry,
 ) -> Result<Admittance, String> {
-    let mut home = None;
-    let nodes = ask(asker, world, registry, &mut home)?;
-    let is_allowed = |home: &Home| match &nodes {
+    let mut reserved_node = None;
+    let nodes = ask(pod_context, world, registry, &mut reserved_node)?;
+    let is_allowed = |reserved_node: &ReservedNode| match &nodes {
         Admitted::All => true,
-        Admitted::Only(names, _) => home.is_required || names.contains(&home.node),
+        Admitted::Only(names, _) => reserved_node.is_required || names.contains(&reserved_node.node),
         Admitted::Refused(_) => false,
     };
-    Ok(Admittance { home: home.filter(is_allowed), nodes })
+    Ok(Admittance { reserved_node: reserved_node.filter(is_allowed), nodes })
 }
 
 fn ask(
-    asker: &Asker<'_>,
+    pod_context: &PodContext<'_>,
     world: &Snapshot<'_>,
     registry: &Registry,
-    home: &mut Option<Home>,
+    reserved_node: &mut Option<ReservedNode>,
 ) -> Result<Admitted, String> {
     let mut allowed: Option<BTreeSet<NodeName>> = None;
     let mut by: BTreeSet<&'static str> = BTreeSet::new();
     let mut refused = Vec::new();
     for plugin in &registry.pre_filters {
         let begun = registry.begin();
-        let admission = plugin.pre_filter(asker, world);
-        registry.asked(plugin.name(), Station::PreFilter, status(&admission), begun);
+        let admission = plugin.pre_filter(pod_context, world);
+        registry.asked(plugin.name(), ExtensionPoint::PreFilter, status(&admission), begun);
         match admission {
             Admission::All => {}
-            Admission::Home(kept) => *home = Some(kept),
+            Admission::ReservedNode(kept) => *reserved_node = Some(kept),
             Admission::Only(names) => {
                 by.insert(plugin.name());
                 let left = match allowed {
@@ -85,7 +86,7 @@ fn ask(
 
 fn status(admission: &Admission) -> Status {
     match admission {
-        Admission::All | Admission::Home(_) | Admission::Only(_) => Status::Success,
+        Admission::All | Admission::ReservedNode(_) | Admission::Only(_) => Status::Success,
         Admission::Rejects(reasons) => refused(reasons),
         Admission::Fails(_) => Status::Error,
     }

@@ -1,10 +1,11 @@
 //! After a node was chosen: may the pod be bound there now, and who is told of it?
 
 use super::NoFit;
-use crate::cluster::{Asker, Ledger, Snapshot};
+use crate::cluster::{Ledger, PodContext, Snapshot};
 use crate::framework::{
-    Cure, NodeTrace, Permission, PostFiltered, Reason, Registry, Rejection, Station, Status, Trace,
+    Cure, NodeTrace, Permission, PostFiltered, Reason, Registry, Rejection, Status, Trace,
 };
+use crate::model::ExtensionPoint;
 use crate::model::{NodeName, Pod};
 use smallvec::smallvec;
 use std::time::Duration;
@@ -30,55 +31,55 @@ pub enum Clearance {
 /// Asks the plugins after a node was chosen, in the order in which a pod meets them, up to the binding itself. Unless it
 /// is granted, or has to wait, what was noted when the node was chosen is taken back.
 pub fn clear(pod: &Pod, node: &NodeName, world: &Snapshot<'_>, registry: &Registry) -> Clearance {
-    let asker = world.asker(pod);
+    let pod_context = world.pod_context(pod);
     // A node that has gone takes its pods along; whoever binds there will be told.
     let Some(ledger) = world.find(node).and_then(|id| world.ledger(id)) else { return Clearance::Granted };
-    let clearance = ask(&asker, ledger, registry);
+    let clearance = ask(&pod_context, ledger, registry);
     if !matches!(clearance, Clearance::Granted | Clearance::Waits(_)) {
-        take_back(&asker, ledger, registry);
+        take_back(&pod_context, ledger, registry);
     }
     clearance
 }
 
-fn ask(asker: &Asker<'_>, ledger: &Ledger, registry: &Registry) -> Clearance {
+fn ask(pod_context: &PodContext<'_>, ledger: &Ledger, registry: &Registry) -> Clearance {
     let begun = registry.begin();
-    let leave = permit(asker, ledger, registry);
+    let leave = permit(pod_context, ledger, registry);
     let status = match &leave {
         Clearance::Granted => Status::Success,
         Clearance::Waits(_) => Status::Wait,
         _ => Status::Unschedulable,
     };
-    registry.passed(Station::Permit, status, begun);
+    registry.passed(ExtensionPoint::Permit, status, begun);
     if leave != Clearance::Granted {
         return leave;
     }
     let begun = registry.begin();
-    let ready = pre_bind(asker, ledger, registry);
+    let ready = pre_bind(pod_context, ledger, registry);
     if !registry.pre_binds.is_empty() {
-        registry.passed(Station::PreBind, Status::of(&ready), begun);
+        registry.passed(ExtensionPoint::PreBind, Status::of(&ready), begun);
     }
     if let Err(rejection) = ready {
         return Clearance::Unready(Box::new(rejected(ledger, rejection)));
     }
     // A registry without any says nothing about bindings.
-    if !registry.binds.is_empty() && !registry.binds.iter().any(|plugin| plugin.binds(asker)) {
+    if !registry.binds.is_empty() && !registry.binds.iter().any(|plugin| plugin.binds(pod_context)) {
         return Clearance::NobodyBinds;
     }
     Clearance::Granted
 }
 
-fn permit(asker: &Asker<'_>, ledger: &Ledger, registry: &Registry) -> Clearance {
+fn permit(pod_context: &PodContext<'_>, ledger: &Ledger, registry: &Registry) -> Clearance {
     // One that says no goes before those that want to wait.
     let mut waits = Vec::new();
     for plugin in &registry.permits {
         let begun = registry.begin();
-        let permission = plugin.permit(asker, ledger);
+        let permission = plugin.permit(pod_context, ledger);
         let status = match &permission {
             Permission::Granted => Status::Success,
             Permission::Wait(_) => Status::Wait,
             Permission::Denied(rejection) => Status::of_rejection(rejection),
         };
-        registry.asked(plugin.name(), Station::Permit, status, begun);
+        registry.asked(plugin.name(), ExtensionPoint::Permit, status, begun);
         match permission {
             Permission::Granted => {}
             Permission::Denied(rejection) => return Clearance::Denied(Box::new(rejected(ledger, rejection))),
@@ -88,11 +89,11 @@ fn permit(asker: &Asker<'_>, ledger: &Ledger, registry: &Registry) -> Clearance 
     if waits.is_empty() { Clearance::Granted } else { Clearance::Waits(waits) }
 }
 
-fn pre_bind(asker: &Asker<'_>, ledger: &Ledger, registry: &Registry) -> Result<(), Rejection> {
+fn pre_bind(pod_context: &PodContext<'_>, ledger: &Ledger, registry: &Registry) -> Result<(), Rejection> {
     for plugin in &registry.pre_binds {
         let begun = registry.begin();
-        let ready = plugin.pre_bind(asker, ledger);
-        registry.asked(plugin.name(), Station::PreBind, Status::of(&ready), begun);
+        let ready = plugin.pre_bind(pod_context, ledger);
+        registry.asked(plugin.name(), ExtensionPoint::PreBind, Status::of(&ready), begun);
         ready?;
     }
     Ok(())
@@ -101,13 +102,13 @@ fn pre_bind(asker: &Asker<'_>, ledger: &Ledger, registry: &Registry) -> Result<(
 /// Tells the plugins that the pod was bound to `node`.
 pub fn bound(pod: &Pod, node: &NodeName, world: &Snapshot<'_>, registry: &Registry) {
     let Some(ledger) = world.find(node).and_then(|id| world.ledger(id)) else { return };
-    let (asker, all) = (world.asker(pod), registry.begin());
+    let (pod_context, all) = (world.pod_context(pod), registry.begin());
     for plugin in &registry.post_binds {
         let begun = registry.begin();
-        plugin.post_bind(&asker, ledger);
-        registry.asked(plugin.name(), Station::PostBind, Status::Success, begun);
+        plugin.post_bind(&pod_context, ledger);
+        registry.asked(plugin.name(), ExtensionPoint::PostBind, Status::Success, begun);
     }
-    registry.passed(Station::PostBind, Status::Success, all);
+    registry.passed(ExtensionPoint::PostBind, Status::Success, all);
 }
 
 /// What a scheduler says when `plugin` refuses a pod that has waited for its leave on `node`, in these words.
@@ -121,14 +122,14 @@ pub fn denied(node: &NodeName, plugin: &'static str, words: String, world: &Snap
 /// Tells the plugins that the pod was not bound to `node` after all.
 pub fn not_bound(pod: &Pod, node: &NodeName, world: &Snapshot<'_>, registry: &Registry) {
     let Some(ledger) = world.find(node).and_then(|id| world.ledger(id)) else { return };
-    take_back(&world.asker(pod), ledger, registry);
+    take_back(&world.pod_context(pod), ledger, registry);
 }
 
 /// The last that took note is told first.
-pub(super) fn take_back(asker: &Asker<'_>, ledger: &Ledger, registry: &Registry) {
+pub(super) fn take_back(pod_context: &PodContext<'_>, ledger: &Ledger, registry: &Registry) {
     let begun = registry.begin();
-    registry.reserves.iter().rev().for_each(|plugin| plugin.unreserve(asker, ledger));
-    registry.passed(Station::Unreserve, Status::Success, begun);
+    registry.reserves.iter().rev().for_each(|plugin| plugin.unreserve(pod_context, ledger));
+    registry.passed(ExtensionPoint::Unreserve, Status::Success, begun);
 }
 
 /// What a scheduler says when the node that was chosen will not do after all.

@@ -94,13 +94,13 @@ pub(super) fn ranks(
     local: &Local<'_>,
     salts: Vec<u64>,
 ) -> Arc<Ranks> {
-    let (asker, world) = (round.asker, round.world);
+    let (pod_context, world) = (round.pod_context, round.world);
     let filters: Vec<_> = round
         .filters
         .iter()
-        .filter(|ready| matches!(ready.plugin.scope(asker, world), Scope::Node(_)))
+        .filter(|ready| matches!(ready.plugin.scope(pod_context, world), Scope::Node(_)))
         .collect();
-    let class = Class { registry: registry.id(), spec: SameSpec(Arc::clone(&asker.pod.spec)), salts };
+    let class = Class { registry: registry.id(), spec: SameSpec(Arc::clone(&pod_context.pod.spec)), salts };
     world.derive(class, |ranks: &mut Ranks, changed| {
         let judge = |id: NodeId| {
             for filter in &filters {

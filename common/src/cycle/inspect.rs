@@ -3,8 +3,8 @@
 
 use super::admission::{Admittance, Admitted, admit};
 use super::round::Round;
-use super::{Awaited, Decision, go_home};
-use crate::cluster::{Asker, Ledger, NodeId, Snapshot};
+use super::{Awaited, Decision, go_to_reserved_node};
+use crate::cluster::{Ledger, NodeId, PodContext, Snapshot};
 use crate::framework::{Attempt, NodeTrace, PostFiltered, Reason, Registry, Rejection, Rejections, Trace};
 use smallvec::smallvec;
 
@@ -21,12 +21,12 @@ impl<'c> Inspection<'c> {
     /// # Errors
     /// When a plugin cannot say anything.
     pub fn new(
-        asker: &'c Asker<'c>,
+        pod_context: &'c PodContext<'c>,
         world: &'c Snapshot<'c>,
         registry: &'c Registry,
     ) -> Result<Self, String> {
-        let admitted = admit(asker, world, registry)?;
-        Ok(Self { round: Round::new(asker, world, registry), registry, admitted })
+        let admitted = admit(pod_context, world, registry)?;
+        Ok(Self { round: Round::new(pod_context, world, registry), registry, admitted })
     }
 
     /// Why the pod was rejected before any node was looked at.
@@ -86,8 +86,8 @@ impl<'c> Inspection<'c> {
     /// # Errors
     /// When a filter cannot say.
     pub fn awaited(&self) -> Result<Option<Awaited>, String> {
-        let Some(home) = &self.admitted.home else { return Ok(None) };
-        Ok(match go_home(&self.round, home, self.registry)? {
+        let Some(reserved_node) = &self.admitted.reserved_node else { return Ok(None) };
+        Ok(match go_to_reserved_node(&self.round, reserved_node, self.registry)? {
             Some(Decision::Awaits(awaited)) => Some(*awaited),
             _ => None,
         })
@@ -104,8 +104,12 @@ impl<'c> Inspection<'c> {
             trace.nodes.push(NodeTrace { id: *id, rejections: self.round.ask(*id)? });
         }
         let refit = |ledger: Ledger| self.round.refit(ledger);
-        let attempt =
-            Attempt { asker: self.round.asker, world: self.round.world, trace: &trace, refit: &refit };
+        let attempt = Attempt {
+            pod_context: self.round.pod_context,
+            world: self.round.world,
+            trace: &trace,
+            refit: &refit,
+        };
         let mut help = PostFiltered::default();
         for plugin in self.registry.post_filters.iter().filter(|_| !trace.nodes.is_empty()) {
             help = help.and(plugin.post_filter(&attempt));

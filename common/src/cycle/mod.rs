@@ -22,11 +22,12 @@ pub use message::message;
 pub use round::nominated;
 pub use scores::{PluginScores, scores};
 
-use crate::cluster::{Asker, Ledger, NodeId, Snapshot};
+use crate::cluster::{Ledger, NodeId, PodContext, Snapshot};
 use crate::framework::{
-    Attempt, Home, NodeTrace, PostFiltered, Reason, Registry, Rejection, Rejections, Reserved, Station,
+    Attempt, NodeTrace, PostFiltered, Reason, Registry, Rejection, Rejections, Reserved, ReservedNode,
     Status, Trace,
 };
+use crate::model::ExtensionPoint;
 use crate::model::Pod;
 use crate::model::pod::Feature;
 use admission::{Admitted, admit, outcome};
@@ -66,14 +67,14 @@ fn decide(pod: &Pod, world: &Snapshot<'_>, registry: &Registry, search: Search) 
     if let Some(refusal) = refusal(pod, world, registry) {
         return Ok(Decision::Refused(refusal));
     }
-    let asker = world.asker(pod);
+    let pod_context = world.pod_context(pod);
     let begun = registry.begin();
-    let round = Round::new(&asker, world, registry);
-    let admitted = admit(&asker, world, registry);
-    registry.passed(Station::PreFilter, outcome(&admitted), begun);
+    let round = Round::new(&pod_context, world, registry);
+    let admitted = admit(&pod_context, world, registry);
+    registry.passed(ExtensionPoint::PreFilter, outcome(&admitted), begun);
     let admitted = admitted?;
-    let decision = match &admitted.home {
-        Some(home) => go_home(&round, home, registry)?,
+    let decision = match &admitted.reserved_node {
+        Some(reserved_node) => go_to_reserved_node(&round, reserved_node, registry)?,
         None => None,
     };
     if let Some(decision) = decision {
@@ -85,7 +86,7 @@ fn decide(pod: &Pod, world: &Snapshot<'_>, registry: &Registry, search: Search) 
         None => trace(&round, &admitted.nodes, Depth::First).map(Found::Nothing),
     });
     let status = if decision.is_ok() { Status::Success } else { Status::Error };
-    registry.took(Station::Filter, status, round.looking());
+    registry.took(ExtensionPoint::Filter, status, round.looking());
     match decision? {
         Found::Node(ledger) => Ok(place(&round, ledger, registry)),
         Found::Nothing(trace) => no_fit(&round, registry, trace),
@@ -107,10 +108,12 @@ fn find(
     admitted: &Admitted,
     search: Search,
 ) -> Result<Option<NodeId>, String> {
-    let (pod, world) = (round.asker.pod, round.world);
+    let (pod, world) = (round.pod_context.pod, round.world);
     match admitted {
         Admitted::Refused(_) => Ok(None),
-        _ if is_nominated_home(round)? => Ok(pod.nominated.as_deref().and_then(|home| world.find(home))),
+        _ if fits_nominated_node(round)? => {
+            Ok(pod.nominated.as_deref().and_then(|nominated_node| world.find(nominated_node)))
+        }
         Admitted::Only(names, _) => {
             pick::among(round, registry, names.iter().filter_map(|name| world.find(name)))
         }
@@ -121,30 +124,40 @@ fn find(
 
 /// What is decided about a pod for which a node is kept: it goes there if it can, and else waits. `None` if it could not
 /// have the node even after the pod that it replaces has left: then it is placed like any other.
-fn go_home(round: &Round<'_>, home: &Home, registry: &Registry) -> Result<Option<Decision>, String> {
-    let Some(ledger) = round.world.find(&home.node).and_then(|id| round.world.ledger(id)) else {
+fn go_to_reserved_node(
+    round: &Round<'_>,
+    reserved_node: &ReservedNode,
+    registry: &Registry,
+) -> Result<Option<Decision>, String> {
+    let Some(ledger) = round.world.find(&reserved_node.node).and_then(|id| round.world.ledger(id)) else {
         return Ok(None);
     };
     let rejections = round.ask(ledger.id)?;
     if rejections.is_empty() {
         return Ok(Some(place(round, ledger, registry)));
     }
-    if !home.is_required {
+    if !reserved_node.is_required {
         let mut after = ledger.clone();
-        home.after.iter().for_each(|uid| drop(after.remove(uid)));
+        reserved_node.after.iter().for_each(|uid| drop(after.remove(uid)));
         if !round.refit(after)?.is_empty() {
             return Ok(None);
         }
     }
-    let awaited = Awaited { node: home.node.clone(), rejections, until: home.until };
+    let awaited = Awaited { node: reserved_node.node.clone(), rejections, until: reserved_node.until };
     Ok(Some(Decision::Awaits(Box::new(awaited))))
 }
 
 /// Whether the node that the pod was nominated to can have it: others were preempted there for it, so that no other is
 /// looked at.
-fn is_nominated_home(round: &Round<'_>) -> Result<bool, String> {
-    match round.asker.pod.nominated.as_deref().and_then(|home| round.world.find(home)) {
-        Some(home) => Ok(round.ask(home)?.is_empty()),
+fn fits_nominated_node(round: &Round<'_>) -> Result<bool, String> {
+    match round
+        .pod_context
+        .pod
+        .nominated
+        .as_deref()
+        .and_then(|nominated_node| round.world.find(nominated_node))
+    {
+        Some(nominated_node) => Ok(round.ask(nominated_node)?.is_empty()),
         None => Ok(false),
     }
 }
@@ -152,11 +165,11 @@ fn is_nominated_home(round: &Round<'_>) -> Result<bool, String> {
 fn place(round: &Round<'_>, ledger: &Ledger, registry: &Registry) -> Decision {
     let begun = registry.begin();
     let reserved = reserve(round, ledger, registry);
-    registry.passed(Station::Reserve, Status::of(&reserved), begun);
+    registry.passed(ExtensionPoint::Reserve, Status::of(&reserved), begun);
     match reserved {
         Ok(Reserved { seat, volumes }) => Decision::Place { node: ledger.node.name.clone(), seat, volumes },
         Err(rejection) => {
-            clear::take_back(round.asker, ledger, registry);
+            clear::take_back(round.pod_context, ledger, registry);
             Decision::NoFit(Box::new(clear::rejected(ledger, rejection)))
         }
     }
@@ -166,8 +179,8 @@ fn reserve(round: &Round<'_>, ledger: &Ledger, registry: &Registry) -> Result<Re
     let mut reserved = Reserved::default();
     for plugin in &registry.reserves {
         let begun = registry.begin();
-        let more = plugin.reserve(round.asker, ledger, round.world);
-        registry.asked(plugin.name(), Station::Reserve, Status::of(&more), begun);
+        let more = plugin.reserve(round.pod_context, ledger, round.world);
+        registry.asked(plugin.name(), ExtensionPoint::Reserve, Status::of(&more), begun);
         reserved = reserved.and(more?);
     }
     Ok(reserved)
@@ -176,7 +189,8 @@ fn reserve(round: &Round<'_>, ledger: &Ledger, registry: &Registry) -> Result<Re
 fn no_fit(round: &Round<'_>, registry: &Registry, mut trace: Trace) -> Result<Decision, String> {
     look_home(round, &mut trace)?;
     let refit = |ledger: Ledger| round.refit(ledger);
-    let attempt = Attempt { asker: round.asker, world: round.world, trace: &trace, refit: &refit };
+    let attempt =
+        Attempt { pod_context: round.pod_context, world: round.world, trace: &trace, refit: &refit };
     // Without nodes there is nobody to ask for help.
     let help =
         if trace.nodes.is_empty() { PostFiltered::default() } else { look_for_help(&attempt, registry) };
@@ -192,25 +206,31 @@ fn look_for_help(attempt: &Attempt<'_>, registry: &Registry) -> PostFiltered {
     for plugin in &registry.post_filters {
         let begun = registry.begin();
         let more = plugin.post_filter(attempt);
-        registry.asked(plugin.name(), Station::PostFilter, status(&more), begun);
+        registry.asked(plugin.name(), ExtensionPoint::PostFilter, status(&more), begun);
         help = help.and(more);
         if help.nominated.is_some() {
             break;
         }
     }
-    registry.passed(Station::PostFilter, status(&help), all);
+    registry.passed(ExtensionPoint::PostFilter, status(&help), all);
     help
 }
 
 /// The node that the pod was nominated to was looked at although it may have been left out: what it said counts. And as
 /// upstream has it, the plugin that rejected it there is then among those that left out the others.
 fn look_home(round: &Round<'_>, trace: &mut Trace) -> Result<(), String> {
-    let home = round.asker.pod.nominated.as_deref().filter(|_| !trace.left_out_by.is_empty());
-    let home = home.and_then(|home| round.world.find(home));
-    let Some(home) = trace.nodes.iter_mut().find(|node| Some(node.id) == home) else { return Ok(()) };
-    home.rejections = round.ask(home.id)?;
-    let by: BTreeSet<&'static str> =
-        trace.left_out_by.iter().copied().chain(home.rejections.first().map(|one| one.plugin)).collect();
+    let nominated_node = round.pod_context.pod.nominated.as_deref().filter(|_| !trace.left_out_by.is_empty());
+    let nominated_node = nominated_node.and_then(|nominated_node| round.world.find(nominated_node));
+    let Some(nominated_node) = trace.nodes.iter_mut().find(|node| Some(node.id) == nominated_node) else {
+        return Ok(());
+    };
+    nominated_node.rejections = round.ask(nominated_node.id)?;
+    let by: BTreeSet<&'static str> = trace
+        .left_out_by
+        .iter()
+        .copied()
+        .chain(nominated_node.rejections.first().map(|one| one.plugin))
+        .collect();
     for rejection in trace.nodes.iter_mut().flat_map(|node| &mut node.rejections) {
         if let Reason::LeftOut(plugins) = &mut rejection.reason {
             *plugins = by.iter().copied().collect();
@@ -224,12 +244,12 @@ fn look_home(round: &Round<'_>, trace: &mut Trace) -> Result<(), String> {
 /// # Errors
 /// When a plugin cannot say.
 pub fn judge(
-    asker: &Asker<'_>,
+    pod_context: &PodContext<'_>,
     world: &Snapshot<'_>,
     registry: &Registry,
     depth: Depth,
 ) -> Result<Trace, String> {
-    trace(&Round::new(asker, world, registry), &admit(asker, world, registry)?.nodes, depth)
+    trace(&Round::new(pod_context, world, registry), &admit(pod_context, world, registry)?.nodes, depth)
 }
 
 fn trace(round: &Round<'_>, admitted: &Admitted, depth: Depth) -> Result<Trace, String> {
@@ -265,7 +285,7 @@ pub fn refusal(pod: &Pod, world: &Snapshot<'_>, registry: &Registry) -> Option<R
     let begun = registry.begin();
     let gated: Vec<Rejection> = registry.pre_enqueues.iter().filter_map(|plugin| plugin.check(pod)).collect();
     let status = gated.first().map_or(Status::Success, Status::of_rejection);
-    registry.passed(Station::PreEnqueue, status, begun);
+    registry.passed(ExtensionPoint::PreEnqueue, status, begun);
     if !gated.is_empty() {
         return Some(Refusal::Gated(gated));
     }

@@ -5,7 +5,8 @@ use super::index::{Choice, Local, Ranks, better, ranks};
 use super::round::{Ready, Round, fits};
 use super::scores::failed;
 use crate::cluster::NodeId;
-use crate::framework::{Normalise, Registry, Scope, Scorer, Station, Status, Weighted};
+use crate::framework::{Normalise, Registry, Scope, Scorer, Status, Weighted};
+use crate::model::ExtensionPoint;
 use std::sync::Arc;
 
 /// The plugins of a registry by what their answers about the pod follow from.
@@ -56,7 +57,7 @@ fn scored(
     // Where there was none, nothing was scored.
     if best.as_ref().map_or(true, Option::is_some) {
         let status = if best.is_ok() { Status::Success } else { Status::Error };
-        registry.passed(Station::Score, status, begun);
+        registry.passed(ExtensionPoint::Score, status, begun);
     }
     best
 }
@@ -64,7 +65,7 @@ fn scored(
 /// The ranks of the pod's class, when there are nodes where the pod finds something that others of its class do not:
 /// what it hears there is not for them.
 fn ranks_of_strangers(round: &Round<'_>, registry: &Registry) -> Result<Arc<Ranks>, String> {
-    let stranger = round.asker.as_stranger();
+    let stranger = round.pod_context.as_stranger();
     let round = Round::new(&stranger, round.world, registry);
     let sorted = sort(&round, registry)?;
     Ok(ranks(&round, registry, &sorted.local, sorted.salts.clone()))
@@ -99,7 +100,7 @@ fn highest_total(
     feasible: &[NodeId],
 ) -> Result<Option<NodeId>, String> {
     let mut totals = vec![0_i64; feasible.len()];
-    for scores in super::scores(round.asker, round.world, registry, feasible)? {
+    for scores in super::scores(round.pod_context, round.world, registry, feasible)? {
         totals.iter_mut().zip(scores.weighted).for_each(|(total, score)| *total += score);
     }
     let choices = totals.into_iter().zip(feasible).map(|(score, id)| choice(round, score, *id));
@@ -114,14 +115,14 @@ fn pre_score(round: &Round<'_>, registry: &Registry, feasible: &[NodeId]) {
     let all = registry.begin();
     for plugin in &registry.pre_scores {
         let begun = registry.begin();
-        plugin.pre_score(round.asker, round.world, feasible);
-        registry.asked(plugin.name(), Station::PreScore, Status::Success, begun);
+        plugin.pre_score(round.pod_context, round.world, feasible);
+        registry.asked(plugin.name(), ExtensionPoint::PreScore, Status::Success, begun);
     }
-    registry.passed(Station::PreScore, Status::Success, all);
+    registry.passed(ExtensionPoint::PreScore, Status::Success, all);
 }
 
 fn sort<'c, 'r>(round: &'r Round<'c>, registry: &'c Registry) -> Result<Sorted<'c, 'r>, String> {
-    let (asker, world) = (round.asker, round.world);
+    let (pod_context, world) = (round.pod_context, round.world);
     let mut sorted = Sorted {
         wide: Vec::new(),
         local: Local { plain: Vec::new(), shared: Vec::new() },
@@ -132,22 +133,22 @@ fn sort<'c, 'r>(round: &'r Round<'c>, registry: &'c Registry) -> Result<Sorted<'
     };
     let nominees = sorted.except.len();
     for ready in &round.filters {
-        match ready.plugin.scope(asker, world) {
+        match ready.plugin.scope(pod_context, world) {
             Scope::Node(salt) => {
                 sorted.salts.push(salt);
-                sorted.except.extend(ready.plugin.exceptions(asker, world));
+                sorted.except.extend(ready.plugin.exceptions(pod_context, world));
             }
             Scope::Cluster => sorted.wide.push(ready),
         }
     }
     for entry in &registry.scores {
-        let Scope::Node(salt) = entry.plugin.scope(asker, world) else {
+        let Scope::Node(salt) = entry.plugin.scope(pod_context, world) else {
             sorted.wide_scores.push(entry);
             continue;
         };
         sorted.salts.push(salt);
         if let Some(scorer) = prepare(entry, round, &[])? {
-            sorted.except.extend(entry.plugin.exceptions(asker, world));
+            sorted.except.extend(entry.plugin.exceptions(pod_context, world));
             let weighted = (scorer, entry.weight);
             match &weighted.0.normalise {
                 Normalise::Already => sorted.local.plain.push(weighted),
@@ -167,7 +168,7 @@ fn prepare<'c>(
     round: &Round<'c>,
     feasible: &'c [NodeId],
 ) -> Result<Option<Scorer<'c>>, String> {
-    let prepared = entry.plugin.prepare(round.asker, round.world, feasible);
+    let prepared = entry.plugin.prepare(round.pod_context, round.world, feasible);
     prepared.map_err(|why| failed(entry.plugin.name(), &why))
 }
 

@@ -1,6 +1,6 @@
 //! The filters of a registry, ready to be asked about nodes for one pod.
 
-use crate::cluster::{Asker, Ledger, NodeId, Snapshot};
+use crate::cluster::{Ledger, NodeId, PodContext, Snapshot};
 use crate::framework::{Begun, Filter, NodeFilter, Registry, Rejections, Verdict};
 use crate::model::Pod;
 use smallvec::smallvec;
@@ -10,7 +10,7 @@ use std::time::Duration;
 
 /// The filters that have something to say about a pod.
 pub(super) struct Round<'c> {
-    pub(super) asker: &'c Asker<'c>,
+    pub(super) pod_context: &'c PodContext<'c>,
     pub(super) world: &'c Snapshot<'c>,
     pub(super) filters: Vec<Ready<'c>>,
     registry: &'c Registry,
@@ -25,10 +25,14 @@ pub(super) struct Ready<'c> {
 }
 
 impl<'c> Round<'c> {
-    pub(super) fn new(asker: &'c Asker<'c>, world: &'c Snapshot<'c>, registry: &'c Registry) -> Self {
+    pub(super) fn new(
+        pod_context: &'c PodContext<'c>,
+        world: &'c Snapshot<'c>,
+        registry: &'c Registry,
+    ) -> Self {
         let plugins = registry.filters.iter().map(|plugin| &**plugin);
-        let filters = ready(plugins, asker, world);
-        Self { asker, world, filters, registry, filtering: Cell::default() }
+        let filters = ready(plugins, pod_context, world);
+        Self { pod_context, world, filters, registry, filtering: Cell::default() }
     }
 
     /// Nodes are about to be looked at.
@@ -91,7 +95,7 @@ impl<'c> Round<'c> {
             let world = self.world.suppose(with(ledger.clone(), &nominated));
             let plugins = self.filters.iter().map(|ready| ready.plugin);
             let mut all = Rejections::new();
-            for filter in &ready(plugins, self.asker, &world) {
+            for filter in &ready(plugins, self.pod_context, &world) {
                 all.extend(one(filter, id)?);
             }
             if !all.is_empty() {
@@ -103,7 +107,7 @@ impl<'c> Round<'c> {
 
     /// The pods nominated to the node that this one has to leave room for.
     pub(super) fn nominated(&self, id: NodeId) -> Vec<&'c Arc<Pod>> {
-        nominated(self.asker, id, self.world)
+        nominated(self.pod_context, id, self.world)
     }
 
     /// Asks again with these books. A filter that had nothing to say about the pod is not asked again, as upstream.
@@ -111,26 +115,26 @@ impl<'c> Round<'c> {
         let id = ledger.id;
         let world = self.world.suppose(ledger);
         let plugins = self.filters.iter().map(|ready| ready.plugin);
-        first(&ready(plugins, self.asker, &world), id)
+        first(&ready(plugins, self.pod_context, &world), id)
     }
 }
 
 /// The pods nominated to the node that the asking one has to leave room for.
-pub fn nominated<'c>(asker: &Asker<'_>, id: NodeId, world: &Snapshot<'c>) -> Vec<&'c Arc<Pod>> {
+pub fn nominated<'c>(pod_context: &PodContext<'_>, id: NodeId, world: &Snapshot<'c>) -> Vec<&'c Arc<Pod>> {
     if !world.has_nominated() {
         return Vec::new();
     }
-    let pod = asker.pod;
+    let pod = pod_context.pod;
     let others = world.nominated(id).iter();
     others.filter(|other| other.spec.priority >= pod.spec.priority && other.uid != pod.uid).collect()
 }
 
 fn ready<'c>(
     plugins: impl Iterator<Item = &'c dyn Filter>,
-    asker: &'c Asker<'c>,
+    pod_context: &'c PodContext<'c>,
     world: &'c Snapshot<'c>,
 ) -> Vec<Ready<'c>> {
-    plugins.filter_map(|plugin| Some(Ready { plugin, ask: plugin.prepare(asker, world)? })).collect()
+    plugins.filter_map(|plugin| Some(Ready { plugin, ask: plugin.prepare(pod_context, world)? })).collect()
 }
 
 fn with(mut ledger: Ledger, pods: &[&Arc<Pod>]) -> Ledger {

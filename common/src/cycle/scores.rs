@@ -1,6 +1,6 @@
 //! What each plugin thinks of the nodes that can have a pod.
 
-use crate::cluster::{Asker, NodeId, Snapshot};
+use crate::cluster::{NodeId, PodContext, Snapshot};
 use crate::framework::{Registry, Scorer};
 
 /// What one plugin thinks of the nodes that it was asked about, in their order.
@@ -19,7 +19,7 @@ pub struct PluginScores {
 /// # Errors
 /// When a plugin cannot say.
 pub fn scores(
-    asker: &Asker<'_>,
+    pod_context: &PodContext<'_>,
     world: &Snapshot<'_>,
     registry: &Registry,
     feasible: &[NodeId],
@@ -30,7 +30,7 @@ pub fn scores(
     let mut all = Vec::new();
     for entry in &registry.scores {
         let plugin = entry.plugin.name();
-        let prepared = entry.plugin.prepare(asker, world, feasible);
+        let prepared = entry.plugin.prepare(pod_context, world, feasible);
         if let Some(scorer) = prepared.map_err(|why| failed(plugin, &why))? {
             let (raw, mut weighted) = ask(&scorer, feasible);
             weighted.iter_mut().for_each(|score| *score *= entry.weight);

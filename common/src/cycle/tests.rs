@@ -42,7 +42,7 @@ fn message(world: World, pod: &PodBuilder) -> String {
 fn traced(world: World, pod: &PodBuilder, registry: &Registry, depth: Depth) -> Trace {
     let (mut cluster, pod) = (world.cluster(), pod.build());
     let snapshot = cluster.snapshot(now());
-    judge(&snapshot.asker(&pod), &snapshot, registry, depth).unwrap()
+    judge(&snapshot.pod_context(&pod), &snapshot, registry, depth).unwrap()
 }
 
 fn nodes(count: usize) -> World {
@@ -51,15 +51,15 @@ fn nodes(count: usize) -> World {
 
 #[test]
 fn the_emptiest_node_wins() {
-    let town = nodes(3).pod(pod("a").cpu("1").on("n00")).pod(pod("b").cpu("500m").on("n02"));
-    assert_eq!(place(town, &pod("p").cpu("1")), "n01");
+    let test_cluster = nodes(3).pod(pod("a").cpu("1").on("n00")).pod(pod("b").cpu("500m").on("n02"));
+    assert_eq!(place(test_cluster, &pod("p").cpu("1")), "n01");
 }
 
 #[test]
 fn ties_go_to_the_first_node() {
     assert_eq!(place(nodes(5), &pod("p").cpu("1")), "n00");
-    let town = world().node(node("n3")).node(node("n1").cordoned()).node(node("n2"));
-    assert_eq!(place(town, &pod("p")), "n2", "in node order, not in that of arrival");
+    let test_cluster = world().node(node("n3")).node(node("n1").cordoned()).node(node("n2"));
+    assert_eq!(place(test_cluster, &pod("p")), "n2", "in node order, not in that of arrival");
 }
 
 #[test]
@@ -71,13 +71,15 @@ fn soft_taints_outweigh_room() {
 #[test]
 fn scores_are_told_by_plugin_raw_and_weighted() {
     let tainted = node("n1").taint("a:PreferNoSchedule").taint("b:PreferNoSchedule");
-    let town = world().node(tainted).node(node("n2").taint("a:PreferNoSchedule")).node(node("n3").cordoned());
-    let (mut cluster, pod) = (town.cluster(), pod("p").cpu("1").memory("4Gi").build());
+    let test_cluster =
+        world().node(tainted).node(node("n2").taint("a:PreferNoSchedule")).node(node("n3").cordoned());
+    let (mut cluster, pod) = (test_cluster.cluster(), pod("p").cpu("1").memory("4Gi").build());
     let snapshot = cluster.snapshot(now());
     let asked = |nodes: &[usize]| {
         let ids: Vec<NodeId> = snapshot.nodes().map(|ledger| ledger.id).collect();
         let feasible: Vec<NodeId> = nodes.iter().map(|node| ids[*node]).collect();
-        let mut all = scores(&snapshot.asker(&pod), &snapshot, &without_reservations(), &feasible).unwrap();
+        let mut all =
+            scores(&snapshot.pod_context(&pod), &snapshot, &without_reservations(), &feasible).unwrap();
         all.retain(|one| ["TaintToleration", "NodeResourcesFit"].contains(&one.plugin));
         all
     };
@@ -96,12 +98,12 @@ fn a_replacement_goes_home_and_takes_its_seat() {
     let (owner, set) = (deployment("web"), replica_set("web-1").of(&deployment("web")));
     let kept = reservation(&owner).cpu("1");
     let home = node("n2").taint("a:PreferNoSchedule").reserves(kept.clone());
-    let town = world().workload(&owner).workload(&set).node(node("n1").cpu("64")).node(home);
+    let test_cluster = world().workload(&owner).workload(&set).node(node("n1").cpu("64")).node(home);
     let replica = pod("web-2").cpu("1").owned_by(&set);
-    let decision = decide(town.clone(), &replica);
+    let decision = decide(test_cluster.clone(), &replica);
     assert_eq!(decision, Decision::Place { node: "n2".into(), seat: Some(kept.id()), volumes: vec![] });
     assert_eq!(
-        decide(town, &pod("x").cpu("1")),
+        decide(test_cluster, &pod("x").cpu("1")),
         Decision::Place { node: "n1".into(), seat: None, volumes: vec![] }
     );
 }
@@ -112,9 +114,9 @@ fn what_an_owner_hears_at_home_is_not_kept_for_strangers() {
     let owner = deployment("web");
     let home = node("n1").cpu("2").reserves(reservation(&owner).cpu("1"));
     let replica = pod("web-2").cpu("2").owned_by(&owner);
-    let town =
+    let test_cluster =
         world().workload(&owner).node(home).node(node("n2").cpu("1")).pod(replica).pod(pod("x").cpu("2"));
-    let mut cluster = town.cluster();
+    let mut cluster = test_cluster.cluster();
     let (snapshot, registry) = (cluster.snapshot(now()), default_registry());
     let decided = |name: &str| {
         let pod = snapshot.pod(&PodKey::new("default", name)).unwrap();
@@ -127,18 +129,22 @@ fn what_an_owner_hears_at_home_is_not_kept_for_strangers() {
 #[test]
 fn the_plain_form_is_used_without_a_stamp() {
     let owner = deployment("web");
-    let town = world().workload(&owner).node(node("n1").reserves(crate::testing::plain(&owner.uid).cpu("4")));
+    let test_cluster =
+        world().workload(&owner).node(node("n1").reserves(crate::testing::plain(&owner.uid).cpu("4")));
     let replica = pod("web-2").cpu("4").owned_by(&owner);
-    assert_eq!(decide(town, &replica), Decision::Place { node: "n1".into(), seat: None, volumes: vec![] });
+    assert_eq!(
+        decide(test_cluster, &replica),
+        Decision::Place { node: "n1".into(), seat: None, volumes: vec![] }
+    );
 }
 
 #[test]
 fn reasons_are_counted_and_sorted_as_text() {
     let cordoned = (0..10).fold(nodes(0), |world, index| world.node(node(&format!("c{index}")).cordoned()));
-    let town =
+    let test_cluster =
         cordoned.node(node("a").cpu("1")).node(node("b").cpu("1")).node(node("t").taint("k:NoSchedule"));
     assert_eq!(
-        message(town, &pod("p").cpu("2")),
+        message(test_cluster, &pod("p").cpu("2")),
         "0/13 nodes are available: 1 node(s) had untolerated taint(s), 10 node(s) were unschedulable, \
          2 Insufficient cpu."
     );
@@ -155,8 +161,8 @@ fn a_node_that_lacks_two_things_counts_twice() {
 #[test]
 fn room_kept_for_others_reads_like_room_that_is_not_there() {
     let kept = |name: &str| node(name).reserves(reservation(&deployment("web")).cpu("3"));
-    let town = world().node(kept("n1")).node(kept("n2")).node(node("n3").cpu("1"));
-    assert_eq!(message(town, &pod("p").cpu("2")), "0/3 nodes are available: 3 Insufficient cpu.");
+    let test_cluster = world().node(kept("n1")).node(kept("n2")).node(node("n3").cpu("1"));
+    assert_eq!(message(test_cluster, &pod("p").cpu("2")), "0/3 nodes are available: 3 Insufficient cpu.");
 }
 
 #[test]
@@ -178,8 +184,8 @@ fn a_scheduler_hears_the_first_plugin_and_people_hear_all() {
 #[test]
 fn a_trace_knows_who_fits_and_what_would_help() {
     let kept = node("n2").reserves(reservation(&deployment("web")).cpu("3"));
-    let town = world().node(node("n1").cordoned()).node(kept).node(node("n3"));
-    let trace = traced(town, &pod("p").cpu("2"), &default_registry(), Depth::First);
+    let test_cluster = world().node(node("n1").cordoned()).node(kept).node(node("n3"));
+    let trace = traced(test_cluster, &pod("p").cpu("2"), &default_registry(), Depth::First);
     assert_eq!(trace.feasible().collect::<Vec<_>>(), [trace.nodes[2].id]);
     assert_eq!(trace.cures().into_iter().collect::<Vec<_>>(), [Cure::Room, Cure::Node]);
     let Reason::Insufficient { kept, .. } = &trace.nodes[1].rejections[0].reason else { panic!("{trace:?}") };

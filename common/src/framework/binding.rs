@@ -1,7 +1,7 @@
 //! After a node was chosen: take note of it, wait if need be, bind, and be told.
 
 use super::{Plugin, Rejection};
-use crate::cluster::{Asker, Ledger, Snapshot};
+use crate::cluster::{Ledger, PodContext, Snapshot};
 use crate::model::ReservationId;
 use crate::model::storage::VolumeChoice;
 use std::time::Duration;
@@ -14,13 +14,13 @@ pub trait Reserve: Plugin {
     /// When it cannot have it after all.
     fn reserve(
         &self,
-        asker: &Asker<'_>,
+        pod_context: &PodContext<'_>,
         ledger: &Ledger,
         world: &Snapshot<'_>,
     ) -> Result<Reserved, Rejection>;
 
     /// Told when the pod was not bound after all. What was returned from `reserve` is forgotten anyway.
-    fn unreserve(&self, _asker: &Asker<'_>, _ledger: &Ledger) {}
+    fn unreserve(&self, _pod_context: &PodContext<'_>, _ledger: &Ledger) {}
 }
 
 /// What a pod will have on its node, apart from room.
@@ -44,7 +44,7 @@ impl Reserved {
 /// Lets a pod be bound, now, later or not at all.
 pub trait Permit: Plugin {
     /// Whether it may be bound.
-    fn permit(&self, asker: &Asker<'_>, ledger: &Ledger) -> Permission;
+    fn permit(&self, pod_context: &PodContext<'_>, ledger: &Ledger) -> Permission;
 }
 
 /// Whether a pod may be bound.
@@ -64,17 +64,17 @@ pub trait PreBind: Plugin {
     ///
     /// # Errors
     /// When the pod cannot be bound there after all.
-    fn pre_bind(&self, asker: &Asker<'_>, ledger: &Ledger) -> Result<(), Rejection>;
+    fn pre_bind(&self, pod_context: &PodContext<'_>, ledger: &Ledger) -> Result<(), Rejection>;
 }
 
 /// Binds pods. The first that does not pass a pod on has it.
 pub trait Bind: Plugin {
     /// Whether it takes care of this pod's binding.
-    fn binds(&self, asker: &Asker<'_>) -> bool;
+    fn binds(&self, pod_context: &PodContext<'_>) -> bool;
 }
 
 /// Told that a pod was bound.
 pub trait PostBind: Plugin {
     /// The pod is bound to the node.
-    fn post_bind(&self, asker: &Asker<'_>, ledger: &Ledger);
+    fn post_bind(&self, pod_context: &PodContext<'_>, ledger: &Ledger);
 }

@@ -1,7 +1,7 @@
 //! Which nodes can have the pod; and if none can, what would help.
 
 use super::{Plugin, Reason, Rejection, Rejections, Scope, Trace, Verdict};
-use crate::cluster::{Asker, Ledger, NodeId, Snapshot};
+use crate::cluster::{Ledger, NodeId, PodContext, Snapshot};
 use crate::model::Pod;
 use crate::model::ids::{NodeName, Uid};
 use crate::model::moment::Moment;
@@ -15,7 +15,7 @@ pub type NodeFilter<'c> = Box<dyn Fn(NodeId) -> Verdict + 'c>;
 /// Judges the pod before any node is looked at.
 pub trait PreFilter: Plugin {
     /// Which nodes come into question.
-    fn pre_filter(&self, asker: &Asker<'_>, world: &Snapshot<'_>) -> Admission;
+    fn pre_filter(&self, pod_context: &PodContext<'_>, world: &Snapshot<'_>) -> Admission;
 }
 
 /// Which nodes come into question.
@@ -26,7 +26,7 @@ pub enum Admission {
     /// Those with these names; there need not be such nodes.
     Only(BTreeSet<NodeName>),
     /// The one that is kept for it; what it waits for there.
-    Home(Home),
+    ReservedNode(ReservedNode),
     /// None, for these reasons, which hold for every node.
     Rejects(Vec<Rejection>),
     /// It cannot be said: something is wrong.
@@ -35,7 +35,7 @@ pub enum Admission {
 
 /// A node that is kept for a pod, so that it goes there or waits.
 #[derive(Clone, Debug, PartialEq)]
-pub struct Home {
+pub struct ReservedNode {
     /// The node.
     pub node: NodeName,
     /// The pod that has to leave it first. If that alone would not help, the pod may as well go elsewhere.
@@ -49,18 +49,22 @@ pub struct Home {
 /// Keeps pods off nodes. All filters of a registry are asked in order; the first that rejects is reported.
 pub trait Filter: Plugin {
     /// What the answers for this pod follow from.
-    fn scope(&self, _asker: &Asker<'_>, _world: &Snapshot<'_>) -> Scope {
+    fn scope(&self, _pod_context: &PodContext<'_>, _world: &Snapshot<'_>) -> Scope {
         Scope::Cluster
     }
 
     /// Nodes whose answers follow from more than the scope says.
-    fn exceptions(&self, _asker: &Asker<'_>, _world: &Snapshot<'_>) -> Vec<NodeId> {
+    fn exceptions(&self, _pod_context: &PodContext<'_>, _world: &Snapshot<'_>) -> Vec<NodeId> {
         Vec::new()
     }
 
     /// Called once for each pod that is to be placed. `None` if no node can be rejected, whatever is supposed about
     /// its books later.
-    fn prepare<'c>(&'c self, asker: &'c Asker<'c>, world: &'c Snapshot<'c>) -> Option<NodeFilter<'c>>;
+    fn prepare<'c>(
+        &'c self,
+        pod_context: &'c PodContext<'c>,
+        world: &'c Snapshot<'c>,
+    ) -> Option<NodeFilter<'c>>;
 }
 
 /// The filter that asks `ask` about the books of the node.
@@ -74,7 +78,7 @@ pub fn on_ledger<'c>(
 /// A pod that no node could have.
 pub struct Attempt<'c> {
     /// The pod with its owners.
-    pub asker: &'c Asker<'c>,
+    pub pod_context: &'c PodContext<'c>,
     /// Where it was looked for a place.
     pub world: &'c Snapshot<'c>,
     /// What every node said.

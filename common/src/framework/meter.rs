@@ -1,36 +1,8 @@
 //! How long plugins take, for those who measure it. There is no clock here: whoever measures brings one along.
 
 use super::{Registry, Rejection};
+use crate::model::ExtensionPoint;
 use std::time::Duration;
-
-/// Where time is spent on a pod's way, by upstream's names.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
-pub enum Station {
-    /// May it be looked at?
-    PreEnqueue,
-    /// Which nodes come into question? The filters' own preparations count here.
-    PreFilter,
-    /// Which nodes can have it? All nodes together.
-    Filter,
-    /// No node can: what would help?
-    PostFilter,
-    /// What those are told that score.
-    PreScore,
-    /// Which node is best? All nodes together.
-    Score,
-    /// What it will have there besides room.
-    Reserve,
-    /// Not after all.
-    Unreserve,
-    /// May it be bound?
-    Permit,
-    /// What has to be done before.
-    PreBind,
-    /// The binding.
-    Bind,
-    /// Who is told of it.
-    PostBind,
-}
 
 /// What came of it, by upstream's names.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
@@ -52,18 +24,11 @@ pub trait Meter: Send + Sync {
     /// The time since some moment; it never goes back.
     fn now(&self) -> Duration;
 
-    /// A pod has passed a station, with all of its plugins.
-    fn passed(&self, station: Station, status: Status, took: Duration);
+    /// A pod has passed a extension_point, with all of its plugins.
+    fn passed(&self, extension_point: ExtensionPoint, status: Status, took: Duration);
 
     /// One plugin was asked there.
-    fn asked(&self, plugin: &'static str, station: Station, status: Status, took: Duration);
-}
-
-impl Station {
-    /// Its name.
-    pub fn name(self) -> String {
-        format!("{self:?}")
-    }
+    fn asked(&self, plugin: &'static str, extension_point: ExtensionPoint, status: Status, took: Duration);
 }
 
 impl Status {
@@ -101,22 +66,22 @@ impl Registry {
         self.meter.as_ref().zip(begun.0).map_or(Duration::ZERO, |(meter, at)| meter.now().saturating_sub(at))
     }
 
-    /// A pod has passed a station.
-    pub fn passed(&self, station: Station, status: Status, begun: Begun) {
-        self.took(station, status, self.since(begun));
+    /// A pod has passed a extension_point.
+    pub fn passed(&self, extension_point: ExtensionPoint, status: Status, begun: Begun) {
+        self.took(extension_point, status, self.since(begun));
     }
 
     /// The same, when it is known how long that took.
-    pub fn took(&self, station: Station, status: Status, took: Duration) {
+    pub fn took(&self, extension_point: ExtensionPoint, status: Status, took: Duration) {
         if let Some(meter) = &self.meter {
-            meter.passed(station, status, took);
+            meter.passed(extension_point, status, took);
         }
     }
 
     /// One plugin was asked.
-    pub fn asked(&self, plugin: &'static str, station: Station, status: Status, begun: Begun) {
+    pub fn asked(&self, plugin: &'static str, extension_point: ExtensionPoint, status: Status, begun: Begun) {
         if let Some(meter) = &self.meter {
-            meter.asked(plugin, station, status, self.since(begun));
+            meter.asked(plugin, extension_point, status, self.since(begun));
         }
     }
 }

@@ -19,10 +19,11 @@ mod verdict;
 
 pub use binding::{Bind, Permission, Permit, PostBind, PreBind, Reserve, Reserved};
 pub use filter::{
-    Admission, Attempt, Filter, Home, NodeFilter, PostFilter, PostFiltered, PreFilter, Victims, on_ledger,
+    Admission, Attempt, Filter, NodeFilter, PostFilter, PostFiltered, PreFilter, ReservedNode, Victims,
+    on_ledger,
 };
 pub use histogram::histogram;
-pub use meter::{Begun, Meter, Station, Status};
+pub use meter::{Begun, Meter, Status};
 pub use queue::{PreEnqueue, QueueSort, Queued, Turn};
 pub use registry::{Registry, RegistryId, Weighted};
 pub use score::{NodeScore, Normalise, PreScore, Rescale, SCORE_MAX, Score, Scorer, score_ledger};

@@ -1,7 +1,7 @@
 //! Which of the nodes that can have the pod is best.
 
 use super::{Plugin, Scope};
-use crate::cluster::{Asker, Ledger, NodeId, Snapshot};
+use crate::cluster::{Ledger, NodeId, PodContext, Snapshot};
 
 /// The score of the best node, after normalising.
 pub const SCORE_MAX: i64 = 100;
@@ -21,18 +21,18 @@ pub type Rescale<'c> = Box<dyn Fn(&[NodeId], &mut [i64]) + 'c>;
 /// Told which nodes are about to be scored.
 pub trait PreScore: Plugin {
     /// The nodes that can have the pod, in node order.
-    fn pre_score(&self, asker: &Asker<'_>, world: &Snapshot<'_>, feasible: &[NodeId]);
+    fn pre_score(&self, pod_context: &PodContext<'_>, world: &Snapshot<'_>, feasible: &[NodeId]);
 }
 
 /// Orders the nodes that no filter rejected.
 pub trait Score: Plugin {
     /// What the raw scores for this pod follow from.
-    fn scope(&self, _asker: &Asker<'_>, _world: &Snapshot<'_>) -> Scope {
+    fn scope(&self, _pod_context: &PodContext<'_>, _world: &Snapshot<'_>) -> Scope {
         Scope::Cluster
     }
 
     /// Nodes whose scores follow from more than the scope says.
-    fn exceptions(&self, _asker: &Asker<'_>, _world: &Snapshot<'_>) -> Vec<NodeId> {
+    fn exceptions(&self, _pod_context: &PodContext<'_>, _world: &Snapshot<'_>) -> Vec<NodeId> {
         Vec::new()
     }
 
@@ -43,7 +43,7 @@ pub trait Score: Plugin {
     /// When something is wrong, in which case the pod is not placed.
     fn prepare<'c>(
         &'c self,
-        asker: &'c Asker<'c>,
+        pod_context: &'c PodContext<'c>,
         world: &'c Snapshot<'c>,
         feasible: &'c [NodeId],
     ) -> Result<Option<Scorer<'c>>, String>;

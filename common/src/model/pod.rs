@@ -48,7 +48,7 @@ pub struct Pod {
     /// Whether its kubelet made it for a file on the node: it comes back by itself, past any scheduler.
     pub is_mirror: bool,
     /// Whether its kubelet ends it because the node runs out of something: its condition DisruptionTarget says so.
-    pub is_pressed_out: bool,
+    pub evicted_by_node_pressure: bool,
     /// Whether it has to go because a scheduler gives its place to another: its condition DisruptionTarget says so.
     pub preempted: bool,
     /// Where it is bound.

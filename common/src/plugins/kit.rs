@@ -1,10 +1,11 @@
 //! A plugin with the extension points that it has.
 
-use crate::config::{Enabled, Point};
+use crate::config::Enabled;
 use crate::framework::{
     Bind, Filter, Permit, PostBind, PostFilter, PreBind, PreEnqueue, PreFilter, PreScore, QueueSort,
     Registry, Reserve, Score, Weighted,
 };
+use crate::model::ExtensionPoint;
 use std::sync::Arc;
 
 /// A plugin, once for each extension point that it has.
@@ -38,24 +39,28 @@ pub struct Kit {
 
 impl Kit {
     /// Adds the plugin to `registry` at `point`, if it has that.
-    pub(super) fn add_to(&self, registry: &mut Registry, point: Point, enabled: &Enabled) {
+    pub(super) fn add_to(&self, registry: &mut Registry, point: ExtensionPoint, enabled: &Enabled) {
         match point {
-            Point::PreEnqueue => registry.pre_enqueues.extend(self.pre_enqueue.clone()),
-            Point::QueueSort => registry.queue_sort = self.queue_sort.clone(),
-            Point::PreFilter => registry.pre_filters.extend(self.pre_filter.clone()),
-            Point::Filter => registry.filters.extend(self.filter.clone()),
-            Point::PostFilter => registry.post_filters.extend(self.post_filter.clone()),
-            Point::PreScore => registry.pre_scores.extend(self.pre_score.clone()),
-            Point::Score => registry.scores.extend(
+            ExtensionPoint::PreEnqueue => registry.pre_enqueues.extend(self.pre_enqueue.clone()),
+            ExtensionPoint::QueueSort => registry.queue_sort = self.queue_sort.clone(),
+            ExtensionPoint::PreFilter => registry.pre_filters.extend(self.pre_filter.clone()),
+            ExtensionPoint::Filter => registry.filters.extend(self.filter.clone()),
+            ExtensionPoint::PostFilter => registry.post_filters.extend(self.post_filter.clone()),
+            ExtensionPoint::PreScore => registry.pre_scores.extend(self.pre_score.clone()),
+            ExtensionPoint::Score => registry.scores.extend(
                 self.score.clone().map(|plugin| Weighted { plugin, weight: i64::from(enabled.weight) }),
             ),
-            Point::Reserve => registry.reserves.extend(self.reserve.clone()),
-            Point::Permit => registry.permits.extend(self.permit.clone()),
-            Point::PreBind => registry.pre_binds.extend(self.pre_bind.clone()),
-            Point::Bind => registry.binds.extend(self.bind.clone()),
-            Point::PostBind => registry.post_binds.extend(self.post_bind.clone()),
+            ExtensionPoint::Reserve => registry.reserves.extend(self.reserve.clone()),
+            ExtensionPoint::Permit => registry.permits.extend(self.permit.clone()),
+            ExtensionPoint::PreBind => registry.pre_binds.extend(self.pre_bind.clone()),
+            ExtensionPoint::Bind => registry.binds.extend(self.bind.clone()),
+            ExtensionPoint::PostBind => registry.post_binds.extend(self.post_bind.clone()),
             // Of groups of pods, which are not served.
-            Point::PodGroupPostFilter | Point::PlacementGenerate | Point::PlacementScore => {}
+            ExtensionPoint::PodGroupPostFilter
+            | ExtensionPoint::PlacementGenerate
+            | ExtensionPoint::PlacementScore => {}
+            // Whoever reserves also gives back.
+            ExtensionPoint::Unreserve => {}
         }
     }
 }

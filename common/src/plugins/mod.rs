@@ -48,7 +48,7 @@ pub fn default_registry() -> Registry {
     default_profile().as_ref().map(registry).unwrap_or_default()
 }
 
-/// The same without our own: what a scheduler that does not obey reservations decides.
+/// The same without our own: what a scheduler that does not enforce reservations decides.
 pub fn without_reservations() -> Registry {
     let profile = default_profile().map(|profile| profile.without("Reservation"));
     profile.as_ref().map(registry).unwrap_or_default()

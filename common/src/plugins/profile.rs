@@ -3,8 +3,9 @@
 use super::kit::Kit;
 use super::tools::Tools;
 use super::trace;
-use crate::config::{PluginArgs, Point, Profile, RawArgs, is_built_in};
+use crate::config::{PluginArgs, Profile, RawArgs, is_built_in};
 use crate::framework::Registry;
+use crate::model::ExtensionPoint;
 use std::collections::BTreeMap;
 use std::sync::Arc;
 use std::time::Duration;
@@ -47,7 +48,7 @@ fn assemble<'p>(profile: &'p Profile, mut kits: BTreeMap<&'p str, Kit>, tools: &
     let volumes_within = Some(Duration::from_secs(seconds.unsigned_abs()));
     let mut registry = Registry::default();
     registry.volumes_within = volumes_within;
-    for point in Point::ALL {
+    for point in ExtensionPoint::CONFIGURABLE {
         for enabled in profile.at(point) {
             let made = || match &*enabled.name {
                 "Trace" => trace::kit(Arc::clone(&tools.sink)),
@@ -102,8 +103,9 @@ pub fn unserved(profile: &Profile) -> Vec<String> {
 #[cfg(test)]
 mod tests {
     use super::{kit, registry, unserved};
-    use crate::config::{Configuration, Point, Profile, load};
+    use crate::config::{Configuration, Profile, load};
     use crate::framework::Registry;
+    use crate::model::ExtensionPoint;
     use crate::plugins::default_registry;
 
     const HEAD: &str = "apiVersion: kubescheduler.config.k8s.io/v1\nkind: KubeSchedulerConfiguration\n";
@@ -134,9 +136,9 @@ mod tests {
             });
             known.collect::<Vec<_>>()
         };
-        let listed = kits(Point::Filter).into_iter().filter(|(kit, ..)| kit.filter.is_some());
+        let listed = kits(ExtensionPoint::Filter).into_iter().filter(|(kit, ..)| kit.filter.is_some());
         assert_eq!(filters(&registry), listed.map(|(_, name, _)| name).collect::<Vec<_>>());
-        let listed = kits(Point::Score).into_iter().filter(|(kit, ..)| kit.score.is_some());
+        let listed = kits(ExtensionPoint::Score).into_iter().filter(|(kit, ..)| kit.score.is_some());
         assert_eq!(scores(&registry), listed.map(|(_, name, weight)| (name, weight)).collect::<Vec<_>>());
         assert!(registry.filters.len() >= 8 && registry.scores.len() >= 6);
         assert!(registry.pre_enqueues.iter().any(|plugin| plugin.name() == "SchedulingGates"));

@@ -1,7 +1,7 @@
 //! What the caller of the library brings along: somebody who listens to Trace, and plugins of its own.
 //!
 //! ```text
-//! let tools = Tools::default().plugin("Even", &[Point::Filter], |_args| {
+//! let tools = Tools::default().plugin("Even", &[ExtensionPoint::Filter], |_args| {
 //!     Ok(Kit { filter: Some(Arc::new(Even)), ..Kit::default() })
 //! });
 //! let loaded = config::load("scheduler.yaml", text, &tools.plugins())?;
@@ -10,7 +10,8 @@
 
 use super::kit::Kit;
 use super::trace::{Nobody, Sink};
-use crate::config::{ExtraPlugin, Point, RawArgs};
+use crate::config::{ExtraPlugin, RawArgs};
+use crate::model::ExtensionPoint;
 use std::collections::BTreeMap;
 use std::fmt;
 use std::sync::Arc;
@@ -28,7 +29,7 @@ pub struct Tools {
 /// A plugin of the caller's.
 #[derive(Clone)]
 pub(super) struct Extra {
-    points: Vec<Point>,
+    points: Vec<ExtensionPoint>,
     pub(super) make: Maker,
 }
 
@@ -58,7 +59,7 @@ impl Tools {
     pub fn plugin(
         mut self,
         name: &str,
-        points: &[Point],
+        points: &[ExtensionPoint],
         make: impl Fn(&RawArgs) -> Result<Kit, String> + Send + Sync + 'static,
     ) -> Self {
         self.extra.insert(name.to_owned(), Extra { points: points.to_vec(), make: Arc::new(make) });

@@ -8,8 +8,8 @@ use crate::framework::{Admission, Filter, PreFilter, Rejection, Score, Verdict};
 pub(crate) fn all_rejections(plugin: &dyn Filter, world: World, pod: &PodBuilder) -> Vec<Vec<Rejection>> {
     let (mut cluster, pod) = (world.cluster(), pod.build());
     let snapshot = cluster.snapshot(now());
-    let asker = snapshot.asker(&pod);
-    let Some(ask) = plugin.prepare(&asker, &snapshot) else {
+    let pod_context = snapshot.pod_context(&pod);
+    let Some(ask) = plugin.prepare(&pod_context, &snapshot) else {
         return snapshot.nodes().map(|_| Vec::new()).collect();
     };
     let rejections = |id: NodeId| match ask(id) {
@@ -45,7 +45,7 @@ pub(crate) fn all_reasons(plugin: &dyn Filter, world: World, pod: &PodBuilder) -
 pub(crate) fn admission(plugin: &dyn PreFilter, world: World, pod: &PodBuilder) -> Admission {
     let (mut cluster, pod) = (world.cluster(), pod.build());
     let snapshot = cluster.snapshot(now());
-    plugin.pre_filter(&snapshot.asker(&pod), &snapshot)
+    plugin.pre_filter(&snapshot.pod_context(&pod), &snapshot)
 }
 
 /// The plugin's score for each node of the world, raw and normalised; `None` if it has no opinion.
@@ -56,9 +56,9 @@ pub(crate) fn raw_and_scores(
 ) -> Option<(Vec<i64>, Vec<i64>)> {
     let (mut cluster, pod) = (world.cluster(), pod.build());
     let snapshot = cluster.snapshot(now());
-    let asker = snapshot.asker(&pod);
+    let pod_context = snapshot.pod_context(&pod);
     let nodes: Vec<NodeId> = snapshot.nodes().map(|ledger| ledger.id).collect();
-    let scorer = plugin.prepare(&asker, &snapshot, &nodes).unwrap()?;
+    let scorer = plugin.prepare(&pod_context, &snapshot, &nodes).unwrap()?;
     let raw: Vec<i64> = scorer.score.all(&nodes);
     let mut scores = raw.clone();
     scorer.normalise.apply(&nodes, &mut scores);

@@ -6,7 +6,7 @@ mod asked;
 mod daemon;
 mod other;
 mod reserved;
-mod town;
+mod test_cluster;
 mod wishes;
 mod world;
 
@@ -17,7 +17,7 @@ pub(crate) use other::{
     service, storage_class, volume,
 };
 pub(crate) use reserved::{ReservationBuilder, bare_reservation, plain, reservation};
-pub(crate) use town::{Tape, Town, maybe, some_pod, verdicts};
+pub(crate) use test_cluster::{Tape, TestCluster, maybe, some_pod, verdicts};
 pub(crate) use world::{World, entry, world};
 
 use crate::api;

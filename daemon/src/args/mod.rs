@@ -5,8 +5,8 @@
 
 mod election;
 mod extender;
+mod ignored_flags;
 mod logging;
-mod moot;
 mod serving;
 #[cfg(test)]
 mod tests;
@@ -14,8 +14,8 @@ mod value;
 
 pub use election::ElectionArgs;
 pub use extender::ExtenderArgs;
+pub use ignored_flags::Moot;
 pub use logging::{LogArgs, LogFormat};
-pub use moot::Moot;
 pub use serving::{AccessArgs, ServingArgs};
 
 use clap::Parser;
@@ -103,5 +103,5 @@ pub struct Args {
 
     /// What has no meaning here.
     #[command(flatten)]
-    pub moot: Moot,
+    pub ignored_flags: Moot,
 }

@@ -103,10 +103,10 @@ impl Config {
     /// When they cannot be followed.
     pub fn new(args: Args, tools: Tools) -> anyhow::Result<Self> {
         let mut said = Said::default();
-        let namespace = given(&args.namespace).map_or_else(home, str::to_owned);
+        let namespace = given(&args.namespace).map_or_else(own_namespace, str::to_owned);
         let scheduler = scheduler(&args, &tools, &namespace, &mut said)?;
         gates::check(&args.feature_gates, &mut said)?;
-        said.moot(&args);
+        said.ignored_flags(&args);
         let connection = Connection::new(&args, &scheduler.client_connection);
         let serving = Serving::new(&args, &mut said)?;
         let replica = given(&args.replica_name).map_or_else(|| machine(&args), str::to_owned);
@@ -144,9 +144,9 @@ impl Said {
         self.warnings.push(what);
     }
 
-    fn moot(&mut self, args: &Args) {
-        self.remarks.extend(args.moot.idle().map(|name| format!("--{name} has no meaning here")));
-        let unmet = args.moot.unmet();
+    fn ignored_flags(&mut self, args: &Args) {
+        self.remarks.extend(args.ignored_flags.idle().map(|name| format!("--{name} has no meaning here")));
+        let unmet = args.ignored_flags.unmet();
         self.warnings.extend(unmet.map(|(name, instead)| format!("--{name} is not followed: {instead}")));
         if args.config.as_ref().is_none_or(|file| file.as_os_str().is_empty()) {
             return;
@@ -253,7 +253,7 @@ fn is_name_byte(byte: u8) -> bool {
 const REPLICA_LEN_MAX: usize = 200;
 
 /// The namespace of the service account, if this is a pod; else where kube-scheduler lives.
-fn home() -> String {
+fn own_namespace() -> String {
     kube::Config::incluster().map_or_else(|_| "kube-system".to_owned(), |config| config.default_namespace)
 }
 

@@ -3,7 +3,7 @@
 use super::{Args, Authorities, Certificate, Config, trace};
 use crate::connect::Limit;
 use clap::Parser;
-use common::config::Point;
+use common::model::ExtensionPoint;
 use common::plugins::Kit;
 
 fn config(arguments: &[&str]) -> anyhow::Result<Config> {
@@ -71,7 +71,7 @@ fn a_file_can_name_a_plugin_that_was_brought_along() {
     let file = dir.path().join("scheduler.yaml");
     std::fs::write(&file, text).unwrap();
     let args = Args::parse_from(["reserve-daemon", "--config", file.to_str().unwrap()]);
-    let tools = trace::tools().plugin("Mine", &[Point::Filter], |_| Ok(Kit::default()));
+    let tools = trace::tools().plugin("Mine", &[ExtensionPoint::Filter], |_| Ok(Kit::default()));
     assert!(Config::new(args, tools).unwrap().scheduler.profiles[0].runs("Mine"));
 }
 

@@ -1,6 +1,6 @@
 //! Pods that asked for a reservation by themselves are told when they have it: once every live replica has seen it.
 
-use super::{Controller, Look, report};
+use super::{Controller, Look, events};
 use crate::state::{Effect, Note, Step};
 use common::cluster::{Acknowledged, Cluster, Ledger, acknowledged};
 use common::model::keep::Keep;
@@ -98,8 +98,8 @@ impl Controller {
             let Some(pod) = cluster.pod(key) else { continue };
             if acknowledged(cluster.replicas().iter(), version, before(now)) == Acknowledged::ByAll {
                 known.version = None;
-                let report = report::reserved(pod, until(pod, cluster), now);
-                step.effects.push(Effect::Report(Box::new(report)));
+                let event = events::reserved(pod, until(pod, cluster), now);
+                step.effects.push(Effect::WriteEvent(Box::new(event)));
             }
         }
     }

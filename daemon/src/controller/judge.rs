@@ -175,7 +175,7 @@ fn is_heir_of_a_seat(heir: &Entry, ledger: &Ledger) -> bool {
 /// A pod without a stamp takes the oldest seat that it may use: with this one gone it would take another, which is kept for
 /// somebody else.
 fn would_take_another(pod: &Pod, own: &Entry, ledger: &Ledger, cluster: &Cluster) -> bool {
-    let asker = cluster.asker(pod);
+    let pod_context = cluster.pod_context(pod);
     if pod.stamp.is_some() {
         return false;
     }
@@ -185,7 +185,7 @@ fn would_take_another(pod: &Pod, own: &Entry, ledger: &Ledger, cluster: &Cluster
         is_open
             && came_for(pod, reservation)
             && reservation.id != own.reservation.id
-            && asker.may_use(reservation)
+            && pod_context.may_use(reservation)
     })
 }
 

@@ -9,7 +9,7 @@ impl Controller {
     /// Sees to it that the pod has the reservation that it is to have.
     pub(super) fn make(&mut self, key: &PodKey, step: &mut Step<'_>) {
         let Some(pod) = step.cluster.pod(key).cloned() else { return };
-        self.reports.pod_keep(&pod);
+        self.events.pod_keep(&pod);
         let Some(ledger) = pod.node.as_ref().and_then(|node| step.cluster.ledger_of(node)) else { return };
         match wish(&pod, ledger, step.cluster, step.now.wall) {
             // What we are about to write, or have just written, may be that it is released.
@@ -22,7 +22,7 @@ impl Controller {
             }
             Wish::Nothing => self.unmake(&pod, step.cluster),
             Wish::Refused(why) => {
-                self.reports.not_reserved(&pod, &why);
+                self.events.not_reserved(&pod, &why);
                 self.unmake(&pod, step.cluster);
             }
         }

@@ -5,16 +5,16 @@
 //! yet seen, and what was said already.
 //!
 //! ```text
-//!   what changed ─▶ pods, owners, nodes to look at ─▶ make · judge · report ─▶ Effect::Annotate, Effect::Report
+//!   what changed ─▶ pods, owners, nodes to look at ─▶ make · judge · events ─▶ Effect::Annotate, Effect::WriteEvent
 //! ```
 //!
 //! Knows nothing of: how annotations are written, how pods are placed.
 
 mod confirm;
 mod due;
+mod events;
 mod judge;
 mod make;
-mod report;
 mod stand_in;
 #[cfg(test)]
 mod tests;
@@ -48,7 +48,7 @@ pub(crate) struct Controller {
     writes: Writes,
     /// What the leader should have written, while this replica does not lead.
     missing: stand_in::Missing,
-    reports: report::Reports,
+    events: events::Events,
     confirmations: confirm::Confirmations,
 }
 
@@ -71,7 +71,7 @@ impl Controller {
         self.missing.has_news();
         for change in changes {
             match change {
-                Change::KeepInvalid(owner, text) => self.reports.keep_invalid(owner, text),
+                Change::KeepInvalid(owner, text) => self.events.keep_invalid(owner, text),
                 _ if !is_leading => {}
                 Change::PodSettled(key) => self.pod_settled(key, step.cluster),
                 Change::OwnerChanged(uid) => drop(self.look.owners.insert(uid.clone())),
@@ -101,11 +101,11 @@ impl Controller {
         if pod.deleting || pod.keep().is_some() {
             self.look.pods.insert(key.clone());
         } else {
-            self.reports.asks_nothing(pod, cluster);
+            self.events.asks_nothing(pod, cluster);
         }
         // With one pod more or fewer, its owner may need fewer reservations, or more.
         if cluster.has_reservations()
-            && let Some(top) = cluster.asker(pod).top()
+            && let Some(top) = cluster.pod_context(pod).top()
             && cluster.ledgers_of(&top.uid).next().is_some()
         {
             self.look.owners.insert(top.uid.clone());
@@ -124,14 +124,14 @@ impl Controller {
         }
         self.confirm(&look, step);
         if look.all {
-            self.reports.namespaces(step.cluster);
-            self.reports.unprotected(step.cluster.pods(), step.cluster);
+            self.events.namespaces(step.cluster);
+            self.events.unprotected(step.cluster.pods(), step.cluster);
         }
         for owner in &look.owners {
             let pods = step.cluster.concerned_by(owner);
-            self.reports.unprotected(pods.iter().filter_map(|key| step.cluster.pod(key)), step.cluster);
+            self.events.unprotected(pods.iter().filter_map(|key| step.cluster.pod(key)), step.cluster);
         }
-        self.reports.send(step);
+        self.events.send(step);
     }
 
     /// Finds out what there is to look at.
@@ -176,7 +176,7 @@ impl Controller {
 
     /// Looks at one node: what is new there, and what each of its reservations needs.
     fn look_at(&mut self, id: NodeId, step: &mut Step<'_>) {
-        self.reports.observe(id, step.cluster, &mut self.writes, step.now.wall);
+        self.events.observe(id, step.cluster, &mut self.writes, step.now.wall);
         let Some(ledger) = step.cluster.ledger(id) else {
             self.due.remove(id);
             return;

@@ -1,7 +1,7 @@
 //! Events about pods, in upstream's words.
 
 use super::{Effects, Outcome, call};
-use crate::state::{PodEvent, Report, Thing};
+use crate::state::{ObjectEvent, ObjectRef, PodEvent};
 use common::api::names;
 use common::model::{PodKey, Uid};
 use jiff::Timestamp;
@@ -39,12 +39,12 @@ pub(super) async fn write(effects: &Effects, about: &About<'_>, event: &PodEvent
 }
 
 /// Writes an event about anything.
-pub(super) async fn report(effects: &Effects, report: &Report) {
+pub(super) async fn report(effects: &Effects, report: &ObjectEvent) {
     let about = &report.about;
     let events: Api<Event> = Api::namespaced(effects.client.clone(), about.events_namespace());
     let event = Event {
         metadata: ObjectMeta {
-            // The same thing said twice, as after a restart, is said once.
+            // The same event, as after a restart, as after a restart, is written once.
             name: Some(format!("{:.220}.{:016x}", &*about.name, said(report))),
             namespace: Some(about.events_namespace().to_owned()),
             annotations: report
@@ -57,8 +57,8 @@ pub(super) async fn report(effects: &Effects, report: &Report) {
         event_time: Some(MicroTime(report.at)),
         note: Some(cut(report.note.clone())),
         reason: Some(report.reason.into()),
-        regarding: Some(thing(about)),
-        related: report.related.as_ref().map(thing),
+        regarding: Some(object_reference(about)),
+        related: report.related.as_ref().map(object_reference),
         reporting_controller: Some(names::AUTOMATIC.into()),
         reporting_instance: Some(effects.instance.clone()),
         type_: Some(if report.is_warning { "Warning" } else { "Normal" }.into()),
@@ -73,19 +73,19 @@ pub(super) async fn report(effects: &Effects, report: &Report) {
     }
 }
 
-fn thing(thing: &Thing) -> ObjectReference {
+fn object_reference(reference: &ObjectRef) -> ObjectReference {
     ObjectReference {
-        api_version: Some(thing.api_version.to_string()),
-        kind: Some(thing.kind.to_string()),
-        name: Some(thing.name.to_string()),
-        namespace: Some(thing.namespace.to_string()).filter(|namespace| !namespace.is_empty()),
-        uid: Some(thing.uid.to_string()),
+        api_version: Some(reference.api_version.to_string()),
+        kind: Some(reference.kind.to_string()),
+        name: Some(reference.name.to_string()),
+        namespace: Some(reference.namespace.to_string()).filter(|namespace| !namespace.is_empty()),
+        uid: Some(reference.uid.to_string()),
         ..ObjectReference::default()
     }
 }
 
 /// A number for what is said about whom.
-fn said(report: &Report) -> u64 {
+fn said(report: &ObjectEvent) -> u64 {
     let whom = report.answers.as_deref().unwrap_or_default();
     let text = format!("{} {} {} {whom}", report.about.uid, report.reason, report.note);
     let step = |hash: u64, byte: u8| (hash ^ u64::from(byte)).wrapping_mul(0x0100_0000_01b3);

@@ -106,7 +106,7 @@ impl Effects {
                 let answer = owner::read(self, &claim).await;
                 Some(Input::Cluster(Box::new(Event::OwnerRead(claim, answer))))
             }
-            Effect::Report(report) => {
+            Effect::WriteEvent(report) => {
                 events::report(self, &report).await;
                 None
             }
@@ -143,7 +143,7 @@ impl Effects {
             }
             // Whoever asked is told at once, without waiting for calls; lists are read as the watches read theirs.
             Effect::Reply { .. } | Effect::List => None,
-            Effect::Record { pod, uid, scheduler_name, event, at } => {
+            Effect::WritePodEvent { pod, uid, scheduler_name, event, at } => {
                 events::write(
                     self,
                     &events::About { pod: &pod, uid: &uid, scheduler_name: &scheduler_name, at },

@@ -1,6 +1,6 @@
 //! Who waits for which answer.
 
-use crate::desk::Reply;
+use crate::extender_logic::Reply;
 use std::collections::BTreeMap;
 use std::sync::{Arc, Mutex, PoisonError};
 use tokio::sync::oneshot;

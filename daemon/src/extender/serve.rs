@@ -8,7 +8,7 @@ use super::replies::Replies;
 use super::tls::Tls;
 use crate::clock::Clock;
 use crate::connections::{self, Limits, Slot};
-use crate::desk::{Question, Reply};
+use crate::extender_logic::{Question, Reply};
 use crate::lease::replica::Standing;
 use crate::state::Input;
 use bytes::Bytes;

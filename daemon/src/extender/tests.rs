@@ -10,7 +10,7 @@ use super::bodies::Bodies;
 use super::replies::Replies;
 use super::serve::Site;
 use crate::clock::Clock;
-use crate::desk::{Question, Reply};
+use crate::extender_logic::{Question, Reply};
 use crate::lease::replica::Standing;
 use crate::state::Input;
 use bytes::Bytes;
@@ -36,7 +36,7 @@ fn site(standing: Standing) -> (Site, mpsc::Receiver<Input>) {
     (site, questions)
 }
 
-/// Answers every question as a desk would to which nothing matters, and refuses node `b`.
+/// Answers every question as a extender_logic would to which nothing matters, and refuses node `b`.
 async fn answers(mut questions: mpsc::Receiver<Input>, replies: Replies) {
     while let Some(Input::Question { id, question }) = questions.recv().await {
         let reply = match *question {

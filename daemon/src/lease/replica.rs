@@ -1,4 +1,4 @@
-//! The Lease of this replica: what it has seen, so that whoever wrote a reservation knows when everybody obeys it.
+//! The Lease of this replica: what it has seen, so that whoever wrote a reservation knows when everybody enforces it.
 //!
 //! Nobody else writes it, so it is written without a version: made when it is not there, else patched.
 

@@ -5,11 +5,11 @@
 //!
 //! Knows nothing of: HTTP, the state's insides. It hears notes and figures.
 
+mod extension_points;
 mod process;
 mod reserve;
 mod resources;
 mod scheduler;
-mod stations;
 #[cfg(test)]
 mod tests;
 mod text;
@@ -18,6 +18,7 @@ use crate::clock::Clock;
 use crate::connect::Calls;
 use crate::state::{Attempted, Figures, Note};
 use common::framework::Meter;
+use extension_points::ExtensionPointMetrics;
 use http::{Method, StatusCode};
 use prometheus_client::metrics::counter::Counter;
 use prometheus_client::metrics::family::Family;
@@ -27,7 +28,6 @@ use prometheus_client::registry::Registry;
 use reserve::Reserve;
 pub(crate) use resources::PodResources;
 use scheduler::Scheduler;
-use stations::Stations;
 use std::sync::Arc;
 use std::time::Duration;
 
@@ -47,7 +47,7 @@ type Histograms<const N: usize> = Family<Labels<N>, Histogram, fn() -> Histogram
 #[derive(Clone)]
 pub struct Metrics {
     scheduler: Scheduler,
-    stations: Stations,
+    extension_points: ExtensionPointMetrics,
     reserve: Reserve,
     calls: Counters<3>,
     registry: Arc<Registry>,
@@ -57,13 +57,13 @@ impl Default for Metrics {
     fn default() -> Self {
         let mut registry = Registry::default();
         let scheduler = Scheduler::new(&mut registry);
-        let stations = Stations::new(&mut registry);
+        let extension_points = ExtensionPointMetrics::new(&mut registry);
         let reserve = Reserve::new(&mut registry);
         let calls = Counters::default();
         let about = "Number of HTTP requests, partitioned by status code, method, and host";
         registry.register("rest_client_requests", about, calls.clone());
         registry.register_collector(Box::new(process::Process));
-        Self { scheduler, stations, reserve, calls, registry: Arc::new(registry) }
+        Self { scheduler, extension_points, reserve, calls, registry: Arc::new(registry) }
     }
 }
 
@@ -75,8 +75,8 @@ impl Metrics {
             Note::Bound { attempts, waited_ms, was_flushed, .. } => {
                 self.scheduler.bound(*attempts, Duration::from_millis(*waited_ms), *was_flushed);
             }
-            Note::Passed { profile, station, status, took } => {
-                self.stations.passed(profile, *station, *status, *took);
+            Note::Passed { profile, extension_point, status, took } => {
+                self.extension_points.passed(profile, *extension_point, *status, *took);
             }
             Note::Preemption { victims, violations } => self.scheduler.preempted(*victims, *violations),
             Note::Preempted { is_done, took } => self.scheduler.preemption_took(*is_done, *took),
@@ -110,7 +110,7 @@ impl Metrics {
 
     /// Whoever measures the plugins of a scheduler.
     pub fn meter(&self, profile: &str, clock: &Clock) -> Arc<dyn Meter> {
-        Arc::new(self.stations.meter(profile, clock.clone()))
+        Arc::new(self.extension_points.meter(profile, clock.clone()))
     }
 
     /// How things stand.

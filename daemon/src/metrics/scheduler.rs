@@ -1,7 +1,7 @@
 //! kube-scheduler's metrics. Names, labels and buckets are facts of upstream; `tests/tests/admin.rs` compares them with
 //! those of a kube-scheduler that runs.
 
-use super::stations::by_preemption;
+use super::extension_points::by_preemption;
 use super::{Counters, Gauges, Histograms, Labels};
 use crate::state::Figures;
 use prometheus_client::metrics::counter::Counter;

@@ -5,7 +5,8 @@ use crate::clock::Clock;
 use crate::connect::Calls as _;
 use crate::state::{Attempted, Compared, Figures, Note};
 use common::cluster::compare::{Difference, DifferenceKind};
-use common::framework::{Station, Status};
+use common::framework::Status;
+use common::model::ExtensionPoint;
 use http::{Method, StatusCode};
 use std::time::Duration;
 
@@ -111,10 +112,15 @@ async fn whoever_measures_plugins_is_heard() {
     let metrics = Metrics::default();
     let meter = metrics.meter("x", &Clock::start());
     assert!(meter.now() <= meter.now());
-    meter.passed(Station::Filter, Status::Success, Duration::from_micros(150));
-    meter.passed(Station::Filter, Status::Success, Duration::from_millis(150));
-    meter.asked("DefaultPreemption", Station::PostFilter, Status::Unschedulable, Duration::from_millis(3));
-    meter.asked("Other", Station::PostFilter, Status::Unschedulable, Duration::from_millis(3));
+    meter.passed(ExtensionPoint::Filter, Status::Success, Duration::from_micros(150));
+    meter.passed(ExtensionPoint::Filter, Status::Success, Duration::from_millis(150));
+    meter.asked(
+        "DefaultPreemption",
+        ExtensionPoint::PostFilter,
+        Status::Unschedulable,
+        Duration::from_millis(3),
+    );
+    meter.asked("Other", ExtensionPoint::PostFilter, Status::Unschedulable, Duration::from_millis(3));
     let text = metrics.text();
     let expected = [
         "scheduler_framework_extension_point_duration_seconds_bucket{le=\"0.0002\",extension_point=\"Filter\",profile=\"x\",status=\"Success\"} 1",
@@ -223,7 +229,7 @@ fn every_note_is_counted() {
         (
             Note::Passed {
                 profile: "x".into(),
-                station: Station::Bind,
+                extension_point: ExtensionPoint::Bind,
                 status: Status::Success,
                 took: Duration::from_secs(3),
             },

@@ -128,7 +128,7 @@ impl Outbox {
 }
 
 fn is_event(effect: &Effect) -> bool {
-    matches!(effect, Effect::Record { .. } | Effect::Report(_))
+    matches!(effect, Effect::WritePodEvent { .. } | Effect::WriteEvent(_))
 }
 
 /// In which line a subject waits whose next effect this is.
@@ -142,7 +142,7 @@ fn line(effect: &Effect) -> Line {
         | Effect::Ask { .. }
         | Effect::AskVictims { .. } => Line::Urgent,
         Effect::Condition { .. } | Effect::Nominate { .. } => Line::Talk,
-        Effect::Record { .. } | Effect::Report(_) | Effect::List => Line::Talk,
+        Effect::WritePodEvent { .. } | Effect::WriteEvent(_) | Effect::List => Line::Talk,
     }
 }
 
@@ -164,7 +164,7 @@ fn is_outdated_by(placing: &Effect, other: &Effect) -> bool {
 fn is_refusal(effect: &Effect) -> bool {
     match effect {
         Effect::Condition { .. } => true,
-        Effect::Record { event, .. } => matches!(event, PodEvent::FailedScheduling { .. }),
+        Effect::WritePodEvent { event, .. } => matches!(event, PodEvent::FailedScheduling { .. }),
         _ => false,
     }
 }
@@ -174,7 +174,7 @@ fn is_newer_word(effect: &Effect, other: &Effect) -> bool {
     let is_same_kind = std::mem::discriminant(effect) == std::mem::discriminant(other);
     is_same_kind
         && match (effect, other) {
-            (Effect::Record { .. }, _) => is_refusal(effect) && is_refusal(other),
+            (Effect::WritePodEvent { .. }, _) => is_refusal(effect) && is_refusal(other),
             (Effect::Condition { .. } | Effect::Nominate { .. }, _) => true,
             _ => false,
         }

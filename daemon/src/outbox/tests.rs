@@ -25,7 +25,7 @@ fn nominated(name: &str, message: &str, nomination: Nomination) -> Effect {
 
 fn record(name: &str, event: PodEvent) -> Effect {
     let at = jiff::Timestamp::UNIX_EPOCH;
-    Effect::Record { pod: key(name), uid: name.into(), scheduler_name: "s".into(), event, at }
+    Effect::WritePodEvent { pod: key(name), uid: name.into(), scheduler_name: "s".into(), event, at }
 }
 
 fn failed(name: &str, message: &str) -> Effect {

@@ -5,7 +5,7 @@
 
 use super::Scheduler;
 use crate::state::{Effect, Step};
-use common::cluster::{Asker, NodeId, Snapshot};
+use common::cluster::{NodeId, PodContext, Snapshot};
 use common::config::Extender;
 use common::cycle::{self, Decision, Depth, NoFit};
 use common::framework::{
@@ -115,7 +115,7 @@ impl Scheduler {
         if cycle::refusal(pod, &world, registry).is_some() {
             return false;
         }
-        let trace = cycle::judge(&world.asker(pod), &world, registry, Depth::First);
+        let trace = cycle::judge(&world.pod_context(pod), &world, registry, Depth::First);
         let feasible =
             trace.into_iter().flat_map(|trace| trace.nodes).filter(|node| node.rejections.is_empty());
         let nodes: Vec<NodeName> = feasible.filter_map(|node| world.name(node.id).cloned()).collect();
@@ -198,7 +198,11 @@ impl Judge {
 }
 
 impl Filter for Judge {
-    fn prepare<'c>(&'c self, _asker: &'c Asker<'c>, world: &'c Snapshot<'c>) -> Option<NodeFilter<'c>> {
+    fn prepare<'c>(
+        &'c self,
+        _pod_context: &'c PodContext<'c>,
+        world: &'c Snapshot<'c>,
+    ) -> Option<NodeFilter<'c>> {
         let supposed = world.supposed().map(|ledger| ledger.id);
         Some(Box::new(move |id: NodeId| match world.name(id) {
             Some(node) => self.verdict(node, supposed == Some(id)),
@@ -210,7 +214,7 @@ impl Filter for Judge {
 impl Score for Scores {
     fn prepare<'c>(
         &'c self,
-        _asker: &'c Asker<'c>,
+        _pod_context: &'c PodContext<'c>,
         world: &'c Snapshot<'c>,
         _feasible: &'c [NodeId],
     ) -> Result<Option<Scorer<'c>>, String> {

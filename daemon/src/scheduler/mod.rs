@@ -4,7 +4,7 @@
 
 mod asking;
 mod choosing;
-mod flights;
+mod pending_bindings;
 mod placing;
 mod preempting;
 mod rejected;
@@ -24,8 +24,8 @@ use common::framework::{Cure, Registry, Reserved};
 use common::model::ids::Text;
 use common::model::{OtherKind, Pod, PodKey};
 use common::plugins::priority_sort::PrioritySort;
-use flights::Flight;
 use jiff::Timestamp;
+use pending_bindings::PendingBinding;
 use preempting::Preemption;
 use rejected::Rejected;
 use std::collections::{BTreeMap, BTreeSet};
@@ -56,7 +56,7 @@ pub(crate) struct Scheduler {
     /// Whether it has decided anything since it is the one that decides.
     has_begun: bool,
     /// Pods that have a node, and wait for leave or for their volumes before they are bound.
-    flights: BTreeMap<PodKey, Flight>,
+    pending_bindings: BTreeMap<PodKey, PendingBinding>,
     /// How many there have been, so that each has a number of its own.
     flights_begun: u64,
     /// Whether something happened that they may have waited for.
@@ -82,7 +82,7 @@ impl Scheduler {
             profiles,
             queue: Queue::new(backoff, sort.unwrap_or_else(|| Arc::new(PrioritySort))),
             has_begun: false,
-            flights: BTreeMap::new(),
+            pending_bindings: BTreeMap::new(),
             flights_begun: 0,
             is_stirred: false,
             preemptions: BTreeMap::new(),

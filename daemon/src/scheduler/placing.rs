@@ -1,13 +1,14 @@
 //! From the node that was chosen for a pod to the binding, and what becomes of that.
 
-use super::flights::{Flight, Stage};
+use super::pending_bindings::{PendingBinding, Stage};
 use super::telling::record;
 use super::{SCHEDULER_ERROR, Scheduler};
 use crate::queue::History;
 use crate::state::{Attempted, Binding, Effect, Nomination, Note, PodEvent, Step};
 use common::cluster::Assumed;
 use common::cycle;
-use common::framework::{Cure, Reserved, Station, Status};
+use common::framework::{Cure, Reserved, Status};
+use common::model::ExtensionPoint;
 use common::model::{NodeName, Pod, PodKey, Uid};
 use std::sync::Arc;
 
@@ -34,12 +35,12 @@ impl Scheduler {
         }
         self.flights_begun += 1;
         let (id, pod, stage) = (self.flights_begun, Arc::new(pod.clone()), Stage::Placed);
-        self.clear(Flight { id, pod, node, seat, volumes, stage }, step)
+        self.clear(PendingBinding { id, pod, node, seat, volumes, stage }, step)
     }
 
     /// Binds a pod that has everything it needs.
-    pub(super) fn bind(&mut self, flight: Flight, step: &mut Step<'_>) {
-        let Flight { pod, node, seat, .. } = flight;
+    pub(super) fn bind(&mut self, pending: PendingBinding, step: &mut Step<'_>) {
+        let PendingBinding { pod, node, seat, .. } = pending;
         let (pod, uid) = (pod.key.clone(), pod.uid.clone());
         self.bindings.insert(pod.clone(), step.now.elapsed);
         step.effects.push(Effect::Bind { pod, uid, node, seat });
@@ -83,7 +84,7 @@ impl Scheduler {
         let Some(since) = self.bindings.remove(key) else { return };
         let Some(pod) = step.cluster.pod(key) else { return };
         let (profile, took) = (pod.spec.scheduler_name.clone(), step.now.elapsed.saturating_sub(since));
-        step.notes.push(Note::Passed { profile, station: Station::Bind, status, took });
+        step.notes.push(Note::Passed { profile, extension_point: ExtensionPoint::Bind, status, took });
     }
 
     fn take_back(&mut self, key: &PodKey, uid: &Uid, node: &NodeName, step: &mut Step<'_>) {

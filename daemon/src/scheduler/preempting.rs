@@ -2,7 +2,7 @@
 //! deletion has begun, the pod that they go for is not looked at again: it would make others go.
 
 use super::Scheduler;
-use super::flights::{Flight, Stage};
+use super::pending_bindings::{PendingBinding, Stage};
 use crate::state::{Effect, Evicted, Eviction, Nomination, Note, PodEvent, Step};
 use common::framework::Victims;
 use common::model::{NodeName, Pod, PodKey, Uid};
@@ -70,8 +70,8 @@ impl Scheduler {
 
     /// Lets one pod go.
     fn evict(&mut self, pod: &Pod, victim: &Arc<Pod>, preemption: &mut Preemption, step: &mut Step<'_>) {
-        let is_same = |flight: &Flight| flight.pod.uid == victim.uid;
-        if self.flights.get(&victim.key).is_some_and(is_same) {
+        let is_same = |pending: &PendingBinding| pending.pod.uid == victim.uid;
+        if self.pending_bindings.get(&victim.key).is_some_and(is_same) {
             self.evict_from_memory(pod, victim, &preemption.node, step);
             preemption.is_awaited = true;
             return;
@@ -91,14 +91,14 @@ impl Scheduler {
 
     /// A pod that is not bound yet need not be deleted: it loses its place, and looks for another.
     fn evict_from_memory(&mut self, pod: &Pod, victim: &Pod, node: &NodeName, step: &mut Step<'_>) {
-        let Some(flight) = self.flights.remove(&victim.key) else { return };
-        let why = match &flight.stage {
+        let Some(pending) = self.pending_bindings.remove(&victim.key) else { return };
+        let why = match &pending.stage {
             Stage::Placed | Stage::Waiting { .. } => "waiting on permit for pod: preempted".to_owned(),
             Stage::Volumes { .. } => failed("preempted by DefaultPreemption"),
         };
-        self.fail(&flight, why, step);
+        self.fail(&pending, why, step);
         let (key, uid, scheduler_name) = (&victim.key, &victim.uid, &pod.spec.scheduler_name);
-        step.effects.push(Effect::Record {
+        step.effects.push(Effect::WritePodEvent {
             pod: key.clone(),
             uid: uid.clone(),
             scheduler_name: scheduler_name.clone(),
@@ -138,7 +138,7 @@ impl Scheduler {
             let scheduler_name = eviction.scheduler_name.clone();
             let (pod, uid) = (eviction.victim.clone(), eviction.victim_uid.clone());
             let event = event(&eviction.preemptor, &eviction.preemptor_uid, &eviction.node, false);
-            step.effects.push(Effect::Record { pod, uid, scheduler_name, event, at: step.now.wall });
+            step.effects.push(Effect::WritePodEvent { pod, uid, scheduler_name, event, at: step.now.wall });
         }
         let Some(mut preemption) = self.preemptions.remove(&eviction.preemptor) else { return };
         if preemption.uid != eviction.preemptor_uid {

@@ -88,7 +88,7 @@ impl Scheduler {
 
 /// An event about `pod`, said by its scheduler.
 pub(super) fn record(pod: &Pod, event: PodEvent, now: Now) -> Effect {
-    Effect::Record {
+    Effect::WritePodEvent {
         pod: pod.key.clone(),
         uid: pod.uid.clone(),
         scheduler_name: pod.spec.scheduler_name.clone(),

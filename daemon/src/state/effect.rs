@@ -1,7 +1,7 @@
 //! Everything that the daemon can wish for. `effects` carries it out.
 
-use super::reserving::{Annotation, Report};
-use crate::desk::Reply;
+use super::reserving::{Annotation, ObjectEvent};
+use crate::extender_logic::Reply;
 use crate::scheduler::Candidate;
 use common::model::ids::Text;
 use common::model::owner::ForeignClaim;
@@ -74,11 +74,11 @@ pub enum Effect {
     /// Make, extend or release a reservation.
     Annotate(Box<Annotation>),
     /// Record an event about anything.
-    Report(Box<Report>),
+    WriteEvent(Box<ObjectEvent>),
     /// Read the metadata of an owner of a foreign kind.
     ReadOwner(Box<ForeignClaim>),
     /// Record an event about a pod.
-    Record {
+    WritePodEvent {
         /// The pod.
         pod: PodKey,
         /// Which pod of that name.
@@ -129,7 +129,7 @@ pub enum Subject {
     /// A node.
     Node(NodeName),
     /// Something else that is only read or talked about.
-    Thing(Uid),
+    ObjectRef(Uid),
     /// What is believed as a whole.
     Belief,
 }
@@ -145,13 +145,13 @@ impl Effect {
             | Self::Condition { pod, .. }
             | Self::Nominate { pod, .. }
             | Self::BindVolumes { pod, .. }
-            | Self::Record { pod, .. } => Subject::Pod(pod.clone()),
+            | Self::WritePodEvent { pod, .. } => Subject::Pod(pod.clone()),
             Self::Evict(eviction) => Subject::Pod(eviction.victim.clone()),
             Self::Reply { id, .. } => Subject::Question(*id),
             Self::List => Subject::Belief,
             Self::Annotate(annotation) => Subject::Node(annotation.node.clone()),
-            Self::Report(report) => Subject::Thing(report.about.uid.clone()),
-            Self::ReadOwner(claim) => Subject::Thing(claim.uid.clone()),
+            Self::WriteEvent(report) => Subject::ObjectRef(report.about.uid.clone()),
+            Self::ReadOwner(claim) => Subject::ObjectRef(claim.uid.clone()),
         }
     }
 }

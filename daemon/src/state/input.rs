@@ -2,7 +2,7 @@
 
 use super::effect::Eviction;
 use super::reserving::{Annotated, Annotation};
-use crate::desk::Question;
+use crate::extender_logic::Question;
 use crate::scheduler::Opinions;
 use common::api::extender::Victims;
 use common::cluster::Event;

@@ -20,12 +20,12 @@ pub use effect::{Effect, Eviction, Nomination, PodEvent, Subject, VolumeWrite};
 pub use figures::Figures;
 pub use input::{Binding, Cause, Evicted, Input};
 pub use note::{Attempted, Compared, Note};
-pub use reserving::{Annotated, Annotation, EXPIRED, Refusal, Report, Rewrite, Thing};
+pub use reserving::{Annotated, Annotation, EXPIRED, ObjectEvent, ObjectRef, Refusal, Rewrite};
 pub use sight::Sight;
 
 use crate::comparer::Comparer;
 use crate::controller::Controller;
-use crate::desk::Desk;
+use crate::extender_logic::ExtenderLogic;
 use crate::owners::OwnerReads;
 use crate::queue::Backoff;
 use crate::scheduler::Scheduler;
@@ -67,7 +67,7 @@ pub struct Step<'a> {
 pub struct State {
     cluster: Cluster,
     scheduler: Scheduler,
-    desk: Desk,
+    extender_logic: ExtenderLogic,
     controller: Controller,
     owners: OwnerReads,
     comparer: Comparer,
@@ -88,7 +88,7 @@ impl State {
     pub fn new(profiles: BTreeMap<Text, Registry>, backoff: Backoff) -> Self {
         let names: Arc<[Text]> = profiles.keys().cloned().collect();
         Self {
-            desk: Desk::new(Arc::clone(&names)),
+            extender_logic: ExtenderLogic::new(Arc::clone(&names)),
             names,
             has_news: false,
             cluster: Cluster::default(),
@@ -142,14 +142,16 @@ impl State {
             Input::Volumes { pod, uid, id, outcome } => {
                 self.scheduler.volumes(&pod, &uid, id, outcome, step);
             }
-            Input::Binding { pod, uid, outcome } => match self.desk.binding(&pod, &uid, &outcome, step) {
-                Some(changes) => self.scheduler.changed(&changes, step),
-                None => self.scheduler.binding(&pod, &uid, outcome, step),
-            },
+            Input::Binding { pod, uid, outcome } => {
+                match self.extender_logic.binding(&pod, &uid, &outcome, step) {
+                    Some(changes) => self.scheduler.changed(&changes, step),
+                    None => self.scheduler.binding(&pod, &uid, outcome, step),
+                }
+            }
             Input::Answered { pod, uid, answer } => self.scheduler.answered(&pod, &uid, answer, step),
             Input::Chosen { pod, uid, answer } => self.scheduler.chosen(&pod, &uid, answer, step),
             Input::Question { id, question } => {
-                self.has_news |= self.desk.ask(id, *question, self.is_leading, step);
+                self.has_news |= self.extender_logic.ask(id, *question, self.is_leading, step);
             }
             Input::Leading(is_leading) => {
                 self.is_leading = is_leading;
@@ -166,7 +168,7 @@ impl State {
             Input::Tick => {}
             Input::Stop => self.is_stopped = true,
         }
-        self.has_news |= self.desk.turn(self.is_leading, step);
+        self.has_news |= self.extender_logic.turn(self.is_leading, step);
         effects
     }
 
@@ -201,16 +203,16 @@ impl State {
         // Whoever does not lead reads and answers all the same.
         let is_reading = self.cluster.is_complete() && !self.is_stopped;
         let owners = if is_reading { self.owners.next_tick(&self.cluster) } else { None };
-        let desk = self.desk.next_tick();
+        let extender_logic = self.extender_logic.next_tick();
         if is_idle {
             let missing = if is_reading { self.controller.stand_in_due() } else { None };
-            return [desk, owners, missing].into_iter().flatten().min();
+            return [extender_logic, owners, missing].into_iter().flatten().min();
         }
         let scheduler = match self.lag {
             Some(lag) => Some(lag.until),
             None => self.scheduler.next_tick(now),
         };
-        let ticks = [scheduler, self.controller.next_tick(now), desk, owners];
+        let ticks = [scheduler, self.controller.next_tick(now), extender_logic, owners];
         ticks.into_iter().flatten().min()
     }
 
@@ -233,7 +235,7 @@ impl State {
     pub fn sight(&self) -> Sight {
         let (nodes, pods) = self.cluster.newest();
         let schedulers = if self.is_leading { Arc::clone(&self.names) } else { Arc::default() };
-        Sight { nodes, pods, schedulers, extends: self.desk.extends() }
+        Sight { nodes, pods, schedulers, extends: self.extender_logic.extends() }
     }
 
     /// Whether, since this was asked last, something happened that others wait to hear of: whoever writes a reservation

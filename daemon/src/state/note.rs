@@ -1,7 +1,8 @@
 //! What happened inside, for those who count it. A note is a value: it alters nothing, and nobody has to listen.
 
 use common::cluster::compare::Difference;
-use common::framework::{Station, Status};
+use common::framework::Status;
+use common::model::ExtensionPoint;
 use common::model::ids::Text;
 use std::time::Duration;
 
@@ -26,12 +27,12 @@ pub enum Note {
         /// Whether it was last tried only because it had waited for so long.
         was_flushed: bool,
     },
-    /// A pod has passed a station on its way whose end is not the plugins' to say.
+    /// A pod has passed a extension_point on its way whose end is not the plugins' to say.
     Passed {
         /// The scheduler.
         profile: Text,
-        /// Which station.
-        station: Station,
+        /// Which extension_point.
+        extension_point: ExtensionPoint,
         /// What came of it.
         status: Status,
         /// How long it took.

@@ -88,11 +88,11 @@ pub enum Refusal {
 
 /// An event about anything.
 #[derive(Debug, Clone, PartialEq)]
-pub struct Report {
+pub struct ObjectEvent {
     /// What it is about.
-    pub about: Thing,
+    pub about: ObjectRef,
     /// What else it is about.
-    pub related: Option<Thing>,
+    pub related: Option<ObjectRef>,
     /// Whether somebody should look into it.
     pub is_warning: bool,
     /// In one word.
@@ -107,7 +107,7 @@ pub struct Report {
 
 /// An object, as events refer to it.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Thing {
+pub struct ObjectRef {
     /// As in `apiVersion:`.
     pub api_version: Text,
     /// As in `kind:`.
@@ -131,20 +131,20 @@ impl Annotation {
     }
 }
 
-impl Report {
+impl ObjectEvent {
     /// Something that somebody should look into.
-    pub fn warning(about: Thing, reason: &'static str, note: String) -> Self {
+    pub fn warning(about: ObjectRef, reason: &'static str, note: String) -> Self {
         let at = Timestamp::UNIX_EPOCH;
         Self { about, related: None, is_warning: true, reason, note, answers: None, at }
     }
 
     /// Something that is as it should be.
-    pub fn normal(about: Thing, reason: &'static str, note: String) -> Self {
+    pub fn normal(about: ObjectRef, reason: &'static str, note: String) -> Self {
         Self { is_warning: false, ..Self::warning(about, reason, note) }
     }
 }
 
-impl Thing {
+impl ObjectRef {
     /// A node.
     pub fn node(name: &NodeName, uid: &Uid) -> Self {
         Self::core("Node", "", name.as_str(), uid)
@@ -176,13 +176,13 @@ impl Thing {
     }
 }
 
-impl From<&Pod> for Thing {
+impl From<&Pod> for ObjectRef {
     fn from(pod: &Pod) -> Self {
         Self::core("Pod", &pod.key.namespace, &pod.key.name, &pod.uid)
     }
 }
 
-impl From<&Owner> for Thing {
+impl From<&Owner> for ObjectRef {
     fn from(owner: &Owner) -> Self {
         if let Some(foreign) = ForeignKind::parse(&owner.kind) {
             let thing = Self::core(&foreign.kind, &owner.namespace, &owner.name, &owner.uid);

@@ -148,7 +148,7 @@ fn a_pod_is_bound_and_announced_once() {
     assert_eq!(apply(&mut state, decoded(&waiting("a", "1")), 0), [bind("a")]);
     assert_eq!(apply(&mut state, decoded(&waiting("a", "1")), 1), [], "it is not decided on twice");
     let effects = answer(&mut state, "a", Binding::Bound, 1);
-    let [Effect::Record { event, .. }] = &effects[..] else { panic!("{effects:?}") };
+    let [Effect::WritePodEvent { event, .. }] = &effects[..] else { panic!("{effects:?}") };
     assert_eq!(*event, PodEvent::Scheduled { node: "n1".into() });
 }
 

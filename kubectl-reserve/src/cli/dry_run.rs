@@ -1,6 +1,6 @@
 //! `--dry-run`, as kubectl has it.
 
-use crate::nodes::DryRun;
+use crate::node_patch::DryRun;
 use clap::Args;
 
 /// Whether anything is really changed.

@@ -105,7 +105,7 @@ Examples:
   # A manifest that is not applied yet
   kubectl reserve explain -f job.yaml
 
-  # Take the cluster home, and ask again there
+  # Save the cluster, and ask again on another machine
   kubectl reserve explain web-7d9f-k2x8q --save-snapshot cluster.gz
   kubectl reserve explain web-7d9f-k2x8q --snapshot cluster.gz
 

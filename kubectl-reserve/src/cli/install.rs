@@ -1,7 +1,7 @@
 //! `kubectl reserve install` and `uninstall`.
 
 use super::print::Print;
-use crate::nodes::DryRun;
+use crate::node_patch::DryRun;
 use clap::builder::PossibleValue;
 use clap::{ArgAction, Args, ValueEnum};
 use jiff::SignedDuration;

@@ -115,7 +115,7 @@ pub(crate) enum Command {
     Install(Install),
     /// Remove the daemon, what belongs to it, and its reservations
     Uninstall(Uninstall),
-    /// Show the daemon's replicas, which schedulers obey, and what is reserved
+    /// Show the daemon's replicas, which schedulers enforce reservations, and what is reserved
     Status(Status),
     /// Check everything that has to be right, and say what helps
     Doctor(Doctor),

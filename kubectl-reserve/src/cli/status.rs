@@ -14,7 +14,7 @@ pub(crate) struct Status {
 
 const STATUS_EXAMPLES: &str = "\
 Examples:
-  # Which replicas run, who obeys reservations, what is reserved
+  # Which replicas run, who enforces reservations, what is reserved
   kubectl reserve status
 
   # The versions that run

@@ -2,7 +2,7 @@
 
 use super::Context;
 use crate::error::Failure;
-use crate::nodes::DryRun;
+use crate::node_patch::DryRun;
 use crate::reservations::{Asked, Row, Which, find, parse};
 use crate::ui::printer;
 use common::config::{parse_duration, print_duration};
@@ -107,7 +107,7 @@ pub(super) fn ttl(text: &str) -> Result<Duration, Failure> {
 #[cfg(test)]
 mod tests {
     use super::{ttl, verbed};
-    use crate::nodes::DryRun;
+    use crate::node_patch::DryRun;
     use std::time::Duration;
 
     #[test]

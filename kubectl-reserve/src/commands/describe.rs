@@ -132,7 +132,7 @@ fn is_about(row: &Row<'_>, key: &PodKey, uid: Option<&Uid>) -> bool {
 
 fn may_use(row: &Row<'_>, key: &PodKey, snapshot: &Snapshot<'_>) -> bool {
     let (Some(entry), Some(pod)) = (row.entry(), snapshot.pod(key)) else { return false };
-    snapshot.asker(pod).may_use(&entry.reservation)
+    snapshot.pod_context(pod).may_use(&entry.reservation)
 }
 
 /// A node with all of its reservations.
@@ -173,7 +173,7 @@ async fn in_full(
         waiting: waiting(row, &snapshot, &keys),
         annotations: annotations.into_iter().filter(|(key, _)| is_its(key)).collect(),
         events: events(session, args, &about(row), id.as_deref()).await?,
-        obeyed_by: obeyed_by(session).await,
+        enforced_by: enforced_by(session).await,
     };
     Ok(Some(describe::reservation(&known)))
 }
@@ -189,8 +189,8 @@ async fn read_node(node: &str, session: &Session) -> Result<View, Failure> {
     }
 }
 
-/// Who obeys reservations; none if the Leases cannot be read.
-async fn obeyed_by(session: &Session) -> Option<String> {
+/// Who enforces reservations; none if the Leases cannot be read.
+async fn enforced_by(session: &Session) -> Option<String> {
     let replicas = replicas::read(session).await.ok().filter(|replicas| !replicas.is_hidden)?;
     let words = replicas.words();
     Some(if words.is_empty() { "nobody: no daemon is at work".into() } else { words })

@@ -4,7 +4,7 @@ use super::Context;
 use super::change::{asked, each, named, ttl, verbed, which};
 use crate::cli::Extend;
 use crate::error::Failure;
-use crate::nodes::rewrite;
+use crate::node_patch::rewrite;
 use crate::render::time::between;
 use crate::reservations::{self, Pods, Row, change, rows};
 use crate::ui::printer;

@@ -9,7 +9,7 @@ use crate::manifest::{self, Wanted};
 use crate::print::print;
 use crate::render::fit::Report;
 use crate::world::{self, Depth, Intake, World};
-use common::cluster::{Rung, rung};
+use common::cluster::{Enforcement, enforcement};
 use common::model::Replica;
 use std::path::Path;
 
@@ -58,7 +58,7 @@ fn answer(args: &Fit, documents: &[serde_json::Value], world: World) -> Result<(
         return Err(Failure::usage("there is no pod and no workload in what -f names"));
     }
     let (replicas, now): (Vec<Replica>, _) = (world.cluster.replicas().iter().cloned().collect(), world.now);
-    let rules = Rules::new(move |name| rung(replicas.iter(), name, now) != Rung::Nobody);
+    let rules = Rules::new(move |name| enforcement(replicas.iter(), name, now) != Enforcement::Nobody);
     let count = |one: &Wanted| (!args.per_node).then(|| args.replicas.unwrap_or(one.replicas));
     let fitted =
         wanted.iter().map(|one| place(&mut world.cluster, one, count(one), &rules, world.now)).collect();

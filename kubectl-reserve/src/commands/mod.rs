@@ -45,7 +45,7 @@ pub(crate) async fn run(cli: Cli, invocation: &Invocation) -> Result<(), Failure
     printer::talk_as(&ui);
     let namespace = cli.connection.namespace.clone();
     // Of what is about the daemon itself: its own namespace.
-    let home = namespace.clone().or_else(|| cli.connection.daemon_namespace.clone());
+    let daemon_namespace = namespace.clone().or_else(|| cli.connection.daemon_namespace.clone());
     // Some ask no server, or only perhaps.
     match &command {
         Command::Completion(args) => return completion::run(args, invocation),
@@ -54,7 +54,7 @@ pub(crate) async fn run(cli: Cli, invocation: &Invocation) -> Result<(), Failure
         Command::Sandbox(args) => return Box::pin(sandbox::run(args)).await,
         Command::Version(args) => return version::run(args, &cli.connection, cli.talk.verbosity).await,
         Command::Install(args) if args.is_offline() => {
-            return install::run_offline(args, home.as_deref());
+            return install::run_offline(args, daemon_namespace.as_deref());
         }
         Command::Explain(args) if args.snapshot.is_some() => {
             return explain::offline(args, namespace.as_deref(), &ui).await;
@@ -78,7 +78,7 @@ pub(crate) async fn run(cli: Cli, invocation: &Invocation) -> Result<(), Failure
     }
     let session = connect(&cli.connection, cli.talk.verbosity).await?;
     let context = Context { session, ui, context: cli.connection.context.clone() };
-    Box::pin(act(command, &context, home.as_deref())).await
+    Box::pin(act(command, &context, daemon_namespace.as_deref())).await
 }
 
 /// Does what was asked, on a cluster that `client` reaches.
@@ -94,8 +94,12 @@ pub(crate) async fn run_on(cli: Cli, client: kube::Client) -> Result<(), Failure
     Box::pin(act(command, &context, asked.or(cli.connection.daemon_namespace).as_deref())).await
 }
 
-/// Does what was asked in a cluster. `home` is the namespace of the daemon, or that to be, if one was typed.
-pub(crate) async fn act(command: Command, context: &Context, home: Option<&str>) -> Result<(), Failure> {
+/// Does what was asked in a cluster. `daemon_namespace` is the namespace of the daemon, or that to be, if one was typed.
+pub(crate) async fn act(
+    command: Command,
+    context: &Context,
+    daemon_namespace: Option<&str>,
+) -> Result<(), Failure> {
     match command {
         Command::Pod(args) => pod::run(&args, context).await,
         Command::Drain(args) => drain::run(&args, context).await,
@@ -108,9 +112,9 @@ pub(crate) async fn act(command: Command, context: &Context, home: Option<&str>)
         Command::Nodes(args) => nodes::run(&args, context).await,
         Command::Explain(args) => explain::run(&args, context).await,
         Command::Fit(args) => fit::run(&args, context).await,
-        Command::Install(args) => install::run(&args, context, home).await,
+        Command::Install(args) => install::run(&args, context, daemon_namespace).await,
         Command::Status(args) => status::run(&args, context).await,
-        Command::Uninstall(args) => uninstall::run(&args, context, home).await,
+        Command::Uninstall(args) => uninstall::run(&args, context, daemon_namespace).await,
         // These find their cluster by themselves, above, or need none.
         Command::Completion(_) | Command::Options | Command::Version(_) => Ok(()),
         Command::Doctor(_) | Command::Demo(_) | Command::Sandbox(_) => Ok(()),

@@ -10,7 +10,7 @@ use crate::connect::{Session, is_name};
 use crate::error::{Exit, Failure};
 use crate::flow::places::in_the_way;
 use crate::names::{self, Choice, asked, find, labelled};
-use crate::nodes::DryRun;
+use crate::node_patch::DryRun;
 use crate::print::Output;
 use crate::render::recreate::{Reports, plan};
 use crate::ui::progress::Otherwise;

@@ -4,7 +4,7 @@ use super::Context;
 use super::change::{asked, each, named, namespace, verbed, which};
 use crate::cli::Release;
 use crate::error::Failure;
-use crate::nodes::{DryRun, rewrite};
+use crate::node_patch::{DryRun, rewrite};
 use crate::reservations::{self, Filter, Pods, Row, change, owner_name, rows};
 use crate::ui::printer;
 use std::collections::BTreeSet;

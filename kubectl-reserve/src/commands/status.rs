@@ -1,4 +1,4 @@
-//! `kubectl reserve status`: which replicas run, who obeys, what is reserved, what went wrong.
+//! `kubectl reserve status`: which replicas run, who enforces, what is reserved, what went wrong.
 
 use super::Context;
 use crate::cli;

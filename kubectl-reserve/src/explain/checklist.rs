@@ -66,12 +66,12 @@ impl Checklist {
 pub fn checklist(cluster: &mut Cluster, input: &Input<'_>, name: &str) -> Result<Checklist, String> {
     let sight = judge::look(cluster, input)?;
     let snapshot = cluster.snapshot(input.now);
-    let asker = snapshot.asker(input.pod);
+    let pod_context = snapshot.pod_context(input.pod);
     let wanted = NodeName::from(name);
     let found = sight.views.into_iter().find(|view| view.name == wanted);
     let view = found.ok_or_else(|| format!("nodes {name:?} not found"))?;
     let ledger = snapshot.ledger(view.id).ok_or_else(|| format!("nodes {name:?} not found"))?;
-    let tell = Teller { asker: &asker, world: &snapshot };
+    let tell = Teller { pod_context: &pod_context, world: &snapshot };
     let miss = tell.miss(&view, 0);
     let check = |filter: &Arc<dyn Filter>| {
         let filter = filter.name();
@@ -94,7 +94,7 @@ pub fn checklist(cluster: &mut Cluster, input: &Input<'_>, name: &str) -> Result
 
 /// What speaks for the node.
 fn passed(filter: &str, tell: &Teller<'_>, ledger: &Ledger, figures: &[Figure]) -> Option<String> {
-    let pod = tell.asker.pod;
+    let pod = tell.pod_context.pod;
     match filter {
         "TaintToleration" => {
             let taints = ledger.node.taints.iter().filter(|taint| taint.effect.repels()).count();
@@ -114,7 +114,7 @@ fn passed(filter: &str, tell: &Teller<'_>, ledger: &Ledger, figures: &[Figure]) 
             (!all.is_empty()).then(|| all.join("; "))
         }
         "PodTopologySpread" => {
-            let all: Vec<String> = spreading(tell.asker, tell.world, ledger.id)
+            let all: Vec<String> = spreading(tell.pod_context, tell.world, ledger.id)
                 .iter()
                 .map(|one| format!("{} {}", words::short_key(&one.key), evidence::counts(one)))
                 .collect();

@@ -1,7 +1,7 @@
 //! The particulars of a refusal that the scheduler does not tell: which taint, label, port, volume, pod.
 
 use super::words;
-use common::cluster::{Asker, Ledger, Snapshot};
+use common::cluster::{Ledger, PodContext, Snapshot};
 use common::framework::{Reason, Rejection};
 use common::model::Pod;
 use common::model::storage::PersistentVolume;
@@ -17,10 +17,10 @@ pub(super) fn is_cheap(rejection: &Rejection) -> bool {
 pub(super) fn of(
     rejection: &Rejection,
     ledger: &Ledger,
-    asker: &Asker<'_>,
+    pod_context: &PodContext<'_>,
     world: &Snapshot<'_>,
 ) -> Option<String> {
-    let pod = asker.pod;
+    let pod = pod_context.pod;
     match &rejection.reason {
         Reason::Taint(_) => {
             let all = words::repelling(pod, &ledger.node);
@@ -40,10 +40,10 @@ pub(super) fn of(
                     words::unmet(pod, &ledger.node).iter().map(words::Unmet::words).collect();
                 (!all.is_empty()).then(|| all.join("; "))
             }
-            "PodTopologySpread" => spread(asker, world, ledger),
+            "PodTopologySpread" => spread(pod_context, world, ledger),
             "InterPodAffinity" => near(pod, world, ledger),
             "VolumeBinding" | "VolumeZone" | "VolumeRestrictions" | "NodeVolumeLimits" => {
-                storage(rejection.plugin, words, asker.pod, world, ledger)
+                storage(rejection.plugin, words, pod_context.pod, world, ledger)
             }
             _ => None,
         },
@@ -57,8 +57,8 @@ fn user_of(port: &common::model::HostPort, ledger: &Ledger) -> String {
 }
 
 /// `zone eu-1a has its share: eu-1a=2 eu-1b=1; maxSkew 1`.
-fn spread(asker: &Asker<'_>, world: &Snapshot<'_>, ledger: &Ledger) -> Option<String> {
-    let found = spreading(asker, world, ledger.id);
+fn spread(pod_context: &PodContext<'_>, world: &Snapshot<'_>, ledger: &Ledger) -> Option<String> {
+    let found = spreading(pod_context, world, ledger.id);
     let describe = |one: &Spreading| match &one.domain {
         Some(domain) => format!("{} {domain} has its share: {}", words::short_key(&one.key), counts(one)),
         None => format!("no label {}", one.key),

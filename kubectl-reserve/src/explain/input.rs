@@ -16,7 +16,7 @@ pub struct Input<'a> {
     pub source: Option<&'a Value>,
     /// The API server's time.
     pub now: Timestamp,
-    /// Who obeys reservations, and what the others decide by.
+    /// Who enforces reservations, and what the others decide by.
     pub rules: &'a Rules,
     /// How much is wanted.
     pub options: Options,
@@ -68,9 +68,9 @@ pub enum GroupBy {
 
 /// The plugins that pods are judged by.
 pub struct Rules {
-    obeying: Plugins,
+    enforcing: Plugins,
     others: Plugins,
-    obeys: Box<dyn Fn(&str) -> bool>,
+    enforces: Box<dyn Fn(&str) -> bool>,
 }
 
 struct Plugins {
@@ -80,23 +80,23 @@ struct Plugins {
 }
 
 impl Rules {
-    /// The default profile; `obeys` says of a scheduler, by its name, whether it obeys reservations.
-    pub fn new(obeys: impl Fn(&str) -> bool + 'static) -> Self {
+    /// The default profile; `enforces` says of a scheduler, by its name, whether it enforces reservations.
+    pub fn new(enforces: impl Fn(&str) -> bool + 'static) -> Self {
         let plugins = |all: Registry| {
             let mut placing = all.copy();
             placing.post_filters.clear();
             Plugins { all, placing }
         };
         Self {
-            obeying: plugins(default_registry()),
+            enforcing: plugins(default_registry()),
             others: plugins(without_reservations()),
-            obeys: Box::new(obeys),
+            enforces: Box::new(enforces),
         }
     }
 
-    /// Whether the pod's scheduler obeys reservations.
-    pub fn are_obeyed(&self, pod: &Pod) -> bool {
-        (self.obeys)(&pod.spec.scheduler_name)
+    /// Whether the pod's scheduler enforces reservations.
+    pub fn are_enforced(&self, pod: &Pod) -> bool {
+        (self.enforces)(&pod.spec.scheduler_name)
     }
 
     /// The plugins that decide about the pod.
@@ -110,7 +110,7 @@ impl Rules {
     }
 
     fn plugins(&self, pod: &Pod) -> &Plugins {
-        if self.are_obeyed(pod) { &self.obeying } else { &self.others }
+        if self.are_enforced(pod) { &self.enforcing } else { &self.others }
     }
 }
 

@@ -6,7 +6,7 @@ use super::report::{Awaits, Blocker, Figure, Judged, Keeper, Miss, OwnerName};
 use super::{evidence, fix, group, honesty, preempt, rank, verdict};
 use common::api::names::DEFAULT_SCHEDULER_NAME;
 use common::cluster::ledger::Entry;
-use common::cluster::{Asker, Cluster, Ledger, NodeId, Snapshot};
+use common::cluster::{Cluster, Ledger, NodeId, PodContext, Snapshot};
 use common::cycle::{self, Depth, Inspection};
 use common::framework::{Numbers, Reason, Rejection};
 use common::model::reservation::Origin;
@@ -91,8 +91,8 @@ pub(super) fn judge(cluster: &mut Cluster, input: &Input<'_>) -> Result<Judged, 
     let cost = |id: NodeId| found.costs.get(&id).map_or(u32::MAX, |cost| *cost as u32);
     let order = rank::order(&sight.views, &cost);
     let snapshot = cluster.snapshot(input.now);
-    let asker = snapshot.asker(input.pod);
-    let tell = Teller { asker: &asker, world: &snapshot };
+    let pod_context = snapshot.pod_context(input.pod);
+    let tell = Teller { pod_context: &pod_context, world: &snapshot };
     let (groups, folded_by) = group::groups(&sight, &order, &tell, input.options.group_by);
     // What holds for every node alike needs no ranking.
     let shown = if sight.refused.is_empty() { input.options.nodes.of(order.len()) } else { 0 };
@@ -119,7 +119,7 @@ fn notes(input: &Input<'_>, counted: &str) -> Vec<String> {
     let said = input.pod.unscheduled().map_or("", |condition| &condition.message);
     let scheduler = &input.pod.spec.scheduler_name;
     let mut notes = honesty::differences(said, counted, scheduler);
-    if !input.rules.are_obeyed(input.pod) && &**scheduler != DEFAULT_SCHEDULER_NAME {
+    if !input.rules.are_enforced(input.pod) && &**scheduler != DEFAULT_SCHEDULER_NAME {
         notes.push(format!("judged with kube-scheduler's default profile; {scheduler} may decide otherwise"));
     }
     notes
@@ -128,17 +128,17 @@ fn notes(input: &Input<'_>, counted: &str) -> Vec<String> {
 /// Asks every node.
 pub(super) fn look(cluster: &mut Cluster, input: &Input<'_>) -> Result<Sight, String> {
     let snapshot = cluster.snapshot(input.now);
-    let asker = snapshot.asker(input.pod);
+    let pod_context = snapshot.pod_context(input.pod);
     let registry = input.rules.of(input.pod);
-    let inspection = Inspection::new(&asker, &snapshot, registry)?;
-    let obeyed = input.rules.are_obeyed(input.pod);
+    let inspection = Inspection::new(&pod_context, &snapshot, registry)?;
+    let enforced = input.rules.are_enforced(input.pod);
     let mut views = Vec::with_capacity(snapshot.len());
     for ledger in snapshot.nodes() {
         let mut rejections = inspection.every_reason(ledger.id)?;
         if ledger.node.unschedulable {
             rejections.retain(|one| !matches!(&one.reason, Reason::Taint(taint) if kind::is_cordon(taint)));
         }
-        let figures = figures(&asker, ledger, &inspection.nominated(ledger.id), obeyed);
+        let figures = figures(&pod_context, ledger, &inspection.nominated(ledger.id), enforced);
         let is_refused = !inspection.refused().is_empty();
         let seen = |rejection: Rejection| {
             let kind = if is_refused { kind::refused(&rejection) } else { kind::of(&rejection) };
@@ -147,10 +147,10 @@ pub(super) fn look(cluster: &mut Cluster, input: &Input<'_>) -> Result<Sight, St
         let blockers = rejections.into_iter().map(seen).collect();
         views.push(View { id: ledger.id, name: ledger.node.name.clone(), blockers, figures });
     }
-    let first = cycle::judge(&asker, &snapshot, registry, Depth::First)?;
+    let first = cycle::judge(&pod_context, &snapshot, registry, Depth::First)?;
     let awaits = inspection.awaited()?.map(|awaited| {
         let leaving = snapshot.find(&awaited.node).and_then(|id| snapshot.ledger(id)).and_then(|ledger| {
-            let own = ledger.entries.iter().filter(|entry| asker.may_use(&entry.reservation));
+            let own = ledger.entries.iter().filter(|entry| pod_context.may_use(&entry.reservation));
             let mut replaced = own.filter_map(|entry| entry.reservation.replaces());
             replaced.find(|replaced| ledger.pods.iter().any(|pod| pod.uid == replaced.uid))
         });
@@ -164,14 +164,19 @@ pub(super) fn look(cluster: &mut Cluster, input: &Input<'_>) -> Result<Sight, St
 }
 
 /// What the node has of everything that the pod asks for. Pods that are nominated there count as if they had come.
-fn figures(asker: &Asker<'_>, ledger: &Ledger, nominated: &[&Arc<Pod>], obeyed: bool) -> Vec<Figure> {
+fn figures(
+    pod_context: &PodContext<'_>,
+    ledger: &Ledger,
+    nominated: &[&Arc<Pod>],
+    enforced: bool,
+) -> Vec<Figure> {
     if ledger.node.problem.is_some() {
         return Vec::new();
     }
     let mut used = ledger.used.clone();
     nominated.iter().for_each(|pod| used.add_assign(&pod.spec.requests.incoming));
-    let reserved = if obeyed { ledger.room_for(asker).reserved } else { Resources::default() };
-    let asks = asker.pod.spec.requests.incoming.iter().filter(|(_, amount)| *amount > 0);
+    let reserved = if enforced { ledger.room_for(pod_context).reserved } else { Resources::default() };
+    let asks = pod_context.pod.spec.requests.incoming.iter().filter(|(_, amount)| *amount > 0);
     let figure = |(resource, asks): (ResourceName, i64)| Figure {
         numbers: Numbers {
             asks,
@@ -186,14 +191,14 @@ fn figures(asker: &Asker<'_>, ledger: &Ledger, nominated: &[&Arc<Pod>], obeyed: 
 
 /// Puts what was seen into words, with a look at the cluster.
 pub(super) struct Teller<'t> {
-    pub(super) asker: &'t Asker<'t>,
+    pub(super) pod_context: &'t PodContext<'t>,
     pub(super) world: &'t Snapshot<'t>,
 }
 
 impl Teller<'_> {
     /// The particulars of one refusal.
     pub(super) fn evidence(&self, view: &View, seen: &Seen) -> Option<String> {
-        evidence::of(&seen.rejection, self.world.ledger(view.id)?, self.asker, self.world)
+        evidence::of(&seen.rejection, self.world.ledger(view.id)?, self.pod_context, self.world)
     }
 
     pub(super) fn miss(&self, view: &View, rank: usize) -> Miss {
@@ -218,7 +223,7 @@ impl Teller<'_> {
     /// The reservations on the node that keep something that the pod lacks there.
     pub(super) fn keeps(&self, view: &View) -> Vec<Keeper> {
         let Some(ledger) = self.world.ledger(view.id) else { return Vec::new() };
-        // What is not obeyed is in nobody's way, but worth knowing where there is too little.
+        // What is not enforced is in nobody's way, but worth knowing where there is too little.
         let lacking: Vec<&ResourceName> = view.lacking().map(|figure| &figure.resource).collect();
         let keeper = |(entry, held): &(&Entry, Cow<'_, Resources>)| {
             let held = held.iter().filter(|(resource, held)| *held > 0 && lacking.contains(&resource));
@@ -229,7 +234,7 @@ impl Teller<'_> {
                 expires: entry.reservation.expires(),
             }
         };
-        let room = ledger.room_for(self.asker);
+        let room = ledger.room_for(self.pod_context);
         let all = room.kept.iter().map(keeper);
         all.filter(|keeper| !keeper.keeps.is_empty()).collect()
     }

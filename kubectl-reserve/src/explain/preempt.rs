@@ -60,8 +60,8 @@ fn ask(snapshot: &Snapshot<'_>, input: &Input<'_>, pod: &Pod, nodes: &[NodeId]) 
     if nodes.is_empty() {
         return None;
     }
-    let asker = snapshot.asker(pod);
-    Inspection::new(&asker, snapshot, input.rules.of(pod)).ok()?.help_on(nodes).ok()
+    let pod_context = snapshot.pod_context(pod);
+    Inspection::new(&pod_context, snapshot, input.rules.of(pod)).ok()?.help_on(nodes).ok()
 }
 
 /// The nodes that could have the pod if all that are less important left, as far as a sum can tell; the nearest first.

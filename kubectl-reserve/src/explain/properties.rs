@@ -1,7 +1,7 @@
 //! Promises that hold for every cluster: counts sum up, numbers are consistent, and every fix that is told, carried out on the
 //! objects themselves and read anew, makes the pod fit on the node that it names.
 
-use super::testing::{Json, Town, input, node, now, pod, rules, town, uid};
+use super::testing::{Json, TestCluster, input, node, now, pod, rules, test_cluster, uid};
 use super::{Answer, Edit, Fix, Judged, Limit, Options, analyse};
 use common::cluster::{Cluster, Event, Seen};
 use common::cycle::Inspection;
@@ -27,26 +27,26 @@ impl Tape<'_> {
     }
 }
 
-fn some_town(tape: &mut Tape<'_>) -> Town {
-    let mut town = town()
+fn some_town(tape: &mut Tape<'_>) -> TestCluster {
+    let mut test_cluster = test_cluster()
         .workload(OwnerKind::Deployment, "default", "web")
         .workload(OwnerKind::ReplicaSet, "batch", "crunch")
         .workload(OwnerKind::StatefulSet, "batch", "pg")
         .workload(OwnerKind::DaemonSet, "kube-system", "agent");
     for at in 0..2 + tape.below(5) {
-        town = town.node(some_node(tape, at));
+        test_cluster = test_cluster.node(some_node(tape, at));
     }
-    let nodes = town.nodes.len();
+    let nodes = test_cluster.nodes.len();
     for at in 0..tape.below(14) {
-        town = town.pod(some_pod(tape, at, nodes));
+        test_cluster = test_cluster.pod(some_pod(tape, at, nodes));
     }
     if tape.one_in(3) {
         let budget = json!({ "metadata": { "name": "b", "namespace": "batch", "uid": uid("b") },
             "spec": { "selector": { "matchLabels": { "app": "a" } } },
             "status": { "disruptionsAllowed": tape.below(3) } });
-        town = town.other(OtherKind::PodDisruptionBudget, budget);
+        test_cluster = test_cluster.other(OtherKind::PodDisruptionBudget, budget);
     }
-    town
+    test_cluster
 }
 
 fn some_node(tape: &mut Tape<'_>, at: usize) -> Json {
@@ -84,7 +84,7 @@ fn some_pod(tape: &mut Tape<'_>, at: usize, nodes: usize) -> Json {
     pod
 }
 
-fn some_asker(tape: &mut Tape<'_>) -> Json {
+fn some_pod_context(tape: &mut Tape<'_>) -> Json {
     let mut own = pod("web-1").of(OwnerKind::Deployment, "web").label("app", "web");
     own = own.cpu(tape.of(&["1", "2", "3", "5", "9"])).memory(tape.of(&["512Mi", "3Gi", "7Gi"]));
     own = own.scheduler(tape.of(&["reserve-scheduler", "default-scheduler"]));
@@ -106,19 +106,19 @@ fn some_asker(tape: &mut Tape<'_>) -> Json {
 }
 
 /// Makes the change in the objects themselves.
-fn carry_out(town: &mut Town, own: &mut Json, edit: &Edit) {
+fn carry_out(test_cluster: &mut TestCluster, own: &mut Json, edit: &Edit) {
     let named = |objects: &mut Vec<Value>, name: &NodeName| -> usize {
         objects.iter().position(|one| one["metadata"]["name"] == name.as_str()).unwrap()
     };
     match edit {
         Edit::Uncordon(name) => {
-            let at = named(&mut town.nodes, name);
-            town.nodes[at]["spec"]["unschedulable"] = json!(false);
-            drop_taint(&mut town.nodes[at], "node.kubernetes.io/unschedulable");
+            let at = named(&mut test_cluster.nodes, name);
+            test_cluster.nodes[at]["spec"]["unschedulable"] = json!(false);
+            drop_taint(&mut test_cluster.nodes[at], "node.kubernetes.io/unschedulable");
         }
         Edit::Untaint(name, taint) => {
-            let at = named(&mut town.nodes, name);
-            drop_taint(&mut town.nodes[at], &taint.key);
+            let at = named(&mut test_cluster.nodes, name);
+            drop_taint(&mut test_cluster.nodes[at], &taint.key);
         }
         Edit::Tolerate(taint) => {
             let one = json!({ "key": &*taint.key, "value": &*taint.value, "effect": taint.effect.as_str(),
@@ -129,14 +129,14 @@ fn carry_out(town: &mut Town, own: &mut Json, edit: &Edit) {
             }
         }
         Edit::Label(name, labels) => {
-            let at = named(&mut town.nodes, name);
+            let at = named(&mut test_cluster.nodes, name);
             for (key, value) in labels {
-                town.nodes[at]["metadata"]["labels"][key] = json!(value);
+                test_cluster.nodes[at]["metadata"]["labels"][key] = json!(value);
             }
         }
         Edit::Release(name, id) => {
-            let at = named(&mut town.nodes, name);
-            let annotations = town.nodes[at]["metadata"]["annotations"].as_object_mut().unwrap();
+            let at = named(&mut test_cluster.nodes, name);
+            let annotations = test_cluster.nodes[at]["metadata"]["annotations"].as_object_mut().unwrap();
             annotations.retain(|key, _| !key.ends_with(&format!("/{id}")));
         }
         Edit::Request(amounts) => {
@@ -144,7 +144,7 @@ fn carry_out(town: &mut Town, own: &mut Json, edit: &Edit) {
                 *own = own.clone().amount(resource.as_str(), &resource.format(*amount));
             }
         }
-        Edit::Leave(key) => town.pods.retain(|one| one["metadata"]["name"] != *key.name),
+        Edit::Leave(key) => test_cluster.pods.retain(|one| one["metadata"]["name"] != *key.name),
         Edit::Priority(_) | Edit::AddNode(_) => {}
     }
 }
@@ -154,10 +154,10 @@ fn drop_taint(node: &mut Value, key: &str) {
 }
 
 /// Whether the pod fits on the node where the fix says so, once it was carried out.
-fn holds(town: &Town, own: &Json, fix: &Fix) -> bool {
-    let (mut town, mut own) = (town.clone(), own.clone());
-    fix.edits.iter().for_each(|edit| carry_out(&mut town, &mut own, edit));
-    let mut cluster: Cluster = town.pod(own.clone()).cluster();
+fn holds(test_cluster: &TestCluster, own: &Json, fix: &Fix) -> bool {
+    let (mut test_cluster, mut own) = (test_cluster.clone(), own.clone());
+    fix.edits.iter().for_each(|edit| carry_out(&mut test_cluster, &mut own, edit));
+    let mut cluster: Cluster = test_cluster.pod(own.clone()).cluster();
     let mut place = fix.lands_on.clone();
     for edit in &fix.edits {
         if let Edit::AddNode(node) = edit {
@@ -167,15 +167,15 @@ fn holds(town: &Town, own: &Json, fix: &Fix) -> bool {
     }
     let (rules, built) = (rules(), own.build());
     let snapshot = cluster.snapshot(now());
-    let asker = snapshot.asker(&built);
-    let inspection = Inspection::new(&asker, &snapshot, rules.of(&built)).unwrap();
+    let pod_context = snapshot.pod_context(&built);
+    let inspection = Inspection::new(&pod_context, &snapshot, rules.of(&built)).unwrap();
     let place = NodeName::from(place.unwrap().as_str());
     inspection.can_have(snapshot.find(&place).unwrap()).unwrap()
 }
 
-fn check(judged: &Judged, town: &Town, own: &Json) {
+fn check(judged: &Judged, test_cluster: &TestCluster, own: &Json) {
     let counted: usize = judged.groups.iter().map(|group| group.nodes.len()).sum();
-    assert_eq!(counted + judged.fits.len(), town.nodes.len());
+    assert_eq!(counted + judged.fits.len(), test_cluster.nodes.len());
     assert_eq!(judged.misses.len(), counted);
     for figure in judged.misses.iter().flat_map(|miss| &miss.figures) {
         let numbers = &figure.numbers;
@@ -187,7 +187,7 @@ fn check(judged: &Judged, town: &Town, own: &Json) {
         assert_eq!(lacks, miss.blockers.iter().any(|blocker| blocker.figure.is_some()), "{miss:?}");
     }
     for fix in &judged.fixes {
-        assert!(holds(town, own, fix), "{fix:#?}");
+        assert!(holds(test_cluster, own, fix), "{fix:#?}");
     }
 }
 
@@ -197,14 +197,14 @@ proptest! {
     #[test]
     fn every_report_keeps_its_promises(choices in prop::collection::vec(any::<u16>(), 20..260)) {
         let mut tape = Tape(choices.iter());
-        let own = some_asker(&mut tape);
-        let town = some_town(&mut tape);
+        let own = some_pod_context(&mut tape);
+        let test_cluster = some_town(&mut tape);
         let (rules, built) = (rules(), own.build());
         let options = Options { nodes: Limit::All, fixes: Limit::All, ..Options::default() };
-        let mut cluster = town.clone().pod(own.clone()).cluster();
+        let mut cluster = test_cluster.clone().pod(own.clone()).cluster();
         let report = analyse(&mut cluster, &input(&built, &own.0, &rules, options));
         if let Answer::Judged(judged) = &report.answer {
-            check(judged, &town, &own);
+            check(judged, &test_cluster, &own);
         }
         // Whatever was tried was taken back.
         let again = analyse(&mut cluster, &input(&built, &own.0, &rules, options));
@@ -225,9 +225,9 @@ fn the_generator_makes_pods_that_need_fixes_of_every_kind() {
             })
             .collect();
         let mut tape = Tape(choices.iter());
-        let (own, town) = (some_asker(&mut tape), some_town(&mut tape));
+        let (own, test_cluster) = (some_pod_context(&mut tape), some_town(&mut tape));
         let options = Options { fixes: Limit::All, ..Options::default() };
-        if let Answer::Judged(judged) = town.explain(&own, options).answer {
+        if let Answer::Judged(judged) = test_cluster.explain(&own, options).answer {
             kinds.extend(judged.fixes.iter().map(|fix| fix.kind));
         }
     }

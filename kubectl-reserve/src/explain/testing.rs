@@ -1,4 +1,4 @@
-//! Clusters for tests, which read like speech: `town().node(node("n1").cpu("4")).pod(pod("a").on("n1").cpu("1"))`.
+//! Clusters for tests, which read like speech: `test_cluster().node(node("n1").cpu("4")).pod(pod("a").on("n1").cpu("1"))`.
 //!
 //! Everything is built as API JSON and goes through the real decoders.
 
@@ -16,7 +16,7 @@ pub(crate) struct Json(pub(crate) Value);
 
 /// A cluster in the making.
 #[derive(Clone, Default)]
-pub(crate) struct Town {
+pub(crate) struct TestCluster {
     pub(crate) nodes: Vec<Value>,
     pub(crate) pods: Vec<Value>,
     workloads: Vec<(OwnerKind, Value)>,
@@ -37,8 +37,8 @@ pub(crate) fn uid(name: &str) -> String {
     format!("{:08x}-0000-4000-8000-{:012x}", hash & 0xffff_ffff, hash & 0xffff_ffff_ffff)
 }
 
-pub(crate) fn town() -> Town {
-    Town::default()
+pub(crate) fn test_cluster() -> TestCluster {
+    TestCluster::default()
 }
 
 /// A node with 16 cpus, 64 Gi of memory and 110 slots.
@@ -148,7 +148,7 @@ impl Json {
     }
 }
 
-impl Town {
+impl TestCluster {
     pub(crate) fn node(mut self, node: Json) -> Self {
         self.nodes.push(node.0);
         self
@@ -202,7 +202,7 @@ impl Town {
     }
 }
 
-/// Every scheduler but kube-scheduler by its default name obeys.
+/// Every scheduler but kube-scheduler by its default name enforces.
 pub(crate) fn rules() -> Rules {
     Rules::new(|name| name != "default-scheduler")
 }

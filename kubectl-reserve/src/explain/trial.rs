@@ -108,8 +108,8 @@ impl<'c> Trial<'c> {
         let registry = rules.of(&self.pod);
         let snapshot = self.cluster.snapshot(self.now);
         let Some(id) = snapshot.find(node) else { return Ok(false) };
-        let asker = snapshot.asker(&self.pod);
-        let inspection = Inspection::new(&asker, &snapshot, registry)?;
+        let pod_context = snapshot.pod_context(&self.pod);
+        let inspection = Inspection::new(&pod_context, &snapshot, registry)?;
         Ok(inspection.can_have(id)? && inspection.awaited()?.is_none_or(|awaited| awaited.node == *node))
     }
 

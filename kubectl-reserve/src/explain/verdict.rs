@@ -18,7 +18,7 @@ pub(super) fn verdict(sight: &Sight, order: &[usize], tell: &Teller<'_>) -> Vec<
         sight.views.iter().filter(|view| view.fits()).map(|view| view.name.as_str()).collect();
     if let Some((first, rest)) = fits.split_first() {
         let more = if rest.is_empty() { String::new() } else { format!(" and {} more", rest.len()) };
-        let scheduler = &tell.asker.pod.spec.scheduler_name;
+        let scheduler = &tell.pod_context.pod.spec.scheduler_name;
         let asks = format!("If it stays Pending, is a scheduler called {scheduler} running?");
         return vec![format!("It fits now on {first}{more}."), asks];
     }

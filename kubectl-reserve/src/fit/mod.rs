@@ -32,8 +32,8 @@ pub(crate) struct Fitted {
     pub(crate) nodes: BTreeMap<NodeName, u32>,
     /// Why the next one got none.
     pub(crate) because: Option<String>,
-    /// Whether the scheduler that would place them obeys reservations.
-    pub(crate) is_obeyed: bool,
+    /// Whether the scheduler that would place them enforces reservations.
+    pub(crate) is_enforced: bool,
 }
 
 impl Fitted {
@@ -79,7 +79,7 @@ pub(crate) fn place(
         placed,
         nodes,
         because,
-        is_obeyed: rules.are_obeyed(&wanted.pod),
+        is_enforced: rules.are_enforced(&wanted.pod),
     }
 }
 

@@ -51,8 +51,8 @@ pub fn in_the_way(
 ) -> Result<Vec<String>, String> {
     let replacement = replaced(cluster, pod, 0);
     let world = cluster.snapshot(now);
-    let asker = world.asker(&replacement);
-    let inspection = Inspection::new(&asker, &world, registry)?;
+    let pod_context = world.pod_context(&replacement);
+    let inspection = Inspection::new(&pod_context, &world, registry)?;
     let id = world.find(to).ok_or_else(|| format!("there is no node {to}"))?;
     let mut words: Vec<String> =
         inspection.every_reason(id)?.iter().map(|rejection| rejection.reason.to_string()).collect();

@@ -27,11 +27,11 @@ pub(crate) fn deadlock(
         of.get(1).is_some_and(|owner| owner.uid == top.uid)
             && of.first().is_some_and(|one| one.uid != set.uid)
     };
-    let asker = snapshot.asker(pod);
+    let pod_context = snapshot.pod_context(pod);
     let fits_without = |ledger: &Ledger, old: &Pod| {
         let mut without = ledger.clone();
         without.remove(&old.uid);
-        let trace = cycle::judge(&asker, &snapshot.suppose(without), registry, Depth::First);
+        let trace = cycle::judge(&pod_context, &snapshot.suppose(without), registry, Depth::First);
         trace.is_ok_and(|trace| trace.feasible().any(|id| id == ledger.id))
     };
     let mut old = 0;

@@ -62,8 +62,8 @@ fn part(one: &Fitted, has_headers: bool) -> String {
     if let Some(because) = one.because.as_ref().filter(|_| !one.is_whole()) {
         text += &wrap("The next one: ", because, 2, WIDTH);
     }
-    if !one.is_obeyed {
-        text += "Their scheduler does not obey reservations.\n";
+    if !one.is_enforced {
+        text += "Their scheduler does not enforce reservations.\n";
     }
     text
 }
@@ -90,7 +90,7 @@ struct Item {
     nodes: Vec<Node>,
     #[serde(skip_serializing_if = "Option::is_none")]
     reason: Option<String>,
-    reservations_obeyed: bool,
+    reservations_enforced: bool,
 }
 
 #[derive(Serialize)]
@@ -109,6 +109,6 @@ fn item(one: &Fitted) -> Item {
         all: one.is_whole(),
         nodes: one.nodes.iter().map(node).collect(),
         reason: one.because.clone(),
-        reservations_obeyed: one.is_obeyed,
+        reservations_enforced: one.is_enforced,
     }
 }

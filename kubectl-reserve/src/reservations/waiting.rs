@@ -26,7 +26,7 @@ pub(crate) fn waiting(row: &Row<'_>, snapshot: &Snapshot<'_>, keys: &[PodKey]) -
     let without = without(row, snapshot);
     let waits = |key: &PodKey| {
         let pod = snapshot.pod(key)?;
-        let is_own = snapshot.asker(pod).may_use(&entry.reservation);
+        let is_own = snapshot.pod_context(pod).may_use(&entry.reservation);
         let would = || {
             let holds = !entry.held.is_zero();
             holds && !fits(pod, snapshot, row.ledger, &registry) && fits(pod, &without, row.ledger, &registry)
@@ -50,8 +50,8 @@ fn without<'w>(row: &Row<'_>, snapshot: &Snapshot<'w>) -> Snapshot<'w> {
 }
 
 fn fits(pod: &Pod, snapshot: &Snapshot<'_>, ledger: &Ledger, registry: &Registry) -> bool {
-    let asker = snapshot.asker(pod);
-    let Ok(trace) = cycle::judge(&asker, snapshot, registry, Depth::First) else { return false };
+    let pod_context = snapshot.pod_context(pod);
+    let Ok(trace) = cycle::judge(&pod_context, snapshot, registry, Depth::First) else { return false };
     let here = trace.nodes.iter().find(|node| node.id == ledger.id);
     trace.refused.is_empty() && here.is_some_and(|node| node.rejections.is_empty())
 }

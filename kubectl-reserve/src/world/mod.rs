@@ -21,7 +21,7 @@ pub(crate) use resource::Resource;
 
 use crate::error::{Exit, Failure};
 use crate::ui::printer;
-use common::cluster::{Cluster, Rung, rung};
+use common::cluster::{Cluster, Enforcement, enforcement};
 use common::model::owner::OwnerKind;
 use jiff::Timestamp;
 use notes::Notes;
@@ -53,9 +53,9 @@ pub(crate) enum Depth {
 }
 
 impl World {
-    /// How the scheduler called `name` comes to obey reservations, by what the daemon's replicas say.
-    pub(crate) fn rung(&self, name: &str) -> Rung {
-        rung(self.cluster.replicas().iter(), name, self.now)
+    /// How the scheduler called `name` comes to enforce reservations, by what the daemon's replicas say.
+    pub(crate) fn enforcement(&self, name: &str) -> Enforcement {
+        enforcement(self.cluster.replicas().iter(), name, self.now)
     }
 
     /// Learns of an event.
@@ -101,7 +101,7 @@ impl World {
                 Resource::Others(_) => missing.push(resource.name()),
                 Resource::Replicas => {
                     printer::warn(
-                        "cannot list leases where the daemon is, so no scheduler counts as one that obeys reservations",
+                        "cannot list leases where the daemon is, so no scheduler counts as one that enforces reservations",
                     );
                 }
                 Resource::Nodes | Resource::Pods | Resource::Events | Resource::PriorityClasses => {}

@@ -7,7 +7,7 @@ use std::collections::BTreeMap;
 
 use anyhow::{Context as _, Result, bail, ensure};
 use common::api;
-use common::cluster::{Asker, Assumed, Cluster, Event, NodeId, Seen, Snapshot};
+use common::cluster::{Assumed, Cluster, Event, NodeId, PodContext, Seen, Snapshot};
 use common::cycle::{self, Decision, Depth};
 use common::framework::{PostFiltered, Registry, Rejection, Trace};
 use common::model::ids::NodeName;
@@ -138,7 +138,7 @@ impl Core {
             return Ok(Outcome { pre_enqueue, ..Outcome::default() });
         }
         let world = self.cluster.snapshot(Timestamp::UNIX_EPOCH);
-        match step_by_step(&world.asker(pod), &world, &self.steps, all) {
+        match step_by_step(&world.pod_context(pod), &world, &self.steps, all) {
             Err(error) => Ok(Outcome { error: Some(error), ..Outcome::default() }),
             Ok((trace, mut nodes)) => {
                 let nodes = self.order.iter().filter_map(|name| nodes.remove(name)).collect();
@@ -156,8 +156,9 @@ impl Core {
 /// The volumes that the pod's claims get on `node`.
 fn chosen(pod: &Pod, node: &NodeName, world: &Snapshot<'_>, registry: &Registry) -> Vec<VolumeChoice> {
     let Some(ledger) = world.find(node).and_then(|id| world.ledger(id)) else { return Vec::new() };
-    let asker = world.asker(pod);
-    let reserved = registry.reserves.iter().filter_map(|plugin| plugin.reserve(&asker, ledger, world).ok());
+    let pod_context = world.pod_context(pod);
+    let reserved =
+        registry.reserves.iter().filter_map(|plugin| plugin.reserve(&pod_context, ledger, world).ok());
     reserved.flat_map(|reserved| reserved.volumes).collect()
 }
 
@@ -171,15 +172,15 @@ fn held_back(pod: &Pod, registry: &Registry) -> Vec<Verdict> {
 
 /// What every node says, what every filter says of every node, and every score.
 fn step_by_step(
-    asker: &Asker<'_>,
+    pod_context: &PodContext<'_>,
     world: &Snapshot<'_>,
     registry: &Registry,
     all: bool,
 ) -> Result<(Trace, BTreeMap<String, NodeOutcome>), String> {
-    let first = cycle::judge(asker, world, registry, Depth::First)?;
+    let first = cycle::judge(pod_context, world, registry, Depth::First)?;
     let is_refused = !first.refused.is_empty();
     let every = match all && !is_refused {
-        true => cycle::judge(asker, world, registry, Depth::All)?.nodes,
+        true => cycle::judge(pod_context, world, registry, Depth::All)?.nodes,
         false => Vec::new(),
     };
     let mut nodes: BTreeMap<String, NodeOutcome> = BTreeMap::new();
@@ -189,7 +190,7 @@ fn step_by_step(
         let filters = every.get(index).map(|every| verdicts(&every.rejections)).unwrap_or_default();
         nodes.insert(node.clone(), NodeOutcome { node, rejection, filters, ..NodeOutcome::default() });
     }
-    score(asker, world, registry, &first, &mut nodes)?;
+    score(pod_context, world, registry, &first, &mut nodes)?;
     Ok((first, nodes))
 }
 
@@ -287,7 +288,7 @@ fn verdicts(rejections: &[Rejection]) -> Vec<Verdict> {
 }
 
 fn score(
-    asker: &Asker<'_>,
+    pod_context: &PodContext<'_>,
     world: &Snapshot<'_>,
     registry: &Registry,
     trace: &Trace,
@@ -295,7 +296,7 @@ fn score(
 ) -> Result<(), String> {
     let fitting: Vec<_> = trace.nodes.iter().filter(|node| node.rejections.is_empty()).collect();
     let feasible: Vec<NodeId> = fitting.iter().map(|node| node.id).collect();
-    for scores in cycle::scores(asker, world, registry, &feasible)? {
+    for scores in cycle::scores(pod_context, world, registry, &feasible)? {
         for (fits, (raw, weighted)) in fitting.iter().zip(scores.raw.iter().zip(&scores.weighted)) {
             if let Some(node) = world.name(fits.id).and_then(|name| nodes.get_mut(name.as_str())) {
                 let scored = Scored { raw: *raw, weighted: *weighted };

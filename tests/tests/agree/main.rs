@@ -2,7 +2,7 @@
 //! the daemon decides, what `explain` says, and what kube-scheduler is left with after asking our extender, is the same.
 
 mod fixes;
-mod town;
+mod shared_cluster;
 
 use anyhow::{Result, ensure};
 use common::api::names::SCHEDULER_NAME;
@@ -10,15 +10,15 @@ use common::cluster::Cluster;
 use common::cycle::{self, Depth};
 use common::model::{NodeName, Pod};
 use common::plugins::{default_registry, without_reservations};
-use daemon::desk::{Question, Reply};
+use daemon::extender_logic::{Question, Reply};
 use daemon::queue::Backoff;
 use daemon::state::{Effect, Input, Now, State};
 use kubectl_reserve::explain::{Answer, Input as Asked, Options, Report, Rules, analyse};
 use reserve_tests::conformance::generator::Generator;
+use shared_cluster::{SharedCluster, now};
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 use std::time::Duration;
-use town::{Town, now};
 
 /// A scheduler that asks our extender, and one that does not know of us.
 const EXTENDED: &str = "default-scheduler";
@@ -40,12 +40,14 @@ fn the_daemon_explain_and_the_extender_give_the_same_answer() -> Result<()> {
     let mut seen: BTreeMap<&'static str, usize> = BTreeMap::new();
     for (number, batch) in Generator::new(SEED, PODS).enumerate() {
         let batch = batch?;
-        let town = Town::new(&batch.cluster, number as u64)?;
+        let shared_cluster = SharedCluster::new(&batch.cluster, number as u64)?;
         for line in &batch.pods {
-            let pod = town.pod(&line["pod"])?;
-            let checks: [fn(&Town, &Pod) -> Result<&'static str>; 3] = [as_ours, as_extended, as_strange];
+            let pod = shared_cluster.pod(&line["pod"])?;
+            let checks: [fn(&SharedCluster, &Pod) -> Result<&'static str>; 3] =
+                [as_ours, as_extended, as_strange];
             for check in checks {
-                let what = check(&town, &pod).map_err(|error| error.context(format!("{}", line["id"])))?;
+                let what =
+                    check(&shared_cluster, &pod).map_err(|error| error.context(format!("{}", line["id"])))?;
                 *seen.entry(what).or_default() += 1;
             }
         }
@@ -58,10 +60,10 @@ fn the_daemon_explain_and_the_extender_give_the_same_answer() -> Result<()> {
 }
 
 /// A pod of the daemon's own.
-fn as_ours(town: &Town, pod: &Pod) -> Result<&'static str> {
-    let pod = town::of_scheduler(pod, SCHEDULER_NAME);
-    let report = explained(&mut town.cluster(), &pod, true);
-    let (_, effects) = state(town, Some(&pod));
+fn as_ours(shared_cluster: &SharedCluster, pod: &Pod) -> Result<&'static str> {
+    let pod = shared_cluster::of_scheduler(pod, SCHEDULER_NAME);
+    let report = explained(&mut shared_cluster.cluster(), &pod, true);
+    let (_, effects) = state(shared_cluster, Some(&pod));
     match (placed(&effects, &pod), &report.answer) {
         (Some(Placed::On(node)), Answer::Judged(judged)) => {
             ensure!(judged.fits.contains(&node), "placed on {node}, explained: {:?}", judged.verdict);
@@ -86,25 +88,25 @@ fn as_ours(town: &Town, pod: &Pod) -> Result<&'static str> {
 }
 
 /// A pod of a kube-scheduler that asks our extender about the nodes that it would take itself.
-fn as_extended(town: &Town, pod: &Pod) -> Result<&'static str> {
-    let pod = town::of_scheduler(pod, EXTENDED);
-    let upstream = feasible(&mut town.cluster(), &pod, false)?;
-    let Answer::Judged(judged) = explained(&mut town.cluster(), &pod, true).answer else {
+fn as_extended(shared_cluster: &SharedCluster, pod: &Pod) -> Result<&'static str> {
+    let pod = shared_cluster::of_scheduler(pod, EXTENDED);
+    let upstream = feasible(&mut shared_cluster.cluster(), &pod, false)?;
+    let Answer::Judged(judged) = explained(&mut shared_cluster.cluster(), &pod, true).answer else {
         return Ok("extended: not to be placed");
     };
     let nodes: Vec<NodeName> = upstream.iter().map(|name| NodeName::from(name.as_str())).collect();
-    let refused = asked(&mut state(town, None).0, &pod, nodes)?;
+    let refused = asked(&mut state(shared_cluster, None).0, &pod, nodes)?;
     let left: BTreeSet<String> = upstream.iter().filter(|name| !refused.contains(*name)).cloned().collect();
     let fits: BTreeSet<String> = judged.fits.iter().cloned().collect();
     ensure!(left == fits, "the extender leaves {left:?}, explained: {fits:?}");
     Ok(if refused.is_empty() { "extended: let in" } else { "extended: kept away" })
 }
 
-/// A pod of a scheduler that does not obey: reservations are shown to it and nothing else.
-fn as_strange(town: &Town, pod: &Pod) -> Result<&'static str> {
-    let pod = town::of_scheduler(pod, STRANGE);
-    let upstream = feasible(&mut town.cluster(), &pod, false)?;
-    match explained(&mut town.cluster(), &pod, false).answer {
+/// A pod of a scheduler that does not enforce: reservations are shown to it and nothing else.
+fn as_strange(shared_cluster: &SharedCluster, pod: &Pod) -> Result<&'static str> {
+    let pod = shared_cluster::of_scheduler(pod, STRANGE);
+    let upstream = feasible(&mut shared_cluster.cluster(), &pod, false)?;
+    match explained(&mut shared_cluster.cluster(), &pod, false).answer {
         Answer::Judged(judged) => {
             let fits: BTreeSet<String> = judged.fits.iter().cloned().collect();
             ensure!(upstream == fits, "kube-scheduler has {upstream:?}, explained: {fits:?}");
@@ -114,8 +116,8 @@ fn as_strange(town: &Town, pod: &Pod) -> Result<&'static str> {
     }
 }
 
-fn explained(cluster: &mut Cluster, pod: &Pod, obeys: bool) -> Report {
-    let rules = Rules::new(move |_| obeys);
+fn explained(cluster: &mut Cluster, pod: &Pod, enforces: bool) -> Report {
+    let rules = Rules::new(move |_| enforces);
     let asked = Asked {
         pod,
         source: None,
@@ -131,24 +133,24 @@ fn explained(cluster: &mut Cluster, pod: &Pod, obeys: bool) -> Report {
 }
 
 /// The nodes that a scheduler would take.
-fn feasible(cluster: &mut Cluster, pod: &Pod, obeys: bool) -> Result<BTreeSet<String>> {
-    let registry = if obeys { default_registry() } else { without_reservations() };
+fn feasible(cluster: &mut Cluster, pod: &Pod, enforces: bool) -> Result<BTreeSet<String>> {
+    let registry = if enforces { default_registry() } else { without_reservations() };
     let world = cluster.snapshot(now());
     if cycle::refusal(pod, &world, &registry).is_some() {
         return Ok(BTreeSet::new());
     }
     let trace =
-        cycle::judge(&world.asker(pod), &world, &registry, Depth::First).map_err(anyhow::Error::msg)?;
+        cycle::judge(&world.pod_context(pod), &world, &registry, Depth::First).map_err(anyhow::Error::msg)?;
     let names = trace.feasible().filter_map(|id| world.name(id)).map(ToString::to_string);
     Ok(names.collect())
 }
 
-/// A daemon that has listed the town, and perhaps one pod more; and what it wished for since.
-fn state(town: &Town, pod: Option<&Pod>) -> (State, Vec<Effect>) {
+/// A daemon that has listed the cluster, and perhaps one pod more; and what it wished for since.
+fn state(shared_cluster: &SharedCluster, pod: Option<&Pod>) -> (State, Vec<Effect>) {
     let profiles = BTreeMap::from([(SCHEDULER_NAME.into(), default_registry())]);
     let mut state = State::new(profiles, Backoff::default());
     let mut effects = Vec::new();
-    for event in town.events(pod) {
+    for event in shared_cluster.events(pod) {
         effects.extend(state.handle(Input::Cluster(Box::new(event)), at(0)));
     }
     // A pod whose owner was not read is looked at all the same, a little later.

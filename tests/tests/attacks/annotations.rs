@@ -6,7 +6,7 @@ use anyhow::{Result, ensure};
 use kube::Client;
 use reserve_tests::control_plane::{User, node};
 use reserve_tests::requests::{as_annotation, patch, strategic};
-use reserve_tests::town::Plot;
+use reserve_tests::shared_cluster::TestNamespace;
 use serde_json::{Map, Value, json};
 use std::time::{Duration, Instant};
 use tokio::sync::Mutex;
@@ -52,41 +52,41 @@ async fn report(kubelet: &Client, phase: &str) -> Result<Duration> {
 
 #[test]
 fn many_tiny_annotations_keep_no_kubelet_from_reporting() -> Result<()> {
-    run("many-annotations", async |plot, daemon| {
+    run("many-annotations", async |ns, daemon| {
         let (_alone, path) = (KUBELETS_NODE.lock().await, "/api/v1/nodes/n1");
-        plot.cluster.add_node(node("n1")).await?;
-        values_that_look_like_our_keys_are_values(plot, &plot.cluster.client(User::Kubelet)?).await?;
+        ns.cluster.add_node(node("n1")).await?;
+        values_that_look_like_our_keys_are_values(ns, &ns.cluster.client(User::Kubelet)?).await?;
         // Room for what others put there: the node's own annotations, and a reservation.
         let many = tiny(BYTES_MAX - 4096, usize::MAX);
         ensure!(many.len() > 80_000, "only {} annotations", many.len());
-        everybody_works_on_a_node_with(plot, many).await?;
+        everybody_works_on_a_node_with(ns, many).await?;
         // The daemon is held to reserve.* by a loop, and so does not write to such a node at all.
-        wait_until_refused(plot.cluster, ("reserve-daemon-confinement", "more than 10,000"), async || {
+        wait_until_refused(ns.cluster, ("reserve-daemon-confinement", "more than 10,000"), async || {
             patch(&daemon, &format!("{path}?dryRun=All"), &reserve("2")).await
         })
         .await?;
         // Other tests share the API server.
-        plot.cluster.run_kubectl(&["delete", "node", "n1"]).await.map(drop)
+        ns.cluster.run_kubectl(&["delete", "node", "n1"]).await.map(drop)
     })
 }
 
 /// The longest text that annotations can become: a policy that looks for our keys in it must not cost too much.
 #[test]
 fn values_of_control_characters_keep_no_kubelet_from_reporting() -> Result<()> {
-    run("control-characters", async |plot, daemon| {
+    run("control-characters", async |ns, daemon| {
         let (_alone, path) = (KUBELETS_NODE.lock().await, "/api/v1/nodes/n1");
-        plot.cluster.add_node(node("n1")).await?;
-        everybody_works_on_a_node_with(plot, escaped(BYTES_MAX - 4096)).await?;
+        ns.cluster.add_node(node("n1")).await?;
+        everybody_works_on_a_node_with(ns, escaped(BYTES_MAX - 4096)).await?;
         allowed("the daemon reserves", &patch(&daemon, path, &reserve("2")).await?)?;
-        plot.cluster.run_kubectl(&["delete", "node", "n1"]).await.map(drop)
+        ns.cluster.run_kubectl(&["delete", "node", "n1"]).await.map(drop)
     })
 }
 
 /// Fills the kubelet's node: the kubelet reports and annotates and cannot reserve, an operator reserves, and what is malformed is
 /// refused.
-async fn everybody_works_on_a_node_with(plot: Plot, annotations: Map<String, Value>) -> Result<()> {
-    let (admin, path) = (plot.cluster.admin(), "/api/v1/nodes/n1");
-    let kubelet = plot.cluster.client(User::Kubelet)?;
+async fn everybody_works_on_a_node_with(ns: TestNamespace, annotations: Map<String, Value>) -> Result<()> {
+    let (admin, path) = (ns.cluster.admin(), "/api/v1/nodes/n1");
+    let kubelet = ns.cluster.client(User::Kubelet)?;
     allowed("filled", &patch(&admin, path, &json!({"metadata": {"annotations": annotations}})).await?)?;
     let took = report(&kubelet, "Pending").await?;
     // A loop over all of them takes the API server longer than that, even on a machine with nothing else to do.
@@ -95,12 +95,12 @@ async fn everybody_works_on_a_node_with(plot: Plot, annotations: Map<String, Val
     let own = as_annotation("volumes.kubernetes.io/controller-managed-attach-detach", "true");
     allowed("a kubelet annotates its node", &patch(&kubelet, path, &own).await?)?;
     ensure!(began.elapsed() < Duration::from_secs(20), "an annotation took {:?}", began.elapsed());
-    wait_until_refused(plot.cluster, ("reserve-writers", "a kubelet reserves"), async || {
+    wait_until_refused(ns.cluster, ("reserve-writers", "a kubelet reserves"), async || {
         patch(&kubelet, &format!("{path}?dryRun=All"), &reserve("1")).await
     })
     .await?;
     allowed("an operator reserves", &patch(&admin, path, &reserve("1")).await?)?;
-    wait_until_refused(plot.cluster, ("reserve-values", "malformed"), async || {
+    wait_until_refused(ns.cluster, ("reserve-values", "malformed"), async || {
         patch(&admin, &format!("{path}?dryRun=All"), &reserve("lots")).await
     })
     .await?;
@@ -109,9 +109,9 @@ async fn everybody_works_on_a_node_with(plot: Plot, annotations: Map<String, Val
 
 #[test]
 fn the_daemon_reserves_on_a_node_with_thousands_of_annotations() -> Result<()> {
-    run("some-annotations", async |plot, daemon| {
-        plot.cluster.add_node(node(plot.name)).await?;
-        let (admin, path) = (plot.cluster.admin(), format!("/api/v1/nodes/{}", plot.name));
+    run("some-annotations", async |ns, daemon| {
+        ns.cluster.add_node(node(ns.name)).await?;
+        let (admin, path) = (ns.cluster.admin(), format!("/api/v1/nodes/{}", ns.name));
         let some = json!({"metadata": {"annotations": tiny(BYTES_MAX, 9_900)}});
         allowed("filled", &patch(&admin, &path, &some).await?)?;
         allowed("the daemon reserves", &patch(&daemon, &path, &reserve("1")).await?)?;
@@ -121,7 +121,7 @@ fn the_daemon_reserves_on_a_node_with_thousands_of_annotations() -> Result<()> {
 }
 
 /// A policy finds our keys in one text of all annotations. What stands in a value is no key.
-async fn values_that_look_like_our_keys_are_values(plot: Plot, kubelet: &Client) -> Result<()> {
+async fn values_that_look_like_our_keys_are_values(ns: TestNamespace, kubelet: &Client) -> Result<()> {
     let path = "/api/v1/nodes/n1?dryRun=All";
     let values = [
         format!("reserve.cpu/{OWNER}"),
@@ -137,7 +137,7 @@ async fn values_that_look_like_our_keys_are_values(plot: Plot, kubelet: &Client)
     for key in ["r", "reserve-a", "reserve.b.c/d", "s"] {
         forged["metadata"]["annotations"][key] = "\\\", \\".into();
     }
-    wait_until_refused(plot.cluster, ("reserve-writers", "a key among such values"), async || {
+    wait_until_refused(ns.cluster, ("reserve-writers", "a key among such values"), async || {
         patch(kubelet, path, &forged).await
     })
     .await

@@ -1,6 +1,6 @@
 //! A pod that names a DaemonSet, to get past the reservations of others.
 
-use super::TOWN;
+use super::SHARED_CLUSTER;
 use crate::tenant::Tenant;
 use anyhow::{Context as _, Result, ensure};
 use common::api::names;
@@ -8,7 +8,7 @@ use k8s_openapi::api::apps::v1::DaemonSet;
 use k8s_openapi::api::core::v1::Pod;
 use reserve_tests::control_plane::{User, Workload};
 use reserve_tests::programs::reserve;
-use reserve_tests::town::{Plot, SOON};
+use reserve_tests::shared_cluster::{SOON, TestNamespace};
 use serde_json::{Value, json};
 
 /// For whom the whole node is kept.
@@ -28,10 +28,10 @@ async fn daemon_set(tenant: &Tenant, name: &str, selector: &Value) -> Result<Wor
 }
 
 /// A pod of priority 0 that names a DaemonSet; if a node is given, tied to it as the controller would do it.
-fn forged(plot: Plot, name: &str, set: &Workload, node: Option<&str>) -> Value {
+fn forged(ns: TestNamespace, name: &str, set: &Workload, node: Option<&str>) -> Value {
     let owner = json!([{"apiVersion": "apps/v1", "kind": "DaemonSet", "name": set.name, "uid": set.uid,
                         "controller": true}]);
-    let mut spec = spec(&json!({"test.reserve/plot": plot.name}));
+    let mut spec = spec(&json!({"test.reserve/ns": ns.name}));
     spec["affinity"] = node.map_or(Value::Null, |node| {
         json!({"nodeAffinity": {"requiredDuringSchedulingIgnoredDuringExecution": {"nodeSelectorTerms":
         [{"matchFields": [{"key": "metadata.name", "operator": "In", "values": [node]}]}]}}})
@@ -42,15 +42,15 @@ fn forged(plot: Plot, name: &str, set: &Workload, node: Option<&str>) -> Value {
 
 /// Makes the pod, and again whenever its controller has removed it before the scheduler had a look, until it was told that there is
 /// no place. The audit log knows that even if the pod is gone by then.
-async fn refused(plot: Plot, tenant: &Tenant, pod: Value) -> Result<()> {
+async fn refused(ns: TestNamespace, tenant: &Tenant, pod: Value) -> Result<()> {
     let name = pod["metadata"]["name"].as_str().context("no name")?.to_owned();
-    let daemon = plot.cluster.user_name(User::Daemon);
-    let is_bound = plot
+    let daemon = ns.cluster.user_name(User::Daemon);
+    let is_bound = ns
         .cluster
         .wait_until(&format!("{name} is tried and told that it has no place"), SOON, async || {
             let made = tenant.create::<Pod>(pod.clone()).await.map(drop);
-            let audit = plot.cluster.audit().await?.by(&daemon).named(&name);
-            let audit = audit.keep(|write| write.namespace == plot.name);
+            let audit = ns.cluster.audit().await?.by(&daemon).named(&name);
+            let audit = audit.keep(|write| write.namespace == ns.name);
             let told = audit.clone().to("pods/status");
             let said = told.writes().iter().filter_map(|write| write.request_object.as_ref());
             let mut conditions = said.flat_map(|said| said["status"]["conditions"].as_array()).flatten();
@@ -66,21 +66,21 @@ async fn refused(plot: Plot, tenant: &Tenant, pod: Value) -> Result<()> {
 
 #[test]
 fn a_pod_that_names_a_daemon_set_takes_no_reserved_room() -> Result<()> {
-    TOWN.run("daemon-set", async |plot| {
-        let node = plot.node("a", "4").await?;
-        let tenant = Tenant::of(plot).await?;
-        reserve(plot.cluster, &node, SOMEBODY, Some("4")).await?;
+    SHARED_CLUSTER.run("daemon-set", async |ns| {
+        let node = ns.node("a", "4").await?;
+        let tenant = Tenant::of(ns).await?;
+        reserve(ns.cluster, &node, SOMEBODY, Some("4")).await?;
         // A DaemonSet that runs nowhere, and two pods that name it. The controller removes the tied one at some time.
         let nowhere = daemon_set(&tenant, "nowhere", &json!({"no-such": "label"})).await?;
-        refused(plot, &tenant, forged(plot, "loose", &nowhere, None)).await?;
-        refused(plot, &tenant, forged(plot, "tied", &nowhere, Some(&node))).await?;
+        refused(ns, &tenant, forged(ns, "loose", &nowhere, None)).await?;
+        refused(ns, &tenant, forged(ns, "tied", &nowhere, Some(&node))).await?;
         // The pod that the controller makes for the same node passes, and a second one of its DaemonSet does not.
-        let agent = daemon_set(&tenant, "agent", &json!({"test.reserve/plot": plot.name})).await?;
-        plot.running(&agent, 1).await?;
-        refused(plot, &tenant, forged(plot, "second", &agent, Some(&node))).await?;
-        refused(plot, &tenant, forged(plot, "last", &agent, None)).await?;
+        let agent = daemon_set(&tenant, "agent", &json!({"test.reserve/ns": ns.name})).await?;
+        ns.running(&agent, 1).await?;
+        refused(ns, &tenant, forged(ns, "second", &agent, Some(&node))).await?;
+        refused(ns, &tenant, forged(ns, "last", &agent, None)).await?;
         for name in ["loose", "tied", "second", "last"] {
-            let bound = plot.cluster.audit().await?.to("pods/binding").named(name);
+            let bound = ns.cluster.audit().await?.to("pods/binding").named(name);
             ensure!(bound.writes().is_empty(), "{name} was bound: {bound:?}");
         }
         Ok(())

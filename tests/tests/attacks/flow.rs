@@ -7,7 +7,7 @@ use k8s_openapi::api::flowcontrol::v1::{FlowSchema, PriorityLevelConfiguration};
 use kube::client::Body;
 use kube::{Api, Client, ResourceExt as _};
 use reserve_tests::control_plane::User;
-use reserve_tests::town::{Plot, SOON};
+use reserve_tests::shared_cluster::{SOON, TestNamespace};
 
 /// Requests of the tenant, and how many of them at once.
 const FLOOD: usize = 400;
@@ -32,29 +32,29 @@ async fn line_of(client: &Client, path: &str) -> Result<Line> {
     Ok(Line { schema, level: header("x-kubernetes-pf-prioritylevel-uid")? })
 }
 
-async fn named(plot: Plot, schema: &str, level: &str) -> Result<Line> {
-    let schemas: Api<FlowSchema> = Api::all(plot.cluster.admin());
-    let levels: Api<PriorityLevelConfiguration> = Api::all(plot.cluster.admin());
+async fn named(ns: TestNamespace, schema: &str, level: &str) -> Result<Line> {
+    let schemas: Api<FlowSchema> = Api::all(ns.cluster.admin());
+    let levels: Api<PriorityLevelConfiguration> = Api::all(ns.cluster.admin());
     let schema = schemas.get(schema).await?.uid().context("no UID")?;
     Ok(Line { schema, level: levels.get(level).await?.uid().context("no UID")? })
 }
 
 #[test]
 fn a_flood_of_a_tenants_requests_is_in_another_line_than_the_daemons() -> Result<()> {
-    run("flood", async |plot, daemon| {
-        plot.cluster.let_tenant_edit(plot.name).await?;
-        let tenant = plot.cluster.client(User::Tenant)?;
-        let leases_line = named(plot, "reserve-daemon-leases", "leader-election").await?;
-        let own_line = named(plot, "reserve-daemon", "reserve-daemon").await?;
+    run("flood", async |ns, daemon| {
+        ns.cluster.let_tenant_edit(ns.name).await?;
+        let tenant = ns.cluster.client(User::Tenant)?;
+        let leases_line = named(ns, "reserve-daemon-leases", "leader-election").await?;
+        let own_line = named(ns, "reserve-daemon", "reserve-daemon").await?;
         let lease = format!("/apis/coordination.k8s.io/v1/namespaces/{NAMESPACE}/leases/reserve-daemon");
-        plot.cluster
+        ns.cluster
             .wait_until("the FlowSchemas are in force", SOON, async || {
                 let found = (line_of(&daemon, &lease).await?, line_of(&daemon, "/api/v1/nodes").await?);
                 ensure!(found.0 == leases_line && found.1 == own_line, "{found:?}");
                 Ok(())
             })
             .await?;
-        let pods = format!("/api/v1/namespaces/{}/pods", plot.name);
+        let pods = format!("/api/v1/namespaces/{}/pods", ns.name);
         let flood = async {
             for _ in 0..FLOOD / AT_ONCE {
                 let lines =

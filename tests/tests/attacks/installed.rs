@@ -6,7 +6,7 @@ use kube::Client;
 use kube::api::{Api, ListParams};
 use reserve_tests::control_plane::{Account, Cluster, workspace_dir};
 use reserve_tests::requests::{Said, as_annotation, patch};
-use reserve_tests::town::{Plot, SOON, Town};
+use reserve_tests::shared_cluster::{SOON, SharedCluster, TestNamespace};
 use serde_json::json;
 use tokio::sync::OnceCell;
 
@@ -14,17 +14,17 @@ pub(crate) const NAMESPACE: &str = "kube-reserve";
 /// A reservation on the node `fence`.
 const SEAT: &str = "reserve.cpu/a8f6f901-47c9-4475-b1f4-cac44597e173.a";
 
-static TOWN: Town = Town::new("attacks", None);
+static SHARED_CLUSTER: SharedCluster = SharedCluster::new("attacks", None);
 static LEADER: OnceCell<Account> = OnceCell::const_new();
 
 /// Runs a test in the namespace `name`, with a client that acts with the daemon's own token.
-pub(crate) fn run<F>(name: &'static str, test: impl FnOnce(Plot, Client) -> F) -> Result<()>
+pub(crate) fn run<F>(name: &'static str, test: impl FnOnce(TestNamespace, Client) -> F) -> Result<()>
 where
     F: Future<Output = Result<()>>,
 {
-    TOWN.run(name, async |plot| {
-        let leader = LEADER.get_or_try_init(|| install(plot.cluster)).await?;
-        test(plot, plot.cluster.client_of(leader)?).await
+    SHARED_CLUSTER.run(name, async |ns| {
+        let leader = LEADER.get_or_try_init(|| install(ns.cluster)).await?;
+        test(ns, ns.cluster.client_of(leader)?).await
     })
 }
 

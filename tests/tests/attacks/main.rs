@@ -15,6 +15,6 @@ mod volumes;
 
 use common::api::names;
 use reserve_tests::programs::daemon;
-use reserve_tests::town::Town;
+use reserve_tests::shared_cluster::SharedCluster;
 
-static TOWN: Town = Town::new("attacks", Some(|| daemon(names::SCHEDULER_NAME)));
+static SHARED_CLUSTER: SharedCluster = SharedCluster::new("attacks", Some(|| daemon(names::SCHEDULER_NAME)));

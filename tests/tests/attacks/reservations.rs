@@ -1,6 +1,6 @@
 //! A tenant lets the daemon reserve: for years, and many times what its quota allows.
 
-use super::TOWN;
+use super::SHARED_CLUSTER;
 use crate::tenant::Tenant;
 use crate::time::let_time_pass;
 use anyhow::{Context as _, Result, ensure};
@@ -8,7 +8,7 @@ use common::api::names;
 use jiff::{SignedDuration, Timestamp};
 use k8s_openapi::api::core::v1::Pod;
 use reserve_tests::control_plane::{User, Workload, WorkloadShape, bare_pod, name_of};
-use reserve_tests::town::{KEEP, Plot, SOON};
+use reserve_tests::shared_cluster::{KEEP, SOON, TestNamespace};
 use serde_json::{Value, json};
 use std::time::Duration;
 
@@ -19,16 +19,16 @@ fn lasts(record: &Value, since: Timestamp) -> Result<SignedDuration> {
 }
 
 /// Makes a pod without an owner, as the tenant.
-async fn pod(plot: Plot, tenant: &Tenant, name: &str, shape: WorkloadShape) -> Result<Workload> {
-    let mut pod = plot.fit(shape).template();
+async fn pod(ns: TestNamespace, tenant: &Tenant, name: &str, shape: WorkloadShape) -> Result<Workload> {
+    let mut pod = ns.fit(shape).template();
     pod["metadata"]["name"] = name.into();
     tenant.create::<Pod>(pod).await
 }
 
 /// Runs kubectl in the namespace, as the tenant.
-async fn kubectl(plot: Plot, arguments: &[&str]) -> Result<String> {
-    let arguments = [arguments, &["-n", plot.name]].concat();
-    plot.cluster.run_kubectl_as(User::Tenant, &arguments).await
+async fn kubectl(ns: TestNamespace, arguments: &[&str]) -> Result<String> {
+    let arguments = [arguments, &["-n", ns.name]].concat();
+    ns.cluster.run_kubectl_as(User::Tenant, &arguments).await
 }
 
 const HOUR: SignedDuration = SignedDuration::from_hours(1);
@@ -37,44 +37,44 @@ const SLACK: SignedDuration = SignedDuration::from_secs(10);
 
 #[test]
 fn a_grace_period_of_ten_years_holds_no_room_for_more_than_an_hour() -> Result<()> {
-    TOWN.run("ten-years", async |plot| {
-        let (tenant, node) = (Tenant::of(plot).await?, plot.node("a", "4").await?);
+    SHARED_CLUSTER.run("ten-years", async |ns| {
+        let (tenant, node) = (Tenant::of(ns).await?, ns.node("a", "4").await?);
         let tool = bare_pod("tool").cpu("3").terminate_after(Duration::from_secs(3600));
         let tool = tool.pod_field("terminationGracePeriodSeconds", json!(315_360_000));
-        let tool = pod(plot, &tenant, "tool", tool).await?;
-        plot.running(&tool, 1).await?;
-        kubectl(plot, &["delete", "pod", "tool", "--wait=false"]).await?;
-        kubectl(plot, &["annotate", "pod", "tool", &format!("{KEEP}=1m")]).await?;
-        let made = plot.reserved(&node, 1).await?;
+        let tool = pod(ns, &tenant, "tool", tool).await?;
+        ns.running(&tool, 1).await?;
+        kubectl(ns, &["delete", "pod", "tool", "--wait=false"]).await?;
+        kubectl(ns, &["annotate", "pod", "tool", &format!("{KEEP}=1m")]).await?;
+        let made = ns.reserved(&node, 1).await?;
         let created: Timestamp = made[0]["created"].as_str().context("no created")?.parse()?;
         ensure!(lasts(&made[0], created)? <= HOUR + SLACK, "{}", made[0]);
-        kubectl(plot, &["delete", "pod", "tool", "--force", "--grace-period=0"]).await?;
-        let held = plot.reserved(&node, 1).await?;
+        kubectl(ns, &["delete", "pod", "tool", "--force", "--grace-period=0"]).await?;
+        let held = ns.reserved(&node, 1).await?;
         ensure!(lasts(&held[0], Timestamp::now())? <= HOUR + SLACK, "{}", held[0]);
         // The room is kept from others until that time has passed, and then it is free, although the pod never came back.
-        let stranger = plot.deploy_waiting(bare_pod("stranger").cpu("2")).await?;
-        let_time_pass(plot, &node, SignedDuration::from_secs(2)).await?;
-        plot.reserved(&node, 0).await?;
-        plot.running(&stranger, 1).await.map(drop)
+        let stranger = ns.deploy_waiting(bare_pod("stranger").cpu("2")).await?;
+        let_time_pass(ns, &node, SignedDuration::from_secs(2)).await?;
+        ns.reserved(&node, 0).await?;
+        ns.running(&stranger, 1).await.map(drop)
     })
 }
 
 /// No program writes such a record, and the policies refuse it; where they are not installed, people with rights on nodes can.
 #[test]
 fn a_record_of_ten_years_is_shortened_to_an_hour() -> Result<()> {
-    TOWN.run("shortened", async |plot| {
-        let node = plot.node("a", "4").await?;
+    SHARED_CLUSTER.run("shortened", async |ns| {
+        let node = ns.node("a", "4").await?;
         let owner = "0f8fad5b-d9cb-469f-a165-70867728950e";
-        let record = json!({ "v": 1, "owner": { "kind": "Pod", "namespace": plot.name, "name": "gone", "uid": owner },
+        let record = json!({ "v": 1, "owner": { "kind": "Pod", "namespace": ns.name, "name": "gone", "uid": owner },
             "replaces": { "name": "gone", "uid": owner }, "created": Timestamp::now().to_string(),
             "expires": "2036-01-31T12:00:00Z", "request": "by-hand", "placement": "prefer", "note": "kept" });
         let cpu = format!("{}/{owner}.a=1", names::CPU);
         let info = format!("{}/{owner}.a={record}", names::INFO);
-        plot.cluster.run_kubectl(&["annotate", "node", &node, &cpu, &info]).await?;
-        let shortened = plot
+        ns.cluster.run_kubectl(&["annotate", "node", &node, &cpu, &info]).await?;
+        let shortened = ns
             .cluster
             .wait_until("it ends within the hour", SOON, async || {
-                let found = plot.reservations(&node).await?;
+                let found = ns.reservations(&node).await?;
                 ensure!(lasts(&found[0], Timestamp::now())? <= HOUR + SLACK, "{found:?}");
                 Ok(found)
             })
@@ -84,32 +84,32 @@ fn a_record_of_ten_years_is_shortened_to_an_hour() -> Result<()> {
     })
 }
 
-fn quota(plot: Plot, cpu: &str) -> String {
-    json!({ "apiVersion": "v1", "kind": "ResourceQuota", "metadata": { "name": "cpus", "namespace": plot.name },
+fn quota(ns: TestNamespace, cpu: &str) -> String {
+    json!({ "apiVersion": "v1", "kind": "ResourceQuota", "metadata": { "name": "cpus", "namespace": ns.name },
         "spec": { "hard": { "requests.cpu": cpu } } })
     .to_string()
 }
 
 #[test]
 fn pods_that_come_and_go_hold_no_more_than_was_requested_at_once() -> Result<()> {
-    TOWN.run("quota", async |plot| {
-        let (tenant, node) = (Tenant::of(plot).await?, plot.node("a", "16").await?);
-        plot.cluster.apply(&quota(plot, "2")).await?;
+    SHARED_CLUSTER.run("quota", async |ns| {
+        let (tenant, node) = (Tenant::of(ns).await?, ns.node("a", "16").await?);
+        ns.cluster.apply(&quota(ns, "2")).await?;
         for round in 0..4 {
             let name = format!("tool-{round}");
             let tool = bare_pod(&name).cpu("2").pod_annotation(KEEP, "1h");
             // The controller of quotas has to see that the pod before is gone.
-            let tool = plot
+            let tool = ns
                 .cluster
                 .wait_until("the quota lets it in", SOON, async || {
-                    pod(plot, &tenant, &name, tool.clone()).await
+                    pod(ns, &tenant, &name, tool.clone()).await
                 })
                 .await?;
-            let pod = plot.running(&tool, 1).await?;
-            told(plot, name_of(&pod[0]), if round == 0 { "Reserved" } else { "NotReserved" }).await?;
-            kubectl(plot, &["delete", "pod", &name, "--force", "--grace-period=0"]).await?;
+            let pod = ns.running(&tool, 1).await?;
+            told(ns, name_of(&pod[0]), if round == 0 { "Reserved" } else { "NotReserved" }).await?;
+            kubectl(ns, &["delete", "pod", &name, "--force", "--grace-period=0"]).await?;
         }
-        let held = plot.reservations(&node).await?;
+        let held = ns.reservations(&node).await?;
         ensure!(held.len() == 1, "four times two cpus were requested, one after the other: {held:?}");
         Ok(())
     })
@@ -118,42 +118,42 @@ fn pods_that_come_and_go_hold_no_more_than_was_requested_at_once() -> Result<()>
 /// Pods that request more than a ResourceQuota, which came after them, and which holds for what is reserved.
 #[test]
 fn no_more_is_reserved_than_a_resource_quota_allows() -> Result<()> {
-    TOWN.run("over-quota", async |plot| {
-        let (tenant, node) = (Tenant::of(plot).await?, plot.node("a", "16").await?);
+    SHARED_CLUSTER.run("over-quota", async |ns| {
+        let (tenant, node) = (Tenant::of(ns).await?, ns.node("a", "16").await?);
         for name in ["first", "second"] {
-            let pod = pod(plot, &tenant, name, bare_pod(name).cpu("2")).await?;
-            plot.running(&pod, 1).await?;
+            let pod = pod(ns, &tenant, name, bare_pod(name).cpu("2")).await?;
+            ns.running(&pod, 1).await?;
         }
-        kubectl(plot, &["annotate", "pod", "first", &format!("{KEEP}=1h")]).await?;
-        plot.reserved(&node, 1).await?;
-        plot.cluster.apply(&quota(plot, "3")).await?;
+        kubectl(ns, &["annotate", "pod", "first", &format!("{KEEP}=1h")]).await?;
+        ns.reserved(&node, 1).await?;
+        ns.cluster.apply(&quota(ns, "3")).await?;
         // The daemon may hear of the wish before it hears of the quota: then the wish is taken back, and made again.
-        let why = plot
+        let why = ns
             .cluster
             .wait_until("the quota bites", SOON, async || {
-                kubectl(plot, &["annotate", "pod", "second", &format!("{KEEP}=1h")]).await?;
-                let said = answer(plot, "second").await;
+                kubectl(ns, &["annotate", "pod", "second", &format!("{KEEP}=1h")]).await?;
+                let said = answer(ns, "second").await;
                 if said.as_ref().is_ok_and(|(reason, _)| reason == "NotReserved") {
                     return said;
                 }
-                kubectl(plot, &["annotate", "pod", "second", &format!("{KEEP}-")]).await?;
-                plot.reserved(&node, 1).await?;
-                forget(plot, "second").await?;
+                kubectl(ns, &["annotate", "pod", "second", &format!("{KEEP}-")]).await?;
+                ns.reserved(&node, 1).await?;
+                forget(ns, "second").await?;
                 anyhow::bail!("{said:?}")
             })
             .await?;
         ensure!(why.1.contains("more cpu reserved than its ResourceQuota allows"), "{why:?}");
-        let held = plot.reservations(&node).await?;
+        let held = ns.reservations(&node).await?;
         ensure!(held.len() == 1 && held[0]["owner"]["name"] == "first", "{held:?}");
         Ok(())
     })
 }
 
 /// What the daemon has told a pod that wishes its place kept: reason and message.
-async fn answer(plot: Plot, pod: &str) -> Result<(String, String)> {
-    plot.cluster
+async fn answer(ns: TestNamespace, pod: &str) -> Result<(String, String)> {
+    ns.cluster
         .wait_until(&format!("{pod} is answered"), SOON, async || {
-            let events = events(plot, pod).await?;
+            let events = events(ns, pod).await?;
             let said = events.iter().filter_map(|event| {
                 let text = |field: &str| event[field].as_str().map(str::to_owned);
                 Some((text("reason")?, text("message")?))
@@ -164,25 +164,25 @@ async fn answer(plot: Plot, pod: &str) -> Result<(String, String)> {
         .await
 }
 
-async fn events(plot: Plot, pod: &str) -> Result<Vec<Value>> {
+async fn events(ns: TestNamespace, pod: &str) -> Result<Vec<Value>> {
     let about = format!("involvedObject.name={pod}");
-    let arguments = ["get", "events", "-n", plot.name, "--field-selector", &about, "-o", "json"];
-    let list: Value = serde_json::from_str(&plot.cluster.run_kubectl(&arguments).await?)?;
+    let arguments = ["get", "events", "-n", ns.name, "--field-selector", &about, "-o", "json"];
+    let list: Value = serde_json::from_str(&ns.cluster.run_kubectl(&arguments).await?)?;
     Ok(list["items"].as_array().cloned().unwrap_or_default())
 }
 
 /// Removes what a pod was told.
-async fn forget(plot: Plot, pod: &str) -> Result<()> {
+async fn forget(ns: TestNamespace, pod: &str) -> Result<()> {
     let about = format!("involvedObject.name={pod}");
-    let arguments = ["delete", "events", "-n", plot.name, "--field-selector", &about];
-    plot.cluster.run_kubectl(&arguments).await.map(drop)
+    let arguments = ["delete", "events", "-n", ns.name, "--field-selector", &about];
+    ns.cluster.run_kubectl(&arguments).await.map(drop)
 }
 
 /// Waits until the daemon has told the pod this.
-async fn told(plot: Plot, pod: &str, reason: &str) -> Result<()> {
-    plot.cluster
+async fn told(ns: TestNamespace, pod: &str, reason: &str) -> Result<()> {
+    ns.cluster
         .wait_until(&format!("{pod} is told {reason}"), SOON, async || {
-            let events = events(plot, pod).await?;
+            let events = events(ns, pod).await?;
             ensure!(events.iter().any(|event| event["reason"] == reason), "{events:?}");
             Ok(())
         })

@@ -5,21 +5,21 @@ use kube::api::{Api, PostParams};
 use kube::core::NamespaceResourceScope;
 use kube::{Client, Resource};
 use reserve_tests::control_plane::{User, Workload};
-use reserve_tests::town::Plot;
+use reserve_tests::shared_cluster::TestNamespace;
 use serde::Serialize;
 use serde::de::DeserializeOwned;
 use serde_json::Value;
 
 pub(crate) struct Tenant {
-    plot: Plot,
+    ns: TestNamespace,
     client: Client,
 }
 
 impl Tenant {
-    /// The tenant of this plot's namespace.
-    pub(crate) async fn of(plot: Plot) -> Result<Self> {
-        plot.cluster.let_tenant_edit(plot.name).await?;
-        Ok(Self { plot, client: plot.cluster.client(User::Tenant)? })
+    /// The tenant of this namespace's namespace.
+    pub(crate) async fn of(ns: TestNamespace) -> Result<Self> {
+        ns.cluster.let_tenant_edit(ns.name).await?;
+        Ok(Self { ns, client: ns.cluster.client(User::Tenant)? })
     }
 
     /// Makes an object. It itself, or its pods, have its name as the label `app`.
@@ -28,10 +28,10 @@ impl Tenant {
         K: Resource<Scope = NamespaceResourceScope, DynamicType = ()>,
         K: Clone + std::fmt::Debug + Serialize + DeserializeOwned,
     {
-        let api: Api<K> = Api::namespaced(self.client.clone(), self.plot.name);
+        let api: Api<K> = Api::namespaced(self.client.clone(), self.ns.name);
         let created = api.create(&PostParams::default(), &serde_json::from_value(object)?).await?;
         let name = created.meta().name.clone().context("no name")?;
         let uid = created.meta().uid.clone().context("no UID")?;
-        Ok(Workload { namespace: self.plot.name.to_owned(), selector: format!("app={name}"), name, uid })
+        Ok(Workload { namespace: self.ns.name.to_owned(), selector: format!("app={name}"), name, uid })
     }
 }

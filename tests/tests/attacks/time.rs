@@ -4,15 +4,15 @@ use anyhow::{Result, ensure};
 use common::api::names;
 use jiff::{SignedDuration, Timestamp};
 use reserve_tests::requests::patch;
-use reserve_tests::town::{Plot, SOON};
+use reserve_tests::shared_cluster::{SOON, TestNamespace};
 use serde_json::{Value, json};
 
 /// Lets the reservations on a node end so soon, as if time had passed.
-pub(crate) async fn let_time_pass(plot: Plot, node: &str, left: SignedDuration) -> Result<()> {
+pub(crate) async fn let_time_pass(ns: TestNamespace, node: &str, left: SignedDuration) -> Result<()> {
     let path = format!("/api/v1/nodes/{node}");
-    plot.cluster
+    ns.cluster
         .wait_until("time passes", SOON, async || {
-            let metadata = plot.cluster.node(node).await?.metadata;
+            let metadata = ns.cluster.node(node).await?.metadata;
             let mut annotations = metadata.annotations.unwrap_or_default();
             annotations.retain(|key, _| key.starts_with(names::INFO));
             let ends = Timestamp::from_second((Timestamp::now() + left).as_second())?;
@@ -24,7 +24,7 @@ pub(crate) async fn let_time_pass(plot: Plot, node: &str, left: SignedDuration) 
             // Somebody else may write meanwhile; then all is read again.
             let version = metadata.resource_version;
             let change = json!({"metadata": {"annotations": annotations, "resourceVersion": version}});
-            let said = patch(&plot.cluster.admin(), &path, &change).await?;
+            let said = patch(&ns.cluster.admin(), &path, &change).await?;
             ensure!(said.code == 200, "{said:?}");
             Ok(())
         })

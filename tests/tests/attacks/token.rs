@@ -9,7 +9,7 @@ use k8s_openapi::api::core::v1::Pod;
 use kube::{Api, Client, ResourceExt as _};
 use reserve_tests::control_plane::{WorkloadShape, bare_pod, node};
 use reserve_tests::requests::{ask, patch, strategic};
-use reserve_tests::town::{Plot, SOON};
+use reserve_tests::shared_cluster::{SOON, TestNamespace};
 use serde_json::{Value, json};
 
 /// A pod of the test's own namespace.
@@ -21,11 +21,11 @@ struct Target {
 
 impl Target {
     /// Creates the pod; no scheduler runs, so that it waits unless it names its node.
-    async fn create(plot: Plot, name: &'static str, shape: WorkloadShape) -> Result<Self> {
-        plot.cluster.deploy(shape.namespace(plot.name).scheduler("nobody")).await?;
-        let pods: Api<Pod> = Api::namespaced(plot.cluster.admin(), plot.name);
+    async fn create(ns: TestNamespace, name: &'static str, shape: WorkloadShape) -> Result<Self> {
+        ns.cluster.deploy(shape.namespace(ns.name).scheduler("nobody")).await?;
+        let pods: Api<Pod> = Api::namespaced(ns.cluster.admin(), ns.name);
         let uid = pods.get(name).await?.uid().context("a pod without a UID")?;
-        Ok(Self { name, uid, path: format!("/api/v1/namespaces/{}/pods/{name}", plot.name) })
+        Ok(Self { name, uid, path: format!("/api/v1/namespaces/{}/pods/{name}", ns.name) })
     }
 
     fn status(&self) -> String {
@@ -52,27 +52,32 @@ impl Target {
 }
 
 /// The name of this test's node, and a pod that was put there.
-async fn placed(plot: Plot, name: &'static str, priority_class: Option<&str>) -> Result<Target> {
-    let shape = bare_pod(name).pod_field("nodeName", plot.name.into());
+async fn placed(ns: TestNamespace, name: &'static str, priority_class: Option<&str>) -> Result<Target> {
+    let shape = bare_pod(name).pod_field("nodeName", ns.name.into());
     let shape = match priority_class {
         Some(class) => shape.pod_field("priorityClassName", class.into()),
         None => shape,
     };
-    Target::create(plot, name, shape).await
+    Target::create(ns, name, shape).await
 }
 
-async fn status_refused(plot: Plot, client: &Client, pod: &Target, tries: &[(&str, Value)]) -> Result<()> {
+async fn status_refused(
+    ns: TestNamespace,
+    client: &Client,
+    pod: &Target,
+    tries: &[(&str, Value)],
+) -> Result<()> {
     for (what, change) in tries {
         let at = ("reserve-daemon-pod-status", *what);
-        wait_until_refused(plot.cluster, at, async || strategic(client, &pod.status(), change).await).await?;
+        wait_until_refused(ns.cluster, at, async || strategic(client, &pod.status(), change).await).await?;
     }
     Ok(())
 }
 
 #[test]
 fn a_stolen_token_cannot_lie_about_a_pod_that_waits() -> Result<()> {
-    run("stolen-waiting", async |plot, daemon| {
-        let pod = Target::create(plot, "waiting", bare_pod("waiting")).await?;
+    run("stolen-waiting", async |ns, daemon| {
+        let pod = Target::create(ns, "waiting", bare_pod("waiting")).await?;
         for reason in ["Unschedulable", "SchedulerError", "WaitingForReservedNode"] {
             let mut change = pod.condition("PodScheduled", "False", reason);
             change["status"]["nominatedNodeName"] = "fence".into();
@@ -90,16 +95,16 @@ fn a_stolen_token_cannot_lie_about_a_pod_that_waits() -> Result<()> {
             ("an annotation", json!({"metadata": {"annotations": {"reserve/keep": "1h"}}})),
             ("a finalizer", json!({"metadata": {"finalizers": ["example.com/stay"]}})),
         ];
-        status_refused(plot, &daemon, &pod, &tries).await
+        status_refused(ns, &daemon, &pod, &tries).await
     })
 }
 
 #[test]
 fn a_stolen_token_cannot_lie_about_a_pod_that_runs() -> Result<()> {
-    run("stolen-running", async |plot, daemon| {
-        plot.cluster.add_node(node(plot.name)).await?;
-        let pod = placed(plot, "placed", None).await?;
-        let critical = placed(plot, "critical", Some("system-node-critical")).await?;
+    run("stolen-running", async |ns, daemon| {
+        ns.cluster.add_node(node(ns.name)).await?;
+        let pod = placed(ns, "placed", None).await?;
+        let critical = placed(ns, "critical", Some("system-node-critical")).await?;
         allowed("preempted", &strategic(&daemon, &pod.status(), &pod.preempted()).await?)?;
         let no_nomination = json!({"status": {"nominatedNodeName": null}});
         allowed("no nomination", &strategic(&daemon, &pod.status(), &no_nomination).await?)?;
@@ -116,39 +121,38 @@ fn a_stolen_token_cannot_lie_about_a_pod_that_runs() -> Result<()> {
             ("succeeded", json!({"status": {"phase": "Succeeded"}})),
             ("its containers", ready),
         ];
-        status_refused(plot, &daemon, &pod, &tries).await?;
+        status_refused(ns, &daemon, &pod, &tries).await?;
         // Of newer API servers the validation refuses it, which comes before policies.
         let nominated = json!({"status": {"nominatedNodeName": "fence"}});
         let said = strategic(&daemon, &pod.status(), &nominated).await?;
         ensure!(said.code == 422, "nominated elsewhere: {said:?}");
-        status_refused(plot, &daemon, &critical, &[("a critical pod preempted", critical.preempted())])
-            .await?;
-        plot.cluster
+        status_refused(ns, &daemon, &critical, &[("a critical pod preempted", critical.preempted())]).await?;
+        ns.cluster
             .wait_until("the pod has conditions", SOON, async || {
-                let pods: Api<Pod> = Api::namespaced(plot.cluster.admin(), plot.name);
+                let pods: Api<Pod> = Api::namespaced(ns.cluster.admin(), ns.name);
                 pods.get("placed").await?.status.and_then(|status| status.conditions).context("none yet")
             })
             .await?;
         let none = json!({"status": {"conditions": null}});
         let at = ("reserve-daemon-pod-status", "no conditions");
-        wait_until_refused(plot.cluster, at, async || patch(&daemon, &pod.status(), &none).await).await
+        wait_until_refused(ns.cluster, at, async || patch(&daemon, &pod.status(), &none).await).await
     })
 }
 
 #[test]
 fn a_stolen_token_deletes_no_pod_that_was_not_told_first() -> Result<()> {
-    run("stolen-deletes", async |plot, daemon| {
-        plot.cluster.add_node(node(plot.name)).await?;
-        let pod = placed(plot, "victim", None).await?;
-        let critical = placed(plot, "critical", Some("system-node-critical")).await?;
-        let waiting = Target::create(plot, "waiting", bare_pod("waiting")).await?;
+    run("stolen-deletes", async |ns, daemon| {
+        ns.cluster.add_node(node(ns.name)).await?;
+        let pod = placed(ns, "victim", None).await?;
+        let critical = placed(ns, "critical", Some("system-node-critical")).await?;
+        let waiting = Target::create(ns, "waiting", bare_pod("waiting")).await?;
         let refused = async |what: &str, pod: &Target, options: &Value| {
             let at = ("reserve-daemon-preemption", what);
             let attempt = async || ask(&daemon, Method::DELETE, &pod.path, options).await;
-            wait_until_refused(plot.cluster, at, attempt).await
+            wait_until_refused(ns.cluster, at, attempt).await
         };
         refused("not told", &pod, &pod.deletion()).await?;
-        let admin = plot.cluster.admin();
+        let admin = ns.cluster.admin();
         for target in [&pod, &critical, &waiting] {
             let path = format!("{}/status", target.path);
             allowed(target.name, &strategic(&admin, &path, &target.preempted()).await?)?;
@@ -169,16 +173,16 @@ fn a_stolen_token_deletes_no_pod_that_was_not_told_first() -> Result<()> {
 
 #[test]
 fn a_stolen_token_cannot_put_anything_into_a_pod_by_binding_it() -> Result<()> {
-    run("stolen-bindings", async |plot, daemon| {
-        plot.cluster.add_node(node(plot.name).label("topology.kubernetes.io/zone", "z1")).await?;
-        let pod = Target::create(plot, "waiting", bare_pod("waiting")).await?;
+    run("stolen-bindings", async |ns, daemon| {
+        ns.cluster.add_node(node(ns.name).label("topology.kubernetes.io/zone", "z1")).await?;
+        let pod = Target::create(ns, "waiting", bare_pod("waiting")).await?;
         let path = format!("{}/binding?dryRun=All", pod.path);
         // As effects/bind.rs writes it.
         let binding = json!({
             "apiVersion": "v1", "kind": "Binding",
-            "metadata": {"name": "waiting", "namespace": plot.name, "uid": pod.uid,
+            "metadata": {"name": "waiting", "namespace": ns.name, "uid": pod.uid,
                          "annotations": {"reserve/seat": "a8f6f901-47c9-4475-b1f4-cac44597e173.a1"}},
-            "target": {"apiVersion": "v1", "kind": "Node", "name": plot.name},
+            "target": {"apiVersion": "v1", "kind": "Node", "name": ns.name},
         });
         allowed("with a seat", &ask(&daemon, Method::POST, &path, &binding).await?)?;
         let changed = |pointer: &[&str], value: Value| {
@@ -198,7 +202,7 @@ fn a_stolen_token_cannot_put_anything_into_a_pod_by_binding_it() -> Result<()> {
         for (what, body) in tries {
             let at = ("reserve-daemon-binding", what);
             let attempt = async || ask(&daemon, Method::POST, &path, &body).await;
-            wait_until_refused(plot.cluster, at, attempt).await?;
+            wait_until_refused(ns.cluster, at, attempt).await?;
         }
         Ok(())
     })

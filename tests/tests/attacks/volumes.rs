@@ -4,7 +4,7 @@ use crate::installed::{allowed, run, wait_until_refused};
 use anyhow::Result;
 use kube::Client;
 use reserve_tests::requests::{as_annotation, patch};
-use reserve_tests::town::Plot;
+use reserve_tests::shared_cluster::TestNamespace;
 use serde_json::{Value, json};
 
 const UID: &str = "0b6b4d3e-3b0f-4a43-9d3c-1f6a2f0a7c11";
@@ -14,10 +14,9 @@ const BOUND_BY_CONTROLLER: &str = "pv.kubernetes.io/bound-by-controller";
 /// What is tried, on which object, and the patch.
 type Attempt = (&'static str, String, Value);
 
-async fn all_refused(plot: Plot, client: &Client, policy: &str, attempts: Vec<Attempt>) -> Result<()> {
+async fn all_refused(ns: TestNamespace, client: &Client, policy: &str, attempts: Vec<Attempt>) -> Result<()> {
     for (what, path, change) in attempts {
-        wait_until_refused(plot.cluster, (policy, what), async || patch(client, &path, &change).await)
-            .await?;
+        wait_until_refused(ns.cluster, (policy, what), async || patch(client, &path, &change).await).await?;
     }
     Ok(())
 }
@@ -46,20 +45,22 @@ fn path_of(volume: &str) -> String {
 
 #[test]
 fn a_stolen_token_cannot_take_or_change_volumes() -> Result<()> {
-    run("stolen-volumes", async |plot, daemon| {
+    run("stolen-volumes", async |ns, daemon| {
         let objects = json!({"apiVersion": "v1", "kind": "List", "items": [
             volume("free", &Value::Null),
             volume("named", &claim_ref("later", None)),
             volume("taken", &claim_ref("theirs", Some("7d1d0d3e-3b0f-4a43-9d3c-1f6a2f0a7c99"))),
         ]});
-        plot.cluster.apply(&objects.to_string()).await?;
+        ns.cluster.apply(&objects.to_string()).await?;
         let mut first = claims("data", Some(UID));
         first["metadata"] = json!({"annotations": {BOUND_BY_CONTROLLER: "yes"}});
         let path = path_of("free");
-        plot.cluster
-            .wait_until("the daemon gives a volume its claim", reserve_tests::town::SOON, async || {
-                allowed("a claim for a volume without one", &patch(&daemon, &path, &first).await?)
-            })
+        ns.cluster
+            .wait_until(
+                "the daemon gives a volume its claim",
+                reserve_tests::shared_cluster::SOON,
+                async || allowed("a claim for a volume without one", &patch(&daemon, &path, &first).await?),
+            )
             .await?;
         let named = patch(&daemon, &path_of("named"), &claims("later", Some(UID))).await?;
         allowed("a claim that the volume names", &named)?;
@@ -96,17 +97,17 @@ fn a_stolen_token_cannot_take_or_change_volumes() -> Result<()> {
             ("takes a volume that names another claim", path_of("named"), claims("data", Some(UID))),
             ("lets go of another's volume", path_of("taken"), json!({"spec": {"claimRef": null}})),
         ];
-        all_refused(plot, &daemon, "reserve-daemon-volumes", attempts).await
+        all_refused(ns, &daemon, "reserve-daemon-volumes", attempts).await
     })
 }
 
 #[test]
 fn a_stolen_token_cannot_change_claims() -> Result<()> {
-    run("stolen-claims", async |plot, daemon| {
+    run("stolen-claims", async |ns, daemon| {
         let claim = |name: &str, volume: Value| {
             json!({
                 "apiVersion": "v1", "kind": "PersistentVolumeClaim",
-                "metadata": {"name": name, "namespace": plot.name, "annotations": {"theirs": "1"}},
+                "metadata": {"name": name, "namespace": ns.name, "annotations": {"theirs": "1"}},
                 "spec": {"accessModes": ["ReadWriteOnce"], "storageClassName": "waits", "volumeName": volume,
                          "resources": {"requests": {"storage": "1Gi"}}},
             })
@@ -116,15 +117,12 @@ fn a_stolen_token_cannot_change_claims() -> Result<()> {
              "provisioner": "example.com/none", "volumeBindingMode": "WaitForFirstConsumer"},
             claim("data", Value::Null), claim("bound", "somewhere".into()),
         ]});
-        plot.cluster.apply(&objects.to_string()).await?;
+        ns.cluster.apply(&objects.to_string()).await?;
         let path =
-            |name: &str| format!("/api/v1/namespaces/{}/persistentvolumeclaims/{name}?dryRun=All", plot.name);
+            |name: &str| format!("/api/v1/namespaces/{}/persistentvolumeclaims/{name}?dryRun=All", ns.name);
         allowed("names a node", &patch(&daemon, &path("data"), &as_annotation(SELECTED_NODE, "n1")).await?)?;
         let chosen = path("data").replace("?dryRun=All", "");
-        allowed(
-            "chosen",
-            &patch(&plot.cluster.admin(), &chosen, &as_annotation(SELECTED_NODE, "n1")).await?,
-        )?;
+        allowed("chosen", &patch(&ns.cluster.admin(), &chosen, &as_annotation(SELECTED_NODE, "n1")).await?)?;
         allowed("another node", &patch(&daemon, &path("data"), &as_annotation(SELECTED_NODE, "n2")).await?)?;
         let unnamed = json!({"metadata": {"annotations": {SELECTED_NODE: null}}});
         let attempts = vec![
@@ -137,6 +135,6 @@ fn a_stolen_token_cannot_change_claims() -> Result<()> {
             ("chooses a volume", path("data"), json!({"spec": {"volumeName": "free"}})),
             ("a claim that has a volume", path("bound"), as_annotation(SELECTED_NODE, "n1")),
         ];
-        all_refused(plot, &daemon, "reserve-daemon-claims", attempts).await
+        all_refused(ns, &daemon, "reserve-daemon-claims", attempts).await
     })
 }

@@ -10,7 +10,7 @@ mod tenant;
 #[path = "../attacks/time.rs"]
 mod time;
 
-use reserve_tests::town::Town;
+use reserve_tests::shared_cluster::SharedCluster;
 
 /// For tests that start the daemon themselves, and so run one at a time.
-static TOWN: Town = Town::new("attacks_alone", None);
+static SHARED_CLUSTER: SharedCluster = SharedCluster::new("attacks_alone", None);

@@ -1,4 +1,4 @@
-//! What becomes of a place in all kinds of cases, each on a plot of its own on one control plane with one daemon.
+//! What becomes of a place in all kinds of cases, each on a namespace of its own on one control plane with one daemon.
 
 mod amounts;
 mod foreign;
@@ -9,10 +9,10 @@ mod rivals;
 use common::api::names;
 use reserve_tests::control_plane::{WorkloadShape, deployment};
 use reserve_tests::programs::daemon;
-use reserve_tests::town::Town;
+use reserve_tests::shared_cluster::SharedCluster;
 use std::time::Duration;
 
-static TOWN: Town = Town::new("cases", Some(|| daemon(names::SCHEDULER_NAME)));
+static SHARED_CLUSTER: SharedCluster = SharedCluster::new("cases", Some(|| daemon(names::SCHEDULER_NAME)));
 
 /// How long pods stay terminating, where a test looks at that phase.
 const GRACE: Duration = Duration::from_secs(3);

@@ -1,10 +1,10 @@
 //! Completion through kubectl, which runs the link that `completion install` made, with names from the cluster.
 
-use super::{Said, TOWN, kubectl};
+use super::{SHARED_CLUSTER, Said, kubectl};
 use anyhow::{Context as _, Result, ensure};
 use reserve_tests::control_plane::{User, deployment};
 use reserve_tests::programs;
-use reserve_tests::town::Plot;
+use reserve_tests::shared_cluster::TestNamespace;
 use std::fs;
 use std::path::{Path, PathBuf};
 use std::process::Command;
@@ -14,16 +14,16 @@ use std::time::{Duration, Instant};
 const LONG: Duration = Duration::from_secs(120);
 
 /// A folder with the plugin alone, as krew has it.
-fn plugin_dir(plot: &Plot) -> Result<PathBuf> {
-    let dir = plot.cluster.dir().join(format!("plugin-{}", plot.name));
+fn plugin_dir(ns: &TestNamespace) -> Result<PathBuf> {
+    let dir = ns.cluster.dir().join(format!("plugin-{}", ns.name));
     fs::create_dir_all(&dir)?;
     std::os::unix::fs::symlink(programs::build()?.join("kubectl-reserve"), dir.join("kubectl-reserve"))?;
     Ok(dir)
 }
 
 /// kubectl with that folder before all others.
-fn with(plot: &Plot, dir: &Path, words: &[&str]) -> Result<Said> {
-    let mut command = plot.cluster.kubectl(User::Admin)?;
+fn with(ns: &TestNamespace, dir: &Path, words: &[&str]) -> Result<Said> {
+    let mut command = ns.cluster.kubectl(User::Admin)?;
     let path = command.get_envs().find(|(name, _)| *name == "PATH").and_then(|(_, value)| value);
     let path = path.context("no PATH")?.to_owned();
     let dirs = std::iter::once(dir.to_owned()).chain(std::env::split_paths(&path));
@@ -32,48 +32,48 @@ fn with(plot: &Plot, dir: &Path, words: &[&str]) -> Result<Said> {
 }
 
 /// What kubectl offers for these words, without descriptions; its own last lines are on stderr.
-fn offered(plot: &Plot, dir: &Path, words: &[&str]) -> Result<Vec<String>> {
-    let out = with(plot, dir, &[&["__complete", "reserve"][..], words].concat())?.well()?;
+fn offered(ns: &TestNamespace, dir: &Path, words: &[&str]) -> Result<Vec<String>> {
+    let out = with(ns, dir, &[&["__complete", "reserve"][..], words].concat())?.well()?;
     Ok(out.lines().map(|line| line.split('\t').next().unwrap_or_default().to_owned()).collect())
 }
 
 #[test]
 fn kubectl_completes_with_names_of_the_cluster() -> Result<()> {
-    TOWN.run("completing", async |plot| {
-        let dir = plugin_dir(&plot)?;
-        let installed = with(&plot, &dir, &["reserve", "completion", "install"])?.well()?;
+    SHARED_CLUSTER.run("completing", async |ns| {
+        let dir = plugin_dir(&ns)?;
+        let installed = with(&ns, &dir, &["reserve", "completion", "install"])?.well()?;
         assert!(installed.contains("kubectl_complete-reserve created"), "{installed}");
-        let again = with(&plot, &dir, &["reserve", "completion", "install"])?.well()?;
+        let again = with(&ns, &dir, &["reserve", "completion", "install"])?.well()?;
         assert!(again.contains("is there already"), "{again}");
 
-        let node = plot.node("n1", "4").await?;
-        plot.cluster
+        let node = ns.node("n1", "4").await?;
+        ns.cluster
             .annotate_node(&node, "reserve.cpu/a8f6f901-47c9-4475-b1f4-cac44597e173", Some("1"))
             .await?;
-        plot.deploy(deployment("web").replicas(1)).await?;
-        let verbs = offered(&plot, &dir, &[""])?;
+        ns.deploy(deployment("web").replicas(1)).await?;
+        let verbs = offered(&ns, &dir, &[""])?;
         ensure!(verbs.contains(&"list".into()) && verbs.contains(&"explain".into()), "{verbs:?}");
         assert_eq!(verbs.last().map(String::as_str), Some(":4"));
         // On a machine that is busy a second may pass without an answer.
         let has = async |words: &[&str], wanted: &str| {
-            plot.cluster
+            ns.cluster
                 .wait_until("a name is offered", LONG, async || {
-                    let offered = offered(&plot, &dir, words)?;
+                    let offered = offered(&ns, &dir, words)?;
                     ensure!(offered.iter().any(|line| line.starts_with(wanted)), "{words:?}: {offered:?}");
                     Ok(())
                 })
                 .await
         };
-        has(&["list", "-n", ""], plot.name).await?;
-        has(&["list", "--namespace", "comp"], plot.name).await?;
+        has(&["list", "-n", ""], ns.name).await?;
+        has(&["list", "--namespace", "comp"], ns.name).await?;
         has(&["list", "--context", ""], "test").await?;
         has(&["list", "--cluster", ""], "test").await?;
         has(&["list", "--user", ""], "admin").await?;
         has(&["list", ""], "a8f6f901-47c9-4475-b1f4-cac44597e173").await?;
-        has(&["explain", "-n", plot.name, "deploy/"], "deploy/web").await?;
-        has(&["explain", "-n", plot.name, "web"], "web-").await?;
+        has(&["explain", "-n", ns.name, "deploy/"], "deploy/web").await?;
+        has(&["explain", "-n", ns.name, "web"], "web-").await?;
         has(&["list", "--no-h"], "--no-headers").await?;
-        plot.cluster.annotate_node(&node, "reserve.cpu/a8f6f901-47c9-4475-b1f4-cac44597e173", None).await?;
+        ns.cluster.annotate_node(&node, "reserve.cpu/a8f6f901-47c9-4475-b1f4-cac44597e173", None).await?;
         Ok(())
     })
 }
@@ -97,9 +97,9 @@ fn without_a_cluster_there_is_an_answer_in_time_and_no_error() -> Result<()> {
 
 #[test]
 fn bash_completes_the_program_by_its_own_name() -> Result<()> {
-    TOWN.run("bash", async |plot| {
-        let script = kubectl(plot.cluster, &[], &["reserve", "completion", "bash"])?.well()?;
-        let dir = plugin_dir(&plot)?;
+    SHARED_CLUSTER.run("bash", async |ns| {
+        let script = kubectl(ns.cluster, &[], &["reserve", "completion", "bash"])?.well()?;
+        let dir = plugin_dir(&ns)?;
         let test = format!(
             "{script}\ncompopt() {{ echo \"compopt $*\"; }}\n\
              COMP_WORDS=({0}/kubectl-reserve list --color = al) COMP_CWORD=4; _kubectl_reserve; echo \"${{COMPREPLY[@]}}\"\n\

@@ -1,18 +1,18 @@
 //! Tokens, credential plugins and proxies.
 
 use super::connecting::token;
-use super::{Said, TOWN, kubectl};
+use super::{SHARED_CLUSTER, Said, kubectl};
 use anyhow::{Context as _, Result};
-use reserve_tests::town::Plot;
+use reserve_tests::shared_cluster::TestNamespace;
 use std::fs;
 use std::io::{BufRead as _, BufReader, Write as _};
 use std::net::{TcpListener, TcpStream};
 use std::os::unix::fs::PermissionsExt as _;
 use std::path::PathBuf;
 
-/// A kubeconfig for the town's server with this user.
-fn kubeconfig(plot: &Plot, name: &str, cluster: &str, user: &str) -> Result<PathBuf> {
-    let dir = plot.cluster.dir();
+/// A kubeconfig for the cluster's server with this user.
+fn kubeconfig(ns: &TestNamespace, name: &str, cluster: &str, user: &str) -> Result<PathBuf> {
+    let dir = ns.cluster.dir();
     let text = format!(
         "current-context: x\ncontexts: [{{name: x, context: {{cluster: x, user: x}}}}]\n\
          clusters: [{{name: x, cluster: {{certificate-authority: ca.crt, {cluster}}}}}]\n\
@@ -23,24 +23,24 @@ fn kubeconfig(plot: &Plot, name: &str, cluster: &str, user: &str) -> Result<Path
     Ok(path)
 }
 
-fn server(plot: &Plot) -> Result<String> {
-    Ok(format!("server: 'https://127.0.0.1:{}'", plot.cluster.api_port()?))
+fn server(ns: &TestNamespace) -> Result<String> {
+    Ok(format!("server: 'https://127.0.0.1:{}'", ns.cluster.api_port()?))
 }
 
 fn list(
-    plot: &Plot,
+    ns: &TestNamespace,
     kubeconfig: &std::path::Path,
     environment: &[(&str, &str)],
     more: &[&str],
 ) -> Result<Said> {
     let file = kubeconfig.to_str().context("not text")?;
     let environment = [&[("KUBECONFIG", file)][..], environment].concat();
-    kubectl(plot.cluster, &environment, &[&["reserve", "list", "-A"][..], more].concat())
+    kubectl(ns.cluster, &environment, &[&["reserve", "list", "-A"][..], more].concat())
 }
 
 /// A plugin that writes down that it was asked, and answers with `answer`.
-fn plugin(plot: &Plot, name: &str, body: &str) -> Result<PathBuf> {
-    let path = plot.cluster.dir().join(name);
+fn plugin(ns: &TestNamespace, name: &str, body: &str) -> Result<PathBuf> {
+    let path = ns.cluster.dir().join(name);
     fs::write(&path, format!("#!/bin/sh\necho asked >> \"$0.log\"\n{body}\n"))?;
     fs::set_permissions(&path, fs::Permissions::from_mode(0o755))?;
     Ok(path)
@@ -55,31 +55,31 @@ fn exec(command: &str) -> String {
 
 #[test]
 fn a_token_goes_before_whatever_the_kubeconfig_says() -> Result<()> {
-    TOWN.run("token", async |plot| {
-        let file = kubeconfig(&plot, "token", &server(&plot)?, "token: wrong")?;
-        let refused = list(&plot, &file, &[], &[])?;
+    SHARED_CLUSTER.run("token", async |ns| {
+        let file = kubeconfig(&ns, "token", &server(&ns)?, "token: wrong")?;
+        let refused = list(&ns, &file, &[], &[])?;
         assert!(refused.talk.contains("You must be logged in to the server"), "{}", refused.talk);
-        list(&plot, &file, &[], &["--token", &token(&plot)?])?.well()?;
-        let file = kubeconfig(&plot, "exec-and-token", &server(&plot)?, &exec("./no-such-plugin"))?;
-        list(&plot, &file, &[], &["--token", &token(&plot)?])?.well().map(drop)
+        list(&ns, &file, &[], &["--token", &token(&ns)?])?.well()?;
+        let file = kubeconfig(&ns, "exec-and-token", &server(&ns)?, &exec("./no-such-plugin"))?;
+        list(&ns, &file, &[], &["--token", &token(&ns)?])?.well().map(drop)
     })
 }
 
 #[test]
 fn a_credential_plugin_is_asked_once_and_heard() -> Result<()> {
-    TOWN.run("exec", async |plot| {
+    SHARED_CLUSTER.run("exec", async |ns| {
         let body = format!(
             "[ \"$WHO\" = plugin ] || exit 9\n\
              case $KUBERNETES_EXEC_INFO in *'\"server\":\"https://127'*) ;; *) exit 8 ;; esac\n\
              echo 'hello from the plugin' >&2\n\
              echo '{{\"apiVersion\":\"client.authentication.k8s.io/v1\",\"kind\":\"ExecCredential\",'\n\
              echo '\"status\":{{\"token\":\"{}\"}}}}'",
-            token(&plot)?
+            token(&ns)?
         );
-        let plugin = plugin(&plot, "plugin", &body)?;
+        let plugin = plugin(&ns, "plugin", &body)?;
         // Relative to the kubeconfig, as in kubectl.
-        let file = kubeconfig(&plot, "exec", &server(&plot)?, &exec("./plugin"))?;
-        let said = list(&plot, &file, &[], &[])?;
+        let file = kubeconfig(&ns, "exec", &server(&ns)?, &exec("./plugin"))?;
+        let said = list(&ns, &file, &[], &[])?;
         assert!(said.talk.contains("hello from the plugin"), "{}", said.talk);
         said.well()?;
         let log = fs::read_to_string(plugin.with_extension("log"))?;
@@ -90,10 +90,10 @@ fn a_credential_plugin_is_asked_once_and_heard() -> Result<()> {
 
 #[test]
 fn a_credential_plugin_that_fails_is_named() -> Result<()> {
-    TOWN.run("exec-fails", async |plot| {
-        plugin(&plot, "failing", "echo no luck >&2; exit 3")?;
-        let file = kubeconfig(&plot, "failing", &server(&plot)?, &exec("./failing"))?;
-        let said = list(&plot, &file, &[], &[])?;
+    SHARED_CLUSTER.run("exec-fails", async |ns| {
+        plugin(&ns, "failing", "echo no luck >&2; exit 3")?;
+        let file = kubeconfig(&ns, "failing", &server(&ns)?, &exec("./failing"))?;
+        let said = list(&ns, &file, &[], &[])?;
         assert_eq!(said.code, Some(1));
         assert!(said.talk.contains("no luck") && said.talk.contains("exit status: 3"), "{}", said.talk);
         assert!(said.talk.contains("failing"), "{}", said.talk);
@@ -134,14 +134,14 @@ fn proxy(listener: TcpListener, to: Option<u16>) -> std::thread::JoinHandle<Resu
 
 #[test]
 fn the_way_leads_through_the_proxy_that_is_named() -> Result<()> {
-    TOWN.run("proxy", async |plot| {
-        let port = plot.cluster.api_port()?;
+    SHARED_CLUSTER.run("proxy", async |ns| {
+        let port = ns.cluster.api_port()?;
         let listener = TcpListener::bind("127.0.0.1:0")?;
         let url = format!("http://{}", listener.local_addr()?);
         let passed = proxy(listener, Some(port));
-        let file = kubeconfig(&plot, "proxy", &server(&plot)?, &format!("token: {}", token(&plot)?))?;
+        let file = kubeconfig(&ns, "proxy", &server(&ns)?, &format!("token: {}", token(&ns)?))?;
         let said = kubectl(
-            plot.cluster,
+            ns.cluster,
             &[("KUBECONFIG", file.to_str().context("not text")?), ("NO_PROXY", "*")],
             &["reserve", "version", &format!("--proxy-url={url}")],
         )?;
@@ -154,20 +154,20 @@ fn the_way_leads_through_the_proxy_that_is_named() -> Result<()> {
 
 #[test]
 fn exceptions_from_the_proxy_are_about_the_server() -> Result<()> {
-    TOWN.run("no-proxy", async |plot| {
+    SHARED_CLUSTER.run("no-proxy", async |ns| {
         let server = "server: 'https://api.cluster.invalid:6443'";
-        let file = kubeconfig(&plot, "no-proxy", server, "token: x")?;
+        let file = kubeconfig(&ns, "no-proxy", server, "token: x")?;
         let listener = TcpListener::bind("127.0.0.1:0")?;
         let url = format!("http://{}", listener.local_addr()?);
         let asked = proxy(listener, None);
         // A comma at the end and the proxy's own name: both are kube's stumbling blocks.
         let through = [("HTTPS_PROXY", url.as_str()), ("NO_PROXY", "127.0.0.1,")];
-        assert_eq!(list(&plot, &file, &through, &[])?.code, Some(1));
+        assert_eq!(list(&ns, &file, &through, &[])?.code, Some(1));
         let first = asked.join().expect("the proxy ran")?;
         assert!(first.starts_with("CONNECT api.cluster.invalid:6443 "), "{first}");
         // Nobody listens there any more: a refused connection would name the proxy's port.
         let past = [("HTTPS_PROXY", url.as_str()), ("NO_PROXY", "cluster.invalid")];
-        let said = list(&plot, &file, &past, &["--request-timeout=20s"])?;
+        let said = list(&ns, &file, &past, &["--request-timeout=20s"])?;
         assert_eq!(said.code, Some(1));
         assert!(
             said.talk.contains("dns")

@@ -11,10 +11,10 @@ mod output;
 
 use anyhow::{Context as _, Result, ensure};
 use reserve_tests::control_plane::{Cluster, User};
-use reserve_tests::town::Town;
+use reserve_tests::shared_cluster::SharedCluster;
 use std::process::Output;
 
-static TOWN: Town = Town::new("citizen", None);
+static SHARED_CLUSTER: SharedCluster = SharedCluster::new("citizen", None);
 
 /// What a command said, on both streams, and how it ended.
 struct Said {

@@ -1,9 +1,9 @@
 //! Templates, columns and sorting: the same document, printed by kubectl and by us.
 
-use super::{TOWN, kubectl};
+use super::{SHARED_CLUSTER, kubectl};
 use anyhow::{Context as _, Result};
 use kubectl_reserve::formatted;
-use reserve_tests::town::{Plot, SOON};
+use reserve_tests::shared_cluster::{SOON, TestNamespace};
 use serde_json::{Value, json};
 
 /// Everything that the dialect has.
@@ -68,9 +68,9 @@ const COLUMNS: [&str; 4] = [
     "ID:.metadata.name",
 ];
 
-async fn config_maps(plot: &Plot) -> Result<()> {
+async fn config_maps(ns: &TestNamespace) -> Result<()> {
     let map = |name: &str, more: Value| {
-        let mut map = json!({"apiVersion": "v1", "kind": "ConfigMap", "metadata": {"name": name, "namespace": plot.name}});
+        let mut map = json!({"apiVersion": "v1", "kind": "ConfigMap", "metadata": {"name": name, "namespace": ns.name}});
         for (at, value) in more.as_object().into_iter().flatten() {
             if at == "metadata" {
                 for (key, value) in value.as_object().into_iter().flatten() {
@@ -99,15 +99,14 @@ async fn config_maps(plot: &Plot) -> Result<()> {
         ),
     ];
     let list = json!({"apiVersion": "v1", "kind": "List", "items": maps});
-    plot.cluster.apply(&list.to_string()).await.map(drop)
+    ns.cluster.apply(&list.to_string()).await.map(drop)
 }
 
 /// The document that kubectl itself prints from: ours and those that every namespace has.
-async fn document(plot: &Plot) -> Result<Value> {
-    plot.cluster
+async fn document(ns: &TestNamespace) -> Result<Value> {
+    ns.cluster
         .wait_until("all ConfigMaps are there", SOON, async || {
-            let text =
-                plot.cluster.run_kubectl(&["get", "configmaps", "-n", plot.name, "-o", "json"]).await?;
+            let text = ns.cluster.run_kubectl(&["get", "configmaps", "-n", ns.name, "-o", "json"]).await?;
             let document: Value = serde_json::from_str(&text)?;
             let count = document["items"].as_array().context("no items")?.len();
             anyhow::ensure!(count == 4, "{count}");
@@ -118,12 +117,12 @@ async fn document(plot: &Plot) -> Result<Value> {
 
 #[test]
 fn output_is_in_kubectls_dialect() -> Result<()> {
-    TOWN.run("output", async |plot| {
-        config_maps(&plot).await?;
-        let document = document(&plot).await?;
+    SHARED_CLUSTER.run("output", async |ns| {
+        config_maps(&ns).await?;
+        let document = document(&ns).await?;
         let get = |form: &str, more: &[&str]| {
-            let words = ["get", "configmaps", "-n", plot.name, "-o", form];
-            kubectl(plot.cluster, &[], &[&words[..], more].concat())
+            let words = ["get", "configmaps", "-n", ns.name, "-o", form];
+            kubectl(ns.cluster, &[], &[&words[..], more].concat())
         };
         for template in TEMPLATES {
             let form = format!("jsonpath={template}");

@@ -1,7 +1,7 @@
 //! What goes wrong between the daemon and the API server, or with either of them: nothing is bound twice, no place is
 //! lost, and in the end all is as if nothing had been.
 //!
-//! One control plane; each test has daemons of its own, and the town for itself.
+//! One control plane; each test has daemons of its own, and the cluster for itself.
 
 mod binding;
 mod crashes;
@@ -13,11 +13,11 @@ use common::api::names;
 use reserve_tests::control_plane::User;
 use reserve_tests::programs::{DaemonShape, daemon};
 use reserve_tests::proxy::Proxy;
-use reserve_tests::town::{Plot, Town};
+use reserve_tests::shared_cluster::{SharedCluster, TestNamespace};
 
-static TOWN: Town = Town::new("faults", None);
+static SHARED_CLUSTER: SharedCluster = SharedCluster::new("faults", None);
 
 /// A daemon behind a proxy.
-fn behind(plot: Plot, proxy: &Proxy) -> Result<DaemonShape> {
-    Ok(daemon(names::SCHEDULER_NAME).kubeconfig(proxy.kubeconfig(plot.cluster, User::Daemon)?))
+fn behind(ns: TestNamespace, proxy: &Proxy) -> Result<DaemonShape> {
+    Ok(daemon(names::SCHEDULER_NAME).kubeconfig(proxy.kubeconfig(ns.cluster, User::Daemon)?))
 }

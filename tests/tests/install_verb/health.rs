@@ -50,7 +50,7 @@ pub(crate) async fn check_healthy(cluster: &Cluster, daemon: &Program) -> Result
     assert_eq!(at(&status, "/replicas/0/version")?, at(&status, "/clientVersion")?);
     let schedulers = status["schedulers"].as_array().context("no schedulers")?;
     let ours = schedulers.iter().find(|line| line["metadata"]["name"] == "reserve-scheduler");
-    assert_eq!(ours.map(|line| &line["rung"]), Some(&Value::from("Scheduler")));
+    assert_eq!(ours.map(|line| &line["enforcement"]), Some(&Value::from("Scheduler")));
     let said = reserve(cluster, &["status"])?.ended(0)?;
     assert!(said.out.starts_with("DAEMON        1 of 1 replica live; version "), "{}", said.out);
 

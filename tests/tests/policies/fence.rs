@@ -1,7 +1,7 @@
 //! The fence: of the daemon's pods only the one that holds the Lease may bind, preempt, and change or release reservations. The others
 //! may add reservations.
 
-use crate::{OWNER, SOON, Town, town};
+use crate::{OWNER, SOON, SharedCluster, shared_cluster};
 use anyhow::{Result, ensure};
 use http::Method;
 use k8s_openapi::api::core::v1::Pod;
@@ -11,10 +11,10 @@ use reserve_tests::requests::{Said, as_annotation, ask, patch, strategic, withou
 use serde_json::json;
 
 /// What leaders alone may do, each tried and not stored, with the answers.
-async fn try_all(town: &Town, account: &Account) -> Result<Vec<(&'static str, Said)>> {
-    let client = town.cluster.client_of(account)?;
+async fn try_all(shared_cluster: &SharedCluster, account: &Account) -> Result<Vec<(&'static str, Said)>> {
+    let client = shared_cluster.cluster.client_of(account)?;
     let held = format!("reserve.cpu/{OWNER}.held");
-    let pods: Api<Pod> = Api::default_namespaced(town.cluster.admin());
+    let pods: Api<Pod> = Api::default_namespaced(shared_cluster.cluster.admin());
     let uid = async |name: &str| anyhow::Ok(pods.get(name).await?.uid());
     let binding = json!({"apiVersion": "v1", "kind": "Binding",
                          "metadata": {"name": "waiting", "uid": uid("waiting").await?},
@@ -32,10 +32,11 @@ async fn try_all(town: &Town, account: &Account) -> Result<Vec<(&'static str, Sa
     ])
 }
 
-async fn wait_until_led_by(town: &Town, leader: &Account, other: &Account) -> Result<()> {
-    town.cluster
+async fn wait_until_led_by(shared_cluster: &SharedCluster, leader: &Account, other: &Account) -> Result<()> {
+    shared_cluster
+        .cluster
         .wait_until("the fence knows the leader", SOON, async || {
-            let said = [try_all(town, leader).await?, try_all(town, other).await?];
+            let said = [try_all(shared_cluster, leader).await?, try_all(shared_cluster, other).await?];
             ensure!(said[0].iter().all(|(_, said)| said.code == 200), "the leader: {:?}", said[0]);
             let refused = |said: &Said| said.code == 403 && said.message.contains(&leader.pod);
             ensure!(said[1].iter().all(|(_, said)| refused(said)), "the other: {:?}", said[1]);
@@ -46,36 +47,38 @@ async fn wait_until_led_by(town: &Town, leader: &Account, other: &Account) -> Re
 
 #[tokio::test(flavor = "multi_thread")]
 async fn only_the_pod_that_holds_the_lease_binds_preempts_and_changes_reservations() -> Result<()> {
-    let town = town("manifests_fence").await?;
+    let shared_cluster = shared_cluster("manifests_fence").await?;
     let held = as_annotation(&format!("reserve.cpu/{OWNER}.held"), "1");
-    assert_eq!(patch(&town.cluster.admin(), "/api/v1/nodes/n1", &held).await?.code, 200);
-    town.cluster.deploy(bare_pod("waiting").scheduler("nobody")).await?;
-    town.cluster.deploy(bare_pod("victim").pod_field("nodeName", "n1".into())).await?;
+    assert_eq!(patch(&shared_cluster.cluster.admin(), "/api/v1/nodes/n1", &held).await?.code, 200);
+    shared_cluster.cluster.deploy(bare_pod("waiting").scheduler("nobody")).await?;
+    shared_cluster.cluster.deploy(bare_pod("victim").pod_field("nodeName", "n1".into())).await?;
     // A controller takes back what is older than two minutes.
     let now = jiff::Timestamp::now().strftime("%Y-%m-%dT%H:%M:%SZ").to_string();
     let told = json!({"status": {"conditions": [
         {"type": "DisruptionTarget", "status": "True", "reason": "PreemptionByScheduler",
          "lastTransitionTime": now}]}});
     let said =
-        strategic(&town.cluster.admin(), "/api/v1/namespaces/default/pods/victim/status", &told).await?;
+        strategic(&shared_cluster.cluster.admin(), "/api/v1/namespaces/default/pods/victim/status", &told)
+            .await?;
     assert_eq!(said.code, 200, "{}", said.message);
-    for account in [&town.first, &town.second] {
-        town.cluster
+    for account in [&shared_cluster.first, &shared_cluster.second] {
+        shared_cluster
+            .cluster
             .wait_until("nobody leads", SOON, async || {
-                let said = try_all(&town, account).await?;
+                let said = try_all(&shared_cluster, account).await?;
                 let refused = |said: &Said| said.code == 403 && said.message.contains("held by nobody");
                 ensure!(said.iter().all(|(_, said)| refused(said)), "{said:?}");
                 Ok(())
             })
             .await?;
     }
-    town.elect(Some(&town.first)).await?;
-    wait_until_led_by(&town, &town.first, &town.second).await?;
-    town.elect(Some(&town.second)).await?;
-    wait_until_led_by(&town, &town.second, &town.first).await?;
+    shared_cluster.elect(Some(&shared_cluster.first)).await?;
+    wait_until_led_by(&shared_cluster, &shared_cluster.first, &shared_cluster.second).await?;
+    shared_cluster.elect(Some(&shared_cluster.second)).await?;
+    wait_until_led_by(&shared_cluster, &shared_cluster.second, &shared_cluster.first).await?;
 
     // Whoever follows still writes places down, tells what it has seen, and pods why they wait.
-    let follower = town.cluster.client_of(&town.first)?;
+    let follower = shared_cluster.cluster.client_of(&shared_cluster.first)?;
     let added = as_annotation(&format!("reserve.cpu/{OWNER}.added"), "1");
     let said = patch(&follower, "/api/v1/nodes/n1", &added).await?;
     assert_eq!(said.code, 200, "{}", said.message);
@@ -94,8 +97,9 @@ async fn only_the_pod_that_holds_the_lease_binds_preempts_and_changes_reservatio
     assert_eq!(said.code, 200, "{}", said.message);
 
     // Somebody deletes the Lease: nobody else may be held up by that.
-    town.cluster.run_kubectl(&["-n", "kube-reserve", "delete", "lease", "reserve-daemon"]).await?;
-    town.cluster
+    shared_cluster.cluster.run_kubectl(&["-n", "kube-reserve", "delete", "lease", "reserve-daemon"]).await?;
+    shared_cluster
+        .cluster
         .wait_until("the Lease is gone", SOON, async || {
             let said =
                 patch(&follower, "/api/v1/nodes/n1?dryRun=All", &as_annotation("reserve.cpu/x", "1")).await?;
@@ -103,7 +107,8 @@ async fn only_the_pod_that_holds_the_lease_binds_preempts_and_changes_reservatio
             Ok(())
         })
         .await?;
-    let said = patch(&town.cluster.admin(), "/api/v1/nodes/n1", &as_annotation("theirs", "1")).await?;
+    let said =
+        patch(&shared_cluster.cluster.admin(), "/api/v1/nodes/n1", &as_annotation("theirs", "1")).await?;
     assert_eq!(said.code, 200, "{}", said.message);
     Ok(())
 }

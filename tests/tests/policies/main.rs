@@ -30,14 +30,14 @@ const SOON: Duration = Duration::from_secs(90);
 const OWNER: &str = "a8f6f901-47c9-4475-b1f4-cac44597e173";
 
 /// A cluster with everything applied, and the daemon's two pods, as which tests act.
-struct Town {
+struct SharedCluster {
     cluster: Cluster,
     first: Account,
     second: Account,
 }
 
 /// Two nodes of 4 CPUs, kube-scheduler, and `kubectl apply -k manifests/`.
-async fn town(name: &str) -> Result<Town> {
+async fn shared_cluster(name: &str) -> Result<SharedCluster> {
     let cluster = ControlPlane::start(name).with_scheduler().kubelet_of("n3").await?;
     cluster.add_node(node("n1").label("node-role.kubernetes.io/control-plane", "")).await?;
     cluster.add_node(node("n2")).await?;
@@ -46,9 +46,9 @@ async fn town(name: &str) -> Result<Town> {
     let pods = running(&cluster).await?;
     let [first, second] = &pods[..] else { anyhow::bail!("two pods, not {}", pods.len()) };
     let (first, second) = (cluster.account_of(first).await?, cluster.account_of(second).await?);
-    let town = Town { cluster, first, second };
-    town.wait_until_in_force().await?;
-    Ok(town)
+    let shared_cluster = SharedCluster { cluster, first, second };
+    shared_cluster.wait_until_in_force().await?;
+    Ok(shared_cluster)
 }
 
 /// The pods of the Deployment, once both run.
@@ -69,7 +69,7 @@ async fn seen(cluster: &Cluster) -> Result<String> {
     cluster.run_kubectl(&["-n", NAMESPACE, "get", "pods,replicasets,events"]).await
 }
 
-impl Town {
+impl SharedCluster {
     /// The API server takes a moment to learn of policies. Each is tried with something that it alone refuses.
     async fn wait_until_in_force(&self) -> Result<()> {
         let admin = self.cluster.admin();
@@ -122,8 +122,8 @@ impl Town {
 
 #[tokio::test(flavor = "multi_thread")]
 async fn one_apply_brings_up_two_replicas_on_different_nodes() -> Result<()> {
-    let town = town("manifests_apply").await?;
-    let cluster = &town.cluster;
+    let shared_cluster = shared_cluster("manifests_apply").await?;
+    let cluster = &shared_cluster.cluster;
     let deployments: Api<Deployment> = Api::namespaced(cluster.admin(), NAMESPACE);
     cluster
         .wait_until("the Deployment is available", SOON, async || {
@@ -139,7 +139,7 @@ async fn one_apply_brings_up_two_replicas_on_different_nodes() -> Result<()> {
     let manifests = workspace_dir().join("manifests");
     let again = cluster.run_kubectl(&["apply", "-k", &manifests.to_string_lossy()]).await?;
     assert!(again.lines().all(|line| line.ends_with("unchanged") || line.ends_with("configured")), "{again}");
-    let evicted = cluster.run_kubectl(&["-n", NAMESPACE, "delete", "pod", &town.first.pod]).await;
+    let evicted = cluster.run_kubectl(&["-n", NAMESPACE, "delete", "pod", &shared_cluster.first.pod]).await;
     assert!(evicted.is_ok(), "the Deployment replaces it: {evicted:?}");
     running(cluster).await.map(drop)
 }

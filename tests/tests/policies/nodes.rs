@@ -1,7 +1,7 @@
 //! Who may change which part of a node: kubelets, operators, the daemon.
 
 use crate::records::record;
-use crate::{OWNER, Town, town};
+use crate::{OWNER, SharedCluster, shared_cluster};
 use anyhow::Result;
 use http::Method;
 use kube::Client;
@@ -30,15 +30,15 @@ fn recorded() -> Value {
 
 #[tokio::test(flavor = "multi_thread")]
 async fn only_who_may_update_reservations_changes_them_and_the_daemon_nothing_else() -> Result<()> {
-    let town = town("manifests_nodes").await?;
-    a_kubelet_cannot_forge(&town).await?;
-    an_operator_without_the_right_cannot_reserve(&town).await?;
-    the_daemon_is_confined(&town).await
+    let shared_cluster = shared_cluster("manifests_nodes").await?;
+    a_kubelet_cannot_forge(&shared_cluster).await?;
+    an_operator_without_the_right_cannot_reserve(&shared_cluster).await?;
+    the_daemon_is_confined(&shared_cluster).await
 }
 
 /// `n3` is the kubelet's own node: it registers it, reports on it, and has no say in what is reserved there.
-async fn a_kubelet_cannot_forge(town: &Town) -> Result<()> {
-    let kubelet = town.cluster.client(User::Kubelet)?;
+async fn a_kubelet_cannot_forge(shared_cluster: &SharedCluster) -> Result<()> {
+    let kubelet = shared_cluster.cluster.client(User::Kubelet)?;
     let register = |annotations: Value| {
         json!({"apiVersion": "v1", "kind": "Node", "metadata": {"name": "n3", "annotations": annotations},
                "status": {"allocatable": {"cpu": "4", "memory": "8Gi", "pods": "110"}}})
@@ -66,7 +66,7 @@ async fn a_kubelet_cannot_forge(town: &Town) -> Result<()> {
     // Two policies refuse it, and the answer names either.
     let said = patch(&kubelet, status, &as_annotation("reserve.cpu", "1")).await?;
     assert!(matches!(said.code, 403 | 422), "forges what is malformed: {} {}", said.code, said.message);
-    hold(&town.cluster.admin(), "admin", &[("reserves", whole, reserved(Some("2")), 200)]).await?;
+    hold(&shared_cluster.cluster.admin(), "admin", &[("reserves", whole, reserved(Some("2")), 200)]).await?;
     hold(
         &kubelet,
         "kubelet",
@@ -81,8 +81,8 @@ async fn a_kubelet_cannot_forge(town: &Town) -> Result<()> {
     .await
 }
 
-async fn an_operator_without_the_right_cannot_reserve(town: &Town) -> Result<()> {
-    let (client, path) = (town.cluster.client(User::Tenant)?, "/api/v1/nodes/n2");
+async fn an_operator_without_the_right_cannot_reserve(shared_cluster: &SharedCluster) -> Result<()> {
+    let (client, path) = (shared_cluster.cluster.client(User::Tenant)?, "/api/v1/nodes/n2");
     let forbidden = patch(&client, path, &reserved(Some("1"))).await?;
     assert!(
         forbidden.message.contains("nodes/reservations"),
@@ -96,7 +96,7 @@ async fn an_operator_without_the_right_cannot_reserve(town: &Town) -> Result<()>
         ("uncordons", path, json!({"spec": {"unschedulable": null}}), 200),
     ];
     hold(&client, "operator", &cases).await?;
-    town.cluster.grant(User::Tenant, "reserve-operator", None).await?;
+    shared_cluster.cluster.grant(User::Tenant, "reserve-operator", None).await?;
     let allowed = [("reserves", path, reserved(Some("1")), 200), ("releases", path, reserved(None), 200)];
     hold(&client, "operator with reserve-operator", &allowed).await
 }
@@ -105,10 +105,11 @@ fn seated(word: &str, value: &str) -> Value {
     as_annotation(&format!("reserve.{word}/{OWNER}.a"), value)
 }
 
-async fn the_daemon_is_confined(town: &Town) -> Result<()> {
-    town.elect(Some(&town.first)).await?;
-    let (client, path) = (town.cluster.client_of(&town.first)?, "/api/v1/nodes/n1");
-    town.cluster
+async fn the_daemon_is_confined(shared_cluster: &SharedCluster) -> Result<()> {
+    shared_cluster.elect(Some(&shared_cluster.first)).await?;
+    let (client, path) = (shared_cluster.cluster.client_of(&shared_cluster.first)?, "/api/v1/nodes/n1");
+    shared_cluster
+        .cluster
         .wait_until("the leader may reserve", crate::SOON, async || {
             let said = patch(&client, path, &seated("cpu", "1")).await?;
             anyhow::ensure!(said.code == 200, "{said:?}");
@@ -116,8 +117,12 @@ async fn the_daemon_is_confined(town: &Town) -> Result<()> {
         })
         .await?;
     let taint = json!({"spec": {"taints": [{"key": "k", "effect": "NoExecute"}]}});
-    hold(&town.cluster.admin(), "admin", &[("reserves without an end", path, reserved(Some("1")), 200)])
-        .await?;
+    hold(
+        &shared_cluster.cluster.admin(),
+        "admin",
+        &[("reserves without an end", path, reserved(Some("1")), 200)],
+    )
+    .await?;
     let cases = [
         ("reserves with a seat", path, seated("memory", "1Gi"), 200),
         ("writes a record", path, recorded(), 200),

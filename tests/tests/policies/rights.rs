@@ -1,7 +1,7 @@
 //! The roles: what the API server's own authorizer says to each right, and the daemon at work with no more than its own.
 
 use crate::work::{it_binds_volumes, it_preempts};
-use crate::{NAMESPACE, SOON, Town, town};
+use crate::{NAMESPACE, SOON, SharedCluster, shared_cluster};
 use anyhow::{Context as _, Result, ensure};
 use daemon::rights::{Place, rights};
 use k8s_openapi::api::authorization::v1::ResourceAttributes;
@@ -81,8 +81,8 @@ pub(crate) async fn missing(cluster: &Cluster, user: &str, own: &str) -> Result<
 
 #[tokio::test(flavor = "multi_thread")]
 async fn the_roles_are_enough_and_no_more() -> Result<()> {
-    let town = town("manifests_rights").await?;
-    let (cluster, daemon) = (&town.cluster, town.first.user.as_str());
+    let shared_cluster = shared_cluster("manifests_rights").await?;
+    let (cluster, daemon) = (&shared_cluster.cluster, shared_cluster.first.user.as_str());
     assert_eq!(
         missing(cluster, daemon, NAMESPACE).await?,
         BTreeSet::new(),
@@ -110,16 +110,18 @@ async fn the_roles_are_enough_and_no_more() -> Result<()> {
     for right in too_much {
         assert!(!may(cluster, daemon, &right).await?, "the daemon may {right:?}");
     }
-    the_daemon_works_with_its_own_role(&town).await
+    the_daemon_works_with_its_own_role(&shared_cluster).await
 }
 
 /// The daemon as its two pods would run: the shipped configuration, each pod's own token, and nothing refused; neither
 /// when the one that leads goes and the other takes over.
-async fn the_daemon_works_with_its_own_role(town: &Town) -> Result<()> {
-    let cluster = &town.cluster;
-    let first = start(cluster, "first", &town.first)?;
-    wait_until_leading(cluster, &town.first).await.with_context(|| first.log().unwrap_or_default())?;
-    let second = start(cluster, "second", &town.second)?;
+async fn the_daemon_works_with_its_own_role(shared_cluster: &SharedCluster) -> Result<()> {
+    let cluster = &shared_cluster.cluster;
+    let first = start(cluster, "first", &shared_cluster.first)?;
+    wait_until_leading(cluster, &shared_cluster.first)
+        .await
+        .with_context(|| first.log().unwrap_or_default())?;
+    let second = start(cluster, "second", &shared_cluster.second)?;
     let web = deployment("web").annotation("reserve/keep", "true").terminate_after(Duration::from_secs(2));
     let web = cluster.deploy(web.cpu("1").scheduler("reserve-scheduler")).await?;
     let big = cluster.deploy(deployment("big").cpu("64").scheduler("reserve-scheduler")).await?;
@@ -127,20 +129,20 @@ async fn the_daemon_works_with_its_own_role(town: &Town) -> Result<()> {
     placed.with_context(|| first.log().unwrap_or_default())?;
     wait_until_told(cluster, &big.selector).await?;
     cluster.run_kubectl(&["delete", "pod", "--wait=false", "--selector", &web.selector]).await?;
-    wait_until_reserved_and_released(cluster, &town.first).await?;
+    wait_until_reserved_and_released(cluster, &shared_cluster.first).await?;
     it_preempts(cluster).await.with_context(|| first.log().unwrap_or_default())?;
     it_binds_volumes(cluster).await.with_context(|| first.log().unwrap_or_default())?;
 
     let mut logs = first.log()?;
     drop(first);
-    wait_until_leading(cluster, &town.second).await?;
+    wait_until_leading(cluster, &shared_cluster.second).await?;
     let later = cluster.deploy(deployment("later").cpu("1").scheduler("reserve-scheduler")).await?;
     let placed = cluster.wait_until_running(&later.selector, 1).await;
     placed.with_context(|| second.log().unwrap_or_default())?;
     logs += &second.log()?;
 
     // Without what this test itself has tried as the daemon.
-    let audit = cluster.audit().await?.by(&town.first.user);
+    let audit = cluster.audit().await?.by(&shared_cluster.first.user);
     let audit = audit.keep(|write| write.user_agent.starts_with("reserve-daemon/"));
     // A 422 of a node is a patch that tests what is no longer so; of anything else it is a policy's.
     let is_refused = |write: &&Write| {

@@ -1,7 +1,7 @@
 //! What a reservation may look like: the values that are refused where they are written, and those that are not.
 
 use crate::records::record;
-use crate::{OWNER, Town, town};
+use crate::{OWNER, SharedCluster, shared_cluster};
 use anyhow::Result;
 use reserve_tests::requests::{Said, as_annotation, patch};
 use serde_json::{Map, Value, json};
@@ -10,9 +10,9 @@ use serde_json::{Map, Value, json};
 /// refuses can be spelled in another way.
 #[tokio::test(flavor = "multi_thread")]
 async fn malformed_and_excessive_values_are_refused_where_they_are_written() -> Result<()> {
-    let town = town("manifests_values").await?;
+    let shared_cluster = shared_cluster("manifests_values").await?;
     for (key, value) in good() {
-        let said = write(&town, &key, &value).await?;
+        let said = write(&shared_cluster, &key, &value).await?;
         assert_eq!(said.code, 200, "{key}={value}: {}", said.message);
         let read = common::api::reservation::parse([(key.as_str(), value.as_str())]);
         let is_plain = !key.contains(&format!("{OWNER}."));
@@ -20,11 +20,11 @@ async fn malformed_and_excessive_values_are_refused_where_they_are_written() -> 
         assert!(!is_plain || is_valid, "{key}={value} passes, and our code takes it for malformed");
     }
     for (key, value) in bad() {
-        let said = write(&town, &key, &value).await?;
+        let said = write(&shared_cluster, &key, &value).await?;
         assert_eq!(said.code, 422, "{key}={value}: {}", said.message);
         assert!(said.message.contains("reserve-values"), "{}", said.message);
     }
-    the_number_is_bounded(&town).await
+    the_number_is_bounded(&shared_cluster).await
 }
 
 /// The node has 4 CPUs, 16Gi of memory and 100Gi of storage.
@@ -90,13 +90,13 @@ fn bad() -> Vec<(String, String)> {
     pairs.map(|(key, value)| (key.to_owned(), value.to_owned())).into()
 }
 
-pub(crate) async fn write(town: &Town, key: &str, value: &str) -> Result<Said> {
-    patch(&town.cluster.admin(), "/api/v1/nodes/n1?dryRun=All", &as_annotation(key, value)).await
+pub(crate) async fn write(shared_cluster: &SharedCluster, key: &str, value: &str) -> Result<Said> {
+    patch(&shared_cluster.cluster.admin(), "/api/v1/nodes/n1?dryRun=All", &as_annotation(key, value)).await
 }
 
 /// 512 keys on one node and no more; whoever has too many can still take some away, and the node still works.
-async fn the_number_is_bounded(town: &Town) -> Result<()> {
-    let (admin, path) = (town.cluster.admin(), "/api/v1/nodes/n2");
+async fn the_number_is_bounded(shared_cluster: &SharedCluster) -> Result<()> {
+    let (admin, path) = (shared_cluster.cluster.admin(), "/api/v1/nodes/n2");
     let many = |seats: std::ops::Range<usize>, value: Value| {
         let each = seats.map(|seat| (format!("reserve.cpu/{OWNER}.{seat}"), value.clone()));
         json!({"metadata": {"annotations": each.collect::<Map<String, Value>>()}})

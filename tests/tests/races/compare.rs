@@ -4,7 +4,7 @@ use anyhow::{Result, ensure};
 use common::api::names;
 use reserve_tests::control_plane::{Cluster, ControlPlane, deployment, node};
 use reserve_tests::programs::Daemon;
-use reserve_tests::town::KEEP;
+use reserve_tests::shared_cluster::KEEP;
 use std::time::Duration;
 
 /// So many comparisons while pods come and go.

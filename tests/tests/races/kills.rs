@@ -16,7 +16,7 @@ use kube::Api;
 use kube::api::{DeleteParams, ListParams, WatchEvent, WatchParams};
 use reserve_tests::control_plane::{Cluster, ControlPlane, deployment, is_running, name_of, node};
 use reserve_tests::programs::{Daemon, daemon};
-use reserve_tests::town::KEEP;
+use reserve_tests::shared_cluster::KEEP;
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::{Mutex, PoisonError};
 use std::time::Duration;

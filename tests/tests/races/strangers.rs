@@ -15,7 +15,7 @@ use reserve_tests::control_plane::{
     unscheduled,
 };
 use reserve_tests::programs::daemon;
-use reserve_tests::town::KEEP;
+use reserve_tests::shared_cluster::KEEP;
 use serde_json::json;
 use std::collections::BTreeSet;
 use std::net::TcpListener;

@@ -1,35 +1,35 @@
 //! `kubectl reserve drain`: every pod has a place before any is evicted, or nothing is changed at all.
 
 use crate::typed::{begin, evictions, typed, writes};
-use crate::{GRACE, TOWN};
+use crate::{GRACE, SHARED_CLUSTER};
 use anyhow::{Context as _, Result, ensure};
 use reserve_tests::control_plane::{bare_pod, deployment, name_of, node_of, stateful_set};
-use reserve_tests::town::{Plot, SOON};
+use reserve_tests::shared_cluster::{SOON, TestNamespace};
 use serde_json::{Value, json};
 
 #[test]
 fn a_node_is_emptied_and_everybody_has_a_place() -> Result<()> {
-    TOWN.run("emptied", async |plot| {
-        let node = plot.node("a", "6").await?;
-        let web = plot.deploy(deployment("web").replicas(2).cpu("2").terminate_after(GRACE)).await?;
-        plot.running(&web, 2).await?;
-        let db = plot.deploy(stateful_set("db").cpu("1").terminate_after(GRACE)).await?;
-        plot.running(&db, 1).await?;
-        let b = plot.node("b", "3").await?;
-        let c = plot.node("c", "2").await?;
+    SHARED_CLUSTER.run("emptied", async |ns| {
+        let node = ns.node("a", "6").await?;
+        let web = ns.deploy(deployment("web").replicas(2).cpu("2").terminate_after(GRACE)).await?;
+        ns.running(&web, 2).await?;
+        let db = ns.deploy(stateful_set("db").cpu("1").terminate_after(GRACE)).await?;
+        ns.running(&db, 1).await?;
+        let b = ns.node("b", "3").await?;
+        let c = ns.node("c", "2").await?;
         // It would take any of these places.
-        let rival = plot.deploy_waiting(deployment("rival").cpu("4")).await?;
-        let plan = typed(&plot, &["drain", &node, "--dry-run"]).await?.ended(0)?;
+        let rival = ns.deploy_waiting(deployment("rival").cpu("4")).await?;
+        let plan = typed(&ns, &["drain", &node, "--dry-run"]).await?.ended(0)?;
         ensure!(plan.out.starts_with("POD") && plan.out.contains("StatefulSet/db"), "{plan:#?}");
         ensure!(plan.out.ends_with(&format!("node/{node} drained (dry run)\n")), "{plan:#?}");
-        ensure!(writes(&plot).await?.is_empty());
-        let done = typed(&plot, &["drain", &node, "--yes"]).await?.ended(0)?;
+        ensure!(writes(&ns).await?.is_empty());
+        let done = typed(&ns, &["drain", &node, "--yes"]).await?.ended(0)?;
         ensure!(done.out == format!("node/{node} drained\n"), "{done:#?}");
         done.says(&[&format!("node/{node} cordoned"), "3 places reserved"])?;
-        let pods = plot.running(&web, 2).await?.into_iter().chain(plot.running(&db, 1).await?);
+        let pods = ns.running(&web, 2).await?.into_iter().chain(ns.running(&db, 1).await?);
         ensure!(pods.map(|pod| node_of(&pod).to_owned()).all(|at| at == b || at == c));
-        plot.reserved(&b, 0).await?;
-        plot.reserved(&c, 0).await?;
+        ns.reserved(&b, 0).await?;
+        ns.reserved(&c, 0).await?;
         drop(rival);
         Ok(())
     })
@@ -37,35 +37,35 @@ fn a_node_is_emptied_and_everybody_has_a_place() -> Result<()> {
 
 #[test]
 fn without_a_place_for_each_nothing_is_changed() -> Result<()> {
-    TOWN.run("drain-full", async |plot| {
-        let node = plot.node("a", "6").await?;
-        let web = plot.deploy(deployment("web").replicas(2).cpu("2")).await?;
-        plot.running(&web, 2).await?;
-        plot.node("b", "3").await?;
-        let refused = typed(&plot, &["drain", &node, "--yes"]).await?.ended(13)?;
+    SHARED_CLUSTER.run("drain-full", async |ns| {
+        let node = ns.node("a", "6").await?;
+        let web = ns.deploy(deployment("web").replicas(2).cpu("2")).await?;
+        ns.running(&web, 2).await?;
+        ns.node("b", "3").await?;
+        let refused = typed(&ns, &["drain", &node, "--yes"]).await?.ended(13)?;
         refused.says(&["1 of 2 pod has no place elsewhere", "Insufficient cpu", "Nothing was changed."])?;
-        let lonely = plot.deploy(bare_pod("lonely").cpu("1").pod_field("nodeName", json!(node))).await?;
-        plot.running(&lonely, 1).await?;
-        let refused = typed(&plot, &["drain", &node, "--yes"]).await?.ended(15)?;
+        let lonely = ns.deploy(bare_pod("lonely").cpu("1").pod_field("nodeName", json!(node))).await?;
+        ns.running(&lonely, 1).await?;
+        let refused = typed(&ns, &["drain", &node, "--yes"]).await?.ended(15)?;
         refused.says(&[
             "cannot delete Pods that declare no controller (use --force to override): drain-full/lonely",
         ])?;
-        let written = writes(&plot).await?;
+        let written = writes(&ns).await?;
         ensure!(written.is_empty(), "{written:#?}");
-        ensure!(plot.cluster.node(&node).await?.spec.and_then(|spec| spec.unschedulable) != Some(true));
+        ensure!(ns.cluster.node(&node).await?.spec.and_then(|spec| spec.unschedulable) != Some(true));
         Ok(())
     })
 }
 
 #[test]
 fn ctrl_c_releases_the_places_of_those_that_were_not_evicted() -> Result<()> {
-    TOWN.run("drain-stop", async |plot| {
-        let node = plot.node("a", "6").await?;
+    SHARED_CLUSTER.run("drain-stop", async |ns| {
+        let node = ns.node("a", "6").await?;
         let slow = std::time::Duration::from_secs(10);
-        let web = plot.deploy(deployment("web").replicas(2).cpu("2").terminate_after(slow)).await?;
-        plot.running(&web, 2).await?;
-        let b = plot.node("b", "4").await?;
-        let mut run = begin(&plot, &["drain", &node, "--yes"])?;
+        let web = ns.deploy(deployment("web").replicas(2).cpu("2").terminate_after(slow)).await?;
+        ns.running(&web, 2).await?;
+        let b = ns.node("b", "4").await?;
+        let mut run = begin(&ns, &["drain", &node, "--yes"])?;
         tokio::task::block_in_place(|| run.hear("  evicted  "))?;
         run.signal("INT")?;
         let stopped = tokio::task::block_in_place(|| run.end())?.ended(130)?;
@@ -74,11 +74,11 @@ fn ctrl_c_releases_the_places_of_those_that_were_not_evicted() -> Result<()> {
             "1 of 2 pods were not touched",
             &format!("kubectl uncordon {node}"),
         ])?;
-        ensure!(plot.reservations(&b).await?.len() == 1, "that of the pod that is on its way");
-        ensure!(evictions(&plot).await?.iter().filter(|write| write.is_stored()).count() == 1);
-        ensure!(plot.cluster.node(&node).await?.spec.and_then(|spec| spec.unschedulable) == Some(true));
-        plot.running(&web, 2).await?;
-        plot.reserved(&b, 0).await?;
+        ensure!(ns.reservations(&b).await?.len() == 1, "that of the pod that is on its way");
+        ensure!(evictions(&ns).await?.iter().filter(|write| write.is_stored()).count() == 1);
+        ensure!(ns.cluster.node(&node).await?.spec.and_then(|spec| spec.unschedulable) == Some(true));
+        ns.running(&web, 2).await?;
+        ns.reserved(&b, 0).await?;
         Ok(())
     })
 }
@@ -86,33 +86,33 @@ fn ctrl_c_releases_the_places_of_those_that_were_not_evicted() -> Result<()> {
 /// Siblings are alike: whoever comes first takes any of their places, and the others have to be planned for again.
 #[test]
 fn siblings_that_take_each_others_places_all_find_one() -> Result<()> {
-    TOWN.run("siblings", async |plot| {
-        let node = plot.node("a", "8").await?;
-        let web = plot.deploy(deployment("web").replicas(4).cpu("2").terminate_after(GRACE)).await?;
-        plot.running(&web, 4).await?;
+    SHARED_CLUSTER.run("siblings", async |ns| {
+        let node = ns.node("a", "8").await?;
+        let web = ns.deploy(deployment("web").replicas(4).cpu("2").terminate_after(GRACE)).await?;
+        ns.running(&web, 4).await?;
         let mut others = Vec::new();
         for name in ["b", "c", "d", "e"] {
-            others.push(plot.node(name, "3").await?);
+            others.push(ns.node(name, "3").await?);
         }
-        held_up(&plot, 4).await?;
-        let mut run = begin(&plot, &["drain", &node, "--yes"])?;
+        held_up(&ns, 4).await?;
+        let mut run = begin(&ns, &["drain", &node, "--yes"])?;
         tokio::task::block_in_place(|| run.hear("will retry"))?;
         // One of the places is lost to somebody who released it; there is room for another one in its stead.
-        let spare = plot.node("f", "3").await?;
-        let lost = others_last(&plot, &others).await?;
-        plot.cluster.run_kubectl(&["reserve", "release", &lost, "-n", plot.name]).await?;
-        plot.cluster.run_kubectl(&["delete", "pdb/web", "pod/gated", "-n", plot.name]).await?;
+        let spare = ns.node("f", "3").await?;
+        let lost = others_last(&ns, &others).await?;
+        ns.cluster.run_kubectl(&["reserve", "release", &lost, "-n", ns.name]).await?;
+        ns.cluster.run_kubectl(&["delete", "pdb/web", "pod/gated", "-n", ns.name]).await?;
         let done = tokio::task::block_in_place(|| run.end())?.ended(0)?;
         let done = done.says(&["(as reserved)"])?;
         ensure!(!done.talk.contains("(same node)") && !done.talk.contains(" stays "), "{}", done.talk);
         let mut at: Vec<String> =
-            plot.running(&web, 4).await?.iter().map(|pod| node_of(pod).to_owned()).collect();
+            ns.running(&web, 4).await?.iter().map(|pod| node_of(pod).to_owned()).collect();
         at.sort();
         at.dedup();
         ensure!(at.len() == 4 && !at.contains(&node), "{at:?}");
-        ensure!(evictions(&plot).await?.iter().filter(|write| write.is_stored()).count() == 4);
+        ensure!(evictions(&ns).await?.iter().filter(|write| write.is_stored()).count() == 4);
         for node in others.iter().chain([&spare]) {
-            plot.reserved(node, 0).await?;
+            ns.reserved(node, 0).await?;
         }
         Ok(())
     })
@@ -122,52 +122,52 @@ fn siblings_that_take_each_others_places_all_find_one() -> Result<()> {
 /// nothing else is free anywhere.
 #[test]
 fn a_sibling_whose_place_was_taken_gets_the_one_that_was_left() -> Result<()> {
-    TOWN.run("exchanged", async |plot| {
-        let node = plot.node("a", "4").await?;
+    SHARED_CLUSTER.run("exchanged", async |ns| {
+        let node = ns.node("a", "4").await?;
         let slow = std::time::Duration::from_secs(35);
-        let web = plot.deploy(deployment("web").replicas(2).cpu("2").terminate_after(slow)).await?;
-        plot.running(&web, 2).await?;
-        let mut others = [plot.node("b", "2").await?, plot.node("c", "2").await?];
+        let web = ns.deploy(deployment("web").replicas(2).cpu("2").terminate_after(slow)).await?;
+        ns.running(&web, 2).await?;
+        let mut others = [ns.node("b", "2").await?, ns.node("c", "2").await?];
         others.sort();
-        held_up(&plot, 2).await?;
-        let mut run = begin(&plot, &["drain", &node, "--yes"])?;
+        held_up(&ns, 2).await?;
+        let mut run = begin(&ns, &["drain", &node, "--yes"])?;
         tokio::task::block_in_place(|| run.hear("will retry"))?;
         let line = run.heard.lines().find(|line| line.starts_with("evicting pod")).context("nobody goes")?;
         let place = line.rsplit(' ').next().unwrap_or_default().to_owned();
         // It finds its own place closed for a while, and sits down on the other.
-        plot.cluster.run_kubectl(&["cordon", &place]).await?;
-        plot.cluster.run_kubectl(&["delete", "pdb/web", "pod/gated", "-n", plot.name]).await?;
+        ns.cluster.run_kubectl(&["cordon", &place]).await?;
+        ns.cluster.run_kubectl(&["delete", "pdb/web", "pod/gated", "-n", ns.name]).await?;
         tokio::task::block_in_place(|| run.hear("  bound  "))?;
-        plot.cluster.run_kubectl(&["uncordon", &place]).await?;
+        ns.cluster.run_kubectl(&["uncordon", &place]).await?;
         let done = tokio::task::block_in_place(|| run.end())?.ended(0)?;
         done.says(&[&format!("not on {place}")])?;
         let mut at: Vec<String> =
-            plot.running(&web, 2).await?.iter().map(|pod| node_of(pod).to_owned()).collect();
+            ns.running(&web, 2).await?.iter().map(|pod| node_of(pod).to_owned()).collect();
         at.sort();
         ensure!(at == others, "{at:?}");
         for node in &others {
-            plot.reserved(node, 0).await?;
+            ns.reserved(node, 0).await?;
         }
         Ok(())
     })
 }
 
 /// A budget that all of these pods are needed for, as long as one more is not well.
-async fn held_up(plot: &Plot, pods: usize) -> Result<()> {
+async fn held_up(ns: &TestNamespace, pods: usize) -> Result<()> {
     let labels = json!({ "app": "web" });
     let gated = json!({ "apiVersion": "v1", "kind": "Pod",
-        "metadata": { "name": "gated", "namespace": plot.name, "labels": labels },
+        "metadata": { "name": "gated", "namespace": ns.name, "labels": labels },
         "spec": { "schedulingGates": [{ "name": "example.com/gate" }],
                   "containers": [{ "name": "c", "image": "x" }] } });
     let budget = json!({ "apiVersion": "policy/v1", "kind": "PodDisruptionBudget",
-        "metadata": { "name": "web", "namespace": plot.name },
+        "metadata": { "name": "web", "namespace": ns.name },
         "spec": { "minAvailable": pods, "selector": { "matchLabels": labels } } });
-    plot.cluster.apply(&gated.to_string()).await?;
-    plot.cluster.apply(&budget.to_string()).await?;
-    plot.cluster
+    ns.cluster.apply(&gated.to_string()).await?;
+    ns.cluster.apply(&budget.to_string()).await?;
+    ns.cluster
         .wait_until("the budget is worked out", SOON, async || {
             let path = "jsonpath={.status.expectedPods}/{.status.currentHealthy}";
-            let said = plot.cluster.run_kubectl(&["get", "pdb", "web", "-n", plot.name, "-o", path]).await?;
+            let said = ns.cluster.run_kubectl(&["get", "pdb", "web", "-n", ns.name, "-o", path]).await?;
             ensure!(said == format!("{}/{pods}", pods + 1), "{said}");
             Ok(())
         })
@@ -175,8 +175,8 @@ async fn held_up(plot: &Plot, pods: usize) -> Result<()> {
 }
 
 /// The name of a reservation that nobody has taken yet, with its node.
-async fn others_last(plot: &Plot, nodes: &[String]) -> Result<String> {
-    let json = plot.cluster.run_kubectl(&["reserve", "list", "-n", plot.name, "-o", "json"]).await?;
+async fn others_last(ns: &TestNamespace, nodes: &[String]) -> Result<String> {
+    let json = ns.cluster.run_kubectl(&["reserve", "list", "-n", ns.name, "-o", "json"]).await?;
     let list: Value = serde_json::from_str(&json)?;
     let occupied =
         |item: &&Value| item["state"].as_str().is_some_and(|state| state.eq_ignore_ascii_case("held"));
@@ -192,13 +192,13 @@ async fn others_last(plot: &Plot, nodes: &[String]) -> Result<String> {
 
 #[test]
 fn a_dry_run_on_the_server_asks_about_every_step_and_changes_nothing() -> Result<()> {
-    TOWN.run("drain-rehearsed", async |plot| {
-        let node = plot.node("a", "4").await?;
-        let web = plot.deploy(deployment("web").cpu("2")).await?;
-        let old = plot.running(&web, 1).await?;
-        let b = plot.node("b", "4").await?;
+    SHARED_CLUSTER.run("drain-rehearsed", async |ns| {
+        let node = ns.node("a", "4").await?;
+        let web = ns.deploy(deployment("web").cpu("2")).await?;
+        let old = ns.running(&web, 1).await?;
+        let b = ns.node("b", "4").await?;
         let name = name_of(&old[0]);
-        let plan = typed(&plot, &["drain", &node, "--dry-run=server"]).await?.ended(0)?;
+        let plan = typed(&ns, &["drain", &node, "--dry-run=server"]).await?.ended(0)?;
         for line in [
             format!("node/{node} cordoned (server dry run)"),
             format!("pod/{name} evicted (server dry run)"),
@@ -209,26 +209,22 @@ fn a_dry_run_on_the_server_asks_about_every_step_and_changes_nothing() -> Result
         }
         // What the server would refuse is heard before anything is done.
         let budget = json!({ "apiVersion": "policy/v1", "kind": "PodDisruptionBudget",
-            "metadata": { "name": "web", "namespace": plot.name },
+            "metadata": { "name": "web", "namespace": ns.name },
             "spec": { "maxUnavailable": 0, "selector": { "matchLabels": { "app": "web" } } } });
-        plot.cluster.apply(&budget.to_string()).await?;
-        plot.cluster
+        ns.cluster.apply(&budget.to_string()).await?;
+        ns.cluster
             .wait_until("the budget is worked out", SOON, async || {
                 let path = "jsonpath={.status.currentHealthy}";
-                let said =
-                    plot.cluster.run_kubectl(&["get", "pdb", "web", "-n", plot.name, "-o", path]).await?;
+                let said = ns.cluster.run_kubectl(&["get", "pdb", "web", "-n", ns.name, "-o", path]).await?;
                 ensure!(said == "1", "{said}");
                 Ok(())
             })
             .await?;
-        typed(&plot, &["drain", &node, "--dry-run=server"])
-            .await?
-            .ended(11)?
-            .says(&["drain-rehearsed/web"])?;
-        let tried = evictions(&plot).await?;
+        typed(&ns, &["drain", &node, "--dry-run=server"]).await?.ended(11)?.says(&["drain-rehearsed/web"])?;
+        let tried = evictions(&ns).await?;
         ensure!(tried.len() == 2 && tried.iter().all(|write| write.dry_run), "{tried:#?}");
-        ensure!(writes(&plot).await?.is_empty());
-        ensure!(plot.cluster.node(&node).await?.spec.and_then(|spec| spec.unschedulable) != Some(true));
+        ensure!(writes(&ns).await?.is_empty());
+        ensure!(ns.cluster.node(&node).await?.spec.and_then(|spec| spec.unschedulable) != Some(true));
         Ok(())
     })
 }

@@ -15,10 +15,10 @@ mod unkept;
 use common::api::names;
 use reserve_tests::control_plane::{WorkloadShape, deployment};
 use reserve_tests::programs::daemon;
-use reserve_tests::town::Town;
+use reserve_tests::shared_cluster::SharedCluster;
 use std::time::Duration;
 
-static TOWN: Town = Town::new("recreate", Some(|| daemon(names::SCHEDULER_NAME)));
+static SHARED_CLUSTER: SharedCluster = SharedCluster::new("recreate", Some(|| daemon(names::SCHEDULER_NAME)));
 
 /// How long pods stay terminating.
 const GRACE: Duration = Duration::from_secs(3);

@@ -2,7 +2,7 @@
 
 use anyhow::{Context as _, Result, ensure};
 use reserve_tests::control_plane::{User, Write};
-use reserve_tests::town::Plot;
+use reserve_tests::shared_cluster::TestNamespace;
 use std::io::{BufRead as _, BufReader};
 use std::process::{Child, Command, Stdio};
 
@@ -30,21 +30,21 @@ impl Typed {
     }
 }
 
-fn command(plot: &Plot, user: User, arguments: &[&str]) -> Result<Command> {
-    let mut command = plot.cluster.kubectl(user)?;
-    command.arg("reserve").args(arguments).args(["-n", plot.name]);
-    command.env("XDG_STATE_HOME", plot.cluster.dir().join("state")).stdin(Stdio::null());
+fn command(ns: &TestNamespace, user: User, arguments: &[&str]) -> Result<Command> {
+    let mut command = ns.cluster.kubectl(user)?;
+    command.arg("reserve").args(arguments).args(["-n", ns.name]);
+    command.env("XDG_STATE_HOME", ns.cluster.dir().join("state")).stdin(Stdio::null());
     Ok(command)
 }
 
 /// Types `kubectl reserve …` and waits for its end.
-pub(crate) async fn typed(plot: &Plot, arguments: &[&str]) -> Result<Typed> {
-    typed_as(plot, User::Admin, arguments).await
+pub(crate) async fn typed(ns: &TestNamespace, arguments: &[&str]) -> Result<Typed> {
+    typed_as(ns, User::Admin, arguments).await
 }
 
 /// The same as somebody.
-pub(crate) async fn typed_as(plot: &Plot, user: User, arguments: &[&str]) -> Result<Typed> {
-    let mut command = command(plot, user, arguments)?;
+pub(crate) async fn typed_as(ns: &TestNamespace, user: User, arguments: &[&str]) -> Result<Typed> {
+    let mut command = command(ns, user, arguments)?;
     let output = tokio::task::spawn_blocking(move || command.output()).await?.context("run kubectl")?;
     Ok(Typed {
         code: output.status.code(),
@@ -61,8 +61,8 @@ pub(crate) struct Running {
 }
 
 /// Types `kubectl reserve …` and does not wait.
-pub(crate) fn begin(plot: &Plot, arguments: &[&str]) -> Result<Running> {
-    let mut command = command(plot, User::Admin, arguments)?;
+pub(crate) fn begin(ns: &TestNamespace, arguments: &[&str]) -> Result<Running> {
+    let mut command = command(ns, User::Admin, arguments)?;
     let mut child = command.stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().context("start kubectl")?;
     let talk = child.stderr.take().context("no stderr")?;
     let (sender, lines) = std::sync::mpsc::channel();
@@ -112,17 +112,17 @@ impl Running {
     }
 }
 
-/// The evictions that were asked for on a plot, dry runs included.
-pub(crate) async fn evictions(plot: &Plot) -> Result<Vec<Write>> {
-    let audit = plot.cluster.audit().await?.to("pods/eviction");
-    let name = plot.name.to_owned();
+/// The evictions that were asked for on a namespace, dry runs included.
+pub(crate) async fn evictions(ns: &TestNamespace) -> Result<Vec<Write>> {
+    let audit = ns.cluster.audit().await?.to("pods/eviction");
+    let name = ns.name.to_owned();
     Ok(audit.keep(|write| write.namespace == name).writes().to_vec())
 }
 
-/// What the command wrote on a plot and its nodes, dry runs aside.
-pub(crate) async fn writes(plot: &Plot) -> Result<Vec<Write>> {
-    let name = plot.name.to_owned();
-    let audit = plot.cluster.audit().await?.stored().keep(|write| {
+/// What the command wrote on a namespace and its nodes, dry runs aside.
+pub(crate) async fn writes(ns: &TestNamespace) -> Result<Vec<Write>> {
+    let name = ns.name.to_owned();
+    let audit = ns.cluster.audit().await?.stored().keep(|write| {
         let is_here = write.namespace == name || write.name.starts_with(&format!("{name}-"));
         let is_question = write.resource.starts_with("selfsubject");
         write.user_agent.starts_with("kubectl-reserve/") && is_here && !is_question

@@ -1,78 +1,78 @@
 //! Pods whose room cannot be reserved: that is said before anything is deleted, and nothing is changed.
 
-use crate::TOWN;
+use crate::SHARED_CLUSTER;
 use crate::typed::{evictions, typed, writes};
 use anyhow::{Result, ensure};
 use reserve_tests::control_plane::{deployment, name_of};
-use reserve_tests::town::{Plot, SOON};
+use reserve_tests::shared_cluster::{SOON, TestNamespace};
 use serde_json::{Value, json};
 
 /// Nothing was written, and nothing evicted.
-async fn untouched(plot: &Plot, node: &str) -> Result<()> {
-    let written = writes(plot).await?;
+async fn untouched(ns: &TestNamespace, node: &str) -> Result<()> {
+    let written = writes(ns).await?;
     ensure!(written.is_empty(), "{written:#?}");
-    ensure!(!evictions(plot).await?.iter().any(|write| write.is_stored()));
-    ensure!(plot.cluster.node(node).await?.spec.and_then(|spec| spec.unschedulable) != Some(true));
+    ensure!(!evictions(ns).await?.iter().any(|write| write.is_stored()));
+    ensure!(ns.cluster.node(node).await?.spec.and_then(|spec| spec.unschedulable) != Some(true));
     Ok(())
 }
 
 #[test]
 fn a_record_that_is_too_long_is_told_before_anything_is_deleted() -> Result<()> {
-    TOWN.run("too-long", async |plot| {
-        let node = plot.node("a", "4").await?;
+    SHARED_CLUSTER.run("too-long", async |ns| {
+        let node = ns.node("a", "4").await?;
         let ports: Vec<Value> = (0..400)
             .map(|number| json!({ "containerPort": 20_000 + number, "hostPort": 20_000 + number }))
             .collect();
         let container = json!({ "name": "c", "image": "web", "ports": ports,
                                 "resources": { "requests": { "cpu": "1" } } });
-        let web = plot.deploy(deployment("web").pod_field("containers", json!([container]))).await?;
-        let old = plot.running(&web, 1).await?;
+        let web = ns.deploy(deployment("web").pod_field("containers", json!([container]))).await?;
+        let old = ns.running(&web, 1).await?;
         let pod = name_of(&old[0]);
-        plot.node("b", "4").await?;
+        ns.node("b", "4").await?;
         for line in
             [&["pod", pod, "--yes"][..], &["restart", "deployment/web", "--yes"], &["drain", &node, "--yes"]]
         {
-            let refused = typed(&plot, line).await?.ended(15)?;
+            let refused = typed(&ns, line).await?.ended(15)?;
             refused.says(&[
                 "cannot be reserved: its record would have",
                 "its 400 host ports",
                 "--no-reserve",
             ])?;
         }
-        let refused = typed(&plot, &["add", "--pod", pod]).await?.ended(2)?;
+        let refused = typed(&ns, &["add", "--pod", pod]).await?.ended(2)?;
         refused.says(&["cannot be reserved", "its 400 host ports"])?;
-        untouched(&plot, &node).await
+        untouched(&ns, &node).await
     })
 }
 
 /// As of OpenKruise, CloudNativePG or Strimzi.
 #[test]
 fn a_pod_of_an_owner_of_an_unknown_kind_is_told_before_anything_is_deleted() -> Result<()> {
-    TOWN.run("unknown-owner", async |plot| {
-        let node = plot.node("a", "4").await?;
+    SHARED_CLUSTER.run("unknown-owner", async |ns| {
+        let node = ns.node("a", "4").await?;
         let owner = json!({ "apiVersion": "apps.kruise.io/v1alpha1", "kind": "CloneSet", "name": "web",
                             "uid": "a8f6f901-47c9-4475-b1f4-cac44597e173", "controller": true });
         let clone = json!({
             "apiVersion": "v1", "kind": "Pod",
-            "metadata": { "name": "web-1", "namespace": plot.name, "ownerReferences": [owner] },
+            "metadata": { "name": "web-1", "namespace": ns.name, "ownerReferences": [owner] },
             "spec": { "nodeName": node, "schedulerName": "reserve-scheduler",
                       "tolerations": [{ "operator": "Exists" }],
                       "containers": [{ "name": "c", "image": "web", "resources": { "requests": { "cpu": "1" } } }] },
         });
-        plot.cluster.apply(&clone.to_string()).await?;
-        plot.cluster
+        ns.cluster.apply(&clone.to_string()).await?;
+        ns.cluster
             .wait_until("it runs", SOON, async || {
-                let phase = ["get", "pod", "web-1", "-n", plot.name, "-o", "jsonpath={.status.phase}"];
-                let phase = plot.cluster.run_kubectl(&phase).await?;
+                let phase = ["get", "pod", "web-1", "-n", ns.name, "-o", "jsonpath={.status.phase}"];
+                let phase = ns.cluster.run_kubectl(&phase).await?;
                 ensure!(phase == "Running", "{phase}");
                 Ok(())
             })
             .await?;
-        let refused = typed(&plot, &["pod", "web-1", "--yes"]).await?.ended(15)?;
+        let refused = typed(&ns, &["pod", "web-1", "--yes"]).await?.ended(15)?;
         refused.says(&[
             "pod/web-1 belongs to CloneSet web, and this command cannot read that",
             "--no-reserve evicts it without a reservation",
         ])?;
-        untouched(&plot, &node).await
+        untouched(&ns, &node).await
     })
 }

@@ -19,32 +19,32 @@ pub(crate) fn record() -> Result<String> {
     // What the command makes ids from.
     fastrand::seed(11);
     runtime.block_on(async {
-        let town = Town::new();
+        let shared_cluster = SharedCluster::new();
         let (stop, stopped) = tokio::sync::oneshot::channel::<()>();
-        let client = town.recording.client(town.place.sandbox.api(), "daemon");
+        let client = shared_cluster.recording.client(shared_cluster.place.sandbox.api(), "daemon");
         let daemon = daemon(client, "a", async { drop(stopped.await) });
         let told = async {
-            town.story().await?;
+            shared_cluster.story().await?;
             drop(stop);
             Ok(())
         };
         tokio::select! {
             biased;
             both = futures::future::try_join(daemon, told) => drop(both?),
-            failed = town.hands() => failed?,
+            failed = shared_cluster.hands() => failed?,
         }
-        town.recording.text()
+        shared_cluster.recording.text()
     })
 }
 
-struct Town {
+struct SharedCluster {
     place: Place,
     recording: Recording,
     /// As everybody who is not played by our programs.
     others: kube::Client,
 }
 
-impl Town {
+impl SharedCluster {
     fn new() -> Self {
         let (place, recording) = (Place::new(9), Recording::default());
         let others = recording.client(place.sandbox.api(), "test");

@@ -1,4 +1,4 @@
-//! A town where time passes, with the real daemon in it: what recreates pods works to its end.
+//! A cluster where time passes, with the real daemon in it: what recreates pods works to its end.
 
 use crate::cluster::Cluster;
 use crate::still::{apps, names, node, workload};
@@ -7,7 +7,7 @@ use serde_json::{Value, json};
 
 /// One node with two pods of `web` and one of `db`, all of them ready. It is full, so that a replacement can come only when
 /// the replaced pod is gone.
-pub(crate) fn town() -> Result<Cluster> {
+pub(crate) fn shared_cluster() -> Result<Cluster> {
     let cluster = Cluster::alive()?;
     cluster.create("/api/v1/nodes", &node("node-1", "3", "a"))?;
     cluster.create(&apps("default", "deployments"), &workload("web", 2, "1"))?;

@@ -1,7 +1,7 @@
 //! The verbs that change something: prompts answered with yes, no, a choice and Ctrl-C; and what is said where nobody can
 //! answer.
 
-use crate::alive::{first, settled, strict_budget, town};
+use crate::alive::{first, settled, shared_cluster, strict_budget};
 use crate::command::Person;
 use crate::golden::{Times, golden, wide};
 use crate::still::{self, node};
@@ -16,8 +16,8 @@ const BUDGETS: &str = "/apis/policy/v1/namespaces/default/poddisruptionbudgets";
 
 #[test]
 fn reservations_are_made_extended_and_released() -> Result<()> {
-    let town = still::town()?;
-    let mut person = Person::at(&town.cluster);
+    let shared_cluster = still::shared_cluster()?;
+    let mut person = Person::at(&shared_cluster.cluster);
     for line in [
         "add --node node-2 --for deploy/web --cpu 500m --ttl 20m --reason 'just in case'",
         "add --node node-1 --for deploy/web --cpu 9",
@@ -46,8 +46,8 @@ fn reservations_are_made_extended_and_released() -> Result<()> {
 
 #[test]
 fn nobody_is_asked_in_a_pipe() -> Result<()> {
-    let town = still::town()?;
-    let mut person = Person::at(&town.cluster);
+    let shared_cluster = still::shared_cluster()?;
+    let mut person = Person::at(&shared_cluster.cluster);
     for line in [
         "add --node node-2 --for deploy/web --cpu 500m --ttl 20m",
         "extend 7f3a0c --ttl 30m",
@@ -69,7 +69,7 @@ fn nobody_is_asked_in_a_pipe() -> Result<()> {
 
 #[test]
 fn a_pod_is_chosen_and_recreated() -> Result<()> {
-    let cluster = town()?;
+    let cluster = shared_cluster()?;
     let mut person = Person::at(&cluster);
     let (which, now) = ("which one?", "Recreate it now?");
     person.types_and("pod web", |terminal| terminal.answers(which, CTRL_C))?;
@@ -101,7 +101,7 @@ fn a_pod_is_chosen_and_recreated() -> Result<()> {
 
 #[test]
 fn a_workload_is_restarted() -> Result<()> {
-    let cluster = town()?;
+    let cluster = shared_cluster()?;
     let mut person = Person::at(&cluster);
     let asked = "Recreate";
     person.types_and("restart deploy/web", |terminal| terminal.answers(asked, CTRL_C))?;
@@ -124,7 +124,7 @@ fn a_workload_is_restarted() -> Result<()> {
 
 #[test]
 fn a_node_is_drained() -> Result<()> {
-    let cluster = town()?;
+    let cluster = shared_cluster()?;
     let mut person = Person::at(&cluster);
     person.types("drain node-1")?;
     cluster.create("/api/v1/nodes", &node("node-2", "4", "a"))?;
@@ -144,8 +144,8 @@ fn a_node_is_drained() -> Result<()> {
 
 #[test]
 fn the_daemon_is_installed_only_when_somebody_says_so() -> Result<()> {
-    let town = still::town()?;
-    let mut person = Person::at(&town.cluster);
+    let shared_cluster = still::shared_cluster()?;
+    let mut person = Person::at(&shared_cluster.cluster);
     // The sandbox cannot apply; the rest of `install` is for the real control plane (tests/install_verb).
     person.types("install --dry-run -o name")?;
     person.types("uninstall")?;

@@ -162,8 +162,8 @@ fn runtime() -> Result<Runtime> {
 }
 
 fn kubeconfig(port: u16) -> Value {
-    json!({ "apiVersion": "v1", "kind": "Config", "current-context": "town",
-        "clusters": [{ "name": "town", "cluster": { "server": format!("http://127.0.0.1:{port}") } }],
+    json!({ "apiVersion": "v1", "kind": "Config", "current-context": "shared_cluster",
+        "clusters": [{ "name": "shared_cluster", "cluster": { "server": format!("http://127.0.0.1:{port}") } }],
         "users": [{ "name": "me", "user": {} }],
-        "contexts": [{ "name": "town", "context": { "cluster": "town", "user": "me", "namespace": "default" } }] })
+        "contexts": [{ "name": "shared_cluster", "context": { "cluster": "shared_cluster", "user": "me", "namespace": "default" } }] })
 }

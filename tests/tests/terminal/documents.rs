@@ -2,7 +2,7 @@
 
 use crate::alive;
 use crate::command::Person;
-use crate::still::town;
+use crate::still::shared_cluster;
 use anyhow::{Context as _, Result, ensure};
 use serde_json::Value;
 use std::collections::BTreeSet;
@@ -51,27 +51,27 @@ fn kind(document: &Value) -> String {
 
 #[test]
 fn every_document_is_as_its_schema_says() -> Result<()> {
-    let town = town()?;
-    let mut person = Person::at(&town.cluster);
+    let shared_cluster = shared_cluster()?;
+    let mut person = Person::at(&shared_cluster.cluster);
     let manifest =
         "apiVersion: v1\nkind: Pod\nmetadata: {name: x}\nspec: {containers: [{name: c, image: i}]}\n";
-    let manifest = town.cluster.file("pod.yaml", manifest)?;
-    let saved = town.cluster.home().join("town.gz").display().to_string();
+    let manifest = shared_cluster.cluster.file("pod.yaml", manifest)?;
+    let saved = shared_cluster.cluster.home().join("shared_cluster.gz").display().to_string();
     let mut kinds = BTreeSet::new();
     let lines = [
         format!("explain --save-snapshot {saved}"),
         "list -A".into(),
         "list -n kube-system --owner nobody".into(),
         "describe 7f3a0c node/node-3 node/node-2".into(),
-        format!("describe pod/{}", town.web[0]),
+        format!("describe pod/{}", shared_cluster.web[0]),
         "nodes".into(),
         "nodes -l pool=none".into(),
         "explain -A".into(),
         "explain -n kube-system".into(),
-        format!("explain {}", town.shop),
-        format!("explain {} --node node-1 --node node-4", town.shop),
-        format!("explain {} --what-if uncordon=node-3", town.shop),
-        format!("explain {}", town.web[0]),
+        format!("explain {}", shared_cluster.shop),
+        format!("explain {} --node node-1 --node node-4", shared_cluster.shop),
+        format!("explain {} --what-if uncordon=node-3", shared_cluster.shop),
+        format!("explain {}", shared_cluster.web[0]),
         format!("explain -f {}", manifest.display()),
         "fit --cpu 6 --replicas 3".into(),
         "fit --cpu 1 --per-node".into(),
@@ -83,7 +83,7 @@ fn every_document_is_as_its_schema_says() -> Result<()> {
     for line in &lines {
         kinds.insert(kind(&checked(&mut person, line)?));
     }
-    let cluster = alive::town()?;
+    let cluster = alive::shared_cluster()?;
     let mut person = Person::at(&cluster);
     kinds.insert(kind(&valid(&mut person, "pod db-0 --yes")?));
     alive::settled(&cluster)?;
@@ -94,9 +94,9 @@ fn every_document_is_as_its_schema_says() -> Result<()> {
 
 #[test]
 fn a_snapshot_answers_as_the_cluster_did() -> Result<()> {
-    let town = town()?;
-    let mut person = Person::at(&town.cluster);
-    let saved = town.cluster.home().join("town.gz").display().to_string();
+    let shared_cluster = shared_cluster()?;
+    let mut person = Person::at(&shared_cluster.cluster);
+    let saved = shared_cluster.cluster.home().join("shared_cluster.gz").display().to_string();
     person.pipes(&format!("explain --save-snapshot {saved}"))?;
     for line in [
         "list -A",
@@ -110,7 +110,7 @@ fn a_snapshot_answers_as_the_cluster_did() -> Result<()> {
         "explain -l app=shop",
         "explain -l app!=shop",
         "explain -A",
-        &format!("explain {} --fixes none", town.shop),
+        &format!("explain {} --fixes none", shared_cluster.shop),
         "fit --cpu 2 --replicas 3",
     ] {
         let (asked, recalled) = (person.pipes(line)?, person.pipes(&format!("{line} --snapshot {saved}"))?);

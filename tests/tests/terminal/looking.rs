@@ -1,14 +1,14 @@
-//! The verbs that look and change nothing: the same lines on a terminal and in a pipe, in a town where time stands still.
+//! The verbs that look and change nothing: the same lines on a terminal and in a pipe, in a cluster where time stands still.
 
 use crate::alive;
 use crate::command::Person;
 use crate::golden::{Times, golden, wide};
-use crate::still::{Still, town};
+use crate::still::{Still, shared_cluster};
 use anyhow::{Result, ensure};
 
 /// Verb by verb, what is typed.
-fn lines(town: &Still) -> Vec<(&'static str, Vec<String>)> {
-    let (shop, web) = (&town.shop, &town.web[0]);
+fn lines(shared_cluster: &Still) -> Vec<(&'static str, Vec<String>)> {
+    let (shop, web) = (&shared_cluster.shop, &shared_cluster.web[0]);
     let own = |lines: &[&str]| lines.iter().map(|line| (*line).to_owned()).collect::<Vec<_>>();
     vec![
         (
@@ -71,9 +71,9 @@ fn lines(town: &Still) -> Vec<(&'static str, Vec<String>)> {
 
 #[test]
 fn every_verb_that_looks_on_a_terminal() -> Result<()> {
-    let town = town()?;
-    for (verb, lines) in lines(&town) {
-        let mut person = Person::at(&town.cluster);
+    let shared_cluster = shared_cluster()?;
+    for (verb, lines) in lines(&shared_cluster) {
+        let mut person = Person::at(&shared_cluster.cluster);
         for line in &lines {
             let left = person.types(line)?;
             let wide = if line.contains("wide") { Vec::new() } else { wide(&left.text) };
@@ -84,10 +84,10 @@ fn every_verb_that_looks_on_a_terminal() -> Result<()> {
     Ok(())
 }
 
-/// It compares clocks, and so needs a town where time passes.
+/// It compares clocks, and so needs a cluster where time passes.
 #[test]
 fn doctor_looks_at_everything() -> Result<()> {
-    let cluster = alive::town()?;
+    let cluster = alive::shared_cluster()?;
     let mut person = Person::at(&cluster);
     let left = person.types("doctor")?;
     ensure!(wide(&left.text).is_empty(), "{:#?}", wide(&left.text));
@@ -99,9 +99,9 @@ fn doctor_looks_at_everything() -> Result<()> {
 
 #[test]
 fn every_verb_that_looks_in_a_pipe() -> Result<()> {
-    let town = town()?;
-    for (verb, lines) in lines(&town) {
-        let mut person = Person::at(&town.cluster);
+    let shared_cluster = shared_cluster()?;
+    for (verb, lines) in lines(&shared_cluster) {
+        let mut person = Person::at(&shared_cluster.cluster);
         for line in &lines {
             let piped = person.pipes(line)?;
             ensure!(!piped.out.contains('\u{1b}') && !piped.talk.contains('\u{1b}'), "{line}");

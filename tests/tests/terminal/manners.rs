@@ -2,7 +2,7 @@
 
 use crate::command::Person;
 use crate::golden::{Times, golden};
-use crate::still::town;
+use crate::still::shared_cluster;
 use anyhow::{Result, ensure};
 use reserve_tests::pty::Left;
 use serde_json::json;
@@ -19,14 +19,14 @@ const LINES: [&str; 9] =
 
 #[test]
 fn whoever_wants_no_escape_sequences_gets_none() -> Result<()> {
-    let town = town()?;
+    let shared_cluster = shared_cluster()?;
     for (name, value) in [("NO_COLOR", "1"), ("TERM", "dumb")] {
-        let mut person = Person::at(&town.cluster).with(name, value);
+        let mut person = Person::at(&shared_cluster.cluster).with(name, value);
         for line in LINES {
             ensure!(!has_escape(&person.types(line)?), "{name}={value} kubectl reserve {line}");
         }
     }
-    let mut person = Person::at(&town.cluster);
+    let mut person = Person::at(&shared_cluster.cluster);
     ensure!(has_escape(&person.types("list -A")?), "a terminal has colours");
     for line in LINES {
         let piped = person.pipes(line)?;
@@ -41,8 +41,8 @@ fn whoever_wants_no_escape_sequences_gets_none() -> Result<()> {
 
 #[test]
 fn what_changes_is_shown_until_ctrl_c() -> Result<()> {
-    let town = town()?;
-    let (cluster, node) = (&town.cluster, "/api/v1/nodes/node-3");
+    let shared_cluster = shared_cluster()?;
+    let (cluster, node) = (&shared_cluster.cluster, "/api/v1/nodes/node-3");
     let mut person = Person::at(cluster);
     person.types_and("explain -w", |terminal| {
         terminal.sees("cpu")?;
@@ -63,9 +63,9 @@ fn what_changes_is_shown_until_ctrl_c() -> Result<()> {
 
 #[test]
 fn help_is_laid_out_for_a_terminal() -> Result<()> {
-    let town = town()?;
+    let shared_cluster = shared_cluster()?;
     for verb in ["", "list", "explain", "pod"] {
-        let mut person = Person::at(&town.cluster);
+        let mut person = Person::at(&shared_cluster.cluster);
         person.types(&format!("{verb} --help"))?;
         let name = if verb.is_empty() { "help" } else { verb };
         golden(&format!("terminal-help-{name}"), &person.transcript(), Times::Shown);

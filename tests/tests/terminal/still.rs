@@ -1,4 +1,4 @@
-//! A town where time stands still: four nodes, pods that run and pods that wait, a reservation in every state, and a daemon
+//! A cluster where time stands still: four nodes, pods that run and pods that wait, a reservation in every state, and a daemon
 //! that has seen everything.
 
 use crate::cluster::Cluster;
@@ -23,8 +23,8 @@ pub(crate) struct Still {
     pub(crate) shop: String,
 }
 
-/// The town.
-pub(crate) fn town() -> Result<Still> {
+/// The cluster.
+pub(crate) fn shared_cluster() -> Result<Still> {
     let began: Timestamp = BEGAN.parse()?;
     let now = began + AGE;
     let cluster = Cluster::still(began)?;

@@ -19,7 +19,8 @@ const COMMON: [(&str, &[&str]); 8] = [
 ];
 
 /// The modules of `daemon` that decide, and what they therefore may not know: the modules that act, and their tools.
-const DAEMON_PURE: [&str; 7] = ["state", "scheduler", "queue", "outbox", "controller", "comparer", "desk"];
+const DAEMON_PURE: [&str; 7] =
+    ["state", "scheduler", "queue", "outbox", "controller", "comparer", "extender_logic"];
 const DAEMON_IO: [&str; 11] = [
     "watch",
     "effects",

@@ -196,7 +196,7 @@ fn whole(wire: PodWire<'_>) -> Pod {
         started: moment(status.start_time.as_ref()),
         deleting: metadata.is_deleting(),
         is_mirror: metadata.has_annotation(names::MIRROR),
-        is_pressed_out: condition(&status, "DisruptionTarget")
+        evicted_by_node_pressure: condition(&status, "DisruptionTarget")
             .is_some_and(|wire| is_disruption(wire, "TerminationByKubelet")),
         preempted: condition(&status, "DisruptionTarget")
             .is_some_and(|wire| is_disruption(wire, "PreemptionByScheduler")),

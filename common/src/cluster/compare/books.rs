@@ -4,8 +4,8 @@ use super::{Difference, DifferenceKind};
 use crate::cluster::Cluster;
 use crate::cluster::claims::is_leaving;
 use crate::cluster::ledger::{Entry, Ledger};
-use crate::cluster::minders::Minders;
 use crate::cluster::nodes::NodeId;
+use crate::cluster::pod_affinity_counts::PodAffinityCounts;
 use crate::cluster::seats::Seats;
 use crate::cluster::standing::Standing;
 use crate::model::Pod;
@@ -71,11 +71,11 @@ impl Cluster {
                 nominated.entry(node).or_default().push(pod);
             }
         }
-        let (mut seats, mut minders) = (Seats::default(), Minders::default());
+        let (mut seats, mut pod_affinity) = (Seats::default(), PodAffinityCounts::default());
         let mut reserved: BTreeSet<NodeId> = BTreeSet::new();
         for ledger in self.nodes.iter() {
             seats.replace(ledger.id, &[], &ledger.entries);
-            minders = minders.with(ledger.minders);
+            pod_affinity = pod_affinity.with(ledger.pod_affinity);
             if !ledger.entries.is_empty() {
                 reserved.insert(ledger.id);
             }
@@ -89,7 +89,7 @@ impl Cluster {
             ),
             (self.nominated_by_node().eq(nominated), "the list of nominated pods"),
             (self.seats.says_same(&seats), "the list of reservations by owner and namespace"),
-            (self.minders == minders, "the number of pods with affinity terms"),
+            (self.pod_affinity == pod_affinity, "the number of pods with affinity terms"),
             (self.reserved == reserved, "the list of nodes with reservations"),
         ];
         let differ = checks.into_iter().filter(|(is_same, _)| !is_same);
@@ -134,7 +134,7 @@ fn what_differs(kept: &Ledger, anew: &Ledger) -> Vec<String> {
             kept.used.cpu, kept.used.memory, anew.used.cpu, anew.used.memory
         ));
     }
-    if (kept.lowest_priority, kept.minders) != (anew.lowest_priority, anew.minders) {
+    if (kept.lowest_priority, kept.pod_affinity) != (anew.lowest_priority, anew.pod_affinity) {
         what.push("the books have another lowest priority or number of pods with affinity terms".to_owned());
     }
     let is_same = kept.entries.len() == anew.entries.len()

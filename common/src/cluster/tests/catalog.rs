@@ -86,7 +86,7 @@ fn a_group_follows_its_objects() {
 
 #[test]
 fn every_kind_has_its_place() {
-    let town = world()
+    let test_cluster = world()
         .with(namespace("default").label("team", "red"))
         .with(service("web").selector([("app", "web")]))
         .with(claim("data").class("fast"))
@@ -97,7 +97,7 @@ fn every_kind_has_its_place() {
         .with(csi_capacity("left", "fast"))
         .with(attachment("a", "pv1", "n1"))
         .with(budget("b").selector([("app", "web")]).allows(1));
-    let cluster = town.cluster();
+    let cluster = test_cluster.cluster();
     let catalog = cluster.catalog();
     assert_eq!(catalog.namespaces.named("default").unwrap().labels.get("team"), Some("red"));
     assert!(catalog.services.get("default", "web").is_some() && catalog.services.named("web").is_none());

@@ -1,6 +1,6 @@
 //! What is learnt, what it alters, and what is assumed meanwhile.
 
-use super::{replica, town, web, web_set};
+use super::{replica, test_cluster, web, web_set};
 use crate::cluster::{Assumed, Change, Cluster, Event, Seen};
 use crate::model::ids::{NodeName, PodKey};
 use crate::model::owner::OwnerKind;
@@ -94,8 +94,9 @@ fn what_is_older_than_known_is_ignored() {
 
 #[test]
 fn a_relist_finds_what_vanished_unseen() {
-    let town = world().node(node("n1")).node(node("n2")).pod(pod("a").cpu("1").on("n1")).pod(pod("b"));
-    let mut cluster = town.cluster();
+    let test_cluster =
+        world().node(node("n1")).node(node("n2")).pod(pod("a").cpu("1").on("n1")).pod(pod("b"));
+    let mut cluster = test_cluster.cluster();
     let changes = cluster.apply(Event::Pods(Seen::Relisted(vec![pod("b").build(), pod("c").build()])));
     let (a, c) = (key("a"), key("c"));
     assert_eq!(changes, [freed("n1"), Change::PodSettled(a.clone()), Change::PodWaiting(c)]);
@@ -122,7 +123,7 @@ fn a_node_that_comes_back_under_its_name_is_another_node() {
 #[test]
 fn owners_come_and_go_in_the_books() {
     let kept = reservation(&web()).cpu("1");
-    let mut cluster = town(&[kept]).pod(replica("web-2").scheduled_at(at(-1))).cluster();
+    let mut cluster = test_cluster(&[kept]).pod(replica("web-2").scheduled_at(at(-1))).cluster();
     let taken = |cluster: &mut Cluster| entry(&cluster.snapshot(now())).taken_by.is_some();
     assert!(taken(&mut cluster));
     let set = OwnerKind::ReplicaSet;
@@ -217,7 +218,7 @@ fn with_the_pod_goes_the_assumption() {
 fn assuming_takes_the_seat_at_once() {
     let kept = reservation(&web()).cpu("1");
     let waiting = pod("web-2").cpu("1").owned_by(&web_set());
-    let mut cluster = town(slice::from_ref(&kept)).pod(waiting.clone()).cluster();
+    let mut cluster = test_cluster(slice::from_ref(&kept)).pod(waiting.clone()).cluster();
     let seat = Some(kept.id());
     let assumed = Assumed { uid: waiting.build().uid, node: "n1".into(), seat, since: now() };
     cluster.assume(&key("web-2"), assumed);
@@ -287,9 +288,9 @@ fn an_owner_is_missing_until_it_was_read_or_cannot_be() {
 #[test]
 fn a_kind_that_cannot_be_read_any_more_keeps_what_was_read() {
     let web_pod = replica("web-1").build();
-    let mut cluster = town(&[]).cluster();
+    let mut cluster = test_cluster(&[]).cluster();
     cluster.apply(Event::Unreadable(OwnerKind::ReplicaSet));
-    assert!(cluster.snapshot(now()).asker(&web_pod).is_owned_by(&web().uid));
+    assert!(cluster.snapshot(now()).pod_context(&web_pod).is_owned_by(&web().uid));
 }
 
 #[test]

@@ -1,6 +1,6 @@
 //! Workloads that are read, change and go: the books of those nodes are done again that they concern, and of no others.
 
-use super::{replica, town, web, web_set};
+use super::{replica, test_cluster, web, web_set};
 use crate::cluster::ledger::Entry;
 use crate::cluster::{Change, Cluster, Event, Seen};
 use crate::model::owner::{OwnerKind, Workload};
@@ -27,10 +27,10 @@ fn start(tape: &mut Tape<'_>, all: &[Workload]) -> Cluster {
         let name = format!("n{number}");
         start = start.node(kept.iter().fold(node(&name), |node, one| node.reserves(one.build())));
         for index in 0..tape.below(4) {
-            let mut guest = pod(&format!("p-{number}-{index}")).cpu("1").on(&name);
-            guest = guest.owned_by(&all[tape.below(all.len())]).scheduled_at(at(-tape.of(&[1, 5, 30])));
+            let mut test_pod = pod(&format!("p-{number}-{index}")).cpu("1").on(&name);
+            test_pod = test_pod.owned_by(&all[tape.below(all.len())]).scheduled_at(at(-tape.of(&[1, 5, 30])));
             let stamp = kept[tape.below(2)].id();
-            start = start.pod(if tape.one_in(3) { guest.stamp(&stamp) } else { guest });
+            start = start.pod(if tape.one_in(3) { test_pod.stamp(&stamp) } else { test_pod });
         }
     }
     let mut cluster = start.cluster();
@@ -77,7 +77,7 @@ proptest! {
 
 #[test]
 fn a_workload_that_nothing_is_kept_for_concerns_no_node() {
-    let mut cluster = town(&[reservation(&web()).cpu("1")]).cluster();
+    let mut cluster = test_cluster(&[reservation(&web()).cpu("1")]).cluster();
     let before = cluster.version();
     let job = workload(OwnerKind::Job, "batch-1").of(&workload(OwnerKind::CronJob, "batch"));
     let owners = [job.uid.clone(), job.controller.as_ref().unwrap().uid.clone()];
@@ -113,7 +113,8 @@ fn the_pods_that_wait_for_an_owner_are_told() {
 #[test]
 fn the_pods_that_leave_are_found_by_each_of_their_owners() {
     let bare = pod("bare").on("n1").terminating();
-    let cluster = town(&[]).pod(replica("web-1").terminating()).pod(replica("web-2")).pod(bare).cluster();
+    let cluster =
+        test_cluster(&[]).pod(replica("web-1").terminating()).pod(replica("web-2")).pod(bare).cluster();
     for owner in [web(), web_set()] {
         let found = cluster.leaving_of(&owner.uid);
         assert_eq!(found.iter().map(|key| &*key.name).collect::<Vec<_>>(), ["web-1"], "{}", owner.name);

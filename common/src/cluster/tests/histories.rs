@@ -1,7 +1,7 @@
 //! I3 and I5 over random histories: each reservation is counted exactly once, and taken by one pod at most.
 
 use super::accounts::{Fate, fates, used};
-use super::history::{Family, Mark, Step, Town};
+use super::history::{Family, Mark, Step, TestCluster};
 use crate::cluster::State;
 use crate::cluster::ledger::Ledger;
 use crate::testing::at;
@@ -38,7 +38,7 @@ fn step() -> impl Strategy<Value = Step> {
         8 => comes(),
         2 => who().prop_map(Step::Confirmed),
         1 => who().prop_map(Step::Forgotten),
-        6 => (who(), life()).prop_map(|(guest, life)| Step::Reserved { guest, life }),
+        6 => (who(), life()).prop_map(|(test_pod, life)| Step::Reserved { test_pod, life }),
         1 => (1..2000_i64, life()).prop_map(|(cpu, life)| Step::Added { cpu, life }),
         3 => who().prop_map(Step::Deleting),
         5 => who().prop_map(Step::Gone),
@@ -50,44 +50,50 @@ fn step() -> impl Strategy<Value = Step> {
 }
 
 /// Compares the ledger with the accounts, and both with the invariants.
-fn audit(town: &mut Town) {
-    let ledger = town.cluster.snapshot(at(town.now)).nodes().next().unwrap().clone();
-    let (town, ledger) = (&*town, &ledger);
-    let fates = fates(town);
+fn audit(test_cluster: &mut TestCluster) {
+    let ledger = test_cluster.cluster.snapshot(at(test_cluster.now)).nodes().next().unwrap().clone();
+    let (test_cluster, ledger) = (&*test_cluster, &ledger);
+    let fates = fates(test_cluster);
     assert_eq!(ledger.entries.len(), fates.len());
     let mut takers = BTreeSet::new();
     let mut held = 0;
     for (index, fate) in fates {
-        let promise = &town.promises[index];
-        let entry = ledger.entries.iter().find(|entry| entry.reservation.id == promise.id).unwrap();
+        let test_reservation = &test_cluster.test_reservations[index];
+        let entry = ledger.entries.iter().find(|entry| entry.reservation.id == test_reservation.id).unwrap();
         let found = match entry.state {
             State::Occupied => Fate::Occupied,
             State::Held | State::Short => Fate::Held,
-            State::Taken => Fate::Taken(guest_of(town, entry.taken_by.as_ref().unwrap())),
+            State::Taken => Fate::Taken(guest_of(test_cluster, entry.taken_by.as_ref().unwrap())),
             State::Expired => Fate::Expired,
         };
-        assert_eq!(found, fate, "{} at {}", promise.id, town.now);
+        assert_eq!(found, fate, "{} at {}", test_reservation.id, test_cluster.now);
         held += entry.held.cpu;
-        assert_eq!(entry.held.cpu, if fate == Fate::Held { promise.cpu } else { 0 });
+        assert_eq!(entry.held.cpu, if fate == Fate::Held { test_reservation.cpu } else { 0 });
         assert_eq!(entry.held.pods, i64::from(fate == Fate::Held));
-        once(town, index, entry.held.cpu > 0, entry.taken_by.as_ref().map(|pod| guest_of(town, pod)));
+        once(
+            test_cluster,
+            index,
+            entry.held.cpu > 0,
+            entry.taken_by.as_ref().map(|pod| guest_of(test_cluster, pod)),
+        );
         if let Some(pod) = &entry.taken_by {
             assert!(takers.insert(pod.uid.clone()), "{} sits on two seats", pod.key);
         }
     }
-    assert_eq!(ledger.used.cpu, used(town));
+    assert_eq!(ledger.used.cpu, used(test_cluster));
     check_short(ledger, held);
 }
 
 /// I3: exactly one of the replaced pod, the held room and the taker counts while it is live, and nothing after that.
-fn once(town: &Town, index: usize, held: bool, taker: Option<usize>) {
-    let promise = &town.promises[index];
-    let replaced = promise.replaces.is_some_and(|guest| town.guests[guest].is_counted());
-    let taken = taker.is_some_and(|guest| town.guests[guest].is_counted());
-    if town.now < promise.expires {
-        assert_eq!(u8::from(replaced) + u8::from(held) + u8::from(taken), 1, "{}", promise.id);
+fn once(test_cluster: &TestCluster, index: usize, held: bool, taker: Option<usize>) {
+    let test_reservation = &test_cluster.test_reservations[index];
+    let replaced =
+        test_reservation.replaces.is_some_and(|test_pod| test_cluster.test_pods[test_pod].is_counted());
+    let taken = taker.is_some_and(|test_pod| test_cluster.test_pods[test_pod].is_counted());
+    if test_cluster.now < test_reservation.expires {
+        assert_eq!(u8::from(replaced) + u8::from(held) + u8::from(taken), 1, "{}", test_reservation.id);
     } else {
-        assert!(!held && taker.is_none(), "{} is over", promise.id);
+        assert!(!held && taker.is_none(), "{} is over", test_reservation.id);
     }
 }
 
@@ -97,9 +103,9 @@ fn check_short(ledger: &Ledger, held: i64) {
     keeps.for_each(|entry| assert_eq!(entry.state == State::Short, is_over));
 }
 
-fn guest_of(town: &Town, pod: &crate::model::Pod) -> usize {
-    let same = |index: &usize| crate::testing::uid(&format!("guest {index}")) == pod.uid;
-    (0..town.guests.len()).find(same).unwrap()
+fn guest_of(test_cluster: &TestCluster, pod: &crate::model::Pod) -> usize {
+    let same = |index: &usize| crate::testing::uid(&format!("test_pod {index}")) == pod.uid;
+    (0..test_cluster.test_pods.len()).find(same).unwrap()
 }
 
 proptest! {
@@ -110,10 +116,10 @@ proptest! {
         family in family(),
         steps in prop::collection::vec(step(), 1..40),
     ) {
-        let mut town = Town::new(family);
+        let mut test_cluster = TestCluster::new(family);
         for step in &steps {
-            town.live(step);
-            audit(&mut town);
+            test_cluster.live(step);
+            audit(&mut test_cluster);
         }
     }
 }
@@ -126,10 +132,10 @@ fn histories_reach_every_fate() {
     let mut seen: BTreeSet<&str> = BTreeSet::new();
     for _ in 0..100 {
         let steps = prop::collection::vec(step(), 30).new_tree(&mut runner).unwrap().current();
-        let mut town = Town::new(Family::Deployment);
+        let mut test_cluster = TestCluster::new(Family::Deployment);
         for step in &steps {
-            town.live(step);
-            let snapshot = town.cluster.snapshot(at(town.now));
+            test_cluster.live(step);
+            let snapshot = test_cluster.cluster.snapshot(at(test_cluster.now));
             seen.extend(snapshot.nodes().next().unwrap().entries.iter().map(|entry| entry.state.as_str()));
         }
     }

@@ -1,4 +1,4 @@
-//! A town with one node, one owner and some strangers, to which anything can happen. It tells the cluster about each
+//! A cluster with one node, one owner and some strangers, to which anything can happen. It tells the cluster about each
 //! step, and keeps its own record of what is really so, from which [`super::accounts`] does the books another way.
 
 use crate::cluster::{Assumed, Cluster, Event, Seen};
@@ -11,7 +11,7 @@ use crate::testing::{
 };
 use serde_json::json;
 
-/// What kind of owner the town has.
+/// What kind of owner the cluster has.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(super) enum Family {
     Deployment,
@@ -34,7 +34,7 @@ pub(super) enum Step {
     Comes { related: bool, mark: Mark, cpu: i64, assumed: bool, scheduled: bool },
     Confirmed(usize),
     Forgotten(usize),
-    Reserved { guest: usize, life: i64 },
+    Reserved { test_pod: usize, life: i64 },
     Added { cpu: i64, life: i64 },
     Deleting(usize),
     Gone(usize),
@@ -46,7 +46,7 @@ pub(super) enum Step {
 
 /// A pod as it really is.
 #[derive(Clone, Debug)]
-pub(super) struct Guest {
+pub(super) struct TestPod {
     pub(super) name: String,
     pub(super) related: bool,
     pub(super) stamp: Option<String>,
@@ -69,10 +69,10 @@ pub(super) enum Place {
 }
 
 /// A reservation as it really is.
-pub(super) struct Promise {
+pub(super) struct TestReservation {
     pub(super) builder: ReservationBuilder,
     pub(super) id: ReservationId,
-    /// The index of the guest that it replaces.
+    /// The index of the pod that it replaces.
     pub(super) replaces: Option<usize>,
     pub(super) cpu: i64,
     pub(super) created: i64,
@@ -80,16 +80,16 @@ pub(super) struct Promise {
     pub(super) removed: bool,
 }
 
-pub(super) struct Town {
+pub(super) struct TestCluster {
     pub(super) family: Family,
     pub(super) now: i64,
-    pub(super) guests: Vec<Guest>,
-    pub(super) promises: Vec<Promise>,
+    pub(super) test_pods: Vec<TestPod>,
+    pub(super) test_reservations: Vec<TestReservation>,
     pub(super) cluster: Cluster,
     version: u64,
 }
 
-impl Guest {
+impl TestPod {
     pub(super) fn is_counted(&self) -> bool {
         matches!(self.place, Place::Assumed | Place::Bound)
     }
@@ -106,26 +106,26 @@ fn set() -> Workload {
     replica_set("web-7c9d").of(&deployment("web"))
 }
 
-impl Town {
+impl TestCluster {
     pub(super) fn new(family: Family) -> Self {
         let cluster = world().workload(&owner(family)).workload(&set()).node(node("n1")).cluster();
-        Self { family, now: 0, guests: Vec::new(), promises: Vec::new(), cluster, version: 1 }
+        Self { family, now: 0, test_pods: Vec::new(), test_reservations: Vec::new(), cluster, version: 1 }
     }
 
     pub(super) fn live(&mut self, step: &Step) {
         self.version += 1;
         match *step {
             Step::Comes { related, mark, cpu, assumed, scheduled } => {
-                if let Some(guest) = self.guest(related, mark, cpu, scheduled || assumed) {
-                    self.comes(guest, assumed);
+                if let Some(test_pod) = self.test_pod(related, mark, cpu, scheduled || assumed) {
+                    self.comes(test_pod, assumed);
                 }
             }
             Step::Confirmed(choice) => self.moves(choice, &[Place::Assumed], Place::Bound),
             Step::Forgotten(choice) => self.forgotten(choice),
-            Step::Reserved { guest, life } => self.reserved(guest, life),
+            Step::Reserved { test_pod, life } => self.reserved(test_pod, life),
             Step::Added { cpu, life } if self.family != Family::Bare => {
-                let seat = format!("add{}", self.promises.len());
-                self.promises(reservation(&owner(self.family)).seat(&seat), None, cpu, life);
+                let seat = format!("add{}", self.test_reservations.len());
+                self.test_reservations(reservation(&owner(self.family)).seat(&seat), None, cpu, life);
             }
             Step::Added { .. } => {}
             Step::Deleting(choice) => self.deleting(choice),
@@ -138,8 +138,10 @@ impl Town {
             }
             Step::Ended(choice) => self.moves(choice, &[Place::Bound], Place::Ended),
             Step::Removed(choice) => {
-                if let Some(promise) = pick(&mut self.promises, choice, |promise| !promise.removed) {
-                    self.promises[promise].removed = true;
+                if let Some(test_reservation) =
+                    pick(&mut self.test_reservations, choice, |test_reservation| !test_reservation.removed)
+                {
+                    self.test_reservations[test_reservation].removed = true;
                     self.tell_node();
                 }
             }
@@ -149,9 +151,10 @@ impl Town {
     }
 
     /// Somebody new, unless all the names that the owner gives are in use.
-    fn guest(&self, related: bool, mark: Mark, cpu: i64, scheduled: bool) -> Option<Guest> {
-        let number = self.guests.len();
-        let present = |name: &String| self.guests.iter().any(|g| g.name == *name && g.place != Place::Gone);
+    fn test_pod(&self, related: bool, mark: Mark, cpu: i64, scheduled: bool) -> Option<TestPod> {
+        let number = self.test_pods.len();
+        let present =
+            |name: &String| self.test_pods.iter().any(|g| g.name == *name && g.place != Place::Gone);
         let names = match (related, self.family) {
             (false, _) => vec![format!("x-{number}")],
             (true, Family::Deployment) => vec![format!("web-{number}")],
@@ -160,8 +163,8 @@ impl Town {
         };
         let name = names.into_iter().find(|name| !present(name))?;
         let stamp = match mark {
-            Mark::Ours(choice) if !self.promises.is_empty() => {
-                Some(self.promises[choice % self.promises.len()].id.to_string())
+            Mark::Ours(choice) if !self.test_reservations.is_empty() => {
+                Some(self.test_reservations[choice % self.test_reservations.len()].id.to_string())
             }
             Mark::Foreign => Some(format!("{}.a", uid("somebody else"))),
             Mark::Ours(_) | Mark::None => None,
@@ -169,57 +172,67 @@ impl Town {
         let ours = matches!(mark, Mark::Ours(_)) || self.family == Family::Bare;
         let (sat, since) = (stamp.is_some() && ours, scheduled.then_some(self.now));
         let place = Place::Waiting;
-        Some(Guest { name, related, stamp, sat, cpu, since, place, deleting: false, number })
+        Some(TestPod { name, related, stamp, sat, cpu, since, place, deleting: false, number })
     }
 
-    fn comes(&mut self, guest: Guest, assumed: bool) {
-        let index = self.guests.len();
-        self.guests.push(guest);
+    fn comes(&mut self, test_pod: TestPod, assumed: bool) {
+        let index = self.test_pods.len();
+        self.test_pods.push(test_pod);
         if assumed {
             self.tell_pod(index);
             let pod = self.pod(index).build();
-            let guest = &mut self.guests[index];
-            let stamped = |promise: &&Promise| guest.stamp.as_deref() == Some(&promise.id.to_string());
-            let seat = self.promises.iter().find(stamped).map(|promise| promise.id.clone());
+            let test_pod = &mut self.test_pods[index];
+            let stamped = |test_reservation: &&TestReservation| {
+                test_pod.stamp.as_deref() == Some(&test_reservation.id.to_string())
+            };
+            let seat = self
+                .test_reservations
+                .iter()
+                .find(stamped)
+                .map(|test_reservation| test_reservation.id.clone());
             // We never assume a pod on the seat of others.
-            guest.stamp = seat.as_ref().map(ToString::to_string);
-            (guest.sat, guest.place) = (seat.is_some(), Place::Assumed);
+            test_pod.stamp = seat.as_ref().map(ToString::to_string);
+            (test_pod.sat, test_pod.place) = (seat.is_some(), Place::Assumed);
             self.cluster
                 .assume(&pod.key, Assumed { uid: pod.uid, node: "n1".into(), seat, since: at(self.now) });
         } else {
-            self.guests[index].place = Place::Bound;
+            self.test_pods[index].place = Place::Bound;
             self.tell_pod(index);
         }
     }
 
     fn forgotten(&mut self, choice: usize) {
-        if let Some(index) = pick(&mut self.guests, choice, |guest| guest.place == Place::Assumed) {
+        if let Some(index) = pick(&mut self.test_pods, choice, |test_pod| test_pod.place == Place::Assumed) {
             let pod = self.pod(index).build();
             self.cluster.forget(&pod.key, &pod.uid);
-            self.guests[index].place = Place::Waiting;
+            self.test_pods[index].place = Place::Waiting;
         }
     }
 
     fn deleting(&mut self, choice: usize) {
-        if let Some(index) = pick(&mut self.guests, choice, |guest| guest.place == Place::Bound) {
-            self.guests[index].deleting = true;
+        if let Some(index) = pick(&mut self.test_pods, choice, |test_pod| test_pod.place == Place::Bound) {
+            self.test_pods[index].deleting = true;
             self.tell_pod(index);
         }
     }
 
     fn moves(&mut self, choice: usize, from: &[Place], to: Place) {
-        if let Some(index) = pick(&mut self.guests, choice, |guest| from.contains(&guest.place)) {
-            self.guests[index].place = to;
+        if let Some(index) = pick(&mut self.test_pods, choice, |test_pod| from.contains(&test_pod.place)) {
+            self.test_pods[index].place = to;
             self.tell_pod(index);
         }
     }
 
     fn reserved(&mut self, choice: usize, life: i64) {
-        let Some(index) = pick(&mut self.guests, choice, |guest| guest.related && guest.is_counted()) else {
+        let Some(index) =
+            pick(&mut self.test_pods, choice, |test_pod| test_pod.related && test_pod.is_counted())
+        else {
             return;
         };
-        let kept = |promise: &Promise| promise.replaces == Some(index) && !promise.removed;
-        if self.promises.iter().any(kept) {
+        let kept = |test_reservation: &TestReservation| {
+            test_reservation.replaces == Some(index) && !test_reservation.removed
+        };
+        if self.test_reservations.iter().any(kept) {
             return;
         }
         let pod = self.pod(index).build();
@@ -228,19 +241,33 @@ impl Town {
             Family::Bare => bare_reservation(&pod),
             _ => reservation(&owner(self.family)).replaces(&pod),
         };
-        self.promises(builder.seat(seat.as_str()), Some(index), self.guests[index].cpu, life);
+        self.test_reservations(builder.seat(seat.as_str()), Some(index), self.test_pods[index].cpu, life);
     }
 
-    fn promises(&mut self, builder: ReservationBuilder, replaces: Option<usize>, cpu: i64, life: i64) {
+    fn test_reservations(
+        &mut self,
+        builder: ReservationBuilder,
+        replaces: Option<usize>,
+        cpu: i64,
+        life: i64,
+    ) {
         let (created, expires) = (self.now, self.now + life);
         let builder = builder.cpu(&format!("{cpu}m")).created(at(created)).expires(at(expires));
         let id = builder.id();
-        self.promises.push(Promise { builder, id, replaces, cpu, created, expires, removed: false });
+        self.test_reservations.push(TestReservation {
+            builder,
+            id,
+            replaces,
+            cpu,
+            created,
+            expires,
+            removed: false,
+        });
         self.tell_node();
     }
 
     fn relisted(&mut self) {
-        let here = (0..self.guests.len()).filter(|index| self.guests[*index].place != Place::Gone);
+        let here = (0..self.test_pods.len()).filter(|index| self.test_pods[*index].place != Place::Gone);
         let pods: Vec<Pod> = here.map(|index| self.pod(index).build()).collect();
         self.cluster.apply(Event::Pods(Seen::Relisted(pods)));
         self.cluster.apply(Event::Nodes(Seen::Relisted(vec![self.node().build()])));
@@ -248,7 +275,7 @@ impl Town {
 
     fn tell_pod(&mut self, index: usize) {
         let pod = self.pod(index).build();
-        let gone = self.guests[index].place == Place::Gone;
+        let gone = self.test_pods[index].place == Place::Gone;
         self.cluster.apply(Event::Pods(if gone { Seen::Deleted(pod) } else { Seen::Applied(pod) }));
     }
 
@@ -258,29 +285,31 @@ impl Town {
     }
 
     fn node(&self) -> crate::testing::NodeBuilder {
-        let kept = self.promises.iter().filter(|promise| !promise.removed);
-        kept.fold(node("n1").version(self.version), |node, promise| node.reserves(promise.builder.build()))
+        let kept = self.test_reservations.iter().filter(|test_reservation| !test_reservation.removed);
+        kept.fold(node("n1").version(self.version), |node, test_reservation| {
+            node.reserves(test_reservation.builder.build())
+        })
     }
 
     fn pod(&self, index: usize) -> PodBuilder {
-        let guest = &self.guests[index];
-        let mut pod = pod(&guest.name).uid(&format!("guest {}", guest.number)).version(self.version);
-        pod = pod.cpu(&format!("{}m", guest.cpu));
-        pod = match (guest.related, self.family) {
+        let test_pod = &self.test_pods[index];
+        let mut pod = pod(&test_pod.name).uid(&format!("test_pod {}", test_pod.number)).version(self.version);
+        pod = pod.cpu(&format!("{}m", test_pod.cpu));
+        pod = match (test_pod.related, self.family) {
             (true, Family::Bare) => pod,
             (true, Family::StatefulSet) => pod.owned_by(&owner(self.family)),
             (true, Family::Deployment) => pod.owned_by(&set()),
             // A stranger that claims the owner's UID under a name that does not bear it out.
             (false, family) => pod.owned_by(&Workload { name: "liar".into(), ..owner(family) }),
         };
-        if matches!(guest.place, Place::Waiting | Place::Assumed) {
+        if matches!(test_pod.place, Place::Waiting | Place::Assumed) {
             return pod;
         }
         pod = pod.on("n1");
-        pod = guest.stamp.iter().fold(pod, |pod, stamp| pod.stamp(stamp));
-        pod = guest.since.iter().fold(pod, |pod, since| pod.scheduled_at(at(*since)));
-        pod = if guest.deleting { pod.terminating() } else { pod };
-        if guest.place == Place::Ended { pod.with("/status/phase", json!("Failed")) } else { pod }
+        pod = test_pod.stamp.iter().fold(pod, |pod, stamp| pod.stamp(stamp));
+        pod = test_pod.since.iter().fold(pod, |pod, since| pod.scheduled_at(at(*since)));
+        pod = if test_pod.deleting { pod.terminating() } else { pod };
+        if test_pod.place == Place::Ended { pod.with("/status/phase", json!("Failed")) } else { pod }
     }
 }
 

@@ -207,13 +207,13 @@ fn a_restart_does_not_let_a_namespace_have_more() {
         let runs = pod(name).owned_by(&set).cpu("1").on("n1");
         runs.with("/metadata/annotations/reserve~1keep", json!("10m")).build()
     });
-    let town = |node| {
+    let test_cluster = |node| {
         let world = world().node(node).workload(&web).workload(&set);
         runs.iter().cloned().fold(world, |world, pod| world.pod(pod)).cluster_at(now())
     };
-    let first = town(node("n1").cpu("64"));
+    let first = test_cluster(node("n1").cpu("64"));
     let [one, other] = [0, 1].map(|index: usize| first.keep(&runs[index], now()).unwrap());
-    let mut cluster = town(node("n1").cpu("64").reserves(one).reserves(other));
+    let mut cluster = test_cluster(node("n1").cpu("64").reserves(one).reserves(other));
     assert!(comes_and_goes(&mut cluster, "b", &set, 1), "three are requested, and reserved by now");
     assert!(!comes_and_goes(&mut cluster, "c", &set, 2), "four never were");
 }

@@ -1,6 +1,6 @@
 //! Who has taken which reservation: one pod one seat, and a stamp counts only where it may.
 
-use super::{NOBODY, books, database, replica, stranger, town, web};
+use super::{NOBODY, books, database, replica, stranger, test_cluster, web};
 use crate::testing::{at, bare_reservation, now, pod, reservation, uid};
 
 #[test]
@@ -227,12 +227,12 @@ fn the_plain_form_does_not_give_way_with_a_seat_that_does() {
         crate::testing::plain(&web().uid).cpu("2"),
         reservation(&web()).cpu("1").replaces(&replica("web-2").build()),
     ];
-    let mut cluster = town(&kept).cluster();
+    let mut cluster = test_cluster(&kept).cluster();
     let snapshot = cluster.snapshot(now());
     let ledger = snapshot.nodes().next().unwrap();
     let reserved = |priority: i32| {
         let stranger = stranger("s").priority(priority).build();
-        let room = ledger.room_for(&snapshot.asker(&stranger));
+        let room = ledger.room_for(&snapshot.pod_context(&stranger));
         let kept: Vec<i64> = room.kept.iter().map(|(_, held)| held.cpu).collect();
         (room.reserved.cpu, kept)
     };

@@ -1,6 +1,6 @@
 //! What has become of a reservation: one test for each state and each way into it.
 
-use super::{NOBODY, books, database, replica, stranger, town, web};
+use super::{NOBODY, books, database, replica, stranger, test_cluster, web};
 use crate::api::names;
 use crate::cluster::State;
 use crate::model::ResourceName;
@@ -90,7 +90,7 @@ fn the_plain_form_is_what_the_owners_pods_do_not_use_yet() {
 #[test]
 fn the_plain_form_counts_each_resource_by_itself() {
     let kept = plain(&web().uid).cpu("2").memory("1Gi");
-    let mut cluster = town(&[kept]).pod(replica("web-1").memory("3Gi")).cluster();
+    let mut cluster = test_cluster(&[kept]).pod(replica("web-1").memory("3Gi")).cluster();
     let snapshot = cluster.snapshot(now());
     let held = &entry(&snapshot).held;
     assert_eq!((held.cpu, held.memory, held.pods), (1000, 0, 0));
@@ -109,16 +109,20 @@ fn of_a_newer_version_amounts_and_expiry_count() {
         let id = format!("{}.z", web().uid);
         let node = node("n1").annotation(&format!("{}/{id}", names::CPU), "2");
         let node = node.annotation(&format!("{}/{id}", names::INFO), info);
-        town(&[]).node(node)
+        test_cluster(&[]).node(node)
     };
     let state = |info: &str, seconds: i64| entry(&newer(info).cluster().snapshot(at(seconds))).state;
     let info = r#"{"v":2,"expires":"2026-01-31T12:00:10Z"}"#;
     assert_eq!((state(info, 9), state(info, 10)), (State::Held, State::Expired));
     assert_eq!(state(r#"{"v":2}"#, 1_000_000_000), State::Held);
-    let town = newer(info).pod(replica("web-2").scheduled_at(at(5)));
-    assert_eq!(entry(&town.cluster().snapshot(at(6))).state, State::Held, "it does not say since when");
-    let town = newer(info).pod(replica("web-2").stamp(&format!("{}.z", web().uid)));
-    assert_eq!(entry(&town.cluster().snapshot(at(6))).state, State::Taken, "a stamp says it all");
+    let test_cluster = newer(info).pod(replica("web-2").scheduled_at(at(5)));
+    assert_eq!(
+        entry(&test_cluster.cluster().snapshot(at(6))).state,
+        State::Held,
+        "it does not say since when"
+    );
+    let test_cluster = newer(info).pod(replica("web-2").stamp(&format!("{}.z", web().uid)));
+    assert_eq!(entry(&test_cluster.cluster().snapshot(at(6))).state, State::Taken, "a stamp says it all");
 }
 
 #[test]
@@ -130,13 +134,13 @@ fn malformed_ones_are_in_no_books() {
     let snapshot = cluster.snapshot(now());
     assert!(snapshot.nodes().next().unwrap().entries.is_empty());
     let stranger = pod("p").cpu("4").build();
-    let room = snapshot.nodes().next().unwrap().room_for(&snapshot.asker(&stranger));
+    let room = snapshot.nodes().next().unwrap().room_for(&snapshot.pod_context(&stranger));
     assert_eq!(room.free(&ResourceName::Cpu), 4000);
 }
 
 #[test]
 fn the_sums_are_those_of_the_counted_pods() {
-    let mut cluster = town(&[reservation(&web()).cpu("1")])
+    let mut cluster = test_cluster(&[reservation(&web()).cpu("1")])
         .pod(stranger("a").memory("1Gi"))
         .pod(stranger("b").terminating())
         .pod(stranger("c").phase("Failed"))

@@ -39,10 +39,13 @@ fn apply(cluster: &mut Cluster, node: impl Into<Node>) {
 
 #[test]
 fn counts_follow_the_nodes() {
-    let town =
+    let test_cluster =
         world().node(in_zone("n1", "a")).node(in_zone("n2", "a")).node(in_zone("n3", "b")).node(node("n4"));
     let pods = [("p1", "n1"), ("p2", "n2"), ("p3", "n2"), ("p4", "n4"), ("p5", "n3")];
-    let mut cluster = pods.iter().fold(town, |town, (name, on)| town.pod(pod(name).on(on))).cluster();
+    let mut cluster = pods
+        .iter()
+        .fold(test_cluster, |test_cluster, (name, on)| test_cluster.pod(pod(name).on(on)))
+        .cluster();
     assert_eq!(counted(&mut cluster), (2, 4, Some(1), 1, vec![Some(3), Some(3), Some(1), None]));
     apply(&mut cluster, in_zone("n2", "b").version(2));
     assert_eq!(counted(&mut cluster), (2, 4, Some(1), 1, vec![Some(1), Some(3), Some(3), None]));
@@ -61,12 +64,12 @@ fn counts_follow_the_nodes() {
 
 #[test]
 fn values_that_no_node_has_any_more_are_cleared_out() {
-    let town = world()
+    let test_cluster = world()
         .node(in_zone("n1", "a"))
         .node(in_zone("n2", "b"))
         .pod(pod("p1").on("n1"))
         .pod(pod("p2").on("n2"));
-    let mut cluster = town.cluster();
+    let mut cluster = test_cluster.cluster();
     for number in 2..3000 {
         apply(&mut cluster, in_zone("n1", &format!("z{number}")).version(number));
         assert_eq!(counted(&mut cluster), (2, 2, Some(1), 0, vec![Some(1), Some(1)]));
@@ -76,9 +79,12 @@ fn values_that_no_node_has_any_more_are_cleared_out() {
 
 #[test]
 fn the_lowest_count_minds_what_is_supposed() {
-    let town = world().node(in_zone("n1", "a")).node(in_zone("n2", "b")).node(in_zone("n3", "c"));
+    let test_cluster = world().node(in_zone("n1", "a")).node(in_zone("n2", "b")).node(in_zone("n3", "c"));
     let pods = [("p1", "n1"), ("p2", "n2"), ("p3", "n2"), ("p4", "n3"), ("p5", "n3"), ("p6", "n3")];
-    let mut cluster = pods.iter().fold(town, |town, (name, on)| town.pod(pod(name).on(on))).cluster();
+    let mut cluster = pods
+        .iter()
+        .fold(test_cluster, |test_cluster, (name, on)| test_cluster.pod(pod(name).on(on)))
+        .cluster();
     let snapshot = cluster.snapshot(now());
     let lowest = |node: &str, pods: usize| {
         let mut ledger = snapshot.ledger(snapshot.find(&node.into()).unwrap()).unwrap().clone();

@@ -1,7 +1,8 @@
 //! Files of versions that kube-scheduler no longer reads.
 
-use super::super::{Loaded, Point, ScoringStrategy, ShapePoint, load};
+use super::super::{Loaded, ScoringStrategy, ShapePoint, load};
 use super::{at, warnings};
+use crate::model::ExtensionPoint;
 
 fn beta(version: u8, body: &str) -> Loaded {
     let head = format!(
@@ -35,7 +36,7 @@ fn scorers_are_strategies_now() {
     let fit = &loaded.configuration.profiles[0].args.node_resources_fit;
     assert_eq!(fit.strategy, ScoringStrategy::MostAllocated);
     assert_eq!(fit.resources[0].weight, 3);
-    assert_eq!(at(&loaded.configuration, Point::Score)[0], "NodeResourcesFit=5");
+    assert_eq!(at(&loaded.configuration, ExtensionPoint::Score)[0], "NodeResourcesFit=5");
     let words = warnings(&loaded);
     let said = "profiles[0].plugins.score.enabled[0].name: \"NodeResourcesMostAllocated\" is now NodeResourcesFit with the strategy MostAllocated";
     assert!(words.iter().any(|word| word == said), "{words:#?}");
@@ -51,9 +52,9 @@ fn scorers_are_strategies_now() {
 #[test]
 fn a_default_scorer_that_was_off_stays_off() {
     let loaded = scoring("{disabled: [{name: NodeResourcesLeastAllocated}]}", "[]");
-    let scores = at(&loaded.configuration, Point::Score);
+    let scores = at(&loaded.configuration, ExtensionPoint::Score);
     assert!(!scores.iter().any(|score| score.starts_with("NodeResourcesFit")), "{scores:?}");
-    assert!(at(&loaded.configuration, Point::Filter).contains(&"NodeResourcesFit".to_owned()));
+    assert!(at(&loaded.configuration, ExtensionPoint::Filter).contains(&"NodeResourcesFit".to_owned()));
 }
 
 #[test]
@@ -92,11 +93,11 @@ fn the_old_node_label_is_not_ours() {
         )
     };
     let loaded = beta(1, &body("{presentLabels: [a]}"));
-    assert!(!at(&loaded.configuration, Point::Filter).contains(&"NodeLabel".to_owned()));
+    assert!(!at(&loaded.configuration, ExtensionPoint::Filter).contains(&"NodeLabel".to_owned()));
     let words = warnings(&loaded).join("\n");
     assert!(words.contains("\"NodeLabel\" is kube-scheduler's old plugin and is left out"), "{words}");
     let loaded = beta(1, &body("{requiredLabels: {a: b}}"));
-    assert!(at(&loaded.configuration, Point::Filter).contains(&"NodeLabel".to_owned()));
+    assert!(at(&loaded.configuration, ExtensionPoint::Filter).contains(&"NodeLabel".to_owned()));
     let args = &loaded.configuration.profiles[0].args.ours.node_label;
     assert_eq!(args.required_labels, [("a".to_owned(), "b".to_owned())].into());
 }

@@ -1,7 +1,8 @@
 //! Policy files, which nobody reads any more: the error shows what to write.
 
-use super::super::{Point, load};
+use super::super::load;
 use super::{at, refusal};
+use crate::model::ExtensionPoint;
 
 /// What to paste, from an error.
 fn pasted(error: &str) -> &str {
@@ -62,10 +63,13 @@ priorities:
     let filters =
         ["NodeUnschedulable", "TaintToleration", "NodeName", "NodeAffinity", "NodePorts", "NodeResourcesFit"];
     let filters = filters.into_iter().chain(["VolumeRestrictions", "Reservation"]).collect::<Vec<_>>();
-    assert_eq!(at(configuration, Point::Filter), filters);
-    assert_eq!(at(configuration, Point::PreFilter), filters);
-    assert_eq!(at(configuration, Point::Score), ["NodeResourcesFit=3", "ImageLocality=2", "Reservation=100"]);
-    assert_eq!(at(configuration, Point::PreScore), ["NodeResourcesFit"]);
+    assert_eq!(at(configuration, ExtensionPoint::Filter), filters);
+    assert_eq!(at(configuration, ExtensionPoint::PreFilter), filters);
+    assert_eq!(
+        at(configuration, ExtensionPoint::Score),
+        ["NodeResourcesFit=3", "ImageLocality=2", "Reservation=100"]
+    );
+    assert_eq!(at(configuration, ExtensionPoint::PreScore), ["NodeResourcesFit"]);
     assert_eq!(configuration.profiles[0].args.inter_pod_affinity.hard_pod_affinity_weight, 7);
     assert_eq!(
         configuration.profiles[0].args.node_resources_fit.strategy,
@@ -85,5 +89,5 @@ fn secrets_are_not_repeated() {
 fn an_empty_policy_is_the_default_profile() {
     let error = refusal("kind: Policy");
     let loaded = load("pasted", pasted(&error), &[]).expect("what we show loads");
-    assert_eq!(at(&loaded.configuration, Point::Bind), ["DefaultBinder"]);
+    assert_eq!(at(&loaded.configuration, ExtensionPoint::Bind), ["DefaultBinder"]);
 }

@@ -1,7 +1,8 @@
 //! The configurations that users have printed.
 
-use super::super::{ExtraPlugin, Point, load};
+use super::super::{ExtraPlugin, load};
 use super::{at, refusal, warnings};
+use crate::model::ExtensionPoint;
 
 /// A scheduler of one filter, with the words of its README.
 const SAMPLE: &str = r#"
@@ -46,19 +47,19 @@ const FILTERS: [&str; 17] = [
     "filteringNode",
 ];
 
-fn extra(name: &str, points: &[Point]) -> ExtraPlugin {
+fn extra(name: &str, points: &[ExtensionPoint]) -> ExtraPlugin {
     ExtraPlugin { name: name.to_owned(), points: points.to_vec() }
 }
 
 #[test]
 fn the_sample_loads_with_its_plugin() {
-    let plugins = [extra("sample2", &[Point::Filter, Point::PreScore])];
+    let plugins = [extra("sample2", &[ExtensionPoint::Filter, ExtensionPoint::PreScore])];
     let loaded = load("scheduler-config.yaml", SAMPLE, &plugins).expect("a file that loads");
     let profile = &loaded.configuration.profiles[0];
     assert_eq!(profile.scheduler_name, "sample-scheduler");
     assert!(!loaded.configuration.leader_election.leader_elect);
-    assert_eq!(at(&loaded.configuration, Point::PreScore), ["sample2"]);
-    let filters = at(&loaded.configuration, Point::Filter);
+    assert_eq!(at(&loaded.configuration, ExtensionPoint::PreScore), ["sample2"]);
+    let filters = at(&loaded.configuration, ExtensionPoint::Filter);
     assert_eq!(filters.first().map(String::as_str), Some("NodeName"));
     assert_eq!(filters[filters.len() - 2..], ["Reservation", "sample2"]);
     assert_eq!(
@@ -74,7 +75,7 @@ fn the_sample_loads_with_its_plugin() {
 fn the_sample_with_our_plugin_instead() {
     let text = SAMPLE.replace("sample2", "NodeLabel");
     let loaded = load("scheduler-config.yaml", &text, &[]).expect("a file that loads");
-    assert_eq!(at(&loaded.configuration, Point::PreScore), ["NodeLabel"]);
+    assert_eq!(at(&loaded.configuration, ExtensionPoint::PreScore), ["NodeLabel"]);
 }
 
 #[test]
@@ -96,7 +97,9 @@ fn a_plugin_that_nobody_has_is_named() {
 
 #[test]
 fn the_logged_configuration_loads_with_its_plugins() {
-    use Point::{Bind, Filter, Permit, PostBind, PostFilter, PreBind, PreFilter, PreScore, Reserve, Score};
+    use ExtensionPoint::{
+        Bind, Filter, Permit, PostBind, PostFilter, PreBind, PreFilter, PreScore, Reserve, Score,
+    };
     let plugins = [
         extra(
             "defalut",

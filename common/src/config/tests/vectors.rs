@@ -7,7 +7,8 @@ use serde_json::{Value, json};
 
 use super::super::catalog::{Catalog, DEFAULTS, RESERVATION, RESERVATION_WEIGHT};
 use super::super::show;
-use super::{Configuration, Loaded, Point, load, shown};
+use super::{Configuration, Loaded, load, shown};
+use crate::model::ExtensionPoint;
 
 const VECTORS: &str = include_str!(concat!(env!("CARGO_MANIFEST_DIR"), "/vectors/config.jsonl"));
 
@@ -48,9 +49,9 @@ fn vectors() -> impl Iterator<Item = Value> {
 fn assert_same(name: &str, loaded: &Loaded, vector: &Value) {
     let ours = &loaded.configuration;
     let plugins = ours.profiles.iter().map(|profile| {
-        let points = Point::ALL.into_iter().map(|point| {
+        let points = ExtensionPoint::CONFIGURABLE.into_iter().map(|point| {
             let without_ours = profile.at(point).iter().filter(|enabled| enabled.name != RESERVATION);
-            (point.name(), without_ours.map(shown).collect::<Vec<_>>())
+            (point.field(), without_ours.map(shown).collect::<Vec<_>>())
         });
         let filled: BTreeMap<_, _> = points.filter(|(_, plugins)| !plugins.is_empty()).collect();
         (profile.scheduler_name.clone(), filled)
@@ -149,7 +150,7 @@ fn the_catalog_is_that_of_kube_scheduler() {
     let catalog = Catalog::new(&[]);
     for (name, theirs) in points {
         let ours =
-            catalog.points(name).expect(name).iter().map(|point| point.name()).collect::<BTreeSet<_>>();
+            catalog.points(name).expect(name).iter().map(|point| point.field()).collect::<BTreeSet<_>>();
         assert_eq!(ours, theirs, "{name}");
     }
 }
@@ -161,7 +162,7 @@ fn ours_is_the_last_of_the_defaults() {
     let configuration = Configuration::default_for("mine");
     assert_eq!(configuration.profiles[0].scheduler_name, "mine");
     let last = |point| super::at(&configuration, point).pop();
-    assert_eq!(last(Point::Filter).as_deref(), Some("Reservation"));
-    assert_eq!(last(Point::Score).as_deref(), Some("Reservation=100"));
-    assert_eq!(last(Point::Reserve).as_deref(), Some("Reservation"));
+    assert_eq!(last(ExtensionPoint::Filter).as_deref(), Some("Reservation"));
+    assert_eq!(last(ExtensionPoint::Score).as_deref(), Some("Reservation=100"));
+    assert_eq!(last(ExtensionPoint::Reserve).as_deref(), Some("Reservation"));
 }

@@ -103,22 +103,22 @@ fn probes() -> Vec<PodBuilder> {
     probes
 }
 
-struct Town {
+struct TestCluster {
     cluster: Cluster,
     nodes: usize,
     /// Names of all pods that ever came, probes aside.
-    guests: usize,
+    test_pods: usize,
     version: u64,
     now: i64,
 }
 
-impl Town {
+impl TestCluster {
     fn new(nodes: usize) -> Self {
         let named = (0..nodes).map(|number| node(&format!("n{number:03}")));
-        let town = owners().iter().fold(world(), |world, owner| world.workload(owner));
-        let town = named.fold(town, |world, node| world.node(node));
-        let cluster = probes().into_iter().fold(town, |world, pod| world.pod(pod)).cluster();
-        Self { cluster, nodes, guests: 0, version: 1, now: 0 }
+        let test_cluster = owners().iter().fold(world(), |world, owner| world.workload(owner));
+        let test_cluster = named.fold(test_cluster, |world, node| world.node(node));
+        let cluster = probes().into_iter().fold(test_cluster, |world, pod| world.pod(pod)).cluster();
+        Self { cluster, nodes, test_pods: 0, version: 1, now: 0 }
     }
 
     fn name(&self, number: usize) -> String {
@@ -129,25 +129,27 @@ impl Town {
         self.version += 1;
         match step {
             Step::Comes { node, owner, cpu, priority, nominated } => {
-                let guest = pod(&format!("guest-{}", self.guests)).cpu(&cpu.to_string()).priority(*priority);
-                self.guests += 1;
-                let guest = owners().get(*owner).into_iter().fold(guest, |pod, owner| pod.owned_by(owner));
-                let guest = match (node, nominated) {
-                    (Some(node), _) => guest.on(&self.name(*node)).scheduled_at(at(self.now)),
-                    (None, Some(node)) => guest.with("/status/nominatedNodeName", json!(self.name(*node))),
-                    (None, None) => guest,
+                let test_pod =
+                    pod(&format!("test_pod-{}", self.test_pods)).cpu(&cpu.to_string()).priority(*priority);
+                self.test_pods += 1;
+                let test_pod =
+                    owners().get(*owner).into_iter().fold(test_pod, |pod, owner| pod.owned_by(owner));
+                let test_pod = match (node, nominated) {
+                    (Some(node), _) => test_pod.on(&self.name(*node)).scheduled_at(at(self.now)),
+                    (None, Some(node)) => test_pod.with("/status/nominatedNodeName", json!(self.name(*node))),
+                    (None, None) => test_pod,
                 };
-                self.cluster.apply(Event::Pods(Seen::Applied(guest.build())));
+                self.cluster.apply(Event::Pods(Seen::Applied(test_pod.build())));
             }
             Step::Leaves(who) => {
-                if let Some(guest) = self.guest(*who) {
-                    self.cluster.apply(Event::Pods(Seen::Deleted(guest)));
+                if let Some(test_pod) = self.test_pod(*who) {
+                    self.cluster.apply(Event::Pods(Seen::Deleted(test_pod)));
                 }
             }
             Step::Placed(who) => self.place(*who, registry),
             Step::TakenBack(who) => {
-                if let Some(guest) = self.guest(*who) {
-                    self.cluster.forget(&guest.key, &guest.uid);
+                if let Some(test_pod) = self.test_pod(*who) {
+                    self.cluster.forget(&test_pod.key, &test_pod.uid);
                 }
             }
             Step::Changes { node, how } => {
@@ -162,20 +164,20 @@ impl Town {
         }
     }
 
-    fn guest(&self, who: usize) -> Option<crate::model::Pod> {
-        let name = format!("guest-{}", who.checked_rem(self.guests)?);
+    fn test_pod(&self, who: usize) -> Option<crate::model::Pod> {
+        let name = format!("test_pod-{}", who.checked_rem(self.test_pods)?);
         self.cluster.pod(&PodKey::new("default", name.as_str())).map(|pod| (**pod).clone())
     }
 
     fn place(&mut self, who: usize, registry: &Registry) {
-        let Some(guest) = self.guest(who).filter(|guest| guest.is_waiting()) else { return };
-        if self.cluster.is_assumed(&guest.key) {
+        let Some(test_pod) = self.test_pod(who).filter(|test_pod| test_pod.is_waiting()) else { return };
+        if self.cluster.is_assumed(&test_pod.key) {
             return;
         }
-        let decision = schedule(&guest, &self.cluster.snapshot(at(self.now)), registry);
+        let decision = schedule(&test_pod, &self.cluster.snapshot(at(self.now)), registry);
         if let Decision::Place { node, seat, .. } = decision {
-            let assumed = Assumed { uid: guest.uid.clone(), node, seat, since: at(self.now) };
-            self.cluster.assume(&guest.key, assumed);
+            let assumed = Assumed { uid: test_pod.uid.clone(), node, seat, since: at(self.now) };
+            self.cluster.assume(&test_pod.key, assumed);
         }
     }
 
@@ -228,10 +230,10 @@ proptest! {
         nodes in 2..6_usize,
         steps in prop::collection::vec(step(), 1..30),
     ) {
-        let (mut town, registries) = (Town::new(nodes), registries());
+        let (mut test_cluster, registries) = (TestCluster::new(nodes), registries());
         for step in &steps {
-            town.live(step, &registries[0]);
-            town.audit(&registries);
+            test_cluster.live(step, &registries[0]);
+            test_cluster.audit(&registries);
         }
     }
 }
@@ -241,13 +243,13 @@ proptest! {
 fn the_index_is_right_across_blocks() {
     use proptest::strategy::ValueTree;
     let mut runner = proptest::test_runner::TestRunner::deterministic();
-    let (mut town, registries) = (Town::new(140), registries());
+    let (mut test_cluster, registries) = (TestCluster::new(140), registries());
     let mut placed = 0;
     for _ in 0..40 {
         for step in prop::collection::vec(step(), 4).new_tree(&mut runner).unwrap().current() {
-            town.live(&step, &registries[0]);
+            test_cluster.live(&step, &registries[0]);
         }
-        placed += town.audit(&registries);
+        placed += test_cluster.audit(&registries);
     }
     assert!(placed > 0, "somebody fits somewhere");
 }

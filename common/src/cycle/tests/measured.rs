@@ -1,8 +1,9 @@
-//! Who measures hears of each station of a pod's way once, with what came of it.
+//! Who measures hears of each extension_point of a pod's way once, with what came of it.
 
 use super::nodes;
 use crate::cycle::{Clearance, Decision, bound, clear, not_bound, schedule, schedule_by_scan};
-use crate::framework::{Meter, Registry, Station, Status};
+use crate::framework::{Meter, Registry, Status};
+use crate::model::ExtensionPoint;
 use crate::plugins::default_registry;
 use crate::testing::{PodBuilder, World, node, now, pod, world};
 use serde_json::json;
@@ -23,14 +24,14 @@ impl Meter for Watch {
         Duration::from_secs(self.seconds.fetch_add(1, Ordering::Relaxed))
     }
 
-    fn passed(&self, station: Station, status: Status, took: Duration) {
-        assert!(took > Duration::ZERO, "{station:?}");
-        self.passed.lock().unwrap().push(format!("{} {}", station.name(), status.name()));
+    fn passed(&self, extension_point: ExtensionPoint, status: Status, took: Duration) {
+        assert!(took > Duration::ZERO, "{extension_point:?}");
+        self.passed.lock().unwrap().push(format!("{} {}", extension_point.name(), status.name()));
     }
 
-    fn asked(&self, plugin: &'static str, station: Station, status: Status, took: Duration) {
+    fn asked(&self, plugin: &'static str, extension_point: ExtensionPoint, status: Status, took: Duration) {
         assert_eq!(took, Duration::from_secs(1), "{plugin}");
-        self.asked.lock().unwrap().push(format!("{plugin} {} {}", station.name(), status.name()));
+        self.asked.lock().unwrap().push(format!("{plugin} {} {}", extension_point.name(), status.name()));
     }
 }
 
@@ -42,11 +43,11 @@ fn measured() -> (Registry, Arc<Watch>) {
 }
 
 /// What is heard when the pod is decided on, the same in both ways.
-fn heard(town: &World, pod: &PodBuilder) -> Vec<String> {
+fn heard(test_cluster: &World, pod: &PodBuilder) -> Vec<String> {
     let mut all = Vec::new();
     for way in [schedule, schedule_by_scan] {
         let (registry, watch) = measured();
-        let mut cluster = town.clone().cluster();
+        let mut cluster = test_cluster.clone().cluster();
         way(&pod.build(), &cluster.snapshot(now()), &registry);
         all.push(watch.passed.lock().unwrap().clone());
     }
@@ -93,7 +94,7 @@ fn so_is_the_rest_of_the_way() {
     bound(&pod, &node, &snapshot, &registry);
     not_bound(&pod, &node, &snapshot, &registry);
     let mut passed = watch.passed.lock().unwrap().clone();
-    passed.retain(|station| !station.starts_with("PreBind"));
+    passed.retain(|extension_point| !extension_point.starts_with("PreBind"));
     assert_eq!(passed, ["Permit Success", "PostBind Success", "Unreserve Success"]);
     let asked = watch.asked.lock().unwrap();
     assert!(asked.iter().any(|asked| asked == "VolumeBinding Reserve Success"), "{asked:?}");

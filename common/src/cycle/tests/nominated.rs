@@ -9,8 +9,8 @@ use crate::plugins::default_registry;
 use crate::testing::{PodBuilder, World, node, now, pod, world};
 
 /// Where the pod goes, or why nowhere; found in both ways.
-fn said(town: World, pod: &Pod, registry: &Registry) -> String {
-    let mut cluster = town.cluster();
+fn said(test_cluster: World, pod: &Pod, registry: &Registry) -> String {
+    let mut cluster = test_cluster.cluster();
     let snapshot = cluster.snapshot(now());
     let decision = schedule(pod, &snapshot, registry);
     assert_eq!(decision, schedule_by_scan(pod, &snapshot, registry));
@@ -21,70 +21,74 @@ fn said(town: World, pod: &Pod, registry: &Registry) -> String {
     }
 }
 
-fn decided(town: World, pod: &PodBuilder) -> String {
-    said(town, &pod.build(), &default_registry())
+fn decided(test_cluster: World, pod: &PodBuilder) -> String {
+    said(test_cluster, &pod.build(), &default_registry())
 }
 
 #[test]
 fn room_that_is_made_for_a_pod_is_kept_for_it_from_all_that_are_not_more_important() {
-    let town =
+    let test_cluster =
         |priority: i32| world().node(node("n1")).pod(pod("x").cpu("3").priority(priority).nominated("n1"));
     let no_room = "0/1 nodes are available: 1 Insufficient cpu.";
     for (theirs, ours, expected) in [(10, 0, no_room), (10, 10, no_room), (10, 11, "n1"), (0, 0, no_room)] {
         let asks = pod("p").cpu("2").priority(ours);
-        assert_eq!(decided(town(theirs), &asks), expected, "{ours} meets {theirs}");
+        assert_eq!(decided(test_cluster(theirs), &asks), expected, "{ours} meets {theirs}");
     }
-    assert_eq!(decided(town(10), &pod("p").cpu("1")), "n1", "there is room for both");
+    assert_eq!(decided(test_cluster(10), &pod("p").cpu("1")), "n1", "there is room for both");
 }
 
 #[test]
 fn several_of_them_count_together_and_elsewhere_they_do_not() {
-    let town = world()
+    let test_cluster = world()
         .node(node("n1").cpu("8"))
         .node(node("n2"))
         .pod(pod("x").cpu("3").priority(5).nominated("n1"))
         .pod(pod("y").cpu("3").priority(5).nominated("n1"))
         .pod(pod("z").cpu("3").priority(-1).nominated("n1"));
-    assert_eq!(decided(town.clone(), &pod("p").cpu("3")), "n2");
+    assert_eq!(decided(test_cluster.clone(), &pod("p").cpu("3")), "n2");
     assert_eq!(
-        decided(town.clone(), &pod("p").cpu("5")),
+        decided(test_cluster.clone(), &pod("p").cpu("5")),
         "0/2 nodes are available: 2 Insufficient cpu.",
         "it is too much for the one and the other"
     );
-    assert_eq!(decided(town, &pod("p").cpu("5").priority(6)), "n1");
+    assert_eq!(decided(test_cluster, &pod("p").cpu("5").priority(6)), "n1");
 }
 
 #[test]
 fn a_pod_has_to_fit_with_them_and_without_them() {
-    let town = || world().node(node("n1")).pod(pod("x").priority(5).nominated("n1"));
-    let with = |toy| said(town(), &pod("p").build(), &Registry::default().filter(toy));
+    let test_cluster = || world().node(node("n1")).pod(pod("x").priority(5).nominated("n1"));
+    let with = |toy| said(test_cluster(), &pod("p").build(), &Registry::default().filter(toy));
     assert_eq!(with(COMPANY), "0/1 nodes are available: 1 company.", "it may never come");
     assert_eq!(with(ALONE), "0/1 nodes are available: 1 alone.", "it may come");
     let more = pod("p").priority(6).build();
-    assert_eq!(said(town(), &more, &Registry::default().filter(ALONE)), "n1", "it does not matter");
+    assert_eq!(said(test_cluster(), &more, &Registry::default().filter(ALONE)), "n1", "it does not matter");
 }
 
 #[test]
 fn a_filter_that_had_nothing_to_say_is_not_asked_about_what_may_come() {
-    let town = || world().node(node("n1")).pod(pod("x").priority(5).nominated("n1"));
+    let test_cluster = || world().node(node("n1")).pod(pod("x").priority(5).nominated("n1"));
     let registry = || Registry::default().filter(SHY);
-    assert_eq!(said(town(), &pod("p").build(), &registry()), "n1");
-    let busy = town().node(node("n2")).pod(pod("y").on("n2"));
+    assert_eq!(said(test_cluster(), &pod("p").build(), &registry()), "n1");
+    let busy = test_cluster().node(node("n2")).pod(pod("y").on("n2"));
     let expected = "0/2 nodes are available: 2 shy.";
     assert_eq!(said(busy, &pod("p").build(), &registry()), expected, "now it has, everywhere");
 }
 
 #[test]
 fn a_nominated_pod_goes_where_room_was_made_for_it_if_it_can() {
-    let town = || world().node(node("n1").cpu("64")).node(node("n2"));
-    assert_eq!(decided(town(), &pod("p").cpu("1")), "n1");
-    assert_eq!(decided(town(), &pod("p").cpu("1").nominated("n2")), "n2");
-    assert_eq!(decided(town(), &pod("p").cpu("1").nominated("n9")), "n1", "there is no such node");
-    assert_eq!(decided(town(), &pod("p").cpu("5").nominated("n2")), "n1", "it does not fit there");
+    let test_cluster = || world().node(node("n1").cpu("64")).node(node("n2"));
+    assert_eq!(decided(test_cluster(), &pod("p").cpu("1")), "n1");
+    assert_eq!(decided(test_cluster(), &pod("p").cpu("1").nominated("n2")), "n2");
+    assert_eq!(decided(test_cluster(), &pod("p").cpu("1").nominated("n9")), "n1", "there is no such node");
+    assert_eq!(decided(test_cluster(), &pod("p").cpu("5").nominated("n2")), "n1", "it does not fit there");
     let itself = pod("p").cpu("3").nominated("n2");
-    assert_eq!(decided(town().pod(itself.clone()), &itself), "n2", "it does not stand in its own way");
+    assert_eq!(
+        decided(test_cluster().pod(itself.clone()), &itself),
+        "n2",
+        "it does not stand in its own way"
+    );
     let rival = pod("x").cpu("3").priority(1).nominated("n2");
-    assert_eq!(decided(town().pod(rival), &itself), "n1", "a more important one was nominated too");
+    assert_eq!(decided(test_cluster().pod(rival), &itself), "n1", "a more important one was nominated too");
 }
 
 #[test]

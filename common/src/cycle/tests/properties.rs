@@ -37,7 +37,7 @@ fn kept() -> impl Strategy<Value = Kept> {
     (0..NODES, 0..2_usize, 1..2500_i64, any::<bool>(), any::<bool>(), prop::bool::weighted(0.2))
 }
 
-fn town() -> impl Strategy<Value = World> {
+fn test_cluster() -> impl Strategy<Value = World> {
     let pods = prop::collection::vec((0..NODES, drawn()), 0..6);
     (prop::collection::vec(1..5_u32, NODES), pods, prop::collection::vec(kept(), 0..6)).prop_map(
         |(sizes, pods, kept)| {
@@ -65,11 +65,11 @@ fn town() -> impl Strategy<Value = World> {
 /// Whether `used` and what is held for others than `pod` fit the node, in what `pod` asks for.
 fn fits(cluster: &mut Cluster, pod: &Pod, on: &str) -> bool {
     let snapshot = cluster.snapshot(now());
-    let asker = snapshot.asker(pod);
+    let pod_context = snapshot.pod_context(pod);
     let ledger = snapshot.nodes().find(|ledger| ledger.node.name.as_str() == on).unwrap();
     let mut promised: Resources = ledger.used.clone();
     for entry in &ledger.entries {
-        if !asker.may_use(&entry.reservation) && !asker.passes(&entry.reservation, ledger) {
+        if !pod_context.may_use(&entry.reservation) && !pod_context.outranks(&entry.reservation, ledger) {
             promised.add_assign(&entry.held);
         }
     }
@@ -82,12 +82,12 @@ fn fits(cluster: &mut Cluster, pod: &Pod, on: &str) -> bool {
 proptest! {
     /// The scheduler places a pod exactly where `explain` and the extender would say that it fits.
     #[test]
-    fn there_is_one_mind(town in town(), drawn in drawn()) {
-        let (mut cluster, pod) = (town.cluster(), build("new", drawn).build());
+    fn there_is_one_mind(test_cluster in test_cluster(), drawn in drawn()) {
+        let (mut cluster, pod) = (test_cluster.cluster(), build("new", drawn).build());
         let snapshot = cluster.snapshot(now());
         for registry in [default_registry(), without_reservations()] {
-            let first = judge(&snapshot.asker(&pod), &snapshot, &registry, Depth::First).unwrap();
-            let all = judge(&snapshot.asker(&pod), &snapshot, &registry, Depth::All).unwrap();
+            let first = judge(&snapshot.pod_context(&pod), &snapshot, &registry, Depth::First).unwrap();
+            let all = judge(&snapshot.pod_context(&pod), &snapshot, &registry, Depth::All).unwrap();
             let feasible: Vec<NodeId> = all.feasible().collect();
             assert_eq!(first.feasible().collect::<Vec<_>>(), feasible);
             match schedule(&pod, &snapshot, &registry) {
@@ -105,9 +105,9 @@ proptest! {
 
     /// I1 and I5: once placed, the node still has room for all that is kept for others, and the seat is taken by it.
     #[test]
-    fn we_never_overcommit(town in town(), drawn in drawn()) {
+    fn we_never_overcommit(test_cluster in test_cluster(), drawn in drawn()) {
         let pod = build("new", drawn).build();
-        let mut cluster = town.pod(pod.clone()).cluster();
+        let mut cluster = test_cluster.pod(pod.clone()).cluster();
         let decision = schedule(&pod, &cluster.snapshot(now()), &default_registry());
         if let Decision::Place { node, seat, .. } = decision {
             let assumed = Assumed { uid: pod.uid.clone(), node: node.clone(), seat: seat.clone(), since: now() };
@@ -124,11 +124,11 @@ proptest! {
 
     /// I13: no reservation stands in the way of a system-critical pod.
     #[test]
-    fn critical_pods_pass(town in town(), (owner, cpu, _) in drawn()) {
-        let (mut cluster, pod) = (town.cluster(), build("new", (owner, cpu, SYSTEM_CRITICAL_PRIORITY)).build());
+    fn critical_pods_pass(test_cluster in test_cluster(), (owner, cpu, _) in drawn()) {
+        let (mut cluster, pod) = (test_cluster.cluster(), build("new", (owner, cpu, SYSTEM_CRITICAL_PRIORITY)).build());
         let snapshot = cluster.snapshot(now());
         let feasible = |registry| {
-            judge(&snapshot.asker(&pod), &snapshot, &registry, Depth::First).unwrap().feasible().collect::<Vec<_>>()
+            judge(&snapshot.pod_context(&pod), &snapshot, &registry, Depth::First).unwrap().feasible().collect::<Vec<_>>()
         };
         assert_eq!(feasible(default_registry()), feasible(without_reservations()));
     }

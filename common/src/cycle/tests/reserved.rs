@@ -9,39 +9,39 @@ mod life;
 mod met;
 mod opinion;
 mod same;
-mod town;
+mod test_cluster;
 mod wire;
 
 use crate::framework::Registry;
 use crate::plugins::default_registry;
 use crate::testing::Tape;
 use proptest::prelude::{ProptestConfig, any, prop, proptest};
-use town::{Place, Town};
+use test_cluster::{Place, TestCluster};
 
 /// How many of the waiting pods are decided on at every moment.
 const ASKED: usize = 3;
 
 /// Goes through the history that is on the tape, and checks everything at every moment.
-fn told(choices: &[u16], registry: &Registry) -> Town {
+fn told(choices: &[u16], registry: &Registry) -> TestCluster {
     let mut tape = Tape::new(choices);
-    let mut town = drawn::town(&mut tape);
+    let mut test_cluster = drawn::test_cluster(&mut tape);
     while !tape.is_over() {
-        town.live(&mut tape, registry);
-        audit::check_books(&mut town);
-        for guest in waiting(&town) {
-            if audit::decided(&mut town, guest, registry).is_none() {
-                town.met.insert("nowhere");
+        test_cluster.live(&mut tape, registry);
+        audit::check_books(&mut test_cluster);
+        for test_pod in waiting(&test_cluster) {
+            if audit::decided(&mut test_cluster, test_pod, registry).is_none() {
+                test_cluster.met.insert("nowhere");
             }
         }
     }
-    same::check(&mut town, registry);
-    town
+    same::check(&mut test_cluster, registry);
+    test_cluster
 }
 
 /// Those who wait; the last that came.
-fn waiting(town: &Town) -> Vec<usize> {
-    let waits = |guest: &usize| town.guests[*guest].place == Place::Waiting;
-    (0..town.guests.len()).rev().filter(waits).take(ASKED).collect()
+fn waiting(test_cluster: &TestCluster) -> Vec<usize> {
+    let waits = |test_pod: &usize| test_cluster.test_pods[*test_pod].place == Place::Waiting;
+    (0..test_cluster.test_pods.len()).rev().filter(waits).take(ASKED).collect()
 }
 
 proptest! {
@@ -62,8 +62,8 @@ fn histories_meet_everything() {
     let mut missing: Vec<&str> = met::ALL.to_vec();
     for _ in 0..200 {
         let choices = prop::collection::vec(any::<u16>(), 300).new_tree(&mut runner).unwrap().current();
-        let town = told(&choices, &registry);
-        missing.retain(|note| !town.met.contains(note));
+        let test_cluster = told(&choices, &registry);
+        missing.retain(|note| !test_cluster.met.contains(note));
         if missing.is_empty() {
             return;
         }

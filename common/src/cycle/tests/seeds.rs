@@ -1,13 +1,14 @@
 //! What little schedulers of our users do, by configuration: their files, their pods, their events.
 
 use crate::cluster::Cluster;
-use crate::cluster::{Asker, Ledger, Snapshot};
-use crate::config::{Point, load};
+use crate::cluster::{Ledger, PodContext, Snapshot};
+use crate::config::load;
 use crate::cycle::{Clearance, Decision, bound, clear, message, schedule, schedule_by_scan};
 use crate::framework::{
     Cure, Filter, NodeFilter, Permission, Permit, Plugin, PreBind, Reason, Registry, Rejection, Verdict,
     on_ledger,
 };
+use crate::model::ExtensionPoint;
 use crate::model::{NodeName, PodKey};
 use crate::plugins::trace::Sink;
 use crate::plugins::{Kit, Tools, registry_with};
@@ -38,8 +39,8 @@ fn decided(cluster: &mut Cluster, pod: &PodBuilder, registry: &Registry) -> Stri
     }
 }
 
-fn said(town: World, pod: &PodBuilder, profile: &str) -> String {
-    decided(&mut town.cluster(), pod, &configured(profile))
+fn said(test_cluster: World, pod: &PodBuilder, profile: &str) -> String {
+    decided(&mut test_cluster.cluster(), pod, &configured(profile))
 }
 
 #[test]
@@ -56,27 +57,29 @@ fn nodes_without_a_label_are_filtered_out() {
 #[test]
 fn a_namespace_is_full_and_a_node_is_preferred() {
     let profile = "{plugins: {multiPoint: {enabled: [{name: PodLimit}, {name: NodePreference, weight: 50}]}}, pluginConfig: [{name: PodLimit, args: {maxPods: 6}}, {name: NodePreference, args: {nodes: {n2: 100}}}]}";
-    let town = |pods: usize| {
+    let test_cluster = |pods: usize| {
         let nodes = world().node(node("n1")).node(node("n2"));
-        (0..pods).fold(nodes, |town, index| town.pod(pod(&format!("testngx-{index}")).cpu("100m").on("n2")))
+        (0..pods).fold(nodes, |test_cluster, index| {
+            test_cluster.pod(pod(&format!("testngx-{index}")).cpu("100m").on("n2"))
+        })
     };
-    assert_eq!(said(town(5), &pod("p").cpu("100m"), profile), "n2", "although n1 is empty");
+    assert_eq!(said(test_cluster(5), &pod("p").cpu("100m"), profile), "n2", "although n1 is empty");
     let full = "0/2 nodes are available: namespace \"default\" has 6 pods, at most 6 are allowed.";
-    assert_eq!(said(town(6), &pod("p"), profile), full);
-    assert_eq!(said(town(6), &pod("p").namespace("other"), profile), "n2");
+    assert_eq!(said(test_cluster(6), &pod("p"), profile), full);
+    assert_eq!(said(test_cluster(6), &pod("p").namespace("other"), profile), "n2");
 }
 
 #[test]
 fn labels_keep_out_and_chance_decides_and_builds_go_where_their_image_is() {
     let gate = "{plugins: {multiPoint: {enabled: [{name: LabelGate}]}}, pluginConfig: [{name: LabelGate, args: {podLabel: hold, nodeLabel: closed}}]}";
-    let town = || {
+    let test_cluster = || {
         world().node(node("n1").label("closed", "")).node(node("n2").image(&["torch:2"], 1)).node(node("n3"))
     };
-    assert_eq!(said(town(), &pod("p"), gate), "n2");
+    assert_eq!(said(test_cluster(), &pod("p"), gate), "n2");
     let held = pod("p").labels([("hold", "")]);
-    assert_eq!(said(town(), &held, gate), "0/3 nodes are available: pods with hold are kept out.");
+    assert_eq!(said(test_cluster(), &held, gate), "0/3 nodes are available: pods with hold are kept out.");
     let chance = configured("{plugins: {score: {enabled: [{name: RandomScore, weight: 300}]}}}");
-    let mut cluster = town().cluster();
+    let mut cluster = test_cluster().cluster();
     let mut places: Vec<String> =
         (0..20).map(|index| decided(&mut cluster, &pod(&format!("p{index}")), &chance)).collect();
     places.sort();
@@ -86,8 +89,8 @@ fn labels_keep_out_and_chance_decides_and_builds_go_where_their_image_is() {
     let builds = |image: &str| {
         pod("p").cpu("1").with("/spec/containers/0/env", json!([{ "name": "BUILD_IMAGE", "value": image }]))
     };
-    assert_eq!(said(town(), &builds("torch:2"), build), "n2");
-    assert_eq!(said(town(), &builds("torch"), build), "n1", "another one");
+    assert_eq!(said(test_cluster(), &builds("torch:2"), build), "n2");
+    assert_eq!(said(test_cluster(), &builds("torch"), build), "n1", "another one");
 }
 
 /// Writes down what it is told.
@@ -135,7 +138,11 @@ impl Plugin for Picky {
 }
 
 impl Filter for Picky {
-    fn prepare<'c>(&'c self, _asker: &'c Asker<'c>, world: &'c Snapshot<'c>) -> Option<NodeFilter<'c>> {
+    fn prepare<'c>(
+        &'c self,
+        _pod_context: &'c PodContext<'c>,
+        world: &'c Snapshot<'c>,
+    ) -> Option<NodeFilter<'c>> {
         on_ledger(world, |ledger| {
             if ledger.node.name.as_str() != self.avoids {
                 return Verdict::Fits;
@@ -146,13 +153,13 @@ impl Filter for Picky {
 }
 
 impl Permit for Picky {
-    fn permit(&self, _asker: &Asker<'_>, _ledger: &Ledger) -> Permission {
+    fn permit(&self, _pod_context: &PodContext<'_>, _ledger: &Ledger) -> Permission {
         self.permission.clone()
     }
 }
 
 impl PreBind for Picky {
-    fn pre_bind(&self, _asker: &Asker<'_>, _ledger: &Ledger) -> Result<(), Rejection> {
+    fn pre_bind(&self, _pod_context: &PodContext<'_>, _ledger: &Ledger) -> Result<(), Rejection> {
         if self.ready { Ok(()) } else { Err(no("not ready")) }
     }
 }
@@ -162,7 +169,7 @@ fn no(words: &'static str) -> Rejection {
 }
 
 fn picky(permission: Permission, ready: bool) -> Tools {
-    let points = [Point::Filter, Point::Permit, Point::PreBind];
+    let points = [ExtensionPoint::Filter, ExtensionPoint::Permit, ExtensionPoint::PreBind];
     Tools::default().plugin("Picky", &points, move |args| {
         let avoids = args.get("avoids").and_then(|name| name.as_str()).ok_or("avoids is missing")?.to_owned();
         let plugin = Arc::new(Picky { avoids, permission: permission.clone(), ready });
@@ -182,9 +189,9 @@ fn a_plugin_of_the_caller_is_placed_by_the_file() {
     let tools = picky(Permission::Granted, true);
     let with = registry(WITH_PICKY, &tools).unwrap();
     assert_eq!(with.filters.last().map(|plugin| plugin.name()), Some("Picky"));
-    let town = || world().node(node("n1")).node(node("n2"));
-    assert_eq!(decided(&mut town().cluster(), &pod("p"), &with), "n2");
-    assert_eq!(decided(&mut town().cluster(), &pod("p"), &registry("{}", &tools).unwrap()), "n1");
+    let test_cluster = || world().node(node("n1")).node(node("n2"));
+    assert_eq!(decided(&mut test_cluster().cluster(), &pod("p"), &with), "n2");
+    assert_eq!(decided(&mut test_cluster().cluster(), &pod("p"), &registry("{}", &tools).unwrap()), "n1");
     let message = "0/1 nodes are available: 1 node(s) were not to its taste.";
     assert_eq!(decided(&mut world().node(node("n1")).cluster(), &pod("p"), &with), message);
     let without_args = registry("{schedulerName: s, plugins: {filter: {enabled: [{name: Picky}]}}}", &tools);

@@ -1,6 +1,6 @@
 //! Tiny plugins, each of which does one thing that a cycle has to cope with.
 
-use crate::cluster::{Asker, Ledger, NodeId, Snapshot};
+use crate::cluster::{Ledger, NodeId, PodContext, Snapshot};
 use crate::framework::{
     Admission, Cure, Filter, NodeFilter, NodeScore, Normalise, Plugin, PreFilter, Reason, Rejection, Reserve,
     Reserved, Score, Scorer, Verdict, on_ledger,
@@ -48,7 +48,11 @@ impl Plugin for Toy {
 }
 
 impl Filter for Toy {
-    fn prepare<'c>(&'c self, _asker: &'c Asker<'c>, world: &'c Snapshot<'c>) -> Option<NodeFilter<'c>> {
+    fn prepare<'c>(
+        &'c self,
+        _pod_context: &'c PodContext<'c>,
+        world: &'c Snapshot<'c>,
+    ) -> Option<NodeFilter<'c>> {
         if (self.skips)(world) {
             return None;
         }
@@ -72,7 +76,7 @@ impl Plugin for Crowd {
 impl Score for Crowd {
     fn prepare<'c>(
         &'c self,
-        _asker: &'c Asker<'c>,
+        _pod_context: &'c PodContext<'c>,
         world: &'c Snapshot<'c>,
         feasible: &'c [NodeId],
     ) -> Result<Option<Scorer<'c>>, String> {
@@ -93,7 +97,7 @@ impl Plugin for Says {
 }
 
 impl PreFilter for Says {
-    fn pre_filter(&self, _asker: &Asker<'_>, _world: &Snapshot<'_>) -> Admission {
+    fn pre_filter(&self, _pod_context: &PodContext<'_>, _world: &Snapshot<'_>) -> Admission {
         self.1.clone()
     }
 }
@@ -120,7 +124,7 @@ impl Plugin for Broken {
 }
 
 impl Filter for Broken {
-    fn prepare<'c>(&'c self, _: &'c Asker<'c>, _: &'c Snapshot<'c>) -> Option<NodeFilter<'c>> {
+    fn prepare<'c>(&'c self, _: &'c PodContext<'c>, _: &'c Snapshot<'c>) -> Option<NodeFilter<'c>> {
         Some(Box::new(|_| Verdict::Fails("out of order".into())))
     }
 }
@@ -135,7 +139,7 @@ impl Plugin for Miser {
 }
 
 impl Reserve for Miser {
-    fn reserve(&self, _: &Asker<'_>, _: &Ledger, _: &Snapshot<'_>) -> Result<Reserved, Rejection> {
+    fn reserve(&self, _: &PodContext<'_>, _: &Ledger, _: &Snapshot<'_>) -> Result<Reserved, Rejection> {
         Err(Rejection::new("Miser", Reason::said("all is gone", Cure::Pods)))
     }
 }

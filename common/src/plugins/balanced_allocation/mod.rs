@@ -6,7 +6,7 @@ mod tests;
 
 use super::kit::Kit;
 use super::node_resources::shares::{Scored, Weights};
-use crate::cluster::{Asker, Ledger, NodeId, Snapshot};
+use crate::cluster::{Ledger, NodeId, PodContext, Snapshot};
 use crate::config::{BalancedAllocationArgs, PluginArgs};
 use crate::framework::{Normalise, Plugin, Scope, Score, Scorer, score_ledger};
 use std::sync::Arc;
@@ -35,18 +35,18 @@ impl Plugin for BalancedAllocation {
 }
 
 impl Score for BalancedAllocation {
-    fn scope(&self, _asker: &Asker<'_>, _world: &Snapshot<'_>) -> Scope {
+    fn scope(&self, _pod_context: &PodContext<'_>, _world: &Snapshot<'_>) -> Scope {
         Scope::Node(0)
     }
 
     /// Pods that ask for nothing leave every balance as it is; scoring them would send all of them to one node.
     fn prepare<'c>(
         &'c self,
-        asker: &'c Asker<'c>,
+        pod_context: &'c PodContext<'c>,
         world: &'c Snapshot<'c>,
         _feasible: &'c [NodeId],
     ) -> Result<Option<Scorer<'c>>, String> {
-        let asks = asker.pod.spec.requests.counted();
+        let asks = pod_context.pod.spec.requests.counted();
         let scored = self.weights.asked(|resource| asks.get(resource));
         if !scored.iter().any(Scored::is_wanted) {
             return Ok(None);

@@ -26,7 +26,7 @@
 mod tests;
 
 use super::kit::Kit;
-use crate::cluster::{Asker, NodeId, Snapshot};
+use crate::cluster::{NodeId, PodContext, Snapshot};
 use crate::config::PluginArgs;
 use crate::framework::{Normalise, Plugin, SCORE_MAX, Scope, Score, Scorer, score_ledger};
 use crate::model::ids::Text;
@@ -54,20 +54,20 @@ impl Plugin for BuildImageLocality {
 }
 
 impl Score for BuildImageLocality {
-    fn scope(&self, asker: &Asker<'_>, _world: &Snapshot<'_>) -> Scope {
+    fn scope(&self, pod_context: &PodContext<'_>, _world: &Snapshot<'_>) -> Scope {
         // The annotation is no part of the pod's spec.
         let mut hasher = DefaultHasher::new();
-        self.image(asker.pod).hash(&mut hasher);
+        self.image(pod_context.pod).hash(&mut hasher);
         Scope::Node(hasher.finish())
     }
 
     fn prepare<'c>(
         &'c self,
-        asker: &'c Asker<'c>,
+        pod_context: &'c PodContext<'c>,
         world: &'c Snapshot<'c>,
         _feasible: &'c [NodeId],
     ) -> Result<Option<Scorer<'c>>, String> {
-        let Some(image) = self.image(asker.pod) else { return Ok(None) };
+        let Some(image) = self.image(pod_context.pod) else { return Ok(None) };
         let score =
             score_ledger(
                 world,

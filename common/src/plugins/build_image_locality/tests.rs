@@ -20,7 +20,7 @@ fn with_env(pod: PodBuilder, name: &str, value: &str) -> PodBuilder {
     )
 }
 
-fn town() -> World {
+fn test_cluster() -> World {
     let image = |name: &str, names: &[&str]| node(name).image(&["x:1"], 1).image(names, 1 << 30);
     let torch = ["r.example/torch:2.1", "r.example/torch@sha256:aa"];
     world()
@@ -54,7 +54,7 @@ fn nodes_that_have_the_image_score_high() {
         ),
     ];
     for (env, pod, expected) in table {
-        let found = raw_and_scores(&plugin(env), town(), &pod);
+        let found = raw_and_scores(&plugin(env), test_cluster(), &pod);
         let expected = expected.map(|scores| (scores.to_vec(), scores.to_vec()));
         assert_eq!(found, expected, "{env}: {:?}", pod.build().build_image());
     }
@@ -62,11 +62,11 @@ fn nodes_that_have_the_image_score_high() {
 
 #[test]
 fn pods_that_differ_in_the_annotation_alone_are_told_apart() {
-    let mut cluster = town().cluster();
+    let mut cluster = test_cluster().cluster();
     let snapshot = cluster.snapshot(now());
     let scope = |pod: PodBuilder| {
         let pod = pod.build();
-        match plugin("BUILD_IMAGE").scope(&snapshot.asker(&pod), &snapshot) {
+        match plugin("BUILD_IMAGE").scope(&snapshot.pod_context(&pod), &snapshot) {
             Scope::Node(salt) => salt,
             Scope::Cluster => panic!("it follows from the node and the image"),
         }

@@ -4,7 +4,7 @@
 mod tests;
 
 use super::kit::Kit;
-use crate::cluster::Asker;
+use crate::cluster::PodContext;
 use crate::config::PluginArgs;
 use crate::framework::{Bind, Plugin};
 use std::sync::Arc;
@@ -24,7 +24,7 @@ impl Plugin for DefaultBinder {
 }
 
 impl Bind for DefaultBinder {
-    fn binds(&self, _asker: &Asker<'_>) -> bool {
+    fn binds(&self, _pod_context: &PodContext<'_>) -> bool {
         true
     }
 }

@@ -88,14 +88,14 @@ pub fn revise(mut help: PostFiltered, left: Result<Vec<Victims>, String>) -> Pos
 
 /// Why the pod may not make others go.
 fn ineligible(attempt: &Attempt<'_>) -> Option<&'static str> {
-    let pod = attempt.asker.pod;
+    let pod = attempt.pod_context.pod;
     if !pod.spec.preempts {
         return Some("not eligible due to preemptionPolicy=Never.");
     }
-    let home = attempt.world.find(pod.nominated.as_deref()?)?;
-    let home = attempt.trace.nodes.iter().find(|node| node.id == home)?;
+    let nominated_node = attempt.world.find(pod.nominated.as_deref()?)?;
+    let nominated_node = attempt.trace.nodes.iter().find(|node| node.id == nominated_node)?;
     // Room is being made for it there already. If that has become pointless, it may look elsewhere.
-    let ledger = attempt.world.ledger(home.id).filter(|_| !home.is_unresolvable())?;
+    let ledger = attempt.world.ledger(nominated_node.id).filter(|_| !nominated_node.is_unresolvable())?;
     let is_leaving = |priority: i32, is_victim: bool| is_victim && priority < pod.spec.priority;
     let leaving = ledger.pods.iter().any(|other| is_leaving(other.spec.priority, other.is_victim()));
     leaving.then_some("not eligible due to a terminating pod on the nominated node.")

@@ -10,8 +10,8 @@ mod reserved;
 mod words;
 
 /// What came of it, found in both ways.
-fn no_fit_with(town: World, pod: &PodBuilder, registry: &Registry) -> NoFit {
-    let (mut cluster, pod) = (town.cluster(), pod.build());
+fn no_fit_with(test_cluster: World, pod: &PodBuilder, registry: &Registry) -> NoFit {
+    let (mut cluster, pod) = (test_cluster.cluster(), pod.build());
     let snapshot = cluster.snapshot(now());
     let decision = schedule(&pod, &snapshot, registry);
     assert_eq!(decision, schedule_by_scan(&pod, &snapshot, registry));
@@ -21,13 +21,13 @@ fn no_fit_with(town: World, pod: &PodBuilder, registry: &Registry) -> NoFit {
     }
 }
 
-fn no_fit(town: World, pod: &PodBuilder) -> NoFit {
-    no_fit_with(town, pod, &default_registry())
+fn no_fit(test_cluster: World, pod: &PodBuilder) -> NoFit {
+    no_fit_with(test_cluster, pod, &default_registry())
 }
 
 /// Each candidate as `node: victims (violations)`, the nominated one with a star.
-fn candidates(town: World, pod: &PodBuilder) -> Vec<String> {
-    let help = no_fit(town, pod).help;
+fn candidates(test_cluster: World, pod: &PodBuilder) -> Vec<String> {
+    let help = no_fit(test_cluster, pod).help;
     let nominated = help.nominated.as_ref().map(|victims| victims.node.clone());
     let show = |victims: &crate::framework::Victims| {
         let star = if Some(&victims.node) == nominated.as_ref() { "*" } else { "" };
@@ -55,7 +55,7 @@ fn preemptor(cpu: &str) -> PodBuilder {
 
 #[test]
 fn only_as_many_go_as_must_and_the_least_important_first() {
-    let town = || {
+    let test_cluster = || {
         world()
             .node(node("n1"))
             .pod(on("low", "n1", 0, "1"))
@@ -65,24 +65,24 @@ fn only_as_many_go_as_must_and_the_least_important_first() {
     };
     let table = [("1", "*n1: low (0)"), ("2", "*n1: middle low (0)"), ("3", "*n1: high middle low (0)")];
     for (cpu, expected) in table {
-        assert_eq!(candidates(town(), &preemptor(cpu)), [expected], "{cpu}");
+        assert_eq!(candidates(test_cluster(), &preemptor(cpu)), [expected], "{cpu}");
     }
-    assert_eq!(candidates(town(), &preemptor("4")), [""; 0], "its equals stay");
+    assert_eq!(candidates(test_cluster(), &preemptor("4")), [""; 0], "its equals stay");
 }
 
 #[test]
 fn a_large_unimportant_pod_can_save_several() {
-    let town = world()
+    let test_cluster = world()
         .node(node("n1"))
         .pod(on("a", "n1", 5, "1"))
         .pod(on("b", "n1", 5, "1"))
         .pod(on("c", "n1", 0, "2"));
-    assert_eq!(candidates(town, &preemptor("2")), ["*n1: c (0)"]);
+    assert_eq!(candidates(test_cluster, &preemptor("2")), ["*n1: c (0)"]);
 }
 
 #[test]
 fn of_equals_who_has_run_for_longer_stays_and_who_has_not_started_goes() {
-    let town = || {
+    let test_cluster = || {
         world()
             .node(node("n1"))
             .pod(on("new", "n1", 0, "1"))
@@ -90,50 +90,59 @@ fn of_equals_who_has_run_for_longer_stays_and_who_has_not_started_goes() {
             .pod(started(on("old", "n1", 0, "1"), -90))
             .pod(on("newer", "n1", 0, "1"))
     };
-    assert_eq!(candidates(town(), &preemptor("1")), ["*n1: newer (0)"]);
-    assert_eq!(candidates(town(), &preemptor("2")), ["*n1: new newer (0)"]);
-    assert_eq!(candidates(town(), &preemptor("4")), ["*n1: old young new newer (0)"]);
+    assert_eq!(candidates(test_cluster(), &preemptor("1")), ["*n1: newer (0)"]);
+    assert_eq!(candidates(test_cluster(), &preemptor("2")), ["*n1: new newer (0)"]);
+    assert_eq!(candidates(test_cluster(), &preemptor("4")), ["*n1: old young new newer (0)"]);
 }
 
 #[test]
 fn budgets_protect_whom_they_can() {
-    let town = || {
+    let test_cluster = || {
         world()
             .node(node("n1"))
             .pod(labelled(on("a", "n1", 0, "2"), "kept"))
             .pod(labelled(on("b", "n1", 5, "2"), "free"))
     };
     let kept = budget("kept").selector([("app", "kept")]);
-    assert_eq!(candidates(town(), &preemptor("2")), ["*n1: a (0)"]);
-    assert_eq!(candidates(town().with(kept.clone().allows(0)), &preemptor("2")), ["*n1: b (0)"]);
-    assert_eq!(candidates(town().with(kept.clone().allows(1)), &preemptor("2")), ["*n1: a (0)"]);
-    assert_eq!(candidates(town().with(kept.clone().allows(0)), &preemptor("4")), ["*n1: b a (1)"]);
+    assert_eq!(candidates(test_cluster(), &preemptor("2")), ["*n1: a (0)"]);
+    assert_eq!(candidates(test_cluster().with(kept.clone().allows(0)), &preemptor("2")), ["*n1: b (0)"]);
+    assert_eq!(candidates(test_cluster().with(kept.clone().allows(1)), &preemptor("2")), ["*n1: a (0)"]);
+    assert_eq!(candidates(test_cluster().with(kept.clone().allows(0)), &preemptor("4")), ["*n1: b a (1)"]);
     let other = kept.clone().allows(0).namespace("elsewhere");
-    assert_eq!(candidates(town().with(other), &preemptor("2")), ["*n1: a (0)"], "of another namespace");
+    assert_eq!(
+        candidates(test_cluster().with(other), &preemptor("2")),
+        ["*n1: a (0)"],
+        "of another namespace"
+    );
     let gone = kept.allows(0).set("/status/disruptedPods", json!({ "a": "2026-01-31T12:00:00Z" }));
-    assert_eq!(candidates(town().with(gone), &preemptor("2")), ["*n1: a (0)"], "on its way already");
+    assert_eq!(candidates(test_cluster().with(gone), &preemptor("2")), ["*n1: a (0)"], "on its way already");
     let all = budget("all").set("/spec/selector", json!({})).allows(0);
-    assert_eq!(candidates(town().with(all), &preemptor("2")), ["*n1: a (0)"], "an empty one protects nobody");
+    assert_eq!(
+        candidates(test_cluster().with(all), &preemptor("2")),
+        ["*n1: a (0)"],
+        "an empty one protects nobody"
+    );
 }
 
 #[test]
 fn a_budget_is_used_up_by_the_most_important_first() {
     let pods = ["a", "b", "c"].into_iter().zip([1, 2, 3]);
-    let town = pods.fold(world().node(node("n1").cpu("3")), |world, (name, priority)| {
+    let test_cluster = pods.fold(world().node(node("n1").cpu("3")), |world, (name, priority)| {
         world.pod(labelled(on(name, "n1", priority, "1"), "x"))
     });
     let two = budget("two").selector([("app", "x")]).allows(2);
     // All three leave at first: c and b are within the budget, a is not, and so is let stay before them.
-    assert_eq!(candidates(town.clone().with(two.clone()), &preemptor("1")), ["*n1: b (0)"]);
-    assert_eq!(candidates(town.with(two), &preemptor("3")), ["*n1: c b a (1)"]);
+    assert_eq!(candidates(test_cluster.clone().with(two.clone()), &preemptor("1")), ["*n1: b (0)"]);
+    assert_eq!(candidates(test_cluster.with(two), &preemptor("3")), ["*n1: c b a (1)"]);
 }
 
 #[test]
 fn nodes_are_ranked_as_upstream_ranks_them() {
-    let town = |n1: &[PodBuilder], n2: &[PodBuilder]| {
+    let test_cluster = |n1: &[PodBuilder], n2: &[PodBuilder]| {
         let all = n1.iter().chain(n2).cloned();
-        let town = world().node(node("n1")).node(node("n2")).with(budget("b").selector([("app", "x")]));
-        all.fold(town, |world, pod| world.pod(pod))
+        let test_cluster =
+            world().node(node("n1")).node(node("n2")).with(budget("b").selector([("app", "x")]));
+        all.fold(test_cluster, |world, pod| world.pod(pod))
     };
     let one = |name: &str, node: &str, priority| on(name, node, priority, "4");
     let half = |name: &str, node: &str, priority| on(name, node, priority, "2");
@@ -159,16 +168,16 @@ fn nodes_are_ranked_as_upstream_ranks_them() {
         ),
     ];
     for (why, n1, n2) in table {
-        let nominated = no_fit(town(&n1, &n2), &preemptor("4")).help.nominated.unwrap();
+        let nominated = no_fit(test_cluster(&n1, &n2), &preemptor("4")).help.nominated.unwrap();
         assert_eq!(nominated.node.as_str(), "n2", "{why}");
     }
-    let equal = town(&[one("a", "n1", 1)], &[one("b", "n2", 1)]);
+    let equal = test_cluster(&[one("a", "n1", 1)], &[one("b", "n2", 1)]);
     assert_eq!(candidates(equal, &preemptor("4")), ["*n1: a (0)", "n2: b (0)"], "ties go to the first");
 }
 
 #[test]
 fn nodes_that_nobody_could_make_room_on_are_not_tried() {
-    let town = world()
+    let test_cluster = world()
         .node(node("cordoned").cordoned())
         .node(node("small").cpu("1"))
         .node(node("taken"))
@@ -177,15 +186,15 @@ fn nodes_that_nobody_could_make_room_on_are_not_tried() {
         .pod(on("b", "small", 0, "1"))
         .pod(on("c", "taken", 10, "3"))
         .pod(on("d", "will-do", 0, "4"));
-    assert_eq!(candidates(town, &preemptor("2")), ["*will-do: d (0)"]);
+    assert_eq!(candidates(test_cluster, &preemptor("2")), ["*will-do: d (0)"]);
 }
 
 #[test]
 fn pods_nominated_to_the_node_keep_their_room() {
     let nominated =
         |priority| pod("x").cpu("2").priority(priority).with("/status/nominatedNodeName", json!("n1"));
-    let town = || world().node(node("n1")).pod(on("a", "n1", 0, "2")).pod(on("b", "n1", 1, "2"));
-    assert_eq!(candidates(town().pod(nominated(9)), &preemptor("2")), ["*n1: a (0)"]);
-    assert_eq!(candidates(town().pod(nominated(10)), &preemptor("2")), ["*n1: b a (0)"]);
-    assert_eq!(candidates(town().pod(nominated(10)), &preemptor("3")), [""; 0]);
+    let test_cluster = || world().node(node("n1")).pod(on("a", "n1", 0, "2")).pod(on("b", "n1", 1, "2"));
+    assert_eq!(candidates(test_cluster().pod(nominated(9)), &preemptor("2")), ["*n1: a (0)"]);
+    assert_eq!(candidates(test_cluster().pod(nominated(10)), &preemptor("2")), ["*n1: b a (0)"]);
+    assert_eq!(candidates(test_cluster().pod(nominated(10)), &preemptor("3")), [""; 0]);
 }

@@ -27,7 +27,7 @@ pub(super) fn victims(
     ledger: &Ledger,
     budgets: &[&DisruptionBudget],
 ) -> Result<Found, String> {
-    let priority = attempt.asker.pod.spec.priority;
+    let priority = attempt.pod_context.pod.spec.priority;
     if ledger.lowest_priority >= priority {
         return Ok(Found::Nobody);
     }

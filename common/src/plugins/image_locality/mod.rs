@@ -6,7 +6,7 @@ mod table;
 mod tests;
 
 use super::kit::Kit;
-use crate::cluster::{Asker, Ledger, NodeId, PerNode, Snapshot};
+use crate::cluster::{Ledger, NodeId, PerNode, PodContext, Snapshot};
 use crate::config::PluginArgs;
 use crate::framework::{NodeScore, Normalise, Plugin, Scope, Score, Scorer, score_ledger};
 use crate::model::Node;
@@ -35,8 +35,8 @@ impl Plugin for ImageLocality {
 impl Score for ImageLocality {
     /// What a node scores follows from which of the images it has, and from what each set of them scores now. The
     /// sizes and numbers behind that may drift without anybody having to be asked again.
-    fn scope(&self, asker: &Asker<'_>, world: &Snapshot<'_>) -> Scope {
-        let images = images(asker, world);
+    fn scope(&self, pod_context: &PodContext<'_>, world: &Snapshot<'_>) -> Scope {
+        let images = images(pod_context, world);
         if images.len() > COMPARED_MAX {
             return Scope::Cluster;
         }
@@ -50,11 +50,11 @@ impl Score for ImageLocality {
 
     fn prepare<'c>(
         &'c self,
-        asker: &'c Asker<'c>,
+        pod_context: &'c PodContext<'c>,
         world: &'c Snapshot<'c>,
         _feasible: &'c [NodeId],
     ) -> Result<Option<Scorer<'c>>, String> {
-        let images = images(asker, world);
+        let images = images(pod_context, world);
         if images.len() <= COMPARED_MAX {
             let score = move |ledger: &Ledger| images.score(present(&images.names, &ledger.node));
             return Ok(Some(score_ledger(world, Normalise::Already, score)));
@@ -69,10 +69,10 @@ impl Score for ImageLocality {
 }
 
 /// The pod's images, with what is known about them in the cluster.
-fn images(asker: &Asker<'_>, world: &Snapshot<'_>) -> Images {
+fn images(pod_context: &PodContext<'_>, world: &Snapshot<'_>) -> Images {
     let table = table::table(world);
     let spread = |name: &str| table.get(name).unwrap_or_default();
-    Images::new(&asker.pod.spec.images, world.len(), spread)
+    Images::new(&pod_context.pod.spec.images, world.len(), spread)
 }
 
 /// Which of the images, by their places in the list, each node has.

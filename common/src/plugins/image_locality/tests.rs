@@ -29,7 +29,7 @@ fn scored(world: World, pod: &PodBuilder) -> Vec<i64> {
 }
 
 /// `n1` has `a:1` and `b:1`, `n2` has `a:1`, `n3` nothing.
-fn town() -> World {
+fn test_cluster() -> World {
     world()
         .node(having("n1", &[(&["a:1", "a@sha256:0"], 600), (&["b:1"], 300)]))
         .node(having("n2", &[(&["a:1"], 600)]))
@@ -51,29 +51,30 @@ fn who_has_the_images_is_better() {
         (&[], [0, 0, 0]),
     ];
     for (images, expected) in table {
-        assert_eq!(scored(town(), &using(images)), expected, "{images:?}");
+        assert_eq!(scored(test_cluster(), &using(images)), expected, "{images:?}");
     }
 }
 
 #[test]
 fn all_kinds_of_images_count_and_a_tag_is_not_needed() {
-    let town = || world().node(having("n1", &[(&["a:latest", "host:5000/b:latest"], 1000)])).node(node("n2"));
-    assert_eq!(scored(town(), &using(&["a"])), [48, 0]);
-    assert_eq!(scored(town(), &using(&["host:5000/b"])), [48, 0]);
+    let test_cluster =
+        || world().node(having("n1", &[(&["a:latest", "host:5000/b:latest"], 1000)])).node(node("n2"));
+    assert_eq!(scored(test_cluster(), &using(&["a"])), [48, 0]);
+    assert_eq!(scored(test_cluster(), &using(&["host:5000/b"])), [48, 0]);
     let init = using(&["x"]).with("/spec/initContainers", json!([{ "name": "i", "image": "a" }]));
-    assert_eq!(scored(town(), &init), [24, 0], "100 * (500 - 23) / (2000 - 23)");
+    assert_eq!(scored(test_cluster(), &init), [24, 0], "100 * (500 - 23) / (2000 - 23)");
     let volume = using(&["x"]).with("/spec/volumes", json!([{ "name": "v", "image": { "reference": "a" } }]));
-    assert_eq!(scored(town(), &volume), [24, 0]);
+    assert_eq!(scored(test_cluster(), &volume), [24, 0]);
 }
 
 #[test]
 fn the_first_node_says_how_large_an_image_is() {
-    let town = |sizes: [i64; 3]| {
+    let test_cluster = |sizes: [i64; 3]| {
         let names = ["n3", "n1", "n2"].into_iter().zip(sizes);
         names.fold(world(), |world, (name, size)| world.node(having(name, &[(&["a:1"], size)])))
     };
-    assert_eq!(scored(town([500, 1000, 200]), &using(&["a:1"])), [100, 100, 100]);
-    assert_eq!(scored(town([1000, 500, 200]), &using(&["a:1"])), [48, 48, 48]);
+    assert_eq!(scored(test_cluster([500, 1000, 200]), &using(&["a:1"])), [100, 100, 100]);
+    assert_eq!(scored(test_cluster([1000, 500, 200]), &using(&["a:1"])), [48, 48, 48]);
     let twice = world().node(having("n1", &[(&["a:1"], 500), (&["a:1", "a:1"], 1000)]));
     assert_eq!(scored(twice, &using(&["a:1"])), [48], "a node that says it twice has it once");
 }
@@ -81,7 +82,7 @@ fn the_first_node_says_how_large_an_image_is() {
 fn scope(world: World, pod: &PodBuilder) -> Scope {
     let (mut cluster, pod) = (world.cluster(), pod.build());
     let snapshot = cluster.snapshot(now());
-    ImageLocality.scope(&snapshot.asker(&pod), &snapshot)
+    ImageLocality.scope(&snapshot.pod_context(&pod), &snapshot)
 }
 
 #[test]
@@ -102,10 +103,10 @@ fn numbers_may_drift_as_long_as_scores_do_not() {
 fn many_images_are_scored_alike() {
     let names: Vec<String> = (0..=COMPARED_MAX).map(|index| format!("i{index}:1")).collect();
     let many: Vec<&str> = names.iter().map(String::as_str).collect();
-    let town = world().node(having("n1", &[(&many, 1000)])).node(having("n2", &[(&many[..3], 1000)]));
+    let test_cluster = world().node(having("n1", &[(&many, 1000)])).node(having("n2", &[(&many[..3], 1000)]));
     // 7000 MiB at the most; three images are on both nodes, four on one of them.
     let (all, three) = (100 * (3000 + 4 * 500 - 23) / (7000 - 23), 100 * (3000 - 23) / (7000 - 23));
-    assert_eq!(scored(town, &using(&many)), [all, three]);
+    assert_eq!(scored(test_cluster, &using(&many)), [all, three]);
 }
 
 /// What a look at all nodes finds.

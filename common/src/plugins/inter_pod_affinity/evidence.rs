@@ -66,11 +66,11 @@ pub fn neighbours(pod: &Pod, world: &Snapshot<'_>, id: NodeId) -> Vec<Neighbour>
 
 /// The first pod that requires not to have this one near.
 fn avoiding(pod: &Pod, world: &Snapshot<'_>, labels: &Labels) -> Option<Neighbour> {
-    if world.minders().repelling == 0 {
+    if world.pod_affinity().repelling == 0 {
         return None;
     }
     let face = face(pod, world);
-    for ledger in world.nodes().filter(|ledger| ledger.minders.repelling > 0) {
+    for ledger in world.nodes().filter(|ledger| ledger.pod_affinity.repelling > 0) {
         for other in &ledger.pods {
             let Some(affinity) = other.spec.affinity.as_deref() else { continue };
             let minds = affinity.anti.required.iter().find(|term| {

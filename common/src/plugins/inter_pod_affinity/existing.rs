@@ -69,8 +69,8 @@ struct Sums {
 impl Opinions {
     /// What pods on nodes say about `pod`; `None` if they say nothing.
     pub(super) fn of(pod: &Pod, world: &Snapshot<'_>, voice: Voice) -> Option<Self> {
-        let minders = world.minders();
-        let speakers = if voice == Voice::Repels { minders.repelling } else { minders.all };
+        let pod_affinity = world.pod_affinity();
+        let speakers = if voice == Voice::Repels { pod_affinity.repelling } else { pod_affinity.all };
         if speakers == 0 {
             return None;
         }
@@ -143,8 +143,8 @@ impl About {
     /// What the pods of a node say, by the label that each term names and the node has.
     fn read<'l>(&self, ledger: &'l Ledger) -> BTreeMap<&'l Text, Said> {
         let mut said = BTreeMap::new();
-        let minders = ledger.minders;
-        if minders.all == 0 || (self.voice == Voice::Repels && minders.repelling == 0) {
+        let pod_affinity = ledger.pod_affinity;
+        if pod_affinity.all == 0 || (self.voice == Voice::Repels && pod_affinity.repelling == 0) {
             return said;
         }
         for pod in &ledger.pods {

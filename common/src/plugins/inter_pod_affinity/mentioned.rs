@@ -27,12 +27,13 @@ struct MentionedKeys;
 /// What the terms of pods on nodes can know of `pod`.
 pub(super) fn face(pod: &Pod, world: &Snapshot<'_>) -> Face {
     let mentioned = world.derive(MentionedKeys, |mentioned: &mut Mentioned, changed| {
-        for ledger in changed.filter_map(|id| world.believed(id)).filter(|ledger| ledger.minders.all > 0) {
+        for ledger in changed.filter_map(|id| world.believed(id)).filter(|ledger| ledger.pod_affinity.all > 0)
+        {
             ledger.pods.iter().for_each(|pod| mentioned.add(&pod.spec));
         }
     });
     let namespace = world.catalog().namespaces.named(&pod.key.namespace);
-    let supposed = world.supposed().filter(|ledger| ledger.minders.all > 0);
+    let supposed = world.supposed().filter(|ledger| ledger.pod_affinity.all > 0);
     let (mut of_pods, mut of_namespaces) = (&mentioned.of_pods, &mentioned.of_namespaces);
     let mut more = Mentioned::default();
     if let Some(supposed) = supposed {

@@ -12,7 +12,7 @@ mod tests;
 pub use evidence::{Neighbour, neighbours};
 
 use super::kit::Kit;
-use crate::cluster::{Asker, NodeId, Snapshot};
+use crate::cluster::{NodeId, PodContext, Snapshot};
 use crate::config::{InterPodAffinityArgs, PluginArgs};
 use crate::framework::{Filter, NodeFilter, Plugin, Scope, Score, Scorer};
 use std::sync::Arc;
@@ -35,22 +35,30 @@ impl Plugin for InterPodAffinity {
 }
 
 impl Filter for InterPodAffinity {
-    fn prepare<'c>(&'c self, asker: &'c Asker<'c>, world: &'c Snapshot<'c>) -> Option<NodeFilter<'c>> {
-        filter::prepare(self, asker.pod, world)
+    fn prepare<'c>(
+        &'c self,
+        pod_context: &'c PodContext<'c>,
+        world: &'c Snapshot<'c>,
+    ) -> Option<NodeFilter<'c>> {
+        filter::prepare(self, pod_context.pod, world)
     }
 }
 
 impl Score for InterPodAffinity {
-    fn scope(&self, asker: &Asker<'_>, world: &Snapshot<'_>) -> Scope {
-        if score::is_indifferent(asker.pod, world, &self.args) { Scope::Node(0) } else { Scope::Cluster }
+    fn scope(&self, pod_context: &PodContext<'_>, world: &Snapshot<'_>) -> Scope {
+        if score::is_indifferent(pod_context.pod, world, &self.args) {
+            Scope::Node(0)
+        } else {
+            Scope::Cluster
+        }
     }
 
     fn prepare<'c>(
         &'c self,
-        asker: &'c Asker<'c>,
+        pod_context: &'c PodContext<'c>,
         world: &'c Snapshot<'c>,
         _feasible: &'c [NodeId],
     ) -> Result<Option<Scorer<'c>>, String> {
-        Ok(score::prepare(asker.pod, world, &self.args))
+        Ok(score::prepare(pod_context.pod, world, &self.args))
     }
 }

@@ -1,4 +1,4 @@
-//! InterPodAffinity: a table for each rule, and random towns against the rules written down simply.
+//! InterPodAffinity: a table for each rule, and random clusters against the rules written down simply.
 
 mod cases;
 mod naive;
@@ -8,7 +8,7 @@ use crate::cluster::{Ledger, NodeId, Snapshot};
 use crate::config::InterPodAffinityArgs;
 use crate::framework::Score;
 use crate::model::Pod;
-use crate::testing::{PodBuilder, Tape, Town, maybe, some_pod, verdicts};
+use crate::testing::{PodBuilder, Tape, TestCluster, maybe, some_pod, verdicts};
 use proptest::collection::vec;
 use proptest::prelude::{ProptestConfig, any, proptest};
 use serde_json::{Value, json};
@@ -61,16 +61,16 @@ fn minding(pod: PodBuilder, tape: &mut Tape<'_>, many: usize) -> PodBuilder {
 
 /// Compares what the plugin says about the pod with what the rules say.
 fn compare(plugin: &InterPodAffinity, pod: &Pod, world: &Snapshot<'_>, tape: &mut Tape<'_>) {
-    let asker = world.asker(pod);
-    assert_eq!(verdicts(plugin, &asker, world), naive::verdicts(pod, world));
+    let pod_context = world.pod_context(pod);
+    assert_eq!(verdicts(plugin, &pod_context, world), naive::verdicts(pod, world));
     let feasible: Vec<&Ledger> = world.nodes().filter(|_| !tape.one_in(4)).collect();
     let ids: Vec<NodeId> = feasible.iter().map(|ledger| ledger.id).collect();
-    let scorer = Score::prepare(plugin, &asker, world, &ids).unwrap();
+    let scorer = Score::prepare(plugin, &pod_context, world, &ids).unwrap();
     let found = scorer.map(|scorer| scorer.score.all(&ids));
     assert_eq!(found, naive::scores(pod, world, &feasible, &plugin.args));
-    let Some(ledger) = Town::supposed(world, tape, |pod, tape| minding(pod, tape, 2)) else { return };
+    let Some(ledger) = TestCluster::supposed(world, tape, |pod, tape| minding(pod, tape, 2)) else { return };
     let supposed = world.suppose(ledger);
-    assert_eq!(verdicts(plugin, &asker, &supposed), naive::verdicts(pod, &supposed), "supposed");
+    assert_eq!(verdicts(plugin, &pod_context, &supposed), naive::verdicts(pod, &supposed), "supposed");
 }
 
 proptest! {
@@ -78,17 +78,17 @@ proptest! {
 
     #[test]
     fn what_is_kept_says_what_the_rules_say(choices in vec(any::<u16>(), 100..1000)) {
-        let (mut town, mut tape) = (Town::new(), Tape::new(&choices));
+        let (mut test_cluster, mut tape) = (TestCluster::new(), Tape::new(&choices));
         let plugin = plugin(tape.of(&[0, 1, 5]), tape.one_in(4));
         let asking = |tape: &mut Tape<'_>| some_pod("asking", tape, |pod, tape| minding(pod, tape, 2)).build();
         let pods: Vec<Pod> = (0..3).map(|_| asking(&mut tape)).collect();
-        // In some towns hardly anybody minds.
+        // In some clusters hardly anybody minds.
         let many = tape.of(&[2, 3, 20]);
         while !tape.is_over() {
             for _ in 0..=tape.below(4) {
-                town.step(&mut tape, |pod, tape| minding(pod, tape, many));
+                test_cluster.step(&mut tape, |pod, tape| minding(pod, tape, many));
             }
-            let world = town.snapshot();
+            let world = test_cluster.snapshot();
             compare(&plugin, &pods[tape.below(3)], &world, &mut tape);
         }
     }

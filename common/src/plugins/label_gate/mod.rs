@@ -17,7 +17,7 @@
 mod tests;
 
 use super::kit::Kit;
-use crate::cluster::{Asker, Snapshot};
+use crate::cluster::{PodContext, Snapshot};
 use crate::config::{LabelGateArgs, PluginArgs};
 use crate::framework::{
     Admission, Cure, Filter, NodeFilter, Plugin, PreFilter, Reason, Rejection, Scope, Verdict, on_ledger,
@@ -42,9 +42,9 @@ impl Plugin for LabelGate {
 }
 
 impl PreFilter for LabelGate {
-    fn pre_filter(&self, asker: &Asker<'_>, _world: &Snapshot<'_>) -> Admission {
+    fn pre_filter(&self, pod_context: &PodContext<'_>, _world: &Snapshot<'_>) -> Admission {
         match &self.args.pod_label {
-            Some(gate) if gate.matches(&asker.pod.labels) => {
+            Some(gate) if gate.matches(&pod_context.pod.labels) => {
                 let reason = Reason::said_for_good(format!("pods with {gate} are kept out"), Cure::Pod);
                 Admission::Rejects(vec![Rejection::new(self.name(), reason)])
             }
@@ -54,11 +54,15 @@ impl PreFilter for LabelGate {
 }
 
 impl Filter for LabelGate {
-    fn scope(&self, _asker: &Asker<'_>, _world: &Snapshot<'_>) -> Scope {
+    fn scope(&self, _pod_context: &PodContext<'_>, _world: &Snapshot<'_>) -> Scope {
         Scope::Node(0)
     }
 
-    fn prepare<'c>(&'c self, _asker: &'c Asker<'c>, world: &'c Snapshot<'c>) -> Option<NodeFilter<'c>> {
+    fn prepare<'c>(
+        &'c self,
+        _pod_context: &'c PodContext<'c>,
+        world: &'c Snapshot<'c>,
+    ) -> Option<NodeFilter<'c>> {
         let gate = self.args.node_label.as_ref()?;
         on_ledger(world, move |ledger| {
             if !gate.matches(&ledger.node.labels) {

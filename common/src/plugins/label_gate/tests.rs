@@ -42,8 +42,8 @@ fn pods_are_kept_out() {
 #[test]
 fn nodes_are_kept_out() {
     for (label, labelled, bare) in TABLE {
-        let town = world().node(node("n1").label("gate", "shut")).node(node("n2"));
-        let found = all_rejections(&gate(Some("other"), label), town, &pod("p"));
+        let test_cluster = world().node(node("n1").label("gate", "shut")).node(node("n2"));
+        let found = all_rejections(&gate(Some("other"), label), test_cluster, &pod("p"));
         let words = format!("node(s) with {} are kept out", label.unwrap_or_default());
         let reason = |is_out: bool| is_out.then(|| Reason::said_for_good(words.clone(), Cure::Node));
         let reasons: Vec<Option<Reason>> =

@@ -6,7 +6,7 @@ mod added;
 mod tests;
 
 use super::kit::Kit;
-use crate::cluster::{Asker, NodeId, Snapshot};
+use crate::cluster::{NodeId, PodContext, Snapshot};
 use crate::config::PluginArgs;
 use crate::framework::{
     Admission, Cure, Filter, NodeFilter, Normalise, Plugin, PreFilter, Reason, Rejection, Scope, Score,
@@ -50,8 +50,8 @@ impl Plugin for NodeAffinity {
 }
 
 impl PreFilter for NodeAffinity {
-    fn pre_filter(&self, asker: &Asker<'_>, _world: &Snapshot<'_>) -> Admission {
-        match required(asker.pod).and_then(|selector| named(&selector.terms)) {
+    fn pre_filter(&self, pod_context: &PodContext<'_>, _world: &Snapshot<'_>) -> Admission {
+        match required(pod_context.pod).and_then(|selector| named(&selector.terms)) {
             None => Admission::All,
             Some(names) if names.is_empty() => {
                 let reason = Reason::said_for_good(CONFLICT, Cure::Pod);
@@ -63,13 +63,17 @@ impl PreFilter for NodeAffinity {
 }
 
 impl Filter for NodeAffinity {
-    fn scope(&self, _asker: &Asker<'_>, _world: &Snapshot<'_>) -> Scope {
+    fn scope(&self, _pod_context: &PodContext<'_>, _world: &Snapshot<'_>) -> Scope {
         Scope::Node(0)
     }
 
-    fn prepare<'c>(&'c self, asker: &'c Asker<'c>, world: &'c Snapshot<'c>) -> Option<NodeFilter<'c>> {
+    fn prepare<'c>(
+        &'c self,
+        pod_context: &'c PodContext<'c>,
+        world: &'c Snapshot<'c>,
+    ) -> Option<NodeFilter<'c>> {
         let enforced = self.added.required.as_ref();
-        let (labels, needed) = (asker.pod.spec.node_selector.as_ref(), required(asker.pod));
+        let (labels, needed) = (pod_context.pod.spec.node_selector.as_ref(), required(pod_context.pod));
         if enforced.is_none() && labels.is_none() && needed.is_none() {
             return None;
         }
@@ -84,8 +88,8 @@ impl Filter for NodeAffinity {
 
 impl Score for NodeAffinity {
     /// A malformed wish must not be found before the nodes were filtered: with a single one left nobody asks.
-    fn scope(&self, asker: &Asker<'_>, _world: &Snapshot<'_>) -> Scope {
-        match preferred(asker.pod) {
+    fn scope(&self, pod_context: &PodContext<'_>, _world: &Snapshot<'_>) -> Scope {
+        match preferred(pod_context.pod) {
             Some(wishes) if wishes.has_malformed_preferred() => Scope::Cluster,
             _ => Scope::Node(0),
         }
@@ -93,11 +97,11 @@ impl Score for NodeAffinity {
 
     fn prepare<'c>(
         &'c self,
-        asker: &'c Asker<'c>,
+        pod_context: &'c PodContext<'c>,
         world: &'c Snapshot<'c>,
         _feasible: &'c [NodeId],
     ) -> Result<Option<Scorer<'c>>, String> {
-        let wishes = preferred(asker.pod);
+        let wishes = preferred(pod_context.pod);
         if let Some(wishes) = wishes.filter(|wishes| wishes.has_malformed_preferred()) {
             return Err(wishes.preferred_problem().unwrap_or_default());
         }

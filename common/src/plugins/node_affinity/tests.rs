@@ -18,7 +18,7 @@ fn labelled(name: &str, labels: Value) -> NodeBuilder {
 }
 
 /// `n1` in zone a with 8 cores, `n2` in zone b with 16, `n3` without labels.
-fn town() -> World {
+fn test_cluster() -> World {
     world()
         .node(labelled("n1", json!({ "zone": "a", "cores": "8" })))
         .node(labelled("n2", json!({ "zone": "b", "cores": "16" })))
@@ -51,7 +51,7 @@ fn preferring(terms: &[(i32, Value)]) -> PodBuilder {
 
 /// Which of the three nodes can have the pod.
 fn fits(plugin: &NodeAffinity, pod: &PodBuilder) -> Vec<usize> {
-    let reasons = all_reasons(plugin, town(), pod).into_iter().enumerate();
+    let reasons = all_reasons(plugin, test_cluster(), pod).into_iter().enumerate();
     reasons.filter(|(_, reasons)| reasons.is_empty()).map(|(index, _)| index + 1).collect()
 }
 
@@ -95,7 +95,7 @@ fn a_pod_goes_only_where_it_must() {
     ];
     for (name, pod, expected) in table {
         assert_eq!(fits(&any, &pod), expected, "{name}");
-        for rejection in rejections(&any, town(), &pod) {
+        for rejection in rejections(&any, test_cluster(), &pod) {
             assert_eq!(rejection.reason.to_string(), MATCHED, "{name}");
             assert!(rejection.reason.is_unresolvable(), "{name}");
         }
@@ -140,7 +140,7 @@ fn names_are_known_before_any_node_is_looked_at() {
         ),
     ];
     for (name, pod, expected) in table {
-        let found = admission(&NodeAffinity::default(), town(), &pod);
+        let found = admission(&NodeAffinity::default(), test_cluster(), &pod);
         match (found, expected) {
             (Admission::Rejects(reasons), None) => {
                 assert_eq!(reasons.len(), 1, "{name}");
@@ -174,19 +174,19 @@ fn configured(required: Option<&[&str]>, preferred: &[(i32, &str)]) -> NodeAffin
 fn what_the_configuration_adds_is_asked_first() {
     let zoned = configured(Some(&["zone Exists"]), &[]);
     assert_eq!(fits(&zoned, &pod("p")), [1, 2]);
-    let reasons = all_reasons(&zoned, town(), &requiring(&[term("zone In a", "")]));
+    let reasons = all_reasons(&zoned, test_cluster(), &requiring(&[term("zone In a", "")]));
     assert_eq!(reasons, [vec![], vec![MATCHED.to_owned()], vec![ENFORCED.to_owned()]]);
     assert_eq!(fits(&configured(Some(&["zone In a", "cores Gt 9"]), &[]), &pod("p")), [1, 2]);
     assert_eq!(fits(&configured(Some(&[]), &[]), &pod("p")), [0; 0], "no terms match nothing");
-    let rejected = rejections(&configured(Some(&[]), &[]), town(), &pod("p"));
+    let rejected = rejections(&configured(Some(&[]), &[]), test_cluster(), &pod("p"));
     assert!(rejected[0].reason.is_unresolvable());
-    assert_eq!(admission(&zoned, town(), &pod("p")), Admission::All);
+    assert_eq!(admission(&zoned, test_cluster(), &pod("p")), Admission::All);
 }
 
 #[test]
 fn what_a_pod_likes_is_added_up() {
     let any = NodeAffinity::default();
-    let scored = |plugin: &NodeAffinity, pod: &PodBuilder| raw_and_scores(plugin, town(), pod);
+    let scored = |plugin: &NodeAffinity, pod: &PodBuilder| raw_and_scores(plugin, test_cluster(), pod);
     assert_eq!(scored(&any, &pod("p")), None, "it likes nothing in particular");
     assert_eq!(scored(&any, &requiring(&[term("zone In a", "")])), None);
     let table = [
@@ -209,17 +209,17 @@ fn what_a_pod_likes_is_added_up() {
 
 #[test]
 fn a_malformed_wish_is_an_error_but_not_too_early() {
-    let mut cluster = town().cluster();
+    let mut cluster = test_cluster().cluster();
     let snapshot = cluster.snapshot(now());
     let pod = preferring(&[(1, term("zone Exists", "")), (2, term("zone In", ""))]).build();
-    let asker = snapshot.asker(&pod);
+    let pod_context = snapshot.pod_context(&pod);
     let plugin = NodeAffinity::default();
-    let why = Score::prepare(&plugin, &asker, &snapshot, &[]).err();
+    let why = Score::prepare(&plugin, &pod_context, &snapshot, &[]).err();
     let values = "[1].matchExpressions[0].values: Invalid value: null";
     let expected = format!("{values}: for 'in', 'notin' operators, values set can't be empty");
     assert_eq!(why, Some(expected));
-    assert_eq!(Score::scope(&plugin, &asker, &snapshot), Scope::Cluster);
-    assert_eq!(Filter::scope(&plugin, &asker, &snapshot), Scope::Node(0));
+    assert_eq!(Score::scope(&plugin, &pod_context, &snapshot), Scope::Cluster);
+    assert_eq!(Filter::scope(&plugin, &pod_context, &snapshot), Scope::Node(0));
 }
 
 #[test]
@@ -229,10 +229,11 @@ fn arguments_reach_the_plugin() {
         node_affinity: NodeAffinityArgs { added_affinity: Some(added) },
         ..PluginArgs::default()
     };
-    let mut cluster = town().cluster();
+    let mut cluster = test_cluster().cluster();
     let snapshot = cluster.snapshot(now());
     let pod = pod("p").build();
-    let asker = snapshot.asker(&pod);
-    let asked = |args| kit(args).filter.is_some_and(|plugin| plugin.prepare(&asker, &snapshot).is_some());
+    let pod_context = snapshot.pod_context(&pod);
+    let asked =
+        |args| kit(args).filter.is_some_and(|plugin| plugin.prepare(&pod_context, &snapshot).is_some());
     assert!(asked(&args) && !asked(&PluginArgs::default()));
 }

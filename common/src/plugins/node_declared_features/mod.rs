@@ -4,7 +4,7 @@
 mod tests;
 
 use super::kit::Kit;
-use crate::cluster::{Asker, Snapshot};
+use crate::cluster::{PodContext, Snapshot};
 use crate::config::PluginArgs;
 use crate::framework::{Cure, Filter, NodeFilter, Plugin, Reason, Scope, Verdict, on_ledger};
 use std::sync::Arc;
@@ -26,12 +26,16 @@ impl Plugin for NodeDeclaredFeatures {
 }
 
 impl Filter for NodeDeclaredFeatures {
-    fn scope(&self, _asker: &Asker<'_>, _world: &Snapshot<'_>) -> Scope {
+    fn scope(&self, _pod_context: &PodContext<'_>, _world: &Snapshot<'_>) -> Scope {
         Scope::Node(0)
     }
 
-    fn prepare<'c>(&'c self, asker: &'c Asker<'c>, world: &'c Snapshot<'c>) -> Option<NodeFilter<'c>> {
-        let needs = &asker.pod.spec.needs;
+    fn prepare<'c>(
+        &'c self,
+        pod_context: &'c PodContext<'c>,
+        world: &'c Snapshot<'c>,
+    ) -> Option<NodeFilter<'c>> {
+        let needs = &pod_context.pod.spec.needs;
         if needs.is_empty() {
             return None;
         }

@@ -17,7 +17,7 @@
 mod tests;
 
 use super::kit::Kit;
-use crate::cluster::{Asker, NodeId, Snapshot};
+use crate::cluster::{NodeId, PodContext, Snapshot};
 use crate::config::{NodeLabelArgs, PluginArgs};
 use crate::framework::{Cure, Filter, NodeFilter, Plugin, PreScore, Reason, Scope, Verdict, on_ledger};
 use crate::model::Labels;
@@ -41,11 +41,15 @@ impl Plugin for NodeLabel {
 }
 
 impl Filter for NodeLabel {
-    fn scope(&self, _asker: &Asker<'_>, _world: &Snapshot<'_>) -> Scope {
+    fn scope(&self, _pod_context: &PodContext<'_>, _world: &Snapshot<'_>) -> Scope {
         Scope::Node(0)
     }
 
-    fn prepare<'c>(&'c self, _asker: &'c Asker<'c>, world: &'c Snapshot<'c>) -> Option<NodeFilter<'c>> {
+    fn prepare<'c>(
+        &'c self,
+        _pod_context: &'c PodContext<'c>,
+        world: &'c Snapshot<'c>,
+    ) -> Option<NodeFilter<'c>> {
         if self.args.required_labels.is_empty() {
             return None;
         }
@@ -62,7 +66,7 @@ impl Filter for NodeLabel {
 
 /// It has nothing to work out before scores; the point is there so that files which name it can be followed.
 impl PreScore for NodeLabel {
-    fn pre_score(&self, _asker: &Asker<'_>, _world: &Snapshot<'_>, _feasible: &[NodeId]) {}
+    fn pre_score(&self, _pod_context: &PodContext<'_>, _world: &Snapshot<'_>, _feasible: &[NodeId]) {}
 }
 
 /// The labels that are required and not there, as they would be written.

@@ -4,7 +4,7 @@
 mod tests;
 
 use super::kit::Kit;
-use crate::cluster::{Asker, Snapshot};
+use crate::cluster::{PodContext, Snapshot};
 use crate::config::PluginArgs;
 use crate::framework::{Admission, Filter, NodeFilter, Plugin, PreFilter, Reason, Verdict, on_ledger};
 use std::sync::Arc;
@@ -25,8 +25,8 @@ impl Plugin for NodeName {
 }
 
 impl PreFilter for NodeName {
-    fn pre_filter(&self, asker: &Asker<'_>, _world: &Snapshot<'_>) -> Admission {
-        match &asker.pod.node {
+    fn pre_filter(&self, pod_context: &PodContext<'_>, _world: &Snapshot<'_>) -> Admission {
+        match &pod_context.pod.node {
             Some(named) => Admission::Only([named.clone()].into()),
             None => Admission::All,
         }
@@ -34,8 +34,12 @@ impl PreFilter for NodeName {
 }
 
 impl Filter for NodeName {
-    fn prepare<'c>(&'c self, asker: &'c Asker<'c>, world: &'c Snapshot<'c>) -> Option<NodeFilter<'c>> {
-        let named = asker.pod.node.as_ref()?;
+    fn prepare<'c>(
+        &'c self,
+        pod_context: &'c PodContext<'c>,
+        world: &'c Snapshot<'c>,
+    ) -> Option<NodeFilter<'c>> {
+        let named = pod_context.pod.node.as_ref()?;
         on_ledger(world, move |ledger| match &ledger.node.name {
             name if name == named => Verdict::Fits,
             _ => Verdict::rejects(self.name(), Reason::OtherNode),

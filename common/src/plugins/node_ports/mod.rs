@@ -4,7 +4,7 @@
 mod tests;
 
 use super::kit::Kit;
-use crate::cluster::{Asker, Snapshot};
+use crate::cluster::{PodContext, Snapshot};
 use crate::config::PluginArgs;
 use crate::framework::{Filter, NodeFilter, Plugin, Reason, Scope, Verdict, on_ledger};
 use crate::model::{HostPort, Pod};
@@ -25,12 +25,16 @@ impl Plugin for NodePorts {
 }
 
 impl Filter for NodePorts {
-    fn scope(&self, _asker: &Asker<'_>, _world: &Snapshot<'_>) -> Scope {
+    fn scope(&self, _pod_context: &PodContext<'_>, _world: &Snapshot<'_>) -> Scope {
         Scope::Node(0)
     }
 
-    fn prepare<'c>(&'c self, asker: &'c Asker<'c>, world: &'c Snapshot<'c>) -> Option<NodeFilter<'c>> {
-        let wanted = &asker.pod.spec.ports;
+    fn prepare<'c>(
+        &'c self,
+        pod_context: &'c PodContext<'c>,
+        world: &'c Snapshot<'c>,
+    ) -> Option<NodeFilter<'c>> {
+        let wanted = &pod_context.pod.spec.ports;
         if wanted.is_empty() {
             return None;
         }

@@ -35,8 +35,8 @@ fn a_port_is_had_once() {
         (&["TCP||65535"], &["TCP||65535"], 1),
     ];
     for (wanted, there, taken) in table {
-        let town = world().node(node("n1")).pod(wants(pod("a").on("n1"), there));
-        let rejected = rejections(&NodePorts, town, &wants(pod("p"), wanted));
+        let test_cluster = world().node(node("n1")).pod(wants(pod("a").on("n1"), there));
+        let rejected = rejections(&NodePorts, test_cluster, &wants(pod("p"), wanted));
         let ports = rejected.iter().map(|rejection| match &rejection.reason {
             Reason::Ports { ports, kept } if kept.is_empty() => ports.len(),
             other => panic!("{other:?}"),
@@ -82,8 +82,8 @@ fn who_wants_no_port_is_not_asked_about() {
     let snapshot = cluster.snapshot(now());
     let prepared = |pod: PodBuilder| {
         let pod = pod.build();
-        let asker = snapshot.asker(&pod);
-        NodePorts.prepare(&asker, &snapshot).is_some()
+        let pod_context = snapshot.pod_context(&pod);
+        NodePorts.prepare(&pod_context, &snapshot).is_some()
     };
     assert!(!prepared(pod("p")) && !prepared(wants(pod("p"), &["TCP||0"])));
     assert!(prepared(wants(pod("p"), &["TCP||1"])));

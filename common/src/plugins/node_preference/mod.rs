@@ -19,7 +19,7 @@
 mod tests;
 
 use super::kit::Kit;
-use crate::cluster::{Asker, NodeId, Snapshot};
+use crate::cluster::{NodeId, PodContext, Snapshot};
 use crate::config::{NodePreferenceArgs, PluginArgs};
 use crate::framework::{Normalise, Plugin, Scope, Score, Scorer, score_ledger};
 use crate::model::Node;
@@ -43,13 +43,13 @@ impl Plugin for NodePreference {
 }
 
 impl Score for NodePreference {
-    fn scope(&self, _asker: &Asker<'_>, _world: &Snapshot<'_>) -> Scope {
+    fn scope(&self, _pod_context: &PodContext<'_>, _world: &Snapshot<'_>) -> Scope {
         Scope::Node(0)
     }
 
     fn prepare<'c>(
         &'c self,
-        _asker: &'c Asker<'c>,
+        _pod_context: &'c PodContext<'c>,
         world: &'c Snapshot<'c>,
         _feasible: &'c [NodeId],
     ) -> Result<Option<Scorer<'c>>, String> {

@@ -24,11 +24,11 @@ fn nodes_score_by_name_and_else_by_label() {
         (&[("n1", 0), ("n3", 100)], &[("disk", 60)], Some([0, 60, 100])),
     ];
     for (nodes, labels, expected) in table {
-        let town = world()
+        let test_cluster = world()
             .node(node("n1").label("disk", "ssd"))
             .node(node("n2").label("disk", "hdd"))
             .node(node("n3"));
-        let found = raw_and_scores(&preferring(nodes, labels), town, &pod("p"));
+        let found = raw_and_scores(&preferring(nodes, labels), test_cluster, &pod("p"));
         let expected = expected.map(|scores| (scores.to_vec(), scores.to_vec()));
         assert_eq!(found, expected, "{nodes:?} {labels:?}");
     }

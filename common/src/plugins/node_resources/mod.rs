@@ -8,7 +8,7 @@ pub(super) mod shares;
 mod tests;
 
 use super::kit::Kit;
-use crate::cluster::{Asker, Ledger, NodeId, Snapshot};
+use crate::cluster::{Ledger, NodeId, PodContext, Snapshot};
 use crate::config::{NodeResourcesFitArgs, PluginArgs, ScoringStrategy};
 use crate::framework::{
     Filter, NodeFilter, Normalise, Plugin, Scope, Score, Scorer, Verdict, on_ledger, score_ledger,
@@ -56,28 +56,32 @@ impl Plugin for NodeResourcesFit {
 }
 
 impl Filter for NodeResourcesFit {
-    fn scope(&self, _asker: &Asker<'_>, _world: &Snapshot<'_>) -> Scope {
-        Scope::Node(0)
-    }
-
-    fn prepare<'c>(&'c self, asker: &'c Asker<'c>, world: &'c Snapshot<'c>) -> Option<NodeFilter<'c>> {
-        let wanted = filter::wanted(&asker.pod.spec.requests.incoming, &self.ignored);
-        on_ledger(world, move |ledger| Verdict::from_rejections(filter::rejections(&wanted, ledger)))
-    }
-}
-
-impl Score for NodeResourcesFit {
-    fn scope(&self, _asker: &Asker<'_>, _world: &Snapshot<'_>) -> Scope {
+    fn scope(&self, _pod_context: &PodContext<'_>, _world: &Snapshot<'_>) -> Scope {
         Scope::Node(0)
     }
 
     fn prepare<'c>(
         &'c self,
-        asker: &'c Asker<'c>,
+        pod_context: &'c PodContext<'c>,
+        world: &'c Snapshot<'c>,
+    ) -> Option<NodeFilter<'c>> {
+        let wanted = filter::wanted(&pod_context.pod.spec.requests.incoming, &self.ignored);
+        on_ledger(world, move |ledger| Verdict::from_rejections(filter::rejections(&wanted, ledger)))
+    }
+}
+
+impl Score for NodeResourcesFit {
+    fn scope(&self, _pod_context: &PodContext<'_>, _world: &Snapshot<'_>) -> Scope {
+        Scope::Node(0)
+    }
+
+    fn prepare<'c>(
+        &'c self,
+        pod_context: &'c PodContext<'c>,
         world: &'c Snapshot<'c>,
         _feasible: &'c [NodeId],
     ) -> Result<Option<Scorer<'c>>, String> {
-        let requests = &asker.pod.spec.requests;
+        let requests = &pod_context.pod.spec.requests;
         let scored = self.weights.asked(|resource| requests.scored(resource));
         let score = move |ledger: &Ledger| {
             score::score(&self.strategy, scored.iter().filter_map(|one| share(one, ledger)))

@@ -70,8 +70,8 @@ fn preemption_cannot_help_a_pod_that_is_larger_than_the_node() {
 
 #[test]
 fn a_refusal_comes_with_its_numbers() {
-    let town = world().node(node("n1")).pod(pod("a").cpu("3").on("n1"));
-    let rejected = rejections(&NodeResourcesFit::default(), town, &pod("p").cpu("2500m"));
+    let test_cluster = world().node(node("n1")).pod(pod("a").cpu("3").on("n1"));
+    let rejected = rejections(&NodeResourcesFit::default(), test_cluster, &pod("p").cpu("2500m"));
     let numbers = Numbers { asks: 2500, allocatable: 4000, used: 3000, reserved: 0 };
     assert_eq!((numbers.free(), numbers.short()), (1000, 1500));
     let reason = Reason::Insufficient { resource: ResourceName::Cpu, numbers, kept: Box::default() };

@@ -4,7 +4,7 @@
 mod tests;
 
 use super::kit::Kit;
-use crate::cluster::{Asker, Snapshot};
+use crate::cluster::{PodContext, Snapshot};
 use crate::config::PluginArgs;
 use crate::framework::{Filter, NodeFilter, Plugin, Reason, Scope, Verdict, on_ledger};
 use crate::model::ids::Text;
@@ -31,13 +31,18 @@ impl Plugin for NodeUnschedulable {
 }
 
 impl Filter for NodeUnschedulable {
-    fn scope(&self, _asker: &Asker<'_>, _world: &Snapshot<'_>) -> Scope {
+    fn scope(&self, _pod_context: &PodContext<'_>, _world: &Snapshot<'_>) -> Scope {
         Scope::Node(0)
     }
 
-    fn prepare<'c>(&'c self, asker: &'c Asker<'c>, world: &'c Snapshot<'c>) -> Option<NodeFilter<'c>> {
+    fn prepare<'c>(
+        &'c self,
+        pod_context: &'c PodContext<'c>,
+        world: &'c Snapshot<'c>,
+    ) -> Option<NodeFilter<'c>> {
         let cordon = Taint { key: CORDON.into(), value: Text::default(), effect: Effect::NoSchedule };
-        let tolerated = asker.pod.spec.tolerations.iter().any(|toleration| toleration.tolerates(&cordon));
+        let tolerated =
+            pod_context.pod.spec.tolerations.iter().any(|toleration| toleration.tolerates(&cordon));
         on_ledger(world, move |ledger| {
             if ledger.node.unschedulable && !tolerated {
                 Verdict::rejects(self.name(), Reason::Unschedulable)

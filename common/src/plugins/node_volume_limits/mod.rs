@@ -6,7 +6,7 @@ mod tests;
 
 use super::claims;
 use super::kit::Kit;
-use crate::cluster::{Asker, Catalog, Ledger, Snapshot};
+use crate::cluster::{Catalog, Ledger, PodContext, Snapshot};
 use crate::config::PluginArgs;
 use crate::framework::{Admission, Cure, Filter, NodeFilter, Plugin, PreFilter, Reason, Verdict, on_ledger};
 use crate::model::storage::CsiNode;
@@ -44,20 +44,24 @@ impl Plugin for NodeVolumeLimits {
 }
 
 impl PreFilter for NodeVolumeLimits {
-    fn pre_filter(&self, _asker: &Asker<'_>, _world: &Snapshot<'_>) -> Admission {
+    fn pre_filter(&self, _pod_context: &PodContext<'_>, _world: &Snapshot<'_>) -> Admission {
         Admission::All
     }
 }
 
 impl Filter for NodeVolumeLimits {
-    fn prepare<'c>(&'c self, asker: &'c Asker<'c>, world: &'c Snapshot<'c>) -> Option<NodeFilter<'c>> {
-        if !asker.pod.spec.volumes.iter().any(is_counted) {
+    fn prepare<'c>(
+        &'c self,
+        pod_context: &'c PodContext<'c>,
+        world: &'c Snapshot<'c>,
+    ) -> Option<NodeFilter<'c>> {
+        if !pod_context.pod.spec.volumes.iter().any(is_counted) {
             return None;
         }
         let catalog = world.catalog();
         let volumes = |is_csi: bool| {
             let mut volumes = Volumes::new();
-            volumes_of(asker.pod, catalog, is_csi, true, &mut volumes).map(|()| volumes)
+            volumes_of(pod_context.pod, catalog, is_csi, true, &mut volumes).map(|()| volumes)
         };
         let needs = Needs { catalog, without: volumes(false), with: volumes(true) };
         on_ledger(world, move |ledger| needs.judge(ledger))

@@ -25,13 +25,13 @@ fn inline(name: &str, source: &Value) -> PodBuilder {
 }
 
 /// Three claims with a volume of the driver each, and one without a volume.
-fn town() -> World {
-    let bound = |town: World, name: &str| {
+fn test_cluster() -> World {
+    let bound = |test_cluster: World, name: &str| {
         let handle = format!("h-{name}");
-        town.with(claim(name).bound_to(name)).with(volume(name).csi(DRIVER, &handle))
+        test_cluster.with(claim(name).bound_to(name)).with(volume(name).csi(DRIVER, &handle))
     };
-    let town = ["a", "b", "c"].into_iter().fold(world().node(node("n1")), bound);
-    town.with(claim("late").class("fast")).with(storage_class("fast"))
+    let test_cluster = ["a", "b", "c"].into_iter().fold(world().node(node("n1")), bound);
+    test_cluster.with(claim("late").class("fast")).with(storage_class("fast"))
 }
 
 fn limited(limit: u32) -> OtherBuilder {
@@ -40,16 +40,16 @@ fn limited(limit: u32) -> OtherBuilder {
 
 #[test]
 fn a_driver_attaches_so_many_volumes_and_no_more() {
-    let there = |claims: &[&str]| town().pod(using("old", claims).on("n1"));
+    let there = |claims: &[&str]| test_cluster().pod(using("old", claims).on("n1"));
     let table = [
         ("no limits", there(&["a", "b"]), using("p", &["c"]), true),
         ("room", there(&["a"]).with(limited(2)), using("p", &["c"]), true),
         ("no room", there(&["a", "b"]).with(limited(2)), using("p", &["c"]), false),
-        ("a limit of nothing", town().with(limited(0)), using("p", &["c"]), false),
+        ("a limit of nothing", test_cluster().with(limited(0)), using("p", &["c"]), false),
         ("attached already", there(&["a", "b"]).with(limited(2)), using("p", &["b"]), true),
         ("over already", there(&["a", "b"]).with(limited(1)), using("p", &["b"]), true),
-        ("twice the same", town().with(limited(1)), using("p", &["a", "a"]), true),
-        ("two", town().with(limited(1)), using("p", &["a", "b"]), false),
+        ("twice the same", test_cluster().with(limited(1)), using("p", &["a", "a"]), true),
+        ("two", test_cluster().with(limited(1)), using("p", &["a", "b"]), false),
         (
             "another driver's limit",
             there(&["a"]).with(csi_node("n1").driver("x", 0)),
@@ -62,15 +62,15 @@ fn a_driver_attaches_so_many_volumes_and_no_more() {
             using("p", &["c"]),
             true,
         ),
-        ("unbound", town().with(limited(0)), using("p", &["late"]), false),
+        ("unbound", test_cluster().with(limited(0)), using("p", &["late"]), false),
         ("unbound and there", there(&["late"]).with(limited(1)), using("p", &["late"]), true),
         ("claims of others that are gone", there(&["gone"]).with(limited(1)), using("p", &["c"]), true),
         ("no volumes", there(&["a"]).with(limited(0)), pod("p"), true),
     ];
-    for (case, town, pod, fits) in table {
+    for (case, test_cluster, pod, fits) in table {
         let expected = if fits { vec![] } else { vec![TOO_MANY] };
-        assert_eq!(reasons(&NodeVolumeLimits, town.clone(), &pod), expected, "{case}");
-        let found = rejections(&NodeVolumeLimits, town, &pod);
+        assert_eq!(reasons(&NodeVolumeLimits, test_cluster.clone(), &pod), expected, "{case}");
+        let found = rejections(&NodeVolumeLimits, test_cluster, &pod);
         assert!(found.iter().all(|one| !one.reason.is_unresolvable()), "{case}: preemption could help");
     }
 }
@@ -78,7 +78,7 @@ fn a_driver_attaches_so_many_volumes_and_no_more() {
 #[test]
 fn what_is_attached_without_a_pod_counts() {
     let attached = |volume: &str| attachment(&format!("va-{volume}"), volume, "n1");
-    let old = || town().pod(using("old", &["a"]).on("n1"));
+    let old = || test_cluster().pod(using("old", &["a"]).on("n1"));
     let table = [
         ("one pod, one attached", old().with(attached("b")).with(limited(2)), false),
         ("the pod's own", old().with(attached("a")).with(limited(2)), true),
@@ -91,9 +91,9 @@ fn what_is_attached_without_a_pod_counts() {
             true,
         ),
     ];
-    for (case, town, fits) in table {
+    for (case, test_cluster, fits) in table {
         let expected = if fits { vec![] } else { vec![TOO_MANY] };
-        assert_eq!(reasons(&NodeVolumeLimits, town, &using("p", &["c"])), expected, "{case}");
+        assert_eq!(reasons(&NodeVolumeLimits, test_cluster, &using("p", &["c"])), expected, "{case}");
     }
 }
 
@@ -124,9 +124,9 @@ fn disks_of_old_plugins_count_where_there_are_drivers() {
         ),
         ("no class", unbound().with(aws(0)), claims, true),
     ];
-    for (case, town, pod, fits) in table {
+    for (case, test_cluster, pod, fits) in table {
         let expected = if fits { vec![] } else { vec![TOO_MANY] };
-        assert_eq!(reasons(&NodeVolumeLimits, town, &pod), expected, "{case}");
+        assert_eq!(reasons(&NodeVolumeLimits, test_cluster, &pod), expected, "{case}");
     }
 }
 
@@ -135,32 +135,34 @@ fn a_driver_may_have_to_be_there() {
     let required = || csi_driver(DRIVER).set("/spec/preventPodSchedulingIfMissing", json!(true));
     let words = "csi.example.com CSI driver is not installed on the node";
     let table = [
-        (town().with(required()), true),
-        (town().with(required()).with(csi_node("n1")), true),
-        (town().with(required()).with(csi_node("n1").driver("x", 1)), true),
-        (town().with(required()).with(limited(9)), false),
-        (town().with(csi_driver(DRIVER)), false),
-        (town(), false),
+        (test_cluster().with(required()), true),
+        (test_cluster().with(required()).with(csi_node("n1")), true),
+        (test_cluster().with(required()).with(csi_node("n1").driver("x", 1)), true),
+        (test_cluster().with(required()).with(limited(9)), false),
+        (test_cluster().with(csi_driver(DRIVER)), false),
+        (test_cluster(), false),
     ];
-    for (index, (town, kept_off)) in table.into_iter().enumerate() {
+    for (index, (test_cluster, kept_off)) in table.into_iter().enumerate() {
         let expected = if kept_off { vec![words] } else { vec![] };
-        assert_eq!(reasons(&NodeVolumeLimits, town, &using("p", &["a"])), expected, "{index}");
+        assert_eq!(reasons(&NodeVolumeLimits, test_cluster, &using("p", &["a"])), expected, "{index}");
     }
 }
 
 #[test]
 fn claims_of_a_new_pod_must_be_there() {
-    let found = all_reasons(&NodeVolumeLimits, town(), &using("p", &["gone"]));
+    let found = all_reasons(&NodeVolumeLimits, test_cluster(), &using("p", &["gone"]));
     assert_eq!(found, [["looking up PVC default/gone: persistentvolumeclaim \"gone\" not found"]]);
-    assert!(rejections(&NodeVolumeLimits, town(), &using("p", &["gone"]))[0].reason.is_unresolvable());
+    assert!(
+        rejections(&NodeVolumeLimits, test_cluster(), &using("p", &["gone"]))[0].reason.is_unresolvable()
+    );
 }
 
-fn verdict(town: World, pod: &PodBuilder) -> Verdict {
-    let (mut cluster, pod) = (town.cluster(), pod.build());
+fn verdict(test_cluster: World, pod: &PodBuilder) -> Verdict {
+    let (mut cluster, pod) = (test_cluster.cluster(), pod.build());
     let snapshot = cluster.snapshot(now());
-    let asker = snapshot.asker(&pod);
+    let pod_context = snapshot.pod_context(&pod);
     let id = snapshot.nodes().next().unwrap().id;
-    NodeVolumeLimits.prepare(&asker, &snapshot).map_or(Verdict::Fits, |ask| ask(id))
+    NodeVolumeLimits.prepare(&pod_context, &snapshot).map_or(Verdict::Fits, |ask| ask(id))
 }
 
 #[test]
@@ -170,17 +172,17 @@ fn what_is_wrong_ends_it_all() {
         let owner = json!([{ "uid": uid("p").to_string(), "controller": true, "kind": "Pod", "name": "p", "apiVersion": "v1" }]);
         claim(name).bound_to("a").set("/metadata/ownerReferences", owner)
     };
-    assert_eq!(verdict(town().with(owned("p-v")), &ephemeral("p")), Verdict::Fits);
+    assert_eq!(verdict(test_cluster().with(owned("p-v")), &ephemeral("p")), Verdict::Fits);
     let fails = |words: &str| Verdict::Fails(words.into());
     let words = "PVC default/p-v was not created for pod default/p (pod is not owner)";
-    assert_eq!(verdict(town().with(claim("p-v").bound_to("a")), &ephemeral("p")), fails(words));
+    assert_eq!(verdict(test_cluster().with(claim("p-v").bound_to("a")), &ephemeral("p")), fails(words));
     let words = "PVC default/q-v was not created for pod default/q (pod is not owner)";
-    let there = || town().with(owned("q-v")).pod(ephemeral("q").on("n1"));
+    let there = || test_cluster().with(owned("q-v")).pod(ephemeral("q").on("n1"));
     assert_eq!(verdict(there().with(limited(9)), &using("p", &["a"])), fails(words));
     assert_eq!(verdict(there(), &using("p", &["a"])), Verdict::Fits, "nobody counts without limits");
-    assert_eq!(verdict(town(), &using("p", &[""])), fails("PersistentVolumeClaim had no name"));
+    assert_eq!(verdict(test_cluster(), &using("p", &[""])), fails("PersistentVolumeClaim had no name"));
     let azure = json!({ "azureDisk": { "diskURI": "/u", "kind": "Shared" } });
     let words = "converting volume(v) from inline to csi: kind(Shared) is not supported in csi migration";
-    assert_eq!(verdict(town().with(csi_node("n1")), &inline("p", &azure)), fails(words));
-    assert_eq!(verdict(town(), &inline("p", &azure)), Verdict::Fits);
+    assert_eq!(verdict(test_cluster().with(csi_node("n1")), &inline("p", &azure)), fails(words));
+    assert_eq!(verdict(test_cluster(), &inline("p", &azure)), Verdict::Fits);
 }

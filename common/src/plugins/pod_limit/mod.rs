@@ -20,7 +20,7 @@ mod counts;
 mod tests;
 
 use super::kit::Kit;
-use crate::cluster::{Asker, Snapshot};
+use crate::cluster::{PodContext, Snapshot};
 use crate::config::{PluginArgs, PodLimitArgs};
 use crate::framework::{Admission, Cure, Plugin, PreFilter, Reason, Rejection};
 use std::sync::Arc;
@@ -44,8 +44,8 @@ impl Plugin for PodLimit {
 
 impl PreFilter for PodLimit {
     /// Preempting pods is no cure: what is left of the namespace is counted before any node is looked at.
-    fn pre_filter(&self, asker: &Asker<'_>, world: &Snapshot<'_>) -> Admission {
-        let namespace = &asker.pod.key.namespace;
+    fn pre_filter(&self, pod_context: &PodContext<'_>, world: &Snapshot<'_>) -> Admission {
+        let namespace = &pod_context.pod.key.namespace;
         let Some(max) = self.args.namespaces.get(&**namespace).copied().or(self.args.max_pods) else {
             return Admission::All;
         };

@@ -12,7 +12,7 @@ fn limit(max_pods: Option<i64>, namespaces: &[(&str, i64)]) -> PodLimit {
 }
 
 /// Three pods of `default` on two nodes, one of `other`.
-fn town() -> World {
+fn test_cluster() -> World {
     let bound = |name: &str, node: &str| pod(name).on(node);
     world()
         .node(node("n1"))
@@ -57,18 +57,18 @@ fn a_namespace_has_only_so_many_pods() {
         (limit(None, &[("other", 1)]), other(), full("other", 1, 1)),
     ];
     for (plugin, pod, expected) in table {
-        assert_eq!(words(&admission(&plugin, town(), &pod)), expected, "{:?}", plugin.args);
+        assert_eq!(words(&admission(&plugin, test_cluster(), &pod)), expected, "{:?}", plugin.args);
     }
 }
 
 fn count(cluster: &mut Cluster) -> String {
     let (snapshot, pod) = (cluster.snapshot(now()), pod("p").build());
-    words(&limit(Some(0), &[]).pre_filter(&snapshot.asker(&pod), &snapshot))
+    words(&limit(Some(0), &[]).pre_filter(&snapshot.pod_context(&pod), &snapshot))
 }
 
 #[test]
 fn the_counts_follow_the_cluster() {
-    let mut cluster = town().cluster();
+    let mut cluster = test_cluster().cluster();
     let has = |count: i64| format!("namespace \"default\" has {count} pods, at most 0 are allowed");
     assert_eq!(count(&mut cluster), has(3));
     let waiting = pod("waiting").build();

@@ -1,7 +1,7 @@
 //! Which constraints a pod is spread by: its own, or else those that hold for all.
 
 use super::selector::default_selector;
-use crate::cluster::{Asker, Snapshot};
+use crate::cluster::{PodContext, Snapshot};
 use crate::config::{PodTopologySpreadArgs, SpreadConstraint as DefaultConstraint};
 use crate::model::Pod;
 use crate::model::ids::Text;
@@ -58,11 +58,11 @@ impl Defaults {
     /// The constraints of the pod that have this effect.
     pub(super) fn constraints(
         &self,
-        asker: &Asker<'_>,
+        pod_context: &PodContext<'_>,
         world: &Snapshot<'_>,
         action: Action,
     ) -> Vec<Constraint> {
-        let pod = asker.pod;
+        let pod = pod_context.pod;
         if !pod.spec.spread.is_empty() {
             let own = pod.spec.spread.iter().filter(|constraint| has(constraint, action));
             return own.map(|constraint| resolved(constraint, own_selector(constraint, pod))).collect();

@@ -4,7 +4,7 @@ use super::constraint::{Action, Defaults};
 use super::filter::rule;
 use super::keys;
 use super::question::Spread;
-use crate::cluster::{Asker, NodeId, Snapshot};
+use crate::cluster::{NodeId, PodContext, Snapshot};
 use crate::config::PodTopologySpreadArgs;
 use crate::model::ids::Text;
 
@@ -26,14 +26,14 @@ pub struct Spreading {
 }
 
 /// The constraints of the pod itself that can keep it off nodes, as the node at `id` stands to them.
-pub fn spreading(asker: &Asker<'_>, world: &Snapshot<'_>, id: NodeId) -> Vec<Spreading> {
+pub fn spreading(pod_context: &PodContext<'_>, world: &Snapshot<'_>, id: NodeId) -> Vec<Spreading> {
     let defaults = Defaults::new(&PodTopologySpreadArgs::System);
-    let constraints = defaults.constraints(asker, world, Action::Refuse);
+    let constraints = defaults.constraints(pod_context, world, Action::Refuse);
     let keys = keys(&constraints);
     let mut found = Vec::new();
     for constraint in &constraints {
-        let counts = world.counts(&Spread::new(asker.pod, constraint, &keys));
-        let rule = rule(constraint, asker.pod, counts);
+        let counts = world.counts(&Spread::new(pod_context.pod, constraint, &keys));
+        let rule = rule(constraint, pod_context.pod, counts);
         let own = rule.counts.domain(id);
         let is_met = own.is_some_and(|domain| rule.counts.at(domain) <= rule.most);
         let values = rule.counts.domains().values();

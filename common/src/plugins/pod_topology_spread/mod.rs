@@ -12,7 +12,7 @@ mod tests;
 pub use evidence::{Spreading, spreading};
 
 use super::kit::Kit;
-use crate::cluster::{Asker, NodeId, Snapshot};
+use crate::cluster::{NodeId, PodContext, Snapshot};
 use crate::config::PluginArgs;
 use crate::framework::{Filter, NodeFilter, Plugin, Scope, Score, Scorer};
 use crate::model::ids::Text;
@@ -37,16 +37,20 @@ impl Plugin for PodTopologySpread {
 }
 
 impl Filter for PodTopologySpread {
-    fn prepare<'c>(&'c self, asker: &'c Asker<'c>, world: &'c Snapshot<'c>) -> Option<NodeFilter<'c>> {
-        let constraints = self.defaults.constraints(asker, world, Action::Refuse);
-        filter::prepare(self, asker.pod, world, &constraints)
+    fn prepare<'c>(
+        &'c self,
+        pod_context: &'c PodContext<'c>,
+        world: &'c Snapshot<'c>,
+    ) -> Option<NodeFilter<'c>> {
+        let constraints = self.defaults.constraints(pod_context, world, Action::Refuse);
+        filter::prepare(self, pod_context.pod, world, &constraints)
     }
 }
 
 impl Score for PodTopologySpread {
-    fn scope(&self, asker: &Asker<'_>, world: &Snapshot<'_>) -> Scope {
+    fn scope(&self, pod_context: &PodContext<'_>, world: &Snapshot<'_>) -> Scope {
         // It has no opinion on pods that nothing spreads.
-        match self.defaults.constraints(asker, world, Action::Discourage).is_empty() {
+        match self.defaults.constraints(pod_context, world, Action::Discourage).is_empty() {
             true => Scope::Node(0),
             false => Scope::Cluster,
         }
@@ -54,13 +58,13 @@ impl Score for PodTopologySpread {
 
     fn prepare<'c>(
         &'c self,
-        asker: &'c Asker<'c>,
+        pod_context: &'c PodContext<'c>,
         world: &'c Snapshot<'c>,
         feasible: &'c [NodeId],
     ) -> Result<Option<Scorer<'c>>, String> {
-        let constraints = self.defaults.constraints(asker, world, Action::Discourage);
-        let requires_all = self.defaults.requires_all(asker.pod);
-        Ok(score::prepare(asker.pod, world, &constraints, requires_all, feasible))
+        let constraints = self.defaults.constraints(pod_context, world, Action::Discourage);
+        let requires_all = self.defaults.requires_all(pod_context.pod);
+        Ok(score::prepare(pod_context.pod, world, &constraints, requires_all, feasible))
     }
 }
 

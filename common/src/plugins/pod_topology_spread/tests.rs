@@ -1,4 +1,4 @@
-//! PodTopologySpread: a table for each rule, and random towns against the rules written down simply.
+//! PodTopologySpread: a table for each rule, and random clusters against the rules written down simply.
 
 mod cases;
 mod naive;
@@ -9,7 +9,7 @@ use crate::cluster::{Ledger, NodeId, Snapshot};
 use crate::config::{PodTopologySpreadArgs, SpreadConstraint};
 use crate::framework::Score;
 use crate::model::Pod;
-use crate::testing::{PodBuilder, Tape, Town, maybe, some_pod, verdicts};
+use crate::testing::{PodBuilder, Tape, TestCluster, maybe, some_pod, verdicts};
 use proptest::collection::vec;
 use proptest::prelude::{ProptestConfig, any, proptest};
 use serde_json::{Value, json};
@@ -55,8 +55,8 @@ fn default(tape: &mut Tape<'_>) -> SpreadConstraint {
     }
 }
 
-fn asking(town: &Town, tape: &mut Tape<'_>) -> Pod {
-    let sets = town.sets.clone();
+fn asking(test_cluster: &TestCluster, tape: &mut Tape<'_>) -> Pod {
+    let sets = test_cluster.sets.clone();
     let finish = |pod: PodBuilder, tape: &mut Tape<'_>| {
         let constraints: Vec<Value> = (0..tape.below(4)).map(|_| constraint(tape)).collect();
         let pod = pod.with("/spec/topologySpreadConstraints", json!(constraints));
@@ -71,12 +71,12 @@ fn asking(town: &Town, tape: &mut Tape<'_>) -> Pod {
 /// Compares what the plugin says about the pod with what the rules say.
 fn compare(plugin: &PodTopologySpread, pod: &Pod, world: &Snapshot<'_>, tape: &mut Tape<'_>) {
     let list = (!plugin.defaults.are_system).then_some(&plugin.defaults.constraints[..]);
-    let asker = world.asker(pod);
+    let pod_context = world.pod_context(pod);
     let expected = naive::verdicts(pod, world, list, None);
-    assert_eq!(verdicts(plugin, &asker, world), expected);
+    assert_eq!(verdicts(plugin, &pod_context, world), expected);
     let feasible: Vec<&Ledger> = world.nodes().filter(|_| !tape.one_in(4)).collect();
     let ids: Vec<NodeId> = feasible.iter().map(|ledger| ledger.id).collect();
-    let scorer = Score::prepare(plugin, &asker, world, &ids).unwrap();
+    let scorer = Score::prepare(plugin, &pod_context, world, &ids).unwrap();
     let found = scorer.map(|scorer| {
         let raw: Vec<i64> = scorer.score.all(&ids);
         let mut scores = raw.clone();
@@ -84,9 +84,9 @@ fn compare(plugin: &PodTopologySpread, pod: &Pod, world: &Snapshot<'_>, tape: &m
         (raw, scores)
     });
     assert_eq!(found, naive::scores(pod, world, list, &feasible));
-    let Some(ledger) = Town::supposed(world, tape, |pod, _| pod) else { return };
+    let Some(ledger) = TestCluster::supposed(world, tape, |pod, _| pod) else { return };
     let expected = naive::verdicts(pod, world, list, Some(&ledger));
-    assert_eq!(verdicts(plugin, &asker, &world.suppose(ledger)), expected, "supposed");
+    assert_eq!(verdicts(plugin, &pod_context, &world.suppose(ledger)), expected, "supposed");
 }
 
 proptest! {
@@ -94,17 +94,17 @@ proptest! {
 
     #[test]
     fn what_is_kept_says_what_the_rules_say(choices in vec(any::<u16>(), 100..1000)) {
-        let (mut town, mut tape) = (Town::new(), Tape::new(&choices));
+        let (mut test_cluster, mut tape) = (TestCluster::new(), Tape::new(&choices));
         let list = |tape: &mut Tape<'_>| (0..1 + tape.below(2)).map(|_| default(tape)).collect();
         let is_system = tape.one_in(2);
         let args = if is_system { PodTopologySpreadArgs::System } else { PodTopologySpreadArgs::List(list(&mut tape)) };
         let plugin = plugin(&args);
-        let pods: Vec<Pod> = (0..3).map(|_| asking(&town, &mut tape)).collect();
+        let pods: Vec<Pod> = (0..3).map(|_| asking(&test_cluster, &mut tape)).collect();
         while !tape.is_over() {
             for _ in 0..=tape.below(4) {
-                town.step(&mut tape, |pod, _| pod);
+                test_cluster.step(&mut tape, |pod, _| pod);
             }
-            let world = town.snapshot();
+            let world = test_cluster.snapshot();
             compare(&plugin, &pods[tape.below(3)], &world, &mut tape);
         }
     }

@@ -15,7 +15,7 @@
 mod tests;
 
 use super::kit::Kit;
-use crate::cluster::{Asker, Ledger, NodeId, PerNode, Snapshot};
+use crate::cluster::{Ledger, NodeId, PerNode, PodContext, Snapshot};
 use crate::config::PluginArgs;
 use crate::framework::{NodeScore, Normalise, Plugin, SCORE_MAX, Score, Scorer};
 use std::sync::Arc;
@@ -40,11 +40,11 @@ impl Plugin for RandomScore {
 impl Score for RandomScore {
     fn prepare<'c>(
         &'c self,
-        asker: &'c Asker<'c>,
+        pod_context: &'c PodContext<'c>,
         world: &'c Snapshot<'c>,
         _feasible: &'c [NodeId],
     ) -> Result<Option<Scorer<'c>>, String> {
-        let pod = mixed(self.seed.cast_unsigned() ^ hashed(&asker.pod.uid.to_string()));
+        let pod = mixed(self.seed.cast_unsigned() ^ hashed(&pod_context.pod.uid.to_string()));
         let names = world.column(&NameHash);
         let score = move |id| score(pod, names.get(id).copied().unwrap_or_default());
         Ok(Some(Scorer { score: NodeScore::Each(Box::new(score)), normalise: Normalise::Already }))

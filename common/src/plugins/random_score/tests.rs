@@ -3,12 +3,12 @@
 use super::RandomScore;
 use crate::testing::{World, node, pod, raw_and_scores, world};
 
-fn town(nodes: usize) -> World {
-    (0..nodes).fold(world(), |town, index| town.node(node(&format!("node-{index}"))))
+fn test_cluster(nodes: usize) -> World {
+    (0..nodes).fold(world(), |test_cluster, index| test_cluster.node(node(&format!("node-{index}"))))
 }
 
 fn scores(seed: i64, nodes: usize, name: &str) -> Vec<i64> {
-    let (raw, scores) = raw_and_scores(&RandomScore { seed }, town(nodes), &pod(name)).unwrap();
+    let (raw, scores) = raw_and_scores(&RandomScore { seed }, test_cluster(nodes), &pod(name)).unwrap();
     assert_eq!(raw, scores, "they are normalised already");
     scores
 }

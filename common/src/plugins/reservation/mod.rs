@@ -1,13 +1,13 @@
-//! Reservation: room that is kept for an owner is not free for anybody else; an owner's pod goes home if it can.
+//! Reservation: room that is kept for an owner is not free for anybody else; an owner's pod goes reserved_node if it can.
 
-mod home;
+mod reserved_node;
 #[cfg(test)]
 mod tests;
 
 use super::kit::Kit;
 use super::node_ports::is_taken;
 use crate::cluster::ledger::{Entry, Room};
-use crate::cluster::{Asker, Ledger, NodeId, Snapshot};
+use crate::cluster::{Ledger, NodeId, PodContext, Snapshot};
 use crate::config::PluginArgs;
 use crate::framework::{
     Admission, Filter, Keeper, NodeFilter, Normalise, Numbers, Plugin, PreFilter, Reason, Rejection,
@@ -44,50 +44,54 @@ impl Plugin for Reservation {
 }
 
 impl PreFilter for Reservation {
-    fn pre_filter(&self, asker: &Asker<'_>, world: &Snapshot<'_>) -> Admission {
-        home::home(asker, world).map_or(Admission::All, Admission::Home)
+    fn pre_filter(&self, pod_context: &PodContext<'_>, world: &Snapshot<'_>) -> Admission {
+        reserved_node::reserved_node(pod_context, world).map_or(Admission::All, Admission::ReservedNode)
     }
 }
 
 impl Filter for Reservation {
-    fn scope(&self, _asker: &Asker<'_>, _world: &Snapshot<'_>) -> Scope {
+    fn scope(&self, _pod_context: &PodContext<'_>, _world: &Snapshot<'_>) -> Scope {
         Scope::Node(0)
     }
 
-    fn exceptions(&self, asker: &Asker<'_>, world: &Snapshot<'_>) -> Vec<NodeId> {
-        own_nodes(asker, world)
+    fn exceptions(&self, pod_context: &PodContext<'_>, world: &Snapshot<'_>) -> Vec<NodeId> {
+        own_nodes(pod_context, world)
     }
 
-    fn prepare<'c>(&'c self, asker: &'c Asker<'c>, world: &'c Snapshot<'c>) -> Option<NodeFilter<'c>> {
-        let asks = &asker.pod.spec.requests.incoming;
+    fn prepare<'c>(
+        &'c self,
+        pod_context: &'c PodContext<'c>,
+        world: &'c Snapshot<'c>,
+    ) -> Option<NodeFilter<'c>> {
+        let asks = &pod_context.pod.spec.requests.incoming;
         on_ledger(world, move |ledger| {
             if ledger.entries.is_empty() {
                 return Verdict::Fits;
             }
-            let room = ledger.room_for(asker);
+            let room = ledger.room_for(pod_context);
             let mut all = rejections(asks, &room);
-            all.extend(ports(&asker.pod.spec.ports, ledger, &room));
+            all.extend(ports(&pod_context.pod.spec.ports, ledger, &room));
             Verdict::from_rejections(all)
         })
     }
 }
 
 impl Score for Reservation {
-    fn scope(&self, _asker: &Asker<'_>, _world: &Snapshot<'_>) -> Scope {
+    fn scope(&self, _pod_context: &PodContext<'_>, _world: &Snapshot<'_>) -> Scope {
         Scope::Node(0)
     }
 
-    fn exceptions(&self, asker: &Asker<'_>, world: &Snapshot<'_>) -> Vec<NodeId> {
-        own_nodes(asker, world)
+    fn exceptions(&self, pod_context: &PodContext<'_>, world: &Snapshot<'_>) -> Vec<NodeId> {
+        own_nodes(pod_context, world)
     }
 
     fn prepare<'c>(
         &'c self,
-        asker: &'c Asker<'c>,
+        pod_context: &'c PodContext<'c>,
         world: &'c Snapshot<'c>,
         _feasible: &'c [NodeId],
     ) -> Result<Option<Scorer<'c>>, String> {
-        let score = |ledger: &Ledger| if ledger.room_for(asker).own.is_some() { SCORE_MAX } else { 0 };
+        let score = |ledger: &Ledger| if ledger.room_for(pod_context).own.is_some() { SCORE_MAX } else { 0 };
         Ok(Some(score_ledger(world, Normalise::Already, score)))
     }
 }
@@ -95,23 +99,24 @@ impl Score for Reservation {
 impl Reserve for Reservation {
     fn reserve(
         &self,
-        asker: &Asker<'_>,
+        pod_context: &PodContext<'_>,
         ledger: &Ledger,
         _world: &Snapshot<'_>,
     ) -> Result<Reserved, Rejection> {
-        let own = ledger.room_for(asker).own;
+        let own = ledger.room_for(pod_context).own;
         Ok(Reserved { seat: own.filter(|id| id.seat.is_some()).cloned(), ..Reserved::default() })
     }
 }
 
 /// The nodes where the pod may use something, or that a DaemonSet's controller made it for: there its owner matters, and
 /// elsewhere not.
-fn own_nodes(asker: &Asker<'_>, world: &Snapshot<'_>) -> Vec<NodeId> {
-    world.reserved().filter(|ledger| is_own(asker, ledger)).map(|ledger| ledger.id).collect()
+fn own_nodes(pod_context: &PodContext<'_>, world: &Snapshot<'_>) -> Vec<NodeId> {
+    world.reserved().filter(|ledger| is_own(pod_context, ledger)).map(|ledger| ledger.id).collect()
 }
 
-fn is_own(asker: &Asker<'_>, ledger: &Ledger) -> bool {
-    ledger.entries.iter().any(|entry| asker.may_use(&entry.reservation)) || asker.is_made_for(ledger)
+fn is_own(pod_context: &PodContext<'_>, ledger: &Ledger) -> bool {
+    ledger.entries.iter().any(|entry| pod_context.may_use(&entry.reservation))
+        || pod_context.is_made_for(ledger)
 }
 
 /// Everything of which there would be enough, were it not kept for others. What is lacking anyway is for

@@ -1,6 +1,6 @@
 //! Reservation: a table of cases for each question.
 
-mod home;
+mod reserved_node;
 
 use super::{Reservation, WEIGHT};
 use crate::framework::{Cure, Keeper, Numbers, Reason, SCORE_MAX};
@@ -25,7 +25,7 @@ fn replica(name: &str) -> PodBuilder {
 }
 
 /// A world with one node of four cpus, of which three are kept for the Deployment.
-fn town() -> World {
+fn test_cluster() -> World {
     with(node("n1").reserves(reservation(&web()).cpu("3").memory("1Gi")))
 }
 
@@ -44,14 +44,17 @@ fn strangers_find_only_what_is_not_kept() {
     ];
     for (stranger, expected) in table {
         assert_eq!(
-            reasons(&Reservation, town(), &stranger),
+            reasons(&Reservation, test_cluster(), &stranger),
             expected,
             "{:?}",
             stranger.build().spec.requests.incoming
         );
     }
-    let first =
-        reasons(&super::super::node_resources::NodeResourcesFit::default(), town(), &pod("x").cpu("5"));
+    let first = reasons(
+        &super::super::node_resources::NodeResourcesFit::default(),
+        test_cluster(),
+        &pod("x").cpu("5"),
+    );
     assert_eq!(first, ["Insufficient cpu"], "what is lacking anyway is for the other plugin to say");
 }
 
@@ -60,8 +63,8 @@ fn a_refusal_has_numbers_and_says_for_whom_the_room_is_kept() {
     let more = plain(&replica_set("other").uid).cpu("500m");
     let kept = reservation(&web()).cpu("2").memory("1Gi");
     let node = node("n1").reserves(kept.clone()).reserves(more.clone());
-    let town = with(node).pod(pod("a").cpu("500m").on("n1"));
-    let rejected = rejections(&Reservation, town, &pod("x").cpu("2"));
+    let test_cluster = with(node).pod(pod("a").cpu("500m").on("n1"));
+    let rejected = rejections(&Reservation, test_cluster, &pod("x").cpu("2"));
     let numbers = Numbers { asks: 2000, allocatable: 4000, used: 500, reserved: 2500 };
     assert_eq!((numbers.free(), numbers.short()), (1000, 1000));
     let mut keepers =
@@ -78,8 +81,8 @@ fn a_refusal_has_numbers_and_says_for_whom_the_room_is_kept() {
 
 #[test]
 fn the_owner_comes_in() {
-    assert_eq!(reasons(&Reservation, town(), &replica("web-2").cpu("4")), [""; 0]);
-    let taken = town().pod(replica("web-1").cpu("3").on("n1").stamp(&reservation(&web()).id()));
+    assert_eq!(reasons(&Reservation, test_cluster(), &replica("web-2").cpu("4")), [""; 0]);
+    let taken = test_cluster().pod(replica("web-1").cpu("3").on("n1").stamp(&reservation(&web()).id()));
     assert_eq!(
         reasons(&Reservation, taken, &pod("x").cpu("1").memory("16Gi")),
         [""; 0],
@@ -121,8 +124,8 @@ fn scalars_are_kept_too() {
 #[test]
 fn what_yields_or_is_over_keeps_nobody_out() {
     let large = pod("x").cpu("4").memory("16Gi");
-    assert_eq!(reasons(&Reservation, town(), &large.clone().priority(1)), [""; 0]);
-    assert_eq!(reasons(&Reservation, town(), &large.clone().priority(-1)).len(), 2);
+    assert_eq!(reasons(&Reservation, test_cluster(), &large.clone().priority(1)), [""; 0]);
+    assert_eq!(reasons(&Reservation, test_cluster(), &large.clone().priority(-1)).len(), 2);
     let over = with(node("n1").reserves(reservation(&web()).cpu("3").expires(now())));
     assert_eq!(reasons(&Reservation, over, &large), [""; 0]);
     let manual = with(node("n1").reserves(plain(&web().uid).cpu("3")));
@@ -200,7 +203,8 @@ fn an_owners_own_node_scores_highest() {
 #[test]
 fn what_an_owners_pod_was_told_is_not_told_to_strangers() {
     let (mine, stranger) = (replica("a").cpu("2"), pod("b").cpu("2"));
-    let mut cluster = town().node(node("n2").cpu("4")).pod(mine.build()).pod(stranger.build()).cluster();
+    let mut cluster =
+        test_cluster().node(node("n2").cpu("4")).pod(mine.build()).pod(stranger.build()).cluster();
     let registry = crate::plugins::default_registry();
     let mut decide = |builder: &PodBuilder| {
         let pod = cluster.pod(&builder.build().key).cloned().unwrap();

@@ -4,7 +4,7 @@
 mod tests;
 
 use super::kit::Kit;
-use crate::cluster::{Asker, NodeId, Snapshot};
+use crate::cluster::{NodeId, PodContext, Snapshot};
 use crate::config::PluginArgs;
 use crate::framework::{
     Filter, NodeFilter, Normalise, Plugin, Reason, Scope, Score, Scorer, Verdict, on_ledger, score_ledger,
@@ -28,12 +28,16 @@ impl Plugin for TaintToleration {
 }
 
 impl Filter for TaintToleration {
-    fn scope(&self, _asker: &Asker<'_>, _world: &Snapshot<'_>) -> Scope {
+    fn scope(&self, _pod_context: &PodContext<'_>, _world: &Snapshot<'_>) -> Scope {
         Scope::Node(0)
     }
 
-    fn prepare<'c>(&'c self, asker: &'c Asker<'c>, world: &'c Snapshot<'c>) -> Option<NodeFilter<'c>> {
-        on_ledger(world, |ledger| match untolerated(&ledger.node.taints, &asker.pod.spec.tolerations) {
+    fn prepare<'c>(
+        &'c self,
+        pod_context: &'c PodContext<'c>,
+        world: &'c Snapshot<'c>,
+    ) -> Option<NodeFilter<'c>> {
+        on_ledger(world, |ledger| match untolerated(&ledger.node.taints, &pod_context.pod.spec.tolerations) {
             Some(taint) => Verdict::rejects(self.name(), Reason::Taint(taint.clone())),
             None => Verdict::Fits,
         })
@@ -41,18 +45,18 @@ impl Filter for TaintToleration {
 }
 
 impl Score for TaintToleration {
-    fn scope(&self, _asker: &Asker<'_>, _world: &Snapshot<'_>) -> Scope {
+    fn scope(&self, _pod_context: &PodContext<'_>, _world: &Snapshot<'_>) -> Scope {
         Scope::Node(0)
     }
 
     /// The fewer such taints the better: none is best, and if none has any, all are.
     fn prepare<'c>(
         &'c self,
-        asker: &'c Asker<'c>,
+        pod_context: &'c PodContext<'c>,
         world: &'c Snapshot<'c>,
         _feasible: &'c [NodeId],
     ) -> Result<Option<Scorer<'c>>, String> {
-        let tolerations = &asker.pod.spec.tolerations;
+        let tolerations = &pod_context.pod.spec.tolerations;
         let score = score_ledger(world, Normalise::ByHighestReversed, |ledger| {
             unwelcome(&ledger.node.taints, tolerations)
         });

@@ -66,12 +66,16 @@ fn fewer_taints_that_would_rather_not_are_better() {
     let soft = |count: usize| {
         (0..count).fold(node(&format!("n{count}")), |n, i| n.taint(&format!("t{i}:PreferNoSchedule")))
     };
-    let town = || world().node(soft(0)).node(soft(1)).node(soft(3));
-    assert_eq!(scores(&TaintToleration, town(), &pod("p")), [100, 67, 0]);
-    assert_eq!(scores(&TaintToleration, town(), &pod("p").tolerates("t0")), [100, 100, 0]);
-    assert_eq!(scores(&TaintToleration, town(), &pod("p").tolerates("")), [100, 100, 100]);
+    let test_cluster = || world().node(soft(0)).node(soft(1)).node(soft(3));
+    assert_eq!(scores(&TaintToleration, test_cluster(), &pod("p")), [100, 67, 0]);
+    assert_eq!(scores(&TaintToleration, test_cluster(), &pod("p").tolerates("t0")), [100, 100, 0]);
+    assert_eq!(scores(&TaintToleration, test_cluster(), &pod("p").tolerates("")), [100, 100, 100]);
     let hard = pod("p").tolerates("t0:NoSchedule");
-    assert_eq!(scores(&TaintToleration, town(), &hard), [100, 67, 0], "a toleration of another effect");
+    assert_eq!(
+        scores(&TaintToleration, test_cluster(), &hard),
+        [100, 67, 0],
+        "a toleration of another effect"
+    );
     let hard_taints = world().node(node("n1").taint("a:NoSchedule")).node(node("n2").taint("a:NoAdmit"));
     assert_eq!(scores(&TaintToleration, hard_taints, &pod("p")), [100, 100], "only soft taints count");
 }

@@ -26,7 +26,7 @@ mod tests;
 mod told;
 
 use super::kit::Kit;
-use crate::cluster::{Asker, Ledger, NodeId, Snapshot};
+use crate::cluster::{Ledger, NodeId, PodContext, Snapshot};
 use crate::framework::{NodeScore, Normalise, Plugin, Score, Scorer};
 use crate::model::{NodeName, PodKey};
 use std::sync::Arc;
@@ -69,12 +69,12 @@ pub(super) fn kit(sink: Arc<dyn Sink>) -> Kit {
 }
 
 impl Trace {
-    fn pod(&self, point: &'static str, asker: &Asker<'_>) {
-        self.sink.passed(point, &asker.pod.key, None);
+    fn pod(&self, point: &'static str, pod_context: &PodContext<'_>) {
+        self.sink.passed(point, &pod_context.pod.key, None);
     }
 
-    fn node(&self, point: &'static str, asker: &Asker<'_>, ledger: &Ledger) {
-        self.sink.passed(point, &asker.pod.key, Some(&ledger.node.name));
+    fn node(&self, point: &'static str, pod_context: &PodContext<'_>, ledger: &Ledger) {
+        self.sink.passed(point, &pod_context.pod.key, Some(&ledger.node.name));
     }
 }
 
@@ -87,15 +87,15 @@ impl Plugin for Trace {
 impl Score for Trace {
     fn prepare<'c>(
         &'c self,
-        asker: &'c Asker<'c>,
+        pod_context: &'c PodContext<'c>,
         world: &'c Snapshot<'c>,
         _feasible: &'c [NodeId],
     ) -> Result<Option<Scorer<'c>>, String> {
         let score = move |id| {
-            world.ledger(id).into_iter().for_each(|ledger| self.node("Score", asker, ledger));
+            world.ledger(id).into_iter().for_each(|ledger| self.node("Score", pod_context, ledger));
             0
         };
-        let normalise = move |_: &[NodeId], _: &mut [i64]| self.pod("NormalizeScore", asker);
+        let normalise = move |_: &[NodeId], _: &mut [i64]| self.pod("NormalizeScore", pod_context);
         Ok(Some(Scorer {
             score: NodeScore::Each(Box::new(score)),
             normalise: Normalise::With(Box::new(normalise)),

@@ -53,10 +53,10 @@ fn what_is_taken_back_is_told_and_what_is_supposed_is_not() {
     let mut cluster = world().node(node("n1")).cluster();
     let (world, pod) = (cluster.snapshot(now()), pod("p").build());
     let ledger = world.nodes().next().unwrap();
-    let (asker, supposed) = (world.asker(&pod), world.suppose(ledger.clone()));
-    assert!(filter.prepare(&asker, &supposed).is_none());
-    let ask = filter.prepare(&asker, &world).unwrap();
+    let (pod_context, supposed) = (world.pod_context(&pod), world.suppose(ledger.clone()));
+    assert!(filter.prepare(&pod_context, &supposed).is_none());
+    let ask = filter.prepare(&pod_context, &world).unwrap();
     assert_eq!([ask(ledger.id), ask(ledger.id)], [Verdict::Fits, Verdict::Fits]);
-    reserve.unreserve(&asker, ledger);
+    reserve.unreserve(&pod_context, ledger);
     assert_eq!(*notes.0.lock().unwrap(), ["Filter n1", "Unreserve n1"], "each node is passed once");
 }

@@ -1,7 +1,7 @@
 //! Trace at the extension points where there is nothing to do but to tell.
 
 use super::Trace;
-use crate::cluster::{Asker, Ledger, NodeId, Snapshot};
+use crate::cluster::{Ledger, NodeId, PodContext, Snapshot};
 use crate::framework::{
     Admission, Attempt, Bind, Filter, NodeFilter, Permission, Permit, PostBind, PostFilter, PostFiltered,
     PreBind, PreEnqueue, PreFilter, PreScore, Rejection, Reserve, Reserved, Verdict,
@@ -18,14 +18,18 @@ impl PreEnqueue for Trace {
 }
 
 impl PreFilter for Trace {
-    fn pre_filter(&self, asker: &Asker<'_>, _world: &Snapshot<'_>) -> Admission {
-        self.pod("PreFilter", asker);
+    fn pre_filter(&self, pod_context: &PodContext<'_>, _world: &Snapshot<'_>) -> Admission {
+        self.pod("PreFilter", pod_context);
         Admission::All
     }
 }
 
 impl Filter for Trace {
-    fn prepare<'c>(&'c self, asker: &'c Asker<'c>, world: &'c Snapshot<'c>) -> Option<NodeFilter<'c>> {
+    fn prepare<'c>(
+        &'c self,
+        pod_context: &'c PodContext<'c>,
+        world: &'c Snapshot<'c>,
+    ) -> Option<NodeFilter<'c>> {
         if world.supposed().is_some() {
             return None;
         }
@@ -33,7 +37,7 @@ impl Filter for Trace {
         let told = RefCell::new(BTreeSet::new());
         Some(Box::new(move |id| {
             if told.borrow_mut().insert(id) {
-                world.ledger(id).into_iter().for_each(|ledger| self.node("Filter", asker, ledger));
+                world.ledger(id).into_iter().for_each(|ledger| self.node("Filter", pod_context, ledger));
             }
             Verdict::Fits
         }))
@@ -42,59 +46,59 @@ impl Filter for Trace {
 
 impl PostFilter for Trace {
     fn post_filter(&self, attempt: &Attempt<'_>) -> PostFiltered {
-        self.pod("PostFilter", attempt.asker);
+        self.pod("PostFilter", attempt.pod_context);
         PostFiltered::default()
     }
 }
 
 impl PreScore for Trace {
-    fn pre_score(&self, asker: &Asker<'_>, world: &Snapshot<'_>, feasible: &[NodeId]) {
-        self.pod("PreScore", asker);
+    fn pre_score(&self, pod_context: &PodContext<'_>, world: &Snapshot<'_>, feasible: &[NodeId]) {
+        self.pod("PreScore", pod_context);
         let nodes = feasible.iter().filter_map(|id| world.ledger(*id));
-        nodes.for_each(|ledger| self.node("PreScore", asker, ledger));
+        nodes.for_each(|ledger| self.node("PreScore", pod_context, ledger));
     }
 }
 
 impl Reserve for Trace {
     fn reserve(
         &self,
-        asker: &Asker<'_>,
+        pod_context: &PodContext<'_>,
         ledger: &Ledger,
         _world: &Snapshot<'_>,
     ) -> Result<Reserved, Rejection> {
-        self.node("Reserve", asker, ledger);
+        self.node("Reserve", pod_context, ledger);
         Ok(Reserved::default())
     }
 
-    fn unreserve(&self, asker: &Asker<'_>, ledger: &Ledger) {
-        self.node("Unreserve", asker, ledger);
+    fn unreserve(&self, pod_context: &PodContext<'_>, ledger: &Ledger) {
+        self.node("Unreserve", pod_context, ledger);
     }
 }
 
 impl Permit for Trace {
-    fn permit(&self, asker: &Asker<'_>, ledger: &Ledger) -> Permission {
-        self.node("Permit", asker, ledger);
+    fn permit(&self, pod_context: &PodContext<'_>, ledger: &Ledger) -> Permission {
+        self.node("Permit", pod_context, ledger);
         Permission::Granted
     }
 }
 
 impl PreBind for Trace {
-    fn pre_bind(&self, asker: &Asker<'_>, ledger: &Ledger) -> Result<(), Rejection> {
-        self.node("PreBind", asker, ledger);
+    fn pre_bind(&self, pod_context: &PodContext<'_>, ledger: &Ledger) -> Result<(), Rejection> {
+        self.node("PreBind", pod_context, ledger);
         Ok(())
     }
 }
 
 impl Bind for Trace {
     /// It never binds: the next plugin does.
-    fn binds(&self, asker: &Asker<'_>) -> bool {
-        self.pod("Bind", asker);
+    fn binds(&self, pod_context: &PodContext<'_>) -> bool {
+        self.pod("Bind", pod_context);
         false
     }
 }
 
 impl PostBind for Trace {
-    fn post_bind(&self, asker: &Asker<'_>, ledger: &Ledger) {
-        self.node("PostBind", asker, ledger);
+    fn post_bind(&self, pod_context: &PodContext<'_>, ledger: &Ledger) {
+        self.node("PostBind", pod_context, ledger);
     }
 }

@@ -11,7 +11,7 @@ pub use progress::{Asked, Progress, failed, progress};
 
 use super::claims;
 use super::kit::Kit;
-use crate::cluster::{Asker, Ledger, NodeId, Snapshot};
+use crate::cluster::{Ledger, NodeId, PodContext, Snapshot};
 use crate::config::{PluginArgs, ShapePoint};
 use crate::framework::{
     Admission, Cure, Filter, NodeFilter, NodeScore, Normalise, Plugin, PreFilter, Reason, Rejection, Reserve,
@@ -55,8 +55,8 @@ impl Plugin for VolumeBinding {
 }
 
 impl PreFilter for VolumeBinding {
-    fn pre_filter(&self, asker: &Asker<'_>, world: &Snapshot<'_>) -> Admission {
-        match wanted(asker.pod, world.catalog()) {
+    fn pre_filter(&self, pod_context: &PodContext<'_>, world: &Snapshot<'_>) -> Admission {
+        match wanted(pod_context.pod, world.catalog()) {
             Ok(_) => Admission::All,
             Err(Problem::Unready(words)) => claims::refuses(NAME, words),
             Err(Problem::Wrong(words)) => Admission::Fails(words),
@@ -65,11 +65,15 @@ impl PreFilter for VolumeBinding {
 }
 
 impl Filter for VolumeBinding {
-    fn prepare<'c>(&'c self, asker: &'c Asker<'c>, world: &'c Snapshot<'c>) -> Option<NodeFilter<'c>> {
-        if !claims::has_any(asker.pod) {
+    fn prepare<'c>(
+        &'c self,
+        pod_context: &'c PodContext<'c>,
+        world: &'c Snapshot<'c>,
+    ) -> Option<NodeFilter<'c>> {
+        if !claims::has_any(pod_context.pod) {
             return None;
         }
-        let finder = Finder::new(&wanted(asker.pod, world.catalog()).ok()?, world);
+        let finder = Finder::new(&wanted(pod_context.pod, world.catalog()).ok()?, world);
         on_ledger(world, move |ledger| match finder.find(&ledger.node) {
             Ok(found) => Verdict::from_rejections(found.reasons().map(reject).collect()),
             Err(problem) => Verdict::Fails(problem.into()),
@@ -79,17 +83,17 @@ impl Filter for VolumeBinding {
 
 impl Score for VolumeBinding {
     /// What has its volumes already scores nothing anywhere.
-    fn scope(&self, asker: &Asker<'_>, world: &Snapshot<'_>) -> Scope {
-        if late(asker, world).is_some() { Scope::Cluster } else { Scope::Node(0) }
+    fn scope(&self, pod_context: &PodContext<'_>, world: &Snapshot<'_>) -> Scope {
+        if late(pod_context, world).is_some() { Scope::Cluster } else { Scope::Node(0) }
     }
 
     fn prepare<'c>(
         &'c self,
-        asker: &'c Asker<'c>,
+        pod_context: &'c PodContext<'c>,
         world: &'c Snapshot<'c>,
         _feasible: &'c [NodeId],
     ) -> Result<Option<Scorer<'c>>, String> {
-        let Some(wanted) = late(asker, world) else {
+        let Some(wanted) = late(pod_context, world) else {
             return Ok(Some(Scorer {
                 score: NodeScore::Each(Box::new(|_| 0)),
                 normalise: Normalise::Already,
@@ -106,11 +110,11 @@ impl Score for VolumeBinding {
 impl Reserve for VolumeBinding {
     fn reserve(
         &self,
-        asker: &Asker<'_>,
+        pod_context: &PodContext<'_>,
         ledger: &Ledger,
         world: &Snapshot<'_>,
     ) -> Result<Reserved, Rejection> {
-        let Some(wanted) = late(asker, world) else { return Ok(Reserved::default()) };
+        let Some(wanted) = late(pod_context, world) else { return Ok(Reserved::default()) };
         match Finder::new(&wanted, world).find(&ledger.node) {
             Ok(found) => Ok(Reserved { volumes: found.choices(), ..Reserved::default() }),
             Err(problem) => Err(Rejection::new(NAME, Reason::said(problem, Cure::Storage))),
@@ -119,9 +123,9 @@ impl Reserve for VolumeBinding {
 }
 
 /// What the pod claims, if any of it gets its volume only now.
-fn late<'w>(asker: &Asker<'_>, world: &Snapshot<'w>) -> Option<Wanted<'w>> {
-    let wanted = || wanted(asker.pod, world.catalog()).ok();
-    claims::has_any(asker.pod).then(wanted)?.filter(|wanted| !wanted.late.is_empty())
+fn late<'w>(pod_context: &PodContext<'_>, world: &Snapshot<'w>) -> Option<Wanted<'w>> {
+    let wanted = || wanted(pod_context.pod, world.catalog()).ok();
+    claims::has_any(pod_context.pod).then(wanted)?.filter(|wanted| !wanted.late.is_empty())
 }
 
 fn reject((words, cure): (&'static str, Cure)) -> Rejection {

@@ -40,16 +40,16 @@ pub(super) fn by_hand() -> OtherBuilder {
 }
 
 /// Two nodes in two zones.
-pub(super) fn town() -> World {
+pub(super) fn test_cluster() -> World {
     let zoned = |name: &str, zone: &str| -> NodeBuilder { node(name).label("zone", zone) };
     world().node(zoned("n1", "a")).node(zoned("n2", "b"))
 }
 
 #[test]
 fn claims_must_be_far_enough() {
-    let town = || {
+    let test_cluster = || {
         let owner = json!([{ "apiVersion": "v1", "kind": "Pod", "name": "p", "uid": uid("p").to_string(), "controller": true }]);
-        town()
+        test_cluster()
             .with(storage_class("late"))
             .with(storage_class("soon").set("/volumeBindingMode", json!("Immediate")))
             .with(storage_class("odd").set("/volumeBindingMode", json!(null)))
@@ -83,27 +83,30 @@ fn claims_must_be_far_enough() {
         (using(&["soon", "gone"]), "persistentvolumeclaim \"gone\" not found"),
     ];
     for (pod, expected) in table {
-        match admission(&plugin(), town(), &pod) {
+        match admission(&plugin(), test_cluster(), &pod) {
             Admission::Rejects(found) => {
                 assert_eq!(found[0].reason.to_string(), expected);
                 assert!(found[0].reason.is_unresolvable());
             }
             other => panic!("{expected}: {other:?}"),
         }
-        assert!(all_reasons(&plugin(), town(), &pod).concat().is_empty(), "{expected}: nothing to add");
+        assert!(
+            all_reasons(&plugin(), test_cluster(), &pod).concat().is_empty(),
+            "{expected}: nothing to add"
+        );
     }
     for fine in [using(&["incomplete"]), ephemeral("own"), pod("p")] {
-        assert_eq!(admission(&plugin(), town(), &fine), Admission::All);
+        assert_eq!(admission(&plugin(), test_cluster(), &fine), Admission::All);
     }
     let fails = Admission::Fails("VolumeBindingMode not set for StorageClass \"odd\"".to_owned());
-    assert_eq!(admission(&plugin(), town(), &using(&["odd"])), fails);
-    assert_eq!(admission(&plugin(), town(), &using(&["soon", "odd"])), fails, "errors go first");
+    assert_eq!(admission(&plugin(), test_cluster(), &using(&["odd"])), fails);
+    assert_eq!(admission(&plugin(), test_cluster(), &using(&["soon", "odd"])), fails, "errors go first");
 }
 
 #[test]
 fn volumes_that_a_pod_has_must_be_in_reach() {
-    let town = || {
-        town()
+    let test_cluster = || {
+        test_cluster()
             .with(claim("a").bound_to("pv-a"))
             .with(volume("pv-a").on_nodes("zone", "a"))
             .with(claim("b").bound_to("pv-b"))
@@ -124,11 +127,11 @@ fn volumes_that_a_pod_has_must_be_in_reach() {
         (&["none", "gone"], [&[NONE, GONE], &[NONE, GONE]]),
     ];
     for (claims, expected) in table {
-        assert_eq!(all_reasons(&plugin(), town(), &using(claims)), expected, "{claims:?}");
-        let found = rejections(&plugin(), town(), &using(claims));
+        assert_eq!(all_reasons(&plugin(), test_cluster(), &using(claims)), expected, "{claims:?}");
+        let found = rejections(&plugin(), test_cluster(), &using(claims));
         assert!(found.iter().all(|one| one.reason.is_unresolvable()));
     }
-    assert!(all_reasons(&plugin(), town(), &pod("p")).concat().is_empty());
+    assert!(all_reasons(&plugin(), test_cluster(), &pod("p")).concat().is_empty());
 }
 
 #[test]
@@ -148,17 +151,17 @@ fn where_a_driver_took_over_its_labels_count() {
         (of(driver).with(disk("vol-1")).with(migrated()), true),
         (of(driver).with(disk("vol-1")), false),
     ];
-    for (index, (town, fits)) in table.into_iter().enumerate() {
+    for (index, (test_cluster, fits)) in table.into_iter().enumerate() {
         let expected: &[&str] = if fits { &[] } else { &[UNREACHED] };
-        assert_eq!(all_reasons(&plugin(), town, &using(&["data"])), [expected], "{index}");
+        assert_eq!(all_reasons(&plugin(), test_cluster, &using(&["data"])), [expected], "{index}");
     }
     let words = "could not translate pv: failed to translate Kubernetes ID to EBS Volume ID Invalid format for AWS \
                  volume (aws://z/x)";
     let mut cluster = of(driver).with(disk("aws://z/x")).with(migrated()).cluster();
     let (snapshot, pod) = (cluster.snapshot(now()), using(&["data"]).build());
-    let asker = snapshot.asker(&pod);
+    let pod_context = snapshot.pod_context(&pod);
     let (id, plugin) = (snapshot.nodes().next().unwrap().id, plugin());
-    let ask = plugin.prepare(&asker, &snapshot).unwrap();
+    let ask = plugin.prepare(&pod_context, &snapshot).unwrap();
     assert_eq!(ask(id), Verdict::Fails(words.into()));
 }
 
@@ -168,7 +171,7 @@ fn volumes_are_made_where_they_can_be() {
     let class = || storage_class("late");
     let driver = || csi_driver("csi.example.com").set("/spec/storageCapacity", json!(true));
     let left = |size: &str| csi_capacity("c", "late").size(size);
-    let of = || town().with(late("data"));
+    let of = || test_cluster().with(late("data"));
     let only_a = json!({ "matchLabels": { "zone": "a" } });
     let selected = late("data").annotation("volume.kubernetes.io/selected-node", "n2");
     let table: [(&str, World, [&[&str]; 2]); 14] = [
@@ -205,12 +208,16 @@ fn volumes_are_made_where_they_can_be() {
             of().with(class()).with(driver()).with(left("9Gi").set("/maximumVolumeSize", json!("1Mi"))),
             [&[LITTLE], &[LITTLE]],
         ),
-        ("being made", town().with(selected).with(class()), [&[NONE], &[]]),
+        ("being made", test_cluster().with(selected).with(class()), [&[NONE], &[]]),
     ];
-    for (case, town, expected) in table {
-        assert_eq!(all_reasons(&plugin(), town, &using(&["data"])), expected, "{case}");
+    for (case, test_cluster, expected) in table {
+        assert_eq!(all_reasons(&plugin(), test_cluster, &using(&["data"])), expected, "{case}");
     }
     let unsized_claim = late("data").set("/spec/resources", json!({}));
-    let town = town().with(unsized_claim).with(class()).with(driver());
-    assert_eq!(all_reasons(&plugin(), town, &using(&["data"])).concat(), [""; 0], "nothing is always enough");
+    let test_cluster = test_cluster().with(unsized_claim).with(class()).with(driver());
+    assert_eq!(
+        all_reasons(&plugin(), test_cluster, &using(&["data"])).concat(),
+        [""; 0],
+        "nothing is always enough"
+    );
 }

@@ -6,7 +6,7 @@ mod users;
 
 use super::claims;
 use super::kit::Kit;
-use crate::cluster::{Asker, Catalog, Ledger, Snapshot};
+use crate::cluster::{Catalog, Ledger, PodContext, Snapshot};
 use crate::config::PluginArgs;
 use crate::framework::{Admission, Cure, Filter, NodeFilter, Plugin, PreFilter, Reason, Verdict, on_ledger};
 use crate::model::Pod;
@@ -38,17 +38,22 @@ impl Plugin for VolumeRestrictions {
 }
 
 impl PreFilter for VolumeRestrictions {
-    fn pre_filter(&self, asker: &Asker<'_>, world: &Snapshot<'_>) -> Admission {
-        let missing =
-            claims::named(asker.pod).find(|name| claims::get(world.catalog(), asker.pod, name).is_none());
+    fn pre_filter(&self, pod_context: &PodContext<'_>, world: &Snapshot<'_>) -> Admission {
+        let missing = claims::named(pod_context.pod)
+            .find(|name| claims::get(world.catalog(), pod_context.pod, name).is_none());
         missing.map_or(Admission::All, |name| claims::refuses(NAME, claims::no_claim(name)))
     }
 }
 
 impl Filter for VolumeRestrictions {
-    fn prepare<'c>(&'c self, asker: &'c Asker<'c>, world: &'c Snapshot<'c>) -> Option<NodeFilter<'c>> {
-        let disks: Vec<&PodVolume> = asker.pod.spec.volumes.iter().filter(|volume| is_disk(volume)).collect();
-        let is_in_use = users(asker.pod, world) > 0;
+    fn prepare<'c>(
+        &'c self,
+        pod_context: &'c PodContext<'c>,
+        world: &'c Snapshot<'c>,
+    ) -> Option<NodeFilter<'c>> {
+        let disks: Vec<&PodVolume> =
+            pod_context.pod.spec.volumes.iter().filter(|volume| is_disk(volume)).collect();
+        let is_in_use = users(pod_context.pod, world) > 0;
         if disks.is_empty() && !is_in_use {
             return None;
         }

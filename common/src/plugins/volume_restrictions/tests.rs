@@ -48,53 +48,65 @@ fn two_pods_of_a_node_cannot_have_one_disk() {
         (gce("a", false), aws("a", false), false),
     ];
     for (there, comes, conflict) in table {
-        let town = || world().node(node("n1")).node(node("n2")).pod(with("old", &there).on("n1"));
-        let found = all_reasons(&VolumeRestrictions, town(), &with("new", &comes));
+        let test_cluster = || world().node(node("n1")).node(node("n2")).pod(with("old", &there).on("n1"));
+        let found = all_reasons(&VolumeRestrictions, test_cluster(), &with("new", &comes));
         let expected = if conflict { vec![DISK] } else { vec![] };
         assert_eq!(found, [expected, vec![]], "{there} {comes}");
-        let found = rejections(&VolumeRestrictions, town(), &with("new", &comes));
+        let found = rejections(&VolumeRestrictions, test_cluster(), &with("new", &comes));
         assert!(found.iter().all(|one| !one.reason.is_unresolvable()), "preemption could help");
     }
 }
 
-fn town() -> World {
-    let town = world().node(node("n1")).node(node("n2"));
-    let town = town.with(claim("own").modes(&["ReadWriteOncePod"])).with(claim("shared"));
-    town.with(claim("own").modes(&["ReadWriteOncePod"]).namespace("other"))
+fn test_cluster() -> World {
+    let test_cluster = world().node(node("n1")).node(node("n2"));
+    let test_cluster = test_cluster.with(claim("own").modes(&["ReadWriteOncePod"])).with(claim("shared"));
+    test_cluster.with(claim("own").modes(&["ReadWriteOncePod"]).namespace("other"))
 }
 
 #[test]
 fn a_claim_for_one_pod_is_had_by_one_pod() {
-    let kept_off = |town: World, pod: PodBuilder| {
-        let found = all_reasons(&VolumeRestrictions, town, &pod);
+    let kept_off = |test_cluster: World, pod: PodBuilder| {
+        let found = all_reasons(&VolumeRestrictions, test_cluster, &pod);
         assert!(found.iter().all(|words| words.is_empty() || words == &[IN_USE]));
         found.iter().filter(|words| !words.is_empty()).count()
     };
-    assert_eq!(kept_off(town(), using("p", "own")), 0);
-    assert_eq!(kept_off(town().pod(using("q", "own")), using("p", "own")), 0, "a waiting pod has nothing");
-    assert_eq!(kept_off(town().pod(using("q", "own").on("n2")), using("p", "own")), 2, "on every node");
-    assert_eq!(kept_off(town().pod(using("q", "shared").on("n2")), using("p", "shared")), 0);
+    assert_eq!(kept_off(test_cluster(), using("p", "own")), 0);
+    assert_eq!(
+        kept_off(test_cluster().pod(using("q", "own")), using("p", "own")),
+        0,
+        "a waiting pod has nothing"
+    );
+    assert_eq!(
+        kept_off(test_cluster().pod(using("q", "own").on("n2")), using("p", "own")),
+        2,
+        "on every node"
+    );
+    assert_eq!(kept_off(test_cluster().pod(using("q", "shared").on("n2")), using("p", "shared")), 0);
     let other = using("q", "own").namespace("other").on("n2");
-    assert_eq!(kept_off(town().pod(other), using("p", "own")), 0, "another namespace is another claim");
+    assert_eq!(
+        kept_off(test_cluster().pod(other), using("p", "own")),
+        0,
+        "another namespace is another claim"
+    );
     let both = using("p", "own").volume(json!({ "name": "w", "awsElasticBlockStore": { "volumeID": "a" } }));
     let disk = with("r", &json!({ "awsElasticBlockStore": { "volumeID": "a" } })).on("n1");
-    let town = town().pod(using("q", "own").on("n2")).pod(disk);
-    let found = all_reasons(&VolumeRestrictions, town, &both);
+    let test_cluster = test_cluster().pod(using("q", "own").on("n2")).pod(disk);
+    let found = all_reasons(&VolumeRestrictions, test_cluster, &both);
     assert_eq!(found, [vec![DISK], vec![IN_USE]], "the disk is looked at first");
 }
 
 #[test]
 fn suppositions_count() {
     let fits = |leaving: &[&str], extra: Vec<PodBuilder>| {
-        let town = extra.into_iter().fold(town().pod(using("q", "own").on("n1")), World::pod);
-        let (mut cluster, pod) = (town.cluster(), using("p", "own").build());
+        let test_cluster = extra.into_iter().fold(test_cluster().pod(using("q", "own").on("n1")), World::pod);
+        let (mut cluster, pod) = (test_cluster.cluster(), using("p", "own").build());
         let snapshot = cluster.snapshot(now());
-        let asker = snapshot.asker(&pod);
+        let pod_context = snapshot.pod_context(&pod);
         let mut ledger = snapshot.nodes().next().unwrap().clone();
         leaving.iter().for_each(|name| drop(ledger.remove(&uid(name))));
         let id = ledger.id;
         let supposed = snapshot.suppose(ledger);
-        VolumeRestrictions.prepare(&asker, &supposed).is_none_or(|ask| ask(id) == Verdict::Fits)
+        VolumeRestrictions.prepare(&pod_context, &supposed).is_none_or(|ask| ask(id) == Verdict::Fits)
     };
     assert!(!fits(&[], vec![]));
     assert!(fits(&["q"], vec![]), "nobody else uses it then");
@@ -105,12 +117,12 @@ fn suppositions_count() {
 
 #[test]
 fn what_comes_and_goes_is_noticed() {
-    let mut cluster = town().cluster();
+    let mut cluster = test_cluster().cluster();
     let pod = using("p", "own").build();
     let is_in_use = |cluster: &mut crate::cluster::Cluster| {
         let snapshot = cluster.snapshot(now());
-        let asker = snapshot.asker(&pod);
-        VolumeRestrictions.prepare(&asker, &snapshot).is_some()
+        let pod_context = snapshot.pod_context(&pod);
+        VolumeRestrictions.prepare(&pod_context, &snapshot).is_some()
     };
     assert!(!is_in_use(&mut cluster));
     for _ in 0..2 {
@@ -124,11 +136,11 @@ fn what_comes_and_goes_is_noticed() {
 
 #[test]
 fn every_claim_must_be_there() {
-    let found = admission(&VolumeRestrictions, town(), &using("p", "gone"));
+    let found = admission(&VolumeRestrictions, test_cluster(), &using("p", "gone"));
     let Admission::Rejects(found) = found else { panic!("{found:?}") };
     assert_eq!(found[0].reason.to_string(), "persistentvolumeclaim \"gone\" not found");
     assert!(found[0].reason.is_unresolvable());
-    assert_eq!(admission(&VolumeRestrictions, town(), &using("p", "own")), Admission::All);
-    assert!(reasons(&VolumeRestrictions, town(), &using("p", "gone")).is_empty());
-    assert_eq!(admission(&VolumeRestrictions, town(), &pod("p")), Admission::All);
+    assert_eq!(admission(&VolumeRestrictions, test_cluster(), &using("p", "own")), Admission::All);
+    assert!(reasons(&VolumeRestrictions, test_cluster(), &using("p", "gone")).is_empty());
+    assert_eq!(admission(&VolumeRestrictions, test_cluster(), &pod("p")), Admission::All);
 }

@@ -5,7 +5,7 @@ mod tests;
 
 use super::claims;
 use super::kit::Kit;
-use crate::cluster::{Asker, Catalog, Snapshot};
+use crate::cluster::{Catalog, PodContext, Snapshot};
 use crate::config::PluginArgs;
 use crate::framework::{Admission, Cure, Filter, NodeFilter, Plugin, PreFilter, Reason, Verdict, on_ledger};
 use crate::model::Pod;
@@ -52,8 +52,8 @@ impl Plugin for VolumeZone {
 }
 
 impl PreFilter for VolumeZone {
-    fn pre_filter(&self, asker: &Asker<'_>, world: &Snapshot<'_>) -> Admission {
-        match places(asker.pod, world.catalog()) {
+    fn pre_filter(&self, pod_context: &PodContext<'_>, world: &Snapshot<'_>) -> Admission {
+        match places(pod_context.pod, world.catalog()) {
             Ok(_) => Admission::All,
             Err(words) => claims::refuses(NAME, words),
         }
@@ -61,8 +61,12 @@ impl PreFilter for VolumeZone {
 }
 
 impl Filter for VolumeZone {
-    fn prepare<'c>(&'c self, asker: &'c Asker<'c>, world: &'c Snapshot<'c>) -> Option<NodeFilter<'c>> {
-        let places = places(asker.pod, world.catalog()).ok().filter(|places| !places.is_empty())?;
+    fn prepare<'c>(
+        &'c self,
+        pod_context: &'c PodContext<'c>,
+        world: &'c Snapshot<'c>,
+    ) -> Option<NodeFilter<'c>> {
+        let places = places(pod_context.pod, world.catalog()).ok().filter(|places| !places.is_empty())?;
         on_ledger(world, move |ledger| {
             if admits(&places, &ledger.node.labels) {
                 Verdict::Fits

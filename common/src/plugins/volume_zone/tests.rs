@@ -23,7 +23,7 @@ fn labelled(labels: &[(&str, &str)]) -> NodeBuilder {
     labels.iter().fold(node("n1"), |node, (key, value)| node.label(key, value))
 }
 
-fn town(volume_labels: &[(&str, &str)]) -> World {
+fn test_cluster(volume_labels: &[(&str, &str)]) -> World {
     let volume = volume_labels.iter().fold(volume("pv"), |pv, (key, value)| pv.label(key, value));
     world().with(claim("data").bound_to("pv")).with(volume)
 }
@@ -48,17 +48,17 @@ fn a_node_must_be_where_the_volume_is() {
         (&[(REGION, "r"), (ZONE, "a")], &[(REGION, "r"), (ZONE, "b")], false),
     ];
     for (volume, node, fits) in table {
-        let found = reasons(&VolumeZone, town(volume).node(labelled(node)), &using("data"));
+        let found = reasons(&VolumeZone, test_cluster(volume).node(labelled(node)), &using("data"));
         let expected = if fits { vec![] } else { vec!["node(s) had no available volume zone"] };
         assert_eq!(found, expected, "{volume:?} {node:?}");
     }
-    let town = town(&[(ZONE, "a")]).node(labelled(&[(ZONE, "b")]));
-    assert!(rejections(&VolumeZone, town, &using("data"))[0].reason.is_unresolvable());
+    let test_cluster = test_cluster(&[(ZONE, "a")]).node(labelled(&[(ZONE, "b")]));
+    assert!(rejections(&VolumeZone, test_cluster, &using("data"))[0].reason.is_unresolvable());
 }
 
 #[test]
 fn claims_must_be_far_enough() {
-    let town = || {
+    let test_cluster = || {
         world()
             .node(node("n1"))
             .with(claim("lost").bound_to("nowhere"))
@@ -81,19 +81,26 @@ fn claims_must_be_far_enough() {
         ("odd", "VolumeBindingMode not set for StorageClass \"odd\""),
     ];
     for (claim, expected) in table {
-        match admission(&VolumeZone, town(), &using(claim)) {
+        match admission(&VolumeZone, test_cluster(), &using(claim)) {
             Admission::Rejects(found) => {
                 assert_eq!(found[0].reason.to_string(), expected);
                 assert!(found[0].reason.is_unresolvable());
             }
             other => panic!("{claim}: {other:?}"),
         }
-        assert!(reasons(&VolumeZone, town(), &using(claim)).is_empty(), "the filter has nothing to add");
+        assert!(
+            reasons(&VolumeZone, test_cluster(), &using(claim)).is_empty(),
+            "the filter has nothing to add"
+        );
     }
-    assert_eq!(admission(&VolumeZone, town(), &using("late")), Admission::All);
-    assert_eq!(admission(&VolumeZone, town(), &pod("p")), Admission::All);
+    assert_eq!(admission(&VolumeZone, test_cluster(), &using("late")), Admission::All);
+    assert_eq!(admission(&VolumeZone, test_cluster(), &pod("p")), Admission::All);
     let ephemeral = pod("p").volume(json!({ "name": "v", "ephemeral": {} }));
-    assert_eq!(admission(&VolumeZone, town(), &ephemeral), Admission::All, "only claims by name count");
+    assert_eq!(
+        admission(&VolumeZone, test_cluster(), &ephemeral),
+        Admission::All,
+        "only claims by name count"
+    );
 }
 
 #[test]

@@ -1,86 +1,91 @@
 //! Histories that nobody wrote down: pods come and go, writes get lost, daemons die, two of them act at once. In the end
 //! nothing is left behind, and nobody has lost a place to the rival.
 
-use super::town::{Luck, Town};
+use super::test_cluster::{Luck, TestCluster};
 use fastrand::Rng;
 
 /// Long enough for everything that was kept to be over: a life, and what I7 allows on top.
 const LIFE_AND_MORE: u64 = 600 + 90;
 
 /// One thing happens.
-fn happen(town: &mut Town, rng: &mut Rng) {
-    let web: Vec<String> =
-        town.guests.iter().filter(|(_, guest)| guest.is_web).map(|(name, _)| name.clone()).collect();
+fn happen(test_cluster: &mut TestCluster, rng: &mut Rng) {
+    let web: Vec<String> = test_cluster
+        .test_pods
+        .iter()
+        .filter(|(_, test_pod)| test_pod.is_web)
+        .map(|(name, _)| name.clone())
+        .collect();
     let some = |rng: &mut Rng| rng.choice(web.iter()).cloned();
     match rng.u32(0..14) {
         0..=2 => {
             if let Some(name) = some(rng) {
-                town.delete(&name, rng.u64(0..2) * 20);
+                test_cluster.delete(&name, rng.u64(0..2) * 20);
             }
         }
         3..=4 => {
             if let Some(name) = some(rng) {
-                town.vanish(&name);
+                test_cluster.vanish(&name);
             }
         }
-        5..=6 => town.reconcile(),
-        7 => town.start_all(),
+        5..=6 => test_cluster.reconcile(),
+        7 => test_cluster.start_all(),
         8 => {
-            town.wanted = rng.u32(0..4);
-            town.tell_workloads();
+            test_cluster.wanted = rng.u32(0..4);
+            test_cluster.tell_workloads();
         }
-        9 => town.luck = [Luck::Good, Luck::Silent, Luck::Lost][rng.usize(0..3)],
+        9 => test_cluster.luck = [Luck::Good, Luck::Silent, Luck::Lost][rng.usize(0..3)],
         10 => {
-            let index = rng.usize(0..town.states.len());
-            town.crash(index);
+            let index = rng.usize(0..test_cluster.states.len());
+            test_cluster.crash(index);
         }
-        11 => town.wait(rng.u64(0..5)),
+        11 => test_cluster.wait(rng.u64(0..5)),
         _ => {
-            town.run_one();
+            test_cluster.run_one();
         }
     }
 }
 
 fn history(seed: u64, states: usize) {
     let mut rng = Rng::with_seed(seed);
-    let mut town = Town::new(&["n1", "n2"], states, 2);
-    town.reconcile();
-    town.run();
-    town.start_all();
-    town.comes(false, 0, None);
+    let mut test_cluster = TestCluster::new(&["n1", "n2"], states, 2);
+    test_cluster.reconcile();
+    test_cluster.run();
+    test_cluster.start_all();
+    test_cluster.comes(false, 0, None);
     for _ in 0..60 {
-        happen(&mut town, &mut rng);
-        let per_node = |node: &str| town.reservations().iter().filter(|(of, _)| of == node).count();
-        assert!(per_node("n1") <= 4 && per_node("n2") <= 4, "seed {seed}: {:?}", town.reservations());
-        check_room(&town, seed);
+        happen(&mut test_cluster, &mut rng);
+        let per_node = |node: &str| test_cluster.reservations().iter().filter(|(of, _)| of == node).count();
+        assert!(per_node("n1") <= 4 && per_node("n2") <= 4, "seed {seed}: {:?}", test_cluster.reservations());
+        check_room(&test_cluster, seed);
     }
-    // All faults end, and the town comes to rest.
-    town.luck = Luck::Good;
-    let leaving: Vec<String> = town
-        .guests
+    // All faults end, and the cluster comes to rest.
+    test_cluster.luck = Luck::Good;
+    let leaving: Vec<String> = test_cluster
+        .test_pods
         .iter()
-        .filter(|(_, guest)| guest.leaves.is_some())
+        .filter(|(_, test_pod)| test_pod.leaves.is_some())
         .map(|(name, _)| name.clone())
         .collect();
-    leaving.iter().for_each(|name| town.vanish(name));
-    town.reconcile();
-    town.run();
+    leaving.iter().for_each(|name| test_cluster.vanish(name));
+    test_cluster.reconcile();
+    test_cluster.run();
     for _ in 0..LIFE_AND_MORE / 30 {
-        town.wait(30);
-        town.start_all();
+        test_cluster.wait(30);
+        test_cluster.start_all();
     }
-    town.wait(30);
-    assert_eq!(town.reservations(), [], "seed {seed}: left behind");
+    test_cluster.wait(30);
+    assert_eq!(test_cluster.reservations(), [], "seed {seed}: left behind");
 }
 
 /// Nobody is placed where there is no room, if there is one who decides.
-fn check_room(town: &Town, seed: u64) {
-    if town.states.len() > 1 {
+fn check_room(test_cluster: &TestCluster, seed: u64) {
+    if test_cluster.states.len() > 1 {
         return;
     }
     for node in ["n1", "n2"] {
-        let there = town.guests.values().filter(|guest| guest.node.as_deref() == Some(node)).count();
-        assert!(there <= 1, "seed {seed}: {:?}", town.places());
+        let there =
+            test_cluster.test_pods.values().filter(|test_pod| test_pod.node.as_deref() == Some(node)).count();
+        assert!(there <= 1, "seed {seed}: {:?}", test_cluster.places());
     }
 }
 
@@ -101,25 +106,25 @@ fn two_that_act_at_once_neither_double_nor_leave_behind() {
 #[test]
 fn killed_after_each_effect_it_comes_to_the_same_end() {
     for dies in 0..12 {
-        let mut town = super::full();
+        let mut test_cluster = super::full();
         let mut left = dies;
-        let mut step = |town: &mut Town| {
-            while town.run_one() {
+        let mut step = |test_cluster: &mut TestCluster| {
+            while test_cluster.run_one() {
                 if left == 0 {
-                    town.crash(0);
+                    test_cluster.crash(0);
                 }
                 left -= 1;
             }
         };
-        town.delete("web-1", 20);
-        town.reconcile();
-        step(&mut town);
-        town.vanish("web-1");
-        step(&mut town);
-        town.start_all();
-        step(&mut town);
-        town.wait(90);
-        assert_eq!(town.places(), ["web-3 n1"], "killed after {dies}");
-        assert_eq!(town.reservations(), [], "killed after {dies}");
+        test_cluster.delete("web-1", 20);
+        test_cluster.reconcile();
+        step(&mut test_cluster);
+        test_cluster.vanish("web-1");
+        step(&mut test_cluster);
+        test_cluster.start_all();
+        step(&mut test_cluster);
+        test_cluster.wait(90);
+        assert_eq!(test_cluster.places(), ["web-3 n1"], "killed after {dies}");
+        assert_eq!(test_cluster.reservations(), [], "killed after {dies}");
     }
 }

@@ -7,7 +7,7 @@ use common::cluster::{Event, Seen};
 use serde_json::{Value, json};
 
 /// A state with two nodes: on n1 the pod `old` of our Deployment, of 4 cpus, for which a reservation is there.
-fn town(placement: &str) -> State {
+fn test_cluster(placement: &str) -> State {
     let seat = format!("{DEPLOYMENT}.abc");
     let info = json!({ "v": 1, "owner": { "kind": "Deployment", "namespace": "default", "name": "web", "uid": DEPLOYMENT },
         "replaces": { "name": "old", "uid": "uid-old" }, "created": "2026-11-16T07:59:00Z",
@@ -44,7 +44,7 @@ const WAITS: &str = "waiting for node n1, which is kept for the pod: Insufficien
 #[test]
 fn the_replacement_waits_for_its_node_and_no_other_pod_does() {
     for placement in ["wait", "require"] {
-        let mut state = town(placement);
+        let mut state = test_cluster(placement);
         let effects = apply(&mut state, decoded(&owned("new", "4")), 0);
         assert_eq!(told(&effects), [WAITS], "{placement}");
         let Some(Effect::Condition { reason, .. }) = effects.first() else { panic!("{effects:?}") };
@@ -60,14 +60,14 @@ fn the_replacement_waits_for_its_node_and_no_other_pod_does() {
 
 #[test]
 fn prefer_does_not_wait() {
-    let mut state = town("prefer");
+    let mut state = test_cluster("prefer");
     let effects = apply(&mut state, decoded(&owned("new", "4")), 0);
     assert_eq!(bound_to(&effects, "new").as_deref(), Some("n2"));
 }
 
 #[test]
 fn wait_has_an_end_and_require_has_none() {
-    let mut state = town("wait");
+    let mut state = test_cluster("wait");
     apply(&mut state, decoded(&owned("new", "4")), 0);
     assert_eq!(bound_to(&state.handle(Input::Tick, now(89)), "new"), None);
     assert_eq!(
@@ -76,29 +76,29 @@ fn wait_has_an_end_and_require_has_none() {
         "a minute after the grace of the replaced pod"
     );
     assert_eq!(bound_to(&state.handle(Input::Tick, now(90)), "new").as_deref(), Some("n2"));
-    let mut state = town("require");
+    let mut state = test_cluster("require");
     apply(&mut state, decoded(&owned("new", "4")), 0);
     assert_eq!(bound_to(&state.handle(Input::Tick, now(600)), "new"), None);
 }
 
 #[test]
 fn wait_is_over_when_the_replacement_could_not_return() {
-    let mut state = town("wait");
+    let mut state = test_cluster("wait");
     let effects = apply(&mut state, decoded(&owned("big", "5")), 0);
     assert_eq!(bound_to(&effects, "big"), None, "it will fit when the replaced pod has left");
     let mut pinned = owned("pinned", "4");
     pinned["spec"]["nodeSelector"] = json!({ "no": "such" });
-    let mut state = town("wait");
+    let mut state = test_cluster("wait");
     let effects = apply(&mut state, decoded(&pinned), 0);
     assert!(told(&effects)[0].starts_with("0/2 nodes are available: 2 node(s) didn't match"), "{effects:?}");
-    let mut state = town("wait");
+    let mut state = test_cluster("wait");
     let effects = apply(&mut state, decoded(&owned("huge", "7")), 0);
     assert!(told(&effects)[0].starts_with("0/2 nodes are available: 2 Insufficient cpu."), "{effects:?}");
 }
 
 #[test]
 fn a_reservation_that_nobody_leaves_keeps_nobody_back() {
-    let mut state = town("wait");
+    let mut state = test_cluster("wait");
     let mut staying = old(false);
     staying["metadata"]["resourceVersion"] = json!("6");
     apply(&mut state, decoded(&staying), 0);

@@ -3,7 +3,8 @@
 use super::{STRANGER, apply, bind, decoded, learn, listed, new_state, now, small_node, waiting};
 use crate::state::{Binding, Figures, Input, Note};
 use common::cluster::{Event, Seen};
-use common::framework::{Station, Status};
+use common::framework::Status;
+use common::model::ExtensionPoint;
 use common::model::PodKey;
 use serde_json::json;
 use std::time::Duration;
@@ -61,7 +62,8 @@ fn a_binding_is_counted_from_the_wish_to_the_answer() {
     let is_passed = |note: &Note| matches!(note, Note::Passed { .. });
     assert!(!answer(Binding::Unknown, 1).iter().any(is_passed), "nobody knows yet");
     let (profile, took) = ("reserve-scheduler".into(), Duration::from_secs(3));
-    let passed = Note::Passed { profile, station: Station::Bind, status: Status::Success, took };
+    let passed =
+        Note::Passed { profile, extension_point: ExtensionPoint::Bind, status: Status::Success, took };
     assert!(answer(Binding::Bound, 3).contains(&passed));
     assert!(!answer(Binding::Bound, 4).iter().any(is_passed), "once");
 }

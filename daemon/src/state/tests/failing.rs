@@ -3,7 +3,7 @@
 use super::{apply, decoded, list, now, waiting};
 use crate::queue::Backoff;
 use crate::state::{Effect, State};
-use common::cluster::{Asker, Snapshot};
+use common::cluster::{PodContext, Snapshot};
 use common::framework::{Filter, NodeFilter, Plugin, Verdict};
 use common::plugins::default_registry;
 use serde_json::json;
@@ -33,7 +33,7 @@ impl Plugin for Broken {
 }
 
 impl Filter for Broken {
-    fn prepare<'c>(&'c self, _: &'c Asker<'c>, _: &'c Snapshot<'c>) -> Option<NodeFilter<'c>> {
+    fn prepare<'c>(&'c self, _: &'c PodContext<'c>, _: &'c Snapshot<'c>) -> Option<NodeFilter<'c>> {
         Some(Box::new(|_| Verdict::Fails("out of order".into())))
     }
 }

@@ -42,7 +42,7 @@ fn found(claim: &ForeignClaim) -> OwnerAnswer {
 
 fn reports(effects: &[Effect]) -> Vec<(&'static str, String)> {
     let reports = effects.iter().filter_map(|effect| match effect {
-        Effect::Report(report) => Some((report.reason, report.note.clone())),
+        Effect::WriteEvent(report) => Some((report.reason, report.note.clone())),
         _ => None,
     });
     reports.collect()

@@ -4,7 +4,7 @@ use super::{FULL, answer, apply, bind, decoded, listed_with, now, told, waiting}
 use crate::queue::Backoff;
 use crate::state::{Binding, Effect, Input, Note, State};
 use common::cluster::Snapshot;
-use common::cluster::{Asker, Event, Ledger, Seen};
+use common::cluster::{Event, Ledger, PodContext, Seen};
 use common::framework::{
     Bind, Cure, Permission, Permit, Plugin, PostBind, PreBind, Reason, Registry, Rejection, Reserve, Reserved,
 };
@@ -60,39 +60,39 @@ impl Plugin for Script {
 }
 
 impl Reserve for Script {
-    fn reserve(&self, _: &Asker<'_>, _: &Ledger, _: &Snapshot<'_>) -> Result<Reserved, Rejection> {
+    fn reserve(&self, _: &PodContext<'_>, _: &Ledger, _: &Snapshot<'_>) -> Result<Reserved, Rejection> {
         self.note("reserve");
         Ok(Reserved::default())
     }
 
-    fn unreserve(&self, _: &Asker<'_>, _: &Ledger) {
+    fn unreserve(&self, _: &PodContext<'_>, _: &Ledger) {
         self.note("unreserve");
     }
 }
 
 impl Permit for Script {
-    fn permit(&self, _: &Asker<'_>, _: &Ledger) -> Permission {
+    fn permit(&self, _: &PodContext<'_>, _: &Ledger) -> Permission {
         self.note("permit");
         self.permission.clone()
     }
 }
 
 impl PreBind for Script {
-    fn pre_bind(&self, _: &Asker<'_>, _: &Ledger) -> Result<(), Rejection> {
+    fn pre_bind(&self, _: &PodContext<'_>, _: &Ledger) -> Result<(), Rejection> {
         self.note("preBind");
         self.pre_bind.clone()
     }
 }
 
 impl Bind for Script {
-    fn binds(&self, _: &Asker<'_>) -> bool {
+    fn binds(&self, _: &PodContext<'_>) -> bool {
         self.note("bind");
         false
     }
 }
 
 impl PostBind for Script {
-    fn post_bind(&self, _: &Asker<'_>, _: &Ledger) {
+    fn post_bind(&self, _: &PodContext<'_>, _: &Ledger) {
         self.note("postBind");
     }
 }
@@ -191,7 +191,7 @@ impl Plugin for Leave {
 }
 
 impl Permit for Leave {
-    fn permit(&self, _: &Asker<'_>, _: &Ledger) -> Permission {
+    fn permit(&self, _: &PodContext<'_>, _: &Ledger) -> Permission {
         if *self.0.lock().unwrap() { Permission::Granted } else { Permission::Wait(Duration::from_secs(9)) }
     }
 }

@@ -78,7 +78,9 @@ fn the_victim_is_deleted_and_announced_and_its_room_taken() {
     assert!(state.take_notes().contains(&Note::Preemption { victims: 1, violations: 0 }));
     let eviction = evictions(&effects).remove(0);
     let effects = answer(&mut state, eviction, Evicted::Begun, 1);
-    let [Effect::Record { pod, event, scheduler_name, .. }] = &effects[..] else { panic!("{effects:?}") };
+    let [Effect::WritePodEvent { pod, event, scheduler_name, .. }] = &effects[..] else {
+        panic!("{effects:?}")
+    };
     assert_eq!((&*pod.name, &**scheduler_name), ("low", "reserve-scheduler"));
     let by = PodKey::new("default", "high");
     let (by_uid, node, in_memory) = ("uid-high".into(), "n1".into(), false);

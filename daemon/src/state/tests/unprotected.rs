@@ -30,7 +30,7 @@ fn wish(state: &mut State, seconds: u64) -> Vec<Effect> {
 
 /// How often the pod is told.
 fn told(effects: &[Effect]) -> usize {
-    let is_told = |effect: &&Effect| matches!(effect, Effect::Report(report) if report.reason == "NotReserved" && report.note.contains("may not be kept"));
+    let is_told = |effect: &&Effect| matches!(effect, Effect::WriteEvent(report) if report.reason == "NotReserved" && report.note.contains("may not be kept"));
     effects.iter().filter(is_told).count()
 }
 

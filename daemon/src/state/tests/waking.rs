@@ -106,7 +106,7 @@ fn a_binding_that_is_seen_before_its_answer_is_still_announced() {
     bound["spec"]["nodeName"] = json!("n1");
     assert_eq!(apply(&mut state, decoded(&bound), 1), []);
     let effects = answer(&mut state, "a", Binding::Bound, 1);
-    assert!(matches!(&effects[..], [Effect::Record { .. }]), "{effects:?}");
+    assert!(matches!(&effects[..], [Effect::WritePodEvent { .. }]), "{effects:?}");
 }
 
 #[test]

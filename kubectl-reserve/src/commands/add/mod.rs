@@ -8,7 +8,7 @@ use super::Context;
 use super::change::{ttl, verbed};
 use crate::cli::Add;
 use crate::error::Failure;
-use crate::nodes::{DryRun, rewrite};
+use crate::node_patch::{DryRun, rewrite};
 use crate::reservations::record::{self, Unwritable};
 use crate::reservations::{self, Pods, View, Which, change, name_of};
 use crate::ui::printer;

@@ -1,4 +1,4 @@
-//! What is said after a reservation was written: what is kept, who has seen it, and who obeys.
+//! What is said after a reservation was written: what is kept, who has seen it, and who enforces.
 
 use super::whose::Whose;
 use crate::connect::Session;
@@ -31,7 +31,7 @@ pub(super) fn kept(reservation: &Reservation, node: &str, whose: &Whose, now: Ti
     printer::say(&format!("{keeps} {amount} on {node} for {owner},{while_there} {end}"));
 }
 
-/// Waits until the daemon has seen it, and says who obeys it.
+/// Waits until the daemon has seen it, and says who enforces it.
 pub(super) async fn seen(session: &Session, version: u64, scheduler: Option<&str>) {
     match replicas::wait(session, version).await {
         Ok(heard) if heard.replicas.is_hidden => {
@@ -43,7 +43,7 @@ pub(super) async fn seen(session: &Session, version: u64, scheduler: Option<&str
 }
 
 fn unknown(why: &str) {
-    printer::warn(&format!("whether anybody obeys it is not known, for the Leases cannot be read; {why}"));
+    printer::warn(&format!("whether anybody enforces it is not known, for the Leases cannot be read; {why}"));
 }
 
 fn say(heard: &Heard, scheduler: &str) {
@@ -53,22 +53,22 @@ fn say(heard: &Heard, scheduler: &str) {
     match &heard.by {
         Acknowledged::ByAll => printer::say(&format!("seen by {replicas}")),
         Acknowledged::NotBy(late) => printer::warn(&format!(
-            "not seen within {} s by {}; it may not be obeyed yet",
+            "not seen within {} s by {}; it may not be enforced yet",
             SEEN_MAX.as_secs(),
             late.join(", ")
         )),
         Acknowledged::Nobody => {
-            printer::warn("no daemon is at work, so nobody obeys it: any pod may take the room");
+            printer::warn("no daemon is at work, so nobody enforces it: any pod may take the room");
             printer::say("see: kubectl reserve status");
             return;
         }
     }
-    let obeying = heard.replicas.obeying();
-    printer::say(&format!("obeyed by {}", heard.replicas.words()));
+    let enforcing = heard.replicas.enforcing();
+    printer::say(&format!("enforced by {}", heard.replicas.words()));
     let deaf = [names::DEFAULT_SCHEDULER_NAME, scheduler];
     let deaf: std::collections::BTreeSet<&str> =
-        deaf.into_iter().filter(|name| !obeying.contains_key(*name)).collect();
+        deaf.into_iter().filter(|name| !enforcing.contains_key(*name)).collect();
     for name in deaf {
-        printer::warn(&format!("{name} does not obey it: its pods may take the room"));
+        printer::warn(&format!("{name} does not enforce it: its pods may take the room"));
     }
 }

@@ -36,8 +36,8 @@ pub(crate) async fn run(
     let mut at = local_time();
     match connect(flags, verbosity).await {
         Ok(session) => {
-            let home = flags.namespace.clone().or_else(|| flags.daemon_namespace.clone());
-            let namespace = home.unwrap_or_else(|| names::NAMESPACE.into());
+            let daemon_namespace = flags.namespace.clone().or_else(|| flags.daemon_namespace.clone());
+            let namespace = daemon_namespace.unwrap_or_else(|| names::NAMESPACE.into());
             let context = Context { session, ui, context: flags.context.clone() };
             if let Err(failure) = examine(&context, &namespace, &mut checks, &mut at).await {
                 checks.push(failed("server", failure));

@@ -1,4 +1,4 @@
-//! What runs, who obeys, and what is the matter with the reservations: from the same values as `status`.
+//! What runs, which schedulers enforce reservations, and what is the matter with the reservations: from the same values as `status`.
 
 use crate::render::doctor::Check;
 use crate::render::plural;
@@ -6,7 +6,7 @@ use crate::render::status::{SchedulerLine, Status};
 use crate::world::World;
 use common::api::names;
 use common::api::reservation::PER_NODE_MAX;
-use common::cluster::{Rung, State};
+use common::cluster::{Enforcement, State};
 use common::model::reservation::Reservation;
 use common::model::reservation::{ANNOTATIONS_MAX, BYTES_MAX, KEYS_MAX};
 use std::collections::BTreeMap;
@@ -77,7 +77,7 @@ pub(super) fn replicas(status: &Status, around: &Around) -> Vec<Check> {
     checks
 }
 
-/// Which schedulers obey, and whether somebody waits for one that does not run.
+/// Which schedulers enforce, and whether somebody waits for one that does not run.
 pub(super) fn schedulers(status: &Status, around: &Around) -> Vec<Check> {
     let mut checks: Vec<Check> = status.schedulers.iter().map(|line| scheduler(line, status)).collect();
     let asks = status.live().any(|replica| !replica.extends.is_empty());
@@ -100,22 +100,22 @@ pub(super) fn schedulers(status: &Status, around: &Around) -> Vec<Check> {
 
 fn scheduler(line: &SchedulerLine, status: &Status) -> Check {
     const NAME: &str = "scheduler";
-    let SchedulerLine { name, pods, pending, rung } = line;
+    let SchedulerLine { name, pods, pending, enforcement } = line;
     let count = plural(*pods, "pod");
-    match rung {
-        Rung::Scheduler => Check::ok(NAME, format!("{name} is the daemon: it obeys ({count})")),
-        Rung::Extender => Check::ok(NAME, format!("{name} asks the daemon: it obeys ({count})")),
-        Rung::Nobody if !status.can_see("leases") => {
-            Check::note(NAME, format!("{name}: not known whether it obeys"))
+    match enforcement {
+        Enforcement::Scheduler => Check::ok(NAME, format!("{name} is the daemon: it enforces ({count})")),
+        Enforcement::Extender => Check::ok(NAME, format!("{name} asks the daemon: it enforces ({count})")),
+        Enforcement::Nobody if !status.can_see("leases") => {
+            Check::note(NAME, format!("{name}: not known whether it enforces"))
         }
-        Rung::Nobody if name == names::SCHEDULER_NAME => Check::fail(
+        Enforcement::Nobody if name == names::SCHEDULER_NAME => Check::fail(
             NAME,
             format!("{count} name {name}, {pending} of them Pending, and no live replica serves that name"),
             "kubectl reserve install",
         ),
-        Rung::Nobody => Check::warn(
+        Enforcement::Nobody => Check::warn(
             NAME,
-            format!("{name} does not obey ({count}): reserved room looks free to it"),
+            format!("{name} does not enforce ({count}): reserved room looks free to it"),
             format!(
                 "kubectl reserve install --extender, or schedulerName: {} for its pods",
                 names::SCHEDULER_NAME
@@ -277,13 +277,13 @@ mod tests {
     fn each_scheduler_is_judged_and_an_extender_that_nobody_asks_is_told() {
         let mut status = status();
         let checks = schedulers(&status, &Around { is_extender: true, ..around() });
-        assert_eq!(told(&checks, Level::Ok), ["reserve-scheduler is the daemon: it obeys (2 pods)"]);
+        assert_eq!(told(&checks, Level::Ok), ["reserve-scheduler is the daemon: it enforces (2 pods)"]);
         assert_eq!(told(&checks, Level::Warn).len(), 2, "{checks:?}");
         status.replicas[1].extends = vec!["default-scheduler".into()];
         let checks = schedulers(&status, &Around { is_extender: true, ..around() });
         assert!(told(&checks, Level::Note)[0].contains("percentageOfNodesToScore"));
         for line in &mut status.schedulers {
-            line.rung = common::cluster::Rung::Nobody;
+            line.enforcement = common::cluster::Enforcement::Nobody;
         }
         let checks = schedulers(&status, &around());
         assert!(told(&checks, Level::Fail)[0].contains("1 of them Pending"), "{checks:?}");

@@ -11,7 +11,7 @@ use crate::cli::recreate::{For, SameNode};
 use crate::cli::{Drain, Recreate};
 use crate::connect::{Session, is_name};
 use crate::error::{Exit, Failure};
-use crate::nodes::DryRun;
+use crate::node_patch::DryRun;
 use crate::ui::printer;
 use crate::ui::signal::Stops;
 use futures::FutureExt as _;

@@ -9,7 +9,7 @@ use crate::commands::recreate::{
 };
 use crate::error::{Exit, Failure};
 use crate::flow::places::Place;
-use crate::nodes::DryRun;
+use crate::node_patch::DryRun;
 use crate::ui::printer;
 use crate::ui::progress::Otherwise;
 use crate::ui::signal::Stops;

@@ -12,7 +12,7 @@ use crate::names::escaped;
 use crate::render::table::table;
 use crate::ui::printer;
 use crate::world::{self, World};
-use common::cluster::Rung;
+use common::cluster::Enforcement;
 use common::model::{NodeName, Pod, PodKey, ResourceName};
 use common::plugins::default_registry;
 
@@ -111,7 +111,7 @@ fn leaving(args: &Drain, world: &World, there: Vec<Sent>) -> Result<Vec<Pod>, Fa
         if pod.is_mirror || pod.is_ended() {
             continue;
         }
-        if world.cluster.asker(pod).is_of_daemon_set() {
+        if world.cluster.pod_context(pod).is_of_daemon_set() {
             of_sets.push(name);
             continue;
         }
@@ -138,16 +138,16 @@ fn leaving(args: &Drain, world: &World, there: Vec<Sent>) -> Result<Vec<Pod>, Fa
     Ok(leaving)
 }
 
-/// Whether the schedulers of all of them obey reservations.
+/// Whether the schedulers of all of them enforce reservations.
 fn enforced(world: &World, pods: &[Pod]) -> Result<(), Failure> {
-    let heedless = |pod: &&Pod| world.rung(&pod.spec.scheduler_name) == Rung::Nobody;
+    let heedless = |pod: &&Pod| world.enforcement(&pod.spec.scheduler_name) == Enforcement::Nobody;
     match pods.iter().find(heedless) {
         None => Ok(()),
         Some(pod) => Err(Failure::new(format!(
-            "pod {} is placed by {}, which does not obey reservations, so its place could be lost",
+            "pod {} is placed by {}, which does not enforce reservations, so its place could be lost",
             pod.key, pod.spec.scheduler_name
         ))
-        .hint("kubectl reserve status tells who obeys; --unenforced goes on without")
+        .hint("kubectl reserve status tells who enforces; --unenforced goes on without")
         .exit(Exit::Unsafe)),
     }
 }

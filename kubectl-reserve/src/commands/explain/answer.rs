@@ -12,7 +12,7 @@ use crate::manifest;
 use crate::pending::{self, Causes, Unmade, View};
 use crate::render::explain::shell;
 use crate::world::{Resource, World};
-use common::cluster::{Rung, rung};
+use common::cluster::{Enforcement, enforcement};
 use common::model::{Pod, Replica};
 use jiff::Timestamp;
 use serde_json::Value;
@@ -64,7 +64,7 @@ impl<'a> Asking<'a> {
     pub(super) fn new(args: &'a Explain, world: &World, context: Option<&'a str>) -> Result<Self, Failure> {
         let replicas: Vec<Replica> = world.cluster.replicas().iter().cloned().collect();
         let (known, now) = (replicas.clone(), world.now);
-        let rules = Rules::new(move |name| rung(known.iter(), name, now) != Rung::Nobody);
+        let rules = Rules::new(move |name| enforcement(known.iter(), name, now) != Enforcement::Nobody);
         let classes = world.notes.priority_classes.iter();
         let classes = classes.map(|(name, class)| (name.clone(), class.value)).collect();
         let changes = args.what_if.iter().map(|text| parse_what_if(text)).collect::<Result<_, _>>();
@@ -166,7 +166,8 @@ impl<'a> Asking<'a> {
         let needs = world.needs();
         let has_events = !world.unreadable.contains(&Resource::Events) && self.args.scheduler.is_none();
         let snapshot = world.cluster.snapshot(world.now);
-        let serves = |name: &str| rung(self.replicas.iter(), name, world.now) == Rung::Scheduler;
+        let serves =
+            |name: &str| enforcement(self.replicas.iter(), name, world.now) == Enforcement::Scheduler;
         let view =
             View { snapshot: &snapshot, notes: &world.notes, now: world.now, serves: &serves, has_events };
         let stated = pending::level(pod, &view);

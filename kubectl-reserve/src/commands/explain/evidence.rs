@@ -4,7 +4,7 @@ use super::subject::Subject;
 use crate::connect::Session;
 use crate::error::Failure;
 use crate::world::{Resource, World, events};
-use common::cluster::Rung;
+use common::cluster::Enforcement;
 use common::model::{Pod, PodKey};
 use std::collections::BTreeSet;
 use std::sync::Arc;
@@ -75,5 +75,5 @@ fn unheard(pods: &[Arc<Pod>], world: &World) -> BTreeSet<String> {
     let is_told = |pod: &Pod| pod.unscheduled().is_some_and(|told| !told.message.is_empty());
     let waiting = pods.iter().filter(|pod| pod.is_waiting() && !is_told(pod));
     let names = waiting.map(|pod| pod.spec.scheduler_name.to_string());
-    names.filter(|name| world.rung(name) != Rung::Scheduler).collect()
+    names.filter(|name| world.enforcement(name) != Enforcement::Scheduler).collect()
 }

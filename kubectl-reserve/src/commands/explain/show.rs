@@ -62,7 +62,7 @@ fn said(one: &Explained) -> Said<'_> {
 fn whole(one: &Explained) -> String {
     if !one.checklists.is_empty() {
         let about = &one.report.about;
-        let lists = one.checklists.iter().map(|list| checklist(list, about.obeyed, &View::default()));
+        let lists = one.checklists.iter().map(|list| checklist(list, about.enforced, &View::default()));
         return format!("Pod {}/{}\n{}", about.namespace, about.name, lists.collect::<String>());
     }
     if let Some(outcome) = &one.outcome {

@@ -98,7 +98,7 @@ fn causes(asking: &Asking<'_>, mut pods: Vec<Arc<Pod>>, world: &mut World) -> Ve
     let mut judged: BTreeMap<Class, Words> = BTreeMap::new();
     let mut causes = Vec::with_capacity(pods.len());
     for pod in pods {
-        let top = world.cluster.asker(&pod).top().map(Workload::owner);
+        let top = world.cluster.pod_context(&pod).top().map(Workload::owner);
         let words = match asking.stated(&pod, world) {
             Some(stated) => Words {
                 code: stated.code.into(),

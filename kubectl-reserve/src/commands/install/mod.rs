@@ -11,7 +11,7 @@ use crate::cli::Install;
 use crate::connect::{Session, is_name};
 use crate::error::{Exit, Failure};
 use crate::manifests::{self, Choice, Object};
-use crate::nodes::DryRun;
+use crate::node_patch::DryRun;
 use crate::objects;
 use crate::print::{self, Output, Shown};
 use crate::rights;
@@ -227,7 +227,7 @@ async fn tell_next(session: &Session, choice: &Choice) {
         let file = KUBE_SCHEDULER.replace("10.96.0.200", address).replace(names::NAMESPACE, namespace);
         file.lines().for_each(|line| printer::say(&format!("  {line}")));
     }
-    printer::say("  # see who obeys");
+    printer::say("  # see who enforces");
     match DaemonNamespaces::default().includes(namespace) {
         true => printer::say("  kubectl reserve status"),
         // No command believes a Lease there unless it is told to.

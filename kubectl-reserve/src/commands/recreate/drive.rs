@@ -1,6 +1,6 @@
 //! Drives a recreation: carries out what the flow asks for, tells what happens, and listens for Ctrl-C.
 
-use super::hands::Hands;
+use super::executor::Executor;
 use crate::error::Failure;
 use crate::flow::recreate::{Answer, News, Next, Outcome, Recreation, Request, Then};
 use crate::ui::signal::Stops;
@@ -24,19 +24,19 @@ enum Came {
 
 /// Drives the flow to its end. `tell` hears what happens.
 pub(super) async fn drive(
-    hands: &mut Hands<'_>,
+    executor: &mut Executor<'_>,
     mut tell: impl FnMut(&News, Duration),
 ) -> Result<Driven, Failure> {
     let mut stops = Stops::listen()?;
     let begun = Instant::now();
-    let (mut flow, mut next) = Recreation::begin(hands.terms.clone());
+    let (mut flow, mut next) = Recreation::begin(executor.terms.clone());
     loop {
         next.news.iter().for_each(|news| tell(news, begun.elapsed()));
         let (request, after) = match next.then {
             Then::Stop(outcome) => return Ok(Driven { outcome, took: begun.elapsed() }),
             Then::Do { request, after } => (request, after),
         };
-        next = match one(hands, request, after, &mut stops).await {
+        next = match one(executor, request, after, &mut stops).await {
             Came::Answer(answer) => flow.step(answer, begun.elapsed()),
             Came::Stopped => flow.interrupt(),
             Came::Both(answer) => both(&mut flow, answer, begun.elapsed()),
@@ -55,14 +55,14 @@ fn both(flow: &mut Recreation, answer: Answer, at: Duration) -> Next {
     next
 }
 
-async fn one(hands: &mut Hands<'_>, request: Request, after: Duration, stops: &mut Stops) -> Came {
+async fn one(executor: &mut Executor<'_>, request: Request, after: Duration, stops: &mut Stops) -> Came {
     tokio::select! {
         biased;
         _ = stops.next() => return Came::Stopped,
         () = tokio::time::sleep(after) => {}
     }
     let is_write = matches!(request, Request::Reserve | Request::Evict | Request::Create);
-    let answer = hands.carry_out(request);
+    let answer = executor.carry_out(request);
     tokio::pin!(answer);
     let mut is_stopping = false;
     loop {

@@ -1,6 +1,6 @@
 //! Room on another node than the pod's own: what `drain` reserves before anything is evicted.
 
-use super::hands;
+use super::executor;
 use super::keep;
 use super::prepare::Prepared;
 use crate::api::{self as calls, JSON};
@@ -8,7 +8,7 @@ use crate::commands::Context;
 use crate::error::{Exit, Failure};
 use crate::flow::keep::exchanged;
 use crate::flow::recreate::{Answer, Keeping, Why};
-use crate::nodes::{DryRun, rewrite};
+use crate::node_patch::{DryRun, rewrite};
 use common::api;
 use common::api::reservation::patch::Seen;
 use common::model::{Reservation, ReservationId};
@@ -115,9 +115,9 @@ async fn read(context: &Context, node: &str) -> Result<Value, Failure> {
 
 /// Reserves the room.
 pub(crate) async fn reserve(context: &Context, prepared: &Prepared) -> Result<(), Failure> {
-    let hands = hands(context, prepared);
-    let Some(wanted) = &hands.reservation else { return Ok(()) };
-    match keep::reserve(hands.session, &hands.node, &hands.node_uid, wanted, DryRun::None).await {
+    let executor = executor(context, prepared);
+    let Some(wanted) = &executor.reservation else { return Ok(()) };
+    match keep::reserve(executor.session, &executor.node, &executor.node_uid, wanted, DryRun::None).await {
         Answer::Reserved { .. } => Ok(()),
         Answer::Failed(Why::Forbidden { message, needs }) => Err(Failure::new(message)
             .hint(format!("ask an administrator for: {needs}"))

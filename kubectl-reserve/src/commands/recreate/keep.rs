@@ -4,7 +4,7 @@ use crate::connect::Session;
 use crate::error::{Exit, Failure};
 use crate::flow::keep::{reserved, taken_back};
 use crate::flow::recreate::{Answer, Why};
-use crate::nodes::{DryRun, rewrite};
+use crate::node_patch::{DryRun, rewrite};
 use common::api::reservation::encode;
 use common::api::reservation::patch::{keys_of, patch, reservation_of};
 use common::model::reservation::{Origin, Reservation, ReservationId};

@@ -1,6 +1,6 @@
 //! Looking at the cluster on behalf of a recreation: before the eviction once more, and after it again and again.
 
-use super::hands::Hands;
+use super::executor::Executor;
 use super::owners::pod_path;
 use super::target::{finalizers, is_ready};
 use crate::api::{self as calls, ApiError, JSON};
@@ -29,11 +29,11 @@ impl Sent {
 }
 
 /// How things are.
-pub(super) async fn sight(hands: &Hands<'_>) -> Result<Sight, ApiError> {
-    let (session, target) = (hands.session, hands.target);
+pub(super) async fn sight(executor: &Executor<'_>) -> Result<Sight, ApiError> {
+    let (session, target) = (executor.session, executor.target);
     let named = get(session, &pod_path(&target.pod.key)).await?;
     let mut pods = match &target.chain.selector {
-        Some(selector) if hands.terms_same_name().is_none() => {
+        Some(selector) if executor.terms_same_name().is_none() => {
             companions(session, &target.pod.key.namespace, selector).await?
         }
         _ => Vec::new(),
@@ -41,10 +41,10 @@ pub(super) async fn sight(hands: &Hands<'_>) -> Result<Sight, ApiError> {
     let is_old = |sent: &Sent| sent.pod.uid == target.pod.uid;
     let old = named.as_ref().filter(|sent| is_old(sent)).map(old_pod);
     pods.extend(named);
-    pods.retain(|sent| !is_old(sent) && is_akin(sent, hands));
+    pods.retain(|sent| !is_old(sent) && is_akin(sent, executor));
     pods.sort_by(|one, other| (one.pod.created, &one.pod.key).cmp(&(other.pod.created, &other.pod.key)));
     pods.dedup_by(|one, other| one.pod.uid == other.pod.uid);
-    let (node, is_reserved) = node(hands).await?;
+    let (node, is_reserved) = node(executor).await?;
     Ok(Sight { old, node, pods: pods.iter().map(newcomer).collect(), is_reserved })
 }
 
@@ -80,9 +80,9 @@ pub(crate) fn sent(json: &str) -> Result<Sent, String> {
 }
 
 /// Whether a pod could be the replacement at all: one of the same kind of controller, or of none.
-fn is_akin(sent: &Sent, hands: &Hands<'_>) -> bool {
+fn is_akin(sent: &Sent, executor: &Executor<'_>) -> bool {
     let kind = |pod: &common::model::Pod| pod.controller.as_ref().map(|controller| controller.kind);
-    kind(&sent.pod) == kind(&hands.target.pod)
+    kind(&sent.pod) == kind(&executor.target.pod)
 }
 
 fn old_pod(sent: &Sent) -> OldPod {
@@ -104,15 +104,15 @@ fn newcomer(sent: &Sent) -> Newcomer {
 }
 
 /// The node whose room is kept, and whether it still is.
-async fn node(hands: &Hands<'_>) -> Result<(Option<NodeSight>, Option<bool>), ApiError> {
-    let path = format!("/api/v1/nodes/{}", hands.node);
-    match calls::get(hands.session, &path, JSON).await {
+async fn node(executor: &Executor<'_>) -> Result<(Option<NodeSight>, Option<bool>), ApiError> {
+    let path = format!("/api/v1/nodes/{}", executor.node);
+    match calls::get(executor.session, &path, JSON).await {
         Ok(answer) => {
             let json: Value = serde_json::from_str(&answer.text).unwrap_or_default();
             let read = api::node::node(&answer.text).map_err(|error| ApiError::Broken(error.to_string()))?;
             let sight =
                 NodeSight { is_gone: false, is_ready: read.is_ready, is_cordoned: read.unschedulable };
-            Ok((Some(sight), Some(is_reserved(&json, hands.id.as_ref()))))
+            Ok((Some(sight), Some(is_reserved(&json, executor.id.as_ref()))))
         }
         Err(error) if error.code() == Some(404) => {
             Ok((Some(NodeSight { is_gone: true, ..NodeSight::default() }), Some(false)))

@@ -7,7 +7,7 @@ mod checks;
 mod drive;
 mod elsewhere;
 mod evict;
-mod hands;
+mod executor;
 pub(crate) mod keep;
 mod look;
 mod owners;
@@ -27,11 +27,11 @@ pub(crate) use resume::{find_gone, resume};
 use super::Context;
 use crate::error::{Exit, Failure};
 use crate::flow::recreate::{Answer, Done, Keeping, Landed, Outcome};
-use crate::nodes::DryRun;
+use crate::node_patch::DryRun;
 use crate::render::recreate::{Whom, failure, kept_words, line, summary};
 use crate::ui::printer;
 use drive::{Driven, drive};
-use hands::Hands;
+use executor::Executor;
 use std::path::PathBuf;
 use std::time::Duration;
 
@@ -51,7 +51,7 @@ pub(crate) struct Recreated {
 pub(crate) fn warn_of_rivals(prepared: &Prepared) {
     let rivals = prepared.plan.rivals.iter().flatten();
     let heedless: Vec<&str> =
-        rivals.filter(|rival| !rival.obeys).map(|rival| rival.scheduler.as_str()).collect();
+        rivals.filter(|rival| !rival.enforces).map(|rival| rival.scheduler.as_str()).collect();
     if heedless.is_empty() || prepared.terms.keeping == Keeping::Nothing {
         return;
     }
@@ -60,7 +60,7 @@ pub(crate) fn warn_of_rivals(prepared: &Prepared) {
     names.dedup();
     let (count, names) = (heedless.len(), names.join(", "));
     let who = if count == 1 { "1 of them is".to_owned() } else { format!("{count} of them are") };
-    printer::warn(&format!("{who} placed by {names}, which does not obey reservations"));
+    printer::warn(&format!("{who} placed by {names}, which does not enforce reservations"));
 }
 
 /// Recreates the pod.
@@ -72,11 +72,11 @@ pub(crate) async fn recreate(context: &Context, prepared: Prepared) -> Result<Re
     if let Some(backup) = &backup {
         printer::say(&format!("  manifest backed up to {}", backup.display()));
     }
-    let mut hands = hands(context, &prepared);
+    let mut executor = executor(context, &prepared);
     let name = prepared.target.name();
     let seat = seat(&prepared);
-    let keeps = format!("node/{}  {}", hands.node, prepared.plan.amount);
-    let driven = drive(&mut hands, |news, at| printer::say(&line(news, &name, &keeps, &seat, at))).await;
+    let keeps = format!("node/{}  {}", executor.node, prepared.plan.amount);
+    let driven = drive(&mut executor, |news, at| printer::say(&line(news, &name, &keeps, &seat, at))).await;
     finish(&prepared, driven?, &seat, backup)
 }
 
@@ -121,9 +121,9 @@ fn finish(
     }
 }
 
-fn hands<'a>(context: &'a Context, prepared: &'a Prepared) -> Hands<'a> {
+fn executor<'a>(context: &'a Context, prepared: &'a Prepared) -> Executor<'a> {
     let own_uid = || prepared.target.node.as_ref().map(|node| node.uid.to_string());
-    Hands {
+    Executor {
         session: &context.session,
         target: &prepared.target,
         terms: prepared.terms.clone(),
@@ -155,23 +155,24 @@ pub(crate) async fn rehearse(
         return Ok(format!("{name} recreated (dry run)\n"));
     }
     let mut text = String::new();
-    let hands = hands(context, prepared);
+    let executor = executor(context, prepared);
     let whom = Whom {
         pod: &prepared.target.pod.key.name,
         namespace: &prepared.target.pod.key.namespace,
-        node: &hands.node,
+        node: &executor.node,
         seat: &seat(prepared),
         backup: None,
         is_alone: true,
     };
-    match evict::evict(hands.session, hands.target, hands.removal, true).await {
+    match evict::evict(executor.session, executor.target, executor.removal, true).await {
         Answer::Allowed => text += &format!("{name} evicted (server dry run)\n"),
         answer => return Err(refused(answer, &whom)),
     }
-    if let (Some(wanted), Keeping::Reservation) = (&hands.reservation, hands.keeping) {
-        let answer = keep::reserve(hands.session, &hands.node, &hands.node_uid, wanted, DryRun::Server).await;
+    if let (Some(wanted), Keeping::Reservation) = (&executor.reservation, executor.keeping) {
+        let answer =
+            keep::reserve(executor.session, &executor.node, &executor.node_uid, wanted, DryRun::Server).await;
         match answer {
-            Answer::Reserved { .. } => text += &format!("node/{} reserved (server dry run)\n", hands.node),
+            Answer::Reserved { .. } => text += &format!("node/{} reserved (server dry run)\n", executor.node),
             answer => return Err(refused(answer, &whom)),
         }
     }

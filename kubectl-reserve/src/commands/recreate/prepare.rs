@@ -14,7 +14,7 @@ use crate::reservations::record::{self, Unwritable};
 use crate::rights::{Right, require};
 use common::api::names::SCHEDULER_NAME;
 use common::api::replica::DaemonNamespaces;
-use common::cluster::{self, Rung, replacing};
+use common::cluster::{self, Enforcement, replacing};
 use common::model::keep::LIFE_MAX;
 use common::model::owner::OwnerKind;
 use common::model::reservation::Placement;
@@ -53,9 +53,9 @@ pub(crate) async fn prepare(
     let budgets = budgets::read(session, &target.pod).await.map_err(error)?;
     let rivals = rivals::rivals(session, &target, &replicas).await.map_err(error)?;
     let keeping = keeping(context, &target, flags).await;
-    let rung = rung(&target, &replicas, keeping);
-    if !replicas.is_hidden || rung != Rung::Nobody {
-        enforced(&target, flags, keeping, rung)?;
+    let enforcement = enforcement(&target, &replicas, keeping);
+    if !replicas.is_hidden || enforcement != Enforcement::Nobody {
+        enforced(&target, flags, keeping, enforcement)?;
     } else if keeping != Keeping::Nothing && !flags.unenforced {
         return Err(hidden(&target, &context.session.daemon));
     }
@@ -80,7 +80,7 @@ pub(crate) async fn prepare(
             ignores_budgets: flags.ignore_pdb,
         },
         scheduler: target.pod.spec.scheduler_name.to_string(),
-        rung: (!replicas.is_hidden).then_some(rung),
+        enforcement: (!replicas.is_hidden).then_some(enforcement),
         rivals,
         notes: checks::notes(&target),
     };
@@ -112,28 +112,33 @@ async fn keeping(context: &Context, target: &Target, flags: &Recreate) -> Keepin
     if may { Keeping::Reservation } else { Keeping::Wish }
 }
 
-fn rung(target: &Target, replicas: &Replicas, keeping: Keeping) -> Rung {
+fn enforcement(target: &Target, replicas: &Replicas, keeping: Keeping) -> Enforcement {
     let name = &target.pod.spec.scheduler_name;
     // Who may not read Leases hears from the daemon itself, and this name is its own.
     if replicas.is_hidden && keeping == Keeping::Wish && **name == *SCHEDULER_NAME {
-        return Rung::Scheduler;
+        return Enforcement::Scheduler;
     }
-    replicas.rung(name)
+    replicas.enforcement(name)
 }
 
 /// Whether anything keeps others, and the replacement itself, to the reservation.
-fn enforced(target: &Target, flags: &Recreate, keeping: Keeping, rung: Rung) -> Result<(), Failure> {
+fn enforced(
+    target: &Target,
+    flags: &Recreate,
+    keeping: Keeping,
+    enforcement: Enforcement,
+) -> Result<(), Failure> {
     if keeping == Keeping::Nothing || flags.unenforced {
         return Ok(());
     }
-    if rung == Rung::Nobody {
+    if enforcement == Enforcement::Nobody {
         let scheduler = &target.pod.spec.scheduler_name;
         return Err(Failure::new(format!(
-            "{} is placed by {scheduler}, which does not obey reservations, so its room could be lost",
+            "{} is placed by {scheduler}, which does not enforce reservations, so its room could be lost",
             target.name()
         ))
         .hint(
-            "kubectl reserve status tells who obeys; kubectl reserve install adds the daemon; --unenforced \
+            "kubectl reserve status tells who enforces; kubectl reserve install adds the daemon; --unenforced \
              goes on without",
         )
         .exit(Exit::Unsafe));
@@ -148,7 +153,7 @@ fn enforced(target: &Target, flags: &Recreate, keeping: Keeping, rung: Rung) -> 
 fn hidden(target: &Target, daemon: &DaemonNamespaces) -> Failure {
     let (name, scheduler) = (target.name(), &target.pod.spec.scheduler_name);
     Failure::new(format!(
-        "{name} is placed by {scheduler}, and you may not see whether that obeys reservations, so its room could be lost"
+        "{name} is placed by {scheduler}, and you may not see whether that enforces reservations, so its room could be lost"
     ))
     .hint(format!(
         "needs: {}; --daemon-namespace NAME if the daemon is elsewhere; --unenforced goes on without",

@@ -1,6 +1,6 @@
 //! The second look, right before the eviction: is the pod still that pod, is its room still kept, does everything fit?
 
-use super::hands::Hands;
+use super::executor::Executor;
 use super::look::companions;
 use super::owners::pod_path;
 use super::target::Target;
@@ -15,18 +15,18 @@ use common::model::{NodeName, Pod};
 use std::collections::BTreeSet;
 
 /// Reads everything that the eviction depends on once more.
-pub(super) async fn recheck(hands: &Hands<'_>, keeping: Keeping) -> Result<Recheck, ApiError> {
-    let (session, target) = (hands.session, hands.target);
-    let mut seen = Recheck { known: known(hands).await?, ..Recheck::default() };
+pub(super) async fn recheck(executor: &Executor<'_>, keeping: Keeping) -> Result<Recheck, ApiError> {
+    let (session, target) = (executor.session, executor.target);
+    let mut seen = Recheck { known: known(executor).await?, ..Recheck::default() };
     match that(session, target).await? {
         Some(pod) => {
             seen.is_leaving = pod.deleting;
-            seen.is_lost = keeping == Keeping::Wish && !hands.wish.is_said_by(&pod);
+            seen.is_lost = keeping == Keeping::Wish && !executor.wish.is_said_by(&pod);
         }
         None => seen.is_gone = true,
     }
     if keeping == Keeping::Reservation {
-        room(hands, &mut seen).await?;
+        room(executor, &mut seen).await?;
     }
     Ok(seen)
 }
@@ -47,10 +47,10 @@ async fn that(session: &Session, target: &Target) -> Result<Option<Pod>, ApiErro
 }
 
 /// The pods of the owner that have a node by now: the replacement is none of them.
-async fn known(hands: &Hands<'_>) -> Result<BTreeSet<String>, ApiError> {
-    let target = hands.target;
+async fn known(executor: &Executor<'_>) -> Result<BTreeSet<String>, ApiError> {
+    let target = executor.target;
     let Some(selector) = &target.chain.selector else { return Ok(BTreeSet::new()) };
-    let pods = companions(hands.session, &target.pod.key.namespace, selector).await?;
+    let pods = companions(executor.session, &target.pod.key.namespace, selector).await?;
     let bound = pods.iter().filter(|sent| sent.pod.node.is_some());
     Ok(bound.map(|sent| sent.pod.uid.to_string()).collect())
 }
@@ -60,9 +60,9 @@ fn read(text: &str) -> Result<Pod, ApiError> {
 }
 
 /// Whether the reservation is there, and the node has what it promises.
-async fn room(hands: &Hands<'_>, seen: &mut Recheck) -> Result<(), ApiError> {
-    let session = hands.session;
-    let answer = match calls::get(session, &format!("/api/v1/nodes/{}", hands.node), JSON).await {
+async fn room(executor: &Executor<'_>, seen: &mut Recheck) -> Result<(), ApiError> {
+    let session = executor.session;
+    let answer = match calls::get(session, &format!("/api/v1/nodes/{}", executor.node), JSON).await {
         Err(error) if error.code() == Some(404) => {
             seen.is_lost = true;
             return Ok(());
@@ -71,35 +71,35 @@ async fn room(hands: &Hands<'_>, seen: &mut Recheck) -> Result<(), ApiError> {
     };
     let node = api::node::node(&answer.text).map_err(|error| ApiError::Broken(error.to_string()))?;
     let mut pods = Vec::new();
-    let query = format!("fieldSelector=spec.nodeName%3D{}", hands.node);
+    let query = format!("fieldSelector=spec.nodeName%3D{}", executor.node);
     calls::list(session, "/api/v1/pods", &query, JSON, |json| {
         pods.push(api::pod::pod(json).map_err(|error| error.to_string())?);
         Ok(())
     })
     .await?;
-    let mut cluster = hands.target.chain.cluster();
+    let mut cluster = executor.target.chain.cluster();
     cluster.apply(Event::Pods(Seen::Relisted(pods)));
     cluster.apply(Event::Nodes(Seen::Relisted(vec![node])));
-    cluster.advance(answer.at.unwrap_or(hands.target.now));
-    let name = NodeName::from(&*hands.node);
-    seen.is_lost = !hands.reservation.as_ref().is_some_and(|ours| is_kept(&cluster, &name, ours));
-    seen.lacks = lacks(&cluster, &name, hands.reservation.as_ref());
+    cluster.advance(answer.at.unwrap_or(executor.target.now));
+    let name = NodeName::from(&*executor.node);
+    seen.is_lost = !executor.reservation.as_ref().is_some_and(|ours| is_kept(&cluster, &name, ours));
+    seen.lacks = lacks(&cluster, &name, executor.reservation.as_ref());
     if !seen.lacks.is_empty() {
         // What looks kept may be taken by pods whose owners we have not read yet.
-        owners(hands, &mut cluster).await?;
-        seen.lacks = lacks(&cluster, &name, hands.reservation.as_ref());
+        owners(executor, &mut cluster).await?;
+        seen.lacks = lacks(&cluster, &name, executor.reservation.as_ref());
     }
     Ok(())
 }
 
-async fn owners(hands: &Hands<'_>, cluster: &mut Cluster) -> Result<(), ApiError> {
+async fn owners(executor: &Executor<'_>, cluster: &mut Cluster) -> Result<(), ApiError> {
     for kind in OwnerKind::ALL {
         let mut live = Vec::new();
         let each = |json: &str| {
             live.push(api::workload::workload(kind, json).map_err(|error| error.to_string())?);
             Ok(())
         };
-        match calls::list(hands.session, &kind.path(), "", JSON, each).await {
+        match calls::list(executor.session, &kind.path(), "", JSON, each).await {
             Ok(_) => drop(cluster.apply(Event::Workloads(kind, Seen::Relisted(live)))),
             Err(error) if matches!(error.code(), Some(403 | 404)) => {}
             Err(error) => return Err(error),

@@ -158,7 +158,7 @@ async fn gone(session: &Session, found: Found, flags: &Recreate, key: &PodKey) -
         budgets: Some(Vec::new()),
         shutdown: Shutdown { grace: 0, empty_dirs: vec![], finalizers: vec![], ignores_budgets: false },
         scheduler: String::new(),
-        rung: None,
+        enforcement: None,
         rivals: None,
         notes: vec!["the pod is gone; waiting for its replacement".to_owned()],
     };

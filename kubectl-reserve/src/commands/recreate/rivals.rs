@@ -6,7 +6,7 @@ use crate::connect::Session;
 use crate::render::recreate::Rival;
 use crate::replicas::Replicas;
 use common::api;
-use common::cluster::{Event, Rung, Seen, Snapshot};
+use common::cluster::{Enforcement, Event, Seen, Snapshot};
 use common::cycle::{self, Depth};
 use common::framework::Registry;
 use common::model::Pod;
@@ -34,12 +34,12 @@ pub(super) async fn rivals(
     let Some(mut ledger) = snapshot.nodes().next().cloned() else { return Ok(None) };
     ledger.remove(&target.pod.uid);
     let without = snapshot.suppose(ledger);
-    let (obeying, heedless) = (default_registry(), without_reservations());
+    let (enforcing, heedless) = (default_registry(), without_reservations());
     let mut found = Vec::new();
     for pod in &waiting {
-        let obeys = replicas.rung(&pod.spec.scheduler_name) != Rung::Nobody;
-        if !is_kin(pod, target) && fits(pod, &without, if obeys { &obeying } else { &heedless }) {
-            found.push(rival(pod, obeys));
+        let enforces = replicas.enforcement(&pod.spec.scheduler_name) != Enforcement::Nobody;
+        if !is_kin(pod, target) && fits(pod, &without, if enforces { &enforcing } else { &heedless }) {
+            found.push(rival(pod, enforces));
         }
     }
     Ok(Some(found))
@@ -49,7 +49,7 @@ fn fits(pod: &Pod, snapshot: &Snapshot<'_>, registry: &Registry) -> bool {
     if cycle::refusal(pod, snapshot, registry).is_some() {
         return false;
     }
-    let trace = cycle::judge(&snapshot.asker(pod), snapshot, registry, Depth::First);
+    let trace = cycle::judge(&snapshot.pod_context(pod), snapshot, registry, Depth::First);
     trace.is_ok_and(|trace| trace.nodes.iter().any(|node| node.rejections.is_empty()))
 }
 
@@ -58,9 +58,9 @@ fn is_kin(pod: &Pod, target: &Target) -> bool {
     target.owner.as_ref().is_some_and(|owner| target.cluster.owner_of(pod).is_ok_and(|other| other == *owner))
 }
 
-fn rival(pod: &Pod, obeys: bool) -> Rival {
+fn rival(pod: &Pod, enforces: bool) -> Rival {
     let asks = crate::render::recreate::amounts(&pod.spec.requests.incoming);
-    Rival { name: pod.key.to_string(), asks, scheduler: pod.spec.scheduler_name.to_string(), obeys }
+    Rival { name: pod.key.to_string(), asks, scheduler: pod.spec.scheduler_name.to_string(), enforces }
 }
 
 /// Pods of all namespaces; `None` if the caller may not list them.

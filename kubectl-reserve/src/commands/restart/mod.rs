@@ -10,7 +10,7 @@ use super::recreate::{Recreated, declined, prepare, recreate, rehearse, warn_of_
 use crate::cli::Restart;
 use crate::error::{Exit, Failure};
 use crate::names::{Asked, Choice, PodSeen, Target, asked, find};
-use crate::nodes::DryRun;
+use crate::node_patch::DryRun;
 use crate::print::{Output, print};
 use crate::render::recreate::{Reports, plan};
 use crate::ui::printer;

@@ -13,7 +13,7 @@ use crate::cli::Uninstall;
 use crate::connect::Session;
 use crate::error::{Exit, Failure, forbidden};
 use crate::manifests::Object;
-use crate::nodes::DryRun;
+use crate::node_patch::DryRun;
 use crate::objects;
 use crate::render::plural;
 use crate::replicas::{self, Replicas};
@@ -35,7 +35,7 @@ struct Plan {
     nodes: Vec<OnNode>,
     replicas: Replicas,
     users: Vec<User>,
-    askers: BTreeSet<String>,
+    pod_contexts: BTreeSet<String>,
 }
 
 pub(crate) async fn run(args: &Uninstall, context: &Context, namespace: Option<&str>) -> Result<(), Failure> {
@@ -87,8 +87,8 @@ async fn read(session: &Session, namespace: String) -> Result<Plan, Failure> {
     let configs = objects.iter().filter(|object| object.kind.kind == "ConfigMap").map(|object| &object.json);
     let names = users::scheduler_names(&replicas, configs);
     let users = users::read(session, &names).await?;
-    let askers = users::askers(&replicas);
-    Ok(Plan { nodes: reservations::read(session).await?, namespace, objects, replicas, users, askers })
+    let pod_contexts = users::pod_contexts(&replicas);
+    Ok(Plan { nodes: reservations::read(session).await?, namespace, objects, replicas, users, pod_contexts })
 }
 
 /// The nodes from which something goes.
@@ -119,8 +119,8 @@ fn needs(plan: &Plan) -> Vec<String> {
         let User { namespace, workload, scheduler } = user;
         format!("{workload} in namespace {namespace} has schedulerName {scheduler}")
     };
-    let asker = |name: &String| format!("the scheduler {name} lately asked it as its extender");
-    plan.users.iter().map(user).chain(plan.askers.iter().map(asker)).collect()
+    let pod_context = |name: &String| format!("the scheduler {name} lately asked it as its extender");
+    plan.users.iter().map(user).chain(plan.pod_contexts.iter().map(pod_context)).collect()
 }
 
 fn announce(plan: &Plan, all: bool) {

@@ -2,7 +2,7 @@
 
 use crate::connect::Session;
 use crate::error::Failure;
-use crate::nodes::{self, DryRun};
+use crate::node_patch::{self, DryRun};
 use crate::objects;
 use common::api::reservation::parse;
 use common::api::reservation::patch::{keys_of, patch};
@@ -48,7 +48,7 @@ pub(super) async fn remove(
     all: bool,
     dry_run: DryRun,
 ) -> Result<bool, Failure> {
-    let written = nodes::rewrite(session, node, dry_run, |seen| {
+    let written = node_patch::rewrite(session, node, dry_run, |seen| {
         let doomed = doomed(seen.annotations, all);
         Ok((!doomed.is_empty()).then(|| patch(seen, &doomed, &[], false)))
     });

@@ -86,7 +86,7 @@ fn user(kind: &str, json: &Value, names: &BTreeSet<String>) -> Option<User> {
 }
 
 /// The scheduler names that lately asked the daemon as their extender.
-pub(crate) fn askers(replicas: &Replicas) -> BTreeSet<String> {
+pub(crate) fn pod_contexts(replicas: &Replicas) -> BTreeSet<String> {
     replicas.all.iter().flat_map(|replica| replica.extends.iter()).map(|name| name.to_string()).collect()
 }
 

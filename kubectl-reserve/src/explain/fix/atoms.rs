@@ -102,8 +102,8 @@ pub(super) fn of(cluster: &mut Cluster, input: &Input<'_>, view: &View) -> Vec<A
             atoms.push(Atom::new(Edit::Untaint(name.clone(), taint.clone()), Cost::Opens));
         }
     }
-    if input.rules.are_obeyed(input.pod) {
-        let asker = snapshot.asker(input.pod);
+    if input.rules.are_enforced(input.pod) {
+        let pod_context = snapshot.pod_context(input.pod);
         let release = |entry: &Entry| {
             let owner = owner(entry, &snapshot);
             let cost = if owner.is_none() { Cost::None } else { Cost::Reservation };
@@ -116,7 +116,7 @@ pub(super) fn of(cluster: &mut Cluster, input: &Input<'_>, view: &View) -> Vec<A
             let edit = Edit::Release(name.clone(), entry.reservation.id.clone());
             Atom { edit, cost, reservation: Some(released) }
         };
-        atoms.extend(ledger.room_for(&asker).kept.iter().map(|(entry, _)| release(entry)));
+        atoms.extend(ledger.room_for(&pod_context).kept.iter().map(|(entry, _)| release(entry)));
     }
     let amounts = request::that_fits(view);
     if !amounts.is_empty() && request::command(input, &snapshot, &amounts).is_some() {

@@ -65,7 +65,7 @@ fn size(snapshot: &Snapshot<'_>, input: &Input<'_>, model: &View) -> Option<Reso
 fn daemons(snapshot: &Snapshot<'_>, node: &NodeName) -> Vec<Arc<Pod>> {
     let ledger: Option<&Ledger> = snapshot.find(node).and_then(|id| snapshot.ledger(id));
     let pods = ledger.into_iter().flat_map(|ledger| &ledger.pods);
-    pods.filter(|pod| snapshot.asker(pod).is_of_daemon_set()).cloned().collect()
+    pods.filter(|pod| snapshot.pod_context(pod).is_of_daemon_set()).cloned().collect()
 }
 
 /// An empty node like the one called `model`, with another name and, if given, other amounts.

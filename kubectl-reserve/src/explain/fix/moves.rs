@@ -46,13 +46,14 @@ fn movable(cluster: &mut Cluster, input: &Input<'_>, view: &View) -> Option<Vec<
     let snapshot = cluster.snapshot(input.now);
     let ledger: &Ledger = snapshot.ledger(view.id)?;
     let may_move = |pod: &&Arc<Pod>| {
-        let asker = snapshot.asker(pod);
+        let pod_context = snapshot.pod_context(pod);
         pod.spec.priority <= input.pod.spec.priority
             && !pod.deleting
             && !pod.is_mirror
             && pod.controller.is_some()
-            && !asker.is_of_daemon_set()
-            && asker.top().map(|top| &top.uid) != snapshot.asker(input.pod).top().map(|top| &top.uid)
+            && !pod_context.is_of_daemon_set()
+            && pod_context.top().map(|top| &top.uid)
+                != snapshot.pod_context(input.pod).top().map(|top| &top.uid)
     };
     let mut all: Vec<Arc<Pod>> = ledger.pods.iter().filter(may_move).cloned().collect();
     let lacking: Vec<_> = view.lacking().map(|one| one.resource.clone()).collect();
@@ -137,7 +138,7 @@ fn fix(input: &Input<'_>, view: &View, pods: &[&Arc<Pod>], places: &[NodeName]) 
     let command = |(pod, place): (&&Arc<Pod>, &NodeName)| {
         let mut words = ["reserve", "pod", &*pod.key.name].map(str::to_owned).to_vec();
         // Its place is reserved before it goes, or else it might come back before anybody else is asked.
-        match input.rules.are_obeyed(pod) {
+        match input.rules.are_enforced(pod) {
             true => words.extend(["--to".to_owned(), place.to_string()]),
             false => words.push("--same-node=off".to_owned()),
         }
@@ -145,7 +146,7 @@ fn fix(input: &Input<'_>, view: &View, pods: &[&Arc<Pod>], places: &[NodeName]) 
     };
     let mut needs: Vec<_> =
         pods.iter().map(|pod| right("create", "pods/eviction", Some(&*pod.key.namespace))).collect();
-    if pods.iter().any(|pod| input.rules.are_obeyed(pod)) {
+    if pods.iter().any(|pod| input.rules.are_enforced(pod)) {
         needs.push(right("patch", "nodes", None));
     }
     needs.sort();

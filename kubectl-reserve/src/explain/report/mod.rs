@@ -37,8 +37,8 @@ pub struct About {
     pub owner: Option<OwnerName>,
     /// Whom it waits for.
     pub scheduler: String,
-    /// Whether that one obeys reservations.
-    pub obeyed: bool,
+    /// Whether that one enforces reservations.
+    pub enforced: bool,
     /// Its priority.
     pub priority: i32,
     /// What it asks for.
@@ -112,7 +112,7 @@ impl Report {
     /// it we cannot tell.
     pub fn is_no_fit(&self) -> bool {
         match &self.answer {
-            Answer::Refused(_) => self.about.obeyed,
+            Answer::Refused(_) => self.about.enforced,
             Answer::Judged(judged) => judged.fits.is_empty() || judged.awaits.is_some(),
             Answer::Stated(stated) => stated.is_blocked,
             Answer::Ended | Answer::Deleting | Answer::Bound(_) | Answer::Failed(_) => false,
@@ -161,14 +161,14 @@ impl OwnerName {
 /// What there is to say about the pod whatever the nodes.
 pub(super) fn about(input: &Input<'_>, snapshot: &Snapshot<'_>) -> About {
     let pod = input.pod;
-    let asker = snapshot.asker(pod);
+    let pod_context = snapshot.pod_context(pod);
     About {
         namespace: pod.key.namespace.to_string(),
         name: pod.key.name.to_string(),
         uid: pod.uid.to_string(),
-        owner: asker.top().map(|top| OwnerName::new(&top.owner())),
+        owner: pod_context.top().map(|top| OwnerName::new(&top.owner())),
         scheduler: pod.spec.scheduler_name.to_string(),
-        obeyed: input.rules.are_obeyed(pod),
+        enforced: input.rules.are_enforced(pod),
         priority: pod.spec.priority,
         asks: pod.spec.requests.incoming.clone(),
         waits_since: pod.created.filter(|_| pod.is_waiting()).map(|created| created.time()),

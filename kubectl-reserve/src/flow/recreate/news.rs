@@ -62,7 +62,7 @@ pub enum News {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Landed {
     /// That of the old pod, whose room was kept.
-    Home,
+    SameNode,
     /// Another one, whose room was kept for it.
     Kept,
     /// Another one than was meant.

@@ -200,7 +200,7 @@ impl Recreation {
 
     fn landed(&self, node: &str) -> Landed {
         match (node == self.terms.node, self.terms.is_home) {
-            (true, true) => Landed::Home,
+            (true, true) => Landed::SameNode,
             (true, false) => Landed::Kept,
             (false, _) => Landed::Elsewhere,
         }

@@ -10,8 +10,8 @@ pub(crate) use node::node;
 use super::printable;
 use super::table::table_with_gap;
 use super::time::between;
+use crate::capacity::Room;
 use crate::reservations::{Row, Waiting, owner_name, words};
-use crate::rooms::Room;
 use common::model::owner::Owner;
 use common::model::reservation::{Origin, Placement, Record};
 use jiff::Timestamp;
@@ -33,8 +33,8 @@ pub(crate) struct Described<'w> {
     pub(crate) annotations: Vec<(String, String)>,
     /// What happened to it; `None` if events could not be read.
     pub(crate) events: Option<Vec<Happened>>,
-    /// Who obeys it; `None` if that could not be read.
-    pub(crate) obeyed_by: Option<String>,
+    /// Who enforces it; `None` if that could not be read.
+    pub(crate) enforced_by: Option<String>,
 }
 
 /// An event.
@@ -67,8 +67,8 @@ pub(crate) fn reservation(known: &Described<'_>) -> String {
         field(&mut text, "Yields to", &yields_to(&entry.reservation));
         field(
             &mut text,
-            "Obeyed by",
-            known.obeyed_by.as_deref().unwrap_or("<unknown>: the Leases cannot be read"),
+            "Enforced by",
+            known.enforced_by.as_deref().unwrap_or("<unknown>: the Leases cannot be read"),
         );
         block(&mut text, "Waiting", waiting(known));
     }

@@ -1,11 +1,11 @@
 //! A node with everything that is reserved on it.
 
 use super::{Happened, block, events, field, room};
+use crate::capacity::Room;
 use crate::print::Shown as _;
 use crate::render::list::Rows;
 use crate::render::printable;
 use crate::reservations::Row;
-use crate::rooms::Room;
 use common::cluster::Ledger;
 use common::model::reservation::{BYTES_MAX, KEYS_MAX};
 use jiff::Timestamp;

@@ -1,10 +1,10 @@
 //! The state of a reservation in words, with its reason; who may use it; what one can do.
 
 use super::in_full;
+use crate::capacity::Room;
 use crate::render::list::is_in_part;
 use crate::render::time::between;
 use crate::reservations::{Row, owner_name, words};
-use crate::rooms::Room;
 use common::cluster::State;
 use common::cluster::ledger::Entry;
 use common::model::reservation::{Origin, Reservation};

@@ -23,7 +23,7 @@ fn described(name: &str, is_known: bool) -> String {
         waiting: waiting(row, &snapshot, &fixture::waiting()),
         annotations: vec![(format!("reserve.cpu/{}.7f3a0c", fixture::WEB), "5000m".into())],
         events: is_known.then(|| vec![event]),
-        obeyed_by: is_known.then(|| "reserve-scheduler (the daemon)".into()),
+        enforced_by: is_known.then(|| "reserve-scheduler (the daemon)".into()),
     })
 }
 

@@ -6,7 +6,7 @@ use crate::render::printable;
 use crate::render::wrap::wrap;
 
 /// The list.
-pub(crate) fn checklist(list: &Checklist, is_obeyed: bool, view: &View) -> String {
+pub(crate) fn checklist(list: &Checklist, is_enforced: bool, view: &View) -> String {
     let end = if list.fits() { "the pod fits now" } else { "the pod does not fit" };
     let mut text = format!("NODE {}  {end}\n", list.node);
     for why in &list.refused {
@@ -20,7 +20,7 @@ pub(crate) fn checklist(list: &Checklist, is_obeyed: bool, view: &View) -> Strin
             ([], Some(words)) => {
                 text += &wrap(&format!("  PASS {:<18}  ", check.filter), &printable(words), 27, view.width);
             }
-            _ => text += &failed(list, check, is_obeyed, view),
+            _ => text += &failed(list, check, is_enforced, view),
         }
     }
     if !quiet.is_empty() {
@@ -29,11 +29,11 @@ pub(crate) fn checklist(list: &Checklist, is_obeyed: bool, view: &View) -> Strin
     text
 }
 
-fn failed(list: &Checklist, check: &Check, is_obeyed: bool, view: &View) -> String {
+fn failed(list: &Checklist, check: &Check, is_enforced: bool, view: &View) -> String {
     let mut text = String::new();
     for blocker in &check.blockers {
         let words = match &blocker.figure {
-            Some(figure) => sum(list, figure, is_obeyed),
+            Some(figure) => sum(list, figure, is_enforced),
             None => particulars(blocker),
         };
         text += &wrap(&format!("  FAIL {:<18}  ", check.filter), &printable(&words), 27, view.width);
@@ -54,7 +54,7 @@ fn particulars(blocker: &Blocker) -> String {
 }
 
 /// `cpu asks 4000m, free 2100m = 16000m - 13400m used - 500m reserved (7f3a0c, StatefulSet/pg)`.
-fn sum(list: &Checklist, figure: &Figure, is_obeyed: bool) -> String {
+fn sum(list: &Checklist, figure: &Figure, is_enforced: bool) -> String {
     let numbers = &figure.numbers;
     let keepers: Vec<String> = list
         .keeps
@@ -68,9 +68,9 @@ fn sum(list: &Checklist, figure: &Figure, is_obeyed: bool) -> String {
         })
         .collect();
     let whose = if keepers.is_empty() { String::new() } else { format!(" ({})", keepers.join("; ")) };
-    let not_obeyed = if is_obeyed || keepers.is_empty() { "" } else { " (not obeyed)" };
+    let not_enforced = if is_enforced || keepers.is_empty() { "" } else { " (not enforced)" };
     format!(
-        "{} asks {}, free {} = {} - {} used - {} reserved{whose}{not_obeyed}",
+        "{} asks {}, free {} = {} - {} used - {} reserved{whose}{not_enforced}",
         figure.resource,
         figure.show(numbers.asks),
         figure.show(figure.free()),

@@ -39,7 +39,7 @@ fn item(said: &Said<'_>) -> Value {
         "metadata": { "name": about.name, "namespace": about.namespace },
         "pod": { "namespace": about.namespace, "name": about.name, "uid": about.uid },
         "scheduler": about.scheduler,
-        "reservationsObeyed": about.obeyed,
+        "reservationsEnforced": about.enforced,
         "priority": about.priority,
         "asks": amounts(&about.asks),
         "verdict": verdict,

@@ -156,11 +156,11 @@ fn kept(about: &About, miss: &Miss, keeper: &Keeper, view: &View) -> String {
         Some(owner) => format!("{}/{} in {}", owner.kind, owner.name, owner.namespace),
         None => "an owner that was not found".to_owned(),
     };
-    let not_obeyed = if about.obeyed { "" } else { " (not obeyed)" };
+    let not_enforced = if about.enforced { "" } else { " (not enforced)" };
     let until = match keeper.expires {
         Some(expires) => format!("{} left", between(about.now, expires)),
         None => "no expiry".to_owned(),
     };
-    let words = format!("{} keeps {} for {}{not_obeyed}", miss.name, amounts.join(", "), printable(&whose));
+    let words = format!("{} keeps {} for {}{not_enforced}", miss.name, amounts.join(", "), printable(&whose));
     wrap("  ", &words, 4, view.width) + &format!("    reservation {}, {until}\n", keeper.name)
 }

@@ -44,7 +44,7 @@ pub(crate) fn render(report: &Report, view: &View) -> String {
             about.name, about.namespace
         ),
         // About another scheduler's pod that says nothing.
-        Answer::Refused(why) if about.obeyed => printable(why),
+        Answer::Refused(why) if about.enforced => printable(why),
         Answer::Refused(why) => format!("It cannot be judged yet: {}", printable(why)),
         Answer::Failed(why) => format!("It cannot be judged: {}", printable(why)),
         Answer::Judged(judged) => judged.verdict.join(" "),
@@ -78,8 +78,8 @@ fn header(about: &About, view: &View) -> String {
     if let Some(at) = about.last_try {
         second.push(format!("last try {} ago", between(at, about.now)));
     }
-    if !about.obeyed {
-        second.push("reservations not obeyed".to_owned());
+    if !about.enforced {
+        second.push("reservations not enforced".to_owned());
     }
     fill(&lines, "   ", view) + &fill(&second, ", ", view)
 }

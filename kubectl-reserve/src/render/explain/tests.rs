@@ -4,7 +4,7 @@ mod forms;
 mod situations;
 
 use super::{View, render};
-use crate::explain::testing::{Json, Town, node, pod, town, uid};
+use crate::explain::testing::{Json, TestCluster, node, pod, test_cluster, uid};
 use crate::explain::{Answer, Judged, Options, Report};
 use common::model::owner::OwnerKind;
 use serde_json::json;
@@ -34,8 +34,8 @@ fn check(report: &Report) {
     }
 }
 
-pub(super) fn explain(town: &Town, pod: &Json) -> String {
-    text(&town.explain(pod, Options::default()))
+pub(super) fn explain(test_cluster: &TestCluster, pod: &Json) -> String {
+    text(&test_cluster.explain(pod, Options::default()))
 }
 
 pub(super) fn judged(report: &Report) -> &Judged {
@@ -51,25 +51,26 @@ pub(super) fn web(cpu: &str, memory: &str) -> Json {
 
 /// Nodes as in the sample of the specification: one has the room and is cordoned, one has another label, the others are full in
 /// different ways.
-pub(super) fn sample() -> Town {
+pub(super) fn sample() -> TestCluster {
     let big = |name: &str, used: &str| {
         (
             node(name).label("disktype", "ssd"),
             pod(&format!("{name}-load")).on(name).cpu(used).memory("1Gi").priority(1000),
         )
     };
-    let mut town = town().workload(OwnerKind::Deployment, "default", "web");
+    let mut test_cluster = test_cluster().workload(OwnerKind::Deployment, "default", "web");
     for (name, used) in
         [("node-2", "14400m"), ("node-4", "13900m"), ("node-5", "15100m"), ("node-6", "15800m")]
     {
         let (node, load) = big(name, used);
-        town = town.node(node).pod(load);
+        test_cluster = test_cluster.node(node).pod(load);
     }
     let crunch = pod("crunch-0").namespace("batch").on("node-4").cpu("2").of(OwnerKind::Job, "crunch");
-    town = town.workload(OwnerKind::Job, "batch", "crunch").pod(crunch);
+    test_cluster = test_cluster.workload(OwnerKind::Job, "batch", "crunch").pod(crunch);
     let small = node("node-7").cpu("8").memory("8Gi").label("disktype", "ssd");
     let load = pod("node-7-load").on("node-7").cpu("4200m").memory("3Gi").priority(1000);
-    town.node(small)
+    test_cluster
+        .node(small)
         .pod(load)
         .node(node("node-1").cpu("8").label("disktype", "ssd").cordoned())
         .node(node("node-3").label("disktype", "ssd").taint("dedicated=db:NoSchedule"))
@@ -88,13 +89,13 @@ fn the_sample_of_the_specification() {
 }
 
 /// Five nodes, each with another reason, and two alike.
-fn mixed() -> Town {
+fn mixed() -> TestCluster {
     let kept = |owner: &str| format!("reserve.cpu/{owner}");
     let kept = node("kept")
         .cpu("4")
         .annotation(&kept(NOBODY), "1")
         .annotation(&kept(&uid("Deployment/shop")), "2500m");
-    town()
+    test_cluster()
         .workload(OwnerKind::Deployment, "shop", "shop")
         .workload(OwnerKind::Deployment, "default", "web")
         .node(kept)
@@ -112,12 +113,12 @@ fn every_node_is_counted_once_with_its_numbers() {
 }
 
 #[test]
-fn a_scheduler_that_does_not_obey_sees_room_where_it_is_kept() {
+fn a_scheduler_that_does_not_enforce_sees_room_where_it_is_kept() {
     insta::assert_snapshot!(explain(&mixed(), &web("2", "1Gi").scheduler("default-scheduler")));
 }
 
 #[test]
-fn what_is_not_obeyed_is_still_shown() {
+fn what_is_not_enforced_is_still_shown() {
     insta::assert_snapshot!(explain(&mixed(), &web("5", "1Gi").scheduler("default-scheduler")));
 }
 

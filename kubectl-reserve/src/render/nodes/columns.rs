@@ -1,7 +1,7 @@
 //! The columns of the table of nodes, and the bar.
 
 use super::NodeRow;
-use crate::rooms::{Room, bytes, percent};
+use crate::capacity::{Room, bytes, percent};
 use common::model::ResourceName;
 use common::model::port::HostPort;
 

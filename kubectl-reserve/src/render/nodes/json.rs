@@ -2,10 +2,10 @@
 
 use super::columns::port;
 use super::{NodeRow, NodeRows};
+use crate::capacity::Room;
 use crate::error::Failure;
 use crate::print::document as to_document;
 use crate::render::json::{API_VERSION, amounts};
-use crate::rooms::Room;
 use serde::Serialize;
 use serde_json::Value;
 use std::collections::BTreeMap;

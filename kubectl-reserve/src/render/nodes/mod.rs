@@ -9,9 +9,9 @@ pub(crate) use columns::{Bar, Column};
 
 use super::table::table_with_gap;
 use super::wrap::WIDTH;
+use crate::capacity::Room;
 use crate::error::Failure;
 use crate::print::Shown;
-use crate::rooms::Room;
 use common::cluster::Ledger;
 use common::model::port::HostPort;
 use serde_json::Value;

@@ -23,7 +23,7 @@ pub(crate) fn line(news: &News, name: &str, keeps: &str, seat: &str, at: Duratio
         News::Created => ("ok", "created", name.to_owned()),
         News::Bound { pod, node, landed } => {
             let which = match landed {
-                Landed::Home => "same node",
+                Landed::SameNode => "same node",
                 Landed::Kept => "as reserved",
                 Landed::Elsewhere => "another node",
             };

@@ -3,7 +3,7 @@
 use crate::flow::budget::Budget;
 use crate::flow::recreate::Keeping;
 use crate::render::printable;
-use common::cluster::Rung;
+use common::cluster::Enforcement;
 
 /// The widest line, if it can be broken at all.
 const WIDTH: usize = 80;
@@ -33,7 +33,7 @@ pub(crate) struct Plan {
     pub(crate) shutdown: Shutdown,
     pub(crate) scheduler: String,
     /// None if that may not be read.
-    pub(crate) rung: Option<Rung>,
+    pub(crate) enforcement: Option<Enforcement>,
     /// None if they may not be read.
     pub(crate) rivals: Option<Vec<Rival>>,
     /// Whatever else is worth knowing.
@@ -57,8 +57,8 @@ pub(crate) struct Rival {
     pub(crate) name: String,
     pub(crate) asks: String,
     pub(crate) scheduler: String,
-    /// Whether its scheduler obeys reservations.
-    pub(crate) obeys: bool,
+    /// Whether its scheduler enforces reservations.
+    pub(crate) enforces: bool,
 }
 
 /// The plan as text.
@@ -73,7 +73,7 @@ pub(crate) fn plan(plan: &Plan) -> String {
     text += &said("Node", &[node, keeps(plan)]);
     text += &said("Budget", &[budgets(plan)]);
     text += &said("Shutdown", &[shutdown(&plan.shutdown)]);
-    text += &said("Scheduler", &[format!("{}: {}", plan.scheduler, obeyed(plan.rung))]);
+    text += &said("Scheduler", &[format!("{}: {}", plan.scheduler, enforced(plan.enforcement))]);
     for note in &plan.notes {
         text += &said("Note", std::slice::from_ref(note));
     }
@@ -121,12 +121,12 @@ fn shutdown(shutdown: &Shutdown) -> String {
     )
 }
 
-fn obeyed(rung: Option<Rung>) -> &'static str {
-    match rung {
-        Some(Rung::Scheduler) => "obeys reservations (it is the daemon)",
-        Some(Rung::Extender) => "obeys reservations (it asks the daemon)",
-        Some(Rung::Nobody) => "does not obey reservations",
-        None => "unknown whether it obeys (you may not list leases)",
+fn enforced(enforcement: Option<Enforcement>) -> &'static str {
+    match enforcement {
+        Some(Enforcement::Scheduler) => "enforces reservations (it is the daemon)",
+        Some(Enforcement::Extender) => "enforces reservations (it asks the daemon)",
+        Some(Enforcement::Nobody) => "does not enforce reservations",
+        None => "unknown whether it enforces (you may not list leases)",
     }
 }
 

@@ -67,7 +67,7 @@ fn item(one: &Recreated) -> Item<'_> {
         metadata: Meta { namespace: &one.namespace, name: name(one) },
         replaces: &one.replaced,
         node: one.done.node.as_deref(),
-        same_node: one.done.landed == Some(Landed::Home),
+        same_node: one.done.landed == Some(Landed::SameNode),
         reservation: &one.seat,
         reserved: !matches!(one.done.stays, Stays::Nothing | Stays::TakenBack),
         seconds: one.took.as_secs(),

@@ -7,7 +7,7 @@ use crate::flow::recreate::{
     Done, Keeping, Landed, Newcomer, News, NodeSight, OldPod, Outcome, Sight, Stays, Why,
 };
 use crate::print::Shown;
-use common::cluster::Rung;
+use common::cluster::Enforcement;
 use serde_json::json;
 use std::time::Duration;
 
@@ -29,11 +29,11 @@ fn budget(name: &str, rule: &str, value: i64, (needs, has, expected): (i64, i64,
 }
 
 fn example() -> Plan {
-    let rival = |name: &str, obeys| Rival {
+    let rival = |name: &str, enforces| Rival {
         name: name.into(),
         asks: "cpu 4000m, memory 2Gi".into(),
-        scheduler: if obeys { "reserve-scheduler" } else { "default-scheduler" }.into(),
-        obeys,
+        scheduler: if enforces { "reserve-scheduler" } else { "default-scheduler" }.into(),
+        enforces,
     };
     Plan {
         pod: "default/testngx-6d5f9-4xk2p".into(),
@@ -46,7 +46,7 @@ fn example() -> Plan {
         budgets: Some(vec![budget("testngx-pdb", "maxUnavailable", 1, (2, 3, 3))]),
         shutdown: Shutdown { grace: 30, empty_dirs: vec![], finalizers: vec![], ignores_budgets: false },
         scheduler: "reserve-scheduler".into(),
-        rung: Some(Rung::Scheduler),
+        enforcement: Some(Enforcement::Scheduler),
         rivals: Some(vec![
             rival("batch/crunch-0", true),
             rival("batch/crunch-1", true),
@@ -78,7 +78,7 @@ fn what_may_not_be_read_is_said_to_be_unknown() {
         node_state: None,
         keeping: Keeping::Wish,
         budgets: None,
-        rung: None,
+        enforcement: None,
         rivals: None,
         notes: vec![
             "the Job may count it as failed (backoffLimit 6), unless its podFailurePolicy ignores \
@@ -101,7 +101,7 @@ fn what_may_not_be_read_is_said_to_be_unknown() {
 fn what_happens_is_a_line_each() {
     let until = Some("2026-11-16T08:20:00Z".parse().unwrap());
     let bound =
-        News::Bound { pod: "testngx-6d5f9-x7k2p".into(), node: "node-2".into(), landed: Landed::Home };
+        News::Bound { pod: "testngx-6d5f9-x7k2p".into(), node: "node-2".into(), landed: Landed::SameNode };
     let moved =
         News::Bound { pod: "testngx-6d5f9-x7k2p".into(), node: "node-3".into(), landed: Landed::Kept };
     let strayed =
@@ -140,7 +140,7 @@ fn the_end_is_one_line_and_says_what_stays() {
         pod: pod.map(Into::into),
         uid: pod.map(Into::into),
         node: pod.map(|_| "node-2".into()),
-        landed: pod.map(|_| Landed::Home),
+        landed: pod.map(|_| Landed::SameNode),
         stays: Stays::Nothing,
     };
     let took = Duration::from_millis(38_500);
@@ -172,7 +172,7 @@ fn what_machines_read_is_as_the_schema_says() {
             pod: pod.map(Into::into),
             uid: pod.map(Into::into),
             node: pod.map(|_| "node-2".into()),
-            landed: pod.map(|_| Landed::Home),
+            landed: pod.map(|_| Landed::SameNode),
             stays,
         },
         took: Duration::from_secs(38),

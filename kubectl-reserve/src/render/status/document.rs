@@ -2,7 +2,7 @@
 
 use super::{ReplicaLine, SchedulerLine, ShortNode, Status};
 use crate::error::Failure;
-use common::cluster::Rung;
+use common::cluster::Enforcement;
 use serde_json::{Map, Value, json};
 
 /// The document.
@@ -48,14 +48,14 @@ fn replica(replica: &ReplicaLine) -> Value {
 }
 
 fn scheduler(line: &SchedulerLine) -> Value {
-    let rung = match line.rung {
-        Rung::Scheduler => "Scheduler",
-        Rung::Extender => "Extender",
-        Rung::Nobody => "None",
+    let enforcement = match line.enforcement {
+        Enforcement::Scheduler => "Scheduler",
+        Enforcement::Extender => "Extender",
+        Enforcement::Nobody => "None",
     };
     json!({
         "metadata": { "name": line.name },
-        "pods": line.pods, "pending": line.pending, "obeys": line.rung != Rung::Nobody, "rung": rung,
+        "pods": line.pods, "pending": line.pending, "enforces": line.enforcement != Enforcement::Nobody, "enforcement": enforcement,
     })
 }
 

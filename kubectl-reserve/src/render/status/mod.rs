@@ -11,7 +11,7 @@ use crate::world::events::EventNote;
 use crate::world::{Resource, World};
 use common::api::names;
 use common::cluster::ledger::Ledger;
-use common::cluster::{Rung, rung};
+use common::cluster::{Enforcement, enforcement};
 use common::model::{Replica, ResourceName};
 use jiff::{SignedDuration, Timestamp};
 use serde_json::Value;
@@ -69,7 +69,7 @@ pub(crate) struct SchedulerLine {
     pub(crate) name: String,
     pub(crate) pods: usize,
     pub(crate) pending: usize,
-    pub(crate) rung: Rung,
+    pub(crate) enforcement: Enforcement,
 }
 
 /// A node that has promised more than it has.
@@ -190,8 +190,8 @@ fn schedulers(world: &World) -> Vec<SchedulerLine> {
         }
     }
     let line = |(name, (pods, pending)): (String, (usize, usize))| {
-        let rung = rung(replicas.iter(), &name, world.now);
-        SchedulerLine { name, pods, pending, rung }
+        let enforcement = enforcement(replicas.iter(), &name, world.now);
+        SchedulerLine { name, pods, pending, enforcement }
     };
     counts.into_iter().map(line).collect()
 }

@@ -27,7 +27,7 @@ fn lease(name: &str, schedulers: &str, version: &str, seen: &str, renewed: &str)
             "spec": { "holderIdentity": name, "leaseDurationSeconds": 15, "renewTime": renewed } })
 }
 
-/// A town with one of everything.
+/// A cluster with one of everything.
 pub(crate) fn world() -> World {
     let info = |expires: &str| {
         let owner = json!({ "kind": "Deployment", "namespace": "shop", "name": "web", "uid": OWNER });
@@ -73,7 +73,7 @@ pub(crate) fn status() -> Status {
 }
 
 #[test]
-fn the_table_says_who_runs_who_obeys_and_what_is_short() {
+fn the_table_says_who_runs_who_enforces_and_what_is_short() {
     insta::assert_snapshot!("status", status().table(false, true));
     assert!(status().table(false, true).lines().all(|line| line.chars().count() <= 80));
     insta::assert_snapshot!("status_wide", status().table(true, true));

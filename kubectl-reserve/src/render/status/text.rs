@@ -5,7 +5,7 @@ use crate::render::table::table;
 use crate::render::time::between;
 use crate::render::wrap::{WIDTH, wrap};
 use crate::render::{plural, printable, wrapped};
-use common::cluster::Rung;
+use common::cluster::Enforcement;
 use jiff::Timestamp;
 
 const NONE: &str = "<none>";
@@ -100,16 +100,16 @@ fn schedulers(status: &Status, has_headers: bool) -> String {
         return String::new();
     }
     let cells = |line: &SchedulerLine| {
-        let obeys = match line.rung {
-            Rung::Scheduler => "yes: it is the daemon",
-            Rung::Extender => "yes: it asks the daemon",
-            Rung::Nobody if !status.can_see("leases") => "not known",
-            Rung::Nobody => "no: reserved room looks free to it",
+        let enforces = match line.enforcement {
+            Enforcement::Scheduler => "yes: it is the daemon",
+            Enforcement::Extender => "yes: it asks the daemon",
+            Enforcement::Nobody if !status.can_see("leases") => "not known",
+            Enforcement::Nobody => "no: reserved room looks free to it",
         };
-        vec![printable(&line.name), line.pods.to_string(), line.pending.to_string(), obeys.into()]
+        vec![printable(&line.name), line.pods.to_string(), line.pending.to_string(), enforces.into()]
     };
     let rows: Vec<Vec<String>> = status.schedulers.iter().map(cells).collect();
-    let headers: &[&str] = &["NAME", "PODS", "PENDING", "OBEYS"];
+    let headers: &[&str] = &["NAME", "PODS", "PENDING", "ENFORCES"];
     format!(
         "\nSCHEDULERS    by the pods that name them\n{}",
         indented(&table(has_headers.then_some(headers), &rows))

@@ -4,14 +4,14 @@ use serde_json::{Value, json};
 
 use super::labels::{NAMESPACES, NODE_LABELS, TOPOLOGIES, labels, requirement, selector};
 use super::mix::Mix;
-use super::nodes::Plot;
+use super::nodes::GeneratedNode;
 use super::rng::Rng;
 
 const REQUIRED: &str = "requiredDuringSchedulingIgnoredDuringExecution";
 const PREFERRED: &str = "preferredDuringSchedulingIgnoredDuringExecution";
 
 /// Puts affinity of every kind into a pod's spec.
-pub(super) fn fill(rng: &mut Rng, mix: &Mix, nodes: &[Plot], spec: &mut Value) {
+pub(super) fn fill(rng: &mut Rng, mix: &Mix, nodes: &[GeneratedNode], spec: &mut Value) {
     if rng.chance(mix.node_affinity / 8) {
         let wanted = labels(rng, &NODE_LABELS, 25);
         // The API server leaves an empty one out.
@@ -44,7 +44,7 @@ pub(super) fn fill(rng: &mut Rng, mix: &Mix, nodes: &[Plot], spec: &mut Value) {
 }
 
 /// A term about labels, about the name of the node, about both, or, rarely, about nothing.
-fn node_term(rng: &mut Rng, nodes: &[Plot]) -> Value {
+fn node_term(rng: &mut Rng, nodes: &[GeneratedNode]) -> Value {
     let mut term = json!({});
     let about = rng.below(100);
     if about < 18 {

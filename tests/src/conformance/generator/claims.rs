@@ -4,12 +4,12 @@ use serde_json::{Value, json};
 
 use super::csi::{FAST, LOCAL, OTHER, SLOW, ZONAL};
 use super::disks;
-use super::nodes::Plot;
+use super::nodes::GeneratedNode;
 use super::rng::Rng;
 use super::volumes::{Kind, Storage};
 
 /// Makes the claims of a namespace.
-pub(super) fn fill(rng: &mut Rng, storage: &mut Storage, namespace: &str, nodes: &[Plot]) {
+pub(super) fn fill(rng: &mut Rng, storage: &mut Storage, namespace: &str, nodes: &[GeneratedNode]) {
     for number in 0..rng.between(7, 10) {
         let class = *rng.pick(&[FAST, FAST, FAST, FAST, FAST, FAST, ZONAL, OTHER]);
         let claim = claim(rng, namespace, &format!("waits-{number}"), class);
@@ -52,7 +52,13 @@ pub(super) fn claim(rng: &mut Rng, namespace: &str, name: &str, class: &str) -> 
 }
 
 /// A claim that cannot be used, or on one node only.
-fn wrong(rng: &mut Rng, storage: &mut Storage, namespace: &str, number: u64, nodes: &[Plot]) -> Value {
+fn wrong(
+    rng: &mut Rng,
+    storage: &mut Storage,
+    namespace: &str,
+    number: u64,
+    nodes: &[GeneratedNode],
+) -> Value {
     let mut claim = claim(rng, namespace, &format!("wrong-{number}"), FAST);
     match rng.below(8) {
         // Bound at once, but not yet.

@@ -3,7 +3,7 @@
 use serde_json::{Value, json};
 
 use super::labels::{HOSTNAME, ZONE};
-use super::nodes::Plot;
+use super::nodes::GeneratedNode;
 use super::rng::Rng;
 
 /// The driver of most classes.
@@ -25,11 +25,15 @@ pub(super) const ZONAL: &str = "zonal";
 pub(super) const OTHER: &str = "other";
 
 /// Everything about storage that no pod names, by kind.
-pub(super) fn objects(rng: &mut Rng, nodes: &[Plot], volumes: &[Value]) -> Vec<(&'static str, Vec<Value>)> {
+pub(super) fn objects(
+    rng: &mut Rng,
+    nodes: &[GeneratedNode],
+    volumes: &[Value],
+) -> Vec<(&'static str, Vec<Value>)> {
     vec![
         ("storageClasses", classes()),
         ("csiDrivers", drivers(rng)),
-        ("csiNodes", nodes.iter().filter_map(|plot| csi_node(rng, plot)).collect()),
+        ("csiNodes", nodes.iter().filter_map(|generated_node| csi_node(rng, generated_node)).collect()),
         ("csiStorageCapacities", capacities(rng, nodes)),
         ("volumeAttachments", attachments(rng, nodes, volumes)),
     ]
@@ -73,7 +77,7 @@ fn drivers(rng: &mut Rng) -> Vec<Value> {
 }
 
 /// What the node's agent has registered; now and then nothing yet.
-fn csi_node(rng: &mut Rng, plot: &Plot) -> Option<Value> {
+fn csi_node(rng: &mut Rng, generated_node: &GeneratedNode) -> Option<Value> {
     if rng.chance(9) {
         return None;
     }
@@ -82,13 +86,13 @@ fn csi_node(rng: &mut Rng, plot: &Plot) -> Option<Value> {
         if !rng.chance(percent) {
             continue;
         }
-        let mut driver = json!({ "name": name, "nodeID": plot.name, "topologyKeys": [ZONE] });
+        let mut driver = json!({ "name": name, "nodeID": generated_node.name, "topologyKeys": [ZONE] });
         if rng.chance(85) {
             driver["allocatable"] = json!({ "count": rng.pick(&[1, 8, 8, 24, 24]) });
         }
         drivers.push(driver);
     }
-    let name = &plot.name;
+    let name = &generated_node.name;
     Some(json!({
         "metadata": { "name": name, "uid": format!("csi-{name}") }, "spec": { "drivers": drivers },
     }))
@@ -96,11 +100,11 @@ fn csi_node(rng: &mut Rng, plot: &Plot) -> Option<Value> {
 
 /// What is left, for each zone or for each node. Of one class there is no more than one for a node, since upstream takes
 /// whichever its map gives it first.
-fn capacities(rng: &mut Rng, nodes: &[Plot]) -> Vec<Value> {
+fn capacities(rng: &mut Rng, nodes: &[GeneratedNode]) -> Vec<Value> {
     let mut capacities = Vec::new();
     for class in [FAST, ZONAL] {
         let (key, values): (&str, Vec<String>) = if rng.chance(85) {
-            (HOSTNAME, nodes.iter().map(|plot| plot.name.clone()).collect())
+            (HOSTNAME, nodes.iter().map(|generated_node| generated_node.name.clone()).collect())
         } else {
             (ZONE, (0..4).map(|zone| format!("z{zone}")).collect())
         };
@@ -130,7 +134,7 @@ fn capacities(rng: &mut Rng, nodes: &[Plot]) -> Vec<Value> {
 }
 
 /// Volumes that hang on a node, though perhaps no pod there uses them any more.
-fn attachments(rng: &mut Rng, nodes: &[Plot], volumes: &[Value]) -> Vec<Value> {
+fn attachments(rng: &mut Rng, nodes: &[GeneratedNode], volumes: &[Value]) -> Vec<Value> {
     let mut attachments = Vec::new();
     for number in 0..rng.below(1 + nodes.len() as u64) {
         let (node, name) = (&rng.pick(nodes).name, format!("attached-{number}"));

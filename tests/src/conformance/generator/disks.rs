@@ -4,12 +4,12 @@ use serde_json::{Map, Value, json};
 
 use super::csi::{DRIVER, FAST, LOCAL, OTHER};
 use super::labels::{BETA_ZONE, HOSTNAME, ZONE};
-use super::nodes::Plot;
+use super::nodes::GeneratedNode;
 use super::rng::Rng;
 
 /// A volume that nobody has claimed yet. `number` makes its size one of a kind: of two that are equal upstream takes
 /// whichever its map gives it first.
-pub(super) fn spare(rng: &mut Rng, number: usize, nodes: &[Plot]) -> Value {
+pub(super) fn spare(rng: &mut Rng, number: usize, nodes: &[GeneratedNode]) -> Value {
     let class = *rng.pick(&[LOCAL, LOCAL, LOCAL, FAST, OTHER]);
     let mut volume = volume(rng, &format!("spare-{number}"), number, class, nodes);
     match rng.below(16) {
@@ -26,7 +26,7 @@ pub(super) fn spare(rng: &mut Rng, number: usize, nodes: &[Plot]) -> Value {
 }
 
 /// Binds claim and volume to each other, both ways and for good.
-pub(super) fn bound(rng: &mut Rng, number: usize, claim: &mut Value, nodes: &[Plot]) -> Value {
+pub(super) fn bound(rng: &mut Rng, number: usize, claim: &mut Value, nodes: &[GeneratedNode]) -> Value {
     let name = format!("pv-{number}");
     claim["spec"]["volumeName"] = json!(name);
     claim["metadata"]["annotations"] = json!({ "pv.kubernetes.io/bind-completed": "yes" });
@@ -45,8 +45,8 @@ pub(super) fn reference(claim: &Value) -> Value {
     json!({ "namespace": meta["namespace"], "name": meta["name"], "uid": meta["uid"] })
 }
 
-fn volume(rng: &mut Rng, name: &str, number: usize, class: &str, nodes: &[Plot]) -> Value {
-    let plot = rng.pick(nodes);
+fn volume(rng: &mut Rng, name: &str, number: usize, class: &str, nodes: &[GeneratedNode]) -> Value {
+    let generated_node = rng.pick(nodes);
     let size = (rng.between(5, 60) << 10) + number as u64;
     let mut spec = json!({
         "accessModes": ["ReadWriteOnce", "ReadWriteMany"],
@@ -60,24 +60,28 @@ fn volume(rng: &mut Rng, name: &str, number: usize, class: &str, nodes: &[Plot])
     } else {
         spec["csi"] = json!({ "driver": DRIVER, "volumeHandle": name });
     }
-    if let Some((key, value)) = pinned(rng, class, plot) {
+    if let Some((key, value)) = pinned(rng, class, generated_node) {
         let term = json!({ "matchExpressions": [{ "key": key, "operator": "In", "values": [value] }] });
         spec["nodeAffinity"] = json!({ "required": { "nodeSelectorTerms": [term] } });
     }
     json!({
-        "metadata": { "name": name, "uid": rng.uid(), "labels": place(rng, class, plot) },
+        "metadata": { "name": name, "uid": rng.uid(), "labels": place(rng, class, generated_node) },
         "spec": spec,
         "status": { "phase": "Available" },
     })
 }
 
 /// The one label of nodes on which the volume can be used.
-fn pinned<'a>(rng: &mut Rng, class: &str, plot: &'a Plot) -> Option<(&'static str, &'a str)> {
-    let host = Some((HOSTNAME, plot.name.as_str()));
+fn pinned<'a>(
+    rng: &mut Rng,
+    class: &str,
+    generated_node: &'a GeneratedNode,
+) -> Option<(&'static str, &'a str)> {
+    let host = Some((HOSTNAME, generated_node.name.as_str()));
     if class == LOCAL {
         return host;
     }
-    match (rng.below(10), &plot.zone) {
+    match (rng.below(10), &generated_node.zone) {
         (0, _) => host,
         (1 | 2, Some(zone)) => Some((ZONE, zone.as_str())),
         _ => None,
@@ -85,12 +89,14 @@ fn pinned<'a>(rng: &mut Rng, class: &str, plot: &'a Plot) -> Option<(&'static st
 }
 
 /// Labels, which before there was node affinity said where a volume is: in one zone, or in several.
-fn place(rng: &mut Rng, class: &str, plot: &Plot) -> Map<String, Value> {
+fn place(rng: &mut Rng, class: &str, generated_node: &GeneratedNode) -> Map<String, Value> {
     let mut labels = Map::new();
     if rng.chance(50) {
         labels.insert("media".to_owned(), json!(rng.pick(&["ssd", "hdd"])));
     }
-    let Some(zone) = plot.zone.as_ref().filter(|_| class != LOCAL && rng.chance(95)) else { return labels };
+    let Some(zone) = generated_node.zone.as_ref().filter(|_| class != LOCAL && rng.chance(95)) else {
+        return labels;
+    };
     let key = if rng.chance(25) { BETA_ZONE } else { ZONE };
     let several = format!("{zone}__z{}", rng.below(4));
     labels.insert(key.to_owned(), json!(if rng.chance(30) { &several } else { zone }));

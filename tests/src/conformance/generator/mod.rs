@@ -12,10 +12,10 @@ mod pods;
 mod quantity;
 mod rng;
 mod spread;
+mod test_cluster;
 #[cfg(test)]
 mod tests;
 mod tolerations;
-mod town;
 mod volumes;
 mod workloads;
 
@@ -26,7 +26,7 @@ use serde_json::{Value, json};
 
 use super::run::Batch;
 use rng::Rng;
-use town::Town;
+use test_cluster::TestCluster;
 
 /// About how many pods share a cluster.
 const PODS_EACH: u64 = 20;
@@ -54,15 +54,15 @@ impl Generator {
         let id = format!("{}-{}", self.seed, self.clusters);
         // A cluster can be made again without those before it.
         let mut rng = Rng::new(self.seed, self.clusters);
-        let mut town = Town::new(&mut rng, &self.mix, self.clusters);
-        town.settle(&mut rng);
+        let mut test_cluster = TestCluster::new(&mut rng, &self.mix, self.clusters);
+        test_cluster.settle(&mut rng);
         // All of them, so that the cluster is the same however many are asked for: it holds their claims.
         let case = |number: u64| {
-            let pod = pods::pending(&mut town, &mut rng, number);
+            let pod = pods::pending(&mut test_cluster, &mut rng, number);
             json!({ "id": format!("{id}/{number}"), "pod": pod, "assume": rng.chance(50) })
         };
         let all: Vec<Value> = (0..PODS_EACH).map(case).collect();
-        let cluster = json!({ "id": id, "cluster": town.objects(&mut rng) });
+        let cluster = json!({ "id": id, "cluster": test_cluster.objects(&mut rng) });
         Batch { cluster, pods: all.into_iter().zip(0..pods).map(|(pod, _)| pod).collect() }
     }
 }

@@ -30,7 +30,7 @@ pub(super) const DEVICES: [&str; 3] = ["nvidia.com/gpu", "example.com/fpga", "hu
 const DECLARED: [&str; 2] = ["RestartAllContainersOnContainerExits", "UserNamespacesHostNetworkSupport"];
 
 /// A node and its size.
-pub(super) struct Plot {
+pub(super) struct GeneratedNode {
     pub(super) name: String,
     pub(super) zone: Option<String>,
     pub(super) milli: u64,
@@ -39,7 +39,7 @@ pub(super) struct Plot {
 }
 
 /// A node of a cluster that has so many zones. Names sort in the order of numbers.
-pub(super) fn plot(rng: &mut Rng, mix: &Mix, number: u64, zones: u64) -> Plot {
+pub(super) fn generated_node(rng: &mut Rng, mix: &Mix, number: u64, zones: u64) -> GeneratedNode {
     let name = format!("node-{number:02}");
     let zone = (!rng.chance(8)).then(|| format!("z{}", rng.below(zones)));
     let cpus = *rng.pick(&[940, 1930, 2000, 3920, 4000, 8000, 8000, 15_890, 64_000]);
@@ -61,7 +61,7 @@ pub(super) fn plot(rng: &mut Rng, mix: &Mix, number: u64, zones: u64) -> Plot {
             "declaredFeatures": DECLARED.iter().filter(|_| rng.chance(60)).collect::<Vec<_>>(),
         },
     });
-    Plot { name, zone, milli, bytes, object }
+    GeneratedNode { name, zone, milli, bytes, object }
 }
 
 fn place(rng: &mut Rng, name: &str, zone: Option<&str>) -> Map<String, Value> {

@@ -5,8 +5,8 @@ use serde_json::{Value, json};
 use super::containers::{self, Size};
 use super::labels::{NAMESPACES, POD_LABELS, labels};
 use super::rng::Rng;
+use super::test_cluster::TestCluster;
 use super::tolerations::tolerations;
-use super::town::Town;
 use super::volumes::Mounter;
 use super::{affinity, spread, workloads};
 
@@ -18,37 +18,37 @@ const LOW: [i64; 8] = [-10, -10, 0, 0, 5, 5, 1000, 2_000_000_000];
 const HIGH: [i64; 6] = [5, 1000, 1000, 1000, 1000, 2_000_000_000];
 
 /// A pod that has a node already, or, rarely, waits for one that was nominated.
-pub(super) fn existing(town: &mut Town, rng: &mut Rng, number: u64) -> Value {
-    let index = rng.index(town.nodes.len());
-    let plot = &town.nodes[index];
-    let part = if town.crowded { 3 } else { 8 };
-    let size = Size { milli: plot.milli / part, bytes: plot.bytes / part };
-    let node = if rng.chance(1) { "node-that-left".to_owned() } else { plot.name.clone() };
-    let nominated = rng.chance(town.mix.nominated);
-    let mut pod = pod(town, rng, &format!("there-{number:03}"), size, true);
+pub(super) fn existing(test_cluster: &mut TestCluster, rng: &mut Rng, number: u64) -> Value {
+    let index = rng.index(test_cluster.nodes.len());
+    let generated_node = &test_cluster.nodes[index];
+    let part = if test_cluster.crowded { 3 } else { 8 };
+    let size = Size { milli: generated_node.milli / part, bytes: generated_node.bytes / part };
+    let node = if rng.chance(1) { "node-that-left".to_owned() } else { generated_node.name.clone() };
+    let nominated = rng.chance(test_cluster.mix.nominated);
+    let mut pod = pod(test_cluster, rng, &format!("there-{number:03}"), size, true);
     if nominated {
         pod["status"]["nominatedNodeName"] = json!(node);
-        if town.crowded {
+        if test_cluster.crowded {
             pod["spec"]["priority"] = json!(rng.pick(&HIGH));
         }
         return pod;
     }
     pod["spec"]["nodeName"] = json!(node);
-    containers::yield_ports(&mut pod["spec"], &node, &mut town.ports);
+    containers::yield_ports(&mut pod["spec"], &node, &mut test_cluster.ports);
     let phases =
         ["Running", "Running", "Running", "Running", "Running", "Running", "Pending", "Succeeded", "Failed"];
     pod["status"]["phase"] = json!(rng.pick(&phases));
     let priority = pod["spec"]["priority"].as_i64().unwrap_or(0);
-    pod["status"]["startTime"] = json!(moment(12, town.start(rng, &node, priority)));
+    pod["status"]["startTime"] = json!(moment(12, test_cluster.start(rng, &node, priority)));
     if rng.chance(8) {
         pod["metadata"]["deletionTimestamp"] = json!(moment(14, rng.below(60)));
         pod["metadata"]["deletionGracePeriodSeconds"] = json!(30);
         if rng.chance(60) {
             pod["status"]["conditions"] = displaced();
-            town.cleared.push(node);
+            test_cluster.cleared.push(node);
         }
-    } else if rng.chance(town.mix.resizing) {
-        containers::resizing(rng, &town.mix, size, &mut pod);
+    } else if rng.chance(test_cluster.mix.resizing) {
+        containers::resizing(rng, &test_cluster.mix, size, &mut pod);
     }
     pod
 }
@@ -59,76 +59,77 @@ fn displaced() -> Value {
 }
 
 /// A pod that is to be placed.
-pub(super) fn pending(town: &mut Town, rng: &mut Rng, number: u64) -> Value {
-    let mut plot = rng.pick(&town.nodes);
-    if town.crowded {
+pub(super) fn pending(test_cluster: &mut TestCluster, rng: &mut Rng, number: u64) -> Value {
+    let mut generated_node = rng.pick(&test_cluster.nodes);
+    if test_cluster.crowded {
         // Room for it can be made on most nodes.
-        let [one, other] = [rng.pick(&town.nodes), rng.pick(&town.nodes)];
-        plot = [one, other]
+        let [one, other] = [rng.pick(&test_cluster.nodes), rng.pick(&test_cluster.nodes)];
+        generated_node = [one, other]
             .into_iter()
-            .fold(plot, |least, next| if next.milli < least.milli { next } else { least });
+            .fold(generated_node, |least, next| if next.milli < least.milli { next } else { least });
     }
     // Mostly of a size that some nodes have room for, sometimes larger than any.
-    let parts = if town.crowded { *rng.pick(&[2, 2, 3, 4]) } else { *rng.pick(&[1, 6, 16, 32, 32, 64]) };
-    let size = Size { milli: plot.milli * 2 / parts, bytes: plot.bytes * 2 / parts };
-    let mut pod = pod(town, rng, &format!("new-{number:03}"), size, false);
+    let parts =
+        if test_cluster.crowded { *rng.pick(&[2, 2, 3, 4]) } else { *rng.pick(&[1, 6, 16, 32, 32, 64]) };
+    let size = Size { milli: generated_node.milli * 2 / parts, bytes: generated_node.bytes * 2 / parts };
+    let mut pod = pod(test_cluster, rng, &format!("new-{number:03}"), size, false);
     // One that is assumed counts as started now whenever upstream asks, so that with two of them anything could follow.
-    if number != town.unstarted {
+    if number != test_cluster.unstarted {
         pod["status"]["startTime"] = json!(moment(13, number));
     }
-    if rng.chance(town.mix.named) {
-        let index = rng.index(town.nodes.len());
-        let other = if rng.chance(10) { "no-such-node" } else { town.nodes[index].name.as_str() };
+    if rng.chance(test_cluster.mix.named) {
+        let index = rng.index(test_cluster.nodes.len());
+        let other = if rng.chance(10) { "no-such-node" } else { test_cluster.nodes[index].name.as_str() };
         pod["spec"]["nodeName"] = json!(other);
     }
-    if rng.chance(town.mix.gates) {
+    if rng.chance(test_cluster.mix.gates) {
         pod["spec"]["schedulingGates"] = json!([{ "name": "example.com/wait" }]);
     }
     if rng.chance(6) {
         pod["spec"]["preemptionPolicy"] = json!("Never");
     }
-    if rng.chance(town.mix.nominated * 2) {
-        pod["status"]["nominatedNodeName"] = json!(promised(town, rng));
+    if rng.chance(test_cluster.mix.nominated * 2) {
+        pod["status"]["nominatedNodeName"] = json!(promised(test_cluster, rng));
     }
     pod
 }
 
 /// The node that is kept for a pod: often one that is being cleared, rarely one that has left.
-fn promised(town: &Town, rng: &mut Rng) -> String {
+fn promised(test_cluster: &TestCluster, rng: &mut Rng) -> String {
     if rng.chance(5) {
         return "node-that-left".to_owned();
     }
-    if !town.cleared.is_empty() && rng.chance(60) {
-        return rng.pick(&town.cleared).clone();
+    if !test_cluster.cleared.is_empty() && rng.chance(60) {
+        return rng.pick(&test_cluster.cleared).clone();
     }
-    rng.pick(&town.nodes).name.clone()
+    rng.pick(&test_cluster.nodes).name.clone()
 }
 
 /// What both kinds have in common.
-fn pod(town: &mut Town, rng: &mut Rng, name: &str, size: Size, there: bool) -> Value {
+fn pod(test_cluster: &mut TestCluster, rng: &mut Rng, name: &str, size: Size, there: bool) -> Value {
     let (namespace, uid) = (*rng.pick(&NAMESPACES), rng.uid());
     let mut labels = labels(rng, &POD_LABELS, 65);
     let owner = workloads::owner(rng, namespace, &mut labels);
     let mut spec = json!({
         "schedulerName": "default-scheduler",
-        "tolerations": tolerations(rng, town.mix.tolerations),
+        "tolerations": tolerations(rng, test_cluster.mix.tolerations),
     });
-    containers::fill(rng, &town.mix, size, &mut spec);
-    if rng.chance(town.mix.priorities) {
-        let choices: &[i64] = match (town.crowded, there) {
+    containers::fill(rng, &test_cluster.mix, size, &mut spec);
+    if rng.chance(test_cluster.mix.priorities) {
+        let choices: &[i64] = match (test_cluster.crowded, there) {
             (false, _) => &PRIORITIES,
             (true, true) => &LOW,
             (true, false) => &HIGH,
         };
         spec["priority"] = json!(rng.pick(choices));
     }
-    affinity::fill(rng, &town.mix, &town.nodes, &mut spec);
-    if rng.chance(town.mix.spread) {
+    affinity::fill(rng, &test_cluster.mix, &test_cluster.nodes, &mut spec);
+    if rng.chance(test_cluster.mix.spread) {
         spec["topologySpreadConstraints"] = spread::constraints(rng, &labels);
     }
-    if rng.chance(if there { town.mix.volumes * 2 / 3 } else { town.mix.volumes }) {
+    if rng.chance(if there { test_cluster.mix.volumes * 2 / 3 } else { test_cluster.mix.volumes }) {
         let who = Mounter { namespace, name, uid: &uid, runs: there };
-        spec["volumes"] = json!(town.storage.mounted(rng, &town.nodes, who));
+        spec["volumes"] = json!(test_cluster.storage.mounted(rng, &test_cluster.nodes, who));
     }
     declared(rng, &mut spec);
     let mut metadata = json!({

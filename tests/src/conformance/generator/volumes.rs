@@ -8,7 +8,7 @@ use super::claims;
 use super::csi::{self, FAST};
 use super::disks;
 use super::labels::NAMESPACES;
-use super::nodes::{IMAGES, Plot};
+use super::nodes::{GeneratedNode, IMAGES};
 use super::rng::Rng;
 
 /// What can be expected of a claim.
@@ -44,7 +44,7 @@ pub(super) struct Mounter<'a> {
 }
 
 /// Makes claims in every namespace, and some volumes that nobody has claimed.
-pub(super) fn storage(rng: &mut Rng, nodes: &[Plot]) -> Storage {
+pub(super) fn storage(rng: &mut Rng, nodes: &[GeneratedNode]) -> Storage {
     let mut storage = Storage::default();
     for _ in 0..rng.between(4, 8 + nodes.len() as u64) {
         let spare = disks::spare(rng, storage.next(), nodes);
@@ -71,7 +71,7 @@ impl Storage {
         self.made - 1
     }
 
-    pub(super) fn bind(&mut self, rng: &mut Rng, claim: &mut Value, nodes: &[Plot]) {
+    pub(super) fn bind(&mut self, rng: &mut Rng, claim: &mut Value, nodes: &[GeneratedNode]) {
         let number = self.next();
         let volume = disks::bound(rng, number, claim, nodes);
         self.put(volume);
@@ -82,7 +82,7 @@ impl Storage {
     }
 
     /// Everything about storage, by kind; nothing if the cluster has none.
-    pub(super) fn objects(&self, rng: &mut Rng, nodes: &[Plot]) -> Vec<(&'static str, Vec<Value>)> {
+    pub(super) fn objects(&self, rng: &mut Rng, nodes: &[GeneratedNode]) -> Vec<(&'static str, Vec<Value>)> {
         if self.claims.is_empty() {
             return Vec::new();
         }
@@ -94,7 +94,7 @@ impl Storage {
     }
 
     /// The volumes of a pod: claims of its namespace, a claim of its own, disks, and what every node can give.
-    pub(super) fn mounted(&mut self, rng: &mut Rng, nodes: &[Plot], who: Mounter<'_>) -> Vec<Value> {
+    pub(super) fn mounted(&mut self, rng: &mut Rng, nodes: &[GeneratedNode], who: Mounter<'_>) -> Vec<Value> {
         let count = *rng.pick(&[1, 1, 1, 1, 2, 3]);
         let mut mounted: Vec<Value> = (0..count)
             .map(|number| {
@@ -138,7 +138,7 @@ impl Storage {
     }
 
     /// A volume that comes and goes with the pod: its claim is made by a controller, which may be late.
-    fn ephemeral(&mut self, rng: &mut Rng, name: &str, nodes: &[Plot], who: Mounter<'_>) -> Value {
+    fn ephemeral(&mut self, rng: &mut Rng, name: &str, nodes: &[GeneratedNode], who: Mounter<'_>) -> Value {
         let mut claim = claims::claim(rng, who.namespace, &format!("{}-{name}", who.name), FAST);
         claim["spec"]["accessModes"] = json!(["ReadWriteOnce"]);
         let template = json!({ "spec": claim["spec"] });

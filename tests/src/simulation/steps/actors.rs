@@ -1,9 +1,9 @@
 //! Those who do things: users, tenants, an autoscaler, writers of annotations, and people at the command.
 
+use super::scenario::template;
 use super::sim::{Action, Sim};
-use super::town::template;
 use common::api::names;
-use common::cluster::{Rung, Terms as Made, replacing, rung};
+use common::cluster::{Enforcement, Terms as Made, enforcement, replacing};
 use common::model::owner::Owner;
 use common::model::pod::{Phase, Rare};
 use common::model::reservation::Placement;
@@ -16,7 +16,7 @@ use std::time::Duration;
 /// Something that somebody does.
 type Deed = fn(&mut Sim);
 
-/// How many bits `Town::deeds` has.
+/// How many bits `Scenario::deeds` has.
 pub(super) const DEED_BITS: u32 = 27;
 /// Some wish places to be kept for a second.
 const BRIEF_KEEPS: u32 = 1 << 20;
@@ -33,7 +33,7 @@ pub(super) const POLICIES: u32 = 1 << 25;
 /// Ten years.
 const LONG_GRACE: Duration = Duration::from_secs(315_360_000);
 
-/// Everything that can be done, by its bit in `Town::deeds`; some more often than others. Recreating is always there.
+/// Everything that can be done, by its bit in `Scenario::deeds`; some more often than others. Recreating is always there.
 const DEEDS: [(u32, Deed); 25] = [
     (0, Sim::recreate),
     (0, Sim::recreate),
@@ -65,11 +65,11 @@ const DEEDS: [(u32, Deed); 25] = [
 impl Sim {
     /// Somebody does something, and then somebody else.
     pub(super) fn act(&mut self) {
-        if self.api.now >= self.town.quiet {
+        if self.api.now >= self.scenario.quiet {
             return;
         }
         let (bit, deed) = DEEDS[self.rng.usize(0..DEEDS.len())];
-        if self.town.deeds & bit == bit {
+        if self.scenario.deeds & bit == bit {
             deed(self);
         }
         let pause = self.millis(200..6_000);
@@ -78,8 +78,8 @@ impl Sim {
 
     /// How long a pod has to end when it is deleted.
     pub(super) fn grace_of(&self, pod: &Pod) -> Duration {
-        let is_long = self.town.deeds & LONG_GRACES != 0 && pod.labels.get("app") == Some("web");
-        if is_long { LONG_GRACE } else { self.town.grace }
+        let is_long = self.scenario.deeds & LONG_GRACES != 0 && pod.labels.get("app") == Some("web");
+        if is_long { LONG_GRACE } else { self.scenario.grace }
     }
 
     pub(super) fn some_pod(&mut self, is_fit: impl Fn(&Pod) -> bool) -> Option<Arc<Pod>> {
@@ -116,14 +116,19 @@ impl Sim {
 
     pub(super) fn recreate_that(&mut self, pod: &Arc<Pod>) {
         let wall = self.api.wall();
-        let rung = rung(self.api.replicas.values(), names::SCHEDULER_NAME, wall);
-        let (Some(owner), Some(node), Rung::Scheduler) = (self.owner_of(pod), pod.node.clone(), rung) else {
+        let enforcement = enforcement(self.api.replicas.values(), names::SCHEDULER_NAME, wall);
+        let (Some(owner), Some(node), Enforcement::Scheduler) =
+            (self.owner_of(pod), pod.node.clone(), enforcement)
+        else {
             return;
         };
         let is_named = matches!(&*owner.kind, "StatefulSet" | "Pod");
         let is_bare = &*owner.kind == "Pod";
-        let life =
-            Duration::from_secs(if self.town.is_hasty { self.rng.u64(5..40) } else { self.rng.u64(90..300) });
+        let life = Duration::from_secs(if self.scenario.is_hasty {
+            self.rng.u64(5..40)
+        } else {
+            self.rng.u64(90..300)
+        });
         let placement = [Placement::Wait, Placement::Wait, Placement::Prefer, Placement::Require];
         let made = Made {
             now: wall,
@@ -135,7 +140,7 @@ impl Sim {
             placement: placement[self.rng.usize(0..placement.len())],
         };
         let Some(reservation) = replacing(pod, owner, made) else { return };
-        let is_wish = self.town.deeds & 1 << 17 != 0 && self.one_in(4);
+        let is_wish = self.scenario.deeds & 1 << 17 != 0 && self.one_in(4);
         let until = [Until::Ready, Until::Ready, Until::Ready, Until::Bound, Until::Deleted, Until::Evicted];
         let until = until[self.rng.usize(0..until.len())];
         let terms = Terms {
@@ -223,13 +228,14 @@ impl Sim {
         let uid = deployment.uid.clone();
         let is_below = |one: &&Workload| one.controller.as_ref().is_some_and(|above| above.uid == uid);
         let old: Vec<Workload> = self.api.workloads.values().filter(is_below).cloned().collect();
-        let Some(template) = old.first().and_then(|set| self.town.templates.get(&set.uid)).cloned() else {
+        let Some(template) = old.first().and_then(|set| self.scenario.templates.get(&set.uid)).cloned()
+        else {
             return;
         };
         let name = format!("{}-{:x}", deployment.name, self.api.number());
         let wanted = deployment.wanted.unwrap_or(0);
         let set = self.add_workload(OwnerKind::ReplicaSet, &name, wanted, Some(&deployment), None);
-        self.town.templates.insert(set.uid, template);
+        self.scenario.templates.insert(set.uid, template);
         for set in old {
             self.api.put_workload(Workload { wanted: Some(0), ..set });
         }

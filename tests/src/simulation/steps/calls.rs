@@ -112,11 +112,11 @@ impl Job {
                 Self::Tell { pod, uid, told: None, nomination: Nomination::Change(node), tries: 1 }
             }
             Effect::Evict(eviction) => Self::Evict(eviction),
-            Effect::Report(report) => {
+            Effect::WriteEvent(report) => {
                 let (uid, answers, reason) = (report.about.uid, report.answers, report.reason);
                 Self::Talk(Some(Told { uid, answers, reason, at: seen }))
             }
-            Effect::Record { .. } => Self::Talk(None),
+            Effect::WritePodEvent { .. } => Self::Talk(None),
             Effect::ReadOwner(claim) => Self::ReadOwner(claim),
             other => Self::Ask(Box::new(other)),
         }
@@ -198,10 +198,10 @@ impl Sim {
 
     /// Whoever is to die at this point does.
     fn doom(&mut self, who: Who) {
-        if self.town.doomed != Some(who) {
+        if self.scenario.doomed != Some(who) {
             return;
         }
-        self.town.doomed = None;
+        self.scenario.doomed = None;
         match who {
             Who::Daemon(index, _) => self.crash(index, "dies by plan"),
             Who::Command(index) => self.kill(index),

@@ -130,7 +130,7 @@ impl Sim {
                 command.under_way = None;
                 command.token += 1;
                 let token = command.token;
-                self.town.asked.insert((index, token), request);
+                self.scenario.asked.insert((index, token), request);
                 self.after(after, Action::Go(index, token));
             }
             Then::Stop(outcome) => {
@@ -147,7 +147,7 @@ impl Sim {
 
     /// Makes the next request.
     pub(super) fn go(&mut self, index: usize, token: u64) {
-        let request = self.town.asked.remove(&(index, token));
+        let request = self.scenario.asked.remove(&(index, token));
         let command = &mut self.commands[index];
         let (Some(request), true) = (request, command.is_alive && command.token == token) else { return };
         command.under_way = Some(request);

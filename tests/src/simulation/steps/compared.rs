@@ -59,14 +59,14 @@ impl Sim {
     pub(super) fn warned(&mut self) {
         let is_ported = |pod: &&Arc<Pod>| pod.is_counted() && !pod.spec.ports.is_empty() && !pod.deleting;
         let ported: Vec<Arc<Pod>> = self.api.picture.pods.values().filter(is_ported).cloned().collect();
-        if self.town.deeds & PORTS != 0 && !ported.is_empty() {
+        if self.scenario.deeds & PORTS != 0 && !ported.is_empty() {
             let mut cluster = self.books();
             for pod in ported {
                 self.is_warned(&mut cluster, &pod);
             }
         }
         let is_denied = |one: &super::foreign::Unread| one.readable == Readable::Forbidden;
-        let denied = self.town.unread.clone().filter(is_denied);
+        let denied = self.scenario.unread.clone().filter(is_denied);
         let clones = self.api.picture.pods.values().filter(|pod| pod.is_counted());
         let is_claimed = |uid: &Uid| {
             clones.clone().any(|pod| pod.controller.as_ref().is_some_and(|controller| controller.uid == *uid))

@@ -38,7 +38,7 @@ impl Sim {
         let mut pods = self.pods_of(set);
         pods.retain(|pod| !pod.deleting && !pod.is_ended());
         let wanted = set.wanted.unwrap_or(0) as usize;
-        let Some(template) = self.town.templates.get(&set.uid).cloned() else { return };
+        let Some(template) = self.scenario.templates.get(&set.uid).cloned() else { return };
         for _ in pods.len()..wanted {
             let name = format!("{}-{:x}", set.name, self.api.number());
             self.make_pod(&template, &name, Some(set));
@@ -54,7 +54,7 @@ impl Sim {
 
     fn reconcile_named(&mut self, set: &Workload) {
         let wanted = set.wanted.unwrap_or(0);
-        let Some(template) = self.town.templates.get(&set.uid).cloned() else { return };
+        let Some(template) = self.scenario.templates.get(&set.uid).cloned() else { return };
         for ordinal in 0..wanted {
             let name = format!("{}-{ordinal}", set.name);
             let key = PodKey::new(set.namespace.clone(), name.as_str());
@@ -77,7 +77,7 @@ impl Sim {
         let pods: Vec<Arc<Pod>> = self.api.picture.pods.values().cloned().collect();
         for pod in pods {
             let owner: Option<&Uid> = pod.controller.as_ref().map(|controller| &controller.uid);
-            let is_unread = self.town.unread.as_ref().is_some_and(|unread| owner == Some(&unread.uid));
+            let is_unread = self.scenario.unread.as_ref().is_some_and(|unread| owner == Some(&unread.uid));
             let is_orphan = owner.filter(|_| !is_unread).is_some_and(|uid| {
                 self.api.workloads.get(uid).is_none_or(|owner| owner.namespace != pod.key.namespace)
             });

@@ -105,7 +105,7 @@ impl Sim {
     /// A daemon starts: it knows nothing.
     pub(super) fn start_daemon(&mut self, index: usize) {
         let now = self.api.now;
-        let (automatic_max, is_elected) = (self.town.automatic_max, self.town.is_elected);
+        let (automatic_max, is_elected) = (self.scenario.automatic_max, self.scenario.is_elected);
         let daemon = &mut self.daemons[index];
         daemon.life += 1;
         let life = daemon.life;

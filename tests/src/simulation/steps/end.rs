@@ -27,7 +27,7 @@ const EXPIRED_MAX: SignedDuration = SignedDuration::from_secs(90);
 impl Sim {
     /// Lives on until nothing happens any more, and looks.
     pub(super) fn settle(&mut self) {
-        let quiet = self.town.quiet.max(self.faults.end);
+        let quiet = self.scenario.quiet.max(self.faults.end);
         self.run_until(quiet);
         self.heal();
         // The last watch stands still until a minute later, and what only a daemon knows is good for three.
@@ -179,7 +179,7 @@ impl Sim {
     fn known(&mut self) {
         self.api.rules.counts.check("I16");
         let is_leading = self.daemons.iter().any(|daemon| daemon.is_up && daemon.election.leads);
-        if self.town.is_elected && !is_leading {
+        if self.scenario.is_elected && !is_leading {
             return self.api.rules.break_("I16", "nobody leads");
         }
         let mut fresh = self.fresh();
@@ -202,11 +202,11 @@ impl Sim {
 
     /// A state that has just listed everything.
     fn fresh(&self) -> State {
-        let mut state = new_state(self.town.automatic_max);
+        let mut state = new_state(self.scenario.automatic_max);
         let now = self.daemons[0].now(self.api.now);
         state.learn(Input::Leading(false), now);
         let lists = STREAMS.iter().filter(|stream| **stream != Stream::Replicas);
-        let foreign = self.town.unread.as_ref().and_then(Unread::learnt);
+        let foreign = self.scenario.unread.as_ref().and_then(Unread::learnt);
         let lists = lists.flat_map(|stream| listed(&self.api, *stream)).chain(foreign);
         for event in others().into_iter().chain(lists) {
             state.learn(Input::Cluster(Box::new(event)), now);
@@ -216,7 +216,7 @@ impl Sim {
 
     /// The promise, where nobody but the command did anything: no recreated pod has lost its place.
     fn promised(&mut self) {
-        for (owner, had) in &self.town.promised {
+        for (owner, had) in &self.scenario.promised {
             let of = |pod: &&Arc<Pod>| {
                 pod.is_counted() && !pod.deleting && self.api.picture.owners.owns(owner, pod, None)
             };

@@ -96,7 +96,7 @@ impl Sim {
 
     /// What a budget says about evictions now.
     fn blocked(&mut self) -> Option<Answer> {
-        if self.api.now >= self.town.quiet || !self.one_in(self.town.blocks) {
+        if self.api.now >= self.scenario.quiet || !self.one_in(self.scenario.blocks) {
             return None;
         }
         let blocked = Blocked { budgets: vec![], message: "not now".into(), unhealthy: vec![], never: None };
@@ -135,9 +135,9 @@ impl Sim {
     /// Where nobody but the command does anything, its owner is to have as many pods with a place as before.
     fn promise(&mut self, index: usize) {
         let owner = &self.commands[index].reservation.id.owner;
-        if self.town.deeds != 0
-            || self.town.is_hasty
-            || !self.town.is_elected
+        if self.scenario.deeds != 0
+            || self.scenario.is_hasty
+            || !self.scenario.is_elected
             || !self.api.workloads.contains_key(owner)
         {
             return;
@@ -146,7 +146,7 @@ impl Sim {
             pod.is_counted() && !pod.deleting && self.api.picture.owners.owns(owner, pod, None)
         };
         let had = self.api.picture.pods.values().filter(of).count();
-        let known = self.town.promised.entry(owner.clone()).or_default();
+        let known = self.scenario.promised.entry(owner.clone()).or_default();
         *known = had.max(*known);
     }
 

@@ -156,15 +156,16 @@ impl Sim {
     /// What the plan has for this write, if it is the one.
     fn struck(&mut self, who: Who) -> Option<Luck> {
         let is_command = matches!(who, Who::Command(_));
-        let counted = if is_command { &mut self.town.command_writes } else { &mut self.town.daemon_writes };
+        let counted =
+            if is_command { &mut self.scenario.command_writes } else { &mut self.scenario.daemon_writes };
         *counted += 1;
         let nth = *counted;
         let strike = self.strike.filter(|one| one.is_command == is_command && one.nth == nth)?;
         self.api.note(format_args!("by plan: {:?} at write {nth} of {who:?}", strike.blow));
         match strike.blow {
-            Blow::Crash => self.town.doomed = Some(who),
+            Blow::Crash => self.scenario.doomed = Some(who),
             Blow::CrashBefore => {
-                self.town.doomed = Some(who);
+                self.scenario.doomed = Some(who);
                 return Some(Luck::Before);
             }
             Blow::Lost => return Some(Luck::After),

@@ -2,8 +2,8 @@
 
 use super::api::Refused;
 use super::calls::Reply;
+use super::scenario::template;
 use super::sim::Sim;
-use super::town::template;
 use common::cluster::{Event, OwnerAnswer};
 use common::model::owner::{ForeignClaim, ForeignKind};
 use common::model::pod::Rare;
@@ -71,7 +71,7 @@ impl Sim {
     pub(super) fn add_unread(&mut self) {
         let (uid, wanted) = (self.api.uid(), self.rng.usize(1..3));
         // Every second one can be read. What decides that is a number that was drawn anyhow.
-        let readable = match self.town.quiet.as_secs() % 4 {
+        let readable = match self.scenario.quiet.as_secs() % 4 {
             0 | 1 => Readable::Found,
             2 => Readable::Forbidden,
             _ => Readable::Missing,
@@ -82,12 +82,12 @@ impl Sim {
             self.api.picture.owners.put(&unread.workload(), None);
             self.api.rules.foreign = Some(unread.workload());
         }
-        self.town.unread = Some(unread);
+        self.scenario.unread = Some(unread);
     }
 
     /// Its pods: each has a name of its own, and wishes that its place be kept.
     pub(super) fn reconcile_unread(&mut self) {
-        let Some(Unread { uid, wanted, .. }) = self.town.unread.clone() else { return };
+        let Some(Unread { uid, wanted, .. }) = self.scenario.unread.clone() else { return };
         let is_its = |pod: &&Arc<Pod>| {
             let controller = pod.controller.as_ref();
             controller.is_some_and(|controller| controller.uid == uid) && !pod.deleting && !pod.is_ended()
@@ -114,7 +114,7 @@ impl Sim {
     /// A daemon reads it.
     pub(super) fn read_owner(&self, claim: &ForeignClaim) -> Result<Reply, Refused> {
         let unread =
-            self.town.unread.as_ref().filter(|one| one.uid == claim.uid && claim.name == NAME.into());
+            self.scenario.unread.as_ref().filter(|one| one.uid == claim.uid && claim.name == NAME.into());
         match unread.map(|one| (one, one.readable)) {
             Some((one, Readable::Found)) => Ok(Reply::Owner(Box::new(one.workload()))),
             Some((_, Readable::Forbidden)) => Err(Refused(403)),

@@ -18,11 +18,11 @@ mod past;
 mod patch;
 mod plans;
 mod rules;
+mod scenario;
 mod scenes;
 mod server;
 mod sights;
 mod sim;
-mod town;
 mod verbs;
 mod watches;
 mod writers;
@@ -37,9 +37,9 @@ use common::api::names::SCHEDULER_NAME;
 use common::model::OwnerKind;
 use fastrand::Rng;
 use faults::Faults;
+use scenario::{Scenario, ported, template};
 use sim::{Action, Sim};
 use std::time::Duration;
-use town::{Town, ported, template};
 
 /// Lives through one seed.
 pub fn simulate(seed: u64, history: History) -> Outcome {
@@ -47,7 +47,7 @@ pub fn simulate(seed: u64, history: History) -> Outcome {
     let quiet = Duration::from_secs(rng.u64(20..100));
     let is_calm = rng.u32(0..5) == 0;
     let faults = if rng.u32(0..8) == 0 { Faults::none() } else { Faults::drawn(&mut rng, quiet) };
-    let town = Town {
+    let scenario = Scenario {
         quiet,
         grace: Duration::from_secs(rng.u64(1..10)),
         blocks: if rng.bool() { 0 } else { rng.u32(3..20) },
@@ -56,9 +56,9 @@ pub fn simulate(seed: u64, history: History) -> Outcome {
         is_elected: rng.u32(0..4) > 0,
         fence_lag: Duration::from_millis([0, 0, 0, 1_000, 5_000][rng.usize(0..5)]),
         deeds: if is_calm { 0 } else { rng.u32(..) & rng.u32(..) | 1 << rng.u32(1..DEED_BITS) },
-        ..Town::default()
+        ..Scenario::default()
     };
-    let mut sim = Sim::new(rng, faults, town, history);
+    let mut sim = Sim::new(rng, faults, scenario, history);
     sim.found();
     sim.after(Duration::from_secs(6), Action::Act);
     sim.after(Duration::from_secs(4), Action::Fail);
@@ -80,7 +80,7 @@ impl Sim {
     /// Nodes, workloads that fill them and more, and two daemons.
     fn found(&mut self) {
         self.api.rules.schedulers.insert(SCHEDULER_NAME.to_owned());
-        self.api.rules.is_elected = self.town.is_elected;
+        self.api.rules.is_elected = self.scenario.is_elected;
         let nodes = self.rng.u32(2..5);
         for node in 0..nodes {
             self.add_node(&format!("n{node}"), 4);
@@ -90,28 +90,28 @@ impl Sim {
         let deployment = self.add_workload(OwnerKind::Deployment, "web", web, None, keep);
         let set = self.add_workload(OwnerKind::ReplicaSet, "web-1", web, Some(&deployment), None);
         let mut like = template(self.rng.usize(0..3), "web", 0, true);
-        if self.town.deeds & PORTS != 0 {
+        if self.scenario.deeds & PORTS != 0 {
             like = ported(&like, ports(self.rng.u16(5..60)));
         }
-        self.town.templates.insert(set.uid, like);
+        self.scenario.templates.insert(set.uid, like);
         if db > 0 {
             let keep = self.some_keep();
             let set = self.add_workload(OwnerKind::StatefulSet, "db", db, None, keep);
             let like = template(self.rng.usize(0..3), "db", 0, true);
-            self.town.templates.insert(set.uid, like);
+            self.scenario.templates.insert(set.uid, like);
         }
         if self.rng.bool() {
             let like = template(self.rng.usize(0..3), "bare", 0, true);
             self.make_pod(&like, "bare", None);
         }
-        if self.town.deeds & UNREAD != 0 {
+        if self.scenario.deeds & UNREAD != 0 {
             self.add_unread();
         }
         // As many as fit, and a few that wait for whatever becomes free.
         let rivals = nodes * 4 + self.rng.u32(0..4);
         let rival = self.add_workload(OwnerKind::ReplicaSet, "rival", rivals, None, None);
         let like = template(self.rng.usize(0..2), "rival", 0, true);
-        self.town.templates.insert(rival.uid, like);
+        self.scenario.templates.insert(rival.uid, like);
         for (index, name) in ["one", "two"].into_iter().enumerate() {
             self.daemons.push(daemon::Daemon::new(name));
             let pause = self.millis(1..2_000);

@@ -2,9 +2,9 @@
 //! things are as if nothing had: the pod has its place again, and nothing is kept for nobody.
 
 use super::faults::{BLOWS, Faults, Strike};
+use super::scenario::{Scenario, ported, template};
 use super::scenes::SCENES;
 use super::sim::{Action, Sim};
-use super::town::{Town, ported, template};
 use super::{daemon, outcome};
 use crate::simulation::History;
 use crate::simulation::history::SHORT;
@@ -62,13 +62,13 @@ const SCENE_CHANCES: u64 = 8;
 
 fn delete(sim: &mut Sim, pod: &Arc<Pod>) {
     let top = sim.api.workloads.values().find(|one| one.keep.is_some()).map(|one| one.uid.clone());
-    sim.town.promised.extend(top.map(|top| (top, 2)));
-    let _ = sim.api.delete_pod(&pod.key, &pod.uid, sim.town.grace);
+    sim.scenario.promised.extend(top.map(|top| (top, 2)));
+    let _ = sim.api.delete_pod(&pod.key, &pod.uid, sim.scenario.grace);
 }
 
 fn recreate_and_scale(sim: &mut Sim, pod: &Arc<Pod>) {
     // Nobody promises that they stay.
-    sim.town.deeds = 1 << 2;
+    sim.scenario.deeds = 1 << 2;
     sim.recreate_that(pod);
     sim.run_until(sim.api.now + Duration::from_secs(2));
     let deployment = sim.api.workloads.values().find(|one| one.kind == OwnerKind::Deployment).cloned();
@@ -112,15 +112,15 @@ pub(super) fn all() -> Vec<(String, Outcome)> {
 
 /// Lives through one of them; and how many writes the command and the daemons made.
 fn live(flow: &Flow, chance: u64, strike: Option<Strike>) -> (Outcome, [(bool, usize); 2]) {
-    let town = Town {
+    let scenario = Scenario {
         quiet: Duration::from_secs(40),
         grace: Duration::from_secs(2),
         automatic_max: 100,
         is_elected: true,
-        ..Town::default()
+        ..Scenario::default()
     };
     let faults = Faults { end: Duration::from_secs(40), ..Faults::none() };
-    let mut sim = Sim::new(Rng::with_seed(chance), faults, town, History::new(SHORT));
+    let mut sim = Sim::new(Rng::with_seed(chance), faults, scenario, History::new(SHORT));
     found(&mut sim, flow);
     sim.run_until(Duration::from_secs(20));
     let is_target = |pod: &&Arc<Pod>| pod.is_counted() && pod.labels.get("app") == Some("web");
@@ -128,11 +128,11 @@ fn live(flow: &Flow, chance: u64, strike: Option<Strike>) -> (Outcome, [(bool, u
         sim.api.rules.break_("plan", "there is no pod to recreate");
         return (outcome(sim), [(true, 0), (false, 0)]);
     };
-    (sim.town.command_writes, sim.town.daemon_writes) = (0, 0);
+    (sim.scenario.command_writes, sim.scenario.daemon_writes) = (0, 0);
     sim.strike = strike;
     (flow.deed)(&mut sim, &pod);
     sim.settle();
-    let writes = [(true, sim.town.command_writes), (false, sim.town.daemon_writes)];
+    let writes = [(true, sim.scenario.command_writes), (false, sim.scenario.daemon_writes)];
     (outcome(sim), writes)
 }
 
@@ -152,17 +152,17 @@ fn found(sim: &mut Sim, flow: &Flow) {
             };
             let deployment = sim.add_workload(OwnerKind::Deployment, "web", 2, None, keep);
             let set = sim.add_workload(OwnerKind::ReplicaSet, "web-1", 2, Some(&deployment), None);
-            sim.town.templates.insert(set.uid, web);
+            sim.scenario.templates.insert(set.uid, web);
         }
         Of::ReplicaSets => {
             for name in ["web", "db"] {
                 let set = sim.add_workload(OwnerKind::ReplicaSet, name, 2, None, keep.clone());
-                sim.town.templates.insert(set.uid, template(2, name, 0, true));
+                sim.scenario.templates.insert(set.uid, template(2, name, 0, true));
             }
         }
         Of::StatefulSet => {
             let set = sim.add_workload(OwnerKind::StatefulSet, "web", 2, None, keep);
-            sim.town.templates.insert(set.uid, web);
+            sim.scenario.templates.insert(set.uid, web);
         }
         Of::Nobody => drop(sim.make_pod(&web, "web", None)),
     }
@@ -172,5 +172,5 @@ fn found(sim: &mut Sim, flow: &Flow) {
     // The others come when the first have their places.
     sim.run_until(Duration::from_secs(8));
     let rival = sim.add_workload(OwnerKind::ReplicaSet, "rival", 5, None, None);
-    sim.town.templates.insert(rival.uid, template(2, "rival", 0, true));
+    sim.scenario.templates.insert(rival.uid, template(2, "rival", 0, true));
 }

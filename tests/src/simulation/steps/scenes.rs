@@ -53,7 +53,7 @@ fn leave(sim: &mut Sim, pod: &Pod) {
 /// same name.
 fn release_again(sim: &mut Sim, pod: &Arc<Pod>) {
     let Some(end) = abandoned(sim, pod, true) else { return };
-    let nth = sim.town.daemon_writes + 1;
+    let nth = sim.scenario.daemon_writes + 1;
     sim.strike = Some(Strike { is_command: false, nth, blow: Blow::Lost });
     while kept(sim, pod).is_some() && sim.api.now < end + SOON {
         sim.run_until(sim.api.now + Duration::from_millis(1));
@@ -84,11 +84,11 @@ fn release_extended(sim: &mut Sim, pod: &Arc<Pod>) {
 /// A run of the command keeps the room of a pod, for a short time or a long one, and dies before it evicts it. When that time
 /// is over.
 fn abandoned(sim: &mut Sim, pod: &Arc<Pod>, is_hasty: bool) -> Option<Duration> {
-    let nth = sim.town.command_writes + 1;
+    let nth = sim.scenario.command_writes + 1;
     sim.strike = Some(Strike { is_command: true, nth, blow: Blow::Crash });
-    sim.town.is_hasty = is_hasty;
+    sim.scenario.is_hasty = is_hasty;
     sim.recreate_that(pod);
-    sim.town.is_hasty = false;
+    sim.scenario.is_hasty = false;
     sim.run_until(sim.api.now + SOON);
     let left = kept(sim, pod).and_then(|kept| kept.expires()?.duration_since(sim.api.wall()).try_into().ok());
     let end = left.map(|left: Duration| sim.api.now + left);

@@ -17,8 +17,8 @@ impl Sim {
     fn fence(&self, who: Who, job: &Job) -> Result<(), Refused> {
         let is_fenced = match (who, job) {
             (_, Job::Patch { patch, .. }) if only_adds(patch) => false,
-            (Who::Daemon(index, _), Job::Bind { .. } | Job::Patch { .. }) if self.town.is_elected => {
-                self.api.is_fenced(self.daemons[index].name, self.town.fence_lag)
+            (Who::Daemon(index, _), Job::Bind { .. } | Job::Patch { .. }) if self.scenario.is_elected => {
+                self.api.is_fenced(self.daemons[index].name, self.scenario.fence_lag)
             }
             _ => false,
         };
@@ -28,7 +28,7 @@ impl Sim {
     /// A policy of others that refuses some writes of anybody.
     fn policy(&mut self, job: &Job) -> Option<Reply> {
         let is_judged = matches!(job, Job::Bind { .. } | Job::Patch { .. } | Job::Errand(_) | Job::Evict(_));
-        let is_on = is_judged && self.town.deeds & POLICIES != 0 && self.api.now < self.town.quiet;
+        let is_on = is_judged && self.scenario.deeds & POLICIES != 0 && self.api.now < self.scenario.quiet;
         if !is_on || !job.is_write() || !self.one_in(12) {
             return None;
         }
@@ -57,7 +57,7 @@ impl Sim {
             Job::Look { annotation, .. } => self.api.read_node(&annotation.node).map(Reply::Node),
             Job::Patch { annotation, patch, .. } => {
                 // The second of the two is of a newer version, if they differ.
-                let is_newer = self.town.deeds & TWO_VERSIONS != 0 && matches!(who, Who::Daemon(1, _));
+                let is_newer = self.scenario.deeds & TWO_VERSIONS != 0 && matches!(who, Who::Daemon(1, _));
                 let patch = if is_newer { Cow::Owned(with_more(patch)) } else { Cow::Borrowed(patch) };
                 let version = self.api.patch_node(who, &annotation.node, &patch)?;
                 self.api.rules.counts.check("I20");

@@ -81,7 +81,7 @@ impl Sim {
             return Answer::Rechecked(Recheck { is_lost: true, ..seen });
         };
         let mut cluster = Cluster::default();
-        let foreign = self.town.unread.as_ref().and_then(Unread::learnt);
+        let foreign = self.scenario.unread.as_ref().and_then(Unread::learnt);
         let owners = listed(&self.api, Stream::Workloads).into_iter().chain(foreign);
         owners.for_each(|event| drop(cluster.apply(event)));
         let pods = self.api.picture.counted(&name).map(|pod| (**pod).clone()).collect();

@@ -5,7 +5,7 @@ use super::calls::Call;
 use super::command::Command;
 use super::daemon::Daemon;
 use super::faults::{Faults, Strike};
-use super::town::Town;
+use super::scenario::Scenario;
 use crate::simulation::History;
 use common::model::Uid;
 use fastrand::Rng;
@@ -52,7 +52,7 @@ pub(super) struct Sim {
     pub(super) faults: Faults,
     /// What fails by plan rather than by chance.
     pub(super) strike: Option<Strike>,
-    pub(super) town: Town,
+    pub(super) scenario: Scenario,
     pub(super) daemons: Vec<Daemon>,
     pub(super) commands: Vec<Command>,
     pub(super) calls: BTreeMap<u64, Call>,
@@ -66,13 +66,13 @@ pub(super) struct Sim {
 const STEPS_MAX: u64 = 60_000;
 
 impl Sim {
-    pub(super) fn new(rng: Rng, faults: Faults, town: Town, history: History) -> Self {
+    pub(super) fn new(rng: Rng, faults: Faults, scenario: Scenario, history: History) -> Self {
         Self {
             api: Api::new(history),
             rng,
             faults,
             strike: None,
-            town,
+            scenario,
             daemons: Vec::new(),
             commands: Vec::new(),
             calls: BTreeMap::new(),
@@ -153,8 +153,8 @@ impl Sim {
             self.listen(index);
         }
         let revision = self.api.revision;
-        if self.town.heard < revision {
-            self.town.heard = revision;
+        if self.scenario.heard < revision {
+            self.scenario.heard = revision;
             self.rouse();
         }
     }

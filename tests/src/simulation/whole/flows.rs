@@ -1,7 +1,7 @@
 //! What people do with the product, each in a cluster where somebody else waits for the room.
 
 use super::line::{Process, STALE};
-use super::town::{Workload, node};
+use super::scenario::{Workload, node};
 use super::world::World;
 use crate::history::Counts;
 use http::Method;
@@ -10,7 +10,7 @@ use serde_json::{Value, json};
 use std::time::Duration;
 use tokio::time::sleep;
 
-/// How long a town may take to come to rest.
+/// How long a cluster may take to come to rest.
 const REST: Duration = Duration::from_secs(120);
 /// How often a command that died or failed is given again, as people do.
 const TRIES: usize = 3;
@@ -45,7 +45,7 @@ pub(super) const FLOWS: [(&str, Flow); 6] = [
 ];
 
 impl Flow {
-    /// Lives through it: a full town, the flow, and the time until nothing of it may be left.
+    /// Lives through it: a full cluster, the flow, and the time until nothing of it may be left.
     /// Where nothing goes wrong every command has to succeed.
     pub(super) async fn run(self, world: &World, must_succeed: bool) {
         let web = self.settle(world).await;
@@ -67,7 +67,7 @@ impl Flow {
             given.is_done &= give(world, &format!("release --pod {name} --ignore-not-found")).await.is_done;
         }
         // Nothing is promised to those who do not heed that; they do.
-        if given.said.contains("it may not be obeyed yet") {
+        if given.said.contains("it may not be enforced yet") {
             sleep(STALE).await;
         }
         if matches!(self, Self::Add | Self::Keep) {
@@ -80,18 +80,18 @@ impl Flow {
         self.check(world, &web);
     }
 
-    /// A town in which all rooms are taken and two pods wait for one.
+    /// A cluster in which all rooms are taken and two pods wait for one.
     pub(super) async fn settle(self, world: &World) -> Workload {
         let mut web = Workload::new("web", 2);
         web.keep = (self == Self::Keep).then_some("60s");
-        let mut town = vec![node("n1", 2), node("n2", 2), web.object(), Workload::new("db", 2).object()];
+        let mut scenario = vec![node("n1", 2), node("n2", 2), web.object(), Workload::new("db", 2).object()];
         if self == Self::Drain {
-            town.push(node("n3", 2));
+            scenario.push(node("n3", 2));
         }
-        town.iter().for_each(|object| drop(world.make(object)));
+        scenario.iter().for_each(|object| drop(world.make(object)));
         let is_settled = || world.is_running("web", 2) && world.is_running("db", 2);
-        if !world.wait("the town has come to rest", REST, is_settled).await {
-            world.record.broke("the town did not come to rest".to_owned());
+        if !world.wait("the scenario has come to rest", REST, is_settled).await {
+            world.record.broke("the scenario did not come to rest".to_owned());
         }
         if self != Self::Drain {
             world.make(&Workload::new("rival", 2).object());

@@ -2,8 +2,8 @@
 //! others who write to nodes. Each acts at once, on what the cluster says at that moment.
 
 use super::record::text;
+use super::scenario::{By, Workload, node, template};
 use super::tenants::{clone_pods, forge_lease};
-use super::town::{By, Workload, node, template};
 use super::world::World;
 use fastrand::Rng;
 use http::Method;
@@ -15,11 +15,11 @@ use tokio::time::sleep;
 const NODES_MAX: usize = 6;
 
 /// Does one thing, whatever comes to mind.
-pub(super) fn act(world: &World, rng: &mut Rng, town: &[Workload]) {
+pub(super) fn act(world: &World, rng: &mut Rng, scenario: &[Workload]) {
     match rng.u8(0..19) {
         0..=4 => delete_pod(world, rng),
-        5 | 6 => scale(world, rng, town),
-        7 | 8 => wish(world, rng, town),
+        5 | 6 => scale(world, rng, scenario),
+        7 | 8 => wish(world, rng, scenario),
         9 => wipe(world, rng),
         10 => scribble(world, rng),
         11 => add_node(world, rng),
@@ -55,8 +55,8 @@ fn delete_pod(world: &World, rng: &mut Rng) {
 }
 
 /// A user wants more of something, or less.
-fn scale(world: &World, rng: &mut Rng, town: &[Workload]) {
-    let Some(one) = rng.choice(town) else { return };
+fn scale(world: &World, rng: &mut Rng, scenario: &[Workload]) {
+    let Some(one) = rng.choice(scenario) else { return };
     let plural = if one.kind == "Deployment" { "deployments" } else { "statefulsets" };
     let path = format!("/apis/apps/v1/namespaces/default/{plural}/{}", one.name);
     let replicas = rng.usize(0..one.replicas + 2);
@@ -64,10 +64,10 @@ fn scale(world: &World, rng: &mut Rng, town: &[Workload]) {
 }
 
 /// Somebody wants the places of a workload, or of one pod, to be kept, or no more.
-fn wish(world: &World, rng: &mut Rng, town: &[Workload]) {
+fn wish(world: &World, rng: &mut Rng, scenario: &[Workload]) {
     let wish = [json!("true"), json!("45s"), json!("1s"), json!("soon"), Value::Null][rng.usize(..5)].clone();
     let patch = json!({ "metadata": { "annotations": { "reserve/keep": wish } } });
-    let object = match rng.choice(town).filter(|_| rng.clone().bool()) {
+    let object = match rng.choice(scenario).filter(|_| rng.clone().bool()) {
         Some(one) if one.kind == "Deployment" => {
             format!("/apis/apps/v1/namespaces/default/deployments/{}", one.name)
         }

@@ -1,9 +1,9 @@
-//! A life drawn from a seed: a town, some minutes in which people and the weather do what they like, and then calm, in
+//! A life drawn from a seed: a cluster, some minutes in which people and the weather do what they like, and then calm, in
 //! which everything has to come right.
 
 use super::line::Process;
 use super::people;
-use super::town::{By, Workload, node};
+use super::scenario::{By, Workload, node};
 use super::weather::EVERYTHING;
 use super::world::{DAEMONS, World, user};
 use fastrand::Rng;
@@ -14,7 +14,7 @@ use std::time::Duration;
 use tokio::task::JoinSet;
 use tokio::time::{Instant, sleep};
 
-/// How long a town has to come to rest before it begins.
+/// How long a cluster has to come to rest before it begins.
 const REST: Duration = Duration::from_secs(20);
 /// How long it is calm at the end: longer than a daemon needs to lead, a reservation to end and be swept, and a pod that
 /// was told to wait to be looked at again.
@@ -40,7 +40,7 @@ pub(super) fn unseen(seed: u64) -> Duration {
 #[expect(clippy::disallowed_methods, reason = "the weather and others go on meanwhile, on the same thread")]
 pub(super) async fn live(world: &World, seed: u64) {
     let mut rng = Rng::with_seed(seed ^ 0x5702);
-    let town = settle(world, &mut rng).await;
+    let scenario = settle(world, &mut rng).await;
     let has_weather = rng.u8(0..8) > 0;
     let until = Instant::now() + Duration::from_secs(rng.u64(120..360));
     *world.calm.lock().unwrap_or_else(PoisonError::into_inner) = Some(until);
@@ -56,9 +56,9 @@ pub(super) async fn live(world: &World, seed: u64) {
             no_panic(world, &ended);
         }
         if rng.u8(0..3) > 0 {
-            people::act(world, &mut rng, &town);
+            people::act(world, &mut rng, &scenario);
         } else if commands.len() < COMMANDS_MAX
-            && let Some(words) = words(world, &mut rng, &town)
+            && let Some(words) = words(world, &mut rng, &scenario)
         {
             commands.spawn_local(give(world.clone(), words, rng.fork()));
         }
@@ -88,7 +88,7 @@ fn no_panic(world: &World, ended: &Result<(), tokio::task::JoinError>) {
     }
 }
 
-/// Makes a town that is mostly full, with somebody who waits.
+/// Makes a cluster that is mostly full, with somebody who waits.
 async fn settle(world: &World, rng: &mut Rng) -> Vec<Workload> {
     world.make(&json!({ "apiVersion": "v1", "kind": "Namespace", "metadata": { "name": "tenant" } }));
     let nodes = rng.u64(2..5);
@@ -98,18 +98,18 @@ async fn settle(world: &World, rng: &mut Rng) -> Vec<Workload> {
         room += cores;
         world.make(&node(&format!("n{index}"), cores));
     }
-    let mut town = Vec::new();
+    let mut scenario = Vec::new();
     while room > 0 {
         let replicas = rng.u64(1..4).min(room);
         room -= replicas;
-        town.push(workload(rng, town.len(), usize::try_from(replicas).unwrap_or(1)));
+        scenario.push(workload(rng, scenario.len(), usize::try_from(replicas).unwrap_or(1)));
     }
-    town.iter().for_each(|one| drop(world.make(&one.object())));
+    scenario.iter().for_each(|one| drop(world.make(&one.object())));
     sleep(REST).await;
     let mut rival = Workload::new("rival", 2);
     rival.priority = if rng.u8(0..4) == 0 { 100 } else { 0 };
     world.make(&rival.object());
-    town
+    scenario
 }
 
 fn workload(rng: &mut Rng, index: usize, replicas: usize) -> Workload {
@@ -125,8 +125,8 @@ fn workload(rng: &mut Rng, index: usize, replicas: usize) -> Workload {
 }
 
 /// What somebody types.
-fn words(world: &World, rng: &mut Rng, town: &[Workload]) -> Option<Vec<String>> {
-    let one = rng.choice(town)?;
+fn words(world: &World, rng: &mut Rng, scenario: &[Workload]) -> Option<Vec<String>> {
+    let one = rng.choice(scenario)?;
     let pods = world.pods_of(&one.name);
     let pod = rng.choice(&pods).map(|(name, _)| name.clone())?;
     let kind = one.kind.to_lowercase();

@@ -3,7 +3,7 @@
 
 use super::door::status;
 use super::record::Record;
-use super::town::{By, template};
+use super::scenario::{By, template};
 use super::world::World;
 use crate::control_plane::Write;
 use fastrand::Rng;

@@ -6,7 +6,7 @@ use anyhow::{Context as _, Result, bail, ensure};
 use k8s_openapi::api::core::v1::{Node, Pod};
 use kube::Api;
 use reserve_tests::control_plane::{User, describe, name_of, node, node_of, unscheduled};
-use reserve_tests::town::SOON;
+use reserve_tests::shared_cluster::SOON;
 use serde_json::Value;
 use std::io::Write as _;
 use std::process::{Command, Stdio};
@@ -81,7 +81,7 @@ async fn told(ground: &Ground) -> Result<Option<Pod>> {
     ground
         .cluster
         .wait_until(&what, SOON, async || {
-            let pods = ground.askers().await?;
+            let pods = ground.pod_contexts().await?;
             let pod = pods.first().context("no pod")?;
             ensure!(!node_of(pod).is_empty() || unscheduled(pod).is_some(), "{}", describe(&pods));
             Ok(Some(pod.clone()).filter(|pod| node_of(pod).is_empty()))
@@ -95,7 +95,7 @@ async fn bound(ground: &Ground, pod: &Pod) -> Result<()> {
     ground
         .cluster
         .wait_until(&what, SOON, async || {
-            let pods = ground.askers().await?;
+            let pods = ground.pod_contexts().await?;
             ensure!(pods.iter().any(|pod| !node_of(pod).is_empty()), "{}", describe(&pods));
             Ok(())
         })

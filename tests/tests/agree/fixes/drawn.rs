@@ -11,7 +11,7 @@ pub(super) struct Drawn {
     pub(super) has_daemon_set: bool,
     /// How many of the pods of `crowd: a` may go at once, if that is limited.
     pub(super) budget: Option<u32>,
-    pub(super) asker: Asker,
+    pub(super) pod_context: PodContext,
     /// Whether all fixes are asked for, not only the best.
     pub(super) wants_all: bool,
 }
@@ -61,7 +61,7 @@ pub(super) struct Filler {
 
 /// The pod that waits.
 #[derive(Debug)]
-pub(super) struct Asker {
+pub(super) struct PodContext {
     pub(super) kind: AskerKind,
     pub(super) cpu: u32,
     pub(super) memory: u32,
@@ -102,14 +102,14 @@ impl Drawn {
         for (at, node) in nodes.iter().enumerate() {
             fill(&mut chance, at, node, &mut fillers);
         }
-        let asker = asker(&mut chance, &nodes, &fillers);
+        let pod_context = pod_context(&mut chance, &nodes, &fillers);
         Self {
             has_daemon_set: chance.one_in(5),
             budget: chance.one_in(4).then(|| chance.0.u32(0..3)),
             wants_all: chance.one_in(5),
             nodes,
             fillers,
-            asker,
+            pod_context,
         }
     }
 }
@@ -169,7 +169,7 @@ fn near_miss(chance: &mut Chance, nodes: &[DrawnNode], fillers: &[Filler]) -> u3
     if chance.one_in(4) { chance.of(&[10, 20, 50, 90]) } else { (free + chance.of(&[2, 5, 10])).max(10) }
 }
 
-fn asker(chance: &mut Chance, nodes: &[DrawnNode], fillers: &[Filler]) -> Asker {
+fn pod_context(chance: &mut Chance, nodes: &[DrawnNode], fillers: &[Filler]) -> PodContext {
     let kinds = [AskerKind::Deployment, AskerKind::Deployment, AskerKind::StatefulSet, AskerKind::Job];
     let kind = if chance.one_in(6) { AskerKind::Bare } else { chance.of(&kinds) };
     let mut fields = Vec::new();
@@ -185,7 +185,7 @@ fn asker(chance: &mut Chance, nodes: &[DrawnNode], fillers: &[Filler]) -> Asker 
     if chance.one_in(5) {
         fields.push(("tolerations", json!([{ "key": "maintenance", "operator": "Exists" }])));
     }
-    Asker {
+    PodContext {
         kind,
         cpu: near_miss(chance, nodes, fillers),
         memory: chance.of(&[1, 1, 1, 2, 5]),

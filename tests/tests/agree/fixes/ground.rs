@@ -1,7 +1,7 @@
 //! A drawn cluster on the real control plane: a few nodes of one region, and a namespace.
 
 use super::drawn::{Drawn, DrawnNode, Filler, Reserved};
-use super::shapes::{asker, filler};
+use super::shapes::{filler, pod_context};
 use anyhow::{Context as _, Result, ensure};
 use common::api::names::SCHEDULER_NAME;
 use futures::future::try_join_all;
@@ -12,7 +12,7 @@ use k8s_openapi::api::policy::v1::PodDisruptionBudget;
 use kube::api::{Api, DeleteParams, ListParams, Patch, PatchParams, PostParams};
 use kube::core::NamespaceResourceScope;
 use reserve_tests::control_plane::{Cluster, Workload, WorkloadShape, deployment, describe, node};
-use reserve_tests::town::SOON;
+use reserve_tests::shared_cluster::SOON;
 use serde::de::DeserializeOwned;
 use serde_json::{Value, json};
 
@@ -22,7 +22,7 @@ pub(super) const REGION: &str = "topology.kubernetes.io/region";
 pub(super) const HOSTNAME: &str = "kubernetes.io/hostname";
 
 /// What the pod that waits, or its workload, is called.
-pub(super) const ASKER: &str = "asker";
+pub(super) const ASKER: &str = "pod_context";
 
 /// A cluster that was made.
 pub(super) struct Ground {
@@ -61,7 +61,7 @@ impl Ground {
         let finished =
             drawn.nodes.iter().enumerate().map(|(at, one)| ground.finish_node(at, one, owner.as_ref()));
         try_join_all(finished).await?;
-        cluster.deploy(ground.of(asker(&ground, &drawn.asker))).await?;
+        cluster.deploy(ground.of(pod_context(&ground, &drawn.pod_context))).await?;
         Ok(ground)
     }
 
@@ -164,7 +164,7 @@ impl Ground {
     }
 
     /// The pods of the one that waits.
-    pub(super) async fn askers(&self) -> Result<Vec<Pod>> {
+    pub(super) async fn pod_contexts(&self) -> Result<Vec<Pod>> {
         let pods = self.cluster.pods_in(&self.name, &format!("role={ASKER}")).await?;
         Ok(pods.into_iter().filter(|pod| pod.metadata.deletion_timestamp.is_none()).collect())
     }

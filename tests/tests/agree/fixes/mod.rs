@@ -17,12 +17,12 @@ use futures::{StreamExt as _, stream};
 use ground::Ground;
 use reserve_tests::control_plane::Cluster;
 use reserve_tests::programs::daemon;
-use reserve_tests::town::Town;
+use reserve_tests::shared_cluster::SharedCluster;
 use std::collections::BTreeMap;
 use std::time::Duration;
 use tokio::time::Instant;
 
-static TOWN: Town = Town::new("agree", Some(|| daemon(SCHEDULER_NAME)));
+static SHARED_CLUSTER: SharedCluster = SharedCluster::new("agree", Some(|| daemon(SCHEDULER_NAME)));
 
 /// Pods whose fixes are carried out, unless told otherwise.
 const PODS: usize = 20;
@@ -66,9 +66,9 @@ struct Tally {
 fn every_fix_that_is_printed_makes_the_pod_fit() -> Result<()> {
     let wanted = number("RESERVE_FIXES")?.map_or(PODS, |number| number as usize);
     let first = number("RESERVE_FIXES_SEED")?.unwrap_or(1);
-    TOWN.run("fixes", async |plot| {
-        ground::prepare(plot.cluster).await?;
-        let tally = run(plot.cluster, first, wanted).await;
+    SHARED_CLUSTER.run("fixes", async |ns| {
+        ground::prepare(ns.cluster).await?;
+        let tally = run(ns.cluster, first, wanted).await;
         let fixes: usize = tally.kinds.values().sum();
         let Tally { waiting, placed, without, kinds, failures, made, carried } = &tally;
         eprintln!(

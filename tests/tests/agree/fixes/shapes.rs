@@ -1,6 +1,6 @@
 //! The workloads of a drawn cluster.
 
-use super::drawn::{Asker, AskerKind, Filler};
+use super::drawn::{AskerKind, Filler, PodContext};
 use super::ground::{ASKER, Ground, REGION};
 use reserve_tests::control_plane::{WorkloadShape, bare_pod, deployment, job, stateful_set};
 use serde_json::{Value, json};
@@ -36,7 +36,7 @@ fn container(name: &str, requests: &Value, has_port: bool) -> Value {
 }
 
 /// The pod that waits. Of two containers the first asks for most.
-pub(super) fn asker(ground: &Ground, drawn: &Asker) -> WorkloadShape {
+pub(super) fn pod_context(ground: &Ground, drawn: &PodContext) -> WorkloadShape {
     let shape = match drawn.kind {
         AskerKind::Deployment => deployment(ASKER),
         AskerKind::StatefulSet => stateful_set(ASKER),

@@ -58,7 +58,7 @@ enum Step {
 /// A version of an object in the log of its kind.
 type Change = (u64, Event);
 
-struct Town {
+struct TestCluster {
     revision: u64,
     now: i64,
     nodes: BTreeMap<u8, Node>,
@@ -75,7 +75,7 @@ struct Town {
     waited: usize,
 }
 
-impl Town {
+impl TestCluster {
     fn new() -> Self {
         let set = replica_set("web-1").of(&deployment("web"));
         Self {
@@ -306,10 +306,10 @@ proptest! {
 
     #[test]
     fn streams_that_are_late_are_no_difference(steps in prop::collection::vec(step(), 1..80)) {
-        let mut town = Town::new();
-        steps.into_iter().for_each(|step| town.live(step));
-        town.come_to_rest();
-        assert_eq!(town.compare_now(), []);
+        let mut test_cluster = TestCluster::new();
+        steps.into_iter().for_each(|step| test_cluster.live(step));
+        test_cluster.come_to_rest();
+        assert_eq!(test_cluster.compare_now(), []);
     }
 
     #[test]
@@ -317,15 +317,15 @@ proptest! {
         steps in prop::collection::vec(step(), 1..60),
         is_lost in any::<bool>(),
     ) {
-        let mut town = Town::new();
-        steps.into_iter().for_each(|step| town.live(step));
-        town.come_to_rest();
-        let lost = town.pods.values().next().filter(|_| is_lost).cloned();
-        town.cluster.apply(Event::Pods(match lost {
+        let mut test_cluster = TestCluster::new();
+        steps.into_iter().for_each(|step| test_cluster.live(step));
+        test_cluster.come_to_rest();
+        let lost = test_cluster.pods.values().next().filter(|_| is_lost).cloned();
+        test_cluster.cluster.apply(Event::Pods(match lost {
             Some(lost) => Seen::Deleted(lost),
-            None => Seen::Applied(pod("made-up").version(town.revision).on("n1").build()),
+            None => Seen::Applied(pod("made-up").version(test_cluster.revision).on("n1").build()),
         }));
-        let differences = town.compare_now();
+        let differences = test_cluster.compare_now();
         assert_eq!(differences.len(), 1, "{differences:?}");
     }
 }
@@ -338,10 +338,10 @@ fn histories_reach_comparisons_that_wait() {
     let (mut ended, mut waited) = (0, 0);
     for _ in 0..100 {
         let steps = prop::collection::vec(step(), 60).new_tree(&mut runner).unwrap().current();
-        let mut town = Town::new();
-        steps.into_iter().for_each(|step| town.live(step));
-        town.come_to_rest();
-        (ended, waited) = (ended + town.ended, waited + town.waited);
+        let mut test_cluster = TestCluster::new();
+        steps.into_iter().for_each(|step| test_cluster.live(step));
+        test_cluster.come_to_rest();
+        (ended, waited) = (ended + test_cluster.ended, waited + test_cluster.waited);
     }
     assert!(ended > 100 && waited > 100, "{ended} ended, {waited} waited");
 }

@@ -2,7 +2,7 @@
 
 use super::books::{self, Fate, Line};
 use super::opinion::{Opinion, Said, opinion};
-use super::town::{Amounts, Form, Place, RESOURCES, Town};
+use super::test_cluster::{Amounts, Form, Place, RESOURCES, TestCluster};
 use crate::cluster::ledger::Entry;
 use crate::cluster::{Snapshot, State};
 use crate::cycle::{Decision, Depth, judge, schedule, schedule_by_scan};
@@ -18,67 +18,70 @@ const OURS: [&str; 3] = ["NodePorts", "NodeResourcesFit", "Reservation"];
 
 /// Judges the pod on every node, and schedules it; where it goes, and which seat it takes there.
 pub(super) fn decided(
-    town: &mut Town,
-    guest: usize,
+    test_cluster: &mut TestCluster,
+    test_pod: usize,
     registry: &Registry,
 ) -> Option<(usize, Option<ReservationId>)> {
-    let key = town.pod(guest).key;
-    let now = at(town.now);
-    let mut cluster = std::mem::take(&mut town.cluster);
+    let key = test_cluster.pod(test_pod).key;
+    let now = at(test_cluster.now);
+    let mut cluster = std::mem::take(&mut test_cluster.cluster);
     let pod = cluster.pod(&key).cloned().unwrap();
     let snapshot = cluster.snapshot(now);
-    let feasible = judged(town, guest, &pod, &snapshot, registry);
+    let feasible = judged(test_cluster, test_pod, &pod, &snapshot, registry);
     let decision = schedule(&pod, &snapshot, registry);
     assert_eq!(decision, schedule_by_scan(&pod, &snapshot, registry), "{key}");
     let placed = match decision {
         Decision::Place { node, seat, .. } => {
-            let house = town.houses.iter().position(|house| house.name == node.as_str()).unwrap();
-            Some((house, seat))
+            let test_node =
+                test_cluster.test_nodes.iter().position(|test_node| test_node.name == node.as_str()).unwrap();
+            Some((test_node, seat))
         }
         Decision::NoFit(_) => None,
         other => panic!("{other:?}"),
     };
-    town.cluster = cluster;
-    check_choice(town, guest, &feasible, placed.as_ref());
-    if let Some((house, _)) = placed {
-        check_overcommitment(town, guest, house);
+    test_cluster.cluster = cluster;
+    check_choice(test_cluster, test_pod, &feasible, placed.as_ref());
+    if let Some((test_node, _)) = placed {
+        check_overcommitment(test_cluster, test_pod, test_node);
     }
     placed
 }
 
 /// The nodes that can have the pod, each with the reservation that it would take there.
 fn judged(
-    town: &mut Town,
-    guest: usize,
+    test_cluster: &mut TestCluster,
+    test_pod: usize,
     pod: &Pod,
     snapshot: &Snapshot<'_>,
     registry: &Registry,
 ) -> BTreeMap<usize, Option<usize>> {
-    let trace = judge(&snapshot.asker(pod), snapshot, registry, Depth::All).unwrap();
-    assert_eq!(trace.nodes.len(), town.houses.iter().filter(|house| house.there).count());
+    let trace = judge(&snapshot.pod_context(pod), snapshot, registry, Depth::All).unwrap();
+    assert_eq!(trace.nodes.len(), test_cluster.test_nodes.iter().filter(|test_node| test_node.there).count());
     let mut feasible = BTreeMap::new();
     for node in &trace.nodes {
         let name = snapshot.name(node.id).unwrap();
-        let house = town.houses.iter().position(|house| house.name == name.as_str()).unwrap();
-        let opinion = opinion(town, house, guest);
+        let test_node =
+            test_cluster.test_nodes.iter().position(|test_node| test_node.name == name.as_str()).unwrap();
+        let opinion = opinion(test_cluster, test_node, test_pod);
         let by =
             |plugins: &[&str]| node.rejections.iter().filter(|one| plugins.contains(&one.plugin)).count();
         let (neighbours, ours) = (by(&NEIGHBOURS), by(&OURS));
         let ours_said = said(&node.rejections);
-        assert_eq!(ours_said, opinion.said, "{} on {} at {}", pod.key, name, town.now);
+        assert_eq!(ours_said, opinion.said, "{} on {} at {}", pod.key, name, test_cluster.now);
         let others = node.rejections.len() - neighbours - ours;
         assert_eq!(others == 0, opinion.lets_in, "{:?}", node.rejections);
         if node.rejections.is_empty() {
-            feasible.insert(house, opinion.own);
+            feasible.insert(test_node, opinion.own);
         }
-        super::met::judged(town, guest, &opinion);
+        super::met::judged(test_cluster, test_pod, &opinion);
     }
     // I13: whom every reservation yields to is not kept out by any.
-    let other = judge(&snapshot.asker(pod), snapshot, &without_reservations(), Depth::All).unwrap();
+    let other = judge(&snapshot.pod_context(pod), snapshot, &without_reservations(), Depth::All).unwrap();
     for (node, other) in trace.nodes.iter().zip(&other.nodes) {
         let name = snapshot.name(node.id).unwrap();
-        let house = town.houses.iter().position(|house| house.name == name.as_str()).unwrap();
-        if books::is_exempt(town, &town.guests[guest], house) {
+        let test_node =
+            test_cluster.test_nodes.iter().position(|test_node| test_node.name == name.as_str()).unwrap();
+        if books::is_exempt(test_cluster, &test_cluster.test_pods[test_pod], test_node) {
             assert_eq!(node, other, "{} is kept out of {name}", pod.key);
         }
     }
@@ -114,54 +117,65 @@ fn one_said(rejection: &Rejection) -> Said {
     }
 }
 
-/// The pod goes where it can, home if it can, and takes the seat that it would take.
+/// The pod goes where it can, to its reserved node if it can, and takes the seat that it would take.
 fn check_choice(
-    town: &mut Town,
-    guest: usize,
+    test_cluster: &mut TestCluster,
+    test_pod: usize,
     feasible: &BTreeMap<usize, Option<usize>>,
     placed: Option<&(usize, Option<ReservationId>)>,
 ) {
-    let Some((house, seat)) = placed else {
+    let Some((test_node, seat)) = placed else {
         assert!(feasible.is_empty(), "{feasible:?}");
         return;
     };
-    let own = feasible.get(house).unwrap_or_else(|| panic!("n{house} cannot have it"));
-    assert_eq!(own.is_some(), feasible.values().any(Option::is_some), "it does not go home");
-    let named = own.filter(|promise| town.promises[*promise].form != Form::Plain);
-    let expected = named.map(|promise| town.reservation_id(&town.promises[promise]));
-    assert_eq!(*seat, expected, "the seat of {}", town.guests[guest].name);
-    super::met::placed(town, guest, *house, *own, feasible.len());
+    let own = feasible.get(test_node).unwrap_or_else(|| panic!("n{test_node} cannot have it"));
+    assert_eq!(own.is_some(), feasible.values().any(Option::is_some), "it does not go to its reserved node");
+    let named =
+        own.filter(|test_reservation| test_cluster.test_reservations[*test_reservation].form != Form::Plain);
+    let expected = named.map(|test_reservation| {
+        test_cluster.reservation_id(&test_cluster.test_reservations[test_reservation])
+    });
+    assert_eq!(*seat, expected, "the seat of {}", test_cluster.test_pods[test_pod].name);
+    super::met::placed(test_cluster, test_pod, *test_node, *own, feasible.len());
 }
 
 /// I1: as it will be there, nothing of what it asks for is promised twice because of us.
-fn check_overcommitment(town: &mut Town, guest: usize, house: usize) {
-    let before = promised(town, guest, house);
-    let seat = opinion(town, house, guest).own.map(|promise| town.promises[promise].id.clone());
-    let waiting = town.guests[guest].clone();
+fn check_overcommitment(test_cluster: &mut TestCluster, test_pod: usize, test_node: usize) {
+    let before = promised(test_cluster, test_pod, test_node);
+    let seat = opinion(test_cluster, test_node, test_pod)
+        .own
+        .map(|test_reservation| test_cluster.test_reservations[test_reservation].id.clone());
+    let waiting = test_cluster.test_pods[test_pod].clone();
     let seat = seat.filter(|id| id.contains('.'));
-    let placed = &mut town.guests[guest];
-    (placed.place, placed.seat, placed.since) = (Place::Assumed(house), seat, Some(town.now));
-    let after = promised(town, guest, house);
-    town.guests[guest] = waiting;
+    let placed = &mut test_cluster.test_pods[test_pod];
+    (placed.place, placed.seat, placed.since) = (Place::Assumed(test_node), seat, Some(test_cluster.now));
+    let after = promised(test_cluster, test_pod, test_node);
+    test_cluster.test_pods[test_pod] = waiting;
     for (index, resource) in
-        RESOURCES.iter().enumerate().filter(|(index, _)| town.guests[guest].asks[*index] > 0)
+        RESOURCES.iter().enumerate().filter(|(index, _)| test_cluster.test_pods[test_pod].asks[*index] > 0)
     {
-        let has = town.houses[house].has[index];
-        assert!(after.0[index] <= has, "{resource} of n{house}: {after:?}");
-        assert!(after.1[index] <= has.max(before.1[index]), "{resource} of n{house}: {before:?} {after:?}");
+        let has = test_cluster.test_nodes[test_node].has[index];
+        assert!(after.0[index] <= has, "{resource} of n{test_node}: {after:?}");
+        assert!(
+            after.1[index] <= has.max(before.1[index]),
+            "{resource} of n{test_node}: {before:?} {after:?}"
+        );
     }
 }
 
-/// What is used and held on the node for others than the guest, as far as it does not yield; then the same with the
-/// pools that the guest may draw from.
-fn promised(town: &Town, guest: usize, house: usize) -> (Amounts, Amounts) {
-    let it = &town.guests[guest];
-    let lines = books::lines(town, house);
-    let stays = lines.iter().filter(|line| !books::yields(town, &town.promises[line.promise], it));
-    let (mut strict, mut all) = (books::used(town, house), books::used(town, house));
+/// What is used and held on the node for others than the pod, as far as it does not yield; then the same with the
+/// pools that the pod may draw from.
+fn promised(test_cluster: &TestCluster, test_pod: usize, test_node: usize) -> (Amounts, Amounts) {
+    let it = &test_cluster.test_pods[test_pod];
+    let lines = books::lines(test_cluster, test_node);
+    let stays = lines.iter().filter(|line| {
+        !books::yields(test_cluster, &test_cluster.test_reservations[line.test_reservation], it)
+    });
+    let (mut strict, mut all) = (books::used(test_cluster, test_node), books::used(test_cluster, test_node));
     for line in stays {
-        let promise = &town.promises[line.promise];
-        let is_pool = promise.form == Form::Plain && books::may_use(town, it, promise);
+        let test_reservation = &test_cluster.test_reservations[line.test_reservation];
+        let is_pool =
+            test_reservation.form == Form::Plain && books::may_use(test_cluster, it, test_reservation);
         all = books::sum([all, line.held].into_iter());
         strict = if is_pool { strict } else { books::sum([strict, line.held].into_iter()) };
     }
@@ -169,31 +183,35 @@ fn promised(town: &Town, guest: usize, house: usize) -> (Amounts, Amounts) {
 }
 
 /// Every node's books against the reference's: I3 and I5.
-pub(super) fn check_books(town: &mut Town) {
-    let mut cluster = std::mem::take(&mut town.cluster);
-    let snapshot = cluster.snapshot(at(town.now));
+pub(super) fn check_books(test_cluster: &mut TestCluster) {
+    let mut cluster = std::mem::take(&mut test_cluster.cluster);
+    let snapshot = cluster.snapshot(at(test_cluster.now));
     for ledger in snapshot.nodes() {
-        let house = town.houses.iter().position(|house| house.name == ledger.node.name.as_str()).unwrap();
-        let lines = books::lines(town, house);
-        assert_eq!(RESOURCES.map(|name| ledger.used.get(&name.into())), books::used(town, house));
+        let test_node = test_cluster
+            .test_nodes
+            .iter()
+            .position(|test_node| test_node.name == ledger.node.name.as_str())
+            .unwrap();
+        let lines = books::lines(test_cluster, test_node);
+        assert_eq!(RESOURCES.map(|name| ledger.used.get(&name.into())), books::used(test_cluster, test_node));
         assert_eq!(ledger.entries.len(), lines.len());
         let mut takers = BTreeSet::new();
         for line in &lines {
-            let id = &town.promises[line.promise].id;
+            let id = &test_cluster.test_reservations[line.test_reservation].id;
             let entry = ledger.entries.iter().find(|entry| entry.reservation.id.to_string() == *id).unwrap();
-            check_entry(town, line, entry);
+            check_entry(test_cluster, line, entry);
             assert!(entry.taken_by.iter().all(|taker| takers.insert(&taker.uid)), "two seats");
-            town.met.insert(entry.state.as_str());
+            test_cluster.met.insert(entry.state.as_str());
         }
-        super::met::settled(town, house, &lines);
+        super::met::settled(test_cluster, test_node, &lines);
     }
-    town.cluster = cluster;
+    test_cluster.cluster = cluster;
 }
 
-fn check_entry(town: &Town, line: &Line, entry: &Entry) {
-    let id = &town.promises[line.promise].id;
+fn check_entry(test_cluster: &TestCluster, line: &Line, entry: &Entry) {
+    let id = &test_cluster.test_reservations[line.test_reservation].id;
     let taker = match line.fate {
-        Fate::Taken(guest) => Some(town.guests[guest].uid.clone()),
+        Fate::Taken(test_pod) => Some(test_cluster.test_pods[test_pod].uid.clone()),
         _ => None,
     };
     assert_eq!(entry.taken_by.as_ref().map(|pod| pod.uid.to_string()), taker, "{id}");
@@ -208,7 +226,8 @@ fn check_entry(town: &Town, line: &Line, entry: &Entry) {
 }
 
 /// All that the reference says about a waiting pod.
-pub(super) fn opinions(town: &Town, guest: usize) -> Vec<Opinion> {
-    let there = (0..town.houses.len()).filter(|house| town.houses[*house].there);
-    there.map(|house| opinion(town, house, guest)).collect()
+pub(super) fn opinions(test_cluster: &TestCluster, test_pod: usize) -> Vec<Opinion> {
+    let there =
+        (0..test_cluster.test_nodes.len()).filter(|test_node| test_cluster.test_nodes[*test_node].there);
+    there.map(|test_node| opinion(test_cluster, test_node, test_pod)).collect()
 }

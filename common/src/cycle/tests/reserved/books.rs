@@ -2,7 +2,7 @@
 //! how the ledger does them.
 
 use super::kin::{AGENT, AGENT_ASKS, Kin};
-use super::town::{Amounts, Form, Guest, PODS, Promise, Town, Whom};
+use super::test_cluster::{Amounts, Form, PODS, TestCluster, TestPod, TestReservation, Whom};
 use crate::model::owner::OwnerKind;
 
 /// `system-node-critical` and `system-cluster-critical` have this priority or a higher one.
@@ -13,7 +13,7 @@ pub(super) const CRITICAL: i32 = 2_000_000_000;
 pub(super) enum Fate {
     Occupied,
     Held,
-    /// By this guest.
+    /// By this pod.
     Taken(usize),
     Expired,
 }
@@ -21,17 +21,19 @@ pub(super) enum Fate {
 /// A reservation in the books of its node.
 #[derive(Clone, Debug)]
 pub(super) struct Line {
-    pub(super) promise: usize,
+    pub(super) test_reservation: usize,
     pub(super) fate: Fate,
     pub(super) held: Amounts,
 }
 
-pub(super) fn counted(town: &Town, house: usize) -> Vec<usize> {
-    (0..town.guests.len()).filter(|guest| town.guests[*guest].is_on(house)).collect()
+pub(super) fn counted(test_cluster: &TestCluster, test_node: usize) -> Vec<usize> {
+    (0..test_cluster.test_pods.len())
+        .filter(|test_pod| test_cluster.test_pods[*test_pod].is_on(test_node))
+        .collect()
 }
 
-pub(super) fn used(town: &Town, house: usize) -> Amounts {
-    sum(counted(town, house).into_iter().map(|guest| town.guests[guest].asks))
+pub(super) fn used(test_cluster: &TestCluster, test_node: usize) -> Amounts {
+    sum(counted(test_cluster, test_node).into_iter().map(|test_pod| test_cluster.test_pods[test_pod].asks))
 }
 
 pub(super) fn sum(all: impl Iterator<Item = Amounts>) -> Amounts {
@@ -39,26 +41,32 @@ pub(super) fn sum(all: impl Iterator<Item = Amounts>) -> Amounts {
 }
 
 /// Every reservation on the node that was not removed.
-pub(super) fn lines(town: &Town, house: usize) -> Vec<Line> {
-    let takers = takers(town, house);
-    let there = |promise: &usize| town.promises[*promise].house == house && !town.promises[*promise].removed;
-    let line = |promise: usize| {
-        let it = &town.promises[promise];
-        let taker = takers.iter().find(|(taken, _)| *taken == promise).map(|(_, guest)| *guest);
+pub(super) fn lines(test_cluster: &TestCluster, test_node: usize) -> Vec<Line> {
+    let takers = takers(test_cluster, test_node);
+    let there = |test_reservation: &usize| {
+        test_cluster.test_reservations[*test_reservation].test_node == test_node
+            && !test_cluster.test_reservations[*test_reservation].removed
+    };
+    let line = |test_reservation: usize| {
+        let it = &test_cluster.test_reservations[test_reservation];
+        let taker =
+            takers.iter().find(|(taken, _)| *taken == test_reservation).map(|(_, test_pod)| *test_pod);
         let (fate, held) = match taker {
-            _ if !is_live(town, it) => (Fate::Expired, Amounts::default()),
-            _ if it.form == Form::Plain || is_occupied(town, it) => (Fate::Occupied, Amounts::default()),
-            Some(guest) => (Fate::Taken(guest), Amounts::default()),
+            _ if !is_live(test_cluster, it) => (Fate::Expired, Amounts::default()),
+            _ if it.form == Form::Plain || is_occupied(test_cluster, it) => {
+                (Fate::Occupied, Amounts::default())
+            }
+            Some(test_pod) => (Fate::Taken(test_pod), Amounts::default()),
             None => (Fate::Held, it.amount),
         };
-        Line { promise, fate, held }
+        Line { test_reservation, fate, held }
     };
-    let mut lines: Vec<Line> = (0..town.promises.len()).filter(there).map(line).collect();
+    let mut lines: Vec<Line> = (0..test_cluster.test_reservations.len()).filter(there).map(line).collect();
     let seats = lines.clone();
     for line in &mut lines {
-        let it = &town.promises[line.promise];
-        if it.form == Form::Plain && is_live(town, it) {
-            line.held = left(town, it, &seats);
+        let it = &test_cluster.test_reservations[line.test_reservation];
+        if it.form == Form::Plain && is_live(test_cluster, it) {
+            line.held = left(test_cluster, it, &seats);
             line.fate = if line.held == Amounts::default() { Fate::Occupied } else { Fate::Held };
         }
     }
@@ -66,14 +74,17 @@ pub(super) fn lines(town: &Town, house: usize) -> Vec<Line> {
 }
 
 /// The same as one pod finds them: of the plain form, which gives way to few, seats that give way to the pod take nothing.
-pub(super) fn lines_for(town: &Town, lines: &[Line], guest: &Guest) -> Vec<Line> {
-    let promise = |line: &Line| &town.promises[line.promise];
-    let is_seat = |line: &&Line| promise(line).form != Form::Plain;
-    let seats = lines.iter().filter(is_seat).filter(|line| !yields(town, promise(line), guest));
+pub(super) fn lines_for(test_cluster: &TestCluster, lines: &[Line], test_pod: &TestPod) -> Vec<Line> {
+    let test_reservation = |line: &Line| &test_cluster.test_reservations[line.test_reservation];
+    let is_seat = |line: &&Line| test_reservation(line).form != Form::Plain;
+    let seats =
+        lines.iter().filter(is_seat).filter(|line| !yields(test_cluster, test_reservation(line), test_pod));
     let seats: Vec<Line> = seats.cloned().collect();
-    let found = |line: &Line| match promise(line).form == Form::Plain && is_live(town, promise(line)) {
+    let found = |line: &Line| match test_reservation(line).form == Form::Plain
+        && is_live(test_cluster, test_reservation(line))
+    {
         true => {
-            let held = left(town, promise(line), &seats);
+            let held = left(test_cluster, test_reservation(line), &seats);
             let fate = if held == Amounts::default() { Fate::Occupied } else { Fate::Held };
             Line { fate, held, ..line.clone() }
         }
@@ -83,111 +94,139 @@ pub(super) fn lines_for(town: &Town, lines: &[Line], guest: &Guest) -> Vec<Line>
 }
 
 /// What the owner's pods on the node, and those that seats there are held for, leave of a reservation in the plain form.
-fn left(town: &Town, promise: &Promise, seats: &[Line]) -> Amounts {
-    let own = counted(town, promise.house).into_iter().map(|guest| &town.guests[guest]);
-    let own = own.filter(|guest| may_use(town, guest, promise)).map(|guest| guest.asks);
-    let owner = |promise: &Promise| promise.id.split('.').next().map(str::to_owned);
-    let seats = seats.iter().filter(|line| owner(&town.promises[line.promise]) == owner(promise));
+fn left(test_cluster: &TestCluster, test_reservation: &TestReservation, seats: &[Line]) -> Amounts {
+    let own = counted(test_cluster, test_reservation.test_node)
+        .into_iter()
+        .map(|test_pod| &test_cluster.test_pods[test_pod]);
+    let own = own
+        .filter(|test_pod| may_use(test_cluster, test_pod, test_reservation))
+        .map(|test_pod| test_pod.asks);
+    let owner = |test_reservation: &TestReservation| test_reservation.id.split('.').next().map(str::to_owned);
+    let seats = seats.iter().filter(|line| {
+        owner(&test_cluster.test_reservations[line.test_reservation]) == owner(test_reservation)
+    });
     let used = sum(own.chain(seats.map(|line| line.held)));
-    std::array::from_fn(|index| (promise.amount[index] - used[index]).max(0))
+    std::array::from_fn(|index| (test_reservation.amount[index] - used[index]).max(0))
 }
 
-pub(super) fn is_live(town: &Town, promise: &Promise) -> bool {
-    !promise.removed && promise.expires.is_none_or(|expires| town.now < expires)
+pub(super) fn is_live(test_cluster: &TestCluster, test_reservation: &TestReservation) -> bool {
+    !test_reservation.removed && test_reservation.expires.is_none_or(|expires| test_cluster.now < expires)
 }
 
-fn is_occupied(town: &Town, promise: &Promise) -> bool {
-    promise.replaces.is_some_and(|guest| town.guests[guest].is_on(promise.house))
+fn is_occupied(test_cluster: &TestCluster, test_reservation: &TestReservation) -> bool {
+    test_reservation
+        .replaces
+        .is_some_and(|test_pod| test_cluster.test_pods[test_pod].is_on(test_reservation.test_node))
 }
 
 /// The owners that were read, from the nearest up to the first that was not.
-fn owners<'t>(town: &'t Town, guest: &Guest) -> impl Iterator<Item = usize> + use<'t> {
-    guest.kin.owners().iter().copied().take_while(|place| town.read[*place])
+fn owners<'t>(test_cluster: &'t TestCluster, test_pod: &TestPod) -> impl Iterator<Item = usize> + use<'t> {
+    test_pod.kin.owners().iter().copied().take_while(|place| test_cluster.read[*place])
 }
 
-pub(super) fn may_use(town: &Town, guest: &Guest, promise: &Promise) -> bool {
-    let replaced = promise.replaces.map(|replaced| &town.guests[replaced]);
-    match promise.whom {
-        Whom::Pod(owner) if promise.form == Form::Recorded => {
-            let owner = &town.guests[owner];
-            let is_same = guest.name == owner.name && guest.kin.namespace() == owner.kin.namespace();
-            guest.kin.is_bare() && is_same
+pub(super) fn may_use(
+    test_cluster: &TestCluster,
+    test_pod: &TestPod,
+    test_reservation: &TestReservation,
+) -> bool {
+    let replaced = test_reservation.replaces.map(|replaced| &test_cluster.test_pods[replaced]);
+    match test_reservation.whom {
+        Whom::Pod(owner) if test_reservation.form == Form::Recorded => {
+            let owner = &test_cluster.test_pods[owner];
+            let is_same = test_pod.name == owner.name && test_pod.kin.namespace() == owner.kin.namespace();
+            test_pod.kin.is_bare() && is_same
         }
-        Whom::Pod(owner) => guest.kin.is_bare() && guest.uid == town.guests[owner].uid,
+        Whom::Pod(owner) => test_pod.kin.is_bare() && test_pod.uid == test_cluster.test_pods[owner].uid,
         Whom::Workload(place) => {
-            let is_named = replaced.is_none_or(|replaced| replaced.name == guest.name);
-            let is_stateful = guest.kin == Kin::Db && town.workloads[place].kind == OwnerKind::StatefulSet;
-            owners(town, guest).any(|owner| owner == place) && (is_named || !is_stateful)
+            let is_named = replaced.is_none_or(|replaced| replaced.name == test_pod.name);
+            let is_stateful =
+                test_pod.kin == Kin::Db && test_cluster.workloads[place].kind == OwnerKind::StatefulSet;
+            owners(test_cluster, test_pod).any(|owner| owner == place) && (is_named || !is_stateful)
         }
     }
 }
 
 /// Whether the reservation yields to the pod.
-pub(super) fn yields(town: &Town, promise: &Promise, guest: &Guest) -> bool {
-    let is_outranked = promise.form == Form::Recorded && guest.priority > promise.priority;
-    is_outranked || is_exempt(town, guest, promise.house)
+pub(super) fn yields(
+    test_cluster: &TestCluster,
+    test_reservation: &TestReservation,
+    test_pod: &TestPod,
+) -> bool {
+    let is_outranked =
+        test_reservation.form == Form::Recorded && test_pod.priority > test_reservation.priority;
+    is_outranked || is_exempt(test_cluster, test_pod, test_reservation.test_node)
 }
 
 /// Whether every reservation on the node yields to the pod.
-pub(super) fn is_exempt(town: &Town, guest: &Guest, house: usize) -> bool {
-    guest.priority >= CRITICAL || is_daemon_of(town, guest, house)
+pub(super) fn is_exempt(test_cluster: &TestCluster, test_pod: &TestPod, test_node: usize) -> bool {
+    test_pod.priority >= CRITICAL || is_daemon_of(test_cluster, test_pod, test_node)
 }
 
 /// Whether the controller of the DaemonSet would make the pod for the node: the only one there, of no more than the template
 /// asks for, and nowhere where the template tolerates no taint.
-fn is_daemon_of(town: &Town, guest: &Guest, house: usize) -> bool {
-    let is_other = |other: &Guest| other.kin == Kin::Agent && other.uid != guest.uid && !other.deleting;
-    let others = counted(town, house).into_iter().filter(|other| is_other(&town.guests[*other]));
-    owners(town, guest).any(|owner| owner == AGENT)
-        && guest.tied == Some(house)
-        && !town.houses[house].tainted
-        && guest.asks.iter().zip(AGENT_ASKS).all(|(asks, most)| *asks <= most)
+fn is_daemon_of(test_cluster: &TestCluster, test_pod: &TestPod, test_node: usize) -> bool {
+    let is_other = |other: &TestPod| other.kin == Kin::Agent && other.uid != test_pod.uid && !other.deleting;
+    let others = counted(test_cluster, test_node)
+        .into_iter()
+        .filter(|other| is_other(&test_cluster.test_pods[*other]));
+    owners(test_cluster, test_pod).any(|owner| owner == AGENT)
+        && test_pod.tied == Some(test_node)
+        && !test_cluster.test_nodes[test_node].tainted
+        && test_pod.asks.iter().zip(AGENT_ASKS).all(|(asks, most)| *asks <= most)
         && others.count() == 0
 }
 
 /// Orders reservations by age. What does not say when it was made was there before everything else.
-pub(super) fn age(promise: &Promise) -> (Option<i64>, &str) {
-    (Some(promise.created).filter(|_| promise.form == Form::Recorded), &promise.id)
+pub(super) fn age(test_reservation: &TestReservation) -> (Option<i64>, &str) {
+    (Some(test_reservation.created).filter(|_| test_reservation.form == Form::Recorded), &test_reservation.id)
 }
 
 /// Whether the pod's stamp names a seat of its owner, whatever became of that. Of a bare pod that was recreated nobody
 /// knows any more which UID its owner had.
-fn has_sat(town: &Town, guest: &Guest) -> bool {
-    let Some((owner, _)) = guest.stamp().and_then(|stamp| stamp.split_once('.')) else { return false };
-    let is_own = owners(town, guest).any(|place| town.workloads[place].uid.to_string() == owner);
-    guest.kin.is_bare() || is_own
+fn has_sat(test_cluster: &TestCluster, test_pod: &TestPod) -> bool {
+    let Some((owner, _)) = test_pod.stamp().and_then(|stamp| stamp.split_once('.')) else { return false };
+    let is_own =
+        owners(test_cluster, test_pod).any(|place| test_cluster.workloads[place].uid.to_string() == owner);
+    test_pod.kin.is_bare() || is_own
 }
 
-/// Who goes before whom, which goes before which; the guest, the promise.
+/// Who goes before whom, which goes before which; the pod, the promise.
 type Claim<'t> = ((bool, Option<i64>, &'t str, &'t str), (bool, Option<i64>, &'t str), usize, usize);
 
 /// Who has taken which: of all claims the strongest is granted, until none is left. Whoever got one, and whatever is
 /// given away, is out.
-fn takers(town: &Town, house: usize) -> Vec<(usize, usize)> {
-    let mut claims = claims(town, house);
+fn takers(test_cluster: &TestCluster, test_node: usize) -> Vec<(usize, usize)> {
+    let mut claims = claims(test_cluster, test_node);
     let mut takers = Vec::new();
-    while let Some((_, _, guest, promise)) = claims.iter().min().copied() {
-        takers.push((promise, guest));
-        claims.retain(|(_, _, other, of)| *other != guest && *of != promise);
+    while let Some((_, _, test_pod, test_reservation)) = claims.iter().min().copied() {
+        takers.push((test_reservation, test_pod));
+        claims.retain(|(_, _, other, of)| *other != test_pod && *of != test_reservation);
     }
     takers
 }
 
-fn claims(town: &Town, house: usize) -> Vec<Claim<'_>> {
+fn claims(test_cluster: &TestCluster, test_node: usize) -> Vec<Claim<'_>> {
     let mut claims = Vec::new();
-    for (index, promise) in town.promises.iter().enumerate() {
-        if promise.house != house || promise.form == Form::Plain || !is_live(town, promise) {
+    for (index, test_reservation) in test_cluster.test_reservations.iter().enumerate() {
+        if test_reservation.test_node != test_node
+            || test_reservation.form == Form::Plain
+            || !is_live(test_cluster, test_reservation)
+        {
             continue;
         }
-        for who in counted(town, house).into_iter().filter(|who| promise.replaces != Some(*who)) {
-            let guest = &town.guests[who];
-            let is_stamped = guest.stamp() == Some(&promise.id);
-            let is_later =
-                promise.form == Form::Recorded && guest.since.is_some_and(|since| since >= promise.created);
-            if may_use(town, guest, promise) && (is_stamped || (is_later && !has_sat(town, guest))) {
-                let rank = (!is_stamped, guest.since, guest.kin.namespace(), &*guest.name);
-                let (created, id) = age(promise);
-                claims.push((rank, (is_occupied(town, promise), created, id), who, index));
+        for who in
+            counted(test_cluster, test_node).into_iter().filter(|who| test_reservation.replaces != Some(*who))
+        {
+            let test_pod = &test_cluster.test_pods[who];
+            let is_stamped = test_pod.stamp() == Some(&test_reservation.id);
+            let is_later = test_reservation.form == Form::Recorded
+                && test_pod.since.is_some_and(|since| since >= test_reservation.created);
+            if may_use(test_cluster, test_pod, test_reservation)
+                && (is_stamped || (is_later && !has_sat(test_cluster, test_pod)))
+            {
+                let rank = (!is_stamped, test_pod.since, test_pod.kin.namespace(), &*test_pod.name);
+                let (created, id) = age(test_reservation);
+                claims.push((rank, (is_occupied(test_cluster, test_reservation), created, id), who, index));
             }
         }
     }

@@ -2,27 +2,29 @@
 
 use super::books::{CRITICAL, with_slot};
 use super::kin::{AGENT, Kin, WORKLOADS};
-use super::town::{Amounts, Form, GPU, Guest, House, Mind, Place, Port, Promise, Town, Whom};
+use super::test_cluster::{
+    Amounts, Form, GPU, Mind, Place, Port, TestCluster, TestNode, TestPod, TestReservation, Whom,
+};
 use super::wire::NOISES;
 use crate::testing::Tape;
 use std::collections::BTreeSet;
 
 const GIB: i64 = 1 << 30;
 
-/// A town of one to six nodes, in which some owners were not read yet.
-pub(super) fn town(tape: &mut Tape<'_>) -> Town {
-    let houses = (0..=tape.below(6)).map(|number| house(number, tape)).collect();
-    Town::new(houses, std::array::from_fn::<bool, WORKLOADS, _>(|_| !tape.one_in(6)))
+/// A cluster of one to six nodes, in which some owners were not read yet.
+pub(super) fn test_cluster(tape: &mut Tape<'_>) -> TestCluster {
+    let test_nodes = (0..=tape.below(6)).map(|number| test_node(number, tape)).collect();
+    TestCluster::new(test_nodes, std::array::from_fn::<bool, WORKLOADS, _>(|_| !tape.one_in(6)))
 }
 
-pub(super) fn house(number: usize, tape: &mut Tape<'_>) -> House {
+pub(super) fn test_node(number: usize, tape: &mut Tape<'_>) -> TestNode {
     let has = [
         tape.of(&[1000, 2000, 2000, 3000]),
         tape.of(&[1, 2, 4]) * GIB,
         tape.of(&[1, 2]) * GIB,
         tape.of(&[2, 3, 4, 9]),
     ];
-    House {
+    TestNode {
         name: format!("n{number}"),
         there: true,
         has: [has[0], has[1], has[2], has[3], tape.of(&[0, 1, 2])],
@@ -51,32 +53,32 @@ pub(super) fn priority(tape: &mut Tape<'_>) -> i32 {
 }
 
 /// Somebody new, unless all names are given away.
-pub(super) fn guest(town: &Town, tape: &mut Tape<'_>) -> Option<Guest> {
+pub(super) fn test_pod(test_cluster: &TestCluster, tape: &mut Tape<'_>) -> Option<TestPod> {
     let kin = tape.of(&Kin::ALL);
     let is_used = |name: &String| {
-        let same = |guest: &Guest| guest.name == *name && guest.kin.namespace() == kin.namespace();
-        town.guests.iter().any(|guest| guest.place != Place::Gone && same(guest))
+        let same = |test_pod: &TestPod| test_pod.name == *name && test_pod.kin.namespace() == kin.namespace();
+        test_cluster.test_pods.iter().any(|test_pod| test_pod.place != Place::Gone && same(test_pod))
     };
-    let name = kin.names(town.guests.len()).into_iter().find(|name| !is_used(name))?;
+    let name = kin.names(test_cluster.test_pods.len()).into_iter().find(|name| !is_used(name))?;
     // Pods that ask for the same are decided on together, whosever they are.
-    let like = town.guests.len().saturating_sub(1 + tape.below(4));
-    if let Some(like) = town.guests.get(like).filter(|_| tape.one_in(2)) {
-        let (uid, forged) = (town.fresh_uid(), tape.one_in(3).then(|| forged(town, tape)));
+    let like = test_cluster.test_pods.len().saturating_sub(1 + tape.below(4));
+    if let Some(like) = test_cluster.test_pods.get(like).filter(|_| tape.one_in(2)) {
+        let (uid, forged) = (test_cluster.fresh_uid(), tape.one_in(3).then(|| forged(test_cluster, tape)));
         let (seat, since, place, deleting) = (None, None, Place::Waiting, false);
-        return Some(Guest { kin, name, uid, forged, seat, since, place, deleting, ..like.clone() });
+        return Some(TestPod { kin, name, uid, forged, seat, since, place, deleting, ..like.clone() });
     }
-    Some(Guest {
+    Some(TestPod {
         kin,
         name,
-        uid: town.fresh_uid(),
+        uid: test_cluster.fresh_uid(),
         asks: amounts(tape),
         ports: ports(tape),
         priority: priority(tape),
         tolerates: tape.one_in(2),
         zone: tape.of(&[None, None, None, Some(0), Some(1)]),
-        tied: (!tape.one_in(4)).then(|| tape.below(town.houses.len())),
+        tied: (!tape.one_in(4)).then(|| tape.below(test_cluster.test_nodes.len())),
         mind: tape.of(&[Mind::Not, Mind::Not, Mind::Not, Mind::Softly, Mind::Strictly]),
-        forged: tape.one_in(3).then(|| forged(town, tape)),
+        forged: tape.one_in(3).then(|| forged(test_cluster, tape)),
         seat: None,
         since: None,
         place: Place::Waiting,
@@ -85,71 +87,87 @@ pub(super) fn guest(town: &Town, tape: &mut Tape<'_>) -> Option<Guest> {
 }
 
 /// The stamp of one of the reservations ever made, or something else.
-fn forged(town: &Town, tape: &mut Tape<'_>) -> String {
-    let never = format!("{}.never", town.workloads[tape.below(WORKLOADS)].uid);
+fn forged(test_cluster: &TestCluster, tape: &mut Tape<'_>) -> String {
+    let never = format!("{}.never", test_cluster.workloads[tape.below(WORKLOADS)].uid);
     let mut all = vec!["garbage".to_owned(), never];
-    all.extend(town.promises.iter().rev().take(8).map(|promise| promise.id.clone()));
+    all.extend(
+        test_cluster
+            .test_reservations
+            .iter()
+            .rev()
+            .take(8)
+            .map(|test_reservation| test_reservation.id.clone()),
+    );
     tape.of(&all)
 }
 
 /// A reservation in some form, for somebody, on some node; if the one like it is not there already.
-pub(super) fn promise(town: &Town, tape: &mut Tape<'_>) -> Option<Promise> {
-    let house = tape.below(town.houses.len());
+pub(super) fn test_reservation(test_cluster: &TestCluster, tape: &mut Tape<'_>) -> Option<TestReservation> {
+    let test_node = tape.below(test_cluster.test_nodes.len());
     let form =
         tape.of(&[Form::Recorded, Form::Recorded, Form::Recorded, Form::Plain, Form::Newer, Form::Newer]);
-    let bare = (0..town.guests.len()).filter(|guest| town.guests[*guest].kin.is_bare()).max();
+    let bare = (0..test_cluster.test_pods.len())
+        .filter(|test_pod| test_cluster.test_pods[*test_pod].kin.is_bare())
+        .max();
     let whom = match (tape.one_in(4), bare) {
         (true, Some(bare)) => Whom::Pod(bare),
         // More often the two Deployments than the others.
         _ => Whom::Workload(tape.of(&[0, 0, 0, 1, 2, 2, 3, 5, 5, 5, 6, AGENT])),
     };
-    let mut promise = blank(town, house, whom, form);
-    (promise.amount, promise.priority) = (amounts(tape), priority(tape));
+    let mut test_reservation = blank(test_cluster, test_node, whom, form);
+    (test_reservation.amount, test_reservation.priority) = (amounts(tape), priority(tape));
     match form {
-        Form::Recorded => promise.ports = ports(tape),
-        Form::Plain => promise.amount[0] = tape.of(&[500, 1000, 1500, 2000]),
-        Form::Newer => promise.amount[0] = 500,
+        Form::Recorded => test_reservation.ports = ports(tape),
+        Form::Plain => test_reservation.amount[0] = tape.of(&[500, 1000, 1500, 2000]),
+        Form::Newer => test_reservation.amount[0] = 500,
     }
     if form != Form::Recorded {
-        promise.amount[GPU] = 0;
+        test_reservation.amount[GPU] = 0;
     }
-    let life = town.now + tape.of(&[0, 5, 60, 60, 600]);
-    promise.expires = match form {
+    let life = test_cluster.now + tape.of(&[0, 5, 60, 60, 600]);
+    test_reservation.expires = match form {
         Form::Recorded => Some(life),
         Form::Plain => None,
         Form::Newer => tape.of(&[Some(life), None]),
     };
-    let is_same = |other: &Promise| other.house == house && other.id == promise.id && !other.removed;
-    (!town.promises.iter().any(is_same)).then_some(promise)
+    let is_same = |other: &TestReservation| {
+        other.test_node == test_node && other.id == test_reservation.id && !other.removed
+    };
+    (!test_cluster.test_reservations.iter().any(is_same)).then_some(test_reservation)
 }
 
-/// A reservation of what a guest has, for whoever replaces it.
-pub(super) fn replacing(town: &Town, house: usize, guest: usize, tape: &mut Tape<'_>) -> Option<Promise> {
-    let it = &town.guests[guest];
+/// A reservation of what a pod has, for whoever replaces it.
+pub(super) fn replacing(
+    test_cluster: &TestCluster,
+    test_node: usize,
+    test_pod: usize,
+    tape: &mut Tape<'_>,
+) -> Option<TestReservation> {
+    let it = &test_cluster.test_pods[test_pod];
     let whom = match it.kin.owners().last() {
         Some(top) => Whom::Workload(*top),
-        None if it.kin.is_bare() => Whom::Pod(guest),
+        None if it.kin.is_bare() => Whom::Pod(test_pod),
         None => return None,
     };
-    let promise = blank(town, house, whom, Form::Recorded);
-    let expires = Some(town.now + tape.of(&[5, 60, 600]));
+    let test_reservation = blank(test_cluster, test_node, whom, Form::Recorded);
+    let expires = Some(test_cluster.now + tape.of(&[5, 60, 600]));
     let (amount, ports, priority) = (it.asks, it.ports.clone(), it.priority);
-    Some(Promise { replaces: Some(guest), amount, ports, priority, expires, ..promise })
+    Some(TestReservation { replaces: Some(test_pod), amount, ports, priority, expires, ..test_reservation })
 }
 
 /// One of the same owner that was there before.
-pub(super) fn older(town: &Town, promise: &Promise) -> Promise {
-    let (id, created) = (format!("{}old", promise.id), town.now - 1);
-    Promise { id, created, replaces: None, ports: Vec::new(), ..promise.clone() }
+pub(super) fn older(test_cluster: &TestCluster, test_reservation: &TestReservation) -> TestReservation {
+    let (id, created) = (format!("{}old", test_reservation.id), test_cluster.now - 1);
+    TestReservation { id, created, replaces: None, ports: Vec::new(), ..test_reservation.clone() }
 }
 
-fn blank(town: &Town, house: usize, whom: Whom, form: Form) -> Promise {
-    let (owner, number) = (town.uid_of(whom), town.promises.len());
+fn blank(test_cluster: &TestCluster, test_node: usize, whom: Whom, form: Form) -> TestReservation {
+    let (owner, number) = (test_cluster.uid_of(whom), test_cluster.test_reservations.len());
     // Seats are not in the order in which they were made.
     let seat = format!("s{}x{number}", number * 7 % 10);
     let id = if form == Form::Plain { owner } else { format!("{owner}.{seat}") };
-    Promise {
-        house,
+    TestReservation {
+        test_node,
         whom,
         form,
         id,
@@ -157,7 +175,7 @@ fn blank(town: &Town, house: usize, whom: Whom, form: Form) -> Promise {
         amount: with_slot(Amounts::default()),
         ports: Vec::new(),
         priority: 0,
-        created: town.now,
+        created: test_cluster.now,
         expires: None,
         removed: false,
     }

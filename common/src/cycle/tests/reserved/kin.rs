@@ -1,6 +1,6 @@
-//! Who lives in the town: the workloads, and what each pod claims to belong to.
+//! Who lives in the cluster: the workloads, and what each pod claims to belong to.
 
-use super::town::{Amounts, RESOURCES};
+use super::test_cluster::{Amounts, RESOURCES};
 use super::wire;
 use crate::model::owner::{OwnerKind, Workload};
 use crate::testing::{PodBuilder, daemon_set, deployment, pod, replica_set, uid, workload};
@@ -18,7 +18,7 @@ fn agent() -> Workload {
     let asks = RESOURCES.iter().zip(AGENT_ASKS).filter(|(resource, _)| **resource != "pods");
     let template = asks
         .fold(pod("agent"), |pod, (resource, amount)| pod.asks(resource, &wire::quantity(resource, amount)));
-    daemon_set("agent", &template, &[("app", "town")])
+    daemon_set("agent", &template, &[("app", "test_cluster")])
 }
 
 /// All workloads that there are, whether they were read or not.

@@ -1,21 +1,21 @@
-//! What happens in the town, step by step; the cluster is told, and the town keeps its own record.
+//! What happens in the cluster, step by step; the cluster is told, and the cluster keeps its own record.
 
 use super::audit::decided;
-use super::drawn::{guest, house, older, promise, replacing};
+use super::drawn::{older, replacing, test_node, test_pod, test_reservation};
 use super::kin::WORKLOADS;
-use super::town::{Guest, House, Place, Promise, Town, Whom, Without};
+use super::test_cluster::{Place, TestCluster, TestNode, TestPod, TestReservation, Whom, Without};
 use crate::cluster::{Assumed, Event, Seen};
 use crate::framework::Registry;
 use crate::model::owner::OwnerKind;
 use crate::testing::{Tape, at};
 
-impl Town {
+impl TestCluster {
     /// One thing happens.
     pub(super) fn live(&mut self, tape: &mut Tape<'_>, registry: &Registry) {
         self.version += 1;
         match tape.below(18) {
             0..=3 => {
-                if let Some(newcomer) = guest(self, tape) {
+                if let Some(newcomer) = test_pod(self, tape) {
                     let index = self.comes(newcomer);
                     self.decides(index, tape, registry);
                 }
@@ -30,9 +30,13 @@ impl Town {
             9 => self.leaves(tape),
             10 | 11 => self.recreated(tape, registry),
             12 | 13 => {
-                if let Some(promise) = promise(self, tape) {
-                    self.promises.push(promise);
-                    self.tell_node(self.promises.last().map_or(0, |promise| promise.house));
+                if let Some(test_reservation) = test_reservation(self, tape) {
+                    self.test_reservations.push(test_reservation);
+                    self.tell_node(
+                        self.test_reservations
+                            .last()
+                            .map_or(0, |test_reservation| test_reservation.test_node),
+                    );
                 }
             }
             14 => self.released(tape),
@@ -42,39 +46,44 @@ impl Town {
         }
     }
 
-    /// The index of a guest whose place is like that.
+    /// The index of a pod whose place is like that.
     fn some(&self, tape: &mut Tape<'_>, is_fit: impl Fn(Place) -> bool) -> Option<usize> {
         let fit: Vec<usize> =
-            (0..self.guests.len()).filter(|index| is_fit(self.guests[*index].place)).collect();
+            (0..self.test_pods.len()).filter(|index| is_fit(self.test_pods[*index].place)).collect();
         (!fit.is_empty()).then(|| tape.of(&fit))
     }
 
-    fn comes(&mut self, newcomer: Guest) -> usize {
-        self.guests.push(newcomer);
-        self.tell_pod(self.guests.len() - 1);
-        self.guests.len() - 1
+    fn comes(&mut self, newcomer: TestPod) -> usize {
+        self.test_pods.push(newcomer);
+        self.tell_pod(self.test_pods.len() - 1);
+        self.test_pods.len() - 1
     }
 
     /// A waiting pod is decided on, and mostly assumed where it goes.
     fn decides(&mut self, index: usize, tape: &mut Tape<'_>, registry: &Registry) {
-        let Some((house, seat)) = decided(self, index, registry) else { return };
+        let Some((test_node, seat)) = decided(self, index, registry) else { return };
         if tape.one_in(8) {
             return;
         }
-        let (pod, node) = (self.pod(index), self.houses[house].name.as_str().into());
+        let (pod, node) = (self.pod(index), self.test_nodes[test_node].name.as_str().into());
         let since = at(self.now);
         self.cluster.assume(&pod.key, Assumed { uid: pod.uid, node, seat: seat.clone(), since });
         let seat = seat.map(|seat| seat.to_string());
-        let guest = &mut self.guests[index];
-        (guest.place, guest.seat, guest.since) = (Place::Assumed(house), seat, Some(self.now));
+        let test_pod = &mut self.test_pods[index];
+        (test_pod.place, test_pod.seat, test_pod.since) = (Place::Assumed(test_node), seat, Some(self.now));
     }
 
     /// Another scheduler binds, without asking us.
     fn bound_by_others(&mut self, tape: &mut Tape<'_>) {
-        if let Some(mut newcomer) = guest(self, tape) {
-            let stamped = |promise: &&Promise| Some(&promise.id) == newcomer.forged.as_ref();
-            let home = self.promises.iter().find(stamped).map(|promise| promise.house);
-            let anywhere = tape.below(self.houses.len());
+        if let Some(mut newcomer) = test_pod(self, tape) {
+            let stamped =
+                |test_reservation: &&TestReservation| Some(&test_reservation.id) == newcomer.forged.as_ref();
+            let home = self
+                .test_reservations
+                .iter()
+                .find(stamped)
+                .map(|test_reservation| test_reservation.test_node);
+            let anywhere = tape.below(self.test_nodes.len());
             newcomer.place = Place::Bound(home.filter(|_| tape.one_in(2)).unwrap_or(anywhere));
             newcomer.since = tape.of(&[Some(self.now), Some(self.now), None]);
             self.comes(newcomer);
@@ -84,15 +93,15 @@ impl Town {
     /// An assumption is confirmed or taken back.
     fn settled(&mut self, tape: &mut Tape<'_>) {
         let Some(index) = self.some(tape, |place| matches!(place, Place::Assumed(_))) else { return };
-        let Place::Assumed(house) = self.guests[index].place else { return };
+        let Place::Assumed(test_node) = self.test_pods[index].place else { return };
         if tape.one_in(4) {
             let pod = self.pod(index);
             self.cluster.forget(&pod.key, &pod.uid);
-            let guest = &mut self.guests[index];
-            (guest.place, guest.seat, guest.since) = (Place::Waiting, None, None);
+            let test_pod = &mut self.test_pods[index];
+            (test_pod.place, test_pod.seat, test_pod.since) = (Place::Waiting, None, None);
             self.met.insert("forgotten");
         } else {
-            self.guests[index].place = Place::Bound(house);
+            self.test_pods[index].place = Place::Bound(test_node);
             self.tell_pod(index);
             self.met.insert("confirmed");
         }
@@ -100,15 +109,15 @@ impl Town {
 
     fn deleting(&mut self, tape: &mut Tape<'_>) {
         if let Some(index) = self.some(tape, |place| matches!(place, Place::Bound(_))) {
-            self.guests[index].deleting = true;
+            self.test_pods[index].deleting = true;
             self.tell_pod(index);
         }
     }
 
     fn leaves(&mut self, tape: &mut Tape<'_>) {
         let Some(index) = self.some(tape, |place| place != Place::Gone) else { return };
-        self.guests[index].place = match self.guests[index].place {
-            Place::Bound(house) if tape.one_in(3) => Place::Ended(house),
+        self.test_pods[index].place = match self.test_pods[index].place {
+            Place::Bound(test_node) if tape.one_in(3) => Place::Ended(test_node),
             _ => Place::Gone,
         };
         self.tell_pod(index);
@@ -120,47 +129,52 @@ impl Town {
         else {
             return;
         };
-        let (Place::Bound(house) | Place::Assumed(house)) = self.guests[index].place else { return };
-        let kept = self.promises.iter().any(|one| one.replaces == Some(index) && !one.removed);
-        let Some(promise) = replacing(self, house, index, tape).filter(|_| !kept) else { return };
+        let (Place::Bound(test_node) | Place::Assumed(test_node)) = self.test_pods[index].place else {
+            return;
+        };
+        let kept = self.test_reservations.iter().any(|one| one.replaces == Some(index) && !one.removed);
+        let Some(test_reservation) = replacing(self, test_node, index, tape).filter(|_| !kept) else {
+            return;
+        };
         // Perhaps there is an older one of the same owner that replaces nobody.
-        let older = older(self, &promise);
-        self.promises.push(promise);
-        self.promises.extend(tape.one_in(3).then_some(older));
-        self.tell_node(house);
+        let older = older(self, &test_reservation);
+        self.test_reservations.push(test_reservation);
+        self.test_reservations.extend(tape.one_in(3).then_some(older));
+        self.tell_node(test_node);
         if tape.one_in(3) {
             return;
         }
-        self.guests[index].place = Place::Gone;
+        self.test_pods[index].place = Place::Gone;
         self.tell_pod(index);
         let uid = self.fresh_uid();
-        let old = self.guests[index].clone();
-        let name = old.kin.names(self.guests.len()).into_iter().find(|name| *name == old.name);
-        let name = name.unwrap_or_else(|| format!("p-{}", self.guests.len()));
+        let old = self.test_pods[index].clone();
+        let name = old.kin.names(self.test_pods.len()).into_iter().find(|name| *name == old.name);
+        let name = name.unwrap_or_else(|| format!("p-{}", self.test_pods.len()));
         let (place, seat, since) = (Place::Waiting, None, None);
-        let newcomer = self.comes(Guest { name, uid, place, seat, since, deleting: false, ..old });
+        let newcomer = self.comes(TestPod { name, uid, place, seat, since, deleting: false, ..old });
         self.decides(newcomer, tape, registry);
     }
 
     fn released(&mut self, tape: &mut Tape<'_>) {
-        let there: Vec<usize> =
-            (0..self.promises.len()).filter(|promise| !self.promises[*promise].removed).collect();
+        let there: Vec<usize> = (0..self.test_reservations.len())
+            .filter(|test_reservation| !self.test_reservations[*test_reservation].removed)
+            .collect();
         if !there.is_empty() {
-            let promise = tape.of(&there);
-            self.promises[promise].removed = true;
-            self.tell_node(self.promises[promise].house);
+            let test_reservation = tape.of(&there);
+            self.test_reservations[test_reservation].removed = true;
+            self.tell_node(self.test_reservations[test_reservation].test_node);
         }
     }
 
     /// A node changes, vanishes or comes back.
     fn rebuilt(&mut self, tape: &mut Tape<'_>) {
-        let number = tape.below(self.houses.len());
+        let number = tape.below(self.test_nodes.len());
         let there = !tape.one_in(4);
-        if self.houses[number].there && !there {
+        if self.test_nodes[number].there && !there {
             let node = self.node(number, Without::Nothing);
             self.cluster.apply(Event::Nodes(Seen::Deleted(node)));
         }
-        self.houses[number] = House { there, ..house(number, tape) };
+        self.test_nodes[number] = TestNode { there, ..test_node(number, tape) };
         self.tell_node(number);
     }
 
@@ -174,8 +188,8 @@ impl Town {
         self.read[place] = !self.read[place];
         let workload = self.workloads[place].clone();
         let (kind, is_read) = (workload.kind, self.read[place]);
-        let kept = |promise: &Promise| promise.whom == Whom::Workload(place);
-        if is_read && self.promises.iter().any(kept) {
+        let kept = |test_reservation: &TestReservation| test_reservation.whom == Whom::Workload(place);
+        if is_read && self.test_reservations.iter().any(kept) {
             self.met.insert("owner read later");
         }
         let seen = if is_read { Seen::Applied(workload) } else { Seen::Deleted(workload) };
@@ -188,23 +202,24 @@ impl Town {
             let live = read.map(|(one, _)| one.clone()).collect();
             self.cluster.apply(Event::Workloads(kind, Seen::Relisted(live)));
         }
-        let there = (0..self.houses.len()).filter(|house| self.houses[*house].there);
-        let nodes = there.map(|house| self.node(house, Without::Nothing)).collect();
+        let there = (0..self.test_nodes.len()).filter(|test_node| self.test_nodes[*test_node].there);
+        let nodes = there.map(|test_node| self.node(test_node, Without::Nothing)).collect();
         self.cluster.apply(Event::Nodes(Seen::Relisted(nodes)));
-        let here = (0..self.guests.len()).filter(|guest| self.guests[*guest].place != Place::Gone);
-        let pods = here.map(|guest| self.pod(guest)).collect();
+        let here =
+            (0..self.test_pods.len()).filter(|test_pod| self.test_pods[*test_pod].place != Place::Gone);
+        let pods = here.map(|test_pod| self.pod(test_pod)).collect();
         self.cluster.apply(Event::Pods(Seen::Relisted(pods)));
     }
 
     fn tell_pod(&mut self, index: usize) {
         let pod = self.pod(index);
-        let gone = self.guests[index].place == Place::Gone;
+        let gone = self.test_pods[index].place == Place::Gone;
         self.cluster.apply(Event::Pods(if gone { Seen::Deleted(pod) } else { Seen::Applied(pod) }));
     }
 
-    fn tell_node(&mut self, house: usize) {
-        if self.houses[house].there {
-            let node = self.node(house, Without::Nothing);
+    fn tell_node(&mut self, test_node: usize) {
+        if self.test_nodes[test_node].there {
+            let node = self.node(test_node, Without::Nothing);
             self.cluster.apply(Event::Nodes(Seen::Applied(node)));
         }
     }

@@ -1,6 +1,6 @@
 //! How things look on the wire, written by hand from the design: reservations of every form, and noise beside them.
 
-use super::town::{Form, GPU, Mind, Promise, RESOURCES, Town, Whom};
+use super::test_cluster::{Form, GPU, Mind, RESOURCES, TestCluster, TestReservation, Whom};
 use crate::model::ReservationId;
 use crate::model::owner::Workload;
 use crate::model::reservation::Seat;
@@ -13,27 +13,31 @@ pub(super) fn quantity(resource: &str, amount: i64) -> String {
     if resource == "cpu" { format!("{amount}m") } else { amount.to_string() }
 }
 
-impl Town {
+impl TestCluster {
     /// The id as the scheduler names it.
-    pub(super) fn reservation_id(&self, promise: &Promise) -> ReservationId {
-        let seat = promise.id.split_once('.').map(|(_, seat)| Seat::parse(seat).unwrap());
-        ReservationId { owner: self.uid_of(promise.whom).into(), seat }
+    pub(super) fn reservation_id(&self, test_reservation: &TestReservation) -> ReservationId {
+        let seat = test_reservation.id.split_once('.').map(|(_, seat)| Seat::parse(seat).unwrap());
+        ReservationId { owner: self.uid_of(test_reservation.whom).into(), seat }
     }
 }
 
 /// The annotations of a reservation.
-pub(super) fn annotations(town: &Town, promise: &Promise) -> Vec<(String, String)> {
-    let id = &promise.id;
-    let keys = RESOURCES[..3].iter().zip(promise.amount).filter(|(_, amount)| *amount > 0);
+pub(super) fn annotations(
+    test_cluster: &TestCluster,
+    test_reservation: &TestReservation,
+) -> Vec<(String, String)> {
+    let id = &test_reservation.id;
+    let keys = RESOURCES[..3].iter().zip(test_reservation.amount).filter(|(_, amount)| *amount > 0);
     let mut all: Vec<(String, String)> = keys
         .map(|(resource, amount)| (format!("reserve.{resource}/{id}"), quantity(resource, amount)))
         .collect();
-    let info = match promise.form {
+    let info = match test_reservation.form {
         Form::Plain => return all,
-        Form::Recorded => record(town, promise),
+        Form::Recorded => record(test_cluster, test_reservation),
         Form::Newer => {
-            let expires =
-                promise.expires.map_or_else(|| json!(["later"]), |expires| json!(at(expires).to_string()));
+            let expires = test_reservation
+                .expires
+                .map_or_else(|| json!(["later"]), |expires| json!(at(expires).to_string()));
             json!({ "v": 2, "expires": expires, "holder": [1, 2], "ports": [{ "port": 80, "protocol": "TCP" }] })
         }
     };
@@ -41,25 +45,31 @@ pub(super) fn annotations(town: &Town, promise: &Promise) -> Vec<(String, String
     all
 }
 
-fn record(town: &Town, promise: &Promise) -> Value {
-    let (kind, namespace, name) = match promise.whom {
-        Whom::Workload(place) => {
-            (town.workloads[place].kind.as_str(), "default", town.workloads[place].name.to_string())
-        }
-        Whom::Pod(guest) => ("Pod", town.guests[guest].kin.namespace(), town.guests[guest].name.clone()),
+fn record(test_cluster: &TestCluster, test_reservation: &TestReservation) -> Value {
+    let (kind, namespace, name) = match test_reservation.whom {
+        Whom::Workload(place) => (
+            test_cluster.workloads[place].kind.as_str(),
+            "default",
+            test_cluster.workloads[place].name.to_string(),
+        ),
+        Whom::Pod(test_pod) => (
+            "Pod",
+            test_cluster.test_pods[test_pod].kin.namespace(),
+            test_cluster.test_pods[test_pod].name.clone(),
+        ),
     };
     let port =
         |(protocol, ip, port): &(&str, &str, u16)| json!({ "port": port, "protocol": protocol, "ip": ip });
     let mut info = json!({
-        "v": 1, "priority": promise.priority, "request": "r", "placement": "prefer",
-        "owner": { "kind": kind, "namespace": namespace, "name": name, "uid": town.uid_of(promise.whom) },
-        "created": at(promise.created).to_string(), "expires": at(promise.expires.unwrap()).to_string(),
-        "ports": promise.ports.iter().map(port).collect::<Value>(),
+        "v": 1, "priority": test_reservation.priority, "request": "r", "placement": "prefer",
+        "owner": { "kind": kind, "namespace": namespace, "name": name, "uid": test_cluster.uid_of(test_reservation.whom) },
+        "created": at(test_reservation.created).to_string(), "expires": at(test_reservation.expires.unwrap()).to_string(),
+        "ports": test_reservation.ports.iter().map(port).collect::<Value>(),
     });
-    if promise.amount[GPU] > 0 {
-        info["resources"] = json!({ RESOURCES[GPU]: promise.amount[GPU].to_string() });
+    if test_reservation.amount[GPU] > 0 {
+        info["resources"] = json!({ RESOURCES[GPU]: test_reservation.amount[GPU].to_string() });
     }
-    if let Some(replaced) = promise.replaces.map(|guest| &town.guests[guest]) {
+    if let Some(replaced) = test_reservation.replaces.map(|test_pod| &test_cluster.test_pods[test_pod]) {
         info["replaces"] = json!({ "name": replaced.name, "uid": replaced.uid });
     }
     info
@@ -108,7 +118,7 @@ pub(super) fn noise(kind: usize, workloads: &[Workload]) -> Vec<(String, String)
 
 /// The pod with what it wants of its neighbours.
 pub(super) fn minding(pod: PodBuilder, mind: Mind) -> PodBuilder {
-    let same = json!({ "matchLabels": { "app": "town" } });
+    let same = json!({ "matchLabels": { "app": "test_cluster" } });
     let term = json!({ "topologyKey": "zone", "labelSelector": same });
     let spread = |when: &str| json!({ "maxSkew": 1, "topologyKey": "zone", "whenUnsatisfiable": when, "labelSelector": same });
     match mind {

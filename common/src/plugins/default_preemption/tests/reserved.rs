@@ -10,37 +10,41 @@ fn keeps(priority: i32, cpu: &str) -> NodeBuilder {
 
 #[test]
 fn what_is_kept_for_a_more_important_one_stays_kept() {
-    let town =
+    let test_cluster =
         |priority| world().node(keeps(priority, "2")).pod(on("a", "n1", 0, "1")).pod(on("b", "n1", 1, "1"));
     // 4 cpus, of which 2 are kept and 2 used.
-    assert_eq!(candidates(town(10), &preemptor("1")), ["*n1: a (0)"]);
-    assert_eq!(candidates(town(10), &preemptor("2")), ["*n1: b a (0)"]);
-    assert_eq!(candidates(town(10), &preemptor("3")), [""; 0]);
-    assert_eq!(candidates(town(9), &preemptor("3")), ["*n1: a (0)"], "what is kept for a lesser one yields");
-    let words = no_fit(town(11), &preemptor("3")).message();
+    assert_eq!(candidates(test_cluster(10), &preemptor("1")), ["*n1: a (0)"]);
+    assert_eq!(candidates(test_cluster(10), &preemptor("2")), ["*n1: b a (0)"]);
+    assert_eq!(candidates(test_cluster(10), &preemptor("3")), [""; 0]);
+    assert_eq!(
+        candidates(test_cluster(9), &preemptor("3")),
+        ["*n1: a (0)"],
+        "what is kept for a lesser one yields"
+    );
+    let words = no_fit(test_cluster(11), &preemptor("3")).message();
     assert!(words.ends_with("preemption: 0/1 nodes are available: 1 Insufficient cpu."), "{words}");
 }
 
 #[test]
 fn by_hand_it_is_kept_from_everybody() {
     let kept = plain(&deployment("web").uid).cpu("2");
-    let town = world().node(node("n1").reserves(kept)).pod(on("a", "n1", 0, "2"));
-    assert_eq!(candidates(town.clone(), &preemptor("2")), ["*n1: a (0)"]);
-    assert_eq!(candidates(town, &preemptor("3")), [""; 0]);
+    let test_cluster = world().node(node("n1").reserves(kept)).pod(on("a", "n1", 0, "2"));
+    assert_eq!(candidates(test_cluster.clone(), &preemptor("2")), ["*n1: a (0)"]);
+    assert_eq!(candidates(test_cluster, &preemptor("3")), [""; 0]);
 }
 
 #[test]
 fn a_reservation_alone_displaces_nobody() {
-    let town = world().node(keeps(10, "4"));
-    let no_fit = no_fit(town, &preemptor("1"));
+    let test_cluster = world().node(keeps(10, "4"));
+    let no_fit = no_fit(test_cluster, &preemptor("1"));
     assert_eq!(
         no_fit.message(),
         "0/1 nodes are available: 1 Insufficient cpu. preemption: 0/1 nodes are available: 1 No preemption victims \
          found for incoming pod."
     );
     let owner = pod("w").priority(10).cpu("4").owned_by(&deployment("web"));
-    let town = world().workload(&deployment("web")).node(keeps(10, "4")).pod(on("a", "n1", 10, "1"));
-    let no_fit = super::no_fit(town, &owner);
+    let test_cluster = world().workload(&deployment("web")).node(keeps(10, "4")).pod(on("a", "n1", 10, "1"));
+    let no_fit = super::no_fit(test_cluster, &owner);
     assert_eq!(no_fit.help.candidates, [], "not even for its owner");
 }
 
@@ -49,6 +53,6 @@ fn the_seat_of_a_victim_does_not_stand_in_the_way_of_who_displaced_it() {
     let (owner, set) = (deployment("web"), replica_set("web-1").of(&deployment("web")));
     let kept = reservation(&owner).cpu("4").priority(0).created(at(-60));
     let taker = on("w", "n1", 0, "4").owned_by(&set).stamp(&kept.id()).scheduled_at(at(-30));
-    let town = world().workload(&owner).workload(&set).node(node("n1").reserves(kept)).pod(taker);
-    assert_eq!(candidates(town, &preemptor("4")), ["*n1: w (0)"]);
+    let test_cluster = world().workload(&owner).workload(&set).node(node("n1").reserves(kept)).pod(taker);
+    assert_eq!(candidates(test_cluster, &preemptor("4")), ["*n1: w (0)"]);
 }

@@ -4,8 +4,8 @@ use super::*;
 
 const FULL: &str = "0/1 nodes are available: 1 Insufficient cpu.";
 
-fn message(town: World, pod: &PodBuilder) -> String {
-    no_fit(town, pod).message()
+fn message(test_cluster: World, pod: &PodBuilder) -> String {
+    no_fit(test_cluster, pod).message()
 }
 
 fn full() -> World {
@@ -14,16 +14,16 @@ fn full() -> World {
 
 #[test]
 fn what_was_found_is_said_with_the_node_and_how_many() {
-    let town = world().node(node("n1")).pod(on("a", "n1", 0, "2")).pod(on("b", "n1", 0, "2"));
+    let test_cluster = world().node(node("n1")).pod(on("a", "n1", 0, "2")).pod(on("b", "n1", 0, "2"));
     assert_eq!(
-        message(town, &preemptor("4")),
+        message(test_cluster, &preemptor("4")),
         format!("{FULL} preemption: found a potential placement for pod on node n1, preempting 2 victims")
     );
 }
 
 #[test]
 fn what_was_not_found_is_counted_by_node() {
-    let town = world()
+    let test_cluster = world()
         .node(node("a").cordoned())
         .node(node("b").cordoned())
         .node(node("c"))
@@ -31,7 +31,7 @@ fn what_was_not_found_is_counted_by_node() {
         .pod(on("x", "c", 10, "4"))
         .pod(on("y", "d", 10, "3"))
         .pod(on("z", "d", 9, "1"));
-    let no_fit = no_fit(town, &preemptor("2"));
+    let no_fit = no_fit(test_cluster, &preemptor("2"));
     assert_eq!(
         no_fit.message(),
         "0/4 nodes are available: 2 Insufficient cpu, 2 node(s) were unschedulable. preemption: 0/4 nodes are \
@@ -66,7 +66,7 @@ fn whoever_waits_for_victims_to_leave_makes_no_more() {
         let condition = json!({ "type": "DisruptionTarget", "status": status, "reason": reason });
         on("v", "n1", priority, "2").with("/status/conditions", json!([condition]))
     };
-    let town = |victim: PodBuilder| {
+    let test_cluster = |victim: PodBuilder| {
         world().node(node("n1")).node(node("n2").cordoned()).pod(victim).pod(on("a", "n1", 0, "2"))
     };
     let waits = preemptor("4").with("/status/nominatedNodeName", json!("n1"));
@@ -85,7 +85,7 @@ fn whoever_waits_for_victims_to_leave_makes_no_more() {
         (by_us().terminating(), waits.cpu("5"), false),
     ];
     for (index, (victim, pod, expected)) in table.into_iter().enumerate() {
-        let message = message(town(victim), &pod);
+        let message = message(test_cluster(victim), &pod);
         assert_eq!(message.ends_with(&format!(" preemption: {ineligible}")), expected, "{index}: {message}");
     }
 }
@@ -102,7 +102,7 @@ impl Plugin for Dizzy {
 impl Filter for Dizzy {
     fn prepare<'c>(
         &'c self,
-        _asker: &'c crate::cluster::Asker<'c>,
+        _pod_context: &'c crate::cluster::PodContext<'c>,
         world: &'c crate::cluster::Snapshot<'c>,
     ) -> Option<NodeFilter<'c>> {
         on_ledger(world, |ledger| match ledger.pods.len() {
@@ -116,16 +116,16 @@ impl Filter for Dizzy {
 #[test]
 fn an_error_is_told_unless_another_node_will_do() {
     let registry = without_reservations().filter(Dizzy);
-    let town = |cpu: &str| world().node(node("n1").cpu(cpu)).pod(on("a", "n1", 0, "1"));
-    let said = |town: World| no_fit_with(town, &preemptor("2"), &registry).message();
+    let test_cluster = |cpu: &str| world().node(node("n1").cpu(cpu)).pod(on("a", "n1", 0, "1"));
+    let said = |test_cluster: World| no_fit_with(test_cluster, &preemptor("2"), &registry).message();
     let error = |node: &str| format!("running \"Dizzy\" filter plugin: {node} is empty");
     let one = "0/1 nodes are available: 1 one.";
-    assert_eq!(said(town("4")), format!("{one} preemption: {}", error("n1")));
-    let two = town("4").node(node("n2")).pod(on("b", "n2", 0, "1"));
+    assert_eq!(said(test_cluster("4")), format!("{one} preemption: {}", error("n1")));
+    let two = test_cluster("4").node(node("n2")).pod(on("b", "n2", 0, "1"));
     let expected = format!("0/2 nodes are available: 2 one. preemption: [{}, {}]", error("n1"), error("n2"));
     assert_eq!(said(two), expected);
     let equals = |world: World, name: &str| world.pod(on(name, "n2", 10, "500m"));
-    let another = ["c", "d"].into_iter().fold(town("4").node(node("n2").cpu("3")), equals);
+    let another = ["c", "d"].into_iter().fold(test_cluster("4").node(node("n2").cpu("3")), equals);
     assert_eq!(
         said(another.pod(on("b", "n2", 0, "2"))),
         "0/2 nodes are available: 1 Insufficient cpu, 1 one. preemption: found a potential placement for pod on node n2, \

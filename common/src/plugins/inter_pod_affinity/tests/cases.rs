@@ -37,7 +37,7 @@ fn prefers(pod: PodBuilder, kind: &str, weight: i32, term: &Value) -> PodBuilder
 }
 
 /// Two nodes in zone a, one in zone b, one in none.
-fn town() -> World {
+fn test_cluster() -> World {
     let nodes = [in_zone("n1", "a"), in_zone("n2", "a"), in_zone("n3", "b"), node("n4")];
     nodes.into_iter().fold(world(), World::node)
 }
@@ -60,7 +60,7 @@ fn said(world: World, pod: &PodBuilder) -> String {
 
 #[test]
 fn a_pod_goes_where_those_are_that_it_requires() {
-    let with_db = || town().pod(app("x", "db").on("n1"));
+    let with_db = || test_cluster().pod(app("x", "db").on("n1"));
     let table = [
         (near(app("p", "web"), &[term("db", "zone")]), "..NN"),
         (near(app("p", "web"), &[term("db", "host")]), ".NNN"),
@@ -81,16 +81,20 @@ fn a_pod_goes_where_those_are_that_it_requires() {
 #[test]
 fn the_first_of_its_kind_goes_anywhere_where_the_labels_are() {
     let own = near(app("p", "web"), &[term("web", "zone")]);
-    assert_eq!(said(town(), &own), "...N");
-    assert_eq!(said(town().pod(app("x", "web").on("n3")), &own), "NN.N");
-    assert_eq!(said(town().pod(app("x", "web").on("n3").terminating()), &own), "NN.N", "it is still there");
-    assert_eq!(said(town().pod(app("x", "web").on("n4")), &own), "...N", "no zone, so nowhere");
-    assert_eq!(said(town().pod(app("x", "web").namespace("other").on("n3")), &own), "...N");
+    assert_eq!(said(test_cluster(), &own), "...N");
+    assert_eq!(said(test_cluster().pod(app("x", "web").on("n3")), &own), "NN.N");
+    assert_eq!(
+        said(test_cluster().pod(app("x", "web").on("n3").terminating()), &own),
+        "NN.N",
+        "it is still there"
+    );
+    assert_eq!(said(test_cluster().pod(app("x", "web").on("n4")), &own), "...N", "no zone, so nowhere");
+    assert_eq!(said(test_cluster().pod(app("x", "web").namespace("other").on("n3")), &own), "...N");
 }
 
 #[test]
 fn a_pod_stays_away_from_those_that_it_requires_to() {
-    let with_db = || town().pod(app("x", "db").on("n1")).pod(app("y", "db").on("n4"));
+    let with_db = || test_cluster().pod(app("x", "db").on("n1")).pod(app("y", "db").on("n4"));
     assert_eq!(said(with_db(), &apart(app("p", "web"), &[term("db", "zone")])), "AA..");
     assert_eq!(said(with_db(), &apart(app("p", "web"), &[term("db", "host")])), "A...");
     assert_eq!(said(with_db(), &apart(app("p", "web"), &[term("db", "none")])), "....");
@@ -101,15 +105,18 @@ fn a_pod_stays_away_from_those_that_it_requires_to() {
 #[test]
 fn pods_keep_others_away() {
     let shy = |name: &str, from: &str, key: &str| apart(app(name, "shy"), &[term(from, key)]);
-    assert_eq!(said(town().pod(shy("x", "web", "zone").on("n1")), &app("p", "web")), "EE..");
-    assert_eq!(said(town().pod(shy("x", "web", "host").on("n1")), &app("p", "web")), "E...");
-    assert_eq!(said(town().pod(shy("x", "web", "zone").on("n4")), &app("p", "web")), "....");
-    assert_eq!(said(town().pod(shy("x", "db", "zone").on("n1")), &app("p", "web")), "....");
-    assert_eq!(said(town().pod(shy("x", "web", "zone").on("n1").terminating()), &app("p", "web")), "EE..");
+    assert_eq!(said(test_cluster().pod(shy("x", "web", "zone").on("n1")), &app("p", "web")), "EE..");
+    assert_eq!(said(test_cluster().pod(shy("x", "web", "host").on("n1")), &app("p", "web")), "E...");
+    assert_eq!(said(test_cluster().pod(shy("x", "web", "zone").on("n4")), &app("p", "web")), "....");
+    assert_eq!(said(test_cluster().pod(shy("x", "db", "zone").on("n1")), &app("p", "web")), "....");
+    assert_eq!(
+        said(test_cluster().pod(shy("x", "web", "zone").on("n1").terminating()), &app("p", "web")),
+        "EE.."
+    );
     let other = shy("x", "web", "zone").namespace("other").on("n1");
-    assert_eq!(said(town().pod(other), &app("p", "web")), "....");
+    assert_eq!(said(test_cluster().pod(other), &app("p", "web")), "....");
     let and_own = apart(app("p", "web"), &[term("shy", "host")]);
-    assert_eq!(said(town().pod(shy("x", "web", "zone").on("n1")), &and_own), "AE..");
+    assert_eq!(said(test_cluster().pod(shy("x", "web", "zone").on("n1")), &and_own), "AE..");
 }
 
 #[test]
@@ -136,13 +143,13 @@ fn terms_are_about_namespaces_by_name_or_label() {
             true,
         ),
     ];
-    let town = || {
+    let test_cluster = || {
         let spaces = [namespace("default").label("team", "a"), namespace("other").label("team", "b")];
-        spaces.into_iter().fold(town(), World::with)
+        spaces.into_iter().fold(test_cluster(), World::with)
     };
     for (more, means_other, means_default) in table {
         for (space, is_meant) in [("other", means_other), ("default", means_default)] {
-            let there = town().pod(app("x", "db").namespace(space).on("n1"));
+            let there = test_cluster().pod(app("x", "db").namespace(space).on("n1"));
             let expected = if is_meant { "AA.." } else { "...." };
             assert_eq!(
                 said(there, &apart(app("p", "web"), &[with(more.clone())])),
@@ -150,7 +157,7 @@ fn terms_are_about_namespaces_by_name_or_label() {
                 "{more} {space}"
             );
             // The same term of a pod on a node, about a pod to come.
-            let there = town().pod(apart(app("x", "shy"), &[with(more.clone())]).on("n1"));
+            let there = test_cluster().pod(apart(app("x", "shy"), &[with(more.clone())]).on("n1"));
             let expected = if is_meant { "EE.." } else { "...." };
             assert_eq!(said(there, &app("p", "db").namespace(space)), expected, "{more} {space}");
         }
@@ -162,9 +169,9 @@ fn a_namespace_that_is_not_known_has_no_labels() {
     let absent = json!({ "matchExpressions": [{ "key": "team", "operator": "DoesNotExist" }] });
     let term = json!({ "labelSelector": {}, "topologyKey": "zone", "namespaceSelector": absent });
     let shy = apart(app("x", "shy"), std::slice::from_ref(&term)).on("n1");
-    assert_eq!(said(town().pod(shy), &app("p", "web").namespace("ghost")), "EE..");
+    assert_eq!(said(test_cluster().pod(shy), &app("p", "web").namespace("ghost")), "EE..");
     let ghost = app("x", "web").namespace("ghost").on("n1");
-    assert_eq!(said(town().pod(ghost), &apart(app("p", "web"), &[term])), "....", "it is not found");
+    assert_eq!(said(test_cluster().pod(ghost), &apart(app("p", "web"), &[term])), "....", "it is not found");
 }
 
 fn scored(plugin: &InterPodAffinity, world: World, pod: &PodBuilder) -> Option<(Vec<i64>, Vec<i64>)> {
@@ -173,8 +180,9 @@ fn scored(plugin: &InterPodAffinity, world: World, pod: &PodBuilder) -> Option<(
 
 #[test]
 fn what_is_liked_adds_up() {
-    let with_dbs =
-        || town().pod(app("x", "db").on("n1")).pod(app("y", "db").on("n2")).pod(app("z", "db").on("n3"));
+    let with_dbs = || {
+        test_cluster().pod(app("x", "db").on("n1")).pod(app("y", "db").on("n2")).pod(app("z", "db").on("n3"))
+    };
     let likes = prefers(app("p", "web"), "podAffinity", 3, &term("db", "zone"));
     assert_eq!(
         scored(&plugin(1, false), with_dbs(), &likes),
@@ -199,27 +207,29 @@ fn what_is_liked_adds_up() {
 #[test]
 fn pods_on_nodes_have_a_say() {
     let web = app("p", "web");
-    let likes = || town().pod(prefers(app("x", "db"), "podAffinity", 4, &term("web", "zone")).on("n1"));
+    let likes =
+        || test_cluster().pod(prefers(app("x", "db"), "podAffinity", 4, &term("web", "zone")).on("n1"));
     assert_eq!(scored(&plugin(1, false), likes(), &web), Some((vec![4, 4, 0, 0], vec![100, 100, 0, 0])));
     assert_eq!(scored(&plugin(1, true), likes(), &web), None);
     let fond = prefers(web.clone(), "podAffinity", 1, &term("db", "host"));
     assert_eq!(scored(&plugin(1, true), likes(), &fond).unwrap().0, [5, 4, 0, 0], "it minds itself");
-    let needs = || town().pod(near(app("x", "db"), &[term("web", "zone")]).on("n3"));
+    let needs = || test_cluster().pod(near(app("x", "db"), &[term("web", "zone")]).on("n3"));
     assert_eq!(scored(&plugin(1, false), needs(), &web).unwrap().0, [0, 0, 1, 0]);
     assert_eq!(scored(&plugin(9, false), needs(), &web).unwrap().0, [0, 0, 9, 0]);
     assert_eq!(scored(&plugin(0, false), needs(), &web), None);
-    let shy = || town().pod(apart(app("x", "db"), &[term("web", "zone")]).on("n3"));
+    let shy = || test_cluster().pod(apart(app("x", "db"), &[term("web", "zone")]).on("n3"));
     assert_eq!(scored(&plugin(1, false), shy(), &web), None, "what is required is not scored");
 }
 
 #[test]
 fn scores_that_are_all_the_same_come_to_nothing() {
-    let town = || world().node(in_zone("n1", "a")).node(in_zone("n2", "a")).pod(app("x", "db").on("n1"));
+    let test_cluster =
+        || world().node(in_zone("n1", "a")).node(in_zone("n2", "a")).pod(app("x", "db").on("n1"));
     let likes = prefers(app("p", "web"), "podAffinity", 3, &term("db", "zone"));
-    assert_eq!(scored(&plugin(1, false), town(), &likes), Some((vec![3, 3], vec![0, 0])));
+    assert_eq!(scored(&plugin(1, false), test_cluster(), &likes), Some((vec![3, 3], vec![0, 0])));
     // A like and a dislike that cancel out are still an opinion.
     let both = prefers(likes, "podAntiAffinity", 3, &term("db", "zone"));
-    assert_eq!(scored(&plugin(1, false), town(), &both), Some((vec![0, 0], vec![0, 0])));
+    assert_eq!(scored(&plugin(1, false), test_cluster(), &both), Some((vec![0, 0], vec![0, 0])));
 }
 
 #[test]
@@ -227,11 +237,11 @@ fn who_minds_nobody_among_others_who_do_not_is_scored_by_the_nodes_alone() {
     let scope = |world: World, pod: PodBuilder| {
         let (mut cluster, pod) = (world.cluster(), pod.build());
         let snapshot = cluster.snapshot(now());
-        plugin(1, false).scope(&snapshot.asker(&pod), &snapshot) == crate::framework::Scope::Cluster
+        plugin(1, false).scope(&snapshot.pod_context(&pod), &snapshot) == crate::framework::Scope::Cluster
     };
     let likes = || prefers(app("x", "db"), "podAffinity", 4, &term("web", "zone")).on("n1");
-    assert!(!scope(town().pod(app("x", "db").on("n1")), app("p", "web")));
-    assert!(scope(town().pod(likes()), app("p", "web")));
-    assert!(!scope(town().pod(likes()), app("p", "other")));
-    assert!(scope(town(), prefers(app("p", "web"), "podAffinity", 1, &term("db", "zone"))));
+    assert!(!scope(test_cluster().pod(app("x", "db").on("n1")), app("p", "web")));
+    assert!(scope(test_cluster().pod(likes()), app("p", "web")));
+    assert!(!scope(test_cluster().pod(likes()), app("p", "other")));
+    assert!(scope(test_cluster(), prefers(app("p", "web"), "podAffinity", 1, &term("db", "zone"))));
 }

@@ -109,8 +109,8 @@ fn any_resource_can_count() {
 #[test]
 fn pod_level_requests_do_not_count() {
     let huge = [("hugepages-2Mi", 1), ("cpu", 1)];
-    let town = || node("n1").has("hugepages-2Mi", "8Mi");
-    let most = |pod: &PodBuilder| scored(&ScoringStrategy::MostAllocated, &huge, town(), &[], pod);
+    let test_cluster = || node("n1").has("hugepages-2Mi", "8Mi");
+    let most = |pod: &PodBuilder| scored(&ScoringStrategy::MostAllocated, &huge, test_cluster(), &[], pod);
     let whole = pod("p").with("/spec/resources/requests", json!({ "hugepages-2Mi": "4Mi", "cpu": "4" }));
     assert_eq!(whole.build().spec.requests.incoming.cpu, 4000);
     assert_eq!(most(&whole), 2, "100m of four cpus");

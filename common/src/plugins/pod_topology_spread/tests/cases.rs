@@ -35,12 +35,12 @@ fn spread(more: &Value) -> PodBuilder {
 }
 
 /// Two pods in zone a, one in zone b, none in zone c, and a node in no zone.
-fn town() -> World {
+fn test_cluster() -> World {
     let nodes = [in_zone("n1", "a"), in_zone("n2", "b"), in_zone("n3", "c"), node("n4")];
-    let town = nodes.into_iter().fold(world(), World::node);
+    let test_cluster = nodes.into_iter().fold(world(), World::node);
     [("x1", "n1"), ("x2", "n1"), ("x3", "n2")]
         .into_iter()
-        .fold(town, |town, (name, on)| town.pod(app(name).on(on)))
+        .fold(test_cluster, |test_cluster, (name, on)| test_cluster.pod(app(name).on(on)))
 }
 
 /// What is said about each node: a dot where the pod fits.
@@ -76,25 +76,28 @@ fn a_constraint_keeps_pods_off_full_domains() {
         (json!({ "topologyKey": "none" }), "MMMM"),
     ];
     for (more, expected) in table {
-        assert_eq!(said(town(), &spread(&more)), expected, "{more}");
+        assert_eq!(said(test_cluster(), &spread(&more)), expected, "{more}");
     }
 }
 
 #[test]
 fn with_few_domains_the_lowest_count_is_taken_to_be_none() {
-    let town = || {
-        let town = world().node(in_zone("n1", "a")).node(in_zone("n2", "b"));
-        [("x1", "n1"), ("x2", "n2")].into_iter().fold(town, |town, (name, on)| town.pod(app(name).on(on)))
+    let test_cluster = || {
+        let test_cluster = world().node(in_zone("n1", "a")).node(in_zone("n2", "b"));
+        [("x1", "n1"), ("x2", "n2")]
+            .into_iter()
+            .fold(test_cluster, |test_cluster, (name, on)| test_cluster.pod(app(name).on(on)))
     };
-    assert_eq!(said(town(), &spread(&json!({}))), "..");
-    assert_eq!(said(town(), &spread(&json!({ "minDomains": 2 }))), "..");
-    assert_eq!(said(town(), &spread(&json!({ "minDomains": 3 }))), "SS");
+    assert_eq!(said(test_cluster(), &spread(&json!({}))), "..");
+    assert_eq!(said(test_cluster(), &spread(&json!({ "minDomains": 2 }))), "..");
+    assert_eq!(said(test_cluster(), &spread(&json!({ "minDomains": 3 }))), "SS");
 }
 
 #[test]
 fn labels_can_be_shared_with_the_pod() {
     let old = pod("old").with("/metadata/labels", json!({ "app": "web", "rev": "0" }));
-    let with_old = || town().pod(old.clone().on("n3")).pod(old.clone().uid("o2").namespace("other").on("n3"));
+    let with_old =
+        || test_cluster().pod(old.clone().on("n3")).pod(old.clone().uid("o2").namespace("other").on("n3"));
     assert_eq!(said(with_old(), &spread(&json!({}))), "S..M");
     assert_eq!(said(with_old(), &spread(&json!({ "matchLabelKeys": ["rev"] }))), "SS.M");
     assert_eq!(said(with_old(), &spread(&json!({ "matchLabelKeys": ["none"] }))), "S..M");
@@ -118,20 +121,23 @@ fn nodes_that_do_not_count_make_no_domain() {
     let labelled = |name: &str, zone: &str, disk: &str| {
         node(name).with("/metadata/labels", json!({ "zone": zone, "disk": disk }))
     };
-    let town = || {
+    let test_cluster = || {
         let nodes = [labelled("n1", "a", "ssd"), labelled("n2", "b", "hdd").taint("dirty:NoSchedule")];
         nodes.into_iter().fold(world(), World::node).pod(app("x").on("n1"))
     };
     let choosy = |more: Value| spread(&more).with("/spec/nodeSelector", json!({ "disk": "ssd" }));
-    assert_eq!(said(town(), &spread(&json!({}))), "S.");
-    assert_eq!(said(town(), &choosy(json!({}))), "..", "a is the only domain");
-    assert_eq!(said(town(), &choosy(json!({ "nodeAffinityPolicy": "Ignore" }))), "S.");
-    assert_eq!(said(town(), &spread(&json!({ "nodeTaintsPolicy": "Honor" }))), "..");
-    assert_eq!(said(town(), &spread(&json!({ "nodeTaintsPolicy": "Honor" })).tolerates("dirty")), "S.");
+    assert_eq!(said(test_cluster(), &spread(&json!({}))), "S.");
+    assert_eq!(said(test_cluster(), &choosy(json!({}))), "..", "a is the only domain");
+    assert_eq!(said(test_cluster(), &choosy(json!({ "nodeAffinityPolicy": "Ignore" }))), "S.");
+    assert_eq!(said(test_cluster(), &spread(&json!({ "nodeTaintsPolicy": "Honor" }))), "..");
+    assert_eq!(
+        said(test_cluster(), &spread(&json!({ "nodeTaintsPolicy": "Honor" })).tolerates("dirty")),
+        "S."
+    );
     let term = json!([{ "matchExpressions": [{ "key": "disk", "operator": "In", "values": ["ssd"] }] }]);
     let required =
         "/spec/affinity/nodeAffinity/requiredDuringSchedulingIgnoredDuringExecution/nodeSelectorTerms";
-    assert_eq!(said(town(), &spread(&json!({})).with(required, term)), "..");
+    assert_eq!(said(test_cluster(), &spread(&json!({})).with(required, term)), "..");
 }
 
 #[test]
@@ -144,8 +150,8 @@ fn a_node_needs_the_labels_of_all_constraints_to_count() {
         app("p").with("/spec/topologySpreadConstraints", json!([constraint("zone"), constraint("rack")]));
     let racked =
         |name: &str, zone: &str| node(name).with("/metadata/labels", json!({ "zone": zone, "rack": "r" }));
-    let town = world().node(racked("n1", "a")).node(in_zone("n2", "b")).pod(app("x").on("n1"));
-    assert_eq!(said(town, &both), ".M", "b is no domain, so that a is the least full one");
+    let test_cluster = world().node(racked("n1", "a")).node(in_zone("n2", "b")).pod(app("x").on("n1"));
+    assert_eq!(said(test_cluster, &both), ".M", "b is no domain, so that a is the least full one");
 }
 
 fn listed(more: impl Fn(&mut SpreadConstraint)) -> super::PodTopologySpread {
@@ -164,9 +170,13 @@ fn listed(more: impl Fn(&mut SpreadConstraint)) -> super::PodTopologySpread {
 
 #[test]
 fn who_has_no_constraints_has_those_of_the_configuration() {
-    let served = || town().with(service("web").selector([("app", "web")]));
+    let served = || test_cluster().with(service("web").selector([("app", "web")]));
     assert_eq!(said_by(&listed(|_| ()), served(), &app("p")), "SS.M");
-    assert_eq!(said_by(&listed(|_| ()), town(), &app("p")), "....", "nothing says who belongs together");
+    assert_eq!(
+        said_by(&listed(|_| ()), test_cluster(), &app("p")),
+        "....",
+        "nothing says who belongs together"
+    );
     assert_eq!(said_by(&listed(|one| one.max_skew = 2), served(), &app("p")), "S..M");
     assert_eq!(said_by(&listed(|one| one.do_not_schedule = false), served(), &app("p")), "....");
     let own = spread(&json!({ "whenUnsatisfiable": "ScheduleAnyway" }));
@@ -187,25 +197,25 @@ fn the_pods_of_a_service_or_a_controller_belong_together() {
     let rev_service = || service("rev").selector([("rev", "1")]);
     for kind in [OwnerKind::ReplicaSet, OwnerKind::StatefulSet, OwnerKind::ReplicationController] {
         let web = selecting(kind, &[("app", "web")]);
-        assert_eq!(said(&web, town()), "SS.M", "{kind}");
-        assert_eq!(said(&web, town().with(db_service())), "SS.M", "not its service");
+        assert_eq!(said(&web, test_cluster()), "SS.M", "{kind}");
+        assert_eq!(said(&web, test_cluster().with(db_service())), "SS.M", "not its service");
         let other = selecting(kind, &[("app", "web"), ("rev", "2")]);
-        assert_eq!(said(&other, town()), "...M", "{kind}: none but itself, which is not even one");
+        assert_eq!(said(&other, test_cluster()), "...M", "{kind}: none but itself, which is not even one");
         // A controller's labels take the place of a service's; a set's selector is added to it.
         let rev2 = selecting(kind, &[("rev", "2")]);
         let newer = |name| app(name).with("/metadata/labels/rev", json!("2")).on("n3");
-        let moved = town().with(rev_service()).pod(newer("y1")).pod(newer("y2"));
+        let moved = test_cluster().with(rev_service()).pod(newer("y1")).pod(newer("y2"));
         let expected = if kind == OwnerKind::ReplicationController { "..SM" } else { "...M" };
         assert_eq!(said(&rev2, moved), expected, "{kind}");
-        assert_eq!(said(&selecting(kind, &[]), town()), "....", "{kind} that selects all");
+        assert_eq!(said(&selecting(kind, &[]), test_cluster()), "....", "{kind} that selects all");
     }
     for kind in [OwnerKind::Deployment, OwnerKind::DaemonSet, OwnerKind::Job] {
-        assert_eq!(said(&selecting(kind, &[("app", "web")]), town()), "....", "{kind}");
+        assert_eq!(said(&selecting(kind, &[("app", "web")]), test_cluster()), "....", "{kind}");
     }
     let recreated =
         Workload { uid: crate::testing::uid("new"), ..selecting(OwnerKind::ReplicaSet, &[("app", "web")]) };
     let claims = app("p").owned_by(&replica_set("set"));
-    assert_eq!(said_by(&listed(|_| ()), town().workload(&recreated), &claims), "SS.M", "as upstream");
+    assert_eq!(said_by(&listed(|_| ()), test_cluster().workload(&recreated), &claims), "SS.M", "as upstream");
 }
 
 fn scored(world: World, pod: &PodBuilder) -> Option<(Vec<i64>, Vec<i64>)> {
@@ -216,13 +226,13 @@ fn scored(world: World, pod: &PodBuilder) -> Option<(Vec<i64>, Vec<i64>)> {
 fn fuller_domains_score_lower() {
     let soft = spread(&json!({ "whenUnsatisfiable": "ScheduleAnyway" }));
     // ln(3 + 2) = 1.609…, for zones a, b, c; the node without a zone is left out.
-    assert_eq!(scored(town(), &soft), Some((vec![3, 2, 0, 0], vec![0, 33, 100, 0])));
+    assert_eq!(scored(test_cluster(), &soft), Some((vec![3, 2, 0, 0], vec![0, 33, 100, 0])));
     let wide = spread(&json!({ "whenUnsatisfiable": "ScheduleAnyway", "maxSkew": 3 }));
-    assert_eq!(scored(town(), &wide), Some((vec![5, 4, 2, 0], vec![40, 60, 100, 0])));
+    assert_eq!(scored(test_cluster(), &wide), Some((vec![5, 4, 2, 0], vec![40, 60, 100, 0])));
     let nil = spread(&json!({ "whenUnsatisfiable": "ScheduleAnyway", "labelSelector": null }));
-    assert_eq!(scored(town(), &nil), Some((vec![0; 4], vec![100, 100, 100, 0])));
-    assert_eq!(scored(town(), &spread(&json!({}))), None, "a hard one says nothing here");
-    assert_eq!(scored(town(), &app("p")), None, "nothing says who belongs together");
+    assert_eq!(scored(test_cluster(), &nil), Some((vec![0; 4], vec![100, 100, 100, 0])));
+    assert_eq!(scored(test_cluster(), &spread(&json!({}))), None, "a hard one says nothing here");
+    assert_eq!(scored(test_cluster(), &app("p")), None, "nothing says who belongs together");
 }
 
 #[test]
@@ -233,10 +243,12 @@ fn by_default_pods_are_spread_over_hosts_and_zones_as_far_as_nodes_have_them() {
     };
     let hostless = node("n4").with("/metadata/labels", json!({ "topology.kubernetes.io/zone": "" }));
     let nodes = [zoned("n1", "a"), zoned("n2", "b"), node("n3"), hostless];
-    let town = nodes.into_iter().fold(world(), World::node).with(service("web").selector([("app", "web")]));
+    let test_cluster =
+        nodes.into_iter().fold(world(), World::node).with(service("web").selector([("app", "web")]));
     let places = [("x1", "n1"), ("x2", "n1"), ("x3", "n3"), ("x4", "n4")];
-    let town = places.into_iter().fold(town, |town, (name, on)| town.pod(app(name).on(on)));
+    let test_cluster =
+        places.into_iter().fold(test_cluster, |test_cluster, (name, on)| test_cluster.pod(app(name).on(on)));
     // Hosts weigh ln(4 + 2), zones ln(3 + 2): no zone is the same as an empty one. n1: 2 × 1.79 + 2 and 2 × 1.61 + 4;
     // n2: 2 and 4; n3 has neither label; n4: 2 × 1.61 + 4, with the pod on n3.
-    assert_eq!(scored(town, &app("p")), Some((vec![13, 6, 0, 7], vec![0, 53, 100, 46])));
+    assert_eq!(scored(test_cluster, &app("p")), Some((vec![13, 6, 0, 7], vec![0, 53, 100, 46])));
 }

@@ -1,6 +1,6 @@
 //! What is chosen for a pod is nobody else's, until the API server says otherwise.
 
-use super::{NONE, by_hand, late, plugin, town};
+use super::{NONE, by_hand, late, plugin, test_cluster};
 use crate::cluster::{Assumed, Cluster, Event, Seen};
 use crate::framework::{Filter, Reserve, Verdict};
 use crate::model::Pod;
@@ -27,7 +27,7 @@ fn place(cluster: &mut Cluster, pod: &Pod) {
     cluster.apply(Event::Pods(Seen::Applied(pod.clone())));
     let snapshot = cluster.snapshot(now());
     let ledger = snapshot.nodes().next().unwrap();
-    let chosen = plugin().reserve(&snapshot.asker(pod), ledger, &snapshot).unwrap();
+    let chosen = plugin().reserve(&snapshot.pod_context(pod), ledger, &snapshot).unwrap();
     assert_eq!(chosen.volumes.len(), 1);
     let assumed = Assumed { uid: pod.uid.clone(), node: "n1".into(), seat: None, since: now() };
     cluster.assume(&pod.key, assumed);
@@ -37,8 +37,8 @@ fn place(cluster: &mut Cluster, pod: &Pod) {
 /// The nodes that could have the pod.
 fn homes(cluster: &mut Cluster, pod: &Pod) -> Vec<String> {
     let snapshot = cluster.snapshot(now());
-    let (asker, plugin) = (snapshot.asker(pod), plugin());
-    let ask = plugin.prepare(&asker, &snapshot).unwrap();
+    let (pod_context, plugin) = (snapshot.pod_context(pod), plugin());
+    let ask = plugin.prepare(&pod_context, &snapshot).unwrap();
     let fits = |id| match ask(id) {
         Verdict::Fits => true,
         Verdict::Rejects(found) => {
@@ -52,8 +52,8 @@ fn homes(cluster: &mut Cluster, pod: &Pod) -> Vec<String> {
 
 #[test]
 fn a_chosen_volume_is_not_chosen_again() {
-    let town = town().with(by_hand()).with(late("one")).with(late("two")).with(free("pv"));
-    let mut cluster = town.cluster();
+    let test_cluster = test_cluster().with(by_hand()).with(late("one")).with(late("two")).with(free("pv"));
+    let mut cluster = test_cluster.cluster();
     let (first, second) = (waiting("first", "one"), waiting("second", "two"));
     assert_eq!(homes(&mut cluster, &second), ["n1", "n2"]);
     place(&mut cluster, &first);
@@ -66,8 +66,8 @@ fn a_chosen_volume_is_not_chosen_again() {
 
 #[test]
 fn a_choice_outlives_the_binding_until_the_volume_is_news() {
-    let town = town().with(by_hand()).with(late("one")).with(late("two")).with(free("pv"));
-    let mut cluster = town.cluster();
+    let test_cluster = test_cluster().with(by_hand()).with(late("one")).with(late("two")).with(free("pv"));
+    let mut cluster = test_cluster.cluster();
     let second = waiting("second", "two");
     place(&mut cluster, &waiting("first", "one"));
     let bound = pod("first").version(2).on("n1").build();
@@ -84,8 +84,8 @@ fn a_choice_outlives_the_binding_until_the_volume_is_news() {
 
 #[test]
 fn who_is_bound_elsewhere_gives_back_what_was_chosen() {
-    let town = town().with(by_hand()).with(late("one")).with(late("two")).with(free("pv"));
-    let mut cluster = town.cluster();
+    let test_cluster = test_cluster().with(by_hand()).with(late("one")).with(late("two")).with(free("pv"));
+    let mut cluster = test_cluster.cluster();
     place(&mut cluster, &waiting("first", "one"));
     cluster.apply(Event::Pods(Seen::Applied(pod("first").version(2).on("n2").build())));
     assert_eq!(homes(&mut cluster, &waiting("second", "two")), ["n1", "n2"]);
@@ -93,8 +93,8 @@ fn who_is_bound_elsewhere_gives_back_what_was_chosen() {
 
 #[test]
 fn a_volume_that_is_to_be_made_is_made_for_one_node() {
-    let town = town().with(storage_class("late")).with(late("data"));
-    let mut cluster = town.cluster();
+    let test_cluster = test_cluster().with(storage_class("late")).with(late("data"));
+    let mut cluster = test_cluster.cluster();
     let second = waiting("second", "data");
     assert_eq!(homes(&mut cluster, &second), ["n1", "n2"]);
     place(&mut cluster, &waiting("first", "data"));
@@ -106,13 +106,13 @@ fn a_volume_that_is_to_be_made_is_made_for_one_node() {
 
 #[test]
 fn nothing_is_chosen_for_whom_nothing_was_decided() {
-    let town = town().with(by_hand()).with(late("one")).with(late("two")).with(free("pv"));
-    let mut cluster = town.cluster();
+    let test_cluster = test_cluster().with(by_hand()).with(late("one")).with(late("two")).with(free("pv"));
+    let mut cluster = test_cluster.cluster();
     let (key, uid) = id("first");
     let first = waiting("first", "one");
     let snapshot = cluster.snapshot(now());
     let ledger = snapshot.nodes().next().unwrap();
-    let chosen = plugin().reserve(&snapshot.asker(&first), ledger, &snapshot).unwrap();
+    let chosen = plugin().reserve(&snapshot.pod_context(&first), ledger, &snapshot).unwrap();
     cluster.choose(&key, &uid, chosen.volumes);
     assert_eq!(homes(&mut cluster, &waiting("second", "two")), ["n1", "n2"]);
 }

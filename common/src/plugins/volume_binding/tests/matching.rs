@@ -1,6 +1,6 @@
 //! Which volume a claim gets.
 
-use super::{NONE, by_hand, late, plugin, town, using};
+use super::{NONE, by_hand, late, plugin, test_cluster, using};
 use crate::framework::Reserve;
 use crate::model::storage::{ChosenVolume, VolumeChoice};
 use crate::testing::{OtherBuilder, PodBuilder, World, all_reasons, now, storage_class, volume};
@@ -12,11 +12,11 @@ fn free(name: &str) -> OtherBuilder {
 }
 
 /// What the pod's claims get on the node at this index.
-pub(super) fn chosen(town: World, pod: &PodBuilder, node: usize) -> Vec<String> {
-    let mut cluster = town.cluster();
+pub(super) fn chosen(test_cluster: World, pod: &PodBuilder, node: usize) -> Vec<String> {
+    let mut cluster = test_cluster.cluster();
     let (snapshot, pod) = (cluster.snapshot(now()), pod.build());
     let ledger = snapshot.nodes().nth(node).unwrap();
-    let reserved = plugin().reserve(&snapshot.asker(&pod), ledger, &snapshot).unwrap();
+    let reserved = plugin().reserve(&snapshot.pod_context(&pod), ledger, &snapshot).unwrap();
     reserved.volumes.iter().map(shown).collect()
 }
 
@@ -54,17 +54,17 @@ fn a_volume_must_suit_the_claim() {
     ];
     for (case, claim, volume, fits) in table {
         let expected: &[&str] = if fits { &[] } else { &[NONE] };
-        let town = town().with(by_hand()).with(claim).with(volume);
-        assert_eq!(all_reasons(&plugin(), town, &using(&["data"])), [expected, expected], "{case}");
+        let test_cluster = test_cluster().with(by_hand()).with(claim).with(volume);
+        assert_eq!(all_reasons(&plugin(), test_cluster, &using(&["data"])), [expected, expected], "{case}");
     }
 }
 
 #[test]
 fn the_smallest_volume_in_reach_is_taken() {
     let choice = || {
-        let town = town().with(by_hand()).with(late("data"));
-        let town = town.with(free("big").size("9Gi")).with(free("mid").size("5Gi"));
-        town.with(free("small").size("2Gi").on_nodes("zone", "a")).with(free("tiny").size("1Mi"))
+        let test_cluster = test_cluster().with(by_hand()).with(late("data"));
+        let test_cluster = test_cluster.with(free("big").size("9Gi")).with(free("mid").size("5Gi"));
+        test_cluster.with(free("small").size("2Gi").on_nodes("zone", "a")).with(free("tiny").size("1Mi"))
     };
     let pod = using(&["data"]);
     assert_eq!(chosen(choice(), &pod, 0), ["data=small"]);
@@ -80,8 +80,9 @@ fn the_smallest_volume_in_reach_is_taken() {
 
 #[test]
 fn small_claims_choose_first_and_no_volume_is_taken_twice() {
-    let claims = || town().with(late("big").size("4Gi")).with(late("small"));
-    let volumes = |town: World| town.with(free("pv1").size("5Gi")).with(free("pv2").size("6Gi"));
+    let claims = || test_cluster().with(late("big").size("4Gi")).with(late("small"));
+    let volumes =
+        |test_cluster: World| test_cluster.with(free("pv1").size("5Gi")).with(free("pv2").size("6Gi"));
     let pod = using(&["big", "small"]);
     assert_eq!(chosen(volumes(claims().with(by_hand())), &pod, 0), ["small=pv1", "big=pv2"]);
     let one = claims().with(by_hand()).with(free("pv1").size("5Gi"));
@@ -95,6 +96,9 @@ fn small_claims_choose_first_and_no_volume_is_taken_twice() {
         "as upstream"
     );
     let being_made = late("first").annotation("volume.kubernetes.io/selected-node", "n1");
-    let town = claims().with(storage_class("late")).with(being_made);
-    assert_eq!(chosen(town, &using(&["big", "small", "first"]), 0), ["first made", "small made", "big made"]);
+    let test_cluster = claims().with(storage_class("late")).with(being_made);
+    assert_eq!(
+        chosen(test_cluster, &using(&["big", "small", "first"]), 0),
+        ["first made", "small made", "big made"]
+    );
 }

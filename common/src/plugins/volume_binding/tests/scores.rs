@@ -1,6 +1,6 @@
 //! How full volumes would be.
 
-use super::{by_hand, late, plugin, town, using};
+use super::{by_hand, late, plugin, test_cluster, using};
 use crate::config::ShapePoint;
 use crate::framework::{Scope, Score};
 use crate::plugins::volume_binding::VolumeBinding;
@@ -9,29 +9,29 @@ use crate::testing::{
 };
 use serde_json::json;
 
-fn raw(plugin: &VolumeBinding, town: World, claims: &[&str]) -> Vec<i64> {
-    let (raw, normalised) = raw_and_scores(plugin, town, &using(claims)).unwrap();
+fn raw(plugin: &VolumeBinding, test_cluster: World, claims: &[&str]) -> Vec<i64> {
+    let (raw, normalised) = raw_and_scores(plugin, test_cluster, &using(claims)).unwrap();
     assert_eq!(raw, normalised);
     raw
 }
 
 #[test]
 fn what_there_is_nothing_to_say_about_scores_nothing() {
-    assert_eq!(raw_and_scores(&plugin(), town(), &pod("p")), Some((vec![0, 0], vec![0, 0])));
-    let bound = town().with(claim("data").bound_to("pv")).with(volume("pv"));
+    assert_eq!(raw_and_scores(&plugin(), test_cluster(), &pod("p")), Some((vec![0, 0], vec![0, 0])));
+    let bound = test_cluster().with(claim("data").bound_to("pv")).with(volume("pv"));
     assert_eq!(raw(&plugin(), bound, &["data"]), [0, 0]);
-    let made = town().with(storage_class("late")).with(late("data"));
+    let made = test_cluster().with(storage_class("late")).with(late("data"));
     assert_eq!(raw(&plugin(), made, &["data"]), [0, 0], "nobody keeps account");
 }
 
 #[test]
 fn volumes_that_are_there_had_better_not_be_full() {
-    let town = || town().with(by_hand()).with(late("data")).with(late("more").size("3Gi"));
+    let test_cluster = || test_cluster().with(by_hand()).with(late("data")).with(late("more").size("3Gi"));
     let pv =
         |name: &str, size: &str, zone: &str| volume(name).class("late").size(size).on_nodes("zone", zone);
-    let one = || town().with(pv("a", "4Gi", "a")).with(pv("b", "1Gi", "b"));
+    let one = || test_cluster().with(pv("a", "4Gi", "a")).with(pv("b", "1Gi", "b"));
     assert_eq!(raw(&plugin(), one(), &["data"]), [75, 0]);
-    let two = town().with(pv("a1", "4Gi", "a")).with(pv("a2", "6Gi", "a"));
+    let two = test_cluster().with(pv("a1", "4Gi", "a")).with(pv("a2", "6Gi", "a"));
     assert_eq!(raw(&plugin(), two, &["data", "more"]), [60, 0], "all of a class together");
     let other = claim("other").class("x").size("1Gi");
     let classes = one().with(other).with(storage_class("x")).with(volume("c").class("x").size("3Gi"));
@@ -48,13 +48,13 @@ fn what_is_left_had_better_not_be_used_up() {
         let nodes = json!({ "matchLabels": { "zone": zone } });
         csi_capacity(name, "late").size(size).set("/nodeTopology", nodes)
     };
-    let town = || {
-        let town = town().with(storage_class("late")).with(driver.clone()).with(late("data"));
-        town.with(late("more").size("4Gi")).with(left("a", "10Gi", "a")).with(left("b", "4Gi", "b"))
+    let test_cluster = || {
+        let test_cluster = test_cluster().with(storage_class("late")).with(driver.clone()).with(late("data"));
+        test_cluster.with(late("more").size("4Gi")).with(left("a", "10Gi", "a")).with(left("b", "4Gi", "b"))
     };
-    assert_eq!(raw(&plugin(), town(), &["data"]), [90, 75]);
-    assert_eq!(raw(&plugin(), town(), &["data", "more"]), [50, 0], "together they may be too much");
-    let both = town().with(volume("pv").class("late").size("2Gi"));
+    assert_eq!(raw(&plugin(), test_cluster(), &["data"]), [90, 75]);
+    assert_eq!(raw(&plugin(), test_cluster(), &["data", "more"]), [50, 0], "together they may be too much");
+    let both = test_cluster().with(volume("pv").class("late").size("2Gi"));
     assert_eq!(
         raw(&plugin(), both, &["data", "more"]),
         [50, 50],
@@ -64,10 +64,10 @@ fn what_is_left_had_better_not_be_used_up() {
 
 #[test]
 fn only_claims_without_volumes_look_further_than_the_node() {
-    let scope = |town: World, pod: &crate::testing::PodBuilder| {
-        let mut cluster = town.cluster();
+    let scope = |test_cluster: World, pod: &crate::testing::PodBuilder| {
+        let mut cluster = test_cluster.cluster();
         let (snapshot, pod) = (cluster.snapshot(now()), pod.build());
-        Score::scope(&plugin(), &snapshot.asker(&pod), &snapshot)
+        Score::scope(&plugin(), &snapshot.pod_context(&pod), &snapshot)
     };
     assert_eq!(scope(world(), &pod("p")), Scope::Node(0));
     assert_eq!(scope(world().with(claim("data").bound_to("pv")), &using(&["data"])), Scope::Node(0));

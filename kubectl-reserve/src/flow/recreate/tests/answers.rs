@@ -25,7 +25,7 @@ fn why(outcome: &Outcome) -> &Why {
 fn a_pod_comes_back_in_its_place() {
     let mut world = World::new(terms());
     let run = run(&mut world);
-    let bound = News::Bound { pod: "web-new".into(), node: "node-2".into(), landed: Landed::Home };
+    let bound = News::Bound { pod: "web-new".into(), node: "node-2".into(), landed: Landed::SameNode };
     let news = [
         News::Reserved { until: Some(end()) },
         News::Acknowledged { replicas: 2 },
@@ -39,7 +39,7 @@ fn a_pod_comes_back_in_its_place() {
     let Outcome::Done(done) = run.outcome else { panic!("{:?}", run.outcome) };
     assert_eq!(
         (done.pod.as_deref(), done.landed, done.stays),
-        (Some("web-new"), Some(Landed::Home), Stays::Nothing)
+        (Some("web-new"), Some(Landed::SameNode), Stays::Nothing)
     );
     let order = [Request::Rehearse, Request::Reserve, Request::Acknowledged { version: 7 }, Request::Recheck];
     assert_eq!(world.requests[..4], order);
@@ -54,7 +54,7 @@ fn what_is_waited_for_is_the_end() {
         (Until::Deleted, News::Gone, kept),
         (
             Until::Bound,
-            News::Bound { pod: "web-new".into(), node: "node-2".into(), landed: Landed::Home },
+            News::Bound { pod: "web-new".into(), node: "node-2".into(), landed: Landed::SameNode },
             Stays::Taken,
         ),
         (Until::Ready, News::Released, Stays::Nothing),

@@ -68,7 +68,7 @@ fn a_replacement_that_is_preempted_is_told_and_the_next_one_waited_for() {
     assert_eq!(
         after_the_eviction(&run.news),
         [
-            bound("node-2", Landed::Home),
+            bound("node-2", Landed::SameNode),
             News::Ready,
             gone(),
             bound("node-9", Landed::Elsewhere),
@@ -94,7 +94,7 @@ fn a_replacement_that_is_being_deleted_is_gone_and_without_another_one_time_runs
     let none = Sight { is_reserved: Some(false), ..Sight::default() };
     let run = run(db(), &[seen(pod("a", Some("node-2"), true)), seen(leaving), none]);
     let told = after_the_eviction(&run.news);
-    assert_eq!(told, [bound("node-2", Landed::Home), News::Ready, gone(), News::Released]);
+    assert_eq!(told, [bound("node-2", Landed::SameNode), News::Ready, gone(), News::Released]);
     let Outcome::Stopped { why, stays, is_evicted, .. } = run.outcome else {
         panic!("there is no replacement: {:?}", run.outcome)
     };
@@ -121,7 +121,7 @@ fn a_replacement_that_is_no_longer_ready_is_waited_for() {
     ];
     let run = run(db(), &looks);
     let not_ready = News::NotReady { pod: "db-0".into() };
-    let told = [bound("node-2", Landed::Home), News::Ready, not_ready, News::Ready, News::Released];
+    let told = [bound("node-2", Landed::SameNode), News::Ready, not_ready, News::Ready, News::Released];
     assert_eq!(after_the_eviction(&run.news), told);
     assert!(matches!(run.outcome, Outcome::Done(_)));
 }

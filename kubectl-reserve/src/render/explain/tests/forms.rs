@@ -1,7 +1,7 @@
 //! The other forms: one node, JSON, and what a change would do.
 
 use super::{NOBODY, judged, sample, web};
-use crate::explain::testing::{input, node, now, pod, rules, town};
+use crate::explain::testing::{input, node, now, pod, rules, test_cluster};
 use crate::explain::{Limit, Options, checklist, parse_what_if, what_if};
 use crate::print::schema_check::assert_valid;
 use crate::render::explain::{Said, View, checklist as shown, document};
@@ -15,7 +15,7 @@ fn one_node_with_every_filter() {
     let own = web("4", "8Gi").label("app", "web").with("/spec/topologySpreadConstraints", spread);
     let kept =
         node("node-4").annotation(&format!("reserve.cpu/{NOBODY}"), "500m").taint("dedicated=db:NoSchedule");
-    let town = town()
+    let test_cluster = test_cluster()
         .workload(OwnerKind::Deployment, "default", "web")
         .node(kept)
         .node(node("node-5"))
@@ -24,7 +24,7 @@ fn one_node_with_every_filter() {
         .pod(pod("api-3").on("node-4").cpu("1500m").label("app", "web"))
         .pod(pod("tiny").on("node-4").cpu("100m"));
     let (rules, built) = (rules(), own.build());
-    let mut cluster = town.cluster();
+    let mut cluster = test_cluster.cluster();
     let input = input(&built, &own.0, &rules, Options::default());
     let list = checklist(&mut cluster, &input, "node-4").unwrap();
     let other = checklist(&mut cluster, &input, "node-5").unwrap();
@@ -32,7 +32,7 @@ fn one_node_with_every_filter() {
     let view = View::default();
     insta::assert_snapshot!(format!("{}\n{}", shown(&list, true, &view), shown(&other, true, &view)));
     assert!(checklist(&mut cluster, &input, "node-6").unwrap_err().contains("not found"));
-    let report = town.explain(&own, Options::default());
+    let report = test_cluster.explain(&own, Options::default());
     let said = Said { report: &report, checklists: &[list, other], outcome: None };
     assert_valid(&document(&[said], now()));
 }

@@ -1,7 +1,7 @@
 //! One situation each.
 
 use super::{NOBODY, OWNER, explain, judged, text, web};
-use crate::explain::testing::{Json, Town, at, node, pod, town, uid};
+use crate::explain::testing::{Json, TestCluster, at, node, pod, test_cluster, uid};
 use crate::explain::{GroupBy, Limit, Options};
 use common::model::OtherKind;
 use common::model::owner::OwnerKind;
@@ -9,18 +9,18 @@ use serde_json::{Value, json};
 
 const ZONE: &str = "topology.kubernetes.io/zone";
 
-fn with_web(town: Town) -> Town {
-    town.workload(OwnerKind::Deployment, "default", "web")
+fn with_web(test_cluster: TestCluster) -> TestCluster {
+    test_cluster.workload(OwnerKind::Deployment, "default", "web")
 }
 
 fn full(name: &str, cpu: &str) -> (Json, Json) {
     (node(name), pod(&format!("{name}-load")).on(name).cpu(cpu).priority(1000))
 }
 
-fn full_town(nodes: &[(&str, &str)]) -> Town {
-    nodes.iter().fold(with_web(town()), |town, (name, used)| {
+fn full_town(nodes: &[(&str, &str)]) -> TestCluster {
+    nodes.iter().fold(with_web(test_cluster()), |test_cluster, (name, used)| {
         let (node, load) = full(name, used);
-        town.node(node).pod(load)
+        test_cluster.node(node).pod(load)
     })
 }
 
@@ -39,11 +39,11 @@ fn larger_than_any_node() {
 
 #[test]
 fn taints() {
-    let town = with_web(town())
+    let test_cluster = with_web(test_cluster())
         .node(node("n1").taint("dedicated=db:NoSchedule"))
         .node(node("n2").taint("dedicated=db:NoSchedule").taint("gpu=true:NoExecute"))
         .node(node("n3").taint("node.kubernetes.io/not-ready:NoExecute"));
-    insta::assert_snapshot!(explain(&town, &web("1", "1Gi")));
+    insta::assert_snapshot!(explain(&test_cluster, &web("1", "1Gi")));
 }
 
 #[test]
@@ -52,11 +52,11 @@ fn labels_and_affinity() {
         { "matchExpressions": [{ "key": "pool", "operator": "In", "values": ["a", "b"] }, { "key": "spot", "operator": "DoesNotExist" }] },
         { "matchExpressions": [{ "key": ZONE, "operator": "In", "values": ["eu-1a"] }, { "key": "x", "operator": "Exists" }, { "key": "y", "operator": "Exists" }] },
     ] } } });
-    let town = with_web(town())
+    let test_cluster = with_web(test_cluster())
         .node(node("n1").label("pool", "c"))
         .node(node("n2").label("pool", "a").label("spot", "yes"))
         .node(node("n3"));
-    insta::assert_snapshot!(explain(&town, &web("1", "1Gi").with("/spec/affinity", affinity)));
+    insta::assert_snapshot!(explain(&test_cluster, &web("1", "1Gi").with("/spec/affinity", affinity)));
 }
 
 #[test]
@@ -65,7 +65,7 @@ fn pods_too_near_and_kept_apart() {
         json!({ "podAntiAffinity": { "requiredDuringSchedulingIgnoredDuringExecution": [
             { "labelSelector": { "matchLabels": { "app": app } }, "topologyKey": "kubernetes.io/hostname" }] } })
     };
-    let town = with_web(town())
+    let test_cluster = with_web(test_cluster())
         .node(node("n1"))
         .node(node("n2"))
         .pod(pod("web-0").on("n1").label("app", "web"))
@@ -73,15 +73,15 @@ fn pods_too_near_and_kept_apart() {
             pod("shy").namespace("default").on("n2").label("app", "shy").with("/spec/affinity", anti("web")),
         );
     let own = web("1", "1Gi").label("app", "web").with("/spec/affinity", anti("web"));
-    insta::assert_snapshot!(explain(&town, &own));
+    insta::assert_snapshot!(explain(&test_cluster, &own));
 }
 
 #[test]
 fn nobody_to_be_near_to() {
     let near = json!({ "podAffinity": { "requiredDuringSchedulingIgnoredDuringExecution": [
         { "labelSelector": { "matchLabels": { "app": "cache" } }, "topologyKey": ZONE }] } });
-    let town = with_web(town()).node(node("n1").label(ZONE, "a")).node(node("n2"));
-    insta::assert_snapshot!(explain(&town, &web("1", "1Gi").with("/spec/affinity", near)));
+    let test_cluster = with_web(test_cluster()).node(node("n1").label(ZONE, "a")).node(node("n2"));
+    insta::assert_snapshot!(explain(&test_cluster, &web("1", "1Gi").with("/spec/affinity", near)));
 }
 
 #[test]
@@ -89,7 +89,7 @@ fn spread_over_zones() {
     let spread = json!([{ "maxSkew": 1, "topologyKey": ZONE, "whenUnsatisfiable": "DoNotSchedule",
         "labelSelector": { "matchLabels": { "app": "web" } } }]);
     let in_zone = |name: &str, zone: &str| node(name).label(ZONE, zone);
-    let town = with_web(town())
+    let test_cluster = with_web(test_cluster())
         .node(in_zone("a1", "eu-1a"))
         .node(in_zone("b1", "eu-1b"))
         .node(in_zone("c1", "eu-1c").cordoned())
@@ -97,13 +97,13 @@ fn spread_over_zones() {
         .pod(pod("web-0").on("a1").label("app", "web"))
         .pod(pod("web-1").on("b1").label("app", "web"));
     let own = web("1", "1Gi").label("app", "web").with("/spec/topologySpreadConstraints", spread);
-    insta::assert_snapshot!(explain(&town, &own));
+    insta::assert_snapshot!(explain(&test_cluster, &own));
 }
 
 #[test]
 fn ports_and_slots() {
     let port = json!([{ "containerPort": 80, "hostPort": 8080 }]);
-    let town = with_web(town())
+    let test_cluster = with_web(test_cluster())
         .workload(OwnerKind::ReplicaSet, "default", "edge")
         .node(node("n1"))
         .node(node("n2").amount("pods", "1"))
@@ -114,7 +114,7 @@ fn ports_and_slots() {
                 .with("/spec/containers/0/ports", port.clone()),
         )
         .pod(pod("edge-2").on("n2").priority(1000));
-    insta::assert_snapshot!(explain(&town, &web("1", "1Gi").with("/spec/containers/0/ports", port)));
+    insta::assert_snapshot!(explain(&test_cluster, &web("1", "1Gi").with("/spec/containers/0/ports", port)));
 }
 
 fn volume(name: &str, zone: &str) -> Value {
@@ -141,16 +141,16 @@ fn with_data(pod: Json) -> Json {
 
 #[test]
 fn a_volume_in_another_zone() {
-    let town = with_web(town())
+    let test_cluster = with_web(test_cluster())
         .node(node("n1").label(ZONE, "eu-1a"))
         .other(OtherKind::PersistentVolumeClaim, claim(Some("pvc-31")))
         .other(OtherKind::PersistentVolume, volume("pvc-31", "eu-1b"));
-    insta::assert_snapshot!(explain(&town, &with_data(web("1", "1Gi"))));
+    insta::assert_snapshot!(explain(&test_cluster, &with_data(web("1", "1Gi"))));
 }
 
 #[test]
 fn a_claim_that_is_not_there() {
-    insta::assert_snapshot!(explain(&with_web(town()).node(node("n1")), &with_data(web("1", "1Gi"))));
+    insta::assert_snapshot!(explain(&with_web(test_cluster()).node(node("n1")), &with_data(web("1", "1Gi"))));
 }
 
 /// A reservation with a record.
@@ -175,14 +175,14 @@ fn keeping(node: Json, annotations: &[(String, String)]) -> Json {
 fn room_that_is_kept_for_others() {
     let n1 = keeping(node("n1").cpu("6"), &kept(OWNER, "7f3a0c", "5", &json!({})));
     let n2 = node("n2").cpu("6").annotation(&format!("reserve.cpu/{NOBODY}"), "5500m");
-    insta::assert_snapshot!(explain(&with_web(town()).node(n1).node(n2), &web("2", "1Gi")));
+    insta::assert_snapshot!(explain(&with_web(test_cluster()).node(n1).node(n2), &web("2", "1Gi")));
 }
 
 #[test]
-fn the_same_where_nobody_obeys() {
+fn the_same_where_nobody_enforces() {
     let n1 = keeping(node("n1").cpu("6"), &kept(OWNER, "7f3a0c", "5", &json!({})));
-    let town = with_web(town()).node(n1).pod(pod("load").on("n1").cpu("5").priority(1000));
-    insta::assert_snapshot!(explain(&town, &web("2", "1Gi").scheduler("default-scheduler")));
+    let test_cluster = with_web(test_cluster()).node(n1).pod(pod("load").on("n1").cpu("5").priority(1000));
+    insta::assert_snapshot!(explain(&test_cluster, &web("2", "1Gi").scheduler("default-scheduler")));
 }
 
 #[test]
@@ -195,31 +195,31 @@ fn waiting_for_its_own_node() {
     let old = old
         .with("/metadata/deletionTimestamp", json!(at(20)))
         .with("/metadata/deletionGracePeriodSeconds", json!(30));
-    let town = with_web(town()).node(n1).node(node("n2")).pod(old);
-    insta::assert_snapshot!(explain(&town, &web("2", "1Gi")));
+    let test_cluster = with_web(test_cluster()).node(n1).node(node("n2")).pod(old);
+    insta::assert_snapshot!(explain(&test_cluster, &web("2", "1Gi")));
 }
 
 #[test]
 fn preemption_is_possible() {
     let budget = json!({ "metadata": { "name": "b", "namespace": "default", "uid": uid("b") },
         "spec": { "selector": { "matchLabels": { "app": "kept" } } }, "status": { "disruptionsAllowed": 0 } });
-    let town = with_web(town())
+    let test_cluster = with_web(test_cluster())
         .node(node("n1").cpu("4"))
         .pod(pod("low-1").on("n1").cpu("2").label("app", "kept"))
         .pod(pod("low-2").on("n1").cpu("2").priority(5))
         .other(OtherKind::PodDisruptionBudget, budget);
-    insta::assert_snapshot!(explain(&town, &web("3", "1Gi").priority(10)));
+    insta::assert_snapshot!(explain(&test_cluster, &web("3", "1Gi").priority(10)));
 }
 
 #[test]
 fn a_higher_priority_would_help_and_so_would_moving() {
-    let town = with_web(town())
+    let test_cluster = with_web(test_cluster())
         .workload(OwnerKind::ReplicaSet, "batch", "crunch")
         .node(node("n1").cpu("4"))
         .node(node("n2").cpu("2"))
         .pod(pod("crunch-a").namespace("batch").on("n1").cpu("1500m").of(OwnerKind::ReplicaSet, "crunch"))
         .pod(pod("sys").on("n1").cpu("500m").priority(2_000_000_000));
-    insta::assert_snapshot!(explain(&town, &web("3", "1Gi")));
+    insta::assert_snapshot!(explain(&test_cluster, &web("3", "1Gi")));
 }
 
 #[test]
@@ -231,8 +231,8 @@ fn train() -> Json {
     with_data(pod("train-0")).amount("nvidia.com/gpu", "8").cpu("8")
 }
 
-fn wall() -> Town {
-    let mut town = town()
+fn wall() -> TestCluster {
+    let mut test_cluster = test_cluster()
         .other(OtherKind::PersistentVolumeClaim, claim(Some("pvc-31")))
         .other(OtherKind::PersistentVolume, volume("pvc-31", "eu-1b"));
     let sizes = [("ui-pool", 24), ("a100-pool", 14), ("proxy", 12)];
@@ -241,7 +241,7 @@ fn wall() -> Town {
     let tainted = sizes.iter().map(|(name, count)| ((*name).to_owned(), *count)).chain(more);
     for (pool, count) in tainted {
         for at in 0..count {
-            town = town.node(
+            test_cluster = test_cluster.node(
                 node(&format!("{pool}-{at}"))
                     .label("pool", &pool)
                     .taint(&format!("workergroup={pool}:NoSchedule")),
@@ -250,17 +250,18 @@ fn wall() -> Town {
     }
     for at in 0..26 {
         let name = format!("gpu-{at:02}");
-        town = town
+        test_cluster = test_cluster
             .node(node(&name).label("pool", "gpu-pool").label(ZONE, "eu-1b").amount("nvidia.com/gpu", "8"));
         let used = if at == 17 { "3" } else { "8" };
-        town = town.pod(pod(&format!("job-{at}")).on(&name).amount("nvidia.com/gpu", used).priority(100));
+        test_cluster = test_cluster
+            .pod(pod(&format!("job-{at}")).on(&name).amount("nvidia.com/gpu", used).priority(100));
     }
     for at in 0..2 {
         let name = format!("h100-{at}");
-        town = town
+        test_cluster = test_cluster
             .node(node(&name).label("pool", "h100-pool").label(ZONE, "eu-1a").amount("nvidia.com/gpu", "8"));
     }
-    town
+    test_cluster
 }
 
 #[test]
@@ -281,17 +282,18 @@ fn the_wall_by_reason_and_by_zone() {
 #[test]
 fn long_names_of_nodes() {
     let name = |at: usize| format!("ip-10-0-132-{at}.eu-central-1.compute.internal");
-    let town = (1..4).fold(with_web(town()), |town, at| {
-        town.node(node(&name(at)))
+    let test_cluster = (1..4).fold(with_web(test_cluster()), |test_cluster, at| {
+        test_cluster
+            .node(node(&name(at)))
             .pod(pod(&format!("load-{at}")).on(&name(at)).cpu("15").memory("63Gi").priority(9))
     });
-    insta::assert_snapshot!(explain(&town, &web("4", "8Gi")));
+    insta::assert_snapshot!(explain(&test_cluster, &web("4", "8Gi")));
 }
 
 /// The story of the first seed.
 #[test]
 fn the_story() {
-    let story = town()
+    let story = test_cluster()
         .workload(OwnerKind::Deployment, "default", "testngx")
         .node(node("worker1").cpu("6").memory("8Gi").annotation(&format!("reserve.cpu/{NOBODY}"), "5000m"))
         .pod(pod("agent").on("worker1").cpu("250m").memory("64Mi").priority(2_000_001_000));

@@ -1,0 +1,139 @@
+//! How long each extension_point of a pod's way takes, by kube-scheduler's names.
+//!
+//! Filter and Score are measured for all nodes together, as upstream does it. Single plugins are measured where they are
+//! asked about a pod; what they say about nodes is kept for all pods that ask for the same.
+
+use super::{Histograms, Labels};
+use crate::clock::Clock;
+use common::framework::{Meter, Status};
+use common::model::ExtensionPoint;
+use prometheus_client::metrics::histogram::{Histogram, exponential_buckets};
+use prometheus_client::registry::Registry;
+use std::collections::BTreeMap;
+use std::sync::{Arc, Mutex, PoisonError};
+use std::time::Duration;
+
+/// Whose time at PostFilter is that of looking for victims.
+const PREEMPTION: &str = "DefaultPreemption";
+
+/// The metrics.
+#[derive(Clone)]
+pub(super) struct ExtensionPointMetrics {
+    points: Histograms<3>,
+    plugins: Histograms<3>,
+    preemption: Histograms<2>,
+}
+
+impl ExtensionPointMetrics {
+    pub(super) fn new(registry: &mut Registry) -> Self {
+        let extension_points = Self {
+            points: Histograms::new_with_constructor(|| Histogram::new(exponential_buckets(0.0001, 2.0, 12))),
+            plugins: Histograms::new_with_constructor(by_plugin),
+            preemption: Histograms::new_with_constructor(by_preemption),
+        };
+        let all = registry.sub_registry_with_prefix("scheduler");
+        let about = "How long all plugins of an extension point took";
+        all.register("framework_extension_point_duration_seconds", about, extension_points.points.clone());
+        let about = "How long one plugin took at an extension point";
+        all.register("plugin_execution_duration_seconds", about, extension_points.plugins.clone());
+        let about = "How long it took to find out who would have to go";
+        all.register("preemption_evaluation_duration_seconds", about, extension_points.preemption.clone());
+        extension_points
+    }
+
+    /// A pod of a scheduler has passed a extension_point.
+    pub(super) fn passed(
+        &self,
+        profile: &str,
+        extension_point: ExtensionPoint,
+        status: Status,
+        took: Duration,
+    ) {
+        self.points.get_or_create(&at(profile, extension_point, status)).observe(took.as_secs_f64());
+    }
+
+    /// Measures for one scheduler.
+    pub(super) fn meter(&self, profile: &str, clock: Clock) -> Stopwatch {
+        Stopwatch {
+            profile: profile.to_owned(),
+            clock,
+            extension_points: self.clone(),
+            points: Mutex::default(),
+            plugins: Mutex::default(),
+        }
+    }
+}
+
+/// The buckets of single plugins: each bound is the one before and a half, as Go does it, with what is lost on the way.
+#[expect(clippy::float_arithmetic, reason = "bounds of buckets are no amounts")]
+fn by_plugin() -> Histogram {
+    Histogram::new(std::iter::successors(Some(0.000_01_f64), |bound| Some(bound * 1.5)).take(20))
+}
+
+/// The buckets of what has to do with preemption.
+pub(super) fn by_preemption() -> Histogram {
+    Histogram::new(exponential_buckets(0.001, 2.0, 16))
+}
+
+fn at(profile: &str, extension_point: ExtensionPoint, status: Status) -> Labels<3> {
+    [
+        ("extension_point", extension_point.name().to_owned()),
+        ("profile", profile.to_owned()),
+        ("status", status.name()),
+    ]
+}
+
+/// A plugin, where it was asked, and what came of it.
+type Asked = (&'static str, ExtensionPoint, Status);
+
+/// Measures for one scheduler. Where a measurement goes is remembered: to spell labels takes longer than to count.
+pub(super) struct Stopwatch {
+    profile: String,
+    clock: Clock,
+    extension_points: ExtensionPointMetrics,
+    points: Mutex<BTreeMap<(ExtensionPoint, Status), Histogram>>,
+    plugins: Mutex<BTreeMap<Asked, Arc<[Histogram]>>>,
+}
+
+impl Stopwatch {
+    /// Where the time of a plugin goes.
+    fn of_plugin(
+        &self,
+        plugin: &'static str,
+        extension_point: ExtensionPoint,
+        status: Status,
+    ) -> Arc<[Histogram]> {
+        let labels = [
+            ("extension_point", extension_point.name().to_owned()),
+            ("plugin", plugin.to_owned()),
+            ("status", status.name()),
+        ];
+        let mut all = vec![self.extension_points.plugins.get_or_create(&labels).clone()];
+        if plugin == PREEMPTION && extension_point == ExtensionPoint::PostFilter {
+            let labels = [("preemptor", "pod".to_owned()), ("result", status.name())];
+            all.push(self.extension_points.preemption.get_or_create(&labels).clone());
+        }
+        all.into()
+    }
+}
+
+impl Meter for Stopwatch {
+    fn now(&self) -> Duration {
+        self.clock.elapsed()
+    }
+
+    fn passed(&self, extension_point: ExtensionPoint, status: Status, took: Duration) {
+        let mut points = self.points.lock().unwrap_or_else(PoisonError::into_inner);
+        let histogram = points.entry((extension_point, status)).or_insert_with(|| {
+            self.extension_points.points.get_or_create(&at(&self.profile, extension_point, status)).clone()
+        });
+        histogram.observe(took.as_secs_f64());
+    }
+
+    fn asked(&self, plugin: &'static str, extension_point: ExtensionPoint, status: Status, took: Duration) {
+        let mut plugins = self.plugins.lock().unwrap_or_else(PoisonError::into_inner);
+        let known = plugins.entry((plugin, extension_point, status));
+        let histograms = known.or_insert_with(|| self.of_plugin(plugin, extension_point, status));
+        histograms.iter().for_each(|histogram| histogram.observe(took.as_secs_f64()));
+    }
+}
