@@ -185,7 +185,7 @@ fn a_pod_finds_what_is_not_kept_for_others() {
         "what yields is not kept"
     );
     let over = [reservation(&database()).cpu("9")];
-    assert_eq!(room(&over, &replica), (-5000, None), "people can test_reservation more than there is");
+    assert_eq!(room(&over, &replica), (-5000, None), "people can promise more than there is");
 }
 
 #[test]

@@ -90,8 +90,8 @@ impl Flow {
         }
         scenario.iter().for_each(|object| drop(world.make(object)));
         let is_settled = || world.is_running("web", 2) && world.is_running("db", 2);
-        if !world.wait("the scenario has come to rest", REST, is_settled).await {
-            world.record.broke("the scenario did not come to rest".to_owned());
+        if !world.wait("the cluster has come to rest", REST, is_settled).await {
+            world.record.broke("the cluster did not come to rest".to_owned());
         }
         if self != Self::Drain {
             world.make(&Workload::new("rival", 2).object());

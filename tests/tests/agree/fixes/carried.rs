@@ -81,7 +81,7 @@ async fn told(ground: &Ground) -> Result<Option<Pod>> {
     ground
         .cluster
         .wait_until(&what, SOON, async || {
-            let pods = ground.pod_contexts().await?;
+            let pods = ground.waiting_pods().await?;
             let pod = pods.first().context("no pod")?;
             ensure!(!node_of(pod).is_empty() || unscheduled(pod).is_some(), "{}", describe(&pods));
             Ok(Some(pod.clone()).filter(|pod| node_of(pod).is_empty()))
@@ -95,7 +95,7 @@ async fn bound(ground: &Ground, pod: &Pod) -> Result<()> {
     ground
         .cluster
         .wait_until(&what, SOON, async || {
-            let pods = ground.pod_contexts().await?;
+            let pods = ground.waiting_pods().await?;
             ensure!(pods.iter().any(|pod| !node_of(pod).is_empty()), "{}", describe(&pods));
             Ok(())
         })

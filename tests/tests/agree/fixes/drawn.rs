@@ -11,7 +11,7 @@ pub(super) struct Drawn {
     pub(super) has_daemon_set: bool,
     /// How many of the pods of `crowd: a` may go at once, if that is limited.
     pub(super) budget: Option<u32>,
-    pub(super) pod_context: PodContext,
+    pub(super) waiting_pod: WaitingPod,
     /// Whether all fixes are asked for, not only the best.
     pub(super) wants_all: bool,
 }
@@ -61,8 +61,8 @@ pub(super) struct Filler {
 
 /// The pod that waits.
 #[derive(Debug)]
-pub(super) struct PodContext {
-    pub(super) kind: AskerKind,
+pub(super) struct WaitingPod {
+    pub(super) kind: WorkloadKind,
     pub(super) cpu: u32,
     pub(super) memory: u32,
     pub(super) class: Option<&'static str>,
@@ -75,7 +75,7 @@ pub(super) struct PodContext {
 
 /// Who makes the pod.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum AskerKind {
+pub(super) enum WorkloadKind {
     Deployment,
     StatefulSet,
     Job,
@@ -102,14 +102,14 @@ impl Drawn {
         for (at, node) in nodes.iter().enumerate() {
             fill(&mut chance, at, node, &mut fillers);
         }
-        let pod_context = pod_context(&mut chance, &nodes, &fillers);
+        let waiting_pod = waiting_pod(&mut chance, &nodes, &fillers);
         Self {
             has_daemon_set: chance.one_in(5),
             budget: chance.one_in(4).then(|| chance.0.u32(0..3)),
             wants_all: chance.one_in(5),
             nodes,
             fillers,
-            pod_context,
+            waiting_pod,
         }
     }
 }
@@ -169,9 +169,10 @@ fn near_miss(chance: &mut Chance, nodes: &[DrawnNode], fillers: &[Filler]) -> u3
     if chance.one_in(4) { chance.of(&[10, 20, 50, 90]) } else { (free + chance.of(&[2, 5, 10])).max(10) }
 }
 
-fn pod_context(chance: &mut Chance, nodes: &[DrawnNode], fillers: &[Filler]) -> PodContext {
-    let kinds = [AskerKind::Deployment, AskerKind::Deployment, AskerKind::StatefulSet, AskerKind::Job];
-    let kind = if chance.one_in(6) { AskerKind::Bare } else { chance.of(&kinds) };
+fn waiting_pod(chance: &mut Chance, nodes: &[DrawnNode], fillers: &[Filler]) -> WaitingPod {
+    let kinds =
+        [WorkloadKind::Deployment, WorkloadKind::Deployment, WorkloadKind::StatefulSet, WorkloadKind::Job];
+    let kind = if chance.one_in(6) { WorkloadKind::Bare } else { chance.of(&kinds) };
     let mut fields = Vec::new();
     if chance.one_in(5) {
         fields.push(("affinity", affinity(chance)));
@@ -185,7 +186,7 @@ fn pod_context(chance: &mut Chance, nodes: &[DrawnNode], fillers: &[Filler]) -> 
     if chance.one_in(5) {
         fields.push(("tolerations", json!([{ "key": "maintenance", "operator": "Exists" }])));
     }
-    PodContext {
+    WaitingPod {
         kind,
         cpu: near_miss(chance, nodes, fillers),
         memory: chance.of(&[1, 1, 1, 2, 5]),

@@ -1,7 +1,7 @@
 //! A drawn cluster on the real control plane: a few nodes of one region, and a namespace.
 
 use super::drawn::{Drawn, DrawnNode, Filler, Reserved};
-use super::shapes::{filler, pod_context};
+use super::shapes::{filler, waiting_pod};
 use anyhow::{Context as _, Result, ensure};
 use common::api::names::SCHEDULER_NAME;
 use futures::future::try_join_all;
@@ -22,7 +22,7 @@ pub(super) const REGION: &str = "topology.kubernetes.io/region";
 pub(super) const HOSTNAME: &str = "kubernetes.io/hostname";
 
 /// What the pod that waits, or its workload, is called.
-pub(super) const ASKER: &str = "pod_context";
+pub(super) const WORKLOAD: &str = "waiting";
 
 /// A cluster that was made.
 pub(super) struct Ground {
@@ -61,7 +61,7 @@ impl Ground {
         let finished =
             drawn.nodes.iter().enumerate().map(|(at, one)| ground.finish_node(at, one, owner.as_ref()));
         try_join_all(finished).await?;
-        cluster.deploy(ground.of(pod_context(&ground, &drawn.pod_context))).await?;
+        cluster.deploy(ground.of(waiting_pod(&ground, &drawn.waiting_pod))).await?;
         Ok(ground)
     }
 
@@ -164,8 +164,8 @@ impl Ground {
     }
 
     /// The pods of the one that waits.
-    pub(super) async fn pod_contexts(&self) -> Result<Vec<Pod>> {
-        let pods = self.cluster.pods_in(&self.name, &format!("role={ASKER}")).await?;
+    pub(super) async fn waiting_pods(&self) -> Result<Vec<Pod>> {
+        let pods = self.cluster.pods_in(&self.name, &format!("role={WORKLOAD}")).await?;
         Ok(pods.into_iter().filter(|pod| pod.metadata.deletion_timestamp.is_none()).collect())
     }
 

@@ -1,7 +1,7 @@
 //! The workloads of a drawn cluster.
 
-use super::drawn::{AskerKind, Filler, PodContext};
-use super::ground::{ASKER, Ground, REGION};
+use super::drawn::{Filler, WaitingPod, WorkloadKind};
+use super::ground::{Ground, REGION, WORKLOAD};
 use reserve_tests::control_plane::{WorkloadShape, bare_pod, deployment, job, stateful_set};
 use serde_json::{Value, json};
 use std::time::Duration;
@@ -36,19 +36,19 @@ fn container(name: &str, requests: &Value, has_port: bool) -> Value {
 }
 
 /// The pod that waits. Of two containers the first asks for most.
-pub(super) fn pod_context(ground: &Ground, drawn: &PodContext) -> WorkloadShape {
+pub(super) fn waiting_pod(ground: &Ground, drawn: &WaitingPod) -> WorkloadShape {
     let shape = match drawn.kind {
-        AskerKind::Deployment => deployment(ASKER),
-        AskerKind::StatefulSet => stateful_set(ASKER),
-        AskerKind::Job => job(ASKER).complete_after(Duration::from_secs(600)),
-        AskerKind::Bare => bare_pod(ASKER),
+        WorkloadKind::Deployment => deployment(WORKLOAD),
+        WorkloadKind::StatefulSet => stateful_set(WORKLOAD),
+        WorkloadKind::Job => job(WORKLOAD).complete_after(Duration::from_secs(600)),
+        WorkloadKind::Bare => bare_pod(WORKLOAD),
     };
     let small = drawn.containers - 1;
     let requests = json!({ "cpu": tenths(drawn.cpu - small as u32), "memory": format!("{}Mi", drawn.memory * 1024 - 64 * small as u32) });
     let mut containers = vec![container("main", &requests, drawn.has_port)];
     containers
         .extend((0..small).map(|_| container("side", &json!({ "cpu": "100m", "memory": "64Mi" }), false)));
-    let mut shape = shape.pod_label("role", ASKER).pod_field("containers", Value::Array(containers));
+    let mut shape = shape.pod_label("role", WORKLOAD).pod_field("containers", Value::Array(containers));
     for (field, value) in &drawn.fields {
         shape = shape.pod_field(field, value.clone());
     }
