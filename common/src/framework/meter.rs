@@ -24,7 +24,7 @@ pub trait Meter: Send + Sync {
     /// The time since some moment; it never goes back.
     fn now(&self) -> Duration;
 
-    /// A pod has passed a extension_point, with all of its plugins.
+    /// A pod has passed an extension point, with all of its plugins.
     fn passed(&self, extension_point: ExtensionPoint, status: Status, took: Duration);
 
     /// One plugin was asked there.
@@ -66,7 +66,7 @@ impl Registry {
         self.meter.as_ref().zip(begun.0).map_or(Duration::ZERO, |(meter, at)| meter.now().saturating_sub(at))
     }
 
-    /// A pod has passed a extension_point.
+    /// A pod has passed an extension point.
     pub fn passed(&self, extension_point: ExtensionPoint, status: Status, begun: Begun) {
         self.took(extension_point, status, self.since(begun));
     }

@@ -1,7 +1,7 @@
 //! Extenders over HTTP, both ways: [`serve`] is what kube-scheduler asks us, [`ask`] what we ask those of our
 //! configuration.
 //!
-//! Knows nothing of: what the answers are made of; that is the extender_logic's affair.
+//! Knows nothing of: how the answers are found; `extender_logic` does that.
 
 pub(crate) mod ask;
 pub(crate) mod bodies;

@@ -36,7 +36,7 @@ fn site(standing: Standing) -> (Site, mpsc::Receiver<Input>) {
     (site, questions)
 }
 
-/// Answers every question as a extender_logic would to which nothing matters, and refuses node `b`.
+/// Answers every question: all nodes pass but `b`.
 async fn answers(mut questions: mpsc::Receiver<Input>, replies: Replies) {
     while let Some(Input::Question { id, question }) = questions.recv().await {
         let reply = match *question {

@@ -46,7 +46,7 @@ impl ExtenderLogic {
     }
 
     /// Why the pod is not to be bound here, whatever its node. A scheduler that leaves bindings to this daemon asks it first
-    /// which nodes its pods may have. Pods of all other schedulers are not for this extender_logic to bind.
+    /// which nodes its pods may have. Pods of all other schedulers are not bound here.
     fn foreign(&self, pod: &Pod) -> Option<&'static str> {
         let name = &pod.spec.scheduler_name;
         if self.own.contains(name) {

@@ -1,4 +1,4 @@
-//! The extender_logic: what kube-scheduler asks us as its extender, and what we answer from what we believe.
+//! What kube-scheduler asks us as its extender, and what we answer from what we believe.
 //!
 //! It judges only what kube-scheduler cannot see: room that is kept. Where nothing is kept, everything passes. The pods
 //! that kube-scheduler has decided on and not bound yet are invisible to us; so a pod that was let through counts on
@@ -37,7 +37,7 @@ const ASKED_FOR: Duration = Duration::from_secs(5 * 60);
 /// The most schedulers that are remembered.
 const SCHEDULERS_MAX: usize = 64;
 
-/// The extender_logic.
+/// Answers the questions of kube-scheduler.
 pub(crate) struct ExtenderLogic {
     /// The schedulers whose pods this daemon places itself.
     own: Arc<[Text]>,
@@ -71,7 +71,7 @@ enum Awaited {
 }
 
 impl ExtenderLogic {
-    /// The extender_logic of a daemon that places the pods of these schedulers itself.
+    /// The logic of a daemon that places the pods of these schedulers itself.
     pub(crate) fn new(own: Arc<[Text]>) -> Self {
         Self {
             own,

@@ -1,4 +1,4 @@
-//! What can be asked at the extender_logic, and what can be answered.
+//! The questions of kube-scheduler, and the answers to them.
 
 use common::api::extender::{BindingQuestion, Victims};
 use common::model::{NodeName, Pod};

@@ -1,4 +1,4 @@
-//! The extender_logic driven without a client: questions in, answers compared.
+//! `ExtenderLogic` driven without a client: questions in, answers compared.
 
 mod binding;
 mod looks;

@@ -1,4 +1,4 @@
-//! How long each extension_point of a pod's way takes, by kube-scheduler's names.
+//! How long each extension point takes, by kube-scheduler's names.
 //!
 //! Filter and Score are measured for all nodes together, as upstream does it. Single plugins are measured where they are
 //! asked about a pod; what they say about nodes is kept for all pods that ask for the same.
@@ -41,7 +41,7 @@ impl ExtensionPointMetrics {
         extension_points
     }
 
-    /// A pod of a scheduler has passed a extension_point.
+    /// A pod of a scheduler has passed an extension point.
     pub(super) fn passed(
         &self,
         profile: &str,

@@ -27,11 +27,11 @@ pub enum Note {
         /// Whether it was last tried only because it had waited for so long.
         was_flushed: bool,
     },
-    /// A pod has passed a extension_point on its way whose end is not the plugins' to say.
+    /// A pod has passed an extension point that ends outside of the plugins.
     Passed {
         /// The scheduler.
         profile: Text,
-        /// Which extension_point.
+        /// Which one.
         extension_point: ExtensionPoint,
         /// What came of it.
         status: Status,

@@ -1,4 +1,4 @@
-//! Who measures hears of each extension_point of a pod's way once, with what came of it.
+//! The meter is told once of each extension point that a pod passes, with the result.
 
 use super::nodes;
 use crate::cycle::{Clearance, Decision, bound, clear, not_bound, schedule, schedule_by_scan};

@@ -1,4 +1,4 @@
-//! Reservation: room that is kept for an owner is not free for anybody else; an owner's pod goes reserved_node if it can.
+//! Reservation: room that is kept for an owner is not free for anybody else; an owner's pod goes to its reserved node if it can.
 
 mod reserved_node;
 #[cfg(test)]

@@ -1,4 +1,4 @@
-//! Bindings at the extender_logic: only of pods of schedulers that asked, and only to nodes that are there.
+//! Bindings for kube-scheduler: only of pods of schedulers that asked, and only to nodes that are there.
 
 use super::{
     CPU, OWNER, ask, json_pod, learn, listed, made_node, names, now, owned, refused, reserved, stranger,
