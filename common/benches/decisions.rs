@@ -1,10 +1,10 @@
-//! How long a decision takes, in CPU time, and whether it is the exact one.
+//! How much CPU time a decision takes, and whether it is the same as that of a scan of all nodes.
 #![forbid(unsafe_code)]
 #![expect(clippy::print_stdout, reason = "figures are printed; nothing else reads them")]
 
 mod test_cluster;
 
-use common::cluster::{Cluster, Event, Seen};
+use common::cluster::{Cluster, Event, WatchEvent};
 use common::cycle::{Decision, schedule, schedule_by_scan};
 use common::model::{Node, OwnerKind, Pod, Workload};
 use common::plugins::default_registry;
@@ -14,9 +14,9 @@ use std::hint::black_box;
 use std::process::ExitCode;
 use std::sync::OnceLock;
 use std::time::Duration;
-use test_cluster::{NOW, PODS_PER_NODE, Stream, bound, cpu_time, empty, is_wanted, node, pod, uid};
+use test_cluster::{NOW, PODS_PER_NODE, PodStream, bound, cpu_time, empty, is_bench_run, node, pod, uid};
 
-/// As in the daemon.
+/// The same allocator as in the daemon.
 #[global_allocator]
 static ALLOCATOR: mimalloc::MiMalloc = mimalloc::MiMalloc;
 
@@ -24,7 +24,7 @@ const SMALL: usize = 5_000;
 const LARGE: usize = 100_000;
 const SHAPES: usize = 64;
 
-/// One figure with the bar it has to stay under.
+/// A measured figure with its limit (`bar`).
 struct Figure {
     what: &'static str,
     bar: Duration,
@@ -37,7 +37,7 @@ struct Figure {
 struct Figures(RefCell<Vec<Figure>>);
 
 impl Figures {
-    /// Measures `one` again and again. The mean over all measured runs, warm-up excluded, is the figure.
+    /// Measures `one` many times. The figure is the mean over all measured runs, warm-up excluded.
     fn measure(
         &self,
         bench: &mut Criterion,
@@ -57,7 +57,7 @@ impl Figures {
         self.0.borrow_mut().push(Figure { what, bar, total, count });
     }
 
-    /// Prints all figures. Returns whether each is within its bar.
+    /// Prints all figures. Returns whether each is within its limit.
     fn print(&self) -> bool {
         let mut is_met = true;
         println!("\n{:<58} {:>10} {:>10}", "CPU time", "measured", "bar");
@@ -77,7 +77,7 @@ fn micros(time: Duration) -> String {
 }
 
 fn main() -> ExitCode {
-    if !is_wanted() {
+    if !is_bench_run() {
         return ExitCode::SUCCESS;
     }
     let mut bench = Criterion::default()
@@ -95,15 +95,16 @@ fn main() -> ExitCode {
 
 fn small(bench: &mut Criterion, figures: &Figures) {
     let micro = Duration::from_micros;
-    let mut stream = Stream::new(cluster(SMALL), default_registry());
+    let mut stream = PodStream::new(cluster(SMALL), default_registry());
     figures.measure(bench, "5,000 nodes: basic pod", micro(50), || {
         stream.place(|number| pod(number, 0), nothing)
     });
     figures.measure(bench, "5,000 nodes: default topology spread", micro(150), || {
         stream.place(replica, nothing)
     });
-    figures
-        .measure(bench, "5,000 nodes: required pod affinity", micro(150), || stream.place(friend, nothing));
+    figures.measure(bench, "5,000 nodes: required pod affinity", micro(150), || {
+        stream.place(affinity_pod, nothing)
+    });
     let (mut cluster, registry) = (stream.cluster, stream.registry);
     let large = too_large();
     figures.measure(bench, "5,000 nodes: unschedulable pod with full reasons", micro(1_000), || {
@@ -118,10 +119,10 @@ fn small(bench: &mut Criterion, figures: &Figures) {
 
 fn large(bench: &mut Criterion, figures: &Figures) {
     let micro = Duration::from_micros;
-    let mut stream = Stream::new(cluster(LARGE), default_registry());
+    let mut stream = PodStream::new(cluster(LARGE), default_registry());
     let (sampled, registry) = (RefCell::new(0), default_registry());
     let decisions = RefCell::new(0_usize);
-    // Each shape is new once.
+    // Places pods of every shape first, so that the index has a class for each shape.
     for number in 0..2 * SHAPES {
         stream.place(|fresh| pod(fresh, number % SHAPES), nothing);
     }
@@ -145,7 +146,7 @@ fn large(bench: &mut Criterion, figures: &Figures) {
     changes(bench, figures, stream.cluster);
 }
 
-/// What it costs to learn something. One event at a time, each decoded just before, as it happens in the daemon.
+/// The cost of applying an event. Each event is decoded right before, as in the daemon.
 fn changes(bench: &mut Criterion, figures: &Figures, mut cluster: Cluster) {
     let micro = Duration::from_micros;
     let mut learn = |event: Event| timed(|| cluster.apply(event)).1;
@@ -153,43 +154,43 @@ fn changes(bench: &mut Criterion, figures: &Figures, mut cluster: Cluster) {
     let (mut come, mut gone, mut turn) = (1_usize << 40, 1_usize << 40, 0_usize);
     figures.measure(bench, "100,000 nodes: adding a pod", micro(5), || {
         come += 1;
-        learn(Event::Pods(Seen::Applied(there(come))))
+        learn(Event::Pods(WatchEvent::Applied(there(come))))
     });
     figures.measure(bench, "100,000 nodes: removing a pod", micro(5), || {
-        // For each that goes another comes, so that there are always some to go.
+        // For each pod that is removed another is added, so that there is always a pod to remove.
         come += 1;
-        learn(Event::Pods(Seen::Applied(there(come))));
+        learn(Event::Pods(WatchEvent::Applied(there(come))));
         gone += 1;
-        learn(Event::Pods(Seen::Deleted(there(gone))))
+        learn(Event::Pods(WatchEvent::Deleted(there(gone))))
     });
     figures.measure(bench, "100,000 nodes: changing a node", micro(5), || {
         turn += 1;
         let mut changed = node(turn * 7 % LARGE);
         changed.resource_version = (1 << 40) + turn as u64;
         changed.unschedulable = (turn / LARGE).is_multiple_of(2);
-        learn(Event::Nodes(Seen::Applied(changed)))
+        learn(Event::Nodes(WatchEvent::Applied(changed)))
     });
 }
 
-/// What it costs to learn of workloads when places are kept on every node.
+/// The cost of applying workload events when every node has reservations.
 fn workloads(bench: &mut Criterion, figures: &Figures) {
     let mut cluster = cluster(SMALL);
     for number in 0..SMALL {
-        cluster.apply(Event::Nodes(Seen::Applied(reserved(number))));
+        cluster.apply(Event::Nodes(WatchEvent::Applied(reserved(number))));
     }
     let mut turn = 0;
     figures.measure(bench, "5,000 reserved nodes: a new Job", Duration::from_micros(500), || {
         turn += 1;
-        let event = Event::Workloads(OwnerKind::Job, Seen::Applied(job(turn)));
+        let event = Event::Workloads(OwnerKind::Job, WatchEvent::Applied(job(turn)));
         timed(|| cluster.apply(event)).1
     });
     figures.measure(bench, "5,000 reserved nodes: a list of workloads", Duration::from_millis(50), || {
-        let event = Event::Workloads(OwnerKind::ReplicationController, Seen::Relisted(Vec::new()));
+        let event = Event::Workloads(OwnerKind::ReplicationController, WatchEvent::Relisted(Vec::new()));
         timed(|| cluster.apply(event)).1
     });
 }
 
-/// The node of that number, with room that is kept for an owner.
+/// The node of this number, with a reservation of an owner.
 fn reserved(number: usize) -> Node {
     let owner = uid(6, number % 100);
     let json = format!(r#"{{"metadata":{{"name":"x","annotations":{{"reserve.cpu/{owner}":"1"}}}}}}"#);
@@ -211,7 +212,7 @@ fn job(number: usize) -> Workload {
 
 fn nothing(_: &mut Cluster, _: &Pod, _: &Decision) {}
 
-/// A waiting pod of the ReplicaSet `web`, with what `spec` adds: members of a JSON object, each followed by a comma.
+/// A waiting pod of the ReplicaSet `web`. `spec` adds fields to its spec: members of a JSON object, each followed by a comma.
 fn web(number: usize, spec: &str) -> Pod {
     let json = format!(
         r#"{{"metadata":{{"name":"web-{number:08x}","namespace":"namespace-0","uid":"{uid}","resourceVersion":"1",
@@ -225,13 +226,14 @@ fn web(number: usize, spec: &str) -> Pod {
     common::api::pod::pod(&json).unwrap_or_else(|error| panic!("{error}: {json}"))
 }
 
-/// Of a ReplicaSet, whose pods are spread over hosts and zones by default.
+/// A pod of a ReplicaSet; such pods are spread over hosts and zones by default.
 fn replica(number: usize) -> Pod {
     web(number, "")
 }
 
-/// Wants to be in a zone where pods of its kind are. Nobody owns it, so that nothing spreads it besides.
-fn friend(number: usize) -> Pod {
+/// A pod with required affinity to the pods `web` in a zone. It has no controller, so that the default spread constraints do not
+/// apply.
+fn affinity_pod(number: usize) -> Pod {
     let term =
         r#"{"labelSelector":{"matchLabels":{"app":"web"}},"topologyKey":"topology.kubernetes.io/zone"}"#;
     let required = "requiredDuringSchedulingIgnoredDuringExecution";
@@ -245,25 +247,25 @@ fn too_large() -> Pod {
     common::api::pod::pod(json).unwrap_or_else(|error| panic!("{error}"))
 }
 
-/// A cluster of so many nodes with [`PODS_PER_NODE`] pods each, of 64 shapes.
+/// A cluster of `nodes` nodes with [`PODS_PER_NODE`] pods each, of 64 shapes.
 fn cluster(nodes: usize) -> Cluster {
     let mut cluster = empty(nodes);
     for number in 0..nodes * PODS_PER_NODE {
-        cluster.apply(Event::Pods(Seen::Applied(bound(number, number % SHAPES, number % nodes))));
+        cluster.apply(Event::Pods(WatchEvent::Applied(bound(number, number % SHAPES, number % nodes))));
     }
     cluster
 }
 
-/// Runs `work` and says how much CPU time it took, without what looking at the clock takes.
+/// Runs `work` and returns its CPU time, without the time that reading the clock takes.
 fn timed<T>(work: impl FnOnce() -> T) -> (T, Duration) {
     static CLOCK: OnceLock<Duration> = OnceLock::new();
     let clock = CLOCK.get_or_init(|| {
-        let looks = 10_000;
+        let reads = 10_000;
         let before = cpu_time();
-        for _ in 0..looks {
+        for _ in 0..reads {
             black_box(cpu_time());
         }
-        cpu_time().saturating_sub(before) / looks
+        cpu_time().saturating_sub(before) / reads
     });
     let before = cpu_time();
     let result = work();

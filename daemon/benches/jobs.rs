@@ -1,5 +1,5 @@
-//! What Jobs that come and go cost a leader in a cluster with thousands of reserved nodes: everything that it does about each, by CPU
-//! time, and as a share of one core at twenty Jobs a second.
+//! The cost of Jobs that are created and deleted, for a leader in a cluster with thousands of reserved nodes: CPU time for each
+//! Job, and the share of one core at twenty Jobs a second.
 #![forbid(unsafe_code)]
 #![expect(
     clippy::print_stdout,
@@ -9,12 +9,12 @@
 
 use common::api::reservation::encode;
 use common::api::{namespace, node, pod, workload};
-use common::cluster::{Event, Seen};
+use common::cluster::{Event, WatchEvent};
 use common::model::owner::OwnerKind;
-use common::model::{Node, Other, OtherKind, Pod, Workload};
+use common::model::{CatalogKind, CatalogObject, Node, Pod, Workload};
 use common::plugins::default_registry;
 use daemon::queue::Backoff;
-use daemon::state::{Annotated, Effect, Input, Now, Rewrite, State};
+use daemon::state::{AnnotationOutcome, Effect, Input, Now, ReservationChange, State};
 use rustix::time::{ClockId, clock_gettime};
 use serde_json::{Value, json};
 use std::process::ExitCode;
@@ -26,14 +26,14 @@ static ALLOCATOR: mimalloc::MiMalloc = mimalloc::MiMalloc;
 const NODES: usize = 5_000;
 const JOBS: usize = 2_000;
 const JOBS_PER_SECOND: u64 = 20;
-/// Of one core, in thousandths.
+/// The most that is allowed, in thousandths of one core.
 const SHARE_MAX: u128 = 10;
 
 fn main() -> ExitCode {
     if !std::env::args().any(|argument| argument == "--bench") {
         return ExitCode::SUCCESS;
     }
-    let mut state = reserved();
+    let mut state = leader_with_reservations();
     let mut at = 0;
     let before = cpu_time();
     for number in 0..JOBS {
@@ -52,39 +52,41 @@ fn main() -> ExitCode {
     if share < SHARE_MAX { ExitCode::SUCCESS } else { ExitCode::FAILURE }
 }
 
-/// Thousandths as a percentage.
+/// Thousandths as a percentage with one decimal.
 fn percent(thousandths: u128) -> String {
     format!("{}.{}", thousandths / 10, thousandths % 10)
 }
 
-/// A leader that has listed as many nodes as there are, with a place on each that is kept for a pod of a Deployment.
-fn reserved() -> State {
+/// A leader that has listed `NODES` nodes, each with a reservation for a pod of a Deployment.
+fn leader_with_reservations() -> State {
     let mut state = State::new([("reserve-scheduler".into(), default_registry())].into(), Backoff::default());
     state.set_automatic_max(NODES);
     let mut learn = |event| drop(state.handle(Input::Cluster(Box::new(event)), now(0)));
     for kind in OwnerKind::ALL {
         let live =
             if kind == OwnerKind::Deployment { (0..NODES).map(deployment).collect() } else { Vec::new() };
-        learn(Event::Workloads(kind, Seen::Relisted(live)));
+        learn(Event::Workloads(kind, WatchEvent::Relisted(live)));
     }
-    for kind in OtherKind::ALL {
-        let live = if kind == OtherKind::Namespace { vec![default_namespace()] } else { Vec::new() };
-        learn(Event::Others(kind, Seen::Relisted(live)));
+    for kind in CatalogKind::ALL {
+        let live = if kind == CatalogKind::Namespace { vec![default_namespace()] } else { Vec::new() };
+        learn(Event::CatalogObjects(kind, WatchEvent::Relisted(live)));
     }
-    learn(Event::Nodes(Seen::Relisted((0..NODES).map(|number| on_node(number, &json!({}))).collect())));
-    // The daemon itself says what it would write; it is then there.
-    let pods = Event::Pods(Seen::Relisted((0..NODES).map(leaving).collect()));
+    learn(Event::Nodes(WatchEvent::Relisted(
+        (0..NODES).map(|number| node_with_annotations(number, &json!({}))).collect(),
+    )));
+    // The daemon's own effects say what it would write; the nodes then get these annotations.
+    let pods = Event::Pods(WatchEvent::Relisted((0..NODES).map(deleting_pod).collect()));
     for effect in state.handle(Input::Cluster(Box::new(pods)), now(1)) {
         if let Effect::Annotate(annotation) = effect
-            && let Rewrite::Reserve(reservation) = &annotation.change
+            && let ReservationChange::Reserve(reservation) = &annotation.change
         {
             let number: usize = annotation.node.as_str()[1..].parse().unwrap();
             let written =
                 encode(reservation).unwrap().into_iter().map(|(key, value)| (key, Value::String(value)));
-            let node = on_node(number, &Value::Object(written.collect()));
-            let outcome = Annotated::Done { version: 2 };
+            let node = node_with_annotations(number, &Value::Object(written.collect()));
+            let outcome = AnnotationOutcome::Done { version: 2 };
             drop(state.handle(Input::Annotated { annotation, outcome }, now(2)));
-            drop(state.handle(Input::Cluster(Box::new(Event::Nodes(Seen::Applied(node)))), now(2)));
+            drop(state.handle(Input::Cluster(Box::new(Event::Nodes(WatchEvent::Applied(node)))), now(2)));
         }
     }
     assert_eq!(state.figures(now(3)).reservations["Occupied"], NODES, "a place is kept on each node");
@@ -101,11 +103,11 @@ fn uid(kind: u32, number: usize) -> String {
     format!("{number:08x}-{kind:04x}-4000-8000-{number:012x}")
 }
 
-fn default_namespace() -> Other {
-    Other::from(namespace::namespace(r#"{"metadata":{"name":"default","uid":"d"}}"#).unwrap())
+fn default_namespace() -> CatalogObject {
+    CatalogObject::from(namespace::namespace(r#"{"metadata":{"name":"default","uid":"d"}}"#).unwrap())
 }
 
-fn on_node(number: usize, annotations: &Value) -> Node {
+fn node_with_annotations(number: usize, annotations: &Value) -> Node {
     let version = if annotations.as_object().is_some_and(serde_json::Map::is_empty) { "1" } else { "2" };
     let json = json!({
         "metadata": { "name": format!("n{number}"), "uid": uid(1, number), "resourceVersion": version, "annotations": annotations },
@@ -121,8 +123,8 @@ fn deployment(number: usize) -> Workload {
     workload::workload(OwnerKind::Deployment, &json.to_string()).unwrap()
 }
 
-/// The pod of that Deployment, which is on its way out.
-fn leaving(number: usize) -> Pod {
+/// The pod of that Deployment, which is being deleted.
+fn deleting_pod(number: usize) -> Pod {
     let json = json!({
         "metadata": { "name": format!("web-{number}-0"), "namespace": "default", "uid": uid(3, number), "resourceVersion": "1",
             "deletionTimestamp": "2026-11-16T08:30:00Z", "ownerReferences": [{ "apiVersion": "apps/v1", "kind": "Deployment",
@@ -133,13 +135,13 @@ fn leaving(number: usize) -> Pod {
     pod::pod(&json.to_string()).unwrap()
 }
 
-/// A Job of a CronJob comes, or is gone.
+/// A Job of a CronJob is created, or deleted.
 fn job(number: usize, is_gone: bool) -> Input {
     let json = json!({ "spec": { "parallelism": 1 }, "metadata": { "name": format!("nightly-{number}"), "namespace": "default",
         "uid": uid(4, number), "resourceVersion": "1", "ownerReferences": [{ "apiVersion": "batch/v1", "kind": "CronJob",
         "name": "nightly", "uid": uid(5, 0), "controller": true }] } });
     let job = workload::workload(OwnerKind::Job, &json.to_string()).unwrap();
-    let seen = if is_gone { Seen::Deleted(job) } else { Seen::Applied(job) };
+    let seen = if is_gone { WatchEvent::Deleted(job) } else { WatchEvent::Applied(job) };
     Input::Cluster(Box::new(Event::Workloads(OwnerKind::Job, seen)))
 }
 

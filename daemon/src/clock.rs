@@ -1,7 +1,7 @@
-//! The time: the API server's, carried on by the machine's monotonic clock.
+//! The current time: the API server's time, continued by this machine's monotonic clock.
 //!
-//! Expiry is written and judged by many machines, whose clocks differ; the API server's is the one they share. A
-//! step of this machine's wall clock changes nothing.
+//! Many machines write and read expiry times, and their clocks differ; the clock that they share is the API server's. A
+//! step of this machine's wall clock has no effect. Entry points: [`Clock::learn`] sets the clock, [`Clock::now`] reads it.
 
 use crate::state::Now;
 use jiff::fmt::rfc2822;
@@ -10,40 +10,39 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 use tokio::time::Instant;
 
-/// Tells the time. Clones are one clock.
+/// The clock of the daemon. Clones share one clock.
 #[derive(Clone, Debug)]
 pub struct Clock {
     started: Instant,
-    known: Arc<Mutex<Known>>,
+    reference: Arc<Mutex<ReferenceTime>>,
 }
 
-/// What is known about the time.
+/// A pair of wall time and instant, from which the current time is computed.
 #[derive(Clone, Copy, Debug)]
-struct Known {
-    /// The time at some moment.
+struct ReferenceTime {
+    /// The wall time at the instant `at`.
     wall: Timestamp,
-    /// That moment.
     at: Instant,
-    /// Whether the API server said so.
-    is_told: bool,
+    /// true: `wall` comes from the API server. false: from this machine.
+    is_set_by_api_server: bool,
 }
 
 impl Clock {
-    /// A clock that goes by this machine until it hears from the API server.
+    /// A clock that uses this machine's time until [`Clock::learn`] is called.
     #[expect(clippy::disallowed_methods, reason = "this is the module that asks the machine")]
     pub fn start() -> Self {
         Self::start_at(Timestamp::now())
     }
 
-    /// A clock that shows this time until it hears from the API server.
+    /// A clock that starts at `wall` and uses it until [`Clock::learn`] is called.
     pub fn start_at(wall: Timestamp) -> Self {
         let now = Instant::now();
-        let known = Known { wall, at: now, is_told: false };
-        Self { started: now, known: Arc::new(Mutex::new(known)) }
+        let reference = ReferenceTime { wall, at: now, is_set_by_api_server: false };
+        Self { started: now, reference: Arc::new(Mutex::new(reference)) }
     }
 
-    /// Sets the clock by an answer's `Date` header, which has whole seconds: a clock that is within that second is
-    /// right, and stays as it is. An unreadable header changes nothing.
+    /// Sets the clock by the `Date` header of an answer. The header has whole seconds, so a clock that is within that second
+    /// is right and is not changed. A header that cannot be parsed is ignored.
     pub fn learn(&self, headers: &http::HeaderMap) {
         let date = headers.get(http::header::DATE).and_then(|date| date.to_str().ok());
         let Some(date) = date.and_then(|date| rfc2822::DateTimeParser::new().parse_timestamp(date).ok())
@@ -51,30 +50,30 @@ impl Clock {
             return;
         };
         let ahead = self.now().wall.duration_since(date);
-        let mut known = self.known();
-        known.is_told = true;
+        let mut reference = self.reference();
+        reference.is_set_by_api_server = true;
         if !(SignedDuration::ZERO..SignedDuration::from_secs(1)).contains(&ahead) {
-            (known.wall, known.at) = (date, Instant::now());
+            (reference.wall, reference.at) = (date, Instant::now());
         }
     }
 
-    /// Whether the API server has told the time. Until then it is what this machine believes.
-    pub fn is_told(&self) -> bool {
-        self.known().is_told
+    /// Whether the time comes from the API server. Before the first answer it comes from this machine.
+    pub fn is_set_by_api_server(&self) -> bool {
+        self.reference().is_set_by_api_server
     }
 
-    fn known(&self) -> MutexGuard<'_, Known> {
-        self.known.lock().unwrap_or_else(PoisonError::into_inner)
+    fn reference(&self) -> MutexGuard<'_, ReferenceTime> {
+        self.reference.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// The time since the start, which never jumps.
+    /// The time since the start of the clock. It never jumps.
     pub fn elapsed(&self) -> Duration {
         self.started.elapsed()
     }
 
-    /// The time.
+    /// The current time.
     pub fn now(&self) -> Now {
-        let Known { wall, at, .. } = *self.known();
+        let ReferenceTime { wall, at, .. } = *self.reference();
         let now = Instant::now();
         Now { wall: wall.saturating_add(now - at).unwrap_or(wall), elapsed: now - self.started }
     }
@@ -113,11 +112,11 @@ mod tests {
     async fn an_unreadable_date_changes_nothing() {
         let clock = Clock::start();
         clock.learn(&headers("yesterday"));
-        assert!(!clock.is_told());
+        assert!(!clock.is_set_by_api_server());
         clock.learn(&headers("Mon, 16 Nov 2026 08:00:00 GMT"));
         clock.learn(&headers("yesterday"));
         clock.learn(&http::HeaderMap::new());
-        assert!(clock.is_told());
+        assert!(clock.is_set_by_api_server());
         assert_eq!(clock.now().wall.to_string(), "2026-11-16T08:00:00Z");
     }
 }

@@ -1,6 +1,7 @@
-//! The daemon: a scheduler that honours reservations.
+//! The daemon: a scheduler that enforces reservations.
 //!
-//! A task for each kind that is watched, one that owns all state, and one for each effect under way; `run` starts them.
+//! Entry point: [`run::run`]. It starts one task for each watched kind, one loop that owns the state, and one task for each
+//! effect in progress.
 //!
 //! ```text
 //!  API server ─list, watch─▶ watch ─Input─▶ the loop, which owns State and Outbox     ─Effect─▶ effects
@@ -9,8 +10,9 @@
 //!                                                └────────────────── Input::Binding ──────────────┘
 //! ```
 //!
-//! [`state`] with its parts (`scheduler`, `controller`, `owners`, `comparer`, [`queue`]) and [`outbox`] are pure: `handle(input, now) -> effects`. [`watch`] and [`effects`] are the only
-//! modules that talk to the API server; [`clock`] is the only one that asks the time.
+//! [`state`] with its parts (`scheduler`, `controller`, `owners`, `comparer`, [`queue`]) and [`outbox`] are pure:
+//! `handle(input, now) -> effects`. They do not know the API server: [`watch`], [`effects`], [`lease`], [`admin`], [`rights`]
+//! and `extender` call it. [`clock`] is the only module that asks for the time.
 #![forbid(unsafe_code)]
 
 pub mod admin;

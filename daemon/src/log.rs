@@ -1,10 +1,10 @@
-//! The log: what is written, and how it looks. Goes to the standard error.
+//! The log: its level and its format. The log goes to standard error.
 
 use crate::args::{LogArgs, LogFormat};
 use std::io::IsTerminal as _;
 use tracing_subscriber::EnvFilter;
 
-/// Starts the log of this process. Whoever embeds the daemon brings a log of its own.
+/// Starts the log of this process. A program that embeds the daemon sets up its own log instead.
 pub fn start(args: &LogArgs) {
     let log =
         tracing_subscriber::fmt().with_env_filter(EnvFilter::new(filter(args))).with_writer(std::io::stderr);
@@ -14,13 +14,13 @@ pub fn start(args: &LogArgs) {
     }
 }
 
-/// kube_client logs whole answers of the API server when one cannot be decoded, and those may hold secrets; what goes
-/// wrong we log ourselves.
+/// kube_client logs the whole answer of the API server when it cannot decode it, and an answer may contain secrets. So
+/// kube_client is off, and the daemon logs errors itself.
 fn filter(args: &LogArgs) -> String {
     format!("{},kube_client=off,hyper_util=warn,rustls=warn,tower=warn", level(args.verbosity))
 }
 
-/// The level that a verbosity of klog stands for.
+/// Maps a klog verbosity to a log level.
 fn level(verbosity: u32) -> &'static str {
     match verbosity {
         0 => "warn",

@@ -1,4 +1,4 @@
-//! `reserve-daemon`: parse, run, exit code.
+//! `reserve-daemon`: parses the flags, runs the daemon, returns the exit code.
 #![forbid(unsafe_code)]
 
 use anyhow::Context as _;
@@ -10,18 +10,17 @@ use daemon::config::Config;
 use daemon::metrics::Metrics;
 use std::process::ExitCode;
 
-/// Pods come and go by the thousand, each in a few dozen pieces of memory.
+/// Thousands of pods come and go, and each needs a few dozen allocations.
 #[global_allocator]
 static ALLOCATOR: mimalloc::MiMalloc = mimalloc::MiMalloc;
 
-/// One thread can be busy with decisions while the other reads, writes and answers. More would only pass things to each
-/// other.
+/// Two threads: one decides while the other reads, writes and answers. More threads would only hand work to each other.
 #[tokio::main(worker_threads = 2)]
 async fn main() -> ExitCode {
     let args = Args::parse();
     daemon::log::start(&args.log);
     #[expect(clippy::disallowed_methods, reason = "the task that `run` is part of")]
-    // It goes on wherever the news for it arrived. This thread would have to be woken up each time.
+    // A spawned task continues on the worker thread that received its input. The main thread would have to be woken each time.
     let ended = tokio::spawn(start(args)).await;
     match ended.map_err(anyhow::Error::from).flatten() {
         Ok(()) => ExitCode::SUCCESS,
@@ -40,7 +39,7 @@ async fn start(args: Args) -> anyhow::Result<()> {
     }
     let metrics = Metrics::default();
     let clients = config.connection.clients(&metrics).await?;
-    config.is_restricted = daemon::rights::tell_missing(clients.work.clone(), &config.namespace).await;
+    config.is_restricted = daemon::rights::log_missing(clients.work.clone(), &config.namespace).await;
     let (clock, rng) = (Clock::start(), fastrand::Rng::new());
     daemon::run::run(&config, clients, metrics, clock, rng, daemon::run::stop_signal()).await
 }

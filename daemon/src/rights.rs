@@ -1,57 +1,58 @@
-//! What the daemon may do in a cluster, and what for: the one list. The roles in `manifests` are compared with it by a
-//! test, so a new watch or a new write is added here, there, and nowhere else.
+//! The one list of the rights that the daemon needs in a cluster, and why. A test compares the roles in `manifests` with it, so
+//! a new watch or write is added here and there, and nowhere else. Entry point: [`rights`].
 //!
-//! Knows nothing of: how anything is read or written.
+//! Must not know: how anything is read or written.
 
-mod granted;
+mod review;
 
-pub use granted::tell_missing;
+pub use review::log_missing;
 
-use common::model::OtherKind;
+use common::model::CatalogKind;
 use common::model::owner::OwnerKind;
 
-/// A right, as a role has it.
+/// A right, as in a rule of a Role.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Right {
     /// The API group, empty for the core group.
     pub group: &'static str,
     /// The resource in the plural, with its subresource, if any: `pods/binding`.
     pub resource: &'static str,
-    /// What may be done.
+    /// The verbs, as in a Role.
     pub verbs: &'static [&'static str],
-    /// Where.
-    pub place: Place,
+    /// In which namespaces, and by which role.
+    pub scope: RightScope,
     /// The module of the daemon that uses it.
     pub user: &'static str,
-    /// What for.
+    /// What the right is needed for; part of the log message when it is missing.
     pub purpose: &'static str,
 }
 
 /// Where a right is needed.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
-pub enum Place {
-    /// In every namespace, and for what has none.
-    Everywhere,
+pub enum RightScope {
+    /// In every namespace, and for objects without a namespace.
+    Cluster,
     /// In the daemon's own namespace.
-    Own,
-    /// In `kube-system`, given by a role that every cluster has.
-    System,
-    /// Wherever people let the daemon read more kinds, by ClusterRoles with the label `reserve/aggregate-to-daemon`.
-    Added,
+    OwnNamespace,
+    /// In `kube-system`, by a role that every cluster has.
+    KubeSystem,
+    /// By ClusterRoles with the label `reserve/aggregate-to-daemon`, which users add to let the daemon read more kinds.
+    Aggregated,
 }
 
-/// To know all of a kind from now on.
-const FOLLOW: &[&str] = &["list", "watch"];
+/// The verbs that a watch needs.
+const LIST_AND_WATCH: &[&str] = &["list", "watch"];
 
-/// Everything that the daemon needs, by what uses it.
+/// All rights that the daemon needs.
 pub fn rights() -> Vec<Right> {
-    let follow = |group, resource, purpose| right(group, resource, FOLLOW, "watch", purpose);
+    let list_and_watch = |group, resource, purpose| right(group, resource, LIST_AND_WATCH, "watch", purpose);
     let owners = OwnerKind::ALL
-        .map(|kind| follow(kind.group(), kind.plural(), "whose a pod is, and how many are wanted"));
-    let others = OtherKind::ALL.map(|kind| follow(kind.group(), kind.plural(), "decisions read it"));
+        .map(|kind| list_and_watch(kind.group(), kind.plural(), "whose a pod is, and how many are wanted"));
+    let others =
+        CatalogKind::ALL.map(|kind| list_and_watch(kind.group(), kind.plural(), "decisions read it"));
     let mut all = vec![
-        follow("", "nodes", "room, and what is reserved there"),
-        follow("", "pods", "what is to be placed, and what takes room"),
+        list_and_watch("", "nodes", "room, and what is reserved there"),
+        list_and_watch("", "pods", "what is to be placed, and what takes room"),
     ];
     all.extend(owners);
     all.extend(others);
@@ -83,7 +84,7 @@ fn reserving() -> Vec<Right> {
     let owners =
         right("*", "*", &["get"], "effects::owner", "whose a pod is, if its owner is of another kind");
     vec![
-        Right { place: Place::Added, ..owners },
+        Right { scope: RightScope::Aggregated, ..owners },
         right("", "nodes", &["get", "patch"], "effects::reserve", "reserve and release"),
         right(
             "",
@@ -102,8 +103,8 @@ fn serving() -> Vec<Right> {
     let authorities =
         right("", "configmaps", &["get"], "admin", "by which CA a client's certificate is known");
     vec![
-        Right { place: Place::Own, ..leases },
-        Right { place: Place::System, ..authorities },
+        Right { scope: RightScope::OwnNamespace, ..leases },
+        Right { scope: RightScope::KubeSystem, ..authorities },
         right("authentication.k8s.io", "tokenreviews", &["create"], "admin", "who asks for metrics"),
         right("authorization.k8s.io", "subjectaccessreviews", &["create"], "admin", "whether they may"),
     ]
@@ -116,5 +117,5 @@ fn right(
     user: &'static str,
     purpose: &'static str,
 ) -> Right {
-    Right { group, resource, verbs, place: Place::Everywhere, user, purpose }
+    Right { group, resource, verbs, scope: RightScope::Cluster, user, purpose }
 }

@@ -1,4 +1,6 @@
-//! The composition root: tasks, channels, shutdown. Nobody else spawns.
+//! Starts and connects all parts of the daemon: tasks, channels, shutdown. Entry point: [`run`].
+//!
+//! Only this module and its children spawn tasks, so that every task is visible in one place.
 
 mod admin_server;
 mod comparisons;
@@ -11,16 +13,18 @@ use crate::connect::Clients;
 use crate::effects::Effects;
 use crate::extender::replies::Replies;
 use crate::lease::Leadership;
-use crate::lease::replica::Standing;
+use crate::lease::replica::LeaseValidity;
 use crate::metrics::Metrics;
 use crate::outbox::Outbox;
 use crate::queue::Backoff;
 use crate::state::{Effect, Input, State, Subject};
-use crate::watch::{Nodes, Others, Pods, Replicas, Watched, Workloads, follow, list_nodes_and_pods};
+use crate::watch::{
+    CatalogObjects, Nodes, Pods, Replicas, WatchedKind, Workloads, follow, list_nodes_and_pods,
+};
 use admin_server::AdminServer;
 use anyhow::Context as _;
 use common::cluster::compare::Listing;
-use common::model::OtherKind;
+use common::model::CatalogKind;
 use common::model::owner::OwnerKind;
 use common::plugins::registry_with;
 use comparisons::Comparisons;
@@ -33,11 +37,11 @@ use tokio::task::JoinSet;
 
 const VERSION: &str = env!("CARGO_PKG_VERSION");
 
-/// Inputs that are taken in before the next decisions.
+/// Inputs that the state learns before it decides again.
 const BATCH_MAX: usize = 256;
 
-/// Runs the daemon until `stop` is done. Calls under way are finished first: a binding that is cut off is one that
-/// nobody knows the outcome of.
+/// Runs the daemon until `stop` is done. Calls in progress are finished first: the outcome of an interrupted binding would be
+/// unknown.
 pub async fn run(
     config: &Config,
     clients: Clients,
@@ -52,21 +56,21 @@ pub async fn run(
     state.set_extenders(&config.scheduler.extenders);
     let mut comparisons = Comparisons::new(config.compare_every, rng.clone());
     let mut leases = Leases::start(config, &clients.leases, &clock, rng);
-    let start = Starter {
+    let spawner = WatchSpawner {
         watches: &mut watches,
         client: &clients.work,
         clock: &clock,
         inputs: &sender,
-        standing: leases.standing(),
+        validity: leases.validity(),
     };
-    start_watches(start, config);
+    start_watches(spawner, config);
     let mut admin_server = AdminServer::open(config, &clock, metrics, leases.leadership()).await?;
     let effects = Effects::new(clients.work.clone(), instance(config)).reservations(clients.reservations);
     let effects = effects.extenders(&config.scheduler.extenders)?;
-    let extender_server = ExtenderServer::open(config, &clock, &sender, leases.standing()).await?;
+    let extender_server = ExtenderServer::open(config, &clock, &sender, leases.validity()).await?;
     let mut work =
         Work::new((effects, clients.work), clock.clone(), leases.leadership(), extender_server.replies());
-    work.add(state.handle(leases.turn(), clock.now()));
+    work.add(state.handle(leases.leading_input(), clock.now()));
     log_configuration(config);
     tokio::pin!(stop);
     loop {
@@ -75,20 +79,20 @@ pub async fn run(
         let input = tokio::select! {
             biased;
             () = &mut stop => break,
-            turn = leases.next() => turn?,
-            () = admin_server.look() => {
-                admin_server.show(&mut state, clock.now());
+            input = leases.next() => input?,
+            () = admin_server.wait_for_next_figures() => {
+                admin_server.update_figures(&mut state, clock.now());
                 continue;
             }
             input = comparisons.next() => input,
             answer = work.next() => answer?,
-            // A watch never ends by itself; without one of them we would decide on a picture that no longer changes.
+            // A watch never ends by itself. Without one of them the daemon would decide by a belief that no longer changes.
             Some(ended) = watches.join_next() => return ended.context("watch the cluster"),
             Some(input) = inputs.recv() => input,
-            () = until(tick, &clock) => Input::Tick,
+            () = sleep_until_tick(tick, &clock) => Input::Tick,
         };
         let begun = clock.now();
-        take_in(input, &mut inputs, &mut state, &mut work, &clock)?;
+        learn_batch(input, &mut inputs, &mut state, &mut work, &clock)?;
         work.add(state.act(clock.now()));
         state.dropped(work.outbox.take_dropped());
         admin_server.handled(&mut state, clock.now().elapsed.saturating_sub(begun.elapsed));
@@ -98,7 +102,7 @@ pub async fn run(
     extender_server.close().await;
     watches.shutdown().await;
     work.add(state.handle(Input::Stop, clock.now()));
-    // A look at a pod whose binding is unknown would go on for ever; the next start sees the pod as it is.
+    // Waiting for a pod whose binding is unknown could take for ever; after the next start the watch shows the pod as it is.
     let _ = tokio::time::timeout(CALL_DEADLINE, finish(&mut work, &mut state, &clock)).await;
     leases.end().await;
     tracing::info!("stopped");
@@ -113,9 +117,9 @@ fn log_configuration(config: &Config) {
     tracing::info!("reserve-daemon {VERSION} started with this configuration:\n{configuration}");
 }
 
-/// Takes in what happened, and whatever else has come meanwhile: a decision that knows of it is a better one, and while
-/// hopeless pods are looked at again and again the news must not pile up.
-fn take_in(
+/// Lets the state learn `first` and all other inputs that have arrived: newer knowledge makes better decisions, and inputs
+/// must not pile up while unschedulable pods are tried again and again.
+fn learn_batch(
     first: Input,
     inputs: &mut mpsc::Receiver<Input>,
     state: &mut State,
@@ -124,14 +128,14 @@ fn take_in(
 ) -> anyhow::Result<()> {
     work.add(state.learn(first, clock.now()));
     for _ in 1..BATCH_MAX {
-        let answer = work.next_at_once()?;
+        let answer = work.try_next()?;
         let Some(input) = answer.or_else(|| inputs.try_recv().ok()) else { break };
         work.add(state.learn(input, clock.now()));
     }
     Ok(())
 }
 
-/// Carries out what is left after the daemon has stopped deciding, the events about the last bindings included.
+/// Carries out the remaining effects after the daemon has stopped deciding, including the events about the last bindings.
 async fn finish(work: &mut Work, state: &mut State, clock: &Clock) -> anyhow::Result<()> {
     while work.is_busy() {
         let answer = work.next().await?;
@@ -140,7 +144,7 @@ async fn finish(work: &mut Work, state: &mut State, clock: &Clock) -> anyhow::Re
     Ok(())
 }
 
-/// Done when the process is asked to end.
+/// Done when the process receives SIGINT or SIGTERM.
 #[cfg(unix)]
 pub async fn stop_signal() {
     let interrupted = tokio::signal::ctrl_c();
@@ -152,7 +156,7 @@ pub async fn stop_signal() {
     }
 }
 
-/// The same where there is only Ctrl-C.
+/// Done when the user presses Ctrl-C; this platform has no SIGTERM.
 #[cfg(not(unix))]
 pub async fn stop_signal() {
     drop(tokio::signal::ctrl_c().await);
@@ -168,65 +172,65 @@ fn state(config: &Config, metrics: &Metrics, clock: &Clock) -> anyhow::Result<St
     }
     let seconds = |seconds: i64| Duration::from_secs(seconds.unsigned_abs());
     let backoff = Backoff {
-        first: seconds(configuration.pod_initial_backoff_seconds),
-        longest: seconds(configuration.pod_max_backoff_seconds),
-        parked: config.parked_max,
+        initial: seconds(configuration.pod_initial_backoff_seconds),
+        max: seconds(configuration.pod_max_backoff_seconds),
+        unschedulable_max: config.unschedulable_max,
     };
     let mut state = State::new(profiles, backoff);
     state.set_automatic_max(usize::try_from(config.automatic_per_namespace).unwrap_or(usize::MAX));
     Ok(state)
 }
 
-fn start_watches(mut start: Starter<'_>, config: &Config) {
-    start.follow_when_settled(Nodes);
-    start.follow_when_settled(Pods);
+fn start_watches(mut spawner: WatchSpawner<'_>, config: &Config) {
+    spawner.follow_when_lease_is_settled(Nodes);
+    spawner.follow_when_lease_is_settled(Pods);
     for kind in OwnerKind::ALL {
-        start.follow(Workloads(kind));
+        spawner.follow(Workloads(kind));
     }
-    for kind in OtherKind::ALL {
-        start.follow(Others(kind));
+    for kind in CatalogKind::ALL {
+        spawner.follow(CatalogObjects(kind));
     }
-    start.follow(Replicas { namespace: config.namespace.clone() });
+    spawner.follow(Replicas { namespace: config.namespace.clone() });
 }
 
-/// What every watch is started with.
-struct Starter<'a> {
+/// Spawns the watch tasks, with what each of them needs.
+struct WatchSpawner<'a> {
     watches: &'a mut JoinSet<()>,
     client: &'a kube::Client,
     clock: &'a Clock,
     inputs: &'a mpsc::Sender<Input>,
-    standing: Standing,
+    validity: LeaseValidity,
 }
 
-impl Starter<'_> {
-    fn follow<W>(&mut self, watched: W)
+impl WatchSpawner<'_> {
+    fn follow<W>(&mut self, kind: W)
     where
-        W: Watched + Send + Sync + 'static,
+        W: WatchedKind + Send + Sync + 'static,
         W::Object: Send,
     {
-        self.watches.spawn(follow(watched, self.client.clone(), self.clock.clone(), self.inputs.clone()));
+        self.watches.spawn(follow(kind, self.client.clone(), self.clock.clone(), self.inputs.clone()));
     }
 
-    /// The same for what reservations are about: what is listed before anybody waits for this replica may lack one that was
-    /// written meanwhile.
-    fn follow_when_settled<W>(&mut self, watched: W)
+    /// Follows nodes or pods, but lists them only after the replica's own Lease is settled. Before that, no writer of a
+    /// reservation waits for this replica, so an earlier list might lack a reservation that was written meanwhile.
+    fn follow_when_lease_is_settled<W>(&mut self, kind: W)
     where
-        W: Watched + Send + Sync + 'static,
+        W: WatchedKind + Send + Sync + 'static,
         W::Object: Send,
     {
-        let standing = self.standing.clone();
-        let following = follow(watched, self.client.clone(), self.clock.clone(), self.inputs.clone());
+        let validity = self.validity.clone();
+        let following = follow(kind, self.client.clone(), self.clock.clone(), self.inputs.clone());
         self.watches.spawn(async move {
-            standing.settled().await;
+            validity.wait_until_settled().await;
             following.await;
         });
     }
 }
 
-/// The effects under way, and those that wait.
+/// The effects in progress, and those that wait.
 struct Work {
     effects: Effects,
-    /// By which lists are read.
+    /// Used for lists.
     client: kube::Client,
     lists: JoinSet<Result<Box<Listing>, String>>,
     outbox: Outbox,
@@ -250,7 +254,7 @@ impl Work {
     fn add(&mut self, effects: Vec<Effect>) {
         for effect in effects {
             match effect {
-                // It waits for no call.
+                // A reply needs no call, so it does not wait in the outbox.
                 Effect::Reply { id, reply } => self.replies.answer(id, reply),
                 Effect::List => self.list(),
                 effect => self.outbox.push(effect),
@@ -259,8 +263,8 @@ impl Work {
         self.start();
     }
 
-    /// The next answer that the state is to know; pending for ever when nothing is under way. An effect that
-    /// panics leaves a pod of which nobody knows whether it was bound: only a new start can tell.
+    /// The next answer for the state; pending for ever when no effect is in progress. An error means that an effect panicked:
+    /// its pod may or may not be bound, and only a restart can find out.
     async fn next(&mut self) -> anyhow::Result<Input> {
         loop {
             let ended = tokio::select! {
@@ -275,14 +279,14 @@ impl Work {
             match answer {
                 Some(answer) => return Ok(answer),
                 None if self.is_busy() => {}
-                // Whoever waits for the end must get a turn to see it.
+                // `finish` waits until nothing is in progress; this input lets it check again.
                 None => return Ok(Input::Tick),
             }
         }
     }
 
-    /// The next answer, if there is one already.
-    fn next_at_once(&mut self) -> anyhow::Result<Option<Input>> {
+    /// The next answer, if one is there already.
+    fn try_next(&mut self) -> anyhow::Result<Option<Input>> {
         while let Some(ended) = self.running.try_join_next() {
             let (subject, answer) = ended.context("carry out an effect")?;
             self.outbox.done(&subject);
@@ -295,7 +299,7 @@ impl Work {
     }
 
     fn start(&mut self) {
-        // The process may have stood still since this was decided, and another one may lead by now.
+        // The process may have been paused since the effect was decided, and another replica may lead now.
         while self.running.len() < CALLS_MAX
             && !self.leadership.is_lost(self.clock.now())
             && let Some(effect) = self.outbox.pop()
@@ -305,7 +309,7 @@ impl Work {
         }
     }
 
-    /// Reads lists. A big one takes a while, and nobody who waits for the end waits for it.
+    /// Starts to read the lists. A big list takes a while; `is_busy` ignores it, so that shutdown does not wait for it.
     fn list(&mut self) {
         let (client, clock) = (self.client.clone(), self.clock.clone());
         self.lists.spawn(async move { list_nodes_and_pods(&client, &clock).await.map(Box::new) });
@@ -316,14 +320,14 @@ impl Work {
     }
 }
 
-async fn until(tick: Option<Duration>, clock: &Clock) {
+async fn sleep_until_tick(tick: Option<Duration>, clock: &Clock) {
     match tick {
         Some(at) => tokio::time::sleep(at.saturating_sub(clock.now().elapsed)).await,
         None => std::future::pending().await,
     }
 }
 
-/// Which replica this is, as events name it.
+/// The `reportingInstance` of events from this replica.
 fn instance(config: &Config) -> String {
     let name = config.scheduler.profiles.first().map_or("", |profile| &profile.scheduler_name);
     format!("{name}-{}", config.replica)

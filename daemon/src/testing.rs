@@ -1,4 +1,4 @@
-//! An API server that follows a script, for answers that a healthy one never gives.
+//! A client for tests whose API server gives prepared answers, also such as a healthy API server never gives.
 
 use http::{Request, Response, StatusCode};
 use kube::client::Body;
@@ -6,17 +6,19 @@ use std::collections::VecDeque;
 use std::convert::Infallible;
 use std::sync::{Arc, Mutex};
 
-/// The status and the text of an answer.
-pub(crate) type Answer = (u16, String);
+/// The status code and the body of one answer.
+pub(crate) type ScriptedAnswer = (u16, String);
 
-/// The addresses that were asked, in order.
-pub(crate) type Asked = Arc<Mutex<Vec<http::Uri>>>;
+/// The URIs of all requests, in order.
+pub(crate) type RequestLog = Arc<Mutex<Vec<http::Uri>>>;
 
-/// A client whose server gives these answers one after the other, and then never another one.
-pub(crate) fn scripted(answers: impl IntoIterator<Item = Answer>) -> (kube::Client, Asked) {
-    let answers = Arc::new(Mutex::new(answers.into_iter().collect::<VecDeque<Answer>>()));
-    let asked = Asked::default();
-    let log = Arc::clone(&asked);
+/// A client whose server gives `answers` one after the other. Later requests are never answered.
+pub(crate) fn scripted_client(
+    answers: impl IntoIterator<Item = ScriptedAnswer>,
+) -> (kube::Client, RequestLog) {
+    let answers = Arc::new(Mutex::new(answers.into_iter().collect::<VecDeque<ScriptedAnswer>>()));
+    let requests = RequestLog::default();
+    let log = Arc::clone(&requests);
     let service = tower::service_fn(move |request: Request<Body>| {
         log.lock().unwrap().push(request.uri().clone());
         let answer = answers.lock().unwrap().pop_front();
@@ -26,5 +28,5 @@ pub(crate) fn scripted(answers: impl IntoIterator<Item = Answer>) -> (kube::Clie
             Ok::<_, Infallible>(response.body(Body::from(text.into_bytes())).unwrap())
         }
     });
-    (kube::Client::new(service, "default"), asked)
+    (kube::Client::new(service, "default"), requests)
 }

@@ -1,15 +1,15 @@
-//! Where the plugin Trace writes: a line of the log for each extension point that a pod passes.
+//! Connects the plugin Trace to the log: one line for each extension point that a pod passes.
 
 use common::model::{NodeName, PodKey};
 use common::plugins::Tools;
 use common::plugins::trace::Sink;
 
-/// The log.
+/// Writes what the plugin Trace reports to the log.
 #[derive(Clone, Copy, Debug)]
-pub struct Log;
+pub struct LogSink;
 
-impl Sink for Log {
-    fn passed(&self, point: &'static str, pod: &PodKey, node: Option<&NodeName>) {
+impl Sink for LogSink {
+    fn record(&self, point: &'static str, pod: &PodKey, node: Option<&NodeName>) {
         match node {
             Some(node) => tracing::info!(%pod, %node, "{point}"),
             None => tracing::info!(%pod, "{point}"),
@@ -17,7 +17,7 @@ impl Sink for Log {
     }
 }
 
-/// What the daemon brings along. Whoever has plugins of its own adds them: `tools().plugin(…)`.
+/// The default tools of the daemon. A program with plugins of its own adds them: `tools().plugin(…)`.
 pub fn tools() -> Tools {
-    Tools::default().trace(Log)
+    Tools::default().trace(LogSink)
 }

@@ -1,4 +1,4 @@
-//! Any annotations of a node, one `key=value` on a line: whatever strangers write, reading reservations does not panic.
+//! Any annotations of a node, one `key=value` per line: parsing reservations must not panic, whatever users write.
 #![no_main]
 
 use libfuzzer_sys::fuzz_target;

@@ -1,19 +1,24 @@
-//! Any text as a question or an answer of an extender, and as the Lease of a replica: no panic, and no answer to what was
-//! no question.
+//! Any text as a request or a response of an extender, and as the Lease of a replica: no panic; and our answer to a valid filter
+//! request, with nothing refused, reads back as all nodes of the request.
 #![no_main]
 
-use common::api::extender::{self, ask};
+use common::api::extender::{self, client};
 use libfuzzer_sys::fuzz_target;
 use std::collections::BTreeMap;
 
 fuzz_target!(|text: &str| {
-    if let Ok(question) = extender::question(text) {
-        let answer = extender::filtered(&question.nodes, &BTreeMap::new());
-        let by_name = matches!(question.nodes, extender::Nodes::Names(_));
-        let heard = ask::filtered(&answer, by_name).expect("what we answer can be read");
-        assert_eq!(heard.nodes, question.nodes.names(), "everything passes where nothing is refused");
+    if let Ok(request) = extender::args(text) {
+        let answer = extender::filter_result(&request.nodes, &BTreeMap::new());
+        let by_name = matches!(request.nodes, extender::ReceivedNodes::Names(_));
+        let parsed = client::filter_result(&answer, by_name).expect("what we answer can be read");
+        assert_eq!(parsed.nodes, request.nodes.names(), "everything passes where nothing is refused");
     }
-    let _ = (extender::preemption(text), extender::binding(text).is_ok());
-    let _ = (ask::filtered(text, true), ask::prioritized(text), ask::preempted(text), ask::bound(text));
+    let _ = (extender::preemption_args(text), extender::binding_args(text).is_ok());
+    let _ = (
+        client::filter_result(text, true),
+        client::priority_list(text),
+        client::preemption_result(text),
+        client::binding_result(text),
+    );
     let _ = common::api::replica::replica(text);
 });

@@ -1,11 +1,11 @@
-//! Any text as a quantity and as an amount: no panic, short messages, and what is printed can be read again.
+//! Any text as a quantity and as an amount: no panic, short error messages, and a printed quantity parses to itself.
 #![no_main]
 
 use common::model::quantity::{AMOUNT_LENGTH_MAX, Quantity, parse_amount};
 use common::model::resources::ResourceName;
 use libfuzzer_sys::fuzz_target;
 
-/// Far above what any message needs, far below what a hostile text could make of it.
+/// Longer than any message needs, much shorter than a message that repeats a hostile text.
 const MESSAGE_LENGTH_MAX: usize = 250;
 
 fuzz_target!(|text: &str| {

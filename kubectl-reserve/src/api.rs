@@ -1,4 +1,5 @@
-//! Speaking with the API server: one request, one answer, with the server's own time; and lists in pages.
+//! Requests to the API server: `get` and `write` send one request and return its body with the server's time, `list` reads a list
+//! page by page. No request is repeated here.
 
 use crate::connect::Session;
 use crate::error::{Exit, Failure};
@@ -13,15 +14,15 @@ use serde::Deserialize;
 use std::error::Error;
 use std::time::Duration;
 
-/// Objects in one page.
+/// The number of objects in one page of a list.
 const PAGE_LEN: usize = 500;
 
-/// The same where objects are small.
+/// The same for lists of metadata, whose objects are small.
 const METADATA_PAGE_LEN: usize = 5_000;
 
 pub(crate) const JSON: &str = "application/json";
 
-/// Metadata alone, for lists of which little else is looked at.
+/// The accept header for lists of metadata alone.
 pub(crate) const METADATA: &str =
     "application/json;as=PartialObjectMetadataList;g=meta.k8s.io;v=v1,application/json";
 
@@ -34,41 +35,41 @@ pub(crate) const MERGE_PATCH: &str = "application/merge-patch+json";
 /// The content type of a server-side apply.
 pub(crate) const APPLY_PATCH: &str = "application/apply-patch+yaml";
 
-/// One answer.
+/// A successful response.
 #[derive(Debug)]
-pub(crate) struct Answer {
-    /// Its text.
+pub(crate) struct ApiResponse {
+    /// The body.
     pub(crate) text: String,
-    /// When the server gave it, by its own clock.
+    /// The time of the response by the server's clock: its `Date` header.
     pub(crate) at: Option<Timestamp>,
 }
 
 /// Why a request failed.
 #[derive(Debug)]
 pub(crate) enum ApiError {
-    /// The server said no, so nothing has changed.
-    Refused(Box<Refused>),
-    /// There was no answer, or none that makes sense. A write may have happened or not.
+    /// The server refused the request, so nothing has changed.
+    Refused(Box<ErrorStatus>),
+    /// There was no response, or one that cannot be read. A write may have been carried out or not.
     Broken(String),
 }
 
-/// A refusal in the server's words.
+/// The `Status` object with which the server refused a request.
 #[derive(Debug, Default)]
-pub(crate) struct Refused {
+pub(crate) struct ErrorStatus {
     pub(crate) code: u16,
     pub(crate) message: String,
-    pub(crate) causes: Vec<Cause>,
-    /// When to try again, if the server says so.
+    pub(crate) causes: Vec<StatusCause>,
+    /// `retryAfterSeconds`, if the server sent it.
     pub(crate) retry_after: Option<Duration>,
 }
 
-/// One of several causes.
+/// An element of `status.details.causes`.
 #[derive(Debug, Default, Deserialize)]
 #[serde(default)]
-pub(crate) struct Cause {
+pub(crate) struct StatusCause {
     pub(crate) reason: String,
     pub(crate) message: String,
-    /// Which field it is about.
+    /// The field that the cause is about.
     pub(crate) field: String,
 }
 
@@ -82,24 +83,24 @@ struct StatusWire {
 #[derive(Default, Deserialize)]
 #[serde(rename_all = "camelCase", default)]
 struct DetailsWire {
-    causes: Vec<Cause>,
+    causes: Vec<StatusCause>,
     retry_after_seconds: u64,
 }
 
-/// Reads one thing.
-pub(crate) async fn get(session: &Session, path: &str, accept: &str) -> Result<Answer, ApiError> {
+/// Sends a GET request.
+pub(crate) async fn get(session: &Session, path: &str, accept: &str) -> Result<ApiResponse, ApiError> {
     let request = Request::get(path).header(header::ACCEPT, accept).body(Vec::new()).map_err(broken)?;
     send(session, request).await
 }
 
-/// Writes: one request, made once.
+/// Sends a request with a body, once.
 pub(crate) async fn write(
     session: &Session,
     method: Method,
     path: &str,
     content_type: &str,
     body: String,
-) -> Result<Answer, ApiError> {
+) -> Result<ApiResponse, ApiError> {
     let request = Request::builder()
         .method(method)
         .uri(path)
@@ -110,13 +111,13 @@ pub(crate) async fn write(
     send(session, request).await
 }
 
-async fn send(session: &Session, request: Request<Vec<u8>>) -> Result<Answer, ApiError> {
+async fn send(session: &Session, request: Request<Vec<u8>>) -> Result<ApiResponse, ApiError> {
     let answer = async {
         let response = session.client.send(request.map(Body::from)).await.map_err(broken)?;
         let (code, at) = (response.status(), date(response.headers()));
         let body = response.into_body().collect().await.map_err(broken)?.to_bytes();
         let text = String::from_utf8(body.into()).map_err(broken)?;
-        if code.is_success() { Ok(Answer { text, at }) } else { Err(refused(code.as_u16(), &text)) }
+        if code.is_success() { Ok(ApiResponse { text, at }) } else { Err(refused(code.as_u16(), &text)) }
     };
     match session.timeout {
         Some(limit) => tokio::time::timeout(limit, answer).await.map_err(|_| too_slow(limit))?,
@@ -124,23 +125,23 @@ async fn send(session: &Session, request: Request<Vec<u8>>) -> Result<Answer, Ap
     }
 }
 
-/// What is known of a list as a whole.
+/// The metadata of a list.
 #[derive(Debug, Default)]
-pub(crate) struct Listed {
-    /// When the server gave the last page.
+pub(crate) struct ListMeta {
+    /// The time of the last page by the server's clock.
     pub(crate) at: Option<Timestamp>,
-    /// The version that all of it has.
+    /// The `resourceVersion` of the list.
     pub(crate) version: String,
 }
 
-/// Reads all pages of a list, handing each object's JSON to `each`.
+/// Reads all pages of a list, and calls `each` with the JSON of each object.
 pub(crate) async fn list(
     session: &Session,
     path: &str,
     query: &str,
     accept: &str,
     mut each: impl FnMut(&str) -> Result<(), String>,
-) -> Result<Listed, ApiError> {
+) -> Result<ListMeta, ApiError> {
     let mut next = String::new();
     let limit = if accept == METADATA { METADATA_PAGE_LEN } else { PAGE_LEN };
     loop {
@@ -151,13 +152,13 @@ pub(crate) async fn list(
         }
         match page.next {
             Some(token) => next = token.into_owned(),
-            None => return Ok(Listed { at: answer.at, version: page.resource_version.into_owned() }),
+            None => return Ok(ListMeta { at: answer.at, version: page.resource_version.into_owned() }),
         }
     }
 }
 
 impl ApiError {
-    /// The HTTP status, if the server said no.
+    /// The HTTP status, if the server refused the request.
     pub(crate) fn code(&self) -> Option<u16> {
         match self {
             Self::Refused(refused) => Some(refused.code),
@@ -165,7 +166,7 @@ impl ApiError {
         }
     }
 
-    /// Puts it into words for somebody who wanted `what`.
+    /// The error of a command that wanted to do `what`, for which it needs the right `needs`.
     pub(crate) fn into_failure(self, what: &str, needs: &str) -> Failure {
         match self {
             Self::Refused(refused) if refused.code == 403 => {
@@ -189,7 +190,7 @@ fn refused(code: u16, text: &str) -> ApiError {
     let status: StatusWire = serde_json::from_str(text).unwrap_or_default();
     let message = if status.message.is_empty() { common::api::list::status(text) } else { status.message };
     let seconds = status.details.retry_after_seconds;
-    ApiError::Refused(Box::new(Refused {
+    ApiError::Refused(Box::new(ErrorStatus {
         code,
         message,
         causes: status.details.causes,

@@ -1,4 +1,5 @@
-//! What a node has, and what of it is requested, reserved and free: `free = allocatable − requested − reserved`, always.
+//! The resources of a node: allocatable, requested, reserved and free, where `free = allocatable − requested − reserved`. Also the
+//! formats in which `nodes` shows them.
 
 use common::cluster::Ledger;
 use common::model::{ResourceName, Resources};
@@ -6,30 +7,30 @@ use common::model::{ResourceName, Resources};
 /// The sums of one node, or of several.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub(crate) struct Room {
-    /// What there is for pods.
+    /// `status.allocatable`.
     pub(crate) allocatable: Resources,
-    /// What pods there have asked for, as schedulers count it.
+    /// The requests of the pods on the node, as schedulers count them.
     pub(crate) requested: Resources,
-    /// What is kept empty for owners.
+    /// What reservations keep empty.
     pub(crate) reserved: Resources,
 }
 
 impl Room {
-    /// The sums of a node.
+    /// The sums of one node.
     pub(crate) fn of(ledger: &Ledger) -> Self {
         let mut reserved = Resources::default();
         ledger.entries.iter().for_each(|entry| reserved.add_assign(&entry.held));
         Self { allocatable: ledger.node.allocatable.clone(), requested: ledger.used.clone(), reserved }
     }
 
-    /// Together with another.
+    /// Adds the sums of another node.
     pub(crate) fn add(&mut self, other: &Self) {
         self.allocatable.add_assign(&other.allocatable);
         self.requested.add_assign(&other.requested);
         self.reserved.add_assign(&other.reserved);
     }
 
-    /// What is left; less than nothing where more was promised than there is.
+    /// What is free; negative where the node has promised more than it has.
     pub(crate) fn free(&self) -> Resources {
         self.allocatable.minus(&self.requested).minus(&self.reserved)
     }
@@ -42,13 +43,13 @@ impl Room {
     }
 }
 
-/// `part` of `whole` in percent, rounded; `None` of nothing.
+/// `part` of `whole` in percent, rounded; `None` if `whole` is not positive.
 pub(crate) fn percent(part: i64, whole: i64) -> Option<i64> {
     let (part, whole) = (i128::from(part), i128::from(whole));
     (whole > 0).then(|| i64::try_from((part * 100 + whole / 2).div_euclid(whole)).unwrap_or(i64::MAX))
 }
 
-/// Bytes as people read them: at most one digit after the point, and never more than there are.
+/// Bytes in the largest binary unit that fits, with at most one decimal, rounded down.
 pub(crate) fn bytes(amount: i64) -> String {
     const UNITS: [(&str, u64); 5] =
         [("Pi", 1 << 50), ("Ti", 1 << 40), ("Gi", 1 << 30), ("Mi", 1 << 20), ("Ki", 1 << 10)];

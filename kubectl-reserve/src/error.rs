@@ -1,4 +1,4 @@
-//! What goes wrong, in words, with the next step and the exit code.
+//! The error of a command: a message, a hint what to do next, and the exit code.
 
 use std::fmt;
 
@@ -6,33 +6,33 @@ use std::fmt;
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 #[repr(u8)]
 pub(crate) enum Exit {
-    /// Something failed.
+    /// Any failure without a code of its own.
     Error = 1,
-    /// What was typed makes no sense.
+    /// Invalid arguments.
     Usage = 2,
-    /// The pod that was explained has no place.
+    /// A pod fits on no node.
     NoFit = 10,
-    /// A disruption budget forbids it.
+    /// A PodDisruptionBudget forbids the eviction.
     Budget = 11,
-    /// What was waited for did not come.
+    /// The timeout passed.
     TimedOut = 12,
     /// The node has no room for the reservation.
     NoRoom = 13,
-    /// The caller may not do that.
+    /// The caller lacks a right.
     Forbidden = 14,
-    /// Refused, because it would break something; a flag allows it.
+    /// Refused because it is not safe; a flag allows it.
     Unsafe = 15,
-    /// It is ready on another node than the required one.
+    /// The replacement is ready on another node than the required one.
     Elsewhere = 16,
-    /// Ctrl-C, as shells count it.
+    /// Ctrl-C: 128 plus the number of SIGINT, as shells do.
     Interrupted = 130,
 }
 
-/// Why a command did not do what was asked.
+/// Why a command failed.
 #[derive(Debug)]
 pub(crate) struct Failure {
     pub(crate) exit: Exit,
-    /// What happened; none when the output already says it.
+    /// The message; `None` if the output already says it.
     pub(crate) message: Option<String>,
     /// What to do about it.
     pub(crate) hint: Option<String>,
@@ -43,17 +43,17 @@ impl Failure {
         Self { exit: Exit::Error, message: Some(message.to_string()), hint: None }
     }
 
-    /// Something that was typed and makes no sense.
+    /// An invalid argument.
     pub(crate) fn usage(message: impl fmt::Display) -> Self {
         Self::new(message).exit(Exit::Usage)
     }
 
-    /// An exit code whose reason has been printed as the answer.
+    /// An exit code without a message, because the output already says why.
     pub(crate) fn silent(exit: Exit) -> Self {
         Self { exit, message: None, hint: None }
     }
 
-    /// Whether it says that something is not there.
+    /// Whether the message says that an object was not found.
     pub(crate) fn is_not_found(&self) -> bool {
         self.message.as_ref().is_some_and(|message| message.starts_with("Error from server (NotFound)"))
     }
@@ -69,7 +69,7 @@ impl Failure {
     }
 }
 
-/// Something that the caller may not do, and the rule that would allow it.
+/// The error for a caller who may not do `what`, with the rule that would allow it.
 pub(crate) fn forbidden(what: &str, needs: &str) -> Failure {
     Failure::new(format!("you may not {what}")).hint(format!("needs: {needs}")).exit(Exit::Forbidden)
 }

@@ -1,18 +1,20 @@
-//! `kubectl reserve`: parse, dispatch, exit code. A library, so that its pure parts can be driven without a cluster.
+//! `kubectl reserve`: `main` parses the arguments, runs one command and returns the exit code. It is a library, so that tests can
+//! call the pure parts (`explain`, `flow`) without a cluster.
 #![forbid(unsafe_code)]
 
 mod api;
 mod capacity;
 mod cli;
+mod cluster_data;
 mod commands;
 mod completion;
 mod connect;
 mod demo;
 mod error;
+mod events;
 pub mod explain;
 mod fit;
 pub mod flow;
-mod happened;
 mod manifest;
 mod manifests;
 mod names;
@@ -28,19 +30,18 @@ mod rights;
 mod selector;
 mod ui;
 mod whoami;
-mod world;
 
 use cli::{Cli, Invocation};
 use error::{Exit, Failure};
 use std::process::ExitCode;
-pub use ui::inside::Around;
+pub use ui::embedded::HostProgram;
 use ui::printer;
 
-/// The program.
+/// Runs the program.
 pub fn main() -> ExitCode {
     let words: Vec<_> = std::env::args_os().collect();
-    // By the link that kubectl runs, or by a shell's own script.
-    if words.first().is_some_and(|program| completion::is_asked_by(program)) {
+    // Completion is asked for by the link that kubectl runs, or by a shell's own script.
+    if words.first().is_some_and(|program| completion::is_completion_program(program)) {
         return printer::finish(printer::out(&completion::answer(words.into_iter().skip(1))));
     }
     if words.get(1).is_some_and(|word| word == completion::script::VERB) {
@@ -49,7 +50,7 @@ pub fn main() -> ExitCode {
     let invocation = Invocation::new(words);
     let cli = match invocation.parse() {
         Ok(cli) => cli,
-        // Help and versions come this way too.
+        // clap reports `--help` as an error, too.
         Err(error) => {
             let _ = error.print();
             return ExitCode::from(u8::try_from(error.exit_code()).unwrap_or(1));
@@ -62,7 +63,7 @@ pub fn main() -> ExitCode {
     printer::finish(outcome)
 }
 
-/// Everything that can be typed, for the manual.
+/// The definition of all verbs and flags, for the manual pages.
 #[doc(hidden)]
 pub fn command() -> clap::Command {
     <Cli as clap::CommandFactory>::command()
@@ -80,7 +81,7 @@ pub fn completion_scripts() -> [(&'static str, &'static str); 4] {
     ]
 }
 
-/// A document in a form of `-o`, for tests that hold it against kubectl's.
+/// Prints a document as `-o` says, for tests that compare it with kubectl's output.
 #[doc(hidden)]
 pub fn formatted(
     document: &serde_json::Value,
@@ -94,25 +95,25 @@ pub fn formatted(
 }
 
 /// Runs what would be typed after `kubectl reserve` in this process, on a cluster that `client` reaches. Returns the exit
-/// code. What it prints, and Ctrl-C, is up to `around`.
+/// code. What it prints, and Ctrl-C, is up to `host`.
 #[doc(hidden)]
-pub async fn run_inside(words: &[&str], client: kube::Client, around: &Around) -> u8 {
+pub async fn run_inside(words: &[&str], client: kube::Client, host: &HostProgram) -> u8 {
     let inside = async {
         let words = std::iter::once(&"kubectl-reserve").chain(words).map(Into::into).collect();
         let invocation = Invocation::new(words);
         let cli = match invocation.parse() {
             Ok(cli) => cli,
-            Err(error) => return printer::finished(Err(Failure::usage(error))),
+            Err(error) => return printer::finish_with_code(Err(Failure::usage(error))),
         };
-        printer::finished(Box::pin(commands::run_on(cli, client)).await)
+        printer::finish_with_code(Box::pin(commands::run_on(cli, client)).await)
     };
-    around.run(inside).await
+    host.run(inside).await
 }
 
 async fn run(cli: Cli, invocation: &Invocation) -> Result<(), Failure> {
     tokio::select! {
         biased;
         outcome = Box::pin(commands::run(cli, invocation)) => outcome,
-        () = ui::signal::unheard() => Err(Failure::silent(Exit::Interrupted)),
+        () = ui::signal::unhandled_signal() => Err(Failure::silent(Exit::Interrupted)),
     }
 }

@@ -1,9 +1,9 @@
-//! The program `kubectl-reserve`; everything is in the library.
+//! The program `kubectl-reserve`. Its code is in the library.
 #![forbid(unsafe_code)]
 
 use std::process::ExitCode;
 
-/// Objects of a cluster are read by the ten thousand, each in a few dozen pieces of memory; musl's own is slow at that.
+/// Tens of thousands of objects are read, each with a few dozen allocations. The allocator of musl is slow at that.
 #[global_allocator]
 static ALLOCATOR: mimalloc::MiMalloc = mimalloc::MiMalloc;
 

@@ -1,38 +1,38 @@
-//! Changing the reservations on one node: look, plan, write on the condition that what was seen is still so; again if
-//! somebody else was faster. The one place of the command that writes to nodes' annotations.
+//! Changing the annotations of one node: `rewrite` reads the node, asks for a patch, and writes it on the condition that the node
+//! has not changed; if it has, everything is repeated. The only place of the command that writes annotations of nodes.
 
 use crate::api::{self, ApiError, JSON, JSON_PATCH};
 use crate::connect::Session;
 use crate::error::Failure;
-use common::api::reservation::patch::Seen;
+use common::api::reservation::patch::ObservedNode;
 use http::Method;
 use serde::Deserialize;
 use serde_json::Value;
 use std::collections::BTreeMap;
 use std::time::Duration;
 
-/// Tries of one write. Somebody who writes to a node all the time must not hold us up for ever.
+/// The number of tries: a node that somebody writes to all the time must not delay the command for ever.
 const TRIES_MAX: u32 = 8;
 
-/// The pause after the first try; each later one is longer by as much.
+/// The pause after the first try; each later pause is longer by this much.
 const PAUSE: Duration = Duration::from_millis(60);
 
-/// Whether something is really written.
+/// The values of `--dry-run`.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(crate) enum DryRun {
-    /// It is.
+    /// Everything is written.
     #[default]
     None,
-    /// Nothing is sent.
+    /// Nothing is sent to the server.
     Client,
-    /// The server checks it and stores nothing.
+    /// The server checks each write and stores nothing.
     Server,
 }
 
-/// A node after a change.
+/// The result of `rewrite`.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub(crate) struct Written {
-    /// The version that has the change; the one that was seen if there was nothing to do.
+pub(crate) struct PatchOutcome {
+    /// The version of the node with the change; the version that was read if nothing was written.
     pub(crate) version: u64,
     /// Whether anything was written.
     pub(crate) is_changed: bool,
@@ -52,28 +52,28 @@ struct MetaWire {
     annotations: BTreeMap<String, String>,
 }
 
-/// Changes the annotations of `node` as `plan` says, given what was seen: a JSON patch (`common::api::reservation::patch`),
-/// nothing to do, or why not. `plan` is asked again for each try.
+/// Changes the annotations of `node`. For each try `plan` gets the node as it was read, and returns a JSON patch
+/// (`common::api::reservation::patch`), `None` if there is nothing to do, or an error.
 pub(crate) async fn rewrite(
     session: &Session,
     node: &str,
     dry_run: DryRun,
-    mut plan: impl FnMut(&Seen<'_>) -> Result<Option<Value>, Failure>,
-) -> Result<Written, Failure> {
+    mut plan: impl FnMut(&ObservedNode<'_>) -> Result<Option<Value>, Failure>,
+) -> Result<PatchOutcome, Failure> {
     let path = format!("/api/v1/nodes/{node}");
     let mut last = String::new();
     for attempt in 1..=TRIES_MAX {
         let answer = api::get(session, &path, JSON).await;
         let answer = answer.map_err(|error| error.into_failure("read the node", "get nodes"))?;
-        let seen = read(&answer.text)?;
-        let Some(patch) = plan(&seen.as_seen())? else { return written(&seen, false) };
+        let node = read(&answer.text)?;
+        let Some(patch) = plan(&node.as_observed())? else { return outcome(&node, false) };
         if dry_run == DryRun::Client {
-            return written(&seen, true);
+            return outcome(&node, true);
         }
         let path = if dry_run == DryRun::Server { format!("{path}?dryRun=All") } else { path.clone() };
         match api::write(session, Method::PATCH, &path, JSON_PATCH, patch.to_string()).await {
-            Ok(answer) => return written(&read(&answer.text)?, true),
-            // What was seen is no longer so; or nobody knows, and the next look tells.
+            Ok(answer) => return outcome(&read(&answer.text)?, true),
+            // The node has changed since it was read; or there was no response, and the next read tells whether it was written.
             Err(ApiError::Refused(refused)) if matches!(refused.code, 409 | 422) => last = refused.message,
             Err(ApiError::Broken(why)) => last = why,
             Err(error) => return Err(error.into_failure("write the node", "patch nodes")),
@@ -84,9 +84,9 @@ pub(crate) async fn rewrite(
 }
 
 impl NodeWire {
-    fn as_seen(&self) -> Seen<'_> {
+    fn as_observed(&self) -> ObservedNode<'_> {
         let meta = &self.metadata;
-        Seen { uid: &meta.uid, version: &meta.resource_version, annotations: &meta.annotations }
+        ObservedNode { uid: &meta.uid, version: &meta.resource_version, annotations: &meta.annotations }
     }
 }
 
@@ -94,8 +94,8 @@ fn read(text: &str) -> Result<NodeWire, Failure> {
     serde_json::from_str(text).map_err(|error| Failure::new(format!("read the node: {error}")))
 }
 
-fn written(node: &NodeWire, is_changed: bool) -> Result<Written, Failure> {
+fn outcome(node: &NodeWire, is_changed: bool) -> Result<PatchOutcome, Failure> {
     let version = node.metadata.resource_version.parse();
     let version = version.map_err(|error| Failure::new(format!("read the node's version: {error}")))?;
-    Ok(Written { version, is_changed })
+    Ok(PatchOutcome { version, is_changed })
 }

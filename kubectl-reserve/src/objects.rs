@@ -1,33 +1,33 @@
-//! Objects of any kind, as JSON: read, applied, removed. For what `install` puts into a cluster.
+//! Objects of any kind as JSON: read, listed, applied, deleted. For `install`, `uninstall` and `doctor`.
 
 use crate::api::{self, APPLY_PATCH, ApiError, JSON};
 use crate::connect::Session;
-use crate::manifests::{Kind, Object};
+use crate::manifests::{ManifestKind, Object};
 use crate::node_patch::DryRun;
 use common::api::names;
 use http::Method;
 use serde_json::{Value, json};
 
-/// Who is said to have written.
+/// The field manager of server-side apply.
 const FIELD_MANAGER: &str = "kubectl-reserve";
 
-/// Our label, as a query.
-pub(crate) fn ours() -> String {
+/// The query for objects with our label `app.kubernetes.io/part-of`.
+pub(crate) fn label_query() -> String {
     format!("labelSelector={}%3D{}", names::PART_LABEL.replace('/', "%2F"), names::APP)
 }
 
-/// An object as it is now, if it is there.
+/// The object as the server has it, if it exists.
 pub(crate) async fn find(session: &Session, object: &Object) -> Result<Option<Value>, ApiError> {
-    found(get(session, &object.path()).await)
+    optional(get(session, &object.path()).await)
 }
 
 /// The JSON at a path.
 pub(crate) async fn get(session: &Session, path: &str) -> Result<Value, ApiError> {
-    value(&api::get(session, path, JSON).await?.text)
+    parse(&api::get(session, path, JSON).await?.text)
 }
 
-/// Nothing, where what was asked for is not there.
-pub(crate) fn found<T>(answer: Result<T, ApiError>) -> Result<Option<T>, ApiError> {
+/// Turns a 404 into `None`.
+pub(crate) fn optional<T>(answer: Result<T, ApiError>) -> Result<Option<T>, ApiError> {
     match answer {
         Ok(value) => Ok(Some(value)),
         Err(error) if error.code() == Some(404) => Ok(None),
@@ -49,38 +49,38 @@ pub(crate) async fn list(session: &Session, path: &str, query: &str) -> Result<V
 /// Objects of a kind with our label, in one namespace or in all.
 pub(crate) async fn labelled(
     session: &Session,
-    kind: Kind,
+    kind: ManifestKind,
     namespace: Option<&str>,
 ) -> Result<Vec<Object>, ApiError> {
-    let items = list(session, &kind.path(namespace), &ours()).await?;
+    let items = list(session, &kind.path(namespace), &label_query()).await?;
     let object = |mut json: Value| {
-        // Items of a list do not say what they are.
+        // The server leaves out the kind of the items in a list.
         json["kind"] = kind.kind.into();
         Object::new(json)
     };
     Ok(items.into_iter().filter_map(object).collect())
 }
 
-/// Applies an object, whoever had a say in its fields before. Returns it as it is now.
+/// Applies an object on the server, and takes over fields of other managers. Returns the stored object.
 pub(crate) async fn apply(session: &Session, object: &Object, dry_run: DryRun) -> Result<Value, ApiError> {
     let dry = if dry_run == DryRun::Server { "&dryRun=All" } else { "" };
     let path = format!("{}?fieldManager={FIELD_MANAGER}&force=true{dry}", object.path());
     let answer = api::write(session, Method::PATCH, &path, APPLY_PATCH, object.json.to_string()).await?;
-    value(&answer.text)
+    parse(&answer.text)
 }
 
-/// Removes an object, and what belongs to it first. Whether it was there.
+/// Deletes an object, and its dependents first. Returns whether it existed.
 pub(crate) async fn delete(session: &Session, object: &Object) -> Result<bool, ApiError> {
     let mut options =
         json!({ "apiVersion": "v1", "kind": "DeleteOptions", "propagationPolicy": "Foreground" });
-    // Only the one that was looked at: another one of its name may have been made since.
+    // Only the object that was read: another one of the same name may have been created since.
     if let Some(uid) = object.json.pointer("/metadata/uid") {
         options["preconditions"] = json!({ "uid": uid });
     }
     let answer = api::write(session, Method::DELETE, &object.path(), JSON, options.to_string()).await;
-    Ok(found(answer)?.is_some())
+    Ok(optional(answer)?.is_some())
 }
 
-fn value(text: &str) -> Result<Value, ApiError> {
+fn parse(text: &str) -> Result<Value, ApiError> {
     serde_json::from_str(text).map_err(|error| ApiError::Broken(error.to_string()))
 }

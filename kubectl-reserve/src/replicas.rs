@@ -1,12 +1,13 @@
-//! The replicas of the daemon, as their Leases tell: who is there, who has seen a write, and which schedulers enforce reservations.
+//! The replicas of the daemon by their Leases: which of them live, which have seen a write, and which schedulers enforce
+//! reservations. Entry points: `read`, `wait`, `leader`.
 
 use crate::api::{self, ApiError, JSON};
 use crate::connect::Session;
-use crate::objects::{found, get};
+use crate::objects::{get, optional};
 use crate::reservations::local_time;
 use common::api::names;
-use common::api::replica::{DaemonNamespaces, believed};
-use common::cluster::{Acknowledged, Enforcement, acknowledged, enforcement};
+use common::api::replica::{DaemonNamespaces, trusted_replica};
+use common::cluster::{Acknowledgement, Enforcement, acknowledgement, enforcement};
 use common::model::Replica;
 use futures::future::join_all;
 use jiff::Timestamp;
@@ -16,28 +17,28 @@ use std::time::Duration;
 
 pub(crate) const LEASES: &str = "/apis/coordination.k8s.io/v1";
 
-/// Between two looks.
+/// The pause between two reads.
 const PAUSE: Duration = Duration::from_millis(100);
 
-/// How long replicas have to say that they have seen a write.
+/// How long replicas have to acknowledge a write.
 pub(crate) const SEEN_MAX: Duration = Duration::from_secs(10);
 
 /// The replicas that have a Lease, and the API server's time.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Replicas {
-    /// By name.
+    /// Sorted by name.
     pub(crate) all: Vec<Replica>,
     /// Their Leases, as the server sent them.
     pub(crate) leases: Vec<String>,
     pub(crate) now: Timestamp,
-    /// Whether it is not known who is there, because the caller may not read the Leases.
+    /// Whether the replicas are unknown because the caller may not read the Leases.
     pub(crate) is_hidden: bool,
 }
 
-/// What came of waiting until all have seen a write.
+/// The result of `wait`.
 #[derive(Clone, Debug)]
-pub(crate) struct Heard {
-    pub(crate) by: Acknowledged,
+pub(crate) struct WaitResult {
+    pub(crate) by: Acknowledgement,
     pub(crate) replicas: Replicas,
 }
 
@@ -47,7 +48,7 @@ pub(crate) fn right(daemon: &DaemonNamespaces) -> String {
     format!("list leases.coordination.k8s.io (namespace {namespace})")
 }
 
-/// The label of the Leases, as a query.
+/// The query for the Leases of replicas, by their label.
 pub(crate) fn selector() -> String {
     format!("labelSelector={}%3D{}", names::APP_LABEL.replace('/', "%2F"), names::APP)
 }
@@ -56,22 +57,25 @@ fn path_in(namespace: &str) -> String {
     format!("{LEASES}/namespaces/{namespace}/leases")
 }
 
-/// Reads the Leases of the replicas. Those of other namespaces are not even asked for: tenants can write them.
+/// Reads the Leases of the replicas in the daemon's namespaces only: tenants can write Leases in other namespaces.
 pub(crate) async fn read(session: &Session) -> Result<Replicas, ApiError> {
-    read_of(session, &session.daemon).await
+    read_namespaces(session, &session.daemon).await
 }
 
-/// The same, of a daemon in these namespaces.
-pub(crate) async fn read_of(session: &Session, daemon: &DaemonNamespaces) -> Result<Replicas, ApiError> {
-    let lists = daemon.iter().map(|namespace| read_in(session, namespace));
-    together(join_all(lists).await)
+/// The same for a daemon in these namespaces.
+pub(crate) async fn read_namespaces(
+    session: &Session,
+    daemon: &DaemonNamespaces,
+) -> Result<Replicas, ApiError> {
+    let lists = daemon.iter().map(|namespace| read_namespace(session, namespace));
+    merge(join_all(lists).await)
 }
 
-async fn read_in(session: &Session, namespace: &str) -> Result<Replicas, ApiError> {
+async fn read_namespace(session: &Session, namespace: &str) -> Result<Replicas, ApiError> {
     let (mut found, own) = (Replicas::default(), DaemonNamespaces::only(namespace));
     let each = |json: &str| {
-        // A Lease that cannot be read is nobody's word, and that of the election no replica's.
-        if let Some(replica) = believed(json, &own).ok().filter(|one| one.renewed.is_some()) {
+        // Malformed Leases do not count, and the Lease of the leader election is not that of a replica.
+        if let Some(replica) = trusted_replica(json, &own).ok().filter(|one| one.renew_time.is_some()) {
             found.all.push(replica);
             found.leases.push(json.to_owned());
         }
@@ -82,9 +86,10 @@ async fn read_in(session: &Session, namespace: &str) -> Result<Replicas, ApiErro
     Ok(found)
 }
 
-/// One answer of those of all namespaces. The first is where `install` puts the daemon, and lets everybody read its Leases:
-/// whoever may not read there, and finds no replica elsewhere, knows nothing. Another one that may not be read has none.
-fn together(lists: Vec<Result<Replicas, ApiError>>) -> Result<Replicas, ApiError> {
+/// Merges the lists of all namespaces. `install` puts the daemon into the first one and lets everybody read its Leases: a caller
+/// who may not read them, and finds no replica in another namespace, does not know whether there are any. A 403 in another
+/// namespace counts as an empty list.
+fn merge(lists: Vec<Result<Replicas, ApiError>>) -> Result<Replicas, ApiError> {
     let mut replicas = Replicas::default();
     for (index, list) in lists.into_iter().enumerate() {
         match list {
@@ -102,29 +107,29 @@ fn together(lists: Vec<Result<Replicas, ApiError>>) -> Result<Replicas, ApiError
     Ok(replicas)
 }
 
-/// Waits until all live replicas have seen version `written` of a node, or for long enough.
-pub(crate) async fn wait(session: &Session, written: u64) -> Result<Heard, ApiError> {
+/// Waits until all live replicas have seen version `written` of a node, at most for `SEEN_MAX`.
+pub(crate) async fn wait(session: &Session, written: u64) -> Result<WaitResult, ApiError> {
     let looks = SEEN_MAX.as_millis() / PAUSE.as_millis();
     for _ in 0..looks {
         let replicas = read(session).await?;
-        let by = acknowledged(replicas.all.iter(), written, replicas.now);
-        if !matches!(by, Acknowledged::NotBy(_)) {
-            return Ok(Heard { by, replicas });
+        let by = acknowledgement(replicas.all.iter(), written, replicas.now);
+        if !matches!(by, Acknowledgement::NotBy(_)) {
+            return Ok(WaitResult { by, replicas });
         }
         tokio::time::sleep(PAUSE).await;
     }
     let replicas = read(session).await?;
-    let by = acknowledged(replicas.all.iter(), written, replicas.now);
-    Ok(Heard { by, replicas })
+    let by = acknowledgement(replicas.all.iter(), written, replicas.now);
+    Ok(WaitResult { by, replicas })
 }
 
-/// Which of the replicas leads, by the Lease of the election in their namespaces: its holder is `<replica>_<something>`.
-/// None where there is no election.
+/// The name of the leader, by the Lease of the election in the replicas' namespaces: its holder is `<replica>_<something>`. `None`
+/// if there is no election.
 pub(crate) async fn leader(session: &Session, all: &[&Replica]) -> Option<String> {
     let namespaces: BTreeSet<&str> = all.iter().map(|replica| &*replica.meta.namespace).collect();
     for namespace in namespaces {
         let path = format!("{}/{}", path_in(namespace), names::LEADER_LEASE);
-        let lease = found(get(session, &path).await).ok().flatten();
+        let lease = optional(get(session, &path).await).ok().flatten();
         let holder =
             lease.as_ref().and_then(|lease| lease.pointer("/spec/holderIdentity")).and_then(Value::as_str);
         let name = holder.and_then(|holder| holder.split('_').next()).filter(|name| !name.is_empty());
@@ -136,7 +141,7 @@ pub(crate) async fn leader(session: &Session, all: &[&Replica]) -> Option<String
 }
 
 impl Replicas {
-    /// Those whose word is good.
+    /// The replicas whose Lease has not expired.
     pub(crate) fn live(&self) -> impl Iterator<Item = &Replica> {
         self.all.iter().filter(|one| one.is_live(self.now))
     }
@@ -152,7 +157,7 @@ impl Replicas {
         names.map(|name| (name.to_string(), self.enforcement(name))).collect()
     }
 
-    /// Who enforces, in words: `reserve-scheduler (the daemon), default-scheduler (through its extender)`.
+    /// The schedulers that enforce, in words: `reserve-scheduler (the daemon), default-scheduler (through its extender)`.
     pub(crate) fn words(&self) -> String {
         let word = |(name, enforcement): (String, Enforcement)| match enforcement {
             Enforcement::Scheduler => format!("{name} (the daemon)"),
@@ -165,8 +170,8 @@ impl Replicas {
 
 #[cfg(test)]
 mod tests {
-    use super::{Replicas, together};
-    use crate::api::{ApiError, Refused};
+    use super::{Replicas, merge};
+    use crate::api::{ApiError, ErrorStatus};
     use common::api::replica::replica;
 
     fn list(names: &[&str]) -> Result<Replicas, ApiError> {
@@ -178,13 +183,13 @@ mod tests {
     }
 
     fn refused(code: u16) -> Result<Replicas, ApiError> {
-        Err(ApiError::Refused(Box::new(Refused { code, ..Refused::default() })))
+        Err(ApiError::Refused(Box::new(ErrorStatus { code, ..ErrorStatus::default() })))
     }
 
     #[test]
     fn what_may_not_be_read_is_unknown_and_not_empty() {
         let names = |lists: Vec<Result<Replicas, ApiError>>| {
-            let found = together(lists).unwrap();
+            let found = merge(lists).unwrap();
             let names: Vec<String> = found.all.iter().map(|one| one.name.to_string()).collect();
             (names.join(" "), found.is_hidden)
         };
@@ -195,6 +200,6 @@ mod tests {
         assert_eq!(names(vec![refused(403), list(&[])]), (String::new(), true), "nobody knows");
         assert_eq!(names(vec![refused(403), refused(403)]), (String::new(), true));
         assert_eq!(names(vec![refused(403)]), (String::new(), true));
-        assert!(together(vec![list(&["a"]), refused(500)]).is_err(), "half an answer is none");
+        assert!(merge(vec![list(&["a"]), refused(500)]).is_err(), "half an answer is none");
     }
 }

@@ -1,4 +1,4 @@
-//! What the caller may do, asked of the server itself before anything is changed.
+//! What the caller may do, by SelfSubjectAccessReviews. Commands call `require` before they change anything.
 
 use crate::api::{self, JSON};
 use crate::connect::Session;
@@ -9,17 +9,17 @@ use serde_json::{Value, json};
 use std::collections::BTreeMap;
 use std::fmt;
 
-/// Questions that are under way at the same time.
+/// The number of reviews that are sent in parallel.
 const AT_ONCE: usize = 8;
 
-/// One right.
+/// One verb on one resource.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
 pub(crate) struct Right {
     /// The API group, empty for the core group.
     pub(crate) group: String,
-    /// In the plural, with a subresource if any: `pods/eviction`.
+    /// The plural, with the subresource if there is one: `pods/eviction`.
     pub(crate) resource: String,
-    /// The namespace; none for everywhere.
+    /// `None` for all namespaces, and for cluster-scoped resources.
     pub(crate) namespace: Option<String>,
     pub(crate) verb: String,
 }
@@ -41,7 +41,7 @@ impl fmt::Display for Right {
     }
 }
 
-/// Rights as rules, one a line, verbs of the same thing together: `create, patch deployments.apps (namespace x)`.
+/// Rights as rules, with the verbs on the same resource together: `create, patch deployments.apps (namespace x)`.
 pub(crate) fn rules(rights: &[Right]) -> Vec<String> {
     let mut verbs: BTreeMap<(&str, &str, Option<&str>), Vec<&str>> = BTreeMap::new();
     for right in rights {
@@ -58,7 +58,7 @@ pub(crate) fn rules(rights: &[Right]) -> Vec<String> {
     verbs.into_iter().map(rule).collect()
 }
 
-/// Those of `rights` that the caller does not have.
+/// The rights among `rights` that the caller lacks.
 pub(crate) async fn missing(session: &Session, rights: &[Right]) -> Result<Vec<Right>, Failure> {
     let asked =
         stream::iter(rights).map(async |right| Ok::<_, Failure>((right, is_allowed(session, right).await?)));
@@ -66,7 +66,7 @@ pub(crate) async fn missing(session: &Session, rights: &[Right]) -> Result<Vec<R
     Ok(answers.into_iter().filter(|(_, is_allowed)| !is_allowed).map(|(right, _)| right.clone()).collect())
 }
 
-/// An error that names the rules, if any right is missing.
+/// Fails with the missing rules if the caller lacks any of `rights`.
 pub(crate) async fn require(session: &Session, rights: &[Right], what: &str) -> Result<(), Failure> {
     let missing = missing(session, rights).await?;
     if missing.is_empty() {

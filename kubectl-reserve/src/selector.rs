@@ -1,11 +1,11 @@
-//! Label selectors as kubectl takes them, for where there is no server to ask: `a=b,c!=d,e in (f,g),h notin (i),j,!k`.
+//! Label selectors in kubectl's syntax, for snapshots, which no server filters: `a=b,c!=d,e in (f,g),h notin (i),j,!k`.
 
 use crate::error::Failure;
 use common::model::ids::Text;
 use common::model::requirement::{Operator, Requirement};
 use common::model::selector::Selector;
 
-/// What `text` selects. An empty one selects everything.
+/// Parses a selector. An empty text selects everything.
 pub(crate) fn parse(text: &str) -> Result<Selector, Failure> {
     let wrong = |part: &str, why: &str| {
         Failure::usage(format!("unable to parse the selector {text:?}: {:?}: {why}", part.trim()))
@@ -22,7 +22,7 @@ pub(crate) fn parse(text: &str) -> Result<Selector, Failure> {
     Ok(Selector::new(requirements))
 }
 
-/// The requirements, which commas part; those inside parentheses part values.
+/// Splits at the commas between requirements, not at those inside parentheses.
 fn parts(text: &str) -> Vec<&str> {
     let mut depth = 0_usize;
     let is_end = |one: char| {
@@ -51,7 +51,7 @@ fn requirement(part: &str) -> Option<Requirement> {
         };
         return Some(made(key, operator, &values.split(',').collect::<Vec<_>>()));
     }
-    // The longer ones first: each of them has a shorter one in it.
+    // Longer operators first: each of them contains a shorter one.
     let signs = [
         ("!=", Operator::NotIn),
         ("==", Operator::In),

@@ -1,8 +1,8 @@
-//! An in-memory Kubernetes API, with small controllers and kubelets: for `kubectl reserve demo`, for tests that take
-//! milliseconds, and for seeded fault simulation of the real daemon and command.
+//! An in-memory Kubernetes API with small controllers and kubelets: for `kubectl reserve demo`, for fast tests, and for
+//! seeded fault simulation of the real daemon and command. Entry point: [`Sandbox`].
 //!
-//! Time, ids and chance are arguments: the same [`Config`] and the same requests give the same history. There is no thread
-//! and no timer of its own; controllers and kubelets work when somebody calls [`Sandbox::pump`].
+//! Time and randomness are arguments: the same [`Config`] and the same requests give the same history. The sandbox has no
+//! thread and no timer; controllers and kubelets work only when [`Sandbox::reconcile`] is called.
 #![forbid(unsafe_code)]
 
 mod api;
@@ -27,22 +27,22 @@ use std::time::Duration;
 use tokio::net::TcpListener;
 use tokio::time::Instant;
 
-/// How long the controllers rest at most; budgets forget evictions by time.
-const LONG: Duration = Duration::from_secs(60);
+/// The controllers run at least this often, because PodDisruptionBudgets forget evictions after some time.
+const REST_MAX: Duration = Duration::from_secs(60);
 
-/// What a sandbox is made of.
+/// The settings of a sandbox.
 #[derive(Clone)]
 pub struct Config {
-    /// Tells the time.
+    /// Returns the current time.
     pub clock: Arc<dyn Fn() -> Timestamp + Send + Sync>,
-    /// From which ids and names are made.
+    /// The seed for UIDs and generated names.
     pub seed: u64,
-    /// How long things take on nodes.
+    /// How long kubelets take to start and stop pods.
     pub pace: Pace,
 }
 
 impl Config {
-    /// A clock that starts at `start` and goes on by tokio's, which tests can pause. Call it within a runtime.
+    /// Settings with a clock that starts at `start` and follows tokio's clock, which tests can pause. Needs a tokio runtime.
     pub fn starting_at(start: Timestamp, seed: u64) -> Self {
         let begun = Instant::now();
         let clock = move || start.saturating_add(begun.elapsed()).unwrap_or(start);
@@ -50,7 +50,7 @@ impl Config {
     }
 }
 
-/// A cluster in a box. Clones are the same cluster.
+/// A cluster in memory. Clones share it.
 #[derive(Clone)]
 pub struct Sandbox {
     shared: Shared,
@@ -58,7 +58,7 @@ pub struct Sandbox {
 }
 
 impl Sandbox {
-    /// An empty cluster.
+    /// A cluster without nodes and pods.
     pub fn new(config: &Config) -> Self {
         let state = State::new((config.clock)(), config.seed);
         Self { shared: Shared::new(state, Arc::clone(&config.clock)), pace: config.pace }
@@ -69,30 +69,30 @@ impl Sandbox {
         Api(self.shared.clone())
     }
 
-    /// Lets controllers and kubelets do all that is to be done at `now`. Returns when something more will be due.
-    pub fn pump(&self, now: Timestamp) -> Option<Timestamp> {
+    /// Runs controllers and kubelets until nothing more is to be done at `now`. Returns when they have to run again.
+    pub fn reconcile(&self, now: Timestamp) -> Option<Timestamp> {
         self.shared.with(|state| {
             state.now = now;
-            controllers::pump(state, self.pace)
+            controllers::reconcile(state, self.pace)
         })
     }
 
-    /// Lets controllers and kubelets work whenever something has changed or is due. Never ends by itself.
-    pub async fn live(&self) {
-        let mut heard = self.shared.with(|state| state.store.listen_to_all());
+    /// Runs controllers and kubelets after each change and whenever something is due. Never ends by itself.
+    pub async fn run(&self) {
+        let mut changes = self.shared.with(|state| state.store.listen_to_all());
         loop {
             let now = self.shared.now();
             let due = self.shared.with(|state| {
-                let due = controllers::pump(state, self.pace);
-                // What they did themselves is no reason to look again.
-                heard.mark_unchanged();
+                let due = controllers::reconcile(state, self.pace);
+                // Their own changes are no reason to run them again.
+                changes.mark_unchanged();
                 due
             });
             let rest = due.map(|due| Duration::try_from(due.duration_since(now)).unwrap_or_default());
             tokio::select! {
                 biased;
-                _ = heard.changed() => {}
-                () = tokio::time::sleep(rest.unwrap_or(LONG)) => {}
+                _ = changes.changed() => {}
+                () = tokio::time::sleep(rest.unwrap_or(REST_MAX)) => {}
             }
         }
     }
@@ -105,12 +105,12 @@ impl Sandbox {
         axum::serve(listener, axum::Router::new().fallback_service(self.api())).await
     }
 
-    /// Everything that happened after a revision and is not forgotten.
+    /// All changes after a revision that are still in the history.
     pub fn changes(&self, after: u64) -> Vec<Change> {
-        self.shared.with(|state| state.store.later(after))
+        self.shared.with(|state| state.store.changes_after(after))
     }
 
-    /// Forgets all changes up to now, so that whoever watches from before is told 410.
+    /// Deletes the history of changes, so that a watch from an older version gets 410.
     pub fn forget_history(&self) {
         self.shared.with(|state| state.store.forget());
     }

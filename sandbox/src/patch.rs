@@ -1,10 +1,10 @@
-//! The three ways to change a part of an object: JSON patch, merge patch, and the strategic one.
+//! JSON patch, merge patch, and strategic merge patch.
 
 use crate::refusal::{Answer, Refusal};
 use http::StatusCode;
 use serde_json::{Map, Value};
 
-/// How a patch is meant.
+/// The type of a patch.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Patch {
     Json,
@@ -13,7 +13,7 @@ pub(crate) enum Patch {
 }
 
 impl Patch {
-    /// By the content type. Apply is none of them.
+    /// The type by the content type; `None` for others, also for server-side apply.
     pub(crate) fn of(content_type: &str) -> Option<Self> {
         match content_type.split(';').next().unwrap_or("").trim() {
             "application/json-patch+json" => Some(Self::Json),
@@ -33,7 +33,7 @@ impl Patch {
     }
 }
 
-/// Puts a patch into an object. A strategic one joins some lists, and has words that begin with `$`.
+/// Merges a patch into an object. A strategic merge patch merges some lists, and has directives that begin with `$`.
 fn merge(target: &mut Value, patch: &Value, is_strategic: bool) {
     let Some(patch) = patch.as_object() else {
         *target = patch.clone();
@@ -62,7 +62,7 @@ fn merge(target: &mut Value, patch: &Value, is_strategic: bool) {
     }
 }
 
-/// By what the elements of a list are told apart, themselves if by nothing; lists of other fields are replaced as a whole.
+/// The merge key of a list field; empty: elements are compared as a whole. `None`: the list is replaced.
 fn merge_key(field: &str) -> Option<&'static str> {
     const NAMED: &str =
         "containers initContainers env volumes imagePullSecrets schedulingGates containerStatuses";
@@ -76,7 +76,7 @@ fn merge_key(field: &str) -> Option<&'static str> {
     }
 }
 
-/// Puts the elements of a patch into a list whose elements are told apart `by` a field. As upstream, what is new comes first.
+/// Merges the elements of a patch into a list with the merge key `by`. As upstream, new elements come first.
 fn join(found: &mut Vec<Value>, elements: &[Value], by: &str) {
     let id = |one: &Value| if by.is_empty() { one.clone() } else { one[by].clone() };
     let before: Vec<Value> = found.iter().map(id).collect();
@@ -124,7 +124,7 @@ fn failed() -> Refusal {
     Refusal::new(StatusCode::UNPROCESSABLE_ENTITY, "Invalid", message)
 }
 
-/// The parent of what `path` names, and the last part of the path.
+/// The parent of the value at `path`, and the last part of the path.
 fn parent<'a>(object: &'a mut Value, path: &str) -> Option<(&'a mut Value, String)> {
     let (parent, last) = path.rsplit_once('/')?;
     Some((object.pointer_mut(parent)?, last.replace("~1", "/").replace("~0", "~")))

@@ -1,23 +1,23 @@
-//! What the API says when it says no: a code, a reason, and causes, in upstream's words.
+//! Error answers of the API: code, reason, message and causes, with upstream's texts.
 
 use crate::resources::Resource;
 use http::StatusCode;
 use serde_json::{Value, json};
 
-/// A refusal.
+/// An error answer of the API, a `Status` with status `Failure`.
 #[derive(Clone, Debug)]
 pub(crate) struct Refusal {
     pub(crate) code: StatusCode,
     reason: &'static str,
     message: String,
-    /// What it is about: name, group and kind (or resource).
+    /// The field `details`: name, group and kind (or resource), and causes.
     details: Value,
     pub(crate) retry_after: Option<u32>,
 }
 
 pub(crate) type Answer<T> = Result<T, Refusal>;
 
-/// One of the causes.
+/// One entry of `details.causes`.
 pub(crate) fn cause(reason: &str, message: impl Into<String>, field: &str) -> Value {
     let mut cause = json!({ "reason": reason, "message": message.into() });
     if !field.is_empty() {
@@ -37,34 +37,34 @@ impl Refusal {
 
     pub(crate) fn not_found(resource: &Resource, name: &str) -> Self {
         let message = format!("{} {name:?} not found", resource.qualified());
-        Self::new(StatusCode::NOT_FOUND, "NotFound", message).about(resource, name)
+        Self::new(StatusCode::NOT_FOUND, "NotFound", message).with_resource(resource, name)
     }
 
-    /// There is no such place.
-    pub(crate) fn nowhere() -> Self {
+    /// Nothing is served at this path.
+    pub(crate) fn no_such_path() -> Self {
         let message = "the server could not find the requested resource";
         Self { details: json!({}), ..Self::new(StatusCode::NOT_FOUND, "NotFound", message) }
     }
 
     pub(crate) fn already_exists(resource: &Resource, name: &str) -> Self {
         let message = format!("{} {name:?} already exists", resource.qualified());
-        Self::new(StatusCode::CONFLICT, "AlreadyExists", message).about(resource, name)
+        Self::new(StatusCode::CONFLICT, "AlreadyExists", message).with_resource(resource, name)
     }
 
-    /// What was asked about `what` is not so. Say [`Refusal::on`] what that is.
+    /// A conflict on `what`. The caller adds [`Refusal::with_details`].
     pub(crate) fn conflict(what: &str, name: &str, why: &str) -> Self {
         let message = format!("Operation cannot be fulfilled on {what} {name:?}: {why}");
         Self::new(StatusCode::CONFLICT, "Conflict", message)
     }
 
-    /// Somebody else was faster.
+    /// The object has another `resourceVersion` than the request.
     pub(crate) fn modified(resource: &Resource, name: &str) -> Self {
         let why =
             "the object has been modified; please apply your changes to the latest version and try again";
-        Self::conflict(&resource.qualified(), name, why).about(resource, name)
+        Self::conflict(&resource.qualified(), name, why).with_resource(resource, name)
     }
 
-    /// What was asked about the object's identity does not hold.
+    /// A precondition on the UID or version of the object failed.
     pub(crate) fn precondition(
         resource: &Resource,
         name: &str,
@@ -74,50 +74,54 @@ impl Refusal {
     ) -> Self {
         let why =
             format!("Precondition failed: {what} in precondition: {wanted}, {what} in object meta: {found}");
-        Self::conflict(&resource.qualified(), name, &why).about(resource, name)
+        Self::conflict(&resource.qualified(), name, &why).with_resource(resource, name)
     }
 
     pub(crate) fn forbidden(resource: &Resource, name: &str, why: &str) -> Self {
         let message = format!("{} {name:?} is forbidden: {why}", resource.qualified());
-        Self::new(StatusCode::FORBIDDEN, "Forbidden", message).about(resource, name)
+        Self::new(StatusCode::FORBIDDEN, "Forbidden", message).with_resource(resource, name)
     }
 
-    /// A field is not as it must be. Its first word is `Invalid`, `Required`, `Forbidden` or `NotSupported`.
+    /// A field is invalid: (kind, field, message). The kind is `Invalid`, `Required`, `Forbidden` or `NotSupported`.
     pub(crate) fn invalid(resource: &Resource, name: &str, field: (&str, &str, &str)) -> Self {
-        Self::invalid_of(&resource.kind_and_group(), name, field).on(name, resource.kind, resource.group)
+        Self::invalid_of(&resource.kind_and_group(), name, field).with_details(
+            name,
+            resource.kind,
+            resource.group,
+        )
     }
 
-    /// The same of something that calls itself otherwise. Say [`Refusal::on`] what that is.
+    /// A field of `what` is invalid, where messages do not use the kind's name. The caller adds [`Refusal::with_details`].
     pub(crate) fn invalid_of(what: &str, name: &str, (kind, field, why): (&str, &str, &str)) -> Self {
         let message = format!("{what} {name:?} is invalid: {field}: {why}");
         let refusal = Self::new(StatusCode::UNPROCESSABLE_ENTITY, "Invalid", message);
-        refusal.causing(cause(&format!("FieldValue{kind}"), why, field))
+        refusal.with_cause(cause(&format!("FieldValue{kind}"), why, field))
     }
 
     pub(crate) fn too_old(message: impl Into<String>) -> Self {
         Self::new(StatusCode::GONE, "Expired", message)
     }
 
-    pub(crate) fn media_type() -> Self {
+    pub(crate) fn unsupported_media_type() -> Self {
         let message = "415: Unsupported Media Type";
         Self::new(StatusCode::UNSUPPORTED_MEDIA_TYPE, "UnsupportedMediaType", message)
     }
 
-    /// The same, about an object.
-    fn about(self, resource: &Resource, name: &str) -> Self {
-        self.on(name, resource.plural, resource.group)
+    /// Adds the object to the details.
+    fn with_resource(self, resource: &Resource, name: &str) -> Self {
+        self.with_details(name, resource.plural, resource.group)
     }
 
-    /// The same, about an object of which it is said what it is.
-    pub(crate) fn on(mut self, name: &str, kind: &str, group: &str) -> Self {
+    /// Adds name, kind and group to the details.
+    pub(crate) fn with_details(mut self, name: &str, kind: &str, group: &str) -> Self {
         self.details["name"] = name.into();
         self.details["group"] = group.into();
         self.details["kind"] = kind.into();
         self
     }
 
-    /// The same, with one cause more.
-    pub(crate) fn causing(mut self, cause: Value) -> Self {
+    /// Adds a cause.
+    pub(crate) fn with_cause(mut self, cause: Value) -> Self {
         let mut causes = self.details["causes"].as_array().cloned().unwrap_or_default();
         causes.push(cause);
         self.details["causes"] = causes.into();

@@ -1,4 +1,4 @@
-//! The kinds of object that are served: the one list of them.
+//! The one list of the kinds that the sandbox serves.
 
 use k8s_openapi::NamespaceResourceScope;
 use k8s_openapi::api::{
@@ -12,61 +12,61 @@ use serde_json::Value;
 use std::any::TypeId;
 use std::sync::LazyLock;
 
-/// What only some kinds have.
+/// A property that only some kinds have.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Has {
-    /// A status that is written apart from the rest.
+pub(crate) enum Feature {
+    /// The subresource `status`.
     Status,
-    /// A generation that counts changes of the spec.
+    /// `metadata.generation`, which counts changes of the spec.
     Generation,
-    /// A number of replicas to scale.
+    /// The subresource `scale`.
     Scale,
-    /// Its last state is the answer to its deletion.
-    Farewell,
-    /// It can be written without naming a version.
-    LooseUpdate,
+    /// The answer to a deletion is the deleted object, not a `Status`.
+    ReturnDeletedObject,
+    /// An update may lack a `resourceVersion`.
+    UnconditionalUpdate,
 }
 
-use Has::{Farewell, Generation, LooseUpdate, Scale, Status};
+use Feature::{Generation, ReturnDeletedObject, Scale, Status, UnconditionalUpdate};
 
 /// One kind of object.
 #[derive(Debug)]
 pub(crate) struct Resource {
     /// The API group, empty for the core group.
     pub(crate) group: &'static str,
-    /// The plural, as in URLs.
+    /// The plural name in URLs.
     pub(crate) plural: &'static str,
-    /// As in `kind:`.
+    /// The value of `kind`.
     pub(crate) kind: &'static str,
     pub(crate) is_namespaced: bool,
     pub(crate) short: &'static [&'static str],
-    has: &'static [Has],
-    /// Reads a value as the API's type, which drops what the type does not have.
+    features: &'static [Feature],
+    /// Converts a value to the API's type and back, which validates it and drops unknown fields.
     pub(crate) read: fn(Value) -> serde_json::Result<Value>,
 }
 
 impl Resource {
-    /// Whether the kind has it.
-    pub(crate) fn has(&self, what: Has) -> bool {
-        self.has.contains(&what)
+    /// Whether the kind has the property.
+    pub(crate) fn has(&self, feature: Feature) -> bool {
+        self.features.contains(&feature)
     }
 
-    /// As in `apiVersion:`. All are of version 1.
+    /// The value of `apiVersion`. The version is always v1.
     pub(crate) fn api_version(&self) -> String {
         [self.group, "v1"].join("/").trim_start_matches('/').to_owned()
     }
 
-    /// As messages name it: `deployments.apps`.
+    /// The name in most messages: `deployments.apps`.
     pub(crate) fn qualified(&self) -> String {
         [self.plural, self.group].join(".").trim_end_matches('.').to_owned()
     }
 
-    /// As messages about its content name it: `Deployment.apps`.
+    /// The name in messages about invalid fields: `Deployment.apps`.
     pub(crate) fn kind_and_group(&self) -> String {
         [self.kind, self.group].join(".").trim_end_matches('.').to_owned()
     }
 
-    /// Events are one thing in two groups: they are stored once.
+    /// Whether this is the Event of `events.k8s.io`. Both kinds of Event are stored as one.
     pub(crate) fn is_new_event(&self) -> bool {
         self.group == "events.k8s.io"
     }
@@ -76,7 +76,7 @@ fn read<T: DeserializeOwned + Serialize>(value: Value) -> serde_json::Result<Val
     serde_json::to_value(serde_json::from_value::<T>(value)?)
 }
 
-fn entry<T>(short: &'static [&'static str], has: &'static [Has]) -> Resource
+fn entry<T>(short: &'static [&'static str], features: &'static [Feature]) -> Resource
 where
     T: k8s_openapi::Resource + DeserializeOwned + Serialize,
     T::Scope: 'static,
@@ -87,50 +87,50 @@ where
         kind: T::KIND,
         is_namespaced: TypeId::of::<T::Scope>() == TypeId::of::<NamespaceResourceScope>(),
         short,
-        has,
+        features,
         read: read::<T>,
     }
 }
 
 /// Every kind that is served.
 pub(crate) static RESOURCES: LazyLock<Vec<Resource>> = LazyLock::new(|| {
-    const PLAIN: &[Has] = &[LooseUpdate];
-    const BODIED: &[Has] = &[Status, Generation, LooseUpdate];
-    const SCALED: &[Has] = &[Status, Generation, Scale, LooseUpdate];
+    const SIMPLE: &[Feature] = &[UnconditionalUpdate];
+    const WITH_STATUS: &[Feature] = &[Status, Generation, UnconditionalUpdate];
+    const SCALABLE: &[Feature] = &[Status, Generation, Scale, UnconditionalUpdate];
     vec![
-        entry::<core::Namespace>(&["ns"], &[Status, LooseUpdate]),
-        entry::<core::Node>(&["no"], &[Status, LooseUpdate]),
-        entry::<core::Pod>(&["po"], &[Status, Generation, Farewell, LooseUpdate]),
-        entry::<core::Event>(&["ev"], PLAIN),
-        entry::<events::Event>(&["ev"], PLAIN),
-        entry::<core::Service>(&["svc"], &[Status, Farewell, LooseUpdate]),
-        entry::<core::ServiceAccount>(&["sa"], &[Farewell, LooseUpdate]),
-        entry::<core::ConfigMap>(&["cm"], PLAIN),
-        entry::<core::ResourceQuota>(&["quota"], &[Status, Farewell, LooseUpdate]),
-        entry::<core::Secret>(&[], PLAIN),
-        entry::<core::PersistentVolume>(&["pv"], &[Status, Farewell, LooseUpdate]),
-        entry::<core::PersistentVolumeClaim>(&["pvc"], &[Status, Farewell, LooseUpdate]),
-        entry::<core::ReplicationController>(&["rc"], SCALED),
-        entry::<apps::Deployment>(&["deploy"], SCALED),
-        entry::<apps::ReplicaSet>(&["rs"], SCALED),
-        entry::<apps::StatefulSet>(&["sts"], SCALED),
-        entry::<apps::DaemonSet>(&["ds"], BODIED),
-        entry::<batch::Job>(&[], BODIED),
-        entry::<batch::CronJob>(&["cj"], BODIED),
+        entry::<core::Namespace>(&["ns"], &[Status, UnconditionalUpdate]),
+        entry::<core::Node>(&["no"], &[Status, UnconditionalUpdate]),
+        entry::<core::Pod>(&["po"], &[Status, Generation, ReturnDeletedObject, UnconditionalUpdate]),
+        entry::<core::Event>(&["ev"], SIMPLE),
+        entry::<events::Event>(&["ev"], SIMPLE),
+        entry::<core::Service>(&["svc"], &[Status, ReturnDeletedObject, UnconditionalUpdate]),
+        entry::<core::ServiceAccount>(&["sa"], &[ReturnDeletedObject, UnconditionalUpdate]),
+        entry::<core::ConfigMap>(&["cm"], SIMPLE),
+        entry::<core::ResourceQuota>(&["quota"], &[Status, ReturnDeletedObject, UnconditionalUpdate]),
+        entry::<core::Secret>(&[], SIMPLE),
+        entry::<core::PersistentVolume>(&["pv"], &[Status, ReturnDeletedObject, UnconditionalUpdate]),
+        entry::<core::PersistentVolumeClaim>(&["pvc"], &[Status, ReturnDeletedObject, UnconditionalUpdate]),
+        entry::<core::ReplicationController>(&["rc"], SCALABLE),
+        entry::<apps::Deployment>(&["deploy"], SCALABLE),
+        entry::<apps::ReplicaSet>(&["rs"], SCALABLE),
+        entry::<apps::StatefulSet>(&["sts"], SCALABLE),
+        entry::<apps::DaemonSet>(&["ds"], WITH_STATUS),
+        entry::<batch::Job>(&[], WITH_STATUS),
+        entry::<batch::CronJob>(&["cj"], WITH_STATUS),
         entry::<policy::PodDisruptionBudget>(&["pdb"], &[Status, Generation]),
         entry::<coordination::Lease>(&[], &[]),
-        entry::<scheduling::PriorityClass>(&["pc"], BODIED),
-        entry::<storage::StorageClass>(&["sc"], PLAIN),
-        entry::<storage::CSINode>(&[], PLAIN),
-        entry::<storage::CSIDriver>(&[], PLAIN),
-        entry::<storage::CSIStorageCapacity>(&[], PLAIN),
-        entry::<storage::VolumeAttachment>(&[], &[Status, LooseUpdate]),
-        entry::<rbac::Role>(&[], PLAIN),
-        entry::<rbac::RoleBinding>(&[], PLAIN),
-        entry::<rbac::ClusterRole>(&[], PLAIN),
-        entry::<rbac::ClusterRoleBinding>(&[], PLAIN),
-        entry::<admission::ValidatingAdmissionPolicy>(&[], BODIED),
-        entry::<admission::ValidatingAdmissionPolicyBinding>(&[], BODIED),
+        entry::<scheduling::PriorityClass>(&["pc"], WITH_STATUS),
+        entry::<storage::StorageClass>(&["sc"], SIMPLE),
+        entry::<storage::CSINode>(&[], SIMPLE),
+        entry::<storage::CSIDriver>(&[], SIMPLE),
+        entry::<storage::CSIStorageCapacity>(&[], SIMPLE),
+        entry::<storage::VolumeAttachment>(&[], &[Status, UnconditionalUpdate]),
+        entry::<rbac::Role>(&[], SIMPLE),
+        entry::<rbac::RoleBinding>(&[], SIMPLE),
+        entry::<rbac::ClusterRole>(&[], SIMPLE),
+        entry::<rbac::ClusterRoleBinding>(&[], SIMPLE),
+        entry::<admission::ValidatingAdmissionPolicy>(&[], WITH_STATUS),
+        entry::<admission::ValidatingAdmissionPolicyBinding>(&[], WITH_STATUS),
     ]
 });
 
@@ -139,7 +139,7 @@ pub(crate) fn find(group: &str, plural: &str) -> Option<&'static Resource> {
     RESOURCES.iter().find(|one| one.group == group && one.plural == plural)
 }
 
-/// The groups beside the core group.
+/// All groups except the core group.
 pub(crate) fn groups() -> Vec<&'static str> {
     let mut groups: Vec<&str> =
         RESOURCES.iter().map(|one| one.group).filter(|group| !group.is_empty()).collect();

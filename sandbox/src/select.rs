@@ -1,11 +1,11 @@
-//! Label and field selectors: as a query has them, and as objects carry them.
+//! Label and field selectors: from queries, and from the field `selector` of objects.
 
 use crate::refusal::{Answer, Refusal};
 use crate::resources::Resource;
 use crate::value::{list, namespace, text};
 use serde_json::Value;
 
-/// Which objects of a kind are asked for.
+/// Selects objects of a kind.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Selector {
     /// Empty for all namespaces.
@@ -29,7 +29,7 @@ enum Operator {
     DoesNotExist,
 }
 
-/// The fields by which a kind can be selected, beside its name and namespace.
+/// The fields by which a kind can be selected, besides name and namespace.
 fn fields(resource: &Resource) -> &'static str {
     match resource.plural {
         "pods" => {
@@ -65,7 +65,7 @@ impl Selector {
         Ok(selector)
     }
 
-    /// A `LabelSelector`; one that is missing selects nothing.
+    /// From a `LabelSelector`; `None` if it is missing, which selects nothing.
     pub(crate) fn of_labels(selector: &Value) -> Option<Self> {
         let one = |key: &str, operator, values: Vec<&Value>| Requirement {
             key: key.to_owned(),
@@ -86,17 +86,17 @@ impl Selector {
         Some(Self { labels: pairs.chain(expressions).collect(), ..Self::default() })
     }
 
-    /// The same in one namespace.
+    /// Limits the selector to one namespace; empty: all namespaces.
     pub(crate) fn within(self, namespace: &str) -> Self {
         Self { namespace: namespace.to_owned(), ..self }
     }
 
-    /// Whether nothing is asked for.
+    /// Whether there is neither a label nor a field requirement.
     pub(crate) fn is_empty(&self) -> bool {
         self.labels.is_empty() && self.fields.is_empty()
     }
 
-    /// Whether the object is one of those asked for.
+    /// Whether the selector selects the object.
     pub(crate) fn matches(&self, object: &Value) -> bool {
         (self.namespace.is_empty() || self.namespace == namespace(object))
             && self.matches_labels(&object["metadata"]["labels"])
@@ -106,7 +106,7 @@ impl Selector {
                 .all(|(field, is_equal, value)| (field_of(object, field) == *value) == *is_equal)
     }
 
-    /// Whether labels are as asked for.
+    /// Whether the label requirements match.
     pub(crate) fn matches_labels(&self, labels: &Value) -> bool {
         self.labels.iter().all(|requirement| {
             let found = labels.get(&requirement.key).and_then(Value::as_str);
@@ -144,7 +144,7 @@ fn field_requirement(part: &str) -> Option<(&str, bool, &str)> {
     Some((field.trim(), is_equal, value.trim()))
 }
 
-/// `a=b,c!=d,e in (f,g),h notin (i),j,!k`; `None` if it cannot be understood.
+/// Parses `a=b,c!=d,e in (f,g),h notin (i),j,!k`; `None` if it is malformed.
 fn label_requirements(text: &str) -> Option<Vec<Requirement>> {
     let mut depth = 0;
     let parts = text.split(|letter| {

@@ -1,4 +1,4 @@
-//! The objects, one revision counter and one log of changes. Knows nothing of what objects mean.
+//! The objects, one revision counter and one log of changes. Must not know what objects mean.
 
 use crate::resources::Resource;
 use crate::value;
@@ -7,10 +7,10 @@ use std::collections::{BTreeMap, VecDeque};
 use std::sync::Arc;
 use tokio::sync::watch;
 
-/// Changes that are remembered. Whoever is further behind has to list again.
+/// The most changes in the log. A watch that is further behind has to list again.
 const LOG_MAX: usize = 10_000;
 
-/// Where an object is.
+/// Kind, namespace and name of an object.
 #[derive(Clone, Debug)]
 pub(crate) struct Key {
     pub(crate) resource: &'static Resource,
@@ -23,13 +23,13 @@ impl Key {
         Self { resource, namespace: namespace.to_owned(), name: name.to_owned() }
     }
 
-    /// Where an object of a kind is.
+    /// The key of an object.
     pub(crate) fn of(resource: &'static Resource, object: &Value) -> Self {
         Self::new(resource, value::namespace(object), value::name(object))
     }
 
-    /// In the order in which lists come: by `namespace/name` as one text, as etcd does. Events are one thing for both
-    /// groups, and no other two kinds share a plural.
+    /// The sort key of lists: `namespace/name` as one text, as in etcd. Events of both API groups share one plural on purpose;
+    /// no other two kinds do.
     fn path(&self) -> Path {
         let is_global = self.namespace.is_empty();
         let path = if is_global { self.name.clone() } else { format!("{}/{}", self.namespace, self.name) };
@@ -39,37 +39,37 @@ impl Key {
 
 type Path = (&'static str, String);
 
-/// Something that happened to one object.
+/// A change of one object.
 #[derive(Clone, Debug)]
 pub struct Change {
-    /// The revision that it was.
+    /// The revision of the change.
     pub revision: u64,
     path: Path,
-    /// As it was; `None` if it is new.
+    /// The object before; `None` if it was created.
     pub before: Option<Arc<Value>>,
-    /// As it is; `None` if it was removed.
+    /// The object after; `None` if it was deleted.
     pub after: Option<Arc<Value>>,
 }
 
 impl Change {
-    /// Of which kind the object is, as in `pods`.
+    /// The plural name of the object's kind, like `pods`.
     pub fn plural(&self) -> &'static str {
         self.path.0
     }
 }
 
-/// All objects.
+/// All objects of the cluster, and the log of their changes.
 #[derive(Debug, Default)]
 pub(crate) struct Store {
     objects: BTreeMap<Path, Arc<Value>>,
     revision: u64,
     log: VecDeque<Change>,
-    /// Changes up to this revision are forgotten.
+    /// Changes up to this revision are no longer in the log.
     forgotten: u64,
-    /// Hear the revision of the last change of a kind, one after the other: listeners of one channel would be woken in an
-    /// order that is chance.
+    /// Receive the revision of the last change of a kind. Each listener has its own channel, because receivers of one channel
+    /// would be woken in a random order.
     listeners: BTreeMap<&'static str, Vec<watch::Sender<u64>>>,
-    /// Hears the revision of every change.
+    /// Receives the revision of every change.
     all: watch::Sender<u64>,
 }
 
@@ -91,7 +91,7 @@ impl Store {
             .map(|(_, one)| one)
     }
 
-    /// All objects of a kind as they were at a revision; `None` if that is forgotten, or not yet.
+    /// All objects of a kind as they were at a revision; `None` if it is too old or in the future.
     pub(crate) fn at(
         &self,
         resource: &'static Resource,
@@ -113,7 +113,7 @@ impl Store {
         Some(then)
     }
 
-    /// Writes an object, which gets the next revision as its version.
+    /// Writes an object, with the next revision as its `resourceVersion`.
     pub(crate) fn put(&mut self, key: &Key, mut object: Value) -> Arc<Value> {
         self.revision += 1;
         object["metadata"]["resourceVersion"] = self.revision.to_string().into();
@@ -142,33 +142,33 @@ impl Store {
         self.all.send_replace(self.revision);
     }
 
-    /// All changes after a revision that are not forgotten.
-    pub(crate) fn later(&self, revision: u64) -> Vec<Change> {
+    /// All changes after a revision that are still in the log.
+    pub(crate) fn changes_after(&self, revision: u64) -> Vec<Change> {
         let from = self.log.partition_point(|change| change.revision <= revision);
         self.log.range(from..).cloned().collect()
     }
 
-    /// The changes of a kind after a revision; `None` if some of them are forgotten.
-    pub(crate) fn since(&self, resource: &Resource, revision: u64) -> Option<Vec<Change>> {
+    /// The changes of a kind after a revision; `None` if some are no longer in the log.
+    pub(crate) fn changes_since(&self, resource: &Resource, revision: u64) -> Option<Vec<Change>> {
         let from = self.log.partition_point(|change| change.revision <= revision);
         let later = self.log.range(from..).filter(|change| change.path.0 == resource.plural);
         (revision >= self.forgotten).then(|| later.cloned().collect())
     }
 
-    /// Forgets all changes: whoever watches from before has to list again.
+    /// Clears the log: a watch from an older version has to list again.
     pub(crate) fn forget(&mut self) {
         self.log.clear();
         self.forgotten = self.revision;
     }
 
-    /// Hears of changes of a kind.
+    /// A receiver for changes of a kind.
     pub(crate) fn listen(&mut self, resource: &Resource) -> watch::Receiver<u64> {
-        let (listener, heard) = watch::channel(self.revision);
+        let (listener, changes) = watch::channel(self.revision);
         self.listeners.entry(resource.plural).or_default().push(listener);
-        heard
+        changes
     }
 
-    /// Hears of all changes.
+    /// A receiver for all changes.
     pub(crate) fn listen_to_all(&self) -> watch::Receiver<u64> {
         self.all.subscribe()
     }
@@ -209,6 +209,6 @@ mod tests {
         assert_eq!(counts, [Some(0), Some(1), Some(2), Some(3), Some(2), Some(3), None]);
         store.forget();
         assert_eq!((count(&store, 4), count(&store, 5)), (None, Some(3)));
-        assert!(store.since(pods(), 4).is_none() && store.since(pods(), 5).is_some());
+        assert!(store.changes_since(pods(), 4).is_none() && store.changes_since(pods(), 5).is_some());
     }
 }

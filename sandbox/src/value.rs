@@ -1,4 +1,4 @@
-//! Reading JSON values of objects by their paths: what is missing, or of another type, is nothing.
+//! Reads fields of JSON objects. A field that is missing or of another type reads as empty.
 
 use jiff::Timestamp;
 use serde_json::Value;
@@ -18,22 +18,22 @@ pub(crate) fn list<'a>(value: &'a Value, pointer: &str) -> &'a [Value] {
     value.pointer(pointer).and_then(Value::as_array).map_or(&[], Vec::as_slice)
 }
 
-/// Whether it is `true` at a JSON pointer.
+/// Whether the value at a JSON pointer is `true`.
 pub(crate) fn is_true(value: &Value, pointer: &str) -> bool {
     value.pointer(pointer).and_then(Value::as_bool).unwrap_or(false)
 }
 
-/// What an object is called.
+/// The name of an object.
 pub(crate) fn name(object: &Value) -> &str {
     text(object, "/metadata/name")
 }
 
-/// Where an object is; empty if it has no namespace.
+/// The namespace of an object; empty if it has none.
 pub(crate) fn namespace(object: &Value) -> &str {
     text(object, "/metadata/namespace")
 }
 
-/// Which object it is.
+/// The UID of an object.
 pub(crate) fn uid(object: &Value) -> &str {
     text(object, "/metadata/uid")
 }
@@ -48,7 +48,7 @@ pub(crate) fn time(value: &Value, pointer: &str) -> Option<Timestamp> {
     text(value, pointer).parse().ok()
 }
 
-/// A time as objects carry it, to the second.
+/// A time in the format of Kubernetes objects, in whole seconds.
 pub(crate) fn second(time: Timestamp) -> Value {
     time.strftime("%Y-%m-%dT%H:%M:%SZ").to_string().into()
 }
@@ -59,7 +59,7 @@ pub(crate) fn condition<'a>(object: &'a Value, kind: &str) -> &'a str {
     conditions.filter(|one| text(one, "/type") == kind).map(|one| text(one, "/status")).next().unwrap_or("")
 }
 
-/// Sets a condition. It keeps its time unless its status changes.
+/// Sets a condition. `lastTransitionTime` stays unless the status of the condition changes.
 pub(crate) fn set_condition(status: &mut Value, mut wanted: Value, now: Timestamp) {
     let mut conditions = list(status, "/conditions").to_vec();
     let at = conditions.iter().position(|one| text(one, "/type") == text(&wanted, "/type"));
@@ -82,7 +82,7 @@ pub(crate) fn is_controlled_by(object: &Value, owner: &Value) -> bool {
     controller(object).is_some_and(|one| text(one, "/uid") == uid(owner))
 }
 
-/// A hash that is the same on each run, as ten letters and digits that read as a part of a name.
+/// A hash that is the same in each run, as ten letters and digits that are valid in names.
 pub(crate) fn hash(value: &Value) -> String {
     let step = |hash: u64, byte: u8| (hash ^ u64::from(byte)).wrapping_mul(0x0100_0000_01b3);
     let mut left = value.to_string().bytes().fold(0xcbf2_9ce4_8422_2325, step);
@@ -95,7 +95,7 @@ pub(crate) fn hash(value: &Value) -> String {
     word
 }
 
-/// The first text that is not empty.
+/// The first non-empty text at these JSON pointers.
 pub(crate) fn first<'a>(value: &'a Value, pointers: &[&str]) -> &'a str {
     pointers.iter().map(|pointer| text(value, pointer)).find(|text| !text.is_empty()).unwrap_or("")
 }

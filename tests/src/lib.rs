@@ -1,4 +1,6 @@
-//! What the tests of `kubectl reserve` share: a real control plane, and words to speak to it.
+//! The library of the tests of `kubectl reserve`: a real control plane ([`control_plane`], [`shared_cluster`]), our programs
+//! ([`programs`]), a proxy that injects faults ([`proxy`]), a checker of recorded histories ([`history`]) and a simulator
+//! ([`simulation`]). The other modules are the libraries of the programs in `bin`.
 #![forbid(unsafe_code)]
 
 pub mod bench_cli;

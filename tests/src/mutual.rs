@@ -4,8 +4,8 @@ use anyhow::Result;
 use rcgen::{BasicConstraints, CertificateParams, CertifiedIssuer, IsCa, KeyPair};
 use std::path::Path;
 
-/// Writes an authority and a certificate for each side into `dir`. Returns what the daemon is started with, and the fields
-/// that kube-scheduler needs in its list of extenders.
+/// Writes a certificate authority and a certificate for each side into `dir`. Returns the daemon's flags, and the fields for
+/// kube-scheduler's list of extenders.
 ///
 /// # Errors
 /// When a file cannot be made.

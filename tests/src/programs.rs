@@ -1,9 +1,9 @@
-//! Our own programs, built as they are now and started against a test's control plane.
+//! Our own programs for tests: [`build()`] compiles them, [`daemon()`] starts one against a test's control plane.
 
 use crate::control_plane::{Cluster, Program, User, workspace_dir};
 use anyhow::{Context as _, Result, ensure};
 use common::api::names;
-use common::model::{OtherKind, OwnerKind};
+use common::model::{CatalogKind, OwnerKind};
 use k8s_openapi::api::coordination::v1::Lease;
 use kube::Api;
 use std::path::{Path, PathBuf};
@@ -11,8 +11,8 @@ use std::process::Command;
 use std::sync::OnceLock;
 use std::time::Duration;
 
-/// Builds `reserve-daemon` and `kubectl-reserve` next to the test that asks, and returns their folder. Done by cargo,
-/// so that no test ever runs yesterday's program.
+/// Builds `reserve-daemon` and `kubectl-reserve` into the target folder of the running test, and returns that folder. cargo
+/// builds them on each run, so that no test runs an outdated program.
 pub fn build() -> Result<&'static Path> {
     static BUILT: OnceLock<Result<PathBuf, String>> = OnceLock::new();
     let built = BUILT.get_or_init(|| build_now().map_err(|error| format!("{error:#}")));
@@ -24,26 +24,26 @@ pub fn example(seed: &str, file: &str) -> PathBuf {
     workspace_dir().join("manifests").join("examples").join(seed).join(file)
 }
 
-/// Nodes, pods, every kind of workload, and every other kind.
-const KINDS_WATCHED: usize = 2 + OwnerKind::ALL.len() + OtherKind::ALL.len();
+/// How many kinds the daemon lists at its start: nodes, pods, every kind of workload, and every other kind.
+const KINDS_WATCHED: usize = 2 + OwnerKind::ALL.len() + CatalogKind::ALL.len();
 
-/// How the daemon's log says what came of a comparison of its belief with the API server, and that something differs.
+/// The daemon's log line for the result of a comparison with the API server, and the beginning of the line for a difference.
 const COMPARED: &str = "compared with the API server: ";
 const DIFFERENT: &str = "compared with the API server: different";
-/// A daemon that stands still, or whose proxy loses everything, does not answer.
+/// How long to wait for a comparison: a daemon that is stopped, or cut off by its proxy, does not answer.
 const COMPARED_MAX: Duration = Duration::from_secs(10);
 const COMPARED_POLL: Duration = Duration::from_millis(20);
 
 const LISTED_MAX: Duration = Duration::from_secs(60);
 const SEEN_MAX: Duration = Duration::from_secs(60);
 
-/// A daemon at work. Ends with this value; before that it compares what it believes with the API server.
+/// A running daemon. Dropping this value compares the daemon's state with the API server and ends the process.
 pub struct Daemon {
     program: Program,
     is_killed: bool,
 }
 
-/// A daemon to be started.
+/// The settings of a daemon before its start.
 #[derive(Clone, Debug)]
 #[must_use = "nothing starts before start()"]
 pub struct DaemonShape {
@@ -68,7 +68,7 @@ pub fn daemon(scheduler_name: &str) -> DaemonShape {
 }
 
 impl DaemonShape {
-    /// What its log is called, when there are several.
+    /// The name of its replica and of its log, for tests with several daemons.
     pub fn named(mut self, name: &'static str) -> Self {
         self.name = name;
         self
@@ -80,19 +80,20 @@ impl DaemonShape {
         self
     }
 
-    /// For the pods of this name, too; with a configuration, which must name it itself.
+    /// Also for pods of this scheduler name. Only with a configuration, which must name it as well.
     pub fn serves(mut self, scheduler_name: &str) -> Self {
         self.scheduler_names.push(scheduler_name.to_owned());
         self
     }
 
-    /// Through a proxy, or as somebody else.
+    /// With this kubeconfig: through a proxy, or as another user.
     pub fn kubeconfig(mut self, path: PathBuf) -> Self {
         self.kubeconfig = Some(path);
         self
     }
 
-    /// With an election. Most tests have one daemon, which need not wait until the Lease of one that was killed ends.
+    /// With leader election. The default is without: most tests have one daemon, and need not wait until the Lease of a killed
+    /// one ends.
     pub fn elects(mut self) -> Self {
         self.elects = true;
         self
@@ -104,7 +105,7 @@ impl DaemonShape {
         self
     }
 
-    /// Starts it with its own, least, rights, and waits until it has listed everything.
+    /// Starts the daemon with the roles of its manifests, and waits until it has listed everything.
     ///
     /// # Errors
     /// When it does not come up.
@@ -118,7 +119,7 @@ impl DaemonShape {
             &self.command_line(cluster)?.iter().map(String::as_str).collect::<Vec<_>>(),
         )?;
         let daemon = Daemon { program, is_killed: false };
-        // From now on everything reaches it by its watches, as it mostly does in the life of a daemon.
+        // From now on every change reaches the daemon by its watches.
         cluster
             .wait_until("the daemon has listed everything", LISTED_MAX, async || {
                 let listed = daemon.log()?.matches("listed what=").count();
@@ -134,7 +135,7 @@ impl DaemonShape {
         let mut arguments = vec![format!("--kubeconfig={}", kubeconfig.display()), "-v=4".to_owned()];
         arguments.push(format!("--leader-elect={}", self.elects));
         arguments.push(format!("--replica-name={}", self.name));
-        // Several daemons of several tests run on one machine; who wants health and metrics says where.
+        // Daemons of several tests run on one machine: without a port of their own they serve no health and metrics.
         if !self.arguments.iter().any(|argument| argument.starts_with("--secure-port")) {
             arguments.push("--secure-port=0".to_owned());
         }
@@ -150,7 +151,7 @@ impl DaemonShape {
 }
 
 impl Daemon {
-    /// Starts a daemon with its own, least, rights for the pods of `scheduler_name`.
+    /// Starts a daemon for the pods of `scheduler_name`, with the roles of its manifests.
     ///
     /// # Errors
     /// When it does not come up.
@@ -158,7 +159,7 @@ impl Daemon {
         daemon(scheduler_name).start(cluster).await
     }
 
-    /// What it has logged so far.
+    /// The log so far.
     pub fn log(&self) -> Result<String> {
         self.program.log()
     }
@@ -171,22 +172,22 @@ impl Daemon {
         self.program.signal(name)
     }
 
-    /// Whether it has ended by itself.
+    /// Whether the process has ended by itself.
     pub fn has_ended(&mut self) -> bool {
         self.program.has_ended()
     }
 
-    /// Kills it as a power cut would.
+    /// Kills the daemon with SIGKILL, without a comparison.
     ///
     /// # Errors
-    /// When it does not die.
+    /// When the process does not end.
     pub fn kill(mut self) -> Result<()> {
         self.is_killed = true;
         self.program.kill()
     }
 
-    /// Lets it compare what it believes with the API server, and waits for the answer. Says whether there was one: a daemon that
-    /// has ended, stands still or is cut off does not answer. It blocks.
+    /// Makes the daemon compare its state with the API server (SIGUSR2), and waits for the result. false: there was none, because
+    /// the daemon has ended, is stopped or is cut off. This call blocks.
     ///
     /// # Errors
     /// When this or an earlier comparison found a difference.
@@ -217,20 +218,20 @@ impl Drop for Daemon {
     }
 }
 
-/// Reserves so much CPU of a node for an owner in the plain form, or releases it, and waits until the daemon has seen that.
+/// Reserves `cpu` on a node for an owner in the plain form (`None`: releases it), and waits until the daemon has seen that.
 ///
 /// # Errors
 /// When the API server refuses, or the daemon does not see it.
 pub async fn reserve(cluster: &Cluster, on: &str, owner: &str, cpu: Option<&str>) -> Result<()> {
     cluster.annotate_node(on, &format!("{}/{owner}", names::CPU), cpu).await?;
-    seen(cluster, on).await
+    wait_until_seen(cluster, on).await
 }
 
-/// Waits until the daemon has seen a node as it is now: pods reach it by another watch, and may do so before.
+/// Waits until the daemon has seen the current version of a node: pods reach the daemon by another watch, maybe earlier.
 ///
 /// # Errors
 /// When there is no such node, or the daemon does not see it.
-pub async fn seen(cluster: &Cluster, node: &str) -> Result<()> {
+pub async fn wait_until_seen(cluster: &Cluster, node: &str) -> Result<()> {
     let version: u64 = cluster.node(node).await?.metadata.resource_version.context("no version")?.parse()?;
     let leases: Api<Lease> = Api::namespaced(cluster.admin(), "kube-system");
     cluster
@@ -268,8 +269,8 @@ fn build_now() -> Result<PathBuf> {
     Ok(profile_dir)
 }
 
-/// cargo, as somebody would run it in the repository. What it told this test about its own package would make some build
-/// scripts run, and their crates build, again.
+/// cargo, as if run from a shell in the repository. The variables that cargo sets for this test would make some build scripts run
+/// again, and rebuild their crates.
 pub(crate) fn cargo() -> Command {
     let mut cargo = Command::new("cargo");
     let own = |name: &str| name.starts_with("CARGO_PKG_") || name.starts_with("CARGO_MANIFEST_");

@@ -1,13 +1,13 @@
-//! Single requests to an API server, and the answers to them as they are.
+//! Single write requests to an API server that return refusals as values: [`patch`], [`strategic`], [`ask`].
 
 use anyhow::{Context as _, Result};
 use http::{Method, Request};
 use kube::Client;
 use serde_json::{Value, json};
 
-/// What the API server answered.
+/// The API server's answer to a request.
 #[derive(Debug)]
-pub struct Said {
+pub struct Answer {
     /// The HTTP status code.
     pub code: u16,
     /// The message of a refusal.
@@ -28,7 +28,7 @@ pub fn without_annotation(key: &str) -> Value {
 ///
 /// # Errors
 /// When there is no answer.
-pub async fn patch(client: &Client, path: &str, change: &Value) -> Result<Said> {
+pub async fn patch(client: &Client, path: &str, change: &Value) -> Result<Answer> {
     ask(client, Method::PATCH, path, change).await
 }
 
@@ -36,7 +36,7 @@ pub async fn patch(client: &Client, path: &str, change: &Value) -> Result<Said> 
 ///
 /// # Errors
 /// When there is no answer.
-pub async fn strategic(client: &Client, path: &str, change: &Value) -> Result<Said> {
+pub async fn strategic(client: &Client, path: &str, change: &Value) -> Result<Answer> {
     send(client, Method::PATCH, path, "application/strategic-merge-patch+json", change).await
 }
 
@@ -44,17 +44,17 @@ pub async fn strategic(client: &Client, path: &str, change: &Value) -> Result<Sa
 ///
 /// # Errors
 /// When there is no answer.
-pub async fn ask(client: &Client, method: Method, path: &str, body: &Value) -> Result<Said> {
+pub async fn ask(client: &Client, method: Method, path: &str, body: &Value) -> Result<Answer> {
     let content = if method == Method::PATCH { "application/merge-patch+json" } else { "application/json" };
     send(client, method, path, content, body).await
 }
 
-async fn send(client: &Client, method: Method, path: &str, content: &str, body: &Value) -> Result<Said> {
+async fn send(client: &Client, method: Method, path: &str, content: &str, body: &Value) -> Result<Answer> {
     let request = Request::builder().method(method).uri(path).header(http::header::CONTENT_TYPE, content);
     let request = request.body(serde_json::to_vec(body)?).context("make a request")?;
     match client.request::<Value>(request).await {
-        Ok(_) => Ok(Said { code: 200, message: String::new() }),
-        Err(kube::Error::Api(status)) => Ok(Said { code: status.code, message: status.message.clone() }),
+        Ok(_) => Ok(Answer { code: 200, message: String::new() }),
+        Err(kube::Error::Api(status)) => Ok(Answer { code: status.code, message: status.message.clone() }),
         Err(error) => Err(error).context("ask the API server"),
     }
 }

@@ -1,8 +1,8 @@
-//! One control plane that all tests of a binary share, each on a namespace of its own: a namespace, and nodes that nobody
-//! else's pods can go to.
+//! One control plane that all tests of a binary share. Each test has a [`TestNamespace`]: a namespace, and nodes that only the pods
+//! of this test tolerate. [`SharedCluster::run`] runs a test in it.
 //!
-//! A control plane takes seconds to start and most tests wait for others most of the time, so this is what keeps the
-//! whole suite short. After each test the history of all of them is held against the rules.
+//! A control plane takes seconds to start, and tests mostly wait, so sharing keeps the suite short. After each test the history of
+//! the whole cluster is checked against the rules of [`crate::history`].
 
 use crate::control_plane::{
     Cluster, ControlPlane, NodeShape, Workload, WorkloadShape, describe, is_running, name_of, node, node_of,
@@ -18,10 +18,10 @@ use std::time::Duration;
 use tokio::runtime::Runtime;
 use tokio::sync::{OnceCell, RwLock};
 
-/// What nodes are labelled and tainted with, and pods ask for and tolerate.
+/// The key of the label and the taint of a test's nodes, which the pods of the test select and tolerate.
 const NAMESPACE_LABEL: &str = "test.reserve/ns";
 pub use common::api::names::KEEP;
-/// How long anything may take that is not said to take long.
+/// The default time limit of a wait.
 pub const SOON: Duration = Duration::from_secs(90);
 
 /// A shared control plane, started by the first test that needs it. It ends with the process.
@@ -31,7 +31,7 @@ pub struct SharedCluster {
     daemon: Option<fn() -> DaemonShape>,
     runtime: LazyLock<Runtime>,
     started: OnceCell<(Cluster, Option<Daemon>)>,
-    /// Tests that make the API server or the only daemon fail have the cluster for themselves.
+    /// Tests that make the API server or the only daemon fail take the write lock, all others the read lock.
     alone: RwLock<()>,
 }
 
@@ -58,17 +58,17 @@ impl SharedCluster {
         }
     }
 
-    /// With the real kube-scheduler, configured so.
+    /// Adds the real kube-scheduler with this configuration.
     #[must_use]
     pub const fn with_scheduler(mut self, configuration: &'static str) -> Self {
         self.scheduler = Some(configuration);
         self
     }
 
-    /// Runs a test on a namespace called `name`, beside others.
+    /// Runs a test in the namespace `name`, in parallel with others.
     ///
     /// # Errors
-    /// What the test fails with, or a broken rule.
+    /// The error of the test, or a broken rule.
     pub fn run<F>(&'static self, name: &'static str, test: impl FnOnce(TestNamespace) -> F) -> Result<()>
     where
         F: Future<Output = Result<()>>,
@@ -79,10 +79,10 @@ impl SharedCluster {
         })
     }
 
-    /// Runs a test on a namespace called `name`, while no other runs.
+    /// Runs a test in the namespace `name`, while no other test runs.
     ///
     /// # Errors
-    /// What the test fails with, or a broken rule.
+    /// The error of the test, or a broken rule.
     pub fn run_alone<F>(
         &'static self,
         name: &'static str,
@@ -130,7 +130,7 @@ impl SharedCluster {
     }
 }
 
-/// Connections belong to the runtime that they were made on, so all tests have the same.
+/// A connection belongs to the runtime that it was made on, so all tests share one runtime.
 fn runtime() -> Runtime {
     match Runtime::new() {
         Ok(runtime) => runtime,
@@ -139,18 +139,18 @@ fn runtime() -> Runtime {
 }
 
 impl TestNamespace {
-    /// Adds a node of so many CPUs, and returns its full name.
+    /// Adds a node with `cpu` CPUs, and returns its full name.
     ///
     /// # Errors
-    /// When it does not get ready.
+    /// When the node does not get ready.
     pub async fn node(&self, name: &str, cpu: &str) -> Result<String> {
         self.node_with(name, |shape| shape.cpu(cpu)).await
     }
 
-    /// Adds a node with what is said about it, and returns its full name.
+    /// Adds a node with the settings that `more` makes, and returns its full name.
     ///
     /// # Errors
-    /// When it does not get ready.
+    /// When the node does not get ready.
     pub async fn node_with(&self, name: &str, more: impl FnOnce(NodeShape) -> NodeShape) -> Result<String> {
         let name = format!("{}-{name}", self.name);
         let shape = more(node(&name)).label(NAMESPACE_LABEL, self.name).taint(
@@ -162,7 +162,7 @@ impl TestNamespace {
         Ok(name)
     }
 
-    /// A workload that can go to this namespace's nodes only, placed by our scheduler.
+    /// `shape` with the selector and the toleration for this test's nodes, placed by our scheduler.
     pub fn fit(&self, shape: WorkloadShape) -> WorkloadShape {
         self.fit_for(shape, names::SCHEDULER_NAME)
     }
@@ -176,7 +176,7 @@ impl TestNamespace {
             .pod_field("tolerations", tolerations)
     }
 
-    /// Deploys a workload on this namespace.
+    /// Deploys a workload in this namespace.
     ///
     /// # Errors
     /// When the API server refuses it.
@@ -184,23 +184,24 @@ impl TestNamespace {
         self.cluster.deploy(self.fit(shape)).await
     }
 
-    /// Deploys a workload whose place is kept, and waits until `count` pods of it run.
+    /// Deploys a workload with `reserve/keep`, and waits until `count` pods of it run.
     ///
     /// # Errors
-    /// When they do not.
+    /// When the pods do not run in time.
     pub async fn deploy_kept(&self, shape: WorkloadShape, count: usize) -> Result<Workload> {
         let workload = self.deploy(shape.annotation(KEEP, "true")).await?;
         self.running(&workload, count).await?;
         Ok(workload)
     }
 
-    /// A workload that finds no place: who has waited longest when room is freed.
+    /// Deploys a workload that fits no node, and waits until its pods are unschedulable: they have waited longest when room gets
+    /// free.
     ///
     /// # Errors
-    /// When it is not told so.
+    /// When the pods do not become unschedulable in time.
     pub async fn deploy_waiting(&self, shape: WorkloadShape) -> Result<Workload> {
         let workload = self.deploy(shape).await?;
-        self.cluster.wait_until_told(self.name, &workload.selector).await?;
+        self.cluster.wait_until_unschedulable(self.name, &workload.selector).await?;
         Ok(workload)
     }
 
@@ -244,7 +245,7 @@ impl TestNamespace {
         self.delete_with(pod, &DeleteParams::default()).await
     }
 
-    /// Deletes a pod in a certain way.
+    /// Deletes a pod with these parameters.
     ///
     /// # Errors
     /// When the API server refuses.
@@ -254,10 +255,10 @@ impl TestNamespace {
         api.delete(name_of(pod), how).await.map(drop).with_context(|| format!("delete {}", name_of(pod)))
     }
 
-    /// Fails if a pod of the workload has a node.
+    /// Checks that no pod of the workload has a node.
     ///
     /// # Errors
-    /// When one has.
+    /// When a pod has one.
     pub async fn still_waits(&self, workload: &Workload) -> Result<()> {
         let pods = self.pods(workload).await?;
         ensure!(pods.iter().all(|pod| node_of(pod).is_empty()), "it must still wait: {}", describe(&pods));
@@ -267,14 +268,14 @@ impl TestNamespace {
     /// The records of the reservations on a node.
     ///
     /// # Errors
-    /// When there is no such node, or a record is no JSON.
+    /// When there is no such node, or a record is not JSON.
     pub async fn reservations(&self, node: &str) -> Result<Vec<Value>> {
         let annotations = self.cluster.node(node).await?.metadata.annotations.unwrap_or_default();
         let records = annotations.iter().filter(|(key, _)| key.starts_with(names::INFO));
         records.map(|(key, json)| serde_json::from_str(json).with_context(|| key.clone())).collect()
     }
 
-    /// Waits until there are so many reservations on a node.
+    /// Waits until a node has exactly `count` reservations, and returns their records.
     ///
     /// # Errors
     /// When that takes too long.

@@ -27,7 +27,7 @@ async fn full(name: &str, web: WorkloadShape) -> Result<(Cluster, Daemon, Worklo
     let web = cluster.deploy(web.cpu("3").scheduler(SCHEDULER)).await?;
     cluster.wait_until_running(&web.selector, 1).await?;
     cluster.deploy(deployment("rival").cpu("3").scheduler(SCHEDULER)).await?;
-    cluster.wait_until_told("default", "app=rival").await?;
+    cluster.wait_until_unschedulable("default", "app=rival").await?;
     Ok((cluster, daemon, web))
 }
 

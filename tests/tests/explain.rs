@@ -261,7 +261,7 @@ fn somebody_who_may_not_see_nodes_is_told_which_rule_is_missing() -> Result<()> 
         ns.node("n1", "1").await?;
         ns.cluster.grant(User::Tenant, "view", Some(ns.name)).await?;
         let web = ns.cluster.deploy(ns.fit_for(deployment("web").cpu("3"), UPSTREAM)).await?;
-        let told = ns.cluster.wait_until_told(ns.name, &web.selector).await?;
+        let told = ns.cluster.wait_until_unschedulable(ns.name, &web.selector).await?;
         for asked in [&["explain", "web"][..], &["explain"]] {
             let said = typed(ns, User::Tenant, asked)?;
             assert_eq!(said.code, 14, "{said:?}");

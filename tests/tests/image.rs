@@ -4,7 +4,7 @@
 use anyhow::{Context as _, Result, ensure};
 use flate2::read::GzDecoder;
 use reserve_tests::control_plane::{ControlPlane, User, deployment, node, workspace_dir};
-use reserve_tests::image::{self, Built, USER};
+use reserve_tests::image::{self, StaticProgram, USER};
 use serde_json::{Value, json};
 use sha2::{Digest as _, Sha256};
 use std::collections::BTreeMap;
@@ -21,7 +21,7 @@ const SIZE_MAX: u64 = 20 << 20;
 type Files = BTreeMap<String, (u32, Vec<u8>)>;
 
 /// The image, made as `make image` does but for the last optimisations.
-fn make(file: &Path) -> Result<image::Made> {
+fn make(file: &Path) -> Result<image::ImageSummary> {
     let test = std::env::current_exe().context("find the running test")?;
     let target_dir = test.ancestors().nth(3).context("the test is not in a cargo target folder")?;
     image::write(&image::build(target_dir, "release")?, &workspace_dir().join("LICENSE"), file)
@@ -147,7 +147,7 @@ fn what_was_tampered_with_is_noticed() -> Result<()> {
     let dir = TempDir::new()?;
     let (program, archive) = (dir.path().join("program"), dir.path().join("image.tar"));
     std::fs::write(&program, "#!/bin/sh\n")?;
-    let built = Built { program: program.clone(), architecture: "amd64" };
+    let built = StaticProgram { program: program.clone(), architecture: "amd64" };
     let made = image::write(&built, &workspace_dir().join("LICENSE"), &archive)?;
     unpack(&archive, &made.digest)?;
     let mut bytes = std::fs::read(&archive)?;

@@ -2,7 +2,7 @@
 #![forbid(unsafe_code)]
 
 use anyhow::{Context as _, Result, ensure};
-use reserve_tests::bugs::{Bug, Check, Kind, all, documented};
+use reserve_tests::bugs::{Bug, Check, CheckKind, all, documented};
 use reserve_tests::control_plane::workspace_dir;
 use reserve_tests::simulation::TIERS;
 use std::path::Path;
@@ -43,12 +43,12 @@ fn each_check_that_is_named_is_there() -> Result<()> {
     for bug in all()? {
         for check in &bug.caught_by {
             let is_there = match &check.kind {
-                Kind::Test { package, name } => {
+                CheckKind::Test { package, name } => {
                     let source = workspace_dir().join(package.trim_start_matches("reserve-")).join("src");
                     let function = name.rsplit("::").next().unwrap_or_default();
                     is_in(&source, &format!("fn {function}("))?
                 }
-                Kind::Simulation { tier, .. } => TIERS.iter().any(|one| one.name == tier),
+                CheckKind::Simulation { tier, .. } => TIERS.iter().any(|one| one.name == tier),
             };
             ensure!(is_there, "{}: there is no {}", bug.name, check.name());
         }

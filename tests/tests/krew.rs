@@ -4,7 +4,7 @@
 
 use anyhow::{Context as _, Result, ensure};
 use reserve_tests::control_plane::{Binaries, workspace_dir};
-use reserve_tests::dist::{self, Compression, Packed};
+use reserve_tests::dist::{self, Compression, ReleaseArchive};
 use reserve_tests::programs;
 use serde_json::Value;
 use std::collections::BTreeSet;
@@ -69,7 +69,7 @@ fn yaml(text: &str) -> Result<Value> {
 #[test]
 fn the_template_keeps_krews_rules_on_every_platform() -> Result<()> {
     let template = fs::read_to_string(workspace_dir().join(".krew.yaml"))?;
-    let (text, count) = dist::rendered(&template, "v1.2.3", |_, _| Some("0".repeat(64)))?;
+    let (text, count) = dist::render_manifest(&template, "v1.2.3", |_, _| Some("0".repeat(64)))?;
     let seen = check(&yaml(&text)?)?;
     let all = PLATFORMS.map(|(os, arch)| (os.to_owned(), arch.to_owned()));
     assert!(seen.iter().eq(&all), "{seen:?}");
@@ -82,7 +82,7 @@ fn the_template_keeps_krews_rules_on_every_platform() -> Result<()> {
 fn the_check_can_fail() -> Result<()> {
     let template = fs::read_to_string(workspace_dir().join(".krew.yaml"))?;
     let sha256 = |_: &str, _: &str| Some("0".repeat(64));
-    let (good, _) = dist::rendered(&template, "v1.2.3", sha256)?;
+    let (good, _) = dist::render_manifest(&template, "v1.2.3", sha256)?;
     check(&yaml(&good)?)?;
     for (from, to) in [
         ("v1.2.3", "1.2.3"),
@@ -98,13 +98,13 @@ fn the_check_can_fail() -> Result<()> {
         assert_ne!(bad, good, "{from}");
         assert!(yaml(&bad).and_then(|manifest| check(&manifest)).is_err(), "{from} -> {to}");
     }
-    let (none, _) = dist::rendered(&template, "v1.2.3", |_, _| None)?;
+    let (none, _) = dist::render_manifest(&template, "v1.2.3", |_, _| None)?;
     assert!(yaml(&none).and_then(|manifest| check(&manifest)).is_err());
     Ok(())
 }
 
 /// The archive and the manifest as `make dist` writes them, of the program that tests run.
-fn release(dir: &Path) -> Result<Packed> {
+fn release(dir: &Path) -> Result<ReleaseArchive> {
     let target = dist::here().context("krew does not know this platform")?;
     // Programs for tests are large, and nobody downloads them.
     let program = programs::build()?.join("kubectl-reserve");

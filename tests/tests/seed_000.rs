@@ -68,7 +68,7 @@ async fn delete_and_find_replacement(cluster: &Cluster) -> Result<Pod> {
 }
 
 /// Waits until the pod was told that it has no place, and returns the words.
-async fn wait_until_told(cluster: &Cluster, selector: &str) -> Result<String> {
+async fn wait_until_unschedulable(cluster: &Cluster, selector: &str) -> Result<String> {
     cluster
         .wait_until("the pod is told why it waits", SOON, async || {
             let pods = cluster.pods(selector).await?;
@@ -90,9 +90,9 @@ async fn room_reserved_for_another_owner_keeps_the_replacement_out_until_it_is_r
     let (cluster, _daemon, testngx) = seed("seed_000_other_owner").await?;
     let key = format!("reserve.cpu/{OTHER_OWNER}");
     typed(&cluster, &["annotate", "node", NODE, &format!("{key}=5000m")])?;
-    programs::seen(&cluster, NODE).await?;
+    programs::wait_until_seen(&cluster, NODE).await?;
     let replacement = delete_and_find_replacement(&cluster).await?;
-    let told = wait_until_told(&cluster, &testngx.selector).await?;
+    let told = wait_until_unschedulable(&cluster, &testngx.selector).await?;
     assert_eq!(told, FULL);
 
     typed(&cluster, &["get", "po"])?;
@@ -131,9 +131,9 @@ async fn room_reserved_for_testngx_is_there_when_it_comes_back_and_a_stranger_wa
     let (cluster, _daemon, testngx) = seed("seed_000_own").await?;
     let key = format!("reserve.cpu/{}", testngx.uid);
     typed(&cluster, &["annotate", "node", NODE, &format!("{key}=5000m")])?;
-    programs::seen(&cluster, NODE).await?;
+    programs::wait_until_seen(&cluster, NODE).await?;
     let stranger = cluster.deploy(deployment("stranger").cpu("1000m").scheduler(SCHEDULER)).await?;
-    let told = wait_until_told(&cluster, &stranger.selector).await?;
+    let told = wait_until_unschedulable(&cluster, &stranger.selector).await?;
     assert_eq!(told, FULL);
 
     let replacement = delete_and_find_replacement(&cluster).await?;
@@ -212,9 +212,9 @@ async fn the_seeds_own_command_line_beside_kube_scheduler_with_the_form_that_end
 
     let other = cluster.deploy(deployment("other").replicas(0).scheduler(SCHEDULER)).await?;
     reserve_a_seat(&cluster, &other, &in_seconds(600))?;
-    programs::seen(&cluster, NODE).await?;
+    programs::wait_until_seen(&cluster, NODE).await?;
     delete_and_find_replacement(&cluster).await?;
-    let told = wait_until_told(&cluster, "app=testngx").await?;
+    let told = wait_until_unschedulable(&cluster, "app=testngx").await?;
     assert!(told.starts_with(FULL), "{told}");
     // It ends by itself, and nobody has to remove it.
     reserve_a_seat(&cluster, &other, &in_seconds(3))?;

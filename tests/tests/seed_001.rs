@@ -20,7 +20,7 @@ async fn a_pod_waits_for_a_label_and_runs_once_a_node_has_it() -> Result<()> {
     let shape = daemon(SCHEDULER).configuration(example(SEED, "scheduler.yaml"));
     let _daemon = shape.start(&cluster).await?;
     cluster.apply_file(example(SEED, "workload.yaml")).await?;
-    let told = cluster.wait_until_told("default", APP).await?;
+    let told = cluster.wait_until_unschedulable("default", APP).await?;
     let why = "0/2 nodes are available: 2 node(s) didn't have the required label(s) cpu=true.";
     assert!(told.starts_with(why), "{told}");
     cluster

@@ -46,7 +46,7 @@ async fn kube_scheduler_keeps_a_place_that_it_does_not_know_of() -> Result<()> {
     reserve(&cluster, "worker1", &uid, Some("2")).await?;
     cluster.run_kubectl(&["delete", "pod", "-l", "app in (testngx,stranger)"]).await?;
     cluster.wait_until_running("app=testngx", 1).await?;
-    let told = cluster.wait_until_told("default", "app=stranger").await?;
+    let told = cluster.wait_until_unschedulable("default", "app=stranger").await?;
     assert!(told.starts_with("0/1 nodes are available: 1 Insufficient cpu."), "{told}");
     assert!(!told.contains(&uid), "{told}");
     let bound = cluster.audit().await?.to("pods/binding").by(&cluster.user_name(User::Daemon));
@@ -57,7 +57,7 @@ async fn kube_scheduler_keeps_a_place_that_it_does_not_know_of() -> Result<()> {
         cluster.wait_until_running("app=stranger", 1).await.with_context(|| format!("round {round}"))?;
         reserve(&cluster, "worker1", &uid, Some("2")).await?;
         cluster.run_kubectl(&["delete", "pod", "-l", "app=stranger"]).await?;
-        cluster.wait_until_told("default", "app=stranger").await?;
+        cluster.wait_until_unschedulable("default", "app=stranger").await?;
     }
     Ok(())
 }

@@ -85,7 +85,7 @@ async fn the_log_tells_every_extension_point_in_order() -> Result<()> {
         .await?;
     let held = bare_pod("held").scheduler("wyq").pod_label("schedule", "never");
     let held = cluster.deploy(held).await?;
-    let told = cluster.wait_until_told("default", &held.selector).await?;
+    let told = cluster.wait_until_unschedulable("default", &held.selector).await?;
     assert!(told.starts_with("0/2 nodes are available: pods with schedule=never are kept out."), "{told}");
     let log = daemon.log()?;
     assert!(log.contains("schedulerName: wyq") && log.contains("RandomScore"), "the configuration is logged");

@@ -1,28 +1,28 @@
-//! Clusters for benchmarks: nodes and pods as the API server would send them, decoded by the real decoders.
+//! Clusters for benchmarks: nodes and pods as JSON of the API server, decoded by the product's decoders.
 
 use common::api;
-use common::cluster::{Assumed, Cluster, Event, Seen};
+use common::cluster::{Assumption, Cluster, Event, WatchEvent};
 use common::cycle::{Decision, schedule};
 use common::framework::Registry;
-use common::model::{Node, OtherKind, OwnerKind, Pod, Workload};
+use common::model::{CatalogKind, Node, OwnerKind, Pod, Workload};
 use jiff::Timestamp;
 use std::sync::Arc;
 use std::time::Duration;
 
-/// The moment at which benchmarks happen.
+/// The time of all benchmarks.
 pub(crate) const NOW: Timestamp = Timestamp::UNIX_EPOCH;
 
-/// How many pods sit on each node.
+/// How many pods each node has.
 pub(crate) const PODS_PER_NODE: usize = 10;
 
-/// The CPU time of this thread: what neighbours on the machine do does not count.
+/// The CPU time of this thread; other processes on the machine do not count.
 pub(crate) fn cpu_time() -> Duration {
     let time = rustix::time::clock_gettime(rustix::time::ClockId::ThreadCPUTime);
     Duration::new(u64::try_from(time.tv_sec).unwrap_or(0), u32::try_from(time.tv_nsec).unwrap_or(0))
 }
 
-/// Whether `cargo bench` asks. `cargo test --benches` must not take minutes.
-pub(crate) fn is_wanted() -> bool {
+/// Whether `cargo bench` runs this program. In `cargo test --benches` it does nothing, because it would take minutes.
+pub(crate) fn is_bench_run() -> bool {
     std::env::args().any(|argument| argument == "--bench")
 }
 
@@ -31,7 +31,7 @@ pub(crate) fn uid(kind: u32, number: usize) -> String {
     format!("{kind:08x}-0000-4000-8000-{number:012x}")
 }
 
-/// A node of one of several sizes and pools, in one of eight zones, as a cloud makes them.
+/// A node like those of a cloud: one of several sizes and pools, in one of eight zones.
 pub(crate) fn node(number: usize) -> Node {
     let (size, zone, pool) = (number % 4, number % 8, number % 16);
     let cpu = [4, 8, 16, 32][size];
@@ -57,7 +57,7 @@ pub(crate) fn node(number: usize) -> Node {
     api::node::node(&json).unwrap_or_else(|error| panic!("{error}: {json}"))
 }
 
-/// A pod of one of `shapes` shapes, of the Deployment of its shape, and waiting.
+/// A waiting pod of the given shape. Its owner is a custom resource.
 pub(crate) fn pod(number: usize, shape: usize) -> Pod {
     let (cpu, memory) = (50 + 10 * (shape % 8), 64 + 32 * (shape % 5));
     let tolerations = match shape % 4 {
@@ -84,27 +84,27 @@ pub(crate) fn pod(number: usize, shape: usize) -> Pod {
     api::pod::pod(&json).unwrap_or_else(|error| panic!("{error}: {json}"))
 }
 
-/// The same, bound to the node of that number.
+/// The same pod, bound to the node of that number.
 pub(crate) fn bound(number: usize, shape: usize, node: usize) -> Pod {
     pod(number, shape).bound(format!("node-{node:06}").as_str().into(), None, Some(NOW))
 }
 
-/// A cluster of so many nodes without pods.
+/// A cluster of `nodes` nodes without pods.
 pub(crate) fn empty(nodes: usize) -> Cluster {
     let mut cluster = Cluster::default();
     for kind in OwnerKind::ALL {
         let live = if kind == OwnerKind::ReplicaSet { vec![replica_set()] } else { Vec::new() };
-        cluster.apply(Event::Workloads(kind, Seen::Relisted(live)));
+        cluster.apply(Event::Workloads(kind, WatchEvent::Relisted(live)));
     }
-    for kind in OtherKind::ALL {
-        cluster.apply(Event::Others(kind, Seen::Relisted(Vec::new())));
+    for kind in CatalogKind::ALL {
+        cluster.apply(Event::CatalogObjects(kind, WatchEvent::Relisted(Vec::new())));
     }
-    cluster.apply(Event::Nodes(Seen::Relisted((0..nodes).map(node).collect())));
-    cluster.apply(Event::Pods(Seen::Relisted(Vec::new())));
+    cluster.apply(Event::Nodes(WatchEvent::Relisted((0..nodes).map(node).collect())));
+    cluster.apply(Event::Pods(WatchEvent::Relisted(Vec::new())));
     cluster
 }
 
-/// The ReplicaSet `web`, whose pods are spread by default.
+/// The ReplicaSet `web`, whose pods get the default spread constraints.
 fn replica_set() -> Workload {
     let json = format!(
         r#"{{"metadata":{{"name":"web","namespace":"namespace-0","uid":"{}","resourceVersion":"1"}},
@@ -114,23 +114,23 @@ fn replica_set() -> Workload {
     api::workload::workload(OwnerKind::ReplicaSet, &json).unwrap_or_else(|error| panic!("{error}: {json}"))
 }
 
-/// Pods that are placed one after the other; the oldest leave, so that the cluster stays as full as it was.
-pub(crate) struct Stream {
+/// Places pods one after the other, and removes the oldest, so that the cluster stays equally full.
+pub(crate) struct PodStream {
     pub(crate) cluster: Cluster,
     pub(crate) registry: Registry,
     placed: std::collections::VecDeque<Arc<Pod>>,
     next: usize,
 }
 
-/// How many placed pods stay.
+/// How many placed pods stay in the cluster.
 const STAYING: usize = 2_000;
 
-impl Stream {
+impl PodStream {
     pub(crate) fn new(cluster: Cluster, registry: Registry) -> Self {
         Self { cluster, registry, placed: std::collections::VecDeque::new(), next: 1 << 32 }
     }
 
-    /// Places a pod made by `make` from its number, and says how much CPU time the decision took, assuming included.
+    /// Places the pod that `make` makes from its number. Returns the CPU time of the decision and of the assumption.
     pub(crate) fn place(
         &mut self,
         make: impl Fn(usize) -> Pod,
@@ -138,7 +138,7 @@ impl Stream {
     ) -> Duration {
         self.next += 1;
         let key = make(self.next).key;
-        self.cluster.apply(Event::Pods(Seen::Applied(make(self.next))));
+        self.cluster.apply(Event::Pods(WatchEvent::Applied(make(self.next))));
         let pod = Arc::clone(self.cluster.pod(&key).unwrap_or_else(|| panic!("{key} is not there")));
         let before = cpu_time();
         let decision = schedule(&pod, &self.cluster.snapshot(NOW), &self.registry);
@@ -146,13 +146,13 @@ impl Stream {
         check(&mut self.cluster, &pod, &decision);
         let Decision::Place { node, seat, .. } = decision else { panic!("{decision:?}") };
         let again = cpu_time();
-        self.cluster.assume(&key, Assumed { uid: pod.uid.clone(), node, seat, since: NOW });
+        self.cluster.assume(&key, Assumption { uid: pod.uid.clone(), node, seat, since: NOW });
         let took = decided.saturating_sub(before) + cpu_time().saturating_sub(again);
         self.placed.push_back(pod);
         if self.placed.len() > STAYING
             && let Some(oldest) = self.placed.pop_front()
         {
-            self.cluster.apply(Event::Pods(Seen::Deleted((*oldest).clone())));
+            self.cluster.apply(Event::Pods(WatchEvent::Deleted((*oldest).clone())));
         }
         took
     }

@@ -1,4 +1,4 @@
-//! A PodDisruptionBudget from API JSON.
+//! Decodes a PodDisruptionBudget.
 
 use super::DecodeError;
 use super::meta::{Meta, decode};
@@ -17,23 +17,23 @@ struct Wire<'a> {
     #[serde(borrow)]
     metadata: Meta<'a>,
     #[serde(borrow, default)]
-    spec: Option<Spec<'a>>,
+    spec: Option<SpecWire<'a>>,
     #[serde(borrow, default)]
-    status: Option<Status<'a>>,
+    status: Option<StatusWire<'a>>,
 }
 
 #[derive(Deserialize, Default)]
 #[serde(default)]
-struct Spec<'a> {
+struct SpecWire<'a> {
     #[serde(borrow)]
     selector: Option<SelectorWire<'a>>,
 }
 
 #[derive(Deserialize, Default)]
 #[serde(rename_all = "camelCase", default)]
-struct Status<'a> {
+struct StatusWire<'a> {
     disruptions_allowed: Option<i32>,
-    /// When each pod was let go, by its name; sorted.
+    /// The time of each granted eviction, by the name of the pod; sorted.
     #[serde(borrow)]
     disrupted_pods: Option<BTreeMap<Cow<'a, str>, IgnoredAny>>,
 }
@@ -47,7 +47,7 @@ pub fn budget(json: &str) -> Result<DisruptionBudget, DecodeError> {
         meta: metadata.object(KIND)?,
         selector: optional(spec.unwrap_or_default().selector.as_ref()).ok().flatten(),
         disruptions_allowed: status.disruptions_allowed.unwrap_or(0),
-        disrupted: disrupted.into_keys().map(Text::from).collect(),
+        disrupted_pods: disrupted.into_keys().map(Text::from).collect(),
     })
 }
 

@@ -1,4 +1,4 @@
-//! The parts of a DaemonSet that say which pods its controller makes.
+//! The fields of a DaemonSet that describe the pods that its controller makes. Called by `workload`.
 
 use super::pod;
 use super::selector::SelectorWire;
@@ -27,22 +27,22 @@ struct TemplateWire {
     spec: Value,
 }
 
-/// What the DaemonSet in `json` says; `None` if only its metadata was sent, or the rest cannot be understood.
+/// Decodes the template of the DaemonSet in `json`; `None` if only the metadata was sent, or the rest is invalid.
 pub(super) fn template(json: &str) -> Option<DaemonTemplate> {
     let SetWire { spec } = serde_json::from_str(json).ok()?;
     let on_host_network = spec.template.spec.get("hostNetwork").and_then(Value::as_bool) == Some(true);
-    let made = pod::template(spec.template.spec)?;
+    let pod = pod::template(spec.template.spec)?;
     Some(DaemonTemplate {
         selector: spec.selector.selector().ok()?,
-        spec: made.spec,
-        node: made.node,
+        spec: pod.spec,
+        node: pod.node,
         on_host_network,
-        surges: spec.update_strategy.pointer("/rollingUpdate/maxSurge").is_some_and(is_some),
+        surges: spec.update_strategy.pointer("/rollingUpdate/maxSurge").is_some_and(is_positive),
     })
 }
 
-/// Whether a number of pods, or a share of them in percent, is more than none.
-fn is_some(number: &Value) -> bool {
+/// Whether a number of pods, or a percentage of them, is above zero.
+fn is_positive(number: &Value) -> bool {
     match number {
         Value::Number(number) => number.as_i64().is_some_and(|number| number > 0),
         Value::String(share) => share.trim_end_matches('%').parse::<i64>().is_ok_and(|share| share > 0),

@@ -1,6 +1,7 @@
-//! Answers to LIST and lines of a WATCH, cut into objects without decoding them yet.
+//! Splits the answers to LIST and the lines of a WATCH into objects, without decoding the objects. Entry points: [`page`] and
+//! [`watch_line`].
 //!
-//! Each object is decoded by itself afterwards, so that one that cannot be read does not hide the others.
+//! Each object is decoded on its own afterwards, so that one invalid object does not hide the others.
 
 use super::DecodeError;
 use super::meta::{Str, decode};
@@ -11,9 +12,9 @@ use std::borrow::Cow;
 
 /// One page of a list.
 pub struct Page<'a> {
-    /// The version of the list as a whole, from which to watch.
+    /// The `resourceVersion` of the list, from which a watch can start.
     pub resource_version: Cow<'a, str>,
-    /// The token for the next page, if there is one.
+    /// The `continue` token for the next page, if there is one.
     pub next: Option<Cow<'a, str>>,
     /// The objects, each as its JSON.
     pub items: Vec<&'a str>,
@@ -23,15 +24,15 @@ pub struct Page<'a> {
 pub enum WatchLine<'a> {
     /// An object was added or changed; its JSON.
     Applied(&'a str),
-    /// An object was deleted, or left the selection; its last JSON.
+    /// An object was deleted, or no longer matches the selector; its last JSON.
     Deleted(&'a str),
-    /// Nothing but a newer version to resume from.
+    /// A newer `resourceVersion` from which the watch can be resumed.
     Bookmark(Cow<'a, str>),
-    /// The server ends the watch with this HTTP status.
+    /// The server ends the watch with an error.
     Failed {
-        /// The HTTP status code, 410 when the version is too old.
+        /// The HTTP status code; 410 if the version is too old.
         code: u16,
-        /// What the server says.
+        /// The message of the server.
         message: Cow<'a, str>,
     },
 }
@@ -95,7 +96,7 @@ pub fn watch_line(json: &str) -> Result<WatchLine<'_>, DecodeError> {
         "BOOKMARK" => {
             WatchLine::Bookmark(decode::<VersionedWire<'_>>("Bookmark", object)?.metadata.resource_version)
         }
-        // An ERROR line, or a type of a newer API: either way this watch cannot be followed any further.
+        // An ERROR line, or a type of a newer API: in both cases this watch cannot be continued.
         _ => {
             let status: StatusWire<'_> = decode("Status", object)?;
             WatchLine::Failed { code: status.code, message: status.message }
@@ -103,12 +104,12 @@ pub fn watch_line(json: &str) -> Result<WatchLine<'_>, DecodeError> {
     })
 }
 
-/// The version of one object.
+/// The `resourceVersion` of one object.
 pub fn version(json: &str) -> Result<String, DecodeError> {
     Ok(decode::<VersionedWire<'_>>("object", json)?.metadata.resource_version.into_owned())
 }
 
-/// What the API server says in a Status; the start of the text if it is none, such as a proxy's error page.
+/// The message of a Status of the API server. If the text is no Status, such as the error page of a proxy, its beginning.
 pub fn status(json: &str) -> String {
     match decode::<StatusWire<'_>>("Status", json) {
         Ok(status) if !status.message.is_empty() => status.message.into_owned(),

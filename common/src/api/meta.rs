@@ -1,4 +1,4 @@
-//! The parts of JSON that all kinds share: metadata, string maps, lists that may be null.
+//! What the decoders of all kinds share: metadata, maps of strings, lists that may be null.
 
 use super::DecodeError;
 use crate::model::ids::{Text, Uid};
@@ -13,18 +13,18 @@ use std::borrow::Cow;
 use std::fmt;
 use std::sync::Arc;
 
-/// A string, borrowed from the JSON where it has no escapes.
+/// A string, borrowed from the JSON unless it has escapes.
 #[derive(Deserialize, Default)]
 pub(super) struct Str<'a>(#[serde(borrow)] pub(super) Cow<'a, str>);
 
-/// A list, which may be null, as may be what is in it: as in Go, that is the same as nothing said.
-pub(super) struct List<T>(pub(super) Vec<T>);
+/// A list that may be null, and whose items may be null. As in Go, null is the same as an empty list or an empty item.
+pub(super) struct NullableList<T>(pub(super) Vec<T>);
 
 /// A JSON object of strings, in the order of the JSON.
 #[derive(Default)]
 pub(super) struct Pairs<'a>(pub(super) Vec<(Cow<'a, str>, Cow<'a, str>)>);
 
-/// What we read of `metadata`.
+/// The fields of `metadata` that we read.
 #[derive(Deserialize, Default)]
 #[serde(rename_all = "camelCase", default)]
 pub(super) struct Meta<'a> {
@@ -68,37 +68,36 @@ pub(super) fn decode<'a, T: Deserialize<'a>>(kind: &'static str, json: &'a str) 
     serde_json::from_str(json).map_err(|source| DecodeError { kind, source })
 }
 
-/// A time as the API writes it; `None` when there is none, or it cannot be read.
-///
-/// An unreadable time must not hide the object: whoever reads it treats it as unknown.
+/// A time as the API writes it; `None` if it is missing or invalid. An invalid time must not make the whole object invalid: callers
+/// treat it as unknown.
 pub(super) fn time(text: Option<&Str<'_>>) -> Option<Timestamp> {
     text.and_then(|text| text.0.parse().ok())
 }
 
-/// A time of an object, to the second.
+/// A time in whole seconds; `None` if it is missing or invalid.
 pub(super) fn moment(text: Option<&Str<'_>>) -> Option<Moment> {
     time(text).map(Moment::of)
 }
 
-/// The text; the empty one when there is none.
+/// The text; empty if it is missing.
 pub(super) fn or_empty(text: Option<&Str<'_>>) -> Text {
     text.map(|text| Text::from(&*text.0)).unwrap_or_default()
 }
 
-impl<T> Default for List<T> {
+impl<T> Default for NullableList<T> {
     fn default() -> Self {
         Self(Vec::new())
     }
 }
 
-impl List<Str<'_>> {
-    /// The texts.
+impl NullableList<Str<'_>> {
+    /// The items as owned texts.
     pub(super) fn texts(&self) -> Box<[Text]> {
         self.0.iter().map(|text| Text::from(&*text.0)).collect()
     }
 }
 
-impl<'de, T: Deserialize<'de> + Default> Deserialize<'de> for List<T> {
+impl<'de, T: Deserialize<'de> + Default> Deserialize<'de> for NullableList<T> {
     fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
         let items = Option::<Vec<Option<T>>>::deserialize(deserializer)?.unwrap_or_default();
         Ok(Self(items.into_iter().map(Option::unwrap_or_default).collect()))
@@ -106,28 +105,26 @@ impl<'de, T: Deserialize<'de> + Default> Deserialize<'de> for List<T> {
 }
 
 impl Meta<'_> {
-    /// The resource version, which is a number that grows within one kind; 0 for none.
+    /// `resourceVersion` as a number, which grows within one kind; 0 if it is missing.
     pub(super) fn version(&self) -> u64 {
         self.resource_version.parse().unwrap_or(0)
     }
 
-    /// Whether the object is being deleted.
     pub(super) fn is_deleting(&self) -> bool {
         self.deletion_timestamp.is_some()
     }
 
-    /// The labels.
     pub(super) fn labels(&self) -> Labels {
         self.labels.as_ref().map(Pairs::labels).unwrap_or_default()
     }
 
-    /// The annotation called `name`.
+    /// The value of the annotation called `name`.
     pub(super) fn annotation(&self, name: &str) -> Option<Text> {
         let pairs = &self.annotations.as_ref()?.0;
         pairs.iter().find(|(key, _)| key == name).map(|(_, value)| Text::from(&**value))
     }
 
-    /// What is to be kept for the object's pods.
+    /// The `reserve/keep` annotation.
     pub(super) fn keep(&self) -> Option<Keep> {
         let pairs = &self.annotations.as_ref()?.0;
         pairs.iter().find(|(key, _)| key == super::names::KEEP).and_then(|(_, value)| Keep::read(value))
@@ -138,7 +135,7 @@ impl Meta<'_> {
         self.annotations.as_ref().is_some_and(|pairs| pairs.0.iter().any(|(key, _)| key == name))
     }
 
-    /// The owner that claims to control the object.
+    /// The owner reference with `controller: true`, not yet checked.
     pub(super) fn controller(&self) -> Option<ControllerRef> {
         let owner = self.owner_references.as_ref()?.iter().find(|owner| owner.controller == Some(true))?;
         let kind = OwnerKind::from_reference(&owner.api_version, &owner.kind);
@@ -162,8 +159,8 @@ impl Pairs<'_> {
 
 impl<'de: 'a, 'a> Deserialize<'de> for Pairs<'a> {
     fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
-        struct Entries;
-        impl<'de> Visitor<'de> for Entries {
+        struct PairsVisitor;
+        impl<'de> Visitor<'de> for PairsVisitor {
             type Value = Pairs<'de>;
 
             fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
@@ -178,6 +175,6 @@ impl<'de: 'a, 'a> Deserialize<'de> for Pairs<'a> {
                 Ok(Pairs(pairs))
             }
         }
-        deserializer.deserialize_map(Entries)
+        deserializer.deserialize_map(PairsVisitor)
     }
 }

@@ -1,9 +1,12 @@
-//! The wire: API JSON and annotations to model values, and back.
+//! Decodes API JSON and annotations into values of [`crate::model`], and encodes what we write.
 //!
-//! Serde lives in this room and nowhere else; what leaves it is a plain value of [`crate::model`]. Decoding
-//! borrows from the JSON and keeps only what decisions read.
+//! Serde is used only here and in [`crate::config`]. Decoding borrows from the JSON and keeps only what decisions read. There is
+//! one function for each kind, such as [`pod::pod`] and [`node::node`].
+//!
+//! Must not know: clients and requests, the current time.
 
 pub mod budget;
+pub mod catalog_object;
 mod daemon_set;
 pub mod extender;
 pub mod list;
@@ -12,7 +15,6 @@ pub mod names;
 pub mod namespace;
 pub mod node;
 mod object;
-pub mod other;
 pub mod pod;
 pub mod quota;
 pub mod replica;
@@ -22,13 +24,13 @@ pub mod service;
 pub mod storage;
 pub mod workload;
 
-/// An object that could not be decoded. Says where in the JSON.
+/// An object could not be decoded. The source says where in the JSON.
 #[derive(Debug, thiserror::Error)]
 #[error("decode {kind}")]
 pub struct DecodeError {
     /// The kind of object that was expected.
     pub kind: &'static str,
-    /// What the JSON reader found.
+    /// What is wrong, with line and column.
     #[source]
     pub source: serde_json::Error,
 }

@@ -1,4 +1,4 @@
-//! A namespace from API JSON.
+//! Decodes a Namespace.
 
 use super::DecodeError;
 use super::meta::{Meta, decode};
@@ -11,7 +11,7 @@ struct NamespaceWire<'a> {
     metadata: Meta<'a>,
 }
 
-/// Decodes a namespace.
+/// Decodes a Namespace.
 pub fn namespace(json: &str) -> Result<Namespace, DecodeError> {
     let NamespaceWire { metadata } = decode("Namespace", json)?;
     Ok(Namespace { meta: metadata.object("Namespace")?, labels: metadata.labels(), keep: metadata.keep() })

@@ -1,19 +1,19 @@
-//! What the decoders of objects that are kept by name share: their metadata, and fields that may be null or empty.
+//! What the decoders of objects that are stored by name share: metadata, and fields that may be null or empty.
 
 use super::DecodeError;
 use super::meta::{Meta, Str};
 use crate::model::ids::Text;
-use crate::model::object;
+use crate::model::object::ObjectMeta;
 use crate::model::quantity::Quantity;
 use serde::de::Error as _;
 use std::fmt;
 
-/// Text that may be missing, which null and empty are too.
+/// The text; `None` if it is missing, null or empty.
 pub(super) fn name(text: Option<&Str<'_>>) -> Option<Text> {
     text.filter(|text| !text.0.is_empty()).map(|text| Text::from(&*text.0))
 }
 
-/// A quantity that may be missing. Kubernetes ignores white space around one.
+/// A quantity that may be missing. White space around it is ignored, as in Kubernetes.
 pub(super) fn quantity(
     kind: &'static str,
     field: &str,
@@ -23,18 +23,18 @@ pub(super) fn quantity(
     parsed.map_err(|error| malformed(kind, format!("{field}: {error}")))
 }
 
-/// An object that is JSON of the right form, and still makes no sense.
+/// The error about an object whose JSON has the right form but is invalid.
 pub(super) fn malformed(kind: &'static str, why: impl fmt::Display) -> DecodeError {
     DecodeError { kind, source: serde_json::Error::custom(why) }
 }
 
 impl Meta<'_> {
-    /// What the belief goes by. An object must have a name.
-    pub(super) fn object(&self, kind: &'static str) -> Result<object::Meta, DecodeError> {
+    /// The metadata of an object that is stored by name. An object without a name is an error.
+    pub(super) fn object(&self, kind: &'static str) -> Result<ObjectMeta, DecodeError> {
         if self.name.is_empty() {
             return Err(malformed(kind, "an object without a name, such as a list"));
         }
-        Ok(object::Meta {
+        Ok(ObjectMeta {
             namespace: Text::from(&*self.namespace),
             name: Text::from(&*self.name),
             uid: self.uid.as_ref().into(),
@@ -43,7 +43,7 @@ impl Meta<'_> {
         })
     }
 
-    /// The storage class, by the annotation of old if there is one, else by the field.
+    /// The storage class, from the beta annotation if there is one, else from the field.
     pub(super) fn class(&self, field: Option<&Str<'_>>) -> Option<Text> {
         match self.annotation(super::names::STORAGE_CLASS) {
             Some(class) => Some(class).filter(|class| !class.is_empty()),

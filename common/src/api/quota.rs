@@ -1,4 +1,4 @@
-//! A ResourceQuota from API JSON.
+//! Decodes a ResourceQuota.
 
 use super::DecodeError;
 use super::meta::{Meta, Str, decode};
@@ -17,12 +17,12 @@ struct Wire<'a> {
     #[serde(borrow)]
     metadata: Meta<'a>,
     #[serde(borrow, default)]
-    spec: Option<Spec<'a>>,
+    spec: Option<SpecWire<'a>>,
 }
 
 #[derive(Deserialize, Default)]
 #[serde(rename_all = "camelCase", default)]
-struct Spec<'a> {
+struct SpecWire<'a> {
     #[serde(borrow)]
     hard: Option<BTreeMap<Cow<'a, str>, Str<'a>>>,
     scopes: Option<Vec<IgnoredAny>>,
@@ -46,7 +46,8 @@ pub fn quota(json: &str) -> Result<ResourceQuota, DecodeError> {
     Ok(ResourceQuota { meta: metadata.object(KIND)?, hard })
 }
 
-/// The resource that a key of `spec.hard` limits the requests for; `None` for limits and for objects other than pods.
+/// The resource whose requests a key of `spec.hard` limits. `None` if the key limits something else, such as limits or the number
+/// of Services.
 fn resource(key: &str) -> Option<ResourceName> {
     match key {
         "pods" | "count/pods" => Some(ResourceName::Pods),

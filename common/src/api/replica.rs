@@ -1,4 +1,4 @@
-//! A replica of the daemon as a Lease, both ways.
+//! Decodes and encodes the Lease of a replica of the daemon. Entry points: [`trusted_replica`] and [`lease`].
 //!
 //! ```text
 //! metadata: {name: reserve-<replica>, labels: {app.kubernetes.io/name: kubectl-reserve}, annotations: {
@@ -7,10 +7,10 @@
 //! spec: {holderIdentity: <replica>, leaseDurationSeconds: 15, renewTime: …}
 //! ```
 //!
-//! Reading is tolerant: a number that cannot be read is 0, so that a replica which speaks in riddles has seen nothing.
+//! An invalid number is read as 0, so that a replica with an invalid Lease counts as having seen nothing.
 //!
-//! The built-in role `edit` may write Leases. So a Lease says something about a replica only if it is in a namespace of
-//! the daemon ([`believed`]): a tenant may write any other.
+//! The built-in role `edit` may write Leases. So a Lease counts as the Lease of a replica only if it is in a namespace of the
+//! daemon: tenants can write Leases in other namespaces.
 
 use super::meta::{Meta, Str, decode, time};
 use super::object::malformed;
@@ -24,11 +24,12 @@ use std::time::Duration;
 
 const KIND: &str = "Lease";
 
-/// A word that were good for longer would make everybody wait for a replica that is long gone.
+/// The longest `leaseDurationSeconds`: with a longer one, writers would wait for a replica that is long gone.
 const SECONDS_MAX: i64 = 60;
 
-/// The most scheduler names that are read of one list, and the longest that a pod can have and we can serve.
+/// The most scheduler names that are read from one list.
 const NAMES_MAX: usize = 64;
+/// The longest scheduler name that a pod can have and we can serve.
 const NAME_LEN_MAX: usize = 63;
 
 #[derive(Deserialize)]
@@ -36,35 +37,35 @@ struct Wire<'a> {
     #[serde(borrow)]
     metadata: Meta<'a>,
     #[serde(borrow, default)]
-    spec: Option<Spec<'a>>,
+    spec: Option<SpecWire<'a>>,
 }
 
 #[derive(Deserialize, Default)]
 #[serde(rename_all = "camelCase", default)]
-struct Spec<'a> {
+struct SpecWire<'a> {
     lease_duration_seconds: Option<i64>,
     #[serde(borrow)]
     renew_time: Option<Str<'a>>,
 }
 
-/// The namespaces in which a Lease can be that of a replica. There is at least one.
+/// The namespaces in which a Lease can be the Lease of a replica. There is at least one.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct DaemonNamespaces(Vec<Text>);
 
 impl Default for DaemonNamespaces {
-    /// Where the daemon runs unless somebody says otherwise: where it is installed, and where it is a static pod.
+    /// The default namespace of an installation, and the namespace of a daemon that runs as a static pod.
     fn default() -> Self {
         Self(vec![names::NAMESPACE.into(), names::SYSTEM_NAMESPACE.into()])
     }
 }
 
 impl DaemonNamespaces {
-    /// This one alone.
+    /// Only `namespace`.
     pub fn only(namespace: &str) -> Self {
         Self(vec![namespace.into()])
     }
 
-    /// The same and this one.
+    /// These namespaces and `namespace`.
     #[must_use]
     pub fn and(mut self, namespace: &str) -> Self {
         if !self.includes(namespace) {
@@ -73,27 +74,27 @@ impl DaemonNamespaces {
         self
     }
 
-    /// Whether this is one of them.
+    /// Whether `namespace` is one of these namespaces.
     pub fn includes(&self, namespace: &str) -> bool {
         self.0.iter().any(|own| **own == *namespace)
     }
 
-    /// Each of them. The daemon is most likely in the first one.
+    /// All namespaces. The daemon is most likely in the first.
     pub fn iter(&self) -> impl Iterator<Item = &str> {
         self.0.iter().map(|namespace| &**namespace)
     }
 
-    /// All of them in words: `kube-reserve, kube-system`.
+    /// All namespaces as text: `kube-reserve, kube-system`.
     pub fn words(&self) -> String {
         self.0.join(", ")
     }
 }
 
-/// Decodes the Lease of a replica, and refuses one that a tenant could have written: it must be in a namespace of the
-/// daemon, and have the label and the name that a replica gives it. One that was never renewed is never live.
+/// Decodes the Lease of a replica, and refuses a Lease that a tenant could have written: it must be in a namespace of the daemon,
+/// and have the label and the name that a replica gives it. A Lease that was never renewed is never live.
 ///
-/// The daemon and the command ask this function, and believe no other Lease.
-pub fn believed(json: &str, namespaces: &DaemonNamespaces) -> Result<Replica, DecodeError> {
+/// The daemon and the command trust a Lease from the API server only after this check.
+pub fn trusted_replica(json: &str, namespaces: &DaemonNamespaces) -> Result<Replica, DecodeError> {
     let wire: Wire<'_> = decode(KIND, json)?;
     let Meta { name, namespace, labels, .. } = &wire.metadata;
     if !namespaces.includes(namespace) {
@@ -107,7 +108,7 @@ pub fn believed(json: &str, namespaces: &DaemonNamespaces) -> Result<Replica, De
     read(wire)
 }
 
-/// Decodes the Lease of a replica, whoever wrote it.
+/// Decodes the Lease of a replica without this check, for Leases that were checked before.
 pub fn replica(json: &str) -> Result<Replica, DecodeError> {
     read(decode(KIND, json)?)
 }
@@ -118,7 +119,7 @@ fn read(Wire { metadata, spec }: Wire<'_>) -> Result<Replica, DecodeError> {
     let name = meta.name.strip_prefix(names::REPLICA_PREFIX).map(Text::from);
     let name = name.ok_or_else(|| malformed(KIND, format!("{} is no replica's name", meta.name)))?;
     let number = |key| metadata.annotation(key).and_then(|text| text.parse().ok()).unwrap_or(0);
-    let names = |key| listed(&metadata.annotation(key).unwrap_or_default());
+    let names = |key| parse_names(&metadata.annotation(key).unwrap_or_default());
     let seconds = spec.lease_duration_seconds.unwrap_or(0).clamp(0, SECONDS_MAX);
     Ok(Replica {
         name,
@@ -126,7 +127,7 @@ fn read(Wire { metadata, spec }: Wire<'_>) -> Result<Replica, DecodeError> {
         seen_pods: number(names::SEEN_PODS),
         schedulers: names(names::SCHEDULERS),
         extends: names(names::EXTENDS),
-        renewed: time(spec.renew_time.as_ref()),
+        renew_time: time(spec.renew_time.as_ref()),
         duration: Duration::from_secs(seconds.unsigned_abs()),
         version: metadata.annotation(names::VERSION).unwrap_or_default(),
         is_restricted: metadata.annotation(names::RESTRICTED).is_some_and(|text| &*text == "true"),
@@ -134,13 +135,13 @@ fn read(Wire { metadata, spec }: Wire<'_>) -> Result<Replica, DecodeError> {
     })
 }
 
-fn listed(text: &str) -> Box<[Text]> {
+fn parse_names(text: &str) -> Box<[Text]> {
     let names = text.split(',').map(str::trim).filter(|name| (1..=NAME_LEN_MAX).contains(&name.len()));
     let sorted: BTreeSet<Text> = names.take(NAMES_MAX).map(Text::from).collect();
     sorted.into_iter().collect()
 }
 
-/// The Lease that says all this, without a version: nobody else writes it.
+/// The Lease of `replica`, without a `resourceVersion`: no other program writes this Lease.
 pub fn lease(replica: &Replica) -> Value {
     json!({
         "apiVersion": "coordination.k8s.io/v1",
@@ -161,20 +162,20 @@ pub fn lease(replica: &Replica) -> Value {
         "spec": {
             "holderIdentity": &*replica.name,
             "leaseDurationSeconds": replica.duration.as_secs(),
-            "renewTime": replica.renewed.map(|time| format!("{time:.6}")),
+            "renewTime": replica.renew_time.map(|time| format!("{time:.6}")),
         },
     })
 }
 
-/// What the Lease of a replica is called.
+/// The name of the Lease of the replica called `replica`.
 pub fn lease_name(replica: &str) -> String {
     format!("{}{replica}", names::REPLICA_PREFIX)
 }
 
 #[cfg(test)]
 mod tests {
-    use super::{DaemonNamespaces, Replica, believed, lease, replica};
-    use crate::model::object::Meta;
+    use super::{DaemonNamespaces, Replica, lease, replica, trusted_replica};
+    use crate::model::object::ObjectMeta;
     use jiff::Timestamp;
     use std::time::Duration;
 
@@ -184,7 +185,7 @@ mod tests {
 
     fn example() -> Replica {
         Replica {
-            meta: Meta {
+            meta: ObjectMeta {
                 namespace: "kube-reserve".into(),
                 name: "reserve-daemon-0".into(),
                 uid: "".into(),
@@ -196,7 +197,7 @@ mod tests {
             seen_pods: 7,
             schedulers: ["a".into(), "b".into()].into(),
             extends: ["default-scheduler".into()].into(),
-            renewed: Some(time("2026-11-16T08:00:00.25Z")),
+            renew_time: Some(time("2026-11-16T08:00:00.25Z")),
             duration: Duration::from_secs(15),
             version: "0.1.0".into(),
             is_restricted: true,
@@ -220,29 +221,32 @@ mod tests {
             json.to_string()
         };
         let in_namespace = |namespace: &str| with("/metadata/namespace", namespace.into());
-        assert_eq!(believed(&in_namespace("kube-reserve"), &usual).unwrap(), example());
-        assert!(believed(&in_namespace("kube-system"), &usual).is_ok());
+        assert_eq!(trusted_replica(&in_namespace("kube-reserve"), &usual).unwrap(), example());
+        assert!(trusted_replica(&in_namespace("kube-system"), &usual).is_ok());
         for tenant in ["shop", "kube-reserve2", "default", ""] {
-            let error = believed(&in_namespace(tenant), &usual).unwrap_err().source.to_string();
+            let error = trusted_replica(&in_namespace(tenant), &usual).unwrap_err().source.to_string();
             assert!(error.contains(&format!("is in {tenant}, and the daemon is in")), "{error}");
         }
         let other = DaemonNamespaces::only("ours");
-        assert!(believed(&in_namespace("ours"), &other).is_ok());
-        assert!(believed(&in_namespace("kube-reserve"), &other).is_err(), "only the one that was named");
-        assert!(believed(&in_namespace("kube-reserve"), &other.and("kube-reserve")).is_ok());
+        assert!(trusted_replica(&in_namespace("ours"), &other).is_ok());
+        assert!(
+            trusted_replica(&in_namespace("kube-reserve"), &other).is_err(),
+            "only the one that was named"
+        );
+        assert!(trusted_replica(&in_namespace("kube-reserve"), &other.and("kube-reserve")).is_ok());
         for (pointer, value) in [
             ("/metadata/labels", serde_json::json!({})),
             ("/metadata/labels", serde_json::json!({ "app.kubernetes.io/name": "other" })),
             ("/metadata/name", "kube-scheduler".into()),
         ] {
-            assert!(believed(&with(pointer, value.clone()), &usual).is_err(), "{pointer} {value}");
+            assert!(trusted_replica(&with(pointer, value.clone()), &usual).is_err(), "{pointer} {value}");
         }
-        let never = believed(&with("/spec/renewTime", serde_json::Value::Null), &usual).unwrap();
+        let never = trusted_replica(&with("/spec/renewTime", serde_json::Value::Null), &usual).unwrap();
         assert!(!never.is_live(time("2026-11-16T08:00:00Z")) && !never.is_live(Timestamp::MIN));
     }
 
     #[test]
-    fn a_word_is_good_for_its_time() {
+    fn a_lease_is_live_for_its_duration() {
         let replica = example();
         for (now, is_live) in [
             ("2026-11-16T08:00:00.25Z", true),
@@ -254,7 +258,7 @@ mod tests {
         ] {
             assert_eq!(replica.is_live(time(now)), is_live, "{now}");
         }
-        assert!(!Replica { renewed: None, ..example() }.is_live(time("2026-11-16T08:00:00Z")));
+        assert!(!Replica { renew_time: None, ..example() }.is_live(time("2026-11-16T08:00:00Z")));
         assert!(!Replica { duration: Duration::MAX, ..example() }.is_live(time("2026-11-16T08:00:00Z")));
     }
 
@@ -283,7 +287,7 @@ mod tests {
         let many: Vec<String> = (0..9999).map(|number| number.to_string()).collect();
         let many = format!(r#"{{"reserve/extends":"{}"}}"#, many.join(","));
         assert_eq!(with(&many, "{}").extends.len(), 64);
-        assert_eq!(with("null", r#"{"renewTime":"soon"}"#).renewed, None);
+        assert_eq!(with("null", r#"{"renewTime":"soon"}"#).renew_time, None);
         for odd in ["{}", "[]", r#"{"metadata":{"name":"kube-scheduler"}}"#, r#"{"metadata":{}}"#] {
             assert!(replica(odd).is_err(), "{odd}");
         }

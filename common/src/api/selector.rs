@@ -1,7 +1,7 @@
-//! Selectors from API JSON: of pods by their labels, of nodes by their labels and name.
+//! Decodes label selectors and node selectors.
 
-use super::meta::{List, Pairs, Str, or_empty};
-use crate::model::affinity::{NodeSelector, NodeTerm};
+use super::meta::{NullableList, Pairs, Str, or_empty};
+use crate::model::affinity::{NodeSelector, NodeSelectorTerm};
 use crate::model::excerpt::excerpt;
 use crate::model::requirement::{Operator, Requirement};
 use crate::model::selector::Selector;
@@ -14,7 +14,7 @@ pub(super) struct SelectorWire<'a> {
     #[serde(borrow)]
     match_labels: Option<Pairs<'a>>,
     #[serde(borrow)]
-    match_expressions: List<RequirementWire<'a>>,
+    match_expressions: NullableList<RequirementWire<'a>>,
 }
 
 /// A `NodeSelector`.
@@ -22,7 +22,7 @@ pub(super) struct SelectorWire<'a> {
 #[serde(rename_all = "camelCase", default)]
 pub(super) struct NodeSelectorWire<'a> {
     #[serde(borrow)]
-    node_selector_terms: List<NodeTermWire<'a>>,
+    node_selector_terms: NullableList<NodeTermWire<'a>>,
 }
 
 /// A `NodeSelectorTerm`.
@@ -30,9 +30,9 @@ pub(super) struct NodeSelectorWire<'a> {
 #[serde(rename_all = "camelCase", default)]
 pub(super) struct NodeTermWire<'a> {
     #[serde(borrow)]
-    match_expressions: List<RequirementWire<'a>>,
+    match_expressions: NullableList<RequirementWire<'a>>,
     #[serde(borrow)]
-    match_fields: List<RequirementWire<'a>>,
+    match_fields: NullableList<RequirementWire<'a>>,
 }
 
 #[derive(Deserialize, Default)]
@@ -43,11 +43,11 @@ struct RequirementWire<'a> {
     #[serde(borrow)]
     operator: Option<Str<'a>>,
     #[serde(borrow)]
-    values: List<Str<'a>>,
+    values: NullableList<Str<'a>>,
 }
 
 impl SelectorWire<'_> {
-    /// The selector, or why it is none.
+    /// The selector, or why it is invalid.
     pub(super) fn selector(&self) -> Result<Selector, String> {
         let labels = self.match_labels.as_ref().map_or(&[][..], |labels| &labels.0);
         let mut all: Vec<Requirement> = Vec::with_capacity(labels.len() + self.match_expressions.0.len());
@@ -72,19 +72,18 @@ impl SelectorWire<'_> {
 }
 
 impl NodeSelectorWire<'_> {
-    /// The selector. Terms that cannot be understood are part of it, and match nothing.
+    /// The selector. Invalid terms are part of it, and match no node.
     pub(super) fn selector(&self) -> NodeSelector {
         NodeSelector { terms: self.node_selector_terms.0.iter().map(NodeTermWire::term).collect() }
     }
 }
 
 impl NodeTermWire<'_> {
-    /// The term.
-    pub(super) fn term(&self) -> NodeTerm {
-        let read = |wires: &List<RequirementWire<'_>>| -> Box<[Requirement]> {
+    pub(super) fn term(&self) -> NodeSelectorTerm {
+        let read = |wires: &NullableList<RequirementWire<'_>>| -> Box<[Requirement]> {
             wires.0.iter().map(RequirementWire::requirement).collect()
         };
-        NodeTerm::new(read(&self.match_expressions), read(&self.match_fields))
+        NodeSelectorTerm::new(read(&self.match_expressions), read(&self.match_fields))
     }
 }
 

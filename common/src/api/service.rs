@@ -1,4 +1,4 @@
-//! A service from API JSON.
+//! Decodes a Service.
 
 use super::DecodeError;
 use super::meta::{Meta, Pairs, decode};
@@ -10,17 +10,17 @@ struct ServiceWire<'a> {
     #[serde(borrow)]
     metadata: Meta<'a>,
     #[serde(borrow, default)]
-    spec: Option<Spec<'a>>,
+    spec: Option<SpecWire<'a>>,
 }
 
 #[derive(Deserialize, Default)]
 #[serde(default)]
-struct Spec<'a> {
+struct SpecWire<'a> {
     #[serde(borrow)]
     selector: Option<Pairs<'a>>,
 }
 
-/// Decodes a service.
+/// Decodes a Service.
 pub fn service(json: &str) -> Result<Service, DecodeError> {
     let ServiceWire { metadata, spec } = decode("Service", json)?;
     let selector = spec.unwrap_or_default().selector.unwrap_or_default().labels();

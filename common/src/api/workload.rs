@@ -1,8 +1,8 @@
-//! A workload: a CronJob from its metadata alone, so that the server need not send its spec and status.
+//! Decodes a workload. The metadata alone is enough, so that the server need not send the spec and status of every kind.
 
 use super::DecodeError;
 use super::daemon_set;
-use super::meta::{List, Meta, Pairs, decode};
+use super::meta::{Meta, NullableList, Pairs, decode};
 use super::selector::{SelectorWire, optional};
 use crate::model::ids::{Text, Uid};
 use crate::model::owner::{ForeignKind, OwnerKind, Workload};
@@ -20,7 +20,7 @@ struct WorkloadWire<'a, S> {
     spec: Option<S>,
 }
 
-/// Nothing of the spec is read.
+/// A spec of which nothing is read.
 #[derive(Deserialize)]
 struct AnySpec {}
 
@@ -39,7 +39,7 @@ struct SetSpec<'a> {
     selector: Option<SelectorWire<'a>>,
 }
 
-/// The spec of a ReplicationController, which is older than selectors.
+/// The spec of a ReplicationController, whose selector is a map of labels.
 #[derive(Deserialize)]
 struct ControllerSpec<'a> {
     #[serde(default)]
@@ -71,7 +71,7 @@ struct JobSpec {
 struct JobStatus<'a> {
     succeeded: Option<i64>,
     #[serde(borrow)]
-    conditions: List<ConditionWire<'a>>,
+    conditions: NullableList<ConditionWire<'a>>,
 }
 
 #[derive(Deserialize, Default)]
@@ -83,7 +83,7 @@ struct ConditionWire<'a> {
     status: Cow<'a, str>,
 }
 
-/// What differs from kind to kind.
+/// What is decoded differently for each kind: metadata, selector, desired pods.
 type Parts<'a> = (Meta<'a>, Option<Selector>, Option<u32>);
 
 /// Decodes an owner of a foreign kind from a full object or a PartialObjectMetadata.
@@ -93,7 +93,7 @@ pub fn foreign(kind: Arc<ForeignKind>, json: &str) -> Result<Workload, DecodeErr
 
 /// Decodes a workload of `kind` from a full object or a PartialObjectMetadata.
 pub fn workload(kind: OwnerKind, json: &str) -> Result<Workload, DecodeError> {
-    let (metadata, selector, wanted) = parts(kind, json)?;
+    let (metadata, selector, desired_pods) = parts(kind, json)?;
     if metadata.name.is_empty() || metadata.uid.is_empty() {
         let source = serde_json::Error::custom("an object without a name or a uid, such as a list");
         return Err(DecodeError { kind: kind.as_str(), source });
@@ -107,7 +107,7 @@ pub fn workload(kind: OwnerKind, json: &str) -> Result<Workload, DecodeError> {
         resource_version: metadata.version(),
         controller: metadata.controller(),
         selector,
-        wanted,
+        desired_pods,
         is_deleting: metadata.is_deleting(),
         keep: metadata.keep(),
         daemon: (kind == OwnerKind::DaemonSet).then(|| daemon_set::template(json)).flatten().map(Arc::new),
@@ -119,13 +119,13 @@ fn parts(kind: OwnerKind, json: &str) -> Result<Parts<'_>, DecodeError> {
     Ok(match kind {
         OwnerKind::ReplicationController => {
             let WorkloadWire { metadata, spec } = decode::<WorkloadWire<'_, ControllerSpec<'_>>>(name, json)?;
-            let wanted = spec.as_ref().map(|spec| replicas(spec.replicas));
-            (metadata, spec.and_then(|spec| spec.selector).map(|pairs| from_pairs(&pairs)), wanted)
+            let desired_pods = spec.as_ref().map(|spec| replicas(spec.replicas));
+            (metadata, spec.and_then(|spec| spec.selector).map(|pairs| from_pairs(&pairs)), desired_pods)
         }
         OwnerKind::ReplicaSet | OwnerKind::StatefulSet => {
             let WorkloadWire { metadata, spec } = decode::<WorkloadWire<'_, SetSpec<'_>>>(name, json)?;
-            let wanted = spec.as_ref().map(|spec| replicas(spec.replicas));
-            (metadata, optional(spec.and_then(|spec| spec.selector).as_ref()).ok().flatten(), wanted)
+            let desired_pods = spec.as_ref().map(|spec| replicas(spec.replicas));
+            (metadata, optional(spec.and_then(|spec| spec.selector).as_ref()).ok().flatten(), desired_pods)
         }
         OwnerKind::Deployment => {
             let WorkloadWire { metadata, spec } = decode::<WorkloadWire<'_, NumberSpec>>(name, json)?;
@@ -133,7 +133,7 @@ fn parts(kind: OwnerKind, json: &str) -> Result<Parts<'_>, DecodeError> {
         }
         OwnerKind::Job => {
             let JobWire { metadata, spec, status } = decode(name, json)?;
-            (metadata, None, spec.map(|spec| job_wants(&spec, &status.unwrap_or_default())))
+            (metadata, None, spec.map(|spec| job_desired_pods(&spec, &status.unwrap_or_default())))
         }
         OwnerKind::DaemonSet | OwnerKind::CronJob | OwnerKind::Foreign => {
             (decode::<WorkloadWire<'_, AnySpec>>(name, json)?.metadata, None, None)
@@ -141,14 +141,14 @@ fn parts(kind: OwnerKind, json: &str) -> Result<Parts<'_>, DecodeError> {
     })
 }
 
-/// A number that is not there is one, as the API server would say.
+/// A missing number is 1, the default of the API server.
 fn replicas(number: Option<i64>) -> u32 {
     u32::try_from(number.unwrap_or(1)).unwrap_or(0)
 }
 
-/// As many pods as may run at once, and no more than have yet to succeed; none for a Job that rests or has ended. A Job
-/// without a number of completions is done when one pod succeeded.
-fn job_wants(spec: &JobSpec, status: &JobStatus<'_>) -> u32 {
+/// `parallelism`, but no more pods than still have to succeed; 0 for a Job that is suspended or has ended. A Job without
+/// `completions` is done when one pod has succeeded.
+fn job_desired_pods(spec: &JobSpec, status: &JobStatus<'_>) -> u32 {
     let is_over = |condition: &ConditionWire<'_>| {
         let is_end =
             matches!(&*condition.kind, "Complete" | "Failed" | "SuccessCriteriaMet" | "FailureTarget");
@@ -234,10 +234,10 @@ mod tests {
     }
 
     #[test]
-    fn a_workload_says_how_many_pods_it_wants() {
+    fn a_workload_has_a_number_of_desired_pods() {
         let wants = |kind, spec: &str, status: &str| {
             let json = format!(r#"{{"metadata":{{"name":"a","uid":"a"}},"spec":{spec},"status":{status}}}"#);
-            workload(kind, &json).unwrap().wanted
+            workload(kind, &json).unwrap().desired_pods
         };
         use OwnerKind::{
             CronJob, DaemonSet, Deployment, Job, ReplicaSet, ReplicationController, StatefulSet,
@@ -248,7 +248,7 @@ mod tests {
             assert_eq!(wants(kind, r#"{"replicas":-1}"#, "null"), Some(0), "{kind}");
             assert_eq!(wants(kind, "null", "null"), None, "{kind}");
         }
-        for (spec, status, wanted) in [
+        for (spec, status, desired_pods) in [
             ("{}", "{}", 1),
             (r#"{"parallelism":3,"completions":5}"#, "{}", 3),
             (r#"{"parallelism":3,"completions":5}"#, r#"{"succeeded":4}"#, 1),
@@ -257,7 +257,7 @@ mod tests {
             (r#"{"parallelism":3}"#, r#"{"conditions":[{"type":"Failed","status":"True"}]}"#, 0),
             (r#"{"parallelism":3}"#, r#"{"conditions":[{"type":"Failed","status":"False"}]}"#, 3),
         ] {
-            assert_eq!(wants(Job, spec, status), Some(wanted), "{spec} {status}");
+            assert_eq!(wants(Job, spec, status), Some(desired_pods), "{spec} {status}");
         }
         for kind in [DaemonSet, CronJob] {
             assert_eq!(wants(kind, r#"{"replicas":3,"parallelism":3}"#, "null"), None, "{kind}");
@@ -265,7 +265,7 @@ mod tests {
     }
 
     #[test]
-    fn a_wish_and_a_deletion_are_read_of_every_kind() {
+    fn keep_and_deletion_are_read_of_every_kind() {
         let json = r#"{"metadata":{"name":"a","uid":"a","deletionTimestamp":"2026-01-31T12:00:00Z","annotations":{"reserve/keep":"5m"}}}"#;
         for kind in OwnerKind::ALL {
             let decoded = workload(kind, json).unwrap();

@@ -1,58 +1,59 @@
-//! How news about nodes, pods and workloads alters the belief.
+//! [`Cluster::apply`]: how an event about nodes, pods and workloads changes the belief. Catalog objects and replicas are passed on
+//! to their stores.
 
-use super::claims::is_leaving;
-use super::{Change, Cluster, Event, Ledger, Listed, Seen};
+use super::pods_by_controller::is_reservation_candidate;
+use super::{Change, Cluster, Event, Ledger, ListedKind, WatchEvent};
+use crate::model::catalog_object::CatalogKind;
 use crate::model::ids::{NodeName, PodKey, Uid};
-use crate::model::other::OtherKind;
 use crate::model::owner::{OwnerKind, Workload};
 use crate::model::{Node, Pod};
 use std::collections::BTreeSet;
 use std::sync::Arc;
 
 impl Cluster {
-    /// Learns something and says what it altered.
+    /// Applies an event to the belief and returns what changed.
     pub fn apply(&mut self, event: Event) -> Vec<Change> {
         let mut changes = Vec::new();
         self.note_newest(&event);
         self.note_listed_again(&event);
         match event {
-            // Versions of a kind only grow in a watch: this is an earlier one of that name, told again.
-            Event::Nodes(Seen::Applied(node)) if self.has_newer_node(&node) => {}
-            Event::Pods(Seen::Applied(pod)) if self.has_newer_pod(&pod) => {}
-            Event::Nodes(Seen::Applied(node)) => self.node_applied(node, &mut changes),
-            Event::Nodes(Seen::Deleted(node)) => self.node_deleted(&node.name, &node.uid, &mut changes),
-            Event::Nodes(Seen::Relisted(live)) => self.nodes_relisted(live, &mut changes),
-            Event::Pods(Seen::Applied(pod)) => self.pod_applied(pod, &mut changes),
-            Event::Pods(Seen::Deleted(pod)) => {
+            // Versions of a kind only grow in a watch: this is an earlier object of that name, sent again.
+            Event::Nodes(WatchEvent::Applied(node)) if self.has_newer_node(&node) => {}
+            Event::Pods(WatchEvent::Applied(pod)) if self.has_newer_pod(&pod) => {}
+            Event::Nodes(WatchEvent::Applied(node)) => self.node_applied(node, &mut changes),
+            Event::Nodes(WatchEvent::Deleted(node)) => self.node_deleted(&node.name, &node.uid, &mut changes),
+            Event::Nodes(WatchEvent::Relisted(live)) => self.nodes_relisted(live, &mut changes),
+            Event::Pods(WatchEvent::Applied(pod)) => self.pod_applied(pod, &mut changes),
+            Event::Pods(WatchEvent::Deleted(pod)) => {
                 self.pod_deleted(&pod.key, &pod.uid, Some(&pod), &mut changes);
             }
-            Event::Pods(Seen::Relisted(live)) => self.pods_relisted(live, &mut changes),
-            // Noted already, and nothing is new.
+            Event::Pods(WatchEvent::Relisted(live)) => self.pods_relisted(live, &mut changes),
+            // `note_newest` has handled these, and they change nothing else.
             Event::NodesUpTo(_) | Event::PodsUpTo(_) => {}
-            Event::Workloads(kind, seen) => self.workloads_seen(kind, seen, &mut changes),
+            Event::Workloads(kind, event) => self.workloads_changed(kind, event, &mut changes),
             Event::OwnerRead(claim, answer) => self.owner_read(&claim, answer, &mut changes),
-            Event::Unreadable(kind) => {
-                self.listed.insert(Listed::Workloads(kind));
+            Event::WorkloadsUnreadable(kind) => {
+                self.listed.insert(ListedKind::Workloads(kind));
                 self.owners.cannot_read(kind);
             }
-            Event::Others(kind, seen) => {
-                self.catalog.apply(kind, seen, &mut changes);
-                if matches!(kind, OtherKind::PersistentVolume | OtherKind::PersistentVolumeClaim) {
-                    self.choices.prune(&self.catalog);
+            Event::CatalogObjects(kind, event) => {
+                self.catalog.apply(kind, event, &mut changes);
+                if matches!(kind, CatalogKind::PersistentVolume | CatalogKind::PersistentVolumeClaim) {
+                    self.volume_choices.prune(&self.catalog);
                 }
             }
-            Event::OthersUnreadable(kind) => self.catalog.cannot_read(kind),
-            Event::Replicas(seen) => {
-                if self.replicas.apply(seen) {
+            Event::CatalogKindUnreadable(kind) => self.catalog.cannot_read(kind),
+            Event::Replicas(event) => {
+                if self.replicas.apply(event) {
                     changes.push(Change::ReplicasChanged);
                 }
             }
         }
-        self.seed_usage();
+        self.seed_namespace_requests();
         changes
     }
 
-    /// Each kind comes by one stream, in the order of its versions: whatever is older than the newest was seen too.
+    /// Notes the newest versions. Each kind comes by one stream in the order of its versions, so everything older was seen, too.
     fn note_newest(&mut self, event: &Event) {
         let (nodes, pods) = &mut self.newest;
         match event {
@@ -64,7 +65,7 @@ impl Cluster {
             Event::PodsUpTo(version) => *pods = (*pods).max(*version),
             Event::Replicas(seen) => {
                 let most = seen.iter().map(|replica| replica.seen_pods).max();
-                self.seen_elsewhere = self.seen_elsewhere.max(most.unwrap_or(0));
+                self.newest_pod_seen_by_replicas = self.newest_pod_seen_by_replicas.max(most.unwrap_or(0));
             }
             _ => {}
         }
@@ -86,20 +87,20 @@ impl Cluster {
         {
             return;
         }
-        // Kubelets report all the time, mostly what is known.
-        let is_news = known.is_none_or(|known| !known.offers_same(&node));
+        // Kubelets update their nodes often, and mostly nothing changes that scheduling reads.
+        let is_news = known.is_none_or(|known| !known.is_same_for_scheduling(&node));
         let reservations = known.map_or(&[][..], |known| &known.reservations);
         if *reservations != *node.reservations {
             changes.push(Change::ReservationsChanged(node.name.clone()));
         }
-        self.shared.share_node(&mut node);
+        self.interner.intern_node(&mut node);
         let (name, node) = (node.name.clone(), Arc::new(node));
         match id {
             Some(id) if is_news => self.change(id, |ledger| ledger.node = node),
             Some(id) => self.nodes.replace(id, node),
             None => {
                 let id = self.nodes.insert(name.clone(), |id| Ledger::new(id, node));
-                let pods = self.homeless.remove(&name).unwrap_or_default();
+                let pods = self.pods_on_unknown_nodes.remove(&name).unwrap_or_default();
                 self.change(id, |ledger| pods.into_iter().for_each(|pod| ledger.add(pod)));
             }
         }
@@ -114,20 +115,20 @@ impl Cluster {
             return;
         }
         if let Some(ledger) = self.nodes.remove(name) {
-            self.note_departed(&ledger.node.uid);
-            self.soonest = None;
-            self.seats.replace(ledger.id, &ledger.entries, &[]);
+            self.note_removed(&ledger.node.uid);
+            self.next_expiry_cached = None;
+            self.reservation_index.replace(ledger.id, &ledger.entries, &[]);
             self.reserved.remove(&ledger.id);
             self.pod_affinity = self.pod_affinity.without(ledger.pod_affinity);
             if !ledger.pods.is_empty() {
-                self.homeless.insert(name.clone(), ledger.pods);
+                self.pods_on_unknown_nodes.insert(name.clone(), ledger.pods);
             }
         }
         changes.push(Change::NodeGone(name.clone()));
     }
 
     fn nodes_relisted(&mut self, live: Vec<Node>, changes: &mut Vec<Change>) {
-        self.listed.insert(Listed::Nodes);
+        self.listed.insert(ListedKind::Nodes);
         let names: BTreeSet<&NodeName> = live.iter().map(|node| &node.name).collect();
         let vanished: Vec<Arc<Node>> = self
             .nodes
@@ -153,20 +154,25 @@ impl Cluster {
             self.confirm(&pod, changes);
         }
         self.nominations.correct(&mut pod);
-        self.shared.share_pod(&mut pod);
-        // Its node's name is there already, mostly.
+        self.interner.intern_pod(&mut pod);
+        // Shares the name with the node, to save memory.
         let known = pod.node.as_ref().and_then(|name| self.nodes.get(self.nodes.id(name)?));
         if let Some(ledger) = known {
             pod.node = Some(ledger.node.name.clone());
         }
         let pod = Arc::new(pod);
-        if let Some(known) = self.pods.get(&pod.key).filter(|known| known.nominated != pod.nominated).cloned()
+        if let Some(known) =
+            self.pods.get(&pod.key).filter(|known| known.nominated_node != pod.nominated_node).cloned()
         {
-            changes.extend(freed_by(&known));
+            changes.extend(nominated_room_freed(&known));
             self.unnominate(&known);
         }
-        // Most news of a waiting pod is what we ourselves wrote into its condition.
-        if self.pods.get(&pod.key).is_some_and(|known| known.is_waiting() && known.asks_same(&pod)) {
+        // Most updates of a waiting pod are the condition that we wrote ourselves.
+        if self
+            .pods
+            .get(&pod.key)
+            .is_some_and(|known| known.is_waiting() && known.is_same_for_scheduling(&pod))
+        {
             self.unnominate(&pod);
             if !self.assumed.contains_key(&pod.key) {
                 self.nominate(Arc::clone(&pod));
@@ -179,58 +185,58 @@ impl Cluster {
         let is_counted = pod.is_counted();
         self.put(pod);
         if let Some(gone) = known.filter(|_| !is_counted) {
-            // A kubelet says that a pod has ended before it lets go of it.
-            self.keep_place_of(&gone);
+            // A kubelet reports the end of a pod before the pod is removed.
+            self.reserve_for_gone(&gone);
         }
     }
 
-    /// What it means that the pod is now as it is.
+    /// The change to report, given that the pod is now `pod`.
     fn pod_changed(&self, pod: &Pod) -> Change {
         let was_counted = self.pods.get(&pod.key).filter(|known| known.is_counted());
         let left = was_counted.filter(|known| !pod.is_counted() || pod.spec.requests != known.spec.requests);
         match left.and_then(|known| known.node.clone()) {
             Some(node) => Change::RoomFreed(node),
             _ if pod.is_waiting() => Change::PodWaiting(pod.key.clone()),
-            _ => Change::PodSettled(pod.key.clone()),
+            _ => Change::PodNotWaiting(pod.key.clone()),
         }
     }
 
-    /// Keeps the pod, and counts it where it now is.
+    /// Stores the pod and updates everything that follows from it: ledgers, indexes, nominations.
     fn put(&mut self, pod: Arc<Pod>) {
         let known = self.pods.get(&pod.key).map(|known| &**known);
-        self.usage.change(known, Some(&pod), self.now);
-        self.standing.add(&pod);
-        self.note_leaving(&pod);
+        self.namespace_requests.change(known, Some(&pod), self.now);
+        self.active_pods.add(&pod);
+        self.note_reservation_candidate(&pod);
         let known = self.pods.insert(Arc::clone(&pod));
-        self.claims.replace(known.as_deref(), Some(&pod));
+        self.pods_by_controller.replace(known.as_deref(), Some(&pod));
         if let Some(known) = known {
-            self.standing.remove(&known);
+            self.active_pods.remove(&known);
             self.unnominate(&known);
             if known.is_counted() {
-                self.leave(&known);
+                self.uncount(&known);
             }
         }
         if let Some(assumed) = self.assumed.remove(&pod.key) {
-            // It is not bound yet, and asks for something else than before.
-            self.leave(&assumed);
+            // The pod is not bound yet, and its requests may have changed.
+            self.uncount(&assumed);
             if let Some(node) = assumed.node.clone() {
                 let pod = Arc::new(pod.bound(node, assumed.stamp.clone(), assumed.scheduled_at()));
                 self.assumed.insert(pod.key.clone(), Arc::clone(&pod));
-                self.enter(pod);
+                self.count(pod);
             }
         } else if pod.is_counted() {
-            self.enter(pod);
+            self.count(pod);
         } else {
             self.nominate(pod);
         }
     }
 
-    /// The binding of an assumed pod was seen: from now on the pod itself says where it is.
+    /// The binding of a pod was seen: it is no longer assumed. If it was assumed on another node, the room there is free again.
     fn confirm(&mut self, pod: &Pod, changes: &mut Vec<Change>) {
         let assumed = self.assumed_node(&pod.key, &pod.uid);
-        // Bound by somebody else to another node: the room that was assumed for it is free again.
+        // Another scheduler bound the pod to another node.
         if assumed.is_some() && assumed != pod.node.as_ref() {
-            self.choices.forget(&pod.uid);
+            self.volume_choices.forget(&pod.uid);
         }
         let freed = self.unassume(&pod.key, &pod.uid);
         changes.extend(freed.into_iter().filter(|change| match change {
@@ -239,52 +245,51 @@ impl Cluster {
         }));
     }
 
-    /// A pod on a node that is being deleted, or says that its place is to be kept, is one that the controller looks after.
-    fn note_leaving(&mut self, pod: &Pod) {
-        if is_leaving(pod) {
-            self.leaving.insert(pod.key.clone());
+    fn note_reservation_candidate(&mut self, pod: &Pod) {
+        if is_reservation_candidate(pod) {
+            self.reservation_candidates.insert(pod.key.clone());
         } else {
-            self.leaving.remove(&pod.key);
+            self.reservation_candidates.remove(&pod.key);
         }
     }
 
-    /// `last` is the pod as it was in the end, if that was told.
+    /// `last` is the last state of the pod, if the watch event had it.
     fn pod_deleted(&mut self, key: &PodKey, uid: &Uid, last: Option<&Pod>, changes: &mut Vec<Change>) {
         if self.pods.get(key).is_none_or(|known| known.uid != *uid) {
             return;
         }
         self.nominations.forget(uid);
-        self.note_departed(uid);
+        self.note_removed(uid);
         if let Some(known) = self.pods.remove(key) {
-            self.standing.remove(&known);
-            self.usage.change(Some(&known), None, self.now);
-            self.claims.replace(Some(&known), None);
-            self.leaving.remove(key);
+            self.active_pods.remove(&known);
+            self.namespace_requests.change(Some(&known), None, self.now);
+            self.pods_by_controller.replace(Some(&known), None);
+            self.reservation_candidates.remove(key);
             self.unnominate(&known);
-            changes.extend(freed_by(&known));
+            changes.extend(nominated_room_freed(&known));
             if let Some(node) = &known.node {
                 changes.push(Change::RoomFreed(node.clone()));
             }
             if known.is_counted() {
-                self.leave(&known);
-                self.keep_place_of_deleted(&known, last);
+                self.uncount(&known);
+                self.reserve_for_deleted(&known, last);
             }
         }
         changes.extend(self.forget(key, uid));
-        changes.push(Change::PodSettled(key.clone()));
+        changes.push(Change::PodNotWaiting(key.clone()));
     }
 
-    /// A pod that was ended by others, or ended by itself, leaves its place to whoever comes.
-    fn keep_place_of_deleted(&mut self, known: &Pod, last: Option<&Pod>) {
+    /// Reserves the room of a pod that is gone, if its deletion had begun. A pod that ended otherwise gets no reservation.
+    fn reserve_for_deleted(&mut self, known: &Pod, last: Option<&Pod>) {
         match last.filter(|last| last.deleting && last.node.is_some()) {
-            Some(last) if !known.deleting => self.keep_place_of(last),
-            _ if known.deleting => self.keep_place_of(known),
+            Some(last) if !known.deleting => self.reserve_for_gone(last),
+            _ if known.deleting => self.reserve_for_gone(known),
             _ => {}
         }
     }
 
     fn pods_relisted(&mut self, live: Vec<Pod>, changes: &mut Vec<Change>) {
-        self.listed.insert(Listed::Pods);
+        self.listed.insert(ListedKind::Pods);
         let keys: BTreeSet<&PodKey> = live.iter().map(|pod| &pod.key).collect();
         let gone = self.pods.iter().filter(|pod| !keys.contains(&pod.key));
         let mut vanished: Vec<(PodKey, Uid)> = gone.map(|pod| (pod.key.clone(), pod.uid.clone())).collect();
@@ -293,16 +298,16 @@ impl Cluster {
         live.into_iter().for_each(|pod| self.pod_applied(pod, changes));
     }
 
-    fn workloads_seen(&mut self, kind: OwnerKind, seen: Seen<Workload>, changes: &mut Vec<Change>) {
-        if matches!(seen, Seen::Relisted(_)) {
-            self.listed.insert(Listed::Workloads(kind));
+    fn workloads_changed(&mut self, kind: OwnerKind, event: WatchEvent<Workload>, changes: &mut Vec<Change>) {
+        if matches!(event, WatchEvent::Relisted(_)) {
+            self.listed.insert(ListedKind::Workloads(kind));
         }
-        let altered = self.owners.apply(kind, seen, changes);
-        self.altered(altered, changes);
+        let change = self.owners.apply(kind, event, changes);
+        self.ownership_changed(change, changes);
     }
 }
 
-/// The room that was kept for a waiting pod where it was nominated to, once it no longer is.
-pub(super) fn freed_by(pod: &Pod) -> Option<Change> {
-    pod.nominated.as_deref().filter(|_| pod.is_waiting()).cloned().map(Change::RoomFreed)
+/// The change to report when a waiting pod is no longer nominated to its node: the room that was kept for it is free.
+pub(super) fn nominated_room_freed(pod: &Pod) -> Option<Change> {
+    pod.nominated_node.as_deref().filter(|_| pod.is_waiting()).cloned().map(Change::RoomFreed)
 }

@@ -1,9 +1,9 @@
-//! Everything that decisions read besides nodes, pods and their owners.
+//! The objects that decisions read besides nodes, pods and workloads: one [`Store`] for each kind.
 
-use super::event::{Change, Seen};
+use super::event::{Change, WatchEvent};
 use super::store::Store;
+use crate::model::catalog_object::{CatalogKind, CatalogObject};
 use crate::model::ids::NodeName;
-use crate::model::other::{Other, OtherKind};
 use crate::model::storage::{
     CsiDriver, CsiNode, CsiStorageCapacity, PersistentVolume, PersistentVolumeClaim, StorageClass,
     VolumeAttachment,
@@ -11,7 +11,7 @@ use crate::model::storage::{
 use crate::model::{DisruptionBudget, Namespace, ResourceQuota, Service};
 use std::collections::BTreeSet;
 
-/// The objects of every other kind.
+/// The objects of all kinds besides nodes, pods and workloads.
 #[derive(Clone, Debug, Default)]
 pub struct Catalog {
     /// Namespaces.
@@ -36,22 +36,22 @@ pub struct Catalog {
     pub budgets: Store<DisruptionBudget>,
     /// ResourceQuotas.
     pub quotas: Store<ResourceQuota>,
-    listed: BTreeSet<OtherKind>,
-    unreadable: BTreeSet<OtherKind>,
+    listed: BTreeSet<CatalogKind>,
+    unreadable: BTreeSet<CatalogKind>,
 }
 
 impl Catalog {
     /// Whether every kind has been listed once, or cannot be read.
     pub fn is_complete(&self) -> bool {
-        OtherKind::ALL.iter().all(|kind| self.listed.contains(kind) || self.unreadable.contains(kind))
+        CatalogKind::ALL.iter().all(|kind| self.listed.contains(kind) || self.unreadable.contains(kind))
     }
 
-    /// Whether objects of `kind` can be read. If not, there may be some although none are known.
-    pub fn is_readable(&self, kind: OtherKind) -> bool {
+    /// Whether objects of `kind` can be read. If not, there may be objects that are not here.
+    pub fn is_readable(&self, kind: CatalogKind) -> bool {
         !self.unreadable.contains(&kind)
     }
 
-    /// What is attached to `node`, or about to be.
+    /// The volumes that are attached to `node` or are to be.
     pub fn attachments_of(&self, node: &NodeName) -> impl Iterator<Item = &VolumeAttachment> {
         self.attachments.grouped(node.as_str())
     }
@@ -61,44 +61,49 @@ impl Catalog {
         self.volumes.grouped(class)
     }
 
-    /// What is left of a storage class.
+    /// The free capacities of a storage class.
     pub fn capacities_of(&self, class: &str) -> impl Iterator<Item = &CsiStorageCapacity> {
         self.csi_capacities.grouped(class)
     }
 
-    /// Learns about objects of `kind`. Objects of another kind are passed over.
-    pub(super) fn apply(&mut self, kind: OtherKind, seen: Seen<Other>, changes: &mut Vec<Change>) {
-        if matches!(seen, Seen::Relisted(_)) {
+    /// Applies an event about objects of `kind`. Objects of another kind are ignored.
+    pub(super) fn apply(
+        &mut self,
+        kind: CatalogKind,
+        event: WatchEvent<CatalogObject>,
+        changes: &mut Vec<Change>,
+    ) {
+        if matches!(event, WatchEvent::Relisted(_)) {
             self.listed.insert(kind);
             self.unreadable.remove(&kind);
         }
         let differs = match kind {
-            OtherKind::Namespace => learn(&mut self.namespaces, seen),
-            OtherKind::Service => learn(&mut self.services, seen),
-            OtherKind::PersistentVolumeClaim => learn(&mut self.claims, seen),
-            OtherKind::PersistentVolume => learn(&mut self.volumes, seen),
-            OtherKind::StorageClass => learn(&mut self.classes, seen),
-            OtherKind::CsiNode => learn(&mut self.csi_nodes, seen),
-            OtherKind::CsiDriver => learn(&mut self.csi_drivers, seen),
-            OtherKind::CsiStorageCapacity => learn(&mut self.csi_capacities, seen),
-            OtherKind::VolumeAttachment => learn(&mut self.attachments, seen),
-            OtherKind::PodDisruptionBudget => learn(&mut self.budgets, seen),
-            OtherKind::ResourceQuota => learn(&mut self.quotas, seen),
+            CatalogKind::Namespace => apply_to(&mut self.namespaces, event),
+            CatalogKind::Service => apply_to(&mut self.services, event),
+            CatalogKind::PersistentVolumeClaim => apply_to(&mut self.claims, event),
+            CatalogKind::PersistentVolume => apply_to(&mut self.volumes, event),
+            CatalogKind::StorageClass => apply_to(&mut self.classes, event),
+            CatalogKind::CsiNode => apply_to(&mut self.csi_nodes, event),
+            CatalogKind::CsiDriver => apply_to(&mut self.csi_drivers, event),
+            CatalogKind::CsiStorageCapacity => apply_to(&mut self.csi_capacities, event),
+            CatalogKind::VolumeAttachment => apply_to(&mut self.attachments, event),
+            CatalogKind::PodDisruptionBudget => apply_to(&mut self.budgets, event),
+            CatalogKind::ResourceQuota => apply_to(&mut self.quotas, event),
         };
         if differs {
-            changes.push(Change::OthersChanged(kind));
+            changes.push(Change::CatalogChanged(kind));
         }
     }
 
-    /// Learns that objects of `kind` cannot be read. What was read of them before stays.
-    pub(super) fn cannot_read(&mut self, kind: OtherKind) {
+    /// Notes that objects of `kind` cannot be read. Those that were read before stay.
+    pub(super) fn cannot_read(&mut self, kind: CatalogKind) {
         self.unreadable.insert(kind);
     }
 }
 
-fn learn<T>(store: &mut Store<T>, seen: Seen<Other>) -> bool
+fn apply_to<T>(store: &mut Store<T>, event: WatchEvent<CatalogObject>) -> bool
 where
-    T: crate::model::object::Object + PartialEq + TryFrom<Other>,
+    T: crate::model::object::Object + PartialEq + TryFrom<CatalogObject>,
 {
-    seen.narrow().is_some_and(|seen| store.apply(seen))
+    event.narrow().is_some_and(|event| store.apply(event))
 }

@@ -1,4 +1,5 @@
-//! A value for each node that follows from that node's books alone: worked out once, and again where they change.
+//! A value for each node that follows from that node's ledger alone. It is computed once, and again for ledgers that change. Entry
+//! point: [`Snapshot::column`].
 
 use super::ledger::Ledger;
 use super::nodes::NodeId;
@@ -6,13 +7,13 @@ use super::snapshot::Snapshot;
 use std::hash::Hash;
 use std::sync::Arc;
 
-/// A question that the books of each node answer by themselves. What differs between two questions of one type is in
-/// the fields, by which they are told apart.
+/// A question that the ledger of each node answers. The fields of the type tell two questions of one type apart: they are the key
+/// of the cache.
 pub trait PerNode: Hash + Eq + Clone + Send + 'static {
-    /// The answer; the default where there is no node.
+    /// The type of the answer; ids without a node have the default.
     type Value: Default + Clone + Send + Sync + 'static;
 
-    /// Reads the answer off the books.
+    /// The answer for one node.
     fn read(&self, ledger: &Ledger) -> Self::Value;
 }
 
@@ -20,12 +21,12 @@ pub trait PerNode: Hash + Eq + Clone + Send + 'static {
 #[derive(Clone, Debug)]
 pub struct Column<V> {
     values: Arc<Vec<V>>,
-    /// The answer of the one node that is supposed to be otherwise.
+    /// The answer of the node with the supposed ledger.
     supposed: Option<(NodeId, V)>,
 }
 
 impl<V: Default> Column<V> {
-    /// The answer of `node`; `None` for a node that came later.
+    /// The answer of `node`; `None` for a node that was added later.
     pub fn get(&self, node: NodeId) -> Option<&V> {
         match &self.supposed {
             Some((supposed, value)) if *supposed == node => Some(value),
@@ -33,7 +34,7 @@ impl<V: Default> Column<V> {
         }
     }
 
-    /// All answers with their nodes' places; vacant places have the default.
+    /// All answers with the ids of their nodes; unused ids have the default.
     pub fn iter(&self) -> impl Iterator<Item = (NodeId, &V)> {
         let ids = (0..self.values.len()).map(NodeId::new);
         ids.filter_map(|id| self.get(id).map(|value| (id, value)))
@@ -44,11 +45,11 @@ impl Snapshot<'_> {
     /// The answers of all nodes to `question`.
     pub fn column<Q: PerNode>(&self, question: &Q) -> Column<Q::Value> {
         let values = self.derive(question.clone(), |values: &mut Vec<Q::Value>, changed| {
-            values.resize(self.places(), Q::Value::default());
+            values.resize(self.id_count(), Q::Value::default());
             for id in changed {
                 let answer = self.believed(id).map(|ledger| question.read(ledger));
-                if let Some(place) = values.get_mut(id.index()) {
-                    *place = answer.unwrap_or_default();
+                if let Some(value) = values.get_mut(id.index()) {
+                    *value = answer.unwrap_or_default();
                 }
             }
         });

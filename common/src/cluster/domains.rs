@@ -1,4 +1,5 @@
-//! The values that nodes have for a label: the domains of a topology.
+//! The values that nodes have for a label, which are the domains of a topology, as small numbers. Entry point:
+//! [`Snapshot::domains`].
 
 use super::nodes::NodeId;
 use super::snapshot::Snapshot;
@@ -7,10 +8,10 @@ use std::collections::BTreeMap;
 use std::hash::{Hash, Hasher};
 use std::sync::Arc;
 
-/// So many more numbers than places are kept before values that no node has any more are cleared out.
+/// Values that no node has any more are dropped when there are more numbers than twice the ids plus this.
 const SPARE: usize = 1024;
 
-/// No number of a value.
+/// Stands for a node without the label.
 const NONE: u32 = u32::MAX;
 
 /// The values that nodes have for one label, each as a small number.
@@ -19,12 +20,12 @@ pub struct Domains {
     numbers: BTreeMap<Text, u32>,
     /// [`NONE`] where the label is missing.
     of: Vec<u32>,
-    edition: Edition,
+    numbering: DomainNumbering,
 }
 
-/// Tells numberings apart: a number of one means nothing in another.
+/// The identity of a numbering: numbers of different numberings must not be compared.
 #[derive(Clone, Debug, Default)]
-pub struct Edition(Arc<u8>);
+pub struct DomainNumbering(Arc<u8>);
 
 impl Domains {
     /// The number of the value that `node` has for the label; `None` if it lacks the label.
@@ -52,9 +53,9 @@ impl Domains {
         self.numbers.is_empty()
     }
 
-    /// Which numbering this is.
-    pub fn edition(&self) -> &Edition {
-        &self.edition
+    /// The identity of this numbering.
+    pub fn numbering(&self) -> &DomainNumbering {
+        &self.numbering
     }
 
     fn set(&mut self, node: NodeId, value: Option<&str>) {
@@ -66,8 +67,8 @@ impl Domains {
                 number
             }
         });
-        if let Some(place) = self.of.get_mut(node.index()) {
-            *place = number.unwrap_or(NONE);
+        if let Some(known) = self.of.get_mut(node.index()) {
+            *known = number.unwrap_or(NONE);
         }
     }
 }
@@ -75,14 +76,14 @@ impl Domains {
 impl Snapshot<'_> {
     /// The values that nodes have for the label `key`.
     pub fn domains(&self, key: &Text) -> Arc<Domains> {
-        self.derive(DomainsOf(key.clone()), |domains: &mut Domains, changed| {
-            let mut all = (0..self.places()).map(NodeId::new);
-            let is_bloated = domains.len() > 2 * self.places() + SPARE;
+        self.derive(DomainsKey(key.clone()), |domains: &mut Domains, changed| {
+            let mut all = (0..self.id_count()).map(NodeId::new);
+            let is_bloated = domains.len() > 2 * self.id_count() + SPARE;
             let changed: &mut dyn Iterator<Item = NodeId> = if is_bloated { &mut all } else { changed };
             if is_bloated {
                 *domains = Domains::default();
             }
-            domains.of.resize(self.places(), NONE);
+            domains.of.resize(self.id_count(), NONE);
             for id in changed {
                 domains.set(id, self.believed(id).and_then(|ledger| ledger.node.labels.get(key)));
             }
@@ -91,17 +92,17 @@ impl Snapshot<'_> {
 }
 
 #[derive(PartialEq, Eq, Hash)]
-struct DomainsOf(Text);
+struct DomainsKey(Text);
 
-impl PartialEq for Edition {
+impl PartialEq for DomainNumbering {
     fn eq(&self, other: &Self) -> bool {
         Arc::ptr_eq(&self.0, &other.0)
     }
 }
 
-impl Eq for Edition {}
+impl Eq for DomainNumbering {}
 
-impl Hash for Edition {
+impl Hash for DomainNumbering {
     fn hash<H: Hasher>(&self, state: &mut H) {
         Arc::as_ptr(&self.0).hash(state);
     }

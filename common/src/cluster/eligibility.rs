@@ -1,11 +1,12 @@
-//! Who may use a reservation, and to whom it yields.
+//! Which pods may use a reservation, and to which pods it yields. Entry points: [`PodContext::may_use`] and
+//! [`PodContext::outranks`].
 
 use super::{Ledger, Owners};
 use crate::model::owner::{OwnerKind, Workload};
 use crate::model::reservation::{Origin, Reservation};
 use crate::model::{Pod, Uid};
 
-/// A pod together with the owners that it really has.
+/// A pod together with its owners that were read and confirmed. That a pod names an owner proves nothing.
 #[derive(Clone, Debug)]
 pub struct PodContext<'w> {
     /// The pod.
@@ -15,13 +16,12 @@ pub struct PodContext<'w> {
 }
 
 impl<'w> PodContext<'w> {
-    /// Resolves who owns `pod`.
+    /// Resolves the owners of `pod`.
     pub fn new(pod: &'w Pod, owners: &'w Owners) -> Self {
         Self { pod, chain: owners.chain(pod), is_stranger: false }
     }
 
-    /// The same pod as if nothing were kept for it, and no DaemonSet's controller had made it: what is said of it holds for
-    /// every pod that asks for the same.
+    /// The same pod without its reservations and its DaemonSet: the answers for it hold for every pod with the same spec.
     #[must_use]
     pub fn as_stranger(&self) -> Self {
         Self { is_stranger: true, ..self.clone() }
@@ -29,9 +29,9 @@ impl<'w> PodContext<'w> {
 
     /// Whether this pod may use `reservation`.
     ///
-    /// Replicas of Deployments, ReplicaSets and Jobs are alike. A StatefulSet's pod is not: its name comes back, so
-    /// only the pod of the replaced one's name may have the room. A bare pod has no owner but itself, and comes
-    /// back under the same name with another UID.
+    /// Pods of Deployments, ReplicaSets and Jobs can replace each other. A pod of a StatefulSet is recreated under its name, so
+    /// only the pod with the name of the replaced pod may use the reservation. A bare pod is its own owner, and comes back under
+    /// the same name with another UID.
     pub fn may_use(&self, reservation: &Reservation) -> bool {
         if self.is_stranger {
             return false;
@@ -48,12 +48,13 @@ impl<'w> PodContext<'w> {
             return self.pod.uid == reservation.id.owner;
         }
         self.is_owned_by(&reservation.id.owner)
-            && (!self.is_by_name() || replaced.is_none_or(|replaced| replaced.name == self.pod.key.name))
+            && (!self.is_of_stateful_set()
+                || replaced.is_none_or(|replaced| replaced.name == self.pod.key.name))
     }
 
-    /// Whether `reservation`, which is on the node of `ledger`, gives way to this pod: the system's own pods, those that a
-    /// DaemonSet's controller made for this node (which can run nowhere else), and whatever has a higher priority than the
-    /// reservation's owner. The plain form has no priority, so it gives way only to the first two.
+    /// Whether `reservation`, which is on the node of `ledger`, yields to this pod. It yields to system-critical pods, to pods that
+    /// a DaemonSet's controller made for this node (they can run nowhere else), and to pods with a higher priority than the
+    /// replaced pod. The plain form has no priority, so it yields only to the first two.
     pub fn outranks(&self, reservation: &Reservation, ledger: &Ledger) -> bool {
         let has_higher_priority = match &reservation.origin {
             Origin::Recorded(record) => self.pod.spec.priority > record.priority,
@@ -62,8 +63,8 @@ impl<'w> PodContext<'w> {
         has_higher_priority || self.pod.is_system_critical() || self.is_made_for(ledger)
     }
 
-    /// Whether a DaemonSet's controller made the pod for the node of `ledger`, as far as can be told: the DaemonSet was read,
-    /// and its controller would make such a pod for this node now.
+    /// Whether a DaemonSet's controller made the pod for the node of `ledger`: the DaemonSet was read, and its controller would
+    /// make such a pod for this node now.
     pub fn is_made_for(&self, ledger: &Ledger) -> bool {
         let set = self.chain.first().filter(|_| !self.is_stranger);
         let template = set.filter(|set| !set.is_deleting).and_then(|set| set.daemon.as_ref());
@@ -77,12 +78,12 @@ impl<'w> PodContext<'w> {
         template.is_some_and(|template| template.makes(self.pod, &ledger.node, others))
     }
 
-    /// Whether one of its owners has this UID.
+    /// Whether one of the pod's owners has this UID.
     pub fn is_owned_by(&self, uid: &Uid) -> bool {
         self.chain.iter().any(|owner| owner.uid == *uid)
     }
 
-    /// The owners that it really has, nearest first.
+    /// The owners of the pod that were read, nearest first.
     pub fn chain(&self) -> &[&'w Workload] {
         &self.chain
     }
@@ -92,17 +93,17 @@ impl<'w> PodContext<'w> {
         self.chain.last().copied()
     }
 
-    /// Whether a DaemonSet owns it, as it says; whether its controller made it is another question.
+    /// Whether a DaemonSet is among the owners. This does not mean that the DaemonSet's controller made the pod.
     pub fn is_of_daemon_set(&self) -> bool {
         self.chain.iter().any(|owner| owner.kind == OwnerKind::DaemonSet)
     }
 
-    /// Whether its name says which of its owner's pods it is.
-    fn is_by_name(&self) -> bool {
+    /// Whether a StatefulSet is among the owners, so that the name of the pod matters.
+    fn is_of_stateful_set(&self) -> bool {
         self.chain.iter().any(|owner| owner.kind == OwnerKind::StatefulSet)
     }
 
-    /// Whether nobody controls the pod.
+    /// Whether the pod has no controller.
     pub(super) fn is_bare(&self) -> bool {
         self.pod.controller.is_none()
     }

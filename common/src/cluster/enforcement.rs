@@ -1,16 +1,16 @@
-//! Which schedulers enforce reservations, by what the live replicas say in their Leases.
+//! Which schedulers enforce reservations, by what the live replicas say in their Leases. Entry point: [`enforcement`].
 
 use crate::model::Replica;
 use jiff::Timestamp;
 
-/// How a scheduler comes to enforce reservations.
+/// How a scheduler enforces reservations.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Enforcement {
-    /// It does not.
+    /// The scheduler does not enforce reservations.
     Nobody,
-    /// It asks the daemon as its extender.
+    /// The scheduler calls the daemon as its extender.
     Extender,
-    /// The daemon is that scheduler.
+    /// The daemon is the scheduler.
     Scheduler,
 }
 
@@ -36,13 +36,13 @@ pub fn enforcement<'r>(
 mod tests {
     use super::{Enforcement, enforcement};
     use crate::model::Replica;
-    use crate::model::object::Meta;
+    use crate::model::object::ObjectMeta;
     use crate::testing::{at, uid};
     use std::time::Duration;
 
     #[test]
     fn only_live_replicas_make_anybody_enforce() {
-        let meta = Meta {
+        let meta = ObjectMeta {
             namespace: "kube-reserve".into(),
             name: "reserve-a".into(),
             uid: uid("a"),
@@ -56,7 +56,7 @@ mod tests {
             seen_pods: 1,
             schedulers: ["ours".into()].into(),
             extends: ["default-scheduler".into()].into(),
-            renewed: Some(at(0)),
+            renew_time: Some(at(0)),
             duration: Duration::from_secs(15),
             version: "1".into(),
             is_restricted: false,

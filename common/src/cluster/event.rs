@@ -1,79 +1,78 @@
-//! What can be learnt about the cluster, and what learning it can alter.
+//! The events that [`super::Cluster::apply`] takes, and the changes that it returns.
 
-use super::foreign::OwnerAnswer;
+use super::foreign_owners::OwnerAnswer;
+use crate::model::catalog_object::{CatalogKind, CatalogObject};
 use crate::model::ids::{NodeName, PodKey, Text, Uid};
-use crate::model::other::{Other, OtherKind};
 use crate::model::owner::{ForeignClaim, Owner, OwnerKind, Workload};
 use crate::model::{Node, Pod, Replica};
 
-/// Everything that can be learnt.
+/// News about the cluster.
 #[derive(Debug, Clone, PartialEq)]
 pub enum Event {
-    /// About nodes.
-    Nodes(Seen<Node>),
-    /// About pods.
-    Pods(Seen<Pod>),
-    /// Everything about nodes up to this version was seen, whether or not there was anything.
+    /// A watch event about nodes.
+    Nodes(WatchEvent<Node>),
+    /// A watch event about pods.
+    Pods(WatchEvent<Pod>),
+    /// All changes of nodes up to this resource version were seen, as a bookmark or a list says.
     NodesUpTo(u64),
-    /// The same about pods.
+    /// All changes of pods up to this resource version were seen.
     PodsUpTo(u64),
-    /// About workloads of one kind.
-    Workloads(OwnerKind, Seen<Workload>),
+    /// A watch event about workloads of one kind.
+    Workloads(OwnerKind, WatchEvent<Workload>),
     /// Workloads of this kind cannot be read, at least for now.
-    Unreadable(OwnerKind),
-    /// What came of reading an owner of a foreign kind.
+    WorkloadsUnreadable(OwnerKind),
+    /// The result of reading an owner of a foreign kind.
     OwnerRead(Box<ForeignClaim>, OwnerAnswer),
-    /// About objects of another kind.
-    Others(OtherKind, Seen<Other>),
-    /// Objects of this kind cannot be read, at least for now, or are not served. What there is of them is not known,
-    /// and it is not waited for.
-    OthersUnreadable(OtherKind),
-    /// About replicas of the daemon. Nothing waits for them: without any there is nobody to wait for.
-    Replicas(Seen<Replica>),
+    /// A watch event about objects of one of the kinds in the catalog.
+    CatalogObjects(CatalogKind, WatchEvent<CatalogObject>),
+    /// Objects of this kind cannot be read, at least for now, or are not served. Decisions do not wait for them.
+    CatalogKindUnreadable(CatalogKind),
+    /// A watch event about replicas of the daemon. Decisions do not wait for a first list of them.
+    Replicas(WatchEvent<Replica>),
 }
 
-/// One thing seen of a kind.
+/// One event of the watch of a kind, as in kube-rs.
 #[derive(Debug, Clone, PartialEq)]
-pub enum Seen<T> {
-    /// An object as it is now.
+pub enum WatchEvent<T> {
+    /// An object was added or modified.
     Applied(T),
-    /// An object as it last was; it is gone.
+    /// An object was deleted; this is its last state.
     Deleted(T),
-    /// All objects of the kind. What is not among them is gone.
+    /// All objects of the kind were listed again. Objects that are not in the list are gone.
     Relisted(Vec<T>),
 }
 
-/// What an event altered, as far as waiting pods care.
+/// What an event changed in the belief.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Change {
-    /// A node is new, or anything about it changed: its amounts, taints, reservations.
+    /// A node is new, or something about it changed that decisions read: its amounts, taints, reservations.
     NodeChanged(NodeName),
     /// A node is gone.
     NodeGone(NodeName),
-    /// A pod left a node, ended there, or asks for something else there than before.
+    /// There may be more room on the node: a pod left it, ended there or changed its requests, or a reservation holds less.
     RoomFreed(NodeName),
-    /// A pod waits to be placed; it is new, or something about it or about its owners changed.
+    /// A pod waits for a node; it is new, or something about it or about its owners changed.
     PodWaiting(PodKey),
-    /// A pod no longer waits to be placed.
-    PodSettled(PodKey),
-    /// Any pods may belong to others than before. Where it is known which, each waiting one is told by itself, as
-    /// [`Change::PodWaiting`].
+    /// A pod does not wait for a node: it was bound, changed on its node, or is gone.
+    PodNotWaiting(PodKey),
+    /// The owners of any pod may have changed. Where it is known which pods, there is a [`Change::PodWaiting`] for each waiting
+    /// one instead.
     OwnersChanged,
-    /// The owner with this UID is new or gone, wants another number of pods, or has another wish about them. Nothing
-    /// that a waiting pod could hope for.
+    /// The owner with this UID is new or gone, wants another number of pods, or has another `reserve/keep`. This alone makes no
+    /// waiting pod schedulable.
     OwnerChanged(Uid),
-    /// The value of an owner's `reserve/keep` makes no sense; this is it, shortened.
+    /// The value of an owner's `reserve/keep`, here shortened, is invalid.
     KeepInvalid(Box<Owner>, Text),
-    /// Something about objects of this kind changed.
-    OthersChanged(OtherKind),
-    /// The reservations on a node are others than before.
+    /// Objects of this kind of the catalog changed.
+    CatalogChanged(CatalogKind),
+    /// The annotations of a node have other reservations than before.
     ReservationsChanged(NodeName),
-    /// Replicas of the daemon came, went, or have seen more.
+    /// Replicas of the daemon were added or removed, or their Leases changed.
     ReplicasChanged,
 }
 
-impl<T> Seen<T> {
-    /// The objects that were seen.
+impl<T> WatchEvent<T> {
+    /// The objects of the event.
     pub fn iter(&self) -> impl Iterator<Item = &T> {
         match self {
             Self::Applied(object) | Self::Deleted(object) => std::slice::from_ref(object).iter(),
@@ -81,14 +80,14 @@ impl<T> Seen<T> {
         }
     }
 
-    /// The same, seen of a narrower type; `None` if nothing of that type was seen.
-    pub(super) fn narrow<U: TryFrom<T>>(self) -> Option<Seen<U>> {
+    /// The event with its objects as `U`; `None` if its one object is not a `U`.
+    pub(super) fn narrow<U: TryFrom<T>>(self) -> Option<WatchEvent<U>> {
         match self {
-            Self::Applied(object) => U::try_from(object).ok().map(Seen::Applied),
-            Self::Deleted(object) => U::try_from(object).ok().map(Seen::Deleted),
-            Self::Relisted(live) => {
-                Some(Seen::Relisted(live.into_iter().filter_map(|object| U::try_from(object).ok()).collect()))
-            }
+            Self::Applied(object) => U::try_from(object).ok().map(WatchEvent::Applied),
+            Self::Deleted(object) => U::try_from(object).ok().map(WatchEvent::Deleted),
+            Self::Relisted(live) => Some(WatchEvent::Relisted(
+                live.into_iter().filter_map(|object| U::try_from(object).ok()).collect(),
+            )),
         }
     }
 }

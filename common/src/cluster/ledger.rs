@@ -1,136 +1,136 @@
-//! The books of one node: what is used, what is kept for whom, what is left for a given pod.
+//! The ledger of one node: its pods, what they request, its reservations and their states, and the room for a given pod.
 //!
-//! Each reservation is counted exactly once: as the replaced pod while that is still there, as held room after
-//! that, as the replacement once it is bound; and not at all when it is no longer live. The switch happens in the
-//! same state update, because a state is never carried on: it all follows from node, pods and time.
+//! Each live reservation is counted exactly once: as the replaced pod while that is on the node, then as held room, then as
+//! the replacement that took it. A reservation that has expired is not counted. No state is stored: [`Ledger::recompute_entries`]
+//! derives all states from the node, the pods and the time, so the switch happens in the update that moves the pods.
 //!
-//! The books say what is so, never that it fits: people can promise more than a node has.
+//! A ledger does not check that everything fits: people can reserve more than a node has.
 
 use super::Owners;
 use super::eligibility::PodContext;
 use super::nodes::NodeId;
-use super::pending_writes::{Extended, Local};
+use super::pending_writes::{LocalExtension, LocalReservation};
+use super::plain_form::{beyond_held_seats, held_from, unused_by_pods};
 use super::pod_affinity_counts::PodAffinityCounts;
-use super::pooled::{held_from, left, pool};
-use super::seat_assignment::{age, taken};
-use crate::model::requests::NonZero;
+use super::seat_assignment::{age, assign_seats};
+use crate::model::requests::NonZeroRequests;
 use crate::model::reservation::{Reservation, ReservationId};
 use crate::model::{Node, Pod, ResourceName, Resources, Uid};
 use jiff::Timestamp;
 use std::borrow::Cow;
 use std::sync::Arc;
 
-/// The books of one node.
+/// The accounts of one node.
 #[derive(Clone, Debug)]
 pub struct Ledger {
-    /// The node's place.
+    /// The index of the node in tables.
     pub id: NodeId,
-    /// The node.
+    /// The node as it was last seen.
     pub node: Arc<Node>,
-    /// The pods that take room on it: bound there, or assumed.
+    /// The pods that are counted on the node: bound there, or assumed.
     pub pods: Vec<Arc<Pod>>,
-    /// What they have asked for, one slot each.
+    /// The sum of their requests, including one pod slot each.
     pub used: Resources,
-    /// The same as scores see it, where a container that asks for nothing counts as a little.
-    pub used_non_zero: NonZero,
-    /// The lowest priority among them; the highest there is if there are none.
+    /// The same sum as scores use it: a container without requests counts with a default.
+    pub used_non_zero: NonZeroRequests,
+    /// The lowest priority of the pods; `i32::MAX` without pods.
     pub lowest_priority: i32,
-    /// How many of them have it.
+    /// How many pods have the lowest priority.
     lowest_count: u32,
-    /// How many of them mind who else is near.
+    /// How many pods have affinity terms about other pods.
     pub pod_affinity: PodAffinityCounts,
-    /// Its well-formed reservations, sorted by key.
+    /// The valid reservations of the node, sorted by key.
     pub entries: Vec<Entry>,
-    /// Reservations that the node does not say yet, but is going to.
-    pub(super) local: Vec<Local>,
-    /// Reservations that live longer than the node says yet.
-    pub(super) extended: Vec<Extended>,
+    /// Reservations that are about to be written into the node's annotations.
+    pub(super) local_reservations: Vec<LocalReservation>,
+    /// Extensions that are about to be written into the node's annotations.
+    pub(super) local_extensions: Vec<LocalExtension>,
 }
 
-/// A reservation in the books.
+/// A reservation and what follows from the pods of its node.
 #[derive(Clone, Debug)]
 pub struct Entry {
     /// The reservation.
     pub reservation: Arc<Reservation>,
-    /// What has become of it.
-    pub state: State,
-    /// What is kept empty for it now.
+    /// The state of the reservation.
+    pub state: ReservationState,
+    /// What is kept empty for the reservation now.
     pub held: Resources,
-    /// Of the plain form: what its owner's pods leave of it, of which seats that are held take their part.
-    pub(super) pool: Resources,
-    /// The pod that took it.
+    /// Only for the plain form: the part of the amount that the owner's pods do not use. Held seats of the owner are part of it.
+    pub(super) unused: Resources,
+    /// The pod that took the reservation.
     pub taken_by: Option<Arc<Pod>>,
 }
 
-/// What has become of a reservation. An *invalid* one never gets into the books.
+/// The state of a reservation. An *invalid* one has no entry in a ledger.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum State {
-    /// The replaced pod still sits there; for the plain form, the owner's pods use all of it.
+pub enum ReservationState {
+    /// The replaced pod is still on the node; for the plain form, the owner's pods use all of it.
     Occupied,
     /// The room is empty and kept.
     Held,
-    /// A pod of the owner has it.
+    /// A pod of the owner has used it.
     Taken,
-    /// Held, but the node cannot hold all it has promised.
+    /// Held, but the node has less than all its pods and reservations together.
     Short,
-    /// Its time is over.
+    /// Its expiry has passed.
     Expired,
 }
 
-/// What a node has for one pod.
+/// The room that a node has for one pod.
 #[derive(Debug)]
 pub struct Room<'l> {
     /// What the node has for pods.
     pub allocatable: &'l Resources,
-    /// What pods on it have asked for.
+    /// What the pods on the node request.
     pub used: &'l Resources,
-    /// What is kept for others.
+    /// The sum of what reservations keep from the pod.
     pub reserved: Resources,
-    /// For whom it is kept, and how much.
+    /// The reservations that keep room from the pod, each with its amount.
     pub kept: Vec<(&'l Entry, Cow<'l, Resources>)>,
     /// The reservation that the pod would take.
     pub own: Option<&'l ReservationId>,
 }
 
 impl Ledger {
-    /// The books of a node without pods, before its reservations are looked at.
+    /// The ledger of a node without pods, before its reservations are computed.
     pub fn new(id: NodeId, node: Arc<Node>) -> Self {
         Self {
             id,
             node,
             pods: Vec::new(),
             used: Resources::default(),
-            used_non_zero: NonZero::default(),
+            used_non_zero: NonZeroRequests::default(),
             lowest_priority: i32::MAX,
             lowest_count: 0,
             pod_affinity: PodAffinityCounts::default(),
             entries: Vec::new(),
-            local: Vec::new(),
-            extended: Vec::new(),
+            local_reservations: Vec::new(),
+            local_extensions: Vec::new(),
         }
     }
 
-    /// A pod takes room.
+    /// Counts a pod.
     pub fn add(&mut self, pod: Arc<Pod>) {
         self.count(&pod);
         self.pods.push(pod);
         self.check();
     }
 
-    /// A pod leaves; the last of that UID, if there are several.
+    /// Removes the pod with this UID; the last one, if there are several.
     pub fn remove(&mut self, uid: &Uid) -> Option<Arc<Pod>> {
         let index = self.pods.iter().rposition(|pod| pod.uid == *uid)?;
         Some(self.take(index))
     }
 
-    /// Puts the pods into the order in which `uids` has them; any other comes last.
+    /// Puts the pods into the order of `uids`; pods that are not in `uids` come last.
     pub(super) fn arrange(&mut self, uids: &[Uid]) {
         self.pods.sort_by_key(|pod| uids.iter().position(|uid| *uid == pod.uid).unwrap_or(usize::MAX));
     }
 
-    /// This very pod leaves; or the one of its UID, if it is there otherwise.
-    pub(super) fn leave(&mut self, pod: &Arc<Pod>) {
-        // Pods are all over the memory, and only their addresses are here.
+    /// Removes exactly this allocation of the pod, or else a pod with its UID.
+    pub(super) fn remove_same(&mut self, pod: &Arc<Pod>) {
+        // Comparing addresses does not load each pod from memory.
         match self.pods.iter().rposition(|known| Arc::ptr_eq(known, pod)) {
             Some(index) => drop(self.take(index)),
             None => drop(self.remove(&pod.uid)),
@@ -140,7 +140,7 @@ impl Ledger {
     fn take(&mut self, index: usize) -> Arc<Pod> {
         let pod = self.pods.remove(index);
         let requests = &pod.spec.requests;
-        // A sum that ran against the end of the numbers cannot be taken apart again.
+        // Subtracting from a saturated sum would give a wrong result.
         let is_over = self.used.is_saturated() || self.used_non_zero.is_saturated();
         let is_last = self.lowest_priority == pod.spec.priority && self.lowest_count == 1;
         if is_over || is_last {
@@ -156,9 +156,9 @@ impl Ledger {
         pod
     }
 
-    /// The room that `pod_context` finds here: everything that is neither used nor kept for others.
+    /// The room for `pod_context` on this node: everything that is neither used nor kept for others.
     pub fn room_for<'l>(&'l self, pod_context: &PodContext<'_>) -> Room<'l> {
-        let own = self.own(pod_context);
+        let own = self.own_entry(pod_context);
         let mut reserved = Resources::default();
         let mut kept = Vec::new();
         for (index, entry) in self.entries.iter().enumerate() {
@@ -175,10 +175,10 @@ impl Ledger {
         Room { allocatable: &self.node.allocatable, used: &self.used, reserved, kept, own }
     }
 
-    /// Does the books of the reservations.
-    pub(super) fn settle(&mut self, owners: &Owners, now: Timestamp) {
+    /// Computes the reservations and their states anew.
+    pub(super) fn recompute_entries(&mut self, owners: &Owners, now: Timestamp) {
         self.forget_unwritten(now);
-        if self.node.reservations.is_empty() && self.local.is_empty() {
+        if self.node.reservations.is_empty() && self.local_reservations.is_empty() {
             self.entries.clear();
             return;
         }
@@ -186,11 +186,11 @@ impl Ledger {
             self.pods.iter().map(|pod| PodContext::new(pod, owners)).collect();
         let mut reservations: Vec<&Arc<Reservation>> =
             self.counted_durably().chain(self.counted_locally(now)).collect();
-        if !self.local.is_empty() {
+        if !self.local_reservations.is_empty() {
             reservations.sort_by(|one, other| one.id.cmp(&other.id));
         }
         let is_live =
-            |one: &Reservation| one.is_live(now) || self.extended.iter().any(|more| more.is_of(one));
+            |one: &Reservation| one.is_live(now) || self.local_extensions.iter().any(|more| more.is_of(one));
         self.entries = entries(&reservations, &pod_contexts, &self.pods, is_live);
         mark_short(&mut self.entries, &self.node.allocatable, &self.used);
     }
@@ -212,14 +212,16 @@ impl Ledger {
 
     fn recount(&mut self) {
         let pods = std::mem::take(&mut self.pods);
-        let (entries, local) = (std::mem::take(&mut self.entries), std::mem::take(&mut self.local));
-        let extended = std::mem::take(&mut self.extended);
-        *self = Self { entries, local, extended, ..Self::new(self.id, Arc::clone(&self.node)) };
+        let entries = std::mem::take(&mut self.entries);
+        let local_reservations = std::mem::take(&mut self.local_reservations);
+        let local_extensions = std::mem::take(&mut self.local_extensions);
+        let empty = Self::new(self.id, Arc::clone(&self.node));
+        *self = Self { entries, local_reservations, local_extensions, ..empty };
         pods.iter().for_each(|pod| self.count(pod));
         self.pods = pods;
     }
 
-    /// The sums are what they are sums of. Whatever changes a ledger ends here.
+    /// In debug builds, compares the sums with sums that are computed anew. Every function that changes pods calls this.
     fn check(&self) {
         if cfg!(debug_assertions) {
             let mut again = self.clone();
@@ -232,11 +234,12 @@ impl Ledger {
         }
     }
 
-    /// The entry that `pod_context` would take: the one made for a pod of its name, else the oldest that it may use. A
-    /// seat goes before the plain form, which stays for others to share.
-    fn own(&self, pod_context: &PodContext<'_>) -> Option<usize> {
+    /// The index of the entry that `pod_context` would take: the one that replaces a pod of its name, else the oldest that it may
+    /// use. A seat goes before the plain form, which other pods of the owner can share.
+    fn own_entry(&self, pod_context: &PodContext<'_>) -> Option<usize> {
         let usable = self.entries.iter().enumerate().filter(|(_, entry)| {
-            matches!(entry.state, State::Held | State::Short) && pod_context.may_use(&entry.reservation)
+            matches!(entry.state, ReservationState::Held | ReservationState::Short)
+                && pod_context.may_use(&entry.reservation)
         });
         let is_named = |reservation: &Reservation| {
             reservation.replaces().is_some_and(|replaced| replaced.name == pod_context.pod.key.name)
@@ -251,7 +254,7 @@ impl Ledger {
 }
 
 impl Room<'_> {
-    /// How much of `resource` is left for the pod; negative when the node has promised more than it has.
+    /// How much of `resource` is free for the pod; negative when more is used and reserved than the node has.
     pub fn free(&self, resource: &ResourceName) -> i64 {
         let left = self.allocatable.get(resource).saturating_sub(self.used.get(resource));
         left.saturating_sub(self.reserved.get(resource))
@@ -266,47 +269,50 @@ fn entries(
 ) -> Vec<Entry> {
     let live: Vec<&Reservation> = reservations.iter().map(|one| &***one).filter(|one| is_live(one)).collect();
     let occupied: Vec<bool> = live.iter().map(|reservation| is_occupied(reservation, pods)).collect();
-    // Also one whose time is over: the place had been its, so that nobody has it now.
-    let is_passed_on = |one: &Reservation| reservations.iter().any(|other| is_heir(other, one));
-    let closed: Vec<bool> =
-        live.iter().zip(&occupied).map(|(one, occupied)| *occupied || is_passed_on(one)).collect();
-    let mut takers = taken(&live, &closed, pod_contexts).into_iter().zip(occupied);
+    // An heir that has expired counts, too: the room was passed on to it, so the older seat no longer has it.
+    let has_heir = |one: &Reservation| reservations.iter().any(|other| is_heir(other, one));
+    let take_last: Vec<bool> =
+        live.iter().zip(&occupied).map(|(one, occupied)| *occupied || has_heir(one)).collect();
+    let mut takers = assign_seats(&live, &take_last, pod_contexts).into_iter().zip(occupied);
     let entry = |reservation: &&Arc<Reservation>| {
         let reservation = Arc::clone(reservation);
         let (state, held, taken_by) = if is_live(&reservation) {
             let (taker, occupied) = takers.next().unwrap_or_default();
             match taker.map(|index| Arc::clone(&pods[index])) {
-                _ if reservation.is_manual() || occupied => (State::Occupied, Resources::default(), None),
-                Some(pod) => (State::Taken, Resources::default(), Some(pod)),
-                None if is_passed_on(&reservation) => (State::Taken, Resources::default(), None),
-                None => (State::Held, reservation.amount.clone(), None),
+                _ if reservation.is_manual() || occupied => {
+                    (ReservationState::Occupied, Resources::default(), None)
+                }
+                Some(pod) => (ReservationState::Taken, Resources::default(), Some(pod)),
+                None if has_heir(&reservation) => (ReservationState::Taken, Resources::default(), None),
+                None => (ReservationState::Held, reservation.amount.clone(), None),
             }
         } else {
-            (State::Expired, Resources::default(), None)
+            (ReservationState::Expired, Resources::default(), None)
         };
-        Entry { reservation, state, held, pool: Resources::default(), taken_by }
+        Entry { reservation, state, held, unused: Resources::default(), taken_by }
     };
     let mut entries: Vec<Entry> = reservations.iter().map(entry).collect();
     for index in 0..entries.len() {
         let reservation = &entries[index].reservation;
         if reservation.is_manual() && is_live(reservation) {
-            let pool = pool(reservation, pod_contexts);
-            let held = left(&pool, reservation, &entries, |_| true);
-            entries[index].state = if held.is_zero() { State::Occupied } else { State::Held };
-            (entries[index].held, entries[index].pool) = (held, pool);
+            let unused = unused_by_pods(reservation, pod_contexts, &entries);
+            let held = beyond_held_seats(&unused, reservation, &entries, |_| true);
+            entries[index].state =
+                if held.is_zero() { ReservationState::Occupied } else { ReservationState::Held };
+            (entries[index].held, entries[index].unused) = (held, unused);
         }
     }
     entries
 }
 
-/// Whether `heir` keeps the place of the pod that had taken `seat`: of the two only `heir` counts.
+/// Whether `heir` is the reservation for the replacement of the pod that had taken `seat`: of the two only `heir` counts.
 pub fn is_heir(heir: &Reservation, seat: &Reservation) -> bool {
     let had = heir.replaces().and_then(|replaced| replaced.seat.as_ref());
-    had.is_some() && seat.id.seat.as_ref() == had && seat.id != heir.id && is_of_same(seat, heir)
+    had.is_some() && seat.id.seat.as_ref() == had && seat.id != heir.id && have_same_owner(seat, heir)
 }
 
-/// Whether both are for the same owner; of a bare pod that is its name, since it comes back with another UID.
-fn is_of_same(one: &Reservation, other: &Reservation) -> bool {
+/// Whether both have the same owner. Bare pods are compared by name, since they come back with another UID.
+fn have_same_owner(one: &Reservation, other: &Reservation) -> bool {
     let bare = |of: &Reservation| {
         let owner = &of.record()?.owner;
         (&*owner.kind == "Pod").then(|| (owner.namespace.clone(), owner.name.clone()))
@@ -318,19 +324,19 @@ fn is_occupied(reservation: &Reservation, pods: &[Arc<Pod>]) -> bool {
     reservation.replaces().is_some_and(|replaced| pods.iter().any(|pod| pod.uid == replaced.uid))
 }
 
-/// Marks the held entries whose node has promised more than it has, of something that they keep.
+/// Marks each held entry as short that keeps a resource of which the node has less than all pods and reservations together.
 fn mark_short(entries: &mut [Entry], allocatable: &Resources, used: &Resources) {
-    let mut promised = used.clone();
-    entries.iter().for_each(|entry| promised.add_assign(&entry.held));
-    for entry in entries.iter_mut().filter(|entry| entry.state == State::Held) {
-        let is_over = |resource: &ResourceName| promised.get(resource) > allocatable.get(resource);
+    let mut committed = used.clone();
+    entries.iter().for_each(|entry| committed.add_assign(&entry.held));
+    for entry in entries.iter_mut().filter(|entry| entry.state == ReservationState::Held) {
+        let is_over = |resource: &ResourceName| committed.get(resource) > allocatable.get(resource);
         if entry.held.iter().any(|(resource, _)| is_over(&resource)) {
-            entry.state = State::Short;
+            entry.state = ReservationState::Short;
         }
     }
 }
 
-impl State {
+impl ReservationState {
     /// The state in one word, as people see it.
     pub fn as_str(self) -> &'static str {
         match self {

@@ -1,35 +1,34 @@
-//! How many pods an owner lacks.
+//! How many pods an owner misses. Entry point: [`Cluster::missing_replicas`].
 //!
 //! ```text
-//!   short(owner) = pods wanted by the top owner − its pods that stand, over all its ReplicaSets
+//!   missing_replicas(owner) = pods that the top owner wants − its active pods, over all its ReplicaSets
 //! ```
 //!
-//! An owner that is gone or being deleted, or whose namespace is, wants none. A CronJob wants what its Jobs want. A pod
-//! without an owner says nothing by being gone: whether it comes back is up to a person; once it is back on a node,
-//! nothing is lacking.
+//! An owner that is gone or being deleted, or whose namespace is, wants none. A CronJob wants what its Jobs want. For a bare pod
+//! the number is unknown while the pod is gone, because only a person knows whether it comes back, and 0 once it is active.
 
 use super::Cluster;
-use super::standing::stands;
+use super::active_pods::is_active;
 use crate::model::ids::PodKey;
 use crate::model::owner::{Owner, OwnerKind, Workload};
 
-/// Nothing real is deeper; references can form a circle.
+/// How deep owners are followed. Real ones are not deeper, and references can form a circle.
 const DEPTH_MAX: usize = 4;
 
 impl Cluster {
-    /// How many pods `owner` lacks; `None` if that cannot be told.
-    pub fn short(&self, owner: &Owner) -> Option<u32> {
+    /// How many pods `owner` misses; `None` if that is unknown.
+    pub fn missing_replicas(&self, owner: &Owner) -> Option<u32> {
         if &*owner.kind == "Pod" {
             let key = PodKey { namespace: owner.namespace.clone(), name: owner.name.clone() };
-            return self.pod(&key).is_some_and(|pod| stands(pod)).then_some(0);
+            return self.pod(&key).is_some_and(|pod| is_active(pod)).then_some(0);
         }
         match self.workload(owner)? {
-            Some(workload) => self.short_of(workload),
+            Some(workload) => self.missing_replicas_of(workload),
             None => Some(0),
         }
     }
 
-    /// The workload that `owner` names. `Some(None)` if it is gone, `None` if that cannot be told.
+    /// The workload that `owner` names. `Some(None)` if it is gone, `None` if it is unknown whether it exists.
     fn workload(&self, owner: &Owner) -> Option<Option<&Workload>> {
         if owner.kind.contains('.') {
             return self.owners.foreign_owner(owner);
@@ -42,13 +41,13 @@ impl Cluster {
         }
     }
 
-    /// How many pods `workload` lacks.
-    pub(super) fn short_of(&self, workload: &Workload) -> Option<u32> {
-        let wanted = if self.is_ending(workload) { 0 } else { self.wanted(workload, 0)? };
-        Some(wanted.saturating_sub(self.standing_of(workload, 0)))
+    /// How many pods `workload` misses.
+    pub(super) fn missing_replicas_of(&self, workload: &Workload) -> Option<u32> {
+        let desired = if self.is_ending(workload) { 0 } else { self.desired_pods(workload, 0)? };
+        Some(desired.saturating_sub(self.active_pods_of(workload, 0)))
     }
 
-    /// Whether `owner` is gone, or about to be.
+    /// Whether `owner` is gone or being deleted, or its namespace is.
     pub fn is_owner_gone(&self, owner: &Owner) -> bool {
         matches!(self.workload(owner), Some(None))
             || matches!(self.workload(owner), Some(Some(workload)) if self.is_ending(workload))
@@ -59,23 +58,23 @@ impl Cluster {
         workload.is_deleting || namespace.is_some_and(|namespace| namespace.meta.is_deleting)
     }
 
-    fn wanted(&self, workload: &Workload, depth: usize) -> Option<u32> {
+    fn desired_pods(&self, workload: &Workload, depth: usize) -> Option<u32> {
         if workload.kind != OwnerKind::CronJob || depth == DEPTH_MAX {
-            return workload.wanted;
+            return workload.desired_pods;
         }
         let mut sum = 0_u32;
         for job in self.owners.children(workload) {
-            sum = sum.saturating_add(self.wanted(job, depth + 1)?);
+            sum = sum.saturating_add(self.desired_pods(job, depth + 1)?);
         }
         Some(sum)
     }
 
-    fn standing_of(&self, workload: &Workload, depth: usize) -> u32 {
-        let own = self.standing.of(workload);
+    fn active_pods_of(&self, workload: &Workload, depth: usize) -> u32 {
+        let own = self.active_pods.of(workload);
         if depth == DEPTH_MAX {
             return own;
         }
         let children = self.owners.children(workload);
-        children.map(|child| self.standing_of(child, depth + 1)).fold(own, u32::saturating_add)
+        children.map(|child| self.active_pods_of(child, depth + 1)).fold(own, u32::saturating_add)
     }
 }

@@ -1,200 +1,201 @@
-//! What we believe about the cluster: the one mutable thing, with one writer.
+//! The belief: what a process knows of the cluster, as kube-scheduler's cache does. It has one writer.
 //!
-//! Events go in through [`Cluster::apply`], changes come out; decisions read a [`Snapshot`]. A pod that was
-//! decided on is *assumed* on its node until its binding is seen or refuted:
+//! [`Cluster::apply`] takes an event and returns the changes; decisions read [`Cluster::snapshot`]. A pod that was
+//! decided on is *assumed* on its node until its binding is seen or known to have failed:
 //!
 //! ```text
 //!   waiting ──assume──▶ assumed ──(seen bound) confirm──▶ counted ──▶ gone
 //!      ▲                   │
-//!      └──────forget───────┘        only when the outcome is known; no timer ever frees assumed room
+//!      └──────forget───────┘        only when the outcome is known; no timer frees assumed room
 //! ```
 //!
-//! Knows nothing of: the API server, the queue, what a plugin would say.
+//! Must not know: the API server, the queue, the plugins.
 
-mod acknowledged;
+mod acknowledgement;
+mod active_pods;
 mod apply;
 pub mod automatic;
 mod catalog;
-mod choices;
-mod claims;
 mod column;
 pub mod compare;
+mod controller_queries;
+mod derived_cache;
+mod domain_counts;
 mod domains;
 pub mod eligibility;
 mod enforcement;
 pub mod event;
-mod foreign;
+mod foreign_owners;
+mod intern_table;
 pub mod ledger;
-mod memo;
 mod missing_replicas;
+mod namespace_requests;
 mod nodes;
 mod nominations;
+mod object_interner;
 mod owners;
 mod pending_writes;
+mod plain_form;
 mod pod_affinity_counts;
 mod pods;
-mod pool;
-mod pooled;
-mod replacing;
+mod pods_by_controller;
+mod record_too_long;
+mod replacement;
+mod reservation_index;
 mod seat_assignment;
-mod seats;
-mod shared;
 pub mod snapshot;
-mod standing;
 mod store;
-mod survey;
-mod tally;
 #[cfg(test)]
 mod tests;
-mod unprotected;
-mod usage;
+mod volume_choices;
 
-pub use acknowledged::{Acknowledged, acknowledged, acknowledged_pod};
-pub use automatic::NotKept;
+pub use acknowledgement::{Acknowledgement, acknowledgement, is_pod_acknowledged};
+pub use automatic::NotReservedReason;
 pub use catalog::Catalog;
-pub use choices::Choices;
 pub use column::{Column, PerNode};
-pub use domains::{Domains, Edition};
+pub use domain_counts::{DomainCounts, PerDomain};
+pub use domains::{DomainNumbering, Domains};
 pub use eligibility::PodContext;
 pub use enforcement::{Enforcement, enforcement};
-pub use event::{Change, Event, Seen};
-pub use foreign::OwnerAnswer;
-pub use ledger::{Ledger, State};
+pub use event::{Change, Event, WatchEvent};
+pub use foreign_owners::OwnerAnswer;
+pub use ledger::{Ledger, ReservationState};
 pub use nodes::{BLOCK, NodeId};
+pub use object_interner::ObjectInterner;
 pub use owners::Owners;
 pub use pod_affinity_counts::PodAffinityCounts;
-pub use replacing::{Terms, expiry_for, extended_below, replacing};
-pub use seat_assignment::came_for;
-pub use shared::Shared;
+pub use replacement::{ReservationTerms, expiry_for, extension_threshold, replacement_reservation};
+pub use seat_assignment::was_scheduled_after;
 pub use snapshot::Snapshot;
 pub use store::Store;
-pub use tally::{Counts, PerDomain};
+pub use volume_choices::VolumeChoices;
 
 use crate::model::ids::{NodeName, PodKey, Text, Uid};
 use crate::model::owner::{Owner, OwnerKind, Workload};
 use crate::model::storage::VolumeChoice;
 use crate::model::{Pod, Replica, ReservationId};
-use claims::Claims;
-use compare::Departed;
+use active_pods::ActivePodCounts;
+use compare::Removals;
+use derived_cache::DerivedCache;
 use jiff::Timestamp;
-use memo::Memo;
-use nodes::Nodes;
+use namespace_requests::NamespaceRequests;
+use nodes::NodeTable;
 use nominations::Nominations;
-use pods::Pods;
-use seats::Seats;
-use standing::Standing;
+use pods::PodTable;
+use pods_by_controller::PodsByController;
+use reservation_index::ReservationIndex;
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
-use usage::Usage;
 
-/// The belief.
+/// The belief: all objects that were seen, and what was decided since.
 #[derive(Debug, Default)]
 pub struct Cluster {
-    nodes: Nodes,
-    pods: Pods,
+    nodes: NodeTable,
+    pods: PodTable,
     owners: Owners,
-    /// Pods that we decided to bind, before their bindings were seen: as they will be once they are bound.
+    /// Pods that we decided to bind and whose bindings were not seen yet, in the form that they will have when bound.
     assumed: BTreeMap<PodKey, Arc<Pod>>,
-    /// Pods on nodes that were not seen yet, or no longer are.
-    homeless: BTreeMap<NodeName, Vec<Arc<Pod>>>,
-    /// Waiting pods that others were preempted for, by the node where that was.
+    /// Pods that are bound to nodes which were not seen yet or are deleted.
+    pods_on_unknown_nodes: BTreeMap<NodeName, Vec<Arc<Pod>>>,
+    /// Waiting pods by the node that they are nominated to.
     nominated: BTreeMap<NodeName, Vec<Arc<Pod>>>,
     nominations: Nominations,
     /// The nodes with reservations.
     reserved: BTreeSet<NodeId>,
-    seats: Seats,
-    standing: Standing,
-    usage: Usage,
-    /// Pods on nodes that are on their way out, or say that their place is to be kept.
-    leaving: BTreeSet<PodKey>,
-    /// Waiting and leaving pods by the controller that they claim.
-    claims: Claims,
-    /// How many pods on nodes mind who else is near.
+    reservation_index: ReservationIndex,
+    active_pods: ActivePodCounts,
+    namespace_requests: NamespaceRequests,
+    /// Pods on nodes that are being deleted or have `reserve/keep` themselves.
+    reservation_candidates: BTreeSet<PodKey>,
+    pods_by_controller: PodsByController,
+    /// How many pods on nodes have affinity terms about other pods.
     pod_affinity: PodAffinityCounts,
-    /// The moment as of which the books are done.
+    /// The time as of which the ledgers are computed.
     now: Timestamp,
-    /// When a reservation ends next after that, once it was asked for.
-    soonest: Option<Option<Timestamp>>,
-    /// Whether room became free because something is not written after all: no event says so.
+    /// The next time after `now` at which a reservation expires; the outer `None` means that it has to be computed.
+    next_expiry_cached: Option<Option<Timestamp>>,
+    /// Whether room became free because a pending write was given up, which no event reports.
     has_dropped: bool,
-    listed: BTreeSet<Listed>,
+    listed: BTreeSet<ListedKind>,
     catalog: Catalog,
-    choices: Choices,
+    volume_choices: VolumeChoices,
     replicas: Store<Replica>,
-    /// The newest versions of a node and of a pod that were seen.
+    /// The newest resource versions of a node and of a pod that were seen.
     newest: (u64, u64),
-    /// The newest version of a pod that any replica said that it had seen, also one that is gone.
-    seen_elsewhere: u64,
-    /// While the belief is compared: what left it meanwhile.
-    departed: Option<Departed>,
-    shared: Shared,
-    memo: Memo,
+    /// The newest resource version of a pod that any replica has seen by its Lease. Leases that are gone count, too.
+    newest_pod_seen_by_replicas: u64,
+    /// What was removed since a comparison began; `None` without one.
+    removals: Option<Removals>,
+    interner: ObjectInterner,
+    derived_cache: DerivedCache,
 }
 
 /// A decision to bind a pod, before its binding was seen.
 #[derive(Clone, Debug, PartialEq)]
-pub struct Assumed {
-    /// Which pod, since another may come under the same key.
+pub struct Assumption {
+    /// The UID of the pod, since another pod may come under the same key.
     pub uid: Uid,
-    /// Where it goes.
+    /// The node that the pod is bound to.
     pub node: NodeName,
-    /// The reservation that it takes there.
+    /// The reservation that the pod takes there.
     pub seat: Option<ReservationId>,
-    /// When it was decided.
+    /// The time of the decision.
     pub since: Timestamp,
 }
 
-/// What has been listed at least once.
+/// A kind of objects that has been listed at least once.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
-enum Listed {
+enum ListedKind {
     Nodes,
     Pods,
     Workloads(OwnerKind),
 }
 
 impl Cluster {
-    /// Whether everything has been listed once. Before that nothing may be decided: what has not arrived yet looks
-    /// like room.
+    /// Whether every kind has been listed once. Before that nothing may be decided: the room of a pod that was not listed yet
+    /// looks free.
     pub fn is_complete(&self) -> bool {
-        let kinds = OwnerKind::ALL.into_iter().map(Listed::Workloads);
-        let mut needed = [Listed::Nodes, Listed::Pods].into_iter().chain(kinds);
+        let kinds = OwnerKind::ALL.into_iter().map(ListedKind::Workloads);
+        let mut needed = [ListedKind::Nodes, ListedKind::Pods].into_iter().chain(kinds);
         needed.all(|kind| self.listed.contains(&kind)) && self.catalog.is_complete()
     }
 
-    /// What is believed about objects of all other kinds.
+    /// The objects of all kinds besides nodes, pods and workloads.
     pub fn catalog(&self) -> &Catalog {
         &self.catalog
     }
 
-    /// The replicas of the daemon that are known, whether or not their word is still good.
+    /// The replicas of the daemon, including those whose Leases have expired.
     pub fn replicas(&self) -> &Store<Replica> {
         &self.replicas
     }
 
-    /// The newest versions of a node and of a pod that were seen: everything written up to them is part of the belief.
-    pub fn newest(&self) -> (u64, u64) {
+    /// The newest resource versions of a node and of a pod that were seen: everything written up to them is part of the belief.
+    pub fn newest_versions(&self) -> (u64, u64) {
         self.newest
     }
 
-    /// The newest version of a pod that any replica said that it had seen.
-    pub fn seen_elsewhere(&self) -> u64 {
-        self.seen_elsewhere
+    /// The newest resource version of a pod that any replica has seen by its Lease.
+    pub fn newest_pod_seen_by_replicas(&self) -> u64 {
+        self.newest_pod_seen_by_replicas
     }
 
-    /// What decisions read, as of `now`.
+    /// The belief as of `now`, as decisions read it.
     pub fn snapshot(&mut self, now: Timestamp) -> Snapshot<'_> {
         self.advance(now);
         Snapshot::new(self)
     }
 
-    /// It is `now`, and so the time of some reservations may be over.
+    /// Sets the time to `now`, and recomputes the ledgers with reservations if one of them has expired.
     pub fn advance(&mut self, now: Timestamp) {
-        let soonest = *self.soonest.get_or_insert_with(|| soonest(&self.nodes, &self.reserved, self.now));
+        let next_expiry = *self
+            .next_expiry_cached
+            .get_or_insert_with(|| next_expiry_after(&self.nodes, &self.reserved, self.now));
         let is_back = now < self.now;
         self.now = now;
-        if is_back || soonest.is_some_and(|expiry| expiry <= now) {
-            self.settle_all();
-            self.soonest = None;
+        if is_back || next_expiry.is_some_and(|expiry| expiry <= now) {
+            self.recompute_reserved_nodes();
+            self.next_expiry_cached = None;
         }
     }
 
@@ -203,7 +204,7 @@ impl Cluster {
         self.pods.get(key)
     }
 
-    /// Whoever has this UID, for people who read a bare UID: a workload, or a pod.
+    /// The workload or pod with this UID, to show it instead of a bare UID.
     pub fn owner(&self, uid: &Uid) -> Option<Owner> {
         let workload = self.owners.by_uid(uid).map(Workload::owner);
         let pod = || self.pods.iter().find(|pod| pod.uid == *uid);
@@ -217,88 +218,88 @@ impl Cluster {
         })
     }
 
-    /// How many pods are assumed.
+    /// The number of assumed pods.
     pub fn assumed(&self) -> usize {
         self.assumed.len()
     }
 
-    /// Whether `key` is decided on, and its binding not yet seen.
+    /// Whether the pod under `key` is assumed on a node.
     pub fn is_assumed(&self, key: &PodKey) -> bool {
         self.assumed.contains_key(key)
     }
 
-    /// Where the pod under `key` is assumed to be, if it is that very pod.
+    /// The node on which the pod with this key and UID is assumed.
     pub fn assumed_node(&self, key: &PodKey, uid: &Uid) -> Option<&NodeName> {
         self.assumed.get(key).filter(|assumed| assumed.uid == *uid)?.node.as_ref()
     }
 
-    /// Whether the pod claims an owner that has not been read yet.
+    /// Whether the pod names a controller that has not been read yet.
     pub fn is_owner_missing(&self, pod: &Pod) -> bool {
         self.owners.is_missing_for(pod)
     }
 
-    /// Counts the pod under `key` on a node although its binding has not been seen. Nothing happens if the pod is no
-    /// longer there.
-    pub fn assume(&mut self, key: &PodKey, assumed: Assumed) {
-        let Some(pod) = self.pods.get(key).filter(|pod| pod.uid == assumed.uid && pod.node.is_none()) else {
+    /// Counts the pod under `key` on a node before its binding is seen. Does nothing if the pod is gone.
+    pub fn assume(&mut self, key: &PodKey, assumption: Assumption) {
+        let Some(pod) = self.pods.get(key).filter(|pod| pod.uid == assumption.uid && pod.node.is_none())
+        else {
             return;
         };
-        let stamp = assumed.seat.map(|seat| Text::from(seat.to_string()));
-        let pod = Arc::new(pod.bound(assumed.node, stamp, Some(assumed.since)));
-        self.forget(key, &assumed.uid);
+        let stamp = assumption.seat.map(|seat| Text::from(seat.to_string()));
+        let pod = Arc::new(pod.bound(assumption.node, stamp, Some(assumption.since)));
+        self.forget(key, &assumption.uid);
         self.assumed.insert(key.clone(), Arc::clone(&pod));
         self.unnominate(&pod);
-        self.enter(pod);
+        self.count(pod);
     }
 
-    /// Notes which volumes the pod under `key` is to have on the node where it is or is assumed to be. Nobody else gets
-    /// them from now on, until the API server says otherwise.
-    pub fn choose(&mut self, key: &PodKey, uid: &Uid, volumes: Vec<VolumeChoice>) {
+    /// Notes which volumes the pod under `key` gets on its node, bound or assumed. No other pod gets them from now on, until the
+    /// API server sends newer versions of these volumes and claims.
+    pub fn assume_volumes(&mut self, key: &PodKey, uid: &Uid, volumes: Vec<VolumeChoice>) {
         let pod = self.assumed.get(key).or_else(|| self.pods.get(key));
         if let Some(pod) = pod.filter(|pod| pod.uid == *uid)
             && let Some(node) = &pod.node
         {
-            self.choices.note(uid, node, volumes);
+            self.volume_choices.note(uid, node, volumes);
         }
     }
 
-    /// Takes an assumption back, once it is known that the pod was not bound. Nothing happens if the assumption is
-    /// about another pod of that name, or was confirmed meanwhile.
+    /// Takes an assumption back once it is known that the pod was not bound. Does nothing if the assumption is about another
+    /// UID, or if the binding was seen meanwhile.
     pub fn forget(&mut self, key: &PodKey, uid: &Uid) -> Vec<Change> {
         let freed = self.unassume(key, uid);
         if !freed.is_empty() {
-            self.choices.forget(uid);
+            self.volume_choices.forget(uid);
         }
         freed
     }
 
-    /// The same, but what was chosen for the pod stays chosen.
+    /// Takes an assumption back and keeps the volumes that were chosen for the pod.
     fn unassume(&mut self, key: &PodKey, uid: &Uid) -> Vec<Change> {
         if self.assumed.get(key).is_none_or(|assumed| assumed.uid != *uid) {
             return Vec::new();
         }
         let Some(pod) = self.assumed.remove(key) else { return Vec::new() };
-        self.leave(&pod);
+        self.uncount(&pod);
         if let Some(waiting) = self.pods.get(key).cloned() {
             self.nominate(waiting);
         }
         pod.node.iter().map(|node| Change::RoomFreed(node.clone())).collect()
     }
 
-    /// The next time after `now` at which a reservation ends by itself.
+    /// The next time after `now` at which a reservation expires.
     pub fn next_expiry(&self, now: Timestamp) -> Option<Timestamp> {
-        // What was found before holds until that time.
-        if let Some(known) = self.soonest
+        // The cached value is right until that time.
+        if let Some(known) = self.next_expiry_cached
             && now >= self.now
             && known.is_none_or(|at| at > now)
         {
             return known;
         }
-        soonest(&self.nodes, &self.reserved, now)
+        next_expiry_after(&self.nodes, &self.reserved, now)
     }
 
-    /// Puts the pods of a node into the order in which `uids` has them. Among pods alike the first is looked at first, so that
-    /// whoever takes something back that was only tried has to bring back the order too.
+    /// Puts the pods of a node into the order of `uids`. The order decides between pods that are otherwise equal, so a trial that
+    /// removes a pod and adds it again has to restore the order, too.
     pub fn arrange(&mut self, node: &NodeName, uids: &[Uid]) {
         let is_so = |ledger: &Ledger| ledger.pods.iter().map(|pod| &pod.uid).eq(uids);
         let id = self.nodes.id(node);
@@ -307,40 +308,40 @@ impl Cluster {
         }
     }
 
-    /// A pod takes room on its node.
-    fn enter(&mut self, pod: Arc<Pod>) {
+    /// Counts a pod on its node.
+    fn count(&mut self, pod: Arc<Pod>) {
         let Some(name) = pod.node.as_ref() else { return };
         match self.nodes.id(name) {
             Some(id) => self.change(id, |ledger| ledger.add(pod)),
-            None => self.homeless.entry(name.clone()).or_default().push(pod),
+            None => self.pods_on_unknown_nodes.entry(name.clone()).or_default().push(pod),
         }
     }
 
-    /// A pod no longer takes room on its node.
-    fn leave(&mut self, pod: &Arc<Pod>) {
+    /// No longer counts a pod on its node.
+    fn uncount(&mut self, pod: &Arc<Pod>) {
         let Some(name) = pod.node.as_ref() else { return };
         if let Some(id) = self.nodes.id(name) {
-            self.change(id, |ledger| ledger.leave(pod));
-        } else if let Some(pods) = self.homeless.get_mut(name) {
+            self.change(id, |ledger| ledger.remove_same(pod));
+        } else if let Some(pods) = self.pods_on_unknown_nodes.get_mut(name) {
             pods.retain(|known| known.uid != pod.uid);
             if pods.is_empty() {
-                self.homeless.remove(name);
+                self.pods_on_unknown_nodes.remove(name);
             }
         }
     }
 
-    /// Notes where a waiting pod is nominated to.
+    /// Keeps room for a waiting pod on the node that it is nominated to.
     fn nominate(&mut self, pod: Arc<Pod>) {
         if pod.is_waiting()
-            && let Some(node) = pod.nominated.as_deref()
+            && let Some(node) = pod.nominated_node.as_deref()
         {
             self.nominated.entry(node.clone()).or_default().push(pod);
         }
     }
 
-    /// Forgets it.
+    /// Takes back what [`Self::nominate`] did.
     fn unnominate(&mut self, pod: &Pod) {
-        if let Some(node) = pod.nominated.as_deref()
+        if let Some(node) = pod.nominated_node.as_deref()
             && let Some(pods) = self.nominated.get_mut(node)
         {
             pods.retain(|known| known.uid != pod.uid);
@@ -350,17 +351,17 @@ impl Cluster {
         }
     }
 
-    /// Changes the books of a node, and what follows from them.
+    /// Changes the ledger of a node, recomputes its reservations, and updates every index that follows from the ledger.
     fn change(&mut self, id: NodeId, change: impl FnOnce(&mut Ledger)) {
         if let Some(ledger) = self.nodes.change(id) {
             let pod_affinity = ledger.pod_affinity;
             let before = std::mem::take(&mut ledger.entries);
             change(ledger);
             self.pod_affinity = self.pod_affinity.without(pod_affinity).with(ledger.pod_affinity);
-            ledger.settle(&self.owners, self.now);
-            self.seats.replace(id, &before, &ledger.entries);
+            ledger.recompute_entries(&self.owners, self.now);
+            self.reservation_index.replace(id, &before, &ledger.entries);
             if !ledger.entries.is_empty() || self.reserved.contains(&id) {
-                self.soonest = None;
+                self.next_expiry_cached = None;
             }
             if ledger.entries.is_empty() {
                 self.reserved.remove(&id);
@@ -370,20 +371,20 @@ impl Cluster {
         }
     }
 
-    /// Does the books of all reservations again: time has passed, or pods may belong to others than before.
-    fn settle_all(&mut self) {
+    /// Recomputes the ledgers of all nodes with reservations: time has passed, or the owners of any pod may have changed.
+    fn recompute_reserved_nodes(&mut self) {
         for id in self.reserved.clone() {
             self.change(id, |_| ());
         }
     }
 }
 
-/// The next time after `now` at which one of the reservations on these nodes ends by itself.
-fn soonest(nodes: &Nodes, reserved: &BTreeSet<NodeId>, now: Timestamp) -> Option<Timestamp> {
+/// The next time after `now` at which one of the reservations on the nodes in `reserved` expires.
+fn next_expiry_after(nodes: &NodeTable, reserved: &BTreeSet<NodeId>, now: Timestamp) -> Option<Timestamp> {
     let ledgers = reserved.iter().filter_map(|id| nodes.get(*id));
     let ends = ledgers.flat_map(|ledger| {
         let expires = ledger.entries.iter().filter_map(|entry| entry.reservation.expires());
-        expires.chain(ledger.extended.iter().map(|more| more.until))
+        expires.chain(ledger.local_extensions.iter().map(|more| more.until))
     });
     ends.filter(|expires| *expires > now).min()
 }

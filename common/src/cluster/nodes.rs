@@ -1,10 +1,10 @@
-//! The table of nodes: a place for each, by which columns are indexed, and which of them changed since when.
+//! The table of nodes: a [`NodeId`] for each, which is an index into tables and columns; and which of them changed since when.
 //!
-//! A place is given to a new node when its old one left. What is kept by place must look at the changes: a place
-//! whose node came or left has changed too.
+//! The id of a node that was removed is used again for a new node. Values that are kept by id therefore have to look at the
+//! changes: an id whose node was added or removed counts as changed, too.
 
+use super::intern_table::FixedHasher;
 use super::ledger::Ledger;
-use super::pool::FixedHasher;
 use crate::model::Node;
 use crate::model::ids::NodeName;
 use hashbrown::HashTable;
@@ -12,50 +12,50 @@ use std::collections::BTreeMap;
 use std::hash::BuildHasher;
 use std::sync::Arc;
 
-/// A node's place in the table.
+/// The index of a node in tables and columns.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct NodeId(u32);
 
-/// So many places have a common version, so that a look at what changed need not look at each.
+/// This many ids have a common version, so that a search for changes need not look at each id.
 pub const BLOCK: usize = 64;
 
-/// The distance between neighbours in node order when a node comes at the end.
+/// The distance between the order numbers of neighbours when a node is added at the end.
 const STEP: u64 = 1 << 24;
 
-/// All nodes.
+/// All nodes with their ledgers.
 #[derive(Debug, Default)]
-pub(super) struct Nodes {
+pub(super) struct NodeTable {
     ledgers: Vec<Option<Ledger>>,
-    /// Grows along node order. Apart from the ledgers, like the versions: whoever looks at many of them finds them side
-    /// by side.
+    /// Numbers that grow along node order. They are not in the ledgers, like `versions`, so that loops over them read memory in
+    /// sequence.
     orders: Vec<u64>,
-    /// When each place last changed.
+    /// The version at which each id last changed.
     versions: Vec<u64>,
-    /// In node order.
+    /// The ids in node order.
     by_name: BTreeMap<NodeName, NodeId>,
-    /// The same for those who know the name.
+    /// The ids by name, for fast lookups.
     ids: HashTable<NodeId>,
     hasher: FixedHasher,
     vacant: Vec<NodeId>,
-    /// When the last node of each block changed.
+    /// The version at which a node of each block last changed.
     blocks: Vec<u64>,
-    /// Counts changes.
+    /// The number of changes so far.
     version: u64,
 }
 
 impl NodeId {
-    /// The index into columns.
+    /// The id as an index into columns.
     pub fn index(self) -> usize {
         self.0 as usize
     }
 
-    /// The place at `index`.
+    /// The id with this index.
     pub fn new(index: usize) -> Self {
         Self(u32::try_from(index).unwrap_or(u32::MAX))
     }
 }
 
-impl Nodes {
+impl NodeTable {
     pub(super) fn id(&self, name: &NodeName) -> Option<NodeId> {
         let is_called = |id: &NodeId| self.get(*id).is_some_and(|ledger| ledger.node.name == *name);
         self.ids.find(self.hasher.hash_one(Some(name)), is_called).copied()
@@ -65,20 +65,20 @@ impl Nodes {
         self.ledgers.get(id.index())?.as_ref()
     }
 
-    /// The ledger at `id`, about to be changed.
+    /// The ledger of `id`, to be changed: `id` counts as changed.
     pub(super) fn change(&mut self, id: NodeId) -> Option<&mut Ledger> {
         self.touch(id);
         self.ledgers.get_mut(id.index())?.as_mut()
     }
 
-    /// Keeps a version of the node that makes no difference to anybody.
+    /// Stores a newer version of the node that differs in nothing that decisions read: `id` does not count as changed.
     pub(super) fn replace(&mut self, id: NodeId, node: Arc<Node>) {
         if let Some(ledger) = self.ledgers.get_mut(id.index()).and_then(Option::as_mut) {
             ledger.node = node;
         }
     }
 
-    /// All of them in node order, which is that of their names.
+    /// The ledgers in node order, which is the order of the names.
     pub(super) fn iter(&self) -> impl Iterator<Item = &Ledger> {
         self.by_name.values().filter_map(|id| self.get(*id))
     }
@@ -87,32 +87,32 @@ impl Nodes {
         self.by_name.len()
     }
 
-    /// How many places there are, vacant ones included.
-    pub(super) fn places(&self) -> usize {
+    /// The number of ids, unused ones included.
+    pub(super) fn id_count(&self) -> usize {
         self.ledgers.len()
     }
 
-    /// Where `id` stands in node order.
+    /// The order number of `id`: it grows along node order.
     pub(super) fn order(&self, id: NodeId) -> u64 {
         self.orders.get(id.index()).copied().unwrap_or(u64::MAX)
     }
 
-    /// The number of the last change.
+    /// The version of the last change.
     pub(super) fn version(&self) -> u64 {
         self.version
     }
 
-    /// The places that changed after `version`.
+    /// The ids that changed after `version`.
     pub(super) fn changed_since(&self, version: u64) -> impl Iterator<Item = NodeId> {
         let blocks = self.blocks.iter().enumerate().filter(move |(_, changed)| **changed > version);
         blocks.flat_map(move |(block, _)| {
             let first = block * BLOCK;
-            let places = self.versions.iter().enumerate().skip(first).take(BLOCK);
-            places.filter(move |(_, changed)| **changed > version).map(|(index, _)| NodeId::new(index))
+            let versions = self.versions.iter().enumerate().skip(first).take(BLOCK);
+            versions.filter(move |(_, changed)| **changed > version).map(|(index, _)| NodeId::new(index))
         })
     }
 
-    /// Finds a place for a node that is not there yet.
+    /// Adds a node that is not in the table yet.
     pub(super) fn insert(&mut self, name: NodeName, ledger: impl FnOnce(NodeId) -> Ledger) -> NodeId {
         let order = self.order_of(&name);
         let id = self.vacant.pop().unwrap_or_else(|| {
@@ -156,7 +156,7 @@ impl Nodes {
         }
     }
 
-    /// A number between those of its neighbours; when there is none left, all get new ones.
+    /// An order number between those of the neighbours of `name`; when there is none left, all nodes get new numbers.
     fn order_of(&mut self, name: &NodeName) -> u64 {
         let neighbour = |id: Option<&NodeId>| id.map(|id| self.order(*id));
         let before = neighbour(self.by_name.range(..name).next_back().map(|(_, id)| id)).unwrap_or(0);
@@ -177,7 +177,7 @@ impl Nodes {
             if let Some(order) = self.orders.get_mut(id.index()) {
                 *order = rank * STEP;
             }
-            // Whoever has compared orders has to do it again.
+            // Values that were computed from the old order numbers are out of date.
             self.touch(id);
         }
     }
@@ -185,24 +185,24 @@ impl Nodes {
 
 #[cfg(test)]
 mod tests {
-    use super::{BLOCK, NodeId, Nodes};
+    use super::{BLOCK, NodeId, NodeTable};
     use crate::cluster::ledger::Ledger;
     use crate::model::NodeName;
     use crate::testing::node;
     use std::sync::Arc;
 
-    fn add(nodes: &mut Nodes, name: &str) -> NodeId {
+    fn add(nodes: &mut NodeTable, name: &str) -> NodeId {
         nodes.insert(NodeName::from(name), |id| Ledger::new(id, Arc::new(node(name).build())))
     }
 
-    fn names(nodes: &Nodes) -> Vec<String> {
+    fn names(nodes: &NodeTable) -> Vec<String> {
         nodes.iter().map(|ledger| ledger.node.name.to_string()).collect()
     }
 
     #[test]
     fn node_order_is_that_of_the_names_however_they_come() {
-        let mut nodes = Nodes::default();
-        // Each halves the distance to the first, until there is none left.
+        let mut nodes = NodeTable::default();
+        // Each node halves the distance to the first one, until there is none left.
         for number in (10..90).rev() {
             add(&mut nodes, &format!("n{number}"));
         }
@@ -214,7 +214,7 @@ mod tests {
 
     #[test]
     fn a_place_is_used_again_and_counts_as_changed() {
-        let mut nodes = Nodes::default();
+        let mut nodes = NodeTable::default();
         let (a, b) = (add(&mut nodes, "a"), add(&mut nodes, "b"));
         let before = nodes.version();
         assert_eq!(nodes.changed_since(before).count(), 0);
@@ -222,7 +222,7 @@ mod tests {
         assert_eq!(nodes.changed_since(before).collect::<Vec<_>>(), [a]);
         assert!(nodes.get(a).is_none() && nodes.id(&"a".into()).is_none());
         assert_eq!(add(&mut nodes, "c"), a);
-        assert_eq!((names(&nodes), nodes.places()), (vec!["b".into(), "c".into()], 2));
+        assert_eq!((names(&nodes), nodes.id_count()), (vec!["b".into(), "c".into()], 2));
         let before = nodes.version();
         nodes.change(b);
         assert_eq!(nodes.changed_since(before).collect::<Vec<_>>(), [b]);
@@ -230,7 +230,7 @@ mod tests {
 
     #[test]
     fn changes_are_found_across_blocks() {
-        let mut nodes = Nodes::default();
+        let mut nodes = NodeTable::default();
         let ids: Vec<NodeId> =
             (0..3 * BLOCK).map(|number| add(&mut nodes, &format!("n{number:04}"))).collect();
         assert_eq!(nodes.changed_since(0).count(), 3 * BLOCK);

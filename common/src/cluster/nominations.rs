@@ -1,62 +1,62 @@
-//! Where waiting pods are nominated to, as far as we decided it and the API server has not said it yet.
+//! Nominations of waiting pods that we decided and that the API server has not sent back yet.
 //!
-//! Room that is being made for a pod must be kept for it from the moment of the decision. Until the write is answered,
-//! whatever the API server sends about the pod is older than the decision; after that, what is as new as the answer
-//! counts.
+//! The room that preemption frees is kept for the pod from the moment of the decision. Until the write is answered, everything
+//! that the API server sends about the pod is older than the decision. After that, a version at least as new as the answer counts.
+//! Order of calls: [`Cluster::nominate_to`], then [`Cluster::nomination_written`].
 
-use super::apply::freed_by;
+use super::apply::nominated_room_freed;
 use super::{Change, Cluster};
 use crate::model::Pod;
 use crate::model::ids::{NodeName, PodKey, Uid};
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
-/// The decisions that were not seen yet, by pod.
+/// The nominations that were not seen yet.
 #[derive(Debug, Default)]
 pub(super) struct Nominations {
-    decided: BTreeMap<Uid, Decided>,
+    by_pod: BTreeMap<Uid, Nomination>,
 }
 
-/// One of them.
+/// A nomination that was decided; `node` is `None` if the pod is to lose its nomination.
 #[derive(Debug)]
-struct Decided {
+struct Nomination {
     node: Option<Box<NodeName>>,
-    /// The version of the pod that says so, once the write was answered.
+    /// The version of the pod that has the nomination, once the write was answered.
     version: Option<u64>,
 }
 
 impl Nominations {
-    /// Lets the newer of both say where the pod is nominated to: the pod as it was sent, or the decision.
+    /// Sets the nominated node of `pod`, as the API server sent it, to the decided one, unless the sent one is newer.
     pub(super) fn correct(&mut self, pod: &mut Pod) {
-        let Some(decided) = self.decided.get(&pod.uid) else { return };
-        if !pod.is_waiting() || decided.version.is_some_and(|version| version <= pod.resource_version) {
+        let Some(nomination) = self.by_pod.get(&pod.uid) else { return };
+        if !pod.is_waiting() || nomination.version.is_some_and(|version| version <= pod.resource_version) {
             self.forget(&pod.uid);
         } else {
-            pod.nominated.clone_from(&decided.node);
+            pod.nominated_node.clone_from(&nomination.node);
         }
     }
 
-    /// The pod is gone.
+    /// Forgets the nomination of a pod that is gone or whose nomination was seen.
     pub(super) fn forget(&mut self, uid: &Uid) {
-        self.decided.remove(uid);
+        self.by_pod.remove(uid);
     }
 }
 
 impl Cluster {
-    /// Believes that the waiting pod under `key` is nominated to `node`, or to none, before the API server says so.
+    /// Nominates the waiting pod under `key` to `node`, or to none, before the API server sends it back.
     pub fn nominate_to(&mut self, key: &PodKey, uid: &Uid, node: Option<NodeName>) -> Vec<Change> {
         let Some(pod) = self.pods.get(key).filter(|pod| pod.uid == *uid && pod.is_waiting()).cloned() else {
             return Vec::new();
         };
         let node = node.map(Box::new);
-        let decided = Decided { node: node.clone(), version: None };
-        self.nominations.decided.insert(uid.clone(), decided);
-        if pod.nominated == node {
+        let nomination = Nomination { node: node.clone(), version: None };
+        self.nominations.by_pod.insert(uid.clone(), nomination);
+        if pod.nominated_node == node {
             return Vec::new();
         }
         self.unnominate(&pod);
-        let freed = if self.is_assumed(key) { None } else { freed_by(&pod) };
-        let pod = Arc::new(Pod { nominated: node, ..Pod::clone(&pod) });
+        let freed = if self.is_assumed(key) { None } else { nominated_room_freed(&pod) };
+        let pod = Arc::new(Pod { nominated_node: node, ..Pod::clone(&pod) });
         self.pods.insert(Arc::clone(&pod));
         if !self.is_assumed(key) {
             self.nominate(pod);
@@ -64,11 +64,11 @@ impl Cluster {
         freed.into_iter().collect()
     }
 
-    /// Learns that the nomination of a pod was written, and which version of the pod says so; `None` if it was not
-    /// written, so that whatever comes next counts.
+    /// The write of a nomination was answered. `version` is the version of the pod with the nomination; `None` if nothing was
+    /// written, so that the next event about the pod counts.
     pub fn nomination_written(&mut self, uid: &Uid, version: Option<u64>) {
-        match (self.nominations.decided.get_mut(uid), version) {
-            (Some(decided), Some(version)) => decided.version = Some(version),
+        match (self.nominations.by_pod.get_mut(uid), version) {
+            (Some(nomination), Some(version)) => nomination.version = Some(version),
             _ => self.nominations.forget(uid),
         }
     }

@@ -1,93 +1,99 @@
-//! The workloads that were read, and the chain of them above a pod.
+//! The workloads that were read, and the chain of owners of a pod. Entry points: [`Owners::apply`] and [`Owners::chain`].
 
-use super::event::{Change, Seen};
-use super::foreign::Foreign;
+use super::event::{Change, WatchEvent};
+use super::foreign_owners::ForeignOwners;
 use crate::model::ids::{Text, Uid};
 use crate::model::owner::{ControllerRef, ForeignClaim, ForeignKind, OwnerKind, Workload};
 use crate::model::{Keep, Pod};
 use std::collections::{BTreeMap, BTreeSet};
 
-/// A chain is never followed further than this: nothing real is that deep, and references can form a circle.
+/// A chain is not followed further than this: real ones are shorter, and references can form a circle.
 const CHAIN_LEN_MAX: usize = 10;
 
-/// Kind, namespace, name. The name of a foreign kind's object has its kind before it.
-type Key = (OwnerKind, Text, Text);
+/// Kind, namespace, name. For an object of a foreign kind the name is `kind/name`.
+type WorkloadKey = (OwnerKind, Text, Text);
 
-fn key(workload: &Workload) -> Key {
+fn key(workload: &Workload) -> WorkloadKey {
     match &workload.foreign {
         Some(foreign) => foreign_key(foreign, &workload.namespace, &workload.name),
         None => (workload.kind, workload.namespace.clone(), workload.name.clone()),
     }
 }
 
-fn foreign_key(kind: &ForeignKind, namespace: &Text, name: &Text) -> Key {
+fn foreign_key(kind: &ForeignKind, namespace: &Text, name: &Text) -> WorkloadKey {
     (OwnerKind::Foreign, namespace.clone(), format!("{kind}/{name}").into())
 }
 
 /// All workloads that were read.
 #[derive(Debug, Default)]
 pub struct Owners {
-    by_name: BTreeMap<Key, Workload>,
-    /// The workloads that claim to be controlled by this one.
-    children: BTreeMap<Uid, BTreeSet<Key>>,
-    /// Kinds that we may not read: a claim of one of these ends a chain.
+    by_name: BTreeMap<WorkloadKey, Workload>,
+    /// The workloads that name the one with this UID as their controller.
+    children: BTreeMap<Uid, BTreeSet<WorkloadKey>>,
+    /// Kinds that we may not read: a reference to one of these ends a chain.
     unreadable: BTreeSet<OwnerKind>,
-    /// What is known of owners of foreign kinds that somebody claims.
-    pub(super) foreign: Foreign,
+    /// The owners of foreign kinds that pods and workloads name.
+    pub(super) foreign: ForeignOwners,
 }
 
-/// Which pods may belong to others than before, because of what was learnt about workloads.
+/// Which pods may have other owners than before, because of an event about workloads.
 #[derive(Debug, PartialEq, Eq)]
-pub enum Altered {
+pub enum OwnershipChange {
     /// No pods.
     Nothing,
-    /// The pods that have one of the workloads with these UIDs among their owners, now or before. These are the workload that
-    /// was learnt about and those above and below it.
+    /// The pods that have one of the workloads with these UIDs among their owners, now or before: the workload of the event, and
+    /// those above and below it.
     Of(BTreeSet<Uid>),
     /// Any pods.
     All,
 }
 
 impl Owners {
-    /// Learns about workloads of `kind`, and says which pods may belong to others than before.
-    pub fn apply(&mut self, kind: OwnerKind, seen: Seen<Workload>, changes: &mut Vec<Change>) -> Altered {
-        match seen {
-            Seen::Applied(workload) => {
+    /// Applies an event about workloads of `kind`, and returns which pods may have other owners than before.
+    pub fn apply(
+        &mut self,
+        kind: OwnerKind,
+        event: WatchEvent<Workload>,
+        changes: &mut Vec<Change>,
+    ) -> OwnershipChange {
+        match event {
+            WatchEvent::Applied(workload) => {
                 let key = key(&workload);
-                if !self.is_altered_by(&key, &workload) {
+                if !self.changes_ownership(&key, &workload) {
                     self.insert(workload, changes);
-                    return Altered::Nothing;
+                    return OwnershipChange::Nothing;
                 }
                 let mut family = self.family(&key);
                 self.insert(workload, changes);
                 family.extend(self.family(&key));
-                Altered::Of(family)
+                OwnershipChange::Of(family)
             }
-            Seen::Deleted(workload) => {
+            WatchEvent::Deleted(workload) => {
                 let key = key(&workload);
                 if self.by_name.get(&key).is_none_or(|known| known.uid != workload.uid) {
-                    return Altered::Nothing;
+                    return OwnershipChange::Nothing;
                 }
                 let family = self.family(&key);
                 self.remove(&key, changes);
-                Altered::Of(family)
+                OwnershipChange::Of(family)
             }
-            Seen::Relisted(live) => {
+            WatchEvent::Relisted(live) => {
                 self.unreadable.remove(&kind);
-                let known: Vec<Key> = self.by_name.keys().filter(|(of, _, _)| *of == kind).cloned().collect();
+                let known: Vec<WorkloadKey> =
+                    self.by_name.keys().filter(|(of, _, _)| *of == kind).cloned().collect();
                 for key in &known {
                     self.remove(key, changes);
                 }
                 for workload in live {
                     self.insert(workload, changes);
                 }
-                Altered::All
+                OwnershipChange::All
             }
         }
     }
 
-    /// The owners of `pod`, nearest first: only those that were read in the pod's own namespace under the name and
-    /// kind that the one below claims, and whose UID is the claimed one.
+    /// The owners of `pod`, nearest first: only those that were read in the pod's own namespace, and that have the kind, name and
+    /// UID which the reference below them names.
     pub fn chain<'o>(&'o self, pod: &Pod) -> Vec<&'o Workload> {
         let mut chain: Vec<&Workload> = Vec::new();
         while chain.len() < CHAIN_LEN_MAX
@@ -99,34 +105,34 @@ impl Owners {
         chain
     }
 
-    /// Whether `pod` claims an owner, or one of its owners does, of a kind that we read and that has not been read.
+    /// Whether `pod` or one of its owners names a controller of a kind that we read, and that controller has not been read.
     pub fn is_missing_for(&self, pod: &Pod) -> bool {
         let chain = self.chain(pod);
         let open = self.claimed(pod, &chain).filter(|_| chain.len() < CHAIN_LEN_MAX);
         open.is_some_and(|claim| match claim.kind {
             Some(kind) => !self.unreadable.contains(&kind),
-            // Whoever has an owner that was read has somebody to keep the place for.
+            // With any owner that was read there is an owner for a reservation, so a foreign one above is not waited for.
             None => {
                 let claim = claim.foreign_in(&pod.key.namespace).filter(|_| chain.is_empty());
-                claim.is_some_and(|claim| self.foreign.is_asked(&claim))
+                claim.is_some_and(|claim| self.foreign.is_being_read(&claim))
             }
         })
     }
 
-    /// The owner of a foreign kind that ends what is known of the pod's owners.
+    /// The owner of a foreign kind at which the known chain of the pod's owners ends.
     pub fn foreign_claim(&self, pod: &Pod) -> Option<ForeignClaim> {
         let chain = self.chain(pod);
         let claim = self.claimed(pod, &chain).filter(|_| chain.len() < CHAIN_LEN_MAX)?;
         claim.foreign_in(&pod.key.namespace)
     }
 
-    /// The workload of a foreign kind that a claim is about, if it was read.
+    /// The workload of a foreign kind that `claim` names, if it was read and has that UID.
     pub fn foreign(&self, claim: &ForeignClaim) -> Option<&Workload> {
         let found = self.by_name.get(&foreign_key(&claim.kind, &claim.namespace, &claim.name));
         found.filter(|owner| owner.uid == claim.uid)
     }
 
-    /// Whether workloads of `kind` can be read: then one that is not there is gone.
+    /// Whether workloads of `kind` can be read. If so, a workload that is not here does not exist.
     pub fn is_readable(&self, kind: OwnerKind) -> bool {
         !self.unreadable.contains(&kind)
     }
@@ -136,21 +142,21 @@ impl Owners {
         let keys = self.children.get(&parent.uid).into_iter().flatten();
         keys.filter_map(|key| self.by_name.get(key)).filter(|child| {
             child.namespace == parent.namespace
-                && child.controller.as_ref().is_some_and(|claim| claim.names(parent))
+                && child.controller.as_ref().is_some_and(|claim| claim.refers_to(parent))
         })
     }
 
-    /// Whether a workload claims to be controlled by the one with this UID.
+    /// Whether a workload names the one with this UID as its controller.
     pub(super) fn has_children(&self, uid: &Uid) -> bool {
         self.children.contains_key(uid)
     }
 
-    /// Learns that workloads of `kind` cannot be read. What was read of them before stays.
+    /// Notes that workloads of `kind` cannot be read. Those that were read before stay.
     pub fn cannot_read(&mut self, kind: OwnerKind) {
         self.unreadable.insert(kind);
     }
 
-    /// The owner that the last of `chain`, or else the pod itself, claims.
+    /// The controller that the last of `chain` names, or the pod itself if `chain` is empty.
     fn claimed<'c>(&self, pod: &'c Pod, chain: &[&'c Workload]) -> Option<&'c ControllerRef> {
         match chain.last() {
             Some(top) => top.controller.as_ref(),
@@ -167,7 +173,7 @@ impl Owners {
     }
 
     /// The UIDs of the workload under `key`, of those above it, and of those below it.
-    fn family(&self, key: &Key) -> BTreeSet<Uid> {
+    fn family(&self, key: &WorkloadKey) -> BTreeSet<Uid> {
         let Some(own) = self.by_name.get(key) else { return BTreeSet::new() };
         let mut family = BTreeSet::from([own.uid.clone()]);
         let mut top = Some(own);
@@ -211,13 +217,13 @@ impl Owners {
         self.by_name.values()
     }
 
-    /// The workload with this UID, for people who read a bare UID.
+    /// The workload with this UID, to show it instead of a bare UID.
     pub fn by_uid(&self, uid: &Uid) -> Option<&Workload> {
         self.by_name.values().find(|workload| workload.uid == *uid)
     }
 
-    /// Whether pods may belong to others than before once `workload` is kept under `key`.
-    fn is_altered_by(&self, key: &Key, workload: &Workload) -> bool {
+    /// Whether pods may have other owners than before once `workload` is stored under `key`.
+    fn changes_ownership(&self, key: &WorkloadKey, workload: &Workload) -> bool {
         let known = self.by_name.get(key).filter(|known| known.uid == workload.uid);
         known.is_none_or(|known| {
             known.resource_version <= workload.resource_version
@@ -226,16 +232,16 @@ impl Owners {
         })
     }
 
-    /// Keeps the workload unless a newer version of it is known.
+    /// Stores the workload unless a newer version of it is known.
     fn insert(&mut self, workload: Workload, changes: &mut Vec<Change>) {
         let key = key(&workload);
         let known = self.by_name.get(&key).filter(|known| known.uid == workload.uid);
         if known.is_some_and(|known| known.resource_version > workload.resource_version) {
             return;
         }
-        let differs = self.is_altered_by(&key, &workload);
-        let wishes = |one: &Workload| (one.wanted, one.is_deleting, one.keep.clone());
-        if differs || known.is_none_or(|known| wishes(known) != wishes(&workload)) {
+        let differs = self.changes_ownership(&key, &workload);
+        let settings = |one: &Workload| (one.desired_pods, one.is_deleting, one.keep.clone());
+        if differs || known.is_none_or(|known| settings(known) != settings(&workload)) {
             let parent = workload.controller.as_ref().map(|claim| &claim.uid);
             let uids = [&workload.uid].into_iter().chain(parent);
             changes.extend(uids.cloned().map(Change::OwnerChanged));
@@ -254,7 +260,7 @@ impl Owners {
         self.by_name.insert(key, workload);
     }
 
-    fn remove(&mut self, key: &Key, changes: &mut Vec<Change>) {
+    fn remove(&mut self, key: &WorkloadKey, changes: &mut Vec<Change>) {
         let Some(removed) = self.by_name.remove(key) else { return };
         if let Some(claim) = &removed.controller
             && let Some(children) = self.children.get_mut(&claim.uid)
@@ -263,7 +269,7 @@ impl Owners {
             if children.is_empty() {
                 self.children.remove(&claim.uid);
             }
-            // Whoever controlled it has pods fewer.
+            // Its controller now has fewer pods.
             changes.push(Change::OwnerChanged(claim.uid.clone()));
         }
         changes.push(Change::OwnerChanged(removed.uid));

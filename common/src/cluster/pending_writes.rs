@@ -1,88 +1,90 @@
-//! What is about to be written into a node, and counts before the node says so.
+//! Reservations and extensions that are about to be written into a node. They count before the node's annotations have them.
 //!
-//! Between the decision to write and the moment at which we see what was written, others must neither be placed on that
-//! room nor be promised it a second time. What is not written after all is forgotten: at once when that is certain, else
-//! after so long that we would have seen it.
+//! Between the decision to write and the watch event with the result, no other pod may get that room, and it must not be reserved
+//! a second time. Order of calls: [`Cluster::reserve_locally`] or [`Cluster::extend_locally`]; then [`Cluster::note_written`] when
+//! the write succeeded, [`Cluster::drop_local`] when it certainly failed, or [`Cluster::stop_writing_local`] when it is no longer
+//! wanted and may have succeeded. What is never seen on the node is forgotten after [`LOCAL_LIFE`].
 
 use super::Cluster;
 use super::ledger::{Ledger, is_heir};
 use super::nodes::NodeId;
-use super::replacing::later;
+use super::replacement::later;
 use crate::model::ids::{NodeName, Text, Uid};
-use crate::model::reservation::{Origin, Parsed};
+use crate::model::reservation::{Origin, ParsedReservation};
 use crate::model::{Reservation, ReservationId};
 use jiff::Timestamp;
 use std::sync::Arc;
 use std::time::Duration;
 
-/// How long what only we know of counts, if nobody writes it down: longer than it can take until we see that somebody
-/// did. A watch that has died is noticed after a minute and a half, and a list takes a minute at most.
+/// How long a pending write counts if it is not seen on the node: longer than it can take to see a write that succeeded. A dead
+/// watch is noticed after a minute and a half, and a list takes a minute at most.
 const LOCAL_LIFE: Duration = Duration::from_secs(180);
 
-/// A reservation that the node does not say yet.
+/// A reservation that is about to be written and is not in the node's annotations yet.
 #[derive(Clone, Debug)]
-pub(super) struct Local {
-    /// As it counts until it is written down.
+pub(super) struct LocalReservation {
+    /// The reservation as it counts until it is written; it expires after [`LOCAL_LIFE`].
     pub(super) counted: Arc<Reservation>,
-    /// As it is to be written down.
-    meant: Arc<Reservation>,
-    /// true: write it, if that was not done yet. false: it only counts, because an earlier write may have been carried out.
-    is_wanted: bool,
-    /// The version of the node that it was written with. Until that is seen, what the node says is older.
+    /// The reservation as it is to be written.
+    target: Arc<Reservation>,
+    /// true: write the reservation, if that was not done yet. false: only count it, because an earlier write may have succeeded.
+    is_to_be_written: bool,
+    /// The version of the node that has the write. Until it is seen, the annotations that we know are older than the write.
     written: Option<u64>,
-    /// Whether the node says the same reservation by somebody else's hand. That one counts then; it may be gone by the version
-    /// that has ours.
+    /// Whether the node's annotations have a reservation with the same key, written by another process. Then that one counts. It
+    /// may be gone in the version that has our write.
     is_hidden: bool,
 }
 
-/// A reservation that lives longer than the node says yet.
+/// An extension of a reservation that is about to be written.
 #[derive(Clone, Debug)]
-pub(super) struct Extended {
+pub(super) struct LocalExtension {
     id: ReservationId,
-    /// The request that made it: another one under the same key is not extended.
+    /// The `request` of the record: another reservation under the same key is not extended.
     request: Text,
-    /// Until when it counts, whatever the node says.
+    /// The reservation counts as live until this time, whatever expiry the node's annotations have.
     pub(super) until: Timestamp,
 }
 
 impl Cluster {
-    /// `meant` is about to be written into `node`.
-    pub fn reserve_locally(&mut self, node: &NodeName, meant: Reservation) {
-        if let Some(place) = self.nodes.id(node) {
-            self.keep_locally(place, meant);
+    /// Counts `target` from now on, because it is about to be written into `node`.
+    pub fn reserve_locally(&mut self, node: &NodeName, target: Reservation) {
+        if let Some(node_id) = self.nodes.id(node) {
+            self.reserve_locally_at(node_id, target);
         }
     }
 
-    pub(super) fn keep_locally(&mut self, place: NodeId, meant: Reservation) {
-        let mut counted = meant.clone();
+    pub(super) fn reserve_locally_at(&mut self, node_id: NodeId, target: Reservation) {
+        let mut counted = target.clone();
         if let Origin::Recorded(record) = &mut counted.origin {
             record.expires = record.expires.min(later(self.now, LOCAL_LIFE));
         }
-        let (counted, meant) = (Arc::new(counted), Arc::new(meant));
-        let local = Local { counted, meant, is_wanted: true, written: None, is_hidden: false };
+        let (counted, target) = (Arc::new(counted), Arc::new(target));
+        let local =
+            LocalReservation { counted, target, is_to_be_written: true, written: None, is_hidden: false };
         let now = self.now;
-        self.change(place, |ledger| {
-            let is_reserved = ledger.stands(&local.meant.id, now);
-            match ledger.local.iter_mut().find(|known| known.meant.id == local.meant.id) {
-                // However often it is tried, it counts for so long from the first time on.
-                Some(known) => (known.meant, known.is_wanted) = (local.meant, true),
+        self.change(node_id, |ledger| {
+            let is_reserved = ledger.is_durable_and_live(&local.target.id, now);
+            match ledger.local_reservations.iter_mut().find(|known| known.target.id == local.target.id) {
+                // A retry does not prolong how long the reservation counts.
+                Some(known) => (known.target, known.is_to_be_written) = (local.target, true),
                 None if is_reserved => {}
-                None => ledger.local.push(local),
+                None => ledger.local_reservations.push(local),
             }
         });
     }
 
-    /// The API server has written `id` into `node`, which has that version since.
-    pub fn wrote_locally(&mut self, node: &NodeName, id: &ReservationId, version: u64) {
-        if let Some(place) = self.nodes.id(node) {
-            self.change(place, |ledger| {
-                let known = ledger.local.iter_mut().find(|known| known.meant.id == *id);
+    /// The API server has written the reservation `id` into `node`; `version` is the version of the node with it.
+    pub fn note_written(&mut self, node: &NodeName, id: &ReservationId, version: u64) {
+        if let Some(node_id) = self.nodes.id(node) {
+            self.change(node_id, |ledger| {
+                let known = ledger.local_reservations.iter_mut().find(|known| known.target.id == *id);
                 known.into_iter().for_each(|known| known.written = Some(version));
             });
         }
     }
 
-    /// It is about to be written into `node` that `id`, made by `request`, lives until `expires`.
+    /// Counts the reservation `id` with this `request` as live until `expires`, because that is about to be written into `node`.
     pub fn extend_locally(
         &mut self,
         node: &NodeName,
@@ -91,120 +93,127 @@ impl Cluster {
         expires: Timestamp,
     ) {
         let until = expires.min(later(self.now, LOCAL_LIFE));
-        let extended = Extended { id: id.clone(), request: request.clone(), until };
-        if let Some(place) = self.nodes.id(node) {
-            self.change(place, |ledger| {
-                if !ledger.extended.iter().any(|known| known.id == extended.id) {
-                    ledger.extended.push(extended);
+        let extended = LocalExtension { id: id.clone(), request: request.clone(), until };
+        if let Some(node_id) = self.nodes.id(node) {
+            self.change(node_id, |ledger| {
+                if !ledger.local_extensions.iter().any(|known| known.id == extended.id) {
+                    ledger.local_extensions.push(extended);
                 }
             });
         }
     }
 
-    /// `id` is not to be written into `node` any more, and may have been: it counts until that is known.
-    pub fn unwant_local(&mut self, node: &NodeName, id: &ReservationId) {
-        if let Some(place) = self.nodes.id(node) {
-            self.change(place, |ledger| {
-                let known = ledger.local.iter_mut().find(|known| known.meant.id == *id);
-                known.into_iter().for_each(|known| known.is_wanted = false);
+    /// The reservation `id` is not to be written into `node` any more. It counts until it is known that no write succeeded.
+    pub fn stop_writing_local(&mut self, node: &NodeName, id: &ReservationId) {
+        if let Some(node_id) = self.nodes.id(node) {
+            self.change(node_id, |ledger| {
+                let known = ledger.local_reservations.iter_mut().find(|known| known.target.id == *id);
+                known.into_iter().for_each(|known| known.is_to_be_written = false);
             });
         }
     }
 
-    /// What was to be written about `id` into `node` is not written.
+    /// No longer counts the pending write about `id` into `node`: it was certainly not carried out.
     pub fn drop_local(&mut self, node: &NodeName, id: &ReservationId) {
         let is_about = |ledger: &Ledger| {
-            ledger.local.iter().any(|known| known.meant.id == *id)
-                || ledger.extended.iter().any(|known| known.id == *id)
+            ledger.local_reservations.iter().any(|known| known.target.id == *id)
+                || ledger.local_extensions.iter().any(|known| known.id == *id)
         };
-        let place = self.nodes.id(node);
-        if let Some(place) = place.filter(|place| self.nodes.get(*place).is_some_and(is_about)) {
-            self.change(place, |ledger| {
-                ledger.local.retain(|known| known.meant.id != *id);
-                ledger.extended.retain(|known| known.id != *id);
+        let node_id = self.nodes.id(node);
+        if let Some(node_id) = node_id.filter(|node_id| self.nodes.get(*node_id).is_some_and(is_about)) {
+            self.change(node_id, |ledger| {
+                ledger.local_reservations.retain(|known| known.target.id != *id);
+                ledger.local_extensions.retain(|known| known.id != *id);
             });
             self.has_dropped = true;
         }
     }
 
-    /// Whether, since this was asked last, something was dropped that had counted: there may be more room than before.
+    /// Whether [`Self::drop_local`] dropped something since the last call, so that there may be more room than before.
     pub fn take_dropped(&mut self) -> bool {
         std::mem::take(&mut self.has_dropped)
     }
 }
 
 impl Ledger {
-    /// The reservations that have yet to be written down and that nobody else asks for: their pods are gone.
+    /// The reservations that have yet to be written and whose replaced pods are gone. While such a pod is there, the controller
+    /// finds the reservation by the pod.
     pub fn unwritten(&self) -> impl Iterator<Item = &Arc<Reservation>> {
         let is_there = |uid: &Uid| self.pods.iter().any(|pod| pod.uid == *uid);
         let is_orphan =
             move |one: &&Arc<Reservation>| !one.replaces().is_some_and(|replaced| is_there(&replaced.uid));
-        self.wanted().map(|local| &local.meant).filter(is_orphan)
+        self.to_be_written().map(|local| &local.target).filter(is_orphan)
     }
 
-    fn wanted(&self) -> impl Iterator<Item = &Local> {
-        self.local.iter().filter(|local| local.is_wanted && !local.is_hidden)
+    fn to_be_written(&self) -> impl Iterator<Item = &LocalReservation> {
+        self.local_reservations.iter().filter(|local| local.is_to_be_written && !local.is_hidden)
     }
 
-    /// Whether `id` is not to be written down any more.
-    pub fn is_unwanted(&self, id: &ReservationId) -> bool {
-        self.local.iter().any(|local| local.meant.id == *id && !local.is_wanted)
+    /// Whether the local reservation `id` is not to be written any more.
+    pub fn is_writing_stopped(&self, id: &ReservationId) -> bool {
+        self.local_reservations.iter().any(|local| local.target.id == *id && !local.is_to_be_written)
     }
 
-    /// The reservation that has yet to be written down for the replacement of this pod.
+    /// The reservation that has yet to be written for the replacement of the pod with this UID.
     pub fn unwritten_for(&self, pod: &Uid) -> Option<&ReservationId> {
-        let mut meant = self.wanted().map(|local| &local.meant);
-        meant.find(|one| one.replaces().is_some_and(|replaced| replaced.uid == *pod)).map(|one| &one.id)
+        let mut target = self.to_be_written().map(|local| &local.target);
+        target.find(|one| one.replaces().is_some_and(|replaced| replaced.uid == *pod)).map(|one| &one.id)
     }
 
-    /// What is yet to be written down and counts. What keeps the place of a pod that itself sat in a seat does not while that
-    /// one is there: others see only that one, and it is enough for the one room.
+    /// The local reservations that count. An heir does not count while the older seat is in the node's annotations: all other
+    /// processes see only the older seat, and it is enough for the one room.
     pub(super) fn counted_locally(&self, now: Timestamp) -> impl Iterator<Item = &Arc<Reservation>> {
-        let durable = move || self.node.reservations.iter().filter_map(Parsed::valid);
-        let is_alone = move |one: &&Arc<Reservation>| {
+        let durable = move || self.node.reservations.iter().filter_map(ParsedReservation::valid);
+        let has_no_older_seat = move |one: &&Arc<Reservation>| {
             !durable().any(|before| before.is_live(now) && is_heir(one, before))
         };
-        self.local.iter().filter(|local| !local.is_hidden).map(|local| &local.counted).filter(is_alone)
+        self.local_reservations
+            .iter()
+            .filter(|local| !local.is_hidden)
+            .map(|local| &local.counted)
+            .filter(has_no_older_seat)
     }
 
-    /// Whether the node itself says that `id` is reserved, and that is not over. One that is over may be gone, and we do not
-    /// see that yet: what is written in its place counts.
-    fn stands(&self, id: &ReservationId, now: Timestamp) -> bool {
-        let is_extended = |one: &Reservation| self.extended.iter().any(|more| more.is_of(one));
+    /// Whether the node's annotations have a live reservation `id`. One that has expired does not count here: it may have been
+    /// released already, and what is about to be written under its key counts instead.
+    fn is_durable_and_live(&self, id: &ReservationId, now: Timestamp) -> bool {
+        let is_extended = |one: &Reservation| self.local_extensions.iter().any(|more| more.is_of(one));
         self.durable(id).is_some_and(|one| one.is_live(now) || is_extended(one))
     }
 
-    /// What the node itself says, but for what is about to be written in its place.
+    /// The reservations in the node's annotations, without those that a local one with the same key replaces.
     pub(super) fn counted_durably(&self) -> impl Iterator<Item = &Arc<Reservation>> {
-        let is_replaced =
-            |id: &ReservationId| self.local.iter().any(|local| local.counted.id == *id && !local.is_hidden);
-        let durable = self.node.reservations.iter().filter_map(Parsed::valid);
+        let is_replaced = |id: &ReservationId| {
+            self.local_reservations.iter().any(|local| local.counted.id == *id && !local.is_hidden)
+        };
+        let durable = self.node.reservations.iter().filter_map(ParsedReservation::valid);
         durable.filter(move |one| !is_replaced(&one.id))
     }
 
-    /// Forgets what the node says by now, and what was not written in time.
+    /// Forgets pending writes that the node's annotations have by now, and those that were not seen in time.
     pub(super) fn forget_unwritten(&mut self, now: Timestamp) {
-        if self.local.is_empty() && self.extended.is_empty() {
+        if self.local_reservations.is_empty() && self.local_extensions.is_empty() {
             return;
         }
-        let mut local = std::mem::take(&mut self.local);
+        let mut local = std::mem::take(&mut self.local_reservations);
         for known in &mut local {
-            known.is_hidden = self.stands(&known.counted.id, now);
+            known.is_hidden = self.is_durable_and_live(&known.counted.id, now);
         }
-        let is_ahead =
-            |known: &Local| known.written.is_some_and(|version| self.node.resource_version < version);
+        let is_ahead = |known: &LocalReservation| {
+            known.written.is_some_and(|version| self.node.resource_version < version)
+        };
         local.retain(|known| known.counted.is_live(now) && (is_ahead(known) || !known.is_hidden));
-        let mut extended = std::mem::take(&mut self.extended);
+        let mut extended = std::mem::take(&mut self.local_extensions);
         extended.retain(|known| {
             let durable = self.durable(&known.id).filter(|one| known.is_of(one));
             now < known.until && durable.and_then(|one| one.expires()).is_some_and(|ends| ends < known.until)
         });
-        (self.local, self.extended) = (local, extended);
+        (self.local_reservations, self.local_extensions) = (local, extended);
     }
 }
 
-impl Extended {
-    /// Whether it is this one that lives longer.
+impl LocalExtension {
+    /// Whether this extends `reservation`.
     pub(super) fn is_of(&self, reservation: &Reservation) -> bool {
         reservation.id == self.id && reservation.record().is_some_and(|record| record.request == self.request)
     }

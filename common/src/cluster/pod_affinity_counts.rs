@@ -1,4 +1,4 @@
-//! Pods that mind who else is near, counted: where there are none, nobody need ask.
+//! How many pods have affinity terms about other pods. Where there are none, InterPodAffinity need not look.
 
 use crate::model::Pod;
 use crate::model::pod::Feature;
@@ -6,14 +6,14 @@ use crate::model::pod::Feature;
 /// How many pods have affinity terms about other pods.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct PodAffinityCounts {
-    /// Terms of any kind.
+    /// Pods with terms of any kind.
     pub all: usize,
-    /// Required anti-affinity.
+    /// Pods with required anti-affinity.
     pub repelling: usize,
 }
 
 impl PodAffinityCounts {
-    /// The pod itself, if it is one.
+    /// The counts of one pod.
     pub(super) fn of(pod: &Pod) -> Self {
         let features = pod.spec.features;
         Self {
@@ -22,18 +22,18 @@ impl PodAffinityCounts {
         }
     }
 
-    /// Both together.
+    /// The sum of both.
     #[must_use]
     pub fn with(self, more: Self) -> Self {
         Self { all: self.all + more.all, repelling: self.repelling + more.repelling }
     }
 
-    /// These without those.
+    /// The difference of both.
     #[must_use]
-    pub fn without(self, those: Self) -> Self {
+    pub fn without(self, less: Self) -> Self {
         Self {
-            all: self.all.saturating_sub(those.all),
-            repelling: self.repelling.saturating_sub(those.repelling),
+            all: self.all.saturating_sub(less.all),
+            repelling: self.repelling.saturating_sub(less.repelling),
         }
     }
 }

@@ -1,6 +1,6 @@
-//! All pods by namespace and name. There are many, so that the table keeps nothing but the pods themselves.
+//! All pods by namespace and name. There are many, so the table stores only the pods and no separate keys.
 
-use super::pool::FixedHasher;
+use super::intern_table::FixedHasher;
 use crate::model::{Pod, PodKey};
 use hashbrown::HashTable;
 use hashbrown::hash_table::Entry;
@@ -8,23 +8,23 @@ use std::hash::BuildHasher;
 use std::sync::Arc;
 
 #[derive(Debug, Default)]
-pub(super) struct Pods {
+pub(super) struct PodTable {
     table: HashTable<Arc<Pod>>,
     hasher: FixedHasher,
 }
 
-impl Pods {
+impl PodTable {
     pub(super) fn get(&self, key: &PodKey) -> Option<&Arc<Pod>> {
         self.table.find(self.hasher.hash_one(key), |pod| pod.key == *key)
     }
 
-    /// Keeps the pod, and returns the one that was there under its key.
+    /// Stores the pod, and returns the one that was there under its key.
     pub(super) fn insert(&mut self, pod: Arc<Pod>) -> Option<Arc<Pod>> {
         let (hasher, hash) = (&self.hasher, self.hasher.hash_one(&pod.key));
         match self.table.entry(hash, |known| known.key == pod.key, |known| hasher.hash_one(&known.key)) {
             Entry::Occupied(mut known) => Some(std::mem::replace(known.get_mut(), pod)),
-            Entry::Vacant(place) => {
-                place.insert(pod);
+            Entry::Vacant(vacant) => {
+                vacant.insert(pod);
                 None
             }
         }
@@ -36,7 +36,7 @@ impl Pods {
         Some(found.remove().0)
     }
 
-    /// All of them, in no order that means anything.
+    /// All pods, in no particular order.
     pub(super) fn iter(&self) -> impl Iterator<Item = &Arc<Pod>> {
         self.table.iter()
     }
@@ -44,13 +44,13 @@ impl Pods {
 
 #[cfg(test)]
 mod tests {
-    use super::Pods;
+    use super::PodTable;
     use crate::testing::pod;
     use std::sync::Arc;
 
     #[test]
     fn a_key_has_one_pod() {
-        let mut pods = Pods::default();
+        let mut pods = PodTable::default();
         let (one, other) = (Arc::new(pod("a").build()), Arc::new(pod("a").uid("other").build()));
         assert!(pods.insert(Arc::clone(&one)).is_none());
         assert!(pods.insert(Arc::new(pod("b").build())).is_none());

@@ -1,10 +1,13 @@
-//! What decisions read: every node with its books, as of one moment. Taking one copies nothing.
+//! The belief as of one moment, as plugins read it. Taking a snapshot copies nothing.
+//!
+//! [`Snapshot::derive`] is the entry point for everything that is computed from ledgers and cached; [`Snapshot::suppose`] gives a
+//! snapshot in which one node has another ledger.
 
 use super::eligibility::PodContext;
 use super::ledger::Ledger;
 use super::nodes::NodeId;
 use super::pod_affinity_counts::PodAffinityCounts;
-use super::{Catalog, Choices, Cluster, Owners};
+use super::{Catalog, Cluster, Owners, VolumeChoices};
 use crate::model::ids::NodeName;
 use crate::model::owner::Owner;
 use crate::model::{Pod, PodKey, Uid};
@@ -12,7 +15,7 @@ use jiff::Timestamp;
 use std::hash::Hash;
 use std::sync::Arc;
 
-/// The cluster as of one moment; perhaps with one node as it would be if some pods came or left.
+/// The cluster as of one moment, possibly with the ledger of one node replaced by a supposed one.
 #[derive(Clone, Debug)]
 pub struct Snapshot<'w> {
     cluster: &'w Cluster,
@@ -24,24 +27,24 @@ impl<'w> Snapshot<'w> {
         Self { cluster, supposed: None }
     }
 
-    /// The same, with the books of one node as in `ledger`.
+    /// The same snapshot with `ledger` in place of the ledger of that node.
     #[must_use]
     pub fn suppose(&self, mut ledger: Ledger) -> Self {
-        ledger.settle(&self.cluster.owners, self.cluster.now);
+        ledger.recompute_entries(&self.cluster.owners, self.cluster.now);
         Self { cluster: self.cluster, supposed: Some(Arc::new(ledger)) }
     }
 
-    /// The moment.
+    /// The time of the snapshot.
     pub fn now(&self) -> Timestamp {
         self.cluster.now
     }
 
-    /// The books of all nodes, in node order.
+    /// The ledgers of all nodes, in node order.
     pub fn nodes(&self) -> impl Iterator<Item = &Ledger> {
         self.cluster.nodes.iter().map(|ledger| self.supposed_or(ledger))
     }
 
-    /// How many nodes there are.
+    /// The number of nodes.
     pub fn len(&self) -> usize {
         self.cluster.nodes.len()
     }
@@ -51,29 +54,29 @@ impl<'w> Snapshot<'w> {
         self.len() == 0
     }
 
-    /// The books of the node at `id`.
+    /// The ledger of the node with this id.
     pub fn ledger(&self, id: NodeId) -> Option<&Ledger> {
         self.cluster.nodes.get(id).map(|ledger| self.supposed_or(ledger))
     }
 
-    /// The place of the node called `name`.
+    /// The id of the node called `name`.
     pub fn find(&self, name: &NodeName) -> Option<NodeId> {
         self.cluster.nodes.id(name)
     }
 
-    /// What the node at `id` is called.
+    /// The name of the node with this id.
     pub fn name(&self, id: NodeId) -> Option<&NodeName> {
         self.believed(id).map(|ledger| &ledger.node.name)
     }
 
-    /// Grows along node order.
+    /// The order number of the node: it grows along node order.
     pub fn order(&self, id: NodeId) -> u64 {
         self.cluster.nodes.order(id)
     }
 
-    /// One more than the highest place.
-    pub fn places(&self) -> usize {
-        self.cluster.nodes.places()
+    /// One more than the highest index of a [`NodeId`].
+    pub fn id_count(&self) -> usize {
+        self.cluster.nodes.id_count()
     }
 
     /// The pod under `key`.
@@ -81,7 +84,7 @@ impl<'w> Snapshot<'w> {
         self.cluster.pod(key)
     }
 
-    /// Whoever has this UID, for people who read a bare UID.
+    /// The workload or pod with this UID, to show it instead of a bare UID.
     pub fn owner(&self, uid: &Uid) -> Option<Owner> {
         self.cluster.owner(uid)
     }
@@ -91,12 +94,12 @@ impl<'w> Snapshot<'w> {
         &self.cluster.owners
     }
 
-    /// The objects of every other kind.
+    /// The objects of all kinds besides nodes, pods and workloads.
     pub fn catalog(&self) -> &'w Catalog {
         &self.cluster.catalog
     }
 
-    /// How many pods on nodes mind who else is near.
+    /// How many pods on nodes have affinity terms about other pods.
     pub fn pod_affinity(&self) -> PodAffinityCounts {
         let pod_affinity = self.cluster.pod_affinity;
         let believed = self.supposed().and_then(|ledger| self.believed(ledger.id));
@@ -108,24 +111,24 @@ impl<'w> Snapshot<'w> {
         }
     }
 
-    /// What was decided about volumes and is not carried out yet.
-    pub fn choices(&self) -> &'w Choices {
-        &self.cluster.choices
+    /// The volumes that were chosen for pods and not written yet.
+    pub fn volume_choices(&self) -> &'w VolumeChoices {
+        &self.cluster.volume_choices
     }
 
-    /// The pods of a namespace that wait to be placed and are not decided on, in no order that means anything.
+    /// The pods of a namespace that wait for a node and are not assumed, in no particular order.
     pub fn waiting_in(&self, namespace: &'w str) -> impl Iterator<Item = &'w Arc<Pod>> {
         let cluster = self.cluster;
         let waits = move |pod: &&Arc<Pod>| pod.is_waiting() && !cluster.is_assumed(&pod.key);
         cluster.pods.iter().filter(move |pod| *pod.key.namespace == *namespace).filter(waits)
     }
 
-    /// The nodes with reservations.
+    /// The ledgers of the nodes with reservations.
     pub fn reserved(&self) -> impl Iterator<Item = &Ledger> {
         self.cluster.reserved.iter().filter_map(|id| self.ledger(*id))
     }
 
-    /// The pods that others were preempted for on the node at `id`, and that are not there yet.
+    /// The waiting pods that are nominated to the node with this id.
     pub fn nominated(&self, id: NodeId) -> &'w [Arc<Pod>] {
         let name = self.cluster.nodes.get(id).map(|ledger| &ledger.node.name);
         name.and_then(|name| self.cluster.nominated.get(name)).map_or(&[], |pods| &pods[..])
@@ -137,11 +140,11 @@ impl<'w> Snapshot<'w> {
     }
 
     /// The nodes that pods are nominated to.
-    pub fn nominees(&self) -> impl Iterator<Item = NodeId> {
+    pub fn nominated_nodes(&self) -> impl Iterator<Item = NodeId> {
         self.cluster.nominated.keys().filter_map(|name| self.find(name))
     }
 
-    /// `pod` with its owners, ready to ask for room.
+    /// `pod` with its owners.
     pub fn pod_context<'p>(&self, pod: &'p Pod) -> PodContext<'p>
     where
         'w: 'p,
@@ -149,9 +152,9 @@ impl<'w> Snapshot<'w> {
         PodContext::new(pod, &self.cluster.owners)
     }
 
-    /// Something worked out from the books and kept under `key`. `refresh` gets it as it was, and the places that
-    /// changed since; at first the default, and all places. It must look at [`Snapshot::believed`] only: what is kept
-    /// is not about suppositions.
+    /// A value that is computed from ledgers and cached under `key`. `refresh` gets the cached value and the ids that changed
+    /// since; at first the default value and all ids. It must read [`Snapshot::believed`] only: the cache is not about supposed
+    /// ledgers.
     pub fn derive<K, V>(
         &self,
         key: K,
@@ -162,17 +165,17 @@ impl<'w> Snapshot<'w> {
         V: Default + Send + Sync + 'static,
     {
         let nodes = &self.cluster.nodes;
-        self.cluster.memo.get(key, nodes.version(), nodes.places(), |value, seen| {
+        self.cluster.derived_cache.get(key, nodes.version(), nodes.id_count(), |value, seen| {
             refresh(value, &mut nodes.changed_since(seen));
         })
     }
 
-    /// The books of the node at `id` as we believe them to be, whatever is supposed.
+    /// The ledger of the node with this id, never the supposed one.
     pub fn believed(&self, id: NodeId) -> Option<&Ledger> {
         self.cluster.nodes.get(id)
     }
 
-    /// The books that are supposed.
+    /// The supposed ledger, if there is one.
     pub fn supposed(&self) -> Option<&Ledger> {
         self.supposed.as_deref()
     }

@@ -1,7 +1,7 @@
-//! Objects of one kind by namespace and name, under the rules that hold for everything that is believed: nothing is
-//! replaced by an older version of itself, and the same name with another UID is another object.
+//! The objects of one kind by namespace and name. An object is never replaced by an older version of itself, and the same name with
+//! another UID is another object.
 
-use super::event::Seen;
+use super::event::WatchEvent;
 use crate::model::ids::{Text, Uid};
 use crate::model::object::Object;
 use std::collections::{BTreeMap, BTreeSet};
@@ -47,25 +47,25 @@ impl<T: Object + PartialEq> Store<T> {
         keys.filter_map(|(namespace, name)| self.get(namespace, name))
     }
 
-    /// How many there are.
+    /// The number of objects.
     pub fn len(&self) -> usize {
         self.objects.values().map(BTreeMap::len).sum()
     }
 
-    /// Whether there are none.
+    /// Whether there are no objects.
     pub fn is_empty(&self) -> bool {
         self.objects.is_empty()
     }
 
-    /// Learns something, and says whether anything is different now, versions aside.
-    pub fn apply(&mut self, seen: Seen<T>) -> bool {
-        match seen {
-            Seen::Applied(object) => self.applied(object),
-            Seen::Deleted(object) => {
+    /// Applies an event, and returns whether anything changed besides resource versions.
+    pub fn apply(&mut self, event: WatchEvent<T>) -> bool {
+        match event {
+            WatchEvent::Applied(object) => self.applied(object),
+            WatchEvent::Deleted(object) => {
                 let meta = object.meta();
                 self.deleted(&meta.namespace, &meta.name, &meta.uid)
             }
-            Seen::Relisted(live) => self.relisted(live),
+            WatchEvent::Relisted(live) => self.relisted(live),
         }
     }
 

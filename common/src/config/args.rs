@@ -1,46 +1,46 @@
-//! What each plugin can be told, with kube-scheduler's defaults.
+//! The arguments of kube-scheduler's plugins, with its defaults.
 
 use std::collections::BTreeMap;
 
 use jiff::SignedDuration;
 use serde_json::Value;
 
-use super::ours::OurArgs;
+use super::own_args::OwnPluginArgs;
 
 /// The arguments of all plugins of a profile, whether they run or not.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct PluginArgs {
-    /// DefaultPreemption's.
+    /// The arguments of DefaultPreemption.
     pub default_preemption: DefaultPreemptionArgs,
-    /// DynamicResources'.
+    /// The arguments of DynamicResources.
     pub dynamic_resources: DynamicResourcesArgs,
-    /// InterPodAffinity's.
+    /// The arguments of InterPodAffinity.
     pub inter_pod_affinity: InterPodAffinityArgs,
-    /// NodeAffinity's.
+    /// The arguments of NodeAffinity.
     pub node_affinity: NodeAffinityArgs,
-    /// NodeResourcesBalancedAllocation's.
+    /// The arguments of NodeResourcesBalancedAllocation.
     pub balanced_allocation: BalancedAllocationArgs,
-    /// NodeResourcesFit's.
+    /// The arguments of NodeResourcesFit.
     pub node_resources_fit: NodeResourcesFitArgs,
-    /// PodTopologySpread's.
+    /// The arguments of PodTopologySpread.
     pub pod_topology_spread: PodTopologySpreadArgs,
-    /// VolumeBinding's.
+    /// The arguments of VolumeBinding.
     pub volume_binding: VolumeBindingArgs,
-    /// Those of our own plugins.
-    pub ours: OurArgs,
-    /// Those of the caller's plugins, as they were written; each plugin knows what its fields mean.
-    pub others: BTreeMap<String, RawArgs>,
+    /// The arguments of our own plugins.
+    pub own: OwnPluginArgs,
+    /// The arguments of the caller's plugins, as they are in the file; each plugin parses them itself.
+    pub extra: BTreeMap<String, RawArgs>,
 }
 
-/// Arguments as they were written.
+/// Arguments as they are in the file.
 pub type RawArgs = Value;
 
-/// How many nodes preemption tries.
+/// How many nodes preemption tries: at least both minimums.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct DefaultPreemptionArgs {
-    /// At least this percentage of the nodes.
+    /// The minimum as a percentage of the nodes.
     pub min_candidate_nodes_percentage: i32,
-    /// At least this many nodes.
+    /// The minimum as a number of nodes.
     pub min_candidate_nodes_absolute: i32,
 }
 
@@ -50,12 +50,12 @@ impl Default for DefaultPreemptionArgs {
     }
 }
 
-/// How long the plugin for devices may take.
+/// Timeouts of DynamicResources.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct DynamicResourcesArgs {
-    /// For one node; zero: no limit.
+    /// The timeout of the filter for one node; zero: no limit.
     pub filter_timeout: SignedDuration,
-    /// Before the binding.
+    /// The timeout of the step before the binding.
     pub binding_timeout: SignedDuration,
 }
 
@@ -71,9 +71,9 @@ impl Default for DynamicResourcesArgs {
 /// How affinity between pods is scored.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct InterPodAffinityArgs {
-    /// What a required term of another pod counts.
+    /// The weight of a required affinity term of another pod.
     pub hard_pod_affinity_weight: i32,
-    /// Whether other pods' preferences count only for pods that have some themselves.
+    /// Whether preferred terms of other pods count only for pods that have preferred terms themselves.
     pub ignore_preferred_terms_of_existing_pods: bool,
 }
 
@@ -83,14 +83,14 @@ impl Default for InterPodAffinityArgs {
     }
 }
 
-/// An affinity that every pod has besides its own.
+/// A node affinity that every pod has besides its own.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct NodeAffinityArgs {
-    /// The affinity.
+    /// The added affinity.
     pub added_affinity: Option<AddedAffinity>,
 }
 
-/// Which nodes, and which of them rather.
+/// A node affinity with required and preferred terms.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct AddedAffinity {
     /// One of these terms must match. An empty list matches no node.
@@ -99,30 +99,30 @@ pub struct AddedAffinity {
     pub preferred: Vec<(i32, NodeTerm)>,
 }
 
-/// Requirements that all must hold; a term without any matches no node.
+/// A node selector term: all requirements must hold; a term without requirements matches no node.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct NodeTerm {
-    /// Of the node's labels.
+    /// Requirements about the labels of the node.
     pub match_expressions: Vec<NodeRequirement>,
-    /// Of the node's fields.
+    /// Requirements about the fields of the node.
     pub match_fields: Vec<NodeRequirement>,
 }
 
-/// One requirement.
+/// One requirement of a node selector term.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct NodeRequirement {
     /// The label or field.
     pub key: String,
     /// One of `In`, `NotIn`, `Exists`, `DoesNotExist`, `Gt`, `Lt`.
     pub operator: String,
-    /// What the operator compares with.
+    /// The values that the operator compares with.
     pub values: Vec<String>,
 }
 
 /// The resources whose balance is scored.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct BalancedAllocationArgs {
-    /// Each once, all of weight 1.
+    /// Each resource once, with weight 1.
     pub resources: Vec<ResourceWeight>,
 }
 
@@ -132,7 +132,7 @@ impl Default for BalancedAllocationArgs {
     }
 }
 
-/// A resource and how much it counts.
+/// A resource and its weight in a score.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct ResourceWeight {
     /// The resource's name.
@@ -141,21 +141,21 @@ pub struct ResourceWeight {
     pub weight: i64,
 }
 
-/// cpu and memory, equally.
+/// cpu and memory with equal weights.
 pub(super) fn default_resources() -> Vec<ResourceWeight> {
     ["cpu", "memory"].map(|name| ResourceWeight { name: name.to_owned(), weight: 1 }).to_vec()
 }
 
-/// What must fit, and what fits well.
+/// How NodeResourcesFit filters and scores.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct NodeResourcesFitArgs {
-    /// Extended resources that the filter passes over.
+    /// Extended resources that the filter ignores.
     pub ignored_resources: Vec<String>,
-    /// Groups of them: what stands before the slash.
+    /// Groups of extended resources that the filter ignores: the part before the slash.
     pub ignored_resource_groups: Vec<String>,
-    /// How what fits is scored.
+    /// How nodes are scored.
     pub strategy: ScoringStrategy,
-    /// What the score looks at.
+    /// The resources that are scored.
     pub resources: Vec<ResourceWeight>,
 }
 
@@ -173,15 +173,15 @@ impl Default for NodeResourcesFitArgs {
 /// Which nodes score high.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum ScoringStrategy {
-    /// Those with much left.
+    /// Nodes with much room left.
     LeastAllocated,
-    /// Those with little left.
+    /// Nodes with little room left.
     MostAllocated,
-    /// As the shape says.
+    /// By a function from utilization to score.
     RequestedToCapacityRatio(Vec<ShapePoint>),
 }
 
-/// A point of a line from utilization to score.
+/// A point of a piecewise linear function from utilization to score.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct ShapePoint {
     /// From 0 to 100.
@@ -190,41 +190,41 @@ pub struct ShapePoint {
     pub score: i32,
 }
 
-/// How pods that do not say themselves are spread.
+/// The default constraints for pods without topology spread constraints.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub enum PodTopologySpreadArgs {
-    /// As kube-scheduler does: over hosts and zones.
+    /// The defaults of kube-scheduler: over hosts and zones.
     #[default]
     System,
-    /// As these constraints say.
+    /// These constraints.
     List(Vec<SpreadConstraint>),
 }
 
-/// How evenly pods are spread over a kind of place.
+/// A default topology spread constraint.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct SpreadConstraint {
-    /// How many more pods one place may have than another.
+    /// How many more pods one domain may have than another.
     pub max_skew: i32,
-    /// The node label whose values are the places.
+    /// The node label whose values are the domains.
     pub topology_key: String,
-    /// Whether a node that breaks it is refused; if not, it only scores low.
+    /// Whether a node that violates the constraint is rejected; if not, it only gets a low score.
     pub do_not_schedule: bool,
-    /// How many places there must be.
+    /// The minimum number of domains.
     pub min_domains: Option<i32>,
     /// Whether nodes that the pod may not use count; `None`: the pod API's default.
     pub node_affinity_policy: Option<String>,
     /// Whether nodes with taints that the pod does not tolerate count; `None`: the pod API's default.
     pub node_taints_policy: Option<String>,
-    /// Labels of the pod whose values the counted pods must share.
+    /// Labels for which a counted pod must have the same values as the pod.
     pub match_label_keys: Vec<String>,
 }
 
 /// How volumes are bound and scored.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct VolumeBindingArgs {
-    /// How long a binding may take.
+    /// The timeout of a volume binding.
     pub bind_timeout_seconds: i64,
-    /// From how full a volume would be to a score.
+    /// The function from the utilization of a volume to a score.
     pub shape: Vec<ShapePoint>,
 }
 

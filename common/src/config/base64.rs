@@ -1,4 +1,4 @@
-//! Base64 as certificates are written in a configuration: the standard alphabet, padded, line breaks ignored.
+//! Base64 for certificates in a configuration: the standard alphabet, padded; line breaks are ignored.
 
 const ALPHABET: &[u8; 64] = b"ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/";
 

@@ -1,8 +1,8 @@
-//! Durations as Go reads and prints them, which is how Kubernetes writes them: `1h15m30.5s`.
+//! Durations in Go's syntax, which Kubernetes uses: `1h15m30.5s`. Entry points: [`parse`] and [`print`].
 
 use jiff::SignedDuration;
 
-/// Nanoseconds in each unit; the longer name of two that begin alike first.
+/// The nanoseconds of each unit. Of two units with the same first letter the longer one comes first.
 const UNITS: [(&str, u64); 8] = [
     ("ns", 1),
     ("us", 1_000),
@@ -14,7 +14,7 @@ const UNITS: [(&str, u64); 8] = [
     ("h", 3_600_000_000_000),
 ];
 
-/// What `text` says, if it is a duration of at most 292 years.
+/// The duration that `text` stands for; `None` if it is not valid or is longer than 292 years.
 pub fn parse(text: &str) -> Option<SignedDuration> {
     let (negative, mut rest) = match text.strip_prefix(['-', '+']) {
         Some(rest) => (text.starts_with('-'), rest),
@@ -36,7 +36,7 @@ pub fn parse(text: &str) -> Option<SignedDuration> {
     i64::try_from(signed).ok().map(SignedDuration::from_nanos)
 }
 
-/// The number and unit that `text` starts with, in nanoseconds, and what follows.
+/// The number and unit at the start of `text` in nanoseconds, and the rest of `text`.
 fn part(text: &str) -> Option<(i128, &str)> {
     let digits_end = |text: &str| text.bytes().position(|byte| !byte.is_ascii_digit()).unwrap_or(text.len());
     let (whole, rest) = text.split_at(digits_end(text));
@@ -53,7 +53,7 @@ fn part(text: &str) -> Option<(i128, &str)> {
     })?;
     let unit = i128::from(*unit);
     let whole = if whole.is_empty() { 0 } else { whole.parse::<i64>().ok()? };
-    // More digits than a nanosecond of an hour has do not count.
+    // Further digits are less than a nanosecond, even of an hour.
     let fraction = fraction.get(..fraction.len().min(15))?;
     let scale = 10i128.checked_pow(u32::try_from(fraction.len()).ok()?)?;
     let fraction = if fraction.is_empty() { 0 } else { fraction.parse::<i64>().ok()? };
@@ -61,7 +61,7 @@ fn part(text: &str) -> Option<(i128, &str)> {
     Some((nanoseconds, rest.strip_prefix(name)?))
 }
 
-/// As Go prints it: `0s`, `1.5ms`, `15s`, `1h0m0.5s`.
+/// The duration as Go prints it: `0s`, `1.5ms`, `15s`, `1h0m0.5s`.
 pub fn print(duration: SignedDuration) -> String {
     let nanoseconds = duration.as_nanos();
     let sign = if nanoseconds < 0 { "-" } else { "" };

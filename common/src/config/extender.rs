@@ -1,12 +1,12 @@
-//! Extenders: fields, defaults, and what kube-scheduler demands of them.
+//! Parses extenders, with kube-scheduler's defaults and checks. Entry point: [`read_all`].
 
 use std::collections::BTreeSet;
 
 use jiff::SignedDuration;
 
-use super::found::{Findings, quoted};
+use super::file_value::{FileMap, FileValue};
+use super::findings::{Findings, quoted};
 use super::names::is_extended_resource;
-use super::read::{Node, Object};
 use super::value::{Extender, ExtenderTls, ManagedResource, Secret};
 
 const EXTENDER: [&str; 12] = [
@@ -26,10 +26,10 @@ const EXTENDER: [&str; 12] = [
 const TLS: [&str; 8] =
     ["insecure", "serverName", "certFile", "keyFile", "caFile", "certData", "keyData", "caData"];
 
-/// How long a call may take unless the file says otherwise.
+/// The default timeout of a call.
 const TIMEOUT: SignedDuration = SignedDuration::from_secs(5);
 
-pub(super) fn read_all(file: &Object<'_>, found: &mut Findings) -> Vec<Extender> {
+pub(super) fn read_all(file: &FileMap<'_>, found: &mut Findings) -> Vec<Extender> {
     let list = file.list("extenders", found);
     let mut managed = BTreeSet::new();
     let extenders: Vec<Extender> = list.iter().filter_map(|node| read(node, &mut managed, found)).collect();
@@ -40,13 +40,13 @@ pub(super) fn read_all(file: &Object<'_>, found: &mut Findings) -> Vec<Extender>
     extenders
 }
 
-/// The resources that extenders took over from the scheduler.
+/// The managed resources that the scheduler itself ignores.
 pub(super) fn ignored_resources(extenders: &[Extender]) -> Vec<String> {
     let managed = extenders.iter().flat_map(|extender| &extender.managed_resources);
     managed.filter(|resource| resource.ignored_by_scheduler).map(|resource| resource.name.clone()).collect()
 }
 
-fn read(node: &Node<'_>, managed: &mut BTreeSet<String>, found: &mut Findings) -> Option<Extender> {
+fn read(node: &FileValue<'_>, managed: &mut BTreeSet<String>, found: &mut Findings) -> Option<Extender> {
     let object = node.object(&EXTENDER, found)?;
     let mut text = |key: &str| object.text(key, found).unwrap_or_default();
     let (url_prefix, filter_verb, preempt_verb) =
@@ -80,7 +80,7 @@ fn read(node: &Node<'_>, managed: &mut BTreeSet<String>, found: &mut Findings) -
 }
 
 fn managed_resources(
-    extender: &Object<'_>,
+    extender: &FileMap<'_>,
     managed: &mut BTreeSet<String>,
     found: &mut Findings,
 ) -> Vec<ManagedResource> {
@@ -101,7 +101,7 @@ fn managed_resources(
     resources
 }
 
-fn tls(extender: &Object<'_>, found: &mut Findings) -> Option<ExtenderTls> {
+fn tls(extender: &FileMap<'_>, found: &mut Findings) -> Option<ExtenderTls> {
     let object = extender.object("tlsConfig", &TLS, found)?;
     let mut text = |key: &str| object.text(key, found).unwrap_or_default();
     let (server_name, cert_file, key_file, ca_file) =

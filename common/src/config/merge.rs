@@ -1,112 +1,110 @@
-//! Which plugins run where: the default profile, what the file adds and takes away, and multiPoint spread over the
-//! extension points. The rules are kube-scheduler's, to the letter; the golden vectors compare them.
+//! Which plugins run at which extension point: the default profile merged with the file, and `multiPoint` expanded. Entry point:
+//! [`effective`]. The rules are exactly kube-scheduler's; the golden vectors compare them.
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use super::catalog::{Catalog, DEFAULTS};
-use super::draft::{ALL, Draft, Mention, Set};
-use super::found::{Findings, quoted};
-use super::value::Enabled;
+use super::findings::{Findings, quoted};
+use super::plugin_catalog::{DEFAULTS, PluginCatalog};
+use super::raw_profile::{ALL, PluginEntry, PluginSet, RawProfile};
+use super::value::EnabledPlugin;
 use crate::model::ExtensionPoint;
 
 /// The plugins of a profile at each extension point, in order.
 pub(super) fn effective(
-    draft: &Draft<'_>,
-    catalog: Catalog<'_>,
+    raw_profile: &RawProfile<'_>,
+    catalog: PluginCatalog<'_>,
     found: &mut Findings,
-) -> BTreeMap<ExtensionPoint, Vec<Enabled>> {
-    let multi_point = with_defaults(&draft.multi_point);
+) -> BTreeMap<ExtensionPoint, Vec<EnabledPlugin>> {
+    let multi_point = with_defaults(&raw_profile.multi_point);
     let mut plugins = BTreeMap::new();
     for point in ExtensionPoint::CONFIGURABLE {
-        let set = draft.set(point);
+        let set = raw_profile.set(point);
         check_point(&set, point, catalog, found);
         let names = expand(&set, &multi_point, point, catalog, found);
         let weigh =
-            |name: String| Enabled { weight: weight(&name, &set, &multi_point, point, catalog), name };
+            |name: String| EnabledPlugin { weight: weight(&name, &set, &multi_point, point, catalog), name };
         if !names.is_empty() {
             plugins.insert(point, names.into_iter().map(weigh).collect());
         }
     }
-    check_counts(&draft.path, &plugins, found);
+    check_counts(&raw_profile.path, &plugins, found);
     plugins
 }
 
-/// multiPoint with the default profile: what is disabled goes, what is enabled again keeps its place and changes its
-/// weight, the rest follows.
-fn with_defaults(set: &Set) -> Vec<Mention> {
+/// `multiPoint` merged with the default profile: disabled plugins are removed, a default plugin that is enabled again keeps its
+/// position and gets the new weight, and the other enabled plugins follow.
+fn with_defaults(set: &PluginSet) -> Vec<PluginEntry> {
     let kept = DEFAULTS.iter().filter(|(name, _)| !set.disables(name));
-    // Of a name that is enabled twice the last one takes the place.
-    let again = |name: &str| set.enabled.iter().rposition(|mention| mention.name == name);
+    // If a name is enabled twice, the last entry takes the position.
+    let again = |name: &str| set.enabled.iter().rposition(|entry| entry.name == name);
     let mut placed = BTreeSet::new();
-    let mut merged: Vec<Mention> = kept
+    let mut merged: Vec<PluginEntry> = kept
         .map(|(name, weight)| {
-            let default = || Mention { path: String::new(), name: (*name).to_owned(), weight: *weight };
+            let default = || PluginEntry { path: String::new(), name: (*name).to_owned(), weight: *weight };
             let index = again(name);
             placed.extend(index);
             index.and_then(|index| set.enabled.get(index).cloned()).unwrap_or_else(default)
         })
         .collect();
     let rest = set.enabled.iter().enumerate().filter(|(index, _)| !placed.contains(index));
-    merged.extend(rest.map(|(_, mention)| mention.clone()));
+    merged.extend(rest.map(|(_, entry)| entry.clone()));
     merged
 }
 
-/// What is enabled at a point must have it, and be there once.
-fn check_point(set: &Set, point: ExtensionPoint, catalog: Catalog<'_>, found: &mut Findings) {
+/// A plugin that is enabled at a point must have that extension point, and be enabled there once.
+fn check_point(set: &PluginSet, point: ExtensionPoint, catalog: PluginCatalog<'_>, found: &mut Findings) {
     let mut seen = BTreeSet::new();
-    for mention in &set.enabled {
-        let name = mention.name.as_str();
+    for entry in &set.enabled {
+        let name = entry.name.as_str();
         if catalog.points(name).is_some() && !catalog.has(name, point) {
-            found.error(&mention.path, format!("{} has no {}", quoted(name), point.field()));
+            found.error(&entry.path, format!("{} has no {}", quoted(name), point.field()));
         }
         if !seen.insert(name) {
-            found.error(&mention.path, format!("{} is enabled twice", quoted(name)));
+            found.error(&entry.path, format!("{} is enabled twice", quoted(name)));
         }
     }
 }
 
-/// First what is at the point and in multiPoint, in the point's order; then the rest of multiPoint; then the rest of the
-/// point.
+/// The plugins at `point`: first those that are enabled both at the point and in `multiPoint`, in the order of the point; then the
+/// rest of `multiPoint`; then the rest of the point.
 fn expand(
-    set: &Set,
-    multi_point: &[Mention],
+    set: &PluginSet,
+    multi_point: &[PluginEntry],
     point: ExtensionPoint,
-    catalog: Catalog<'_>,
+    catalog: PluginCatalog<'_>,
     found: &mut Findings,
 ) -> Vec<String> {
-    let spread = !set.disabled.iter().any(|mention| mention.name == ALL);
-    let here = multi_point.iter().filter(|mention| {
-        spread
-            && catalog.has(&mention.name, point)
-            && !set.disabled.iter().any(|off| off.name == mention.name)
+    let spread = !set.disabled.iter().any(|entry| entry.name == ALL);
+    let here = multi_point.iter().filter(|entry| {
+        spread && catalog.has(&entry.name, point) && !set.disabled.iter().any(|off| off.name == entry.name)
     });
-    let (overridden, rest): (Vec<&Mention>, Vec<&Mention>) =
-        here.partition(|mention| set.enables(&mention.name));
+    let (overridden, rest): (Vec<&PluginEntry>, Vec<&PluginEntry>) =
+        here.partition(|entry| set.enables(&entry.name));
     let mut seen = BTreeSet::new();
-    for mention in rest.iter().filter(|mention| !seen.insert(mention.name.as_str())) {
-        found.error(&mention.path, format!("{} is enabled twice", quoted(&mention.name)));
+    for entry in rest.iter().filter(|entry| !seen.insert(entry.name.as_str())) {
+        found.error(&entry.path, format!("{} is enabled twice", quoted(&entry.name)));
     }
-    let is_overridden = |mention: &&Mention| overridden.iter().any(|other| other.name == mention.name);
-    let (first, last): (Vec<&Mention>, Vec<&Mention>) = set.enabled.iter().partition(is_overridden);
-    first.into_iter().chain(rest).chain(last).map(|mention| mention.name.clone()).collect()
+    let is_overridden = |entry: &&PluginEntry| overridden.iter().any(|other| other.name == entry.name);
+    let (first, last): (Vec<&PluginEntry>, Vec<&PluginEntry>) = set.enabled.iter().partition(is_overridden);
+    first.into_iter().chain(rest).chain(last).map(|entry| entry.name.clone()).collect()
 }
 
-/// The point's word before multiPoint's; no word, or 0, is 1.
+/// The weight at the point, else in `multiPoint`; 1 if it is absent or 0.
 fn weight(
     name: &str,
-    set: &Set,
-    multi_point: &[Mention],
+    set: &PluginSet,
+    multi_point: &[PluginEntry],
     point: ExtensionPoint,
-    catalog: Catalog<'_>,
+    catalog: PluginCatalog<'_>,
 ) -> i32 {
     if !point.is_weighted() || !catalog.has(name, point) {
         return 0;
     }
-    let said = set.enabled.iter().chain(multi_point).find(|mention| mention.name == name);
-    said.map(|mention| mention.weight).filter(|weight| *weight != 0).unwrap_or(1)
+    let entry = set.enabled.iter().chain(multi_point).find(|entry| entry.name == name);
+    entry.map(|entry| entry.weight).filter(|weight| *weight != 0).unwrap_or(1)
 }
 
-fn check_counts(profile: &str, plugins: &BTreeMap<ExtensionPoint, Vec<Enabled>>, found: &mut Findings) {
+fn check_counts(profile: &str, plugins: &BTreeMap<ExtensionPoint, Vec<EnabledPlugin>>, found: &mut Findings) {
     let count = |point: ExtensionPoint| plugins.get(&point).map_or(0, Vec::len);
     let mut report = |point: ExtensionPoint, what: String| {
         found.error(&format!("{profile}.plugins.{}", point.field()), what);

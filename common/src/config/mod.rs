@@ -1,51 +1,51 @@
 //! The scheduler's configuration file: `KubeSchedulerConfiguration`, read as kube-scheduler 1.37 reads it.
 //!
-//! Text in, values or errors out; whoever calls has read the file. In the order of the data:
+//! Entry point: [`load`], from text to values or errors; the caller reads the file. The steps and their modules:
 //!
 //! ```text
-//! text ─yaml▶ tree ─version▶ which kind of file ─settings, extender, draft▶ what is written
-//!      ─retired▶ old names read as today's ─merge, args_read▶ what runs ─▶ Configuration ─show▶ text for the log
+//! text ─yaml▶ tree ─version▶ version of the file ─settings, extender, raw_profile▶ what is written
+//!      ─retired_plugins▶ old names as today's ─merge, read_args▶ what runs ─▶ Configuration ─show▶ text for the log
 //! ```
 //!
-//! Every default, every rule of merging and every check is kube-scheduler's; `common/vectors/config` compares them with
-//! its own code. Where we differ, on purpose:
+//! Every default, every rule of merging and every check is kube-scheduler's; `common/vectors/config` compares them with its code.
+//! Intended differences:
 //!
-//! - Our own plugins exist, and `Reservation` is the last of the default profile. A profile that takes it out of `filter`
-//!   is warned about.
-//! - A name that no plugin has is an error also where something is disabled or configured; kube-scheduler passes over it.
-//!   A retired name that is disabled is a warning.
-//! - A negative weight is always an error; kube-scheduler only refuses one that is followed by another plugin.
-//! - All mistakes are reported, not only those of the first stage; arguments of plugins that do not run are checked too.
+//! - There are our own plugins, and `Reservation` is the last one of the default profile. A profile without it at `filter` gets a
+//!   warning.
+//! - An unknown plugin name is an error also where a plugin is disabled or configured; kube-scheduler ignores it. A retired name
+//!   that is disabled is a warning.
+//! - A negative weight is always an error; kube-scheduler refuses it only if another plugin follows.
+//! - All errors are reported, not only those of the first step; arguments of plugins that do not run are checked, too.
 //! - `nodeAffinityPolicy` and `nodeTaintsPolicy` of default constraints must be `Honor` or `Ignore`.
 //! - Several documents in one file are an error; kube-scheduler reads the first. A whole number may be written `16.0` in
 //!   JSON too.
 //! - An extender whose resources the scheduler ignores does not need NodeResourcesFit to be on.
-//! - Feature gates stand at their defaults. Plugins behind gates can be named; DynamicResources is in the list.
-//! - Files of `v1beta1` to `v1beta3`, which kube-scheduler no longer reads, are read as `v1`, with a warning for each
-//!   thing that changed meaning.
+//! - Feature gates have their default values. Plugins behind gates can be named; DynamicResources is in the default profile.
+//! - Files of `v1beta1` to `v1beta3`, which kube-scheduler no longer reads, are read as `v1`, with a warning for each field that
+//!   changed its meaning.
 
-mod affinity_read;
 mod args;
-mod args_read;
 mod base64;
-mod catalog;
-mod draft;
 mod duration;
 mod extender;
-mod found;
+mod file_value;
+mod findings;
 mod merge;
 mod names;
 pub mod nearest;
-mod ours;
-mod ours_read;
+mod own_args;
+mod plugin_catalog;
 mod policy;
 mod profile;
-mod read;
-mod retired;
+mod raw_profile;
+mod read_affinity;
+mod read_args;
+mod read_own_args;
+mod read_spread;
+mod retired_plugins;
 mod settings;
 mod show;
 mod show_extender;
-mod spread_read;
 mod value;
 mod version;
 mod yaml;
@@ -58,82 +58,92 @@ pub use args::{
     NodeAffinityArgs, NodeRequirement, NodeResourcesFitArgs, NodeTerm, PluginArgs, PodTopologySpreadArgs,
     RawArgs, ResourceWeight, ScoringStrategy, ShapePoint, SpreadConstraint, VolumeBindingArgs,
 };
-pub use catalog::{ExtraPlugin, is_built_in};
 pub use duration::{parse as parse_duration, print as print_duration};
-pub use found::{ConfigError, Note};
-pub use ours::{
-    BuildImageLocalityArgs, LabelGateArgs, LabelPattern, NodeLabelArgs, NodePreferenceArgs, OurArgs,
+pub use findings::{ConfigError, Finding};
+pub use own_args::{
+    BuildImageLocalityArgs, LabelGateArgs, LabelPattern, NodeLabelArgs, NodePreferenceArgs, OwnPluginArgs,
     PodLimitArgs, RandomScoreArgs,
 };
+pub use plugin_catalog::{ExtraPlugin, is_built_in};
 pub use value::{
-    ClientConnection, Configuration, Enabled, Extender, ExtenderTls, LeaderElection, ManagedResource,
+    ClientConnection, Configuration, EnabledPlugin, Extender, ExtenderTls, LeaderElection, ManagedResource,
     Profile, Secret,
 };
 
 use serde_json::{Value, json};
 
 use crate::api::names::DEFAULT_SCHEDULER_NAME;
-use catalog::Catalog;
-use draft::Draft;
-use found::Findings;
-use read::{Node, Object};
+use file_value::{FileMap, FileValue};
+use findings::Findings;
+use plugin_catalog::PluginCatalog;
+use raw_profile::RawProfile;
 use settings::Settings;
 use version::Version;
 
-/// Fields of the first versions; where to serve is a flag now.
+/// Fields of old versions; the addresses are flags now.
 const OLD_FIELDS: [&str; 2] = ["healthzBindAddress", "metricsBindAddress"];
 
-/// A file that can be used, and what is worth a word about it.
+/// A valid configuration and its warnings.
 #[derive(Clone, Debug, PartialEq)]
-pub struct Loaded {
-    /// What the file says, defaults filled in.
+pub struct LoadedConfiguration {
+    /// The configuration with all defaults.
     pub configuration: Configuration,
-    /// What was read differently than it was written, or does less than it seems to.
-    pub warnings: Vec<Note>,
+    /// Fields that were read differently than written, or that have less effect than they seem to.
+    pub warnings: Vec<Finding>,
 }
 
-/// Reads a configuration. `extra` are plugins that the caller brings along, besides kube-scheduler's and ours.
+/// Reads a configuration. `extra` are the caller's plugins, besides kube-scheduler's and ours.
 ///
 /// # Errors
 ///
-/// Everything that is wrong with the text, up to a limit, each with its path and the nearest known word.
-pub fn load(file_name: &str, text: &str, extra: &[ExtraPlugin]) -> Result<Loaded, ConfigError> {
+/// All errors in the text, up to a limit, each with its path and the most similar known word.
+pub fn load(file_name: &str, text: &str, extra: &[ExtraPlugin]) -> Result<LoadedConfiguration, ConfigError> {
     let mut found = Findings::default();
-    let Some(tree) = yaml::parse(text, &mut found) else { return refuse(found, file_name, None) };
-    let (version, instead) = version::of(&tree, &mut found);
-    let Some(version) = version else { return refuse(found, file_name, instead) };
-    let configuration = read(&tree, version, Catalog::new(extra), &mut found);
+    let Some(tree) = yaml::parse(text, &mut found) else { return config_error(found, file_name, None) };
+    let (version, replacement) = version::of(&tree, &mut found);
+    let Some(version) = version else { return config_error(found, file_name, replacement) };
+    let configuration = read(&tree, version, PluginCatalog::new(extra), &mut found);
     match (configuration, found.finish(file_name, None)) {
-        (Some(configuration), Ok(warnings)) => Ok(Loaded { configuration, warnings }),
+        (Some(configuration), Ok(warnings)) => Ok(LoadedConfiguration { configuration, warnings }),
         (_, Err(error)) => Err(error),
-        (None, Ok(_)) => refuse(Findings::default(), file_name, None),
+        (None, Ok(_)) => config_error(Findings::default(), file_name, None),
     }
 }
 
 impl Configuration {
-    /// What runs without a file: the default profile under this name.
+    /// The configuration without a file: the default profile under this name.
     pub fn default_for(scheduler_name: &str) -> Self {
         let tree = json!({"profiles": [{"schedulerName": scheduler_name}]});
-        let mut unheard = Findings::default();
-        let file = Node::root(&tree).any_object(&mut unheard).unwrap_or_default();
-        assemble(&file, Version::V1, Catalog::new(&[]), &mut unheard)
+        let mut ignored_findings = Findings::default();
+        let file = FileValue::root(&tree).any_object(&mut ignored_findings).unwrap_or_default();
+        assemble(&file, Version::V1, PluginCatalog::new(&[]), &mut ignored_findings)
     }
 }
 
-fn refuse(mut found: Findings, file_name: &str, instead: Option<String>) -> Result<Loaded, ConfigError> {
-    // Whoever gets here has said why; a refusal without a reason must not pass for success.
+fn config_error(
+    mut found: Findings,
+    file_name: &str,
+    replacement: Option<String>,
+) -> Result<LoadedConfiguration, ConfigError> {
+    // The caller has reported an error. If not, the file must still not count as valid.
     if !found.has_errors() {
         found.error("", "cannot be read");
     }
-    let errors = found.finish(file_name, instead);
-    let none = |_| ConfigError { file: file_name.to_owned(), errors: Vec::new(), left_off: 0, instead: None };
+    let errors = found.finish(file_name, replacement);
+    let none =
+        |_| ConfigError { file: file_name.to_owned(), errors: Vec::new(), left_off: 0, replacement: None };
     Err(errors.map(none).unwrap_or_else(|error| error))
 }
 
-fn read(tree: &Value, version: Version, catalog: Catalog<'_>, found: &mut Findings) -> Option<Configuration> {
+fn read(
+    tree: &Value,
+    version: Version,
+    catalog: PluginCatalog<'_>,
+    found: &mut Findings,
+) -> Option<Configuration> {
     let known: Vec<&str> =
         settings::FIELDS.into_iter().chain(OLD_FIELDS.into_iter().filter(|_| version.is_old())).collect();
-    let file = Node::root(tree).object(&known, found)?;
+    let file = FileValue::root(tree).object(&known, found)?;
     for key in OLD_FIELDS {
         if file.text(key, found).is_some_and(|address| !address.is_empty()) {
             found.warn(key, "is no longer read; where to serve is a flag");
@@ -143,9 +153,9 @@ fn read(tree: &Value, version: Version, catalog: Catalog<'_>, found: &mut Findin
 }
 
 fn assemble(
-    file: &Object<'_>,
+    file: &FileMap<'_>,
     version: Version,
-    catalog: Catalog<'_>,
+    catalog: PluginCatalog<'_>,
     found: &mut Findings,
 ) -> Configuration {
     let settings = Settings::read(file, found);
@@ -175,16 +185,21 @@ fn assemble(
     configuration
 }
 
-fn profiles(file: &Object<'_>, version: Version, catalog: Catalog<'_>, found: &mut Findings) -> Vec<Profile> {
-    let mut drafts: Vec<Draft<'_>> =
-        file.list("profiles", found).iter().map(|node| Draft::read(node, found)).collect();
-    if drafts.is_empty() {
-        drafts.push(Draft { path: "profiles[0]".to_owned(), ..Draft::default() });
+fn profiles(
+    file: &FileMap<'_>,
+    version: Version,
+    catalog: PluginCatalog<'_>,
+    found: &mut Findings,
+) -> Vec<Profile> {
+    let mut raw_profiles: Vec<RawProfile<'_>> =
+        file.list("profiles", found).iter().map(|node| RawProfile::read(node, found)).collect();
+    if raw_profiles.is_empty() {
+        raw_profiles.push(RawProfile { path: "profiles[0]".to_owned(), ..RawProfile::default() });
     }
-    // Only a profile that is alone may leave its name out.
-    if let [only] = &mut drafts[..] {
+    // Only a single profile may omit its name.
+    if let [only] = &mut raw_profiles[..] {
         only.scheduler_name.get_or_insert_with(|| DEFAULT_SCHEDULER_NAME.to_owned());
     }
-    profile::check_together(&drafts, found);
-    drafts.into_iter().map(|draft| profile::build(draft, version, catalog, found)).collect()
+    profile::check_together(&raw_profiles, found);
+    raw_profiles.into_iter().map(|raw_profile| profile::build(raw_profile, version, catalog, found)).collect()
 }

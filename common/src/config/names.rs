@@ -1,6 +1,6 @@
-//! The names that Kubernetes accepts: labels, their values, extended resources.
+//! The syntax of names in Kubernetes: label keys, label values, extended resources.
 
-/// `name` or `prefix/name`, as the keys of labels are.
+/// Whether `text` is a qualified name, `name` or `prefix/name`, as label keys are.
 pub(super) fn is_qualified(text: &str) -> bool {
     match text.split_once('/') {
         None => is_name(text),
@@ -8,25 +8,25 @@ pub(super) fn is_qualified(text: &str) -> bool {
     }
 }
 
-/// The value of a label: a name, or empty.
+/// Whether `text` is a label value: a name, or empty.
 pub(super) fn is_label_value(text: &str) -> bool {
     text.is_empty() || is_name(text)
 }
 
-/// A resource that somebody else than Kubernetes defined.
+/// Whether `text` is the name of an extended resource, which is not one of Kubernetes' own.
 pub(super) fn is_extended_resource(text: &str) -> bool {
     let native = !text.contains('/') || text.contains("kubernetes.io/") || text.starts_with("requests.");
-    // Quotas write `requests.` before it, and that must be a name too.
+    // Quotas add the prefix `requests.`, and the result must be a valid name, too.
     is_qualified(text) && !native && is_qualified(&format!("requests.{text}"))
 }
 
-/// At most 63 letters, digits, `-`, `_` and `.`, the first and last of them a letter or digit.
+/// At most 63 letters, digits, `-`, `_` and `.`; the first and last is a letter or digit.
 fn is_name(text: &str) -> bool {
     let inner = |byte: u8| byte.is_ascii_alphanumeric() || matches!(byte, b'-' | b'_' | b'.');
     text.len() <= 63 && text.bytes().all(inner) && ends_well(text, |byte| byte.is_ascii_alphanumeric())
 }
 
-/// At most 253 characters: labels of small letters, digits and `-`, joined by `.`.
+/// At most 253 characters: labels of lower-case letters, digits and `-`, joined by `.`.
 fn is_subdomain(text: &str) -> bool {
     let end = |byte: u8| byte.is_ascii_lowercase() || byte.is_ascii_digit();
     let label = |label: &str| label.bytes().all(|byte| end(byte) || byte == b'-') && ends_well(label, end);

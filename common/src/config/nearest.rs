@@ -1,10 +1,10 @@
-//! The known word that somebody probably meant.
+//! Finds the known word that is most similar to a misspelt one. Entry point: [`nearest`].
 
-/// Longer words are not compared: no word of ours is as long, and the work grows with both lengths.
+/// Longer words are not compared: no known word is that long, and the time grows with both lengths.
 const WORD_LEN_MAX: usize = 64;
 
-/// The word of `known` closest to `word`, if it is close: at most a third of it differs. Upper and lower case are the
-/// same; of two that are equally close, the first.
+/// The word of `known` that is most similar to `word`, if at most a third of `word` differs. Upper and lower case count as the
+/// same; of two equally similar words the first is returned.
 pub fn nearest<'a>(word: &str, known: impl Iterator<Item = &'a str>) -> Option<&'a str> {
     if word.len() > WORD_LEN_MAX {
         return None;
@@ -18,12 +18,12 @@ pub fn nearest<'a>(word: &str, known: impl Iterator<Item = &'a str>) -> Option<&
         .map(|(_, known)| known)
 }
 
-/// `; did you mean "…"?`, or nothing.
+/// `; did you mean "…"?`, or an empty text.
 pub(super) fn did_you_mean<'a>(word: &str, known: impl Iterator<Item = &'a str>) -> String {
     nearest(word, known).map_or_else(String::new, |known| format!("; did you mean \"{known}\"?"))
 }
 
-/// How many characters to insert, remove, replace or swap with their neighbour to make `b` of `a`.
+/// How many characters to insert, remove, replace or swap with their neighbour to turn `a` into `b`.
 fn distance(a: &str, b: &str) -> usize {
     let b: Vec<char> = b.chars().collect();
     let mut before_last: Vec<usize> = Vec::new();

@@ -1,15 +1,16 @@
-//! What a Policy file of before means today: predicates and priorities as the plugins of a profile, extenders as extenders.
+//! Converts an old Policy file into a `KubeSchedulerConfiguration`: predicates and priorities become plugins of a profile. Entry
+//! point: [`replacement`].
 
 use serde_json::{Map, Value, json};
 
-use super::catalog::{Catalog, RESERVATION, RESERVATION_WEIGHT};
 use super::duration;
+use super::plugin_catalog::{PluginCatalog, RESERVATION, RESERVATION_WEIGHT};
 use super::show::{REDACTED, yaml};
 use super::version::{API_VERSION, KIND};
 use crate::model::ExtensionPoint;
 use crate::model::excerpt::excerpt;
 
-/// Which plugins answer an old predicate.
+/// The plugins that replace each predicate.
 const PREDICATES: [(&str, &[&str]); 15] = [
     ("PodFitsHostPorts", &["NodePorts"]),
     ("PodFitsPorts", &["NodePorts"]),
@@ -28,10 +29,10 @@ const PREDICATES: [(&str, &[&str]); 15] = [
     ("CheckNodeCondition", &["NodeUnschedulable"]),
 ];
 
-/// These were asked whatever the file said.
+/// The plugins of predicates that always ran.
 const ALWAYS: [&str; 2] = ["NodeUnschedulable", "TaintToleration"];
 
-/// Which plugin answers an old priority.
+/// The plugin that replaces each priority.
 const PRIORITIES: [(&str, &str); 10] = [
     ("LeastRequestedPriority", "NodeResourcesFit"),
     ("MostRequestedPriority", "NodeResourcesFit"),
@@ -59,13 +60,13 @@ const EXTENDER: [&str; 10] = [
     "tlsConfig",
 ];
 
-/// No list of a policy is as long; what is beyond is not shown.
+/// The maximum number of items of a list that is shown; no list of a real policy is as long.
 const ITEMS_MAX: usize = 50;
 const TEXT_LEN_MAX: usize = 200;
 const DEPTH_MAX: usize = 4;
 
-/// The policy as a file that loads, ready to paste, and what of it has no counterpart.
-pub(super) fn instead(policy: &Value) -> String {
+/// The policy as a file that loads, and a list of the names without a replacement.
+pub(super) fn replacement(policy: &Value) -> String {
     let mut unknown = Vec::new();
     let mut plugins = Map::new();
     if let Some(predicates) = policy.get("predicates").and_then(Value::as_array) {
@@ -100,7 +101,7 @@ pub(super) fn instead(policy: &Value) -> String {
     text
 }
 
-/// Only the policy's predicates, besides those that were asked always.
+/// Enables only the plugins of the policy's predicates, and those that always ran.
 fn filters(predicates: &[Value], plugins: &mut Map<String, Value>, unknown: &mut Vec<String>) {
     let mut names: Vec<&str> = ALWAYS.to_vec();
     for name in predicates.iter().take(ITEMS_MAX).map(name_of) {
@@ -114,7 +115,7 @@ fn filters(predicates: &[Value], plugins: &mut Map<String, Value>, unknown: &mut
     }
 }
 
-/// Only the policy's priorities; the strategy of NodeResourcesFit, if one of them was about it.
+/// Enables only the plugins of the policy's priorities. Returns the strategy of NodeResourcesFit, if a priority needs one.
 fn scores(
     priorities: &[Value],
     plugins: &mut Map<String, Value>,
@@ -142,18 +143,18 @@ fn scores(
     strategy
 }
 
-/// Only these at `point`, as far as they have it.
+/// Enables only these plugins at `point`, as far as they have that extension point, and Reservation.
 fn insert<'a>(
     plugins: &mut Map<String, Value>,
     point: ExtensionPoint,
     names: impl Iterator<Item = (&'a str, Option<i64>)>,
 ) {
-    let catalog = Catalog::new(&[]);
+    let catalog = PluginCatalog::new(&[]);
     let enabled = names.filter(|(name, _)| catalog.has(name, point)).map(|(name, weight)| match weight {
         Some(weight) => json!({"name": name, "weight": weight}),
         None => json!({"name": name}),
     });
-    // Ours is none of the policy's business: what is reserved stays reserved.
+    // The policy cannot know our plugin, so it is always added: reservations must be enforced.
     let ours = catalog.has(RESERVATION, point).then(|| match point {
         ExtensionPoint::Score => json!({"name": RESERVATION, "weight": RESERVATION_WEIGHT}),
         _ => json!({"name": RESERVATION}),
@@ -184,7 +185,7 @@ fn extender(old: &Value) -> Value {
             new.insert("enableHTTPS".to_owned(), json!(flag));
         }
     }
-    // Nanoseconds then, a text now.
+    // A policy has nanoseconds; a configuration has a text.
     if let Some(nanoseconds) = old.get("httpTimeout").and_then(Value::as_i64) {
         let timeout = duration::print(jiff::SignedDuration::from_nanos(nanoseconds));
         new.insert("httpTimeout".to_owned(), json!(timeout));
@@ -192,7 +193,7 @@ fn extender(old: &Value) -> Value {
     Value::Object(new)
 }
 
-/// A foreign value, without what is secret and cut where it is long.
+/// A value of the policy without secrets; long texts and lists are cut.
 fn shortened(key: &str, value: &Value, depth: usize) -> Value {
     match value {
         Value::String(_) if ["certData", "keyData", "caData"].contains(&key) => json!(REDACTED),

@@ -1,9 +1,9 @@
-//! Everything in a file besides profiles and extenders: fields, defaults, limits.
+//! Parses everything in a file besides profiles and extenders, with defaults and limits.
 
 use jiff::SignedDuration;
 
-use super::found::{Findings, quoted};
-use super::read::Object;
+use super::file_value::FileMap;
+use super::findings::{Findings, quoted};
 use super::value::{ClientConnection, LeaderElection};
 use super::version::Version;
 
@@ -35,7 +35,7 @@ const LEADER_ELECTION: [&str; 7] = [
 ];
 const CLIENT_CONNECTION: [&str; 5] = ["kubeconfig", "acceptContentTypes", "contentType", "qps", "burst"];
 
-/// The plain numbers and switches.
+/// The numbers and booleans at the top level of a file.
 #[derive(Clone, Debug)]
 pub(super) struct Settings {
     pub(super) parallelism: i32,
@@ -48,7 +48,7 @@ pub(super) struct Settings {
 }
 
 impl Settings {
-    pub(super) fn read(file: &Object<'_>, found: &mut Findings) -> Self {
+    pub(super) fn read(file: &FileMap<'_>, found: &mut Findings) -> Self {
         let enable_profiling = file.flag("enableProfiling", found).unwrap_or(true);
         let contention = file.flag("enableContentionProfiling", found);
         let settings = Self {
@@ -80,7 +80,7 @@ impl Settings {
 }
 
 /// The percentage of nodes to score, of a file or of a profile.
-pub(super) fn percentage(of: &Object<'_>, found: &mut Findings) -> Option<i32> {
+pub(super) fn percentage(of: &FileMap<'_>, found: &mut Findings) -> Option<i32> {
     let key = "percentageOfNodesToScore";
     let percentage = of.int32(key, found)?;
     if !(0..=100).contains(&percentage) {
@@ -89,7 +89,7 @@ pub(super) fn percentage(of: &Object<'_>, found: &mut Findings) -> Option<i32> {
     Some(percentage)
 }
 
-pub(super) fn leader_election(file: &Object<'_>, version: Version, found: &mut Findings) -> LeaderElection {
+pub(super) fn leader_election(file: &FileMap<'_>, version: Version, found: &mut Findings) -> LeaderElection {
     let read = file.object("leaderElection", &LEADER_ELECTION, found);
     let mut duration = |key: &str, seconds: i64| {
         let read = read.as_ref().and_then(|object| object.duration(key, found));
@@ -146,7 +146,7 @@ fn check_election(election: &mut LeaderElection, version: Version, found: &mut F
     }
 }
 
-pub(super) fn client_connection(file: &Object<'_>, found: &mut Findings) -> ClientConnection {
+pub(super) fn client_connection(file: &FileMap<'_>, found: &mut Findings) -> ClientConnection {
     let read = file.object("clientConnection", &CLIENT_CONNECTION, found);
     let mut text = |key: &str, default: &str| filled(read.as_ref(), key, default, found);
     let (kubeconfig, accept_content_types, content_type) = (
@@ -170,7 +170,7 @@ pub(super) fn client_connection(file: &Object<'_>, found: &mut Findings) -> Clie
 }
 
 /// A text, or its default if it is absent or empty.
-fn filled(object: Option<&Object<'_>>, key: &str, default: &str, found: &mut Findings) -> String {
+fn filled(object: Option<&FileMap<'_>>, key: &str, default: &str, found: &mut Findings) -> String {
     let text = object.and_then(|object| object.text(key, found)).filter(|text| !text.is_empty());
     text.unwrap_or_else(|| default.to_owned())
 }

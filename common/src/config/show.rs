@@ -1,5 +1,5 @@
-//! The effective configuration as a file: what the log shows at start. It says the same when it is loaded again, but for
-//! what is secret.
+//! Prints the effective configuration as a file, for the log. Loaded again, the file gives the same configuration, except secrets.
+//! Entry point: [`Configuration::to_yaml`].
 
 use serde_json::{Map, Value, json};
 
@@ -8,9 +8,9 @@ use super::args::{
     ScoringStrategy, ShapePoint, SpreadConstraint,
 };
 use super::duration;
-use super::ours_read;
+use super::read_own_args;
 use super::show_extender::extender;
-use super::value::{Configuration, Enabled, LeaderElection, Profile};
+use super::value::{Configuration, EnabledPlugin, LeaderElection, Profile};
 use super::version::{API_VERSION, KIND};
 use crate::model::ExtensionPoint;
 
@@ -34,7 +34,7 @@ impl Configuration {
         yaml(&self.to_value())
     }
 
-    /// The same as a tree.
+    /// The whole configuration as a JSON tree, without secrets.
     pub fn to_value(&self) -> Value {
         let connection = &self.client_connection;
         let mut file = json!({
@@ -68,7 +68,7 @@ impl Configuration {
 
 /// A tree as YAML.
 pub(super) fn yaml(value: &Value) -> String {
-    // JSON is YAML too: nothing is lost if the writer cannot.
+    // JSON is valid YAML, so it is the fallback.
     serde_saphyr::to_string(value).unwrap_or_else(|_| value.to_string())
 }
 
@@ -78,7 +78,7 @@ pub(super) fn put(object: &mut Value, key: &str, value: Value) {
     }
 }
 
-/// `50`, not `50.0`, as others print it.
+/// A number without `.0`: `50`, not `50.0`, as kube-scheduler prints it.
 fn number(number: f32) -> Value {
     let text = number.to_string();
     text.parse::<i64>().map_or_else(|_| json!(text.parse::<f64>().unwrap_or_default()), |whole| json!(whole))
@@ -96,7 +96,7 @@ fn leader_election(election: &LeaderElection) -> Value {
     })
 }
 
-/// Every extension point lists what runs there and nothing else.
+/// A profile that lists the plugins of every extension point and disables the defaults.
 fn profile(profile: &Profile) -> Value {
     let all_off = json!([{"name": "*"}]);
     let mut plugins = Map::new();
@@ -107,9 +107,9 @@ fn profile(profile: &Profile) -> Value {
     }
     let configured = WITH_ARGS.iter().filter(|name| profile.runs(name));
     let configured = configured.filter_map(|name| Some(((*name).to_owned(), args(&profile.args, name)?)));
-    let ours = ours_read::show(&profile.args.ours, |name| profile.runs(name));
+    let ours = read_own_args::show(&profile.args.own, |name| profile.runs(name));
     let ours = ours.into_iter().map(|(name, args)| (name.to_owned(), args));
-    let others = profile.args.others.iter().map(|(name, args)| (name.clone(), args.clone()));
+    let others = profile.args.extra.iter().map(|(name, args)| (name.clone(), args.clone()));
     let config: Vec<Value> = configured
         .chain(ours)
         .chain(others)
@@ -123,7 +123,7 @@ fn profile(profile: &Profile) -> Value {
     shown
 }
 
-fn plugin(enabled: &Enabled) -> Value {
+fn plugin(enabled: &EnabledPlugin) -> Value {
     match enabled.weight {
         0 => json!({"name": enabled.name}),
         weight => json!({"name": enabled.name, "weight": weight}),

@@ -1,4 +1,4 @@
-//! An extender as it is written in a file, without its secrets.
+//! Prints an extender as a file has it, without secrets.
 
 use serde_json::{Value, json};
 

@@ -1,21 +1,21 @@
-//! Tests of whole files: against kube-scheduler's own reading, and by the words that a user meets.
+//! Tests of whole files: against kube-scheduler's own results, and of the texts that users see.
 
 mod errors;
-mod odd;
-mod old;
-mod ours;
+mod malformed;
+mod old_versions;
+mod own_args;
 mod policy;
-mod seeds;
-mod shown;
+mod show;
+mod user_files;
 mod vectors;
 
-use super::{ConfigError, Configuration, Enabled, Loaded, load};
+use super::{ConfigError, Configuration, EnabledPlugin, LoadedConfiguration, load};
 use crate::model::ExtensionPoint;
 
 const HEAD: &str = "apiVersion: kubescheduler.config.k8s.io/v1\nkind: KubeSchedulerConfiguration\n";
 
 /// Loads a file of v1 with this body.
-fn v1(body: &str) -> Result<Loaded, ConfigError> {
+fn v1(body: &str) -> Result<LoadedConfiguration, ConfigError> {
     load("scheduler.yaml", &format!("{HEAD}{body}"), &[])
 }
 
@@ -24,18 +24,18 @@ fn at(configuration: &Configuration, point: ExtensionPoint) -> Vec<String> {
     configuration.profiles[0].at(point).iter().map(shown).collect()
 }
 
-fn shown(enabled: &Enabled) -> String {
+fn shown(enabled: &EnabledPlugin) -> String {
     match enabled.weight {
         0 => enabled.name.clone(),
         weight => format!("{}={weight}", enabled.name),
     }
 }
 
-fn warnings(loaded: &Loaded) -> Vec<String> {
+fn warnings(loaded: &LoadedConfiguration) -> Vec<String> {
     loaded.warnings.iter().map(ToString::to_string).collect()
 }
 
-/// What is wrong with `text`, as a user reads it.
+/// The error about `text`, as a user sees it.
 fn refusal(text: &str) -> String {
     load("scheduler.yaml", text, &[]).expect_err(text).to_string()
 }

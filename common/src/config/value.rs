@@ -1,4 +1,4 @@
-//! A configuration as plain values: every default filled in, nothing left to look up.
+//! The configuration as plain values, with all defaults.
 
 use std::collections::BTreeMap;
 use std::fmt;
@@ -8,62 +8,62 @@ use jiff::SignedDuration;
 use super::args::PluginArgs;
 use crate::model::ExtensionPoint;
 
-/// What a scheduler is told to do.
+/// The configuration of a scheduler: a `KubeSchedulerConfiguration` with all defaults.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Configuration {
-    /// One for each scheduler name that is served; never empty.
+    /// One profile for each scheduler name; never empty.
     pub profiles: Vec<Profile>,
-    /// How many threads work on one pod.
+    /// The number of threads for one pod.
     pub parallelism: i32,
-    /// Percentage of the nodes to find before the search ends; 0 lets the scheduler choose.
+    /// The percentage of the nodes to find before the search ends; 0 lets the scheduler choose.
     pub percentage_of_nodes_to_score: i32,
-    /// Seconds that a pod waits after its first failure.
+    /// The seconds that a pod waits after its first failure.
     pub pod_initial_backoff_seconds: i64,
-    /// Seconds that a pod waits at most.
+    /// The seconds that a pod waits at most.
     pub pod_max_backoff_seconds: i64,
-    /// Which of several replicas works.
+    /// How replicas elect a leader.
     pub leader_election: LeaderElection,
     /// How the API server is reached.
     pub client_connection: ClientConnection,
-    /// Others that are asked over HTTP, in the order of the file.
+    /// The extenders, in the order of the file.
     pub extenders: Vec<Extender>,
-    /// Whether profiles of the program can be had over HTTP.
+    /// Whether the program serves profiles over HTTP.
     pub enable_profiling: bool,
-    /// Whether they include waiting for locks.
+    /// Whether the profiles include waiting for locks.
     pub enable_contention_profiling: bool,
-    /// Whether a replica that waits keeps no state.
+    /// Whether a replica keeps no cache before it leads.
     pub delay_cache_until_active: bool,
 }
 
-/// What happens to the pods of one scheduler name.
+/// The plugins and arguments for the pods of one scheduler name.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Profile {
-    /// The `spec.schedulerName` of its pods.
+    /// The `spec.schedulerName` of the pods.
     pub scheduler_name: String,
-    /// Overrides the configuration's.
+    /// Overrides the value of the configuration.
     pub percentage_of_nodes_to_score: Option<i32>,
-    /// What runs at each extension point, in order; a point without plugins is absent.
-    pub plugins: BTreeMap<ExtensionPoint, Vec<Enabled>>,
-    /// What the plugins were told.
+    /// The plugins at each extension point, in order; a point without plugins is absent.
+    pub plugins: BTreeMap<ExtensionPoint, Vec<EnabledPlugin>>,
+    /// The arguments of the plugins.
     pub args: PluginArgs,
 }
 
 /// A plugin at an extension point.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Enabled {
-    /// Its name.
+pub struct EnabledPlugin {
+    /// The name of the plugin.
     pub name: String,
-    /// What its score is multiplied with; 0 where nothing is scored.
+    /// The factor for its score; 0 at extension points without scores.
     pub weight: i32,
 }
 
 impl Profile {
-    /// What runs at `point`, in order.
-    pub fn at(&self, point: ExtensionPoint) -> &[Enabled] {
+    /// The plugins at `point`, in order.
+    pub fn at(&self, point: ExtensionPoint) -> &[EnabledPlugin] {
         self.plugins.get(&point).map_or(&[], Vec::as_slice)
     }
 
-    /// The same with a plugin switched off everywhere.
+    /// The profile without the plugin `name`.
     #[must_use]
     pub fn without(mut self, name: &str) -> Self {
         self.plugins.values_mut().for_each(|enabled| enabled.retain(|plugin| plugin.name != name));
@@ -76,22 +76,22 @@ impl Profile {
     }
 }
 
-/// How replicas agree on which of them works.
+/// How replicas elect a leader.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct LeaderElection {
-    /// Whether they do.
+    /// Whether they elect one.
     pub leader_elect: bool,
-    /// How long others wait after the leader's last word.
+    /// How long other replicas wait after the last renewal of the leader.
     pub lease_duration: SignedDuration,
     /// How long the leader tries to renew before it gives up.
     pub renew_deadline: SignedDuration,
     /// How long to wait between tries.
     pub retry_period: SignedDuration,
-    /// `leases`.
+    /// The kind of the lock: always `leases`.
     pub resource_lock: String,
-    /// The Lease's name.
+    /// The name of the Lease.
     pub resource_name: String,
-    /// The Lease's namespace.
+    /// The namespace of the Lease.
     pub resource_namespace: String,
 }
 
@@ -100,20 +100,20 @@ pub struct LeaderElection {
 pub struct ClientConnection {
     /// A kubeconfig file; empty inside a cluster.
     pub kubeconfig: String,
-    /// The Accept header; empty for the client's own.
+    /// The Accept header; empty for the default of the client.
     pub accept_content_types: String,
-    /// The Content-Type of what is sent.
+    /// The Content-Type of requests.
     pub content_type: String,
-    /// Requests for each second.
+    /// The maximum number of requests per second.
     pub qps: f32,
-    /// Requests at once.
+    /// The maximum number of requests in a burst.
     pub burst: i32,
 }
 
-/// Somebody who is asked over HTTP. A verb that is empty is not asked.
+/// An extender, which the scheduler calls over HTTP. A verb that is empty is not called.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Extender {
-    /// What each verb is appended to.
+    /// The URL to which each verb is appended.
     pub url_prefix: String,
     /// The verb of the filter call.
     pub filter_verb: String,
@@ -121,39 +121,39 @@ pub struct Extender {
     pub preempt_verb: String,
     /// The verb of the score call.
     pub prioritize_verb: String,
-    /// What its scores are multiplied with.
+    /// The factor for its scores.
     pub weight: i64,
     /// The verb of the binding call.
     pub bind_verb: String,
-    /// Whether to speak TLS.
+    /// Whether calls use TLS.
     pub enable_https: bool,
-    /// How to speak TLS.
+    /// The settings of TLS.
     pub tls: Option<ExtenderTls>,
     /// How long a call may take.
     pub http_timeout: SignedDuration,
-    /// Whether it knows the nodes, so that names are enough.
+    /// Whether the extender has a cache of nodes, so that node names are enough.
     pub node_cache_capable: bool,
-    /// Only pods that ask for one of these concern it; empty: all pods.
+    /// The extender is called only for pods that request one of these; empty: for all pods.
     pub managed_resources: Vec<ManagedResource>,
-    /// Whether its failures are passed over.
+    /// Whether failures of the extender are ignored.
     pub ignorable: bool,
 }
 
-/// A resource that an extender looks after.
+/// A resource that an extender manages.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct ManagedResource {
-    /// The resource's name.
+    /// The name of the resource.
     pub name: String,
-    /// Whether the scheduler leaves it to the extender.
+    /// Whether the scheduler itself ignores the resource.
     pub ignored_by_scheduler: bool,
 }
 
-/// How to speak TLS with an extender. Data goes before files.
+/// The settings of TLS with an extender. Data goes before files.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct ExtenderTls {
-    /// Whether any certificate will do.
+    /// Whether any certificate is accepted.
     pub insecure: bool,
-    /// The name that its certificate must have; empty: that of its URL.
+    /// The name that the extender's certificate must have; empty: the host of the URL.
     pub server_name: String,
     /// A file with our certificate.
     pub cert_file: String,
@@ -169,17 +169,17 @@ pub struct ExtenderTls {
     pub ca_data: Secret,
 }
 
-/// Bytes that no log shows.
+/// Bytes that `Debug` does not print.
 #[derive(Clone, Default, PartialEq, Eq)]
 pub struct Secret(Vec<u8>);
 
 impl Secret {
-    /// Hides `bytes`.
+    /// Wraps `bytes`.
     pub fn new(bytes: Vec<u8>) -> Self {
         Self(bytes)
     }
 
-    /// The bytes, for whoever opens the connection.
+    /// The bytes, to open a connection with them.
     pub fn bytes(&self) -> &[u8] {
         &self.0
     }

@@ -1,8 +1,9 @@
-//! Which kind of file it is: the version that kube-scheduler reads today, one that it read before, or something else.
+//! The kind and version of a file: the version that kube-scheduler reads today, an older one, or something else. Entry point:
+//! [`of`].
 
 use serde_json::Value;
 
-use super::found::{Findings, quoted};
+use super::findings::{Findings, quoted};
 use super::policy;
 
 /// The group of kube-scheduler's configuration.
@@ -38,7 +39,7 @@ impl Version {
     }
 }
 
-/// The version of the file. `None` after saying what it is instead; the text is then what to write instead.
+/// The version of the file; `None` after reporting an error. The text is a file to use instead, for an old Policy file.
 pub(super) fn of(file: &Value, found: &mut Findings) -> (Option<Version>, Option<String>) {
     let field = |name: &str| file.get(name).and_then(Value::as_str).unwrap_or_default();
     let (api_version, kind) = (field("apiVersion"), field("kind"));
@@ -51,7 +52,7 @@ pub(super) fn of(file: &Value, found: &mut Findings) -> (Option<Version>, Option
             "kind",
             "\"Policy\" files are no longer read, by kube-scheduler since 1.23; write a profile instead",
         );
-        return (None, Some(policy::instead(file)));
+        return (None, Some(policy::replacement(file)));
     }
     if kind.is_empty() {
         found.error("kind", format!("is missing; expected {KIND}"));

@@ -1,21 +1,21 @@
-//! The text of a file as a tree. YAML as kubectl reads it; JSON is YAML.
+//! Parses the text of a file into a tree: YAML as kubectl reads it, which includes JSON. Entry point: [`parse`].
 
 use serde_json::Value;
 
-use super::found::Findings;
+use super::findings::Findings;
 use crate::model::excerpt::excerpt;
 
-/// A configuration is a few KiB; the API server lets a ConfigMap grow to a MiB.
+/// The maximum length of a file. A configuration has a few KiB; a ConfigMap can have up to a MiB.
 const TEXT_LEN_MAX: usize = 256 << 10;
 
-/// Enough for any configuration, too little for anchors that multiply.
+/// The maximum number of nodes of the tree: enough for any configuration, and too few for anchors that multiply.
 const NODES_MAX: usize = 20_000;
 const DEPTH_MAX: usize = 64;
 
-/// The parser repeats words of the file.
+/// The maximum length of a message: the parser repeats text of the file.
 const MESSAGE_LEN_MAX: usize = 120;
 
-/// The one document of the text, or `None` after saying why there is none.
+/// The only document of the text, or `None` after reporting an error.
 pub(super) fn parse(text: &str, found: &mut Findings) -> Option<Value> {
     if text.len() > TEXT_LEN_MAX {
         found.error("", format!("has {} bytes; a configuration has at most {TEXT_LEN_MAX}", text.len()));
@@ -65,7 +65,7 @@ fn options() -> serde_saphyr::Options {
 
 fn syntax(error: &serde_saphyr::Error) -> String {
     let message = error.without_snippet().to_string();
-    // The place is said once, at the front; how to call the parser differently helps no user.
+    // The position is printed once, at the front. Hints about options of the parser do not help users.
     let what =
         [" at line ", ", set "].iter().fold(&message[..], |text, end| text.split(end).next().unwrap_or(text));
     let what = excerpt(what, MESSAGE_LEN_MAX);

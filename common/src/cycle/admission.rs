@@ -1,4 +1,5 @@
-//! Which nodes come into question, before any is looked at.
+//! Runs the PreFilter plugins and merges their answers: which nodes are eligible, and whether one is reserved for the pod.
+//! Entry point: [`run_pre_filters`]. The filters run afterwards, on the eligible nodes only.
 
 use crate::cluster::{PodContext, Snapshot};
 use crate::framework::{Admission, Reason, Registry, Rejection, ReservedNode, Status};
@@ -6,71 +7,71 @@ use crate::model::ExtensionPoint;
 use crate::model::ids::NodeName;
 use std::collections::BTreeSet;
 
-/// Which nodes come into question.
-pub(super) enum Admitted {
+/// The nodes that the filters are run on.
+pub(super) enum EligibleNodes {
     All,
-    /// Those with these names, say these plugins.
+    /// Only nodes with these names; the plugins that restrict them.
     Only(BTreeSet<NodeName>, Vec<&'static str>),
-    /// None.
-    Refused(Vec<Rejection>),
+    /// No node is eligible, for these reasons.
+    NoNode(Vec<Rejection>),
 }
 
-/// The same, and where the pod would rather wait than go elsewhere.
-pub(super) struct Admittance {
-    pub(super) nodes: Admitted,
-    /// One of those that come into question.
+/// The merged answer of all PreFilter plugins.
+pub(super) struct MergedAdmission {
+    pub(super) nodes: EligibleNodes,
+    /// The node that is reserved for the pod, if it is eligible.
     pub(super) reserved_node: Option<ReservedNode>,
 }
 
-/// Asks all plugins that judge a pod before its nodes. What preemption could never help ends it at once; what it could
-/// help is told only if nothing worse comes.
-pub(super) fn admit(
+/// Runs all PreFilter plugins. A rejection that preemption cannot help ends the run at once, and so does an empty set of eligible
+/// nodes. A rejection that preemption could help is returned only if no later plugin ends the run.
+pub(super) fn run_pre_filters(
     pod_context: &PodContext<'_>,
     world: &Snapshot<'_>,
     registry: &Registry,
-) -> Result<Admittance, String> {
+) -> Result<MergedAdmission, String> {
     let mut reserved_node = None;
-    let nodes = ask(pod_context, world, registry, &mut reserved_node)?;
+    let nodes = merge_admissions(pod_context, world, registry, &mut reserved_node)?;
     let is_allowed = |reserved_node: &ReservedNode| match &nodes {
-        Admitted::All => true,
-        Admitted::Only(names, _) => reserved_node.is_required || names.contains(&reserved_node.node),
-        Admitted::Refused(_) => false,
+        EligibleNodes::All => true,
+        EligibleNodes::Only(names, _) => reserved_node.is_required || names.contains(&reserved_node.node),
+        EligibleNodes::NoNode(_) => false,
     };
-    Ok(Admittance { reserved_node: reserved_node.filter(is_allowed), nodes })
+    Ok(MergedAdmission { reserved_node: reserved_node.filter(is_allowed), nodes })
 }
 
-fn ask(
+fn merge_admissions(
     pod_context: &PodContext<'_>,
     world: &Snapshot<'_>,
     registry: &Registry,
     reserved_node: &mut Option<ReservedNode>,
-) -> Result<Admitted, String> {
+) -> Result<EligibleNodes, String> {
     let mut allowed: Option<BTreeSet<NodeName>> = None;
     let mut by: BTreeSet<&'static str> = BTreeSet::new();
-    let mut refused = Vec::new();
+    let mut resolvable = Vec::new();
     for plugin in &registry.pre_filters {
-        let begun = registry.begin();
+        let start = registry.start_timer();
         let admission = plugin.pre_filter(pod_context, world);
-        registry.asked(plugin.name(), ExtensionPoint::PreFilter, status(&admission), begun);
+        registry.record_plugin(plugin.name(), ExtensionPoint::PreFilter, status(&admission), start);
         match admission {
             Admission::All => {}
-            Admission::ReservedNode(kept) => *reserved_node = Some(kept),
+            Admission::ReservedNode(node) => *reserved_node = Some(node),
             Admission::Only(names) => {
                 by.insert(plugin.name());
-                let left = match allowed {
+                let remaining = match allowed {
                     Some(allowed) => allowed.intersection(&names).cloned().collect(),
                     None => names,
                 };
-                if left.is_empty() {
-                    let reason = Reason::NoneLeft(by.into_iter().collect());
-                    return Ok(Admitted::Refused(vec![Rejection::new("", reason)]));
+                if remaining.is_empty() {
+                    let reason = Reason::NoNodeAllowed(by.into_iter().collect());
+                    return Ok(EligibleNodes::NoNode(vec![Rejection::new("", reason)]));
                 }
-                allowed = Some(left);
+                allowed = Some(remaining);
             }
             Admission::Rejects(reasons) if reasons.iter().any(|one| one.reason.is_unresolvable()) => {
-                return Ok(Admitted::Refused(reasons));
+                return Ok(EligibleNodes::NoNode(reasons));
             }
-            Admission::Rejects(reasons) if refused.is_empty() => refused = reasons,
+            Admission::Rejects(reasons) if resolvable.is_empty() => resolvable = reasons,
             Admission::Rejects(_) => {}
             Admission::Fails(why) => {
                 return Err(format!("running PreFilter plugin \"{}\": {why}", plugin.name()));
@@ -78,31 +79,31 @@ fn ask(
         }
     }
     Ok(match allowed {
-        _ if !refused.is_empty() => Admitted::Refused(refused),
-        Some(names) => Admitted::Only(names, by.into_iter().collect()),
-        None => Admitted::All,
+        _ if !resolvable.is_empty() => EligibleNodes::NoNode(resolvable),
+        Some(names) => EligibleNodes::Only(names, by.into_iter().collect()),
+        None => EligibleNodes::All,
     })
 }
 
 fn status(admission: &Admission) -> Status {
     match admission {
         Admission::All | Admission::ReservedNode(_) | Admission::Only(_) => Status::Success,
-        Admission::Rejects(reasons) => refused(reasons),
+        Admission::Rejects(reasons) => rejection_status(reasons),
         Admission::Fails(_) => Status::Error,
     }
 }
 
-fn refused(reasons: &[Rejection]) -> Status {
+fn rejection_status(reasons: &[Rejection]) -> Status {
     match reasons.iter().any(|one| one.reason.is_unresolvable()) {
         true => Status::UnschedulableAndUnresolvable,
         false => Status::Unschedulable,
     }
 }
 
-/// What came of asking them all.
-pub(super) fn outcome(admitted: &Result<Admittance, String>) -> Status {
-    match admitted {
-        Ok(Admittance { nodes: Admitted::Refused(reasons), .. }) => refused(reasons),
+/// The status of the whole PreFilter extension point.
+pub(super) fn merged_status(admission: &Result<MergedAdmission, String>) -> Status {
+    match admission {
+        Ok(MergedAdmission { nodes: EligibleNodes::NoNode(reasons), .. }) => rejection_status(reasons),
         Ok(_) => Status::Success,
         Err(_) => Status::Error,
     }

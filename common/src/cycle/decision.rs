@@ -1,66 +1,66 @@
-//! What a cycle comes to.
+//! The result of a scheduling cycle.
 
-use crate::framework::{PostFiltered, Rejection, Rejections, Trace};
+use crate::framework::{Diagnosis, PostFilterResult, Rejection, Rejections};
 use crate::model::ReservationId;
 use crate::model::ids::NodeName;
 use crate::model::pod::Feature;
 use crate::model::storage::VolumeChoice;
 use jiff::Timestamp;
 
-/// Where a pod goes, or why nowhere.
+/// The result of a scheduling cycle for one pod.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Decision {
-    /// It goes to a node.
+    /// The pod goes to a node.
     Place {
-        /// Which node.
+        /// The name of the node.
         node: NodeName,
-        /// The reservation that it takes there, if that has a seat.
+        /// The reservation that the pod takes there, if that reservation has a seat.
         seat: Option<ReservationId>,
-        /// What its claims get that have no volumes yet; to be carried out before it is bound.
+        /// The volumes for its claims that are not bound yet; they are bound before the pod is.
         volumes: Vec<VolumeChoice>,
     },
-    /// No node can have it.
+    /// No node fits the pod.
     NoFit(Box<NoFit>),
-    /// It waits for a node that is kept for it.
-    Awaits(Box<Awaited>),
-    /// It is not to be placed, whatever the nodes.
+    /// The pod waits for the node that is reserved for it.
+    WaitForNode(Box<NodeWait>),
+    /// The pod may not be scheduled, whatever the nodes.
     Refused(Refusal),
-    /// Something is wrong, so that it cannot be said where it goes.
+    /// A plugin failed with this error.
     Failed(String),
 }
 
-/// Why no node can have a pod, and what would help.
+/// Why no node fits a pod, and what PostFilter found.
 #[derive(Clone, Debug, PartialEq)]
 pub struct NoFit {
-    /// What every node said.
-    pub trace: Trace,
-    /// What would help.
-    pub help: PostFiltered,
+    /// Why each node was rejected.
+    pub diagnosis: Diagnosis,
+    /// Which node would fit after preemption.
+    pub post_filter: PostFilterResult,
 }
 
-/// The node that a pod waits for, and why it cannot have it yet.
+/// The reserved node that a pod waits for.
 #[derive(Clone, Debug, PartialEq)]
-pub struct Awaited {
-    /// The node.
+pub struct NodeWait {
+    /// The name of the node.
     pub node: NodeName,
-    /// Why it cannot have it yet.
+    /// Why the pod does not fit the node yet.
     pub rejections: Rejections,
-    /// Until when it waits; `None` for as long as the node is kept.
+    /// Until when the pod waits; `None`: as long as the reservation exists.
     pub until: Option<Timestamp>,
 }
 
-/// Why a pod is not to be placed at all.
+/// Why a pod may not be scheduled, whatever the nodes.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Refusal {
-    /// Its amounts cannot be read.
+    /// The requests of the pod cannot be parsed.
     Unreadable(Box<str>),
-    /// Plugins keep it out of the queue, for these reasons; never empty. The first is the one that upstream names.
+    /// PreEnqueue plugins reject the pod, for these reasons; never empty. kube-scheduler reports the first.
     Gated(Vec<Rejection>),
-    /// It uses something that is not served yet.
-    Unserved {
-        /// What it uses.
+    /// The pod uses features that this scheduler does not support.
+    Unsupported {
+        /// The unsupported features of the pod.
         features: Vec<Feature>,
-        /// How many nodes there are.
+        /// The number of nodes in the cluster, for the message.
         nodes: usize,
     },
 }

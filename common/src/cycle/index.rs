@@ -1,11 +1,11 @@
-//! Pods that ask for the same form a class. For each class the answers that follow from a node's own books are kept,
-//! and asked again only where nodes changed; the best node is found block by block.
+//! Keeps the answers of `Scope::Node` plugins for each class of pods, and refreshes them only for nodes that changed. Entry point:
+//! [`class_ranking`]. The best node is found block by block.
 //!
-//! Nothing is approximated: the answer is the one that asking every plugin about every node would give. Nodes are put
-//! into groups by the raw scores that are yet to be normalised, because what they become depends on who else is
-//! feasible; within a group only what is added to them matters.
+//! Nothing is approximated: the result is the same as that of running every plugin on every node. Some scores are normalised by
+//! the highest score, which depends on the feasible nodes. So nodes with the same raw scores form a group, and within a group only
+//! the scores that need no normalisation differ.
 
-use super::round::{Round, fits};
+use super::filter_set::{FilterSet, fits};
 use crate::cluster::{BLOCK, NodeId, Snapshot};
 use crate::framework::{Registry, RegistryId, Scope, Scorer};
 use crate::model::pod::PodSpec;
@@ -13,96 +13,97 @@ use smallvec::{SmallVec, smallvec};
 use std::hash::{Hash, Hasher};
 use std::sync::Arc;
 
-/// The score of a node that cannot have the pod; no plugin scores like that.
+/// The score of a node that does not fit; no plugin returns this score.
 const REJECTED: i64 = i64::MIN;
 
-/// What pods of one class have in common.
+/// The key of a class of pods.
 #[derive(PartialEq, Eq, Hash)]
 struct Class {
     registry: RegistryId,
-    spec: SameSpec,
+    spec: SpecIdentity,
     salts: Vec<u64>,
 }
 
-/// A spec by its place in memory: pods of one template share one.
-struct SameSpec(Arc<PodSpec>);
+/// A pod spec, compared by its address: pods of one template share one spec.
+struct SpecIdentity(Arc<PodSpec>);
 
-/// A node as a choice: the higher score is better, then the earlier in node order.
+/// A node with its score. The higher score is better; of equal scores the first in node order.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) struct Choice {
+pub(super) struct ScoredNode {
     pub(super) score: i64,
     pub(super) order: u64,
     pub(super) id: NodeId,
 }
 
-/// What the nodes said to a class.
+/// The kept answers for one class.
 #[derive(Clone, Debug, Default)]
-pub(super) struct Ranks {
-    /// What each feasible node scores apart from what is to be normalised; [`REJECTED`] for the others.
+pub(super) struct ClassRanking {
+    /// For each node the sum of the scores that need no normalisation; [`REJECTED`] if the node does not fit.
     scores: Vec<i64>,
     /// The group of each feasible node.
     group: Vec<u8>,
     groups: Vec<Group>,
-    /// Whether there were more groups than have a number.
-    pub(super) is_over: bool,
-    /// Why a filter could not say.
+    /// true: there were more groups than a `u8` can number, and the ranking cannot be used.
+    pub(super) has_too_many_groups: bool,
+    /// The error of a filter that failed; the ranking cannot be used then.
     pub(super) failure: Option<String>,
 }
 
-/// Nodes with the same raw scores where those are to be normalised.
+/// The nodes that have the same raw scores in all plugins whose scores are normalised.
 #[derive(Clone, Debug)]
 struct Group {
     raw: Vec<i64>,
     feasible: usize,
     /// The best node of each block.
-    best: Vec<Option<Choice>>,
+    best: Vec<Option<ScoredNode>>,
 }
 
-/// The scores that follow from a node's own books.
-pub(super) struct Local<'c> {
-    /// Those that are added as they are.
+/// The prepared scorers of `Scope::Node`, each with its weight.
+pub(super) struct LocalScorers<'c> {
+    /// The scorers whose scores need no normalisation.
     pub(super) plain: Vec<(Scorer<'c>, i64)>,
-    /// Those that are normalised first.
-    pub(super) shared: Vec<(Scorer<'c>, i64)>,
+    /// The scorers whose scores are normalised by the highest.
+    pub(super) by_highest: Vec<(Scorer<'c>, i64)>,
 }
 
-impl Local<'_> {
+impl LocalScorers<'_> {
     fn plain(&self, id: NodeId) -> i64 {
         self.plain.iter().map(|(scorer, weight)| scorer.score.of(id) * weight).sum()
     }
 
     pub(super) fn raw(&self, id: NodeId) -> Vec<i64> {
-        self.shared.iter().map(|(scorer, _)| scorer.score.of(id)).collect()
+        self.by_highest.iter().map(|(scorer, _)| scorer.score.of(id)).collect()
     }
 
-    /// The raw scores with the plain ones.
+    /// The sum of the plain scores, and the raw scores that are to be normalised.
     pub(super) fn both(&self, id: NodeId) -> (i64, Vec<i64>) {
         (self.plain(id), self.raw(id))
     }
 
-    /// What raw scores come to when these are the highest.
+    /// The sum of the normalised scores, given the highest raw score of each scorer.
     pub(super) fn normalised(&self, raw: &[i64], highest: &[i64]) -> i64 {
-        let each = self.shared.iter().zip(raw.iter().zip(highest));
+        let each = self.by_highest.iter().zip(raw.iter().zip(highest));
         each.map(|((scorer, weight), (raw, highest))| scorer.normalise.share(*raw, *highest) * weight).sum()
     }
 }
 
-/// The ranks of the pod's class, up to date. `salts` are those of all plugins of the scope of a node.
-pub(super) fn ranks(
-    round: &Round<'_>,
+/// The ranking of the pod's class, up to date. `salts` are the numbers of all plugins of `Scope::Node`.
+pub(super) fn class_ranking(
+    filter_set: &FilterSet<'_>,
     registry: &Registry,
-    local: &Local<'_>,
+    local: &LocalScorers<'_>,
     salts: Vec<u64>,
-) -> Arc<Ranks> {
-    let (pod_context, world) = (round.pod_context, round.world);
-    let filters: Vec<_> = round
+) -> Arc<ClassRanking> {
+    let (pod_context, world) = (filter_set.pod_context, filter_set.world);
+    let filters: Vec<_> = filter_set
         .filters
         .iter()
-        .filter(|ready| matches!(ready.plugin.scope(pod_context, world), Scope::Node(_)))
+        .filter(|filter| matches!(filter.plugin.scope(pod_context, world), Scope::Node(_)))
         .collect();
-    let class = Class { registry: registry.id(), spec: SameSpec(Arc::clone(&pod_context.pod.spec)), salts };
-    world.derive(class, |ranks: &mut Ranks, changed| {
-        let judge = |id: NodeId| {
+    let class =
+        Class { registry: registry.id(), spec: SpecIdentity(Arc::clone(&pod_context.pod.spec)), salts };
+    world.derive(class, |ranking: &mut ClassRanking, changed| {
+        let scores = |id: NodeId| {
             for filter in &filters {
                 if !fits(filter, id)? {
                     return Ok(None);
@@ -110,38 +111,38 @@ pub(super) fn ranks(
             }
             Ok(world.believed(id).map(|_| local.both(id)))
         };
-        ranks.refresh(world, changed, judge);
+        ranking.refresh(world, changed, scores);
     })
 }
 
-impl Ranks {
+impl ClassRanking {
     fn refresh(
         &mut self,
         world: &Snapshot<'_>,
         changed: &mut dyn Iterator<Item = NodeId>,
-        judge: impl Fn(NodeId) -> Result<Option<(i64, Vec<i64>)>, String>,
+        scores: impl Fn(NodeId) -> Result<Option<(i64, Vec<i64>)>, String>,
     ) {
-        self.scores.resize(world.places(), REJECTED);
-        self.group.resize(world.places(), 0);
-        let blocks = world.places().div_ceil(BLOCK);
+        self.scores.resize(world.id_count(), REJECTED);
+        self.group.resize(world.id_count(), 0);
+        let blocks = world.id_count().div_ceil(BLOCK);
         self.groups.iter_mut().for_each(|group| group.best.resize(blocks, None));
         let mut dirty: Option<usize> = None;
         for id in changed {
             let block = id.index() / BLOCK;
             if dirty.is_some_and(|before| before != block) {
-                dirty.take().into_iter().for_each(|block| self.rank(world, block));
+                dirty.take().into_iter().for_each(|block| self.find_best(world, block));
             }
             let was_best = self.is_best(id, block);
-            match judge(id) {
-                Ok(said) => self.set(id, said, blocks),
-                Err(why) => self.failure = Some(why),
+            match scores(id) {
+                Ok(scores) => self.set(id, scores, blocks),
+                Err(error) => self.failure = Some(error),
             }
-            // Whoever was not the best and is not now changes nothing for the others of its block.
-            if was_best || !self.challenge(world, id, block) {
+            // A node that was not the best and is not the best now changes nothing for its block.
+            if was_best || !self.update_best(world, id, block) {
                 dirty = Some(block);
             }
         }
-        dirty.into_iter().for_each(|block| self.rank(world, block));
+        dirty.into_iter().for_each(|block| self.find_best(world, block));
     }
 
     /// Whether the node is the best of its group in its block.
@@ -151,30 +152,30 @@ impl Ranks {
         best.is_some_and(|best| best.id == id)
     }
 
-    /// Lets a node that was not the best become it. Whether that settles the matter.
-    fn challenge(&mut self, world: &Snapshot<'_>, id: NodeId, block: usize) -> bool {
+    /// Makes a node that was not the best of its block the best, if it is now. false: the best of the block must be searched again.
+    fn update_best(&mut self, world: &Snapshot<'_>, id: NodeId, block: usize) -> bool {
         let score = self.scores[id.index()];
         if score == REJECTED {
             return true;
         }
         let Some(group) = self.groups.get_mut(usize::from(self.group[id.index()])) else { return false };
-        group.best[block] = better(group.best[block], Choice { score, order: world.order(id), id });
+        group.best[block] = better(group.best[block], ScoredNode { score, order: world.order(id), id });
         true
     }
 
-    fn set(&mut self, id: NodeId, said: Option<(i64, Vec<i64>)>, blocks: usize) {
+    fn set(&mut self, id: NodeId, scores: Option<(i64, Vec<i64>)>, blocks: usize) {
         let place = id.index();
         if self.scores[place] != REJECTED {
             self.groups[usize::from(self.group[place])].feasible -= 1;
             self.scores[place] = REJECTED;
         }
-        let Some((score, raw)) = said else { return };
-        let known = self.groups.iter().position(|group| group.raw == raw);
-        let Ok(group) = u8::try_from(known.unwrap_or(self.groups.len())) else {
-            self.is_over = true;
+        let Some((score, raw)) = scores else { return };
+        let existing = self.groups.iter().position(|group| group.raw == raw);
+        let Ok(group) = u8::try_from(existing.unwrap_or(self.groups.len())) else {
+            self.has_too_many_groups = true;
             return;
         };
-        if known.is_none() {
+        if existing.is_none() {
             self.groups.push(Group { raw, feasible: 0, best: vec![None; blocks] });
         }
         self.groups[usize::from(group)].feasible += 1;
@@ -189,11 +190,11 @@ impl Ranks {
         feasible.map(|(index, (score, group))| (NodeId::new(index), *score, usize::from(*group)))
     }
 
-    /// Finds the best of a block again.
-    fn rank(&mut self, world: &Snapshot<'_>, block: usize) {
+    /// Searches the best node of each group in a block again.
+    fn find_best(&mut self, world: &Snapshot<'_>, block: usize) {
         let mut best: SmallVec<[Option<(i64, NodeId)>; 8]> = smallvec![None; self.groups.len()];
         for (id, score, group) in self.block(block) {
-            // Node order is asked for only where it decides.
+            // Node order is looked up only for equal scores.
             let is_better = |(highest, best): (i64, NodeId)| {
                 score > highest || (score == highest && world.order(id) < world.order(best))
             };
@@ -201,24 +202,24 @@ impl Ranks {
                 best[group] = Some((score, id));
             }
         }
-        let choice = |(score, id)| Choice { score, order: world.order(id), id };
+        let choice = |(score, id)| ScoredNode { score, order: world.order(id), id };
         for (group, best) in self.groups.iter_mut().zip(best) {
             group.best[block] = best.map(choice);
         }
     }
 
-    /// Which groups feasible nodes belong to.
+    /// For each group: whether one of these feasible nodes belongs to it.
     pub(super) fn groups_of(&self, nodes: &[NodeId]) -> Vec<bool> {
         let mut present = vec![false; self.groups.len()];
         match &present[..] {
-            // Mostly there is one.
+            // Usually there is one group.
             [_] => present[0] = !nodes.is_empty(),
             _ => nodes.iter().for_each(|id| present[usize::from(self.group[id.index()])] = true),
         }
         present
     }
 
-    /// The scores of feasible nodes, each with what its group gets on top.
+    /// The total scores of feasible nodes; `bonus` is the sum of the normalised scores of each group.
     pub(super) fn totals(&self, nodes: &[NodeId], bonus: &[i64]) -> Vec<i64> {
         match bonus {
             [bonus] => nodes.iter().map(|id| self.scores[id.index()] + bonus).collect(),
@@ -235,14 +236,14 @@ impl Ranks {
         self.groups.iter().map(|group| &group.raw[..])
     }
 
-    /// The places of all feasible nodes.
+    /// The ids of all feasible nodes.
     pub(super) fn feasible(&self) -> impl Iterator<Item = NodeId> {
         let scores = self.scores.iter().enumerate();
         scores.filter(|(_, score)| **score != REJECTED).map(|(index, _)| NodeId::new(index))
     }
 
-    /// Each group's raw scores and best node, the nodes in `except` left out.
-    pub(super) fn best(&self, world: &Snapshot<'_>, except: &[NodeId]) -> Vec<(&[i64], Choice)> {
+    /// Each group's raw scores and best node, without the nodes in `except`.
+    pub(super) fn best(&self, world: &Snapshot<'_>, except: &[NodeId]) -> Vec<(&[i64], ScoredNode)> {
         let mut all = Vec::new();
         for (number, group) in self.groups.iter().enumerate().filter(|(_, group)| group.feasible > 0) {
             let best = self.best_of(number, world, except);
@@ -251,50 +252,57 @@ impl Ranks {
         all
     }
 
-    fn best_of(&self, number: usize, world: &Snapshot<'_>, except: &[NodeId]) -> Option<Choice> {
-        let mut best: Option<Choice> = None;
+    fn best_of(&self, number: usize, world: &Snapshot<'_>, except: &[NodeId]) -> Option<ScoredNode> {
+        let mut best: Option<ScoredNode> = None;
         for (block, choice) in self.groups[number].best.iter().enumerate() {
             let Some(choice) = choice.filter(|choice| best.is_none_or(|best| choice.beats(&best))) else {
                 continue;
             };
             let is_touched = except.iter().any(|id| id.index() / BLOCK == block);
-            let choice = if is_touched { self.rest(world, block, number, except) } else { Some(choice) };
+            let choice =
+                if is_touched { self.best_in_block(world, block, number, except) } else { Some(choice) };
             best = choice.map_or(best, |choice| better(best, choice));
         }
         best
     }
 
-    /// The best of a block's nodes of a group that are not in `except`.
-    fn rest(&self, world: &Snapshot<'_>, block: usize, number: usize, except: &[NodeId]) -> Option<Choice> {
+    /// The best node of a group in a block, without the nodes in `except`.
+    fn best_in_block(
+        &self,
+        world: &Snapshot<'_>,
+        block: usize,
+        number: usize,
+        except: &[NodeId],
+    ) -> Option<ScoredNode> {
         let others = self.block(block).filter(|(id, _, group)| *group == number && !except.contains(id));
-        let choices = others.map(|(id, score, _)| Choice { score, order: world.order(id), id });
+        let choices = others.map(|(id, score, _)| ScoredNode { score, order: world.order(id), id });
         choices.fold(None, better)
     }
 }
 
-impl Choice {
+impl ScoredNode {
     pub(super) fn beats(&self, other: &Self) -> bool {
         (self.score, other.order) > (other.score, self.order)
     }
 }
 
-/// The better of the two.
-pub(super) fn better(best: Option<Choice>, choice: Choice) -> Option<Choice> {
+/// The better of two nodes.
+pub(super) fn better(best: Option<ScoredNode>, choice: ScoredNode) -> Option<ScoredNode> {
     match best {
         Some(best) if !choice.beats(&best) => Some(best),
         _ => Some(choice),
     }
 }
 
-impl PartialEq for SameSpec {
+impl PartialEq for SpecIdentity {
     fn eq(&self, other: &Self) -> bool {
         Arc::ptr_eq(&self.0, &other.0)
     }
 }
 
-impl Eq for SameSpec {}
+impl Eq for SpecIdentity {}
 
-impl Hash for SameSpec {
+impl Hash for SpecIdentity {
     fn hash<H: Hasher>(&self, state: &mut H) {
         Arc::as_ptr(&self.0).hash(state);
     }

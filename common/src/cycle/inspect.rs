@@ -1,119 +1,118 @@
-//! One pod under a magnifying glass: what every filter says about single nodes, where it would rather wait, and who would
-//! have to go for it. For whoever explains a decision rather than makes it.
+//! Explains decisions instead of making them: what every filter says about single nodes, whether the pod waits for a reserved
+//! node, and which pods preemption would remove. Entry point: [`Inspection::new`]; then any of its functions, in any order.
 
-use super::admission::{Admittance, Admitted, admit};
-use super::round::Round;
-use super::{Awaited, Decision, go_to_reserved_node};
+use super::admission::{EligibleNodes, MergedAdmission, run_pre_filters};
+use super::filter_set::FilterSet;
+use super::{Decision, NodeWait, decide_reserved_node};
 use crate::cluster::{Ledger, NodeId, PodContext, Snapshot};
-use crate::framework::{Attempt, NodeTrace, PostFiltered, Reason, Registry, Rejection, Rejections, Trace};
+use crate::framework::{
+    Attempt, Diagnosis, NodeDiagnosis, PostFilterResult, Reason, Registry, Rejection, Rejections,
+};
 use smallvec::smallvec;
 
-/// The filters, ready to be asked about nodes for one pod.
+/// The PreFilter answers and the prepared filters for one pod.
 pub struct Inspection<'c> {
-    round: Round<'c>,
+    filter_set: FilterSet<'c>,
     registry: &'c Registry,
-    admitted: Admittance,
+    admission: MergedAdmission,
 }
 
 impl<'c> Inspection<'c> {
-    /// Prepares all filters.
+    /// Runs PreFilter, and prepares all filters.
     ///
     /// # Errors
-    /// When a plugin cannot say anything.
+    /// When a plugin fails.
     pub fn new(
         pod_context: &'c PodContext<'c>,
         world: &'c Snapshot<'c>,
         registry: &'c Registry,
     ) -> Result<Self, String> {
-        let admitted = admit(pod_context, world, registry)?;
-        Ok(Self { round: Round::new(pod_context, world, registry), registry, admitted })
+        let admission = run_pre_filters(pod_context, world, registry)?;
+        Ok(Self { filter_set: FilterSet::new(pod_context, world, registry), registry, admission })
     }
 
-    /// Why the pod was rejected before any node was looked at.
-    pub fn refused(&self) -> &[Rejection] {
-        match &self.admitted.nodes {
-            Admitted::Refused(reasons) => reasons,
-            Admitted::All | Admitted::Only(..) => &[],
+    /// Why PreFilter rejected the pod for all nodes; empty if it did not.
+    pub fn pre_filter_rejections(&self) -> &[Rejection] {
+        match &self.admission.nodes {
+            EligibleNodes::NoNode(reasons) => reasons,
+            EligibleNodes::All | EligibleNodes::Only(..) => &[],
         }
     }
 
-    /// Everything that speaks against the node, in the words of every filter. A pod that others were preempted for counts
-    /// where it is nominated to, if it is as important as this one.
+    /// Every rejection of the node, by every filter. Nominated pods of the same or a higher priority are counted on the node that
+    /// they are nominated to.
     ///
     /// # Errors
-    /// When a filter cannot say.
+    /// When a filter fails.
     pub fn every_reason(&self, id: NodeId) -> Result<Rejections, String> {
-        if !self.refused().is_empty() {
-            return Ok(self.refused().iter().cloned().collect());
+        if !self.pre_filter_rejections().is_empty() {
+            return Ok(self.pre_filter_rejections().iter().cloned().collect());
         }
-        let all = self.round.ask_all_with_nominated(id)?;
-        match &self.admitted.nodes {
-            Admitted::Only(names, by)
-                if all.is_empty() && self.round.world.name(id).is_none_or(|name| !names.contains(name)) =>
+        let all = self.filter_set.all_rejections_with_nominated(id)?;
+        match &self.admission.nodes {
+            EligibleNodes::Only(names, by)
+                if all.is_empty()
+                    && self.filter_set.world.name(id).is_none_or(|name| !names.contains(name)) =>
             {
-                Ok(smallvec![Rejection::new("", Reason::LeftOut(by.iter().copied().collect()))])
+                Ok(smallvec![Rejection::new("", Reason::ExcludedByPreFilter(by.iter().copied().collect()))])
             }
             _ => Ok(all),
         }
     }
 
-    /// Whether the pod could be placed on the node now, as [`schedule`](super::schedule) sees it.
+    /// Whether the pod fits the node now, as [`schedule`](super::schedule) decides it.
     ///
     /// # Errors
-    /// When a filter cannot say.
-    pub fn can_have(&self, id: NodeId) -> Result<bool, String> {
-        let name = self.round.world.name(id);
-        let is_admitted = match &self.admitted.nodes {
-            Admitted::All => true,
-            Admitted::Only(names, _) => name.is_some_and(|name| names.contains(name)),
-            Admitted::Refused(_) => false,
+    /// When a filter fails.
+    pub fn fits(&self, id: NodeId) -> Result<bool, String> {
+        let name = self.filter_set.world.name(id);
+        let is_eligible = match &self.admission.nodes {
+            EligibleNodes::All => true,
+            EligibleNodes::Only(names, _) => name.is_some_and(|name| names.contains(name)),
+            EligibleNodes::NoNode(_) => false,
         };
-        Ok(is_admitted && self.round.ask(id)?.is_empty())
+        Ok(is_eligible && self.filter_set.first_rejections(id)?.is_empty())
     }
 
-    /// The pods nominated to the node that this one has to leave room for.
+    /// The pods nominated to the node whose priority is not lower than that of this pod.
     pub fn nominated(&self, id: NodeId) -> Vec<&'c std::sync::Arc<crate::model::Pod>> {
-        self.round.nominated(id)
+        self.filter_set.nominated(id)
     }
 
-    /// The names of the filters that have something to say about the pod.
-    pub fn asked(&self) -> impl Iterator<Item = &'static str> + '_ {
-        self.round.filters.iter().map(|filter| filter.plugin.name())
-    }
-
-    /// The node that the pod waits for because it is kept for it, if it does.
+    /// The reserved node that the pod waits for; `None` if it does not wait.
     ///
     /// # Errors
-    /// When a filter cannot say.
-    pub fn awaited(&self) -> Result<Option<Awaited>, String> {
-        let Some(reserved_node) = &self.admitted.reserved_node else { return Ok(None) };
-        Ok(match go_to_reserved_node(&self.round, reserved_node, self.registry)? {
-            Some(Decision::Awaits(awaited)) => Some(*awaited),
+    /// When a filter fails.
+    pub fn node_wait(&self) -> Result<Option<NodeWait>, String> {
+        let Some(reserved_node) = &self.admission.reserved_node else { return Ok(None) };
+        Ok(match decide_reserved_node(&self.filter_set, reserved_node, self.registry)? {
+            Some(Decision::WaitForNode(wait)) => Some(*wait),
             _ => None,
         })
     }
 
-    /// What would help on these nodes alone: the plugins that look for help when no node can have the pod are asked as if
-    /// there were no others.
+    /// Runs the PostFilter plugins as if the cluster had only these nodes.
     ///
     /// # Errors
-    /// When a filter cannot say.
-    pub fn help_on(&self, nodes: &[NodeId]) -> Result<PostFiltered, String> {
-        let mut trace = Trace::default();
+    /// When a filter fails.
+    pub fn post_filter_on(&self, nodes: &[NodeId]) -> Result<PostFilterResult, String> {
+        let mut diagnosis = Diagnosis::default();
         for id in nodes {
-            trace.nodes.push(NodeTrace { id: *id, rejections: self.round.ask(*id)? });
+            diagnosis
+                .nodes
+                .push(NodeDiagnosis { id: *id, rejections: self.filter_set.first_rejections(*id)? });
         }
-        let refit = |ledger: Ledger| self.round.refit(ledger);
+        let filter_with = |ledger: Ledger| self.filter_set.filter_with(ledger);
         let attempt = Attempt {
-            pod_context: self.round.pod_context,
-            world: self.round.world,
-            trace: &trace,
-            refit: &refit,
+            pod_context: self.filter_set.pod_context,
+            world: self.filter_set.world,
+            diagnosis: &diagnosis,
+            filter_with: &filter_with,
         };
-        let mut help = PostFiltered::default();
-        for plugin in self.registry.post_filters.iter().filter(|_| !trace.nodes.is_empty()) {
-            help = help.and(plugin.post_filter(&attempt));
+        let mut result = PostFilterResult::default();
+        for plugin in self.registry.post_filters.iter().filter(|_| !diagnosis.nodes.is_empty()) {
+            result = result.and(plugin.post_filter(&attempt));
         }
-        Ok(help)
+        Ok(result)
     }
 }

@@ -1,22 +1,22 @@
-//! The words in which a scheduler says that a pod has no place: kube-scheduler's.
+//! The messages for pods that were not placed, with the texts of kube-scheduler.
 
-use super::{Awaited, NoFit, Refusal};
-use crate::framework::{Reason, Trace, histogram};
+use super::{NoFit, NodeWait, Refusal};
+use crate::framework::{Diagnosis, Reason, histogram};
 use std::fmt;
 
 impl NoFit {
-    /// `0/N nodes are available: …`, each reason with the number of nodes that gave it; then what would help.
+    /// `0/N nodes are available: …`, each reason with its number of nodes; then the message of PostFilter.
     pub fn message(&self) -> String {
-        let mut message = message(&self.trace);
-        if !self.help.message.is_empty() {
+        let mut message = message(&self.diagnosis);
+        if !self.post_filter.message.is_empty() {
             message.push(' ');
-            message.push_str(&self.help.message);
+            message.push_str(&self.post_filter.message);
         }
         message
     }
 }
 
-impl fmt::Display for Awaited {
+impl fmt::Display for NodeWait {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let mut reasons: Vec<String> = self.rejections.iter().map(|one| one.reason.to_string()).collect();
         reasons.sort();
@@ -25,16 +25,17 @@ impl fmt::Display for Awaited {
 }
 
 /// `0/N nodes are available: …`.
-pub fn message(trace: &Trace) -> String {
-    let nodes = trace.nodes.len();
+pub fn message(diagnosis: &Diagnosis) -> String {
+    let nodes = diagnosis.nodes.len();
     if nodes == 0 {
         return "no nodes available to schedule pods".into();
     }
-    if !trace.refused.is_empty() {
-        let words: Vec<String> = trace.refused.iter().map(|one| one.reason.to_string()).collect();
-        return format!("0/{nodes} nodes are available: {}.", words.join(", "));
+    if !diagnosis.pre_filter_rejections.is_empty() {
+        let reasons: Vec<String> =
+            diagnosis.pre_filter_rejections.iter().map(|one| one.reason.to_string()).collect();
+        return format!("0/{nodes} nodes are available: {}.", reasons.join(", "));
     }
-    let reasons = histogram(trace.nodes.iter().flat_map(|node| &node.rejections));
+    let reasons = histogram(diagnosis.nodes.iter().flat_map(|node| &node.rejections));
     format!("0/{nodes} nodes are available: {reasons}.")
 }
 
@@ -43,13 +44,13 @@ impl fmt::Display for Refusal {
         match self {
             Self::Unreadable(problem) => write!(f, "the pod's requests cannot be read: {problem}"),
             Self::Gated(rejections) => match rejections.first().map(|rejection| &rejection.reason) {
-                // In the words of the API server, which writes this condition when the pod is created.
+                // The text of the API server, which writes this condition when the pod is created.
                 Some(Reason::Gates(_)) | None => {
                     f.write_str("Scheduling is blocked due to non-empty scheduling gates")
                 }
                 Some(reason) => reason.fmt(f),
             },
-            Self::Unserved { features, nodes } => {
+            Self::Unsupported { features, nodes } => {
                 let fields: Vec<&str> = features.iter().map(|feature| feature.field()).collect();
                 let fields = fields.join(", ");
                 write!(

@@ -1,294 +1,322 @@
-//! One pod, one snapshot, one decision, with its reasons.
+//! Finds a node for one pod in one snapshot, and says why if there is none. Entry points: [`schedule`] decides;
+//! [`decide_binding`] runs Permit, PreBind and Bind for the chosen node; [`Inspection`] and [`diagnose`] explain.
 //!
-//! Knows nothing of: any particular plugin, the queue, the API server. Its callers have no opinion of their own: the
-//! daemon's scheduler and `kubectl reserve explain`.
+//! Order in [`schedule`]: PreEnqueue, PreFilter (`admission`), the reserved node, Filter (`filter_set`, `index`), Score (`pick`,
+//! `scores`), Reserve; PostFilter if no node fits.
+//!
+//! Must not know: any particular plugin, the queue, the API server. The daemon's scheduler and `kubectl reserve explain` both
+//! call these functions, so that they decide the same.
 
 mod admission;
-mod clear;
+mod binding;
 mod decision;
+mod filter_set;
 mod index;
 mod inspect;
 mod message;
 mod pick;
-mod round;
 mod scores;
 #[cfg(test)]
 mod tests;
 
-pub use clear::{Clearance, bound, clear, denied, not_bound};
-pub use decision::{Awaited, Decision, NoFit, Refusal};
+pub use binding::{BindingDecision, decide_binding, denied_by_permit, run_post_bind, run_unreserve};
+pub use decision::{Decision, NoFit, NodeWait, Refusal};
+pub use filter_set::nominated;
 pub use inspect::Inspection;
 pub use message::message;
-pub use round::nominated;
 pub use scores::{PluginScores, scores};
 
 use crate::cluster::{Ledger, NodeId, PodContext, Snapshot};
 use crate::framework::{
-    Attempt, NodeTrace, PostFiltered, Reason, Registry, Rejection, Rejections, Reserved, ReservedNode,
-    Status, Trace,
+    Attempt, Diagnosis, NodeDiagnosis, PostFilterResult, Reason, Registry, Rejection, Rejections, Reserved,
+    ReservedNode, Status,
 };
 use crate::model::ExtensionPoint;
 use crate::model::Pod;
 use crate::model::pod::Feature;
-use admission::{Admitted, admit, outcome};
-use round::Round;
+use admission::{EligibleNodes, merged_status, run_pre_filters};
+use filter_set::FilterSet;
 use smallvec::smallvec;
 use std::collections::BTreeSet;
 
-/// How many of a node's reasons are wanted.
+/// How many rejections of a node are collected.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Depth {
-    /// Those of the first plugin that rejects: what a scheduler reports.
+    /// The rejections of the first plugin that rejects, as a scheduler reports them.
     First,
-    /// Those of every plugin: what `explain` shows. Nodes that were left out are looked at too.
+    /// The rejections of every plugin, as `explain` shows them. Nodes that PreFilter excluded are filtered too.
     All,
 }
 
-/// How the best node is looked for.
+/// How the best node is searched for.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Search {
-    /// With what is known of the pod's class.
+enum SearchMethod {
+    /// With the kept answers for the pod's class.
     Indexed,
-    /// By asking every plugin about every node.
+    /// By running every plugin on every node.
     Scan,
 }
 
-/// Decides where `pod` goes.
+/// Finds a node for `pod`.
 pub fn schedule(pod: &Pod, world: &Snapshot<'_>, registry: &Registry) -> Decision {
-    decide(pod, world, registry, Search::Indexed).unwrap_or_else(Decision::Failed)
+    decide(pod, world, registry, SearchMethod::Indexed).unwrap_or_else(Decision::Failed)
 }
 
-/// The same, by asking every plugin about every node: slow, and simple enough to be the measure of [`schedule`].
+/// Finds a node for `pod` by running every plugin on every node: slow, and simple enough to check [`schedule`] against.
 pub fn schedule_by_scan(pod: &Pod, world: &Snapshot<'_>, registry: &Registry) -> Decision {
-    decide(pod, world, registry, Search::Scan).unwrap_or_else(Decision::Failed)
+    decide(pod, world, registry, SearchMethod::Scan).unwrap_or_else(Decision::Failed)
 }
 
-fn decide(pod: &Pod, world: &Snapshot<'_>, registry: &Registry, search: Search) -> Result<Decision, String> {
+fn decide(
+    pod: &Pod,
+    world: &Snapshot<'_>,
+    registry: &Registry,
+    search: SearchMethod,
+) -> Result<Decision, String> {
     if let Some(refusal) = refusal(pod, world, registry) {
         return Ok(Decision::Refused(refusal));
     }
     let pod_context = world.pod_context(pod);
-    let begun = registry.begin();
-    let round = Round::new(&pod_context, world, registry);
-    let admitted = admit(&pod_context, world, registry);
-    registry.passed(ExtensionPoint::PreFilter, outcome(&admitted), begun);
-    let admitted = admitted?;
-    let decision = match &admitted.reserved_node {
-        Some(reserved_node) => go_to_reserved_node(&round, reserved_node, registry)?,
+    let start = registry.start_timer();
+    let filter_set = FilterSet::new(&pod_context, world, registry);
+    let admission = run_pre_filters(&pod_context, world, registry);
+    registry.record_extension_point(ExtensionPoint::PreFilter, merged_status(&admission), start);
+    let admission = admission?;
+    let decision = match &admission.reserved_node {
+        Some(reserved_node) => decide_reserved_node(&filter_set, reserved_node, registry)?,
         None => None,
     };
     if let Some(decision) = decision {
         return Ok(decision);
     }
-    let found = find(&round, registry, &admitted.nodes, search);
-    let decision = found.and_then(|found| match found.and_then(|id| world.ledger(id)) {
-        Some(ledger) => Ok(Found::Node(ledger)),
-        None => trace(&round, &admitted.nodes, Depth::First).map(Found::Nothing),
+    let best = find_best_node(&filter_set, registry, &admission.nodes, search);
+    let result = best.and_then(|best| match best.and_then(|id| world.ledger(id)) {
+        Some(ledger) => Ok(SearchResult::Node(ledger)),
+        None => diagnose_nodes(&filter_set, &admission.nodes, Depth::First).map(SearchResult::NoNode),
     });
-    let status = if decision.is_ok() { Status::Success } else { Status::Error };
-    registry.took(ExtensionPoint::Filter, status, round.looking());
-    match decision? {
-        Found::Node(ledger) => Ok(place(&round, ledger, registry)),
-        Found::Nothing(trace) => no_fit(&round, registry, trace),
+    let status = if result.is_ok() { Status::Success } else { Status::Error };
+    registry.record_duration(ExtensionPoint::Filter, status, filter_set.filter_time());
+    match result? {
+        SearchResult::Node(ledger) => Ok(place(&filter_set, ledger, registry)),
+        SearchResult::NoNode(diagnosis) => no_fit(&filter_set, registry, diagnosis),
     }
 }
 
-/// What came of looking at nodes.
-enum Found<'w> {
+/// The result of the search for the best node.
+enum SearchResult<'w> {
     /// The best node.
     Node(&'w Ledger),
-    /// What every node said.
-    Nothing(Trace),
+    /// No node fits.
+    NoNode(Diagnosis),
 }
 
-/// The best of the nodes that come into question.
-fn find(
-    round: &Round<'_>,
+/// The best of the eligible nodes; `None` if none fits.
+fn find_best_node(
+    filter_set: &FilterSet<'_>,
     registry: &Registry,
-    admitted: &Admitted,
-    search: Search,
+    eligible: &EligibleNodes,
+    search: SearchMethod,
 ) -> Result<Option<NodeId>, String> {
-    let (pod, world) = (round.pod_context.pod, round.world);
-    match admitted {
-        Admitted::Refused(_) => Ok(None),
-        _ if fits_nominated_node(round)? => {
-            Ok(pod.nominated.as_deref().and_then(|nominated_node| world.find(nominated_node)))
+    let (pod, world) = (filter_set.pod_context.pod, filter_set.world);
+    match eligible {
+        EligibleNodes::NoNode(_) => Ok(None),
+        _ if fits_nominated_node(filter_set)? => {
+            Ok(pod.nominated_node.as_deref().and_then(|nominated_node| world.find(nominated_node)))
         }
-        Admitted::Only(names, _) => {
-            pick::among(round, registry, names.iter().filter_map(|name| world.find(name)))
+        EligibleNodes::Only(names, _) => {
+            pick::best_among(filter_set, registry, names.iter().filter_map(|name| world.find(name)))
         }
-        Admitted::All if search == Search::Scan => pick::by_scan(round, registry),
-        Admitted::All => pick::best(round, registry),
+        EligibleNodes::All if search == SearchMethod::Scan => pick::by_scan(filter_set, registry),
+        EligibleNodes::All => pick::best(filter_set, registry),
     }
 }
 
-/// What is decided about a pod for which a node is kept: it goes there if it can, and else waits. `None` if it could not
-/// have the node even after the pod that it replaces has left: then it is placed like any other.
-fn go_to_reserved_node(
-    round: &Round<'_>,
+/// The decision for a pod that has a reserved node: the pod goes there if it fits, and otherwise waits. `None`: the pod would not
+/// fit even without the replaced pod, and is placed like any other pod.
+fn decide_reserved_node(
+    filter_set: &FilterSet<'_>,
     reserved_node: &ReservedNode,
     registry: &Registry,
 ) -> Result<Option<Decision>, String> {
-    let Some(ledger) = round.world.find(&reserved_node.node).and_then(|id| round.world.ledger(id)) else {
+    let Some(ledger) = filter_set.world.find(&reserved_node.node).and_then(|id| filter_set.world.ledger(id))
+    else {
         return Ok(None);
     };
-    let rejections = round.ask(ledger.id)?;
+    let rejections = filter_set.first_rejections(ledger.id)?;
     if rejections.is_empty() {
-        return Ok(Some(place(round, ledger, registry)));
+        return Ok(Some(place(filter_set, ledger, registry)));
     }
     if !reserved_node.is_required {
-        let mut after = ledger.clone();
-        reserved_node.after.iter().for_each(|uid| drop(after.remove(uid)));
-        if !round.refit(after)?.is_empty() {
+        let mut without_replaced = ledger.clone();
+        reserved_node.after.iter().for_each(|uid| drop(without_replaced.remove(uid)));
+        if !filter_set.filter_with(without_replaced)?.is_empty() {
             return Ok(None);
         }
     }
-    let awaited = Awaited { node: reserved_node.node.clone(), rejections, until: reserved_node.until };
-    Ok(Some(Decision::Awaits(Box::new(awaited))))
+    let wait = NodeWait { node: reserved_node.node.clone(), rejections, until: reserved_node.until };
+    Ok(Some(Decision::WaitForNode(Box::new(wait))))
 }
 
-/// Whether the node that the pod was nominated to can have it: others were preempted there for it, so that no other is
-/// looked at.
-fn fits_nominated_node(round: &Round<'_>) -> Result<bool, String> {
-    match round
+/// Whether the pod fits the node that it was nominated to. Pods were preempted there for it, so no other node is considered then.
+fn fits_nominated_node(filter_set: &FilterSet<'_>) -> Result<bool, String> {
+    match filter_set
         .pod_context
         .pod
-        .nominated
+        .nominated_node
         .as_deref()
-        .and_then(|nominated_node| round.world.find(nominated_node))
+        .and_then(|nominated_node| filter_set.world.find(nominated_node))
     {
-        Some(nominated_node) => Ok(round.ask(nominated_node)?.is_empty()),
+        Some(nominated_node) => Ok(filter_set.first_rejections(nominated_node)?.is_empty()),
         None => Ok(false),
     }
 }
 
-fn place(round: &Round<'_>, ledger: &Ledger, registry: &Registry) -> Decision {
-    let begun = registry.begin();
-    let reserved = reserve(round, ledger, registry);
-    registry.passed(ExtensionPoint::Reserve, Status::of(&reserved), begun);
+fn place(filter_set: &FilterSet<'_>, ledger: &Ledger, registry: &Registry) -> Decision {
+    let start = registry.start_timer();
+    let reserved = reserve(filter_set, ledger, registry);
+    registry.record_extension_point(ExtensionPoint::Reserve, Status::of(&reserved), start);
     match reserved {
         Ok(Reserved { seat, volumes }) => Decision::Place { node: ledger.node.name.clone(), seat, volumes },
         Err(rejection) => {
-            clear::take_back(round.pod_context, ledger, registry);
-            Decision::NoFit(Box::new(clear::rejected(ledger, rejection)))
+            binding::unreserve(filter_set.pod_context, ledger, registry);
+            Decision::NoFit(Box::new(binding::no_fit_on(ledger, rejection)))
         }
     }
 }
 
-fn reserve(round: &Round<'_>, ledger: &Ledger, registry: &Registry) -> Result<Reserved, Rejection> {
+fn reserve(filter_set: &FilterSet<'_>, ledger: &Ledger, registry: &Registry) -> Result<Reserved, Rejection> {
     let mut reserved = Reserved::default();
     for plugin in &registry.reserves {
-        let begun = registry.begin();
-        let more = plugin.reserve(round.pod_context, ledger, round.world);
-        registry.asked(plugin.name(), ExtensionPoint::Reserve, Status::of(&more), begun);
+        let start = registry.start_timer();
+        let more = plugin.reserve(filter_set.pod_context, ledger, filter_set.world);
+        registry.record_plugin(plugin.name(), ExtensionPoint::Reserve, Status::of(&more), start);
         reserved = reserved.and(more?);
     }
     Ok(reserved)
 }
 
-fn no_fit(round: &Round<'_>, registry: &Registry, mut trace: Trace) -> Result<Decision, String> {
-    look_home(round, &mut trace)?;
-    let refit = |ledger: Ledger| round.refit(ledger);
-    let attempt =
-        Attempt { pod_context: round.pod_context, world: round.world, trace: &trace, refit: &refit };
-    // Without nodes there is nobody to ask for help.
-    let help =
-        if trace.nodes.is_empty() { PostFiltered::default() } else { look_for_help(&attempt, registry) };
-    Ok(Decision::NoFit(Box::new(NoFit { trace, help })))
+fn no_fit(
+    filter_set: &FilterSet<'_>,
+    registry: &Registry,
+    mut diagnosis: Diagnosis,
+) -> Result<Decision, String> {
+    diagnose_nominated_node(filter_set, &mut diagnosis)?;
+    let filter_with = |ledger: Ledger| filter_set.filter_with(ledger);
+    let attempt = Attempt {
+        pod_context: filter_set.pod_context,
+        world: filter_set.world,
+        diagnosis: &diagnosis,
+        filter_with: &filter_with,
+    };
+    // In a cluster without nodes PostFilter does not run.
+    let post_filter = if diagnosis.nodes.is_empty() {
+        PostFilterResult::default()
+    } else {
+        run_post_filters(&attempt, registry)
+    };
+    Ok(Decision::NoFit(Box::new(NoFit { diagnosis, post_filter })))
 }
 
-fn look_for_help(attempt: &Attempt<'_>, registry: &Registry) -> PostFiltered {
-    let status = |help: &PostFiltered| match help.nominated {
+fn run_post_filters(attempt: &Attempt<'_>, registry: &Registry) -> PostFilterResult {
+    let status = |result: &PostFilterResult| match result.nominated {
         Some(_) => Status::Success,
         None => Status::Unschedulable,
     };
-    let (mut help, all) = (PostFiltered::default(), registry.begin());
+    let (mut result, all) = (PostFilterResult::default(), registry.start_timer());
     for plugin in &registry.post_filters {
-        let begun = registry.begin();
+        let start = registry.start_timer();
         let more = plugin.post_filter(attempt);
-        registry.asked(plugin.name(), ExtensionPoint::PostFilter, status(&more), begun);
-        help = help.and(more);
-        if help.nominated.is_some() {
+        registry.record_plugin(plugin.name(), ExtensionPoint::PostFilter, status(&more), start);
+        result = result.and(more);
+        if result.nominated.is_some() {
             break;
         }
     }
-    registry.passed(ExtensionPoint::PostFilter, status(&help), all);
-    help
+    registry.record_extension_point(ExtensionPoint::PostFilter, status(&result), all);
+    result
 }
 
-/// The node that the pod was nominated to was looked at although it may have been left out: what it said counts. And as
-/// upstream has it, the plugin that rejected it there is then among those that left out the others.
-fn look_home(round: &Round<'_>, trace: &mut Trace) -> Result<(), String> {
-    let nominated_node = round.pod_context.pod.nominated.as_deref().filter(|_| !trace.left_out_by.is_empty());
-    let nominated_node = nominated_node.and_then(|nominated_node| round.world.find(nominated_node));
-    let Some(nominated_node) = trace.nodes.iter_mut().find(|node| Some(node.id) == nominated_node) else {
+/// Sets the rejections of the node that the pod was nominated to: this node was filtered although PreFilter may have excluded it.
+/// As in kube-scheduler, the plugin that rejected it there is then listed among those that excluded the other nodes.
+fn diagnose_nominated_node(filter_set: &FilterSet<'_>, diagnosis: &mut Diagnosis) -> Result<(), String> {
+    let nominated_node =
+        filter_set.pod_context.pod.nominated_node.as_deref().filter(|_| !diagnosis.excluded_by.is_empty());
+    let nominated_node = nominated_node.and_then(|nominated_node| filter_set.world.find(nominated_node));
+    let Some(nominated_node) = diagnosis.nodes.iter_mut().find(|node| Some(node.id) == nominated_node) else {
         return Ok(());
     };
-    nominated_node.rejections = round.ask(nominated_node.id)?;
-    let by: BTreeSet<&'static str> = trace
-        .left_out_by
+    nominated_node.rejections = filter_set.first_rejections(nominated_node.id)?;
+    let by: BTreeSet<&'static str> = diagnosis
+        .excluded_by
         .iter()
         .copied()
         .chain(nominated_node.rejections.first().map(|one| one.plugin))
         .collect();
-    for rejection in trace.nodes.iter_mut().flat_map(|node| &mut node.rejections) {
-        if let Reason::LeftOut(plugins) = &mut rejection.reason {
+    for rejection in diagnosis.nodes.iter_mut().flat_map(|node| &mut node.rejections) {
+        if let Reason::ExcludedByPreFilter(plugins) = &mut rejection.reason {
             *plugins = by.iter().copied().collect();
         }
     }
     Ok(())
 }
 
-/// What every node says about the pod.
+/// Runs PreFilter and the filters for the pod on every node.
 ///
 /// # Errors
-/// When a plugin cannot say.
-pub fn judge(
+/// When a plugin fails.
+pub fn diagnose(
     pod_context: &PodContext<'_>,
     world: &Snapshot<'_>,
     registry: &Registry,
     depth: Depth,
-) -> Result<Trace, String> {
-    trace(&Round::new(pod_context, world, registry), &admit(pod_context, world, registry)?.nodes, depth)
+) -> Result<Diagnosis, String> {
+    let filter_set = FilterSet::new(pod_context, world, registry);
+    diagnose_nodes(&filter_set, &run_pre_filters(pod_context, world, registry)?.nodes, depth)
 }
 
-fn trace(round: &Round<'_>, admitted: &Admitted, depth: Depth) -> Result<Trace, String> {
-    let ask = |ledger: &Ledger| -> Result<Rejections, String> {
-        match (admitted, depth) {
-            (Admitted::Refused(reasons), _) => Ok(reasons.iter().cloned().collect()),
-            (_, Depth::All) => round.ask_all(ledger.id),
-            (Admitted::Only(names, by), Depth::First) if !names.contains(&ledger.node.name) => {
+fn diagnose_nodes(
+    filter_set: &FilterSet<'_>,
+    eligible: &EligibleNodes,
+    depth: Depth,
+) -> Result<Diagnosis, String> {
+    let rejections = |ledger: &Ledger| -> Result<Rejections, String> {
+        match (eligible, depth) {
+            (EligibleNodes::NoNode(reasons), _) => Ok(reasons.iter().cloned().collect()),
+            (_, Depth::All) => filter_set.all_rejections(ledger.id),
+            (EligibleNodes::Only(names, by), Depth::First) if !names.contains(&ledger.node.name) => {
                 let by = by.iter().copied().collect();
-                Ok(smallvec![Rejection::new("", Reason::LeftOut(by))])
+                Ok(smallvec![Rejection::new("", Reason::ExcludedByPreFilter(by))])
             }
-            (_, Depth::First) => round.ask(ledger.id),
+            (_, Depth::First) => filter_set.first_rejections(ledger.id),
         }
     };
-    let (mut nodes, begun) = (Vec::with_capacity(round.world.len()), round.begin());
-    for ledger in round.world.nodes() {
-        let rejections = ask(ledger)?;
-        nodes.push(NodeTrace { id: ledger.id, rejections });
+    let (mut nodes, start) = (Vec::with_capacity(filter_set.world.len()), filter_set.start_timer());
+    for ledger in filter_set.world.nodes() {
+        nodes.push(NodeDiagnosis { id: ledger.id, rejections: rejections(ledger)? });
     }
-    round.looked(begun);
-    Ok(match admitted {
-        Admitted::All => Trace { nodes, ..Trace::default() },
-        Admitted::Only(_, by) => Trace { nodes, left_out_by: by.clone(), ..Trace::default() },
-        Admitted::Refused(refused) => Trace { nodes, refused: refused.clone(), ..Trace::default() },
+    filter_set.add_filter_time(start);
+    Ok(match eligible {
+        EligibleNodes::All => Diagnosis { nodes, ..Diagnosis::default() },
+        EligibleNodes::Only(_, by) => Diagnosis { nodes, excluded_by: by.clone(), ..Diagnosis::default() },
+        EligibleNodes::NoNode(reasons) => {
+            Diagnosis { nodes, pre_filter_rejections: reasons.clone(), ..Diagnosis::default() }
+        }
     })
 }
 
-/// Why `pod` is not to be placed at all, before any node is looked at.
+/// Why `pod` is not to be placed at all, whatever the nodes; `None`: it may be scheduled.
 pub fn refusal(pod: &Pod, world: &Snapshot<'_>, registry: &Registry) -> Option<Refusal> {
     if let Some(problem) = &pod.problem {
         return Some(Refusal::Unreadable(problem.clone()));
     }
-    let begun = registry.begin();
+    let start = registry.start_timer();
     let gated: Vec<Rejection> = registry.pre_enqueues.iter().filter_map(|plugin| plugin.check(pod)).collect();
     let status = gated.first().map_or(Status::Success, Status::of_rejection);
-    registry.passed(ExtensionPoint::PreEnqueue, status, begun);
+    registry.record_extension_point(ExtensionPoint::PreEnqueue, status, start);
     if !gated.is_empty() {
         return Some(Refusal::Gated(gated));
     }
-    let features: Vec<Feature> = pod.spec.features.iter().filter(|feature| feature.is_unserved()).collect();
-    (!features.is_empty()).then(|| Refusal::Unserved { features, nodes: world.len() })
+    let features: Vec<Feature> =
+        pod.spec.features.iter().filter(|feature| feature.is_unsupported()).collect();
+    (!features.is_empty()).then(|| Refusal::Unsupported { features, nodes: world.len() })
 }

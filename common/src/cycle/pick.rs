@@ -1,273 +1,299 @@
-//! The best node for a pod: what is known of its class, and on top of it what follows from more than a node's own
-//! books.
+//! Finds the best node for a pod. [`best`] takes the kept answers for the pod's class (`index`), and runs the other plugins on
+//! top; [`by_scan`] and [`best_among`] run every plugin on every node given.
 
-use super::index::{Choice, Local, Ranks, better, ranks};
-use super::round::{Ready, Round, fits};
-use super::scores::failed;
+use super::filter_set::{FilterSet, PreparedFilter, fits};
+use super::index::{ClassRanking, LocalScorers, ScoredNode, better, class_ranking};
+use super::scores::error_text;
 use crate::cluster::NodeId;
-use crate::framework::{Normalise, Registry, Scope, Scorer, Status, Weighted};
+use crate::framework::{Normalise, Registry, Scope, Scorer, Status, WeightedScore};
 use crate::model::ExtensionPoint;
 use std::sync::Arc;
 
-/// The plugins of a registry by what their answers about the pod follow from.
-struct Sorted<'c, 'r> {
-    /// Filters that look further than the node.
-    wide: Vec<&'r Ready<'c>>,
-    /// Scores that look no further.
-    local: Local<'c>,
-    /// Scores that do.
-    wide_scores: Vec<&'c Weighted>,
-    /// What else the plugins that look no further look at.
+/// The filters and scores of a registry by their scope for one pod.
+struct PluginsByScope<'c, 'r> {
+    /// Filters of `Scope::Cluster`.
+    cluster_filters: Vec<&'r PreparedFilter<'c>>,
+    /// Scores of `Scope::Node`.
+    local_scorers: LocalScorers<'c>,
+    /// Scores of `Scope::Cluster`, and those with a normalisation of their own.
+    cluster_scores: Vec<&'c WeightedScore>,
+    /// The numbers of all plugins of `Scope::Node`.
     salts: Vec<u64>,
-    /// The nodes that the pod's class says nothing about.
-    except: Vec<NodeId>,
-    /// Whether some of these are so because of who owns the pod.
-    is_at_home: bool,
+    /// The nodes for which the kept answers of the pod's class do not hold. They are filtered and scored one by one.
+    exceptions: Vec<NodeId>,
+    /// true: a plugin named some of the exceptions, because of the owner of the pod.
+    has_own_exceptions: bool,
 }
 
-/// The best node; `None` if no node can have the pod.
-pub(super) fn best<'c>(round: &Round<'c>, registry: &'c Registry) -> Result<Option<NodeId>, String> {
-    let begun = registry.begin();
-    let sorted = sort(round, registry)?;
-    let ranks = match sorted.is_at_home {
-        true => ranks_of_strangers(round, registry)?,
-        false => ranks(round, registry, &sorted.local, sorted.salts.clone()),
+/// The best node; `None` if no node fits.
+pub(super) fn best<'c>(filter_set: &FilterSet<'c>, registry: &'c Registry) -> Result<Option<NodeId>, String> {
+    let start = registry.start_timer();
+    let plugins = split_by_scope(filter_set, registry)?;
+    let ranking = match plugins.has_own_exceptions {
+        true => ranking_without_ownership(filter_set, registry)?,
+        false => class_ranking(filter_set, registry, &plugins.local_scorers, plugins.salts.clone()),
     };
-    if ranks.is_over || ranks.failure.is_some() {
-        round.looked(begun);
-        return by_scan(round, registry);
+    if ranking.has_too_many_groups || ranking.failure.is_some() {
+        filter_set.add_filter_time(start);
+        return by_scan(filter_set, registry);
     }
-    if sorted.wide.is_empty() && sorted.wide_scores.is_empty() && registry.pre_scores.is_empty() {
-        round.looked(begun);
-        return scored(registry, || quick(round, &sorted, &ranks));
+    if plugins.cluster_filters.is_empty()
+        && plugins.cluster_scores.is_empty()
+        && registry.pre_scores.is_empty()
+    {
+        filter_set.add_filter_time(start);
+        return record_score_time(registry, || best_by_ranking(filter_set, &plugins, &ranking));
     }
-    let (feasible, known) = feasible(round, &sorted, &ranks)?;
-    round.looked(begun);
-    pre_score(round, registry, &feasible);
-    scored(registry, || wide(round, &sorted, &ranks, &feasible, known))
+    let (feasible, ranked) = feasible(filter_set, &plugins, &ranking)?;
+    filter_set.add_filter_time(start);
+    pre_score(filter_set, registry, &feasible);
+    record_score_time(registry, || best_by_all_scores(filter_set, &plugins, &ranking, &feasible, ranked))
 }
 
-/// Measures how long it takes to find the best.
-fn scored(
+/// Runs `best`, and records its time as that of Score.
+fn record_score_time(
     registry: &Registry,
     best: impl FnOnce() -> Result<Option<NodeId>, String>,
 ) -> Result<Option<NodeId>, String> {
-    let begun = registry.begin();
+    let start = registry.start_timer();
     let best = best();
-    // Where there was none, nothing was scored.
+    // Without a feasible node nothing was scored.
     if best.as_ref().map_or(true, Option::is_some) {
         let status = if best.is_ok() { Status::Success } else { Status::Error };
-        registry.passed(ExtensionPoint::Score, status, begun);
+        registry.record_extension_point(ExtensionPoint::Score, status, start);
     }
     best
 }
 
-/// The ranks of the pod's class, when there are nodes where the pod finds something that others of its class do not:
-/// what it hears there is not for them.
-fn ranks_of_strangers(round: &Round<'_>, registry: &Registry) -> Result<Arc<Ranks>, String> {
-    let stranger = round.pod_context.as_stranger();
-    let round = Round::new(&stranger, round.world, registry);
-    let sorted = sort(&round, registry)?;
-    Ok(ranks(&round, registry, &sorted.local, sorted.salts.clone()))
+/// The ranking of the pod's class for a pod that may use reservations on some nodes. The ranking is computed as if the pod had no
+/// owner, because other pods of the class may not use these reservations.
+fn ranking_without_ownership(
+    filter_set: &FilterSet<'_>,
+    registry: &Registry,
+) -> Result<Arc<ClassRanking>, String> {
+    let without_owner = filter_set.pod_context.as_stranger();
+    let filter_set = FilterSet::new(&without_owner, filter_set.world, registry);
+    let plugins = split_by_scope(&filter_set, registry)?;
+    Ok(class_ranking(&filter_set, registry, &plugins.local_scorers, plugins.salts.clone()))
 }
 
-/// The best node, found by asking every plugin about every node.
-pub(super) fn by_scan<'c>(round: &Round<'c>, registry: &'c Registry) -> Result<Option<NodeId>, String> {
-    among(round, registry, round.world.nodes().map(|ledger| ledger.id))
+/// The best node, found by running every plugin on every node.
+pub(super) fn by_scan<'c>(
+    filter_set: &FilterSet<'c>,
+    registry: &'c Registry,
+) -> Result<Option<NodeId>, String> {
+    best_among(filter_set, registry, filter_set.world.nodes().map(|ledger| ledger.id))
 }
 
-/// The best of those among these nodes that can have the pod.
-pub(super) fn among(
-    round: &Round<'_>,
+/// The best of the nodes in `nodes` that fit the pod.
+pub(super) fn best_among(
+    filter_set: &FilterSet<'_>,
     registry: &Registry,
     nodes: impl Iterator<Item = NodeId>,
 ) -> Result<Option<NodeId>, String> {
-    let begun = registry.begin();
+    let start = registry.start_timer();
     let mut feasible = Vec::new();
     for id in nodes {
-        if round.ask(id)?.is_empty() {
+        if filter_set.first_rejections(id)?.is_empty() {
             feasible.push(id);
         }
     }
-    round.looked(begun);
-    pre_score(round, registry, &feasible);
-    scored(registry, || highest_total(round, registry, &feasible))
+    filter_set.add_filter_time(start);
+    pre_score(filter_set, registry, &feasible);
+    record_score_time(registry, || highest_total(filter_set, registry, &feasible))
 }
 
 fn highest_total(
-    round: &Round<'_>,
+    filter_set: &FilterSet<'_>,
     registry: &Registry,
     feasible: &[NodeId],
 ) -> Result<Option<NodeId>, String> {
     let mut totals = vec![0_i64; feasible.len()];
-    for scores in super::scores(round.pod_context, round.world, registry, feasible)? {
+    for scores in super::scores(filter_set.pod_context, filter_set.world, registry, feasible)? {
         totals.iter_mut().zip(scores.weighted).for_each(|(total, score)| *total += score);
     }
-    let choices = totals.into_iter().zip(feasible).map(|(score, id)| choice(round, score, *id));
+    let choices = totals.into_iter().zip(feasible).map(|(score, id)| scored_node(filter_set, score, *id));
     Ok(choices.fold(None, better).map(|best| best.id))
 }
 
-/// Nobody is asked for scores when there is nothing to choose from, as upstream.
-fn pre_score(round: &Round<'_>, registry: &Registry, feasible: &[NodeId]) {
+/// Runs PreScore. With fewer than two nodes there is nothing to choose, and PreScore and Score do not run, as in kube-scheduler.
+fn pre_score(filter_set: &FilterSet<'_>, registry: &Registry, feasible: &[NodeId]) {
     if feasible.len() < 2 || registry.pre_scores.is_empty() {
         return;
     }
-    let all = registry.begin();
+    let all = registry.start_timer();
     for plugin in &registry.pre_scores {
-        let begun = registry.begin();
-        plugin.pre_score(round.pod_context, round.world, feasible);
-        registry.asked(plugin.name(), ExtensionPoint::PreScore, Status::Success, begun);
+        let start = registry.start_timer();
+        plugin.pre_score(filter_set.pod_context, filter_set.world, feasible);
+        registry.record_plugin(plugin.name(), ExtensionPoint::PreScore, Status::Success, start);
     }
-    registry.passed(ExtensionPoint::PreScore, Status::Success, all);
+    registry.record_extension_point(ExtensionPoint::PreScore, Status::Success, all);
 }
 
-fn sort<'c, 'r>(round: &'r Round<'c>, registry: &'c Registry) -> Result<Sorted<'c, 'r>, String> {
-    let (pod_context, world) = (round.pod_context, round.world);
-    let mut sorted = Sorted {
-        wide: Vec::new(),
-        local: Local { plain: Vec::new(), shared: Vec::new() },
-        wide_scores: Vec::new(),
+fn split_by_scope<'c, 'r>(
+    filter_set: &'r FilterSet<'c>,
+    registry: &'c Registry,
+) -> Result<PluginsByScope<'c, 'r>, String> {
+    let (pod_context, world) = (filter_set.pod_context, filter_set.world);
+    let mut plugins = PluginsByScope {
+        cluster_filters: Vec::new(),
+        local_scorers: LocalScorers { plain: Vec::new(), by_highest: Vec::new() },
+        cluster_scores: Vec::new(),
         salts: Vec::new(),
-        except: world.nominees().filter(|id| !round.nominated(*id).is_empty()).collect(),
-        is_at_home: false,
+        exceptions: world.nominated_nodes().filter(|id| !filter_set.nominated(*id).is_empty()).collect(),
+        has_own_exceptions: false,
     };
-    let nominees = sorted.except.len();
-    for ready in &round.filters {
-        match ready.plugin.scope(pod_context, world) {
+    let nominated_nodes = plugins.exceptions.len();
+    for filter in &filter_set.filters {
+        match filter.plugin.scope(pod_context, world) {
             Scope::Node(salt) => {
-                sorted.salts.push(salt);
-                sorted.except.extend(ready.plugin.exceptions(pod_context, world));
+                plugins.salts.push(salt);
+                plugins.exceptions.extend(filter.plugin.exceptions(pod_context, world));
             }
-            Scope::Cluster => sorted.wide.push(ready),
+            Scope::Cluster => plugins.cluster_filters.push(filter),
         }
     }
     for entry in &registry.scores {
         let Scope::Node(salt) = entry.plugin.scope(pod_context, world) else {
-            sorted.wide_scores.push(entry);
+            plugins.cluster_scores.push(entry);
             continue;
         };
-        sorted.salts.push(salt);
-        if let Some(scorer) = prepare(entry, round, &[])? {
-            sorted.except.extend(entry.plugin.exceptions(pod_context, world));
+        plugins.salts.push(salt);
+        if let Some(scorer) = prepare(entry, filter_set, &[])? {
+            plugins.exceptions.extend(entry.plugin.exceptions(pod_context, world));
             let weighted = (scorer, entry.weight);
             match &weighted.0.normalise {
-                Normalise::Already => sorted.local.plain.push(weighted),
-                Normalise::ByHighest | Normalise::ByHighestReversed => sorted.local.shared.push(weighted),
-                Normalise::With(_) => sorted.wide_scores.push(entry),
+                Normalise::NotNeeded => plugins.local_scorers.plain.push(weighted),
+                Normalise::ByHighest | Normalise::ByHighestReversed => {
+                    plugins.local_scorers.by_highest.push(weighted)
+                }
+                Normalise::Custom(_) => plugins.cluster_scores.push(entry),
             }
         }
     }
-    sorted.is_at_home = sorted.except.len() > nominees;
-    sorted.except.sort_unstable();
-    sorted.except.dedup();
-    Ok(sorted)
+    plugins.has_own_exceptions = plugins.exceptions.len() > nominated_nodes;
+    plugins.exceptions.sort_unstable();
+    plugins.exceptions.dedup();
+    Ok(plugins)
 }
 
 fn prepare<'c>(
-    entry: &'c Weighted,
-    round: &Round<'c>,
+    entry: &'c WeightedScore,
+    filter_set: &FilterSet<'c>,
     feasible: &'c [NodeId],
 ) -> Result<Option<Scorer<'c>>, String> {
-    let prepared = entry.plugin.prepare(round.pod_context, round.world, feasible);
-    prepared.map_err(|why| failed(entry.plugin.name(), &why))
+    let prepared = entry.plugin.prepare(filter_set.pod_context, filter_set.world, feasible);
+    prepared.map_err(|error| error_text(entry.plugin.name(), &error))
 }
 
-/// When only the nodes themselves matter: the best of each group, and the exceptions one by one.
-fn quick(round: &Round<'_>, sorted: &Sorted<'_, '_>, ranks: &Ranks) -> Result<Option<NodeId>, String> {
-    let mut rivals: Vec<(Vec<i64>, Choice)> = Vec::new();
-    for id in &sorted.except {
-        if round.world.ledger(*id).is_some() && round.ask(*id)?.is_empty() {
-            let (score, raw) = sorted.local.both(*id);
-            rivals.push((raw, choice(round, score, *id)));
+/// The best node when all plugins are of `Scope::Node`: the best of each group of the ranking, and the exceptions one by one.
+fn best_by_ranking(
+    filter_set: &FilterSet<'_>,
+    plugins: &PluginsByScope<'_, '_>,
+    ranking: &ClassRanking,
+) -> Result<Option<NodeId>, String> {
+    let mut candidates: Vec<(Vec<i64>, ScoredNode)> = Vec::new();
+    for id in &plugins.exceptions {
+        if filter_set.world.ledger(*id).is_some() && filter_set.first_rejections(*id)?.is_empty() {
+            let (score, raw) = plugins.local_scorers.both(*id);
+            candidates.push((raw, scored_node(filter_set, score, *id)));
         }
     }
-    let groups = ranks.best(round.world, &sorted.except);
-    rivals.extend(groups.into_iter().map(|(raw, choice)| (raw.to_vec(), choice)));
-    let highest = highest(sorted, rivals.iter().map(|(raw, _)| &raw[..]));
-    let total = |(raw, choice): (Vec<i64>, Choice)| Choice {
-        score: choice.score + sorted.local.normalised(&raw, &highest),
+    let groups = ranking.best(filter_set.world, &plugins.exceptions);
+    candidates.extend(groups.into_iter().map(|(raw, choice)| (raw.to_vec(), choice)));
+    let highest = highest(plugins, candidates.iter().map(|(raw, _)| &raw[..]));
+    let total = |(raw, choice): (Vec<i64>, ScoredNode)| ScoredNode {
+        score: choice.score + plugins.local_scorers.normalised(&raw, &highest),
         ..choice
     };
-    Ok(rivals.into_iter().map(total).fold(None, better).map(|best| best.id))
+    Ok(candidates.into_iter().map(total).fold(None, better).map(|best| best.id))
 }
 
-/// All nodes that can have the pod: first those that its class speaks for, so many of them, then the exceptions.
+/// All nodes that fit the pod: first the nodes of the ranking (their number is returned too), then the exceptions.
 fn feasible(
-    round: &Round<'_>,
-    sorted: &Sorted<'_, '_>,
-    ranks: &Ranks,
+    filter_set: &FilterSet<'_>,
+    plugins: &PluginsByScope<'_, '_>,
+    ranking: &ClassRanking,
 ) -> Result<(Vec<NodeId>, usize), String> {
-    let mut feasible: Vec<NodeId> = ranks.feasible().collect();
-    if !sorted.except.is_empty() {
-        feasible.retain(|id| sorted.except.binary_search(id).is_err());
+    let mut feasible: Vec<NodeId> = ranking.feasible().collect();
+    if !plugins.exceptions.is_empty() {
+        feasible.retain(|id| plugins.exceptions.binary_search(id).is_err());
     }
-    for filter in &sorted.wide {
-        let mut kept = Vec::with_capacity(feasible.len());
+    for filter in &plugins.cluster_filters {
+        let mut fitting = Vec::with_capacity(feasible.len());
         for id in feasible {
             if fits(filter, id)? {
-                kept.push(id);
+                fitting.push(id);
             }
         }
-        feasible = kept;
+        feasible = fitting;
     }
-    let known = feasible.len();
-    for id in &sorted.except {
-        if round.world.ledger(*id).is_some() && round.ask(*id)?.is_empty() {
+    let ranked = feasible.len();
+    for id in &plugins.exceptions {
+        if filter_set.world.ledger(*id).is_some() && filter_set.first_rejections(*id)?.is_empty() {
             feasible.push(*id);
         }
     }
-    Ok((feasible, known))
+    Ok((feasible, ranked))
 }
 
-/// The best of the feasible nodes, when some scores look further than the node.
-fn wide(
-    round: &Round<'_>,
-    sorted: &Sorted<'_, '_>,
-    ranks: &Ranks,
+/// The best of the feasible nodes when some scores are of `Scope::Cluster`.
+fn best_by_all_scores(
+    filter_set: &FilterSet<'_>,
+    plugins: &PluginsByScope<'_, '_>,
+    ranking: &ClassRanking,
     feasible: &[NodeId],
-    known: usize,
+    ranked: usize,
 ) -> Result<Option<NodeId>, String> {
     if feasible.len() < 2 {
         return Ok(feasible.first().copied());
     }
-    let mut totals = local(sorted, ranks, feasible, known);
-    for entry in &sorted.wide_scores {
-        if let Some(scorer) = prepare(entry, round, feasible)? {
+    let mut totals = local_totals(plugins, ranking, feasible, ranked);
+    for entry in &plugins.cluster_scores {
+        if let Some(scorer) = prepare(entry, filter_set, feasible)? {
             let mut scores: Vec<i64> = scorer.score.all(feasible);
             scorer.normalise.apply(feasible, &mut scores);
             totals.iter_mut().zip(scores).for_each(|(total, score)| *total += score * entry.weight);
         }
     }
-    // Node order is asked only about the best: with many nodes it costs more than all that came before.
+    // Node order is looked up only for the best: with many nodes, the lookup costs more than everything before.
     let highest = totals.iter().copied().max();
     let best = totals.iter().zip(feasible).filter(|(total, _)| Some(**total) == highest);
-    Ok(best.map(|(_, id)| *id).min_by_key(|id| round.world.order(*id)))
+    Ok(best.map(|(_, id)| *id).min_by_key(|id| filter_set.world.order(*id)))
 }
 
-/// What each of the feasible nodes scores with those who look no further than the node. The class speaks for the first
-/// `known` of them.
-fn local(sorted: &Sorted<'_, '_>, ranks: &Ranks, feasible: &[NodeId], known: usize) -> Vec<i64> {
-    let (known, except) = feasible.split_at(known.min(feasible.len()));
-    let except: Vec<(i64, Vec<i64>)> = except.iter().map(|id| sorted.local.both(*id)).collect();
-    let present = ranks.groups_of(known);
-    let groups = || ranks.raw().zip(&present);
+/// The sum of the `Scope::Node` scores of each feasible node. The first `ranked` nodes have their scores in the ranking; the others
+/// are exceptions.
+fn local_totals(
+    plugins: &PluginsByScope<'_, '_>,
+    ranking: &ClassRanking,
+    feasible: &[NodeId],
+    ranked: usize,
+) -> Vec<i64> {
+    let (ranked, exceptions) = feasible.split_at(ranked.min(feasible.len()));
+    let exceptions: Vec<(i64, Vec<i64>)> =
+        exceptions.iter().map(|id| plugins.local_scorers.both(*id)).collect();
+    let present = ranking.groups_of(ranked);
+    let groups = || ranking.raw().zip(&present);
     let raw = groups().filter(|(_, is_present)| **is_present).map(|(raw, _)| raw);
-    let highest = highest(sorted, raw.chain(except.iter().map(|(_, raw)| &raw[..])));
-    let bonus: Vec<i64> = ranks.raw().map(|raw| sorted.local.normalised(raw, &highest)).collect();
-    let mut totals = ranks.totals(known, &bonus);
-    totals.extend(except.iter().map(|(score, raw)| score + sorted.local.normalised(raw, &highest)));
+    let highest = highest(plugins, raw.chain(exceptions.iter().map(|(_, raw)| &raw[..])));
+    let bonus: Vec<i64> = ranking.raw().map(|raw| plugins.local_scorers.normalised(raw, &highest)).collect();
+    let mut totals = ranking.totals(ranked, &bonus);
+    totals.extend(
+        exceptions.iter().map(|(score, raw)| score + plugins.local_scorers.normalised(raw, &highest)),
+    );
     totals
 }
 
-/// The highest of each raw score that is to be normalised.
-fn highest<'v>(sorted: &Sorted<'_, '_>, raw: impl Iterator<Item = &'v [i64]>) -> Vec<i64> {
-    let mut highest = vec![i64::MIN; sorted.local.shared.len()];
+/// The highest raw score of each plugin whose scores are normalised.
+fn highest<'v>(plugins: &PluginsByScope<'_, '_>, raw: impl Iterator<Item = &'v [i64]>) -> Vec<i64> {
+    let mut highest = vec![i64::MIN; plugins.local_scorers.by_highest.len()];
     for raw in raw {
         highest.iter_mut().zip(raw).for_each(|(highest, raw)| *highest = (*highest).max(*raw));
     }
     highest
 }
 
-fn choice(round: &Round<'_>, score: i64, id: NodeId) -> Choice {
-    Choice { score, order: round.world.order(id), id }
+fn scored_node(filter_set: &FilterSet<'_>, score: i64, id: NodeId) -> ScoredNode {
+    ScoredNode { score, order: filter_set.world.order(id), id }
 }

@@ -1,23 +1,23 @@
-//! What each plugin thinks of the nodes that can have a pod.
+//! Runs the Score plugins on the feasible nodes, and keeps the scores of each plugin apart.
 
 use crate::cluster::{NodeId, PodContext, Snapshot};
 use crate::framework::{Registry, Scorer};
 
-/// What one plugin thinks of the nodes that it was asked about, in their order.
+/// The scores of one plugin, in the order of the feasible nodes.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct PluginScores {
-    /// The plugin.
+    /// The name of the plugin.
     pub plugin: &'static str,
-    /// As the plugin counts.
+    /// The raw scores.
     pub raw: Vec<i64>,
-    /// Brought to the common scale and multiplied with the plugin's weight: what is added up.
+    /// The normalised scores, multiplied with the plugin's weight. The sum of these over all plugins decides.
     pub weighted: Vec<i64>,
 }
 
-/// Asks all scores about the `feasible` nodes; none when there is nothing to choose from.
+/// Runs all Score plugins on the `feasible` nodes; none if there are fewer than two nodes.
 ///
 /// # Errors
-/// When a plugin cannot say.
+/// When a plugin fails.
 pub fn scores(
     pod_context: &PodContext<'_>,
     world: &Snapshot<'_>,
@@ -31,8 +31,8 @@ pub fn scores(
     for entry in &registry.scores {
         let plugin = entry.plugin.name();
         let prepared = entry.plugin.prepare(pod_context, world, feasible);
-        if let Some(scorer) = prepared.map_err(|why| failed(plugin, &why))? {
-            let (raw, mut weighted) = ask(&scorer, feasible);
+        if let Some(scorer) = prepared.map_err(|error| error_text(plugin, &error))? {
+            let (raw, mut weighted) = run_scorer(&scorer, feasible);
             weighted.iter_mut().for_each(|score| *score *= entry.weight);
             all.push(PluginScores { plugin, raw, weighted });
         }
@@ -41,13 +41,13 @@ pub fn scores(
 }
 
 /// The scores of `nodes`, raw and normalised.
-pub(super) fn ask(scorer: &Scorer<'_>, nodes: &[NodeId]) -> (Vec<i64>, Vec<i64>) {
+pub(super) fn run_scorer(scorer: &Scorer<'_>, nodes: &[NodeId]) -> (Vec<i64>, Vec<i64>) {
     let raw: Vec<i64> = scorer.score.all(nodes);
     let mut normalised = raw.clone();
     scorer.normalise.apply(nodes, &mut normalised);
     (raw, normalised)
 }
 
-pub(super) fn failed(plugin: &str, why: &str) -> String {
-    format!("running PreScore plugin \"{plugin}\": {why}")
+pub(super) fn error_text(plugin: &str, error: &str) -> String {
+    format!("running PreScore plugin \"{plugin}\": {error}")
 }

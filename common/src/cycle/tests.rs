@@ -1,4 +1,4 @@
-//! One pod, one snapshot, one decision: where it goes, why not, in which words.
+//! Decisions of a cycle: the node, the rejections, the message.
 
 mod histories;
 mod measured;
@@ -9,44 +9,46 @@ mod refusals;
 mod reserved;
 mod same;
 mod seeds;
-mod toys;
+mod test_plugins;
 
-use super::{Decision, Depth, PluginScores, judge, schedule, scores};
+use super::{Decision, Depth, PluginScores, diagnose, schedule, scores};
 use crate::cluster::NodeId;
-use crate::framework::{Cure, Reason, Registry, Trace};
+use crate::framework::{Cure, Diagnosis, Reason, Registry};
 use crate::model::PodKey;
 use crate::plugins::{default_registry, without_reservations};
-use crate::testing::{PodBuilder, World, deployment, node, now, pod, replica_set, reservation, world};
+use crate::testing::{
+    ClusterBuilder, PodBuilder, cluster_builder, deployment, node, now, pod, replica_set, reservation,
+};
 
-fn decide(world: World, pod: &PodBuilder) -> Decision {
+fn decide(world: ClusterBuilder, pod: &PodBuilder) -> Decision {
     let mut cluster = world.cluster();
     schedule(&pod.build(), &cluster.snapshot(now()), &default_registry())
 }
 
-/// Where the pod goes.
-fn place(world: World, pod: &PodBuilder) -> String {
+/// The node that the pod goes to.
+fn place(world: ClusterBuilder, pod: &PodBuilder) -> String {
     match decide(world, pod) {
         Decision::Place { node, .. } => node.to_string(),
         other => panic!("{other:?}"),
     }
 }
 
-/// Why it goes nowhere, apart from what would help.
-fn message(world: World, pod: &PodBuilder) -> String {
+/// The message for a pod that fits no node, without the part of PostFilter.
+fn message(world: ClusterBuilder, pod: &PodBuilder) -> String {
     match decide(world, pod) {
-        Decision::NoFit(no_fit) => super::message(&no_fit.trace),
+        Decision::NoFit(no_fit) => super::message(&no_fit.diagnosis),
         other => panic!("{other:?}"),
     }
 }
 
-fn traced(world: World, pod: &PodBuilder, registry: &Registry, depth: Depth) -> Trace {
+fn diagnosis(world: ClusterBuilder, pod: &PodBuilder, registry: &Registry, depth: Depth) -> Diagnosis {
     let (mut cluster, pod) = (world.cluster(), pod.build());
     let snapshot = cluster.snapshot(now());
-    judge(&snapshot.pod_context(&pod), &snapshot, registry, depth).unwrap()
+    diagnose(&snapshot.pod_context(&pod), &snapshot, registry, depth).unwrap()
 }
 
-fn nodes(count: usize) -> World {
-    (0..count).fold(world(), |world, index| world.node(node(&format!("n{index:02}"))))
+fn nodes(count: usize) -> ClusterBuilder {
+    (0..count).fold(cluster_builder(), |world, index| world.node(node(&format!("n{index:02}"))))
 }
 
 #[test]
@@ -58,21 +60,23 @@ fn the_emptiest_node_wins() {
 #[test]
 fn ties_go_to_the_first_node() {
     assert_eq!(place(nodes(5), &pod("p").cpu("1")), "n00");
-    let test_cluster = world().node(node("n3")).node(node("n1").cordoned()).node(node("n2"));
+    let test_cluster = cluster_builder().node(node("n3")).node(node("n1").cordoned()).node(node("n2"));
     assert_eq!(place(test_cluster, &pod("p")), "n2", "in node order, not in that of arrival");
 }
 
 #[test]
 fn soft_taints_outweigh_room() {
     let tainted = node("n1").cpu("64").taint("a:PreferNoSchedule");
-    assert_eq!(place(world().node(tainted).node(node("n2")), &pod("p").cpu("1")), "n2");
+    assert_eq!(place(cluster_builder().node(tainted).node(node("n2")), &pod("p").cpu("1")), "n2");
 }
 
 #[test]
 fn scores_are_told_by_plugin_raw_and_weighted() {
     let tainted = node("n1").taint("a:PreferNoSchedule").taint("b:PreferNoSchedule");
-    let test_cluster =
-        world().node(tainted).node(node("n2").taint("a:PreferNoSchedule")).node(node("n3").cordoned());
+    let test_cluster = cluster_builder()
+        .node(tainted)
+        .node(node("n2").taint("a:PreferNoSchedule"))
+        .node(node("n3").cordoned());
     let (mut cluster, pod) = (test_cluster.cluster(), pod("p").cpu("1").memory("4Gi").build());
     let snapshot = cluster.snapshot(now());
     let asked = |nodes: &[usize]| {
@@ -97,8 +101,9 @@ fn scores_are_told_by_plugin_raw_and_weighted() {
 fn a_replacement_goes_home_and_takes_its_seat() {
     let (owner, set) = (deployment("web"), replica_set("web-1").of(&deployment("web")));
     let kept = reservation(&owner).cpu("1");
-    let home = node("n2").taint("a:PreferNoSchedule").reserves(kept.clone());
-    let test_cluster = world().workload(&owner).workload(&set).node(node("n1").cpu("64")).node(home);
+    let reserved_node = node("n2").taint("a:PreferNoSchedule").reserves(kept.clone());
+    let test_cluster =
+        cluster_builder().workload(&owner).workload(&set).node(node("n1").cpu("64")).node(reserved_node);
     let replica = pod("web-2").cpu("1").owned_by(&set);
     let decision = decide(test_cluster.clone(), &replica);
     assert_eq!(decision, Decision::Place { node: "n2".into(), seat: Some(kept.id()), volumes: vec![] });
@@ -108,14 +113,18 @@ fn a_replacement_goes_home_and_takes_its_seat() {
     );
 }
 
-/// Both ask for the same, so that what the nodes said to one is kept for the other.
+/// Both pods are of one class, so that answers for one are kept for the other.
 #[test]
 fn what_an_owner_hears_at_home_is_not_kept_for_strangers() {
     let owner = deployment("web");
-    let home = node("n1").cpu("2").reserves(reservation(&owner).cpu("1"));
+    let reserved_node = node("n1").cpu("2").reserves(reservation(&owner).cpu("1"));
     let replica = pod("web-2").cpu("2").owned_by(&owner);
-    let test_cluster =
-        world().workload(&owner).node(home).node(node("n2").cpu("1")).pod(replica).pod(pod("x").cpu("2"));
+    let test_cluster = cluster_builder()
+        .workload(&owner)
+        .node(reserved_node)
+        .node(node("n2").cpu("1"))
+        .pod(replica)
+        .pod(pod("x").cpu("2"));
     let mut cluster = test_cluster.cluster();
     let (snapshot, registry) = (cluster.snapshot(now()), default_registry());
     let decided = |name: &str| {
@@ -129,8 +138,9 @@ fn what_an_owner_hears_at_home_is_not_kept_for_strangers() {
 #[test]
 fn the_plain_form_is_used_without_a_stamp() {
     let owner = deployment("web");
-    let test_cluster =
-        world().workload(&owner).node(node("n1").reserves(crate::testing::plain(&owner.uid).cpu("4")));
+    let test_cluster = cluster_builder()
+        .workload(&owner)
+        .node(node("n1").reserves(crate::testing::plain(&owner.uid).cpu("4")));
     let replica = pod("web-2").cpu("4").owned_by(&owner);
     assert_eq!(
         decide(test_cluster, &replica),
@@ -161,21 +171,21 @@ fn a_node_that_lacks_two_things_counts_twice() {
 #[test]
 fn room_kept_for_others_reads_like_room_that_is_not_there() {
     let kept = |name: &str| node(name).reserves(reservation(&deployment("web")).cpu("3"));
-    let test_cluster = world().node(kept("n1")).node(kept("n2")).node(node("n3").cpu("1"));
+    let test_cluster = cluster_builder().node(kept("n1")).node(kept("n2")).node(node("n3").cpu("1"));
     assert_eq!(message(test_cluster, &pod("p").cpu("2")), "0/3 nodes are available: 3 Insufficient cpu.");
 }
 
 #[test]
 fn no_nodes_have_their_own_sentence() {
-    assert_eq!(message(world(), &pod("p")), "no nodes available to schedule pods");
+    assert_eq!(message(cluster_builder(), &pod("p")), "no nodes available to schedule pods");
 }
 
 #[test]
 fn a_scheduler_hears_the_first_plugin_and_people_hear_all() {
-    let cordoned = || world().node(node("n1").cpu("1").cordoned().taint("k:NoSchedule"));
+    let cordoned = || cluster_builder().node(node("n1").cpu("1").cordoned().taint("k:NoSchedule"));
     let reasons = |depth| {
-        let trace = traced(cordoned(), &pod("p").cpu("2"), &default_registry(), depth);
-        trace.nodes[0].rejections.iter().map(|one| one.plugin).collect::<Vec<_>>()
+        let diagnosis = diagnosis(cordoned(), &pod("p").cpu("2"), &default_registry(), depth);
+        diagnosis.nodes[0].rejections.iter().map(|one| one.plugin).collect::<Vec<_>>()
     };
     assert_eq!(reasons(Depth::First), ["NodeUnschedulable"]);
     assert_eq!(reasons(Depth::All), ["NodeUnschedulable", "TaintToleration", "NodeResourcesFit"]);
@@ -184,18 +194,20 @@ fn a_scheduler_hears_the_first_plugin_and_people_hear_all() {
 #[test]
 fn a_trace_knows_who_fits_and_what_would_help() {
     let kept = node("n2").reserves(reservation(&deployment("web")).cpu("3"));
-    let test_cluster = world().node(node("n1").cordoned()).node(kept).node(node("n3"));
-    let trace = traced(test_cluster, &pod("p").cpu("2"), &default_registry(), Depth::First);
-    assert_eq!(trace.feasible().collect::<Vec<_>>(), [trace.nodes[2].id]);
-    assert_eq!(trace.cures().into_iter().collect::<Vec<_>>(), [Cure::Room, Cure::Node]);
-    let Reason::Insufficient { kept, .. } = &trace.nodes[1].rejections[0].reason else { panic!("{trace:?}") };
-    assert_eq!(kept.len(), 1);
+    let test_cluster = cluster_builder().node(node("n1").cordoned()).node(kept).node(node("n3"));
+    let diagnosis = diagnosis(test_cluster, &pod("p").cpu("2"), &default_registry(), Depth::First);
+    assert_eq!(diagnosis.feasible().collect::<Vec<_>>(), [diagnosis.nodes[2].id]);
+    assert_eq!(diagnosis.cures().into_iter().collect::<Vec<_>>(), [Cure::Room, Cure::Node]);
+    let Reason::Insufficient { blocked_by, .. } = &diagnosis.nodes[1].rejections[0].reason else {
+        panic!("{diagnosis:?}")
+    };
+    assert_eq!(blocked_by.len(), 1);
 }
 
 #[test]
 fn without_our_plugin_nobody_heeds_reservations() {
-    let kept = || world().node(node("n1").reserves(reservation(&deployment("web")).cpu("4")));
+    let kept = || cluster_builder().node(node("n1").reserves(reservation(&deployment("web")).cpu("4")));
     let fits =
-        |registry: &Registry| traced(kept(), &pod("p").cpu("1"), registry, Depth::All).feasible().count();
+        |registry: &Registry| diagnosis(kept(), &pod("p").cpu("1"), registry, Depth::All).feasible().count();
     assert_eq!((fits(&default_registry()), fits(&without_reservations())), (0, 1));
 }

@@ -1,4 +1,5 @@
-//! After a node was chosen: take note of it, wait if need be, bind, and be told.
+//! The extension points after a node was chosen: Reserve, Permit, PreBind, Bind, PostBind, in this order. `cycle` calls
+//! them. Bind plugins only say whether they bind a pod; the daemon writes the Binding.
 
 use super::{Plugin, Rejection};
 use crate::cluster::{Ledger, PodContext, Snapshot};
@@ -6,12 +7,12 @@ use crate::model::ReservationId;
 use crate::model::storage::VolumeChoice;
 use std::time::Duration;
 
-/// Takes note of what the pod is about to use up, apart from room.
+/// Chooses what the pod takes on its node besides room: a reservation, volumes.
 pub trait Reserve: Plugin {
-    /// What it will have on this node.
+    /// What the pod takes on this node.
     ///
     /// # Errors
-    /// When it cannot have it after all.
+    /// When something that the pod needs is no longer available on this node.
     fn reserve(
         &self,
         pod_context: &PodContext<'_>,
@@ -19,21 +20,21 @@ pub trait Reserve: Plugin {
         world: &Snapshot<'_>,
     ) -> Result<Reserved, Rejection>;
 
-    /// Told when the pod was not bound after all. What was returned from `reserve` is forgotten anyway.
+    /// Called when the pod is not bound to the node. The cycle itself drops what `reserve` returned.
     fn unreserve(&self, _pod_context: &PodContext<'_>, _ledger: &Ledger) {}
 }
 
-/// What a pod will have on its node, apart from room.
+/// What a pod takes on its node besides room: the result of Reserve.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Reserved {
-    /// The reservation that it takes, if that has a seat.
+    /// The reservation that the pod takes, if that reservation has a seat.
     pub seat: Option<ReservationId>,
-    /// What its claims get that have no volumes yet.
+    /// The volumes for its claims that are not bound yet.
     pub volumes: Vec<VolumeChoice>,
 }
 
 impl Reserved {
-    /// Both together.
+    /// Merges the results of two plugins; of two seats the first counts.
     #[must_use]
     pub fn and(mut self, other: Self) -> Self {
         self.volumes.extend(other.volumes);
@@ -41,40 +42,40 @@ impl Reserved {
     }
 }
 
-/// Lets a pod be bound, now, later or not at all.
+/// Allows, delays or denies the binding of a pod.
 pub trait Permit: Plugin {
-    /// Whether it may be bound.
+    /// Whether the pod may be bound to the node of `ledger`.
     fn permit(&self, pod_context: &PodContext<'_>, ledger: &Ledger) -> Permission;
 }
 
-/// Whether a pod may be bound.
+/// The answer of a Permit plugin.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Permission {
-    /// Now.
+    /// The pod may be bound now.
     Granted,
-    /// When somebody says so, at most this long from now.
+    /// The pod waits until the plugin allows it, at most this long.
     Wait(Duration),
-    /// Not there.
+    /// The pod may not be bound to this node.
     Denied(Rejection),
 }
 
-/// Has something to do before a pod is bound.
+/// Prepares the binding of a pod.
 pub trait PreBind: Plugin {
-    /// Called when the binding is about to be written.
+    /// Called right before the binding is written.
     ///
     /// # Errors
-    /// When the pod cannot be bound there after all.
+    /// When the pod cannot be bound to this node.
     fn pre_bind(&self, pod_context: &PodContext<'_>, ledger: &Ledger) -> Result<(), Rejection>;
 }
 
-/// Binds pods. The first that does not pass a pod on has it.
+/// Binds pods. The first Bind plugin that accepts a pod binds it.
 pub trait Bind: Plugin {
-    /// Whether it takes care of this pod's binding.
+    /// Whether this plugin binds the pod; false: the next Bind plugin is asked.
     fn binds(&self, pod_context: &PodContext<'_>) -> bool;
 }
 
-/// Told that a pod was bound.
+/// Called after a pod was bound.
 pub trait PostBind: Plugin {
-    /// The pod is bound to the node.
+    /// The pod was bound to the node of `ledger`.
     fn post_bind(&self, pod_context: &PodContext<'_>, ledger: &Ledger);
 }

@@ -1,6 +1,7 @@
-//! Which nodes can have the pod; and if none can, what would help.
+//! The extension points that decide which nodes fit a pod: PreFilter (once for a pod), Filter (once for each node), and
+//! PostFilter when no node fits.
 
-use super::{Plugin, Reason, Rejection, Rejections, Scope, Trace, Verdict};
+use super::{Diagnosis, Plugin, Reason, Rejection, Rejections, Scope, Verdict};
 use crate::cluster::{Ledger, NodeId, PodContext, Snapshot};
 use crate::model::Pod;
 use crate::model::ids::{NodeName, Uid};
@@ -9,57 +10,58 @@ use jiff::Timestamp;
 use std::collections::BTreeSet;
 use std::sync::Arc;
 
-/// Whether a node can have the pod.
+/// The filter of one plugin, prepared for one pod: whether a node fits.
 pub type NodeFilter<'c> = Box<dyn Fn(NodeId) -> Verdict + 'c>;
 
-/// Judges the pod before any node is looked at.
+/// Runs once for a pod, before any node is filtered.
 pub trait PreFilter: Plugin {
-    /// Which nodes come into question.
+    /// Which nodes the filters are run on.
     fn pre_filter(&self, pod_context: &PodContext<'_>, world: &Snapshot<'_>) -> Admission;
 }
 
-/// Which nodes come into question.
+/// The answer of a PreFilter plugin: which nodes the filters are run on.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Admission {
-    /// All.
+    /// All nodes.
     All,
-    /// Those with these names; there need not be such nodes.
+    /// Only nodes with these names; such nodes need not exist.
     Only(BTreeSet<NodeName>),
-    /// The one that is kept for it; what it waits for there.
+    /// All nodes; but one node is reserved for the pod, and the pod goes there or waits for it.
     ReservedNode(ReservedNode),
-    /// None, for these reasons, which hold for every node.
+    /// No node. The reasons hold for every node.
     Rejects(Vec<Rejection>),
-    /// It cannot be said: something is wrong.
+    /// The plugin failed with this error, and the pod is not placed.
     Fails(String),
 }
 
-/// A node that is kept for a pod, so that it goes there or waits.
+/// A node that is reserved for a pod. The pod goes to this node, or waits for it.
 #[derive(Clone, Debug, PartialEq)]
 pub struct ReservedNode {
-    /// The node.
+    /// The name of the reserved node.
     pub node: NodeName,
-    /// The pod that has to leave it first. If that alone would not help, the pod may as well go elsewhere.
+    /// The replaced pod, which has to leave the node first. If the pod would not fit even without the replaced pod, it does not
+    /// wait, unless `is_required` is set.
     pub after: Option<Uid>,
-    /// Whether it may go nowhere else, whatever the node says.
+    /// true: the pod may go to no other node, even if it can never fit this one.
     pub is_required: bool,
-    /// Until when it waits; `None` for as long as the node is kept.
+    /// Until when the pod waits; `None`: as long as the reservation exists.
     pub until: Option<Timestamp>,
 }
 
-/// Keeps pods off nodes. All filters of a registry are asked in order; the first that rejects is reported.
+/// Rejects nodes for a pod. The filters of a registry run in order, and the rejections of the first that rejects are reported.
 pub trait Filter: Plugin {
-    /// What the answers for this pod follow from.
+    /// What the verdicts for this pod depend on.
     fn scope(&self, _pod_context: &PodContext<'_>, _world: &Snapshot<'_>) -> Scope {
         Scope::Cluster
     }
 
-    /// Nodes whose answers follow from more than the scope says.
+    /// Nodes whose verdicts depend on more than the scope says.
     fn exceptions(&self, _pod_context: &PodContext<'_>, _world: &Snapshot<'_>) -> Vec<NodeId> {
         Vec::new()
     }
 
-    /// Called once for each pod that is to be placed. `None` if no node can be rejected, whatever is supposed about
-    /// its books later.
+    /// Called once for each pod that is to be placed. `None`: this plugin rejects no node for the pod, also not when the pod is
+    /// filtered again with a changed ledger (nominated pods added, victims removed).
     fn prepare<'c>(
         &'c self,
         pod_context: &'c PodContext<'c>,
@@ -67,82 +69,81 @@ pub trait Filter: Plugin {
     ) -> Option<NodeFilter<'c>>;
 }
 
-/// The filter that asks `ask` about the books of the node.
-pub fn on_ledger<'c>(
+/// The filter that calls `verdict` with the ledger of the node.
+pub fn ledger_filter<'c>(
     world: &'c Snapshot<'c>,
-    ask: impl Fn(&Ledger) -> Verdict + 'c,
+    verdict: impl Fn(&Ledger) -> Verdict + 'c,
 ) -> Option<NodeFilter<'c>> {
-    Some(Box::new(move |id| world.ledger(id).map_or(Verdict::Fits, &ask)))
+    Some(Box::new(move |id| world.ledger(id).map_or(Verdict::Fits, &verdict)))
 }
 
-/// A pod that no node could have.
+/// A scheduling attempt for which no node fits: the input of PostFilter.
 pub struct Attempt<'c> {
-    /// The pod with its owners.
+    /// The pod that fits no node.
     pub pod_context: &'c PodContext<'c>,
-    /// Where it was looked for a place.
+    /// The snapshot in which the nodes were filtered.
     pub world: &'c Snapshot<'c>,
-    /// What every node said.
-    pub trace: &'c Trace,
-    /// What the filters would say about a node whose books were these: nothing if the pod would fit, an error if one of
-    /// them could not say.
-    pub refit: &'c dyn Fn(Ledger) -> Result<Rejections, String>,
+    /// Why each node was rejected.
+    pub diagnosis: &'c Diagnosis,
+    /// Runs the filters with this ledger in place of the node's own. Empty: the pod would fit. An error: a filter failed.
+    pub filter_with: &'c dyn Fn(Ledger) -> Result<Rejections, String>,
 }
 
-/// Looks for help when no node can have the pod.
+/// Runs when no node fits the pod, and looks for a way to make one fit, such as preemption.
 pub trait PostFilter: Plugin {
-    /// What would help.
-    fn post_filter(&self, attempt: &Attempt<'_>) -> PostFiltered;
+    /// Which node would fit the pod, and after the removal of which pods.
+    fn post_filter(&self, attempt: &Attempt<'_>) -> PostFilterResult;
 }
 
-/// What would help.
+/// The result of PostFilter: which nodes would fit the pod if some pods were removed from them.
 #[derive(Clone, Debug, Default, PartialEq)]
-pub struct PostFiltered {
-    /// The node that the pod is to have, once the victims are gone.
-    pub nominated: Option<Victims>,
-    /// Every node that would do.
-    pub candidates: Vec<Victims>,
-    /// Whether a node that the pod was nominated to before is no help either, so that this is to be taken back.
-    pub takes_back: bool,
-    /// What the event says about it; empty for nothing.
+pub struct PostFilterResult {
+    /// The node to nominate the pod to, with the victims there.
+    pub nominated: Option<NodeVictims>,
+    /// Every node that would fit the pod after the removal of victims.
+    pub candidates: Vec<NodeVictims>,
+    /// true: an earlier nomination of the pod does not help either, and is to be removed.
+    pub clears_nomination: bool,
+    /// The text for the event; empty for none.
     pub message: String,
 }
 
-impl PostFiltered {
-    /// Both together, in the order in which they were asked.
+impl PostFilterResult {
+    /// Merges the results of two plugins; `self` ran first.
     #[must_use]
     pub fn and(mut self, other: Self) -> Self {
-        let words = [self.message, other.message].into_iter().filter(|words| !words.is_empty());
-        self.message = words.collect::<Vec<_>>().join(", ");
+        let messages = [self.message, other.message].into_iter().filter(|message| !message.is_empty());
+        self.message = messages.collect::<Vec<_>>().join(", ");
         self.candidates.extend(other.candidates);
         self.nominated = self.nominated.or(other.nominated);
-        self.takes_back |= other.takes_back;
+        self.clears_nomination |= other.clears_nomination;
         self
     }
 }
 
-/// A node that would do without some of its pods.
+/// A node that would fit the pod after the removal of these victims: a preemption candidate.
 #[derive(Clone, Debug, PartialEq)]
-pub struct Victims {
-    /// The node.
+pub struct NodeVictims {
+    /// The name of the node.
     pub node: NodeName,
-    /// Who would have to go, the most important first.
+    /// The victims, the most important first.
     pub pods: Vec<Arc<Pod>>,
-    /// How many of them a disruption budget protects.
+    /// How many of the victims a disruption budget protects.
     pub violations: usize,
 }
 
-impl Victims {
-    /// The highest priority among them.
+impl NodeVictims {
+    /// The highest priority among the victims.
     pub fn highest_priority(&self) -> i32 {
         self.pods.iter().map(|pod| pod.spec.priority).max().unwrap_or(i32::MIN)
     }
 
-    /// The sum of their priorities, each counted from the lowest there is: so one more is always worse.
+    /// The sum of the victims' priorities. Each is counted from `i32::MIN`, so that one more victim always makes the sum larger.
     pub fn priority_sum(&self) -> i64 {
         self.pods.iter().map(|pod| i64::from(pod.spec.priority) - i64::from(i32::MIN)).sum()
     }
 
-    /// When the first of those with the highest priority started; `None` if none of them has.
+    /// The earliest start among the victims of the highest priority; `None` if none of them has started.
     pub fn earliest_start(&self) -> Option<Moment> {
         let highest = self.highest_priority();
         self.pods.iter().filter(|pod| pod.spec.priority == highest).filter_map(|pod| pod.started).min()
@@ -150,7 +151,7 @@ impl Victims {
 }
 
 impl Rejection {
-    /// A rejection for `reason` alone.
+    /// The rejection by `plugin` for `reason`, with the cure of that reason.
     pub fn new(plugin: &'static str, reason: Reason) -> Self {
         let cure = reason.cure();
         Self { plugin, reason, cure }

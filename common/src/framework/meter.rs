@@ -1,48 +1,55 @@
-//! How long plugins take, for those who measure it. There is no clock here: whoever measures brings one along.
+//! Measures how long plugins and extension points take. There is no clock here: a [`Meter`] brings one along. Without a meter
+//! nothing is measured.
 
 use super::{Registry, Rejection};
 use crate::model::ExtensionPoint;
 use std::time::Duration;
 
-/// What came of it, by upstream's names.
+/// The result of a plugin or an extension point, by kube-scheduler's names.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum Status {
-    /// It went well.
+    /// The pod passed.
     Success,
-    /// Something went wrong.
+    /// A plugin failed.
     Error,
-    /// Not here, or not now.
+    /// The pod was rejected.
     Unschedulable,
-    /// The same, and nobody's leaving would help.
+    /// The pod was rejected, and preemption would not help.
     UnschedulableAndUnresolvable,
-    /// Later.
+    /// The pod waits, in Permit.
     Wait,
 }
 
-/// Somebody who measures.
+/// Receives the measurements, and has the clock for them.
 pub trait Meter: Send + Sync {
-    /// The time since some moment; it never goes back.
+    /// The time since a fixed moment; it never goes back.
     fn now(&self) -> Duration;
 
-    /// A pod has passed an extension point, with all of its plugins.
-    fn passed(&self, extension_point: ExtensionPoint, status: Status, took: Duration);
+    /// All plugins of an extension point have run for a pod.
+    fn record_extension_point(&self, extension_point: ExtensionPoint, status: Status, took: Duration);
 
-    /// One plugin was asked there.
-    fn asked(&self, plugin: &'static str, extension_point: ExtensionPoint, status: Status, took: Duration);
+    /// One plugin has run at an extension point.
+    fn record_plugin(
+        &self,
+        plugin: &'static str,
+        extension_point: ExtensionPoint,
+        status: Status,
+        took: Duration,
+    );
 }
 
 impl Status {
-    /// Its name.
+    /// The name of the status, as kube-scheduler's metrics have it.
     pub fn name(self) -> String {
         format!("{self:?}")
     }
 
-    /// What came of a question that can be answered with a rejection.
+    /// The status of a result whose error is a rejection.
     pub fn of<T>(result: &Result<T, Rejection>) -> Self {
         result.as_ref().err().map_or(Self::Success, Self::of_rejection)
     }
 
-    /// What a rejection means.
+    /// The status of a rejection.
     pub fn of_rejection(rejection: &Rejection) -> Self {
         match rejection.reason.is_unresolvable() {
             true => Self::UnschedulableAndUnresolvable,
@@ -51,37 +58,43 @@ impl Status {
     }
 }
 
-/// When something was begun; nothing if nobody measures.
+/// When a measurement started; `None` without a meter.
 #[derive(Clone, Copy)]
-pub struct Begun(Option<Duration>);
+pub struct StartTime(Option<Duration>);
 
 impl Registry {
-    /// Something begins.
-    pub fn begin(&self) -> Begun {
-        Begun(self.meter.as_ref().map(|meter| meter.now()))
+    /// Starts a measurement.
+    pub fn start_timer(&self) -> StartTime {
+        StartTime(self.meter.as_ref().map(|meter| meter.now()))
     }
 
-    /// How long it has been under way.
-    pub fn since(&self, begun: Begun) -> Duration {
-        self.meter.as_ref().zip(begun.0).map_or(Duration::ZERO, |(meter, at)| meter.now().saturating_sub(at))
+    /// The time since `start`; zero without a meter.
+    pub fn elapsed(&self, start: StartTime) -> Duration {
+        self.meter.as_ref().zip(start.0).map_or(Duration::ZERO, |(meter, at)| meter.now().saturating_sub(at))
     }
 
-    /// A pod has passed an extension point.
-    pub fn passed(&self, extension_point: ExtensionPoint, status: Status, begun: Begun) {
-        self.took(extension_point, status, self.since(begun));
+    /// All plugins of an extension point have run for a pod, since `start`.
+    pub fn record_extension_point(&self, extension_point: ExtensionPoint, status: Status, start: StartTime) {
+        self.record_duration(extension_point, status, self.elapsed(start));
     }
 
-    /// The same, when it is known how long that took.
-    pub fn took(&self, extension_point: ExtensionPoint, status: Status, took: Duration) {
+    /// All plugins of an extension point have run for a pod, and took this long.
+    pub fn record_duration(&self, extension_point: ExtensionPoint, status: Status, took: Duration) {
         if let Some(meter) = &self.meter {
-            meter.passed(extension_point, status, took);
+            meter.record_extension_point(extension_point, status, took);
         }
     }
 
-    /// One plugin was asked.
-    pub fn asked(&self, plugin: &'static str, extension_point: ExtensionPoint, status: Status, begun: Begun) {
+    /// One plugin has run at an extension point, since `start`.
+    pub fn record_plugin(
+        &self,
+        plugin: &'static str,
+        extension_point: ExtensionPoint,
+        status: Status,
+        start: StartTime,
+    ) {
         if let Some(meter) = &self.meter {
-            meter.asked(plugin, extension_point, status, self.since(begun));
+            meter.record_plugin(plugin, extension_point, status, self.elapsed(start));
         }
     }
 }

@@ -1,48 +1,49 @@
-//! The questions that a plugin can answer, in the order in which a pod meets them. A plugin implements those it has an
-//! answer to, and nothing else.
+//! The scheduling framework: one trait for each extension point, and the values that plugins return. A plugin implements the
+//! traits of its extension points, and nothing else.
 //!
-//! A plugin that looks at nodes is asked in two steps. `prepare` runs once for a pod and works out whatever does not
-//! depend on the node; it returns the per-node question as a closure, so that what was worked out once lives, typed,
-//! for exactly one cycle. The closure then runs for nodes in any order.
+//! Filter and Score plugins run in two steps. `prepare` runs once for a pod and computes what does not depend on the node; it
+//! returns a closure that holds the result for this one cycle. The closure then runs for single nodes, in any order.
 //!
-//! Knows nothing of: any particular plugin, the queue, the API server.
+//! Must not know: any particular plugin, the queue, the API server.
 
 mod binding;
+mod diagnosis;
 mod filter;
 mod histogram;
 mod meter;
 mod queue;
 mod registry;
 mod score;
-mod trace;
 mod verdict;
 
 pub use binding::{Bind, Permission, Permit, PostBind, PreBind, Reserve, Reserved};
+pub use diagnosis::{Diagnosis, NodeDiagnosis};
 pub use filter::{
-    Admission, Attempt, Filter, NodeFilter, PostFilter, PostFiltered, PreFilter, ReservedNode, Victims,
-    on_ledger,
+    Admission, Attempt, Filter, NodeFilter, NodeVictims, PostFilter, PostFilterResult, PreFilter,
+    ReservedNode, ledger_filter,
 };
 pub use histogram::histogram;
-pub use meter::{Begun, Meter, Status};
-pub use queue::{PreEnqueue, QueueSort, Queued, Turn};
-pub use registry::{Registry, RegistryId, Weighted};
-pub use score::{NodeScore, Normalise, PreScore, Rescale, SCORE_MAX, Score, Scorer, score_ledger};
-pub use trace::{NodeTrace, Trace};
-pub use verdict::{Cure, Keeper, Numbers, Phrase, Reason, Rejection, Rejections, Verdict};
+pub use meter::{Meter, StartTime, Status};
+pub use queue::{PreEnqueue, QueueSort, QueueSortKey, QueuedPodInfo};
+pub use registry::{Registry, RegistryId, WeightedScore};
+pub use score::{NodeScore, Normalise, PreScore, Rescale, SCORE_MAX, Score, Scorer, ledger_scorer};
+pub use verdict::{
+    BlockingReservation, Cure, Numbers, Reason, Rejection, Rejections, StaticRejection, Verdict,
+};
 
-/// What every plugin has.
+/// What every plugin has, whatever its extension points.
 pub trait Plugin: Send + Sync {
-    /// Its name, as in configurations.
+    /// The name of the plugin in configuration files.
     fn name(&self) -> &'static str;
 }
 
-/// What a plugin's answer about a node follows from. Answers that follow from little are kept and used again for every
-/// pod that asks for the same: the narrower, the faster.
+/// What a plugin's answer about a node depends on. Answers of scope `Node` are kept, and used for every pod of the same class:
+/// that makes decisions fast. A scope that is too narrow makes decisions wrong.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Scope {
-    /// From the pod's spec, its priority, the books of the node itself, and this number, into which the plugin puts
-    /// whatever else there is.
+    /// On the pod's spec, its priority, the ledger of the node itself, and this number. Whatever else the answer depends on, the
+    /// plugin hashes into the number.
     Node(u64),
-    /// From anything.
+    /// On anything in the snapshot.
     Cluster,
 }

@@ -1,28 +1,28 @@
-//! Before a pod is looked at: may it be, and when is its turn?
+//! The extension points of the queue: PreEnqueue says whether a pod may be queued, QueueSort orders the queue.
 
 use super::{Plugin, Rejection};
 use crate::model::Pod;
 
 /// Keeps pods out of the queue.
 pub trait PreEnqueue: Plugin {
-    /// Why the pod is not to be looked at yet.
+    /// Why the pod may not be queued yet; `None`: it may.
     fn check(&self, pod: &Pod) -> Option<Rejection>;
 }
 
-/// A pod in the queue.
+/// What QueueSort knows of a pod in the queue.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Queued {
-    /// Its priority.
+pub struct QueuedPodInfo {
+    /// The priority of the pod.
     pub priority: i32,
-    /// The how manieth it was to come.
+    /// The position of the pod in the order of arrival.
     pub arrival: u64,
 }
 
-/// When it is a pod's turn: the smaller goes first, and of equals the one that came first.
-pub type Turn = (i64, i64);
+/// The key by which the queue is sorted: the pod with the smallest key comes first; of equal keys, the pod that arrived first.
+pub type QueueSortKey = (i64, i64);
 
-/// Says whose turn it is. There is exactly one of these.
+/// Orders the queue. A registry has exactly one such plugin.
 pub trait QueueSort: Plugin {
-    /// When it is this pod's turn.
-    fn turn(&self, queued: &Queued) -> Turn;
+    /// The sort key of this pod.
+    fn sort_key(&self, queued: &QueuedPodInfo) -> QueueSortKey;
 }

@@ -1,4 +1,4 @@
-//! The plugins that take part, in order. Which ones those are is for `plugins` to say.
+//! The plugins of one profile, by extension point and in order. `plugins` fills a registry; this module knows no particular plugin.
 
 use super::{
     Bind, Filter, Meter, Permit, PostBind, PostFilter, PreBind, PreEnqueue, PreFilter, PreScore, QueueSort,
@@ -8,79 +8,79 @@ use std::hash::{Hash, Hasher};
 use std::sync::Arc;
 use std::time::Duration;
 
-/// An ordered set of plugins.
+/// The plugins of one profile. Each list is in the order in which the plugins run.
 #[derive(Default)]
 pub struct Registry {
-    /// Those that keep pods out of the queue.
+    /// The PreEnqueue plugins.
     pub pre_enqueues: Vec<Arc<dyn PreEnqueue>>,
-    /// The one that says whose turn it is.
+    /// The QueueSort plugin.
     pub queue_sort: Option<Arc<dyn QueueSort>>,
-    /// Those that judge a pod before any node is looked at.
+    /// The PreFilter plugins.
     pub pre_filters: Vec<Arc<dyn PreFilter>>,
-    /// Those that keep pods off nodes.
+    /// The Filter plugins.
     pub filters: Vec<Arc<dyn Filter>>,
-    /// Those that look for help.
+    /// The PostFilter plugins.
     pub post_filters: Vec<Arc<dyn PostFilter>>,
-    /// Those that are told which nodes are about to be scored.
+    /// The PreScore plugins.
     pub pre_scores: Vec<Arc<dyn PreScore>>,
-    /// Those that order nodes.
-    pub scores: Vec<Weighted>,
-    /// Those that take note.
+    /// The Score plugins with their weights.
+    pub scores: Vec<WeightedScore>,
+    /// The Reserve plugins.
     pub reserves: Vec<Arc<dyn Reserve>>,
-    /// Those that let a pod be bound.
+    /// The Permit plugins.
     pub permits: Vec<Arc<dyn Permit>>,
-    /// Those with something to do before that.
+    /// The PreBind plugins.
     pub pre_binds: Vec<Arc<dyn PreBind>>,
-    /// Those that bind.
+    /// The Bind plugins.
     pub binds: Vec<Arc<dyn Bind>>,
-    /// Those that are told.
+    /// The PostBind plugins.
     pub post_binds: Vec<Arc<dyn PostBind>>,
-    /// How long the volumes of a pod may take to be bound, if something is said about it.
-    pub volumes_within: Option<Duration>,
-    /// Who measures how long they take, if anybody does.
+    /// How long binding the volumes of a pod may take; `None` if the profile does not say.
+    pub volume_bind_timeout: Option<Duration>,
+    /// Measures how long plugins take; `None`: nothing is measured.
     pub meter: Option<Arc<dyn Meter>>,
     id: RegistryId,
 }
 
-/// Tells registries apart: what was worked out with one says nothing about another.
+/// The identity of a registry: answers that were kept for one registry must not be used for another.
 #[derive(Clone, Debug, Default)]
 pub struct RegistryId(Arc<u8>);
 
 /// A score plugin with its weight.
-pub struct Weighted {
-    /// The plugin.
+pub struct WeightedScore {
+    /// The Score plugin.
     pub plugin: Arc<dyn Score>,
-    /// What its normalised scores are multiplied with.
+    /// The factor of its normalised scores.
     pub weight: i64,
 }
 
 impl Registry {
-    /// Adds a plugin that judges pods before nodes, after those already there.
+    /// Adds a PreFilter plugin at the end.
     #[must_use]
     pub fn pre_filter(mut self, plugin: impl PreFilter + 'static) -> Self {
         self.pre_filters.push(Arc::new(plugin));
         self
     }
 
-    /// Adds a filter.
+    /// Adds a Filter plugin at the end.
     #[must_use]
     pub fn filter(mut self, plugin: impl Filter + 'static) -> Self {
         self.filters.push(Arc::new(plugin));
         self
     }
 
-    /// Adds a score.
+    /// Adds a Score plugin at the end.
     #[must_use]
     pub fn score(mut self, plugin: impl Score + 'static, weight: i64) -> Self {
-        self.scores.push(Weighted { plugin: Arc::new(plugin), weight });
+        self.scores.push(WeightedScore { plugin: Arc::new(plugin), weight });
         self
     }
 
-    /// Another one with the same plugins.
+    /// A new registry, with its own identity, that has the same plugins.
     #[must_use]
     pub fn copy(&self) -> Self {
         let weighted =
-            |entry: &Weighted| Weighted { plugin: Arc::clone(&entry.plugin), weight: entry.weight };
+            |entry: &WeightedScore| WeightedScore { plugin: Arc::clone(&entry.plugin), weight: entry.weight };
         Self {
             pre_enqueues: self.pre_enqueues.clone(),
             queue_sort: self.queue_sort.clone(),
@@ -94,13 +94,13 @@ impl Registry {
             pre_binds: self.pre_binds.clone(),
             binds: self.binds.clone(),
             post_binds: self.post_binds.clone(),
-            volumes_within: self.volumes_within,
+            volume_bind_timeout: self.volume_bind_timeout,
             meter: self.meter.clone(),
             id: RegistryId::default(),
         }
     }
 
-    /// Which one this is.
+    /// The identity of this registry.
     pub fn id(&self) -> RegistryId {
         self.id.clone()
     }

@@ -1,4 +1,4 @@
-//! Which of the nodes that can have the pod is best.
+//! The extension points that order the feasible nodes: PreScore and Score, with the normalisation of scores.
 
 use super::{Plugin, Scope};
 use crate::cluster::{Ledger, NodeId, PodContext, Snapshot};
@@ -6,41 +6,41 @@ use crate::cluster::{Ledger, NodeId, PodContext, Snapshot};
 /// The score of the best node, after normalising.
 pub const SCORE_MAX: i64 = 100;
 
-/// How well nodes would suit the pod.
+/// The raw scores of nodes for one pod.
 pub enum NodeScore<'c> {
-    /// Asked node by node.
+    /// A function that scores one node at a time.
     Each(Box<dyn Fn(NodeId) -> i64 + 'c>),
-    /// Worked out at once for all the feasible nodes, in their order. Not for a plugin whose scope is
-    /// [`Scope::Node`], which does not know them.
+    /// The scores of all feasible nodes, in their order. Not for a plugin whose scope is [`Scope::Node`]: it must not look at the
+    /// feasible nodes.
     All(Vec<i64>),
 }
 
-/// Changes the scores of these nodes in place.
+/// Normalises the scores of these nodes in place.
 pub type Rescale<'c> = Box<dyn Fn(&[NodeId], &mut [i64]) + 'c>;
 
-/// Told which nodes are about to be scored.
+/// Called before the feasible nodes are scored.
 pub trait PreScore: Plugin {
-    /// The nodes that can have the pod, in node order.
+    /// `feasible`: the nodes that fit the pod, in node order.
     fn pre_score(&self, pod_context: &PodContext<'_>, world: &Snapshot<'_>, feasible: &[NodeId]);
 }
 
-/// Orders the nodes that no filter rejected.
+/// Scores the nodes that no filter rejected.
 pub trait Score: Plugin {
-    /// What the raw scores for this pod follow from.
+    /// What the raw scores for this pod depend on.
     fn scope(&self, _pod_context: &PodContext<'_>, _world: &Snapshot<'_>) -> Scope {
         Scope::Cluster
     }
 
-    /// Nodes whose scores follow from more than the scope says.
+    /// Nodes whose scores depend on more than the scope says.
     fn exceptions(&self, _pod_context: &PodContext<'_>, _world: &Snapshot<'_>) -> Vec<NodeId> {
         Vec::new()
     }
 
-    /// Called once for each pod that fits more than one node; `feasible` are those, in node order. A plugin whose
-    /// scope is [`Scope::Node`] must not look at them. `None` if it has no opinion on any of them.
+    /// Called once for each pod that fits more than one node; `feasible` are these nodes, in node order. A plugin whose scope is
+    /// [`Scope::Node`] must not look at them. `None`: this plugin does not score the pod.
     ///
     /// # Errors
-    /// When something is wrong, in which case the pod is not placed.
+    /// When the plugin fails; the pod is then not placed.
     fn prepare<'c>(
         &'c self,
         pod_context: &'c PodContext<'c>,
@@ -51,26 +51,26 @@ pub trait Score: Plugin {
 
 /// How one plugin scores nodes for one pod.
 pub struct Scorer<'c> {
-    /// As the plugin counts.
+    /// The raw scores.
     pub score: NodeScore<'c>,
-    /// How that becomes 0 to [`SCORE_MAX`], best highest.
+    /// How the raw scores become 0 to [`SCORE_MAX`]; the best node has the highest.
     pub normalise: Normalise<'c>,
 }
 
-/// How the scores of all feasible nodes become 0 to [`SCORE_MAX`].
+/// How the raw scores of all feasible nodes become 0 to [`SCORE_MAX`].
 pub enum Normalise<'c> {
-    /// They are so already.
-    Already,
-    /// As shares of the highest one, which becomes [`SCORE_MAX`]. If all are 0 they stay so.
+    /// The raw scores are from 0 to [`SCORE_MAX`] already.
+    NotNeeded,
+    /// In proportion to the highest score, which becomes [`SCORE_MAX`]. If all are 0, they stay 0.
     ByHighest,
-    /// The same upside down: the highest becomes 0. If all are 0 they become [`SCORE_MAX`].
+    /// In proportion and reversed: the highest score becomes 0. If all are 0, they become [`SCORE_MAX`].
     ByHighestReversed,
-    /// In a way of its own: the scores of these nodes are changed in place.
-    With(Rescale<'c>),
+    /// By a function of the plugin.
+    Custom(Rescale<'c>),
 }
 
-/// The scorer that reads its score off the books of the node.
-pub fn score_ledger<'c>(
+/// The scorer that calls `score` with the ledger of the node.
+pub fn ledger_scorer<'c>(
     world: &'c Snapshot<'c>,
     normalise: Normalise<'c>,
     score: impl Fn(&Ledger) -> i64 + 'c,
@@ -80,7 +80,7 @@ pub fn score_ledger<'c>(
 }
 
 impl NodeScore<'_> {
-    /// The score of one node, where nodes are asked one by one.
+    /// The score of one node; 0 if the scores were computed for all feasible nodes at once.
     pub fn of(&self, node: NodeId) -> i64 {
         match self {
             Self::Each(score) => score(node),
@@ -88,7 +88,7 @@ impl NodeScore<'_> {
         }
     }
 
-    /// The scores of the feasible nodes.
+    /// The raw scores of the feasible nodes.
     pub fn all(&self, feasible: &[NodeId]) -> Vec<i64> {
         match self {
             Self::Each(score) => feasible.iter().map(|id| score(*id)).collect(),
@@ -98,22 +98,22 @@ impl NodeScore<'_> {
 }
 
 impl Normalise<'_> {
-    /// Normalises the scores of `nodes`.
+    /// Normalises the scores of `nodes` in place.
     pub fn apply(&self, nodes: &[NodeId], scores: &mut [i64]) {
         let highest = scores.iter().copied().max().unwrap_or(0);
         match self {
-            Self::Already => {}
-            Self::With(change) => change(nodes, scores),
+            Self::NotNeeded => {}
+            Self::Custom(change) => change(nodes, scores),
             Self::ByHighest | Self::ByHighestReversed => {
                 scores.iter_mut().for_each(|score| *score = self.share(*score, highest));
             }
         }
     }
 
-    /// A single score when the highest is known; itself where more than that matters.
+    /// One normalised score, given the highest raw score. `NotNeeded` and `Custom` return the score unchanged.
     pub fn share(&self, score: i64, highest: i64) -> i64 {
         match self {
-            Self::Already | Self::With(_) => score,
+            Self::NotNeeded | Self::Custom(_) => score,
             Self::ByHighest if highest == 0 => score,
             Self::ByHighestReversed if highest == 0 => SCORE_MAX,
             Self::ByHighest => SCORE_MAX * score / highest,
@@ -140,7 +140,7 @@ mod tests {
         let forward = |scores| normalised(Normalise::ByHighest, scores);
         assert_eq!(forward(vec![0, 0]), [0, 0]);
         assert_eq!(forward(vec![1, 2, 3, 0]), [33, 66, 100, 0]);
-        assert_eq!(normalised(Normalise::Already, vec![7]), [7]);
-        assert_eq!(normalised(Normalise::With(Box::new(|_, scores| scores.fill(1))), vec![7]), [1]);
+        assert_eq!(normalised(Normalise::NotNeeded, vec![7]), [7]);
+        assert_eq!(normalised(Normalise::Custom(Box::new(|_, scores| scores.fill(1))), vec![7]), [1]);
     }
 }

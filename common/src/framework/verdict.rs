@@ -1,4 +1,4 @@
-//! A refusal as a value: who refuses, why, with the numbers, and what could cure it.
+//! A filter's verdict on a node as a value: which plugin rejects, the reason with its numbers, and what could change it.
 
 use crate::model::ids::Text;
 use crate::model::reservation::ReservationId;
@@ -8,49 +8,49 @@ use smallvec::{SmallVec, smallvec};
 use std::borrow::Cow;
 use std::fmt;
 
-/// A filter's answer for one node.
+/// A filter's verdict on one node.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Verdict {
-    /// The pod could run there, as far as this filter knows.
+    /// The pod fits, as far as this filter checks.
     Fits,
-    /// It could not, for these reasons; never empty.
+    /// The pod does not fit, for these reasons; never empty.
     Rejects(Rejections),
-    /// It could not, for a reason that is always told in the same words. Said of very many nodes, most of which nobody
-    /// asks why, it costs next to nothing.
-    Says(Phrase),
-    /// It cannot be said: something is wrong, and the pod is not placed.
+    /// The pod does not fit, for a reason with a constant message. It allocates nothing: a filter that rejects very many nodes
+    /// stays cheap.
+    RejectsStatic(StaticRejection),
+    /// The filter failed with this error, and the pod is not placed.
     Fails(Box<str>),
 }
 
-/// A refusal in set words.
+/// A rejection with a constant message.
 #[derive(Clone, Copy, Debug, PartialEq)]
-pub struct Phrase {
-    /// The plugin that says so.
+pub struct StaticRejection {
+    /// The plugin that rejects.
     pub plugin: &'static str,
-    /// In these words.
-    pub words: &'static str,
-    /// Whether preempting pods could never help.
+    /// The text of the reason.
+    pub message: &'static str,
+    /// true: preemption cannot help.
     pub unresolvable: bool,
-    /// What could.
+    /// What could change the verdict.
     pub cure: Cure,
 }
 
-/// Reasons why a pod cannot run on a node. Mostly there is one, for each of many nodes.
+/// The reasons why a pod does not fit a node. Most nodes have exactly one.
 pub type Rejections = SmallVec<[Rejection; 1]>;
 
-/// One reason why a pod cannot run on a node.
+/// One reason why a pod does not fit a node.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Rejection {
-    /// The plugin that says so.
+    /// The plugin that rejects.
     pub plugin: &'static str,
-    /// Why.
+    /// The reason, with its numbers.
     pub reason: Reason,
-    /// What could change it.
+    /// What could change the verdict.
     pub cure: Cure,
 }
 
-/// Why a pod cannot run on a node. Displays as upstream words it, so that no taint key and no owner reaches an
-/// event; whoever may read nodes finds the particulars in the variant.
+/// Why a pod does not fit a node. `Display` writes kube-scheduler's text, without taint keys and owners, so that none of them
+/// reaches an event. The variants hold the details, for callers that may read nodes.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Reason {
     /// The pod names another node.
@@ -61,153 +61,153 @@ pub enum Reason {
     Taint(Taint),
     /// The node has as many pods as it may have.
     TooManyPods(Numbers),
-    /// The node has too little of something left.
+    /// The node has too little of a resource left.
     Insufficient {
-        /// Of what.
+        /// The resource of which there is too little.
         resource: ResourceName,
-        /// How much it is about.
+        /// The amounts.
         numbers: Numbers,
-        /// For whom some of it is kept, when that is what is in the way.
-        kept: Box<[Keeper]>,
+        /// The reservations without which the pod would fit; empty if it would not fit without them either.
+        blocked_by: Box<[BlockingReservation]>,
     },
-    /// Ports of the node that the pod wants are not free.
+    /// Host ports that the pod requests are not free.
     Ports {
-        /// Which ones.
+        /// The ports that are not free.
         ports: Box<[HostPort]>,
-        /// The reservations that keep them, when those are what is in the way.
-        kept: Box<[ReservationId]>,
+        /// The reservations that keep these ports; empty if pods use them.
+        blocked_by: Box<[ReservationId]>,
     },
-    /// The pod waits for whoever put these gates there.
+    /// The pod has these scheduling gates.
     Gates(Box<[Text]>),
-    /// The node's amounts cannot be read.
+    /// The node's allocatable amounts cannot be parsed.
     Unreadable(Box<str>),
-    /// The node was left out before it was looked at, by these plugins.
-    LeftOut(Box<[&'static str]>),
-    /// These plugins leave no node that all of them allow.
-    NoneLeft(Box<[&'static str]>),
-    /// The words of one plugin that has nothing more to say about it.
-    Said {
-        /// In which words.
-        words: Cow<'static, str>,
-        /// Whether preempting pods could never help.
+    /// These PreFilter plugins excluded the node.
+    ExcludedByPreFilter(Box<[&'static str]>),
+    /// No node is allowed by all of these PreFilter plugins.
+    NoNodeAllowed(Box<[&'static str]>),
+    /// A plain text of a plugin, without details.
+    Message {
+        /// The text.
+        text: Cow<'static, str>,
+        /// true: preemption cannot help.
         unresolvable: bool,
-        /// What could.
+        /// What could change the verdict.
         cure: Cure,
     },
 }
 
-/// The arithmetic of a refusal, in the resource's integer unit.
+/// The amounts of one resource on a node, in the integer unit of the resource.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Numbers {
-    /// What the pod asks for.
+    /// What the pod requests.
     pub asks: i64,
-    /// What the node has for pods.
+    /// The allocatable amount of the node.
     pub allocatable: i64,
-    /// What pods on the node have asked for.
+    /// The sum of the requests of the pods on the node.
     pub used: i64,
-    /// What is kept there for others.
+    /// What reservations keep on the node for other pods.
     pub reserved: i64,
 }
 
-/// A reservation that stands in the way.
+/// A reservation that keeps room which the pod would need.
 #[derive(Clone, Debug, PartialEq)]
-pub struct Keeper {
-    /// Which one.
+pub struct BlockingReservation {
+    /// The id of the reservation.
     pub reservation: ReservationId,
-    /// How much it keeps of the resource in question.
+    /// How much it keeps of the resource that is short.
     pub amount: i64,
 }
 
-/// What could turn a refusal into a yes; the queue waits for it.
+/// The kind of change after which a rejected pod might fit. The queue retries the pod after such a change.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Cure {
-    /// Room on the node: a pod leaves, a reservation ends, the node grows.
+    /// Room is freed on the node: a pod leaves, a reservation ends, the node grows.
     Room,
     /// The node changes.
     Node,
-    /// An owner that the pod claims becomes known.
+    /// An owner that the pod names was read.
     Owner,
-    /// Other pods come, leave or change, anywhere.
+    /// Other pods are created, deleted or changed, on any node.
     Pods,
-    /// A volume, a claim, a storage class or what drivers say changes.
+    /// A storage object changes: a volume, a claim, a storage class, a CSI object.
     Storage,
     /// The pod itself changes.
     Pod,
 }
 
 impl Verdict {
-    /// A refusal, if there are any reasons for one.
+    /// `Rejects`, or `Fits` if there are no rejections.
     pub fn from_rejections(rejections: Rejections) -> Self {
         if rejections.is_empty() { Self::Fits } else { Self::Rejects(rejections) }
     }
 
-    /// A refusal for one reason.
+    /// `Rejects` with one reason.
     pub fn rejects(plugin: &'static str, reason: Reason) -> Self {
         Self::Rejects(smallvec![Rejection::new(plugin, reason)])
     }
 }
 
-impl From<Phrase> for Rejection {
-    fn from(phrase: Phrase) -> Self {
-        let Phrase { plugin, words, unresolvable, cure } = phrase;
-        Self { plugin, reason: Reason::Said { words: words.into(), unresolvable, cure }, cure }
+impl From<StaticRejection> for Rejection {
+    fn from(rejection: StaticRejection) -> Self {
+        let StaticRejection { plugin, message, unresolvable, cure } = rejection;
+        Self { plugin, reason: Reason::Message { text: message.into(), unresolvable, cure }, cure }
     }
 }
 
 impl Reason {
-    /// Words that say it all; preempting pods could help.
-    pub fn said(words: impl Into<Cow<'static, str>>, cure: Cure) -> Self {
-        Self::Said { words: words.into(), unresolvable: false, cure }
+    /// A plain text; preemption could help.
+    pub fn message(text: impl Into<Cow<'static, str>>, cure: Cure) -> Self {
+        Self::Message { text: text.into(), unresolvable: false, cure }
     }
 
-    /// Words that say it all; preempting pods could never help.
-    pub fn said_for_good(words: impl Into<Cow<'static, str>>, cure: Cure) -> Self {
-        Self::Said { words: words.into(), unresolvable: true, cure }
+    /// A plain text; preemption cannot help.
+    pub fn unresolvable_message(text: impl Into<Cow<'static, str>>, cure: Cure) -> Self {
+        Self::Message { text: text.into(), unresolvable: true, cure }
     }
 
-    /// Whether it is worded like `other`, which nothing but the particulars tells apart.
-    pub fn reads_like(&self, other: &Self) -> bool {
+    /// Whether both reasons display the same text; only their details may differ.
+    pub fn has_same_text(&self, other: &Self) -> bool {
         match (self, other) {
             (Self::Insufficient { resource, .. }, Self::Insufficient { resource: other, .. }) => {
                 resource == other
             }
-            (Self::Said { words, .. }, Self::Said { words: other, .. }) => words == other,
+            (Self::Message { text, .. }, Self::Message { text: other, .. }) => text == other,
             (Self::Gates(gates), Self::Gates(other)) => gates == other,
-            (Self::LeftOut(plugins), Self::LeftOut(other)) => plugins == other,
-            (Self::NoneLeft(plugins), Self::NoneLeft(other)) => plugins == other,
+            (Self::ExcludedByPreFilter(plugins), Self::ExcludedByPreFilter(other)) => plugins == other,
+            (Self::NoNodeAllowed(plugins), Self::NoNodeAllowed(other)) => plugins == other,
             _ => std::mem::discriminant(self) == std::mem::discriminant(other),
         }
     }
 
-    /// What could change it.
+    /// The change after which the pod might fit.
     pub fn cure(&self) -> Cure {
         match self {
             Self::TooManyPods(_) | Self::Insufficient { .. } | Self::Ports { .. } => Cure::Room,
             Self::Gates(_) => Cure::Pod,
-            Self::Said { cure, .. } => *cure,
+            Self::Message { cure, .. } => *cure,
             _ => Cure::Node,
         }
     }
 
-    /// Whether the pod would be kept off the node even if all others left it, so that preempting them is no use.
+    /// Whether the pod would not fit even if all other pods left the node, so that preemption does not help.
     pub fn is_unresolvable(&self) -> bool {
         match self {
             Self::OtherNode | Self::Unschedulable | Self::Taint(_) | Self::Unreadable(_) => true,
-            Self::Gates(_) | Self::LeftOut(_) | Self::NoneLeft(_) => true,
+            Self::Gates(_) | Self::ExcludedByPreFilter(_) | Self::NoNodeAllowed(_) => true,
             Self::TooManyPods(_) | Self::Ports { .. } => false,
-            Self::Said { unresolvable, .. } => *unresolvable,
+            Self::Message { unresolvable, .. } => *unresolvable,
             Self::Insufficient { numbers, .. } => numbers.asks > numbers.allocatable,
         }
     }
 }
 
 impl Numbers {
-    /// What is left for the pod; negative when more is promised than there is.
+    /// What is free for the pod; negative when pods and reservations have more than is allocatable.
     pub fn free(&self) -> i64 {
         self.allocatable.saturating_sub(self.used).saturating_sub(self.reserved)
     }
 
-    /// What is missing.
+    /// How much the pod requests beyond what is free; 0 if it fits.
     pub fn short(&self) -> i64 {
         self.asks.saturating_sub(self.free()).max(0)
     }
@@ -224,14 +224,16 @@ impl fmt::Display for Reason {
             Self::Ports { .. } => f.write_str("node(s) didn't have free ports for the requested pod ports"),
             Self::Gates(gates) => write!(f, "waiting for scheduling gates: [{}]", gates.join(" ")),
             Self::Unreadable(_) => f.write_str("node(s) had amounts that cannot be read"),
-            Self::LeftOut(plugins) => write!(f, "node(s) didn't satisfy plugin(s) [{}]", plugins.join(" ")),
-            Self::NoneLeft(plugins) if plugins.len() == 1 => {
+            Self::ExcludedByPreFilter(plugins) => {
+                write!(f, "node(s) didn't satisfy plugin(s) [{}]", plugins.join(" "))
+            }
+            Self::NoNodeAllowed(plugins) if plugins.len() == 1 => {
                 write!(f, "node(s) didn't satisfy plugin {}", plugins.join(" "))
             }
-            Self::NoneLeft(plugins) => {
+            Self::NoNodeAllowed(plugins) => {
                 write!(f, "node(s) didn't satisfy plugin(s) [{}] simultaneously", plugins.join(" "))
             }
-            Self::Said { words, .. } => f.write_str(words),
+            Self::Message { text, .. } => f.write_str(text),
         }
     }
 }

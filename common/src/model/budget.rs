@@ -1,32 +1,33 @@
-//! A disruption budget: how many of some pods may be taken away.
+//! A PodDisruptionBudget: how many of the pods that it selects may be evicted.
 
 use super::ids::Text;
-use super::object::Meta;
+use super::object::ObjectMeta;
 use super::pod::Pod;
 use super::selector::Selector;
 
 /// A PodDisruptionBudget.
 #[derive(Clone, Debug, PartialEq)]
 pub struct DisruptionBudget {
-    /// Its name, and what else identifies it.
-    pub meta: Meta,
-    /// The pods that it protects, in its own namespace; none if it does not say, or says it wrongly.
+    /// Identity and version of the object.
+    pub meta: ObjectMeta,
+    /// The pods of its own namespace that it protects. `None` if the selector is missing or invalid: it then protects no pod.
     pub selector: Option<Selector>,
-    /// How many more of them may be taken away.
+    /// How many more of these pods may be evicted now (`status.disruptionsAllowed`).
     pub disruptions_allowed: i32,
-    /// The pods that are already counted as taken away although they are still there, sorted by name.
-    pub disrupted: Box<[Text]>,
+    /// Names of pods whose eviction was granted but that still exist (`status.disruptedPods`), sorted.
+    pub disrupted_pods: Box<[Text]>,
 }
 
 impl DisruptionBudget {
-    /// Whether the API server asks it before it evicts `pod`. Unlike in preemption, an empty selector means every pod.
-    pub fn is_asked_about(&self, pod: &Pod) -> bool {
+    /// Whether the API server checks this budget before it evicts `pod`. An empty selector matches every pod here; in preemption it
+    /// matches none.
+    pub fn protects(&self, pod: &Pod) -> bool {
         let selects = |selector: &Selector| selector.matches(&pod.labels);
         self.meta.namespace == pod.key.namespace && self.selector.as_ref().is_some_and(selects)
     }
 
-    /// Whether the pod called `name` is already counted as taken away.
+    /// Whether the eviction of the pod called `name` was already granted.
     pub fn has_disrupted(&self, name: &str) -> bool {
-        self.disrupted.binary_search_by(|pod| (**pod).cmp(name)).is_ok()
+        self.disrupted_pods.binary_search_by(|pod| (**pod).cmp(name)).is_ok()
     }
 }

@@ -1,16 +1,16 @@
-//! An error with its causes on one line, none of them said twice.
+//! An error and its causes as one line of text, without repetition.
 
 use std::error::Error;
 
-/// `error` and what caused it, outermost first. Many libraries repeat a cause in the error above it; that one is left
-/// out.
+/// `error` and its sources, outermost first. A source whose text is already part of the line is left out: many libraries repeat it
+/// in the error above.
 pub fn chain(error: &dyn Error) -> String {
     let mut text = error.to_string();
     let mut source = error.source();
     while let Some(cause) = source {
-        let said = cause.to_string();
-        if !text.contains(&said) {
-            text = format!("{text}: {said}");
+        let cause_text = cause.to_string();
+        if !text.contains(&cause_text) {
+            text = format!("{text}: {cause_text}");
         }
         source = cause.source();
     }

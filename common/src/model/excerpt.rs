@@ -1,8 +1,8 @@
-//! The beginning of a text that came from anybody, safe to show in events, conditions and terminals.
+//! The beginning of a text from an untrusted source, safe to show in events, conditions and terminals.
 
 use std::fmt::Write as _;
 
-/// The beginning of `text`: at most `len_max` characters, everything but printable ASCII escaped.
+/// The beginning of `text`, at most `len_max` characters long. Every character except printable ASCII is escaped.
 pub fn excerpt(text: &str, len_max: usize) -> String {
     let mut shown = String::new();
     for character in text.chars() {

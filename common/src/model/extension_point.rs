@@ -1,44 +1,44 @@
 //! The extension points of the scheduling framework, by kube-scheduler's names.
 
-/// When a plugin is called while a pod is scheduled.
+/// A step of scheduling at which plugins are called.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum ExtensionPoint {
-    /// May the pod enter the queue?
+    /// Decides whether the pod may enter the scheduling queue.
     PreEnqueue,
-    /// Which of two pods goes first?
+    /// Decides which of two pods is scheduled first.
     QueueSort,
-    /// What the filters need to know, once for each pod; and which nodes come into question.
+    /// Prepares the filters, once for each pod, and may restrict the nodes that are considered.
     PreFilter,
-    /// Can the node run the pod?
+    /// Decides whether a node can run the pod.
     Filter,
-    /// No node can: what would help?
+    /// Called when no node can run the pod: proposes what would help, such as preemption.
     PostFilter,
-    /// The same for a group of pods.
+    /// [`ExtensionPoint::PostFilter`] for a group of pods.
     PodGroupPostFilter,
-    /// What the scorers need to know, once for each pod.
+    /// Prepares the scores, once for each pod.
     PreScore,
-    /// How well does the node suit the pod?
+    /// Scores how well a node suits the pod.
     Score,
-    /// A node was chosen: what the pod takes there besides room.
+    /// Called when a node was chosen: reserves what the pod takes there besides resources, such as volumes.
     Reserve,
-    /// The pod is not bound after all: what it took is given back. A configuration cannot name it.
+    /// Called when the pod is not bound in the end: undoes [`ExtensionPoint::Reserve`]. A configuration file has no field for it.
     Unreserve,
-    /// May the pod be bound now, or must it wait?
+    /// Decides whether the pod may be bound now, must wait, or is rejected.
     Permit,
-    /// Work before the binding.
+    /// Work that must be done before the binding.
     PreBind,
-    /// The binding.
+    /// Binds the pod.
     Bind,
-    /// The pod was bound.
+    /// Called after the pod was bound.
     PostBind,
-    /// Where could a group of pods go?
+    /// Proposes placements for a group of pods.
     PlacementGenerate,
-    /// How well does a place suit a group of pods?
+    /// Scores how well a placement suits a group of pods.
     PlacementScore,
 }
 
 impl ExtensionPoint {
-    /// Those that a configuration can name, in the order in which they are called.
+    /// The extension points that a configuration file can name, in the order in which they are called.
     pub const CONFIGURABLE: [Self; 15] = [
         Self::PreEnqueue,
         Self::QueueSort,
@@ -57,12 +57,12 @@ impl ExtensionPoint {
         Self::PlacementScore,
     ];
 
-    /// Its name, as in metrics: `PreFilter`.
+    /// The name in metrics: `PreFilter`.
     pub const fn name(self) -> &'static str {
         self.names().0
     }
 
-    /// Its field in a configuration file: `preFilter`.
+    /// The field in a configuration file: `preFilter`.
     pub const fn field(self) -> &'static str {
         self.names().1
     }
@@ -88,7 +88,7 @@ impl ExtensionPoint {
         }
     }
 
-    /// Whether plugins have a weight here.
+    /// Whether a configuration file gives plugins a weight here.
     pub const fn is_weighted(self) -> bool {
         matches!(self, Self::Score | Self::PlacementScore)
     }

@@ -1,18 +1,18 @@
-//! Names of things, each its own type so that one is never passed for another. Cheap to clone.
+//! Names and UIDs of objects. Each kind of name is its own type, so that it cannot be passed in place of another. Cheap to clone.
 
 use std::fmt;
 use std::sync::Arc;
 
-/// A string that is shared rather than copied.
+/// A string whose clones share its memory.
 pub type Text = Arc<str>;
 
 /// The UID that the API server gave an object.
 #[derive(Clone, PartialEq, Eq, PartialOrd, Ord, Hash)]
-pub struct Uid(Form);
+pub struct Uid(UidRepr);
 
-/// A UUID as its bytes, which sort like its text and take no room elsewhere. Others are rare.
+/// A canonical UUID as its bytes, which sort like its text and need no memory of their own. Any other UID as text, which is rare.
 #[derive(Clone, PartialEq, Eq, PartialOrd, Ord, Hash)]
-enum Form {
+enum UidRepr {
     Canonical([u8; 16]),
     Other(Text),
 }
@@ -31,16 +31,16 @@ pub struct PodKey {
 }
 
 impl Uid {
-    /// Whether this is a UUID as the API server writes them: lower case, with dashes.
+    /// Whether this is a UUID as the API server writes it: lower case, with dashes.
     ///
-    /// Any other text may come in an ownerReference, which the API server does not check; as a part of an
-    /// annotation key it would be at best ambiguous.
+    /// An ownerReference may contain any other text, since the API server does not check it. As a part of an annotation key such a
+    /// text would be ambiguous.
     pub fn is_canonical(&self) -> bool {
-        matches!(self.0, Form::Canonical(_))
+        matches!(self.0, UidRepr::Canonical(_))
     }
 }
 
-/// The bytes of a canonical UUID.
+/// The bytes of `text`, if it is a canonical UUID.
 fn canonical(text: &str) -> Option<[u8; 16]> {
     let digit = |byte: u8| match byte {
         b'0'..=b'9' => Some(byte - b'0'),
@@ -78,7 +78,7 @@ impl PodKey {
 impl<T: AsRef<str>> From<T> for Uid {
     fn from(text: T) -> Self {
         let text = text.as_ref();
-        Self(canonical(text).map_or_else(|| Form::Other(text.into()), Form::Canonical))
+        Self(canonical(text).map_or_else(|| UidRepr::Other(text.into()), UidRepr::Canonical))
     }
 }
 
@@ -91,8 +91,8 @@ impl<T: Into<Text>> From<T> for NodeName {
 impl fmt::Display for Uid {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match &self.0 {
-            Form::Other(text) => f.write_str(text),
-            Form::Canonical(bytes) => {
+            UidRepr::Other(text) => f.write_str(text),
+            UidRepr::Canonical(bytes) => {
                 for (at, byte) in bytes.iter().enumerate() {
                     let dash = if matches!(at, 4 | 6 | 8 | 10) { "-" } else { "" };
                     write!(f, "{dash}{byte:02x}")?;

@@ -2,9 +2,9 @@
 
 use super::ids::Text;
 
-/// The image with a tag: `latest`, unless there is a colon after the last slash. So nodes know it, and so upstream
-/// compares them.
-pub fn tagged(image: Text) -> Text {
+/// The image name with the tag `latest` added, unless there is a colon after the last slash. Nodes report images with a tag, and
+/// kube-scheduler's function of the same name does the same before it compares names.
+pub fn normalized_image_name(image: Text) -> Text {
     match image.rfind(':').map(|colon| image.rfind('/').is_none_or(|slash| slash < colon)) {
         Some(true) => image,
         _ => format!("{image}:latest").into(),
@@ -13,7 +13,7 @@ pub fn tagged(image: Text) -> Text {
 
 #[cfg(test)]
 mod tests {
-    use super::tagged;
+    use super::normalized_image_name;
 
     #[test]
     fn what_has_no_tag_is_the_latest() {
@@ -26,7 +26,7 @@ mod tests {
             ("", ":latest"),
         ];
         for (image, expected) in table {
-            assert_eq!(&*tagged(image.into()), expected);
+            assert_eq!(&*normalized_image_name(image.into()), expected);
         }
     }
 }

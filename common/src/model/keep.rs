@@ -1,25 +1,26 @@
-//! `reserve/keep`: the wish of a pod, a workload or a namespace that recreated pods find their room again.
+//! `reserve/keep`: the annotation by which a pod, a workload or a namespace asks that the room of recreated pods is kept.
 //!
-//! `true`, or for how long: `5m`. A program that waits for an answer adds whose wish it is: `5m#2f6c01`. The event that
-//! answers repeats that, so that what was said to somebody else, or earlier, is not taken for it.
+//! The value is `true`, or how long room is kept: `5m`. A program that waits for an answer adds an id of its own: `5m#2f6c01`. The
+//! event that answers repeats the id, so that the program does not mistake an answer to an earlier or another request for its own.
+//! Entry point: [`Keep::read`].
 
 use super::excerpt::excerpt;
 use super::ids::Text;
 use std::time::Duration;
 
-/// How long room is kept after it became empty, unless something else is wished.
+/// How long room is kept after it became empty, unless the annotation says otherwise.
 pub const LIFE_DEFAULT: Duration = Duration::from_secs(10 * 60);
 
-/// The shortest that anybody can ask for: a reservation that ends sooner would have to be written again and again.
+/// The shortest time that an annotation can ask for: a shorter reservation would have to be written again and again.
 pub const LIFE_MIN: Duration = Duration::from_secs(60);
 
-/// The longest that anybody can wish.
+/// The longest time that an annotation can ask for.
 pub const LIFE_MAX: Duration = Duration::from_secs(60 * 60);
 
-/// The longest that anybody can be called.
-const BY_LEN_MAX: usize = 20;
+/// The longest id of a requester.
+const REQUESTER_LEN_MAX: usize = 20;
 
-/// How much of a value that makes no sense is shown.
+/// How many characters of an invalid value are shown.
 const SHOWN_MAX: usize = 40;
 
 /// The value of a `reserve/keep` annotation.
@@ -27,39 +28,41 @@ const SHOWN_MAX: usize = 40;
 pub enum Keep {
     /// Room is kept.
     For {
-        /// For this long after it became empty.
+        /// How long room is kept after it became empty.
         life: Duration,
-        /// Whose wish it is, if that was said.
-        by: Option<Text>,
+        /// The id of the program that asked for it, if the value has one.
+        requester: Option<Text>,
     },
-    /// It is neither `true` nor a duration, and so as good as not there; shortened, to be shown.
+    /// The value is neither `true` nor a duration, and has no effect. Shortened, to be shown.
     Invalid(Text),
 }
 
 impl Keep {
-    /// What the annotation says. `false` and nothing are no wish.
+    /// Reads the value of the annotation. `None` for `false` and for an empty value, which ask for nothing.
     pub fn read(text: &str) -> Option<Self> {
         let text = text.trim();
-        let (life, by) = match text.split_once('#') {
-            Some((life, by)) => (life, Some(by)),
+        let (life, requester) = match text.split_once('#') {
+            Some((life, requester)) => (life, Some(requester)),
             None => (text, None),
         };
         if matches!(text, "" | "false") {
             return None;
         }
         let life = if life == "true" { Some(LIFE_DEFAULT) } else { duration(life) };
-        Some(match life.filter(|_| by.is_none_or(is_name)) {
-            Some(life) => Self::For { life: life.clamp(LIFE_MIN, LIFE_MAX), by: by.map(Text::from) },
+        Some(match life.filter(|_| requester.is_none_or(is_requester)) {
+            Some(life) => {
+                Self::For { life: life.clamp(LIFE_MIN, LIFE_MAX), requester: requester.map(Text::from) }
+            }
             None => Self::Invalid(excerpt(text, SHOWN_MAX).into()),
         })
     }
 
-    /// A wish of somebody who waits for an answer, as it is written.
-    pub fn wished_by(life: Duration, by: &str) -> String {
-        format!("{}s#{by}", life.as_secs())
+    /// The value of the annotation of a program that waits for an answer.
+    pub fn annotation_value(life: Duration, requester: &str) -> String {
+        format!("{}s#{requester}", life.as_secs())
     }
 
-    /// For how long room is kept; `None` if the value makes no sense.
+    /// How long room is kept; `None` if the value is invalid.
     pub fn life(&self) -> Option<Duration> {
         match self {
             Self::For { life, .. } => Some(*life),
@@ -67,21 +70,21 @@ impl Keep {
         }
     }
 
-    /// Whose wish it is, if that was said.
-    pub fn by(&self) -> Option<&Text> {
+    /// The id of the program that asked for it, if the value has one.
+    pub fn requester(&self) -> Option<&Text> {
         match self {
-            Self::For { by, .. } => by.as_ref(),
+            Self::For { requester, .. } => requester.as_ref(),
             Self::Invalid(_) => None,
         }
     }
 }
 
-/// Whether somebody can be called that.
-fn is_name(by: &str) -> bool {
-    (1..=BY_LEN_MAX).contains(&by.len()) && by.bytes().all(|byte| byte.is_ascii_alphanumeric())
+/// Whether `text` is a well-formed id of a requester.
+fn is_requester(text: &str) -> bool {
+    (1..=REQUESTER_LEN_MAX).contains(&text.len()) && text.bytes().all(|byte| byte.is_ascii_alphanumeric())
 }
 
-/// A duration such as `90s`, `5m` or `1h30m`; none that is nothing.
+/// Reads a duration such as `90s`, `5m` or `1h30m`. A duration of zero is not accepted.
 fn duration(text: &str) -> Option<Duration> {
     let mut total = Duration::ZERO;
     let mut rest = text;
@@ -107,7 +110,7 @@ mod tests {
     use std::time::Duration;
 
     #[test]
-    fn a_wish_is_true_or_a_duration() {
+    fn a_value_is_true_or_a_duration() {
         let life = |text: &str| Keep::read(text).and_then(|keep| keep.life());
         let seconds = |seconds| Some(Duration::from_secs(seconds));
         assert_eq!(life("true"), Some(LIFE_DEFAULT));
@@ -122,12 +125,12 @@ mod tests {
     }
 
     #[test]
-    fn whoever_wishes_it_can_be_said() {
+    fn a_value_can_name_its_requester() {
         let keep = |text: &str| Keep::read(text).unwrap();
-        assert_eq!(keep(&Keep::wished_by(Duration::from_secs(90), "a1")), keep("1m30s#a1"));
-        assert_eq!(keep("true#a1").by().map(|by| &**by), Some("a1"));
-        assert_eq!((keep("true").by(), keep("5m#").by()), (None, None));
-        assert_ne!(keep("5m#a1"), keep("5m#a2"), "another wish");
+        assert_eq!(keep(&Keep::annotation_value(Duration::from_secs(90), "a1")), keep("1m30s#a1"));
+        assert_eq!(keep("true#a1").requester().map(|requester| &**requester), Some("a1"));
+        assert_eq!((keep("true").requester(), keep("5m#").requester()), (None, None));
+        assert_ne!(keep("5m#a1"), keep("5m#a2"), "another request");
     }
 
     #[test]

@@ -1,4 +1,4 @@
-//! What may be a label's key and a label's value, and what Kubernetes says to those that may not.
+//! Validation of label keys and label values, with the error messages of Kubernetes.
 
 const NAME_RULE: &str = "must consist of alphanumeric characters, '-', '_' or '.', and must start and end with an \
     alphanumeric character (e.g. 'MyName',  or 'my.name',  or '123-abc', regex used for validation is \
@@ -77,7 +77,7 @@ fn is_name(name: &str) -> bool {
     )
 }
 
-/// Whether the first and the last byte are `edge`, and all are `inner`.
+/// Whether the first and the last byte satisfy `edge`, and all bytes satisfy `inner`.
 fn is_framed(text: &str, edge: impl Fn(u8) -> bool, inner: impl Fn(u8) -> bool) -> bool {
     let bytes = text.as_bytes();
     bytes.first().is_some_and(|byte| edge(*byte))

@@ -1,4 +1,4 @@
-//! Labels, each of which can be shared: there are as many sets of them as there are pods, but few different ones.
+//! Labels. Equal labels can share their memory: there are as many sets of labels as pods, but few different labels.
 
 use super::ids::Text;
 use std::fmt;
@@ -10,7 +10,7 @@ pub struct Labels {
     all: Box<[Label]>,
 }
 
-/// A key and its value in one piece of memory, which clones share.
+/// A key and its value in one allocation, which clones share.
 #[derive(Clone, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct Label {
     /// Key, NUL, value. The API server lets no NUL into a label, and nothing sorts before it.
@@ -18,8 +18,8 @@ pub struct Label {
 }
 
 impl Labels {
-    /// The set of `labels`; of two with one key the later one stays, as in Go. One with a NUL in it, which no API
-    /// server can have sent, is left out.
+    /// The set of `labels`. If a key is repeated, the last value counts, as in Go. A label with a NUL, which no API server can have
+    /// sent, is left out.
     pub fn new<'a>(labels: impl IntoIterator<Item = (&'a str, &'a str)>) -> Self {
         let mut sorted: Vec<Label> =
             labels.into_iter().filter_map(|(key, value)| Label::new(key, value)).collect();
@@ -50,12 +50,12 @@ impl Labels {
         self.get(key).is_some()
     }
 
-    /// Whether there is none.
+    /// Whether there are no labels.
     pub fn is_empty(&self) -> bool {
         self.all.is_empty()
     }
 
-    /// Puts in place of each label the equal one that `share` gives back, so that equal labels take memory once.
+    /// Replaces each label by the equal label that `share` returns, so that equal labels take memory once.
     pub fn map_shared(&mut self, mut share: impl FnMut(Label) -> Label) {
         for label in &mut self.all {
             *label = share(label.clone());
@@ -64,23 +64,23 @@ impl Labels {
 }
 
 impl Label {
-    /// The label `key=value`, unless there is a NUL in it.
+    /// The label `key=value`; `None` if there is a NUL in it.
     pub fn new(key: &str, value: &str) -> Option<Self> {
         let is_clean = !key.contains('\0') && !value.contains('\0');
         is_clean.then(|| Self { packed: [key, "\0", value].concat().into() })
     }
 
-    /// How many clones of it there are.
+    /// How many clones share its memory.
     pub fn holders(&self) -> usize {
         Arc::strong_count(&self.packed)
     }
 
-    /// Its key.
+    /// The key.
     pub fn key(&self) -> &str {
         self.parts().0
     }
 
-    /// Its value, often empty.
+    /// The value, often empty.
     pub fn value(&self) -> &str {
         self.parts().1
     }

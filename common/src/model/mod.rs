@@ -1,7 +1,10 @@
-//! The world as plain values. Knows nothing of: JSON, the API server, time passing.
+//! Plain values: pods, nodes, owners, amounts, reservations and the other objects that decisions read.
+//!
+//! Must not know: JSON (see `api`), the API server, the current time.
 
 pub mod affinity;
 pub mod budget;
+pub mod catalog_object;
 pub mod chain;
 pub mod daemon_set;
 pub mod excerpt;
@@ -15,7 +18,6 @@ pub mod moment;
 pub mod namespace;
 pub mod node;
 pub mod object;
-pub mod other;
 pub mod owner;
 pub mod pod;
 pub mod port;
@@ -35,6 +37,7 @@ pub mod volume;
 
 pub use affinity::{Affinity, NodeSelector};
 pub use budget::DisruptionBudget;
+pub use catalog_object::{CatalogKind, CatalogObject};
 pub use daemon_set::DaemonTemplate;
 pub use extension_point::ExtensionPoint;
 pub use ids::{NodeName, PodKey, Uid};
@@ -44,7 +47,6 @@ pub use moment::Moment;
 pub use namespace::Namespace;
 pub use node::Node;
 pub use object::Object;
-pub use other::{Other, OtherKind};
 pub use owner::{ControllerRef, ForeignClaim, ForeignKind, Owner, OwnerKind, Workload};
 pub use pod::Pod;
 pub use port::HostPort;

@@ -1,15 +1,16 @@
-//! A time as objects carry it, in half the room: there are three of them in each pod.
+//! The time in a field of an object, in half the memory of a [`Timestamp`]: each pod has three of them.
 
 use jiff::Timestamp;
 use std::cmp::Ordering;
 use std::fmt;
 use std::num::NonZeroI64;
 
-/// A moment to the second, which is how exactly the API server writes the times of an object. An option of it takes
-/// no more room than itself.
+/// A time in whole seconds, the precision with which the API server writes the times of an object. `Option<Moment>` takes no more
+/// memory than `Moment`.
 #[derive(Clone, Copy, PartialEq, Eq, Hash)]
 pub struct Moment {
-    /// Seconds since 1970, with the sign flipped: so the one value that cannot be is none of ours.
+    /// Seconds since 1970 with the sign bit flipped. So 0, the value that `NonZeroI64` cannot hold, stands for a time that does not
+    /// occur.
     flipped: NonZeroI64,
 }
 
@@ -19,7 +20,7 @@ impl Moment {
         Self { flipped: NonZeroI64::new(time.as_second() ^ i64::MIN).unwrap_or(NonZeroI64::MIN) }
     }
 
-    /// When that is.
+    /// The time as a [`Timestamp`].
     pub fn time(self) -> Timestamp {
         Timestamp::from_second(self.seconds()).unwrap_or_default()
     }

@@ -1,16 +1,16 @@
-//! A namespace: its labels, which affinity terms select by, and what it wishes to be kept for its pods.
+//! A Namespace: its labels, by which affinity terms select, and its `reserve/keep` annotation.
 
 use super::keep::Keep;
 use super::labels::Labels;
-use super::object::Meta;
+use super::object::ObjectMeta;
 
-/// A namespace.
+/// A Namespace.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Namespace {
-    /// Its name, and what else identifies it.
-    pub meta: Meta,
+    /// Identity and version of the object.
+    pub meta: ObjectMeta,
     /// Its labels.
     pub labels: Labels,
-    /// What is to be kept for its pods.
+    /// Its `reserve/keep` annotation, which holds for all its pods.
     pub keep: Option<Keep>,
 }

@@ -1,77 +1,77 @@
-//! What scheduling needs of a Node.
+//! A Node, reduced to the fields that scheduling reads.
 
 use super::ids::{NodeName, Text, Uid};
 use super::labels::Labels;
-use super::reservation::Parsed;
+use super::reservation::ParsedReservation;
 use super::resources::Resources;
 use super::taint::Taint;
 use std::sync::Arc;
 
-/// A node, reduced to what decisions read. Its annotations are gone: of them only the reservations remain.
+/// A node, reduced to what decisions read. Of its annotations only the reservations and the total size are kept.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Node {
-    /// Its name.
+    /// The name.
     pub name: NodeName,
-    /// Its UID; a node recreated under the same name has another one.
+    /// The UID. A node that is recreated under the same name has another UID.
     pub uid: Uid,
-    /// The version of the object that was read.
+    /// `metadata.resourceVersion` of the object that was read.
     pub resource_version: u64,
-    /// Its labels.
+    /// The labels.
     pub labels: Labels,
-    /// Its taints.
+    /// The taints.
     pub taints: Box<[Taint]>,
-    /// Whether it is cordoned.
+    /// Whether the node is cordoned.
     pub unschedulable: bool,
-    /// Whether its kubelet is well, as far as is known: only a condition that says otherwise makes it not so.
+    /// `false` only if there is a Ready condition that is not `True`.
     pub is_ready: bool,
-    /// What it can give to pods.
+    /// `status.allocatable`: how much of each resource pods can have.
     pub allocatable: Resources,
-    /// The container images that it has, as its kubelet reports them.
+    /// The container images on the node, as its kubelet reports them.
     pub images: Box<[Arc<Image>]>,
-    /// What it declares that it can do (`status.declaredFeatures`), sorted.
+    /// The features that the node declares (`status.declaredFeatures`), sorted.
     pub features: Box<[Text]>,
-    /// What its annotations reserve, sorted by key, the unreadable ones included.
-    pub reservations: Box<[Parsed]>,
-    /// How much its annotations are.
+    /// The reservations in its annotations, sorted by key, invalid ones included.
+    pub reservations: Box<[ParsedReservation]>,
+    /// The size of all its annotations.
     pub annotations: AnnotationSize,
-    /// Why no pod can be judged against this node, when its amounts cannot be read.
+    /// Why this node takes no pods, if the object or its amounts cannot be read.
     pub problem: Option<Box<str>>,
 }
 
-/// How much the annotations of a node are. The API server takes no more than 256 KiB of them, whoever wrote them.
+/// The size of the annotations of a node. The API server accepts at most 256 KiB, whichever program wrote them.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct AnnotationSize {
-    /// Keys and values of all of them, in bytes.
+    /// Keys and values of all annotations, in bytes.
     pub bytes: u32,
-    /// The same of ours.
+    /// Keys and values of our annotations (`reserve.*`), in bytes.
     pub our_bytes: u32,
-    /// How many of them are ours.
+    /// The number of our annotations.
     pub our_keys: u32,
 }
 
-/// A container image on a node. Nodes of one pool have the same ones, and share them.
+/// A container image on a node. Nodes of one pool have the same images, and share these values.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct Image {
-    /// All names that it goes by.
+    /// All names of the image.
     pub names: Box<[Text]>,
-    /// How many bytes it is.
+    /// The size in bytes.
     pub size: i64,
 }
 
 impl Node {
-    /// Whether it declares all of `needs`.
+    /// Whether the node declares all of `needs`.
     pub fn declares(&self, needs: &[Text]) -> bool {
         needs.iter().all(|need| self.features.binary_search(need).is_ok())
     }
 
-    /// Whether `other` is a version of this node that makes no difference to any pod.
-    pub fn offers_same(&self, other: &Node) -> bool {
-        // All by name, so that a new field cannot be forgotten.
+    /// Whether `other` is a version of this node that differs in nothing that a scheduling decision reads.
+    pub fn is_same_for_scheduling(&self, other: &Node) -> bool {
+        // All fields are listed, so that the compiler reports a new field that is missing here.
         let Self {
             name,
             uid,
             resource_version: _,
-            // Others write annotations all the time.
+            // Other programs write annotations all the time.
             annotations: _,
             labels,
             taints,

@@ -1,31 +1,31 @@
-//! What every object that is kept by its name has in common.
+//! What all objects that are stored by namespace and name have in common.
 
 use super::ids::{Text, Uid};
 
-/// The parts of `metadata` that the belief goes by.
+/// The fields of `metadata` by which objects are stored and compared.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Meta {
-    /// The namespace; empty for a kind that has none.
+pub struct ObjectMeta {
+    /// The namespace; empty for a cluster-scoped kind.
     pub namespace: Text,
     /// The name.
     pub name: Text,
     /// The UID.
     pub uid: Uid,
-    /// The version of the object that was read.
+    /// `metadata.resourceVersion` of the object that was read.
     pub resource_version: u64,
-    /// Whether it is being deleted.
+    /// Whether the object is being deleted.
     pub is_deleting: bool,
 }
 
-/// An object that is kept by its namespace and name.
+/// An object that is stored by namespace and name.
 pub trait Object {
-    /// What the belief goes by.
-    fn meta(&self) -> &Meta;
+    /// Identity and version of the object.
+    fn meta(&self) -> &ObjectMeta;
 
-    /// The same, to alter it.
-    fn meta_mut(&mut self) -> &mut Meta;
+    /// [`Self::meta`], mutable.
+    fn meta_mut(&mut self) -> &mut ObjectMeta;
 
-    /// What it can be found by besides its name, such as the node of an attachment; one text at most.
+    /// A second key by which the object can be found, such as the node of a VolumeAttachment.
     fn group(&self) -> Option<&str> {
         None
     }

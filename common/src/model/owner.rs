@@ -1,8 +1,8 @@
-//! Who a pod belongs to: the workloads we can read, and the chain of them above a pod.
+//! The owners of pods: the workloads that we read, and the references between them.
 //!
-//! A claimed `ownerReferences` entry proves nothing, since the API server stores whatever a pod's creator
-//! writes there. An owner counts only when the object of that kind and name in the pod's own namespace was read
-//! and has that UID (`cluster::owners` does the reading).
+//! An `ownerReferences` entry proves nothing, since the API server stores whatever the creator of a pod writes there. An owner
+//! counts only if the object of that kind and name in the pod's own namespace was read and has that UID (`cluster::owners` checks
+//! this).
 
 use super::daemon_set::DaemonTemplate;
 use super::ids::{Text, Uid};
@@ -11,7 +11,7 @@ use super::selector::Selector;
 use std::fmt;
 use std::sync::Arc;
 
-/// The kinds of workload that we read. Any other kind ends a chain.
+/// The kinds of workload that we read. An owner of any other kind ends the chain of owners.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum OwnerKind {
     /// apps/v1 ReplicaSet.
@@ -28,21 +28,21 @@ pub enum OwnerKind {
     CronJob,
     /// v1 ReplicationController.
     ReplicationController,
-    /// A kind of another API group, of which single objects are read by their metadata where the daemon may: see
-    /// [`ForeignKind`].
+    /// A kind of another API group: see [`ForeignKind`]. Of such a kind only the metadata of single objects is read, where a role
+    /// allows the daemon to do so.
     Foreign,
 }
 
-/// A kind that is none of [`OwnerKind::ALL`], such as `CloneSet` of `apps.kruise.io/v1alpha1`.
+/// A kind that is not in [`OwnerKind::ALL`], such as `CloneSet` of `apps.kruise.io/v1alpha1`.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct ForeignKind {
-    /// As in `apiVersion:`.
+    /// The value of `apiVersion:`.
     pub api_version: Text,
-    /// As in `kind:`.
+    /// The value of `kind:`.
     pub kind: Text,
 }
 
-/// An owner of a foreign kind, as an object in a namespace claims it.
+/// An owner of a foreign kind, as the `ownerReferences` of an object claim it.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct ForeignClaim {
     /// The claimed UID.
@@ -55,12 +55,12 @@ pub struct ForeignClaim {
     pub name: Text,
 }
 
-/// The `ownerReferences` entry with `controller: true`, as the object claims it.
+/// The `ownerReferences` entry with `controller: true`, not yet checked.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub struct ControllerRef {
-    /// The claimed kind; `None` for a kind that we do not follow.
+    /// The claimed kind; `None` for a foreign kind.
     pub kind: Option<OwnerKind>,
-    /// The claimed kind, if it is one that we do not follow.
+    /// The claimed kind, if it is a foreign kind.
     pub foreign: Option<Arc<ForeignKind>>,
     /// The claimed name, in the namespace of the object that claims it.
     pub name: Text,
@@ -68,40 +68,41 @@ pub struct ControllerRef {
     pub uid: Uid,
 }
 
-/// What we keep of a workload: enough to walk up from a pod.
+/// A workload, reduced to what decisions read.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Workload {
-    /// Its kind.
+    /// The kind.
     pub kind: OwnerKind,
-    /// Its kind, if that is [`OwnerKind::Foreign`].
+    /// The foreign kind, if `kind` is [`OwnerKind::Foreign`].
     pub foreign: Option<Arc<ForeignKind>>,
-    /// Its namespace.
+    /// The namespace.
     pub namespace: Text,
-    /// Its name.
+    /// The name.
     pub name: Text,
-    /// Its UID.
+    /// The UID.
     pub uid: Uid,
-    /// The version of the object that was read.
+    /// `metadata.resourceVersion` of the object that was read.
     pub resource_version: u64,
-    /// Who controls it in turn, as it claims.
+    /// Its own controller, as its `ownerReferences` claim.
     pub controller: Option<ControllerRef>,
-    /// The pods that it selects, for the kinds that [have](OwnerKind::has_selector) one; `None` also if it was not sent
-    /// or cannot be understood.
+    /// The pods that it selects, for kinds with [`OwnerKind::has_selector`]. `None` also if the selector was not sent or is
+    /// invalid.
     pub selector: Option<Selector>,
-    /// How many pods it wants now; `None` for a kind that does not say, or if it cannot be read.
-    pub wanted: Option<u32>,
-    /// Whether it is being deleted.
+    /// How many pods there should be now (for most kinds `spec.replicas`). `None` for a kind without such a number, or if it was
+    /// not sent.
+    pub desired_pods: Option<u32>,
+    /// Whether the workload is being deleted.
     pub is_deleting: bool,
-    /// What is to be kept for its pods.
+    /// Its `reserve/keep` annotation.
     pub keep: Option<Keep>,
-    /// The pods that its controller makes, if it is a DaemonSet; `None` also if that was not sent or cannot be understood.
+    /// Describes the pods that its controller makes, if it is a DaemonSet. `None` also if the spec was not sent or is invalid.
     pub daemon: Option<Arc<DaemonTemplate>>,
 }
 
-/// The owner that a reservation names: the top of the chain, or the bare pod itself.
+/// The owner that a reservation names: the top of the chain of owners, or the pod itself if nothing controls it.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Owner {
-    /// The kind, as in `kind:`; `Pod` for a bare pod.
+    /// The value of `kind:`; `Pod` for a pod that nothing controls.
     pub kind: Text,
     /// The namespace.
     pub namespace: Text,
@@ -127,8 +128,8 @@ impl Workload {
 }
 
 impl ControllerRef {
-    /// Whether this is a reference to `workload`, which is in the namespace of the object that has the reference.
-    pub fn names(&self, workload: &Workload) -> bool {
+    /// Whether this reference means `workload`. The caller checks that both are in the same namespace.
+    pub fn refers_to(&self, workload: &Workload) -> bool {
         let is_kind = match &workload.foreign {
             Some(foreign) => self.foreign.as_ref() == Some(foreign),
             None => self.kind == Some(workload.kind),
@@ -136,7 +137,7 @@ impl ControllerRef {
         is_kind && self.name == workload.name && self.uid == workload.uid
     }
 
-    /// The claim, made by an object in `namespace`, if it is of a foreign kind.
+    /// This reference of an object in `namespace`, if its kind is foreign.
     pub fn foreign_in(&self, namespace: &Text) -> Option<ForeignClaim> {
         Some(ForeignClaim {
             uid: self.uid.clone(),
@@ -148,12 +149,12 @@ impl ControllerRef {
 }
 
 impl ForeignKind {
-    /// The API group; empty if the version has none.
+    /// The API group; empty if `apiVersion` has none.
     pub fn group(&self) -> &str {
         self.api_version.rsplit_once('/').map_or("", |(group, _)| group)
     }
 
-    /// The kind that [`ForeignKind`] writes as `CloneSet.v1alpha1.apps.kruise.io`.
+    /// Reads the text that `Display` writes: `CloneSet.v1alpha1.apps.kruise.io`.
     pub fn parse(text: &str) -> Option<Self> {
         let (kind, rest) = text.split_once('.')?;
         let (version, group) = rest.split_once('.')?;
@@ -161,7 +162,7 @@ impl ForeignKind {
     }
 }
 
-/// Kind, version and group with dots between them, as kubectl takes kinds.
+/// Kind, version and group with dots between them, a form that kubectl accepts.
 impl fmt::Display for ForeignKind {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let (group, version) = self.api_version.rsplit_once('/').unwrap_or(("", &self.api_version));
@@ -170,7 +171,7 @@ impl fmt::Display for ForeignKind {
 }
 
 impl OwnerKind {
-    /// Every kind that we follow.
+    /// All kinds except [`OwnerKind::Foreign`].
     pub const ALL: [OwnerKind; 7] = [
         OwnerKind::ReplicaSet,
         OwnerKind::Deployment,
@@ -181,14 +182,14 @@ impl OwnerKind {
         OwnerKind::ReplicationController,
     ];
 
-    /// The kind that `apiVersion` and `kind` name, whatever the version. A kind of the same name in another API
-    /// group is another kind.
+    /// The kind with this `apiVersion` and `kind`; the version does not matter. A kind of the same name in another API group is
+    /// another kind.
     pub fn from_reference(api_version: &str, kind: &str) -> Option<Self> {
         let group = api_version.rsplit_once('/').map_or("", |(group, _)| group);
         Self::ALL.into_iter().find(|known| known.group() == group && known.as_str() == kind)
     }
 
-    /// The kind as in `kind:`.
+    /// The value of `kind:`.
     pub fn as_str(self) -> &'static str {
         match self {
             Self::ReplicaSet => "ReplicaSet",
@@ -211,7 +212,7 @@ impl OwnerKind {
         }
     }
 
-    /// Where the API server lists it, in all namespaces.
+    /// The URL path under which the API server lists the kind, in all namespaces.
     pub fn path(self) -> String {
         match self.group() {
             "" => format!("/api/v1/{}", self.plural()),
@@ -219,7 +220,7 @@ impl OwnerKind {
         }
     }
 
-    /// Where the API server lists it in one namespace.
+    /// The URL path under which the API server lists the kind in one namespace.
     pub fn path_in(self, namespace: &str) -> String {
         match self.group() {
             "" => format!("/api/v1/namespaces/{namespace}/{}", self.plural()),
@@ -227,17 +228,17 @@ impl OwnerKind {
         }
     }
 
-    /// Whether more than its metadata is read.
-    pub fn is_read_whole(self) -> bool {
-        self.has_number() || self == Self::DaemonSet
+    /// Whether the whole object is read. Of other kinds the metadata is enough.
+    pub fn needs_full_object(self) -> bool {
+        self.has_desired_pods() || self == Self::DaemonSet
     }
 
-    /// Whether it says how many pods it wants.
-    pub fn has_number(self) -> bool {
+    /// Whether objects of this kind say how many pods there should be.
+    pub fn has_desired_pods(self) -> bool {
         !matches!(self, Self::DaemonSet | Self::CronJob | Self::Foreign)
     }
 
-    /// Whether its selector is read, by which its pods are spread.
+    /// Whether the selector is read: the pods that it matches are spread by default.
     pub fn has_selector(self) -> bool {
         matches!(self, Self::ReplicaSet | Self::StatefulSet | Self::ReplicationController)
     }

@@ -1,4 +1,4 @@
-//! What scheduling needs of a Pod.
+//! A Pod, reduced to the fields that decisions read.
 
 use super::affinity::Affinity;
 use super::ids::{NodeName, PodKey, Text, Uid};
@@ -8,152 +8,152 @@ use super::moment::Moment;
 use super::owner::ControllerRef;
 use super::port::HostPort;
 use super::requests::PodRequests;
-use super::spread::SpreadConstraint;
+use super::spread::TopologySpreadConstraint;
 use super::taint::Toleration;
 use super::volume::PodVolume;
 use jiff::Timestamp;
 use std::sync::Arc;
 
-/// Pods of this priority and above are `system-cluster-critical` or `system-node-critical`: the API server lets
-/// nobody else have it.
+/// Pods of this priority and above are `system-cluster-critical` or `system-node-critical`: the API server reserves these
+/// priorities for the two classes.
 pub const SYSTEM_CRITICAL_PRIORITY: i32 = 2_000_000_000;
 
 /// A pod, reduced to what decisions read.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Pod {
-    /// Its namespace and name.
+    /// Namespace and name.
     pub key: PodKey,
-    /// Its UID.
+    /// The UID.
     pub uid: Uid,
-    /// The version of the object that was read.
+    /// `metadata.resourceVersion` of the object that was read.
     pub resource_version: u64,
-    /// `metadata.generation`, which conditions repeat as the generation they speak of.
+    /// `metadata.generation`, which conditions repeat as `observedGeneration`.
     pub generation: i64,
-    /// Its labels.
+    /// The labels.
     pub labels: Arc<Labels>,
-    /// What it asks for: the same for all that were made from one template.
+    /// The spec. Pods that were made from one template share it.
     pub spec: Arc<PodSpec>,
-    /// Who controls it, as it claims.
+    /// The controller, as its `ownerReferences` claim.
     pub controller: Option<Arc<ControllerRef>>,
-    /// The value of its `reserve/seat` annotation, written by whoever bound it.
+    /// The value of its `reserve/seat` annotation, which the scheduler writes with the binding.
     pub stamp: Option<Text>,
-    /// What few pods have. Boxed, so that the others need no room for it.
-    pub rare: Option<Box<Rare>>,
-    /// When it was created.
+    /// Fields that few pods have. Boxed, so that the other pods need no memory for them.
+    pub rare: Option<Box<RareFields>>,
+    /// When the pod was created.
     pub created: Option<Moment>,
-    /// When its kubelet began with it.
+    /// When its kubelet accepted the pod (`status.startTime`).
     pub started: Option<Moment>,
-    /// Whether it is being deleted.
+    /// Whether the pod is being deleted.
     pub deleting: bool,
-    /// Whether its kubelet made it for a file on the node: it comes back by itself, past any scheduler.
+    /// Whether this is the mirror pod of a static pod. The kubelet recreates it by itself, without any scheduler.
     pub is_mirror: bool,
-    /// Whether its kubelet ends it because the node runs out of something: its condition DisruptionTarget says so.
+    /// Whether its kubelet terminates it because of node pressure, by the condition DisruptionTarget.
     pub evicted_by_node_pressure: bool,
-    /// Whether it has to go because a scheduler gives its place to another: its condition DisruptionTarget says so.
+    /// Whether a scheduler preempts it in favour of another pod, by the condition DisruptionTarget.
     pub preempted: bool,
-    /// Where it is bound.
+    /// The node that the pod is bound to (`spec.nodeName`).
     pub node: Option<NodeName>,
-    /// Where room is being made for it (`status.nominatedNodeName`). Boxed, since few have one.
-    pub nominated: Option<Box<NodeName>>,
-    /// How far it has come.
+    /// The node on which other pods are preempted for it (`status.nominatedNodeName`). Boxed, since few pods have one.
+    pub nominated_node: Option<Box<NodeName>>,
+    /// `status.phase`.
     pub phase: Phase,
-    /// Its PodScheduled condition.
-    pub scheduled: Option<Scheduled>,
-    /// Why it cannot be judged. When it is its amounts that cannot be read, it counts as if it filled its node.
+    /// The PodScheduled condition.
+    pub scheduled: Option<ScheduledCondition>,
+    /// Why the pod cannot be scheduled: a part of it is invalid. If its amounts cannot be read, it counts as if it filled its node.
     pub problem: Option<Box<str>>,
 }
 
-/// What few pods have.
+/// Fields that few pods have.
 #[derive(Clone, Debug, Default, PartialEq)]
-pub struct Rare {
-    /// The value of its `reserve/build-image` annotation: the image that it will build on.
+pub struct RareFields {
+    /// The value of its `reserve/build-image` annotation: the image that its build will use.
     pub build_image: Option<Text>,
-    /// What its own `reserve/keep` annotation wishes to be kept.
+    /// Its own `reserve/keep` annotation.
     pub keep: Option<Keep>,
-    /// When its grace ends, if it is being deleted (`metadata.deletionTimestamp`).
-    pub grace_ends: Option<Moment>,
+    /// `metadata.deletionTimestamp`: when its grace period ends, if it is being deleted.
+    pub deletion_timestamp: Option<Moment>,
 }
 
-/// What a pod asks for. Pods made from one template share one.
+/// The spec of a pod. Pods that were made from one template share one value.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Hash)]
 pub struct PodSpec {
-    /// Who is asked to place it.
+    /// `spec.schedulerName`.
     pub scheduler_name: Text,
-    /// Its priority.
+    /// The priority.
     pub priority: i32,
-    /// Whether pods of a lower priority may have to go for it.
+    /// Whether pods of a lower priority may be preempted for it (`spec.preemptionPolicy` is not `Never`).
     pub preempts: bool,
-    /// What it tolerates.
+    /// The tolerations.
     pub tolerations: Box<[Toleration]>,
-    /// What it asks for.
+    /// The sums of its resource requests.
     pub requests: PodRequests,
-    /// The labels that its node must have; `None` for any.
+    /// The labels that its node must have (`spec.nodeSelector`); `None` for any node.
     pub node_selector: Option<Labels>,
-    /// Where it wants to be.
+    /// `spec.affinity`.
     pub affinity: Option<Box<Affinity>>,
-    /// How it is to be spread.
-    pub spread: Box<[SpreadConstraint]>,
-    /// The ports that it takes of its node for as long as it runs.
+    /// `spec.topologySpreadConstraints`.
+    pub spread: Box<[TopologySpreadConstraint]>,
+    /// The host ports that it uses for as long as it runs.
     pub ports: Box<[HostPort]>,
-    /// Its volumes, as far as not every node can mount them.
+    /// Its volumes, without those that every node can mount.
     pub volumes: Box<[PodVolume]>,
-    /// Its images: one for each init container, container and image volume, in this order, each with a tag.
+    /// The images of its init containers, containers and image volumes, in this order, each with a tag.
     pub images: Box<[Text]>,
-    /// What it waits for before it may be placed (`spec.schedulingGates`).
+    /// `spec.schedulingGates`: while there are any, the pod is not scheduled.
     pub gates: Box<[Text]>,
-    /// What its node must declare that it can do, sorted.
+    /// The features that its node must declare, sorted.
     pub needs: Box<[Text]>,
-    /// Whether it claims devices (`spec.resourceClaims`).
+    /// Whether it claims devices (`spec.resourceClaims` is not empty).
     pub claims_devices: bool,
-    /// The environment variables of its containers that speak of an image, as far as they are written out.
+    /// The environment variables of its containers whose name contains `IMAGE` and whose value is given literally.
     pub env: Box<[(Text, Text)]>,
-    /// What it uses that only some plugins understand.
+    /// The parts of its spec that need a plugin of their own.
     pub features: Features,
 }
 
 /// A pod's phase.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Phase {
-    /// Not all containers were started.
+    /// Not all containers were started yet.
     Pending,
-    /// Running, or unknown: it still has its room.
+    /// Running, or a phase that we do not know: its resources are not free.
     Running,
-    /// All containers ended well.
+    /// All containers ended successfully.
     Succeeded,
-    /// All containers ended, some badly; or the kubelet refused it.
+    /// All containers ended, at least one with an error; or the kubelet rejected the pod.
     Failed,
 }
 
-/// The PodScheduled condition. That of a bound pod takes no memory of its own: there are many of them.
+/// The PodScheduled condition. The condition of a bound pod needs no allocation, since there are many bound pods.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub enum Scheduled {
-    /// Its status is `True`.
+pub enum ScheduledCondition {
+    /// The status is `True`.
     True {
-        /// When that last changed.
+        /// `lastTransitionTime`.
         since: Option<Moment>,
     },
-    /// Its status is `False`, or something else that is not `True`.
-    False(Box<Unscheduled>),
+    /// The status is anything but `True`.
+    False(Box<UnscheduledCondition>),
 }
 
-/// A PodScheduled condition that is not true.
+/// A PodScheduled condition whose status is not `True`.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Unscheduled {
-    /// When that last changed.
+pub struct UnscheduledCondition {
+    /// `lastTransitionTime`.
     pub since: Option<Moment>,
-    /// Its reason, such as `Unschedulable`.
+    /// The reason, such as `Unschedulable`.
     pub reason: Text,
-    /// Its message.
+    /// The message.
     pub message: Text,
 }
 
-/// Things a pod can ask for that need a plugin of their own.
+/// A set of [`Feature`]s.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
 pub struct Features {
     bits: u16,
 }
 
-/// One of [`Features`].
+/// A part of a pod's spec that needs a plugin of its own.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[repr(u16)]
 pub enum Feature {
@@ -171,98 +171,98 @@ pub enum Feature {
     InterPodAffinity = 1 << 5,
     /// `spec.resourceClaims`.
     DynamicResources = 1 << 6,
-    /// `podAntiAffinity.requiredDuringSchedulingIgnoredDuringExecution`, which speaks about *other* pods too.
+    /// `podAntiAffinity.requiredDuringSchedulingIgnoredDuringExecution`, which restricts *other* pods, too.
     RequiredAntiAffinity = 1 << 7,
-    /// `spec.schedulingGroup`: pods that start together or not at all.
+    /// `spec.schedulingGroup`: pods that are scheduled all together or not at all.
     Gang = 1 << 8,
-    /// What only nodes that declare it can do: host network with user namespaces, restarting all containers by rule,
+    /// Features that only nodes that declare them have: host network with user namespaces, the action `RestartAllContainers`,
     /// options of bind mounts.
     NodeDeclaredFeatures = 1 << 9,
 }
 
 impl Pod {
-    /// Whether it takes room on its node: bound, and not yet ended. A terminating pod still counts.
+    /// Whether the pod uses resources of its node: it is bound and has not ended. A terminating pod still counts.
     pub fn is_counted(&self) -> bool {
         self.node.is_some() && !self.is_ended()
     }
 
-    /// Whether it came to its node in order: a scheduler bound it, or its kubelet has accepted it. A pod that was created with the name
-    /// of a node in it is on that node for everybody, also while the kubelet is about to refuse it.
+    /// Whether a scheduler bound the pod or its kubelet has accepted it. A pod that was created with `spec.nodeName` counts on that
+    /// node for every scheduler, although the kubelet may still reject it.
     pub fn is_admitted(&self) -> bool {
-        let is_bound = matches!(self.scheduled, Some(Scheduled::True { .. }));
+        let is_bound = matches!(self.scheduled, Some(ScheduledCondition::True { .. }));
         is_bound || self.started.is_some() || self.phase != Phase::Pending
     }
 
-    /// Whether all its containers have ended.
+    /// Whether all containers have ended.
     pub fn is_ended(&self) -> bool {
         matches!(self.phase, Phase::Succeeded | Phase::Failed)
     }
 
-    /// Whether it waits to be placed.
+    /// Whether the pod waits to be scheduled.
     pub fn is_waiting(&self) -> bool {
         self.node.is_none() && !self.is_ended() && !self.deleting
     }
 
-    /// Whether it is one of the pods that the cluster itself cannot do without.
+    /// Whether the priority is that of a `system-*-critical` class.
     pub fn is_system_critical(&self) -> bool {
         self.spec.priority >= SYSTEM_CRITICAL_PRIORITY
     }
 
-    /// Whether it is on its way out because a scheduler gave its place to another.
+    /// Whether the pod is being deleted because a scheduler preempted it.
     pub fn is_victim(&self) -> bool {
         self.deleting && self.preempted
     }
 
-    /// When it is to be gone, if it is being deleted: after its grace.
-    pub fn gone_by(&self) -> Option<Timestamp> {
-        self.rare.as_ref()?.grace_ends.map(Moment::time)
+    /// When the grace period ends, if the pod is being deleted.
+    pub fn deletion_timestamp(&self) -> Option<Timestamp> {
+        self.rare.as_ref()?.deletion_timestamp.map(Moment::time)
     }
 
-    /// The image that it will build on.
+    /// The image of the `reserve/build-image` annotation.
     pub fn build_image(&self) -> Option<&Text> {
         self.rare.as_ref()?.build_image.as_ref()
     }
 
-    /// What its own annotation wishes to be kept.
+    /// The pod's own `reserve/keep` annotation.
     pub fn keep(&self) -> Option<&Keep> {
         self.rare.as_ref()?.keep.as_ref()
     }
 
-    /// Whether `other` is a version of this waiting pod about which everything was decided already: only what others
-    /// say about it differs.
-    pub fn asks_same(&self, other: &Pod) -> bool {
-        let aside = |pod: &Pod| Pod {
+    /// Whether `other` is a version of this waiting pod that needs no new scheduling decision: at most fields that schedulers and
+    /// kubelets write differ.
+    pub fn is_same_for_scheduling(&self, other: &Pod) -> bool {
+        let comparable = |pod: &Pod| Pod {
             resource_version: 0,
             generation: 0,
             scheduled: None,
             started: None,
-            nominated: None,
+            nominated_node: None,
             preempted: false,
             ..pod.clone()
         };
-        aside(self) == aside(other)
+        comparable(self) == comparable(other)
     }
 
-    /// The pod as it will be once it is bound.
+    /// The pod as it will be after the binding to `node`.
     #[must_use]
     pub fn bound(&self, node: NodeName, stamp: Option<Text>, since: Option<Timestamp>) -> Pod {
-        let scheduled = Scheduled::True { since: since.map(Moment::from) };
+        let scheduled = ScheduledCondition::True { since: since.map(Moment::from) };
         Pod { node: Some(node), stamp, scheduled: Some(scheduled), ..self.clone() }
     }
 
-    /// When its PodScheduled condition turned true.
+    /// When the PodScheduled condition became `True`.
     pub fn scheduled_at(&self) -> Option<Timestamp> {
         match &self.scheduled {
-            Some(Scheduled::True { since }) => since.map(Moment::time),
-            Some(Scheduled::False(_)) | None => None,
+            Some(ScheduledCondition::True { since }) => since.map(Moment::time),
+            Some(ScheduledCondition::False(_)) | None => None,
         }
     }
 
-    /// Its PodScheduled condition, if there is one that is not true.
-    pub fn unscheduled(&self) -> Option<&Unscheduled> {
+    /// The PodScheduled condition, if its status is not `True`.
+    pub fn unscheduled(&self) -> Option<&UnscheduledCondition> {
         match &self.scheduled {
-            Some(Scheduled::False(condition)) => Some(condition),
-            Some(Scheduled::True { .. }) | None => None,
+            Some(ScheduledCondition::False(condition)) => Some(condition),
+            Some(ScheduledCondition::True { .. }) | None => None,
         }
     }
 }
@@ -281,13 +281,13 @@ impl Feature {
         Feature::NodeDeclaredFeatures,
     ];
 
-    /// Whether no plugin of ours understands it, so that a pod that uses it is not placed at all rather than placed
+    /// Whether no plugin of ours supports the feature. A pod that uses it is then not scheduled at all, rather than scheduled
     /// wrongly.
-    pub fn is_unserved(self) -> bool {
+    pub fn is_unsupported(self) -> bool {
         matches!(self, Self::DynamicResources | Self::Gang)
     }
 
-    /// Where in a pod's spec it is asked for.
+    /// The field of the pod that asks for the feature.
     pub fn field(self) -> &'static str {
         match self {
             Self::SchedulingGates => "spec.schedulingGates",

@@ -1,8 +1,8 @@
-//! Ports of the node itself, and when two of them cannot be had at once.
+//! Host ports, and when two of them conflict on one node.
 
 use super::ids::Text;
 
-/// A port of the node itself.
+/// A port of the node (`hostPort`).
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct HostPort {
     /// TCP, UDP or SCTP; empty for TCP.
@@ -14,26 +14,26 @@ pub struct HostPort {
 }
 
 impl HostPort {
-    /// The address that stands for all addresses. Others that might, such as `::`, do not, as in kube-scheduler.
+    /// The address that stands for all addresses. `::` does not, as in kube-scheduler.
     pub const ALL_ADDRESSES: &str = "0.0.0.0";
 
-    /// The protocol that a port has unless it says otherwise.
+    /// The protocol of a port that names none.
     pub const DEFAULT_PROTOCOL: &str = "TCP";
 
-    /// Whether one node cannot give both. Addresses and protocols are compared as they are written.
+    /// Whether both ports cannot be used on one node. Addresses and protocols are compared as text.
     pub fn conflicts_with(&self, other: &HostPort) -> bool {
-        let (mine, theirs) = (self.address(), other.address());
+        let (own, others) = (self.address(), other.address());
         self.port == other.port
             && self.protocol() == other.protocol()
-            && (mine == theirs || mine == Self::ALL_ADDRESSES || theirs == Self::ALL_ADDRESSES)
+            && (own == others || own == Self::ALL_ADDRESSES || others == Self::ALL_ADDRESSES)
     }
 
-    /// The address, written out.
+    /// The address, with the default filled in.
     pub fn address(&self) -> &str {
         if self.ip.is_empty() { Self::ALL_ADDRESSES } else { &self.ip }
     }
 
-    /// The protocol, written out.
+    /// The protocol, with the default filled in.
     pub fn protocol(&self) -> &str {
         if self.protocol.is_empty() { Self::DEFAULT_PROTOCOL } else { &self.protocol }
     }

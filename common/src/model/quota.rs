@@ -1,14 +1,14 @@
 //! A ResourceQuota: the most that the pods of a namespace may request together.
 
-use super::object::Meta;
+use super::object::ObjectMeta;
 use super::resources::ResourceName;
 
 /// A ResourceQuota.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct ResourceQuota {
-    /// Its namespace and name, and what else identifies it.
-    pub meta: Meta,
-    /// The most of each resource that all pods of the namespace may request together. One with scopes speaks of some pods only, and
-    /// has none here.
+    /// Identity and version of the object.
+    pub meta: ObjectMeta,
+    /// The most of each resource that all pods of the namespace may request together. Empty for a quota with scopes, which limits
+    /// only some pods.
     pub hard: Box<[(ResourceName, i64)]>,
 }

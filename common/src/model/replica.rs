@@ -1,55 +1,51 @@
-//! A replica of the daemon, as its Lease tells: what it has seen of the cluster, and for whom it speaks.
+//! A replica of the daemon, as its Lease describes it: which versions of objects it has seen, and which schedulers' pods it
+//! handles.
 
 use super::ids::Text;
-use super::object::{Meta, Object};
+use super::object::{Object, ObjectMeta};
 use jiff::{SignedDuration, Timestamp};
 use std::time::Duration;
 
-/// One replica.
+/// A running daemon.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Replica {
-    /// Its Lease's name, and what else identifies that.
-    pub meta: Meta,
-    /// Its own name.
+    /// Identity and version of the Lease.
+    pub meta: ObjectMeta,
+    /// The name of the replica.
     pub name: Text,
-    /// The newest version of a node that it has seen: it knows of every write to a node up to that one.
+    /// The newest `resourceVersion` of a node that it has seen: it knows of every write to a node up to this version.
     pub seen_nodes: u64,
-    /// The newest version of a pod that it has seen.
+    /// The newest `resourceVersion` of a pod that it has seen.
     pub seen_pods: u64,
-    /// The scheduler names whose pods it places, sorted. A replica that does not lead has none.
+    /// The scheduler names whose pods it schedules, sorted. Empty for a replica that does not lead.
     pub schedulers: Box<[Text]>,
-    /// The scheduler names whose pods it lately answered for as an extender, sorted.
+    /// The scheduler names whose pods kube-scheduler recently asked it about as an extender, sorted.
     pub extends: Box<[Text]>,
-    /// When it last said so, by the API server's time.
-    pub renewed: Option<Timestamp>,
-    /// How long its word is good.
+    /// When the Lease was last renewed, by the API server's time.
+    pub renew_time: Option<Timestamp>,
+    /// How long the Lease is valid after `renew_time`.
     pub duration: Duration,
-    /// Which version of the program it is.
+    /// The version of the program.
     pub version: Text,
-    /// Whether it may not write reservations: it honours those of others, and makes and releases none.
+    /// Whether it must not write reservations: it enforces existing ones, and neither makes nor releases any.
     pub is_restricted: bool,
 }
 
 impl Replica {
-    /// Whether its word is good at `now`, by the API server's time. A word from the future is as stale as one from the
-    /// past: it would be good for ever.
+    /// Whether the Lease is valid at `now`, by the API server's time. A renewal too far in the future counts as expired, too:
+    /// otherwise the Lease would be valid for ever.
     pub fn is_live(&self, now: Timestamp) -> bool {
         let Ok(duration) = SignedDuration::try_from(self.duration) else { return false };
-        self.renewed.is_some_and(|renewed| now.duration_since(renewed).abs() < duration)
-    }
-
-    /// Whether it has seen these versions of a node and of a pod, or newer ones.
-    pub fn has_seen(&self, node_version: u64, pod_version: u64) -> bool {
-        self.seen_nodes >= node_version && self.seen_pods >= pod_version
+        self.renew_time.is_some_and(|renewed| now.duration_since(renewed).abs() < duration)
     }
 }
 
 impl Object for Replica {
-    fn meta(&self) -> &Meta {
+    fn meta(&self) -> &ObjectMeta {
         &self.meta
     }
 
-    fn meta_mut(&mut self) -> &mut Meta {
+    fn meta_mut(&mut self) -> &mut ObjectMeta {
         &mut self.meta
     }
 }

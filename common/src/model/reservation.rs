@@ -1,7 +1,7 @@
-//! A reservation as a value: whose it is, where it came from, how much, until when.
+//! A reservation as a value: its owner, its amount, its expiry, and who made it.
 //!
-//! Its state is not stored anywhere: it follows from the node, the pods counted there and the time
-//! (`cluster::ledger`). Its form on the wire is `api::reservation`.
+//! The state of a reservation is not stored anywhere: it follows from the node, the pods counted there and the time
+//! (`cluster::ledger`). The annotation format is in `api::reservation`.
 
 use super::ids::{Text, Uid};
 use super::owner::Owner;
@@ -12,40 +12,40 @@ use std::fmt;
 use std::sync::Arc;
 use std::time::Duration;
 
-/// Who made a reservation that nobody asked for by hand, as its record says.
+/// The value of `by` in the record of a reservation that the daemon made because of `reserve/keep`.
 pub const AUTOMATIC: &str = "reserve-daemon";
 
-/// The most reservations that one node can have.
+/// The most reservations of one node.
 pub const PER_NODE_MAX: usize = 128;
 
-/// The most annotations of ours that one node can have.
+/// The most annotations of ours (`reserve.*`) on one node.
 pub const KEYS_MAX: usize = 512;
 
-/// The most bytes of them, keys and values.
+/// The most bytes of our annotations on one node, keys and values.
 pub const BYTES_MAX: usize = 128 << 10;
 
-/// With more annotations than this, in bytes, nobody adds to them: at 256 KiB the API server refuses every write of one.
+/// We add nothing to annotations of more bytes than this: above 256 KiB the API server refuses every write of an annotation.
 pub const ANNOTATIONS_MAX: usize = 200 << 10;
 
-/// What the annotations of a node amount to, one by one.
+/// The result of reading one reservation, or one invalid annotation, of a node.
 #[derive(Clone, Debug, PartialEq)]
-pub enum Parsed {
+pub enum ParsedReservation {
     /// A well-formed reservation.
     Valid(Arc<Reservation>),
-    /// Something under our prefix that is no reservation. It is shown, reported, and otherwise ignored.
-    Invalid(Invalid),
+    /// An annotation with our prefix that is not a well-formed reservation. It is shown, reported and otherwise ignored.
+    Invalid(InvalidAnnotation),
 }
 
 /// Room kept on a node for an owner.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Reservation {
-    /// Which one it is.
+    /// The owner and the seat.
     pub id: ReservationId,
     /// How much is kept. One pod slot is always part of it.
     pub amount: Resources,
-    /// The host ports that are kept.
+    /// The host ports that are kept free.
     pub ports: Box<[HostPort]>,
-    /// What else is known about it.
+    /// Who wrote it, and the record if there is one.
     pub origin: Origin,
 }
 
@@ -54,18 +54,18 @@ pub struct Reservation {
 pub struct ReservationId {
     /// The UID of the owner.
     pub owner: Uid,
-    /// Which of the owner's reservations on the node; none in the plain form.
+    /// Which of the owner's reservations on the node; `None` in the plain form.
     pub seat: Option<Seat>,
 }
 
-/// Tells several reservations of one owner on one node apart. At most 20 characters of `[a-z0-9]`.
+/// Distinguishes several reservations of one owner on one node. At most 20 characters of `[a-z0-9]`.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub struct Seat(Text);
 
-/// Where a reservation came from.
+/// Who wrote a reservation.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Origin {
-    /// Written by hand in the plain form: no expiry, no record of who and why.
+    /// Written by hand in the plain form: no expiry and no record.
     Manual,
     /// Written by one of our programs, with a record.
     Recorded(Box<Record>),
@@ -81,55 +81,56 @@ pub enum Origin {
 /// The `reserve.info` annotation.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Record {
-    /// The top owner.
+    /// The owner at the top of the chain of owners.
     pub owner: Owner,
-    /// The pod whose room is kept; none when the reservation replaces no pod.
+    /// The pod whose room is kept; `None` if the reservation replaces no pod.
     pub replaces: Option<ReplacedPod>,
-    /// The owner's priority: pods above it need not heed the reservation.
+    /// The owner's priority. The reservation yields to pods of a higher priority.
     pub priority: i32,
-    /// When it was made.
+    /// When the reservation was made.
     pub created: Timestamp,
-    /// From when on it no longer counts.
+    /// From this time on the reservation no longer counts.
     pub expires: Timestamp,
-    /// For how long it lives from the moment at which the replaced pod is gone, if whoever made it said so.
+    /// How long the reservation lasts after the replaced pod is gone, if the writer recorded that.
     pub life: Option<Duration>,
     /// Unique id of the command or event that made it.
     pub request: Text,
-    /// Who made it.
+    /// Who made the reservation: a user name, or [`AUTOMATIC`].
     pub by: Text,
-    /// Why it was made.
+    /// Why the reservation was made.
     pub reason: Text,
     /// How strongly the replacement is tied to the node.
     pub placement: Placement,
-    /// Fields that this version does not know, as the text of a JSON object. Whoever rewrites the record keeps them.
+    /// Fields that this version does not know, as the text of a JSON object. They are kept when the record is rewritten.
     pub unknown: Option<Box<str>>,
 }
 
 /// The pod that is to be recreated.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct ReplacedPod {
-    /// Its name.
+    /// The name.
     pub name: Text,
-    /// Its UID.
+    /// The UID.
     pub uid: Uid,
-    /// The seat of the same owner that it had taken itself: with it gone, that one has been passed on.
+    /// The seat of the same owner that this pod had taken itself. Once the pod is gone, that older seat counts as taken, since this
+    /// reservation replaces it.
     pub seat: Option<Seat>,
 }
 
 /// How strongly a replacement is tied to the node of its reservation.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Placement {
-    /// It waits for its node while the replaced pod is terminating.
+    /// The replacement waits for the node while the replaced pod is terminating.
     Wait,
-    /// Its node scores highest.
+    /// The node gets the highest score.
     Prefer,
-    /// It goes to its node or nowhere.
+    /// The replacement is scheduled to the node or not at all.
     Require,
 }
 
-/// Something under our prefix that could not be understood.
+/// An annotation with our prefix that is not a well-formed reservation.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Invalid {
+pub struct InvalidAnnotation {
     /// The annotation key at fault, shortened and with control characters escaped.
     pub key: Text,
     /// What is wrong with it.
@@ -137,7 +138,7 @@ pub struct Invalid {
 }
 
 impl Reservation {
-    /// When it ends; `None` for never.
+    /// When the reservation expires; `None` for never.
     pub fn expires(&self) -> Option<Timestamp> {
         match &self.origin {
             Origin::Manual => None,
@@ -146,12 +147,12 @@ impl Reservation {
         }
     }
 
-    /// Whether it still counts at `now`. Every reader judges this itself; removing the annotation is hygiene.
+    /// Whether the reservation has not expired at `now`. Every reader checks this itself; the annotation is removed only later.
     pub fn is_live(&self, now: Timestamp) -> bool {
         self.expires().is_none_or(|expires| now < expires)
     }
 
-    /// Its record, when it has one that we can read.
+    /// The record, if there is one and this version can read it.
     pub fn record(&self) -> Option<&Record> {
         match &self.origin {
             Origin::Recorded(record) => Some(record),
@@ -164,24 +165,24 @@ impl Reservation {
         self.record().and_then(|record| record.replaces.as_ref())
     }
 
-    /// When it was made, if that was recorded.
+    /// When the reservation was made, if it has a record.
     pub fn created(&self) -> Option<Timestamp> {
         self.record().map(|record| record.created)
     }
 
-    /// Whether nobody asked for it by hand.
+    /// Whether the daemon made it because of `reserve/keep`.
     pub fn is_automatic(&self) -> bool {
         self.record().is_some_and(|record| &*record.by == AUTOMATIC)
     }
 
-    /// Whether it is in the plain form.
+    /// Whether the reservation is in the plain form.
     pub fn is_manual(&self) -> bool {
         matches!(self.origin, Origin::Manual)
     }
 }
 
-impl Parsed {
-    /// The reservation, if it is one.
+impl ParsedReservation {
+    /// The reservation, if it is well-formed.
     pub fn valid(&self) -> Option<&Arc<Reservation>> {
         match self {
             Self::Valid(reservation) => Some(reservation),
@@ -189,8 +190,8 @@ impl Parsed {
         }
     }
 
-    /// What is wrong, if it is none.
-    pub fn invalid(&self) -> Option<&Invalid> {
+    /// What is wrong, if it is not well-formed.
+    pub fn invalid(&self) -> Option<&InvalidAnnotation> {
         match self {
             Self::Valid(_) => None,
             Self::Invalid(invalid) => Some(invalid),
@@ -199,21 +200,21 @@ impl Parsed {
 }
 
 impl Seat {
-    /// The longest seat. With a UID and a dot it stays under the API server's 63 characters for a key's name.
+    /// The longest seat. Together with a UID and a dot it fits into the 63 characters that the API server allows after the slash.
     pub const LEN_MAX: usize = 20;
 
-    /// The seat written as `text`, if that is one.
+    /// The seat written as `text`; `None` if `text` is not a valid seat.
     pub fn parse(text: &str) -> Option<Self> {
         let is_seat = (1..=Self::LEN_MAX).contains(&text.len())
             && text.bytes().all(|byte| matches!(byte, b'a'..=b'z' | b'0'..=b'9'));
         is_seat.then(|| Self(text.into()))
     }
 
-    /// The seat of a reservation that replaces the pod with this UID: the same UID gives the same seat, so that a
-    /// repeated command writes the same keys. `None` if the UID is not one that the API server makes.
+    /// The seat of the reservation for the replaced pod with this UID. The same UID gives the same seat, so that a repeated command
+    /// writes the same keys. `None` if the UID is not in the form that the API server writes.
     pub fn for_replaced(pod: &Uid) -> Option<Self> {
-        // Twelve hexadecimal digits: short enough to type, and two pods of one owner on one node with the same
-        // ones are not to be expected in the life of a cluster.
+        // Twelve hexadecimal digits are short enough to type, and long enough that two pods of one owner on one node practically
+        // never have the same seat.
         let digits =
             || pod.to_string().chars().filter(|character| *character != '-').take(12).collect::<String>();
         pod.is_canonical().then(|| Self(digits().into()))
@@ -226,12 +227,12 @@ impl Seat {
 }
 
 impl Placement {
-    /// The placement by its name on the wire.
+    /// The placement with this name in the record.
     pub fn from_name(name: &str) -> Option<Self> {
         [Self::Wait, Self::Prefer, Self::Require].into_iter().find(|placement| placement.as_str() == name)
     }
 
-    /// The name on the wire.
+    /// The name in the record.
     pub fn as_str(self) -> &'static str {
         match self {
             Self::Wait => "wait",

@@ -1,22 +1,22 @@
-//! A service: which pods it selects, since those are spread by default.
+//! A Service: which pods it selects. kube-scheduler spreads pods of one Service by default.
 
 use super::labels::Labels;
-use super::object::Meta;
+use super::object::ObjectMeta;
 
-/// A service.
+/// A Service.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Service {
-    /// Its name, and what else identifies it.
-    pub meta: Meta,
-    /// The labels that a pod must have. Labels rather than a selector, because those of several services are merged key
-    /// by key. Without any the service adds nothing to what pods are spread by, whether it selects none or all.
+    /// Identity and version of the object.
+    pub meta: ObjectMeta,
+    /// The labels that a pod must have. Labels rather than a selector, because the selectors of several Services are merged key by
+    /// key. A Service without a selector adds nothing to this merge.
     pub selector: Labels,
 }
 
 impl Service {
-    /// Whether a pod of its namespace with these labels belongs to it.
+    /// Whether it selects a pod of its namespace with these labels.
     pub fn selects(&self, labels: &Labels) -> bool {
-        let mut wanted = self.selector.iter().peekable();
-        wanted.peek().is_some() && wanted.all(|(key, value)| labels.get(key) == Some(value))
+        let mut required = self.selector.iter().peekable();
+        required.peek().is_some() && required.all(|(key, value)| labels.get(key) == Some(value))
     }
 }

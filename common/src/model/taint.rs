@@ -1,17 +1,17 @@
-//! Taints and tolerations, and whether one tolerates the other.
+//! Taints and tolerations, and whether a toleration matches a taint.
 
 use super::ids::Text;
 
 /// What a taint does to pods that do not tolerate it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
-pub enum Effect {
-    /// New pods stay away.
+pub enum TaintEffect {
+    /// New pods are not scheduled to the node.
     NoSchedule,
-    /// New pods rather stay away.
+    /// New pods are scheduled to other nodes if possible.
     PreferNoSchedule,
-    /// New pods stay away and running ones are evicted.
+    /// New pods are not scheduled to the node, and running pods are evicted.
     NoExecute,
-    /// A word of a newer API: it repels nobody here, as in kube-scheduler.
+    /// An effect of a newer API. It keeps no pod away, as in kube-scheduler.
     Other,
 }
 
@@ -22,35 +22,35 @@ pub struct Taint {
     pub key: Text,
     /// The taint's value, often empty.
     pub value: Text,
-    /// What it does.
-    pub effect: Effect,
+    /// What the taint does to pods that do not tolerate it.
+    pub effect: TaintEffect,
 }
 
 /// How a toleration compares its value with the taint's.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-pub enum Operator {
+pub enum TolerationOperator {
     /// The values are equal.
     Equal,
     /// The value does not matter.
     Exists,
-    /// An operator that the default feature gates do not serve; it tolerates nothing.
+    /// An operator that is off by the default feature gates. It matches no taint.
     Other,
 }
 
-/// A pod's toleration. An empty key or no effect stand for any.
+/// A pod's toleration.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub struct Toleration {
     /// The key; empty for any key.
     pub key: Text,
     /// How the value is compared.
-    pub operator: Operator,
+    pub operator: TolerationOperator,
     /// The value.
     pub value: Text,
     /// The effect; `None` for any effect.
-    pub effect: Option<Effect>,
+    pub effect: Option<TaintEffect>,
 }
 
-impl Effect {
+impl TaintEffect {
     /// The effect by its API name.
     pub fn from_name(name: &str) -> Self {
         match name {
@@ -78,16 +78,16 @@ impl Effect {
 }
 
 impl Toleration {
-    /// Whether this toleration accepts `taint`.
+    /// Whether this toleration matches `taint`.
     ///
-    /// As upstream, an empty key with `Equal` matches any key whose value is equal.
+    /// As in kube-scheduler, an empty key with `Equal` matches a taint of any key if the values are equal.
     pub fn tolerates(&self, taint: &Taint) -> bool {
         let effect_matches = self.effect.is_none_or(|effect| effect == taint.effect);
         let key_matches = self.key.is_empty() || self.key == taint.key;
         let value_matches = match self.operator {
-            Operator::Exists => true,
-            Operator::Equal => self.value == taint.value,
-            Operator::Other => false,
+            TolerationOperator::Exists => true,
+            TolerationOperator::Equal => self.value == taint.value,
+            TolerationOperator::Other => false,
         };
         effect_matches && key_matches && value_matches
     }

@@ -1,12 +1,12 @@
-//! The volumes of a pod that not every node can mount, reduced to what tells nodes apart.
+//! The volumes of a pod that not every node can mount, reduced to what scheduling reads.
 
 use super::ids::Text;
 use std::borrow::Cow;
 
-/// A volume of a pod that some plugin looks at. Others are not kept.
+/// A volume of a pod that some plugin reads. Other volumes are not kept.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub struct PodVolume {
-    /// Its name within the pod.
+    /// The name within the pod.
     pub name: Text,
     /// What is mounted.
     pub source: VolumeSource,
@@ -20,35 +20,35 @@ pub enum VolumeSource {
         /// The claim's name.
         name: Text,
     },
-    /// `ephemeral`: a claim that is made for the pod. Its name follows from the pod's, which does not belong into
-    /// something that pods share; see [`PodVolume::claim_name`].
+    /// `ephemeral`: a claim that is made for the pod. The claim's name depends on the pod's name and is not stored here, since pods
+    /// of one template share this value; see [`PodVolume::claim_name`].
     Ephemeral,
     /// `gcePersistentDisk`.
     GceDisk {
         /// `pdName`.
         disk: Text,
-        /// Whether it is only read: any number of pods may do that.
+        /// Whether it is mounted read-only, which any number of pods may do.
         read_only: bool,
     },
-    /// `awsElasticBlockStore`, which one pod of a node has for itself, even if it only reads.
+    /// `awsElasticBlockStore`, which only one pod of a node can mount, even read-only.
     AwsDisk {
-        /// `volumeID`, in either of the forms that AWS volumes are written in.
+        /// `volumeID`: the bare name, or `aws://<zone>/<name>`.
         id: Text,
     },
     /// `rbd`.
     Rbd(Box<Rbd>),
-    /// `iscsi`, of which kube-scheduler compares no more than the name of the target.
+    /// `iscsi`, of which kube-scheduler compares only the name of the target.
     Iscsi {
         /// `iqn`.
         target: Text,
-        /// Whether it is only read.
+        /// Whether it is mounted read-only.
         read_only: bool,
     },
     /// `azureDisk`, which counts as a volume of its CSI driver.
     AzureDisk {
         /// `diskURI`.
         uri: Text,
-        /// `kind`: only `Managed`, in whatever case, can be counted. The API server writes `Shared` where none is given.
+        /// `kind`: only `Managed`, in upper or lower case, can be counted. The API server's default is `Shared`.
         kind: Option<Text>,
     },
     /// `cinder`, which counts as a volume of its CSI driver.
@@ -66,18 +66,18 @@ pub enum VolumeSource {
 /// A Ceph block device.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub struct Rbd {
-    /// The monitors: two devices with one in common are of one cluster.
+    /// The monitors. Two devices with a common monitor are in the same Ceph cluster.
     pub monitors: Box<[Text]>,
-    /// The pool, `rbd` unless said.
+    /// The pool, by default `rbd`.
     pub pool: Text,
     /// The image.
     pub image: Text,
-    /// Whether it is only read.
+    /// Whether it is mounted read-only.
     pub read_only: bool,
 }
 
 impl PodVolume {
-    /// The claim that it mounts when it is a volume of the pod called `pod`.
+    /// The name of the claim that it mounts, in the pod called `pod`.
     pub fn claim_name(&self, pod: &str) -> Option<Cow<'_, str>> {
         match &self.source {
             VolumeSource::Claim { name } => Some(Cow::Borrowed(name)),
@@ -86,7 +86,7 @@ impl PodVolume {
         }
     }
 
-    /// Whether its claim is made for the pod, which must then own it.
+    /// Whether its claim is made for the pod. The pod must then own the claim.
     pub fn is_ephemeral(&self) -> bool {
         self.source == VolumeSource::Ephemeral
     }
@@ -95,21 +95,23 @@ impl PodVolume {
     pub fn conflicts_with(&self, other: &PodVolume) -> bool {
         use VolumeSource::{AwsDisk, GceDisk, Iscsi, Rbd};
         match (&self.source, &other.source) {
-            (GceDisk { disk, read_only }, GceDisk { disk: its, read_only: too }) => {
-                disk == its && !(*read_only && *too)
+            (GceDisk { disk, read_only }, GceDisk { disk: other, read_only: other_read_only }) => {
+                disk == other && !(*read_only && *other_read_only)
             }
-            (AwsDisk { id }, AwsDisk { id: its }) => id == its,
-            (Iscsi { target, read_only }, Iscsi { target: its, read_only: too }) => {
-                target == its && !(*read_only && *too)
+            (AwsDisk { id }, AwsDisk { id: other }) => id == other,
+            (Iscsi { target, read_only }, Iscsi { target: other, read_only: other_read_only }) => {
+                target == other && !(*read_only && *other_read_only)
             }
-            (Rbd(device), Rbd(its)) => device.is(its) && !(device.read_only && its.read_only),
+            (Rbd(device), Rbd(other)) => {
+                device.is_same_image(other) && !(device.read_only && other.read_only)
+            }
             _ => false,
         }
     }
 }
 
 impl Rbd {
-    fn is(&self, other: &Rbd) -> bool {
+    fn is_same_image(&self, other: &Rbd) -> bool {
         self.pool == other.pool
             && self.image == other.image
             && self.monitors.iter().any(|monitor| other.monitors.contains(monitor))

@@ -1,4 +1,4 @@
-//! The claims that a pod's volumes name, and the words that are used when they are not as they should be.
+//! Helpers for the volume plugins: the claims of a pod, and the error texts of kube-scheduler about claims, volumes and classes.
 
 use crate::cluster::Catalog;
 use crate::framework::{Admission, Cure, Reason, Rejection};
@@ -7,8 +7,8 @@ use crate::model::storage::PersistentVolumeClaim;
 use crate::model::volume::{PodVolume, VolumeSource};
 use std::fmt::Write;
 
-/// The names of the claims that a pod mounts by name. Those made for it alone are not among them.
-pub(super) fn named(pod: &Pod) -> impl Iterator<Item = &str> {
+/// The names of the claims that a pod mounts by name; claims of ephemeral volumes are not included.
+pub(super) fn claim_names(pod: &Pod) -> impl Iterator<Item = &str> {
     pod.spec.volumes.iter().filter_map(|volume| match &volume.source {
         VolumeSource::Claim { name } => Some(&**name),
         _ => None,
@@ -20,7 +20,7 @@ pub(super) fn has_any(pod: &Pod) -> bool {
     pod.spec.volumes.iter().any(is_claim)
 }
 
-/// Whether a claim stands behind the volume.
+/// Whether the pod volume is backed by a claim.
 pub(super) fn is_claim(volume: &PodVolume) -> bool {
     matches!(volume.source, VolumeSource::Claim { .. } | VolumeSource::Ephemeral)
 }
@@ -30,10 +30,10 @@ pub(super) fn get<'w>(catalog: &'w Catalog, pod: &Pod, name: &str) -> Option<&'w
     catalog.claims.get(&pod.key.namespace, name)
 }
 
-/// A claim that was made for an ephemeral volume of the pod must be owned by it.
+/// Checks that the claim of an ephemeral volume is owned by the pod.
 ///
 /// # Errors
-/// When it is not, in upstream's words.
+/// When it is not, with the text of kube-scheduler.
 pub(super) fn check_owner(pod: &Pod, claim: &PersistentVolumeClaim) -> Result<(), String> {
     if claim.controller.as_ref() == Some(&pod.uid) {
         return Ok(());
@@ -43,32 +43,32 @@ pub(super) fn check_owner(pod: &Pod, claim: &PersistentVolumeClaim) -> Result<()
     Err(format!("PVC {}/{} was not created for pod {} {words}", meta.namespace, meta.name, pod.key))
 }
 
-/// A claim that is not there.
-pub(super) fn no_claim(name: &str) -> String {
+/// The error text for a claim that does not exist.
+pub(super) fn claim_not_found(name: &str) -> String {
     format!("persistentvolumeclaim {} not found", quoted(name))
 }
 
-/// A volume that is not there.
-pub(super) fn no_volume(name: &str) -> String {
+/// The error text for a volume that does not exist.
+pub(super) fn volume_not_found(name: &str) -> String {
     format!("persistentvolume {} not found", quoted(name))
 }
 
-/// A storage class that is not there.
-pub(super) fn no_class(name: &str) -> String {
+/// The error text for a storage class that does not exist.
+pub(super) fn class_not_found(name: &str) -> String {
     format!("storageclass.storage.k8s.io {} not found", quoted(name))
 }
 
-/// A storage class that does not say when claims get their volumes.
-pub(super) fn no_mode(class: &str) -> String {
+/// The error text for a storage class without a volume binding mode.
+pub(super) fn binding_mode_not_set(class: &str) -> String {
     format!("VolumeBindingMode not set for StorageClass {}", quoted(class))
 }
 
-/// A refusal before any node is looked at, which preempting pods cannot cure.
-pub(super) fn refuses(plugin: &'static str, words: String) -> Admission {
-    Admission::Rejects(vec![Rejection::new(plugin, Reason::said_for_good(words, Cure::Storage))])
+/// A rejection of the pod for all nodes that preemption cannot help.
+pub(super) fn reject(plugin: &'static str, message: String) -> Admission {
+    Admission::Rejects(vec![Rejection::new(plugin, Reason::unresolvable_message(message, Cure::Storage))])
 }
 
-/// A text as Go quotes it.
+/// The text quoted as Go's `%q` does it.
 pub(super) fn quoted(text: &str) -> String {
     let mut quoted = String::with_capacity(text.len() + 2);
     quoted.push('"');

@@ -1,45 +1,45 @@
-//! A plugin with the extension points that it has.
+//! A plugin as one value: its implementations of the extension points.
 
-use crate::config::Enabled;
+use crate::config::EnabledPlugin;
 use crate::framework::{
     Bind, Filter, Permit, PostBind, PostFilter, PreBind, PreEnqueue, PreFilter, PreScore, QueueSort,
-    Registry, Reserve, Score, Weighted,
+    Registry, Reserve, Score, WeightedScore,
 };
 use crate::model::ExtensionPoint;
 use std::sync::Arc;
 
-/// A plugin, once for each extension point that it has.
+/// A plugin: its implementation of each extension point that it has.
 #[derive(Clone, Default)]
 pub struct Kit {
-    /// Before the queue.
+    /// The implementation of PreEnqueue.
     pub pre_enqueue: Option<Arc<dyn PreEnqueue>>,
-    /// The order of the queue.
+    /// The implementation of QueueSort.
     pub queue_sort: Option<Arc<dyn QueueSort>>,
-    /// Before any node is looked at.
+    /// The implementation of PreFilter.
     pub pre_filter: Option<Arc<dyn PreFilter>>,
-    /// For each node.
+    /// The implementation of Filter.
     pub filter: Option<Arc<dyn Filter>>,
-    /// When no node will do.
+    /// The implementation of PostFilter.
     pub post_filter: Option<Arc<dyn PostFilter>>,
-    /// Before nodes are scored.
+    /// The implementation of PreScore.
     pub pre_score: Option<Arc<dyn PreScore>>,
-    /// For each node that will do.
+    /// The implementation of Score.
     pub score: Option<Arc<dyn Score>>,
-    /// When a node was chosen.
+    /// The implementation of Reserve.
     pub reserve: Option<Arc<dyn Reserve>>,
-    /// Whether the pod may be bound.
+    /// The implementation of Permit.
     pub permit: Option<Arc<dyn Permit>>,
-    /// Before the binding.
+    /// The implementation of PreBind.
     pub pre_bind: Option<Arc<dyn PreBind>>,
-    /// For the binding.
+    /// The implementation of Bind.
     pub bind: Option<Arc<dyn Bind>>,
-    /// After the binding.
+    /// The implementation of PostBind.
     pub post_bind: Option<Arc<dyn PostBind>>,
 }
 
 impl Kit {
-    /// Adds the plugin to `registry` at `point`, if it has that.
-    pub(super) fn add_to(&self, registry: &mut Registry, point: ExtensionPoint, enabled: &Enabled) {
+    /// Adds the plugin to `registry` at `point`, if it implements that extension point.
+    pub(super) fn add_to(&self, registry: &mut Registry, point: ExtensionPoint, enabled: &EnabledPlugin) {
         match point {
             ExtensionPoint::PreEnqueue => registry.pre_enqueues.extend(self.pre_enqueue.clone()),
             ExtensionPoint::QueueSort => registry.queue_sort = self.queue_sort.clone(),
@@ -48,18 +48,18 @@ impl Kit {
             ExtensionPoint::PostFilter => registry.post_filters.extend(self.post_filter.clone()),
             ExtensionPoint::PreScore => registry.pre_scores.extend(self.pre_score.clone()),
             ExtensionPoint::Score => registry.scores.extend(
-                self.score.clone().map(|plugin| Weighted { plugin, weight: i64::from(enabled.weight) }),
+                self.score.clone().map(|plugin| WeightedScore { plugin, weight: i64::from(enabled.weight) }),
             ),
             ExtensionPoint::Reserve => registry.reserves.extend(self.reserve.clone()),
             ExtensionPoint::Permit => registry.permits.extend(self.permit.clone()),
             ExtensionPoint::PreBind => registry.pre_binds.extend(self.pre_bind.clone()),
             ExtensionPoint::Bind => registry.binds.extend(self.bind.clone()),
             ExtensionPoint::PostBind => registry.post_binds.extend(self.post_bind.clone()),
-            // Of groups of pods, which are not served.
+            // Extension points of pod groups, which are not supported.
             ExtensionPoint::PodGroupPostFilter
             | ExtensionPoint::PlacementGenerate
             | ExtensionPoint::PlacementScore => {}
-            // Whoever reserves also gives back.
+            // Unreserve is part of the trait Reserve.
             ExtensionPoint::Unreserve => {}
         }
     }

@@ -1,6 +1,10 @@
-//! The plugins, one folder each: what it asks, the rule as a pure function, a table of cases.
+//! The plugins, one folder each. `mod.rs` of a folder has a header that says what the plugin checks, and the function `kit` that
+//! names its extension points; `tests.rs` is a table of cases. Entry points: [`default_registry`], [`registry`], [`registry_with`].
+//!
+//! Must not know: the queue, the API server. `cycle` runs the plugins and names none of them.
 
 pub mod balanced_allocation;
+mod broken_linear;
 pub mod build_image_locality;
 mod claims;
 pub mod default_binder;
@@ -9,7 +13,6 @@ pub mod image_locality;
 pub mod inter_pod_affinity;
 mod kit;
 pub mod label_gate;
-mod line;
 pub mod node_affinity;
 pub mod node_declared_features;
 pub mod node_label;
@@ -34,21 +37,20 @@ pub mod volume_restrictions;
 pub mod volume_zone;
 
 pub use kit::Kit;
-pub use profile::{registry, registry_with, unserved};
-pub use tools::{Maker, Tools};
+pub use profile::{registry, registry_with, unsupported_plugins};
+pub use tools::{PluginFactory, Tools};
 
 use crate::config::{Configuration, Profile};
 use crate::framework::Registry;
 
 /// The plugins of the default profile, in upstream's order, and then ours.
 ///
-/// Cheap questions come first, and what is rejected first is what is reported; so the order is visible to users
-/// and follows kube-scheduler's.
+/// The order is visible to users, because the first plugin that rejects is the one that is reported.
 pub fn default_registry() -> Registry {
     default_profile().as_ref().map(registry).unwrap_or_default()
 }
 
-/// The same without our own: what a scheduler that does not enforce reservations decides.
+/// The default plugins without ours: a scheduler with this registry does not enforce reservations.
 pub fn without_reservations() -> Registry {
     let profile = default_profile().map(|profile| profile.without("Reservation"));
     profile.as_ref().map(registry).unwrap_or_default()

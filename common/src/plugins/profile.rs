@@ -1,4 +1,4 @@
-//! From a profile of the configuration to the plugins that run, and what of it is not served yet.
+//! Builds the registry of a profile, and names the plugins of it that are not supported. This file has the one list of all plugins.
 
 use super::kit::Kit;
 use super::tools::Tools;
@@ -10,20 +10,20 @@ use std::collections::BTreeMap;
 use std::sync::Arc;
 use std::time::Duration;
 
-/// Plugins of kube-scheduler that can be named in a file, and do not exist here. They are about groups of pods. Another
-/// one, DynamicResources, is on by default: pods with claims are refused one by one.
-const TO_COME: [&str; 4] =
+/// Plugins of kube-scheduler that a file can name and that do not exist here: plugins for pod groups. Another one,
+/// DynamicResources, is on by default; instead, each pod with resource claims is refused.
+const UNSUPPORTED_PLUGINS: [&str; 4] =
     ["DeferredPodScheduling", "GangScheduling", "PodGroupPodsCount", "TopologyPlacementGenerator"];
 
-/// The plugins of `profile`, in its order and with its weights and arguments.
+/// The registry of `profile`, with its order, weights and arguments.
 pub fn registry(profile: &Profile) -> Registry {
     assemble(profile, BTreeMap::new(), &Tools::default())
 }
 
-/// The same with what the caller brings along.
+/// The registry of `profile`, with the plugins and the trace sink of the caller.
 ///
 /// # Errors
-/// When a plugin that the caller brings along does not take its arguments, or one that the profile names is not there.
+/// When a plugin of the caller rejects its arguments, or the profile names a plugin that does not exist.
 pub fn registry_with(profile: &Profile, tools: &Tools) -> Result<Registry, String> {
     let none = RawArgs::Null;
     let mut extra = BTreeMap::new();
@@ -32,7 +32,7 @@ pub fn registry_with(profile: &Profile, tools: &Tools) -> Result<Registry, Strin
         match tools.extra.get(name) {
             Some(_) if extra.contains_key(name) => {}
             Some(plugin) => {
-                let args = profile.args.others.get(name).unwrap_or(&none);
+                let args = profile.args.extra.get(name).unwrap_or(&none);
                 extra.insert(name, (plugin.make)(args).map_err(failed)?);
             }
             None if is_built_in(name) => {}
@@ -42,25 +42,25 @@ pub fn registry_with(profile: &Profile, tools: &Tools) -> Result<Registry, Strin
     Ok(assemble(profile, extra, tools))
 }
 
-/// Each plugin is made once, however many extension points it has.
+/// Fills the registry. Each plugin is created once, for all of its extension points.
 fn assemble<'p>(profile: &'p Profile, mut kits: BTreeMap<&'p str, Kit>, tools: &Tools) -> Registry {
     let seconds = profile.args.volume_binding.bind_timeout_seconds;
-    let volumes_within = Some(Duration::from_secs(seconds.unsigned_abs()));
+    let volume_bind_timeout = Some(Duration::from_secs(seconds.unsigned_abs()));
     let mut registry = Registry::default();
-    registry.volumes_within = volumes_within;
+    registry.volume_bind_timeout = volume_bind_timeout;
     for point in ExtensionPoint::CONFIGURABLE {
         for enabled in profile.at(point) {
-            let made = || match &*enabled.name {
+            let create = || match &*enabled.name {
                 "Trace" => trace::kit(Arc::clone(&tools.sink)),
                 name => kit(name, &profile.args).unwrap_or_default(),
             };
-            kits.entry(&enabled.name).or_insert_with(made).add_to(&mut registry, point, enabled);
+            kits.entry(&enabled.name).or_insert_with(create).add_to(&mut registry, point, enabled);
         }
     }
     registry
 }
 
-/// The plugin of this name. The extension points that it has here are those that `config` lets a file name.
+/// The plugin of this name; `None` if there is none. Its extension points are those that `config` lets a file name.
 fn kit(name: &str, args: &PluginArgs) -> Option<Kit> {
     Some(match name {
         "BuildImageLocality" => super::build_image_locality::kit(args),
@@ -93,16 +93,16 @@ fn kit(name: &str, args: &PluginArgs) -> Option<Kit> {
     })
 }
 
-/// What `profile` asks for that would be passed over in silence, so that pods would be placed wrongly.
-pub fn unserved(profile: &Profile) -> Vec<String> {
+/// The plugins of `profile` that do not exist here. Without them pods would be placed wrongly.
+pub fn unsupported_plugins(profile: &Profile) -> Vec<String> {
     let name = &profile.scheduler_name;
-    let to_come = TO_COME.iter().filter(|plugin| profile.runs(plugin));
-    to_come.map(|plugin| format!("plugin {plugin} in profile {name}")).collect()
+    let unsupported = UNSUPPORTED_PLUGINS.iter().filter(|plugin| profile.runs(plugin));
+    unsupported.map(|plugin| format!("plugin {plugin} in profile {name}")).collect()
 }
 
 #[cfg(test)]
 mod tests {
-    use super::{kit, registry, unserved};
+    use super::{kit, registry, unsupported_plugins};
     use crate::config::{Configuration, Profile, load};
     use crate::framework::Registry;
     use crate::model::ExtensionPoint;
@@ -129,7 +129,7 @@ mod tests {
         let profile = &configuration.profiles[0];
         let (registry, default) = (registry(profile), default_registry());
         assert_eq!((filters(&registry), scores(&registry)), (filters(&default), scores(&default)));
-        // Nothing that exists is lost on the way, and nothing changes its place or weight.
+        // No plugin is lost, and none changes its position or weight.
         let kits = |point| {
             let known = profile.at(point).iter().filter_map(|enabled| {
                 kit(&enabled.name, &profile.args).map(|kit| (kit, &*enabled.name, i64::from(enabled.weight)))
@@ -144,7 +144,7 @@ mod tests {
         assert!(registry.pre_enqueues.iter().any(|plugin| plugin.name() == "SchedulingGates"));
         assert_eq!(registry.queue_sort.as_ref().map(|plugin| plugin.name()), Some("PrioritySort"));
         assert_eq!(registry.binds.iter().map(|plugin| plugin.name()).collect::<Vec<_>>(), ["DefaultBinder"]);
-        assert_eq!(unserved(profile), [""; 0]);
+        assert_eq!(unsupported_plugins(profile), [""; 0]);
     }
 
     #[test]
@@ -175,6 +175,6 @@ mod tests {
              - name: NodeAffinity\n    args: {{addedAffinity: {affinity}}}\n  \
              - name: PodTopologySpread\n    args: {{defaultingType: List, defaultConstraints: {spread}}}"
         ));
-        assert_eq!(unserved(&profile), ["plugin GangScheduling in profile s"]);
+        assert_eq!(unsupported_plugins(&profile), ["plugin GangScheduling in profile s"]);
     }
 }

@@ -1,4 +1,4 @@
-//! What the caller of the library brings along: somebody who listens to Trace, and plugins of its own.
+//! What a caller of the library adds: plugins of its own, and the sink of the plugin Trace.
 //!
 //! ```text
 //! let tools = Tools::default().plugin("Even", &[ExtensionPoint::Filter], |_args| {
@@ -9,33 +9,33 @@
 //! ```
 
 use super::kit::Kit;
-use super::trace::{Nobody, Sink};
+use super::trace::{NoSink, Sink};
 use crate::config::{ExtraPlugin, RawArgs};
 use crate::model::ExtensionPoint;
 use std::collections::BTreeMap;
 use std::fmt;
 use std::sync::Arc;
 
-/// Makes a plugin from its arguments as they were written; of no arguments `null`.
-pub type Maker = Arc<dyn Fn(&RawArgs) -> Result<Kit, String> + Send + Sync>;
+/// Creates a plugin from its arguments in the configuration file; without arguments from `null`.
+pub type PluginFactory = Arc<dyn Fn(&RawArgs) -> Result<Kit, String> + Send + Sync>;
 
-/// What the caller brings along.
+/// The plugins and the trace sink of the caller.
 #[derive(Clone)]
 pub struct Tools {
     pub(super) sink: Arc<dyn Sink>,
-    pub(super) extra: BTreeMap<String, Extra>,
+    pub(super) extra: BTreeMap<String, CustomPlugin>,
 }
 
-/// A plugin of the caller's.
+/// A plugin of the caller.
 #[derive(Clone)]
-pub(super) struct Extra {
+pub(super) struct CustomPlugin {
     points: Vec<ExtensionPoint>,
-    pub(super) make: Maker,
+    pub(super) make: PluginFactory,
 }
 
 impl Default for Tools {
     fn default() -> Self {
-        Self { sink: Arc::new(Nobody), extra: BTreeMap::new() }
+        Self { sink: Arc::new(NoSink), extra: BTreeMap::new() }
     }
 }
 
@@ -46,15 +46,15 @@ impl fmt::Debug for Tools {
 }
 
 impl Tools {
-    /// Trace tells `sink`.
+    /// Sets the sink of the plugin Trace.
     #[must_use]
     pub fn trace(mut self, sink: impl Sink + 'static) -> Self {
         self.sink = Arc::new(sink);
         self
     }
 
-    /// A plugin that files can name at `points`. `make` is called once for each profile that does; an error is one of
-    /// the plugin's arguments. It goes before a plugin of ours or upstream's that has the same name.
+    /// Adds a plugin that configuration files can name at `points`. `make` is called once for each profile that names it; its error
+    /// means that the arguments are wrong. The plugin replaces a built-in one of the same name.
     #[must_use]
     pub fn plugin(
         mut self,
@@ -62,13 +62,13 @@ impl Tools {
         points: &[ExtensionPoint],
         make: impl Fn(&RawArgs) -> Result<Kit, String> + Send + Sync + 'static,
     ) -> Self {
-        self.extra.insert(name.to_owned(), Extra { points: points.to_vec(), make: Arc::new(make) });
+        self.extra.insert(name.to_owned(), CustomPlugin { points: points.to_vec(), make: Arc::new(make) });
         self
     }
 
-    /// The plugins that were brought along, for [`crate::config::load`].
+    /// The plugins of the caller, for [`crate::config::load`].
     pub fn plugins(&self) -> Vec<ExtraPlugin> {
-        let plugin = |(name, extra): (&String, &Extra)| ExtraPlugin {
+        let plugin = |(name, extra): (&String, &CustomPlugin)| ExtraPlugin {
             name: name.clone(),
             points: extra.points.clone(),
         };

@@ -1,24 +1,26 @@
-//! Builders for tests, which read like speech: `pod("web-1").cpu("500m").on("n1").owned_by(&set)`.
+//! Builders for tests: `pod("web-1").cpu("500m").on("n1").owned_by(&set)`.
 //!
 //! Pods and nodes are built as API JSON and go through the real decoders.
 
-mod asked;
-mod daemon;
-mod other;
-mod reserved;
+mod catalog_object;
+mod cluster_builder;
+mod daemon_set;
+mod optional_fields;
+mod plugin_answers;
+mod reservation;
 mod test_cluster;
-mod wishes;
-mod world;
 
-pub(crate) use asked::{admission, all_reasons, all_rejections, raw_and_scores, reasons, rejections, scores};
-pub(crate) use daemon::daemon_set;
-pub(crate) use other::{
-    OtherBuilder, attachment, budget, claim, csi_capacity, csi_driver, csi_node, namespace, resource_quota,
-    service, storage_class, volume,
+pub(crate) use catalog_object::{
+    CatalogObjectBuilder, attachment, budget, claim, csi_capacity, csi_driver, csi_node, namespace,
+    resource_quota, service, storage_class, volume,
 };
-pub(crate) use reserved::{ReservationBuilder, bare_reservation, plain, reservation};
-pub(crate) use test_cluster::{Tape, TestCluster, maybe, some_pod, verdicts};
-pub(crate) use world::{World, entry, world};
+pub(crate) use cluster_builder::{ClusterBuilder, cluster_builder, entry};
+pub(crate) use daemon_set::daemon_set;
+pub(crate) use plugin_answers::{
+    admission, all_reasons, all_rejections, raw_and_scores, reasons, rejections, scores,
+};
+pub(crate) use reservation::{ReservationBuilder, bare_reservation, plain, reservation};
+pub(crate) use test_cluster::{RandomChoices, TestCluster, maybe, some_pod, verdicts};
 
 use crate::api;
 use crate::model::ids::Uid;
@@ -28,20 +30,20 @@ use crate::model::{Node, Pod};
 use jiff::{SignedDuration, Timestamp};
 use serde_json::{Value, json};
 
-/// A pod in the making.
+/// Builds a pod from API JSON.
 #[derive(Clone)]
 pub(crate) struct PodBuilder(Value);
 
-/// A node in the making.
+/// Builds a node from API JSON.
 #[derive(Clone)]
 pub(crate) struct NodeBuilder(Value);
 
-/// The moment at which tests happen.
+/// The current time of tests.
 pub(crate) fn now() -> Timestamp {
     at(0)
 }
 
-/// So many seconds after [`now`].
+/// The time so many seconds after [`now`].
 pub(crate) fn at(seconds: i64) -> Timestamp {
     let noon: Timestamp = "2026-01-31T12:00:00Z".parse().unwrap();
     noon + SignedDuration::from_secs(seconds)
@@ -97,7 +99,7 @@ pub(crate) fn workload(kind: OwnerKind, name: &str) -> Workload {
         resource_version: 1,
         controller: None,
         selector: None,
-        wanted: None,
+        desired_pods: None,
         is_deleting: false,
         keep: None,
         daemon: None,
@@ -143,7 +145,7 @@ impl PodBuilder {
         self.with("/metadata/namespace", json!(namespace))
     }
 
-    /// The UID that belongs to this name instead of to the pod's own.
+    /// Sets the UID to [`uid`] of `name`, instead of the pod's own name.
     pub(crate) fn uid(self, name: &str) -> Self {
         self.with("/metadata/uid", json!(uid(name).to_string()))
     }
@@ -165,13 +167,13 @@ impl PodBuilder {
         self.with(&format!("/spec/containers/0/resources/requests/{resource}"), json!(amount))
     }
 
-    /// Bound to the node, nobody knows when.
+    /// Bound to the node at an unknown time.
     pub(crate) fn on(self, node: &str) -> Self {
         let bound = if self.0["status"]["conditions"].is_null() { self.condition() } else { self };
         bound.with("/spec/nodeName", json!(node))
     }
 
-    /// Created with the name of the node in it, and not seen by any kubelet yet.
+    /// Created with `spec.nodeName`, and not accepted by the kubelet yet.
     pub(crate) fn created_on(self, node: &str) -> Self {
         self.with("/spec/nodeName", json!(node))
     }
@@ -202,7 +204,7 @@ impl PodBuilder {
         self.with("/spec/priority", json!(priority))
     }
 
-    /// Tolerates `key=value:Effect`; without a value any, without an effect any.
+    /// Tolerates `key=value:Effect`; without a value any value, without an effect any effect.
     pub(crate) fn tolerates(mut self, text: &str) -> Self {
         let (taint, effect) = text.split_once(':').unwrap_or((text, ""));
         let (key, value, operator) = match taint.split_once('=') {
@@ -214,7 +216,7 @@ impl PodBuilder {
         self
     }
 
-    /// Stamped as the taker of a reservation.
+    /// Has the stamp of a reservation.
     pub(crate) fn stamp(self, stamp: &(impl ToString + ?Sized)) -> Self {
         self.with("/metadata/annotations/reserve~1seat", json!(stamp.to_string()))
     }
@@ -245,7 +247,7 @@ impl NodeBuilder {
         self
     }
 
-    /// The UID that belongs to this name instead of to the node's own.
+    /// Sets the UID to [`uid`] of `name`, instead of the node's own name.
     pub(crate) fn uid(mut self, name: &str) -> Self {
         self.0["metadata"]["uid"] = json!(uid(name).to_string());
         self
@@ -291,7 +293,7 @@ impl NodeBuilder {
         self
     }
 
-    /// Carries the annotations of a reservation.
+    /// Adds the annotations of a reservation.
     pub(crate) fn reserves(self, reservation: impl Into<Reservation>) -> Self {
         let annotations = api::reservation::encode(&reservation.into()).unwrap();
         annotations.iter().fold(self, |node, (key, value)| node.annotation(key, value))
@@ -299,16 +301,16 @@ impl NodeBuilder {
 }
 
 fn set(object: &mut Value, pointer: &str, value: Value) {
-    let place = pointer.split('/').skip(1).fold(object, |place, part| match part.parse::<usize>() {
+    let target = pointer.split('/').skip(1).fold(object, |target, part| match part.parse::<usize>() {
         Ok(index) => {
-            if place.as_array().is_some_and(|list| list.len() == index) {
-                push(place, Value::Null);
+            if target.as_array().is_some_and(|list| list.len() == index) {
+                push(target, Value::Null);
             }
-            &mut place[index]
+            &mut target[index]
         }
-        Err(_) => &mut place[part.replace("~1", "/")],
+        Err(_) => &mut target[part.replace("~1", "/")],
     });
-    *place = value;
+    *target = value;
 }
 
 fn push(list: &mut Value, item: Value) {

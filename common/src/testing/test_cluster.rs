@@ -1,20 +1,22 @@
-//! A small cluster that changes at random, for tests that compare what is kept with what is worked out anew.
+//! A small cluster that changes at random, for tests that compare cached values with values that are computed anew.
 
-use super::{NodeBuilder, PodBuilder, namespace, node, now, pod, replica_set, service, workload, world};
-use crate::cluster::{Cluster, Event, Ledger, PodContext, Seen, Snapshot};
+use super::{
+    NodeBuilder, PodBuilder, cluster_builder, namespace, node, now, pod, replica_set, service, workload,
+};
+use crate::cluster::{Cluster, Event, Ledger, PodContext, Snapshot, WatchEvent};
 use crate::framework::{Filter, Verdict};
-use crate::model::other::OtherKind;
+use crate::model::catalog_object::CatalogKind;
 use crate::model::owner::{OwnerKind, Workload};
 use crate::model::selector::Selector;
 use serde_json::{Value, json};
 use std::sync::Arc;
 
-/// Choices, made beforehand so that proptest can make do with fewer.
-pub(crate) struct Tape<'t> {
+/// Random choices, drawn in advance by proptest so that it can shrink them.
+pub(crate) struct RandomChoices<'t> {
     rest: std::slice::Iter<'t, u16>,
 }
 
-/// The cluster.
+/// A cluster that changes at random.
 pub(crate) struct TestCluster {
     pub(crate) cluster: Cluster,
     version: u64,
@@ -23,7 +25,7 @@ pub(crate) struct TestCluster {
     pub(crate) sets: [Workload; 3],
 }
 
-impl<'t> Tape<'t> {
+impl<'t> RandomChoices<'t> {
     pub(crate) fn new(choices: &'t [u16]) -> Self {
         Self { rest: choices.iter() }
     }
@@ -45,11 +47,11 @@ impl<'t> Tape<'t> {
     }
 }
 
-/// A label with one of these values, or without: `-` stands for no label.
-fn labels(tape: &mut Tape<'_>, choices: &[(&str, &[&str])]) -> Value {
+/// Labels, each with one of these values; `-` stands for no label.
+fn labels(random: &mut RandomChoices<'_>, choices: &[(&str, &[&str])]) -> Value {
     let mut labels = json!({});
     for (key, values) in choices {
-        let value = tape.of(values);
+        let value = random.of(values);
         if value != "-" {
             labels[*key] = json!(value);
         }
@@ -57,25 +59,29 @@ fn labels(tape: &mut Tape<'_>, choices: &[(&str, &[&str])]) -> Value {
     labels
 }
 
-/// Something, or null.
-pub(crate) fn maybe(tape: &mut Tape<'_>, value: impl FnOnce(&mut Tape<'_>) -> Value) -> Value {
-    if tape.one_in(2) { value(tape) } else { Value::Null }
+/// A value, or null.
+pub(crate) fn maybe(
+    random: &mut RandomChoices<'_>,
+    value: impl FnOnce(&mut RandomChoices<'_>) -> Value,
+) -> Value {
+    if random.one_in(2) { value(random) } else { Value::Null }
 }
 
-/// What a filter says about every node: the words, and whether preempting pods is no use; `None` if it need not be asked.
+/// The verdict of a filter about every node: its text, and whether preempting pods does not help; `None` if the filter does not
+/// apply to the pod.
 pub(crate) fn verdicts(
     filter: &dyn Filter,
     pod_context: &PodContext<'_>,
-    world: &Snapshot<'_>,
+    snapshot: &Snapshot<'_>,
 ) -> Option<Vec<Option<(String, bool)>>> {
-    let ask = filter.prepare(pod_context, world)?;
-    let said = |ledger: &Ledger| match ask(ledger.id) {
+    let ask = filter.prepare(pod_context, snapshot)?;
+    let verdict = |ledger: &Ledger| match ask(ledger.id) {
         Verdict::Fits => None,
         Verdict::Rejects(all) => Some((all[0].reason.to_string(), all[0].reason.is_unresolvable())),
-        Verdict::Says(phrase) => Some((phrase.words.to_owned(), phrase.unresolvable)),
+        Verdict::RejectsStatic(rejection) => Some((rejection.message.to_owned(), rejection.unresolvable)),
         Verdict::Fails(why) => panic!("{why}"),
     };
-    Some(world.nodes().map(said).collect())
+    Some(snapshot.nodes().map(verdict).collect())
 }
 
 impl TestCluster {
@@ -89,10 +95,11 @@ impl TestCluster {
             selecting(workload(OwnerKind::StatefulSet, "ss"), &[]),
             selecting(workload(OwnerKind::ReplicationController, "rc"), &[("app", "b"), ("tier", "x")]),
         ];
-        let spaces = [("default", "a"), ("other", "b"), ("third", "")];
-        let start = sets.iter().fold(world(), |world, set| world.workload(set));
-        let start =
-            spaces.iter().fold(start, |world, (name, team)| world.with(namespace(name).label("team", team)));
+        let namespaces = [("default", "a"), ("other", "b"), ("third", "")];
+        let start = sets.iter().fold(cluster_builder(), |builder, set| builder.workload(set));
+        let start = namespaces
+            .iter()
+            .fold(start, |builder, (name, team)| builder.with(namespace(name).label("team", team)));
         Self { cluster: start.cluster(), version: 1, pods: Vec::new(), sets }
     }
 
@@ -100,71 +107,74 @@ impl TestCluster {
         self.cluster.snapshot(now())
     }
 
-    /// Something happens.
+    /// Applies one random event.
     pub(crate) fn step(
         &mut self,
-        tape: &mut Tape<'_>,
-        pod: impl Fn(PodBuilder, &mut Tape<'_>) -> PodBuilder,
+        random: &mut RandomChoices<'_>,
+        pod: impl Fn(PodBuilder, &mut RandomChoices<'_>) -> PodBuilder,
     ) {
         self.version += 1;
-        let event = match tape.below(12) {
-            0..=2 => Event::Nodes(Seen::Applied(some_node(tape).version(self.version).build())),
-            3 => Event::Nodes(Seen::Deleted(some_node(tape).build())),
+        let event = match random.below(12) {
+            0..=2 => Event::Nodes(WatchEvent::Applied(some_node(random).version(self.version).build())),
+            3 => Event::Nodes(WatchEvent::Deleted(some_node(random).build())),
             4 => {
-                let space = namespace(tape.of(&["default", "other"])).label("team", tape.of(&["a", "b"]));
-                Event::Others(OtherKind::Namespace, Seen::Applied(space.version(self.version).into()))
+                let space = namespace(random.of(&["default", "other"])).label("team", random.of(&["a", "b"]));
+                Event::CatalogObjects(
+                    CatalogKind::Namespace,
+                    WatchEvent::Applied(space.version(self.version).into()),
+                )
             }
             5 => {
-                let name = tape.of(&["s1", "s2"]);
+                let name = random.of(&["s1", "s2"]);
                 let some = [[("app", "a")], [("tier", "x")], [("app", "c")]];
-                let service = service(name).selector(tape.of(&some)).version(self.version);
-                let seen = if tape.one_in(2) { Seen::Applied } else { Seen::Deleted };
-                Event::Others(OtherKind::Service, seen(service.into()))
+                let service = service(name).selector(random.of(&some)).version(self.version);
+                let event = if random.one_in(2) { WatchEvent::Applied } else { WatchEvent::Deleted };
+                Event::CatalogObjects(CatalogKind::Service, event(service.into()))
             }
             6 if !self.pods.is_empty() => {
-                let gone = self.pods.swap_remove(tape.below(self.pods.len()));
-                Event::Pods(Seen::Deleted(gone.build()))
+                let gone = self.pods.swap_remove(random.below(self.pods.len()));
+                Event::Pods(WatchEvent::Deleted(gone.build()))
             }
             7 if !self.pods.is_empty() => {
-                let going = tape.of(&self.pods).terminating().version(self.version);
-                Event::Pods(Seen::Applied(going.build()))
+                let going = random.of(&self.pods).terminating().version(self.version);
+                Event::Pods(WatchEvent::Applied(going.build()))
             }
             _ => {
                 let name = format!("p{}", self.version);
-                let pod = some_pod(&name, tape, &pod).on(&format!("n{}", tape.below(6)));
+                let pod = some_pod(&name, random, &pod).on(&format!("n{}", random.below(6)));
                 self.pods.push(pod.clone());
-                Event::Pods(Seen::Applied(pod.build()))
+                Event::Pods(WatchEvent::Applied(pod.build()))
             }
         };
         self.cluster.apply(event);
     }
 
-    /// Books of some node without some of its pods, and with others.
+    /// The ledger of a random node without some of its pods and with other pods.
     pub(crate) fn supposed(
-        world: &Snapshot<'_>,
-        tape: &mut Tape<'_>,
-        pod: impl Fn(PodBuilder, &mut Tape<'_>) -> PodBuilder,
+        snapshot: &Snapshot<'_>,
+        random: &mut RandomChoices<'_>,
+        pod: impl Fn(PodBuilder, &mut RandomChoices<'_>) -> PodBuilder,
     ) -> Option<Ledger> {
-        let count = world.len();
-        let mut ledger = world.nodes().nth(tape.below(count.max(1)))?.clone();
+        let count = snapshot.len();
+        let mut ledger = snapshot.nodes().nth(random.below(count.max(1)))?.clone();
         for known in ledger.pods.clone() {
-            if tape.one_in(2) {
+            if random.one_in(2) {
                 ledger.remove(&known.uid);
             }
         }
-        for number in 0..tape.below(3) {
+        for number in 0..random.below(3) {
             let name = ledger.node.name.to_string();
-            let pod = some_pod(&format!("supposed{number}"), tape, &pod).on(&name);
+            let pod = some_pod(&format!("supposed{number}"), random, &pod).on(&name);
             ledger.add(Arc::new(pod.build()));
         }
         Some(ledger)
     }
 }
 
-fn some_node(tape: &mut Tape<'_>) -> NodeBuilder {
-    let name = format!("n{}", tape.below(6));
+fn some_node(random: &mut RandomChoices<'_>) -> NodeBuilder {
+    let name = format!("n{}", random.below(6));
     let labels = labels(
-        tape,
+        random,
         &[
             ("topology.kubernetes.io/zone", &["a", "b", "c", "", "-"]),
             ("kubernetes.io/hostname", &[&name, &name, &name, "shared", "-"]),
@@ -172,18 +182,18 @@ fn some_node(tape: &mut Tape<'_>) -> NodeBuilder {
         ],
     );
     let node = node(&name).with("/metadata/labels", labels);
-    if tape.one_in(3) { node.taint("dirty:NoSchedule") } else { node }
+    if random.one_in(3) { node.taint("dirty:NoSchedule") } else { node }
 }
 
-/// A pod with labels, in some namespace, as `finish` finishes it.
+/// A pod with random labels and namespace, completed by `finish`.
 pub(crate) fn some_pod(
     name: &str,
-    tape: &mut Tape<'_>,
-    finish: impl Fn(PodBuilder, &mut Tape<'_>) -> PodBuilder,
+    random: &mut RandomChoices<'_>,
+    finish: impl Fn(PodBuilder, &mut RandomChoices<'_>) -> PodBuilder,
 ) -> PodBuilder {
     let choices: [(&str, &[&str]); 3] =
         [("app", &["a", "b", "c", "-"]), ("tier", &["x", "y", "-"]), ("serial", &[name])];
-    let space = tape.of(&["default", "default", "default", "other", "third", "unknown"]);
-    let pod = pod(name).with("/metadata/labels", labels(tape, &choices)).namespace(space);
-    finish(pod, tape)
+    let space = random.of(&["default", "default", "default", "other", "third", "unknown"]);
+    let pod = pod(name).with("/metadata/labels", labels(random, &choices)).namespace(space);
+    finish(pod, random)
 }

@@ -1,9 +1,9 @@
-//! What is at which path, after it is known who asks and whether they may.
+//! Answers one request: authentication, authorization, then the page for the path.
 
 use super::authenticate::{Authenticator, Unauthorized};
-use super::authorize::{Authorizer, Verdict};
+use super::authorize::{AccessDecision, Authorizer};
 use super::health::Health;
-use super::resources::Resources;
+use super::resources::ResourceMetricsReader;
 use super::user::User;
 use crate::clock::Clock;
 use crate::connections::Slot;
@@ -16,15 +16,15 @@ use std::sync::Arc;
 
 const JSON: &str = "application/json";
 const TEXT: &str = "text/plain; charset=utf-8";
-/// Pages that only some users may see. Kubernetes' own roles let every service account see `/version` and `/api/…`: who
-/// asks for those may be anybody.
+/// Pages that only some users may read. Kubernetes' own roles let every service account read `/version` and `/api/…`, so reading
+/// those proves nothing about the client.
 const PRIVATE: [&str; 3] = ["/metrics", "/metrics/resources", "/configz"];
 
 const METRICS: &str = "text/plain; version=0.0.4; charset=utf-8";
 
-/// Who is at the other end of a connection.
+/// The client of a connection.
 pub(super) struct Peer {
-    /// What it showed, its own certificate first; nothing is known about who signed it.
+    /// The client's certificate and its chain; not verified yet.
     pub(super) certificates: Vec<CertificateDer<'static>>,
     slot: Slot,
 }
@@ -37,18 +37,18 @@ impl Peer {
     }
 }
 
-/// Everything that is served.
-pub(super) struct Site {
+/// Answers the requests of all connections.
+pub(super) struct AdminHandler {
     pub(super) authenticator: Authenticator,
     pub(super) authorizer: Authorizer,
     pub(super) configuration: Value,
     pub(super) health: Arc<Health>,
     pub(super) metrics: Metrics,
-    pub(super) resources: Resources,
+    pub(super) resources: ResourceMetricsReader,
     pub(super) clock: Clock,
 }
 
-impl Site {
+impl AdminHandler {
     pub(super) async fn answer(&self, request: &Parts, peer: &Peer) -> Response<String> {
         let path = request.uri.path();
         let user = match self.authenticator.user(&request.headers, peer).await {
@@ -56,17 +56,17 @@ impl Site {
             Err(Unauthorized) => return failure(StatusCode::UNAUTHORIZED, "Unauthorized", "Unauthorized"),
         };
         let verb = request.method.as_str().to_lowercase();
-        match self.authorizer.verdict(&user, &verb, path).await {
-            Verdict::Allowed => {
+        match self.authorizer.decide(&user, &verb, path).await {
+            AccessDecision::Allowed => {
                 if user.is_authenticated() && PRIVATE.contains(&path) && !self.authorizer.is_open(path) {
                     peer.slot.authenticate();
                 }
                 self.page(request).await
             }
-            Verdict::Refused(reason) => {
+            AccessDecision::Refused(reason) => {
                 failure(StatusCode::FORBIDDEN, "Forbidden", &forbidden(&user, &verb, path, &reason))
             }
-            Verdict::Unknown(why) => {
+            AccessDecision::Unknown(why) => {
                 tracing::warn!("ask what somebody may see: {why}");
                 let text = format!("Internal Server Error: {path:?}: {why}\n");
                 response(StatusCode::INTERNAL_SERVER_ERROR, TEXT, harmless(&text))
@@ -113,7 +113,7 @@ fn forbidden(user: &User, verb: &str, path: &str, reason: &str) -> String {
     format!("forbidden: {what}{reason}")
 }
 
-/// What a browser cannot take for a page.
+/// Escapes HTML, so that a browser does not interpret the text.
 fn harmless(text: &str) -> String {
     text.replace('&', "&amp;").replace('<', "&lt;").replace('>', "&gt;")
 }
@@ -122,10 +122,10 @@ fn page(value: &Value) -> Response<String> {
     response(StatusCode::OK, JSON, value.to_string())
 }
 
-/// A refusal as Kubernetes words it, letter by letter.
+/// A Kubernetes `Status` object. The order of the fields is upstream's.
 #[derive(serde::Serialize)]
 #[serde(rename_all = "camelCase")]
-struct Failure<'a> {
+struct StatusBody<'a> {
     kind: &'static str,
     api_version: &'static str,
     metadata: Value,
@@ -138,7 +138,7 @@ struct Failure<'a> {
 }
 
 fn failure(code: StatusCode, reason: &str, message: &str) -> Response<String> {
-    let failure = Failure {
+    let failure = StatusBody {
         kind: "Status",
         api_version: "v1",
         metadata: json!({}),

@@ -1,9 +1,8 @@
-//! Who asks: a proxy's word, a client certificate, a bearer token, or nobody in particular.
-//!
-//! In kube-scheduler's order. Something that was shown and is not good is refused; nothing shown is anonymous.
+//! Authenticates a client: by an authenticating proxy, a client certificate, a bearer token, or as anonymous; in
+//! kube-scheduler's order. Invalid credentials are refused; a client without credentials is anonymous.
 
 use super::answer::Peer;
-use super::authority::Known;
+use super::authority::TrustedAuthorities;
 use super::cache::Cache;
 use super::user::User;
 use crate::clock::Clock;
@@ -18,15 +17,15 @@ use sha2::{Digest as _, Sha256};
 use std::sync::Arc;
 use std::time::Duration;
 
-/// What was shown is not good, or nobody could say whether it is.
+/// The credentials are invalid, or could not be checked.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) struct Unauthorized;
 
-/// Finds out who asks.
+/// Finds the user of a request.
 pub(super) struct Authenticator {
-    known: Arc<ArcSwap<Known>>,
+    trusted: Arc<ArcSwap<TrustedAuthorities>>,
     client: Option<kube::Client>,
-    /// By the digest of a token: nobody finds a token in our memory. `None`: it is no good.
+    /// Users by the digest of their token, so that our memory contains no tokens. `None`: the token is invalid.
     tokens: Cache<[u8; 32], Option<User>>,
     ttl: Duration,
     clock: Clock,
@@ -36,25 +35,30 @@ impl Authenticator {
     pub(super) fn new(
         access: &Access,
         client: Option<kube::Client>,
-        known: Arc<ArcSwap<Known>>,
+        trusted: Arc<ArcSwap<TrustedAuthorities>>,
         clock: Clock,
     ) -> Self {
-        Self { known, client, tokens: Cache::new(), ttl: access.token_ttl, clock }
+        Self { trusted, client, tokens: Cache::new(), ttl: access.token_ttl, clock }
     }
 
     pub(super) async fn user(&self, headers: &HeaderMap, peer: &Peer) -> Result<User, Unauthorized> {
-        let known = self.known.load_full();
+        let trusted = self.trusted.load_full();
         let seconds = u64::try_from(self.clock.now().wall.as_second()).unwrap_or_default();
         let now = UnixTime::since_unix_epoch(Duration::from_secs(seconds));
-        if let Some(user) = by_proxy(&known, headers, peer, now).or_else(|| by_certificate(&known, peer, now))
+        if let Some(user) =
+            by_proxy(&trusted, headers, peer, now).or_else(|| by_certificate(&trusted, peer, now))
         {
             return Ok(user.authenticated());
         }
         if let (Some(client), Some(token)) = (&self.client, bearer(headers)) {
             return self.by_token(client, token).await.map(User::authenticated).ok_or(Unauthorized);
         }
-        let is_judged = known.clients.is_some() || known.proxies.is_some();
-        if is_judged && !peer.certificates.is_empty() { Err(Unauthorized) } else { Ok(User::anonymous()) }
+        let are_certificates_checked = trusted.clients.is_some() || trusted.proxies.is_some();
+        if are_certificates_checked && !peer.certificates.is_empty() {
+            Err(Unauthorized)
+        } else {
+            Ok(User::anonymous())
+        }
     }
 
     async fn by_token(&self, client: &kube::Client, token: &str) -> Option<User> {
@@ -69,7 +73,7 @@ impl Authenticator {
     }
 }
 
-/// What the cluster says about a token; nothing if it says nothing.
+/// The result of a TokenReview: the user, or `None` for an invalid token. The outer `None`: there was no result.
 async fn review(client: &kube::Client, token: &str) -> Option<Option<User>> {
     let spec = TokenReviewSpec { token: token.to_owned(), audiences: None };
     let review = TokenReview { spec, ..TokenReview::default() };
@@ -77,12 +81,12 @@ async fn review(client: &kube::Client, token: &str) -> Option<Option<User>> {
     let params = PostParams::default();
     let status = match tokio::time::timeout(CALL_DEADLINE, reviews.create(&params, &review)).await {
         Ok(Ok(review)) => review.status.unwrap_or_default(),
-        // The error of a client never contains the request's body.
+        // Errors of the client never contain the request's body, so this does not log the token.
         Ok(Err(error)) => return warn(&common::model::chain::chain(&error)),
         Err(_) => return warn("no answer"),
     };
     let is_good = status.authenticated == Some(true);
-    Some(status.user.filter(|_| is_good).and_then(known_as))
+    Some(status.user.filter(|_| is_good).and_then(user_of))
 }
 
 fn warn<T>(why: &str) -> Option<T> {
@@ -90,7 +94,7 @@ fn warn<T>(why: &str) -> Option<T> {
     None
 }
 
-fn known_as(info: UserInfo) -> Option<User> {
+fn user_of(info: UserInfo) -> Option<User> {
     Some(User {
         name: info.username?,
         uid: info.uid,
@@ -107,23 +111,23 @@ fn bearer(headers: &HeaderMap) -> Option<&str> {
     (scheme.eq_ignore_ascii_case("bearer") && !token.is_empty()).then_some(token)
 }
 
-fn by_certificate(known: &Known, peer: &Peer, now: UnixTime) -> Option<User> {
-    let is_signed = known.clients.as_ref()?.signed(&peer.certificates, now);
+fn by_certificate(trusted: &TrustedAuthorities, peer: &Peer, now: UnixTime) -> Option<User> {
+    let is_signed = trusted.clients.as_ref()?.has_signed(&peer.certificates, now);
     is_signed.then(|| User::of_certificate(peer.certificates.first()?)).flatten()
 }
 
-/// A proxy that is believed says who its client is.
-fn by_proxy(known: &Known, headers: &HeaderMap, peer: &Peer, now: UnixTime) -> Option<User> {
-    if !known.proxies.as_ref()?.signed(&peer.certificates, now) {
+/// The user that a trusted authenticating proxy names in headers.
+fn by_proxy(trusted: &TrustedAuthorities, headers: &HeaderMap, peer: &Peer, now: UnixTime) -> Option<User> {
+    if !trusted.proxies.as_ref()?.has_signed(&peer.certificates, now) {
         return None;
     }
     let proxy = User::of_certificate(peer.certificates.first()?)?;
-    let allowed = &known.headers.allowed_names;
+    let allowed = &trusted.headers.allowed_names;
     let is_allowed = allowed.is_empty() || allowed.contains(&proxy.name);
-    is_allowed.then(|| named_in(headers, &known.headers)).flatten()
+    is_allowed.then(|| user_in_headers(headers, &trusted.headers)).flatten()
 }
 
-fn named_in(headers: &HeaderMap, meaning: &Headers) -> Option<User> {
+fn user_in_headers(headers: &HeaderMap, meaning: &Headers) -> Option<User> {
     let all = |names: &[String]| -> Vec<String> {
         let values = names.iter().flat_map(|name| headers.get_all(name.to_lowercase()));
         values

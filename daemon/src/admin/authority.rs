@@ -1,4 +1,5 @@
-//! Who signs the certificates of clients: files, or what the cluster's API server publishes for its like.
+//! The certificate authorities of clients and proxies: from files, or from the ConfigMap that the API server publishes for
+//! extension API servers. Entry point: [`Lookup`].
 
 use crate::config::{Access, Authorities, CALL_DEADLINE, Headers};
 use anyhow::Context as _;
@@ -17,28 +18,28 @@ use std::path::Path;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 
-/// Where the API server says whom to believe.
+/// The ConfigMap in which the API server publishes its CAs.
 const NAMESPACE: &str = "kube-system";
 const CONFIG_MAP: &str = "extension-apiserver-authentication";
 
-/// Whose certificates are believed now.
+/// The CAs that are trusted now.
 #[derive(Debug, Default)]
-pub(super) struct Known {
-    /// Of clients.
-    pub(super) clients: Option<Signer>,
-    /// Of proxies that name users in headers.
-    pub(super) proxies: Option<Signer>,
-    /// Which headers.
+pub(super) struct TrustedAuthorities {
+    /// The CAs of client certificates.
+    pub(super) clients: Option<CaVerifier>,
+    /// The CAs of authenticating proxies.
+    pub(super) proxies: Option<CaVerifier>,
+    /// The headers in which these proxies name users.
     pub(super) headers: Headers,
 }
 
-/// Certificate authorities.
+/// Verifies client certificates against some CAs.
 #[derive(Debug, Clone)]
-pub(super) struct Signer {
+pub(super) struct CaVerifier {
     verifier: Arc<dyn ClientCertVerifier>,
 }
 
-impl Signer {
+impl CaVerifier {
     fn from_pem(pem: &str) -> anyhow::Result<Self> {
         let mut roots = RootCertStore::empty();
         for certificate in CertificateDer::pem_slice_iter(pem.as_bytes()) {
@@ -51,46 +52,46 @@ impl Signer {
         Ok(Self { verifier: builder.build().context("use the certificate authorities")? })
     }
 
-    /// Whether one of them signed this for a client, and it is good at `now`.
-    pub(super) fn signed(&self, certificates: &[CertificateDer<'_>], now: UnixTime) -> bool {
+    /// Whether one of the CAs signed this client certificate, and it is valid at `now`.
+    pub(super) fn has_signed(&self, certificates: &[CertificateDer<'_>], now: UnixTime) -> bool {
         let Some((first, others)) = certificates.split_first() else { return false };
         self.verifier.verify_client_cert(first, others, now).is_ok()
     }
 }
 
-/// Finds out whose certificates are believed, again and again.
+/// Reads the CAs, again and again.
 pub(super) struct Lookup {
     access: Access,
     client: Option<kube::Client>,
-    known: Arc<ArcSwap<Known>>,
-    /// Once is enough.
-    has_complained: AtomicBool,
+    trusted: Arc<ArcSwap<TrustedAuthorities>>,
+    /// Whether a failure was logged as a warning, so that it is logged only once.
+    has_warned: AtomicBool,
 }
 
 impl Lookup {
-    /// Has not looked yet: a cluster that does not answer must not keep probes waiting.
+    /// Does not read anything yet: a cluster that does not answer must not delay probes.
     pub(super) fn new(access: &Access, client: Option<kube::Client>) -> Self {
-        Self { access: access.clone(), client, known: Arc::default(), has_complained: AtomicBool::new(false) }
+        Self { access: access.clone(), client, trusted: Arc::default(), has_warned: AtomicBool::new(false) }
     }
 
-    /// Looks for the first time, if what is not found then is a reason not to start.
-    pub(super) async fn insist(&self) -> anyhow::Result<()> {
-        if !self.is_tolerable() {
-            self.known.store(Arc::new(self.look().await?));
+    /// Reads the CAs once, unless a failure is tolerated. An error is a reason not to start.
+    pub(super) async fn look_up_required(&self) -> anyhow::Result<()> {
+        if !self.is_failure_tolerated() {
+            self.trusted.store(Arc::new(self.look_up().await?));
         }
         Ok(())
     }
 
-    /// Whose certificates are believed, as of the last look.
-    pub(super) fn known(&self) -> Arc<ArcSwap<Known>> {
-        Arc::clone(&self.known)
+    /// The CAs as they were last read.
+    pub(super) fn trusted(&self) -> Arc<ArcSwap<TrustedAuthorities>> {
+        Arc::clone(&self.trusted)
     }
 
-    /// Looks again. What was known stays known while nobody answers.
+    /// Reads the CAs again. After a failure those that were read before stay trusted.
     pub(super) async fn refresh(&self) {
-        match self.look().await {
-            Ok(known) => self.known.store(Arc::new(known)),
-            Err(error) if !self.has_complained.swap(true, Ordering::Relaxed) => tracing::warn!(
+        match self.look_up().await {
+            Ok(trusted) => self.trusted.store(Arc::new(trusted)),
+            Err(error) if !self.has_warned.swap(true, Ordering::Relaxed) => tracing::warn!(
                 "certificates of clients are not believed until their authorities can be read: {}",
                 chain(&*error)
             ),
@@ -100,23 +101,23 @@ impl Lookup {
         }
     }
 
-    /// A file that was named must be there.
-    fn is_tolerable(&self) -> bool {
+    /// Whether to start although the CAs cannot be read. A file that a flag names must exist.
+    fn is_failure_tolerated(&self) -> bool {
         let is_file = |of: &Authorities| matches!(of, Authorities::File(_));
         let is_named = is_file(&self.access.client_ca) || is_file(&self.access.proxy_ca);
         self.access.is_lookup_failure_tolerated && !is_named
     }
 
-    async fn look(&self) -> anyhow::Result<Known> {
+    async fn look_up(&self) -> anyhow::Result<TrustedAuthorities> {
         let is_asked = [&self.access.client_ca, &self.access.proxy_ca].contains(&&Authorities::Cluster);
         let published = if is_asked { self.published().await? } else { BTreeMap::new() };
         let headers = match &self.access.proxy_ca {
             Authorities::Cluster => headers(&published),
             Authorities::File(_) | Authorities::Nowhere => self.access.headers.clone(),
         };
-        Ok(Known {
-            clients: signer(&self.access.client_ca, published.get("client-ca-file"))?,
-            proxies: signer(&self.access.proxy_ca, published.get("requestheader-client-ca-file"))?,
+        Ok(TrustedAuthorities {
+            clients: ca_verifier(&self.access.client_ca, published.get("client-ca-file"))?,
+            proxies: ca_verifier(&self.access.proxy_ca, published.get("requestheader-client-ca-file"))?,
             headers,
         })
     }
@@ -130,10 +131,10 @@ impl Lookup {
     }
 }
 
-fn signer(of: &Authorities, published: Option<&String>) -> anyhow::Result<Option<Signer>> {
+fn ca_verifier(of: &Authorities, published: Option<&String>) -> anyhow::Result<Option<CaVerifier>> {
     match (of, published) {
-        (Authorities::File(file), _) => Ok(Some(Signer::from_pem(&read(file)?)?)),
-        (Authorities::Cluster, Some(pem)) => Ok(Some(Signer::from_pem(pem)?)),
+        (Authorities::File(file), _) => Ok(Some(CaVerifier::from_pem(&read(file)?)?)),
+        (Authorities::Cluster, Some(pem)) => Ok(Some(CaVerifier::from_pem(pem)?)),
         (Authorities::Cluster, None) | (Authorities::Nowhere, _) => Ok(None),
     }
 }
@@ -142,7 +143,7 @@ fn read(file: &Path) -> anyhow::Result<String> {
     std::fs::read_to_string(file).with_context(|| format!("read {}", file.display()))
 }
 
-/// The headers that the cluster's proxies use: JSON lists.
+/// The headers of the cluster's proxies, which the ConfigMap has as JSON lists.
 fn headers(published: &BTreeMap<String, String>) -> Headers {
     let list = |key: &str| {
         let text = published.get(key).map_or("[]", String::as_str);

@@ -1,4 +1,4 @@
-//! Who may see what: open paths, masters, and else what the cluster says.
+//! Authorizes a request: open paths, the group `system:masters`, else a SubjectAccessReview.
 
 use super::cache::Cache;
 use super::user::{MASTERS, User};
@@ -12,25 +12,25 @@ use kube::Api;
 use kube::api::PostParams;
 use std::time::Duration;
 
-/// A question and a user: as long as this is, the answer is not remembered.
+/// Decisions are not cached if user name and path together are this long.
 const KEY_LEN_MAX: usize = 10_000;
 
-/// What may be.
+/// Whether a user may make a request.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub(super) enum Verdict {
-    /// Go on.
+pub(super) enum AccessDecision {
+    /// The user may.
     Allowed,
-    /// No; with the reason, if there is one.
+    /// The user may not; with the reason, if there is one.
     Refused(String),
-    /// Nobody knows.
+    /// The review failed, for this reason.
     Unknown(String),
 }
 
-/// Asks who may see what.
+/// Decides which user may read which path.
 pub(super) struct Authorizer {
     open_paths: Vec<String>,
     client: Option<kube::Client>,
-    known: Cache<(User, String, String), Verdict>,
+    decisions: Cache<(User, String, String), AccessDecision>,
     allowed_ttl: Duration,
     refused_ttl: Duration,
     clock: Clock,
@@ -41,36 +41,36 @@ impl Authorizer {
         Self {
             open_paths: access.open_paths.clone(),
             client,
-            known: Cache::new(),
+            decisions: Cache::new(),
             allowed_ttl: access.allowed_ttl,
             refused_ttl: access.refused_ttl,
             clock,
         }
     }
 
-    pub(super) async fn verdict(&self, user: &User, verb: &str, path: &str) -> Verdict {
+    pub(super) async fn decide(&self, user: &User, verb: &str, path: &str) -> AccessDecision {
         if user.groups.iter().any(|group| group == MASTERS) || self.is_open(path) {
-            return Verdict::Allowed;
+            return AccessDecision::Allowed;
         }
-        let Some(client) = &self.client else { return Verdict::Refused(String::new()) };
+        let Some(client) = &self.client else { return AccessDecision::Refused(String::new()) };
         let now = self.clock.now().elapsed;
         let key = (user.clone(), verb.to_owned(), path.to_owned());
-        if let Some(known) = self.known.get(&key, now) {
+        if let Some(known) = self.decisions.get(&key, now) {
             return known;
         }
-        let verdict = review(client, user, verb, path).await;
-        let ttl = match &verdict {
-            Verdict::Allowed => self.allowed_ttl,
-            Verdict::Refused(_) => self.refused_ttl,
-            Verdict::Unknown(_) => return verdict,
+        let decision = review(client, user, verb, path).await;
+        let ttl = match &decision {
+            AccessDecision::Allowed => self.allowed_ttl,
+            AccessDecision::Refused(_) => self.refused_ttl,
+            AccessDecision::Unknown(_) => return decision,
         };
         if path.len() + user.name.len() < KEY_LEN_MAX {
-            self.known.put(key, verdict.clone(), now + ttl, now);
+            self.decisions.put(key, decision.clone(), now + ttl, now);
         }
-        verdict
+        decision
     }
 
-    /// Whether everybody may see the path. As upstream compares: without the first slash, a last `*` for anything.
+    /// Whether every client may read the path. As upstream: without the leading slash, and a trailing `*` matches everything.
     pub(super) fn is_open(&self, path: &str) -> bool {
         let path = path.strip_prefix('/').unwrap_or(path);
         self.open_paths.iter().any(|open| {
@@ -83,7 +83,7 @@ impl Authorizer {
     }
 }
 
-async fn review(client: &kube::Client, user: &User, verb: &str, path: &str) -> Verdict {
+async fn review(client: &kube::Client, user: &User, verb: &str, path: &str) -> AccessDecision {
     let review = SubjectAccessReview {
         spec: SubjectAccessReviewSpec {
             user: Some(user.name.clone()),
@@ -102,8 +102,12 @@ async fn review(client: &kube::Client, user: &User, verb: &str, path: &str) -> V
     let status =
         match tokio::time::timeout(CALL_DEADLINE, reviews.create(&PostParams::default(), &review)).await {
             Ok(Ok(review)) => review.status.unwrap_or_default(),
-            Ok(Err(error)) => return Verdict::Unknown(chain(&error)),
-            Err(_) => return Verdict::Unknown("no answer from the API server".to_owned()),
+            Ok(Err(error)) => return AccessDecision::Unknown(chain(&error)),
+            Err(_) => return AccessDecision::Unknown("no answer from the API server".to_owned()),
         };
-    if status.allowed { Verdict::Allowed } else { Verdict::Refused(status.reason.unwrap_or_default()) }
+    if status.allowed {
+        AccessDecision::Allowed
+    } else {
+        AccessDecision::Refused(status.reason.unwrap_or_default())
+    }
 }

@@ -1,4 +1,4 @@
-//! The server's certificate: from files, or one of our own where none was given, as kube-scheduler does it.
+//! The server's certificate: from files, or self-signed if none is given, as in kube-scheduler. Entry point: [`load`].
 
 use crate::config::Certificate;
 use anyhow::Context as _;
@@ -10,10 +10,10 @@ use rustls_pki_types::{CertificateDer, PrivateKeyDer};
 use std::fs;
 use std::path::Path;
 
-/// What kube-scheduler calls its files in `--cert-dir`.
+/// kube-scheduler's file names in `--cert-dir`.
 const PAIR: [&str; 2] = ["kube-scheduler.crt", "kube-scheduler.key"];
 
-/// The names that a certificate of our own is good for.
+/// The names in a self-signed certificate.
 const NAMES: [&str; 3] = ["localhost", "127.0.0.1", "::1"];
 
 /// A certificate and its key, PEM.
@@ -25,8 +25,8 @@ struct Pair {
 pub(super) fn load(source: &Certificate, provider: &CryptoProvider) -> anyhow::Result<CertifiedKey> {
     let pair = match source {
         Certificate::Files { certificate, key } => Pair { certificate: read(certificate)?, key: read(key)? },
-        Certificate::Folder(folder) => kept(folder)?,
-        Certificate::Memory => made()?,
+        Certificate::Folder(folder) => load_or_create(folder)?,
+        Certificate::Memory => create()?,
     };
     let chain: Vec<CertificateDer<'static>> = CertificateDer::pem_slice_iter(pair.certificate.as_bytes())
         .collect::<Result<_, _>>()
@@ -39,14 +39,14 @@ fn read(file: &Path) -> anyhow::Result<String> {
     fs::read_to_string(file).with_context(|| format!("read {}", file.display()))
 }
 
-/// The pair in the folder; else a new one, which is put there for the next start. Where that cannot be done the pair
-/// lives as long as the process.
-fn kept(folder: &Path) -> anyhow::Result<Pair> {
+/// The pair in the folder; else a new pair, which is stored there for the next start. If it cannot be stored, it is used until
+/// the process ends.
+fn load_or_create(folder: &Path) -> anyhow::Result<Pair> {
     let [certificate, key] = PAIR.map(|name| folder.join(name));
     if certificate.exists() && key.exists() {
         return Ok(Pair { certificate: read(&certificate)?, key: read(&key)? });
     }
-    let pair = made()?;
+    let pair = create()?;
     let written = fs::create_dir_all(folder)
         .and_then(|()| write_secret(&key, &pair.key))
         .and_then(|()| fs::write(&certificate, &pair.certificate));
@@ -56,7 +56,7 @@ fn kept(folder: &Path) -> anyhow::Result<Pair> {
     Ok(pair)
 }
 
-/// Writes a file that nobody else may read.
+/// Writes a file that only the owner may read.
 fn write_secret(file: &Path, text: &str) -> std::io::Result<()> {
     let mut options = fs::OpenOptions::new();
     options.write(true).create(true).truncate(true);
@@ -65,7 +65,8 @@ fn write_secret(file: &Path, text: &str) -> std::io::Result<()> {
     std::io::Write::write_all(&mut options.open(file)?, text.as_bytes())
 }
 
-fn made() -> anyhow::Result<Pair> {
-    let made = rcgen::generate_simple_self_signed(NAMES.map(str::to_owned)).context("make a certificate")?;
-    Ok(Pair { certificate: made.cert.pem(), key: made.signing_key.serialize_pem() })
+fn create() -> anyhow::Result<Pair> {
+    let created =
+        rcgen::generate_simple_self_signed(NAMES.map(str::to_owned)).context("make a certificate")?;
+    Ok(Pair { certificate: created.cert.pem(), key: created.signing_key.serialize_pem() })
 }

@@ -1,6 +1,6 @@
-//! Whether all is well: what the rest of the daemon says about itself, and how probes hear it.
+//! The health of the daemon: other modules set it, and probes read it ([`Health::answer`]).
 //!
-//! Nothing here asks the API server: a cluster whose API is down must not have its schedulers restarted as well.
+//! Nothing here calls the API server: when it is down, its schedulers must not be restarted as well.
 
 use crate::lease::Leadership;
 use crate::state::Now;
@@ -8,21 +8,21 @@ use http::StatusCode;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
 
-/// A leader that has not renewed its Lease this long after it ran out should have ended; if it did not, it is stuck.
+/// A leader whose Lease expired this long ago should have ended. If it still runs, it is stuck.
 const OVERDUE: Duration = Duration::from_secs(20);
 
-/// How the daemon is. Those who know set it, in a word or two; the server reads it.
+/// The health of the daemon.
 #[derive(Debug)]
 pub struct Health {
     is_synced: AtomicBool,
     is_stopping: AtomicBool,
-    /// Whether replicas agree on one that works.
+    /// Whether there is a leader election.
     is_electing: bool,
     leadership: Leadership,
 }
 
 impl Health {
-    /// A daemon that has just started.
+    /// The health of a daemon that has just started.
     pub(crate) fn new(is_electing: bool, leadership: Leadership) -> Self {
         Self {
             is_synced: AtomicBool::new(false),
@@ -32,17 +32,17 @@ impl Health {
         }
     }
 
-    /// Whether everything was listed once.
+    /// Sets whether every watched kind was listed once.
     pub fn synced(&self, is_synced: bool) {
         self.is_synced.store(is_synced, Ordering::Relaxed);
     }
 
-    /// The daemon was asked to end.
+    /// Sets that the daemon is stopping.
     pub fn stopping(&self) {
         self.is_stopping.store(true, Ordering::Relaxed);
     }
 
-    /// Whether this replica works.
+    /// Whether this replica leads.
     pub(super) fn is_leading(&self, now: Now) -> bool {
         self.leadership.is_held(now)
     }
@@ -54,10 +54,10 @@ impl Health {
             Check::Shutdown => self.is_stopping.load(Ordering::Relaxed),
             Check::Sync => !self.is_synced.load(Ordering::Relaxed),
         };
-        if is_bad { Err(check.complaint()) } else { Ok(()) }
+        if is_bad { Err(check.failure_message()) } else { Ok(()) }
     }
 
-    /// What a probe is told: the status, and a text in the words of kube-scheduler. `None` for a path that is no probe.
+    /// The answer to a probe: status code and kube-scheduler's text. `None` for a path that is not a probe.
     pub(super) fn answer(&self, path: &str, query: &str, elapsed: Duration) -> Option<(StatusCode, String)> {
         let (name, single) = match path.strip_prefix('/')?.split_once('/') {
             Some((name, single)) => (name, Some(single)),
@@ -101,7 +101,7 @@ impl Health {
                 format!("[+]{} ok\n", check.name())
             } else {
                 is_well = false;
-                // Anybody may ask; why it failed is for those who may read the log or the single check.
+                // Every client may ask here. The reason is only in the log and in the single check.
                 format!("[-]{} failed: reason withheld\n", check.name())
             };
             text.push_str(&said);
@@ -114,7 +114,7 @@ impl Health {
     }
 }
 
-/// One thing that can be well or not.
+/// One health check.
 #[derive(Clone, Copy, Debug)]
 enum Check {
     Ping,
@@ -133,7 +133,7 @@ impl Check {
         }
     }
 
-    fn complaint(self) -> &'static str {
+    fn failure_message(self) -> &'static str {
         match self {
             Self::Ping => "no answer",
             Self::LeaderElection => "failed election to renew leadership on lease kube-scheduler",

@@ -1,10 +1,9 @@
-//! Health and metrics over HTTPS, as kube-scheduler serves them: same port, paths, words, and the same questions to the
-//! cluster about who somebody is and what they may see.
+//! Health and metrics over HTTPS, as kube-scheduler serves them: the same port, paths and texts, and the same TokenReviews and
+//! SubjectAccessReviews. Entry points: [`Admin::start`], then [`Admin::run`]; [`Probes`] for the extra port without TLS.
 //!
-//! What it shows it reads from [`Health`] and `Metrics`, which others keep up to date; a busy scheduler never makes a
-//! probe wait.
+//! The data comes from [`Health`] and `Metrics`, which other modules update, so a busy scheduler never makes a probe wait.
 //!
-//! Knows nothing of: the state, scheduling.
+//! Must not know: the state, scheduling.
 
 mod answer;
 mod authenticate;
@@ -28,34 +27,34 @@ use crate::clock::Clock;
 use crate::config::{Config, Serving};
 use crate::connections::{self, Limits};
 use crate::metrics::Metrics;
-use answer::Site;
+use answer::AdminHandler;
 use anyhow::Context as _;
 use authenticate::Authenticator;
 use authority::Lookup;
 use authorize::Authorizer;
-use resources::Resources;
+use resources::ResourceMetricsReader;
 use std::path::PathBuf;
 use std::sync::Arc;
 use std::time::Duration;
-use tls::Tls;
+use tls::AdminTls;
 use tokio::net::TcpListener;
 
-/// How often files and the cluster's authorities are read again, as with kube-scheduler.
+/// How often certificate files and the CAs in the cluster are read again, as in kube-scheduler.
 const REFRESH: Duration = Duration::from_secs(60);
 
-/// A server that listens, and serves when it is run.
+/// The HTTPS server. It listens from the start, and answers when [`Admin::run`] is called.
 pub struct Admin {
     listener: TcpListener,
-    tls: Tls,
-    site: Arc<Site>,
+    tls: AdminTls,
+    handler: Arc<AdminHandler>,
     lookup: Lookup,
 }
 
 impl Admin {
-    /// Listens as the configuration says. `None` if nothing is to be served.
+    /// Listens as the configuration says. `None` if nothing is served.
     ///
     /// # Errors
-    /// When the port is taken, or a certificate, key or kubeconfig cannot be used.
+    /// When the port is in use, or a certificate, key or kubeconfig cannot be used.
     pub async fn start(
         config: &Config,
         clock: &Clock,
@@ -64,18 +63,18 @@ impl Admin {
     ) -> anyhow::Result<Option<Self>> {
         let Some(serving) = &config.serving else { return Ok(None) };
         let listener = listen(serving)?;
-        let tls = Tls::new(serving)?;
+        let tls = AdminTls::new(serving)?;
         let access = &serving.access;
         let reviews = Reviews { config, metrics: &metrics };
         let authentication = reviews.client(access.authentication_kubeconfig.as_ref()).await?;
         let authorization = reviews.client(access.authorization_kubeconfig.as_ref()).await?;
         let lookup = Lookup::new(access, authentication.clone());
-        lookup.insist().await?;
-        let site = Site {
-            authenticator: Authenticator::new(access, authentication, lookup.known(), clock.clone()),
+        lookup.look_up_required().await?;
+        let handler = AdminHandler {
+            authenticator: Authenticator::new(access, authentication, lookup.trusted(), clock.clone()),
             authorizer: Authorizer::new(access, authorization, clock.clone()),
             configuration: config.scheduler.to_value(),
-            resources: Resources::new(
+            resources: ResourceMetricsReader::new(
                 config.connection.client(Arc::new(metrics.clone())).await?,
                 Arc::clone(&health),
             ),
@@ -84,20 +83,20 @@ impl Admin {
             clock: clock.clone(),
         };
         tracing::info!("serves health and metrics on https://{}", listener.local_addr()?);
-        Ok(Some(Self { listener, tls, site: Arc::new(site), lookup }))
+        Ok(Some(Self { listener, tls, handler: Arc::new(handler), lookup }))
     }
 
-    /// Where it listens.
+    /// The address that it listens on.
     ///
     /// # Errors
-    /// When the system does not say.
+    /// When the operating system does not know the address.
     pub fn address(&self) -> std::io::Result<std::net::SocketAddr> {
         self.listener.local_addr()
     }
 
     /// Serves for ever.
     pub async fn run(self) {
-        let Self { listener, tls, site, lookup } = self;
+        let Self { listener, tls, handler, lookup } = self;
         let refresh = async {
             loop {
                 lookup.refresh().await;
@@ -108,12 +107,12 @@ impl Admin {
         tokio::select! {
             biased;
             () = refresh => {}
-            () = serve::serve(&listener, &tls, &site, Limits::default()) => {}
+            () = serve::serve(&listener, &tls, &handler, Limits::default()) => {}
         }
     }
 }
 
-/// How clients for questions about rights are made.
+/// Makes the clients for TokenReviews and SubjectAccessReviews.
 struct Reviews<'a> {
     config: &'a Config,
     metrics: &'a Metrics,

@@ -1,5 +1,5 @@
-//! Probes on a port of their own: `/livez`, `/readyz` and `/healthz` over plain HTTP, for kubelets. Whoever uses up the
-//! connections of the port for metrics does not make these fail.
+//! Probes on their own port: `/livez`, `/readyz` and `/healthz` over plain HTTP, for kubelets. They work even if a client uses
+//! up all connections of the port for metrics.
 
 use super::health::Health;
 use crate::clock::Clock;
@@ -14,19 +14,19 @@ use std::sync::Arc;
 use std::time::Duration;
 use tokio::net::{TcpListener, TcpStream};
 
-/// The paths that are served. Single checks, which give reasons, are not: anybody may ask here.
+/// The paths that are served. Single checks are not served, because they give reasons and every client may ask here.
 const PATHS: [&str; 3] = ["/livez", "/readyz", "/healthz"];
 
-/// A kubelet asks once a connection, and at once.
+/// Limits for kubelets, which send one request per connection, immediately.
 pub(super) const LIMITS: Limits = Limits {
     connections: 64,
     per_address: 16,
-    handshake: Duration::ZERO, // There is none.
+    handshake: Duration::ZERO, // There is no TLS.
     head: Duration::from_secs(2),
     life: Duration::ZERO, // Each connection ends with its first answer.
 };
 
-/// A server that listens, and serves when it is run.
+/// The server for probes. It listens from the start, and answers when [`Probes::run`] is called.
 pub struct Probes {
     listener: TcpListener,
     health: Arc<Health>,
@@ -37,7 +37,7 @@ impl Probes {
     /// Listens as the configuration says. `None` if probes have no port of their own.
     ///
     /// # Errors
-    /// When the port is taken.
+    /// When the port is in use.
     pub fn start(config: &Config, clock: &Clock, health: Arc<Health>) -> anyhow::Result<Option<Self>> {
         let Some(address) = config.probes else { return Ok(None) };
         let listener = connections::listen(address, false);
@@ -51,10 +51,10 @@ impl Probes {
         Self { listener, health, clock }
     }
 
-    /// Where it listens.
+    /// The address that it listens on.
     ///
     /// # Errors
-    /// When the system does not say.
+    /// When the operating system does not know the address.
     pub fn address(&self) -> std::io::Result<SocketAddr> {
         self.listener.local_addr()
     }
@@ -65,17 +65,17 @@ impl Probes {
     }
 
     pub(super) async fn run_with(&self, limits: Limits) {
-        let talk = |stream: TcpStream, _slot: Slot| {
+        let handle_connection = |stream: TcpStream, _slot: Slot| {
             connections::http(stream, limits, |request| {
                 let response = answer(&request, &self.health, self.clock.now().elapsed);
                 std::future::ready(response)
             })
         };
-        connections::serve("probes", &self.listener, limits, talk).await;
+        connections::serve("probes", &self.listener, limits, handle_connection).await;
     }
 }
 
-/// The answer to a request. Its query, its headers and its body mean nothing.
+/// The answer to a request. Query, headers and body are ignored.
 fn answer<B>(request: &Request<B>, health: &Health, elapsed: Duration) -> Response<Full<Bytes>> {
     let path = request.uri().path();
     let is_read = request.method() == Method::GET || request.method() == Method::HEAD;

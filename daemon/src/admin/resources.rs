@@ -1,5 +1,5 @@
-//! `/metrics/resources`: what each pod asks for and may use at most. The belief keeps no limits, and few ask for them, so
-//! that all pods are read from the API server for the purpose, page by page.
+//! `/metrics/resources`: the requests and limits of each pod. The belief has no limits, and this page is rarely read, so all
+//! pods are read from the API server for each request, page by page.
 
 use super::health::Health;
 use crate::effects::{Outcome, call};
@@ -15,31 +15,31 @@ use tokio::sync::Mutex;
 /// Pods of one page.
 const PAGE: usize = 500;
 
-/// Those that have not ended.
+/// Selects pods that have not ended.
 const LIVE: &str = "fieldSelector=status.phase%21%3DSucceeded%2Cstatus.phase%21%3DFailed";
 
-/// Reads all pods when somebody asks.
-pub(super) struct Resources {
+/// Reads all pods and renders their requests and limits.
+pub(super) struct ResourceMetricsReader {
     client: Client,
     health: Arc<Health>,
-    /// One at a time: however many ask, the API server is not to be flooded.
-    turn: Mutex<()>,
+    /// One request at a time, so that many clients do not flood the API server.
+    lock: Mutex<()>,
 }
 
-impl Resources {
+impl ResourceMetricsReader {
     pub(super) fn new(client: Client, health: Arc<Health>) -> Self {
-        Self { client, health, turn: Mutex::default() }
+        Self { client, health, lock: Mutex::default() }
     }
 
-    /// The text. Only the leader says something, as upstream: else each pod would be counted twice.
+    /// The page. Only the leader's page has content, as upstream: else each pod would be counted twice.
     ///
     /// # Errors
-    /// With why the pods could not be read.
+    /// The reason why the pods could not be read.
     pub(super) async fn text(&self, now: Now) -> Result<String, String> {
         if !self.health.is_leading(now) {
             return Ok(String::new());
         }
-        let _turn = self.turn.lock().await;
+        let _lock = self.lock.lock().await;
         let (mut resources, mut token) = (PodResources::default(), String::new());
         loop {
             let text = self.read(&format!("/api/v1/pods?limit={PAGE}&{LIVE}{token}")).await?;

@@ -1,16 +1,16 @@
-//! The server over real TLS on loopback, with a cluster that follows a script.
+//! The server over real TLS on loopback, with an API server that gives prepared answers.
 
 mod access;
 mod hostile;
 mod probes;
 
-use super::answer::Site;
+use super::answer::AdminHandler;
 use super::authenticate::Authenticator;
 use super::authority::Lookup;
 use super::authorize::Authorizer;
-use super::resources::Resources;
+use super::resources::ResourceMetricsReader;
 use super::serve::serve;
-use super::tls::Tls;
+use super::tls::AdminTls;
 use super::{Health, listen};
 use crate::args::Args;
 use crate::clock::Clock;
@@ -18,7 +18,7 @@ use crate::config::{Config, Serving};
 use crate::connections::Limits;
 use crate::lease::Leadership;
 use crate::metrics::Metrics;
-use crate::testing::{Answer, Asked, scripted};
+use crate::testing::{RequestLog, ScriptedAnswer, scripted_client};
 use clap::Parser as _;
 use rcgen::{
     BasicConstraints, CertificateParams, CertifiedIssuer, DnType, ExtendedKeyUsagePurpose, IsCa, KeyPair,
@@ -36,38 +36,38 @@ use tempfile::TempDir;
 use tokio::net::TcpListener;
 use tokio::task::JoinSet;
 
-/// How long a client waits for a word.
+/// How long a client waits for data.
 const PATIENCE: Duration = Duration::from_secs(20);
 
-/// A client's side of a connection.
+/// The client side of a connection.
 type Stream = StreamOwned<ClientConnection, TcpStream>;
 
 async fn blocking<T: Send + 'static>(work: impl FnOnce() -> T + Send + 'static) -> T {
     tokio::task::spawn_blocking(work).await.unwrap()
 }
 
-/// A server at work, which ends with this value.
+/// A running server, which ends when this value is dropped.
 struct Server {
     address: SocketAddr,
     health: Arc<Health>,
-    authentications: Asked,
-    authorizations: Asked,
-    pods: Asked,
+    authentications: RequestLog,
+    authorizations: RequestLog,
+    pods: RequestLog,
     _task: JoinSet<()>,
 }
 
-/// What the cluster will say, and how the server is set up.
+/// The answers of the API server, and the settings of the server.
 #[derive(Default)]
 struct Script {
     arguments: Vec<String>,
-    authentication: Vec<Answer>,
-    authorization: Vec<Answer>,
-    /// What it says about pods.
-    pods: Vec<Answer>,
+    authentication: Vec<ScriptedAnswer>,
+    authorization: Vec<ScriptedAnswer>,
+    /// Answers to lists of pods.
+    pods: Vec<ScriptedAnswer>,
     limits: Limits,
 }
 
-/// A checked configuration; `more` goes before the defaults of these tests.
+/// A checked configuration; `more` overrides the defaults of these tests.
 fn serving(more: &[String]) -> Serving {
     let defaults = ["reserve-daemon", "--bind-address=127.0.0.1"].map(str::to_owned);
     let args = Args::parse_from(defaults.iter().chain(more));
@@ -82,39 +82,39 @@ impl Script {
 
     async fn start(self) -> Server {
         let serving = serving(&self.arguments);
-        let (authentication, authentications) = scripted(self.authentication);
-        let (authorization, authorizations) = scripted(self.authorization);
-        let (reader, pods) = scripted(self.pods);
+        let (authentication, authentications) = scripted_client(self.authentication);
+        let (authorization, authorizations) = scripted_client(self.authorization);
+        let (reader, pods) = scripted_client(self.pods);
         let clock = Clock::start();
         let lookup = Lookup::new(&serving.access, Some(authentication.clone()));
         lookup.refresh().await;
         let health = Arc::new(Health::new(false, Leadership::for_ever()));
-        let site = Arc::new(Site {
+        let handler = Arc::new(AdminHandler {
             authenticator: Authenticator::new(
                 &serving.access,
                 Some(authentication),
-                lookup.known(),
+                lookup.trusted(),
                 clock.clone(),
             ),
             authorizer: Authorizer::new(&serving.access, Some(authorization), clock.clone()),
             configuration: json!({"kind": "KubeSchedulerConfiguration"}),
             health: Arc::clone(&health),
             metrics: Metrics::default(),
-            resources: Resources::new(reader, Arc::clone(&health)),
+            resources: ResourceMetricsReader::new(reader, Arc::clone(&health)),
             clock,
         });
-        let tls = Tls::new(&serving).unwrap();
+        let tls = AdminTls::new(&serving).unwrap();
         let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
         let address = listener.local_addr().unwrap();
         let mut task = JoinSet::new();
         let limits = self.limits;
-        task.spawn(async move { serve(&listener, &tls, &site, limits).await });
+        task.spawn(async move { serve(&listener, &tls, &handler, limits).await });
         Server { address, health, authentications, authorizations, pods, _task: task }
     }
 }
 
 impl Server {
-    /// Connects, and sends bytes. Clients block, each in a thread of its own: the server has the test's.
+    /// Connects, and sends bytes. Clients block, so each has its own thread; the server uses the test's thread.
     async fn send(&self, identity: Option<&Identity>, bytes: &[u8]) -> Stream {
         let builder = rustls::ClientConfig::builder_with_provider(Arc::new(ring::default_provider()))
             .with_safe_default_protocol_versions()
@@ -134,14 +134,14 @@ impl Server {
             let stream = TcpStream::connect(address).unwrap();
             stream.set_read_timeout(Some(PATIENCE)).unwrap();
             let mut stream = StreamOwned::new(connection, stream);
-            // A server that has heard enough hangs up.
+            // The server may close the connection before all bytes are sent.
             let _ = stream.write_all(&bytes);
             stream
         })
         .await
     }
 
-    /// Sends bytes, and returns all that comes back until the server closes.
+    /// Sends bytes, and returns everything that the server sends until it closes the connection.
     async fn say(&self, identity: Option<&Identity>, bytes: &[u8]) -> String {
         let mut stream = self.send(identity, bytes).await;
         blocking(move || {
@@ -154,7 +154,7 @@ impl Server {
         .await
     }
 
-    /// A GET with these headers: the status and the body.
+    /// Sends a GET with these headers; returns the status code and the body.
     async fn get(&self, path: &str, headers: &[&str]) -> (u16, String) {
         self.get_as(None, path, headers).await
     }
@@ -172,29 +172,29 @@ fn parse(answer: &str) -> (u16, String) {
     (code.unwrap_or_else(|| panic!("no status: {answer:?}")), body.to_owned())
 }
 
-fn review(status: &serde_json::Value) -> Answer {
+fn review(status: &serde_json::Value) -> ScriptedAnswer {
     (201, json!({"spec": {}, "status": status}).to_string())
 }
 
-fn token_of(user: &str) -> Answer {
+fn token_of(user: &str) -> ScriptedAnswer {
     review(&json!({"authenticated": true, "user": {"username": user, "groups": ["g"]}}))
 }
 
-fn no_token() -> Answer {
+fn no_token() -> ScriptedAnswer {
     review(&json!({"authenticated": false}))
 }
 
-fn allowed(allowed: bool) -> Answer {
+fn allowed(allowed: bool) -> ScriptedAnswer {
     review(&json!({"allowed": allowed}))
 }
 
-/// A certificate authority, in a file.
+/// A certificate authority, also as a file.
 struct Authority {
     issuer: CertifiedIssuer<'static, KeyPair>,
     dir: TempDir,
 }
 
-/// A client's certificate.
+/// The certificate and key of a client.
 struct Identity {
     certificate: CertificateDer<'static>,
     key: PrivateKeyDer<'static>,
@@ -226,7 +226,7 @@ impl Authority {
     }
 }
 
-/// These tests are not about the server's certificate.
+/// Accepts every server certificate; these tests are not about it.
 #[derive(Debug)]
 struct AnyServer;
 

@@ -1,7 +1,7 @@
-//! The server's side of TLS: at least 1.2, a certificate that can change, and clients that may show theirs.
+//! TLS of the server: version 1.2 or newer, a certificate that can be replaced, and optional client certificates.
 //!
-//! The handshake only proves that a client has the key of the certificate that it shows. Whether somebody signed that
-//! certificate is asked for each request, of the authorities that are known then.
+//! The handshake only proves that the client has the key of its certificate. Whether a trusted CA signed the certificate is
+//! checked for each request, because the trusted CAs can change.
 
 use super::certificate;
 use crate::config::{Certificate, Serving};
@@ -20,19 +20,19 @@ use tokio::net::TcpStream;
 use tokio_rustls::TlsAcceptor;
 use tokio_rustls::server::TlsStream;
 
-/// TLS for a server.
-pub(super) struct Tls {
+/// TLS of the server for health and metrics.
+pub(super) struct AdminTls {
     acceptor: TlsAcceptor,
-    shown: Arc<Shown>,
+    resolver: Arc<CertificateResolver>,
     source: Certificate,
     provider: Arc<CryptoProvider>,
 }
 
-impl Tls {
+impl AdminTls {
     pub(super) fn new(serving: &Serving) -> anyhow::Result<Self> {
         let provider = Arc::new(provider(&serving.cipher_suites)?);
         let key = certificate::load(&serving.certificate, &provider)?;
-        let shown = Arc::new(Shown { key: ArcSwap::from_pointee(key) });
+        let resolver = Arc::new(CertificateResolver { key: ArcSwap::from_pointee(key) });
         let versions: &[_] = if serving.is_tls13_only {
             &[&rustls::version::TLS13]
         } else {
@@ -41,36 +41,36 @@ impl Tls {
         let mut config = ServerConfig::builder_with_provider(Arc::clone(&provider))
             .with_protocol_versions(versions)
             .context("set up TLS")?
-            .with_client_cert_verifier(Arc::new(Anybody { provider: Arc::clone(&provider) }))
-            .with_cert_resolver(Arc::<Shown>::clone(&shown));
+            .with_client_cert_verifier(Arc::new(AnyClientVerifier { provider: Arc::clone(&provider) }))
+            .with_cert_resolver(Arc::<CertificateResolver>::clone(&resolver));
         config.alpn_protocols = vec![b"http/1.1".to_vec()];
         let source = serving.certificate.clone();
-        Ok(Self { acceptor: TlsAcceptor::from(Arc::new(config)), shown, source, provider })
+        Ok(Self { acceptor: TlsAcceptor::from(Arc::new(config)), resolver, source, provider })
     }
 
     pub(super) async fn accept(&self, stream: TcpStream) -> std::io::Result<TlsStream<TcpStream>> {
         self.acceptor.accept(stream).await
     }
 
-    /// The certificate that is shown now.
+    /// The current certificate.
     #[cfg(test)]
-    pub(super) fn shown(&self) -> CertificateDer<'static> {
-        self.shown.key.load().cert[0].clone()
+    pub(super) fn certificate(&self) -> CertificateDer<'static> {
+        self.resolver.key.load().cert[0].clone()
     }
 
-    /// Reads the certificate's files again. Halves of a new pair are no pair: the old one stays until both fit.
+    /// Reads the certificate's files again. While only one file of the new pair is there, the old pair stays.
     pub(super) fn refresh(&self) {
         if !matches!(self.source, Certificate::Files { .. }) {
             return;
         }
         match certificate::load(&self.source, &self.provider) {
-            Ok(key) => self.shown.key.store(Arc::new(key)),
+            Ok(key) => self.resolver.key.store(Arc::new(key)),
             Err(error) => tracing::warn!("the certificate stays as it was: {}", chain(&*error)),
         }
     }
 }
 
-/// What ring offers, without the suites of TLS 1.2 that are not among `names`. Those of 1.3 cannot be chosen, as in Go.
+/// The cipher suites of ring, for TLS 1.2 only those in `names`. The suites of TLS 1.3 cannot be chosen, as in Go.
 fn provider(names: &[String]) -> anyhow::Result<CryptoProvider> {
     let mut provider = ring::default_provider();
     if names.is_empty() {
@@ -87,25 +87,25 @@ fn provider(names: &[String]) -> anyhow::Result<CryptoProvider> {
     Ok(provider)
 }
 
-/// The certificate that is shown now.
+/// Gives the current certificate to rustls.
 #[derive(Debug)]
-struct Shown {
+struct CertificateResolver {
     key: ArcSwap<CertifiedKey>,
 }
 
-impl ResolvesServerCert for Shown {
+impl ResolvesServerCert for CertificateResolver {
     fn resolve(&self, _hello: ClientHello<'_>) -> Option<Arc<CertifiedKey>> {
         Some(self.key.load_full())
     }
 }
 
-/// Takes any certificate whose key the client has.
+/// Accepts every certificate whose key the client has.
 #[derive(Debug)]
-struct Anybody {
+struct AnyClientVerifier {
     provider: Arc<CryptoProvider>,
 }
 
-impl ClientCertVerifier for Anybody {
+impl ClientCertVerifier for AnyClientVerifier {
     fn client_auth_mandatory(&self) -> bool {
         false
     }

@@ -1,15 +1,15 @@
-//! Who somebody is.
+//! The user of a request.
 
 use std::collections::BTreeMap;
 use x509_parser::prelude::{FromDer as _, X509Certificate};
 
-/// Everybody who is somebody.
+/// The group of all authenticated users.
 pub(super) const AUTHENTICATED: &str = "system:authenticated";
 
-/// Those who may do everything, whoever is asked.
+/// The group whose users may do everything, without a review.
 pub(super) const MASTERS: &str = "system:masters";
 
-/// A user, as the cluster knows them.
+/// A user, as in Kubernetes' UserInfo.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
 pub(super) struct User {
     pub(super) name: String,
@@ -19,13 +19,13 @@ pub(super) struct User {
 }
 
 impl User {
-    /// Somebody who showed nothing.
+    /// The user of a client without credentials.
     pub(super) fn anonymous() -> Self {
         let groups = vec!["system:unauthenticated".to_owned()];
         Self { name: "system:anonymous".to_owned(), uid: None, groups, extra: BTreeMap::new() }
     }
 
-    /// Whom a certificate names: its common name is the user, its organizations are the groups.
+    /// The user of a certificate: the common name is the user's name, the organizations are the groups.
     pub(super) fn of_certificate(der: &[u8]) -> Option<Self> {
         let (_, certificate) = X509Certificate::from_der(der).ok()?;
         let subject = certificate.subject();
@@ -35,12 +35,12 @@ impl User {
         (!name.is_empty()).then(|| Self { name, uid: None, groups, extra: BTreeMap::new() })
     }
 
-    /// Whether it is known who they are.
+    /// Whether the user is in the group of authenticated users.
     pub(super) fn is_authenticated(&self) -> bool {
         self.groups.iter().any(|group| group == AUTHENTICATED)
     }
 
-    /// The same, known to be somebody.
+    /// Adds the user to the group of authenticated users.
     pub(super) fn authenticated(mut self) -> Self {
         if !self.is_authenticated() {
             self.groups.push(AUTHENTICATED.to_owned());

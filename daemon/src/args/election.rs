@@ -1,9 +1,9 @@
-//! Flags about which of several replicas works. They are heeded with a configuration file too.
+//! Flags about leader election. They override the configuration file.
 
 use super::value::{duration, switch};
 use jiff::SignedDuration;
 
-/// What was said about leader election; `None` is silence.
+/// The flags about leader election; `None`: not set.
 #[derive(Debug, Default, clap::Args)]
 #[command(next_help_heading = "Leader election")]
 pub struct ElectionArgs {

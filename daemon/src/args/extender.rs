@@ -1,10 +1,10 @@
-//! Flags about the extender that kube-scheduler asks.
+//! Flags about the server that answers kube-scheduler as its extender.
 
 use super::value::{file, switch};
 use std::net::SocketAddr;
 use std::path::PathBuf;
 
-/// Where it is served, and to whom.
+/// Where the extender is served, and to which clients.
 #[derive(Debug, Default, clap::Args)]
 #[command(next_help_heading = "The extender for kube-scheduler")]
 pub struct ExtenderArgs {

@@ -1,22 +1,22 @@
-//! Flags of kube-scheduler that are taken so that its command line works, and do nothing.
+//! Flags of kube-scheduler that the daemon accepts and ignores, so that kube-scheduler's command line works.
 
 use super::value::switch;
 use clap::parser::ValueSource;
 use clap::{Arg, ArgAction, ArgMatches, Command, Error, FromArgMatches};
 
-/// What follows the name.
+/// The value of a flag.
 #[derive(Clone, Copy)]
-enum Takes {
-    /// Nothing, or `=true`.
+enum FlagValue {
+    /// Nothing, or `=true` or `=false`.
     Switch,
-    /// Some text.
+    /// Any text.
     Text,
 }
 
-use Takes::{Switch, Text};
+use FlagValue::{Switch, Text};
 
-/// A flag, what follows it, and what whoever sets it had better know: nothing where all is as without it.
-const FLAGS: [(&str, Takes, &str); 20] = [
+/// Each flag with its value, and what the daemon does instead of what the flag asks for; empty if there is no difference.
+const FLAGS: [(&str, FlagValue, &str); 20] = [
     ("allow-metric-labels", Text, "no label of a metric is left out"),
     ("allow-metric-labels-manifest", Text, "no label of a metric is left out"),
     ("contention-profiling", Switch, "nothing is served under /debug/pprof"),
@@ -39,32 +39,32 @@ const FLAGS: [(&str, Takes, &str); 20] = [
     ("vmodule", Text, ""),
 ];
 
-/// The ignored_flags flags that were given.
+/// The ignored flags that are on the command line.
 #[derive(Debug, Default, Clone, PartialEq, Eq)]
-pub struct Moot {
+pub struct IgnoredFlags {
     given: Vec<(&'static str, &'static str)>,
 }
 
-impl Moot {
-    /// Those that change nothing.
-    pub fn idle(&self) -> impl Iterator<Item = &'static str> {
+impl IgnoredFlags {
+    /// The flags without which everything would be the same.
+    pub fn without_effect(&self) -> impl Iterator<Item = &'static str> {
         self.given.iter().filter(|(_, instead)| instead.is_empty()).map(|(name, _)| *name)
     }
 
-    /// Those that ask for something that will not happen, each with what happens instead.
+    /// The flags that ask for something that the daemon does not do, each with what it does instead.
     pub fn unmet(&self) -> impl Iterator<Item = (&'static str, &'static str)> {
         self.given.iter().filter(|(_, instead)| !instead.is_empty()).copied()
     }
 }
 
-impl FromArgMatches for Moot {
+impl FromArgMatches for IgnoredFlags {
     fn from_arg_matches(matches: &ArgMatches) -> Result<Self, Error> {
         let is_given = |name: &str| matches.value_source(name) == Some(ValueSource::CommandLine);
-        // A switch that is off asks for nothing.
+        // A switch with the value false asks for nothing.
         let is_off = |name: &str| matches.get_many(name).and_then(Iterator::last) == Some(&false);
         let mut given: Vec<(&'static str, &'static str)> = Vec::new();
-        for (name, takes, instead) in FLAGS.iter().filter(|(name, _, _)| is_given(name)) {
-            let instead = if matches!(takes, Switch) && is_off(name) { "" } else { *instead };
+        for (name, value, instead) in FLAGS.iter().filter(|(name, _, _)| is_given(name)) {
+            let instead = if matches!(value, Switch) && is_off(name) { "" } else { *instead };
             given.push((*name, instead));
         }
         Ok(Self { given })
@@ -76,11 +76,11 @@ impl FromArgMatches for Moot {
     }
 }
 
-impl clap::Args for Moot {
+impl clap::Args for IgnoredFlags {
     fn augment_args(command: Command) -> Command {
-        FLAGS.iter().fold(command, |command, (name, takes, _)| {
+        FLAGS.iter().fold(command, |command, (name, value, _)| {
             let flag = Arg::new(*name).long(*name).hide(true).action(ArgAction::Append);
-            command.arg(match takes {
+            command.arg(match value {
                 Switch => flag
                     .num_args(0..=1)
                     .require_equals(true)

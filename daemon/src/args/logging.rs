@@ -1,6 +1,6 @@
 //! Flags about the log.
 
-/// How the log looks.
+/// The format of the log.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, clap::ValueEnum)]
 pub enum LogFormat {
     /// A line for people.
@@ -9,7 +9,7 @@ pub enum LogFormat {
     Json,
 }
 
-/// What was said about the log.
+/// The flags about the log.
 #[derive(Debug, clap::Args)]
 #[command(next_help_heading = "Log")]
 pub struct LogArgs {

@@ -1,7 +1,8 @@
-//! What was typed on the command line, and nothing more: kube-scheduler's flags under their own names, and a few of ours.
+//! The command line, parsed but not checked (`config` does that): kube-scheduler's flags under their own names, and a few of ours.
+//! The doc comments of fields are the text of `--help`.
 //!
-//! Switches are written as Go's flags are (`--leader-elect`, `--leader-elect=false`), durations too (`1m30s`); of a flag
-//! that is repeated the last one counts, lists add up. A flag set to nothing (`--kubeconfig=`) was not set.
+//! Switches and durations are written as in Go (`--leader-elect`, `--leader-elect=false`, `1m30s`). If a flag is repeated, the
+//! last value counts; lists are joined. A flag with an empty value (`--kubeconfig=`) counts as not set.
 
 mod election;
 mod extender;
@@ -14,7 +15,7 @@ mod value;
 
 pub use election::ElectionArgs;
 pub use extender::ExtenderArgs;
-pub use ignored_flags::Moot;
+pub use ignored_flags::IgnoredFlags;
 pub use logging::{LogArgs, LogFormat};
 pub use serving::{AccessArgs, ServingArgs};
 
@@ -103,5 +104,5 @@ pub struct Args {
 
     /// What has no meaning here.
     #[command(flatten)]
-    pub ignored_flags: Moot,
+    pub ignored_flags: IgnoredFlags,
 }

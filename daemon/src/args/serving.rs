@@ -1,11 +1,11 @@
-//! Flags about the port on which health and metrics are served, and about who may see them.
+//! Flags about the port for health and metrics, and about the users that may read them.
 
 use super::value::{duration, file, switch};
 use jiff::SignedDuration;
 use std::net::IpAddr;
 use std::path::PathBuf;
 
-/// Where, and with which certificate.
+/// Where health and metrics are served, and with which certificate.
 #[derive(Debug, clap::Args)]
 #[command(next_help_heading = "Health and metrics")]
 pub struct ServingArgs {
@@ -47,7 +47,7 @@ pub struct ServingArgs {
     pub permit_port_sharing: bool,
 }
 
-/// Who may see what is served.
+/// How clients are authenticated and authorized.
 #[derive(Debug, clap::Args)]
 #[command(next_help_heading = "Who may see them")]
 pub struct AccessArgs {

@@ -1,4 +1,4 @@
-//! kube-scheduler's flags, as it reads them.
+//! kube-scheduler's flags are parsed as kube-scheduler does.
 
 use super::{Args, LogFormat};
 use clap::{CommandFactory as _, Parser as _};

@@ -1,15 +1,15 @@
-//! How values are written on kube-scheduler's command line: as Go reads them.
+//! Parses values of flags as Go does.
 
 use jiff::SignedDuration;
 use std::convert::Infallible;
 use std::path::PathBuf;
 
-/// A file's name. An empty one is a flag that was not set, as manifests made from templates have it.
+/// A file name. It may be empty, because manifests made from templates pass empty flags; that counts as not set.
 pub(super) fn file(text: &str) -> Result<PathBuf, Infallible> {
     Ok(PathBuf::from(text))
 }
 
-/// `true` in all the ways in which Go reads it.
+/// A bool in each form that Go accepts.
 pub(crate) fn switch(text: &str) -> Result<bool, &'static str> {
     match text {
         "1" | "t" | "T" | "TRUE" | "true" | "True" => Ok(true),
@@ -18,7 +18,7 @@ pub(crate) fn switch(text: &str) -> Result<bool, &'static str> {
     }
 }
 
-/// `1m30s`.
+/// A duration, like `1m30s`.
 pub(super) fn duration(text: &str) -> Result<SignedDuration, &'static str> {
     common::config::parse_duration(text).ok_or("a duration is written like 15s or 1m30s")
 }

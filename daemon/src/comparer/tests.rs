@@ -1,11 +1,11 @@
-//! Comparisons as the state sees them: asked for, listed, and told as a note.
+//! Comparisons in the state machine: begun, listed, and reported as a note.
 
-use crate::state::{Cause, Compared, Effect, Input, Note, Now, State};
+use crate::state::{ComparisonCause, ComparisonResult, Effect, Input, Note, Now, State};
 use common::api::{node::node, pod::pod};
-use common::cluster::compare::{List, Listing};
-use common::cluster::{Event, Seen};
+use common::cluster::compare::{ListedObjects, Listing};
+use common::cluster::{Event, WatchEvent};
 use common::model::owner::OwnerKind;
-use common::model::{Node, OtherKind, Pod};
+use common::model::{CatalogKind, Node, Pod};
 use common::plugins::default_registry;
 use serde_json::json;
 use std::time::Duration;
@@ -38,80 +38,85 @@ fn learn(state: &mut State, event: Event, seconds: u64) {
 fn listed() -> State {
     let mut state = State::new([("s".into(), default_registry())].into(), Default::default());
     for kind in OwnerKind::ALL {
-        learn(&mut state, Event::Workloads(kind, Seen::Relisted(vec![])), 0);
+        learn(&mut state, Event::Workloads(kind, WatchEvent::Relisted(vec![])), 0);
     }
-    for kind in OtherKind::ALL {
-        learn(&mut state, Event::Others(kind, Seen::Relisted(vec![])), 0);
+    for kind in CatalogKind::ALL {
+        learn(&mut state, Event::CatalogObjects(kind, WatchEvent::Relisted(vec![])), 0);
     }
-    learn(&mut state, Event::Nodes(Seen::Relisted(vec![some_node(3)])), 0);
-    learn(&mut state, Event::Pods(Seen::Relisted(vec![some_pod("a", 4)])), 0);
+    learn(&mut state, Event::Nodes(WatchEvent::Relisted(vec![some_node(3)])), 0);
+    learn(&mut state, Event::Pods(WatchEvent::Relisted(vec![some_pod("a", 4)])), 0);
     state.take_notes();
     state
 }
 
 fn listing(nodes: Vec<Node>, pods: Vec<Pod>) -> Input {
-    let (nodes, pods) = (List { objects: nodes, version: 9 }, List { objects: pods, version: 9 });
+    let (nodes, pods) =
+        (ListedObjects { objects: nodes, version: 9 }, ListedObjects { objects: pods, version: 9 });
     Input::Listed(Ok(Box::new(Listing { nodes, pods })))
 }
 
-/// What was told about comparisons.
-fn told(state: &mut State) -> Vec<Compared> {
-    let compared = |note| match note {
-        Note::Compared(compared) => Some(compared),
+/// The results of comparisons so far.
+fn results(state: &mut State) -> Vec<ComparisonResult> {
+    let result = |note| match note {
+        Note::Compared(result) => Some(result),
         _ => None,
     };
-    state.take_notes().into_iter().filter_map(compared).collect()
+    state.take_notes().into_iter().filter_map(result).collect()
 }
 
 #[test]
 fn a_belief_that_is_right_is_equal_and_one_that_lost_a_pod_is_not() {
     let mut state = listed();
-    assert_eq!(state.handle(Input::Compare(Cause::Period), at(1)), [Effect::List]);
-    assert_eq!(state.handle(Input::Compare(Cause::Signal), at(1)), [], "one at a time");
+    assert_eq!(state.handle(Input::Compare(ComparisonCause::Period), at(1)), [Effect::List]);
+    assert_eq!(state.handle(Input::Compare(ComparisonCause::Signal), at(1)), [], "one at a time");
     state.handle(listing(vec![some_node(3)], vec![some_pod("a", 4)]), at(2));
-    assert_eq!(told(&mut state), [Compared::Equal]);
+    assert_eq!(results(&mut state), [ComparisonResult::Equal]);
 
-    learn(&mut state, Event::Pods(Seen::Deleted(some_pod("a", 4))), 3);
-    assert_eq!(state.handle(Input::Compare(Cause::Signal), at(4)), [Effect::List]);
+    learn(&mut state, Event::Pods(WatchEvent::Deleted(some_pod("a", 4))), 3);
+    assert_eq!(state.handle(Input::Compare(ComparisonCause::Signal), at(4)), [Effect::List]);
     state.handle(listing(vec![some_node(3)], vec![some_pod("a", 4)]), at(5));
-    let [Compared::Different(differences)] = &told(&mut state)[..] else { panic!("nothing was found") };
+    let [ComparisonResult::Different(differences)] = &results(&mut state)[..] else {
+        panic!("nothing was found")
+    };
     assert_eq!(differences.len(), 1);
-    assert_eq!(differences[0].what, "pod default/a: the API server has it, and the belief does not");
+    assert_eq!(differences[0].description, "pod default/a: the API server has it, and the belief does not");
 }
 
 #[test]
 fn a_list_that_is_ahead_of_the_watches_is_compared_when_they_have_caught_up() {
     let mut state = listed();
-    state.handle(Input::Compare(Cause::Period), at(1));
+    state.handle(Input::Compare(ComparisonCause::Period), at(1));
     state.handle(listing(vec![some_node(3)], vec![some_pod("a", 4), some_pod("b", 7)]), at(2));
-    assert_eq!(told(&mut state), [], "the watch has not brought pod b yet");
-    learn(&mut state, Event::Pods(Seen::Applied(some_pod("b", 7))), 3);
-    assert_eq!(told(&mut state), [Compared::Equal]);
+    assert_eq!(results(&mut state), [], "the watch has not brought pod b yet");
+    learn(&mut state, Event::Pods(WatchEvent::Applied(some_pod("b", 7))), 3);
+    assert_eq!(results(&mut state), [ComparisonResult::Equal]);
 }
 
 #[test]
 fn who_does_not_lead_compares_only_when_it_is_asked() {
     let mut state = listed();
     state.handle(Input::Leading(false), at(1));
-    assert_eq!(state.handle(Input::Compare(Cause::Period), at(2)), []);
-    assert_eq!(told(&mut state), []);
-    assert_eq!(state.handle(Input::Compare(Cause::Signal), at(3)), [Effect::List]);
+    assert_eq!(state.handle(Input::Compare(ComparisonCause::Period), at(2)), []);
+    assert_eq!(results(&mut state), []);
+    assert_eq!(state.handle(Input::Compare(ComparisonCause::Signal), at(3)), [Effect::List]);
 }
 
 #[test]
 fn what_cannot_be_compared_is_told_and_the_next_comparison_begins_anew() {
     let mut state = State::new([("s".into(), default_registry())].into(), Default::default());
-    assert_eq!(state.handle(Input::Compare(Cause::Signal), at(0)), []);
-    assert!(matches!(&told(&mut state)[..], [Compared::Unknown(why)] if why.contains("listed")));
+    assert_eq!(state.handle(Input::Compare(ComparisonCause::Signal), at(0)), []);
+    assert!(matches!(&results(&mut state)[..], [ComparisonResult::Unknown(why)] if why.contains("listed")));
 
     let mut state = listed();
-    state.handle(Input::Compare(Cause::Period), at(1));
+    state.handle(Input::Compare(ComparisonCause::Period), at(1));
     state.handle(Input::Listed(Err("no answer".to_owned())), at(2));
-    assert_eq!(told(&mut state), [Compared::Unknown("no answer".to_owned())]);
+    assert_eq!(results(&mut state), [ComparisonResult::Unknown("no answer".to_owned())]);
 
-    assert_eq!(state.handle(Input::Compare(Cause::Period), at(3)), [Effect::List]);
+    assert_eq!(state.handle(Input::Compare(ComparisonCause::Period), at(3)), [Effect::List]);
     state.handle(listing(vec![some_node(8)], vec![]), at(4));
-    assert_eq!(state.handle(Input::Compare(Cause::Period), at(60)), [], "it waits for the watch");
-    assert_eq!(state.handle(Input::Compare(Cause::Period), at(304)), [Effect::List]);
-    assert!(matches!(&told(&mut state)[..], [Compared::Unknown(why)] if why.contains("did not reach")));
+    assert_eq!(state.handle(Input::Compare(ComparisonCause::Period), at(60)), [], "it waits for the watch");
+    assert_eq!(state.handle(Input::Compare(ComparisonCause::Period), at(304)), [Effect::List]);
+    assert!(
+        matches!(&results(&mut state)[..], [ComparisonResult::Unknown(why)] if why.contains("did not reach"))
+    );
 }

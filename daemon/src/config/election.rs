@@ -1,21 +1,21 @@
-//! Which Lease the replicas agree by.
+//! The settings of leader election: defaults, flags, checks.
 
-use super::{Said, given};
+use super::{StartupMessages, non_empty};
 use crate::args::ElectionArgs;
 use anyhow::ensure;
 use common::api::names::{DEFAULT_SCHEDULER_NAME, LEADER_LEASE};
 use common::config::{Configuration, LeaderElection};
 
-/// Without a file nobody wants kube-scheduler's Lease, except whoever takes kube-scheduler's pods: of all that place
-/// those only one may work at a time.
-pub(super) fn make_ours(configuration: &mut Configuration, namespace: &str) {
+/// Without a configuration file the daemon uses its own Lease, unless it places pods of `default-scheduler`: only one of all
+/// schedulers that place these pods may work at a time, so it then shares kube-scheduler's Lease.
+pub(super) fn use_own_lease(configuration: &mut Configuration, namespace: &str) {
     if !serves_default(configuration) {
         configuration.leader_election.resource_name = LEADER_LEASE.to_owned();
         configuration.leader_election.resource_namespace = namespace.to_owned();
     }
 }
 
-/// Flags about leader election go before a file, as with kube-scheduler.
+/// Applies the flags about leader election. They override the file, as in kube-scheduler.
 pub(super) fn apply(args: &ElectionArgs, election: &mut LeaderElection) -> anyhow::Result<()> {
     election.leader_elect = args.leader_elect.unwrap_or(election.leader_elect);
     let durations = [
@@ -32,7 +32,7 @@ pub(super) fn apply(args: &ElectionArgs, election: &mut LeaderElection) -> anyho
         (&args.leader_elect_resource_namespace, &mut election.resource_namespace),
     ];
     for (flag, text) in texts {
-        if let Some(flag) = given(flag) {
+        if let Some(flag) = non_empty(flag) {
             flag.clone_into(text);
         }
     }
@@ -55,13 +55,13 @@ fn check(election: &LeaderElection) -> anyhow::Result<()> {
     Ok(())
 }
 
-/// A scheduler of another name beside kube-scheduler would wait for kube-scheduler's Lease for ever.
-pub(super) fn warn(configuration: &Configuration, said: &mut Said) {
+/// Warns about a scheduler with another name that uses kube-scheduler's Lease: beside kube-scheduler it would wait for ever.
+pub(super) fn warn(configuration: &Configuration, messages: &mut StartupMessages) {
     let election = &configuration.leader_election;
     let is_upstream =
         election.resource_name == "kube-scheduler" && election.resource_namespace == "kube-system";
     if election.leader_elect && is_upstream && !serves_default(configuration) {
-        said.warn(
+        messages.warn(
             "works only while it has the Lease kube-system/kube-scheduler, which kube-scheduler has where it runs; \
              set leaderElection.resourceName, or --leader-elect-resource-name"
                 .to_owned(),

@@ -1,39 +1,39 @@
-//! How the extender is served: the flags, checked. Whoever may ask it learns where room is kept, and a false answer of
-//! somebody in its place would stop a scheduler; so there is mutual TLS, or nobody but this machine can reach it.
+//! Checks the flags about the extender server. A client of the extender learns where room is reserved, and a server that
+//! pretends to be the extender could stop a scheduler. So it needs mutual TLS, or an address that only this machine can reach.
 
-use super::set;
+use super::non_empty_path;
 use crate::args::ExtenderArgs;
 use anyhow::{bail, ensure};
 use std::net::SocketAddr;
 use std::path::PathBuf;
 
-/// Where the extender is served.
+/// How the extender is served.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct ExtenderServing {
-    /// Where to listen.
+    /// The address to listen on.
     pub address: SocketAddr,
-    /// The files for TLS; `None`: without.
+    /// The files for TLS; `None`: plain HTTP.
     pub files: Option<ExtenderFiles>,
-    /// Whether it binds pods for those who ask.
+    /// Whether the verb `bind` is served.
     pub is_binding: bool,
 }
 
 /// The files for TLS.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct ExtenderFiles {
-    /// The certificate.
+    /// The server's certificate, PEM.
     pub certificate: PathBuf,
-    /// Its key.
+    /// The key of the certificate, PEM.
     pub key: PathBuf,
-    /// Who signs the certificates of those who may ask; `None`: anybody may.
+    /// The CA of client certificates; `None`: every client may ask.
     pub client_ca: Option<PathBuf>,
 }
 
 impl ExtenderServing {
-    /// What the flags ask for; `None` if the extender is not to be served.
+    /// Checks the flags; `None` if the extender is not served.
     pub(super) fn new(args: ExtenderArgs) -> anyhow::Result<Option<Self>> {
-        let client_ca = set(args.extender_client_ca_file);
-        let files = match (set(args.extender_cert_file), set(args.extender_key_file)) {
+        let client_ca = non_empty_path(args.extender_client_ca_file);
+        let files = match (non_empty_path(args.extender_cert_file), non_empty_path(args.extender_key_file)) {
             (Some(certificate), Some(key)) => Some(ExtenderFiles { certificate, key, client_ca }),
             (None, None) => {
                 ensure!(client_ca.is_none(), "--extender-client-ca-file needs --extender-cert-file");
@@ -55,7 +55,7 @@ impl ExtenderServing {
             "--extender-address {address}: anybody could ask there; pass --extender-cert-file, --extender-key-file and \
              --extender-client-ca-file, or a loopback address"
         );
-        // On loopback anybody on this machine can ask: a pod of a tenant on the network of its host, for instance.
+        // On loopback every process on this machine can ask, for instance a tenant's pod with `hostNetwork`.
         Ok(Some(Self { address, files, is_binding: args.extender_bind.unwrap_or(is_closed) }))
     }
 }

@@ -1,9 +1,9 @@
-//! `--feature-gates`: kube-scheduler's gates, all of which stand where kube-scheduler 1.37 has them by default.
+//! `--feature-gates`: all of kube-scheduler's gates are fixed at the defaults of kube-scheduler 1.37.
 
-use super::Said;
+use super::StartupMessages;
 use anyhow::{Context as _, ensure};
 
-/// The gates that alter what a scheduler decides or says, and how we have them.
+/// The gates that change what a scheduler decides or reports, and their fixed values.
 const GATES: [(&str, bool); 34] = [
     ("ClearingNominatedNodeNameAfterBinding", true),
     ("CompositePodGroup", false),
@@ -41,9 +41,9 @@ const GATES: [(&str, bool); 34] = [
     ("WorkloadAwarePreemption", false),
 ];
 
-/// Reads `Name=true` and `kube:Name=true`, and says where that asks for something else than happens. Gates that are
-/// not about scheduling, or only about how kube-scheduler goes about it, change nothing.
-pub(super) fn check(gates: &[String], said: &mut Said) -> anyhow::Result<()> {
+/// Parses `Name=true` and `kube:Name=true`, and warns about values that differ from the fixed ones. Gates that are not in the
+/// table are not about scheduling decisions, and have no effect.
+pub(super) fn check(gates: &[String], messages: &mut StartupMessages) -> anyhow::Result<()> {
     for gate in gates.iter().map(|gate| gate.trim()).filter(|gate| !gate.is_empty()) {
         let (name, wanted) = gate
             .split_once('=')
@@ -53,13 +53,13 @@ pub(super) fn check(gates: &[String], said: &mut Said) -> anyhow::Result<()> {
         ensure!(wanted.is_ok(), "--feature-gates: {gate:?} is neither true nor false");
         match GATES.iter().find(|(known, _)| *known == name) {
             Some((_, is_on)) if wanted != Ok(*is_on) => {
-                said.warn(format!(
+                messages.warn(format!(
                     "the feature gate {name} is {} here",
                     if *is_on { "always on" } else { "not served" }
                 ));
             }
             Some(_) => {}
-            None => said.remarks.push(format!("the feature gate {name} has no meaning here")),
+            None => messages.remarks.push(format!("the feature gate {name} has no meaning here")),
         }
     }
     Ok(())

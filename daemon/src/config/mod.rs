@@ -1,7 +1,8 @@
-//! What is meant: arguments that were checked, and every limit and interval with its reason.
+//! The checked configuration, and the limits and intervals that several modules use, each with its reason.
+//! Entry point: [`Config::new`].
 //!
-//! As with kube-scheduler, a configuration file goes before flags, but for those about leader election and about what
-//! is served. One difference: `--kubeconfig` is heeded when the file names no kubeconfig.
+//! As with kube-scheduler, the configuration file overrides flags, except those about leader election and about the servers.
+//! One difference: `--kubeconfig` is used when the file names no kubeconfig.
 
 mod election;
 mod extender;
@@ -19,70 +20,69 @@ use crate::trace;
 use anyhow::{Context, bail};
 use common::api::names::SCHEDULER_NAME;
 use common::config::{Configuration, load};
-use common::plugins::{Tools, unserved};
+use common::plugins::{Tools, unsupported_plugins};
 use std::net::SocketAddr;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
-/// A call that has no answer after this long is treated as one whose outcome is unknown. Shorter than the API
-/// server's own limit of a minute, so that one black hole does not hold a worker for that long.
+/// The outcome of a call without an answer after this long is unknown. Shorter than the API server's own limit of a minute, so
+/// that a server that never answers does not block a worker for that long.
 pub const CALL_DEADLINE: Duration = Duration::from_secs(15);
 
-/// Calls under way at once. The API server's in-flight limit is shared with every kubelet; beyond this we would only
-/// move the queue from our memory into its.
+/// Calls in progress at once. The API server's limit for requests in flight is shared with every kubelet; more calls would only
+/// wait in the API server's memory instead of ours.
 pub const CALLS_MAX: usize = 32;
 
-/// Inputs that may wait for the loop. A watch that is faster than the loop is slowed down, not remembered.
+/// Inputs that may wait for the loop. A watch that is faster than the loop has to wait.
 pub const INPUTS_MAX: usize = 1024;
 
-/// Events that may wait to be written: as many as a big rollout has pods, since bindings go first and their events wait
-/// for them. More would only grow: an API server that is that far behind has no ear for talk.
+/// Events that may wait to be written: as many as a big rollout has pods, because bindings go first and their events wait for
+/// them. An API server that is further behind would not catch up with more.
 pub const EVENTS_MAX: usize = 16_384;
 
-/// How long a pod that nothing could cure waits before it is tried again all the same, as with kube-scheduler.
-const PARKED_MAX: Duration = Duration::from_secs(5 * 60);
+/// How long an unschedulable pod waits before it is tried again although nothing changed, as in kube-scheduler.
+const UNSCHEDULABLE_MAX: Duration = Duration::from_secs(5 * 60);
 
-/// How often the leader compares what it believes with what the API server has. A comparison reads as much as a start does:
-/// that is little every five minutes, and a wrong belief is found before it has done harm for long.
+/// How often the leader compares its belief with the API server. A comparison reads as much as a start does, which is little
+/// every five minutes, and finds a wrong belief soon.
 const COMPARE_EVERY: Duration = Duration::from_secs(5 * 60);
 
-/// No pod is tried again by itself before that: as often kube-scheduler looks for those that have waited long enough.
-const PARKED_MIN: Duration = Duration::from_secs(30);
+/// The least value of [`Config::unschedulable_max`]: kube-scheduler looks for pods that have waited long enough only this often.
+const UNSCHEDULABLE_MIN: Duration = Duration::from_secs(30);
 
-/// A scheduler's name also reports events, where the API server takes no longer one.
+/// The API server accepts no longer `reportingController` in events, which is the scheduler's name.
 const SCHEDULER_NAME_LEN_MAX: usize = 63;
 
-/// A checked configuration.
+/// The checked configuration.
 #[derive(Debug, Clone)]
 pub struct Config {
-    /// The scheduler that this daemon is; a profile for each of its names.
+    /// kube-scheduler's configuration; one profile for each scheduler name.
     pub scheduler: Configuration,
-    /// What does less than it seems to.
+    /// Flags and settings that do less than they ask for.
     pub warnings: Vec<String>,
-    /// What was passed over and changes nothing.
+    /// Flags that are ignored and would change nothing.
     pub remarks: Vec<String>,
-    /// What was brought along: plugins that the configuration may name, and who listens to Trace.
+    /// Plugins of the embedding program that the configuration may name, and the sink of the plugin Trace.
     pub tools: Tools,
-    /// Where this daemon and its Leases live.
+    /// The namespace of this daemon and of its Leases.
     pub namespace: String,
-    /// What this replica is called; part of a Lease's name.
+    /// The name of this replica; part of its Lease's name.
     pub replica: String,
-    /// Whether this daemon may not write reservations; whoever starts it finds out.
+    /// Whether this daemon may not write reservations. [`Config::new`] cannot know; `main` sets it.
     pub is_restricted: bool,
-    /// Reservations that are made by themselves in one namespace, at most.
+    /// At most this many automatic reservations in one namespace.
     pub automatic_per_namespace: u32,
-    /// How long a pod that nothing could cure waits before it is tried again all the same.
-    pub parked_max: Duration,
-    /// How often the leader compares what it believes with what the API server has. With none it does not compare, and
-    /// hears no signal that asks for it.
+    /// How long an unschedulable pod waits before it is tried again although nothing changed.
+    pub unschedulable_max: Duration,
+    /// How often the leader compares its belief with the API server. `None`: never, and the signal that asks for it is ignored.
     pub compare_every: Option<Duration>,
-    /// How health and metrics are served, if they are.
+    /// How health and metrics are served; `None`: not at all.
     pub serving: Option<Serving>,
-    /// Where probes are served besides, if they are.
+    /// The address of the extra port for probes; `None`: there is none.
     pub probes: Option<SocketAddr>,
-    /// How kube-scheduler is served as its extender, if it is.
+    /// How the extender for kube-scheduler is served; `None`: not at all.
     pub extender: Option<ExtenderServing>,
-    /// Where the configuration is to be written instead of being followed.
+    /// If set, the daemon only writes its configuration to this file.
     pub write_to: Option<PathBuf>,
     /// How the API server is reached.
     pub connection: Connection,
@@ -97,55 +97,59 @@ impl TryFrom<Args> for Config {
 }
 
 impl Config {
-    /// The configuration that `args` ask for, whose file may name the plugins in `tools` too.
+    /// Checks `args`. Their configuration file may also name the plugins in `tools`.
     ///
     /// # Errors
-    /// When they cannot be followed.
+    /// When the arguments or the file are invalid or ask for something that is not supported.
     pub fn new(args: Args, tools: Tools) -> anyhow::Result<Self> {
-        let mut said = Said::default();
-        let namespace = given(&args.namespace).map_or_else(own_namespace, str::to_owned);
-        let scheduler = scheduler(&args, &tools, &namespace, &mut said)?;
-        gates::check(&args.feature_gates, &mut said)?;
-        said.ignored_flags(&args);
+        let mut messages = StartupMessages::default();
+        let namespace = non_empty(&args.namespace).map_or_else(own_namespace, str::to_owned);
+        let scheduler = scheduler(&args, &tools, &namespace, &mut messages)?;
+        gates::check(&args.feature_gates, &mut messages)?;
+        messages.ignored_flags(&args);
         let connection = Connection::new(&args, &scheduler.client_connection);
-        let serving = Serving::new(&args, &mut said)?;
-        let replica = given(&args.replica_name).map_or_else(|| machine(&args), str::to_owned);
+        let serving = Serving::new(&args, &mut messages)?;
+        let replica =
+            non_empty(&args.replica_name).map_or_else(|| default_replica_name(&args), str::to_owned);
         check_replica(&replica)?;
-        let parked_max = args.pod_max_in_unschedulable_pods_duration;
+        let unschedulable_max = args.pod_max_in_unschedulable_pods_duration;
         Ok(Self {
             scheduler,
-            warnings: said.warnings,
-            remarks: said.remarks,
+            warnings: messages.warnings,
+            remarks: messages.remarks,
             tools,
             namespace,
             replica,
             is_restricted: false,
             automatic_per_namespace: args.automatic_per_namespace,
-            parked_max: parked_max.map_or(PARKED_MAX, SignedDurationExt::to_unsigned).max(PARKED_MIN),
+            unschedulable_max: unschedulable_max
+                .map_or(UNSCHEDULABLE_MAX, SignedDurationExt::to_unsigned)
+                .max(UNSCHEDULABLE_MIN),
             compare_every: Some(COMPARE_EVERY),
             serving,
-            probes: serving::probes(given(&args.serving.health_probe_bind_address))?,
+            probes: serving::probes(non_empty(&args.serving.health_probe_bind_address))?,
             extender: ExtenderServing::new(args.extender)?,
-            write_to: set(args.write_config_to),
+            write_to: non_empty_path(args.write_config_to),
             connection,
         })
     }
 }
 
-/// What whoever started us is told.
+/// Messages about the configuration that are logged at the start.
 #[derive(Debug, Default)]
-struct Said {
+struct StartupMessages {
     warnings: Vec<String>,
     remarks: Vec<String>,
 }
 
-impl Said {
+impl StartupMessages {
     fn warn(&mut self, what: String) {
         self.warnings.push(what);
     }
 
     fn ignored_flags(&mut self, args: &Args) {
-        self.remarks.extend(args.ignored_flags.idle().map(|name| format!("--{name} has no meaning here")));
+        self.remarks
+            .extend(args.ignored_flags.without_effect().map(|name| format!("--{name} has no meaning here")));
         let unmet = args.ignored_flags.unmet();
         self.warnings.extend(unmet.map(|(name, instead)| format!("--{name} is not followed: {instead}")));
         if args.config.as_ref().is_none_or(|file| file.as_os_str().is_empty()) {
@@ -161,7 +165,7 @@ impl Said {
     }
 }
 
-/// Durations that are never less than nothing.
+/// Turns negative durations into zero.
 trait SignedDurationExt {
     fn to_unsigned(self) -> Duration;
 }
@@ -172,26 +176,31 @@ impl SignedDurationExt for jiff::SignedDuration {
     }
 }
 
-/// A flag's text, unless it is empty.
-fn given(text: &Option<String>) -> Option<&str> {
+/// The text of a flag, unless it is empty.
+fn non_empty(text: &Option<String>) -> Option<&str> {
     text.as_deref().filter(|text| !text.is_empty())
 }
 
-/// A flag's file, unless it is empty.
-fn set(file: Option<PathBuf>) -> Option<PathBuf> {
+/// The file of a flag, unless it is empty.
+fn non_empty_path(file: Option<PathBuf>) -> Option<PathBuf> {
     file.filter(|file| !file.as_os_str().is_empty())
 }
 
-fn scheduler(args: &Args, tools: &Tools, namespace: &str, said: &mut Said) -> anyhow::Result<Configuration> {
-    let mut scheduler = match set(args.config.clone()) {
+fn scheduler(
+    args: &Args,
+    tools: &Tools,
+    namespace: &str,
+    messages: &mut StartupMessages,
+) -> anyhow::Result<Configuration> {
+    let mut scheduler = match non_empty_path(args.config.clone()) {
         Some(file) => {
             let (configuration, warnings) = from_config_file(&file, tools)?;
-            said.warnings.extend(warnings);
+            messages.warnings.extend(warnings);
             configuration
         }
         None => {
-            let mut configuration = named(&args.scheduler_names);
-            election::make_ours(&mut configuration, namespace);
+            let mut configuration = profiles_named(&args.scheduler_names);
+            election::use_own_lease(&mut configuration, namespace);
             let connection = &mut configuration.client_connection;
             connection.qps = args.kube_api_qps.filter(|qps| *qps != 0.0).unwrap_or(connection.qps);
             connection.burst = args.kube_api_burst.filter(|burst| *burst != 0).unwrap_or(connection.burst);
@@ -199,7 +208,7 @@ fn scheduler(args: &Args, tools: &Tools, namespace: &str, said: &mut Said) -> an
         }
     };
     election::apply(&args.election, &mut scheduler.leader_election)?;
-    election::warn(&scheduler, said);
+    election::warn(&scheduler, messages);
     check_served(&scheduler)?;
     for profile in &scheduler.profiles {
         check_scheduler_name(&profile.scheduler_name)?;
@@ -207,8 +216,8 @@ fn scheduler(args: &Args, tools: &Tools, namespace: &str, said: &mut Said) -> an
     Ok(scheduler)
 }
 
-/// The default profile under each of `names`.
-fn named(names: &[String]) -> Configuration {
+/// A default profile for each of `names`.
+fn profiles_named(names: &[String]) -> Configuration {
     let mut configuration = Configuration::default_for(names.first().map_or(SCHEDULER_NAME, String::as_str));
     for name in names.iter().skip(1) {
         configuration.profiles.extend(Configuration::default_for(name).profiles);
@@ -222,9 +231,9 @@ fn from_config_file(file: &Path, tools: &Tools) -> anyhow::Result<(Configuration
     Ok((loaded.configuration, loaded.warnings.iter().map(ToString::to_string).collect()))
 }
 
-/// What would be passed over in silence is refused: pods would be placed otherwise than the file says.
+/// Refuses plugins and settings that are not supported: ignoring them would place pods otherwise than the file says.
 fn check_served(scheduler: &Configuration) -> anyhow::Result<()> {
-    let unserved: Vec<String> = scheduler.profiles.iter().flat_map(unserved).collect();
+    let unserved: Vec<String> = scheduler.profiles.iter().flat_map(unsupported_plugins).collect();
     if !unserved.is_empty() {
         bail!("the configuration asks for what is not served yet: {}", unserved.join(", "));
     }
@@ -249,17 +258,17 @@ fn is_name_byte(byte: u8) -> bool {
     matches!(byte, b'a'..=b'z' | b'0'..=b'9' | b'-' | b'.')
 }
 
-/// It is part of a Lease's name, which may have 253 characters.
+/// The replica's name is part of a Lease's name, which may have 253 characters.
 const REPLICA_LEN_MAX: usize = 200;
 
-/// The namespace of the service account, if this is a pod; else where kube-scheduler lives.
+/// The namespace of the service account, if this is a pod; else kube-scheduler's namespace.
 fn own_namespace() -> String {
     kube::Config::incluster().map_or_else(|_| "kube-system".to_owned(), |config| config.default_namespace)
 }
 
-/// What the machine is called, so that a new start of this daemon has the name of the old one. Two of them on one
-/// machine listen on different ports, or on none.
-fn machine(args: &Args) -> String {
+/// The host name, so that a restarted daemon has the same name as before. Two daemons on one host differ in their ports: a port
+/// other than the default is added to the name, and the process id if there is no port.
+fn default_replica_name(args: &Args) -> String {
     let host = std::fs::read_to_string("/proc/sys/kernel/hostname").unwrap_or_default().to_lowercase();
     let host: String = host.chars().filter(|letter| u8::try_from(*letter).is_ok_and(is_name_byte)).collect();
     let host = if host.is_empty() { "reserve-daemon" } else { &host };

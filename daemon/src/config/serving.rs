@@ -1,6 +1,6 @@
-//! How health and metrics are served, and who may see them: the flags, checked.
+//! Checks the flags about the server for health and metrics, and about authentication and authorization there.
 
-use super::{Said, SignedDurationExt as _, set};
+use super::{SignedDurationExt as _, StartupMessages, non_empty_path};
 use crate::args::{AccessArgs, Args};
 use anyhow::{Context as _, bail, ensure};
 use std::net::{Ipv6Addr, SocketAddr};
@@ -10,20 +10,20 @@ use std::time::Duration;
 /// kube-scheduler's port.
 pub(super) const PORT: u16 = 10259;
 
-/// Where health and metrics are served.
+/// How health and metrics are served.
 #[derive(Debug, Clone)]
 pub struct Serving {
-    /// Where to listen.
+    /// The address to listen on.
     pub address: SocketAddr,
-    /// Whether others may listen there too.
+    /// Whether other processes may listen on the same port (`SO_REUSEPORT`).
     pub is_port_shared: bool,
-    /// What the server shows.
+    /// Where the server's certificate is from.
     pub certificate: Certificate,
-    /// Whether TLS 1.2 is too old.
+    /// Whether TLS 1.2 is refused.
     pub is_tls13_only: bool,
-    /// The suites of TLS 1.2 that may be used; empty: all that are safe.
+    /// The allowed cipher suites of TLS 1.2; empty: all that are safe.
     pub cipher_suites: Vec<String>,
-    /// Who may see what.
+    /// How clients are authenticated and authorized.
     pub access: Access,
 }
 
@@ -32,77 +32,77 @@ pub struct Serving {
 pub enum Certificate {
     /// Two files, read again when they change.
     Files {
-        /// The certificate and those that it was signed with.
+        /// The certificate and its chain.
         certificate: PathBuf,
-        /// Its key.
+        /// The key of the certificate.
         key: PathBuf,
     },
-    /// A certificate of our own, put into this folder for the next start.
+    /// A self-signed certificate, stored in this folder for the next start.
     Folder(PathBuf),
-    /// A certificate of our own that ends with the process.
+    /// A self-signed certificate that is not stored.
     Memory,
 }
 
-/// Who may see what.
+/// How clients are authenticated and authorized.
 #[derive(Debug, Clone)]
 pub struct Access {
-    /// The cluster that knows who somebody is; `None`: the pod's own.
+    /// The kubeconfig for TokenReviews; `None`: the pod's own service account.
     pub authentication_kubeconfig: Option<PathBuf>,
-    /// The cluster that knows who may do what; `None`: the pod's own.
+    /// The kubeconfig for SubjectAccessReviews; `None`: the pod's own service account.
     pub authorization_kubeconfig: Option<PathBuf>,
-    /// Who signs the certificates of clients.
+    /// The CAs of client certificates.
     pub client_ca: Authorities,
-    /// Who signs the certificates of proxies.
+    /// The CAs of the certificates of authenticating proxies.
     pub proxy_ca: Authorities,
-    /// Which headers of proxies mean what; as the cluster says unless a file names the proxies' authority.
+    /// The headers in which proxies name users. They are read from the cluster unless `proxy_ca` is a file.
     pub headers: Headers,
-    /// Whether to start although the cluster's authorities cannot be read.
+    /// Whether to start although the CAs cannot be read from the cluster.
     pub is_lookup_failure_tolerated: bool,
-    /// How long answers about tokens are remembered.
+    /// How long the result of a TokenReview is cached.
     pub token_ttl: Duration,
-    /// How long permissions are remembered.
+    /// How long a positive SubjectAccessReview is cached.
     pub allowed_ttl: Duration,
-    /// How long refusals are remembered.
+    /// How long a negative SubjectAccessReview is cached.
     pub refused_ttl: Duration,
-    /// Paths that everybody may see; a last `*` stands for anything.
+    /// Paths that every client may read; a trailing `*` matches everything.
     pub open_paths: Vec<String>,
 }
 
-/// Where certificate authorities are read.
+/// Where certificate authorities are read from.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Authorities {
-    /// In a file.
+    /// A PEM file.
     File(PathBuf),
-    /// In the cluster.
+    /// The ConfigMap `extension-apiserver-authentication` of the cluster.
     Cluster,
-    /// Nowhere: no certificate is believed.
+    /// Nowhere: no certificate is trusted.
     Nowhere,
 }
 
-/// Which headers of a proxy name a user.
+/// The headers in which an authenticating proxy names a user.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Headers {
-    /// Names in the certificates of proxies that are believed; empty: all.
+    /// The common names of trusted proxies; empty: all.
     pub allowed_names: Vec<String>,
-    /// The user's name.
+    /// Headers with the user's name.
     pub user: Vec<String>,
-    /// The user's UID.
+    /// Headers with the user's UID.
     pub uid: Vec<String>,
-    /// The user's groups.
+    /// Headers with the user's groups.
     pub group: Vec<String>,
-    /// What headers with more about the user begin with.
+    /// Prefixes of headers with extra fields of the user.
     pub extra_prefix: Vec<String>,
 }
 
 impl Serving {
-    /// What `args` ask for; `None` if nothing is to be served.
-    pub(super) fn new(args: &Args, said: &mut Said) -> anyhow::Result<Option<Self>> {
+    /// Checks the flags; `None` if nothing is served.
+    pub(super) fn new(args: &Args, messages: &mut StartupMessages) -> anyhow::Result<Option<Self>> {
         let flags = &args.serving;
         let serving = Self {
             address: SocketAddr::new(flags.bind_address, flags.secure_port),
             is_port_shared: flags.permit_port_sharing,
             certificate: certificate(args)?,
-            is_tls13_only: is_tls13_only(flags.tls_min_version.as_deref(), said)?,
+            is_tls13_only: is_tls13_only(flags.tls_min_version.as_deref(), messages)?,
             cipher_suites: flags.tls_cipher_suites.iter().filter(|name| !name.is_empty()).cloned().collect(),
             access: access(&args.access)?,
         };
@@ -110,7 +110,7 @@ impl Serving {
     }
 }
 
-/// Where probes are served besides. As Go writes it, `:8081` means all addresses; `0` means nowhere.
+/// Parses the address of the extra port for probes. As in Go, `:8081` means all addresses; `0` means nowhere.
 pub(super) fn probes(address: Option<&str>) -> anyhow::Result<Option<SocketAddr>> {
     let Some(text) = address.filter(|text| *text != "0") else { return Ok(None) };
     let parsed = match text.strip_prefix(':') {
@@ -123,19 +123,22 @@ pub(super) fn probes(address: Option<&str>) -> anyhow::Result<Option<SocketAddr>
 
 fn certificate(args: &Args) -> anyhow::Result<Certificate> {
     let flags = &args.serving;
-    match (set(flags.tls_cert_file.clone()), set(flags.tls_private_key_file.clone())) {
+    match (non_empty_path(flags.tls_cert_file.clone()), non_empty_path(flags.tls_private_key_file.clone())) {
         (Some(certificate), Some(key)) => Ok(Certificate::Files { certificate, key }),
-        (None, None) => Ok(set(flags.cert_dir.clone()).map_or(Certificate::Memory, Certificate::Folder)),
+        (None, None) => {
+            Ok(non_empty_path(flags.cert_dir.clone()).map_or(Certificate::Memory, Certificate::Folder))
+        }
         _ => bail!("--tls-cert-file and --tls-private-key-file go together"),
     }
 }
 
-fn is_tls13_only(version: Option<&str>, said: &mut Said) -> anyhow::Result<bool> {
+fn is_tls13_only(version: Option<&str>, messages: &mut StartupMessages) -> anyhow::Result<bool> {
     match version {
         None | Some("" | "VersionTLS12") => Ok(false),
         Some("VersionTLS13") => Ok(true),
         Some(old @ ("VersionTLS10" | "VersionTLS11")) => {
-            said.warn(format!("--tls-min-version={old} is not followed: nothing before TLS 1.2 is served"));
+            messages
+                .warn(format!("--tls-min-version={old} is not followed: nothing before TLS 1.2 is served"));
             Ok(false)
         }
         Some(other) => bail!("--tls-min-version {other:?}: it is VersionTLS12 or VersionTLS13"),
@@ -143,7 +146,7 @@ fn is_tls13_only(version: Option<&str>, said: &mut Said) -> anyhow::Result<bool>
 }
 
 fn access(flags: &AccessArgs) -> anyhow::Result<Access> {
-    let authorities = |file: &Option<PathBuf>| match set(file.clone()) {
+    let authorities = |file: &Option<PathBuf>| match non_empty_path(file.clone()) {
         Some(file) => Authorities::File(file),
         None if flags.authentication_skip_lookup => Authorities::Nowhere,
         None => Authorities::Cluster,
@@ -153,8 +156,8 @@ fn access(flags: &AccessArgs) -> anyhow::Result<Access> {
         ensure!(!is_inside, "--authorization-always-allow-paths: only trailing * allowed in {path:?}");
     }
     Ok(Access {
-        authentication_kubeconfig: set(flags.authentication_kubeconfig.clone()),
-        authorization_kubeconfig: set(flags.authorization_kubeconfig.clone()),
+        authentication_kubeconfig: non_empty_path(flags.authentication_kubeconfig.clone()),
+        authorization_kubeconfig: non_empty_path(flags.authorization_kubeconfig.clone()),
         client_ca: authorities(&flags.client_ca_file),
         proxy_ca: authorities(&flags.requestheader_client_ca_file),
         headers: Headers {

@@ -1,4 +1,4 @@
-//! The command line, and what it comes to.
+//! Command lines and configuration files, and the configuration that they result in.
 
 use super::{Args, Authorities, Certificate, Config, trace};
 use crate::connect::Limit;
@@ -14,12 +14,12 @@ fn names(config: &Config) -> Vec<&str> {
     config.scheduler.profiles.iter().map(|profile| profile.scheduler_name.as_str()).collect()
 }
 
-/// What the daemon makes of a configuration file with this text.
+/// The configuration from a file with this text.
 fn from_text(text: &str) -> anyhow::Result<Config> {
     from_text_and(text, &[])
 }
 
-/// The same with more arguments.
+/// The configuration from a file with this text, and more arguments.
 fn from_text_and(text: &str, arguments: &[&str]) -> anyhow::Result<Config> {
     let dir = tempfile::tempdir().unwrap();
     let file = dir.path().join("scheduler.yaml");
@@ -114,7 +114,7 @@ fn a_profile_that_nobody_will_get_is_said_to_be_none() {
     assert_eq!(off.warnings, [""; 0], "the last one counts");
 }
 
-/// As kubeadm writes it, and the image and the program's name changed.
+/// The flags that kubeadm writes, after the image and the program's name were changed.
 #[test]
 fn the_command_line_of_a_static_pod_works() {
     let flags = [
@@ -171,7 +171,7 @@ fn a_file_goes_before_flags_about_the_connection() {
 
 #[test]
 fn parked_pods_are_tried_again_when_the_flag_says_so() {
-    let parked = |arguments: &[&str]| config(arguments).unwrap().parked_max.as_secs();
+    let parked = |arguments: &[&str]| config(arguments).unwrap().unschedulable_max.as_secs();
     assert_eq!(parked(&[]), 300);
     for (value, expected) in [("60s", 60), ("2h", 7200), ("0s", 30), ("1s", 30), ("-1s", 30)] {
         assert_eq!(parked(&[&format!("--pod-max-in-unschedulable-pods-duration={value}")]), expected);

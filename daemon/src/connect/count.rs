@@ -1,4 +1,4 @@
-//! Counts the calls that were answered, and those that were not.
+//! A tower layer that counts calls, those without an answer too.
 
 use http::{Method, Request, Response, StatusCode};
 use std::pin::Pin;
@@ -6,42 +6,42 @@ use std::sync::Arc;
 use std::task::{Context, Poll};
 use tower::{Layer, Service};
 
-/// Whoever counts calls.
-pub trait Calls: Send + Sync {
-    /// A call to `host` was answered with `code`, or not at all.
+/// Counts calls.
+pub trait CallCounter: Send + Sync {
+    /// Counts a call to `host` that was answered with `code`; `None`: without an answer.
     fn called(&self, host: &str, method: &Method, code: Option<StatusCode>);
 }
 
-/// Puts a counter in front of a client.
+/// A layer that counts the calls of a client.
 #[derive(Clone)]
-pub struct Count {
-    calls: Arc<dyn Calls>,
+pub struct CountLayer {
+    counter: Arc<dyn CallCounter>,
     host: Arc<str>,
 }
 
-impl Count {
-    /// A counter that tells `calls` of calls to `host`. What is called has no host yet: kube adds it further inside.
-    pub fn new(calls: Arc<dyn Calls>, host: &str) -> Self {
-        Self { calls, host: host.into() }
+impl CountLayer {
+    /// A layer that reports calls to `counter`. `host` is an argument because kube adds it to requests only in an inner layer.
+    pub fn new(counter: Arc<dyn CallCounter>, host: &str) -> Self {
+        Self { counter, host: host.into() }
     }
 }
 
-impl<S> Layer<S> for Count {
-    type Service = Counted<S>;
+impl<S> Layer<S> for CountLayer {
+    type Service = CountedService<S>;
 
-    fn layer(&self, inner: S) -> Counted<S> {
-        Counted { count: self.clone(), inner }
+    fn layer(&self, inner: S) -> CountedService<S> {
+        CountedService { count: self.clone(), inner }
     }
 }
 
 /// A client whose calls are counted.
 #[derive(Clone)]
-pub struct Counted<S> {
-    count: Count,
+pub struct CountedService<S> {
+    count: CountLayer,
     inner: S,
 }
 
-impl<S, In, Out> Service<Request<In>> for Counted<S>
+impl<S, In, Out> Service<Request<In>> for CountedService<S>
 where
     S: Service<Request<In>, Response = Response<Out>>,
     S::Future: Send + 'static,
@@ -61,25 +61,25 @@ where
         let answer = self.inner.call(request);
         Box::pin(async move {
             let answer = answer.await;
-            count.calls.called(&count.host, &method, answer.as_ref().ok().map(Response::status));
+            count.counter.called(&count.host, &method, answer.as_ref().ok().map(Response::status));
             answer
         })
     }
 }
 
-/// Nobody counts.
-impl Calls for () {
+/// Ignores all calls.
+impl CallCounter for () {
     fn called(&self, _host: &str, _method: &Method, _code: Option<StatusCode>) {}
 }
 
 #[cfg(test)]
 mod tests {
-    use super::{Calls, Count};
+    use super::{CallCounter, CountLayer};
     use http::{Method, Request, Response, StatusCode};
     use std::sync::{Arc, Mutex};
     use tower::{Layer as _, Service as _};
 
-    impl Calls for Mutex<Vec<String>> {
+    impl CallCounter for Mutex<Vec<String>> {
         fn called(&self, host: &str, method: &Method, code: Option<StatusCode>) {
             self.lock().unwrap().push(format!("{host} {method} {}", code.map_or(0, |code| code.as_u16())));
         }
@@ -88,7 +88,7 @@ mod tests {
     #[tokio::test]
     async fn answers_and_silence_are_counted() {
         let heard = Arc::new(Mutex::new(Vec::new()));
-        let count = Count::new(Arc::<Mutex<Vec<String>>>::clone(&heard), "host:1");
+        let count = CountLayer::new(Arc::<Mutex<Vec<String>>>::clone(&heard), "host:1");
         let answer = async |request: Request<()>| match request.uri().path() {
             "/gone" => Ok(Response::builder().status(410).body(()).unwrap()),
             _ => Err("no answer"),

@@ -1,7 +1,6 @@
-//! How many requests are made: `qps` for each second on average, `burst` at once. Who comes too early waits.
+//! A tower layer that limits the rate of requests: `qps` a second on average, `burst` at once. More requests wait.
 //!
-//! Requests are let through in the order in which they ask. The start of a watch counts as one, as with
-//! kube-scheduler; what it says does not.
+//! Requests are sent in the order of the calls. Starting a watch counts as one request, as in kube-scheduler; its events do not.
 
 use std::pin::Pin;
 use std::sync::{Arc, Mutex, PoisonError};
@@ -10,66 +9,67 @@ use std::time::Duration;
 use tokio::time::{Instant, sleep_until};
 use tower::{Layer, Service};
 
-/// How many requests may be made.
+/// A rate limit.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Limit {
-    /// The time between two requests on average; nothing: no limit.
-    apart: Duration,
-    /// Requests at once.
+    /// The average time between two requests; zero: no limit.
+    interval: Duration,
+    /// How many requests may be sent at once.
     burst: u32,
 }
 
 impl Limit {
-    /// `qps` for each second, and `burst` at once. A negative `qps` is no limit, as in client-go.
+    /// `qps` requests a second, and `burst` at once. A negative `qps` means no limit, as in client-go.
     pub fn new(qps: f32, burst: i32) -> Self {
-        let apart = Duration::try_from_secs_f64(f64::from(qps).recip()).unwrap_or_default();
-        Self { apart, burst: u32::try_from(burst).unwrap_or_default().max(1) }
+        let interval = Duration::try_from_secs_f64(f64::from(qps).recip()).unwrap_or_default();
+        Self { interval, burst: u32::try_from(burst).unwrap_or_default().max(1) }
     }
 
-    /// A limit that all clones of one client share.
+    /// A layer whose limit all clones of one client share.
     pub(super) fn layer(self) -> LimitLayer {
-        LimitLayer { limit: self, paid_until: Arc::default() }
+        LimitLayer { limit: self, next_at: Arc::default() }
     }
 }
 
-/// Puts a limit in front of a client.
+/// A layer that limits the requests of a client.
 #[derive(Debug, Clone)]
 pub(super) struct LimitLayer {
     limit: Limit,
-    /// When the requests made so far would have been made if each had kept its distance.
-    paid_until: Arc<Mutex<Option<Instant>>>,
+    /// When the next request would be due if all requests so far had been sent at the average interval.
+    next_at: Arc<Mutex<Option<Instant>>>,
 }
 
 impl LimitLayer {
-    /// Takes the next turn, and says when it comes.
-    fn turn(&self) -> Instant {
+    /// Reserves the next request, and returns when it may be sent.
+    fn next_send_time(&self) -> Instant {
         let now = Instant::now();
-        if self.limit.apart.is_zero() {
+        if self.limit.interval.is_zero() {
             return now;
         }
-        let mut paid_until = self.paid_until.lock().unwrap_or_else(PoisonError::into_inner);
-        let next = paid_until.map_or(now, |until| until.max(now)) + self.limit.apart;
-        *paid_until = Some(next);
-        next.checked_sub(self.limit.apart.saturating_mul(self.limit.burst)).map_or(now, |turn| turn.max(now))
+        let mut next_at = self.next_at.lock().unwrap_or_else(PoisonError::into_inner);
+        let next = next_at.map_or(now, |until| until.max(now)) + self.limit.interval;
+        *next_at = Some(next);
+        next.checked_sub(self.limit.interval.saturating_mul(self.limit.burst))
+            .map_or(now, |time| time.max(now))
     }
 }
 
 impl<S> Layer<S> for LimitLayer {
-    type Service = Limited<S>;
+    type Service = LimitedService<S>;
 
-    fn layer(&self, inner: S) -> Limited<S> {
-        Limited { layer: self.clone(), inner }
+    fn layer(&self, inner: S) -> LimitedService<S> {
+        LimitedService { layer: self.clone(), inner }
     }
 }
 
 /// A client with a limit.
 #[derive(Debug, Clone)]
-pub(super) struct Limited<S> {
+pub(super) struct LimitedService<S> {
     layer: LimitLayer,
     inner: S,
 }
 
-impl<S, Request> Service<Request> for Limited<S>
+impl<S, Request> Service<Request> for LimitedService<S>
 where
     S: Service<Request>,
     S::Future: Send + 'static,
@@ -84,11 +84,11 @@ where
     }
 
     fn call(&mut self, request: Request) -> Self::Future {
-        let turn = self.layer.turn();
-        // Nothing is sent before the answer is first asked for.
+        let send_at = self.layer.next_send_time();
+        // Calling the service sends nothing; polling the future does.
         let answer = self.inner.call(request);
         Box::pin(async move {
-            sleep_until(turn).await;
+            sleep_until(send_at).await;
             answer.await
         })
     }
@@ -119,7 +119,7 @@ mod tests {
     #[tokio::test(start_paused = true)]
     async fn after_a_rest_there_is_a_burst_again_and_no_more() {
         let limit = Limit::new(10.0, 2).layer();
-        let waits = || limit.turn().saturating_duration_since(Instant::now()).as_millis();
+        let waits = || limit.next_send_time().saturating_duration_since(Instant::now()).as_millis();
         assert_eq!([waits(), waits(), waits()], [0, 0, 100]);
         tokio::time::advance(Duration::from_secs(60)).await;
         assert_eq!([waits(), waits(), waits()], [0, 0, 100]);
@@ -130,6 +130,6 @@ mod tests {
         assert_eq!(sent(Limit::new(-1.0, 1), 4).await, [0, 0, 0, 0], "a negative rate is no limit");
         assert_eq!(sent(Limit::new(f32::NAN, 1), 2).await, [0, 0]);
         assert_eq!(sent(Limit::new(1.0, -5), 2).await, [0, 1000], "one at a time");
-        assert_eq!(Limit::new(5000.0, 5000).apart, Duration::from_micros(200));
+        assert_eq!(Limit::new(5000.0, 5000).interval, Duration::from_micros(200));
     }
 }

@@ -1,11 +1,11 @@
-//! How the API server is reached: whose credentials, how often, and who counts.
+//! Makes the clients for the API server: credentials, rate limit, and a counter of calls. Entry point: [`Connection::clients`].
 //!
-//! Knows nothing of: what is said to it.
+//! Must not know: what the calls are about.
 
 mod count;
 mod limit;
 
-pub use count::{Calls, Count};
+pub use count::{CallCounter, CountLayer};
 pub use limit::Limit;
 
 use crate::args::Args;
@@ -19,15 +19,15 @@ use std::sync::Arc;
 /// The clients of one daemon.
 #[derive(Clone)]
 pub struct Clients {
-    /// For everything else.
+    /// For everything but reservations and Leases.
     pub work: kube::Client,
-    /// For writes of reservations. Tenants can cause many of them, and bindings must not wait for those.
+    /// For writes of reservations. Tenants can cause many of them, and bindings must not wait for them.
     pub reservations: kube::Client,
-    /// For Leases, which must be renewed in time however much else is to be said.
+    /// For Leases, which must be renewed in time however many other calls there are.
     pub leases: kube::Client,
 }
 
-/// One for all, where nobody limits how much is said.
+/// Uses one client for everything, where there is no rate limit.
 impl From<kube::Client> for Clients {
     fn from(client: kube::Client) -> Self {
         Self { work: client.clone(), reservations: client.clone(), leases: client }
@@ -37,16 +37,16 @@ impl From<kube::Client> for Clients {
 /// How the API server is reached.
 #[derive(Debug, Clone)]
 pub struct Connection {
-    /// A file with credentials; `None`: the pod's own service account, else the usual kubeconfig.
+    /// A kubeconfig file; `None`: the pod's own service account, else the default kubeconfig.
     pub kubeconfig: Option<PathBuf>,
-    /// The API server's address, whatever the kubeconfig says.
+    /// The API server's address, which overrides the kubeconfig.
     pub master: Option<String>,
-    /// How many requests may be made.
+    /// The rate limit of each client.
     pub limit: Limit,
 }
 
 impl Connection {
-    /// What the arguments and the configuration's `clientConnection` come to.
+    /// Combines the flags with the configuration's `clientConnection`, which goes first.
     pub(crate) fn new(args: &Args, connection: &ClientConnection) -> Self {
         let kubeconfig = [Some(PathBuf::from(&connection.kubeconfig)), args.kubeconfig.clone()];
         Self {
@@ -56,8 +56,8 @@ impl Connection {
         }
     }
 
-    /// The same for whoever asks about the rights of others, as kube-scheduler does it. Without a file only the pod's
-    /// own service account will do; `None` where this is no pod.
+    /// The connection for TokenReviews and SubjectAccessReviews, as in kube-scheduler. Without a file only the pod's own service
+    /// account is used; `None` if this process is not in a pod.
     pub fn for_reviews(&self, kubeconfig: Option<&PathBuf>) -> Option<Self> {
         if kubeconfig.is_none() && kube::Config::incluster().is_err() {
             return None;
@@ -65,23 +65,23 @@ impl Connection {
         Some(Self { kubeconfig: kubeconfig.cloned(), master: None, limit: Limit::new(200.0, 400) })
     }
 
-    /// The clients of a daemon, each with its own share of requests.
+    /// The clients of a daemon, each with its own rate limit.
     ///
     /// # Errors
     /// When there are no credentials, or they cannot be used.
-    pub async fn clients<C: Calls + Clone + 'static>(&self, calls: &C) -> anyhow::Result<Clients> {
-        let client = || self.client(Arc::new(calls.clone()));
+    pub async fn clients<C: CallCounter + Clone + 'static>(&self, counter: &C) -> anyhow::Result<Clients> {
+        let client = || self.client(Arc::new(counter.clone()));
         Ok(Clients { work: client().await?, reservations: client().await?, leases: client().await? })
     }
 
-    /// A client that makes each call once. Retrying is decided where the meaning of a second call is known.
+    /// A client that makes each call once. The caller decides whether to retry, because it knows what a second call means.
     ///
     /// # Errors
     /// When there are no credentials, or they cannot be used.
-    pub async fn client(&self, calls: Arc<dyn Calls>) -> anyhow::Result<kube::Client> {
+    pub async fn client(&self, counter: Arc<dyn CallCounter>) -> anyhow::Result<kube::Client> {
         let mut config = match &self.kubeconfig {
             Some(path) => from_file(path).await?,
-            None => usual().await?,
+            None => default_config().await?,
         };
         if let Some(master) = &self.master {
             config.cluster_url = master.parse().with_context(|| format!("--master {master}"))?;
@@ -89,15 +89,15 @@ impl Connection {
         config.default_retry = false;
         let agent = concat!("reserve-daemon/", env!("CARGO_PKG_VERSION"));
         config.headers.push((http::header::USER_AGENT, http::HeaderValue::from_static(agent)));
-        let count = Count::new(calls, config.cluster_url.authority().map_or("", |host| host.as_str()));
+        let count = CountLayer::new(counter, config.cluster_url.authority().map_or("", |host| host.as_str()));
         let builder = ClientBuilder::try_from(config).context("set up the connection to the API server")?;
         Ok(builder.with_layer(&count).with_layer(&self.limit.layer()).build())
     }
 }
 
-/// The pod's own service account, whose token kube reads again as it changes; else the kubeconfig of whoever started
-/// us. A kubeconfig that is there but broken is an error: it must not make us act on another cluster.
-async fn usual() -> anyhow::Result<kube::Config> {
+/// The pod's own service account, whose token kube reads again when it changes; else the user's default kubeconfig. A broken
+/// kubeconfig is an error: it must not make the daemon act on another cluster.
+async fn default_config() -> anyhow::Result<kube::Config> {
     match kube::Config::incluster() {
         Ok(config) => Ok(config),
         Err(_) => kube::Config::from_kubeconfig(&KubeConfigOptions::default())

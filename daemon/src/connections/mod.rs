@@ -1,10 +1,11 @@
-//! The connections of our servers: one loop that accepts them, and a limit on everything that a client may cost.
+//! The connections of our HTTP servers: one loop that accepts them ([`serve`]), one function for the requests of a connection
+//! ([`http()`]), and limits on what clients may cost.
 //!
-//! A connection is *unauthenticated* until its server says who is at the other end ([`Slot::authenticate`]). When all slots
-//! are in use, the oldest unauthenticated connection is closed for the new one; an authenticated connection never is. A
-//! client that connects and then says nothing cannot keep others out.
+//! A connection is *unauthenticated* until its server calls [`Slot::authenticate`]. When all slots are in use, the oldest
+//! unauthenticated connection is closed for a new one; an authenticated connection is never closed for others. So a client
+//! that connects and then sends nothing cannot keep others out.
 //!
-//! Knows nothing of: what is served, and how a client is authenticated.
+//! Must not know: what is served, and how a client is authenticated.
 
 mod slots;
 #[cfg(test)]
@@ -31,18 +32,18 @@ use tokio::io::{AsyncRead, AsyncWrite};
 use tokio::net::{TcpListener, TcpSocket, TcpStream};
 use tokio::time::Instant;
 
-/// What the clients of one server may cost.
+/// The limits of one server.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Limits {
-    /// Connections at once, authenticated ones included.
+    /// Connections at once, including authenticated ones.
     pub(crate) connections: usize,
     /// Unauthenticated connections from one address at once.
     pub(crate) per_address: usize,
     /// How long the TLS handshake may take.
     pub(crate) handshake: Duration,
-    /// How long the head of a request may take to arrive. A connection without a request ends after this long, too.
+    /// How long the head of a request may take to arrive. A connection without a request is closed after this long, too.
     pub(crate) head: Duration,
-    /// A connection that is older than this is closed after its next answer; a client that is well connects again.
+    /// A connection that is older than this is closed after its next answer; a healthy client connects again.
     pub(crate) life: Duration,
 }
 
@@ -58,26 +59,26 @@ impl Default for Limits {
     }
 }
 
-/// Bytes of one request's head.
+/// The most bytes of the head of one request.
 const HEAD_LEN_MAX: usize = 64 << 10;
 
-/// How long the last answer of a connection may take until the client has it.
+/// How long sending the last answer of a connection may take.
 const LAST_ANSWER_MAX: Duration = Duration::from_secs(10);
 
-/// Before the next try when a connection could not be accepted, for instance because all files are in use.
-const PAUSE: Duration = Duration::from_millis(100);
+/// The pause after a connection could not be accepted, for instance because the process has no file descriptor left.
+const ACCEPT_PAUSE: Duration = Duration::from_millis(100);
 
-/// Connections that the kernel may keep until they are accepted.
+/// Connections that wait in the kernel to be accepted, at most.
 const BACKLOG: u32 = 1024;
 
-/// How often the log may say that connections were closed to make room.
+/// The least time between two warnings about connections that were closed to make room.
 const WARNING_INTERVAL: Duration = Duration::from_secs(60);
 
-/// Listens on an address. `[::]` stands for all addresses of both families where the machine has IPv6, else of IPv4.
+/// Listens on an address. `[::]` means all IPv6 and IPv4 addresses, or all IPv4 addresses if the machine has no IPv6.
 pub(crate) fn listen(address: SocketAddr, is_port_shared: bool) -> io::Result<TcpListener> {
     let bind = |address: SocketAddr| {
         let socket = if address.is_ipv4() { TcpSocket::new_v4() } else { TcpSocket::new_v6() }?;
-        // As Go does: a port in TIME_WAIT is free.
+        // As Go does: a port in TIME_WAIT can be used.
         socket.set_reuseaddr(true)?;
         #[cfg(unix)]
         socket.set_reuseport(is_port_shared)?;
@@ -92,9 +93,9 @@ pub(crate) fn listen(address: SocketAddr, is_port_shared: bool) -> io::Result<Tc
     })
 }
 
-/// Accepts connections for ever, and lets `talk` have each of them with its slot. All share one task: what they ask is
-/// answered in microseconds, or waits for somebody else.
-pub(crate) async fn serve<T, F>(server: &str, listener: &TcpListener, limits: Limits, talk: T)
+/// Accepts connections for ever, and runs `handle_connection` for each of them with its slot. All connections share one task:
+/// a request is answered in microseconds, or waits for another task.
+pub(crate) async fn serve<T, F>(server: &str, listener: &TcpListener, limits: Limits, handle_connection: T)
 where
     T: Fn(TcpStream, Slot) -> F,
     F: Future<Output = ()> + Send,
@@ -102,8 +103,8 @@ where
     let table = Table::new(limits.connections, limits.per_address);
     let mut connections: FuturesUnordered<BoxFuture<'_, u64>> = FuturesUnordered::new();
     let mut handles: BTreeMap<u64, AbortHandle> = BTreeMap::new();
-    let mut closed = Closed::default();
-    // One that was accepted while all others are authenticated waits here.
+    let mut closed = ClosedConnections::default();
+    // A connection that was accepted while all slots are in use by authenticated ones waits here.
     let mut waiting: Option<(TcpStream, SocketAddr)> = None;
     loop {
         if let Some((stream, address)) = waiting.take_if(|_| table.has_room()) {
@@ -113,9 +114,9 @@ where
                 closed.count(server);
             }
             let id = slot.id();
-            let (connection, handle) = abortable(talk(stream, slot));
+            let (connection, handle) = abortable(handle_connection(stream, slot));
             handles.insert(id, handle);
-            // Whether it ended or was closed makes no difference here.
+            // Whether the connection ended or was aborted makes no difference here.
             connections.push(Box::pin(connection.map(move |_| id)));
         }
         tokio::select! {
@@ -129,23 +130,23 @@ where
     }
 }
 
-/// The next connection; `None` after a moment if there was an error.
+/// The next connection; `None`, after a pause, if it could not be accepted.
 async fn accept(server: &str, listener: &TcpListener) -> Option<(TcpStream, SocketAddr)> {
     match listener.accept().await {
         Ok((stream, address)) => {
-            // Answers are small and whole: nothing is gained by waiting for more to send.
+            // Each answer is sent in one piece, so nothing is gained by waiting for more data.
             let _ = stream.set_nodelay(true);
             Some((stream, address))
         }
         Err(error) => {
             tracing::warn!("{server}: accept a connection: {error}");
-            tokio::time::sleep(PAUSE).await;
+            tokio::time::sleep(ACCEPT_PAUSE).await;
             None
         }
     }
 }
 
-/// Answers the requests of one connection, until the client ends it or it has lived long enough.
+/// Answers the requests of one connection, until the client closes it or it is older than `limits.life`.
 pub(crate) async fn http<A, F>(stream: impl AsyncRead + AsyncWrite + Unpin, limits: Limits, answer: A)
 where
     A: Fn(Request<Incoming>) -> F,
@@ -156,7 +157,7 @@ where
         let answer = answer(request);
         async move {
             let mut response = answer.await;
-            // A connection that ends with an answer ends without a race: the client knows that it has to connect again.
+            // The header avoids a race: the client knows that it must not send another request on this connection.
             if Instant::now() >= end {
                 response.headers_mut().insert(header::CONNECTION, HeaderValue::from_static("close"));
             }
@@ -166,24 +167,24 @@ where
     let mut http = http1::Builder::new();
     http.timer(TokioTimer::new()).header_read_timeout(limits.head).max_buf_size(HEAD_LEN_MAX);
     let connection = http.serve_connection(TokioIo::new(stream), service);
-    // Whatever goes wrong here is the client's affair.
+    // Errors of a connection are not ours: the client went away, or sent nonsense.
     let _ = tokio::time::timeout_at(end + limits.head + LAST_ANSWER_MAX, connection).await;
 }
 
-/// The connections that were closed to make room, and when the log said so last.
+/// Counts the connections that were closed to make room, and logs the count from time to time.
 #[derive(Default)]
-struct Closed {
+struct ClosedConnections {
     count: u64,
-    said: Option<Instant>,
+    logged_at: Option<Instant>,
 }
 
-impl Closed {
+impl ClosedConnections {
     fn count(&mut self, server: &str) {
         self.count += 1;
         let now = Instant::now();
-        if self.said.is_none_or(|said| now.duration_since(said) >= WARNING_INTERVAL) {
+        if self.logged_at.is_none_or(|logged_at| now.duration_since(logged_at) >= WARNING_INTERVAL) {
             let count = std::mem::take(&mut self.count);
-            self.said = Some(now);
+            self.logged_at = Some(now);
             tracing::warn!("{server}: closed {count} unauthenticated connections to make room for new ones");
         }
     }

@@ -1,10 +1,10 @@
-//! Which connections there are, and which of them makes room for a new one.
+//! The table of connections: decides which connection is closed for a new one. No IO.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::net::IpAddr;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
-/// The connections of one server. Clones are one table.
+/// The connections of one server. Clones share one table.
 #[derive(Debug, Clone)]
 pub(super) struct Table(Arc<Mutex<Connections>>);
 
@@ -17,27 +17,27 @@ pub(crate) struct Slot {
 
 #[derive(Debug)]
 struct Connections {
-    /// Each with the address that it comes from; the oldest has the lowest number.
+    /// The id of each connection and the client's address; the oldest has the lowest id.
     unauthenticated: BTreeMap<u64, IpAddr>,
     authenticated: BTreeSet<u64>,
     next: u64,
-    most: usize,
+    connections_max: usize,
     per_address: usize,
 }
 
 impl Table {
-    pub(super) fn new(most: usize, per_address: usize) -> Self {
+    pub(super) fn new(connections_max: usize, per_address: usize) -> Self {
         let connections = Connections {
             unauthenticated: BTreeMap::new(),
             authenticated: BTreeSet::new(),
             next: 0,
-            most,
+            connections_max,
             per_address,
         };
         Self(Arc::new(Mutex::new(connections)))
     }
 
-    /// Whether a connection more can be had: there is a free slot, or an unauthenticated connection that can be closed.
+    /// Whether one more connection can be admitted: a slot is free, or an unauthenticated connection can be closed.
     pub(super) fn has_room(&self) -> bool {
         let connections = self.lock();
         !connections.is_full() || !connections.unauthenticated.is_empty()
@@ -48,7 +48,7 @@ impl Table {
         let mut connections = self.lock();
         // `::ffff:10.0.0.1` is `10.0.0.1`.
         let address = address.to_canonical();
-        let closed = connections.oldest_in_the_way(address);
+        let closed = connections.connection_to_close(address);
         if let Some(id) = closed {
             connections.unauthenticated.remove(&id);
         }
@@ -58,7 +58,7 @@ impl Table {
         (Slot { id, table: self.clone() }, closed)
     }
 
-    /// A connection has ended.
+    /// Frees the slot of a connection that has ended.
     pub(super) fn remove(&self, id: u64) {
         let mut connections = self.lock();
         connections.unauthenticated.remove(&id);
@@ -72,12 +72,12 @@ impl Table {
 
 impl Connections {
     fn is_full(&self) -> bool {
-        self.unauthenticated.len() + self.authenticated.len() >= self.most
+        self.unauthenticated.len() + self.authenticated.len() >= self.connections_max
     }
 
-    /// The connection that has to be closed before there is one more from `address`. An address that has all it may have
-    /// loses its own oldest one, so that it cannot push others out.
-    fn oldest_in_the_way(&self, address: IpAddr) -> Option<u64> {
+    /// The connection that has to be closed before one more from `address` is admitted. An address at its limit loses its own
+    /// oldest connection, so that it cannot push out others.
+    fn connection_to_close(&self, address: IpAddr) -> Option<u64> {
         let mut same = self.unauthenticated.iter().filter(|(_, other)| **other == address);
         if let Some((oldest, _)) = same.next()
             && same.count() + 1 >= self.per_address
@@ -93,10 +93,10 @@ impl Slot {
         self.id
     }
 
-    /// It is known who is at the other end: from now on this connection is not closed to make room for others.
+    /// Marks the connection as authenticated: from now on it is not closed to make room for others.
     pub(crate) fn authenticate(&self) {
         let mut connections = self.table.lock();
-        // One that is being closed at this moment is not in the table any more.
+        // A connection that was just closed for another one is no longer in the table.
         if connections.unauthenticated.remove(&self.id).is_some() {
             connections.authenticated.insert(self.id);
         }

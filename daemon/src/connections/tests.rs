@@ -1,4 +1,4 @@
-//! Which connection makes room for which, as a table and over real sockets on loopback.
+//! Which connection is closed for which: the table alone, and real sockets on loopback.
 
 use super::slots::Table;
 use super::{Limits, Slot, http, listen, serve};
@@ -11,10 +11,10 @@ use std::sync::Arc;
 use std::time::Duration;
 use tokio::task::JoinSet;
 
-/// How long a client waits for a word.
+/// How long a client waits for data.
 const PATIENCE: Duration = Duration::from_secs(20);
 
-/// So long that nothing in these tests ends by it.
+/// A limit that is never reached in these tests.
 const LONG: Duration = Duration::from_secs(600);
 
 fn address(last: u8) -> IpAddr {
@@ -65,7 +65,7 @@ fn without_a_connection_that_may_be_closed_there_is_no_room() {
     assert!(table.has_room());
 }
 
-/// A server that authenticates whoever asks for `/authenticate`. It ends with this value.
+/// A server that authenticates every connection that requests `/authenticate`. It ends when this value is dropped.
 struct Server {
     address: SocketAddr,
     _task: JoinSet<()>,
@@ -77,7 +77,7 @@ impl Server {
         let address = listener.local_addr().unwrap();
         let mut task = JoinSet::new();
         task.spawn(async move {
-            let talk = |stream, slot| {
+            let handle_connection = |stream, slot| {
                 let slot = Arc::new(slot);
                 http(stream, limits, move |request| {
                     if request.uri().path() == "/authenticate" {
@@ -86,12 +86,12 @@ impl Server {
                     std::future::ready(Response::new(Full::new(Bytes::from("ok"))))
                 })
             };
-            serve("test", &listener, limits, talk).await;
+            serve("test", &listener, limits, handle_connection).await;
         });
         Self { address, _task: task }
     }
 
-    /// A connection that says nothing. It has a slot when this returns: one that comes later is accepted later.
+    /// A connection that sends nothing. Connections are accepted in the order of these calls.
     async fn connect(&self) -> TcpStream {
         let address = self.address;
         blocking(move || {
@@ -115,12 +115,12 @@ async fn blocking<T: Send + 'static>(work: impl FnOnce() -> T + Send + 'static) 
     tokio::task::spawn_blocking(work).await.unwrap()
 }
 
-/// Asks for a path on a connection that stays open, and returns the connection with the answer's head.
+/// Requests a path on a connection that stays open; returns the connection and the answer.
 async fn get(mut stream: TcpStream, path: &'static str) -> (TcpStream, String) {
     blocking(move || {
         let request = format!("GET {path} HTTP/1.1\r\nHost: x\r\n\r\n");
         let mut answer = Vec::new();
-        // A server that has closed the connection may say so when something is sent.
+        // If the server has closed the connection, the write may fail.
         if stream.write_all(request.as_bytes()).is_ok() {
             while !answer.ends_with(b"\r\n\r\nok") {
                 let mut bytes = [0; 1024];
@@ -143,7 +143,7 @@ fn is_ok(answer: &str) -> bool {
     answer.starts_with("HTTP/1.1 200 OK\r\n")
 }
 
-/// Whether the server ends the connection by itself.
+/// Whether the server closes the connection by itself.
 async fn ends(mut stream: TcpStream) -> bool {
     blocking(move || match stream.read(&mut [0]) {
         Ok(count) => count == 0,
@@ -187,7 +187,7 @@ async fn authenticated_connections_have_a_limit_too() {
     assert_eq!(blocking(move || waits.read(&mut [0]).unwrap()).await, 1, "now there is");
 }
 
-/// Linux has all of 127.0.0.0/8 on loopback.
+/// On Linux all of 127.0.0.0/8 is loopback.
 #[cfg(target_os = "linux")]
 #[tokio::test]
 async fn one_address_cannot_push_out_the_connections_of_others() {

@@ -1,82 +1,87 @@
-//! What a replica does that does not lead: it writes down the place of a pod that is on its way out, or gone, if nobody has for a
-//! moment. The leader may be dead, and its Lease still runs for a while.
+//! What a replica does that does not lead: it creates the reservation of a deleted pod if the leader has not done so within half a
+//! second. The leader may be dead while its Lease is still valid.
 //!
 //! All replicas write the same reservation under the same key: of two that try, one finds it done. A replica that is behind can
-//! write one that nobody needs, which the leader releases. Nothing else is done without the Lease: nothing is extended, released
-//! or bound. The fence (`manifests/daemon/fence.yaml`) allows just that.
+//! create one that is not needed, which the leader releases. A stand-in does nothing else: it extends, releases and binds nothing.
+//! The fence (`manifests/daemon/fence.yaml`) allows it no more.
 
 use super::Controller;
-use super::make::{Wish, wish};
-use crate::state::{Annotation, Rewrite, Step};
+use super::create::{PodAction, action};
+use crate::state::{AnnotationWrite, ReservationChange, Step};
 use common::cluster::{Cluster, Ledger};
 use common::model::{NodeName, Reservation, ReservationId};
 use jiff::Timestamp;
 use std::collections::BTreeMap;
 use std::time::Duration;
 
-/// How long the leader has for it: many times what it needs.
-const PATIENCE: Duration = Duration::from_millis(500);
+/// How long the leader has for the write: many times what it needs.
+const LEADER_TIME: Duration = Duration::from_millis(500);
 
-/// How often is looked at most.
-const EVERY: Duration = Duration::from_millis(100);
+/// The time between two checks.
+const CHECK_PERIOD: Duration = Duration::from_millis(100);
 
-/// What nobody has written down yet.
+/// The reservations that no replica has written yet.
 #[derive(Default)]
-pub(super) struct Missing {
-    /// Since when each place is missing on its node.
+pub(super) struct MissingReservations {
+    /// Since when each reservation is missing on its node.
     since: BTreeMap<(NodeName, ReservationId), Duration>,
-    has_news: bool,
-    /// When was looked last.
-    looked: Duration,
+    has_changed: bool,
+    /// The time of the last check.
+    checked: Duration,
 }
 
-impl Missing {
-    /// Something happened since.
-    pub(super) fn has_news(&mut self) {
-        self.has_news = true;
+impl MissingReservations {
+    /// The cluster changed since the last check.
+    pub(super) fn set_changed(&mut self) {
+        self.has_changed = true;
     }
 
-    /// When to look next.
+    /// The time of the next check.
     fn due(&self) -> Option<Duration> {
-        (self.has_news || !self.since.is_empty()).then(|| self.looked + EVERY)
+        (self.has_changed || !self.since.is_empty()).then(|| self.checked + CHECK_PERIOD)
     }
 }
 
 impl Controller {
-    /// Writes down what the leader should have written by now.
+    /// Writes the reservations that the leader should have written by now.
     pub(crate) fn stand_in(&mut self, step: &mut Step<'_>) {
         let now = step.now.elapsed;
         if self.missing.due().is_none_or(|due| now < due) {
             return;
         }
         let missing = missing(step.cluster, step.now.wall);
-        let before = std::mem::replace(&mut self.missing, Missing { looked: now, ..Missing::default() });
+        let before = std::mem::replace(
+            &mut self.missing,
+            MissingReservations { checked: now, ..MissingReservations::default() },
+        );
         for annotation in missing {
-            let place = (annotation.node.clone(), annotation.id().clone());
-            let since = before.since.get(&place).copied().unwrap_or(now);
-            self.missing.since.insert(place, since);
+            let key = (annotation.node.clone(), annotation.id().clone());
+            let since = before.since.get(&key).copied().unwrap_or(now);
+            self.missing.since.insert(key, since);
             let ledger = step.cluster.ledger_of(&annotation.node);
-            let is_written = ledger.is_some_and(|ledger| self.writes.is_on_its_way(ledger, annotation.id()));
-            if now >= since + PATIENCE && !is_written {
+            let is_written =
+                ledger.is_some_and(|ledger| self.writes.is_created_unseen(ledger, annotation.id()));
+            if now >= since + LEADER_TIME && !is_written {
                 self.write(annotation, step);
             }
         }
     }
 
-    /// When something is due by itself for a replica that does not lead.
+    /// When `stand_in` has something to do although nothing changes.
     pub(crate) fn stand_in_due(&self) -> Option<Duration> {
         self.missing.due()
     }
 }
 
-/// The places that no node says: of pods that are on their way out, and of those that are gone.
-fn missing(cluster: &Cluster, now: Timestamp) -> Vec<Annotation> {
-    let leaving = cluster.leaving().filter_map(|key| cluster.pod(key)).filter(|pod| pod.deleting);
+/// The reservations that no node has yet: those of pods that are being deleted, and of pods that are gone.
+fn missing(cluster: &Cluster, now: Timestamp) -> Vec<AnnotationWrite> {
+    let leaving =
+        cluster.reservation_candidates().filter_map(|key| cluster.pod(key)).filter(|pod| pod.deleting);
     let leaving = leaving.filter_map(|pod| {
         let ledger = cluster.ledger_of(pod.node.as_ref()?)?;
-        match wish(pod, ledger, cluster, now) {
-            Wish::Make(reservation) => Some(reserve(ledger, *reservation)),
-            Wish::Made | Wish::Nothing | Wish::Refused(_) => None,
+        match action(pod, ledger, cluster, now) {
+            PodAction::Create(reservation) => Some(reserve(ledger, *reservation)),
+            PodAction::Keep | PodAction::Nothing | PodAction::Refuse(_) => None,
         }
     });
     let gone = cluster.reserved().flat_map(|ledger| {
@@ -86,7 +91,7 @@ fn missing(cluster: &Cluster, now: Timestamp) -> Vec<Annotation> {
     leaving.chain(gone).collect()
 }
 
-fn reserve(ledger: &Ledger, reservation: Reservation) -> Annotation {
+fn reserve(ledger: &Ledger, reservation: Reservation) -> AnnotationWrite {
     let (node, uid) = (ledger.node.name.clone(), ledger.node.uid.clone());
-    Annotation { node, uid, change: Rewrite::Reserve(Box::new(reservation)) }
+    AnnotationWrite { node, uid, change: ReservationChange::Reserve(Box::new(reservation)) }
 }

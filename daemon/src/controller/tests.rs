@@ -1,13 +1,13 @@
-//! The controller inside the whole state machine: each rule, then all of them in histories that nobody wrote down.
+//! The controller inside the whole state machine: each rule, then all rules in random histories.
 
-mod histories;
+mod keep;
 mod places;
+mod random;
 mod rules;
 mod stand_in;
 mod test_cluster;
-mod wishes;
 
-use test_cluster::{Luck, TestCluster, time};
+use test_cluster::{TestCluster, WriteFault, time};
 
 /// A cluster with one node, full of the one pod that the Deployment wants, and a rival that waits.
 fn full() -> TestCluster {
@@ -15,7 +15,7 @@ fn full() -> TestCluster {
     test_cluster.reconcile();
     test_cluster.run();
     test_cluster.start_all();
-    test_cluster.comes(false, 0, None);
+    test_cluster.create_pod(false, 0, None);
     test_cluster.run();
     assert_eq!(test_cluster.places(), ["web-1 n1"]);
     assert_eq!(test_cluster.reservations(), []);
@@ -39,7 +39,7 @@ fn a_place_is_kept_taken_and_released() {
     test_cluster.start_all();
     test_cluster.run();
     assert_eq!(test_cluster.reservations(), []);
-    assert_eq!(test_cluster.told(), []);
+    assert_eq!(test_cluster.events(), []);
 }
 
 #[test]
@@ -47,7 +47,7 @@ fn the_time_is_moved_at_the_very_moment_when_it_is_due() {
     let mut test_cluster = full();
     test_cluster.delete("web-1", 30);
     test_cluster.run();
-    // It outlives its grace. Now exactly one life is left: that is when to move on, or there would be a look each instant.
+    // The pod outlives its grace period. Exactly one life is left now: without an extension the node would be checked all the time.
     test_cluster.wait(30);
     let [(_, kept)] = &test_cluster.reservations()[..] else { panic!("{:?}", test_cluster.reservations()) };
     assert!(kept.expires() > Some(time(30 + 600)), "{kept:?}");
@@ -56,13 +56,13 @@ fn the_time_is_moved_at_the_very_moment_when_it_is_due() {
 #[test]
 fn what_was_made_and_is_not_seen_yet_is_not_made_again_and_again() {
     let mut test_cluster = full();
-    test_cluster.are_nodes_unheard = true;
+    test_cluster.are_node_events_lost = true;
     test_cluster.delete("web-1", 30);
-    // That it comes to rest is the point: each write that only finds what is there would be followed by the next.
+    // `run` must come to an end: each write that only finds the reservation would be followed by the next one.
     test_cluster.run();
     assert_eq!(test_cluster.reservations().len(), 1);
-    test_cluster.are_nodes_unheard = false;
-    test_cluster.tell_node("n1");
+    test_cluster.are_node_events_lost = false;
+    test_cluster.send_node("n1");
     test_cluster.run();
     test_cluster.wait(30);
     test_cluster.vanish("web-1");
@@ -74,7 +74,7 @@ fn what_was_made_and_is_not_seen_yet_is_not_made_again_and_again() {
 #[test]
 fn a_pod_that_vanishes_at_once_leaves_no_gap() {
     let mut test_cluster = full();
-    // The rival is decided on in the very step in which the room is empty, before the replacement is even made.
+    // The rival is tried in the same step in which the room becomes empty, before the replacement exists.
     test_cluster.wait(20);
     test_cluster.delete("web-1", 0);
     test_cluster.run();
@@ -89,13 +89,13 @@ fn a_pod_that_vanishes_at_once_leaves_no_gap() {
 }
 
 #[test]
-fn without_the_wish_the_place_is_lost() {
+fn without_keep_the_place_is_lost() {
     let mut test_cluster = TestCluster::new(&["n1"], 1, 1);
     test_cluster.keep = None;
-    test_cluster.tell_workloads();
+    test_cluster.send_workloads();
     test_cluster.reconcile();
     test_cluster.run();
-    test_cluster.comes(false, 0, None);
+    test_cluster.create_pod(false, 0, None);
     test_cluster.run();
     test_cluster.wait(20);
     test_cluster.delete("web-1", 0);
@@ -120,8 +120,8 @@ fn what_is_no_longer_needed_is_released() {
     let mut test_cluster = full();
     test_cluster.delete("web-1", 30);
     test_cluster.run();
-    test_cluster.wanted = 0;
-    test_cluster.tell_workloads();
+    test_cluster.replicas = 0;
+    test_cluster.send_workloads();
     test_cluster.run();
     assert_eq!(test_cluster.reservations().len(), 1, "not while the replaced pod is there");
     test_cluster.wait(30);
@@ -135,8 +135,8 @@ fn what_is_no_longer_needed_is_released() {
 #[test]
 fn a_scale_down_keeps_nothing() {
     let mut test_cluster = full();
-    test_cluster.wanted = 0;
-    test_cluster.tell_workloads();
+    test_cluster.replicas = 0;
+    test_cluster.send_workloads();
     test_cluster.reconcile();
     test_cluster.run();
     assert_eq!(test_cluster.reservations(), []);
@@ -153,8 +153,8 @@ fn a_replacement_elsewhere_frees_the_place() {
     test_cluster.delete("web-1", 100);
     test_cluster.run();
     assert_eq!(test_cluster.reservations().len(), 1);
-    test_cluster.nodes.insert("n2".into(), crate::effects::Server::new(&[]));
-    test_cluster.tell_node("n2");
+    test_cluster.nodes.insert("n2".into(), crate::effects::StoredNode::new(&[]));
+    test_cluster.send_node("n2");
     test_cluster.reconcile();
     test_cluster.run();
     assert_eq!(test_cluster.places(), ["web-1 n1", "web-2 n2"], "prefer does not mean wait");
@@ -168,7 +168,7 @@ fn time_that_is_up_is_up_and_a_pod_that_takes_long_gets_more() {
     let mut test_cluster = full();
     test_cluster.delete("web-1", 10);
     test_cluster.run();
-    // It outlives its grace by far.
+    // The pod outlives its grace period by far.
     test_cluster.wait(3000);
     let [(_, kept)] = &test_cluster.reservations()[..] else { panic!("{:?}", test_cluster.reservations()) };
     assert!(kept.expires() >= Some(time(3000 + 590)) && kept.expires() <= Some(time(3000 + 670)));
@@ -188,7 +188,7 @@ fn time_that_is_up_is_up_and_a_pod_that_takes_long_gets_more() {
 #[test]
 fn a_daemon_that_may_not_write_says_nothing_and_goes_on() {
     let mut test_cluster = full();
-    test_cluster.luck = Luck::Forbidden;
+    test_cluster.write_fault = WriteFault::Forbidden;
     test_cluster.delete("web-1", 30);
     test_cluster.run();
     assert_eq!(test_cluster.reservations(), []);
@@ -205,10 +205,10 @@ fn what_is_being_written_counts_for_the_limit_of_a_namespace() {
     test_cluster.reconcile();
     test_cluster.run();
     test_cluster.start_all();
-    test_cluster.comes(false, 0, None);
+    test_cluster.create_pod(false, 0, None);
     test_cluster.run();
     test_cluster.wait(20);
-    test_cluster.are_nodes_unheard = true;
+    test_cluster.are_node_events_lost = true;
     test_cluster.delete("web-1", 30);
     test_cluster.delete("web-2", 30);
     test_cluster.run();
@@ -229,24 +229,24 @@ fn what_is_being_written_counts_for_the_limit_of_a_namespace() {
 
 #[test]
 fn what_could_not_be_written_is_tried_again() {
-    for luck in [Luck::Lost, Luck::Silent] {
+    for write_fault in [WriteFault::RequestLost, WriteFault::AnswerLost] {
         let mut test_cluster = full();
-        test_cluster.luck = luck;
+        test_cluster.write_fault = write_fault;
         test_cluster.delete("web-1", 30);
         test_cluster.run();
         test_cluster.wait(5);
-        test_cluster.luck = Luck::Good;
+        test_cluster.write_fault = WriteFault::None;
         test_cluster.wait(10);
-        assert_eq!(test_cluster.reservations().len(), 1, "{luck:?}");
-        test_cluster.luck = luck;
+        assert_eq!(test_cluster.reservations().len(), 1, "{write_fault:?}");
+        test_cluster.write_fault = write_fault;
         test_cluster.vanish("web-1");
         test_cluster.reconcile();
         test_cluster.run();
         test_cluster.start_all();
         test_cluster.run();
-        test_cluster.luck = Luck::Good;
+        test_cluster.write_fault = WriteFault::None;
         test_cluster.wait(60);
-        assert_eq!(test_cluster.reservations(), [], "{luck:?}");
+        assert_eq!(test_cluster.reservations(), [], "{write_fault:?}");
         assert_eq!(test_cluster.places(), ["web-3 n1"]);
     }
 }

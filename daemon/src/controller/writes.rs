@@ -1,191 +1,192 @@
-//! The writes to nodes that are under way, those that failed and have to wait, and those that have not been seen yet.
+//! The controller's writes to nodes: those that are pending, those that failed and have to wait, and those that the watch has not
+//! shown yet. `start` begins a write, `finish` takes its outcome.
 
-use crate::state::{Annotated, Annotation, Refusal, Rewrite};
+use crate::state::{AnnotationOutcome, AnnotationWrite, ReservationChange, WriteRefusal};
 use common::cluster::Ledger;
 use common::model::ids::Uid;
 use common::model::{NodeName, ReservationId};
 use std::collections::{BTreeMap, BTreeSet};
 use std::time::Duration;
 
-/// The pauses after the first and after the last of many failures.
+/// The first and the longest pause after failures.
 const PAUSES: (Duration, Duration) = (Duration::from_secs(1), Duration::from_secs(30));
 
-/// The pauses after a policy refused a write to a node: the first, and the longest. A new leader is refused until the API server has
-/// heard of its Lease, which takes a moment.
+/// The first and the longest pause after an admission policy refused a write to a node. A new leader is refused until the policy
+/// sees its Lease, which takes a short time.
 const DENIED_PAUSES: (Duration, Duration) = (Duration::from_millis(200), Duration::from_secs(2));
 
-/// How long nothing is tried after the API server said that our role does not allow it: a role may be given later.
+/// How long nothing is written after RBAC refused a write: a role may be added later.
 const NOT_ALLOWED_PAUSE: Duration = Duration::from_secs(60);
 
 /// How long a failure is remembered.
 const FORGET: Duration = Duration::from_secs(10 * 60);
 
-type Place = (NodeName, ReservationId);
+type ReservationKey = (NodeName, ReservationId);
 
-/// What is known about our own writes.
+/// The controller's own writes.
 #[derive(Default)]
 pub(super) struct Writes {
-    under_way: BTreeSet<Place>,
-    failed: BTreeMap<Place, Failed>,
-    /// The version of each node that we wrote last, until it is seen.
-    wrote: BTreeMap<NodeName, (Uid, u64)>,
-    /// What we made on nodes of which we have not seen what we wrote last.
-    made: BTreeSet<Place>,
-    /// What we released, until it is seen to be gone.
-    released: BTreeSet<Place>,
+    pending: BTreeSet<ReservationKey>,
+    failures: BTreeMap<ReservationKey, WriteFailure>,
+    /// The version of each node after our last write, until the watch shows it.
+    unseen: BTreeMap<NodeName, (Uid, u64)>,
+    /// What we created on the nodes in `unseen`.
+    created: BTreeSet<ReservationKey>,
+    /// What we release or released, until it is seen to be gone.
+    released: BTreeSet<ReservationKey>,
     /// Nodes to which a policy refused our last write.
-    denied: BTreeMap<NodeName, Denied>,
-    /// Our role does not allow to write reservations, and nothing is tried before this.
+    denials: BTreeMap<NodeName, WriteDenial>,
+    /// RBAC does not allow to write reservations, and nothing is tried before this.
     not_allowed_until: Option<Duration>,
 }
 
-struct Denied {
+struct WriteDenial {
     times: u32,
     again: Duration,
 }
 
-struct Failed {
+struct WriteFailure {
     times: u32,
     again: Duration,
-    /// Whether one of them had no answer, and may have been done.
+    /// Whether one of the tries had no answer, and may have been done.
     is_unknown: bool,
 }
 
 impl Writes {
-    /// Whether the write may begin now; then it has.
-    pub(super) fn start(&mut self, annotation: &Annotation, now: Duration) -> bool {
-        let place = place(annotation);
-        let is_early = self.failed.get(&place).is_some_and(|failed| now < failed.again)
-            || self.denied.get(&annotation.node).is_some_and(|denied| now < denied.again)
+    /// Whether the write may begin now. If so, it counts as pending.
+    pub(super) fn start(&mut self, annotation: &AnnotationWrite, now: Duration) -> bool {
+        let key = key(annotation);
+        let is_early = self.failures.get(&key).is_some_and(|failure| now < failure.again)
+            || self.denials.get(&annotation.node).is_some_and(|denial| now < denial.again)
             || self.not_allowed_until.is_some_and(|until| now < until);
-        if is_early || !self.under_way.insert(place.clone()) {
+        if is_early || !self.pending.insert(key.clone()) {
             return false;
         }
-        if matches!(annotation.change, Rewrite::Release { .. }) {
-            self.released.insert(place);
+        if matches!(annotation.change, ReservationChange::Release { .. }) {
+            self.released.insert(key);
         }
         true
     }
 
-    /// What has become of a write. Says after what pause it may be tried again.
-    pub(super) fn answered(
+    /// Takes the outcome of a write. Returns the pause after which it may be tried again.
+    pub(super) fn finish(
         &mut self,
-        annotation: &Annotation,
-        outcome: &Annotated,
+        annotation: &AnnotationWrite,
+        outcome: &AnnotationOutcome,
         now: Duration,
     ) -> Option<Duration> {
-        self.failed.retain(|_, failed| now < failed.again + FORGET);
-        let place = place(annotation);
-        self.under_way.remove(&place);
+        self.failures.retain(|_, failure| now < failure.again + FORGET);
+        let key = key(annotation);
+        self.pending.remove(&key);
         match outcome {
-            Annotated::Done { version } => {
-                self.failed.remove(&place);
+            AnnotationOutcome::Done { version } => {
+                self.failures.remove(&key);
                 self.not_allowed_until = None;
-                self.denied.remove(&annotation.node);
-                if matches!(annotation.change, Rewrite::Reserve(_)) {
-                    self.released.remove(&place);
-                    self.made.insert(place);
+                self.denials.remove(&annotation.node);
+                if matches!(annotation.change, ReservationChange::Reserve(_)) {
+                    self.released.remove(&key);
+                    self.created.insert(key);
                 }
-                self.wrote.insert(annotation.node.clone(), (annotation.uid.clone(), *version));
+                self.unseen.insert(annotation.node.clone(), (annotation.uid.clone(), *version));
                 None
             }
-            Annotated::Refused { refusal: Refusal::NotAllowed, .. } => {
+            AnnotationOutcome::Refused { refusal: WriteRefusal::NotAllowed, .. } => {
                 self.not_allowed_until = Some(now + NOT_ALLOWED_PAUSE);
-                self.released.remove(&place);
+                self.released.remove(&key);
                 Some(NOT_ALLOWED_PAUSE)
             }
-            Annotated::Refused { refusal: Refusal::Denied, .. } => {
-                self.released.remove(&place);
-                Some(self.denied(&annotation.node, now))
+            AnnotationOutcome::Refused { refusal: WriteRefusal::Denied, .. } => {
+                self.released.remove(&key);
+                Some(self.deny(&annotation.node, now))
             }
-            Annotated::Refused { .. } | Annotated::Unknown { .. } => {
-                let is_unknown = matches!(outcome, Annotated::Unknown { .. });
+            AnnotationOutcome::Refused { .. } | AnnotationOutcome::Unknown { .. } => {
+                let is_unknown = matches!(outcome, AnnotationOutcome::Unknown { .. });
                 if !is_unknown {
-                    self.released.remove(&place);
+                    self.released.remove(&key);
                 }
-                let first = Failed { times: 0, again: now, is_unknown };
-                let failed = self.failed.entry(place).or_insert(first);
-                failed.is_unknown |= is_unknown;
-                let pause = PAUSES.0 * 2_u32.pow(failed.times.min(5));
-                failed.times = failed.times.saturating_add(1);
-                failed.again = now + pause.min(PAUSES.1);
+                let first = WriteFailure { times: 0, again: now, is_unknown };
+                let failure = self.failures.entry(key).or_insert(first);
+                failure.is_unknown |= is_unknown;
+                let pause = PAUSES.0 * 2_u32.pow(failure.times.min(5));
+                failure.times = failure.times.saturating_add(1);
+                failure.again = now + pause.min(PAUSES.1);
                 Some(pause.min(PAUSES.1))
             }
         }
     }
 
-    /// A policy refused a write to `node`. Says after what pause the next may begin.
-    fn denied(&mut self, node: &NodeName, now: Duration) -> Duration {
-        self.denied.retain(|_, denied| now < denied.again + FORGET);
-        let denied = self.denied.entry(node.clone()).or_insert(Denied { times: 0, again: now });
-        let pause = (DENIED_PAUSES.0 * 2_u32.pow(denied.times.min(5))).min(DENIED_PAUSES.1);
-        denied.times = denied.times.saturating_add(1);
-        denied.again = now + pause;
+    /// A policy refused a write to `node`. Returns the pause before the next one.
+    fn deny(&mut self, node: &NodeName, now: Duration) -> Duration {
+        self.denials.retain(|_, denial| now < denial.again + FORGET);
+        let denial = self.denials.entry(node.clone()).or_insert(WriteDenial { times: 0, again: now });
+        let pause = (DENIED_PAUSES.0 * 2_u32.pow(denial.times.min(5))).min(DENIED_PAUSES.1);
+        denial.times = denial.times.saturating_add(1);
+        denial.again = now + pause;
         pause
     }
 
-    /// Whether what we last wrote to the node has been seen.
+    /// Whether the watch has shown our last write to the node.
     pub(super) fn has_seen_own(&mut self, ledger: &Ledger) -> bool {
         let node = &ledger.node;
-        let Some((uid, version)) = self.wrote.get(&node.name) else { return true };
+        let Some((uid, version)) = self.unseen.get(&node.name) else { return true };
         let is_seen = *uid != node.uid || node.resource_version >= *version;
         if is_seen {
-            self.made.retain(|(on, _)| *on != node.name);
-            self.wrote.remove(&node.name);
+            self.created.retain(|(on, _)| *on != node.name);
+            self.unseen.remove(&node.name);
         }
         is_seen
     }
 
-    /// Whether the node is as we left it: nothing that we write is on its way there, or back to us.
-    pub(super) fn is_still(&mut self, ledger: &Ledger) -> bool {
-        !self.under_way.iter().any(|(node, _)| *node == ledger.node.name) && self.has_seen_own(ledger)
+    /// Whether no write to the node is pending, and the last one was seen.
+    pub(super) fn is_settled(&mut self, ledger: &Ledger) -> bool {
+        !self.pending.iter().any(|(node, _)| *node == ledger.node.name) && self.has_seen_own(ledger)
     }
 
-    /// Whether we made `id` and have not seen it yet. Making it again would only find that it is there, and as often as
-    /// the API server can answer.
-    pub(super) fn is_on_its_way(&mut self, ledger: &Ledger, id: &ReservationId) -> bool {
-        !self.has_seen_own(ledger) && self.made.contains(&(ledger.node.name.clone(), id.clone()))
+    /// Whether we created `id` and have not seen it yet. To create it again would only find that it exists, without a pause between
+    /// the tries.
+    pub(super) fn is_created_unseen(&mut self, ledger: &Ledger, id: &ReservationId) -> bool {
+        !self.has_seen_own(ledger) && self.created.contains(&(ledger.node.name.clone(), id.clone()))
     }
 
-    /// Whether the node may say something about `id` by our hand that we have not seen yet.
-    pub(super) fn may_be_there(&mut self, ledger: &Ledger, id: &ReservationId) -> bool {
-        let place = (ledger.node.name.clone(), id.clone());
-        self.under_way.contains(&place)
-            || self.failed.get(&place).is_some_and(|failed| failed.is_unknown)
-            || self.is_on_its_way(ledger, id)
+    /// Whether the node may have `id` by a write of ours that we have not seen yet.
+    pub(super) fn may_exist(&mut self, ledger: &Ledger, id: &ReservationId) -> bool {
+        let key = (ledger.node.name.clone(), id.clone());
+        self.pending.contains(&key)
+            || self.failures.get(&key).is_some_and(|failure| failure.is_unknown)
+            || self.is_created_unseen(ledger, id)
     }
 
-    /// Whether we release `id`, or have released it and do not see that yet.
+    /// Whether we release `id`, or have released it and have not seen that yet.
     pub(super) fn is_releasing(&self, node: &NodeName, id: &ReservationId) -> bool {
         self.released.contains(&(node.clone(), id.clone()))
     }
 
-    /// Whether it was us who released `id`. Asked once, when it is gone.
-    pub(super) fn was_released(&mut self, node: &NodeName, id: &ReservationId) -> bool {
+    /// Whether we released `id`, which is gone. Forgets the release.
+    pub(super) fn take_released(&mut self, node: &NodeName, id: &ReservationId) -> bool {
         self.released.remove(&(node.clone(), id.clone()))
     }
 }
 
-fn place(annotation: &Annotation) -> Place {
+fn key(annotation: &AnnotationWrite) -> ReservationKey {
     (annotation.node.clone(), annotation.id().clone())
 }
 
 #[cfg(test)]
 mod tests {
     use super::Writes;
-    use crate::state::{Annotated, Annotation, Refusal, Rewrite};
+    use crate::state::{AnnotationOutcome, AnnotationWrite, ReservationChange, WriteRefusal};
     use common::model::ReservationId;
     use jiff::Timestamp;
     use std::time::Duration;
 
-    fn extend(node: &str, owner: &str) -> Annotation {
+    fn extend(node: &str, owner: &str) -> AnnotationWrite {
         let id = ReservationId { owner: owner.into(), seat: None };
-        let change = Rewrite::Extend { id, request: "r".into(), expires: Timestamp::UNIX_EPOCH };
-        Annotation { node: node.into(), uid: node.into(), change }
+        let change = ReservationChange::Extend { id, request: "r".into(), expires: Timestamp::UNIX_EPOCH };
+        AnnotationWrite { node: node.into(), uid: node.into(), change }
     }
 
-    fn refused(refusal: Refusal) -> Annotated {
-        Annotated::Refused { why: "no".into(), refusal }
+    fn refused(refusal: WriteRefusal) -> AnnotationOutcome {
+        AnnotationOutcome::Refused { why: "no".into(), refusal }
     }
 
     const fn ms(milliseconds: u64) -> Duration {
@@ -197,14 +198,14 @@ mod tests {
         let mut writes = Writes::default();
         let (one, same, other) = (extend("n1", "a"), extend("n1", "b"), extend("n2", "a"));
         assert!(writes.start(&one, ms(0)));
-        let mut pauses = vec![writes.answered(&one, &refused(Refusal::Denied), ms(0)).unwrap()];
+        let mut pauses = vec![writes.finish(&one, &refused(WriteRefusal::Denied), ms(0)).unwrap()];
         assert!(writes.start(&other, ms(1)), "another node is not concerned");
         assert!(!writes.start(&same, ms(199)) && !writes.start(&one, ms(199)), "the node is");
         for _ in 0..5 {
             let now = ms(1_000_000);
             assert!(writes.start(&one, now + pauses.iter().sum::<Duration>()));
             let again = now + pauses.iter().sum::<Duration>();
-            pauses.extend(writes.answered(&one, &refused(Refusal::Denied), again));
+            pauses.extend(writes.finish(&one, &refused(WriteRefusal::Denied), again));
         }
         assert_eq!(
             pauses,
@@ -212,7 +213,7 @@ mod tests {
             "forgotten after a while, and never long"
         );
         assert!(writes.start(&one, ms(2_000_000)));
-        writes.answered(&one, &Annotated::Done { version: 1 }, ms(2_000_000));
+        writes.finish(&one, &AnnotationOutcome::Done { version: 1 }, ms(2_000_000));
         assert!(writes.start(&same, ms(2_000_000)), "what was accepted ends it");
     }
 
@@ -221,7 +222,7 @@ mod tests {
         let mut writes = Writes::default();
         let (one, other) = (extend("n1", "a"), extend("n2", "a"));
         assert!(writes.start(&one, ms(0)));
-        writes.answered(&one, &refused(Refusal::NotAllowed), ms(0));
+        writes.finish(&one, &refused(WriteRefusal::NotAllowed), ms(0));
         assert!(!writes.start(&other, ms(59_999)));
         assert!(writes.start(&other, ms(60_000)));
     }

@@ -1,39 +1,39 @@
-//! pods/binding: the node and the seat in one write.
+//! Binds a pod: one write of pods/binding with the node and the seat.
 
 use super::{Effects, Outcome, call};
-use crate::state::Binding;
+use crate::state::BindingOutcome;
 use common::api::names::SEAT_STAMP;
 use common::model::{NodeName, PodKey, ReservationId, Uid};
 use k8s_openapi::api::core::v1 as core;
 use kube::api::PostParams;
 use kube::core::{ObjectMeta, Status};
 
-/// Binds the pod. A 409 means that it is bound, by whomever, or gone, or gated: only a look at the pod can tell
-/// which, because an earlier try of ours may have arrived after all.
+/// Binds the pod. A 409 means that the pod is already bound, is being deleted, is gated, or has another UID. Only a GET of the
+/// pod can tell which, because an earlier try of ours may have succeeded without an answer.
 pub(super) async fn bind(
     effects: &Effects,
     pod: &PodKey,
     uid: &Uid,
     node: &NodeName,
     seat: Option<&ReservationId>,
-) -> Binding {
+) -> BindingOutcome {
     let binding = binding(pod, uid, node, seat);
     let params = PostParams::default();
     let pods = effects.pods(pod);
     match call(pods.create_subresource::<_, Status>("binding", &pod.name, &params, &binding)).await {
         Outcome::Done(_) => {
             tracing::info!(%pod, %node, seat = seat.map(tracing::field::display), "bound");
-            Binding::Bound
+            BindingOutcome::Bound
         }
-        Outcome::Refused(status) if status.code == 404 => Binding::Lost,
+        Outcome::Refused(status) if status.code == 404 => BindingOutcome::Lost,
         Outcome::Refused(status) if status.code != 409 => {
             tracing::warn!(%pod, %node, "bind: {}", status.message);
-            Binding::Refused { why: status.message }
+            BindingOutcome::Refused { why: status.message }
         }
-        Outcome::Refused(_) => Binding::Unknown,
+        Outcome::Refused(_) => BindingOutcome::Unknown,
         Outcome::Unknown(why) => {
             tracing::warn!(%pod, %node, "bind: {why}");
-            Binding::Unknown
+            BindingOutcome::Unknown
         }
     }
 }
@@ -60,7 +60,7 @@ fn binding(pod: &PodKey, uid: &Uid, node: &NodeName, seat: Option<&ReservationId
 mod tests {
     use super::{PodKey, binding};
 
-    /// The API server refuses a binding whose UID is not that of the pod which has the name by now.
+    /// The API server refuses a binding with another UID than that of the pod which has the name now.
     #[test]
     fn a_binding_says_which_pod_it_means() {
         let pod = PodKey::new("default", "web-1");

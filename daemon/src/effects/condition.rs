@@ -1,7 +1,6 @@
-//! What a pod's status says about its placing: the PodScheduled condition of one that has no place, and the node that it
-//! is nominated to.
+//! Writes a pod's status: the condition PodScheduled of an unschedulable pod, and `nominatedNodeName`.
 
-use super::{Effects, Outcome, call, is_of_another};
+use super::{Effects, Outcome, call, is_object_gone};
 use crate::state::Nomination;
 use common::model::{PodKey, Uid};
 use jiff::Timestamp;
@@ -12,15 +11,15 @@ use serde_json::{Value, json};
 use std::time::Duration;
 use tokio::time::Instant;
 
-/// The pauses between tries of one write, as client-go has them: a pod that was not told would hear nothing before its next
-/// try, which may be minutes away, and no autoscaler would hear of it.
+/// The pauses between tries of one write, as in client-go. Without retries the condition would be missing until the pod is tried
+/// again, perhaps minutes later, and autoscalers would not see it.
 const PAUSES: [Duration; 3] =
     [Duration::from_millis(10), Duration::from_millis(50), Duration::from_millis(250)];
 
-/// A server that takes longer than this is not asked again: what is to be done about the pod next waits for this write.
+/// After this long the write is not retried: later effects of the pod wait for it.
 const PATIENCE: Duration = Duration::from_secs(2);
 
-/// What the condition is to say.
+/// The condition PodScheduled, with status False.
 pub(super) struct Condition<'a> {
     pub(super) generation: i64,
     pub(super) reason: &'static str,
@@ -28,7 +27,7 @@ pub(super) struct Condition<'a> {
     pub(super) since: Option<Timestamp>,
 }
 
-/// Writes into the status of that very pod; of no other under the same name. Returns the version that says so.
+/// Writes the status of the pod with this UID. Returns the pod's resource version after the write.
 pub(super) async fn write(
     effects: &Effects,
     pod: &PodKey,
@@ -37,23 +36,23 @@ pub(super) async fn write(
     nomination: &Nomination,
 ) -> Option<u64> {
     let patch = patch(uid, condition, nomination);
-    match tried(effects, pod, &patch).await {
+    match write_with_retries(effects, pod, &patch).await {
         Outcome::Done(written) => {
             if let Some(condition) = condition {
                 tracing::info!(%pod, "{}", condition.message);
             }
             return written.resource_version().and_then(|version| version.parse().ok());
         }
-        // The pod went away meanwhile, or came back as another: there is nobody left to tell.
-        Outcome::Refused(status) if is_of_another(&status) => {}
+        // The pod is gone, or another pod has its name.
+        Outcome::Refused(status) if is_object_gone(&status) => {}
         Outcome::Refused(status) => tracing::warn!(%pod, "write the condition: {}", status.message),
         Outcome::Unknown(why) => tracing::warn!(%pod, "write the condition: {why}"),
     }
     None
 }
 
-/// Writes, again if there was no answer: the same patch twice is the same as once.
-async fn tried(effects: &Effects, pod: &PodKey, patch: &Value) -> Outcome<Pod> {
+/// Writes, and retries if the outcome is unknown: sending the same patch twice does no harm.
+async fn write_with_retries(effects: &Effects, pod: &PodKey, patch: &Value) -> Outcome<Pod> {
     let (pods, params) = (effects.pods(pod), PatchParams::default());
     let begun = Instant::now();
     let mut pauses = PAUSES.into_iter();
@@ -89,7 +88,7 @@ fn patch(uid: &Uid, condition: Option<&Condition<'_>>, nomination: &Nomination) 
     json!({ "metadata": { "uid": uid.to_string() }, "status": status })
 }
 
-/// A time as objects carry it.
+/// A time in the format of Kubernetes objects.
 pub(super) fn second(time: Timestamp) -> String {
     time.strftime("%Y-%m-%dT%H:%M:%SZ").to_string()
 }

@@ -1,4 +1,4 @@
-//! Events about pods, in upstream's words.
+//! Writes events: about pods with upstream's texts, and about other objects.
 
 use super::{Effects, Outcome, call};
 use crate::state::{ObjectEvent, ObjectRef, PodEvent};
@@ -15,37 +15,37 @@ use kube::core::ObjectMeta;
 /// The API server refuses longer notes.
 const NOTE_LEN_MAX: usize = 1024;
 
-/// What an event is about.
-pub(super) struct About<'a> {
+/// The pod of an event, with its scheduler and time.
+pub(super) struct EventSubject<'a> {
     pub(super) pod: &'a PodKey,
     pub(super) uid: &'a Uid,
     pub(super) scheduler_name: &'a str,
     pub(super) at: Timestamp,
 }
 
-/// Writes one event. An event that cannot be written is let go: it is talk, not state.
-pub(super) async fn write(effects: &Effects, about: &About<'_>, event: &PodEvent) {
-    let events: Api<Event> = Api::namespaced(effects.client.clone(), &about.pod.namespace);
-    let wire = wire(about, event, &effects.instance);
+/// Writes one event about a pod. A failure is only logged: events are information, not state.
+pub(super) async fn write(effects: &Effects, subject: &EventSubject<'_>, event: &PodEvent) {
+    let events: Api<Event> = Api::namespaced(effects.client.clone(), &subject.pod.namespace);
+    let wire = wire(subject, event, &effects.instance);
     match call(events.create(&PostParams::default(), &wire)).await {
         Outcome::Done(_) => {}
-        // Its namespace is being deleted.
+        // The pod's namespace is being deleted.
         Outcome::Refused(status) if matches!(status.code, 403 | 404) => {
-            tracing::debug!(pod = %about.pod, "write an event: {}", status.message);
+            tracing::debug!(pod = %subject.pod, "write an event: {}", status.message);
         }
-        Outcome::Refused(status) => tracing::warn!(pod = %about.pod, "write an event: {}", status.message),
-        Outcome::Unknown(why) => tracing::warn!(pod = %about.pod, "write an event: {why}"),
+        Outcome::Refused(status) => tracing::warn!(pod = %subject.pod, "write an event: {}", status.message),
+        Outcome::Unknown(why) => tracing::warn!(pod = %subject.pod, "write an event: {why}"),
     }
 }
 
-/// Writes an event about anything.
+/// Writes an event about any object.
 pub(super) async fn report(effects: &Effects, report: &ObjectEvent) {
     let about = &report.about;
     let events: Api<Event> = Api::namespaced(effects.client.clone(), about.events_namespace());
     let event = Event {
         metadata: ObjectMeta {
-            // The same event, as after a restart, as after a restart, is written once.
-            name: Some(format!("{:.220}.{:016x}", &*about.name, said(report))),
+            // The name is a hash of the content, so that a repeated event, for instance after a restart, is written once.
+            name: Some(format!("{:.220}.{:016x}", &*about.name, event_hash(report))),
             namespace: Some(about.events_namespace().to_owned()),
             annotations: report
                 .answers
@@ -55,7 +55,7 @@ pub(super) async fn report(effects: &Effects, report: &ObjectEvent) {
         },
         action: Some("Reserving".into()),
         event_time: Some(MicroTime(report.at)),
-        note: Some(cut(report.note.clone())),
+        note: Some(truncate(report.note.clone())),
         reason: Some(report.reason.into()),
         regarding: Some(object_reference(about)),
         related: report.related.as_ref().map(object_reference),
@@ -84,18 +84,18 @@ fn object_reference(reference: &ObjectRef) -> ObjectReference {
     }
 }
 
-/// A number for what is said about whom.
-fn said(report: &ObjectEvent) -> u64 {
+/// A hash (FNV-1a) of the object, the reason, the note and the request that is answered.
+fn event_hash(report: &ObjectEvent) -> u64 {
     let whom = report.answers.as_deref().unwrap_or_default();
     let text = format!("{} {} {} {whom}", report.about.uid, report.reason, report.note);
     let step = |hash: u64, byte: u8| (hash ^ u64::from(byte)).wrapping_mul(0x0100_0000_01b3);
     text.bytes().fold(0xcbf2_9ce4_8422_2325, step)
 }
 
-fn wire(about: &About<'_>, event: &PodEvent, instance: &str) -> Event {
+fn wire(subject: &EventSubject<'_>, event: &PodEvent, instance: &str) -> Event {
     let (kind, reason, action, note) = match event {
         PodEvent::Scheduled { node } => {
-            ("Normal", "Scheduled", "Binding", format!("Successfully assigned {} to {node}", about.pod))
+            ("Normal", "Scheduled", "Binding", format!("Successfully assigned {} to {node}", subject.pod))
         }
         PodEvent::FailedScheduling { message } => {
             ("Warning", "FailedScheduling", "Scheduling", message.clone())
@@ -112,18 +112,18 @@ fn wire(about: &About<'_>, event: &PodEvent, instance: &str) -> Event {
     };
     Event {
         metadata: ObjectMeta {
-            // As upstream: the pod's name and the moment, which no two events of a pod share. Names are ASCII.
-            name: Some(format!("{:.230}.{:x}", &*about.pod.name, about.at.as_nanosecond())),
-            namespace: Some(about.pod.namespace.to_string()),
+            // As upstream: the pod's name and the time, which no two events of a pod share. Names are ASCII.
+            name: Some(format!("{:.230}.{:x}", &*subject.pod.name, subject.at.as_nanosecond())),
+            namespace: Some(subject.pod.namespace.to_string()),
             ..ObjectMeta::default()
         },
         action: Some(action.into()),
-        event_time: Some(MicroTime(about.at)),
-        note: Some(cut(note)),
+        event_time: Some(MicroTime(subject.at)),
+        note: Some(truncate(note)),
         reason: Some(reason.into()),
-        regarding: Some(reference(about.pod, about.uid)),
+        regarding: Some(reference(subject.pod, subject.uid)),
         related,
-        reporting_controller: Some(about.scheduler_name.into()),
+        reporting_controller: Some(subject.scheduler_name.into()),
         reporting_instance: Some(instance.into()),
         type_: Some(kind.into()),
         ..Event::default()
@@ -141,8 +141,8 @@ fn reference(pod: &PodKey, uid: &Uid) -> ObjectReference {
     }
 }
 
-/// A note of at most the length that the API server takes, whole characters only.
-fn cut(note: String) -> String {
+/// Shortens a note to the length that the API server accepts, between characters.
+fn truncate(note: String) -> String {
     const MARK: &str = " ...";
     if note.len() <= NOTE_LEN_MAX {
         return note;
@@ -153,14 +153,14 @@ fn cut(note: String) -> String {
 
 #[cfg(test)]
 mod tests {
-    use super::{NOTE_LEN_MAX, cut};
+    use super::{NOTE_LEN_MAX, truncate};
 
     #[test]
     fn a_long_note_is_cut_between_characters() {
-        assert_eq!(cut("short".into()), "short");
-        let ascii = cut("x".repeat(2000));
+        assert_eq!(truncate("short".into()), "short");
+        let ascii = truncate("x".repeat(2000));
         assert_eq!((ascii.len(), &ascii[1018..]), (NOTE_LEN_MAX, "xx ..."));
-        let wide = cut("ä".repeat(1000));
+        let wide = truncate("ä".repeat(1000));
         assert!(wide.len() <= NOTE_LEN_MAX && wide.ends_with("ä ..."), "{wide}");
     }
 }

@@ -1,10 +1,10 @@
-//! The only hand that writes to the cluster.
+//! Carries out effects: all writes to the cluster except those of Leases, and calls to extenders. Entry point: [`Effects::run`].
 //!
-//! Each call has a deadline. What is read about an owner comes back as news of the cluster. A binding, an eviction and what is written about volumes always come back as an answer, and
-//! so does a nomination. A condition that could not be written is logged and let go: the next decision finds that the pod
-//! does not say it yet, and writes it again. An event that could not be written is lost.
+//! Each call has a deadline. Bindings, evictions, nominations, writes of volumes and of reservations return their outcome as an
+//! input; an owner that was read returns as an event of the cluster. A condition that could not be written is only logged: the
+//! next decision finds that the pod lacks it, and writes it again. An event that could not be written is lost.
 //!
-//! Knows nothing of: why anything is written.
+//! Must not know: why anything is written.
 
 mod bind;
 mod condition;
@@ -18,12 +18,12 @@ mod tests;
 mod volumes;
 
 #[cfg(test)]
-pub(crate) use reserve::tests::Server;
+pub(crate) use reserve::tests::StoredNode;
 
 use crate::config::CALL_DEADLINE;
 use crate::extender::ask::Extenders;
-use crate::scheduler::Opinions;
-use crate::state::{Binding, Effect, Input, Nomination};
+use crate::scheduler::ExtenderAnswer;
+use crate::state::{BindingOutcome, Effect, Input, Nomination};
 use common::cluster::Event;
 use common::config::Extender;
 use common::model::chain::chain;
@@ -34,48 +34,55 @@ use kube::{Api, Client};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 
-/// Carries effects out.
+/// Carries out effects.
 #[derive(Clone)]
 pub struct Effects {
     client: Client,
-    /// For writes of reservations: however many there are, bindings do not wait for them.
+    /// For writes of reservations, so that bindings do not wait for them.
     reservations: Client,
-    /// Which process this is, for events.
+    /// The `reportingInstance` of events.
     instance: String,
-    /// Whether it was said that we may not write reservations.
-    told: Arc<AtomicBool>,
+    /// Whether it was logged that the daemon may not write reservations.
+    has_reported_refusal: Arc<AtomicBool>,
     extenders: Option<Arc<Extenders>>,
-    /// What the API server calls the kinds of owners that were read.
+    /// The plural names of the kinds of owners that were read.
     plurals: owner::Plurals,
 }
 
-/// What came of a call.
+/// The outcome of a call.
 pub(crate) enum Outcome<T> {
-    /// The server did it.
+    /// The server carried out the request.
     Done(T),
-    /// The server refused, for certain.
+    /// The server certainly refused the request.
     Refused(Box<kube::core::Status>),
-    /// No answer, or one that does not tell.
+    /// There was no answer, or the answer does not say whether the server did it.
     Unknown(String),
 }
 
 impl Effects {
-    /// A hand that writes through `client`.
+    /// Carries out effects through `client`.
     pub fn new(client: Client, instance: String) -> Self {
         let (reservations, plurals) = (client.clone(), owner::Plurals::default());
-        Self { client, reservations, instance, told: Arc::default(), extenders: None, plurals }
+        Self {
+            client,
+            reservations,
+            instance,
+            has_reported_refusal: Arc::default(),
+            extenders: None,
+            plurals,
+        }
     }
 
-    /// The same, with a client of its own for writes of reservations.
+    /// Uses another client for writes of reservations.
     #[must_use]
     pub fn reservations(self, client: Client) -> Self {
         Self { reservations: client, ..self }
     }
 
-    /// The same, with extenders that have a say.
+    /// Adds the extenders of the configuration.
     ///
     /// # Errors
-    /// When one of them cannot be asked as its configuration says.
+    /// When the address or the certificates of an extender are invalid.
     pub fn extenders(self, configured: &[Extender]) -> anyhow::Result<Self> {
         if configured.is_empty() {
             return Ok(self);
@@ -84,19 +91,19 @@ impl Effects {
         Ok(Self { extenders: Some(Arc::new(extenders)), ..self })
     }
 
-    /// Carries one effect out at `now`, and returns what the state is to know about it.
+    /// Carries out one effect at `now`, and returns its outcome for the state, if the state needs one.
     pub async fn run(&self, effect: Effect, now: Timestamp) -> Option<Input> {
         match effect {
             Effect::Bind { pod, uid, node, seat } => {
-                let outcome = match self.bound_by_extender(&pod, &uid, &node).await {
+                let outcome = match self.bind_by_extender(&pod, &uid, &node).await {
                     Some(outcome) => outcome,
                     None => bind::bind(self, &pod, &uid, &node, seat.as_ref()).await,
                 };
-                Some(answer(pod, uid, outcome))
+                Some(binding_answer(pod, uid, outcome))
             }
             Effect::Find { pod, uid, node } => {
                 let outcome = find::find(self, &pod, &uid, &node).await;
-                Some(answer(pod, uid, outcome))
+                Some(binding_answer(pod, uid, outcome))
             }
             Effect::Annotate(annotation) => {
                 let outcome = reserve::annotate(self, &annotation, now).await;
@@ -127,26 +134,26 @@ impl Effects {
                 let outcome = volumes::write(self, &writes).await;
                 Some(Input::Volumes { pod, uid, id, outcome })
             }
-            Effect::Ask { pod, uid, nodes } => {
+            Effect::AskExtenders { pod, uid, nodes } => {
                 let answer = match &self.extenders {
                     Some(extenders) => extenders.ask(&pod, &uid, nodes).await,
-                    None => Ok(Opinions { passed: nodes, ..Opinions::default() }),
+                    None => Ok(ExtenderAnswer { passed: nodes, ..ExtenderAnswer::default() }),
                 };
-                Some(Input::Answered { pod, uid, answer })
+                Some(Input::ExtenderAnswer { pod, uid, answer })
             }
-            Effect::AskVictims { pod, uid, candidates } => {
+            Effect::AskExtendersAboutVictims { pod, uid, candidates } => {
                 let answer = match &self.extenders {
                     Some(extenders) => extenders.victims(&pod, &uid, &candidates).await,
                     None => Ok(candidates.into_iter().map(|one| (one.node, one.victims)).collect()),
                 };
-                Some(Input::Chosen { pod, uid, answer })
+                Some(Input::ExtenderVictims { pod, uid, answer })
             }
-            // Whoever asked is told at once, without waiting for calls; lists are read as the watches read theirs.
+            // `run` handles these two: a reply needs no call, and lists are read like those of the watches.
             Effect::Reply { .. } | Effect::List => None,
             Effect::WritePodEvent { pod, uid, scheduler_name, event, at } => {
                 events::write(
                     self,
-                    &events::About { pod: &pod, uid: &uid, scheduler_name: &scheduler_name, at },
+                    &events::EventSubject { pod: &pod, uid: &uid, scheduler_name: &scheduler_name, at },
                     &event,
                 )
                 .await;
@@ -155,19 +162,19 @@ impl Effects {
         }
     }
 
-    /// Whether nobody was told yet that we may not write reservations.
+    /// true the first time: log that the daemon may not write reservations. false: that was logged before.
     fn is_first_refusal(&self) -> bool {
-        !self.told.swap(true, Ordering::Relaxed)
+        !self.has_reported_refusal.swap(true, Ordering::Relaxed)
     }
 
-    /// What came of it that an extender binds the pod; `None` if none does. One that says no may have bound it all the
-    /// same, and only answered too late.
-    async fn bound_by_extender(&self, pod: &PodKey, uid: &Uid, node: &NodeName) -> Option<Binding> {
+    /// Lets an extender bind the pod; `None` if no extender does. If it says no, the outcome is unknown: it may have bound the
+    /// pod and failed later.
+    async fn bind_by_extender(&self, pod: &PodKey, uid: &Uid, node: &NodeName) -> Option<BindingOutcome> {
         match self.extenders.as_ref()?.bind(pod, uid, node).await? {
-            Ok(()) => Some(Binding::Bound),
+            Ok(()) => Some(BindingOutcome::Bound),
             Err(why) => {
                 tracing::warn!(%pod, %node, "bind by an extender: {why}");
-                Some(Binding::Unknown)
+                Some(BindingOutcome::Unknown)
             }
         }
     }
@@ -177,20 +184,20 @@ impl Effects {
     }
 }
 
-/// Makes a call with a deadline, and sorts its answer.
+/// Makes a call with a deadline, and classifies the answer.
 pub(crate) async fn call<T>(call: impl Future<Output = kube::Result<T>>) -> Outcome<T> {
     match tokio::time::timeout(CALL_DEADLINE, call).await {
         Ok(Ok(done)) => Outcome::Done(done),
-        // 408, 429 and 5xx come from a server that is overloaded or broken; it may have begun nevertheless.
+        // 408, 429 and 5xx come from a server that is overloaded or broken, but it may have carried out the request.
         Ok(Err(kube::Error::Api(status))) if is_certain(status.code) => Outcome::Refused(status),
         Ok(Err(error)) => Outcome::Unknown(chain(&error)),
         Err(_) => Outcome::Unknown(format!("no answer in {} s", CALL_DEADLINE.as_secs())),
     }
 }
 
-/// Whether a write that names a pod's UID was refused because that pod is gone, or another one has its name by now. A
-/// delete says so with 409, a patch with 422 about that field: as if the UID were to be changed.
-fn is_of_another(status: &kube::core::Status) -> bool {
+/// Whether a write with a pod's UID was refused because that pod is gone, or another pod has its name now. Then a delete fails
+/// with 409, and a patch with 422 about the field `metadata.uid`, as if the UID were to be changed.
+fn is_object_gone(status: &kube::core::Status) -> bool {
     let causes = status.details.iter().flat_map(|details| &details.causes);
     let is_about_uid = causes.into_iter().any(|cause| cause.field == "metadata.uid");
     matches!(status.code, 404 | 409) || (status.code == 422 && is_about_uid)
@@ -200,6 +207,6 @@ fn is_certain(code: u16) -> bool {
     (400..500).contains(&code) && !matches!(code, 408 | 429)
 }
 
-fn answer(pod: PodKey, uid: Uid, outcome: Binding) -> Input {
+fn binding_answer(pod: PodKey, uid: Uid, outcome: BindingOutcome) -> Input {
     Input::Binding { pod, uid, outcome }
 }

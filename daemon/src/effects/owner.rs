@@ -1,4 +1,4 @@
-//! The metadata of an owner of a foreign kind: what the API server calls the kind, and then the object.
+//! Reads the metadata of an owner of a foreign kind: first the plural name of the kind by discovery, then the object.
 
 #[cfg(test)]
 mod tests;
@@ -13,29 +13,29 @@ use serde::Deserialize;
 use std::collections::BTreeMap;
 use std::sync::{Arc, Mutex, PoisonError};
 
-/// The metadata and nothing else: the role that lets the daemon read a kind shows it no more than that.
+/// Asks for the metadata only: the daemon needs no more of such objects.
 const METADATA: &str = "application/json;as=PartialObjectMetadata;g=meta.k8s.io;v=v1";
 
-/// So many kinds are remembered. More than a few dozen are in no cluster.
+/// At most this many kinds are remembered. No cluster has more than a few dozen.
 const KINDS_MAX: usize = 1_000;
 
-/// The plural of each kind that was asked for, which never changes.
+/// The plural name of each kind that was read. It never changes.
 pub(super) type Plurals = Arc<Mutex<BTreeMap<ForeignKind, String>>>;
 
-/// What the API server says about the kinds of one version of a group.
+/// The APIResourceList of one group version.
 #[derive(Deserialize)]
-struct Resources {
-    resources: Vec<Resource>,
+struct ApiResourceList {
+    resources: Vec<ApiResource>,
 }
 
 #[derive(Deserialize)]
-struct Resource {
+struct ApiResource {
     name: String,
     kind: String,
     namespaced: bool,
 }
 
-/// Reads the object that has the claimed kind and name in the namespace of the claim.
+/// Reads the object with the claimed kind and name in the namespace of the claim.
 pub(super) async fn read(effects: &Effects, claim: &ForeignClaim) -> OwnerAnswer {
     let ForeignClaim { namespace, kind, name, .. } = claim;
     let plural = match plural(effects, kind).await {
@@ -60,7 +60,7 @@ pub(super) async fn read(effects: &Effects, claim: &ForeignClaim) -> OwnerAnswer
     }
 }
 
-/// What the API server calls objects of the kind in addresses.
+/// The plural name of the kind in URLs.
 async fn plural(effects: &Effects, kind: &ForeignKind) -> Result<String, OwnerAnswer> {
     let known = effects.plurals.lock().unwrap_or_else(PoisonError::into_inner).get(kind).cloned();
     if let Some(plural) = known {
@@ -75,7 +75,7 @@ async fn plural(effects: &Effects, kind: &ForeignKind) -> Result<String, OwnerAn
         }
         Outcome::Refused(_) | Outcome::Unknown(_) => return Err(OwnerAnswer::Unknown),
     };
-    let served: Resources = serde_json::from_str(&json).map_err(|_| OwnerAnswer::Unknown)?;
+    let served: ApiResourceList = serde_json::from_str(&json).map_err(|_| OwnerAnswer::Unknown)?;
     let mut found = served.resources.into_iter().filter(|one| one.kind == **name && !one.name.contains('/'));
     let found = found.next().ok_or_else(|| refused(format!("the API server has no {name} in {version}")))?;
     if !found.namespaced {

@@ -1,17 +1,17 @@
-//! A node's annotations: one reservation made, extended or removed, in one patch.
+//! Writes a reservation into a node's annotations: makes, extends, shortens or removes it, in one JSON patch.
 //!
-//! Each try looks at the node first, and then writes on the condition that what it saw is still so:
-//! - the node is that very node (its UID);
-//! - the keys of the reservation have the values that were seen. That a key is not there cannot be said in a JSON patch, so
-//!   that what is new is written on the condition that the node has not changed at all since.
+//! Each try reads the node first, and the patch then tests that nothing relevant has changed since:
+//! - the node has the same UID;
+//! - the keys of the reservation have the same values. A JSON patch cannot test that a key is missing, so a patch with new keys
+//!   tests the node's resource version.
 //!
-//! So of two writers one succeeds, and the other finds what the first one did. No other key is touched. A try without an answer is
-//! followed by another look, which finds the reservation by its request.
+//! So of two writers one succeeds, and the other reads what the first one wrote. Other keys are not touched. After a try without
+//! an answer the node is read again, and the reservation is found by its request.
 
 use super::{Effects, Outcome, call};
-use crate::state::{Annotated, Annotation, EXPIRED, Refusal, Rewrite};
+use crate::state::{AnnotationOutcome, AnnotationWrite, EXPIRED, ReservationChange, WriteRefusal};
 use common::api::reservation::encode;
-use common::api::reservation::patch::{Seen, keys_of, patch, reservation_of};
+use common::api::reservation::patch::{ObservedNode, keys_of, patch, reservation_of};
 use common::model::reservation::{Origin, Reservation};
 use jiff::Timestamp;
 use k8s_openapi::api::authorization::v1::{
@@ -24,67 +24,71 @@ use serde_json::Value;
 use std::collections::BTreeMap;
 use std::time::Duration;
 
-/// Tries of one write. Somebody who writes to a node all the time must not hold us up for ever.
+/// Tries of one write. A client that writes to the node all the time must not block us for ever.
 const TRIES_MAX: u32 = 8;
 
-/// The pause after the first try; each later one is longer by as much.
+/// The pause after the first try; the pause after try n is n times as long.
 const PAUSE: Duration = Duration::from_millis(60);
 
-/// What a look at a node says about a change.
+/// What a change needs, given the node's annotations.
 #[derive(Debug, PartialEq)]
 pub enum Plan {
-    /// It is so already.
+    /// Nothing: the annotations are as wanted.
     Done,
-    /// It cannot be.
+    /// The change is impossible, for this reason.
     Never(String),
-    /// This patch does it.
+    /// This patch makes the change.
     Patch(Value),
 }
 
 /// Changes the annotations of a node.
-pub(super) async fn annotate(effects: &Effects, annotation: &Annotation, now: Timestamp) -> Annotated {
+pub(super) async fn annotate(
+    effects: &Effects,
+    annotation: &AnnotationWrite,
+    now: Timestamp,
+) -> AnnotationOutcome {
     let nodes: Api<Node> = Api::all(effects.reservations.clone());
     let mut why = String::new();
     for attempt in 1..=TRIES_MAX {
-        match once(effects, &nodes, annotation, now).await {
+        match try_once(effects, &nodes, annotation, now).await {
             Ok(done) => return done,
             Err(failure) => why = failure,
         }
         tokio::time::sleep(PAUSE * attempt + jitter(&effects.instance, annotation, attempt)).await;
     }
     tracing::warn!(node = %annotation.node, reservation = %annotation.id(), "write a reservation: {why}");
-    Annotated::Unknown { why }
+    AnnotationOutcome::Unknown { why }
 }
 
-/// One look and one write; an error if it has to be tried again.
-async fn once(
+/// Reads the node and writes once; an error: try again.
+async fn try_once(
     effects: &Effects,
     nodes: &Api<Node>,
-    annotation: &Annotation,
+    annotation: &AnnotationWrite,
     now: Timestamp,
-) -> Result<Annotated, String> {
+) -> Result<AnnotationOutcome, String> {
     let node = match call(nodes.get(annotation.node.as_str())).await {
         Outcome::Done(node) => node,
         Outcome::Refused(status) => return Ok(refused(effects, annotation, &status).await),
         Outcome::Unknown(why) => return Err(why),
     };
     let none = BTreeMap::new();
-    let seen = Seen {
+    let seen = ObservedNode {
         uid: node.metadata.uid.as_deref().unwrap_or(""),
         version: node.metadata.resource_version.as_deref().unwrap_or(""),
         annotations: node.metadata.annotations.as_ref().unwrap_or(&none),
     };
     let patch = match plan(&seen, annotation, now) {
         Plan::Done => return Ok(done(seen.version)),
-        Plan::Never(why) => return Ok(Annotated::Refused { why, refusal: Refusal::Final }),
+        Plan::Never(why) => return Ok(AnnotationOutcome::Refused { why, refusal: WriteRefusal::Final }),
         Plan::Patch(patch) => patch,
     };
     match call(send(effects, annotation, &patch)).await {
         Outcome::Done(node) => {
-            tell(annotation);
+            log_change(annotation);
             Ok(done(node.metadata.resource_version.as_deref().unwrap_or("")))
         }
-        // What was seen is no longer so.
+        // A test of the patch failed: the node has changed since it was read.
         Outcome::Refused(status) if status.code == 409 || status.code == 422 && !is_by_policy(&status) => {
             Err(status.message)
         }
@@ -94,7 +98,7 @@ async fn once(
 }
 
 /// Sends a JSON patch.
-async fn send(effects: &Effects, annotation: &Annotation, patch: &Value) -> kube::Result<Node> {
+async fn send(effects: &Effects, annotation: &AnnotationWrite, patch: &Value) -> kube::Result<Node> {
     let request = http::Request::patch(format!("/api/v1/nodes/{}", annotation.node))
         .header(http::header::CONTENT_TYPE, "application/json-patch+json")
         .body(patch.to_string().into_bytes())
@@ -102,29 +106,33 @@ async fn send(effects: &Effects, annotation: &Annotation, patch: &Value) -> kube
     effects.reservations.request(request).await
 }
 
-fn done(version: &str) -> Annotated {
-    Annotated::Done { version: version.parse().unwrap_or(0) }
+fn done(version: &str) -> AnnotationOutcome {
+    AnnotationOutcome::Done { version: version.parse().unwrap_or(0) }
 }
 
-/// What a refusal means. A 403 is either our role's, and then concerns every node, or that of an admission policy for this write:
-/// which of the two, only the API server can say.
-async fn refused(effects: &Effects, annotation: &Annotation, status: &kube::core::Status) -> Annotated {
+/// Classifies a refusal. A 403 comes either from RBAC, and then concerns every node, or from an admission policy, and then
+/// concerns this write. Only the API server knows which.
+async fn refused(
+    effects: &Effects,
+    annotation: &AnnotationWrite,
+    status: &kube::core::Status,
+) -> AnnotationOutcome {
     let refusal = match status.code {
-        404 => Refusal::Final,
-        403 if !is_allowed(effects).await => Refusal::NotAllowed,
-        403 => Refusal::Denied,
-        _ => Refusal::Later,
+        404 => WriteRefusal::Final,
+        403 if !is_allowed(effects).await => WriteRefusal::NotAllowed,
+        403 => WriteRefusal::Denied,
+        _ => WriteRefusal::Later,
     };
     let why = status.message.clone();
-    if refusal != Refusal::NotAllowed {
+    if refusal != WriteRefusal::NotAllowed {
         tracing::warn!(node = %annotation.node, reservation = %annotation.id(), "write a reservation: {why}");
     } else if effects.is_first_refusal() {
         tracing::warn!("reservations are honoured, but none can be made, extended or released: {why}");
     }
-    Annotated::Refused { why, refusal }
+    AnnotationOutcome::Refused { why, refusal }
 }
 
-/// Whether our role allows to write reservations. Where the API server cannot tell, it may.
+/// Whether RBAC allows the daemon to write reservations; true if the API server does not answer.
 async fn is_allowed(effects: &Effects) -> bool {
     let reviews: Api<SelfSubjectAccessReview> = Api::all(effects.reservations.clone());
     for (verb, subresource) in [("patch", None), ("update", Some("reservations"))] {
@@ -146,23 +154,27 @@ async fn is_allowed(effects: &Effects) -> bool {
     true
 }
 
-/// Whether an admission policy refused the write, rather than a condition of the patch that no longer holds.
+/// Whether an admission policy refused the write; else a test of the patch failed.
 fn is_by_policy(status: &kube::core::Status) -> bool {
     status.message.contains("denied request")
 }
 
-fn tell(annotation: &Annotation) {
+fn log_change(annotation: &AnnotationWrite) {
     let (node, reservation) = (&annotation.node, annotation.id());
     match &annotation.change {
-        Rewrite::Reserve(_) => tracing::info!(%node, %reservation, "reserved"),
-        Rewrite::Extend { expires, .. } => tracing::info!(%node, %reservation, %expires, "extended"),
-        Rewrite::Shorten { expires, .. } => tracing::info!(%node, %reservation, %expires, "shortened"),
-        Rewrite::Release { why, .. } => tracing::info!(%node, %reservation, why, "released"),
+        ReservationChange::Reserve(_) => tracing::info!(%node, %reservation, "reserved"),
+        ReservationChange::Extend { expires, .. } => {
+            tracing::info!(%node, %reservation, %expires, "extended")
+        }
+        ReservationChange::Shorten { expires, .. } => {
+            tracing::info!(%node, %reservation, %expires, "shortened")
+        }
+        ReservationChange::Release { why, .. } => tracing::info!(%node, %reservation, why, "released"),
     }
 }
 
-/// What is to be written, given what was seen.
-pub fn plan(seen: &Seen<'_>, annotation: &Annotation, now: Timestamp) -> Plan {
+/// Decides what to write, given the node as it was read.
+pub fn plan(seen: &ObservedNode<'_>, annotation: &AnnotationWrite, now: Timestamp) -> Plan {
     if seen.uid != annotation.uid.to_string() {
         return Plan::Never("the node is another one by now".into());
     }
@@ -170,8 +182,8 @@ pub fn plan(seen: &Seen<'_>, annotation: &Annotation, now: Timestamp) -> Plan {
     let keys = keys_of(seen.annotations, id);
     let found = reservation_of(&keys);
     match &annotation.change {
-        Rewrite::Reserve(wanted) => reserve(seen, wanted, &keys, found.as_ref(), now),
-        Rewrite::Release { judged, why } => match found {
+        ReservationChange::Reserve(wanted) => reserve(seen, wanted, &keys, found.as_ref(), now),
+        ReservationChange::Release { judged, why } => match found {
             None if keys.is_empty() => Plan::Done,
             Some(found) if found != **judged => Plan::Never("the reservation was changed since".into()),
             Some(found) if *why == EXPIRED && found.is_live(now) => {
@@ -180,26 +192,26 @@ pub fn plan(seen: &Seen<'_>, annotation: &Annotation, now: Timestamp) -> Plan {
             Some(_) => Plan::Patch(patch(seen, &keys, &[], false)),
             None => Plan::Never("the reservation is another one by now".into()),
         },
-        Rewrite::Shorten { judged, expires } => match found {
-            Some(found) if found == **judged => until(seen, &keys, found, *expires),
+        ReservationChange::Shorten { judged, expires } => match found {
+            Some(found) if found == **judged => with_expiry(seen, &keys, found, *expires),
             _ => Plan::Never("the reservation was changed since, or is gone".into()),
         },
-        Rewrite::Extend { request, expires, .. } => match found {
-            Some(found) if is_of(&found, request) => extend(seen, &keys, found, *expires),
+        ReservationChange::Extend { request, expires, .. } => match found {
+            Some(found) if is_same_request(&found, request) => extend(seen, &keys, found, *expires),
             _ => Plan::Never("the reservation is another one by now, or gone".into()),
         },
     }
 }
 
 fn reserve(
-    seen: &Seen<'_>,
+    seen: &ObservedNode<'_>,
     wanted: &Reservation,
     keys: &[(&str, &str)],
     found: Option<&Reservation>,
     now: Timestamp,
 ) -> Plan {
     match found {
-        // Whoever made it: its room is kept.
+        // It does not matter who made it: the room is reserved.
         Some(found) if found.is_live(now) => return Plan::Done,
         Some(Reservation { origin: Origin::Newer { .. }, .. }) => {
             return Plan::Never("what is there is of a newer version".into());
@@ -212,15 +224,20 @@ fn reserve(
     }
 }
 
-fn extend(seen: &Seen<'_>, keys: &[(&str, &str)], found: Reservation, expires: Timestamp) -> Plan {
+fn extend(seen: &ObservedNode<'_>, keys: &[(&str, &str)], found: Reservation, expires: Timestamp) -> Plan {
     if found.expires().is_some_and(|before| before >= expires) {
         return Plan::Done;
     }
-    until(seen, keys, found, expires)
+    with_expiry(seen, keys, found, expires)
 }
 
-/// Lets what was found live until `expires`.
-fn until(seen: &Seen<'_>, keys: &[(&str, &str)], mut found: Reservation, expires: Timestamp) -> Plan {
+/// Writes the reservation with another expiry.
+fn with_expiry(
+    seen: &ObservedNode<'_>,
+    keys: &[(&str, &str)],
+    mut found: Reservation,
+    expires: Timestamp,
+) -> Plan {
     if let Origin::Recorded(record) = &mut found.origin {
         record.expires = expires;
     }
@@ -230,12 +247,12 @@ fn until(seen: &Seen<'_>, keys: &[(&str, &str)], mut found: Reservation, expires
     }
 }
 
-fn is_of(found: &Reservation, request: &str) -> bool {
+fn is_same_request(found: &Reservation, request: &str) -> bool {
     found.record().is_some_and(|record| &*record.request == request)
 }
 
-/// A little more, other for each replica, so that two of them do not get in each other's way again and again.
-fn jitter(instance: &str, annotation: &Annotation, attempt: u32) -> Duration {
+/// A small extra pause that differs between replicas, so that two replicas do not conflict again and again.
+fn jitter(instance: &str, annotation: &AnnotationWrite, attempt: u32) -> Duration {
     let text = format!("{instance}{}{attempt}", annotation.node);
     let step = |hash: u32, byte: u8| (hash ^ u32::from(byte)).wrapping_mul(0x0100_0193);
     Duration::from_millis(u64::from(text.bytes().fold(0x811c_9dc5, step) % 50))

@@ -1,5 +1,5 @@
-//! Which volumes a pod's claims get: a volume is to name its claim, a claim the node for which its volume is made. The
-//! controllers of the cluster do the rest.
+//! Binds volumes for a pod: a PersistentVolume gets the name of its claim, or a claim gets the node for which its volume is
+//! provisioned. The cluster's controllers do the rest.
 
 use super::{Effects, Outcome, call};
 use crate::state::VolumeWrite;
@@ -10,17 +10,17 @@ use kube::api::{Patch, PatchParams};
 use kube::{Api, ResourceExt};
 use serde_json::{Value, json};
 
-/// Writes one after the other, and returns the versions that say so. What was written before something failed stays: a
-/// volume that names a claim is found again by it, and so is the node of a claim.
+/// Writes one after the other, and returns the resource versions after the writes. If one fails, the earlier ones stay: the
+/// next try finds the volume that names the claim, and the node that a claim names.
 pub(super) async fn write(effects: &Effects, writes: &[VolumeWrite]) -> Result<Vec<u64>, String> {
     let mut versions = Vec::with_capacity(writes.len());
     for write in writes {
-        versions.push(one(effects, write).await?);
+        versions.push(write_one(effects, write).await?);
     }
     Ok(versions)
 }
 
-async fn one(effects: &Effects, write: &VolumeWrite) -> Result<u64, String> {
+async fn write_one(effects: &Effects, write: &VolumeWrite) -> Result<u64, String> {
     let params = PatchParams::default();
     match write {
         VolumeWrite::Volume { name, version, claim, claim_version, is_ours } => {

@@ -1,13 +1,13 @@
-//! Asking the extenders of the configuration about one pod: filters one after the other, those that may be ignored last;
-//! then all scores at once.
+//! Calls the extenders of the configuration about one pod: filters one after the other, ignorable extenders last; then all
+//! scores at once. Entry points: [`Extenders::ask`] and [`Extenders::bind`].
 //!
-//! Extenders want the pod as the API server has it, and some want whole nodes. The belief keeps neither, so they are read
-//! for the purpose: the pod each time, nodes all at once and at most every ten seconds. `nodeCacheCapable` saves the latter.
+//! Extenders need the pod as the API server has it, and some need whole nodes. The belief has neither, so they are read for this:
+//! the pod each time, all nodes at once and at most every ten seconds. Extenders with `nodeCacheCapable` need no nodes.
 
-use super::call::Caller;
+use super::call::ExtenderClient;
 use crate::effects::{Outcome, call};
-use crate::scheduler::Opinions;
-use common::api::extender::ask::{self, Nodes};
+use crate::scheduler::ExtenderAnswer;
+use common::api::extender::client::{self, SentNodes};
 use common::config::Extender;
 use common::model::{NodeName, PodKey, Uid};
 use kube::Client;
@@ -18,29 +18,29 @@ use std::time::Duration;
 use tokio::sync::Mutex;
 use tokio::time::Instant;
 
-/// What upstream multiplies the scores of extenders with: they count to 10, plugins to 100.
+/// The factor for scores of extenders, as upstream: their highest score is 10, that of plugins is 100.
 const SCALE: i64 = 10;
 
-/// How old the nodes may be that are shown to an extender. The pod is checked against the belief afterwards.
-const NODES_FOR: Duration = Duration::from_secs(10);
+/// How old nodes may be when they are sent to an extender. The decision is made with the newer belief afterwards.
+const NODES_TTL: Duration = Duration::from_secs(10);
 
 /// The extenders of the configuration.
 pub(crate) struct Extenders {
-    pub(super) callers: Vec<Caller>,
+    pub(super) clients: Vec<ExtenderClient>,
     client: Client,
     nodes: Mutex<Option<WholeNodes>>,
 }
 
-/// All nodes as the API server had them.
+/// All nodes as the API server had them at `at`.
 struct WholeNodes {
     at: Instant,
     by_name: BTreeMap<NodeName, Box<RawValue>>,
 }
 
 /// A pod as the API server has it.
-pub(super) struct Whole {
+pub(super) struct WholePod {
     pub(super) json: Box<RawValue>,
-    /// Everything that its containers name in requests and limits.
+    /// The names of all resources in the requests and limits of its containers.
     resources: BTreeSet<String>,
 }
 
@@ -92,51 +92,58 @@ impl Extenders {
     /// The extenders of a configuration.
     ///
     /// # Errors
-    /// When one of them cannot be asked as it says.
+    /// When the address or the certificates of an extender are invalid.
     pub(crate) fn new(configured: &[Extender], client: Client) -> anyhow::Result<Self> {
-        let mut callers = configured.iter().map(Caller::new).collect::<anyhow::Result<Vec<_>>>()?;
-        callers.sort_by_key(|caller| caller.config.ignorable);
-        Ok(Self { callers, client, nodes: Mutex::new(None) })
+        let mut clients = configured.iter().map(ExtenderClient::new).collect::<anyhow::Result<Vec<_>>>()?;
+        clients.sort_by_key(|extender| extender.config.ignorable);
+        Ok(Self { clients, client, nodes: Mutex::new(None) })
     }
 
-    /// What they say about `nodes` for a pod.
+    /// Asks all extenders about `nodes` for a pod.
     ///
     /// # Errors
-    /// With what the pod is told, when one that cannot be ignored fails.
+    /// The message for the pod's condition, when an extender that is not ignorable fails.
     pub(crate) async fn ask(
         &self,
         pod: &PodKey,
         uid: &Uid,
         nodes: Vec<NodeName>,
-    ) -> Result<Opinions, String> {
-        let whole = self.whole(pod, uid).await?;
-        let mut opinions = Opinions { passed: nodes, ..Opinions::default() };
-        for caller in self.callers.iter().filter(|caller| is_interested(&caller.config, &whole)) {
+    ) -> Result<ExtenderAnswer, String> {
+        let whole = self.whole_pod(pod, uid).await?;
+        let mut opinions = ExtenderAnswer { passed: nodes, ..ExtenderAnswer::default() };
+        for extender in self.clients.iter().filter(|extender| is_interested(&extender.config, &whole)) {
             if opinions.passed.is_empty() {
                 break;
             }
-            match self.filter(caller, &whole, &mut opinions).await {
-                Err(why) if caller.config.ignorable => {
-                    tracing::warn!(%pod, extender = caller.config.url_prefix, "skipped: {why}");
+            match self.filter(extender, &whole, &mut opinions).await {
+                Err(why) if extender.config.ignorable => {
+                    tracing::warn!(%pod, extender = extender.config.url_prefix, "skipped: {why}");
                 }
                 answer => answer?,
             }
         }
-        // Nobody is asked for scores when there is nothing to choose from, as upstream.
+        // With only one node left, extenders are not asked for scores, as upstream.
         if opinions.passed.len() > 1 {
             opinions.scores = self.scores(&whole, &opinions.passed, pod).await;
         }
         Ok(opinions)
     }
 
-    async fn filter(&self, caller: &Caller, whole: &Whole, opinions: &mut Opinions) -> Result<(), String> {
-        let config = &caller.config;
+    async fn filter(
+        &self,
+        extender: &ExtenderClient,
+        whole: &WholePod,
+        opinions: &mut ExtenderAnswer,
+    ) -> Result<(), String> {
+        let config = &extender.config;
         if config.filter_verb.is_empty() {
             return Ok(());
         }
         let question = self.question(config, whole, &opinions.passed).await?;
-        let answer =
-            ask::filtered(&caller.send(&config.filter_verb, question).await?, config.node_cache_capable)?;
+        let answer = client::filter_result(
+            &extender.send(&config.filter_verb, question).await?,
+            config.node_cache_capable,
+        )?;
         let known: BTreeSet<&NodeName> = opinions.passed.iter().collect();
         if let Some(unknown) = answer.nodes.iter().find(|node| !known.contains(node)) {
             return Err(format!(
@@ -151,64 +158,72 @@ impl Extenders {
         Ok(())
     }
 
-    /// The sum of all scores, brought to the scale of plugins. Whoever fails gives none.
-    async fn scores(&self, whole: &Whole, nodes: &[NodeName], pod: &PodKey) -> BTreeMap<NodeName, i64> {
-        let interested = self.callers.iter().filter(|caller| {
-            !caller.config.prioritize_verb.is_empty() && is_interested(&caller.config, whole)
+    /// The sum of all scores, in the scale of plugins. An extender that fails gives no scores.
+    async fn scores(&self, whole: &WholePod, nodes: &[NodeName], pod: &PodKey) -> BTreeMap<NodeName, i64> {
+        let interested = self.clients.iter().filter(|extender| {
+            !extender.config.prioritize_verb.is_empty() && is_interested(&extender.config, whole)
         });
-        let ask = async |caller: &Caller| {
-            let question = self.question(&caller.config, whole, nodes).await?;
-            ask::prioritized(&caller.send(&caller.config.prioritize_verb, question).await?)
+        let ask = async |extender: &ExtenderClient| {
+            let question = self.question(&extender.config, whole, nodes).await?;
+            client::priority_list(&extender.send(&extender.config.prioritize_verb, question).await?)
         };
-        let answers = interested.map(|caller| async move { (caller, ask(caller).await) });
+        let answers = interested.map(|extender| async move { (extender, ask(extender).await) });
         let mut sums = BTreeMap::new();
-        for (caller, answer) in futures::future::join_all(answers).await {
+        for (extender, answer) in futures::future::join_all(answers).await {
             match answer {
                 Ok(scores) => {
                     for (node, score) in scores {
-                        let weighted = score.saturating_mul(caller.config.weight).saturating_mul(SCALE);
+                        let weighted = score.saturating_mul(extender.config.weight).saturating_mul(SCALE);
                         let sum = sums.entry(node).or_insert(0_i64);
                         *sum = sum.saturating_add(weighted);
                     }
                 }
-                Err(why) => tracing::warn!(%pod, extender = caller.config.url_prefix, "no scores: {why}"),
+                Err(why) => tracing::warn!(%pod, extender = extender.config.url_prefix, "no scores: {why}"),
             }
         }
         sums
     }
 
-    /// Whether a binder among them takes care of the pod, and what came of it. `None`: nobody does, or it may be ignored
-    /// and failed.
+    /// Lets the extender with a bind verb bind the pod, and returns the outcome. `None`: no extender binds this pod, or an
+    /// ignorable one failed.
     pub(crate) async fn bind(&self, pod: &PodKey, uid: &Uid, node: &NodeName) -> Option<Result<(), String>> {
-        let caller = self.callers.iter().find(|caller| !caller.config.bind_verb.is_empty())?;
-        if !caller.config.managed_resources.is_empty() {
-            match self.whole(pod, uid).await {
-                Ok(whole) if is_interested(&caller.config, &whole) => {}
+        let extender = self.clients.iter().find(|extender| !extender.config.bind_verb.is_empty())?;
+        if !extender.config.managed_resources.is_empty() {
+            match self.whole_pod(pod, uid).await {
+                Ok(whole) if is_interested(&extender.config, &whole) => {}
                 Ok(_) => return None,
                 Err(why) => return Some(Err(why)),
             }
         }
-        let question = ask::binding(pod, uid, node);
-        let answer = caller.send(&caller.config.bind_verb, question).await.and_then(|text| ask::bound(&text));
+        let question = client::binding_args(pod, uid, node);
+        let answer = extender
+            .send(&extender.config.bind_verb, question)
+            .await
+            .and_then(|text| client::binding_result(&text));
         match answer {
-            Err(why) if caller.config.ignorable => {
-                tracing::warn!(%pod, extender = caller.config.url_prefix, "skipped in bind: {why}");
+            Err(why) if extender.config.ignorable => {
+                tracing::warn!(%pod, extender = extender.config.url_prefix, "skipped in bind: {why}");
                 None
             }
             answer => Some(answer),
         }
     }
 
-    async fn question(&self, config: &Extender, whole: &Whole, nodes: &[NodeName]) -> Result<String, String> {
+    async fn question(
+        &self,
+        config: &Extender,
+        whole: &WholePod,
+        nodes: &[NodeName],
+    ) -> Result<String, String> {
         if config.node_cache_capable {
-            return Ok(ask::question(&whole.json, &Nodes::Names(nodes)));
+            return Ok(client::args(&whole.json, &SentNodes::Names(nodes)));
         }
-        let objects = self.objects(nodes).await?;
-        Ok(ask::question(&whole.json, &Nodes::Objects(&objects)))
+        let objects = self.whole_nodes(nodes).await?;
+        Ok(client::args(&whole.json, &SentNodes::Objects(&objects)))
     }
 
-    /// The pod as it is now.
-    pub(super) async fn whole(&self, pod: &PodKey, uid: &Uid) -> Result<Whole, String> {
+    /// Reads the pod.
+    pub(super) async fn whole_pod(&self, pod: &PodKey, uid: &Uid) -> Result<WholePod, String> {
         let text = self.read(&format!("/api/v1/namespaces/{}/pods/{}", pod.namespace, pod.name)).await?;
         let wire: PodWire = serde_json::from_str(&text).map_err(|error| format!("read the pod: {error}"))?;
         if Uid::from(&wire.metadata.uid) != *uid {
@@ -219,14 +234,14 @@ impl Extenders {
             container.resources.requests.keys().chain(container.resources.limits.keys()).cloned()
         });
         let resources = resources.collect();
-        Ok(Whole { json: RawValue::from_string(text).map_err(|error| error.to_string())?, resources })
+        Ok(WholePod { json: RawValue::from_string(text).map_err(|error| error.to_string())?, resources })
     }
 
-    /// These nodes as whole objects.
-    async fn objects(&self, names: &[NodeName]) -> Result<Vec<Box<RawValue>>, String> {
+    /// These nodes as whole objects, from the cache if that is recent.
+    async fn whole_nodes(&self, names: &[NodeName]) -> Result<Vec<Box<RawValue>>, String> {
         let mut kept = self.nodes.lock().await;
         let is_good = |kept: &WholeNodes| {
-            kept.at.elapsed() < NODES_FOR && names.iter().all(|name| kept.by_name.contains_key(name))
+            kept.at.elapsed() < NODES_TTL && names.iter().all(|name| kept.by_name.contains_key(name))
         };
         if !kept.as_ref().is_some_and(is_good) {
             let text = self.read("/api/v1/nodes").await?;
@@ -252,8 +267,8 @@ impl Extenders {
     }
 }
 
-/// Whether the pod concerns the extender: it names a resource that the extender looks after, or that looks after none.
-pub(super) fn is_interested(config: &Extender, whole: &Whole) -> bool {
+/// Whether the extender is called for the pod: it manages a resource that the pod names, or has no list of managed resources.
+pub(super) fn is_interested(config: &Extender, whole: &WholePod) -> bool {
     config.managed_resources.is_empty()
         || config.managed_resources.iter().any(|managed| whole.resources.contains(&managed.name))
 }

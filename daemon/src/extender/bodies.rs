@@ -1,4 +1,4 @@
-//! Bodies of requests, read with a limit on each of them, on all that are read at once, and on the time.
+//! Reads the bodies of requests, with limits: on each body, on all bodies in memory, and on the time.
 
 use super::serve::Failure;
 use bytes::Bytes;
@@ -9,27 +9,27 @@ use std::sync::Arc;
 use std::time::Duration;
 use tokio::sync::{OwnedSemaphorePermit, Semaphore};
 
-/// Bytes of one body: five thousand whole nodes, with some room.
+/// The most bytes of one body: enough for five thousand whole nodes.
 pub(super) const BODY_LEN_MAX: usize = 128 << 20;
 
-/// Bytes of all bodies that are in memory at once: two of the longest, one for each of two schedulers.
+/// The most bytes of all bodies in memory: two of the longest, for two schedulers.
 const SUM_MAX: usize = 2 * BODY_LEN_MAX;
 
-/// Bytes are counted in pieces of this size, and each body has at least one: so a body costs one look at the sum for
-/// each piece, and not for each packet.
+/// Bytes are counted in pieces of this size, at least one for each body. So the semaphore is used once for each piece and not
+/// for each packet.
 const PIECE: usize = 64 << 10;
 
-/// How long a body may take to arrive, the time included for which it waits for others to be done.
+/// How long a body may take to arrive, including the time that it waits for memory.
 const READ_MAX: Duration = Duration::from_secs(3);
 
-/// The memory for bodies.
+/// The memory for all bodies.
 pub(crate) struct Bodies {
     pieces: Arc<Semaphore>,
     body_len_max: usize,
 }
 
 /// A body in memory. Its bytes count until this is dropped.
-pub(super) struct Read {
+pub(super) struct RequestBody {
     pub(super) bytes: Vec<u8>,
     pieces: OwnedSemaphorePermit,
 }
@@ -46,8 +46,8 @@ impl Bodies {
         Self { pieces: Arc::new(Semaphore::new(sum_max.div_ceil(PIECE))), body_len_max }
     }
 
-    /// Reads a body. A client that only says that it will send much takes nothing from others: what has arrived counts.
-    pub(super) async fn read<B>(&self, body: B) -> Result<Read, Failure>
+    /// Reads a body. Only bytes that have arrived count: a client that announces a long body takes nothing from others.
+    pub(super) async fn read<B>(&self, body: B) -> Result<RequestBody, Failure>
     where
         B: Body<Data = Bytes>,
         B::Error: Into<Box<dyn std::error::Error + Send + Sync>>,
@@ -61,7 +61,7 @@ impl Bodies {
         }
         let reading = async {
             let mut body = std::pin::pin!(body);
-            let mut read = Read { bytes: Vec::new(), pieces: self.pieces(1).await? };
+            let mut read = RequestBody { bytes: Vec::new(), pieces: self.pieces(1).await? };
             while let Some(frame) = body.frame().await {
                 let frame = frame.map_err(|error| (StatusCode::BAD_REQUEST, error.into().to_string()))?;
                 let Ok(data) = frame.into_data() else { continue };
@@ -87,7 +87,7 @@ impl Bodies {
     async fn pieces(&self, count: usize) -> Result<OwnedSemaphorePermit, Failure> {
         let count = u32::try_from(count).unwrap_or(u32::MAX);
         let pieces = Arc::clone(&self.pieces).acquire_many_owned(count).await;
-        // It is never closed.
+        // The semaphore is never closed.
         pieces.map_err(|_| (StatusCode::INTERNAL_SERVER_ERROR, "a fault in the extender".to_owned()))
     }
 }

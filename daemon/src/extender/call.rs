@@ -1,6 +1,6 @@
-//! One extender that we ask: an address, a time limit, and how to speak TLS with it.
+//! The HTTP client for one extender: address, timeout, TLS.
 //!
-//! As with kube-scheduler, HTTPS without a CA believes anybody where `enableHTTPS` says so.
+//! As in kube-scheduler, with `enableHTTPS` and without a CA every server certificate is accepted.
 
 use anyhow::{Context as _, bail, ensure};
 use bytes::Bytes;
@@ -22,23 +22,23 @@ use tokio::io::{AsyncRead, AsyncWrite};
 use tokio::net::TcpStream;
 use tokio_rustls::TlsConnector;
 
-/// Bytes of one answer: five thousand whole nodes, with some room.
+/// The most bytes of one answer: enough for five thousand whole nodes.
 const ANSWER_LEN_MAX: usize = 128 << 20;
 
-/// An extender, and how it is reached.
-pub(crate) struct Caller {
-    /// What the configuration says about it.
+/// An extender of the configuration, and how it is called.
+pub(crate) struct ExtenderClient {
+    /// The extender's entry in the configuration.
     pub(crate) config: Extender,
     address: String,
     host: String,
-    /// The path that each verb is appended to.
+    /// The path to which verbs are appended.
     path: String,
     tls: Option<(Arc<ClientConfig>, ServerName<'static>)>,
     deadline: Duration,
 }
 
-impl Caller {
-    /// Prepares to ask.
+impl ExtenderClient {
+    /// Checks the configuration of an extender and loads its certificates. Calls nothing yet.
     ///
     /// # Errors
     /// When the address or the certificates cannot be used.
@@ -62,7 +62,7 @@ impl Caller {
         })
     }
 
-    /// Asks one question, and returns the answer's text.
+    /// Posts one body, and returns the body of the answer.
     pub(crate) async fn send(&self, verb: &str, body: String) -> Result<String, String> {
         let url = format!("{}/{verb}", self.config.url_prefix.trim_end_matches('/'));
         match tokio::time::timeout(self.deadline, self.exchange(verb, body)).await {
@@ -84,16 +84,16 @@ impl Caller {
             .header(header::CONTENT_TYPE, "application/json")
             .body(Full::new(Bytes::from(body)))?;
         match &self.tls {
-            None => talk(stream, request).await,
+            None => send_request(stream, request).await,
             Some((config, name)) => {
                 let stream = TlsConnector::from(Arc::clone(config)).connect(name.clone(), stream).await?;
-                talk(stream, request).await
+                send_request(stream, request).await
             }
         }
     }
 }
 
-async fn talk(
+async fn send_request(
     stream: impl AsyncRead + AsyncWrite + Unpin,
     request: Request<Full<Bytes>>,
 ) -> anyhow::Result<(StatusCode, String)> {
@@ -106,7 +106,7 @@ async fn talk(
         Ok((code, String::from_utf8(body.into()).context("read the answer")?))
     };
     let drive = async {
-        // Its end is no news: the answer says what came of it.
+        // The result of the connection does not matter: the answer, or its absence, says enough.
         let _ = connection.await;
         std::future::pending().await
     };
@@ -133,7 +133,9 @@ fn client(config: &Extender) -> anyhow::Result<ClientConfig> {
     let authorities = pem(tls.ca_data.bytes(), &tls.ca_file)?;
     let is_open = tls.insecure || config.enable_https && authorities.is_none();
     let builder = match authorities {
-        _ if is_open => builder.dangerous().with_custom_certificate_verifier(Arc::new(Anybody { provider })),
+        _ if is_open => {
+            builder.dangerous().with_custom_certificate_verifier(Arc::new(AnyServerVerifier { provider }))
+        }
         Some(authorities) => {
             let mut roots = RootCertStore::empty();
             for authority in CertificateDer::pem_slice_iter(&authorities) {
@@ -159,7 +161,7 @@ fn client(config: &Extender) -> anyhow::Result<ClientConfig> {
         .context("use certFile and keyFile")
 }
 
-/// What was given; data goes before files.
+/// The PEM data, or the content of the file; data goes first.
 fn pem(data: &[u8], file: &str) -> anyhow::Result<Option<Vec<u8>>> {
     match (data, file) {
         ([], "") => Ok(None),
@@ -168,13 +170,13 @@ fn pem(data: &[u8], file: &str) -> anyhow::Result<Option<Vec<u8>>> {
     }
 }
 
-/// Takes any certificate whose key the server has.
+/// Accepts every certificate whose key the server has.
 #[derive(Debug)]
-struct Anybody {
+struct AnyServerVerifier {
     provider: Arc<CryptoProvider>,
 }
 
-impl ServerCertVerifier for Anybody {
+impl ServerCertVerifier for AnyServerVerifier {
     fn verify_server_cert(
         &self,
         _certificate: &CertificateDer<'_>,

@@ -1,7 +1,6 @@
-//! Extenders over HTTP, both ways: [`serve`] is what kube-scheduler asks us, [`ask`] what we ask those of our
-//! configuration.
+//! Extenders over HTTP, in both directions: [`serve`] answers kube-scheduler, [`ask`] calls the extenders of our configuration.
 //!
-//! Knows nothing of: how the answers are found; `extender_logic` does that.
+//! Must not know: how answers are decided; `extender_logic` and `scheduler` do that.
 
 pub(crate) mod ask;
 pub(crate) mod bodies;

@@ -1,15 +1,16 @@
-//! The extender that kube-scheduler asks: POST `/filter`, `/prioritize`, `/preempt` and `/bind`.
+//! The HTTP server that kube-scheduler calls as its extender: POST `/filter`, `/prioritize`, `/preempt` and `/bind`.
+//! Entry point: [`serve`].
 //!
-//! On doubt the answer is an error, never an empty success: kube-scheduler would take that for "no node", and an extender
-//! that it may ignore is ignored only when it fails.
+//! If the answer is not certain, it is an error and never an empty success: kube-scheduler would take an empty success for "no
+//! node", and it ignores an ignorable extender only when that fails.
 
 use super::bodies::Bodies;
 use super::replies::Replies;
-use super::tls::Tls;
+use super::tls::ExtenderServerTls;
 use crate::clock::Clock;
 use crate::connections::{self, Limits, Slot};
 use crate::extender_logic::{Question, Reply};
-use crate::lease::replica::Standing;
+use crate::lease::replica::LeaseValidity;
 use crate::state::Input;
 use bytes::Bytes;
 use common::api::extender as wire;
@@ -24,66 +25,77 @@ use std::time::Duration;
 use tokio::net::{TcpListener, TcpStream};
 use tokio::sync::mpsc;
 
-/// How long a question may take, from its first byte to the answer; kube-scheduler gives up after five seconds.
+/// How long a request may take, from its head to the answer; kube-scheduler gives up after five seconds.
 const ANSWER_MAX: Duration = Duration::from_millis(4500);
 
-/// How long an authenticated connection may be without a question. kube-scheduler itself ends one that was not used for 90
-/// seconds; if we did so first, a question could be on its way and be lost.
+/// How long an authenticated connection may be idle. kube-scheduler closes connections that are idle for 90 seconds; if we closed
+/// them first, a request that was just sent could be lost.
 const IDLE_MAX: Duration = Duration::from_secs(120);
 
-/// How often the files of certificates are looked at.
+/// How often the certificate files are read again.
 const REFRESH: Duration = Duration::from_secs(10);
 
-/// A failure: what to answer.
+/// An error answer: status code and text.
 pub(super) type Failure = (StatusCode, String);
 
-/// What the server needs to answer.
-pub(crate) struct Site {
-    /// Where questions go.
+/// Answers the requests of all connections.
+pub(crate) struct ExtenderHandler {
+    /// Sends questions to the loop.
     pub(crate) inputs: mpsc::Sender<Input>,
-    /// Where answers come from.
+    /// Receives the replies of the loop.
     pub(crate) replies: Replies,
-    /// Whether others count on this replica.
-    pub(crate) standing: Standing,
-    /// The time.
+    /// Whether the Lease of this replica is valid; if not, every request fails.
+    pub(crate) validity: LeaseValidity,
+    /// The daemon's clock.
     pub(crate) clock: Clock,
-    /// The memory for questions.
+    /// The memory for request bodies.
     pub(crate) bodies: Bodies,
-    /// Whether pods are bound for those who ask.
+    /// Whether `/bind` is served.
     pub(crate) is_binding: bool,
 }
 
 /// Serves for ever.
-pub(crate) async fn serve(listener: TcpListener, tls: Option<Tls>, site: Site, limits: Limits) {
-    let (tls, site) = (tls.as_ref(), &Arc::new(site));
+pub(crate) async fn serve(
+    listener: TcpListener,
+    tls: Option<ExtenderServerTls>,
+    handler: ExtenderHandler,
+    limits: Limits,
+) {
+    let (tls, handler) = (tls.as_ref(), &Arc::new(handler));
     let refresh = async {
         loop {
             tokio::time::sleep(REFRESH).await;
             tls.iter().for_each(|tls| tls.refresh());
         }
     };
-    // Without certificates of clients there is one address, which is loopback: it may have all connections.
-    let is_mutual = tls.is_some_and(Tls::is_mutual);
+    // Without client certificates all clients have the same loopback address, so it may use all connections.
+    let is_mutual = tls.is_some_and(ExtenderServerTls::is_mutual);
     let per_address = if is_mutual { limits.per_address } else { limits.connections };
     let limits = Limits { per_address, ..limits };
-    let talk = |stream, slot| connection(stream, slot, tls, site, limits);
+    let handle_connection = |stream, slot| connection(stream, slot, tls, handler, limits);
     tokio::select! {
         biased;
         () = refresh => {}
-        () = connections::serve("the extender", &listener, limits, talk) => {}
+        () = connections::serve("the extender", &listener, limits, handle_connection) => {}
     }
 }
 
-async fn connection(stream: TcpStream, slot: Slot, tls: Option<&Tls>, site: &Arc<Site>, mut limits: Limits) {
+async fn connection(
+    stream: TcpStream,
+    slot: Slot,
+    tls: Option<&ExtenderServerTls>,
+    handler: &Arc<ExtenderHandler>,
+    mut limits: Limits,
+) {
     let answer = |request| {
-        let site = Arc::clone(site);
-        async move { site.answer(request).await }
+        let handler = Arc::clone(handler);
+        async move { handler.answer(request).await }
     };
     let Some(tls) = tls else { return connections::http(stream, limits, answer).await };
-    // Whatever goes wrong here is the client's affair, which is told.
+    // A failed handshake is the client's problem, so it is only logged at debug level.
     match tokio::time::timeout(limits.handshake, tls.accept(stream)).await {
         Ok(Ok(stream)) => {
-            // The handshake fails without a certificate of the right authority.
+            // With mutual TLS the handshake fails without a certificate of the right CA, so the client is authenticated.
             if tls.is_mutual() {
                 slot.authenticate();
                 limits.head = limits.head.max(IDLE_MAX);
@@ -95,8 +107,8 @@ async fn connection(stream: TcpStream, slot: Slot, tls: Option<&Tls>, site: &Arc
     }
 }
 
-impl Site {
-    /// Answers one request, whatever happens.
+impl ExtenderHandler {
+    /// Answers one request, even if handling it panics or takes too long.
     pub(crate) async fn answer<B>(&self, request: Request<B>) -> Response<Full<Bytes>>
     where
         B: Body<Data = Bytes> + Send,
@@ -143,27 +155,28 @@ impl Site {
             let why = "bind is not served without certificates of clients, unless the daemon is started with --extender-bind";
             return Err((StatusCode::FORBIDDEN, why.into()));
         }
-        if !self.standing.is_good(self.clock.now()) {
+        if !self.validity.is_valid(self.clock.now()) {
             let why = "the Lease of this replica has lapsed: nobody waits for what it sees";
             return Err((StatusCode::SERVICE_UNAVAILABLE, why.into()));
         }
-        // The bytes count until the answer is there: the question is in memory until then.
+        // The bytes count until the answer is complete, because the question is in memory until then.
         let body = self.bodies.read(request.into_body()).await?;
         let text =
             std::str::from_utf8(&body.bytes).map_err(|error| (StatusCode::BAD_REQUEST, error.to_string()))?;
         match verb {
             Verb::Filter | Verb::Prioritize => self.about_nodes(verb, text).await,
             Verb::Preempt => {
-                let asked = wire::preemption(text).map_err(|error| bad(&error))?;
+                let asked = wire::preemption_args(text).map_err(|error| bad(&error))?;
                 let question = Question::Preempt { pod: Arc::new(asked.pod), candidates: asked.candidates };
                 match self.ask(question).await? {
-                    Reply::Preempted(candidates) => Ok(wire::preempted(&candidates)),
+                    Reply::Preempted(candidates) => Ok(wire::preemption_result(&candidates)),
                     other => Err(unfit(&other)),
                 }
             }
             Verb::Bind => {
-                match self.ask(Question::Bind(wire::binding(text).map_err(|error| bad(&error))?)).await? {
-                    Reply::Bound(outcome) => Ok(wire::bound(outcome.err().as_deref().unwrap_or(""))),
+                match self.ask(Question::Bind(wire::binding_args(text).map_err(|error| bad(&error))?)).await?
+                {
+                    Reply::Bound(outcome) => Ok(wire::binding_result(outcome.err().as_deref().unwrap_or(""))),
                     other => Err(unfit(&other)),
                 }
             }
@@ -171,25 +184,25 @@ impl Site {
     }
 
     async fn about_nodes(&self, verb: Verb, text: &str) -> Result<String, Failure> {
-        let wire::Question { pod, nodes } = wire::question(text).map_err(|error| bad(&error))?;
+        let wire::ExtenderArgs { pod, nodes } = wire::args(text).map_err(|error| bad(&error))?;
         let (pod, names) = (Arc::new(pod), nodes.names());
         let question = match verb {
             Verb::Prioritize => Question::Prioritize { pod, nodes: names },
             _ => Question::Filter { pod, nodes: names },
         };
         match self.ask(question).await? {
-            Reply::Filtered(refused) => Ok(wire::filtered(&nodes, &refused)),
-            Reply::Prioritized(scores) => Ok(wire::prioritized(&scores)),
+            Reply::Filtered(refused) => Ok(wire::filter_result(&nodes, &refused)),
+            Reply::Prioritized(scores) => Ok(wire::priority_list(&scores)),
             other => Err(unfit(&other)),
         }
     }
 
     async fn ask(&self, question: Question) -> Result<Reply, Failure> {
         let unavailable = |why: &str| (StatusCode::SERVICE_UNAVAILABLE, why.to_owned());
-        let mut ticket = self.replies.open();
-        let input = Input::Question { id: ticket.id, question: Box::new(question) };
+        let mut pending = self.replies.open();
+        let input = Input::Question { id: pending.id, question: Box::new(question) };
         self.inputs.send(input).await.map_err(|_| unavailable("the daemon stops"))?;
-        match ticket.wait().await {
+        match pending.wait().await {
             Some(Reply::Unavailable(why)) => Err(unavailable(why)),
             Some(reply) => Ok(reply),
             None => Err(unavailable("the daemon stops")),
@@ -209,7 +222,7 @@ fn bad(error: &common::api::DecodeError) -> Failure {
     (StatusCode::BAD_REQUEST, chain(error))
 }
 
-/// An answer to another question; it cannot be, and must not look like a success.
+/// A reply to another kind of question. It cannot happen, and must not look like a success.
 fn unfit(_reply: &Reply) -> Failure {
     (StatusCode::INTERNAL_SERVER_ERROR, "a fault in the extender".to_owned())
 }

@@ -1,4 +1,4 @@
-//! The server by itself: every request gets an answer, and none that could be taken for "no node".
+//! The server alone: every request gets an answer, and no error looks like "no node".
 #![expect(clippy::disallowed_methods, reason = "a test sees its own tasks")]
 
 mod asking;
@@ -8,10 +8,10 @@ mod victims;
 
 use super::bodies::Bodies;
 use super::replies::Replies;
-use super::serve::Site;
+use super::serve::ExtenderHandler;
 use crate::clock::Clock;
 use crate::extender_logic::{Question, Reply};
-use crate::lease::replica::Standing;
+use crate::lease::replica::LeaseValidity;
 use crate::state::Input;
 use bytes::Bytes;
 use http::{Method, Request, StatusCode};
@@ -22,21 +22,21 @@ use tokio::sync::mpsc;
 
 const FILTER: &str = r#"{"Pod":{"metadata":{"name":"p","namespace":"d","uid":"u"}},"NodeNames":["a","b"]}"#;
 
-/// A site, and the questions that it passes on.
-fn site(standing: Standing) -> (Site, mpsc::Receiver<Input>) {
+/// A handler, and the questions that it sends to the loop.
+fn handler(validity: LeaseValidity) -> (ExtenderHandler, mpsc::Receiver<Input>) {
     let (inputs, questions) = mpsc::channel(8);
-    let site = Site {
+    let handler = ExtenderHandler {
         inputs,
         replies: Replies::default(),
-        standing,
+        validity,
         clock: Clock::start(),
         bodies: Bodies::default(),
         is_binding: true,
     };
-    (site, questions)
+    (handler, questions)
 }
 
-/// Answers every question: all nodes pass but `b`.
+/// Answers every question as an ExtenderLogic without reservations would, but refuses node `b`.
 async fn answers(mut questions: mpsc::Receiver<Input>, replies: Replies) {
     while let Some(Input::Question { id, question }) = questions.recv().await {
         let reply = match *question {
@@ -54,10 +54,10 @@ async fn answers(mut questions: mpsc::Receiver<Input>, replies: Replies) {
     }
 }
 
-async fn send(site: &Site, method: Method, path: &str, body: &str) -> (StatusCode, String) {
+async fn send(handler: &ExtenderHandler, method: Method, path: &str, body: &str) -> (StatusCode, String) {
     let body = Full::new(Bytes::from(body.to_owned()));
     let request = Request::builder().method(method).uri(path).body(body).unwrap();
-    let response = site.answer(request).await;
+    let response = handler.answer(request).await;
     let code = response.status();
     let text = response.into_body().collect().await.unwrap().to_bytes();
     (code, String::from_utf8(text.to_vec()).unwrap())
@@ -65,8 +65,8 @@ async fn send(site: &Site, method: Method, path: &str, body: &str) -> (StatusCod
 
 #[tokio::test]
 async fn each_verb_is_answered_in_go_s_words() {
-    let (site, questions) = site(Standing::for_ever());
-    tokio::spawn(answers(questions, site.replies.clone()));
+    let (handler, questions) = handler(LeaseValidity::for_ever());
+    tokio::spawn(answers(questions, handler.replies.clone()));
     let pod = r#""Pod":{"metadata":{"name":"p","namespace":"d","uid":"u"}}"#;
     let cases = [
         (
@@ -94,7 +94,7 @@ async fn each_verb_is_answered_in_go_s_words() {
         ),
     ];
     for (path, body, expected) in cases {
-        let (code, text) = send(&site, Method::POST, path, &body).await;
+        let (code, text) = send(&handler, Method::POST, path, &body).await;
         assert_eq!(
             (code, serde_json::from_str::<Value>(&text).unwrap()),
             (StatusCode::OK, expected),
@@ -105,8 +105,8 @@ async fn each_verb_is_answered_in_go_s_words() {
 
 #[tokio::test]
 async fn whatever_is_odd_is_an_error_and_never_an_empty_success() {
-    let (site, questions) = site(Standing::for_ever());
-    tokio::spawn(answers(questions, site.replies.clone()));
+    let (handler, questions) = handler(LeaseValidity::for_ever());
+    tokio::spawn(answers(questions, handler.replies.clone()));
     let deep = format!(r#"{{"Pod":{}{}}}"#, "[".repeat(5000), "]".repeat(5000));
     let bodies = [
         "",
@@ -127,29 +127,29 @@ async fn whatever_is_odd_is_an_error_and_never_an_empty_success() {
     ];
     for verb in ["/filter", "/prioritize", "/preempt", "/bind"] {
         for body in bodies {
-            let (code, text) = send(&site, Method::POST, verb, body).await;
+            let (code, text) = send(&handler, Method::POST, verb, body).await;
             assert!(code.is_client_error(), "{verb} {body:.60}: {code} {text:.200}");
             assert!(text.len() < 1000, "{} bytes back", text.len());
         }
-        assert_eq!(send(&site, Method::GET, verb, "").await.0, StatusCode::METHOD_NOT_ALLOWED);
+        assert_eq!(send(&handler, Method::GET, verb, "").await.0, StatusCode::METHOD_NOT_ALLOWED);
     }
     for path in ["/", "/filter/", "//filter", "/metrics", "/FILTER", "/filter%2e"] {
-        assert_eq!(send(&site, Method::POST, path, FILTER).await.0, StatusCode::NOT_FOUND, "{path}");
+        assert_eq!(send(&handler, Method::POST, path, FILTER).await.0, StatusCode::NOT_FOUND, "{path}");
     }
 }
 
 #[tokio::test(start_paused = true)]
 async fn one_that_nobody_counts_on_or_that_cannot_say_fails() {
-    let (lapsed, _questions) = site(Standing::default());
+    let (lapsed, _questions) = handler(LeaseValidity::default());
     assert_eq!(send(&lapsed, Method::POST, "/filter", FILTER).await.0, StatusCode::SERVICE_UNAVAILABLE);
-    let (stopping, questions) = site(Standing::for_ever());
+    let (stopping, questions) = handler(LeaseValidity::for_ever());
     drop(questions);
     assert_eq!(send(&stopping, Method::POST, "/filter", FILTER).await.0, StatusCode::SERVICE_UNAVAILABLE);
-    let (busy, _questions) = site(Standing::for_ever());
+    let (busy, _questions) = handler(LeaseValidity::for_ever());
     let started = tokio::time::Instant::now();
     assert_eq!(send(&busy, Method::POST, "/filter", FILTER).await.0, StatusCode::SERVICE_UNAVAILABLE);
     assert!(started.elapsed() < Duration::from_secs(5), "before kube-scheduler gives up");
-    let (unready, mut questions) = site(Standing::for_ever());
+    let (unready, mut questions) = handler(LeaseValidity::for_ever());
     let replies = unready.replies.clone();
     tokio::spawn(async move {
         if let Some(Input::Question { id, .. }) = questions.recv().await {
@@ -165,14 +165,14 @@ async fn one_that_nobody_counts_on_or_that_cannot_say_fails() {
 
 #[tokio::test]
 async fn an_answer_to_another_question_is_a_fault() {
-    let (site, mut questions) = site(Standing::for_ever());
-    let replies = site.replies.clone();
+    let (handler, mut questions) = handler(LeaseValidity::for_ever());
+    let replies = handler.replies.clone();
     tokio::spawn(async move {
         if let Some(Input::Question { id, .. }) = questions.recv().await {
             replies.answer(id + 1, Reply::Bound(Ok(())));
             replies.answer(id, Reply::Bound(Ok(())));
         }
     });
-    let (code, _) = send(&site, Method::POST, "/filter", FILTER).await;
+    let (code, _) = send(&handler, Method::POST, "/filter", FILTER).await;
     assert_eq!(code, StatusCode::INTERNAL_SERVER_ERROR);
 }

@@ -1,5 +1,5 @@
-//! Mutual TLS for the extender: a certificate of ours, and clients whose certificates a CA of ours signed. All three files
-//! are read again when they change.
+//! TLS for the extender server: our certificate and key, and optionally a CA of client certificates (mutual TLS). The files are
+//! read again when they change.
 
 use crate::config::ExtenderFiles;
 use anyhow::Context as _;
@@ -16,33 +16,33 @@ use tokio::net::TcpStream;
 use tokio_rustls::TlsAcceptor;
 use tokio_rustls::server::TlsStream;
 
-/// TLS with what the files say now.
-pub(crate) struct Tls {
+/// TLS with the current content of the files.
+pub(crate) struct ExtenderServerTls {
     files: ExtenderFiles,
     config: ArcSwap<ServerConfig>,
-    read: Mutex<Read>,
+    contents: Mutex<FileContents>,
 }
 
-/// What the files held.
+/// The content of the files.
 #[derive(PartialEq, Eq)]
-struct Read {
+struct FileContents {
     certificate: Vec<u8>,
     key: Vec<u8>,
     client_ca: Option<Vec<u8>>,
 }
 
-impl Tls {
-    /// TLS by these files.
+impl ExtenderServerTls {
+    /// TLS with these files.
     ///
     /// # Errors
     /// When one of them cannot be read or used.
     pub(crate) fn new(files: &ExtenderFiles) -> anyhow::Result<Self> {
-        let read = Read::now(files)?;
-        let config = ArcSwap::from_pointee(read.config()?);
-        Ok(Self { files: files.clone(), config, read: Mutex::new(read) })
+        let contents = FileContents::read(files)?;
+        let config = ArcSwap::from_pointee(contents.config()?);
+        Ok(Self { files: files.clone(), config, contents: Mutex::new(contents) })
     }
 
-    /// Whether only clients with a certificate of the right authority are heard.
+    /// Whether only clients with a certificate of the right CA are accepted.
     pub(crate) fn is_mutual(&self) -> bool {
         self.files.client_ca.is_some()
     }
@@ -51,14 +51,14 @@ impl Tls {
         TlsAcceptor::from(self.config.load_full()).accept(stream).await
     }
 
-    /// Reads the files again. Halves of something new are nothing: all stays as it was until they fit.
+    /// Reads the files again. While the new files do not fit together, the old ones stay in use.
     pub(crate) fn refresh(&self) {
         let again = || {
-            let read = Read::now(&self.files)?;
-            let mut known = self.read.lock().unwrap_or_else(PoisonError::into_inner);
-            if *known != read {
-                self.config.store(Arc::new(read.config()?));
-                *known = read;
+            let contents = FileContents::read(&self.files)?;
+            let mut known = self.contents.lock().unwrap_or_else(PoisonError::into_inner);
+            if *known != contents {
+                self.config.store(Arc::new(contents.config()?));
+                *known = contents;
             }
             anyhow::Ok(())
         };
@@ -68,8 +68,8 @@ impl Tls {
     }
 }
 
-impl Read {
-    fn now(files: &ExtenderFiles) -> anyhow::Result<Self> {
+impl FileContents {
+    fn read(files: &ExtenderFiles) -> anyhow::Result<Self> {
         let read = |file: &Path| std::fs::read(file).with_context(|| format!("read {}", file.display()));
         Ok(Self {
             certificate: read(&files.certificate)?,

@@ -1,17 +1,17 @@
-//! Asking the extenders of the configuration who may have to go for a pod, one after the other: each sees what those before
-//! it left.
+//! Calls the extenders of the configuration about the victims of a preemption, one after the other: each gets the candidates
+//! that the extenders before it left. Entry point: [`Extenders::victims`].
 
-use super::ask::{Extenders, Whole, is_interested};
-use super::call::Caller;
-use crate::state::Candidate;
-use common::api::extender::{Victims, ask};
+use super::ask::{Extenders, WholePod, is_interested};
+use super::call::ExtenderClient;
+use crate::state::PreemptionCandidate;
+use common::api::extender::{Victims, client};
 use common::model::{NodeName, PodKey, Uid};
 use serde::Deserialize;
 use serde_json::value::RawValue;
 use std::collections::BTreeMap;
 
-/// Nodes with those who would have to go there.
-type Left = BTreeMap<NodeName, Victims>;
+/// The victims on each node.
+type VictimsByNode = BTreeMap<NodeName, Victims>;
 
 #[derive(Deserialize)]
 struct PodsWire {
@@ -30,29 +30,29 @@ struct MetaWire {
 }
 
 impl Extenders {
-    /// The candidates that are left, and who has to go there.
+    /// The candidates that all extenders left, and their victims.
     ///
     /// # Errors
-    /// With what the pod is told, when one that cannot be ignored fails.
+    /// The message for the pod's condition, when an extender that is not ignorable fails.
     pub(crate) async fn victims(
         &self,
         pod: &PodKey,
         uid: &Uid,
-        candidates: &[Candidate],
-    ) -> Result<Left, String> {
-        let whole = self.whole(pod, uid).await?;
-        let mut left: Left = candidates.iter().map(|one| (one.node.clone(), one.victims.clone())).collect();
-        let choosers = self
-            .callers
-            .iter()
-            .filter(|caller| !caller.config.preempt_verb.is_empty() && is_interested(&caller.config, &whole));
-        for caller in choosers {
-            match self.choose(caller, &whole, &left, candidates).await {
-                Err(why) if caller.config.ignorable => {
-                    tracing::warn!(%pod, extender = caller.config.url_prefix, "skipped in preemption: {why}");
+        candidates: &[PreemptionCandidate],
+    ) -> Result<VictimsByNode, String> {
+        let whole = self.whole_pod(pod, uid).await?;
+        let mut left: VictimsByNode =
+            candidates.iter().map(|one| (one.node.clone(), one.victims.clone())).collect();
+        let choosers = self.clients.iter().filter(|extender| {
+            !extender.config.preempt_verb.is_empty() && is_interested(&extender.config, &whole)
+        });
+        for extender in choosers {
+            match self.choose(extender, &whole, &left, candidates).await {
+                Err(why) if extender.config.ignorable => {
+                    tracing::warn!(%pod, extender = extender.config.url_prefix, "skipped in preemption: {why}");
                 }
                 Err(why) => return Err(why),
-                Ok(answer) => left = checked(answer, caller.config.ignorable)?,
+                Ok(answer) => left = checked(answer, extender.config.ignorable)?,
             }
             if left.is_empty() {
                 break;
@@ -63,15 +63,15 @@ impl Extenders {
 
     async fn choose(
         &self,
-        caller: &Caller,
-        whole: &Whole,
-        left: &Left,
-        candidates: &[Candidate],
-    ) -> Result<Left, String> {
-        let config = &caller.config;
+        extender: &ExtenderClient,
+        whole: &WholePod,
+        left: &VictimsByNode,
+        candidates: &[PreemptionCandidate],
+    ) -> Result<VictimsByNode, String> {
+        let config = &extender.config;
         let victims = if config.node_cache_capable { None } else { Some(self.whole_victims(left).await?) };
-        let question = ask::preemption(&whole.json, left, victims.as_ref());
-        let answer = ask::preempted(&caller.send(&config.preempt_verb, question).await?)?;
+        let question = client::preemption_args(&whole.json, left, victims.as_ref());
+        let answer = client::preemption_result(&extender.send(&config.preempt_verb, question).await?)?;
         for (node, victims) in &answer {
             let Some(known) = candidates.iter().find(|candidate| candidate.node == *node) else {
                 return Err(format!("nodeinfo not found for node name {:?}", node.as_str()));
@@ -86,8 +86,8 @@ impl Extenders {
         Ok(answer)
     }
 
-    /// The victims as the API server has them. Those that are gone by now are not shown.
-    async fn whole_victims(&self, left: &Left) -> Result<BTreeMap<Uid, Box<RawValue>>, String> {
+    /// The pods of these nodes as the API server has them. Victims that are gone are missing.
+    async fn whole_victims(&self, left: &VictimsByNode) -> Result<BTreeMap<Uid, Box<RawValue>>, String> {
         let read = left.keys().map(async |node| {
             let path = format!("/api/v1/pods?fieldSelector=spec.nodeName%3D{node}");
             let list = serde_json::from_str::<PodsWire>(&self.read(&path).await?);
@@ -105,8 +105,8 @@ impl Extenders {
     }
 }
 
-/// A node without victims is no answer; from an extender that may be ignored, it is only a node less.
-fn checked(mut left: Left, is_ignorable: bool) -> Result<Left, String> {
+/// A node without victims is an error; from an ignorable extender, the node is only dropped.
+fn checked(mut left: VictimsByNode, is_ignorable: bool) -> Result<VictimsByNode, String> {
     if let Some((node, _)) = left.iter().find(|(_, victims)| victims.pods.is_empty() && !is_ignorable) {
         return Err(format!("expected at least one victim pod on node {:?}", node.as_str()));
     }

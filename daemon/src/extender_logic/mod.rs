@@ -1,101 +1,102 @@
-//! What kube-scheduler asks us as its extender, and what we answer from what we believe.
+//! The answers to kube-scheduler, whose extender this daemon is, from the belief.
 //!
-//! It judges only what kube-scheduler cannot see: room that is kept. Where nothing is kept, everything passes. The pods
-//! that kube-scheduler has decided on and not bound yet are invisible to us; so a pod that was let through counts on
-//! every node with kept room that it was let onto, until more is known about it ([`passed`]).
+//! It checks only what kube-scheduler cannot see: reservations. Nodes without reservations always pass. The daemon cannot see the
+//! pods that kube-scheduler has assumed and not bound yet; so a pod that passed counts on every node with reservations that it
+//! passed on, until more is known about it ([`passed_pods`]).
 //!
-//! Knows nothing of: HTTP, the queue, who wins in the end.
+//! `ask` takes a question and answers it or lets it wait; `answer_due` answers those that have waited long enough.
+//! Knows nothing of: HTTP, our own queue, which node kube-scheduler chooses.
 
 mod bind;
-mod judge;
-mod looks;
-mod passed;
+mod fit;
+mod passed_pods;
 mod question;
+mod recheck;
 #[cfg(test)]
 mod tests;
 
 pub use question::{Question, Reply};
 
 use crate::state::{Effect, Step};
-use common::api::extender::{BindingQuestion, PRIORITY_MAX, Victims};
+use common::api::extender::{ExtenderBindingArgs, PRIORITY_MAX, Victims};
 use common::cluster::Snapshot;
 use common::model::ids::Text;
 use common::model::{NodeName, Pod, PodKey, Uid};
-use looks::{LOOK, Look, Patience};
-use passed::Passed;
+use passed_pods::PassedPods;
+use recheck::{RECHECK_MAX, Recheck, WaitBudget};
 use std::collections::BTreeMap;
 use std::sync::Arc;
 use std::time::Duration;
 
-/// A pod that claims an owner which was not read yet, or is to be bound and was not read itself, or to a node that was not
-/// read yet, is answered for when that came, or after this long: the configuration that we ship gives an extender one second.
-const NEWS_WAIT: Duration = Duration::from_millis(500);
+/// How long a question waits for an object that the watches have not shown yet: the owner of the pod, or the pod to bind and its
+/// node. The configuration that we ship gives an extender one second.
+const OBJECT_WAIT_MAX: Duration = Duration::from_millis(500);
 
-/// How long somebody counts as one who asks.
-const ASKED_FOR: Duration = Duration::from_secs(5 * 60);
+/// A scheduler counts as one that asks us until this long after its last question.
+const SCHEDULER_MAX_AGE: Duration = Duration::from_secs(5 * 60);
 
 /// The most schedulers that are remembered.
 const SCHEDULERS_MAX: usize = 64;
 
-/// Answers the questions of kube-scheduler.
+/// The state behind the answers.
 pub(crate) struct ExtenderLogic {
     /// The schedulers whose pods this daemon places itself.
     own: Arc<[Text]>,
-    passed: Passed,
-    waiting: Vec<Waiting>,
-    patience: Patience,
-    /// Bindings under way, and who waits for them.
+    passed_pods: PassedPods,
+    pending: Vec<WaitingQuestion>,
+    budget: WaitBudget,
+    /// The bindings without an answer, each with the number of its question.
     bindings: BTreeMap<(PodKey, Uid), u64>,
     /// When each scheduler asked last.
-    asked: BTreeMap<Text, Duration>,
+    schedulers: BTreeMap<Text, Duration>,
+    /// The names of `schedulers`.
     extends: Arc<[Text]>,
 }
 
-/// A question that is not answered at once.
-struct Waiting {
+/// A question that waits.
+struct WaitingQuestion {
     id: u64,
     question: Question,
     /// When it is answered at the latest.
     until: Duration,
-    what: Awaited,
+    waits_for: WaitReason,
 }
 
 /// What a question waits for.
-enum Awaited {
-    /// The owner that its pod claims.
+enum WaitReason {
+    /// The owner that its pod names.
     Owner,
-    /// The pod that is to be bound, and its node: kube-scheduler may hear of them before we do.
+    /// The pod to bind and its node: kube-scheduler may see them before this replica does.
     Binding,
-    /// Anything that leaves a node for its pod.
-    Room(Look),
+    /// A change that lets its pod fit a node.
+    Room(Recheck),
 }
 
 impl ExtenderLogic {
-    /// The logic of a daemon that places the pods of these schedulers itself.
+    /// For a daemon that places the pods of these schedulers itself.
     pub(crate) fn new(own: Arc<[Text]>) -> Self {
         Self {
             own,
-            passed: Passed::default(),
-            waiting: Vec::new(),
-            patience: Patience::default(),
+            passed_pods: PassedPods::default(),
+            pending: Vec::new(),
+            budget: WaitBudget::default(),
             bindings: BTreeMap::new(),
-            asked: BTreeMap::new(),
+            schedulers: BTreeMap::new(),
             extends: Arc::default(),
         }
     }
 
-    /// The schedulers that asked lately which nodes their pods may have.
+    /// The schedulers that asked `filter` in the last minutes.
     pub(crate) fn extends(&self) -> Arc<[Text]> {
         Arc::clone(&self.extends)
     }
 
-    /// When something is due by itself.
+    /// When `answer_due` has something to do although nothing changes.
     pub(crate) fn next_tick(&self) -> Option<Duration> {
-        self.waiting.iter().map(|waiting| waiting.until).min()
+        self.pending.iter().map(|pending| pending.until).min()
     }
 
-    /// Takes a question, and answers it at once unless the pod to bind, its node, or the pod's owner was not read yet. Says
-    /// whether somebody asked who did not lately.
+    /// Takes a question and answers it, unless it has to wait. Returns whether a scheduler asked that is not in `extends` yet.
     pub(crate) fn ask(&mut self, id: u64, question: Question, is_leading: bool, step: &mut Step<'_>) -> bool {
         if !step.cluster.is_complete() {
             reply(id, Reply::Unavailable("not everything has been listed yet"), step);
@@ -103,96 +104,101 @@ impl ExtenderLogic {
         }
         if let Question::Bind(binding) = &question {
             if is_leading && !is_known(binding, step) {
-                let until = step.now.elapsed + NEWS_WAIT;
-                self.waiting.push(Waiting { id, question, until, what: Awaited::Binding });
+                let until = step.now.elapsed + OBJECT_WAIT_MAX;
+                self.pending.push(WaitingQuestion { id, question, until, waits_for: WaitReason::Binding });
             } else {
                 self.bind(id, binding, is_leading, step);
             }
             return false;
         }
-        // Who asks only for scores is kept out of nothing.
+        // A scheduler that asks only for scores does not enforce reservations.
         let is_new = matches!(question, Question::Filter { .. })
-            && question.pod().is_some_and(|pod| self.note(&pod.spec.scheduler_name, step.now.elapsed));
+            && question
+                .pod()
+                .is_some_and(|pod| self.note_scheduler(&pod.spec.scheduler_name, step.now.elapsed));
         if question.pod().is_some_and(|pod| step.cluster.is_owner_missing(pod)) {
-            let until = step.now.elapsed + NEWS_WAIT;
-            self.waiting.push(Waiting { id, question, until, what: Awaited::Owner });
+            let until = step.now.elapsed + OBJECT_WAIT_MAX;
+            self.pending.push(WaitingQuestion { id, question, until, waits_for: WaitReason::Owner });
         } else {
-            self.answer_or_look_again(id, question, step);
+            self.answer_or_recheck(id, question, step);
         }
         is_new
     }
 
-    /// Answers whatever waited for long enough. Says whether somebody no longer counts as one who asks.
-    pub(crate) fn turn(&mut self, is_leading: bool, step: &mut Step<'_>) -> bool {
-        for waiting in std::mem::take(&mut self.waiting) {
-            self.look_after(waiting, is_leading, step);
+    /// Answers the questions that need not wait any more. Returns whether a scheduler has not asked for too long.
+    pub(crate) fn answer_due(&mut self, is_leading: bool, step: &mut Step<'_>) -> bool {
+        for pending in std::mem::take(&mut self.pending) {
+            self.answer_if_due(pending, is_leading, step);
         }
-        let before = self.asked.len();
-        self.asked.retain(|_, at| step.now.elapsed.saturating_sub(*at) < ASKED_FOR);
-        let is_less = self.asked.len() < before;
-        if is_less {
-            self.extends = self.asked.keys().cloned().collect();
+        let before = self.schedulers.len();
+        self.schedulers.retain(|_, at| step.now.elapsed.saturating_sub(*at) < SCHEDULER_MAX_AGE);
+        let is_fewer = self.schedulers.len() < before;
+        if is_fewer {
+            self.extends = self.schedulers.keys().cloned().collect();
         }
-        is_less
+        is_fewer
     }
 
-    /// Answers a question that waits, if what it waits for has come or the time is over.
-    fn look_after(&mut self, mut waiting: Waiting, is_leading: bool, step: &mut Step<'_>) {
-        let is_over = step.now.elapsed >= waiting.until;
+    /// Answers a question if what it waits for has come or its time is over.
+    fn answer_if_due(&mut self, mut pending: WaitingQuestion, is_leading: bool, step: &mut Step<'_>) {
+        let is_over = step.now.elapsed >= pending.until;
         let is_due = is_over
-            || match &mut waiting.what {
-                Awaited::Owner => {
-                    !waiting.question.pod().is_some_and(|pod| step.cluster.is_owner_missing(pod))
+            || match &mut pending.waits_for {
+                WaitReason::Owner => {
+                    !pending.question.pod().is_some_and(|pod| step.cluster.is_owner_missing(pod))
                 }
-                Awaited::Binding => waiting.question.binding().is_some_and(|binding| is_known(binding, step)),
-                Awaited::Room(look) => {
-                    self.passed.prune(step.cluster);
-                    look.has_news(&self.passed, step.cluster)
+                WaitReason::Binding => {
+                    pending.question.binding().is_some_and(|binding| is_known(binding, step))
+                }
+                WaitReason::Room(recheck) => {
+                    self.passed_pods.prune(step.cluster);
+                    recheck.has_news(&self.passed_pods, step.cluster)
                 }
             };
         if !is_due {
-            return self.waiting.push(waiting);
+            return self.pending.push(pending);
         }
-        if let Some(binding) = waiting.question.binding() {
-            return self.bind(waiting.id, binding, is_leading, step);
+        if let Some(binding) = pending.question.binding() {
+            return self.bind(pending.id, binding, is_leading, step);
         }
-        let answer = self.answer(&waiting.question, step);
-        if matches!(waiting.what, Awaited::Room(_)) && !is_over {
-            if refuses_all(&waiting.question, &answer) {
-                return self.waiting.push(waiting);
+        let answer = self.answer(&pending.question, step);
+        if matches!(pending.waits_for, WaitReason::Room(_)) && !is_over {
+            if refuses_all(&pending.question, &answer) {
+                return self.pending.push(pending);
             }
-            self.patience.give_back(waiting.until.saturating_sub(step.now.elapsed));
+            self.budget.give_back(pending.until.saturating_sub(step.now.elapsed));
         }
-        reply(waiting.id, answer, step);
+        reply(pending.id, answer, step);
     }
 
-    fn note(&mut self, scheduler: &Text, now: Duration) -> bool {
-        if let Some(at) = self.asked.get_mut(scheduler) {
+    /// Notes that a scheduler asked. Returns whether it is a new one.
+    fn note_scheduler(&mut self, scheduler: &Text, now: Duration) -> bool {
+        if let Some(at) = self.schedulers.get_mut(scheduler) {
             *at = now;
             return false;
         }
-        if self.asked.len() >= SCHEDULERS_MAX {
+        if self.schedulers.len() >= SCHEDULERS_MAX {
             return false;
         }
-        self.asked.insert(scheduler.clone(), now);
-        self.extends = self.asked.keys().cloned().collect();
+        self.schedulers.insert(scheduler.clone(), now);
+        self.extends = self.schedulers.keys().cloned().collect();
         true
     }
 
-    /// A pod that no node is left for is looked at once more, if there is patience left for it.
-    fn answer_or_look_again(&mut self, id: u64, question: Question, step: &mut Step<'_>) {
+    /// Answers the question. A pod that is refused on every node is rechecked first, if the budget allows it.
+    fn answer_or_recheck(&mut self, id: u64, question: Question, step: &mut Step<'_>) {
         let answer = self.answer(&question, step);
         let now = step.now.elapsed;
-        if refuses_all(&question, &answer) && self.patience.take(now) {
-            let what = Awaited::Room(Look::new(&question, &self.passed, step.cluster));
-            self.waiting.push(Waiting { id, question, until: now + LOOK, what });
+        if refuses_all(&question, &answer) && self.budget.take(now) {
+            let waits_for = WaitReason::Room(Recheck::new(&question, &self.passed_pods, step.cluster));
+            self.pending.push(WaitingQuestion { id, question, until: now + RECHECK_MAX, waits_for });
         } else {
             reply(id, answer, step);
         }
     }
 
     fn answer(&mut self, question: &Question, step: &mut Step<'_>) -> Reply {
-        self.passed.prune(step.cluster);
+        self.passed_pods.prune(step.cluster);
         let world = step.cluster.snapshot(step.now.wall);
         match question {
             Question::Filter { pod, nodes } => Reply::Filtered(self.filter(pod, nodes, &world)),
@@ -202,44 +208,43 @@ impl ExtenderLogic {
         }
     }
 
-    /// The nodes where what is kept for others leaves too little for the pod, each with the reason.
+    /// The nodes that do not fit because of reservations, each with the reason.
     fn filter(
         &mut self,
         pod: &Arc<Pod>,
         nodes: &[NodeName],
         world: &Snapshot<'_>,
     ) -> BTreeMap<NodeName, String> {
-        self.passed.remove(&pod.key);
+        self.passed_pods.remove(&pod.key);
         let pod_context = world.pod_context(pod);
-        let reserved_node = judge::reserved_node(&pod_context, world);
+        let reserved_node = fit::reserved_node(&pod_context, world);
         let mut refused = BTreeMap::new();
         let mut counted = Vec::new();
         for name in nodes {
             let ledger = world.find(name).and_then(|id| world.ledger(id));
             let why = match (&reserved_node, ledger) {
-                (Some(reserved_node), _) if reserved_node != name => Some(judge::ELSEWHERE.to_owned()),
-                (_, Some(ledger)) if judge::is_concerned(ledger) => {
-                    let why = judge::refusal(
+                (Some(reserved_node), _) if reserved_node != name => Some(fit::NOT_RESERVED_NODE.to_owned()),
+                (_, Some(ledger)) if fit::has_reservations(ledger) => {
+                    let why = fit::refusal(
                         &pod_context,
                         ledger.id,
-                        &self.passed.suppose(world, ledger, &pod.uid),
+                        &self.passed_pods.suppose(world, ledger, &pod.uid),
                     );
                     if why.is_none() {
                         counted.push(name.clone());
                     }
                     why
                 }
-                // A node that we do not know yet has nothing that anybody was told is kept.
+                // No reservation was confirmed on a node that this replica has not seen yet.
                 _ => None,
             };
             refused.extend(why.map(|why| (name.clone(), why)));
         }
-        self.passed.insert(pod, counted);
+        self.passed_pods.insert(pod, counted);
         refused
     }
 
-    /// The candidates where it would help if the victims left: what is kept for a pod as important as this one, or more, is
-    /// not theirs to give.
+    /// The candidates where the pod would fit without the victims. Reservations for pods of the same or higher priority stay.
     fn preempt(
         &self,
         pod: &Pod,
@@ -249,19 +254,19 @@ impl ExtenderLogic {
         let pod_context = world.pod_context(pod);
         let helps = |(node, victims): &(&NodeName, &Victims)| {
             let ledger = world.find(node).and_then(|id| world.ledger(id));
-            let Some(ledger) = ledger.filter(|ledger| judge::is_concerned(ledger)) else { return true };
-            let mut left = self.passed.onto(ledger, &pod.uid, world.now());
+            let Some(ledger) = ledger.filter(|ledger| fit::has_reservations(ledger)) else { return true };
+            let mut without = self.passed_pods.ledger_with_pods(ledger, &pod.uid, world.now());
             for victim in &victims.pods {
-                left.remove(victim);
+                without.remove(victim);
             }
-            judge::refusal(&pod_context, ledger.id, &world.suppose(left)).is_none()
+            fit::refusal(&pod_context, ledger.id, &world.suppose(without)).is_none()
         };
         let left = candidates.iter().filter(helps);
         left.map(|(node, victims)| (node.clone(), victims.clone())).collect()
     }
 }
 
-fn is_known(binding: &BindingQuestion, step: &Step<'_>) -> bool {
+fn is_known(binding: &ExtenderBindingArgs, step: &Step<'_>) -> bool {
     step.cluster.pod(&binding.pod).is_some_and(|pod| pod.uid == binding.uid)
         && step.cluster.ledger_of(&binding.node).is_some()
 }
@@ -275,7 +280,7 @@ fn refuses_all(question: &Question, answer: &Reply) -> bool {
     }
 }
 
-/// The node where something is kept for the pod gets the highest score, every other node none.
+/// Nodes with a reservation that the pod may use get the highest score, all others 0.
 fn prioritize(pod: &Pod, nodes: &[NodeName], world: &Snapshot<'_>) -> Vec<(NodeName, i64)> {
     let pod_context = world.pod_context(pod);
     let is_own = |name: &NodeName| {

@@ -1,6 +1,6 @@
-//! The questions of kube-scheduler, and the answers to them.
+//! The questions of kube-scheduler to its extender, and the replies.
 
-use common::api::extender::{BindingQuestion, Victims};
+use common::api::extender::{ExtenderBindingArgs, Victims};
 use common::model::{NodeName, Pod};
 use std::collections::BTreeMap;
 use std::sync::Arc;
@@ -8,48 +8,48 @@ use std::sync::Arc;
 /// A question of a scheduler to its extender.
 #[derive(Debug, Clone, PartialEq)]
 pub enum Question {
-    /// Which of these nodes can have the pod?
+    /// Verb `filter`: which of these nodes fit the pod?
     Filter {
-        /// The pod.
+        /// The pod to schedule.
         pod: Arc<Pod>,
-        /// The nodes that can have it as far as the scheduler knows.
+        /// The nodes that passed the scheduler's own filters.
         nodes: Vec<NodeName>,
     },
-    /// How good are these nodes for the pod?
+    /// Verb `prioritize`: scores of these nodes for the pod.
     Prioritize {
-        /// The pod.
+        /// The pod to schedule.
         pod: Arc<Pod>,
-        /// The nodes.
+        /// The nodes to score.
         nodes: Vec<NodeName>,
     },
-    /// On which of these nodes would it help if the victims left?
+    /// Verb `preempt`: on which of these nodes would the pod fit without the victims?
     Preempt {
-        /// The pod that they would leave for.
+        /// The preemptor.
         pod: Arc<Pod>,
         /// The nodes with their victims.
         candidates: BTreeMap<NodeName, Victims>,
     },
-    /// Bind a pod.
-    Bind(BindingQuestion),
+    /// Verb `bind`: bind a pod to a node.
+    Bind(ExtenderBindingArgs),
 }
 
-/// The answer.
+/// The reply to a question.
 #[derive(Debug, Clone, PartialEq)]
 pub enum Reply {
-    /// The nodes that cannot have the pod, and why.
+    /// The nodes that do not fit, and why.
     Filtered(BTreeMap<NodeName, String>),
     /// A score for each node, 0 to 10.
     Prioritized(Vec<(NodeName, i64)>),
     /// The candidates that are left.
     Preempted(BTreeMap<NodeName, Victims>),
-    /// Whether the pod is bound, or why not.
+    /// The pod is bound, or the reason why not.
     Bound(Result<(), String>),
-    /// It cannot be said at the moment, and why.
+    /// There is no answer at the moment, and this is why.
     Unavailable(&'static str),
 }
 
 impl Question {
-    /// The pod, where it comes with the question.
+    /// The pod of the question; a binding has only its name.
     pub fn pod(&self) -> Option<&Arc<Pod>> {
         match self {
             Self::Filter { pod, .. } | Self::Prioritize { pod, .. } | Self::Preempt { pod, .. } => Some(pod),
@@ -57,8 +57,8 @@ impl Question {
         }
     }
 
-    /// The binding, if it asks for one.
-    pub fn binding(&self) -> Option<&BindingQuestion> {
+    /// The binding, if the question is one.
+    pub fn binding(&self) -> Option<&ExtenderBindingArgs> {
         match self {
             Self::Bind(binding) => Some(binding),
             _ => None,

@@ -1,8 +1,8 @@
-//! `ExtenderLogic` driven without a client: questions in, answers compared.
+//! Tests of the extender without HTTP: questions in, answers compared.
 
 mod binding;
-mod looks;
 mod property;
+mod recheck;
 
 use super::{Question, Reply};
 use crate::queue::Backoff;
@@ -11,9 +11,9 @@ use common::api::extender::Victims;
 use common::api::node::node;
 use common::api::pod::pod;
 use common::api::workload::workload;
-use common::cluster::{Event, Seen};
+use common::cluster::{Event, WatchEvent};
 use common::model::owner::OwnerKind;
-use common::model::{Node, NodeName, OtherKind, Pod};
+use common::model::{CatalogKind, Node, NodeName, Pod};
 use serde_json::{Value, json};
 use std::collections::BTreeMap;
 use std::sync::Arc;
@@ -41,7 +41,7 @@ fn made_node(name: &str, annotations: &Value) -> Node {
     node(&json.to_string()).unwrap()
 }
 
-/// The annotations of a reservation for a pod of the owner.
+/// The annotations of a reservation for a replacement of the pod `replaced`.
 fn reserved(cpu: &str, replaced: &str, priority: i32) -> Value {
     let info = json!({
         "v": 1, "owner": { "kind": "ReplicaSet", "namespace": "default", "name": "web", "uid": OWNER },
@@ -91,17 +91,17 @@ fn running(name: &str, cpu: &str, on: &str, priority: i32) -> Pod {
     pod(&json.to_string()).unwrap()
 }
 
-/// Everything that is listed: these nodes, the owner, these pods.
+/// Lists of everything: these nodes, the owner, these pods.
 fn everything(nodes: Vec<Node>, pods: Vec<Pod>) -> Vec<Event> {
     let owner = json!({ "metadata": { "name": "web", "namespace": "default", "uid": OWNER } });
     let owners = |kind| match kind {
         OwnerKind::ReplicaSet => vec![workload(kind, &owner.to_string()).unwrap()],
         _ => vec![],
     };
-    let mut events = vec![Event::Nodes(Seen::Relisted(nodes))];
-    events.extend(OwnerKind::ALL.map(|kind| Event::Workloads(kind, Seen::Relisted(owners(kind)))));
-    events.extend(OtherKind::ALL.map(|kind| Event::Others(kind, Seen::Relisted(vec![]))));
-    events.push(Event::Pods(Seen::Relisted(pods)));
+    let mut events = vec![Event::Nodes(WatchEvent::Relisted(nodes))];
+    events.extend(OwnerKind::ALL.map(|kind| Event::Workloads(kind, WatchEvent::Relisted(owners(kind)))));
+    events.extend(CatalogKind::ALL.map(|kind| Event::CatalogObjects(kind, WatchEvent::Relisted(vec![]))));
+    events.push(Event::Pods(WatchEvent::Relisted(pods)));
     events
 }
 
@@ -114,7 +114,7 @@ fn listed(nodes: Vec<Node>, pods: Vec<Pod>) -> State {
     state
 }
 
-/// The answer, after a second look if there is one.
+/// The answer, after the recheck if there is one.
 fn ask(state: &mut State, question: Question) -> Reply {
     let mut effects = state.handle(Input::Question { id: 7, question: Box::new(question) }, now(10));
     if effects.is_empty() {
@@ -167,7 +167,7 @@ fn nodes_that_are_not_known_pass_and_before_the_first_list_nothing_is_said() {
 
 #[test]
 fn a_pod_that_left_for_them_and_not_yet_for_us_leaves_no_gap() {
-    // kube-scheduler has seen that the replaced pod is gone; here it still sits there, and its place is not held yet.
+    // kube-scheduler has seen that the replaced pod is gone; in the belief it is still there, and the reservation is not held yet.
     let old = running("old", "3", "n1", 0);
     let mut state = listed(vec![made_node("n1", &reserved("3", "old", 0))], vec![old]);
     assert_eq!(refused(&mut state, &stranger("a", "3"), &["n1"]), no("n1"));
@@ -191,22 +191,26 @@ fn a_pod_that_was_let_through_counts_until_more_is_known() {
     let first = stranger("a", "1");
     let cases: [(&str, Vec<Event>, bool); 6] = [
         ("nothing", vec![], false),
-        ("it was seen, as it was", vec![Event::Pods(Seen::Applied(with(&first, None, 5, None)))], false),
-        ("bound elsewhere", vec![Event::Pods(Seen::Applied(with(&first, Some("n2"), 6, None)))], true),
+        (
+            "it was seen, as it was",
+            vec![Event::Pods(WatchEvent::Applied(with(&first, None, 5, None)))],
+            false,
+        ),
+        ("bound elsewhere", vec![Event::Pods(WatchEvent::Applied(with(&first, Some("n2"), 6, None)))], true),
         (
             "told that it has no place",
-            vec![Event::Pods(Seen::Applied(with(&first, None, 6, Some("no"))))],
+            vec![Event::Pods(WatchEvent::Applied(with(&first, None, 6, Some("no"))))],
             true,
         ),
         (
             "deleted",
             vec![
-                Event::Pods(Seen::Applied(with(&first, None, 5, None))),
-                Event::Pods(Seen::Deleted(with(&first, None, 6, None))),
+                Event::Pods(WatchEvent::Applied(with(&first, None, 5, None))),
+                Event::Pods(WatchEvent::Deleted(with(&first, None, 6, None))),
             ],
             true,
         ),
-        ("bound there", vec![Event::Pods(Seen::Applied(with(&first, Some("n1"), 6, None)))], false),
+        ("bound there", vec![Event::Pods(WatchEvent::Applied(with(&first, Some("n1"), 6, None)))], false),
     ];
     for (what, events, is_free) in cases {
         let mut state =
@@ -219,7 +223,7 @@ fn a_pod_that_was_let_through_counts_until_more_is_known() {
 }
 
 #[test]
-fn the_owner_on_its_way_home_takes_its_place_with_it() {
+fn a_pod_of_the_owner_that_passed_takes_the_reservation() {
     let mut state = listed(vec![made_node("n1", &reserved("3", "old", 0))], vec![]);
     assert_eq!(refused(&mut state, &owned("new", "3"), &["n1"]), []);
     assert_eq!(refused(&mut state, &stranger("b", "1"), &["n1"]), [], "4 - 3 is 1, counted once");
@@ -227,7 +231,7 @@ fn the_owner_on_its_way_home_takes_its_place_with_it() {
 }
 
 #[test]
-fn home_scores_highest_and_everything_else_nothing() {
+fn the_reserved_node_scores_highest_and_all_others_nothing() {
     let mut state =
         listed(vec![made_node("n1", &json!({})), made_node("n2", &reserved("3", "old", 0))], vec![]);
     for (pod, expected) in [(owned("a", "1"), [0, 10, 0]), (stranger("a", "1"), [0, 0, 0])] {
@@ -238,7 +242,7 @@ fn home_scores_highest_and_everything_else_nothing() {
 }
 
 #[test]
-fn a_pod_that_has_to_go_home_may_go_nowhere_else() {
+fn a_pod_with_a_required_node_may_go_nowhere_else() {
     let placed = |placement: &str| {
         let annotations = reserved("3", "old", 0).to_string().replace("prefer", placement);
         listed(
@@ -247,7 +251,7 @@ fn a_pod_that_has_to_go_home_may_go_nowhere_else() {
         )
     };
     let nodes = ["n1", "n2"];
-    let elsewhere = [("n1".to_owned(), super::judge::ELSEWHERE.to_owned())];
+    let elsewhere = [("n1".to_owned(), super::fit::NOT_RESERVED_NODE.to_owned())];
     assert_eq!(refused(&mut placed("require"), &owned("new", "3"), &nodes), elsewhere);
     assert_eq!(refused(&mut placed("require"), &stranger("a", "3"), &nodes), no("n2"), "others may");
     for placement in ["wait", "prefer"] {
@@ -259,7 +263,7 @@ fn a_pod_that_has_to_go_home_may_go_nowhere_else() {
 fn victims_are_spared_where_their_going_would_not_help() {
     let victims = |name: &str| Victims { pods: vec![format!("uid-{name}").into()], violations: 1 };
     let pods = vec![running("low1", "1", "n1", 0), running("low2", "1", "n2", 0)];
-    // The same amount is kept on both nodes: for somebody as important, and for somebody less so.
+    // The same amount is reserved on both nodes: for a pod of the same priority, and for one of lower priority.
     let nodes = vec![made_node("n1", &reserved("3", "old", 100)), made_node("n2", &reserved("3", "old", 1))];
     let mut state = listed(nodes, pods);
     let mut important = json_pod("important", "2");
@@ -299,7 +303,7 @@ fn whoever_asked_lately_is_named() {
     assert!(state.take_news(), "others want to know at once");
     refused(&mut state, &stranger("b", "1"), &["n1"]);
     assert!(!state.take_news());
-    assert_eq!(*state.sight().extends, ["default-scheduler".into()]);
+    assert_eq!(*state.replica_status().extends, ["default-scheduler".into()]);
     state.handle(Input::Tick, now(5 * 60 * 1000 + 10));
-    assert!(state.sight().extends.is_empty());
+    assert!(state.replica_status().extends.is_empty());
 }

@@ -1,9 +1,10 @@
-//! The Leases: who leads, and what each replica has seen.
+//! The Leases: which replica leads, and what each replica has seen.
 //!
-//! [`election`] decides, without a client or a clock; here its wishes are carried out, by a task of its own, so that a
-//! busy loop cannot make a leader miss its renewals. [`replica`] publishes what this replica has seen.
+//! [`election`] decides what to do with the leader's Lease, without a client or a clock. [`Election::run`] carries these actions
+//! out in a task of its own, so that a busy loop cannot make a leader miss a renewal. [`replica`] publishes what this replica
+//! has seen.
 //!
-//! Knows nothing of: what a leader does.
+//! Must not know: what a leader does.
 
 pub mod election;
 pub(crate) mod replica;
@@ -25,27 +26,27 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::Duration;
 use tokio::sync::{oneshot, watch};
 
-/// Until when this replica leads. Whoever acts as the leader asks here right before: an input that says that it is over
-/// may still wait behind others.
+/// Until when this replica leads. Code that acts as the leader checks this right before it acts: the input that says that the
+/// leadership is over may still wait behind other inputs.
 #[derive(Clone, Debug)]
 pub(crate) struct Leadership {
-    /// Milliseconds of [`Now::elapsed`], or one of the two below.
+    /// Milliseconds of [`Now::elapsed`], or `NEVER` or `OVER`.
     until: Arc<AtomicU64>,
 }
 
-/// It never led.
+/// This replica has never led.
 const NEVER: u64 = 0;
 
-/// It no longer leads.
+/// This replica has led and no longer leads.
 const OVER: u64 = 1;
 
 impl Leadership {
-    /// One that has not begun.
+    /// A leadership that has not begun.
     pub(crate) fn none() -> Self {
         Self { until: Arc::new(AtomicU64::new(NEVER)) }
     }
 
-    /// One without an election, which never ends.
+    /// The leadership of a replica without an election, which never ends.
     pub(crate) fn for_ever() -> Self {
         Self { until: Arc::new(AtomicU64::new(u64::MAX)) }
     }
@@ -56,12 +57,12 @@ impl Leadership {
         until > OVER && now.elapsed.as_millis() < u128::from(until)
     }
 
-    /// Whether it has led and no longer does. There is no way back: what it decided is out of date.
+    /// Whether this replica has led and no longer does. It cannot lead again: its decisions are out of date.
     pub(crate) fn is_lost(&self, now: Now) -> bool {
         self.until.load(Ordering::SeqCst) > NEVER && !self.is_held(now)
     }
 
-    /// For how long it should be over by now, if it has led; without an election never.
+    /// For how long the leadership has been over; zero if this replica has not led, or if there is no election.
     pub(crate) fn overdue(&self, elapsed: Duration) -> Duration {
         match self.until.load(Ordering::SeqCst) {
             NEVER => Duration::ZERO,
@@ -69,7 +70,7 @@ impl Leadership {
         }
     }
 
-    /// It leads until then, unless told otherwise before.
+    /// This replica leads until `until`, unless this is called again before.
     pub(crate) fn set(&self, until: Duration) {
         let millis = u64::try_from(until.as_millis()).unwrap_or(u64::MAX).max(OVER);
         self.until.store(millis, Ordering::SeqCst);
@@ -79,12 +80,12 @@ impl Leadership {
 /// Why the leadership ended.
 #[derive(Debug, PartialEq, Eq, thiserror::Error)]
 #[error("lost the Lease {lease}: {why}")]
-pub(crate) struct Lost {
+pub(crate) struct LeadershipLost {
     lease: String,
     why: &'static str,
 }
 
-/// The election, with its hands.
+/// Takes part in the election: carries out what [`election`] decides.
 pub(crate) struct Election {
     leases: Api<Lease>,
     client: Client,
@@ -95,21 +96,21 @@ pub(crate) struct Election {
     name: String,
     identity: String,
     candidate: Candidate<String>,
-    /// The Lease as it was last read or written, so that nothing else in it is lost.
+    /// The Lease as it was last read or written, so that a write keeps its other fields.
     last: Lease,
     leadership: Leadership,
-    turned: watch::Sender<bool>,
+    is_leading: watch::Sender<bool>,
 }
 
 impl Election {
-    /// An election by the Lease of the configuration. `turned` hears when this replica becomes the leader.
+    /// An election by the Lease of the configuration. `is_leading` receives whether this replica leads, at each change.
     pub(crate) fn new(
         config: &LeaderElection,
         replica: &str,
         client: Client,
         clock: Clock,
         mut rng: fastrand::Rng,
-        (leadership, turned): (Leadership, watch::Sender<bool>),
+        (leadership, is_leading): (Leadership, watch::Sender<bool>),
     ) -> Self {
         let length = |signed: SignedDuration| Duration::try_from(signed).unwrap_or_default();
         let timing = Timing {
@@ -117,7 +118,7 @@ impl Election {
             deadline: length(config.renew_deadline),
             retry: length(config.retry_period),
         };
-        // The part before the mark is what the fence policy compares with the pod in the token.
+        // The fence policy compares the part before `_` with the pod name in the token.
         let identity = format!("{replica}_{:016x}", rng.u64(..));
         let namespace = config.resource_namespace.clone();
         Self {
@@ -132,12 +133,12 @@ impl Election {
             identity,
             last: Lease::default(),
             leadership,
-            turned,
+            is_leading,
         }
     }
 
-    /// Takes part until `stop`, and then lets go of the Lease: by then nothing may be done as the leader any more.
-    pub(crate) async fn run(mut self, mut stop: oneshot::Receiver<()>) -> Result<(), Lost> {
+    /// Takes part until `stop`, and then releases the Lease. The caller must have stopped acting as the leader before.
+    pub(crate) async fn run(mut self, mut stop: oneshot::Receiver<()>) -> Result<(), LeadershipLost> {
         let mut leads = false;
         loop {
             self.attempt().await;
@@ -146,9 +147,9 @@ impl Election {
             }
             if !leads && self.candidate.is_leading(self.elapsed()) {
                 leads = true;
-                tracing::info!(lease = self.place(), identity = self.identity, "leads");
-                self.turned.send_replace(true);
-                self.tell("became leader").await;
+                tracing::info!(lease = self.lease_name(), identity = self.identity, "leads");
+                self.is_leading.send_replace(true);
+                self.record_event("became leader").await;
             }
             tokio::select! {
                 biased;
@@ -160,7 +161,7 @@ impl Election {
         Ok(())
     }
 
-    /// Looks at the Lease, and writes it if it may; a leader for as long as it leads.
+    /// Reads the Lease, and writes it if this candidate may. A leader tries for as long as it leads.
     async fn attempt(&mut self) {
         let now = self.elapsed();
         let patience = match self.candidate.leads_until() {
@@ -187,14 +188,14 @@ impl Election {
         }
     }
 
-    /// Whether the Lease could be read, or is known not to be there.
+    /// true: the Lease was read, or does not exist. false: the call failed.
     async fn read(&mut self) -> bool {
         let (leases, name) = (self.leases.clone(), self.name.clone());
         let lease = match self.timed(leases.get(&name)).await {
             Outcome::Done(lease) => Some(lease),
             Outcome::Refused(status) if status.code == 404 => None,
-            Outcome::Refused(status) => return self.complain("read", &status.message),
-            Outcome::Unknown(why) => return self.complain("read", &why),
+            Outcome::Refused(status) => return self.log_failure("read", &status.message),
+            Outcome::Unknown(why) => return self.log_failure("read", &why),
         };
         let seen = lease.as_ref().map(|lease| (wire::record(lease), wire::version(lease)));
         self.last = lease.unwrap_or_default();
@@ -202,7 +203,7 @@ impl Election {
         true
     }
 
-    /// Whether this try is over: written, or no use. A conflict is a reason to look again.
+    /// true: this try is over, the write succeeded or failed. false: there was a conflict, read the Lease again.
     async fn write(&mut self, record: Record, over: Option<String>, begun: Duration) -> bool {
         let (leases, name) = (self.leases.clone(), self.name.clone());
         let wanted = wire::lease(&self.last, &self.namespace, &name, &record, over.clone());
@@ -226,14 +227,14 @@ impl Election {
                 self.candidate.failed();
                 return false;
             }
-            Outcome::Refused(status) => self.complain("write", &status.message),
-            Outcome::Unknown(why) => self.complain("write", &why),
+            Outcome::Refused(status) => self.log_failure("write", &status.message),
+            Outcome::Unknown(why) => self.log_failure("write", &why),
         };
         self.candidate.failed();
         true
     }
 
-    /// A call gets half of the time in which a leader has to renew, so that one black hole leaves time for another try.
+    /// Makes a call with half of the renew deadline as its timeout, so that one unanswered call leaves time for another try.
     async fn timed<T>(&self, future: impl Future<Output = kube::Result<T>>) -> Outcome<T> {
         match tokio::time::timeout(self.timing.deadline / 2, call(future)).await {
             Ok(outcome) => outcome,
@@ -241,58 +242,60 @@ impl Election {
         }
     }
 
-    /// A little less than the retry period, each time by another bit; never beyond the end of the leadership, or of the
-    /// patience with somebody else's.
+    /// How long to wait before the next try: the retry period minus a random part of up to a quarter, but not beyond the end of
+    /// this leadership or the expiry of another candidate's Lease.
     fn rest(&mut self) -> Duration {
         let least = self.timing.retry / 4 * 3;
         let span = u64::try_from((self.timing.retry / 4).as_millis()).unwrap_or(0);
         let rest = least + Duration::from_millis(self.rng.u64(0..=span));
-        let until = self.candidate.leads_until().or(self.candidate.patient_until());
+        let until = self.candidate.leads_until().or(self.candidate.free_at());
         let left = until.and_then(|until| until.checked_sub(self.elapsed())).filter(|left| !left.is_zero());
         left.map_or(rest, |left| rest.min(left))
     }
 
-    /// Lets go of the Lease, so that the next leader need not wait.
+    /// Releases the Lease, so that the next leader need not wait.
     async fn release(mut self) {
         let Some((record, version)) = self.candidate.release(self.clock.now().wall) else { return };
         self.leadership.set(Duration::ZERO);
         let wanted = wire::lease(&self.last, &self.namespace, &self.name, &record, Some(version));
         match self.timed(self.leases.replace(&self.name, &PostParams::default(), &wanted)).await {
-            Outcome::Done(_) => self.tell("stopped leading").await,
-            Outcome::Refused(status) => tracing::warn!(lease = self.place(), "release: {}", status.message),
-            Outcome::Unknown(why) => tracing::warn!(lease = self.place(), "release: {why}"),
+            Outcome::Done(_) => self.record_event("stopped leading").await,
+            Outcome::Refused(status) => {
+                tracing::warn!(lease = self.lease_name(), "release: {}", status.message)
+            }
+            Outcome::Unknown(why) => tracing::warn!(lease = self.lease_name(), "release: {why}"),
         }
     }
 
-    async fn lost(&self) -> Lost {
+    async fn lost(&self) -> LeadershipLost {
         self.leadership.set(Duration::ZERO);
-        self.turned.send_replace(false);
-        self.tell("stopped leading").await;
+        self.is_leading.send_replace(false);
+        self.record_event("stopped leading").await;
         let why = match self.candidate.leads_until() {
             Some(_) => "it could not be renewed in time",
             None => "somebody else has it",
         };
-        Lost { lease: self.place(), why }
+        LeadershipLost { lease: self.lease_name(), why }
     }
 
-    /// Records an event about the Lease. It is talk, and gets no longer than a rest.
-    async fn tell(&self, what: &str) {
+    /// Writes an event about the Lease. Events are not important, so the call has only one retry period.
+    async fn record_event(&self, what: &str) {
         let now = self.clock.now().wall;
         let event = wire::event(&self.last, &self.namespace, &self.name, &self.identity, what, now);
         let events = Api::namespaced(self.client.clone(), &self.namespace);
         let params = PostParams::default();
         let written = tokio::time::timeout(self.timing.retry, events.create(&params, &event));
         if let Ok(Err(error)) = written.await {
-            tracing::debug!(lease = self.place(), "write an event: {error}");
+            tracing::debug!(lease = self.lease_name(), "write an event: {error}");
         }
     }
 
-    fn complain(&self, what: &str, why: &str) -> bool {
-        tracing::warn!(lease = self.place(), "{what}: {why}");
+    fn log_failure(&self, what: &str, why: &str) -> bool {
+        tracing::warn!(lease = self.lease_name(), "{what}: {why}");
         false
     }
 
-    fn place(&self) -> String {
+    fn lease_name(&self) -> String {
         format!("{}/{}", self.namespace, self.name)
     }
 

@@ -1,13 +1,14 @@
-//! The Lease of this replica: what it has seen, so that whoever wrote a reservation knows when everybody enforces it.
+//! The Lease of this replica. It says what the replica has seen, so that a writer of a reservation knows when all replicas
+//! enforce it. Entry point: [`Publisher::run`].
 //!
-//! Nobody else writes it, so it is written without a version: made when it is not there, else patched.
+//! Only this replica writes its Lease, so writes need no resource version: the Lease is patched, and created if missing.
 
 use crate::clock::Clock;
 use crate::effects::{Outcome, call};
-use crate::state::{Now, Sight};
+use crate::state::{Now, ReplicaStatus};
 use common::api::replica::{lease, lease_name};
 use common::model::Replica;
-use common::model::object::Meta;
+use common::model::object::ObjectMeta;
 use k8s_openapi::api::coordination::v1::Lease;
 use kube::api::{DeleteParams, Patch, PatchParams, PostParams};
 use kube::{Api, Client};
@@ -16,57 +17,57 @@ use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::time::Duration;
 use tokio::sync::{oneshot, watch};
 
-/// How long what is published is good.
-const GOOD_FOR: Duration = Duration::from_secs(15);
+/// How long the published Lease is valid.
+const LEASE_DURATION: Duration = Duration::from_secs(15);
 
-/// How much sooner this replica itself stops relying on it: nobody may count on it after others gave it up, whose
-/// clocks go by the second.
+/// How much earlier this replica itself treats its Lease as lapsed: it must stop before others stop waiting for it, and their
+/// clocks are exact only to the second.
 const MARGIN: Duration = Duration::from_secs(2);
 
-/// How often it is published when nothing happens.
-const RENEWAL: Duration = Duration::from_secs(5);
+/// How often the Lease is renewed when nothing changes.
+const RENEWAL_INTERVAL: Duration = Duration::from_secs(5);
 
-/// How long it is kept back when much happens: ten a second.
-const APART_MIN: Duration = Duration::from_millis(100);
+/// The least time between two writes of the Lease: ten writes a second.
+const INTERVAL_MIN: Duration = Duration::from_millis(100);
 
-/// How soon the first one is tried again.
-const FIRST_PAUSE: Duration = Duration::from_millis(900);
+/// The pause before the first Lease is tried again.
+const FIRST_RETRY_PAUSE: Duration = Duration::from_millis(900);
 
-/// Between two looks whether the API server has told the time.
-const LOOK: Duration = Duration::from_millis(20);
+/// The time between two checks of a flag that another task sets.
+const POLL_INTERVAL: Duration = Duration::from_millis(20);
 
-/// Whether others can rely on this replica: its Lease is good, or it may not have one.
+/// Whether others can rely on this replica's Lease: the Lease is valid, or the API server does not allow one. Clones share it.
 #[derive(Clone, Debug, Default)]
-pub(crate) struct Standing {
-    /// Milliseconds of [`Now::elapsed`]; 0 before the first Lease, the highest when there is none to lapse.
+pub(crate) struct LeaseValidity {
+    /// Milliseconds of [`Now::elapsed`]; 0 before the first Lease, the maximum when no Lease is allowed, so that none can lapse.
     until: Arc<AtomicU64>,
-    /// Whether the API server has said yes or no to the first Lease.
+    /// Whether the API server has accepted or refused the first Lease.
     is_settled: Arc<AtomicBool>,
 }
 
-impl Standing {
-    /// That of a replica without a Lease, which never lapses.
+impl LeaseValidity {
+    /// The validity of a replica without a Lease, which never lapses.
     #[cfg(test)]
     pub(crate) fn for_ever() -> Self {
         Self { until: Arc::new(AtomicU64::new(u64::MAX)), is_settled: Arc::new(AtomicBool::new(true)) }
     }
 
-    /// Whether what this replica says counts at `now`.
-    pub(crate) fn is_good(&self, now: Now) -> bool {
+    /// Whether others can rely on this replica at `now`.
+    pub(crate) fn is_valid(&self, now: Now) -> bool {
         now.elapsed.as_millis() < u128::from(self.until.load(Ordering::SeqCst))
     }
 
-    /// Whether others have stopped counting on this replica: whoever wrote a reservation since did not wait until it was seen
-    /// here. What is believed here is of no use before everything was listed again.
+    /// Whether the Lease has lapsed. Writers of reservations have not waited for this replica since then, so its belief cannot be
+    /// used before everything is listed again.
     pub(crate) fn has_lapsed(&self, now: Now) -> bool {
-        self.until.load(Ordering::SeqCst) > 0 && !self.is_good(now)
+        self.until.load(Ordering::SeqCst) > 0 && !self.is_valid(now)
     }
 
-    /// Done when everybody can know of this replica: whoever writes a reservation from then on waits for it, and whatever was
-    /// written before is in what it lists from then on.
-    pub(crate) async fn settled(&self) {
+    /// Done when the API server has accepted or refused the first Lease. Writers of reservations wait for this replica from then
+    /// on, and every reservation that was written before is part of the lists that are read after.
+    pub(crate) async fn wait_until_settled(&self) {
         while !self.is_settled.load(Ordering::SeqCst) {
-            tokio::time::sleep(LOOK).await;
+            tokio::time::sleep(POLL_INTERVAL).await;
         }
     }
 
@@ -81,51 +82,51 @@ pub(crate) struct Publisher {
     clock: Clock,
     namespace: String,
     replica: String,
-    sight: watch::Receiver<Sight>,
-    standing: Standing,
+    status: watch::Receiver<ReplicaStatus>,
+    validity: LeaseValidity,
     /// Whether this replica may not write reservations.
     is_restricted: bool,
-    /// What went wrong last; it is said once.
+    /// The last problem, so that it is logged only once.
     problem: Option<String>,
 }
 
 impl Publisher {
-    /// A publisher of `sight` as the Lease of `replica`.
+    /// A publisher that writes `status` into the Lease of `replica`.
     pub(crate) fn new(
         client: Client,
         clock: Clock,
         (namespace, replica): (&str, &str),
-        sight: watch::Receiver<Sight>,
-        standing: Standing,
+        status: watch::Receiver<ReplicaStatus>,
+        validity: LeaseValidity,
     ) -> Self {
         let leases = Api::namespaced(client, namespace);
         let (namespace, replica) = (namespace.to_owned(), replica.to_owned());
-        Self { leases, clock, namespace, replica, sight, standing, is_restricted: false, problem: None }
+        Self { leases, clock, namespace, replica, status, validity, is_restricted: false, problem: None }
     }
 
-    /// Says that this replica may not write reservations.
+    /// Sets whether the Lease says that this replica may not write reservations.
     pub(crate) fn restricted(mut self, is_restricted: bool) -> Self {
         self.is_restricted = is_restricted;
         self
     }
 
-    /// Publishes until `stop`, and then takes the Lease away: nobody has to wait for one that is gone.
+    /// Publishes until `stop`, and then deletes the Lease, so that nobody waits for a replica that has ended.
     pub(crate) async fn run(mut self, mut stop: oneshot::Receiver<()>) {
-        // By a clock that is wrong the Lease would be one that nobody has to heed, of a replica that may be about to decide.
+        // With a wrong clock the Lease would look expired: nobody would wait for this replica, which may be about to decide.
         tokio::select! {
             biased;
             _ = &mut stop => return,
-            _ = tokio::time::timeout(RENEWAL, self.told()) => {}
+            _ = tokio::time::timeout(RENEWAL_INTERVAL, self.wait_until_clock_is_set()) => {}
         }
         loop {
             self.publish().await;
             tokio::select! {
                 biased;
                 _ = &mut stop => break,
-                () = self.reason() => {}
+                () = self.wait_for_reason() => {}
             }
         }
-        self.standing.set(Duration::ZERO);
+        self.validity.set(Duration::ZERO);
         let name = lease_name(&self.replica);
         if let Outcome::Refused(status) = call(self.leases.delete(&name, &DeleteParams::default())).await
             && !matches!(status.code, 403 | 404)
@@ -134,33 +135,34 @@ impl Publisher {
         }
     }
 
-    /// Done when the API server has told the time: the watches have asked for their lists by now.
-    async fn told(&self) {
-        while !self.clock.is_told() {
-            tokio::time::sleep(LOOK).await;
+    /// Done when the clock has the API server's time. The first answers to the watches' lists set it.
+    async fn wait_until_clock_is_set(&self) {
+        while !self.clock.is_set_by_api_server() {
+            tokio::time::sleep(POLL_INTERVAL).await;
         }
     }
 
-    /// Done when there is a reason to publish: somebody waits for it, or the Lease is to be renewed.
-    async fn reason(&mut self) {
-        tokio::time::sleep(APART_MIN).await;
-        // Nothing is listed before the first one.
-        if !self.standing.is_settled.load(Ordering::SeqCst) {
-            return tokio::time::sleep(FIRST_PAUSE).await;
+    /// Done when the Lease is to be written: there is news that a writer may wait for, or a renewal is due.
+    async fn wait_for_reason(&mut self) {
+        tokio::time::sleep(INTERVAL_MIN).await;
+        // Nodes and pods are listed only after the first Lease, so it is retried soon.
+        if !self.validity.is_settled.load(Ordering::SeqCst) {
+            return tokio::time::sleep(FIRST_RETRY_PAUSE).await;
         }
-        // An error means that nobody will say anything any more; the renewals go on.
-        if let Ok(Err(_)) = tokio::time::timeout(RENEWAL - APART_MIN, self.sight.changed()).await {
-            tokio::time::sleep(RENEWAL - APART_MIN).await;
+        // An error means that the sender is gone; the renewals go on.
+        if let Ok(Err(_)) = tokio::time::timeout(RENEWAL_INTERVAL - INTERVAL_MIN, self.status.changed()).await
+        {
+            tokio::time::sleep(RENEWAL_INTERVAL - INTERVAL_MIN).await;
         }
     }
 
     async fn publish(&mut self) {
         let begun = self.clock.now();
-        // There is no way back from a lapse. A Lease that is good again would only be waited for.
-        if self.standing.has_lapsed(begun) {
+        // A lapse is final. If the Lease became valid again, writers would wait for a replica that is about to end.
+        if self.validity.has_lapsed(begun) {
             return;
         }
-        let was_told = self.clock.is_told();
+        let was_set = self.clock.is_set_by_api_server();
         let wanted = lease(&self.replica(begun));
         let name = lease_name(&self.replica);
         let patch = Patch::Merge(&wanted);
@@ -171,25 +173,25 @@ impl Publisher {
             outcome = self.create(&wanted).await;
         }
         match outcome {
-            // Nor from one that came meanwhile.
-            Outcome::Done(_) if self.standing.has_lapsed(self.clock.now()) => {}
-            // This very answer told the time. The Lease may have a wrong one, by which nobody waits for this replica.
-            Outcome::Done(_) if !was_told && self.clock.is_told() => {}
+            // The Lease lapsed during the call, which is final too.
+            Outcome::Done(_) if self.validity.has_lapsed(self.clock.now()) => {}
+            // This answer set the clock. The Lease was written with a clock that may be wrong, so nobody may wait for it yet.
+            Outcome::Done(_) if !was_set && self.clock.is_set_by_api_server() => {}
             Outcome::Done(_) => {
-                self.standing.set(begun.elapsed + (GOOD_FOR - MARGIN));
-                self.standing.is_settled.store(true, Ordering::SeqCst);
+                self.validity.set(begun.elapsed + (LEASE_DURATION - MARGIN));
+                self.validity.is_settled.store(true, Ordering::SeqCst);
                 self.problem = None;
             }
             Outcome::Refused(status) => {
-                // Without a Lease nobody waits for this replica, and it does what it can.
-                self.standing.is_settled.store(true, Ordering::SeqCst);
+                // Without a Lease nobody waits for this replica; it works without acknowledging reservations.
+                self.validity.is_settled.store(true, Ordering::SeqCst);
                 if status.code == 403 {
-                    // Nobody counts on a replica without a Lease, so nothing lapses.
-                    self.standing.set(Duration::MAX);
+                    // Nobody waits for a replica without a Lease, so nothing can lapse.
+                    self.validity.set(Duration::MAX);
                 }
-                self.complain(status.message);
+                self.log_problem(status.message);
             }
-            Outcome::Unknown(why) => self.complain(why),
+            Outcome::Unknown(why) => self.log_problem(why),
         }
     }
 
@@ -201,9 +203,9 @@ impl Publisher {
     }
 
     fn replica(&mut self, now: Now) -> Replica {
-        let sight = self.sight.borrow_and_update().clone();
+        let status = self.status.borrow_and_update().clone();
         Replica {
-            meta: Meta {
+            meta: ObjectMeta {
                 namespace: self.namespace.as_str().into(),
                 name: lease_name(&self.replica).into(),
                 uid: "".into(),
@@ -211,18 +213,18 @@ impl Publisher {
                 is_deleting: false,
             },
             name: self.replica.as_str().into(),
-            seen_nodes: sight.nodes,
-            seen_pods: sight.pods,
-            schedulers: sight.schedulers.iter().cloned().collect(),
-            extends: sight.extends.iter().cloned().collect(),
-            renewed: Some(now.wall),
-            duration: GOOD_FOR,
+            seen_nodes: status.nodes,
+            seen_pods: status.pods,
+            schedulers: status.schedulers.iter().cloned().collect(),
+            extends: status.extends.iter().cloned().collect(),
+            renew_time: Some(now.wall),
+            duration: LEASE_DURATION,
             version: env!("CARGO_PKG_VERSION").into(),
             is_restricted: self.is_restricted,
         }
     }
 
-    fn complain(&mut self, why: String) {
+    fn log_problem(&mut self, why: String) {
         if self.problem.as_ref() != Some(&why) {
             tracing::warn!(
                 lease = lease_name(&self.replica),

@@ -1,4 +1,4 @@
-//! The leader's Lease and the events about it, to and from API types.
+//! Converts the leader's Lease and the events about it to and from API types.
 
 use super::election::Record;
 use jiff::Timestamp;
@@ -8,7 +8,7 @@ use k8s_openapi::api::events::v1::Event;
 use k8s_openapi::apimachinery::pkg::apis::meta::v1::MicroTime;
 use kube::core::ObjectMeta;
 
-/// What the Lease says. What is missing says nothing.
+/// The election record in the Lease. Missing fields get their default.
 pub(super) fn record(lease: &Lease) -> Record {
     let Some(spec) = &lease.spec else { return Record::default() };
     Record {
@@ -20,12 +20,12 @@ pub(super) fn record(lease: &Lease) -> Record {
     }
 }
 
-/// Its version, which the next write has to name.
+/// The resource version of the Lease, which the next write must name.
 pub(super) fn version(lease: &Lease) -> String {
     lease.metadata.resource_version.clone().unwrap_or_default()
 }
 
-/// The Lease `last`, which may be new, with this record, to be written over this version.
+/// The Lease `last` with `record`, to be written over the version `over`; `None`: to be created.
 pub(super) fn lease(
     last: &Lease,
     namespace: &str,
@@ -51,7 +51,7 @@ pub(super) fn lease(
     }
 }
 
-/// What happened to the Lease, in upstream's words.
+/// An event about the Lease, with the fields that kube-scheduler writes.
 pub(super) fn event(
     lease: &Lease,
     namespace: &str,

@@ -1,7 +1,7 @@
-//! How long each extension point takes, by kube-scheduler's names.
+//! How long each extension point takes, in kube-scheduler's metrics.
 //!
-//! Filter and Score are measured for all nodes together, as upstream does it. Single plugins are measured where they are
-//! asked about a pod; what they say about nodes is kept for all pods that ask for the same.
+//! Filter and Score are measured for all nodes together, as upstream. Single plugins are measured at extension points that are
+//! called once for a pod; their answers about nodes are kept and used for many pods.
 
 use super::{Histograms, Labels};
 use crate::clock::Clock;
@@ -13,10 +13,10 @@ use std::collections::BTreeMap;
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
 
-/// Whose time at PostFilter is that of looking for victims.
+/// The plugin whose time at PostFilter is the time of preemption evaluation.
 const PREEMPTION: &str = "DefaultPreemption";
 
-/// The metrics.
+/// The metrics about extension points and plugins.
 #[derive(Clone)]
 pub(super) struct ExtensionPointMetrics {
     points: Histograms<3>,
@@ -41,7 +41,7 @@ impl ExtensionPointMetrics {
         extension_points
     }
 
-    /// A pod of a scheduler has passed an extension point.
+    /// Records how long an extension point took for a pod of the profile.
     pub(super) fn passed(
         &self,
         profile: &str,
@@ -52,9 +52,9 @@ impl ExtensionPointMetrics {
         self.points.get_or_create(&at(profile, extension_point, status)).observe(took.as_secs_f64());
     }
 
-    /// Measures for one scheduler.
-    pub(super) fn meter(&self, profile: &str, clock: Clock) -> Stopwatch {
-        Stopwatch {
+    /// A meter for one profile.
+    pub(super) fn meter(&self, profile: &str, clock: Clock) -> ProfileMeter {
+        ProfileMeter {
             profile: profile.to_owned(),
             clock,
             extension_points: self.clone(),
@@ -64,13 +64,13 @@ impl ExtensionPointMetrics {
     }
 }
 
-/// The buckets of single plugins: each bound is the one before and a half, as Go does it, with what is lost on the way.
+/// The buckets of single plugins: each bound is 1.5 times the one before, with the same rounding errors as in Go.
 #[expect(clippy::float_arithmetic, reason = "bounds of buckets are no amounts")]
 fn by_plugin() -> Histogram {
     Histogram::new(std::iter::successors(Some(0.000_01_f64), |bound| Some(bound * 1.5)).take(20))
 }
 
-/// The buckets of what has to do with preemption.
+/// The buckets of preemption metrics.
 pub(super) fn by_preemption() -> Histogram {
     Histogram::new(exponential_buckets(0.001, 2.0, 16))
 }
@@ -83,21 +83,21 @@ fn at(profile: &str, extension_point: ExtensionPoint, status: Status) -> Labels<
     ]
 }
 
-/// A plugin, where it was asked, and what came of it.
-type Asked = (&'static str, ExtensionPoint, Status);
+/// A plugin, an extension point, and the status that it returned there.
+type PluginCall = (&'static str, ExtensionPoint, Status);
 
-/// Measures for one scheduler. Where a measurement goes is remembered: to spell labels takes longer than to count.
-pub(super) struct Stopwatch {
+/// Measures for one profile. Histograms are cached, because building labels takes longer than counting.
+pub(super) struct ProfileMeter {
     profile: String,
     clock: Clock,
     extension_points: ExtensionPointMetrics,
     points: Mutex<BTreeMap<(ExtensionPoint, Status), Histogram>>,
-    plugins: Mutex<BTreeMap<Asked, Arc<[Histogram]>>>,
+    plugins: Mutex<BTreeMap<PluginCall, Arc<[Histogram]>>>,
 }
 
-impl Stopwatch {
-    /// Where the time of a plugin goes.
-    fn of_plugin(
+impl ProfileMeter {
+    /// The histograms to which the time of a plugin is added.
+    fn plugin_histograms(
         &self,
         plugin: &'static str,
         extension_point: ExtensionPoint,
@@ -117,12 +117,12 @@ impl Stopwatch {
     }
 }
 
-impl Meter for Stopwatch {
+impl Meter for ProfileMeter {
     fn now(&self) -> Duration {
         self.clock.elapsed()
     }
 
-    fn passed(&self, extension_point: ExtensionPoint, status: Status, took: Duration) {
+    fn record_extension_point(&self, extension_point: ExtensionPoint, status: Status, took: Duration) {
         let mut points = self.points.lock().unwrap_or_else(PoisonError::into_inner);
         let histogram = points.entry((extension_point, status)).or_insert_with(|| {
             self.extension_points.points.get_or_create(&at(&self.profile, extension_point, status)).clone()
@@ -130,10 +130,16 @@ impl Meter for Stopwatch {
         histogram.observe(took.as_secs_f64());
     }
 
-    fn asked(&self, plugin: &'static str, extension_point: ExtensionPoint, status: Status, took: Duration) {
+    fn record_plugin(
+        &self,
+        plugin: &'static str,
+        extension_point: ExtensionPoint,
+        status: Status,
+        took: Duration,
+    ) {
         let mut plugins = self.plugins.lock().unwrap_or_else(PoisonError::into_inner);
         let known = plugins.entry((plugin, extension_point, status));
-        let histograms = known.or_insert_with(|| self.of_plugin(plugin, extension_point, status));
+        let histograms = known.or_insert_with(|| self.plugin_histograms(plugin, extension_point, status));
         histograms.iter().for_each(|histogram| histogram.observe(took.as_secs_f64()));
     }
 }

@@ -1,4 +1,4 @@
-//! What the process uses, as every exporter says it. Read when somebody asks; silent where there is no `/proc`.
+//! The usual `process_…` metrics: CPU time, memory, open files. Read for each scrape; missing where there is no `/proc`.
 
 use prometheus_client::collector::Collector;
 use prometheus_client::encoding::{DescriptorEncoder, EncodeMetric as _};
@@ -6,17 +6,17 @@ use prometheus_client::metrics::counter::ConstCounter;
 use prometheus_client::metrics::gauge::ConstGauge;
 use std::fs;
 
-/// The kernel counts in hundredths of a second on every machine that Kubernetes runs on.
+/// The kernel's clock ticks per second; 100 on every machine that Kubernetes runs on.
 const TICKS: f64 = 100.0;
 
-/// Pages of memory, likewise.
+/// The size of a memory page on these machines.
 const PAGE: u64 = 4096;
 
-/// This process.
+/// Collects the metrics of this process.
 #[derive(Debug)]
-pub(super) struct Process;
+pub(super) struct ProcessMetrics;
 
-/// What `/proc` says.
+/// The values from `/proc`.
 struct Usage {
     cpu_seconds: f64,
     started: f64,
@@ -25,7 +25,7 @@ struct Usage {
     open_files: u64,
 }
 
-impl Collector for Process {
+impl Collector for ProcessMetrics {
     fn encode(&self, mut encoder: DescriptorEncoder<'_>) -> Result<(), std::fmt::Error> {
         let Some(usage) = read() else { return Ok(()) };
         let about = "Total user and system CPU time spent in seconds";
@@ -53,7 +53,7 @@ impl Collector for Process {
 
 fn read() -> Option<Usage> {
     let stat = fs::read_to_string("/proc/self/stat").ok()?;
-    // The name of the program comes second, in brackets, and may contain anything.
+    // The second field is the program's name in brackets, and may contain any character.
     let fields: Vec<&str> = stat.rsplit_once(')')?.1.split_whitespace().collect();
     let field = |number: usize| fields.get(number - 3).and_then(|text| text.parse::<u64>().ok());
     let machine = fs::read_to_string("/proc/stat").ok()?;

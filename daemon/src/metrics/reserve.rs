@@ -1,8 +1,8 @@
-//! Our own metrics: how many reservations there are, what became of them, and who works.
+//! Our own metrics: how many reservations there are, how they ended, and whether this replica leads.
 
 use super::scheduler::set;
 use super::{Counters, Gauges};
-use crate::state::{Compared, Figures};
+use crate::state::{ComparisonResult, Figures};
 use common::cluster::compare::DifferenceKind;
 use prometheus_client::metrics::counter::Counter;
 use prometheus_client::metrics::gauge::Gauge;
@@ -10,9 +10,9 @@ use prometheus_client::metrics::histogram::{Histogram, exponential_buckets};
 use prometheus_client::registry::Registry;
 use std::time::Duration;
 
-/// The metrics called `reserve_…`.
+/// The metrics with the prefix `reserve_`.
 #[derive(Clone)]
-pub(super) struct Reserve {
+pub(super) struct ReserveMetrics {
     reservations: Gauges<1>,
     held: Gauges<1>,
     oldest: Gauge,
@@ -31,7 +31,7 @@ pub(super) struct Reserve {
     differences: Gauges<1>,
 }
 
-impl Reserve {
+impl ReserveMetrics {
     pub(super) fn new(registry: &mut Registry) -> Self {
         let metrics = Self {
             reservations: Gauges::default(),
@@ -104,14 +104,14 @@ impl Reserve {
         self.is_leader.set(i64::from(is_leading));
     }
 
-    pub(super) fn compared(&self, compared: &Compared) {
+    pub(super) fn compared(&self, compared: &ComparisonResult) {
         let (result, differences) = match compared {
-            Compared::Equal => ("equal", &[][..]),
-            Compared::Different(differences) => ("different", differences.as_slice()),
-            Compared::Unknown(_) => ("unknown", &[][..]),
+            ComparisonResult::Equal => ("equal", &[][..]),
+            ComparisonResult::Different(differences) => ("different", differences.as_slice()),
+            ComparisonResult::Unknown(_) => ("unknown", &[][..]),
         };
         self.comparisons.get_or_create(&[("result", result.to_owned())]).inc();
-        if !matches!(compared, Compared::Unknown(_)) {
+        if !matches!(compared, ComparisonResult::Unknown(_)) {
             for kind in DifferenceKind::ALL {
                 let count = differences.iter().filter(|difference| difference.kind == kind).count();
                 set(&self.differences, "kind", kind.as_str(), count);

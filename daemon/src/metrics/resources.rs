@@ -1,12 +1,12 @@
-//! What each pod asks for and may use at most, as kube-scheduler shows it at `/metrics/resources`: a line for each
-//! resource of each pod, which is why it is no part of the metrics that everybody scrapes.
+//! The requests and limits of each pod, as kube-scheduler serves them at `/metrics/resources`. They have one line for each
+//! resource of each pod, so they are not part of `/metrics`.
 
-use common::api::pod::Usage;
+use common::api::pod::PodUsage;
 use common::model::ResourceName;
 use common::model::resources::Resources;
 use std::fmt::Write as _;
 
-/// The text of both families, which grows pod by pod.
+/// Builds the text of both metric families, pod by pod.
 #[derive(Debug, Default)]
 pub(crate) struct PodResources {
     requests: String,
@@ -14,13 +14,13 @@ pub(crate) struct PodResources {
 }
 
 impl PodResources {
-    /// One more pod.
-    pub(crate) fn add(&mut self, usage: &Usage) {
+    /// Adds a pod.
+    pub(crate) fn add(&mut self, usage: &PodUsage) {
         lines(&mut self.requests, "kube_pod_resource_request", usage, &usage.requests);
         lines(&mut self.limits, "kube_pod_resource_limit", usage, &usage.limits);
     }
 
-    /// All of it, in Prometheus' text format 0.0.4. A family without samples is left out, as upstream does it.
+    /// The text in Prometheus' format 0.0.4. A family without samples is left out, as upstream.
     pub(crate) fn text(self) -> String {
         let head = |name: &str, about: &str| format!("# HELP {name} {about}\n# TYPE {name} gauge\n");
         let limits = head("kube_pod_resource_limit", "What a pod may use at most, by resource and its unit");
@@ -30,9 +30,9 @@ impl PodResources {
     }
 }
 
-fn lines(text: &mut String, name: &str, usage: &Usage, amounts: &Resources) {
+fn lines(text: &mut String, name: &str, usage: &PodUsage, amounts: &Resources) {
     for (resource, amount) in amounts.iter() {
-        let Usage { namespace, name: pod, node, scheduler, priority, .. } = usage;
+        let PodUsage { namespace, name: pod, node, scheduler, priority, .. } = usage;
         let priority = priority.map(|priority| priority.to_string()).unwrap_or_default();
         let (unit, value) = match &resource {
             ResourceName::Cpu => ("cores", thousandths(amount)),
@@ -52,13 +52,13 @@ fn lines(text: &mut String, name: &str, usage: &Usage, amounts: &Resources) {
     }
 }
 
-/// `1500` as `1.5`.
+/// `1500` becomes `1.5`.
 fn thousandths(amount: i64) -> String {
     let text = format!("{}.{:03}", amount / 1000, (amount % 1000).abs());
     text.trim_end_matches('0').trim_end_matches('.').to_owned()
 }
 
-/// The only label whose value the API server does not check.
+/// Escapes the scheduler's name, the only label value that the API server does not validate.
 fn escaped(text: &str) -> String {
     text.replace('\\', "\\\\").replace('"', "\\\"").replace('\n', "\\n")
 }

@@ -1,5 +1,5 @@
-//! kube-scheduler's metrics. Names, labels and buckets are facts of upstream; `tests/tests/admin.rs` compares them with
-//! those of a kube-scheduler that runs.
+//! kube-scheduler's metrics, with upstream's names, labels and buckets. `tests/tests/admin.rs` compares them with a running
+//! kube-scheduler.
 
 use super::extension_points::by_preemption;
 use super::{Counters, Gauges, Histograms, Labels};
@@ -10,12 +10,12 @@ use prometheus_client::metrics::histogram::{Histogram, exponential_buckets};
 use prometheus_client::registry::Registry;
 use std::time::Duration;
 
-/// From this number of attempts on all are one.
+/// This number of attempts and more share the label `15+`.
 const ATTEMPTS_MAX: u32 = 15;
 
-/// The metrics that dashboards for kube-scheduler show.
+/// The metrics with the prefix `scheduler_`, and `leader_election_master_status`.
 #[derive(Clone)]
-pub(super) struct Scheduler {
+pub(super) struct SchedulerMetrics {
     attempts: Counters<2>,
     attempt_seconds: Histograms<2>,
     algorithm_seconds: Histogram,
@@ -36,7 +36,7 @@ pub(super) struct Scheduler {
     master: Gauges<1>,
 }
 
-impl Scheduler {
+impl SchedulerMetrics {
     pub(super) fn new(registry: &mut Registry) -> Self {
         let by_attempt: fn() -> Histogram = || Histogram::new(exponential_buckets(0.001, 2.0, 15));
         let by_sli: fn() -> Histogram = || Histogram::new(exponential_buckets(0.01, 2.0, 20));
@@ -85,7 +85,7 @@ impl Scheduler {
         all.register("pod_scheduled_after_flush", about, self.flushed.clone());
         let about = "Pods without a place, by the plugins that kept them from one";
         all.register("unschedulable_pods", about, self.rejected.clone());
-        // There are no groups of pods here: the same numbers once more.
+        // An entity is a pod or a group of pods. There are no groups here, so these are the same numbers again.
         all.register("queued_entities", "Pods that wait, by queue", self.entities.clone());
         let about = "Pods that came to a queue, by what brought them";
         all.register("queue_incoming_entities", about, self.incoming_entities.clone());
@@ -174,7 +174,7 @@ impl Scheduler {
     }
 }
 
-/// Sets the gauge with one label.
+/// Sets a gauge that has one label.
 pub(super) fn set(gauges: &Gauges<1>, label: &'static str, value: &str, count: usize) {
     let count = i64::try_from(count).unwrap_or(i64::MAX);
     gauges.get_or_create(&[(label, value.to_owned())]).set(count);

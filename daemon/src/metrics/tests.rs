@@ -1,24 +1,27 @@
-//! What is counted, and how it reads.
+//! What is counted, and the text of the metrics.
 
 use super::{Metrics, PodResources, text};
 use crate::clock::Clock;
-use crate::connect::Calls as _;
-use crate::state::{Attempted, Compared, Figures, Note};
+use crate::connect::CallCounter as _;
+use crate::state::{AttemptResult, ComparisonResult, Figures, Note};
 use common::cluster::compare::{Difference, DifferenceKind};
 use common::framework::Status;
 use common::model::ExtensionPoint;
 use http::{Method, StatusCode};
 use std::time::Duration;
 
-fn attempt(result: Attempted) -> Note {
+fn attempt(result: AttemptResult) -> Note {
     Note::Attempt { profile: "default-scheduler".into(), result }
 }
 
 #[test]
 fn attempts_by_result_and_profile_with_their_share_of_the_time() {
     let metrics = Metrics::default();
-    let notes =
-        [attempt(Attempted::Scheduled), attempt(Attempted::Scheduled), attempt(Attempted::Unschedulable)];
+    let notes = [
+        attempt(AttemptResult::Scheduled),
+        attempt(AttemptResult::Scheduled),
+        attempt(AttemptResult::Unschedulable),
+    ];
     metrics.handled(Duration::from_millis(6), &notes);
     metrics.handled(Duration::from_secs(9), &[]);
     let text = metrics.text();
@@ -34,7 +37,7 @@ fn attempts_by_result_and_profile_with_their_share_of_the_time() {
     }
 }
 
-/// The labels in alphabetical order: ours come in another order than upstream's, which means nothing.
+/// The line with its labels in alphabetical order: the order of labels has no meaning, and ours differs from upstream's.
 fn sorted(line: &str) -> String {
     let Some((name, rest)) = line.split_once('{') else { return line.to_owned() };
     let Some((labels, value)) = rest.split_once('}') else { return line.to_owned() };
@@ -63,11 +66,11 @@ fn bindings_by_how_often_the_pod_was_tried() {
 #[test]
 fn comparisons_by_result_and_what_the_last_one_found() {
     let metrics = Metrics::default();
-    let difference = |kind| Difference { kind, what: "pod default/secret: it differs".to_owned() };
+    let difference = |kind| Difference { kind, description: "pod default/secret: it differs".to_owned() };
     let differences = vec![difference(DifferenceKind::Pods), difference(DifferenceKind::Pods)];
-    metrics.note(&Note::Compared(Compared::Equal));
-    metrics.note(&Note::Compared(Compared::Different(differences)));
-    metrics.note(&Note::Compared(Compared::Unknown("no answer".to_owned())));
+    metrics.note(&Note::Compared(ComparisonResult::Equal));
+    metrics.note(&Note::Compared(ComparisonResult::Different(differences)));
+    metrics.note(&Note::Compared(ComparisonResult::Unknown("no answer".to_owned())));
     let text = metrics.text();
     let expected = [
         "reserve_cache_comparisons_total{result=\"equal\"} 1",
@@ -81,7 +84,7 @@ fn comparisons_by_result_and_what_the_last_one_found() {
         assert!(text.lines().any(|said| said == line), "{line} is not in\n{text}");
     }
     assert!(!text.contains("secret"), "no name is a label");
-    metrics.note(&Note::Compared(Compared::Equal));
+    metrics.note(&Note::Compared(ComparisonResult::Equal));
     assert!(metrics.text().contains("reserve_cache_differences{kind=\"pods\"} 0\n"));
 }
 
@@ -112,15 +115,15 @@ async fn whoever_measures_plugins_is_heard() {
     let metrics = Metrics::default();
     let meter = metrics.meter("x", &Clock::start());
     assert!(meter.now() <= meter.now());
-    meter.passed(ExtensionPoint::Filter, Status::Success, Duration::from_micros(150));
-    meter.passed(ExtensionPoint::Filter, Status::Success, Duration::from_millis(150));
-    meter.asked(
+    meter.record_extension_point(ExtensionPoint::Filter, Status::Success, Duration::from_micros(150));
+    meter.record_extension_point(ExtensionPoint::Filter, Status::Success, Duration::from_millis(150));
+    meter.record_plugin(
         "DefaultPreemption",
         ExtensionPoint::PostFilter,
         Status::Unschedulable,
         Duration::from_millis(3),
     );
-    meter.asked("Other", ExtensionPoint::PostFilter, Status::Unschedulable, Duration::from_millis(3));
+    meter.record_plugin("Other", ExtensionPoint::PostFilter, Status::Unschedulable, Duration::from_millis(3));
     let text = metrics.text();
     let expected = [
         "scheduler_framework_extension_point_duration_seconds_bucket{le=\"0.0002\",extension_point=\"Filter\",profile=\"x\",status=\"Success\"} 1",
@@ -172,11 +175,11 @@ fn what_pods_ask_for_is_shown_in_their_units() {
     assert_eq!(PodResources::default().text(), "");
 }
 
-/// Every line is one that Prometheus takes: help, type, or a sample of the family that was announced last.
+/// Prometheus accepts every line: help, type, or a sample of the family of the last type line.
 #[test]
 fn the_text_is_the_format_0_0_4() {
     let metrics = Metrics::default();
-    metrics.handled(Duration::from_millis(1), &[attempt(Attempted::Error)]);
+    metrics.handled(Duration::from_millis(1), &[attempt(AttemptResult::Error)]);
     metrics.figures(&Figures::default());
     let mut family = "";
     let text = metrics.text();
@@ -223,11 +226,11 @@ fn every_note_is_counted() {
             "scheduler_preemption_pdb_violations_total{preemptor=\"pod\"} 1",
         ),
         (
-            Note::Preempted { is_done: true, took: Duration::from_secs(2) },
+            Note::VictimDeletion { is_done: true, took: Duration::from_secs(2) },
             "scheduler_preemption_execution_duration_seconds_sum{preemptor=\"pod\",result=\"success\"} 2",
         ),
         (
-            Note::Passed {
+            Note::ExtensionPointDuration {
                 profile: "x".into(),
                 extension_point: ExtensionPoint::Bind,
                 status: Status::Success,
@@ -251,8 +254,8 @@ fn every_note_is_counted() {
         (Note::Reserved { by: "keep" }, "reserve_made_total{by=\"keep\"} 1"),
         (Note::Released { why: "taken" }, "reserve_released_total{why=\"taken\"} 1"),
         (Note::NotReserved { why: "over-usage" }, "reserve_not_made_total{why=\"over-usage\"} 1"),
-        (Note::Lost, "reserve_lost_total 1"),
-        (Note::Yielded, "reserve_yielded_total 1"),
+        (Note::ReservationLost, "reserve_lost_total 1"),
+        (Note::ReservationYielded, "reserve_yielded_total 1"),
         (Note::OwnerUnreadable, "reserve_owners_unreadable_total 1"),
         (Note::Acknowledged { after_ms: 20 }, "reserve_acknowledgement_seconds_count 1"),
     ];

@@ -1,9 +1,9 @@
-//! From OpenMetrics, which our crate writes, to Prometheus' text format 0.0.4, which everybody reads.
+//! Converts OpenMetrics, which the crate `prometheus_client` writes, to Prometheus' text format 0.0.4.
 //!
-//! They differ in this: a counter's `# TYPE` line names it with its `_total`; there is no `# EOF` and no `# UNIT`; a
-//! bucket for one second is called `1`, not `1.0`, and one for ten microseconds `1e-05`, as Go writes it: a label is a text.
+//! In the older format the `# TYPE` line of a counter has the name with `_total`, and there is no `# EOF` and no `# UNIT`. Bounds
+//! of buckets are labels, so their text matters: Go writes `1` and not `1.0` for one second, `1e-05` for ten microseconds.
 
-/// The same in the older format.
+/// Converts the text to the older format.
 pub(super) fn plain(open_metrics: &str) -> String {
     let mut plain = String::with_capacity(open_metrics.len());
     let mut help = None;
@@ -23,10 +23,10 @@ pub(super) fn plain(open_metrics: &str) -> String {
     plain
 }
 
-/// From here on Go writes an exponent.
+/// Go writes smaller numbers with an exponent.
 const TINY: f64 = 0.0001;
 
-/// `le="1.0"` as `le="1"`, `le="0.00001"` as `le="1e-05"`.
+/// `le="1.0"` becomes `le="1"`, `le="0.00001"` becomes `le="1e-05"`.
 fn whole_bounds(line: &str) -> String {
     let Some((before, rest)) = line.split_once("le=\"") else { return line.to_owned() };
     let Some((bound, after)) = rest.split_once('"') else { return line.to_owned() };
@@ -36,7 +36,7 @@ fn whole_bounds(line: &str) -> String {
             let (digits, exponent) = text.split_once("e-").unwrap_or((&text, "0"));
             format!("{digits}e-{exponent:0>2}")
         }
-        // The shortest text for the number, which our crate does not always find.
+        // The shortest text for the number; `prometheus_client` does not always write that.
         Ok(finite) if finite.is_finite() => finite.to_string(),
         _ => bound.to_owned(),
     };

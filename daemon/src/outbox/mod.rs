@@ -1,9 +1,10 @@
-//! The effects that wait to be carried out: one at a time for each thing that they are about, in order; changes of reservations, a few
-//! at a time, and bindings before talk.
+//! The effects that wait to be carried out. Of each subject one at a time, in order; first a few writes to nodes, then bindings
+//! and other urgent effects, then conditions and events.
 //!
-//! Order matters within a subject: a condition that says "no place" must not arrive after the binding. Talk that is out of
-//! date is not sent at all, and of events no more than so many wait: the others are dropped and counted.
+//! Order matters within a subject: a condition that says "unschedulable" must not arrive after the binding. A condition or event
+//! that is out of date is not sent. The number of waiting events is limited; more are dropped and counted.
 //!
+//! `push` adds an effect, `pop` returns the next one to carry out, `done` says that it was carried out.
 //! Knows nothing of: how an effect is carried out.
 
 #[cfg(test)]
@@ -17,53 +18,54 @@ use std::collections::{BTreeMap, BTreeSet, VecDeque};
 #[derive(Debug, Default)]
 pub struct Outbox {
     waiting: BTreeMap<Subject, VecDeque<Effect>>,
-    /// Nodes whose annotations are to be changed, in the order of their arrival.
+    /// Nodes whose next effect is a write of annotations, in order of arrival.
     nodes: VecDeque<Subject>,
-    /// Other subjects whose next effect decides something, in the order of their arrival.
+    /// Subjects whose next effect is urgent, in order of arrival.
     urgent: VecDeque<Subject>,
-    /// Subjects whose next effect is talk.
-    talk: VecDeque<Subject>,
+    /// Subjects whose next effect is a condition, an event or another one that can wait.
+    low: VecDeque<Subject>,
+    /// Subjects with an effect that is being carried out.
     busy: BTreeSet<Subject>,
     /// How many events wait.
     events: usize,
-    /// How many were dropped since this was asked last.
+    /// How many events were dropped since the last [`Outbox::take_dropped`].
     dropped: u64,
 }
 
-/// Where a subject waits for its turn.
+/// The priority of an effect.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Line {
-    Nodes,
+enum Priority {
+    NodeWrite,
     Urgent,
-    Talk,
+    Low,
 }
 
-/// Nodes whose annotations are being changed at once. They go first, and leave most of the calls to bindings: tenants can cause many
-/// such changes.
+/// The most nodes whose annotations are written at the same time. They go first, but most calls are left for bindings: tenants can
+/// cause many such writes.
 const NODES_MAX: usize = 8;
 
 impl Outbox {
-    /// Adds an effect behind those of the same subject; one that gives a pod a place goes before them. An event is dropped
-    /// if too many wait: events are talk, and there is no end to how many pods can have something to say.
+    /// Adds an effect behind those of the same subject; one that binds goes before them. An event is dropped if too many wait:
+    /// nothing depends on events, and their number is not limited otherwise.
     pub fn push(&mut self, mut effect: Effect) {
         let subject = effect.subject();
         let waiting = self.waiting.entry(subject.clone()).or_default();
-        let was = waiting.front().map(line);
+        let before = waiting.front().map(priority);
         let events = waiting.iter().filter(|other| is_event(other)).count();
-        if is_placing(&effect) {
-            // It has a place now: what was to be written about having none is out of date.
+        if is_binding(&effect) {
+            // The pod has a node now: a condition that says otherwise is out of date.
             waiting.retain(|other| !is_outdated_by(&effect, other));
         } else {
-            let before = waiting.iter().rev().find_map(nomination_of);
-            waiting.retain(|other| !is_newer_word(&effect, other));
-            inherit(&mut effect, before);
+            let nomination = waiting.iter().rev().find_map(nomination_of);
+            waiting.retain(|other| !is_replaced_by(&effect, other));
+            take_over(&mut effect, nomination);
         }
         self.events -= events - waiting.iter().filter(|other| is_event(other)).count();
         if is_event(&effect) && self.events >= EVENTS_MAX {
             self.dropped += 1;
         } else {
             self.events += usize::from(is_event(&effect));
-            match is_placing(&effect) {
+            match is_binding(&effect) {
                 true => waiting.push_front(effect),
                 false => waiting.push_back(effect),
             }
@@ -75,14 +77,13 @@ impl Outbox {
         if self.busy.contains(&subject) {
             return;
         }
-        let is = waiting.front().map(line);
-        if was != is {
-            // What comes first has changed, and with it the line to stand in. Lines can be long: nobody looks for himself in
-            // one without need.
-            if let Some(was) = was {
-                self.line(was).retain(|other| *other != subject);
+        let after = waiting.front().map(priority);
+        if before != after {
+            // The next effect of the subject has another priority than before. Queues can be long, so they are searched only here.
+            if let Some(before) = before {
+                self.queue(before).retain(|other| *other != subject);
             }
-            self.line_up(subject);
+            self.enqueue(subject);
         }
     }
 
@@ -90,7 +91,7 @@ impl Outbox {
     pub fn pop(&mut self) -> Option<Effect> {
         let nodes = self.busy.iter().filter(|subject| matches!(subject, Subject::Node(_))).count();
         let node = if nodes < NODES_MAX { self.nodes.pop_front() } else { None };
-        let subject = node.or_else(|| self.urgent.pop_front()).or_else(|| self.talk.pop_front())?;
+        let subject = node.or_else(|| self.urgent.pop_front()).or_else(|| self.low.pop_front())?;
         let waiting = self.waiting.get_mut(&subject)?;
         let effect = waiting.pop_front()?;
         self.events -= usize::from(is_event(&effect));
@@ -102,27 +103,27 @@ impl Outbox {
     pub fn done(&mut self, subject: &Subject) {
         self.busy.remove(subject);
         if self.waiting.get(subject).is_some_and(|waiting| !waiting.is_empty()) {
-            self.line_up(subject.clone());
+            self.enqueue(subject.clone());
         } else {
             self.waiting.remove(subject);
         }
     }
 
-    /// How many events were dropped since this was asked last.
+    /// How many events were dropped since the previous call.
     pub fn take_dropped(&mut self) -> u64 {
         std::mem::take(&mut self.dropped)
     }
 
-    fn line_up(&mut self, subject: Subject) {
-        let first = self.waiting.get(&subject).and_then(VecDeque::front).map_or(Line::Talk, line);
-        self.line(first).push_back(subject);
+    fn enqueue(&mut self, subject: Subject) {
+        let next = self.waiting.get(&subject).and_then(VecDeque::front).map_or(Priority::Low, priority);
+        self.queue(next).push_back(subject);
     }
 
-    fn line(&mut self, line: Line) -> &mut VecDeque<Subject> {
-        match line {
-            Line::Nodes => &mut self.nodes,
-            Line::Urgent => &mut self.urgent,
-            Line::Talk => &mut self.talk,
+    fn queue(&mut self, priority: Priority) -> &mut VecDeque<Subject> {
+        match priority {
+            Priority::NodeWrite => &mut self.nodes,
+            Priority::Urgent => &mut self.urgent,
+            Priority::Low => &mut self.low,
         }
     }
 }
@@ -131,36 +132,36 @@ fn is_event(effect: &Effect) -> bool {
     matches!(effect, Effect::WritePodEvent { .. } | Effect::WriteEvent(_))
 }
 
-/// In which line a subject waits whose next effect this is.
-fn line(effect: &Effect) -> Line {
+fn priority(effect: &Effect) -> Priority {
     match effect {
-        Effect::Annotate(_) => Line::Nodes,
-        Effect::Bind { .. } | Effect::Find { .. } | Effect::BindVolumes { .. } => Line::Urgent,
+        Effect::Annotate(_) => Priority::NodeWrite,
+        Effect::Bind { .. } | Effect::Find { .. } | Effect::BindVolumes { .. } => Priority::Urgent,
         Effect::Evict(_)
         | Effect::ReadOwner(_)
         | Effect::Reply { .. }
-        | Effect::Ask { .. }
-        | Effect::AskVictims { .. } => Line::Urgent,
-        Effect::Condition { .. } | Effect::Nominate { .. } => Line::Talk,
-        Effect::WritePodEvent { .. } | Effect::WriteEvent(_) | Effect::List => Line::Talk,
+        | Effect::AskExtenders { .. }
+        | Effect::AskExtendersAboutVictims { .. } => Priority::Urgent,
+        Effect::Condition { .. } | Effect::Nominate { .. } => Priority::Low,
+        Effect::WritePodEvent { .. } | Effect::WriteEvent(_) | Effect::List => Priority::Low,
     }
 }
 
-/// Whether it means that its pod has a place.
-fn is_placing(effect: &Effect) -> bool {
+/// Whether the effect is a step of the binding of its pod.
+fn is_binding(effect: &Effect) -> bool {
     matches!(effect, Effect::Bind { .. } | Effect::Find { .. } | Effect::BindVolumes { .. })
 }
 
-/// Whether a pod that `placing` gives a place is no longer to be told `other`. Events stay: they say what was.
-fn is_outdated_by(placing: &Effect, other: &Effect) -> bool {
+/// Whether `binding` makes the waiting effect `other` out of date. Events stay: they say what happened before.
+fn is_outdated_by(binding: &Effect, other: &Effect) -> bool {
     match other {
         Effect::Condition { .. } => true,
-        // While volumes are under way it is of use to know where the pod is going to be.
-        Effect::Nominate { .. } => !matches!(placing, Effect::BindVolumes { .. }),
+        // While volumes are being bound, the nomination says where the pod is going to be.
+        Effect::Nominate { .. } => !matches!(binding, Effect::BindVolumes { .. }),
         _ => false,
     }
 }
 
+/// Whether the effect reports that a pod has no node.
 fn is_refusal(effect: &Effect) -> bool {
     match effect {
         Effect::Condition { .. } => true,
@@ -169,8 +170,8 @@ fn is_refusal(effect: &Effect) -> bool {
     }
 }
 
-/// Whether `effect` says anew what `other` was to say.
-fn is_newer_word(effect: &Effect, other: &Effect) -> bool {
+/// Whether the waiting effect `other` need not be sent any more, because `effect` is a newer one of the same kind.
+fn is_replaced_by(effect: &Effect, other: &Effect) -> bool {
     let is_same_kind = std::mem::discriminant(effect) == std::mem::discriminant(other);
     is_same_kind
         && match (effect, other) {
@@ -180,7 +181,7 @@ fn is_newer_word(effect: &Effect, other: &Effect) -> bool {
         }
 }
 
-/// Where the pod is nominated to, if `effect` is to write that.
+/// The nomination that `effect` writes together with a condition.
 fn nomination_of(effect: &Effect) -> Option<Nomination> {
     match effect {
         Effect::Condition { nomination, .. } if *nomination != Nomination::Keep => Some(nomination.clone()),
@@ -188,11 +189,11 @@ fn nomination_of(effect: &Effect) -> Option<Nomination> {
     }
 }
 
-/// Lets a condition that says nothing about the nomination write what one before it was to write.
-fn inherit(effect: &mut Effect, before: Option<Nomination>) {
-    if let (Effect::Condition { nomination, .. }, Some(before)) = (effect, before)
+/// Lets a condition without a nomination write that of the condition which it replaces.
+fn take_over(effect: &mut Effect, replaced: Option<Nomination>) {
+    if let (Effect::Condition { nomination, .. }, Some(replaced)) = (effect, replaced)
         && *nomination == Nomination::Keep
     {
-        *nomination = before;
+        *nomination = replaced;
     }
 }

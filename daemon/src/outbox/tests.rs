@@ -1,4 +1,4 @@
-//! In which order effects leave, and which never do.
+//! The order in which effects leave the outbox, and which effects are dropped.
 
 use super::Outbox;
 use crate::config::EVENTS_MAX;
@@ -42,7 +42,7 @@ fn outbox(effects: impl IntoIterator<Item = Effect>) -> Outbox {
     outbox
 }
 
-/// Everything that leaves when each effect is done before the next begins.
+/// All effects in order, when each is done before the next one is popped.
 fn in_turn(outbox: &mut Outbox) -> Vec<Effect> {
     std::iter::from_fn(|| {
         let effect = outbox.pop()?;
@@ -94,7 +94,7 @@ fn nothing_is_kept_of_what_is_done() {
     let mut outbox = outbox([bind("a"), scheduled("a"), condition("b", "no")]);
     in_turn(&mut outbox);
     assert!(outbox.waiting.is_empty() && outbox.busy.is_empty());
-    assert!(outbox.urgent.is_empty() && outbox.talk.is_empty());
+    assert!(outbox.urgent.is_empty() && outbox.low.is_empty());
 }
 
 #[test]
@@ -133,8 +133,8 @@ fn changes_of_nodes_go_first_and_never_take_all_the_calls() {
     let annotate = |node: &str| {
         let id = common::model::ReservationId { owner: "a".into(), seat: None };
         let expires = jiff::Timestamp::UNIX_EPOCH;
-        let change = crate::state::Rewrite::Extend { id, request: "r".into(), expires };
-        let annotation = crate::state::Annotation { node: node.into(), uid: node.into(), change };
+        let change = crate::state::ReservationChange::Extend { id, request: "r".into(), expires };
+        let annotation = crate::state::AnnotationWrite { node: node.into(), uid: node.into(), change };
         Effect::Annotate(Box::new(annotation))
     };
     let nodes: Vec<Effect> = (0..100).map(|number| annotate(&format!("n{number}"))).collect();

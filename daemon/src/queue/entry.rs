@@ -1,116 +1,117 @@
-//! What is known of a waiting pod besides its name.
+//! What the queue knows of one pod.
 
 use super::Backoff;
-use super::shelves::Shelf;
-use common::framework::{Cure, QueueSort, Queued, Turn};
+use super::sub_queues::SubQueue;
+use common::framework::{Cure, QueueSort, QueueSortKey, QueuedPodInfo};
 use std::time::Duration;
 
 /// A waiting pod.
 #[derive(Debug)]
 pub(super) struct Entry {
-    pub(super) turn: Turn,
+    pub(super) sort_key: QueueSortKey,
     pub(super) priority: i32,
+    /// The number of its arrival, by which sub-queues know it.
     pub(super) arrival: u64,
-    /// Where it stands in line: at the end again after each try, so that whoever comes new does not wait for all who
-    /// have no hope. As upstream.
-    pub(super) line: u64,
-    /// When it came.
+    /// Its position in order of arrival. Each attempt moves it to the end, so that new pods do not wait for all that fit nowhere.
+    /// As in kube-scheduler.
+    pub(super) position: u64,
+    /// When it was added.
     pub(super) since: Duration,
-    /// How often it was looked at.
+    /// How often it was tried.
     pub(super) attempts: u32,
-    /// How often it found no place.
+    /// How many attempts found no node.
     rejections: u32,
-    /// How often something went wrong, since it last did not.
+    /// How many attempts failed since the last one that did not.
     errors: u32,
-    /// Whether it goes first within its priority.
+    /// Whether it goes before all others of its priority.
     pub(super) is_boosted: bool,
-    /// Whether it has been given a moment for its owner to become known.
-    pub(super) postponed: bool,
+    /// Whether it has waited for its owner before.
+    pub(super) is_postponed: bool,
     /// Whether it is being decided on, or bound.
     pub(super) is_in_flight: bool,
-    /// Whether it changed meanwhile.
-    pub(super) is_news: bool,
-    /// The wake-ups that there were before that.
+    /// Whether it changed while it was in flight.
+    pub(super) has_changed: bool,
+    /// The number of wake-ups before its attempt.
     pub(super) seen_wakes: u64,
-    /// When it is tried again even if nothing happened that could cure it.
+    /// When it is tried again although nothing that may help has changed.
     pub(super) flush_at: Option<Duration>,
-    /// Whether that is why it is tried.
+    /// Whether its last attempt was made because of `flush_at`.
     pub(super) was_flushed: bool,
-    /// When it may be tried again, given how often it was tried.
+    /// The end of its backoff.
     pub(super) due: Duration,
-    pub(super) shelf: Shelf,
+    pub(super) sub_queue: SubQueue,
 }
 
-/// What a waiting pod has been through.
+/// The attempts of a pod.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct History {
-    /// How often it was looked at.
+pub struct AttemptHistory {
+    /// How often it was tried.
     pub attempts: u32,
-    /// When it came.
+    /// When it was added to the queue.
     pub since: Duration,
-    /// Whether it was last tried only because it had waited for so long.
+    /// Whether its last attempt was made only because it had been unschedulable for very long.
     pub was_flushed: bool,
 }
 
-/// How many pods wait, and for what.
+/// The number of pods in each part of the queue, as the metric `scheduler_pending_pods` shows it.
 #[derive(Debug, Default, Clone, Copy, PartialEq, Eq)]
-pub struct Pending {
-    /// For their turn.
+pub struct PendingPods {
+    /// Pods that are tried next.
     pub active: usize,
-    /// For some time to pass.
+    /// Pods in backoff.
     pub backoff: usize,
-    /// For something to change.
+    /// Pods that wait for a change.
     pub unschedulable: usize,
-    /// For leave to be looked at.
+    /// Pods that must not be tried.
     pub gated: usize,
 }
 
-/// Why a pod came to a shelf.
+/// Why a pod was moved to a sub-queue.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
-pub enum Why {
-    /// It is new, or changed.
+pub enum MoveReason {
+    /// The pod is new, or changed.
     PodAdd,
-    /// It was tried.
+    /// It was tried, and has no node.
     AttemptFailed,
-    /// Something happened that could cure it.
+    /// A change may help it.
     Cured(Cure),
-    /// It has waited long enough.
+    /// Its backoff, or the longest time as unschedulable, is over.
     TimeIsUp,
-    /// Its own doing is over that kept it out.
+    /// The preemption that it waited for is over.
     Activated,
 }
 
 impl Entry {
-    /// A pod that has just come.
+    /// A pod that is added now.
     pub(super) fn new(arrival: u64, now: Duration) -> Self {
         Self {
-            turn: Turn::default(),
+            sort_key: QueueSortKey::default(),
             priority: 0,
             arrival,
-            line: arrival,
+            position: arrival,
             since: now,
             attempts: 0,
             rejections: 0,
             errors: 0,
             is_boosted: false,
-            postponed: false,
+            is_postponed: false,
             is_in_flight: false,
-            is_news: false,
+            has_changed: false,
             seen_wakes: 0,
             flush_at: None,
             was_flushed: false,
             due: now,
-            shelf: Shelf::Deciding,
+            sub_queue: SubQueue::InFlight,
         }
     }
 
-    /// Finds out when its turn is.
-    pub(super) fn line_up(&mut self, sort: &dyn QueueSort) {
-        let arrival = if self.is_boosted { 0 } else { self.line };
-        self.turn = sort.turn(&Queued { priority: self.priority, arrival });
+    /// Asks the QueueSort plugin for its sort key.
+    pub(super) fn update_sort_key(&mut self, sort: &dyn QueueSort) {
+        let arrival = if self.is_boosted { 0 } else { self.position };
+        self.sort_key = sort.sort_key(&QueuedPodInfo { priority: self.priority, arrival });
     }
 
-    /// It found no place. It backs off from now on, the longer the more often that happened.
+    /// An attempt found no node: begins a backoff, which grows with the number of such attempts.
     pub(super) fn rejected(&mut self, now: Duration, backoff: Backoff) {
         self.rejections = self.rejections.saturating_add(1);
         self.errors = 0;
@@ -118,27 +119,27 @@ impl Entry {
         self.is_in_flight = false;
     }
 
-    /// Something went wrong.
+    /// An attempt failed.
     pub(super) fn failed(&mut self, now: Duration, backoff: Backoff) {
         self.errors = self.errors.saturating_add(1);
         self.due = now.saturating_add(backoff.delay(self.errors));
         self.is_in_flight = false;
     }
 
-    /// The shelf on which it stands, as metrics call it.
-    pub(super) fn shelf_name(&self) -> Option<&'static str> {
-        match self.shelf {
-            Shelf::Active(_) => Some("active"),
-            Shelf::BackingOff { .. } | Shelf::Recovering { .. } => Some("backoff"),
-            Shelf::Parked { .. } => Some("unschedulable"),
-            Shelf::Gated { .. } => Some("gated"),
-            Shelf::Deciding => None,
+    /// The name of its sub-queue in metrics.
+    pub(super) fn queue_name(&self) -> Option<&'static str> {
+        match self.sub_queue {
+            SubQueue::Active(_) => Some("active"),
+            SubQueue::Backoff { .. } | SubQueue::ErrorBackoff { .. } => Some("backoff"),
+            SubQueue::Unschedulable { .. } => Some("unschedulable"),
+            SubQueue::Gated { .. } => Some("gated"),
+            SubQueue::InFlight => None,
         }
     }
 }
 
-impl Why {
-    /// As metrics call it: upstream's name where there is one.
+impl MoveReason {
+    /// Its name in metrics: kube-scheduler's name where there is one.
     pub fn as_str(self) -> &'static str {
         match self {
             Self::PodAdd => "PodAdd",

@@ -1,72 +1,72 @@
-//! The pods that wait to be placed, on shelves.
+//! The scheduling queue: the pods that wait for a node, each in one sub-queue.
 //!
 //! ```text
-//!  push ──▶ active ──pop──▶ (being decided) ──park──▶ parked ──wake──▶ backing off ──time, or nothing else to do──▶ active
-//!                                  └─────────retry──▶ recovering ──time──▶ active
+//!  push ──▶ active ──pop──▶ in flight ──add_unschedulable──▶ unschedulable ──wake──▶ backoff ──time, or active is empty──▶ active
+//!                               └──────────retry──▶ error backoff ──time──▶ active
 //! ```
 //!
-//! *Active* pods are tried next, in the order of the QueueSort plugin: highest priority first, then in order of arrival; after
-//! a try a pod stands at the end of the line. A pod that found no place is
-//! *parked* until something changes that could cure it; then it is *backing off*, so that a busy cluster does not make a
-//! hopeless pod spin. One for which something went wrong is *recovering*: it is tried again after a time, not before. A
-//! pod that may not be looked at is *gated*.
+//! *Active* pods are tried next, in the order of the QueueSort plugin: highest priority first, then in order of arrival; an
+//! attempt counts as a new arrival. A pod that fits no node is *unschedulable* until something changes that may help it; then it is
+//! in *backoff*, so that it does not take too many attempts in a busy cluster. A pod whose attempt failed is in *error backoff*: it
+//! is tried again after that time, and not before. A pod that must not be tried is *gated*.
 //!
-//! Knows nothing of: nodes, plugins, the API server. Time is the time since the start.
+//! Knows nothing of: nodes, the API server. Time is the time since the start.
 
 mod backoff;
 mod entry;
-mod shelves;
+mod sub_queues;
 #[cfg(test)]
 mod tests;
 
 pub use backoff::Backoff;
-pub use entry::{History, Pending, Why};
+pub use entry::{AttemptHistory, MoveReason, PendingPods};
 
 use common::framework::{Cure, QueueSort};
 use common::model::PodKey;
 use entry::Entry;
-use shelves::{Shelf, Shelves};
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 use std::time::Duration;
+use sub_queues::{SubQueue, SubQueues};
 
-/// How long a pod waits for an owner that it claims. Owners come milliseconds apart from their pods; a claim that is
-/// never made good must not hold a pod up.
+/// How long a pod waits for an owner that it names and that was not read yet. Owners come milliseconds apart from their pods; a pod
+/// whose owner does not exist must not wait for ever.
 const OWNER_WAIT_MAX: Duration = Duration::from_secs(1);
 
-/// The waiting pods. No call looks at more of them than it moves.
+/// The waiting pods. No call iterates over more of them than it moves.
 pub struct Queue {
     pods: BTreeMap<PodKey, Entry>,
-    /// The same pods in the order of their arrival.
+    /// The same pods by their number of arrival.
     keys: BTreeMap<u64, PodKey>,
-    shelves: Shelves,
+    sub_queues: SubQueues,
     arrivals: u64,
-    /// Grows with each wake-up, so that a pod that is being decided on can tell which of them it missed.
+    /// The number of wake-ups so far: a wake-up while a pod is in flight must count when the pod is put aside.
     wakes: u64,
-    woken: BTreeMap<Cure, u64>,
-    /// How often pods came to a shelf, and why, since this was asked last.
-    moves: BTreeMap<(&'static str, Why), u64>,
+    /// The number of the last wake-up by each kind of change.
+    last_wakes: BTreeMap<Cure, u64>,
+    /// How often pods were moved to a sub-queue, and why, since the last [`Queue::take_moves`].
+    moves: BTreeMap<(&'static str, MoveReason), u64>,
     backoff: Backoff,
     sort: Arc<dyn QueueSort>,
 }
 
 impl Queue {
-    /// An empty queue with these delays, in the order that `sort` says.
+    /// An empty queue with these delays and this order.
     pub fn new(backoff: Backoff, sort: Arc<dyn QueueSort>) -> Self {
         Self {
             pods: BTreeMap::new(),
             keys: BTreeMap::new(),
-            shelves: Shelves::default(),
+            sub_queues: SubQueues::default(),
             arrivals: 0,
             wakes: 0,
-            woken: BTreeMap::new(),
+            last_wakes: BTreeMap::new(),
             moves: BTreeMap::new(),
             backoff,
             sort,
         }
     }
 
-    /// Adds a pod, or tries a known one again because it changed.
+    /// Adds a pod, or tries one that is in the queue again because it changed.
     pub fn push(&mut self, pod: &PodKey, priority: i32, now: Duration) {
         if !self.pods.contains_key(pod) {
             self.arrivals += 1;
@@ -75,15 +75,15 @@ impl Queue {
         }
         let Some(entry) = self.pods.get_mut(pod) else { return };
         entry.priority = priority;
-        entry.line_up(&*self.sort);
+        entry.update_sort_key(&*self.sort);
         if entry.is_in_flight {
-            entry.is_news = true;
+            entry.has_changed = true;
         } else {
-            self.shelve(pod, Why::PodAdd, now);
+            self.requeue(pod, MoveReason::PodAdd, now);
         }
     }
 
-    /// Lets a pod go first within its priority.
+    /// Moves a pod before all others of its priority.
     pub fn boost(&mut self, pod: &PodKey, priority: i32, now: Duration) {
         if let Some(entry) = self.pods.get_mut(pod).filter(|entry| !entry.is_boosted) {
             entry.is_boosted = true;
@@ -91,184 +91,189 @@ impl Queue {
         }
     }
 
-    /// Forgets a pod, which was bound or is gone.
+    /// Removes a pod, which was bound or is gone.
     pub fn remove(&mut self, pod: &PodKey) {
         if let Some(entry) = self.pods.remove(pod) {
             self.keys.remove(&entry.arrival);
-            self.shelves.take(entry.arrival, &entry.shelf);
+            self.sub_queues.remove(entry.arrival, &entry.sub_queue);
         }
     }
 
-    /// The next pod to decide on. It stays in the queue, to be parked or removed. When no pod is active, one that only
-    /// backs off is tried before its time: nobody else needs the time.
+    /// The next pod to decide on. It stays in the queue as in flight, until it is put aside or removed. When no pod is active, one
+    /// in backoff is returned before its time.
     pub fn pop(&mut self, now: Duration) -> Option<PodKey> {
-        self.shelve_due(now);
-        let pod = self.keys.get(&self.shelves.first_ready()?)?.clone();
+        self.requeue_due(now);
+        let pod = self.keys.get(&self.sub_queues.first_ready()?)?.clone();
         let wakes = self.wakes;
         let entry = self.pods.get_mut(&pod)?;
         entry.attempts = entry.attempts.saturating_add(1);
-        (entry.is_in_flight, entry.is_news, entry.seen_wakes) = (true, false, wakes);
-        self.put(&pod, Shelf::Deciding, Why::PodAdd);
+        (entry.is_in_flight, entry.has_changed, entry.seen_wakes) = (true, false, wakes);
+        self.move_to(&pod, SubQueue::InFlight, MoveReason::PodAdd);
         Some(pod)
     }
 
-    /// Puts a pod aside that found no place, until something that `cures` names changes. What changed while it was
-    /// being decided on counts too.
-    pub fn park(&mut self, pod: &PodKey, cures: BTreeSet<Cure>, now: Duration) {
-        self.park_for(pod, cures, Duration::MAX, now);
+    /// Puts a pod aside that fits no node, until a change that `cures` names. Changes while the pod was in flight count, too.
+    pub fn add_unschedulable(&mut self, pod: &PodKey, cures: BTreeSet<Cure>, now: Duration) {
+        self.add_unschedulable_for(pod, cures, Duration::MAX, now);
     }
 
-    /// The same, at most for `at_most`.
-    pub fn park_for(&mut self, pod: &PodKey, cures: BTreeSet<Cure>, at_most: Duration, now: Duration) {
-        let (backoff, woken) = (self.backoff, &self.woken);
+    /// The same, for at most `at_most`.
+    pub fn add_unschedulable_for(
+        &mut self,
+        pod: &PodKey,
+        cures: BTreeSet<Cure>,
+        at_most: Duration,
+        now: Duration,
+    ) {
+        let (backoff, last_wakes) = (self.backoff, &self.last_wakes);
         let Some(entry) = self.pods.get_mut(pod) else { return };
-        let missed = |cure: &Cure| woken.get(cure).is_some_and(|at| *at > entry.seen_wakes);
-        let is_missed = entry.is_news || cures.iter().any(missed);
+        let missed = |cure: &Cure| last_wakes.get(cure).is_some_and(|at| *at > entry.seen_wakes);
+        let is_missed = entry.has_changed || cures.iter().any(missed);
         entry.rejected(now, backoff);
         self.arrivals += 1;
-        entry.line = self.arrivals;
-        entry.line_up(&*self.sort);
+        entry.position = self.arrivals;
+        entry.update_sort_key(&*self.sort);
         if is_missed {
-            self.shelve(pod, Why::AttemptFailed, now);
+            self.requeue(pod, MoveReason::AttemptFailed, now);
         } else {
-            let until = now.saturating_add(at_most.min(backoff.parked));
-            // One that waits for something certain has a time of its own.
-            entry.flush_at = (at_most >= backoff.parked).then_some(until);
+            let until = now.saturating_add(at_most.min(backoff.unschedulable_max));
+            // A pod with a time of its own is not flushed: that time is the end of a wait.
+            entry.flush_at = (at_most >= backoff.unschedulable_max).then_some(until);
             entry.was_flushed = false;
-            self.put(pod, Shelf::Parked { until, cures }, Why::AttemptFailed);
+            self.move_to(pod, SubQueue::Unschedulable { until, cures }, MoveReason::AttemptFailed);
         }
     }
 
-    /// Puts a pod aside that may not be looked at: this was no try.
+    /// Puts a pod aside that must not be tried. This does not count as an attempt.
     pub fn gate(&mut self, pod: &PodKey, now: Duration) {
-        let until = now.saturating_add(self.backoff.parked);
+        let until = now.saturating_add(self.backoff.unschedulable_max);
         let Some(entry) = self.pods.get_mut(pod) else { return };
         entry.attempts = entry.attempts.saturating_sub(1);
         entry.is_in_flight = false;
-        self.put(pod, Shelf::Gated { until }, Why::PodAdd);
+        self.move_to(pod, SubQueue::Gated { until }, MoveReason::PodAdd);
     }
 
-    /// Puts a pod aside for a moment because it claims an owner that nobody has read yet: pods and their owners come by
-    /// different ways. False if it had its moment already; then it is decided on as it is.
+    /// Puts a pod aside for a short time because it names an owner that was not read yet: pods and owners come by different
+    /// watches. False if the pod was postponed before; the caller then decides on it as it is.
     pub fn postpone(&mut self, pod: &PodKey, now: Duration) -> bool {
-        let Some(entry) = self.pods.get_mut(pod).filter(|entry| !entry.postponed) else { return false };
-        (entry.postponed, entry.attempts, entry.due, entry.is_in_flight) = (true, 0, now, false);
-        let shelf = Shelf::Parked { until: now + OWNER_WAIT_MAX, cures: [Cure::Owner].into() };
-        self.put(pod, shelf, Why::PodAdd);
+        let Some(entry) = self.pods.get_mut(pod).filter(|entry| !entry.is_postponed) else { return false };
+        (entry.is_postponed, entry.attempts, entry.due, entry.is_in_flight) = (true, 0, now, false);
+        let sub_queue = SubQueue::Unschedulable { until: now + OWNER_WAIT_MAX, cures: [Cure::Owner].into() };
+        self.move_to(pod, sub_queue, MoveReason::PodAdd);
         true
     }
 
-    /// Puts a pod aside for which something went wrong: it will be tried again without anything having changed.
+    /// Puts a pod aside whose attempt failed: it is tried again after a time, without any change.
     pub fn retry(&mut self, pod: &PodKey, now: Duration) {
         let backoff = self.backoff;
         let Some(entry) = self.pods.get_mut(pod) else { return };
         entry.failed(now, backoff);
         self.arrivals += 1;
-        entry.line = self.arrivals;
-        entry.line_up(&*self.sort);
+        entry.position = self.arrivals;
+        entry.update_sort_key(&*self.sort);
         let due = entry.due;
-        self.put(pod, Shelf::Recovering { due }, Why::AttemptFailed);
+        self.move_to(pod, SubQueue::ErrorBackoff { due }, MoveReason::AttemptFailed);
     }
 
-    /// Whether somebody decides on the pod, or it is on its way to a node.
+    /// Whether the pod is being decided on or bound.
     pub fn is_in_flight(&self, pod: &PodKey) -> bool {
         self.pods.get(pod).is_some_and(|entry| entry.is_in_flight)
     }
 
-    /// Tries a pod that was put aside again at once, whatever it waits for.
+    /// Makes a pod active at once, whatever it waits for.
     pub fn activate(&mut self, pod: &PodKey) {
         let Some(entry) = self.pods.get_mut(pod) else { return };
         if entry.is_in_flight {
-            entry.is_news = true;
+            entry.has_changed = true;
         } else {
-            let turn = entry.turn;
-            self.put(pod, Shelf::Active(turn), Why::Activated);
+            let sort_key = entry.sort_key;
+            self.move_to(pod, SubQueue::Active(sort_key), MoveReason::Activated);
         }
     }
 
-    /// Takes up again all parked pods that `cure` could help.
+    /// Moves all unschedulable pods that `cure` may help to active or backoff.
     pub fn wake(&mut self, cure: Cure, now: Duration) {
         self.wake_others(cure, None, now);
     }
 
-    /// The same, except for one whose own doing it is.
+    /// The same, except for the pod whose own attempt made the change.
     pub fn wake_others(&mut self, cure: Cure, except: Option<&PodKey>, now: Duration) {
         self.wakes += 1;
-        self.woken.insert(cure, self.wakes);
+        self.last_wakes.insert(cure, self.wakes);
         let except = except.and_then(|pod| self.pods.get(pod)).map(|entry| entry.arrival);
-        for arrival in self.shelves.cured_by(cure) {
+        for arrival in self.sub_queues.cured_by(cure) {
             if Some(arrival) != except {
-                self.shelve_arrival(arrival, Why::Cured(cure), now);
+                self.requeue_arrival(arrival, MoveReason::Cured(cure), now);
             }
         }
     }
 
-    /// When the next pod is due by itself: at once, if one is ready.
+    /// When the next pod can be tried although nothing changes: at once, if one is ready.
     pub fn next_due(&self) -> Option<Duration> {
-        let ready = self.shelves.first_ready().map(|_| Duration::ZERO);
-        ready.or_else(|| self.shelves.first_timed().map(|(at, _)| at))
+        let ready = self.sub_queues.first_ready().map(|_| Duration::ZERO);
+        ready.or_else(|| self.sub_queues.first_timed().map(|(at, _)| at))
     }
 
-    /// All pods, in the order in which they came.
+    /// All pods, in order of arrival.
     pub fn pods(&self) -> Vec<PodKey> {
         self.keys.values().cloned().collect()
     }
 
-    /// Whether the pod is about to be tried.
+    /// Whether the pod is in the active queue.
     pub fn is_active(&self, pod: &PodKey) -> bool {
-        self.pods.get(pod).is_some_and(|entry| matches!(entry.shelf, Shelf::Active(_)))
+        self.pods.get(pod).is_some_and(|entry| matches!(entry.sub_queue, SubQueue::Active(_)))
     }
 
-    /// How many pods stand where.
-    pub fn pending(&self) -> Pending {
-        self.shelves.pending()
+    /// The number of pods in each sub-queue.
+    pub fn pending(&self) -> PendingPods {
+        self.sub_queues.pending()
     }
 
-    /// What the pod has been through.
-    pub fn history(&self, pod: &PodKey) -> Option<History> {
+    /// The attempts of the pod so far.
+    pub fn history(&self, pod: &PodKey) -> Option<AttemptHistory> {
         let Entry { attempts, since, was_flushed, .. } = *self.pods.get(pod)?;
-        Some(History { attempts, since, was_flushed })
+        Some(AttemptHistory { attempts, since, was_flushed })
     }
 
-    /// How often pods came to a shelf, and why, since this was asked last.
-    pub fn take_moves(&mut self) -> BTreeMap<(&'static str, Why), u64> {
+    /// How often pods were moved to a sub-queue, and why, since the previous call.
+    pub fn take_moves(&mut self) -> BTreeMap<(&'static str, MoveReason), u64> {
         std::mem::take(&mut self.moves)
     }
 
-    fn shelve_due(&mut self, now: Duration) {
-        while let Some((_, arrival)) = self.shelves.first_timed().filter(|(at, _)| *at <= now) {
-            self.shelve_arrival(arrival, Why::TimeIsUp, now);
+    fn requeue_due(&mut self, now: Duration) {
+        while let Some((_, arrival)) = self.sub_queues.first_timed().filter(|(at, _)| *at <= now) {
+            self.requeue_arrival(arrival, MoveReason::TimeIsUp, now);
         }
     }
 
-    fn shelve_arrival(&mut self, arrival: u64, why: Why, now: Duration) {
+    fn requeue_arrival(&mut self, arrival: u64, reason: MoveReason, now: Duration) {
         if let Some(pod) = self.keys.get(&arrival).cloned() {
-            self.shelve(&pod, why, now);
+            self.requeue(&pod, reason, now);
         }
     }
 
-    /// Makes a pod active if it is due, else lets it back off.
-    fn shelve(&mut self, pod: &PodKey, why: Why, now: Duration) {
+    /// Moves a pod to active if its backoff is over, else to backoff.
+    fn requeue(&mut self, pod: &PodKey, reason: MoveReason, now: Duration) {
         let Some(entry) = self.pods.get_mut(pod) else { return };
-        match why {
-            Why::TimeIsUp => entry.was_flushed |= entry.flush_at.take().is_some_and(|at| at <= now),
+        match reason {
+            MoveReason::TimeIsUp => entry.was_flushed |= entry.flush_at.take().is_some_and(|at| at <= now),
             _ => (entry.flush_at, entry.was_flushed) = (None, false),
         }
-        let shelf = match entry.due <= now {
-            true => Shelf::Active(entry.turn),
-            false => Shelf::BackingOff { due: entry.due, turn: entry.turn },
+        let sub_queue = match entry.due <= now {
+            true => SubQueue::Active(entry.sort_key),
+            false => SubQueue::Backoff { due: entry.due, sort_key: entry.sort_key },
         };
-        self.put(pod, shelf, why);
+        self.move_to(pod, sub_queue, reason);
     }
 
-    /// Moves a pod from the shelf on which it stands to another.
-    fn put(&mut self, pod: &PodKey, shelf: Shelf, why: Why) {
+    /// Moves a pod from its sub-queue to another.
+    fn move_to(&mut self, pod: &PodKey, sub_queue: SubQueue, reason: MoveReason) {
         let Some(entry) = self.pods.get_mut(pod) else { return };
-        self.shelves.take(entry.arrival, &entry.shelf);
-        self.shelves.put(entry.arrival, &shelf);
-        entry.shelf = shelf;
-        if let Some(name) = entry.shelf_name() {
-            *self.moves.entry((name, why)).or_default() += 1;
+        self.sub_queues.remove(entry.arrival, &entry.sub_queue);
+        self.sub_queues.insert(entry.arrival, &sub_queue);
+        entry.sub_queue = sub_queue;
+        if let Some(name) = entry.queue_name() {
+            *self.moves.entry((name, reason)).or_default() += 1;
         }
     }
 }

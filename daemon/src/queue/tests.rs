@@ -1,7 +1,7 @@
-//! The order of pods, and what brings a parked one back.
+//! The order of pods, and what wakes an unschedulable one up.
 
-use super::{Backoff, Pending, Queue};
-use common::framework::{Cure, Plugin, QueueSort, Queued, Turn};
+use super::{Backoff, PendingPods, Queue};
+use common::framework::{Cure, Plugin, QueueSort, QueueSortKey, QueuedPodInfo};
 use common::model::PodKey;
 use common::plugins::priority_sort::PrioritySort;
 use std::sync::Arc;
@@ -23,7 +23,7 @@ fn empty() -> Queue {
     Queue::new(Backoff::default(), Arc::new(PrioritySort))
 }
 
-/// Another order than the usual one, by a plugin that somebody brings along.
+/// A QueueSort plugin of the caller.
 #[test]
 fn the_order_is_a_plugins_to_say() {
     struct LastFirst;
@@ -33,7 +33,7 @@ fn the_order_is_a_plugins_to_say() {
         }
     }
     impl QueueSort for LastFirst {
-        fn turn(&self, queued: &Queued) -> Turn {
+        fn sort_key(&self, queued: &QueuedPodInfo) -> QueueSortKey {
             (-i64::try_from(queued.arrival).unwrap(), 0)
         }
     }
@@ -60,8 +60,8 @@ fn whoever_was_tried_stands_at_the_end_of_the_line() {
         queue.push(&key(name), 0, at(0));
         queue.pop(at(0)).unwrap();
     }
-    queue.park(&key("b"), [Cure::Room].into(), at(0));
-    queue.park(&key("a"), [Cure::Room].into(), at(0));
+    queue.add_unschedulable(&key("b"), [Cure::Room].into(), at(0));
+    queue.add_unschedulable(&key("a"), [Cure::Room].into(), at(0));
     queue.push(&key("new"), 0, at(20));
     queue.wake(Cure::Room, at(20));
     queue.push(&key("a"), 0, at(20));
@@ -71,7 +71,7 @@ fn whoever_was_tried_stands_at_the_end_of_the_line() {
         "in the order of their tries, then of their coming"
     );
     for name in ["b", "a"] {
-        queue.park(&key(name), [Cure::Room].into(), at(20));
+        queue.add_unschedulable(&key(name), [Cure::Room].into(), at(20));
     }
     queue.retry(&key("new"), at(20));
     queue.push(&key("newer"), 0, at(40));
@@ -81,11 +81,11 @@ fn whoever_was_tried_stands_at_the_end_of_the_line() {
 }
 
 #[test]
-fn a_parked_pod_waits_for_its_cure_and_for_its_backoff() {
+fn an_unschedulable_pod_waits_for_its_cure_and_for_its_backoff() {
     let mut queue = empty();
     queue.push(&key("a"), 0, at(0));
     queue.pop(at(0)).unwrap();
-    queue.park(&key("a"), [Cure::Room].into(), at(0));
+    queue.add_unschedulable(&key("a"), [Cure::Room].into(), at(0));
     queue.wake(Cure::Node, at(5));
     assert_eq!(names(&mut queue, at(5)), [""; 0], "another cure does not wake it");
     queue.wake(Cure::Room, at(5));
@@ -97,11 +97,11 @@ fn a_pod_that_was_just_tried_backs_off_while_others_are_active() {
     let mut queue = empty();
     queue.push(&key("a"), 5, at(0));
     queue.pop(at(0)).unwrap();
-    queue.park(&key("a"), [Cure::Room].into(), at(0));
+    queue.add_unschedulable(&key("a"), [Cure::Room].into(), at(0));
     queue.push(&key("b"), 0, at(0));
     queue.wake(Cure::Room, at(0));
     assert_eq!(names(&mut queue, at(0)), ["b", "a"], "when there is nothing else to do it need not wait");
-    queue.park(&key("a"), [Cure::Room].into(), at(1));
+    queue.add_unschedulable(&key("a"), [Cure::Room].into(), at(1));
     queue.push(&key("c"), 0, at(3));
     queue.wake(Cure::Room, at(3));
     assert_eq!(names(&mut queue, at(3)), ["a", "c"], "after two seconds it is over");
@@ -119,7 +119,7 @@ fn a_pod_for_which_something_went_wrong_waits_for_its_time() {
         assert_eq!(queue.next_due(), Some(at(next)));
     }
     queue.pop(at(7)).unwrap();
-    queue.park(&key("a"), [Cure::Room].into(), at(7));
+    queue.add_unschedulable(&key("a"), [Cure::Room].into(), at(7));
     queue.wake(Cure::Room, at(8));
     assert!(queue.is_active(&key("a")), "how often it found no place is counted by itself");
 }
@@ -130,15 +130,15 @@ fn what_happens_while_a_pod_is_decided_on_is_not_lost() {
     queue.push(&key("a"), 0, at(0));
     queue.pop(at(0)).unwrap();
     queue.wake(Cure::Node, at(0));
-    queue.park(&key("a"), [Cure::Room].into(), at(0));
+    queue.add_unschedulable(&key("a"), [Cure::Room].into(), at(0));
     assert_eq!(names(&mut queue, at(9)), [""; 0], "that was no cure");
     queue.wake(Cure::Room, at(9));
     queue.pop(at(9)).unwrap();
     queue.wake(Cure::Room, at(9));
-    queue.park(&key("a"), [Cure::Room].into(), at(9));
+    queue.add_unschedulable(&key("a"), [Cure::Room].into(), at(9));
     assert_eq!(names(&mut queue, at(9)), ["a"]);
     queue.push(&key("a"), 0, at(9));
-    queue.park(&key("a"), [].into(), at(9));
+    queue.add_unschedulable(&key("a"), [].into(), at(9));
     assert_eq!(names(&mut queue, at(9)), ["a"], "it changed itself");
 }
 
@@ -148,7 +148,7 @@ fn a_pod_does_not_wake_itself() {
     for name in ["a", "b"] {
         queue.push(&key(name), 0, at(0));
         queue.pop(at(0)).unwrap();
-        queue.park(&key(name), [Cure::Room].into(), at(0));
+        queue.add_unschedulable(&key(name), [Cure::Room].into(), at(0));
     }
     queue.wake_others(Cure::Room, Some(&key("a")), at(0));
     assert_eq!(names(&mut queue, at(0)), ["b"]);
@@ -171,25 +171,28 @@ fn a_gated_pod_was_not_tried_and_comes_back_when_it_is_let() {
     queue.pop(at(0)).unwrap();
     queue.gate(&key("a"), at(0));
     assert_eq!(queue.history(&key("a")).unwrap().attempts, 0);
-    assert_eq!(queue.pending(), Pending { gated: 1, ..Pending::default() });
+    assert_eq!(queue.pending(), PendingPods { gated: 1, ..PendingPods::default() });
     for cure in [Cure::Room, Cure::Node, Cure::Pods] {
         queue.wake(cure, at(0));
     }
     assert_eq!(names(&mut queue, at(0)), [""; 0]);
     queue.activate(&key("a"));
-    assert_eq!(queue.pending(), Pending { active: 1, ..Pending::default() });
+    assert_eq!(queue.pending(), PendingPods { active: 1, ..PendingPods::default() });
     assert_eq!(names(&mut queue, at(0)), ["a"]);
 }
 
 #[test]
-fn moves_are_counted_by_shelf_and_reason() {
+fn moves_are_counted_by_queue_and_reason() {
     let mut queue = empty();
     queue.push(&key("a"), 0, at(0));
     queue.pop(at(0)).unwrap();
-    queue.park(&key("a"), [Cure::Room].into(), at(0));
+    queue.add_unschedulable(&key("a"), [Cure::Room].into(), at(0));
     queue.wake(Cure::Room, at(0));
-    let moves: Vec<_> =
-        queue.take_moves().into_iter().map(|((shelf, why), count)| (shelf, why.as_str(), count)).collect();
+    let moves: Vec<_> = queue
+        .take_moves()
+        .into_iter()
+        .map(|((queue, reason), count)| (queue, reason.as_str(), count))
+        .collect();
     let expected = [
         ("active", "PodAdd", 1),
         ("backoff", "AssignedPodDelete", 1),
@@ -200,17 +203,19 @@ fn moves_are_counted_by_shelf_and_reason() {
 }
 
 #[test]
-fn how_long_a_pod_stays_parked_or_gated_is_for_the_configuration_to_say() {
-    for (parked, expected) in [(at(30), at(31)), (at(3600), at(3601)), (Duration::MAX, Duration::MAX)] {
-        let backoff = Backoff { parked, ..Backoff::default() };
+fn how_long_a_pod_stays_unschedulable_or_gated_is_configured() {
+    for (unschedulable_max, expected) in
+        [(at(30), at(31)), (at(3600), at(3601)), (Duration::MAX, Duration::MAX)]
+    {
+        let backoff = Backoff { unschedulable_max, ..Backoff::default() };
         let mut queue = Queue::new(backoff, Arc::new(PrioritySort));
         queue.push(&key("a"), 0, at(1));
         queue.pop(at(1)).unwrap();
-        queue.park(&key("a"), [Cure::Room].into(), at(1));
+        queue.add_unschedulable(&key("a"), [Cure::Room].into(), at(1));
         assert_eq!(queue.next_due(), Some(expected));
         queue.gate(&key("a"), at(1));
         assert_eq!(queue.next_due(), Some(expected));
-        queue.park_for(&key("a"), [Cure::Room].into(), at(7), at(1));
+        queue.add_unschedulable_for(&key("a"), [Cure::Room].into(), at(7), at(1));
         assert_eq!(queue.next_due(), Some(at(8)), "one that waits for something certain");
     }
 }
@@ -221,38 +226,38 @@ fn a_pod_that_is_tried_only_because_it_waited_for_so_long_is_known() {
     let mut queue = empty();
     queue.push(&key("a"), 0, at(0));
     queue.pop(at(0)).unwrap();
-    queue.park(&key("a"), [Cure::Room].into(), at(0));
+    queue.add_unschedulable(&key("a"), [Cure::Room].into(), at(0));
     queue.wake(Cure::Room, at(299));
     queue.pop(at(299)).unwrap();
     assert!(!was_flushed(&queue));
-    queue.park(&key("a"), [Cure::Room].into(), at(299));
+    queue.add_unschedulable(&key("a"), [Cure::Room].into(), at(299));
     queue.pop(at(599)).unwrap();
     assert!(was_flushed(&queue));
-    queue.park_for(&key("a"), [Cure::Room].into(), at(7), at(599));
+    queue.add_unschedulable_for(&key("a"), [Cure::Room].into(), at(7), at(599));
     queue.pop(at(700)).unwrap();
     assert!(!was_flushed(&queue), "that one waited for something certain");
 }
 
 #[test]
-fn a_parked_pod_is_tried_again_after_five_minutes_whatever_happens() {
+fn an_unschedulable_pod_is_tried_again_after_five_minutes_whatever_happens() {
     let mut queue = empty();
     queue.push(&key("a"), 0, at(0));
     queue.pop(at(0)).unwrap();
-    queue.park(&key("a"), [].into(), at(0));
+    queue.add_unschedulable(&key("a"), [].into(), at(0));
     assert_eq!(names(&mut queue, at(299)), [""; 0]);
     assert_eq!(queue.next_due(), Some(at(300)));
     assert_eq!(names(&mut queue, at(300)), ["a"]);
 }
 
 #[test]
-fn a_removed_pod_is_gone_from_every_shelf() {
+fn a_removed_pod_is_gone_from_every_sub_queue() {
     let mut queue = empty();
     for name in ["a", "b", "c"] {
         queue.push(&key(name), 0, at(0));
     }
     queue.remove(&key("b"));
     assert_eq!(names(&mut queue, at(0)), ["a", "c"]);
-    queue.park(&key("a"), [Cure::Room].into(), at(0));
+    queue.add_unschedulable(&key("a"), [Cure::Room].into(), at(0));
     queue.remove(&key("a"));
     queue.wake(Cure::Room, at(9));
     assert_eq!(names(&mut queue, at(9)), [""; 0]);

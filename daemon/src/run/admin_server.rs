@@ -1,4 +1,4 @@
-//! The task that serves health and metrics, and the loop's side of it.
+//! Starts the servers for health and metrics, and gives them the loop's data.
 
 use super::comparisons;
 use crate::admin::{Admin, Health, Probes};
@@ -12,10 +12,10 @@ use std::time::Duration;
 use tokio::task::JoinSet;
 use tokio::time::{Interval, MissedTickBehavior};
 
-/// How old gauges may be. Counting a big cluster takes a fraction of a millisecond.
-const FIGURES: Duration = Duration::from_secs(5);
+/// How old gauges may be. Computing them for a big cluster takes a fraction of a millisecond.
+const FIGURES_INTERVAL: Duration = Duration::from_secs(5);
 
-/// Where it is shown how the daemon is.
+/// The servers for health and metrics, as the loop sees them.
 pub(super) struct AdminServer {
     health: Arc<Health>,
     metrics: Metrics,
@@ -23,12 +23,12 @@ pub(super) struct AdminServer {
     /// The name of the leader's Lease, if there is an election.
     lease: Option<String>,
     figures: Interval,
-    /// Ends with this value.
+    /// Dropping this value ends the server tasks.
     _servers: JoinSet<()>,
 }
 
 impl AdminServer {
-    /// Starts to serve, if that was asked for.
+    /// Starts the servers that the configuration asks for.
     pub(super) async fn open(
         config: &Config,
         clock: &Clock,
@@ -38,39 +38,39 @@ impl AdminServer {
         let election = &config.scheduler.leader_election;
         let health = Arc::new(Health::new(election.leader_elect, leadership.clone()));
         let mut servers = JoinSet::new();
-        // In a task of its own: whatever the other server is kept busy with, probes are answered.
+        // A task of its own: probes are answered even while the other server is busy.
         if let Some(probes) = Probes::start(config, clock, Arc::clone(&health))? {
             servers.spawn(probes.run());
         }
         if let Some(admin) = Admin::start(config, clock, Arc::clone(&health), metrics.clone()).await? {
             servers.spawn(admin.run());
         }
-        let mut figures = tokio::time::interval(FIGURES);
+        let mut figures = tokio::time::interval(FIGURES_INTERVAL);
         figures.set_missed_tick_behavior(MissedTickBehavior::Delay);
         let lease = election.leader_elect.then(|| election.resource_name.clone());
         Ok(Self { health, metrics, leadership, lease, figures, _servers: servers })
     }
 
-    /// Done when it is time to [`AdminServer::show`] how things stand.
-    pub(super) async fn look(&mut self) {
+    /// Done when [`AdminServer::update_figures`] is due.
+    pub(super) async fn wait_for_next_figures(&mut self) {
         self.figures.tick().await;
     }
 
-    /// Shows how things stand.
-    pub(super) fn show(&self, state: &mut State, now: Now) {
+    /// Updates all gauges.
+    pub(super) fn update_figures(&self, state: &mut State, now: Now) {
         self.metrics.figures(&state.figures(now));
         self.metrics.leading(self.lease.as_deref(), self.leadership.is_held(now));
     }
 
-    /// An input was handled.
+    /// Publishes the notes of an input that took `took` to handle.
     pub(super) fn handled(&self, state: &mut State, took: Duration) {
         let notes = state.take_notes();
-        comparisons::tell(&notes);
+        comparisons::log_results(&notes);
         self.metrics.handled(took, &notes);
         self.health.synced(state.is_complete());
     }
 
-    /// The daemon was asked to end.
+    /// Tells readiness probes that the daemon is stopping.
     pub(super) fn stopping(&self) {
         self.health.stopping();
     }

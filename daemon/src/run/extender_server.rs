@@ -1,35 +1,35 @@
-//! The task that serves the extender.
+//! Starts the server that answers kube-scheduler as its extender.
 
 use crate::clock::Clock;
 use crate::config::Config;
 use crate::connections::{Limits, listen};
 use crate::extender::bodies::Bodies;
 use crate::extender::replies::Replies;
-use crate::extender::serve::{Site, serve};
-use crate::extender::tls::Tls;
-use crate::lease::replica::Standing;
+use crate::extender::serve::{ExtenderHandler, serve};
+use crate::extender::tls::ExtenderServerTls;
+use crate::lease::replica::LeaseValidity;
 use crate::state::Input;
 use anyhow::Context as _;
 use tokio::sync::mpsc;
 use tokio::task::JoinSet;
 
-/// Where kube-scheduler asks. Ends with this value.
+/// The extender's server task. Dropping this value ends it.
 pub(super) struct ExtenderServer {
     replies: Replies,
     tasks: JoinSet<()>,
 }
 
 impl ExtenderServer {
-    /// Starts to serve, if that was asked for.
+    /// Starts the server if the configuration asks for it.
     pub(super) async fn open(
         config: &Config,
         clock: &Clock,
         inputs: &mpsc::Sender<Input>,
-        standing: Standing,
+        validity: LeaseValidity,
     ) -> anyhow::Result<Self> {
         let (replies, mut tasks) = (Replies::default(), JoinSet::new());
         if let Some(serving) = &config.extender {
-            let tls = serving.files.as_ref().map(Tls::new).transpose()?;
+            let tls = serving.files.as_ref().map(ExtenderServerTls::new).transpose()?;
             let listener = listen(serving.address, false);
             let listener =
                 listener.with_context(|| format!("listen on {} as an extender", serving.address))?;
@@ -37,18 +37,18 @@ impl ExtenderServer {
             tracing::info!("serves as an extender on {scheme}://{}", listener.local_addr()?);
             let (inputs, replies, clock) = (inputs.clone(), replies.clone(), clock.clone());
             let (bodies, is_binding) = (Bodies::default(), serving.is_binding);
-            let site = Site { inputs, replies, standing, clock, bodies, is_binding };
-            tasks.spawn(serve(listener, tls, site, Limits::default()));
+            let handler = ExtenderHandler { inputs, replies, validity, clock, bodies, is_binding };
+            tasks.spawn(serve(listener, tls, handler, Limits::default()));
         }
         Ok(Self { replies, tasks })
     }
 
-    /// Where answers go.
+    /// Where the loop passes its replies.
     pub(super) fn replies(&self) -> Replies {
         self.replies.clone()
     }
 
-    /// Stops serving: from now on nobody counts on this replica.
+    /// Stops serving, before this replica gives up its Lease.
     pub(super) async fn close(mut self) {
         self.tasks.shutdown().await;
     }

@@ -1,77 +1,77 @@
-//! The tasks that keep the Leases of this replica, and the loop's side of them.
+//! Starts the tasks that hold the leader's Lease and this replica's own Lease, and connects them to the loop.
 
 use crate::clock::Clock;
 use crate::config::Config;
-use crate::lease::replica::{Publisher, Standing};
-use crate::lease::{Election, Leadership, Lost};
-use crate::state::{Input, Now, Sight, State};
+use crate::lease::replica::{LeaseValidity, Publisher};
+use crate::lease::{Election, Leadership, LeadershipLost};
+use crate::state::{Input, Now, ReplicaStatus, State};
 use anyhow::Context as _;
 use tokio::sync::{oneshot, watch};
 use tokio::task::JoinSet;
 
-/// The Leases of this replica.
+/// The two Lease tasks of this replica, as the loop sees them.
 pub(super) struct Leases {
     leadership: Leadership,
-    standing: Standing,
-    turned: watch::Receiver<bool>,
-    sight: watch::Sender<Sight>,
-    election: JoinSet<Result<(), Lost>>,
+    validity: LeaseValidity,
+    is_leading: watch::Receiver<bool>,
+    status: watch::Sender<ReplicaStatus>,
+    election: JoinSet<Result<(), LeadershipLost>>,
     publisher: JoinSet<()>,
-    /// What tells the two tasks to end.
+    /// Dropping a sender tells its task to end: election, publisher.
     stops: (oneshot::Sender<()>, oneshot::Sender<()>),
 }
 
 impl Leases {
-    /// Takes part in the election, if there is to be one, and publishes what is seen.
+    /// Starts the election, if the configuration has one, and the publisher of this replica's Lease.
     pub(super) fn start(config: &Config, client: &kube::Client, clock: &Clock, rng: fastrand::Rng) -> Self {
         let settings = &config.scheduler.leader_election;
         let leadership = if settings.leader_elect { Leadership::none() } else { Leadership::for_ever() };
-        let (turn, turned) = watch::channel(!settings.leader_elect);
+        let (sender, is_leading) = watch::channel(!settings.leader_elect);
         let (stop_election, stopped_election) = oneshot::channel();
         let mut election = JoinSet::new();
         if settings.leader_elect {
-            let listeners = (leadership.clone(), turn);
+            let listeners = (leadership.clone(), sender);
             let candidate =
                 Election::new(settings, &config.replica, client.clone(), clock.clone(), rng, listeners);
             election.spawn(candidate.run(stopped_election));
         }
-        let (sight, seen) = watch::channel(Sight::default());
+        let (status, receiver) = watch::channel(ReplicaStatus::default());
         let (stop_publisher, stopped_publisher) = oneshot::channel();
         let mut publisher = JoinSet::new();
         let place = (config.namespace.as_str(), config.replica.as_str());
-        let standing = Standing::default();
+        let validity = LeaseValidity::default();
         publisher.spawn(
-            Publisher::new(client.clone(), clock.clone(), place, seen, standing.clone())
+            Publisher::new(client.clone(), clock.clone(), place, receiver, validity.clone())
                 .restricted(config.is_restricted)
                 .run(stopped_publisher),
         );
         let stops = (stop_election, stop_publisher);
-        Self { leadership, standing, turned, sight, election, publisher, stops }
+        Self { leadership, validity, is_leading, status, election, publisher, stops }
     }
 
-    /// Whether others count on this replica.
-    pub(super) fn standing(&self) -> Standing {
-        self.standing.clone()
+    /// Whether this replica's own Lease is valid.
+    pub(super) fn validity(&self) -> LeaseValidity {
+        self.validity.clone()
     }
 
-    /// Until when this replica may act.
+    /// Whether and until when this replica leads.
     pub(super) fn leadership(&self) -> Leadership {
         self.leadership.clone()
     }
 
-    /// Whether this replica leads, as the state is to know it.
-    pub(super) fn turn(&self) -> Input {
-        Input::Leading(*self.turned.borrow())
+    /// The input that tells the state whether this replica leads now.
+    pub(super) fn leading_input(&self) -> Input {
+        Input::Leading(*self.is_leading.borrow())
     }
 
-    /// Fails once the leadership is over, or nobody counts on this replica any more, whatever still waits to be told.
+    /// An error when the leadership was lost or this replica's Lease lapsed, even if the input that says so still waits.
     pub(super) fn check(&self, now: Now) -> anyhow::Result<()> {
         anyhow::ensure!(!self.leadership.is_lost(now), "the leader's Lease could not be renewed in time");
-        anyhow::ensure!(!self.standing.has_lapsed(now), "the replica's Lease could not be renewed in time");
+        anyhow::ensure!(!self.validity.has_lapsed(now), "the replica's Lease could not be renewed in time");
         Ok(())
     }
 
-    /// What happens next. A leadership that was lost is the end: everything that was decided may be out of date.
+    /// The next change of leadership. Losing it is an error that ends the daemon: all decisions may be out of date.
     pub(super) async fn next(&mut self) -> anyhow::Result<Input> {
         tokio::select! {
             biased;
@@ -79,22 +79,22 @@ impl Leases {
                 ended.context("take part in the election")??;
                 anyhow::bail!("the election ended by itself")
             }
-            Ok(()) = self.turned.changed() => Ok(Input::Leading(*self.turned.borrow_and_update())),
+            Ok(()) = self.is_leading.changed() => Ok(Input::Leading(*self.is_leading.borrow_and_update())),
             else => std::future::pending().await,
         }
     }
 
-    /// Lets others know what was seen: at once if somebody may wait for it, else when the Lease is renewed.
+    /// Publishes what this replica has seen: at once if a writer of reservations may wait for it, else with the next renewal.
     pub(super) fn publish(&self, state: &mut State) {
         let has_news = state.take_news();
-        self.sight.send_if_modified(|sight| {
-            *sight = state.sight();
+        self.status.send_if_modified(|status| {
+            *status = state.replica_status();
             has_news
         });
     }
 
-    /// Lets go of the leader's Lease, so that another one can go on at once, and takes the replica's away. By now nothing is
-    /// done as the leader any more.
+    /// Releases the leader's Lease, so that another replica can lead at once, and then deletes this replica's Lease. The
+    /// caller no longer acts as the leader.
     pub(super) async fn end(mut self) {
         let (stop_election, stop_publisher) = self.stops;
         drop(stop_election);

@@ -1,51 +1,54 @@
-//! From waiting pods to bindings: whose turn it is, what the cycle says, what becomes of that.
+//! The scheduler: pops pods from the queue, lets `common::cycle` decide on each, and turns the decisions into effects.
 //!
-//! Knows nothing of: the API server, who asked for the pods.
+//! `Scheduler::changed` learns what an event altered, `Scheduler::decide` makes decisions. A pod that gets a node goes through
+//! `binding` (assume) ─▶ `pending_bindings` (Permit) ─▶ `volumes` (PreBind) ─▶ `Effect::Bind`.
+//!
+//! Knows nothing of: the API server, who created the pods.
 
-mod asking;
-mod choosing;
+mod binding;
+mod extender_victims;
+mod extenders;
 mod pending_bindings;
-mod placing;
-mod preempting;
-mod rejected;
-mod telling;
+mod pod_status;
+mod preemption;
+mod unschedulable_pods;
 mod volumes;
 
-pub use asking::Opinions;
-pub use choosing::Candidate;
+pub use extender_victims::PreemptionCandidate;
+pub use extenders::ExtenderAnswer;
 
-use crate::queue::{Backoff, Pending, Queue};
-use crate::state::{Attempted, Nomination, Note, Now, Step};
-use asking::Asking;
+use crate::queue::{Backoff, PendingPods, Queue};
+use crate::state::{AttemptResult, Nomination, Note, Now, Step};
 use common::api::names::WAITING_FOR_RESERVED_NODE;
 use common::cluster::Change;
-use common::cycle::{self, Awaited, Decision, NoFit, Refusal};
+use common::cycle::{self, Decision, NoFit, NodeWait, Refusal};
 use common::framework::{Cure, Registry, Reserved};
 use common::model::ids::Text;
-use common::model::{OtherKind, Pod, PodKey};
+use common::model::{CatalogKind, Pod, PodKey};
 use common::plugins::priority_sort::PrioritySort;
+use extenders::ExtenderRequests;
 use jiff::Timestamp;
 use pending_bindings::PendingBinding;
-use preempting::Preemption;
-use rejected::Rejected;
+use pod_status::LastEvent;
+use preemption::Preemption;
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 use std::time::Duration;
-use telling::Said;
+use unschedulable_pods::UnschedulablePods;
 
-/// Decisions in one call of [`Scheduler::decide`]. Between two calls news from the cluster gets in.
+/// The most decisions in one call of [`Scheduler::decide`]. Inputs are taken in between two calls.
 const DECISIONS_MAX: usize = 64;
 
-/// A pod without a place is worth so many decisions: every node has to say why.
-const HOPELESS: usize = 8;
+/// An attempt that finds no node counts as this many decisions: every node is asked for its reasons.
+const UNSCHEDULABLE_COST: usize = 8;
 
-/// The condition's reason when no node can have the pod.
+/// The reason of the condition when no node fits.
 const UNSCHEDULABLE: &str = "Unschedulable";
 
-/// The condition's reason when a node could, but something went wrong.
+/// The reason of the condition when something failed.
 const SCHEDULER_ERROR: &str = "SchedulerError";
 
-/// Anything that can happen.
+/// All kinds of changes.
 const EVERY_CURE: [Cure; 6] = [Cure::Room, Cure::Node, Cure::Owner, Cure::Pods, Cure::Storage, Cure::Pod];
 
 /// The scheduler.
@@ -53,78 +56,79 @@ pub(crate) struct Scheduler {
     /// The plugins of each scheduler name that is served.
     profiles: BTreeMap<Text, Registry>,
     queue: Queue,
-    /// Whether it has decided anything since it is the one that decides.
+    /// Whether it has decided anything since this replica began to lead.
     has_begun: bool,
-    /// Pods that have a node, and wait for leave or for their volumes before they are bound.
+    /// Pods that have a node, and wait for a Permit plugin or for their volumes.
     pending_bindings: BTreeMap<PodKey, PendingBinding>,
-    /// How many there have been, so that each has a number of its own.
-    flights_begun: u64,
-    /// Whether something happened that they may have waited for.
-    is_stirred: bool,
-    /// Pods that others are being deleted for.
+    /// The id of the newest pending binding.
+    last_binding_id: u64,
+    /// Whether something changed that a pending binding may wait for.
+    has_changes: bool,
+    /// The preemptors whose victims are being deleted.
     preemptions: BTreeMap<PodKey, Preemption>,
-    /// What waiting pods were last told by an event.
-    said: BTreeMap<PodKey, Said>,
-    asking: Asking,
-    rejected: Rejected,
-    /// When each binding that is under way was asked for.
+    /// The last event of each pod that waits.
+    last_events: BTreeMap<PodKey, LastEvent>,
+    extender_requests: ExtenderRequests,
+    unschedulable_pods: UnschedulablePods,
+    /// When each [`Effect::Bind`](crate::state::Effect::Bind) without an answer was sent.
     bindings: BTreeMap<PodKey, Duration>,
-    /// When a reservation ends next; then pods that it kept out are tried again.
+    /// When the next reservation expires, which wakes pods up.
     next_expiry: Option<Timestamp>,
 }
 
 impl Scheduler {
     /// A scheduler for the pods that name one of `profiles`.
     pub(crate) fn new(profiles: BTreeMap<Text, Registry>, backoff: Backoff) -> Self {
-        // All profiles share one queue, and the configuration sees to it that they agree on its order.
+        // All profiles share one queue; the configuration is refused if their QueueSort plugins differ.
         let sort = profiles.values().find_map(|registry| registry.queue_sort.clone());
         Self {
             profiles,
             queue: Queue::new(backoff, sort.unwrap_or_else(|| Arc::new(PrioritySort))),
             has_begun: false,
             pending_bindings: BTreeMap::new(),
-            flights_begun: 0,
-            is_stirred: false,
+            last_binding_id: 0,
+            has_changes: false,
             preemptions: BTreeMap::new(),
-            said: BTreeMap::new(),
-            asking: Asking::default(),
-            rejected: Rejected::default(),
+            last_events: BTreeMap::new(),
+            extender_requests: ExtenderRequests::default(),
+            unschedulable_pods: UnschedulablePods::default(),
             bindings: BTreeMap::new(),
             next_expiry: None,
         }
     }
 
-    /// When something is due by itself.
+    /// When [`Scheduler::decide`] has something to do although nothing changes.
     pub(crate) fn next_tick(&self, now: Now) -> Option<Duration> {
         let expiry = self.next_expiry.map(|at| {
             let left = Duration::try_from(at.duration_since(now.wall)).unwrap_or_default();
             now.elapsed + left
         });
-        // While extenders are asked nobody else is decided on, however ready.
-        let ready = if self.asking.is_busy() { None } else { self.queue.next_due() };
-        [ready, self.next_flight_due(), expiry].into_iter().flatten().min()
+        // No other pod is decided on while extenders are asked.
+        let ready = if self.extender_requests.is_busy() { None } else { self.queue.next_due() };
+        [ready, self.next_pending_binding_due(), expiry].into_iter().flatten().min()
     }
 
-    /// How many pods wait, and for what.
-    pub(crate) fn pending(&self) -> Pending {
+    /// The number of pods in each part of the queue.
+    pub(crate) fn pending(&self) -> PendingPods {
         self.queue.pending()
     }
 
-    /// How many pods have no place, by their scheduler and each plugin that kept them from one.
+    /// The number of pods without a node, by their scheduler and by each plugin that rejected them.
     pub(crate) fn rejected(&self) -> BTreeMap<(Text, &'static str), usize> {
-        self.rejected.count()
+        self.unschedulable_pods.count()
     }
 
-    /// From now on it is this scheduler that decides; what it decided before is long ago.
+    /// This replica begins to lead.
     pub(crate) fn begin(&mut self) {
         self.has_begun = false;
     }
 
-    /// Pods whose owners keep their places and are short may have lost theirs while nobody was there to keep them: they
-    /// go first within their priority.
+    /// Pods with `reserve/keep` whose owner lacks pods may have lost their room while no replica led: they go first within their
+    /// priority.
     fn boost(&mut self, step: &Step<'_>) {
         for key in self.queue.pods() {
-            if let Some(pod) = step.cluster.pod(&key).filter(|pod| step.cluster.is_kept_and_short(pod)) {
+            if let Some(pod) = step.cluster.pod(&key).filter(|pod| step.cluster.is_expected_replacement(pod))
+            {
                 self.queue.boost(&key, pod.spec.priority, step.now.elapsed);
             }
         }
@@ -135,29 +139,29 @@ impl Scheduler {
         self.changed_by(None, changes, step);
     }
 
-    /// The same, when it is the doing of a pod that this cannot help.
+    /// The same for changes that an attempt of the pod `by` made: they do not wake that pod up.
     fn changed_by(&mut self, by: Option<&PodKey>, changes: &[Change], step: &mut Step<'_>) {
         let mut cures = BTreeSet::new();
         for change in changes {
             match change {
                 Change::PodWaiting(key) => self.enqueue(key, step),
-                Change::PodSettled(key) => {
+                Change::PodNotWaiting(key) => {
                     self.settled(key, step);
                     cures.extend([Cure::Pods]);
                 }
-                // Other nodes can be in a better light without the pods and labels of one.
+                // Pods and labels of this node count for other nodes, too, as in topology spread.
                 Change::NodeChanged(_) => cures.extend([Cure::Node, Cure::Room, Cure::Pods, Cure::Storage]),
                 Change::NodeGone(_) => cures.extend([Cure::Pods]),
                 Change::RoomFreed(_) => cures.extend([Cure::Room, Cure::Pods]),
                 Change::OwnersChanged => cures.extend([Cure::Owner, Cure::Room]),
-                // What they alter is told as a change of the node.
+                // The change of the node is another `Change`.
                 Change::ReservationsChanged(_) | Change::ReplicasChanged => {}
-                // Only the controller cares.
+                // Only the controller uses these.
                 Change::OwnerChanged(_) | Change::KeepInvalid(..) => {}
-                Change::OthersChanged(kind) => cures.extend(cured_by(*kind)),
+                Change::CatalogChanged(kind) => cures.extend(cured_by(*kind)),
             }
         }
-        self.is_stirred |= !changes.is_empty();
+        self.has_changes |= !changes.is_empty();
         for cure in cures {
             self.queue.wake_others(cure, by, step.now.elapsed);
         }
@@ -170,19 +174,19 @@ impl Scheduler {
         }
     }
 
-    /// A pod no longer waits: it was bound, or is on its way out.
+    /// A pod no longer waits: it was bound, or is being deleted.
     fn settled(&mut self, key: &PodKey, step: &mut Step<'_>) {
-        self.said.remove(key);
-        self.rejected.remove(key);
+        self.last_events.remove(key);
+        self.unschedulable_pods.remove(key);
         self.abandon(key, step);
-        // One whose turn has come is told when it comes, as upstream does.
+        // A pod of the active queue stays there: it gets its event when it is popped, as in kube-scheduler.
         let is_deleting = step.cluster.pod(key).is_some_and(|pod| pod.deleting && pod.node.is_none());
         if !(is_deleting && self.queue.is_active(key)) {
             self.queue.remove(key);
         }
     }
 
-    /// A reservation that has ended leaves room, although nothing happened in the cluster.
+    /// Wakes pods up when a reservation has expired: its room is free, although no event says so.
     pub(crate) fn wake_at_expiry(&mut self, step: &Step<'_>) {
         let now = step.now;
         if self.next_expiry.is_some_and(|at| at <= now.wall) {
@@ -191,18 +195,18 @@ impl Scheduler {
         self.next_expiry = step.cluster.next_expiry(now.wall);
     }
 
-    /// Decides on the pods whose turn it is.
+    /// Pops pods and decides on them, at most [`DECISIONS_MAX`].
     pub(crate) fn decide(&mut self, step: &mut Step<'_>) {
         if !std::mem::replace(&mut self.has_begun, true) {
             self.boost(step);
         }
-        // The controller has dropped what it was about to write.
+        // The controller gave up a write, so that room which was kept for it is free.
         if step.cluster.take_dropped() {
             self.queue.wake(Cure::Room, step.now.elapsed);
         }
-        self.look_after_flights(step);
+        self.advance_pending_bindings(step);
         let mut left = DECISIONS_MAX;
-        while left > 0 && !self.asking.is_busy() {
+        while left > 0 && !self.extender_requests.is_busy() {
             left -= 1;
             let Some(key) = self.queue.pop(step.now.elapsed) else { break };
             let Some(pod) = step.cluster.pod(&key).filter(|pod| pod.is_waiting()).cloned() else {
@@ -216,23 +220,23 @@ impl Scheduler {
             if step.cluster.is_owner_missing(&pod) && self.queue.postpone(&key, step.now.elapsed) {
                 continue;
             }
-            if !self.ask_extenders(&pod, step) && self.attempt(&pod, step) != Attempted::Scheduled {
-                left = left.saturating_sub(HOPELESS - 1);
+            if !self.ask_extenders(&pod, step) && self.attempt(&pod, step) != AttemptResult::Scheduled {
+                left = left.saturating_sub(UNSCHEDULABLE_COST - 1);
             }
         }
-        for ((queue, why), count) in self.queue.take_moves() {
-            step.notes.push(Note::Queued { queue, event: why.as_str(), count });
+        for ((queue, reason), count) in self.queue.take_moves() {
+            step.notes.push(Note::Queued { queue, event: reason.as_str(), count });
         }
     }
 
-    fn attempt(&mut self, pod: &Pod, step: &mut Step<'_>) -> Attempted {
-        let Some(registry) = self.profiles.get(&pod.spec.scheduler_name) else { return Attempted::Error };
+    fn attempt(&mut self, pod: &Pod, step: &mut Step<'_>) -> AttemptResult {
+        let Some(registry) = self.profiles.get(&pod.spec.scheduler_name) else { return AttemptResult::Error };
         let decision = cycle::schedule(pod, &step.cluster.snapshot(step.now.wall), registry);
         self.conclude(pod, decision, step)
     }
 
-    /// Carries out what was decided.
-    fn conclude(&mut self, pod: &Pod, decision: Decision, step: &mut Step<'_>) -> Attempted {
+    /// Turns a decision into effects.
+    fn conclude(&mut self, pod: &Pod, decision: Decision, step: &mut Step<'_>) -> AttemptResult {
         let result = match decision {
             Decision::Place { node, seat, volumes } => {
                 self.place(pod, node, Reserved { seat, volumes }, step)
@@ -241,14 +245,14 @@ impl Scheduler {
                 if !self.ask_about_victims(pod, &no_fit, step) {
                     self.conclude_no_fit(pod, &no_fit, step);
                 }
-                return Attempted::Unschedulable;
+                return AttemptResult::Unschedulable;
             }
-            Decision::Awaits(awaited) => self.keep_back(pod, &awaited, step),
+            Decision::WaitForNode(wait) => self.wait_for_reserved_node(pod, &wait, step),
             Decision::Refused(refusal) => self.refuse(pod, &refusal, step),
             Decision::Failed(why) => {
                 self.queue.retry(&pod.key, step.now.elapsed);
-                self.tell(pod, SCHEDULER_ERROR, why, Nomination::Change(None), step);
-                Attempted::Error
+                self.report_failure(pod, SCHEDULER_ERROR, why, Nomination::Change(None), step);
+                AttemptResult::Error
             }
         };
         step.notes.push(Note::Attempt { profile: pod.spec.scheduler_name.clone(), result });
@@ -260,62 +264,67 @@ impl Scheduler {
         step.notes.push(Note::Attempt { profile: pod.spec.scheduler_name.clone(), result });
     }
 
-    /// No node can have it. Others may have to go for it.
-    fn no_fit(&mut self, pod: &Pod, no_fit: &NoFit, step: &mut Step<'_>) -> Attempted {
-        self.park(pod, no_fit, step);
-        self.rejected.insert(pod, no_fit.trace.plugins());
-        let nomination = match &no_fit.help.nominated {
+    /// No node fits. Preemption may help.
+    fn no_fit(&mut self, pod: &Pod, no_fit: &NoFit, step: &mut Step<'_>) -> AttemptResult {
+        self.mark_unschedulable(pod, no_fit, step);
+        self.unschedulable_pods.insert(pod, no_fit.diagnosis.plugins());
+        let nomination = match &no_fit.post_filter.nominated {
             Some(victims) => Nomination::Change(Some(victims.node.clone())),
-            None if no_fit.help.takes_back || no_fit.trace.nodes.is_empty() => Nomination::Change(None),
+            None if no_fit.post_filter.clears_nomination || no_fit.diagnosis.nodes.is_empty() => {
+                Nomination::Change(None)
+            }
             None => Nomination::Keep,
         };
-        self.tell(pod, UNSCHEDULABLE, no_fit.message(), nomination, step);
-        if let Some(victims) = &no_fit.help.nominated {
+        self.report_failure(pod, UNSCHEDULABLE, no_fit.message(), nomination, step);
+        if let Some(victims) = &no_fit.post_filter.nominated {
             self.preempt(pod, victims, step);
         }
-        Attempted::Unschedulable
+        AttemptResult::Unschedulable
     }
 
-    /// A new node may help, whatever the others lack; there may be no others.
-    fn park(&mut self, pod: &Pod, no_fit: &NoFit, step: &Step<'_>) {
-        let cures = no_fit.trace.cures().into_iter().chain([Cure::Node]).collect();
-        self.queue.park(&pod.key, cures, step.now.elapsed);
+    /// Puts the pod aside until a change may help. A new node may always help.
+    fn mark_unschedulable(&mut self, pod: &Pod, no_fit: &NoFit, step: &Step<'_>) {
+        let cures = no_fit.diagnosis.cures().into_iter().chain([Cure::Node]).collect();
+        self.queue.add_unschedulable(&pod.key, cures, step.now.elapsed);
     }
 
-    /// It waits for a node that is kept for it. More nodes would not help, so that nobody is to make any.
-    fn keep_back(&mut self, pod: &Pod, awaited: &Awaited, step: &mut Step<'_>) -> Attempted {
-        let left = awaited.until.map(|until| until.duration_since(step.now.wall));
+    /// The pod waits for the node that is kept for it. The condition has its own reason, so that the cluster autoscaler does not
+    /// add nodes, which would not help.
+    fn wait_for_reserved_node(&mut self, pod: &Pod, wait: &NodeWait, step: &mut Step<'_>) -> AttemptResult {
+        let left = wait.until.map(|until| until.duration_since(step.now.wall));
         let at_most = left.map_or(Duration::MAX, |left| Duration::try_from(left).unwrap_or_default());
-        self.queue.park_for(&pod.key, EVERY_CURE.into(), at_most, step.now.elapsed);
-        self.tell(pod, WAITING_FOR_RESERVED_NODE, awaited.to_string(), Nomination::Keep, step);
-        Attempted::Unschedulable
+        self.queue.add_unschedulable_for(&pod.key, EVERY_CURE.into(), at_most, step.now.elapsed);
+        self.report_failure(pod, WAITING_FOR_RESERVED_NODE, wait.to_string(), Nomination::Keep, step);
+        AttemptResult::Unschedulable
     }
 
-    /// Only a change of the pod itself, or a release of ours that serves more, can help: there is nothing to wait
-    /// for. Of gates the API server has already told the pod.
-    fn refuse(&mut self, pod: &Pod, refusal: &Refusal, step: &mut Step<'_>) -> Attempted {
+    /// The pod is not tried at all: it is gated, or it asks for something that this scheduler does not support. Only a change of
+    /// the pod can help. For gates the API server has already written the condition.
+    fn refuse(&mut self, pod: &Pod, refusal: &Refusal, step: &mut Step<'_>) -> AttemptResult {
         if let Refusal::Gated(rejections) = refusal {
-            self.rejected.insert(pod, rejections.iter().map(|rejection| rejection.plugin).collect());
+            self.unschedulable_pods
+                .insert(pod, rejections.iter().map(|rejection| rejection.plugin).collect());
             self.queue.gate(&pod.key, step.now.elapsed);
         } else {
-            self.queue.park(&pod.key, BTreeSet::new(), step.now.elapsed);
-            self.tell(pod, UNSCHEDULABLE, refusal.to_string(), Nomination::Keep, step);
+            self.queue.add_unschedulable(&pod.key, BTreeSet::new(), step.now.elapsed);
+            self.report_failure(pod, UNSCHEDULABLE, refusal.to_string(), Nomination::Keep, step);
         }
-        Attempted::Unschedulable
+        AttemptResult::Unschedulable
     }
 }
 
-/// What a change of objects of this kind could help with. A budget that allows more helps nobody to a place by itself.
-fn cured_by(kind: OtherKind) -> &'static [Cure] {
+/// The rejections that a change of an object of this kind may cure. A PodDisruptionBudget that allows more does not make room by
+/// itself.
+fn cured_by(kind: CatalogKind) -> &'static [Cure] {
     match kind {
-        OtherKind::Namespace | OtherKind::Service => &[Cure::Pods],
-        OtherKind::PersistentVolume
-        | OtherKind::PersistentVolumeClaim
-        | OtherKind::StorageClass
-        | OtherKind::CsiDriver
-        | OtherKind::CsiStorageCapacity => &[Cure::Storage],
-        // They also say how many volumes a node can have.
-        OtherKind::CsiNode | OtherKind::VolumeAttachment => &[Cure::Storage, Cure::Room],
-        OtherKind::PodDisruptionBudget | OtherKind::ResourceQuota => &[],
+        CatalogKind::Namespace | CatalogKind::Service => &[Cure::Pods],
+        CatalogKind::PersistentVolume
+        | CatalogKind::PersistentVolumeClaim
+        | CatalogKind::StorageClass
+        | CatalogKind::CsiDriver
+        | CatalogKind::CsiStorageCapacity => &[Cure::Storage],
+        // They also say how many volumes a node can attach.
+        CatalogKind::CsiNode | CatalogKind::VolumeAttachment => &[Cure::Storage, Cure::Room],
+        CatalogKind::PodDisruptionBudget | CatalogKind::ResourceQuota => &[],
     }
 }

@@ -1,140 +1,142 @@
-//! Pods that have a node and are not bound yet: some plugin wants them to wait, or their volumes are under way. They are
+//! Pods that have a node and are not bound yet, because a Permit plugin lets them wait or their volumes are not bound. They are
 //! counted on their nodes meanwhile.
 //!
 //! ```text
-//!   place ──▶ leave? ──wait──▶ (asked again when something changes, at most so long)
+//!   place ──▶ Permit ──wait──▶ (asked again when something changes, until the timeout)
 //!               │ granted
 //!               ▼
-//!            volumes? ──▶ (looked at again when something changes, at most so long) ──▶ bind
+//!            volumes ──▶ (checked again when something changes, until the timeout) ──▶ bind
 //! ```
 
 use super::{EVERY_CURE, SCHEDULER_ERROR, Scheduler, UNSCHEDULABLE};
-use crate::state::{Attempted, Nomination, Note, Step};
+use crate::state::{AttemptResult, Nomination, Note, Step};
 use common::config::print_duration;
-use common::cycle::{self, Clearance, NoFit};
+use common::cycle::{self, BindingDecision, NoFit};
 use common::model::storage::VolumeChoice;
 use common::model::{NodeName, Pod, PodKey, ReservationId};
-use common::plugins::volume_binding::Asked;
+use common::plugins::volume_binding::VolumeBindingRequest;
 use jiff::SignedDuration;
 use std::sync::Arc;
 use std::time::Duration;
 
-/// A pod on its way to a node.
+/// A pod that is to be bound.
 pub(super) struct PendingBinding {
-    /// Its own number: an answer about an earlier one is none about this.
+    /// The number of this try: an answer to an earlier try is ignored.
     pub(super) id: u64,
     /// The pod as it was decided on.
     pub(super) pod: Arc<Pod>,
     pub(super) node: NodeName,
     pub(super) seat: Option<ReservationId>,
-    /// What its claims get.
+    /// The volumes that its claims get.
     pub(super) volumes: Vec<VolumeChoice>,
-    pub(super) stage: Stage,
+    pub(super) phase: BindingPhase,
 }
 
-/// How far it has come.
-pub(super) enum Stage {
-    /// It is about to ask for leave.
-    Placed,
-    /// It waits for leave.
-    Waiting {
+/// What a pending binding waits for.
+pub(super) enum BindingPhase {
+    /// Nothing: the Permit plugins are asked in this step.
+    Assumed,
+    /// A Permit plugin.
+    WaitingOnPermit {
         /// Since when.
         since: Duration,
-        /// From whom, until when, and how long that is.
+        /// Each plugin with the end of the wait and its timeout.
         plugins: Vec<(&'static str, Duration, Duration)>,
     },
-    /// Its volumes are under way.
-    Volumes {
-        /// What was asked for; the versions are known once the writes were answered.
-        asked: Vec<Asked>,
-        /// Whether they were.
+    /// Its volumes.
+    BindingVolumes {
+        /// The wanted state of each claim; the versions are known once the writes were answered.
+        requests: Vec<VolumeBindingRequest>,
+        /// Whether the writes were answered.
         is_written: bool,
         /// Since when.
         since: Duration,
-        /// How long it waits for them.
+        /// When the wait times out.
         until: Duration,
     },
 }
 
 impl Scheduler {
-    /// When something is due about one of them.
-    pub(super) fn next_flight_due(&self) -> Option<Duration> {
+    /// When the first wait times out.
+    pub(super) fn next_pending_binding_due(&self) -> Option<Duration> {
         self.pending_bindings.values().filter_map(PendingBinding::due).min()
     }
 
-    /// Something happened that they may have waited for.
-    pub(crate) fn stir(&mut self) {
-        self.is_stirred = true;
+    /// Something happened that pending bindings may wait for.
+    pub(crate) fn recheck_bindings(&mut self) {
+        self.has_changes = true;
     }
 
-    /// Looks at all of them again if something happened, and at those whose time is over.
-    pub(super) fn look_after_flights(&mut self, step: &mut Step<'_>) {
-        let is_stirred = std::mem::take(&mut self.is_stirred);
+    /// Checks all pending bindings again if something changed, else those whose wait has timed out.
+    pub(super) fn advance_pending_bindings(&mut self, step: &mut Step<'_>) {
+        let has_changes = std::mem::take(&mut self.has_changes);
         let is_due = |pending: &PendingBinding| pending.due().is_some_and(|due| due <= step.now.elapsed);
         let keys: Vec<PodKey> = self
             .pending_bindings
             .iter()
-            .filter(|(_, pending)| is_stirred || is_due(pending))
+            .filter(|(_, pending)| has_changes || is_due(pending))
             .map(|(key, _)| key.clone())
             .collect();
         for key in keys {
             if let Some(pending) = self.pending_bindings.remove(&key) {
-                match &pending.stage {
-                    Stage::Placed | Stage::Waiting { .. } => drop(self.clear(pending, step)),
-                    Stage::Volumes { .. } => self.check_volumes(pending, step),
+                match &pending.phase {
+                    BindingPhase::Assumed | BindingPhase::WaitingOnPermit { .. } => {
+                        let _ = self.try_bind(pending, step);
+                    }
+                    BindingPhase::BindingVolumes { .. } => self.check_volumes(pending, step),
                 }
             }
         }
     }
 
-    /// Asks whether a pod may be bound now, and goes on with it.
-    pub(super) fn clear(&mut self, pending: PendingBinding, step: &mut Step<'_>) -> Attempted {
+    /// Asks the Permit, PreBind and Bind plugins, and goes on by their answer.
+    pub(super) fn try_bind(&mut self, pending: PendingBinding, step: &mut Step<'_>) -> AttemptResult {
         let Some(registry) = self.profiles.get(&pending.pod.spec.scheduler_name) else {
-            return Attempted::Error;
+            return AttemptResult::Error;
         };
         let world = step.cluster.snapshot(step.now.wall);
         if world.find(&pending.node).is_none() {
-            // The API server would take the binding all the same.
+            // The API server would accept the binding nevertheless.
             let why = format!("node \"{}\" not found", pending.node);
             self.fail(&pending, why, step);
-            return Attempted::Error;
+            return AttemptResult::Error;
         }
-        let clearance = cycle::clear(&pending.pod, &pending.node, &world, registry);
-        match clearance {
-            Clearance::Granted => {
+        let decision = cycle::decide_binding(&pending.pod, &pending.node, &world, registry);
+        match decision {
+            BindingDecision::Granted => {
                 note_wait(&pending, "Success", step);
                 self.bind_volumes(pending, step);
-                Attempted::Scheduled
+                AttemptResult::Scheduled
             }
-            Clearance::Waits(waits) => self.wait(pending, &waits, step),
-            Clearance::Denied(no_fit) => {
+            BindingDecision::Waits(waits) => self.wait(pending, &waits, step),
+            BindingDecision::Denied(no_fit) => {
                 note_wait(&pending, "Unschedulable", step);
-                self.park(&pending.pod, &no_fit, step);
-                self.land(&pending, UNSCHEDULABLE, no_fit.message(), step)
+                self.mark_unschedulable(&pending.pod, &no_fit, step);
+                self.give_up(&pending, UNSCHEDULABLE, no_fit.message(), step)
             }
-            Clearance::Unready(no_fit) => {
+            BindingDecision::PreBindFailed(no_fit) => {
                 self.queue.retry(&pending.pod.key, step.now.elapsed);
-                self.land(&pending, UNSCHEDULABLE, no_fit.message(), step)
+                self.give_up(&pending, UNSCHEDULABLE, no_fit.message(), step)
             }
-            Clearance::NobodyBinds => {
+            BindingDecision::NoBindPlugin => {
                 self.queue.retry(&pending.pod.key, step.now.elapsed);
                 let why = "no plugin at bind takes care of the pod; DefaultBinder would".to_owned();
-                self.land(&pending, SCHEDULER_ERROR, why, step)
+                self.give_up(&pending, SCHEDULER_ERROR, why, step)
             }
         }
     }
 
-    /// Lets a pod wait for leave, at most as long as each plugin said when it was first asked.
+    /// Lets a pod wait for Permit plugins. The timeout of each counts from its first answer.
     fn wait(
         &mut self,
         mut pending: PendingBinding,
         waits: &[(&'static str, Duration)],
         step: &mut Step<'_>,
-    ) -> Attempted {
+    ) -> AttemptResult {
         let now = step.now.elapsed;
-        let (since, before) = match std::mem::replace(&mut pending.stage, Stage::Placed) {
-            Stage::Waiting { since, plugins } => (since, plugins),
-            Stage::Placed | Stage::Volumes { .. } => (now, Vec::new()),
+        let (since, before) = match std::mem::replace(&mut pending.phase, BindingPhase::Assumed) {
+            BindingPhase::WaitingOnPermit { since, plugins } => (since, plugins),
+            BindingPhase::Assumed | BindingPhase::BindingVolumes { .. } => (now, Vec::new()),
         };
         let plugin = |(name, at_most): &(&'static str, Duration)| {
             let known = before.iter().find(|(known, ..)| known == name).copied();
@@ -143,13 +145,13 @@ impl Scheduler {
         let plugins: Vec<_> = waits.iter().map(plugin).collect();
         let over = plugins.iter().filter(|(_, until, _)| *until <= now).min_by_key(|(_, until, _)| *until);
         let over = over.copied();
-        pending.stage = Stage::Waiting { since, plugins };
+        pending.phase = BindingPhase::WaitingOnPermit { since, plugins };
         if let Some((name, _, at_most)) = over {
             return self.time_out(&pending, name, at_most, step);
         }
-        self.expect(&pending, step);
+        self.nominate_to_node(&pending, step);
         self.pending_bindings.insert(pending.pod.key.clone(), pending);
-        Attempted::Scheduled
+        AttemptResult::Scheduled
     }
 
     fn time_out(
@@ -158,56 +160,61 @@ impl Scheduler {
         plugin: &'static str,
         at_most: Duration,
         step: &mut Step<'_>,
-    ) -> Attempted {
+    ) -> AttemptResult {
         note_wait(pending, "Unschedulable", step);
         let waited = print_duration(SignedDuration::try_from(at_most).unwrap_or_default());
         let words = format!("rejected due to timeout after waiting {waited} at plugin {plugin}");
         let no_fit: NoFit =
-            cycle::denied(&pending.node, plugin, words, &step.cluster.snapshot(step.now.wall));
+            cycle::denied_by_permit(&pending.node, plugin, words, &step.cluster.snapshot(step.now.wall));
         self.unreserve(pending, step);
-        // Nobody knows what the plugin waited for.
-        self.queue.park(&pending.pod.key, EVERY_CURE.into(), step.now.elapsed);
-        self.land(pending, UNSCHEDULABLE, no_fit.message(), step)
+        // It is not known what the plugin waited for.
+        self.queue.add_unschedulable(&pending.pod.key, EVERY_CURE.into(), step.now.elapsed);
+        self.give_up(pending, UNSCHEDULABLE, no_fit.message(), step)
     }
 
-    /// Tells others, such as an autoscaler, where the pod is about to be bound: that may take a while.
-    pub(super) fn expect(&mut self, pending: &PendingBinding, step: &mut Step<'_>) {
+    /// Nominates the pod to its node, for others such as the cluster autoscaler: the binding may take a while.
+    pub(super) fn nominate_to_node(&mut self, pending: &PendingBinding, step: &mut Step<'_>) {
         let node = Nomination::Change(Some(pending.node.clone()));
         self.nominate_only(&pending.pod, node, step);
     }
 
-    /// Gives a pod's place up because something went wrong, and tries it again later.
+    /// Gives the node up because of an error, and tries the pod again later.
     pub(super) fn fail(&mut self, pending: &PendingBinding, why: String, step: &mut Step<'_>) {
         self.unreserve(pending, step);
         self.queue.retry(&pending.pod.key, step.now.elapsed);
-        self.land(pending, SCHEDULER_ERROR, why, step);
+        self.give_up(pending, SCHEDULER_ERROR, why, step);
     }
 
-    /// Gives a pod's place back and tells it why. It is put aside already: the room that it leaves is for others.
-    fn land(
+    /// Forgets the assumed pod and writes why. The caller has already put the pod aside, so that other pods get the room.
+    fn give_up(
         &mut self,
         pending: &PendingBinding,
         reason: &'static str,
         why: String,
         step: &mut Step<'_>,
-    ) -> Attempted {
+    ) -> AttemptResult {
         let pod = &pending.pod;
         let changes = step.cluster.forget(&pod.key, &pod.uid);
         self.changed_by(Some(&pod.key), &changes, step);
         if let Some(pod) = step.cluster.pod(&pod.key).filter(|known| known.uid == pod.uid).cloned() {
-            self.tell(&pod, reason, why, Nomination::Change(None), step);
+            self.report_failure(&pod, reason, why, Nomination::Change(None), step);
         }
-        if reason == SCHEDULER_ERROR { Attempted::Error } else { Attempted::Unschedulable }
+        if reason == SCHEDULER_ERROR { AttemptResult::Error } else { AttemptResult::Unschedulable }
     }
 
-    /// Tells the plugins that took note of the pod that it will not be bound there.
+    /// Calls the Reserve plugins' `unreserve`.
     fn unreserve(&self, pending: &PendingBinding, step: &mut Step<'_>) {
         if let Some(registry) = self.profiles.get(&pending.pod.spec.scheduler_name) {
-            cycle::not_bound(&pending.pod, &pending.node, &step.cluster.snapshot(step.now.wall), registry);
+            cycle::run_unreserve(
+                &pending.pod,
+                &pending.node,
+                &step.cluster.snapshot(step.now.wall),
+                registry,
+            );
         }
     }
 
-    /// The pod is on its way out, or was bound by somebody else: there is nobody left to bind.
+    /// Drops the pending binding of a pod that is being deleted, or that another scheduler bound.
     pub(super) fn abandon(&mut self, key: &PodKey, step: &mut Step<'_>) {
         let Some(pending) = self.pending_bindings.remove(key) else { return };
         self.unreserve(&pending, step);
@@ -217,18 +224,18 @@ impl Scheduler {
 }
 
 impl PendingBinding {
-    /// When its time is over.
+    /// When its wait times out.
     fn due(&self) -> Option<Duration> {
-        match &self.stage {
-            Stage::Placed => None,
-            Stage::Waiting { plugins, .. } => plugins.iter().map(|(_, until, _)| *until).min(),
-            Stage::Volumes { until, .. } => Some(*until),
+        match &self.phase {
+            BindingPhase::Assumed => None,
+            BindingPhase::WaitingOnPermit { plugins, .. } => plugins.iter().map(|(_, until, _)| *until).min(),
+            BindingPhase::BindingVolumes { until, .. } => Some(*until),
         }
     }
 }
 
 fn note_wait(pending: &PendingBinding, result: &'static str, step: &mut Step<'_>) {
-    if let Stage::Waiting { since, .. } = &pending.stage {
+    if let BindingPhase::WaitingOnPermit { since, .. } = &pending.phase {
         let waited = step.now.elapsed.saturating_sub(*since);
         let waited_ms = u64::try_from(waited.as_millis()).unwrap_or(u64::MAX);
         step.notes.push(Note::PermitWait { result, waited_ms });

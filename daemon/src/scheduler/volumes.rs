@@ -1,43 +1,52 @@
-//! The volumes of a pod that has its node: what is written about them, and how long they are waited for.
+//! Binds the volumes of a pod that has a node (PreBind of VolumeBinding): writes the claims and volumes, and waits until the volume
+//! controller has bound them.
 
 use super::Scheduler;
-use super::pending_bindings::{PendingBinding, Stage};
+use super::pending_bindings::{BindingPhase, PendingBinding};
 use crate::state::{Effect, Note, Step, VolumeWrite};
 use common::cluster::Catalog;
 use common::framework::Status;
 use common::model::ExtensionPoint;
 use common::model::storage::{ChosenVolume, VolumeChoice};
 use common::model::{NodeName, PodKey, Uid};
-use common::plugins::volume_binding::{Asked, Progress, failed, progress};
+use common::plugins::volume_binding::{
+    VolumeBindingProgress, VolumeBindingRequest, pre_bind_error, progress,
+};
 use std::time::Duration;
 
-/// How long the volumes of a pod may take, unless the profile says otherwise. Upstream's.
+/// How long the volumes of a pod may take, unless the profile says otherwise. kube-scheduler's default.
 const VOLUMES_WITHIN: Duration = Duration::from_secs(600);
 
 impl Scheduler {
-    /// Goes on with a pod that may be bound: at once, or when its volumes are there.
+    /// Binds the pod at once if it has no volumes to bind, else begins to bind them.
     pub(super) fn bind_volumes(&mut self, mut pending: PendingBinding, step: &mut Step<'_>) {
         if pending.volumes.is_empty() {
             self.bind(pending, step);
             return;
         }
-        let within = self.profiles.get(&pending.pod.spec.scheduler_name).and_then(|one| one.volumes_within);
+        let within =
+            self.profiles.get(&pending.pod.spec.scheduler_name).and_then(|one| one.volume_bind_timeout);
         let since = step.now.elapsed;
         let until = since + within.unwrap_or(VOLUMES_WITHIN);
-        let (mut asked, mut writes) = (Vec::new(), Vec::new());
+        let (mut requests, mut writes) = (Vec::new(), Vec::new());
         for choice in &pending.volumes {
             let write = write(choice, &pending.node, step.cluster.catalog());
             let version = match (&write, &choice.volume) {
-                // It is known once the write is answered, and until then none is new enough.
+                // The version is known once the write is answered; until then no version is new enough.
                 (Some(_), _) => u64::MAX,
                 (None, ChosenVolume::Existing { version, .. }) => *version,
                 (None, ChosenVolume::Provisioned) => choice.claim_version,
             };
-            asked.push(Asked { claim: choice.claim.clone(), volume: choice.volume.clone(), version });
+            requests.push(VolumeBindingRequest {
+                claim: choice.claim.clone(),
+                volume: choice.volume.clone(),
+                version,
+            });
             writes.extend(write);
         }
-        pending.stage = Stage::Volumes { asked, is_written: writes.is_empty(), since, until };
-        self.expect(&pending, step);
+        pending.phase =
+            BindingPhase::BindingVolumes { requests, is_written: writes.is_empty(), since, until };
+        self.nominate_to_node(&pending, step);
         if writes.is_empty() {
             self.check_volumes(pending, step);
             return;
@@ -47,8 +56,8 @@ impl Scheduler {
         self.pending_bindings.insert(pod, pending);
     }
 
-    /// Learns what has become of the writes.
-    pub(crate) fn volumes(
+    /// Handles the outcome of the writes.
+    pub(crate) fn volumes_answered(
         &mut self,
         key: &PodKey,
         uid: &Uid,
@@ -56,60 +65,65 @@ impl Scheduler {
         outcome: Result<Vec<u64>, String>,
         step: &mut Step<'_>,
     ) {
-        let is_meant = |pending: &PendingBinding| pending.id == id && pending.pod.uid == *uid;
-        if !self.pending_bindings.get(key).is_some_and(is_meant) {
+        let is_same_try = |pending: &PendingBinding| pending.id == id && pending.pod.uid == *uid;
+        if !self.pending_bindings.get(key).is_some_and(is_same_try) {
             return;
         }
         let Some(mut pending) = self.pending_bindings.remove(key) else { return };
-        match (outcome, &mut pending.stage) {
+        match (outcome, &mut pending.phase) {
             (Err(why), _) => {
                 note(&pending, Status::Error, step);
-                self.fail(&pending, failed(&why), step);
+                self.fail(&pending, pre_bind_error(&why), step);
             }
-            (Ok(versions), Stage::Volumes { asked, is_written, .. }) => {
-                let unknown = asked.iter_mut().filter(|asked| asked.version == u64::MAX);
-                unknown.zip(versions).for_each(|(asked, version)| asked.version = version);
+            (Ok(versions), BindingPhase::BindingVolumes { requests, is_written, .. }) => {
+                let unknown = requests.iter_mut().filter(|request| request.version == u64::MAX);
+                unknown.zip(versions).for_each(|(request, version)| request.version = version);
                 *is_written = true;
                 self.check_volumes(pending, step);
             }
-            (Ok(_), Stage::Placed | Stage::Waiting { .. }) => {}
+            (Ok(_), BindingPhase::Assumed | BindingPhase::WaitingOnPermit { .. }) => {}
         }
     }
 
-    /// Binds the pod if its volumes are there; gives its place up if they never will be, or take too long.
+    /// Binds the pod if its volumes are bound; gives the node up if they cannot be, or take too long.
     pub(super) fn check_volumes(&mut self, pending: PendingBinding, step: &mut Step<'_>) {
-        let Stage::Volumes { asked, is_written, until, .. } = &pending.stage else { return };
+        let BindingPhase::BindingVolumes { requests, is_written, until, .. } = &pending.phase else { return };
         let progress = match is_written {
-            true => progress(asked, &pending.node, &step.cluster.snapshot(step.now.wall)),
-            false => Progress::Waiting,
+            true => progress(requests, &pending.node, &step.cluster.snapshot(step.now.wall)),
+            false => VolumeBindingProgress::Waiting,
         };
         let why = match progress {
-            Progress::Done => {
+            VolumeBindingProgress::Done => {
                 note(&pending, Status::Success, step);
                 return self.bind(pending, step);
             }
-            Progress::Waiting if step.now.elapsed < *until => {
+            VolumeBindingProgress::Waiting if step.now.elapsed < *until => {
                 self.pending_bindings.insert(pending.pod.key.clone(), pending);
                 return;
             }
-            Progress::Waiting => "context deadline exceeded".to_owned(),
-            Progress::Failed(why) => why,
+            VolumeBindingProgress::Waiting => "context deadline exceeded".to_owned(),
+            VolumeBindingProgress::Failed(why) => why,
         };
         note(&pending, Status::Error, step);
-        self.fail(&pending, failed(&format!("binding volumes: {why}")), step);
+        self.fail(&pending, pre_bind_error(&format!("binding volumes: {why}")), step);
     }
 }
 
-/// Counts how long a pod waited for its volumes.
+/// Notes how long a pod waited for its volumes.
 fn note(pending: &PendingBinding, status: Status, step: &mut Step<'_>) {
-    if let Stage::Volumes { since, .. } = pending.stage {
+    if let BindingPhase::BindingVolumes { since, .. } = pending.phase {
         let profile = pending.pod.spec.scheduler_name.clone();
         let took = step.now.elapsed.saturating_sub(since);
-        step.notes.push(Note::Passed { profile, extension_point: ExtensionPoint::PreBind, status, took });
+        step.notes.push(Note::ExtensionPointDuration {
+            profile,
+            extension_point: ExtensionPoint::PreBind,
+            status,
+            took,
+        });
     }
 }
 
-/// What is to be written for a choice; nothing if it is written already.
+/// The write for one claim; `None` if the object is as wanted already.
 fn write(choice: &VolumeChoice, node: &NodeName, catalog: &Catalog) -> Option<VolumeWrite> {
     let (claim, claim_version) = (choice.claim.clone(), choice.claim_version);
     match &choice.volume {

@@ -1,147 +1,147 @@
-//! Everything that the daemon can wish for. `effects` carries it out.
+//! The effects: everything that the state machine can want done. The module `effects` carries them out.
 
-use super::reserving::{Annotation, ObjectEvent};
+use super::annotation::{AnnotationWrite, ObjectEvent};
 use crate::extender_logic::Reply;
-use crate::scheduler::Candidate;
+use crate::scheduler::PreemptionCandidate;
 use common::model::ids::Text;
 use common::model::owner::ForeignClaim;
 use common::model::storage::ClaimRef;
 use common::model::{NodeName, PodKey, ReservationId, Uid};
 use jiff::Timestamp;
 
-/// One wish.
+/// One effect.
 #[derive(Debug, Clone, PartialEq)]
 pub enum Effect {
-    /// Bind a pod to a node, and say which reservation it takes, in one write.
+    /// Bind a pod to a node and stamp it with the reservation that it takes, in one write.
     Bind {
-        /// The pod.
+        /// The pod's namespace and name.
         pod: PodKey,
-        /// Which pod of that name; a precondition of the write.
+        /// The UID; a precondition of the write.
         uid: Uid,
-        /// The node.
+        /// The node's name.
         node: NodeName,
-        /// The reservation that it takes.
+        /// The reservation that the pod takes.
         seat: Option<ReservationId>,
     },
-    /// Look at a pod whose binding is unknown, until there is an answer.
+    /// GET a pod whose binding had no clear answer, and repeat that until the API server answers.
     Find {
-        /// The pod.
+        /// The pod's namespace and name.
         pod: PodKey,
-        /// Which pod of that name.
+        /// The UID, since another pod may have the name by now.
         uid: Uid,
         /// The node that it should be bound to.
         node: NodeName,
     },
-    /// Tell the pod, in its PodScheduled condition, why it has no place.
+    /// Write into the PodScheduled condition why the pod is not scheduled.
     Condition {
-        /// The pod.
+        /// The pod's namespace and name.
         pod: PodKey,
-        /// Which pod of that name; a precondition of the write.
+        /// The UID; a precondition of the write.
         uid: Uid,
-        /// The generation of the pod that was judged.
+        /// The generation of the pod that was decided on.
         generation: i64,
-        /// `Unschedulable` or `SchedulerError`.
+        /// `Unschedulable`, `SchedulerError` or `WaitingForReservedNode`.
         reason: &'static str,
-        /// The whole message.
+        /// The message of the condition.
         message: String,
-        /// When the condition turned false, if it does so now.
+        /// The transition time, if the condition turns false by this write.
         since: Option<Timestamp>,
-        /// Which node it is nominated to from now on, in the same write.
+        /// The nomination, in the same write.
         nomination: Nomination,
     },
-    /// Write down which node a pod is nominated to, and nothing else.
+    /// Write `status.nominatedNodeName` of a pod, and nothing else.
     Nominate {
-        /// The pod.
+        /// The pod's namespace and name.
         pod: PodKey,
-        /// Which pod of that name; a precondition of the write.
+        /// The UID; a precondition of the write.
         uid: Uid,
-        /// The node, or none.
+        /// The node; `None` clears the field.
         node: Option<NodeName>,
     },
-    /// Tell a pod that it has to go for a more important one, and delete it.
+    /// Set the condition DisruptionTarget of a preemption victim, and delete the pod.
     Evict(Box<Eviction>),
-    /// Write down which volumes a pod's claims get. What becomes of that is seen in the cluster.
+    /// Write which volumes a pod's claims get. The volume controller does the rest, and watches show it.
     BindVolumes {
-        /// The pod.
+        /// The pod's namespace and name.
         pod: PodKey,
-        /// Which pod of that name.
+        /// The UID, since another pod may have the name by now.
         uid: Uid,
-        /// The number of this try; the answer repeats it.
+        /// The number of this try; the input repeats it.
         id: u64,
-        /// What is to be written, in this order.
+        /// The writes, in this order.
         writes: Vec<VolumeWrite>,
     },
-    /// Make, extend or release a reservation.
-    Annotate(Box<Annotation>),
-    /// Record an event about anything.
+    /// Create, extend, shorten or release a reservation.
+    Annotate(Box<AnnotationWrite>),
+    /// Record an event about any object.
     WriteEvent(Box<ObjectEvent>),
-    /// Read the metadata of an owner of a foreign kind.
+    /// Read the metadata of an owner that is not of a built-in kind.
     ReadOwner(Box<ForeignClaim>),
     /// Record an event about a pod.
     WritePodEvent {
-        /// The pod.
+        /// The pod's namespace and name.
         pod: PodKey,
-        /// Which pod of that name.
+        /// The UID, since another pod may have the name by now.
         uid: Uid,
-        /// The scheduler that speaks.
+        /// The scheduler in whose name the event is recorded.
         scheduler_name: Text,
-        /// What happened.
+        /// The event.
         event: PodEvent,
-        /// When.
+        /// The time of the event.
         at: Timestamp,
     },
-    /// Ask extenders about a pod.
-    Ask {
-        /// The pod.
+    /// Ask extenders to filter and to score nodes for a pod.
+    AskExtenders {
+        /// The pod's namespace and name.
         pod: PodKey,
-        /// Which pod of that name.
+        /// The UID, since another pod may have the name by now.
         uid: Uid,
-        /// The nodes that can have it.
+        /// The nodes that passed our own filters.
         nodes: Vec<NodeName>,
     },
-    /// Ask extenders who may have to go for a pod.
-    AskVictims {
-        /// The pod.
+    /// Ask extenders about the victims of a preemption.
+    AskExtendersAboutVictims {
+        /// The pod's namespace and name.
         pod: PodKey,
-        /// Which pod of that name.
+        /// The UID, since another pod may have the name by now.
         uid: Uid,
-        /// The nodes where others would have to go, the best first.
-        candidates: Vec<Candidate>,
+        /// The nodes where pods would have to go, the best first.
+        candidates: Vec<PreemptionCandidate>,
     },
-    /// List all nodes and pods, to compare them with what is believed.
+    /// List all nodes and pods, to compare them with the belief.
     List,
-    /// Answer a question.
+    /// Answer a question of a scheduler.
     Reply {
-        /// Which question.
+        /// The number of the question.
         id: u64,
-        /// The answer.
+        /// The answer itself.
         reply: Reply,
     },
 }
 
-/// What an effect is about. Effects about the same thing are carried out one at a time, in order.
+/// What an effect is about. Effects with the same subject are carried out one at a time, in order.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Subject {
-    /// A pod.
+    /// A pod, by its name.
     Pod(PodKey),
-    /// A question that somebody asked.
+    /// A question of a scheduler, by its number.
     Question(u64),
-    /// A node.
+    /// A node, by its name.
     Node(NodeName),
-    /// Something else that is only read or talked about.
+    /// Another object, which is only read, or named in events.
     ObjectRef(Uid),
-    /// What is believed as a whole.
+    /// The belief as a whole.
     Belief,
 }
 
 impl Effect {
-    /// What it is about.
+    /// What the effect is about.
     pub fn subject(&self) -> Subject {
         match self {
             Self::Bind { pod, .. }
             | Self::Find { pod, .. }
-            | Self::Ask { pod, .. }
-            | Self::AskVictims { pod, .. }
+            | Self::AskExtenders { pod, .. }
+            | Self::AskExtendersAboutVictims { pod, .. }
             | Self::Condition { pod, .. }
             | Self::Nominate { pod, .. }
             | Self::BindVolumes { pod, .. }
@@ -150,91 +150,91 @@ impl Effect {
             Self::Reply { id, .. } => Subject::Question(*id),
             Self::List => Subject::Belief,
             Self::Annotate(annotation) => Subject::Node(annotation.node.clone()),
-            Self::WriteEvent(report) => Subject::ObjectRef(report.about.uid.clone()),
+            Self::WriteEvent(event) => Subject::ObjectRef(event.about.uid.clone()),
             Self::ReadOwner(claim) => Subject::ObjectRef(claim.uid.clone()),
         }
     }
 }
 
-/// What becomes of the node that a pod is nominated to.
+/// What becomes of a pod's nomination (`status.nominatedNodeName`).
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Nomination {
-    /// It stays as it is.
+    /// It does not change.
     Keep,
-    /// From now on it is this one, or none.
+    /// The pod is nominated to this node, or to none.
     Change(Option<NodeName>),
 }
 
-/// A pod that has to go for a more important one.
+/// The deletion of a preemption victim.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Eviction {
-    /// The pod that has to go.
+    /// The pod that is deleted.
     pub victim: PodKey,
-    /// Which pod of that name; a precondition of the writes.
+    /// Its UID; a precondition of the writes.
     pub victim_uid: Uid,
-    /// The generation of it that was judged.
+    /// The generation of it that was decided on.
     pub generation: i64,
-    /// When its condition turned true, that is, now.
+    /// The transition time of its condition.
     pub since: Timestamp,
-    /// The pod that it goes for.
+    /// The pod that gets the room.
     pub preemptor: PodKey,
-    /// Which pod of that name.
+    /// The preemptor's UID.
     pub preemptor_uid: Uid,
-    /// The scheduler that decided so.
+    /// The preemptor's scheduler.
     pub scheduler_name: Text,
-    /// The node that room is made on.
+    /// The node of the victim.
     pub node: NodeName,
 }
 
-/// One write about volumes.
+/// One write that binds a claim to a volume or to a node.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum VolumeWrite {
-    /// A volume is to name the claim that has it.
+    /// Set `claimRef` of a PersistentVolume.
     Volume {
-        /// The volume.
+        /// The volume's name.
         name: Text,
-        /// The version of it that was judged; a precondition of the write.
+        /// The version of it that was decided on; a precondition of the write.
         version: u64,
-        /// The claim.
+        /// The claim that gets it.
         claim: ClaimRef,
-        /// The version of the claim that was judged.
+        /// The version of the claim that was decided on.
         claim_version: u64,
-        /// Whether it is us who chose the volume, rather than the person who made it.
+        /// Whether this daemon chose the volume, and not the person who created it.
         is_ours: bool,
     },
-    /// A claim is to name the node for which its volume is made.
+    /// Set the annotation `selected-node` of a PersistentVolumeClaim, for its provisioner.
     Claim {
         /// The claim; its UID is a precondition of the write.
         claim: ClaimRef,
-        /// The version of it that was judged; a precondition of the write.
+        /// The version of it that was decided on; a precondition of the write.
         version: u64,
-        /// The node.
+        /// The node's name.
         node: NodeName,
     },
 }
 
-/// What can happen to a pod here.
+/// The events that a scheduler records about pods.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum PodEvent {
-    /// It was bound.
+    /// The pod was bound.
     Scheduled {
-        /// Where.
+        /// The node's name.
         node: NodeName,
     },
-    /// It has no place.
+    /// No node was found, or something failed.
     FailedScheduling {
-        /// Why.
+        /// The reasons.
         message: String,
     },
-    /// It had to go for a more important one.
+    /// The pod had to go for one of higher priority.
     Preempted {
-        /// The pod that it goes for.
+        /// The preemptor.
         by: PodKey,
-        /// Which pod of that name.
+        /// The preemptor's UID.
         by_uid: Uid,
-        /// Where.
+        /// The node's name.
         node: NodeName,
-        /// Whether it was not bound there yet, so that only we knew of it.
+        /// Whether the victim was not bound yet, so that only this daemon knew of its node.
         in_memory: bool,
     },
 }

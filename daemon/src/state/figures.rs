@@ -1,51 +1,56 @@
-//! How things stand: what gauges show. Counted from the belief when somebody wants to know, every few seconds at most.
+//! The values of the gauges: counted from the belief when metrics are shown, every few seconds at most.
 
 use super::{Now, State};
-use crate::queue::Pending;
-use common::cluster::{Ledger, State as Standing};
+use crate::queue::PendingPods;
+use common::cluster::{Ledger, ReservationState};
 use common::model::ResourceName;
 use common::model::ids::Text;
-use common::model::reservation::{Origin, Parsed};
+use common::model::reservation::{Origin, ParsedReservation};
 use jiff::Timestamp;
 use std::collections::BTreeMap;
 use std::time::Duration;
 
-/// How many there are of everything.
+/// The values of the gauges.
 #[derive(Debug, Clone, Default, PartialEq)]
 pub struct Figures {
-    /// Nodes that are known.
+    /// Nodes of the belief.
     pub nodes: usize,
-    /// Pods that take room on them.
+    /// Pods that are counted on them.
     pub pods: usize,
-    /// Those of them that we placed and the API server has not confirmed.
+    /// Of these pods, those that this daemon placed and that are not seen bound yet.
     pub assumed: usize,
-    /// Pods whose turn comes.
+    /// Pods in the active queue.
     pub active: usize,
-    /// Pods that are to be tried again soon.
+    /// Pods in the backoff queue.
     pub backoff: usize,
-    /// Pods that wait for something to change.
+    /// Unschedulable pods, which wait for a change.
     pub unschedulable: usize,
-    /// Pods that may not be looked at yet.
+    /// Pods with scheduling gates, or that must not be tried yet.
     pub gated: usize,
-    /// Pods without a place, by their scheduler and each plugin that kept them from one.
+    /// Pods without a node, by their scheduler and by each plugin that rejected them.
     pub rejected: BTreeMap<(Text, &'static str), usize>,
-    /// Reservations by state; each state is there.
+    /// Reservations by state; states without any are there with 0.
     pub reservations: BTreeMap<&'static str, usize>,
-    /// What is kept empty by all of them.
+    /// The sum of what held reservations keep, by resource.
     pub held: BTreeMap<&'static str, i64>,
-    /// The age of the oldest held one that says when it was made.
+    /// The age of the oldest held reservation that has a record.
     pub oldest: Duration,
-    /// Annotations under our prefix that are no reservation.
+    /// Annotations with our prefix that are not a well-formed reservation.
     pub invalid: usize,
-    /// Pods whose place is to be kept when they are deleted, and cannot be.
+    /// Pods that ask for `reserve/keep` and for which no reservation can be made.
     pub unprotected: usize,
 }
 
 /// Every state that a reservation can be in.
-const STATES: [Standing; 5] =
-    [Standing::Occupied, Standing::Held, Standing::Taken, Standing::Short, Standing::Expired];
+const STATES: [ReservationState; 5] = [
+    ReservationState::Occupied,
+    ReservationState::Held,
+    ReservationState::Taken,
+    ReservationState::Short,
+    ReservationState::Expired,
+];
 
-/// What is summed up of what is held. Whatever else there is differs from cluster to cluster.
+/// The resources that are summed up. All others differ from cluster to cluster.
 const HELD: [(&str, ResourceName); 4] = [
     ("cpu", ResourceName::Cpu),
     ("memory", ResourceName::Memory),
@@ -54,9 +59,9 @@ const HELD: [(&str, ResourceName); 4] = [
 ];
 
 impl State {
-    /// How things stand at `now`.
+    /// The values at `now`.
     pub fn figures(&mut self, now: Now) -> Figures {
-        let Pending { active, backoff, unschedulable, gated } = self.scheduler.pending();
+        let PendingPods { active, backoff, unschedulable, gated } = self.scheduler.pending();
         let mut figures = Figures {
             active,
             backoff,
@@ -66,7 +71,11 @@ impl State {
             assumed: self.cluster.assumed(),
             reservations: STATES.map(|state| (state.as_str(), 0)).into(),
             held: HELD.map(|(name, _)| (name, 0)).into(),
-            unprotected: self.cluster.pods().filter(|pod| self.cluster.unprotected(pod).is_some()).count(),
+            unprotected: self
+                .cluster
+                .pods()
+                .filter(|pod| self.cluster.record_too_long(pod).is_some())
+                .count(),
             ..Figures::default()
         };
         let snapshot = self.cluster.snapshot(now.wall);
@@ -80,14 +89,14 @@ impl Figures {
         self.nodes += 1;
         self.pods += ledger.pods.len();
         let parsed = ledger.node.reservations.iter();
-        self.invalid += parsed.filter(|parsed| matches!(parsed, Parsed::Invalid(_))).count();
+        self.invalid += parsed.filter(|parsed| matches!(parsed, ParsedReservation::Invalid(_))).count();
         for entry in &ledger.entries {
             *self.reservations.entry(entry.state.as_str()).or_default() += 1;
             for (name, resource) in &HELD {
                 let sum = self.held.entry(name).or_default();
                 *sum = sum.saturating_add(entry.held.get(resource));
             }
-            if let (Standing::Held | Standing::Short, Origin::Recorded(record)) =
+            if let (ReservationState::Held | ReservationState::Short, Origin::Recorded(record)) =
                 (entry.state, &entry.reservation.origin)
             {
                 let age = Duration::try_from(now.duration_since(record.created)).unwrap_or_default();

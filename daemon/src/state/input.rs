@@ -1,133 +1,133 @@
-//! Everything that can happen to the daemon.
+//! The inputs of the state machine: everything that it learns.
 
+use super::annotation::{AnnotationOutcome, AnnotationWrite};
 use super::effect::Eviction;
-use super::reserving::{Annotated, Annotation};
 use crate::extender_logic::Question;
-use crate::scheduler::Opinions;
+use crate::scheduler::ExtenderAnswer;
 use common::api::extender::Victims;
 use common::cluster::Event;
 use common::cluster::compare::Listing;
 use common::model::{NodeName, PodKey, Uid};
 use std::collections::BTreeMap;
 
-/// One thing that happened.
+/// One input.
 #[derive(Debug, Clone, PartialEq)]
 pub enum Input {
-    /// Something was learnt about the cluster.
+    /// A change of the cluster, from a watch or from a read.
     Cluster(Box<Event>),
-    /// What has become of a binding that was asked for.
+    /// The outcome of [`Effect::Bind`](super::Effect::Bind) or of [`Effect::Find`](super::Effect::Find).
     Binding {
-        /// The pod.
+        /// The pod's namespace and name.
         pod: PodKey,
-        /// Which pod of that name.
+        /// The UID, since another pod may have the name by now.
         uid: Uid,
-        /// What is known about it.
-        outcome: Binding,
+        /// Whether it was bound.
+        outcome: BindingOutcome,
     },
     /// The nomination of a pod was written, or could not be.
     Nominated {
-        /// The pod.
+        /// The pod's UID.
         uid: Uid,
-        /// The version of the pod that says so; `None` if it was not written.
+        /// The version of the pod that has the nomination; `None` if it was not written.
         version: Option<u64>,
     },
-    /// What has become of a pod that has to go for another.
+    /// The outcome of [`Effect::Evict`](super::Effect::Evict).
     Evicted {
-        /// The pod that has to go, and for whom.
+        /// The victim and its preemptor.
         eviction: Box<Eviction>,
-        /// What is known about it.
-        outcome: Evicted,
+        /// Whether its deletion has begun.
+        outcome: EvictionOutcome,
     },
-    /// What has become of the volumes of a pod.
+    /// The outcome of [`Effect::BindVolumes`](super::Effect::BindVolumes).
     Volumes {
-        /// The pod.
+        /// The pod's namespace and name.
         pod: PodKey,
-        /// Which pod of that name.
+        /// The UID, since another pod may have the name by now.
         uid: Uid,
-        /// The number of the try.
+        /// The number of the try, as in the effect.
         id: u64,
-        /// The version of each object that was written, in order; or why that came to nothing.
+        /// The version of each object that was written, in order; or why a write failed.
         outcome: Result<Vec<u64>, String>,
     },
-    /// What extenders say about a pod, or why they could not be asked.
-    Answered {
-        /// The pod.
+    /// What extenders answer about the nodes for a pod, or why they could not be asked.
+    ExtenderAnswer {
+        /// The pod's namespace and name.
         pod: PodKey,
-        /// Which pod of that name.
+        /// The UID, since another pod may have the name by now.
         uid: Uid,
-        /// What they say.
-        answer: Result<Opinions, String>,
+        /// The answers of all extenders together.
+        answer: Result<ExtenderAnswer, String>,
     },
-    /// What extenders say about who may have to go for a pod, or why they could not be asked.
-    Chosen {
-        /// The pod.
+    /// What extenders answer about the victims of a preemption, or why they could not be asked.
+    ExtenderVictims {
+        /// The pod's namespace and name.
         pod: PodKey,
-        /// Which pod of that name.
+        /// The UID, since another pod may have the name by now.
         uid: Uid,
-        /// The nodes that are left, and who has to go there.
+        /// The nodes that are left, each with its victims.
         answer: Result<BTreeMap<NodeName, Victims>, String>,
     },
-    /// A scheduler asks its extender.
+    /// A scheduler asks this daemon as its extender.
     Question {
-        /// Which question, for the answer.
+        /// The number of the question; the reply repeats it.
         id: u64,
-        /// What it asks.
+        /// The question itself.
         question: Box<Question>,
     },
-    /// What has become of a reservation that was to be made, extended or released.
+    /// The outcome of [`Effect::Annotate`](super::Effect::Annotate).
     Annotated {
-        /// What was to be done.
-        annotation: Box<Annotation>,
-        /// What is known about it.
-        outcome: Annotated,
+        /// The write.
+        annotation: Box<AnnotationWrite>,
+        /// Whether it was done.
+        outcome: AnnotationOutcome,
     },
-    /// Whether this daemon is the one that decides and writes.
+    /// Whether this replica leads from now on.
     Leading(bool),
-    /// What is believed is to be compared with what the API server has.
-    Compare(Cause),
+    /// The belief is to be compared with what the API server has.
+    Compare(ComparisonCause),
     /// The nodes and pods that the API server has, or why they could not be listed.
     Listed(Result<Box<Listing>, String>),
-    /// Time has passed.
+    /// The time that [`State::next_tick`](super::State::next_tick) named has come.
     Tick,
-    /// The daemon is to end: nothing is decided any more.
+    /// The daemon is shutting down: nothing is decided any more.
     Stop,
 }
 
 /// Why a comparison is due.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Cause {
-    /// The last one was some minutes ago. Only the leader compares then.
+pub enum ComparisonCause {
+    /// The previous comparison was some minutes ago. Only the leader compares periodically.
     Period,
-    /// Somebody asked for it by a signal.
+    /// The process got `SIGUSR2`.
     Signal,
 }
 
-/// What has become of a pod that has to go.
+/// The outcome of an eviction.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub enum Evicted {
-    /// Its deletion has begun.
+pub enum EvictionOutcome {
+    /// The victim's deletion has begun.
     Begun,
-    /// It was gone already.
+    /// The victim was gone already.
     Gone,
-    /// It could not be told or deleted, or nobody knows.
+    /// The victim could not be patched or deleted, or there was no answer.
     Failed {
-        /// Why.
+        /// The error.
         why: String,
     },
 }
 
-/// What has become of a binding.
+/// The outcome of a binding.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub enum Binding {
+pub enum BindingOutcome {
     /// The pod is bound to the node that was asked for.
     Bound,
-    /// The pod is not bound, for certain.
+    /// The pod is certainly not bound.
     Refused {
         /// Why, for the pod's condition and event.
         why: String,
     },
-    /// The pod is no longer ours to bind: it is gone, or somebody else bound it.
+    /// The pod cannot be bound by this daemon any more: it is gone, or another scheduler bound it.
     Lost,
-    /// No answer came, or one that can mean either. Only a fresh look at the pod can tell.
+    /// There was no answer, or one that leaves it open. Only a fresh GET of the pod can tell.
     Unknown,
 }

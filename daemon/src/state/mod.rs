@@ -1,27 +1,31 @@
-//! The daemon as a state machine: `handle(input, now) -> effects`. It has two halves, `learn` and `act`, for whoever has
-//! several inputs at once: what is known is better taken in before anything is decided.
+//! The daemon as a state machine: `handle(input, now) -> effects`. `handle` calls `learn` and then `act`. A caller that has
+//! several inputs calls `learn` for each of them and then `act` once, so that decisions are made with everything that is known.
 //!
-//! Everything it knows came in through an input; everything it wants goes out as an effect. It can be driven
-//! without a client, without a runtime and at any time. Its parts share one belief about the cluster, which each of
-//! them gets for the length of one [`Step`].
+//! Everything that the state machine knows came in as an [`Input`]; everything that it wants done goes out as an [`Effect`]. Its
+//! parts (`scheduler`, `controller`, `extender_logic`, `owners`, `comparer`) share one belief about the cluster, which each of
+//! them borrows for one [`Step`].
+//!
+//! Knows nothing of: clients, the async runtime, clocks.
 
+mod annotation;
 mod effect;
 mod figures;
 mod input;
 mod lag;
 mod note;
-mod reserving;
-mod sight;
+mod replica_status;
 #[cfg(test)]
 mod tests;
 
-pub use crate::scheduler::{Candidate, Opinions};
+pub use crate::scheduler::{ExtenderAnswer, PreemptionCandidate};
+pub use annotation::{
+    AnnotationOutcome, AnnotationWrite, EXPIRED, ObjectEvent, ObjectRef, ReservationChange, WriteRefusal,
+};
 pub use effect::{Effect, Eviction, Nomination, PodEvent, Subject, VolumeWrite};
 pub use figures::Figures;
-pub use input::{Binding, Cause, Evicted, Input};
-pub use note::{Attempted, Compared, Note};
-pub use reserving::{Annotated, Annotation, EXPIRED, ObjectEvent, ObjectRef, Refusal, Rewrite};
-pub use sight::Sight;
+pub use input::{BindingOutcome, ComparisonCause, EvictionOutcome, Input};
+pub use note::{AttemptResult, ComparisonResult, Note};
+pub use replica_status::ReplicaStatus;
 
 use crate::comparer::Comparer;
 use crate::controller::Controller;
@@ -32,20 +36,21 @@ use crate::scheduler::Scheduler;
 use common::cluster::{Change, Cluster, Event};
 use common::config::Extender;
 use common::framework::Registry;
-use common::model::OtherKind;
+use common::model::CatalogKind;
 use common::model::ids::Text;
 use jiff::Timestamp;
 use std::collections::BTreeMap;
 use std::sync::Arc;
 use std::time::Duration;
 
-/// What pods wait for whose volumes are under way: even a version of them that says nothing new is news then.
-const VOLUMES: [OtherKind; 2] = [OtherKind::PersistentVolume, OtherKind::PersistentVolumeClaim];
+/// Pods with a pending binding wait for these kinds. A new version of such an object counts even if it changes nothing that is
+/// believed: the version itself may be what the pod waits for.
+const VOLUMES: [CatalogKind; 2] = [CatalogKind::PersistentVolume, CatalogKind::PersistentVolumeClaim];
 
-/// One moment, on both clocks.
+/// One moment, by both clocks.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Now {
-    /// The time of the API server.
+    /// The API server's time.
     pub wall: Timestamp,
     /// The time since the daemon started, which never jumps.
     pub elapsed: Duration,
@@ -55,11 +60,11 @@ pub struct Now {
 pub struct Step<'a> {
     /// What is believed about the cluster.
     pub cluster: &'a mut Cluster,
-    /// The moment.
+    /// The time at which the input is handled.
     pub now: Now,
-    /// What is wished for so far.
+    /// The effects of this step so far.
     pub effects: &'a mut Vec<Effect>,
-    /// What happened so far.
+    /// The notes of this step so far.
     pub notes: &'a mut Vec<Note>,
 }
 
@@ -72,14 +77,14 @@ pub struct State {
     owners: OwnerReads,
     comparer: Comparer,
     notes: Vec<Note>,
-    /// Whether it is this daemon's part to decide and write. Others look on, ready to take over.
+    /// Whether this replica is the leader, which decides and writes.
     is_leading: bool,
-    /// What it has yet to see before it decides.
+    /// What a new leader has yet to see before it decides.
     lag: Option<lag::Lag>,
     is_stopped: bool,
-    /// Every scheduler name that is served.
+    /// The scheduler names of all profiles.
     names: Arc<[Text]>,
-    /// Whether somebody may wait to hear what was seen.
+    /// Whether the replica's Lease should be written soon: see [`State::take_news`].
     has_news: bool,
 }
 
@@ -103,24 +108,24 @@ impl State {
         }
     }
 
-    /// Takes in what happened, and says what is to be done about it: both of what follows.
+    /// Takes an input in, decides, and returns what is to be done: [`State::learn`] and [`State::act`].
     pub fn handle(&mut self, input: Input, now: Now) -> Vec<Effect> {
         let mut effects = self.learn(input, now);
         effects.extend(self.act(now));
         effects
     }
 
-    /// Takes in what happened. Whoever asked something is answered; nothing else is decided.
+    /// Takes an input in. Questions of schedulers are answered; nothing else is decided.
     pub fn learn(&mut self, input: Input, now: Now) -> Vec<Effect> {
         let mut effects = Vec::new();
         let step =
             &mut Step { cluster: &mut self.cluster, now, effects: &mut effects, notes: &mut self.notes };
-        // What is learnt now is learnt as of now.
+        // The input counts as of now, not as of the previous step.
         step.cluster.advance(now.wall);
         match input {
             Input::Cluster(event) => {
-                if matches!(&*event, Event::Others(kind, _) if VOLUMES.contains(kind)) {
-                    self.scheduler.stir();
+                if matches!(&*event, Event::CatalogObjects(kind, _) if VOLUMES.contains(kind)) {
+                    self.scheduler.recheck_bindings();
                 }
                 let read = match &*event {
                     Event::OwnerRead(claim, answer) => Some((claim.clone(), answer.clone())),
@@ -135,27 +140,33 @@ impl State {
                 self.has_news |= changes.iter().any(is_reserved);
                 self.scheduler.changed(&changes, step);
                 self.controller.changed(&changes, self.is_leading, step);
-                self.comparer.go_on(step);
+                self.comparer.proceed(step);
             }
             Input::Nominated { uid, version } => step.cluster.nomination_written(&uid, version),
-            Input::Evicted { eviction, outcome } => self.scheduler.evicted(&eviction, &outcome, step),
+            Input::Evicted { eviction, outcome } => {
+                self.scheduler.eviction_answered(&eviction, &outcome, step);
+            }
             Input::Volumes { pod, uid, id, outcome } => {
-                self.scheduler.volumes(&pod, &uid, id, outcome, step);
+                self.scheduler.volumes_answered(&pod, &uid, id, outcome, step);
             }
             Input::Binding { pod, uid, outcome } => {
-                match self.extender_logic.binding(&pod, &uid, &outcome, step) {
+                match self.extender_logic.binding_answered(&pod, &uid, &outcome, step) {
                     Some(changes) => self.scheduler.changed(&changes, step),
-                    None => self.scheduler.binding(&pod, &uid, outcome, step),
+                    None => self.scheduler.binding_answered(&pod, &uid, outcome, step),
                 }
             }
-            Input::Answered { pod, uid, answer } => self.scheduler.answered(&pod, &uid, answer, step),
-            Input::Chosen { pod, uid, answer } => self.scheduler.chosen(&pod, &uid, answer, step),
+            Input::ExtenderAnswer { pod, uid, answer } => {
+                self.scheduler.extenders_answered(&pod, &uid, answer, step);
+            }
+            Input::ExtenderVictims { pod, uid, answer } => {
+                self.scheduler.extender_victims_answered(&pod, &uid, answer, step);
+            }
             Input::Question { id, question } => {
                 self.has_news |= self.extender_logic.ask(id, *question, self.is_leading, step);
             }
             Input::Leading(is_leading) => {
                 self.is_leading = is_leading;
-                self.lag = if is_leading { lag::Lag::of(step) } else { None };
+                self.lag = if is_leading { lag::Lag::new(step) } else { None };
                 self.has_news = true;
                 self.controller.begin();
                 self.scheduler.begin();
@@ -168,11 +179,11 @@ impl State {
             Input::Tick => {}
             Input::Stop => self.is_stopped = true,
         }
-        self.has_news |= self.extender_logic.turn(self.is_leading, step);
+        self.has_news |= self.extender_logic.answer_due(self.is_leading, step);
         effects
     }
 
-    /// Decides on what is known by now. When there is more to decide on than is good at once, the next tick is due now.
+    /// Decides with what is known by now. It makes a limited number of decisions; when more are left, [`State::next_tick`] is now.
     pub fn act(&mut self, now: Now) -> Vec<Effect> {
         let mut effects = Vec::new();
         let step =
@@ -182,12 +193,12 @@ impl State {
         if !self.is_stopped && step.cluster.is_complete() {
             self.owners.act(step);
         }
-        // What has not been listed yet looks like room.
+        // Pods and reservations that have not been listed yet would look like free room.
         let is_ready = !self.is_stopped && step.cluster.is_complete();
         if is_ready && self.is_leading {
-            // Reservations first: whoever is decided on next is to find them.
+            // Reservations come first: the decisions below must count them.
             self.controller.act(step);
-            self.lag = self.lag.filter(|lag| lag.is_there(step.cluster, now.elapsed));
+            self.lag = self.lag.filter(|lag| lag.is_behind(step.cluster, now.elapsed));
             if self.lag.is_none() {
                 self.scheduler.decide(step);
             }
@@ -197,10 +208,10 @@ impl State {
         effects
     }
 
-    /// When to call with [`Input::Tick`] if nothing happens before.
+    /// When to call with [`Input::Tick`] if no other input comes before.
     pub fn next_tick(&self, now: Now) -> Option<Duration> {
         let is_idle = !self.is_leading || !self.cluster.is_complete();
-        // Whoever does not lead reads and answers all the same.
+        // A replica that does not lead also reads owners and answers questions.
         let is_reading = self.cluster.is_complete() && !self.is_stopped;
         let owners = if is_reading { self.owners.next_tick(&self.cluster) } else { None };
         let extender_logic = self.extender_logic.next_tick();
@@ -216,42 +227,42 @@ impl State {
         ticks.into_iter().flatten().min()
     }
 
-    /// Lets these extenders have a say.
+    /// Sets the extenders that are asked before a pod is placed.
     pub fn set_extenders(&mut self, extenders: &[Extender]) {
         self.scheduler.set_extenders(extenders);
     }
 
-    /// Lets a namespace have so many automatic reservations.
+    /// Sets how many automatic reservations a namespace may have.
     pub fn set_automatic_max(&mut self, most: usize) {
         self.cluster.set_automatic_max(most);
     }
 
-    /// Whether everything was listed once, so that decisions can be made.
+    /// Whether every kind was listed once, so that decisions can be made.
     pub fn is_complete(&self) -> bool {
         self.cluster.is_complete()
     }
 
-    /// What this replica tells others about itself.
-    pub fn sight(&self) -> Sight {
-        let (nodes, pods) = self.cluster.newest();
+    /// What this replica publishes about itself in its Lease.
+    pub fn replica_status(&self) -> ReplicaStatus {
+        let (nodes, pods) = self.cluster.newest_versions();
         let schedulers = if self.is_leading { Arc::clone(&self.names) } else { Arc::default() };
-        Sight { nodes, pods, schedulers, extends: self.extender_logic.extends() }
+        ReplicaStatus { nodes, pods, schedulers, extends: self.extender_logic.extends() }
     }
 
-    /// Whether, since this was asked last, something happened that others wait to hear of: whoever writes a reservation
-    /// goes on only when every replica has seen it.
+    /// Whether something happened since the previous call that the other replicas and the command should learn at once from this
+    /// replica's Lease: a writer of a reservation waits until every replica has seen it.
     pub fn take_news(&mut self) -> bool {
         std::mem::take(&mut self.has_news)
     }
 
-    /// Learns that events were not written because too many waited.
+    /// Notes how many events were dropped because too many waited.
     pub fn dropped(&mut self, count: u64) {
         if count > 0 {
             self.notes.push(Note::EventsDropped { count });
         }
     }
 
-    /// What happened since this was asked last.
+    /// The notes since the previous call.
     pub fn take_notes(&mut self) -> Vec<Note> {
         std::mem::take(&mut self.notes)
     }

@@ -1,4 +1,4 @@
-//! What happened inside, for those who count it. A note is a value: it alters nothing, and nobody has to listen.
+//! Notes: what happened inside the state machine, for metrics and logs. A note changes nothing, and may be ignored.
 
 use common::cluster::compare::Difference;
 use common::framework::Status;
@@ -6,121 +6,121 @@ use common::model::ExtensionPoint;
 use common::model::ids::Text;
 use std::time::Duration;
 
-/// One thing worth counting.
+/// One thing that metrics count.
 #[derive(Debug, Clone, PartialEq)]
 pub enum Note {
-    /// A pod was looked at.
+    /// A scheduling attempt.
     Attempt {
-        /// The scheduler that did.
+        /// The scheduler name.
         profile: Text,
-        /// What came of it.
-        result: Attempted,
+        /// Its result.
+        result: AttemptResult,
     },
     /// A pod was bound.
     Bound {
-        /// The scheduler that did.
+        /// The scheduler name.
         profile: Text,
-        /// How often the pod was looked at.
+        /// How many attempts it took.
         attempts: u32,
-        /// How long it waited since it was first seen, in milliseconds.
+        /// The milliseconds from the first time that the pod was seen.
         waited_ms: u64,
-        /// Whether it was last tried only because it had waited for so long.
+        /// Whether the last attempt was made only because the pod had been unschedulable for very long.
         was_flushed: bool,
     },
-    /// A pod has passed an extension point that ends outside of the plugins.
-    Passed {
-        /// The scheduler.
+    /// A pod has finished an extension point that does not end when its plugins return: PreBind of volumes, Bind.
+    ExtensionPointDuration {
+        /// The scheduler name.
         profile: Text,
-        /// Which one.
+        /// The extension point.
         extension_point: ExtensionPoint,
-        /// What came of it.
+        /// How it ended.
         status: Status,
         /// How long it took.
         took: Duration,
     },
-    /// Others have to go for a pod.
+    /// A preemption begins.
     Preemption {
-        /// How many.
+        /// How many victims there are.
         victims: usize,
-        /// How many of them a disruption budget protects.
+        /// How many of them a PodDisruptionBudget protects.
         violations: usize,
     },
-    /// All who had to go for a pod are on their way, or one of them could not be made to.
-    Preempted {
-        /// Whether they are.
+    /// The deletion of all victims of a preemption has begun, or one of them could not be deleted.
+    VictimDeletion {
+        /// Whether all deletions have begun.
         is_done: bool,
         /// How long that took.
         took: Duration,
     },
-    /// A pod got leave to be bound after it had waited for it, or did not get it.
+    /// A pod that waited for a Permit plugin was allowed or rejected.
     PermitWait {
         /// `Success` or `Unschedulable`.
         result: &'static str,
         /// How long it waited, in milliseconds.
         waited_ms: u64,
     },
-    /// Pods came to a shelf of the queue.
+    /// Pods were moved into a part of the queue.
     Queued {
         /// `active`, `backoff`, `unschedulable` or `gated`.
         queue: &'static str,
-        /// What brought them there, by upstream's names.
+        /// Why they were moved, by kube-scheduler's names.
         event: &'static str,
-        /// How many.
+        /// How many pods.
         count: u64,
     },
     /// Events were not written because too many waited.
     EventsDropped {
-        /// How many.
+        /// How many events.
         count: u64,
     },
-    /// A reservation was made.
+    /// The daemon created a reservation.
     Reserved {
-        /// What for, in one word.
+        /// `keep` or `delete`: for a pod that asks for it, or for a deleted pod.
         by: &'static str,
     },
     /// A reservation was removed.
     Released {
-        /// Why, in one word.
+        /// The reason in one word.
         why: &'static str,
     },
-    /// No reservation was made for a pod whose place is to be kept.
+    /// No reservation is made for a pod that asks for one.
     NotReserved {
-        /// Why, in one word.
+        /// The reason in one word.
         why: &'static str,
     },
-    /// The room of a reservation was gone before it was used.
-    Lost,
-    /// A reservation gave way to a pod that is more important.
-    Yielded,
-    /// No places are kept for the pods of an owner because it cannot be read.
+    /// A live reservation is gone with its node, or with all annotations of the node.
+    ReservationLost,
+    /// A reservation yielded to a pod of higher priority.
+    ReservationYielded,
+    /// No reservations are made for the pods of an owner because the owner cannot be read.
     OwnerUnreadable,
     /// All replicas have seen a reservation.
     Acknowledged {
-        /// How long it took, in milliseconds.
+        /// The milliseconds from the write.
         after_ms: u64,
     },
-    /// What is believed was compared with what the API server has.
-    Compared(Compared),
+    /// The belief was compared with what the API server has.
+    Compared(ComparisonResult),
 }
 
-/// What came of a comparison.
+/// The result of a comparison.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub enum Compared {
+pub enum ComparisonResult {
     /// Nothing differs.
     Equal,
-    /// This differs, for certain.
+    /// These differences are certain.
     Different(Vec<Difference>),
-    /// It could not be compared, and this is why.
+    /// Nothing could be compared, and this is why.
     Unknown(String),
 }
 
-/// What came of looking at a pod.
+/// The result of a scheduling attempt.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Attempted {
-    /// It has a node.
+pub enum AttemptResult {
+    /// A node was found.
     Scheduled,
-    /// No node can have it.
+    /// No node fits.
     Unschedulable,
-    /// Something went wrong.
+    /// The attempt failed with an error.
     Error,
 }

@@ -1,33 +1,33 @@
-//! The state driven without a client: inputs in, effects compared.
+//! Tests of the state machine without a client: inputs in, effects compared.
 
-mod asking;
-mod awaiting;
-mod choosing;
-mod counting;
-mod failing;
-mod lagging;
+mod binding;
+mod extender_victims;
+mod extenders;
+mod figures;
+mod lag;
 mod owners;
-mod placing;
-mod preempting;
+mod placement;
+mod plugin_failure;
+mod preemption;
 mod unprotected;
 mod volumes;
-mod waking;
+mod wake_up;
 
-use super::{Binding, Effect, Input, Now, PodEvent, State, Subject};
+use super::{BindingOutcome, Effect, Input, Now, PodEvent, State, Subject};
 use crate::queue::Backoff;
 use common::api::node::node;
 use common::api::pod::pod;
 use common::api::workload::workload;
-use common::cluster::{Event, Seen};
+use common::cluster::{Event, WatchEvent};
 use common::model::owner::OwnerKind;
-use common::model::{Node, OtherKind, Pod, PodKey};
+use common::model::{CatalogKind, Node, Pod, PodKey};
 use common::plugins::default_registry;
 use serde_json::json;
 use std::time::Duration;
 
 const DEPLOYMENT: &str = "11111111-0000-4000-8000-000000000001";
 const REPLICA_SET: &str = "22222222-0000-4000-8000-000000000001";
-/// What a pod is told for which the node has too little left, and one for which it is too small.
+/// The messages for a pod for which the node has too little left, and for one that the node is too small for.
 const FULL: &str = "0/1 nodes are available: 1 Insufficient cpu. preemption: 0/1 nodes are available: \
                     1 No preemption victims found for incoming pod.";
 const SMALL: &str = "0/1 nodes are available: 1 Insufficient cpu. preemption: 0/1 nodes are available: \
@@ -84,7 +84,7 @@ fn list(state: &mut State, annotations: &serde_json::Value) {
 }
 
 fn listed_with(mut state: State, annotations: &serde_json::Value) -> State {
-    let nodes = Event::Nodes(Seen::Relisted(vec![small_node(annotations, 1)]));
+    let nodes = Event::Nodes(WatchEvent::Relisted(vec![small_node(annotations, 1)]));
     state.handle(learn(nodes), now(0));
     for kind in OwnerKind::ALL {
         let live = match kind {
@@ -98,12 +98,12 @@ fn listed_with(mut state: State, annotations: &serde_json::Value) -> State {
             _ => vec![],
         };
         let live = live.iter().map(|json| workload(kind, &json.to_string()).unwrap()).collect();
-        state.handle(learn(Event::Workloads(kind, Seen::Relisted(live))), now(0));
+        state.handle(learn(Event::Workloads(kind, WatchEvent::Relisted(live))), now(0));
     }
-    for kind in OtherKind::ALL {
-        state.handle(learn(Event::Others(kind, Seen::Relisted(vec![]))), now(0));
+    for kind in CatalogKind::ALL {
+        state.handle(learn(Event::CatalogObjects(kind, WatchEvent::Relisted(vec![]))), now(0));
     }
-    state.handle(learn(Event::Pods(Seen::Relisted(vec![]))), now(0));
+    state.handle(learn(Event::Pods(WatchEvent::Relisted(vec![]))), now(0));
     state
 }
 
@@ -112,15 +112,15 @@ fn learn(event: Event) -> Input {
 }
 
 fn apply(state: &mut State, pod: Pod, seconds: u64) -> Vec<Effect> {
-    state.handle(learn(Event::Pods(Seen::Applied(pod))), now(seconds))
+    state.handle(learn(Event::Pods(WatchEvent::Applied(pod))), now(seconds))
 }
 
 fn annotate(state: &mut State, annotations: &serde_json::Value, seconds: u64) -> Vec<Effect> {
     let node = small_node(annotations, 2);
-    state.handle(learn(Event::Nodes(Seen::Applied(node))), now(seconds))
+    state.handle(learn(Event::Nodes(WatchEvent::Applied(node))), now(seconds))
 }
 
-fn answer(state: &mut State, name: &str, outcome: Binding, seconds: u64) -> Vec<Effect> {
+fn answer(state: &mut State, name: &str, outcome: BindingOutcome, seconds: u64) -> Vec<Effect> {
     let pod = PodKey::new("default", name);
     state.handle(Input::Binding { pod, uid: format!("uid-{name}").into(), outcome }, now(seconds))
 }
@@ -134,7 +134,7 @@ fn bind(name: &str) -> Effect {
     }
 }
 
-/// The message of the one pod that was told something.
+/// The messages of all conditions that are written.
 fn told(effects: &[Effect]) -> Vec<&str> {
     fn message(effect: &Effect) -> Option<&str> {
         if let Effect::Condition { message, .. } = effect { Some(message) } else { None }
@@ -147,7 +147,7 @@ fn a_pod_is_bound_and_announced_once() {
     let mut state = listed(&json!({}));
     assert_eq!(apply(&mut state, decoded(&waiting("a", "1")), 0), [bind("a")]);
     assert_eq!(apply(&mut state, decoded(&waiting("a", "1")), 1), [], "it is not decided on twice");
-    let effects = answer(&mut state, "a", Binding::Bound, 1);
+    let effects = answer(&mut state, "a", BindingOutcome::Bound, 1);
     let [Effect::WritePodEvent { event, .. }] = &effects[..] else { panic!("{effects:?}") };
     assert_eq!(*event, PodEvent::Scheduled { node: "n1".into() });
 }
@@ -156,17 +156,17 @@ fn a_pod_is_bound_and_announced_once() {
 fn nothing_is_decided_before_everything_was_listed() {
     let mut state = new_state();
     let node = small_node(&json!({}), 1);
-    assert_eq!(state.handle(learn(Event::Nodes(Seen::Relisted(vec![node]))), now(0)), []);
-    let pods = Event::Pods(Seen::Relisted(vec![decoded(&waiting("a", "1"))]));
+    assert_eq!(state.handle(learn(Event::Nodes(WatchEvent::Relisted(vec![node]))), now(0)), []);
+    let pods = Event::Pods(WatchEvent::Relisted(vec![decoded(&waiting("a", "1"))]));
     assert_eq!(state.handle(learn(pods), now(0)), []);
     let mut effects = Vec::new();
     for kind in OwnerKind::ALL {
         assert_eq!(effects, [], "before {kind}");
-        effects = state.handle(learn(Event::Workloads(kind, Seen::Relisted(vec![]))), now(0));
+        effects = state.handle(learn(Event::Workloads(kind, WatchEvent::Relisted(vec![]))), now(0));
     }
-    for kind in OtherKind::ALL {
+    for kind in CatalogKind::ALL {
         assert_eq!(effects, [], "before {kind}");
-        effects = state.handle(learn(Event::Others(kind, Seen::Relisted(vec![]))), now(0));
+        effects = state.handle(learn(Event::CatalogObjects(kind, WatchEvent::Relisted(vec![]))), now(0));
     }
     assert_eq!(effects, [bind("a")]);
 }
@@ -185,7 +185,7 @@ fn an_assumed_pod_takes_room_until_its_binding_is_refused() {
     assert_eq!(apply(&mut state, decoded(&waiting("a", "4")), 0), [bind("a")]);
     let effects = apply(&mut state, decoded(&waiting("b", "4")), 0);
     assert_eq!(told(&effects), [FULL]);
-    let refused = Binding::Refused { why: "no".into() };
+    let refused = BindingOutcome::Refused { why: "no".into() };
     let effects = answer(&mut state, "a", refused, 0);
     assert!(effects.contains(&bind("b")), "its room is free again, and there is nobody else: {effects:?}");
     let effects = state.handle(Input::Tick, now(1));
@@ -196,7 +196,7 @@ fn an_assumed_pod_takes_room_until_its_binding_is_refused() {
 fn a_binding_without_an_answer_keeps_its_room_until_somebody_has_looked() {
     let mut state = listed(&json!({}));
     apply(&mut state, decoded(&waiting("a", "4")), 0);
-    let effects = answer(&mut state, "a", Binding::Unknown, 1);
+    let effects = answer(&mut state, "a", BindingOutcome::Unknown, 1);
     assert!(matches!(&effects[..], [Effect::Find { node, .. }] if node.as_str() == "n1"), "{effects:?}");
     let effects = apply(&mut state, decoded(&waiting("b", "4")), 3600);
     assert_eq!(told(&effects), [FULL], "no timer frees the room");
@@ -274,7 +274,7 @@ fn a_pod_that_somebody_else_bound_is_told_nothing_and_gives_its_room_back() {
     let mut state = listed(&json!({}));
     apply(&mut state, decoded(&waiting("a", "4")), 0);
     apply(&mut state, decoded(&waiting("b", "4")), 0);
-    let effects = answer(&mut state, "a", Binding::Lost, 5);
+    let effects = answer(&mut state, "a", BindingOutcome::Lost, 5);
     let is_bind = |effect: &Effect| matches!(effect, Effect::Bind { .. });
     assert!(effects.iter().any(is_bind), "somebody gets the room: {effects:?}");
     let a = Subject::Pod(PodKey::new("default", "a"));
@@ -286,7 +286,7 @@ fn a_pod_that_somebody_else_bound_is_told_nothing_and_gives_its_room_back() {
 fn a_refused_binding_is_told_as_an_error_of_the_scheduler() {
     let mut state = listed(&json!({}));
     apply(&mut state, decoded(&waiting("a", "4")), 0);
-    let effects = answer(&mut state, "a", Binding::Refused { why: "no".into() }, 0);
+    let effects = answer(&mut state, "a", BindingOutcome::Refused { why: "no".into() }, 0);
     let Some(Effect::Condition { reason, message, .. }) = effects.first() else { panic!("{effects:?}") };
     assert_eq!((*reason, message.as_str()), ("SchedulerError", "binding rejected: no"));
     assert_eq!(state.next_tick(now(0)), Some(Duration::from_secs(1)), "it is tried again after its backoff");

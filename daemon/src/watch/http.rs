@@ -1,6 +1,6 @@
-//! The two calls a watch is made of: a GET answered at once, and one answered line by line.
+//! The two HTTP calls of a watch: a GET with one answer ([`get`]), and a GET answered line by line ([`Lines`]).
 
-use super::Watched;
+use super::WatchedKind;
 use crate::clock::Clock;
 use ::http::{Request, Response, header};
 use bytes::BytesMut;
@@ -13,19 +13,19 @@ use http_body_util::BodyExt;
 use kube::client::Body;
 use std::time::Duration;
 
-/// A page of a list may take this long; big clusters on busy servers need some of it.
+/// How long a page of a list may take; big clusters with busy servers need a while.
 const LIST_DEADLINE: Duration = Duration::from_secs(60);
 
-/// The longest line of a watch. The API server stores no object larger than a few MiB; more is not from it.
+/// The longest line of a watch. The API server stores no object larger than a few MiB, so a longer line is an error.
 const LINE_LEN_MAX: usize = 16 << 20;
 
 /// Why a call failed.
 #[derive(Debug, thiserror::Error)]
 pub(super) enum CallError {
-    /// The server answered, but not with what was asked for.
+    /// The server answered with an error.
     #[error("the API server answered {code}: {message}")]
     Refused { code: u16, message: String },
-    /// No answer came, or half of one.
+    /// There was no answer, or it was incomplete.
     #[error("no answer from the API server: {0}")]
     Broken(String),
     /// The answer is not JSON of the expected form.
@@ -33,15 +33,15 @@ pub(super) enum CallError {
     Decode(#[from] DecodeError),
 }
 
-/// One answer as a whole.
-pub(super) async fn get<W: Watched>(
+/// Reads one whole answer.
+pub(super) async fn get<W: WatchedKind>(
     client: &kube::Client,
     clock: &Clock,
-    watched: &W,
+    kind: &W,
     query: &str,
 ) -> Result<String, CallError> {
     let answer = async {
-        let response = send(client, clock, watched.accept_list(), &address(watched, query)).await?;
+        let response = send(client, clock, kind.accept_list(), &address(kind, query)).await?;
         let body = response.into_body().collect().await.map_err(broken)?.to_bytes();
         String::from_utf8(body.into()).map_err(broken)
     };
@@ -56,17 +56,17 @@ pub(super) struct Lines {
 }
 
 impl Lines {
-    /// Starts a call whose answer is given up when nothing comes for as long as `idle`.
-    pub(super) async fn open<W: Watched>(
+    /// Starts a call. Reading fails when nothing arrives for as long as `idle`.
+    pub(super) async fn open<W: WatchedKind>(
         client: &kube::Client,
         clock: &Clock,
-        watched: &W,
+        kind: &W,
         query: &str,
         idle: Duration,
     ) -> Result<Self, CallError> {
         let response = tokio::time::timeout(
             LIST_DEADLINE,
-            send(client, clock, watched.accept_watch(), &address(watched, query)),
+            send(client, clock, kind.accept_watch(), &address(kind, query)),
         )
         .await
         .map_err(broken)??;
@@ -74,7 +74,7 @@ impl Lines {
         Ok(Self { chunks, buffer: BytesMut::new(), idle })
     }
 
-    /// The next line; `None` at the end of the answer. Half a line at the end is no line: its event comes again.
+    /// The next line; `None` at the end of the answer. An incomplete last line is dropped: its event comes again.
     pub(super) async fn next(&mut self) -> Result<Option<String>, CallError> {
         let mut searched = 0;
         loop {
@@ -94,8 +94,8 @@ impl Lines {
     }
 }
 
-fn address<W: Watched>(watched: &W, query: &str) -> String {
-    format!("{}?{query}", watched.path())
+fn address<W: WatchedKind>(kind: &W, query: &str) -> String {
+    format!("{}?{query}", kind.path())
 }
 
 async fn send(

@@ -1,97 +1,100 @@
-//! From the API server to inputs: list once, then watch, for ever; whatever goes wrong, list again.
+//! Turns the API server's objects into inputs: lists a kind, then watches it, for ever; after an error it may list again. Entry
+//! points: [`follow`], and [`list_nodes_and_pods`] for comparisons.
 //!
-//! A list is one more event: it says what is there, and the belief finds out what vanished. What cannot be decoded
-//! is reported and passed over, one object at a time. Lists are always read from the newest state, never from a
-//! cache that may go back in time.
+//! A list is sent as one event: it says which objects exist, and the belief finds out which are gone. An object that cannot be
+//! decoded is logged and skipped. Lists are always read from the newest state, never from a cache that may be older.
 //!
-//! Knows nothing of: what the inputs are for.
+//! Must not know: what the inputs are used for.
 
 mod http;
+mod kinds;
 #[cfg(test)]
 mod tests;
-mod watched;
 
-pub use watched::{Nodes, Others, Pods, Replicas, Watched, Workloads};
+pub use kinds::{CatalogObjects, Nodes, Pods, Replicas, WatchedKind, Workloads};
 
 use crate::clock::Clock;
 use crate::state::Input;
 use common::api::list::{WatchLine, page, version, watch_line};
-use common::cluster::compare::{List, Listing};
-use common::cluster::{Event, Seen, Shared};
+use common::cluster::compare::{ListedObjects, Listing};
+use common::cluster::{Event, ObjectInterner, WatchEvent};
 use http::{CallError, Lines};
 use std::time::Duration;
 use tokio::sync::mpsc;
 use tokio::time::Instant;
 
-/// Objects in one page of a list: small enough that one answer neither stalls the server nor fills our memory.
+/// Objects in one page of a list: few enough that one answer neither blocks the server nor fills our memory.
 const PAGE_LEN: usize = 500;
 
-/// How long a list that nobody waits for rests after each page, so that it takes no more than ten requests of a second.
+/// The pause after each page of a list that is not urgent, so that it uses at most ten requests a second.
 const PAGE_PAUSE: Duration = Duration::from_millis(100);
 
-/// How long the server keeps a watch open. It ends watches at random before ten minutes by itself.
+/// How long the server keeps a watch open. By default it closes watches after a random time of up to ten minutes.
 const WATCH_SECONDS: u64 = 300;
 
-/// A watch is silent for a minute at most, because the server sends bookmarks; after this long it is dead.
+/// The server sends a bookmark at least once a minute; a watch that is silent for this long is dead.
 const SILENCE_MAX: Duration = Duration::from_secs(90);
 
-/// A watch that ends sooner than this did not end as watches do; following it at once could go on for ever.
+/// A watch that ends sooner than this and sent nothing is an error. Starting the next one at once could flood the server.
 const WATCH_MIN: Duration = Duration::from_secs(1);
 
-/// The shortest and the longest pause after something went wrong.
+/// The shortest and the longest pause after an error.
 const PAUSES: (Duration, Duration) = (Duration::from_millis(800), Duration::from_secs(30));
 
-/// After this many broken watches in a row the position itself is doubted, and everything is listed again.
-const BROKEN_MAX: u32 = 3;
+/// After this many failed watches in a row the resource version may be the problem, and everything is listed again.
+const FAILURES_MAX: u32 = 3;
 
-/// Sends everything that happens to one kind of object. Returns when nobody listens any more.
-pub async fn follow<W: Watched>(watched: W, client: kube::Client, clock: Clock, inputs: mpsc::Sender<Input>) {
-    let mut follower = Follower { watched, client, clock, inputs, failures: 0 };
-    while !follower.inputs.is_closed() {
-        match follower.list().await {
-            Ok(version) => follower.watch_from(version).await,
-            Err(error) => follower.list_failed(&error).await,
+/// Sends all objects of one kind and all their changes. Returns when the receiver is gone.
+pub async fn follow<W: WatchedKind>(
+    kind: W,
+    client: kube::Client,
+    clock: Clock,
+    inputs: mpsc::Sender<Input>,
+) {
+    let mut reflector = Reflector { kind, client, clock, inputs, failures: 0 };
+    while !reflector.inputs.is_closed() {
+        match reflector.list().await {
+            Ok(version) => reflector.watch_from(version).await,
+            Err(error) => reflector.list_failed(&error).await,
         }
     }
 }
 
-/// All nodes and all pods that have not ended, or why they cannot be listed. Nobody waits for them, so that each page leaves
-/// time for other requests.
+/// All nodes, and all pods that have not ended. The lists are not urgent, so there is a pause after each page.
 ///
 /// # Errors
-/// When the API server does not list them.
+/// The reason why they cannot be listed.
 pub async fn list_nodes_and_pods(client: &kube::Client, clock: &Clock) -> Result<Listing, String> {
-    async fn all<W: Watched>(
-        watched: W,
+    async fn all<W: WatchedKind>(
+        kind: W,
         client: &kube::Client,
         clock: &Clock,
-    ) -> Result<List<W::Object>, String> {
-        let listed = list(&watched, client, clock, PAGE_PAUSE).await;
-        let (objects, version) = listed.map_err(|error| format!("list {}: {error}", watched.name()))?;
-        let version =
-            version.parse().map_err(|_| format!("the list of {} has no version", watched.name()))?;
-        Ok(List { objects, version })
+    ) -> Result<ListedObjects<W::Object>, String> {
+        let listed = list(&kind, client, clock, PAGE_PAUSE).await;
+        let (objects, version) = listed.map_err(|error| format!("list {}: {error}", kind.name()))?;
+        let version = version.parse().map_err(|_| format!("the list of {} has no version", kind.name()))?;
+        Ok(ListedObjects { objects, version })
     }
     Ok(Listing { nodes: all(Nodes, client, clock).await?, pods: all(Pods, client, clock).await? })
 }
 
 /// All objects of a kind, page by page, and the version of the list.
-async fn list<W: Watched>(
-    watched: &W,
+async fn list<W: WatchedKind>(
+    kind: &W,
     client: &kube::Client,
     clock: &Clock,
     pause: Duration,
 ) -> Result<(Vec<W::Object>, String), CallError> {
     let mut live = Vec::new();
-    // The belief shares by itself, but has the list only when all of it is in memory.
-    let mut shared = Shared::default();
+    // The belief interns objects too, but gets the list only when all of it is in memory.
+    let mut interner = ObjectInterner::default();
     let mut next = String::new();
     loop {
-        let query = format!("limit={PAGE_LEN}&continue={next}&{}", watched.selector());
-        let body = http::get(client, clock, watched, &query).await?;
+        let query = format!("limit={PAGE_LEN}&continue={next}&{}", kind.selector());
+        let body = http::get(client, clock, kind, &query).await?;
         let page = page(&body)?;
-        for mut object in page.items.iter().filter_map(|json| decode(watched, json)) {
-            watched.share(&mut shared, &mut object);
+        for mut object in page.items.iter().filter_map(|json| decode(kind, json)) {
+            kind.intern(&mut interner, &mut object);
             live.push(object);
         }
         match page.next {
@@ -104,18 +107,19 @@ async fn list<W: Watched>(
     }
 }
 
-fn decode<W: Watched>(watched: &W, json: &str) -> Option<W::Object> {
-    match watched.decode(json) {
+fn decode<W: WatchedKind>(kind: &W, json: &str) -> Option<W::Object> {
+    match kind.decode(json) {
         Ok(object) => Some(object),
         Err(error) => {
-            tracing::error!(what = watched.name(), "{error}: {}", error.source);
+            tracing::error!(what = kind.name(), "{error}: {}", error.source);
             None
         }
     }
 }
 
-struct Follower<W> {
-    watched: W,
+/// Lists and watches one kind.
+struct Reflector<W> {
+    kind: W,
     client: kube::Client,
     clock: Clock,
     inputs: mpsc::Sender<Input>,
@@ -123,36 +127,36 @@ struct Follower<W> {
 }
 
 /// Why a watch ended.
-enum Ended {
+enum WatchEnd {
     /// The server closed it, as it does from time to time.
     Closed,
-    /// The server no longer knows the version that we have reached.
+    /// The server no longer has the history since our resource version (410).
     TooOld,
 }
 
-impl<W: Watched> Follower<W> {
+impl<W: WatchedKind> Reflector<W> {
     /// Lists everything, and returns the version from which to watch.
     async fn list(&self) -> Result<String, CallError> {
-        let (live, version) = list(&self.watched, &self.client, &self.clock, Duration::ZERO).await?;
-        tracing::debug!(what = self.watched.name(), count = live.len(), "listed");
-        self.send(Seen::Relisted(live)).await;
+        let (live, version) = list(&self.kind, &self.client, &self.clock, Duration::ZERO).await?;
+        tracing::debug!(what = self.kind.name(), count = live.len(), "listed");
+        self.send(WatchEvent::Relisted(live)).await;
         self.reached(&version).await;
         Ok(version)
     }
 
-    /// A kind that we may not read, or that the server does not serve, must not stop everything else.
+    /// Handles a failed list. A kind that the daemon may not read, or that the server does not have, must not block the rest.
     async fn list_failed(&mut self, error: &CallError) {
-        tracing::warn!(what = self.watched.name(), "list: {error}");
+        tracing::warn!(what = self.kind.name(), "list: {error}");
         if matches!(error, CallError::Refused { code: 403 | 404, .. })
-            && let Some(event) = self.watched.unreadable()
+            && let Some(event) = self.kind.unreadable()
         {
-            self.learn(event).await;
+            self.send_event(event).await;
         }
         self.pause().await;
     }
 
-    /// Watches until everything has to be listed again. Only a watch that said something, or lasted, shows that all is
-    /// well; whatever else happens is repeated after a pause, and the longer the more often it happened.
+    /// Watches until everything has to be listed again. A watch that sent something or lasted a while resets the count of
+    /// failures; after any other end there is a pause, which grows with the count.
     async fn watch_from(&mut self, mut version: String) {
         while !self.inputs.is_closed() {
             let (before, started) = (version.clone(), Instant::now());
@@ -162,14 +166,14 @@ impl<W: Watched> Follower<W> {
                 self.failures = 0;
             }
             match ended {
-                Ok(Ended::Closed) if is_well => {}
-                Ok(Ended::Closed) => self.pause().await,
-                Ok(Ended::TooOld) if is_well => return,
-                Ok(Ended::TooOld) => return self.pause().await,
+                Ok(WatchEnd::Closed) if is_well => {}
+                Ok(WatchEnd::Closed) => self.pause().await,
+                Ok(WatchEnd::TooOld) if is_well => return,
+                Ok(WatchEnd::TooOld) => return self.pause().await,
                 Err(error) => {
-                    tracing::warn!(what = self.watched.name(), "watch: {error}");
+                    tracing::warn!(what = self.kind.name(), "watch: {error}");
                     self.pause().await;
-                    if self.failures >= BROKEN_MAX {
+                    if self.failures >= FAILURES_MAX {
                         return;
                     }
                 }
@@ -177,15 +181,14 @@ impl<W: Watched> Follower<W> {
         }
     }
 
-    /// One watch. Moves `version` on with every event, so that the next watch goes on after it.
-    async fn watch(&self, at: &mut String) -> Result<Ended, CallError> {
+    /// Runs one watch. Moves `at` forward with every event, so that the next watch continues after it.
+    async fn watch(&self, at: &mut String) -> Result<WatchEnd, CallError> {
         let query = format!(
             "watch=1&allowWatchBookmarks=true&timeoutSeconds={WATCH_SECONDS}&resourceVersion={at}&{}",
-            self.watched.selector()
+            self.kind.selector()
         );
-        let mut lines = match Lines::open(&self.client, &self.clock, &self.watched, &query, SILENCE_MAX).await
-        {
-            Err(CallError::Refused { code: 410, .. }) => return Ok(Ended::TooOld),
+        let mut lines = match Lines::open(&self.client, &self.clock, &self.kind, &query, SILENCE_MAX).await {
+            Err(CallError::Refused { code: 410, .. }) => return Ok(WatchEnd::TooOld),
             lines => lines?,
         };
         while let Some(line) = lines.next().await? {
@@ -197,32 +200,33 @@ impl<W: Watched> Follower<W> {
                     self.reached(at).await;
                     continue;
                 }
-                WatchLine::Failed { code: 410, .. } => return Ok(Ended::TooOld),
+                WatchLine::Failed { code: 410, .. } => return Ok(WatchEnd::TooOld),
                 WatchLine::Failed { code, message } => {
                     return Err(CallError::Refused { code, message: message.into_owned() });
                 }
             };
-            if let Some(object) = decode(&self.watched, json) {
-                self.send(if is_deleted { Seen::Deleted(object) } else { Seen::Applied(object) }).await;
+            if let Some(object) = decode(&self.kind, json) {
+                self.send(if is_deleted { WatchEvent::Deleted(object) } else { WatchEvent::Applied(object) })
+                    .await;
             }
             *at = version(json)?;
         }
-        Ok(Ended::Closed)
+        Ok(WatchEnd::Closed)
     }
 
-    async fn send(&self, seen: Seen<W::Object>) {
-        self.learn(self.watched.event(seen)).await;
+    async fn send(&self, event: WatchEvent<W::Object>) {
+        self.send_event(self.kind.event(event)).await;
     }
 
-    /// There is nothing that was not sent, up to `version`: also of what is gone, which no object says.
+    /// Says that every change up to `version` was sent, including deletions, which no remaining object shows.
     async fn reached(&self, version: &str) {
-        if let Some(event) = version.parse().ok().and_then(|version| self.watched.up_to(version)) {
-            self.learn(event).await;
+        if let Some(event) = version.parse().ok().and_then(|version| self.kind.up_to(version)) {
+            self.send_event(event).await;
         }
     }
 
-    async fn learn(&self, event: Event) {
-        // Nobody listens only when the daemon stops, and `follow` sees that by itself.
+    async fn send_event(&self, event: Event) {
+        // The receiver is gone only when the daemon stops, and `follow` checks for that itself.
         let _ = self.inputs.send(Input::Cluster(Box::new(event))).await;
     }
 

@@ -1,11 +1,11 @@
-//! What the watch does with answers that no healthy API server gives: a script of answers in, what was learnt out.
+//! What the watch does with answers that no healthy API server gives: prepared answers in, events and requests out.
 
-use super::{Others, Pods, Replicas, Watched as _, Workloads, follow};
+use super::{CatalogObjects, Pods, Replicas, WatchedKind as _, Workloads, follow};
 use crate::clock::Clock;
 use crate::state::Input;
-use crate::testing::{Answer, scripted};
-use common::cluster::{Event, Seen};
-use common::model::{OtherKind, OwnerKind};
+use crate::testing::{ScriptedAnswer, scripted_client};
+use common::cluster::{Event, WatchEvent};
+use common::model::{CatalogKind, OwnerKind};
 use serde_json::{Value, json};
 use std::time::Duration;
 use tokio::sync::mpsc;
@@ -14,7 +14,7 @@ fn pod(name: &str, version: u64) -> Value {
     json!({ "metadata": { "name": name, "namespace": "default", "uid": name, "resourceVersion": version.to_string() } })
 }
 
-fn page(version: u64, next: &str, items: &[Value]) -> Answer {
+fn page(version: u64, next: &str, items: &[Value]) -> ScriptedAnswer {
     let meta = json!({ "resourceVersion": version.to_string(), "continue": next });
     (200, json!({ "metadata": meta, "items": items }).to_string())
 }
@@ -27,35 +27,35 @@ fn gone() -> Value {
     json!({ "kind": "Status", "code": 410, "message": "too old resource version" })
 }
 
-/// Follows pods through `answers`, and says what was learnt and asked.
-async fn followed(answers: impl IntoIterator<Item = Answer>) -> (Vec<String>, Vec<String>) {
-    let (client, asked) = scripted(answers);
+/// Follows pods with these `answers`; returns the events and the requests.
+async fn followed(answers: impl IntoIterator<Item = ScriptedAnswer>) -> (Vec<String>, Vec<String>) {
+    let (client, asked) = scripted_client(answers);
     let (sender, mut inputs) = mpsc::channel(100);
     let watch = follow(Pods, client, Clock::start(), sender);
-    // The script ends in silence, which the paused clock passes in no time.
+    // After the last answer the server is silent; with the paused clock that takes no time.
     let _ = tokio::time::timeout(Duration::from_secs(50), watch).await;
     let mut learnt = Vec::new();
     while let Ok(Input::Cluster(event)) = inputs.try_recv() {
-        learnt.push(told(&event));
+        learnt.push(describe(&event));
     }
     let asked = asked.lock().unwrap().iter().map(|uri| shortened(uri.query().unwrap_or(""))).collect();
     (learnt, asked)
 }
 
-fn told(event: &Event) -> String {
+fn describe(event: &Event) -> String {
     let names = |pods: &[common::model::Pod]| {
         pods.iter().map(|pod| pod.key.name.to_string()).collect::<Vec<_>>().join(" ")
     };
     match event {
-        Event::Pods(Seen::Applied(pod)) => format!("applied {}", pod.key.name),
-        Event::Pods(Seen::Deleted(pod)) => format!("deleted {}", pod.key.name),
-        Event::Pods(Seen::Relisted(pods)) => format!("relisted {}", names(pods)),
+        Event::Pods(WatchEvent::Applied(pod)) => format!("applied {}", pod.key.name),
+        Event::Pods(WatchEvent::Deleted(pod)) => format!("deleted {}", pod.key.name),
+        Event::Pods(WatchEvent::Relisted(pods)) => format!("relisted {}", names(pods)),
         Event::PodsUpTo(version) => format!("up to {version}"),
         other => format!("{other:?}"),
     }
 }
 
-/// Whether it was a list, and of which page, or a watch, and from where. A list that names a version may come from a cache.
+/// A request in short form: a list with its page, or a watch with its version. A list with a version may come from a cache.
 fn shortened(query: &str) -> String {
     let value =
         |name: &str| query.split('&').find_map(|pair| pair.strip_prefix(name)).unwrap_or("").to_owned();
@@ -152,34 +152,36 @@ async fn failures_are_repeated_with_patience() {
 #[tokio::test(start_paused = true)]
 async fn workloads_that_we_may_not_read_do_not_stop_everything_else() {
     let forbidden = json!({ "kind": "Status", "code": 403, "message": "no" });
-    let (client, _) = scripted([(403, forbidden.to_string())]);
+    let (client, _) = scripted_client([(403, forbidden.to_string())]);
     let (sender, mut inputs) = mpsc::channel(100);
     let watch = follow(Workloads(OwnerKind::Job), client, Clock::start(), sender);
     let _ = tokio::time::timeout(Duration::from_secs(10), watch).await;
     let Ok(Input::Cluster(event)) = inputs.try_recv() else { panic!("nothing was learnt") };
-    assert_eq!(*event, Event::Unreadable(OwnerKind::Job));
+    assert_eq!(*event, Event::WorkloadsUnreadable(OwnerKind::Job));
 }
 
 #[tokio::test(start_paused = true)]
 async fn what_is_not_served_does_not_stop_everything_else() {
     let missing = || (404, "404 page not found".to_owned());
     let budget = json!({ "metadata": { "name": "b", "namespace": "default", "uid": "u" } });
-    let (client, asked) = scripted([missing(), page(7, "", &[budget])]);
+    let (client, asked) = scripted_client([missing(), page(7, "", &[budget])]);
     let (sender, mut inputs) = mpsc::channel(100);
-    let kind = OtherKind::PodDisruptionBudget;
-    let watch = follow(Others(kind), client, Clock::start(), sender);
+    let kind = CatalogKind::PodDisruptionBudget;
+    let watch = follow(CatalogObjects(kind), client, Clock::start(), sender);
     let _ = tokio::time::timeout(Duration::from_secs(10), watch).await;
     let mut learnt = || match inputs.try_recv() {
         Ok(Input::Cluster(event)) => *event,
         _ => panic!("nothing was learnt"),
     };
-    assert_eq!(learnt(), Event::OthersUnreadable(kind));
-    assert!(matches!(learnt(), Event::Others(of, Seen::Relisted(live)) if of == kind && live.len() == 1));
+    assert_eq!(learnt(), Event::CatalogKindUnreadable(kind));
+    assert!(
+        matches!(learnt(), Event::CatalogObjects(of, WatchEvent::Relisted(live)) if of == kind && live.len() == 1)
+    );
     let asked: Vec<String> = asked.lock().unwrap().iter().map(|uri| uri.path().to_owned()).collect();
     assert_eq!(asked, ["/apis/policy/v1/poddisruptionbudgets"; 3]);
 }
 
-/// Whoever has the role `edit` in a namespace can write Leases there.
+/// A user with the role `edit` in a namespace can write Leases there.
 #[tokio::test(start_paused = true)]
 async fn a_lease_of_another_namespace_is_ignored_even_if_the_watch_delivers_it() {
     let lease = |name: &str, namespace: &str, version: u64| {
@@ -190,7 +192,7 @@ async fn a_lease_of_another_namespace_is_ignored_even_if_the_watch_delivers_it()
                 "spec": { "leaseDurationSeconds": 15, "renewTime": "2026-11-16T08:00:00.000000Z" } })
     };
     let lines = line("ADDED", &lease("evil", "shop", 8)) + &line("ADDED", &lease("b", "kube-reserve", 9));
-    let (client, asked) = scripted([
+    let (client, asked) = scripted_client([
         page(7, "", &[lease("a", "kube-reserve", 1), lease("wicked", "shop", 2)]),
         (200, lines),
         (200, line("DELETED", &lease("a", "shop", 10))),
@@ -214,17 +216,17 @@ fn only_workloads_of_which_nothing_more_is_needed_are_read_by_their_metadata() {
         let watched = Workloads(kind);
         assert_eq!(
             watched.accept_list().contains("PartialObjectMetadataList"),
-            !kind.is_read_whole(),
+            !kind.needs_full_object(),
             "{kind}"
         );
         assert_eq!(
             watched.accept_watch().contains("PartialObjectMetadata;"),
-            !kind.is_read_whole(),
+            !kind.needs_full_object(),
             "{kind}"
         );
     }
-    for kind in OtherKind::ALL {
-        let watched = Others(kind);
+    for kind in CatalogKind::ALL {
+        let watched = CatalogObjects(kind);
         assert_eq!((watched.accept_list(), watched.accept_watch()), ("application/json", "application/json"));
         assert!(watched.path().ends_with(watched.name()), "{kind}");
     }

@@ -17,12 +17,12 @@ pub(crate) struct Completion {
     /// The shell to print a script for; or install, to make the link that kubectl
     /// itself asks for completions
     #[arg(value_name = "SHELL|install")]
-    pub(crate) what: Target,
+    pub(crate) target: CompletionTarget,
 }
 
-/// For whom.
+/// The shell that a script is printed for, or `install`.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
-pub(crate) enum Target {
+pub(crate) enum CompletionTarget {
     Bash,
     Zsh,
     Fish,

@@ -1,5 +1,5 @@
-//! kubectl's connection flags, and where the daemon is. kubectl does not pass its own to a plugin, so each is taken after any
-//! verb.
+//! kubectl's connection flags, and the flag for the daemon's namespace. kubectl does not pass its own flags on to a plugin, so
+//! each flag is accepted after any verb.
 
 use clap::Args;
 use std::path::PathBuf;

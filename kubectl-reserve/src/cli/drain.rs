@@ -1,7 +1,7 @@
 //! `kubectl reserve drain`.
 
 use super::dry_run::DryRunFlag;
-use super::span::span;
+use super::duration::parse_duration;
 use clap::Args;
 use std::time::Duration;
 
@@ -44,7 +44,7 @@ pub(crate) struct Drain {
     pub(crate) grace_period: i64,
 
     /// How long each pod may take; 0 for an hour
-    #[arg(long, value_name = "DURATION", default_value = "0", value_parser = span)]
+    #[arg(long, value_name = "DURATION", default_value = "0", value_parser = parse_duration)]
     pub(crate) timeout: Duration,
 
     /// Whether anything is really changed.
@@ -56,7 +56,7 @@ pub(crate) struct Drain {
     pub(crate) disable_eviction: bool,
 
     /// How long each place is kept after the pod is gone; at most 1h
-    #[arg(long, value_name = "DURATION", default_value = "10m", value_parser = span)]
+    #[arg(long, value_name = "DURATION", default_value = "10m", value_parser = parse_duration)]
     pub(crate) ttl: Duration,
 
     /// Go on although nothing keeps others out of the reserved room

@@ -50,8 +50,8 @@ pub(crate) struct Explain {
     pub(crate) fixes: Limit,
 
     /// Whether to look for pods that would have to go
-    #[arg(long, value_enum, value_name = "WHETHER", default_value_t = Preemption::Auto)]
-    pub(crate) consider_preemption: Preemption,
+    #[arg(long, value_enum, value_name = "WHETHER", default_value_t = PreemptionMode::Auto)]
+    pub(crate) consider_preemption: PreemptionMode,
 
     /// Judge as if the pod's scheduler were this one
     #[arg(long, value_name = "NAME")]
@@ -82,9 +82,9 @@ pub(crate) struct Explain {
     pub(crate) print: Print,
 }
 
-/// Whether preemption is looked at.
+/// Whether `explain` looks for pods that could be preempted.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
-pub(crate) enum Preemption {
+pub(crate) enum PreemptionMode {
     /// If nothing else helps
     Auto,
     /// Never

@@ -1,5 +1,5 @@
-//! How help looks: what a verb is for, examples, usage, its own flags. Flags that every verb has are listed once, by the
-//! verb `options`, as kubectl does it.
+//! The layout of help texts: purpose of the verb, examples, usage, the verb's own flags. Flags that every verb has are listed
+//! once, by the verb `options`, as in kubectl. Entry point: [`Invocation`].
 
 use super::Cli;
 use clap::builder::Resettable;
@@ -7,10 +7,10 @@ use clap::{Arg, ColorChoice, Command, CommandFactory, FromArgMatches};
 use std::ffi::{OsStr, OsString};
 use std::path::Path;
 
-/// The widest that help is. Wider lines are harder to read, and break where the terminal is narrow.
+/// The maximum width of help texts. Wider lines are harder to read, and break where the terminal is narrow.
 const WIDTH_MAX: usize = 80;
 
-/// What help texts call the command.
+/// The name of the command in help texts.
 const NAME: &str = "kubectl reserve";
 
 const EXAMPLES: &str = "Examples:";
@@ -19,29 +19,29 @@ const EXAMPLES: &str = "Examples:";
 #[derive(Debug, Clone)]
 pub(crate) struct Invocation {
     words: Vec<OsString>,
-    /// What one types: `kubectl reserve`.
+    /// The command as the user types it: `kubectl reserve`.
     pub(crate) name: String,
 }
 
 impl Invocation {
     pub(crate) fn new(words: Vec<OsString>) -> Self {
-        let name = words.first().map_or_else(|| NAME.to_owned(), |program| typed(Path::new(program)));
+        let name = words.first().map_or_else(|| NAME.to_owned(), |program| display_name(Path::new(program)));
         Self { words, name }
     }
 
-    /// The path or name that the program was called by.
+    /// The path or name that the program was called with: `argv[0]`.
     pub(crate) fn program(&self) -> Option<&OsStr> {
         self.words.first().map(OsString::as_os_str)
     }
 
-    /// Reads what was typed.
+    /// Parses the command line.
     pub(crate) fn parse(&self) -> Result<Cli, clap::Error> {
         let mut command = self.command();
         let matches = command.try_get_matches_from_mut(&self.words)?;
         Cli::from_arg_matches(&matches).map_err(|error| error.format(&mut command))
     }
 
-    /// Everything that can be typed, with its help.
+    /// All verbs and flags, with their help texts.
     pub(crate) fn command(&self) -> Command {
         let footer = format!(
             "Use \"{} options\" for a list of global command-line options\n(applies to all commands).",
@@ -49,33 +49,33 @@ impl Invocation {
         );
         let root = Cli::command().bin_name(&self.name).color(self.color()).max_term_width(WIDTH_MAX);
         let root = root.mut_args(|arg| if arg.is_global_set() { arg.hide(true) } else { arg });
-        dress(root, &self.name, &footer)
+        with_layout(root, &self.name, &footer)
     }
 
-    /// The flags that every verb has.
+    /// The output of the verb `options`: the flags that every verb has.
     pub(crate) fn options(&self) -> String {
         let globals = Cli::command().get_arguments().filter(|arg| arg.is_global_set()).cloned().collect();
-        let flags = list(globals);
+        let flags = flags_help(globals);
         format!("The following options can be passed to any command:\n\n{flags}")
     }
 
-    /// clap speaks before the flags are read, so they are looked for here.
+    /// clap prints errors and help before the flags are parsed, so this searches the words for the colour flags.
     fn color(&self) -> ColorChoice {
         let words: Vec<&str> = self.words.iter().filter_map(|word| word.to_str()).collect();
-        let is_said = |when: &str| {
+        let is_color_flag = |when: &str| {
             words.contains(&&*format!("--color={when}"))
                 || words.windows(2).any(|pair| pair == ["--color", when])
         };
         match () {
-            () if words.contains(&"--no-color") || is_said("never") => ColorChoice::Never,
-            () if is_said("always") => ColorChoice::Always,
+            () if words.contains(&"--no-color") || is_color_flag("never") => ColorChoice::Never,
+            () if is_color_flag("always") => ColorChoice::Always,
             () => ColorChoice::Auto,
         }
     }
 }
 
-/// What one types for a program of that name: kubectl turns dashes into words, and underscores into dashes.
-fn typed(program: &Path) -> String {
+/// What the user types to run a program of this name: kubectl turns dashes into words, and underscores into dashes.
+fn display_name(program: &Path) -> String {
     let stem = program.file_stem().map(|stem| stem.to_string_lossy().into_owned()).unwrap_or_default();
     match stem.strip_prefix("kubectl-") {
         Some(plugin) if !plugin.is_empty() => {
@@ -85,10 +85,10 @@ fn typed(program: &Path) -> String {
     }
 }
 
-/// Gives a command and all below it their layout.
-fn dress(command: Command, name: &str, footer: &str) -> Command {
+/// The command and all of its subcommands with our layout of help texts.
+fn with_layout(command: Command, name: &str, footer: &str) -> Command {
     let text = command.get_after_help().map(ToString::to_string).unwrap_or_default();
-    let (notes, examples) = parts(&text);
+    let (notes, examples) = split_examples(&text);
     let (notes, examples) = (notes.replace(NAME, name), examples.replace(NAME, name));
     let mut template = String::from("{about-with-newline}\n");
     if !examples.is_empty() {
@@ -99,11 +99,11 @@ fn dress(command: Command, name: &str, footer: &str) -> Command {
     let command = if examples.is_empty() { command } else { command.before_help(examples) };
     let command =
         if notes.is_empty() { command.after_help(Resettable::Reset) } else { command.after_help(notes) };
-    command.help_template(template).mut_subcommands(|verb| dress(verb, name, footer))
+    command.help_template(template).mut_subcommands(|verb| with_layout(verb, name, footer))
 }
 
-/// The notes of a help text, and its examples: what is indented below that word.
-fn parts(text: &str) -> (String, String) {
+/// The notes of a help text, and its examples: the indented lines below `Examples:`.
+fn split_examples(text: &str) -> (String, String) {
     let (before, rest) = match text.find(EXAMPLES) {
         Some(at) => text.split_at(at),
         None => (text, ""),
@@ -115,8 +115,8 @@ fn parts(text: &str) -> (String, String) {
     (notes.trim().to_owned(), examples.join("\n").trim_end().to_owned())
 }
 
-/// The help of these flags alone.
-fn list(flags: Vec<Arg>) -> String {
+/// The help text of these flags alone.
+fn flags_help(flags: Vec<Arg>) -> String {
     let mut command = Command::new("options")
         .args(flags)
         .disable_help_flag(true)
@@ -129,21 +129,21 @@ fn list(flags: Vec<Arg>) -> String {
 mod tests {
     use super::Invocation;
 
-    fn called(words: &[&str]) -> Invocation {
+    fn invocation(words: &[&str]) -> Invocation {
         Invocation::new(words.iter().map(Into::into).collect())
     }
 
     fn help(words: &[&str]) -> String {
-        called(words).parse().unwrap_err().to_string()
+        invocation(words).parse().unwrap_err().to_string()
     }
 
     #[test]
     fn the_name_is_what_one_types() {
-        assert_eq!(called(&["/usr/bin/kubectl-reserve"]).name, "kubectl reserve");
-        assert_eq!(called(&["kubectl-pod_reserve.exe"]).name, "kubectl pod-reserve");
-        assert_eq!(called(&["kubectl-my-reserve"]).name, "kubectl my reserve");
-        assert_eq!(called(&["x"]).name, "kubectl reserve");
-        assert_eq!(called(&[]).name, "kubectl reserve");
+        assert_eq!(invocation(&["/usr/bin/kubectl-reserve"]).name, "kubectl reserve");
+        assert_eq!(invocation(&["kubectl-pod_reserve.exe"]).name, "kubectl pod-reserve");
+        assert_eq!(invocation(&["kubectl-my-reserve"]).name, "kubectl my reserve");
+        assert_eq!(invocation(&["x"]).name, "kubectl reserve");
+        assert_eq!(invocation(&[]).name, "kubectl reserve");
     }
 
     #[test]
@@ -168,7 +168,7 @@ mod tests {
 
     #[test]
     fn every_line_of_every_help_fits_and_says_something() {
-        let command = called(&["kubectl-reserve"]).command();
+        let command = invocation(&["kubectl-reserve"]).command();
         for verb in command.get_subcommands() {
             let help = help(&["kubectl-reserve", verb.get_name(), "--help"]);
             assert!(help.contains(&format!("Usage: kubectl reserve {}", verb.get_name())), "{help}");
@@ -184,7 +184,7 @@ mod tests {
             let before = [&["kubectl-reserve"], flag, &["list"]].concat();
             let after = [&["kubectl-reserve", "list"], flag].concat();
             for words in [before, after] {
-                let cli = called(&words).parse().unwrap();
+                let cli = invocation(&words).parse().unwrap();
                 assert_eq!(cli.connection.namespace.as_deref(), Some("x"), "{words:?}");
             }
         }
@@ -192,7 +192,7 @@ mod tests {
 
     #[test]
     fn options_are_the_global_flags() {
-        let options = called(&["kubectl-reserve"]).options();
+        let options = invocation(&["kubectl-reserve"]).options();
         for flag in ["--as-user-extra", "--tls-server-name", "-n, --namespace", "-v, --v", "-y, --yes"] {
             assert!(options.contains(flag), "{flag} in {options}");
         }
@@ -201,7 +201,7 @@ mod tests {
 
     #[test]
     fn a_slip_of_the_finger_is_told_with_what_was_meant() {
-        let error = called(&["kubectl-reserve", "lisst"]).parse().unwrap_err();
+        let error = invocation(&["kubectl-reserve", "lisst"]).parse().unwrap_err();
         assert_eq!(error.exit_code(), 2);
         let text = error.to_string();
         assert!(

@@ -47,7 +47,7 @@ It goes into the namespace kube-reserve unless -n names another one. Then every 
 --daemon-namespace NAME.";
 
 impl Install {
-    /// Whether everything can be answered without a cluster.
+    /// Whether no cluster is needed: the manifests are only printed.
     pub(crate) fn is_offline(&self) -> bool {
         self.dry_run == DryRun::Client && !self.print.output.is_table()
     }

@@ -1,4 +1,7 @@
-//! What can be typed, and nothing more: help and completion are made from it. One file a verb.
+//! The command line as clap definitions, one file for each verb. Help and completion are made from these definitions. Nothing
+//! here connects to a cluster; `commands` does what the parsed values say.
+//!
+//! Entry point: [`Invocation::parse`]. The doc comments of structs and fields are help texts that users see.
 
 mod add;
 mod completion;
@@ -7,6 +10,7 @@ mod demo;
 mod describe;
 mod drain;
 pub(crate) mod dry_run;
+mod duration;
 mod explain;
 mod extend;
 mod fit;
@@ -20,18 +24,17 @@ pub(crate) mod recreate;
 mod release;
 mod restart;
 mod sandbox;
-mod span;
 mod status;
-mod talk;
+mod terminal;
 mod version;
 
 pub(crate) use add::Add;
-pub(crate) use completion::{Completion, Target as CompletionTarget};
+pub(crate) use completion::{Completion, CompletionTarget};
 pub(crate) use connection::Connection;
 pub(crate) use demo::Demo;
 pub(crate) use describe::Describe;
 pub(crate) use drain::Drain;
-pub(crate) use explain::{Explain, Preemption};
+pub(crate) use explain::{Explain, PreemptionMode};
 pub(crate) use extend::Extend;
 pub(crate) use fit::Fit;
 pub(crate) use help::Invocation;
@@ -45,7 +48,7 @@ pub(crate) use release::Release;
 pub(crate) use restart::Restart;
 pub(crate) use sandbox::Sandbox;
 pub(crate) use status::{Doctor, Status};
-pub(crate) use talk::{Talk, When};
+pub(crate) use terminal::{ColorMode, TerminalFlags};
 pub(crate) use version::Version;
 
 use clap::{Parser, Subcommand};
@@ -70,7 +73,7 @@ pub(crate) struct Cli {
 
     /// How to talk.
     #[command(flatten)]
-    pub(crate) talk: Talk,
+    pub(crate) terminal: TerminalFlags,
 }
 
 const EXAMPLES: &str = "\

@@ -1,7 +1,7 @@
 //! The flags of the verbs that recreate pods: `pod` and `restart`.
 
 use super::dry_run::DryRunFlag;
-use super::span::span;
+use super::duration::parse_duration;
 use clap::{Args, ValueEnum};
 use std::time::Duration;
 
@@ -17,7 +17,7 @@ pub(crate) struct Recreate {
     pub(crate) same_node: SameNode,
 
     /// How long the room is kept after it became empty; at most 1h
-    #[arg(long, value_name = "DURATION", default_value = "10m", value_parser = span)]
+    #[arg(long, value_name = "DURATION", default_value = "10m", value_parser = parse_duration)]
     pub(crate) ttl: Duration,
 
     /// Seconds that the pod gets to end; -1 for what it asks for itself. 0 needs --force
@@ -25,7 +25,7 @@ pub(crate) struct Recreate {
     pub(crate) grace_period: i64,
 
     /// How long all of it may take for one pod
-    #[arg(long, value_name = "DURATION", default_value = "10m", value_parser = span)]
+    #[arg(long, value_name = "DURATION", default_value = "10m", value_parser = parse_duration)]
     pub(crate) timeout: Duration,
 
     /// Wait for the replacement; --wait=false returns as soon as the pod is evicted
@@ -41,8 +41,8 @@ pub(crate) struct Recreate {
     pub(crate) wait: bool,
 
     /// What is waited for
-    #[arg(long = "for", value_enum, value_name = "WHAT", default_value_t = For::Ready)]
-    pub(crate) until: For,
+    #[arg(long = "for", value_enum, value_name = "WHAT", default_value_t = WaitForFlag::Ready)]
+    pub(crate) until: WaitForFlag,
 
     /// What is reserved: all, names as in cpu,memory, or amounts as in cpu=500m; by default what the pod asks for
     #[arg(long, value_name = "LIST", default_value = "all")]
@@ -84,7 +84,7 @@ pub(crate) enum SameNode {
 
 /// `--for`.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
-pub(crate) enum For {
+pub(crate) enum WaitForFlag {
     /// The replacement is ready
     Ready,
     /// The replacement has a node

@@ -62,8 +62,8 @@ pub(crate) struct Release {
 }
 
 impl Release {
-    /// Whether it was said, by anything but a name, which ones are meant.
-    pub(crate) fn is_described(&self) -> bool {
+    /// Whether a flag, rather than a name, selects the reservations.
+    pub(crate) fn has_filters(&self) -> bool {
         self.pod.is_some() || self.node.is_some() || self.expired || self.orphaned || self.all
     }
 }

@@ -1,9 +1,10 @@
-//! What the verbs that change reservations have in common: which ones, one after the other, in kubectl's words.
+//! What `release` and `extend` have in common: parse the names, find the reservations, change one after the other, and print the
+//! result in the words of kubectl.
 
 use super::Context;
 use crate::error::Failure;
 use crate::node_patch::DryRun;
-use crate::reservations::{Asked, Row, Which, find, parse};
+use crate::reservations::{NodeSelection, ReservationArg, Row, find, parse_arg};
 use crate::ui::printer;
 use common::config::{parse_duration, print_duration};
 use common::model::keep::LIFE_MAX;
@@ -11,7 +12,7 @@ use jiff::SignedDuration;
 use std::collections::BTreeSet;
 use std::time::Duration;
 
-/// `reservation/NAME verbed`, with what a dry run adds.
+/// `reservation/NAME VERB`, with a suffix for a dry run.
 pub(super) fn verbed(name: &str, verb: &str, dry_run: DryRun) -> String {
     let more = match dry_run {
         DryRun::None => "",
@@ -21,24 +22,24 @@ pub(super) fn verbed(name: &str, verb: &str, dry_run: DryRun) -> String {
     format!("reservation/{name} {verb}{more}\n")
 }
 
-/// The names as they were typed.
-pub(super) fn asked(names: &[String]) -> Result<Vec<Asked>, Failure> {
-    names.iter().map(|name| parse(name)).collect()
+/// Parses the names.
+pub(super) fn parse_args(names: &[String]) -> Result<Vec<ReservationArg>, Failure> {
+    names.iter().map(|name| parse_arg(name)).collect()
 }
 
-/// The nodes that have to be looked at for these names.
-pub(super) fn which(asked: &[Asked]) -> Which {
+/// The nodes that must be read for these names.
+pub(super) fn node_selection(asked: &[ReservationArg]) -> NodeSelection {
     let nodes: Option<BTreeSet<&String>> = asked.iter().map(|asked| asked.node.as_ref()).collect();
     match nodes.filter(|nodes| !nodes.is_empty()) {
-        Some(nodes) => Which::Named(nodes.into_iter().cloned().collect()),
-        None => Which::Reserved,
+        Some(nodes) => NodeSelection::Named(nodes.into_iter().cloned().collect()),
+        None => NodeSelection::Reserved,
     }
 }
 
-/// The reservations of these names, each once. One that means nothing is an error before anything is changed.
+/// The reservations with these names, each once. Fails if one is not found, unless `is_missing_fine`.
 pub(super) fn named<'w>(
     rows: &[Row<'w>],
-    asked: &[Asked],
+    asked: &[ReservationArg],
     namespace: Option<&str>,
     is_missing_fine: bool,
 ) -> Result<Vec<Row<'w>>, Failure> {
@@ -60,8 +61,7 @@ fn is_not_found(failure: &Failure) -> bool {
     failure.message.as_deref().is_some_and(|message| message.contains("(NotFound)"))
 }
 
-/// Does something with each, and goes on when one fails: the others must not suffer. The last failure is returned, those before it
-/// are told at once.
+/// Changes each reservation, and continues if one fails. Returns the last failure; the failures before are printed.
 pub(super) async fn each<'w, F: Future<Output = Result<(), Failure>>>(
     rows: Vec<Row<'w>>,
     change: impl Fn(Row<'w>) -> F,
@@ -77,18 +77,18 @@ pub(super) async fn each<'w, F: Future<Output = Result<(), Failure>>>(
 
 fn tell(outcome: Result<(), Failure>) {
     let Err(Failure { message: Some(message), hint, .. }) = outcome else { return };
-    printer::tell(&format!("error: {message}"));
+    printer::say_always(&format!("error: {message}"));
     if let Some(hint) = hint {
-        printer::tell(&format!("hint: {hint}"));
+        printer::say_always(&format!("hint: {hint}"));
     }
 }
 
-/// The namespace to look in.
+/// The namespace of the reservations; `None` for all.
 pub(super) fn namespace(context: &Context, all_namespaces: bool) -> Option<String> {
     (!all_namespaces).then(|| context.session.namespace.clone())
 }
 
-/// `--ttl`: more than nothing, and no more than a reservation may live.
+/// Parses `--ttl`: positive, and at most the longest life of a reservation.
 pub(super) fn ttl(text: &str) -> Result<Duration, Failure> {
     let duration = parse_duration(text).filter(|duration| duration.is_positive());
     let duration = duration

@@ -1,4 +1,4 @@
-//! `kubectl reserve completion`: scripts for shells, and the link that kubectl runs.
+//! `kubectl reserve completion`: prints the scripts for shells, and installs the link that kubectl runs.
 
 use crate::cli::{Completion, CompletionTarget, Invocation};
 use crate::completion::{NAME, script};
@@ -9,7 +9,7 @@ use std::fs;
 use std::path::{Path, PathBuf};
 
 pub(crate) fn run(args: &Completion, invocation: &Invocation) -> Result<(), Failure> {
-    match args.what {
+    match args.target {
         CompletionTarget::Bash => printer::out(script::BASH),
         CompletionTarget::Zsh => printer::out(script::ZSH),
         CompletionTarget::Fish => printer::out(script::FISH),
@@ -18,7 +18,7 @@ pub(crate) fn run(args: &Completion, invocation: &Invocation) -> Result<(), Fail
     }
 }
 
-/// The plugin as kubectl found it. Not what it points to: krew keeps that where nobody looks.
+/// The path of the plugin as kubectl found it, without following links: krew keeps the program in a folder that is not on the PATH.
 fn program(invocation: &Invocation) -> Result<PathBuf, Failure> {
     let called = invocation.program().map(PathBuf::from).unwrap_or_default();
     if called.components().count() > 1 {

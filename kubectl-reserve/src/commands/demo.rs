@@ -1,4 +1,4 @@
-//! `kubectl reserve demo`: what this is for, shown in a cluster that is part of this process.
+//! `kubectl reserve demo`: shows what reservations are for, in a cluster inside this process.
 
 use crate::cli::Demo;
 use crate::demo;
@@ -6,10 +6,10 @@ use crate::error::Failure;
 use crate::ui::{Ui, printer};
 
 pub(crate) async fn run(args: &Demo, ui: Ui) -> Result<(), Failure> {
-    // In a pipe nobody reads along.
-    let is_paced = !args.fast && ui.is_out_terminal;
-    let ui = Ui { has_talk_color: ui.has_color, is_talk_terminal: ui.is_out_terminal, ..ui };
-    printer::talk_as(&ui);
-    printer::talk_is_data();
-    demo::tell(ui, is_paced).await
+    // Without a terminal nobody watches, so there are no pauses.
+    let is_paced = !args.fast && ui.is_stdout_terminal;
+    let ui = Ui { has_stderr_color: ui.has_color, is_stderr_terminal: ui.is_stdout_terminal, ..ui };
+    printer::configure(&ui);
+    printer::send_messages_to_stdout();
+    demo::run(ui, is_paced).await
 }

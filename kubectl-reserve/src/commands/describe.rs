@@ -1,18 +1,21 @@
-//! `kubectl reserve describe`: everything about a reservation, or about all of a node or a pod.
+//! `kubectl reserve describe`: everything about one reservation, or about all reservations of a node or a pod.
 
 use super::Context;
-use super::change::which;
+use super::change::node_selection;
 use crate::api::{self, JSON};
 use crate::cli::Describe;
 use crate::connect::{Session, is_name};
 use crate::error::{Exit, Failure};
-use crate::happened::{About, happened};
+use crate::events::{self, InvolvedObject};
 use crate::print::print;
-use crate::render::describe::{self, Described, Happened};
+use crate::render::describe::{self, ReservationDescription, ReservationEvent};
 use crate::render::list::Rows;
 use crate::render::wrap::fold;
 use crate::replicas;
-use crate::reservations::{self, Asked, Pods, Row, View, Which, find, parse, rows, waiting};
+use crate::reservations::{
+    self, NodeSelection, PodSelection, ReservationArg, ReservationView, Row, find, parse_arg, rows,
+    waiting_pods,
+};
 use crate::ui::printer;
 use common::api::names;
 use common::cluster::Snapshot;
@@ -20,64 +23,66 @@ use common::model::{PodKey, Uid};
 use serde::Deserialize;
 use std::collections::BTreeMap;
 
-/// What a word names.
-enum Named {
+/// One argument: a node, a pod, or a reservation.
+enum DescribeArg {
     Node(String),
     Pod(PodKey),
-    One(Asked),
+    One(ReservationArg),
 }
 
 pub(crate) async fn run(args: &Describe, context: &Context) -> Result<(), Failure> {
     let namespace = &context.session.namespace;
-    let named: Vec<Named> = args.names.iter().map(|word| named(word, namespace)).collect::<Result<_, _>>()?;
+    let named: Vec<DescribeArg> =
+        args.names.iter().map(|word| named(word, namespace)).collect::<Result<_, _>>()?;
     if !args.print.output.is_table() {
         return data(&named, args, context).await;
     }
     let mut texts = Vec::new();
     for one in &named {
         texts.extend(match one {
-            Named::Node(name) => vec![node(name, args, context).await?],
-            Named::Pod(key) => pod(key, args, context).await?,
-            Named::One(asked) => vec![self::one(asked, args, context).await?],
+            DescribeArg::Node(name) => vec![node(name, args, context).await?],
+            DescribeArg::Pod(key) => pod(key, args, context).await?,
+            DescribeArg::One(asked) => vec![self::one(asked, args, context).await?],
         });
     }
     let text = texts.join("\n\n");
     printer::out(&context.ui.width().map_or_else(|| text.clone(), |width| fold(&text, width)))
 }
 
-fn named(word: &str, namespace: &str) -> Result<Named, Failure> {
+fn named(word: &str, namespace: &str) -> Result<DescribeArg, Failure> {
     let checked = |name: &str, what: &str| match is_name(name) {
         true => Ok(name.to_owned()),
         false => Err(Failure::usage(format!("{name:?} is not the name of a {what}"))),
     };
     match word.split_once('/') {
-        Some(("node" | "nodes" | "no", name)) => checked(name, "node").map(Named::Node),
+        Some(("node" | "nodes" | "no", name)) => checked(name, "node").map(DescribeArg::Node),
         Some(("pod" | "pods" | "po", name)) => {
-            checked(name, "pod").map(|name| Named::Pod(PodKey::new(namespace, &*name)))
+            checked(name, "pod").map(|name| DescribeArg::Pod(PodKey::new(namespace, &*name)))
         }
-        _ => parse(word).map(Named::One),
+        _ => parse_arg(word).map(DescribeArg::One),
     }
 }
 
-/// The same reservations as `list` prints them for programs, each once.
-async fn data(named: &[Named], args: &Describe, context: &Context) -> Result<(), Failure> {
+/// Prints the reservations in the same machine-readable form as `list`, each once.
+async fn data(named: &[DescribeArg], args: &Describe, context: &Context) -> Result<(), Failure> {
     let session = &context.session;
-    let has_pod = named.iter().any(|one| matches!(one, Named::Pod(_)));
-    let wish = if has_pod { Pods::AndWaiting } else { Pods::IfAllowed };
-    let mut view = reservations::read(session, &Which::Reserved, wish).await?;
+    let has_pod = named.iter().any(|one| matches!(one, DescribeArg::Pod(_)));
+    let pod_selection = if has_pod { PodSelection::AndWaiting } else { PodSelection::IfAllowed };
+    let mut view = reservations::read(session, &NodeSelection::Reserved, pod_selection).await?;
     let now = view.now;
     let snapshot = view.snapshot();
     let all = rows(&snapshot);
     let mut chosen: Vec<Row<'_>> = Vec::new();
     for one in named {
         let found: Vec<&Row<'_>> = match one {
-            Named::One(asked) => vec![find(&all, asked, Some(&session.namespace))?],
-            Named::Node(name) => all.iter().filter(|row| row.node() == name).collect(),
-            Named::Pod(key) => all.iter().filter(|row| concerns(row, key, &snapshot)).collect(),
+            DescribeArg::One(asked) => vec![find(&all, asked, Some(&session.namespace))?],
+            DescribeArg::Node(name) => all.iter().filter(|row| row.node() == name).collect(),
+            DescribeArg::Pod(key) => all.iter().filter(|row| concerns(row, key, &snapshot)).collect(),
         };
-        if let (Named::Node(name), []) = (one, &found[..]) {
-            // Nothing is reserved there; or it is not there.
-            reservations::read(session, &Which::Named(vec![name.clone()]), Pods::IfAllowed).await?;
+        if let (DescribeArg::Node(name), []) = (one, &found[..]) {
+            // The node has no reservations, or it does not exist: then this fails.
+            reservations::read(session, &NodeSelection::Named(vec![name.clone()]), PodSelection::IfAllowed)
+                .await?;
         }
         let is_new = |row: &&Row<'_>| !chosen.iter().any(|known| known.id() == row.id());
         let new: Vec<Row<'_>> = found.into_iter().filter(is_new).cloned().collect();
@@ -86,10 +91,12 @@ async fn data(named: &[Named], args: &Describe, context: &Context) -> Result<(),
     print(&args.print, &Rows { rows: chosen, all_namespaces: true, now, width: None })
 }
 
-/// A reservation by its name. Where it is is found first, and then only that node is looked at.
-async fn one(asked: &Asked, args: &Describe, context: &Context) -> Result<String, Failure> {
+/// Describes a reservation by its name. First its node is found, and then only that node is read.
+async fn one(asked: &ReservationArg, args: &Describe, context: &Context) -> Result<String, Failure> {
     let session = &context.session;
-    let mut view = reservations::read(session, &which(std::slice::from_ref(asked)), Pods::IfAllowed).await?;
+    let mut view =
+        reservations::read(session, &node_selection(std::slice::from_ref(asked)), PodSelection::IfAllowed)
+            .await?;
     let snapshot = view.snapshot();
     let rows = rows(&snapshot);
     let row = find(&rows, asked, Some(&session.namespace))?;
@@ -98,10 +105,10 @@ async fn one(asked: &Asked, args: &Describe, context: &Context) -> Result<String
     text.ok_or_else(|| Failure::new(format!("reservation {name} was released just now")))
 }
 
-/// Everything that has to do with a pod.
+/// Describes all reservations that concern a pod.
 async fn pod(key: &PodKey, args: &Describe, context: &Context) -> Result<Vec<String>, Failure> {
     let session = &context.session;
-    let mut view = reservations::read(session, &Which::Reserved, Pods::AndWaiting).await?;
+    let mut view = reservations::read(session, &NodeSelection::Reserved, PodSelection::AndWaiting).await?;
     let snapshot = view.snapshot();
     let found: Vec<(String, String)> = rows(&snapshot)
         .iter()
@@ -118,7 +125,7 @@ async fn pod(key: &PodKey, args: &Describe, context: &Context) -> Result<Vec<Str
     Ok(texts)
 }
 
-/// Whether the reservation is that pod's, or could become it.
+/// Whether the reservation replaces the pod, or was taken by it, or the pod may use it.
 fn concerns(row: &Row<'_>, key: &PodKey, snapshot: &Snapshot<'_>) -> bool {
     is_about(row, key, snapshot.pod(key).map(|pod| &pod.uid)) || may_use(row, key, snapshot)
 }
@@ -135,19 +142,19 @@ fn may_use(row: &Row<'_>, key: &PodKey, snapshot: &Snapshot<'_>) -> bool {
     snapshot.pod_context(pod).may_use(&entry.reservation)
 }
 
-/// A node with all of its reservations.
+/// Describes a node with all of its reservations.
 async fn node(name: &str, args: &Describe, context: &Context) -> Result<String, Failure> {
     let session = &context.session;
-    let which = Which::Named(vec![name.to_owned()]);
-    let mut view = reservations::read(session, &which, Pods::OnNodes).await?;
+    let node_selection = NodeSelection::Named(vec![name.to_owned()]);
+    let mut view = reservations::read(session, &node_selection, PodSelection::OnNodes).await?;
     let now = view.now;
     let snapshot = view.snapshot();
     let Some(ledger) = snapshot.nodes().next() else { return Err(Failure::new("the node is gone")) };
-    let events = events(session, args, &[About::Node(name.to_owned())], None).await?;
+    let events = events(session, args, &[InvolvedObject::Node(name.to_owned())], None).await?;
     Ok(describe::node(ledger, &rows(&snapshot), events.as_deref(), now, context.ui.width()))
 }
 
-/// One reservation on a node, in full; none if it is there no more.
+/// Describes one reservation on a node; `None` if it does not exist any more.
 async fn in_full(
     node: &str,
     name: &str,
@@ -166,11 +173,11 @@ async fn in_full(
     let is_its = |key: &str| {
         key.starts_with(names::NODE_PREFIX) && key.split_once('/').map(|(_, name)| name) == id.as_deref()
     };
-    let known = Described {
+    let known = ReservationDescription {
         row,
         now,
         has_pods,
-        waiting: waiting(row, &snapshot, &keys),
+        waiting: waiting_pods(row, &snapshot, &keys),
         annotations: annotations.into_iter().filter(|(key, _)| is_its(key)).collect(),
         events: events(session, args, &about(row), id.as_deref()).await?,
         enforced_by: enforced_by(session).await,
@@ -178,18 +185,18 @@ async fn in_full(
     Ok(Some(describe::reservation(&known)))
 }
 
-/// The node with its pods and those that wait; without them where the caller may not read them.
-async fn read_node(node: &str, session: &Session) -> Result<View, Failure> {
-    let which = Which::Named(vec![node.to_owned()]);
-    match reservations::read(session, &which, Pods::AndWaiting).await {
+/// Reads the node with its pods and all waiting pods; without pods if the caller may not list them.
+async fn read_node(node: &str, session: &Session) -> Result<ReservationView, Failure> {
+    let node_selection = NodeSelection::Named(vec![node.to_owned()]);
+    match reservations::read(session, &node_selection, PodSelection::AndWaiting).await {
         Err(failure) if failure.exit == Exit::Forbidden => {
-            reservations::read(session, &which, Pods::IfAllowed).await
+            reservations::read(session, &node_selection, PodSelection::IfAllowed).await
         }
         read => read,
     }
 }
 
-/// Who enforces reservations; none if the Leases cannot be read.
+/// The schedulers that enforce reservations, in words; `None` if the Leases cannot be read.
 async fn enforced_by(session: &Session) -> Option<String> {
     let replicas = replicas::read(session).await.ok().filter(|replicas| !replicas.is_hidden)?;
     let words = replicas.words();
@@ -207,7 +214,7 @@ struct MetaWire {
     annotations: BTreeMap<String, String>,
 }
 
-/// The node's annotations as they are.
+/// The annotations of the node.
 async fn annotations(session: &Session, node: &str) -> Result<BTreeMap<String, String>, Failure> {
     let answer = api::get(session, &format!("/api/v1/nodes/{node}"), JSON).await;
     let answer = answer.map_err(|error| error.into_failure("read the node", "get nodes (cluster scope)"))?;
@@ -215,31 +222,31 @@ async fn annotations(session: &Session, node: &str) -> Result<BTreeMap<String, S
     Ok(node.metadata.annotations)
 }
 
-/// Whom events about a reservation are about: its node, its owner, the pod before and the pod after.
-fn about(row: &Row<'_>) -> Vec<About> {
-    let mut about = vec![About::Node(row.node().to_owned())];
+/// The objects that have events about a reservation: its node, its owner, the replaced pod, and the pod that took it.
+fn about(row: &Row<'_>) -> Vec<InvolvedObject> {
+    let mut about = vec![InvolvedObject::Node(row.node().to_owned())];
     let (Some(entry), Some(owner)) = (row.entry(), row.owner()) else { return about };
     let pods = [
         entry.reservation.replaces().map(|pod| &pod.uid),
         entry.taken_by.as_ref().map(|pod| &pod.uid),
         Some(&owner.uid),
     ];
-    let object = |uid: &Uid| About::Object(owner.namespace.to_string(), uid.to_string());
+    let object = |uid: &Uid| InvolvedObject::Object(owner.namespace.to_string(), uid.to_string());
     about.extend(pods.into_iter().flatten().map(object));
     about
 }
 
-/// What happened, unless nobody wants to know; none if the caller may not read it.
+/// The events about these objects; empty with `--no-events`, `None` if the caller may not list events.
 async fn events(
     session: &Session,
     args: &Describe,
-    about: &[About],
+    about: &[InvolvedObject],
     id: Option<&str>,
-) -> Result<Option<Vec<Happened>>, Failure> {
+) -> Result<Option<Vec<ReservationEvent>>, Failure> {
     if args.no_events {
         return Ok(Some(Vec::new()));
     }
-    match happened(session, about, id).await {
+    match events::read(session, about, id).await {
         Ok(events) => Ok(Some(events)),
         Err(error) if error.code() == Some(403) => Ok(None),
         Err(error) => Err(error.into_failure("list events", "list events (all namespaces)")),

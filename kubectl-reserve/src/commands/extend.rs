@@ -1,20 +1,21 @@
-//! `kubectl reserve extend`: room is kept for longer.
+//! `kubectl reserve extend`: moves the end of reservations.
 
 use super::Context;
-use super::change::{asked, each, named, ttl, verbed, which};
+use super::change::{each, named, node_selection, parse_args, ttl, verbed};
 use crate::cli::Extend;
 use crate::error::Failure;
 use crate::node_patch::rewrite;
 use crate::render::time::between;
-use crate::reservations::{self, Pods, Row, change, rows};
+use crate::reservations::{self, PodSelection, Row, change, rows};
 use crate::ui::printer;
 use common::model::Moment;
 use jiff::{SignedDuration, Timestamp};
 
 pub(crate) async fn run(args: &Extend, context: &Context) -> Result<(), Failure> {
     let life = ttl(&args.ttl)?;
-    let asked = asked(&args.names)?;
-    let mut view = reservations::read(&context.session, &which(&asked), Pods::IfAllowed).await?;
+    let asked = parse_args(&args.names)?;
+    let mut view =
+        reservations::read(&context.session, &node_selection(&asked), PodSelection::IfAllowed).await?;
     let now = view.now;
     let snapshot = view.snapshot();
     let all = rows(&snapshot);

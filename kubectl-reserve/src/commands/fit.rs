@@ -1,32 +1,34 @@
-//! `kubectl reserve fit`: would it fit, where, and how many.
+//! `kubectl reserve fit`: whether pods that do not exist would fit, on which nodes, and how many of them.
 
 use super::Context;
 use crate::cli::Fit;
+use crate::cluster_data::{self, ClusterData, ClusterDataBuilder, Depth};
 use crate::error::{Exit, Failure};
 use crate::explain::Rules;
-use crate::fit::{REPLICAS_MAX, Shape, place, pod};
-use crate::manifest::{self, Wanted};
+use crate::fit::{PodFlags, REPLICAS_MAX, place, pod_manifest};
+use crate::manifest::{self, ManifestPod};
 use crate::print::print;
-use crate::render::fit::Report;
-use crate::world::{self, Depth, Intake, World};
+use crate::render::fit::FitReport;
 use common::cluster::{Enforcement, enforcement};
 use common::model::Replica;
 use std::path::Path;
 
 pub(crate) async fn run(args: &Fit, context: &Context) -> Result<(), Failure> {
     let documents = documents(args)?;
-    let world = world::read(&context.session, &context.ui, Depth::Reasons, Intake::default()).await?;
-    answer(args, &documents, world)
+    let data =
+        cluster_data::read(&context.session, &context.ui, Depth::Reasons, ClusterDataBuilder::default())
+            .await?;
+    answer(args, &documents, data)
 }
 
-/// The same without a cluster.
+/// The same for a saved snapshot.
 pub(crate) fn offline(args: &Fit, snapshot: &Path, namespace: Option<&str>) -> Result<(), Failure> {
     let documents = documents(args)?;
-    let mut world = world::load(snapshot, std::iter::empty())?;
+    let mut data = cluster_data::load(snapshot, std::iter::empty())?;
     if let Some(namespace) = namespace {
-        namespace.clone_into(&mut world.namespace);
+        namespace.clone_into(&mut data.namespace);
     }
-    answer(args, &documents, world)
+    answer(args, &documents, data)
 }
 
 fn documents(args: &Fit) -> Result<Vec<serde_json::Value>, Failure> {
@@ -39,7 +41,7 @@ fn documents(args: &Fit) -> Result<Vec<serde_json::Value>, Failure> {
     if args.cpu.is_none() && args.memory.is_none() && args.resource.is_empty() {
         return Err(Failure::usage("say what is to fit: -f FILE, or --cpu, --memory, --resource"));
     }
-    Ok(vec![pod(&Shape {
+    Ok(vec![pod_manifest(&PodFlags {
         cpu: args.cpu.as_deref(),
         memory: args.memory.as_deref(),
         resources: &args.resource,
@@ -50,20 +52,21 @@ fn documents(args: &Fit) -> Result<Vec<serde_json::Value>, Failure> {
     })?])
 }
 
-fn answer(args: &Fit, documents: &[serde_json::Value], world: World) -> Result<(), Failure> {
-    let mut world = world.whole()?;
-    world.warn();
-    let wanted = manifest::wanted(documents, &world.namespace, &world.notes.priority_classes)?;
-    if wanted.is_empty() {
+fn answer(args: &Fit, documents: &[serde_json::Value], data: ClusterData) -> Result<(), Failure> {
+    let mut data = data.require_nodes_and_pods()?;
+    data.warn_about_unreadable();
+    let manifest_pods =
+        manifest::manifest_pods(documents, &data.namespace, &data.diagnostics.priority_classes)?;
+    if manifest_pods.is_empty() {
         return Err(Failure::usage("there is no pod and no workload in what -f names"));
     }
-    let (replicas, now): (Vec<Replica>, _) = (world.cluster.replicas().iter().cloned().collect(), world.now);
+    let (replicas, now): (Vec<Replica>, _) = (data.cluster.replicas().iter().cloned().collect(), data.now);
     let rules = Rules::new(move |name| enforcement(replicas.iter(), name, now) != Enforcement::Nobody);
-    let count = |one: &Wanted| (!args.per_node).then(|| args.replicas.unwrap_or(one.replicas));
-    let fitted =
-        wanted.iter().map(|one| place(&mut world.cluster, one, count(one), &rules, world.now)).collect();
-    let report = Report { fitted, now: world.now };
+    let count = |one: &ManifestPod| (!args.per_node).then(|| args.replicas.unwrap_or(one.replicas));
+    let results =
+        manifest_pods.iter().map(|one| place(&mut data.cluster, one, count(one), &rules, data.now)).collect();
+    let report = FitReport { results, now: data.now };
     print(&args.print, &report)?;
-    let is_whole = report.fitted.iter().all(|one| one.is_whole());
-    if is_whole { Ok(()) } else { Err(Failure::silent(Exit::NoFit)) }
+    let is_complete = report.results.iter().all(|one| one.is_complete());
+    if is_complete { Ok(()) } else { Err(Failure::silent(Exit::NoFit)) }
 }

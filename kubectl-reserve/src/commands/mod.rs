@@ -1,4 +1,5 @@
-//! One verb, one file.
+//! The verbs of the command, one file or folder each. `run` and `run_on` dispatch to them. They read the cluster, call the pure
+//! modules (`explain`, `flow`, `fit`, `reservations`), and print with `render`, `print` and `ui`.
 
 mod add;
 mod change;
@@ -25,34 +26,34 @@ mod version;
 use crate::cli::{Cli, Command, Invocation};
 use crate::connect::{Session, connect, daemon};
 use crate::error::Failure;
-use crate::ui::{Streams, Surroundings, Ui, printer};
+use crate::ui::{Streams, TerminalEnvironment, Ui, printer};
 
-/// What every verb has: a way to the cluster, and a person at the other end.
+/// What every verb gets: the connection to the cluster, and the terminal.
 pub(crate) struct Context {
     pub(crate) session: Session,
     pub(crate) ui: Ui,
-    /// The `--context` that was named: commands that are printed repeat it.
+    /// The value of `--context`: commands that are printed repeat it.
     pub(crate) context: Option<String>,
 }
 
-/// Does what was asked.
+/// Runs the command.
 pub(crate) async fn run(cli: Cli, invocation: &Invocation) -> Result<(), Failure> {
-    // As kubectl: nothing asked is a wish for help.
+    // As kubectl: without a verb the help is printed.
     let Some(command) = cli.command else {
         return printer::out(&format!("{}\n", invocation.command().render_help()));
     };
-    let ui = Ui::new(&cli.talk, &Surroundings::read(), Streams::look());
-    printer::talk_as(&ui);
+    let ui = Ui::new(&cli.terminal, &TerminalEnvironment::read(), Streams::of_process());
+    printer::configure(&ui);
     let namespace = cli.connection.namespace.clone();
-    // Of what is about the daemon itself: its own namespace.
+    // For verbs about the daemon itself `--namespace` is the daemon's namespace.
     let daemon_namespace = namespace.clone().or_else(|| cli.connection.daemon_namespace.clone());
-    // Some ask no server, or only perhaps.
+    // Some verbs need no server, or not always.
     match &command {
         Command::Completion(args) => return completion::run(args, invocation),
         Command::Options => return printer::out(&invocation.options()),
         Command::Demo(args) => return Box::pin(demo::run(args, ui)).await,
         Command::Sandbox(args) => return Box::pin(sandbox::run(args)).await,
-        Command::Version(args) => return version::run(args, &cli.connection, cli.talk.verbosity).await,
+        Command::Version(args) => return version::run(args, &cli.connection, cli.terminal.verbosity).await,
         Command::Install(args) if args.is_offline() => {
             return install::run_offline(args, daemon_namespace.as_deref());
         }
@@ -74,28 +75,28 @@ pub(crate) async fn run(cli: Cli, invocation: &Invocation) -> Result<(), Failure
         _ => {}
     }
     if let Command::Doctor(args) = &command {
-        return doctor::run(args, &cli.connection, cli.talk.verbosity, ui).await;
+        return doctor::run(args, &cli.connection, cli.terminal.verbosity, ui).await;
     }
-    let session = connect(&cli.connection, cli.talk.verbosity).await?;
+    let session = connect(&cli.connection, cli.terminal.verbosity).await?;
     let context = Context { session, ui, context: cli.connection.context.clone() };
-    Box::pin(act(command, &context, daemon_namespace.as_deref())).await
+    Box::pin(run_verb(command, &context, daemon_namespace.as_deref())).await
 }
 
-/// Does what was asked, on a cluster that `client` reaches.
+/// Runs the command with this client, inside another program.
 pub(crate) async fn run_on(cli: Cli, client: kube::Client) -> Result<(), Failure> {
     let Some(command) = cli.command else { return Ok(()) };
-    let ui = Ui::new(&cli.talk, &Surroundings::read(), Streams::look());
-    printer::talk_as(&ui);
+    let ui = Ui::new(&cli.terminal, &TerminalEnvironment::read(), Streams::of_process());
+    printer::configure(&ui);
     let daemon = daemon(&cli.connection)?;
     let asked = cli.connection.namespace;
     let namespace = asked.clone().unwrap_or_else(|| client.default_namespace().to_owned());
     let session = Session { client, namespace, timeout: None, daemon };
     let context = Context { session, ui, context: None };
-    Box::pin(act(command, &context, asked.or(cli.connection.daemon_namespace).as_deref())).await
+    Box::pin(run_verb(command, &context, asked.or(cli.connection.daemon_namespace).as_deref())).await
 }
 
-/// Does what was asked in a cluster. `daemon_namespace` is the namespace of the daemon, or that to be, if one was typed.
-pub(crate) async fn act(
+/// Runs a verb that needs a cluster. `daemon_namespace` is the namespace of the daemon, or the one to install it in, if given.
+pub(crate) async fn run_verb(
     command: Command,
     context: &Context,
     daemon_namespace: Option<&str>,
@@ -115,7 +116,7 @@ pub(crate) async fn act(
         Command::Install(args) => install::run(&args, context, daemon_namespace).await,
         Command::Status(args) => status::run(&args, context).await,
         Command::Uninstall(args) => uninstall::run(&args, context, daemon_namespace).await,
-        // These find their cluster by themselves, above, or need none.
+        // `run` has handled these: they connect by themselves, or need no cluster.
         Command::Completion(_) | Command::Options | Command::Version(_) => Ok(()),
         Command::Doctor(_) | Command::Demo(_) | Command::Sandbox(_) => Ok(()),
     }

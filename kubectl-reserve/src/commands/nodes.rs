@@ -1,15 +1,15 @@
-//! `kubectl reserve nodes`: what nodes have, and what of it is requested, reserved and free.
+//! `kubectl reserve nodes`: what each node has, and how much of it is requested, reserved and free.
 
 use super::Context;
 use crate::cli::Nodes;
+use crate::cluster_data;
 use crate::connect::is_name;
 use crate::error::Failure;
 use crate::print::print;
 use crate::render::nodes::{Bar, Column, NodeRow, NodeRows};
-use crate::reservations::{self, Pods, View, Which, no_node};
+use crate::reservations::{self, NodeSelection, PodSelection, ReservationView, no_node};
 use crate::selector;
 use crate::ui::{Ui, printer};
-use crate::world;
 use common::config::nearest::nearest;
 use common::model::resources::is_scalar_name;
 use common::model::{Node, ResourceName};
@@ -17,30 +17,36 @@ use std::collections::BTreeSet;
 use std::path::Path;
 
 pub(crate) async fn run(args: &Nodes, context: &Context) -> Result<(), Failure> {
-    let which = which(args)?;
-    let view = reservations::read(&context.session, &which, Pods::OnNodes).await?;
+    let node_selection = node_selection(args)?;
+    let view = reservations::read(&context.session, &node_selection, PodSelection::OnNodes).await?;
     show(args, view, |_| true, &context.ui)
 }
 
-/// The same without a cluster.
+/// The same for a saved snapshot.
 pub(crate) fn offline(args: &Nodes, snapshot: &Path, ui: &Ui) -> Result<(), Failure> {
-    let which = which(args)?;
-    let mut view = View::of(world::load(snapshot, std::iter::empty())?.whole()?);
-    if let Which::Named(names) = &which {
+    let node_selection = node_selection(args)?;
+    let mut view =
+        ReservationView::of(cluster_data::load(snapshot, std::iter::empty())?.require_nodes_and_pods()?);
+    if let NodeSelection::Named(names) = &node_selection {
         let known: BTreeSet<String> = view.snapshot().nodes().map(|one| one.node.name.to_string()).collect();
         if let Some(missing) = names.iter().find(|name| !known.contains(*name)) {
             return Err(no_node(missing));
         }
     }
     let selector = selector::parse(args.selector.as_deref().unwrap_or_default())?;
-    let is_meant = |node: &Node| match &which {
-        Which::Named(names) => names.iter().any(|name| *name == *node.name.as_str()),
+    let is_meant = |node: &Node| match &node_selection {
+        NodeSelection::Named(names) => names.iter().any(|name| *name == *node.name.as_str()),
         _ => selector.matches(&node.labels),
     };
     show(args, view, is_meant, ui)
 }
 
-fn show(args: &Nodes, mut view: View, is_meant: impl Fn(&Node) -> bool, ui: &Ui) -> Result<(), Failure> {
+fn show(
+    args: &Nodes,
+    mut view: ReservationView,
+    is_meant: impl Fn(&Node) -> bool,
+    ui: &Ui,
+) -> Result<(), Failure> {
     let snapshot = view.snapshot();
     let ledgers: Vec<_> = snapshot.nodes().filter(|ledger| is_meant(&ledger.node)).collect();
     let rows: Vec<NodeRow> = ledgers.iter().map(|ledger| NodeRow::of(ledger)).collect();
@@ -55,23 +61,23 @@ fn show(args: &Nodes, mut view: View, is_meant: impl Fn(&Node) -> bool, ui: &Ui)
     }
     let more = more(&args.show, &rows)?;
     let only_free = args.free;
-    let bar = ui.is_out_terminal.then(|| Bar::new(ui.has_unicode));
+    let bar = ui.is_stdout_terminal.then(|| Bar::new(ui.has_unicode));
     print(&args.print, &NodeRows { rows, only_free, more, bar, width: ui.width() })
 }
 
-fn which(args: &Nodes) -> Result<Which, Failure> {
+fn node_selection(args: &Nodes) -> Result<NodeSelection, Failure> {
     if args.names.is_empty() {
-        return Ok(Which::Labelled(args.selector.clone().unwrap_or_default()));
+        return Ok(NodeSelection::Labelled(args.selector.clone().unwrap_or_default()));
     }
     let bare = |name: &String| name.trim_start_matches("node/").to_owned();
     let names: BTreeSet<String> = args.names.iter().map(bare).collect();
     match names.iter().find(|name| !is_name(name)) {
         Some(odd) => Err(Failure::usage(format!("{odd:?} is not the name of a node"))),
-        None => Ok(Which::Named(names.into_iter().collect())),
+        None => Ok(NodeSelection::Named(names.into_iter().collect())),
     }
 }
 
-/// The columns that `--show` asks for.
+/// The columns of `--show`.
 fn more(show: &[String], rows: &[NodeRow]) -> Result<Vec<Column>, Failure> {
     let known: BTreeSet<String> = rows
         .iter()

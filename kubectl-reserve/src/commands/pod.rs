@@ -1,22 +1,23 @@
-//! `kubectl reserve pod`: recreates pods, one after the other, and keeps their room meanwhile.
+//! `kubectl reserve pod`: recreates pods one after the other, and keeps their room meanwhile. The steps are in `recreate`.
 
 use super::Context;
 use super::recreate::{
-    Prepared, Recreated, declined, find_gone, prepare, recreate, rehearse, resume, warn_of_rivals,
+    RecreatedPod, RecreationTask, declined, dry_run, find_gone, prepare, recreate, resume,
+    warn_of_competing_pods,
 };
 use crate::cli::recreate::SameNode;
 use crate::cli::{Pod, Recreate};
+use crate::cluster_data;
 use crate::connect::{Session, is_name};
 use crate::error::{Exit, Failure};
-use crate::flow::places::in_the_way;
-use crate::names::{self, Choice, asked, find, labelled};
+use crate::flow::places::obstacles;
+use crate::names::{self, PodChoice, find, labelled, parse_args};
 use crate::node_patch::DryRun;
 use crate::print::Output;
 use crate::render::recreate::{Reports, plan};
-use crate::ui::progress::Otherwise;
-use crate::ui::signal::Stops;
+use crate::ui::progress::ProgressFallback;
+use crate::ui::signal::StopRequests;
 use crate::ui::{Ui, printer};
-use crate::world;
 use common::model::{NodeName, PodKey};
 use common::plugins::default_registry;
 use jiff::Timestamp;
@@ -25,50 +26,50 @@ const REASON: &str = "kubectl reserve pod";
 
 pub(crate) async fn run(args: &Pod, context: &Context) -> Result<(), Failure> {
     if let Some(seat) = &args.resume {
-        let prepared = resume(context, seat, &args.recreate).await?;
-        printer::say(plan(&prepared.plan).trim_end());
-        let done = recreate(context, prepared).await?;
+        let task = resume(context, seat, &args.recreate).await?;
+        printer::say(plan(&task.plan).trim_end());
+        let done = recreate(context, task).await?;
         return report(args, &[done]);
     }
     let keys = keys(args, context).await?;
-    let mut prepared = Vec::new();
+    let mut tasks = Vec::new();
     for key in &keys {
-        let next = ready(args, context, key).await?;
+        let next = prepare_task(args, context, key).await?;
         show(args, &next)?;
         if args.recreate.dry_run.dry_run != DryRun::None {
-            printer::out(&rehearse(context, &next, args.recreate.dry_run.dry_run).await?)?;
+            printer::out(&dry_run(context, &next, args.recreate.dry_run.dry_run).await?)?;
         } else {
-            prepared.push(next);
+            tasks.push(next);
         }
     }
-    if prepared.is_empty() {
+    if tasks.is_empty() {
         return Ok(());
     }
-    if !args.interactive && !agree(&context.ui, &prepared)? {
+    if !args.interactive && !agree(&context.ui, &tasks)? {
         return Err(declined());
     }
-    Box::pin(one_by_one(args, context, prepared)).await
+    Box::pin(one_by_one(args, context, tasks)).await
 }
 
-async fn one_by_one(args: &Pod, context: &Context, prepared: Vec<Prepared>) -> Result<(), Failure> {
-    // Also between two pods Ctrl-C is ours to answer.
-    let mut stops = Stops::listen()?;
-    let mut done: Vec<Recreated> = Vec::new();
-    let count = prepared.len();
-    for (index, mut next) in prepared.into_iter().enumerate() {
+async fn one_by_one(args: &Pod, context: &Context, tasks: Vec<RecreationTask>) -> Result<(), Failure> {
+    // Ctrl-C is handled here between two pods, too.
+    let mut stops = StopRequests::listen()?;
+    let mut done: Vec<RecreatedPod> = Vec::new();
+    let count = tasks.len();
+    for (index, mut next) in tasks.into_iter().enumerate() {
         if args.interactive && !agree(&context.ui, std::slice::from_ref(&next))? {
             continue;
         }
-        // Much may have happened while the ones before it were recreated.
+        // The cluster may have changed while the pods before were recreated.
         if index > 0 {
             let key = next.target.pod.key.clone();
-            match Box::pin(stops.unless(ready(args, context, &key))).await {
+            match Box::pin(stops.unless(prepare_task(args, context, &key))).await {
                 Ok(again) => next = again,
                 Err(failure) => return stopped(args, &done, count - index, failure),
             }
         }
         let name = next.target.name();
-        let spinner = context.ui.spinner(&format!("recreating {name}"), Otherwise::Nothing);
+        let spinner = context.ui.spinner(&format!("recreating {name}"), ProgressFallback::Nothing);
         let one = recreate(context, next).await;
         drop(spinner);
         match one {
@@ -79,41 +80,46 @@ async fn one_by_one(args: &Pod, context: &Context, prepared: Vec<Prepared>) -> R
     report(args, &done)
 }
 
-/// The pod, ready to be recreated in its place or in another.
-async fn ready(args: &Pod, context: &Context, key: &PodKey) -> Result<Prepared, Failure> {
+/// The task for a pod that is recreated on its own node, or with `--to` on another one.
+async fn prepare_task(args: &Pod, context: &Context, key: &PodKey) -> Result<RecreationTask, Failure> {
     let Some(to) = &args.to else { return prepare(context, key, &args.recreate, REASON).await };
     if !is_name(to) {
         return Err(Failure::usage(format!("{to:?} is not the name of a node")));
     }
-    // It comes back before the old one is gone: there is nothing to wait for.
+    // The room on the other node is free before the old pod is gone, so the replacement need not wait for it.
     let flags = Recreate { same_node: SameNode::Prefer, ..args.recreate.clone() };
-    let prepared = prepare(context, key, &flags, REASON).await?;
-    if prepared.place() == to {
-        return Err(Failure::usage(format!("{} is on {to} already", prepared.target.name())));
+    let task = prepare(context, key, &flags, REASON).await?;
+    if task.place() == to {
+        return Err(Failure::usage(format!("{} is on {to} already", task.target.name())));
     }
-    let prepared = prepared.elsewhere(context, to).await?;
-    can_go(context, &prepared, to).await?;
-    Ok(prepared)
+    let task = task.elsewhere(context, to).await?;
+    check_fit(context, &task, to).await?;
+    Ok(task)
 }
 
-/// Whoever moves a pod wants it to arrive: whether the node would have it is judged before anything is done.
-async fn can_go(context: &Context, prepared: &Prepared, to: &str) -> Result<(), Failure> {
-    let read = world::read(&context.session, &context.ui, world::Depth::Decisions, world::Intake::default());
-    let mut world = read.await?.whole()?;
-    let (pod, now) = (&prepared.target.pod, world.now);
-    let reasons = in_the_way(&mut world.cluster, pod, &NodeName::from(to), &default_registry(), now);
-    let reasons = reasons.map_err(|why| Failure::new(format!("{}: {why}", prepared.target.name())))?;
+/// Fails if the pod does not fit on the node that `--to` names, before anything is changed.
+async fn check_fit(context: &Context, task: &RecreationTask, to: &str) -> Result<(), Failure> {
+    let read = cluster_data::read(
+        &context.session,
+        &context.ui,
+        cluster_data::Depth::Decisions,
+        cluster_data::ClusterDataBuilder::default(),
+    );
+    let mut data = read.await?.require_nodes_and_pods()?;
+    let (pod, now) = (&task.target.pod, data.now);
+    let reasons = obstacles(&mut data.cluster, pod, &NodeName::from(to), &default_registry(), now);
+    let reasons = reasons.map_err(|why| Failure::new(format!("{}: {why}", task.target.name())))?;
     if reasons.is_empty() {
         return Ok(());
     }
-    let (name, reasons) = (prepared.target.name(), reasons.join(", "));
+    let (name, reasons) = (task.target.name(), reasons.join(", "));
     Err(Failure::new(format!("{name} cannot go to {to}: {reasons}\n  Nothing was changed."))
         .hint("kubectl reserve nodes shows what is free")
         .exit(Exit::NoRoom))
 }
 
-/// It ends here: what was done is told, and how many were not begun.
-fn stopped(args: &Pod, done: &[Recreated], left: usize, failure: Failure) -> Result<(), Failure> {
+/// Ends after a failure: prints the pods that were recreated, and how many were not touched.
+fn stopped(args: &Pod, done: &[RecreatedPod], left: usize, failure: Failure) -> Result<(), Failure> {
     report(args, done)?;
     match left {
         0 => {}
@@ -123,20 +129,20 @@ fn stopped(args: &Pod, done: &[Recreated], left: usize, failure: Failure) -> Res
     Err(failure)
 }
 
-/// Shows the plan: as data when it is all that was asked for.
-fn show(args: &Pod, ready: &Prepared) -> Result<(), Failure> {
-    let text = plan(&ready.plan);
+/// Prints the plan: on stdout for a dry run, because it is the result there, else on stderr.
+fn show(args: &Pod, task: &RecreationTask) -> Result<(), Failure> {
+    let text = plan(&task.plan);
     if args.recreate.dry_run.dry_run == DryRun::None {
         printer::say(text.trim_end());
     } else {
         printer::out(&text)?;
     }
-    warn_of_rivals(ready);
+    warn_of_competing_pods(task);
     Ok(())
 }
 
-fn agree(ui: &Ui, prepared: &[Prepared]) -> Result<bool, Failure> {
-    let names: Vec<String> = prepared.iter().map(|ready| ready.target.name()).collect();
+fn agree(ui: &Ui, tasks: &[RecreationTask]) -> Result<bool, Failure> {
+    let names: Vec<String> = tasks.iter().map(|task| task.target.name()).collect();
     let question = match &names[..] {
         [_] => "Recreate it now?".to_owned(),
         names => format!("Recreate these {} pods now, one after the other?", names.len()),
@@ -144,14 +150,14 @@ fn agree(ui: &Ui, prepared: &[Prepared]) -> Result<bool, Failure> {
     ui.confirm(&question, &format!("to recreate {}, or --dry-run to see the plan", names.join(", ")))
 }
 
-fn report(args: &Pod, done: &[Recreated]) -> Result<(), Failure> {
+fn report(args: &Pod, done: &[RecreatedPod]) -> Result<(), Failure> {
     if args.print.output == Output::Table {
         return done.iter().try_for_each(|one| printer::out(&format!("{}\n", one.summary)));
     }
     crate::print::print(&args.print, &Reports { done })
 }
 
-/// The pods that are meant.
+/// The pods that the arguments name.
 async fn keys(args: &Pod, context: &Context) -> Result<Vec<PodKey>, Failure> {
     let session = &context.session;
     if let Some(selector) = &args.selector {
@@ -165,14 +171,14 @@ async fn keys(args: &Pod, context: &Context) -> Result<Vec<PodKey>, Failure> {
         return Ok(live);
     }
     let mut keys = Vec::new();
-    for asked in asked(&args.names)? {
+    for asked in parse_args(&args.names)? {
         keys.push(one(session, &context.ui, &asked).await?);
     }
     Ok(keys)
 }
 
-/// The one pod that a name means. Nobody but a person chooses among several.
-async fn one(session: &Session, ui: &Ui, asked: &names::Asked) -> Result<PodKey, Failure> {
+/// The pod that an argument names. If a workload has several pods, the user is asked; without a terminal it is an error.
+async fn one(session: &Session, ui: &Ui, asked: &names::ObjectArg) -> Result<PodKey, Failure> {
     let target = match find(session, &session.namespace, asked).await {
         Ok(target) => target,
         Err(failure) => {
@@ -192,7 +198,7 @@ async fn one(session: &Session, ui: &Ui, asked: &names::Asked) -> Result<PodKey,
     }
 }
 
-fn choose(ui: &Ui, choice: &Choice, asked: &names::Asked) -> Result<PodKey, Failure> {
+fn choose(ui: &Ui, choice: &PodChoice, asked: &names::ObjectArg) -> Result<PodKey, Failure> {
     let lines = choice.lines(local_time());
     let question = format!("{asked} has {} pods; which one?\n    {}", choice.pods.len(), lines[0]);
     let rows = lines[1..].to_vec();
@@ -202,7 +208,7 @@ fn choose(ui: &Ui, choice: &Choice, asked: &names::Asked) -> Result<PodKey, Fail
     }
 }
 
-/// For ages that somebody reads.
+/// The local time, for ages that are shown.
 #[expect(clippy::disallowed_methods, reason = "the command is the outermost layer")]
 fn local_time() -> Timestamp {
     Timestamp::now()

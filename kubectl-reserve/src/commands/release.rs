@@ -1,23 +1,23 @@
-//! `kubectl reserve release`: the room goes back to everybody.
+//! `kubectl reserve release`: removes reservations, so that all pods can use their room.
 
 use super::Context;
-use super::change::{asked, each, named, namespace, verbed, which};
+use super::change::{each, named, namespace, node_selection, parse_args, verbed};
 use crate::cli::Release;
 use crate::error::Failure;
 use crate::node_patch::{DryRun, rewrite};
-use crate::reservations::{self, Filter, Pods, Row, change, owner_name, rows};
+use crate::reservations::{self, PodSelection, ReservationFilter, Row, change, owner_name, rows};
 use crate::ui::printer;
 use std::collections::BTreeSet;
 
 pub(crate) async fn run(args: &Release, context: &Context) -> Result<(), Failure> {
     let session = &context.session;
-    if args.names.is_empty() && !args.is_described() {
+    if args.names.is_empty() && !args.has_filters() {
         return Err(Failure::usage("what is to be released?")
             .hint("name it, or pass --pod, --node, --expired, --orphaned or --all"));
     }
-    let (asked, filter) = (asked(&args.names)?, filter(args, context)?);
-    let wanted = if asked.is_empty() { filter.which() } else { which(&asked) };
-    let mut view = reservations::read(session, &wanted, Pods::IfAllowed).await?;
+    let (asked, filter) = (parse_args(&args.names)?, filter(args, context)?);
+    let wanted = if asked.is_empty() { filter.node_selection() } else { node_selection(&asked) };
+    let mut view = reservations::read(session, &wanted, PodSelection::IfAllowed).await?;
     let is_partial = view.is_partial;
     let snapshot = view.snapshot();
     let all = rows(&snapshot);
@@ -35,24 +35,25 @@ pub(crate) async fn run(args: &Release, context: &Context) -> Result<(), Failure
         printer::say("Nothing was released.");
         return Ok(());
     }
-    // Whoever was asked has been told who may lose what.
+    // The question has already listed the owners that may lose a place.
     let is_told = args.all && dry_run == DryRun::None;
     each(chosen, async |row: Row<'_>| one(&row, dry_run, is_told, context).await).await
 }
 
-fn filter(args: &Release, context: &Context) -> Result<Filter, Failure> {
-    let filter = Filter::new(namespace(context, args.all_namespaces), args.node.as_deref(), None)?;
-    Ok(Filter { is_expired: args.expired, is_orphaned: args.orphaned, ..filter })
+fn filter(args: &Release, context: &Context) -> Result<ReservationFilter, Failure> {
+    let filter = ReservationFilter::new(namespace(context, args.all_namespaces), args.node.as_deref(), None)?;
+    Ok(ReservationFilter { is_expired: args.expired, is_orphaned: args.orphaned, ..filter })
 }
 
-/// Whether `row` is among what was described. Nobody loses what they wrote by hand, or what cannot be judged, by accident.
-fn is_meant(args: &Release, filter: &Filter, row: &Row<'_>, is_partial: bool) -> bool {
+/// Whether the flags select `row`. Reservations in the plain form need `--manual`; `--orphaned` does not select one whose owner may
+/// exist but could not be read.
+fn is_meant(args: &Release, filter: &ReservationFilter, row: &Row<'_>, is_partial: bool) -> bool {
     let is_unsure = filter.is_orphaned && is_partial && row.owner().is_none();
     let is_of_pod = args.pod.as_deref().is_none_or(|pod| is_about_pod(row, pod));
     filter.keeps(row) && row.entry().is_some() && (args.manual || !row.is_manual()) && is_of_pod && !is_unsure
 }
 
-/// Whether the reservation keeps the place of the pod, or the pod took it.
+/// Whether the reservation replaces the pod called `pod`, was taken by it, or is owned by it.
 fn is_about_pod(row: &Row<'_>, pod: &str) -> bool {
     let name = pod.strip_prefix("pod/").or_else(|| pod.strip_prefix("pods/")).unwrap_or(pod);
     let Some(entry) = row.entry() else { return false };
@@ -62,7 +63,7 @@ fn is_about_pod(row: &Row<'_>, pod: &str) -> bool {
     replaced || taken || owned
 }
 
-fn agreed(chosen: &[Row<'_>], filter: &Filter, context: &Context) -> Result<bool, Failure> {
+fn agreed(chosen: &[Row<'_>], filter: &ReservationFilter, context: &Context) -> Result<bool, Failure> {
     let place = match &filter.namespace {
         Some(namespace) => format!("in {namespace} namespace"),
         None => "in all namespaces".into(),
@@ -78,7 +79,7 @@ fn agreed(chosen: &[Row<'_>], filter: &Filter, context: &Context) -> Result<bool
     context.ui.confirm(&question, &format!("to release {many} {place}, or --dry-run to see which"))
 }
 
-/// Who may lose a place, each once.
+/// The owners that may lose a place, each once, in words.
 fn losers(rows: &[Row<'_>]) -> BTreeSet<String> {
     let line = |row: &Row<'_>| {
         let owner = row.owner()?;

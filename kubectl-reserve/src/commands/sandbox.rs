@@ -1,4 +1,4 @@
-//! `kubectl reserve sandbox`: the cluster of the demo, kept running for real clients.
+//! `kubectl reserve sandbox`: runs the cluster of the demo until Ctrl-C, so that kubectl can use it.
 
 use crate::cli::Sandbox;
 use crate::demo::cluster::Cluster;
@@ -7,45 +7,45 @@ use crate::demo::objects;
 use crate::error::{Exit, Failure};
 use crate::platform::set_variable;
 use crate::ui::printer;
-use crate::ui::signal::Stops;
+use crate::ui::signal::StopRequests;
 use jiff::Timestamp;
 use std::net::Ipv4Addr;
 use tokio::net::TcpListener;
 
-/// What there is to see where nodes are full.
+/// Commands to try in a full cluster.
 const FULL: [&str; 3] =
     ["kubectl get pods -o wide", "kubectl reserve explain batch-0", "kubectl reserve pod shop-0"];
 
-/// What there is to see where nothing is.
+/// Commands to try in an empty cluster.
 const EMPTY: [&str; 3] = ["kubectl get nodes", "kubectl run web --image=web", "kubectl reserve nodes"];
 
 pub(crate) async fn run(args: &Sandbox) -> Result<(), Failure> {
-    let (mut stops, mut hurry) = (Stops::listen()?, Stops::listen()?);
+    let (mut stops, mut hurry) = (StopRequests::listen()?, StopRequests::listen()?);
     let listener = TcpListener::bind((Ipv4Addr::LOCALHOST, args.port)).await.map_err(|error| {
         Failure::new(format!("listen on 127.0.0.1:{}: {error}", args.port)).hint("choose another --port")
     })?;
     let cluster = Cluster::new(now());
-    let ended = cluster.live(life(args, &cluster, listener, &mut stops));
+    let ended = cluster.run_while(serve(args, &cluster, listener, &mut stops));
     tokio::select! {
         biased;
         ended = Box::pin(ended) => ended,
-        // Who asks twice does not want to wait for the daemon's last words.
+        // The second Ctrl-C does not wait for the daemon to stop.
         () = async { while hurry.next().await.count < 2 {} } => Err(Failure::silent(Exit::Interrupted)),
     }
 }
 
-/// Fills the cluster, and serves it until somebody wants it to stop.
-async fn life(
+/// Fills the cluster, and serves it until Ctrl-C.
+async fn serve(
     args: &Sandbox,
     cluster: &Cluster,
     listener: TcpListener,
-    stops: &mut Stops,
+    stops: &mut StopRequests,
 ) -> Result<(), Failure> {
     let port = listener.local_addr().map_err(|error| Failure::new(format!("listen: {error}")))?.port();
     objects::add_nodes(cluster, args.nodes).await?;
     if !args.empty {
-        objects::fill(cluster).await?;
-        objects::crowd(cluster).await?;
+        objects::add_workloads(cluster).await?;
+        objects::add_waiting_workload(cluster).await?;
     }
     let kubeconfig = Kubeconfig::write(args.kubeconfig_out.as_deref(), port)?;
     welcome(args, &kubeconfig, port)?;
@@ -59,7 +59,7 @@ async fn life(
     Ok(())
 }
 
-/// Says what there is, and what to type.
+/// Prints the address of the cluster, and commands to try.
 fn welcome(args: &Sandbox, kubeconfig: &Kubeconfig, port: u16) -> Result<(), Failure> {
     let nodes = if args.nodes == 1 { "1 node".to_owned() } else { format!("{} nodes", args.nodes) };
     printer::say(&format!(
@@ -67,7 +67,7 @@ fn welcome(args: &Sandbox, kubeconfig: &Kubeconfig, port: u16) -> Result<(), Fai
          Anybody on this machine can reach it at http://127.0.0.1:{port}. Ctrl-C ends it.\n\n\
          In another terminal:"
     ));
-    // Commands may be typed in another folder.
+    // An absolute path: the commands may be run in another folder.
     let path = std::path::absolute(&kubeconfig.path).unwrap_or_else(|_| kubeconfig.path.clone());
     let export = set_variable("KUBECONFIG", &path.display().to_string());
     let commands = if args.empty { EMPTY } else { FULL };

@@ -1,22 +1,22 @@
-//! `kubectl reserve version`: of this command, and of the daemon's replicas.
+//! `kubectl reserve version`: the version of this command, and of the daemon's replicas.
 
 use crate::cli::{Connection, Print, Version};
 use crate::connect::connect;
 use crate::error::{Failure, forbidden};
-use crate::print::{Shown, document, print};
+use crate::print::{Printable, document, print};
 use crate::replicas;
 use common::model::replica::Replica;
 use serde::Serialize;
 use serde_json::Value;
 
-/// What there is to know.
+/// The document that is printed.
 #[derive(Serialize)]
 #[serde(rename_all = "camelCase")]
 struct Versions {
     api_version: &'static str,
     kind: &'static str,
     client_version: Client,
-    /// None if nobody was asked.
+    /// `None` with `--client`, or if the server did not answer.
     #[serde(skip_serializing_if = "Option::is_none")]
     daemon_versions: Option<Vec<Daemon>>,
 }
@@ -48,7 +48,7 @@ pub(crate) async fn run(args: &Version, connection: &Connection, verbosity: u8) 
         client_version: Client { version: this(), platform: platform() },
         daemon_versions: None,
     };
-    // As kubectl: what is known is said even if the server does not answer.
+    // As kubectl: the client version is printed even if the server does not answer.
     let asked = if args.client { Ok(None) } else { daemons(connection, verbosity).await.map(Some) };
     let problem = match asked {
         Ok(daemons) => {
@@ -85,7 +85,7 @@ fn platform() -> String {
     format!("{}/{}", std::env::consts::OS, std::env::consts::ARCH)
 }
 
-impl Shown for Versions {
+impl Printable for Versions {
     fn table(&self, _is_wide: bool, _has_headers: bool) -> String {
         let mut text = format!("Client Version: {}\n", self.client_version.version);
         match self.daemon_versions.as_deref() {
@@ -113,7 +113,7 @@ impl Shown for Versions {
 #[cfg(test)]
 mod tests {
     use super::{Client, Daemon, Name, Versions};
-    use crate::print::{Shown, schema_check};
+    use crate::print::{Printable, schema_check};
 
     fn versions(daemons: Option<Vec<Daemon>>) -> Versions {
         let client = Client { version: "v1.2.3".into(), platform: "linux/x86_64".into() };

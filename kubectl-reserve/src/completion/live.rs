@@ -1,18 +1,18 @@
-//! Names for completion, from the kubeconfig and the cluster: one page of metadata of each kind.
+//! Candidates from the kubeconfig and the cluster: the names on the first page of a list.
 
-use super::asked::{Asked, Wanted};
+use super::request::{CandidateKind, CompletionRequest};
 use crate::api;
 use crate::api::METADATA;
 use crate::connect::{Environment, Session, connect_silently, kubeconfig};
 use crate::error::Failure;
-use crate::names::Kind;
+use crate::names::ObjectKind;
 use common::api::list::page;
 use common::api::reservation;
 use serde::Deserialize;
 use std::collections::BTreeMap;
 
 #[derive(Deserialize)]
-struct Wire {
+struct ObjectWire {
     metadata: MetaWire,
 }
 
@@ -23,46 +23,50 @@ struct MetaWire {
     annotations: BTreeMap<String, String>,
 }
 
-/// The candidates for everything that is wanted.
-pub(super) async fn find(asked: &Asked) -> Result<Vec<String>, Failure> {
+/// The candidates of all kinds that the request asks for.
+pub(super) async fn find(request: &CompletionRequest) -> Result<Vec<String>, Failure> {
     let mut names = Vec::new();
-    for wanted in &asked.wanted {
-        match wanted {
-            Wanted::Contexts | Wanted::Clusters | Wanted::Users => names.extend(configured(asked, *wanted)?),
-            Wanted::Files => {}
+    for kind in &request.kinds {
+        match kind {
+            CandidateKind::Contexts | CandidateKind::Clusters | CandidateKind::Users => {
+                names.extend(configured(request, *kind)?)
+            }
+            CandidateKind::Files => {}
             _ => {
-                let session = connect_silently(&asked.connection).await?;
-                names.extend(cluster(&session, *wanted, &asked.begun).await?);
+                let session = connect_silently(&request.connection).await?;
+                names.extend(cluster(&session, *kind, &request.prefix).await?);
             }
         }
     }
     Ok(names)
 }
 
-fn configured(asked: &Asked, wanted: Wanted) -> Result<Vec<String>, Failure> {
-    let kubeconfig = kubeconfig::load(&asked.connection, &Environment::read())?.unwrap_or_default();
-    Ok(match wanted {
-        Wanted::Contexts => kubeconfig.contexts.into_iter().map(|context| context.name).collect(),
-        Wanted::Clusters => kubeconfig.clusters.into_iter().map(|cluster| cluster.name).collect(),
+fn configured(request: &CompletionRequest, kind: CandidateKind) -> Result<Vec<String>, Failure> {
+    let kubeconfig = kubeconfig::load(&request.connection, &Environment::read())?.unwrap_or_default();
+    Ok(match kind {
+        CandidateKind::Contexts => kubeconfig.contexts.into_iter().map(|context| context.name).collect(),
+        CandidateKind::Clusters => kubeconfig.clusters.into_iter().map(|cluster| cluster.name).collect(),
         _ => kubeconfig.auth_infos.into_iter().map(|user| user.name).collect(),
     })
 }
 
-async fn cluster(session: &Session, wanted: Wanted, begun: &str) -> Result<Vec<String>, Failure> {
+async fn cluster(session: &Session, kind: CandidateKind, prefix: &str) -> Result<Vec<String>, Failure> {
     let pods = format!("/api/v1/namespaces/{}/pods", session.namespace);
     let phase = |operator: &str, phase: &str| format!("fieldSelector=status.phase{operator}{phase}");
-    match wanted {
-        Wanted::Namespaces => names(session, "/api/v1/namespaces", "").await,
-        Wanted::Nodes => names(session, "/api/v1/nodes", "").await,
-        Wanted::Reservations => reservations(session).await,
-        Wanted::RunningPods => names(session, &pods, &phase("%3D", "Running")).await,
-        Wanted::PendingPods => {
+    match kind {
+        CandidateKind::Namespaces => names(session, "/api/v1/namespaces", "").await,
+        CandidateKind::Nodes => names(session, "/api/v1/nodes", "").await,
+        CandidateKind::Reservations => reservations(session).await,
+        CandidateKind::RunningPods => names(session, &pods, &phase("%3D", "Running")).await,
+        CandidateKind::PendingPods => {
             let mut pending = names(session, &pods, &phase("%3D", "Pending")).await?;
             pending.extend(names(session, &pods, &phase("%21%3D", "Pending")).await?);
             Ok(pending)
         }
-        Wanted::Workloads => workloads(session, begun).await,
-        Wanted::Contexts | Wanted::Clusters | Wanted::Users | Wanted::Files => Ok(Vec::new()),
+        CandidateKind::Workloads => workloads(session, prefix).await,
+        CandidateKind::Contexts | CandidateKind::Clusters | CandidateKind::Users | CandidateKind::Files => {
+            Ok(Vec::new())
+        }
     }
 }
 
@@ -71,14 +75,14 @@ async fn names(session: &Session, path: &str, query: &str) -> Result<Vec<String>
     Ok(objects.into_iter().map(|object| object.name).collect())
 }
 
-/// `deploy/` stays as it was typed, whatever else it could be called.
-async fn workloads(session: &Session, begun: &str) -> Result<Vec<String>, Failure> {
-    let Some((word, _)) = begun.split_once('/') else { return Ok(Vec::new()) };
-    let Some(kind) = Kind::from_word(word) else { return Ok(Vec::new()) };
+/// The workloads of the type in `prefix`. The type stays as it was typed: `deploy/` is not changed to `deployment/`.
+async fn workloads(session: &Session, prefix: &str) -> Result<Vec<String>, Failure> {
+    let Some((word, _)) = prefix.split_once('/') else { return Ok(Vec::new()) };
+    let Some(kind) = ObjectKind::from_word(word) else { return Ok(Vec::new()) };
     let namespace = &session.namespace;
     let path = match kind {
-        Kind::Pod => format!("/api/v1/namespaces/{namespace}/pods"),
-        Kind::Workload(kind) => {
+        ObjectKind::Pod => format!("/api/v1/namespaces/{namespace}/pods"),
+        ObjectKind::Workload(kind) => {
             let whole = kind.path();
             let (group, plural) = whole.rsplit_once('/').unwrap_or((&whole, ""));
             format!("{group}/namespaces/{namespace}/{plural}")
@@ -102,11 +106,11 @@ async fn reservations(session: &Session) -> Result<Vec<String>, Failure> {
     Ok(lines)
 }
 
-/// The first page; more than that nobody reads.
+/// The metadata of the objects on the first page of a list. More candidates are of no use.
 async fn read(session: &Session, path: &str, query: &str) -> Result<Vec<MetaWire>, Failure> {
     let answer = api::get(session, &format!("{path}?limit=500&{query}"), METADATA).await;
     let answer = answer.map_err(|error| error.into_failure("complete", ""))?;
     let page = page(&answer.text).map_err(Failure::new)?;
-    let object = |json: &&str| serde_json::from_str::<Wire>(json).ok().map(|wire| wire.metadata);
+    let object = |json: &&str| serde_json::from_str::<ObjectWire>(json).ok().map(|wire| wire.metadata);
     Ok(page.items.iter().filter_map(object).collect())
 }

@@ -1,63 +1,63 @@
-//! Shell completion in kubectl's way: it runs `kubectl_complete-reserve WORDS…` and reads one candidate a line, and
-//! at last a directive. Verbs and flags come from the definitions, names from the cluster, within a second: whoever
-//! presses Tab wants an answer or none, never an error.
+//! Shell completion by kubectl's protocol: kubectl runs `kubectl_complete-reserve WORDS…` and reads one candidate per line, and a
+//! directive on the last line. Verbs and flags come from the definitions (`request`), names from the kubeconfig and the cluster
+//! (`live`). The answer takes less than a second, and is empty if anything fails: completion never prints an error.
 
-mod asked;
 mod live;
+mod request;
 pub(crate) mod script;
 #[cfg(test)]
 mod tests;
 
-use asked::{Asked, Wanted};
+use request::{CandidateKind, CompletionRequest};
 use std::ffi::{OsStr, OsString};
 use std::path::Path;
 use std::time::Duration;
 
-/// What kubectl calls the program that completes ours.
+/// The program that kubectl runs to complete our plugin.
 pub(crate) const NAME: &str = "kubectl_complete-reserve";
 
-/// Cobra's directives, which can be added.
+/// Cobra's directives: bits that are added.
 const NO_SPACE: u8 = 2;
 const NO_FILES: u8 = 4;
 
 /// How long the cluster may take.
-const PATIENCE: Duration = Duration::from_millis(900);
+const TIMEOUT: Duration = Duration::from_millis(900);
 
-/// The most candidates that anybody reads.
+/// The maximum number of candidates.
 const CANDIDATES_MAX: usize = 500;
 
-/// Whether the program was called for completion, under whatever name the plugin has.
-pub(crate) fn is_asked_by(program: &OsStr) -> bool {
+/// Whether the program was started for completion: it is called `kubectl_complete-…`, whatever the plugin is called.
+pub(crate) fn is_completion_program(program: &OsStr) -> bool {
     let stem = Path::new(program).file_stem().and_then(OsStr::to_str);
     stem.is_some_and(|stem| stem.starts_with("kubectl_complete-"))
 }
 
-/// What to print for the last of `words`, which may be empty.
+/// The output that completes the last of `words`, which may be empty.
 pub(crate) fn answer(words: impl Iterator<Item = OsString>) -> String {
     let words: Vec<String> = words.map(|word| word.to_string_lossy().into_owned()).collect();
-    let asked = Asked::new(&words);
-    let live = if asked.is_live() { ask(&asked) } else { Vec::new() };
-    text(&asked, live)
+    let request = CompletionRequest::new(&words);
+    let live = if request.is_live() { ask(&request) } else { Vec::new() };
+    text(&request, live)
 }
 
-/// Asks the kubeconfig and the cluster. Whatever goes wrong, there is an answer.
-fn ask(asked: &Asked) -> Vec<String> {
+/// The candidates from the kubeconfig and the cluster; none if anything fails.
+fn ask(request: &CompletionRequest) -> Vec<String> {
     let Ok(runtime) = tokio::runtime::Builder::new_current_thread().enable_all().build() else {
         return Vec::new();
     };
-    let found = runtime.block_on(async { tokio::time::timeout(PATIENCE, live::find(asked)).await });
-    // A credential plugin that still runs must not keep us.
+    let found = runtime.block_on(async { tokio::time::timeout(TIMEOUT, live::find(request)).await });
+    // A credential plugin that still runs must not delay the exit.
     runtime.shutdown_background();
     found.ok().and_then(Result::ok).unwrap_or_default()
 }
 
-/// The candidates that begin as the word does, and the directive.
-fn text(asked: &Asked, live: Vec<String>) -> String {
-    let mut lines: Vec<String> = asked.fixed.iter().cloned().chain(live).collect();
-    lines.retain(|line| line.starts_with(&asked.begun));
+/// The candidates with the prefix of the word, and the directive.
+fn text(request: &CompletionRequest, live: Vec<String>) -> String {
+    let mut lines: Vec<String> = request.fixed.iter().cloned().chain(live).collect();
+    lines.retain(|line| line.starts_with(&request.prefix));
     lines.truncate(CANDIDATES_MAX);
     let is_open = |line: &String| line.split('\t').next().is_some_and(|value| value.ends_with(['/', '=']));
-    let mut directive = if asked.wanted.contains(&Wanted::Files) { 0 } else { NO_FILES };
+    let mut directive = if request.kinds.contains(&CandidateKind::Files) { 0 } else { NO_FILES };
     if !lines.is_empty() && lines.iter().all(is_open) {
         directive += NO_SPACE;
     }

@@ -1,10 +1,10 @@
-//! Scripts that let a shell complete the program when it is called by its own name. For `kubectl reserve` nothing of the
-//! kind is needed: kubectl's own completion runs the link that `completion install` makes.
+//! Shell scripts that complete `kubectl-reserve`, the program by its own name. `kubectl reserve` needs none of them: kubectl's
+//! completion runs the link that `completion install` makes.
 
-/// What the scripts call the program with, before the words.
+/// The first argument with which the scripts call the program; the words follow.
 pub(crate) const VERB: &str = "__complete";
 
-/// bash splits words at `=`, so they are put together again before we see them.
+/// bash splits words at `=`, so the script joins them again.
 pub(crate) const BASH: &str = r#"# bash completion for kubectl-reserve. `kubectl reserve` is completed by kubectl itself.
 _kubectl_reserve() {
     local line out directive word words=()

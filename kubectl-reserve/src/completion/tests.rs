@@ -1,15 +1,16 @@
-//! What is offered for which words. Names are handed in; `tests/tests/citizen` asks a real cluster for them.
+//! Tests: which candidates are offered for which words. Names are arguments here; `tests/tests/citizen` reads them from a real
+//! cluster.
 
-use super::asked::{Asked, Wanted};
-use super::{is_asked_by, text};
+use super::request::{CandidateKind, CompletionRequest};
+use super::{is_completion_program, text};
 
-fn asked(words: &[&str]) -> Asked {
-    Asked::new(&words.iter().map(ToString::to_string).collect::<Vec<_>>())
+fn request(words: &[&str]) -> CompletionRequest {
+    CompletionRequest::new(&words.iter().map(ToString::to_string).collect::<Vec<_>>())
 }
 
 /// The candidates without their descriptions, and the directive.
 fn offered(words: &[&str], live: &[&str]) -> Vec<String> {
-    let text = text(&asked(words), live.iter().map(ToString::to_string).collect());
+    let text = text(&request(words), live.iter().map(ToString::to_string).collect());
     text.lines().map(|line| line.split('\t').next().unwrap().to_owned()).collect()
 }
 
@@ -31,21 +32,21 @@ fn verbs_flags_and_values_are_offered() {
 
 #[test]
 fn names_are_asked_for_where_they_belong() {
-    let wanted = |words: &[&str]| asked(words).wanted;
+    let wanted = |words: &[&str]| request(words).kinds;
     for words in
         [&["-n", ""][..], &["list", "-n", ""], &["list", "--namespace", "k"], &["list", "--namespace="]]
     {
-        assert_eq!(wanted(words), [Wanted::Namespaces], "{words:?}");
+        assert_eq!(wanted(words), [CandidateKind::Namespaces], "{words:?}");
     }
-    assert_eq!(wanted(&["list", "--context", ""]), [Wanted::Contexts]);
-    assert_eq!(wanted(&["list", "--cluster", ""]), [Wanted::Clusters]);
-    assert_eq!(wanted(&["list", "--user", ""]), [Wanted::Users]);
-    assert_eq!(wanted(&["list", "--kubeconfig", ""]), [Wanted::Files]);
-    assert_eq!(wanted(&["list", ""]), [Wanted::Reservations]);
-    assert_eq!(wanted(&["why", ""]), [Wanted::PendingPods]);
-    assert_eq!(wanted(&["explain", "-n", "shop", "deploy/w"]), [Wanted::Workloads]);
+    assert_eq!(wanted(&["list", "--context", ""]), [CandidateKind::Contexts]);
+    assert_eq!(wanted(&["list", "--cluster", ""]), [CandidateKind::Clusters]);
+    assert_eq!(wanted(&["list", "--user", ""]), [CandidateKind::Users]);
+    assert_eq!(wanted(&["list", "--kubeconfig", ""]), [CandidateKind::Files]);
+    assert_eq!(wanted(&["list", ""]), [CandidateKind::Reservations]);
+    assert_eq!(wanted(&["why", ""]), [CandidateKind::PendingPods]);
+    assert_eq!(wanted(&["explain", "-n", "shop", "deploy/w"]), [CandidateKind::Workloads]);
     assert_eq!(wanted(&["-n", "list", ""]), [], "the value of a flag is no verb");
-    assert_eq!(wanted(&["list", "--no-headers", ""]), [Wanted::Reservations]);
+    assert_eq!(wanted(&["list", "--no-headers", ""]), [CandidateKind::Reservations]);
     assert_eq!(wanted(&["list", "-"]), []);
 }
 
@@ -54,15 +55,15 @@ fn the_connection_is_what_was_typed_so_far() {
     for words in
         [&["explain", "-n", "shop", ""][..], &["-nshop", "explain", ""], &["explain", "--namespace=shop", ""]]
     {
-        assert_eq!(asked(words).connection.namespace.as_deref(), Some("shop"), "{words:?}");
+        assert_eq!(request(words).connection.namespace.as_deref(), Some("shop"), "{words:?}");
     }
-    let both = asked(&["explain", "--insecure-skip-tls-verify", "--context", "c", "--color", "never", ""]);
+    let both = request(&["explain", "--insecure-skip-tls-verify", "--context", "c", "--color", "never", ""]);
     assert_eq!(both.connection.context.as_deref(), Some("c"));
     assert_eq!(both.connection.insecure_skip_tls_verify, Some(true));
-    let open = asked(&["explain", "--context", "c", "-n", ""]).connection;
+    let open = request(&["explain", "--context", "c", "-n", ""]).connection;
     assert_eq!((open.context.as_deref(), open.namespace), (Some("c"), None), "the flag that is asked about");
     assert_eq!(open.request_timeout, "0", "what makes no sense must not keep us from connecting");
-    let odd = asked(&["explain", "--color", "nonsense", ""]).connection;
+    let odd = request(&["explain", "--color", "nonsense", ""]).connection;
     assert_eq!(odd.request_timeout, "0");
 }
 
@@ -78,7 +79,7 @@ fn what_ends_with_a_slash_goes_on() {
 #[test]
 fn only_the_link_asks_for_completion() {
     for name in ["/usr/bin/kubectl_complete-reserve", "kubectl_complete-pod_reserve.exe"] {
-        assert!(is_asked_by(name.as_ref()), "{name}");
+        assert!(is_completion_program(name.as_ref()), "{name}");
     }
-    assert!(!is_asked_by("/usr/bin/kubectl-reserve".as_ref()));
+    assert!(!is_completion_program("/usr/bin/kubectl-reserve".as_ref()));
 }

@@ -1,7 +1,7 @@
-//! What a credential plugin gave, asked for once and again when its time is over. kube's own way asks three times at the
-//! start, and a person would be asked three times.
+//! The credential of an exec plugin. The plugin runs once at the start, and again when its token has expired. kube's own code runs
+//! it three times at the start, so that a plugin that asks for a password would ask three times.
 
-use super::exec::{self, Given};
+use super::exec::{self, ExecCredential};
 use crate::error::Failure;
 use base64::Engine;
 use base64::engine::general_purpose::STANDARD;
@@ -10,25 +10,25 @@ use jiff::{SignedDuration, Timestamp};
 use kube::config::{AuthInfo, Cluster, ExecConfig};
 use tokio::sync::Mutex;
 
-/// How long before its end a token is replaced: a request takes a while to arrive.
+/// How long before its expiry a token is replaced: a request takes some time to arrive.
 const EARLY: SignedDuration = SignedDuration::from_secs(10);
 
 pub(super) struct Credential {
     plugin: ExecConfig,
     cluster: Cluster,
-    /// Whether the plugin may neither ask nor say anything.
+    /// Whether the plugin may neither read the terminal nor print to it.
     is_silent: bool,
-    held: Mutex<Held>,
+    token: Mutex<CachedToken>,
 }
 
-/// The token, and when it is no longer good.
-struct Held {
+/// The Authorization header with the token, and when the token expires.
+struct CachedToken {
     header: Option<HeaderValue>,
     expires: Option<Timestamp>,
 }
 
 impl Credential {
-    /// Asks the plugin. A certificate becomes the user's own.
+    /// Runs the plugin. A certificate that it returns is put into `user`.
     pub(super) async fn ask(
         plugin: ExecConfig,
         cluster: &Cluster,
@@ -36,45 +36,45 @@ impl Credential {
         is_silent: bool,
     ) -> Result<Self, Failure> {
         let cluster = cluster.clone();
-        let given = ask(&plugin, &cluster, is_silent).await?;
-        if let Some((certificate, key)) = &given.identity {
+        let credential = ask(&plugin, &cluster, is_silent).await?;
+        if let Some((certificate, key)) = &credential.identity {
             user.client_certificate_data = Some(STANDARD.encode(certificate));
             user.client_key_data = Some(STANDARD.encode(key).into());
             (user.client_certificate, user.client_key) = (None, None);
         }
-        let held = Mutex::new(Held::new(&given)?);
-        Ok(Self { plugin, cluster, is_silent, held })
+        let token = Mutex::new(CachedToken::new(&credential)?);
+        Ok(Self { plugin, cluster, is_silent, token })
     }
 
-    /// The Authorization header, if a token was given. Asks again if its time is over.
+    /// The Authorization header, if the plugin returned a token. Runs the plugin again if the token has expired.
     pub(super) async fn header(&self) -> Result<Option<HeaderValue>, Failure> {
-        let mut held = self.held.lock().await;
-        if held.header.is_some() && held.expires.is_some_and(|expires| local_time() + EARLY >= expires) {
-            *held = Held::new(&ask(&self.plugin, &self.cluster, self.is_silent).await?)?;
+        let mut token = self.token.lock().await;
+        if token.header.is_some() && token.expires.is_some_and(|expires| local_time() + EARLY >= expires) {
+            *token = CachedToken::new(&ask(&self.plugin, &self.cluster, self.is_silent).await?)?;
         }
-        Ok(held.header.clone())
+        Ok(token.header.clone())
     }
 }
 
-impl Held {
-    fn new(given: &Given) -> Result<Self, Failure> {
-        let header = given.token.as_ref().map(|token| {
+impl CachedToken {
+    fn new(credential: &ExecCredential) -> Result<Self, Failure> {
+        let header = credential.token.as_ref().map(|token| {
             let mut header = HeaderValue::try_from(format!("Bearer {token}"))
                 .map_err(|_| Failure::new("the credential plugin gave a token that cannot be sent"))?;
             header.set_sensitive(true);
             Ok(header)
         });
-        Ok(Self { header: header.transpose()?, expires: given.expires })
+        Ok(Self { header: header.transpose()?, expires: credential.expires })
     }
 }
 
-async fn ask(plugin: &ExecConfig, cluster: &Cluster, is_silent: bool) -> Result<Given, Failure> {
+async fn ask(plugin: &ExecConfig, cluster: &Cluster, is_silent: bool) -> Result<ExecCredential, Failure> {
     let (plugin, cluster) = (plugin.clone(), cluster.clone());
     let asked = tokio::task::spawn_blocking(move || exec::run(&plugin, &cluster, is_silent)).await;
     asked.map_err(|error| Failure::new(format!("credential plugin: {error}")))?
 }
 
-/// Tokens end by the clock of whoever gave them; this machine's is the nearest there is.
+/// A token expires by the clock of its issuer, which is unknown; this machine's clock is used instead.
 #[expect(clippy::disallowed_methods, reason = "the command is the outermost layer")]
 fn local_time() -> Timestamp {
     Timestamp::now()

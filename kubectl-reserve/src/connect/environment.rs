@@ -1,13 +1,13 @@
-//! What the environment says about connections: where kubeconfigs are, and which proxies there are.
+//! The environment variables about connections: KUBECONFIG and the proxies.
 
 use std::path::PathBuf;
 
-/// Read once, so that everything else is a function of it.
+/// The values of the environment. They are read once; everything else takes them as an argument.
 #[derive(Debug, Clone, Default)]
 pub(crate) struct Environment {
     /// The files of KUBECONFIG, else the one in the home directory. They need not exist.
     pub(crate) kubeconfigs: Vec<PathBuf>,
-    /// Whether nobody may be asked or told anything.
+    /// Whether credential plugins may neither read the terminal nor print to it.
     pub(super) is_silent: bool,
     pub(super) https_proxy: Option<String>,
     pub(super) http_proxy: Option<String>,
@@ -15,7 +15,7 @@ pub(crate) struct Environment {
 }
 
 impl Environment {
-    /// The process's own.
+    /// Reads the environment of the process.
     #[expect(clippy::disallowed_methods, reason = "the command is the outermost layer")]
     pub(crate) fn read() -> Self {
         let get = |name: &str| {

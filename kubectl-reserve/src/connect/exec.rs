@@ -1,5 +1,5 @@
-//! Credential plugins: a program that the kubeconfig names, which is started, may talk to the person, and prints a token or
-//! a certificate.
+//! Runs a credential plugin: a program that the kubeconfig names, which may ask the user something, and prints an ExecCredential
+//! with a token or a certificate.
 
 use crate::error::Failure;
 use crate::ui::progress;
@@ -11,13 +11,13 @@ use serde_json::json;
 use std::io::{ErrorKind, IsTerminal, stdin};
 use std::process::{Command, Output, Stdio};
 
-/// What a plugin gave.
+/// What a plugin returned.
 #[derive(Default)]
-pub(super) struct Given {
+pub(super) struct ExecCredential {
     pub(super) token: Option<String>,
     /// A certificate and its key, in PEM.
     pub(super) identity: Option<(String, String)>,
-    /// When it is no longer good.
+    /// When the token expires.
     pub(super) expires: Option<Timestamp>,
 }
 
@@ -37,15 +37,19 @@ struct StatusWire {
     expiration_timestamp: Option<Timestamp>,
 }
 
-/// Runs the plugin, with the progress out of its way, and waits for it.
-pub(super) fn run(plugin: &ExecConfig, cluster: &Cluster, is_silent: bool) -> Result<Given, Failure> {
+/// Runs the plugin and waits for it. Progress output is suspended meanwhile.
+pub(super) fn run(
+    plugin: &ExecConfig,
+    cluster: &Cluster,
+    is_silent: bool,
+) -> Result<ExecCredential, Failure> {
     let name = plugin.command.as_deref().ok_or_else(|| {
         Failure::new("the kubeconfig names a credential plugin without a command (users[].user.exec.command)")
     })?;
     let is_interactive = is_interactive(plugin, !is_silent && stdin().is_terminal())?;
     let mut command = command(name, plugin, cluster, is_interactive)?;
     command.stderr(if is_silent { Stdio::null() } else { Stdio::inherit() });
-    let output = progress::suspended(|| command.output());
+    let output = progress::suspend(|| command.output());
     let output = output.map_err(|error| {
         let failure = Failure::new(format!("credential plugin {name:?}: {error}"));
         match plugin.install_hint.as_deref().filter(|_| error.kind() == ErrorKind::NotFound) {
@@ -56,7 +60,7 @@ pub(super) fn run(plugin: &ExecConfig, cluster: &Cluster, is_silent: bool) -> Re
     read(name, plugin, &output)
 }
 
-/// Whether the plugin may ask the person something.
+/// Whether the plugin may ask the user something.
 fn is_interactive(plugin: &ExecConfig, is_terminal: bool) -> Result<bool, Failure> {
     match plugin.interactive_mode {
         Some(ExecInteractiveMode::Never) => Ok(false),
@@ -93,8 +97,8 @@ fn command(
     Ok(command)
 }
 
-/// Reads what the plugin printed. What it printed is never shown: it is a secret.
-fn read(name: &str, plugin: &ExecConfig, output: &Output) -> Result<Given, Failure> {
+/// Decodes the output of the plugin. Errors never show the output, because it is a secret.
+fn read(name: &str, plugin: &ExecConfig, output: &Output) -> Result<ExecCredential, Failure> {
     let failed = |what: &str| Failure::new(format!("credential plugin {name:?} {what}"));
     if !output.status.success() {
         return Err(failed(&format!("failed: {}", output.status)));
@@ -111,7 +115,7 @@ fn read(name: &str, plugin: &ExecConfig, output: &Output) -> Result<Given, Failu
     if status.token.is_none() && identity.is_none() {
         return Err(failed("gave neither a token nor a certificate"));
     }
-    Ok(Given { token: status.token, identity, expires: status.expiration_timestamp })
+    Ok(ExecCredential { token: status.token, identity, expires: status.expiration_timestamp })
 }
 
 #[cfg(test)]
@@ -137,9 +141,9 @@ mod tests {
             case $KUBERNETES_EXEC_INFO in *'"interactive":false'*) ;; *) exit 3 ;; esac
             echo '{"apiVersion":"client.authentication.k8s.io/v1","kind":"ExecCredential",'
             echo '"status":{"token":"geheim","expirationTimestamp":"2026-11-17T09:00:00Z"}}'"#;
-        let given = run(&plugin(script), &Cluster::default(), true).ok().unwrap();
-        assert_eq!(given.token.as_deref(), Some("geheim"));
-        assert_eq!(given.expires.unwrap().to_string(), "2026-11-17T09:00:00Z");
+        let credential = run(&plugin(script), &Cluster::default(), true).ok().unwrap();
+        assert_eq!(credential.token.as_deref(), Some("geheim"));
+        assert_eq!(credential.expires.unwrap().to_string(), "2026-11-17T09:00:00Z");
     }
 
     #[test]

@@ -1,4 +1,4 @@
-//! What the connection flags change, and how their values are read.
+//! The connection flags: how they change the cluster and the user of the kubeconfig, and how their values are parsed.
 
 use super::{bad_url, parse_url};
 use crate::cli::Connection;
@@ -9,7 +9,7 @@ use kube::config::{AuthInfo, Cluster};
 use std::path::Path;
 use std::time::Duration;
 
-/// Changes the cluster as the flags say.
+/// Applies the flags to the cluster.
 pub(super) fn cluster(flags: &Connection, cluster: &mut Cluster) {
     let set = |value: &mut Option<String>, flag: &Option<String>| {
         if flag.is_some() {
@@ -29,7 +29,7 @@ pub(super) fn cluster(flags: &Connection, cluster: &mut Cluster) {
     }
 }
 
-/// Changes the user as the flags say. A token goes before whatever else proves who somebody is.
+/// Applies the flags to the user. A token replaces all other credentials but certificates.
 pub(super) fn user(flags: &Connection, user: &mut AuthInfo) -> Result<(), Failure> {
     if let Some(token) = &flags.token {
         user.token = Some(token.clone().into());
@@ -47,7 +47,7 @@ pub(super) fn user(flags: &Connection, user: &mut AuthInfo) -> Result<(), Failur
 
 fn impersonate(flags: &Connection, user: &mut AuthInfo) -> Result<(), Failure> {
     if flags.as_user.is_some() {
-        // Somebody else altogether: what the kubeconfig says about groups is about the one named there.
+        // Groups and extras of the kubeconfig belong to the user that it impersonates, not to this one.
         user.impersonate.clone_from(&flags.as_user);
         (user.impersonate_uid, user.impersonate_groups, user.impersonate_user_extra) = (None, None, None);
     }
@@ -80,7 +80,7 @@ fn text(path: &Path) -> String {
     path.to_string_lossy().into_owned()
 }
 
-/// The address of a server. Without a scheme it is HTTPS if anything says so, as in kubectl.
+/// The URL of a server. Without a scheme it is HTTPS if anything about TLS is configured, as in kubectl.
 pub(super) fn server_url(server: &str, has_tls: bool) -> Result<Uri, Failure> {
     let scheme = if has_tls { "https" } else { "http" };
     let with_scheme = if server.contains("://") { server.to_owned() } else { format!("{scheme}://{server}") };

@@ -1,4 +1,4 @@
-//! Kubeconfig files: found, merged, and the one cluster and user that are meant.
+//! Kubeconfig files: `load` finds and merges them, `resolve` returns the cluster, the user and the namespace to use.
 
 use super::{Environment, flags};
 use crate::cli::Connection;
@@ -7,16 +7,19 @@ use common::model::chain::chain;
 use kube::config::{AuthInfo, Cluster, Context, Kubeconfig};
 use std::path::Path;
 
-/// Whom to speak with, and as whom.
+/// A context with its cluster and its user.
 #[derive(Debug, Default)]
-pub(super) struct Target {
+pub(super) struct ResolvedContext {
     pub(super) cluster: Cluster,
     pub(super) user: AuthInfo,
     pub(super) namespace: String,
 }
 
-/// What the flags and the kubeconfig say together; nothing if there is neither a kubeconfig nor an address.
-pub(super) fn target(flags: &Connection, environment: &Environment) -> Result<Option<Target>, Failure> {
+/// The context of the kubeconfig, changed by the flags; `None` if there is neither a kubeconfig nor `--server`.
+pub(super) fn resolve(
+    flags: &Connection,
+    environment: &Environment,
+) -> Result<Option<ResolvedContext>, Failure> {
     let Some(kubeconfig) =
         load(flags, environment)?.or_else(|| flags.server.is_some().then(Kubeconfig::default))
     else {
@@ -32,7 +35,7 @@ pub(super) fn target(flags: &Connection, environment: &Environment) -> Result<Op
             .hint("kubectl config use-context NAME chooses one; --context NAME for this command only"));
     }
     let namespace = context.namespace.filter(|namespace| !namespace.is_empty());
-    Ok(Some(Target { cluster, user, namespace: namespace.unwrap_or_else(|| "default".to_owned()) }))
+    Ok(Some(ResolvedContext { cluster, user, namespace: namespace.unwrap_or_else(|| "default".to_owned()) }))
 }
 
 /// The kubeconfig: the flag's file, else the merged files of the environment. None if there is no file at all.
@@ -41,7 +44,7 @@ pub(crate) fn load(flags: &Connection, environment: &Environment) -> Result<Opti
         return read(path).map(Some);
     }
     let mut merged: Option<Kubeconfig> = None;
-    // As kubectl: files that are not there are passed over.
+    // As kubectl: files that do not exist are skipped.
     for path in environment.kubeconfigs.iter().filter(|path| path.exists()) {
         let next = read(path)?;
         merged = Some(match merged {
@@ -57,7 +60,7 @@ pub(crate) fn load(flags: &Connection, environment: &Environment) -> Result<Opti
 fn read(path: &Path) -> Result<Kubeconfig, Failure> {
     let mut kubeconfig = Kubeconfig::read_from(path)
         .map_err(|error| Failure::new(format!("kubeconfig {}: {}", path.display(), chain(&error))))?;
-    // As kubectl: an empty context is none, so that a later file's counts.
+    // As kubectl: an empty current-context does not count, so that the one of a later file is used.
     kubeconfig.current_context = kubeconfig.current_context.filter(|context| !context.is_empty());
     Ok(kubeconfig)
 }
@@ -78,7 +81,7 @@ fn cluster(kubeconfig: &Kubeconfig, context: &Context, flags: &Connection) -> Re
     let found = kubeconfig.clusters.iter().find(|cluster| cluster.name == *name);
     match found.and_then(|found| found.cluster.clone()) {
         Some(cluster) => Ok(cluster),
-        // An address alone is enough.
+        // `--server` alone is enough.
         None if name.is_empty() || flags.server.is_some() => Ok(Cluster::default()),
         None => Err(Failure::new(format!("no server found for cluster {name:?}"))),
     }

@@ -1,4 +1,5 @@
-//! From flags, environment and kubeconfig to a client, by kubectl's rules.
+//! Makes a client from flags, environment and kubeconfig, by kubectl's rules. Entry points: `connect`, and `connect_silently` for
+//! completion. The result is a `Session`.
 
 mod credential;
 mod environment;
@@ -18,31 +19,31 @@ use credential::Credential;
 pub(crate) use environment::Environment;
 use http::{HeaderValue, Uri, header};
 use kube::config::{AuthInfo, Cluster, ExecAuthCluster};
-use kubeconfig::Target;
+use kubeconfig::ResolvedContext;
 use rustls_pki_types::CertificateDer;
 use rustls_pki_types::pem::PemObject;
-use service::{Log, Service};
+use service::{RequestLog, Service};
 use std::time::Duration;
 
-/// A way to the cluster.
+/// A connection to a cluster.
 #[derive(Clone)]
 pub(crate) struct Session {
-    /// The client. It makes each call once.
+    /// The client. It sends each request once.
     pub(crate) client: kube::Client,
-    /// The namespace that was asked for, or the context's.
+    /// The namespace of `--namespace`, else that of the context.
     pub(crate) namespace: String,
     /// How long a request may take.
     pub(crate) timeout: Option<Duration>,
-    /// Where the Leases of replicas are: no others are believed.
+    /// The namespaces of the daemon: Leases of replicas elsewhere are not believed.
     pub(crate) daemon: DaemonNamespaces,
 }
 
-/// Connects as the flags say. A credential plugin may talk to the person meanwhile, so nothing else should.
+/// Connects as the flags say. A credential plugin may use the terminal meanwhile, so nothing else should.
 pub(crate) async fn connect(flags: &Connection, verbosity: u8) -> Result<Session, Failure> {
     connect_with(flags, &Environment::read(), verbosity).await
 }
 
-/// Connects for somebody who only presses a key: credential plugins can neither ask nor say anything.
+/// Connects for shell completion: credential plugins may neither read the terminal nor print to it.
 pub(crate) async fn connect_silently(flags: &Connection) -> Result<Session, Failure> {
     let environment = Environment { is_silent: true, ..Environment::read() };
     connect_with(flags, &environment, 0).await
@@ -54,8 +55,8 @@ async fn connect_with(
     verbosity: u8,
 ) -> Result<Session, Failure> {
     let timeout = flags::timeout(&flags.request_timeout)?;
-    let (mut config, credential) = match kubeconfig::target(flags, environment)? {
-        Some(target) => configure(target, environment).await?,
+    let (mut config, credential) = match kubeconfig::resolve(flags, environment)? {
+        Some(context) => configure(context, environment).await?,
         // Only when there is no kubeconfig at all: a broken one must not make us act on another cluster.
         None => in_cluster(flags)?,
     };
@@ -69,14 +70,15 @@ async fn connect_with(
     let agent = concat!("kubectl-reserve/", env!("CARGO_PKG_VERSION"));
     config.headers.push((header::USER_AGENT, HeaderValue::from_static(agent)));
     config.default_retry = false;
-    let (namespace, log) = (config.default_namespace.clone(), Log::new(&config.cluster_url, verbosity));
+    let (namespace, log) =
+        (config.default_namespace.clone(), RequestLog::new(&config.cluster_url, verbosity));
     let client = kube::Client::try_from(config)
         .map_err(|error| Failure::new(format!("connect: {}", chain(&error))))?;
     let client = kube::Client::new(Service::new(client, credential, log), namespace.clone());
     Ok(Session { client, namespace, timeout, daemon })
 }
 
-/// The namespaces whose Leases are believed: the one that was named, else the usual ones.
+/// The namespaces whose Leases are believed: that of `--daemon-namespace`, else the default ones.
 pub(crate) fn daemon(flags: &Connection) -> Result<DaemonNamespaces, Failure> {
     match flags.daemon_namespace.as_deref() {
         None => Ok(DaemonNamespaces::default()),
@@ -87,18 +89,18 @@ pub(crate) fn daemon(flags: &Connection) -> Result<DaemonNamespaces, Failure> {
     }
 }
 
-/// Whether an object can be called `text`. Names become parts of URLs, so they are checked before.
+/// Whether `text` is a valid name of an object. Names become parts of URLs, so they are checked before.
 pub(crate) fn is_name(text: &str) -> bool {
     let allowed = |byte: u8| matches!(byte, b'a'..=b'z' | b'0'..=b'9' | b'-' | b'.');
     (1..=253).contains(&text.len()) && text.bytes().all(allowed) && !text.starts_with(['.', '-'])
 }
 
-/// kube's own loader asks the environment for proxies in a way of its own, so the settings are put together here.
+/// The client configuration for a context. It is made here because kube's own loader does not read proxies as kubectl does.
 async fn configure(
-    target: Target,
+    context: ResolvedContext,
     environment: &Environment,
 ) -> Result<(kube::Config, Option<Credential>), Failure> {
-    let Target { cluster, mut user, namespace } = target;
+    let ResolvedContext { cluster, mut user, namespace } = context;
     let server = cluster.server.as_deref().unwrap_or_default();
     let url = flags::server_url(server, has_tls(&cluster, &user))?;
     let mut config = kube::Config::new(url.clone());
@@ -123,7 +125,7 @@ fn has_tls(cluster: &Cluster, user: &AuthInfo) -> bool {
         || user.client_certificate_data.is_some()
 }
 
-/// The certificates of the cluster's authority.
+/// The certificates of the cluster's certificate authority.
 fn authority(cluster: &Cluster) -> Result<Option<Vec<Vec<u8>>>, Failure> {
     let failed = |error: &dyn std::fmt::Display| Failure::new(format!("certificate authority: {error}"));
     let pem = ExecAuthCluster::try_from(cluster).map_err(|error| failed(&chain(&error)))?;
@@ -136,7 +138,7 @@ fn authority(cluster: &Cluster) -> Result<Option<Vec<Vec<u8>>>, Failure> {
     Ok(Some(certificates.iter().map(|certificate| certificate.to_vec()).collect()))
 }
 
-/// As a pod's own service account.
+/// The configuration of a pod: its service account.
 fn in_cluster(flags: &Connection) -> Result<(kube::Config, Option<Credential>), Failure> {
     let mut config = kube::Config::incluster()
         .map_err(|_| Failure::new("no kubeconfig found").hint("pass --kubeconfig FILE, or set KUBECONFIG"))?;
@@ -144,7 +146,7 @@ fn in_cluster(flags: &Connection) -> Result<(kube::Config, Option<Credential>), 
     Ok((config, None))
 }
 
-/// What is wrong with an address.
+/// The error for an invalid URL.
 fn bad_url(flag: &str, url: &str, error: &dyn std::fmt::Display) -> Failure {
     Failure::new(format!("{flag} {url:?}: {error}")).exit(Exit::Usage)
 }

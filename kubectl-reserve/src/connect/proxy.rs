@@ -1,11 +1,11 @@
-//! Which proxy leads to a server, by Go's rules: kube's own reading compares NO_PROXY with the proxy's address.
+//! The proxy for a server, by Go's rules: kube's own code compares NO_PROXY with the proxy's address instead of the server's.
 
 use super::{Environment, parse_url};
 use crate::error::Failure;
 use http::Uri;
 use std::net::IpAddr;
 
-/// The proxy for `server`: the one that was named, else the environment's, unless the server is excepted.
+/// The proxy for `server`: `named` if there is one, else that of the environment, unless NO_PROXY excepts the server.
 pub(super) fn choose(
     server: &Uri,
     named: Option<&str>,
@@ -19,7 +19,7 @@ pub(super) fn choose(
     let Some(proxy) = proxy.as_deref().filter(|_| !is_excepted(server, environment)) else {
         return Ok(None);
     };
-    // As Go: a proxy without a scheme speaks HTTP.
+    // As Go: a proxy without a scheme is an HTTP proxy.
     let with_scheme = if proxy.contains("://") { proxy.to_owned() } else { format!("http://{proxy}") };
     parse_url("HTTPS_PROXY", &with_scheme).map(Some)
 }
@@ -37,8 +37,8 @@ fn is_excepted(server: &Uri, environment: &Environment) -> bool {
     exceptions.into_iter().any(|exception| matches(&exception.to_ascii_lowercase(), host, address, port))
 }
 
-/// Whether one exception is about the host: `*`, an address, a network, a name and those below it, each perhaps with a
-/// port.
+/// Whether one entry of NO_PROXY matches the host: `*`, a network, an address, or a domain with its subdomains. Addresses and
+/// domains may have a port.
 fn matches(exception: &str, host: &str, address: Option<IpAddr>, port: u16) -> bool {
     if exception == "*" {
         return true;
@@ -63,7 +63,7 @@ fn matches(exception: &str, host: &str, address: Option<IpAddr>, port: u16) -> b
     }
 }
 
-/// A host and its port, if it has one; IPv6 addresses in brackets.
+/// Splits a host from its port, if it has one. IPv6 addresses may be in brackets.
 fn with_port(text: &str) -> (&str, Option<u16>) {
     if text.parse::<IpAddr>().is_ok() {
         return (text, None);

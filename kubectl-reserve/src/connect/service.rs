@@ -1,5 +1,5 @@
-//! What every request passes: the credential is added, and `-v 6` says what was asked and how long the answer took. Headers
-//! and bodies are never shown, so no secret is.
+//! A tower service around the client, which every request passes: it adds the credential, and with `-v 6` prints the request, its
+//! status and how long it took. Headers and bodies are never printed, because they may contain secrets.
 
 use super::credential::Credential;
 use crate::error::Failure;
@@ -13,43 +13,40 @@ use std::sync::Arc;
 use std::task::{Context, Poll};
 use tokio::time::Instant;
 
-/// From this `-v` on, each request is told.
+/// From this verbosity on, each request is printed.
 const VERBOSITY_URLS: u8 = 6;
 
-/// The client below, with a credential that may have to be asked for again.
+/// The client, with a credential that may have to be renewed.
 #[derive(Clone)]
 pub(super) struct Service {
     client: kube::Client,
     credential: Option<Arc<Credential>>,
-    log: Log,
+    log: RequestLog,
 }
 
-/// What is told about each request.
+/// Prints each request, if the verbosity is high enough.
 #[derive(Clone)]
-pub(super) struct Log {
+pub(super) struct RequestLog {
     is_on: bool,
-    /// The server's address, without a final slash and without anything secret in it.
+    /// The URL of the server, without a final slash and without user info.
     server: Arc<str>,
 }
 
 impl Service {
-    pub(super) fn new(client: kube::Client, credential: Option<Credential>, log: Log) -> Self {
+    pub(super) fn new(client: kube::Client, credential: Option<Credential>, log: RequestLog) -> Self {
         Self { client, credential: credential.map(Arc::new), log }
     }
 
-    async fn answer(
-        self,
-        mut request: Request<Body>,
-    ) -> Result<Response<Body>, Box<dyn Error + Send + Sync>> {
+    async fn send(self, mut request: Request<Body>) -> Result<Response<Body>, Box<dyn Error + Send + Sync>> {
         if let Some(credential) = &self.credential
-            && let Some(value) = credential.header().await.map_err(told)?
+            && let Some(value) = credential.header().await.map_err(into_boxed)?
         {
             request.headers_mut().insert(header::AUTHORIZATION, value);
         }
         let (method, uri, begin) = (request.method().clone(), request.uri().clone(), Instant::now());
         let outcome = self.client.send(request).await;
         let status = outcome.as_ref().ok().map(Response::status);
-        self.log.tell(&method, &uri, status, begin);
+        self.log.print(&method, &uri, status, begin);
         Ok(outcome?)
     }
 }
@@ -64,11 +61,11 @@ impl tower::Service<Request<Body>> for Service {
     }
 
     fn call(&mut self, request: Request<Body>) -> Self::Future {
-        self.clone().answer(request).boxed()
+        self.clone().send(request).boxed()
     }
 }
 
-impl Log {
+impl RequestLog {
     pub(super) fn new(server: &Uri, verbosity: u8) -> Self {
         let authority = server.authority().map_or("", |authority| authority.as_str());
         let host = authority.rsplit_once('@').map_or(authority, |(_, host)| host);
@@ -77,19 +74,19 @@ impl Log {
         Self { is_on: verbosity >= VERBOSITY_URLS, server: format!("{scheme}://{host}{path}").into() }
     }
 
-    fn tell(&self, method: &Method, uri: &Uri, status: Option<StatusCode>, begin: Instant) {
+    fn print(&self, method: &Method, uri: &Uri, status: Option<StatusCode>, begin: Instant) {
         if !self.is_on {
             return;
         }
         let status = status.map_or_else(String::new, |status| status.to_string());
         let took = begin.elapsed().as_millis();
         let url = format!("{}{uri}", self.server);
-        printer::tell(&format!(
+        printer::say_always(&format!(
             "\"Response\" verb=\"{method}\" url=\"{url}\" status=\"{status}\" milliseconds={took}"
         ));
     }
 }
 
-fn told(failure: Failure) -> Box<dyn Error + Send + Sync> {
+fn into_boxed(failure: Failure) -> Box<dyn Error + Send + Sync> {
     failure.message.unwrap_or_default().into()
 }

@@ -1,7 +1,7 @@
-//! Flags and kubeconfigs as kubectl reads them.
+//! Tests: flags and kubeconfigs are read as kubectl reads them.
 
 use super::flags::{server_url, timeout};
-use super::kubeconfig::target;
+use super::kubeconfig::resolve;
 use super::{Environment, connect_with};
 use crate::cli::Connection;
 use std::fs;
@@ -36,11 +36,11 @@ fn with(files: &[PathBuf]) -> Environment {
 fn files_are_merged_and_missing_ones_passed_over() {
     let (one, two) = (file("merged-1", ONE), file("merged-2", TWO));
     let environment = with(&["/no/such/file".into(), one, two]);
-    let first = target(&Connection::default(), &environment).unwrap().unwrap();
+    let first = resolve(&Connection::default(), &environment).unwrap().unwrap();
     assert_eq!(first.cluster.server.as_deref(), Some("https://one:6443"));
     assert_eq!(first.namespace, "n1");
     let flags = Connection { context: Some("two".into()), ..Connection::default() };
-    let second = target(&flags, &environment).unwrap().unwrap();
+    let second = resolve(&flags, &environment).unwrap().unwrap();
     assert_eq!(second.cluster.server.as_deref(), Some("two:8080"));
     assert_eq!(second.cluster.proxy_url.as_deref(), Some("http://proxy"));
     assert_eq!(second.namespace, "default");
@@ -50,7 +50,7 @@ fn files_are_merged_and_missing_ones_passed_over() {
 #[test]
 fn what_is_not_there_is_named() {
     let environment = with(&[file("missing", ONE)]);
-    let message = |flags| target(&flags, &environment).unwrap_err().message.unwrap();
+    let message = |flags| resolve(&flags, &environment).unwrap_err().message.unwrap();
     let named = |name: &str| Some(name.to_owned());
     let context = Connection { context: named("no"), ..Connection::default() };
     assert_eq!(message(context), "context was not found for specified context: no");
@@ -60,7 +60,7 @@ fn what_is_not_there_is_named() {
     assert_eq!(message(user), "auth info \"no\" does not exist");
     let group = Connection { as_group: vec!["g".into()], ..Connection::default() };
     assert!(message(group).contains("without impersonating a user"));
-    let empty = target(&Connection::default(), &with(&[file("empty", "")])).unwrap_err();
+    let empty = resolve(&Connection::default(), &with(&[file("empty", "")])).unwrap_err();
     assert!(empty.message.unwrap().contains("no current context"));
 }
 
@@ -81,7 +81,7 @@ fn flags_go_before_the_kubeconfig() {
         as_user_extra: vec!["a=1".into(), "a=2".into(), "b=".into()],
         ..Connection::default()
     };
-    let chosen = target(&flags, &environment).unwrap().unwrap();
+    let chosen = resolve(&flags, &environment).unwrap().unwrap();
     assert_eq!(chosen.cluster.server.as_deref(), Some("https://other"));
     assert_eq!(chosen.cluster.tls_server_name.as_deref(), Some("name"));
     assert_eq!(chosen.cluster.insecure_skip_tls_verify, Some(false));
@@ -97,8 +97,8 @@ fn flags_go_before_the_kubeconfig() {
 #[test]
 fn an_address_alone_is_enough_and_nothing_at_all_is_not() {
     let flags = Connection { server: Some("http://127.0.0.1:1".into()), ..Connection::default() };
-    assert!(target(&flags, &with(&[])).unwrap().is_some());
-    assert!(target(&Connection::default(), &with(&[])).unwrap().is_none());
+    assert!(resolve(&flags, &with(&[])).unwrap().is_some());
+    assert!(resolve(&Connection::default(), &with(&[])).unwrap().is_none());
 }
 
 #[tokio::test]

@@ -1,4 +1,4 @@
-//! The cluster: the sandbox's API and kubelets, and the real daemon, as futures of this process.
+//! The cluster of the demo: the sandbox's API and kubelets, and the real daemon, as futures of this process.
 
 use crate::api::{self, JSON};
 use crate::connect::Session;
@@ -19,26 +19,26 @@ use serde_json::{Value, json};
 use tokio::net::TcpListener;
 use tokio::sync::oneshot;
 
-/// The same names, UIDs and chances each time.
+/// The seed of names, UIDs and random choices, so that the output is the same each time.
 const SEED: u64 = 1;
 
-/// The namespace that everything happens in.
+/// The namespace of all workloads.
 pub(crate) const NAMESPACE: &str = "default";
 
-/// What the daemon's only replica is called.
+/// The name of the daemon's only replica.
 const REPLICA: &str = "sandbox";
 
-/// A cluster, and a way to it.
+/// A cluster, and a session with it.
 pub(crate) struct Cluster {
     sandbox: Sandbox,
-    /// When it began.
+    /// The time of the cluster's start.
     start: Timestamp,
-    /// For the verbs.
+    /// The session that the verbs use.
     pub(crate) session: Session,
 }
 
 impl Cluster {
-    /// An empty cluster at the time `start`. Its clock goes on by the runtime's, which may be paused.
+    /// An empty cluster at the time `start`. Its clock follows that of the tokio runtime, which may be paused.
     pub(crate) fn new(start: Timestamp) -> Self {
         let sandbox = Sandbox::new(&Config::starting_at(start, SEED));
         let client = kube::Client::new(sandbox.api(), NAMESPACE);
@@ -51,33 +51,36 @@ impl Cluster {
         Self { sandbox, start, session }
     }
 
-    /// Runs the cluster for as long as `story` goes on, and stops the daemon as a cluster would: it finishes its work.
-    pub(crate) async fn live(&self, story: impl Future<Output = Result<(), Failure>>) -> Result<(), Failure> {
+    /// Runs the cluster until `work` ends, and then stops the daemon as kubelets do: it finishes what it has begun.
+    pub(crate) async fn run_while(
+        &self,
+        work: impl Future<Output = Result<(), Failure>>,
+    ) -> Result<(), Failure> {
         let space =
             json!({ "apiVersion": "v1", "kind": "Namespace", "metadata": { "name": names::NAMESPACE } });
         self.create("/api/v1/namespaces", &space).await?;
         let (stop, stopped) = oneshot::channel::<()>();
         let daemon = Box::pin(self.daemon(async { drop(stopped.await) }));
-        let told = async {
-            let outcome = story.await;
+        let work_then_stop = async {
+            let outcome = work.await;
             drop(stop);
             outcome
         };
         tokio::select! {
             biased;
-            both = futures::future::try_join(told, daemon) => both.map(drop),
-            () = self.sandbox.live() => Ok(()),
+            both = futures::future::try_join(work_then_stop, daemon) => both.map(drop),
+            () = self.sandbox.run() => Ok(()),
         }
     }
 
-    /// Serves real clients.
+    /// Serves clients over HTTP.
     pub(crate) async fn serve(&self, listener: TcpListener) -> Result<(), Failure> {
         self.sandbox.serve(listener).await.map_err(|error| Failure::new(format!("serve: {error}")))
     }
 
     async fn daemon(&self, stop: impl Future<Output = ()>) -> Result<(), Failure> {
         let failed = |error: anyhow::Error| Failure::new(format!("the daemon: {}", chain(&*error)));
-        // There is no other scheduler here, so it serves the pods that name none, too.
+        // There is no kube-scheduler here, so the daemon also serves pods without schedulerName.
         let flags = [
             "reserve-daemon",
             "--secure-port=0",
@@ -91,14 +94,14 @@ impl Cluster {
         ];
         let args = Args::try_parse_from(flags).map_err(|error| failed(error.into()))?;
         let mut config = DaemonConfig::try_from(args).map_err(failed)?;
-        // What the demo shows does not depend on it, and its time jumps by minutes.
+        // The demo does not need comparisons, and its time jumps by minutes.
         config.compare_every = None;
         let clients = Clients::from(self.session.client.clone());
         let (clock, rng) = (Clock::start_at(self.start), fastrand::Rng::with_seed(SEED));
         daemon::run::run(&config, clients, Metrics::default(), clock, rng, stop).await.map_err(failed)
     }
 
-    /// Makes an object.
+    /// Creates an object.
     pub(crate) async fn create(&self, path: &str, object: &Value) -> Result<(), Failure> {
         let made = api::write(&self.session, Method::POST, path, JSON, object.to_string()).await;
         made.map(drop).map_err(|error| error.into_failure(&format!("create {path}"), ""))

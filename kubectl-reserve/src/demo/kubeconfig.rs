@@ -1,4 +1,4 @@
-//! The kubeconfig of a sandbox: written for others, never over what somebody else wrote, and gone when the sandbox is.
+//! The kubeconfig file of a sandbox. It is never written over a file of somebody else, and it is removed when the sandbox ends.
 
 use crate::error::Failure;
 use crate::platform::create_private;
@@ -10,37 +10,37 @@ use std::time::Duration;
 /// The first line of a file that a sandbox wrote.
 const MARK: &str = "# Written by kubectl reserve sandbox, which removes it when it ends.";
 
-/// What everything in the file is called.
+/// The name of the cluster, context and user in the file.
 const NAME: &str = "reserve-sandbox";
 
-/// How a line begins that says where the sandbox is.
+/// The start of the line with the sandbox's address.
 const SERVER: &str = "server: http://127.0.0.1:";
 
-/// How long a sandbox on this machine may take to be noticed.
+/// The timeout for the check whether another sandbox still runs on this machine.
 const ANSWER_MAX: Duration = Duration::from_millis(500);
 
-/// A kubeconfig that was written. Its file goes when this value does.
+/// A kubeconfig file, which is removed when this value is dropped.
 #[derive(Debug)]
 pub(crate) struct Kubeconfig {
     pub(crate) path: PathBuf,
     text: String,
 }
 
-/// Who wrote the file that is there.
-enum Found {
+/// The file that exists at a path.
+enum ExistingFile {
     Nothing,
-    /// A sandbox that ended without removing it.
-    Left,
-    /// A sandbox that is running.
-    Used,
-    /// Somebody else.
+    /// It is of a sandbox that ended without removing it.
+    Stale,
+    /// It is of a sandbox that is running.
+    InUse,
+    /// No sandbox wrote it.
     Foreign,
 }
 
 impl Kubeconfig {
-    /// Writes the kubeconfig of the sandbox at `port`: to the file that was asked for, else to one in the cache folder.
-    pub(crate) fn write(asked: Option<&Path>, port: u16) -> Result<Self, Failure> {
-        if let Some(path) = asked {
+    /// Writes the kubeconfig of the sandbox at `port` to `path`, or else to a file in the cache folder.
+    pub(crate) fn write(path: Option<&Path>, port: u16) -> Result<Self, Failure> {
+        if let Some(path) = path {
             return Self::at(path.to_owned(), port);
         }
         let hint = "say where with --kubeconfig-out FILE";
@@ -48,22 +48,24 @@ impl Kubeconfig {
         let folder = cache.join("kubectl-reserve");
         std::fs::create_dir_all(&folder)
             .map_err(|error| Failure::new(format!("{}: {error}", folder.display())).hint(hint))?;
-        // The same name each time, unless there are several.
+        // The same name each time, unless another sandbox uses it.
         let usual = folder.join("sandbox.kubeconfig");
-        match found(&usual, port)? {
-            Found::Nothing | Found::Left => Self::at(usual, port),
-            Found::Used | Found::Foreign => Self::at(folder.join(format!("sandbox-{port}.kubeconfig")), port),
+        match existing_file(&usual, port)? {
+            ExistingFile::Nothing | ExistingFile::Stale => Self::at(usual, port),
+            ExistingFile::InUse | ExistingFile::Foreign => {
+                Self::at(folder.join(format!("sandbox-{port}.kubeconfig")), port)
+            }
         }
     }
 
     fn at(path: PathBuf, port: u16) -> Result<Self, Failure> {
         let shown = path.display();
         let failed = |error: std::io::Error| Failure::new(format!("write {shown}: {error}"));
-        match found(&path, port)? {
-            Found::Nothing => {}
-            Found::Left => std::fs::remove_file(&path).map_err(failed)?,
-            Found::Used => return Err(taken(&path, "belongs to a sandbox that is running")),
-            Found::Foreign => return Err(taken(&path, "is there already, and no sandbox wrote it")),
+        match existing_file(&path, port)? {
+            ExistingFile::Nothing => {}
+            ExistingFile::Stale => std::fs::remove_file(&path).map_err(failed)?,
+            ExistingFile::InUse => return Err(refusal(&path, "belongs to a sandbox that is running")),
+            ExistingFile::Foreign => return Err(refusal(&path, "is there already, and no sandbox wrote it")),
         }
         let text = text(port);
         create_private(&path, &text).map_err(failed)?;
@@ -71,7 +73,7 @@ impl Kubeconfig {
     }
 }
 
-/// Somebody may have put something else there meanwhile: that stays.
+/// Removes the file, unless its content was changed meanwhile.
 impl Drop for Kubeconfig {
     fn drop(&mut self) {
         if std::fs::read_to_string(&self.path).is_ok_and(|text| text == self.text) {
@@ -80,20 +82,20 @@ impl Drop for Kubeconfig {
     }
 }
 
-fn taken(path: &Path, why: &str) -> Failure {
+fn refusal(path: &Path, why: &str) -> Failure {
     Failure::usage(format!("{} {why}", path.display())).hint("choose another file with --kubeconfig-out")
 }
 
-/// What is at a path. `port` is our own by now, so whoever had it before is gone.
-fn found(path: &Path, port: u16) -> Result<Found, Failure> {
+/// Which file exists at `path`. `port` is our own, so a file with this port is of a sandbox that has ended.
+fn existing_file(path: &Path, port: u16) -> Result<ExistingFile, Failure> {
     let text = match std::fs::read_to_string(path) {
         Ok(text) => text,
-        Err(error) if error.kind() == ErrorKind::NotFound => return Ok(Found::Nothing),
-        Err(error) if error.kind() == ErrorKind::InvalidData => return Ok(Found::Foreign),
+        Err(error) if error.kind() == ErrorKind::NotFound => return Ok(ExistingFile::Nothing),
+        Err(error) if error.kind() == ErrorKind::InvalidData => return Ok(ExistingFile::Foreign),
         Err(error) => return Err(Failure::new(format!("read {}: {error}", path.display()))),
     };
     if !text.starts_with(MARK) {
-        return Ok(Found::Foreign);
+        return Ok(ExistingFile::Foreign);
     }
     let named =
         text.lines().find_map(|line| line.trim().strip_prefix(SERVER)).and_then(|port| port.parse().ok());
@@ -101,7 +103,7 @@ fn found(path: &Path, port: u16) -> Result<Found, Failure> {
         let address = SocketAddr::from((Ipv4Addr::LOCALHOST, other));
         other != port && TcpStream::connect_timeout(&address, ANSWER_MAX).is_ok()
     };
-    Ok(if named.is_some_and(answers) { Found::Used } else { Found::Left })
+    Ok(if named.is_some_and(answers) { ExistingFile::InUse } else { ExistingFile::Stale })
 }
 
 fn text(port: u16) -> String {

@@ -1,23 +1,23 @@
-//! The few commands of kubectl's that the story types, done and answered as kubectl does.
+//! Imitates the few kubectl commands of the demo's script, with kubectl's output. Entry point: [`run`].
 
 use super::cluster::NAMESPACE;
 use crate::api::{self, ApiError, JSON, MERGE_PATCH};
 use crate::connect::Session;
 use crate::error::Failure;
-use crate::objects::{found, get};
+use crate::objects::{get, optional};
 use crate::render::table::table;
 use crate::ui::printer;
 use http::Method;
 use serde_json::{Value, json};
 use std::time::Duration;
 
-/// How kubectl asks for rows.
+/// The `Accept` header with which kubectl requests tables.
 const TABLE: &str = "application/json;as=Table;v=v1;g=meta.k8s.io";
 
-/// Between two looks at a pod that is to go.
+/// The interval between two checks whether a pod is gone.
 const PAUSE: Duration = Duration::from_millis(100);
 
-/// Does what `words` say, which follow `kubectl`.
+/// Runs a kubectl command; `words` are its arguments.
 pub(super) async fn run(session: &Session, words: &[&str]) -> Result<(), Failure> {
     let done = match words {
         ["get", "pods"] => get_pods(session).await,
@@ -40,7 +40,7 @@ async fn get_pods(session: &Session) -> Result<String, ApiError> {
         serde_json::from_str(&answer.text).map_err(|error| ApiError::Broken(error.to_string()))?;
     let list = |value: &Value| value.as_array().cloned().unwrap_or_default();
     let word = |value: &Value| value.as_str().map_or_else(|| value.to_string(), str::to_owned);
-    // The others are for -o wide.
+    // Columns with another priority are for -o wide.
     let shown: Vec<bool> =
         list(&found["columnDefinitions"]).iter().map(|column| column["priority"] == 0).collect();
     let keep = |cells: Vec<Value>| {
@@ -59,7 +59,7 @@ async fn delete(session: &Session, name: &str, waits: bool) -> Result<String, Ap
     let uid = get(session, &path).await?["metadata"]["uid"].clone();
     api::write(session, Method::DELETE, &path, JSON, String::new()).await?;
     let is_there = |pod: Option<Value>| pod.is_some_and(|pod| pod["metadata"]["uid"] == uid);
-    while waits && is_there(found(get(session, &path).await)?) {
+    while waits && is_there(optional(get(session, &path).await)?) {
         tokio::time::sleep(PAUSE).await;
     }
     Ok(format!("pod \"{name}\" deleted from {NAMESPACE} namespace\n"))

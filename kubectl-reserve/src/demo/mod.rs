@@ -1,16 +1,16 @@
-//! A cluster in this process, with the daemon in it, and the story that `kubectl reserve demo` tells there. The only room of
-//! the command that knows the sandbox and the daemon.
+//! `kubectl reserve demo` and `kubectl reserve sandbox`: a cluster in this process, with the daemon in it. The only module of the
+//! command that knows the crates `sandbox` and `daemon`. Entry point: [`run`].
 //!
-//! `cluster` is the cluster, `objects` what is in it. `story` is what is told, as data; `stage` tells it: the command's own
-//! verbs are run as they are typed, and `kubectl` stands in for the few of kubectl's that are typed besides. `kubeconfig` is the
-//! file by which real kubectl finds the cluster of `kubectl reserve sandbox`.
+//! `cluster` is the cluster, `objects` are its nodes and workloads. `script` is the demo as data, and `runner` runs it: verbs of
+//! the command are parsed and run as if they were typed, and `kubectl` imitates the few kubectl commands of the script.
+//! `kubeconfig` is the file that real kubectl uses for the cluster of `kubectl reserve sandbox`.
 
 pub(crate) mod cluster;
 pub(crate) mod kubeconfig;
 mod kubectl;
 pub(crate) mod objects;
-mod stage;
-mod story;
+mod runner;
+mod script;
 
 #[cfg(test)]
 mod tests;
@@ -18,7 +18,7 @@ mod tests;
 use crate::error::Failure;
 use crate::ui::Ui;
 
-/// Tells the story. `is_paced` gives a reader time.
-pub(crate) async fn tell(ui: Ui, is_paced: bool) -> Result<(), Failure> {
-    stage::tell(story::STORY, ui, is_paced).await
+/// Runs the demo; `is_paced`: with pauses for the reader.
+pub(crate) async fn run(ui: Ui, is_paced: bool) -> Result<(), Failure> {
+    runner::run(script::SCRIPT, ui, is_paced).await
 }

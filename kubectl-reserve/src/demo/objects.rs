@@ -1,4 +1,4 @@
-//! What is in the cluster: nodes that have room for one pod each, and workloads that fill three of them.
+//! The objects of the demo's cluster: nodes with room for one pod each, and workloads that fill three of them.
 
 use super::cluster::{Cluster, NAMESPACE};
 use crate::error::Failure;
@@ -7,15 +7,15 @@ use common::api::names::SCHEDULER_NAME;
 use serde_json::{Value, json};
 use std::time::Duration;
 
-/// The workloads that have a node each, in the order in which they come.
+/// The workloads that get a node each, in the order in which they are created.
 const PLACED: [&str; 3] = ["mail", "shop", "db"];
 
-/// The one that comes when there is no room left.
+/// The workload that is created when there is no room left.
 const WAITING: [&str; 1] = ["batch"];
 
-/// Between two looks, and how long one is waited for.
-const LOOK: Duration = Duration::from_millis(20);
-const PATIENCE: Duration = Duration::from_secs(20);
+/// The interval between two checks of a pod, and how long they go on.
+const POLL_INTERVAL: Duration = Duration::from_millis(20);
+const WAIT_MAX: Duration = Duration::from_secs(20);
 
 /// Adds `count` nodes: `node-1` and so on.
 pub(crate) async fn add_nodes(cluster: &Cluster, count: u16) -> Result<(), Failure> {
@@ -25,32 +25,33 @@ pub(crate) async fn add_nodes(cluster: &Cluster, count: u16) -> Result<(), Failu
     Ok(())
 }
 
-/// Adds the workloads that fill three nodes: each when the one before it has its place, so that they are the same each time.
-pub(crate) async fn fill(cluster: &Cluster) -> Result<(), Failure> {
+/// Adds the workloads that fill three nodes. Each is added when the one before it has its node, so that the result is the same each
+/// time.
+pub(crate) async fn add_workloads(cluster: &Cluster) -> Result<(), Failure> {
     for name in PLACED {
         add(cluster, &[name]).await?;
         let decided = async {
             while !is_decided(cluster, name).await {
-                tokio::time::sleep(LOOK).await;
+                tokio::time::sleep(POLL_INTERVAL).await;
             }
         };
-        // Without a daemon there would be nobody to wait for.
-        let _ = tokio::time::timeout(PATIENCE, decided).await;
+        // Without a daemon no pod would ever be scheduled.
+        let _ = tokio::time::timeout(WAIT_MAX, decided).await;
     }
     Ok(())
 }
 
-/// Whether the pod of a workload has a node, or was told that there is none for it.
+/// Whether the pod of a workload has a node, or the condition that it has none.
 async fn is_decided(cluster: &Cluster, name: &str) -> bool {
     let path = format!("/api/v1/namespaces/{NAMESPACE}/pods/{name}-0");
     let Ok(pod) = get(&cluster.session, &path).await else { return false };
     let conditions = pod["status"]["conditions"].as_array();
-    let is_told = |all: &Vec<Value>| all.iter().any(|condition| condition["type"] == "PodScheduled");
-    pod["spec"]["nodeName"].is_string() || conditions.is_some_and(is_told)
+    let has_condition = |all: &Vec<Value>| all.iter().any(|condition| condition["type"] == "PodScheduled");
+    pod["spec"]["nodeName"].is_string() || conditions.is_some_and(has_condition)
 }
 
-/// Adds the one that has to wait for a place then.
-pub(crate) async fn crowd(cluster: &Cluster) -> Result<(), Failure> {
+/// Adds the workload whose pod stays Pending.
+pub(crate) async fn add_waiting_workload(cluster: &Cluster) -> Result<(), Failure> {
     add(cluster, &WAITING).await
 }
 
@@ -71,7 +72,7 @@ fn node(name: &str) -> Value {
     })
 }
 
-/// StatefulSets, because their pods have names that people can read and remember.
+/// A StatefulSet: its pods have names that people can remember.
 fn workload(name: &str) -> Value {
     let asks = json!({ "requests": { "cpu": "4", "memory": "1Gi" } });
     json!({

@@ -1,108 +1,117 @@
-//! `--node`: every filter's word about one node, with the evidence, passed or failed.
+//! `--node`: the result of every filter on one node, passed or failed, with evidence. Entry point: [`checklist`].
 
 use super::evidence;
 use super::input::Input;
-use super::judge::{self, Teller};
-use super::report::{Blocker, Figure, Keeper};
+use super::judge::{self, NodeDescriber};
+use super::report::{Blocker, BlockingReservation, Figure};
 use super::words;
 use common::cluster::{Cluster, Ledger};
 use common::framework::Filter;
 use common::model::{NodeName, Pod, ResourceName};
-use common::plugins::pod_topology_spread::spreading;
+use common::plugins::pod_topology_spread::spread_status;
 use std::cmp::Reverse;
 use std::sync::Arc;
 
-/// So many of the largest users are named.
+/// The number of largest users that are named.
 const USERS: usize = 3;
 
-/// What every filter says about one node.
+/// The results of all filters on one node.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Checklist {
-    /// The node.
+    /// The node's name.
     pub node: String,
-    /// Every filter in the order in which they are asked.
-    pub checks: Vec<Check>,
-    /// What the node has of everything that the pod asks for.
+    /// Every filter, in the order in which they run.
+    pub checks: Vec<FilterCheck>,
+    /// The node's amounts of every resource that the pod requests.
     pub figures: Vec<Figure>,
-    /// The pods that use the most of what is lacking.
+    /// The pods that use the most of each resource that is short.
     pub users: Vec<Users>,
-    /// For whom it keeps room that is lacking.
-    pub keeps: Vec<Keeper>,
-    /// Why the pod was rejected before any node was looked at.
+    /// The reservations that hold resources that are short.
+    pub reservations: Vec<BlockingReservation>,
+    /// The rejections of PreFilter plugins, which concern all nodes.
     pub refused: Vec<String>,
 }
 
-/// One filter's word.
+/// The result of one filter.
 #[derive(Clone, Debug, PartialEq)]
-pub struct Check {
-    /// The filter.
+pub struct FilterCheck {
+    /// The filter's name.
     pub filter: &'static str,
-    /// What it has against the node; nothing if that is nothing.
+    /// Why it rejects the node; empty if it passes.
     pub blockers: Vec<Blocker>,
-    /// What speaks for the node, if there is something to tell.
+    /// Why it passes, if there is something to show.
     pub evidence: Option<String>,
 }
 
-/// Who uses the most of something.
+/// The pods that use the most of a resource.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Users {
-    /// Of what.
+    /// The resource.
     pub resource: ResourceName,
-    /// The pods with how much each has, the largest first.
+    /// The pods with their requests, the largest first.
     pub pods: Vec<(String, i64)>,
 }
 
 impl Checklist {
-    /// Whether the pod fits there.
+    /// Whether the pod fits on the node.
     pub fn fits(&self) -> bool {
         self.refused.is_empty() && self.checks.iter().all(|check| check.blockers.is_empty())
     }
 }
 
-/// What every filter says about the node called `name`.
+/// Runs every filter on the node called `name`.
 ///
 /// # Errors
-/// When there is no such node, or a filter cannot say.
+/// If there is no such node, or a filter fails.
 pub fn checklist(cluster: &mut Cluster, input: &Input<'_>, name: &str) -> Result<Checklist, String> {
-    let sight = judge::look(cluster, input)?;
+    let filter_results = judge::run_filters(cluster, input)?;
     let snapshot = cluster.snapshot(input.now);
     let pod_context = snapshot.pod_context(input.pod);
-    let wanted = NodeName::from(name);
-    let found = sight.views.into_iter().find(|view| view.name == wanted);
-    let view = found.ok_or_else(|| format!("nodes {name:?} not found"))?;
-    let ledger = snapshot.ledger(view.id).ok_or_else(|| format!("nodes {name:?} not found"))?;
-    let tell = Teller { pod_context: &pod_context, world: &snapshot };
-    let miss = tell.miss(&view, 0);
+    let node_name = NodeName::from(name);
+    let found = filter_results.nodes.into_iter().find(|result| result.name == node_name);
+    let result = found.ok_or_else(|| format!("nodes {name:?} not found"))?;
+    let ledger = snapshot.ledger(result.id).ok_or_else(|| format!("nodes {name:?} not found"))?;
+    let describer = NodeDescriber { pod_context: &pod_context, snapshot: &snapshot };
+    let miss = describer.miss(&result, 0);
     let check = |filter: &Arc<dyn Filter>| {
         let filter = filter.name();
         let own = miss.blockers.iter().filter(|blocker| blocker.filter == filter);
         let blockers: Vec<Blocker> = own.cloned().collect();
-        let evidence = if blockers.is_empty() { passed(filter, &tell, ledger, &view.figures) } else { None };
-        Check { filter, blockers, evidence }
+        let evidence = if blockers.is_empty() {
+            passing_evidence(filter, &describer, ledger, &result.figures)
+        } else {
+            None
+        };
+        FilterCheck { filter, blockers, evidence }
     };
-    let lacking = view.lacking().map(|one| users(ledger, &one.resource));
-    let refused = sight.refused.iter().map(|one| one.reason.to_string()).collect::<Vec<_>>();
+    let lacking = result.lacking().map(|one| users(ledger, &one.resource));
+    let refused = filter_results.refused.iter().map(|one| one.reason.to_string()).collect::<Vec<_>>();
     Ok(Checklist {
         node: name.to_owned(),
         checks: input.rules.of(input.pod).filters.iter().map(check).collect(),
         users: lacking.collect(),
-        keeps: miss.keeps.clone(),
-        figures: view.figures.clone(),
+        reservations: miss.reservations.clone(),
+        figures: result.figures.clone(),
         refused,
     })
 }
 
-/// What speaks for the node.
-fn passed(filter: &str, tell: &Teller<'_>, ledger: &Ledger, figures: &[Figure]) -> Option<String> {
-    let pod = tell.pod_context.pod;
+/// Why a filter passes, if there is something to show.
+fn passing_evidence(
+    filter: &str,
+    describer: &NodeDescriber<'_>,
+    ledger: &Ledger,
+    figures: &[Figure],
+) -> Option<String> {
+    let pod = describer.pod_context.pod;
     match filter {
         "TaintToleration" => {
             let taints = ledger.node.taints.iter().filter(|taint| taint.effect.repels()).count();
             (taints > 0).then(|| format!("tolerates {taints} of {taints}"))
         }
         "NodeAffinity" => {
-            let wanted = pod.spec.node_selector.iter().flat_map(common::model::Labels::iter);
-            let all: Vec<String> = wanted.map(|(key, value)| format!("{key}={value}")).collect();
+            let selector = pod.spec.node_selector.iter().flat_map(common::model::Labels::iter);
+            let all: Vec<String> = selector.map(|(key, value)| format!("{key}={value}")).collect();
             (!all.is_empty()).then(|| all.join(", "))
         }
         "NodeResourcesFit" => {
@@ -114,7 +123,7 @@ fn passed(filter: &str, tell: &Teller<'_>, ledger: &Ledger, figures: &[Figure]) 
             (!all.is_empty()).then(|| all.join("; "))
         }
         "PodTopologySpread" => {
-            let all: Vec<String> = spreading(tell.pod_context, tell.world, ledger.id)
+            let all: Vec<String> = spread_status(describer.pod_context, describer.snapshot, ledger.id)
                 .iter()
                 .map(|one| format!("{} {}", words::short_key(&one.key), evidence::counts(one)))
                 .collect();

@@ -1,29 +1,29 @@
-//! The particulars of a refusal that the scheduler does not tell: which taint, label, port, volume, pod.
+//! The particulars of a rejection that the scheduler's message lacks: which taint, label, port, volume or pod. Entry point: [`of`].
 
 use super::words;
 use common::cluster::{Ledger, PodContext, Snapshot};
 use common::framework::{Reason, Rejection};
 use common::model::Pod;
 use common::model::storage::PersistentVolume;
-use common::plugins::inter_pod_affinity::{Neighbour, neighbours};
-use common::plugins::pod_topology_spread::{Spreading, spreading};
+use common::plugins::inter_pod_affinity::{UnmetPodAffinity, unmet_pod_affinity};
+use common::plugins::pod_topology_spread::{SpreadStatus, spread_status};
 
-/// Whether the particulars follow from the node and the pod alone, so that they can be had for every node.
+/// Whether the particulars depend on the node and the pod alone, so that they are cheap enough to find for every node.
 pub(super) fn is_cheap(rejection: &Rejection) -> bool {
     !matches!(rejection.plugin, "InterPodAffinity" | "PodTopologySpread" | "VolumeRestrictions")
 }
 
-/// The particulars, if there are any.
+/// The particulars of a rejection, if there are any.
 pub(super) fn of(
     rejection: &Rejection,
     ledger: &Ledger,
     pod_context: &PodContext<'_>,
-    world: &Snapshot<'_>,
+    snapshot: &Snapshot<'_>,
 ) -> Option<String> {
     let pod = pod_context.pod;
     match &rejection.reason {
         Reason::Taint(_) => {
-            let all = words::repelling(pod, &ledger.node);
+            let all = words::untolerated_taints(pod, &ledger.node);
             Some(all.into_iter().map(words::taint).collect::<Vec<_>>().join(", "))
         }
         Reason::Unreadable(problem) => Some(problem.to_string()),
@@ -34,16 +34,18 @@ pub(super) fn of(
                 .collect();
             Some(all.join(", "))
         }
-        Reason::Said { words, .. } => match rejection.plugin {
+        Reason::Message { text: words, .. } => match rejection.plugin {
             "NodeAffinity" => {
-                let all: Vec<String> =
-                    words::unmet(pod, &ledger.node).iter().map(words::Unmet::words).collect();
+                let all: Vec<String> = words::unmet_requirements(pod, &ledger.node)
+                    .iter()
+                    .map(words::UnmetRequirement::words)
+                    .collect();
                 (!all.is_empty()).then(|| all.join("; "))
             }
-            "PodTopologySpread" => spread(pod_context, world, ledger),
-            "InterPodAffinity" => near(pod, world, ledger),
+            "PodTopologySpread" => topology_spread(pod_context, snapshot, ledger),
+            "InterPodAffinity" => pod_affinity(pod, snapshot, ledger),
             "VolumeBinding" | "VolumeZone" | "VolumeRestrictions" | "NodeVolumeLimits" => {
-                storage(rejection.plugin, words, pod_context.pod, world, ledger)
+                storage(rejection.plugin, words, pod_context.pod, snapshot, ledger)
             }
             _ => None,
         },
@@ -56,10 +58,10 @@ fn user_of(port: &common::model::HostPort, ledger: &Ledger) -> String {
     ledger.pods.iter().find(has).map_or_else(String::new, |pod| format!(" used by {}", pod.key))
 }
 
-/// `zone eu-1a has its share: eu-1a=2 eu-1b=1; maxSkew 1`.
-fn spread(pod_context: &PodContext<'_>, world: &Snapshot<'_>, ledger: &Ledger) -> Option<String> {
-    let found = spreading(pod_context, world, ledger.id);
-    let describe = |one: &Spreading| match &one.domain {
+/// For example `zone eu-1a has its share: eu-1a=2 eu-1b=1; maxSkew 1`.
+fn topology_spread(pod_context: &PodContext<'_>, snapshot: &Snapshot<'_>, ledger: &Ledger) -> Option<String> {
+    let found = spread_status(pod_context, snapshot, ledger.id);
+    let describe = |one: &SpreadStatus| match &one.domain {
         Some(domain) => format!("{} {domain} has its share: {}", words::short_key(&one.key), counts(one)),
         None => format!("no label {}", one.key),
     };
@@ -67,9 +69,9 @@ fn spread(pod_context: &PodContext<'_>, world: &Snapshot<'_>, ledger: &Ledger) -
     (!all.is_empty()).then(|| all.join("; "))
 }
 
-/// `eu-1a=2 eu-1b=1; maxSkew 1`.
-pub(super) fn counts(one: &Spreading) -> String {
-    /// So many domains are shown of each constraint.
+/// The pods in each domain, for example `eu-1a=2 eu-1b=1; maxSkew 1`.
+pub(super) fn counts(one: &SpreadStatus) -> String {
+    /// The maximum number of domains that are shown for a constraint.
     const SHOWN: usize = 6;
     let mut counts: Vec<String> =
         one.counts.iter().take(SHOWN).map(|(value, count)| format!("{value}={count}")).collect();
@@ -79,31 +81,37 @@ pub(super) fn counts(one: &Spreading) -> String {
     format!("{}; maxSkew {}", counts.join(" "), one.max_skew)
 }
 
-fn near(pod: &Pod, world: &Snapshot<'_>, ledger: &Ledger) -> Option<String> {
-    let describe = |one: &Neighbour| match one {
-        Neighbour::Missing { key, selector } => {
+fn pod_affinity(pod: &Pod, snapshot: &Snapshot<'_>, ledger: &Ledger) -> Option<String> {
+    let describe = |one: &UnmetPodAffinity| match one {
+        UnmetPodAffinity::NoMatchingPod { key, selector } => {
             let kind = words::selector(selector.as_ref());
             format!("no pod with {kind} in its {}", words::short_key(key))
         }
-        Neighbour::Avoided { key, pod, node } => {
+        UnmetPodAffinity::AntiAffinity { key, pod, node } => {
             format!("pod {pod} on {node} is in its {}", words::short_key(key))
         }
-        Neighbour::Avoids { key, pod, node } => {
+        UnmetPodAffinity::ExistingAntiAffinity { key, pod, node } => {
             format!("pod {pod} on {node} wants none like it in its {}", words::short_key(key))
         }
     };
-    let found = neighbours(pod, world, ledger.id);
+    let found = unmet_pod_affinity(pod, snapshot, ledger.id);
     (!found.is_empty()).then(|| found.iter().map(describe).collect::<Vec<_>>().join("; "))
 }
 
-fn storage(plugin: &str, said: &str, pod: &Pod, world: &Snapshot<'_>, ledger: &Ledger) -> Option<String> {
-    let catalog = world.catalog();
+fn storage(
+    plugin: &str,
+    message: &str,
+    pod: &Pod,
+    snapshot: &Snapshot<'_>,
+    ledger: &Ledger,
+) -> Option<String> {
+    let catalog = snapshot.catalog();
     let claims = || pod.spec.volumes.iter().filter_map(|volume| volume.claim_name(&pod.key.name));
     let claim = |name: &str| catalog.claims.get(&pod.key.namespace, name);
     let volume = |name: &str| catalog.volumes.named(claim(name)?.volume_name.as_deref()?);
     match plugin {
         "VolumeZone" => claims().find_map(|name| zone_conflict(volume(&name)?, ledger)),
-        "VolumeBinding" if said.contains("node affinity") => {
+        "VolumeBinding" if message.contains("node affinity") => {
             claims().find_map(|name| out_of_reach(volume(&name)?, ledger))
         }
         "VolumeBinding" => claims().find_map(|name| {
@@ -118,7 +126,7 @@ fn storage(plugin: &str, said: &str, pod: &Pod, world: &Snapshot<'_>, ledger: &L
                 limits.map(|(name, limit)| format!("{name} attaches {limit} at most")).collect();
             (!all.is_empty()).then(|| all.join(", "))
         }
-        _ if said.contains("ReadWriteOncePod") => claims().find_map(|name| {
+        _ if message.contains("ReadWriteOncePod") => claims().find_map(|name| {
             let uses = |other: &Pod| {
                 other.uid != pod.uid
                     && other.key.namespace == pod.key.namespace
@@ -128,7 +136,7 @@ fn storage(plugin: &str, said: &str, pod: &Pod, world: &Snapshot<'_>, ledger: &L
                         .iter()
                         .any(|one| one.claim_name(&other.key.name) == Some(name.clone()))
             };
-            let user = world.nodes().flat_map(|ledger| &ledger.pods).find(|other| uses(other))?;
+            let user = snapshot.nodes().flat_map(|ledger| &ledger.pods).find(|other| uses(other))?;
             Some(format!("claim {name} is used by pod {}", user.key.name))
         }),
         _ => pod.spec.volumes.iter().find_map(|own| {

@@ -1,77 +1,80 @@
-//! Nodes put together so that the counts sum to all of them: by what stands in the way, or by pool where there are hundreds.
+//! Groups the nodes that do not fit, so that the counts add up to all of them: by blocker, or by pool in large clusters. Entry
+//! point: [`groups`].
 
 use super::input::GroupBy;
-use super::judge::{Seen, Sight, Teller, View};
-use super::kind::Class;
-use super::report::{Figure, Group, Member};
+use super::judge::{ClassifiedRejection, FilterResults, NodeDescriber, NodeResult};
+use super::kind::BlockerClass;
+use super::report::{Figure, Member, NodeGroup};
 use super::{evidence, pool};
 use common::model::ResourceName;
 use std::cmp::Reverse;
 use std::collections::BTreeMap;
 
-/// Above so many nodes they are put together by pool.
+/// Clusters with more nodes than this are grouped by pool.
 const MANY: usize = 40;
 
-/// So many pools still read well.
+/// With more pools than this, nodes are grouped by blocker after all.
 const POOLS: usize = 12;
 
-/// Particulars that cost a look at all pods are told of so many nodes of a group.
-const TOLD: usize = 8;
+/// The number of nodes of a group whose particulars are found even if that takes a look at all pods.
+const COSTLY_EVIDENCE_MAX: usize = 8;
 
-/// All nodes that cannot have the pod, each in one group, the largest first; and whether they are put together by pool or zone.
-/// `order` has the nearest first.
+/// The nodes that do not fit, each in one group, the largest group first; and `pool` or `zone` if nodes are grouped by that.
+/// `order` is the order of the nodes, the nearest first.
 pub(super) fn groups(
-    sight: &Sight,
+    filter_results: &FilterResults,
     order: &[usize],
-    tell: &Teller<'_>,
+    describer: &NodeDescriber<'_>,
     by: GroupBy,
-) -> (Vec<Group>, Option<&'static str>) {
-    let views: Vec<&View> = order.iter().filter_map(|index| sight.views.get(*index)).collect();
+) -> (Vec<NodeGroup>, Option<&'static str>) {
+    let results: Vec<&NodeResult> =
+        order.iter().filter_map(|index| filter_results.nodes.get(*index)).collect();
     match by {
         GroupBy::Reason => {}
-        GroupBy::Pool => return (pool::groups(&views, tell, &pool::pool_of), Some("pool")),
-        GroupBy::Zone => return (pool::groups(&views, tell, &pool::zone_of), Some("zone")),
-        GroupBy::Auto if sight.views.len() > MANY && sight.refused.is_empty() => {
-            let groups = pool::groups(&views, tell, &pool::pool_of);
+        GroupBy::Pool => return (pool::groups(&results, describer, &pool::pool_of), Some("pool")),
+        GroupBy::Zone => return (pool::groups(&results, describer, &pool::zone_of), Some("zone")),
+        GroupBy::Auto if filter_results.nodes.len() > MANY && filter_results.refused.is_empty() => {
+            let groups = pool::groups(&results, describer, &pool::pool_of);
             if groups.len() <= POOLS {
                 return (groups, Some("pool"));
             }
         }
         GroupBy::Auto => {}
     }
-    (by_reason(&views, tell), None)
+    (by_reason(&results, describer), None)
 }
 
-fn by_reason(views: &[&View], tell: &Teller<'_>) -> Vec<Group> {
-    let mut found: BTreeMap<String, Vec<&View>> = BTreeMap::new();
-    for view in views {
-        found.entry(label(view)).or_default().push(view);
+fn by_reason(results: &[&NodeResult], describer: &NodeDescriber<'_>) -> Vec<NodeGroup> {
+    let mut found: BTreeMap<String, Vec<&NodeResult>> = BTreeMap::new();
+    for result in results {
+        found.entry(label(result)).or_default().push(result);
     }
-    let mut groups: Vec<Group> = found
+    let mut groups: Vec<NodeGroup> = found
         .into_iter()
-        .map(|(label, views)| {
-            let codes = views.first().map(|view| codes(view)).unwrap_or_default();
-            let nodes = views.iter().map(|view| view.name.to_string()).collect();
-            Group { label, codes, nodes, members: members(&views, tell) }
+        .map(|(label, results)| {
+            let codes = results.first().map(|result| codes(result)).unwrap_or_default();
+            let nodes = results.iter().map(|result| result.name.to_string()).collect();
+            NodeGroup { label, codes, nodes, members: members(&results, describer) }
         })
         .collect();
     groups.sort_by_key(|group| Reverse(group.nodes.len()));
     groups
 }
 
-/// What is in the way besides amounts; if that is nothing, the amounts.
-pub(super) fn main_blockers(view: &View) -> Vec<&Seen> {
-    let hard: Vec<&Seen> = view.blockers.iter().filter(|seen| !seen.kind.is_amount()).collect();
-    if hard.is_empty() { view.blockers.iter().collect() } else { hard }
+/// The blockers that are not about amounts; all blockers if there are none.
+pub(super) fn main_blockers(result: &NodeResult) -> Vec<&ClassifiedRejection> {
+    let hard: Vec<&ClassifiedRejection> =
+        result.blockers.iter().filter(|blocker| !blocker.kind.is_amount()).collect();
+    if hard.is_empty() { result.blockers.iter().collect() } else { hard }
 }
 
-/// What stands in the way, in a few words.
-pub(super) fn label(view: &View) -> String {
+/// The label of a node's group: its main blockers.
+pub(super) fn label(result: &NodeResult) -> String {
     const LOW: &str = " too low";
     let mut low = Vec::new();
     let mut labels: Vec<String> = Vec::new();
-    for seen in main_blockers(view) {
-        let label = &seen.kind.label;
+    for blocker in main_blockers(result) {
+        let label = &blocker.kind.label;
         match label.strip_suffix(LOW) {
             Some(resource) => low.push(resource),
             None if labels.contains(label) => {}
@@ -84,68 +87,70 @@ pub(super) fn label(view: &View) -> String {
     labels.join(" + ")
 }
 
-fn codes(view: &View) -> Vec<String> {
+fn codes(result: &NodeResult) -> Vec<String> {
     let mut codes: Vec<String> = Vec::new();
-    for seen in main_blockers(view) {
-        if !codes.contains(&seen.kind.code) {
-            codes.push(seen.kind.code.clone());
+    for blocker in main_blockers(result) {
+        if !codes.contains(&blocker.kind.code) {
+            codes.push(blocker.kind.code.clone());
         }
     }
     codes
 }
 
-/// The nodes of a group with what is to be said about each; those about which the same is said come together.
-fn members(views: &[&View], tell: &Teller<'_>) -> Vec<Member> {
+/// The nodes of a group with their particulars; nodes with the same particulars are one member.
+fn members(results: &[&NodeResult], describer: &NodeDescriber<'_>) -> Vec<Member> {
     let mut members: Vec<Member> = Vec::new();
     let mut at: BTreeMap<String, usize> = BTreeMap::new();
-    for (index, view) in views.iter().enumerate() {
-        let words = words(view, tell, index < TOLD);
+    for (index, result) in results.iter().enumerate() {
+        let words = words(result, describer, index < COSTLY_EVIDENCE_MAX);
         let place = *at.entry(words.clone()).or_insert_with(|| {
             members.push(Member { nodes: Vec::new(), words });
             members.len() - 1
         });
         if let Some(member) = members.get_mut(place) {
-            member.nodes.push(view.name.to_string());
+            member.nodes.push(result.name.to_string());
         }
     }
     members
 }
 
-/// What is to be said about one node. `is_told` if particulars may cost something.
-fn words(view: &View, tell: &Teller<'_>, is_told: bool) -> String {
-    let main = main_blockers(view);
-    let is_amount = |seen: &&Seen| seen.kind.is_amount();
-    if main.iter().all(is_amount) && view.lacking().next().is_some() {
-        return amounts(view);
+/// The particulars of one node; `with_costly_evidence`: also those that take a look at all pods.
+fn words(result: &NodeResult, describer: &NodeDescriber<'_>, with_costly_evidence: bool) -> String {
+    let main = main_blockers(result);
+    let is_amount = |blocker: &&ClassifiedRejection| blocker.kind.is_amount();
+    if main.iter().all(is_amount) && result.lacking().next().is_some() {
+        return amounts(result);
     }
-    let may_tell = |seen: &&&Seen| is_told || evidence::is_cheap(&seen.rejection);
-    let particulars = main.iter().filter(may_tell).filter_map(|seen| tell.evidence(view, seen));
+    let is_included =
+        |blocker: &&&ClassifiedRejection| with_costly_evidence || evidence::is_cheap(&blocker.rejection);
+    let particulars =
+        main.iter().filter(is_included).filter_map(|blocker| describer.evidence(result, blocker));
     let mut words: Vec<String> = particulars.collect();
-    words.extend(aside(view));
+    words.extend(aside(result));
     words.join(" ")
 }
 
-/// `-200m, -3Gi`: what is missing of each resource.
-pub(super) fn amounts(view: &View) -> String {
+/// What is missing of each resource: `-200m, -3Gi`.
+pub(super) fn amounts(result: &NodeResult) -> String {
     let missing = |figure: &Figure| match figure.resource {
         ResourceName::Pods => format!("{} of {}", figure.numbers.used, figure.numbers.allocatable),
         _ => format!("-{}", figure.show(figure.short())),
     };
-    view.lacking().map(missing).collect::<Vec<_>>().join(", ")
+    result.lacking().map(missing).collect::<Vec<_>>().join(", ")
 }
 
-/// `(also cpu -700m)`, `(otherwise fits)`.
-fn aside(view: &View) -> Option<String> {
+/// A remark in brackets: `(also cpu -700m)`, `(otherwise fits)`.
+fn aside(result: &NodeResult) -> Option<String> {
     let short: Vec<String> =
-        view.lacking().map(|one| format!("{} -{}", one.resource, one.show(one.short()))).collect();
+        result.lacking().map(|one| format!("{} -{}", one.resource, one.show(one.short()))).collect();
     if !short.is_empty() {
         return Some(format!("(also {})", short.join(", ")));
     }
-    let [only] = &view.blockers[..] else { return None };
-    if only.kind.class == Class::Never || only.kind.code == "Refused" {
+    let [only] = &result.blockers[..] else { return None };
+    if only.kind.class == BlockerClass::Never || only.kind.code == "Refused" {
         return None;
     }
-    let free = view.figures.iter().find(|_| only.kind.class == Class::State);
+    let free = result.figures.iter().find(|_| only.kind.class == BlockerClass::State);
     Some(match free {
         Some(free) => format!("(otherwise fits: {} {} free)", free.resource, free.show(free.free())),
         None => "(otherwise fits)".to_owned(),

@@ -1,6 +1,6 @@
-//! What an explanation starts from, and how much of it is wanted.
+//! The input of an explanation: the pod, the schedulers' plugins, and options.
 
-use super::report::Autoscaler;
+use super::report::AutoscalerEvent;
 use common::framework::Registry;
 use common::model::Pod;
 use common::plugins::{default_registry, without_reservations};
@@ -10,63 +10,63 @@ use std::str::FromStr;
 
 /// Everything besides the cluster that an explanation is made from.
 pub struct Input<'a> {
-    /// The pod.
+    /// The pod to explain.
     pub pod: &'a Pod,
-    /// The same as the API server has it: it knows the names of containers, which commands need.
+    /// The same pod as JSON of the API server: commands need the names of containers, which [`Pod`] does not have.
     pub source: Option<&'a Value>,
-    /// The API server's time.
+    /// The current time of the API server.
     pub now: Timestamp,
-    /// Who enforces reservations, and what the others decide by.
+    /// The plugins that decide, with and without reservations.
     pub rules: &'a Rules,
-    /// How much is wanted.
+    /// How much the report contains.
     pub options: Options,
-    /// The `--context` that the caller named; commands that are printed repeat it.
+    /// The `--context` of the caller; printed commands repeat it.
     pub context: Option<&'a str>,
-    /// When the pod's scheduler last tried, as far as its events say.
+    /// When the pod's scheduler last tried, according to its events.
     pub last_try: Option<Timestamp>,
-    /// What autoscalers said about the pod.
-    pub autoscaler: &'a [Autoscaler],
-    /// The priority classes that there are, as name and value.
+    /// Events of autoscalers about the pod.
+    pub autoscaler: &'a [AutoscalerEvent],
+    /// The priority classes of the cluster, as name and value.
     pub priority_classes: &'a [(String, i32)],
 }
 
-/// How much is wanted.
+/// How much the report contains.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Options {
-    /// How many of the nearest misses.
+    /// How many of the nearest misses are shown.
     pub nodes: Limit,
-    /// How many fixes.
+    /// How many fixes are shown.
     pub fixes: Limit,
-    /// By what nodes are put together.
+    /// How nodes are grouped.
     pub group_by: GroupBy,
-    /// Whether to look for pods that would have to go.
+    /// Whether preemption is tried, too.
     pub preemption: bool,
 }
 
-/// How many of something.
+/// A limit for a list.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Limit {
-    /// At most so many.
+    /// At most this many.
     Most(usize),
     /// All of them.
     All,
 }
 
-/// By what nodes are put together.
+/// How nodes are grouped.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum GroupBy {
-    /// By what stands in the way; by pool where there are very many nodes.
+    /// By blocker; by pool in large clusters.
     #[default]
     Auto,
-    /// By what stands in the way.
+    /// By blocker.
     Reason,
-    /// By the pool that nodes say they are of.
+    /// By the node pool that a label names.
     Pool,
     /// By zone.
     Zone,
 }
 
-/// The plugins that pods are judged by.
+/// The plugins that decide about pods, with and without reservations.
 pub struct Rules {
     enforcing: Plugins,
     others: Plugins,
@@ -75,12 +75,12 @@ pub struct Rules {
 
 struct Plugins {
     all: Registry,
-    /// The same without those that look for help when there is no place.
+    /// The same without PostFilter plugins (preemption).
     placing: Registry,
 }
 
 impl Rules {
-    /// The default profile; `enforces` says of a scheduler, by its name, whether it enforces reservations.
+    /// The plugins of the default profile; `enforces` says whether the scheduler with a given name enforces reservations.
     pub fn new(enforces: impl Fn(&str) -> bool + 'static) -> Self {
         let plugins = |all: Registry| {
             let mut placing = all.copy();
@@ -104,7 +104,7 @@ impl Rules {
         &self.plugins(pod).all
     }
 
-    /// The same without those that look for help.
+    /// The plugins that decide about the pod, without PostFilter plugins.
     pub fn placing(&self, pod: &Pod) -> &Registry {
         &self.plugins(pod).placing
     }
@@ -122,7 +122,7 @@ impl Default for Options {
 }
 
 impl Limit {
-    /// How many of `count` that is.
+    /// How many of `count` items that is.
     pub fn of(self, count: usize) -> usize {
         match self {
             Self::Most(most) => most.min(count),

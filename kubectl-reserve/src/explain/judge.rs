@@ -1,9 +1,9 @@
-//! Every filter on every node: the raw material of all that follows.
+//! Runs every filter on every node ([`run_filters`]), and makes the analysis from the results ([`analyse_nodes`]).
 
 use super::input::Input;
-use super::kind::{self, Class, Kind};
-use super::report::{Awaits, Blocker, Figure, Judged, Keeper, Miss, OwnerName};
-use super::{evidence, fix, group, honesty, preempt, rank, verdict};
+use super::kind::{self, BlockerClass, RejectionKind};
+use super::report::{AwaitedNode, Blocker, BlockingReservation, Figure, Miss, NodeAnalysis, OwnerName};
+use super::{evidence, fix, group, preempt, rank, scheduler_message, verdict};
 use common::api::names::DEFAULT_SCHEDULER_NAME;
 use common::cluster::ledger::Entry;
 use common::cluster::{Cluster, Ledger, NodeId, PodContext, Snapshot};
@@ -14,42 +14,42 @@ use common::model::{NodeName, Pod, ResourceName, Resources};
 use std::borrow::Cow;
 use std::sync::Arc;
 
-/// What one node says, before it is known whether anybody wants to read it.
-pub(super) struct View {
+/// The results of all filters on one node.
+pub(super) struct NodeResult {
     pub(super) id: NodeId,
     pub(super) name: NodeName,
-    /// What is in the way; empty if nothing is.
-    pub(super) blockers: Vec<Seen>,
-    /// What it has of everything that the pod asks for.
+    /// The rejections; empty if the pod fits.
+    pub(super) blockers: Vec<ClassifiedRejection>,
+    /// The node's amounts of every resource that the pod requests.
     pub(super) figures: Vec<Figure>,
 }
 
-/// One refusal, and what sort of thing it is.
-pub(super) struct Seen {
+/// A rejection with its code, class and label.
+pub(super) struct ClassifiedRejection {
     pub(super) rejection: Rejection,
-    pub(super) kind: Kind,
+    pub(super) kind: RejectionKind,
 }
 
-/// What all nodes say.
-pub(super) struct Sight {
+/// The results of all filters on all nodes.
+pub(super) struct FilterResults {
     /// All nodes, in node order.
-    pub(super) views: Vec<View>,
-    /// Why the pod was rejected before any node was looked at.
+    pub(super) nodes: Vec<NodeResult>,
+    /// The rejections of PreFilter plugins, which concern all nodes.
     pub(super) refused: Vec<Rejection>,
-    pub(super) awaits: Option<Awaits>,
-    /// What a scheduler would say.
+    pub(super) awaited_node: Option<AwaitedNode>,
+    /// The message that a scheduler would write.
     pub(super) message: String,
 }
 
-impl View {
+impl NodeResult {
     pub(super) fn fits(&self) -> bool {
         self.blockers.is_empty()
     }
 
-    /// Whether the pod could be meant for it: it has the right name, labels and taints, and is open.
+    /// Whether the node is of a kind that the pod accepts: name, labels and taints match, and it is not cordoned.
     pub(super) fn is_right_kind(&self) -> bool {
-        let is_wrong = |seen: &Seen| {
-            let filter = seen.rejection.plugin;
+        let is_wrong = |blocker: &ClassifiedRejection| {
+            let filter = blocker.rejection.plugin;
             matches!(
                 filter,
                 "NodeName"
@@ -58,97 +58,104 @@ impl View {
                     | "NodeUnschedulable"
                     | "NodeLabel"
                     | "LabelGate"
-            ) || matches!(seen.rejection.reason, Reason::Unreadable(_) | Reason::LeftOut(_))
+            ) || matches!(blocker.rejection.reason, Reason::Unreadable(_) | Reason::ExcludedByPreFilter(_))
         };
         !self.blockers.iter().any(is_wrong)
     }
 
-    /// The classes of what is in the way, each once.
-    pub(super) fn classes(&self) -> Vec<Class> {
-        let mut all: Vec<Class> = self.blockers.iter().map(|seen| seen.kind.class).collect();
+    /// The classes of the blockers, each once.
+    pub(super) fn classes(&self) -> Vec<BlockerClass> {
+        let mut all: Vec<BlockerClass> = self.blockers.iter().map(|blocker| blocker.kind.class).collect();
         all.sort_unstable();
         all.dedup();
         all
     }
 
-    /// What it lacks, of each resource.
+    /// The resources of which it has too little.
     pub(super) fn lacking(&self) -> impl Iterator<Item = &Figure> {
         self.figures.iter().filter(|figure| figure.short() > 0)
     }
 
-    /// Whether it has the room, whatever else is in the way.
+    /// Whether it has enough of every resource, whatever other blockers there are.
     pub(super) fn has_room(&self) -> bool {
         self.lacking().next().is_none()
     }
 }
 
-/// Asks every node, and makes of it everything but fixes.
-pub(super) fn judge(cluster: &mut Cluster, input: &Input<'_>) -> Result<Judged, String> {
-    let sight = look(cluster, input)?;
-    let order = rank::order(&sight.views, &|_| 0);
-    let preemption = preempt::look(cluster, input, &sight, &order);
-    let found = fix::search(cluster, input, &sight, &order);
+/// Runs all filters and makes the whole analysis: verdict, groups, nearest misses, fixes, preemption.
+pub(super) fn analyse_nodes(cluster: &mut Cluster, input: &Input<'_>) -> Result<NodeAnalysis, String> {
+    let filter_results = run_filters(cluster, input)?;
+    let order = rank::order(&filter_results.nodes, &|_| 0);
+    let preemption = preempt::find(cluster, input, &filter_results, &order);
+    let found = fix::search(cluster, input, &filter_results, &order);
     let cost = |id: NodeId| found.costs.get(&id).map_or(u32::MAX, |cost| *cost as u32);
-    let order = rank::order(&sight.views, &cost);
+    let order = rank::order(&filter_results.nodes, &cost);
     let snapshot = cluster.snapshot(input.now);
     let pod_context = snapshot.pod_context(input.pod);
-    let tell = Teller { pod_context: &pod_context, world: &snapshot };
-    let (groups, folded_by) = group::groups(&sight, &order, &tell, input.options.group_by);
-    // What holds for every node alike needs no ranking.
-    let shown = if sight.refused.is_empty() { input.options.nodes.of(order.len()) } else { 0 };
+    let describer = NodeDescriber { pod_context: &pod_context, snapshot: &snapshot };
+    let (groups, grouped_by) = group::groups(&filter_results, &order, &describer, input.options.group_by);
+    // If a PreFilter plugin rejects the pod, the reason is the same for every node, and no ranking is needed.
+    let shown = if filter_results.refused.is_empty() { input.options.nodes.of(order.len()) } else { 0 };
     let misses = order.iter().take(shown).enumerate();
-    let misses = misses.filter_map(|(at, index)| Some(tell.miss(sight.views.get(*index)?, at + 1))).collect();
-    Ok(Judged {
-        nodes: sight.views.len(),
-        fits: sight.views.iter().filter(|view| view.fits()).map(|view| view.name.to_string()).collect(),
-        verdict: verdict::verdict(&sight, &order, &tell),
-        dominant: verdict::dominant(&sight.views),
-        awaits: sight.awaits,
+    let misses = misses
+        .filter_map(|(at, index)| Some(describer.miss(filter_results.nodes.get(*index)?, at + 1)))
+        .collect();
+    Ok(NodeAnalysis {
+        nodes: filter_results.nodes.len(),
+        fits: filter_results
+            .nodes
+            .iter()
+            .filter(|result| result.fits())
+            .map(|result| result.name.to_string())
+            .collect(),
+        verdict: verdict::verdict(&filter_results, &order, &describer),
+        dominant: verdict::dominant(&filter_results.nodes),
+        awaited_node: filter_results.awaited_node,
         groups,
-        folded_by,
+        grouped_by,
         misses,
         fixes: found.fixes,
         more_fixes: found.more,
         preemption,
-        notes: notes(input, &sight.message),
+        notes: notes(input, &filter_results.message),
     })
 }
 
-/// Where the scheduler's own words and ours differ.
+/// Notes for the user: differences from the scheduler's own message, and which plugins were assumed.
 fn notes(input: &Input<'_>, counted: &str) -> Vec<String> {
-    let said = input.pod.unscheduled().map_or("", |condition| &condition.message);
+    let message = input.pod.unscheduled().map_or("", |condition| &condition.message);
     let scheduler = &input.pod.spec.scheduler_name;
-    let mut notes = honesty::differences(said, counted, scheduler);
+    let mut notes = scheduler_message::differences(message, counted, scheduler);
     if !input.rules.are_enforced(input.pod) && &**scheduler != DEFAULT_SCHEDULER_NAME {
         notes.push(format!("judged with kube-scheduler's default profile; {scheduler} may decide otherwise"));
     }
     notes
 }
 
-/// Asks every node.
-pub(super) fn look(cluster: &mut Cluster, input: &Input<'_>) -> Result<Sight, String> {
+/// Runs every filter on every node.
+pub(super) fn run_filters(cluster: &mut Cluster, input: &Input<'_>) -> Result<FilterResults, String> {
     let snapshot = cluster.snapshot(input.now);
     let pod_context = snapshot.pod_context(input.pod);
     let registry = input.rules.of(input.pod);
     let inspection = Inspection::new(&pod_context, &snapshot, registry)?;
     let enforced = input.rules.are_enforced(input.pod);
-    let mut views = Vec::with_capacity(snapshot.len());
+    let mut nodes = Vec::with_capacity(snapshot.len());
     for ledger in snapshot.nodes() {
         let mut rejections = inspection.every_reason(ledger.id)?;
         if ledger.node.unschedulable {
             rejections.retain(|one| !matches!(&one.reason, Reason::Taint(taint) if kind::is_cordon(taint)));
         }
         let figures = figures(&pod_context, ledger, &inspection.nominated(ledger.id), enforced);
-        let is_refused = !inspection.refused().is_empty();
-        let seen = |rejection: Rejection| {
+        let is_refused = !inspection.pre_filter_rejections().is_empty();
+        let blocker = |rejection: Rejection| {
             let kind = if is_refused { kind::refused(&rejection) } else { kind::of(&rejection) };
-            Seen { kind, rejection }
+            ClassifiedRejection { kind, rejection }
         };
-        let blockers = rejections.into_iter().map(seen).collect();
-        views.push(View { id: ledger.id, name: ledger.node.name.clone(), blockers, figures });
+        let blockers = rejections.into_iter().map(blocker).collect();
+        nodes.push(NodeResult { id: ledger.id, name: ledger.node.name.clone(), blockers, figures });
     }
-    let first = cycle::judge(&pod_context, &snapshot, registry, Depth::First)?;
-    let awaits = inspection.awaited()?.map(|awaited| {
+    let first = cycle::diagnose(&pod_context, &snapshot, registry, Depth::First)?;
+    let awaited_node = inspection.node_wait()?.map(|awaited| {
         let leaving = snapshot.find(&awaited.node).and_then(|id| snapshot.ledger(id)).and_then(|ledger| {
             let own = ledger.entries.iter().filter(|entry| pod_context.may_use(&entry.reservation));
             let mut replaced = own.filter_map(|entry| entry.reservation.replaces());
@@ -158,12 +165,17 @@ pub(super) fn look(cluster: &mut Cluster, input: &Input<'_>) -> Result<Sight, St
         reasons.extend(leaving.map(|replaced| format!("{} is still leaving", replaced.name)));
         reasons.dedup();
         let for_at_most = awaited.until.map(|until| until.duration_since(input.now).as_secs());
-        Awaits { node: awaited.node.to_string(), because: reasons.join(", "), for_at_most }
+        AwaitedNode { node: awaited.node.to_string(), because: reasons.join(", "), for_at_most }
     });
-    Ok(Sight { views, refused: inspection.refused().to_vec(), awaits, message: cycle::message(&first) })
+    Ok(FilterResults {
+        nodes,
+        refused: inspection.pre_filter_rejections().to_vec(),
+        awaited_node,
+        message: cycle::message(&first),
+    })
 }
 
-/// What the node has of everything that the pod asks for. Pods that are nominated there count as if they had come.
+/// The node's amounts of every resource that the pod requests. Pods that are nominated to the node count as bound to it.
 fn figures(
     pod_context: &PodContext<'_>,
     ledger: &Ledger,
@@ -189,78 +201,78 @@ fn figures(
     asks.map(figure).collect()
 }
 
-/// Puts what was seen into words, with a look at the cluster.
-pub(super) struct Teller<'t> {
+/// Describes results: looks up in the cluster which taint, pod, volume or reservation they are about.
+pub(super) struct NodeDescriber<'t> {
     pub(super) pod_context: &'t PodContext<'t>,
-    pub(super) world: &'t Snapshot<'t>,
+    pub(super) snapshot: &'t Snapshot<'t>,
 }
 
-impl Teller<'_> {
-    /// The particulars of one refusal.
-    pub(super) fn evidence(&self, view: &View, seen: &Seen) -> Option<String> {
-        evidence::of(&seen.rejection, self.world.ledger(view.id)?, self.pod_context, self.world)
+impl NodeDescriber<'_> {
+    /// The particulars of one rejection.
+    pub(super) fn evidence(&self, result: &NodeResult, blocker: &ClassifiedRejection) -> Option<String> {
+        evidence::of(&blocker.rejection, self.snapshot.ledger(result.id)?, self.pod_context, self.snapshot)
     }
 
-    pub(super) fn miss(&self, view: &View, rank: usize) -> Miss {
-        let blocker = |seen: &Seen| Blocker {
-            filter: seen.rejection.plugin,
-            code: seen.kind.code.clone(),
-            class: seen.kind.class,
-            upstream: seen.rejection.reason.to_string(),
-            label: seen.kind.label.clone(),
-            evidence: self.evidence(view, seen),
-            figure: figure_of(view, &seen.rejection.reason),
+    pub(super) fn miss(&self, result: &NodeResult, rank: usize) -> Miss {
+        let blocker = |blocker: &ClassifiedRejection| Blocker {
+            filter: blocker.rejection.plugin,
+            code: blocker.kind.code.clone(),
+            class: blocker.kind.class,
+            upstream: blocker.rejection.reason.to_string(),
+            label: blocker.kind.label.clone(),
+            evidence: self.evidence(result, blocker),
+            figure: figure_of(result, &blocker.rejection.reason),
         };
         Miss {
-            name: view.name.to_string(),
+            name: result.name.to_string(),
             rank,
-            blockers: view.blockers.iter().map(blocker).collect(),
-            figures: view.figures.clone(),
-            keeps: self.keeps(view),
+            blockers: result.blockers.iter().map(blocker).collect(),
+            figures: result.figures.clone(),
+            reservations: self.blocking_reservations(result),
         }
     }
 
-    /// The reservations on the node that keep something that the pod lacks there.
-    pub(super) fn keeps(&self, view: &View) -> Vec<Keeper> {
-        let Some(ledger) = self.world.ledger(view.id) else { return Vec::new() };
-        // What is not enforced is in nobody's way, but worth knowing where there is too little.
-        let lacking: Vec<&ResourceName> = view.lacking().map(|figure| &figure.resource).collect();
-        let keeper = |(entry, held): &(&Entry, Cow<'_, Resources>)| {
+    /// The reservations on the node that hold a resource of which the pod finds too little there.
+    pub(super) fn blocking_reservations(&self, result: &NodeResult) -> Vec<BlockingReservation> {
+        let Some(ledger) = self.snapshot.ledger(result.id) else { return Vec::new() };
+        // Reservations that are not enforced block nobody, but the user should know of them where room is short.
+        let lacking: Vec<&ResourceName> = result.lacking().map(|figure| &figure.resource).collect();
+        let reservation = |(entry, held): &(&Entry, Cow<'_, Resources>)| {
             let held = held.iter().filter(|(resource, held)| *held > 0 && lacking.contains(&resource));
-            Keeper {
+            BlockingReservation {
                 name: reservation_name(&entry.reservation.id),
-                owner: owner(entry, self.world),
-                keeps: held.collect(),
+                owner: owner(entry, self.snapshot),
+                amounts: held.collect(),
                 expires: entry.reservation.expires(),
             }
         };
         let room = ledger.room_for(self.pod_context);
-        let all = room.kept.iter().map(keeper);
-        all.filter(|keeper| !keeper.keeps.is_empty()).collect()
+        let all = room.kept.iter().map(reservation);
+        all.filter(|reservation| !reservation.amounts.is_empty()).collect()
     }
 }
 
-/// The numbers of a refusal that is about an amount.
-fn figure_of(view: &View, reason: &Reason) -> Option<Figure> {
+/// The numbers of a rejection that is about an amount.
+fn figure_of(result: &NodeResult, reason: &Reason) -> Option<Figure> {
     let resource = match reason {
         Reason::TooManyPods(_) => ResourceName::Pods,
         Reason::Insufficient { resource, .. } => resource.clone(),
         _ => return None,
     };
-    view.figures.iter().find(|figure| figure.resource == resource).cloned()
+    result.figures.iter().find(|figure| figure.resource == resource).cloned()
 }
 
-/// What `list` calls a reservation.
+/// The name of a reservation, as `list` shows it.
 pub(super) fn reservation_name(id: &common::model::ReservationId) -> String {
     id.seat.as_ref().map_or_else(|| id.owner.to_string(), |seat| seat.as_str().to_owned())
 }
 
-/// The owner: the recorded one, or whatever has the UID that somebody wrote by hand.
-pub(super) fn owner(entry: &Entry, world: &Snapshot<'_>) -> Option<OwnerName> {
+/// The owner of a reservation: from its record, or, for one without a record, the object with the owner's UID.
+pub(super) fn owner(entry: &Entry, snapshot: &Snapshot<'_>) -> Option<OwnerName> {
     match &entry.reservation.origin {
         Origin::Recorded(record) => Some(OwnerName::new(&record.owner)),
         Origin::Manual | Origin::Newer { .. } => {
-            world.owner(&entry.reservation.id.owner).as_ref().map(OwnerName::new)
+            snapshot.owner(&entry.reservation.id.owner).as_ref().map(OwnerName::new)
         }
     }
 }

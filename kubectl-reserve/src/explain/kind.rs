@@ -1,30 +1,30 @@
-//! What sort of thing a refusal is: a word for machines, a few for people, and the class by which nodes are ranked.
+//! Classifies rejections: a code for programs, a label for people, and the class by which nodes are ranked. Entry point: [`of`].
 
 use common::framework::{Reason, Rejection};
 use common::model::ResourceName;
 use common::model::taint::Taint;
 
-/// What sort of thing is in the way.
+/// The class of a blocker.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
-pub enum Class {
-    /// The pod asks for more than the node has at all.
+pub enum BlockerClass {
+    /// The pod requests more than the node's allocatable amount.
     Never,
-    /// What the pod says and what the node is do not match: selector, taint, port.
+    /// The pod's spec and the node do not match: selector, taint, port.
     Spec,
-    /// The node is not open now: cordoned, not ready, under pressure.
+    /// The node takes no pods now: cordoned, not ready, under pressure.
     State,
     /// The node is full.
     Room,
-    /// Other pods are near, or missing.
+    /// Pods that must not be near are near, or pods that must be near are not.
     Placement,
-    /// The pod's volumes cannot be had there.
+    /// The pod's volumes cannot be used there.
     Storage,
-    /// Reservations keep the room for others.
+    /// Reservations hold the room for other pods.
     Hold,
 }
 
-impl Class {
-    /// The class in one word.
+impl BlockerClass {
+    /// The class as a stable word for programs.
     pub fn as_str(self) -> &'static str {
         match self {
             Self::Never => "never",
@@ -38,57 +38,62 @@ impl Class {
     }
 }
 
-/// The code, the class and the label of a refusal.
-pub(super) struct Kind {
+/// The code, the class and the label of a rejection.
+pub(super) struct RejectionKind {
     pub(super) code: String,
-    pub(super) class: Class,
+    pub(super) class: BlockerClass,
     pub(super) label: String,
 }
 
-impl Kind {
-    /// Whether it is about amounts, so that numbers say it all.
+impl RejectionKind {
+    /// Whether the rejection is about an amount, so that its numbers are enough to explain it.
     pub(super) fn is_amount(&self) -> bool {
-        matches!(self.class, Class::Never | Class::Room | Class::Hold) && self.code != "Unreadable"
+        matches!(self.class, BlockerClass::Never | BlockerClass::Room | BlockerClass::Hold)
+            && self.code != "Unreadable"
     }
 }
 
-fn kind(code: &str, class: Class, label: &str) -> Kind {
-    Kind { code: code.to_owned(), class, label: label.to_owned() }
+fn kind(code: &str, class: BlockerClass, label: &str) -> RejectionKind {
+    RejectionKind { code: code.to_owned(), class, label: label.to_owned() }
 }
 
-/// What sort of thing the refusal is.
-pub(super) fn of(rejection: &Rejection) -> Kind {
+/// Classifies a rejection by a Filter plugin.
+pub(super) fn of(rejection: &Rejection) -> RejectionKind {
     match &rejection.reason {
-        Reason::OtherNode => kind("OtherNode", Class::Spec, "not the node named"),
-        Reason::Unschedulable => kind("Cordoned", Class::State, "cordoned"),
-        Reason::Taint(taint) => tainted(taint),
+        Reason::OtherNode => kind("OtherNode", BlockerClass::Spec, "not the node named"),
+        Reason::Unschedulable => kind("Cordoned", BlockerClass::State, "cordoned"),
+        Reason::Taint(taint) => from_taint(taint),
         Reason::TooManyPods(numbers) if numbers.asks > numbers.allocatable => {
-            kind("TooManyPods", Class::Never, "takes no pods")
+            kind("TooManyPods", BlockerClass::Never, "takes no pods")
         }
-        Reason::TooManyPods(_) => kind("TooManyPods", Class::Room, "too many pods"),
-        Reason::Insufficient { resource, numbers, kept } => {
+        Reason::TooManyPods(_) => kind("TooManyPods", BlockerClass::Room, "too many pods"),
+        Reason::Insufficient { resource, numbers, blocked_by } => {
             let (class, label) = match () {
                 () if numbers.asks > numbers.allocatable => {
-                    (Class::Never, format!("{resource} larger than node"))
+                    (BlockerClass::Never, format!("{resource} larger than node"))
                 }
-                () if kept.is_empty() => (Class::Room, format!("{resource} too low")),
-                () => (Class::Hold, format!("{resource} kept for others")),
+                () if blocked_by.is_empty() => (BlockerClass::Room, format!("{resource} too low")),
+                () => (BlockerClass::Hold, format!("{resource} kept for others")),
             };
-            let code = if kept.is_empty() { insufficient(resource) } else { reserved(resource) };
-            Kind { code, class, label }
+            let code = if blocked_by.is_empty() { insufficient(resource) } else { reserved(resource) };
+            RejectionKind { code, class, label }
         }
-        Reason::Ports { kept, .. } if kept.is_empty() => kind("PortInUse", Class::Spec, "port in use"),
-        Reason::Ports { .. } => kind("PortReserved", Class::Hold, "port kept for others"),
-        Reason::Unreadable(_) => kind("Unreadable", Class::Never, "unreadable"),
-        Reason::Gates(_) => kind("Gated", Class::Spec, "gated"),
-        Reason::LeftOut(_) | Reason::NoneLeft(_) => kind("LeftOut", Class::Spec, "left out"),
-        Reason::Said { words, .. } => said(rejection.plugin, words),
+        Reason::Ports { blocked_by, .. } if blocked_by.is_empty() => {
+            kind("PortInUse", BlockerClass::Spec, "port in use")
+        }
+        Reason::Ports { .. } => kind("PortReserved", BlockerClass::Hold, "port kept for others"),
+        Reason::Unreadable(_) => kind("Unreadable", BlockerClass::Never, "unreadable"),
+        Reason::Gates(_) => kind("Gated", BlockerClass::Spec, "gated"),
+        Reason::ExcludedByPreFilter(_) | Reason::NoNodeAllowed(_) => {
+            kind("LeftOut", BlockerClass::Spec, "left out")
+        }
+        Reason::Message { text: words, .. } => from_message(rejection.plugin, words),
     }
 }
 
-/// The same for a pod that was rejected before any node was looked at.
-pub(super) fn refused(rejection: &Rejection) -> Kind {
-    let class = if rejection.plugin.contains("Volume") { Class::Storage } else { Class::Spec };
+/// Classifies a rejection by a PreFilter plugin, before any node is looked at.
+pub(super) fn refused(rejection: &Rejection) -> RejectionKind {
+    let class = if rejection.plugin.contains("Volume") { BlockerClass::Storage } else { BlockerClass::Spec };
     kind("Refused", class, &rejection.reason.to_string())
 }
 
@@ -112,7 +117,7 @@ fn camel(resource: &ResourceName) -> String {
         .collect()
 }
 
-/// The taints by which Kubernetes itself says how a node is.
+/// The taints that Kubernetes itself sets for conditions of a node: key, code, label.
 const CONDITIONS: [(&str, &str, &str); 8] = [
     ("node.kubernetes.io/not-ready", "NotReady", "not ready"),
     ("node.kubernetes.io/unreachable", "Unreachable", "unreachable"),
@@ -124,14 +129,14 @@ const CONDITIONS: [(&str, &str, &str); 8] = [
     ("node.cloudprovider.kubernetes.io/uninitialized", "Uninitialized", "not initialised yet"),
 ];
 
-fn tainted(taint: &Taint) -> Kind {
+fn from_taint(taint: &Taint) -> RejectionKind {
     match CONDITIONS.iter().find(|(key, ..)| **key == *taint.key) {
-        Some((_, code, label)) => kind(code, Class::State, label),
-        None => kind("Taint", Class::Spec, "taint"),
+        Some((_, code, label)) => kind(code, BlockerClass::State, label),
+        None => kind("Taint", BlockerClass::Spec, "taint"),
     }
 }
 
-/// Whether the taint only repeats that the node is cordoned.
+/// Whether it is the taint of a cordoned node.
 pub(super) fn is_cordon(taint: &Taint) -> bool {
     &*taint.key == "node.kubernetes.io/unschedulable"
 }
@@ -141,37 +146,43 @@ pub(super) fn is_condition(taint: &Taint) -> bool {
     CONDITIONS.iter().any(|(key, ..)| **key == *taint.key)
 }
 
-/// What plugins say that have no more than words.
-const SAID: [(&str, &str, &str, Class, &str); 16] = [
-    ("NodeAffinity", "scheduler-enforced", "SchedulerAffinity", Class::Spec, "not for this scheduler"),
-    ("NodeAffinity", "", "NodeAffinity", Class::Spec, "wrong label"),
-    ("NodeLabel", "", "NodeLabel", Class::Spec, "label missing"),
-    ("LabelGate", "", "LabelGate", Class::Spec, "kept out by a label"),
-    ("NodeDeclaredFeatures", "", "NodeFeatures", Class::Spec, "feature missing"),
-    ("PodTopologySpread", "missing required label", "SpreadLabel", Class::Spec, "no topology label"),
-    ("PodTopologySpread", "", "Spread", Class::Placement, "spread too uneven"),
-    ("InterPodAffinity", "existing pods", "ExistingAntiAffinity", Class::Placement, "kept apart by a pod"),
-    ("InterPodAffinity", "anti-affinity", "AntiAffinity", Class::Placement, "pods too near"),
-    ("InterPodAffinity", "", "Affinity", Class::Placement, "no pod to be near to"),
-    ("NodeVolumeLimits", "max volume count", "VolumeLimit", Class::Room, "volume limit"),
-    ("NodeVolumeLimits", "", "VolumeDriver", Class::Storage, "no volume driver"),
-    ("VolumeRestrictions", "ReadWriteOncePod", "ClaimInUse", Class::Storage, "claim in use"),
-    ("VolumeRestrictions", "", "DiskInUse", Class::Storage, "disk in use"),
-    ("VolumeZone", "", "VolumeZone", Class::Storage, "volume elsewhere"),
-    ("VolumeBinding", "node affinity", "VolumeElsewhere", Class::Storage, "volume elsewhere"),
+/// Messages of plugins that return only text: plugin, part of the message, code, class, label. The first match counts.
+const MESSAGES: [(&str, &str, &str, BlockerClass, &str); 16] = [
+    ("NodeAffinity", "scheduler-enforced", "SchedulerAffinity", BlockerClass::Spec, "not for this scheduler"),
+    ("NodeAffinity", "", "NodeAffinity", BlockerClass::Spec, "wrong label"),
+    ("NodeLabel", "", "NodeLabel", BlockerClass::Spec, "label missing"),
+    ("LabelGate", "", "LabelGate", BlockerClass::Spec, "kept out by a label"),
+    ("NodeDeclaredFeatures", "", "NodeFeatures", BlockerClass::Spec, "feature missing"),
+    ("PodTopologySpread", "missing required label", "SpreadLabel", BlockerClass::Spec, "no topology label"),
+    ("PodTopologySpread", "", "Spread", BlockerClass::Placement, "spread too uneven"),
+    (
+        "InterPodAffinity",
+        "existing pods",
+        "ExistingAntiAffinity",
+        BlockerClass::Placement,
+        "kept apart by a pod",
+    ),
+    ("InterPodAffinity", "anti-affinity", "AntiAffinity", BlockerClass::Placement, "pods too near"),
+    ("InterPodAffinity", "", "Affinity", BlockerClass::Placement, "no pod to be near to"),
+    ("NodeVolumeLimits", "max volume count", "VolumeLimit", BlockerClass::Room, "volume limit"),
+    ("NodeVolumeLimits", "", "VolumeDriver", BlockerClass::Storage, "no volume driver"),
+    ("VolumeRestrictions", "ReadWriteOncePod", "ClaimInUse", BlockerClass::Storage, "claim in use"),
+    ("VolumeRestrictions", "", "DiskInUse", BlockerClass::Storage, "disk in use"),
+    ("VolumeZone", "", "VolumeZone", BlockerClass::Storage, "volume elsewhere"),
+    ("VolumeBinding", "node affinity", "VolumeElsewhere", BlockerClass::Storage, "volume elsewhere"),
 ];
 
-fn said(plugin: &str, words: &str) -> Kind {
-    let known = SAID.iter().find(|(of, part, ..)| *of == plugin && words.contains(part));
+fn from_message(plugin: &str, words: &str) -> RejectionKind {
+    let known = MESSAGES.iter().find(|(of, part, ..)| *of == plugin && words.contains(part));
     match (plugin, known) {
         (_, Some((_, _, code, class, label))) => kind(code, *class, label),
         ("VolumeBinding", None) if words.contains("enough free storage") => {
-            kind("StorageFull", Class::Storage, "no storage left")
+            kind("StorageFull", BlockerClass::Storage, "no storage left")
         }
         ("VolumeBinding", None) if words.contains("non-existent") => {
-            kind("VolumeGone", Class::Storage, "volume gone")
+            kind("VolumeGone", BlockerClass::Storage, "volume gone")
         }
-        ("VolumeBinding", None) => kind("NoVolume", Class::Storage, "no volume to bind"),
-        _ => kind(if plugin.is_empty() { "Refused" } else { plugin }, Class::Spec, words),
+        ("VolumeBinding", None) => kind("NoVolume", BlockerClass::Storage, "no volume to bind"),
+        _ => kind(if plugin.is_empty() { "Refused" } else { plugin }, BlockerClass::Spec, words),
     }
 }

@@ -1,13 +1,13 @@
-//! Why one pod is Pending: everything that every filter says about every node, what it comes to, and what would help.
+//! Why one pod is Pending: the result of every filter on every node, a verdict, and fixes. Entry points: [`analyse`],
+//! [`checklist()`], [`what_if()`].
 //!
-//! Pure: a pod and a cluster in, a [`Report`] out. The filters are the daemon's own (`common::cycle`); what would help is
-//! tried in the very belief that was read, and taken back. Nothing here reads, writes or asks the time.
+//! Pure: a pod and a cluster in, a [`Report`] out. The filters are the daemon's own (`common::cycle`). Fixes are tried in the
+//! `Cluster` itself and undone afterwards. Nothing here does IO or asks for the time; text and JSON are made by `render/explain`.
 
 mod checklist;
 mod evidence;
 mod fix;
 mod group;
-mod honesty;
 mod input;
 mod judge;
 mod kind;
@@ -17,6 +17,7 @@ mod preempt;
 mod properties;
 mod rank;
 mod report;
+mod scheduler_message;
 #[cfg(test)]
 pub(crate) mod testing;
 mod trial;
@@ -24,50 +25,56 @@ mod verdict;
 mod what_if;
 mod words;
 
-pub use checklist::{Check, Checklist, Users, checklist};
+pub use checklist::{Checklist, FilterCheck, Users, checklist};
 pub use input::{GroupBy, Input, Limit, Options, Rules};
-pub use kind::Class;
+pub use kind::BlockerClass;
 pub use report::{
-    About, Answer, Autoscaler, Awaits, Blocker, Cost, Dominant, Figure, Fix, Group, Judged, Keeper, Member,
-    Miss, OwnerName, Preemption, Report, Right, Stated, WithPriority,
+    AutoscalerEvent, AwaitedNode, Blocker, BlockingReservation, Conclusion, Cost, DominantReason, Figure,
+    Fix, HigherPriority, Member, Miss, NodeAnalysis, NodeGroup, OwnerName, PodFinding, PodSummary,
+    Preemption, Report, RequiredRight,
 };
 pub use trial::Edit;
-pub use what_if::{Outcome, WhatIf, parse as parse_what_if, what_if};
+pub use what_if::{WhatIf, WhatIfOutcome, parse as parse_what_if, what_if};
 
 use common::cluster::Cluster;
 use common::cycle;
 
-/// Everything that there is to say about the pod.
+/// Explains a pod: what is wrong with it, what every node lacks, and what would help.
 pub fn analyse(cluster: &mut Cluster, input: &Input<'_>) -> Report {
     let pod = input.pod;
     let snapshot = cluster.snapshot(input.now);
-    let about = report::about(input, &snapshot);
-    let said = pod.unscheduled().map(|condition| condition.message.to_string());
+    let pod_summary = report::pod_summary(input, &snapshot);
+    let scheduler_message = pod.unscheduled().map(|condition| condition.message.to_string());
     let registry = input.rules.of(pod);
-    let answer = match () {
-        () if pod.is_ended() => Answer::Ended,
-        () if pod.deleting => Answer::Deleting,
+    let conclusion = match () {
+        () if pod.is_ended() => Conclusion::Ended,
+        () if pod.deleting => Conclusion::Deleting,
         () => match (&pod.node, cycle::refusal(pod, &snapshot, registry)) {
-            (Some(node), _) => Answer::Bound(node.to_string()),
-            (None, Some(refusal)) => Answer::Refused(refusal.to_string()),
-            (None, None) => judged(cluster, input),
+            (Some(node), _) => Conclusion::Bound(node.to_string()),
+            (None, Some(refusal)) => Conclusion::Refused(refusal.to_string()),
+            (None, None) => analysis(cluster, input),
         },
     };
-    let said = said.filter(|said| !said.is_empty());
-    Report { about, answer, said, autoscaler: input.autoscaler.to_vec() }
+    let scheduler_message = scheduler_message.filter(|message| !message.is_empty());
+    Report { pod_summary, conclusion, scheduler_message, autoscaler: input.autoscaler.to_vec() }
 }
 
-/// The same for a pod about which everything is said before any node is asked.
-pub fn state(cluster: &mut Cluster, input: &Input<'_>, stated: Stated) -> Report {
-    let about = report::about(input, &cluster.snapshot(input.now));
-    let said = input.pod.unscheduled().map(|condition| condition.message.to_string());
-    let said = said.filter(|said| !said.is_empty());
-    Report { about, answer: Answer::Stated(stated), said, autoscaler: input.autoscaler.to_vec() }
+/// The report about a pod with a finding that needs no look at the nodes.
+pub fn report_finding(cluster: &mut Cluster, input: &Input<'_>, finding: PodFinding) -> Report {
+    let pod_summary = report::pod_summary(input, &cluster.snapshot(input.now));
+    let scheduler_message = input.pod.unscheduled().map(|condition| condition.message.to_string());
+    let scheduler_message = scheduler_message.filter(|message| !message.is_empty());
+    Report {
+        pod_summary,
+        conclusion: Conclusion::PodFinding(finding),
+        scheduler_message,
+        autoscaler: input.autoscaler.to_vec(),
+    }
 }
 
-fn judged(cluster: &mut Cluster, input: &Input<'_>) -> Answer {
-    match judge::judge(cluster, input) {
-        Ok(judged) => Answer::Judged(Box::new(judged)),
-        Err(why) => Answer::Failed(why),
+fn analysis(cluster: &mut Cluster, input: &Input<'_>) -> Conclusion {
+    match judge::analyse_nodes(cluster, input) {
+        Ok(analysis) => Conclusion::NodeAnalysis(Box::new(analysis)),
+        Err(why) => Conclusion::Failed(why),
     }
 }

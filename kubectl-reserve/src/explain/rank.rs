@@ -1,28 +1,34 @@
-//! Which nodes come nearest: those that could never have the pod last, then the fewer sorts of things in the way, the cheaper
-//! to cure, the less is missing.
+//! Ranks the nodes that do not fit. Nodes that can never fit come last; then fewer classes of blockers come first, then cheaper
+//! fixes, then smaller missing amounts.
 
-use super::judge::View;
-use super::kind::Class;
+use super::judge::NodeResult;
+use super::kind::BlockerClass;
 use common::cluster::NodeId;
 
-/// The nodes that cannot have the pod, as indices into `views`, the nearest first. `cost` is what the cheapest cure of a node
-/// costs, the higher the worse.
-pub(super) fn order(views: &[View], cost: &dyn Fn(NodeId) -> u32) -> Vec<usize> {
+/// The nodes that do not fit, as indices into `results`, the nearest first. `cost` is the cost of a node's cheapest fix; higher is
+/// worse.
+pub(super) fn order(results: &[NodeResult], cost: &dyn Fn(NodeId) -> u32) -> Vec<usize> {
     let mut blocked: Vec<usize> =
-        views.iter().enumerate().filter(|(_, view)| !view.fits()).map(|(index, _)| index).collect();
+        results.iter().enumerate().filter(|(_, result)| !result.fits()).map(|(index, _)| index).collect();
     blocked.sort_by_cached_key(|index| {
-        let view = &views[*index];
-        let classes = view.classes();
-        (classes.contains(&Class::Never), classes.len(), cost(view.id), missing(view), view.name.clone())
+        let result = &results[*index];
+        let classes = result.classes();
+        (
+            classes.contains(&BlockerClass::Never),
+            classes.len(),
+            cost(result.id),
+            missing(result),
+            result.name.clone(),
+        )
     });
     blocked
 }
 
 /// How much is missing, in thousandths of what the pod asks for, all resources together.
-pub(super) fn missing(view: &View) -> i64 {
-    if view.figures.is_empty() {
+pub(super) fn missing(result: &NodeResult) -> i64 {
+    if result.figures.is_empty() {
         return i64::MAX;
     }
     let share = |short: i64, asks: i64| short.saturating_mul(1000) / asks.max(1);
-    view.lacking().map(|one| share(one.short(), one.numbers.asks)).fold(0, i64::saturating_add)
+    result.lacking().map(|one| share(one.short(), one.numbers.asks)).fold(0, i64::saturating_add)
 }

@@ -1,33 +1,33 @@
-//! Clusters for tests, which read like speech: `test_cluster().node(node("n1").cpu("4")).pod(pod("a").on("n1").cpu("1"))`.
+//! A builder of clusters for tests: `test_cluster().node(node("n1").cpu("4")).pod(pod("a").on("n1").cpu("1"))`.
 //!
 //! Everything is built as API JSON and goes through the real decoders.
 
 use super::{Input, Options, Report, Rules, analyse};
 use common::api;
-use common::cluster::{Cluster, Event, Seen};
+use common::cluster::{Cluster, Event, WatchEvent};
 use common::model::owner::OwnerKind;
-use common::model::{OtherKind, Pod};
+use common::model::{CatalogKind, Pod};
 use jiff::{SignedDuration, Timestamp};
 use serde_json::{Value, json};
 
-/// An object in the making.
+/// The JSON of an object, with methods to change it.
 #[derive(Clone, Debug)]
 pub(crate) struct Json(pub(crate) Value);
 
-/// A cluster in the making.
+/// The objects of a cluster, as JSON.
 #[derive(Clone, Default)]
 pub(crate) struct TestCluster {
     pub(crate) nodes: Vec<Value>,
     pub(crate) pods: Vec<Value>,
     workloads: Vec<(OwnerKind, Value)>,
-    others: Vec<(OtherKind, Value)>,
+    others: Vec<(CatalogKind, Value)>,
 }
 
 pub(crate) fn now() -> Timestamp {
     "2026-11-16T08:10:00Z".parse().unwrap()
 }
 
-/// So many seconds after [`now`], as the API server writes it.
+/// The time `seconds` after [`now`], as the API server writes it.
 pub(crate) fn at(seconds: i64) -> String {
     (now() + SignedDuration::from_secs(seconds)).to_string()
 }
@@ -78,7 +78,7 @@ impl Json {
         self.amount("memory", amount)
     }
 
-    /// What a node has, or a pod asks for.
+    /// Sets the allocatable amount of a node, or the request of a pod.
     pub(crate) fn amount(mut self, resource: &str, amount: &str) -> Self {
         let place = match self.0["spec"].get_mut("containers") {
             Some(containers) => &mut containers[0]["resources"]["requests"],
@@ -137,8 +137,8 @@ impl Json {
         self.with("/metadata/ownerReferences", json!([reference]))
     }
 
-    /// What its scheduler told it.
-    pub(crate) fn told(self, message: &str) -> Self {
+    /// Sets the message of the scheduler, in the condition `PodScheduled`.
+    pub(crate) fn scheduler_message(self, message: &str) -> Self {
         let condition = json!({ "type": "PodScheduled", "status": "False", "reason": "Unschedulable", "message": message });
         self.with("/status/conditions", json!([condition]))
     }
@@ -166,7 +166,7 @@ impl TestCluster {
         self
     }
 
-    pub(crate) fn other(mut self, kind: OtherKind, object: Value) -> Self {
+    pub(crate) fn other(mut self, kind: CatalogKind, object: Value) -> Self {
         self.others.push((kind, object));
         self
     }
@@ -174,35 +174,36 @@ impl TestCluster {
     pub(crate) fn cluster(&self) -> Cluster {
         let mut cluster = Cluster::default();
         let nodes = self.nodes.iter().map(|json| api::node::node(&json.to_string()).unwrap());
-        cluster.apply(Event::Nodes(Seen::Relisted(nodes.collect())));
+        cluster.apply(Event::Nodes(WatchEvent::Relisted(nodes.collect())));
         for kind in OwnerKind::ALL {
             let own = self.workloads.iter().filter(|(of, _)| *of == kind);
             let own = own.map(|(_, json)| api::workload::workload(kind, &json.to_string()).unwrap());
-            cluster.apply(Event::Workloads(kind, Seen::Relisted(own.collect())));
+            cluster.apply(Event::Workloads(kind, WatchEvent::Relisted(own.collect())));
         }
-        for kind in OtherKind::ALL {
+        for kind in CatalogKind::ALL {
             let own = self.others.iter().filter(|(of, _)| *of == kind);
-            let own = own.map(|(_, json)| api::other::other(kind, &json.to_string()).unwrap());
-            cluster.apply(Event::Others(kind, Seen::Relisted(own.collect())));
+            let own =
+                own.map(|(_, json)| api::catalog_object::catalog_object(kind, &json.to_string()).unwrap());
+            cluster.apply(Event::CatalogObjects(kind, WatchEvent::Relisted(own.collect())));
         }
         let pods = self.pods.iter().map(|json| api::pod::pod(&json.to_string()).unwrap());
-        cluster.apply(Event::Pods(Seen::Relisted(pods.collect())));
+        cluster.apply(Event::Pods(WatchEvent::Relisted(pods.collect())));
         cluster
     }
 
-    /// The report about `pod`, which waits in the cluster.
+    /// The report about `pod`, which is added to the cluster.
     pub(crate) fn explain(&self, pod: &Json, options: Options) -> Report {
         self.clone().pod(pod.clone()).explain_as_it_is(pod, options)
     }
 
-    /// The report about `pod`, which is in the cluster already or not at all.
+    /// The report about `pod`, without adding it to the cluster.
     pub(crate) fn explain_as_it_is(&self, pod: &Json, options: Options) -> Report {
         let rules = rules();
         analyse(&mut self.cluster(), &input(&pod.build(), &pod.0, &rules, options))
     }
 }
 
-/// Every scheduler but kube-scheduler by its default name enforces.
+/// Every scheduler enforces reservations, except `default-scheduler`.
 pub(crate) fn rules() -> Rules {
     Rules::new(|name| name != "default-scheduler")
 }

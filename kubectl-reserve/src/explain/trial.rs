@@ -1,50 +1,50 @@
-//! A change, really made in the belief that was read, so that all filters can be asked again; and taken back afterwards.
+//! Makes a change in the `Cluster` that was read, so that all filters can run again, and undoes it when the [`Trial`] is dropped.
 
 use super::input::Rules;
 use super::kind;
 use super::words;
-use common::cluster::{Cluster, Event, Seen};
+use common::cluster::{Cluster, Event, WatchEvent};
 use common::cycle::{self, Decision, Inspection};
 use common::model::pod::PodSpec;
 use common::model::requests::PodRequests;
-use common::model::taint::{Operator, Taint, Toleration};
+use common::model::taint::{Taint, Toleration, TolerationOperator};
 use common::model::{Labels, Node, NodeName, Pod, PodKey, ReservationId, ResourceName, Uid};
 use jiff::Timestamp;
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
-/// One change.
+/// A change to the cluster or to the pod.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Edit {
     /// The node is no longer cordoned.
     Uncordon(NodeName),
-    /// The node loses a taint.
+    /// A taint is removed from the node.
     Untaint(NodeName, Taint),
-    /// The pod tolerates a taint.
+    /// The pod gets a toleration for the taint.
     Tolerate(Taint),
-    /// The node gets other labels; `None` takes one away.
+    /// Labels of the node are set, or removed where the value is `None`.
     Label(NodeName, Vec<(String, Option<String>)>),
-    /// A reservation on the node ends.
+    /// A reservation on the node is released.
     Release(NodeName, ReservationId),
-    /// The pod asks for less, or more.
+    /// The pod's requests are set to these amounts.
     Request(Vec<(ResourceName, i64)>),
-    /// The pod has another priority.
+    /// The pod gets this priority.
     Priority(i32),
-    /// Another pod leaves its node.
-    Leave(PodKey),
-    /// There is one more node.
+    /// Another pod is removed from its node.
+    RemovePod(PodKey),
+    /// A node is added.
     AddNode(Box<Node>),
 }
 
-/// A belief with changes, which are taken back when it is dropped.
+/// A cluster with changes, which are undone when this value is dropped.
 pub(super) struct Trial<'c> {
     cluster: &'c mut Cluster,
     now: Timestamp,
-    /// The pod, with what was changed about it.
+    /// The pod, with the changes to it.
     pub(super) pod: Pod,
-    /// What brings back what was, the last first.
+    /// The events that undo the changes; the last one is applied first.
     undo: Vec<Event>,
-    /// The order in which the pods of a node were that is not as it was.
+    /// The original order of the pods on each node whose pods were changed.
     order: BTreeMap<NodeName, Vec<Uid>>,
 }
 
@@ -56,7 +56,7 @@ impl<'c> Trial<'c> {
     /// Makes a change.
     ///
     /// # Errors
-    /// When there is nothing of that name, in words.
+    /// If there is no object of that name.
     pub(super) fn apply(&mut self, edit: &Edit) -> Result<(), String> {
         match edit {
             Edit::Uncordon(name) => self.node(name, |node| {
@@ -66,9 +66,11 @@ impl<'c> Trial<'c> {
             Edit::Untaint(name, taint) => self.node(name, |node| {
                 node.taints = node.taints.iter().filter(|own| *own != taint).cloned().collect();
             }),
-            Edit::Label(name, labels) => self.node(name, |node| node.labels = labelled(&node.labels, labels)),
+            Edit::Label(name, labels) => {
+                self.node(name, |node| node.labels = with_labels(&node.labels, labels))
+            }
             Edit::Release(name, id) => self.node(name, |node| {
-                let is_it = |id: &ReservationId, one: &common::model::reservation::Parsed| {
+                let is_it = |id: &ReservationId, one: &common::model::reservation::ParsedReservation| {
                     one.valid().is_some_and(|own| own.id == *id)
                 };
                 node.reservations = node.reservations.iter().filter(|one| !is_it(id, one)).cloned().collect();
@@ -76,7 +78,11 @@ impl<'c> Trial<'c> {
             Edit::Tolerate(taint) => {
                 let more = Toleration {
                     key: taint.key.clone(),
-                    operator: if taint.value.is_empty() { Operator::Exists } else { Operator::Equal },
+                    operator: if taint.value.is_empty() {
+                        TolerationOperator::Exists
+                    } else {
+                        TolerationOperator::Equal
+                    },
                     value: taint.value.clone(),
                     effect: Some(taint.effect),
                 };
@@ -84,50 +90,52 @@ impl<'c> Trial<'c> {
                     spec.tolerations = spec.tolerations.iter().cloned().chain([more]).collect();
                 })
             }
-            Edit::Request(amounts) => self.spec(|spec| spec.requests = asking(&spec.requests, amounts)),
+            Edit::Request(amounts) => {
+                self.spec(|spec| spec.requests = with_requests(&spec.requests, amounts))
+            }
             Edit::Priority(priority) => self.spec(|spec| spec.priority = *priority),
-            Edit::Leave(key) => self.leave(key).map(drop),
+            Edit::RemovePod(key) => self.remove_pod(key).map(drop),
             Edit::AddNode(node) => {
-                self.cluster.apply(Event::Nodes(Seen::Applied((**node).clone())));
-                self.undo.push(Event::Nodes(Seen::Deleted((**node).clone())));
+                self.cluster.apply(Event::Nodes(WatchEvent::Applied((**node).clone())));
+                self.undo.push(Event::Nodes(WatchEvent::Deleted((**node).clone())));
                 Ok(())
             }
         }
     }
 
-    /// The belief as it is now.
+    /// The cluster with the changes.
     pub(super) fn cluster(&mut self) -> &mut Cluster {
         self.cluster
     }
 
-    /// Whether the node could have the pod now.
+    /// Whether the pod fits on the node now.
     ///
     /// # Errors
-    /// When a filter cannot say.
-    pub(super) fn can_have(&mut self, rules: &Rules, node: &NodeName) -> Result<bool, String> {
+    /// If a filter fails.
+    pub(super) fn fits_on(&mut self, rules: &Rules, node: &NodeName) -> Result<bool, String> {
         let registry = rules.of(&self.pod);
         let snapshot = self.cluster.snapshot(self.now);
         let Some(id) = snapshot.find(node) else { return Ok(false) };
         let pod_context = snapshot.pod_context(&self.pod);
         let inspection = Inspection::new(&pod_context, &snapshot, registry)?;
-        Ok(inspection.can_have(id)? && inspection.awaited()?.is_none_or(|awaited| awaited.node == *node))
+        Ok(inspection.fits(id)? && inspection.node_wait()?.is_none_or(|awaited| awaited.node == *node))
     }
 
-    /// Puts the pod on a node.
+    /// Binds the pod to a node.
     pub(super) fn place(&mut self, node: &NodeName) {
         let pod = self.pod.bound(node.clone(), None, Some(self.now));
         self.put(pod);
     }
 
-    /// Lets `gone`, which has left its node, be made again, and puts it where its scheduler would. `None` if it has no place,
-    /// or would come back.
-    pub(super) fn remake(&mut self, rules: &Rules, gone: &Pod) -> Option<NodeName> {
+    /// Recreates `gone`, which was removed from its node, and binds it where its scheduler would. `None` if it fits nowhere, or
+    /// would come back to the same node.
+    pub(super) fn recreate(&mut self, rules: &Rules, gone: &Pod) -> Option<NodeName> {
         let again = Pod {
             uid: format!("again-{}", gone.uid).into(),
             node: None,
             stamp: None,
             scheduled: None,
-            nominated: None,
+            nominated_node: None,
             ..gone.clone()
         };
         let snapshot = self.cluster.snapshot(self.now);
@@ -140,38 +148,38 @@ impl<'c> Trial<'c> {
         }
     }
 
-    /// Puts another pod like `pod` on a node as well.
-    pub(super) fn host(&mut self, pod: &Pod, node: &NodeName) {
+    /// Adds a copy of `pod`, bound to `node`: a DaemonSet's pod on a new node.
+    pub(super) fn add_copy(&mut self, pod: &Pod, node: &NodeName) {
         let name = format!("{}-on-{node}", pod.key.name);
         let key = PodKey::new(pod.key.namespace.clone(), name.as_str());
         self.put(Pod { key, uid: name.into(), node: Some(node.clone()), deleting: false, ..pod.clone() });
     }
 
-    /// Lets a pod leave, and returns it.
-    pub(super) fn leave(&mut self, key: &PodKey) -> Result<Arc<Pod>, String> {
+    /// Removes a pod from the cluster, and returns it.
+    pub(super) fn remove_pod(&mut self, key: &PodKey) -> Result<Arc<Pod>, String> {
         let pod = self.cluster.pod(key).cloned().ok_or_else(|| format!("there is no pod {key}"))?;
-        self.note_order(pod.node.as_ref());
-        // A pod that is on its way out leaves its place to whoever it is kept for; that is not what is asked here.
+        self.remember_order(pod.node.as_ref());
+        // If a pod that is being deleted vanishes, the cluster may keep its place for the replacement. That must not happen here.
         let gone = Pod { deleting: false, ..(*pod).clone() };
-        self.cluster.apply(Event::Pods(Seen::Applied(gone.clone())));
-        self.cluster.apply(Event::Pods(Seen::Deleted(gone)));
-        self.undo.push(Event::Pods(Seen::Applied((*pod).clone())));
+        self.cluster.apply(Event::Pods(WatchEvent::Applied(gone.clone())));
+        self.cluster.apply(Event::Pods(WatchEvent::Deleted(gone)));
+        self.undo.push(Event::Pods(WatchEvent::Applied((*pod).clone())));
         Ok(pod)
     }
 
     fn put(&mut self, pod: Pod) {
         let before = self.cluster.pod(&pod.key).cloned();
-        self.note_order(pod.node.as_ref());
-        self.note_order(before.as_ref().and_then(|before| before.node.as_ref()));
+        self.remember_order(pod.node.as_ref());
+        self.remember_order(before.as_ref().and_then(|before| before.node.as_ref()));
         self.undo.push(match before {
-            Some(before) => Event::Pods(Seen::Applied((*before).clone())),
-            None => Event::Pods(Seen::Deleted(pod.clone())),
+            Some(before) => Event::Pods(WatchEvent::Applied((*before).clone())),
+            None => Event::Pods(WatchEvent::Deleted(pod.clone())),
         });
-        self.cluster.apply(Event::Pods(Seen::Applied(pod)));
+        self.cluster.apply(Event::Pods(WatchEvent::Applied(pod)));
     }
 
-    /// Keeps in mind in which order the pods of a node are, before the first of them comes or goes.
-    fn note_order(&mut self, node: Option<&NodeName>) {
+    /// Remembers the order of the pods on a node before the first change to them.
+    fn remember_order(&mut self, node: Option<&NodeName>) {
         let known = node.and_then(|name| Some((name, self.cluster.ledger_of(name)?)));
         if let Some((name, ledger)) = known {
             let uids = || ledger.pods.iter().map(|pod| pod.uid.clone()).collect();
@@ -184,8 +192,8 @@ impl<'c> Trial<'c> {
         let known = known.ok_or_else(|| format!("there is no node {name}"))?;
         let mut node = (*known).clone();
         change(&mut node);
-        self.cluster.apply(Event::Nodes(Seen::Applied(node)));
-        self.undo.push(Event::Nodes(Seen::Applied((*known).clone())));
+        self.cluster.apply(Event::Nodes(WatchEvent::Applied(node)));
+        self.undo.push(Event::Nodes(WatchEvent::Applied((*known).clone())));
         Ok(())
     }
 
@@ -209,14 +217,14 @@ impl Drop for Trial<'_> {
     }
 }
 
-fn labelled(labels: &Labels, changes: &[(String, Option<String>)]) -> Labels {
+fn with_labels(labels: &Labels, changes: &[(String, Option<String>)]) -> Labels {
     let is_kept = |key: &str| changes.iter().all(|(changed, _)| changed != key);
     let kept = labels.iter().filter(|(key, _)| is_kept(key));
     let new = changes.iter().filter_map(|(key, value)| Some((&**key, value.as_deref()?)));
     Labels::new(kept.chain(new))
 }
 
-fn asking(requests: &PodRequests, amounts: &[(ResourceName, i64)]) -> PodRequests {
+fn with_requests(requests: &PodRequests, amounts: &[(ResourceName, i64)]) -> PodRequests {
     let mut incoming = requests.incoming.clone();
     for (resource, amount) in amounts {
         incoming.set(resource.clone(), *amount);
@@ -225,18 +233,18 @@ fn asking(requests: &PodRequests, amounts: &[(ResourceName, i64)]) -> PodRequest
     PodRequests::new(incoming.clone(), incoming, non_zero.0, non_zero.1)
 }
 
-/// What the edit is about, in words: `node/node-1`, `pod/default/web-1`.
+/// The object that the edit changes: `node/node-1`, `pod/web-1`.
 pub(super) fn target(edit: &Edit, pod: &Pod) -> String {
     match edit {
         Edit::Uncordon(node) | Edit::Untaint(node, _) | Edit::Label(node, _) => format!("node/{node}"),
         Edit::Release(node, id) => format!("{node}/{}", super::judge::reservation_name(id)),
         Edit::Tolerate(_) | Edit::Request(_) | Edit::Priority(_) => format!("pod/{}", pod.key.name),
-        Edit::Leave(key) => format!("pod/{}", key.name),
+        Edit::RemovePod(key) => format!("pod/{}", key.name),
         Edit::AddNode(node) => format!("node/{}", node.name),
     }
 }
 
-/// The taints that `text`, `key`, `key=value` or `key=value:Effect`, means on the node.
+/// The taints of the node that match `text`: `key`, `key=value` or `key=value:Effect`.
 pub(super) fn taints_named<'n>(node: &'n Node, text: &str) -> Vec<&'n Taint> {
     let is_it = |taint: &&Taint| {
         let whole = words::taint(taint);

@@ -1,24 +1,24 @@
-//! Selectors, labels and taints in a few plain words.
+//! Selectors, labels and taints as short texts, and which of the pod's requirements a node does not meet.
 
 use common::model::requirement::{Operator, Requirement};
 use common::model::taint::Taint;
 use common::model::{Labels, Node, Pod, Selector};
 
-/// Something that the pod wants of a node's labels and does not find.
+/// A requirement of the pod on a node's labels that the node does not meet.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub(super) struct Unmet {
-    /// The label.
+pub(super) struct UnmetRequirement {
+    /// The label's key.
     pub(super) key: String,
-    /// What the node has there.
+    /// The node's value of the label.
     pub(super) has: Option<String>,
-    /// What the pod wants, in words.
+    /// The requirement, as text.
     pub(super) wants: String,
-    /// The value that would do; `None` inside if the label would have to go. Nothing if neither is known.
+    /// How the label would have to change: `Some(Some(value))` to set it, `Some(None)` to remove it, `None` if unknown.
     pub(super) cure: Option<Option<String>>,
 }
 
-impl Unmet {
-    /// `disktype=hdd, pod wants disktype=ssd`.
+impl UnmetRequirement {
+    /// For example `disktype=hdd, pod wants disktype=ssd`.
     pub(super) fn words(&self) -> String {
         match &self.has {
             Some(has) => format!("{}={has}, pod wants {}", self.key, self.wants),
@@ -27,14 +27,14 @@ impl Unmet {
     }
 }
 
-/// What the pod wants of the node's labels and does not find: its selector, and of the terms of its affinity the one that is
-/// nearest.
-pub(super) fn unmet(pod: &Pod, node: &Node) -> Vec<Unmet> {
+/// The requirements that the node does not meet: of the pod's nodeSelector, and of that term of its node affinity of which the
+/// fewest are not met.
+pub(super) fn unmet_requirements(pod: &Pod, node: &Node) -> Vec<UnmetRequirement> {
     let mut found = Vec::new();
     for (key, value) in pod.spec.node_selector.iter().flat_map(Labels::iter) {
         let has = node.labels.get(key);
         if has != Some(value) {
-            found.push(Unmet {
+            found.push(UnmetRequirement {
                 key: key.to_owned(),
                 has: has.map(str::to_owned),
                 wants: format!("{key}={value}"),
@@ -47,12 +47,12 @@ pub(super) fn unmet(pod: &Pod, node: &Node) -> Vec<Unmet> {
     if required.matches(&node.labels, node.name.as_str()) {
         return found;
     }
-    let of_term = |term: &common::model::affinity::NodeTerm| {
+    let of_term = |term: &common::model::affinity::NodeSelectorTerm| {
         let labels = term.expressions().iter().filter(|one| !one.matches(&node.labels));
-        let mut all: Vec<Unmet> = labels.map(|one| wanted(one, &node.labels)).collect();
+        let mut all: Vec<UnmetRequirement> = labels.map(|one| unmet_expression(one, &node.labels)).collect();
         let is_named = |field: &Requirement| field.values.iter().any(|value| **value == *node.name.as_str());
         let fields = term.fields().iter().filter(|one| is_named(one) != (one.operator == Operator::In));
-        all.extend(fields.map(|one| Unmet {
+        all.extend(fields.map(|one| UnmetRequirement {
             key: one.key.to_string(),
             has: Some(node.name.to_string()),
             wants: requirement(one),
@@ -64,7 +64,7 @@ pub(super) fn unmet(pod: &Pod, node: &Node) -> Vec<Unmet> {
     found
 }
 
-fn wanted(one: &Requirement, labels: &Labels) -> Unmet {
+fn unmet_expression(one: &Requirement, labels: &Labels) -> UnmetRequirement {
     let first = || one.values.first().map(|value| Some(value.to_string()));
     let cure = match one.operator {
         Operator::In => first(),
@@ -73,10 +73,10 @@ fn wanted(one: &Requirement, labels: &Labels) -> Unmet {
         Operator::Gt | Operator::Lt | Operator::Other => None,
     };
     let has = labels.get(&one.key).map(str::to_owned);
-    Unmet { key: one.key.to_string(), has, wants: requirement(one), cure }
+    UnmetRequirement { key: one.key.to_string(), has, wants: requirement(one), cure }
 }
 
-/// `app=web`, `tier in (a, b)`, `!spot`.
+/// A requirement as text: `app=web`, `tier in (a, b)`, `no label spot`.
 pub(super) fn requirement(one: &Requirement) -> String {
     let key = &one.key;
     let list = one.values.join(", ");
@@ -93,14 +93,14 @@ pub(super) fn requirement(one: &Requirement) -> String {
     }
 }
 
-/// `app=web, tier in (a, b)`.
+/// A selector as text: `app=web, tier in (a, b)`.
 pub(super) fn selector(selector: Option<&Selector>) -> String {
     let Some(selector) = selector else { return "no pod".to_owned() };
     let all: Vec<String> = selector.requirements().iter().map(requirement).collect();
     if all.is_empty() { "any pod".to_owned() } else { all.join(", ") }
 }
 
-/// `key=value:Effect`, as kubectl writes it.
+/// A taint as kubectl writes it: `key=value:Effect`.
 pub(super) fn taint(taint: &Taint) -> String {
     let effect = taint.effect.as_str();
     match &*taint.value {
@@ -109,13 +109,13 @@ pub(super) fn taint(taint: &Taint) -> String {
     }
 }
 
-/// The taints that keep the pod off the node.
-pub(super) fn repelling<'n>(pod: &Pod, node: &'n Node) -> Vec<&'n Taint> {
+/// The taints of the node that the pod does not tolerate, without those of effect PreferNoSchedule.
+pub(super) fn untolerated_taints<'n>(pod: &Pod, node: &'n Node) -> Vec<&'n Taint> {
     let is_tolerated = |taint: &Taint| pod.spec.tolerations.iter().any(|one| one.tolerates(taint));
     node.taints.iter().filter(|taint| taint.effect.repels() && !is_tolerated(taint)).collect()
 }
 
-/// The last word of a label's key: `topology.kubernetes.io/zone` as `zone`.
+/// The last part of a label's key: `topology.kubernetes.io/zone` as `zone`.
 pub(super) fn short_key(key: &str) -> &str {
     key.rsplit('/').next().unwrap_or(key)
 }

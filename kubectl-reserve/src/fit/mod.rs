@@ -1,101 +1,101 @@
-//! Would it fit, where, and how many: pods are placed one after the other in the belief that was read, by the scheduler's
-//! own decision. Plain functions: nothing is written anywhere.
+//! `kubectl reserve fit`: schedules pods one after the other in the `Cluster` that was read, with the scheduler's own decision.
+//! Pure; nothing is written to the cluster. Entry point: [`place`]. `pod_flags` makes a pod from flags.
 
-mod shape;
+mod pod_flags;
 #[cfg(test)]
 mod tests;
 
-pub(crate) use shape::{FROM_FLAGS, Shape, pod};
+pub(crate) use pod_flags::{FROM_FLAGS, PodFlags, pod_manifest};
 
 use crate::explain::{Input, Limit, Options, Rules, analyse};
-use crate::manifest::Wanted;
-use common::cluster::{Assumed, Cluster, Event, Seen};
+use crate::manifest::ManifestPod;
+use common::cluster::{Assumption, Cluster, Event, WatchEvent};
 use common::cycle::{self, Decision};
 use common::model::{NodeName, Pod, PodKey, Resources, Uid};
 use jiff::Timestamp;
 use std::collections::BTreeMap;
 
-/// The most pods that are placed: enough for any question, and an end for pods that ask for nothing.
+/// The maximum number of pods that are placed: pods without requests would fit for ever.
 pub(crate) const REPLICAS_MAX: u32 = 10_000;
 
-/// What became of one manifest, or of the flags.
+/// The result for one manifest, or for the flags.
 #[derive(Debug, Clone, PartialEq)]
-pub(crate) struct Fitted {
+pub(crate) struct FitResult {
     pub(crate) from: String,
     pub(crate) namespace: String,
     pub(crate) asks: Resources,
-    /// How many were asked for; `None` for as many as there is room for.
-    pub(crate) wanted: Option<u32>,
-    /// How many got a place.
+    /// How many pods were asked for; `None`: as many as fit.
+    pub(crate) requested: Option<u32>,
+    /// How many pods fit.
     pub(crate) placed: u32,
-    /// Where, by node.
+    /// How many pods each node got.
     pub(crate) nodes: BTreeMap<NodeName, u32>,
-    /// Why the next one got none.
+    /// Why the next pod does not fit.
     pub(crate) because: Option<String>,
-    /// Whether the scheduler that would place them enforces reservations.
+    /// Whether the pods' scheduler enforces reservations.
     pub(crate) is_enforced: bool,
 }
 
-impl Fitted {
-    /// Whether all that were asked for fit.
-    pub(crate) fn is_whole(&self) -> bool {
-        self.wanted.is_none_or(|wanted| wanted == self.placed)
+impl FitResult {
+    /// Whether all pods that were asked for fit.
+    pub(crate) fn is_complete(&self) -> bool {
+        self.requested.is_none_or(|requested| requested == self.placed)
     }
 }
 
-/// Places the pods of `wanted`, as many as `replicas` says, or as there is room for. They stay where they were placed, so
-/// that what is asked next comes after them.
+/// Places `replicas` copies of `manifest_pod`, or as many as fit. They stay in `cluster`, so that the next call places its pods
+/// beside them.
 pub(crate) fn place(
     cluster: &mut Cluster,
-    wanted: &Wanted,
+    manifest_pod: &ManifestPod,
     replicas: Option<u32>,
     rules: &Rules,
     now: Timestamp,
-) -> Fitted {
-    let registry = rules.placing(&wanted.pod);
+) -> FitResult {
+    let registry = rules.placing(&manifest_pod.pod);
     let mut nodes: BTreeMap<NodeName, u32> = BTreeMap::new();
     let mut because = None;
     let most = replicas.unwrap_or(REPLICAS_MAX).min(REPLICAS_MAX);
     let mut placed = 0;
     while placed < most {
-        let pod = replica(&wanted.pod, placed);
+        let pod = replica(&manifest_pod.pod, placed);
         let (key, uid) = (pod.key.clone(), pod.uid.clone());
         let decision = cycle::schedule(&pod, &cluster.snapshot(now), registry);
         let Decision::Place { node, seat, volumes } = decision else {
             because = Some(words(&pod, &decision, cluster, rules, now));
             break;
         };
-        cluster.apply(Event::Pods(Seen::Applied(pod)));
-        cluster.assume(&key, Assumed { uid: uid.clone(), node: node.clone(), seat, since: now });
-        cluster.choose(&key, &uid, volumes);
+        cluster.apply(Event::Pods(WatchEvent::Applied(pod)));
+        cluster.assume(&key, Assumption { uid: uid.clone(), node: node.clone(), seat, since: now });
+        cluster.assume_volumes(&key, &uid, volumes);
         *nodes.entry(node).or_default() += 1;
         placed += 1;
     }
-    Fitted {
-        from: wanted.from.clone(),
-        namespace: wanted.pod.key.namespace.to_string(),
-        asks: wanted.pod.spec.requests.incoming.clone(),
-        wanted: replicas,
+    FitResult {
+        from: manifest_pod.from.clone(),
+        namespace: manifest_pod.pod.key.namespace.to_string(),
+        asks: manifest_pod.pod.spec.requests.incoming.clone(),
+        requested: replicas,
         placed,
         nodes,
         because,
-        is_enforced: rules.are_enforced(&wanted.pod),
+        is_enforced: rules.are_enforced(&manifest_pod.pod),
     }
 }
 
-/// One of several pods that are alike: a name and a UID of its own, which nobody else has.
+/// A copy of the pod with a name and a UID of its own.
 fn replica(pod: &Pod, number: u32) -> Pod {
     let name = format!("{}-{number}", pod.key.name);
     let uid = Uid::from(format!("fit-{}-{name}", pod.uid));
     Pod { key: PodKey::new(pod.key.namespace.clone(), name), uid, ..pod.clone() }
 }
 
-/// Why a pod got no place, in the words of `explain`.
+/// Why a pod does not fit, in the words of `explain`.
 fn words(pod: &Pod, decision: &Decision, cluster: &mut Cluster, rules: &Rules, now: Timestamp) -> String {
     match decision {
         Decision::Refused(refusal) => return refusal.to_string(),
         Decision::Failed(why) => return why.clone(),
-        Decision::Awaits(awaited) => {
+        Decision::WaitForNode(awaited) => {
             return format!("it would wait for {}, which is kept for it", awaited.node);
         }
         Decision::Place { .. } | Decision::NoFit(_) => {}
@@ -113,8 +113,8 @@ fn words(pod: &Pod, decision: &Decision, cluster: &mut Cluster, rules: &Rules, n
         autoscaler: &[],
         priority_classes: &[],
     };
-    match analyse(cluster, &input).answer {
-        crate::explain::Answer::Judged(judged) => judged.verdict.join(" "),
+    match analyse(cluster, &input).conclusion {
+        crate::explain::Conclusion::NodeAnalysis(analysis) => analysis.verdict.join(" "),
         other => format!("{other:?}"),
     }
 }

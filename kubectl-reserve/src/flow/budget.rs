@@ -1,4 +1,4 @@
-//! What disruption budgets say about one pod: which forbid it to go, for now or for ever, and who would have to get well.
+//! PodDisruptionBudgets and one pod: which budgets forbid its eviction, whether waiting helps, and which pods are not healthy.
 
 use common::api;
 use common::model::labels::Labels;
@@ -6,47 +6,47 @@ use common::model::selector::Selector;
 use serde::Deserialize;
 use serde_json::Value;
 
-/// A PodDisruptionBudget, as far as people want to know it.
+/// A PodDisruptionBudget, as far as it is shown to users.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Budget {
-    /// Its namespace.
+    /// The namespace of the budget.
     pub namespace: String,
-    /// Its name.
+    /// The name of the budget.
     pub name: String,
     /// `minAvailable: 2` or `maxUnavailable: 10%`, as it was written.
     pub rule: String,
-    /// How many of its pods must be healthy.
+    /// `desiredHealthy`: how many of its pods must be healthy.
     pub needs: i64,
-    /// How many are.
+    /// `currentHealthy`: how many of its pods are healthy.
     pub has: i64,
-    /// How many there are to be.
+    /// `expectedPods`: how many pods the budget covers.
     pub expected: i64,
-    /// How many may go now.
+    /// `disruptionsAllowed`: how many pods may be evicted now.
     pub allowed: i64,
-    /// Whether pods that are not ready may go whatever the budget.
-    pub lets_unhealthy_go: bool,
+    /// Whether pods that are not ready may always be evicted (`unhealthyPodEvictionPolicy: AlwaysAllow`).
+    pub allows_unhealthy: bool,
     selector: Option<Selector>,
 }
 
-/// A refusal for the sake of a budget.
+/// An eviction that the API server refused because of a budget.
 #[derive(Clone, Debug, PartialEq)]
-pub struct Blocked {
-    /// The budgets that the pod is under.
+pub struct BlockedEviction {
+    /// The budgets whose selector matches the pod.
     pub budgets: Vec<Budget>,
-    /// What the server said.
+    /// The message of the server.
     pub message: String,
     /// The pods of these budgets that are not ready.
     pub unhealthy: Vec<String>,
-    /// Why waiting will not help, if it will not.
-    pub never: Option<Never>,
+    /// The reason why waiting does not help; `None` if it may help.
+    pub permanent: Option<PermanentReason>,
 }
 
-/// Why a budget can never allow it.
+/// Why a budget can never allow the eviction.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Never {
-    /// It needs as many healthy pods as there are to be.
+pub enum PermanentReason {
+    /// The budget needs as many healthy pods as it covers.
     NeedsAll,
-    /// The pod is under more than one, which the API server does not support.
+    /// More than one budget selects the pod, which the API server does not support.
     Several,
 }
 
@@ -84,7 +84,7 @@ struct StatusWire {
 }
 
 impl Budget {
-    /// Reads a PodDisruptionBudget. None that cannot be read protects anybody.
+    /// Decodes a PodDisruptionBudget; `None` if it is malformed.
     pub fn read(json: &str) -> Option<Self> {
         let BudgetWire { metadata, spec, status } = serde_json::from_str(json).ok()?;
         let said = |value: &Value| value.as_str().map_or_else(|| value.to_string(), str::to_owned);
@@ -101,37 +101,37 @@ impl Budget {
             has: status.current_healthy,
             expected: status.expected_pods,
             allowed: status.disruptions_allowed,
-            lets_unhealthy_go: spec.unhealthy_pod_eviction_policy.as_deref() == Some("AlwaysAllow"),
+            allows_unhealthy: spec.unhealthy_pod_eviction_policy.as_deref() == Some("AlwaysAllow"),
             selector: api::budget::budget(json).ok()?.selector,
         })
     }
 
-    /// Whether a pod with these labels, in its namespace, is one of its pods.
+    /// Whether the selector matches these labels. The caller checks the namespace.
     pub fn protects(&self, labels: &Labels) -> bool {
         self.selector.as_ref().is_some_and(|selector| selector.matches(labels))
     }
 
-    /// Whether it can allow nothing for as long as it and the number of pods stay what they are.
+    /// Whether the budget allows no disruption at all, unless the budget or the number of pods changes.
     pub fn is_for_ever(&self) -> bool {
         self.expected > 0 && self.needs >= self.expected
     }
 }
 
-impl Blocked {
-    /// What a refusal in the words of `message` means, given the budgets of the pod and its pods that are not ready.
+impl BlockedEviction {
+    /// A refusal with the server's `message`, by these budgets, with the pods of theirs that are not ready.
     pub fn new(budgets: Vec<Budget>, unhealthy: Vec<String>, message: String) -> Self {
-        let never = match &budgets[..] {
-            [_, _, ..] => Some(Never::Several),
-            [budget] if budget.is_for_ever() => Some(Never::NeedsAll),
+        let permanent = match &budgets[..] {
+            [_, _, ..] => Some(PermanentReason::Several),
+            [budget] if budget.is_for_ever() => Some(PermanentReason::NeedsAll),
             _ => None,
         };
-        Self { budgets, message, unhealthy, never }
+        Self { budgets, message, unhealthy, permanent }
     }
 }
 
 #[cfg(test)]
 mod tests {
-    use super::{Blocked, Budget, Never};
+    use super::{BlockedEviction, Budget, PermanentReason};
     use common::model::labels::Labels;
     use serde_json::{Value, json};
 
@@ -155,7 +155,7 @@ mod tests {
             (json!({ "minAvailable": "90%" }), (3, 3, 3), "minAvailable 90%", true),
             (json!({ "maxUnavailable": 1 }), (2, 2, 3), "maxUnavailable 1", false),
             (json!({ "minAvailable": 2 }), (2, 3, 3), "minAvailable 2", false),
-            // Not yet looked at by its controller.
+            // The disruption controller has not filled in the status yet.
             (json!({ "maxUnavailable": 1 }), (0, 0, 0), "maxUnavailable 1", false),
         ];
         for (rule, numbers, said, is_for_ever) in cases {
@@ -174,10 +174,13 @@ mod tests {
     #[test]
     fn two_budgets_are_one_too_many() {
         let fine = || budget(&json!({ "maxUnavailable": 1 }), (2, 2, 3));
-        let why = |budgets| Blocked::new(budgets, vec![], String::new()).never;
-        assert_eq!(why(vec![fine(), fine()]), Some(Never::Several));
+        let why = |budgets| BlockedEviction::new(budgets, vec![], String::new()).permanent;
+        assert_eq!(why(vec![fine(), fine()]), Some(PermanentReason::Several));
         assert_eq!(why(vec![fine()]), None);
-        assert_eq!(why(vec![budget(&json!({ "maxUnavailable": 0 }), (3, 3, 3))]), Some(Never::NeedsAll));
+        assert_eq!(
+            why(vec![budget(&json!({ "maxUnavailable": 0 }), (3, 3, 3))]),
+            Some(PermanentReason::NeedsAll)
+        );
         assert_eq!(why(vec![]), None, "who may not read budgets waits");
     }
 }

@@ -1,25 +1,25 @@
-//! Keeping the room of a pod: what is written to its node, given what was seen there, and whether the node has what it
-//! promises.
+//! Keeping the room of a pod: the patches for the annotations of its node, given what was read there, and whether the node has
+//! enough room. Plain functions; `commands/recreate` sends the patches.
 
-use super::recreate::{Keeping, Why};
-use common::api::reservation::patch::{Seen, keys_of, patch, reservation_of};
+use super::recreate::{KeepMethod, StopReason};
+use common::api::reservation::patch::{ObservedNode, keys_of, patch, reservation_of};
 use common::api::reservation::{bounds, encode};
-use common::cluster::{Cluster, State};
+use common::cluster::{Cluster, ReservationState};
 use common::model::reservation::{Origin, Reservation, ReservationId};
 use common::model::{Keep, NodeName, Pod};
 use jiff::Timestamp;
 use serde_json::Value;
 
-/// The patch that writes `wanted` to the node with this UID, if there is anything to write, and when the reservation ends.
+/// The patch that writes `wanted` to the node with this UID, if anything must be written, and when the reservation ends.
 ///
 /// # Errors
-/// Why it cannot be written.
-pub fn reserved(
-    seen: &Seen<'_>,
+/// The reason why the reservation cannot be written.
+pub fn reserve_patch(
+    seen: &ObservedNode<'_>,
     node_uid: &str,
     wanted: &Reservation,
-) -> Result<(Option<Value>, Timestamp), Why> {
-    let no = |text: String| Why::Failed(text);
+) -> Result<(Option<Value>, Timestamp), StopReason> {
+    let no = |text: String| StopReason::Failed(text);
     if seen.uid != node_uid {
         return Err(no("the node was replaced by another one of the same name".into()));
     }
@@ -28,42 +28,42 @@ pub fn reserved(
     if let Some(Reservation { origin: Origin::Newer { .. }, .. }) = found {
         return Err(no("what is reserved there was written by a newer version of this command".into()));
     }
-    let wanted = taken_over(wanted, found.as_ref());
+    let wanted = take_over(wanted, found.as_ref());
     let end = wanted.expires().unwrap_or(Timestamp::MAX);
     if found.as_ref() == Some(&wanted) {
         return Ok((None, end));
     }
     let new = encode(&wanted).map_err(|error| no(format!("the reservation cannot be written: {error}")))?;
-    bounds::check(seen.annotations, &new).map_err(|full| Why::NoRoom(vec![full.to_string()]))?;
+    bounds::check(seen.annotations, &new).map_err(|full| StopReason::NoRoom(vec![full.to_string()]))?;
     Ok((Some(patch(seen, &keys, &new, true)), end))
 }
 
-/// The patch that writes `wanted` where `left` was, whose pod has its place elsewhere; none if that is gone, or another one by
-/// now. Nobody can take the room in between.
+/// The patch that replaces the reservation `left`, which its pod does not need any more, by `wanted`; none if `left` is gone or
+/// was made anew. It is one patch, so that no other pod can take the room in between.
 ///
 /// # Errors
-/// Why it cannot be written.
-pub fn exchanged(
-    seen: &Seen<'_>,
+/// The reason why the reservation cannot be written.
+pub fn exchange_patch(
+    seen: &ObservedNode<'_>,
     node_uid: &str,
     left: &Reservation,
     wanted: &Reservation,
-) -> Result<Option<Value>, Why> {
+) -> Result<Option<Value>, StopReason> {
     let keys = keys_of(seen.annotations, &left.id);
     let request = |one: &Reservation| one.record().map(|record| record.request.clone());
     if seen.uid != node_uid || reservation_of(&keys).and_then(|found| request(&found)) != request(left) {
         return Ok(None);
     }
-    let new = encode(wanted).map_err(|error| Why::Failed(format!("cannot be written: {error}")))?;
+    let new = encode(wanted).map_err(|error| StopReason::Failed(format!("cannot be written: {error}")))?;
     let mut rest = seen.annotations.clone();
     keys.iter().for_each(|(key, _)| drop(rest.remove(*key)));
-    bounds::check(&rest, &new).map_err(|full| Why::NoRoom(vec![full.to_string()]))?;
+    bounds::check(&rest, &new).map_err(|full| StopReason::NoRoom(vec![full.to_string()]))?;
     Ok(Some(patch(seen, &keys, &new, true)))
 }
 
-/// What is there already was made for the same pod: it becomes ours, no younger and no shorter than it was, with what a newer
-/// version says about it. Whoever made it finds that out in the second look.
-fn taken_over(wanted: &Reservation, found: Option<&Reservation>) -> Reservation {
+/// `wanted` with what must survive of the reservation that was found for the same pod: its creation time, its expiry if that is
+/// later, and the record fields of a newer version. The run that made it notices this when it rechecks.
+fn take_over(wanted: &Reservation, found: Option<&Reservation>) -> Reservation {
     let mut wanted = wanted.clone();
     if let (Origin::Recorded(ours), Some(theirs)) = (&mut wanted.origin, found.and_then(Reservation::record))
     {
@@ -75,35 +75,36 @@ fn taken_over(wanted: &Reservation, found: Option<&Reservation>) -> Reservation 
     wanted
 }
 
-/// Whether the node has the reservation, and it is still ours: another run of the command that took it over may take it back
-/// any moment.
-pub fn is_kept(cluster: &Cluster, node: &NodeName, ours: &Reservation) -> bool {
+/// Whether the node has the reservation, and it still has our request id: if another run of the command has taken it over, that run
+/// may take it back at any moment.
+pub fn is_reserved(cluster: &Cluster, node: &NodeName, ours: &Reservation) -> bool {
     let request = |one: &Reservation| one.record().map(|record| record.request.clone());
     let entries = cluster.ledger_of(node).into_iter().flat_map(|ledger| &ledger.entries);
-    let mut live = entries.filter(|entry| entry.state != State::Expired).map(|entry| &entry.reservation);
+    let mut live =
+        entries.filter(|entry| entry.state != ReservationState::Expired).map(|entry| &entry.reservation);
     live.any(|found| found.id == ours.id && request(found) == request(ours))
 }
 
-/// Whether what keeps the room of `pod` is to stay although whoever made it stops: the pod is leaving, or gone, so that
-/// somebody else who removed it may count on it; or it wishes by itself that its room be kept.
-pub fn is_needed(pod: Option<&Pod>, keeping: Keeping) -> bool {
-    pod.is_none_or(|pod| pod.deleting || keeping == Keeping::Reservation && is_wished(pod))
+/// Whether the reservation of `pod` must stay although the run that made it stops: the pod is being deleted or gone, so that
+/// whoever deleted it may rely on the reservation; or the pod has `reserve/keep` itself.
+pub fn is_needed(pod: Option<&Pod>, keep_method: KeepMethod) -> bool {
+    pod.is_none_or(|pod| pod.deleting || keep_method == KeepMethod::Reservation && has_keep_annotation(pod))
 }
 
-/// Whether the pod itself says that its room is to be kept: another run of the command may have taken that back.
-pub fn is_wished(pod: &Pod) -> bool {
+/// Whether the pod has a valid `reserve/keep`: another run of the command may have removed it.
+pub fn has_keep_annotation(pod: &Pod) -> bool {
     pod.keep().and_then(Keep::life).is_some()
 }
 
-/// The patch that removes the reservation; none if it is gone, or another one by now.
-pub fn taken_back(seen: &Seen<'_>, id: &ReservationId, request: &str) -> Option<Value> {
+/// The patch that removes the reservation; none if it is gone, or has another request id by now.
+pub fn release_patch(seen: &ObservedNode<'_>, id: &ReservationId, request: &str) -> Option<Value> {
     let keys = keys_of(seen.annotations, id);
     let found = reservation_of(&keys);
     let is_ours = found.and_then(|found| found.record().map(|record| &*record.request == request));
     is_ours.unwrap_or(false).then(|| patch(seen, &keys, &[], false))
 }
 
-/// Of what the node has promised more than it has, as far as the reservation is about it.
+/// The resources of the reservation of which the node has promised more than it has, in words.
 pub fn lacks(cluster: &Cluster, node: &NodeName, reservation: Option<&Reservation>) -> Vec<String> {
     let Some(ledger) = cluster.ledger_of(node) else { return Vec::new() };
     let mut promised = ledger.used.clone();
@@ -119,10 +120,10 @@ pub fn lacks(cluster: &Cluster, node: &NodeName, reservation: Option<&Reservatio
 
 #[cfg(test)]
 mod tests {
-    use super::{exchanged, is_kept, is_needed, is_wished, reserved};
-    use crate::flow::recreate::{Keeping, Why};
+    use super::{exchange_patch, has_keep_annotation, is_needed, is_reserved, reserve_patch};
+    use crate::flow::recreate::{KeepMethod, StopReason};
     use common::api::reservation::encode;
-    use common::api::reservation::patch::Seen;
+    use common::api::reservation::patch::ObservedNode;
     use common::cluster::{self, Cluster, Event};
     use common::model::owner::Owner;
     use common::model::reservation::{
@@ -162,10 +163,10 @@ mod tests {
         Reservation { id, amount, ports: Box::default(), origin: Origin::Recorded(Box::new(record)) }
     }
 
-    fn planned(there: &[(String, String)], wanted: &Reservation) -> Result<(bool, String), Why> {
+    fn planned(there: &[(String, String)], wanted: &Reservation) -> Result<(bool, String), StopReason> {
         let annotations: BTreeMap<String, String> = there.iter().cloned().collect();
-        let seen = Seen { uid: "n", version: "1", annotations: &annotations };
-        reserved(&seen, "n", wanted).map(|(patch, end)| (patch.is_some(), end.to_string()))
+        let seen = ObservedNode { uid: "n", version: "1", annotations: &annotations };
+        reserve_patch(&seen, "n", wanted).map(|(patch, end)| (patch.is_some(), end.to_string()))
     }
 
     #[test]
@@ -190,8 +191,8 @@ mod tests {
                 }
             }
             let annotations: BTreeMap<String, String> = theirs.into_iter().collect();
-            let seen = Seen { uid: "n", version: "1", annotations: &annotations };
-            let patch = reserved(&seen, "n", &ours).unwrap().0.unwrap();
+            let seen = ObservedNode { uid: "n", version: "1", annotations: &annotations };
+            let patch = reserve_patch(&seen, "n", &ours).unwrap().0.unwrap();
             let is_record = |step: &&serde_json::Value| {
                 step["op"] != "test"
                     && step["path"].as_str().is_some_and(|path| path.contains("reserve.info"))
@@ -212,9 +213,9 @@ mod tests {
                 "annotations": annotations }, "status": { "allocatable": { "cpu": "4" } } });
             let mut cluster = Cluster::default();
             let node = common::api::node::node(&json.to_string()).unwrap();
-            cluster.apply(Event::Nodes(cluster::Seen::Relisted(vec![node])));
+            cluster.apply(Event::Nodes(cluster::WatchEvent::Relisted(vec![node])));
             cluster.advance(now.parse().unwrap());
-            is_kept(&cluster, &NodeName::from("n"), &ours)
+            is_reserved(&cluster, &NodeName::from("n"), &ours)
         };
         assert!(there(std::slice::from_ref(&ours), "2026-11-16T08:19:59Z"));
         assert!(!there(std::slice::from_ref(&ours), LATE), "its time is over");
@@ -230,8 +231,8 @@ mod tests {
         let patched = |there: &[Reservation], node: &str| {
             let annotations: BTreeMap<String, String> =
                 there.iter().flat_map(|one| encode(one).unwrap()).collect();
-            let seen = Seen { uid: node, version: "1", annotations: &annotations };
-            exchanged(&seen, "n", &left, &wanted).unwrap().map(|patch| patch.to_string())
+            let seen = ObservedNode { uid: node, version: "1", annotations: &annotations };
+            exchange_patch(&seen, "n", &left, &wanted).unwrap().map(|patch| patch.to_string())
         };
         let patch = patched(std::slice::from_ref(&left), "n").unwrap();
         for (what, id) in [("remove", &left.id), ("add", &wanted.id)] {
@@ -249,7 +250,7 @@ mod tests {
         let is_wished_by = |annotations: serde_json::Value| {
             let json = serde_json::json!({ "metadata": { "name": "p", "namespace": "default", "uid": "p",
                 "resourceVersion": "1", "annotations": annotations }, "spec": { "containers": [] } });
-            is_wished(&common::api::pod::pod(&json.to_string()).unwrap())
+            has_keep_annotation(&common::api::pod::pod(&json.to_string()).unwrap())
         };
         assert!(is_wished_by(serde_json::json!({ "reserve/keep": "5m" })));
         assert!(!is_wished_by(serde_json::json!({ "reserve/keep": "yes" })));
@@ -273,7 +274,8 @@ mod tests {
             (Some(&leaves), true, true),
             (Some(&wishes), true, false),
         ] {
-            let needed = [Keeping::Reservation, Keeping::Wish].map(|keeping| is_needed(pod, keeping));
+            let needed = [KeepMethod::Reservation, KeepMethod::KeepAnnotation]
+                .map(|keep_method| is_needed(pod, keep_method));
             assert_eq!(needed, [by_reservation, by_wish], "{pod:?}");
         }
     }
@@ -283,9 +285,9 @@ mod tests {
         let ours = reservation("ours", "2026-11-16T08:10:00Z");
         let mut newer = encode(&ours).unwrap();
         newer.iter_mut().for_each(|(_, value)| *value = value.replace("\"v\":1", "\"v\":2"));
-        assert!(matches!(planned(&newer, &ours), Err(Why::Failed(_))));
+        assert!(matches!(planned(&newer, &ours), Err(StopReason::Failed(_))));
         let none = BTreeMap::new();
-        let seen = Seen { uid: "other", version: "1", annotations: &none };
-        assert!(matches!(reserved(&seen, "n", &ours), Err(Why::Failed(_))));
+        let seen = ObservedNode { uid: "other", version: "1", annotations: &none };
+        assert!(matches!(reserve_patch(&seen, "n", &ours), Err(StopReason::Failed(_))));
     }
 }

@@ -1,5 +1,6 @@
-//! The flows of the command as plain values: `step(answer, time) -> request`. No client, no clock, no printing, so that a test or a
-//! simulation can drive them through every answer, crash and Ctrl-C.
+//! The logic of recreating and moving pods, without a client, a clock or printing: tests and the simulation drive it through every
+//! answer, crash and Ctrl-C. `recreate` is a state machine; `commands/recreate` carries out its requests. `keep`, `places` and
+//! `budget` are plain functions on what was read.
 
 pub mod budget;
 pub mod keep;

@@ -1,24 +1,24 @@
-//! A place for every pod of a node before any of them goes: each is judged where it would be placed if the ones before it had
-//! moved already and the node took nobody any more.
+//! Finds a node for every pod of a node that is drained, before any of them is evicted. Each pod is scheduled as if the pods before
+//! it had moved already and the drained node were cordoned. `places` is for a drain, `obstacles` for one pod and one node.
 
-use common::cluster::event::{Event, Seen};
-use common::cluster::{Assumed, Cluster};
+use common::cluster::event::{Event, WatchEvent};
+use common::cluster::{Assumption, Cluster};
 use common::cycle::{self, Decision, Inspection, Refusal};
 use common::framework::Registry;
 use common::model::{Node, NodeName, Pod, PodKey, Uid};
 use jiff::Timestamp;
 
-/// Where a pod goes, or why it cannot.
+/// The new node of a pod, or why there is none.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Place {
-    /// The pod.
+    /// The pod that moves.
     pub pod: PodKey,
-    /// Its node to be, or what stands in the way.
+    /// The new node, or the scheduler's message.
     pub to: Result<NodeName, String>,
 }
 
-/// Finds a place for each of `pods`, which are on `node`, in the order in which they will go: the largest first, since it has the
-/// least choice. `cluster` is changed as if they had gone there.
+/// Finds a new node for each of `pods`, which are on `node`, in the order in which they will move: the largest first, because it
+/// fits on the fewest nodes. `cluster` is changed as if they had moved.
 pub fn places(
     cluster: &mut Cluster,
     node: &Node,
@@ -27,7 +27,7 @@ pub fn places(
     now: Timestamp,
 ) -> Vec<Place> {
     let cordoned = Node { unschedulable: true, resource_version: node.resource_version + 1, ..node.clone() };
-    cluster.apply(Event::Nodes(Seen::Applied(cordoned)));
+    cluster.apply(Event::Nodes(WatchEvent::Applied(cordoned)));
     pods.sort_by_key(|pod| std::cmp::Reverse(size(pod, node)));
     let mut places = Vec::new();
     for (index, pod) in pods.into_iter().enumerate() {
@@ -37,19 +37,19 @@ pub fn places(
     places
 }
 
-/// What keeps the pod from going to the node called `to`, in the words of every filter; nothing if it could go there.
-/// `cluster` is changed as if the pod were gone.
+/// Why the pod cannot move to the node called `to`: the reasons of all filters; empty if it can. `cluster` is changed as if the pod
+/// were gone.
 ///
 /// # Errors
-/// When a filter cannot say.
-pub fn in_the_way(
+/// The error of a filter, or that the node does not exist.
+pub fn obstacles(
     cluster: &mut Cluster,
     pod: &Pod,
     to: &NodeName,
     registry: &Registry,
     now: Timestamp,
 ) -> Result<Vec<String>, String> {
-    let replacement = replaced(cluster, pod, 0);
+    let replacement = replace(cluster, pod, 0);
     let world = cluster.snapshot(now);
     let pod_context = world.pod_context(&replacement);
     let inspection = Inspection::new(&pod_context, &world, registry)?;
@@ -60,7 +60,7 @@ pub fn in_the_way(
     Ok(words)
 }
 
-/// How much of its node a pod asks for, of whatever it asks most for, in millionths.
+/// The largest share of `node` that the pod requests of any resource, in millionths. The key makes the order unique.
 fn size(pod: &Pod, node: &Node) -> (i64, PodKey) {
     let share = |(resource, amount): (common::model::ResourceName, i64)| {
         let has = i128::from(node.allocatable.get(&resource)).max(1);
@@ -76,33 +76,33 @@ fn place(
     registry: &Registry,
     now: Timestamp,
 ) -> Result<NodeName, String> {
-    let replacement = replaced(cluster, pod, index);
+    let replacement = replace(cluster, pod, index);
     let decision = cycle::schedule(&replacement, &cluster.snapshot(now), registry);
     let (to, seat) = match decision {
         Decision::Place { node, seat, .. } => (node, seat),
-        Decision::NoFit(no_fit) => return Err(cycle::message(&no_fit.trace)),
-        Decision::Awaits(awaited) => return Err(awaited.to_string()),
+        Decision::NoFit(no_fit) => return Err(cycle::message(&no_fit.diagnosis)),
+        Decision::WaitForNode(awaited) => return Err(awaited.to_string()),
         Decision::Refused(Refusal::Unreadable(why)) => return Err(why.into()),
         Decision::Refused(Refusal::Gated(_)) => return Err("it waits for scheduling gates".into()),
-        Decision::Refused(Refusal::Unserved { features, .. }) => {
+        Decision::Refused(Refusal::Unsupported { features, .. }) => {
             let fields: Vec<&str> = features.iter().map(|feature| feature.field()).collect();
             return Err(format!("it uses {}, which cannot be judged", fields.join(", ")));
         }
         Decision::Failed(why) => return Err(why),
     };
-    let assumed = Assumed { uid: replacement.uid.clone(), node: to.clone(), seat, since: now };
+    let assumed = Assumption { uid: replacement.uid.clone(), node: to.clone(), seat, since: now };
     cluster.assume(&replacement.key, assumed);
     Ok(to)
 }
 
-/// Its replacement, as if it were there and the pod gone.
-fn replaced(cluster: &mut Cluster, pod: &Pod, index: usize) -> Pod {
-    cluster.apply(Event::Pods(Seen::Deleted(Pod { resource_version: u64::MAX, ..pod.clone() })));
+/// Replaces `pod` in `cluster` by a Pending copy without a node, and returns the copy.
+fn replace(cluster: &mut Cluster, pod: &Pod, index: usize) -> Pod {
+    cluster.apply(Event::Pods(WatchEvent::Deleted(Pod { resource_version: u64::MAX, ..pod.clone() })));
     let replacement = Pod {
         uid: Uid::from(format!("replacement-{index}-{}", pod.uid)),
         resource_version: 1,
         node: None,
-        nominated: None,
+        nominated_node: None,
         stamp: None,
         scheduled: None,
         started: None,
@@ -110,17 +110,17 @@ fn replaced(cluster: &mut Cluster, pod: &Pod, index: usize) -> Pod {
         phase: common::model::pod::Phase::Pending,
         ..pod.clone()
     };
-    cluster.apply(Event::Pods(Seen::Applied(replacement.clone())));
+    cluster.apply(Event::Pods(WatchEvent::Applied(replacement.clone())));
     replacement
 }
 
 #[cfg(test)]
 mod tests {
-    use super::{Place, in_the_way, places};
+    use super::{Place, obstacles, places};
     use common::api::{node::node, pod::pod};
-    use common::cluster::{Cluster, Event, Seen};
+    use common::cluster::{Cluster, Event, WatchEvent};
     use common::model::owner::OwnerKind;
-    use common::model::{Node, OtherKind, Pod};
+    use common::model::{CatalogKind, Node, Pod};
     use common::plugins::default_registry;
     use serde_json::json;
 
@@ -140,13 +140,13 @@ mod tests {
     fn planned(nodes: &[Node], pods: &[Pod]) -> Vec<(String, Result<String, String>)> {
         let mut cluster = Cluster::default();
         OwnerKind::ALL.iter().for_each(|kind| {
-            cluster.apply(Event::Workloads(*kind, Seen::Relisted(vec![])));
+            cluster.apply(Event::Workloads(*kind, WatchEvent::Relisted(vec![])));
         });
-        OtherKind::ALL.iter().for_each(|kind| {
-            cluster.apply(Event::Others(*kind, Seen::Relisted(vec![])));
+        CatalogKind::ALL.iter().for_each(|kind| {
+            cluster.apply(Event::CatalogObjects(*kind, WatchEvent::Relisted(vec![])));
         });
-        cluster.apply(Event::Nodes(Seen::Relisted(nodes.to_vec())));
-        cluster.apply(Event::Pods(Seen::Relisted(pods.to_vec())));
+        cluster.apply(Event::Nodes(WatchEvent::Relisted(nodes.to_vec())));
+        cluster.apply(Event::Pods(WatchEvent::Relisted(pods.to_vec())));
         let there = pods.iter().filter(|pod| pod.node.as_ref() == Some(&nodes[0].name)).cloned().collect();
         let now = "2026-11-16T08:00:00Z".parse().unwrap();
         let found = places(&mut cluster, &nodes[0], there, &default_registry(), now);
@@ -172,11 +172,11 @@ mod tests {
         let mut cluster = Cluster::default();
         let nodes = vec![some_node("a", "8"), some_node("b", "2"), some_node("c", "4")];
         let pod = some_pod("one", "3", "a");
-        cluster.apply(Event::Nodes(Seen::Relisted(nodes)));
-        cluster.apply(Event::Pods(Seen::Relisted(vec![pod.clone()])));
+        cluster.apply(Event::Nodes(WatchEvent::Relisted(nodes)));
+        cluster.apply(Event::Pods(WatchEvent::Relisted(vec![pod.clone()])));
         let mut on = |to: &str| {
             let now = "2026-11-16T08:00:00Z".parse().unwrap();
-            in_the_way(&mut cluster, &pod, &to.into(), &default_registry(), now)
+            obstacles(&mut cluster, &pod, &to.into(), &default_registry(), now)
         };
         assert_eq!(on("b"), Ok(vec!["Insufficient cpu".to_owned()]));
         assert_eq!(on("c"), Ok(Vec::new()));

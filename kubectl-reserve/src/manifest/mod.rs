@@ -1,4 +1,5 @@
-//! Pods out of manifests that were not applied: as the API server would store them if they were created now.
+//! Makes pods from manifests that were not applied: as the API server would store them if they were created now. [`read()`] reads
+//! files, [`manifest_pods`] makes the pods.
 
 mod read;
 mod template;
@@ -6,4 +7,4 @@ mod template;
 mod tests;
 
 pub(crate) use read::read;
-pub(crate) use template::{Wanted, wanted};
+pub(crate) use template::{ManifestPod, manifest_pods};

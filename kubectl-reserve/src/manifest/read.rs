@@ -1,17 +1,17 @@
-//! Files, directories and stdin to documents, YAML or JSON, several in one file.
+//! Reads manifests from files, directories and stdin: YAML or JSON, with one or more documents in a file.
 
 use crate::error::Failure;
 use serde_json::Value;
 use std::io::Read;
 use std::path::{Path, PathBuf};
 
-/// The largest file that is read. No manifest is as large; a disk image given by mistake is.
+/// The largest file that is read. No manifest is as large; a disk image that is given by mistake is.
 const FILE_LEN_MAX: u64 = 16 << 20;
 
-/// The extensions that kubectl takes for manifests when it reads a directory.
+/// The extensions of manifests in a directory, as in kubectl.
 const EXTENSIONS: [&str; 3] = ["json", "yaml", "yml"];
 
-/// Every document in the files, in their order. `-` is stdin; a directory is all of its manifests.
+/// Every document in the files, in order. `-` is stdin; a directory stands for its manifests.
 pub(crate) fn read(paths: &[PathBuf], is_recursive: bool) -> Result<Vec<Value>, Failure> {
     let mut documents = Vec::new();
     for path in paths {
@@ -38,7 +38,7 @@ fn text(mut source: impl Read, name: &str) -> Result<String, Failure> {
     Ok(text)
 }
 
-/// The file itself, or the manifests of a directory by name.
+/// The file itself, or the manifests of a directory, sorted by name.
 fn files(path: &Path, is_recursive: bool) -> Result<Vec<PathBuf>, Failure> {
     let at = |error: std::io::Error| failed(&path.display().to_string(), &error);
     if !path.is_dir() {
@@ -61,7 +61,7 @@ fn files(path: &Path, is_recursive: bool) -> Result<Vec<PathBuf>, Failure> {
     Ok(found)
 }
 
-/// The documents of one text; those without anything in them are passed over.
+/// The documents of one text, without empty ones.
 pub(super) fn parse(text: &str, name: &str) -> Result<Vec<Value>, Failure> {
     let documents: Vec<Value> = serde_saphyr::from_multiple(text).map_err(|error| failed(name, &error))?;
     Ok(documents.into_iter().filter(|document| !document.is_null()).collect())

@@ -1,7 +1,7 @@
-//! From a manifest to the pods that it wants, with the defaults that the API server fills in.
+//! Makes pods from the pod templates of manifests, with the defaults that the API server fills in.
 
+use crate::cluster_data::diagnostics::PriorityClass;
 use crate::error::Failure;
-use crate::world::notes::PriorityClass;
 use common::api::names::DEFAULT_SCHEDULER_NAME;
 use common::api::pod::{pod, request_limits};
 use common::model::Pod;
@@ -10,40 +10,40 @@ use common::model::owner::OwnerKind;
 use serde_json::{Map, Value, json};
 use std::collections::BTreeMap;
 
-/// Pods that a manifest wants, all alike.
+/// The pod of a manifest, and how many of it the manifest asks for.
 #[derive(Clone, Debug)]
-pub(crate) struct Wanted {
-    /// `Deployment/web`, or `Pod/web-0`.
+pub(crate) struct ManifestPod {
+    /// The manifest: `Deployment/web`, or `Pod/web-0`.
     pub(crate) from: String,
     /// The pod as the API server would store it.
     pub(crate) source: Value,
     pub(crate) pod: Pod,
-    /// How many.
+    /// How many pods the manifest asks for.
     pub(crate) replicas: u32,
 }
 
-/// The pods that the documents want. Documents of other kinds are passed over.
-pub(crate) fn wanted(
+/// The pods of the documents. Documents without a pod template are ignored.
+pub(crate) fn manifest_pods(
     documents: &[Value],
     namespace: &str,
     classes: &BTreeMap<String, PriorityClass>,
-) -> Result<Vec<Wanted>, Failure> {
+) -> Result<Vec<ManifestPod>, Failure> {
     let mut all = Vec::new();
     for document in documents {
         if let Some(items) = document.get("items").and_then(Value::as_array) {
-            all.extend(wanted(items, namespace, classes)?);
-        } else if let Some(found) = one(document, namespace, classes)? {
+            all.extend(manifest_pods(items, namespace, classes)?);
+        } else if let Some(found) = manifest_pod(document, namespace, classes)? {
             all.push(found);
         }
     }
     Ok(all)
 }
 
-fn one(
+fn manifest_pod(
     document: &Value,
     namespace: &str,
     classes: &BTreeMap<String, PriorityClass>,
-) -> Result<Option<Wanted>, Failure> {
+) -> Result<Option<ManifestPod>, Failure> {
     let kind = document["kind"].as_str().unwrap_or_default();
     let api_version = document["apiVersion"].as_str().unwrap_or_default();
     let owner = OwnerKind::from_reference(api_version, kind);
@@ -57,7 +57,7 @@ fn one(
     let spec = template["spec"].as_object();
     let spec =
         spec.ok_or_else(|| Failure::usage(format!("{kind} {name} has no pod template with a spec")))?;
-    let spec = completed(spec, classes).map_err(|why| Failure::usage(format!("{kind} {name}: {why}")))?;
+    let spec = with_defaults(spec, classes).map_err(|why| Failure::usage(format!("{kind} {name}: {why}")))?;
     let namespace = document["metadata"]["namespace"].as_str().unwrap_or(namespace);
     let source = json!({
         "metadata": {
@@ -70,7 +70,7 @@ fn one(
     let pod = pod(&source.to_string())
         .map_err(|error| Failure::usage(format!("{kind} {name}: {}", chain(&error))))?;
     let from = format!("{kind}/{name}");
-    Ok(Some(Wanted { from, source, pod, replicas: replicas(owner, document) }))
+    Ok(Some(ManifestPod { from, source, pod, replicas: replicas(owner, document) }))
 }
 
 fn name(document: &Value) -> String {
@@ -94,8 +94,8 @@ fn replicas(owner: Option<OwnerKind>, document: &Value) -> u32 {
     }
 }
 
-/// The spec with what the API server adds and decisions read.
-pub(super) fn completed(
+/// The spec with the defaults of the API server that decisions depend on.
+pub(super) fn with_defaults(
     spec: &Map<String, Value>,
     classes: &BTreeMap<String, PriorityClass>,
 ) -> Result<Map<String, Value>, String> {
@@ -104,13 +104,13 @@ pub(super) fn completed(
     if is_empty(spec.get("schedulerName")) {
         spec.insert("schedulerName".into(), DEFAULT_SCHEDULER_NAME.into());
     }
-    prioritise(&mut spec, classes)?;
+    set_priority(&mut spec, classes)?;
     let on_host = spec.get("hostNetwork").and_then(Value::as_bool).unwrap_or(false);
     for list in ["containers", "initContainers"] {
         for container in spec.get_mut(list).and_then(Value::as_array_mut).into_iter().flatten() {
             request_limits(container);
             if on_host {
-                open_ports(container);
+                set_host_ports(container);
             }
         }
     }
@@ -122,8 +122,8 @@ pub(super) fn completed(
     Ok(spec)
 }
 
-/// The number of the priority class, as admission writes it.
-fn prioritise(
+/// Sets the priority and the preemption policy of the pod's priority class, as admission does.
+fn set_priority(
     spec: &mut Map<String, Value>,
     classes: &BTreeMap<String, PriorityClass>,
 ) -> Result<(), String> {
@@ -151,8 +151,8 @@ fn prioritise(
     Ok(())
 }
 
-/// On the host's network a container's ports are the host's.
-fn open_ports(container: &mut Value) {
+/// Sets `hostPort` to `containerPort`, as the API server does for pods on the host's network.
+fn set_host_ports(container: &mut Value) {
     for port in container.get_mut("ports").and_then(Value::as_array_mut).into_iter().flatten() {
         if port["hostPort"].is_null() {
             port["hostPort"] = port["containerPort"].clone();

@@ -1,9 +1,9 @@
-//! Manifests become the pods that the API server would store.
+//! Manifests are turned into the pods that the API server would store.
 
 use super::read::parse;
-use super::{read, wanted};
+use super::{manifest_pods, read};
+use crate::cluster_data::diagnostics::PriorityClass;
 use crate::error::Exit;
-use crate::world::notes::PriorityClass;
 use std::collections::BTreeMap;
 
 const MANIFEST: &str = "\
@@ -47,7 +47,7 @@ fn classes() -> BTreeMap<String, PriorityClass> {
 
 #[test]
 fn workloads_and_pods_are_found_with_the_servers_defaults() {
-    let found = wanted(&parse(MANIFEST, "x").unwrap(), "default", &classes()).unwrap();
+    let found = manifest_pods(&parse(MANIFEST, "x").unwrap(), "default", &classes()).unwrap();
     let shown: Vec<String> =
         found.iter().map(|one| format!("{} {} x{}", one.from, one.pod.key, one.replicas)).collect();
     assert_eq!(
@@ -73,12 +73,12 @@ fn workloads_and_pods_are_found_with_the_servers_defaults() {
 #[test]
 fn what_cannot_be_read_says_where() {
     let documents = parse(MANIFEST, "x").unwrap();
-    let failure = wanted(&documents, "default", &BTreeMap::new()).unwrap_err();
+    let failure = manifest_pods(&documents, "default", &BTreeMap::new()).unwrap_err();
     assert_eq!(failure.message.as_deref(), Some("Deployment web: no PriorityClass with name high was found"));
     assert_eq!(parse("a: [", "web.yaml").unwrap_err().exit, Exit::Usage);
     let empty = parse("{apiVersion: v1, kind: Pod, metadata: {name: x}}", "x").unwrap();
     assert_eq!(
-        wanted(&empty, "default", &BTreeMap::new()).unwrap_err().message.as_deref(),
+        manifest_pods(&empty, "default", &BTreeMap::new()).unwrap_err().message.as_deref(),
         Some("Pod x has no pod template with a spec")
     );
     assert!(read(&["/nonexistent/x.yaml".into()], false).is_err());

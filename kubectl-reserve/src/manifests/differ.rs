@@ -1,9 +1,9 @@
-//! Whether an object in the cluster says what we say: everything that we say is there, and what is there besides was
-//! added by the server, by a default, or by somebody whom it concerns.
+//! Compares an object in the cluster with its manifest: every field of the manifest must be there with the same value. Other fields
+//! may have been added by the server, by defaulting or by other controllers.
 
 use serde_json::Value;
 
-/// The first place at which `live` is not what `wanted` says, as `spec.rules[2].verbs`.
+/// The first field of `wanted` that `live` does not have with the same value, such as `spec.rules[2].verbs`.
 pub(crate) fn difference(wanted: &Value, live: &Value) -> Option<String> {
     at(wanted, live, String::new())
 }
@@ -18,7 +18,7 @@ fn at(wanted: &Value, live: &Value, place: String) -> Option<String> {
             let mut pairs = wanted.iter().zip(live).enumerate();
             pairs.find_map(|(index, (wanted, live))| at(wanted, live, format!("{place}[{index}]")))
         }
-        // What is empty need not be stored.
+        // The server may drop an empty object.
         (Value::Object(wanted), Value::Null) if wanted.is_empty() => None,
         (wanted, live) if wanted == live => None,
         _ => Some(place),

@@ -1,21 +1,21 @@
-//! The kinds of object that are installed, in the order in which they are applied: what others refer to comes first, and
-//! the daemon last, when its rights and the policies that confine it are there.
+//! The kinds of objects that are installed, in the order in which they are applied: objects that others refer to come first. The
+//! daemon comes last, when its RBAC rules and the policies that restrict it exist.
 
-/// A kind of object.
+/// A kind of object that is installed.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) struct Kind {
-    /// As in `kind:`.
+pub(crate) struct ManifestKind {
+    /// The kind, as in `kind:`.
     pub(crate) kind: &'static str,
     /// The API group, empty for the core group.
     pub(crate) group: &'static str,
-    /// In the plural, as in URLs and roles.
+    /// The plural, as in URLs and roles.
     pub(crate) plural: &'static str,
-    /// Whether its objects are in namespaces.
+    /// Whether its objects are namespaced.
     pub(crate) is_namespaced: bool,
 }
 
-/// All of them, in order. Each is served as `v1`.
-pub(crate) const KINDS: [Kind; 17] = [
+/// All kinds, in order. The API version of each is `v1`.
+pub(crate) const KINDS: [ManifestKind; 17] = [
     kind("Namespace", "", "namespaces", false),
     kind("ResourceQuota", "", "resourcequotas", true),
     kind("ServiceAccount", "", "serviceaccounts", true),
@@ -39,28 +39,33 @@ const RBAC: &str = "rbac.authorization.k8s.io";
 const ADMISSION: &str = "admissionregistration.k8s.io";
 const FLOW: &str = "flowcontrol.apiserver.k8s.io";
 
-const fn kind(kind: &'static str, group: &'static str, plural: &'static str, is_namespaced: bool) -> Kind {
-    Kind { kind, group, plural, is_namespaced }
+const fn kind(
+    kind: &'static str,
+    group: &'static str,
+    plural: &'static str,
+    is_namespaced: bool,
+) -> ManifestKind {
+    ManifestKind { kind, group, plural, is_namespaced }
 }
 
-impl Kind {
-    /// The kind called so, and its place in the order.
+impl ManifestKind {
+    /// The kind with this name, and its index in [`KINDS`].
     pub(crate) fn find(kind: &str) -> Option<(usize, Self)> {
         KINDS.iter().copied().enumerate().find(|(_, one)| one.kind == kind)
     }
 
-    /// `deployment.apps`, as kubectl says it.
+    /// The kind as kubectl prints it: `deployment.apps`.
     pub(crate) fn word(self) -> String {
         let kind = self.kind.to_ascii_lowercase();
         if self.group.is_empty() { kind } else { format!("{kind}.{}", self.group) }
     }
 
-    /// `deployments.apps`, as roles and error messages say it.
+    /// The resource as roles and error messages name it: `deployments.apps`.
     pub(crate) fn resource(self) -> String {
         if self.group.is_empty() { self.plural.to_owned() } else { format!("{}.{}", self.plural, self.group) }
     }
 
-    /// Where its objects are: those of one namespace, or all.
+    /// The URL of the objects in one namespace, or in all.
     pub(crate) fn path(self, namespace: Option<&str>) -> String {
         let root =
             if self.group.is_empty() { "/api/v1".to_owned() } else { format!("/apis/{}/v1", self.group) };

@@ -1,4 +1,5 @@
-//! What is installed: the very files of `manifests/`, put together as `kubectl apply -k` does it. Pure: text to objects.
+//! The objects that `install` applies: the files of `manifests/`, combined as `kubectl apply -k` does. Pure: text to objects. Entry
+//! points: [`objects`], [`difference`].
 
 mod differ;
 mod hash;
@@ -8,7 +9,7 @@ mod overlay;
 mod tests;
 
 pub(crate) use differ::difference;
-pub(crate) use kinds::{KINDS, Kind};
+pub(crate) use kinds::{KINDS, ManifestKind};
 
 use common::api::names;
 use serde_json::{Value, json};
@@ -27,7 +28,7 @@ const FILES: [&str; 10] = [
     include_str!("../../../manifests/daemon/network.yaml"),
 ];
 
-/// What the extender adds, and what it changes.
+/// The object that the extender adds, and the patches that it needs.
 const EXTENDER: &str = include_str!("../../../manifests/extender/service.yaml");
 const EXTENDER_PATCHES: [&str; 2] = [
     include_str!("../../../manifests/extender/deployment.yaml"),
@@ -40,62 +41,62 @@ const CONFIG: &str = include_str!("../../../manifests/daemon/config.yaml");
 /// The image's name in the files; its tag is this version.
 const IMAGE: &str = "reserve-daemon";
 
-/// What may be chosen about it.
+/// The options of an installation.
 #[derive(Debug, Clone)]
-pub(crate) struct Choice {
+pub(crate) struct InstallOptions {
     pub(crate) image: Option<String>,
     pub(crate) namespace: String,
     /// Whether the daemon answers kube-scheduler as its extender.
     pub(crate) is_extender: bool,
 }
 
-/// An object, as it is applied.
+/// An object to apply.
 #[derive(Debug, Clone, PartialEq)]
 pub(crate) struct Object {
-    pub(crate) kind: Kind,
+    pub(crate) kind: ManifestKind,
     pub(crate) namespace: Option<String>,
     pub(crate) name: String,
     pub(crate) json: Value,
 }
 
 impl Object {
-    /// An object out of its JSON, if it is of a kind that is installed.
+    /// An object from its JSON; `None` if its kind is not among [`KINDS`].
     pub(crate) fn new(json: Value) -> Option<Self> {
         let text = |pointer| json.pointer(pointer).and_then(Value::as_str).map(str::to_owned);
-        let (_, kind) = Kind::find(json.get("kind")?.as_str()?)?;
+        let (_, kind) = ManifestKind::find(json.get("kind")?.as_str()?)?;
         let namespace = text("/metadata/namespace").filter(|_| kind.is_namespaced);
         Some(Self { kind, namespace, name: text("/metadata/name")?, json })
     }
 
-    /// Where it is.
+    /// The URL of the object.
     pub(crate) fn path(&self) -> String {
         format!("{}/{}", self.kind.path(self.namespace.as_deref()), self.name)
     }
 
-    /// `deployment.apps/reserve-daemon`.
+    /// The name as kubectl writes it: `deployment.apps/reserve-daemon`.
     pub(crate) fn word(&self) -> String {
         format!("{}/{}", self.kind.word(), self.name)
     }
 
-    /// Whether it is that object, whatever it says.
+    /// Whether both are the same object in the cluster, whatever their content.
     pub(crate) fn is_same(&self, other: &Self) -> bool {
         self.kind == other.kind && self.namespace == other.namespace && self.name == other.name
     }
 }
 
-/// The image that is used unless another one is named.
+/// The image if `--image` is not set.
 pub(crate) fn default_image() -> String {
     format!("{IMAGE}:{}", env!("CARGO_PKG_VERSION"))
 }
 
-/// Everything, in the order in which it is applied.
-pub(crate) fn objects(choice: &Choice) -> Result<Vec<Object>, String> {
-    let read = |text: &str| documents(&in_namespace(text, &choice.namespace));
+/// All objects, in the order in which they are applied.
+pub(crate) fn objects(options: &InstallOptions) -> Result<Vec<Object>, String> {
+    let read = |text: &str| documents(&in_namespace(text, &options.namespace));
     let mut all = Vec::new();
     for file in FILES {
         all.extend(read(file)?);
     }
-    if choice.is_extender {
+    if options.is_extender {
         all.extend(read(EXTENDER)?);
         for patch in EXTENDER_PATCHES {
             for patch in read(patch)? {
@@ -103,24 +104,24 @@ pub(crate) fn objects(choice: &Choice) -> Result<Vec<Object>, String> {
             }
         }
     }
-    let config = config_map(&choice.namespace);
+    let config = config_map(&options.namespace);
     let config_name = config.pointer("/metadata/name").and_then(Value::as_str).unwrap_or_default().to_owned();
     all.push(config);
     for json in &mut all {
         label(json);
         if json["kind"] == "Deployment" {
-            fill_in(json, choice, &config_name);
+            fill_in(json, options, &config_name);
         }
     }
     let mut objects: Vec<Object> = all
         .into_iter()
         .map(|json| Object::new(json).ok_or("an object of a kind that is not known here"))
         .collect::<Result<_, _>>()?;
-    objects.sort_by_key(|object| Kind::find(object.kind.kind).map(|(order, _)| order));
+    objects.sort_by_key(|object| ManifestKind::find(object.kind.kind).map(|(order, _)| order));
     Ok(objects)
 }
 
-/// The namespace stands in policies and in the configuration too, so it is exchanged in the text.
+/// Replaces the namespace in the text, since policies and the configuration contain it, too.
 fn in_namespace(text: &str, namespace: &str) -> String {
     text.replace(names::NAMESPACE, namespace)
 }
@@ -139,9 +140,9 @@ fn label(json: &mut Value) {
     json["metadata"]["labels"][names::PART_LABEL] = names::APP.into();
 }
 
-/// The image, and the ConfigMap's whole name.
-fn fill_in(deployment: &mut Value, choice: &Choice, config: &str) {
-    let image = choice.image.clone().unwrap_or_else(default_image);
+/// Sets the image, and the full name of the ConfigMap.
+fn fill_in(deployment: &mut Value, options: &InstallOptions, config: &str) {
+    let image = options.image.clone().unwrap_or_else(default_image);
     let spec = &mut deployment["spec"]["template"]["spec"];
     for container in spec["containers"].as_array_mut().into_iter().flatten() {
         container["image"] = image.as_str().into();
@@ -153,7 +154,7 @@ fn fill_in(deployment: &mut Value, choice: &Choice, config: &str) {
     }
 }
 
-/// All objects as text that `kubectl apply -f -` takes.
+/// All objects as YAML for `kubectl apply -f -`.
 pub(crate) fn yaml(objects: &[Object]) -> Result<String, String> {
     let mut text = String::new();
     for object in objects {

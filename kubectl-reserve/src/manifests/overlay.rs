@@ -1,13 +1,13 @@
-//! A patch that is laid over an object, as kustomize does it: maps are merged, and so are lists whose items have a name of
-//! their own; any other list is replaced.
+//! Strategic merge patches, as in kustomize: maps are merged, and so are lists whose items have a merge key; any other list is
+//! replaced.
 
 use serde_json::Value;
 
-/// Lists that are merged, and by what their items are known.
+/// Lists that are merged, with the merge key of their items.
 const MERGED: [(&str, &str); 4] =
     [("containers", "name"), ("ports", "containerPort"), ("volumeMounts", "mountPath"), ("volumes", "name")];
 
-/// Lays `patch` over the object of its kind and name.
+/// Merges `patch` into the object of its kind and name.
 pub(super) fn apply(objects: &mut [Value], patch: &Value) -> Result<(), String> {
     let is_it = |object: &&mut Value| {
         object["kind"] == patch["kind"] && object["metadata"]["name"] == patch["metadata"]["name"]
@@ -38,7 +38,7 @@ fn has_names(list: &Value, name: &str) -> bool {
 
 fn merge_list(base: &mut Value, patch: &Value, name: &str) {
     let mut items = base.as_array().cloned().unwrap_or_default();
-    // What is new comes first, in its own order.
+    // New items come first, in the order of the patch.
     let mut all = Vec::new();
     for item in patch.as_array().into_iter().flatten() {
         match items.iter_mut().find(|known| known[name] == item[name]) {

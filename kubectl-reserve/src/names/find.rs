@@ -1,6 +1,6 @@
-//! Reading what names can mean. A pod of exactly that name is enough; only else is the namespace listed.
+//! Reads what a name can mean. A pod of exactly that name is read with one GET; only if there is none, the namespace is listed.
 
-use super::{Asked, Kind, PodSeen, Seen, Target, resolve};
+use super::{NamespaceObjects, ObjectArg, ObjectKind, PodOrWorkload, PodWithReadiness, resolve};
 use crate::api::{self as calls, ApiError, JSON, METADATA};
 use crate::connect::Session;
 use crate::error::Failure;
@@ -30,17 +30,21 @@ struct ConditionWire {
     status: String,
 }
 
-/// What `asked` means in `namespace`.
-pub(crate) async fn find(session: &Session, namespace: &str, asked: &Asked) -> Result<Target, Failure> {
-    if matches!(asked.kind, None | Some(Kind::Pod))
+/// The object that `asked` names in `namespace`.
+pub(crate) async fn find(
+    session: &Session,
+    namespace: &str,
+    asked: &ObjectArg,
+) -> Result<PodOrWorkload, Failure> {
+    if matches!(asked.kind, None | Some(ObjectKind::Pod))
         && let Some(pod) = pod(session, namespace, &asked.name).await?
     {
-        return Ok(Target::Pod(Box::new(pod)));
+        return Ok(PodOrWorkload::Pod(Box::new(pod)));
     }
     let seen = read(session, namespace, asked).await?;
-    let is_hidden = |kind: Kind| match kind {
-        Kind::Workload(kind) => seen.unreadable.contains(&kind),
-        Kind::Pod => false,
+    let is_hidden = |kind: ObjectKind| match kind {
+        ObjectKind::Workload(kind) => seen.unreadable.contains(&kind),
+        ObjectKind::Pod => false,
     };
     if let Some(kind) = asked.kind.filter(|kind| is_hidden(*kind)) {
         let needs = format!("get,list {} (namespace {namespace})", kind.resource());
@@ -49,12 +53,12 @@ pub(crate) async fn find(session: &Session, namespace: &str, asked: &Asked) -> R
     resolve(asked, seen).map_err(|why| why.into_failure(asked, namespace))
 }
 
-/// The pods that a label selector names, in one namespace or in all.
+/// The pods that a label selector selects, in one namespace or in all.
 pub(crate) async fn labelled(
     session: &Session,
     namespace: Option<&str>,
     selector: &str,
-) -> Result<Vec<PodSeen>, Failure> {
+) -> Result<Vec<PodWithReadiness>, Failure> {
     let path = match namespace {
         Some(namespace) => format!("/api/v1/namespaces/{namespace}/pods"),
         None => "/api/v1/pods".into(),
@@ -64,7 +68,7 @@ pub(crate) async fn labelled(
     pods.map_err(|error| error.into_failure("list pods", "list pods"))
 }
 
-async fn pod(session: &Session, namespace: &str, name: &str) -> Result<Option<PodSeen>, Failure> {
+async fn pod(session: &Session, namespace: &str, name: &str) -> Result<Option<PodWithReadiness>, Failure> {
     match calls::get(session, &format!("/api/v1/namespaces/{namespace}/pods/{name}"), JSON).await {
         Ok(answer) => read_pod(&answer.text).map(Some).map_err(Failure::new),
         Err(error) if error.code() == Some(404) => Ok(None),
@@ -72,19 +76,19 @@ async fn pod(session: &Session, namespace: &str, name: &str) -> Result<Option<Po
     }
 }
 
-async fn read(session: &Session, namespace: &str, asked: &Asked) -> Result<Seen, Failure> {
+async fn read(session: &Session, namespace: &str, asked: &ObjectArg) -> Result<NamespaceObjects, Failure> {
     let path = format!("/api/v1/namespaces/{namespace}/pods");
     let pods = async {
         let pods = pods(session, &path, "").await;
         pods.map_err(|error| error.into_failure("list pods", &format!("list pods in namespace {namespace}")))
     };
     let kinds: Vec<OwnerKind> = match asked.kind {
-        Some(Kind::Pod) => Vec::new(),
+        Some(ObjectKind::Pod) => Vec::new(),
         _ => OwnerKind::ALL.into(),
     };
     let workloads = try_join_all(kinds.into_iter().map(|kind| workloads(session, namespace, kind)));
     let (pods, workloads) = futures::future::try_join(pods, workloads).await?;
-    let mut seen = Seen { pods, ..Seen::default() };
+    let mut seen = NamespaceObjects { pods, ..NamespaceObjects::default() };
     for read in workloads {
         match read {
             Ok(live) => seen.workloads.extend(live),
@@ -94,7 +98,7 @@ async fn read(session: &Session, namespace: &str, asked: &Asked) -> Result<Seen,
     Ok(seen)
 }
 
-/// Workloads of one kind; the kind alone if the caller may not read them.
+/// The workloads of one kind; the kind as an error if the caller may not list it.
 async fn workloads(
     session: &Session,
     namespace: &str,
@@ -113,7 +117,7 @@ async fn workloads(
     }
 }
 
-async fn pods(session: &Session, path: &str, query: &str) -> Result<Vec<PodSeen>, ApiError> {
+async fn pods(session: &Session, path: &str, query: &str) -> Result<Vec<PodWithReadiness>, ApiError> {
     let mut live = Vec::new();
     calls::list(session, path, query, JSON, |json| {
         live.push(read_pod(json)?);
@@ -123,15 +127,15 @@ async fn pods(session: &Session, path: &str, query: &str) -> Result<Vec<PodSeen>
     Ok(live)
 }
 
-fn read_pod(json: &str) -> Result<PodSeen, String> {
+fn read_pod(json: &str) -> Result<PodWithReadiness, String> {
     let pod = api::pod::pod(json).map_err(|error| chain(&error))?;
     let wire: PodWire = serde_json::from_str(json).unwrap_or_default();
     let mut conditions = wire.status.conditions.into_iter().flatten();
     let is_ready = conditions.any(|condition| condition.kind == "Ready" && condition.status == "True");
-    Ok(PodSeen { pod, is_ready })
+    Ok(PodWithReadiness { pod, is_ready })
 }
 
-/// Text as part of a query.
+/// Percent-encodes text for a query.
 pub(crate) fn escaped(text: &str) -> String {
     let mut escaped = String::new();
     for byte in text.bytes() {

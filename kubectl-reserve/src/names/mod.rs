@@ -1,4 +1,5 @@
-//! Names as they are typed: `NAME`, `TYPE/NAME…` or `TYPE NAME…`, and what they mean in a namespace.
+//! Pods and workloads as arguments: `NAME`, `TYPE/NAME…` or `TYPE NAME…`. `parse_args` reads them, `find` looks them up in the
+//! cluster, `resolve` decides what a name means, given the objects of a namespace.
 
 mod find;
 mod resolve;
@@ -6,7 +7,7 @@ mod resolve;
 mod tests;
 
 pub(crate) use find::{escaped, find, labelled};
-pub(crate) use resolve::{Choice, PodSeen, Seen, Target, id, resolve};
+pub(crate) use resolve::{NamespaceObjects, PodChoice, PodOrWorkload, PodWithReadiness, id, resolve};
 
 use crate::connect::is_name;
 use crate::error::Failure;
@@ -14,43 +15,43 @@ use common::config::nearest::nearest;
 use common::model::owner::OwnerKind;
 use std::fmt;
 
-/// A kind that can be named.
+/// A kind of object that an argument can name.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
-pub(crate) enum Kind {
+pub(crate) enum ObjectKind {
     Pod,
     Workload(OwnerKind),
 }
 
-/// One name as it was typed.
+/// One argument that names a pod or a workload.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub(crate) struct Asked {
-    /// The kind, if it was typed too.
-    pub(crate) kind: Option<Kind>,
+pub(crate) struct ObjectArg {
+    /// The kind, if the argument has one.
+    pub(crate) kind: Option<ObjectKind>,
     pub(crate) name: String,
 }
 
-/// The words that kubectl takes for a kind.
-const KINDS: [(&[&str], Kind); 8] = [
-    (&["po", "pod", "pods"], Kind::Pod),
-    (&["deploy", "deployment", "deployments"], Kind::Workload(OwnerKind::Deployment)),
-    (&["sts", "statefulset", "statefulsets"], Kind::Workload(OwnerKind::StatefulSet)),
-    (&["ds", "daemonset", "daemonsets"], Kind::Workload(OwnerKind::DaemonSet)),
-    (&["rs", "replicaset", "replicasets"], Kind::Workload(OwnerKind::ReplicaSet)),
-    (&["job", "jobs"], Kind::Workload(OwnerKind::Job)),
-    (&["cj", "cronjob", "cronjobs"], Kind::Workload(OwnerKind::CronJob)),
+/// The words for each kind, as in kubectl.
+const KINDS: [(&[&str], ObjectKind); 8] = [
+    (&["po", "pod", "pods"], ObjectKind::Pod),
+    (&["deploy", "deployment", "deployments"], ObjectKind::Workload(OwnerKind::Deployment)),
+    (&["sts", "statefulset", "statefulsets"], ObjectKind::Workload(OwnerKind::StatefulSet)),
+    (&["ds", "daemonset", "daemonsets"], ObjectKind::Workload(OwnerKind::DaemonSet)),
+    (&["rs", "replicaset", "replicasets"], ObjectKind::Workload(OwnerKind::ReplicaSet)),
+    (&["job", "jobs"], ObjectKind::Workload(OwnerKind::Job)),
+    (&["cj", "cronjob", "cronjobs"], ObjectKind::Workload(OwnerKind::CronJob)),
     (
         &["rc", "replicationcontroller", "replicationcontrollers"],
-        Kind::Workload(OwnerKind::ReplicationController),
+        ObjectKind::Workload(OwnerKind::ReplicationController),
     ),
 ];
 
-impl Kind {
-    /// The kind that a word means, with or without its API group: `deploy`, `Deployments`, `deployments.apps`.
+impl ObjectKind {
+    /// The kind for a word, with or without its API group: `deploy`, `Deployments`, `deployments.apps`.
     pub(crate) fn from_word(word: &str) -> Option<Self> {
         let word = word.to_ascii_lowercase();
         let (word, group) = word.split_once('.').map_or((&*word, None), |(word, group)| (word, Some(group)));
         let (_, kind) = KINDS.iter().find(|(words, _)| words.contains(&word))?;
-        // As kubectl: `deployments.apps` and `deployments.v1.apps`.
+        // As kubectl: `deployments.apps` or `deployments.v1.apps`.
         let is_of = |group: &str| group.rsplit('.').next() == Some(kind.group());
         (group.is_none_or(is_of)).then_some(*kind)
     }
@@ -62,7 +63,7 @@ impl Kind {
         }
     }
 
-    /// The plural, with its API group, as kubectl's errors name it: `deployments.apps`.
+    /// The plural with the API group, as in the errors of kubectl: `deployments.apps`.
     pub(crate) fn resource(self) -> String {
         match self {
             Self::Pod => "pods".into(),
@@ -71,7 +72,7 @@ impl Kind {
         }
     }
 
-    /// The word to type before the slash.
+    /// The word before the slash.
     pub(crate) fn word(self) -> String {
         match self {
             Self::Pod => "pod".into(),
@@ -80,7 +81,7 @@ impl Kind {
     }
 }
 
-impl fmt::Display for Asked {
+impl fmt::Display for ObjectArg {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self.kind {
             Some(kind) => write!(f, "{}/{}", kind.word(), self.name),
@@ -89,34 +90,34 @@ impl fmt::Display for Asked {
     }
 }
 
-/// The names in what was typed. They become parts of URLs, so they are checked.
-pub(crate) fn asked(words: &[String]) -> Result<Vec<Asked>, Failure> {
+/// Parses the arguments of a command. Names become parts of URLs, so they are checked.
+pub(crate) fn parse_args(words: &[String]) -> Result<Vec<ObjectArg>, Failure> {
     let is_plain = |word: &String| !word.contains('/');
     match words {
-        // As kubectl: of several words without a slash the first is a type.
+        // As kubectl: the first of several words without a slash is a type.
         [kind, names @ ..] if !names.is_empty() && words.iter().all(is_plain) && is_kind(kind) => {
-            let kind = Kind::from_word(kind);
+            let kind = ObjectKind::from_word(kind);
             names.iter().map(|name| checked(kind, name)).collect()
         }
-        _ => words.iter().map(|word| one(word)).collect(),
+        _ => words.iter().map(|word| parse_arg(word)).collect(),
     }
 }
 
 fn is_kind(word: &str) -> bool {
-    Kind::from_word(word).is_some()
+    ObjectKind::from_word(word).is_some()
 }
 
-fn one(word: &str) -> Result<Asked, Failure> {
+fn parse_arg(word: &str) -> Result<ObjectArg, Failure> {
     let Some((kind, name)) = word.split_once('/') else { return checked(None, word) };
-    match Kind::from_word(kind) {
+    match ObjectKind::from_word(kind) {
         Some(kind) => checked(Some(kind), name),
         None => Err(unknown_kind(kind)),
     }
 }
 
-fn checked(kind: Option<Kind>, name: &str) -> Result<Asked, Failure> {
+fn checked(kind: Option<ObjectKind>, name: &str) -> Result<ObjectArg, Failure> {
     if is_name(name) {
-        Ok(Asked { kind, name: name.into() })
+        Ok(ObjectArg { kind, name: name.into() })
     } else {
         Err(Failure::usage(format!("{name:?} is not the name of a pod or a workload")))
     }

@@ -1,94 +1,95 @@
-//! What a name means, given what is there: a plain decision, without asking anybody.
+//! What a name means, given the objects of a namespace. Plain functions, without a client.
 
-use super::{Asked, Kind};
+use super::{ObjectArg, ObjectKind};
 use crate::error::Failure;
 use crate::render::table::table;
 use crate::render::time::between;
-use common::cluster::{Owners, Seen as News};
+use common::cluster::{Owners, WatchEvent};
 use common::config::nearest::nearest;
 use common::model::Pod;
 use common::model::moment::Moment;
 use common::model::owner::{OwnerKind, Workload};
 use jiff::Timestamp;
 
-/// Similar names that are offered.
+/// The number of similar names that an error offers.
 const NEAR_MAX: usize = 5;
 
-/// Pods that an error lists; whoever has more wants the whole workload.
+/// The number of pods that an error lists.
 const LISTED_MAX: usize = 10;
 
-/// What was read in one namespace.
+/// The pods and workloads of one namespace.
 #[derive(Debug, Default)]
-pub(crate) struct Seen {
-    pub(crate) pods: Vec<PodSeen>,
+pub(crate) struct NamespaceObjects {
+    pub(crate) pods: Vec<PodWithReadiness>,
     pub(crate) workloads: Vec<Workload>,
     /// Kinds of workload that the caller may not read.
     pub(crate) unreadable: Vec<OwnerKind>,
 }
 
-/// A pod, and what people want to know when they choose one.
+/// A pod, and whether it is ready.
 #[derive(Clone, Debug, PartialEq)]
-pub(crate) struct PodSeen {
+pub(crate) struct PodWithReadiness {
     pub(crate) pod: Pod,
     pub(crate) is_ready: bool,
 }
 
-/// What a name means.
+/// The object that a name means.
 #[derive(Debug, PartialEq)]
-pub(crate) enum Target {
-    Pod(Box<PodSeen>),
-    /// A workload, with its pods by name.
-    Workload(Box<Workload>, Vec<PodSeen>),
+pub(crate) enum PodOrWorkload {
+    Pod(Box<PodWithReadiness>),
+    /// A workload, with its pods sorted by name.
+    Workload(Box<Workload>, Vec<PodWithReadiness>),
 }
 
-/// Why a name means nothing.
+/// Why a name does not mean exactly one object.
 #[derive(Debug, PartialEq, Eq)]
-pub(crate) enum Unresolved {
-    /// Nothing is called that; these names are similar.
+pub(crate) enum ResolveError {
+    /// No object has the name. `near` are similar names.
     NotFound { near: Vec<String> },
-    /// Workloads of several kinds are: `TYPE/NAME`.
+    /// Workloads of several kinds have the name; each as `TYPE/NAME`.
     Ambiguous(Vec<String>),
 }
 
-/// Several pods where one is needed.
+/// The pods of a workload, of which one must be chosen.
 #[derive(Debug, PartialEq)]
-pub(crate) struct Choice {
+pub(crate) struct PodChoice {
     pub(crate) workload: Box<Workload>,
-    pub(crate) pods: Vec<PodSeen>,
+    pub(crate) pods: Vec<PodWithReadiness>,
 }
 
-/// What `asked` means: the pod of exactly that name, else the one workload.
-pub(crate) fn resolve(asked: &Asked, mut seen: Seen) -> Result<Target, Unresolved> {
-    let is_pod = |found: &PodSeen| *found.pod.key.name == *asked.name;
-    if matches!(asked.kind, None | Some(Kind::Pod))
+/// The object that `asked` means: the pod of exactly that name, else the only workload of that name.
+pub(crate) fn resolve(asked: &ObjectArg, mut seen: NamespaceObjects) -> Result<PodOrWorkload, ResolveError> {
+    let is_pod = |found: &PodWithReadiness| *found.pod.key.name == *asked.name;
+    if matches!(asked.kind, None | Some(ObjectKind::Pod))
         && let Some(index) = seen.pods.iter().position(is_pod)
     {
-        return Ok(Target::Pod(Box::new(seen.pods.swap_remove(index))));
+        return Ok(PodOrWorkload::Pod(Box::new(seen.pods.swap_remove(index))));
     }
     let is_meant = |workload: &&Workload| {
-        *workload.name == *asked.name && asked.kind.is_none_or(|kind| kind == Kind::Workload(workload.kind))
+        *workload.name == *asked.name
+            && asked.kind.is_none_or(|kind| kind == ObjectKind::Workload(workload.kind))
     };
     let meant: Vec<&Workload> = seen.workloads.iter().filter(is_meant).collect();
     match meant[..] {
-        [] => Err(Unresolved::NotFound { near: near(asked, &seen) }),
+        [] => Err(ResolveError::NotFound { near: near(asked, &seen) }),
         [workload] => {
             let workload = workload.clone();
             let pods = pods_of(&workload, seen);
-            Ok(Target::Workload(Box::new(workload), pods))
+            Ok(PodOrWorkload::Workload(Box::new(workload), pods))
         }
         _ => {
             let typed = |workload: &&Workload| id(workload);
-            Err(Unresolved::Ambiguous(meant.iter().map(typed).collect()))
+            Err(ResolveError::Ambiguous(meant.iter().map(typed).collect()))
         }
     }
 }
 
-/// The pods that really belong to the workload, at any depth, those that ended aside.
-fn pods_of(workload: &Workload, seen: Seen) -> Vec<PodSeen> {
+/// The pods that the workload owns, directly or through other workloads, except those that have ended.
+fn pods_of(workload: &Workload, seen: NamespaceObjects) -> Vec<PodWithReadiness> {
     let mut owners = Owners::default();
     for kind in OwnerKind::ALL {
         let live = seen.workloads.iter().filter(|other| other.kind == kind).cloned().collect();
-        owners.apply(kind, News::Relisted(live), &mut Vec::new());
+        owners.apply(kind, WatchEvent::Relisted(live), &mut Vec::new());
     }
     let is_its = |pod: &Pod| owners.chain(pod).iter().any(|owner| owner.uid == workload.uid);
     let mut pods = seen.pods;
@@ -97,14 +98,15 @@ fn pods_of(workload: &Workload, seen: Seen) -> Vec<PodSeen> {
     pods
 }
 
-/// Names that somebody may have meant: those that begin alike, then those that are spelt alike.
-fn near(asked: &Asked, seen: &Seen) -> Vec<String> {
-    let pods = seen.pods.iter().map(|found| (Kind::Pod, &*found.pod.key.name));
-    let workloads = seen.workloads.iter().map(|workload| (Kind::Workload(workload.kind), &*workload.name));
-    let known: Vec<(Kind, &str)> = workloads.chain(pods).collect();
-    let shown = |(kind, name): &(Kind, &str)| match kind {
-        Kind::Pod => (*name).to_owned(),
-        Kind::Workload(_) => format!("{}/{name}", kind.word()),
+/// Names that the user may have meant: names with a common beginning first, then similarly spelt ones.
+fn near(asked: &ObjectArg, seen: &NamespaceObjects) -> Vec<String> {
+    let pods = seen.pods.iter().map(|found| (ObjectKind::Pod, &*found.pod.key.name));
+    let workloads =
+        seen.workloads.iter().map(|workload| (ObjectKind::Workload(workload.kind), &*workload.name));
+    let known: Vec<(ObjectKind, &str)> = workloads.chain(pods).collect();
+    let shown = |(kind, name): &(ObjectKind, &str)| match kind {
+        ObjectKind::Pod => (*name).to_owned(),
+        ObjectKind::Workload(_) => format!("{}/{name}", kind.word()),
     };
     let begins = |name: &str| name.starts_with(&*asked.name) || asked.name.starts_with(&format!("{name}-"));
     let mut near: Vec<String> = known.iter().filter(|(_, name)| begins(name)).map(shown).collect();
@@ -117,31 +119,31 @@ fn near(asked: &Asked, seen: &Seen) -> Vec<String> {
     near
 }
 
-/// `TYPE/NAME`, as one types it.
+/// `TYPE/NAME`, as it is typed.
 pub(crate) fn id(workload: &Workload) -> String {
-    format!("{}/{}", Kind::Workload(workload.kind).word(), workload.name)
+    format!("{}/{}", ObjectKind::Workload(workload.kind).word(), workload.name)
 }
 
-impl Target {
-    /// The one pod: itself, or the only one of the workload. Several are a choice, and so are none.
-    pub(crate) fn one_pod(self) -> Result<PodSeen, Choice> {
+impl PodOrWorkload {
+    /// The pod itself, or the only pod of the workload. Otherwise a choice, which is empty for a workload without pods.
+    pub(crate) fn one_pod(self) -> Result<PodWithReadiness, PodChoice> {
         match self {
             Self::Pod(found) => Ok(*found),
             Self::Workload(workload, mut pods) => match (pods.len(), pods.pop()) {
                 (1, Some(pod)) => Ok(pod),
                 (_, last) => {
                     pods.extend(last);
-                    Err(Choice { workload, pods })
+                    Err(PodChoice { workload, pods })
                 }
             },
         }
     }
 }
 
-impl Choice {
-    /// One line for each pod, the header first: pod, node, age, whether it is ready.
+impl PodChoice {
+    /// A table with one line for each pod, the header first: name, node, age, state.
     pub(crate) fn lines(&self, now: Timestamp) -> Vec<String> {
-        let row = |found: &PodSeen| {
+        let row = |found: &PodWithReadiness| {
             let pod = &found.pod;
             let age = pod.created.map_or_else(|| "<unknown>".into(), |at: Moment| between(at.time(), now));
             let node = pod.node.as_ref().map_or("<none>", |node| node.as_str());
@@ -158,7 +160,7 @@ impl Choice {
         table(Some(&["POD", "NODE", "AGE", "STATE"]), &rows).lines().map(str::to_owned).collect()
     }
 
-    /// For whoever cannot be asked: the pods, and the command for all of them.
+    /// The error when the user cannot be asked: the pods, and the command for all of them.
     pub(crate) fn into_failure(self, now: Timestamp) -> Failure {
         let workload = &self.workload;
         let (id, namespace) = (id(workload), &workload.namespace);
@@ -179,12 +181,12 @@ impl Choice {
     }
 }
 
-impl Unresolved {
-    /// In kubectl's words.
-    pub(crate) fn into_failure(self, asked: &Asked, namespace: &str) -> Failure {
+impl ResolveError {
+    /// The error, in the words of kubectl.
+    pub(crate) fn into_failure(self, asked: &ObjectArg, namespace: &str) -> Failure {
         match self {
             Self::NotFound { near } => {
-                let resource = asked.kind.unwrap_or(Kind::Pod).resource();
+                let resource = asked.kind.unwrap_or(ObjectKind::Pod).resource();
                 let failure = Failure::new(format!(
                     "Error from server (NotFound): {resource} \"{}\" not found",
                     asked.name

@@ -1,7 +1,7 @@
-//! Which name means what.
+//! Tests: how names are parsed and what they mean.
 
-use super::resolve::Unresolved;
-use super::{Asked, Kind, PodSeen, Seen, Target, asked, resolve};
+use super::resolve::ResolveError;
+use super::{NamespaceObjects, ObjectArg, ObjectKind, PodOrWorkload, PodWithReadiness, parse_args, resolve};
 use crate::error::Exit;
 use common::api::pod::pod;
 use common::api::workload::workload;
@@ -13,7 +13,7 @@ fn words(text: &str) -> Vec<String> {
 }
 
 fn typed(text: &str) -> Vec<String> {
-    asked(&words(text)).unwrap().iter().map(ToString::to_string).collect()
+    parse_args(&words(text)).unwrap().iter().map(ToString::to_string).collect()
 }
 
 fn owned(kind: OwnerKind, name: &str, by: Option<(&str, &str)>) -> Workload {
@@ -25,21 +25,21 @@ fn owned(kind: OwnerKind, name: &str, by: Option<(&str, &str)>) -> Workload {
     workload(kind, &json.to_string()).unwrap()
 }
 
-fn pod_of(name: &str, by: &str, phase: &str) -> PodSeen {
+fn pod_of(name: &str, by: &str, phase: &str) -> PodWithReadiness {
     let json = json!({
         "metadata": { "name": name, "namespace": "shop", "uid": name, "creationTimestamp": "2026-11-16T08:00:00Z",
                       "ownerReferences": [{ "apiVersion": "apps/v1", "kind": "ReplicaSet", "name": by,
                                             "uid": format!("ReplicaSet-{by}"), "controller": true }] },
         "spec": { "nodeName": "n1" }, "status": { "phase": phase },
     });
-    PodSeen { pod: pod(&json.to_string()).unwrap(), is_ready: name.ends_with('a') }
+    PodWithReadiness { pod: pod(&json.to_string()).unwrap(), is_ready: name.ends_with('a') }
 }
 
 /// Deployment web with two pods and one that ended, Deployment and StatefulSet db, a pod called like a Deployment.
-fn shop() -> Seen {
+fn shop() -> NamespaceObjects {
     let set =
         |name| owned(OwnerKind::ReplicaSet, name, Some(("Deployment", name.split_once('-').unwrap().0)));
-    Seen {
+    NamespaceObjects {
         pods: vec![
             pod_of("web-7d9f-b", "web-7d9f", "Running"),
             pod_of("web-7d9f-a", "web-7d9f", "Running"),
@@ -60,14 +60,14 @@ fn shop() -> Seen {
     }
 }
 
-fn meant(text: &str) -> Result<Target, Unresolved> {
-    resolve(&asked(&words(text)).unwrap()[0], shop())
+fn meant(text: &str) -> Result<PodOrWorkload, ResolveError> {
+    resolve(&parse_args(&words(text)).unwrap()[0], shop())
 }
 
-fn shown(target: &Target) -> String {
+fn shown(target: &PodOrWorkload) -> String {
     match target {
-        Target::Pod(found) => format!("pod {}", found.pod.key.name),
-        Target::Workload(workload, pods) => {
+        PodOrWorkload::Pod(found) => format!("pod {}", found.pod.key.name),
+        PodOrWorkload::Workload(workload, pods) => {
             let pods: Vec<&str> = pods.iter().map(|found| &*found.pod.key.name).collect();
             format!("{} {}: {}", workload.kind, workload.name, pods.join(" "))
         }
@@ -82,13 +82,13 @@ fn types_are_kubectls() {
     assert_eq!(typed("Deployments.apps/web jobs.v1.batch/x"), ["deployment/web", "job/x"]);
     assert_eq!(typed("deploy"), ["deploy"], "alone it is a name");
     assert_eq!(typed("web-1 web-2"), ["web-1", "web-2"]);
-    assert_eq!(Kind::from_word("deployments.batch"), None);
+    assert_eq!(ObjectKind::from_word("deployments.batch"), None);
     let long = "x".repeat(254);
     for odd in ["../nodes/n1", "pod/../x", "a?watch=1", "-x", "pod/", "node/n1", "ä", "deploy web/x", &long]
     {
-        assert_eq!(asked(&words(odd)).unwrap_err().exit, Exit::Usage, "{odd}");
+        assert_eq!(parse_args(&words(odd)).unwrap_err().exit, Exit::Usage, "{odd}");
     }
-    let hint = asked(&words("deplyo/x")).unwrap_err().hint;
+    let hint = parse_args(&words("deplyo/x")).unwrap_err().hint;
     assert_eq!(hint.as_deref(), Some("did you mean deploy/…?"));
 }
 
@@ -121,18 +121,18 @@ fn one_pod_is_used_and_several_are_a_choice() {
 
 #[test]
 fn what_is_not_there_or_not_clear_is_said_with_the_candidates() {
-    let ambiguous = Unresolved::Ambiguous(vec!["deployment/db".into(), "statefulset/db".into()]);
+    let ambiguous = ResolveError::Ambiguous(vec!["deployment/db".into(), "statefulset/db".into()]);
     assert_eq!(meant("db"), Err(ambiguous));
     let near = |text| match meant(text) {
-        Err(Unresolved::NotFound { near }) => near.join(" "),
+        Err(ResolveError::NotFound { near }) => near.join(" "),
         other => panic!("{other:?}"),
     };
     assert_eq!(near("web-7d9f-c"), "deployment/web replicaset/web-7d9f web-7d9f-b");
     assert_eq!(near("wbe"), "deployment/web");
     assert_eq!(near("we"), "deployment/web replicaset/web-7d9f web-7d9f-b web-7d9f-a web-7d9f-old");
     assert_eq!(near("something-else"), "");
-    let asked = Asked { kind: Some(Kind::Workload(OwnerKind::Deployment)), name: "wbe".into() };
-    let failure = Unresolved::NotFound { near: vec!["deployment/web".into()] }.into_failure(&asked, "shop");
+    let asked = ObjectArg { kind: Some(ObjectKind::Workload(OwnerKind::Deployment)), name: "wbe".into() };
+    let failure = ResolveError::NotFound { near: vec!["deployment/web".into()] }.into_failure(&asked, "shop");
     let message = failure.message.unwrap();
     assert_eq!(message, "Error from server (NotFound): deployments.apps \"wbe\" not found");
     assert_eq!(failure.hint.as_deref(), Some("in namespace shop there is deployment/web"));

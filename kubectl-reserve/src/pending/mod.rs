@@ -1,16 +1,22 @@
-//! What can be said about a pod before any node is looked at, why workloads have no pods at all, and how many pods wait
-//! for the same. Plain functions: what was read in, sentences out.
+//! Why pods are Pending, as far as no node has to be looked at. Pure functions from what was read to sentences:
+//!
+//! - [`pod_finding()`]: the state of the pod itself (bound, deleted, gated, no scheduler, missing claims);
+//! - [`blocked_workloads()`]: workloads that cannot create pods;
+//! - [`rollout_deadlock()`]: a rollout that waits for itself;
+//! - [`group_causes`]: pods of one owner with the same cause, together.
+//!
+//! What the nodes say is for `explain`.
 
-mod bound;
-mod fold;
-mod level;
+mod blocked_workloads;
+mod bound_pod;
+mod causes;
+mod pod_finding;
+mod rollout_deadlock;
 mod storage;
-mod surge;
 #[cfg(test)]
 mod tests;
-mod unmade;
 
-pub(crate) use fold::{Cause, Causes, Folded, fold};
-pub(crate) use level::{View, last_try, level};
-pub(crate) use surge::deadlock;
-pub(crate) use unmade::{Unmade, unmade};
+pub(crate) use blocked_workloads::{BlockedWorkload, blocked_workloads};
+pub(crate) use causes::{CauseGroup, Causes, PodCause, group_causes};
+pub(crate) use pod_finding::{PendingInput, last_try, pod_finding};
+pub(crate) use rollout_deadlock::rollout_deadlock;

@@ -1,30 +1,30 @@
-//! Claims that are missing, or have no volume although no pod need come first.
+//! Findings about a pod's PersistentVolumeClaims: missing, lost, deleted, or unbound although they do not wait for a consumer.
 
-use super::level::{View, and, blocked};
-use crate::explain::Stated;
+use super::pod_finding::{PendingInput, blocked, with_sentence};
+use crate::explain::PodFinding;
 use crate::render::printable;
 use common::cluster::Catalog;
 use common::model::storage::{BindingMode, ClaimPhase, PersistentVolumeClaim};
-use common::model::{OtherKind, Pod};
+use common::model::{CatalogKind, Pod};
 
-/// What is wrong with the claims of `pod`, if that can be told.
-pub(super) fn unready(pod: &Pod, view: &View<'_>) -> Option<Stated> {
-    let catalog = view.snapshot.catalog();
-    if !catalog.is_readable(OtherKind::PersistentVolumeClaim) {
+/// The finding about the claims of `pod`; `None` if they are fine or cannot be read.
+pub(super) fn claim_problem(pod: &Pod, input: &PendingInput<'_>) -> Option<PodFinding> {
+    let catalog = input.snapshot.catalog();
+    if !catalog.is_readable(CatalogKind::PersistentVolumeClaim) {
         return None;
     }
-    let mut found: Vec<Stated> = Vec::new();
+    let mut found: Vec<PodFinding> = Vec::new();
     for volume in &pod.spec.volumes {
         if let Some(name) = volume.claim_name(&pod.key.name) {
-            found.extend(one(pod, &name, catalog, view));
+            found.extend(problem_of(pod, &name, catalog, input));
         }
     }
     let mut found = found.into_iter();
     let first = found.next()?;
-    Some(found.fold(first, |stated, more| more.words.into_iter().fold(stated, and)))
+    Some(found.fold(first, |finding, more| more.words.into_iter().fold(finding, with_sentence)))
 }
 
-fn one(pod: &Pod, name: &str, catalog: &Catalog, view: &View<'_>) -> Option<Stated> {
+fn problem_of(pod: &Pod, name: &str, catalog: &Catalog, input: &PendingInput<'_>) -> Option<PodFinding> {
     let shown = printable(name);
     let Some(claim) = catalog.claims.get(&pod.key.namespace, name) else {
         let words =
@@ -42,7 +42,7 @@ fn one(pod: &Pod, name: &str, catalog: &Catalog, view: &View<'_>) -> Option<Stat
     if claim.is_bound() {
         return None;
     }
-    let why = unbound(claim, catalog, view)?;
+    let why = unbound_reason(claim, catalog, input)?;
     Some(blocked(
         "ClaimUnbound",
         "PVC not bound",
@@ -50,8 +50,12 @@ fn one(pod: &Pod, name: &str, catalog: &Catalog, view: &View<'_>) -> Option<Stat
     ))
 }
 
-/// Why a claim has no volume; nothing if it gets one when its pod has a node.
-fn unbound(claim: &PersistentVolumeClaim, catalog: &Catalog, view: &View<'_>) -> Option<String> {
+/// Why a claim is not bound; `None` if it is bound once its pod has a node (`WaitForFirstConsumer`).
+fn unbound_reason(
+    claim: &PersistentVolumeClaim,
+    catalog: &Catalog,
+    input: &PendingInput<'_>,
+) -> Option<String> {
     if let Some(volume) = &claim.volume_name {
         let volume = printable(volume);
         return Some(match catalog.volumes.named(&volume) {
@@ -65,21 +69,21 @@ fn unbound(claim: &PersistentVolumeClaim, catalog: &Catalog, view: &View<'_>) ->
     let shown = printable(name);
     let Some(class) = catalog.classes.named(name) else {
         return catalog
-            .is_readable(OtherKind::StorageClass)
+            .is_readable(CatalogKind::StorageClass)
             .then(|| format!("StorageClass \"{shown}\" does not exist."));
     };
     if class.binding_mode == Some(BindingMode::WaitForFirstConsumer) {
         return None;
     }
-    if !class.is_provisioned() {
+    if !class.has_provisioner() {
         return Some(format!(
             "StorageClass \"{shown}\" makes no volumes, and none that is there matches it."
         ));
     }
     let provisioner = printable(&class.provisioner);
-    let events = view.notes.about("PersistentVolumeClaim", &claim.meta.namespace, &claim.meta.name);
-    let said = events.iter().find(|event| event.reason == "ProvisioningFailed");
-    Some(match said {
+    let events = input.diagnostics.about("PersistentVolumeClaim", &claim.meta.namespace, &claim.meta.name);
+    let failure = events.iter().find(|event| event.reason == "ProvisioningFailed");
+    Some(match failure {
         Some(event) => format!("{provisioner} failed: {}", printable(&event.message)),
         None => {
             format!("{provisioner}, which makes the volumes of StorageClass \"{shown}\", has not made one.")

@@ -1,11 +1,11 @@
-//! What is said about pods before nodes are looked at.
+//! Findings about pods before nodes are looked at.
 
-use super::{Cause, View, deadlock, fold, level, unmade};
+use super::{PendingInput, PodCause, blocked_workloads, group_causes, pod_finding, rollout_deadlock};
+use crate::cluster_data::{ClusterData, ClusterDataBuilder, Resource};
 use crate::render::pending::{report, table};
-use crate::world::{Intake, Resource, World};
 use common::api::pod::pod;
 use common::model::owner::OwnerKind;
-use common::model::{OtherKind, PodKey};
+use common::model::{CatalogKind, PodKey};
 use common::plugins::without_reservations;
 use serde_json::{Value, json};
 
@@ -20,59 +20,64 @@ fn pod_json(name: &str, spec: &Value, status: &Value) -> Value {
     })
 }
 
-fn world(objects: &[(Resource, Value)]) -> World {
-    let mut intake = Intake::default();
-    intake.detail(["p".to_owned()].into_iter());
+fn data(objects: &[(Resource, Value)]) -> ClusterData {
+    let mut builder = ClusterDataBuilder::default();
+    builder.keep_pod_json(["p".to_owned()].into_iter());
     let node = json!({ "metadata": { "name": "n1", "uid": "n1" }, "status": { "allocatable": { "cpu": "3", "pods": "9" } } });
-    intake.take(Resource::Nodes, &node.to_string()).unwrap();
+    builder.add(Resource::Nodes, &node.to_string()).unwrap();
     for (resource, object) in objects {
-        intake.take(*resource, &object.to_string()).unwrap();
+        builder.add(*resource, &object.to_string()).unwrap();
     }
-    intake.into_world(NOW.parse().unwrap(), "shop")
+    builder.build(NOW.parse().unwrap(), "shop")
 }
 
-/// What is said about the pod, and whether it is blocked.
-fn said(json: &Value, objects: &[(Resource, Value)]) -> String {
+/// The finding about the pod: code, whether it is blocked, words.
+fn finding_text(json: &Value, objects: &[(Resource, Value)]) -> String {
     let mut objects = objects.to_vec();
     objects.push((Resource::Pods, json.clone()));
-    let mut world = world(&objects);
+    let mut data = data(&objects);
     let pod = pod(&json.to_string()).unwrap();
-    let snapshot = world.cluster.snapshot(world.now);
+    let snapshot = data.cluster.snapshot(data.now);
     let serves = |name: &str| name == "ours";
-    let view =
-        View { snapshot: &snapshot, notes: &world.notes, now: world.now, serves: &serves, has_events: true };
-    match level(&pod, &view) {
-        Some(stated) => format!("{} {}: {}", stated.code, stated.is_blocked, stated.words.join(" ")),
+    let input = PendingInput {
+        snapshot: &snapshot,
+        diagnostics: &data.diagnostics,
+        now: data.now,
+        serves: &serves,
+        has_events: true,
+    };
+    match pod_finding(&pod, &input) {
+        Some(finding) => format!("{} {}: {}", finding.code, finding.is_blocked, finding.words.join(" ")),
         None => "nothing".into(),
     }
 }
 
-fn told() -> Value {
+fn unschedulable() -> Value {
     json!({ "phase": "Pending", "conditions": [
         { "type": "PodScheduled", "status": "False", "reason": "Unschedulable", "message": "0/1 nodes" }] })
 }
 
 #[test]
 fn the_pods_own_state_comes_first() {
-    let of = |spec: Value, status: Value| said(&pod_json("p", &spec, &status), &[]);
-    assert_eq!(of(json!({}), told()), "nothing", "then it is up to the nodes");
+    let of = |spec: Value, status: Value| finding_text(&pod_json("p", &spec, &status), &[]);
+    assert_eq!(of(json!({}), unschedulable()), "nothing", "then it is up to the nodes");
     assert_eq!(of(json!({ "schedulerName": "ours" }), json!({})), "nothing");
     let cases = [
         (json!({ "nodeName": "n1" }), json!({ "phase": "Succeeded" })),
         (json!({ "nodeName": "gone" }), json!({})),
         (json!({ "schedulingGates": [{ "name": "a/b" }, { "name": "c" }] }), json!({})),
         (json!({ "schedulerName": "volcano" }), json!({})),
-        (json!({ "resourceClaims": [{ "name": "gpu" }] }), told()),
-        (json!({ "resourceClaims": [{ "name": "gpu" }], "schedulerName": "ours" }), told()),
+        (json!({ "resourceClaims": [{ "name": "gpu" }] }), unschedulable()),
+        (json!({ "resourceClaims": [{ "name": "gpu" }], "schedulerName": "ours" }), unschedulable()),
     ];
     let all: Vec<String> = cases.into_iter().map(|(spec, status)| of(spec, status)).collect();
     insta::assert_snapshot!(all.join("\n"));
     let mut deleting = pod_json("p", &json!({}), &json!({}));
     deleting["metadata"]["deletionTimestamp"] = json!("2026-11-16T08:10:30Z");
-    assert_eq!(said(&deleting, &[]), "Deleting false: It is being deleted; its grace ends in 30s.");
+    assert_eq!(finding_text(&deleting, &[]), "Deleting false: It is being deleted; its grace ends in 30s.");
     let mut fresh = pod_json("p", &json!({}), &json!({}));
     fresh["metadata"]["creationTimestamp"] = json!("2026-11-16T08:09:59Z");
-    assert!(said(&fresh, &[]).starts_with("JustCreated false"), "{}", said(&fresh, &[]));
+    assert!(finding_text(&fresh, &[]).starts_with("JustCreated false"), "{}", finding_text(&fresh, &[]));
 }
 
 #[test]
@@ -82,9 +87,10 @@ fn a_scheduler_that_wrote_an_event_lately_is_there() {
                 "source": { "component": "volcano" }, "lastTimestamp": at })
     };
     let json = pod_json("p", &json!({ "schedulerName": "volcano" }), &json!({}));
-    assert_eq!(said(&json, &[(Resource::Events, event("2026-11-16T07:30:00Z"))]), "nothing");
+    assert_eq!(finding_text(&json, &[(Resource::Events, event("2026-11-16T07:30:00Z"))]), "nothing");
     assert!(
-        said(&json, &[(Resource::Events, event("2026-11-16T07:00:00Z"))]).starts_with("NoScheduler true")
+        finding_text(&json, &[(Resource::Events, event("2026-11-16T07:00:00Z"))])
+            .starts_with("NoScheduler true")
     );
 }
 
@@ -99,7 +105,7 @@ fn a_bound_pod_says_what_it_waits_for() {
         let mount = json!({ "involvedObject": { "kind": "Pod", "namespace": "shop", "name": "p" }, "reason": "FailedMount",
                             "message": "timed out", "lastTimestamp": "2026-11-16T08:09:00Z" });
         let events = if status["volume"] == true { vec![(Resource::Events, mount)] } else { Vec::new() };
-        said(&pod_json("p", &json!({ "nodeName": "n1" }), &whole), &events)
+        finding_text(&pod_json("p", &json!({ "nodeName": "n1" }), &whole), &events)
     };
     let waiting = |reason: &str| json!([{ "name": "app", "state": { "waiting": { "reason": reason, "message": "m" } } }]);
     let running = json!([{ "name": "app", "ready": false, "state": { "running": {} } }]);
@@ -119,34 +125,34 @@ fn a_bound_pod_says_what_it_waits_for() {
 #[test]
 fn claims_that_cannot_be_had_are_said() {
     let spec = json!({ "volumes": [{ "name": "v", "persistentVolumeClaim": { "claimName": "data" } }] });
-    let json = pod_json("p", &spec, &told());
+    let json = pod_json("p", &spec, &unschedulable());
     let claim = |spec: Value| {
         (
-            Resource::Others(OtherKind::PersistentVolumeClaim),
+            Resource::Others(CatalogKind::PersistentVolumeClaim),
             json!({ "metadata": { "name": "data", "namespace": "shop", "uid": "c" }, "spec": spec }),
         )
     };
     let class = |mode: &str, by: &str| {
         (
-            Resource::Others(OtherKind::StorageClass),
+            Resource::Others(CatalogKind::StorageClass),
             json!({ "metadata": { "name": "fast", "uid": "s" }, "provisioner": by, "volumeBindingMode": mode }),
         )
     };
     let fast = || claim(json!({ "storageClassName": "fast" }));
     let all = [
-        said(&json, &[]),
-        said(&json, &[fast()]),
-        said(&json, &[fast(), class("Immediate", "example.com/fast")]),
-        said(&json, &[fast(), class("Immediate", "kubernetes.io/no-provisioner")]),
-        said(&json, &[fast(), class("WaitForFirstConsumer", "example.com/fast")]),
-        said(&json, &[claim(json!({}))]),
-        said(&json, &[claim(json!({ "volumeName": "pv-7" }))]),
+        finding_text(&json, &[]),
+        finding_text(&json, &[fast()]),
+        finding_text(&json, &[fast(), class("Immediate", "example.com/fast")]),
+        finding_text(&json, &[fast(), class("Immediate", "kubernetes.io/no-provisioner")]),
+        finding_text(&json, &[fast(), class("WaitForFirstConsumer", "example.com/fast")]),
+        finding_text(&json, &[claim(json!({}))]),
+        finding_text(&json, &[claim(json!({ "volumeName": "pv-7" }))]),
     ];
     insta::assert_snapshot!(all.join("\n"));
 }
 
-fn cause(name: &str, owner: Option<(&str, &str)>, label: &str) -> Cause {
-    Cause {
+fn cause(name: &str, owner: Option<(&str, &str)>, label: &str) -> PodCause {
+    PodCause {
         key: PodKey::new("shop", name),
         owner: owner.map(|(kind, name)| (kind.into(), name.into())),
         code: label.to_uppercase(),
@@ -156,7 +162,7 @@ fn cause(name: &str, owner: Option<(&str, &str)>, label: &str) -> Cause {
     }
 }
 
-fn quota() -> World {
+fn quota() -> ClusterData {
     let owner = json!([{ "apiVersion": "apps/v1", "kind": "Deployment", "name": "web", "uid": "d", "controller": true }]);
     let message = "pods \"web-1-\" is forbidden: exceeded quota: compute, requested: cpu=4, used: cpu=18, limited: cpu=20";
     let set = json!({ "metadata": { "name": "web-1", "namespace": "shop", "uid": "r", "ownerReferences": owner },
@@ -166,7 +172,7 @@ fn quota() -> World {
     let job = json!({ "metadata": { "name": "calm", "namespace": "shop", "uid": "j" }, "spec": { "parallelism": 0 } });
     let failed = json!({ "involvedObject": { "kind": "Job", "namespace": "shop", "name": "calm" }, "reason": "FailedCreate",
                          "message": "Error creating: no", "lastTimestamp": "2026-11-16T08:09:00Z" });
-    world(&[
+    data(&[
         (Resource::Workloads(OwnerKind::ReplicaSet), set),
         (Resource::Workloads(OwnerKind::Deployment), top),
         (Resource::Workloads(OwnerKind::Job), job),
@@ -176,11 +182,11 @@ fn quota() -> World {
 
 #[test]
 fn everything_that_waits_reads_well() {
-    let world = quota();
-    let unmade = unmade(&world.cluster, &world.notes, Some("shop"), world.now);
-    assert_eq!(unmade.len(), 1, "the Job wants no pods");
+    let data = quota();
+    let blocked_workloads = blocked_workloads(&data.cluster, &data.diagnostics, Some("shop"), data.now);
+    assert_eq!(blocked_workloads.len(), 1, "the Job wants no pods");
     let pg = Some(("StatefulSet", "pg"));
-    let causes = fold(
+    let causes = group_causes(
         vec![
             cause("pg-10", pg, "PVC not bound"),
             cause("pg-9", pg, "PVC not bound"),
@@ -189,10 +195,10 @@ fn everything_that_waits_reads_well() {
             cause("crunch-y", Some(("Job", "crunch")), "cpu too low"),
             cause("alone", None, "fits now"),
         ],
-        unmade,
+        blocked_workloads,
     );
     insta::assert_snapshot!("triage", table(&causes, None));
-    let document = serde_json::to_value(report(&causes, world.now)).unwrap();
+    let document = serde_json::to_value(report(&causes, data.now)).unwrap();
     crate::print::schema_check::assert_valid(&document);
     insta::assert_snapshot!("triage_json", serde_json::to_string_pretty(&document).unwrap());
 }
@@ -214,15 +220,20 @@ fn a_rollout_that_waits_for_itself_is_seen() {
         let top = json!({ "metadata": { "name": "web", "namespace": "shop", "uid": "d" },
                           "spec": { "replicas": 1, "strategy": { "rollingUpdate": rolling } } });
         let new = of("new", "web-2", Value::Null);
-        let mut world = world(&[
+        let mut data = data(&[
             (Resource::Workloads(OwnerKind::Deployment), top),
             set("web-1"),
             set("web-2"),
             (Resource::Pods, of("old", "web-1", json!("n1"))),
             (Resource::Pods, new.clone()),
         ]);
-        let snapshot = world.cluster.snapshot(world.now);
-        deadlock(&pod(&new.to_string()).unwrap(), &snapshot, &world.notes, &without_reservations())
+        let snapshot = data.cluster.snapshot(data.now);
+        rollout_deadlock(
+            &pod(&new.to_string()).unwrap(),
+            &snapshot,
+            &data.diagnostics,
+            &without_reservations(),
+        )
     };
     let (words, command) = found(0).unwrap();
     insta::assert_snapshot!(format!("{words}\n{}", command.join(" ")));

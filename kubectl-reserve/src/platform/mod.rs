@@ -1,4 +1,4 @@
-//! What differs between operating systems, under one name: `unix.rs` and its twin `windows.rs`.
+//! What differs between operating systems: `unix.rs` and `windows.rs` have the same functions.
 
 #[cfg(unix)]
 mod unix;
@@ -12,11 +12,11 @@ pub(crate) use windows::{
     Signals, create_private, is_executable, link, link_name, set_variable, write_private,
 };
 
-/// Who asked the command to end.
+/// A request to end the command.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Signal {
-    /// A person, with Ctrl-C.
+    /// Ctrl-C.
     Interrupt,
-    /// Somebody else: the system, or whoever started it.
+    /// SIGTERM, or its counterpart on Windows.
     Terminate,
 }

@@ -1,11 +1,11 @@
-//! Unix: SIGINT and SIGTERM, symbolic links. Everything that only Unix has is in this file.
+//! Unix: SIGINT and SIGTERM, symbolic links, file modes. Only this file uses `std::os::unix`.
 
 use super::Signal;
 use std::io;
 use std::path::{Path, PathBuf};
 use tokio::signal::unix::{Signal as Stream, SignalKind, signal};
 
-/// The signals that ask the command to end. While this lives, they no longer end it by themselves.
+/// The signals that ask the command to end. While this value exists, they do not end the process by themselves.
 pub(crate) struct Signals {
     interrupt: Stream,
     terminate: Stream,
@@ -18,7 +18,7 @@ impl Signals {
         Ok(Self { interrupt: signal(SignalKind::interrupt())?, terminate })
     }
 
-    /// The next one.
+    /// The next signal.
     pub(crate) async fn next(&mut self) -> Signal {
         tokio::select! {
             biased;
@@ -29,13 +29,13 @@ impl Signals {
     }
 }
 
-/// Makes `at` another name of `program`, which lies in the same folder.
+/// Makes `at` a symbolic link to `program`, which is in the same folder.
 pub(crate) fn link(program: &Path, at: &Path) -> io::Result<()> {
     let name = program.file_name().map_or_else(|| program.to_owned(), PathBuf::from);
     std::os::unix::fs::symlink(name, at)
 }
 
-/// Writes a file that nobody else can read.
+/// Writes a file that only its owner can read.
 pub(crate) fn write_private(path: &Path, text: &str) -> io::Result<()> {
     use std::io::Write;
     use std::os::unix::fs::OpenOptionsExt;
@@ -44,7 +44,7 @@ pub(crate) fn write_private(path: &Path, text: &str) -> io::Result<()> {
     options.open(path)?.write_all(text.as_bytes())
 }
 
-/// Makes a file that nobody else can read, and fails if there is one.
+/// Creates a file that only its owner can read, and fails if it exists.
 pub(crate) fn create_private(path: &Path, text: &str) -> io::Result<()> {
     use std::io::Write;
     use std::os::unix::fs::OpenOptionsExt;
@@ -53,7 +53,7 @@ pub(crate) fn create_private(path: &Path, text: &str) -> io::Result<()> {
     options.open(path)?.write_all(text.as_bytes())
 }
 
-/// What one types to set a variable of the environment.
+/// The shell command that sets an environment variable.
 pub(crate) fn set_variable(name: &str, value: &str) -> String {
     let is_plain = |letter: char| letter.is_ascii_alphanumeric() || "_-./:".contains(letter);
     match value.chars().all(is_plain) {
@@ -62,12 +62,12 @@ pub(crate) fn set_variable(name: &str, value: &str) -> String {
     }
 }
 
-/// What a program of that name is called.
+/// The file name of the program called `name`.
 pub(crate) fn link_name(name: &str) -> String {
     name.to_owned()
 }
 
-/// Whether a file can be run.
+/// Whether a file is executable.
 pub(crate) fn is_executable(path: &Path) -> bool {
     use std::os::unix::fs::PermissionsExt;
     let is_run = |meta: std::fs::Metadata| meta.is_file() && meta.permissions().mode() & 0o111 != 0;

@@ -1,4 +1,4 @@
-//! `-o custom-columns=NAME:.metadata.name,…`, as kubectl lays them out.
+//! `-o custom-columns=NAME:.metadata.name,…`, with the same layout as kubectl.
 
 use super::go;
 use super::jsonpath::Template;
@@ -11,14 +11,14 @@ const GAP: usize = 3;
 /// The least width of a column, gap included.
 const WIDTH_MIN: usize = 6;
 
-/// What is asked for.
+/// The columns: header and path.
 #[derive(Debug, Clone, PartialEq)]
 pub(crate) struct Columns {
     columns: Vec<(String, Template)>,
 }
 
 impl Columns {
-    /// Reads `HEADER:PATH,HEADER:PATH`.
+    /// Parses `HEADER:PATH,HEADER:PATH`.
     pub(super) fn new(spec: &str) -> Result<Self, String> {
         if spec.is_empty() {
             return Err("custom-columns format specified but no custom columns given".to_owned());
@@ -34,7 +34,7 @@ impl Columns {
         Ok(Self { columns: spec.split(',').map(column).collect::<Result<_, _>>()? })
     }
 
-    /// One line for each item of the document; for the document itself if it is no list.
+    /// One line for each item of the document, or one for the document itself if it is no list.
     pub(super) fn text(&self, document: &Value, has_headers: bool) -> Result<String, String> {
         let one = std::slice::from_ref(document);
         let items = document.get("items").and_then(Value::as_array).map_or(one, Vec::as_slice);

@@ -1,8 +1,8 @@
-//! Values as Go writes them, because kubectl does.
+//! Formats values as Go does, so that the output equals kubectl's.
 
 use serde_json::Value;
 
-/// As a template prints it: plain values as they are, lists and objects as JSON.
+/// A value as a JSONPath template prints it: plain values as they are, lists and objects as JSON.
 pub(super) fn text(value: &Value) -> String {
     match value {
         Value::Null => "null".to_owned(),
@@ -12,7 +12,7 @@ pub(super) fn text(value: &Value) -> String {
     }
 }
 
-/// As Go's `fmt.Sprint` prints it, which is what columns show: `map[a:1 b:2]`, `[x y]`, `<nil>`.
+/// A value as Go's `fmt.Sprint` prints it, which custom columns use: `map[a:1 b:2]`, `[x y]`, `<nil>`.
 pub(super) fn sprint(value: &Value) -> String {
     match value {
         Value::Null => "<nil>".to_owned(),
@@ -31,7 +31,7 @@ pub(super) fn sprint(value: &Value) -> String {
     }
 }
 
-/// JSON on one line. Go escapes what could end a script in a web page.
+/// JSON on one line. Go escapes HTML characters and line separators.
 fn json(value: &Value) -> String {
     let text = value.to_string();
     text.replace('<', "\\u003c")

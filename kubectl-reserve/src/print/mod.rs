@@ -1,4 +1,5 @@
-//! `-o`: one thing to show, in the form that was asked for.
+//! `-o`: prints a value in the requested output format. A value that can be printed implements [`Printable`]; entry points:
+//! [`print()`], [`text`].
 
 mod columns;
 mod go;
@@ -17,38 +18,38 @@ use jsonpath::Template;
 use serde_json::Value;
 use std::str::FromStr;
 
-/// The forms of output.
+/// The output formats.
 #[derive(Debug, Default, Clone, PartialEq)]
 pub(crate) enum Output {
-    /// Columns for people.
+    /// A table for people.
     #[default]
     Table,
-    /// More columns.
+    /// A table with more columns.
     Wide,
-    /// TYPE/NAME, one a line.
+    /// TYPE/NAME, one on each line.
     Name,
     Json,
     Yaml,
-    /// kubectl's templates over the document.
+    /// A JSONPath template, as in kubectl.
     JsonPath(Template),
-    /// Columns of one's own.
+    /// Columns that the user defines.
     CustomColumns(Columns),
 }
 
-/// Something that can be shown in every form.
-pub(crate) trait Shown {
-    /// For people: a line for each item, in the document's order, and after them perhaps a total.
+/// A value that can be printed in every output format.
+pub(crate) trait Printable {
+    /// The table: a line for each item, in the order of the document; a line with a total may follow.
     fn table(&self, is_wide: bool, has_headers: bool) -> String;
-    /// What `-o name` prints, one a line.
+    /// The lines of `-o name`.
     fn names(&self) -> Vec<String>;
-    /// For machines: a document with `apiVersion` and `kind`.
+    /// The document for programs, with `apiVersion` and `kind`.
     fn document(&self) -> Result<Value, Failure>;
 }
 
-/// A document that has no other form.
+/// A document without a table.
 pub(crate) struct Document<'d>(pub(crate) &'d Value);
 
-impl Shown for Document<'_> {
+impl Printable for Document<'_> {
     fn table(&self, _is_wide: bool, _has_headers: bool) -> String {
         self.0.to_string() + "\n"
     }
@@ -62,40 +63,40 @@ impl Shown for Document<'_> {
     }
 }
 
-/// Prints `shown` to stdout in the form that was asked for.
-pub(crate) fn print(flags: &Print, shown: &impl Shown) -> Result<(), Failure> {
-    printer::out(&text(flags, shown)?)
+/// Prints `value` to stdout in the requested format.
+pub(crate) fn print(flags: &Print, value: &impl Printable) -> Result<(), Failure> {
+    printer::out(&text(flags, value)?)
 }
 
-/// The text of `shown` in the form that was asked for.
-pub(crate) fn text(flags: &Print, shown: &impl Shown) -> Result<String, Failure> {
+/// The text of `value` in the requested format.
+pub(crate) fn text(flags: &Print, value: &impl Printable) -> Result<String, Failure> {
     let order = match &flags.sort_by {
-        Some(path) => Some(order(&shown.document()?, path)?),
+        Some(path) => Some(order(&value.document()?, path)?),
         None => None,
     };
     let order = order.as_deref();
     let has_headers = !flags.no_headers;
     match &flags.output {
         Output::Table | Output::Wide => {
-            let table = shown.table(flags.output == Output::Wide, has_headers);
+            let table = value.table(flags.output == Output::Wide, has_headers);
             Ok(sorted_lines(table, usize::from(has_headers), order))
         }
         Output::Name => {
-            let names = shown.names().iter().map(|name| format!("{name}\n")).collect();
+            let names = value.names().iter().map(|name| format!("{name}\n")).collect();
             Ok(sorted_lines(names, 0, order))
         }
-        Output::Json => json(&sorted(shown.document()?, order)),
-        Output::Yaml => serde_saphyr::to_string(&sorted(shown.document()?, order)).map_err(Failure::new),
+        Output::Json => json(&sorted(value.document()?, order)),
+        Output::Yaml => serde_saphyr::to_string(&sorted(value.document()?, order)).map_err(Failure::new),
         Output::JsonPath(template) => template
-            .text(&sorted(shown.document()?, order))
+            .text(&sorted(value.document()?, order))
             .map_err(|error| Failure::new(format!("error executing jsonpath: {error}"))),
         Output::CustomColumns(columns) => {
-            columns.text(&sorted(shown.document()?, order), has_headers).map_err(Failure::new)
+            columns.text(&sorted(value.document()?, order), has_headers).map_err(Failure::new)
         }
     }
 }
 
-/// The order of the document's items; none if it has no items.
+/// The sorted order of the document's items; empty if it has none.
 fn order(document: &Value, path: &str) -> Result<Vec<usize>, Failure> {
     let items = document.get("items").and_then(Value::as_array).map_or(&[][..], Vec::as_slice);
     sort::order(items, path).map_err(|error| Failure::usage(format!("--sort-by: {error}")))
@@ -120,7 +121,7 @@ fn json(document: &Value) -> Result<String, Failure> {
 }
 
 impl Output {
-    /// Whether it is for people.
+    /// Whether it is a table for people.
     pub(crate) fn is_table(&self) -> bool {
         matches!(self, Self::Table | Self::Wide)
     }
@@ -160,11 +161,11 @@ impl Output {
     }
 }
 
-/// What `-o` takes.
+/// The error for an unknown format.
 const ALLOWED: &str =
     "allowed formats are: table, wide, name, json, yaml, jsonpath=TEMPLATE, custom-columns=SPEC";
 
-/// A document from anything that can be written as one.
+/// The document of a serializable value.
 pub(crate) fn document(value: &impl serde::Serialize) -> Result<Value, Failure> {
     serde_json::to_value(value).map_err(|error| Failure::new(error).exit(Exit::Error))
 }

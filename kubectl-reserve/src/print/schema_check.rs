@@ -1,10 +1,10 @@
-//! Holds documents against `docs/schema/<Kind>.json`. For tests only, and only as much of JSON Schema (draft 2020-12) as
-//! our schemas use: a keyword that it does not know fails, so that nobody takes it for checked.
+//! Checks documents against `docs/schema/<Kind>.json`, in tests only. It implements the part of JSON Schema (draft 2020-12) that
+//! our schemas use; an unknown keyword is an error, so that no rule is ignored silently.
 
 use serde_json::{Map, Value};
 use std::path::Path;
 
-/// Keywords that describe, and check nothing.
+/// Keywords that only describe.
 const WORDS: [&str; 8] =
     ["$schema", "$id", "$defs", "$comment", "title", "description", "examples", "format"];
 
@@ -15,7 +15,7 @@ pub(crate) fn schema(kind: &str) -> Value {
     serde_json::from_str(&text).unwrap_or_else(|error| panic!("{}: {error}", path.display()))
 }
 
-/// Panics unless `document` has `apiVersion` and `kind`, and is as the schema of its kind says.
+/// Panics unless `document` has `apiVersion` and `kind`, and is valid for the schema of its kind.
 #[track_caller]
 pub(crate) fn assert_valid(document: &Value) {
     let kind = document["kind"].as_str().unwrap_or_else(|| panic!("no kind: {document:#}"));
@@ -24,19 +24,19 @@ pub(crate) fn assert_valid(document: &Value) {
     assert!(problems.is_empty(), "{problems:#?}\n{document:#}");
 }
 
-/// Where `document` is not as `schema` says.
+/// Where `document` violates `schema`, as text.
 pub(crate) fn problems(document: &Value, schema: &Value) -> Vec<String> {
-    let mut check = Check { root: schema, problems: Vec::new() };
-    check.value(document, schema, "$");
-    check.problems
+    let mut validator = Validator { root: schema, problems: Vec::new() };
+    validator.value(document, schema, "$");
+    validator.problems
 }
 
-struct Check<'s> {
+struct Validator<'s> {
     root: &'s Value,
     problems: Vec<String>,
 }
 
-impl Check<'_> {
+impl Validator<'_> {
     fn bad(&mut self, at: &str, what: impl std::fmt::Display) {
         self.problems.push(format!("{at}: {what}"));
     }
@@ -81,9 +81,9 @@ impl Check<'_> {
 
     fn any(&mut self, value: &Value, rules: &Value, at: &str) {
         let fits = |rule: &Value| {
-            let mut check = Check { root: self.root, problems: Vec::new() };
-            check.value(value, rule, at);
-            check.problems.is_empty()
+            let mut validator = Validator { root: self.root, problems: Vec::new() };
+            validator.value(value, rule, at);
+            validator.problems.is_empty()
         };
         if !rules.as_array().is_some_and(|rules| rules.iter().any(fits)) {
             self.bad(at, format!("{value} fits none of the alternatives"));

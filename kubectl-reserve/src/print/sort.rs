@@ -1,11 +1,11 @@
-//! `--sort-by`: the order of a document's items by what a path leads to.
+//! `--sort-by`: sorts the items of a document by the value at a path.
 
 use super::jsonpath::Template;
 use common::model::quantity::Quantity;
 use serde_json::Value;
 use std::cmp::Ordering;
 
-/// The items in order, as positions. Items without the field come first, as in kubectl; equal ones stay as they were.
+/// The sorted items, as positions. Items without the field come first, as in kubectl; equal items keep their order.
 pub(super) fn order(items: &[Value], path: &str) -> Result<Vec<usize>, String> {
     let template = Template::path(path)?;
     let mut keys = Vec::with_capacity(items.len());
@@ -25,7 +25,7 @@ pub(super) fn order(items: &[Value], path: &str) -> Result<Vec<usize>, String> {
     Ok(positions)
 }
 
-/// Numbers by value, quantities by what they mean, everything else as text.
+/// Compares numbers and quantities by value, everything else as text.
 fn compare(a: &Value, b: &Value) -> Ordering {
     match (a, b) {
         (Value::Number(a), Value::Number(b)) => match (a.as_i64(), b.as_i64()) {
@@ -41,7 +41,7 @@ fn compare(a: &Value, b: &Value) -> Ordering {
     }
 }
 
-/// `lines` in that order: the first as many as there are positions; what follows, like a total, stays at the end.
+/// `lines` in this order. Lines beyond the number of positions, such as a total, stay at the end.
 pub(super) fn arrange<T: Clone>(lines: &[T], order: &[usize]) -> Vec<T> {
     let first = order.iter().filter_map(|position| lines.get(*position)).cloned();
     first.chain(lines.iter().skip(order.len()).cloned()).collect()

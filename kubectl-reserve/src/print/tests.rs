@@ -1,13 +1,13 @@
-//! Every form of one small list.
+//! A small list in every output format.
 
-use super::{Output, Shown, text};
+use super::{Output, Printable, text};
 use crate::cli::Print;
 use crate::error::Failure;
 use serde_json::{Value, json};
 
-struct Nodes;
+struct NodeTable;
 
-impl Shown for Nodes {
+impl Printable for NodeTable {
     fn table(&self, is_wide: bool, has_headers: bool) -> String {
         let wide = if is_wide { "   x" } else { "" };
         let header = if has_headers { format!("NAME   CPU{wide}\n") } else { String::new() };
@@ -28,7 +28,7 @@ impl Shown for Nodes {
 fn printed(output: &str, sort_by: Option<&str>) -> String {
     let flags =
         Print { output: output.parse().unwrap(), no_headers: false, sort_by: sort_by.map(String::from) };
-    text(&flags, &Nodes).unwrap()
+    text(&flags, &NodeTable).unwrap()
 }
 
 #[test]
@@ -49,7 +49,7 @@ fn every_form_can_be_sorted() {
 #[test]
 fn a_path_that_no_item_has_is_no_order() {
     let flags = Print { sort_by: Some(".metadata.nam".into()), ..Print::default() };
-    let failure = text(&flags, &Nodes).unwrap_err();
+    let failure = text(&flags, &NodeTable).unwrap_err();
     assert!(failure.message.unwrap().contains("couldn't find any field with path \".metadata.nam\""));
 }
 

@@ -1,12 +1,12 @@
-//! Would it fit: as a sentence and a table, and as a document.
+//! The output of `fit`: a sentence with a table, and a document.
 
-use super::json::{API_VERSION, Generated, Named, amounts};
+use super::json::{API_VERSION, ItemMetadata, ReportMetadata, amounts};
 use super::plural;
 use super::table::table;
 use super::wrap::{WIDTH, wrap};
 use crate::error::Failure;
-use crate::fit::{FROM_FLAGS, Fitted};
-use crate::print::{Shown, document};
+use crate::fit::{FROM_FLAGS, FitResult};
+use crate::print::{Printable, document};
 use crate::reservations::words;
 use common::model::ResourceName;
 use jiff::Timestamp;
@@ -14,40 +14,40 @@ use serde::Serialize;
 use serde_json::Value;
 use std::collections::BTreeMap;
 
-/// Everything that was asked for.
-pub(crate) struct Report {
-    pub(crate) fitted: Vec<Fitted>,
+/// The results of `fit`.
+pub(crate) struct FitReport {
+    pub(crate) results: Vec<FitResult>,
     pub(crate) now: Timestamp,
 }
 
-impl Shown for Report {
+impl Printable for FitReport {
     fn table(&self, _is_wide: bool, has_headers: bool) -> String {
-        self.fitted.iter().map(|one| part(one, has_headers)).collect::<Vec<_>>().join("\n")
+        self.results.iter().map(|one| part(one, has_headers)).collect::<Vec<_>>().join("\n")
     }
 
     fn names(&self) -> Vec<String> {
-        let nodes = self.fitted.iter().flat_map(|one| one.nodes.keys());
+        let nodes = self.results.iter().flat_map(|one| one.nodes.keys());
         nodes.map(|node| format!("node/{node}")).collect()
     }
 
     fn document(&self) -> Result<Value, Failure> {
-        document(&FitReport {
+        document(&FitReportDocument {
             api_version: API_VERSION,
             kind: "FitReport",
-            metadata: Generated::at(self.now),
-            items: self.fitted.iter().map(item).collect(),
+            metadata: ReportMetadata::at(self.now),
+            items: self.results.iter().map(item).collect(),
         })
     }
 }
 
-fn part(one: &Fitted, has_headers: bool) -> String {
+fn part(one: &FitResult, has_headers: bool) -> String {
     let asks_room = one.asks.iter().any(|(resource, _)| resource != ResourceName::Pods);
     let each = if asks_room { format!(" ({} each)", words(&one.asks)) } else { String::new() };
-    // Of flags alone there is nothing to name.
+    // A pod that was made from flags has no name.
     let of = if one.from == FROM_FLAGS { String::new() } else { format!(" of {}", one.from) };
     let placed = one.placed;
-    let verdict = match one.wanted {
-        Some(wanted) if wanted != placed => format!("{placed} of {wanted} pods{of} fit now{each}."),
+    let verdict = match one.requested {
+        Some(requested) if requested != placed => format!("{placed} of {requested} pods{of} fit now{each}."),
         _ => {
             let fit = if placed == 1 { "fits" } else { "fit" };
             format!("{}{of} {fit} now{each}.", plural(placed as usize, "pod"))
@@ -59,7 +59,7 @@ fn part(one: &Fitted, has_headers: bool) -> String {
             one.nodes.iter().map(|(node, count)| vec![node.to_string(), count.to_string()]).collect();
         text += &table(has_headers.then_some(&["NODE", "PODS"]), &rows);
     }
-    if let Some(because) = one.because.as_ref().filter(|_| !one.is_whole()) {
+    if let Some(because) = one.because.as_ref().filter(|_| !one.is_complete()) {
         text += &wrap("The next one: ", because, 2, WIDTH);
     }
     if !one.is_enforced {
@@ -70,19 +70,19 @@ fn part(one: &Fitted, has_headers: bool) -> String {
 
 #[derive(Serialize)]
 #[serde(rename_all = "camelCase")]
-struct FitReport {
+struct FitReportDocument {
     api_version: &'static str,
     kind: &'static str,
-    metadata: Generated,
+    metadata: ReportMetadata,
     items: Vec<Item>,
 }
 
 #[derive(Serialize)]
 #[serde(rename_all = "camelCase")]
 struct Item {
-    metadata: Named,
+    metadata: ItemMetadata,
     asks: BTreeMap<String, String>,
-    /// Left out if as many were asked for as there is room for.
+    /// Left out if `fit` was asked for as many pods as there is room for.
     #[serde(skip_serializing_if = "Option::is_none")]
     replicas: Option<u32>,
     fit: u32,
@@ -99,14 +99,14 @@ struct Node {
     pods: u32,
 }
 
-fn item(one: &Fitted) -> Item {
+fn item(one: &FitResult) -> Item {
     let node = |(name, pods): (&common::model::NodeName, &u32)| Node { name: name.to_string(), pods: *pods };
     Item {
-        metadata: Named { name: one.from.clone(), namespace: one.namespace.clone() },
+        metadata: ItemMetadata { name: one.from.clone(), namespace: one.namespace.clone() },
         asks: amounts(&one.asks),
-        replicas: one.wanted,
+        replicas: one.requested,
         fit: one.placed,
-        all: one.is_whole(),
+        all: one.is_complete(),
         nodes: one.nodes.iter().map(node).collect(),
         reason: one.because.clone(),
         reservations_enforced: one.is_enforced,

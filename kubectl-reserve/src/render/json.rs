@@ -1,8 +1,8 @@
-//! Machine-readable output, `kubectl-reserve/v1alpha1`. Within a version fields are only added.
+//! The document of `list`, and what documents have in common: `kubectl-reserve/v1alpha1`. Within a version fields are only added.
 
 use crate::error::Failure;
 use crate::print::document;
-use crate::reservations::{Row, What};
+use crate::reservations::{Row, RowContent};
 use common::model::Resources;
 use common::model::reservation::{HostPort, Origin};
 use jiff::Timestamp;
@@ -12,21 +12,21 @@ use std::collections::BTreeMap;
 
 pub(crate) const API_VERSION: &str = "kubectl-reserve/v1alpha1";
 
-/// What a report has beside its items: when it was made.
+/// The metadata of a report: when it was made.
 #[derive(Serialize)]
 #[serde(rename_all = "camelCase")]
-pub(super) struct Generated {
+pub(super) struct ReportMetadata {
     generated_at: String,
 }
 
-/// What an item of a report is called, and where that is.
+/// The metadata of an item of a report.
 #[derive(Serialize)]
-pub(super) struct Named {
+pub(super) struct ItemMetadata {
     pub(super) name: String,
     pub(super) namespace: String,
 }
 
-impl Generated {
+impl ReportMetadata {
     pub(super) fn at(now: Timestamp) -> Self {
         Self { generated_at: now.to_string() }
     }
@@ -56,9 +56,9 @@ struct Item {
     #[serde(skip_serializing_if = "Vec::is_empty")]
     ports: Vec<Port>,
     #[serde(skip_serializing_if = "Option::is_none")]
-    replaces: Option<Pod>,
+    replaces: Option<PodIdentity>,
     #[serde(skip_serializing_if = "Option::is_none")]
-    taken_by: Option<Pod>,
+    taken_by: Option<PodIdentity>,
     #[serde(skip_serializing_if = "Option::is_none")]
     record: Option<Record>,
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -67,7 +67,7 @@ struct Item {
     problem: Option<String>,
 }
 
-/// What every item of a list has, as kubectl's own do.
+/// The metadata of an item of a list, as in kubectl's own lists.
 #[derive(Serialize, Default)]
 #[serde(rename_all = "camelCase")]
 struct Metadata {
@@ -87,7 +87,7 @@ struct Owner {
 }
 
 #[derive(Serialize)]
-struct Pod {
+struct PodIdentity {
     name: String,
     uid: String,
 }
@@ -110,7 +110,7 @@ struct Record {
     reason: String,
 }
 
-/// The list as a document.
+/// The document of a list of reservations.
 pub(crate) fn list(rows: &[Row<'_>]) -> Result<Value, Failure> {
     let items = rows.iter().map(item).collect();
     document(&ReservationList { api_version: API_VERSION, kind: "ReservationList", items })
@@ -118,9 +118,9 @@ pub(crate) fn list(rows: &[Row<'_>]) -> Result<Value, Failure> {
 
 fn item(row: &Row<'_>) -> Item {
     let metadata = metadata(row);
-    let (entry, owner) = match &row.what {
-        What::Reservation { entry, owner, .. } => (entry, owner),
-        What::Invalid(invalid) => {
+    let (entry, owner) = match &row.content {
+        RowContent::Reservation { entry, owner, .. } => (entry, owner),
+        RowContent::Invalid(invalid) => {
             return Item {
                 metadata,
                 name: invalid.key.to_string(),
@@ -150,11 +150,11 @@ fn item(row: &Row<'_>) -> Item {
         ports: reservation.ports.iter().map(port).collect(),
         replaces: reservation
             .replaces()
-            .map(|pod| Pod { name: pod.name.to_string(), uid: pod.uid.to_string() }),
+            .map(|pod| PodIdentity { name: pod.name.to_string(), uid: pod.uid.to_string() }),
         taken_by: entry
             .taken_by
             .as_ref()
-            .map(|pod| Pod { name: pod.key.name.to_string(), uid: pod.uid.to_string() }),
+            .map(|pod| PodIdentity { name: pod.key.name.to_string(), uid: pod.uid.to_string() }),
         record: record(&reservation.origin),
         expires: reservation.expires().map(|expires| expires.to_string()),
         problem: None,

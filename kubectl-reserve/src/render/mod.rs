@@ -1,4 +1,4 @@
-//! Values to text. Nothing here prints, reads or asks the time.
+//! Turns values into text and JSON, one module for each kind of output. Pure: nothing here prints, does IO or asks for the time.
 
 pub(crate) mod describe;
 pub(crate) mod doctor;
@@ -14,7 +14,7 @@ pub(crate) mod table;
 pub(crate) mod time;
 pub(crate) mod wrap;
 
-/// Foreign text without anything that could move the cursor, break a table or hide what follows.
+/// Text of unknown origin with control characters escaped: they could move the cursor, break a table or hide text.
 pub(crate) fn printable(text: &str) -> String {
     let is_odd = |character: char| {
         character.is_control()
@@ -29,7 +29,7 @@ pub(crate) fn printable(text: &str) -> String {
         .collect()
 }
 
-/// Text broken at spaces into lines of at most `width` columns, each after `indent`. A longer word stays whole.
+/// Text wrapped at spaces into lines of at most `width` columns, each after `indent`. A longer word stays whole.
 pub(crate) fn wrapped(text: &str, indent: &str, width: usize) -> String {
     wrap::wrap(indent, text, indent.len(), width)
 }

@@ -1,33 +1,33 @@
-//! Everything that waits, by cause: as lines for people, and as a document.
+//! Pending pods by cause, as lines for people ([`table`]) and as a document ([`report`]).
 
-use super::json::{API_VERSION, Generated, Named};
+use super::json::{API_VERSION, ItemMetadata, ReportMetadata};
 use super::plural;
 use super::wrap::{WIDTH, wrap};
-use crate::pending::{Causes, Folded, Unmade};
+use crate::pending::{BlockedWorkload, CauseGroup, Causes};
 use jiff::Timestamp;
 use serde::Serialize;
 use std::collections::BTreeSet;
 
-/// Longer labels push what follows to the right.
+/// The maximum width of the column of labels; longer labels push the next column to the right.
 const LABEL_MAX: usize = 32;
 
-/// One cause on two lines.
+/// A cause, which is printed on two lines.
 struct Line {
     count: String,
     label: String,
-    whose: String,
+    pods_and_owner: String,
     detail: String,
 }
 
-/// The lines: a headline, then two for each cause, and whom to ask for more.
+/// The lines: a headline, then two for each cause, then the command that shows more.
 pub(crate) fn table(causes: &Causes, namespace: Option<&str>) -> String {
     let lines: Vec<Line> =
-        causes.folded.iter().map(waiting).chain(causes.unmade.iter().map(not_made)).collect();
+        causes.groups.iter().map(pending).chain(causes.blocked_workloads.iter().map(not_created)).collect();
     let widest = |of: fn(&Line) -> &str| lines.iter().map(|line| of(line).chars().count()).max().unwrap_or(0);
     let (counts, labels) = (widest(|line| &line.count), widest(|line| &line.label).min(LABEL_MAX));
     let mut text = headline(causes, namespace);
-    for Line { count, label, whose, detail } in &lines {
-        text += &format!("  {count:>counts$}  {label:labels$}  {whose}\n");
+    for Line { count, label, pods_and_owner, detail } in &lines {
+        text += &format!("  {count:>counts$}  {label:labels$}  {pods_and_owner}\n");
         if !detail.is_empty() {
             text += &wrap(&" ".repeat(counts + 4), detail, counts + 4, WIDTH);
         }
@@ -35,62 +35,62 @@ pub(crate) fn table(causes: &Causes, namespace: Option<&str>) -> String {
     text + &details(causes)
 }
 
-fn waiting(one: &Folded) -> Line {
+fn pending(one: &CauseGroup) -> Line {
     let count = pods(one.pods.len());
-    Line { count, label: one.label.clone(), whose: whose(one), detail: one.detail.clone() }
+    Line { count, label: one.label.clone(), pods_and_owner: pods_and_owner(one), detail: one.detail.clone() }
 }
 
-fn not_made(one: &Unmade) -> Line {
+fn not_created(one: &BlockedWorkload) -> Line {
     let count =
         one.missing.map_or_else(|| "pods".into(), |count| pods(count.try_into().unwrap_or(usize::MAX)));
-    let whose = format!("{}/{} ({})", one.namespace, one.name, one.kind);
-    Line { count, label: format!("not created: {}", one.by), whose, detail: one.sentence() }
+    let pods_and_owner = format!("{}/{} ({})", one.namespace, one.name, one.kind);
+    Line { count, label: format!("not created: {}", one.by), pods_and_owner, detail: one.sentence() }
 }
 
-/// So many, with the word at its place.
+/// A number of pods, padded so that the words are aligned.
 fn pods(count: usize) -> String {
     if count == 1 { "1 pod ".into() } else { format!("{count} pods") }
 }
 
 fn headline(causes: &Causes, namespace: Option<&str>) -> String {
-    let spaces: BTreeSet<&str> = causes.folded.iter().map(|one| &*one.namespace).collect();
+    let spaces: BTreeSet<&str> = causes.groups.iter().map(|one| &*one.namespace).collect();
     let place = match namespace {
         Some(namespace) => format!("in {namespace} namespace"),
         None => format!("in {}", plural(spaces.len(), "namespace")),
     };
     let mut parts = Vec::new();
-    if !causes.folded.is_empty() {
+    if !causes.groups.is_empty() {
         parts.push(format!(
             "{} Pending {place}, {}",
             plural(causes.pods(), "pod"),
-            plural(causes.folded.len(), "cause")
+            plural(causes.groups.len(), "cause")
         ));
     }
-    if !causes.unmade.is_empty() {
-        parts.push(format!("{} cannot create pods", plural(causes.unmade.len(), "workload")));
+    if !causes.blocked_workloads.is_empty() {
+        parts.push(format!("{} cannot create pods", plural(causes.blocked_workloads.len(), "workload")));
     }
     parts.join("; ") + "\n"
 }
 
-fn whose(one: &Folded) -> String {
+fn pods_and_owner(one: &CauseGroup) -> String {
     let pods = format!("{}/{}", one.namespace, one.names());
-    match one.whose() {
+    match one.owner_text() {
         Some(owner) => format!("{pods} ({owner})"),
         None => pods,
     }
 }
 
-/// Whom to ask for more: the largest cause.
+/// The command that shows more about the largest blocked cause.
 fn details(causes: &Causes) -> String {
-    let first = causes.folded.iter().find(|one| one.is_blocked).map(|one| (one.subject(), &one.namespace));
-    let unmade = causes.unmade.first().map(|one| (subject(one), &one.namespace));
-    match first.or(unmade) {
+    let first = causes.groups.iter().find(|one| one.is_blocked).map(|one| (one.subject(), &one.namespace));
+    let blocked_workloads = causes.blocked_workloads.first().map(|one| (subject(one), &one.namespace));
+    match first.or(blocked_workloads) {
         Some((subject, namespace)) => format!("Details: kubectl reserve explain {subject} -n {namespace}\n"),
         None => String::new(),
     }
 }
 
-fn subject(one: &Unmade) -> String {
+fn subject(one: &BlockedWorkload) -> String {
     let (kind, name) = match &one.top {
         Some((kind, name)) => (*kind, name),
         None => (one.kind, &one.name),
@@ -98,20 +98,20 @@ fn subject(one: &Unmade) -> String {
     format!("{}/{name}", kind.as_str().to_ascii_lowercase())
 }
 
-/// Everything that waits.
+/// The document: Pending pods by cause.
 #[derive(Serialize)]
 #[serde(rename_all = "camelCase")]
 pub(crate) struct PendingReport {
     api_version: &'static str,
     kind: &'static str,
-    metadata: Generated,
+    metadata: ReportMetadata,
     items: Vec<Item>,
 }
 
 #[derive(Serialize)]
 #[serde(rename_all = "camelCase")]
 struct Item {
-    metadata: Named,
+    metadata: ItemMetadata,
     #[serde(skip_serializing_if = "Option::is_none")]
     owner: Option<Owner>,
     code: String,
@@ -119,7 +119,7 @@ struct Item {
     detail: String,
     blocked: bool,
     pods: Vec<String>,
-    /// Pods that were never made, if that can be told.
+    /// How many pods were not created, if that is known.
     #[serde(skip_serializing_if = "Option::is_none")]
     not_created: Option<u32>,
 }
@@ -130,10 +130,10 @@ struct Owner {
     name: String,
 }
 
-/// The document.
+/// The document about Pending pods.
 pub(crate) fn report(causes: &Causes, now: Timestamp) -> PendingReport {
-    let folded = causes.folded.iter().map(|one| Item {
-        metadata: Named { name: name(one), namespace: one.namespace.clone() },
+    let groups = causes.groups.iter().map(|one| Item {
+        metadata: ItemMetadata { name: name(one), namespace: one.namespace.clone() },
         owner: one.owner.as_ref().map(|(kind, name)| Owner { kind: kind.clone(), name: name.to_string() }),
         code: one.code.clone(),
         cause: one.label.clone(),
@@ -142,8 +142,8 @@ pub(crate) fn report(causes: &Causes, now: Timestamp) -> PendingReport {
         pods: one.pods.clone(),
         not_created: None,
     });
-    let unmade = causes.unmade.iter().map(|one| Item {
-        metadata: Named { name: one.name.clone(), namespace: one.namespace.clone() },
+    let blocked_workloads = causes.blocked_workloads.iter().map(|one| Item {
+        metadata: ItemMetadata { name: one.name.clone(), namespace: one.namespace.clone() },
         owner: Some(Owner { kind: one.kind.to_string(), name: one.name.clone() }),
         code: "FailedCreate".into(),
         cause: one.by.into(),
@@ -155,12 +155,12 @@ pub(crate) fn report(causes: &Causes, now: Timestamp) -> PendingReport {
     PendingReport {
         api_version: API_VERSION,
         kind: "PendingReport",
-        metadata: Generated::at(now),
-        items: folded.chain(unmade).collect(),
+        metadata: ReportMetadata::at(now),
+        items: groups.chain(blocked_workloads).collect(),
     }
 }
 
 /// The owner's name, or the pod's.
-fn name(one: &Folded) -> String {
+fn name(one: &CauseGroup) -> String {
     one.owner.as_ref().map_or_else(|| one.pods.concat(), |(_, name)| name.to_string())
 }

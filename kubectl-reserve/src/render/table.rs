@@ -1,4 +1,4 @@
-//! Columns as kubectl prints them: upper-case headers, three spaces between, no lines.
+//! Tables as kubectl prints them: upper-case headers, three spaces between columns, no borders.
 
 use super::wrap::columns;
 use tabled::builder::Builder;
@@ -7,12 +7,12 @@ use tabled::settings::{Padding, Style};
 /// Spaces between columns.
 const GAP: usize = 3;
 
-/// Lays `rows` out under `headers`; without headers when they are `None`.
+/// A table of `rows`, under `headers` unless they are `None`.
 pub(crate) fn table(headers: Option<&[&str]>, rows: &[Vec<String>]) -> String {
     table_with_gap(headers, rows, GAP)
 }
 
-/// The same with `gap` spaces between columns.
+/// A table with `gap` spaces between columns.
 pub(crate) fn table_with_gap(headers: Option<&[&str]>, rows: &[Vec<String>], gap: usize) -> String {
     let mut builder = Builder::default();
     if let Some(headers) = headers {
@@ -25,8 +25,8 @@ pub(crate) fn table_with_gap(headers: Option<&[&str]>, rows: &[Vec<String>], gap
     text.lines().map(|line| format!("{}\n", line.trim_end())).collect()
 }
 
-/// Lays rows out under those before them: no column becomes narrower than it was.
-pub(crate) fn below(widths: &mut Vec<usize>, rows: &[Vec<String>]) -> String {
+/// Rows that continue a table: `widths` are its column widths so far, which only grow.
+pub(crate) fn append_rows(widths: &mut Vec<usize>, rows: &[Vec<String>]) -> String {
     for row in rows {
         widths.resize(widths.len().max(row.len()), 0);
         for (width, cell) in widths.iter_mut().zip(row) {
@@ -44,17 +44,17 @@ pub(crate) fn below(widths: &mut Vec<usize>, rows: &[Vec<String>]) -> String {
 
 #[cfg(test)]
 mod tests {
-    use super::below;
+    use super::append_rows;
 
     #[test]
     fn columns_stay_where_they_are() {
         let row = |one: &str, two: &str| vec![one.to_owned(), two.to_owned()];
         let mut widths = Vec::new();
         assert_eq!(
-            below(&mut widths, &[row("EVENT", "NAME"), row("ADDED", "x")]),
+            append_rows(&mut widths, &[row("EVENT", "NAME"), row("ADDED", "x")]),
             "EVENT   NAME\nADDED   x\n"
         );
-        assert_eq!(below(&mut widths, &[row("GONE", "longer")]), "GONE    longer\n");
-        assert_eq!(below(&mut widths, &[row("MODIFIED", "y")]), "MODIFIED   y\n");
+        assert_eq!(append_rows(&mut widths, &[row("GONE", "longer")]), "GONE    longer\n");
+        assert_eq!(append_rows(&mut widths, &[row("MODIFIED", "y")]), "MODIFIED   y\n");
     }
 }

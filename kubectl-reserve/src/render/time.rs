@@ -1,8 +1,8 @@
-//! Durations in kubectl's style: two figures at most, coarser the longer.
+//! Durations as kubectl prints ages: at most two units, coarser for longer durations.
 
 use jiff::{SignedDuration, Timestamp};
 
-/// The time from `from` to `to`.
+/// The duration from `from` to `to`; `0s` if `to` is earlier.
 pub(crate) fn between(from: Timestamp, to: Timestamp) -> String {
     human(to.duration_since(from))
 }

@@ -1,12 +1,12 @@
-//! Text broken at spaces, so that it fits a terminal.
+//! Wraps text at spaces, so that it fits a terminal. [`wrap`] is for sentences, [`fold`] for text that already has lines.
 
-/// The columns that text for people is broken at where no terminal says otherwise.
+/// The width that text for people is wrapped at if no terminal says otherwise.
 pub(crate) const WIDTH: usize = 80;
 
-/// Labels end before this column; the text beside them goes on below itself.
+/// Labels at the start of a line end before this column; the text beside a label is wrapped under itself.
 const LABEL_MAX: usize = 30;
 
-/// `text` after `lead`, broken so that no line is wider than `width` where spaces allow it; all lines but the first begin with
+/// `text` after `lead`, wrapped so that no line is wider than `width` where spaces allow it. All lines but the first begin with
 /// `indent` spaces. Ends with a newline.
 pub(crate) fn wrap(lead: &str, text: &str, indent: usize, width: usize) -> String {
     let mut lines = Vec::new();
@@ -28,9 +28,8 @@ pub(crate) fn wrap(lead: &str, text: &str, indent: usize, width: usize) -> Strin
     lines.iter().map(|line| format!("{}\n", line.trim_end())).collect()
 }
 
-/// Lines as they are, but those that are wider than `width` broken: a command that ends a line gets a line of its own, and
-/// everything else goes on below where it began. Commands, and lines with a word that is too long anyway, are left alone, so
-/// that they can be copied.
+/// Wraps only the lines that are wider than `width`. A command at the end of a line gets a line of its own; other text continues
+/// under its beginning. Commands, and lines with a word that is too long anyway, stay as they are, so that they can be copied.
 pub(crate) fn fold(text: &str, width: usize) -> String {
     let lines: Vec<String> = text.split('\n').map(|line| fold_line(line, width)).collect();
     lines.join("\n")
@@ -57,12 +56,12 @@ fn fold_line(line: &str, width: usize) -> String {
     lines.join("\n")
 }
 
-/// Whether there is more before the command than a word such as `hint:`.
+/// Whether there is more text before the command than a word such as `hint:`.
 fn is_long((before, _): &(&str, &str)) -> bool {
     before.contains(' ')
 }
 
-/// Where a line that is too wide is broken: at the last space that still fits, or else at the first.
+/// The index where a line that is too wide is broken: the last space that still fits, or else the first space.
 fn breaking(line: &str, indent: usize, width: usize) -> Option<usize> {
     if columns(line) <= width {
         return None;
@@ -73,7 +72,7 @@ fn breaking(line: &str, indent: usize, width: usize) -> Option<usize> {
     last.or_else(|| spaces().next()).map(|(_, (at, _))| at)
 }
 
-/// Where the lines below begin: under the text beside labels, or two columns in.
+/// The indentation of continuation lines: under the text beside a label, or two columns more than the line.
 fn hanging(line: &str) -> usize {
     let letters: Vec<char> = line.chars().collect();
     let lead = letters.iter().take_while(|one| **one == ' ').count();
@@ -84,7 +83,7 @@ fn hanging(line: &str) -> usize {
     (lead + 1..=LABEL_MAX).rfind(begins).unwrap_or(lead + 2)
 }
 
-/// How many columns a text takes; good enough for what Kubernetes lets into names.
+/// The width of a text in columns. One for each character is enough for the characters that Kubernetes allows in names.
 pub(crate) fn columns(text: &str) -> usize {
     text.chars().count()
 }

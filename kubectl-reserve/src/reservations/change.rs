@@ -1,22 +1,22 @@
-//! Making, extending and releasing one reservation: what to write, given what was seen on the node. Plain functions, asked again
-//! for each try.
+//! Making, extending and releasing one reservation: the patch to write, given the node as it was read. Plain functions;
+//! `node_patch::rewrite` calls them again for each try.
 
 use super::name_of;
 use crate::error::{Exit, Failure};
 use crate::render::time::between;
 use common::api::names;
-use common::api::reservation::patch::{Seen, keys_of, patch, reservation_of};
+use common::api::reservation::patch::{ObservedNode, keys_of, patch, reservation_of};
 use common::api::reservation::{bounds, encode};
 use common::model::Reservation;
 use common::model::reservation::Origin;
 use jiff::Timestamp;
 use serde_json::Value;
 
-/// A patch, or nothing to do.
-pub(crate) type Planned = Result<Option<Value>, Failure>;
+/// A patch, or `None` if there is nothing to do.
+pub(crate) type PatchPlan = Result<Option<Value>, Failure>;
 
-/// Makes `wanted`. What is there already and the same, or keeps the same pod's place, is left alone.
-pub(crate) fn reserve(seen: &Seen<'_>, wanted: &Reservation, now: Timestamp) -> Planned {
+/// Makes `wanted`. A live reservation with the same id, or a plain one with the same amounts, is left as it is.
+pub(crate) fn reserve(seen: &ObservedNode<'_>, wanted: &Reservation, now: Timestamp) -> PatchPlan {
     let keys = keys_of(seen.annotations, &wanted.id);
     let name = name_of(&wanted.id);
     match reservation_of(&keys) {
@@ -42,8 +42,8 @@ pub(crate) fn reserve(seen: &Seen<'_>, wanted: &Reservation, now: Timestamp) -> 
     Ok(Some(patch(seen, &keys, &new, true)))
 }
 
-/// Removes exactly the annotations of the reservation that was `expected`. One that is gone already needs nothing.
-pub(crate) fn release(seen: &Seen<'_>, expected: &Reservation) -> Planned {
+/// Removes the annotations of the `expected` reservation, and nothing else. There is nothing to do if they are gone already.
+pub(crate) fn release(seen: &ObservedNode<'_>, expected: &Reservation) -> PatchPlan {
     let keys = keys_of(seen.annotations, &expected.id);
     if keys.is_empty() {
         return Ok(None);
@@ -54,8 +54,8 @@ pub(crate) fn release(seen: &Seen<'_>, expected: &Reservation) -> Planned {
     }
 }
 
-/// Removes annotations of ours that are no reservation: the one called `key`, or all of the reservation that it is part of.
-pub(crate) fn remove_invalid(seen: &Seen<'_>, key: &str) -> Planned {
+/// Removes malformed annotations: the one called `key`, or all annotations of the malformed reservation that it is part of.
+pub(crate) fn remove_invalid(seen: &ObservedNode<'_>, key: &str) -> PatchPlan {
     let Some((_, name)) = key.split_once('/') else { return Err(not_by_key(key)) };
     let is_ours = |other: &str| {
         other == key
@@ -64,7 +64,7 @@ pub(crate) fn remove_invalid(seen: &Seen<'_>, key: &str) -> Planned {
     };
     let all = seen.annotations.iter().map(|(key, value)| (key.as_str(), value.as_str()));
     let together: Vec<(&str, &str)> = all.clone().filter(|(key, _)| is_ours(key)).collect();
-    // A malformed key beside a good reservation goes alone.
+    // If the other annotations are a valid reservation, only the malformed one is removed.
     let keys = if reservation_of(&together).is_some() {
         all.filter(|(other, _)| *other == key).collect()
     } else {
@@ -73,14 +73,14 @@ pub(crate) fn remove_invalid(seen: &Seen<'_>, key: &str) -> Planned {
     if keys.is_empty() { Ok(None) } else { Ok(Some(patch(seen, &keys, &[], false))) }
 }
 
-/// Lets the reservation that was `expected` end at `until`; not earlier than it does, unless `may_shorten`.
+/// Moves the end of the `expected` reservation to `until`; to an earlier time only if `may_shorten`.
 pub(crate) fn extend(
-    seen: &Seen<'_>,
+    seen: &ObservedNode<'_>,
     expected: &Reservation,
     until: Timestamp,
     may_shorten: bool,
     now: Timestamp,
-) -> Planned {
+) -> PatchPlan {
     let keys = keys_of(seen.annotations, &expected.id);
     let name = name_of(&expected.id);
     let found = reservation_of(&keys).filter(|found| is_same(found, expected));
@@ -104,7 +104,7 @@ pub(crate) fn extend(
     Ok(Some(patch(seen, &keys, &new, false)))
 }
 
-/// Whether both are the same reservation: the daemon may have let it live longer meanwhile.
+/// Whether both are the same reservation, even if the daemon has extended it meanwhile.
 fn is_same(found: &Reservation, expected: &Reservation) -> bool {
     match (found.record(), expected.record()) {
         (Some(found), Some(expected)) => found.request == expected.request,

@@ -1,9 +1,9 @@
-//! What is written, given what was seen.
+//! Tests of `change`: the patches, given the annotations of a node.
 
 use crate::error::{Exit, Failure};
 use crate::reservations::change::{extend, release, remove_invalid, reserve};
 use common::api::reservation::parse;
-use common::api::reservation::patch::Seen;
+use common::api::reservation::patch::ObservedNode;
 use common::model::Reservation;
 use serde_json::{Value, json};
 use std::collections::BTreeMap;
@@ -30,15 +30,15 @@ fn of(annotations: &BTreeMap<String, String>) -> Reservation {
     (**parsed[0].valid().unwrap()).clone()
 }
 
-fn seen(annotations: &BTreeMap<String, String>) -> Seen<'_> {
-    Seen { uid: "n", version: "7", annotations }
+fn seen(annotations: &BTreeMap<String, String>) -> ObservedNode<'_> {
+    ObservedNode { uid: "n", version: "7", annotations }
 }
 
 fn time(text: &str) -> jiff::Timestamp {
     text.parse().unwrap()
 }
 
-/// What a patch removes.
+/// The keys that a patch removes.
 fn removed(planned: Result<Option<Value>, Failure>) -> Vec<String> {
     let patch = planned.unwrap().unwrap();
     let steps = patch.as_array().unwrap();
@@ -53,10 +53,10 @@ fn exactly_what_was_seen_is_released() {
     let there = annotations("r1", LATER);
     let keys = removed(release(&seen(&there), &of(&there)));
     assert_eq!(keys, [format!("reserve.cpu~1{UID}.s1"), format!("reserve.info~1{UID}.s1")]);
-    // The daemon let it live longer meanwhile: it is the same one.
+    // The daemon has extended it meanwhile: it is the same reservation.
     let longer = annotations("r1", "2026-11-16T08:29:12Z");
     assert_eq!(removed(release(&seen(&longer), &of(&there))).len(), 2);
-    // Somebody made another one under the same keys.
+    // Somebody made another reservation with the same keys.
     let other = annotations("r2", LATER);
     assert!(release(&seen(&other), &of(&there)).is_err());
     assert!(release(&seen(&plain("2")), &of(&plain("1"))).is_err());
@@ -102,7 +102,7 @@ fn nothing_is_written_over_what_is_there() {
     assert!(new.to_string().contains("/metadata/resourceVersion"), "what is new needs an unchanged node");
     assert!(reserve(&seen(&plain("1")), &of(&plain("1")), now).unwrap().is_none());
     assert!(reserve(&seen(&plain("2")), &of(&plain("1")), now).is_err());
-    // One that has ended makes room for another.
+    // An expired reservation is replaced.
     assert!(reserve(&seen(&there), &of(&annotations("r2", LATER)), time(LATER)).unwrap().is_some());
     let full: BTreeMap<String, String> =
         (0..600).map(|number| (format!("reserve.odd/{number}"), String::new())).collect();

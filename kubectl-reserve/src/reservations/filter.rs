@@ -1,29 +1,29 @@
-//! Which reservations are meant, by what they are rather than by name.
+//! Selects reservations by namespace, node, owner and state, for `list` and `release`.
 
-use super::{Row, Which};
+use super::{NodeSelection, Row};
 use crate::connect::is_name;
 use crate::error::Failure;
-use crate::names::{self, Kind};
+use crate::names::{self, ObjectKind};
 use common::model::Selector;
 
-/// What all of them have in common.
+/// The conditions that all selected reservations fulfil.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub(crate) struct Filter {
-    /// Their namespace; none for all.
+pub(crate) struct ReservationFilter {
+    /// The namespace of the owner; `None` for all.
     pub(crate) namespace: Option<String>,
     pub(crate) node: Option<String>,
-    /// The labels of their nodes, as they were typed and as they are meant.
+    /// A selector for the labels of the node: its text, and parsed.
     pub(crate) nodes_with: Option<(String, Selector)>,
-    /// Kind, if that was typed, and name of their owner.
+    /// The kind of the owner, if it is given, and its name.
     pub(crate) owner: Option<(Option<String>, String)>,
-    /// Only those whose time is over.
+    /// Only expired reservations.
     pub(crate) is_expired: bool,
-    /// Only those that nobody is there for.
+    /// Only reservations whose owner does not exist.
     pub(crate) is_orphaned: bool,
 }
 
-impl Filter {
-    /// By namespace, node and owner, as they were typed.
+impl ReservationFilter {
+    /// A filter by namespace, node and owner, from the arguments.
     pub(crate) fn new(
         namespace: Option<String>,
         node: Option<&str>,
@@ -36,7 +36,7 @@ impl Filter {
         Ok(Self { namespace, node: node.map(str::to_owned), owner, ..Self::default() })
     }
 
-    /// Whether `row` is meant.
+    /// Whether `row` fulfils all conditions.
     pub(crate) fn keeps(&self, row: &Row<'_>) -> bool {
         self.is_about(row)
             && (!self.is_expired || row.is_expired())
@@ -44,12 +44,12 @@ impl Filter {
             && self.namespace.as_deref().is_none_or(|namespace| row.is_in(namespace))
     }
 
-    /// The nodes that have to be looked at.
-    pub(crate) fn which(&self) -> Which {
+    /// The nodes that have to be read.
+    pub(crate) fn node_selection(&self) -> NodeSelection {
         match (&self.node, &self.nodes_with) {
-            (Some(node), _) => Which::Named(vec![node.clone()]),
-            (None, Some((typed, _))) => Which::ReservedWith(typed.clone()),
-            (None, None) => Which::Reserved,
+            (Some(node), _) => NodeSelection::Named(vec![node.clone()]),
+            (None, Some((typed, _))) => NodeSelection::ReservedWith(typed.clone()),
+            (None, None) => NodeSelection::Reserved,
         }
     }
 
@@ -67,11 +67,11 @@ impl Filter {
 }
 
 fn parse_owner(word: &str) -> Result<(Option<String>, String), Failure> {
-    let asked = names::asked(&[word.to_owned()])?;
+    let asked = names::parse_args(&[word.to_owned()])?;
     let asked = asked.into_iter().next().ok_or_else(|| Failure::usage("--owner is empty"))?;
     let kind = asked.kind.map(|kind| match kind {
-        Kind::Pod => "Pod".to_owned(),
-        Kind::Workload(kind) => kind.as_str().to_owned(),
+        ObjectKind::Pod => "Pod".to_owned(),
+        ObjectKind::Workload(kind) => kind.as_str().to_owned(),
     });
     Ok((kind, asked.name))
 }

@@ -1,9 +1,9 @@
-//! A cluster for golden output: a reservation in every state.
+//! A cluster for snapshot tests, with a reservation in every state.
 
 use common::api::node::node;
 use common::api::pod::pod;
 use common::api::workload::workload;
-use common::cluster::{Cluster, Event, Seen};
+use common::cluster::{Cluster, Event, WatchEvent};
 use common::model::owner::OwnerKind;
 use common::model::{Node, Pod, PodKey};
 use jiff::Timestamp;
@@ -15,15 +15,15 @@ pub(crate) const WEB: &str = "11111111-0000-4000-8000-000000000001";
 const PG: &str = "22222222-0000-4000-8000-000000000002";
 /// A Job that is gone.
 const GONE: &str = "33333333-0000-4000-8000-000000000003";
-/// Somebody who was never there.
+/// The UID of an owner that does not exist.
 pub(crate) const NOBODY: &str = "a8f6f901-47c9-4475-b1f4-cac44597e173";
 
-/// The time.
+/// The time of the tests.
 pub(crate) fn now() -> Timestamp {
     "2026-11-16T08:10:00Z".parse().unwrap()
 }
 
-/// The pods that wait.
+/// The pods that wait for a node.
 pub(crate) fn waiting() -> [PodKey; 3] {
     [PodKey::new("batch", "crunch-0"), PodKey::new("batch", "huge-0"), PodKey::new("default", "testngx-new")]
 }
@@ -103,11 +103,11 @@ fn nodes() -> Vec<Node> {
     ]
 }
 
-/// Three nodes with all of it.
+/// Three nodes with all reservations, pods and owners.
 pub(crate) fn cluster() -> Cluster {
     let set = |kind: OwnerKind, namespace: &str, name: &str, uid: &str, above: Value| {
         let json = json!({ "metadata": { "name": name, "namespace": namespace, "uid": uid, "ownerReferences": above } });
-        Event::Workloads(kind, Seen::Applied(workload(kind, &json.to_string()).unwrap()))
+        Event::Workloads(kind, WatchEvent::Applied(workload(kind, &json.to_string()).unwrap()))
     };
     let above = json!([{ "apiVersion": "apps/v1", "kind": "Deployment", "name": "testngx", "uid": WEB,
                          "controller": true }]);
@@ -121,8 +121,8 @@ pub(crate) fn cluster() -> Cluster {
         a_pod("batch", "huge-0", None, "120", None),
     ];
     let mut cluster = Cluster::default();
-    cluster.apply(Event::Nodes(Seen::Relisted(nodes())));
-    cluster.apply(Event::Pods(Seen::Relisted(pods)));
+    cluster.apply(Event::Nodes(WatchEvent::Relisted(nodes())));
+    cluster.apply(Event::Pods(WatchEvent::Relisted(pods)));
     for event in [
         set(OwnerKind::Deployment, "default", "testngx", WEB, json!([])),
         set(OwnerKind::ReplicaSet, "default", "testngx-7d9f", "rs", above),

@@ -1,77 +1,78 @@
-//! The reservations of a cluster as people meet them: one by one, each with a name, an owner, a node and a state.
+//! The reservations of a cluster as users see them: `read` reads them, `rows` lists them, each with a name, an owner, a node and a
+//! state; `find` looks one up by name, `change` plans the patches.
 
 pub(crate) mod change;
 #[cfg(test)]
 mod change_tests;
-mod each;
 mod filter;
 #[cfg(test)]
 pub(crate) mod fixture;
 mod owners;
+mod per_node;
 mod read;
 pub(crate) mod record;
 mod resolve;
 #[cfg(test)]
 mod tests;
-mod waiting;
+mod waiting_pods;
 
-pub(crate) use filter::Filter;
+pub(crate) use filter::ReservationFilter;
 pub(crate) use owners::{top_of, top_of_pod};
-pub(crate) use read::{Pods, View, Which, local_time, no_node, read};
-pub(crate) use resolve::{Asked, find, matching, parse};
-pub(crate) use waiting::{Waiting, waiting};
+pub(crate) use read::{NodeSelection, PodSelection, ReservationView, local_time, no_node, read};
+pub(crate) use resolve::{ReservationArg, find, matching, parse_arg};
+pub(crate) use waiting_pods::{WaitingPod, waiting_pods};
 
 use common::api::names;
 use common::cluster::ledger::Entry;
-use common::cluster::{Ledger, Snapshot, State};
+use common::cluster::{Ledger, ReservationState, Snapshot};
 use common::model::Resources;
 use common::model::owner::{Owner, OwnerKind};
-use common::model::reservation::{Invalid, Origin, ReservationId};
+use common::model::reservation::{InvalidAnnotation, Origin, ReservationId};
 use jiff::Timestamp;
 
-/// A reservation, or what was meant as one.
+/// A reservation, or a malformed annotation.
 #[derive(Clone, Debug)]
 pub(crate) struct Row<'w> {
-    /// The books of the node that it is on.
+    /// The ledger of its node.
     pub(crate) ledger: &'w Ledger,
-    /// What is there.
-    pub(crate) what: What<'w>,
+    /// The reservation, or what is malformed.
+    pub(crate) content: RowContent<'w>,
 }
 
-/// What an annotation came to.
+/// The content of a row.
 #[derive(Clone, Debug)]
-pub(crate) enum What<'w> {
-    /// A reservation, and its owner if that is known.
+pub(crate) enum RowContent<'w> {
+    /// A valid reservation.
     Reservation {
-        /// The entry in the node's books.
+        /// The entry in the node's ledger.
         entry: &'w Entry,
-        /// Its owner.
+        /// The owner, if it is known.
         owner: Option<Owner>,
-        /// Whether that is known to be no more.
+        /// Whether the owner is known not to exist any more.
         is_owner_gone: bool,
     },
-    /// Something malformed.
-    Invalid(&'w Invalid),
+    /// A malformed annotation.
+    Invalid(&'w InvalidAnnotation),
 }
 
-/// All reservations of the cluster: by namespace, owner and node, those without a known namespace last.
+/// All reservations of the cluster, sorted by namespace, owner and node; those without a known namespace last.
 pub(crate) fn rows<'s>(snapshot: &'s Snapshot<'_>) -> Vec<Row<'s>> {
     let mut rows = Vec::new();
     for ledger in snapshot.nodes() {
         let valid = ledger.entries.iter().map(|entry| {
             let owner = owner(entry, snapshot);
             let is_owner_gone = owner.as_ref().is_some_and(|owner| is_gone(owner, snapshot));
-            What::Reservation { entry, owner, is_owner_gone }
+            RowContent::Reservation { entry, owner, is_owner_gone }
         });
         let invalid =
-            ledger.node.reservations.iter().filter_map(|parsed| parsed.invalid()).map(What::Invalid);
-        rows.extend(valid.chain(invalid).map(|what| Row { ledger, what }));
+            ledger.node.reservations.iter().filter_map(|parsed| parsed.invalid()).map(RowContent::Invalid);
+        rows.extend(valid.chain(invalid).map(|content| Row { ledger, content }));
     }
     rows.sort_by_cached_key(Row::order);
     rows
 }
 
-/// The owner: the recorded one, or whatever has the UID that somebody wrote by hand.
+/// The owner: that of the record; in the plain form the object with the UID in the key.
 fn owner(entry: &Entry, snapshot: &Snapshot<'_>) -> Option<Owner> {
     match &entry.reservation.origin {
         Origin::Recorded(record) => Some(record.owner.clone()),
@@ -79,7 +80,8 @@ fn owner(entry: &Entry, snapshot: &Snapshot<'_>) -> Option<Owner> {
     }
 }
 
-/// Whether `owner` is a workload that could be read and is not there any more, or is on its way out. A bare pod comes and goes.
+/// Whether `owner` is a workload of a readable kind that does not exist any more, or is being deleted. Never for a bare pod, which
+/// may be created again.
 fn is_gone(owner: &Owner, snapshot: &Snapshot<'_>) -> bool {
     let Some(kind) = OwnerKind::ALL.into_iter().find(|kind| kind.as_str() == &*owner.kind) else {
         return false;
@@ -92,7 +94,7 @@ fn is_gone(owner: &Owner, snapshot: &Snapshot<'_>) -> bool {
     }
 }
 
-/// Amounts in words: `cpu 500m, memory 1Gi`. The pod slot, which each reservation has, goes without saying.
+/// Amounts in words: `cpu 500m, memory 1Gi`. The pod slot, which each reservation has, is left out.
 pub(crate) fn words(amounts: &Resources) -> String {
     let said = amounts.iter().filter(|(resource, _)| resource.as_str() != "pods");
     let words: Vec<String> =
@@ -105,7 +107,7 @@ pub(crate) fn owner_name(owner: &Owner) -> String {
     format!("{}/{}", owner.kind, owner.name)
 }
 
-/// What a reservation is called: its seat, or the owner's UID in the plain form.
+/// The name of a reservation: its seat, or the owner's UID in the plain form.
 pub(crate) fn name_of(id: &ReservationId) -> String {
     match &id.seat {
         Some(seat) => seat.as_str().to_owned(),
@@ -119,75 +121,80 @@ impl<'w> Row<'w> {
         self.ledger.node.name.as_str()
     }
 
-    /// `NODE/NAME`, which names it in the whole cluster.
+    /// `NODE/NAME`, which is unique in the cluster.
     pub(crate) fn id(&self) -> String {
         format!("{}/{}", self.node(), self.name())
     }
 
-    /// The seat, the owner's UID in the plain form, or the key of something malformed.
+    /// The seat, the owner's UID in the plain form, or the key of a malformed annotation.
     pub(crate) fn name(&self) -> String {
-        match &self.what {
-            What::Reservation { entry, .. } => name_of(&entry.reservation.id),
-            What::Invalid(invalid) => invalid.key.to_string(),
+        match &self.content {
+            RowContent::Reservation { entry, .. } => name_of(&entry.reservation.id),
+            RowContent::Invalid(invalid) => invalid.key.to_string(),
         }
     }
 
-    /// The entry in the node's books, if it is well-formed.
+    /// The entry in the node's ledger, if the reservation is valid.
     pub(crate) fn entry(&self) -> Option<&'w Entry> {
-        match &self.what {
-            What::Reservation { entry, .. } => Some(entry),
-            What::Invalid(_) => None,
+        match &self.content {
+            RowContent::Reservation { entry, .. } => Some(entry),
+            RowContent::Invalid(_) => None,
         }
     }
 
-    /// The owner, if that is known.
+    /// The owner, if it is known.
     pub(crate) fn owner(&self) -> Option<&Owner> {
-        match &self.what {
-            What::Reservation { owner, .. } => owner.as_ref(),
-            What::Invalid(_) => None,
+        match &self.content {
+            RowContent::Reservation { owner, .. } => owner.as_ref(),
+            RowContent::Invalid(_) => None,
         }
     }
 
-    /// The namespace of the owner, if that is known.
+    /// The namespace of the owner, if it is known.
     pub(crate) fn namespace(&self) -> Option<&str> {
         self.owner().map(|owner| &*owner.namespace)
     }
 
-    /// Whether it belongs to `namespace`, or may do so.
+    /// Whether the owner is in `namespace`, or its namespace is unknown.
     pub(crate) fn is_in(&self, namespace: &str) -> bool {
         self.namespace().is_none_or(|own| own == namespace)
     }
 
-    /// Whether it was written by hand in the plain form.
+    /// Whether it has the plain form.
     pub(crate) fn is_manual(&self) -> bool {
         self.entry().is_some_and(|entry| entry.reservation.is_manual())
     }
 
-    /// Whether nobody is there who could use it: made by hand for nobody that was found, or the owner is gone.
+    /// Whether no pod can ever use it: its owner is gone, or the UID of a plain form was not found.
     pub(crate) fn is_orphaned(&self) -> bool {
-        match &self.what {
-            What::Reservation { entry, owner: None, .. } => entry.reservation.is_manual(),
-            What::Reservation { is_owner_gone, .. } => *is_owner_gone,
-            What::Invalid(_) => false,
+        match &self.content {
+            RowContent::Reservation { entry, owner: None, .. } => entry.reservation.is_manual(),
+            RowContent::Reservation { is_owner_gone, .. } => *is_owner_gone,
+            RowContent::Invalid(_) => false,
         }
     }
 
-    /// Whether its time is over.
+    /// Whether it has expired.
     pub(crate) fn is_expired(&self) -> bool {
-        self.entry().is_some_and(|entry| entry.state == State::Expired)
+        self.entry().is_some_and(|entry| entry.state == ReservationState::Expired)
     }
 
-    /// What is wrong with it, if it is malformed.
-    pub(crate) fn invalid(&self) -> Option<&'w Invalid> {
-        match &self.what {
-            What::Reservation { .. } => None,
-            What::Invalid(invalid) => Some(invalid),
+    /// The malformed annotation, if it is one.
+    pub(crate) fn invalid(&self) -> Option<&'w InvalidAnnotation> {
+        match &self.content {
+            RowContent::Reservation { .. } => None,
+            RowContent::Invalid(invalid) => Some(invalid),
         }
     }
 
-    /// Whether somebody could lose a place if it were no more.
+    /// Whether a pod could lose its place if the reservation were released.
     pub(crate) fn keeps_room(&self) -> bool {
-        self.entry().is_some_and(|entry| matches!(entry.state, State::Occupied | State::Held | State::Short))
+        self.entry().is_some_and(|entry| {
+            matches!(
+                entry.state,
+                ReservationState::Occupied | ReservationState::Held | ReservationState::Short
+            )
+        })
     }
 
     /// When it ends.
@@ -195,11 +202,11 @@ impl<'w> Row<'w> {
         self.entry().and_then(|entry| entry.reservation.expires())
     }
 
-    /// What its annotations are called after the slash; none if that cannot be told.
+    /// The part of its annotation keys after the slash; `None` for a malformed key without our prefix.
     pub(crate) fn key_name(&self) -> Option<String> {
-        match &self.what {
-            What::Reservation { entry, .. } => Some(entry.reservation.id.to_string()),
-            What::Invalid(invalid) => {
+        match &self.content {
+            RowContent::Reservation { entry, .. } => Some(entry.reservation.id.to_string()),
+            RowContent::Invalid(invalid) => {
                 let (prefix, name) = invalid.key.split_once('/')?;
                 prefix.starts_with(names::NODE_PREFIX).then(|| name.to_owned())
             }

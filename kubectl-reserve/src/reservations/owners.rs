@@ -1,12 +1,12 @@
-//! The workloads that own the pods on nodes with reservations, and those that reservations are for: one by one, each kind
-//! as a whole only if there are many, and all kinds only for a UID that somebody wrote by hand.
+//! Reads the workloads that own reservations, and those that own pods on nodes with reservations. They are read one by one; a kind
+//! is listed if more than `EACH_MAX` of its workloads are needed, and all kinds are listed for a UID without a name (plain form).
 
 use super::read::PARALLEL;
 use crate::api::{self as calls, JSON, METADATA};
 use crate::connect::{Session, is_name};
 use crate::error::Failure;
 use common::api;
-use common::cluster::{Cluster, Event, Seen};
+use common::cluster::{Cluster, Event, WatchEvent};
 use common::model::chain::chain;
 use common::model::owner::{ControllerRef, Owner, OwnerKind, Workload};
 use common::model::reservation::Origin;
@@ -14,42 +14,42 @@ use common::model::{Pod, Uid};
 use futures::stream::{self, StreamExt as _, TryStreamExt as _};
 use std::collections::{BTreeMap, BTreeSet};
 
-/// More workloads of one kind than this are read as a whole.
+/// If more workloads of one kind are needed, the whole kind is listed.
 const EACH_MAX: usize = 200;
 
-/// Nothing real is deeper: Pod, Job, CronJob.
+/// The maximum depth of owners. Real chains are shorter: Pod, Job, CronJob.
 const DEPTH_MAX: usize = 4;
 
 /// Kind, namespace, name.
-type Key = (OwnerKind, String, String);
+type WorkloadKey = (OwnerKind, String, String);
 
-/// Reads them into the belief, and says whether some could not be read.
+/// Reads the workloads into `cluster`. Returns whether the caller may not read some kinds.
 pub(super) async fn read(session: &Session, cluster: &mut Cluster) -> Result<bool, Failure> {
-    let wanted = claimed(cluster);
-    let mut unreadable = climb(session, cluster, wanted).await?;
-    if unknown(cluster) {
-        by_uid(session, cluster, &mut unreadable).await?;
+    let wanted = claimed_workloads(cluster);
+    let mut unreadable = read_with_owners(session, cluster, wanted).await?;
+    if has_unknown_owner(cluster) {
+        read_all_kinds(session, cluster, &mut unreadable).await?;
     }
     Ok(!unreadable.is_empty())
 }
 
-/// The top owner of `pod`: itself if nobody controls it.
+/// The top owner of `pod`; the pod itself if it has no controller.
 pub(crate) async fn top_of_pod(session: &Session, pod: &Pod) -> Result<Owner, Failure> {
     let mut cluster = Cluster::default();
     let claim = pod.controller.as_ref();
     let key =
         claim.and_then(|claim| Some((claim.kind?, pod.key.namespace.to_string(), claim.name.to_string())));
-    climb(session, &mut cluster, key.into_iter().collect()).await?;
+    read_with_owners(session, &mut cluster, key.into_iter().collect()).await?;
     cluster
         .owner_of(pod)
         .map_err(|why| Failure::new(format!("pod {}: {why}, so nobody knows whom its room is for", pod.key)))
 }
 
-/// The top owner of a workload: itself if nobody controls it.
+/// The top owner of a workload; the workload itself if it has no controller.
 pub(crate) async fn top_of(session: &Session, workload: Workload) -> Result<Owner, Failure> {
     let mut cluster = Cluster::default();
     let wanted = workload.controller.as_ref().and_then(|claim| key(claim, &workload));
-    climb(session, &mut cluster, wanted.into_iter().collect()).await?;
+    read_with_owners(session, &mut cluster, wanted.into_iter().collect()).await?;
     let now = cluster.now();
     let snapshot = cluster.snapshot(now);
     let mut top = &workload;
@@ -64,13 +64,13 @@ pub(crate) async fn top_of(session: &Session, workload: Workload) -> Result<Owne
     Ok(top.owner())
 }
 
-/// Reads these workloads, and those above them. Returns the kinds that could not be read.
-async fn climb(
+/// Reads these workloads and all of their owners. Returns the kinds that the caller may not read.
+async fn read_with_owners(
     session: &Session,
     cluster: &mut Cluster,
-    mut wanted: BTreeSet<Key>,
+    mut wanted: BTreeSet<WorkloadKey>,
 ) -> Result<BTreeSet<OwnerKind>, Failure> {
-    let mut known: BTreeSet<Key> = BTreeSet::new();
+    let mut known: BTreeSet<WorkloadKey> = BTreeSet::new();
     let mut unreadable: BTreeSet<OwnerKind> = BTreeSet::new();
     let mut found: BTreeMap<OwnerKind, Vec<Workload>> = BTreeMap::new();
     for _ in 0..DEPTH_MAX {
@@ -80,8 +80,8 @@ async fn climb(
         }
         let mut above = BTreeSet::new();
         for kind in OwnerKind::ALL {
-            let keys: Vec<&Key> = wanted.iter().filter(|key| key.0 == kind).collect();
-            let Some(workloads) = some(session, kind, &keys).await? else {
+            let keys: Vec<&WorkloadKey> = wanted.iter().filter(|key| key.0 == kind).collect();
+            let Some(workloads) = read_some(session, kind, &keys).await? else {
                 unreadable.insert(kind);
                 continue;
             };
@@ -92,18 +92,18 @@ async fn climb(
         known.append(&mut wanted);
         wanted = above;
     }
-    // All at once: whose each pod is is settled anew whenever workloads change.
+    // All at the end: each change of workloads makes the cluster compute the owners of all pods again.
     for (kind, workloads) in found {
-        cluster.apply(Event::Workloads(kind, Seen::Relisted(workloads)));
+        cluster.apply(Event::Workloads(kind, WatchEvent::Relisted(workloads)));
     }
     for kind in &unreadable {
-        cluster.apply(Event::Unreadable(*kind));
+        cluster.apply(Event::WorkloadsUnreadable(*kind));
     }
     Ok(unreadable)
 }
 
-/// The workloads that reservations name, and those that pods claim which may belong to them.
-fn claimed(cluster: &mut Cluster) -> BTreeSet<Key> {
+/// The workloads that reservations name, and the controllers of pods that may use these reservations.
+fn claimed_workloads(cluster: &mut Cluster) -> BTreeSet<WorkloadKey> {
     let mut keys = BTreeSet::new();
     let now = cluster.now();
     for ledger in cluster.snapshot(now).reserved() {
@@ -130,12 +130,12 @@ fn claimed(cluster: &mut Cluster) -> BTreeSet<Key> {
     keys
 }
 
-fn key(claim: &ControllerRef, of: &Workload) -> Option<Key> {
+fn key(claim: &ControllerRef, of: &Workload) -> Option<WorkloadKey> {
     Some((claim.kind?, of.namespace.to_string(), claim.name.to_string()))
 }
 
-/// Whether there is a reservation for a UID that nobody has who was read.
-fn unknown(cluster: &mut Cluster) -> bool {
+/// Whether a reservation without a record has a UID that no object has that was read.
+fn has_unknown_owner(cluster: &mut Cluster) -> bool {
     let now = cluster.now();
     let snapshot = cluster.snapshot(now);
     let entries = snapshot.reserved().flat_map(|ledger| &ledger.entries);
@@ -144,12 +144,16 @@ fn unknown(cluster: &mut Cluster) -> bool {
     uids.into_iter().any(|uid| snapshot.owner(uid).is_none())
 }
 
-/// Workloads of one kind; `None` if the caller may not read them. Those that are gone are left out.
-async fn some(session: &Session, kind: OwnerKind, keys: &[&Key]) -> Result<Option<Vec<Workload>>, Failure> {
+/// Reads these workloads of one kind; `None` if the caller may not. Workloads that are gone are left out.
+async fn read_some(
+    session: &Session,
+    kind: OwnerKind,
+    keys: &[&WorkloadKey],
+) -> Result<Option<Vec<Workload>>, Failure> {
     if keys.len() > EACH_MAX {
-        return all(session, kind).await;
+        return read_all(session, kind).await;
     }
-    let read = async |(_, namespace, name): &&Key| {
+    let read = async |(_, namespace, name): &&WorkloadKey| {
         let path = format!("{}/{name}", kind.path_in(namespace));
         match calls::get(session, &path, JSON).await {
             Ok(answer) => {
@@ -168,8 +172,8 @@ async fn some(session: &Session, kind: OwnerKind, keys: &[&Key]) -> Result<Optio
     Ok((!is_refused).then(|| found.into_iter().flatten().flatten().collect()))
 }
 
-/// All workloads of one kind.
-async fn all(session: &Session, kind: OwnerKind) -> Result<Option<Vec<Workload>>, Failure> {
+/// Lists all workloads of one kind; `None` if the caller may not.
+async fn read_all(session: &Session, kind: OwnerKind) -> Result<Option<Vec<Workload>>, Failure> {
     let mut live = Vec::new();
     let each = |json: &str| {
         live.push(api::workload::workload(kind, json).map_err(|error| chain(&error))?);
@@ -186,23 +190,23 @@ async fn all(session: &Session, kind: OwnerKind) -> Result<Option<Vec<Workload>>
     }
 }
 
-/// Somebody wrote a UID and no name, and the server finds nothing by its UID.
-async fn by_uid(
+/// Lists all kinds, to find the owner of a plain reservation: it has only a UID, and the API server cannot look up a UID.
+async fn read_all_kinds(
     session: &Session,
     cluster: &mut Cluster,
     unreadable: &mut BTreeSet<OwnerKind>,
 ) -> Result<(), Failure> {
     let kinds = OwnerKind::ALL.into_iter().filter(|kind| !unreadable.contains(kind));
-    let read = async |kind| all(session, kind).await.map(|found| (kind, found));
+    let read = async |kind| read_all(session, kind).await.map(|found| (kind, found));
     let found: Vec<_> = stream::iter(kinds).map(read).buffered(PARALLEL).try_collect().await?;
     for (kind, found) in found {
         match found {
             Some(live) => {
-                cluster.apply(Event::Workloads(kind, Seen::Relisted(live)));
+                cluster.apply(Event::Workloads(kind, WatchEvent::Relisted(live)));
             }
             None => {
                 unreadable.insert(kind);
-                cluster.apply(Event::Unreadable(kind));
+                cluster.apply(Event::WorkloadsUnreadable(kind));
             }
         }
     }

@@ -1,24 +1,25 @@
-//! Reading no more than reservations need: which nodes have any, those nodes, their pods, and the workloads that own them.
+//! Reads what `list`, `describe` and `nodes` need, and no more: the selected nodes, their pods, and the workloads that own them.
+//! Entry point: `read`.
 
-use super::{each, owners};
-use crate::api::{self as calls, ApiError, JSON, Listed, METADATA};
+use super::{owners, per_node};
+use crate::api::{self as calls, ApiError, JSON, ListMeta, METADATA};
+use crate::cluster_data::ClusterData;
 use crate::connect::Session;
 use crate::error::Failure;
-use crate::world::World;
 use common::api::{self, DecodeError, names};
-use common::cluster::{Cluster, Event, Seen, Snapshot};
+use common::cluster::{Cluster, Event, Snapshot, WatchEvent};
 use common::model::chain::chain;
 use common::model::{Node, Pod, PodKey};
 use jiff::Timestamp;
 use std::collections::BTreeSet;
 
-/// Requests of one sort under way at once.
+/// The number of requests that are sent in parallel.
 pub(super) const PARALLEL: usize = 16;
 
-/// So few nodes are always asked for one by one.
+/// Up to so many nodes are always read one by one.
 const FEW: usize = 32;
 
-/// More nodes than this are not asked for one by one, however many there are in all.
+/// More nodes than this are not read one by one, if they were selected by labels.
 const SELECTED_MAX: usize = 200;
 
 pub(super) const LIVE: &str = "status.phase%21%3DSucceeded%2Cstatus.phase%21%3DFailed";
@@ -27,21 +28,21 @@ pub(super) const NODES: &str = "/api/v1/nodes";
 
 pub(super) const PODS: &str = "/api/v1/pods";
 
-/// Which nodes are looked at.
+/// Which nodes are read.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub(crate) enum Which {
-    /// Those with reservations.
+pub(crate) enum NodeSelection {
+    /// Nodes with reservations.
     Reserved,
-    /// Those of them that have these labels.
+    /// Nodes with reservations whose labels match this selector.
     ReservedWith(String),
-    /// These.
+    /// The nodes with these names.
     Named(Vec<String>),
-    /// Those with these labels; all if it is empty.
+    /// Nodes whose labels match this selector; all nodes if it is empty.
     Labelled(String),
 }
 
-impl Which {
-    /// What the server can tell apart by itself.
+impl NodeSelection {
+    /// The part of the selection that the server can evaluate, as a query.
     fn query(&self) -> String {
         match self {
             Self::Labelled(selector) | Self::ReservedWith(selector) if !selector.is_empty() => {
@@ -54,64 +55,70 @@ impl Which {
 
 /// Which pods are read.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Pods {
-    /// Those on the nodes.
+pub(crate) enum PodSelection {
+    /// The pods on the nodes.
     OnNodes,
-    /// Those, if the caller may read them.
+    /// The pods on the nodes, if the caller may list pods.
     IfAllowed,
-    /// Those on the nodes and those that wait for one.
+    /// The pods on the nodes, and the pods that wait for a node.
     AndWaiting,
 }
 
-/// What was read.
+/// The nodes, pods and workloads that were read.
 #[derive(Debug)]
-pub(crate) struct View {
+pub(crate) struct ReservationView {
     pub(crate) cluster: Cluster,
     /// The API server's time.
     pub(crate) now: Timestamp,
-    /// Whether some workloads could not be read, so that an owner may exist although it was not found.
+    /// Whether the caller may not read some kinds of workloads, so that an owner may exist although it was not found.
     pub(crate) is_partial: bool,
-    /// Whether pods were read: without them nobody knows who sits where.
+    /// Whether pods were read: without them it is unknown which reservations are occupied or taken.
     pub(crate) has_pods: bool,
-    /// The pods that wait for a node, if they were read.
+    /// The pods that wait for a node, if they were asked for.
     pub(crate) waiting: Vec<PodKey>,
 }
 
-impl View {
-    /// What a saved snapshot says.
-    pub(crate) fn of(world: World) -> Self {
-        let World { cluster, now, is_partial, .. } = world;
+impl ReservationView {
+    /// The view of a saved snapshot.
+    pub(crate) fn of(data: ClusterData) -> Self {
+        let ClusterData { cluster, now, is_partial, .. } = data;
         Self { cluster, now, is_partial, has_pods: true, waiting: Vec::new() }
     }
 
-    /// What was read, as of its moment.
+    /// The cluster at the time when it was read.
     pub(crate) fn snapshot(&mut self) -> Snapshot<'_> {
         self.cluster.snapshot(self.now)
     }
 }
 
-/// Reads what is reserved on the nodes.
-pub(crate) async fn read(session: &Session, which: &Which, wish: Pods) -> Result<View, Failure> {
-    let mut named = named(session, which).await?;
-    let known = named.nodes.take();
+/// Reads the selected nodes, their pods, and the workloads that own them.
+pub(crate) async fn read(
+    session: &Session,
+    selection: &NodeSelection,
+    pod_selection: PodSelection,
+) -> Result<ReservationView, Failure> {
+    let mut selected = select(session, selection).await?;
+    let known = selected.nodes.take();
     let nodes = async {
         match known {
-            Some(nodes) => Ok((nodes, named.at)),
-            None => nodes(session, which, &named).await,
+            Some(nodes) => Ok((nodes, selected.at)),
+            None => nodes(session, selection, &selected).await,
         }
     };
-    let (nodes, pods) = futures::join!(nodes, pods(session, &named));
+    let (nodes, pods) = futures::join!(nodes, pods(session, &selected));
     let (nodes, at) = nodes?;
-    let now = named.at.or(at).unwrap_or_else(local_time);
+    let now = selected.at.or(at).unwrap_or_else(local_time);
     let mut cluster = Cluster::default();
-    cluster.apply(Event::Nodes(Seen::Relisted(nodes)));
+    cluster.apply(Event::Nodes(WatchEvent::Relisted(nodes)));
     let (mut live, mut has_pods) = match pods {
         Ok(live) => (live, true),
-        Err(error) if error.code() == Some(403) && wish == Pods::IfAllowed => (Vec::new(), false),
+        Err(error) if error.code() == Some(403) && pod_selection == PodSelection::IfAllowed => {
+            (Vec::new(), false)
+        }
         Err(error) => return Err(error.into_failure("list pods", "get,list pods (all namespaces)")),
     };
     let mut waiting = Vec::new();
-    if wish == Pods::AndWaiting {
+    if pod_selection == PodSelection::AndWaiting {
         let query = format!("fieldSelector=spec.nodeName%3D%2C{LIVE}");
         match list(session, PODS, &query, api::pod::pod).await {
             Ok((pods, _)) => {
@@ -122,38 +129,44 @@ pub(crate) async fn read(session: &Session, which: &Which, wish: Pods) -> Result
             Err(error) => return Err(error.into_failure("list pods", "get,list pods (all namespaces)")),
         }
     }
-    cluster.apply(Event::Pods(Seen::Relisted(live)));
+    cluster.apply(Event::Pods(WatchEvent::Relisted(live)));
     let is_partial = owners::read(session, &mut cluster).await?;
-    Ok(View { cluster, now, is_partial, has_pods, waiting })
+    Ok(ReservationView { cluster, now, is_partial, has_pods, waiting })
 }
 
-/// The nodes that are meant, by name.
-struct Named {
+/// The nodes that are selected, by name.
+struct SelectedNodes {
     names: Vec<String>,
-    /// How many there are in all.
+    /// The number of nodes in the cluster; an estimate if it was not counted.
     all: usize,
-    /// When that was.
+    /// The server's time of the list.
     at: Option<Timestamp>,
     /// The version of the list, if there was one.
     version: String,
-    /// Themselves, if they were read already.
+    /// The nodes themselves, if they were read already.
     nodes: Option<Vec<Node>>,
 }
 
-/// Which nodes are meant.
-async fn named(session: &Session, which: &Which) -> Result<Named, Failure> {
-    match which {
-        Which::Labelled(selector) => {
-            let listed = list(session, NODES, &which.query(), api::node::node).await;
-            let (nodes, Listed { at, version }) = listed.map_err(refused)?;
+/// Finds the nodes that are selected.
+async fn select(session: &Session, selection: &NodeSelection) -> Result<SelectedNodes, Failure> {
+    match selection {
+        NodeSelection::Labelled(selector) => {
+            let listed = list(session, NODES, &selection.query(), api::node::node).await;
+            let (nodes, ListMeta { at, version }) = listed.map_err(refused)?;
             let all = if selector.is_empty() { nodes.len() } else { SELECTED_MAX * 10 };
             let names = nodes.iter().map(|node| node.name.to_string()).collect();
-            Ok(Named { names, all, at, version, nodes: Some(nodes) })
+            Ok(SelectedNodes { names, all, at, version, nodes: Some(nodes) })
         }
-        Which::Named(names) => {
-            Ok(Named { names: names.clone(), all: usize::MAX, at: None, version: String::new(), nodes: None })
+        NodeSelection::Named(names) => Ok(SelectedNodes {
+            names: names.clone(),
+            all: usize::MAX,
+            at: None,
+            version: String::new(),
+            nodes: None,
+        }),
+        NodeSelection::Reserved | NodeSelection::ReservedWith(_) => {
+            reserved(session, &selection.query()).await.map_err(refused)
         }
-        Which::Reserved | Which::ReservedWith(_) => reserved(session, &which.query()).await.map_err(refused),
     }
 }
 
@@ -161,56 +174,56 @@ fn refused(error: ApiError) -> Failure {
     error.into_failure("list nodes", "get,list nodes (cluster scope)")
 }
 
-/// The nodes themselves: one by one, or all at once when that is most of them.
+/// Reads the selected nodes: one by one, or with one list if they are many.
 async fn nodes(
     session: &Session,
-    which: &Which,
-    named: &Named,
+    selection: &NodeSelection,
+    selected: &SelectedNodes,
 ) -> Result<(Vec<Node>, Option<Timestamp>), Failure> {
-    if named.are_few() {
-        let are_typed = matches!(which, Which::Named(_));
-        return each::nodes(session, &named.names, are_typed, &named.version).await;
+    if selected.are_few() {
+        let are_typed = matches!(selection, NodeSelection::Named(_));
+        return per_node::nodes(session, &selected.names, are_typed, &selected.version).await;
     }
-    let listed = list(session, NODES, &which.query(), api::node::node).await;
-    let (mut nodes, Listed { at, .. }) = listed.map_err(refused)?;
-    let wanted: BTreeSet<&str> = named.names.iter().map(String::as_str).collect();
+    let listed = list(session, NODES, &selection.query(), api::node::node).await;
+    let (mut nodes, ListMeta { at, .. }) = listed.map_err(refused)?;
+    let wanted: BTreeSet<&str> = selected.names.iter().map(String::as_str).collect();
     nodes.retain(|node| wanted.contains(node.name.as_str()));
     Ok((nodes, at))
 }
 
-/// The nodes with annotations of ours.
-async fn reserved(session: &Session, query: &str) -> Result<Named, ApiError> {
+/// The nodes with annotations of reservations.
+async fn reserved(session: &Session, query: &str) -> Result<SelectedNodes, ApiError> {
     let (mut names, mut all) = (Vec::new(), 0);
     let each = |json: &str| {
         all += 1;
-        // Most nodes have none, and need not be decoded to tell.
+        // Most nodes have none, and need not be decoded.
         if json.contains(names::NODE_PREFIX) {
             let node = api::node::node(json).map_err(|error| chain(&error))?;
             names.extend((!node.reservations.is_empty()).then(|| node.name.to_string()));
         }
         Ok(())
     };
-    let Listed { at, version } = calls::list(session, NODES, query, METADATA, each).await?;
-    Ok(Named { names, all, at, version, nodes: None })
+    let ListMeta { at, version } = calls::list(session, NODES, query, METADATA, each).await?;
+    Ok(SelectedNodes { names, all, at, version, nodes: None })
 }
 
-/// What is said about a node that is not there.
+/// The error for a node that does not exist.
 pub(crate) fn no_node(name: &str) -> Failure {
     Failure::new(format!("Error from server (NotFound): nodes {name:?} not found"))
         .hint("kubectl reserve nodes lists them")
 }
 
-/// The pods on these nodes: node by node, or all at once when that is most of them.
-async fn pods(session: &Session, named: &Named) -> Result<Vec<Pod>, ApiError> {
-    if named.are_few() {
-        return each::pods(session, &named.names).await;
+/// Reads the pods on these nodes: node by node, or with one list if the nodes are many.
+async fn pods(session: &Session, selected: &SelectedNodes) -> Result<Vec<Pod>, ApiError> {
+    if selected.are_few() {
+        return per_node::pods(session, &selected.names).await;
     }
     let query = format!("fieldSelector=spec.nodeName%21%3D%2C{LIVE}");
     Ok(list(session, PODS, &query, api::pod::pod).await?.0)
 }
 
-impl Named {
-    /// Whether they are so few that each is better asked for by itself.
+impl SelectedNodes {
+    /// Whether the nodes are so few that one request for each costs less than a list.
     fn are_few(&self) -> bool {
         self.names.len() <= FEW || self.names.len() <= self.all / 10
     }
@@ -221,7 +234,7 @@ async fn list<T>(
     path: &str,
     query: &str,
     decode: fn(&str) -> Result<T, DecodeError>,
-) -> Result<(Vec<T>, Listed), ApiError> {
+) -> Result<(Vec<T>, ListMeta), ApiError> {
     let mut live = Vec::new();
     let each = |json: &str| {
         live.push(decode(json).map_err(|error| chain(&error))?);
@@ -231,7 +244,7 @@ async fn list<T>(
     Ok((live, listed))
 }
 
-/// Text as part of a query.
+/// Percent-encodes text for a query.
 fn escaped(text: &str) -> String {
     let is_plain = |byte: u8| byte.is_ascii_alphanumeric() || b"-._~".contains(&byte);
     let escape = |byte: u8| {
@@ -240,7 +253,7 @@ fn escaped(text: &str) -> String {
     text.bytes().map(escape).collect()
 }
 
-/// For a server that sends no date, which the API's own never is.
+/// The local time, for a server without a `Date` header. A real API server sends one.
 #[expect(clippy::disallowed_methods, reason = "the command is the outermost layer")]
 pub(crate) fn local_time() -> Timestamp {
     Timestamp::now()

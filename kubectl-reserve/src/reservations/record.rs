@@ -1,23 +1,23 @@
-//! Whether a reservation can be written to a node at all, and what makes its record too long.
+//! Checks whether a reservation can be written to a node at all, and says what makes its record too long.
 
 use common::api::reservation::{EncodeError, INFO_LEN_MAX, encode};
 use common::model::{Reservation, ResourceName};
 
-/// What a record in JSON needs for a host port and for a resource, besides their own text.
+/// The bytes of JSON for a host port and for a resource, besides their own text.
 const PORT_LEN: usize = 36;
 const RESOURCE_LEN: usize = 10;
 
 /// Why a reservation cannot be written.
 #[derive(Debug, PartialEq, Eq)]
-pub(crate) struct Unwritable {
-    /// What is wrong with it.
+pub(crate) struct UnwritableRecord {
+    /// What is wrong with the record.
     pub(crate) problem: String,
     /// What to do about it.
     pub(crate) advice: &'static str,
 }
 
-/// Whether `reservation` can be written to a node: nobody may delete a pod and count on a reservation that cannot be.
-pub(crate) fn check(reservation: &Reservation) -> Result<(), Unwritable> {
+/// Checks that `reservation` can be written to a node, before a pod is deleted that relies on it.
+pub(crate) fn check(reservation: &Reservation) -> Result<(), UnwritableRecord> {
     match encode(reservation) {
         Ok(_) => Ok(()),
         Err(EncodeError::TooLong(bytes)) => {
@@ -25,13 +25,15 @@ pub(crate) fn check(reservation: &Reservation) -> Result<(), Unwritable> {
             let problem = format!(
                 "its record would have {bytes} bytes, and at most {INFO_LEN_MAX} fit; most of them are for {longest}"
             );
-            Err(Unwritable { problem, advice })
+            Err(UnwritableRecord { problem, advice })
         }
-        Err(error) => Err(Unwritable { problem: error.to_string(), advice: "kubectl reserve add --help" }),
+        Err(error) => {
+            Err(UnwritableRecord { problem: error.to_string(), advice: "kubectl reserve add --help" })
+        }
     }
 }
 
-/// What takes most of the record, and what can be done about that.
+/// The part that takes most of the record, and what to do about it.
 fn longest(reservation: &Reservation) -> (String, &'static str) {
     let ports = &reservation.ports;
     let extended = |name: &ResourceName| matches!(name, ResourceName::Scalar(_));
@@ -65,7 +67,7 @@ fn longest(reservation: &Reservation) -> (String, &'static str) {
 mod tests {
     use super::check;
     use common::api::reservation::INFO_LEN_MAX;
-    use common::cluster::{Terms, replacing};
+    use common::cluster::{ReservationTerms, replacement_reservation};
     use common::model::Reservation;
     use common::model::owner::Owner;
     use common::model::reservation::Placement;
@@ -90,7 +92,7 @@ mod tests {
             uid: OWNER.into(),
         };
         let now: jiff::Timestamp = "2026-11-16T08:00:00Z".parse().unwrap();
-        let terms = Terms {
+        let terms = ReservationTerms {
             now,
             expires: now + Duration::from_secs(600),
             life: Some(Duration::from_secs(600)),
@@ -99,7 +101,7 @@ mod tests {
             reason: reason.into(),
             placement: Placement::Wait,
         };
-        replacing(&pod, owner, terms).unwrap()
+        replacement_reservation(&pod, owner, terms).unwrap()
     }
 
     fn ports(count: u32) -> Vec<Value> {

@@ -1,4 +1,4 @@
-//! What a typed name means: `NAME`, `NODE/NAME`, `<owner-uid>.<seat>` as events say it, or the beginning of an owner's UID.
+//! Finds a reservation by its argument: `NAME`, `NODE/NAME`, `<owner-uid>.<seat>` as in events, or the beginning of an owner's UID.
 
 use super::{Row, owner_name};
 use crate::connect::is_name;
@@ -7,28 +7,28 @@ use crate::render::printable;
 use common::api::names;
 use common::config::nearest::nearest;
 
-/// Of an owner's UID, which is long, so many characters will do if nobody else's begins alike.
+/// The shortest beginning of an owner's UID that is accepted.
 const UID_LEN_MIN: usize = 8;
 
 /// The longest name is an annotation key: a prefix of 253 characters, a slash, and 63.
 const NAME_LEN_MAX: usize = 317;
 
-/// Candidates that an error lists.
+/// The number of candidates that an error lists.
 const LISTED_MAX: usize = 10;
 
-/// A reservation as somebody typed it.
+/// One argument that names a reservation.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub(crate) struct Asked {
-    /// Its node, if that was typed too.
+pub(crate) struct ReservationArg {
+    /// The node, if the argument has one.
     pub(crate) node: Option<String>,
     pub(crate) name: String,
 }
 
-/// Reads one name.
-pub(crate) fn parse(word: &str) -> Result<Asked, Failure> {
+/// Parses one argument.
+pub(crate) fn parse_arg(word: &str) -> Result<ReservationArg, Failure> {
     let short = word.strip_prefix("reservation/").or_else(|| word.strip_prefix("reservations/"));
     let word = short.unwrap_or(word);
-    // Something malformed is called by its annotation key, which has a slash of its own.
+    // A malformed annotation is named by its key, which contains a slash, too.
     let (node, name) = match word.split_once('/') {
         Some((node, name)) if !node.starts_with(names::NODE_PREFIX) => (Some(node), name),
         _ => (None, word),
@@ -39,18 +39,18 @@ pub(crate) fn parse(word: &str) -> Result<Asked, Failure> {
     {
         return odd("a reservation: what comes before the slash is not the name of a node");
     }
-    // A name that was shortened to fit a terminal ends with dots.
+    // A name that `list` shortened for a narrow terminal ends with dots.
     let name = name.trim_end_matches(['…', '.']);
     if name.is_empty() || name.len() > NAME_LEN_MAX || name.chars().any(char::is_control) {
         return odd("the name of a reservation");
     }
-    Ok(Asked { node: node.map(str::to_owned), name: name.to_owned() })
+    Ok(ReservationArg { node: node.map(str::to_owned), name: name.to_owned() })
 }
 
-/// All that `asked` can mean; in `namespace`, unless its node was typed too.
+/// All reservations that `asked` can mean: on its node, if it has one, else in `namespace`.
 pub(crate) fn matching<'r, 'w>(
     rows: &'r [Row<'w>],
-    asked: &Asked,
+    asked: &ReservationArg,
     namespace: Option<&str>,
 ) -> Vec<&'r Row<'w>> {
     let is_there = |row: &&Row<'_>| match &asked.node {
@@ -65,10 +65,10 @@ pub(crate) fn matching<'r, 'w>(
     here.into_iter().filter(|row| row.is_manual() && row.name().starts_with(&asked.name)).collect()
 }
 
-/// The one reservation that `asked` means.
+/// The only reservation that `asked` can mean.
 pub(crate) fn find<'r, 'w>(
     rows: &'r [Row<'w>],
-    asked: &Asked,
+    asked: &ReservationArg,
     namespace: Option<&str>,
 ) -> Result<&'r Row<'w>, Failure> {
     match matching(rows, asked, namespace)[..] {
@@ -83,7 +83,7 @@ fn is_called(row: &Row<'_>, name: &str) -> bool {
     row.name() == name || in_full()
 }
 
-fn not_found(rows: &[Row<'_>], asked: &Asked, namespace: Option<&str>) -> Failure {
+fn not_found(rows: &[Row<'_>], asked: &ReservationArg, namespace: Option<&str>) -> Failure {
     let name = printable(&asked.name);
     let failure = Failure::new(format!("Error from server (NotFound): reservations {name:?} not found"));
     if let Some(node) = &asked.node {
@@ -104,7 +104,7 @@ fn not_found(rows: &[Row<'_>], asked: &Asked, namespace: Option<&str>) -> Failur
     }
 }
 
-fn ambiguous(rows: &[&Row<'_>], asked: &Asked) -> Failure {
+fn ambiguous(rows: &[&Row<'_>], asked: &ReservationArg) -> Failure {
     let name = printable(&asked.name);
     let mut text = format!("{name:?} is the name of {} reservations; say which:", rows.len());
     for row in rows.iter().take(LISTED_MAX) {

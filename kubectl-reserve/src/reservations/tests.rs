@@ -1,8 +1,8 @@
-//! Names, and what they mean.
+//! Tests: names of reservations and what they mean, the order of rows, and filters.
 
-use super::{Filter, Row, find, matching, parse, rows};
+use super::{ReservationFilter, Row, find, matching, parse_arg, rows};
 use common::api::node::node;
-use common::cluster::{Cluster, Event, Seen};
+use common::cluster::{Cluster, Event, WatchEvent};
 use serde_json::json;
 
 const OWNER: &str = "11111111-0000-4000-8000-000000000001";
@@ -15,7 +15,7 @@ fn info(namespace: &str) -> String {
     .to_string()
 }
 
-/// Two nodes: a name that is there once, one that is there twice, one in another namespace, and something malformed.
+/// Two nodes: a name that exists once, one that exists twice, one in another namespace, and a malformed annotation.
 fn with_rows(check: impl Fn(&[Row<'_>])) {
     let annotations = [
         json!({
@@ -36,12 +36,12 @@ fn with_rows(check: impl Fn(&[Row<'_>])) {
         node(&json.to_string()).unwrap()
     });
     let mut cluster = Cluster::default();
-    cluster.apply(Event::Nodes(Seen::Relisted(nodes.into())));
+    cluster.apply(Event::Nodes(WatchEvent::Relisted(nodes.into())));
     let snapshot = cluster.snapshot("2026-11-16T08:10:00Z".parse().unwrap());
     check(&rows(&snapshot));
 }
 
-/// What a name means in the namespace default: the one, or the error.
+/// The reservation that a name means in the namespace default, or the error.
 fn meant(name: &str) -> Result<String, String> {
     let mut outcome = Err(String::new());
     let kept = std::cell::RefCell::new(&mut outcome);
@@ -50,7 +50,7 @@ fn meant(name: &str) -> Result<String, String> {
             let hint = failure.hint.map(|hint| format!("\nhint: {hint}")).unwrap_or_default();
             failure.message.unwrap_or_default() + &hint
         };
-        let found = parse(name).and_then(|asked| find(rows, &asked, Some("default")).map(Row::id));
+        let found = parse_arg(name).and_then(|asked| find(rows, &asked, Some("default")).map(Row::id));
         **kept.borrow_mut() = found.map_err(failure);
     });
     outcome
@@ -117,9 +117,9 @@ fn the_order_is_by_namespace_owner_and_node() {
 #[test]
 fn filters_keep_what_has_no_known_namespace() {
     with_rows(|rows| {
-        let count = |filter: &Filter| rows.iter().filter(|row| filter.keeps(row)).count();
+        let count = |filter: &ReservationFilter| rows.iter().filter(|row| filter.keeps(row)).count();
         let new = |namespace: Option<&str>, node, owner| {
-            Filter::new(namespace.map(str::to_owned), node, owner).unwrap()
+            ReservationFilter::new(namespace.map(str::to_owned), node, owner).unwrap()
         };
         assert_eq!(count(&new(None, None, None)), 6);
         assert_eq!(count(&new(Some("shop"), None, None)), 3);
@@ -127,13 +127,13 @@ fn filters_keep_what_has_no_known_namespace() {
         assert_eq!(count(&new(None, None, Some("deploy/web"))), 4);
         assert_eq!(count(&new(None, None, Some("sts/web"))), 0);
         assert_eq!(
-            count(&Filter { is_orphaned: true, ..Filter::default() }),
+            count(&ReservationFilter { is_orphaned: true, ..ReservationFilter::default() }),
             5,
             "the Deployment was not read"
         );
-        assert_eq!(count(&Filter { is_expired: true, ..Filter::default() }), 0);
-        assert!(Filter::new(None, Some("a b"), None).is_err());
-        let asked = parse("twice").unwrap();
+        assert_eq!(count(&ReservationFilter { is_expired: true, ..ReservationFilter::default() }), 0);
+        assert!(ReservationFilter::new(None, Some("a b"), None).is_err());
+        let asked = parse_arg("twice").unwrap();
         assert_eq!(matching(rows, &asked, None).len(), 2);
     });
 }

@@ -1,4 +1,4 @@
-//! Questions, only to somebody who can answer. Where nobody can, the error names the flag that answers in advance.
+//! Prompts. Without a terminal there is no prompt, but an error that names the flag to pass instead.
 
 use super::{Ui, printer, progress, signal};
 use crate::error::{Exit, Failure};
@@ -7,8 +7,8 @@ use dialoguer::{Confirm, Error, Select};
 use std::io::{self, ErrorKind};
 
 impl Ui {
-    /// Asks yes or no; no is what Enter means. `--yes` has answered already. `otherwise` ends the error for whoever cannot
-    /// be asked: `pass --yes` and then, for example, `to recreate pod/web-1, or --dry-run to see the plan`.
+    /// Asks a yes/no question; Enter means no. With `--yes` the answer is yes without a prompt. `otherwise` is the end of the
+    /// error message if no prompt is possible: `pass --yes` and then, for example, `to recreate pod/web-1`.
     pub(crate) fn confirm(&self, question: &str, otherwise: &str) -> Result<bool, Failure> {
         if self.is_agreed {
             return Ok(true);
@@ -21,8 +21,8 @@ impl Ui {
         Ok(answer(ask)?.unwrap_or(false))
     }
 
-    /// Lets somebody choose one of `items`; nothing is chosen in advance. `None` if they chose none. `otherwise` is the
-    /// error for whoever cannot be asked: what to type instead.
+    /// Lets the user choose one of `items`, without a default. `None`: the user chose none. `otherwise` makes the error if no
+    /// prompt is possible: it says what to type instead.
     pub(crate) fn choose(
         &self,
         question: &str,
@@ -32,7 +32,7 @@ impl Ui {
         if !self.can_ask {
             return Err(otherwise());
         }
-        // What stays on the screen is the question with the answer, not the list.
+        // The screen keeps the question with the answer, not the list.
         let chosen =
             answer(|| Select::new().with_prompt(question).items(items).report(false).interact_opt())?;
         if let Some(item) = chosen.and_then(|index| items.get(index)) {
@@ -43,15 +43,15 @@ impl Ui {
     }
 
     fn why_not_asked(&self) -> &'static str {
-        if self.is_input_terminal { "there is nobody to ask" } else { "stdin is not a terminal" }
+        if self.is_stdin_terminal { "there is nobody to ask" } else { "stdin is not a terminal" }
     }
 }
 
-/// Asks with the progress out of the way, and leaves the terminal as it was, whatever happens.
+/// Runs the prompt `ask` with the progress hidden, and restores the terminal's cursor after an error.
 fn answer<T>(ask: impl FnOnce() -> Result<T, Error>) -> Result<T, Failure> {
-    // Ctrl-C would end the program with the cursor hidden.
+    // Without this, Ctrl-C would end the program with the cursor hidden.
     let _signals = signal::take_over()?;
-    progress::suspended(ask).map_err(|Error::IO(error)| {
+    progress::suspend(ask).map_err(|Error::IO(error)| {
         let _ = Term::stderr().show_cursor();
         not_answered(&error)
     })
@@ -70,12 +70,12 @@ mod tests {
     use crate::error::{Exit, Failure};
 
     const NOBODY: Ui = Ui {
-        is_out_terminal: false,
-        is_talk_terminal: false,
-        is_input_terminal: false,
+        is_stdout_terminal: false,
+        is_stderr_terminal: false,
+        is_stdin_terminal: false,
         can_ask: false,
         has_color: false,
-        has_talk_color: false,
+        has_stderr_color: false,
         has_progress: false,
         has_unicode: false,
         is_agreed: false,
@@ -88,7 +88,7 @@ mod tests {
         assert_eq!(refused.exit, Exit::Usage);
         let message = refused.message.unwrap();
         assert_eq!(message, "stdin is not a terminal; pass --yes to recreate pod/web-1");
-        let forbidden = Ui { is_input_terminal: true, ..NOBODY }.confirm("Really?", "").unwrap_err();
+        let forbidden = Ui { is_stdin_terminal: true, ..NOBODY }.confirm("Really?", "").unwrap_err();
         assert!(forbidden.message.unwrap().starts_with("there is nobody to ask; pass --yes"));
     }
 

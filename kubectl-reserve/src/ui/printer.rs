@@ -1,43 +1,44 @@
-//! The only mouth: data to stdout, talk to stderr.
+//! The only module that prints: data to stdout ([`out`]), messages to stderr ([`say`], [`warn()`], [`say_always`]). Whatever is
+//! printed goes above the progress bar.
 
-use super::progress::suspended;
-use super::{Paint, Tone, Ui, inside};
+use super::progress::suspend;
+use super::{Paint, Tone, Ui, embedded};
 use crate::error::Failure;
 use crate::render::wrap::fold;
 use std::io::{ErrorKind, Write, stderr, stdout};
 use std::process::ExitCode;
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 
-/// Whether only data and errors are wanted.
+/// Whether only data and errors are printed.
 static IS_QUIET: AtomicBool = AtomicBool::new(false);
 
-/// Whether talk may have colours.
-static HAS_TALK_COLOR: AtomicBool = AtomicBool::new(false);
+/// Whether messages get colours.
+static HAS_STDERR_COLOR: AtomicBool = AtomicBool::new(false);
 
-/// How wide the terminal is that talk goes to; 0 where it is none, and no line is broken.
-static TALK_WIDTH: AtomicUsize = AtomicUsize::new(0);
+/// The width of the terminal that stderr is. 0: stderr is no terminal, and no line is wrapped.
+static STDERR_WIDTH: AtomicUsize = AtomicUsize::new(0);
 
-/// Whether talk is part of what was asked for.
-static IS_TALK_DATA: AtomicBool = AtomicBool::new(false);
+/// Whether messages go to stdout instead of stderr.
+static MESSAGES_TO_STDOUT: AtomicBool = AtomicBool::new(false);
 
-/// From now on talk goes where data goes: in a show both are one thing, and must stay in order in a pipe too.
-pub(crate) fn talk_is_data() {
-    IS_TALK_DATA.store(true, Ordering::Relaxed);
+/// From now on messages go to stdout: in the demo data and messages must stay in order in a pipe, too.
+pub(crate) fn send_messages_to_stdout() {
+    MESSAGES_TO_STDOUT.store(true, Ordering::Relaxed);
 }
 
-/// From now on talks as `ui` says. Before that: plainly.
-pub(crate) fn talk_as(ui: &Ui) {
+/// From now on messages are printed as `ui` says. Before this call: no colours, no wrapping, not quiet.
+pub(crate) fn configure(ui: &Ui) {
     IS_QUIET.store(ui.is_quiet, Ordering::Relaxed);
-    HAS_TALK_COLOR.store(ui.has_talk_color, Ordering::Relaxed);
-    TALK_WIDTH.store(ui.talk_width().unwrap_or(0), Ordering::Relaxed);
+    HAS_STDERR_COLOR.store(ui.has_stderr_color, Ordering::Relaxed);
+    STDERR_WIDTH.store(ui.stderr_width().unwrap_or(0), Ordering::Relaxed);
 }
 
-/// Prints data. Whoever closes the pipe has read enough.
+/// Prints data to stdout. A closed pipe is no error: its reader has read enough.
 pub(crate) fn out(text: &str) -> Result<(), Failure> {
-    if inside::hand(text) {
+    if embedded::write_to_host(text) {
         return Ok(());
     }
-    let written = suspended(|| {
+    let written = suspend(|| {
         let mut stdout = stdout().lock();
         stdout.write_all(text.as_bytes()).and_then(|()| stdout.flush())
     });
@@ -47,76 +48,76 @@ pub(crate) fn out(text: &str) -> Result<(), Failure> {
     }
 }
 
-/// Prints a line of talk, unless only data and errors are wanted.
+/// Prints a message, unless `--quiet` is set.
 pub(crate) fn say(line: &str) {
-    talk(&folded(line));
+    message(&folded(line));
 }
 
-/// Prints lines of talk where talk goes, unless it is not wanted.
-fn talk(lines: &str) {
-    match IS_TALK_DATA.load(Ordering::Relaxed) {
+/// Prints lines that are already wrapped, unless `--quiet` is set.
+fn message(lines: &str) {
+    match MESSAGES_TO_STDOUT.load(Ordering::Relaxed) {
         _ if IS_QUIET.load(Ordering::Relaxed) => {}
-        // If nobody can hear it, the next data says so.
+        // If stdout cannot be written to, the next data reports the error.
         true => drop(out(&format!("{lines}\n"))),
         false => write(lines),
     }
 }
 
-/// The lines of what begins with a word that has a colour.
-fn led(word: &str, tone: Tone, text: &str) -> String {
+/// `word` in its colour, then `text`, wrapped.
+fn with_colored_word(word: &str, tone: Tone, text: &str) -> String {
     let lines = folded(&format!("{word} {text}"));
     paint().paint(tone, word) + lines.strip_prefix(word).unwrap_or(&lines)
 }
 
-/// Lines that fit the terminal; as they are where there is none.
+/// `text` wrapped to the width of the terminal; unchanged if stderr is no terminal.
 fn folded(text: &str) -> String {
-    match TALK_WIDTH.load(Ordering::Relaxed) {
+    match STDERR_WIDTH.load(Ordering::Relaxed) {
         0 => text.to_owned(),
         width => fold(text, width),
     }
 }
 
-/// Prints a warning.
+/// Prints a warning, unless `--quiet` is set.
 pub(crate) fn warn(text: &str) {
-    talk(&led("Warning:", Tone::Careful, text));
+    message(&with_colored_word("Warning:", Tone::Careful, text));
 }
 
-/// Prints a line to stderr whatever was asked for: errors, and what was asked for with `-v`. If nobody can hear it there
-/// is nobody to tell.
-pub(crate) fn tell(line: &str) {
+/// Prints a line to stderr even with `--quiet`: errors, and the requests that `-v` shows. Errors of stderr itself are ignored:
+/// there is nowhere to report them.
+pub(crate) fn say_always(line: &str) {
     write(&folded(line));
 }
 
 fn write(line: &str) {
-    if inside::hand(&format!("{line}\n")) {
+    if embedded::write_to_host(&format!("{line}\n")) {
         return;
     }
-    suspended(|| {
+    suspend(|| {
         let _ = writeln!(stderr(), "{line}");
     });
 }
 
-/// Says what went wrong, if anything, and turns it into the exit code.
+/// Prints the failure, if there is one, and returns the exit code.
 pub(crate) fn finish(outcome: Result<(), Failure>) -> ExitCode {
-    ExitCode::from(finished(outcome))
+    ExitCode::from(finish_with_code(outcome))
 }
 
-/// The same, with the exit code as a number.
-pub(crate) fn finished(outcome: Result<(), Failure>) -> u8 {
+/// The same as [`finish`], with the exit code as a number.
+pub(crate) fn finish_with_code(outcome: Result<(), Failure>) -> u8 {
     let Err(failure) = outcome else { return 0 };
     if let Some(message) = &failure.message {
-        // What the server says stands for itself, as in kubectl.
+        // As in kubectl, messages of the API server are printed without the prefix `error:`.
         match message.starts_with("Error from server") {
-            true => tell(message),
-            false => write(&led("error:", Tone::Bad, message)),
+            true => say_always(message),
+            false => write(&with_colored_word("error:", Tone::Bad, message)),
         }
     }
     if let Some(hint) = &failure.hint {
-        tell(&format!("\nhint: {hint}"));
+        say_always(&format!("\nhint: {hint}"));
     }
     failure.exit as u8
 }
 
 fn paint() -> Paint {
-    Paint { has_color: HAS_TALK_COLOR.load(Ordering::Relaxed) }
+    Paint { has_color: HAS_STDERR_COLOR.load(Ordering::Relaxed) }
 }

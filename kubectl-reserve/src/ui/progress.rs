@@ -1,4 +1,5 @@
-//! Something that moves while one waits: on stderr, on a terminal only. Whatever is printed meanwhile goes above it.
+//! Spinners and progress bars, on stderr and only on a terminal. Whatever is printed meanwhile goes above them. Entry points:
+//! [`Ui::spinner`], [`Ui::bar`].
 
 use super::Ui;
 use super::printer;
@@ -6,42 +7,42 @@ use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
 use std::sync::{Mutex, PoisonError};
 use std::time::Duration;
 
-/// The one that is shown now. It is the terminal's state, and the program has one terminal.
-static SHOWN: Mutex<Option<ProgressBar>> = Mutex::new(None);
+/// The bar or spinner on the screen. It is the terminal's state, and the program has one terminal.
+static CURRENT: Mutex<Option<ProgressBar>> = Mutex::new(None);
 
-/// How often the spinner turns.
+/// The interval between two frames of a spinner.
 const TICK: Duration = Duration::from_millis(100);
 
-/// What is done where there is no terminal.
+/// What is shown instead of progress if stderr is no terminal.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum Otherwise {
-    /// Nothing is said.
+pub(crate) enum ProgressFallback {
+    /// Nothing is printed.
     Nothing,
-    /// Each message is a line.
+    /// Each message is printed as a line.
     Lines,
 }
 
-/// Progress being shown. Gone from the screen when dropped.
+/// A bar or spinner on the screen, if progress is shown. It is removed from the screen when this is dropped.
 pub(crate) struct Progress {
     bar: Option<ProgressBar>,
     has_lines: bool,
 }
 
 impl Ui {
-    /// Something that turns, with a message that can change.
-    pub(crate) fn spinner(&self, message: &str, otherwise: Otherwise) -> Progress {
+    /// A spinner with a message that can change.
+    pub(crate) fn spinner(&self, message: &str, fallback: ProgressFallback) -> Progress {
         let ticks = if self.has_unicode { "⠋⠙⠹⠸⠼⠴⠦⠧⠇⠏ " } else { "|/-\\ " };
         let style = ProgressStyle::with_template("{spinner} {msg}");
         let style = style.map(|style| style.tick_chars(ticks));
-        self.progress(ProgressBar::new_spinner(), style.ok(), message, otherwise)
+        self.progress(ProgressBar::new_spinner(), style.ok(), message, fallback)
     }
 
     /// A bar of `length` steps, with a message that can change.
-    pub(crate) fn bar(&self, length: u64, message: &str, otherwise: Otherwise) -> Progress {
+    pub(crate) fn bar(&self, length: u64, message: &str, fallback: ProgressFallback) -> Progress {
         let fill = if self.has_unicode { "█▉▊▋▌▍▎▏ " } else { "=> " };
         let style = ProgressStyle::with_template("[{bar:20}] {pos}/{len} {msg}");
         let style = style.map(|style| style.progress_chars(fill));
-        self.progress(ProgressBar::new(length), style.ok(), message, otherwise)
+        self.progress(ProgressBar::new(length), style.ok(), message, fallback)
     }
 
     fn progress(
@@ -49,16 +50,16 @@ impl Ui {
         bar: ProgressBar,
         style: Option<ProgressStyle>,
         message: &str,
-        otherwise: Otherwise,
+        fallback: ProgressFallback,
     ) -> Progress {
-        let has_lines = !self.has_progress && !self.is_quiet && otherwise == Otherwise::Lines;
+        let has_lines = !self.has_progress && !self.is_quiet && fallback == ProgressFallback::Lines;
         if !self.has_progress {
             let progress = Progress { bar: None, has_lines };
             progress.message(message);
             return progress;
         }
-        let mut shown = SHOWN.lock().unwrap_or_else(PoisonError::into_inner);
-        // There is one line for it: what is part of something larger is not shown by itself.
+        let mut shown = CURRENT.lock().unwrap_or_else(PoisonError::into_inner);
+        // The screen has one line for progress: the progress of a part is not shown while that of the whole is.
         if shown.is_some() {
             return Progress { bar: None, has_lines };
         }
@@ -74,7 +75,7 @@ impl Ui {
 }
 
 impl Progress {
-    /// Says what happens now.
+    /// Changes the message: what happens now.
     pub(crate) fn message(&self, message: &str) {
         match &self.bar {
             Some(bar) => bar.set_message(message.to_owned()),
@@ -83,7 +84,7 @@ impl Progress {
         }
     }
 
-    /// So many steps are done.
+    /// Sets how many steps are done.
     pub(crate) fn done(&self, steps: u64) {
         if let Some(bar) = &self.bar {
             bar.set_position(steps);
@@ -94,15 +95,15 @@ impl Progress {
 impl Drop for Progress {
     fn drop(&mut self) {
         if let Some(bar) = self.bar.take() {
-            *SHOWN.lock().unwrap_or_else(PoisonError::into_inner) = None;
+            *CURRENT.lock().unwrap_or_else(PoisonError::into_inner) = None;
             bar.finish_and_clear();
         }
     }
 }
 
-/// Does something that writes to the terminal, with the progress out of the way.
-pub(crate) fn suspended<T>(act: impl FnOnce() -> T) -> T {
-    let shown = SHOWN.lock().unwrap_or_else(PoisonError::into_inner).clone();
+/// Runs `act`, which writes to the terminal, with the progress hidden.
+pub(crate) fn suspend<T>(act: impl FnOnce() -> T) -> T {
+    let shown = CURRENT.lock().unwrap_or_else(PoisonError::into_inner).clone();
     match shown {
         Some(bar) => bar.suspend(act),
         None => act(),

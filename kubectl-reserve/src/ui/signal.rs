@@ -1,45 +1,45 @@
-//! Ctrl-C as a value: how often, and by whom. A flow asks for the next one beside whatever else it waits for.
+//! Ctrl-C and other requests to stop, as values that a flow awaits beside its other work. Entry point: [`StopRequests::listen`].
 
-use super::inside;
+use super::embedded;
 use crate::error::{Exit, Failure};
 use crate::platform::{Signal, Signals};
 use futures::FutureExt as _;
 use std::sync::atomic::{AtomicU32, Ordering};
 use tokio::sync::{Notify, watch};
 
-/// How many [`Stops`] there are. While there is one, it is up to its holder what Ctrl-C means.
+/// How many [`StopRequests`] exist. While one exists, its holder decides what Ctrl-C does.
 static LISTENERS: AtomicU32 = AtomicU32::new(0);
 
-/// Told when signals no longer end the program by themselves.
+/// Notified when the program takes the signals over, so that they no longer end it by themselves.
 static TAKEN_OVER: Notify = Notify::const_new();
 
 /// One request to stop.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) struct Stop {
-    /// Who asks.
+pub(crate) struct StopRequest {
+    /// The signal; [`Signal::Interrupt`] if the host program requests the stop.
     pub(crate) by: Signal,
-    /// How many there have been, this one included: the first asks to stop, the second to leave everything as it is.
+    /// How many requests there were, this one included. 1: stop and clean up. 2: leave everything as it is.
     pub(crate) count: u32,
 }
 
-/// The requests to stop. While it lives, Ctrl-C does not end the program: whoever makes one must ask it.
-pub(crate) struct Stops {
+/// The requests to stop. While this value exists, Ctrl-C does not end the program: its holder must poll it.
+pub(crate) struct StopRequests {
     source: Source,
     count: u32,
 }
 
-/// Who says so.
+/// Where requests come from.
 enum Source {
     Process(Signals),
-    /// The program around.
-    Around(watch::Receiver<u32>),
+    /// The program that the command runs inside.
+    Host(watch::Receiver<u32>),
 }
 
-impl Stops {
-    /// Begins to listen.
+impl StopRequests {
+    /// Starts to listen.
     pub(crate) fn listen() -> Result<Self, Failure> {
-        let source = match inside::stops() {
-            Some(stops) => Source::Around(stops),
+        let source = match embedded::stop_requests() {
+            Some(stops) => Source::Host(stops),
             None => Source::Process(take_over()?),
         };
         LISTENERS.fetch_add(1, Ordering::Relaxed);
@@ -47,24 +47,24 @@ impl Stops {
     }
 
     /// The next request. Dropping the future loses nothing.
-    pub(crate) async fn next(&mut self) -> Stop {
+    pub(crate) async fn next(&mut self) -> StopRequest {
         let by = match &mut self.source {
             Source::Process(signals) => signals.next().await,
-            Source::Around(stops) => match stops.changed().await {
+            Source::Host(stops) => match stops.changed().await {
                 Ok(()) => Signal::Interrupt,
                 Err(_) => std::future::pending().await,
             },
         };
         self.count = self.count.saturating_add(1);
-        Stop { by, count: self.count }
+        StopRequest { by, count: self.count }
     }
 
-    /// Fails if somebody asked to stop meanwhile.
-    pub(crate) fn heed(&mut self) -> Result<(), Failure> {
+    /// Fails if a stop was requested since the last call.
+    pub(crate) fn check(&mut self) -> Result<(), Failure> {
         self.next().now_or_never().map_or(Ok(()), |_| Err(interrupted()))
     }
 
-    /// What comes of `work`, unless somebody asks to stop before it is done. It must be something that can be left undone.
+    /// The result of `work`; an error if a stop is requested first. Then `work` is dropped, so it must be safe to leave undone.
     pub(crate) async fn unless<T>(
         &mut self,
         work: impl Future<Output = Result<T, Failure>>,
@@ -81,22 +81,22 @@ fn interrupted() -> Failure {
     Failure::new("interrupted").exit(Exit::Interrupted)
 }
 
-impl Drop for Stops {
+impl Drop for StopRequests {
     fn drop(&mut self) {
         LISTENERS.fetch_sub(1, Ordering::Relaxed);
     }
 }
 
-/// Takes the signals from the system, which would end the program where it stands. It never gets them back, so from now
-/// on [`unheard`] ends it when nobody else listens.
+/// Takes the signals over from the system, whose default is to end the program at once. This cannot be undone, so from now on
+/// [`unhandled_signal`] ends the program when there is no other listener.
 pub(super) fn take_over() -> Result<Signals, Failure> {
     let signals = Signals::listen().map_err(|error| Failure::new(format!("listen for Ctrl-C: {error}")))?;
     TAKEN_OVER.notify_one();
     Ok(signals)
 }
 
-/// Ends with the first signal that nobody listens to. Signals that the system still handles are none of its business.
-pub(crate) async fn unheard() {
+/// Returns at the first signal that no [`StopRequests`] listens to. It ignores signals as long as the system handles them.
+pub(crate) async fn unhandled_signal() {
     TAKEN_OVER.notified().await;
     let Ok(mut signals) = Signals::listen() else { return };
     loop {

@@ -1,14 +1,14 @@
-//! Colours: one function, and what each kind of word looks like. A colour never says what the word does not.
+//! Colours of words by their meaning. A colour never carries information that the word itself does not.
 
 use anstyle::{AnsiColor, Style};
 
-/// Whether words get colours.
+/// Paints words, if colours are on.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub(crate) struct Paint {
     pub(crate) has_color: bool,
 }
 
-/// What a word is about.
+/// The meaning of a word, which decides its colour.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Tone {
     /// As it should be.
@@ -21,12 +21,12 @@ pub(crate) enum Tone {
     Quiet,
     /// More important than the rest.
     Strong,
-    /// Told by nobody of the cluster: the narrator's words.
-    Told,
+    /// A comment of the demo, as opposed to output of a command.
+    Comment,
 }
 
 impl Paint {
-    /// `text` in its colour; as it is where colours are off.
+    /// `text` in the colour of `tone`; unchanged if colours are off.
     pub(crate) fn paint(self, tone: Tone, text: &str) -> String {
         if !self.has_color || text.is_empty() {
             return text.to_owned();
@@ -44,7 +44,7 @@ impl Tone {
             Self::Bad => AnsiColor::Red.on_default(),
             Self::Quiet => Style::new().dimmed(),
             Self::Strong => Style::new().bold(),
-            Self::Told => AnsiColor::Cyan.on_default(),
+            Self::Comment => AnsiColor::Cyan.on_default(),
         }
     }
 }
@@ -53,7 +53,7 @@ impl Tone {
 mod tests {
     use super::{Paint, Tone};
 
-    const TONES: [Tone; 6] = [Tone::Good, Tone::Careful, Tone::Bad, Tone::Quiet, Tone::Strong, Tone::Told];
+    const TONES: [Tone; 6] = [Tone::Good, Tone::Careful, Tone::Bad, Tone::Quiet, Tone::Strong, Tone::Comment];
 
     #[test]
     fn without_colours_a_word_is_a_word() {

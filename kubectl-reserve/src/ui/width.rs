@@ -1,20 +1,20 @@
-//! How wide the terminals are that data and talk go to.
+//! The widths of the terminals that stdout and stderr are.
 
 use super::Ui;
 use dialoguer::console::Term;
 
-/// Narrower than this nothing reads well anyway.
+/// The least width that text is laid out for: below it nothing is readable anyway.
 const WIDTH_MIN: usize = 40;
 
 impl Ui {
-    /// The width of the terminal that data goes to. In a pipe nothing is ever shortened.
+    /// The width of stdout's terminal. `None` in a pipe, where nothing is shortened.
     pub(crate) fn width(&self) -> Option<usize> {
-        self.is_out_terminal.then(|| columns(&Term::stdout()))
+        self.is_stdout_terminal.then(|| columns(&Term::stdout()))
     }
 
-    /// The width of the terminal that talk goes to. In a pipe a message is one line, which can be searched for.
-    pub(super) fn talk_width(&self) -> Option<usize> {
-        self.is_talk_terminal.then(|| columns(&Term::stderr()))
+    /// The width of stderr's terminal. `None` in a pipe, where a message stays on one line so that it can be searched for.
+    pub(super) fn stderr_width(&self) -> Option<usize> {
+        self.is_stderr_terminal.then(|| columns(&Term::stderr()))
     }
 }
 

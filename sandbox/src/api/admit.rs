@@ -1,4 +1,4 @@
-//! What is added to objects and what is refused: as much of upstream's defaults and checks as our programs meet.
+//! Defaults and validation: as much of upstream's as our programs need.
 
 use super::{State, kind};
 use crate::refusal::{Answer, Refusal};
@@ -9,7 +9,7 @@ use crate::value::{is_deleting, list, name, number, second, text};
 use serde_json::{Value, json};
 
 impl State {
-    /// Adds what upstream adds where nothing is said.
+    /// Adds upstream's default values.
     pub(super) fn fill(&mut self, resource: &Resource, object: &mut Value) -> Answer<()> {
         match resource.plural {
             "pods" => {
@@ -73,7 +73,7 @@ impl State {
     }
 }
 
-/// Adds what is missing, at any depth.
+/// Adds missing fields, at any depth.
 fn fill(object: &mut Value, defaults: Value) {
     let (Some(object), Value::Object(defaults)) = (object.as_object_mut(), defaults) else { return };
     for (key, value) in defaults {
@@ -90,7 +90,7 @@ fn fill_pod_spec(spec: &mut Value) {
     for field in ["containers", "initContainers"] {
         for container in spec.get_mut(field).and_then(Value::as_array_mut).into_iter().flatten() {
             fill(container, json!({ "imagePullPolicy": "IfNotPresent", "resources": {} }));
-            // Who is limited asks for as much as that.
+            // Without requests the limits are the requests.
             if let Some(limits) = container["resources"].get("limits").cloned() {
                 fill(&mut container["resources"], json!({ "requests": limits }));
             }
@@ -98,7 +98,7 @@ fn fill_pod_spec(spec: &mut Value) {
     }
 }
 
-/// A pod stays for a while where nothing is heard of the node, if it says nothing else.
+/// Adds the tolerations of the admission plugin DefaultTolerationSeconds.
 fn fill_tolerations(spec: &mut Value) {
     for key in ["node.kubernetes.io/not-ready", "node.kubernetes.io/unreachable"] {
         let is_about = |one: &Value| {
@@ -136,11 +136,11 @@ fn fill_workload(resource: &Resource, spec: &mut Value) {
     }
 }
 
-const RULE: &str = "lower case alphanumeric characters, '-' or '.', and must start and end with an alphanumeric character \
+const NAME_RULE: &str = "lower case alphanumeric characters, '-' or '.', and must start and end with an alphanumeric character \
                     (e.g. 'example.com', regex used for validation is \
                     '[a-z0-9]([-a-z0-9]*[a-z0-9])?(\\.[a-z0-9]([-a-z0-9]*[a-z0-9])?)*')";
 
-/// Refuses names that no object can have.
+/// Refuses invalid names.
 pub(super) fn check_name(resource: &Resource, object: &Value) -> Answer<()> {
     let name = name(object);
     if name.is_empty() {
@@ -152,15 +152,15 @@ pub(super) fn check_name(resource: &Resource, object: &Value) -> Answer<()> {
         && name.chars().all(|letter| is_plain(letter) || letter == '-' || letter == '.')
         && name.starts_with(is_plain)
         && name.ends_with(is_plain);
-    // Roles are called what people like.
+    // RBAC objects may have any name.
     if is_good || resource.group.starts_with("rbac.") {
         return Ok(());
     }
-    let why = format!("Invalid value: {name:?}: a lowercase RFC 1123 subdomain must consist of {RULE}");
+    let why = format!("Invalid value: {name:?}: a lowercase RFC 1123 subdomain must consist of {NAME_RULE}");
     Err(Refusal::invalid(resource, name, ("Invalid", "metadata.name", &why)))
 }
 
-/// Refuses what makes no sense.
+/// Refuses invalid objects.
 pub(super) fn check(resource: &Resource, object: &Value) -> Answer<()> {
     let invalid = |kind, field, why: &str| Err(Refusal::invalid(resource, name(object), (kind, field, why)));
     match resource.plural {
@@ -187,16 +187,16 @@ pub(super) fn check(resource: &Resource, object: &Value) -> Answer<()> {
     }
 }
 
-/// The parts of a pod's spec that may change.
-const LOOSE: &str = "containers initContainers activeDeadlineSeconds tolerations terminationGracePeriodSeconds schedulingGates \
+/// The fields of a pod's spec that may change.
+const MUTABLE: &str = "containers initContainers activeDeadlineSeconds tolerations terminationGracePeriodSeconds schedulingGates \
                      nodeSelector";
 
-/// Refuses changes of what cannot change.
+/// Refuses changes of immutable fields.
 pub(super) fn check_change(resource: &Resource, old: &Value, new: &Value) -> Answer<()> {
     let invalid = |kind, field, why| Err(Refusal::invalid(resource, name(new), (kind, field, why)));
     let fixed = |pod: &Value| {
         let mut spec = pod["spec"].as_object().cloned().unwrap_or_default();
-        spec.retain(|field, _| !LOOSE.split(' ').any(|loose| loose == field));
+        spec.retain(|field, _| !MUTABLE.split(' ').any(|loose| loose == field));
         spec
     };
     match resource.group {

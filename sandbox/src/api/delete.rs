@@ -1,4 +1,4 @@
-//! Deleting: with grace, preconditions, finalizers, and what becomes of what the object owns.
+//! Deletion: grace period, preconditions, finalizers, propagation policy.
 
 use super::State;
 use crate::refusal::{Answer, Refusal};
@@ -8,24 +8,24 @@ use jiff::SignedDuration;
 use serde_json::Value;
 use std::sync::Arc;
 
-/// How an object is to be deleted.
+/// The options of a deletion.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct DeleteOptions {
     pub(crate) grace: Option<i64>,
     pub(crate) uid: Option<String>,
     pub(crate) version: Option<String>,
-    /// What holds the object until something has become of what it owns. Without it, that goes later.
+    /// The finalizer of the propagation policy; `None`: Background, the dependents are deleted later.
     pub(crate) finalizer: Option<&'static str>,
     pub(crate) is_dry: bool,
 }
 
-/// The finalizer of an object that goes after what it owns.
+/// The finalizer of an object that is deleted after its dependents.
 pub(crate) const FOREGROUND: &str = "foregroundDeletion";
-/// The finalizer of an object whose possessions are to stay.
+/// The finalizer of an object whose dependents stay.
 pub(crate) const ORPHAN: &str = "orphan";
 
 impl DeleteOptions {
-    /// Only this very object.
+    /// Options with the UID of this object as a precondition.
     pub(crate) fn only(object: &Value) -> Self {
         Self { uid: Some(uid(object).to_owned()), ..Self::default() }
     }
@@ -49,7 +49,7 @@ impl DeleteOptions {
 }
 
 impl State {
-    /// Deletes an object, or begins to. Returns it as it is left, and whether it is gone.
+    /// Deletes an object, or marks it as being deleted. Returns its last state, and whether it is gone.
     pub(crate) fn delete(&mut self, key: &Key, options: &DeleteOptions) -> Answer<(Arc<Value>, bool)> {
         let (old, resource) = (Arc::clone(self.get(key)?), key.resource);
         check_preconditions(key, options, &old)?;
@@ -62,11 +62,11 @@ impl State {
             new["metadata"]["finalizers"] = finalizers.clone().into();
         }
         let is_pod = resource.plural == "pods";
-        // A namespace goes when it is empty.
+        // A namespace is removed when it is empty.
         let is_held = !finalizers.is_empty() || resource.plural == "namespaces";
-        // Pods always say first that they go, and then go.
+        // A pod always gets a deletionTimestamp first, also when it is removed at once.
         if is_pod || is_held {
-            self.begin(&mut new, if is_pod { grace(&old, options) } else { 0 });
+            self.mark_deleting(&mut new, if is_pod { grace(&old, options) } else { 0 });
         }
         self.fill(resource, &mut new)?;
         let is_gone =
@@ -81,8 +81,8 @@ impl State {
         Ok((left, is_gone))
     }
 
-    /// Marks an object as going, if it is not yet, or not as soon. Grace can only be shortened.
-    fn begin(&self, object: &mut Value, grace: i64) {
+    /// Sets the deletionTimestamp, if there is none or a later one. The grace period can only be shortened.
+    fn mark_deleting(&self, object: &mut Value, grace: i64) {
         let begun = number(object, "/metadata/deletionGracePeriodSeconds");
         let is_first = !is_deleting(object);
         if !is_first && begun.is_none_or(|begun| begun <= grace) {
@@ -103,7 +103,7 @@ impl State {
     }
 }
 
-/// For how long a pod may go on. One that has not begun, or has ended, needs no time.
+/// The grace period of a pod. A pod that is not bound, or has ended, needs none.
 fn grace(pod: &Value, options: &DeleteOptions) -> i64 {
     let is_idle = text(pod, "/spec/nodeName").is_empty();
     if is_idle || matches!(text(pod, "/status/phase"), "Succeeded" | "Failed") {
@@ -127,7 +127,7 @@ fn check_preconditions(key: &Key, options: &DeleteOptions, object: &Value) -> An
                  might have been {fate}"
             );
             let (kind, group) = (key.resource.kind, key.resource.group);
-            return Err(Refusal::conflict(kind, &key.name, &why).on(&key.name, kind, group));
+            return Err(Refusal::conflict(kind, &key.name, &why).with_details(&key.name, kind, group));
         }
     }
     Ok(())

@@ -1,9 +1,9 @@
-//! Events are stored once, as those of the core group, and read in the words of either group.
+//! Events are stored as events of the core group, and can be read and written with the field names of both API groups.
 
 use crate::resources::Resource;
 use serde_json::{Value, json};
 
-/// A field as `events.k8s.io` and as the core group call it.
+/// The name of a field in `events.k8s.io` and in the core group.
 const NAMES: [(&str, &str); 7] = [
     ("note", "message"),
     ("regarding", "involvedObject"),
@@ -14,21 +14,21 @@ const NAMES: [(&str, &str); 7] = [
     ("deprecatedCount", "count"),
 ];
 
-/// How an object of the kind is stored.
-pub(super) fn stored(resource: &Resource) -> impl Fn(Value) -> Value {
+/// Converts an object of the kind to its stored form.
+pub(super) fn to_core(resource: &Resource) -> impl Fn(Value) -> Value {
     let is_new = resource.is_new_event();
-    move |object| if is_new { renamed(object, "v1", |(new, core)| (new, core)) } else { object }
+    move |object| if is_new { rename_fields(object, "v1", |(new, core)| (new, core)) } else { object }
 }
 
-/// How a stored object is shown in the words of the kind.
-pub(crate) fn shown(resource: &Resource, object: &Value) -> Value {
+/// Converts a stored object to the form of the kind.
+pub(crate) fn for_resource(resource: &Resource, object: &Value) -> Value {
     match resource.is_new_event() {
-        true => renamed(object.clone(), "events.k8s.io/v1", |(new, core)| (core, new)),
+        true => rename_fields(object.clone(), "events.k8s.io/v1", |(new, core)| (core, new)),
         false => object.clone(),
     }
 }
 
-fn renamed(
+fn rename_fields(
     mut object: Value,
     version: &str,
     way: impl Fn((&'static str, &'static str)) -> (&'static str, &'static str),

@@ -1,4 +1,5 @@
-//! What the API does with objects, whoever asks: a request, a controller or a kubelet. Plain functions over the store.
+//! Creates, updates and deletes objects as an API server does, for requests, controllers and kubelets. No IO: functions over
+//! the [`Store`].
 
 mod admit;
 mod delete;
@@ -11,7 +12,7 @@ pub(crate) use pods::disruption_allowed;
 pub(crate) use scale::scale_of;
 
 use crate::refusal::{Answer, Refusal, cause};
-use crate::resources::{Has, RESOURCES, Resource, find};
+use crate::resources::{Feature, RESOURCES, Resource, find};
 use crate::store::{Key, Store};
 use crate::value::{is_deleting, list, name, namespace, number, second, text, uid};
 use jiff::Timestamp;
@@ -21,13 +22,13 @@ use std::sync::Arc;
 /// Which part of an object is written.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Part {
-    /// All but the status, where that is written apart.
+    /// Everything except the status, if the kind has the subresource `status`.
     Main,
     /// The status.
     Status,
 }
 
-/// The whole state of the API: objects, the time of the request that is served, and chance.
+/// The state of the API: objects, the time of the current request, and the random number generator.
 #[derive(Debug)]
 pub(crate) struct State {
     pub(crate) store: Store,
@@ -35,13 +36,13 @@ pub(crate) struct State {
     rng: fastrand::Rng,
 }
 
-/// A kind that is known to be served.
+/// A kind of the table.
 pub(crate) fn kind(group: &str, plural: &str) -> &'static Resource {
-    // Every caller names one of the table; the first is there only so that nobody panics.
+    // Every caller names a kind of the table; the fallback only avoids a panic.
     find(group, plural).unwrap_or(&RESOURCES[0])
 }
 
-/// The pods.
+/// The kind Pod.
 pub(crate) fn pods() -> &'static Resource {
     kind("", "pods")
 }
@@ -61,12 +62,12 @@ impl State {
         self.store.get(key).ok_or_else(|| Refusal::not_found(key.resource, &key.name))
     }
 
-    /// Copies of all objects of a kind.
+    /// All objects of a kind, cloned.
     pub(crate) fn all(&self, resource: &'static Resource) -> Vec<Arc<Value>> {
         self.store.all(resource).cloned().collect()
     }
 
-    /// Makes an object.
+    /// Creates an object.
     pub(crate) fn create(
         &mut self,
         resource: &'static Resource,
@@ -85,7 +86,7 @@ impl State {
             object["metadata"]["namespace"] = within.into();
         }
         admit::check_name(resource, &object)?;
-        self.identify(resource, &mut object);
+        self.set_identity(resource, &mut object);
         self.fill(resource, &mut object)?;
         admit::check(resource, &object)?;
         let key = Key::of(resource, &object);
@@ -95,13 +96,13 @@ impl State {
         Ok(if is_dry { Arc::new(object) } else { self.store.put(&key, object) })
     }
 
-    /// Five letters and digits, as upstream adds them to names.
+    /// Five random letters and digits, as upstream appends them to `generateName`.
     fn suffix(&mut self) -> String {
         let letters = b"bcdfghjklmnpqrstvwxz2456789";
         (0..5).map(|_| char::from(letters[self.rng.usize(..letters.len())])).collect()
     }
 
-    /// A namespace that is being deleted takes nothing new.
+    /// Refuses new objects in a namespace that is being deleted.
     fn check_open(&self, resource: &Resource, within: &str, object: &Value) -> Answer<()> {
         if !is_deleting(self.get(&Key::new(kind("", "namespaces"), "", within))?) {
             return Ok(());
@@ -110,33 +111,36 @@ impl State {
             format!("unable to create new content in namespace {within} because it is being terminated");
         let state = format!("namespace {within} is being terminated");
         let cause = cause("NamespaceTerminating", state, "metadata.namespace");
-        Err(Refusal::forbidden(resource, name(object), &why).causing(cause))
+        Err(Refusal::forbidden(resource, name(object), &why).with_cause(cause))
     }
 
-    fn identify(&mut self, resource: &Resource, object: &mut Value) {
+    fn set_identity(&mut self, resource: &Resource, object: &mut Value) {
         let mut hex = format!("{:032x}", self.rng.u128(..));
         hex.replace_range(12..13, "4");
         hex.replace_range(16..17, "a");
         let uid = [&hex[..8], &hex[8..12], &hex[12..16], &hex[16..20], &hex[20..]].join("-");
         let meta = &mut object["metadata"];
-        OURS.split(' ').for_each(|field| keep(meta, &Value::Null, field));
+        SERVER_FIELDS.split(' ').for_each(|field| copy_field(meta, &Value::Null, field));
         meta["uid"] = uid.into();
         meta["creationTimestamp"] = second(self.now);
-        if resource.has(Has::Generation) {
+        if resource.has(Feature::Generation) {
             meta["generation"] = 1.into();
         }
     }
 
-    /// Writes an object that is there. Nothing happens if nothing changes.
+    /// Updates an object. An update without a change is not written.
     pub(crate) fn update(&mut self, key: &Key, new: Value, part: Part, is_dry: bool) -> Answer<Arc<Value>> {
         let (old, resource) = (Arc::clone(self.get(key)?), key.resource);
         let new = read(resource, new)?;
         check_identity(key, &old, &new)?;
-        let mut new = joined(resource, &old, new, part);
+        let mut new = with_old_parts(resource, &old, new, part);
         self.fill(resource, &mut new)?;
         admit::check(resource, &new)?;
         admit::check_change(resource, &old, &new)?;
-        if part == Part::Main && resource.has(Has::Generation) && counted(&old) != counted(&new) {
+        if part == Part::Main
+            && resource.has(Feature::Generation)
+            && generation_fields(&old) != generation_fields(&new)
+        {
             new["metadata"]["generation"] = (number(&old, "/metadata/generation").unwrap_or(0) + 1).into();
         }
         let is_held = !list(&new, "/metadata/finalizers").is_empty() || resource.plural == "namespaces";
@@ -155,53 +159,53 @@ impl State {
         if object["status"] != status {
             let mut new = object.clone();
             new["status"] = status;
-            // A conflict is a reason to look again, which the next pump does.
+            // After a conflict the next run of the controllers tries again.
             let _ = self.update(&Key::of(resource, object), new, Part::Status, false);
         }
     }
 }
 
-/// The fields of the metadata that only the API itself writes.
-const OURS: &str =
+/// The fields of the metadata that only the API server writes.
+const SERVER_FIELDS: &str =
     "uid creationTimestamp deletionTimestamp deletionGracePeriodSeconds generation resourceVersion selfLink";
 
-/// The new object with everything of the old one that this kind of write does not change.
-fn joined(resource: &Resource, old: &Value, mut new: Value, part: Part) -> Value {
+/// The new object with the parts of the old one that this kind of write cannot change.
+fn with_old_parts(resource: &Resource, old: &Value, mut new: Value, part: Part) -> Value {
     if part == Part::Status {
-        let mut joined = old.clone();
-        keep(&mut joined, &new, "status");
+        let mut new_status = old.clone();
+        copy_field(&mut new_status, &new, "status");
         ["annotations", "labels"]
             .iter()
-            .for_each(|field| keep(&mut joined["metadata"], &new["metadata"], field));
-        return joined;
+            .for_each(|field| copy_field(&mut new_status["metadata"], &new["metadata"], field));
+        return new_status;
     }
-    let ours = OURS.split(' ').chain(["namespace"]);
-    ours.for_each(|field| keep(&mut new["metadata"], &old["metadata"], field));
-    if resource.has(Has::Status) {
-        keep(&mut new, old, "status");
+    let ours = SERVER_FIELDS.split(' ').chain(["namespace"]);
+    ours.for_each(|field| copy_field(&mut new["metadata"], &old["metadata"], field));
+    if resource.has(Feature::Status) {
+        copy_field(&mut new, old, "status");
     }
     new
 }
 
-/// Reads a value as the API's type.
+/// Validates an object by the API's type, and drops unknown fields.
 fn read(resource: &Resource, object: Value) -> Answer<Value> {
-    (resource.read)(object).map(events::stored(resource)).map_err(|error| {
+    (resource.read)(object).map(events::to_core(resource)).map_err(|error| {
         let (kind, version) = (resource.kind, resource.api_version());
         Refusal::bad_request(format!("{kind} in version {version:?} cannot be handled as a {kind}: {error}"))
     })
 }
 
-/// Gives `to` the field as `from` has it, or takes it away.
-fn keep(to: &mut Value, from: &Value, field: &str) {
+/// Copies the field from `from` to `to`, or removes it there if `from` lacks it.
+fn copy_field(to: &mut Value, from: &Value, field: &str) {
     match from.get(field) {
         Some(value) => to[field] = value.clone(),
         None => drop(to.as_object_mut().and_then(|to| to.remove(field))),
     }
 }
 
-/// What the generation counts.
-fn counted(object: &Value) -> Value {
-    // Deployments hand their annotations on.
+/// The fields whose changes the generation counts.
+fn generation_fields(object: &Value) -> Value {
+    // A Deployment's annotations count, because it copies them to its ReplicaSets.
     let handed = &object["metadata"]["annotations"];
     json!([object["spec"], if object["kind"] == "Deployment" { handed } else { &Value::Null }])
 }
@@ -214,7 +218,7 @@ fn check_namespace(within: &str, object: &Value) -> Answer<()> {
     Err(Refusal::bad_request(why))
 }
 
-/// Whether what is written is what is there.
+/// Checks that name, namespace, UID and version of the update match the stored object.
 fn check_identity(key: &Key, old: &Value, new: &Value) -> Answer<()> {
     let (resource, called) = (key.resource, &*key.name);
     if name(new) != called {
@@ -227,12 +231,12 @@ fn check_identity(key: &Key, old: &Value, new: &Value) -> Answer<()> {
         return Err(Refusal::precondition(resource, called, "UID", uid(new), uid(old)));
     }
     match text(new, "/metadata/resourceVersion") {
-        "" if resource.has(Has::LooseUpdate) => Ok(()),
+        "" if resource.has(Feature::UnconditionalUpdate) => Ok(()),
         "" => {
             let why =
                 ("Invalid", "metadata.resourceVersion", "Invalid value: 0: must be specified for an update");
             let refusal = Refusal::invalid_of(&resource.qualified(), called, why);
-            Err(refusal.on(called, resource.plural, resource.group))
+            Err(refusal.with_details(called, resource.plural, resource.group))
         }
         version if version == text(old, "/metadata/resourceVersion") => Ok(()),
         _ => Err(Refusal::modified(resource, called)),

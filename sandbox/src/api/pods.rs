@@ -1,4 +1,4 @@
-//! What can be done with pods alone: binding them to nodes, and evicting them as far as budgets allow.
+//! The subresources of pods: binding, and eviction with PodDisruptionBudgets.
 
 use super::{DeleteOptions, State, kind, pods};
 use crate::refusal::{Answer, Refusal, cause};
@@ -9,11 +9,11 @@ use http::StatusCode;
 use serde_json::{Value, json};
 use std::sync::Arc;
 
-/// Budgets that were not looked at for this long are asked about again.
+/// `Retry-After` when the budget's controller has not seen the budget's last change yet.
 const RETRY_SECONDS: u32 = 10;
 
 impl State {
-    /// Binds a pod to a node. Annotations of the binding become the pod's in the same write.
+    /// Binds a pod to a node. The annotations and labels of the binding are added to the pod in the same write.
     pub(crate) fn bind(&mut self, key: &Key, binding: &Value, is_dry: bool) -> Answer<()> {
         if text(binding, "/target/name").is_empty() {
             return Err(Refusal::new(StatusCode::INTERNAL_SERVER_ERROR, "", "target.name: Required value"));
@@ -26,7 +26,7 @@ impl State {
                  Precondition failed: UID in precondition: {wanted}, UID in object meta: {found}",
                 key.namespace
             );
-            return Err(Refusal::conflict("pods", called, &why).on(called, "pods", ""));
+            return Err(Refusal::conflict("pods", called, &why).with_details(called, "pods", ""));
         }
         let why = match text(&old, "/spec/nodeName") {
             _ if is_deleting(&old) => "is being deleted, cannot be assigned to a host".to_owned(),
@@ -40,7 +40,7 @@ impl State {
             node => format!("is already assigned to node {node:?}"),
         };
         let refusal = Refusal::conflict("pods/binding", called, &format!("pod {called} {why}"));
-        Err(refusal.on(called, "pods/binding", ""))
+        Err(refusal.with_details(called, "pods/binding", ""))
     }
 
     fn bound(&self, old: &Value, binding: &Value) -> Value {
@@ -56,14 +56,14 @@ impl State {
         pod
     }
 
-    /// Deletes a pod, unless a budget needs it.
+    /// Deletes a pod, unless a budget forbids it.
     pub(crate) fn evict(&mut self, key: &Key, eviction: &Value, is_dry: bool) -> Answer<()> {
         let pod = Arc::clone(self.get(key)?);
         let mut options = DeleteOptions::of(&eviction["deleteOptions"]);
         options.is_dry |= is_dry;
         let is_counted = text(&pod, "/status/phase") == "Running" && !is_deleting(&pod);
         if is_counted && let Some(budget) = self.budget_of(&pod)? {
-            self.spend(&budget, &pod, options.is_dry)?;
+            self.use_disruption(&budget, &pod, options.is_dry)?;
         }
         if !options.is_dry && options.uid.as_deref().is_none_or(|wanted| wanted == uid(&pod)) {
             let mut marked = Value::clone(&pod);
@@ -94,8 +94,8 @@ impl State {
         }
     }
 
-    /// Takes one disruption off the budget, if there is one left.
-    fn spend(&mut self, budget: &Value, pod: &Value, is_dry: bool) -> Answer<()> {
+    /// Uses one allowed disruption of the budget, if there is one left.
+    fn use_disruption(&mut self, budget: &Value, pod: &Value, is_dry: bool) -> Answer<()> {
         let count = |field: &str| number(budget, &format!("/status/{field}")).unwrap_or(0);
         if condition(pod, "Ready") != "True" {
             let is_healthy =
@@ -127,7 +127,7 @@ impl State {
     }
 }
 
-/// The condition of a budget that says whether pods may go.
+/// The condition DisruptionAllowed of a budget.
 pub(crate) fn disruption_allowed(budget: &Value, allowed: i64) -> Value {
     let (word, reason) = if allowed > 0 { ("True", "SufficientPods") } else { ("False", "InsufficientPods") };
     json!({ "type": "DisruptionAllowed", "status": word, "reason": reason, "message": "",
@@ -138,5 +138,5 @@ fn over_budget(budget: &Value, why: &str, retry_after: Option<u32>) -> Refusal {
     let message = "Cannot evict pod as it would violate the pod's disruption budget.";
     let mut refusal = Refusal::new(StatusCode::TOO_MANY_REQUESTS, "TooManyRequests", message);
     refusal.retry_after = retry_after;
-    refusal.causing(cause("DisruptionBudget", format!("The disruption budget {} {why}", name(budget)), ""))
+    refusal.with_cause(cause("DisruptionBudget", format!("The disruption budget {} {why}", name(budget)), ""))
 }

@@ -1,4 +1,4 @@
-//! The number of replicas of a workload as an object of its own.
+//! The subresource `scale` of workloads.
 
 use super::{Part, State};
 use crate::refusal::{Answer, Refusal};
@@ -28,7 +28,7 @@ impl State {
             let why = format!("Invalid value: {replicas}: must be greater than or equal to 0");
             let refusal =
                 Refusal::invalid_of("Scale.autoscaling", name(old), ("Invalid", "spec.replicas", &why));
-            return Err(refusal.on(name(old), "Scale", "autoscaling"));
+            return Err(refusal.with_details(name(old), "Scale", "autoscaling"));
         }
         new["spec"]["replicas"] = replicas.into();
         new["metadata"]["resourceVersion"] = scale["metadata"]["resourceVersion"].clone();

@@ -1,4 +1,4 @@
-//! PodDisruptionBudgets: how many pods may go at once.
+//! The controller of PodDisruptionBudgets: computes their status.
 
 use super::{is_active, is_ended, is_ready};
 use crate::api::{State, disruption_allowed, kind, pods};
@@ -10,8 +10,8 @@ use serde_json::{Map, Value, json};
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
-/// A pod that was to go and is still there after this long counts again.
-const GOES_WITHIN: SignedDuration = SignedDuration::from_mins(2);
+/// An evicted pod that is still not being deleted after this long counts as healthy again.
+const DELETION_TIMEOUT: SignedDuration = SignedDuration::from_mins(2);
 
 pub(super) fn run(state: &mut State) {
     let resource = kind("policy", "poddisruptionbudgets");
@@ -21,44 +21,45 @@ pub(super) fn run(state: &mut State) {
             namespace(pod) == namespace(&budget) && selector.matches(pod) && !is_ended(pod)
         };
         let found: Vec<Arc<Value>> = state.store.all(pods()).filter(is_meant).cloned().collect();
-        let going = going(state, &budget, &found);
+        let disrupted = disrupted_pods(state, &budget, &found);
         let is_healthy = |pod: &&Arc<Value>| {
-            is_active(pod) && is_ready(pod) && !going.contains_key(text(pod, "/metadata/name"))
+            is_active(pod) && is_ready(pod) && !disrupted.contains_key(text(pod, "/metadata/name"))
         };
         let healthy = i64::try_from(found.iter().filter(is_healthy).count()).unwrap_or(0);
-        let (expected, desired) = wanted(state, &budget, &found);
+        let (expected, desired) = expected_and_desired(state, &budget, &found);
         let allowed = if expected > 0 { (healthy - desired).max(0) } else { 0 };
         let mut status = json!({
             "disruptionsAllowed": allowed, "currentHealthy": healthy, "desiredHealthy": desired, "expectedPods": expected,
             "observedGeneration": budget["metadata"]["generation"], "conditions": budget["status"]["conditions"],
         });
-        if !going.is_empty() {
-            status["disruptedPods"] = going.into();
+        if !disrupted.is_empty() {
+            status["disruptedPods"] = disrupted.into();
         }
         set_condition(&mut status, disruption_allowed(&budget, allowed), state.now);
         state.set_status(resource, &budget, status);
     }
 }
 
-/// The pods that were evicted and have not begun to go.
-fn going(state: &State, budget: &Value, found: &[Arc<Value>]) -> Map<String, Value> {
+/// The evicted pods that are not being deleted yet.
+fn disrupted_pods(state: &State, budget: &Value, found: &[Arc<Value>]) -> Map<String, Value> {
     let all = budget["status"]["disruptedPods"].as_object().cloned().unwrap_or_default();
     let is_still = |name: &str, since: &Value| {
-        let is_recent = time(since, "").is_some_and(|since| state.now.duration_since(since) < GOES_WITHIN);
+        let is_recent =
+            time(since, "").is_some_and(|since| state.now.duration_since(since) < DELETION_TIMEOUT);
         is_recent && found.iter().any(|pod| text(pod, "/metadata/name") == name && is_active(pod))
     };
     all.into_iter().filter(|(name, since)| is_still(name, since)).collect()
 }
 
-/// How many pods there should be, and how many of them healthy.
-fn wanted(state: &State, budget: &Value, found: &[Arc<Value>]) -> (i64, i64) {
+/// How many pods there should be, and how many of them should be healthy.
+fn expected_and_desired(state: &State, budget: &Value, found: &[Arc<Value>]) -> (i64, i64) {
     let count = i64::try_from(found.len()).unwrap_or(0);
     let (least, most) = (&budget["spec"]["minAvailable"], &budget["spec"]["maxUnavailable"]);
     if let Some(least) = least.as_i64() {
         return (count, least);
     }
-    let expected = scale(state, found);
-    // Both round up, as upstream's do.
+    let expected = expected_pods(state, found);
+    // Percentages are rounded up, as upstream.
     let part =
         |value: &Value| match value.as_str().and_then(|text| text.strip_suffix('%')?.parse::<i64>().ok()) {
             Some(percent) => (percent * expected + 99) / 100,
@@ -71,8 +72,8 @@ fn wanted(state: &State, budget: &Value, found: &[Arc<Value>]) -> (i64, i64) {
     }
 }
 
-/// How many pods the owners of those that were found want. Pods without one count for themselves.
-fn scale(state: &State, found: &[Arc<Value>]) -> i64 {
+/// How many replicas the owners of these pods want, in sum. Pods without an owner are not counted.
+fn expected_pods(state: &State, found: &[Arc<Value>]) -> i64 {
     let mut owners: BTreeMap<String, i64> = BTreeMap::new();
     for pod in found {
         let Some(owner) = controller(pod) else { continue };

@@ -1,4 +1,4 @@
-//! Deployments: a ReplicaSet for each template, and the way from the old ones to the new one.
+//! The controller of Deployments: one ReplicaSet for each template, and rolling updates.
 
 use super::{owned, owner_reference};
 use crate::api::{Part, State, kind};
@@ -13,19 +13,19 @@ const REVISION: &str = "deployment.kubernetes.io/revision";
 pub(super) fn run(state: &mut State) {
     for deployment in state.all(kind("apps", "deployments")) {
         if !is_deleting(&deployment) {
-            one(state, &deployment);
+            sync(state, &deployment);
         }
     }
 }
 
-fn one(state: &mut State, deployment: &Value) {
+fn sync(state: &mut State, deployment: &Value) {
     let mut olds = owned(state, kind("apps", "replicasets"), deployment);
     let hash = hash(&deployment["spec"]["template"]);
     let Some(at) = olds.iter().position(|set| set["metadata"]["labels"][HASH] == *hash) else {
-        return make(state, deployment, &olds, &hash);
+        return create_replica_set(state, deployment, &olds, &hash);
     };
     let new = olds.remove(at);
-    show(state, deployment, &olds, &new);
+    update_status(state, deployment, &olds, &new);
     let wanted = replicas(deployment);
     let is_rolled = olds.iter().all(|old| replicas(old) == 0);
     if text(deployment, "/spec/strategy/type") == "Recreate" {
@@ -35,15 +35,16 @@ fn one(state: &mut State, deployment: &Value) {
     } else if is_rolled {
         scale(state, &new, wanted);
     } else {
-        roll(state, deployment, &olds, &new);
+        roll_one_step(state, deployment, &olds, &new);
     }
 }
 
-/// One step of a rolling update: first the new set gets what may be added, then the old ones lose what may be missing.
-fn roll(state: &mut State, deployment: &Value, olds: &[Arc<Value>], new: &Value) {
+/// One step of a rolling update: first scales up the new set within `maxSurge`, then scales down old ones within
+/// `maxUnavailable`.
+fn roll_one_step(state: &mut State, deployment: &Value, olds: &[Arc<Value>], new: &Value) {
     let wanted = replicas(deployment);
-    let surge = part(deployment, "maxSurge", wanted, true);
-    let missing = part(deployment, "maxUnavailable", wanted, false);
+    let surge = resolve_percent(deployment, "maxSurge", wanted, true);
+    let missing = resolve_percent(deployment, "maxUnavailable", wanted, false);
     let missing = if surge == 0 { missing.max(1) } else { missing };
     let total: i64 = replicas(new) + olds.iter().map(|old| replicas(old)).sum::<i64>();
     let more = (wanted + surge - total).clamp(0, (wanted - replicas(new)).max(0));
@@ -54,24 +55,24 @@ fn roll(state: &mut State, deployment: &Value, olds: &[Arc<Value>], new: &Value)
     let less = total - (wanted - missing) - unready;
     let available = sum(new, olds, "availableReplicas") - (wanted - missing);
     for old in olds {
-        // Those that do not work are no loss.
+        // Unavailable pods can be removed without loss.
         let broken = (replicas(old) - count(old, "availableReplicas")).clamp(0, less.max(0));
         let working = available.clamp(0, (less - broken).max(0));
         let gone = (broken + working).min(replicas(old));
         if gone > 0 {
-            // What is available has to be counted again before more goes.
+            // The available pods have to be counted again before the next step.
             return scale(state, old, replicas(old) - gone);
         }
     }
 }
 
-/// A number, or a part of what is wanted.
-fn part(deployment: &Value, field: &str, wanted: i64, is_up: bool) -> i64 {
+/// The value of `maxSurge` or `maxUnavailable`: a number, or a percentage of the wanted replicas.
+fn resolve_percent(deployment: &Value, field: &str, wanted: i64, rounds_up: bool) -> i64 {
     let value = &deployment["spec"]["strategy"]["rollingUpdate"][field];
     let percent =
         value.as_str().and_then(|text| text.strip_suffix('%')).and_then(|text| text.parse::<i64>().ok());
     match percent {
-        Some(percent) => (percent * wanted + if is_up { 99 } else { 0 }) / 100,
+        Some(percent) => (percent * wanted + if rounds_up { 99 } else { 0 }) / 100,
         None => value.as_i64().unwrap_or(1),
     }
 }
@@ -97,8 +98,8 @@ fn scale(state: &mut State, set: &Value, wanted: i64) {
     }
 }
 
-/// Makes the set for the template as it is now; the first one with all that is wanted.
-fn make(state: &mut State, deployment: &Value, olds: &[Arc<Value>], hash: &str) {
+/// Creates the ReplicaSet for the current template. The first one gets all replicas, later ones start with none.
+fn create_replica_set(state: &mut State, deployment: &Value, olds: &[Arc<Value>], hash: &str) {
     let number = |old: &Arc<Value>| old["metadata"]["annotations"][REVISION].as_str()?.parse::<u64>().ok();
     let last = olds.iter().filter_map(number).max();
     let mut set = json!({
@@ -122,15 +123,15 @@ fn make(state: &mut State, deployment: &Value, olds: &[Arc<Value>], hash: &str) 
     let _ = state.create(kind("apps", "replicasets"), namespace(deployment), set, false);
 }
 
-/// Shows in the status how far it is.
-fn show(state: &mut State, deployment: &Value, olds: &[Arc<Value>], new: &Value) {
+/// Writes the status of the Deployment.
+fn update_status(state: &mut State, deployment: &Value, olds: &[Arc<Value>], new: &Value) {
     let (wanted, available) = (replicas(deployment), sum(new, olds, "availableReplicas"));
     let mut status = json!({
         "observedGeneration": deployment["metadata"]["generation"], "conditions": deployment["status"]["conditions"],
         "replicas": sum(new, olds, "replicas"), "updatedReplicas": count(new, "replicas"), "availableReplicas": available,
         "readyReplicas": sum(new, olds, "readyReplicas"), "unavailableReplicas": (wanted - available).max(0),
     });
-    let is_enough = available >= wanted - part(deployment, "maxUnavailable", wanted, false);
+    let is_enough = available >= wanted - resolve_percent(deployment, "maxUnavailable", wanted, false);
     let (word, reason, verb) = match is_enough {
         true => ("True", "MinimumReplicasAvailable", "has"),
         false => ("False", "MinimumReplicasUnavailable", "does not have"),

@@ -1,5 +1,5 @@
-//! The kubelets, one a node: they start pods that are bound to their node, refuse those for which there is no room, and
-//! end those that are deleted, within their grace. A kubelet works while its node is not said to be out of order.
+//! The kubelets, one for each node: they start bound pods, refuse pods for which there is no room, and stop deleted pods within
+//! the grace period. A kubelet works unless the condition Ready of its node is False or Unknown.
 
 use super::is_ended;
 use crate::api::{DeleteOptions, State, kind, pods};
@@ -11,12 +11,12 @@ use serde_json::{Value, json};
 use std::sync::Arc;
 use std::time::Duration;
 
-/// How long things take on nodes.
+/// How long kubelets take to start and stop pods.
 #[derive(Clone, Copy, Debug)]
 pub struct Pace {
-    /// From the binding to the running pod.
+    /// The time from the binding until the pod runs.
     pub start: Duration,
-    /// From the deletion to the end of a pod, unless its grace is shorter.
+    /// The time from the deletion until the pod is gone, unless its grace period is shorter.
     pub stop: Duration,
 }
 
@@ -26,11 +26,11 @@ impl Default for Pace {
     }
 }
 
-/// Lets all kubelets work. Returns when the next pod is due.
+/// Runs all kubelets. Returns when the next pod is due.
 pub(super) fn run(state: &mut State, pace: Pace) -> Option<Timestamp> {
     let mut due = Vec::new();
     for node in state.all(kind("", "nodes")) {
-        join(state, &node);
+        register_node(state, &node);
         if matches!(condition(&node, "Ready"), "False" | "Unknown") {
             continue;
         }
@@ -40,13 +40,13 @@ pub(super) fn run(state: &mut State, pace: Pace) -> Option<Timestamp> {
             .filter(|pod| text(pod, "/spec/nodeName") == name(&node))
             .cloned()
             .collect();
-        due.extend(of_node.iter().filter_map(|pod| tend(state, &node, pod, pace)));
+        due.extend(of_node.iter().filter_map(|pod| sync_pod(state, &node, pod, pace)));
     }
     due.into_iter().min()
 }
 
-/// A node that says nothing about itself is ready.
-fn join(state: &mut State, node: &Value) {
+/// Sets the status of a new node: a node without the condition Ready becomes ready.
+fn register_node(state: &mut State, node: &Value) {
     if !condition(node, "Ready").is_empty() {
         return;
     }
@@ -63,15 +63,15 @@ fn join(state: &mut State, node: &Value) {
     state.set_status(kind("", "nodes"), node, status);
 }
 
-/// Does what is due for a pod, or says when it will be.
-fn tend(state: &mut State, node: &Value, pod: &Value, pace: Pace) -> Option<Timestamp> {
+/// Does what is due for a pod, or returns when it will be due.
+fn sync_pod(state: &mut State, node: &Value, pod: &Value, pace: Pace) -> Option<Timestamp> {
     let started = time(pod, "/status/startTime");
     let (at, act): (Timestamp, fn(&mut State, &Value)) = if is_deleting(pod) {
-        (ends(pod, pace, started), end)
+        (end_time(pod, pace, started), finish_pod)
     } else if is_ended(pod) || text(pod, "/status/phase") == "Running" {
         return None;
     } else if let Some(started) = started {
-        (later(started, pace.start), begin)
+        (later(started, pace.start), start_pod)
     } else {
         admit(state, node, pod);
         return None;
@@ -87,23 +87,23 @@ fn later(time: Timestamp, by: Duration) -> Timestamp {
     time.saturating_add(by).unwrap_or(time)
 }
 
-/// When a pod that is being deleted is gone: when it has stopped, at the latest when its grace is over.
-fn ends(pod: &Value, pace: Pace, started: Option<Timestamp>) -> Timestamp {
+/// When a pod that is being deleted is gone: when it has stopped, at the latest at the end of its grace period.
+fn end_time(pod: &Value, pace: Pace, started: Option<Timestamp>) -> Timestamp {
     let last = time(pod, "/metadata/deletionTimestamp").unwrap_or_default();
     let grace = SignedDuration::from_secs(number(pod, "/metadata/deletionGracePeriodSeconds").unwrap_or(0));
     let begun = last.checked_sub(grace).unwrap_or(last);
     if started.is_none() || is_ended(pod) { begun } else { later(begun, pace.stop).min(last) }
 }
 
-fn end(state: &mut State, pod: &Value) {
+fn finish_pod(state: &mut State, pod: &Value) {
     let options = DeleteOptions { grace: Some(0), ..DeleteOptions::only(pod) };
     let _ = state.delete(&Key::of(pods(), pod), &options);
 }
 
-/// Takes a pod that has room, and refuses one that has none.
+/// Accepts a pod if there is room for it, else lets it fail.
 fn admit(state: &mut State, node: &Value, pod: &Value) {
     let mut status = pod["status"].clone();
-    match lack(state, node, pod) {
+    match missing_resource(state, node, pod) {
         Some((resource, why)) => {
             status["phase"] = "Failed".into();
             status["reason"] = format!("OutOf{resource}").into();
@@ -121,8 +121,8 @@ fn admit(state: &mut State, node: &Value, pod: &Value) {
     state.set_status(pods(), pod, status);
 }
 
-/// What there is too little of for a pod, given the others that were taken.
-fn lack(state: &State, node: &Value, pod: &Value) -> Option<(String, String)> {
+/// The resource of which the node has too little for the pod, beside the accepted pods, and a message with the numbers.
+fn missing_resource(state: &State, node: &Value, pod: &Value) -> Option<(String, String)> {
     let asks = requests(pod)?;
     let allocatable = common::api::node::node(&node.to_string()).ok()?.allocatable;
     let mut used = Resources::default();
@@ -142,8 +142,8 @@ fn requests(pod: &Value) -> Option<Resources> {
     Some(common::api::pod::pod(&pod.to_string()).ok()?.spec.requests.counted().clone())
 }
 
-/// Lets a pod run.
-fn begin(state: &mut State, pod: &Value) {
+/// Sets a pod to running and ready.
+fn start_pod(state: &mut State, pod: &Value) {
     let mut status = pod["status"].clone();
     status["containerStatuses"] =
         containers(pod, true, &json!({ "running": { "startedAt": second(state.now) } }));

@@ -1,10 +1,10 @@
-//! The controllers and kubelets: plain functions over the state, each of which looks at all it is about and takes the next
-//! step. Nobody remembers anything; [`pump`] repeats them until nothing more is to be done.
+//! The controllers and kubelets: functions over the state. Each reads all objects of its kind and takes the next step, without
+//! memory between calls. Entry point: [`reconcile`], which repeats them until nothing changes.
 
 mod budget;
 mod deployment;
+mod garbage_collector;
 mod kubelet;
-mod owners;
 mod replicas;
 mod stateful;
 
@@ -18,11 +18,11 @@ use jiff::Timestamp;
 use serde_json::{Value, json};
 use std::sync::Arc;
 
-/// Rounds after which controllers that undo each other's work are left alone.
+/// The most rounds, in case controllers undo each other's work for ever.
 const ROUNDS_MAX: usize = 1000;
 
-/// Does all that is to be done by now. Returns when something more will be due by itself.
-pub(crate) fn pump(state: &mut State, pace: Pace) -> Option<Timestamp> {
+/// Runs all controllers until nothing more is to be done now. Returns when a pod is due next.
+pub(crate) fn reconcile(state: &mut State, pace: Pace) -> Option<Timestamp> {
     let mut due = None;
     for _ in 0..ROUNDS_MAX {
         let before = state.store.revision();
@@ -30,7 +30,7 @@ pub(crate) fn pump(state: &mut State, pace: Pace) -> Option<Timestamp> {
         replicas::run(state);
         stateful::run(state);
         budget::run(state);
-        owners::run(state);
+        garbage_collector::run(state);
         due = kubelet::run(state, pace);
         if state.store.revision() == before {
             break;
@@ -39,12 +39,12 @@ pub(crate) fn pump(state: &mut State, pace: Pace) -> Option<Timestamp> {
     due
 }
 
-/// Whether a pod is still to come, or there.
+/// Whether a pod has not ended and is not being deleted.
 fn is_active(pod: &Value) -> bool {
     !is_deleting(pod) && !is_ended(pod)
 }
 
-/// Whether a pod will do nothing more.
+/// Whether a pod has succeeded or failed.
 fn is_ended(pod: &Value) -> bool {
     matches!(text(pod, "/status/phase"), "Succeeded" | "Failed")
 }
@@ -59,13 +59,13 @@ fn owned(state: &State, resource: &'static Resource, owner: &Value) -> Vec<Arc<V
     state.store.all(resource).filter(is_owned).cloned().collect()
 }
 
-/// The entry of `ownerReferences` that says who controls an object.
+/// An entry of `ownerReferences` for the controller of an object.
 fn owner_reference(resource: &Resource, owner: &Value) -> Value {
     json!({ "apiVersion": resource.api_version(), "kind": resource.kind, "name": name(owner), "uid": uid(owner),
             "controller": true, "blockOwnerDeletion": true })
 }
 
-/// A pod as the template of its owner says.
+/// A pod from the template of its owner.
 fn pod_of(resource: &Resource, owner: &Value) -> Value {
     let template = &owner["spec"]["template"];
     let mut pod = json!({ "metadata": template["metadata"], "spec": template["spec"] });
@@ -77,6 +77,6 @@ fn pod_of(resource: &Resource, owner: &Value) -> Value {
 }
 
 fn delete_pod(state: &mut State, pod: &Value) {
-    // Somebody else may have been faster.
+    // The pod may be gone already.
     let _ = state.delete(&Key::of(pods(), pod), &DeleteOptions::only(pod));
 }

@@ -1,4 +1,4 @@
-//! ReplicaSets: as many pods as are wanted.
+//! The controller of ReplicaSets.
 
 use super::{delete_pod, is_active, is_ready, owned, pod_of};
 use crate::api::{State, kind, pods};
@@ -12,7 +12,7 @@ pub(super) fn run(state: &mut State) {
         let mut active = owned(state, pods(), &set);
         active.retain(|pod| is_active(pod));
         if !is_deleting(&set) {
-            level(state, &set, &mut active);
+            create_or_delete_pods(state, &set, &mut active);
         }
         let count = |test: fn(&Value) -> bool| active.iter().filter(|pod| test(pod)).count();
         let status = json!({
@@ -23,19 +23,19 @@ pub(super) fn run(state: &mut State) {
     }
 }
 
-/// Makes or deletes as many pods as there are too few or too many.
-fn level(state: &mut State, set: &Value, active: &mut Vec<Arc<Value>>) {
+/// Creates missing pods, or deletes surplus pods.
+fn create_or_delete_pods(state: &mut State, set: &Value, active: &mut Vec<Arc<Value>>) {
     let wanted = usize::try_from(number(set, "/spec/replicas").unwrap_or(0)).unwrap_or(0);
     while active.len() < wanted {
         let mut pod = pod_of(kind("apps", "replicasets"), set);
         pod["metadata"]["generateName"] = format!("{}-", name(set)).into();
         match state.create(pods(), namespace(set), pod, false) {
             Ok(pod) => active.push(pod),
-            // A namespace that is being deleted takes nothing new.
+            // The namespace is being deleted.
             Err(_) => return,
         }
     }
-    // Those that have done least go first; of the others the youngest.
+    // Pods that are not bound, not running or not ready are deleted first; then the youngest.
     active.sort_by_key(|pod| {
         let (is_bound, is_running) =
             (!text(pod, "/spec/nodeName").is_empty(), text(pod, "/status/phase") == "Running");

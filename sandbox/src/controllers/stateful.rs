@@ -1,4 +1,4 @@
-//! StatefulSets: pods with numbers, one after the other, each of which comes back under its own name.
+//! The controller of StatefulSets: pods with ordinals, in order, each recreated under its own name.
 
 use super::{delete_pod, is_active, is_ended, is_ready, owned, pod_of};
 use crate::api::{State, kind, pods};
@@ -12,7 +12,7 @@ pub(super) fn run(state: &mut State) {
     let resource = kind("apps", "statefulsets");
     for set in state.all(resource) {
         let mut found = owned(state, pods(), &set);
-        found.sort_by_key(|pod| number_of(pod));
+        found.sort_by_key(|pod| ordinal(pod));
         let revision = format!("{}-{}", name(&set), hash(&set["spec"]["template"]));
         if !is_deleting(&set) {
             step(state, &set, &found, &revision);
@@ -28,19 +28,19 @@ pub(super) fn run(state: &mut State) {
     }
 }
 
-/// The number in a pod's name.
-fn number_of(pod: &Value) -> i64 {
+/// The ordinal in a pod's name.
+fn ordinal(pod: &Value) -> i64 {
     name(pod).rsplit_once('-').and_then(|(_, number)| number.parse().ok()).unwrap_or(-1)
 }
 
-/// The next thing to do: make the first that is missing, delete the last that is too many, then replace old ones.
+/// Takes the next step: creates the first missing pod, else deletes the last surplus pod, else deletes an outdated pod.
 fn step(state: &mut State, set: &Value, found: &[Arc<Value>], revision: &str) {
     let wanted = number(set, "/spec/replicas").unwrap_or(1);
     let is_parallel = text(set, "/spec/podManagementPolicy") == "Parallel";
     for number in 0..wanted {
-        match found.iter().find(|pod| number_of(pod) == number) {
-            None => make(state, set, number, revision),
-            // It comes back under its name once it is gone.
+        match found.iter().find(|pod| ordinal(pod) == number) {
+            None => create_pod(state, set, number, revision),
+            // It is recreated under the same name once it is gone.
             Some(pod) if is_ended(pod) && !is_deleting(pod) => delete_pod(state, pod),
             Some(pod) if is_active(pod) && is_ready(pod) => continue,
             Some(_) => {}
@@ -49,7 +49,7 @@ fn step(state: &mut State, set: &Value, found: &[Arc<Value>], revision: &str) {
             return;
         }
     }
-    let surplus = found.iter().rev().filter(|pod| number_of(pod) >= wanted);
+    let surplus = found.iter().rev().filter(|pod| ordinal(pod) >= wanted);
     let is_old = |pod: &&Arc<Value>| pod["metadata"]["labels"][REVISION] != *revision;
     let old =
         found.iter().rev().filter(is_old).filter(|_| text(set, "/spec/updateStrategy/type") != "OnDelete");
@@ -59,7 +59,7 @@ fn step(state: &mut State, set: &Value, found: &[Arc<Value>], revision: &str) {
     }
 }
 
-fn make(state: &mut State, set: &Value, number: i64, revision: &str) {
+fn create_pod(state: &mut State, set: &Value, number: i64, revision: &str) {
     let mut pod = pod_of(kind("apps", "statefulsets"), set);
     let called = format!("{}-{number}", name(set));
     pod["metadata"]["labels"]["statefulset.kubernetes.io/pod-name"] = called.as_str().into();

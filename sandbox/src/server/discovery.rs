@@ -1,12 +1,12 @@
-//! What is served where, and who one is: everything that clients ask before they ask for objects.
+//! Discovery, the version, and reviews of authentication and authorization.
 
-use crate::resources::{Has, RESOURCES, Resource, groups};
+use crate::resources::{Feature, RESOURCES, Resource, groups};
 use serde_json::{Value, json};
 
-/// The version of Kubernetes that is imitated.
+/// The minor version of Kubernetes that the sandbox reports.
 const MINOR: u32 = 37;
 
-/// The answer at a path that is not about objects; `None` if there is none.
+/// The answer to a GET at a discovery path; `None` for other paths.
 pub(super) fn answer(path: &str) -> Option<Value> {
     let path = path.trim_end_matches('/');
     if path == "/version" {
@@ -45,10 +45,10 @@ fn resources(group: &str, version: &str) -> Value {
                     "namespaced": resource.is_namespaced, "group": group, "version": "v1" })
         };
         all.push(entry(resource));
-        if resource.has(Has::Status) {
+        if resource.has(Feature::Status) {
             all.push(part("status", group, resource.kind, &change));
         }
-        if resource.has(Has::Scale) {
+        if resource.has(Feature::Scale) {
             all.push(part("scale", "autoscaling", "Scale", &change));
         }
         if resource.plural == "pods" {
@@ -73,7 +73,7 @@ fn entry(resource: &Resource) -> Value {
     })
 }
 
-/// What is asked by making it: group and kind.
+/// The group and kind of each review.
 const REVIEWS: [(&str, &str); 5] = [
     ("authentication.k8s.io", "TokenReview"),
     ("authentication.k8s.io", "SelfSubjectReview"),
@@ -82,7 +82,7 @@ const REVIEWS: [(&str, &str); 5] = [
     ("authorization.k8s.io", "SelfSubjectRulesReview"),
 ];
 
-/// The answer to a review: here everybody is the same user, who may do anything.
+/// The answer to a review: every client is the same user, who may do everything.
 pub(super) fn review(path: &str, asked: &Value) -> Option<Value> {
     let is_asked =
         |(group, kind): &&(&str, &str)| path == format!("/apis/{group}/v1/{}s", kind.to_lowercase());

@@ -1,8 +1,8 @@
-//! The API as a service: requests in, answers out, in process or over a socket.
+//! The API as a tower service, for clients in this process and for HTTP. Entry point: [`Api`].
 
 mod discovery;
+mod render;
 mod request;
-mod show;
 mod table;
 mod verbs;
 mod watch;
@@ -19,21 +19,21 @@ use http_body_util::combinators::UnsyncBoxBody;
 use http_body_util::{BodyExt, Full, StreamBody};
 use hyper::body::{Body, Frame};
 use jiff::Timestamp;
+use render::date;
 use request::{Form, Query, Target};
 use serde_json::Value;
-use show::date;
 use std::convert::Infallible;
 use std::sync::{Arc, Mutex, PoisonError};
 use std::task::{Context, Poll};
 use tower::Service;
 
-/// Tells the time.
+/// Returns the current time.
 pub(crate) type Clock = Arc<dyn Fn() -> Timestamp + Send + Sync>;
 
 /// The body of an answer.
 pub type AnswerBody = UnsyncBoxBody<Bytes, Infallible>;
 
-/// The state, for whoever asks next.
+/// The state behind a mutex, and the clock.
 #[derive(Clone)]
 pub(crate) struct Shared {
     state: Arc<Mutex<State>>,
@@ -49,7 +49,7 @@ impl Shared {
         (self.clock)()
     }
 
-    /// Does something with the state, at the time that it is now.
+    /// Locks the state, sets its time to now, and calls `act`.
     pub(crate) fn with<T>(&self, act: impl FnOnce(&mut State) -> T) -> T {
         let mut state = self.state.lock().unwrap_or_else(PoisonError::into_inner);
         state.now = self.now();
@@ -57,7 +57,7 @@ impl Shared {
     }
 }
 
-/// The API as a service. Clones are the same API.
+/// The API as a tower service. Clones share it.
 #[derive(Clone)]
 pub struct Api(pub(crate) Shared);
 
@@ -87,10 +87,10 @@ where
     }
 }
 
-type Responded = Answer<Response<AnswerBody>>;
+type ResponseResult = Answer<Response<AnswerBody>>;
 
 /// Answers one request.
-fn answer(shared: &Shared, parts: &Parts, body: &Bytes) -> Responded {
+fn answer(shared: &Shared, parts: &Parts, body: &Bytes) -> ResponseResult {
     let path = parts.uri.path();
     if matches!(path, "/healthz" | "/livez" | "/readyz") {
         return Ok(text(shared, "ok"));
@@ -106,21 +106,21 @@ fn answer(shared: &Shared, parts: &Parts, body: &Bytes) -> Responded {
     {
         return Ok(respond(shared, StatusCode::OK, &found));
     }
-    let target = Target::parse(path).ok_or_else(Refusal::nowhere)?;
+    let target = Target::parse(path).ok_or_else(Refusal::no_such_path)?;
     let form = Form::of(&parts.headers).ok_or_else(|| {
         let message = "only the following media types are accepted: application/json, \
                        application/json;as=Table;v=v1;g=meta.k8s.io, application/json;as=PartialObjectMetadata;v=v1;g=meta.k8s.io";
         Refusal::new(StatusCode::NOT_ACCEPTABLE, "NotAcceptable", message)
     })?;
-    verbs::serve(&verbs::Asked { shared, parts, body, target: &target, query: &query, form })
+    verbs::serve(&verbs::ObjectRequest { shared, parts, body, target: &target, query: &query, form })
 }
 
-/// A body as JSON. Nothing is no object.
+/// The body as JSON; null if it is empty.
 fn json(parts: &Parts, body: &Bytes) -> Answer<Value> {
     let kind = parts.headers.get(CONTENT_TYPE).and_then(|kind| kind.to_str().ok()).unwrap_or("json");
     match body.is_empty() {
         true => Ok(Value::Null),
-        false if !kind.contains("json") => Err(Refusal::media_type()),
+        false if !kind.contains("json") => Err(Refusal::unsupported_media_type()),
         false => serde_json::from_slice(body)
             .map_err(|error| Refusal::bad_request(format!("the object provided is unrecognized: {error}"))),
     }

@@ -1,4 +1,4 @@
-//! A request taken apart: what it is about, and how it is asked.
+//! Parses a request: path, query, and the requested form.
 
 use crate::refusal::{Answer, Refusal};
 use crate::resources::find;
@@ -7,16 +7,16 @@ use http::HeaderMap;
 use http::header::ACCEPT;
 use std::collections::BTreeMap;
 
-/// What a path is about.
+/// The object or list that a path names.
 #[derive(Debug)]
 pub(super) struct Target {
-    /// Its namespace is empty for all namespaces, its name for all of a kind.
+    /// The namespace is empty for all namespaces, the name for all objects of the kind.
     pub(super) key: Key,
     pub(super) subresource: String,
 }
 
 impl Target {
-    /// Reads `/api/v1/…` or `/apis/GROUP/v1/…`; `None` if nothing is served there.
+    /// Parses `/api/v1/…` or `/apis/GROUP/v1/…`; `None` if nothing is served there.
     pub(super) fn parse(path: &str) -> Option<Self> {
         let parts: Vec<String> = path.split('/').filter(|part| !part.is_empty()).map(decoded).collect();
         let parts: Vec<&str> = parts.iter().map(String::as_str).collect();
@@ -26,7 +26,7 @@ impl Target {
             _ => return None,
         };
         let (resource, namespace, more) = match rest {
-            // `namespaces/NAME/status` is about a namespace, `namespaces/NAME/pods` about what is in it.
+            // `namespaces/NAME/status` names a namespace, `namespaces/NAME/pods` the pods in it.
             ["namespaces", namespace, plural, more @ ..] if *plural != "status" => {
                 (find(group, plural).filter(|one| one.is_namespaced)?, *namespace, more)
             }
@@ -35,7 +35,7 @@ impl Target {
         };
         let (name, subresource) = match more {
             [] => ("", ""),
-            // One of a namespaced kind is found in its namespace only.
+            // An object of a namespaced kind has no path without its namespace.
             _ if resource.is_namespaced && namespace.is_empty() => return None,
             [name] => (*name, ""),
             [name, subresource] => (*name, *subresource),
@@ -45,7 +45,7 @@ impl Target {
     }
 }
 
-/// The options in a URL.
+/// The query of a URL.
 #[derive(Debug)]
 pub(super) struct Query(BTreeMap<String, String>);
 
@@ -60,7 +60,7 @@ impl Query {
         )
     }
 
-    /// The value of an option; empty if it is not given.
+    /// The value of a parameter; empty if it is missing.
     pub(super) fn get(&self, name: &str) -> &str {
         self.0.get(name).map_or("", String::as_str)
     }
@@ -109,18 +109,18 @@ fn decoded(text: &str) -> String {
     String::from_utf8_lossy(&bytes).into_owned()
 }
 
-/// In which form objects are to be shown.
+/// The form in which objects are requested.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Form {
     Whole,
-    /// Their metadata alone.
+    /// Metadata only.
     Metadata,
-    /// Rows for people.
+    /// Rows of a table, as `kubectl get` prints them.
     Table,
 }
 
 impl Form {
-    /// The first form of the `Accept` header that is served; `None` if there is none.
+    /// The first form of the `Accept` header that the sandbox supports; `None` if there is none.
     pub(super) fn of(headers: &HeaderMap) -> Option<Self> {
         let accept = headers.get(ACCEPT).and_then(|accept| accept.to_str().ok()).unwrap_or("*/*");
         accept.split(',').find_map(|media| {

@@ -1,12 +1,13 @@
-//! The rows that people look at: pods, nodes, deployments, replica sets and stateful sets, and events; others by name.
+//! The columns and cells of tables: for pods, nodes, Deployments, ReplicaSets, StatefulSets and events; other kinds have only
+//! name and age.
 
-use super::show::ago;
+use super::render::ago;
 use crate::resources::Resource;
 use crate::value::{condition, first, is_deleting, is_true, list, name, number, pairs, text};
 use jiff::Timestamp;
 use serde_json::{Value, json};
 
-/// The columns of a kind. Those between `|` are for `-o wide`.
+/// The columns of a kind. Those after the first `|`, up to a second one, are only for `-o wide`.
 fn titles(resource: &Resource) -> &'static str {
     match resource.plural {
         "pods" => "Name Ready Status Restarts Age | IP Node Nominated_Node Readiness_Gates",

@@ -1,13 +1,13 @@
-//! What each method means at each kind of path.
+//! Requests about objects: what each HTTP method does at each path. Entry point: [`serve`].
 
+use super::render::{Page, Renderer};
 use super::request::{Form, Query, Target};
-use super::show::{Page, Show};
 use super::watch::Watch;
-use super::{Responded, Shared, json, respond, stream};
+use super::{ResponseResult, Shared, json, respond, stream};
 use crate::api::{DeleteOptions, Part, State, events, scale_of};
 use crate::patch::Patch;
 use crate::refusal::{Answer, Refusal};
-use crate::resources::{Has, Resource};
+use crate::resources::{Feature, Resource};
 use crate::select::Selector;
 use crate::store::Key;
 use crate::value::{name, namespace, uid};
@@ -19,7 +19,7 @@ use serde_json::{Value, json};
 use std::sync::Arc;
 
 /// One request about objects.
-pub(super) struct Asked<'a> {
+pub(super) struct ObjectRequest<'a> {
     pub(super) shared: &'a Shared,
     pub(super) parts: &'a Parts,
     pub(super) body: &'a Bytes,
@@ -28,33 +28,33 @@ pub(super) struct Asked<'a> {
     pub(super) form: Form,
 }
 
-/// Answers it.
-pub(super) fn serve(asked: &Asked<'_>) -> Responded {
-    let (key, resource) = (&asked.target.key, asked.resource());
-    match (asked.parts.method.as_str(), key.name.is_empty(), asked.target.subresource.as_str()) {
-        ("GET", true, _) if asked.query.is_true("watch") => asked.watch(),
-        ("GET", true, _) => asked.list(),
-        ("POST", true, _) => asked.create(),
-        ("DELETE", true, _) => asked.delete_all(),
+/// Answers a request.
+pub(super) fn serve(request: &ObjectRequest<'_>) -> ResponseResult {
+    let (key, resource) = (&request.target.key, request.resource());
+    match (request.parts.method.as_str(), key.name.is_empty(), request.target.subresource.as_str()) {
+        ("GET", true, _) if request.query.is_true("watch") => request.watch(),
+        ("GET", true, _) => request.list(),
+        ("POST", true, _) => request.create(),
+        ("DELETE", true, _) => request.delete_all(),
         ("GET", false, "" | "status") => {
-            asked.show(StatusCode::OK, asked.state(|state| state.get(key).cloned()))
+            request.show(StatusCode::OK, request.state(|state| state.get(key).cloned()))
         }
-        ("PUT", false, "") => asked.update(Part::Main),
-        ("PUT", false, "status") => asked.update(Part::Status),
-        ("PATCH", false, "") => asked.patch(Part::Main),
-        ("PATCH", false, "status") => asked.patch(Part::Status),
-        ("DELETE", false, "") => asked.delete(),
-        (_, false, "scale") if resource.has(Has::Scale) => asked.scale(),
-        ("POST", false, "binding" | "eviction") if resource.plural == "pods" => asked.move_pod(),
+        ("PUT", false, "") => request.update(Part::Main),
+        ("PUT", false, "status") => request.update(Part::Status),
+        ("PATCH", false, "") => request.patch(Part::Main),
+        ("PATCH", false, "status") => request.patch(Part::Status),
+        ("DELETE", false, "") => request.delete(),
+        (_, false, "scale") if resource.has(Feature::Scale) => request.scale(),
+        ("POST", false, "binding" | "eviction") if resource.plural == "pods" => request.bind_or_evict(),
         (_, _, "" | "status") => {
             let message = "the server does not allow this method on the requested resource";
             Err(Refusal::new(StatusCode::METHOD_NOT_ALLOWED, "MethodNotAllowed", message))
         }
-        _ => Err(Refusal::nowhere()),
+        _ => Err(Refusal::no_such_path()),
     }
 }
 
-impl Asked<'_> {
+impl ObjectRequest<'_> {
     fn state<T>(&self, act: impl FnOnce(&mut State) -> T) -> T {
         self.shared.with(act)
     }
@@ -63,27 +63,27 @@ impl Asked<'_> {
         self.target.key.resource
     }
 
-    fn how(&self) -> Show {
-        Show { resource: self.resource(), form: self.form }
+    fn renderer(&self) -> Renderer {
+        Renderer { resource: self.resource(), form: self.form }
     }
 
-    fn show(&self, code: StatusCode, object: Answer<Arc<Value>>) -> Responded {
-        Ok(respond(self.shared, code, &self.how().object(&*object?, self.shared.now())))
+    fn show(&self, code: StatusCode, object: Answer<Arc<Value>>) -> ResponseResult {
+        Ok(respond(self.shared, code, &self.renderer().object(&*object?, self.shared.now())))
     }
 
-    /// The objects that are asked for: a selector, and where.
+    /// The selector of the request, in the namespace of the path.
     fn selector(&self) -> Answer<Selector> {
         let (labels, fields) = (self.query.get("labelSelector"), self.query.get("fieldSelector"));
         Ok(Selector::parse(self.resource(), labels, fields)?.within(&self.target.key.namespace))
     }
 
-    fn watch(&self) -> Responded {
-        let watch = Watch::begin(self.shared.clone(), self.how(), self.query, self.selector()?)?;
+    fn watch(&self) -> ResponseResult {
+        let watch = Watch::begin(self.shared.clone(), self.renderer(), self.query, self.selector()?)?;
         Ok(stream(self.shared, watch))
     }
 
-    /// A list, or a page of one. All pages show the state of the first.
-    fn list(&self) -> Responded {
+    /// A list, or a page of it. All pages show the state at the time of the first page.
+    fn list(&self) -> ResponseResult {
         let selector = self.selector()?;
         let limit = self.query.number("limit")?.filter(|limit| *limit > 0);
         let limit = limit.and_then(|limit| usize::try_from(limit).ok()).unwrap_or(usize::MAX);
@@ -101,10 +101,10 @@ impl Asked<'_> {
         let next = last.map(|(path, _)| format!("{revision}:{path}"));
         let page = Page { revision, next, left: (left > 0 && selector.is_empty()).then_some(left) };
         let objects: Vec<Arc<Value>> = wanted.into_iter().take(limit).map(|(_, object)| object).collect();
-        Ok(respond(self.shared, StatusCode::OK, &self.how().list(&objects, &page, self.shared.now())))
+        Ok(respond(self.shared, StatusCode::OK, &self.renderer().list(&objects, &page, self.shared.now())))
     }
 
-    /// The revision at which to list, and after what.
+    /// The revision of the list, and the last path of the page before.
     fn position(&self) -> Answer<(Option<u64>, String)> {
         let token = self.query.get("continue");
         if token.is_empty() {
@@ -117,7 +117,7 @@ impl Asked<'_> {
         Ok((Some(revision), after.to_owned()))
     }
 
-    fn create(&self) -> Responded {
+    fn create(&self) -> ResponseResult {
         let (object, is_dry) = (self.object()?, self.query.is_dry()?);
         let within = &self.target.key.namespace;
         self.show(
@@ -126,7 +126,7 @@ impl Asked<'_> {
         )
     }
 
-    /// The object in the body, which must be of the kind that the path is about.
+    /// The object in the body, which must be of the path's kind.
     fn object(&self) -> Answer<Value> {
         let (object, resource) = (json(self.parts, self.body)?, self.resource());
         let said = |field: &str, expected: &str| object[field].as_str().is_none_or(|said| said == expected);
@@ -137,23 +137,23 @@ impl Asked<'_> {
         Err(Refusal::bad_request(format!("the object provided is not what this path is for: a {what}")))
     }
 
-    fn update(&self, part: Part) -> Responded {
+    fn update(&self, part: Part) -> ResponseResult {
         let (object, is_dry) = (self.object()?, self.query.is_dry()?);
         self.show(StatusCode::OK, self.state(|state| state.update(&self.target.key, object, part, is_dry)))
     }
 
-    /// Does what the patch in the body says. Apply is not served.
+    /// Applies the patch in the body. Server-side apply is not supported.
     fn patched(&self, object: Value) -> Answer<Value> {
         let kind = self.parts.headers.get(CONTENT_TYPE).and_then(|kind| kind.to_str().ok()).unwrap_or("");
-        let how = Patch::of(kind).ok_or_else(Refusal::media_type)?;
+        let how = Patch::of(kind).ok_or_else(Refusal::unsupported_media_type)?;
         how.apply(object, &json(self.parts, self.body)?)
     }
 
-    fn patch(&self, part: Part) -> Responded {
+    fn patch(&self, part: Part) -> ResponseResult {
         let (key, is_dry) = (&self.target.key, self.query.is_dry()?);
         let written = self.state(|state| {
             let old = Arc::clone(state.get(key)?);
-            let new = self.patched(events::shown(key.resource, &old))?;
+            let new = self.patched(events::for_resource(key.resource, &old))?;
             if uid(&new) != uid(&old) {
                 let why = format!("Invalid value: {:?}: field is immutable", uid(&new));
                 return Err(Refusal::invalid(key.resource, &key.name, ("Invalid", "metadata.uid", &why)));
@@ -163,7 +163,7 @@ impl Asked<'_> {
         self.show(StatusCode::OK, written)
     }
 
-    fn scale(&self) -> Responded {
+    fn scale(&self) -> ResponseResult {
         let (key, is_dry) = (&self.target.key, self.query.is_dry()?);
         let scale = self.state(|state| {
             let old = Arc::clone(state.get(key)?);
@@ -177,7 +177,7 @@ impl Asked<'_> {
         Ok(respond(self.shared, StatusCode::OK, &scale))
     }
 
-    fn move_pod(&self) -> Responded {
+    fn bind_or_evict(&self) -> ResponseResult {
         let (key, is_dry) = (&self.target.key, self.query.is_dry()?);
         let body = json(self.parts, self.body)?;
         if !name(&body).is_empty() && name(&body) != key.name {
@@ -190,7 +190,7 @@ impl Asked<'_> {
         Ok(respond(self.shared, StatusCode::CREATED, &success("code", &201.into())))
     }
 
-    /// Options of a deletion are in the body, and some of them may be in the URL instead.
+    /// The options of a deletion, from the body; without a body some of them from the URL.
     fn delete_options(&self) -> Answer<DeleteOptions> {
         let mut body = json(self.parts, self.body)?;
         if body.is_null() {
@@ -202,10 +202,10 @@ impl Asked<'_> {
         Ok(options)
     }
 
-    fn delete(&self) -> Responded {
+    fn delete(&self) -> ResponseResult {
         let (key, options) = (&self.target.key, self.delete_options()?);
         let (object, is_gone) = self.state(|state| state.delete(key, &options))?;
-        if !is_gone || key.resource.has(Has::Farewell) {
+        if !is_gone || key.resource.has(Feature::ReturnDeletedObject) {
             return self.show(StatusCode::OK, Ok(object));
         }
         let mut details = json!({ "name": key.name, "kind": key.resource.plural, "uid": uid(&object) });
@@ -215,7 +215,7 @@ impl Asked<'_> {
         Ok(respond(self.shared, StatusCode::OK, &success("details", &details)))
     }
 
-    fn delete_all(&self) -> Responded {
+    fn delete_all(&self) -> ResponseResult {
         let (selector, options) = (self.selector()?, self.delete_options()?);
         let gone = self.state(|state| {
             let mut all = state.all(self.resource());
@@ -226,11 +226,15 @@ impl Asked<'_> {
             })?;
             Ok(all)
         })?;
-        Ok(respond(self.shared, StatusCode::OK, &self.how().list(&gone, &Page::default(), self.shared.now())))
+        Ok(respond(
+            self.shared,
+            StatusCode::OK,
+            &self.renderer().list(&gone, &Page::default(), self.shared.now()),
+        ))
     }
 }
 
-/// What is said when something was done.
+/// A `Status` that says that the request succeeded.
 fn success(field: &str, value: &Value) -> Value {
     json!({ "kind": "Status", "apiVersion": "v1", "metadata": {}, "status": "Success", field: value })
 }

@@ -1,8 +1,8 @@
-//! A watch: what is there, if that is asked for, and then every change, line by line, with bookmarks in between.
+//! A watch: the existing objects, if requested, and then every change, line by line, with bookmarks in between.
 
 use super::Shared;
+use super::render::Renderer;
 use super::request::Query;
-use super::show::Show;
 use crate::refusal::{Answer, Refusal};
 use crate::select::Selector;
 use crate::store::Change;
@@ -16,29 +16,34 @@ use std::time::Duration;
 use tokio::sync::watch;
 use tokio::time::Instant;
 
-/// How often a silent watch says how far it has come.
-const BOOKMARKS: Duration = Duration::from_secs(60);
+/// How often a watch sends a bookmark.
+const BOOKMARK_INTERVAL: Duration = Duration::from_secs(60);
 
-/// How long a watch lasts when nobody says so.
-const LONG: Duration = Duration::from_secs(30 * 60);
+/// How long a watch lasts if the request does not say.
+const DURATION_DEFAULT: Duration = Duration::from_secs(30 * 60);
 
 /// One watch.
 pub(super) struct Watch {
     shared: Shared,
-    show: Show,
+    renderer: Renderer,
     selector: Selector,
-    /// Every change up to here was told.
+    /// Every change up to this revision was sent.
     position: u64,
     ready: VecDeque<Bytes>,
-    heard: watch::Receiver<u64>,
+    changed: watch::Receiver<u64>,
     bookmark: Option<Instant>,
     end: Instant,
     is_over: bool,
 }
 
 impl Watch {
-    /// Begins a watch as a query asks for it.
-    pub(super) fn begin(shared: Shared, show: Show, query: &Query, selector: Selector) -> Answer<Self> {
+    /// Begins a watch with the parameters of a query.
+    pub(super) fn begin(
+        shared: Shared,
+        renderer: Renderer,
+        query: &Query,
+        selector: Selector,
+    ) -> Answer<Self> {
         let seconds = query.number("timeoutSeconds")?.filter(|seconds| *seconds > 0);
         let from = query.number("resourceVersion")?.unwrap_or(0);
         let has_bookmarks = query.is_true("allowWatchBookmarks");
@@ -47,32 +52,33 @@ impl Watch {
         let now = Instant::now();
         let mut watch = shared.clone().with(|state| Self {
             shared,
-            show,
+            renderer,
             selector,
             position: if from == 0 { state.store.revision() } else { from },
             ready: VecDeque::new(),
-            heard: state.store.listen(show.resource),
-            bookmark: has_bookmarks.then(|| now + BOOKMARKS),
-            end: now + seconds.map_or(LONG, Duration::from_secs),
+            changed: state.store.listen(renderer.resource),
+            bookmark: has_bookmarks.then(|| now + BOOKMARK_INTERVAL),
+            end: now + seconds.map_or(DURATION_DEFAULT, Duration::from_secs),
             is_over: false,
         });
         if is_whole {
-            watch.tell_all(query.is_true("sendInitialEvents") && has_bookmarks);
+            watch.send_all(query.is_true("sendInitialEvents") && has_bookmarks);
         }
         Ok(watch)
     }
 
-    /// Tells everything that is there as if it were new.
-    fn tell_all(&mut self, with_end: bool) {
+    /// Sends all existing objects as ADDED.
+    fn send_all(&mut self, with_end: bool) {
         let (lines, revision) = self.shared.with(|state| {
-            let there = state.store.all(self.show.resource).filter(|object| self.selector.matches(object));
+            let there =
+                state.store.all(self.renderer.resource).filter(|object| self.selector.matches(object));
             let lines: Vec<Bytes> = there.map(|object| self.line("ADDED", object, state.now)).collect();
             (lines, state.store.revision())
         });
         self.ready.extend(lines);
         self.position = revision;
         if with_end {
-            self.ready.push_back(line("BOOKMARK", &self.show.bookmark(revision, true)));
+            self.ready.push_back(line("BOOKMARK", &self.renderer.bookmark(revision, true)));
         }
     }
 
@@ -89,7 +95,7 @@ impl Watch {
             if self.is_over {
                 return None;
             }
-            self.heard.mark_unchanged();
+            self.changed.mark_unchanged();
             self.collect();
             if self.ready.is_empty() && !self.is_over {
                 self.wait().await;
@@ -97,34 +103,34 @@ impl Watch {
         }
     }
 
-    /// Waits for a change, for the next bookmark, or for the end.
+    /// Waits for a change, the next bookmark, or the end of the watch.
     async fn wait(&mut self) {
         let until = self.bookmark.map_or(self.end, |bookmark| bookmark.min(self.end));
         tokio::select! {
             biased;
-            changed = self.heard.changed() => self.is_over |= changed.is_err(),
+            changed = self.changed.changed() => self.is_over |= changed.is_err(),
             () = tokio::time::sleep_until(until) => {
                 self.is_over |= until == self.end;
                 if !self.is_over {
-                    self.bookmark = Some(until + BOOKMARKS);
-                    self.ready.push_back(line("BOOKMARK", &self.show.bookmark(self.position, false)));
+                    self.bookmark = Some(until + BOOKMARK_INTERVAL);
+                    self.ready.push_back(line("BOOKMARK", &self.renderer.bookmark(self.position, false)));
                 }
             }
         }
     }
 
-    /// Reads what has changed.
+    /// Collects the changes since `position`.
     fn collect(&mut self) {
         let found = self.shared.with(|state| {
-            let changes = state.store.since(self.show.resource, self.position)?;
+            let changes = state.store.changes_since(self.renderer.resource, self.position)?;
             let lines: Vec<Bytes> =
-                changes.iter().filter_map(|change| self.told(change, state.now)).collect();
+                changes.iter().filter_map(|change| self.event_line(change, state.now)).collect();
             Some((lines, state.store.revision()))
         });
         match found {
             Some((lines, revision)) => {
                 self.ready.extend(lines);
-                // A watch from the future waits for it.
+                // A watch may start at a future revision; it then waits for it.
                 self.position = self.position.max(revision);
             }
             None => {
@@ -135,9 +141,9 @@ impl Watch {
         }
     }
 
-    /// What a change is to whoever asked for some objects only: one that begins to be asked for is new, and one that is no
-    /// longer is gone, as it last was, with the version of the change.
-    fn told(&self, change: &Change, now: Timestamp) -> Option<Bytes> {
+    /// The line for a change, if the selector selects the object. An object that begins to match is ADDED; one that no longer
+    /// matches is DELETED, with its last state and the version of the change.
+    fn event_line(&self, change: &Change, now: Timestamp) -> Option<Bytes> {
         let is_wanted = |object: &&Arc<Value>| self.selector.matches(object);
         match (change.before.as_ref().filter(is_wanted), change.after.as_ref().filter(is_wanted)) {
             (None, Some(new)) => Some(self.line("ADDED", new, now)),
@@ -152,7 +158,7 @@ impl Watch {
     }
 
     fn line(&self, kind: &str, object: &Value, now: Timestamp) -> Bytes {
-        line(kind, &self.show.object(object, now))
+        line(kind, &self.renderer.object(object, now))
     }
 }
 

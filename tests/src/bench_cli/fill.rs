@@ -1,4 +1,4 @@
-//! A large cluster as it is in life: pods of Deployments with labels, variables, mounts and a status.
+//! Fills a large cluster with realistic objects: pods of Deployments with labels, environment variables, mounts and a status.
 
 use super::{NAMESPACE, PENDING};
 use crate::bench_cluster::load::{post, post_one};
@@ -13,23 +13,23 @@ use std::collections::BTreeMap;
 
 /// Pods of one Deployment.
 const REPLICAS: usize = 100;
-/// One node of so many keeps room for somebody.
+/// One node of ten has a reservation.
 const RESERVED_EVERY: usize = 10;
 
-/// How large.
+/// The size of the cluster.
 #[derive(Clone, Copy, Debug)]
-pub struct Size {
-    /// Nodes.
+pub struct ClusterSize {
+    /// The number of nodes.
     pub nodes: usize,
-    /// Pods on them.
+    /// The number of pods on all nodes together.
     pub pods: usize,
 }
 
-/// Makes it.
+/// Makes the namespace, the owners, the nodes, the pods, and one pod that is pending.
 ///
 /// # Errors
-/// When the API server takes something not.
-pub async fn fill(cluster: &Cluster, size: Size) -> Result<()> {
+/// When the API server refuses an object.
+pub async fn fill(cluster: &Cluster, size: ClusterSize) -> Result<()> {
     let namespace = json!({ "apiVersion": "v1", "kind": "Namespace", "metadata": { "name": NAMESPACE } });
     let client = cluster.admin();
     post_one(&client, "/api/v1/namespaces", &namespace).await?;
@@ -55,7 +55,7 @@ struct Owner {
     replica_set: String,
 }
 
-/// Makes so many Deployments, each with its ReplicaSet.
+/// Makes `count` Deployments, each with its ReplicaSet.
 async fn own(client: &Client, count: usize) -> Result<Vec<Owner>> {
     let path = format!("/apis/apps/v1/namespaces/{NAMESPACE}");
     let at = path.clone();
@@ -107,7 +107,7 @@ fn workload(kind: &str, app: usize, owner: Option<&str>) -> Value {
                 "spec": { "containers": [{ "name": "app", "image": "registry.example.com/team/app:v1.2.3" }] } } } })
 }
 
-/// A node, with room that is kept for an owner if one is named.
+/// A node, with a reservation if an owner is given.
 fn node(number: usize, kept_for: Option<String>) -> Value {
     let name = format!("node-{number:05}");
     let zone = format!("zone-{}", number % 3);
@@ -134,7 +134,7 @@ fn node(number: usize, kept_for: Option<String>) -> Value {
     })
 }
 
-/// One of a hundred of its Deployment; ten of them leave a quarter of a node free.
+/// A pod of the size that ten of them leave a quarter of a node free.
 fn pod(number: usize, node: usize, owner: &Owner) -> Value {
     let app = name_of(number / REPLICAS);
     let owner = json!([{ "apiVersion": "apps/v1", "kind": "ReplicaSet", "name": app, "uid": owner.replica_set,

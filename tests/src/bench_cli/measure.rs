@@ -1,4 +1,4 @@
-//! One run of a program: how long it took, its processor time, its peak memory.
+//! Measures one run of a program ([`measure`]): its duration, its processor time, its peak memory.
 
 use crate::bench_cluster::usage::usage;
 use anyhow::{Context as _, Result, ensure};
@@ -8,26 +8,26 @@ use std::time::{Duration, Instant};
 
 /// Linux counts processor time for `/proc` in hundredths of a second on every machine.
 const TICK: Duration = Duration::from_millis(10);
-/// How often memory is looked at; the kernel itself keeps the peak, so only the very last moments can be missed.
+/// How often memory is read. The kernel keeps the peak itself, so only the last 5 ms can be missed.
 const LOOK: Duration = Duration::from_millis(5);
 
-/// What a run took.
+/// The cost of one run.
 #[derive(Clone, Copy, Debug, Default)]
-pub struct Measured {
-    /// By the clock.
+pub struct Measurement {
+    /// The wall-clock time.
     pub lasted: Duration,
-    /// In its own code and in the kernel for it.
+    /// The processor time in user mode and in the kernel.
     pub cpu: Duration,
-    /// The most memory that it had, in KiB.
+    /// The peak memory, in KiB.
     pub peak_kib: u64,
 }
 
-/// Runs a program that must end with one of these codes.
+/// Runs a program that must end with one of the exit codes `codes`.
 ///
 /// # Errors
-/// When it cannot be run, or ends otherwise.
+/// When the program cannot be run, or ends with another code.
 #[expect(clippy::disallowed_methods, reason = "a measurement is made with a clock")]
-pub fn measure(command: &mut Command, codes: &[i32]) -> Result<Measured> {
+pub fn measure(command: &mut Command, codes: &[i32]) -> Result<Measurement> {
     let (before, started) = (children()?, Instant::now());
     let mut child =
         command.stdout(Stdio::null()).stderr(Stdio::null()).spawn().context("start the program")?;
@@ -36,16 +36,16 @@ pub fn measure(command: &mut Command, codes: &[i32]) -> Result<Measured> {
         if let Some(status) = child.try_wait().context("wait for the program")? {
             break status;
         }
-        // Once it has ended there is nothing to read, and it is asked for above.
+        // An error means that the process has just ended, which the next try_wait reports.
         peak_kib = usage(child.id()).map_or(peak_kib, |used| used.peak_kib.max(peak_kib));
         std::thread::sleep(LOOK);
     };
     let lasted = started.elapsed();
     ensure!(status.code().is_some_and(|code| codes.contains(&code)), "{command:?} ended with {status}");
-    Ok(Measured { lasted, cpu: children()?.saturating_sub(before), peak_kib })
+    Ok(Measurement { lasted, cpu: children()?.saturating_sub(before), peak_kib })
 }
 
-/// The processor time of one of many runs, which a hundredth of a second is too coarse to tell of one.
+/// The average processor time of many runs: the kernel's unit, a hundredth of a second, is too coarse for a single one.
 ///
 /// # Errors
 /// When the program cannot be run, or fails.
@@ -58,7 +58,7 @@ pub fn cpu_of_many(command: &mut Command, runs: u32) -> Result<Duration> {
     Ok(children()?.saturating_sub(before) / runs)
 }
 
-/// Processor time of all programs that were waited for: fields 16 and 17. The second is our name, and may hold anything.
+/// Processor time of all child processes that have ended: fields 16 and 17. Field 2 is our name, which may contain spaces.
 fn children() -> Result<Duration> {
     let stat = fs::read_to_string("/proc/self/stat").context("read /proc/self/stat")?;
     let (_, fields) = stat.rsplit_once(')').context("a /proc/self/stat without a name")?;

@@ -1,19 +1,19 @@
-//! What the command takes in a large cluster: `make bench-cli`.
+//! Measures the command in a large cluster: `make bench-cli`.
 //!
-//! Nodes and pods are made on a real API server, the pods already bound, and one that waits. Then the command is run as
-//! people run it, and what it took is held against the bars.
+//! [`fill()`] makes nodes, bound pods and one pending pod on a real API server. Then `bin/bench-cli.rs` runs the command as users
+//! do ([`measure()`], [`first_words`]) and compares the figures with limits, here called bars ([`CliBenchReport`]).
 
 mod fill;
 mod measure;
 mod report;
 mod terminal;
 
-pub use fill::{Size, fill};
-pub use measure::{Measured, cpu_of_many, measure};
-pub use report::{Bar, Report};
+pub use fill::{ClusterSize, fill};
+pub use measure::{Measurement, cpu_of_many, measure};
+pub use report::{Bar, CliBenchReport};
 pub use terminal::first_words;
 
-/// Where the pods are, and the one that waits.
+/// The namespace of all pods.
 pub const NAMESPACE: &str = "large";
-/// The pod that waits.
+/// The pending pod.
 pub const PENDING: &str = "pending";

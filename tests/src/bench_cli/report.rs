@@ -1,28 +1,28 @@
-//! What was measured beside what it may be.
+//! The table of measured figures, each with the most that it may be (its bar).
 
 use std::fmt;
 
-/// One figure and its bar.
+/// One figure and the most that it may be.
 #[derive(Clone, Debug)]
 pub struct Bar {
-    /// What was measured.
+    /// The label of the figure.
     pub what: String,
     /// The figure, in thousandths of its unit.
     pub figure: u64,
-    /// The most that it may be, in thousandths; `None` for a figure that is only told.
+    /// The most that it may be, in thousandths; `None` for a figure that is only printed.
     pub most: Option<u64>,
-    /// Its unit.
+    /// The unit of both, such as `ms`.
     pub unit: &'static str,
 }
 
-/// All of them.
+/// All figures.
 #[derive(Clone, Debug, Default)]
-pub struct Report {
-    /// In their order.
+pub struct CliBenchReport {
+    /// In the order of the table.
     pub bars: Vec<Bar>,
 }
 
-impl Report {
+impl CliBenchReport {
     /// Adds a figure with its bar, both in thousandths.
     pub fn add(&mut self, what: impl Into<String>, figure: u64, most: Option<u64>, unit: &'static str) {
         self.bars.push(Bar { what: what.into(), figure, most, unit });
@@ -44,7 +44,7 @@ fn shown(thousandths: u64) -> String {
     format!("{}.{:03}", thousandths / 1000, thousandths % 1000)
 }
 
-impl fmt::Display for Report {
+impl fmt::Display for CliBenchReport {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         writeln!(f, "{:<52} {:>10} {:>10}  {:<4}", "what", "measured", "at most", "")?;
         for bar in &self.bars {
@@ -58,11 +58,11 @@ impl fmt::Display for Report {
 
 #[cfg(test)]
 mod tests {
-    use super::Report;
+    use super::CliBenchReport;
 
     #[test]
     fn a_figure_above_its_bar_is_missed() {
-        let mut report = Report::default();
+        let mut report = CliBenchReport::default();
         report.add("size", 15_000, Some(15_000), "MB");
         report.add("told", 99_999, None, "s");
         assert!(report.is_met());

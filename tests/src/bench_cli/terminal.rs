@@ -1,4 +1,4 @@
-//! How soon a program says something to the person in front of it.
+//! Measures how soon a program prints something on a terminal ([`first_words`]).
 
 use crate::bench_cluster::usage::usage;
 use anyhow::{Context as _, Result, ensure};
@@ -8,19 +8,19 @@ use std::time::Duration;
 
 const SIZE: PtySize = PtySize { rows: 24, cols: 80, pixel_width: 0, pixel_height: 0 };
 
-/// What a program says first on a terminal, and the processor time that it had used by then. Then it is ended.
+/// The first text that a program prints on a terminal, and the processor time that it had used by then. Then the program is killed.
 ///
 /// # Errors
-/// When it cannot be run, or says nothing at all.
+/// When the program cannot be run, or prints nothing.
 pub fn first_words(command: CommandBuilder) -> Result<(String, Duration)> {
     let pair = native_pty_system().openpty(SIZE)?;
     let mut screen = pair.master.try_clone_reader()?;
     let mut child = pair.slave.spawn_command(command)?;
-    // With ours open, the end would never come.
+    // While our copy of the slave is open, reading from the master never reports the end.
     drop(pair.slave);
     let pid = child.process_id().context("a program without a number")?;
     let (mut words, mut bytes) = (String::new(), [0; 256]);
-    // Colours and the cursor's ways are not words.
+    // Escape sequences for colours and the cursor do not count as text.
     while !words.contains(char::is_alphabetic) {
         let count = screen.read(&mut bytes).context("it said nothing")?;
         ensure!(count > 0, "it said nothing");

@@ -1,4 +1,4 @@
-//! When pods were bound, as anybody sees it who watches.
+//! Measures when pods are bound, by a watch of pods.
 
 use super::shape::NAMESPACE;
 use anyhow::{Context as _, Result, ensure};
@@ -11,7 +11,7 @@ use std::pin::pin;
 use std::time::Duration;
 use tokio::time::Instant;
 
-/// Only these pods; one arrives when it is bound.
+/// The watch selects bound pods only, so a pod is added to it when it is bound.
 const BOUND: &str = "spec.nodeName!=";
 
 /// When the first and the last of the pods were seen bound.
@@ -36,7 +36,7 @@ impl Bindings {
 }
 
 impl Watch {
-    /// A watch of everything that happens from now on.
+    /// A watch that starts at the current version.
     pub(super) async fn from_now(client: Client) -> Result<Self> {
         let pods: Api<Pod> = Api::namespaced(client, NAMESPACE);
         let now = pods.list_metadata(&ListParams::default().fields(BOUND)).await.context("list pods")?;
@@ -48,7 +48,7 @@ impl Watch {
     /// Waits until `count` pods are bound.
     pub(super) async fn count(mut self, count: usize) -> Result<Bindings> {
         let mut seen: Option<Bindings> = None;
-        // The server ends a watch from time to time; the next goes on where it was.
+        // The server ends a watch from time to time; the next one continues at the last version.
         loop {
             let params = WatchParams::default().fields(BOUND);
             let events = self.pods.watch_metadata(&params, &self.version).await.context("watch pods")?;
@@ -67,7 +67,7 @@ impl Watch {
     }
 }
 
-/// The version of a pod that was bound just now.
+/// The version of the pod, if the event says that a pod was bound.
 fn added(event: WatchEvent<PartialObjectMeta<Pod>>) -> Result<Option<String>> {
     match event {
         WatchEvent::Added(pod) => pod.metadata.resource_version.context("a pod without a version").map(Some),

@@ -1,29 +1,29 @@
-//! Who binds the pods, and how it is started.
+//! The programs that are compared, and how each is started.
 
-use super::plan::Plan;
+use super::plan::BenchPlan;
 use crate::control_plane::{Cluster, Program, User};
 use crate::programs;
 use anyhow::{Context as _, Result};
 use std::fs;
 use std::path::PathBuf;
 
-/// Requests in a second that both schedulers may make, and at once. `manifests/daemon/config.yaml` has the same, so that what
-/// is measured is what is installed; a test compares.
+/// QPS and burst of both schedulers. A test checks that `manifests/daemon/config.yaml` has the same value, so that the measured
+/// configuration is the installed one.
 pub const REQUESTS_PER_SECOND: u32 = 5000;
 
-/// Who binds the pods.
+/// A program that binds the pods.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Contender {
     /// The real kube-scheduler.
     Upstream,
     /// Our daemon.
     Ours,
-    /// Nobody who thinks: pods are bound to nodes by their numbers.
+    /// Binds each pod to the node of its number, without scheduling.
     Firehose,
 }
 
 impl Contender {
-    /// As the table calls it, and its log.
+    /// Its name in the table and of its log.
     pub fn name(self) -> &'static str {
         match self {
             Self::Upstream => "kube-scheduler",
@@ -39,8 +39,8 @@ impl Contender {
         }
     }
 
-    /// Starts it. Both schedulers get the same configuration, and log what they log by themselves.
-    pub(super) async fn start(self, cluster: &Cluster, plan: &Plan) -> Result<Program> {
+    /// Starts it. Both schedulers get the same configuration, and log at their default level.
+    pub(super) async fn start(self, cluster: &Cluster, plan: &BenchPlan) -> Result<Program> {
         let kubeconfig = cluster.kubeconfig(self.user());
         let kubeconfig = kubeconfig.to_str().context("a path that is no text")?;
         if self == Self::Firehose {
@@ -65,12 +65,12 @@ impl Contender {
             Self::Ours => our_daemon(cluster, plan).await?,
             _ => cluster.program(self.name())?.to_owned(),
         };
-        // Nobody looks at their health or metrics.
+        // Nothing reads their health or metrics.
         cluster.run_program(self.name(), &program, &[&config, "--secure-port=0"])
     }
 }
 
-async fn our_daemon(cluster: &Cluster, plan: &Plan) -> Result<PathBuf> {
+async fn our_daemon(cluster: &Cluster, plan: &BenchPlan) -> Result<PathBuf> {
     cluster.install_roles().await?;
     match &plan.daemon {
         Some(daemon) => std::path::absolute(daemon).context("find the daemon"),

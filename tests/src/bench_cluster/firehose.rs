@@ -1,5 +1,5 @@
-//! The yardstick: binds pods to nodes by their numbers, as fast as the API server takes it. A process of its own, so that
-//! what it uses can be read like that of a scheduler.
+//! The upper limit for any scheduler: binds each pod to the node of its number, as fast as the API server accepts it. It is a
+//! process of its own, so that its CPU and memory can be measured like those of a scheduler.
 
 use super::load;
 use super::shape::{NAMESPACE, node_name, pod_name};
@@ -9,7 +9,7 @@ use kube::{Client, Config};
 use serde_json::json;
 use std::path::Path;
 
-/// Binds `pods` pods to `nodes` nodes in turn, then rests until it is ended.
+/// Binds `pods` pods to `nodes` nodes in turn, then waits until it is killed.
 ///
 /// # Errors
 /// When the API server refuses.

@@ -1,4 +1,4 @@
-//! Many calls at once: objects made as fast as the API server takes them.
+//! Creates many objects with parallel calls, as fast as the API server accepts them.
 
 use anyhow::{Context as _, Result, anyhow};
 use http::{Request, header};
@@ -8,7 +8,7 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use tokio::task::JoinSet;
 
-/// Calls under way at once. More only wait in the API server.
+/// Parallel calls. More would only wait in the API server.
 pub(crate) const CALLS_MAX: usize = 32;
 
 /// Posts the objects with the numbers 0 to `count` to the paths that `make` gives them.
@@ -38,7 +38,7 @@ pub(crate) async fn post(
     Ok(())
 }
 
-/// Posts one object, and reads no more of the answer than whether it was taken.
+/// Posts one object. Of the answer only the status code is looked at.
 pub(crate) async fn post_one(client: &Client, path: &str, object: &Value) -> Result<()> {
     let request = Request::post(path)
         .header(header::CONTENT_TYPE, "application/json")

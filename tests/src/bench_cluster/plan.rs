@@ -1,10 +1,9 @@
-//! What is to be measured: the command line of `bench-cluster`.
+//! The command line of `bench-cluster`.
 
 use super::shape::Shape;
 use anyhow::{Context as _, Result, bail, ensure};
 use std::path::PathBuf;
 
-/// How it is called.
 const USAGE: &str = "\
 usage: bench-cluster [--pairs NUMBER] [--nodes NUMBER] [--pods NUMBER]
                      [--shapes basic,spread,affinity] [--stream] [--no-bars]
@@ -19,20 +18,20 @@ each run and a table; fails when a bar is missed.
 --only      only one of the two, to look at it closely; no bars
 --daemon    this program instead of the one that is built with this one";
 
-/// What is to be measured.
+/// What to measure.
 #[derive(Clone, Debug)]
-pub struct Plan {
-    /// How often the two are compared, for each shape.
+pub struct BenchPlan {
+    /// How often the two schedulers are compared, for each shape.
     pub pairs: usize,
-    /// How many nodes there are.
+    /// The number of nodes.
     pub nodes: usize,
-    /// How many pods are to be placed.
+    /// The number of pods to place.
     pub pods: usize,
-    /// Which shapes of pods.
+    /// The shapes of pods.
     pub shapes: Vec<Shape>,
     /// Whether pods are made while the scheduler runs, rather than before.
     pub is_stream: bool,
-    /// Whether a bar that is missed is an error.
+    /// Whether the program fails if a bar is missed.
     pub has_bars: bool,
     /// The only contender, if not all.
     pub only: Option<String>,
@@ -40,7 +39,7 @@ pub struct Plan {
     pub daemon: Option<PathBuf>,
 }
 
-impl Default for Plan {
+impl Default for BenchPlan {
     fn default() -> Self {
         let (shapes, only, daemon) = (Shape::ALL.to_vec(), None, None);
         let (is_stream, has_bars) = (false, true);
@@ -48,11 +47,11 @@ impl Default for Plan {
     }
 }
 
-impl Plan {
-    /// What the arguments ask for.
+impl BenchPlan {
+    /// Parses the arguments.
     ///
     /// # Errors
-    /// When they cannot be understood.
+    /// When an argument is unknown or has no valid value.
     pub fn parse(arguments: &[String]) -> Result<Self> {
         let mut plan = Self::default();
         let mut arguments = arguments.iter();
@@ -80,11 +79,11 @@ impl Plan {
 
 #[cfg(test)]
 mod tests {
-    use super::{Plan, Shape};
+    use super::{BenchPlan, Shape};
 
-    fn parsed(line: &str) -> Result<Plan, String> {
+    fn parsed(line: &str) -> Result<BenchPlan, String> {
         let arguments: Vec<String> = line.split_whitespace().map(str::to_owned).collect();
-        Plan::parse(&arguments).map_err(|error| format!("{error:#}"))
+        BenchPlan::parse(&arguments).map_err(|error| format!("{error:#}"))
     }
 
     #[test]

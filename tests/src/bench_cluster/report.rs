@@ -1,12 +1,11 @@
-//! What the runs say together: medians, and whether the bars are met.
+//! The table of all runs: medians, and whether the bars (the limits) are met.
 
 use super::contender::Contender;
 use super::run::Run;
 use super::shape::Shape;
 use std::fmt;
 
-/// What ours must be to kube-scheduler's: at least so many times its pods a second, at most so much of its processor time
-/// and of its memory.
+/// Limits of ours divided by kube-scheduler's: pods per second at least `rate`, processor time at most `cpu`, memory at most `rss`.
 #[derive(Clone, Copy, Debug, PartialEq)]
 struct Bars {
     rate: f64,
@@ -21,14 +20,14 @@ fn bars(shape: Shape) -> Bars {
     }
 }
 
-/// The two runs of a pair, or what there is of them, and the firehose beside them.
+/// The two runs of a pair, and the run of the firehose. `None`: not run.
 #[derive(Clone, Debug, Default)]
 pub struct Row {
-    /// Ours.
+    /// The run of our daemon.
     pub ours: Option<Run>,
-    /// kube-scheduler's.
+    /// The run of kube-scheduler.
     pub upstream: Option<Run>,
-    /// The firehose's.
+    /// The run of the firehose.
     pub firehose: Option<Run>,
 }
 
@@ -41,7 +40,7 @@ impl Row {
         }
     }
 
-    /// Adds a run.
+    /// Adds the run of its contender.
     pub fn add(&mut self, run: Run) {
         match run.contender {
             Contender::Ours => self.ours = Some(run),
@@ -53,16 +52,16 @@ impl Row {
 
 /// All pairs of all shapes.
 #[derive(Clone, Debug, Default)]
-pub struct Report {
+pub struct ClusterBenchReport {
     /// The pairs of each shape.
     pub shapes: Vec<(Shape, Vec<Row>)>,
-    /// How many nodes and pods there were.
+    /// The number of nodes and of pods.
     pub size: (usize, usize),
     /// Whether bars are shown.
     pub has_bars: bool,
 }
 
-/// Pods a second, processor seconds for a thousand pods, MiB, events; or how often each of ours is that of kube-scheduler.
+/// Pods per second, processor seconds per thousand pods, MiB, events; or the ratios of ours to kube-scheduler's.
 type Figures = [f64; 4];
 
 #[expect(clippy::cast_precision_loss, reason = "a measurement, not a decision")]
@@ -70,7 +69,7 @@ fn figures(run: &Run) -> Figures {
     [run.pods_per_second(), run.cpu_per_thousand(), run.peak_mib(), run.events as f64]
 }
 
-impl Report {
+impl ClusterBenchReport {
     /// Whether every bar is met.
     pub fn is_met(&self) -> bool {
         self.shapes.iter().all(|(shape, rows)| is_met(*shape, rows))
@@ -82,7 +81,7 @@ fn is_met(shape: Shape, rows: &[Row]) -> bool {
     ratios(rows).is_some_and(|[rate, cpu, rss, _]| rate >= bars.rate && cpu <= bars.cpu && rss <= bars.rss)
 }
 
-/// The medians of what ours was to kube-scheduler's in each pair.
+/// The medians over all pairs of ours divided by kube-scheduler's.
 #[expect(clippy::float_arithmetic, reason = "a measurement, not a decision")]
 fn ratios(rows: &[Row]) -> Option<Figures> {
     let ratio = |row: &Row| {
@@ -92,7 +91,7 @@ fn ratios(rows: &[Row]) -> Option<Figures> {
     medians(&rows.iter().filter_map(ratio).collect::<Vec<_>>())
 }
 
-/// The median of each figure; of an even number the lower one in the middle.
+/// The median of each figure; for an even count the lower one of the two in the middle.
 fn medians(all: &[Figures]) -> Option<Figures> {
     let median = |at: usize| {
         let mut sorted: Vec<f64> = all.iter().map(|figures| figures[at]).collect();
@@ -102,7 +101,7 @@ fn medians(all: &[Figures]) -> Option<Figures> {
     (!all.is_empty()).then(|| std::array::from_fn(median))
 }
 
-impl fmt::Display for Report {
+impl fmt::Display for ClusterBenchReport {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let (nodes, pods) = self.size;
         writeln!(f, "{nodes} nodes, {pods} pods; medians\n")?;
@@ -114,7 +113,7 @@ impl fmt::Display for Report {
     }
 }
 
-impl Report {
+impl ClusterBenchReport {
     fn write_shape(&self, f: &mut fmt::Formatter<'_>, shape: Shape, rows: &[Row]) -> fmt::Result {
         let mut name = shape.name();
         for contender in [Contender::Ours, Contender::Upstream, Contender::Firehose] {
@@ -149,7 +148,7 @@ fn line(f: &mut fmt::Formatter<'_>, cells: [&str; 6]) -> fmt::Result {
 
 #[cfg(test)]
 mod tests {
-    use super::{Contender, Report, Row, Run, Shape};
+    use super::{ClusterBenchReport, Contender, Row, Run, Shape};
     use std::time::Duration;
 
     fn made(contender: Contender, lasted: u64, cpu: u64, peak_mib: u64) -> Run {
@@ -165,14 +164,14 @@ mod tests {
         }
     }
 
-    fn report(ours: [(u64, u64, u64); 3]) -> Report {
+    fn report(ours: [(u64, u64, u64); 3]) -> ClusterBenchReport {
         let rows = ours.map(|(lasted, cpu, peak)| {
             let mut row = Row::default();
             row.add(made(Contender::Ours, lasted, cpu, peak));
             row.add(made(Contender::Upstream, 10, 8, 300));
             row
         });
-        Report { shapes: vec![(Shape::Basic, rows.to_vec())], size: (5, 1001), has_bars: true }
+        ClusterBenchReport { shapes: vec![(Shape::Basic, rows.to_vec())], size: (5, 1001), has_bars: true }
     }
 
     #[test]
@@ -181,7 +180,11 @@ mod tests {
         assert!(!report([(7, 1, 99), (7, 1, 99), (5, 1, 99)]).is_met(), "too slow");
         assert!(!report([(5, 3, 99), (5, 3, 99), (5, 1, 99)]).is_met(), "too much processor time");
         assert!(!report([(5, 1, 101), (5, 1, 101), (5, 1, 99)]).is_met(), "too much memory");
-        assert!(!Report { shapes: vec![(Shape::Spread, vec![])], ..Report::default() }.is_met(), "no pairs");
+        assert!(
+            !ClusterBenchReport { shapes: vec![(Shape::Spread, vec![])], ..ClusterBenchReport::default() }
+                .is_met(),
+            "no pairs"
+        );
     }
 
     #[test]

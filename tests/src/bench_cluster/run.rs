@@ -1,9 +1,9 @@
-//! One run: a fresh cluster, one contender, what it took.
+//! One run ([`run`]): a fresh cluster, one contender, the figures.
 
 use super::bindings::{Bindings, Watch};
 use super::contender::Contender;
 use super::load::{post, post_one};
-use super::plan::Plan;
+use super::plan::BenchPlan;
 use super::shape::{NAMESPACE, Shape};
 use super::usage::{Usage, usage};
 use crate::control_plane::{Cluster, ControlPlane, Program};
@@ -16,37 +16,37 @@ use std::pin::pin;
 use std::time::Duration;
 use tokio::time::Instant;
 
-/// A pod takes this long at most before the run has failed, on average, and besides a minute for the start.
+/// The run fails if it takes longer than this per pod, plus a minute for the start.
 const POD_MAX: Duration = Duration::from_millis(100);
 const START_MAX: Duration = Duration::from_secs(60);
-/// A scheduler is at rest when it used less than this in a second.
+/// A scheduler is idle when it used less processor time than this in a second.
 const REST: Duration = Duration::from_millis(30);
-/// Events are written after the pods were bound; who is not done with them by now never will be.
+/// Events are written after the pods were bound; a scheduler that still writes after this time is measured as it is.
 const REST_MAX: Duration = Duration::from_secs(120);
 
-/// What a run took.
+/// The figures of a run.
 #[derive(Clone, Debug)]
 pub struct Run {
     /// The shape of its pods.
     pub shape: Shape,
-    /// Who bound them.
+    /// The program that bound them.
     pub contender: Contender,
-    /// How many pods there were.
+    /// The number of pods.
     pub pods: usize,
     /// From the first to the last binding.
     pub lasted: Duration,
     /// From the start of the contender to the first binding.
     pub first_after: Duration,
-    /// Processor time of the contender, from its start to its rest.
+    /// Processor time of the contender, from its start until it is idle.
     pub cpu: Duration,
-    /// The most memory that it had, in KiB.
+    /// Its peak memory, in KiB.
     pub peak_kib: u64,
-    /// How many events it wrote: they are half of the writes, and who drops them has it easier.
+    /// How many events it wrote: they are half of the writes, and a scheduler that drops them does less work.
     pub events: usize,
 }
 
 impl Run {
-    /// One line about it, for programs.
+    /// One line of JSON, for programs.
     pub fn json(&self, pair: usize, nodes: usize) -> Value {
         json!({
             "shape": self.shape.name(),
@@ -74,14 +74,14 @@ impl Run {
         self.cpu.as_secs_f64() * 1000.0 / self.pods as f64
     }
 
-    /// The most memory, in MiB.
+    /// The peak memory, in MiB.
     #[expect(clippy::float_arithmetic, clippy::cast_precision_loss, reason = "a measurement, not a decision")]
     pub fn peak_mib(&self) -> f64 {
         self.peak_kib as f64 / 1024.0
     }
 }
 
-/// Three decimals are more than there is to know.
+/// Rounds to three decimals, which is more precise than the measurement.
 #[expect(clippy::float_arithmetic, reason = "a measurement, not a decision")]
 fn rounded(number: f64) -> f64 {
     (number * 1000.0).round() / 1000.0
@@ -90,8 +90,8 @@ fn rounded(number: f64) -> f64 {
 /// Runs `contender` on a cluster of its own.
 ///
 /// # Errors
-/// When the cluster does not start, or the contender ends or does not end its work.
-pub async fn run(plan: &Plan, shape: Shape, contender: Contender) -> Result<Run> {
+/// When the cluster does not start, or the contender exits or takes too long.
+pub async fn run(plan: &BenchPlan, shape: Shape, contender: Contender) -> Result<Run> {
     let cluster = ControlPlane::start("bench_cluster").bare().await?;
     fill(&cluster, plan, shape).await?;
     if !plan.is_stream {
@@ -118,19 +118,19 @@ async fn events(cluster: &Cluster) -> Result<usize> {
     Ok(first.items.len() + usize::try_from(more).context("count events")?)
 }
 
-async fn fill(cluster: &Cluster, plan: &Plan, shape: Shape) -> Result<()> {
+async fn fill(cluster: &Cluster, plan: &BenchPlan, shape: Shape) -> Result<()> {
     let namespace = json!({ "apiVersion": "v1", "kind": "Namespace", "metadata": { "name": NAMESPACE } });
     post_one(&cluster.admin(), "/api/v1/namespaces", &namespace).await?;
     let make = move |number| ("/api/v1/nodes".to_owned(), shape.node(number));
     post(&cluster.admin(), plan.nodes, make).await
 }
 
-async fn make_pods(cluster: &Cluster, plan: &Plan, shape: Shape) -> Result<()> {
+async fn make_pods(cluster: &Cluster, plan: &BenchPlan, shape: Shape) -> Result<()> {
     let path = format!("/api/v1/namespaces/{NAMESPACE}/pods");
     post(&cluster.admin(), plan.pods, move |number| (path.clone(), shape.pod(number))).await
 }
 
-/// The bindings, unless the program ends or takes too long.
+/// Waits until all pods are bound. An error when the program exits or takes too long.
 async fn counted(watch: Watch, pods: usize, most: Duration, program: &mut Program) -> Result<Bindings> {
     let mut counting = pin!(watch.count(pods));
     let started = Instant::now();
@@ -143,7 +143,7 @@ async fn counted(watch: Watch, pods: usize, most: Duration, program: &mut Progra
     }
 }
 
-/// What the program has used when it has nothing left to do.
+/// Waits until the program is idle, and returns what it has used.
 async fn at_rest(program: &Program) -> Result<Usage> {
     let (pid, started) = (program.pid()?, Instant::now());
     let mut before = usage(pid)?;

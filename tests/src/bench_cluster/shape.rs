@@ -3,27 +3,27 @@
 use anyhow::{Result, bail};
 use serde_json::{Value, json};
 
-/// Where all pods live; scheduler_perf calls it so.
+/// The namespace of all pods, named as in scheduler_perf.
 pub(super) const NAMESPACE: &str = "sched-1";
 
 const ZONE: &str = "topology.kubernetes.io/zone";
 
-/// What pods ask for besides room.
+/// The constraints of the pods besides their requests.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Shape {
-    /// Nothing: SchedulingBasic.
+    /// None: scheduler_perf's SchedulingBasic.
     Basic,
-    /// To be spread over three zones: TopologySpreading.
+    /// Topology spread over three zones: scheduler_perf's TopologySpreading.
     Spread,
-    /// To be in the zone of others of their kind: SchedulingPodAffinity.
+    /// Pod affinity by zone: scheduler_perf's SchedulingPodAffinity.
     Affinity,
 }
 
 impl Shape {
-    /// All of them.
+    /// All shapes.
     pub const ALL: [Self; 3] = [Self::Basic, Self::Spread, Self::Affinity];
 
-    /// As `--shapes` and the table call it.
+    /// Its name in `--shapes` and in the table.
     pub fn name(self) -> &'static str {
         match self {
             Self::Basic => "basic",
@@ -35,7 +35,7 @@ impl Shape {
     /// The shape of that name.
     ///
     /// # Errors
-    /// When there is none.
+    /// When no shape has this name.
     pub fn named(name: &str) -> Result<Self> {
         match Self::ALL.into_iter().find(|shape| shape.name() == name) {
             Some(shape) => Ok(shape),
@@ -43,7 +43,7 @@ impl Shape {
         }
     }
 
-    /// A node that takes pods as it is, without anybody who looks after it.
+    /// A node that is ready without a kubelet.
     pub(super) fn node(self, number: usize) -> Value {
         let zones: &[&str] = match self {
             Self::Basic => &[],
@@ -68,7 +68,6 @@ impl Shape {
         })
     }
 
-    /// A pod of this shape.
     pub(super) fn pod(self, number: usize) -> Value {
         let blue = json!({ "matchLabels": { "color": "blue" } });
         let room = json!({ "cpu": "100m", "memory": "500Mi" });
@@ -100,12 +99,10 @@ impl Shape {
     }
 }
 
-/// The name of a node by its number.
 pub(super) fn node_name(number: usize) -> String {
     format!("node-{number:06}")
 }
 
-/// The name of a pod by its number.
 pub(super) fn pod_name(number: usize) -> String {
     format!("pod-{number:06}")
 }

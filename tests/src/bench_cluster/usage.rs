@@ -1,4 +1,4 @@
-//! What a process has used: its processor time and its peak memory, as the kernel counts them.
+//! The processor time and the peak memory of a process, read from `/proc`.
 
 use anyhow::{Context as _, Result};
 use std::fs;
@@ -10,9 +10,9 @@ const TICK: Duration = Duration::from_millis(10);
 /// What a process has used since its start.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Usage {
-    /// In its own code and in the kernel for it, on all processors.
+    /// In user mode and in the kernel, on all processors.
     pub(crate) cpu: Duration,
-    /// The most memory that it ever had, in KiB.
+    /// The peak memory, in KiB.
     pub(crate) peak_kib: u64,
 }
 
@@ -27,7 +27,7 @@ pub(crate) fn usage(pid: u32) -> Result<Usage> {
     Ok(Usage { cpu, peak_kib })
 }
 
-/// Fields 14 and 15. The second is the program's name in brackets, and may hold anything.
+/// Fields 14 and 15. Field 2 is the program's name in brackets, which may contain spaces and brackets.
 fn cpu(stat: &str) -> Option<Duration> {
     let (_, fields) = stat.rsplit_once(')')?;
     let mut fields = fields.split_whitespace().skip(11);

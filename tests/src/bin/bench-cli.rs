@@ -8,12 +8,14 @@ use std::time::Duration;
 
 use anyhow::{Context as _, Result, bail};
 use portable_pty::CommandBuilder;
-use reserve_tests::bench_cli::{NAMESPACE, PENDING, Report, Size, cpu_of_many, fill, first_words, measure};
+use reserve_tests::bench_cli::{
+    CliBenchReport, ClusterSize, NAMESPACE, PENDING, cpu_of_many, fill, first_words, measure,
+};
 use reserve_tests::control_plane::{Cluster, ControlPlane, User};
 use tokio::signal::unix::{SignalKind, signal};
 
 const USAGE: &str = "usage: bench-cli PROGRAM [--nodes NUMBER] [--pods NUMBER]";
-/// Runs of what is compared; the middle one counts.
+/// How often each compared command is run; the median counts.
 const RUNS: usize = 5;
 
 #[tokio::main]
@@ -29,7 +31,7 @@ async fn main() -> ExitCode {
     }
 }
 
-/// Measures. An interrupt ends the cluster in order.
+/// Measures. SIGINT and SIGTERM end the cluster in order. false: a bar was missed, or a signal came.
 async fn until_interrupted(arguments: &[String]) -> Result<bool> {
     let (mut interrupt, mut terminate) = (signal(SignalKind::interrupt())?, signal(SignalKind::terminate())?);
     tokio::select! {
@@ -49,9 +51,9 @@ async fn bench(arguments: &[String]) -> Result<bool> {
     Ok(report.is_met())
 }
 
-fn parse(arguments: &[String]) -> Result<(PathBuf, Size)> {
+fn parse(arguments: &[String]) -> Result<(PathBuf, ClusterSize)> {
     let [program, options @ ..] = arguments else { bail!(USAGE) };
-    let mut size = Size { nodes: 5_000, pods: 50_000 };
+    let mut size = ClusterSize { nodes: 5_000, pods: 50_000 };
     let mut options = options.iter();
     while let Some(option) = options.next() {
         let number = || options.clone().next().and_then(|number| number.parse().ok()).context(USAGE);
@@ -65,14 +67,14 @@ fn parse(arguments: &[String]) -> Result<(PathBuf, Size)> {
     Ok((Path::new(program).canonicalize().with_context(|| format!("find {program}"))?, size))
 }
 
-fn measured(cluster: &Cluster, program: &Path, size: Size) -> Result<Report> {
+fn measured(cluster: &Cluster, program: &Path, size: ClusterSize) -> Result<CliBenchReport> {
     let kubeconfig = cluster.kubeconfig(User::Admin);
     let ours = |arguments: &[&str]| {
         let mut command = Command::new(program);
         command.env("KUBECONFIG", &kubeconfig).args(arguments);
         command
     };
-    let mut report = Report::default();
+    let mut report = CliBenchReport::default();
     let bytes = std::fs::metadata(program).context("look at the program")?.len();
     report.add("size of the program", bytes / 1000, Some(15_000), "MB");
     report.add(
@@ -89,7 +91,7 @@ fn measured(cluster: &Cluster, program: &Path, size: Size) -> Result<Report> {
     report.add(format!("{what}: processor time with reading"), millis(live.cpu), None, "s");
     report.add(format!("{what}: by the clock"), millis(live.lasted), None, "s");
     report.add(format!("{what}: peak memory"), live.peak_kib * 1000 / 1024, Some(150_000), "MiB");
-    let soon = middle(|| first_words(terminal(program, &kubeconfig, &explain)), |(_, cpu)| *cpu)?;
+    let soon = median(|| first_words(terminal(program, &kubeconfig, &explain)), |(_, cpu)| *cpu)?;
     report.add(format!("{what}: until {:?}", soon.0), millis(soon.1), Some(100), "s");
     measure(&mut ours(&[&explain[..], &["--save-snapshot", &saved]].concat()), &[10])?;
     let offline = measure(&mut ours(&[&explain[..], &["--snapshot", &saved]].concat()), &[10])?;
@@ -100,8 +102,8 @@ fn measured(cluster: &Cluster, program: &Path, size: Size) -> Result<Report> {
         command.args(["get", "nodes"]);
         Ok(command)
     };
-    let theirs = middle(|| measure(&mut kubectl()?, &[0]), |run| run.lasted)?;
-    let list = middle(|| measure(&mut ours(&["list", "-A"]), &[0]), |run| run.lasted)?;
+    let theirs = median(|| measure(&mut kubectl()?, &[0]), |run| run.lasted)?;
+    let list = median(|| measure(&mut ours(&["list", "-A"]), &[0]), |run| run.lasted)?;
     report.add("kubectl get nodes: by the clock", millis(theirs.lasted), None, "s");
     report.add("list -A: by the clock", millis(list.lasted), None, "s");
     let ratio = millis(list.lasted) * 1000 / millis(theirs.lasted).max(1);
@@ -109,7 +111,7 @@ fn measured(cluster: &Cluster, program: &Path, size: Size) -> Result<Report> {
     Ok(report)
 }
 
-/// The same in a terminal.
+/// The command for a run in a terminal.
 fn terminal(program: &Path, kubeconfig: &Path, arguments: &[&str]) -> CommandBuilder {
     let mut command = CommandBuilder::new(program);
     command.args(arguments);
@@ -118,8 +120,8 @@ fn terminal(program: &Path, kubeconfig: &Path, arguments: &[&str]) -> CommandBui
     command
 }
 
-/// The run that half of the others are faster than.
-fn middle<T>(run: impl Fn() -> Result<T>, took: impl Fn(&T) -> Duration) -> Result<T> {
+/// The run with the median time.
+fn median<T>(run: impl Fn() -> Result<T>, took: impl Fn(&T) -> Duration) -> Result<T> {
     let mut runs = (0..RUNS).map(|_| run()).collect::<Result<Vec<_>>>()?;
     runs.sort_by_key(&took);
     runs.into_iter().nth(RUNS / 2).context("no run")

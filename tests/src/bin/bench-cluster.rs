@@ -6,7 +6,7 @@ use std::path::Path;
 use std::process::ExitCode;
 
 use anyhow::{Context as _, Result};
-use reserve_tests::bench_cluster::{Contender, Plan, Report, Row, firehose, run};
+use reserve_tests::bench_cluster::{BenchPlan, ClusterBenchReport, Contender, Row, firehose, run};
 use tokio::signal::unix::{SignalKind, signal};
 
 #[tokio::main]
@@ -31,25 +31,26 @@ async fn bind_all(kubeconfig: &str, nodes: &str, pods: &str) -> Result<bool> {
     firehose::run(Path::new(kubeconfig), nodes, pods).await.map(|()| true)
 }
 
-/// Measures. An interrupt ends the cluster in order.
+/// Measures. SIGINT and SIGTERM end the cluster in order. false: a bar was missed, or a signal came.
 async fn until_interrupted(arguments: &[String]) -> Result<bool> {
     let (mut interrupt, mut terminate) = (signal(SignalKind::interrupt())?, signal(SignalKind::terminate())?);
     tokio::select! {
         biased;
         _ = interrupt.recv() => Ok(false),
         _ = terminate.recv() => Ok(false),
-        done = measure(Plan::parse(arguments)?) => done,
+        done = measure(BenchPlan::parse(arguments)?) => done,
     }
 }
 
-/// Whether all bars are met, or there are none.
-async fn measure(plan: Plan) -> Result<bool> {
-    let mut report = Report { shapes: vec![], size: (plan.nodes, plan.pods), has_bars: plan.has_bars };
+/// Runs everything and prints the table. false: a bar was missed.
+async fn measure(plan: BenchPlan) -> Result<bool> {
+    let mut report =
+        ClusterBenchReport { shapes: vec![], size: (plan.nodes, plan.pods), has_bars: plan.has_bars };
     for shape in &plan.shapes {
         let mut rows = Vec::new();
         for pair in 0..plan.pairs {
             let mut row = Row::default();
-            // Each is the first in turn, so that nobody has the better half of whatever else goes on.
+            // The two take turns in being first, so that other work on the machine does not favour one of them.
             let mut contenders = vec![Contender::Upstream, Contender::Ours];
             contenders.rotate_left(pair % 2);
             if report.shapes.is_empty() {

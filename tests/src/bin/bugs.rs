@@ -1,11 +1,12 @@
-//! `bugs [--quick | --find] [NAME…]` puts famous bugs back, one at a time, and looks whether what is named beside each sees it.
+//! `bugs [--quick | --find] [NAME…]` puts well-known bugs back, one at a time, and checks that the tests and seeds named beside
+//! each bug fail with it.
 //!
-//! Each file in `tests/bugs` begins with what the bug does and with the commands that have to fail while it is there; the
-//! rest is a patch. All of it happens in a copy of the sources. `make bugs` runs it.
+//! Each file in `tests/bugs` begins with what the bug does and with the commands that have to fail while the bug is in the code;
+//! the rest is a patch. All of it happens in a copy of the sources. `make bugs` runs it.
 #![forbid(unsafe_code)]
 
 use anyhow::{Context as _, Result, bail, ensure};
-use reserve_tests::bugs::{self, Bug, Check, Copy, Kind, Said};
+use reserve_tests::bugs::{self, Bug, Check, CheckKind, CheckResult, SourceCopy};
 use reserve_tests::control_plane::workspace_dir;
 use std::collections::BTreeSet;
 use std::io::Write as _;
@@ -19,7 +20,7 @@ Each test and seed that is named beside a bug has to pass without it and to fail
   --find   look for the first seed that fails with the bug, for each that is named, and write it down in its place";
 
 fn main() -> ExitCode {
-    match look() {
+    match run() {
         Ok(true) => ExitCode::SUCCESS,
         Ok(false) => ExitCode::FAILURE,
         Err(error) => {
@@ -29,8 +30,8 @@ fn main() -> ExitCode {
     }
 }
 
-/// Whether every bug is seen by everything that is named for it.
-fn look() -> Result<bool> {
+/// Runs all checks. false: a check that is named for a bug does not fail with it, or fails without it.
+fn run() -> Result<bool> {
     let (options, names): (Vec<String>, Vec<String>) =
         std::env::args().skip(1).partition(|argument| argument.starts_with('-'));
     let (mut is_quick, mut finds) = (false, false);
@@ -47,7 +48,7 @@ fn look() -> Result<bool> {
     if is_quick {
         bugs.iter_mut().for_each(|bug| bug.caught_by.retain(|check| !check.is_seed()));
     }
-    let mut copy = Copy::make()?;
+    let mut copy = SourceCopy::make()?;
     if finds {
         return find(&mut copy, bugs);
     }
@@ -55,14 +56,14 @@ fn look() -> Result<bool> {
     Ok(all_seen(&mut copy, &bugs)? && is_well)
 }
 
-/// Without any bug: one build for all.
-fn all_pass(copy: &mut Copy, bugs: &[Bug]) -> Result<bool> {
+/// Runs all checks without any bug, so that one build serves all.
+fn all_pass(copy: &mut SourceCopy, bugs: &[Bug]) -> Result<bool> {
     let mut told = BTreeSet::new();
     let mut is_well = true;
     for check in bugs.iter().flat_map(|bug| &bug.caught_by).filter(|check| told.insert(&check.command)) {
         let why = match copy.run(check)? {
-            Said::Passes => continue,
-            Said::Fails(why) | Said::Nothing(why) => why,
+            CheckResult::Passes => continue,
+            CheckResult::Fails(why) | CheckResult::Inconclusive(why) => why,
         };
         is_well = false;
         row("no bug", check, "FAILS", &why)?;
@@ -70,15 +71,15 @@ fn all_pass(copy: &mut Copy, bugs: &[Bug]) -> Result<bool> {
     Ok(is_well)
 }
 
-fn all_seen(copy: &mut Copy, bugs: &[Bug]) -> Result<bool> {
+fn all_seen(copy: &mut SourceCopy, bugs: &[Bug]) -> Result<bool> {
     let mut missed = 0;
     for bug in bugs {
         copy.patch(bug, &[])?;
         for check in &bug.caught_by {
             let (seen, why) = match copy.run(check) {
-                Ok(Said::Fails(why)) => ("seen", why),
-                Ok(Said::Passes) => ("MISSED", "it passes".to_owned()),
-                Ok(Said::Nothing(why)) => ("MISSED", why),
+                Ok(CheckResult::Fails(why)) => ("seen", why),
+                Ok(CheckResult::Passes) => ("MISSED", "it passes".to_owned()),
+                Ok(CheckResult::Inconclusive(why)) => ("MISSED", why),
                 Err(error) => ("MISSED", format!("{error:#}")),
             };
             missed += usize::from(seen == "MISSED");
@@ -91,19 +92,19 @@ fn all_seen(copy: &mut Copy, bugs: &[Bug]) -> Result<bool> {
 }
 
 fn row(bug: &str, check: &Check, seen: &str, why: &str) -> Result<()> {
-    // The first words are enough to know it by; the command tells the rest.
+    // The first words identify the failure; running the command shows the rest.
     let why: String = why.chars().take(100).collect();
     writeln!(std::io::stdout(), "{bug:<28} {seen:<7} {}\n{:37}{why}", check.name(), "")?;
     Ok(())
 }
 
-/// Finds seeds again after the simulator has changed, which gives each seed another history.
-fn find(copy: &mut Copy, mut bugs: Vec<Bug>) -> Result<bool> {
+/// Searches new seeds after the simulator has changed, which gives each seed another history.
+fn find(copy: &mut SourceCopy, mut bugs: Vec<Bug>) -> Result<bool> {
     let mut is_well = true;
     for bug in &mut bugs {
         copy.patch(bug, &[])?;
         for check in bug.caught_by.clone() {
-            let Kind::Simulation { tier, option, .. } = &check.kind else { continue };
+            let CheckKind::Simulation { tier, option, .. } = &check.kind else { continue };
             if option != "--seed" {
                 continue;
             }
@@ -125,7 +126,7 @@ fn find(copy: &mut Copy, mut bugs: Vec<Bug>) -> Result<bool> {
     Ok(is_well)
 }
 
-/// The first seed that the simulator says has failed, and why.
+/// The first failed seed in the simulator's output, and the rule that it broke.
 fn first_seed<'s>(tier: &str, said: &'s str) -> Option<(&'s str, &'s str)> {
     let failed = said.lines().filter_map(|line| line.strip_prefix(tier)?.strip_prefix(' ')?.split_once(": "));
     failed.into_iter().find(|(name, _)| name.parse::<u64>().is_ok())

@@ -1,4 +1,4 @@
-//! `conformance` puts cases to our core and to kube-scheduler's own code, and prints where they differ.
+//! `conformance` decides cases with our core and with kube-scheduler's own code, and prints the differences.
 #![forbid(unsafe_code)]
 
 use std::fs;
@@ -9,7 +9,7 @@ use std::process::ExitCode;
 
 use anyhow::{Context as _, Result, bail};
 use reserve_tests::conformance::generator::Generator;
-use reserve_tests::conformance::run::{Batch, Differing, Report, batches, run};
+use reserve_tests::conformance::run::{Batch, ConformanceReport, DifferingCase, batches, run};
 
 const USAGE: &str = "\
 usage: conformance [--cases NUMBER] [--seed NUMBER]
@@ -32,7 +32,7 @@ fn main() -> ExitCode {
     }
 }
 
-/// Whether there is no difference.
+/// Compares all cases. false: there is a difference.
 fn compare(arguments: &[String]) -> Result<bool> {
     let (mut cases, mut seed, mut file) = (2000, None, None);
     let mut arguments = arguments.iter();
@@ -61,12 +61,12 @@ fn compare(arguments: &[String]) -> Result<bool> {
     Ok(report.differing == 0)
 }
 
-/// Small enough to be typed again.
+/// A random seed with at most six digits, so that it is easy to type again.
 fn random_seed() -> u64 {
     RandomState::new().build_hasher().finish() % 1_000_000
 }
 
-fn print(report: &Report) -> Result<()> {
+fn print(report: &ConformanceReport) -> Result<()> {
     let mut out = std::io::stdout().lock();
     write!(out, "{}", report.tally)?;
     for differing in &report.first {
@@ -74,7 +74,7 @@ fn print(report: &Report) -> Result<()> {
             out,
             "\ncase {}, again with make conformance CASES={}",
             differing.id,
-            keep(differing)?.display()
+            save(differing)?.display()
         )?;
         for difference in differing.differences.iter().take(SHOWN) {
             writeln!(
@@ -92,7 +92,7 @@ fn print(report: &Report) -> Result<()> {
 }
 
 /// Writes a case to a file in cargo's target folder.
-fn keep(differing: &Differing) -> Result<PathBuf> {
+fn save(differing: &DifferingCase) -> Result<PathBuf> {
     let exe = std::env::current_exe().context("find the running program")?;
     let target = exe.ancestors().find(|dir| dir.join("CACHEDIR.TAG").is_file()).map(Path::to_path_buf);
     let folder = target.unwrap_or_else(std::env::temp_dir).join("conformance");

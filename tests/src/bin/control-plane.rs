@@ -1,4 +1,4 @@
-//! `control-plane build` prepares the programs tests need; `control-plane run` starts a cluster to play with.
+//! `control-plane build` builds the programs that tests need; `control-plane run` starts a cluster to try things on.
 #![forbid(unsafe_code)]
 
 use std::io::Write as _;
@@ -51,9 +51,9 @@ async fn run(options: &[&str]) -> Result<()> {
             other => bail!("unknown option {other}\n{USAGE}"),
         }
     }
-    // Asked for before the start, so that Ctrl-C ends things in order from the first moment.
+    // Installed before the start, so that Ctrl-C ends the cluster in order from the first moment.
     let (mut interrupt, mut terminate) = (signal(SignalKind::interrupt())?, signal(SignalKind::terminate())?);
-    let play = async {
+    let cluster = async {
         let cluster = start(name, nodes, scheduler).await?;
         announce(&cluster)?;
         std::future::pending::<Result<()>>().await
@@ -62,7 +62,7 @@ async fn run(options: &[&str]) -> Result<()> {
         biased;
         _ = interrupt.recv() => Ok(()),
         _ = terminate.recv() => Ok(()),
-        failed = play => failed,
+        failed = cluster => failed,
     }
 }
 

@@ -1,16 +1,16 @@
-//! `dist [TRIPLE…]` builds the two programs for release and writes archives, checksums and the krew manifest into `dist/`:
-//! for the platforms that are named, else for this machine's. `make dist` runs it.
+//! `dist [TRIPLE…]` builds the two programs for release and writes archives, checksums and the krew manifest into `dist/`: for the
+//! platforms in the arguments, without arguments for this machine's. `make dist` runs it.
 #![forbid(unsafe_code)]
 
 use anyhow::{Context as _, Result, ensure};
 use reserve_tests::control_plane::workspace_dir;
-use reserve_tests::dist::{self, Compression, Packed, Target};
+use reserve_tests::dist::{self, Compression, ReleaseArchive, Target};
 use std::fs;
 use std::io::Write as _;
 use std::path::Path;
 use std::process::ExitCode;
 
-/// What the command may weigh.
+/// The most bytes that the command may have.
 const SIZE_MAX: u64 = 15_000_000;
 
 fn main() -> ExitCode {
@@ -41,7 +41,7 @@ fn make() -> Result<()> {
         let packed = dist::pack_command(&program, &target, Compression::best(), &dir)?;
         tell(&packed, size, &mut sums)?;
         commands.push(packed);
-        // Nodes run Linux.
+        // The daemon runs on nodes, and nodes run Linux.
         if target.os == "linux" {
             let program = dist::build("reserve-daemon", &target, "dist", target_dir)?;
             let size = program.metadata().context("find the program")?.len();
@@ -64,7 +64,7 @@ fn targets() -> Result<Vec<Target>> {
     named.iter().map(target).collect()
 }
 
-fn tell(packed: &Packed, size: u64, sums: &mut String) -> Result<()> {
+fn tell(packed: &ReleaseArchive, size: u64, sums: &mut String) -> Result<()> {
     let name = packed.file.file_name().map(Path::new).unwrap_or(&packed.file).display();
     sums.push_str(&format!("{}  {name}\n", packed.sha256));
     writeln!(std::io::stdout(), "{} ({} KiB unpacked)", packed.file.display(), size >> 10)?;

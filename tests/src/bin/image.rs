@@ -9,7 +9,7 @@ use anyhow::{Context as _, Result, ensure};
 use reserve_tests::control_plane::workspace_dir;
 use reserve_tests::image;
 
-/// What an image may take on a node.
+/// The most bytes that the program may have, because each node stores the image.
 const SIZE_MAX: u64 = 20 << 20;
 
 fn main() -> ExitCode {

@@ -1,36 +1,36 @@
-//! A command that passes as things are, and fails while a bug is there.
+//! One check of a known bug: a command that passes without the bug and fails with it. [`Check::parse`] reads it.
 
 use anyhow::{Result, bail, ensure};
 
-/// One of them, of one of two forms:
+/// A command of one of two forms:
 ///
 /// - `cargo test -p PACKAGE --lib NAME -- --exact`
 /// - `cargo run --profile simulate -p reserve-tests --bin simulate -- TIER --seed NUMBER`, or `--plan "NAME"`
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Check {
-    /// As it is typed.
+    /// The command line as typed in a shell.
     pub command: String,
-    /// What it runs.
-    pub kind: Kind,
+    /// The same command, parsed.
+    pub kind: CheckKind,
 }
 
 /// What a check runs.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub enum Kind {
+pub enum CheckKind {
     /// A unit test.
     Test {
-        /// Whose.
+        /// The cargo package.
         package: String,
-        /// With all modules that it is in.
+        /// The test function with its module path.
         name: String,
     },
     /// A simulation.
     Simulation {
-        /// Of which tier.
+        /// `steps` or `whole`.
         tier: String,
         /// `--seed` or `--plan`.
         option: String,
-        /// Which one.
+        /// The seed's number or the plan's name.
         value: String,
     },
 }
@@ -38,10 +38,10 @@ pub enum Kind {
 const SIMULATE: &str = "cargo run --profile simulate -p reserve-tests --bin simulate -- ";
 
 impl Check {
-    /// Reads a command.
+    /// Parses a command.
     ///
     /// # Errors
-    /// When it has neither form.
+    /// When the command has neither form.
     pub fn parse(command: &str) -> Result<Self> {
         let kind = match command.strip_prefix(SIMULATE) {
             Some(arguments) => simulation(arguments),
@@ -51,39 +51,39 @@ impl Check {
         Ok(Self { command: command.to_owned(), kind })
     }
 
-    /// A simulation of this seed.
+    /// The check that runs the simulation of this seed.
     ///
     /// # Errors
-    /// When it is not a number.
+    /// When `seed` is not a number.
     pub fn of_seed(tier: &str, seed: &str) -> Result<Self> {
         ensure!(seed.parse::<u64>().is_ok(), "{seed} is no seed");
         Self::parse(&format!("{SIMULATE}{tier} --seed {seed}"))
     }
 
-    /// Whether it is a simulation.
+    /// Whether this check is a simulation, by seed or by plan.
     pub fn is_seed(&self) -> bool {
-        matches!(self.kind, Kind::Simulation { .. })
+        matches!(self.kind, CheckKind::Simulation { .. })
     }
 
-    /// What it is called: `cluster::tests::events::a_relist_finds_what_vanished_unseen`, `steps 4711`.
+    /// A short name: `cluster::tests::events::a_relist_finds_what_vanished_unseen`, `steps 4711`.
     pub fn name(&self) -> String {
         match &self.kind {
-            Kind::Test { name, .. } => name.clone(),
-            Kind::Simulation { tier, value, .. } => format!("{tier} {value}"),
+            CheckKind::Test { name, .. } => name.clone(),
+            CheckKind::Simulation { tier, value, .. } => format!("{tier} {value}"),
         }
     }
 }
 
-fn test(command: &str) -> Option<Kind> {
+fn test(command: &str) -> Option<CheckKind> {
     match command.split(' ').collect::<Vec<_>>()[..] {
         ["cargo", "test", "-p", package, "--lib", name, "--", "--exact"] => {
-            Some(Kind::Test { package: package.to_owned(), name: name.to_owned() })
+            Some(CheckKind::Test { package: package.to_owned(), name: name.to_owned() })
         }
         _ => None,
     }
 }
 
-fn simulation(arguments: &str) -> Option<Kind> {
+fn simulation(arguments: &str) -> Option<CheckKind> {
     let (tier, rest) = arguments.split_once(' ')?;
     let (option, value) = rest.split_once(' ')?;
     let value = match option {
@@ -91,7 +91,7 @@ fn simulation(arguments: &str) -> Option<Kind> {
         "--plan" => value.strip_prefix('"')?.strip_suffix('"')?.to_owned(),
         _ => return None,
     };
-    Some(Kind::Simulation { tier: tier.to_owned(), option: option.to_owned(), value })
+    Some(CheckKind::Simulation { tier: tier.to_owned(), option: option.to_owned(), value })
 }
 
 #[cfg(test)]

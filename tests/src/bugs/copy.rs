@@ -1,6 +1,7 @@
-//! A copy of the sources, in which bugs are put back and checks run.
+//! A copy of the sources with a target folder of its own. [`SourceCopy::make`] makes it, [`SourceCopy::patch`] puts a bug back,
+//! [`SourceCopy::run`] builds and runs a check.
 
-use super::{Bug, Check, Kind};
+use super::{Bug, Check, CheckKind};
 use crate::control_plane::workspace_dir;
 use crate::programs;
 use anyhow::{Context as _, Result, ensure};
@@ -11,44 +12,44 @@ use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 use std::time::Duration;
 
-/// A check that takes longer has not seen anything: nobody waits for a test that does not end.
+/// A check that takes longer is stopped, and counts as not run.
 const CHECK_MAX: Duration = Duration::from_secs(300);
 
-/// How often it is looked whether a check has ended.
+/// How often a running check is polled for its end.
 const PAUSE: Duration = Duration::from_millis(20);
 
-/// How long seeds are looked for.
+/// How long the search for a failing seed may take.
 const SEARCH_MAX: Duration = Duration::from_secs(1200);
 
 const SIMULATOR: [&str; 4] = ["-p", "reserve-tests", "--bin", "simulate"];
 
-/// What a check said.
+/// The result of a check.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub enum Said {
-    /// All is well.
+pub enum CheckResult {
+    /// The check passes.
     Passes,
-    /// It fails, with these words.
+    /// The check fails with this message.
     Fails(String),
-    /// Neither, because of this.
-    Nothing(String),
+    /// The check neither passed nor failed, for this reason.
+    Inconclusive(String),
 }
 
 /// A copy of the sources, with a target folder of its own.
-pub struct Copy {
+pub struct SourceCopy {
     base: PathBuf,
-    /// What was built since the sources last changed, by what was asked of cargo.
-    built: BTreeMap<Vec<String>, Program>,
+    /// Programs built since the sources last changed, by the arguments given to cargo.
+    built: BTreeMap<Vec<String>, BuiltProgram>,
 }
 
 #[derive(Debug, Clone)]
-struct Program {
+struct BuiltProgram {
     path: PathBuf,
     folder: PathBuf,
 }
 
-impl Copy {
-    /// Copies what git knows of, or would if it were told. Files that have not changed keep their time, so that little is
-    /// built anew.
+impl SourceCopy {
+    /// Copies tracked files and new files that git does not ignore. Unchanged files keep their modification time, so that cargo
+    /// rebuilds little.
     ///
     /// # Errors
     /// When a file cannot be copied.
@@ -72,7 +73,7 @@ impl Copy {
         self.base.join("sources")
     }
 
-    /// Puts a bug back, or with `--reverse` takes it out again.
+    /// Applies the patch of a bug; `--reverse` in `more` takes it out again.
     ///
     /// # Errors
     /// When the patch does not apply.
@@ -80,7 +81,7 @@ impl Copy {
         self.built.clear();
         let mut command = Command::new("git");
         command.arg("apply").args(more).arg(&bug.path).current_dir(self.sources());
-        // The copy lies within the repository, whose own files are not meant.
+        // The copy lies inside the repository: without this, git would patch the repository's own files.
         command.env("GIT_CEILING_DIRECTORIES", &self.base);
         let output = command.output().context("git apply")?;
         let why = String::from_utf8_lossy(&output.stderr);
@@ -91,24 +92,24 @@ impl Copy {
     /// Runs a check.
     ///
     /// # Errors
-    /// When it cannot be built.
-    pub fn run(&mut self, check: &Check) -> Result<Said> {
+    /// When its program cannot be built.
+    pub fn run(&mut self, check: &Check) -> Result<CheckResult> {
         match &check.kind {
-            Kind::Test { package, name } => {
+            CheckKind::Test { package, name } => {
                 let program = self.build(&["test", "--no-run", "-p", package, "--lib"])?;
                 let (code, said) = self.start(&program, &[name, "--exact"], CHECK_MAX)?;
-                Ok(test_said(code, &said, name))
+                Ok(test_result(code, &said, name))
             }
-            Kind::Simulation { tier, option, value } => {
-                // The history is the same in any profile, and this one is built soonest.
+            CheckKind::Simulation { tier, option, value } => {
+                // The history is the same in any profile, and the dev profile builds fastest.
                 let program = self.build(&[&["build"], &SIMULATOR[..]].concat())?;
                 let (code, said) = self.start(&program, &[tier, option, value], CHECK_MAX)?;
-                Ok(simulation_said(code, &said))
+                Ok(simulation_result(code, &said))
             }
         }
     }
 
-    /// Lives through many seeds of a tier, until some have failed. What that says.
+    /// Runs many seeds of a tier until some have failed, and returns the output.
     ///
     /// # Errors
     /// When the simulator cannot be built.
@@ -118,14 +119,14 @@ impl Copy {
         Ok(self.start(&program, &[tier], SEARCH_MAX)?.1)
     }
 
-    fn build(&mut self, words: &[&str]) -> Result<Program> {
+    fn build(&mut self, words: &[&str]) -> Result<BuiltProgram> {
         let key: Vec<String> = words.iter().map(|word| (*word).to_owned()).collect();
         if let Some(program) = self.built.get(&key) {
             return Ok(program.clone());
         }
         let mut cargo = programs::cargo();
         cargo.args(words).args(["--locked", "--message-format", "json"]).current_dir(self.sources());
-        // Each bug is a line or two: most of the code stays what it was.
+        // A bug changes a line or two, so an incremental build reuses most of the last one.
         cargo.env("CARGO_TARGET_DIR", self.base.join("target")).env("CARGO_INCREMENTAL", "1");
         let output = cargo.stdin(Stdio::null()).output().context("run cargo")?;
         let why = String::from_utf8_lossy(&output.stderr);
@@ -136,8 +137,8 @@ impl Copy {
         Ok(program)
     }
 
-    /// Its exit code, none if it had to be stopped, and what it printed.
-    fn start(&self, program: &Program, words: &[&str], most: Duration) -> Result<(Option<i32>, String)> {
+    /// Runs a program. Returns its exit code (`None` if it was killed after `most`) and its output.
+    fn start(&self, program: &BuiltProgram, words: &[&str], most: Duration) -> Result<(Option<i32>, String)> {
         let path = self.base.join("said");
         let said = File::create(&path).context("write what a check says")?;
         let mut command = Command::new(&program.path);
@@ -161,38 +162,38 @@ impl Copy {
     }
 }
 
-/// The program that a line of cargo's speaks of, and the folder of its package.
-fn program(line: &str) -> Option<Program> {
+/// The executable that a JSON line of cargo names, and the folder of its package.
+fn program(line: &str) -> Option<BuiltProgram> {
     let message: Value = serde_json::from_str(line).ok()?;
     let path = PathBuf::from(message["executable"].as_str()?);
     let folder = Path::new(message["manifest_path"].as_str()?).parent()?.to_owned();
-    Some(Program { path, folder })
+    Some(BuiltProgram { path, folder })
 }
 
-/// A test that is not there passes, too: only one that says so has passed, and only one that says so has failed.
-fn test_said(code: Option<i32>, said: &str, name: &str) -> Said {
+/// `cargo test` succeeds even if no test has this name: the result counts only if the output has the line of the test.
+fn test_result(code: Option<i32>, said: &str, name: &str) -> CheckResult {
     let has = |end: &str| {
         said.lines().any(|line| line.starts_with(&format!("test {name} ")) && line.ends_with(end))
     };
     match code {
-        Some(0) if has("ok") => Said::Passes,
+        Some(0) if has("ok") => CheckResult::Passes,
         Some(101) if has("FAILED") => {
             let panicked = said.lines().skip_while(|line| !line.contains(" panicked at ")).nth(1);
-            Said::Fails(panicked.unwrap_or_default().to_owned())
+            CheckResult::Fails(panicked.unwrap_or_default().to_owned())
         }
-        None => Said::Nothing("it does not end".to_owned()),
-        _ => Said::Nothing("no such test".to_owned()),
+        None => CheckResult::Inconclusive("it does not end".to_owned()),
+        _ => CheckResult::Inconclusive("no such test".to_owned()),
     }
 }
 
-/// Its last line says how it ended.
-fn simulation_said(code: Option<i32>, said: &str) -> Said {
+/// The last line of the output says how the simulation ended.
+fn simulation_result(code: Option<i32>, said: &str) -> CheckResult {
     let last = said.lines().last().unwrap_or_default().to_owned();
     match code {
-        Some(0) => Said::Passes,
-        Some(1) => Said::Fails(last),
-        None => Said::Nothing("it does not end".to_owned()),
-        Some(_) => Said::Nothing(last),
+        Some(0) => CheckResult::Passes,
+        Some(1) => CheckResult::Fails(last),
+        None => CheckResult::Inconclusive("it does not end".to_owned()),
+        Some(_) => CheckResult::Inconclusive(last),
     }
 }
 
@@ -210,29 +211,32 @@ fn refresh(from: &Path, to: &Path) -> Result<()> {
 
 #[cfg(test)]
 mod tests {
-    use super::{Said, simulation_said, test_said};
+    use super::{CheckResult, simulation_result, test_result};
 
     #[test]
     fn a_test_passes_or_fails_only_when_it_ran() {
-        let said_of = |code, said: &str| test_said(code, said, "a::b");
-        assert_eq!(said_of(Some(0), "running 1 test\ntest a::b ... ok\n"), Said::Passes);
+        let result_of = |code, said: &str| test_result(code, said, "a::b");
+        assert_eq!(result_of(Some(0), "running 1 test\ntest a::b ... ok\n"), CheckResult::Passes);
         let failed = "test a::b ... FAILED\n\nthread 'a::b' (7) panicked at a.rs:1:2:\nleft is right\n";
-        assert_eq!(said_of(Some(101), failed), Said::Fails("left is right".into()));
+        assert_eq!(result_of(Some(101), failed), CheckResult::Fails("left is right".into()));
         for (code, said) in [
             (Some(0), "running 0 tests"),
             (Some(101), "test a::bc ... FAILED"),
             (None, "running 1 test"),
             (Some(1), "test a::b ... ok"),
         ] {
-            assert!(matches!(said_of(code, said), Said::Nothing(_)), "{said}");
+            assert!(matches!(result_of(code, said), CheckResult::Inconclusive(_)), "{said}");
         }
     }
 
     #[test]
     fn a_simulation_that_could_not_be_run_has_not_failed() {
-        assert_eq!(simulation_said(Some(0), "all is well"), Said::Passes);
-        assert_eq!(simulation_said(Some(1), "a\nsteps 7: I1"), Said::Fails("steps 7: I1".into()));
-        assert_eq!(simulation_said(Some(2), "error: usage"), Said::Nothing("error: usage".into()));
-        assert!(matches!(simulation_said(None, ""), Said::Nothing(_)));
+        assert_eq!(simulation_result(Some(0), "all is well"), CheckResult::Passes);
+        assert_eq!(simulation_result(Some(1), "a\nsteps 7: I1"), CheckResult::Fails("steps 7: I1".into()));
+        assert_eq!(
+            simulation_result(Some(2), "error: usage"),
+            CheckResult::Inconclusive("error: usage".into())
+        );
+        assert!(matches!(simulation_result(None, ""), CheckResult::Inconclusive(_)));
     }
 }

@@ -1,41 +1,41 @@
-//! Famous bugs of schedulers and of what keeps room for pods, as patches in `tests/bugs`, and what catches each.
+//! Well-known bugs of schedulers and of reservations as patches in `tests/bugs`, each with the checks that catch it.
 //!
-//! A file begins with what the bug does, goes on with the commands that fail while it is there, and ends with the patch.
-//! [`Copy`] is where they are put back.
+//! A file begins with what the bug does, goes on with the commands that fail while the bug is in the code, and ends with the
+//! patch. [`all`] reads the files; [`SourceCopy`] applies a patch and runs a check.
 
 mod check;
 mod copy;
 
 use crate::control_plane::workspace_dir;
 use anyhow::{Context as _, Result, ensure};
-pub use check::{Check, Kind};
-pub use copy::{Copy, Said};
+pub use check::{Check, CheckKind};
+pub use copy::{CheckResult, SourceCopy};
 use std::fmt::Write as _;
 use std::path::PathBuf;
 
-/// How each line that names a check begins.
+/// The prefix of each line that names a check.
 const CAUGHT_BY: &str = "Caught by: ";
 
-/// How the table in docs/simulation.md begins.
+/// The header of the table in docs/simulation.md.
 const TABLE: &str = "| bug | test | seed |\n|---|---|---|\n";
 
-/// One of them.
+/// One file of `tests/bugs`.
 #[derive(Clone, Debug)]
 pub struct Bug {
-    /// What its file is called.
+    /// The file name without `.patch`.
     pub name: String,
-    /// Where that is.
+    /// The path of the file.
     pub path: PathBuf,
-    /// What it does.
+    /// What the bug does, in one sentence.
     pub what: String,
-    /// What fails while it is there.
+    /// The checks that fail while the bug is in the code.
     pub caught_by: Vec<Check>,
 }
 
-/// All of them, by name.
+/// All bugs, sorted by name.
 ///
 /// # Errors
-/// When a file cannot be read, or says not what catches it.
+/// When a file cannot be read, or does not say what catches the bug.
 pub fn all() -> Result<Vec<Bug>> {
     let folder = workspace_dir().join("tests").join("bugs");
     let mut bugs = Vec::new();
@@ -63,10 +63,10 @@ impl Bug {
         Ok(Self { name, path, what, caught_by })
     }
 
-    /// Names another seed in the place of one.
+    /// Replaces one check by another, also in the file.
     ///
     /// # Errors
-    /// When its file cannot be written.
+    /// When the file cannot be written.
     pub fn replace(&mut self, old: &Check, new: &Check) -> Result<()> {
         let text = std::fs::read_to_string(&self.path).with_context(|| format!("read {}", self.name))?;
         let line = |check: &Check| format!("{CAUGHT_BY}{}\n", check.command);
@@ -76,7 +76,7 @@ impl Bug {
         Ok(())
     }
 
-    /// Its line in the table.
+    /// The line of this bug in the table.
     fn row(&self) -> String {
         let of = |is_seed: bool| {
             let checks = self.caught_by.iter().filter(|check| check.is_seed() == is_seed);
@@ -87,10 +87,10 @@ impl Bug {
     }
 }
 
-/// docs/simulation.md with the table that these bugs make.
+/// docs/simulation.md with the table for these bugs.
 ///
 /// # Errors
-/// When there is no table in it.
+/// When the document has no such table.
 pub fn documented(docs: &str, bugs: &[Bug]) -> Result<String> {
     let (before, rest) = docs.split_once(TABLE).context("docs/simulation.md has no table of bugs")?;
     let rows: usize = rest.split_inclusive('\n').take_while(|line| line.starts_with('|')).map(str::len).sum();

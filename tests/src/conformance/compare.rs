@@ -1,5 +1,5 @@
-//! Finds where two outcomes of one case differ. What upstream leaves to chance, and what we mean to do differently, is
-//! compared as sets: see `docs/conformance.md`.
+//! Finds the differences between two outcomes of one case ([`differences`]). What upstream leaves to chance, and what we decide
+//! differently on purpose, is compared as sets: see `docs/conformance.md`.
 
 #[cfg(test)]
 mod tests;
@@ -10,26 +10,27 @@ use std::fmt::Debug;
 
 use jiff::Timestamp;
 
-use super::format::{Candidate, NodeOutcome, Outcome, Preemption};
+use super::format::{Candidate, CaseOutcome, NodeOutcome, Preemption};
 
-/// One thing that the two sides say differently.
+/// One value that differs between the two sides.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Difference {
-    /// About what.
+    /// The part of the outcome, such as `scores of node-01`.
     pub what: String,
-    /// What the core says.
+    /// The core's value.
     pub core: String,
-    /// What the oracle says.
+    /// The oracle's value.
     pub oracle: String,
 }
 
-/// All differences between what the core and the oracle say about a case.
-pub fn differences(core: &Outcome, oracle: &Outcome) -> Vec<Difference> {
-    let mut found = Found::default();
+/// All differences between the core's and the oracle's outcome of a case.
+pub fn differences(core: &CaseOutcome, oracle: &CaseOutcome) -> Vec<Difference> {
+    let mut found = Differences::default();
     found.unless_equal("error", &core.error, &oracle.error);
     found.unless_equal("preEnqueue", &core.pre_enqueue, &oracle.pre_enqueue);
     found.unless_equal("preFilter", &core.pre_filter, &oracle.pre_filter);
-    let names = |outcome: &Outcome| outcome.nodes.iter().map(|node| node.node.clone()).collect::<Vec<_>>();
+    let names =
+        |outcome: &CaseOutcome| outcome.nodes.iter().map(|node| node.node.clone()).collect::<Vec<_>>();
     found.unless_equal("nodes", &names(core), &names(oracle));
     found.unless_equal("excludedBy", &core.excluded_by, &oracle.excluded_by);
     for (ours, theirs) in core.nodes.iter().zip(&oracle.nodes) {
@@ -42,8 +43,8 @@ pub fn differences(core: &Outcome, oracle: &Outcome) -> Vec<Difference> {
     found.0
 }
 
-/// The message without the name of the nominated node, which is chance among equals.
-fn message(outcome: &Outcome) -> Option<String> {
+/// The message without the name of the nominated node, which is random among equal candidates.
+fn message(outcome: &CaseOutcome) -> Option<String> {
     let message = outcome.message.clone()?;
     let Some(node) = outcome.preemption.as_ref().and_then(|preemption| preemption.nominated.as_ref()) else {
         return Some(message);
@@ -52,9 +53,9 @@ fn message(outcome: &Outcome) -> Option<String> {
 }
 
 #[derive(Default)]
-struct Found(Vec<Difference>);
+struct Differences(Vec<Difference>);
 
-impl Found {
+impl Differences {
     fn unless_equal<T: PartialEq + Debug>(&mut self, what: &str, core: &T, oracle: &T) {
         if core != oracle {
             self.add(what, format!("{core:?}"), format!("{oracle:?}"));
@@ -74,7 +75,7 @@ impl Found {
     }
 
     /// Either side may take any of the best nodes.
-    fn chosen(&mut self, core: &Outcome, oracle: &Outcome) {
+    fn chosen(&mut self, core: &CaseOutcome, oracle: &CaseOutcome) {
         let allowed = |host: &Option<String>, best: &[String]| match host {
             Some(host) => best.contains(host),
             None => best.is_empty(),
@@ -84,7 +85,7 @@ impl Found {
         }
     }
 
-    /// Candidates are compared one by one; of those that are alike any may be nominated.
+    /// Candidates are compared one by one; any of the best ones may be nominated.
     fn preemption(&mut self, core: Option<&Preemption>, oracle: Option<&Preemption>) {
         let (Some(ours), Some(theirs)) = (core, oracle) else {
             return self.unless_equal("preemption", &core, &oracle);
@@ -106,15 +107,15 @@ impl Found {
     }
 }
 
-/// The candidates that upstream's ranking leaves equal: it takes any of them.
+/// The best candidates by upstream's ranking. Upstream nominates any of them.
 pub(super) fn best(candidates: &BTreeMap<String, Candidate>) -> BTreeSet<&str> {
     let highest = candidates.values().map(rank).max();
     let best = candidates.iter().filter(|(_, candidate)| Some(rank(candidate)) == highest);
     best.map(|(node, _)| node.as_str()).collect()
 }
 
-/// Greater is better: few budgets broken, a low highest priority, a low sum of priorities, few victims, and a late start of
-/// the first of those with the highest priority. One that has not started yet starts now.
+/// Greater is better: few violated disruption budgets, a low highest priority, a low sum of priorities, few victims, and a late
+/// start of the earliest victim with the highest priority. A victim that has not started yet counts as started now.
 fn rank(candidate: &Candidate) -> (Reverse<(i64, i64, i64, usize)>, Timestamp) {
     let cost =
         (candidate.violations, candidate.highest_priority, candidate.priority_sum, candidate.victims.len());

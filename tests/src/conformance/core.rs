@@ -1,4 +1,5 @@
-//! Our side: reads lines of cases into a [`Cluster`], asks the cycle, and says it in the common format.
+//! Our side: [`Core::read`] reads the lines of a case into a [`Cluster`], runs the scheduling cycle, and returns the outcome in the
+//! common format.
 
 #[cfg(test)]
 mod tests;
@@ -7,20 +8,22 @@ use std::collections::BTreeMap;
 
 use anyhow::{Context as _, Result, bail, ensure};
 use common::api;
-use common::cluster::{Assumed, Cluster, Event, NodeId, PodContext, Seen, Snapshot};
+use common::cluster::{Assumption, Cluster, Event, NodeId, PodContext, Snapshot, WatchEvent};
 use common::cycle::{self, Decision, Depth};
-use common::framework::{PostFiltered, Registry, Rejection, Trace};
+use common::framework::{Diagnosis, PostFilterResult, Registry, Rejection};
 use common::model::ids::NodeName;
 use common::model::pod::{Feature, Features, PodSpec};
 use common::model::storage::VolumeChoice;
-use common::model::{OtherKind, OwnerKind, Pod};
+use common::model::{CatalogKind, OwnerKind, Pod};
 use common::plugins::{default_registry, without_reservations};
 use jiff::Timestamp;
 use serde_json::value::RawValue;
 
-use super::format::{Candidate, Line, NodeOutcome, Objects, Outcome, Preemption, Scored, Verdict};
+use super::format::{
+    Candidate, CaseLine, CaseObjects, CaseOutcome, NodeOutcome, NodeScore, Preemption, Verdict,
+};
 
-/// The names of the upstream plugins that the core serves, which is what can be compared.
+/// The names of the upstream plugins that the core implements. Only these are compared.
 pub fn served() -> Vec<String> {
     let registry = without_reservations();
     let mut names: Vec<&str> = registry.pre_enqueues.iter().map(|plugin| plugin.name()).collect();
@@ -40,24 +43,24 @@ pub fn served() -> Vec<String> {
     names.into_iter().map(str::to_owned).collect()
 }
 
-/// Those of them that reject nodes.
+/// Those of them that are Filter plugins.
 pub fn served_filters() -> Vec<String> {
     without_reservations().filters.iter().map(|plugin| plugin.name().to_owned()).collect()
 }
 
-/// Those of them that score nodes.
+/// Those of them that are Score plugins.
 pub fn served_scores() -> Vec<String> {
     without_reservations().scores.iter().map(|score| score.plugin.name().to_owned()).collect()
 }
 
-/// The core with its belief about the last cluster read.
+/// The core, with the cluster of the last cluster line.
 pub struct Core {
     cluster: Cluster,
     /// The names of the nodes in the order of the cluster line.
     order: Vec<String>,
-    /// Upstream's plugins, which are asked step by step.
+    /// Upstream's plugins only, for the verdicts and scores of each plugin.
     steps: Registry,
-    /// The product's, which decide.
+    /// The product's plugins, for the decision.
     product: Registry,
 }
 
@@ -73,12 +76,12 @@ impl Default for Core {
 }
 
 impl Core {
-    /// Reads a line. A cluster has no outcome, a pod has one.
+    /// Reads a line. The line of a pod has an outcome, the line of a cluster has none.
     ///
     /// # Errors
-    /// When the line or an object in it cannot be read, or the core contradicts itself.
-    pub fn read(&mut self, line: &str) -> Result<Option<Outcome>> {
-        let line: Line<'_> = serde_json::from_str(line).context("read the line")?;
+    /// When the line or an object in it cannot be decoded, or the core contradicts itself.
+    pub fn read(&mut self, line: &str) -> Result<Option<CaseOutcome>> {
+        let line: CaseLine<'_> = serde_json::from_str(line).context("read the line")?;
         match (line.cluster, line.pod) {
             (Some(objects), None) => {
                 self.learn(&objects)?;
@@ -97,56 +100,56 @@ impl Core {
         }
     }
 
-    fn learn(&mut self, objects: &Objects<'_>) -> Result<()> {
+    fn learn(&mut self, objects: &CaseObjects<'_>) -> Result<()> {
         let decode = |json: &&RawValue| api::node::node(json.get());
         let nodes = objects.nodes.iter().map(decode).collect::<Result<Vec<_>, _>>()?;
         let decode = |json: &&RawValue| api::pod::pod(json.get());
         let pods = objects.pods.iter().map(decode).collect::<Result<Vec<_>, _>>()?;
         self.order = nodes.iter().map(|node| node.name.to_string()).collect();
         self.cluster = Cluster::default();
-        self.cluster.apply(Event::Nodes(Seen::Relisted(nodes)));
-        self.cluster.apply(Event::Pods(Seen::Relisted(pods)));
+        self.cluster.apply(Event::Nodes(WatchEvent::Relisted(nodes)));
+        self.cluster.apply(Event::Pods(WatchEvent::Relisted(pods)));
         for kind in OwnerKind::ALL {
             let decode = |json: &&RawValue| api::workload::workload(kind, json.get());
             let live = objects.workloads(kind).iter().map(decode).collect::<Result<Vec<_>, _>>()?;
-            self.cluster.apply(Event::Workloads(kind, Seen::Relisted(live)));
+            self.cluster.apply(Event::Workloads(kind, WatchEvent::Relisted(live)));
         }
-        for kind in OtherKind::ALL {
-            let decode = |json: &&RawValue| api::other::other(kind, json.get());
+        for kind in CatalogKind::ALL {
+            let decode = |json: &&RawValue| api::catalog_object::catalog_object(kind, json.get());
             let live = objects.others(kind).iter().map(decode).collect::<Result<Vec<_>, _>>()?;
-            self.cluster.apply(Event::Others(kind, Seen::Relisted(live)));
+            self.cluster.apply(Event::CatalogObjects(kind, WatchEvent::Relisted(live)));
         }
         Ok(())
     }
 
     /// Counts the pod on the first of its best nodes.
-    fn assume(&mut self, pod: Pod, outcome: &Outcome) {
+    fn assume(&mut self, pod: Pod, outcome: &CaseOutcome) {
         let Some(node) = outcome.best.first() else { return };
         let node = NodeName::from(node.as_str());
         let volumes = chosen(&pod, &node, &self.cluster.snapshot(Timestamp::UNIX_EPOCH), &self.steps);
         let (key, uid) = (pod.key.clone(), pod.uid.clone());
-        // One that names its node would count as bound; it is to be assumed like the others.
-        self.cluster.apply(Event::Pods(Seen::Applied(Pod { node: None, ..pod })));
-        let assumed = Assumed { uid: uid.clone(), node, seat: None, since: Timestamp::UNIX_EPOCH };
+        // A pod with a node name would count as bound; here it must be assumed like the others.
+        self.cluster.apply(Event::Pods(WatchEvent::Applied(Pod { node: None, ..pod })));
+        let assumed = Assumption { uid: uid.clone(), node, seat: None, since: Timestamp::UNIX_EPOCH };
         self.cluster.assume(&key, assumed);
-        self.cluster.choose(&key, &uid, volumes);
+        self.cluster.assume_volumes(&key, &uid, volumes);
     }
 
-    fn decide(&mut self, pod: &Pod, all: bool) -> Result<Outcome> {
+    fn decide(&mut self, pod: &Pod, all: bool) -> Result<CaseOutcome> {
         let pre_enqueue = held_back(pod, &self.steps);
         if !pre_enqueue.is_empty() {
-            return Ok(Outcome { pre_enqueue, ..Outcome::default() });
+            return Ok(CaseOutcome { pre_enqueue, ..CaseOutcome::default() });
         }
-        let world = self.cluster.snapshot(Timestamp::UNIX_EPOCH);
-        match step_by_step(&world.pod_context(pod), &world, &self.steps, all) {
-            Err(error) => Ok(Outcome { error: Some(error), ..Outcome::default() }),
+        let snapshot = self.cluster.snapshot(Timestamp::UNIX_EPOCH);
+        match step_by_step(&snapshot.pod_context(pod), &snapshot, &self.steps, all) {
+            Err(error) => Ok(CaseOutcome { error: Some(error), ..CaseOutcome::default() }),
             Ok((trace, mut nodes)) => {
                 let nodes = self.order.iter().filter_map(|name| nodes.remove(name)).collect();
-                let mut outcome = Outcome { nodes, ..Outcome::default() };
+                let mut outcome = CaseOutcome { nodes, ..CaseOutcome::default() };
                 outcome.best = best(&outcome.nodes);
-                outcome.pre_filter = verdicts(&trace.refused).into_iter().next();
-                outcome.excluded_by = trace.left_out_by.iter().map(|&plugin| plugin.to_owned()).collect();
-                conclude(pod, &world, &self.product, &trace, &mut outcome)?;
+                outcome.pre_filter = verdicts(&trace.pre_filter_rejections).into_iter().next();
+                outcome.excluded_by = trace.excluded_by.iter().map(|&plugin| plugin.to_owned()).collect();
+                conclude(pod, &snapshot, &self.product, &trace, &mut outcome)?;
                 Ok(outcome)
             }
         }
@@ -154,15 +157,15 @@ impl Core {
 }
 
 /// The volumes that the pod's claims get on `node`.
-fn chosen(pod: &Pod, node: &NodeName, world: &Snapshot<'_>, registry: &Registry) -> Vec<VolumeChoice> {
-    let Some(ledger) = world.find(node).and_then(|id| world.ledger(id)) else { return Vec::new() };
-    let pod_context = world.pod_context(pod);
+fn chosen(pod: &Pod, node: &NodeName, snapshot: &Snapshot<'_>, registry: &Registry) -> Vec<VolumeChoice> {
+    let Some(ledger) = snapshot.find(node).and_then(|id| snapshot.ledger(id)) else { return Vec::new() };
+    let pod_context = snapshot.pod_context(pod);
     let reserved =
-        registry.reserves.iter().filter_map(|plugin| plugin.reserve(&pod_context, ledger, world).ok());
+        registry.reserves.iter().filter_map(|plugin| plugin.reserve(&pod_context, ledger, snapshot).ok());
     reserved.flat_map(|reserved| reserved.volumes).collect()
 }
 
-/// Who keeps the pod from being looked at.
+/// The PreEnqueue plugins that reject the pod.
 fn held_back(pod: &Pod, registry: &Registry) -> Vec<Verdict> {
     let rejections = registry.pre_enqueues.iter().filter_map(|plugin| plugin.check(pod));
     let mut verdicts: Vec<Verdict> = rejections.flat_map(|rejection| verdicts(&[rejection])).collect();
@@ -170,65 +173,65 @@ fn held_back(pod: &Pod, registry: &Registry) -> Vec<Verdict> {
     verdicts
 }
 
-/// What every node says, what every filter says of every node, and every score.
+/// The first rejection of every node, with `all` the verdict of every filter about every node, and every score.
 fn step_by_step(
     pod_context: &PodContext<'_>,
-    world: &Snapshot<'_>,
+    snapshot: &Snapshot<'_>,
     registry: &Registry,
     all: bool,
-) -> Result<(Trace, BTreeMap<String, NodeOutcome>), String> {
-    let first = cycle::judge(pod_context, world, registry, Depth::First)?;
-    let is_refused = !first.refused.is_empty();
+) -> Result<(Diagnosis, BTreeMap<String, NodeOutcome>), String> {
+    let first = cycle::diagnose(pod_context, snapshot, registry, Depth::First)?;
+    let is_refused = !first.pre_filter_rejections.is_empty();
     let every = match all && !is_refused {
-        true => cycle::judge(pod_context, world, registry, Depth::All)?.nodes,
+        true => cycle::diagnose(pod_context, snapshot, registry, Depth::All)?.nodes,
         false => Vec::new(),
     };
     let mut nodes: BTreeMap<String, NodeOutcome> = BTreeMap::new();
     for (index, trace) in first.nodes.iter().enumerate() {
-        let node = world.name(trace.id).map(ToString::to_string).unwrap_or_default();
+        let node = snapshot.name(trace.id).map(ToString::to_string).unwrap_or_default();
         let rejection = verdicts(&trace.rejections).into_iter().next();
         let filters = every.get(index).map(|every| verdicts(&every.rejections)).unwrap_or_default();
         nodes.insert(node.clone(), NodeOutcome { node, rejection, filters, ..NodeOutcome::default() });
     }
-    score(pod_context, world, registry, &first, &mut nodes)?;
+    score(pod_context, snapshot, registry, &first, &mut nodes)?;
     Ok((first, nodes))
 }
 
-/// What the product decides, found in both ways.
-fn decided(pod: &Pod, world: &Snapshot<'_>, product: &Registry) -> Result<Decision> {
-    let decision = cycle::schedule(pod, world, product);
-    let scanned = cycle::schedule_by_scan(pod, world, product);
+/// The product's decision. An error if the index and the scan decide differently.
+fn decided(pod: &Pod, snapshot: &Snapshot<'_>, product: &Registry) -> Result<Decision> {
+    let decision = cycle::schedule(pod, snapshot, product);
+    let scanned = cycle::schedule_by_scan(pod, snapshot, product);
     ensure!(decision == scanned, "found with an index: {decision:?}, and without: {scanned:?}");
     Ok(decision)
 }
 
-/// The pod as it looks to a scheduler that passes over what ours does not serve, which the oracle is.
+/// The pod without the features that our scheduler refuses: the oracle ignores these features.
 fn without_what_is_refused(pod: &Pod) -> Pod {
     let mut spec = PodSpec::clone(&pod.spec);
-    let is_served = |feature: &Feature| !feature.is_unserved() && *feature != Feature::SchedulingGates;
+    let is_served = |feature: &Feature| !feature.is_unsupported() && *feature != Feature::SchedulingGates;
     let mut features = Features::default();
     spec.features.iter().filter(is_served).for_each(|feature| features.insert(feature));
     spec.features = features;
     Pod { spec: spec.into(), ..pod.clone() }
 }
 
-/// What the product would do, reservations and all.
+/// Adds the product's decision, with all its plugins, to the outcome.
 fn conclude(
     pod: &Pod,
-    world: &Snapshot<'_>,
+    snapshot: &Snapshot<'_>,
     product: &Registry,
-    trace: &Trace,
-    outcome: &mut Outcome,
+    trace: &Diagnosis,
+    outcome: &mut CaseOutcome,
 ) -> Result<()> {
-    let decision = match decided(pod, world, product)? {
-        Decision::Refused(_) => decided(&without_what_is_refused(pod), world, product)?,
+    let decision = match decided(pod, snapshot, product)? {
+        Decision::Refused(_) => decided(&without_what_is_refused(pod), snapshot, product)?,
         decision => decision,
     };
     let said = trace.feasible().next().is_none().then(|| cycle::message(trace));
     match decision {
         Decision::Place { node, .. } => {
-            // Where others were preempted for it, it is the only one that was looked at.
-            if pod.nominated.as_deref() == Some(&node) {
+            // If the pod was nominated to this node, only this node was looked at.
+            if pod.nominated_node.as_deref() == Some(&node) {
                 outcome.best = vec![node.to_string()];
             }
             outcome.host = Some(node.to_string());
@@ -238,24 +241,25 @@ fn conclude(
             outcome.message = said;
         }
         Decision::NoFit(no_fit) => {
-            let message = cycle::message(&no_fit.trace);
-            // Of the node that it was nominated to the cycle says more, if that is left out otherwise.
-            let is_told_more = pod.nominated.is_some() && !trace.left_out_by.is_empty();
+            let message = cycle::message(&no_fit.diagnosis);
+            // For a nominated pod the cycle also looks at its nominated node, even if a PreFilter plugin excludes it.
+            let has_more = pod.nominated_node.is_some() && !trace.excluded_by.is_empty();
             ensure!(
-                is_told_more || Some(&message) == said.as_ref(),
+                has_more || Some(&message) == said.as_ref(),
                 "the cycle says {message:?}, its steps {said:?}"
             );
             outcome.message = Some(no_fit.message());
-            outcome.preemption = (!no_fit.trace.nodes.is_empty()).then(|| preemption(&no_fit.help));
+            outcome.preemption =
+                (!no_fit.diagnosis.nodes.is_empty()).then(|| preemption(&no_fit.post_filter));
         }
-        // Nothing is kept for anybody in these cases.
-        Decision::Awaits(awaited) => outcome.error = Some(awaited.to_string()),
+        // The cases have no reservations, so this does not happen.
+        Decision::WaitForNode(awaited) => outcome.error = Some(awaited.to_string()),
         Decision::Failed(why) => outcome.error = Some(why),
     }
     Ok(())
 }
 
-fn preemption(help: &PostFiltered) -> Preemption {
+fn preemption(help: &PostFilterResult) -> Preemption {
     let candidates = help.candidates.iter().map(|candidate| {
         let victims = candidate.pods.iter().map(|pod| pod.key.to_string()).collect();
         let found = Candidate {
@@ -273,7 +277,7 @@ fn preemption(help: &PostFiltered) -> Preemption {
     }
 }
 
-/// Rejections, which come plugin by plugin, as one verdict for each plugin.
+/// One verdict for each plugin. The rejections are grouped by plugin.
 fn verdicts(rejections: &[Rejection]) -> Vec<Verdict> {
     let plugins = rejections.chunk_by(|one, next| one.plugin == next.plugin);
     let verdict = |of_one: &[Rejection]| {
@@ -289,17 +293,17 @@ fn verdicts(rejections: &[Rejection]) -> Vec<Verdict> {
 
 fn score(
     pod_context: &PodContext<'_>,
-    world: &Snapshot<'_>,
+    snapshot: &Snapshot<'_>,
     registry: &Registry,
-    trace: &Trace,
+    trace: &Diagnosis,
     nodes: &mut BTreeMap<String, NodeOutcome>,
 ) -> Result<(), String> {
     let fitting: Vec<_> = trace.nodes.iter().filter(|node| node.rejections.is_empty()).collect();
     let feasible: Vec<NodeId> = fitting.iter().map(|node| node.id).collect();
-    for scores in cycle::scores(pod_context, world, registry, &feasible)? {
+    for scores in cycle::scores(pod_context, snapshot, registry, &feasible)? {
         for (fits, (raw, weighted)) in fitting.iter().zip(scores.raw.iter().zip(&scores.weighted)) {
-            if let Some(node) = world.name(fits.id).and_then(|name| nodes.get_mut(name.as_str())) {
-                let scored = Scored { raw: *raw, weighted: *weighted };
+            if let Some(node) = snapshot.name(fits.id).and_then(|name| nodes.get_mut(name.as_str())) {
+                let scored = NodeScore { raw: *raw, weighted: *weighted };
                 node.scores.insert(scores.plugin.to_owned(), scored);
                 *node.total.get_or_insert(0) += weighted;
             }
@@ -308,7 +312,7 @@ fn score(
     Ok(())
 }
 
-/// The feasible nodes with the highest total; one that was not scored is the only one.
+/// The feasible nodes with the highest total. A single feasible node has no scores.
 fn best(nodes: &[NodeOutcome]) -> Vec<String> {
     let feasible = || nodes.iter().filter(|node| node.rejection.is_none());
     let highest = feasible().map(|node| node.total).max();

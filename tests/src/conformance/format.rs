@@ -1,49 +1,49 @@
-//! Results as both sides print them, and lines of cases as the core reads them: see `docs/conformance.md`.
+//! The format of cases and of results, which both sides use: see `docs/conformance.md`.
 
 use std::collections::BTreeMap;
 
-use common::model::{OtherKind, OwnerKind};
+use common::model::{CatalogKind, OwnerKind};
 use jiff::Timestamp;
 use serde::{Deserialize, Serialize};
 use serde_json::value::RawValue;
 
-/// A line of a case file, with the objects still as JSON.
+/// A line of a case file. The objects are undecoded JSON.
 #[derive(Deserialize)]
-pub struct Line<'a> {
-    /// Names the case in results and reports.
+pub struct CaseLine<'a> {
+    /// The id of the case in results and reports.
     #[serde(default)]
     pub id: String,
-    /// A cluster, for the pods that follow.
+    /// A cluster, for the pods of the following lines.
     #[serde(borrow)]
-    pub cluster: Option<Objects<'a>>,
-    /// A pod to be placed.
+    pub cluster: Option<CaseObjects<'a>>,
+    /// A pod to schedule.
     #[serde(borrow)]
     pub pod: Option<&'a RawValue>,
-    /// Whether the pod counts on the first of its best nodes from then on.
+    /// Whether the pod counts as assumed on the first of its best nodes for the following lines.
     #[serde(default)]
     pub assume: bool,
-    /// Whether every filter's verdict is wanted for every node.
+    /// Whether the outcome has every filter's verdict about every node.
     #[serde(default)]
     pub all: bool,
 }
 
-/// The objects of a cluster, still as JSON.
+/// The objects of a cluster, as undecoded JSON.
 #[derive(Deserialize)]
 #[serde(rename_all = "camelCase")]
-pub struct Objects<'a> {
+pub struct CaseObjects<'a> {
     /// The nodes, in node order.
     #[serde(borrow, default)]
     pub nodes: Vec<&'a RawValue>,
     /// The pods, assigned or not.
     #[serde(borrow, default)]
     pub pods: Vec<&'a RawValue>,
-    /// Controllers of pods.
+    /// Workloads.
     #[serde(borrow, default)]
     pub replication_controllers: Vec<&'a RawValue>,
-    /// Controllers of pods.
+    /// Workloads.
     #[serde(borrow, default)]
     pub replica_sets: Vec<&'a RawValue>,
-    /// Controllers of pods.
+    /// Workloads.
     #[serde(borrow, default)]
     pub stateful_sets: Vec<&'a RawValue>,
     /// All namespaces, with their labels.
@@ -52,34 +52,34 @@ pub struct Objects<'a> {
     /// Services.
     #[serde(borrow, default)]
     pub services: Vec<&'a RawValue>,
-    /// Claims.
+    /// PersistentVolumeClaims.
     #[serde(borrow, default)]
     pub persistent_volume_claims: Vec<&'a RawValue>,
-    /// Volumes.
+    /// PersistentVolumes.
     #[serde(borrow, default)]
     pub persistent_volumes: Vec<&'a RawValue>,
-    /// Classes of volumes.
+    /// StorageClasses.
     #[serde(borrow, default)]
     pub storage_classes: Vec<&'a RawValue>,
-    /// Which drivers a node has.
+    /// CSINodes.
     #[serde(borrow, default)]
     pub csi_nodes: Vec<&'a RawValue>,
-    /// Drivers of volumes.
+    /// CSIDrivers.
     #[serde(borrow, default)]
     pub csi_drivers: Vec<&'a RawValue>,
-    /// What drivers have left.
+    /// CSIStorageCapacities.
     #[serde(borrow, default)]
     pub csi_storage_capacities: Vec<&'a RawValue>,
-    /// Which volume is attached where.
+    /// VolumeAttachments.
     #[serde(borrow, default)]
     pub volume_attachments: Vec<&'a RawValue>,
-    /// How many pods may be taken away.
+    /// PodDisruptionBudgets.
     #[serde(borrow, default)]
     pub pod_disruption_budgets: Vec<&'a RawValue>,
 }
 
-impl<'a> Objects<'a> {
-    /// The workloads of `kind`; none of a kind that cases do not have.
+impl<'a> CaseObjects<'a> {
+    /// The workloads of `kind`; empty for kinds that cases do not have.
     pub fn workloads(&self, kind: OwnerKind) -> &[&'a RawValue] {
         match kind {
             OwnerKind::ReplicationController => &self.replication_controllers,
@@ -90,125 +90,125 @@ impl<'a> Objects<'a> {
     }
 
     /// The objects of `kind`.
-    pub fn others(&self, kind: OtherKind) -> &[&'a RawValue] {
+    pub fn others(&self, kind: CatalogKind) -> &[&'a RawValue] {
         match kind {
-            OtherKind::Namespace => &self.namespaces,
-            OtherKind::Service => &self.services,
-            OtherKind::PersistentVolumeClaim => &self.persistent_volume_claims,
-            OtherKind::PersistentVolume => &self.persistent_volumes,
-            OtherKind::StorageClass => &self.storage_classes,
-            OtherKind::CsiNode => &self.csi_nodes,
-            OtherKind::CsiDriver => &self.csi_drivers,
-            OtherKind::CsiStorageCapacity => &self.csi_storage_capacities,
-            OtherKind::VolumeAttachment => &self.volume_attachments,
-            OtherKind::PodDisruptionBudget => &self.pod_disruption_budgets,
+            CatalogKind::Namespace => &self.namespaces,
+            CatalogKind::Service => &self.services,
+            CatalogKind::PersistentVolumeClaim => &self.persistent_volume_claims,
+            CatalogKind::PersistentVolume => &self.persistent_volumes,
+            CatalogKind::StorageClass => &self.storage_classes,
+            CatalogKind::CsiNode => &self.csi_nodes,
+            CatalogKind::CsiDriver => &self.csi_drivers,
+            CatalogKind::CsiStorageCapacity => &self.csi_storage_capacities,
+            CatalogKind::VolumeAttachment => &self.volume_attachments,
+            CatalogKind::PodDisruptionBudget => &self.pod_disruption_budgets,
             // No decision reads them.
-            OtherKind::ResourceQuota => &[],
+            CatalogKind::ResourceQuota => &[],
         }
     }
 }
 
-/// What is said about one pod.
+/// The outcome of one pod.
 #[derive(Serialize, Deserialize, Clone, Debug, Default, PartialEq)]
 #[serde(rename_all = "camelCase", deny_unknown_fields, default)]
-pub struct Outcome {
-    /// Which case.
+pub struct CaseOutcome {
+    /// The id of the case.
     pub id: String,
-    /// Who keeps the pod from being looked at, sorted by plugin.
+    /// The PreEnqueue plugins that reject the pod, sorted by name.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub pre_enqueue: Vec<Verdict>,
-    /// Who refuses the pod whatever the node.
+    /// The PreFilter plugin that rejects the pod.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub pre_filter: Option<Verdict>,
-    /// Who left nodes out before they were looked at.
+    /// The PreFilter plugins that excluded nodes.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub excluded_by: Vec<String>,
     /// One entry for each node, in the order of the cluster line.
     pub nodes: Vec<NodeOutcome>,
     /// The nodes with the highest total, in the same order.
     pub best: Vec<String>,
-    /// The node that is taken.
+    /// The chosen node.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub host: Option<String>,
-    /// The words of the FailedScheduling event.
+    /// The message of the FailedScheduling event.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub message: Option<String>,
-    /// What preemption came to.
+    /// The result of preemption.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub preemption: Option<Preemption>,
-    /// Why nothing could be decided.
+    /// The error that prevented a decision.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub error: Option<String>,
 }
 
-/// What is said about one node.
+/// The verdicts and scores of one node.
 #[derive(Serialize, Deserialize, Clone, Debug, Default, PartialEq)]
 #[serde(deny_unknown_fields, default)]
 pub struct NodeOutcome {
-    /// Its name.
+    /// The name of the node.
     pub node: String,
-    /// Who rejects it first; nobody if the pod fits.
+    /// The first rejection; `None` if the pod fits.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub rejection: Option<Verdict>,
-    /// All filters that reject it, in their order.
+    /// The verdicts of all filters that reject the node, in their order.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub filters: Vec<Verdict>,
-    /// What each score says, if there was a choice.
+    /// The score of each plugin, if more than one node is feasible.
     #[serde(skip_serializing_if = "BTreeMap::is_empty")]
-    pub scores: BTreeMap<String, Scored>,
+    pub scores: BTreeMap<String, NodeScore>,
     /// The sum of the final scores.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub total: Option<i64>,
 }
 
-/// A refusal.
+/// A rejection by one plugin.
 #[derive(Serialize, Deserialize, Clone, Debug, PartialEq)]
 #[serde(deny_unknown_fields)]
 pub struct Verdict {
-    /// By whom; empty for a node that was left out before.
+    /// The plugin; empty for a node that a PreFilter plugin excluded.
     pub plugin: String,
     /// `U` if preemption could help, `UU` if not.
     pub code: String,
-    /// Why, sorted.
+    /// The reasons, sorted.
     pub reasons: Vec<String>,
 }
 
 /// A plugin's score of a node.
 #[derive(Serialize, Deserialize, Clone, Copy, Debug, PartialEq)]
 #[serde(deny_unknown_fields)]
-pub struct Scored {
-    /// As the plugin counts.
+pub struct NodeScore {
+    /// Before normalisation.
     pub raw: i64,
-    /// Normalised, times the weight.
+    /// Normalised and multiplied by the plugin's weight.
     #[serde(rename = "final")]
     pub weighted: i64,
 }
 
-/// What preemption came to.
+/// The result of preemption.
 #[derive(Serialize, Deserialize, Clone, Debug, Default, PartialEq)]
 #[serde(deny_unknown_fields, default)]
 pub struct Preemption {
-    /// The node that is nominated.
+    /// The nominated node.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub nominated: Option<String>,
-    /// Every node that would do, by name.
+    /// Every candidate, by the name of its node.
     #[serde(skip_serializing_if = "BTreeMap::is_empty")]
     pub candidates: BTreeMap<String, Candidate>,
 }
 
-/// A node that would do without its victims.
+/// A node on which the pod would fit without the victims.
 #[derive(Serialize, Deserialize, Clone, Debug, PartialEq)]
 #[serde(rename_all = "camelCase", deny_unknown_fields)]
 pub struct Candidate {
-    /// `namespace/name` of the pods that would have to go, the most important first.
+    /// `namespace/name` of the victims, the most important first.
     pub victims: Vec<String>,
-    /// How many victims would break a disruption budget.
+    /// How many victims violate a disruption budget.
     pub violations: i64,
     /// The highest priority among the victims.
     pub highest_priority: i64,
-    /// The sum of their priorities, each counted from the lowest there is.
+    /// The sum of the victims' priorities, each counted from the lowest possible priority.
     pub priority_sum: i64,
-    /// When the first of those with the highest priority has started; none if none of them has, which counts as now.
+    /// The earliest start of the victims with the highest priority. `None`: none of them has started, which counts as now.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub earliest_start: Option<Timestamp>,
 }

@@ -1,8 +1,8 @@
-//! Our core and kube-scheduler's own code decide the same cases; this compares what they say.
+//! Compares the decisions of our core with those of kube-scheduler's own code, case by case. [`run::run`] is the entry point.
 //!
-//! `docs/conformance.md` describes cases and results. The oracle is `tests/oracle`, a Go program that links the pinned
-//! Kubernetes; the core is `common`, asked by [`core`]. Only what the core serves is compared: the oracle runs each
-//! cluster with a profile of exactly those plugins.
+//! `docs/conformance.md` describes cases and results. The oracle is `tests/oracle`, a Go program that links the pinned Kubernetes;
+//! the core is `common`, called by [`core`]. Only plugins that the core implements are compared: the oracle runs each cluster with
+//! a profile of exactly those plugins.
 
 pub mod compare;
 pub mod core;

@@ -1,4 +1,4 @@
-//! Kube-scheduler's side: builds the oracle once, starts it, and asks it line by line.
+//! kube-scheduler's side: builds the oracle once, starts it ([`Oracle::start`]), and sends it one line at a time.
 
 use std::fs;
 use std::io::{BufRead as _, BufReader, Write as _};
@@ -7,10 +7,10 @@ use std::process::{Child, ChildStdin, ChildStdout, Command, Stdio};
 
 use anyhow::{Context as _, Result, bail};
 
-use super::format::Outcome;
+use super::format::CaseOutcome;
 use crate::control_plane::{OurGoProgram, kubernetes_version};
 
-/// A running oracle. Ends with this value.
+/// A running oracle. Dropping this value ends it.
 pub struct Oracle {
     process: Child,
     input: Option<ChildStdin>,
@@ -18,10 +18,10 @@ pub struct Oracle {
 }
 
 impl Oracle {
-    /// Builds the oracle if that was not done before, and starts it.
+    /// Builds the oracle if the cache does not have it, and starts it.
     ///
     /// # Errors
-    /// When it cannot be built or started.
+    /// When the oracle cannot be built or started.
     pub fn start() -> Result<Self> {
         let mut process = Command::new(program()?)
             .stdin(Stdio::piped())
@@ -33,10 +33,10 @@ impl Oracle {
         Ok(Self { process, input, output: BufReader::new(output) })
     }
 
-    /// Sends a line of a case. A pod's line has to be followed by [`Oracle::outcome`], before the pipe fills.
+    /// Sends a line of a case. After the line of a pod call [`Oracle::outcome`], before the pipe is full.
     ///
     /// # Errors
-    /// When the oracle has ended; it says why on standard error.
+    /// When the oracle has ended; it prints the reason on standard error.
     pub fn send(&mut self, line: &str) -> Result<()> {
         let input = self.input.as_mut().context("the oracle's input is closed")?;
         input.write_all(line.as_bytes())?;
@@ -44,11 +44,11 @@ impl Oracle {
         input.flush().context("send a case to the oracle")
     }
 
-    /// The answer to the last pod.
+    /// The outcome of the last pod.
     ///
     /// # Errors
-    /// When the oracle has ended, or says something else.
-    pub fn outcome(&mut self) -> Result<Outcome> {
+    /// When the oracle has ended, or prints something else.
+    pub fn outcome(&mut self) -> Result<CaseOutcome> {
         let mut line = String::new();
         self.output.read_line(&mut line).context("read from the oracle")?;
         if line.is_empty() {
@@ -60,16 +60,16 @@ impl Oracle {
 
 impl Drop for Oracle {
     fn drop(&mut self) {
-        // The end of its input is what it waits for.
+        // The oracle ends when its input is closed.
         self.input.take();
         let _ = self.process.wait();
     }
 }
 
-/// The path of the oracle, built from its sources as they are now.
+/// The path of the oracle, built from its current sources.
 ///
 /// # Errors
-/// When it cannot be built.
+/// When the build fails.
 pub fn program() -> Result<PathBuf> {
     let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("oracle");
     let modules = Path::new(env!("CARGO_MANIFEST_DIR")).join("control-plane/kubernetes/go.mod");
@@ -78,7 +78,7 @@ pub fn program() -> Result<PathBuf> {
     OurGoProgram { name: "oracle", folder, modules, version, key }.locate()
 }
 
-/// Everything that the oracle is made of, in a fixed order.
+/// The contents of all source files of the oracle, in a fixed order.
 fn sources(folder: &Path, modules: &Path) -> Result<Vec<u8>> {
     let entries = fs::read_dir(folder).with_context(|| format!("list {}", folder.display()))?;
     let mut files = entries.map(|entry| Ok(entry?.path())).collect::<Result<Vec<PathBuf>>>()?;
@@ -93,7 +93,7 @@ fn sources(folder: &Path, modules: &Path) -> Result<Vec<u8>> {
     Ok(all)
 }
 
-/// FNV-1a: enough to tell one state of the sources from another.
+/// FNV-1a, which is good enough to detect changed sources.
 fn hash(bytes: &[u8]) -> u64 {
     bytes.iter().fold(0xcbf2_9ce4_8422_2325, |hash, byte| {
         (hash ^ u64::from(*byte)).wrapping_mul(0x0000_0100_0000_01b3)

@@ -1,62 +1,62 @@
-//! Puts cases to both sides, counts, and keeps what differs.
+//! Runs cases on both sides ([`run`]), counts them, and keeps the cases that differ.
 
 use anyhow::{Context as _, Result};
 use serde_json::{Value, json};
 
 use super::compare::{Difference, differences};
 use super::core::{Core, served};
-use super::format::Outcome;
+use super::format::CaseOutcome;
 use super::oracle::Oracle;
 use super::tally::Tally;
 
 /// The cases of one cluster.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Batch {
-    /// The cluster's line.
+    /// The line of the cluster.
     pub cluster: Value,
-    /// The pods' lines, in order.
+    /// The lines of the pods, in order.
     pub pods: Vec<Value>,
 }
 
 /// A case on which the two sides differ.
 #[derive(Clone, Debug)]
-pub struct Differing {
-    /// Which case.
+pub struct DifferingCase {
+    /// The id of the case.
     pub id: String,
-    /// What differs.
+    /// All differences.
     pub differences: Vec<Difference>,
-    /// The lines that show it again: the cluster and its pods up to this one.
+    /// The lines that reproduce it: the cluster and its pods up to this one.
     pub replay: Vec<String>,
 }
 
-/// What a run comes to.
+/// The result of a run.
 #[derive(Debug)]
-pub struct Report {
-    /// How often each plugin had a say.
+pub struct ConformanceReport {
+    /// In how many cases each plugin passed, rejected or scored.
     pub tally: Tally,
     /// How many cases differ.
     pub differing: u64,
-    /// The first of them.
-    pub first: Vec<Differing>,
+    /// The first differing cases.
+    pub first: Vec<DifferingCase>,
 }
 
-/// How many differing cases are kept in full.
-const KEPT: usize = 5;
+/// How many differing cases the report has in full.
+const FIRST_MAX: usize = 5;
 
-/// Puts all batches to both sides.
+/// Runs all batches on both sides.
 ///
 /// # Errors
-/// When a case cannot be read, or the oracle fails.
-pub fn run(batches: impl IntoIterator<Item = Result<Batch>>) -> Result<Report> {
+/// When a case cannot be decoded, or the oracle fails.
+pub fn run(batches: impl IntoIterator<Item = Result<Batch>>) -> Result<ConformanceReport> {
     let (mut oracle, mut core, plugins) = (Oracle::start()?, Core::default(), served());
-    let mut report = Report { tally: Tally::new(&plugins), differing: 0, first: Vec::new() };
+    let mut report = ConformanceReport { tally: Tally::new(&plugins), differing: 0, first: Vec::new() };
     for batch in batches {
         let mut batch = batch?;
         batch.cluster["plugins"] = json!(plugins);
         let mut lines = vec![batch.cluster.to_string()];
         ask(&mut oracle, &mut core, &lines[0])?;
         for pod in &mut batch.pods {
-            // Of every plugin that can be counted, and compared.
+            // All verdicts, so that every plugin is counted and compared.
             pod["all"] = json!(true);
             lines.push(pod.to_string());
             let line = lines.last().map_or("", String::as_str);
@@ -67,27 +67,27 @@ pub fn run(batches: impl IntoIterator<Item = Result<Batch>>) -> Result<Report> {
     Ok(report)
 }
 
-/// Both sides' answers to a line; none for a cluster. The core thinks while the oracle does.
+/// Both sides' outcomes of a line, the core's first; `None` for a cluster. The core works while the oracle works.
 ///
 /// # Errors
 /// When either side cannot read the line.
-pub fn ask(oracle: &mut Oracle, core: &mut Core, line: &str) -> Result<Option<(Outcome, Outcome)>> {
+pub fn ask(oracle: &mut Oracle, core: &mut Core, line: &str) -> Result<Option<(CaseOutcome, CaseOutcome)>> {
     oracle.send(line)?;
     let Some(ours) = core.read(line)? else { return Ok(None) };
     Ok(Some((ours, oracle.outcome()?)))
 }
 
-impl Report {
-    fn add(&mut self, ours: &Outcome, theirs: &Outcome, lines: &[String]) {
+impl ConformanceReport {
+    fn add(&mut self, ours: &CaseOutcome, theirs: &CaseOutcome, lines: &[String]) {
         self.tally.add(theirs);
         let differences = differences(ours, theirs);
         if differences.is_empty() {
             return;
         }
         self.differing += 1;
-        if self.first.len() < KEPT {
+        if self.first.len() < FIRST_MAX {
             let (id, replay) = (theirs.id.clone(), lines.to_vec());
-            self.first.push(Differing { id, differences, replay });
+            self.first.push(DifferingCase { id, differences, replay });
         }
     }
 }

@@ -1,55 +1,56 @@
-//! Counts how often each plugin had a say, so that a run without differences also says what it was about.
+//! Counts in how many cases each plugin passed, rejected or scored nodes, so that a run without differences also shows what it
+//! covered.
 
 use std::collections::BTreeMap;
 use std::fmt;
 
 use super::compare::best;
-use super::format::{Candidate, NodeOutcome, Outcome};
+use super::format::{Candidate, CaseOutcome, NodeOutcome};
 
 /// Counts over all cases of a run.
 #[derive(Clone, Debug, Default)]
 pub struct Tally {
-    /// How many cases.
+    /// All cases.
     pub cases: u64,
-    /// How many of them found a node.
+    /// Cases in which a node was found.
     pub placed: u64,
-    /// A gate kept the pod from being looked at.
+    /// Cases in which a scheduling gate rejected the pod.
     pub gated: u64,
-    /// Pods that are nominated changed what is said of some node.
+    /// Cases in which nominated pods changed the verdict about a node.
     pub nominated: u64,
-    /// What preemption came to.
-    pub preemption: Preempted,
+    /// Cases with preemption.
+    pub preemption: PreemptionCounts,
     /// Each plugin by name.
-    pub plugins: BTreeMap<String, Said>,
+    pub plugins: BTreeMap<String, PluginCounts>,
 }
 
-/// In how many cases a plugin said something.
+/// The cases in which a plugin did something.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub struct Said {
-    /// It let some node pass.
+pub struct PluginCounts {
+    /// It let a node pass.
     pub passed: u64,
-    /// It rejected some node.
+    /// It rejected a node.
     pub rejected: u64,
-    /// It liked some node better than another.
+    /// It gave two nodes different scores.
     pub scored: u64,
 }
 
-/// In how many cases preemption came to something.
+/// The cases in which preemption had a certain result.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub struct Preempted {
-    /// Some node would do.
+pub struct PreemptionCounts {
+    /// There was a candidate.
     pub found: u64,
-    /// Several would do.
+    /// There were several candidates.
     pub several: u64,
-    /// One of several was better than the others.
+    /// Some candidates were better than others.
     pub ranked: u64,
-    /// Some node would do only if a disruption budget was broken.
+    /// A candidate violated a disruption budget.
     pub violating: u64,
-    /// Some node would do only without more than one of its pods.
+    /// A candidate had several victims.
     pub victims: u64,
 }
 
-impl Preempted {
+impl PreemptionCounts {
     fn add(&mut self, candidates: &BTreeMap<String, Candidate>) {
         let best = best(candidates).len();
         self.found += u64::from(best > 0);
@@ -61,14 +62,14 @@ impl Preempted {
 }
 
 impl Tally {
-    /// For `plugins`, even if none of them ever says anything.
+    /// A tally with all these plugins, even those that are never counted.
     pub fn new(plugins: &[String]) -> Self {
-        let plugins = plugins.iter().map(|name| (name.clone(), Said::default())).collect();
+        let plugins = plugins.iter().map(|name| (name.clone(), PluginCounts::default())).collect();
         Self { plugins, ..Self::default() }
     }
 
-    /// Adds a case; its outcome holds every filter's verdict.
-    pub fn add(&mut self, outcome: &Outcome) {
+    /// Adds a case, whose outcome has every filter's verdict.
+    pub fn add(&mut self, outcome: &CaseOutcome) {
         self.cases += 1;
         self.placed += u64::from(!outcome.best.is_empty());
         self.gated += u64::from(!outcome.pre_enqueue.is_empty());
@@ -76,8 +77,8 @@ impl Tally {
         if let Some(preemption) = &outcome.preemption {
             self.preemption.add(&preemption.candidates);
         }
-        for (name, said) in &mut self.plugins {
-            said.add(name, outcome);
+        for (name, counts) in &mut self.plugins {
+            counts.add(name, outcome);
         }
     }
 
@@ -86,7 +87,7 @@ impl Tally {
         count * 1000 / self.cases.max(1)
     }
 
-    /// The counts that are not about one plugin, each with its name.
+    /// The counts that do not belong to one plugin, each with its label.
     fn others(&self) -> [(&'static str, u64); 8] {
         [
             ("some node was found", self.placed),
@@ -101,8 +102,8 @@ impl Tally {
     }
 }
 
-impl Said {
-    fn add(&mut self, name: &str, outcome: &Outcome) {
+impl PluginCounts {
+    fn add(&mut self, name: &str, outcome: &CaseOutcome) {
         let rejects = |node: &&NodeOutcome| node.filters.iter().any(|filter| filter.plugin == *name);
         let rejected = match &outcome.pre_filter {
             Some(verdict) if verdict.plugin == *name => outcome.nodes.len(),
@@ -116,7 +117,7 @@ impl Said {
     }
 }
 
-/// Whether the node is rejected, and without nominated pods would not be, or by another.
+/// Whether the node is rejected, and without nominated pods would not be rejected or be rejected by another filter.
 fn nominated(node: &NodeOutcome) -> bool {
     let looked_at = node.rejection.as_ref().filter(|rejection| !rejection.plugin.is_empty());
     looked_at.is_some_and(|rejection| node.filters.first() != Some(rejection))
@@ -133,8 +134,8 @@ impl fmt::Display for Tally {
             "{:<34} {:>8} {:>9} {:>8}",
             "in so many cases the plugin", "passed", "rejected", "scored"
         )?;
-        for (name, said) in &self.plugins {
-            let [passed, rejected, scored] = [said.passed, said.rejected, said.scored].map(share);
+        for (name, counts) in &self.plugins {
+            let [passed, rejected, scored] = [counts.passed, counts.rejected, counts.scored].map(share);
             writeln!(f, "{name:<34} {passed:>8} {rejected:>9} {scored:>8}")?;
         }
         for (what, count) in self.others() {

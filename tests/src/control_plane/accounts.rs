@@ -1,4 +1,4 @@
-//! Service accounts: the tokens that their pods would have, and acting with them.
+//! Service accounts: [`Cluster::account_of`] gets the token that a pod would have, [`Cluster::client_of`] uses it.
 
 use std::fs;
 use std::path::PathBuf;
@@ -11,7 +11,7 @@ use kube::{Api, Client};
 
 use super::cluster::Cluster;
 
-/// A ServiceAccount as one of its pods knows it.
+/// The ServiceAccount of a pod, with a token bound to this pod.
 #[derive(Clone, Debug)]
 pub struct Account {
     /// The user that the API server knows: `system:serviceaccount:<namespace>:<name>`.
@@ -57,7 +57,7 @@ impl Cluster {
     /// A kubeconfig file for the pod of `account`.
     ///
     /// # Errors
-    /// When it cannot be written.
+    /// When the file cannot be written.
     pub fn kubeconfig_of(&self, account: &Account) -> Result<PathBuf> {
         let file = self.dir().join(format!("{}.kubeconfig", account.pod));
         let text = self.credentials.kubeconfig_text(&account.pod, &account.token);

@@ -1,8 +1,7 @@
-//! Every write a test caused, read from the API server's audit log.
+//! Every write of a test, read from the API server's audit log.
 //!
-//! The log is written before a request is answered and lists each request twice: when it came and when
-//! it was answered. Reading waits for the answers of all requests that have come, so a write whose
-//! answer somebody has seen is never missing.
+//! The log is written before a request is answered, and has two lines for each request: received and answered. Reading waits for
+//! the answers of all requests received so far, so a write whose answer a client has seen is never missing.
 
 use std::collections::BTreeSet;
 use std::path::Path;
@@ -18,16 +17,16 @@ const POLL: Duration = Duration::from_millis(20);
 /// The API server gives a request at most 60 s.
 const ANSWER_MAX: Duration = Duration::from_secs(60);
 
-/// One write and what came of it.
+/// One write request and its answer.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Write {
     /// When the request came in.
     pub at: Timestamp,
-    /// When it was answered.
+    /// When the answer was sent.
     pub answered: Timestamp,
-    /// Who asked, such as `admin` or `system:serviceaccount:kube-system:replicaset-controller`.
+    /// The user, such as `admin` or `system:serviceaccount:kube-system:replicaset-controller`.
     pub user: String,
-    /// The program that asked.
+    /// The program, as its User-Agent header says.
     pub user_agent: String,
     /// `create`, `update`, `patch`, `delete` or `deletecollection`.
     pub verb: String,
@@ -35,15 +34,15 @@ pub struct Write {
     pub resource: String,
     /// Namespace of the object; empty for objects without one.
     pub namespace: String,
-    /// Name of the object; also of one that the API server named.
+    /// Name of the object, also if the API server generated it.
     pub name: String,
     /// The HTTP status code of the answer.
     pub code: u16,
-    /// True if nothing was to be stored.
+    /// Whether it was a dry run, which stores nothing.
     pub dry_run: bool,
-    /// What was sent.
+    /// The body of the request.
     pub request_object: Option<Value>,
-    /// What came back: the object as stored, or the refusal.
+    /// The body of the answer: the object as stored, or the refusal.
     pub response_object: Option<Value>,
     /// The object's version after the write, where it was stored.
     pub resource_version_after: Option<String>,
@@ -65,48 +64,48 @@ pub struct Audit {
 }
 
 impl Audit {
-    /// All of them.
+    /// All writes.
     pub fn writes(&self) -> &[Write] {
         &self.writes
     }
 
-    /// Those by one user, by the name the API server knows.
+    /// Only those by one user, named as in the audit log.
     #[must_use]
     pub fn by(self, user: &str) -> Self {
         self.keep(|write| write.user == user)
     }
 
-    /// Those to one resource: `nodes`, `pods/binding`.
+    /// Only those to one resource: `nodes`, `pods/binding`.
     #[must_use]
     pub fn to(self, resource: &str) -> Self {
         self.keep(|write| write.resource == resource)
     }
 
-    /// Those to objects of one name.
+    /// Only those to objects of one name.
     #[must_use]
     pub fn named(self, name: &str) -> Self {
         self.keep(|write| write.name == name)
     }
 
-    /// Those with one verb.
+    /// Only those with one verb.
     #[must_use]
     pub fn verb(self, verb: &str) -> Self {
         self.keep(|write| write.verb == verb)
     }
 
-    /// Those that changed something.
+    /// Only those that were stored.
     #[must_use]
     pub fn stored(self) -> Self {
         self.keep(Write::is_stored)
     }
 
-    /// Those that came in at `time` or later.
+    /// Only those received at `time` or later.
     #[must_use]
     pub fn since(self, time: Timestamp) -> Self {
         self.keep(|write| write.at >= time)
     }
 
-    /// Those for which `wanted` is true.
+    /// Only those for which `wanted` is true.
     #[must_use]
     pub fn keep(mut self, wanted: impl Fn(&Write) -> bool) -> Self {
         self.writes.retain(wanted);
@@ -116,7 +115,7 @@ impl Audit {
     pub(super) async fn read(path: &Path) -> Result<Self> {
         let started = Instant::now();
         let mut log = Log::read(path)?;
-        // Only for those that had come before: in a busy cluster something is always on its way.
+        // Wait only for requests received before this call: in a busy cluster some request is always unanswered.
         let awaited = log.unanswered();
         while log.unanswered().intersection(&awaited).next().is_some() {
             if started.elapsed() > ANSWER_MAX {
@@ -128,7 +127,7 @@ impl Audit {
         Self::of(log)
     }
 
-    /// Those that were answered by now, without a look at the others.
+    /// The writes that are answered now, without waiting for others.
     pub(super) fn answered(path: &Path) -> Result<Self> {
         Self::of(Log::read(path)?)
     }
@@ -138,7 +137,7 @@ impl Audit {
         Ok(Self { writes })
     }
 
-    /// Forgets the requests that the API server took with it when it was killed: nobody will answer them.
+    /// Removes the requests that were unanswered when the API server was killed: they will never be answered.
     pub(super) fn give_up_unanswered(path: &Path) -> Result<()> {
         let text = std::fs::read_to_string(path).with_context(|| format!("read {}", path.display()))?;
         let unanswered = Log::parse(&text)?.unanswered();
@@ -149,7 +148,7 @@ impl Audit {
     }
 }
 
-/// The lines of the log, sorted by what they are.
+/// The lines of the log, separated by stage.
 #[derive(Default)]
 struct Log {
     received: BTreeSet<String>,

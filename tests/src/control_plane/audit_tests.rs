@@ -1,10 +1,10 @@
-//! The audit reader on lines such as kube-apiserver writes them.
+//! Tests of the audit log reader with lines as kube-apiserver writes them.
 
 use std::io::Write as _;
 
 use super::{Audit, Log};
 
-/// One line; `stage` and the rest are what differs.
+/// One line of the log, with further fields in `rest`.
 fn line(id: &str, stage: &str, rest: &str) -> String {
     format!(
         r#"{{"kind":"Event","apiVersion":"audit.k8s.io/v1","level":"RequestResponse","auditID":"{id}","stage":"{stage}",

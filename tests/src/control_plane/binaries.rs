@@ -1,4 +1,4 @@
-//! Finds the programs of a control plane: ready-made ones, cached ones, or built here and now.
+//! Finds the programs of a control plane ([`Binaries::locate`]): in `KUBEBUILDER_ASSETS`, else in the cache, else by building them.
 
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
@@ -9,7 +9,7 @@ use super::go_build;
 use super::modules::{MODULES, Module};
 use super::settings;
 
-/// Where each program lies.
+/// The path of each program.
 #[derive(Clone, Debug)]
 pub struct Binaries {
     found: BTreeMap<&'static str, PathBuf>,

@@ -1,4 +1,4 @@
-//! kubectl and krew as a person would run them, and the rights people have.
+//! Runs kubectl and krew as users do, and grants rights to users.
 
 use std::io::Write as _;
 use std::path::Path;
@@ -15,7 +15,7 @@ use super::cluster::Cluster;
 use super::settings;
 use super::users::User;
 
-/// By then everybody knows of a new role.
+/// How long the authorizer may take to learn of a new role.
 const IN_FORCE_MAX: Duration = Duration::from_secs(60);
 
 impl Cluster {
@@ -25,12 +25,12 @@ impl Cluster {
     /// When `PATH` cannot be put together.
     pub fn kubectl(&self, user: User) -> Result<Command> {
         let mut dirs = vec![self.bin_dir()];
-        dirs.extend(self.asked.plugin_dirs.iter().cloned());
+        dirs.extend(self.spec.plugin_dirs.iter().cloned());
         let mut command = Command::new(self.bin_dir().join("kubectl"));
         command
             .env("PATH", settings::path_with(&dirs)?)
             .env("KUBECONFIG", self.kubeconfig(user))
-            // Nothing of the person who runs the tests is read or changed.
+            // Nothing in the home directory of the user who runs the tests is read or changed.
             .env("HOME", self.dir().join("home"))
             .env_remove("XDG_CACHE_HOME")
             .env_remove("XDG_CONFIG_HOME")
@@ -41,18 +41,18 @@ impl Cluster {
         Ok(command)
     }
 
-    /// Runs kubectl as the admin and returns what it printed.
+    /// Runs kubectl as the admin and returns its output.
     ///
     /// # Errors
-    /// When it fails, with what it said.
+    /// When kubectl fails, with its error output.
     pub async fn run_kubectl(&self, arguments: &[&str]) -> Result<String> {
         self.run_kubectl_as(User::Admin, arguments).await
     }
 
-    /// Runs kubectl as `user` and returns what it printed.
+    /// Runs kubectl as `user` and returns its output.
     ///
     /// # Errors
-    /// When it fails, with what it said.
+    /// When kubectl fails, with its error output.
     pub async fn run_kubectl_as(&self, user: User, arguments: &[&str]) -> Result<String> {
         let mut command = self.kubectl(user)?;
         command.args(arguments);
@@ -62,7 +62,7 @@ impl Cluster {
     /// Applies the manifests in a file, as the admin.
     ///
     /// # Errors
-    /// When kubectl refuses, with what it said.
+    /// When kubectl fails, with its error output.
     pub async fn apply_file(&self, path: impl AsRef<Path>) -> Result<String> {
         let path = std::path::absolute(path.as_ref()).context("find the file to apply")?;
         self.run_kubectl(&["apply", "--filename", &path.to_string_lossy()]).await
@@ -71,7 +71,7 @@ impl Cluster {
     /// Applies manifests given as text, as the admin.
     ///
     /// # Errors
-    /// When kubectl refuses, with what it said.
+    /// When kubectl fails, with its error output.
     pub async fn apply(&self, manifests: &str) -> Result<String> {
         let mut command = self.kubectl(User::Admin)?;
         command.args(["apply", "--filename", "-"]);
@@ -88,7 +88,7 @@ impl Cluster {
         let binding = json!({
             "apiVersion": format!("{group}/v1"),
             "kind": kind,
-            "metadata": {"name": format!("{}-{cluster_role}", user.word()), "namespace": namespace},
+            "metadata": {"name": format!("{}-{cluster_role}", user.short_name()), "namespace": namespace},
             "roleRef": {"apiGroup": group, "kind": "ClusterRole", "name": cluster_role},
             "subjects": [{"apiGroup": group, "kind": "User", "name": self.user_name(user)}],
         });
@@ -99,8 +99,8 @@ impl Cluster {
         .await
     }
 
-    /// Fails unless the authorizer, which learns of roles and bindings by a watch of its own, lets the user do one thing of each
-    /// rule of the role.
+    /// Checks that the authorizer allows one action of each rule of the role: it learns of roles and bindings by a watch of its
+    /// own.
     async fn check_rights(&self, user: User, cluster_role: &str, namespace: Option<&str>) -> Result<()> {
         let roles: Api<ClusterRole> = Api::all(self.admin());
         let rules = roles.get(cluster_role).await?.rules.unwrap_or_default();
@@ -125,10 +125,10 @@ impl Cluster {
         Ok(())
     }
 
-    /// Whether the authorizer lets a user do that.
+    /// Whether the authorizer allows an action to a user.
     ///
     /// # Errors
-    /// When it cannot be asked.
+    /// When the API server does not answer.
     pub async fn may(&self, user: &str, attributes: ResourceAttributes) -> Result<bool> {
         let spec = SubjectAccessReviewSpec {
             user: Some(user.to_owned()),
@@ -156,7 +156,7 @@ impl Cluster {
     pub async fn install_roles(&self) -> Result<()> {
         let install = async || {
             self.apply_file(settings::workspace_dir().join("manifests/daemon/rbac.yaml")).await?;
-            // Out of a pod it keeps its Leases where kube-scheduler does.
+            // Outside a pod the daemon keeps its Leases in kube-system, as kube-scheduler does.
             self.grant(User::Daemon, "reserve-daemon-leases", Some("kube-system")).await?;
             self.grant(User::Daemon, "reserve-daemon-owners", None).await?;
             self.grant(User::Daemon, "reserve-daemon", None).await
@@ -165,7 +165,7 @@ impl Cluster {
     }
 }
 
-/// Runs a command to its end, away from the threads that serve the test's other tasks.
+/// Runs a command to its end on a blocking thread, so that the test's other tasks go on.
 async fn run(mut command: Command, input: String) -> Result<String> {
     let finished = tokio::task::spawn_blocking(move || -> Result<String> {
         command.stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::piped());

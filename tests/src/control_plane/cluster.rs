@@ -1,4 +1,4 @@
-//! A running cluster: its clients, waiting for something to become true, and its end.
+//! A running cluster: its clients, waiting for a condition ([`Cluster::wait_until`]), and its end.
 
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -12,13 +12,13 @@ use tokio::time::Instant;
 
 use super::audit::Audit;
 use super::binaries::Binaries;
+use super::cluster_dir::ClusterDir;
 use super::credentials::Credentials;
-use super::place::Place;
 use super::process::Processes;
+use super::rule_check::RuleCheck;
 use super::settings::tell;
 use super::start::{ControlPlane, readyz};
 use super::users::User;
-use super::watched::Watched;
 
 const RESTART_MAX: Duration = Duration::from_secs(120);
 const POLL: Duration = Duration::from_millis(100);
@@ -26,22 +26,22 @@ const POLL: Duration = Duration::from_millis(100);
 /// A running control plane. Everything ends when this is dropped; logs stay until the test runs again.
 pub struct Cluster {
     processes: Mutex<Processes>,
-    pub(super) asked: ControlPlane,
+    pub(super) spec: ControlPlane,
     pub(super) binaries: Binaries,
     pub(super) credentials: Credentials,
     admin: Client,
     started_in: Duration,
-    pub(super) watched: Watched,
-    /// Whether the daemon has its rights.
+    pub(super) rule_check: RuleCheck,
+    /// Set once the daemon's roles are installed.
     pub(super) roles: OnceCell<()>,
-    /// Last, so that it is given back when everything has ended.
-    place: Place,
+    /// The last field, so that its locks are released when everything has ended.
+    cluster_dir: ClusterDir,
 }
 
 impl Cluster {
     pub(super) fn new(
-        asked: ControlPlane,
-        place: Place,
+        spec: ControlPlane,
+        cluster_dir: ClusterDir,
         binaries: Binaries,
         processes: Processes,
         credentials: Credentials,
@@ -49,22 +49,31 @@ impl Cluster {
     ) -> Result<Self> {
         let admin = credentials.client(User::Admin)?;
         let processes = Mutex::new(processes);
-        let watched = Watched::default();
+        let rule_check = RuleCheck::default();
         let roles = OnceCell::new();
-        let cluster =
-            Self { processes, asked, binaries, credentials, admin, started_in, watched, roles, place };
+        let cluster = Self {
+            processes,
+            spec,
+            binaries,
+            credentials,
+            admin,
+            started_in,
+            rule_check,
+            roles,
+            cluster_dir,
+        };
         cluster.link_clients()?;
         Ok(cluster)
     }
 
-    /// How long the start took, programs at hand.
+    /// How long the start took, without building programs.
     pub fn started_in(&self) -> Duration {
         self.started_in
     }
 
     /// Folder with the logs, the audit log and everything else of this cluster.
     pub fn dir(&self) -> &Path {
-        &self.place.dir
+        &self.cluster_dir.dir
     }
 
     /// The kubeconfig file of a user.
@@ -72,9 +81,9 @@ impl Cluster {
         self.credentials.kubeconfig(user)
     }
 
-    /// The name the API server knows a user by; the one the audit log shows.
+    /// The name of a user in the API server and in its audit log.
     pub fn user_name(&self, user: User) -> String {
-        user.name(&self.asked.kubelet_of)
+        user.name(&self.spec.kubelet_of)
     }
 
     /// A client that acts as `user`. It never retries by itself.
@@ -85,38 +94,38 @@ impl Cluster {
         self.credentials.client(user)
     }
 
-    /// The client all helpers use.
+    /// The admin's client, which all helpers use.
     pub fn admin(&self) -> Client {
         self.admin.clone()
     }
 
-    /// Where the API server listens.
+    /// The port of the API server.
     ///
     /// # Errors
-    /// When its address has none.
+    /// When its address has no port.
     pub fn api_port(&self) -> Result<u16> {
         self.credentials.port()
     }
 
-    /// Kills the API server in the middle of whatever it does, starts it again and waits until it is ready.
+    /// Kills the API server with SIGKILL, starts it again and waits until it is ready.
     ///
     /// # Errors
     /// When it does not come back.
     pub async fn restart_api_server(&self) -> Result<()> {
         {
             let mut processes = self.processes.lock().unwrap_or_else(PoisonError::into_inner);
-            let audit = self.place.join("audit.log");
+            let audit = self.cluster_dir.join("audit.log");
             processes.restart("kube-apiserver", || Audit::give_up_unanswered(&audit))?;
         }
         self.wait_until("the API server is back", RESTART_MAX, async || readyz(&self.admin).await).await
     }
 
-    /// Every write up to now whose answer has been sent, and who wrote.
+    /// Every write that was received so far, once it is answered.
     ///
     /// # Errors
     /// When the audit log cannot be read or understood.
     pub async fn audit(&self) -> Result<Audit> {
-        Audit::read(&self.place.join("audit.log")).await
+        Audit::read(&self.cluster_dir.join("audit.log")).await
     }
 
     /// The programs that run for this cluster, with their process ids.
@@ -124,12 +133,11 @@ impl Cluster {
         self.processes.lock().unwrap_or_else(PoisonError::into_inner).ids()
     }
 
-    /// Tries `check` until it answers `Ok`, which is then returned. Its error is what was seen instead:
-    /// write `ensure!(pods.len() == 1, "{} pods", pods.len())` and a failure says so.
+    /// Calls `check` until it returns `Ok`, and returns that value. The error of `check` describes the current state: write
+    /// `ensure!(pods.len() == 1, "{} pods", pods.len())`, and a timeout reports the last state.
     ///
     /// # Errors
-    /// When `limit` has passed, with what was waited for and what was seen last; or when a program of the
-    /// control plane has died.
+    /// When `limit` has passed, with `what` and the last error of `check`; or when a program of the control plane has ended.
     pub async fn wait_until<T>(
         &self,
         what: &str,
@@ -157,7 +165,7 @@ impl Cluster {
         self.processes.lock().unwrap_or_else(PoisonError::into_inner).check_alive()
     }
 
-    /// `bin/` holds the clients under the names that people type.
+    /// Links the clients into `bin/` under the names that users type.
     fn link_clients(&self) -> Result<()> {
         let bin = self.bin_dir();
         fs::create_dir_all(&bin).context("create the folder for clients")?;
@@ -170,7 +178,7 @@ impl Cluster {
 
     /// The folder with `kubectl` and `kubectl-krew`.
     pub fn bin_dir(&self) -> PathBuf {
-        self.place.join("bin")
+        self.cluster_dir.join("bin")
     }
 }
 
@@ -179,10 +187,10 @@ impl Drop for Cluster {
         // A second panic would hide the first.
         let checked = if std::thread::panicking() { Ok(()) } else { self.check_rules() };
         self.processes.get_mut().unwrap_or_else(PoisonError::into_inner).end();
-        // Nobody reads the data later, and it is large. If it cannot be removed the next run will do it.
-        let _ = fs::remove_dir_all(self.place.join("etcd-data"));
+        // The data is large, and not needed any more. If it cannot be removed now, the next run removes it.
+        let _ = fs::remove_dir_all(self.cluster_dir.join("etcd-data"));
         if std::thread::panicking() {
-            tell(&format!("`{}` failed; its logs are in {}", self.asked.name, self.place.dir.display()));
+            tell(&format!("`{}` failed; its logs are in {}", self.spec.name, self.cluster_dir.dir.display()));
         }
         if let Err(error) = checked {
             panic!("{error:#}");
@@ -192,6 +200,6 @@ impl Drop for Cluster {
 
 impl std::fmt::Debug for Cluster {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        f.debug_struct("Cluster").field("name", &self.asked.name).field("dir", &self.place.dir).finish()
+        f.debug_struct("Cluster").field("name", &self.spec.name).field("dir", &self.cluster_dir.dir).finish()
     }
 }

@@ -4,27 +4,25 @@ use std::path::{Path, PathBuf};
 
 use super::users::User;
 
-/// A program to run, and with what.
+/// A program to run, with its arguments.
 #[derive(Debug)]
 pub(super) struct Component {
     /// Its name, which is also the name of its binary and of its log.
     pub(super) name: &'static str,
-    /// Its arguments.
     pub(super) arguments: Vec<String>,
 }
 
-/// What the command lines depend on.
+/// Folders and ports that the command lines depend on.
 #[derive(Debug)]
 pub(super) struct Layout {
     /// Folder of the cluster: certificates, tokens, kubeconfigs, data and logs.
     pub(super) dir: PathBuf,
-    /// Folder with the policy and the stages.
+    /// Folder with the audit policy and the stages of kwok.
     pub(super) configuration: PathBuf,
-    /// Where etcd listens for the API server.
+    /// Port of etcd for the API server.
     pub(super) etcd_port: u16,
-    /// Where etcd would listen for other etcds.
+    /// Port of etcd for other members, of which there are none.
     pub(super) peer_port: u16,
-    /// Where the API server listens.
     pub(super) api_port: u16,
 }
 
@@ -40,7 +38,7 @@ impl Layout {
             .with("listen-peer-urls", &peer)
             .with("initial-advertise-peer-urls", &peer)
             .with("initial-cluster", format!("test={peer}"))
-            // Nobody needs the data after a power cut.
+            // The data need not survive a power failure.
             .with("unsafe-no-fsync", "true")
             .with("log-level", "warn")
     }
@@ -50,14 +48,14 @@ impl Layout {
             .with("etcd-servers", format!("http://127.0.0.1:{}", self.etcd_port))
             .with("bind-address", "127.0.0.1")
             .with("advertise-address", "127.0.0.1")
-            // The Service `kubernetes` may not point to loopback, and nobody here uses it.
+            // The Service `kubernetes` may not point to loopback, and nothing here uses it.
             .with("endpoint-reconciler-type", "none")
             .with("secure-port", self.api_port.to_string())
             .with("cert-dir", self.file("api-certificates"))
             .with("tls-cert-file", self.file("server.crt"))
             .with("tls-private-key-file", self.file("server.key"))
             .with("client-ca-file", self.file("ca.crt"))
-            // kube-controller-manager and kube-scheduler ask for a CA of proxies for ever if there is none.
+            // Without a CA for proxies, kube-controller-manager and kube-scheduler ask for one for ever.
             .with("requestheader-client-ca-file", self.file("ca.crt"))
             .with("requestheader-allowed-names", "nobody")
             .with("token-auth-file", self.file("tokens.csv"))
@@ -77,14 +75,14 @@ impl Layout {
             .with("leader-elect", "false")
             .with("secure-port", "0")
             .with("profiling", "false")
-            .with_haste()
-            // Its default is a folder of the system, which it creates.
+            .with_high_qps()
+            // The default is a system folder, which kube-controller-manager would create.
             .with("flex-volume-plugin-dir", self.file("flex-volumes"))
             // Without the key no `default` ServiceAccount appears, and every pod is refused.
             .with("use-service-account-credentials", "true")
             .with("service-account-private-key-file", self.file("accounts.key"))
             .with("root-ca-file", self.file("ca.crt"))
-            // The star stays: without it everything that is not named is off.
+            // Without the star every controller that is not named is off.
             .with("controllers", "*,-horizontal-pod-autoscaler-controller,-node-ipam-controller")
     }
 
@@ -94,7 +92,7 @@ impl Layout {
             .with_kubeconfigs(&self.kubeconfig(User::Scheduler))
             .with("secure-port", "0")
             .with("leader-elect", "false")
-            .with_haste();
+            .with_high_qps();
         match configuration {
             Some(file) => scheduler.with("config", file.to_string_lossy()),
             None => scheduler,
@@ -111,7 +109,7 @@ impl Layout {
 
     /// The kubeconfig file of a user.
     pub(super) fn kubeconfig(&self, user: User) -> String {
-        self.file(&format!("{}.kubeconfig", user.word()))
+        self.file(&format!("{}.kubeconfig", user.short_name()))
     }
 
     fn file(&self, name: &str) -> String {
@@ -137,19 +135,19 @@ impl Component {
     pub(super) fn audited(self, layout: &Layout) -> Self {
         self.with("audit-policy-file", layout.configuration_file("audit-policy.yaml"))
             .with("audit-log-path", layout.file("audit.log"))
-            // Blocking, and never rotated: what is not in this one file did not happen.
+            // Blocking and never rotated, so that this one file has every write.
             .with("audit-log-mode", "blocking")
             .with("audit-log-maxsize", "0")
     }
 
-    /// kube-apiserver for a cluster without controllers, which would make ServiceAccounts and remove the taints of new
-    /// nodes. As scheduler_perf has it.
+    /// kube-apiserver for a cluster without controllers, which would make ServiceAccounts and remove the taints of new nodes.
+    /// scheduler_perf disables the same plugins.
     pub(super) fn bare(self) -> Self {
         self.with("disable-admission-plugins", "ServiceAccount,TaintNodesByCondition,Priority")
     }
 
-    /// The default of 20 requests a second makes up half of the time a cluster needs to start.
-    fn with_haste(self) -> Self {
+    /// With the default of 20 requests per second a cluster takes twice as long to start.
+    fn with_high_qps(self) -> Self {
         self.with("kube-api-qps", "1000").with("kube-api-burst", "2000")
     }
 

@@ -1,4 +1,4 @@
-//! Certificates, tokens and kubeconfig files of one cluster, made anew for each.
+//! Certificates, tokens and kubeconfig files of one cluster. Each cluster gets new ones.
 
 use std::collections::BTreeMap;
 use std::fs;
@@ -11,7 +11,7 @@ use rcgen::{BasicConstraints, CertificateParams, CertifiedIssuer, DnType, IsCa, 
 
 use super::users::User;
 
-/// What is needed to talk to the cluster as any of its users.
+/// The server's address, its CA and the token of each user.
 #[derive(Debug)]
 pub(super) struct Credentials {
     server: String,
@@ -29,7 +29,8 @@ impl Credentials {
         let credentials = Self { server, ca_der, tokens, dir: dir.to_owned() };
         let mut table = String::new();
         for (user, token) in &credentials.tokens {
-            let (name, word, group) = (user.name(kubelet_of), user.word(), user.group().unwrap_or_default());
+            let (name, word, group) =
+                (user.name(kubelet_of), user.short_name(), user.group().unwrap_or_default());
             table.push_str(&format!("{token},{name},{word},\"{group}\"\n"));
             fs::write(credentials.kubeconfig(*user), credentials.kubeconfig_text(word, token))
                 .with_context(|| format!("write the kubeconfig of {word}"))?;
@@ -40,21 +41,21 @@ impl Credentials {
 
     /// The kubeconfig file of a user.
     pub(super) fn kubeconfig(&self, user: User) -> PathBuf {
-        self.dir.join(format!("{}.kubeconfig", user.word()))
+        self.dir.join(format!("{}.kubeconfig", user.short_name()))
     }
 
-    /// A client that neither retries by itself nor hides who it is.
+    /// A client of `user`. It never retries by itself, and its User-Agent names the user.
     pub(super) fn client(&self, user: User) -> Result<Client> {
         let token = self.tokens.get(&user).context("a user without a token")?;
-        self.client_with(token, user.word())
+        self.client_with(token, user.short_name())
     }
 
-    /// The same for whoever has this token.
+    /// A client with this token.
     pub(super) fn client_with(&self, token: &str, word: &str) -> Result<Client> {
         let mut config = Config::new(self.server.parse().context("read the server's address")?);
         config.root_cert = Some(vec![self.ca_der.clone()]);
         config.auth_info.token = Some(token.to_owned().into());
-        // A refusal is an answer; the default would hide a 429 for minutes.
+        // Tests want to see refusals; by default the client would retry a 429 for minutes.
         config.default_retry = false;
         let agent = format!("reserve-tests/{word}").parse().context("make a user agent")?;
         config.headers.push((http::header::USER_AGENT, agent));
@@ -67,7 +68,7 @@ impl Credentials {
         port.with_context(|| format!("no port in {}", self.server))
     }
 
-    /// The text of a kubeconfig file for whoever has this token.
+    /// The text of a kubeconfig file with this token.
     pub(super) fn kubeconfig_text(&self, word: &str, token: &str) -> String {
         let (server, ca) = (&self.server, self.dir.join("ca.crt"));
         let ca = serde_json::Value::from(ca.to_string_lossy());
@@ -101,7 +102,7 @@ fn write_certificates(dir: &Path) -> Result<Vec<u8>> {
     Ok(authority.der().to_vec())
 }
 
-/// 128 bits that nobody guesses: the standard library seeds each hasher from the system's randomness.
+/// 128 random bits: the standard library seeds each hasher from the system's randomness.
 fn random_word() -> String {
     let bits = || RandomState::new().build_hasher().finish();
     format!("{:016x}{:016x}", bits(), bits())

@@ -1,4 +1,4 @@
-//! Builds Go programs into the cache, once, whoever else is asking.
+//! Builds Go programs into the cache, once, even if several processes ask at the same time.
 
 use std::fs::{self, File};
 use std::path::{Path, PathBuf};
@@ -10,10 +10,10 @@ use tokio::time::Instant;
 use super::modules::Module;
 use super::settings::{self, tell};
 
-/// How much of the compiler's last words an error repeats.
+/// How many lines of the compiler's output an error repeats.
 const LINES_SHOWN: usize = 20;
 
-/// For those who have the programs already; see `settings::assets_dir`.
+/// Advice for users who have the programs already; see `settings::assets_dir`.
 const INSTEAD: &str = ", or point KUBEBUILDER_ASSETS at a folder that holds etcd, kube-apiserver, \
                        kube-controller-manager, kube-scheduler, kubectl, kwok and krew";
 
@@ -22,7 +22,7 @@ pub(super) fn build(module: &Module, into: &Path, go: &Path) -> Result<()> {
     let programs: Vec<&str> = module.programs.iter().map(|(program, _)| *program).collect();
     once(module.name, &programs, into, |dir| {
         let build = |(program, package): &(&'static str, &'static str)| {
-            let recipe = Recipe {
+            let go_build = GoBuild {
                 program,
                 package,
                 version: module.version()?,
@@ -31,7 +31,7 @@ pub(super) fn build(module: &Module, into: &Path, go: &Path) -> Result<()> {
                 instead: INSTEAD,
                 linker_flags: module.linker_flags()?,
             };
-            recipe.build(&dir.join(program), go)
+            go_build.build(&dir.join(program), go)
         };
         module.programs.iter().try_for_each(build)
     })
@@ -40,29 +40,29 @@ pub(super) fn build(module: &Module, into: &Path, go: &Path) -> Result<()> {
 /// A Go program of this repository that is built against the versions of one of the wrapper modules.
 #[derive(Debug)]
 pub struct OurGoProgram {
-    /// Its name.
+    /// The file name of the program.
     pub name: &'static str,
-    /// Where its sources are.
+    /// The folder of its sources.
     pub folder: PathBuf,
     /// The `go.mod` that names the versions.
     pub modules: PathBuf,
-    /// The version to tell people.
+    /// The version for messages.
     pub version: String,
-    /// Tells builds apart: other sources or versions, another key.
+    /// The key of the build in the cache. Other sources or versions have another key.
     pub key: String,
 }
 
 impl OurGoProgram {
-    /// The program's path in the cache; builds it if it is not there.
+    /// The program's path in the cache. Builds the program if it is missing.
     ///
     /// # Errors
-    /// When it cannot be built.
+    /// When the build fails.
     pub fn locate(&self) -> Result<PathBuf> {
         let cached = settings::cache_dir()?.join(format!("{}-{}", self.name, self.key));
         let program = cached.join(self.name);
         if !program.is_file() {
             once(self.name, &[self.name], &cached, |dir| {
-                let recipe = Recipe {
+                let go_build = GoBuild {
                     program: self.name,
                     package: ".",
                     version: &self.version,
@@ -71,15 +71,15 @@ impl OurGoProgram {
                     instead: "",
                     linker_flags: "-s -w".to_owned(),
                 };
-                recipe.build(&dir.join(self.name), Path::new("go"))
+                go_build.build(&dir.join(self.name), Path::new("go"))
             })?;
         }
         Ok(program)
     }
 }
 
-/// Runs `work` for a folder beside `into` that is renamed when everything is there, under a lock, so
-/// that neither a crash nor a second process leaves half a build.
+/// Runs `work` under a lock, for a temporary folder that is renamed to `into` at the end, so that neither a crash nor a second
+/// process leaves half a build.
 fn once(name: &str, programs: &[&str], into: &Path, work: impl FnOnce(&Path) -> Result<()>) -> Result<()> {
     let parent = into.parent().context("the cache has no parent folder")?;
     fs::create_dir_all(parent).with_context(|| format!("create the cache folder {}", parent.display()))?;
@@ -103,7 +103,7 @@ fn once(name: &str, programs: &[&str], into: &Path, work: impl FnOnce(&Path) -> 
 }
 
 /// How one program is built.
-struct Recipe<'a> {
+struct GoBuild<'a> {
     program: &'a str,
     package: &'a str,
     version: &'a str,
@@ -111,12 +111,12 @@ struct Recipe<'a> {
     folder: PathBuf,
     /// The `go.mod` to use instead of the folder's own.
     modules: Option<&'a Path>,
-    /// What else a person without Go could do.
+    /// Advice for users without Go.
     instead: &'a str,
     linker_flags: String,
 }
 
-impl Recipe<'_> {
+impl GoBuild<'_> {
     fn build(&self, to: &Path, go: &Path) -> Result<()> {
         let Self { program, version, .. } = self;
         tell(&format!("building {program} {version} from Go modules; done once, it can take minutes"));

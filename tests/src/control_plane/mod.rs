@@ -1,4 +1,4 @@
-//! A real Kubernetes control plane for any test that asks for one.
+//! A real Kubernetes control plane for tests. [`ControlPlane::start`] starts it.
 //!
 //! ```no_run
 //! # use reserve_tests::control_plane::{ControlPlane, deployment, node};
@@ -11,30 +11,30 @@
 //! # }
 //! ```
 //!
-//! etcd, kube-apiserver, kube-controller-manager and, when asked, kube-scheduler are the real programs;
-//! kwok plays the kubelets. See `tests/control-plane/stages.yaml` for what pods do. Everything listens on
-//! loopback only and ends with the [`Cluster`], also after a panic, Ctrl-C or `kill -9`. The files of the
-//! last run of each test, logs included, stay in `control-plane/<test>` of cargo's target folder.
+//! etcd, kube-apiserver, kube-controller-manager and, on request, kube-scheduler are the real programs; kwok replaces the kubelets
+//! (`tests/control-plane/stages.yaml` says what pods do). Everything listens on loopback only and ends with the [`Cluster`], also
+//! after a panic, Ctrl-C or `kill -9`. The files of the last run of each test, logs included, stay in `control-plane/<test>` of
+//! cargo's target folder.
 
 mod accounts;
 mod audit;
 mod binaries;
 mod clients;
 mod cluster;
+mod cluster_dir;
 mod components;
 mod credentials;
 mod go_build;
 mod modules;
 mod nodes;
-mod place;
 mod pods;
 mod process;
 mod program;
 mod recorder;
+mod rule_check;
 mod settings;
 mod start;
 mod users;
-mod watched;
 mod workloads;
 
 pub use accounts::Account;

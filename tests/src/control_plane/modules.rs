@@ -12,14 +12,14 @@ pub(super) struct Module {
     pub(super) name: &'static str,
     /// The programs, each with the Go package it is built from.
     pub(super) programs: &'static [(&'static str, &'static str)],
-    /// The module whose version counts.
+    /// The Go module path whose version in `go.mod` is the version of the programs.
     path: &'static str,
     go_mod: &'static str,
     /// The Go variables that hold the version a program reports.
     version_variables: &'static [&'static str],
 }
 
-/// Everything a cluster and its clients consist of.
+/// All programs of a cluster and its clients.
 pub(super) const MODULES: &[Module] = &[
     Module {
         name: "etcd",
@@ -73,7 +73,7 @@ impl Module {
         })
     }
 
-    /// What is given to the linker so that the programs report their version.
+    /// Linker flags that make the programs report their version.
     pub(super) fn linker_flags(&self) -> Result<String> {
         let version = self.version()?;
         let mut flags = String::from("-s -w");

@@ -1,4 +1,4 @@
-//! Nodes in words: `cluster.add_node(node("n1").cpu("6000m").memory("8Gi"))`.
+//! Adds nodes: `cluster.add_node(node("n1").cpu("6000m").memory("8Gi"))`.
 
 use std::time::Duration;
 
@@ -10,11 +10,11 @@ use serde_json::{Map, Value, json};
 use super::cluster::Cluster;
 use super::modules;
 
-/// Taints of nodes that are not ready begin with this; the node lifecycle controller keeps them.
+/// The prefix of the taints that the node lifecycle controller sets on nodes that are not ready.
 const CONDITION_TAINTS: &str = "node.kubernetes.io/";
 const READY_MAX: Duration = Duration::from_secs(120);
 
-/// A node to be added.
+/// The settings of a node before it is added.
 #[derive(Clone, Debug)]
 #[must_use = "give it to Cluster::add_node"]
 pub struct NodeShape {
@@ -26,7 +26,7 @@ pub struct NodeShape {
     images: Vec<Value>,
 }
 
-/// A node with 4 CPUs, 16 GiB of memory and room for 110 pods, unless told otherwise.
+/// A node with the defaults: 4 CPUs, 16 GiB of memory and room for 110 pods.
 pub fn node(name: &str) -> NodeShape {
     let mut labels = Map::new();
     labels.insert("kubernetes.io/hostname".to_owned(), name.into());
@@ -54,7 +54,7 @@ impl NodeShape {
         self.resource("memory", quantity)
     }
 
-    /// How many pods it takes.
+    /// Allocatable pods.
     pub fn pods(self, pods: u32) -> Self {
         self.resource("pods", &pods.to_string())
     }
@@ -65,25 +65,25 @@ impl NodeShape {
         self
     }
 
-    /// A label.
+    /// Adds a label.
     pub fn label(mut self, key: &str, value: &str) -> Self {
         self.labels.insert(key.to_owned(), value.into());
         self
     }
 
-    /// An annotation.
+    /// Adds an annotation.
     pub fn annotation(mut self, key: &str, value: &str) -> Self {
         self.annotations.insert(key.to_owned(), value.into());
         self
     }
 
-    /// A taint; the effect is `NoSchedule`, `PreferNoSchedule` or `NoExecute`.
+    /// Adds a taint; the effect is `NoSchedule`, `PreferNoSchedule` or `NoExecute`.
     pub fn taint(mut self, key: &str, value: &str, effect: &str) -> Self {
         self.taints.push(json!({"key": key, "value": value, "effect": effect}));
         self
     }
 
-    /// An image that lies on the node already.
+    /// Adds an image that the node has already.
     pub fn image(mut self, name: &str, size_bytes: u64) -> Self {
         self.images.push(json!({"names": [name], "sizeBytes": size_bytes}));
         self
@@ -115,7 +115,7 @@ impl Cluster {
     /// Adds a node and waits until pods can be scheduled to it.
     ///
     /// # Errors
-    /// When the API server refuses it, or it does not get ready.
+    /// When the API server refuses the node, or the node does not get ready.
     pub async fn add_node(&self, shape: NodeShape) -> Result<Node> {
         let node = shape.into_node()?;
         let created = self.nodes().create(&PostParams::default(), &node).await.context("add a node")?;
@@ -125,7 +125,7 @@ impl Cluster {
     /// The node as it is now.
     ///
     /// # Errors
-    /// When there is none of that name.
+    /// When no node has this name.
     pub async fn node(&self, name: &str) -> Result<Node> {
         self.nodes().get(name).await.with_context(|| format!("get node {name}"))
     }
@@ -158,7 +158,7 @@ impl Cluster {
         patched.with_context(|| format!("annotate node {name} with {key}"))
     }
 
-    /// Lets the fake kubelet of a node report that it is ready or not, and does not wait for it.
+    /// Makes the fake kubelet of a node report that it is ready or not, without waiting for it.
     ///
     /// # Errors
     /// When the API server refuses.

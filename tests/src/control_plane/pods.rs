@@ -33,7 +33,7 @@ impl Cluster {
     /// none of them being deleted.
     ///
     /// # Errors
-    /// When that takes longer than 90 s, with what the pods did instead.
+    /// When that takes longer than 90 s, with the state of the pods.
     pub async fn wait_until_running(&self, selector: &str, count: usize) -> Result<Vec<Pod>> {
         self.wait_until_running_in("default", selector, count).await
     }
@@ -41,7 +41,7 @@ impl Cluster {
     /// The same in any namespace.
     ///
     /// # Errors
-    /// When that takes longer than 90 s, with what the pods did instead.
+    /// When that takes longer than 90 s, with the state of the pods.
     pub async fn wait_until_running_in(
         &self,
         namespace: &str,
@@ -58,11 +58,11 @@ impl Cluster {
         .await
     }
 
-    /// Waits until the one pod with these labels in a namespace was told why it has no place, and returns the words.
+    /// Waits until the one pod with these labels in a namespace has the condition `PodScheduled=False`, and returns its message.
     ///
     /// # Errors
-    /// When nothing is said in 90 s, or the pod is bound.
-    pub async fn wait_until_told(&self, namespace: &str, selector: &str) -> Result<String> {
+    /// When the pod has no such condition after 90 s, or is bound.
+    pub async fn wait_until_unschedulable(&self, namespace: &str, selector: &str) -> Result<String> {
         let what = format!("{selector} in {namespace} is told why it waits");
         self.wait_until(&what, SETTLE_MAX, async || {
             let pods = self.pods_in(namespace, selector).await?;
@@ -74,7 +74,7 @@ impl Cluster {
         .await
     }
 
-    /// Deletes a pod in the namespace `default`, as `kubectl delete` does, and does not wait for its end.
+    /// Deletes a pod in the namespace `default`, as `kubectl delete` does, without waiting for its end.
     ///
     /// # Errors
     /// When the API server refuses.
@@ -102,19 +102,19 @@ impl Cluster {
     }
 }
 
-/// True for a pod that runs and is not being deleted.
+/// Whether a pod runs and is not being deleted.
 pub fn is_running(pod: &Pod) -> bool {
     phase(pod) == "Running" && pod.metadata.deletion_timestamp.is_none()
 }
 
-/// What a pod was told when it found no place.
+/// The message of the condition `PodScheduled=False`.
 pub fn unscheduled(pod: &Pod) -> Option<&str> {
     let mut conditions = pod.status.iter().flat_map(|status| status.conditions.iter().flatten());
     let told = conditions.find(|condition| condition.type_ == "PodScheduled" && condition.status == "False");
     told?.message.as_deref()
 }
 
-/// The node a pod is bound to, or an empty text.
+/// The node that a pod is bound to, or an empty text.
 pub fn node_of(pod: &Pod) -> &str {
     pod.spec.as_ref().and_then(|spec| spec.node_name.as_deref()).unwrap_or_default()
 }
@@ -124,7 +124,7 @@ pub fn name_of(pod: &Pod) -> &str {
     pod.metadata.name.as_deref().unwrap_or_default()
 }
 
-/// One line that says what each pod does, with the reason if it cannot be scheduled.
+/// One line with the state of each pod, and the reason if it cannot be scheduled.
 pub fn describe(pods: &[Pod]) -> String {
     if pods.is_empty() {
         return "no pods".to_owned();

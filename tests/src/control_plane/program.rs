@@ -1,4 +1,4 @@
-//! A program of ours that runs beside the control plane for as long as a test wants it.
+//! One of our programs, running beside the control plane ([`Cluster::run_program`]).
 
 use super::cluster::Cluster;
 use super::components::Component;
@@ -6,12 +6,12 @@ use super::process::Process;
 use anyhow::{Context as _, Result};
 use std::path::Path;
 
-/// A running program. Ends with this value, and whatever happens to the test.
+/// A running program. Dropping this value ends it, and so does the end of the test process.
 #[derive(Debug)]
 pub struct Program(Process);
 
 impl Program {
-    /// Everything it has printed so far.
+    /// The output so far.
     ///
     /// # Errors
     /// When the log cannot be read.
@@ -19,18 +19,18 @@ impl Program {
         self.0.log()
     }
 
-    /// Its process id.
+    /// The process id.
     ///
     /// # Errors
-    /// When it has not been started yet.
+    /// When the program has not been started yet.
     pub fn pid(&self) -> Result<u32> {
         self.0.pid().context("a program that has no process id yet")
     }
 
-    /// An error with the end of its log, when it has ended by itself.
+    /// Checks that the program still runs.
     ///
     /// # Errors
-    /// That one.
+    /// When it has ended by itself, with the end of its log.
     pub fn check_alive(&mut self) -> Result<()> {
         self.0.check_alive()
     }
@@ -43,15 +43,15 @@ impl Program {
         self.0.signal(name)
     }
 
-    /// Whether it has ended by itself.
+    /// Whether the program has ended by itself.
     pub fn has_ended(&mut self) -> bool {
         self.0.check_alive().is_err()
     }
 
-    /// Kills it as a power cut would.
+    /// Kills the program with SIGKILL.
     ///
     /// # Errors
-    /// When it does not die.
+    /// When the process does not end.
     pub fn kill(&mut self) -> Result<()> {
         self.0.kill()
     }
@@ -64,10 +64,10 @@ impl Drop for Program {
 }
 
 impl Cluster {
-    /// Where a program of the control plane lies.
+    /// The path of a program of the control plane.
     ///
     /// # Errors
-    /// When there is none of that name.
+    /// When no program has this name.
     pub fn program(&self, name: &str) -> Result<&Path> {
         self.binaries.path(name)
     }

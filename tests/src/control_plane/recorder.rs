@@ -1,4 +1,4 @@
-//! Writes down every version of every node and pod, from the moment it is started.
+//! Records every version of every node and pod by watches ([`Recorder::start`]), for the rules of [`crate::history`].
 
 use std::collections::BTreeMap;
 use std::sync::{Arc, Mutex, PoisonError};
@@ -12,44 +12,45 @@ use kube::{Client, Resource as _};
 use serde_json::Value;
 use tokio::task::JoinHandle;
 
-use crate::history::{Version, What};
+use crate::history::{Version, VersionedObject};
 
-/// The API server may be restarting.
+/// The pause after a failed list: the API server may be restarting.
 const RETRY: Duration = Duration::from_millis(100);
-/// The longest the API server lets a watch be.
+/// A bit less than the longest watch that the API server allows.
 const WATCH_SECONDS: u32 = 290;
 
-/// A recording. It ends with this value.
+/// A recording. Dropping this value ends it.
 #[derive(Debug)]
 pub(super) struct Recorder {
-    seen: Arc<Mutex<Seen>>,
+    state: Arc<Mutex<RecorderState>>,
     tasks: Vec<JoinHandle<()>>,
 }
 
 #[derive(Debug, Default)]
-struct Seen {
+struct RecorderState {
     versions: Vec<Version>,
     /// The newest revision of each kind.
     newest: BTreeMap<&'static str, u64>,
-    /// What could not be written down.
+    /// The first object that could not be decoded.
     problem: Option<String>,
 }
 
-/// The recorder of one kind.
-struct Reel {
+/// Records one kind.
+struct KindRecorder {
     api: Api<DynamicObject>,
     kind: &'static str,
-    /// The JSON of each object that is there, by UID, and the newest revision.
-    there: BTreeMap<String, Value>,
+    /// The current JSON of each object, by UID.
+    objects: BTreeMap<String, Value>,
+    /// The newest revision.
     revision: u64,
-    seen: Arc<Mutex<Seen>>,
+    state: Arc<Mutex<RecorderState>>,
 }
 
 impl Recorder {
-    /// Starts with everything that is there now.
+    /// Lists all objects, and starts the watches.
     #[expect(clippy::disallowed_methods, reason = "a task of the harness, which ends with its owner")]
     pub(super) async fn start(client: &Client) -> Result<Self> {
-        let seen = Arc::default();
+        let state = Arc::default();
         let mut tasks = vec![];
         for kind in ["pods", "nodes"] {
             let of = match kind {
@@ -57,23 +58,24 @@ impl Recorder {
                 _ => ApiResource::erase::<k8s_openapi::api::core::v1::Node>(&()),
             };
             let api = Api::all_with(client.clone(), &of);
-            let mut reel = Reel { api, kind, there: BTreeMap::new(), revision: 0, seen: Arc::clone(&seen) };
-            reel.list().await?;
-            tasks.push(tokio::spawn(reel.run()));
+            let mut recorder =
+                KindRecorder { api, kind, objects: BTreeMap::new(), revision: 0, state: Arc::clone(&state) };
+            recorder.list().await?;
+            tasks.push(tokio::spawn(recorder.run()));
         }
-        Ok(Self { seen, tasks })
+        Ok(Self { state, tasks })
     }
 
-    /// The newest revision of a kind that was written down.
+    /// The newest recorded revision of a kind.
     pub(super) fn newest(&self, kind: &str) -> u64 {
-        lock(&self.seen).newest.get(kind).copied().unwrap_or(0)
+        lock(&self.state).newest.get(kind).copied().unwrap_or(0)
     }
 
-    /// Everything so far.
+    /// All versions so far.
     pub(super) fn versions(&self) -> Result<Vec<Version>> {
-        let seen = lock(&self.seen);
-        anyhow::ensure!(seen.problem.is_none(), "{:?}", seen.problem);
-        Ok(seen.versions.clone())
+        let state = lock(&self.state);
+        anyhow::ensure!(state.problem.is_none(), "{:?}", state.problem);
+        Ok(state.versions.clone())
     }
 }
 
@@ -83,29 +85,29 @@ impl Drop for Recorder {
     }
 }
 
-impl Reel {
+impl KindRecorder {
     async fn run(mut self) {
         loop {
-            // A watch that ends is taken up where it ended; if that is no longer possible, all is read again.
+            // After a watch has ended, the next one continues at the last revision; if that fails, everything is listed again.
             if self.watch().await.is_err() && self.list().await.is_err() {
                 tokio::time::sleep(RETRY).await;
             }
         }
     }
 
-    /// Reads all; whatever differs from what was known happened unseen.
+    /// Lists all objects, and records the differences from what the watch has delivered.
     async fn list(&mut self) -> Result<()> {
         let listed = self.api.list(&ListParams::default()).await?;
         let revision = listed.metadata.resource_version.unwrap_or_default();
-        let mut gone = std::mem::take(&mut self.there);
+        let mut gone = std::mem::take(&mut self.objects);
         for object in listed.items {
             let known = gone.remove(object.metadata.uid.as_deref().unwrap_or_default());
             let same =
                 known.as_ref().is_some_and(|known| version_of(known) == object.metadata.resource_version);
             if same {
-                self.there.extend(object.metadata.uid.clone().zip(known));
+                self.objects.extend(object.metadata.uid.clone().zip(known));
             } else {
-                self.write_down(object, false)?;
+                self.record(object, false)?;
             }
         }
         let revision = revision.parse().context("read a resourceVersion")?;
@@ -123,8 +125,8 @@ impl Reel {
         let mut events = std::pin::pin!(events);
         while let Some(event) = events.try_next().await? {
             match event {
-                WatchEvent::Added(object) | WatchEvent::Modified(object) => self.write_down(object, false)?,
-                WatchEvent::Deleted(object) => self.write_down(object, true)?,
+                WatchEvent::Added(object) | WatchEvent::Modified(object) => self.record(object, false)?,
+                WatchEvent::Deleted(object) => self.record(object, true)?,
                 WatchEvent::Bookmark(_) => {}
                 WatchEvent::Error(status) => anyhow::bail!("{}", status.message),
             }
@@ -132,7 +134,7 @@ impl Reel {
         Ok(())
     }
 
-    fn write_down(&mut self, mut object: DynamicObject, is_gone: bool) -> Result<()> {
+    fn record(&mut self, mut object: DynamicObject, is_gone: bool) -> Result<()> {
         object.meta_mut().managed_fields = None;
         let object = serde_json::to_value(&object).context("write an object down")?;
         self.note(&object, is_gone)
@@ -140,21 +142,21 @@ impl Reel {
 
     fn note(&mut self, object: &Value, is_gone: bool) -> Result<()> {
         let noted = version(self.kind, object, is_gone);
-        let mut seen = lock(&self.seen);
+        let mut state = lock(&self.state);
         match noted {
             Ok(version) => {
                 self.revision = version.revision.max(self.revision);
-                seen.newest.insert(self.kind, self.revision);
-                seen.versions.push(version);
+                state.newest.insert(self.kind, self.revision);
+                state.versions.push(version);
             }
-            // A history with a hole proves nothing.
-            Err(error) => drop(seen.problem.get_or_insert(format!("{error:#}: {object}"))),
+            // Rules cannot be checked on an incomplete history.
+            Err(error) => drop(state.problem.get_or_insert(format!("{error:#}: {object}"))),
         }
         let uid = object["metadata"]["uid"].as_str().unwrap_or_default().to_owned();
         if is_gone {
-            self.there.remove(&uid);
+            self.objects.remove(&uid);
         } else {
-            self.there.insert(uid, object.clone());
+            self.objects.insert(uid, object.clone());
         }
         Ok(())
     }
@@ -164,20 +166,24 @@ impl Reel {
 fn version(kind: &str, object: &Value, is_gone: bool) -> Result<Version> {
     let revision = version_of(object).unwrap_or_default().parse().context("read a resourceVersion")?;
     let json = object.to_string();
-    let what = if kind == "pods" {
+    let versioned = if kind == "pods" {
         let pod = Arc::new(common::api::pod::pod(&json)?);
-        if is_gone { What::PodGone(pod) } else { What::Pod(pod) }
+        if is_gone { VersionedObject::PodGone(pod) } else { VersionedObject::Pod(pod) }
     } else {
         let node = Arc::new(common::api::node::node(&json)?);
-        if is_gone { What::NodeGone(node) } else { What::Node(node, Arc::new(object.clone())) }
+        if is_gone {
+            VersionedObject::NodeGone(node)
+        } else {
+            VersionedObject::Node(node, Arc::new(object.clone()))
+        }
     };
-    Ok(Version { revision, at: Timestamp::now(), what })
+    Ok(Version { revision, at: Timestamp::now(), object: versioned })
 }
 
 fn version_of(object: &Value) -> Option<String> {
     Some(object["metadata"]["resourceVersion"].as_str()?.to_owned())
 }
 
-fn lock(seen: &Mutex<Seen>) -> std::sync::MutexGuard<'_, Seen> {
-    seen.lock().unwrap_or_else(PoisonError::into_inner)
+fn lock(state: &Mutex<RecorderState>) -> std::sync::MutexGuard<'_, RecorderState> {
+    state.lock().unwrap_or_else(PoisonError::into_inner)
 }

@@ -1,6 +1,5 @@
-//! What the harness takes from its surroundings: environment, folders, number of processors.
-//!
-//! No other file of the harness asks for these.
+//! What the harness takes from its environment: variables, folders, the number of processors. No other file of the harness reads
+//! these.
 
 use std::ffi::OsString;
 use std::io::Write as _;
@@ -11,17 +10,17 @@ use anyhow::{Context as _, Result};
 /// The variable that names a folder with ready-made programs, as other Kubernetes test tools use it.
 const ASSETS_VARIABLE: &str = "KUBEBUILDER_ASSETS";
 
-/// The folder with ready-made programs, if the user named one.
+/// The folder of `KUBEBUILDER_ASSETS`, if it is set.
 pub(super) fn assets_dir() -> Result<Option<PathBuf>> {
     let named = std::env::var_os(ASSETS_VARIABLE).filter(|value| !value.is_empty());
-    // Programs are started in folders of their own, where a relative path would mean something else.
+    // Absolute, because programs are started in other folders.
     named
         .map(std::path::absolute)
         .transpose()
         .with_context(|| format!("find the folder {ASSETS_VARIABLE} names"))
 }
 
-/// Where built programs are kept between runs.
+/// The cache folder of built programs.
 pub(super) fn cache_dir() -> Result<PathBuf> {
     let cache = dirs::cache_dir().context("no cache directory: set HOME or XDG_CACHE_HOME")?;
     Ok(cache.join("kubectl-reserve").join("control-plane"))
@@ -37,7 +36,7 @@ pub fn workspace_dir() -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).parent().map(Path::to_path_buf).unwrap_or_default()
 }
 
-/// Where clusters keep their files and logs: in cargo's target folder, so that `cargo clean` removes them.
+/// The folder of all clusters' files and logs: in cargo's target folder, so that `cargo clean` removes them.
 pub(super) fn clusters_dir() -> PathBuf {
     let target = std::env::current_exe().ok().and_then(|exe| {
         exe.ancestors().find(|dir| dir.join("CACHEDIR.TAG").is_file()).map(Path::to_path_buf)
@@ -57,8 +56,8 @@ pub(super) fn clusters_at_once() -> usize {
     std::thread::available_parallelism().map_or(1, usize::from)
 }
 
-/// Says something to the person who waits. Written past the test harness, which captures `eprintln!`.
+/// Prints a message to standard error, directly, because the test harness captures `eprintln!`.
 pub(super) fn tell(line: &str) {
-    // Nobody may be listening, and a test must not fail for that.
+    // Standard error may be closed, and a test must not fail for that.
     let _ = std::io::stderr().write_all(format!("control plane: {line}\n").as_bytes());
 }

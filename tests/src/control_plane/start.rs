@@ -1,4 +1,4 @@
-//! Starts a cluster: what was asked for, and the order in which things come up.
+//! Starts a cluster: the options ([`ControlPlane`]), and the order in which the programs are started.
 
 use std::fs;
 use std::net::{Ipv4Addr, TcpListener};
@@ -13,66 +13,66 @@ use tokio::time::Instant;
 
 use super::binaries::Binaries;
 use super::cluster::Cluster;
+use super::cluster_dir::{self, ClusterDir};
 use super::components::{Component, Layout};
 use super::credentials::Credentials;
 use super::modules;
-use super::place::{self, Place};
 use super::process::{Process, Processes};
 use super::settings::{self, tell};
 use super::users::User;
 
 /// A start that takes longer has failed.
 const START_MAX: Duration = Duration::from_secs(120);
-/// Whoever else has taken the port may never answer.
+/// The limit for one check: another process that has taken the port may never answer.
 const LOOK_MAX: Duration = Duration::from_secs(2);
 const START_POLL: Duration = Duration::from_millis(50);
-/// Somebody else may take a port between our finding it free and the program's using it.
+/// Another process may take a port between our finding it free and the program's using it.
 const ATTEMPTS: usize = 3;
 const PORT_TAKEN: &str = "address already in use";
 
-/// A control plane to be started. Await it to get the [`Cluster`].
+/// The options of a control plane. Await this value to start it and get the [`Cluster`].
 #[derive(Debug)]
 #[must_use = "nothing starts before it is awaited"]
 pub struct ControlPlane {
     pub(super) name: String,
     pub(super) kubelet_of: String,
     pub(super) plugin_dirs: Vec<PathBuf>,
-    /// None: no kube-scheduler. An empty text: its defaults.
+    /// `None`: no kube-scheduler. An empty text: its defaults.
     scheduler: Option<String>,
-    /// Whether there is nothing but the API and its storage.
+    /// Whether only etcd and kube-apiserver run.
     is_bare: bool,
 }
 
 impl ControlPlane {
     /// A control plane for the test `name`: etcd, kube-apiserver, kube-controller-manager and kwok.
     ///
-    /// Only as many clusters run at once as the machine has processors; the others wait for their turn. So
-    /// a test must never hold one cluster while it starts a second.
+    /// Only as many clusters run at once as the machine has processors; the others wait for their turn. So a test must not hold one
+    /// cluster while it starts a second.
     pub fn start(name: &str) -> Self {
         let (name, kubelet_of) = (name.to_owned(), "n1".to_owned());
         Self { name, kubelet_of, plugin_dirs: vec![], scheduler: None, is_bare: false }
     }
 
-    /// Only etcd and kube-apiserver, to measure on: no controllers, no kubelets, no audit log. Pods have no ServiceAccount,
-    /// and nodes are what they are created as.
+    /// Only etcd and kube-apiserver, for benchmarks: no controllers, no kubelets, no audit log. Pods have no ServiceAccount, and
+    /// nodes keep the status that they are created with.
     pub fn bare(mut self) -> Self {
         self.is_bare = true;
         self
     }
 
-    /// With the real kube-scheduler and its own defaults.
+    /// Adds the real kube-scheduler with its own defaults.
     pub fn with_scheduler(self) -> Self {
         self.with_scheduler_configuration("")
     }
 
-    /// With the real kube-scheduler and the given parts of a `KubeSchedulerConfiguration` in YAML, such as
-    /// `profiles` and `extenders`. Head, client connection and leader election are added.
+    /// Adds the real kube-scheduler with parts of a `KubeSchedulerConfiguration` in YAML, such as `profiles` and `extenders`. The
+    /// API version, the client connection and the leader election are added here.
     pub fn with_scheduler_configuration(mut self, yaml: &str) -> Self {
         self.scheduler = Some(yaml.to_owned());
         self
     }
 
-    /// The node whose kubelet [`User::Kubelet`] is; `n1` if never said.
+    /// The node whose kubelet [`User::Kubelet`] is; `n1` by default.
     pub fn kubelet_of(mut self, node: &str) -> Self {
         self.kubelet_of = node.to_owned();
         self
@@ -87,30 +87,38 @@ impl ControlPlane {
     async fn run(self) -> Result<Cluster> {
         let binaries = tokio::task::spawn_blocking(Binaries::locate).await.context("look for programs")??;
         let base = settings::clusters_dir();
-        let turn = place::turn(&base, "running", settings::clusters_at_once()).await?;
-        // Two clusters that start at the same time take longer than one after the other.
-        let _starting = place::turn(&base, "starting", 1).await?;
+        let turn = cluster_dir::turn(&base, "running", settings::clusters_at_once()).await?;
+        // Starting two clusters at the same time takes longer than one after the other.
+        let _starting = cluster_dir::turn(&base, "starting", 1).await?;
         let started = Instant::now();
-        let mut place = Place::take(&base, &self.name)?;
-        place.keep(turn);
-        let (processes, credentials) = self.bring_up(&place, &binaries).await?;
+        let mut cluster_dir = ClusterDir::take(&base, &self.name)?;
+        cluster_dir.keep(turn);
+        let (processes, credentials) = self.bring_up(&cluster_dir, &binaries).await?;
         let started_in = started.elapsed();
         tell(&format!("`{}` is up after {started_in:.1?}", self.name));
         warn_of_other_version(&credentials.client(User::Admin)?).await?;
-        Cluster::new(self, place, binaries, processes, credentials, started_in)
+        Cluster::new(self, cluster_dir, binaries, processes, credentials, started_in)
     }
 
-    async fn bring_up(&self, place: &Place, binaries: &Binaries) -> Result<(Processes, Credentials)> {
+    async fn bring_up(
+        &self,
+        cluster_dir: &ClusterDir,
+        binaries: &Binaries,
+    ) -> Result<(Processes, Credentials)> {
         for attempt in 1..=ATTEMPTS {
-            match self.try_to_bring_up(place, binaries).await {
+            match self.try_to_bring_up(cluster_dir, binaries).await {
                 Err(error) if attempt < ATTEMPTS && format!("{error:#}").contains(PORT_TAKEN) => {
                     tell(&format!("`{}`: a port was taken meanwhile; trying others", self.name));
-                    // Nothing there is fine, too: etcd itself may have been the one.
-                    let _ = fs::remove_dir_all(place.join("etcd-data"));
+                    // An error is fine: if the port was etcd's own, there is no data.
+                    let _ = fs::remove_dir_all(cluster_dir.join("etcd-data"));
                 }
                 result => {
                     return result.with_context(|| {
-                        format!("start the control plane of `{}`; logs: {}", self.name, place.dir.display())
+                        format!(
+                            "start the control plane of `{}`; logs: {}",
+                            self.name,
+                            cluster_dir.dir.display()
+                        )
                     });
                 }
             }
@@ -118,9 +126,13 @@ impl ControlPlane {
         bail!("no free ports after {ATTEMPTS} attempts");
     }
 
-    async fn try_to_bring_up(&self, place: &Place, binaries: &Binaries) -> Result<(Processes, Credentials)> {
+    async fn try_to_bring_up(
+        &self,
+        cluster_dir: &ClusterDir,
+        binaries: &Binaries,
+    ) -> Result<(Processes, Credentials)> {
         let [etcd_port, peer_port, api_port] = free_ports()?;
-        let (dir, configuration) = (place.dir.clone(), settings::source_dir());
+        let (dir, configuration) = (cluster_dir.dir.clone(), settings::source_dir());
         let layout = Layout { dir, configuration, etcd_port, peer_port, api_port };
         let credentials = Credentials::write(&layout.dir, api_port, &self.kubelet_of)?;
         let admin = credentials.client(User::Admin)?;
@@ -144,7 +156,7 @@ impl ControlPlane {
         if let Some(yaml) = &self.scheduler {
             up.push(start(&self.scheduler(yaml, &layout)?)?);
         }
-        // Before it exists every pod is refused.
+        // Every pod is refused until this ServiceAccount exists.
         let accounts: Api<ServiceAccount> = Api::namespaced(admin, "default");
         wait_for(&mut up, "the ServiceAccount `default`", async || {
             Ok(accounts.get("default").await.map(drop)?)
@@ -196,13 +208,13 @@ where
     }
 }
 
-/// Whether the API server is ready.
+/// An error unless the API server is ready.
 pub(super) async fn readyz(client: &Client) -> Result<()> {
     let request = http::Request::get("/readyz").body(vec![]).context("ask for /readyz")?;
     client.request_text(request).await.map(drop).context("ask for /readyz")
 }
 
-/// Programs from `KUBEBUILDER_ASSETS` may be of any version. That is allowed, but nobody should wonder.
+/// Programs from `KUBEBUILDER_ASSETS` may have any version. That is allowed, but a message says so.
 async fn warn_of_other_version(client: &Client) -> Result<()> {
     let (wanted, found) = (modules::kubernetes_version()?, client.apiserver_version().await?.git_version);
     if wanted != found {
@@ -211,7 +223,7 @@ async fn warn_of_other_version(client: &Client) -> Result<()> {
     Ok(())
 }
 
-/// Ports that were free a moment ago, all different because all are held until the last is found.
+/// Ports that were free a moment ago. They differ, because each stays bound until the last one is found.
 fn free_ports<const N: usize>() -> Result<[u16; N]> {
     let mut held = Vec::with_capacity(N);
     let mut ports = [0; N];

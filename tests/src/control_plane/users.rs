@@ -1,13 +1,13 @@
-//! Who talks to the API server in tests. Each has a token of its own.
+//! The users of the API server in tests. Each has a token of its own.
 
 /// A user of a test cluster.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub enum User {
     /// May do everything (group `system:masters`).
     Admin,
-    /// Somebody with no rights until a test grants some (group `tenants`).
+    /// Has no rights until a test grants some (group `tenants`).
     Tenant,
-    /// The kubelet of one node, held to it by the Node authorizer and NodeRestriction.
+    /// The kubelet of one node, restricted to this node by the Node authorizer and NodeRestriction.
     Kubelet,
     /// Our daemon, `reserve-daemon`, with no rights until `Cluster::install_roles`.
     Daemon,
@@ -15,7 +15,7 @@ pub enum User {
     ControllerManager,
     /// The cluster's own kube-scheduler.
     Scheduler,
-    /// The fake kubelets that run all nodes and pods.
+    /// kwok: the fake kubelets of all nodes.
     Kwok,
 }
 
@@ -30,8 +30,8 @@ impl User {
         Self::Kwok,
     ];
 
-    /// A word for file names and user agents.
-    pub(super) fn word(self) -> &'static str {
+    /// The name for file names and user agents.
+    pub(super) fn short_name(self) -> &'static str {
         match self {
             Self::Admin => "admin",
             Self::Tenant => "tenant",
@@ -43,14 +43,14 @@ impl User {
         }
     }
 
-    /// The name the API server knows, and writes into the audit log.
+    /// The name of the user in the API server and its audit log.
     pub(super) fn name(self, kubelet_of: &str) -> String {
         match self {
             Self::Kubelet => format!("system:node:{kubelet_of}"),
             Self::Daemon => "reserve-daemon".to_owned(),
-            // These two have their roles from the API server itself, by these names.
-            Self::ControllerManager | Self::Scheduler => format!("system:{}", self.word()),
-            Self::Admin | Self::Tenant | Self::Kwok => self.word().to_owned(),
+            // The API server's default ClusterRoleBindings give these two their rights by these names.
+            Self::ControllerManager | Self::Scheduler => format!("system:{}", self.short_name()),
+            Self::Admin | Self::Tenant | Self::Kwok => self.short_name().to_owned(),
         }
     }
 

@@ -1,4 +1,4 @@
-//! Workloads in words: `cluster.deploy(deployment("testngx").replicas(1).cpu("1000m"))`.
+//! Deploys workloads: `cluster.deploy(deployment("testngx").replicas(1).cpu("1000m"))`.
 
 use std::time::Duration;
 
@@ -14,11 +14,11 @@ use serde_json::{Map, Value, json};
 
 use super::cluster::Cluster;
 
-/// A workload to be deployed. Its pods carry the label `app: <name>`.
+/// The settings of a workload before it is deployed. Its pods have the label `app: <name>`.
 #[derive(Clone, Debug)]
 #[must_use = "give it to Cluster::deploy"]
 pub struct WorkloadShape {
-    kind: Kind,
+    kind: WorkloadKind,
     name: String,
     namespace: String,
     replicas: u32,
@@ -32,48 +32,48 @@ pub struct WorkloadShape {
 }
 
 #[derive(Clone, Copy, Debug)]
-enum Kind {
+enum WorkloadKind {
     Deployment,
     StatefulSet,
     Job,
     Pod,
 }
 
-/// What was deployed.
+/// A deployed workload.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Workload {
-    /// Its namespace.
+    /// The namespace of the workload.
     pub namespace: String,
-    /// Its name.
+    /// The name of the workload.
     pub name: String,
-    /// The UID the API server gave it.
+    /// The UID of the workload.
     pub uid: String,
     /// A label selector for its pods.
     pub selector: String,
 }
 
-/// A Deployment of one replica in the namespace `default`, unless told otherwise.
+/// A Deployment; by default one replica in the namespace `default`.
 pub fn deployment(name: &str) -> WorkloadShape {
-    WorkloadShape::new(Kind::Deployment, name)
+    WorkloadShape::new(WorkloadKind::Deployment, name)
 }
 
-/// A StatefulSet of one replica in the namespace `default`, unless told otherwise.
+/// A StatefulSet; by default one replica in the namespace `default`.
 pub fn stateful_set(name: &str) -> WorkloadShape {
-    WorkloadShape::new(Kind::StatefulSet, name)
+    WorkloadShape::new(WorkloadKind::StatefulSet, name)
 }
 
-/// A Job of one pod in the namespace `default`, unless told otherwise. It succeeds as soon as it runs.
+/// A Job; by default one pod in the namespace `default`, which succeeds as soon as it runs.
 pub fn job(name: &str) -> WorkloadShape {
-    WorkloadShape::new(Kind::Job, name)
+    WorkloadShape::new(WorkloadKind::Job, name)
 }
 
-/// A pod that nobody recreates.
+/// A pod without a controller, so that nothing recreates it.
 pub fn bare_pod(name: &str) -> WorkloadShape {
-    WorkloadShape::new(Kind::Pod, name)
+    WorkloadShape::new(WorkloadKind::Pod, name)
 }
 
 impl WorkloadShape {
-    fn new(kind: Kind, name: &str) -> Self {
+    fn new(kind: WorkloadKind, name: &str) -> Self {
         let mut pod_labels = Map::new();
         pod_labels.insert("app".to_owned(), name.into());
         Self {
@@ -97,7 +97,7 @@ impl WorkloadShape {
         self
     }
 
-    /// How many pods are wanted.
+    /// The number of replicas.
     pub fn replicas(mut self, replicas: u32) -> Self {
         self.replicas = replicas;
         self
@@ -119,7 +119,7 @@ impl WorkloadShape {
         self
     }
 
-    /// The scheduler that is to place the pods.
+    /// The scheduler of the pods.
     pub fn scheduler(self, name: &str) -> Self {
         self.pod_field("schedulerName", json!(name))
     }
@@ -148,7 +148,7 @@ impl WorkloadShape {
         self
     }
 
-    /// Pods stay terminating at least this many seconds, at most one longer.
+    /// Pods stay terminating for this many whole seconds, at most one second longer.
     pub fn terminate_after(self, time: Duration) -> Self {
         self.pod_annotation("test.reserve/terminate-after", &format!("{}s", time.as_secs()))
     }
@@ -175,7 +175,7 @@ impl WorkloadShape {
         self
     }
 
-    /// The template of its pods, for kinds that have no word here.
+    /// The template of its pods, for workloads of other kinds.
     pub fn template(&self) -> Value {
         let metadata = json!({"labels": self.pod_labels, "annotations": self.pod_annotations});
         json!({"metadata": metadata, "spec": self.pod_spec()})
@@ -186,7 +186,7 @@ impl WorkloadShape {
         let container =
             json!({"name": self.name, "image": self.image, "resources": {"requests": self.requests}});
         spec.entry("containers").or_insert_with(|| json!([container]));
-        if matches!(self.kind, Kind::Job) {
+        if matches!(self.kind, WorkloadKind::Job) {
             spec.entry("restartPolicy").or_insert_with(|| json!("Never"));
         }
         Value::Object(spec)
@@ -196,16 +196,16 @@ impl WorkloadShape {
         let template = self.template();
         let selector = json!({"matchLabels": {"app": self.name}});
         let mut spec = match self.kind {
-            Kind::Deployment => {
+            WorkloadKind::Deployment => {
                 json!({"replicas": self.replicas, "selector": selector, "template": template})
             }
-            Kind::StatefulSet => json!({
+            WorkloadKind::StatefulSet => json!({
                 "replicas": self.replicas, "selector": selector, "serviceName": self.name, "template": template,
             }),
-            Kind::Job => {
+            WorkloadKind::Job => {
                 json!({"parallelism": self.replicas, "completions": self.replicas, "template": template})
             }
-            Kind::Pod => {
+            WorkloadKind::Pod => {
                 let mut annotations = self.annotations.clone();
                 annotations.extend(self.pod_annotations.clone());
                 let metadata =
@@ -225,10 +225,10 @@ impl Cluster {
     /// When the API server refuses it.
     pub async fn deploy(&self, shape: WorkloadShape) -> Result<Workload> {
         let uid = match shape.kind {
-            Kind::Deployment => self.create::<Deployment>(&shape).await,
-            Kind::StatefulSet => self.create::<StatefulSet>(&shape).await,
-            Kind::Job => self.create::<Job>(&shape).await,
-            Kind::Pod => self.create::<Pod>(&shape).await,
+            WorkloadKind::Deployment => self.create::<Deployment>(&shape).await,
+            WorkloadKind::StatefulSet => self.create::<StatefulSet>(&shape).await,
+            WorkloadKind::Job => self.create::<Job>(&shape).await,
+            WorkloadKind::Pod => self.create::<Pod>(&shape).await,
         };
         let uid = uid.with_context(|| format!("deploy {}", shape.name))?;
         let selector = format!("app={}", shape.name);

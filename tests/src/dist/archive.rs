@@ -1,4 +1,4 @@
-//! Archives that say neither when nor by whom they were made.
+//! Writes release archives ([`pack`]) without times and users, so that the same files always give the same archive.
 
 use super::{Target, tag};
 use anyhow::{Context as _, Result};
@@ -9,14 +9,14 @@ use std::io::Write as _;
 use std::path::{Path, PathBuf};
 use tar::{Builder, EntryType, Header};
 
-/// An archive that was written.
+/// A written archive.
 #[derive(Clone, Debug)]
-pub struct Packed {
-    /// The file.
+pub struct ReleaseArchive {
+    /// The path of the archive.
     pub file: PathBuf,
-    /// Its checksum, in hexadecimal digits.
+    /// The checksum of the file, in hexadecimal digits.
     pub sha256: String,
-    /// For which platform.
+    /// The platform of the program inside.
     pub target: Target,
 }
 
@@ -30,7 +30,7 @@ pub fn pack(
     mut files: Vec<(String, u32, Vec<u8>)>,
     effort: Compression,
     dir: &Path,
-) -> Result<Packed> {
+) -> Result<ReleaseArchive> {
     files.sort();
     let mut tar = Builder::new(Vec::new());
     for (name, mode, bytes) in &files {
@@ -54,5 +54,5 @@ pub fn pack(
     fs::write(&file, bytes).with_context(|| format!("write {}", file.display()))?;
     let sum = dir.join(format!("{name}.sha256"));
     fs::write(&sum, format!("{sha256}  {name}\n")).with_context(|| format!("write {}", sum.display()))?;
-    Ok(Packed { file, sha256, target: *target })
+    Ok(ReleaseArchive { file, sha256, target: *target })
 }

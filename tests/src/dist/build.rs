@@ -1,4 +1,4 @@
-//! Builds a program for a platform, with nothing in it about where it was built.
+//! Builds a program for a platform, without paths of the machine that built it.
 
 use super::Target;
 use crate::control_plane::workspace_dir;
@@ -6,10 +6,10 @@ use crate::programs::cargo;
 use anyhow::{Context as _, Result, ensure};
 use std::path::{Path, PathBuf};
 
-/// Builds `package` for `target` with `profile` into `target_dir`, and returns the program, which is called as its package.
+/// Builds `package` for `target` with `profile` into `target_dir`, and returns the program, which has the name of its package.
 ///
 /// # Errors
-/// When there is no compiler for it, or it fails.
+/// When there is no compiler for the platform, or the build fails.
 pub fn build(package: &str, target: &Target, profile: &str, target_dir: &Path) -> Result<PathBuf> {
     ensure!(target.add(), "rustup cannot get the standard library of {}", target.triple);
     let (lower, upper) = (target.triple.replace('-', "_"), target.triple.to_uppercase().replace('-', "_"));
@@ -30,7 +30,7 @@ pub fn build(package: &str, target: &Target, profile: &str, target_dir: &Path) -
         .arg(target_dir)
         .env(format!("CARGO_TARGET_{upper}_RUSTFLAGS"), flags(target));
     if target.triple == format!("{}-unknown-linux-musl", std::env::consts::ARCH) {
-        // C code of ours links to musl without musl's own compiler, as long as it asks for nothing of glibc's.
+        // Our C dependencies link to musl without musl's own compiler, as long as they use nothing of glibc.
         command.env(format!("CC_{lower}"), "cc").env(format!("CFLAGS_{lower}"), "-U_FORTIFY_SOURCE");
     }
     let output = command.output().context("run cargo")?;

@@ -1,34 +1,34 @@
-//! The krew manifest, from the template `.krew.yaml`: only what was built is in it, with the checksum that it has.
+//! Renders the krew manifest from the template `.krew.yaml`: only the platforms that were built, each with its checksum.
 
-use super::{Packed, tag};
+use super::{ReleaseArchive, tag};
 use crate::control_plane::workspace_dir;
 use anyhow::{Context as _, Result, ensure};
 use std::fs;
 
-/// How a platform begins in the template.
+/// The first line of a platform in the template.
 const PLATFORM: &str = "  - selector:\n";
 
-/// The manifest that lists `packed`.
+/// The manifest that lists these archives.
 ///
 /// # Errors
-/// When the template cannot be read, or knows nothing of a platform.
-pub fn manifest(packed: &[Packed]) -> Result<String> {
+/// When the template cannot be read, or lacks a platform.
+pub fn manifest(packed: &[ReleaseArchive]) -> Result<String> {
     let template = workspace_dir().join(".krew.yaml");
     let template = fs::read_to_string(template).context("read .krew.yaml")?;
     let sha256 = |os: &str, arch: &str| {
         let built = packed.iter().find(|packed| packed.target.os == os && packed.target.arch == arch);
         built.map(|built| built.sha256.clone())
     };
-    let (text, count) = rendered(&template, &tag(), sha256)?;
+    let (text, count) = render_manifest(&template, &tag(), sha256)?;
     ensure!(count == packed.len(), "{count} of {} archives have a platform in .krew.yaml", packed.len());
     Ok(text)
 }
 
-/// The template with `tag`, and those platforms for which there is a checksum; and how many those are.
+/// The template with `tag` and with the platforms for which `sha256` returns a checksum, and the number of these platforms.
 ///
 /// # Errors
 /// When the template is not as expected.
-pub fn rendered(
+pub fn render_manifest(
     template: &str,
     tag: &str,
     sha256: impl Fn(&str, &str) -> Option<String>,
@@ -47,7 +47,7 @@ pub fn rendered(
         text.push_str(PLATFORM);
         for line in part.lines() {
             match line.trim().strip_prefix("{{addURIAndSha \"") {
-                // In quotes: some checksums could be read as numbers.
+                // Quoted, because YAML reads some checksums as numbers.
                 Some(rest) => {
                     let uri = rest.split('"').next().unwrap_or_default();
                     text.push_str(&format!("    uri: {uri}\n    sha256: \"{sha256}\"\n"));

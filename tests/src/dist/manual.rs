@@ -1,9 +1,9 @@
-//! Manual pages, made from the definitions of what can be typed.
+//! Manual pages, generated from the clap definitions of the command line.
 
 use anyhow::{Context as _, Result};
 use clap::Command;
 
-/// A page for the command and one for each verb, as `kubectl-reserve-VERB.1`.
+/// File name and text of a page for the command and one for each verb (`kubectl-reserve-VERB.1`).
 pub(super) fn pages() -> Result<Vec<(String, Vec<u8>)>> {
     let mut root = kubectl_reserve::command().disable_help_subcommand(true);
     root.build();

@@ -1,5 +1,6 @@
-//! What is released: archives of the programs with license, manual and completions, their checksums, and the manifest by
-//! which krew finds them. The same programs always give the same archives.
+//! The files of a release: archives of the programs with license, manual and completions, their checksums, and the krew manifest.
+//! The same programs always give the same archives. `bin/dist.rs` calls [`build()`], then [`pack_command`] and [`pack_daemon`],
+//! then [`manifest()`].
 
 mod archive;
 mod build;
@@ -7,9 +8,9 @@ mod manifest;
 mod manual;
 mod target;
 
-pub use archive::{Packed, pack};
+pub use archive::{ReleaseArchive, pack};
 pub use build::build;
-pub use manifest::{manifest, rendered};
+pub use manifest::{manifest, render_manifest};
 pub use target::{Target, here};
 
 use anyhow::{Context as _, Result};
@@ -17,7 +18,7 @@ pub use flate2::Compression;
 use std::fs;
 use std::path::Path;
 
-/// What releases are called.
+/// The git tag of this version's release.
 pub fn tag() -> String {
     format!("v{}", env!("CARGO_PKG_VERSION"))
 }
@@ -26,7 +27,12 @@ pub fn tag() -> String {
 ///
 /// # Errors
 /// When something cannot be read or written.
-pub fn pack_command(program: &Path, target: &Target, effort: Compression, dir: &Path) -> Result<Packed> {
+pub fn pack_command(
+    program: &Path,
+    target: &Target,
+    effort: Compression,
+    dir: &Path,
+) -> Result<ReleaseArchive> {
     let mut files = vec![("LICENSE".to_owned(), 0o644, license()?)];
     for (name, text) in kubectl_reserve::completion_scripts() {
         files.push((format!("completions/{name}"), 0o644, text.as_bytes().to_vec()));
@@ -42,7 +48,12 @@ pub fn pack_command(program: &Path, target: &Target, effort: Compression, dir: &
 ///
 /// # Errors
 /// When something cannot be read or written.
-pub fn pack_daemon(program: &Path, target: &Target, effort: Compression, dir: &Path) -> Result<Packed> {
+pub fn pack_daemon(
+    program: &Path,
+    target: &Target,
+    effort: Compression,
+    dir: &Path,
+) -> Result<ReleaseArchive> {
     let files = vec![
         ("LICENSE".to_owned(), 0o644, license()?),
         (target.file_name("reserve-daemon"), 0o755, read(program)?),

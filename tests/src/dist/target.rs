@@ -1,19 +1,19 @@
-//! The platforms that krew knows, and what Rust calls them.
+//! The platforms that krew supports, and their Rust target triples.
 
 use std::process::Command;
 
 /// One platform.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Target {
-    /// As Rust names it.
+    /// The Rust target triple.
     pub triple: &'static str,
-    /// As Go and krew name it.
+    /// The operating system as Go and krew name it.
     pub os: &'static str,
-    /// As Go and krew name it.
+    /// The architecture as Go and krew name it.
     pub arch: &'static str,
 }
 
-/// On Linux always with musl: one file that runs everywhere.
+/// All supported platforms. On Linux always with musl: one file that runs everywhere.
 pub(super) const ALL: [Target; 7] = [
     Target { triple: "x86_64-unknown-linux-musl", os: "linux", arch: "amd64" },
     Target { triple: "aarch64-unknown-linux-musl", os: "linux", arch: "arm64" },
@@ -30,12 +30,13 @@ impl Target {
         ALL.into_iter().find(|target| target.triple == triple)
     }
 
-    /// What a program is called there.
+    /// The file name of a program on this platform.
     pub fn file_name(&self, program: &str) -> String {
         if self.os == "windows" { format!("{program}.exe") } else { program.to_owned() }
     }
 
-    /// Whether its standard library is there, or could be got by rustup. What links it is another matter.
+    /// Installs the standard library of this platform with rustup, if it is missing. false: that failed. A linker may still be
+    /// missing.
     pub fn add(&self) -> bool {
         self.is_there() || {
             let added = Command::new("rustup").args(["target", "add", self.triple]).output();
@@ -50,7 +51,7 @@ impl Target {
     }
 }
 
-/// The platform of this machine: what can be built without another compiler.
+/// The platform of this machine, for which no cross compiler is needed.
 pub fn here() -> Option<Target> {
     let (os, arch) = (std::env::consts::OS, std::env::consts::ARCH);
     let os = if os == "macos" { "darwin" } else { os };

@@ -1,16 +1,16 @@
-//! How often each rule was asked, and with what result. A rule that is never asked, or mostly excused, shows nothing.
+//! Counts how often each rule was checked, and with what result. A rule that is never checked, or mostly excused, proves nothing.
 
 use std::collections::BTreeMap;
 use std::fmt::Write as _;
 
-/// How often one rule was asked.
+/// The counts of one rule.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Count {
-    /// There was something to judge.
+    /// The rule applied, and was checked.
     pub checked: u64,
-    /// Of these: what happened breaks the rule as it is written, and the checker has worked out that whoever did it could not know.
+    /// Of these: the rule was broken, but right on the state that the writer knew when it decided.
     pub excused: u64,
-    /// The moment came that the rule is about, and there was nothing to judge.
+    /// The rule could have applied, and there was nothing to check.
     pub vacuous: u64,
 }
 
@@ -18,7 +18,7 @@ pub struct Count {
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Counts(BTreeMap<&'static str, Count>);
 
-/// Of so many checks of a rule at most one may be excused.
+/// At most one of so many checks of a rule may be excused.
 const EXCUSED_ONE_IN: u64 = 50;
 
 impl Counts {
@@ -26,17 +26,17 @@ impl Counts {
         self.0.entry(rule).or_default()
     }
 
-    /// The rule was asked.
+    /// Counts a check.
     pub fn check(&mut self, rule: &'static str) {
         self.of(rule).checked += 1;
     }
 
-    /// The answer to a question that was counted before is excused.
+    /// Counts an excuse, after the check itself was counted.
     pub fn excuse(&mut self, rule: &'static str) {
         self.of(rule).excused += 1;
     }
 
-    /// There was nothing to ask.
+    /// Counts that there was nothing to check.
     pub fn skip(&mut self, rule: &'static str) {
         self.of(rule).vacuous += 1;
     }
@@ -56,7 +56,7 @@ impl Counts {
         self.0.get(rule).copied().unwrap_or_default()
     }
 
-    /// The counts of these rules, and of all others that were asked, one line each.
+    /// A table of these rules, and of all other rules that have counts, one line each.
     pub fn table(&self, rules: &[&'static str]) -> String {
         let mut names: Vec<&str> = rules.to_vec();
         names.extend(self.0.keys().filter(|name| !rules.contains(name)));
@@ -69,7 +69,7 @@ impl Counts {
         text
     }
 
-    /// What is wrong with the counts of these rules: one was never asked, or too often excused.
+    /// The rules of these that were never checked or excused too often.
     pub fn faults(&self, rules: &[&'static str]) -> Vec<String> {
         let fault = |rule: &&'static str| {
             let Count { checked, excused, .. } = self.get(rule);

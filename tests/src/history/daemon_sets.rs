@@ -1,11 +1,11 @@
-//! Whether the controller of a DaemonSet would have made a pod for a node, worked out from the DaemonSet's JSON.
+//! Decides from a DaemonSet's JSON whether its controller would have made a pod for a node ([`makes`]).
 
 use common::api::pod::template;
-use common::model::taint::{Effect, Taint};
+use common::model::taint::{Taint, TaintEffect};
 use common::model::{Labels, Node, Pod};
 use serde_json::Value;
 
-/// The tolerations that the controller adds, beside those for `hostNetwork`.
+/// The tolerations that the controller adds to every pod; with `hostNetwork` there is one more.
 const ADDED: [(&str, &str); 6] = [
     ("not-ready", "NoExecute"),
     ("unreachable", "NoExecute"),
@@ -15,12 +15,13 @@ const ADDED: [(&str, &str); 6] = [
     ("unschedulable", "NoSchedule"),
 ];
 
-/// `beside` are the other pods of the DaemonSet on the node that are not being deleted.
+/// Whether the controller would have made `pod` for `node`. `beside` are the other pods of the DaemonSet on the node that are not
+/// being deleted.
 pub(super) fn makes(set: &Value, pod: &Pod, node: &Node, beside: &[&Pod]) -> bool {
     let (spec, made) = (&set["spec"], &set["spec"]["template"]["spec"]);
     let is_selected = matches_labels(&spec["selector"]["matchLabels"], &pod.labels)
         && all(&spec["selector"]["matchExpressions"], |one| matches(one, |key| pod.labels.get(key)));
-    let repels = |taint: &&Taint| matches!(taint.effect, Effect::NoSchedule | Effect::NoExecute);
+    let repels = |taint: &&Taint| matches!(taint.effect, TaintEffect::NoSchedule | TaintEffect::NoExecute);
     set["metadata"]["deletionTimestamp"].is_null()
         && is_selected
         && is_tied(pod, node)
@@ -34,7 +35,7 @@ pub(super) fn makes(set: &Value, pod: &Pod, node: &Node, beside: &[&Pod]) -> boo
 fn is_tied(pod: &Pod, node: &Node) -> bool {
     let affinity = pod.spec.affinity.as_ref().and_then(|affinity| affinity.node.as_ref());
     let Some(required) = affinity.and_then(|affinity| affinity.required.as_ref()) else { return false };
-    let names_node = |term: &common::model::affinity::NodeTerm| {
+    let names_node = |term: &common::model::affinity::NodeSelectorTerm| {
         term.fields().iter().any(|field| {
             let values: Vec<&str> = field.values.iter().map(|value| &**value).collect();
             (&*field.key, field.operator.as_str(), values)
@@ -62,7 +63,7 @@ fn is_tolerated(made: &Value, taint: &Taint) -> bool {
             && (one["operator"] == "Exists" || text(&one["value"]) == *taint.value)
     });
     let Some(name) = taint.key.strip_prefix("node.kubernetes.io/") else { return own };
-    let is_down = (name, taint.effect) == ("network-unavailable", Effect::NoSchedule);
+    let is_down = (name, taint.effect) == ("network-unavailable", TaintEffect::NoSchedule);
     own || ADDED.contains(&(name, taint.effect.as_str())) || (is_down && made["hostNetwork"] == true)
 }
 

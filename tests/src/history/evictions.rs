@@ -1,7 +1,7 @@
-//! I2 and I4: our command evicts a pod only when its room is reserved, and every live replica has seen that.
+//! I2 and I4: our command evicts a pod only if its room is reserved and every live replica has seen the reservation.
 
+use super::cluster_state::ClusterState;
 use super::patches::is_of_command;
-use super::picture::Picture;
 use super::replay::Replay;
 use super::{Counts, Version, Violation, requested_uid};
 use crate::control_plane::Write;
@@ -11,41 +11,41 @@ use serde_json::Value;
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
-/// On a replica's Lease: the newest version of nodes that it has seen.
+/// The annotation of a replica's Lease with the newest version of nodes that the replica has seen.
 const SEEN_NODES: &str = concat!("reserve", "/seen-nodes");
 
-/// Where replicas have their Leases. Tenants can write Leases elsewhere, and those say nothing about replicas.
+/// The namespaces of replicas' Leases. Leases elsewhere may be forged by tenants, and do not count.
 const DAEMON_NAMESPACES: [&str; 2] = ["kube-reserve", "kube-system"];
 
-/// Looks at a pod that has just begun to go.
+/// Checks a pod whose deletion has just begun.
 pub(super) fn check(replay: &mut Replay<'_>, version: &Version, pod: &Pod) {
     let mut evictions = replay.history.writes.iter().filter(|write| write.resource == "pods/eviction");
     let eviction = evictions.find(|write| {
         let same_name = *write.name == *pod.key.name && *write.namespace == *pod.key.namespace;
         let same = requested_uid(write).map_or(same_name, |uid| uid == pod.uid);
-        // Somebody else may have been faster.
+        // An eviction that came later than the deletion did not cause it.
         same && write.is_stored() && is_of_command(write) && write.at <= version.at
     });
     let Some(eviction) = eviction else { return };
     let key = &pod.key;
-    let is_asked = !replay.rules.unreserved.contains(&key.to_string());
+    let is_asked = !replay.settings.unreserved.contains(&key.to_string());
     let ask = if is_asked { Counts::check } else { Counts::skip };
     ["I2", "I4"].into_iter().for_each(|rule| ask(&mut replay.counts, rule));
-    let Some((node, found)) = reserved_for(&replay.picture, pod) else {
+    let Some((node, found)) = reserved_for(&replay.state, pod) else {
         if !is_asked {
             return;
         }
-        let unseen = eviction.at - replay.rules.unseen();
-        if replay.taken_away.get(&pod.uid).is_some_and(|at| *at > unseen) {
+        let unseen = eviction.at - replay.settings.unseen();
+        if replay.removed_by_others.get(&pod.uid).is_some_and(|at| *at > unseen) {
             return replay.counts.excuse("I2");
         }
         let what = format!("{key} was evicted, and its room is not reserved");
         replay.violations.push(Violation::new("I2", version.revision, what));
         return;
     };
-    let kept = replay.since.get(&(node.name.clone(), found.id.to_string()));
+    let kept = replay.reservations.get(&(node.name.clone(), found.id.to_string()));
     let written = kept.map_or(version.revision, |kept| kept.revision);
-    // Writes come in the order of their answers, and several may have the same time.
+    // Writes are in the order of their answers, and several may have the same time.
     let before = replay.history.writes.iter().take_while(|write| !std::ptr::eq(*write, eviction));
     let behind = behind(before.filter(|write| write.answered <= eviction.at), written, eviction.at);
     let found = behind.into_iter().map(|replica| {
@@ -59,9 +59,9 @@ pub(super) fn check(replay: &mut Replay<'_>, version: &Version, pod: &Pod) {
     replay.violations.extend(found);
 }
 
-/// The reservation that keeps enough room for `pod`, on its own node or on the one that it is to move to.
-pub fn reserved_for<'p>(picture: &'p Picture, pod: &Pod) -> Option<(&'p Arc<Node>, &'p Arc<Reservation>)> {
-    let all = picture.nodes.values().flat_map(|node| node.reservations.iter().map(move |one| (node, one)));
+/// The reservation that keeps enough room for the replacement of `pod`, on its own node or on another one.
+pub fn reserved_for<'p>(state: &'p ClusterState, pod: &Pod) -> Option<(&'p Arc<Node>, &'p Arc<Reservation>)> {
+    let all = state.nodes.values().flat_map(|node| node.reservations.iter().map(move |one| (node, one)));
     let mut reservations = all.filter_map(|(node, one)| Some((node, one.valid()?)));
     reservations.find(|(_, one)| {
         let asks = pod.spec.requests.counted();
@@ -73,7 +73,7 @@ pub fn reserved_for<'p>(picture: &'p Picture, pod: &Pod) -> Option<(&'p Arc<Node
 /// The live replicas that had not seen revision `written` of the nodes by `now`.
 fn behind<'w>(writes: impl Iterator<Item = &'w Write>, written: u64, now: Timestamp) -> Vec<String> {
     let mut leases: BTreeMap<&str, &Value> = BTreeMap::new();
-    // Since when replicas are there that have yet to list anything.
+    // The revision of the first Lease of each replica that has not listed anything yet.
     let mut new: BTreeMap<&str, u64> = BTreeMap::new();
     let is_own = |write: &&Write| {
         write.resource == "leases" && write.is_stored() && DAEMON_NAMESPACES.contains(&&*write.namespace)
@@ -93,13 +93,13 @@ fn behind<'w>(writes: impl Iterator<Item = &'w Write>, written: u64, now: Timest
             _ => drop(leases.remove(&*write.name)),
         }
     }
-    // As the command judges it: a time from the future is as good as none.
+    // As the command judges: a time too far in the future does not count either.
     let is_live = |lease: &Value| {
         let renewed = lease["spec"]["renewTime"].as_str().and_then(|text| text.parse::<Timestamp>().ok());
         let seconds = lease["spec"]["leaseDurationSeconds"].as_i64().unwrap_or(0);
         renewed.is_some_and(|at| now.duration_since(at).abs() < SignedDuration::from_secs(seconds))
     };
-    // Who comes up lists everything after it has its Lease: what was written before that is in it.
+    // A new replica lists everything after it has its Lease, so it will see what was written before.
     let will_list = |name: &str| new.get(name).is_some_and(|since| *since > written);
     let behind = leases
         .into_iter()

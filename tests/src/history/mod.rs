@@ -1,8 +1,8 @@
-//! The history of a cluster, and the rules that it must not break.
+//! The recorded history of a cluster, and the rules that it must not break. [`check`] is the entry point.
 //!
 //! A history is every version of every node and pod in the order in which etcd stored them (the resourceVersion is
-//! etcd's own revision, so it orders objects of all kinds), and every write with who wrote it, from the audit log.
-//! [`check`] is a pure function of it. It does the books anew, from the design and not from the daemon's code; only
+//! etcd's own revision, so it orders objects of all kinds), and every write with its user, from the audit log.
+//! [`check`] is a pure function of it. It computes the ledgers from the design and must not use the daemon's code for it; only
 //! quantities and annotations are read by the same decoders, which have golden vectors of their own.
 //!
 //! | rule | what is checked here |
@@ -10,35 +10,35 @@
 //! | I1 | a bind of ours leaves each resource the pod asks for within allocatable, with what is held for others |
 //! | I2 | an eviction by the command finds a reservation for that pod, large enough, on its node or another |
 //! | I3 | a seat is taken only when the replaced pod is gone, and released only when it is of no more use |
-//! | I4 | by then every live replica had seen it |
+//! | I4 | at an eviction by the command every live replica had seen the reservation |
 //! | I5 | one pod one seat, one seat one pod |
 //! | I6 | our writes to nodes are guarded patches of our own keys, and alter nothing else |
 //! | I7 | nothing outlives its end, or its owner, by more than the slack; no end is further ahead than it may be |
 //! | I8 | a bind names the UID; a pod is bound once; never one that is gated, deleted or another scheduler's |
 //! | I24 | after a calm end no pod of ours waits while a node has room for it, free or kept for that pod |
 //!
-//! A daemon cannot know what has not reached it. What breaks I1 or I3 is worked out once more on what the daemon knew when it
-//! decided ([`past`]), and excused if it was right on that; [`Counts`] says how often that was so.
+//! A daemon cannot know what has not reached it. What breaks I1 or I3 is checked once more on the state that the daemon knew when
+//! it decided ([`knowledge`]), and excused if it was right there; [`Counts`] says how often that was so.
 
+pub mod cluster_state;
 mod counts;
 mod daemon_sets;
 pub mod evictions;
 pub mod expiry;
+pub mod knowledge;
 pub mod owners;
-pub mod past;
 pub mod patches;
-pub mod picture;
+pub mod pending_pods;
 pub mod releases;
 mod replay;
 pub mod room;
 pub mod seats;
-pub mod waiting;
 
 #[cfg(test)]
 mod tests;
 
 pub use counts::{Count, Counts};
-pub use past::{News, Sent};
+pub use knowledge::{Delivery, SendInfo};
 
 use crate::control_plane::Write;
 use common::model::{Node, Pod, Uid};
@@ -49,64 +49,64 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::fmt;
 use std::sync::Arc;
 
-/// Everything that happened.
+/// Everything that happened in a cluster.
 #[derive(Clone, Debug, Default)]
 pub struct History {
     /// Every version of nodes and pods.
     pub versions: Vec<Version>,
     /// Every write, in the order of the answers.
     pub writes: Vec<Write>,
-    /// When the last look was taken.
+    /// The time of the end.
     pub end: Timestamp,
-    /// What reached each daemon, by the user that it writes as, oldest first; nothing where that is not known.
-    pub news: BTreeMap<String, Vec<News>>,
-    /// How writes of daemons set out, by their place in `writes`; nothing where that is not known.
-    pub sent: BTreeMap<usize, Sent>,
+    /// What lists and watches brought to each daemon, by the daemon's user, oldest first. Empty for a real cluster.
+    pub deliveries: BTreeMap<String, Vec<Delivery>>,
+    /// How the writes of daemons were sent, by their index in `writes`. Empty for a real cluster.
+    pub sends: BTreeMap<usize, SendInfo>,
 }
 
-/// An object at one moment.
+/// One version of an object.
 #[derive(Clone, Debug)]
 pub struct Version {
     /// etcd's revision.
     pub revision: u64,
-    /// When it was seen.
+    /// When it was recorded.
     pub at: Timestamp,
-    /// What it was.
-    pub what: What,
+    /// The object, or its deletion.
+    pub object: VersionedObject,
 }
 
-/// What a version is of.
+/// The object of a version.
 #[derive(Clone, Debug)]
-pub enum What {
-    /// A pod.
+pub enum VersionedObject {
+    /// A pod was stored.
     Pod(Arc<Pod>),
-    /// A pod is gone; as it last was.
+    /// A pod is gone; its last version.
     PodGone(Arc<Pod>),
-    /// A node, and its JSON.
+    /// A node was stored; with its JSON.
     Node(Arc<Node>, Arc<Value>),
-    /// A node is gone.
+    /// A node is gone; its last version.
     NodeGone(Arc<Node>),
 }
 
-/// What is to be known about the run beside its history.
+/// What the checker has to know about a run besides its history.
 #[derive(Clone, Debug, Default)]
-pub struct Rules {
-    /// The users that daemons of ours write as.
+pub struct CheckSettings {
+    /// The users of our daemons.
     pub daemons: BTreeSet<String>,
-    /// The scheduler names that they serve.
+    /// The scheduler names that the daemons serve.
     pub schedulers: BTreeSet<String>,
-    /// Nodes about which several of them decide at the same time on purpose, so that the room is not theirs alone.
+    /// Nodes about which several daemons decide at the same time on purpose, without knowing of each other.
     pub contended: BTreeSet<String>,
-    /// Pods that somebody wanted to be evicted without a reservation, as `NAMESPACE/NAME`.
+    /// Pods that the test lets the command evict without a reservation, as `NAMESPACE/NAME`.
     pub unreserved: BTreeSet<String>,
-    /// How long before a write sets out it may have been decided on, and, where nobody knows what a daemon was told when, how
-    /// long a write of others may not have been seen yet; 3 s if nothing is said.
+    /// The longest time between a decision and the sending of its write. Where deliveries are not recorded, also the longest time
+    /// that a daemon may not have seen a write of others. The default is 3 s.
     pub unseen: Option<SignedDuration>,
-    /// Whether everything had the time to come right before the end.
+    /// Whether there were no faults and no actions before the end for so long that everything has settled.
     pub is_calm: bool,
 }
 
-impl Rules {
+impl CheckSettings {
     fn unseen(&self) -> SignedDuration {
         self.unseen.unwrap_or(SignedDuration::from_secs(3))
     }
@@ -115,24 +115,24 @@ impl Rules {
 /// A broken rule.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Violation {
-    /// `I1` to `I8`.
+    /// The name of the rule, such as `I1`.
     pub rule: &'static str,
-    /// The revision at which it broke; 0 if it has none.
+    /// The revision at which the rule was broken; 0 if there is none.
     pub revision: u64,
     /// What happened.
     pub what: String,
 }
 
-/// All broken rules, by revision.
-pub fn check(history: &History, rules: &Rules) -> Vec<Violation> {
-    check_counted(history, rules).0
+/// All violations, sorted by revision.
+pub fn check(history: &History, settings: &CheckSettings) -> Vec<Violation> {
+    check_counted(history, settings).0
 }
 
-/// The same, and how often each rule was asked.
-pub fn check_counted(history: &History, rules: &Rules) -> (Vec<Violation>, Counts) {
-    let (mut violations, mut counts) = Replay::new(history, rules).run();
-    violations.extend(patches::check(history, rules, &mut counts));
-    violations.extend(seats::binds(history, rules, &mut counts));
+/// All violations, and how often each rule was checked.
+pub fn check_counted(history: &History, settings: &CheckSettings) -> (Vec<Violation>, Counts) {
+    let (mut violations, mut counts) = Replay::new(history, settings).run();
+    violations.extend(patches::check(history, settings, &mut counts));
+    violations.extend(seats::binds(history, settings, &mut counts));
     violations.sort_by_key(|violation| (violation.revision, violation.rule));
     (violations, counts)
 }
@@ -149,12 +149,12 @@ impl fmt::Display for Violation {
     }
 }
 
-/// The part of a stored write that says which object it was.
+/// A field of the metadata of the object that a write stored.
 fn metadata<'w>(write: &'w Write, field: &str) -> Option<&'w str> {
     write.response_object.as_ref()?.get("metadata")?.get(field)?.as_str()
 }
 
-/// The UID in the preconditions or the metadata of what was asked for.
+/// The UID in the preconditions or the metadata of a request.
 fn requested_uid(write: &Write) -> Option<Uid> {
     let object = write.request_object.as_ref()?;
     let options = object.get("deleteOptions").unwrap_or(object);

@@ -1,4 +1,4 @@
-//! The workloads of a history: who controls whom, how many pods are wanted, and when that last changed.
+//! The workloads of a history: their controllers, and how many pods they want.
 
 use super::{History, metadata};
 use crate::control_plane::Write;
@@ -9,25 +9,25 @@ use serde_json::Value;
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
-/// A workload as it last was.
+/// The last state of a workload.
 #[derive(Clone, Debug)]
-pub struct Workload {
-    /// Its kind, as in `kind:`.
+pub struct OwnerState {
+    /// The kind of the workload.
     pub kind: OwnerKind,
     namespace: String,
     name: String,
     controller: Option<Uid>,
-    /// How many pods are wanted, for the kinds that say so.
-    pub wanted: Option<i64>,
-    /// Since when it is being deleted, or gone.
+    /// `spec.replicas`, for the kinds that have it.
+    pub desired_pods: Option<i64>,
+    /// The time since when it is being deleted, or gone.
     pub gone: Option<Timestamp>,
-    /// The whole object, of a DaemonSet.
+    /// The whole object, if it is a DaemonSet.
     pub daemon_set: Option<Arc<Value>>,
 }
 
-/// One change of a workload, at the revision where it was stored.
+/// One stored change of a workload.
 #[derive(Clone, Debug)]
-pub(super) struct Change {
+pub(super) struct OwnerChange {
     pub(super) revision: u64,
     pub(super) at: Timestamp,
     uid: Uid,
@@ -36,13 +36,13 @@ pub(super) struct Change {
     is_scale: bool,
 }
 
-/// All workloads that were ever there.
+/// All workloads that ever existed, by UID.
 #[derive(Clone, Debug, Default)]
-pub struct Owners(BTreeMap<Uid, Workload>);
+pub struct Owners(BTreeMap<Uid, OwnerState>);
 
 /// The changes of workloads in the audit log, oldest first.
-pub(super) fn changes(history: &History) -> Vec<Change> {
-    // A Status has no revision: it came after whatever was answered before.
+pub(super) fn changes(history: &History) -> Vec<OwnerChange> {
+    // The answer to a deletion may have no revision: then it counts as after all writes that were answered before.
     let mut newest = 0;
     let mut found = Vec::new();
     for write in history.writes.iter().filter(|write| write.is_stored()) {
@@ -54,7 +54,7 @@ pub(super) fn changes(history: &History) -> Vec<Change> {
     found
 }
 
-fn change(write: &Write, revision: u64) -> Option<Change> {
+fn change(write: &Write, revision: u64) -> Option<OwnerChange> {
     let (plural, part) = write.resource.split_once('/').unwrap_or((&write.resource, ""));
     let followed = OwnerKind::ALL.into_iter().find(|kind| kind.plural() == plural);
     let is_foreign = || {
@@ -68,56 +68,56 @@ fn change(write: &Write, revision: u64) -> Option<Change> {
     let uid = metadata(write, "uid").or_else(details)?;
     let object = if is_gone { None } else { write.response_object.clone() };
     let is_scale = part == "scale";
-    Some(Change { revision, at: write.answered, uid: uid.into(), kind, object, is_scale })
+    Some(OwnerChange { revision, at: write.answered, uid: uid.into(), kind, object, is_scale })
 }
 
-impl Change {
-    /// The kind of the workload, such as `deployments`.
+impl OwnerChange {
+    /// The resource name, such as `deployments`.
     pub(super) fn plural(&self) -> &'static str {
         self.kind.plural()
     }
 }
 
 impl Owners {
-    /// Learns a change. The UID of the owner that now wants another number, if it does.
-    pub(super) fn apply(&mut self, change: &Change) -> Option<Uid> {
+    /// Applies a change. Returns the UID of the workload, if its number of pods changed.
+    pub(super) fn apply(&mut self, change: &OwnerChange) -> Option<Uid> {
         let known = self.0.get_mut(&change.uid);
         let Some(object) = &change.object else {
             let known = known?;
             known.gone.get_or_insert(change.at);
             return Some(change.uid.clone());
         };
-        let wanted = wanted(change.kind, object);
+        let desired_pods = desired_pods(change.kind, object);
         if change.is_scale {
-            known?.wanted = wanted;
+            known?.desired_pods = desired_pods;
             return Some(change.uid.clone());
         }
         let text = |field: &str| object["metadata"][field].as_str().unwrap_or_default().to_owned();
         let references = object["metadata"]["ownerReferences"].as_array();
         let controller =
             references.and_then(|all| all.iter().find(|reference| reference["controller"] == true));
-        let workload = Workload {
+        let workload = OwnerState {
             kind: change.kind,
             namespace: text("namespace"),
             name: text("name"),
             controller: controller.and_then(|reference| reference["uid"].as_str()).map(Uid::from),
-            wanted,
+            desired_pods,
             gone: object["metadata"]["deletionTimestamp"].is_string().then_some(change.at),
             daemon_set: (change.kind == OwnerKind::DaemonSet).then(|| Arc::new(object.clone())),
         };
-        let differs = known.is_none_or(|known| known.wanted != workload.wanted);
+        let differs = known.is_none_or(|known| known.desired_pods != workload.desired_pods);
         self.0.insert(change.uid.clone(), workload);
         differs.then(|| change.uid.clone())
     }
 
-    /// Learns how a workload is now.
+    /// Sets the current state of a workload.
     pub fn put(&mut self, workload: &model::Workload, gone: Option<Timestamp>) {
-        let known = Workload {
+        let known = OwnerState {
             kind: workload.kind,
             namespace: workload.namespace.to_string(),
             name: workload.name.to_string(),
             controller: workload.controller.as_ref().map(|controller| controller.uid.clone()),
-            wanted: workload.wanted.map(i64::from),
+            desired_pods: workload.desired_pods.map(i64::from),
             gone,
             daemon_set: None,
         };
@@ -125,12 +125,13 @@ impl Owners {
     }
 
     /// The workload with this UID.
-    pub fn get(&self, uid: &Uid) -> Option<&Workload> {
+    pub fn get(&self, uid: &Uid) -> Option<&OwnerState> {
         self.0.get(uid)
     }
 
-    /// The owners that `pod` really has, nearest first.
-    pub fn chain(&self, pod: &Pod) -> Vec<(&Uid, &Workload)> {
+    /// The real owners of `pod`, nearest first: claims that do not match kind, name and namespace of an existing owner do not
+    /// count.
+    pub fn chain(&self, pod: &Pod) -> Vec<(&Uid, &OwnerState)> {
         let claim = pod.controller.as_deref();
         let first = claim.and_then(|claim| self.0.get_key_value(&claim.uid)).filter(|(_, owner)| {
             let is_kind = |claim: &ControllerRef| match owner.kind {
@@ -140,11 +141,11 @@ impl Owners {
             claim.is_some_and(|claim| is_kind(claim) && *claim.name == *owner.name)
                 && *pod.key.namespace == *owner.namespace
         });
-        let above = |(_, owner): &(&Uid, &Workload)| self.0.get_key_value(owner.controller.as_ref()?);
+        let above = |(_, owner): &(&Uid, &OwnerState)| self.0.get_key_value(owner.controller.as_ref()?);
         std::iter::successors(first, above).take(10).collect()
     }
 
-    /// Whether a pod may use what is kept for `owner`, in place of a pod called `replaced`.
+    /// Whether a pod may use a reservation of `owner` that replaces a pod called `replaced`.
     pub fn owns(&self, owner: &Uid, pod: &Pod, replaced: Option<&str>) -> bool {
         let chain = self.chain(pod);
         let by_name = chain.iter().any(|(_, owner)| owner.kind == OwnerKind::StatefulSet);
@@ -153,7 +154,7 @@ impl Owners {
     }
 }
 
-fn wanted(kind: OwnerKind, object: &Value) -> Option<i64> {
+fn desired_pods(kind: OwnerKind, object: &Value) -> Option<i64> {
     match kind {
         OwnerKind::Job | OwnerKind::CronJob | OwnerKind::DaemonSet | OwnerKind::Foreign => None,
         _ => object["spec"]["replicas"].as_i64(),

@@ -1,33 +1,33 @@
-//! I6: what our programs write to nodes.
+//! I6: our programs write to nodes only guarded JSON patches of their own annotations.
 
-use super::{Counts, History, Rules, Version, Violation, What};
+use super::{CheckSettings, Counts, History, Version, VersionedObject, Violation};
 use crate::control_plane::Write;
 use common::api::names;
 use serde_json::{Value, json};
 use std::collections::BTreeMap;
 
-/// How our command calls itself.
+/// The beginning of our command's User-Agent.
 const COMMAND: &str = "kubectl-reserve";
 const ANNOTATIONS: &str = "/metadata/annotations/";
 
-/// Whether the command of ours wrote this.
+/// Whether our command sent this write.
 pub(super) fn is_of_command(write: &Write) -> bool {
     write.user_agent.starts_with(COMMAND)
 }
 
-/// Looks at all writes to nodes by our programs.
-pub(super) fn check(history: &History, rules: &Rules, counts: &mut Counts) -> Vec<Violation> {
+/// Checks all writes to nodes by our programs.
+pub(super) fn check(history: &History, settings: &CheckSettings, counts: &mut Counts) -> Vec<Violation> {
     let mut versions: Vec<&Version> = history.versions.iter().collect();
     versions.sort_by_key(|version| version.revision);
     let mut last: BTreeMap<&str, &Value> = BTreeMap::new();
     let mut steps: BTreeMap<u64, (Option<&Value>, &Value)> = BTreeMap::new();
     for version in versions {
-        if let What::Node(node, json) = &version.what {
+        if let VersionedObject::Node(node, json) = &version.object {
             let before = last.insert(node.name.as_str(), json);
             steps.insert(version.revision, (before, json));
         }
     }
-    let ours = |write: &&Write| rules.daemons.contains(&write.user) || is_of_command(write);
+    let ours = |write: &&Write| settings.daemons.contains(&write.user) || is_of_command(write);
     let writes = history.writes.iter().filter(|write| write.resource.split('/').next() == Some("nodes"));
     let mut violations = Vec::new();
     for write in writes.filter(ours).filter(|write| write.is_stored()).filter(|write| !is_cordon(write)) {
@@ -49,7 +49,7 @@ pub(super) fn check(history: &History, rules: &Rules, counts: &mut Counts) -> Ve
     violations
 }
 
-/// Whether somebody had the command cordon the node, and nothing else: `drain` does.
+/// Whether the write only cordons the node, as `kubectl reserve drain` does.
 fn is_cordon(write: &Write) -> bool {
     is_of_command(write) && write.request_object == Some(json!({ "spec": { "unschedulable": true } }))
 }
@@ -83,8 +83,8 @@ fn annotations(node: &Value) -> BTreeMap<String, String> {
     all.filter_map(|(key, value)| Some((key.clone(), value.as_str()?.to_owned()))).collect()
 }
 
-/// What somebody left out who rewrote a record: also a field that he does not know stays in it. One that is made anew under
-/// the same name, by another request, is another record.
+/// The field that a rewritten record has lost: a writer must also keep fields that it does not know. A record of another request
+/// under the same key is a new record, which need not have the fields of the old one.
 pub fn stripped(before: &BTreeMap<String, String>, after: &BTreeMap<String, String>) -> Option<String> {
     let parsed = |text: &String| serde_json::from_str::<Value>(text).ok();
     let records = after.iter().filter(|(key, _)| key.starts_with(names::INFO));
@@ -97,11 +97,11 @@ pub fn stripped(before: &BTreeMap<String, String>, after: &BTreeMap<String, Stri
     })
 }
 
-/// What else than our own keys differs between two versions of a node.
+/// Whether two versions of a node differ in anything but our own annotations; as a message.
 fn foreign(before: &Value, after: &Value) -> Option<String> {
     let aside = |node: &Value| {
         let mut node = node.clone();
-        // What a list holds does not say what it is; what a watch sends does.
+        // Objects of a list have no kind, objects of a watch have one.
         if let Some(fields) = node.as_object_mut() {
             fields.retain(|field, _| field != "kind" && field != "apiVersion");
         }

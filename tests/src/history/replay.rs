@@ -1,11 +1,11 @@
-//! Goes through a history revision by revision, and asks each rule at the moments that it is about.
+//! Goes through a history revision by revision ([`Replay::run`]), and checks each rule at the moments that it applies to.
 
+use super::cluster_state::ClusterState;
 use super::owners;
 use super::patches::is_of_command;
-use super::picture::Picture;
 use super::{
-    Counts, History, Rules, Version, Violation, What, evictions, releases, requested_uid, room, seats,
-    waiting,
+    CheckSettings, Counts, History, Version, VersionedObject, Violation, evictions, pending_pods, releases,
+    requested_uid, room, seats,
 };
 use crate::control_plane::Write;
 use common::model::ids::NodeName;
@@ -14,46 +14,46 @@ use jiff::Timestamp;
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
-/// What is so at one revision, and what was found on the way there.
+/// The state at one revision, and the violations up to there.
 pub(super) struct Replay<'h> {
     pub(super) history: &'h History,
-    pub(super) rules: &'h Rules,
-    pub(super) picture: Picture,
-    /// Since when each reservation is there.
-    pub(super) since: BTreeMap<(NodeName, String), Kept>,
-    /// When each replaced pod was gone.
+    pub(super) settings: &'h CheckSettings,
+    pub(super) state: ClusterState,
+    /// The reservations on nodes, by node and id.
+    pub(super) reservations: BTreeMap<(NodeName, String), TrackedReservation>,
+    /// When each pod was gone or had ended.
     pub(super) gone: BTreeMap<Uid, Timestamp>,
-    /// When somebody who is none of us removed the reservation for a pod.
-    pub(super) taken_away: BTreeMap<Uid, Timestamp>,
-    /// Everything that was stored, in its order.
+    /// When another program than ours removed the reservation for a pod.
+    pub(super) removed_by_others: BTreeMap<Uid, Timestamp>,
+    /// All versions, sorted by revision.
     pub(super) versions: Vec<&'h Version>,
-    /// What became of workloads, in its order.
-    pub(super) changes: Vec<owners::Change>,
-    pub(super) bindings: BTreeMap<Uid, Stored<'h>>,
-    pub(super) node_writes: BTreeMap<u64, Stored<'h>>,
+    /// All changes of workloads, sorted by revision.
+    pub(super) changes: Vec<owners::OwnerChange>,
+    pub(super) bindings: BTreeMap<Uid, StoredWrite<'h>>,
+    pub(super) node_writes: BTreeMap<u64, StoredWrite<'h>>,
     pub(super) violations: Vec<Violation>,
     pub(super) counts: Counts,
 }
 
-/// A write that was stored, and its place among all writes.
+/// A stored write, and its index among all writes.
 #[derive(Clone, Copy, Debug)]
-pub(super) struct Stored<'h> {
+pub(super) struct StoredWrite<'h> {
     pub(super) index: usize,
     pub(super) write: &'h Write,
 }
 
-/// A reservation that is on a node.
+/// A reservation on a node.
 #[derive(Clone, Debug)]
-pub(super) struct Kept {
-    /// The revision from which on.
+pub(super) struct TrackedReservation {
+    /// The revision at which it appeared.
     pub(super) revision: u64,
-    /// As it is now.
+    /// Its current version.
     pub(super) reservation: Arc<Reservation>,
 }
 
 impl<'h> Replay<'h> {
-    pub(super) fn new(history: &'h History, rules: &'h Rules) -> Self {
-        let all = || history.writes.iter().enumerate().map(|(index, write)| Stored { index, write });
+    pub(super) fn new(history: &'h History, settings: &'h CheckSettings) -> Self {
+        let all = || history.writes.iter().enumerate().map(|(index, write)| StoredWrite { index, write });
         let stored = || all().filter(|stored| stored.write.is_stored());
         let bindings = stored().filter(|stored| stored.write.resource == "pods/binding");
         let nodes = stored().filter(|stored| stored.write.resource.split('/').next() == Some("nodes"));
@@ -62,11 +62,11 @@ impl<'h> Replay<'h> {
         let revision = |write: &Write| write.resource_version_after.as_ref()?.parse().ok();
         Self {
             history,
-            rules,
-            picture: Picture::default(),
-            since: BTreeMap::new(),
+            settings,
+            state: ClusterState::default(),
+            reservations: BTreeMap::new(),
             gone: BTreeMap::new(),
-            taken_away: BTreeMap::new(),
+            removed_by_others: BTreeMap::new(),
             versions,
             changes: owners::changes(history),
             bindings: bindings.filter_map(|one| Some((requested_uid(one.write)?, one))).collect(),
@@ -76,7 +76,7 @@ impl<'h> Replay<'h> {
         }
     }
 
-    /// Everything that was found.
+    /// Replays the whole history. Returns all violations and counts.
     pub(super) fn run(mut self) -> (Vec<Violation>, Counts) {
         let mut applied = 0;
         for index in 0..self.versions.len() {
@@ -86,43 +86,43 @@ impl<'h> Replay<'h> {
         }
         self.learn_owners(applied, u64::MAX);
         releases::at_end(&mut self);
-        if self.rules.is_calm {
-            waiting::at_end(&mut self);
+        if self.settings.is_calm {
+            pending_pods::at_end(&mut self);
         }
         (self.violations, self.counts)
     }
 
-    /// Learns what became of workloads up to a revision, after so many changes; how many changes that makes.
+    /// Applies the changes of workloads up to a revision, beginning with change number `applied`. Returns how many are applied now.
     fn learn_owners(&mut self, applied: usize, revision: u64) -> usize {
         let more = self.changes[applied..].iter().take_while(|change| change.revision <= revision);
         let mut count = applied;
         for change in more {
-            self.picture.owners.apply(change);
+            self.state.owners.apply(change);
             count += 1;
         }
         count
     }
 
     fn step(&mut self, version: &Version) {
-        match &version.what {
-            What::Pod(pod) => self.pod(version, pod),
-            What::PodGone(pod) => {
-                self.picture.pods.remove(&pod.uid);
+        match &version.object {
+            VersionedObject::Pod(pod) => self.pod(version, pod),
+            VersionedObject::PodGone(pod) => {
+                self.state.pods.remove(&pod.uid);
                 self.gone.insert(pod.uid.clone(), version.at);
             }
-            What::Node(node, _) => self.node(version, node),
-            What::NodeGone(node) => {
-                self.picture.nodes.remove(&node.name);
-                let lost = self.since.iter().filter(|((on, _), _)| *on == node.name);
+            VersionedObject::Node(node, _) => self.node(version, node),
+            VersionedObject::NodeGone(node) => {
+                self.state.nodes.remove(&node.name);
+                let lost = self.reservations.iter().filter(|((on, _), _)| *on == node.name);
                 let replaced = lost.filter_map(|(_, kept)| kept.reservation.replaces());
-                self.taken_away.extend(replaced.map(|replaced| (replaced.uid.clone(), version.at)));
-                self.since.retain(|(on, _), _| *on != node.name);
+                self.removed_by_others.extend(replaced.map(|replaced| (replaced.uid.clone(), version.at)));
+                self.reservations.retain(|(on, _), _| *on != node.name);
             }
         }
     }
 
     fn pod(&mut self, version: &Version, pod: &Arc<Pod>) {
-        let before = self.picture.pods.insert(pod.uid.clone(), Arc::clone(pod));
+        let before = self.state.pods.insert(pod.uid.clone(), Arc::clone(pod));
         let was = |test: fn(&Pod) -> bool| before.as_deref().is_some_and(test);
         if pod.deleting && !was(|pod| pod.deleting) {
             evictions::check(self, version, pod);
@@ -139,14 +139,14 @@ impl<'h> Replay<'h> {
     }
 
     fn node(&mut self, version: &Version, node: &Arc<Node>) {
-        let before = self.picture.nodes.insert(node.name.clone(), Arc::clone(node));
+        let before = self.state.nodes.insert(node.name.clone(), Arc::clone(node));
         let writer = self.node_writes.get(&version.revision).copied();
         let differs = before.as_ref().is_none_or(|before| {
             (&before.uid, &before.allocatable, &before.reservations)
                 != (&node.uid, &node.allocatable, &node.reservations)
         });
         if before.is_some_and(|before| before.uid != node.uid) {
-            self.since.retain(|(on, _), _| *on != node.name);
+            self.reservations.retain(|(on, _), _| *on != node.name);
         }
         if differs {
             let is_ours = |write: &Write| self.is_ours(&write.user) || is_of_command(write);
@@ -157,6 +157,6 @@ impl<'h> Replay<'h> {
 
     /// Whether `user` is a daemon of ours.
     pub(super) fn is_ours(&self, user: &str) -> bool {
-        self.rules.daemons.contains(user)
+        self.settings.daemons.contains(user)
     }
 }

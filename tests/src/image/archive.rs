@@ -1,7 +1,7 @@
-//! Writes an image archive: an OCI image layout in a tar, with the few lines by which `docker load` knows it too. Nothing
-//! in it depends on when or by whom it was made, so the same program always gives the same digest.
+//! Writes an image archive ([`write()`]): an OCI image layout in a tar, plus the `manifest.json` that `docker load` needs. It has
+//! no times and no users, so the same program always gives the same digest.
 
-use super::program::Built;
+use super::program::StaticProgram;
 use anyhow::{Context as _, Result};
 use flate2::{Compression, GzBuilder};
 use serde_json::{Value, json};
@@ -10,24 +10,24 @@ use std::io::Write as _;
 use std::path::Path;
 use tar::{Builder, EntryType, Header};
 
-/// Who the program runs as, unless a pod says otherwise: nobody in particular.
+/// User and group that the program runs as, unless a pod says otherwise: an id without rights.
 pub const USER: &str = "65532:65532";
 
-/// The name of the image; whoever pushes it gives it another one.
+/// The name of the image in the archive. Pushing it to a registry needs another name.
 const NAME: &str = "reserve-daemon";
-const BORN: &str = "1970-01-01T00:00:00Z";
+const CREATED: &str = "1970-01-01T00:00:00Z";
 const MANIFEST: &str = "application/vnd.oci.image.manifest.v1+json";
 
-/// An image that was written.
+/// A written image.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Made {
-    /// The digest of its manifest, by which registries know it.
+pub struct ImageSummary {
+    /// The digest of its manifest, which is also its digest in a registry.
     pub digest: String,
-    /// The bytes of its layer, compressed.
+    /// The size of its compressed layer in bytes.
     pub layer: u64,
 }
 
-/// A file of the archive that is named by its digest.
+/// A file of the archive whose name is its digest.
 struct Blob {
     digest: String,
     bytes: Vec<u8>,
@@ -37,7 +37,7 @@ struct Blob {
 ///
 /// # Errors
 /// When something cannot be read or written.
-pub fn write(built: &Built, license: &Path, file: &Path) -> Result<Made> {
+pub fn write(built: &StaticProgram, license: &Path, file: &Path) -> Result<ImageSummary> {
     let files = [("LICENSE", 0o644, license), (NAME, 0o755, built.program.as_path())];
     let mut layer = Builder::new(Vec::new());
     for (name, mode, path) in files {
@@ -48,7 +48,7 @@ pub fn write(built: &Built, license: &Path, file: &Path) -> Result<Made> {
     let config = Blob::json(&config(built, &digest(&layer)))?;
     let layer = Blob::new(compressed(&layer)?);
     let manifest = Blob::json(&manifest(&config, &layer))?;
-    let made = Made { digest: manifest.digest.clone(), layer: layer.len() };
+    let made = ImageSummary { digest: manifest.digest.clone(), layer: layer.len() };
 
     let mut archive = Builder::new(Vec::new());
     append(&mut archive, "oci-layout", 0o644, br#"{"imageLayoutVersion":"1.0.0"}"#)?;
@@ -62,18 +62,18 @@ pub fn write(built: &Built, license: &Path, file: &Path) -> Result<Made> {
     Ok(made)
 }
 
-fn config(built: &Built, layer: &str) -> Value {
+fn config(built: &StaticProgram, layer: &str) -> Value {
     let version = env!("CARGO_PKG_VERSION");
     let labels = json!({
         "org.opencontainers.image.title": NAME, "org.opencontainers.image.version": version,
         "org.opencontainers.image.licenses": env!("CARGO_PKG_LICENSE"),
     });
     json!({
-        "created": BORN, "architecture": built.architecture, "os": "linux",
+        "created": CREATED, "architecture": built.architecture, "os": "linux",
         "config": {"User": USER, "Entrypoint": [format!("/{NAME}")], "WorkingDir": "/",
                    "ExposedPorts": {"10259/tcp": {}}, "Labels": labels},
         "rootfs": {"type": "layers", "diff_ids": [layer]},
-        "history": [{"created": BORN, "created_by": "make image"}],
+        "history": [{"created": CREATED, "created_by": "make image"}],
     })
 }
 
@@ -85,7 +85,7 @@ fn manifest(config: &Blob, layer: &Blob) -> Value {
     })
 }
 
-fn index(built: &Built, manifest: &Blob) -> Value {
+fn index(built: &StaticProgram, manifest: &Blob) -> Value {
     let mut described = manifest.described(MANIFEST);
     described["platform"] = json!({"architecture": built.architecture, "os": "linux"});
     described["annotations"] = json!({"org.opencontainers.image.ref.name": env!("CARGO_PKG_VERSION")});
@@ -123,14 +123,14 @@ fn digest(bytes: &[u8]) -> String {
     format!("sha256:{:x}", Sha256::digest(bytes))
 }
 
-/// Without a time or a name in its header.
+/// gzip without a time or a name in the header.
 fn compressed(bytes: &[u8]) -> Result<Vec<u8>> {
     let mut encoder = GzBuilder::new().mtime(0).write(Vec::new(), Compression::best());
     encoder.write_all(bytes).context("compress the layer")?;
     encoder.finish().context("compress the layer")
 }
 
-/// A file of root's, born with the epoch.
+/// Appends a file that belongs to root and has the modification time 0.
 fn append(tar: &mut Builder<Vec<u8>>, name: &str, mode: u32, bytes: &[u8]) -> Result<()> {
     let mut header = Header::new_ustar();
     header.set_entry_type(EntryType::Regular);

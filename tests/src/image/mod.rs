@@ -1,8 +1,8 @@
 //! The container image of the daemon, made without a container engine: one static program in one layer, as an archive that
-//! every engine and registry tool takes. `make image` runs it.
+//! every engine and registry tool can load. `make image` calls [`build()`], then [`write()`].
 
 mod archive;
 mod program;
 
-pub use archive::{Made, USER, write};
-pub use program::{Built, build};
+pub use archive::{ImageSummary, USER, write};
+pub use program::{StaticProgram, build};

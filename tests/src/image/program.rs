@@ -1,5 +1,5 @@
-//! Builds the daemon as one file that needs nothing else: no libc, no loader, no certificates. The only authority it trusts
-//! is the cluster's, which comes with the service account.
+//! Builds the daemon as one static file that needs no libc, no loader and no certificates: the only certificate authority that it
+//! trusts is the cluster's, which comes with the service account.
 
 use crate::control_plane::workspace_dir;
 use crate::programs::cargo;
@@ -7,20 +7,20 @@ use anyhow::{Context as _, Result, bail, ensure};
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
-/// A static program.
+/// The daemon as a static program.
 #[derive(Clone, Debug)]
-pub struct Built {
-    /// The file.
+pub struct StaticProgram {
+    /// The path of the executable.
     pub program: PathBuf,
-    /// The architecture, as images name it.
+    /// The architecture as image manifests name it.
     pub architecture: &'static str,
 }
 
 /// Builds the daemon with `profile` into `target_dir`.
 ///
 /// # Errors
-/// When there is no compiler for it, or it fails.
-pub fn build(target_dir: &Path, profile: &str) -> Result<Built> {
+/// When no image is made for this architecture, or the build fails.
+pub fn build(target_dir: &Path, profile: &str) -> Result<StaticProgram> {
     let architecture = match std::env::consts::ARCH {
         "x86_64" => "amd64",
         "aarch64" => "arm64",
@@ -28,7 +28,7 @@ pub fn build(target_dir: &Path, profile: &str) -> Result<Built> {
     };
     let musl = format!("{}-unknown-linux-musl", std::env::consts::ARCH);
     let gnu = format!("{}-unknown-linux-gnu", std::env::consts::ARCH);
-    // Without the standard library for musl, glibc can be linked in as well; it then looks up no names of hosts.
+    // Without the standard library for musl, glibc is linked statically; it then cannot resolve host names.
     let triple = if add_target(&musl) { musl } else { gnu };
     let upper = triple.to_uppercase().replace('-', "_");
     let output = cargo()
@@ -46,17 +46,17 @@ pub fn build(target_dir: &Path, profile: &str) -> Result<Built> {
         .arg("--target-dir")
         .arg(target_dir)
         .env(format!("CARGO_TARGET_{upper}_RUSTFLAGS"), flags())
-        // C code of ours links to musl without musl's own compiler, as long as it asks for nothing of glibc's.
+        // Our C dependencies link to musl without musl's own compiler, as long as they use nothing of glibc.
         .env(format!("CC_{}", triple.replace('-', "_")), "cc")
         .env(format!("CFLAGS_{}", triple.replace('-', "_")), "-U_FORTIFY_SOURCE")
         .output()
         .context("run cargo")?;
     ensure!(output.status.success(), "build the daemon: {}", String::from_utf8_lossy(&output.stderr));
     let folder = if profile == "dev" { "debug" } else { profile };
-    Ok(Built { program: target_dir.join(triple).join(folder).join("reserve-daemon"), architecture })
+    Ok(StaticProgram { program: target_dir.join(triple).join(folder).join("reserve-daemon"), architecture })
 }
 
-/// Static, and with nothing in it about where it was built.
+/// Compiler flags: link statically, and leave out the paths of this machine.
 fn flags() -> String {
     let home = std::env::var_os("CARGO_HOME").map(PathBuf::from);
     let home = home.or_else(|| Some(dirs::home_dir()?.join(".cargo"))).unwrap_or_default();
@@ -64,7 +64,7 @@ fn flags() -> String {
     ["-Ctarget-feature=+crt-static".to_owned(), remap(&workspace_dir(), "."), remap(&home, "cargo")].join(" ")
 }
 
-/// Whether the standard library for `triple` is there, or could be got by rustup.
+/// Installs the standard library for `triple` with rustup, if it is missing. false: that failed.
 fn add_target(triple: &str) -> bool {
     is_there(triple) || {
         let added =

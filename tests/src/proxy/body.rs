@@ -1,4 +1,4 @@
-//! Bodies of answers: passed on as they come, and those of watches held back or broken off on demand.
+//! Response bodies: forwarded as they arrive; those of watches can be held back or ended.
 
 use super::Watches;
 use anyhow::{Context as _, Result};
@@ -10,11 +10,11 @@ use http_body_util::{BodyDataStream, StreamBody};
 use hyper::body::{Frame, Incoming};
 use tokio::sync::watch;
 
-/// An answer on its way.
-pub(super) type Streamed = StreamBody<BoxStream<'static, Result<Frame<Bytes>>>>;
+/// The body of a response.
+pub(super) type ResponseBody = StreamBody<BoxStream<'static, Result<Frame<Bytes>>>>;
 
-/// An answer that the proxy gives itself.
-pub(super) fn fixed(code: u16) -> Result<Response<Streamed>> {
+/// A response of the proxy itself, with this status code.
+pub(super) fn fixed(code: u16) -> Result<Response<ResponseBody>> {
     let status = format!(
         r#"{{"kind":"Status","apiVersion":"v1","metadata":{{}},"status":"Failure","message":"the proxy says so","code":{code}}}"#
     );
@@ -23,8 +23,8 @@ pub(super) fn fixed(code: u16) -> Result<Response<Streamed>> {
     response.body(StreamBody::new(once.boxed())).context("make an answer")
 }
 
-/// The API server's answer; that of a watch waits and ends as `watches` says.
-pub(super) fn streamed(incoming: Incoming, watches: Option<watch::Receiver<Watches>>) -> Streamed {
+/// Forwards the body of the API server's response. `watches` is given for a watch, and says when its lines wait and when it ends.
+pub(super) fn streamed(incoming: Incoming, watches: Option<watch::Receiver<Watches>>) -> ResponseBody {
     let chunks = BodyDataStream::new(incoming);
     let begun = watches.as_ref().map(|watches| watches.borrow().broken);
     let frames = stream::unfold((chunks, watches), move |(mut chunks, mut watches)| async move {
@@ -37,7 +37,7 @@ pub(super) fn streamed(incoming: Incoming, watches: Option<watch::Receiver<Watch
                     _ = broken.wait_for(|now| Some(now.broken) != begun) => None,
                     chunk = async {
                         let chunk = chunks.next().await;
-                        // Nobody lets it go once the proxy is gone.
+                        // An error means that the proxy is gone; then the chunk is forwarded.
                         let _ = watches.wait_for(|now| !now.is_held).await;
                         chunk
                     } => chunk,

@@ -1,8 +1,9 @@
-//! A proxy on loopback between a program of ours and the API server, for everything that can go wrong on the way.
+//! A proxy on loopback between one of our programs and the API server, which injects faults. So tests of faults run the shipped
+//! programs.
 //!
-//! It ends TLS on both sides and looks at each request. What it does is said by [`Rule`]s, such as "the answer to the
-//! first binding is lost" or "the third write never arrives, and from then on nothing does": whatever happens to a
-//! daemon happens to the one that is shipped.
+//! [`Proxy::start`] starts it, [`Proxy::kubeconfig`] points a program at it. It terminates TLS on both sides and looks at each
+//! request. [`Rule`]s say which fault happens to which request, such as "the answer to the first binding is lost" or "the third
+//! write never arrives, and from then on nothing does".
 
 mod body;
 mod rule;
@@ -13,7 +14,7 @@ pub use rule::{Fault, Rule, rule};
 
 use crate::control_plane::{Cluster, User};
 use anyhow::{Context as _, Result};
-use rule::Request;
+use rule::RequestInfo;
 use std::net::Ipv4Addr;
 use std::path::PathBuf;
 use std::sync::{Arc, Mutex, PoisonError};
@@ -22,42 +23,42 @@ use tokio::net::TcpListener;
 use tokio::sync::watch;
 use tokio::task::JoinHandle;
 
-/// A running proxy. It ends with this value.
+/// A running proxy. Dropping this value ends it.
 pub struct Proxy {
     port: u16,
     shared: Arc<Shared>,
     accepting: JoinHandle<()>,
 }
 
-/// What all connections look at.
+/// State shared by all connections.
 struct Shared {
     upstream: u16,
-    tls: tls::Ends,
+    tls: tls::ProxyTls,
     rules: Mutex<Vec<Rule>>,
     writes: Mutex<Vec<String>>,
-    /// Nothing gets through.
+    /// true: nothing gets through.
     is_cut: watch::Sender<bool>,
-    /// What watches wait for; each change of the number breaks those that are open.
+    /// Whether watches are held, and a counter whose change ends all open watches.
     watches: watch::Sender<Watches>,
 }
 
-/// What becomes of watches.
+/// The state of all watches.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 struct Watches {
-    /// No line of them gets through, and no new one begins.
+    /// true: no line of a watch gets through, and no new watch begins.
     is_held: bool,
-    /// How often they were broken.
+    /// How often all watches were ended.
     broken: u32,
 }
 
 impl Proxy {
-    /// Starts one before the API server of `cluster`.
+    /// Starts a proxy in front of the API server of `cluster`.
     ///
     /// # Errors
-    /// When it cannot listen, or the certificates of the cluster cannot be read.
+    /// When the proxy cannot listen, or the certificates of the cluster cannot be read.
     #[expect(clippy::disallowed_methods, reason = "a task of the harness, which ends with its owner")]
     pub async fn start(cluster: &Cluster) -> Result<Self> {
-        let tls = tls::Ends::read(cluster.dir())?;
+        let tls = tls::ProxyTls::read(cluster.dir())?;
         let listener = TcpListener::bind((Ipv4Addr::LOCALHOST, 0)).await.context("listen on loopback")?;
         let port = listener.local_addr().context("listen on loopback")?.port();
         let shared = Arc::new(Shared {
@@ -75,7 +76,7 @@ impl Proxy {
     /// A kubeconfig file for `user` that leads through this proxy.
     ///
     /// # Errors
-    /// When it cannot be written.
+    /// When the file cannot be written.
     pub fn kubeconfig(&self, cluster: &Cluster, user: User) -> Result<PathBuf> {
         let direct = cluster.kubeconfig(user);
         let text = std::fs::read_to_string(&direct).context("read a kubeconfig")?;
@@ -86,22 +87,22 @@ impl Proxy {
         Ok(path)
     }
 
-    /// From now on this happens, too. The first rule that speaks about a request is the one that counts.
+    /// Adds a rule. The first rule that matches a request is applied to it.
     pub fn add(&self, rule: Rule) {
         lock(&self.shared.rules).push(rule);
     }
 
-    /// How often rules have struck so far.
-    pub fn struck(&self) -> usize {
-        lock(&self.shared.rules).iter().map(Rule::struck).sum()
+    /// How many requests had a fault so far.
+    pub fn fault_count(&self) -> usize {
+        lock(&self.shared.rules).iter().map(Rule::applied).sum()
     }
 
-    /// Every write that came along so far, as `<method> <path>`, Leases and events left out.
+    /// Every write so far, as `<method> <path>`, without Leases and events.
     pub fn writes(&self) -> Vec<String> {
         lock(&self.shared.writes).clone()
     }
 
-    /// Breaks all connections, and lets none through any more.
+    /// Breaks all connections, and lets nothing through any more.
     pub fn cut(&self) {
         self.shared.is_cut.send_replace(true);
     }
@@ -119,12 +120,12 @@ impl Proxy {
         self.hold_watches(false);
     }
 
-    /// Holds all lines of watches back, or lets them go.
+    /// true: holds back all lines of watches. false: lets them through again.
     pub fn hold_watches(&self, is_held: bool) {
         self.shared.watches.send_modify(|watches| watches.is_held = is_held);
     }
 
-    /// Ends every watch that is open. With held watches, new ones wait.
+    /// Ends every open watch. While watches are held, new ones wait.
     pub fn break_watches(&self) {
         self.shared.watches.send_modify(|watches| watches.broken += 1);
     }
@@ -132,7 +133,7 @@ impl Proxy {
     /// Waits until a rule has cut everything.
     ///
     /// # Errors
-    /// When that does not happen in time; with the writes that came along.
+    /// When that does not happen in time. The message lists the writes so far.
     pub async fn wait_until_cut(&self, limit: Duration) -> Result<()> {
         let mut is_cut = self.shared.is_cut.subscribe();
         let waited = tokio::time::timeout(limit, is_cut.wait_for(|is_cut| *is_cut)).await;
@@ -149,8 +150,8 @@ impl Drop for Proxy {
 }
 
 impl Shared {
-    /// What is to happen to a request.
-    fn judge(&self, request: &Request<'_>) -> Option<(Fault, bool)> {
+    /// The fault for a request, and whether the proxy is cut after it.
+    fn judge(&self, request: &RequestInfo<'_>) -> Option<(Fault, bool)> {
         if request.is_counted() {
             lock(&self.writes).push(format!("{} {}", request.method, request.path));
         }

@@ -1,23 +1,23 @@
-//! What goes wrong, and when.
+//! Rules: which fault happens to which requests.
 
 use http::Method;
 
 /// What happens to a request.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Fault {
-    /// It never arrives, and the connection breaks.
+    /// The request never arrives, and the connection breaks.
     LoseRequest,
-    /// It is carried out, and the connection breaks before the answer.
+    /// The request is carried out, and the connection breaks before the answer.
     LoseAnswer,
-    /// It never arrives, and nothing is said.
+    /// The request never arrives, and is never answered.
     Swallow,
-    /// It is carried out, and nothing is said.
+    /// The request is carried out, and is never answered.
     SwallowAnswer,
-    /// It never arrives, and is answered with this status.
+    /// The request never arrives, and the proxy answers with this status.
     Answer(u16),
 }
 
-/// A fault, and the requests that it strikes.
+/// A fault, and the requests that it happens to.
 #[derive(Clone, Debug)]
 #[must_use = "give it to Proxy::add"]
 pub struct Rule {
@@ -27,19 +27,19 @@ pub struct Rule {
     skip: usize,
     times: usize,
     is_last: bool,
-    struck: usize,
+    applied: usize,
 }
 
-/// A request, as far as rules look at it.
-pub(super) struct Request<'r> {
+/// The parts of a request that rules look at.
+pub(super) struct RequestInfo<'r> {
     pub(super) method: &'r Method,
     /// With the query.
     pub(super) path: &'r str,
 }
 
-/// A fault that strikes the next write, once, unless told otherwise.
+/// A rule for the next write, once, unless its methods say otherwise.
 pub fn rule(fault: Fault) -> Rule {
-    Rule { fault, path: String::new(), reads: false, skip: 0, times: 1, is_last: false, struck: 0 }
+    Rule { fault, path: String::new(), reads: false, skip: 0, times: 1, is_last: false, applied: 0 }
 }
 
 impl Rule {
@@ -55,13 +55,13 @@ impl Rule {
         self
     }
 
-    /// So many of them get through before.
+    /// The first `requests` matching requests get through.
     pub fn skip(mut self, requests: usize) -> Self {
         self.skip = requests;
         self
     }
 
-    /// So many are struck.
+    /// The fault happens to this many requests.
     pub fn times(mut self, times: usize) -> Self {
         self.times = times;
         self
@@ -73,38 +73,38 @@ impl Rule {
         self
     }
 
-    /// How often it has struck.
-    pub(super) fn struck(&self) -> usize {
-        self.struck
+    /// How many requests had the fault.
+    pub(super) fn applied(&self) -> usize {
+        self.applied
     }
 
-    /// What happens to `request`, and whether that is the end.
-    pub(super) fn judge(&mut self, request: &Request<'_>) -> Option<(Fault, bool)> {
-        let speaks = if self.reads { request.is_read() } else { request.is_counted() };
-        if !speaks || !request.path.contains(&self.path) || self.struck == self.times {
+    /// The fault for `request`, and whether nothing gets through after it.
+    pub(super) fn judge(&mut self, request: &RequestInfo<'_>) -> Option<(Fault, bool)> {
+        let matches = if self.reads { request.is_read() } else { request.is_counted() };
+        if !matches || !request.path.contains(&self.path) || self.applied == self.times {
             return None;
         }
         if self.skip > 0 {
             self.skip -= 1;
             return None;
         }
-        self.struck += 1;
-        Some((self.fault, self.is_last && self.struck == self.times))
+        self.applied += 1;
+        Some((self.fault, self.is_last && self.applied == self.times))
     }
 }
 
-impl Request<'_> {
+impl RequestInfo<'_> {
     fn is_read(&self) -> bool {
         self.method == Method::GET
     }
 
-    /// Writes that are steps of a flow. Leases and events are written all the time, and questions are no writes.
+    /// Whether the request is a write that is a step of a flow. Leases and events are written all the time, and reviews (POSTs
+    /// that only ask) are no writes.
     pub(super) fn is_counted(&self) -> bool {
         let aside = ["/leases", "/events", "reviews"];
         !self.is_read() && !aside.iter().any(|part| self.path.contains(part))
     }
 
-    /// Whether it is a watch.
     pub(super) fn is_watch(&self) -> bool {
         self.is_read() && ["watch=1", "watch=true"].iter().any(|query| self.path.contains(query))
     }
@@ -112,11 +112,11 @@ impl Request<'_> {
 
 #[cfg(test)]
 mod tests {
-    use super::{Fault, Request, Rule, rule};
+    use super::{Fault, RequestInfo, Rule, rule};
     use http::Method;
 
     fn post(path: &str, rule: &mut Rule) -> Option<(Fault, bool)> {
-        rule.judge(&Request { method: &Method::POST, path })
+        rule.judge(&RequestInfo { method: &Method::POST, path })
     }
 
     #[test]
@@ -127,7 +127,7 @@ mod tests {
         assert_eq!(post("/b", &mut third), None);
         assert_eq!(post("/c", &mut third), Some((Fault::LoseAnswer, true)));
         assert_eq!(post("/d", &mut third), None);
-        assert_eq!(third.struck(), 1);
+        assert_eq!(third.applied(), 1);
     }
 
     #[test]
@@ -135,8 +135,8 @@ mod tests {
         let mut binding = rule(Fault::Swallow).on("/binding").times(2);
         assert_eq!(post("/api/v1/namespaces/n/pods/p/status", &mut binding), None);
         assert_eq!(post("/api/v1/namespaces/n/pods/p/binding", &mut binding), Some((Fault::Swallow, false)));
-        let read = Request { method: &Method::GET, path: "/binding" };
+        let read = RequestInfo { method: &Method::GET, path: "/binding" };
         assert_eq!(binding.judge(&read), None);
-        assert!(Request { method: &Method::GET, path: "/api/v1/pods?watch=1" }.is_watch());
+        assert!(RequestInfo { method: &Method::GET, path: "/api/v1/pods?watch=1" }.is_watch());
     }
 }

@@ -1,7 +1,7 @@
-//! Connections of the proxy, and what happens to each request on them.
+//! The connections of the proxy: applies the rules to each request, and forwards it.
 
-use super::body::{self, Streamed};
-use super::rule::Request as Asked;
+use super::body::{self, ResponseBody};
+use super::rule::RequestInfo;
 use super::{Fault, Shared};
 use anyhow::{Context as _, Result, bail};
 use bytes::Bytes;
@@ -13,7 +13,7 @@ use hyper_util::rt::TokioIo;
 use std::sync::Arc;
 use tokio::net::{TcpListener, TcpStream};
 
-/// Serves clients for ever.
+/// Accepts and serves clients until the listener fails.
 #[expect(clippy::disallowed_methods, reason = "a task of the harness, which ends with its owner")]
 pub(super) async fn accept(listener: TcpListener, shared: Arc<Shared>) {
     while let Ok((stream, _)) = listener.accept().await {
@@ -22,9 +22,9 @@ pub(super) async fn accept(listener: TcpListener, shared: Arc<Shared>) {
             let mut is_cut = shared.is_cut.subscribe();
             tokio::select! {
                 biased;
-                // Dropping the connection is what breaks it.
+                // Dropping the connection breaks it.
                 _ = is_cut.wait_for(|is_cut| *is_cut) => {}
-                // Whoever asked has hung up or broken off, which is not for us to mend.
+                // An error here only means that the client has closed the connection.
                 _ = serve(stream, &shared) => {}
             }
         });
@@ -40,11 +40,11 @@ async fn serve(stream: TcpStream, shared: &Arc<Shared>) -> Result<()> {
 }
 
 /// An error breaks the connection without an answer.
-async fn answer(request: Request<Incoming>, shared: Arc<Shared>) -> Result<Response<Streamed>> {
+async fn answer(request: Request<Incoming>, shared: Arc<Shared>) -> Result<Response<ResponseBody>> {
     let path = request.uri().path_and_query().map_or("/", |path| path.as_str()).to_owned();
-    let asked = Asked { method: request.method(), path: &path };
-    let is_watch = asked.is_watch();
-    let (fault, is_last) = shared.judge(&asked).map_or((None, false), |(fault, last)| (Some(fault), last));
+    let info = RequestInfo { method: request.method(), path: &path };
+    let is_watch = info.is_watch();
+    let (fault, is_last) = shared.judge(&info).map_or((None, false), |(fault, last)| (Some(fault), last));
     let end = || is_last.then(|| shared.is_cut.send_replace(true));
     match fault {
         Some(Fault::LoseRequest) => {
@@ -77,7 +77,7 @@ async fn answer(request: Request<Incoming>, shared: Arc<Shared>) -> Result<Respo
     Ok(response.map(|incoming| body::streamed(incoming, watches)))
 }
 
-/// Asks the API server, on a connection of its own.
+/// Sends the request to the API server, on a new connection.
 #[expect(clippy::disallowed_methods, reason = "a task of the harness, which ends with its owner")]
 async fn forward(request: Request<Incoming>, shared: &Shared) -> Result<Response<Incoming>> {
     let (head, body) = request.into_parts();

@@ -1,4 +1,4 @@
-//! Both ends of the proxy's TLS, with the certificates of the cluster.
+//! TLS on both sides of the proxy, with the certificates of the cluster.
 
 use anyhow::{Context as _, Result};
 use rustls::pki_types::pem::PemObject as _;
@@ -10,14 +10,14 @@ use std::sync::Arc;
 use tokio::net::TcpStream;
 use tokio_rustls::{TlsAcceptor, TlsConnector, client, server};
 
-/// Both ends.
-pub(super) struct Ends {
+/// The TLS server for clients, and the TLS client for the API server.
+pub(super) struct ProxyTls {
     acceptor: TlsAcceptor,
     connector: TlsConnector,
 }
 
-impl Ends {
-    /// Reads what the API server uses in `dir`.
+impl ProxyTls {
+    /// Reads the API server's certificates in `dir`.
     pub(super) fn read(dir: &Path) -> Result<Self> {
         let certificate = |name: &str| {
             CertificateDer::from_pem_file(dir.join(name)).with_context(|| format!("read {name}"))
@@ -37,7 +37,7 @@ impl Ends {
         Ok(Self { acceptor: Arc::new(server).into(), connector: Arc::new(client).into() })
     }
 
-    /// A client's connection, opened up.
+    /// Does the TLS handshake with a client.
     pub(super) async fn accept(&self, stream: TcpStream) -> Result<server::TlsStream<TcpStream>> {
         self.acceptor.accept(stream).await.context("shake hands with a client")
     }

@@ -1,8 +1,9 @@
-//! The policy `reserve-fence`, as far as both tiers need it: who does not hold the Lease may add reservations, and nothing else.
+//! The policy `reserve-fence`, as far as both tiers need it: a replica that does not hold the Lease may only add reservations.
 
 use serde_json::Value;
 
-/// Whether a patch of a node by one of our programs leaves every annotation as it was: what it changes or removes, it tests first.
+/// Whether a patch of a node by one of our programs only adds annotations: a patch tests each annotation that it changes or
+/// removes.
 pub(super) fn only_adds(patch: &Value) -> bool {
     let steps = patch.as_array().map(Vec::as_slice).unwrap_or_default();
     let is_about_old = |step: &Value| {

@@ -1,15 +1,15 @@
-//! Host ports of pods in simulations: a few, many, or just about as many as a record can hold.
+//! Host ports of pods in simulations: a few, many, or about as many as fit into a record.
 
-/// A number from here on means many host ports, and one from `FULL` on a record that just fits, or just does not.
+/// Numbers from `MANY` on stand for many host ports, numbers from `FULL` on for a record that just fits or is just too long.
 const MANY: u16 = 25;
 const FULL: u16 = 40;
-/// How many bytes the ports take in a record that is about to be too long.
+/// The bytes of the ports in a record that is nearly too long.
 const BYTES: u16 = 3_560;
-/// What a port takes in a record, and what it takes more with an address, the address aside.
+/// The bytes of a port in a record, and the additional bytes of a port with an address, without the address itself.
 const PORT: u16 = 32;
 const ADDRESS: u16 = 8;
 
-/// The ports and their addresses that a number below 60 stands for.
+/// The ports with their addresses that a random number below 60 stands for.
 pub(super) fn ports(drawn: u16) -> Vec<(u16, String)> {
     let (count, rest) = match drawn {
         0..MANY => (drawn, 0),
@@ -19,7 +19,7 @@ pub(super) fn ports(drawn: u16) -> Vec<(u16, String)> {
             (bytes / PORT, bytes % PORT)
         }
     };
-    // The last one has an address which fills up what is left; of the others some have one where it does not matter.
+    // The address of the last port has the length of the remaining bytes. Where the length does not matter, some others have one.
     let address = |index: u16| match index + 1 == count {
         true => address(rest.saturating_sub(ADDRESS)),
         false if drawn < FULL && drawn.is_multiple_of(2) && index.is_multiple_of(3) => address(8),
@@ -28,7 +28,7 @@ pub(super) fn ports(drawn: u16) -> Vec<(u16, String)> {
     (0..count).map(|index| (20_000 + index, address(index))).collect()
 }
 
-/// An address of so many letters, or one fewer.
+/// An address of `length` characters, or one fewer.
 fn address(length: u16) -> String {
     let mut text = if length < 3 { String::new() } else { "::".to_owned() };
     let mut digits = 0;

@@ -1,39 +1,39 @@
-//! Many seeds on two threads, one seed on one of them; those that fail, with the end of their history.
+//! Runs many seeds on two threads ([`run`]), each seed on one thread, and returns those that fail with the end of their history.
 
-use super::history::{History, SHORT};
+use super::history_log::{HistoryLog, SHORT};
 use crate::history::Counts;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::Mutex;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 
-/// What became of one simulation.
+/// The result of one simulation.
 #[derive(Debug)]
 pub struct Outcome {
-    /// What happened in it.
-    pub history: History,
-    /// The rule that was broken, in words; `None` when all is well.
+    /// The log of the simulation.
+    pub history: HistoryLog,
+    /// The broken rule, as a message; `None` if no rule was broken.
     pub broken: Option<String>,
-    /// How often each rule was asked.
+    /// How often each rule was checked.
     pub counts: Counts,
 }
 
-/// Which seeds.
+/// The seeds to run.
 #[derive(Debug, Clone, Copy)]
-pub struct Range {
-    /// The first.
+pub struct SeedRange {
+    /// The first seed.
     pub from: u64,
-    /// How many.
+    /// The number of seeds.
     pub count: u64,
-    /// The run ends when so many of them have failed.
+    /// The run stops when so many seeds have failed.
     pub failed_max: usize,
 }
 
-/// A simulation that went wrong.
+/// A failed simulation.
 #[derive(Debug)]
-pub struct Failed {
-    /// Its seed, or the name of its plan.
+pub struct FailedRun {
+    /// The seed, or the name of the plan.
     pub name: String,
-    /// The rule that was broken.
+    /// The broken rule, as a message.
     pub broken: String,
     /// The end of its history.
     pub trace: Vec<String>,
@@ -41,14 +41,18 @@ pub struct Failed {
 
 /// As many threads as the smallest machine that tests run on has cores.
 const THREADS: usize = 2;
-/// One seed in so many is run a second time, and has to give the same history.
-const AGAIN: u64 = 100;
-/// One bug fails thousands of seeds; a few show it.
+/// One seed in so many is run a second time, and must give the same history.
+const REPEAT_EVERY: u64 = 100;
+/// One bug makes thousands of seeds fail; a few are enough to find it.
 pub const FAILED_MAX: usize = 5;
 
-/// Lives through all of them, or until some have failed. The failed ones come in the order of their seeds. What was counted in
-/// all of them is added to `counts`.
-pub fn run(range: Range, simulate: fn(u64, History) -> Outcome, counts: &mut Counts) -> Vec<Failed> {
+/// Runs all seeds of the range, or stops when some have failed. Returns the failed ones, sorted by seed, and adds the counts of all
+/// to `counts`.
+pub fn run(
+    range: SeedRange,
+    simulate: fn(u64, HistoryLog) -> Outcome,
+    counts: &mut Counts,
+) -> Vec<FailedRun> {
     let next = AtomicU64::new(range.from);
     let enough = AtomicBool::new(false);
     let failed = Mutex::new(Vec::new());
@@ -77,40 +81,40 @@ pub fn run(range: Range, simulate: fn(u64, History) -> Outcome, counts: &mut Cou
     failed.into_iter().map(|(_, failed)| failed).collect()
 }
 
-/// Lives through one seed, some of them twice; what is counted is counted once.
-fn check(seed: u64, simulate: fn(u64, History) -> Outcome, counts: &mut Counts) -> Option<Failed> {
-    let first = one(seed, SHORT, simulate);
+/// Runs one seed, some seeds twice. The counts of the second run are not added.
+fn check(seed: u64, simulate: fn(u64, HistoryLog) -> Outcome, counts: &mut Counts) -> Option<FailedRun> {
+    let first = run_seed(seed, SHORT, simulate);
     counts.add(&first.counts);
     let hash = first.history.hash();
-    if first.broken.is_none() && seed.is_multiple_of(AGAIN) {
-        let second = one(seed, SHORT, simulate);
+    if first.broken.is_none() && seed.is_multiple_of(REPEAT_EVERY) {
+        let second = run_seed(seed, SHORT, simulate);
         if second.history.hash() != hash {
             let broken = "the same seed gave another history".to_owned();
-            return failed(seed.to_string(), Outcome { broken: Some(broken), ..second });
+            return failed_run(seed.to_string(), Outcome { broken: Some(broken), ..second });
         }
     }
-    failed(seed.to_string(), first)
+    failed_run(seed.to_string(), first)
 }
 
-/// Lives through one seed, keeping so many lines of it.
-pub fn one(seed: u64, kept: usize, simulate: fn(u64, History) -> Outcome) -> Outcome {
-    caught(|| simulate(seed, History::new(kept)))
+/// Runs one seed, and keeps `max_lines` lines of its log.
+pub fn run_seed(seed: u64, max_lines: usize, simulate: fn(u64, HistoryLog) -> Outcome) -> Outcome {
+    catch_panic(|| simulate(seed, HistoryLog::new(max_lines)))
 }
 
-/// Lives through something. A panic is a failure like any other, without a trace of its own.
-pub(super) fn caught(live: impl FnOnce() -> Outcome) -> Outcome {
+/// Runs a simulation. A panic is a failure like any other, without lines.
+pub(super) fn catch_panic(live: impl FnOnce() -> Outcome) -> Outcome {
     catch_unwind(AssertUnwindSafe(live)).unwrap_or_else(|panic| {
         let text = panic.downcast_ref::<String>().map(String::as_str);
         let text = text.or_else(|| panic.downcast_ref::<&str>().copied()).unwrap_or("no words");
         let broken = Some(format!("panicked: {text}"));
-        Outcome { history: History::new(0), broken, counts: Counts::default() }
+        Outcome { history: HistoryLog::new(0), broken, counts: Counts::default() }
     })
 }
 
-/// What is told of a simulation, if it failed.
-pub fn failed(name: String, outcome: Outcome) -> Option<Failed> {
+/// The report of a simulation, if it failed.
+pub fn failed_run(name: String, outcome: Outcome) -> Option<FailedRun> {
     let broken = outcome.broken?;
-    Some(Failed { name, broken, trace: outcome.history.into_lines() })
+    Some(FailedRun { name, broken, trace: outcome.history.into_lines() })
 }
 
 #[cfg(test)]
@@ -118,7 +122,7 @@ mod tests {
     use super::*;
     use std::time::Duration;
 
-    fn fails_at_seven(seed: u64, mut history: History) -> Outcome {
+    fn fails_at_seven(seed: u64, mut history: HistoryLog) -> Outcome {
         history.note(Duration::ZERO, format_args!("seed {seed}"));
         assert_ne!(seed, 8, "eight");
         let mut counts = Counts::default();
@@ -126,7 +130,7 @@ mod tests {
         Outcome { history, broken: (seed % 10 == 7).then(|| "seven".to_owned()), counts }
     }
 
-    fn differs(_: u64, mut history: History) -> Outcome {
+    fn differs(_: u64, mut history: HistoryLog) -> Outcome {
         static CALLS: AtomicU64 = AtomicU64::new(0);
         history.note(Duration::ZERO, format_args!("call {}", CALLS.fetch_add(1, Ordering::Relaxed)));
         Outcome { history, broken: None, counts: Counts::default() }
@@ -135,7 +139,8 @@ mod tests {
     #[test]
     fn failing_seeds_are_told_in_order_with_their_trace() {
         let mut counts = Counts::default();
-        let failed = run(Range { from: 0, count: 20, failed_max: FAILED_MAX }, fails_at_seven, &mut counts);
+        let failed =
+            run(SeedRange { from: 0, count: 20, failed_max: FAILED_MAX }, fails_at_seven, &mut counts);
         assert_eq!(counts.get("I1").checked, 19, "all but the one that panicked, and none twice");
         let told: Vec<_> = failed.iter().map(|failed| (failed.name.as_str(), failed.trace.len())).collect();
         assert_eq!(told, [("7", 1), ("8", 0), ("17", 1)]);
@@ -145,7 +150,7 @@ mod tests {
     #[test]
     fn a_seed_that_gives_another_history_the_second_time_fails() {
         let failed =
-            run(Range { from: 100, count: 1, failed_max: FAILED_MAX }, differs, &mut Counts::default());
+            run(SeedRange { from: 100, count: 1, failed_max: FAILED_MAX }, differs, &mut Counts::default());
         assert_eq!(failed[0].broken, "the same seed gave another history");
     }
 }

@@ -13,7 +13,7 @@ use common::plugins::{default_registry, without_reservations};
 use daemon::extender_logic::{Question, Reply};
 use daemon::queue::Backoff;
 use daemon::state::{Effect, Input, Now, State};
-use kubectl_reserve::explain::{Answer, Input as Asked, Options, Report, Rules, analyse};
+use kubectl_reserve::explain::{Conclusion, Input as Asked, Options, Report, Rules, analyse};
 use reserve_tests::conformance::generator::Generator;
 use shared_cluster::{SharedCluster, now};
 use std::collections::{BTreeMap, BTreeSet};
@@ -64,18 +64,18 @@ fn as_ours(shared_cluster: &SharedCluster, pod: &Pod) -> Result<&'static str> {
     let pod = shared_cluster::of_scheduler(pod, SCHEDULER_NAME);
     let report = explained(&mut shared_cluster.cluster(), &pod, true);
     let (_, effects) = state(shared_cluster, Some(&pod));
-    match (placed(&effects, &pod), &report.answer) {
-        (Some(Placed::On(node)), Answer::Judged(judged)) => {
+    match (placed(&effects, &pod), &report.conclusion) {
+        (Some(Placed::On(node)), Conclusion::NodeAnalysis(judged)) => {
             ensure!(judged.fits.contains(&node), "placed on {node}, explained: {:?}", judged.verdict);
             Ok("ours fits")
         }
-        (Some(Placed::Somewhere), Answer::Judged(judged)) => {
+        (Some(Placed::Somewhere), Conclusion::NodeAnalysis(judged)) => {
             ensure!(!judged.fits.is_empty(), "placed, explained: {:?}", judged.verdict);
             Ok("ours fits")
         }
-        (None, Answer::Judged(judged)) => {
+        (None, Conclusion::NodeAnalysis(judged)) => {
             ensure!(
-                judged.fits.is_empty() || judged.awaits.is_some(),
+                judged.fits.is_empty() || judged.awaited_node.is_some(),
                 "not placed, explained: it fits {:?}; it was told {:?}",
                 judged.fits,
                 told(&effects, &pod)
@@ -91,7 +91,8 @@ fn as_ours(shared_cluster: &SharedCluster, pod: &Pod) -> Result<&'static str> {
 fn as_extended(shared_cluster: &SharedCluster, pod: &Pod) -> Result<&'static str> {
     let pod = shared_cluster::of_scheduler(pod, EXTENDED);
     let upstream = feasible(&mut shared_cluster.cluster(), &pod, false)?;
-    let Answer::Judged(judged) = explained(&mut shared_cluster.cluster(), &pod, true).answer else {
+    let Conclusion::NodeAnalysis(judged) = explained(&mut shared_cluster.cluster(), &pod, true).conclusion
+    else {
         return Ok("extended: not to be placed");
     };
     let nodes: Vec<NodeName> = upstream.iter().map(|name| NodeName::from(name.as_str())).collect();
@@ -106,8 +107,8 @@ fn as_extended(shared_cluster: &SharedCluster, pod: &Pod) -> Result<&'static str
 fn as_strange(shared_cluster: &SharedCluster, pod: &Pod) -> Result<&'static str> {
     let pod = shared_cluster::of_scheduler(pod, STRANGE);
     let upstream = feasible(&mut shared_cluster.cluster(), &pod, false)?;
-    match explained(&mut shared_cluster.cluster(), &pod, false).answer {
-        Answer::Judged(judged) => {
+    match explained(&mut shared_cluster.cluster(), &pod, false).conclusion {
+        Conclusion::NodeAnalysis(judged) => {
             let fits: BTreeSet<String> = judged.fits.iter().cloned().collect();
             ensure!(upstream == fits, "kube-scheduler has {upstream:?}, explained: {fits:?}");
             Ok(if fits.is_empty() { "strange does not fit" } else { "strange fits" })
@@ -139,8 +140,8 @@ fn feasible(cluster: &mut Cluster, pod: &Pod, enforces: bool) -> Result<BTreeSet
     if cycle::refusal(pod, &world, &registry).is_some() {
         return Ok(BTreeSet::new());
     }
-    let trace =
-        cycle::judge(&world.pod_context(pod), &world, &registry, Depth::First).map_err(anyhow::Error::msg)?;
+    let trace = cycle::diagnose(&world.pod_context(pod), &world, &registry, Depth::First)
+        .map_err(anyhow::Error::msg)?;
     let names = trace.feasible().filter_map(|id| world.name(id)).map(ToString::to_string);
     Ok(names.collect())
 }

@@ -2,10 +2,10 @@
 
 use anyhow::{Context as _, Result};
 use common::api;
-use common::cluster::{Cluster, Event, Seen};
-use common::model::{OtherKind, OwnerKind, Pod};
+use common::cluster::{Cluster, Event, WatchEvent};
+use common::model::{CatalogKind, OwnerKind, Pod};
 use jiff::{SignedDuration, Timestamp};
-use reserve_tests::conformance::format::Line;
+use reserve_tests::conformance::format::CaseLine;
 use serde_json::value::RawValue;
 use serde_json::{Value, json};
 
@@ -48,22 +48,22 @@ impl SharedCluster {
             reserve(node, &owners, &mut rng);
         }
         let text = case.to_string();
-        let line: Line<'_> = serde_json::from_str(&text)?;
+        let line: CaseLine<'_> = serde_json::from_str(&text)?;
         let objects = line.cluster.context("no cluster")?;
         let decode = |json: &&RawValue| api::node::node(json.get());
         let nodes = objects.nodes.iter().map(decode).collect::<Result<Vec<_>, _>>()?;
         let decode = |json: &&RawValue| api::pod::pod(json.get());
         let pods = objects.pods.iter().map(decode).collect::<Result<Vec<_>, _>>()?;
-        let mut events = vec![Event::Nodes(Seen::Relisted(nodes))];
+        let mut events = vec![Event::Nodes(WatchEvent::Relisted(nodes))];
         for kind in OwnerKind::ALL {
             let decode = |json: &&RawValue| api::workload::workload(kind, json.get());
             let live = objects.workloads(kind).iter().map(decode).collect::<Result<Vec<_>, _>>()?;
-            events.push(Event::Workloads(kind, Seen::Relisted(live)));
+            events.push(Event::Workloads(kind, WatchEvent::Relisted(live)));
         }
-        for kind in OtherKind::ALL {
-            let decode = |json: &&RawValue| api::other::other(kind, json.get());
+        for kind in CatalogKind::ALL {
+            let decode = |json: &&RawValue| api::catalog_object::catalog_object(kind, json.get());
             let live = objects.others(kind).iter().map(decode).collect::<Result<Vec<_>, _>>()?;
-            events.push(Event::Others(kind, Seen::Relisted(live)));
+            events.push(Event::CatalogObjects(kind, WatchEvent::Relisted(live)));
         }
         Ok(Self { events, pods })
     }
@@ -78,7 +78,7 @@ impl SharedCluster {
     /// Everything that there is; with one pod more. Pods come last: nothing is decided before.
     pub(crate) fn events(&self, pod: Option<&Pod>) -> Vec<Event> {
         let pods = self.pods.iter().chain(pod).cloned().collect();
-        self.events.iter().cloned().chain([Event::Pods(Seen::Relisted(pods))]).collect()
+        self.events.iter().cloned().chain([Event::Pods(WatchEvent::Relisted(pods))]).collect()
     }
 
     /// The same as the command reads it.

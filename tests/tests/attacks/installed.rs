@@ -5,7 +5,7 @@ use k8s_openapi::api::core::v1::Pod;
 use kube::Client;
 use kube::api::{Api, ListParams};
 use reserve_tests::control_plane::{Account, Cluster, workspace_dir};
-use reserve_tests::requests::{Said, as_annotation, patch};
+use reserve_tests::requests::{Answer, as_annotation, patch};
 use reserve_tests::shared_cluster::{SOON, SharedCluster, TestNamespace};
 use serde_json::json;
 use tokio::sync::OnceCell;
@@ -76,7 +76,7 @@ async fn wait_until_the_fence_says(cluster: &Cluster, pod: &Account, is_leader: 
 pub(crate) async fn wait_until_refused(
     cluster: &Cluster,
     (policy, what): (&str, &str),
-    mut attempt: impl AsyncFnMut() -> Result<Said>,
+    mut attempt: impl AsyncFnMut() -> Result<Answer>,
 ) -> Result<()> {
     cluster
         .wait_until(&format!("{policy} refuses: {what}"), SOON / 3, async || {
@@ -89,7 +89,7 @@ pub(crate) async fn wait_until_refused(
 }
 
 /// Fails unless the API server does it.
-pub(crate) fn allowed(what: &str, said: &Said) -> Result<()> {
+pub(crate) fn allowed(what: &str, said: &Answer) -> Result<()> {
     ensure!(said.code == 200, "{what}: {said:?}");
     Ok(())
 }

@@ -110,7 +110,7 @@ async fn stalled_connections_do_not_stop_probes_or_kube_scheduler() -> Result<()
     }
     // kube-scheduler goes on alone when nobody answers, and the pod would run.
     let stranger = cluster.deploy(deployment("stranger").cpu("2")).await?;
-    let told = cluster.wait_until_told("default", &stranger.selector).await?;
+    let told = cluster.wait_until_unschedulable("default", &stranger.selector).await?;
     assert!(told.contains("Insufficient cpu"), "{told}");
     let beside = cluster.deploy(deployment("beside").cpu("1")).await?;
     cluster.wait_until_running(&beside.selector, 1).await?;

@@ -7,7 +7,7 @@ use jiff::{SignedDuration, Timestamp};
 use k8s_openapi::api::core::v1::{Node, Pod};
 use kube::api::{Api, DeleteParams, Patch, PatchParams, PostParams};
 use reserve_tests::control_plane::{Workload, WorkloadShape, deployment, describe, name_of, node_of};
-use reserve_tests::programs::seen;
+use reserve_tests::programs::wait_until_seen;
 use reserve_tests::shared_cluster::{KEEP, SOON, TestNamespace};
 use serde_json::{Value, json};
 use std::time::Duration;
@@ -27,7 +27,7 @@ async fn reserve(ns: TestNamespace, web: &Workload, pod: &Pod) -> Result<()> {
     let seat = format!("{}.seat1", web.uid);
     let (cpu, info) = (format!("{}/{seat}=3", names::CPU), format!("{}/{seat}={record}", names::INFO));
     ns.cluster.run_kubectl(&["annotate", "node", node_of(pod), &cpu, &info]).await?;
-    seen(ns.cluster, node_of(pod)).await
+    wait_until_seen(ns.cluster, node_of(pod)).await
 }
 
 /// The replacement, before it has a node.
@@ -150,7 +150,7 @@ fn on_a_node_that_is_not_ready_nothing_is_kept() -> Result<()> {
 }
 
 #[test]
-fn a_node_that_comes_back_under_its_name_has_no_reservations() -> Result<()> {
+fn a_node_that_comes_back_under_its_name_keeps_no_room_in_the_end() -> Result<()> {
     SHARED_CLUSTER.run("node-back", async |ns| {
         let home = ns.node("a", "4").await?;
         let web = ns.deploy_kept(web(), 1).await?;
@@ -160,8 +160,9 @@ fn a_node_that_comes_back_under_its_name_has_no_reservations() -> Result<()> {
         ns.reserved(&home, 1).await?;
         let nodes: Api<Node> = Api::all(ns.cluster.admin());
         nodes.delete(&home, &DeleteParams::default()).await.context("delete a node")?;
+        // The deleted pod may still be terminating, and its nodeName now names the new node: until it is gone the daemon may
+        // reserve its room there again, and rightly so.
         ns.node("a", "7").await?;
-        ensure!(ns.reservations(&home).await?.is_empty(), "a new node, and something is reserved");
         ns.replacement(&web, &old).await?;
         ns.running(&stranger, 1).await?;
         ns.reserved(&home, 0).await.map(drop)

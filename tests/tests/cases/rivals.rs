@@ -92,7 +92,7 @@ fn an_owner_of_the_same_name_in_another_namespace_is_a_stranger() -> Result<()> 
         ns.cluster.add_namespace("same-name-2").await?;
         let other = ns.fit(super::web()).namespace("same-name-2");
         let other = ns.cluster.deploy(other).await?;
-        ns.cluster.wait_until_told("same-name-2", &other.selector).await?;
+        ns.cluster.wait_until_unschedulable("same-name-2", &other.selector).await?;
         let old = ns.running(&web, 1).await?;
         ns.delete(&old[0]).await?;
         ns.replacement(&web, &old).await?;

@@ -5,11 +5,11 @@ use super::{decide, node, pod};
 use anyhow::Result;
 use reserve_tests::conformance::compare::differences;
 use reserve_tests::conformance::core::served;
-use reserve_tests::conformance::format::Outcome;
+use reserve_tests::conformance::format::CaseOutcome;
 use serde_json::{Value, json};
 
 /// What the core and the oracle say about one pod in a cluster of these nodes and pods.
-fn decide_one(nodes: &[Value], pods: &[Value], asked: &Value) -> Result<(Outcome, Outcome)> {
+fn decide_one(nodes: &[Value], pods: &[Value], asked: &Value) -> Result<(CaseOutcome, CaseOutcome)> {
     let cluster = json!({ "plugins": served(), "cluster": { "nodes": nodes, "pods": pods } });
     Ok(decide(&cluster, &[json!({ "pod": asked })])?.remove(0))
 }
@@ -28,11 +28,11 @@ fn important(mut pod: Value) -> Value {
     pod
 }
 
-fn nominated(outcome: &Outcome) -> Option<&str> {
+fn nominated(outcome: &CaseOutcome) -> Option<&str> {
     outcome.preemption.as_ref()?.nominated.as_deref()
 }
 
-fn what_differs(ours: &Outcome, theirs: &Outcome) -> Vec<String> {
+fn what_differs(ours: &CaseOutcome, theirs: &CaseOutcome) -> Vec<String> {
     differences(ours, theirs).into_iter().map(|difference| difference.what).collect()
 }
 
@@ -140,7 +140,7 @@ fn the_first_node_in_node_order_says_how_large_an_image_is() {
     };
     let mut asked = pod("p", "1");
     asked["spec"]["containers"][0]["image"] = json!("i:1");
-    let raw = |outcome: &Outcome| outcome.nodes[0].scores["ImageLocality"].raw;
+    let raw = |outcome: &CaseOutcome| outcome.nodes[0].scores["ImageLocality"].raw;
     let scores = |first: Value, second: Value| {
         let (ours, theirs) = decide_one(&[first, second], &[], &asked).unwrap();
         (raw(&ours), raw(&theirs))

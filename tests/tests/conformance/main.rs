@@ -7,7 +7,7 @@ use std::process::{Command, Stdio};
 use anyhow::Result;
 use reserve_tests::conformance::compare::differences;
 use reserve_tests::conformance::core::{Core, served, served_filters, served_scores};
-use reserve_tests::conformance::format::Outcome;
+use reserve_tests::conformance::format::CaseOutcome;
 use reserve_tests::conformance::generator::Generator;
 use reserve_tests::conformance::oracle::{self, Oracle};
 use reserve_tests::conformance::run::{ask, batches, run};
@@ -57,7 +57,7 @@ fn pod(name: &str, cpu: &str) -> Value {
 }
 
 /// What the core and the oracle say about the pods.
-fn decide(cluster: &Value, pods: &[Value]) -> Result<Vec<(Outcome, Outcome)>> {
+fn decide(cluster: &Value, pods: &[Value]) -> Result<Vec<(CaseOutcome, CaseOutcome)>> {
     let (mut oracle, mut core) = (Oracle::start()?, Core::default());
     ask(&mut oracle, &mut core, &cluster.to_string())?;
     let answers = pods.iter().map(|pod| ask(&mut oracle, &mut core, &pod.to_string()));

@@ -15,7 +15,7 @@ async fn binds_in_spite_of(ns: TestNamespace, fault: Fault) -> Result<()> {
     let web = ns.deploy(deployment("web").cpu("3")).await?;
     ns.cluster
         .wait_until("the fault strikes", reserve_tests::shared_cluster::SOON, async || {
-            ensure!(proxy.struck() == 1, "not yet");
+            ensure!(proxy.fault_count() == 1, "not yet");
             Ok(())
         })
         .await?;

@@ -5,7 +5,7 @@ use anyhow::{Result, ensure};
 use jiff::Timestamp;
 use portable_pty::CommandBuilder;
 use reserve_tests::control_plane::{Cluster, User};
-use reserve_tests::pty::{Left, Terminal};
+use reserve_tests::pty::{FinalScreen, Terminal};
 
 /// Whoever says no, or goes away, has changed nothing.
 pub(super) async fn no_is_no(cluster: &Cluster, before: &[String]) -> Result<()> {
@@ -39,7 +39,7 @@ fn on_terminal(cluster: &Cluster, arguments: &[&str], question: &str, keys: &str
     command.cwd(cluster.dir());
     command.env("TERM", "xterm");
     command.env("NO_COLOR", "1");
-    let Left { text, end, .. } = tokio::task::block_in_place(|| {
+    let FinalScreen { text, end, .. } = tokio::task::block_in_place(|| {
         let mut terminal = Terminal::start(command)?;
         terminal.answers(question, keys)?;
         terminal.ends()

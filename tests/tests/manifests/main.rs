@@ -6,10 +6,10 @@ mod ports;
 
 use clap::Parser as _;
 use common::config::{Configuration, load};
-use common::model::OtherKind;
+use common::model::CatalogKind;
 use common::model::owner::OwnerKind;
 use daemon::args::Args;
-use daemon::rights::{Place, rights};
+use daemon::rights::{RightScope, rights};
 use reserve_tests::bench_cluster::REQUESTS_PER_SECOND;
 use reserve_tests::control_plane::workspace_dir;
 use serde_json::Value;
@@ -56,9 +56,9 @@ fn rules(file: &str, name: &str) -> Rules {
 }
 
 /// The rights that the code has at one place.
-fn needed(place: Place) -> Rules {
+fn needed(scope: RightScope) -> Rules {
     let mut needed = Rules::new();
-    for right in rights().iter().filter(|right| right.place == place) {
+    for right in rights().iter().filter(|right| right.scope == scope) {
         let verbs = needed.entry((right.group.to_owned(), right.resource.to_owned())).or_default();
         verbs.extend(right.verbs.iter().map(|verb| (*verb).to_owned()));
     }
@@ -67,15 +67,15 @@ fn needed(place: Place) -> Rules {
 
 #[test]
 fn the_daemon_may_do_what_its_code_does_and_nothing_else() {
-    assert_eq!(rules("daemon/rbac.yaml", "reserve-daemon"), needed(Place::Everywhere));
-    assert_eq!(rules("daemon/rbac.yaml", "reserve-daemon-leases"), needed(Place::Own));
+    assert_eq!(rules("daemon/rbac.yaml", "reserve-daemon"), needed(RightScope::Cluster));
+    assert_eq!(rules("daemon/rbac.yaml", "reserve-daemon-leases"), needed(RightScope::OwnNamespace));
 }
 
 #[test]
 fn what_is_watched_and_what_writes_is_among_the_rights() {
-    let everywhere = needed(Place::Everywhere);
+    let everywhere = needed(RightScope::Cluster);
     let owners = OwnerKind::ALL.map(|kind| (kind.group(), kind.plural()));
-    let others = OtherKind::ALL.map(|kind| (kind.group(), kind.plural()));
+    let others = CatalogKind::ALL.map(|kind| (kind.group(), kind.plural()));
     for (group, resource) in owners.into_iter().chain(others).chain([("", "nodes"), ("", "pods")]) {
         let verbs = everywhere.get(&(group.to_owned(), resource.to_owned()));
         assert!(verbs.is_some_and(|verbs| verbs.contains("list") && verbs.contains("watch")), "{resource}");
@@ -93,7 +93,7 @@ fn what_is_watched_and_what_writes_is_among_the_rights() {
 #[test]
 fn people_who_look_may_list_what_decisions_read() {
     let viewer = rules("daemon/rbac.yaml", "reserve-viewer");
-    let mut watched: BTreeSet<_> = needed(Place::Everywhere)
+    let mut watched: BTreeSet<_> = needed(RightScope::Cluster)
         .into_iter()
         .filter(|(_, verbs)| verbs.contains("list"))
         .map(|(what, _)| what)
@@ -183,7 +183,7 @@ fn every_write_of_the_daemon_is_confined_by_a_policy() {
     }
     let writes = ["create", "update", "patch", "delete"];
     let unconfined = ["nodes/reservations", "events", "tokenreviews", "subjectaccessreviews"];
-    for ((_, resource), verbs) in needed(Place::Everywhere) {
+    for ((_, resource), verbs) in needed(RightScope::Cluster) {
         let is_written = verbs.iter().any(|verb| writes.contains(&verb.as_str()));
         assert!(
             !is_written || unconfined.contains(&&*resource) || confined.contains(&resource),

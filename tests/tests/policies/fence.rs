@@ -7,11 +7,11 @@ use http::Method;
 use k8s_openapi::api::core::v1::Pod;
 use kube::{Api, ResourceExt as _};
 use reserve_tests::control_plane::{Account, bare_pod};
-use reserve_tests::requests::{Said, as_annotation, ask, patch, strategic, without_annotation};
+use reserve_tests::requests::{Answer, as_annotation, ask, patch, strategic, without_annotation};
 use serde_json::json;
 
 /// What leaders alone may do, each tried and not stored, with the answers.
-async fn try_all(shared_cluster: &SharedCluster, account: &Account) -> Result<Vec<(&'static str, Said)>> {
+async fn try_all(shared_cluster: &SharedCluster, account: &Account) -> Result<Vec<(&'static str, Answer)>> {
     let client = shared_cluster.cluster.client_of(account)?;
     let held = format!("reserve.cpu/{OWNER}.held");
     let pods: Api<Pod> = Api::default_namespaced(shared_cluster.cluster.admin());
@@ -38,7 +38,7 @@ async fn wait_until_led_by(shared_cluster: &SharedCluster, leader: &Account, oth
         .wait_until("the fence knows the leader", SOON, async || {
             let said = [try_all(shared_cluster, leader).await?, try_all(shared_cluster, other).await?];
             ensure!(said[0].iter().all(|(_, said)| said.code == 200), "the leader: {:?}", said[0]);
-            let refused = |said: &Said| said.code == 403 && said.message.contains(&leader.pod);
+            let refused = |said: &Answer| said.code == 403 && said.message.contains(&leader.pod);
             ensure!(said[1].iter().all(|(_, said)| refused(said)), "the other: {:?}", said[1]);
             Ok(())
         })
@@ -66,7 +66,7 @@ async fn only_the_pod_that_holds_the_lease_binds_preempts_and_changes_reservatio
             .cluster
             .wait_until("nobody leads", SOON, async || {
                 let said = try_all(&shared_cluster, account).await?;
-                let refused = |said: &Said| said.code == 403 && said.message.contains("held by nobody");
+                let refused = |said: &Answer| said.code == 403 && said.message.contains("held by nobody");
                 ensure!(said.iter().all(|(_, said)| refused(said)), "{said:?}");
                 Ok(())
             })

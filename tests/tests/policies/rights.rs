@@ -3,7 +3,7 @@
 use crate::work::{it_binds_volumes, it_preempts};
 use crate::{NAMESPACE, SOON, SharedCluster, shared_cluster};
 use anyhow::{Context as _, Result, ensure};
-use daemon::rights::{Place, rights};
+use daemon::rights::{RightScope, rights};
 use k8s_openapi::api::authorization::v1::ResourceAttributes;
 use k8s_openapi::api::coordination::v1::Lease;
 use kube::Api;
@@ -27,14 +27,14 @@ pub(crate) struct Asked {
 fn all_rights(own: &str) -> BTreeSet<Asked> {
     let mut all = BTreeSet::new();
     for right in rights() {
-        let (namespace, name) = match right.place {
-            Place::Everywhere => (None, None),
-            Place::Own => (Some(own.to_owned()), None),
-            Place::System => {
+        let (namespace, name) = match right.scope {
+            RightScope::Cluster => (None, None),
+            RightScope::OwnNamespace => (Some(own.to_owned()), None),
+            RightScope::KubeSystem => {
                 (Some("kube-system".to_owned()), Some("extension-apiserver-authentication".to_owned()))
             }
             // Nobody has added any.
-            Place::Added => continue,
+            RightScope::Aggregated => continue,
         };
         all.extend(right.verbs.iter().map(|verb| Asked {
             verb: (*verb).to_owned(),
@@ -127,7 +127,7 @@ async fn the_daemon_works_with_its_own_role(shared_cluster: &SharedCluster) -> R
     let big = cluster.deploy(deployment("big").cpu("64").scheduler("reserve-scheduler")).await?;
     let placed = cluster.wait_until_running(&web.selector, 1).await;
     placed.with_context(|| first.log().unwrap_or_default())?;
-    wait_until_told(cluster, &big.selector).await?;
+    wait_until_unschedulable(cluster, &big.selector).await?;
     cluster.run_kubectl(&["delete", "pod", "--wait=false", "--selector", &web.selector]).await?;
     wait_until_reserved_and_released(cluster, &shared_cluster.first).await?;
     it_preempts(cluster).await.with_context(|| first.log().unwrap_or_default())?;
@@ -190,7 +190,7 @@ async fn wait_until_leading(cluster: &Cluster, account: &Account) -> Result<()> 
         .await
 }
 
-async fn wait_until_told(cluster: &Cluster, selector: &str) -> Result<()> {
+async fn wait_until_unschedulable(cluster: &Cluster, selector: &str) -> Result<()> {
     cluster
         .wait_until("the pod is told why it waits", SOON, async || {
             let events = cluster.run_kubectl(&["get", "events"]).await?;

@@ -8,7 +8,7 @@ use anyhow::{Result, ensure};
 use http::Method;
 use kube::Client;
 use reserve_tests::control_plane::{Cluster, ControlPlane, User, node, workspace_dir};
-use reserve_tests::requests::{Said, as_annotation, ask, patch};
+use reserve_tests::requests::{Answer, as_annotation, ask, patch};
 use serde_json::{Value, json};
 
 const LEASES: &str = "/apis/coordination.k8s.io/v1/namespaces/kube-system/leases";
@@ -17,7 +17,7 @@ fn reserve() -> Value {
     as_annotation(&format!("reserve.cpu/{OWNER}.a"), "1")
 }
 
-fn is_refused(said: &Said, policy: &str) -> bool {
+fn is_refused(said: &Answer, policy: &str) -> bool {
     matches!(said.code, 403 | 422) && said.message.contains(policy)
 }
 

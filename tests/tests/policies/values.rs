@@ -3,7 +3,7 @@
 use crate::records::record;
 use crate::{OWNER, SharedCluster, shared_cluster};
 use anyhow::Result;
-use reserve_tests::requests::{Said, as_annotation, patch};
+use reserve_tests::requests::{Answer, as_annotation, patch};
 use serde_json::{Map, Value, json};
 
 /// Whatever passes is a reservation to our code too, or the policy is too lax. What the code understands and the policy
@@ -90,7 +90,7 @@ fn bad() -> Vec<(String, String)> {
     pairs.map(|(key, value)| (key.to_owned(), value.to_owned())).into()
 }
 
-pub(crate) async fn write(shared_cluster: &SharedCluster, key: &str, value: &str) -> Result<Said> {
+pub(crate) async fn write(shared_cluster: &SharedCluster, key: &str, value: &str) -> Result<Answer> {
     patch(&shared_cluster.cluster.admin(), "/api/v1/nodes/n1?dryRun=All", &as_annotation(key, value)).await
 }
 

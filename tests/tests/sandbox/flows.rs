@@ -4,7 +4,7 @@
 use crate::place::{Place, daemon, node, pod_template, text};
 use crate::recording::Recording;
 use anyhow::{Context as _, Result, ensure};
-use kubectl_reserve::Around;
+use kubectl_reserve::HostProgram;
 use serde_json::{Value, json};
 use std::time::Duration;
 use tokio::time::sleep;
@@ -144,11 +144,11 @@ impl SharedCluster {
 
     async fn command(&self, line: &str) -> Result<()> {
         let words: Vec<&str> = line.split(' ').collect();
-        let around = Around::default();
+        let host = HostProgram::default();
         let client = self.recording.client(self.place.sandbox.api(), "command");
-        let code = Box::pin(kubectl_reserve::run_inside(&words, client, &around)).await;
+        let code = Box::pin(kubectl_reserve::run_inside(&words, client, &host)).await;
         // 10: it was explained why something has no place.
-        ensure!(matches!(code, 0 | 10), "kubectl reserve {line}: {code}\n{}", around.said());
+        ensure!(matches!(code, 0 | 10), "kubectl reserve {line}: {code}\n{}", host.output());
         Ok(())
     }
 

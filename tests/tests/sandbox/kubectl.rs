@@ -68,7 +68,7 @@ async fn kubectl_is_at_home() -> Result<()> {
         biased;
         told = story(&kubectl) => told,
         served = place.sandbox.serve(listener) => served.context("serve"),
-        () = place.sandbox.live() => Ok(()),
+        () = place.sandbox.run() => Ok(()),
         ran = place.daemon("a", std::future::pending()) => ran,
     }
 }

@@ -152,7 +152,7 @@ pub(crate) async fn story(place: &Place, story: impl Future<Output = Result<()>>
     tokio::select! {
         biased;
         both = futures::future::try_join(daemon, told) => both.map(drop),
-        () = place.sandbox.live() => Ok(()),
+        () = place.sandbox.run() => Ok(()),
     }
 }
 

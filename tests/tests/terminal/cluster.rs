@@ -50,7 +50,7 @@ impl Cluster {
         let config = runtime.block_on(async { Config { pace, ..Config::starting_at(began, SEED) } });
         let cluster = Self::start(runtime, None, &config)?;
         let sandbox = cluster.sandbox.clone();
-        cluster.runtime.spawn(async move { sandbox.live().await });
+        cluster.runtime.spawn(async move { sandbox.run().await });
         let flags = ["reserve-daemon", "--secure-port=0", "--namespace=kube-reserve", "--replica-name=a"];
         let config = DaemonConfig::try_from(Args::try_parse_from(flags)?)?;
         let api = cluster.sandbox.api();
@@ -141,7 +141,7 @@ impl Cluster {
         let Some(clock) = &self.clock else { return };
         for _ in 0..100 {
             let now = Timestamp::from_second(clock.load(Ordering::SeqCst)).unwrap_or_default();
-            match self.sandbox.pump(now) {
+            match self.sandbox.reconcile(now) {
                 Some(due) if due > now => clock.store(due.as_second(), Ordering::SeqCst),
                 Some(_) => {}
                 None => return,

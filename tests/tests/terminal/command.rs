@@ -4,7 +4,7 @@ use crate::cluster::Cluster;
 use anyhow::{Context as _, Result};
 use portable_pty::CommandBuilder;
 use reserve_tests::programs;
-use reserve_tests::pty::{Left, Terminal};
+use reserve_tests::pty::{FinalScreen, Terminal};
 use std::path::PathBuf;
 use std::process::{Command, Stdio};
 
@@ -44,7 +44,7 @@ impl<'c> Person<'c> {
         &mut self,
         line: &str,
         then: impl FnOnce(&mut Terminal) -> Result<()>,
-    ) -> Result<Left> {
+    ) -> Result<FinalScreen> {
         let mut command = CommandBuilder::new(program()?);
         command.args(words(line));
         command.env_clear();
@@ -62,7 +62,7 @@ impl<'c> Person<'c> {
     }
 
     /// Types a command that asks nothing.
-    pub(crate) fn types(&mut self, line: &str) -> Result<Left> {
+    pub(crate) fn types(&mut self, line: &str) -> Result<FinalScreen> {
         self.types_and(line, |_| Ok(()))
     }
 

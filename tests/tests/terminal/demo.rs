@@ -3,10 +3,10 @@
 use anyhow::{Result, ensure};
 use portable_pty::CommandBuilder;
 use reserve_tests::programs;
-use reserve_tests::pty::{Left, Terminal};
+use reserve_tests::pty::{FinalScreen, Terminal};
 
 /// Runs the demo, and does what `then` says meanwhile.
-fn demo(then: impl FnOnce(&mut Terminal) -> Result<()>) -> Result<Left> {
+fn demo(then: impl FnOnce(&mut Terminal) -> Result<()>) -> Result<FinalScreen> {
     let mut command = CommandBuilder::new(programs::build()?.join("kubectl-reserve"));
     command.env_clear();
     command.env("TERM", "xterm");

@@ -4,12 +4,12 @@ use crate::command::Person;
 use crate::golden::{Times, golden};
 use crate::still::shared_cluster;
 use anyhow::{Result, ensure};
-use reserve_tests::pty::Left;
+use reserve_tests::pty::FinalScreen;
 use serde_json::json;
 
 const CTRL_C: &str = "\u{3}";
 
-fn has_escape(left: &Left) -> bool {
+fn has_escape(left: &FinalScreen) -> bool {
     left.bytes.contains(&0x1b)
 }
 

@@ -5,12 +5,14 @@
 //! - [`crates`]: which crate may depend on which, and the lints every crate takes part in
 //! - [`rooms`]: which module may use which, inside `common` and `daemon`
 //! - [`purity`]: what `common` must not know, and where the annotation names live
+//! - [`names`]: words that are no part of a name, and one meaning for each
 //! - [`portable`]: nothing from one machine or network; the documented make targets exist
 #![forbid(unsafe_code)]
 
 mod crates;
 mod files;
 mod lexer;
+mod names;
 mod portable;
 mod purity;
 mod rooms;

@@ -1,16 +1,17 @@
-//! What kube-scheduler and an extender say to each other, both ways.
+//! The JSON of the calls from a scheduler to an extender, and of the results.
 //!
-//! The fields have the names of Go, capitals included; what is not set is `null`. Nodes come by name, from whoever knows
-//! that we know them (`nodeCacheCapable`), or as whole objects, which go back as they came.
+//! This module is the extender's side: it decodes arguments and encodes results. [`client`] is the scheduler's side. The names are
+//! those of kube-scheduler's package `extender/v1`.
 //!
-//! Here is the side of the extender; [`ask`] is that of the scheduler.
+//! JSON fields are named as in Go, with an upper-case initial; a field that is not set is `null`. Nodes are sent by name, if the
+//! scheduler's configuration says `nodeCacheCapable`, or as whole objects, which are returned unchanged.
 
-pub mod ask;
+pub mod client;
 #[cfg(test)]
 mod tests;
 
 use super::DecodeError;
-use super::meta::{List, Meta, Str, decode};
+use super::meta::{Meta, NullableList, Str, decode};
 use super::object::malformed;
 use super::pod::pod;
 use crate::model::ids::{NodeName, PodKey, Uid};
@@ -23,50 +24,50 @@ use std::collections::BTreeMap;
 /// The highest score that an extender can give.
 pub const PRIORITY_MAX: i64 = 10;
 
-/// What a question is called that cannot be read.
+/// What the arguments of a call are called in errors.
 const QUESTION: &str = "a scheduler's question";
 
-/// Which of these nodes can have the pod, or how good are they?
-pub struct Question<'a> {
-    /// The pod, whose node is not chosen yet.
+/// The arguments of a filter or score call.
+pub struct ExtenderArgs<'a> {
+    /// The pod that is being scheduled.
     pub pod: Pod,
-    /// The nodes, in the order of the question.
-    pub nodes: Nodes<'a>,
+    /// The nodes, in the order of the arguments.
+    pub nodes: ReceivedNodes<'a>,
 }
 
-/// Nodes in a question.
-pub enum Nodes<'a> {
+/// The nodes in the arguments of a call.
+pub enum ReceivedNodes<'a> {
     /// By name.
     Names(Vec<Cow<'a, str>>),
-    /// Whole objects, with their names.
+    /// Whole objects, each with its name.
     Objects(Vec<(Cow<'a, str>, &'a RawValue)>),
 }
 
-/// Whose pods would have to go for a pod?
-pub struct Preemption {
-    /// The pod that they would have to go for.
+/// The arguments of a preemption call.
+pub struct ExtenderPreemptionArgs {
+    /// The preemptor.
     pub pod: Pod,
-    /// The nodes with their victims.
+    /// The candidate nodes with their victims.
     pub candidates: BTreeMap<NodeName, Victims>,
 }
 
-/// The pods that would have to go from one node.
+/// The pods that would be preempted on one node.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Victims {
-    /// Which pods.
+    /// The UIDs of the pods.
     pub pods: Vec<Uid>,
-    /// How many of them a disruption budget protects.
+    /// How many of these pods a PodDisruptionBudget protects (`numPDBViolations`).
     pub violations: i64,
 }
 
-/// Bind a pod.
+/// The arguments of a binding call.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct BindingQuestion {
-    /// The pod.
+pub struct ExtenderBindingArgs {
+    /// Namespace and name of the pod.
     pub pod: PodKey,
-    /// Which pod of that name.
+    /// The UID of the pod.
     pub uid: Uid,
-    /// Where to.
+    /// The node that the pod is bound to.
     pub node: NodeName,
 }
 
@@ -107,7 +108,7 @@ struct PreemptionWire<'a> {
 #[derive(Deserialize, Default)]
 struct VictimsWire<'a> {
     #[serde(borrow, rename = "Pods", default)]
-    pods: List<NamedOrNull<'a>>,
+    pods: NullableList<NamedOrNull<'a>>,
     #[serde(rename = "NumPDBViolations", default)]
     violations: i64,
 }
@@ -121,7 +122,7 @@ struct NamedOrNull<'a> {
 #[derive(Deserialize, Default)]
 struct MetaVictimsWire<'a> {
     #[serde(borrow, rename = "Pods", default)]
-    pods: List<MetaPodWire<'a>>,
+    pods: NullableList<MetaPodWire<'a>>,
     #[serde(rename = "NumPDBViolations", default)]
     violations: i64,
 }
@@ -145,19 +146,19 @@ struct BindingWire<'a> {
     node: Cow<'a, str>,
 }
 
-/// Reads the question of a filter or score call.
-pub fn question(json: &str) -> Result<Question<'_>, DecodeError> {
+/// Decodes the arguments of a filter or score call.
+pub fn args(json: &str) -> Result<ExtenderArgs<'_>, DecodeError> {
     let wire: QuestionWire<'_> = decode(QUESTION, json)?;
     let pod = whole_pod(wire.pod)?;
     let nodes = match (wire.node_names, wire.nodes) {
-        (Some(names), _) => Nodes::Names(names.into_iter().map(|name| name.0).collect()),
+        (Some(names), _) => ReceivedNodes::Names(names.into_iter().map(|name| name.0).collect()),
         (None, Some(list)) => {
             let items = list.items.unwrap_or_default().into_iter();
-            Nodes::Objects(items.map(named).collect::<Result<_, _>>()?)
+            ReceivedNodes::Objects(items.map(named).collect::<Result<_, _>>()?)
         }
         (None, None) => return Err(malformed(QUESTION, "neither NodeNames nor Nodes")),
     };
-    Ok(Question { pod, nodes })
+    Ok(ExtenderArgs { pod, nodes })
 }
 
 fn whole_pod(json: Option<&RawValue>) -> Result<Pod, DecodeError> {
@@ -177,8 +178,8 @@ fn named(json: &RawValue) -> Result<(Cow<'_, str>, &RawValue), DecodeError> {
     }
 }
 
-/// Reads the question of a preemption call.
-pub fn preemption(json: &str) -> Result<Preemption, DecodeError> {
+/// Decodes the arguments of a preemption call.
+pub fn preemption_args(json: &str) -> Result<ExtenderPreemptionArgs, DecodeError> {
     let wire: PreemptionWire<'_> = decode(QUESTION, json)?;
     let pod = whole_pod(wire.pod)?;
     if wire.node_name_to_victims.is_none() && wire.node_name_to_meta_victims.is_none() {
@@ -194,24 +195,24 @@ pub fn preemption(json: &str) -> Result<Preemption, DecodeError> {
         let pods = victims.pods.0.iter().map(|pod| Uid::from(&pod.uid)).collect();
         (NodeName::from(&*node), Victims { pods, violations: victims.violations })
     });
-    Ok(Preemption { pod, candidates: whole.chain(meta).collect() })
+    Ok(ExtenderPreemptionArgs { pod, candidates: whole.chain(meta).collect() })
 }
 
-/// Reads the question of a binding call.
-pub fn binding(json: &str) -> Result<BindingQuestion, DecodeError> {
+/// Decodes the arguments of a binding call.
+pub fn binding_args(json: &str) -> Result<ExtenderBindingArgs, DecodeError> {
     let wire: BindingWire<'_> = decode(QUESTION, json)?;
     if [&wire.pod_name, &wire.pod_namespace, &wire.pod_uid, &wire.node].iter().any(|text| text.is_empty()) {
         return Err(malformed(QUESTION, "a binding without a pod, its UID or a node"));
     }
-    Ok(BindingQuestion {
+    Ok(ExtenderBindingArgs {
         pod: PodKey::new(&*wire.pod_namespace, &*wire.pod_name),
         uid: Uid::from(&wire.pod_uid),
         node: NodeName::from(&*wire.node),
     })
 }
 
-impl Nodes<'_> {
-    /// Their names, in the order of the question.
+impl ReceivedNodes<'_> {
+    /// The names, in the order of the arguments.
     pub fn names(&self) -> Vec<NodeName> {
         match self {
             Self::Names(names) => names.iter().map(|name| NodeName::from(&**name)).collect(),
@@ -222,7 +223,7 @@ impl Nodes<'_> {
 
 #[derive(Serialize)]
 #[serde(rename_all = "PascalCase")]
-struct FilterResult<'a> {
+struct FilterResultWire<'a> {
     nodes: Option<NodeListOut<'a>>,
     node_names: Option<Vec<&'a str>>,
     failed_nodes: BTreeMap<&'a str, &'a str>,
@@ -239,19 +240,19 @@ struct NodeListOut<'a> {
 #[derive(Serialize)]
 struct Empty {}
 
-/// The answer to a filter call: every node but those in `refused`, which no preemption would help.
-pub fn filtered(nodes: &Nodes<'_>, refused: &BTreeMap<NodeName, String>) -> String {
+/// Encodes the result of a filter call: all nodes except `refused`, which are reported as unresolvable by preemption.
+pub fn filter_result(nodes: &ReceivedNodes<'_>, refused: &BTreeMap<NodeName, String>) -> String {
     let passes = |name: &str| !refused.contains_key(&NodeName::from(name));
     let (names, objects) = match nodes {
-        Nodes::Names(names) => {
+        ReceivedNodes::Names(names) => {
             (Some(names.iter().map(|name| &**name).filter(|name| passes(name)).collect()), None)
         }
-        Nodes::Objects(objects) => {
+        ReceivedNodes::Objects(objects) => {
             let items = objects.iter().filter(|(name, _)| passes(name)).map(|(_, json)| *json).collect();
             (None, Some(NodeListOut { metadata: Empty {}, items }))
         }
     };
-    written(&FilterResult {
+    to_json(&FilterResultWire {
         nodes: objects,
         node_names: names,
         failed_nodes: BTreeMap::new(),
@@ -267,14 +268,14 @@ struct HostPriority<'a> {
     score: i64,
 }
 
-/// The answer to a score call.
-pub fn prioritized(scores: &[(NodeName, i64)]) -> String {
+/// Encodes the result of a score call.
+pub fn priority_list(scores: &[(NodeName, i64)]) -> String {
     let list = scores.iter().map(|(node, score)| HostPriority { host: node.as_str(), score: *score });
-    written(&list.collect::<Vec<_>>())
+    to_json(&list.collect::<Vec<_>>())
 }
 
-/// The answer to a preemption call: the candidates that are left.
-pub fn preempted(candidates: &BTreeMap<NodeName, Victims>) -> String {
+/// Encodes the result of a preemption call: the candidates that are left.
+pub fn preemption_result(candidates: &BTreeMap<NodeName, Victims>) -> String {
     let meta = |victims: &Victims| {
         let pods = victims.pods.iter().map(|uid| serde_json::json!({ "UID": uid.to_string() }));
         serde_json::json!({ "Pods": pods.collect::<Vec<_>>(), "NumPDBViolations": victims.violations })
@@ -284,12 +285,12 @@ pub fn preempted(candidates: &BTreeMap<NodeName, Victims>) -> String {
     serde_json::json!({ "NodeNameToMetaVictims": nodes }).to_string()
 }
 
-/// The answer to a binding call; no error means that the pod is bound.
-pub fn bound(error: &str) -> String {
+/// Encodes the result of a binding call. An empty `error` means that the pod is bound.
+pub fn binding_result(error: &str) -> String {
     serde_json::json!({ "Error": error }).to_string()
 }
 
-/// Values that were made of text always have a JSON form; an empty answer is one that a scheduler refuses.
-fn written(value: &impl Serialize) -> String {
+/// These values can always be written as JSON. If not, the result is empty, which a scheduler rejects.
+fn to_json(value: &impl Serialize) -> String {
     serde_json::to_string(value).unwrap_or_default()
 }

@@ -1,9 +1,9 @@
-//! A node from API JSON.
+//! Decodes a Node, including the reservations in its annotations.
 
 #[cfg(test)]
 mod tests;
 
-use super::meta::{List, Meta, Pairs, Str, decode};
+use super::meta::{Meta, NullableList, Pairs, Str, decode};
 use super::{DecodeError, names, reservation};
 use crate::model::chain::chain;
 use crate::model::excerpt::excerpt;
@@ -11,7 +11,7 @@ use crate::model::ids::{NodeName, Text, Uid};
 use crate::model::node::{AnnotationSize, Image, Node};
 use crate::model::quantity::Quantity;
 use crate::model::resources::Resources;
-use crate::model::taint::{Effect, Taint};
+use crate::model::taint::{Taint, TaintEffect};
 use serde::Deserialize;
 use std::borrow::Cow;
 use std::sync::Arc;
@@ -21,14 +21,14 @@ struct NodeWire<'a> {
     #[serde(borrow)]
     metadata: Meta<'a>,
     #[serde(borrow, default)]
-    spec: Option<Spec<'a>>,
+    spec: Option<SpecWire<'a>>,
     #[serde(borrow, default)]
-    status: Option<Status<'a>>,
+    status: Option<StatusWire<'a>>,
 }
 
 #[derive(Deserialize, Default)]
 #[serde(default)]
-struct Spec<'a> {
+struct SpecWire<'a> {
     unschedulable: Option<bool>,
     #[serde(borrow)]
     taints: Option<Vec<TaintWire<'a>>>,
@@ -47,15 +47,15 @@ struct TaintWire<'a> {
 
 #[derive(Deserialize, Default)]
 #[serde(rename_all = "camelCase", default)]
-struct Status<'a> {
+struct StatusWire<'a> {
     #[serde(borrow)]
     allocatable: Option<Pairs<'a>>,
     #[serde(borrow)]
-    images: List<ImageWire<'a>>,
+    images: NullableList<ImageWire<'a>>,
     #[serde(borrow)]
-    declared_features: List<Str<'a>>,
+    declared_features: NullableList<Str<'a>>,
     #[serde(borrow)]
-    conditions: List<ConditionWire<'a>>,
+    conditions: NullableList<ConditionWire<'a>>,
 }
 
 #[derive(Deserialize, Default)]
@@ -71,18 +71,18 @@ struct ConditionWire<'a> {
 #[serde(rename_all = "camelCase", default)]
 struct ImageWire<'a> {
     #[serde(borrow)]
-    names: List<Str<'a>>,
+    names: NullableList<Str<'a>>,
     size_bytes: Option<i64>,
 }
 
-/// What can be read of a node that cannot be read as a whole.
+/// The part of a node that is read if the whole object is invalid.
 #[derive(Deserialize)]
 struct StubWire<'a> {
     #[serde(borrow)]
     metadata: Meta<'a>,
 }
 
-/// Decodes a node. One that cannot be understood takes no pods, and says why in `problem`.
+/// Decodes a node. An invalid node has no allocatable resources, so that it takes no pods, and has the reason in `problem`.
 pub fn node(json: &str) -> Result<Node, DecodeError> {
     match decode("Node", json) {
         Ok(wire) => Ok(whole(wire)),
@@ -137,7 +137,7 @@ fn taint(wire: &TaintWire<'_>) -> Taint {
     Taint {
         key: Text::from(&*wire.key),
         value: Text::from(&*wire.value),
-        effect: Effect::from_name(&wire.effect),
+        effect: TaintEffect::from_name(&wire.effect),
     }
 }
 
@@ -145,14 +145,14 @@ fn image(wire: &ImageWire<'_>) -> Image {
     Image { names: wire.names.texts(), size: wire.size_bytes.unwrap_or(0) }
 }
 
-fn features(status: &Status<'_>) -> Box<[Text]> {
+fn features(status: &StatusWire<'_>) -> Box<[Text]> {
     let mut features = status.declared_features.texts();
     features.sort_unstable();
     features
 }
 
-/// The amounts that pods can have. A resource that is not there counts as none, as upstream.
-fn allocatable(status: &Status<'_>) -> Result<Resources, String> {
+/// `status.allocatable`. A missing resource has the amount zero, as in kube-scheduler.
+fn allocatable(status: &StatusWire<'_>) -> Result<Resources, String> {
     let mut allocatable = Resources::default();
     for (name, text) in status.allocatable.as_ref().map_or(&[][..], |pairs| &pairs.0) {
         let quantity = Quantity::parse(text)

@@ -1,9 +1,9 @@
-//! Nodes from API JSON: a typical one, odd ones, and what of each is kept.
+//! Decoding nodes: a typical node, unusual nodes, and which fields are kept.
 
 use super::node;
 use crate::model::node::Image;
 use crate::model::resources::{ResourceName, Resources};
-use crate::model::taint::Effect;
+use crate::model::taint::TaintEffect;
 use crate::testing;
 use proptest::prelude::{any, proptest};
 use serde_json::{Value, json};
@@ -20,7 +20,10 @@ fn of_a_typical_node_everything_that_decisions_read_is_kept() {
     assert!(!node.unschedulable);
     assert_eq!(node.taints.len(), 1);
     let taint = &node.taints[0];
-    assert_eq!((&*taint.key, &*taint.value, taint.effect), ("pool", "general", Effect::PreferNoSchedule));
+    assert_eq!(
+        (&*taint.key, &*taint.value, taint.effect),
+        ("pool", "general", TaintEffect::PreferNoSchedule)
+    );
     let amounts: Vec<String> = node.allocatable.iter().map(|(name, amount)| name.format(amount)).collect();
     assert_eq!(amounts, ["7910m", "31493216Ki", "95491281146", "58", "1"]);
     assert_eq!(node.allocatable.get(&ResourceName::from("nvidia.com/gpu")), 1);
@@ -76,7 +79,7 @@ fn unknown_fields_and_effects_change_nothing_else() {
     }
     assert_eq!(node(&json.to_string()).unwrap(), node(TYPICAL).unwrap());
     let odd = testing::node("n").taint("a=b:NoAdmit").build();
-    assert_eq!(odd.taints[0].effect, Effect::Other);
+    assert_eq!(odd.taints[0].effect, TaintEffect::Other);
     assert!(!odd.taints[0].effect.repels());
 }
 
@@ -107,7 +110,7 @@ fn hundreds_of_taints_and_a_cordon_are_read() {
     let tainted = (0..300).fold(testing::node("n"), |node, index| node.taint(&format!("t{index}:NoExecute")));
     let node = tainted.cordoned().build();
     assert_eq!((node.taints.len(), node.unschedulable), (300, true));
-    assert!(node.taints.iter().all(|taint| taint.effect == Effect::NoExecute && taint.value.is_empty()));
+    assert!(node.taints.iter().all(|taint| taint.effect == TaintEffect::NoExecute && taint.value.is_empty()));
 }
 
 #[test]
@@ -134,11 +137,12 @@ fn images_labels_and_declared_features_are_read() {
 #[test]
 fn what_a_node_has_makes_a_difference_to_pods() {
     let plain = || testing::node("n");
-    let offers_same = |other: testing::NodeBuilder| plain().build().offers_same(&other.build());
-    assert!(offers_same(plain().version(9)));
-    assert!(!offers_same(plain().label("zone", "a")));
-    assert!(!offers_same(plain().image(&["nginx:1"], 7)));
-    assert!(!offers_same(plain().declares("a")));
+    let is_same_for_scheduling =
+        |other: testing::NodeBuilder| plain().build().is_same_for_scheduling(&other.build());
+    assert!(is_same_for_scheduling(plain().version(9)));
+    assert!(!is_same_for_scheduling(plain().label("zone", "a")));
+    assert!(!is_same_for_scheduling(plain().image(&["nginx:1"], 7)));
+    assert!(!is_same_for_scheduling(plain().declares("a")));
 }
 
 #[test]

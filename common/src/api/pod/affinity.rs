@@ -1,8 +1,8 @@
-//! `spec.affinity` from API JSON.
+//! Decodes `spec.affinity`.
 
-use crate::api::meta::{List, Str, or_empty};
+use crate::api::meta::{NullableList, Str, or_empty};
 use crate::api::selector::{NodeSelectorWire, NodeTermWire, SelectorWire, optional};
-use crate::model::affinity::{Affinity, NodeAffinity, PodTerm, PodTerms};
+use crate::model::affinity::{Affinity, NodeAffinity, PodAffinityTerm, PodAffinityTerms};
 use serde::Deserialize;
 
 #[derive(Deserialize, Default)]
@@ -22,7 +22,7 @@ struct NodeAffinityWire<'a> {
     #[serde(borrow, rename = "requiredDuringSchedulingIgnoredDuringExecution")]
     required: Option<NodeSelectorWire<'a>>,
     #[serde(borrow, rename = "preferredDuringSchedulingIgnoredDuringExecution")]
-    preferred: List<PreferredNodesWire<'a>>,
+    preferred: NullableList<PreferredNodesWire<'a>>,
 }
 
 #[derive(Deserialize, Default)]
@@ -37,9 +37,9 @@ struct PreferredNodesWire<'a> {
 #[serde(default)]
 struct PodTermsWire<'a> {
     #[serde(borrow, rename = "requiredDuringSchedulingIgnoredDuringExecution")]
-    required: List<PodTermWire<'a>>,
+    required: NullableList<PodTermWire<'a>>,
     #[serde(borrow, rename = "preferredDuringSchedulingIgnoredDuringExecution")]
-    preferred: List<PreferredPodsWire<'a>>,
+    preferred: NullableList<PreferredPodsWire<'a>>,
 }
 
 #[derive(Deserialize, Default)]
@@ -50,14 +50,14 @@ struct PreferredPodsWire<'a> {
     pod_affinity_term: Option<PodTermWire<'a>>,
 }
 
-/// The keys that the API server merges into the selector are not read again.
+/// `matchLabelKeys` and `mismatchLabelKeys` are not read: the API server has merged them into the selector.
 #[derive(Deserialize, Default)]
 #[serde(rename_all = "camelCase", default)]
 struct PodTermWire<'a> {
     #[serde(borrow)]
     label_selector: Option<SelectorWire<'a>>,
     #[serde(borrow)]
-    namespaces: List<Str<'a>>,
+    namespaces: NullableList<Str<'a>>,
     #[serde(borrow)]
     namespace_selector: Option<SelectorWire<'a>>,
     #[serde(borrow)]
@@ -65,11 +65,11 @@ struct PodTermWire<'a> {
 }
 
 impl AffinityWire<'_> {
-    /// What it says, `None` if that is nothing; or why it cannot be understood.
+    /// The affinity, `None` if it is empty; or why it is invalid.
     pub(super) fn affinity(&self) -> Result<Option<Box<Affinity>>, String> {
         let terms = |name: &str, wire: &Option<PodTermsWire<'_>>| match wire {
             Some(wire) => wire.terms().map_err(|problem| format!("spec.affinity.{name}: {problem}")),
-            None => Ok(PodTerms::default()),
+            None => Ok(PodAffinityTerms::default()),
         };
         let affinity = Affinity {
             node: self.node_affinity.as_ref().and_then(NodeAffinityWire::affinity),
@@ -95,12 +95,12 @@ impl NodeAffinityWire<'_> {
 }
 
 impl PodTermsWire<'_> {
-    fn terms(&self) -> Result<PodTerms, String> {
+    fn terms(&self) -> Result<PodAffinityTerms, String> {
         let preferred = |wire: &PreferredPodsWire<'_>| {
             let term = wire.pod_affinity_term.as_ref().map(PodTermWire::term).transpose()?;
             Ok((wire.weight.unwrap_or(0), term.unwrap_or_default()))
         };
-        Ok(PodTerms {
+        Ok(PodAffinityTerms {
             required: self.required.0.iter().map(PodTermWire::term).collect::<Result<_, String>>()?,
             preferred: self.preferred.0.iter().map(preferred).collect::<Result<_, String>>()?,
         })
@@ -108,8 +108,8 @@ impl PodTermsWire<'_> {
 }
 
 impl PodTermWire<'_> {
-    fn term(&self) -> Result<PodTerm, String> {
-        Ok(PodTerm {
+    fn term(&self) -> Result<PodAffinityTerm, String> {
+        Ok(PodAffinityTerm {
             selector: optional(self.label_selector.as_ref())?,
             namespaces: self.namespaces.texts(),
             namespace_selector: optional(self.namespace_selector.as_ref())?,

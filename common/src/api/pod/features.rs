@@ -1,17 +1,17 @@
-//! Which parts of scheduling a pod's spec calls for.
+//! Determines which [`Features`] a pod's spec uses.
 
-use super::Spec;
+use super::SpecWire;
 use crate::model::pod::{Feature, Features, PodSpec};
 use serde::Deserialize;
 use serde::de::{Deserializer, IgnoredAny, MapAccess, SeqAccess, Visitor};
 use std::fmt;
 
-/// Whether a field says anything: it is there, not null, and not an empty list or object.
+/// Whether a field is present, not null, and not an empty list or object.
 #[derive(Clone, Copy, Default)]
-pub(super) struct Used(pub(super) bool);
+pub(super) struct NonEmpty(pub(super) bool);
 
-/// What `wire` uses beside what was made of it in `spec`.
-pub(super) fn features(wire: &Spec<'_>, spec: &PodSpec) -> Features {
+/// The features of a pod, from the model `spec` and from fields that only `wire` has.
+pub(super) fn features(wire: &SpecWire<'_>, spec: &PodSpec) -> Features {
     let mut features = Features::default();
     let affinity = spec.affinity.as_deref();
     let to_nodes = spec.node_selector.is_some() || affinity.is_some_and(|affinity| affinity.node.is_some());
@@ -30,36 +30,36 @@ pub(super) fn features(wire: &Spec<'_>, spec: &PodSpec) -> Features {
     features
 }
 
-impl<'de> Deserialize<'de> for Used {
+impl<'de> Deserialize<'de> for NonEmpty {
     fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
-        struct Anything;
-        impl<'de> Visitor<'de> for Anything {
-            type Value = Used;
+        struct NonEmptyVisitor;
+        impl<'de> Visitor<'de> for NonEmptyVisitor {
+            type Value = NonEmpty;
 
             fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
                 f.write_str("a list, an object or null")
             }
 
-            fn visit_unit<E>(self) -> Result<Used, E> {
-                Ok(Used(false))
+            fn visit_unit<E>(self) -> Result<NonEmpty, E> {
+                Ok(NonEmpty(false))
             }
 
-            fn visit_map<A: MapAccess<'de>>(self, mut map: A) -> Result<Used, A::Error> {
-                let mut used = false;
+            fn visit_map<A: MapAccess<'de>>(self, mut map: A) -> Result<NonEmpty, A::Error> {
+                let mut is_filled = false;
                 while map.next_entry::<IgnoredAny, IgnoredAny>()?.is_some() {
-                    used = true;
+                    is_filled = true;
                 }
-                Ok(Used(used))
+                Ok(NonEmpty(is_filled))
             }
 
-            fn visit_seq<A: SeqAccess<'de>>(self, mut list: A) -> Result<Used, A::Error> {
-                let mut used = false;
+            fn visit_seq<A: SeqAccess<'de>>(self, mut list: A) -> Result<NonEmpty, A::Error> {
+                let mut is_filled = false;
                 while list.next_element::<IgnoredAny>()?.is_some() {
-                    used = true;
+                    is_filled = true;
                 }
-                Ok(Used(used))
+                Ok(NonEmpty(is_filled))
             }
         }
-        deserializer.deserialize_any(Anything)
+        deserializer.deserialize_any(NonEmptyVisitor)
     }
 }

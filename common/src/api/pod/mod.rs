@@ -1,4 +1,4 @@
-//! A pod from API JSON.
+//! Decodes a Pod. Entry points: [`pod()`], [`template()`] for a pod template, and [`usage()`] for requests and limits.
 
 mod affinity;
 mod containers;
@@ -12,16 +12,17 @@ mod usage;
 mod volumes;
 
 use super::DecodeError;
-use super::meta::{List, Meta, Pairs, Str, decode, moment, or_empty};
+use super::meta::{Meta, NullableList, Pairs, Str, decode, moment, or_empty};
 use super::names;
 use crate::model::chain::chain;
 use crate::model::ids::{NodeName, PodKey, Text, Uid};
-
-use crate::model::pod::{Features, Phase, Pod, PodSpec, Rare, Scheduled, Unscheduled};
+use crate::model::pod::{
+    Features, Phase, Pod, PodSpec, RareFields, ScheduledCondition, UnscheduledCondition,
+};
 use crate::model::requests::PodRequests;
-use crate::model::taint::{Effect, Operator, Toleration};
+use crate::model::taint::{TaintEffect, Toleration, TolerationOperator};
 use affinity::AffinityWire;
-use features::Used;
+use features::NonEmpty;
 use requests::{ContainerStatusWire, ContainerWire, ResourcesWire};
 use serde::Deserialize;
 use spread::SpreadWire;
@@ -30,21 +31,21 @@ use std::sync::Arc;
 use volumes::VolumeWire;
 
 pub use template::{request_limits, template};
-pub use usage::{Usage, usage};
+pub use usage::{PodUsage, usage};
 
 #[derive(Deserialize)]
 struct PodWire<'a> {
     #[serde(borrow)]
     metadata: Meta<'a>,
     #[serde(borrow, default)]
-    spec: Option<Spec<'a>>,
+    spec: Option<SpecWire<'a>>,
     #[serde(borrow, default)]
-    status: Option<Status<'a>>,
+    status: Option<StatusWire<'a>>,
 }
 
 #[derive(Deserialize, Default)]
 #[serde(rename_all = "camelCase", default)]
-struct Spec<'a> {
+struct SpecWire<'a> {
     #[serde(borrow)]
     node_name: Option<Str<'a>>,
     #[serde(borrow)]
@@ -52,7 +53,7 @@ struct Spec<'a> {
     priority: Option<i32>,
     #[serde(borrow)]
     tolerations: Option<Vec<TolerationWire<'a>>>,
-    // What it asks for; requests.rs puts it together.
+    // The fields of requests; requests.rs sums them.
     #[serde(borrow)]
     containers: Option<Vec<ContainerWire<'a>>>,
     #[serde(borrow)]
@@ -67,13 +68,13 @@ struct Spec<'a> {
     node_selector: Option<Pairs<'a>>,
     #[serde(borrow)]
     affinity: Option<AffinityWire<'a>>,
-    volumes: List<VolumeWire>,
+    volumes: NullableList<VolumeWire>,
     #[serde(borrow)]
-    topology_spread_constraints: List<SpreadWire<'a>>,
+    topology_spread_constraints: NullableList<SpreadWire<'a>>,
     #[serde(borrow)]
-    scheduling_gates: List<GateWire<'a>>,
-    resource_claims: Used,
-    scheduling_group: Used,
+    scheduling_gates: NullableList<GateWire<'a>>,
+    resource_claims: NonEmpty,
+    scheduling_group: NonEmpty,
     host_network: Option<bool>,
     host_users: Option<bool>,
 }
@@ -87,7 +88,7 @@ struct GateWire<'a> {
 
 #[derive(Deserialize, Default)]
 #[serde(rename_all = "camelCase", default)]
-struct Status<'a> {
+struct StatusWire<'a> {
     #[serde(borrow)]
     phase: Option<Str<'a>>,
     #[serde(borrow)]
@@ -134,7 +135,7 @@ struct TolerationWire<'a> {
     effect: Option<Str<'a>>,
 }
 
-/// What can be read of a pod that cannot be read as a whole: which one, and where it is.
+/// The part of a pod that is read if the whole object is invalid: its identity and its node.
 #[derive(Deserialize)]
 struct StubWire<'a> {
     #[serde(borrow)]
@@ -152,14 +153,14 @@ struct StubSpec<'a> {
     scheduler_name: Option<Str<'a>>,
 }
 
-/// Decodes a pod. One that cannot be understood is still somewhere, and must not look like room: it counts as if it
-/// filled its node, and says why in `problem`.
+/// Decodes a pod. An invalid pod still uses resources of its node, so it counts as if it filled the node, and has the reason in
+/// `problem`.
 pub fn pod(json: &str) -> Result<Pod, DecodeError> {
     match decode("Pod", json) {
         Ok(wire) => Ok(whole(wire)),
         Err(error) => {
             let StubWire { metadata, spec: StubSpec { node_name, scheduler_name } } = decode("Pod", json)?;
-            let spec = Spec { node_name, scheduler_name, ..Spec::default() };
+            let spec = SpecWire { node_name, scheduler_name, ..SpecWire::default() };
             let stub = whole(PodWire { metadata, spec: Some(spec), status: None });
             let problem = Some(chain(&error).into_boxed_str());
             let spec = PodSpec { requests: requests::everything(), ..(*stub.spec).clone() };
@@ -171,14 +172,14 @@ pub fn pod(json: &str) -> Result<Pod, DecodeError> {
 fn whole(wire: PodWire<'_>) -> Pod {
     let PodWire { metadata, spec, status } = wire;
     let (mut spec, mut status) = (spec.unwrap_or_default(), status.unwrap_or_default());
-    let (mut read, misunderstood) = pod_spec(&spec);
-    let unreadable = match requests::requests(&mut spec, &mut status) {
+    let (mut model_spec, spec_problem) = pod_spec(&spec);
+    let requests_problem = match requests::requests(&mut spec, &mut status) {
         Ok(requests) => {
-            read.requests = requests;
+            model_spec.requests = requests;
             None
         }
         Err(error) => {
-            read.requests = requests::everything();
+            model_spec.requests = requests::everything();
             Some(format!("{}: {}", error.path(), error.quantity()))
         }
     };
@@ -188,7 +189,7 @@ fn whole(wire: PodWire<'_>) -> Pod {
         resource_version: metadata.version(),
         generation: metadata.generation,
         labels: Arc::new(metadata.labels()),
-        spec: Arc::new(read),
+        spec: Arc::new(model_spec),
         controller: metadata.controller().map(Arc::new),
         stamp: metadata.annotation(names::SEAT_STAMP),
         rare: rare(&metadata).map(Box::new),
@@ -201,25 +202,25 @@ fn whole(wire: PodWire<'_>) -> Pod {
         preempted: condition(&status, "DisruptionTarget")
             .is_some_and(|wire| is_disruption(wire, "PreemptionByScheduler")),
         node: text(spec.node_name.as_ref()).map(NodeName::from),
-        nominated: text(status.nominated_node_name.as_ref()).map(NodeName::from).map(Box::new),
+        nominated_node: text(status.nominated_node_name.as_ref()).map(NodeName::from).map(Box::new),
         phase: phase(&status),
         scheduled: condition(&status, "PodScheduled").map(scheduled),
-        problem: unreadable.or(misunderstood).map(String::into_boxed_str),
+        problem: requests_problem.or(spec_problem).map(String::into_boxed_str),
     }
 }
 
-fn rare(metadata: &Meta<'_>) -> Option<Rare> {
-    let rare = Rare {
+fn rare(metadata: &Meta<'_>) -> Option<RareFields> {
+    let rare = RareFields {
         build_image: metadata.annotation(names::BUILD_IMAGE).filter(|image| !image.is_empty()),
         keep: metadata.keep(),
-        grace_ends: moment(metadata.deletion_timestamp.as_ref()),
+        deletion_timestamp: moment(metadata.deletion_timestamp.as_ref()),
     };
-    (rare != Rare::default()).then_some(rare)
+    (rare != RareFields::default()).then_some(rare)
 }
 
-/// What the pod asks for, but for amounts; and, if that cannot be understood, why. Then the part in question is left out: nobody places
-/// the pod, but where it is already it takes its room.
-fn pod_spec(wire: &Spec<'_>) -> (PodSpec, Option<String>) {
+/// The spec without its requests and, if a part of the spec is invalid, the reason. The invalid part is left out: the pod is not
+/// scheduled, but if it is already on a node it counts there.
+fn pod_spec(wire: &SpecWire<'_>) -> (PodSpec, Option<String>) {
     let mut problem = None;
     let affinity = wire.affinity.as_ref().map_or(Ok(None), AffinityWire::affinity);
     let spread = spread::constraints(&wire.topology_spread_constraints);
@@ -256,38 +257,38 @@ fn toleration(wire: &TolerationWire<'_>) -> Toleration {
     Toleration {
         key: or_empty(&wire.key),
         operator: match wire.operator.as_ref().map_or("", |operator| &operator.0) {
-            "" | "Equal" => Operator::Equal,
-            "Exists" => Operator::Exists,
-            _ => Operator::Other,
+            "" | "Equal" => TolerationOperator::Equal,
+            "Exists" => TolerationOperator::Exists,
+            _ => TolerationOperator::Other,
         },
         value: or_empty(&wire.value),
-        effect: text(wire.effect.as_ref()).map(|effect| Effect::from_name(&effect)),
+        effect: text(wire.effect.as_ref()).map(|effect| TaintEffect::from_name(&effect)),
     }
 }
 
-fn phase(status: &Status<'_>) -> Phase {
+fn phase(status: &StatusWire<'_>) -> Phase {
     match status.phase.as_ref().map_or("", |phase| &phase.0) {
         "" | "Pending" => Phase::Pending,
         "Succeeded" => Phase::Succeeded,
         "Failed" => Phase::Failed,
-        // Running, Unknown, or a word of a newer API: whatever it is, its room is not free.
+        // Running, Unknown, or a phase of a newer API: the resources of the pod are not free.
         _ => Phase::Running,
     }
 }
 
-fn condition<'s, 'a>(status: &'s Status<'a>, kind: &str) -> Option<&'s ConditionWire<'a>> {
+fn condition<'s, 'a>(status: &'s StatusWire<'a>, kind: &str) -> Option<&'s ConditionWire<'a>> {
     status.conditions.iter().flatten().find(|condition| condition.kind == kind)
 }
 
-fn scheduled(wire: &ConditionWire<'_>) -> Scheduled {
+fn scheduled(wire: &ConditionWire<'_>) -> ScheduledCondition {
     let since = moment(wire.last_transition_time.as_ref());
     if wire.status == "True" {
-        return Scheduled::True { since };
+        return ScheduledCondition::True { since };
     }
     let (reason, message) = (or_empty(wire.reason.as_ref()), or_empty(wire.message.as_ref()));
-    Scheduled::False(Box::new(Unscheduled { since, reason, message }))
+    ScheduledCondition::False(Box::new(UnscheduledCondition { since, reason, message }))
 }
 
-fn is_disruption(wire: &ConditionWire<'_>, why: &str) -> bool {
-    wire.status == "True" && wire.reason.as_ref().is_some_and(|reason| reason.0 == why)
+fn is_disruption(wire: &ConditionWire<'_>, expected: &str) -> bool {
+    wire.status == "True" && wire.reason.as_ref().is_some_and(|reason| reason.0 == expected)
 }

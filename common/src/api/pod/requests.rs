@@ -1,10 +1,10 @@
-//! The parts of a pod's JSON that say what it asks for, handed to the model to be summed.
+//! Decodes the resource requests of a pod and sums them with [`crate::model::requests`].
 
 use super::containers::{EnvWire, MountWire, PortWire, RuleWire};
-use super::{Spec, Status, condition};
-use crate::api::meta::{List, Pairs, Str};
+use super::{SpecWire, StatusWire, condition};
+use crate::api::meta::{NullableList, Pairs, Str};
 use crate::model::requests::{
-    Container, ContainerStatus, NonZero, PodActual, PodRequests, RequestError, ResourceList, Sources,
+    Container, ContainerStatus, NonZeroRequests, PodActual, PodRequests, RequestError, ResourceList, Sources,
     pod_requests,
 };
 use crate::model::resources::Resources;
@@ -20,16 +20,16 @@ pub(super) struct ContainerWire<'a> {
     resources: Option<ResourcesWire<'a>>,
     #[serde(borrow)]
     restart_policy: Option<Str<'a>>,
-    // What else it asks for; containers.rs reads it.
+    // Fields besides requests, which containers.rs reads.
     #[serde(borrow)]
     pub(super) image: Option<Str<'a>>,
     #[serde(borrow)]
-    pub(super) env: List<EnvWire<'a>>,
+    pub(super) env: NullableList<EnvWire<'a>>,
     #[serde(borrow)]
-    pub(super) ports: List<PortWire<'a>>,
+    pub(super) ports: NullableList<PortWire<'a>>,
     #[serde(borrow)]
-    pub(super) restart_policy_rules: List<RuleWire<'a>>,
-    pub(super) volume_mounts: List<MountWire>,
+    pub(super) restart_policy_rules: NullableList<RuleWire<'a>>,
+    pub(super) volume_mounts: NullableList<MountWire>,
 }
 
 #[derive(Deserialize, Default)]
@@ -50,8 +50,11 @@ pub(super) struct ContainerStatusWire<'a> {
     resources: Option<ResourcesWire<'a>>,
 }
 
-/// Sums up what a pod asks for, taking the lists out of the decoded JSON.
-pub(super) fn requests(spec: &mut Spec<'_>, status: &mut Status<'_>) -> Result<PodRequests, RequestError> {
+/// Sums the requests of a pod. Takes the lists out of `spec` and `status`, so that they are not copied.
+pub(super) fn requests(
+    spec: &mut SpecWire<'_>,
+    status: &mut StatusWire<'_>,
+) -> Result<PodRequests, RequestError> {
     let resize_infeasible = condition(status, "PodResizePending")
         .and_then(|condition| condition.reason.as_ref())
         .is_some_and(|reason| reason.0 == "Infeasible");
@@ -71,16 +74,16 @@ pub(super) fn requests(spec: &mut Spec<'_>, status: &mut Status<'_>) -> Result<P
     })
 }
 
-/// What a pod counts as whose requests cannot be read: nothing fits beside it, and it fits nowhere.
+/// The requests of a pod whose requests are invalid: no other pod fits beside it, and it fits on no node.
 pub(super) fn everything() -> PodRequests {
     let mut all = Resources::default();
     (all.cpu, all.memory, all.pods) = (i64::MAX, i64::MAX, 1);
-    let most = NonZero { cpu: i64::MAX, memory: i64::MAX };
+    let most = NonZeroRequests { cpu: i64::MAX, memory: i64::MAX };
     PodRequests::new(all.clone(), all, most, most)
 }
 
 impl ContainerWire<'_> {
-    /// Whether it runs as long as the pod does although it is an init container.
+    /// Whether an init container is a sidecar, which runs as long as the pod.
     pub(super) fn restarts_always(&self) -> bool {
         self.restart_policy.as_ref().is_some_and(|policy| policy.0 == "Always")
     }

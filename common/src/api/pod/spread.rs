@@ -1,8 +1,8 @@
-//! `spec.topologySpreadConstraints` from API JSON.
+//! Decodes `spec.topologySpreadConstraints`.
 
-use crate::api::meta::{List, Str, or_empty};
+use crate::api::meta::{NullableList, Str, or_empty};
 use crate::api::selector::{SelectorWire, optional};
-use crate::model::spread::SpreadConstraint;
+use crate::model::spread::TopologySpreadConstraint;
 use serde::Deserialize;
 
 #[derive(Deserialize, Default)]
@@ -16,7 +16,7 @@ pub(super) struct SpreadWire<'a> {
     #[serde(borrow)]
     label_selector: Option<SelectorWire<'a>>,
     #[serde(borrow)]
-    match_label_keys: List<Str<'a>>,
+    match_label_keys: NullableList<Str<'a>>,
     min_domains: Option<i32>,
     #[serde(borrow)]
     node_affinity_policy: Option<Str<'a>>,
@@ -24,8 +24,10 @@ pub(super) struct SpreadWire<'a> {
     node_taints_policy: Option<Str<'a>>,
 }
 
-/// The constraints, or why they cannot be understood.
-pub(super) fn constraints(wires: &List<SpreadWire<'_>>) -> Result<Box<[SpreadConstraint]>, String> {
+/// The constraints, or why one of them is invalid.
+pub(super) fn constraints(
+    wires: &NullableList<SpreadWire<'_>>,
+) -> Result<Box<[TopologySpreadConstraint]>, String> {
     let read = |(index, wire): (usize, &SpreadWire<'_>)| {
         wire.constraint().map_err(|problem| format!("spec.topologySpreadConstraints[{index}]: {problem}"))
     };
@@ -33,9 +35,9 @@ pub(super) fn constraints(wires: &List<SpreadWire<'_>>) -> Result<Box<[SpreadCon
 }
 
 impl SpreadWire<'_> {
-    fn constraint(&self) -> Result<SpreadConstraint, String> {
+    fn constraint(&self) -> Result<TopologySpreadConstraint, String> {
         let honours = |policy: &Option<Str<'_>>| policy.as_ref().map(|policy| policy.0 == "Honor");
-        Ok(SpreadConstraint {
+        Ok(TopologySpreadConstraint {
             max_skew: self.max_skew.unwrap_or(0),
             topology_key: or_empty(self.topology_key.as_ref()),
             do_not_schedule: self.when_unsatisfiable.as_ref().is_some_and(|word| word.0 == "DoNotSchedule"),

@@ -1,14 +1,14 @@
-//! Pods from API JSON: a typical one, odd ones, and what of each is kept.
+//! Decoding pods: a typical pod, unusual pods, and which fields are kept.
 
-mod odd;
-mod uses;
+mod edge_cases;
+mod features;
+mod spec;
 mod volumes;
-mod wishes;
 
 use super::pod;
 use crate::model::owner::OwnerKind;
 use crate::model::pod::{Features, Phase};
-use crate::model::taint::{Effect, Operator};
+use crate::model::taint::{TaintEffect, TolerationOperator};
 use crate::testing;
 use serde_json::json;
 
@@ -36,8 +36,8 @@ fn of_a_typical_pod_everything_that_decisions_read_is_kept() {
 #[test]
 fn of_a_typical_pod_the_requests_are_summed() {
     let requests = pod(TYPICAL).unwrap().spec.requests.clone();
-    for asked in [&requests.incoming, requests.counted()] {
-        assert_eq!((asked.cpu, asked.memory, asked.pods), (300, 320 << 20, 1));
+    for sum in [&requests.incoming, requests.counted()] {
+        assert_eq!((sum.cpu, sum.memory, sum.pods), (300, 320 << 20, 1));
     }
     assert_eq!((requests.non_zero_incoming.cpu, requests.non_zero_counted.memory), (300, 320 << 20));
 }
@@ -46,25 +46,28 @@ fn of_a_typical_pod_the_requests_are_summed() {
 fn tolerations_are_read_with_their_defaults() {
     let typical = pod(TYPICAL).unwrap().spec.tolerations.clone();
     assert_eq!(typical.len(), 2);
-    assert_eq!((&*typical[0].key, typical[0].operator), ("node.kubernetes.io/not-ready", Operator::Exists));
-    assert_eq!(typical[0].effect, Some(Effect::NoExecute));
+    assert_eq!(
+        (&*typical[0].key, typical[0].operator),
+        ("node.kubernetes.io/not-ready", TolerationOperator::Exists)
+    );
+    assert_eq!(typical[0].effect, Some(TaintEffect::NoExecute));
     let read = |toleration| {
         let pod = testing::pod("p").with("/spec/tolerations", json!([toleration])).build();
         let one = pod.spec.tolerations[0].clone();
         (one.key.to_string(), one.operator, one.value.to_string(), one.effect)
     };
     let none = String::new;
-    assert_eq!(read(json!({})), (none(), Operator::Equal, none(), None));
-    assert_eq!(read(json!({ "operator": "Exists" })), (none(), Operator::Exists, none(), None));
+    assert_eq!(read(json!({})), (none(), TolerationOperator::Equal, none(), None));
+    assert_eq!(read(json!({ "operator": "Exists" })), (none(), TolerationOperator::Exists, none(), None));
     assert_eq!(
         read(json!({ "key": "a", "value": "b", "effect": "PreferNoSchedule" })),
-        ("a".into(), Operator::Equal, "b".into(), Some(Effect::PreferNoSchedule))
+        ("a".into(), TolerationOperator::Equal, "b".into(), Some(TaintEffect::PreferNoSchedule))
     );
-    assert_eq!(read(json!({ "key": "a", "operator": "Gt", "value": "3" })).1, Operator::Other);
-    assert_eq!(read(json!({ "effect": "NoAdmit" })).3, Some(Effect::Other));
+    assert_eq!(read(json!({ "key": "a", "operator": "Gt", "value": "3" })).1, TolerationOperator::Other);
+    assert_eq!(read(json!({ "effect": "NoAdmit" })).3, Some(TaintEffect::Other));
     assert_eq!(
         read(json!({ "key": null, "operator": null, "value": null, "effect": null })).1,
-        Operator::Equal
+        TolerationOperator::Equal
     );
 }
 

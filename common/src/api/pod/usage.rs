@@ -1,4 +1,4 @@
-//! What a pod asks for and may use at most, for those who show it: read when somebody wants to see it, and not kept.
+//! Decodes the requests and limits of a pod, for metrics about resources. They are decoded on demand and not stored.
 
 use super::super::DecodeError;
 use super::super::meta::{Meta, Pairs, Str, decode};
@@ -10,22 +10,22 @@ use crate::model::resources::Resources;
 use serde::Deserialize;
 use std::borrow::Cow;
 
-/// What a pod asks for and may use at most.
+/// The requests and limits of a pod.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Usage {
-    /// Its namespace.
+pub struct PodUsage {
+    /// The namespace.
     pub namespace: String,
-    /// Its name.
+    /// The name.
     pub name: String,
-    /// Its node; empty if it has none.
+    /// The node; empty if the pod has none.
     pub node: String,
-    /// The scheduler that it names.
+    /// `spec.schedulerName`.
     pub scheduler: String,
-    /// Its priority, if it has one.
+    /// The priority, if there is one.
     pub priority: Option<i32>,
-    /// What it asks for.
+    /// The sum of the requests.
     pub requests: Resources,
-    /// What it may use at most, of what is limited.
+    /// The sum of the limits; zero for resources without limits.
     pub limits: Resources,
 }
 
@@ -84,21 +84,21 @@ struct ResourcesWire<'a> {
     limits: Option<Pairs<'a>>,
 }
 
-/// Reads what a pod uses; `None` for one that has ended.
+/// Decodes the requests and limits of a pod; `None` for a bound pod that has ended.
 ///
 /// # Errors
-/// When it cannot be read.
-pub fn usage(json: &str) -> Result<Option<Usage>, DecodeError> {
+/// If the pod is invalid.
+pub fn usage(json: &str) -> Result<Option<PodUsage>, DecodeError> {
     let UsageWire { metadata, spec, status } = decode("Pod", json)?;
     if !spec.node_name.is_empty() && matches!(&*status.phase, "Succeeded" | "Failed") {
         return Ok(None);
     }
     let overhead = spec.overhead.as_ref().map(list).unwrap_or_default();
-    let read = |error: RequestError| malformed("Pod", chain(&error));
-    let requests = sum(&spec, overhead.clone(), |wire| wire.requests.as_ref()).map_err(read)?;
-    let mut limits = sum(&spec, ResourceList::default(), |wire| wire.limits.as_ref()).map_err(read)?;
+    let invalid = |error: RequestError| malformed("Pod", chain(&error));
+    let requests = sum(&spec, overhead.clone(), |wire| wire.requests.as_ref()).map_err(invalid)?;
+    let mut limits = sum(&spec, ResourceList::default(), |wire| wire.limits.as_ref()).map_err(invalid)?;
     add_overhead(&mut limits, &overhead);
-    Ok(Some(Usage {
+    Ok(Some(PodUsage {
         namespace: metadata.namespace.into_owned(),
         name: metadata.name.into_owned(),
         node: spec.node_name.into_owned(),
@@ -109,7 +109,7 @@ pub fn usage(json: &str) -> Result<Option<Usage>, DecodeError> {
     }))
 }
 
-/// The sum of one of the two lists, which are summed in the same way.
+/// The sum of the requests or of the limits: both are summed in the same way. `of` selects the list.
 fn sum<'a>(
     spec: &'a SpecWire<'a>,
     overhead: ResourceList<'a>,
@@ -132,11 +132,11 @@ fn sum<'a>(
     Ok(sum)
 }
 
-/// Overhead comes on top of what is limited at all.
+/// Overhead is added only to resources that have a limit.
 fn add_overhead(limits: &mut Resources, overhead: &ResourceList<'_>) {
     let mut more = Resources::default();
     for (name, text) in &overhead.0 {
-        // One that cannot be read was found with the requests.
+        // An invalid quantity was already reported with the requests.
         if let Ok(quantity) = Quantity::parse(text) {
             more.add_quantity(name, quantity);
         }

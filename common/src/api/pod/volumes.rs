@@ -1,31 +1,31 @@
-//! `spec.volumes` from API JSON: the sources that a plugin looks at, and whether there are others that one might.
+//! Decodes `spec.volumes`: the sources that plugins read, and whether there are other sources that not every node can mount.
 
-use crate::api::meta::{List, Str, or_empty};
+use crate::api::meta::{NullableList, Str, or_empty};
 use crate::model::ids::Text;
 use crate::model::volume::{PodVolume, Rbd, VolumeSource};
 use serde::Deserialize;
 use serde::de::{Deserializer, IgnoredAny, MapAccess, Visitor};
 use std::fmt;
 
-/// A volume: what was read of it, whatever its source.
+/// A volume with any source.
 #[derive(Default)]
 pub(super) struct VolumeWire {
     name: Text,
     sources: Vec<VolumeSource>,
     /// The reference of an image volume.
     pub(super) image: Option<Text>,
-    /// Whether some source may not be had on every node.
+    /// Whether some source is not in [`SOURCES_ANYWHERE`].
     pub(super) is_special: bool,
 }
 
-/// Volume sources that no scheduler plugin looks at: every node can mount them.
+/// Volume sources that no plugin of kube-scheduler reads: every node can mount them.
 const SOURCES_ANYWHERE: [&str; 8] =
     ["configMap", "downwardAPI", "emptyDir", "hostPath", "image", "nfs", "projected", "secret"];
 
-/// The pool that the API server writes where none is given.
+/// The API server's default of `rbd.pool`.
 const RBD_POOL: &str = "rbd";
 
-/// The fields of all sources that we read, which have no name in common that means two things.
+/// The fields of all sources that we read. No field name has different meanings in two sources.
 #[derive(Deserialize, Default)]
 #[serde(rename_all = "camelCase", default)]
 struct SourceWire<'a> {
@@ -38,7 +38,7 @@ struct SourceWire<'a> {
     #[serde(borrow)]
     iqn: Option<Str<'a>>,
     #[serde(borrow)]
-    monitors: List<Str<'a>>,
+    monitors: NullableList<Str<'a>>,
     #[serde(borrow)]
     pool: Option<Str<'a>>,
     #[serde(borrow)]
@@ -53,7 +53,7 @@ struct SourceWire<'a> {
 }
 
 impl VolumeWire {
-    /// The volume once for each source that a plugin looks at; the API server lets it have one.
+    /// The volume, once for each source that plugins read. The API server allows only one source.
     pub(super) fn volumes(&self) -> impl Iterator<Item = PodVolume> {
         self.sources.iter().map(|source| PodVolume { name: self.name.clone(), source: source.clone() })
     }
@@ -98,7 +98,7 @@ impl SourceWire<'_> {
     }
 }
 
-/// Whether the source called `name` has fields that we read.
+/// Whether we read fields of the source called `name`.
 fn is_read(name: &str) -> bool {
     const READ: [&str; 10] = [
         "awsElasticBlockStore",
@@ -117,8 +117,8 @@ fn is_read(name: &str) -> bool {
 
 impl<'de> Deserialize<'de> for VolumeWire {
     fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
-        struct Sources;
-        impl<'de> Visitor<'de> for Sources {
+        struct VolumeVisitor;
+        impl<'de> Visitor<'de> for VolumeVisitor {
             type Value = VolumeWire;
 
             fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
@@ -142,6 +142,6 @@ impl<'de> Deserialize<'de> for VolumeWire {
                 Ok(volume)
             }
         }
-        deserializer.deserialize_map(Sources)
+        deserializer.deserialize_map(VolumeVisitor)
     }
 }

@@ -1,5 +1,7 @@
-//! How much one node can hold of reservations. The API server takes no more than 256 KiB of annotations, whoever wrote
-//! them, and then refuses every write to the node's annotations; so we stop well before.
+//! The limits for reservations on one node. Entry point: [`check`].
+//!
+//! The API server accepts at most 256 KiB of annotations on an object, counting those of all programs, and above that refuses every
+//! write to them. So our own limit is much lower.
 
 use super::{PER_NODE_MAX, parse};
 use crate::api::names;
@@ -8,26 +10,26 @@ use std::collections::BTreeMap;
 
 /// Why a node cannot have one more reservation.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
-pub enum Full {
-    /// Of these there is a most.
+pub enum LimitError {
+    /// Too many reservations: the number there would be.
     #[error("the node would have {0} reservations, and at most {PER_NODE_MAX} are read")]
     Reservations(usize),
-    /// So many keys of ours.
+    /// Too many annotations of ours: the number there would be.
     #[error("the node would have {0} reserve.* annotations, and at most {KEYS_MAX} are allowed")]
     Keys(usize),
-    /// So many bytes of ours.
+    /// Too many bytes in our annotations.
     #[error("the node's reserve.* annotations would have {0} bytes, and at most {BYTES_MAX} are allowed")]
     Bytes(usize),
-    /// So many bytes in all.
+    /// Too many bytes in all annotations of the node.
     #[error("the node's annotations would have {0} bytes, and more than {ANNOTATIONS_MAX} are not added to")]
     Annotations(usize),
 }
 
-/// Whether a node with these annotations can have `new` ones, which may replace some.
+/// Checks whether the `new` annotations can be added to these `annotations` of a node. New annotations may replace existing ones.
 ///
 /// # Errors
-/// Which bound would be passed, and by how much.
-pub fn check(annotations: &BTreeMap<String, String>, new: &[(String, String)]) -> Result<(), Full> {
+/// Which limit would be exceeded, and the value that would exceed it.
+pub fn check(annotations: &BTreeMap<String, String>, new: &[(String, String)]) -> Result<(), LimitError> {
     let mut after: BTreeMap<&str, &str> =
         annotations.iter().map(|(key, value)| (key.as_str(), value.as_str())).collect();
     after.extend(new.iter().map(|(key, value)| (key.as_str(), value.as_str())));
@@ -38,7 +40,7 @@ pub fn check(annotations: &BTreeMap<String, String>, new: &[(String, String)]) -
     let keys = after.keys().filter(|key| is_ours(key)).count();
     let bytes = size(&mut after.iter().filter(|(key, _)| is_ours(key)));
     let all = size(&mut after.iter());
-    // Only the well-formed ones fill a node up.
+    // Only well-formed reservations count towards the limit of reservations.
     let mut groups: BTreeMap<&str, Vec<(&str, &str)>> = BTreeMap::new();
     for (key, value) in after.iter().filter(|(key, _)| is_ours(key)) {
         if let Some((_, name)) = key.split_once('/') {
@@ -50,17 +52,17 @@ pub fn check(annotations: &BTreeMap<String, String>, new: &[(String, String)]) -
     };
     let reservations = groups.values().filter(is_valid).count();
     match () {
-        () if reservations > PER_NODE_MAX => Err(Full::Reservations(reservations)),
-        () if keys > KEYS_MAX => Err(Full::Keys(keys)),
-        () if bytes > BYTES_MAX => Err(Full::Bytes(bytes)),
-        () if all > ANNOTATIONS_MAX => Err(Full::Annotations(all)),
+        () if reservations > PER_NODE_MAX => Err(LimitError::Reservations(reservations)),
+        () if keys > KEYS_MAX => Err(LimitError::Keys(keys)),
+        () if bytes > BYTES_MAX => Err(LimitError::Bytes(bytes)),
+        () if all > ANNOTATIONS_MAX => Err(LimitError::Annotations(all)),
         () => Ok(()),
     }
 }
 
 #[cfg(test)]
 mod tests {
-    use super::{ANNOTATIONS_MAX, BYTES_MAX, Full, KEYS_MAX, check};
+    use super::{ANNOTATIONS_MAX, BYTES_MAX, KEYS_MAX, LimitError, check};
     use std::collections::BTreeMap;
 
     fn key(resource: &str, number: usize) -> String {
@@ -78,13 +80,13 @@ mod tests {
         };
         assert_eq!(check(&BTreeMap::new(), &new()), Ok(()));
         assert_eq!(check(&plain(127), &new()), Ok(()));
-        assert_eq!(check(&plain(128), &new()), Err(Full::Reservations(129)));
+        assert_eq!(check(&plain(128), &new()), Err(LimitError::Reservations(129)));
         let malformed: BTreeMap<String, String> =
             (0..KEYS_MAX).map(|number| (format!("reserve.odd/{number}"), String::new())).collect();
-        assert_eq!(check(&malformed, &new()), Err(Full::Keys(KEYS_MAX + 1)));
+        assert_eq!(check(&malformed, &new()), Err(LimitError::Keys(KEYS_MAX + 1)));
         let long = |key: &str, bytes: usize| BTreeMap::from([(key.to_owned(), "x".repeat(bytes))]);
-        assert!(matches!(check(&long("reserve.odd/x", BYTES_MAX), &new()), Err(Full::Bytes(_))));
-        assert!(matches!(check(&long("foreign", ANNOTATIONS_MAX), &new()), Err(Full::Annotations(_))));
+        assert!(matches!(check(&long("reserve.odd/x", BYTES_MAX), &new()), Err(LimitError::Bytes(_))));
+        assert!(matches!(check(&long("foreign", ANNOTATIONS_MAX), &new()), Err(LimitError::Annotations(_))));
         assert_eq!(check(&long("foreign", ANNOTATIONS_MAX - 100), &new()), Ok(()));
     }
 

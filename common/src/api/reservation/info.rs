@@ -1,4 +1,4 @@
-//! The `reserve.info` record: JSON of at most 4 KiB.
+//! Decodes and encodes the `reserve.info` record: JSON of at most 4 KiB. Entry points: [`read()`] and [`write()`].
 
 use super::unknown::{merge, unknown};
 use super::{EncodeError, INFO_LEN_MAX, KEY_SHOWN_MAX};
@@ -16,19 +16,19 @@ use std::time::Duration;
 /// The version that we write.
 const VERSION: u64 = 1;
 
-/// What a record says beyond its amounts.
-pub(super) struct Read {
+/// The result of [`read()`], without the amounts.
+pub(super) struct DecodedRecord {
     pub(super) origin: Origin,
     pub(super) ports: Box<[HostPort]>,
 }
 
-/// Only the version, to learn whether the rest can be read.
+/// The version alone, which is read first: it decides how the rest is read.
 #[derive(Deserialize)]
 struct VersionWire {
     v: u64,
 }
 
-/// What is read of a record of a newer version.
+/// The only field that is read of a record of a newer version.
 #[derive(Deserialize)]
 struct NewerWire {
     expires: String,
@@ -83,8 +83,8 @@ struct PortWire {
     ip: String,
 }
 
-/// Reads the record of `id`, adding the amounts it holds to `amount`.
-pub(super) fn read(id: &ReservationId, json: &str, amount: &mut Resources) -> Result<Read, String> {
+/// Decodes the record of `id`, and sets its amounts in `amount`.
+pub(super) fn read(id: &ReservationId, json: &str, amount: &mut Resources) -> Result<DecodedRecord, String> {
     if json.len() > INFO_LEN_MAX {
         return Err(format!("has {} bytes, and at most {INFO_LEN_MAX} are read", json.len()));
     }
@@ -95,7 +95,7 @@ pub(super) fn read(id: &ReservationId, json: &str, amount: &mut Resources) -> Re
     if v > VERSION {
         let expires =
             serde_json::from_str::<NewerWire>(json).ok().and_then(|newer| newer.expires.parse().ok());
-        return Ok(Read { origin: Origin::Newer { version: v, expires }, ports: Box::default() });
+        return Ok(DecodedRecord { origin: Origin::Newer { version: v, expires }, ports: Box::default() });
     }
     let wire: InfoWire = serde_json::from_str(json).map_err(|error| not_json(&error))?;
     for (name, text) in &wire.resources {
@@ -103,10 +103,10 @@ pub(super) fn read(id: &ReservationId, json: &str, amount: &mut Resources) -> Re
     }
     let ports = wire.ports.iter().map(port).collect::<Result<_, _>>()?;
     let record = Record { unknown: unknown(json), ..record(id, wire)? };
-    Ok(Read { origin: Origin::Recorded(Box::new(record)), ports })
+    Ok(DecodedRecord { origin: Origin::Recorded(Box::new(record)), ports })
 }
 
-/// Writes a record together with the amounts that have no key of their own.
+/// Encodes a record, together with the amounts of resources that have no key of their own.
 pub(super) fn write(
     record: &Record,
     keyless: &[(ResourceName, i64)],
@@ -143,7 +143,7 @@ pub(super) fn write(
             })
             .collect(),
     };
-    // Strings and numbers under string keys: there is nothing in it that JSON could not hold.
+    // Strings and numbers with string keys can always be written as JSON.
     let json = match &record.unknown {
         None => serde_json::to_string(&wire).unwrap_or_default(),
         Some(unknown) => merge(serde_json::to_value(&wire).unwrap_or_default(), unknown).to_string(),
@@ -191,7 +191,7 @@ fn replaced(wire: ReplacesWire) -> Result<ReplacedPod, String> {
     Ok(ReplacedPod { name: wire.name.into(), uid: wire.uid.into(), seat: seat.transpose()? })
 }
 
-/// The fields of a record that name objects, which end up in tables and commands.
+/// The fields of a record that name objects. They are checked, because they are shown in tables and used in commands.
 fn names(wire: &InfoWire) -> impl Iterator<Item = (&'static str, &str)> {
     let owner = &wire.owner;
     let replaces = wire.replaces.as_ref().map(|pod| ("replaces.name", pod.name.as_str()));
@@ -200,13 +200,13 @@ fn names(wire: &InfoWire) -> impl Iterator<Item = (&'static str, &str)> {
     owner.map(|(field, text)| (field, text.as_str())).into_iter().chain(replaces)
 }
 
-/// Whether an API object, or a kind of them, can be called `text`.
+/// Whether `text` can be the name of an API object or of a kind.
 fn is_name(text: &str) -> bool {
     let allowed = |byte: u8| byte.is_ascii_alphanumeric() || matches!(byte, b'-' | b'.' | b':');
     (1..=253).contains(&text.len()) && text.bytes().all(allowed)
 }
 
-/// The resources that a record may hold: those without a key of their own.
+/// The resource called `name`, if a record may have it: only resources without a key of their own.
 fn keyless(name: &str) -> Result<ResourceName, String> {
     match ResourceName::from(name) {
         ResourceName::Scalar(scalar) if is_scalar_name(name) => Ok(ResourceName::Scalar(scalar)),

@@ -1,4 +1,4 @@
-//! The annotation keys: which are ours, and what they say.
+//! Decodes annotation keys: which of them are ours, and of which reservation they are. Entry point: [`parse`].
 
 use super::names;
 use crate::model::ids::Uid;
@@ -11,17 +11,17 @@ pub(super) struct Key {
     pub(super) id: ReservationId,
 }
 
-/// What the value of a key is.
+/// What the value of an annotation contains.
 #[derive(Clone)]
 pub(super) enum Field {
     Amount(ResourceName),
     Info,
 }
 
-/// Reads `key`. `None` if it is not ours, an error if it is but cannot be understood.
+/// Decodes `key`. `None` if the key is not ours, an error if it is ours and malformed.
 ///
-/// Ours is `reserve.<word>/…`. A longer prefix such as `reserve.example.com/…` may well be somebody's domain, so
-/// it is ours, and then wrong, only if an owner's UID follows.
+/// Keys of the form `reserve.<word>/…` are ours. A longer prefix such as `reserve.example.com/…` may be a domain of another
+/// program, so the key is ours, and malformed, only if an owner's UID follows.
 pub(super) fn parse(key: &str) -> Option<Result<Key, &'static str>> {
     let rest = key.strip_prefix(names::NODE_PREFIX)?;
     let (word, name) = rest.split_once('/').unwrap_or((rest, ""));
@@ -32,7 +32,7 @@ pub(super) fn parse(key: &str) -> Option<Result<Key, &'static str>> {
     Some(field(word).and_then(|field| Ok(Key { field, id: id? })))
 }
 
-/// The prefix of the key that holds `resource`; `None` if it goes into the record.
+/// The prefix of the key of `resource`; `None` if the amount is part of the record.
 pub(super) fn prefix(resource: &ResourceName) -> Option<&'static str> {
     match resource {
         ResourceName::Cpu => Some(names::CPU),

@@ -1,4 +1,4 @@
-//! Reservations as node annotations (the wire format of the product), both ways.
+//! Decodes and encodes reservations as annotations of a node. Entry points: [`parse`] and [`encode`].
 //!
 //! ```text
 //! reserve.cpu/<owner-uid>.<seat>:    "1000m"
@@ -7,12 +7,12 @@
 //! reserve.cpu/<owner-uid>:           "5000m"          the plain form, written by hand
 //! ```
 //!
-//! Reading never fails: what cannot be understood becomes an [`Invalid`] that says what and where, and changes
-//! nothing about any other reservation. In particular
-//! - one bad amount or a bad record makes its own reservation invalid, as a whole: keeping half of what was asked
-//!   would look like keeping it;
-//! - a key of ours for a resource that has no key (`reserve.gpu/…`) is invalid by itself, and so is a record
-//!   without a seat: the plain form beside it stays valid for ever.
+//! Decoding never fails: an invalid annotation becomes an [`InvalidAnnotation`] that says what is wrong, and has no effect on other
+//! reservations. In particular
+//! - an invalid amount or record makes its whole reservation invalid: to keep only a part of the amount would look like keeping all
+//!   of it;
+//! - a key with our prefix for a resource without a key (`reserve.gpu/…`), or a record without a seat, is invalid on its own: the
+//!   plain form of the same owner stays valid.
 
 pub mod bounds;
 mod info;
@@ -25,46 +25,46 @@ mod unknown;
 use super::names;
 use crate::model::excerpt::excerpt;
 use crate::model::quantity::parse_amount;
-use crate::model::reservation::{Invalid, Origin, Parsed, Reservation, ReservationId};
+use crate::model::reservation::{InvalidAnnotation, Origin, ParsedReservation, Reservation, ReservationId};
 use crate::model::resources::{ResourceName, Resources};
 use key::{Field, Key};
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
-/// More reservations than one node can have are one [`Invalid`] together.
+/// The reservations of a node above this number are reported as one [`InvalidAnnotation`].
 pub use crate::model::reservation::PER_NODE_MAX;
 
 /// The longest `reserve.info`, in bytes.
 pub const INFO_LEN_MAX: usize = 4096;
 
-/// How much of a key or of foreign text in a record is shown: every well-formed key is shorter.
+/// How many characters of a key, or of text in a record, are shown. Every well-formed key is shorter.
 const KEY_SHOWN_MAX: usize = 90;
 
-/// A reservation that cannot be written.
+/// Why a reservation cannot be encoded.
 #[derive(Debug, PartialEq, Eq, thiserror::Error)]
 pub enum EncodeError {
-    /// Only our own current version is ever written.
+    /// The record has a newer version than this program writes.
     #[error("a reservation of a newer version is never rewritten")]
     Newer,
-    /// The plain form has neither seat nor record, the full form has both.
+    /// The reservation has a seat but no record, or a record but no seat.
     #[error("a reservation has both a seat and a record, or neither")]
     Mixed,
     /// The owner's UID cannot be part of an annotation key.
     #[error("the owner's uid is not a lower-case UUID")]
     Owner,
-    /// The plain form has only cpu, memory and ephemeral storage.
+    /// The plain form has another resource than cpu, memory and ephemeral storage.
     #[error("{0} has no annotation key, and the plain form has no record to hold it")]
     NoKey(String),
     /// The record is too long.
     #[error("the record has {0} bytes, and at most {INFO_LEN_MAX} fit")]
     TooLong(usize),
-    /// Something in it is not as the grammar wants it, such as a negative amount.
+    /// The result would be an invalid annotation, for example because of a negative amount.
     #[error("it could not be read back: {0}")]
     Unreadable(String),
 }
 
-/// Reads all reservations among a node's annotations, sorted by key. Foreign annotations are passed over.
-pub fn parse<'a>(annotations: impl IntoIterator<Item = (&'a str, &'a str)>) -> Vec<Parsed> {
+/// Decodes all reservations in the annotations of a node, sorted by key. Annotations of other programs are ignored.
+pub fn parse<'a>(annotations: impl IntoIterator<Item = (&'a str, &'a str)>) -> Vec<ParsedReservation> {
     let mut groups: BTreeMap<ReservationId, Vec<(Field, &str, &str)>> = BTreeMap::new();
     let mut invalid = Vec::new();
     for (text, value) in annotations {
@@ -75,26 +75,26 @@ pub fn parse<'a>(annotations: impl IntoIterator<Item = (&'a str, &'a str)>) -> V
         }
     }
     let mut parsed = Vec::new();
-    // Only the well-formed ones fill a node up: else a flood of malformed ones would crowd out a good one.
+    // Only well-formed reservations count towards the limit. Otherwise many malformed ones would displace a valid one.
     let mut surplus = 0;
     for (id, fields) in groups {
         match reservation(id, &fields, &mut invalid) {
             Ok(Some(_)) if parsed.len() == PER_NODE_MAX => surplus += 1,
-            Ok(Some(reservation)) => parsed.push(Parsed::Valid(Arc::new(reservation))),
+            Ok(Some(reservation)) => parsed.push(ParsedReservation::Valid(Arc::new(reservation))),
             Ok(None) => {}
             Err(problem) => invalid.push(problem),
         }
     }
-    bound(&mut invalid);
+    limit(&mut invalid);
     if surplus > 0 {
         let problem = format!("{surplus} reservations more than the {PER_NODE_MAX} that one node can have");
-        invalid.push(Invalid { key: names::NODE_PREFIX.into(), problem: problem.into() });
+        invalid.push(InvalidAnnotation { key: names::NODE_PREFIX.into(), problem: problem.into() });
     }
-    parsed.extend(invalid.into_iter().map(Parsed::Invalid));
+    parsed.extend(invalid.into_iter().map(ParsedReservation::Invalid));
     parsed
 }
 
-/// The annotations that write `reservation`, sorted by key. All of them go into one patch.
+/// The annotations of `reservation`, sorted by key. They must be written in one patch.
 pub fn encode(reservation: &Reservation) -> Result<Vec<(String, String)>, EncodeError> {
     if !reservation.id.owner.is_canonical() {
         return Err(EncodeError::Owner);
@@ -111,7 +111,7 @@ pub fn encode(reservation: &Reservation) -> Result<Vec<(String, String)>, Encode
     for (resource, amount) in reservation.amount.iter() {
         match key::prefix(&resource) {
             Some(prefix) => annotations.push((format!("{prefix}/{id}"), resource.format(amount))),
-            // The one pod slot is understood.
+            // Every reservation includes one pod slot, so it has no key.
             None if resource == ResourceName::Pods => {}
             None => keyless.push((resource, amount)),
         }
@@ -128,24 +128,26 @@ pub fn encode(reservation: &Reservation) -> Result<Vec<(String, String)>, Encode
         }
     }
     annotations.sort();
-    readable(annotations)
+    check_readable(annotations)
 }
 
-/// The annotations, if they will be understood: whoever writes a reservation goes on to rely on it.
-fn readable(annotations: Vec<(String, String)>) -> Result<Vec<(String, String)>, EncodeError> {
+/// The annotations, if they are a valid reservation when they are read back: the writer relies on the reservation afterwards.
+fn check_readable(annotations: Vec<(String, String)>) -> Result<Vec<(String, String)>, EncodeError> {
     match parse(annotations.iter().map(|(key, value)| (&**key, &**value))).first() {
-        Some(Parsed::Valid(_)) => Ok(annotations),
-        Some(Parsed::Invalid(invalid)) => Err(EncodeError::Unreadable(invalid.problem.to_string())),
+        Some(ParsedReservation::Valid(_)) => Ok(annotations),
+        Some(ParsedReservation::Invalid(invalid)) => {
+            Err(EncodeError::Unreadable(invalid.problem.to_string()))
+        }
         None => Err(EncodeError::Unreadable("it reserves nothing".into())),
     }
 }
 
-/// Puts the keys of one reservation together. `None` when nothing of it remains but what is already reported.
+/// Decodes the annotations of one reservation. `None` if there is only an annotation that was already added to `invalid`.
 fn reservation(
     id: ReservationId,
     fields: &[(Field, &str, &str)],
-    invalid: &mut Vec<Invalid>,
-) -> Result<Option<Reservation>, Invalid> {
+    invalid: &mut Vec<InvalidAnnotation>,
+) -> Result<Option<Reservation>, InvalidAnnotation> {
     let mut amount = Resources::default();
     amount.pods = 1;
     let mut record = None;
@@ -161,8 +163,8 @@ fn reservation(
     }
     match (&id.seat, record) {
         (Some(_), Some((key, json))) => {
-            let read = info::read(&id, json, &mut amount).map_err(|problem| refuse(key, &problem))?;
-            Ok(Some(Reservation { id, amount, ports: read.ports, origin: read.origin }))
+            let record = info::read(&id, json, &mut amount).map_err(|problem| refuse(key, &problem))?;
+            Ok(Some(Reservation { id, amount, ports: record.ports, origin: record.origin }))
         }
         (Some(seat), None) => {
             let problem = format!("has the seat {} but no {} beside it", seat.as_str(), names::INFO);
@@ -178,18 +180,18 @@ fn reservation(
     }
 }
 
-/// What is wrong with `key`, in a length that fits a table and an event.
-fn refuse(key: &str, problem: &str) -> Invalid {
-    Invalid { key: excerpt(key, KEY_SHOWN_MAX).into(), problem: problem.into() }
+/// The report about `key`, short enough for a table and an event.
+fn refuse(key: &str, problem: &str) -> InvalidAnnotation {
+    InvalidAnnotation { key: excerpt(key, KEY_SHOWN_MAX).into(), problem: problem.into() }
 }
 
-/// Keeps a flood of malformed keys from becoming a flood of reports.
-fn bound(invalid: &mut Vec<Invalid>) {
+/// Limits the number of reports: of many malformed keys only the first ones are reported, and the rest as a number.
+fn limit(invalid: &mut Vec<InvalidAnnotation>) {
     invalid.sort_by(|a, b| a.key.cmp(&b.key));
     let surplus = invalid.len().saturating_sub(PER_NODE_MAX);
     if surplus > 0 {
         invalid.truncate(PER_NODE_MAX);
         let problem = format!("{surplus} more malformed annotations");
-        invalid.push(Invalid { key: names::NODE_PREFIX.into(), problem: problem.into() });
+        invalid.push(InvalidAnnotation { key: names::NODE_PREFIX.into(), problem: problem.into() });
     }
 }

@@ -1,5 +1,5 @@
-//! The JSON patch that turns the annotations of one reservation into others, on the condition that they are still what was
-//! seen. The daemon and the command write nodes with it and with nothing else.
+//! The JSON patch that replaces the annotations of one reservation, provided that they have not changed since they were read. Entry
+//! point: [`patch`]. The daemon and the command write to nodes only with this patch.
 
 use super::parse;
 use crate::api::names;
@@ -7,27 +7,32 @@ use crate::model::{Reservation, ReservationId};
 use serde_json::{Value, json};
 use std::collections::BTreeMap;
 
-/// A node as it was seen.
+/// A node as the writer has read it.
 #[derive(Clone, Copy, Debug)]
-pub struct Seen<'n> {
-    /// Which node of its name.
+pub struct ObservedNode<'n> {
+    /// The UID of the node.
     pub uid: &'n str,
-    /// The version of the object.
+    /// `metadata.resourceVersion` of the node.
     pub version: &'n str,
-    /// All its annotations.
+    /// All annotations of the node.
     pub annotations: &'n BTreeMap<String, String>,
 }
 
-/// Turns `old` into `new`, provided that `old` is still there; and, `if_unchanged`, that nothing else happened.
-pub fn patch(seen: &Seen<'_>, old: &[(&str, &str)], new: &[(String, String)], if_unchanged: bool) -> Value {
-    let mut steps = vec![json!({ "op": "test", "path": "/metadata/uid", "value": seen.uid })];
+/// Replaces `old` by `new`, provided that `old` is unchanged. With `if_unchanged` the whole node must be unchanged.
+pub fn patch(
+    node: &ObservedNode<'_>,
+    old: &[(&str, &str)],
+    new: &[(String, String)],
+    if_unchanged: bool,
+) -> Value {
+    let mut steps = vec![json!({ "op": "test", "path": "/metadata/uid", "value": node.uid })];
     if if_unchanged {
-        steps.push(json!({ "op": "test", "path": "/metadata/resourceVersion", "value": seen.version }));
+        steps.push(json!({ "op": "test", "path": "/metadata/resourceVersion", "value": node.version }));
     }
     for (key, value) in old {
         steps.push(json!({ "op": "test", "path": pointer(key), "value": value }));
     }
-    if seen.annotations.is_empty() && !new.is_empty() {
+    if node.annotations.is_empty() && !new.is_empty() {
         steps.push(json!({ "op": "add", "path": "/metadata/annotations", "value": {} }));
     }
     for (key, _) in old.iter().filter(|(key, _)| !new.iter().any(|(other, _)| other == key)) {
@@ -39,24 +44,27 @@ pub fn patch(seen: &Seen<'_>, old: &[(&str, &str)], new: &[(String, String)], if
     Value::Array(steps)
 }
 
-/// Where an annotation is, in a JSON patch.
+/// The JSON pointer of the annotation called `key`.
 pub fn pointer(key: &str) -> String {
     format!("/metadata/annotations/{}", key.replace('~', "~0").replace('/', "~1"))
 }
 
-/// The annotations of one reservation, well-formed or not.
+/// The annotations of the reservation `id`, well-formed or not.
 pub fn keys_of<'n>(annotations: &'n BTreeMap<String, String>, id: &ReservationId) -> Vec<(&'n str, &'n str)> {
     let id = id.to_string();
-    let is_its = |key: &str| {
+    let has_id = |key: &str| {
         key.starts_with(names::NODE_PREFIX) && key.split_once('/').is_some_and(|(_, name)| name == id)
     };
     let all = annotations.iter().map(|(key, value)| (key.as_str(), value.as_str()));
-    all.filter(|(key, _)| is_its(key)).collect()
+    all.filter(|(key, _)| has_id(key)).collect()
 }
 
-/// The reservation that these annotations amount to, if they are one.
+/// The reservation in these annotations, if they are well-formed.
 pub fn reservation_of(keys: &[(&str, &str)]) -> Option<Reservation> {
-    parse(keys.iter().copied()).iter().find_map(|parsed| parsed.valid()).map(|found| (**found).clone())
+    parse(keys.iter().copied())
+        .iter()
+        .find_map(|parsed| parsed.valid())
+        .map(|reservation| (**reservation).clone())
 }
 
 #[cfg(test)]

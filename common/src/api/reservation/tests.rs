@@ -1,19 +1,19 @@
-//! The wire format of reservations, both ways, and what bad input can do to it.
+//! Decoding and encoding reservations, and the effects of invalid input.
 
 mod encoding;
-mod floods;
 mod keys;
+mod limits;
 mod properties;
 mod records;
 
 use super::parse;
 use crate::model::Reservation;
-use crate::model::reservation::{Invalid, Parsed};
+use crate::model::reservation::{InvalidAnnotation, ParsedReservation};
 use serde_json::{Value, json};
 
 pub(super) const OWNER: &str = "11111111-2222-3333-4444-555555555555";
 
-/// The well-formed ones among these annotations.
+/// The well-formed reservations in these annotations.
 fn valid(annotations: &[(&str, &str)]) -> Vec<Reservation> {
     parse(annotations.iter().copied())
         .iter()
@@ -21,16 +21,16 @@ fn valid(annotations: &[(&str, &str)]) -> Vec<Reservation> {
         .collect()
 }
 
-/// The malformed ones among these annotations.
-fn invalid(annotations: &[(&str, &str)]) -> Vec<Invalid> {
+/// The reports about malformed annotations.
+fn invalid(annotations: &[(&str, &str)]) -> Vec<InvalidAnnotation> {
     let malformed = |parsed| match parsed {
-        Parsed::Invalid(invalid) => Some(invalid),
-        Parsed::Valid(_) => None,
+        ParsedReservation::Invalid(invalid) => Some(invalid),
+        ParsedReservation::Valid(_) => None,
     };
     parse(annotations.iter().copied()).into_iter().filter_map(malformed).collect()
 }
 
-/// What is wrong with these annotations, when it is one thing.
+/// The only problem of these annotations.
 fn problem(annotations: &[(&str, &str)]) -> String {
     match invalid(annotations).as_slice() {
         [one] => one.problem.to_string(),
@@ -38,12 +38,12 @@ fn problem(annotations: &[(&str, &str)]) -> String {
     }
 }
 
-/// The key of a field of the one reservation that most tests are about.
+/// A key of the reservation that most tests use.
 fn key(field: &str) -> String {
     format!("reserve.{field}/{OWNER}.a1")
 }
 
-/// A record of that reservation, with every field that must be there.
+/// A record of that reservation, with all required fields.
 fn record() -> Value {
     json!({
         "v": 1,
@@ -55,7 +55,7 @@ fn record() -> Value {
     })
 }
 
-/// The same with one field replaced, or removed when `value` is null.
+/// [`record`] with one field replaced, or removed if `value` is null.
 fn record_with(field: &str, value: Value) -> String {
     let mut record = record();
     match value {

@@ -1,5 +1,7 @@
-//! Fields of a `reserve.info` record that this version does not know. A newer version may write them under the same `v`; whoever
-//! rewrites the record keeps them.
+//! Keeps the fields of a `reserve.info` record that this version does not know. A newer version may write such fields with the same
+//! `v`.
+//!
+//! [`unknown`] extracts these fields when a record is read, and [`merge`] adds them when the record is written again.
 
 use serde_json::{Map, Value};
 
@@ -20,7 +22,7 @@ const RECORD: [&str; 13] = [
     "ports",
 ];
 
-/// The objects inside a record, with the fields that this version reads of each.
+/// The objects inside a record, with the fields of each that this version reads.
 const INSIDE: [(&str, &[&str]); 2] =
     [("owner", &["kind", "namespace", "name", "uid"]), ("replaces", &["name", "uid", "seat"])];
 
@@ -39,8 +41,8 @@ pub(super) fn unknown(json: &str) -> Option<Box<str>> {
     (!rest.is_empty()).then(|| Value::Object(rest).to_string().into())
 }
 
-/// The record `known` together with the fields `unknown`. A field that both have is that of `known`, and an unknown field of
-/// an object that `known` does not have is dropped with that object.
+/// The record `known` with the fields of `unknown` added. If both have a field, the value of `known` is kept. An unknown field
+/// inside an object that `known` does not have is dropped.
 pub(super) fn merge(known: Value, unknown: &str) -> Value {
     let (Value::Object(mut record), Ok(Value::Object(unknown))) =
         (known.clone(), serde_json::from_str(unknown))

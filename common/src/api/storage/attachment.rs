@@ -1,4 +1,4 @@
-//! A VolumeAttachment from API JSON.
+//! Decodes a VolumeAttachment.
 
 use crate::api::DecodeError;
 use crate::api::meta::{Meta, Str, decode, or_empty};
@@ -14,12 +14,12 @@ struct Wire<'a> {
     #[serde(borrow)]
     metadata: Meta<'a>,
     #[serde(borrow, default)]
-    spec: Option<Spec<'a>>,
+    spec: Option<SpecWire<'a>>,
 }
 
 #[derive(Deserialize, Default)]
 #[serde(rename_all = "camelCase", default)]
-struct Spec<'a> {
+struct SpecWire<'a> {
     #[serde(borrow)]
     attacher: Option<Str<'a>>,
     #[serde(borrow)]

@@ -1,8 +1,8 @@
-//! A PersistentVolumeClaim from API JSON.
+//! Decodes a PersistentVolumeClaim.
 
 use super::{Amounts, access_modes};
 use crate::api::DecodeError;
-use crate::api::meta::{List, Meta, Str, decode};
+use crate::api::meta::{Meta, NullableList, Str, decode};
 use crate::api::names::{BIND_COMPLETED, SELECTED_NODE};
 use crate::api::object::{malformed, name, quantity};
 use crate::api::selector::{SelectorWire, optional};
@@ -18,24 +18,24 @@ struct Wire<'a> {
     #[serde(borrow)]
     metadata: Meta<'a>,
     #[serde(borrow, default)]
-    spec: Option<Spec<'a>>,
+    spec: Option<SpecWire<'a>>,
     #[serde(borrow, default)]
-    status: Option<Status<'a>>,
+    status: Option<StatusWire<'a>>,
 }
 
 #[derive(Deserialize, Default)]
 #[serde(rename_all = "camelCase", default)]
-struct Spec<'a> {
+struct SpecWire<'a> {
     #[serde(borrow)]
     volume_name: Option<Str<'a>>,
     #[serde(borrow)]
     storage_class_name: Option<Str<'a>>,
     #[serde(borrow)]
-    access_modes: List<Str<'a>>,
+    access_modes: NullableList<Str<'a>>,
     #[serde(borrow)]
     volume_mode: Option<Str<'a>>,
     #[serde(borrow)]
-    resources: Option<Resources<'a>>,
+    resources: Option<ResourcesWire<'a>>,
     #[serde(borrow)]
     selector: Option<SelectorWire<'a>>,
     #[serde(borrow)]
@@ -44,14 +44,14 @@ struct Spec<'a> {
 
 #[derive(Deserialize, Default)]
 #[serde(default)]
-struct Resources<'a> {
+struct ResourcesWire<'a> {
     #[serde(borrow)]
     requests: Option<Amounts<'a>>,
 }
 
 #[derive(Deserialize, Default)]
 #[serde(default)]
-struct Status<'a> {
+struct StatusWire<'a> {
     #[serde(borrow)]
     phase: Option<Str<'a>>,
 }
@@ -78,7 +78,7 @@ pub fn claim(json: &str) -> Result<PersistentVolumeClaim, DecodeError> {
     })
 }
 
-/// A selector that cannot be understood is one that no volume can be found by.
+/// An invalid selector is an error, because no volume can be matched with it.
 fn selector(wire: Option<&SelectorWire<'_>>) -> Result<Option<Selector>, DecodeError> {
     optional(wire).map_err(|problem| malformed(KIND, format!("spec.selector: {problem}")))
 }

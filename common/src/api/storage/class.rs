@@ -1,7 +1,7 @@
-//! A StorageClass from API JSON.
+//! Decodes a StorageClass.
 
 use crate::api::DecodeError;
-use crate::api::meta::{List, Meta, Str, decode, or_empty};
+use crate::api::meta::{Meta, NullableList, Str, decode, or_empty};
 use crate::model::storage::{BindingMode, StorageClass, TopologyRequirement};
 use serde::Deserialize;
 
@@ -17,30 +17,31 @@ struct Wire<'a> {
     #[serde(borrow, default)]
     volume_binding_mode: Option<Str<'a>>,
     #[serde(borrow, default)]
-    allowed_topologies: List<Term<'a>>,
+    allowed_topologies: NullableList<TermWire<'a>>,
 }
 
 #[derive(Deserialize, Default)]
 #[serde(rename_all = "camelCase", default)]
-struct Term<'a> {
+struct TermWire<'a> {
     #[serde(borrow)]
-    match_label_expressions: List<Requirement<'a>>,
+    match_label_expressions: NullableList<RequirementWire<'a>>,
 }
 
 #[derive(Deserialize, Default)]
 #[serde(default)]
-struct Requirement<'a> {
+struct RequirementWire<'a> {
     #[serde(borrow)]
     key: Option<Str<'a>>,
     #[serde(borrow)]
-    values: List<Str<'a>>,
+    values: NullableList<Str<'a>>,
 }
 
 /// Decodes a StorageClass.
 pub fn class(json: &str) -> Result<StorageClass, DecodeError> {
     let wire: Wire<'_> = decode(KIND, json)?;
-    let requirements =
-        |term: &Term<'_>| -> Box<[_]> { term.match_label_expressions.0.iter().map(requirement).collect() };
+    let requirements = |term: &TermWire<'_>| -> Box<[_]> {
+        term.match_label_expressions.0.iter().map(requirement).collect()
+    };
     Ok(StorageClass {
         meta: wire.metadata.object(KIND)?,
         provisioner: or_empty(wire.provisioner.as_ref()),
@@ -49,6 +50,6 @@ pub fn class(json: &str) -> Result<StorageClass, DecodeError> {
     })
 }
 
-fn requirement(wire: &Requirement<'_>) -> TopologyRequirement {
+fn requirement(wire: &RequirementWire<'_>) -> TopologyRequirement {
     TopologyRequirement { key: or_empty(wire.key.as_ref()), values: wire.values.texts() }
 }

@@ -1,7 +1,7 @@
-//! CSINode, CSIDriver and CSIStorageCapacity from API JSON.
+//! Decodes CSINode, CSIDriver and CSIStorageCapacity.
 
 use crate::api::DecodeError;
-use crate::api::meta::{List, Meta, Str, decode, or_empty};
+use crate::api::meta::{Meta, NullableList, Str, decode, or_empty};
 use crate::api::names::MIGRATED_PLUGINS;
 use crate::api::object::quantity;
 use crate::api::selector::{SelectorWire, optional};
@@ -25,7 +25,7 @@ struct NodeWire<'a> {
 #[serde(default)]
 struct NodeSpec<'a> {
     #[serde(borrow)]
-    drivers: List<NodeDriver<'a>>,
+    drivers: NullableList<NodeDriver<'a>>,
 }
 
 #[derive(Deserialize, Default)]
@@ -83,7 +83,7 @@ pub fn node(json: &str) -> Result<CsiNode, DecodeError> {
     Ok(CsiNode {
         meta: metadata.object(NODE)?,
         drivers: spec.unwrap_or_default().drivers.0.into_iter().map(driver).collect(),
-        migrated: migrated.split(',').filter(|plugin| !plugin.is_empty()).map(Text::from).collect(),
+        migrated_plugins: migrated.split(',').filter(|plugin| !plugin.is_empty()).map(Text::from).collect(),
     })
 }
 

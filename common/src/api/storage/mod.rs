@@ -1,4 +1,4 @@
-//! Objects about storage from API JSON.
+//! Decodes storage objects.
 
 mod attachment;
 mod claim;
@@ -14,11 +14,11 @@ pub use class::class;
 pub use csi::{capacity, driver, node};
 pub use volume::volume;
 
-use super::meta::{List, Str};
+use super::meta::{NullableList, Str};
 use crate::model::storage::{AccessMode, AccessModes};
 use serde::Deserialize;
 
-/// The one resource that claims and volumes count.
+/// A resource list of a claim or volume, whose only resource is `storage`.
 #[derive(Deserialize, Default)]
 #[serde(default)]
 struct Amounts<'a> {
@@ -26,6 +26,6 @@ struct Amounts<'a> {
     storage: Option<Str<'a>>,
 }
 
-fn access_modes(modes: &List<Str<'_>>) -> AccessModes {
+fn access_modes(modes: &NullableList<Str<'_>>) -> AccessModes {
     modes.0.iter().map(|mode| AccessMode::from_name(&mode.0)).collect()
 }

@@ -1,11 +1,12 @@
-//! Storage as the API server sends it, and as it never would.
+//! Decoding storage objects: as the API server sends them, and invalid ones.
 
 use super::{attachment, capacity, claim, class, driver, node, volume};
 use crate::model::labels::Labels;
 use crate::model::quantity::Quantity;
 use crate::model::storage::{
-    AccessMode, Backing, BindingMode, ClaimPhase, CsiDriver, CsiNode, CsiStorageCapacity, InTreePlugin,
-    PersistentVolume, PersistentVolumeClaim, StorageClass, VolumeAttachment, VolumeMode, VolumePhase,
+    AccessMode, BindingMode, ClaimPhase, CsiDriver, CsiNode, CsiStorageCapacity, InTreePlugin,
+    PersistentVolume, PersistentVolumeClaim, PersistentVolumeSource, StorageClass, VolumeAttachment,
+    VolumeMode, VolumePhase,
 };
 use crate::testing::{self, uid};
 use serde_json::{Value, json};
@@ -42,9 +43,9 @@ fn a_claim_is_bound_when_both_the_volume_and_the_annotation_say_so() {
 }
 
 #[test]
-fn the_annotation_of_old_names_the_class_even_if_it_is_empty() {
+fn the_beta_annotation_names_the_class_even_if_it_is_empty() {
     const BETA: &str = "volume.beta.kubernetes.io/storage-class";
-    let class = |built: testing::OtherBuilder| built.build::<PersistentVolumeClaim>().class;
+    let class = |built: testing::CatalogObjectBuilder| built.build::<PersistentVolumeClaim>().class;
     assert_eq!(class(testing::claim("a").class("new").annotation(BETA, "old")).as_deref(), Some("old"));
     assert_eq!(class(testing::claim("a").class("new").annotation(BETA, "")), None);
     assert_eq!(class(testing::claim("a").class("")), None);
@@ -96,14 +97,17 @@ fn what_cannot_be_understood_is_an_error_that_says_where() {
 }
 
 #[test]
-fn a_volume_says_whose_it_is_and_who_reaches_it() {
+fn a_volume_names_its_claim_and_its_nodes() {
     let built = testing::volume("pv1").class("fast").size("9Gi").label("topology.kubernetes.io/zone", "a");
     let built = built.claimed_by("data").csi("csi.example.com", "v-1").on_nodes("zone", "a");
     let built = built.annotation("pv.kubernetes.io/bound-by-controller", "yes");
     let decoded: PersistentVolume = built.build();
     assert_eq!((decoded.class.as_deref(), decoded.capacity), (Some("fast"), Quantity::from_bytes(9 << 30)));
     assert_eq!(decoded.labels.get("topology.kubernetes.io/zone"), Some("a"));
-    assert_eq!(decoded.backing, Backing::Csi { driver: "csi.example.com".into(), handle: "v-1".into() });
+    assert_eq!(
+        decoded.source,
+        PersistentVolumeSource::Csi { driver: "csi.example.com".into(), handle: "v-1".into() }
+    );
     assert!(decoded.is_bound_by_controller && decoded.phase == VolumePhase::Bound);
     let reaches = |zone: &str| decoded.nodes.as_ref().unwrap().matches(&Labels::new([("zone", zone)]), "");
     assert!(reaches("a") && !reaches("b"));
@@ -122,16 +126,22 @@ fn nothing_and_null_are_the_same_to_a_volume() {
         "csi":null,"awsElasticBlockStore":null,"storageClassName":null},"status":null"#;
     let bare = volume(&named("")).unwrap();
     assert_eq!(volume(&named(null)).unwrap(), bare);
-    assert_eq!((bare.capacity, bare.nodes, bare.backing), (Quantity::ZERO, None, Backing::Other));
+    assert_eq!(
+        (bare.capacity, bare.nodes, bare.source),
+        (Quantity::ZERO, None, PersistentVolumeSource::Other)
+    );
 }
 
 #[test]
-fn volumes_of_old_plugins_are_known_by_their_ids() {
+fn volumes_of_in_tree_plugins_are_known_by_their_ids() {
     let backing = |field: &str, value: Value| {
-        testing::volume("pv").set(&format!("/spec/{field}"), value).build::<PersistentVolume>().backing
+        testing::volume("pv").set(&format!("/spec/{field}"), value).build::<PersistentVolume>().source
     };
-    let of_kind =
-        |plugin, kind: Option<&str>| Backing::InTree { plugin, id: "v".into(), kind: kind.map(Into::into) };
+    let of_kind = |plugin, kind: Option<&str>| PersistentVolumeSource::InTree {
+        plugin,
+        id: "v".into(),
+        kind: kind.map(Into::into),
+    };
     let of = |plugin| of_kind(plugin, None);
     let disk = json!({ "volumeID": "v", "fsType": "ext4" });
     assert_eq!(backing("awsElasticBlockStore", disk.clone()), of(InTreePlugin::AwsEbs));
@@ -149,11 +159,11 @@ fn volumes_of_old_plugins_are_known_by_their_ids() {
         backing("azureDisk", azure(json!("Shared"))),
         of_kind(InTreePlugin::AzureDisk, Some("Shared"))
     );
-    assert_eq!(backing("hostPath", json!({ "path": "/" })), Backing::Other);
+    assert_eq!(backing("hostPath", json!({ "path": "/" })), PersistentVolumeSource::Other);
     assert!(
         InTreePlugin::ALL.into_iter().all(|plugin| InTreePlugin::from_name(plugin.name()) == Some(plugin))
     );
-    assert_eq!(InTreePlugin::from_name(InTreePlugin::AwsEbs.driver()), None, "a driver is no plugin of old");
+    assert_eq!(InTreePlugin::from_name(InTreePlugin::AwsEbs.driver()), None, "a driver is no in-tree plugin");
 }
 
 #[test]
@@ -166,14 +176,14 @@ fn a_class_says_who_makes_volumes_when_and_where() {
     ]);
     let fast: StorageClass = testing::storage_class("fast").set("/allowedTopologies", terms).build();
     assert_eq!(fast.binding_mode, Some(BindingMode::WaitForFirstConsumer));
-    assert!(fast.is_provisioned());
+    assert!(fast.has_provisioner());
     let allows = |labels: &[(&str, &str)]| fast.allows(&Labels::new(labels.iter().copied()));
     assert!(allows(&[("zone", "b"), ("disk", "ssd")]) && allows(&[("zone", "c")]));
     assert!(!allows(&[("zone", "b")]) && !allows(&[("zone", "d"), ("disk", "ssd")]) && !allows(&[]));
     let bare =
         class(&named(r#","provisioner":"kubernetes.io/no-provisioner","allowedTopologies":[]"#)).unwrap();
-    assert!(!bare.is_provisioned() && bare.allows(&Labels::default()));
-    assert_eq!((bare.binding_mode, class(&named("")).unwrap().is_provisioned()), (None, false));
+    assert!(!bare.has_provisioner() && bare.allows(&Labels::default()));
+    assert_eq!((bare.binding_mode, class(&named("")).unwrap().has_provisioner()), (None, false));
     let nowhere = class(&named(r#","allowedTopologies":[{}]"#)).unwrap();
     assert!(!nowhere.allows(&Labels::default()), "an empty term allows nothing");
 }
@@ -186,7 +196,7 @@ fn drivers_say_what_they_can() {
     assert_eq!(drivers.driver("d").unwrap().limit, Some(3));
     assert!(drivers.driver("f").is_none());
     assert_eq!(
-        drivers.migrated.iter().map(|plugin| &**plugin).collect::<Vec<_>>(),
+        drivers.migrated_plugins.iter().map(|plugin| &**plugin).collect::<Vec<_>>(),
         ["kubernetes.io/aws-ebs", "x"]
     );
     let unlimited = node(&named(

@@ -1,13 +1,15 @@
-//! A PersistentVolume from API JSON.
+//! Decodes a PersistentVolume.
 
 use super::{Amounts, access_modes};
 use crate::api::DecodeError;
-use crate::api::meta::{List, Meta, Str, decode, or_empty};
+use crate::api::meta::{Meta, NullableList, Str, decode, or_empty};
 use crate::api::names::BOUND_BY_CONTROLLER;
 use crate::api::object::{name, quantity};
 use crate::api::selector::NodeSelectorWire;
 use crate::model::ids::{Text, Uid};
-use crate::model::storage::{Backing, ClaimRef, InTreePlugin, PersistentVolume, VolumeMode, VolumePhase};
+use crate::model::storage::{
+    ClaimRef, InTreePlugin, PersistentVolume, PersistentVolumeSource, VolumeMode, VolumePhase,
+};
 use serde::Deserialize;
 
 const KIND: &str = "PersistentVolume";
@@ -17,18 +19,18 @@ struct Wire<'a> {
     #[serde(borrow)]
     metadata: Meta<'a>,
     #[serde(borrow, default)]
-    spec: Option<Spec<'a>>,
+    spec: Option<SpecWire<'a>>,
     #[serde(borrow, default)]
-    status: Option<Status<'a>>,
+    status: Option<StatusWire<'a>>,
 }
 
 #[derive(Deserialize, Default)]
 #[serde(rename_all = "camelCase", default)]
-struct Spec<'a> {
+struct SpecWire<'a> {
     #[serde(borrow)]
     capacity: Option<Amounts<'a>>,
     #[serde(borrow)]
-    access_modes: List<Str<'a>>,
+    access_modes: NullableList<Str<'a>>,
     #[serde(borrow)]
     volume_mode: Option<Str<'a>>,
     #[serde(borrow)]
@@ -38,7 +40,7 @@ struct Spec<'a> {
     #[serde(borrow)]
     claim_ref: Option<ClaimRefWire<'a>>,
     #[serde(borrow)]
-    node_affinity: Option<Affinity<'a>>,
+    node_affinity: Option<NodeAffinityWire<'a>>,
     #[serde(borrow)]
     csi: Option<Csi<'a>>,
     #[serde(borrow)]
@@ -73,27 +75,27 @@ struct Csi<'a> {
     volume_handle: Option<Str<'a>>,
 }
 
-/// A volume of a plugin of old. Each calls its id something else.
+/// A volume of an in-tree plugin. The field of the id has another name in each plugin.
 #[derive(Deserialize, Default)]
 #[serde(rename_all = "camelCase", default)]
 struct Disk<'a> {
     #[serde(borrow, rename = "volumeID", alias = "pdName", alias = "diskURI")]
     id: Option<Str<'a>>,
-    /// Of Azure's disks alone: who looks after it.
+    /// Only in `azureDisk`.
     #[serde(borrow)]
     kind: Option<Str<'a>>,
 }
 
 #[derive(Deserialize, Default)]
 #[serde(default)]
-struct Affinity<'a> {
+struct NodeAffinityWire<'a> {
     #[serde(borrow)]
     required: Option<NodeSelectorWire<'a>>,
 }
 
 #[derive(Deserialize, Default)]
 #[serde(default)]
-struct Status<'a> {
+struct StatusWire<'a> {
     #[serde(borrow)]
     phase: Option<Str<'a>>,
 }
@@ -117,7 +119,7 @@ pub fn volume(json: &str) -> Result<PersistentVolume, DecodeError> {
         is_bound_by_controller: metadata.annotation(BOUND_BY_CONTROLLER).is_some(),
         phase: phase.map_or(VolumePhase::default(), |phase| VolumePhase::from_name(&phase.0)),
         nodes: spec.node_affinity.as_ref().and_then(|affinity| Some(affinity.required.as_ref()?.selector())),
-        backing: backing(&spec),
+        source: source(&spec),
     })
 }
 
@@ -129,9 +131,9 @@ fn claim_ref(wire: &ClaimRefWire<'_>) -> ClaimRef {
     }
 }
 
-fn backing(spec: &Spec<'_>) -> Backing {
+fn source(spec: &SpecWire<'_>) -> PersistentVolumeSource {
     if let Some(csi) = &spec.csi {
-        return Backing::Csi {
+        return PersistentVolumeSource::Csi {
             driver: or_empty(csi.driver.as_ref()),
             handle: or_empty(csi.volume_handle.as_ref()),
         };
@@ -144,9 +146,9 @@ fn backing(spec: &Spec<'_>) -> Backing {
         (InTreePlugin::Portworx, &spec.portworx_volume),
     ];
     let found = plugins.into_iter().find_map(|(plugin, disk)| Some((plugin, disk.as_ref()?)));
-    found.map_or(Backing::Other, |(plugin, disk)| {
+    found.map_or(PersistentVolumeSource::Other, |(plugin, disk)| {
         let kind = disk.kind.as_ref().filter(|_| plugin == InTreePlugin::AzureDisk);
-        Backing::InTree {
+        PersistentVolumeSource::InTree {
             plugin,
             id: or_empty(disk.id.as_ref()),
             kind: kind.map(|kind| Text::from(&*kind.0)),

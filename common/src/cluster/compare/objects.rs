@@ -1,14 +1,14 @@
-//! Compares what is believed about the objects of one kind with a list of them.
+//! Compares the objects of one kind in the belief with a list of them. Entry point: [`compare_objects`].
 
-use super::{Difference, DifferenceKind, List};
+use super::{Difference, DifferenceKind, ListedObjects};
 use crate::model::ids::{NodeName, PodKey, Uid};
 use crate::model::{Node, Pod};
 use std::collections::BTreeSet;
 use std::fmt::Display;
 
 /// A node or a pod.
-pub(super) trait Object {
-    /// What it is found by.
+pub(super) trait Comparable {
+    /// The key under which the object is stored.
     type Key: Ord + Clone + Display;
 
     fn key(&self) -> &Self::Key;
@@ -17,48 +17,48 @@ pub(super) trait Object {
 
     fn version(&self) -> u64;
 
-    /// Whether both say the same, apart from what we believe before the API server says it.
-    fn says_same(&self, listed: &Self) -> bool;
+    /// Whether both have the same content, apart from decisions that the API server does not have yet.
+    fn is_same(&self, listed: &Self) -> bool;
 
-    /// What differs about the object under `key`.
-    fn difference(key: &Self::Key, what: &str) -> Difference;
+    /// A difference about the object under `key`.
+    fn difference(key: &Self::Key, text: &str) -> Difference;
 }
 
-/// What came of comparing one kind.
-pub(super) struct Compared<K> {
-    /// What is wrong for certain.
+/// The result of comparing one kind.
+pub(super) struct ObjectDifferences<K> {
+    /// Certain errors.
     pub(super) differences: Vec<Difference>,
-    /// What is believed and was not listed.
+    /// Objects of the belief that were not listed.
     pub(super) unlisted: Vec<(K, Uid)>,
 }
 
-/// Compares a list with what is believed of its kind: `by_key` finds one object, and `believed` are all of them.
-/// `may_have_left` says whether an object may have left the belief since the list was asked for.
-pub(super) fn compare_objects<'c, T: Object + 'c>(
-    list: &List<T>,
+/// Compares a list with the objects of the belief: `by_key` finds one of them, and `believed` are all of them. `may_have_left` says
+/// whether an object may have been removed from the belief since the list was requested.
+pub(super) fn compare_objects<'c, T: Comparable + 'c>(
+    list: &ListedObjects<T>,
     by_key: impl Fn(&T::Key) -> Option<&'c T>,
     believed: impl Iterator<Item = &'c T>,
     may_have_left: impl Fn(&Uid) -> bool,
-) -> Compared<T::Key> {
+) -> ObjectDifferences<T::Key> {
     let wrong = list.objects.iter().filter_map(|listed| {
-        let what = match by_key(listed.key()) {
+        let text = match by_key(listed.key()) {
             None if may_have_left(listed.uid()) => return None,
             None => "the API server has it, and the belief does not".to_owned(),
-            Some(object) => what_differs(object, listed, list.version)?,
+            Some(object) => object_difference(object, listed, list.version)?,
         };
-        Some(T::difference(listed.key(), &what))
+        Some(T::difference(listed.key(), &text))
     });
     let differences = wrong.collect();
-    let keys: BTreeSet<&T::Key> = list.objects.iter().map(Object::key).collect();
+    let keys: BTreeSet<&T::Key> = list.objects.iter().map(Comparable::key).collect();
     let unlisted = believed.filter(|object| object.version() <= list.version && !keys.contains(object.key()));
     let unlisted = unlisted.map(|object| (object.key().clone(), object.uid().clone())).collect();
-    Compared { differences, unlisted }
+    ObjectDifferences { differences, unlisted }
 }
 
-/// What is wrong about an object that is believed, beside the one that was listed under the same name.
-fn what_differs<T: Object>(believed: &T, listed: &T, list_version: u64) -> Option<String> {
+/// How an object of the belief differs from the listed one with the same key.
+fn object_difference<T: Comparable>(believed: &T, listed: &T, list_version: u64) -> Option<String> {
     if believed.version() > list_version {
-        // It changed after the list.
+        // The object changed after the list.
         return None;
     }
     if believed.uid() != listed.uid() {
@@ -68,10 +68,10 @@ fn what_differs<T: Object>(believed: &T, listed: &T, list_version: u64) -> Optio
         let (ours, theirs) = (believed.version(), listed.version());
         return Some(format!("the belief has version {ours}, and the API server has version {theirs}"));
     }
-    (!believed.says_same(listed)).then(|| "the belief has this version with another content".to_owned())
+    (!believed.is_same(listed)).then(|| "the belief has this version with another content".to_owned())
 }
 
-impl Object for Node {
+impl Comparable for Node {
     type Key = NodeName;
 
     fn key(&self) -> &NodeName {
@@ -86,16 +86,16 @@ impl Object for Node {
         self.resource_version
     }
 
-    fn says_same(&self, listed: &Self) -> bool {
+    fn is_same(&self, listed: &Self) -> bool {
         self == listed
     }
 
-    fn difference(name: &NodeName, what: &str) -> Difference {
-        Difference { kind: DifferenceKind::Nodes, what: format!("node {name}: {what}") }
+    fn difference(name: &NodeName, text: &str) -> Difference {
+        Difference { kind: DifferenceKind::Nodes, description: format!("node {name}: {text}") }
     }
 }
 
-impl Object for Pod {
+impl Comparable for Pod {
     type Key = PodKey;
 
     fn key(&self) -> &PodKey {
@@ -110,12 +110,12 @@ impl Object for Pod {
         self.resource_version
     }
 
-    fn says_same(&self, listed: &Self) -> bool {
-        // A nomination is believed when it is decided.
-        self == listed || Pod { nominated: listed.nominated.clone(), ..self.clone() } == *listed
+    fn is_same(&self, listed: &Self) -> bool {
+        // The belief has a nomination from the moment of the decision on.
+        self == listed || Pod { nominated_node: listed.nominated_node.clone(), ..self.clone() } == *listed
     }
 
-    fn difference(key: &PodKey, what: &str) -> Difference {
-        Difference { kind: DifferenceKind::Pods, what: format!("pod {key}: {what}") }
+    fn difference(key: &PodKey, text: &str) -> Difference {
+        Difference { kind: DifferenceKind::Pods, description: format!("pod {key}: {text}") }
     }
 }

@@ -1,12 +1,12 @@
-//! Objects of other kinds: what is kept of them, and what has changed.
+//! The catalog and its stores: what they keep, and which changes they report.
 
-use crate::cluster::{Change, Cluster, Event, Seen, Store};
-use crate::model::other::{Other, OtherKind};
+use crate::cluster::{Change, Cluster, Event, Store, WatchEvent};
+use crate::model::catalog_object::{CatalogKind, CatalogObject};
 use crate::model::storage::{PersistentVolume, VolumeAttachment};
 use crate::model::{Namespace, Object, Service};
 use crate::testing::{
-    OtherBuilder, attachment, budget, claim, csi_capacity, csi_driver, csi_node, namespace, service,
-    storage_class, uid, volume, world,
+    CatalogObjectBuilder, attachment, budget, claim, cluster_builder, csi_capacity, csi_driver, csi_node,
+    namespace, service, storage_class, uid, volume,
 };
 use proptest::prelude::{Just, Strategy, any, prop_assert, prop_assert_eq, prop_oneof, proptest};
 use std::collections::BTreeMap;
@@ -15,8 +15,8 @@ fn names<'a, T: Object + 'a>(objects: impl Iterator<Item = &'a T>) -> Vec<String
     objects.map(|object| format!("{}/{}", object.meta().namespace, object.meta().name)).collect()
 }
 
-fn applied(store: &mut Store<Service>, service: &OtherBuilder) -> bool {
-    store.apply(Seen::Applied(service.build()))
+fn applied(store: &mut Store<Service>, service: &CatalogObjectBuilder) -> bool {
+    store.apply(WatchEvent::Applied(service.build()))
 }
 
 #[test]
@@ -24,7 +24,7 @@ fn an_older_version_of_the_same_object_is_not_believed() {
     let mut store = Store::default();
     assert!(applied(&mut store, &service("web").version(5).selector([("app", "web")])));
     assert!(!applied(&mut store, &service("web").version(4)));
-    assert!(!store.apply(Seen::Relisted(vec![service("web").version(4).build()])));
+    assert!(!store.apply(WatchEvent::Relisted(vec![service("web").version(4).build()])));
     assert_eq!(store.get("default", "web").unwrap().selector.get("app"), Some("web"));
     assert!(applied(&mut store, &service("web").version(6)));
     assert_eq!(store.get("default", "web").unwrap().selector.get("app"), None);
@@ -47,21 +47,24 @@ fn the_same_name_with_another_uid_is_another_object() {
     let mut store = Store::default();
     applied(&mut store, &service("web").version(9));
     assert!(applied(&mut store, &service("web").uid("again").version(2)));
-    assert!(!store.apply(Seen::Deleted(service("web").version(9).build())), "the old one is gone already");
+    assert!(
+        !store.apply(WatchEvent::Deleted(service("web").version(9).build())),
+        "the old one is gone already"
+    );
     assert_eq!(store.get("default", "web").unwrap().meta.uid, uid("again"));
-    assert!(store.apply(Seen::Deleted(service("web").uid("again").build())));
+    assert!(store.apply(WatchEvent::Deleted(service("web").uid("again").build())));
     assert!(store.is_empty());
-    assert!(!store.apply(Seen::Deleted(service("web").uid("again").build())));
+    assert!(!store.apply(WatchEvent::Deleted(service("web").uid("again").build())));
 }
 
 #[test]
 fn what_a_list_does_not_name_is_gone() {
     let mut store: Store<Service> = Store::default();
-    assert!(!store.apply(Seen::Relisted(Vec::new())), "nothing was there");
+    assert!(!store.apply(WatchEvent::Relisted(Vec::new())), "nothing was there");
     let [a, b, c] = ["a", "b", "c"].map(service);
-    assert!(store.apply(Seen::Relisted(vec![a.build(), b.build()])));
-    assert!(!store.apply(Seen::Relisted(vec![b.build(), a.build()])));
-    assert!(store.apply(Seen::Relisted(vec![b.build(), c.namespace("another").build()])));
+    assert!(store.apply(WatchEvent::Relisted(vec![a.build(), b.build()])));
+    assert!(!store.apply(WatchEvent::Relisted(vec![b.build(), a.build()])));
+    assert!(store.apply(WatchEvent::Relisted(vec![b.build(), c.namespace("another").build()])));
     assert_eq!(names(store.iter()), ["another/c", "default/b"]);
     assert_eq!((store.len(), names(store.within("default"))), (2, vec!["default/b".to_owned()]));
     assert_eq!(names(store.within("nowhere")), [""; 0]);
@@ -71,22 +74,26 @@ fn what_a_list_does_not_name_is_gone() {
 fn a_group_follows_its_objects() {
     let mut store: Store<VolumeAttachment> = Store::default();
     let on = |name: &str, node: &str| attachment(name, "pv", node);
-    store.apply(Seen::Relisted(vec![on("a", "n1").build(), on("b", "n1").build(), on("c", "n2").build()]));
+    store.apply(WatchEvent::Relisted(vec![
+        on("a", "n1").build(),
+        on("b", "n1").build(),
+        on("c", "n2").build(),
+    ]));
     assert_eq!(names(store.grouped("n1")), ["/a", "/b"]);
-    store.apply(Seen::Applied(on("a", "n2").version(2).build()));
-    store.apply(Seen::Deleted(on("c", "n2").build()));
+    store.apply(WatchEvent::Applied(on("a", "n2").version(2).build()));
+    store.apply(WatchEvent::Deleted(on("c", "n2").build()));
     assert_eq!(
         (names(store.grouped("n1")), names(store.grouped("n2"))),
         (vec!["/b".into()], vec!["/a".into()])
     );
     let mut volumes: Store<PersistentVolume> = Store::default();
-    volumes.apply(Seen::Relisted(vec![volume("x").class("fast").build(), volume("y").build()]));
+    volumes.apply(WatchEvent::Relisted(vec![volume("x").class("fast").build(), volume("y").build()]));
     assert_eq!((names(volumes.grouped("fast")), names(volumes.grouped(""))), (vec!["/x".into()], vec![]));
 }
 
 #[test]
 fn every_kind_has_its_place() {
-    let test_cluster = world()
+    let test_cluster = cluster_builder()
         .with(namespace("default").label("team", "red"))
         .with(service("web").selector([("app", "web")]))
         .with(claim("data").class("fast"))
@@ -113,26 +120,28 @@ fn every_kind_has_its_place() {
 #[test]
 fn a_change_names_its_kind_and_nothing_else_is_a_change() {
     let mut cluster = Cluster::default();
-    let seen = |object: &OtherBuilder| Event::Others(OtherKind::Service, Seen::Applied(object.build()));
-    assert_eq!(cluster.apply(seen(&service("web"))), [Change::OthersChanged(OtherKind::Service)]);
-    assert_eq!(cluster.apply(seen(&service("web").version(2))), []);
-    assert_eq!(cluster.apply(seen(&namespace("web"))), [], "no service");
-    let gone = Event::Others(OtherKind::Service, Seen::Relisted(Vec::new()));
-    assert_eq!(cluster.apply(gone.clone()), [Change::OthersChanged(OtherKind::Service)]);
+    let event = |object: &CatalogObjectBuilder| {
+        Event::CatalogObjects(CatalogKind::Service, WatchEvent::Applied(object.build()))
+    };
+    assert_eq!(cluster.apply(event(&service("web"))), [Change::CatalogChanged(CatalogKind::Service)]);
+    assert_eq!(cluster.apply(event(&service("web").version(2))), []);
+    assert_eq!(cluster.apply(event(&namespace("web"))), [], "no service");
+    let gone = Event::CatalogObjects(CatalogKind::Service, WatchEvent::Relisted(Vec::new()));
+    assert_eq!(cluster.apply(gone.clone()), [Change::CatalogChanged(CatalogKind::Service)]);
     assert_eq!(cluster.apply(gone), []);
 }
 
 #[test]
 fn what_was_read_stays_when_it_can_no_longer_be_read() {
-    let mut cluster = world().with(service("web")).cluster();
-    assert_eq!(cluster.apply(Event::OthersUnreadable(OtherKind::Service)), []);
-    assert!(cluster.is_complete() && !cluster.catalog().is_readable(OtherKind::Service));
+    let mut cluster = cluster_builder().with(service("web")).cluster();
+    assert_eq!(cluster.apply(Event::CatalogKindUnreadable(CatalogKind::Service)), []);
+    assert!(cluster.is_complete() && !cluster.catalog().is_readable(CatalogKind::Service));
     assert!(cluster.catalog().services.get("default", "web").is_some());
-    cluster.apply(Event::Others(OtherKind::Service, Seen::Relisted(Vec::new())));
-    assert!(cluster.catalog().is_readable(OtherKind::Service) && cluster.catalog().services.is_empty());
+    cluster.apply(Event::CatalogObjects(CatalogKind::Service, WatchEvent::Relisted(Vec::new())));
+    assert!(cluster.catalog().is_readable(CatalogKind::Service) && cluster.catalog().services.is_empty());
 }
 
-/// One of few namespaces, in one of few incarnations, versions and forms.
+/// One of few namespaces, with one of few UIDs, versions and contents.
 fn some_namespace() -> impl Strategy<Value = Namespace> {
     let parts = (prop_oneof![Just("a"), Just("b"), Just("c")], 0..2_u8, 0..4_u64, any::<bool>());
     parts.prop_map(|(name, life, version, label)| {
@@ -141,19 +150,19 @@ fn some_namespace() -> impl Strategy<Value = Namespace> {
     })
 }
 
-fn some_sight() -> impl Strategy<Value = Seen<Namespace>> {
+fn some_event() -> impl Strategy<Value = WatchEvent<Namespace>> {
     prop_oneof![
-        4 => some_namespace().prop_map(Seen::Applied),
-        2 => some_namespace().prop_map(Seen::Deleted),
+        4 => some_namespace().prop_map(WatchEvent::Applied),
+        2 => some_namespace().prop_map(WatchEvent::Deleted),
         1 => proptest::collection::btree_map(any::<u8>(), some_namespace(), 0..4).prop_map(|live| {
             let by_name: BTreeMap<_, _> = live.into_values().map(|one| (one.meta.name.clone(), one)).collect();
-            Seen::Relisted(by_name.into_values().collect())
+            WatchEvent::Relisted(by_name.into_values().collect())
         }),
     ]
 }
 
-/// The same rules on a plain map.
-fn apply_plainly(known: &mut BTreeMap<String, Namespace>, seen: Seen<Namespace>) {
+/// The rules of a store, applied to a plain map.
+fn apply_plainly(known: &mut BTreeMap<String, Namespace>, event: WatchEvent<Namespace>) {
     let insert = |known: &mut BTreeMap<String, Namespace>, new: Namespace| {
         let name = new.meta.name.to_string();
         let is_old = |old: &Namespace| {
@@ -163,12 +172,12 @@ fn apply_plainly(known: &mut BTreeMap<String, Namespace>, seen: Seen<Namespace>)
             known.insert(name, new);
         }
     };
-    match seen {
-        Seen::Applied(new) => insert(known, new),
-        Seen::Deleted(gone) => {
+    match event {
+        WatchEvent::Applied(new) => insert(known, new),
+        WatchEvent::Deleted(gone) => {
             known.retain(|_, old| old.meta.name != gone.meta.name || old.meta.uid != gone.meta.uid)
         }
-        Seen::Relisted(live) => {
+        WatchEvent::Relisted(live) => {
             known.retain(|name, _| live.iter().any(|one| *one.meta.name == **name));
             live.into_iter().for_each(|one| insert(known, one));
         }
@@ -177,15 +186,15 @@ fn apply_plainly(known: &mut BTreeMap<String, Namespace>, seen: Seen<Namespace>)
 
 proptest! {
     #[test]
-    fn a_store_is_a_map_with_rules(sights in proptest::collection::vec(some_sight(), 0..20)) {
+    fn a_store_is_a_map_with_rules(events in proptest::collection::vec(some_event(), 0..20)) {
         let (mut store, mut plain) = (Store::default(), BTreeMap::new());
         let versionless = |map: &BTreeMap<String, Namespace>| -> Vec<Namespace> {
             map.values().cloned().map(|mut one| { one.meta.resource_version = 0; one }).collect()
         };
-        for seen in sights {
+        for event in events {
             let before = versionless(&plain);
-            apply_plainly(&mut plain, seen.clone());
-            let differs = store.apply(seen);
+            apply_plainly(&mut plain, event.clone());
+            let differs = store.apply(event);
             prop_assert!(store.iter().eq(plain.values()));
             prop_assert_eq!(differs, versionless(&plain) != before);
         }
@@ -195,7 +204,7 @@ proptest! {
 #[test]
 fn an_object_turns_back_into_what_it_was_and_nothing_else() {
     let web: Service = service("web").build();
-    let other = Other::from(web.clone());
+    let other = CatalogObject::from(web.clone());
     assert!(Namespace::try_from(other.clone()).is_err());
     assert_eq!(Service::try_from(other).unwrap(), web);
 }

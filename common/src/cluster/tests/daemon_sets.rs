@@ -1,11 +1,13 @@
-//! To which pods of DaemonSets reservations yield: those that the controller would have made for that very node.
+//! To which pods of DaemonSets reservations yield: those that the controller would make for that node.
 
 use crate::model::Workload;
-use crate::testing::{NodeBuilder, PodBuilder, World, daemon_set, node, now, plain, pod, uid, world};
+use crate::testing::{
+    ClusterBuilder, NodeBuilder, PodBuilder, cluster_builder, daemon_set, node, now, plain, pod, uid,
+};
 use serde_json::{Value, json};
 use std::sync::Arc;
 
-/// A node on which everything is kept for somebody.
+/// A node whose whole cpu is reserved.
 fn n1() -> NodeBuilder {
     node("n1").label("disk", "ssd").reserves(plain(&uid("somebody")).cpu("4"))
 }
@@ -24,12 +26,12 @@ fn made(name: &str) -> PodBuilder {
 }
 
 fn is_made(set: &Workload, node: NodeBuilder, pod: &PodBuilder) -> bool {
-    is_made_in(world().workload(set).node(node), pod)
+    is_made_in(cluster_builder().workload(set).node(node), pod)
 }
 
 /// Whether the reservation on the first node yields to `pod`.
-fn is_made_in(world: World, pod: &PodBuilder) -> bool {
-    let mut cluster = world.cluster();
+fn is_made_in(builder: ClusterBuilder, pod: &PodBuilder) -> bool {
+    let mut cluster = builder.cluster();
     let (snapshot, pod) = (cluster.snapshot(now()), pod.build());
     let (pod_context, ledger) = (snapshot.pod_context(&pod), snapshot.nodes().next().unwrap());
     let passes = pod_context.outranks(&ledger.entries[0].reservation, ledger);
@@ -120,7 +122,8 @@ fn the_templates_own_tolerations_count_and_not_those_of_the_pod() {
 #[test]
 fn a_node_has_one_pod_of_a_daemon_set() {
     let set = agent(&template());
-    let beside = |other: PodBuilder| is_made_in(world().workload(&set).node(n1()).pod(other), &made("p"));
+    let beside =
+        |other: PodBuilder| is_made_in(cluster_builder().workload(&set).node(n1()).pod(other), &made("p"));
     assert!(!beside(made("first").on("n1")));
     assert!(beside(made("first").on("n1").terminating()), "it leaves");
     assert!(beside(made("first").on("n1").phase("Failed")), "it has ended");
@@ -137,8 +140,8 @@ fn a_daemon_set_that_surges_has_two_while_it_is_updated() {
     let revision =
         |name: &str, hash: &str| made(name).labels([("app", "agent"), ("controller-revision-hash", hash)]);
     let beside = |set: &Workload, others: &[PodBuilder], own: &PodBuilder| {
-        let start = world().workload(set).node(n1());
-        is_made_in(others.iter().cloned().fold(start, |world, other| world.pod(other.on("n1"))), own)
+        let start = cluster_builder().workload(set).node(n1());
+        is_made_in(others.iter().cloned().fold(start, |builder, other| builder.pod(other.on("n1"))), own)
     };
     let old = revision("old", "a");
     assert!(!beside(&set, std::slice::from_ref(&old), &revision("p", "b")), "it does not surge");

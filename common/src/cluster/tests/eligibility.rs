@@ -1,17 +1,17 @@
-//! Who may use a reservation, to whom it yields, and what a pod would take.
+//! Which pods may use a reservation, to which pods it yields, and which reservation a pod would take.
 
 use super::{database, test_cluster, web, web_set};
 use crate::model::owner::{OwnerKind, Workload};
 use crate::model::pod::SYSTEM_CRITICAL_PRIORITY;
 use crate::model::{Pod, ResourceName};
 use crate::testing::{
-    PodBuilder, ReservationBuilder, World, at, bare_reservation, daemon_set, node, now, plain, pod,
-    replica_set, reservation, uid, world,
+    ClusterBuilder, PodBuilder, ReservationBuilder, at, bare_reservation, cluster_builder, daemon_set, node,
+    now, plain, pod, replica_set, reservation, uid,
 };
 use serde_json::{Value, json};
 
-fn may_use(world: World, pod: &Pod, kept: &ReservationBuilder) -> bool {
-    let mut cluster = world.cluster();
+fn may_use(builder: ClusterBuilder, pod: &Pod, kept: &ReservationBuilder) -> bool {
+    let mut cluster = builder.cluster();
     cluster.snapshot(now()).pod_context(pod).may_use(&kept.build())
 }
 
@@ -43,15 +43,17 @@ fn the_chain_leads_from_the_pod_over_its_replica_set_to_the_deployment() {
 #[test]
 fn a_claim_alone_proves_nothing() {
     let kept = reservation(&web());
-    let direct = |world: World, owner: &Workload| may_use(world, &pod("p").owned_by(owner).build(), &kept);
+    let direct = |builder: ClusterBuilder, owner: &Workload| {
+        may_use(builder, &pod("p").owned_by(owner).build(), &kept)
+    };
     assert!(direct(test_cluster(&[]), &web()));
-    assert!(!direct(world(), &web()), "never read");
+    assert!(!direct(cluster_builder(), &web()), "never read");
     let renamed = Workload { name: "other".into(), ..web() };
     assert!(!direct(test_cluster(&[]), &renamed), "the uid of one under the name of another");
     let guessed = Workload { uid: uid("guess"), ..web() };
     assert!(!direct(test_cluster(&[]), &guessed), "the name without the uid");
     let recreated = Workload { uid: uid("new"), ..web() };
-    assert!(!direct(world().workload(&recreated), &web()), "recreated under the same name");
+    assert!(!direct(cluster_builder().workload(&recreated), &web()), "recreated under the same name");
     let kind = Workload { kind: OwnerKind::StatefulSet, ..web() };
     assert!(!direct(test_cluster(&[]), &kind), "another kind");
 }
@@ -93,19 +95,19 @@ fn an_unknown_kind_ends_the_chain_at_the_highest_owner_that_was_read() {
     let controller = set.controller.as_mut().unwrap();
     (controller.kind, controller.uid) = (None, rollout.clone());
     let replica = pod("p").owned_by(&set).build();
-    let world = || world().workload(&set).workload(&web());
-    assert!(may_use(world(), &replica, &reservation(&set)));
-    assert!(!may_use(world(), &replica, &reservation(&web())));
-    assert!(!may_use(world(), &replica, &plain(&rollout)), "never read, never compared");
+    let builder = || cluster_builder().workload(&set).workload(&web());
+    assert!(may_use(builder(), &replica, &reservation(&set)));
+    assert!(!may_use(builder(), &replica, &reservation(&web())));
+    assert!(!may_use(builder(), &replica, &plain(&rollout)), "never read, never compared");
 }
 
 #[test]
 fn references_in_a_circle_come_to_an_end() {
     let (first, second) = (replica_set("a"), replica_set("b"));
-    let world = world().workload(&first.clone().of(&second)).workload(&second.clone().of(&first));
+    let builder = cluster_builder().workload(&first.clone().of(&second)).workload(&second.clone().of(&first));
     let replica = pod("p").owned_by(&first).build();
-    assert!(may_use(world.clone(), &replica, &reservation(&second)));
-    assert!(!may_use(world, &replica, &reservation(&web())));
+    assert!(may_use(builder.clone(), &replica, &reservation(&second)));
+    assert!(!may_use(builder, &replica, &reservation(&web())));
 }
 
 #[test]
@@ -113,21 +115,21 @@ fn a_chain_is_followed_ten_owners_up() {
     let owners: Vec<Workload> = (0..12)
         .map(|index| replica_set(&format!("r{index}")).of(&replica_set(&format!("r{}", index + 1))))
         .collect();
-    let world = owners.iter().fold(world(), |world, owner| world.workload(owner));
+    let builder = owners.iter().fold(cluster_builder(), |builder, owner| builder.workload(owner));
     let replica = pod("p").owned_by(&owners[0]).build();
-    assert!(may_use(world.clone(), &replica, &reservation(&owners[9])));
-    assert!(!may_use(world, &replica, &reservation(&owners[10])));
+    assert!(may_use(builder.clone(), &replica, &reservation(&owners[9])));
+    assert!(!may_use(builder, &replica, &reservation(&owners[10])));
 }
 
 #[test]
 fn a_bare_pod_owns_itself() {
     let bare = pod("tool").build();
-    assert!(may_use(world(), &bare, &plain(&bare.uid)));
+    assert!(may_use(cluster_builder(), &bare, &plain(&bare.uid)));
     assert!(
-        !may_use(world(), &pod("tool").uid("other").build(), &plain(&bare.uid)),
+        !may_use(cluster_builder(), &pod("tool").uid("other").build(), &plain(&bare.uid)),
         "the plain form knows no name"
     );
-    assert!(may_use(world(), &pod("tool").uid("other").build(), &bare_reservation(&bare)));
+    assert!(may_use(cluster_builder(), &pod("tool").uid("other").build(), &bare_reservation(&bare)));
     let controlled = pod("tool").owned_by(&web_set()).build();
     assert!(!may_use(test_cluster(&[]), &controlled, &plain(&controlled.uid)));
 }
@@ -151,7 +153,7 @@ fn reservations_yield_by_rank() {
         ("of a DaemonSet that was never read", forged, false, false),
     ];
     for (name, pod, passes_recorded, passes_manual) in table {
-        let mut cluster = world().workload(&daemons).node(node("n1")).cluster();
+        let mut cluster = cluster_builder().workload(&daemons).node(node("n1")).cluster();
         let pod = pod.build();
         let snapshot = cluster.snapshot(now());
         let (pod_context, ledger) = (snapshot.pod_context(&pod), snapshot.nodes().next().unwrap());
@@ -165,7 +167,7 @@ fn room(kept: &[ReservationBuilder], pod: &PodBuilder) -> (i64, Option<String>) 
     room_in(test_cluster(kept), pod)
 }
 
-fn room_in(test_cluster: World, pod: &PodBuilder) -> (i64, Option<String>) {
+fn room_in(test_cluster: ClusterBuilder, pod: &PodBuilder) -> (i64, Option<String>) {
     let mut cluster = test_cluster.cluster();
     let (snapshot, pod) = (cluster.snapshot(now()), pod.build());
     let room = snapshot.nodes().next().unwrap().room_for(&snapshot.pod_context(&pod));
@@ -185,7 +187,7 @@ fn a_pod_finds_what_is_not_kept_for_others() {
         "what yields is not kept"
     );
     let over = [reservation(&database()).cpu("9")];
-    assert_eq!(room(&over, &replica), (-5000, None), "people can promise more than there is");
+    assert_eq!(room(&over, &replica), (-5000, None), "people can reserve more than there is");
 }
 
 #[test]

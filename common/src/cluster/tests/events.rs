@@ -1,19 +1,19 @@
-//! What is learnt, what it alters, and what is assumed meanwhile.
+//! Events, the changes that they cause, and assumptions.
 
 use super::{replica, test_cluster, web, web_set};
-use crate::cluster::{Assumed, Change, Cluster, Event, Seen};
+use crate::cluster::{Assumption, Change, Cluster, Event, WatchEvent};
 use crate::model::ids::{NodeName, PodKey};
 use crate::model::owner::OwnerKind;
-use crate::model::{OtherKind, Pod, ResourceName};
-use crate::testing::{NodeBuilder, PodBuilder, at, entry, node, now, pod, reservation, uid, world};
+use crate::model::{CatalogKind, Pod, ResourceName};
+use crate::testing::{NodeBuilder, PodBuilder, at, cluster_builder, entry, node, now, pod, reservation, uid};
 use std::slice;
 
 fn applied(pod: &PodBuilder) -> Event {
-    Event::Pods(Seen::Applied(pod.build()))
+    Event::Pods(WatchEvent::Applied(pod.build()))
 }
 
 fn applied_node(node: &NodeBuilder) -> Event {
-    Event::Nodes(Seen::Applied(node.build()))
+    Event::Nodes(WatchEvent::Applied(node.build()))
 }
 
 fn key(name: &str) -> PodKey {
@@ -29,32 +29,32 @@ fn used(cluster: &mut Cluster) -> Vec<i64> {
 }
 
 fn assume(cluster: &mut Cluster, pod: &Pod, node: &str) {
-    let assumed = Assumed { uid: pod.uid.clone(), node: node.into(), seat: None, since: now() };
+    let assumed = Assumption { uid: pod.uid.clone(), node: node.into(), seat: None, since: now() };
     cluster.assume(&pod.key.clone(), assumed);
 }
 
 #[test]
 fn a_pod_waits_settles_and_leaves() {
-    let mut cluster = world().node(node("n1")).cluster();
+    let mut cluster = cluster_builder().node(node("n1")).cluster();
     let new = pod("p").cpu("1");
     assert_eq!(cluster.apply(applied(&new)), [Change::PodWaiting(key("p"))]);
     let bound = new.version(2).on("n1");
-    assert_eq!(cluster.apply(applied(&bound)), [Change::PodSettled(key("p"))]);
+    assert_eq!(cluster.apply(applied(&bound)), [Change::PodNotWaiting(key("p"))]);
     assert_eq!(used(&mut cluster), [1000]);
     assert_eq!(
         cluster.apply(applied(&bound.clone().version(3).terminating())),
-        [Change::PodSettled(key("p"))]
+        [Change::PodNotWaiting(key("p"))]
     );
     assert_eq!(used(&mut cluster), [1000]);
-    let gone = cluster.apply(Event::Pods(Seen::Deleted(bound.version(4).build())));
-    assert_eq!(gone, [freed("n1"), Change::PodSettled(key("p"))]);
+    let gone = cluster.apply(Event::Pods(WatchEvent::Deleted(bound.version(4).build())));
+    assert_eq!(gone, [freed("n1"), Change::PodNotWaiting(key("p"))]);
     assert_eq!((used(&mut cluster), cluster.pod(&key("p"))), (vec![0], None));
 }
 
 #[test]
 fn a_pod_that_ends_frees_its_room() {
     let bound = pod("p").cpu("1").on("n1");
-    let mut cluster = world().node(node("n1")).pod(bound.clone()).cluster();
+    let mut cluster = cluster_builder().node(node("n1")).pod(bound.clone()).cluster();
     assert_eq!(cluster.apply(applied(&bound.version(2).phase("Failed"))), [freed("n1")]);
     assert_eq!(used(&mut cluster), [0]);
 }
@@ -62,28 +62,32 @@ fn a_pod_that_ends_frees_its_room() {
 #[test]
 fn a_pod_that_shrinks_where_it_is_frees_room() {
     let bound = pod("p").cpu("3").on("n1");
-    let mut cluster = world().node(node("n1")).pod(bound.clone()).cluster();
+    let mut cluster = cluster_builder().node(node("n1")).pod(bound.clone()).cluster();
     assert_eq!(cluster.apply(applied(&bound.clone().version(2).cpu("1"))), [freed("n1")]);
-    assert_eq!(cluster.apply(applied(&bound.version(3).cpu("1"))), [Change::PodSettled(key("p"))]);
+    assert_eq!(cluster.apply(applied(&bound.version(3).cpu("1"))), [Change::PodNotWaiting(key("p"))]);
     assert_eq!(used(&mut cluster), [1000]);
 }
 
 #[test]
 fn the_same_name_with_another_uid_is_another_pod() {
     let old = pod("db-0").cpu("1").on("n1");
-    let mut cluster = world().node(node("n1")).pod(old.clone().version(9)).cluster();
+    let mut cluster = cluster_builder().node(node("n1")).pod(old.clone().version(9)).cluster();
     let new = pod("db-0").cpu("2").uid("db-0 again").version(10);
     let changes = cluster.apply(applied(&new));
-    assert_eq!(changes, [freed("n1"), Change::PodSettled(key("db-0")), Change::PodWaiting(key("db-0"))]);
+    assert_eq!(changes, [freed("n1"), Change::PodNotWaiting(key("db-0")), Change::PodWaiting(key("db-0"))]);
     assert_eq!(used(&mut cluster), [0]);
-    assert_eq!(cluster.apply(Event::Pods(Seen::Deleted(old.build()))), [], "the old one is gone already");
+    assert_eq!(
+        cluster.apply(Event::Pods(WatchEvent::Deleted(old.build()))),
+        [],
+        "the old one is gone already"
+    );
     assert_eq!(cluster.pod(&key("db-0")).unwrap().uid, uid("db-0 again"));
 }
 
 #[test]
 fn what_is_older_than_known_is_ignored() {
     let bound = pod("p").cpu("1").on("n1").version(5);
-    let mut cluster = world().node(node("n1").version(5)).pod(bound).cluster();
+    let mut cluster = cluster_builder().node(node("n1").version(5)).pod(bound).cluster();
     assert_eq!(cluster.apply(applied(&pod("p").version(4))), []);
     assert_eq!(cluster.apply(applied_node(&node("n1").version(4).cpu("1"))), []);
     assert_eq!(used(&mut cluster), [1000]);
@@ -95,27 +99,27 @@ fn what_is_older_than_known_is_ignored() {
 #[test]
 fn a_relist_finds_what_vanished_unseen() {
     let test_cluster =
-        world().node(node("n1")).node(node("n2")).pod(pod("a").cpu("1").on("n1")).pod(pod("b"));
+        cluster_builder().node(node("n1")).node(node("n2")).pod(pod("a").cpu("1").on("n1")).pod(pod("b"));
     let mut cluster = test_cluster.cluster();
-    let changes = cluster.apply(Event::Pods(Seen::Relisted(vec![pod("b").build(), pod("c").build()])));
+    let changes = cluster.apply(Event::Pods(WatchEvent::Relisted(vec![pod("b").build(), pod("c").build()])));
     let (a, c) = (key("a"), key("c"));
-    assert_eq!(changes, [freed("n1"), Change::PodSettled(a.clone()), Change::PodWaiting(c)]);
+    assert_eq!(changes, [freed("n1"), Change::PodNotWaiting(a.clone()), Change::PodWaiting(c)]);
     assert_eq!((used(&mut cluster), cluster.pod(&a)), (vec![0, 0], None));
-    let changes = cluster.apply(Event::Nodes(Seen::Relisted(vec![node("n2").build()])));
+    let changes = cluster.apply(Event::Nodes(WatchEvent::Relisted(vec![node("n2").build()])));
     assert_eq!(changes, [Change::NodeGone("n1".into())], "n2 is what it was");
 }
 
 #[test]
 fn a_node_that_comes_back_under_its_name_is_another_node() {
     let kept = reservation(&web()).cpu("1");
-    let mut cluster = world().node(node("n1").version(9).reserves(kept)).cluster();
+    let mut cluster = cluster_builder().node(node("n1").version(9).reserves(kept)).cluster();
     let again = node("n1").uid("n1 again").version(10);
     let changed = [Change::ReservationsChanged("n1".into()), Change::NodeChanged("n1".into())];
     assert_eq!(cluster.apply(applied_node(&again)), changed);
     assert!(cluster.snapshot(now()).nodes().next().unwrap().entries.is_empty(), "it has no reservations");
-    let late = Event::Nodes(Seen::Deleted(node("n1").build()));
+    let late = Event::Nodes(WatchEvent::Deleted(node("n1").build()));
     assert_eq!(cluster.apply(late), [], "that the old one is gone says nothing about the new one");
-    let gone = Event::Nodes(Seen::Deleted(again.build()));
+    let gone = Event::Nodes(WatchEvent::Deleted(again.build()));
     assert_eq!(cluster.apply(gone), [Change::NodeGone("n1".into())]);
     assert!(cluster.snapshot(now()).is_empty());
 }
@@ -127,38 +131,38 @@ fn owners_come_and_go_in_the_books() {
     let taken = |cluster: &mut Cluster| entry(&cluster.snapshot(now())).taken_by.is_some();
     assert!(taken(&mut cluster));
     let set = OwnerKind::ReplicaSet;
-    let gone = cluster.apply(Event::Workloads(set, Seen::Deleted(web_set())));
+    let gone = cluster.apply(Event::Workloads(set, WatchEvent::Deleted(web_set())));
     assert_eq!(for_pods(gone), [Change::RoomFreed("n1".into())]);
     assert!(!taken(&mut cluster));
-    cluster.apply(Event::Workloads(set, Seen::Applied(web_set())));
+    cluster.apply(Event::Workloads(set, WatchEvent::Applied(web_set())));
     assert!(taken(&mut cluster));
     let mut other = web_set();
     other.uid = uid("other");
-    cluster.apply(Event::Workloads(set, Seen::Deleted(other)));
+    cluster.apply(Event::Workloads(set, WatchEvent::Deleted(other)));
     assert!(taken(&mut cluster), "another one of that name");
     let mut orphan = web_set();
     (orphan.controller, orphan.resource_version) = (None, 0);
-    cluster.apply(Event::Workloads(set, Seen::Applied(orphan)));
+    cluster.apply(Event::Workloads(set, WatchEvent::Applied(orphan)));
     assert!(taken(&mut cluster), "older than known");
-    cluster.apply(Event::Workloads(set, Seen::Relisted(Vec::new())));
+    cluster.apply(Event::Workloads(set, WatchEvent::Relisted(Vec::new())));
     assert!(!taken(&mut cluster));
 }
 
 #[test]
 fn nothing_is_complete_before_every_kind_was_listed() {
     let mut lists: Vec<Event> =
-        OwnerKind::ALL.map(|kind| Event::Workloads(kind, Seen::Relisted(Vec::new()))).into();
-    lists.extend(OtherKind::ALL.map(|kind| match kind {
-        OtherKind::Service => Event::OthersUnreadable(kind),
-        _ => Event::Others(kind, Seen::Relisted(Vec::new())),
+        OwnerKind::ALL.map(|kind| Event::Workloads(kind, WatchEvent::Relisted(Vec::new()))).into();
+    lists.extend(CatalogKind::ALL.map(|kind| match kind {
+        CatalogKind::Service => Event::CatalogKindUnreadable(kind),
+        _ => Event::CatalogObjects(kind, WatchEvent::Relisted(Vec::new())),
     }));
-    lists.push(Event::Nodes(Seen::Relisted(Vec::new())));
-    lists.push(Event::Pods(Seen::Relisted(Vec::new())));
+    lists.push(Event::Nodes(WatchEvent::Relisted(Vec::new())));
+    lists.push(Event::Pods(WatchEvent::Relisted(Vec::new())));
     for last in 0..lists.len() {
         let mut cluster = Cluster::default();
         cluster.apply(applied(&pod("p")));
         cluster.apply(applied_node(&node("n")));
-        cluster.apply(Event::Workloads(OwnerKind::Deployment, Seen::Applied(web())));
+        cluster.apply(Event::Workloads(OwnerKind::Deployment, WatchEvent::Applied(web())));
         let others = lists.iter().enumerate().filter(|(index, _)| *index != last);
         others.for_each(|(_, list)| drop(cluster.apply(list.clone())));
         assert!(!cluster.is_complete(), "without {:?}", lists[last]);
@@ -170,13 +174,13 @@ fn nothing_is_complete_before_every_kind_was_listed() {
 #[test]
 fn an_assumed_pod_counts_where_it_is_going() {
     let waiting = pod("p").cpu("1");
-    let mut cluster = world().node(node("n1")).node(node("n2")).pod(waiting.clone()).cluster();
+    let mut cluster = cluster_builder().node(node("n1")).node(node("n2")).pod(waiting.clone()).cluster();
     assume(&mut cluster, &waiting.build(), "n2");
     assert_eq!((used(&mut cluster), cluster.is_assumed(&key("p"))), (vec![0, 1000], true));
     assert_eq!(cluster.apply(applied(&waiting.clone().version(2))), [], "what others say about it");
     assert_eq!(used(&mut cluster), [0, 1000], "it is not seen bound yet");
     let bound = waiting.version(3).on("n2");
-    assert_eq!(cluster.apply(applied(&bound)), [Change::PodSettled(key("p"))]);
+    assert_eq!(cluster.apply(applied(&bound)), [Change::PodNotWaiting(key("p"))]);
     assert_eq!((used(&mut cluster), cluster.is_assumed(&key("p"))), (vec![0, 1000], false));
     assert_eq!(cluster.forget(&key("p"), &uid("p")), [], "confirmed meanwhile");
     assert_eq!(used(&mut cluster), [0, 1000]);
@@ -185,17 +189,17 @@ fn an_assumed_pod_counts_where_it_is_going() {
 #[test]
 fn a_pod_that_turns_up_elsewhere_frees_the_room_that_was_assumed() {
     let waiting = pod("p").cpu("1");
-    let mut cluster = world().node(node("n1")).node(node("n2")).pod(waiting.clone()).cluster();
+    let mut cluster = cluster_builder().node(node("n1")).node(node("n2")).pod(waiting.clone()).cluster();
     assume(&mut cluster, &waiting.build(), "n2");
     let changes = cluster.apply(applied(&waiting.version(2).on("n1")));
-    assert_eq!(changes, [freed("n2"), Change::PodSettled(key("p"))]);
+    assert_eq!(changes, [freed("n2"), Change::PodNotWaiting(key("p"))]);
     assert_eq!(used(&mut cluster), [1000, 0]);
 }
 
 #[test]
 fn an_assumption_is_taken_back_only_for_that_very_pod() {
     let waiting = pod("p").cpu("1");
-    let mut cluster = world().node(node("n1")).pod(waiting.clone()).cluster();
+    let mut cluster = cluster_builder().node(node("n1")).pod(waiting.clone()).cluster();
     assume(&mut cluster, &waiting.build(), "n1");
     assert_eq!(cluster.forget(&key("p"), &uid("another")), []);
     assert_eq!(cluster.forget(&key("q"), &uid("p")), []);
@@ -207,10 +211,10 @@ fn an_assumption_is_taken_back_only_for_that_very_pod() {
 #[test]
 fn with_the_pod_goes_the_assumption() {
     let waiting = pod("p").cpu("1");
-    let mut cluster = world().node(node("n1")).pod(waiting.clone()).cluster();
+    let mut cluster = cluster_builder().node(node("n1")).pod(waiting.clone()).cluster();
     assume(&mut cluster, &waiting.build(), "n1");
     let changes = cluster.apply(applied(&pod("p").uid("another").version(2)));
-    assert_eq!(changes, [freed("n1"), Change::PodSettled(key("p")), Change::PodWaiting(key("p"))]);
+    assert_eq!(changes, [freed("n1"), Change::PodNotWaiting(key("p")), Change::PodWaiting(key("p"))]);
     assert_eq!((used(&mut cluster), cluster.is_assumed(&key("p"))), (vec![0], false));
 }
 
@@ -220,7 +224,7 @@ fn assuming_takes_the_seat_at_once() {
     let waiting = pod("web-2").cpu("1").owned_by(&web_set());
     let mut cluster = test_cluster(slice::from_ref(&kept)).pod(waiting.clone()).cluster();
     let seat = Some(kept.id());
-    let assumed = Assumed { uid: waiting.build().uid, node: "n1".into(), seat, since: now() };
+    let assumed = Assumption { uid: waiting.build().uid, node: "n1".into(), seat, since: now() };
     cluster.assume(&key("web-2"), assumed);
     let state = |cluster: &mut Cluster| entry(&cluster.snapshot(now())).state.as_str();
     assert_eq!((state(&mut cluster), used(&mut cluster)), ("Taken", vec![1000]));
@@ -232,7 +236,7 @@ fn assuming_takes_the_seat_at_once() {
 fn the_next_expiry_is_the_earliest_to_come() {
     let kept = |seat: &str, seconds| reservation(&web()).seat(seat).expires(at(seconds));
     let nodes = node("n1").reserves(kept("a", 10)).reserves(crate::testing::plain(&web().uid).cpu("1"));
-    let cluster = world().node(nodes).node(node("n2").reserves(kept("b", 5))).cluster();
+    let cluster = cluster_builder().node(nodes).node(node("n2").reserves(kept("b", 5))).cluster();
     assert_eq!(cluster.next_expiry(now()), Some(at(5)));
     assert_eq!(cluster.next_expiry(at(4)), Some(at(5)));
     assert_eq!(cluster.next_expiry(at(5)), Some(at(10)), "what has ended is not to come");
@@ -243,25 +247,25 @@ fn the_next_expiry_is_the_earliest_to_come() {
 fn what_makes_no_difference_alters_nothing() {
     let n1 = node("n1").cpu("4");
     let waiting = pod("web-2").owned_by(&web_set());
-    let told = [Change::PodWaiting(waiting.build().key)];
-    let mut cluster = world().node(n1.clone()).pod(waiting).cluster();
+    let expected = [Change::PodWaiting(waiting.build().key)];
+    let mut cluster = cluster_builder().node(n1.clone()).pod(waiting).cluster();
     assert_eq!(cluster.apply(applied_node(&n1.clone().version(5))), [], "a kubelet's report");
     let changed = Change::NodeChanged(NodeName::from("n1"));
     assert_eq!(cluster.apply(applied_node(&n1.version(6).cordoned())), [changed]);
     let mut set = web_set();
     let learn = |cluster: &mut Cluster, set: &crate::model::Workload| {
-        cluster.apply(Event::Workloads(OwnerKind::ReplicaSet, Seen::Applied(set.clone())))
+        cluster.apply(Event::Workloads(OwnerKind::ReplicaSet, WatchEvent::Applied(set.clone())))
     };
-    assert_eq!(for_pods(learn(&mut cluster, &set)), told);
+    assert_eq!(for_pods(learn(&mut cluster, &set)), expected);
     set.resource_version += 1;
     assert_eq!(learn(&mut cluster, &set), [], "a controller's status");
     set.controller = None;
-    assert_eq!(for_pods(learn(&mut cluster, &set)), told, "it was orphaned");
-    set.wanted = Some(3);
+    assert_eq!(for_pods(learn(&mut cluster, &set)), expected, "it was orphaned");
+    set.desired_pods = Some(3);
     assert_eq!(learn(&mut cluster, &set), [Change::OwnerChanged(set.uid.clone())], "no pod can hope for it");
 }
 
-/// The changes that waiting pods care for.
+/// The changes that concern waiting pods.
 fn for_pods(mut changes: Vec<Change>) -> Vec<Change> {
     changes.retain(|change| !matches!(change, Change::OwnerChanged(_)));
     changes
@@ -269,19 +273,19 @@ fn for_pods(mut changes: Vec<Change>) -> Vec<Change> {
 
 #[test]
 fn an_owner_is_missing_until_it_was_read_or_cannot_be() {
-    let mut cluster = world().node(node("n1")).cluster();
+    let mut cluster = cluster_builder().node(node("n1")).cluster();
     let web_pod = replica("web-1").build();
     assert!(cluster.is_owner_missing(&web_pod));
     let learn = |cluster: &mut Cluster, owner: crate::model::Workload| {
-        cluster.apply(Event::Workloads(owner.kind, Seen::Applied(owner)));
+        cluster.apply(Event::Workloads(owner.kind, WatchEvent::Applied(owner)));
     };
     learn(&mut cluster, web_set());
     assert!(cluster.is_owner_missing(&web_pod), "its ReplicaSet claims a Deployment");
     learn(&mut cluster, web());
     assert!(!cluster.is_owner_missing(&web_pod));
     assert!(!cluster.is_owner_missing(&pod("bare").build()));
-    let mut cluster = world().node(node("n1")).cluster();
-    cluster.apply(Event::Unreadable(OwnerKind::ReplicaSet));
+    let mut cluster = cluster_builder().node(node("n1")).cluster();
+    cluster.apply(Event::WorkloadsUnreadable(OwnerKind::ReplicaSet));
     assert!(!cluster.is_owner_missing(&web_pod), "there is nothing to wait for");
 }
 
@@ -289,48 +293,48 @@ fn an_owner_is_missing_until_it_was_read_or_cannot_be() {
 fn a_kind_that_cannot_be_read_any_more_keeps_what_was_read() {
     let web_pod = replica("web-1").build();
     let mut cluster = test_cluster(&[]).cluster();
-    cluster.apply(Event::Unreadable(OwnerKind::ReplicaSet));
+    cluster.apply(Event::WorkloadsUnreadable(OwnerKind::ReplicaSet));
     assert!(cluster.snapshot(now()).pod_context(&web_pod).is_owned_by(&web().uid));
 }
 
 #[test]
 fn what_was_seen_last_is_known_by_its_version() {
     let mut cluster = Cluster::default();
-    cluster.apply(Event::Nodes(Seen::Relisted(vec![
+    cluster.apply(Event::Nodes(WatchEvent::Relisted(vec![
         node("n1").version(7).build(),
         node("n2").version(5).build(),
     ])));
     cluster.apply(applied(&pod("p").version(9)));
     cluster.apply(applied(&pod("p").version(8)));
-    assert_eq!(cluster.newest(), (7, 9));
-    cluster.apply(Event::Pods(Seen::Deleted(pod("p").version(11).build())));
-    assert_eq!(cluster.newest(), (7, 11), "a deletion is news too");
+    assert_eq!(cluster.newest_versions(), (7, 9));
+    cluster.apply(Event::Pods(WatchEvent::Deleted(pod("p").version(11).build())));
+    assert_eq!(cluster.newest_versions(), (7, 11), "a deletion is news too");
     assert!(cluster.replicas().is_empty() && !cluster.is_complete());
 }
 
 #[test]
 fn reservations_that_come_change_and_go_are_told() {
     let mut cluster = Cluster::default();
-    let told = |cluster: &mut Cluster, node: &NodeBuilder| {
+    let changes_reservations = |cluster: &mut Cluster, node: &NodeBuilder| {
         cluster.apply(applied_node(node)).contains(&Change::ReservationsChanged("n1".into()))
     };
-    assert!(!told(&mut cluster, &node("n1")));
+    assert!(!changes_reservations(&mut cluster, &node("n1")));
     let reserved = node("n1").version(2).reserves(reservation(&web()));
-    assert!(told(&mut cluster, &reserved));
-    assert!(!told(&mut cluster, &reserved.version(3)));
-    assert!(told(&mut cluster, &node("n1").version(4)));
+    assert!(changes_reservations(&mut cluster, &reserved));
+    assert!(!changes_reservations(&mut cluster, &reserved.version(3)));
+    assert!(changes_reservations(&mut cluster, &node("n1").version(4)));
 }
 
 #[test]
 fn news_of_an_earlier_pod_or_node_of_the_same_name_are_old_news() {
     let old = pod("db-0").uid("before").version(5).on("n1").cpu("1");
     let new = pod("db-0").uid("after").version(9);
-    let mut cluster = world().node(node("n1").version(8)).pod(new.clone()).cluster();
+    let mut cluster = cluster_builder().node(node("n1").version(8)).pod(new.clone()).cluster();
     let key = new.build().key;
-    let assumed = Assumed { uid: new.build().uid, node: "n1".into(), seat: None, since: now() };
+    let assumed = Assumption { uid: new.build().uid, node: "n1".into(), seat: None, since: now() };
     cluster.assume(&key, assumed);
-    assert_eq!(cluster.apply(Event::Pods(Seen::Applied(old.build()))), []);
+    assert_eq!(cluster.apply(Event::Pods(WatchEvent::Applied(old.build()))), []);
     assert!(cluster.is_assumed(&key), "who was decided on stays so");
     let again = node("n1").uid("before").version(3).cpu("1").build();
-    assert_eq!(cluster.apply(Event::Nodes(Seen::Applied(again))), []);
+    assert_eq!(cluster.apply(Event::Nodes(WatchEvent::Applied(again))), []);
 }

@@ -1,11 +1,13 @@
-//! What automatic reservations of a namespace may amount to, and for how long anything is held.
+//! The limits of automatic reservations: how much a namespace may reserve, and how long room is held.
 
-use crate::cluster::{Cluster, Event, NotKept, Seen, State, expiry_for, extended_below};
+use crate::cluster::{
+    Cluster, Event, NotReservedReason, ReservationState, WatchEvent, expiry_for, extension_threshold,
+};
 use crate::model::keep::{Keep, LIFE_MAX, LIFE_MIN};
 use crate::model::owner::Workload;
 use crate::model::{Pod, PodKey, Reservation};
 use crate::testing::{
-    PodBuilder, at, deployment, node, now, pod, replica_set, reservation, resource_quota, world,
+    PodBuilder, at, cluster_builder, deployment, node, now, pod, replica_set, reservation, resource_quota,
 };
 use jiff::SignedDuration;
 use serde_json::json;
@@ -13,7 +15,7 @@ use std::time::Duration;
 
 fn web() -> (Workload, Workload) {
     let mut web = deployment("web");
-    (web.keep, web.wanted) = (Keep::read("10m"), Some(99));
+    (web.keep, web.desired_pods) = (Keep::read("10m"), Some(99));
     let set = replica_set("web-1").of(&web);
     (web, set)
 }
@@ -22,86 +24,100 @@ fn leaving(name: &str, set: &Workload) -> PodBuilder {
     pod(name).owned_by(set).cpu("1").on("n1").terminating()
 }
 
-fn asked(cluster: &Cluster, pod: &Pod) -> Result<Reservation, NotKept> {
-    cluster.keep(pod, cluster.now())
+fn result_for(cluster: &Cluster, pod: &Pod) -> Result<Reservation, NotReservedReason> {
+    cluster.automatic_reservation(pod, cluster.now())
 }
 
-/// One pod comes, is deleted and vanishes at `seconds`; whether its place is kept.
-fn comes_and_goes(cluster: &mut Cluster, name: &str, set: &Workload, seconds: i64) -> bool {
+/// Creates a pod that is being deleted and removes it at `seconds`. Returns whether its room is held.
+fn is_reserved_after_deletion(cluster: &mut Cluster, name: &str, set: &Workload, seconds: i64) -> bool {
     cluster.advance(at(seconds));
     let held = |cluster: &mut Cluster| {
         let snapshot = cluster.snapshot(at(seconds));
-        snapshot.nodes().flat_map(|ledger| &ledger.entries).filter(|entry| entry.state == State::Held).count()
+        snapshot
+            .nodes()
+            .flat_map(|ledger| &ledger.entries)
+            .filter(|entry| entry.state == ReservationState::Held)
+            .count()
     };
     let before = held(cluster);
     let pod = leaving(name, set).build();
-    cluster.apply(Event::Pods(Seen::Applied(pod.clone())));
-    cluster.apply(Event::Pods(Seen::Deleted(pod)));
+    cluster.apply(Event::Pods(WatchEvent::Applied(pod.clone())));
+    cluster.apply(Event::Pods(WatchEvent::Deleted(pod)));
     held(cluster) > before
 }
 
 #[test]
 fn together_they_never_exceed_what_the_pods_requested_at_once_in_the_last_hour() {
     let (web, set) = web();
-    let mut cluster = world().node(node("n1").cpu("64")).workload(&web).workload(&set).cluster();
+    let mut cluster = cluster_builder().node(node("n1").cpu("64")).workload(&web).workload(&set).cluster();
     cluster.advance(now());
-    assert!(comes_and_goes(&mut cluster, "a", &set, 0));
-    // The pod is gone from its ResourceQuota, so that the next one can be made, and the next.
-    assert!(!comes_and_goes(&mut cluster, "b", &set, 1), "its namespace never requested two cpus at once");
+    assert!(is_reserved_after_deletion(&mut cluster, "a", &set, 0));
+    // The deleted pod no longer counts for its ResourceQuota, so the tenant can create one after the other.
+    assert!(
+        !is_reserved_after_deletion(&mut cluster, "b", &set, 1),
+        "its namespace never requested two cpus at once"
+    );
     let both = [leaving("c", &set).build(), leaving("d", &set).build()];
     for pod in &both {
-        cluster.apply(Event::Pods(Seen::Applied(pod.clone())));
+        cluster.apply(Event::Pods(WatchEvent::Applied(pod.clone())));
     }
-    assert!(asked(&cluster, &both[0]).is_ok(), "now it does");
+    assert!(result_for(&cluster, &both[0]).is_ok(), "now it does");
     for pod in &both {
-        cluster.apply(Event::Pods(Seen::Deleted(pod.clone())));
+        cluster.apply(Event::Pods(WatchEvent::Deleted(pod.clone())));
     }
     let held = |cluster: &mut Cluster, seconds| {
         let snapshot = cluster.snapshot(at(seconds));
-        snapshot.nodes().flat_map(|ledger| &ledger.entries).filter(|entry| entry.state == State::Held).count()
+        snapshot
+            .nodes()
+            .flat_map(|ledger| &ledger.entries)
+            .filter(|entry| entry.state == ReservationState::Held)
+            .count()
     };
     assert_eq!(held(&mut cluster, 2), 2);
     // What was requested more than an hour ago counts no more.
     cluster.advance(at(3700));
     let (e, f) = (leaving("e", &set).build(), leaving("f", &set).build());
-    cluster.apply(Event::Pods(Seen::Applied(e.clone())));
-    cluster.apply(Event::Pods(Seen::Deleted(e)));
-    cluster.apply(Event::Pods(Seen::Applied(f.clone())));
-    assert_eq!(asked(&cluster, &f), Err(NotKept::OverUsage("cpu".into())));
+    cluster.apply(Event::Pods(WatchEvent::Applied(e.clone())));
+    cluster.apply(Event::Pods(WatchEvent::Deleted(e)));
+    cluster.apply(Event::Pods(WatchEvent::Applied(f.clone())));
+    assert_eq!(result_for(&cluster, &f), Err(NotReservedReason::OverUsage("cpu".into())));
 }
 
 #[test]
 fn what_was_held_when_everything_was_listed_was_requested_before() {
     let (web, set) = web();
-    let world = world().workload(&web).workload(&set).pod(leaving("a", &set));
+    let builder = cluster_builder().workload(&web).workload(&set).pod(leaving("a", &set));
     let gone = pod("gone").owned_by(&set).cpu("1").on("n1").terminating().build();
-    let first = world.clone().node(node("n1").cpu("64")).pod(leaving("gone", &set)).cluster();
-    let held = first.keep(&gone, now()).unwrap();
+    let first = builder.clone().node(node("n1").cpu("64")).pod(leaving("gone", &set)).cluster();
+    let held = first.automatic_reservation(&gone, now()).unwrap();
     let mut n1 = node("n1").cpu("64");
     for (key, value) in crate::api::reservation::encode(&held).unwrap() {
         n1 = n1.annotation(&key, &value);
     }
-    let cluster = world.node(n1).cluster();
+    let cluster = builder.node(n1).cluster();
     let a = cluster.pod(&PodKey::new("default", "a")).unwrap();
-    assert!(asked(&cluster, a).is_ok(), "a restart forgets nobody's place");
+    assert!(result_for(&cluster, a).is_ok(), "a restart forgets nobody's place");
 }
 
 #[test]
 fn nor_a_resource_quota() {
     let (web, set) = web();
-    let world = world().node(node("n1").cpu("64")).workload(&web).workload(&set);
-    let world = world.pod(leaving("a", &set)).pod(leaving("b", &set));
-    let asked = |hard| {
-        let mut cluster = world.clone().with(resource_quota("q", hard)).cluster();
+    let builder = cluster_builder().node(node("n1").cpu("64")).workload(&web).workload(&set);
+    let builder = builder.pod(leaving("a", &set)).pod(leaving("b", &set));
+    let result_for = |hard| {
+        let mut cluster = builder.clone().with(resource_quota("q", hard)).cluster();
         cluster.advance(now());
         let a = leaving("a", &set).build();
-        cluster.apply(Event::Pods(Seen::Deleted(a)));
+        cluster.apply(Event::Pods(WatchEvent::Deleted(a)));
         let b = cluster.pod(&PodKey::new("default", "b")).unwrap().clone();
-        cluster.keep(&b, now()).map(|_| ())
+        cluster.automatic_reservation(&b, now()).map(|_| ())
     };
-    assert_eq!(asked(json!({ "requests.cpu": "2", "pods": "2", "limits.cpu": "1" })), Ok(()));
-    assert_eq!(asked(json!({ "requests.cpu": "1999m" })), Err(NotKept::OverQuota("cpu".into())));
-    assert_eq!(asked(json!({ "pods": "1" })), Err(NotKept::OverQuota("pods".into())));
+    assert_eq!(result_for(json!({ "requests.cpu": "2", "pods": "2", "limits.cpu": "1" })), Ok(()));
+    assert_eq!(
+        result_for(json!({ "requests.cpu": "1999m" })),
+        Err(NotReservedReason::OverQuota("cpu".into()))
+    );
+    assert_eq!(result_for(json!({ "pods": "1" })), Err(NotReservedReason::OverQuota("pods".into())));
 }
 
 #[test]
@@ -109,10 +125,11 @@ fn nothing_is_kept_for_more_than_an_hour_whatever_the_grace_period() {
     let (web, set) = web();
     let in_ten_years = json!("2036-01-31T12:00:00Z");
     let old = pod("a").owned_by(&set).cpu("1").on("n1").with("/metadata/deletionTimestamp", in_ten_years);
-    let mut cluster = world().node(node("n1")).workload(&web).workload(&set).pod(old.clone()).cluster();
+    let mut cluster =
+        cluster_builder().node(node("n1")).workload(&web).workload(&set).pod(old.clone()).cluster();
     cluster.advance(now());
-    assert_eq!(asked(&cluster, &old.build()).unwrap().expires(), Some(at(3600)));
-    cluster.apply(Event::Pods(Seen::Deleted(old.build())));
+    assert_eq!(result_for(&cluster, &old.build()).unwrap().expires(), Some(at(3600)));
+    cluster.apply(Event::Pods(WatchEvent::Deleted(old.build())));
     assert_eq!(cluster.next_expiry(now()), Some(at(180)), "until it is written");
     let written: Vec<_> = cluster.ledger_of(&"n1".into()).unwrap().unwritten().cloned().collect();
     assert_eq!(written[0].expires(), Some(at(600)), "a pod that is gone has no grace period left");
@@ -128,7 +145,7 @@ fn an_extension_is_worth_a_write_and_keeps_within_the_cap() {
                 one = one.with("/metadata/deletionTimestamp", json!(ends.to_string()));
             }
             let expires = expiry_for(&one.build(), life, now());
-            let left = SignedDuration::try_from(extended_below(life)).unwrap();
+            let left = SignedDuration::try_from(extension_threshold(life)).unwrap();
             let moved = expires.duration_since(now() + left);
             assert!(moved * 2 >= SignedDuration::try_from(life).unwrap(), "{life:?} {grace:?}: {moved:?}");
             assert!(expires <= at(3600), "{life:?} {grace:?}: {expires}");
@@ -151,19 +168,22 @@ fn a_record_that_is_too_long_is_known_before_the_pod_is_deleted() {
         pod("a").owned_by(&set).on("n1").with("/spec/containers/0/ports", json!(ports))
     };
     let judged = |count| {
-        let world = world().node(node("n1")).workload(&web).workload(&set);
-        let cluster = world.pod(ports(count)).cluster();
+        let builder = cluster_builder().node(node("n1")).workload(&web).workload(&set);
+        let cluster = builder.pod(ports(count)).cluster();
         let pod = cluster.pod(&PodKey::new("default", "a")).unwrap();
-        (cluster.unprotected(pod), cluster.keep(&ports(count).terminating().build(), now()).map(|_| ()))
+        (
+            cluster.record_too_long(pod),
+            cluster.automatic_reservation(&ports(count).terminating().build(), now()).map(|_| ()),
+        )
     };
     assert_eq!(judged(15), (None, Ok(())), "too long for 1 KiB");
     assert_eq!(judged(40), (None, Ok(())));
     let (before, then) = judged(100);
-    assert!(matches!(before, Some(NotKept::Unwritable(_))), "{before:?}");
-    assert!(matches!(then, Err(NotKept::Unwritable(_))), "{then:?}");
+    assert!(matches!(before, Some(NotReservedReason::Unwritable(_))), "{before:?}");
+    assert!(matches!(then, Err(NotReservedReason::Unwritable(_))), "{then:?}");
 }
 
-/// As long as it is to be written, the one that is there is not released.
+/// While a reservation is to be written, an expired one with the same key is not released.
 #[test]
 fn a_record_that_is_too_long_is_not_written_over_a_shorter_one_either() {
     let (web, set) = web();
@@ -174,32 +194,33 @@ fn a_record_that_is_too_long_is_not_written_over_a_shorter_one_either() {
     let replaced = leaving.build();
     let seat = crate::model::Seat::for_replaced(&replaced.uid).unwrap();
     let by_hand = reservation(&web).seat(seat.as_str()).cpu("1").replaces(&replaced).expires(at(-1));
-    let world = world().node(node("n1").reserves(by_hand)).workload(&web).workload(&set);
-    let kept = asked(&world.pod(leaving).cluster(), &replaced);
-    assert!(matches!(kept, Err(NotKept::Unwritable(_))), "{kept:?}");
+    let builder = cluster_builder().node(node("n1").reserves(by_hand)).workload(&web).workload(&set);
+    let kept = result_for(&builder.pod(leaving).cluster(), &replaced);
+    assert!(matches!(kept, Err(NotReservedReason::Unwritable(_))), "{kept:?}");
 }
 
-/// A tenant can name a node in a pod, and ask for anything there: the kubelet refuses it, which costs nothing.
+/// A tenant can create a pod with `spec.nodeName` and any requests: the kubelet refuses it, which costs the tenant nothing.
 #[test]
 fn a_pod_that_its_kubelet_has_not_accepted_earns_nothing() {
     let (web, set) = web();
-    let mut cluster = world().node(node("n1").cpu("64")).workload(&web).workload(&set).cluster();
+    let mut cluster = cluster_builder().node(node("n1").cpu("64")).workload(&web).workload(&set).cluster();
     cluster.advance(now());
     let forced = |name: &str| pod(name).owned_by(&set).cpu("8").created_on("n1").terminating();
-    cluster.apply(Event::Pods(Seen::Applied(forced("forced").build())));
-    assert_eq!(asked(&cluster, &forced("forced").build()), Err(NotKept::NotAdmitted));
-    assert!(comes_and_goes(&mut cluster, "a", &set, 0));
-    assert!(!comes_and_goes(&mut cluster, "b", &set, 1), "nor does it count as requested");
+    cluster.apply(Event::Pods(WatchEvent::Applied(forced("forced").build())));
+    assert_eq!(result_for(&cluster, &forced("forced").build()), Err(NotReservedReason::NotAdmitted));
+    assert!(is_reserved_after_deletion(&mut cluster, "a", &set, 0));
+    assert!(!is_reserved_after_deletion(&mut cluster, "b", &set, 1), "nor does it count as requested");
     let accepted = forced("forced").with("/status/startTime", json!(now().to_string()));
     for pod in [accepted, forced("forced").phase("Running"), forced("forced").on("n1")] {
         let pod = pod.build();
-        let mut cluster = world().node(node("n1").cpu("64")).workload(&web).workload(&set).cluster();
-        cluster.apply(Event::Pods(Seen::Applied(pod.clone())));
-        assert!(asked(&cluster, &pod).is_ok(), "{:?} {:?}", pod.phase, pod.scheduled);
+        let mut cluster =
+            cluster_builder().node(node("n1").cpu("64")).workload(&web).workload(&set).cluster();
+        cluster.apply(Event::Pods(WatchEvent::Applied(pod.clone())));
+        assert!(result_for(&cluster, &pod).is_ok(), "{:?} {:?}", pod.phase, pod.scheduled);
     }
 }
 
-/// A reservation of a pod that is there is part of what the pod requests.
+/// The reservation of a pod that is still there is covered by the requests of that pod.
 #[test]
 fn a_restart_does_not_let_a_namespace_have_more() {
     let (web, set) = web();
@@ -208,12 +229,15 @@ fn a_restart_does_not_let_a_namespace_have_more() {
         runs.with("/metadata/annotations/reserve~1keep", json!("10m")).build()
     });
     let test_cluster = |node| {
-        let world = world().node(node).workload(&web).workload(&set);
-        runs.iter().cloned().fold(world, |world, pod| world.pod(pod)).cluster_at(now())
+        let builder = cluster_builder().node(node).workload(&web).workload(&set);
+        runs.iter().cloned().fold(builder, |builder, pod| builder.pod(pod)).cluster_at(now())
     };
     let first = test_cluster(node("n1").cpu("64"));
-    let [one, other] = [0, 1].map(|index: usize| first.keep(&runs[index], now()).unwrap());
+    let [one, other] = [0, 1].map(|index: usize| first.automatic_reservation(&runs[index], now()).unwrap());
     let mut cluster = test_cluster(node("n1").cpu("64").reserves(one).reserves(other));
-    assert!(comes_and_goes(&mut cluster, "b", &set, 1), "three are requested, and reserved by now");
-    assert!(!comes_and_goes(&mut cluster, "c", &set, 2), "four never were");
+    assert!(
+        is_reserved_after_deletion(&mut cluster, "b", &set, 1),
+        "three are requested, and reserved by now"
+    );
+    assert!(!is_reserved_after_deletion(&mut cluster, "c", &set, 2), "four never were");
 }

@@ -1,28 +1,28 @@
-//! What counts before the node says so.
+//! Pending writes: they count before the node's annotations have them.
 
 use super::{replica, test_cluster, web};
-use crate::cluster::{Cluster, Event, Seen, State};
+use crate::cluster::{Cluster, Event, ReservationState, WatchEvent};
 use crate::model::NodeName;
 use crate::testing::{ReservationBuilder, at, node, now, reservation};
 
 const NODE: &str = "n1";
 
-fn states(cluster: &mut Cluster, seconds: i64) -> Vec<State> {
+fn states(cluster: &mut Cluster, seconds: i64) -> Vec<ReservationState> {
     let snapshot = cluster.snapshot(at(seconds));
     snapshot.nodes().next().unwrap().entries.iter().map(|entry| entry.state).collect()
 }
 
-/// A node that keeps the place of a pod which is still there, and one minute is left.
+/// A node with a reservation for a pod that is being deleted and still there. The reservation expires in a minute.
 fn leaving() -> (Cluster, ReservationBuilder) {
     let pod = replica("web-1").terminating().build();
     let kept = reservation(&web()).cpu("1").replaces(&pod).expires(at(60));
     let mut cluster = test_cluster(std::slice::from_ref(&kept)).pod(replica("web-1").terminating()).cluster();
-    assert_eq!(states(&mut cluster, 0), [State::Occupied]);
+    assert_eq!(states(&mut cluster, 0), [ReservationState::Occupied]);
     (cluster, kept)
 }
 
 fn vanish(cluster: &mut Cluster) {
-    cluster.apply(Event::Pods(Seen::Deleted(replica("web-1").terminating().build())));
+    cluster.apply(Event::Pods(WatchEvent::Deleted(replica("web-1").terminating().build())));
 }
 
 fn extend(cluster: &mut Cluster, kept: &ReservationBuilder, seconds: i64) {
@@ -38,18 +38,18 @@ fn what_is_about_to_be_reserved_counts_until_it_would_have_been_seen() {
     let mut cluster = test_cluster(&[]).pod(pod).cluster();
     cluster.advance(now());
     cluster.reserve_locally(&NodeName::from(NODE), kept.clone());
-    assert_eq!(states(&mut cluster, 0), [State::Occupied]);
+    assert_eq!(states(&mut cluster, 0), [ReservationState::Occupied]);
     assert_eq!(
         cluster.ledger_of(&NODE.into()).unwrap().unwritten().count(),
         0,
         "who asked for it asks again"
     );
-    cluster.apply(Event::Pods(Seen::Deleted(replica("web-1").build())));
-    assert_eq!(states(&mut cluster, 1), [State::Held]);
+    cluster.apply(Event::Pods(WatchEvent::Deleted(replica("web-1").build())));
+    assert_eq!(states(&mut cluster, 1), [ReservationState::Held]);
     assert_eq!(cluster.ledger_of(&NODE.into()).unwrap().unwritten().count(), 1);
     cluster.advance(at(100));
     cluster.reserve_locally(&NodeName::from(NODE), kept);
-    assert_eq!(states(&mut cluster, 179), [State::Held]);
+    assert_eq!(states(&mut cluster, 179), [ReservationState::Held]);
     assert_eq!(states(&mut cluster, 180), [], "trying again does not make it last");
 }
 
@@ -58,12 +58,12 @@ fn what_is_about_to_be_extended_does_not_end_meanwhile() {
     let (mut cluster, kept) = leaving();
     extend(&mut cluster, &kept, 600);
     vanish(&mut cluster);
-    assert_eq!(states(&mut cluster, 61), [State::Held]);
-    assert_eq!(states(&mut cluster, 180), [State::Expired], "nobody wrote it down");
+    assert_eq!(states(&mut cluster, 61), [ReservationState::Held]);
+    assert_eq!(states(&mut cluster, 180), [ReservationState::Expired], "nobody wrote it down");
     let (mut cluster, kept) = leaving();
     extend(&mut cluster, &kept, 600);
     cluster.drop_local(&NODE.into(), &kept.build().id);
-    assert_eq!(states(&mut cluster, 61), [State::Expired], "it was refused");
+    assert_eq!(states(&mut cluster, 61), [ReservationState::Expired], "it was refused");
 }
 
 #[test]
@@ -71,18 +71,23 @@ fn an_extension_is_of_one_reservation_and_over_when_the_node_says_it() {
     let (mut cluster, kept) = leaving();
     extend(&mut cluster, &kept, 600);
     let other = kept.clone().record(|record| record.request = "another".into());
-    cluster.apply(Event::Nodes(Seen::Applied(node(NODE).version(2).reserves(other.build()).build())));
+    cluster.apply(Event::Nodes(WatchEvent::Applied(node(NODE).version(2).reserves(other.build()).build())));
     vanish(&mut cluster);
-    assert_eq!(states(&mut cluster, 61), [State::Expired], "made by another request");
+    assert_eq!(states(&mut cluster, 61), [ReservationState::Expired], "made by another request");
     let (mut cluster, kept) = leaving();
     extend(&mut cluster, &kept, 600);
     let shorter = kept.clone().expires(at(170));
-    for (version, seen) in [(2, kept.clone().expires(at(600))), (3, shorter)] {
-        cluster
-            .apply(Event::Nodes(Seen::Applied(node(NODE).version(version).reserves(seen.build()).build())));
+    for (version, written) in [(2, kept.clone().expires(at(600))), (3, shorter)] {
+        cluster.apply(Event::Nodes(WatchEvent::Applied(
+            node(NODE).version(version).reserves(written.build()).build(),
+        )));
     }
     vanish(&mut cluster);
-    assert_eq!(states(&mut cluster, 171), [State::Expired], "somebody shortened it after it was seen");
+    assert_eq!(
+        states(&mut cluster, 171),
+        [ReservationState::Expired],
+        "somebody shortened it after it was seen"
+    );
 }
 
 #[test]
@@ -96,33 +101,34 @@ fn one_room_is_not_kept_twice_while_only_one_of_two_is_written_down() {
     let mut cluster = test_cluster(std::slice::from_ref(&seated)).pod(pod.clone()).cluster();
     cluster.advance(now());
     cluster.reserve_locally(&NodeName::from(NODE), next);
-    assert_eq!(states(&mut cluster, 0), [State::Taken]);
-    cluster.apply(Event::Pods(Seen::Deleted(pod.build())));
-    assert_eq!(states(&mut cluster, 1), [State::Held], "as everybody else sees it");
+    assert_eq!(states(&mut cluster, 0), [ReservationState::Taken]);
+    cluster.apply(Event::Pods(WatchEvent::Deleted(pod.build())));
+    assert_eq!(states(&mut cluster, 1), [ReservationState::Held], "as everybody else sees it");
     assert_eq!(
         states(&mut cluster, 61),
-        [State::Expired, State::Held],
+        [ReservationState::Expired, ReservationState::Held],
         "when that is over the other one counts"
     );
 }
 
-/// What the node says of one that is over may be old: it was released, and we have not seen that yet.
+/// An expired reservation in the annotations may be out of date: it was released, and we have not seen that yet.
 #[test]
 fn what_is_about_to_be_reserved_anew_counts_although_one_that_is_over_is_there() {
     let (mut cluster, kept) = leaving();
     cluster.advance(at(61));
     let anew = kept.clone().expires(at(900)).build();
     cluster.reserve_locally(&NodeName::from(NODE), anew);
-    assert_eq!(states(&mut cluster, 61), [State::Occupied]);
+    assert_eq!(states(&mut cluster, 61), [ReservationState::Occupied]);
     vanish(&mut cluster);
-    assert_eq!(states(&mut cluster, 62), [State::Held]);
-    cluster.apply(Event::Nodes(Seen::Applied(
+    assert_eq!(states(&mut cluster, 62), [ReservationState::Held]);
+    cluster.apply(Event::Nodes(WatchEvent::Applied(
         node(NODE).version(2).reserves(kept.expires(at(900)).build()).build(),
     )));
-    assert_eq!(states(&mut cluster, 800), [State::Held], "the node says it by now");
+    assert_eq!(states(&mut cluster, 800), [ReservationState::Held], "the node says it by now");
 }
 
-/// Found by the simulation. Somebody reserves the same place, and takes that back before we write: the news of both come after our write.
+/// Found by the simulation. Another process makes the same reservation and releases it before we write; the events of both come
+/// after our write.
 #[test]
 fn what_we_wrote_is_not_gone_with_what_somebody_else_wrote_before() {
     let pod = replica("web-1").terminating();
@@ -131,18 +137,18 @@ fn what_we_wrote_is_not_gone_with_what_somebody_else_wrote_before() {
     cluster.advance(now());
     cluster.reserve_locally(&NodeName::from(NODE), kept.build());
     let id = kept.build().id;
-    cluster.wrote_locally(&NodeName::from(NODE), &id, 9);
+    cluster.note_written(&NodeName::from(NODE), &id, 9);
     vanish(&mut cluster);
     let theirs = kept.clone().record(|record| record.request = "theirs".into());
     let news = |cluster: &mut Cluster, version, one: Option<&ReservationBuilder>| {
         let node = node(NODE).version(version);
         let node = one.iter().fold(node, |node, one| node.reserves(one.build()));
-        cluster.apply(Event::Nodes(Seen::Applied(node.build())));
+        cluster.apply(Event::Nodes(WatchEvent::Applied(node.build())));
         states(cluster, 1)
     };
-    assert_eq!(news(&mut cluster, 5, Some(&theirs)), [State::Held], "once");
+    assert_eq!(news(&mut cluster, 5, Some(&theirs)), [ReservationState::Held], "once");
     assert_eq!(cluster.ledger_of(&NODE.into()).unwrap().unwritten().count(), 0, "it is there");
-    assert_eq!(news(&mut cluster, 6, None), [State::Held], "ours comes later");
-    assert_eq!(news(&mut cluster, 9, Some(&kept)), [State::Held]);
+    assert_eq!(news(&mut cluster, 6, None), [ReservationState::Held], "ours comes later");
+    assert_eq!(news(&mut cluster, 9, Some(&kept)), [ReservationState::Held]);
     assert_eq!(news(&mut cluster, 10, None), [], "and is released");
 }

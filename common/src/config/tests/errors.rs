@@ -1,4 +1,4 @@
-//! What a user reads when a file is wrong, word for word.
+//! The exact error messages about wrong files.
 
 use super::{HEAD, refusal, v1, warnings};
 
@@ -7,8 +7,8 @@ fn wrong(body: &str) -> String {
     text.strip_prefix("scheduler.yaml: ").unwrap_or(&text).to_owned()
 }
 
-/// A body, and what is said about it.
-const SAID: &[(&str, &str)] = &[
+/// The body of a file, and its error.
+const CASES: &[(&str, &str)] = &[
     ("parallelsm: 3", r#"parallelsm: no such field; did you mean "parallelism"?"#),
     ("colour: red", "colour: no such field"),
     ("parallelism: many", r#"parallelism: expected a whole number, found the text "many""#),
@@ -72,7 +72,7 @@ const SAID: &[(&str, &str)] = &[
 
 #[test]
 fn each_error_names_its_place_and_the_nearest_word() {
-    for (body, expected) in SAID {
+    for (body, expected) in CASES {
         assert_eq!(wrong(body), *expected, "{body}");
     }
 }

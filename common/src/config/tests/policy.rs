@@ -1,10 +1,10 @@
-//! Policy files, which nobody reads any more: the error shows what to write.
+//! Old Policy files: the error has a file that replaces them.
 
 use super::super::load;
 use super::{at, refusal};
 use crate::model::ExtensionPoint;
 
-/// What to paste, from an error.
+/// The replacement file in an error.
 fn pasted(error: &str) -> &str {
     let (_, text) = error.split_once("kubescheduler.config.k8s.io/v1:\n\n").expect(error);
     text.split("\nWithout a counterpart").next().unwrap_or(text)

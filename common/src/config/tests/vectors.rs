@@ -1,18 +1,18 @@
-//! Compares every golden vector with what kube-scheduler made of the file. How they are made:
-//! `common/vectors/README.md`.
+//! Compares each golden vector, which is kube-scheduler's result for a file, with ours. `common/vectors/README.md` says how the
+//! vectors are made.
 
 use std::collections::{BTreeMap, BTreeSet};
 
 use serde_json::{Value, json};
 
-use super::super::catalog::{Catalog, DEFAULTS, RESERVATION, RESERVATION_WEIGHT};
+use super::super::plugin_catalog::{DEFAULTS, PluginCatalog, RESERVATION, RESERVATION_WEIGHT};
 use super::super::show;
-use super::{Configuration, Loaded, load, shown};
+use super::{Configuration, LoadedConfiguration, load, shown};
 use crate::model::ExtensionPoint;
 
 const VECTORS: &str = include_str!(concat!(env!("CARGO_MANIFEST_DIR"), "/vectors/config.jsonl"));
 
-/// The file is generated; a generator that lost its texts must not look like success.
+/// The minimum number of vectors: the file is generated, and an empty one must not pass.
 const VECTORS_MIN: usize = 300;
 const REFUSED_MIN: usize = 120;
 
@@ -46,7 +46,7 @@ fn vectors() -> impl Iterator<Item = Value> {
     VECTORS.lines().map(|line| serde_json::from_str(line).expect("a vector is JSON"))
 }
 
-fn assert_same(name: &str, loaded: &Loaded, vector: &Value) {
+fn assert_same(name: &str, loaded: &LoadedConfiguration, vector: &Value) {
     let ours = &loaded.configuration;
     let plugins = ours.profiles.iter().map(|profile| {
         let points = ExtensionPoint::CONFIGURABLE.into_iter().map(|point| {
@@ -86,7 +86,7 @@ fn assert_settings(name: &str, ours: &Configuration, theirs: &serde_json::Map<St
     }
 }
 
-/// What the log shows says the same when it is loaded.
+/// The configuration in the log gives the same configuration when it is loaded.
 fn assert_round_trip(name: &str, configuration: &Configuration) {
     let shown = configuration.to_yaml();
     let mut again = load("shown", &shown, &[]).unwrap_or_else(|error| panic!("{name}: {error}\n{shown}"));
@@ -97,7 +97,7 @@ fn assert_round_trip(name: &str, configuration: &Configuration) {
     assert_eq!(again.configuration, *configuration, "{name}: {shown}");
 }
 
-/// The fields that kube-scheduler's validation names, and no others. Its errors of other stages name none.
+/// Our errors are about the same fields as those of kube-scheduler's validation. Its errors of other steps name no fields.
 fn assert_fields<'a>(name: &str, ours: impl Iterator<Item = &'a str>, theirs: &Value, error: &str) {
     let theirs = theirs.as_array().into_iter().flatten().map(|field| field.as_str().expect("a text"));
     let theirs: BTreeSet<String> = theirs.map(plain).collect();
@@ -105,13 +105,13 @@ fn assert_fields<'a>(name: &str, ours: impl Iterator<Item = &'a str>, theirs: &V
     if theirs.is_empty() {
         return;
     }
-    // A second order of the queue is also a plugin that is there twice, or one that sorts nothing.
+    // A second QueueSort plugin is another error of ours, too: it is enabled twice, or does not have that extension point.
     let ours = ours.into_iter().filter(|path| theirs.contains(path) || !path.contains(".queueSort"));
     let ours: BTreeSet<String> = ours.collect();
     assert_eq!(ours, theirs, "{name}: {error}");
 }
 
-/// The field or plugin that an error of the other stages is about is in ours too.
+/// The field or plugin that kube-scheduler's error names is in our error, too.
 fn assert_same_reason(name: &str, ours: &str, theirs: &str) {
     let word = |before: &str, end: &[char]| {
         let (_, after) = theirs.split_once(before)?;
@@ -128,7 +128,7 @@ fn assert_same_reason(name: &str, ours: &str, theirs: &str) {
     }
 }
 
-/// Where both mean the same place and spell it differently.
+/// The path of a field in the spelling that both have in common.
 fn plain(path: &str) -> String {
     let path = path.strip_suffix(".name").or(path.strip_suffix(".Enabled")).unwrap_or(path);
     let path = path.strip_suffix("[a]").unwrap_or(path);
@@ -147,7 +147,7 @@ fn the_catalog_is_that_of_kube_scheduler() {
         }
     }
     assert_eq!(points.len(), 24);
-    let catalog = Catalog::new(&[]);
+    let catalog = PluginCatalog::new(&[]);
     for (name, theirs) in points {
         let ours =
             catalog.points(name).expect(name).iter().map(|point| point.field()).collect::<BTreeSet<_>>();

@@ -1,34 +1,35 @@
-//! Pods that others were preempted for, and that are not there yet.
+//! Nominated pods: pods for which others were preempted, and which are not bound yet.
 
-use super::toys::{ALONE, COMPANY, SHY};
-use crate::cluster::{Assumed, Change, Event, Seen};
+use super::test_plugins::{ALONE, COMPANY, SHY};
+use crate::cluster::{Assumption, Change, Event, WatchEvent};
 use crate::cycle::{Decision, message, schedule, schedule_by_scan};
 use crate::framework::Registry;
 use crate::model::Pod;
 use crate::plugins::default_registry;
-use crate::testing::{PodBuilder, World, node, now, pod, world};
+use crate::testing::{ClusterBuilder, PodBuilder, cluster_builder, node, now, pod};
 
-/// Where the pod goes, or why nowhere; found in both ways.
-fn said(test_cluster: World, pod: &Pod, registry: &Registry) -> String {
+/// The node that the pod goes to, or the message; the same for both searches.
+fn decision(test_cluster: ClusterBuilder, pod: &Pod, registry: &Registry) -> String {
     let mut cluster = test_cluster.cluster();
     let snapshot = cluster.snapshot(now());
     let decision = schedule(pod, &snapshot, registry);
     assert_eq!(decision, schedule_by_scan(pod, &snapshot, registry));
     match decision {
         Decision::Place { node, .. } => node.to_string(),
-        Decision::NoFit(no_fit) => message(&no_fit.trace),
+        Decision::NoFit(no_fit) => message(&no_fit.diagnosis),
         other => panic!("{other:?}"),
     }
 }
 
-fn decided(test_cluster: World, pod: &PodBuilder) -> String {
-    said(test_cluster, &pod.build(), &default_registry())
+fn decided(test_cluster: ClusterBuilder, pod: &PodBuilder) -> String {
+    decision(test_cluster, &pod.build(), &default_registry())
 }
 
 #[test]
 fn room_that_is_made_for_a_pod_is_kept_for_it_from_all_that_are_not_more_important() {
-    let test_cluster =
-        |priority: i32| world().node(node("n1")).pod(pod("x").cpu("3").priority(priority).nominated("n1"));
+    let test_cluster = |priority: i32| {
+        cluster_builder().node(node("n1")).pod(pod("x").cpu("3").priority(priority).nominated("n1"))
+    };
     let no_room = "0/1 nodes are available: 1 Insufficient cpu.";
     for (theirs, ours, expected) in [(10, 0, no_room), (10, 10, no_room), (10, 11, "n1"), (0, 0, no_room)] {
         let asks = pod("p").cpu("2").priority(ours);
@@ -39,7 +40,7 @@ fn room_that_is_made_for_a_pod_is_kept_for_it_from_all_that_are_not_more_importa
 
 #[test]
 fn several_of_them_count_together_and_elsewhere_they_do_not() {
-    let test_cluster = world()
+    let test_cluster = cluster_builder()
         .node(node("n1").cpu("8"))
         .node(node("n2"))
         .pod(pod("x").cpu("3").priority(5).nominated("n1"))
@@ -56,27 +57,31 @@ fn several_of_them_count_together_and_elsewhere_they_do_not() {
 
 #[test]
 fn a_pod_has_to_fit_with_them_and_without_them() {
-    let test_cluster = || world().node(node("n1")).pod(pod("x").priority(5).nominated("n1"));
-    let with = |toy| said(test_cluster(), &pod("p").build(), &Registry::default().filter(toy));
+    let test_cluster = || cluster_builder().node(node("n1")).pod(pod("x").priority(5).nominated("n1"));
+    let with = |filter| decision(test_cluster(), &pod("p").build(), &Registry::default().filter(filter));
     assert_eq!(with(COMPANY), "0/1 nodes are available: 1 company.", "it may never come");
     assert_eq!(with(ALONE), "0/1 nodes are available: 1 alone.", "it may come");
     let more = pod("p").priority(6).build();
-    assert_eq!(said(test_cluster(), &more, &Registry::default().filter(ALONE)), "n1", "it does not matter");
+    assert_eq!(
+        decision(test_cluster(), &more, &Registry::default().filter(ALONE)),
+        "n1",
+        "it does not matter"
+    );
 }
 
 #[test]
 fn a_filter_that_had_nothing_to_say_is_not_asked_about_what_may_come() {
-    let test_cluster = || world().node(node("n1")).pod(pod("x").priority(5).nominated("n1"));
+    let test_cluster = || cluster_builder().node(node("n1")).pod(pod("x").priority(5).nominated("n1"));
     let registry = || Registry::default().filter(SHY);
-    assert_eq!(said(test_cluster(), &pod("p").build(), &registry()), "n1");
+    assert_eq!(decision(test_cluster(), &pod("p").build(), &registry()), "n1");
     let busy = test_cluster().node(node("n2")).pod(pod("y").on("n2"));
     let expected = "0/2 nodes are available: 2 shy.";
-    assert_eq!(said(busy, &pod("p").build(), &registry()), expected, "now it has, everywhere");
+    assert_eq!(decision(busy, &pod("p").build(), &registry()), expected, "now it has, everywhere");
 }
 
 #[test]
 fn a_nominated_pod_goes_where_room_was_made_for_it_if_it_can() {
-    let test_cluster = || world().node(node("n1").cpu("64")).node(node("n2"));
+    let test_cluster = || cluster_builder().node(node("n1").cpu("64")).node(node("n2"));
     assert_eq!(decided(test_cluster(), &pod("p").cpu("1")), "n1");
     assert_eq!(decided(test_cluster(), &pod("p").cpu("1").nominated("n2")), "n2");
     assert_eq!(decided(test_cluster(), &pod("p").cpu("1").nominated("n9")), "n1", "there is no such node");
@@ -94,10 +99,10 @@ fn a_nominated_pod_goes_where_room_was_made_for_it_if_it_can() {
 #[test]
 fn who_has_found_another_place_no_longer_waits_for_this_one() {
     let waiting = pod("x").cpu("3").priority(5).nominated("n1").build();
-    let mut cluster = world().node(node("n1")).node(node("n2")).pod(waiting.clone()).cluster();
+    let mut cluster = cluster_builder().node(node("n1")).node(node("n2")).pod(waiting.clone()).cluster();
     let (registry, asks) = (default_registry(), pod("p").cpu("4").build());
     let mut place = |node: &str| {
-        let assumed = Assumed { uid: waiting.uid.clone(), node: node.into(), seat: None, since: now() };
+        let assumed = Assumption { uid: waiting.uid.clone(), node: node.into(), seat: None, since: now() };
         cluster.assume(&waiting.key, assumed);
         let found = schedule(&asks, &cluster.snapshot(now()), &registry);
         cluster.forget(&waiting.key, &waiting.uid);
@@ -112,9 +117,9 @@ fn who_has_found_another_place_no_longer_waits_for_this_one() {
 #[test]
 fn a_nomination_can_come_later_go_elsewhere_and_be_taken_back() {
     let waiting = || pod("x").cpu("3").priority(5);
-    let mut cluster = world().node(node("n1")).node(node("n2")).pod(waiting()).cluster();
+    let mut cluster = cluster_builder().node(node("n1")).node(node("n2")).pod(waiting()).cluster();
     let (registry, asks) = (default_registry(), pod("p").cpu("4").build());
-    let mut learn = |seen: Seen<Pod>| {
+    let mut learn = |seen: WatchEvent<Pod>| {
         let changes = cluster.apply(Event::Pods(seen));
         let found = match schedule(&asks, &cluster.snapshot(now()), &registry) {
             Decision::Place { node, .. } => node.to_string(),
@@ -124,13 +129,13 @@ fn a_nomination_can_come_later_go_elsewhere_and_be_taken_back() {
     };
     let freed = |node: &str| Change::RoomFreed(node.into());
     let to = |node: &str, version| waiting().nominated(node).version(version).build();
-    assert_eq!(learn(Seen::Applied(to("n1", 2))), (vec![], "n2".into()));
-    assert_eq!(learn(Seen::Applied(to("n1", 3))), (vec![], "n2".into()), "said again");
-    assert_eq!(learn(Seen::Applied(to("n2", 4))), (vec![freed("n1")], "n1".into()));
-    assert_eq!(learn(Seen::Applied(to("n1", 5))), (vec![freed("n2")], "n2".into()));
+    assert_eq!(learn(WatchEvent::Applied(to("n1", 2))), (vec![], "n2".into()));
+    assert_eq!(learn(WatchEvent::Applied(to("n1", 3))), (vec![], "n2".into()), "said again");
+    assert_eq!(learn(WatchEvent::Applied(to("n2", 4))), (vec![freed("n1")], "n1".into()));
+    assert_eq!(learn(WatchEvent::Applied(to("n1", 5))), (vec![freed("n2")], "n2".into()));
     let none = waiting().version(6).build();
-    assert_eq!(learn(Seen::Applied(none)), (vec![freed("n1")], "n1".into()));
-    assert_eq!(learn(Seen::Applied(to("n1", 7))).1, "n2");
-    let (changes, found) = learn(Seen::Deleted(to("n1", 7)));
+    assert_eq!(learn(WatchEvent::Applied(none)), (vec![freed("n1")], "n1".into()));
+    assert_eq!(learn(WatchEvent::Applied(to("n1", 7))).1, "n2");
+    let (changes, found) = learn(WatchEvent::Deleted(to("n1", 7)));
     assert_eq!((changes.first(), found.as_str()), (Some(&freed("n1")), "n1"));
 }

@@ -1,13 +1,17 @@
-//! What a cycle comes to when plugins judge the pod before its nodes, fail, or change their mind at the end.
+//! Decisions when PreFilter plugins exclude nodes, when plugins fail, and when Reserve rejects.
 
-use super::toys::{Broken, Says, only, rejects, with_miser};
+use super::test_plugins::{Broken, FixedAdmission, only, rejects, with_rejecting_reserve};
 use crate::cycle::{Decision, schedule, schedule_by_scan};
 use crate::framework::{Admission, Registry};
-use crate::testing::{node, now, pod, world};
+use crate::testing::{cluster_builder, node, now, pod};
 
 fn decide(registry: &Registry) -> Decision {
-    let mut cluster =
-        world().node(node("a")).node(node("b").cordoned()).node(node("c")).pod(pod("x").on("a")).cluster();
+    let mut cluster = cluster_builder()
+        .node(node("a"))
+        .node(node("b").cordoned())
+        .node(node("c"))
+        .pod(pod("x").on("a"))
+        .cluster();
     let (snapshot, pod) = (cluster.snapshot(now()), pod("p").cpu("1").build());
     let decision = schedule(&pod, &snapshot, registry);
     assert_eq!(decision, schedule_by_scan(&pod, &snapshot, registry));
@@ -21,7 +25,7 @@ fn message(registry: &Registry) -> String {
     }
 }
 
-/// The filters of a cordon, so that there is something besides.
+/// A registry with the filter NodeUnschedulable only.
 fn registry() -> Registry {
     let mut registry = crate::plugins::without_reservations();
     registry.filters.retain(|plugin| plugin.name() == "NodeUnschedulable");
@@ -49,14 +53,14 @@ fn only_the_nodes_that_come_into_question_are_looked_at() {
 #[test]
 fn a_node_that_the_pod_was_nominated_to_is_looked_at_even_if_it_is_left_out() {
     let registry = registry().pre_filter(only("One", &["ghost"]));
-    let mut cluster = world().node(node("a")).node(node("b").cordoned()).cluster();
+    let mut cluster = cluster_builder().node(node("a")).node(node("b").cordoned()).cluster();
     let said = |decision| match decision {
         Decision::NoFit(no_fit) => no_fit.message(),
         Decision::Place { node, .. } => node.to_string(),
         other => panic!("{other:?}"),
     };
-    let mut decide = |home: &str| {
-        let pod = pod("p").nominated(home).build();
+    let mut decide = |nominated_node: &str| {
+        let pod = pod("p").nominated(nominated_node).build();
         said(schedule(&pod, &cluster.snapshot(now()), &registry))
     };
     assert_eq!(decide("a"), "a");
@@ -89,7 +93,7 @@ fn what_holds_for_every_node_is_said_once() {
 
 #[test]
 fn whoever_cannot_say_fails_the_decision() {
-    let lost = Says("Lost", Admission::Fails("no answer".into()));
+    let lost = FixedAdmission("Lost", Admission::Fails("no answer".into()));
     let expected = "running PreFilter plugin \"Lost\": no answer";
     assert_eq!(decide(&registry().pre_filter(lost)), Decision::Failed(expected.into()));
     let expected = "running \"Broken\" filter plugin: out of order";
@@ -98,5 +102,5 @@ fn whoever_cannot_say_fails_the_decision() {
 
 #[test]
 fn whoever_has_nothing_left_at_the_end_says_so_of_one_node() {
-    assert_eq!(message(&with_miser(registry())), "0/1 nodes are available: 1 all is gone.");
+    assert_eq!(message(&with_rejecting_reserve(registry())), "0/1 nodes are available: 1 all is gone.");
 }

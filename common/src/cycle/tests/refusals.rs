@@ -1,4 +1,4 @@
-//! Pods that are not to be placed, whatever the nodes.
+//! Pods that may not be scheduled, whatever the nodes.
 
 use super::{decide, nodes};
 use crate::cycle::{Decision, Refusal, schedule};
@@ -57,7 +57,7 @@ fn gates_and_unreadable_amounts_go_first() {
     );
 }
 
-/// A plugin that lets nobody into the queue.
+/// A PreEnqueue plugin that rejects every pod.
 struct Closed;
 
 impl Plugin for Closed {
@@ -68,7 +68,7 @@ impl Plugin for Closed {
 
 impl PreEnqueue for Closed {
     fn check(&self, _pod: &Pod) -> Option<Rejection> {
-        Some(Rejection::new("Closed", Reason::said("closed today", Cure::Pod)))
+        Some(Rejection::new("Closed", Reason::message("closed today", Cure::Pod)))
     }
 }
 

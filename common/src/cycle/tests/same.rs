@@ -1,24 +1,23 @@
-//! What is kept about a class of pods is what asking every plugin about every node again would say, also after
-//! everything that can happen to nodes in between.
+//! The kept answers for a class of pods equal those of a scan of all nodes, also after nodes were added, changed and removed.
 
-use crate::cluster::{Event, Seen};
+use crate::cluster::{Event, WatchEvent};
 use crate::cycle::{Decision, schedule, schedule_by_scan};
 use crate::model::Pod;
 use crate::plugins::default_registry;
-use crate::testing::{NodeBuilder, PodBuilder, node, now, pod, world};
+use crate::testing::{NodeBuilder, PodBuilder, cluster_builder, node, now, pod};
 use proptest::prelude::{Just, Strategy, any, prop, prop_oneof, proptest};
 use serde_json::{Value, json};
 
 const MIB: i64 = 1024 * 1024;
 
-/// Something that happens.
+/// A random change.
 #[derive(Clone, Debug)]
 enum Step {
-    /// A node comes or changes: which one, its zone, its images with their sizes in MiB.
+    /// A node is added or changed: its number, its zone, its images with their sizes in MiB.
     Node(u8, u8, Vec<(u8, i64)>),
-    /// A node leaves.
+    /// A node is removed.
     Gone(u8),
-    /// A pod of this template is placed, and stays there.
+    /// A pod of this template is scheduled and bound.
     Place(u8),
 }
 
@@ -66,28 +65,28 @@ proptest! {
     #[test]
     fn what_is_kept_is_what_would_be_said(steps in prop::collection::vec(step(), 1..40), spread in any::<bool>()) {
         let registry = default_registry();
-        let mut cluster = world().node(built(0, 0, &[])).cluster();
+        let mut cluster = cluster_builder().node(built(0, 0, &[])).cluster();
         for (version, step) in (2..).zip(steps) {
             match step {
                 Step::Node(number, zone, images) => {
                     let node = built(number, if spread { zone } else { 0 }, &images).version(version).build();
-                    cluster.apply(Event::Nodes(Seen::Applied(node)));
+                    cluster.apply(Event::Nodes(WatchEvent::Applied(node)));
                 }
                 Step::Gone(number) => {
                     let node = built(number, 0, &[]).version(version).build();
-                    cluster.apply(Event::Nodes(Seen::Deleted(node)));
+                    cluster.apply(Event::Nodes(WatchEvent::Deleted(node)));
                 }
                 Step::Place(number) => {
                     let waiting = template(number, &format!("p{version}"));
-                    cluster.apply(Event::Pods(Seen::Applied(waiting.build())));
+                    cluster.apply(Event::Pods(WatchEvent::Applied(waiting.build())));
                     let snapshot = cluster.snapshot(now());
-                    // As it is kept: with the spec that its like share.
+                    // The stored pod, with the spec that all pods of its template share.
                     let pod: Pod = (**snapshot.pod(&waiting.build().key).unwrap()).clone();
                     let decision = schedule(&pod, &snapshot, &registry);
                     assert_eq!(decision, schedule_by_scan(&pod, &snapshot, &registry));
                     if let Decision::Place { node, .. } = decision {
                         let bound = waiting.on(node.as_str()).version(version + 1_000).build();
-                        cluster.apply(Event::Pods(Seen::Applied(bound)));
+                        cluster.apply(Event::Pods(WatchEvent::Applied(bound)));
                     }
                 }
             }

@@ -1,18 +1,20 @@
-//! What little schedulers of our users do, by configuration: their files, their pods, their events.
+//! Small custom schedulers, rebuilt by configuration: configuration files, pods and messages of real users.
 
 use crate::cluster::Cluster;
 use crate::cluster::{Ledger, PodContext, Snapshot};
 use crate::config::load;
-use crate::cycle::{Clearance, Decision, bound, clear, message, schedule, schedule_by_scan};
+use crate::cycle::{
+    BindingDecision, Decision, decide_binding, message, run_post_bind, schedule, schedule_by_scan,
+};
 use crate::framework::{
     Cure, Filter, NodeFilter, Permission, Permit, Plugin, PreBind, Reason, Registry, Rejection, Verdict,
-    on_ledger,
+    ledger_filter,
 };
 use crate::model::ExtensionPoint;
 use crate::model::{NodeName, PodKey};
 use crate::plugins::trace::Sink;
 use crate::plugins::{Kit, Tools, registry_with};
-use crate::testing::{PodBuilder, World, node, now, pod, world};
+use crate::testing::{ClusterBuilder, PodBuilder, cluster_builder, node, now, pod};
 use serde_json::json;
 use std::sync::{Arc, Mutex};
 use std::time::Duration;
@@ -27,19 +29,19 @@ fn configured(profile: &str) -> Registry {
     registry(profile, &Tools::default()).unwrap()
 }
 
-/// Where the pod goes, or why it does not; what preemption has to say about that is another matter.
+/// The node that the pod goes to, or the message without the part of preemption.
 fn decided(cluster: &mut Cluster, pod: &PodBuilder, registry: &Registry) -> String {
     let (snapshot, pod) = (cluster.snapshot(now()), pod.build());
     let decision = schedule(&pod, &snapshot, registry);
     assert_eq!(decision, schedule_by_scan(&pod, &snapshot, registry), "one way or the other");
     match decision {
         Decision::Place { node, .. } => node.to_string(),
-        Decision::NoFit(no_fit) => message(&no_fit.trace),
+        Decision::NoFit(no_fit) => message(&no_fit.diagnosis),
         other => panic!("{other:?}"),
     }
 }
 
-fn said(test_cluster: World, pod: &PodBuilder, profile: &str) -> String {
+fn said(test_cluster: ClusterBuilder, pod: &PodBuilder, profile: &str) -> String {
     decided(&mut test_cluster.cluster(), pod, &configured(profile))
 }
 
@@ -48,8 +50,11 @@ fn nodes_without_a_label_are_filtered_out() {
     let profile = "{schedulerName: sample-scheduler, plugins: {filter: {enabled: [{name: NodeLabel}]}, preScore: {enabled: [{name: NodeLabel}], disabled: [{name: '*'}]}}, pluginConfig: [{name: NodeLabel, args: {requiredLabels: {cpu: 'true'}}}]}";
     let (gpu2, gpu3) = (node("gpu02"), node("gpu03"));
     let expected = "0/2 nodes are available: 2 node(s) didn't have the required label(s) cpu=true.";
-    assert_eq!(said(world().node(gpu2.clone()).node(gpu3.clone()), &pod("p"), profile), expected);
-    assert_eq!(said(world().node(gpu2.label("cpu", "true")).node(gpu3), &pod("p"), profile), "gpu02");
+    assert_eq!(said(cluster_builder().node(gpu2.clone()).node(gpu3.clone()), &pod("p"), profile), expected);
+    assert_eq!(
+        said(cluster_builder().node(gpu2.label("cpu", "true")).node(gpu3), &pod("p"), profile),
+        "gpu02"
+    );
     let pre_scores: Vec<&str> = configured(profile).pre_scores.iter().map(|plugin| plugin.name()).collect();
     assert_eq!(pre_scores, ["NodeLabel"]);
 }
@@ -58,7 +63,7 @@ fn nodes_without_a_label_are_filtered_out() {
 fn a_namespace_is_full_and_a_node_is_preferred() {
     let profile = "{plugins: {multiPoint: {enabled: [{name: PodLimit}, {name: NodePreference, weight: 50}]}}, pluginConfig: [{name: PodLimit, args: {maxPods: 6}}, {name: NodePreference, args: {nodes: {n2: 100}}}]}";
     let test_cluster = |pods: usize| {
-        let nodes = world().node(node("n1")).node(node("n2"));
+        let nodes = cluster_builder().node(node("n1")).node(node("n2"));
         (0..pods).fold(nodes, |test_cluster, index| {
             test_cluster.pod(pod(&format!("testngx-{index}")).cpu("100m").on("n2"))
         })
@@ -73,7 +78,10 @@ fn a_namespace_is_full_and_a_node_is_preferred() {
 fn labels_keep_out_and_chance_decides_and_builds_go_where_their_image_is() {
     let gate = "{plugins: {multiPoint: {enabled: [{name: LabelGate}]}}, pluginConfig: [{name: LabelGate, args: {podLabel: hold, nodeLabel: closed}}]}";
     let test_cluster = || {
-        world().node(node("n1").label("closed", "")).node(node("n2").image(&["torch:2"], 1)).node(node("n3"))
+        cluster_builder()
+            .node(node("n1").label("closed", ""))
+            .node(node("n2").image(&["torch:2"], 1))
+            .node(node("n3"))
     };
     assert_eq!(said(test_cluster(), &pod("p"), gate), "n2");
     let held = pod("p").labels([("hold", "")]);
@@ -93,12 +101,12 @@ fn labels_keep_out_and_chance_decides_and_builds_go_where_their_image_is() {
     assert_eq!(said(test_cluster(), &builds("torch"), build), "n1", "another one");
 }
 
-/// Writes down what it is told.
+/// A sink that stores what it receives.
 #[derive(Clone, Default)]
 struct Notes(Arc<Mutex<Vec<String>>>);
 
 impl Sink for Notes {
-    fn passed(&self, point: &'static str, pod: &PodKey, node: Option<&NodeName>) {
+    fn record(&self, point: &'static str, pod: &PodKey, node: Option<&NodeName>) {
         let node = node.map_or_else(String::new, |node| format!(" {node}"));
         self.0.lock().unwrap().push(format!("{point} {}{node}", pod.name));
     }
@@ -109,12 +117,17 @@ fn trace_tells_every_point_in_order() {
     let notes = Notes::default();
     let tools = Tools::default().trace(notes.clone());
     let registry = registry("{plugins: {multiPoint: {enabled: [{name: Trace}]}}}", &tools).unwrap();
-    let mut cluster = world().node(node("n1")).node(node("n2")).node(node("n3").cordoned()).cluster();
+    let mut cluster =
+        cluster_builder().node(node("n1")).node(node("n2")).node(node("n3").cordoned()).cluster();
     let snapshot = cluster.snapshot(now());
     let test = pod("test").cpu("1").build();
     let Decision::Place { node, .. } = schedule(&test, &snapshot, &registry) else { panic!("it fits") };
-    assert_eq!(clear(&test, &node, &snapshot, &registry), Clearance::Granted, "DefaultBinder binds");
-    bound(&test, &node, &snapshot, &registry);
+    assert_eq!(
+        decide_binding(&test, &node, &snapshot, &registry),
+        BindingDecision::Granted,
+        "DefaultBinder binds"
+    );
+    run_post_bind(&test, &node, &snapshot, &registry);
     let expected = "PreEnqueue test, PreFilter test, Filter test n1, Filter test n2, PreScore test, \
                     PreScore test n1, PreScore test n2, Score test n1, Score test n2, NormalizeScore test, \
                     Reserve test n1, Permit test n1, PreBind test n1, PostBind test n1";
@@ -124,7 +137,7 @@ fn trace_tells_every_point_in_order() {
     assert_eq!(*notes.0.lock().unwrap(), ["PreEnqueue big", "PreFilter big", "PostFilter big"]);
 }
 
-/// A plugin that somebody else wrote: it keeps pods off some nodes, and has its own mind about bindings.
+/// A plugin of the caller: it rejects one node, and decides in Permit and PreBind as it was told.
 struct Picky {
     avoids: String,
     permission: Permission,
@@ -143,11 +156,11 @@ impl Filter for Picky {
         _pod_context: &'c PodContext<'c>,
         world: &'c Snapshot<'c>,
     ) -> Option<NodeFilter<'c>> {
-        on_ledger(world, |ledger| {
+        ledger_filter(world, |ledger| {
             if ledger.node.name.as_str() != self.avoids {
                 return Verdict::Fits;
             }
-            Verdict::rejects("Picky", Reason::said("node(s) were not to its taste", Cure::Node))
+            Verdict::rejects("Picky", Reason::message("node(s) were not to its taste", Cure::Node))
         })
     }
 }
@@ -165,7 +178,7 @@ impl PreBind for Picky {
 }
 
 fn no(words: &'static str) -> Rejection {
-    Rejection::new("Picky", Reason::said(words, Cure::Node))
+    Rejection::new("Picky", Reason::message(words, Cure::Node))
 }
 
 fn picky(permission: Permission, ready: bool) -> Tools {
@@ -189,11 +202,11 @@ fn a_plugin_of_the_caller_is_placed_by_the_file() {
     let tools = picky(Permission::Granted, true);
     let with = registry(WITH_PICKY, &tools).unwrap();
     assert_eq!(with.filters.last().map(|plugin| plugin.name()), Some("Picky"));
-    let test_cluster = || world().node(node("n1")).node(node("n2"));
+    let test_cluster = || cluster_builder().node(node("n1")).node(node("n2"));
     assert_eq!(decided(&mut test_cluster().cluster(), &pod("p"), &with), "n2");
     assert_eq!(decided(&mut test_cluster().cluster(), &pod("p"), &registry("{}", &tools).unwrap()), "n1");
     let message = "0/1 nodes are available: 1 node(s) were not to its taste.";
-    assert_eq!(decided(&mut world().node(node("n1")).cluster(), &pod("p"), &with), message);
+    assert_eq!(decided(&mut cluster_builder().node(node("n1")).cluster(), &pod("p"), &with), message);
     let without_args = registry("{schedulerName: s, plugins: {filter: {enabled: [{name: Picky}]}}}", &tools);
     assert_eq!(without_args.err().as_deref(), Some("plugin Picky in profile s: avoids is missing"));
     let text = format!(
@@ -209,10 +222,10 @@ fn a_plugin_of_the_caller_is_placed_by_the_file() {
 fn a_plugin_can_stop_a_pod_that_has_a_node() {
     let said = |permission: Permission, ready: bool| {
         let with = registry(WITH_PICKY, &picky(permission, ready)).unwrap();
-        let mut cluster = world().node(node("n2")).cluster();
-        match clear(&pod("p").build(), &"n2".into(), &cluster.snapshot(now()), &with) {
-            Clearance::Denied(no_fit) => format!("denied: {}", no_fit.message()),
-            Clearance::Unready(no_fit) => format!("unready: {}", no_fit.message()),
+        let mut cluster = cluster_builder().node(node("n2")).cluster();
+        match decide_binding(&pod("p").build(), &"n2".into(), &cluster.snapshot(now()), &with) {
+            BindingDecision::Denied(no_fit) => format!("denied: {}", no_fit.message()),
+            BindingDecision::PreBindFailed(no_fit) => format!("unready: {}", no_fit.message()),
             other => format!("{other:?}"),
         }
     };

@@ -1,71 +1,71 @@
-//! `spec.affinity`, and which nodes a node selector matches.
+//! `spec.affinity` of a pod, and which nodes a node selector matches.
 
 use super::ids::Text;
 use super::labels::Labels;
 use super::requirement::{Operator, Requirement, invalid, list, unsupported};
 use super::selector::Selector;
 
-/// Where a pod wants to be: on which nodes, near which pods, away from which pods.
+/// `spec.affinity`: on which nodes, near which pods and away from which pods a pod must or should run.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Hash)]
 pub struct Affinity {
     /// `nodeAffinity`.
     pub node: Option<NodeAffinity>,
     /// `podAffinity`.
-    pub pod: PodTerms,
+    pub pod: PodAffinityTerms,
     /// `podAntiAffinity`.
-    pub anti: PodTerms,
+    pub anti: PodAffinityTerms,
 }
 
 /// `nodeAffinity`.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Hash)]
 pub struct NodeAffinity {
-    /// Which nodes alone will do.
+    /// The nodes that the pod must run on.
     pub required: Option<NodeSelector>,
-    /// Which nodes are liked, and how much.
-    pub preferred: Box<[(i32, NodeTerm)]>,
+    /// The nodes that are preferred, each term with its weight.
+    pub preferred: Box<[(i32, NodeSelectorTerm)]>,
 }
 
-/// A `NodeSelector`: one of its terms must match. Without terms it matches nothing.
+/// A `NodeSelector`: at least one of its terms must match. Without terms it matches no node.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Hash)]
 pub struct NodeSelector {
     /// The terms.
-    pub terms: Box<[NodeTerm]>,
+    pub terms: Box<[NodeSelectorTerm]>,
 }
 
-/// A `NodeSelectorTerm`: all its requirements must hold. Without requirements it matches nothing.
+/// A `NodeSelectorTerm`: all its requirements must hold. Without requirements it matches no node.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Hash)]
-pub struct NodeTerm {
-    expressions: Box<[NodeRequirement]>,
-    fields: Box<[NodeRequirement]>,
-    /// Whether it cannot be understood. Known from the start: terms are made once and asked about each node.
+pub struct NodeSelectorTerm {
+    expressions: Box<[NodeSelectorRequirement]>,
+    fields: Box<[NodeSelectorRequirement]>,
+    /// Whether the term is invalid. Computed once, because a term is made once and matched against every node.
     is_malformed: bool,
 }
 
-/// What a node selector asks of one label or field.
-pub type NodeRequirement = Requirement;
+/// A requirement of a node selector about one label or field.
+pub type NodeSelectorRequirement = Requirement;
 
-/// How a node selector compares.
-pub type NodeOperator = Operator;
+/// How a [`NodeSelectorRequirement`] compares.
+pub type NodeSelectorOperator = Operator;
 
 /// `podAffinity` or `podAntiAffinity`.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Hash)]
-pub struct PodTerms {
-    /// What must hold.
-    pub required: Box<[PodTerm]>,
-    /// What is liked, and how much.
-    pub preferred: Box<[(i32, PodTerm)]>,
+pub struct PodAffinityTerms {
+    /// The terms that must hold.
+    pub required: Box<[PodAffinityTerm]>,
+    /// The terms that are preferred, each with its weight.
+    pub preferred: Box<[(i32, PodAffinityTerm)]>,
 }
 
-/// A `PodAffinityTerm`: which pods, and what it means to be near them.
+/// A `PodAffinityTerm`: which pods, and which nodes count as near them.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Hash)]
-pub struct PodTerm {
-    /// Which pods; `None` means none.
+pub struct PodAffinityTerm {
+    /// Which pods; `None` matches no pod.
     pub selector: Option<Selector>,
-    /// The namespaces of those pods. With no selector of namespaces either it is the pod's own.
+    /// The namespaces of these pods. Without any, and without `namespace_selector`, the namespace of the pod that has the term.
     pub namespaces: Box<[Text]>,
-    /// More namespaces, by their labels; an empty selector means all.
+    /// More namespaces, by their labels; an empty selector matches all.
     pub namespace_selector: Option<Selector>,
-    /// The node label whose value is the same for nodes that are near each other.
+    /// The node label by which nodes are near each other: they have the same value.
     pub topology_key: Text,
 }
 
@@ -73,21 +73,23 @@ pub struct PodTerm {
 pub const NODE_NAME_FIELD: &str = "metadata.name";
 
 impl NodeSelector {
-    /// Whether one of the terms matches the node called `name` with these labels. A malformed term is passed over.
+    /// Whether a term matches the node called `name` with these labels. A malformed term is ignored.
     pub fn matches(&self, labels: &Labels, name: &str) -> bool {
         self.terms.iter().any(|term| term.matches(labels, name))
     }
 }
 
 impl NodeAffinity {
-    /// What is wrong with the preferred terms, in the words of kube-scheduler, which then schedules the pod nowhere.
+    /// What is wrong with the preferred terms, in the words of kube-scheduler, which does not schedule the pod in this case.
     pub fn preferred_problem(&self) -> Option<String> {
-        let counts = |(_, (weight, term)): &(usize, &(i32, NodeTerm))| *weight != 0 && !term.is_empty();
-        let problems = |(index, (_, term)): (usize, &(i32, NodeTerm))| term.problems(&format!("[{index}]"));
+        let counts =
+            |(_, (weight, term)): &(usize, &(i32, NodeSelectorTerm))| *weight != 0 && !term.is_empty();
+        let problems =
+            |(index, (_, term)): (usize, &(i32, NodeSelectorTerm))| term.problems(&format!("[{index}]"));
         joined(self.preferred.iter().enumerate().filter(counts).flat_map(problems).collect())
     }
 
-    /// Whether there is something wrong with them: the same question, cheaper.
+    /// Whether [`Self::preferred_problem`] returns something, at less cost.
     pub fn has_malformed_preferred(&self) -> bool {
         self.preferred.iter().any(|(weight, term)| *weight != 0 && term.is_malformed)
     }
@@ -99,43 +101,43 @@ impl NodeAffinity {
     }
 }
 
-impl NodeTerm {
-    /// A term that asks this of a node's labels and that of its fields.
+impl NodeSelectorTerm {
+    /// A term with `expressions` about labels and `fields` about fields of a node.
     pub fn new(
-        expressions: impl Into<Box<[NodeRequirement]>>,
-        fields: impl Into<Box<[NodeRequirement]>>,
+        expressions: impl Into<Box<[NodeSelectorRequirement]>>,
+        fields: impl Into<Box<[NodeSelectorRequirement]>>,
     ) -> Self {
         let mut term = Self { expressions: expressions.into(), fields: fields.into(), is_malformed: false };
         term.is_malformed = !term.problems("").is_empty();
         term
     }
 
-    /// What it asks of labels.
-    pub fn expressions(&self) -> &[NodeRequirement] {
+    /// The requirements about labels.
+    pub fn expressions(&self) -> &[NodeSelectorRequirement] {
         &self.expressions
     }
 
-    /// What it asks of fields.
-    pub fn fields(&self) -> &[NodeRequirement] {
+    /// The requirements about fields.
+    pub fn fields(&self) -> &[NodeSelectorRequirement] {
         &self.fields
     }
 
-    /// Whether it asks for nothing, and so matches nothing.
+    /// Whether the term has no requirements, and so matches no node.
     pub fn is_empty(&self) -> bool {
         self.expressions.is_empty() && self.fields.is_empty()
     }
 
-    /// Whether it matches the node called `name` with these labels.
+    /// Whether the term matches the node called `name` with these labels.
     pub fn matches(&self, labels: &Labels, name: &str) -> bool {
-        // As upstream, what has no name is not asked about it.
-        let has_fields = || name.is_empty() || self.fields.iter().all(|field| field_matches(field, name));
+        // As in kube-scheduler, an empty name is not compared.
+        let matches_fields = || name.is_empty() || self.fields.iter().all(|field| field_matches(field, name));
         !self.is_malformed
             && !self.is_empty()
             && self.expressions.iter().all(|requirement| requirement.matches(labels))
-            && has_fields()
+            && matches_fields()
     }
 
-    /// Why it cannot be understood, in Kubernetes' words.
+    /// Why the term is invalid, in Kubernetes' words.
     pub fn problem(&self) -> Option<String> {
         joined(self.problems(""))
     }
@@ -152,21 +154,21 @@ impl NodeTerm {
     }
 }
 
-impl PodTerms {
-    /// Whether there are none.
+impl PodAffinityTerms {
+    /// Whether there are no terms.
     pub fn is_empty(&self) -> bool {
         self.required.is_empty() && self.preferred.is_empty()
     }
 }
 
-/// A field that is not there reads as empty, and the only one that is there is the name.
-fn field_matches(requirement: &NodeRequirement, name: &str) -> bool {
-    let own = if &*requirement.key == NODE_NAME_FIELD { name } else { "" };
-    let is_named = requirement.values.iter().any(|value| **value == *own);
-    is_named == (requirement.operator == Operator::In)
+/// The only field is the name; any other field has an empty value.
+fn field_matches(requirement: &NodeSelectorRequirement, name: &str) -> bool {
+    let value_of_node = if &*requirement.key == NODE_NAME_FIELD { name } else { "" };
+    let is_listed = requirement.values.iter().any(|value| **value == *value_of_node);
+    is_listed == (requirement.operator == Operator::In)
 }
 
-fn field_problem(requirement: &NodeRequirement, path: &str) -> Option<String> {
+fn field_problem(requirement: &NodeSelectorRequirement, path: &str) -> Option<String> {
     match requirement.operator {
         Operator::In | Operator::NotIn if requirement.values.len() == 1 => None,
         Operator::In | Operator::NotIn => {
@@ -176,7 +178,7 @@ fn field_problem(requirement: &NodeRequirement, path: &str) -> Option<String> {
     }
 }
 
-/// Several problems as one, as Kubernetes puts them: each once, in brackets if there are several.
+/// Joins problems as Kubernetes does: each problem once, in brackets if there are several.
 fn joined(problems: Vec<String>) -> Option<String> {
     let mut once: Vec<String> = Vec::with_capacity(problems.len());
     for problem in problems {

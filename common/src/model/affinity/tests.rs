@@ -1,6 +1,6 @@
-//! Node selectors: each rule by which they match, and what is said of those that cannot.
+//! Node selectors: each rule by which they match, and the messages about invalid ones.
 
-use super::{NodeAffinity, NodeSelector, NodeTerm};
+use super::{NodeAffinity, NodeSelector, NodeSelectorTerm};
 use crate::model::labels::Labels;
 use crate::model::requirement::{Operator, Requirement};
 
@@ -14,8 +14,8 @@ fn requirements(text: &str) -> Vec<Requirement> {
     text.split(';').filter(|part| !part.trim().is_empty()).map(one).collect()
 }
 
-fn term(expressions: &str, fields: &str) -> NodeTerm {
-    NodeTerm::new(requirements(expressions), requirements(fields))
+fn term(expressions: &str, fields: &str) -> NodeSelectorTerm {
+    NodeSelectorTerm::new(requirements(expressions), requirements(fields))
 }
 
 fn matches(expressions: &str, fields: &str) -> bool {
@@ -39,7 +39,7 @@ fn the_name_is_the_only_field_and_others_read_as_empty() {
     assert!(!matches("", "metadata.name In n1; metadata.name In n2"));
     assert!(!matches("", "spec.podCIDR In x"));
     assert!(matches("", "spec.podCIDR NotIn x"));
-    assert!(term("", "metadata.name In n1").matches(&Labels::default(), ""), "nobody to ask");
+    assert!(term("", "metadata.name In n1").matches(&Labels::default(), ""), "no name to compare");
 }
 
 #[test]

@@ -1,9 +1,8 @@
-//! The strict grammar for the amount of a reservation, as an annotation carries it.
+//! The strict grammar for the amount of a reservation in an annotation. Entry point: [`parse_amount`].
 //!
-//! Anyone with the right to annotate a node can write one by hand, so it takes what an operator would write
-//! (`500m`, `0.5`, `128Mi`, `1Gi`, `1E`) and refuses what is more likely a slip or an attack than an amount:
-//! signs, exponents, spaces, nothing, parts of a byte (`128m` of memory), and more than the scheduler can
-//! count.
+//! Anyone with the right to annotate a node can write an amount by hand. So the grammar accepts what an operator would write
+//! (`500m`, `0.5`, `128Mi`, `1Gi`, `1E`) and refuses what is more likely a mistake or an attack: signs, exponents, spaces, zero,
+//! parts of a byte (`128m` of memory), and more than the scheduler can count.
 
 use super::error::EXCERPT_LENGTH_MAX;
 use super::parse::scan;
@@ -11,11 +10,10 @@ use super::{Format, NANO_PER_MILLI, NANO_PER_UNIT, QuantityProblem};
 use crate::model::excerpt::excerpt;
 use crate::model::resources::ResourceName;
 
-/// Characters of an amount. The longest anybody needs, all nineteen digits of `i64::MAX` with a suffix, is
-/// far below.
+/// The longest amount, in characters. The longest useful amount, all nineteen digits of `i64::MAX` with a suffix, is much shorter.
 pub const AMOUNT_LENGTH_MAX: usize = 32;
 
-/// A text that is not an amount one can reserve.
+/// A text that is not a valid amount of a reservation.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[error("`{excerpt}` is not an amount of {resource}: {problem}")]
 pub struct AmountError {
@@ -27,25 +25,25 @@ pub struct AmountError {
 /// What is wrong with a text that is not an amount.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
 pub enum AmountProblem {
-    /// Longer than any amount is.
+    /// The text is longer than [`AMOUNT_LENGTH_MAX`].
     #[error("it has {0} characters, more than {AMOUNT_LENGTH_MAX}")]
     Length(usize),
-    /// Kubernetes would not read it either.
+    /// The text is not a quantity of Kubernetes either.
     #[error("{0}")]
     Quantity(QuantityProblem),
-    /// `+` or `-` before the number.
+    /// The number has a `+` or `-`.
     #[error("write it without a sign")]
     Sign,
-    /// `1e3`.
+    /// The number has an exponent, such as `1e3`.
     #[error("write it without an exponent")]
     Exponent,
-    /// Zero.
+    /// The amount is zero.
     #[error("it must be more than zero")]
     Zero,
-    /// A part of a milli of cpu, or of one of anything else.
+    /// The amount is not a whole number of millicores, or of units of another resource.
     #[error("it is not a whole number of the smallest unit, which is {0}")]
     Part(&'static str),
-    /// More than the scheduler can count.
+    /// The amount is more than the scheduler can count.
     #[error("it is more than anything can have")]
     TooMuch,
 }
@@ -57,12 +55,12 @@ impl AmountError {
     }
 }
 
-/// Reads an amount in the scheduler's unit of that resource: milli for cpu, one for everything else.
+/// Reads an amount in the scheduler's unit of the resource: milli for cpu, one for every other resource.
 ///
-/// Digits beyond the nano are rounded up before anything else, as in every quantity.
+/// Digits below a nano are rounded up first, as in every quantity.
 ///
 /// # Errors
-/// When the text is anything but a plain, positive amount of whole units.
+/// If the text is not a plain, positive amount of whole units.
 pub fn parse_amount(resource: &ResourceName, text: &str) -> Result<i64, AmountError> {
     read(resource, text).map_err(|problem| AmountError {
         excerpt: excerpt(text, EXCERPT_LENGTH_MAX).into(),

@@ -1,11 +1,11 @@
-//! Why a text is not a quantity, said in one short line.
+//! Why a text is not a quantity, as one short line.
 //!
-//! The text may come from anybody and be a quarter of a megabyte of anything, and the line ends up in events,
-//! conditions and terminals. So no more than an escaped excerpt of it is ever kept.
+//! The text may come from an untrusted source and be a quarter of a megabyte long, and the line is shown in events, conditions and
+//! terminals. So only an escaped excerpt of the text is kept.
 
 use crate::model::excerpt::excerpt;
 
-/// Characters of foreign text that a message may show.
+/// How many characters of untrusted text a message may show.
 pub(super) const EXCERPT_LENGTH_MAX: usize = 40;
 
 /// A text that is not a quantity.
@@ -19,16 +19,16 @@ pub struct QuantityError {
 /// What is wrong with a text that is not a quantity.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
 pub enum QuantityProblem {
-    /// There is no text.
+    /// The text is empty.
     #[error("it is empty")]
     Empty,
-    /// A character that no quantity has, or not in that place.
+    /// The text has a character that no quantity has in this position.
     #[error("unexpected `{}`", .0.escape_default())]
     Character(char),
-    /// Well shaped, but the part after the number means nothing.
+    /// The part after the number has the right characters but is not a suffix.
     #[error("the suffix is none of n u m k M G T P E, Ki Mi Gi Ti Pi Ei, or an exponent such as e3")]
     Suffix,
-    /// There is a suffix but no number, and the suffix is one with which Kubernetes does not read that as 0.
+    /// There is a suffix but no number, and Kubernetes does not read this suffix alone as 0.
     #[error("it has no digits")]
     Digits,
 }

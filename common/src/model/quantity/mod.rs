@@ -1,22 +1,22 @@
-//! Quantities as Kubernetes writes them: `500m`, `1Gi`, `1e3`. Integers inside, never floats.
+//! Quantities as Kubernetes writes them: `500m`, `1Gi`, `1e3`. Stored as integers, never as floats.
 //!
-//! Two grammars, on purpose. [`Quantity::parse`] reads what the API server stores on pods and nodes and
-//! refuses exactly what Kubernetes refuses. [`parse_amount`] reads the value of a `reserve.*` annotation,
-//! which anyone may have typed, and takes only what cannot be misread.
+//! There are two grammars. [`Quantity::parse`] reads what the API server stores on pods and nodes and refuses exactly what
+//! Kubernetes refuses. [`parse_amount`] reads the value of a `reserve.*` annotation, which may be written by hand, and accepts only
+//! what cannot be misread.
 //!
-//! Where this differs from Kubernetes' own quantity, and why:
+//! Differences from Kubernetes' own quantity, and their reasons:
 //!
-//! - A magnitude above `i64::MAX` becomes `i64::MAX`, whatever the suffix. Kubernetes does so for binary
-//!   suffixes only; for decimal ones it keeps every digit and then wraps (`2000E` prints `2`, `10E` counts as
-//!   0, `1e4294967297` is 10) or computes for ever (`1e2147483647`). "Fits nowhere" is the only safe reading.
-//! - [`Quantity::value`] and [`Quantity::milli_value`] round away from zero also below zero. Kubernetes'
-//!   answer for a negative fraction depends on how it was spelled.
-//! - Printing always gives the canonical form. Kubernetes repeats some other spellings (`+5`, `5.`, `1.500`,
-//!   `1e0`) until the first sum.
+//! - A magnitude above `i64::MAX` becomes `i64::MAX` with every suffix. Kubernetes does so for binary suffixes only. For decimal
+//!   suffixes it keeps every digit and then wraps (`2000E` prints `2`, `10E` counts as 0, `1e4294967297` is 10) or computes for
+//!   ever (`1e2147483647`). Only an amount that fits on no node is safe.
+//! - [`Quantity::value`] and [`Quantity::milli_value`] round away from zero also below zero. Kubernetes' result
+//!   for a negative fraction depends on its spelling.
+//! - Printing always gives the canonical form. Kubernetes prints some other spellings (`+5`, `5.`, `1.500`, `1e0`) unchanged
+//!   until the first addition.
 //!
 //! Kubernetes trims white space when it decodes JSON, before this grammar; [`Quantity::parse`] does not trim.
 //!
-//! Knows nothing of: which resource is counted (except in [`parse_amount`]), pods, nodes, JSON.
+//! Must not know: which resource is counted (except in [`parse_amount`]), pods, nodes, JSON.
 
 mod amount;
 mod error;
@@ -37,47 +37,45 @@ use std::str::FromStr;
 pub use amount::{AMOUNT_LENGTH_MAX, AmountError, AmountProblem, parse_amount};
 pub use error::{QuantityError, QuantityProblem};
 
-/// The finest step there is: one unit is a thousand million of it.
+/// The smallest step is a nano, a thousand-millionth of a unit.
 const NANO_PER_UNIT: i128 = 1_000_000_000;
 
 const NANO_PER_MILLI: i128 = 1_000_000;
 
-/// The largest magnitude there is. One number for all suffixes: see the module's first difference.
+/// The largest magnitude, the same for all suffixes: see the first difference in the module's documentation.
 const NANO_MAX: i128 = i64::MAX as i128 * NANO_PER_UNIT;
 
-/// A quantity: how much, and in which notation to print it.
+/// A quantity: an amount, and the notation in which it is printed.
 ///
-/// Equality, order and hash look at the amount alone: `1000m` equals `1`, `1Ki` equals `1024`.
+/// Equality, order and hash depend on the amount alone: `1000m` equals `1`, `1Ki` equals `1024`.
 #[derive(Debug, Clone, Copy)]
 pub struct Quantity {
-    /// Always within `-NANO_MAX..=NANO_MAX`, so that sums of two cannot overflow.
+    /// Always within `-NANO_MAX..=NANO_MAX`, so that the sum of two quantities cannot overflow.
     nano: i128,
     format: Format,
 }
 
-/// The notation of a quantity: that of the text it was parsed from.
+/// The notation of a quantity: the notation of the text from which it was parsed.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub enum Format {
     /// `n u m k M G T P E`, or no suffix at all.
     DecimalSi,
-    /// `Ki Mi Gi Ti Pi Ei`; printed as [`Format::DecimalSi`] below 1024 and for fractions, where it would
-    /// lose digits.
+    /// `Ki Mi Gi Ti Pi Ei`. Amounts below 1024 and fractions are printed as [`Format::DecimalSi`], because digits would be lost.
     BinarySi,
-    /// `12e6`.
+    /// An exponent, such as `12e6`.
     DecimalExponent,
 }
 
 impl Quantity {
-    /// Nothing.
+    /// Zero.
     pub const ZERO: Self = Self { nano: 0, format: Format::DecimalSi };
 
-    /// Reads the grammar of Kubernetes. Costs one pass over the text, whatever exponent it names, and no
-    /// memory.
+    /// Reads a quantity by the grammar of Kubernetes, in one pass over the text for any exponent, and without allocating.
     ///
-    /// More digits than a nano can tell are rounded up, so that whoever asks for something gets something.
+    /// Digits below a nano are rounded up, so that a request for more than zero is never zero.
     ///
     /// # Errors
-    /// When Kubernetes would refuse the text too.
+    /// If Kubernetes refuses the text, too.
     pub fn parse(text: &str) -> Result<Self, QuantityError> {
         match parse::scan(text) {
             Ok(scanned) => Ok(Self { nano: scanned.nano, format: scanned.format }),
@@ -85,42 +83,42 @@ impl Quantity {
         }
     }
 
-    /// Thousandths, as cpu is counted: `from_milli(1500)` prints `1500m`, `from_milli(2000)` prints `2`.
+    /// From thousandths, the unit of cpu: `from_milli(1500)` prints `1500m`, `from_milli(2000)` prints `2`.
     pub const fn from_milli(milli: i64) -> Self {
         Self { nano: milli as i128 * NANO_PER_MILLI, format: Format::DecimalSi }
     }
 
-    /// Whole things, such as pods or devices: `from_units(2000)` prints `2k`.
+    /// From whole units, such as pods or devices: `from_units(2000)` prints `2k`.
     pub const fn from_units(units: i64) -> Self {
         Self { nano: clamp(units as i128 * NANO_PER_UNIT), format: Format::DecimalSi }
     }
 
-    /// Bytes, as memory is written: `from_bytes(128 << 20)` prints `128Mi`.
+    /// From bytes, in the notation of memory: `from_bytes(128 << 20)` prints `128Mi`.
     pub const fn from_bytes(bytes: i64) -> Self {
         Self { nano: clamp(bytes as i128 * NANO_PER_UNIT), format: Format::BinarySi }
     }
 
-    /// Whole units, rounded away from zero.
+    /// The amount in whole units, rounded away from zero.
     pub fn value(&self) -> i64 {
         self.rounded(NANO_PER_UNIT)
     }
 
-    /// Thousandths, rounded away from zero; saturates where a thousandfold does not fit.
+    /// The amount in thousandths, rounded away from zero; saturates at the limits of `i64`.
     pub fn milli_value(&self) -> i64 {
         self.rounded(NANO_PER_MILLI)
     }
 
-    /// The notation this quantity prints in, where that loses nothing.
+    /// The notation in which this quantity is printed, unless digits would be lost.
     pub fn format(&self) -> Format {
         self.format
     }
 
-    /// Whether the amount is nothing.
+    /// Whether the amount is zero.
     pub fn is_zero(&self) -> bool {
         self.nano == 0
     }
 
-    /// The sum, saturating. Nothing plus something takes the notation of the something.
+    /// The sum, saturating. If `self` is zero, the sum has the notation of `other`.
     #[must_use]
     pub fn plus(self, other: Self) -> Self {
         let format = if self.is_zero() { other.format } else { self.format };

@@ -1,20 +1,20 @@
-//! Text to nano units, in one pass and without memory of its own.
+//! Reads text into nano units, in one pass and without allocating. Entry point: [`scan`].
 //!
-//! The trick is to decide by counting digits before any arithmetic: a number with too many digits before the
-//! nano's place is the maximum, one with none is a single nano, and what remains fits 128 bits.
+//! Digits are counted before any arithmetic: a number with too many digits before the nano's place is the maximum,
+//! a number with none is a single nano, and every other number fits 128 bits.
 
 use super::{Format, NANO_MAX, QuantityProblem};
 
-/// A quantity as read.
-pub(super) struct Scanned {
+/// The result of [`scan`].
+pub(super) struct ScannedQuantity {
     pub(super) nano: i128,
     pub(super) format: Format,
-    /// The text says more than the maximum.
+    /// The number in the text is above the maximum.
     pub(super) clipped: bool,
 }
 
 /// Reads `sign? digits* (. digits*)? suffix`, refusing what Kubernetes refuses.
-pub(super) fn scan(text: &str) -> Result<Scanned, QuantityProblem> {
+pub(super) fn scan(text: &str) -> Result<ScannedQuantity, QuantityProblem> {
     if text.is_empty() {
         return Err(QuantityProblem::Empty);
     }
@@ -38,22 +38,22 @@ pub(super) fn scan(text: &str) -> Result<Scanned, QuantityProblem> {
         Suffix::Exponent(power) => (number.times_power_of_ten(i128::from(power)), Format::DecimalExponent),
         Suffix::Binary(bits) => {
             let magnitude = number.times_power_of_two(bits);
-            // Kubernetes does the same: less than one of something is not written in powers of 1024.
+            // As in Kubernetes, an amount below one unit is not written in powers of 1024.
             let small = matches!(magnitude, Some(nano) if 0 < nano && nano < super::NANO_PER_UNIT);
             (magnitude, if small { Format::DecimalSi } else { Format::BinarySi })
         }
     };
     let clipped = magnitude.is_none();
     let nano = magnitude.unwrap_or(NANO_MAX);
-    Ok(Scanned { nano: if negative { -nano } else { nano }, format, clipped })
+    Ok(ScannedQuantity { nano: if negative { -nano } else { nano }, format, clipped })
 }
 
 fn split_digits(text: &str) -> (&str, &str) {
     text.split_at(prefix_length(text.as_bytes(), |byte| byte.is_ascii_digit()))
 }
 
-/// How many bytes at the beginning match. Looks at a block at a time without leaving it early, which the
-/// compiler turns into wide instructions: a hundred kilobytes of digits then cost microseconds.
+/// How many bytes at the beginning match. Each block is read to its end, so that the compiler can use vector
+/// instructions: a hundred kilobytes of digits then take microseconds.
 fn prefix_length(bytes: &[u8], matches: impl Fn(u8) -> bool) -> usize {
     const BLOCK: usize = 64;
     let all_match = |block: &&[u8]| block.iter().fold(true, |all, byte| all & matches(*byte));
@@ -69,11 +69,10 @@ enum Suffix {
 }
 
 impl Suffix {
-    /// Whether Kubernetes reads the bare suffix, with no number before it, as nothing rather than as an
-    /// error.
+    /// Whether Kubernetes reads the suffix without a number before it as zero rather than as an error.
     ///
-    /// There is no idea behind it: its fast path does not need digits and its slow path does. The truncation
-    /// of the exponent is part of that.
+    /// This is an accident of its code: the fast path does not need digits, and the slow path does. The exponent
+    /// is truncated to 32 bits here because it is truncated there.
     fn stands_alone(&self) -> bool {
         match self {
             Self::Decimal(_) => true,
@@ -111,7 +110,7 @@ fn read_suffix(text: &str) -> Result<Suffix, QuantityProblem> {
     }
 }
 
-/// Suffix letters, then a sign, then digits, each optional. Tells a foreign character from a wrong suffix.
+/// Checks for suffix letters, a sign and digits, each optional. Distinguishes a wrong character from a wrong suffix.
 fn check_shape(text: &str) -> Result<(), QuantityProblem> {
     let letters = prefix_length(text.as_bytes(), |byte| b"eEinumkKMGTP".contains(&byte));
     let rest = &text[letters..];
@@ -169,7 +168,7 @@ impl Number<'_> {
         let step = super::NANO_PER_UNIT << bits;
         let (used, unused) = self.fraction.split_at(self.fraction.len().min(BINARY_FRACTION_DIGITS_MAX));
         let mut remainder = !strip_zeros(unused).is_empty();
-        // From the last digit to the first, so that each division by ten is of a small number.
+        // From the last digit to the first, so that each number that is divided by ten is small.
         let mut nano = 0;
         for digit in used.iter().rev() {
             nano += i128::from(digit - b'0') * step;

@@ -1,7 +1,7 @@
-//! The canonical form: no fraction, nothing lost, the suffix as large as can be.
+//! Prints the canonical form of a quantity: no fraction, no lost digits, the largest possible suffix.
 //!
-//! A binary quantity that no power of 1024 divides prints bare, as in Kubernetes. Whoever reads that takes it
-//! for a decimal one, and prints it as such: the amount is the same, the spelling may not be.
+//! A binary quantity that no power of 1024 divides is printed without a suffix, as in Kubernetes. When such a text is parsed, its
+//! notation is decimal: the amount is the same, but it may be printed with another suffix.
 
 use std::fmt;
 
@@ -38,7 +38,7 @@ impl Quantity {
         write!(out, "{number}{}", SUFFIXES[steps])
     }
 
-    /// The number, and the largest power of ten divisible by three that leaves it whole. Not for zero.
+    /// The number without its trailing groups of three zeros, and the power of ten to multiply it by. Must not be called for zero.
     fn by_thousands(&self) -> (i128, i32) {
         let mut number = self.nano;
         let mut power = -9;
@@ -61,7 +61,7 @@ fn decimal_suffix(power: i32) -> &'static str {
         12 => "T",
         15 => "P",
         18 => "E",
-        // Zero; the maximum is below ten E, so nothing larger occurs.
+        // Power 0. Larger powers than 18 do not occur, because the maximum is below ten E.
         _ => "",
     }
 }

@@ -1,4 +1,4 @@
-//! What holds for every quantity, tried on many.
+//! Property tests: what holds for every quantity.
 
 use std::cmp::Ordering;
 
@@ -7,7 +7,7 @@ use proptest::prelude::{Just, Strategy, any, prop_assert, prop_assert_eq, prop_o
 use super::{AMOUNT_LENGTH_MAX, Format, Quantity, parse_amount};
 use crate::model::resources::ResourceName;
 
-/// Any quantity there can be, fractions and both ends included.
+/// Any possible quantity, including fractions, the smallest and the largest.
 fn quantities() -> impl Strategy<Value = Quantity> {
     let formats = prop_oneof![Just(Format::DecimalSi), Just(Format::BinarySi), Just(Format::DecimalExponent)];
     let units = prop_oneof![any::<i64>(), -5000..5000_i64, Just(i64::MAX), Just(i64::MIN)];
@@ -18,7 +18,7 @@ fn quantities() -> impl Strategy<Value = Quantity> {
     })
 }
 
-/// Texts of the right shape, most of them with more digits than can be kept.
+/// Texts of the right form, most of them with more digits than can be stored.
 fn texts() -> impl Strategy<Value = String> {
     "[+-]?[0-9]{0,30}(\\.[0-9]{0,30})?(|[numkMGTPE]|[KMGTPE]i|[eE][+-]?[0-9]{1,3})"
 }

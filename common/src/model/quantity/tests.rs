@@ -1,4 +1,4 @@
-//! Inputs that have broken parsers of quantities elsewhere, each with what must become of it here.
+//! Inputs that have broken other parsers of quantities, each with its expected result here.
 
 use super::{AmountProblem, Format, Quantity, QuantityProblem, parse_amount};
 use crate::model::resources::ResourceName;
@@ -16,15 +16,18 @@ fn problem(text: &str) -> QuantityProblem {
     }
 }
 
-/// Fails when `work` is not done soon. Whoever builds a power of ten is at it for years, or until the memory ends.
-#[expect(clippy::disallowed_methods, reason = "what does not end can be seen only from outside")]
+/// Fails if `work` does not end soon. Code that computes the power of ten would run for years, or until it is out of memory.
+#[expect(
+    clippy::disallowed_methods,
+    reason = "that a thread does not end can be seen only from another thread"
+)]
 fn at_once(work: fn()) {
     let (done, is_done) = mpsc::channel();
     let worker = std::thread::spawn(move || {
         work();
         done.send(()).unwrap();
     });
-    // An end without a word is a panic.
+    // If the sender is gone without a message, `work` panicked, and `join` reports it.
     if is_done.recv_timeout(Duration::from_secs(20)) == Err(mpsc::RecvTimeoutError::Timeout) {
         panic!("it takes too long");
     }

@@ -1,5 +1,5 @@
-//! Compares every golden vector with what Kubernetes made of it. How they are made:
-//! `common/vectors/README.md`.
+//! Compares our result for every golden vector with the result of Kubernetes. `common/vectors/README.md` says how the vectors are
+//! made.
 
 use serde_json::Value;
 
@@ -7,7 +7,7 @@ use super::{Quantity, QuantityProblem};
 
 const VECTORS: &str = include_str!(concat!(env!("CARGO_MANIFEST_DIR"), "/vectors/quantity.jsonl"));
 
-/// The file is generated; a generator that lost its inputs must not look like success.
+/// The file is generated. A generator without inputs must not look like success.
 const VECTORS_MIN: usize = 2000;
 
 #[test]

@@ -1,23 +1,21 @@
-//! What a pod asks for, summed as kube-scheduler 1.37 sums it.
+//! The resource requests of a pod, summed as kube-scheduler 1.37 sums them. Entry point: [`pod_requests`].
 //!
-//! Four answers, because kube-scheduler asks four questions: see [`PodRequests`]. The rules:
+//! There are four sums, because kube-scheduler has four uses for them: see [`PodRequests`]. The rules:
 //!
-//! - Containers run together and are added. Init containers run one after another before them, each on top of
-//!   the sidecars (init containers that keep running) started earlier; the pod needs the larger of the two
-//!   phases.
-//! - Pod-level requests for cpu, memory and huge pages replace what the containers add up to.
-//! - Overhead comes on top, always.
-//! - A pod on a node may be half-way through a resize. It counts with the largest of what its spec wants,
-//!   what the kubelet has allocated and what the containers really have; a resize that cannot happen there
-//!   wants nothing.
-//! - For scores only, a container that does not mention cpu or memory counts as if it wanted a little.
+//! - Containers run together and are added. Init containers run one after another before them, each together with the sidecars
+//!   (init containers that keep running) that were started earlier. The pod needs the maximum of both phases.
+//! - Pod-level requests for cpu, memory and huge pages replace the sums over the containers.
+//! - Overhead is always added.
+//! - A pod on a node may be in the middle of a resize. It counts with the maximum of what its spec requests, what the kubelet has
+//!   allocated and what the containers actually have. The spec does not count if the resize is infeasible.
+//! - For scores only, a container without a request for cpu or memory counts with a small default.
 //!
 //! Sums are exact and rounded up once, at the end: two containers of `0.5m` make `1m`.
 //!
-//! Knows nothing of: JSON, limits (the API server has already turned them into requests), claims of dynamic
-//! resources (counted with a feature gate that is off).
+//! Must not know: JSON, limits (the API server has already set requests from them), claims of dynamic resources (counted only with
+//! a feature gate that is off).
 
-mod asks;
+mod quantities;
 mod sum;
 
 #[cfg(test)]
@@ -30,8 +28,8 @@ use std::borrow::Cow;
 use super::excerpt::excerpt;
 use super::quantity::{Quantity, QuantityError};
 use super::resources::{ResourceName, Resources};
-use asks::Asks;
-use sum::{Defaults, Pod};
+use quantities::Quantities;
+use sum::{Defaults, PodQuantities};
 
 /// Resource names and quantities as the API writes them. If a name is repeated, the last one counts.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
@@ -43,8 +41,8 @@ impl<'a> FromIterator<(&'a str, &'a str)> for ResourceList<'a> {
     }
 }
 
-/// The parts of a pod that decide what it asks for. Where a field is an `Option`, `None` is a missing or null
-/// field, which does not mean the same as an empty one.
+/// The fields of a pod that determine its requests. If a field is an `Option`, `None` is a missing or null field, which does not
+/// mean the same as an empty field.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Sources<'a> {
     /// `spec.containers`.
@@ -63,14 +61,14 @@ pub struct Sources<'a> {
     pub pod_allocated: Option<ResourceList<'a>>,
     /// `status.resources`.
     pub pod_actual: Option<PodActual<'a>>,
-    /// The first condition of type `PodResizePending` has the reason `Infeasible`.
+    /// Whether the first condition of type `PodResizePending` has the reason `Infeasible`.
     pub resize_infeasible: bool,
 }
 
 /// A container of the spec.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Container<'a> {
-    /// `name`, by which its status is found.
+    /// `name`, by which the status of the container is found.
     pub name: Cow<'a, str>,
     /// `resources.requests`.
     pub requests: ResourceList<'a>,
@@ -78,7 +76,7 @@ pub struct Container<'a> {
     pub restart_always: bool,
 }
 
-/// What the kubelet says about a container.
+/// The status of a container, written by the kubelet.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct ContainerStatus<'a> {
     /// `name`.
@@ -89,51 +87,50 @@ pub struct ContainerStatus<'a> {
     pub actual: Option<ResourceList<'a>>,
 }
 
-/// What the kubelet says about the pod as a whole. That `status.resources` is there already changes the sum,
-/// also when it has no requests.
+/// `status.resources` of a pod, written by the kubelet. Its presence changes the sum, even without requests in it.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct PodActual<'a> {
     /// `status.resources.requests`.
     pub requests: Option<ResourceList<'a>>,
 }
 
-/// What a pod asks for, once for each question of kube-scheduler.
+/// The requests of a pod, one sum for each use in kube-scheduler.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Hash)]
 pub struct PodRequests {
-    /// What the filter wants free on a node for this pod to come: from the spec alone. One of `pods`.
+    /// What must be free on a node for this pod to be scheduled there: from the spec alone. `pods` is one.
     pub incoming: Resources,
-    /// What the pod takes away where it is, when that is something else: it is being resized.
+    /// What the pod uses on its node, if that differs from `incoming`: it is being resized.
     resized: Option<Box<Resources>>,
-    /// What the containers ask for, when the pod as a whole asks for something else than them.
+    /// The sum over the containers, if it differs from `incoming` because of pod-level requests.
     of_containers: Option<Box<Resources>>,
-    /// What those of the scores that see a little of everything add for a pod to come; see [`PodRequests::scored`].
-    pub non_zero_incoming: NonZero,
-    /// What those scores see taken by a pod where it is.
-    pub non_zero_counted: NonZero,
+    /// What the scores that use defaults add for a pod that is being scheduled; see [`PodRequests::scored`].
+    pub non_zero_incoming: NonZeroRequests,
+    /// What the scores that use defaults count for a pod on its node.
+    pub non_zero_counted: NonZeroRequests,
 }
 
 impl PodRequests {
-    /// Puts the four answers together.
+    /// Puts the four sums together.
     pub fn new(
         incoming: Resources,
         counted: Resources,
-        non_zero_incoming: NonZero,
-        non_zero_counted: NonZero,
+        non_zero_incoming: NonZeroRequests,
+        non_zero_counted: NonZeroRequests,
     ) -> Self {
         let resized = (counted != incoming).then(|| Box::new(counted));
         Self { incoming, resized, of_containers: None, non_zero_incoming, non_zero_counted }
     }
 
-    /// The same for a pod whose containers ask for this; of cpu and memory the non-zero amounts say so already.
+    /// Adds the sum over the containers. Its cpu and memory are ignored: `non_zero_incoming` has these.
     #[must_use]
-    pub fn with_containers(mut self, mut asks: Resources) -> Self {
-        (asks.cpu, asks.memory) = (self.incoming.cpu, self.incoming.memory);
-        self.of_containers = (asks != self.incoming).then(|| Box::new(asks));
+    pub fn with_containers(mut self, mut sum: Resources) -> Self {
+        (sum.cpu, sum.memory) = (self.incoming.cpu, self.incoming.memory);
+        self.of_containers = (sum != self.incoming).then(|| Box::new(sum));
         self
     }
 
-    /// What the least- and most-allocated scores add of `resource` for a pod to come. Pod-level requests do not count
-    /// here, and slots for pods neither.
+    /// How much of `resource` the least- and most-allocated scores add for a pod that is being scheduled. Pod-level requests and
+    /// `pods` do not count here.
     pub fn scored(&self, resource: &ResourceName) -> i64 {
         match resource {
             ResourceName::Cpu => self.non_zero_incoming.cpu,
@@ -143,24 +140,24 @@ impl PodRequests {
         }
     }
 
-    /// What the pod takes away where it is: resizes included. One of `pods`. The balanced-allocation score uses
-    /// this one also for a pod that is still to come.
+    /// What the pod uses on its node, resizes included. `pods` is one. The balanced-allocation score uses this sum also for a pod
+    /// that is being scheduled.
     pub fn counted(&self) -> &Resources {
         self.resized.as_deref().unwrap_or(&self.incoming)
     }
 }
 
-/// Requests with a little of everything for containers that ask for nothing.
+/// Requests with defaults for containers that request no cpu or no memory (kube-scheduler's non-zero requests).
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Hash)]
-pub struct NonZero {
+pub struct NonZeroRequests {
     /// In milli.
     pub cpu: i64,
     /// In bytes.
     pub memory: i64,
 }
 
-impl NonZero {
-    /// Whether a sum may have lost something on the way.
+impl NonZeroRequests {
+    /// Whether an amount is at a limit of `i64`, so that the sum may have saturated.
     pub fn is_saturated(self) -> bool {
         [self.cpu, self.memory].iter().any(|amount| [i64::MIN, i64::MAX].contains(amount))
     }
@@ -175,23 +172,23 @@ pub struct RequestError {
 }
 
 impl RequestError {
-    /// Where it stands: `spec.containers[1].resources.requests["cpu"]`.
+    /// The place in the pod: `spec.containers[1].resources.requests["cpu"]`.
     pub fn path(&self) -> &str {
         &self.path
     }
 
-    /// What is wrong with it, an excerpt included.
+    /// What is wrong with the quantity, with an excerpt of it.
     pub fn quantity(&self) -> &QuantityError {
         &self.source
     }
 }
 
-/// Sums up what a pod asks for.
+/// Sums the requests of a pod.
 ///
-/// # Errors When a quantity that matters is not one. The API server lets none through, so this is a broken
-/// server or a bug.
+/// # Errors
+/// If a quantity that matters is invalid. The API server does not store such a pod, so this is a broken server or a bug.
 pub fn pod_requests(sources: &Sources<'_>) -> Result<PodRequests, RequestError> {
-    let pod = Pod::read(sources)?;
+    let pod = PodQuantities::read(sources)?;
     let incoming = pod.incoming(Defaults::NONE);
     let counted = pod.counted(Defaults::NONE);
     let non_zero_incoming = pod.incoming_without_pod_level(Defaults::ALL);
@@ -199,7 +196,7 @@ pub fn pod_requests(sources: &Sources<'_>) -> Result<PodRequests, RequestError> 
         Defaults::NONE => counted.non_zero(),
         defaults => pod.counted(defaults).non_zero(),
     };
-    // The filter never asks for less than nothing; the count would give room back.
+    // The filter never requires less than zero. In the count a negative request is kept, and makes room.
     let incoming = incoming.resources().max_each(&Resources::default());
     let of_containers = non_zero_incoming.resources();
     let requests =
@@ -207,8 +204,8 @@ pub fn pod_requests(sources: &Sources<'_>) -> Result<PodRequests, RequestError> 
     Ok(requests.with_containers(of_containers))
 }
 
-impl Asks<'_> {
-    /// In the scheduler's units. A pod is one pod, whatever it says.
+impl Quantities<'_> {
+    /// The quantities in the scheduler's units. `pods` is one, even if the pod requests another number.
     fn resources(&self) -> Resources {
         let mut resources = Resources::default();
         for (name, quantity) in self.iter() {
@@ -218,23 +215,23 @@ impl Asks<'_> {
         resources
     }
 
-    fn non_zero(&self) -> NonZero {
-        let ask = |name| self.get(name).unwrap_or(Quantity::ZERO);
-        NonZero { cpu: ask("cpu").milli_value(), memory: ask("memory").value() }
+    fn non_zero(&self) -> NonZeroRequests {
+        let request = |name| self.get(name).unwrap_or(Quantity::ZERO);
+        NonZeroRequests { cpu: request("cpu").milli_value(), memory: request("memory").value() }
     }
 }
 
-impl<'a> Asks<'a> {
-    /// Reads a list; `path` says where it stands, and is asked only when something is wrong.
+impl<'a> Quantities<'a> {
+    /// Parses a list. `path` returns its place in the pod, and is called only if a quantity is invalid.
     fn read(list: &'a ResourceList<'_>, path: impl Fn() -> String) -> Result<Self, RequestError> {
-        let mut asks = Self::default();
+        let mut quantities = Self::default();
         for (name, text) in &list.0 {
             let quantity = Quantity::parse(text).map_err(|source| RequestError {
                 path: format!("{}[\"{}\"]", path(), excerpt(name, 40)),
                 source,
             })?;
-            asks.set(name, quantity);
+            quantities.set(name, quantity);
         }
-        Ok(asks)
+        Ok(quantities)
     }
 }

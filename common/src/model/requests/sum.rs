@@ -1,31 +1,31 @@
-//! The sums themselves, over quantities that have been read.
+//! The sums of requests, over parsed quantities. [`PodQuantities::read`] parses, the other methods sum.
 
-use super::asks::Asks;
+use super::quantities::Quantities;
 use super::{Container, ContainerStatus, RequestError, Sources};
 use crate::model::quantity::Quantity;
 
-/// A pod whose quantities have been read.
-pub(super) struct Pod<'a> {
-    containers: Vec<Asked<'a>>,
-    init_containers: Vec<Asked<'a>>,
-    overhead: Asks<'a>,
-    /// Only if there is something in it that can be asked for on pod level.
-    pod_level: Option<Asks<'a>>,
-    allocated: Option<Asks<'a>>,
-    /// `status.resources`, and in it the requests.
-    actual: Option<Option<Asks<'a>>>,
+/// The parsed quantities of a pod.
+pub(super) struct PodQuantities<'a> {
+    containers: Vec<ContainerRequests<'a>>,
+    init_containers: Vec<ContainerRequests<'a>>,
+    overhead: Quantities<'a>,
+    /// `None` also if no resource in it can be requested on pod level.
+    pod_level: Option<Quantities<'a>>,
+    allocated: Option<Quantities<'a>>,
+    /// The outer `Option` is `status.resources`, the inner one its `requests`.
+    actual: Option<Option<Quantities<'a>>>,
     infeasible: bool,
 }
 
-/// A container: what it asks for, has been allotted, and has.
-struct Asked<'a> {
-    spec: Asks<'a>,
-    allocated: Option<Asks<'a>>,
-    actual: Option<Asks<'a>>,
+/// The parsed quantities of a container: requested, allocated and actual.
+struct ContainerRequests<'a> {
+    spec: Quantities<'a>,
+    allocated: Option<Quantities<'a>>,
+    actual: Option<Quantities<'a>>,
     sidecar: bool,
 }
 
-/// One of the three.
+/// Which of the three quantities of a [`ContainerRequests`] is summed.
 #[derive(Clone, Copy)]
 enum View {
     Spec,
@@ -33,7 +33,7 @@ enum View {
     Actual,
 }
 
-/// Which resources a container that does not mention them is taken to want a little of.
+/// For which resources a container without a request counts with kube-scheduler's small default.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) struct Defaults {
     cpu: bool,
@@ -47,20 +47,20 @@ impl Defaults {
     const CPU: Quantity = Quantity::from_milli(100);
     const MEMORY: Quantity = Quantity::from_units(200 * 1024 * 1024);
 
-    fn fill(self, asks: &mut Asks<'_>) {
-        if self.cpu && asks.get("cpu").is_none() {
-            asks.set("cpu", Self::CPU);
+    fn fill(self, requests: &mut Quantities<'_>) {
+        if self.cpu && requests.get("cpu").is_none() {
+            requests.set("cpu", Self::CPU);
         }
-        if self.memory && asks.get("memory").is_none() {
-            asks.set("memory", Self::MEMORY);
+        if self.memory && requests.get("memory").is_none() {
+            requests.set("memory", Self::MEMORY);
         }
     }
 }
 
-impl<'a> Pod<'a> {
+impl<'a> PodQuantities<'a> {
     pub(super) fn read(sources: &'a Sources<'_>) -> Result<Self, RequestError> {
         let optional = |list, path: &str| match list {
-            Some(list) => Asks::read(list, || path.to_owned()).map(Some),
+            Some(list) => Quantities::read(list, || path.to_owned()).map(Some),
             None => Ok(None),
         };
         let pod_level = optional(sources.pod_level.as_ref(), "spec.resources.requests")?;
@@ -69,18 +69,22 @@ impl<'a> Pod<'a> {
             None => None,
         };
         Ok(Self {
-            containers: Asked::read_all(&sources.containers, "containers", sources)?,
-            init_containers: Asked::read_all(&sources.init_containers, "initContainers", sources)?,
-            overhead: Asks::read(&sources.overhead, || "spec.overhead".to_owned())?,
-            pod_level: pod_level.filter(|asks| asks.iter().any(|(name, _)| is_pod_level_name(name))),
+            containers: ContainerRequests::read_all(&sources.containers, "containers", sources)?,
+            init_containers: ContainerRequests::read_all(
+                &sources.init_containers,
+                "initContainers",
+                sources,
+            )?,
+            overhead: Quantities::read(&sources.overhead, || "spec.overhead".to_owned())?,
+            pod_level: pod_level.filter(|requests| requests.iter().any(|(name, _)| is_pod_level_name(name))),
             allocated: optional(sources.pod_allocated.as_ref(), "status.allocatedResources")?,
             actual,
             infeasible: sources.resize_infeasible,
         })
     }
 
-    /// From the spec.
-    pub(super) fn incoming(&self, defaults: Defaults) -> Asks<'a> {
+    /// The sum over the spec.
+    pub(super) fn incoming(&self, defaults: Defaults) -> Quantities<'a> {
         let mut total = self.aggregate(View::Spec, defaults);
         if let Some(pod_level) = &self.pod_level {
             replace_pod_level(&mut total, pod_level);
@@ -89,16 +93,16 @@ impl<'a> Pod<'a> {
         total
     }
 
-    /// From the containers of the spec, whatever the pod as a whole asks for.
-    pub(super) fn incoming_without_pod_level(&self, defaults: Defaults) -> Asks<'a> {
+    /// The sum over the spec, without pod-level requests.
+    pub(super) fn incoming_without_pod_level(&self, defaults: Defaults) -> Quantities<'a> {
         let mut total = self.aggregate(View::Spec, defaults);
         total.add(&self.overhead);
         total
     }
 
-    /// From spec and status.
-    pub(super) fn counted(&self, defaults: Defaults) -> Asks<'a> {
-        if self.is_settled() {
+    /// The sum over spec and status.
+    pub(super) fn counted(&self, defaults: Defaults) -> Quantities<'a> {
+        if self.has_no_status() {
             return self.incoming(defaults);
         }
         let mut total = self.counted_containers(defaults);
@@ -109,30 +113,31 @@ impl<'a> Pod<'a> {
         total
     }
 
-    /// Which defaults apply to a pod on a node that asks for `total` without them.
-    pub(super) fn defaults_given(&self, total: &Asks<'_>) -> Defaults {
+    /// Which defaults apply to a pod on a node whose sum without defaults is `total`.
+    pub(super) fn defaults_given(&self, total: &Quantities<'_>) -> Defaults {
         match self.pod_level {
             None => Defaults::ALL,
             Some(_) => Defaults { cpu: total.get("cpu").is_none(), memory: total.get("memory").is_none() },
         }
     }
 
-    /// The status says nothing that could change a sum, so that the spec's need not be made twice.
-    fn is_settled(&self) -> bool {
-        let silent = |container: &Asked<'_>| container.allocated.is_none() && container.actual.is_none();
+    /// Whether the status has nothing that could change a sum, so that the sum over the spec is enough.
+    fn has_no_status(&self) -> bool {
+        let has_none =
+            |container: &ContainerRequests<'_>| container.allocated.is_none() && container.actual.is_none();
         !self.infeasible
             && self.allocated.is_none()
             && self.actual.is_none()
-            && self.containers.iter().chain(&self.init_containers).all(silent)
+            && self.containers.iter().chain(&self.init_containers).all(has_none)
     }
 
-    fn counted_containers(&self, defaults: Defaults) -> Asks<'a> {
+    fn counted_containers(&self, defaults: Defaults) -> Quantities<'a> {
         let mut total = match self.infeasible {
-            true => Asks::default(),
+            true => Quantities::default(),
             false => self.aggregate(View::Spec, defaults),
         };
         match (&self.allocated, &self.actual) {
-            // The kubelet has summed up already.
+            // The kubelet has already summed over the containers.
             (Some(allocated), Some(Some(actual))) => {
                 total.raise(actual);
                 total.raise(allocated);
@@ -145,37 +150,37 @@ impl<'a> Pod<'a> {
         total
     }
 
-    fn counted_pod_level(&self, spec: &Asks<'a>) -> Asks<'a> {
+    fn counted_pod_level(&self, spec: &Quantities<'a>) -> Quantities<'a> {
         let Some(actual) = &self.actual else { return spec.clone() };
-        let mut total = if self.infeasible { Asks::default() } else { spec.clone() };
+        let mut total = if self.infeasible { Quantities::default() } else { spec.clone() };
         for status in [actual, &self.allocated].into_iter().flatten() {
             total.raise(status);
         }
         total
     }
 
-    /// Containers together, or the most demanding moment before them.
-    fn aggregate(&self, view: View, defaults: Defaults) -> Asks<'a> {
-        let asked = |container: &Asked<'a>| {
-            let mut asks = container.seen(view, self.infeasible).cloned().unwrap_or_default();
-            defaults.fill(&mut asks);
-            asks
+    /// The maximum of the sum over all containers and the needs of each init container with the sidecars before it.
+    fn aggregate(&self, view: View, defaults: Defaults) -> Quantities<'a> {
+        let requests_of = |container: &ContainerRequests<'a>| {
+            let mut requests = container.get(view, self.infeasible).cloned().unwrap_or_default();
+            defaults.fill(&mut requests);
+            requests
         };
-        let mut total = Asks::default();
+        let mut total = Quantities::default();
         for container in &self.containers {
-            total.add(&asked(container));
+            total.add(&requests_of(container));
         }
-        let mut sidecars = Asks::default();
-        let mut most = Asks::default();
+        let mut sidecars = Quantities::default();
+        let mut most = Quantities::default();
         for container in &self.init_containers {
-            let mut asks = asked(container);
+            let mut requests = requests_of(container);
             if container.sidecar {
-                total.add(&asks);
-                sidecars.add(&asks);
+                total.add(&requests);
+                sidecars.add(&requests);
                 most.raise(&sidecars);
             } else {
-                asks.add(&sidecars);
-                most.raise(&asks);
+                requests.add(&sidecars);
+                most.raise(&requests);
             }
         }
         total.raise(&most);
@@ -183,7 +188,7 @@ impl<'a> Pod<'a> {
     }
 }
 
-impl<'a> Asked<'a> {
+impl<'a> ContainerRequests<'a> {
     fn read_all(
         containers: &'a [Container<'_>],
         field: &str,
@@ -199,36 +204,39 @@ impl<'a> Asked<'a> {
         path: &dyn std::fmt::Display,
         sources: &'a Sources<'_>,
     ) -> Result<Self, RequestError> {
-        let mut asked = Self {
-            spec: Asks::read(&container.requests, || format!("{path}.resources.requests"))?,
+        let mut requests = Self {
+            spec: Quantities::read(&container.requests, || format!("{path}.resources.requests"))?,
             allocated: None,
             actual: None,
             sidecar: container.restart_always,
         };
         if let Some((status, path)) = find_status(sources, &container.name) {
             if let Some(allocated) = &status.allocated {
-                asked.allocated = Some(Asks::read(allocated, || format!("{}.allocatedResources", path()))?);
+                requests.allocated =
+                    Some(Quantities::read(allocated, || format!("{}.allocatedResources", path()))?);
             }
             if let Some(actual) = &status.actual {
-                asked.actual = Some(Asks::read(actual, || format!("{}.resources.requests", path()))?);
+                requests.actual =
+                    Some(Quantities::read(actual, || format!("{}.resources.requests", path()))?);
             }
         }
-        Ok(asked)
+        Ok(requests)
     }
 
-    /// What is not there falls back to the one before, but not to a spec that is known to be impossible.
-    fn seen(&self, view: View, infeasible: bool) -> Option<&Asks<'a>> {
-        let wanted = (!infeasible).then_some(&self.spec);
+    /// The quantities of `view`. Missing actual quantities fall back to the allocated ones, and missing allocated ones to the spec,
+    /// unless the resize is `infeasible`.
+    fn get(&self, view: View, infeasible: bool) -> Option<&Quantities<'a>> {
+        let feasible_spec = (!infeasible).then_some(&self.spec);
         match view {
             View::Spec => Some(&self.spec),
-            View::Allocated => self.allocated.as_ref().or(wanted),
-            View::Actual => self.actual.as_ref().or(self.allocated.as_ref()).or(wanted),
+            View::Allocated => self.allocated.as_ref().or(feasible_spec),
+            View::Actual => self.actual.as_ref().or(self.allocated.as_ref()).or(feasible_spec),
         }
     }
 }
 
-/// The status of a container, and a way to say where it stands. Both kinds are searched for either kind, as
-/// upstream.
+/// The status of the container called `name`, and a function that returns its place in the pod. Both lists of statuses are searched
+/// for containers and for init containers, as in kube-scheduler.
 fn find_status<'s>(
     sources: &'s Sources<'_>,
     name: &str,
@@ -244,7 +252,7 @@ fn is_pod_level_name(name: &str) -> bool {
     name == "cpu" || name == "memory" || name.starts_with("hugepages-")
 }
 
-fn replace_pod_level<'a>(total: &mut Asks<'a>, pod_level: &Asks<'a>) {
+fn replace_pod_level<'a>(total: &mut Quantities<'a>, pod_level: &Quantities<'a>) {
     for (name, quantity) in pod_level.iter().filter(|(name, _)| is_pod_level_name(name)) {
         total.set(name, quantity);
     }

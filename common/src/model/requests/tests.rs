@@ -1,9 +1,9 @@
-//! What the golden vectors cannot show: pods that Kubernetes would not let through, and how we say so.
+//! What the golden vectors do not cover: pods that the API server would refuse, and our errors about them.
 
 use std::error::Error;
 
 use super::{
-    Container, ContainerStatus, NonZero, PodActual, RequestError, ResourceList, Sources, pod_requests,
+    Container, ContainerStatus, NonZeroRequests, PodActual, RequestError, ResourceList, Sources, pod_requests,
 };
 
 fn list<'a>(entries: &[(&'a str, &'a str)]) -> ResourceList<'a> {
@@ -79,7 +79,7 @@ fn absurd_requests_fit_nowhere_instead_of_wrapping() {
     assert_eq!((requests.incoming.cpu, requests.incoming.memory), (i64::MAX, i64::MAX));
     assert_eq!(requests.incoming.scalars().collect::<Vec<_>>(), [("example.com/x", i64::MAX)]);
     assert_eq!(*requests.counted(), requests.incoming);
-    assert_eq!(requests.non_zero_counted, NonZero { cpu: i64::MAX, memory: i64::MAX });
+    assert_eq!(requests.non_zero_counted, NonZeroRequests { cpu: i64::MAX, memory: i64::MAX });
 }
 
 #[test]

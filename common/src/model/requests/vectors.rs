@@ -1,16 +1,16 @@
-//! Compares every golden vector with what kube-scheduler made of the pod. How they are made:
-//! `common/vectors/README.md`.
+//! Compares our sums for every golden vector with the sums of kube-scheduler. `common/vectors/README.md` says how the vectors are
+//! made.
 
 use std::borrow::Cow;
 
 use serde_json::Value;
 
-use super::{Container, ContainerStatus, NonZero, PodActual, ResourceList, Sources, pod_requests};
+use super::{Container, ContainerStatus, NonZeroRequests, PodActual, ResourceList, Sources, pod_requests};
 use crate::model::resources::{ResourceName, Resources};
 
 const VECTORS: &str = include_str!(concat!(env!("CARGO_MANIFEST_DIR"), "/vectors/requests.jsonl"));
 
-/// The file is generated; a generator that lost its pods must not look like success.
+/// The file is generated. A generator without pods must not look like success.
 const VECTORS_MIN: usize = 500;
 
 #[test]
@@ -50,9 +50,9 @@ fn resources(expected: &Value) -> Resources {
     resources
 }
 
-fn non_zero(expected: &Value) -> NonZero {
+fn non_zero(expected: &Value) -> NonZeroRequests {
     let number = |field: &str| expected[field].as_i64().expect("a number");
-    NonZero { cpu: number("cpu"), memory: number("memory") }
+    NonZeroRequests { cpu: number("cpu"), memory: number("memory") }
 }
 
 fn sources(pod: &Value) -> Sources<'_> {

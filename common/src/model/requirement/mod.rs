@@ -1,46 +1,46 @@
-//! One requirement of a selector: what it asks of labels, and what Kubernetes says when it cannot be understood.
+//! One requirement of a label selector or node selector: whether labels meet it, and Kubernetes' messages about an invalid one.
 
 use super::ids::Text;
 use super::label_syntax::{key_problem, value_problem};
 use super::labels::Labels;
 
-/// What is asked of one label.
+/// A requirement about one label.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct Requirement {
     /// The label's key.
     pub key: Text,
-    /// What is asked of it.
+    /// How the label is compared.
     pub operator: Operator,
-    /// What it is compared with.
+    /// The values that the label is compared with.
     pub values: Box<[Text]>,
 }
 
 /// How a label is compared.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum Operator {
-    /// It has one of the values.
+    /// The label has one of the values.
     In,
-    /// It has none of the values; a label that is not there has none.
+    /// The label has none of the values, or is missing.
     NotIn,
-    /// It is there.
+    /// The label is present.
     Exists,
-    /// It is not there.
+    /// The label is missing.
     DoesNotExist,
-    /// It is an integer above the value. Only for nodes.
+    /// The label is an integer above the value. Only in node selectors.
     Gt,
-    /// It is an integer below the value. Only for nodes.
+    /// The label is an integer below the value. Only in node selectors.
     Lt,
-    /// A word of a newer API.
+    /// An operator of a newer API.
     Other,
 }
 
 impl Requirement {
-    /// Whether `labels` are as asked. One that has a [problem](Self::problems) matches nothing.
+    /// Whether `labels` meet the requirement. Meaningful only without [problems](Self::problems): callers check these first.
     pub fn matches(&self, labels: &Labels) -> bool {
         let found = labels.get(&self.key);
         match self.operator {
-            Operator::In => found.is_some_and(|value| self.names(value)),
-            Operator::NotIn => found.is_none_or(|value| !self.names(value)),
+            Operator::In => found.is_some_and(|value| self.lists(value)),
+            Operator::NotIn => found.is_none_or(|value| !self.lists(value)),
             Operator::Exists => found.is_some(),
             Operator::DoesNotExist => found.is_none(),
             Operator::Gt => found.and_then(integer).zip(self.limit()).is_some_and(|(own, limit)| own > limit),
@@ -49,7 +49,7 @@ impl Requirement {
         }
     }
 
-    /// Why it cannot be understood, in Kubernetes' words. `path` says where it stands, and may be empty.
+    /// Why the requirement is invalid, in Kubernetes' words. `path` is its place in the object, and may be empty.
     pub fn problems(&self, path: &str) -> Vec<String> {
         let at = |field: &str| if path.is_empty() { field.to_owned() } else { format!("{path}.{field}") };
         if self.operator == Operator::Other {
@@ -78,8 +78,8 @@ impl Requirement {
         problems
     }
 
-    fn names(&self, value: &str) -> bool {
-        self.values.iter().any(|own| **own == *value)
+    fn lists(&self, value: &str) -> bool {
+        self.values.iter().any(|listed| **listed == *value)
     }
 
     fn limit(&self) -> Option<i64> {
@@ -89,7 +89,7 @@ impl Requirement {
         }
     }
 
-    /// What is wrong with how many values there are.
+    /// What is wrong with the number of values.
     fn count_problem(&self) -> Option<&'static str> {
         let (is_wrong, rule) = match self.operator {
             Operator::In | Operator::NotIn => {
@@ -128,7 +128,7 @@ impl Operator {
         }
     }
 
-    /// Whether labels can be compared so, and not only those of nodes.
+    /// Whether label selectors have this operator. `Gt` and `Lt` are only in node selectors.
     pub fn is_for_labels(self) -> bool {
         matches!(self, Self::In | Self::NotIn | Self::Exists | Self::DoesNotExist)
     }
@@ -150,7 +150,7 @@ pub(super) fn invalid(place: &str, value: &str, problem: &str) -> String {
     format!("{place}: Invalid value: {value}: {problem}")
 }
 
-/// Values as Kubernetes shows them: JSON.
+/// Values as Kubernetes shows them in messages: as JSON.
 pub(super) fn list(values: &[Text]) -> String {
     if values.is_empty() {
         return "null".to_owned();
@@ -162,7 +162,7 @@ fn quoted(text: &str) -> String {
     format!("{text:?}")
 }
 
-/// An integer as Go reads it: a sign and decimal digits, nothing else.
+/// Reads an integer as Go does: an optional sign and decimal digits, nothing else.
 fn integer(text: &str) -> Option<i64> {
     text.parse().ok()
 }

@@ -1,16 +1,16 @@
-//! Each operator, and each way to get one wrong.
+//! Each operator, and each way in which a requirement can be invalid.
 
 use super::{Operator, Requirement};
 use crate::model::labels::Labels;
 
-fn asks(text: &str) -> Requirement {
+fn requirement(text: &str) -> Requirement {
     let mut words = text.split_whitespace();
     let (key, operator) = (words.next().unwrap(), Operator::from_name(words.next().unwrap()));
     Requirement { key: key.into(), operator, values: words.map(Into::into).collect() }
 }
 
 #[test]
-fn each_operator_asks_its_own() {
+fn each_operator_compares_in_its_own_way() {
     let labels = Labels::new([("zone", "a"), ("cores", "8"), ("empty", ""), ("plus", "+8")]);
     let table = [
         ("zone In a b", true),
@@ -37,7 +37,7 @@ fn each_operator_asks_its_own() {
         ("zone Resembles a", false),
     ];
     for (text, expected) in table {
-        assert_eq!(asks(text).matches(&labels), expected, "{text}");
+        assert_eq!(requirement(text).matches(&labels), expected, "{text}");
     }
 }
 
@@ -62,18 +62,18 @@ fn what_is_wrong_is_said_in_kubernetes_words() {
         ),
     ];
     for (text, expected) in table {
-        assert_eq!(asks(text).problems(""), [expected], "{text}");
-        assert_eq!(asks(text).problems("a[0]"), [format!("a[0].{expected}")], "{text}");
+        assert_eq!(requirement(text).problems(""), [expected], "{text}");
+        assert_eq!(requirement(text).problems("a[0]"), [format!("a[0].{expected}")], "{text}");
     }
-    assert_eq!(asks("zone Gt 1 2").problems("").len(), 1);
+    assert_eq!(requirement("zone Gt 1 2").problems("").len(), 1);
     for fine in ["zone In a", "zone NotIn a b", "zone Exists", "zone DoesNotExist", "zone Gt 1", "z Lt 1"] {
-        assert_eq!(asks(fine).problems(""), [""; 0], "{fine}");
+        assert_eq!(requirement(fine).problems(""), [""; 0], "{fine}");
     }
 }
 
 #[test]
 fn keys_and_values_must_be_those_of_labels() {
-    let problems = |text: &str| asks(text).problems("[1].matchExpressions[0]").join("\n");
+    let problems = |text: &str| requirement(text).problems("[1].matchExpressions[0]").join("\n");
     let key = problems("a/b/c Exists");
     assert!(
         key.starts_with("[1].matchExpressions[0].key: Invalid value: \"a/b/c\": a valid label key"),

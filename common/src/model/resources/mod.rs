@@ -1,10 +1,9 @@
-//! How much of each resource: the vector that requests, allocatable, used and reserved room are all written
-//! in.
+//! Amounts of resources: the type of requests, of `status.allocatable`, and of what is used or reserved.
 //!
-//! The units are the scheduler's: milli for cpu, bytes or pieces for the rest, as `i64`. Arithmetic
-//! saturates, so that an absurd number fits nowhere instead of turning into a small one.
+//! The units are kube-scheduler's: milli for cpu, bytes or pieces for other resources, as `i64`. Arithmetic saturates, so that an
+//! absurd number fits on no node instead of becoming a small number.
 //!
-//! Knows nothing of: whose resources these are.
+//! Must not know: whose resources these are.
 
 mod name;
 
@@ -14,7 +13,7 @@ mod tests;
 use super::quantity::Quantity;
 pub use name::{ResourceName, is_extended_name, is_scalar_name};
 
-/// An amount of every resource; what is not named is zero.
+/// An amount of every resource. A resource that is not named has the amount zero.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Hash)]
 pub struct Resources {
     /// Cpu, in milli.
@@ -23,10 +22,10 @@ pub struct Resources {
     pub memory: i64,
     /// Local ephemeral storage, in bytes.
     pub ephemeral_storage: i64,
-    /// Pods: one for a pod, the limit for a node.
+    /// Pods: one for a pod, the maximal number of pods for a node.
     pub pods: i64,
-    /// Sorted by name, without zeros, so that equal amounts are equal values. A boxed slice, because most
-    /// pods have none and there are very many pods.
+    /// All other resources, sorted by name, without zeros, so that equal amounts are equal values. A boxed slice, because most pods
+    /// have none and there are very many pods.
     scalars: Box<[(Box<str>, i64)]>,
 }
 
@@ -53,8 +52,8 @@ impl Resources {
         }
     }
 
-    /// Adds a quantity under its wire name, rounded up to the scheduler's unit, as kube-scheduler reads a
-    /// resource list. Names it does not track are dropped: see [`is_scalar_name`].
+    /// Adds a quantity of the resource called `name`, rounded up to the scheduler's unit, as kube-scheduler reads a resource list.
+    /// A name that it does not count is ignored: see [`is_scalar_name`].
     pub fn add_quantity(&mut self, name: &str, quantity: Quantity) {
         match name {
             "cpu" => self.cpu = self.cpu.saturating_add(quantity.milli_value()),
@@ -77,7 +76,7 @@ impl Resources {
         self.each(other, i64::saturating_add)
     }
 
-    /// Adds in place, which costs no memory unless a scalar comes or goes.
+    /// Adds in place. Allocates only if a scalar becomes zero or ceases to be zero.
     pub fn add_assign(&mut self, other: &Self) {
         self.combine_in_place(other, i64::saturating_add);
     }
@@ -93,13 +92,13 @@ impl Resources {
         self.combine_in_place(other, i64::saturating_sub);
     }
 
-    /// The larger amount of each resource. What only one side names is compared with zero.
+    /// The larger amount of each resource. A resource that only one side names is compared with zero.
     #[must_use]
     pub fn max_each(&self, other: &Self) -> Self {
         self.each(other, i64::max)
     }
 
-    /// Everything there is some of, or less than none, in the order of [`ResourceName`].
+    /// All amounts that are not zero, in the order of [`ResourceName`].
     pub fn iter(&self) -> impl Iterator<Item = (ResourceName, i64)> + '_ {
         let fixed = [
             (ResourceName::Cpu, self.cpu),
@@ -111,12 +110,12 @@ impl Resources {
         fixed.into_iter().filter(|(_, amount)| *amount != 0).chain(scalars)
     }
 
-    /// The scalars among [`Resources::iter`], sorted, without copying their names.
+    /// The scalars of [`Resources::iter`], sorted, without copying their names.
     pub fn scalars(&self) -> impl ExactSizeIterator<Item = (&str, i64)> + '_ {
         self.scalars.iter().map(|(name, amount)| (name.as_ref(), *amount))
     }
 
-    /// Whether some amount is as large as numbers go, so that it may have lost something on the way.
+    /// Whether some amount is at a limit of `i64`, so that a sum may have saturated.
     pub fn is_saturated(&self) -> bool {
         let fixed = [self.cpu, self.memory, self.ephemeral_storage, self.pods];
         let ends = [i64::MIN, i64::MAX];
@@ -124,7 +123,7 @@ impl Resources {
             || self.scalars.iter().any(|(_, amount)| ends.contains(amount))
     }
 
-    /// Whether there is none of anything.
+    /// Whether all amounts are zero.
     pub fn is_zero(&self) -> bool {
         *self == Self::default()
     }
@@ -155,7 +154,7 @@ impl Resources {
         self.scalars = scalars.into_boxed_slice();
     }
 
-    /// For operations that leave alone what `other` does not name.
+    /// For operations that do not change an amount if `other` does not name the resource.
     fn combine_in_place(&mut self, other: &Self, combine: fn(i64, i64) -> i64) {
         self.cpu = combine(self.cpu, other.cpu);
         self.memory = combine(self.memory, other.memory);

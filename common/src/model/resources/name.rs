@@ -1,4 +1,4 @@
-//! The names of resources: which ones the scheduler counts, and how an amount of each is shown.
+//! The names of resources: which of them the scheduler counts, and how an amount is shown.
 
 use std::fmt;
 
@@ -22,7 +22,7 @@ pub enum ResourceName {
 }
 
 impl ResourceName {
-    /// The name on the wire.
+    /// The name in the API.
     pub fn as_str(&self) -> &str {
         match self {
             Self::Cpu => "cpu",
@@ -33,8 +33,7 @@ impl ResourceName {
         }
     }
 
-    /// An amount of this resource as kubectl would show it: `1500m` of cpu, `128Mi` of memory, `3` of a
-    /// device.
+    /// An amount of this resource as kubectl would show it: `1500m` of cpu, `128Mi` of memory, `3` of a device.
     pub fn format(&self, amount: i64) -> String {
         match self {
             Self::Cpu => format!("{amount}m"),
@@ -64,7 +63,7 @@ impl fmt::Display for ResourceName {
 }
 
 /// Whether kube-scheduler counts this resource as a scalar: extended resources, huge pages, everything under
-/// `kubernetes.io/`, attachable volumes. Other names mean nothing to it.
+/// `kubernetes.io/`, attachable volumes. It ignores other names.
 pub fn is_scalar_name(name: &str) -> bool {
     name.contains("kubernetes.io/")
         || name.starts_with(HUGE_PAGES)
@@ -72,8 +71,8 @@ pub fn is_scalar_name(name: &str) -> bool {
         || is_extended_name(name)
 }
 
-/// Whether this is the name of an extended resource: `domain/word`, such that it stays a qualified name when a quota
-/// prefixes it with `requests.`.
+/// Whether this is the name of an extended resource: `domain/word` that is still a qualified name with the prefix `requests.`,
+/// which quotas add.
 pub fn is_extended_name(name: &str) -> bool {
     const QUOTA_PREFIX: &str = "requests.";
     let Some((domain, word)) = name.split_once('/') else { return false };
@@ -99,7 +98,7 @@ fn starts_and_ends(text: &str, with: impl Fn(&u8) -> bool) -> bool {
     text.as_bytes().first().is_some_and(&with) && text.as_bytes().last().is_some_and(&with)
 }
 
-/// Powers of 1024 where they are exact, else powers of 1000: `128Mi`, `2M`, `1500`.
+/// In powers of 1024 if that is exact, else in powers of 1000: `128Mi`, `2M`, `1500`.
 fn format_bytes(bytes: i64) -> String {
     if bytes % 1024 == 0 {
         Quantity::from_bytes(bytes).to_string()

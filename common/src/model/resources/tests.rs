@@ -1,4 +1,4 @@
-//! Amounts of everything: arithmetic, order, names and how they are shown.
+//! Amounts of resources: arithmetic, order, names, and how they are shown.
 
 use std::mem::size_of;
 

@@ -1,4 +1,4 @@
-//! Selectors: what matches, and laws that hold for all of them.
+//! Selectors: what they match, and properties that hold for all of them.
 
 use super::{Selector, selects};
 use crate::model::labels::Labels;
@@ -72,11 +72,11 @@ proptest! {
 
     #[test]
     fn an_operator_and_its_opposite_never_agree(key in word(), values in vec(word(), 1..3), labels in labels()) {
-        let asked = |operator| {
+        let matches = |operator| {
             let values = values.iter().map(|value| (*value).into()).collect();
             Requirement { key: key.into(), operator, values }.matches(&labels)
         };
-        assert_ne!(asked(Operator::In), asked(Operator::NotIn));
-        assert_ne!(asked(Operator::Exists), asked(Operator::DoesNotExist));
+        assert_ne!(matches(Operator::In), matches(Operator::NotIn));
+        assert_ne!(matches(Operator::Exists), matches(Operator::DoesNotExist));
     }
 }

@@ -1,17 +1,17 @@
-//! A volume that is attached to a node, or about to be.
+//! A VolumeAttachment: a volume that is attached to a node, or is about to be.
 
 use crate::model::ids::{NodeName, Text};
-use crate::model::object::Meta;
+use crate::model::object::ObjectMeta;
 
 /// A VolumeAttachment.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct VolumeAttachment {
-    /// Its name, and what else identifies it.
-    pub meta: Meta,
-    /// The driver that attaches it.
+    /// Identity and version of the object.
+    pub meta: ObjectMeta,
+    /// The CSI driver that attaches the volume.
     pub attacher: Text,
-    /// The node.
+    /// The node that the volume is attached to.
     pub node: NodeName,
-    /// The volume; `None` for one that is written out in a pod, which nobody counts.
+    /// The name of the PersistentVolume; `None` for an inline volume, which is not counted.
     pub volume: Option<Text>,
 }

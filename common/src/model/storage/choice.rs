@@ -1,42 +1,42 @@
-//! What is decided about a claim when its pod is placed, before anybody carries it out.
+//! The decision about a claim that is made when its pod is scheduled, before it is written to the API server.
 
 use super::claim::PersistentVolumeClaim;
 use super::volume::{ClaimRef, PersistentVolume};
 use crate::model::ids::Text;
 
-/// What becomes of a claim that waited for its first consumer.
+/// The decision about a claim that waited for its first consumer.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct VolumeChoice {
-    /// The claim.
+    /// Which claim.
     pub claim: ClaimRef,
-    /// The version of the claim that it was decided by.
+    /// The version of the claim on which the decision is based.
     pub claim_version: u64,
-    /// What it gets.
+    /// The volume that the claim gets.
     pub volume: ChosenVolume,
 }
 
-/// What a claim gets.
+/// The volume that a claim gets.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum ChosenVolume {
-    /// A volume that is there: it is to name the claim.
+    /// An existing volume. Its `claimRef` must be set to the claim.
     Existing {
         /// The volume's name.
         name: Text,
-        /// The version of the volume that it was decided by.
+        /// The version of the volume on which the decision is based.
         version: u64,
     },
-    /// One that has to be made for the pod's node: the claim is to name the node.
+    /// A volume that must be provisioned for the pod's node. The claim must be annotated with the node.
     Provisioned,
 }
 
 impl VolumeChoice {
-    /// `claim` gets `volume`.
+    /// The decision that `claim` gets `volume`.
     pub fn existing(claim: &PersistentVolumeClaim, volume: &PersistentVolume) -> Self {
         let (name, version) = (volume.meta.name.clone(), volume.meta.resource_version);
         Self { volume: ChosenVolume::Existing { name, version }, ..Self::provisioned(claim) }
     }
 
-    /// A volume is made for `claim`.
+    /// The decision that a volume is provisioned for `claim`.
     pub fn provisioned(claim: &PersistentVolumeClaim) -> Self {
         let meta = &claim.meta;
         let (namespace, name) = (meta.namespace.clone(), meta.name.clone());

@@ -1,61 +1,61 @@
-//! A claim: the volume that a pod asks for, and how far it has come.
+//! A PersistentVolumeClaim: the volume that a pod asks for, and whether it is bound.
 
 use super::mode::{AccessModes, VolumeMode};
 use crate::model::ids::{NodeName, Text, Uid};
-use crate::model::object::Meta;
+use crate::model::object::ObjectMeta;
 use crate::model::quantity::Quantity;
 use crate::model::selector::Selector;
 
 /// A PersistentVolumeClaim.
 #[derive(Clone, Debug, PartialEq)]
 pub struct PersistentVolumeClaim {
-    /// Its name, and what else identifies it.
-    pub meta: Meta,
-    /// The volume that it has, or wants to have and no other.
+    /// Identity and version of the object.
+    pub meta: ObjectMeta,
+    /// The volume that the claim has, or the only volume that it accepts (`spec.volumeName`).
     pub volume_name: Option<Text>,
-    /// The storage class; the old annotation counts before the field, and an empty name is none.
+    /// The storage class. The beta annotation takes precedence over the field, and an empty name is `None`.
     pub class: Option<Text>,
-    /// How it is to be used.
+    /// The access modes that the volume must have.
     pub access_modes: AccessModes,
-    /// Filesystem or device.
+    /// Filesystem or block device.
     pub volume_mode: VolumeMode,
-    /// How much it asks for; `None` if it does not say.
+    /// The requested size; `None` if there is no request.
     pub requested: Option<Quantity>,
-    /// Which volumes will do; any if it does not say.
+    /// Which volumes are acceptable; `None` for any.
     pub selector: Option<Selector>,
-    /// The class of attributes that the volume must have; an empty name is none.
+    /// The VolumeAttributesClass that the volume must have; an empty name is `None`.
     pub attributes_class: Option<Text>,
-    /// How far it has come, by its status.
+    /// `status.phase`.
     pub phase: ClaimPhase,
-    /// Whether the binding is complete, by an annotation.
+    /// Whether the annotation `pv.kubernetes.io/bind-completed` is present.
     pub is_bind_completed: bool,
-    /// The node for which a volume is being made.
+    /// The node for which a volume is being provisioned.
     pub selected_node: Option<NodeName>,
-    /// The UID of whoever controls it, as it claims: the pod, if it was made for an ephemeral volume.
+    /// The UID of its controller, as its `ownerReferences` claim: a pod, if the claim was made for an ephemeral volume.
     pub controller: Option<Uid>,
 }
 
-/// How far a claim has come.
+/// The phase of a claim.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum ClaimPhase {
-    /// It has no volume yet.
+    /// The claim has no volume yet.
     #[default]
     Pending,
-    /// It has one.
+    /// The claim has a volume.
     Bound,
-    /// It had one, which is gone.
+    /// The volume of the claim was deleted.
     Lost,
 }
 
 impl PersistentVolumeClaim {
-    /// Whether it has its volume for good.
+    /// Whether the binding to a volume is complete.
     pub fn is_bound(&self) -> bool {
         self.volume_name.is_some() && self.is_bind_completed
     }
 }
 
 impl ClaimPhase {
-    /// The phase that the API calls `name`.
+    /// The phase with this name in the API.
     pub fn from_name(name: &str) -> Self {
         match name {
             "Bound" => Self::Bound,

@@ -1,53 +1,54 @@
-//! A storage class: who makes volumes of it, when, and for which nodes.
+//! A StorageClass: which provisioner makes its volumes, when, and for which nodes.
 
 use crate::model::ids::Text;
 use crate::model::labels::Labels;
-use crate::model::object::Meta;
+use crate::model::object::ObjectMeta;
 
 /// A StorageClass.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct StorageClass {
-    /// Its name, and what else identifies it.
-    pub meta: Meta,
-    /// Who makes volumes of it.
+    /// Identity and version of the object.
+    pub meta: ObjectMeta,
+    /// The provisioner of its volumes.
     pub provisioner: Text,
-    /// When claims of it get a volume; `None` if it does not say, which is an error to whoever asks.
+    /// When claims of this class get a volume. `None` if the field is missing, which callers treat as an error.
     pub binding_mode: Option<BindingMode>,
-    /// For which nodes volumes can be made: those that meet every requirement of one of these; all if there are none.
+    /// The nodes for which volumes can be provisioned: nodes that meet all requirements of at least one term; all nodes if there
+    /// are no terms.
     pub allowed_topologies: Box<[Box<[TopologyRequirement]>]>,
 }
 
 /// When a claim gets its volume.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum BindingMode {
-    /// At once, whatever pod will use it.
+    /// Immediately, independently of the pod that will use it.
     Immediate,
-    /// When a pod that uses it is placed.
+    /// When a pod that uses the claim is scheduled.
     WaitForFirstConsumer,
 }
 
-/// A label that a node must have, with one of these values.
+/// A label that a node must have with one of these values.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct TopologyRequirement {
     /// The label's key.
     pub key: Text,
-    /// The values that will do.
+    /// The accepted values.
     pub values: Box<[Text]>,
 }
 
-/// What stands for no provisioner at all.
+/// The value of `provisioner` of a class without a provisioner.
 const NO_PROVISIONER: &str = "kubernetes.io/no-provisioner";
 
 impl StorageClass {
-    /// Whether volumes are made when they are claimed; otherwise somebody has to make them beforehand.
-    pub fn is_provisioned(&self) -> bool {
+    /// Whether volumes are provisioned dynamically. Otherwise an administrator makes them beforehand.
+    pub fn has_provisioner(&self) -> bool {
         !self.provisioner.is_empty() && *self.provisioner != *NO_PROVISIONER
     }
 
-    /// Whether a volume can be made for a node with these labels.
+    /// Whether a volume can be provisioned for a node with these labels.
     pub fn allows(&self, labels: &Labels) -> bool {
         let meets = |one: &TopologyRequirement| {
-            labels.get(&one.key).is_some_and(|value| one.values.iter().any(|will_do| **will_do == *value))
+            labels.get(&one.key).is_some_and(|value| one.values.iter().any(|accepted| **accepted == *value))
         };
         let terms = &self.allowed_topologies;
         terms.is_empty() || terms.iter().any(|term| !term.is_empty() && term.iter().all(meets))
@@ -55,7 +56,7 @@ impl StorageClass {
 }
 
 impl BindingMode {
-    /// The mode that the API calls `name`.
+    /// The mode with this name in the API.
     pub fn from_name(name: &str) -> Self {
         if name == "WaitForFirstConsumer" { Self::WaitForFirstConsumer } else { Self::Immediate }
     }

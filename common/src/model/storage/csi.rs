@@ -1,65 +1,65 @@
-//! Drivers of volumes: which nodes have them, how much each can attach, and how much they have left.
+//! CSI drivers: which nodes have them, how many volumes they can attach there, and how much storage is left.
 
 use crate::model::ids::Text;
-use crate::model::object::Meta;
+use crate::model::object::ObjectMeta;
 use crate::model::quantity::Quantity;
 use crate::model::selector::Selector;
 
-/// A CSINode: the drivers of one node. It is called as the node is.
+/// A CSINode: the CSI drivers of the node of the same name.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct CsiNode {
-    /// Its name, and what else identifies it.
-    pub meta: Meta,
-    /// The drivers that the node has.
+    /// Identity and version of the object.
+    pub meta: ObjectMeta,
+    /// The drivers on the node.
     pub drivers: Box<[CsiNodeDriver]>,
-    /// The plugins of old whose volumes are in the care of a driver on this node, by an annotation.
-    pub migrated: Box<[Text]>,
+    /// The in-tree plugins that are migrated to CSI drivers on this node, by an annotation.
+    pub migrated_plugins: Box<[Text]>,
 }
 
 /// One driver of a node.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct CsiNodeDriver {
-    /// The driver.
+    /// The name of the driver.
     pub name: Text,
-    /// How many volumes it can attach there; any number if it does not say.
+    /// How many volumes the driver can attach to the node; `None` for any number.
     pub limit: Option<i32>,
 }
 
-/// A CSIDriver. It is called as the driver is.
+/// A CSIDriver, whose name is the name of the driver.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct CsiDriver {
-    /// Its name, and what else identifies it.
-    pub meta: Meta,
-    /// Whether it says how much it has left, so that it can be asked for.
+    /// Identity and version of the object.
+    pub meta: ObjectMeta,
+    /// Whether the driver publishes CSIStorageCapacity objects, so that free capacity is checked (`spec.storageCapacity`).
     pub tracks_capacity: bool,
-    /// Whether a node without it takes no pods that need it (`preventPodSchedulingIfMissing`).
+    /// Whether pods that need the driver are not scheduled to nodes without it (`preventPodSchedulingIfMissing`).
     pub is_required: bool,
 }
 
-/// A CSIStorageCapacity: how much some nodes can have of a storage class.
+/// A CSIStorageCapacity: how much storage of a class is available to some nodes.
 #[derive(Clone, Debug, PartialEq)]
 pub struct CsiStorageCapacity {
-    /// Its name, and what else identifies it.
-    pub meta: Meta,
+    /// Identity and version of the object.
+    pub meta: ObjectMeta,
     /// The storage class.
     pub class: Text,
-    /// How much there is in all.
+    /// The available capacity.
     pub capacity: Option<Quantity>,
-    /// How big one volume can be.
+    /// The largest possible volume.
     pub maximum_volume_size: Option<Quantity>,
-    /// The nodes that can have it; none if it does not say, or says it wrongly.
+    /// The nodes that can use the storage. `None` if the selector is missing or invalid: no node can.
     pub nodes: Option<Selector>,
 }
 
 impl CsiNode {
-    /// The driver called `name`, if the node has it.
+    /// The driver called `name`, if it is on the node.
     pub fn driver(&self, name: &str) -> Option<&CsiNodeDriver> {
         self.drivers.iter().find(|driver| *driver.name == *name)
     }
 }
 
 impl CsiStorageCapacity {
-    /// The biggest volume that can be made; `None` if that is not known, which counts as none.
+    /// The largest volume that can be provisioned. `None` if it is not known: no volume can.
     pub fn limit(&self) -> Option<Quantity> {
         self.maximum_volume_size.or(self.capacity)
     }

@@ -1,7 +1,9 @@
-//! Volumes of the plugins of old as their CSI drivers see them: what the driver calls them, and which nodes reach them.
+//! CSI migration of volumes of in-tree plugins: their CSI volume handles, and the nodes that can access them.
+//!
+//! Entry points: `plugin`, `handle` and `migrated_nodes` of [`PersistentVolume`] and [`VolumeSource`].
 
-use super::volume::{Backing, InTreePlugin, PersistentVolume};
-use crate::model::affinity::{NodeSelector, NodeTerm};
+use super::volume::{InTreePlugin, PersistentVolume, PersistentVolumeSource};
+use crate::model::affinity::{NodeSelector, NodeSelectorTerm};
 use crate::model::ids::Text;
 use crate::model::labels::Labels;
 use crate::model::requirement::{Operator, Requirement};
@@ -11,20 +13,20 @@ use std::collections::BTreeSet;
 
 const ZONE: &str = "topology.kubernetes.io/zone";
 const REGION: &str = "topology.kubernetes.io/region";
-const OLD_ZONE: &str = "failure-domain.beta.kubernetes.io/zone";
-const OLD_REGION: &str = "failure-domain.beta.kubernetes.io/region";
+const BETA_ZONE: &str = "failure-domain.beta.kubernetes.io/zone";
+const BETA_REGION: &str = "failure-domain.beta.kubernetes.io/region";
 
-/// What separates the zones of a volume that is in several.
+/// The delimiter of the zones of a volume that is in several zones.
 const DELIMITER: &str = "__";
 
-/// What stands for what is not known.
+/// The placeholder for an unknown part of a volume handle.
 const UNSPECIFIED: &str = "UNSPECIFIED";
 
-/// The kind of Azure's disks that its driver looks after, in whatever case.
+/// The `kind` of Azure disks that can be migrated, in upper or lower case.
 const MANAGED: &str = "Managed";
 
 impl VolumeSource {
-    /// The plugin that it is of, if that has become a CSI driver.
+    /// The in-tree plugin of the volume, if the plugin is migrated to a CSI driver.
     pub fn plugin(&self) -> Option<InTreePlugin> {
         Some(match self {
             Self::AwsDisk { .. } => InTreePlugin::AwsEbs,
@@ -36,10 +38,10 @@ impl VolumeSource {
         })
     }
 
-    /// What the driver calls it; nothing for what no driver has taken over.
+    /// The CSI volume handle; empty for a source that is not migrated.
     ///
     /// # Errors
-    /// When it cannot be said, in Kubernetes' words.
+    /// If the handle cannot be determined, in Kubernetes' words.
     pub fn handle(&self) -> Result<String, String> {
         match self {
             Self::AwsDisk { id } => aws(id),
@@ -52,23 +54,23 @@ impl VolumeSource {
 }
 
 impl PersistentVolume {
-    /// The plugin of old that it is of, if that has become a CSI driver.
+    /// The in-tree plugin of the volume, if the plugin is migrated to a CSI driver.
     pub fn plugin(&self) -> Option<InTreePlugin> {
-        match &self.backing {
-            Backing::InTree { plugin, .. } => Some(*plugin),
-            Backing::Csi { .. } | Backing::Other => None,
+        match &self.source {
+            PersistentVolumeSource::InTree { plugin, .. } => Some(*plugin),
+            PersistentVolumeSource::Csi { .. } | PersistentVolumeSource::Other => None,
         }
     }
 
-    /// What a driver calls it, of its own or of a plugin of old; nothing for what no driver knows.
+    /// The CSI volume handle of a CSI volume or a migrated volume; empty for any other volume.
     ///
     /// # Errors
-    /// When it cannot be said, in Kubernetes' words.
+    /// If the handle cannot be determined, in Kubernetes' words.
     pub fn handle(&self) -> Result<Cow<'_, str>, String> {
-        match &self.backing {
-            Backing::Csi { handle, .. } => Ok(Cow::Borrowed(handle)),
-            Backing::Other => Ok(Cow::Borrowed("")),
-            Backing::InTree { plugin, id, kind } => match plugin {
+        match &self.source {
+            PersistentVolumeSource::Csi { handle, .. } => Ok(Cow::Borrowed(handle)),
+            PersistentVolumeSource::Other => Ok(Cow::Borrowed("")),
+            PersistentVolumeSource::InTree { plugin, id, kind } => match plugin {
                 InTreePlugin::AwsEbs => aws(id).map(Cow::Owned),
                 InTreePlugin::GcePd => gce(id, &self.labels).map(Cow::Owned),
                 InTreePlugin::AzureDisk => azure(id, kind.as_deref()).map(Cow::Owned),
@@ -77,18 +79,19 @@ impl PersistentVolume {
         }
     }
 
-    /// The nodes that reach it where a driver has taken it over: those whose labels of the driver's are so.
+    /// The nodes that can access the volume after migration: the zone labels are replaced by the label of the CSI driver.
     pub fn migrated_nodes(&self) -> Option<Cow<'_, NodeSelector>> {
         let own = self.nodes.as_ref().map(Cow::Borrowed);
         let Some(key) = self.plugin().and_then(InTreePlugin::zone_key) else { return own };
         let (zone, region) = self.zone_labels();
-        let mut terms: Vec<NodeTerm> = self.nodes.iter().flat_map(|nodes| &nodes.terms).cloned().collect();
+        let mut terms: Vec<NodeSelectorTerm> =
+            self.nodes.iter().flat_map(|nodes| &nodes.terms).cloned().collect();
         if has_values(&terms, zone) {
             rename(&mut terms, zone, key);
         } else if let Some(zones) = self.labels.get(zone) {
             add(&mut terms, key, zones);
         }
-        if region == OLD_REGION && has_values(&terms, region) {
+        if region == BETA_REGION && has_values(&terms, region) {
             rename(&mut terms, region, REGION);
         }
         if self.nodes.is_none() && terms.is_empty() {
@@ -97,52 +100,54 @@ impl PersistentVolume {
         Some(Cow::Owned(NodeSelector { terms: terms.into() }))
     }
 
-    /// The labels by which it tells where it is, the new ones unless only the old ones are there.
+    /// The labels of zone and region that the volume uses: the beta labels if it has only these, else the current labels.
     fn zone_labels(&self) -> (&'static str, &'static str) {
         let terms = self.nodes.as_ref().map_or(&[][..], |nodes| &nodes.terms);
-        let asks = |key: &str| terms.iter().flat_map(NodeTerm::expressions).any(|one| *one.key == *key);
-        let is_old = !asks(ZONE) && (asks(OLD_ZONE) || !self.labels.has(ZONE) && self.labels.has(OLD_ZONE));
-        if is_old { (OLD_ZONE, OLD_REGION) } else { (ZONE, REGION) }
+        let has_key =
+            |key: &str| terms.iter().flat_map(NodeSelectorTerm::expressions).any(|one| *one.key == *key);
+        let is_beta =
+            !has_key(ZONE) && (has_key(BETA_ZONE) || !self.labels.has(ZONE) && self.labels.has(BETA_ZONE));
+        if is_beta { (BETA_ZONE, BETA_REGION) } else { (ZONE, REGION) }
     }
 }
 
-/// Whether any value is asked for under `key`.
-fn has_values(terms: &[NodeTerm], key: &str) -> bool {
-    let mut asked = terms.iter().flat_map(NodeTerm::expressions);
-    asked.any(|one| *one.key == *key && !one.values.is_empty())
+/// Whether any requirement about `key` has values.
+fn has_values(terms: &[NodeSelectorTerm], key: &str) -> bool {
+    let mut requirements = terms.iter().flat_map(NodeSelectorTerm::expressions);
+    requirements.any(|one| *one.key == *key && !one.values.is_empty())
 }
 
-fn rename(terms: &mut [NodeTerm], from: &str, to: &str) {
+fn rename(terms: &mut [NodeSelectorTerm], from: &str, to: &str) {
     for term in terms {
         let renamed = |one: &Requirement| {
             let key = if *one.key == *from { Text::from(to) } else { one.key.clone() };
             Requirement { key, ..one.clone() }
         };
         let expressions: Vec<Requirement> = term.expressions().iter().map(renamed).collect();
-        *term = NodeTerm::new(expressions, term.fields());
+        *term = NodeSelectorTerm::new(expressions, term.fields());
     }
 }
 
-/// Asks of each term besides that the node is in one of the zones.
-fn add(terms: &mut Vec<NodeTerm>, key: &str, zones: &str) {
+/// Adds to each term the requirement that the node is in one of the zones.
+fn add(terms: &mut Vec<NodeSelectorTerm>, key: &str, zones: &str) {
     let zones: BTreeSet<&str> =
         zones.split(DELIMITER).map(str::trim).filter(|zone| !zone.is_empty()).collect();
     if zones.is_empty() {
         return;
     }
     if terms.is_empty() {
-        terms.push(NodeTerm::default());
+        terms.push(NodeSelectorTerm::default());
     }
     let values = zones.into_iter().map(Text::from).collect();
     let more = Requirement { key: key.into(), operator: Operator::In, values };
     for term in terms {
         let expressions: Vec<Requirement> =
             term.expressions().iter().cloned().chain([more.clone()]).collect();
-        *term = NodeTerm::new(expressions, term.fields());
+        *term = NodeSelectorTerm::new(expressions, term.fields());
     }
 }
 
-/// A disk of AWS: its bare name, or `aws://<zone>/<name>`.
+/// The handle of an AWS disk, whose id is the bare name or `aws://<zone>/<name>`.
 fn aws(id: &str) -> Result<String, String> {
     let Some(rest) = id.strip_prefix("aws://") else { return Ok(id.to_owned()) };
     let rest = rest.split(['?', '#']).next().unwrap_or_default();
@@ -155,10 +160,10 @@ fn aws(id: &str) -> Result<String, String> {
     Err(format!("{words} ({id})"))
 }
 
-/// A disk of GCE, in the zone or the region that its labels tell.
+/// The handle of a GCE disk, with the zone or region of its labels.
 fn gce(disk: &str, labels: &Labels) -> Result<String, String> {
-    let old = labels.get(OLD_ZONE).filter(|zones| !zones.is_empty());
-    let zones = old.or_else(|| labels.get(ZONE)).unwrap_or_default();
+    let beta = labels.get(BETA_ZONE).filter(|zones| !zones.is_empty());
+    let zones = beta.or_else(|| labels.get(ZONE)).unwrap_or_default();
     let place = if zones.contains(DELIMITER) {
         format!("regions/{}", gce_region(zones)?)
     } else {
@@ -167,7 +172,7 @@ fn gce(disk: &str, labels: &Labels) -> Result<String, String> {
     Ok(format!("projects/{UNSPECIFIED}/{place}/disks/{disk}"))
 }
 
-/// The one region that these zones are in.
+/// The region of these zones, which must be in the same region.
 fn gce_region(zones: &str) -> Result<String, String> {
     let mut regions = BTreeSet::new();
     for zone in zones.split(DELIMITER) {
@@ -188,7 +193,7 @@ fn gce_region(zones: &str) -> Result<String, String> {
     }
 }
 
-/// A disk of Azure's, which its driver looks after if that is who manages it.
+/// The handle of an Azure disk. A disk of another kind than [`MANAGED`] cannot be migrated.
 fn azure(uri: &str, kind: Option<&str>) -> Result<String, String> {
     match kind.filter(|kind| !kind.eq_ignore_ascii_case(MANAGED)) {
         Some(kind) => Err(format!("kind({kind}) is not supported in csi migration")),

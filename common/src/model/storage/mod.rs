@@ -1,4 +1,4 @@
-//! Storage as scheduling sees it: what pods claim, what there is, and which nodes can reach and attach how much.
+//! Storage objects, reduced to what scheduling reads: claims, volumes, classes, and which nodes can attach how many volumes.
 
 pub mod attachment;
 pub mod choice;
@@ -15,4 +15,4 @@ pub use claim::{ClaimPhase, PersistentVolumeClaim};
 pub use class::{BindingMode, StorageClass, TopologyRequirement};
 pub use csi::{CsiDriver, CsiNode, CsiNodeDriver, CsiStorageCapacity};
 pub use mode::{AccessMode, AccessModes, VolumeMode};
-pub use volume::{Backing, ClaimRef, InTreePlugin, PersistentVolume, VolumePhase};
+pub use volume::{ClaimRef, InTreePlugin, PersistentVolume, PersistentVolumeSource, VolumePhase};

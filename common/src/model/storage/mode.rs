@@ -1,6 +1,6 @@
-//! How a volume may be used: by whom at once, and as a filesystem or a device.
+//! Access modes and volume modes.
 
-/// Who may use a volume at once.
+/// How many nodes or pods may use a volume at the same time.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum AccessMode {
     /// One node, reading and writing.
@@ -11,7 +11,7 @@ pub enum AccessMode {
     ReadWriteMany,
     /// One pod, reading and writing.
     ReadWriteOncePod,
-    /// A mode of a newer API; all such count as one.
+    /// A mode of a newer API. All such modes count as the same mode.
     Unknown,
 }
 
@@ -19,18 +19,18 @@ pub enum AccessMode {
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct AccessModes(u8);
 
-/// What a container sees of a volume.
+/// How a volume appears in a container.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum VolumeMode {
-    /// A filesystem, also when nothing is said.
+    /// A filesystem, which is the default.
     #[default]
     Filesystem,
-    /// A raw device.
+    /// A raw block device.
     Block,
 }
 
 impl AccessMode {
-    /// The mode that the API calls `name`.
+    /// The mode with this name in the API.
     pub fn from_name(name: &str) -> Self {
         match name {
             "ReadWriteOnce" => Self::ReadWriteOnce,
@@ -47,14 +47,14 @@ impl AccessMode {
 }
 
 impl AccessModes {
-    /// Whether `mode` is among them.
+    /// Whether the set contains `mode`.
     pub fn contains(self, mode: AccessMode) -> bool {
         self.0 & mode.bit() != 0
     }
 
-    /// Whether all of `wanted` are among them.
-    pub fn covers(self, wanted: Self) -> bool {
-        wanted.0 & !self.0 == 0
+    /// Whether the set contains all of `modes`.
+    pub fn covers(self, modes: Self) -> bool {
+        modes.0 & !self.0 == 0
     }
 }
 
@@ -65,7 +65,7 @@ impl FromIterator<AccessMode> for AccessModes {
 }
 
 impl VolumeMode {
-    /// The mode that the API calls `name`.
+    /// The mode with this name in the API.
     pub fn from_name(name: &str) -> Self {
         if name == "Block" { Self::Block } else { Self::Filesystem }
     }

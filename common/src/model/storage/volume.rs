@@ -1,93 +1,93 @@
-//! A volume: how big, for whom, and where it can be reached.
+//! A PersistentVolume: its size, its claim, and the nodes that can access it.
 
 use super::claim::PersistentVolumeClaim;
 use super::mode::{AccessModes, VolumeMode};
 use crate::model::affinity::NodeSelector;
 use crate::model::ids::{Text, Uid};
 use crate::model::labels::Labels;
-use crate::model::object::Meta;
+use crate::model::object::ObjectMeta;
 use crate::model::quantity::Quantity;
 
 /// A PersistentVolume.
 #[derive(Clone, Debug, PartialEq)]
 pub struct PersistentVolume {
-    /// Its name, and what else identifies it.
-    pub meta: Meta,
-    /// Its labels: claims select by them, and old volumes name their zone in them.
+    /// Identity and version of the object.
+    pub meta: ObjectMeta,
+    /// The labels. Claims select by them, and volumes of in-tree plugins have their zone in them.
     pub labels: Labels,
-    /// Its size, nothing if it does not say.
+    /// The size; zero if it is missing.
     pub capacity: Quantity,
-    /// How it may be used.
+    /// The access modes.
     pub access_modes: AccessModes,
-    /// Filesystem or device.
+    /// Filesystem or block device.
     pub volume_mode: VolumeMode,
-    /// The storage class; the old annotation counts before the field, and an empty name is none.
+    /// The storage class. The beta annotation takes precedence over the field, and an empty name is `None`.
     pub class: Option<Text>,
-    /// The class of its attributes; an empty name is none.
+    /// The VolumeAttributesClass; an empty name is `None`.
     pub attributes_class: Option<Text>,
-    /// The claim that has it, or is to have it and no other.
+    /// The claim that has the volume, or the only claim that may get it (`spec.claimRef`).
     pub claim: Option<Box<ClaimRef>>,
-    /// Whether that claim was chosen by a controller rather than by a person.
+    /// Whether a controller, not a user, set `claim`.
     pub is_bound_by_controller: bool,
-    /// How far it has come.
+    /// `status.phase`.
     pub phase: VolumePhase,
-    /// The nodes that reach it; all of them if it does not say.
+    /// The nodes that can access the volume; `None` for all nodes.
     pub nodes: Option<NodeSelector>,
-    /// What stands behind it.
-    pub backing: Backing,
+    /// The CSI driver or plugin of the volume.
+    pub source: PersistentVolumeSource,
 }
 
-/// The claim that a volume names.
+/// A reference to a claim.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct ClaimRef {
     /// The claim's namespace.
     pub namespace: Text,
     /// The claim's name.
     pub name: Text,
-    /// The claim's UID; any claim of that name will do if there is none.
+    /// The claim's UID; `None` for any claim of that name.
     pub uid: Option<Uid>,
 }
 
-/// How far a volume has come.
+/// The phase of a volume.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum VolumePhase {
-    /// Not ready yet, or of a phase that we do not know.
+    /// Not ready yet, or a phase that we do not know.
     #[default]
     Pending,
     /// Free to be claimed.
     Available,
     /// Claimed.
     Bound,
-    /// Given back, and not yet cleaned.
+    /// The claim was deleted, and the volume is not yet reclaimed.
     Released,
-    /// Given back, and cannot be cleaned.
+    /// The claim was deleted, and the volume could not be reclaimed.
     Failed,
 }
 
-/// What stands behind a volume.
+/// The CSI driver or plugin of a volume.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub enum Backing {
+pub enum PersistentVolumeSource {
     /// A volume of a CSI driver.
     Csi {
-        /// The driver.
+        /// The name of the driver.
         driver: Text,
-        /// What the driver calls the volume.
+        /// The id of the volume for the driver (`volumeHandle`).
         handle: Text,
     },
-    /// A volume of a plugin that has become a CSI driver since.
+    /// A volume of an in-tree plugin that is migrated to a CSI driver.
     InTree {
         /// Which plugin.
         plugin: InTreePlugin,
-        /// What the plugin calls the volume.
+        /// The id of the volume for the plugin.
         id: Text,
-        /// Of Azure's disks alone: who looks after it, if it says so.
+        /// `azureDisk.kind`; `None` for other plugins, or if it is missing.
         kind: Option<Text>,
     },
-    /// Anything else.
+    /// Any other source.
     Other,
 }
 
-/// The plugins of old whose volumes count as those of a CSI driver.
+/// The in-tree plugins whose volumes count as volumes of a CSI driver.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub enum InTreePlugin {
     /// awsElasticBlockStore.
@@ -103,15 +103,15 @@ pub enum InTreePlugin {
 }
 
 impl PersistentVolume {
-    /// Whether it is for `claim`, taken by it or kept for it.
+    /// Whether `claim` has this volume, or is the only claim that may get it.
     pub fn is_for(&self, claim: &PersistentVolumeClaim) -> bool {
-        self.claim.as_ref().is_some_and(|named| named.means(claim))
+        self.claim.as_ref().is_some_and(|reference| reference.refers_to(claim))
     }
 }
 
 impl ClaimRef {
-    /// Whether it is `claim` that is named.
-    pub fn means(&self, claim: &PersistentVolumeClaim) -> bool {
+    /// Whether this reference means `claim`.
+    pub fn refers_to(&self, claim: &PersistentVolumeClaim) -> bool {
         self.name == claim.meta.name
             && self.namespace == claim.meta.namespace
             && self.uid.as_ref().is_none_or(|uid| *uid == claim.meta.uid)
@@ -119,7 +119,7 @@ impl ClaimRef {
 }
 
 impl VolumePhase {
-    /// The phase that the API calls `name`.
+    /// The phase with this name in the API.
     pub fn from_name(name: &str) -> Self {
         match name {
             "Available" => Self::Available,
@@ -132,11 +132,11 @@ impl VolumePhase {
 }
 
 impl InTreePlugin {
-    /// All of them.
+    /// All plugins.
     pub const ALL: [InTreePlugin; 5] =
         [Self::AwsEbs, Self::GcePd, Self::AzureDisk, Self::Cinder, Self::Portworx];
 
-    /// What a storage class calls it, as a provisioner.
+    /// The name of the plugin as `provisioner` of a StorageClass.
     pub fn name(self) -> &'static str {
         match self {
             Self::AwsEbs => "kubernetes.io/aws-ebs",
@@ -147,7 +147,7 @@ impl InTreePlugin {
         }
     }
 
-    /// The label of nodes by which its driver tells zones apart, if it does.
+    /// The node label with the zone that its CSI driver uses, if it uses one.
     pub fn zone_key(self) -> Option<&'static str> {
         match self {
             Self::AwsEbs => Some("topology.ebs.csi.aws.com/zone"),
@@ -157,7 +157,7 @@ impl InTreePlugin {
         }
     }
 
-    /// The CSI driver that it has become.
+    /// The CSI driver that the plugin is migrated to.
     pub fn driver(self) -> &'static str {
         match self {
             Self::AwsEbs => "ebs.csi.aws.com",
@@ -168,7 +168,7 @@ impl InTreePlugin {
         }
     }
 
-    /// The plugin that a storage class calls `name`.
+    /// The plugin with this `provisioner` name.
     pub fn from_name(name: &str) -> Option<Self> {
         Self::ALL.into_iter().find(|plugin| plugin.name() == name)
     }

@@ -1,23 +1,23 @@
-//! NodeResourcesBalancedAllocation: a node is better if the pod evens out how much of each of its resources is used.
+//! NodeResourcesBalancedAllocation: a node scores higher if the pod makes the use of its resources more even.
 
 mod score;
 #[cfg(test)]
 mod tests;
 
 use super::kit::Kit;
-use super::node_resources::shares::{Scored, Weights};
+use super::node_resources::shares::{ScoredResource, Weights};
 use crate::cluster::{Ledger, NodeId, PodContext, Snapshot};
 use crate::config::{BalancedAllocationArgs, PluginArgs};
-use crate::framework::{Normalise, Plugin, Scope, Score, Scorer, score_ledger};
+use crate::framework::{Normalise, Plugin, Scope, Score, Scorer, ledger_scorer};
 use std::sync::Arc;
 
-/// The plugin, with the resources that it looks at.
+/// The plugin, with the resources that it considers.
 #[derive(Clone, Debug)]
 pub struct BalancedAllocation {
     weights: Weights,
 }
 
-/// The plugin at its extension points.
+/// The plugin, for each of its extension points.
 pub(super) fn kit(args: &PluginArgs) -> Kit {
     Kit { score: Some(Arc::new(BalancedAllocation::new(&args.balanced_allocation))), ..Kit::default() }
 }
@@ -39,7 +39,7 @@ impl Score for BalancedAllocation {
         Scope::Node(0)
     }
 
-    /// Pods that ask for nothing leave every balance as it is; scoring them would send all of them to one node.
+    /// Pods without requests are not scored: they change no balance, and scores would send all of them to one node.
     fn prepare<'c>(
         &'c self,
         pod_context: &'c PodContext<'c>,
@@ -47,14 +47,15 @@ impl Score for BalancedAllocation {
         _feasible: &'c [NodeId],
     ) -> Result<Option<Scorer<'c>>, String> {
         let asks = pod_context.pod.spec.requests.counted();
-        let scored = self.weights.asked(|resource| asks.get(resource));
-        if !scored.iter().any(Scored::is_wanted) {
+        let scored = self.weights.for_pod(|resource| asks.get(resource));
+        if !scored.iter().any(ScoredResource::is_requested) {
             return Ok(None);
         }
         let score = move |ledger: &Ledger| {
-            let share = |one: &Scored| one.share(&ledger.node.allocatable, ledger.used.get(&one.resource));
+            let share =
+                |one: &ScoredResource| one.share(&ledger.node.allocatable, ledger.used.get(&one.resource));
             score::score(scored.iter().filter_map(share))
         };
-        Ok(Some(score_ledger(world, Normalise::Already, score)))
+        Ok(Some(ledger_scorer(world, Normalise::NotNeeded, score)))
     }
 }

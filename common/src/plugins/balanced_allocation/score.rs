@@ -1,19 +1,18 @@
-//! How much more even the use of a node's resources becomes.
+//! How much more even the use of a node's resources becomes with the pod.
 
 use crate::framework::SCORE_MAX;
-use crate::plugins::node_resources::shares::Share;
+use crate::plugins::node_resources::shares::ResourceShare;
 
-/// The score of a node: the middle of the upper half if the balance stays as it is, up to the highest if it gets better,
-/// down to half of that if it gets worse.
-pub(super) fn score(shares: impl Iterator<Item = Share> + Clone) -> i64 {
+/// The score of a node: 75 if the balance does not change, up to 100 if it gets better, down to 50 if it gets worse.
+pub(super) fn score(shares: impl Iterator<Item = ResourceShare> + Clone) -> i64 {
     let with = evenness(shares.clone().map(|share| (share.requested, share.allocatable)));
     let without = evenness(shares.map(|share| (share.used, share.allocatable)));
     let half = SCORE_MAX / 2;
-    // Only a node that has less than nothing of something comes out of these bounds.
+    // Only negative amounts give scores outside these bounds.
     (half + (half + with - without) / 2).clamp(0, SCORE_MAX)
 }
 
-/// How even the use of resources is: the highest score less the standard deviation of their fractions, in percent.
+/// How even the use of resources is: 100 less the standard deviation of their used fractions, in percent.
 #[expect(
     clippy::float_arithmetic,
     clippy::cast_precision_loss,
@@ -37,7 +36,7 @@ fn evenness(uses: impl Iterator<Item = (i64, i64)> + Clone) -> i64 {
     truncated((1.0 - deviation) * SCORE_MAX as f64)
 }
 
-/// Without what stands after the point.
+/// Drops the fraction.
 #[expect(
     clippy::cast_possible_truncation,
     reason = "that is what it is for; numbers out of range become the last one"

@@ -5,8 +5,8 @@ use super::score::score;
 use crate::config::{BalancedAllocationArgs, ResourceWeight};
 use crate::framework::SCORE_MAX;
 use crate::model::{ResourceName, Resources};
-use crate::plugins::node_resources::shares::{Share, Weights};
-use crate::testing::{NodeBuilder, PodBuilder, node, pod, raw_and_scores, world};
+use crate::plugins::node_resources::shares::{ResourceShare, Weights};
+use crate::testing::{NodeBuilder, PodBuilder, cluster_builder, node, pod, raw_and_scores};
 use proptest::prelude::*;
 use serde_json::json;
 
@@ -24,7 +24,7 @@ fn scored(
     there: &[PodBuilder],
     pod: &PodBuilder,
 ) -> Option<i64> {
-    let world = there.iter().fold(world().node(node), |world, pod| world.pod(pod.clone()));
+    let world = there.iter().fold(cluster_builder().node(node), |world, pod| world.pod(pod.clone()));
     let (raw, normalised) = raw_and_scores(plugin, world, pod)?;
     assert_eq!(raw, normalised);
     Some(raw[0])
@@ -103,9 +103,9 @@ proptest! {
         let share = |(allocatable, used, asks): &(i64, i64, i64)| {
             let mut has = Resources::default();
             has.set(ResourceName::Cpu, *allocatable);
-            Weights::new(&names).asked(|_| *asks).first().and_then(|one| one.share(&has, *used))
+            Weights::new(&names).for_pod(|_| *asks).first().and_then(|one| one.share(&has, *used))
         };
-        let shares: Vec<Share> = values.iter().filter_map(share).collect();
+        let shares: Vec<ResourceShare> = values.iter().filter_map(share).collect();
         let score = score(shares.into_iter());
         prop_assert!((0..=SCORE_MAX).contains(&score), "{score}");
     }
@@ -118,9 +118,9 @@ proptest! {
         let share = |(allocatable, used, asks): &(i64, i64, i64)| {
             let mut has = Resources::default();
             has.set(ResourceName::Cpu, *allocatable);
-            Weights::new(&names).asked(|_| *asks).first().and_then(|one| one.share(&has, *used))
+            Weights::new(&names).for_pod(|_| *asks).first().and_then(|one| one.share(&has, *used))
         };
-        let shares: Vec<Share> = values.iter().filter_map(share).collect();
+        let shares: Vec<ResourceShare> = values.iter().filter_map(share).collect();
         let score = score(shares.into_iter());
         prop_assert!((SCORE_MAX / 2..=SCORE_MAX).contains(&score), "{score}");
     }

@@ -1,4 +1,4 @@
-//! BuildImageLocality: a pod that builds on an image goes where that image is already.
+//! BuildImageLocality: a pod that builds on a base image prefers nodes that already have that image.
 //!
 //! ```yaml
 //! plugins:
@@ -8,8 +8,8 @@
 //!   args: {env: BASE_IMAGE}      # BUILD_IMAGE if left out; empty: only the annotation counts
 //! ```
 //!
-//! The pod says which image it is, in its annotation or else in a variable of its containers (the first there is, and
-//! only if its value is written out):
+//! The image is named by the pod's annotation, or else by an environment variable of its containers (the first with that name, and
+//! only if the value is written out):
 //!
 //! ```yaml
 //! metadata:
@@ -19,8 +19,8 @@
 //!   - env: [{name: BASE_IMAGE, value: "registry.example/torch:2.1"}]
 //! ```
 //!
-//! An image without a tag is its `latest`. Nodes that have it, as their kubelets report, score 100, all others 0. For a
-//! pod that names no image all nodes are equal.
+//! An image without a tag means its `latest`. Nodes whose kubelets report the image score 100, all others 0. A pod that names no
+//! image is not scored.
 
 #[cfg(test)]
 mod tests;
@@ -28,22 +28,22 @@ mod tests;
 use super::kit::Kit;
 use crate::cluster::{NodeId, PodContext, Snapshot};
 use crate::config::PluginArgs;
-use crate::framework::{Normalise, Plugin, SCORE_MAX, Scope, Score, Scorer, score_ledger};
+use crate::framework::{Normalise, Plugin, SCORE_MAX, Scope, Score, Scorer, ledger_scorer};
 use crate::model::ids::Text;
-use crate::model::image::tagged;
+use crate::model::image::normalized_image_name;
 use crate::model::{Node, Pod};
 use std::hash::{DefaultHasher, Hash as _, Hasher as _};
 use std::sync::Arc;
 
 /// The plugin.
 pub struct BuildImageLocality {
-    /// The environment variable; empty for none.
+    /// The name of the environment variable; empty for none.
     env: String,
 }
 
-/// The plugin at its extension points.
+/// The plugin, for each of its extension points.
 pub(super) fn kit(args: &PluginArgs) -> Kit {
-    let plugin = Arc::new(BuildImageLocality { env: args.ours.build_image_locality.env.clone() });
+    let plugin = Arc::new(BuildImageLocality { env: args.own.build_image_locality.env.clone() });
     Kit { score: Some(plugin), ..Kit::default() }
 }
 
@@ -55,7 +55,7 @@ impl Plugin for BuildImageLocality {
 
 impl Score for BuildImageLocality {
     fn scope(&self, pod_context: &PodContext<'_>, _world: &Snapshot<'_>) -> Scope {
-        // The annotation is no part of the pod's spec.
+        // The annotation is not part of the pod's spec, so the image is hashed into the scope.
         let mut hasher = DefaultHasher::new();
         self.image(pod_context.pod).hash(&mut hasher);
         Scope::Node(hasher.finish())
@@ -69,9 +69,9 @@ impl Score for BuildImageLocality {
     ) -> Result<Option<Scorer<'c>>, String> {
         let Some(image) = self.image(pod_context.pod) else { return Ok(None) };
         let score =
-            score_ledger(
+            ledger_scorer(
                 world,
-                Normalise::Already,
+                Normalise::NotNeeded,
                 move |ledger| {
                     if has(&ledger.node, &image) { SCORE_MAX } else { 0 }
                 },
@@ -81,14 +81,14 @@ impl Score for BuildImageLocality {
 }
 
 impl BuildImageLocality {
-    /// The image that the pod will build on, with a tag.
+    /// The base image of the pod, with a tag.
     fn image(&self, pod: &Pod) -> Option<Text> {
-        let is_it = |(name, _): &&(Text, Text)| !self.env.is_empty() && **name == *self.env;
-        let in_env = || pod.spec.env.iter().find(is_it).map(|(_, value)| value);
-        pod.build_image().or_else(in_env).cloned().map(tagged)
+        let is_variable = |(name, _): &&(Text, Text)| !self.env.is_empty() && **name == *self.env;
+        let in_env = || pod.spec.env.iter().find(is_variable).map(|(_, value)| value);
+        pod.build_image().or_else(in_env).cloned().map(normalized_image_name)
     }
 }
 
 fn has(node: &Node, image: &Text) -> bool {
-    node.images.iter().any(|known| known.names.contains(image))
+    node.images.iter().any(|other| other.names.contains(image))
 }

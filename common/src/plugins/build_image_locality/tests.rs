@@ -2,7 +2,7 @@
 
 use super::BuildImageLocality;
 use crate::framework::{Scope, Score as _};
-use crate::testing::{PodBuilder, World, node, now, pod, raw_and_scores, world};
+use crate::testing::{ClusterBuilder, PodBuilder, cluster_builder, node, now, pod, raw_and_scores};
 use serde_json::json;
 
 fn plugin(env: &str) -> BuildImageLocality {
@@ -20,10 +20,10 @@ fn with_env(pod: PodBuilder, name: &str, value: &str) -> PodBuilder {
     )
 }
 
-fn test_cluster() -> World {
+fn test_cluster() -> ClusterBuilder {
     let image = |name: &str, names: &[&str]| node(name).image(&["x:1"], 1).image(names, 1 << 30);
     let torch = ["r.example/torch:2.1", "r.example/torch@sha256:aa"];
-    world()
+    cluster_builder()
         .node(image("n1", &torch))
         .node(image("n2", &["base:latest"]))
         .node(image("n3", &["r.example:5000/base:latest"]))

@@ -1,4 +1,4 @@
-//! DefaultBinder: a pod is bound by writing a Binding, whoever it is.
+//! DefaultBinder: binds every pod, by a Binding that the daemon writes.
 
 #[cfg(test)]
 mod tests;
@@ -12,7 +12,7 @@ use std::sync::Arc;
 /// The plugin.
 pub struct DefaultBinder;
 
-/// The plugin at its extension points.
+/// The plugin, for each of its extension points.
 pub(super) fn kit(_args: &PluginArgs) -> Kit {
     Kit { bind: Some(Arc::new(DefaultBinder)), ..Kit::default() }
 }

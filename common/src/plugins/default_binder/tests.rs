@@ -1,12 +1,12 @@
-//! DefaultBinder: it passes nobody on.
+//! DefaultBinder: it accepts every pod.
 
 use super::DefaultBinder;
 use crate::framework::Bind;
-use crate::testing::{now, pod, world};
+use crate::testing::{cluster_builder, now, pod};
 
 #[test]
 fn every_pod_is_bound() {
-    let mut cluster = world().cluster();
+    let mut cluster = cluster_builder().cluster();
     let snapshot = cluster.snapshot(now());
     for pod in [pod("p"), pod("q").scheduler("another"), pod("r").priority(7)] {
         assert!(DefaultBinder.binds(&snapshot.pod_context(&pod.build())));

@@ -1,16 +1,19 @@
-//! Which of several pods a disruption budget protects, if they left one after the other.
+//! Which of several victims a disruption budget protects, if they are removed one after the other.
 
 use crate::model::{DisruptionBudget, Pod};
 use std::sync::Arc;
 
-/// The pods whose leaving would break a budget, and the others, both in their order. Each that leaves is counted in every
-/// budget up to the first that it breaks.
-pub(super) fn split(pods: Vec<Arc<Pod>>, budgets: &[&DisruptionBudget]) -> (Vec<Arc<Pod>>, Vec<Arc<Pod>>) {
+/// First the pods whose removal would violate a budget, then the others, both in their order. Each removal is counted in every
+/// budget of the pod up to the first that it violates, as kube-scheduler does.
+pub(super) fn split_by_budget(
+    pods: Vec<Arc<Pod>>,
+    budgets: &[&DisruptionBudget],
+) -> (Vec<Arc<Pod>>, Vec<Arc<Pod>>) {
     let mut allowed: Vec<i32> = budgets.iter().map(|budget| budget.disruptions_allowed).collect();
-    pods.into_iter().partition(|pod| breaks(pod, budgets, &mut allowed))
+    pods.into_iter().partition(|pod| violates(pod, budgets, &mut allowed))
 }
 
-fn breaks(pod: &Pod, budgets: &[&DisruptionBudget], allowed: &mut [i32]) -> bool {
+fn violates(pod: &Pod, budgets: &[&DisruptionBudget], allowed: &mut [i32]) -> bool {
     for (budget, allowed) in budgets.iter().zip(allowed) {
         if protects(budget, pod) {
             *allowed = allowed.wrapping_sub(1);
@@ -22,8 +25,8 @@ fn breaks(pod: &Pod, budgets: &[&DisruptionBudget], allowed: &mut [i32]) -> bool
     false
 }
 
-/// A budget without a selector protects nobody, and neither does one that selects everything. Who is counted as taken away
-/// already is not counted again.
+/// Whether the removal of the pod counts in the budget. A budget without a selector, or with an empty one, protects no pod. A pod
+/// that is listed in `disruptedPods` was counted already.
 fn protects(budget: &DisruptionBudget, pod: &Pod) -> bool {
     budget.meta.namespace == pod.key.namespace
         && !pod.labels.is_empty()

@@ -1,8 +1,7 @@
-//! DefaultPreemption: when no node can have the pod, looks for the node where the fewest and least important others
-//! would have to go for it.
+//! DefaultPreemption: when no node fits the pod, looks for the node where the fewest and least important pods have to be removed.
 //!
-//! Only decides: whoever asked carries it out. That a pod waits until its own preemption is over (upstream's PreEnqueue)
-//! is for the one that does.
+//! It only decides; the daemon removes the victims. The daemon also keeps the pod out of the queue until its preemption is over,
+//! which is a PreEnqueue plugin in kube-scheduler.
 
 mod budgets;
 #[cfg(test)]
@@ -12,20 +11,20 @@ mod victims;
 use super::kit::Kit;
 use crate::config::PluginArgs;
 use crate::framework::{
-    Attempt, Cure, Plugin, PostFilter, PostFiltered, Reason, Rejection, Victims, histogram,
+    Attempt, Cure, NodeVictims, Plugin, PostFilter, PostFilterResult, Reason, Rejection, histogram,
 };
 use crate::model::DisruptionBudget;
 use std::cmp::Reverse;
 use std::sync::Arc;
-use victims::{Found, victims};
+use victims::{NodeDryRun, select_victims};
 
-/// The plugin. Upstream dry-runs only as many nodes as its arguments say, from a random one on; we dry-run all that have
-/// victims, so that the arguments make no difference.
+/// The plugin. kube-scheduler dry-runs only as many nodes as its arguments say, starting at a random one. We dry-run all nodes
+/// where preemption could help, so the arguments have no effect.
 pub struct DefaultPreemption;
 
 const NAME: &str = "DefaultPreemption";
 
-/// The plugin at its extension points.
+/// The plugin, for each of its extension points.
 pub(super) fn kit(_args: &PluginArgs) -> Kit {
     Kit { post_filter: Some(Arc::new(DefaultPreemption)), ..Kit::default() }
 }
@@ -37,102 +36,106 @@ impl Plugin for DefaultPreemption {
 }
 
 impl PostFilter for DefaultPreemption {
-    fn post_filter(&self, attempt: &Attempt<'_>) -> PostFiltered {
-        if let Some(why) = ineligible(attempt) {
-            return failed(why);
+    fn post_filter(&self, attempt: &Attempt<'_>) -> PostFilterResult {
+        if let Some(reason) = ineligible(attempt) {
+            return result_with(reason);
         }
-        let mut run = dry_run(attempt);
-        if !run.candidates.is_empty() {
-            return choose(run.candidates);
+        let mut results = dry_run_all(attempt);
+        if !results.candidates.is_empty() {
+            return select_candidate(results.candidates);
         }
-        let (why, takes_back) = match run.errors.is_empty() {
-            false => (aggregate(&mut run.errors), false),
-            true => (no_candidates(attempt, &run.rejections), true),
+        let (message, clears_nomination) = match results.errors.is_empty() {
+            false => (aggregate(&mut results.errors), false),
+            true => (no_candidates(attempt, &results.rejections), true),
         };
-        PostFiltered { takes_back, ..failed(&why) }
+        PostFilterResult { clears_nomination, ..result_with(&message) }
     }
 }
 
-/// The best of these candidates is what would help, if there is any.
-fn choose(candidates: Vec<Victims>) -> PostFiltered {
+/// Nominates the best candidate, if there is one.
+fn select_candidate(candidates: Vec<NodeVictims>) -> PostFilterResult {
     let Some(best) = candidates.iter().min_by_key(|candidate| rank(candidate)).cloned() else {
-        return failed("no candidate node for preemption");
+        return result_with("no candidate node for preemption");
     };
     let (node, count) = (&best.node, best.pods.len());
-    let words = format!("found a potential placement for pod on node {node}, preempting {count} victims");
-    PostFiltered { nominated: Some(best), candidates, ..failed(&words) }
+    let message = format!("found a potential placement for pod on node {node}, preempting {count} victims");
+    PostFilterResult { nominated: Some(best), candidates, ..result_with(&message) }
 }
 
-fn failed(why: &str) -> PostFiltered {
-    PostFiltered { message: format!("preemption: {why}"), ..PostFiltered::default() }
+/// A result with this message and nothing else.
+fn result_with(message: &str) -> PostFilterResult {
+    PostFilterResult { message: format!("preemption: {message}"), ..PostFilterResult::default() }
 }
 
-/// The candidates of `help` that others have to agree to, the best first and at most so many; none if it is not from here.
-pub fn candidates(help: &PostFiltered, most: usize) -> Vec<&Victims> {
-    let is_ours = help.candidates.iter().any(|candidate| Some(candidate) == help.nominated.as_ref());
-    let mut candidates: Vec<&Victims> = help.candidates.iter().filter(|_| is_ours).collect();
+/// The candidates of `result` that extenders are asked about: the best first, at most `most`. None if `result` is not of this
+/// plugin.
+pub fn candidates(result: &PostFilterResult, most: usize) -> Vec<&NodeVictims> {
+    let is_ours = result.candidates.iter().any(|candidate| Some(candidate) == result.nominated.as_ref());
+    let mut candidates: Vec<&NodeVictims> = result.candidates.iter().filter(|_| is_ours).collect();
     candidates.sort_by_key(|candidate| rank(candidate));
     candidates.truncate(most);
     candidates
 }
 
-/// The same help, after others have said which candidates are left and who has to go there, or why they could not say.
-pub fn revise(mut help: PostFiltered, left: Result<Vec<Victims>, String>) -> PostFiltered {
-    let before = choose(std::mem::take(&mut help.candidates)).message;
-    // Whoever spoke before goes on to do so.
-    let others = help.message.strip_suffix(&before).unwrap_or_default();
-    let revised = left.map_or_else(|why| failed(&why), choose);
+/// The result after extenders have answered: with the candidates that they accept and the victims there, or with their error.
+pub fn revise(mut result: PostFilterResult, accepted: Result<Vec<NodeVictims>, String>) -> PostFilterResult {
+    let before = select_candidate(std::mem::take(&mut result.candidates)).message;
+    // The message may begin with those of other PostFilter plugins; these stay.
+    let others = result.message.strip_suffix(&before).unwrap_or_default();
+    let revised = accepted.map_or_else(|error| result_with(&error), select_candidate);
     let message = format!("{others}{}", revised.message);
-    PostFiltered { message, takes_back: help.takes_back, ..revised }
+    PostFilterResult { message, clears_nomination: result.clears_nomination, ..revised }
 }
 
-/// Why the pod may not make others go.
+/// Why the pod may not preempt others.
 fn ineligible(attempt: &Attempt<'_>) -> Option<&'static str> {
     let pod = attempt.pod_context.pod;
     if !pod.spec.preempts {
         return Some("not eligible due to preemptionPolicy=Never.");
     }
-    let nominated_node = attempt.world.find(pod.nominated.as_deref()?)?;
-    let nominated_node = attempt.trace.nodes.iter().find(|node| node.id == nominated_node)?;
-    // Room is being made for it there already. If that has become pointless, it may look elsewhere.
+    let nominated_node = attempt.world.find(pod.nominated_node.as_deref()?)?;
+    let nominated_node = attempt.diagnosis.nodes.iter().find(|node| node.id == nominated_node)?;
+    // Victims are being removed there already. If the pod can never fit that node, it may preempt elsewhere.
     let ledger = attempt.world.ledger(nominated_node.id).filter(|_| !nominated_node.is_unresolvable())?;
     let is_leaving = |priority: i32, is_victim: bool| is_victim && priority < pod.spec.priority;
     let leaving = ledger.pods.iter().any(|other| is_leaving(other.spec.priority, other.is_victim()));
     leaving.then_some("not eligible due to a terminating pod on the nominated node.")
 }
 
-/// What came of trying every node.
+/// The results of the dry runs on all nodes.
 #[derive(Default)]
-struct DryRun {
-    /// Those that would do, in node order.
-    candidates: Vec<Victims>,
-    /// What those say that would not do.
+struct DryRunResults {
+    /// The nodes that would fit the pod without their victims, in node order.
+    candidates: Vec<NodeVictims>,
+    /// Why other nodes would not fit the pod.
     rejections: Vec<Rejection>,
     errors: Vec<String>,
 }
 
-fn dry_run(attempt: &Attempt<'_>) -> DryRun {
+fn dry_run_all(attempt: &Attempt<'_>) -> DryRunResults {
     let budgets: Vec<&DisruptionBudget> = attempt.world.catalog().budgets.iter().collect();
-    let mut run = DryRun::default();
-    for node in attempt.trace.nodes.iter().filter(|node| !node.is_unresolvable()) {
+    let mut results = DryRunResults::default();
+    for node in attempt.diagnosis.nodes.iter().filter(|node| !node.is_unresolvable()) {
         let Some(ledger) = attempt.world.ledger(node.id) else { continue };
-        match victims(attempt, ledger, &budgets) {
-            Ok(Found::Candidate(candidate)) => run.candidates.push(candidate),
-            Ok(Found::Nobody) => {
-                let words = "No preemption victims found for incoming pod";
-                run.rejections.push(Rejection::new(NAME, Reason::said_for_good(words, Cure::Pods)));
+        match select_victims(attempt, ledger, &budgets) {
+            Ok(NodeDryRun::Candidate(candidate)) => results.candidates.push(candidate),
+            Ok(NodeDryRun::NoVictims) => {
+                let message = "No preemption victims found for incoming pod";
+                results
+                    .rejections
+                    .push(Rejection::new(NAME, Reason::unresolvable_message(message, Cure::Pods)));
             }
-            Ok(Found::Useless(rejections)) => run.rejections.extend(rejections),
-            Err(why) => run.errors.push(why),
+            Ok(NodeDryRun::NoFit(rejections)) => results.rejections.extend(rejections),
+            Err(error) => results.errors.push(error),
         }
     }
-    run
+    results
 }
 
-/// The smaller the better: few budgets broken, a low highest priority, a low sum of priorities, few victims, and a late
-/// start of the first of those with the highest priority. One that has not started yet starts now. Of equals the first
-/// in node order is taken.
-fn rank(candidate: &Victims) -> impl Ord + use<> {
+/// The sort key of a candidate; the smallest is the best. In this order: few violated budgets, a low highest priority, a low sum of
+/// priorities, few victims, and a late earliest start among the victims of the highest priority (not started counts as now). Of
+/// equal keys the first in node order is taken.
+fn rank(candidate: &NodeVictims) -> impl Ord + use<> {
     let start = candidate.earliest_start();
     (
         candidate.violations,
@@ -143,17 +146,17 @@ fn rank(candidate: &Victims) -> impl Ord + use<> {
     )
 }
 
-/// What is said when no node would do. Nodes that were not even tried are counted too.
+/// The message when there is no candidate. Nodes without a dry run are counted too.
 fn no_candidates(attempt: &Attempt<'_>, rejections: &[Rejection]) -> String {
-    let nodes = attempt.trace.nodes.len();
-    let untried = attempt.trace.nodes.iter().filter(|node| node.is_unresolvable()).count();
-    let words = "Preemption is not helpful for scheduling";
-    let useless = Rejection::new(NAME, Reason::said_for_good(words, Cure::Node));
-    let all = rejections.iter().chain(std::iter::repeat_n(&useless, untried));
+    let nodes = attempt.diagnosis.nodes.len();
+    let without_dry_run = attempt.diagnosis.nodes.iter().filter(|node| node.is_unresolvable()).count();
+    let message = "Preemption is not helpful for scheduling";
+    let not_helpful = Rejection::new(NAME, Reason::unresolvable_message(message, Cure::Node));
+    let all = rejections.iter().chain(std::iter::repeat_n(&not_helpful, without_dry_run));
     format!("0/{nodes} nodes are available: {}.", histogram(all))
 }
 
-/// Several errors as Go joins them, each once.
+/// The errors as Kubernetes' `Aggregate` prints them, each once.
 fn aggregate(errors: &mut Vec<String>) -> String {
     let mut seen = std::collections::BTreeSet::new();
     errors.retain(|error| seen.insert(error.clone()));

@@ -1,16 +1,18 @@
-//! DefaultPreemption: who has to go, on which node, in which words.
+//! DefaultPreemption: the victims, the nominated node, the message.
 
 use crate::cycle::{Decision, NoFit, schedule, schedule_by_scan};
-use crate::framework::{Filter, NodeFilter, Plugin, Reason, Registry, Verdict, on_ledger};
+use crate::framework::{Filter, NodeFilter, Plugin, Reason, Registry, Verdict, ledger_filter};
 use crate::plugins::{default_registry, without_reservations};
-use crate::testing::{PodBuilder, World, at, budget, deployment, node, now, pod, reservation, world};
+use crate::testing::{
+    ClusterBuilder, PodBuilder, at, budget, cluster_builder, deployment, node, now, pod, reservation,
+};
 use serde_json::json;
 
+mod messages;
 mod reserved;
-mod words;
 
-/// What came of it, found in both ways.
-fn no_fit_with(test_cluster: World, pod: &PodBuilder, registry: &Registry) -> NoFit {
+/// The result for a pod that fits no node; the same for both searches.
+fn no_fit_with(test_cluster: ClusterBuilder, pod: &PodBuilder, registry: &Registry) -> NoFit {
     let (mut cluster, pod) = (test_cluster.cluster(), pod.build());
     let snapshot = cluster.snapshot(now());
     let decision = schedule(&pod, &snapshot, registry);
@@ -21,20 +23,20 @@ fn no_fit_with(test_cluster: World, pod: &PodBuilder, registry: &Registry) -> No
     }
 }
 
-fn no_fit(test_cluster: World, pod: &PodBuilder) -> NoFit {
+fn no_fit(test_cluster: ClusterBuilder, pod: &PodBuilder) -> NoFit {
     no_fit_with(test_cluster, pod, &default_registry())
 }
 
 /// Each candidate as `node: victims (violations)`, the nominated one with a star.
-fn candidates(test_cluster: World, pod: &PodBuilder) -> Vec<String> {
-    let help = no_fit(test_cluster, pod).help;
-    let nominated = help.nominated.as_ref().map(|victims| victims.node.clone());
-    let show = |victims: &crate::framework::Victims| {
+fn candidates(test_cluster: ClusterBuilder, pod: &PodBuilder) -> Vec<String> {
+    let result = no_fit(test_cluster, pod).post_filter;
+    let nominated = result.nominated.as_ref().map(|victims| victims.node.clone());
+    let show = |victims: &crate::framework::NodeVictims| {
         let star = if Some(&victims.node) == nominated.as_ref() { "*" } else { "" };
         let names: Vec<&str> = victims.pods.iter().map(|pod| &*pod.key.name).collect();
         format!("{star}{}: {} ({})", victims.node, names.join(" "), victims.violations)
     };
-    help.candidates.iter().map(show).collect()
+    result.candidates.iter().map(show).collect()
 }
 
 fn on(name: &str, node: &str, priority: i32, cpu: &str) -> PodBuilder {
@@ -56,7 +58,7 @@ fn preemptor(cpu: &str) -> PodBuilder {
 #[test]
 fn only_as_many_go_as_must_and_the_least_important_first() {
     let test_cluster = || {
-        world()
+        cluster_builder()
             .node(node("n1"))
             .pod(on("low", "n1", 0, "1"))
             .pod(on("middle", "n1", 5, "1"))
@@ -72,7 +74,7 @@ fn only_as_many_go_as_must_and_the_least_important_first() {
 
 #[test]
 fn a_large_unimportant_pod_can_save_several() {
-    let test_cluster = world()
+    let test_cluster = cluster_builder()
         .node(node("n1"))
         .pod(on("a", "n1", 5, "1"))
         .pod(on("b", "n1", 5, "1"))
@@ -83,7 +85,7 @@ fn a_large_unimportant_pod_can_save_several() {
 #[test]
 fn of_equals_who_has_run_for_longer_stays_and_who_has_not_started_goes() {
     let test_cluster = || {
-        world()
+        cluster_builder()
             .node(node("n1"))
             .pod(on("new", "n1", 0, "1"))
             .pod(started(on("young", "n1", 0, "1"), -10))
@@ -98,7 +100,7 @@ fn of_equals_who_has_run_for_longer_stays_and_who_has_not_started_goes() {
 #[test]
 fn budgets_protect_whom_they_can() {
     let test_cluster = || {
-        world()
+        cluster_builder()
             .node(node("n1"))
             .pod(labelled(on("a", "n1", 0, "2"), "kept"))
             .pod(labelled(on("b", "n1", 5, "2"), "free"))
@@ -127,11 +129,11 @@ fn budgets_protect_whom_they_can() {
 #[test]
 fn a_budget_is_used_up_by_the_most_important_first() {
     let pods = ["a", "b", "c"].into_iter().zip([1, 2, 3]);
-    let test_cluster = pods.fold(world().node(node("n1").cpu("3")), |world, (name, priority)| {
+    let test_cluster = pods.fold(cluster_builder().node(node("n1").cpu("3")), |world, (name, priority)| {
         world.pod(labelled(on(name, "n1", priority, "1"), "x"))
     });
     let two = budget("two").selector([("app", "x")]).allows(2);
-    // All three leave at first: c and b are within the budget, a is not, and so is let stay before them.
+    // All three are removed at first: c and b are within the budget, a is not, and so a is added back first.
     assert_eq!(candidates(test_cluster.clone().with(two.clone()), &preemptor("1")), ["*n1: b (0)"]);
     assert_eq!(candidates(test_cluster.with(two), &preemptor("3")), ["*n1: c b a (1)"]);
 }
@@ -141,7 +143,7 @@ fn nodes_are_ranked_as_upstream_ranks_them() {
     let test_cluster = |n1: &[PodBuilder], n2: &[PodBuilder]| {
         let all = n1.iter().chain(n2).cloned();
         let test_cluster =
-            world().node(node("n1")).node(node("n2")).with(budget("b").selector([("app", "x")]));
+            cluster_builder().node(node("n1")).node(node("n2")).with(budget("b").selector([("app", "x")]));
         all.fold(test_cluster, |world, pod| world.pod(pod))
     };
     let one = |name: &str, node: &str, priority| on(name, node, priority, "4");
@@ -168,7 +170,7 @@ fn nodes_are_ranked_as_upstream_ranks_them() {
         ),
     ];
     for (why, n1, n2) in table {
-        let nominated = no_fit(test_cluster(&n1, &n2), &preemptor("4")).help.nominated.unwrap();
+        let nominated = no_fit(test_cluster(&n1, &n2), &preemptor("4")).post_filter.nominated.unwrap();
         assert_eq!(nominated.node.as_str(), "n2", "{why}");
     }
     let equal = test_cluster(&[one("a", "n1", 1)], &[one("b", "n2", 1)]);
@@ -177,7 +179,7 @@ fn nodes_are_ranked_as_upstream_ranks_them() {
 
 #[test]
 fn nodes_that_nobody_could_make_room_on_are_not_tried() {
-    let test_cluster = world()
+    let test_cluster = cluster_builder()
         .node(node("cordoned").cordoned())
         .node(node("small").cpu("1"))
         .node(node("taken"))
@@ -193,7 +195,8 @@ fn nodes_that_nobody_could_make_room_on_are_not_tried() {
 fn pods_nominated_to_the_node_keep_their_room() {
     let nominated =
         |priority| pod("x").cpu("2").priority(priority).with("/status/nominatedNodeName", json!("n1"));
-    let test_cluster = || world().node(node("n1")).pod(on("a", "n1", 0, "2")).pod(on("b", "n1", 1, "2"));
+    let test_cluster =
+        || cluster_builder().node(node("n1")).pod(on("a", "n1", 0, "2")).pod(on("b", "n1", 1, "2"));
     assert_eq!(candidates(test_cluster().pod(nominated(9)), &preemptor("2")), ["*n1: a (0)"]);
     assert_eq!(candidates(test_cluster().pod(nominated(10)), &preemptor("2")), ["*n1: b a (0)"]);
     assert_eq!(candidates(test_cluster().pod(nominated(10)), &preemptor("3")), [""; 0]);

@@ -1,74 +1,74 @@
-//! Who would have to leave one node for a pod to fit there.
+//! The dry run on one node: which pods would have to be removed for a pod to fit. Entry point: [`select_victims`].
 
-use super::budgets::split;
+use super::budgets::split_by_budget;
 use crate::cluster::Ledger;
-use crate::framework::{Attempt, Rejections, Victims};
+use crate::framework::{Attempt, NodeVictims, Rejections};
 use crate::model::{DisruptionBudget, Pod};
 use std::cmp::Reverse;
 use std::sync::Arc;
 
-/// What came of trying a node.
-pub(super) enum Found {
-    /// It would do without these.
-    Candidate(Victims),
-    /// Nobody there is less important than the pod.
-    Nobody,
-    /// It would not do, even if all that are less important left.
-    Useless(Rejections),
+/// The result of the dry run on one node.
+pub(super) enum NodeDryRun {
+    /// The pod would fit without these victims.
+    Candidate(NodeVictims),
+    /// No pod there has a lower priority.
+    NoVictims,
+    /// The pod would not fit even without all pods of a lower priority.
+    NoFit(Rejections),
 }
 
-/// Lets all go that are less important than the pod, and then as many as possible stay, the most important first; but
-/// before them those that a disruption budget protects.
+/// Removes all pods of a lower priority, and then adds as many of them back as possible: first those that a disruption budget
+/// protects, then the others, the most important first.
 ///
-/// What is reserved follows from the books: what is kept for a pod as important as this one, or more, stays kept, and
-/// what is kept for a less important one gives way.
-pub(super) fn victims(
+/// Reservations need no special treatment here: the filters read them from the ledger. A reservation of the same or a higher
+/// priority keeps its room, one of a lower priority yields.
+pub(super) fn select_victims(
     attempt: &Attempt<'_>,
     ledger: &Ledger,
     budgets: &[&DisruptionBudget],
-) -> Result<Found, String> {
+) -> Result<NodeDryRun, String> {
     let priority = attempt.pod_context.pod.spec.priority;
     if ledger.lowest_priority >= priority {
-        return Ok(Found::Nobody);
+        return Ok(NodeDryRun::NoVictims);
     }
     let lower = ledger.pods.iter().filter(|pod| pod.spec.priority < priority);
     let mut potential: Vec<Arc<Pod>> = lower.cloned().collect();
-    let mut left = ledger.clone();
+    let mut remaining = ledger.clone();
     for pod in &potential {
-        left.remove(&pod.uid);
+        remaining.remove(&pod.uid);
     }
-    let rejections = (attempt.refit)(left.clone())?;
+    let rejections = (attempt.filter_with)(remaining.clone())?;
     if !rejections.is_empty() {
-        return Ok(Found::Useless(rejections));
+        return Ok(NodeDryRun::NoFit(rejections));
     }
     potential.sort_by_key(|pod| importance(pod));
-    let (protected, others) = split(potential, budgets);
-    let mut pods = reprieve(attempt, &mut left, protected);
+    let (protected, others) = split_by_budget(potential, budgets);
+    let mut pods = reprieve(attempt, &mut remaining, protected);
     let violations = pods.len();
-    pods.extend(reprieve(attempt, &mut left, others));
+    pods.extend(reprieve(attempt, &mut remaining, others));
     pods.sort_by_key(|pod| importance(pod));
     if pods.is_empty() {
         return Err(format!("expected at least one victim pod on node \"{}\"", ledger.node.name));
     }
-    Ok(Found::Candidate(Victims { node: ledger.node.name.clone(), pods, violations }))
+    Ok(NodeDryRun::Candidate(NodeVictims { node: ledger.node.name.clone(), pods, violations }))
 }
 
-/// Lets each of `pods` stay with whom the pod still fits, and returns the others.
-fn reprieve(attempt: &Attempt<'_>, left: &mut Ledger, pods: Vec<Arc<Pod>>) -> Vec<Arc<Pod>> {
+/// Adds each of `pods` back with which the preemptor still fits, and returns the others.
+fn reprieve(attempt: &Attempt<'_>, remaining: &mut Ledger, pods: Vec<Arc<Pod>>) -> Vec<Arc<Pod>> {
     let mut victims = Vec::new();
     for pod in pods {
-        let mut with = left.clone();
+        let mut with = remaining.clone();
         with.add(Arc::clone(&pod));
-        // Whoever cannot say whether it fits is not believed to say yes.
-        match (attempt.refit)(with.clone()) {
-            Ok(rejections) if rejections.is_empty() => *left = with,
+        // A filter that fails counts as one that rejects.
+        match (attempt.filter_with)(with.clone()) {
+            Ok(rejections) if rejections.is_empty() => *remaining = with,
             _ => victims.push(pod),
         }
     }
     victims
 }
 
-/// Sorts the more important first: the higher priority, then who has been running for longer.
+/// The sort key by importance, the most important first: the higher priority, then the earlier start.
 fn importance(pod: &Pod) -> impl Ord + use<> {
     (Reverse(pod.spec.priority), pod.started.is_none(), pod.started)
 }

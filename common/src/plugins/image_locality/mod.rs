@@ -1,4 +1,4 @@
-//! ImageLocality: a node that has the pod's images already is better, the more so the larger and more common they are.
+//! ImageLocality: scores nodes higher that already have the pod's images, the larger the images and the more nodes have them.
 
 mod score;
 mod table;
@@ -8,20 +8,20 @@ mod tests;
 use super::kit::Kit;
 use crate::cluster::{Ledger, NodeId, PerNode, PodContext, Snapshot};
 use crate::config::PluginArgs;
-use crate::framework::{NodeScore, Normalise, Plugin, Scope, Score, Scorer, score_ledger};
+use crate::framework::{NodeScore, Normalise, Plugin, Scope, Score, Scorer, ledger_scorer};
 use crate::model::Node;
 use crate::model::ids::Text;
-use score::Images;
+use score::PodImages;
 use std::hash::{DefaultHasher, Hash, Hasher};
 use std::sync::Arc;
 
 /// The plugin.
 pub struct ImageLocality;
 
-/// Up to so many different images of a pod, what each set of them scores is worth comparing: there are not too many.
-const COMPARED_MAX: usize = 6;
+/// For up to so many different images, the score of each subset is hashed into the scope: 2^6 subsets are few enough.
+const COMPARED_IMAGES_MAX: usize = 6;
 
-/// The plugin at its extension points.
+/// The plugin, for each of its extension points.
 pub(super) fn kit(_args: &PluginArgs) -> Kit {
     Kit { score: Some(Arc::new(ImageLocality)), ..Kit::default() }
 }
@@ -33,11 +33,11 @@ impl Plugin for ImageLocality {
 }
 
 impl Score for ImageLocality {
-    /// What a node scores follows from which of the images it has, and from what each set of them scores now. The
-    /// sizes and numbers behind that may drift without anybody having to be asked again.
+    /// The score of a node depends on which of the images it has, and on the score of each subset of the images. The number is a
+    /// hash of these scores, so that a change of sizes that changes no score does not invalidate kept answers.
     fn scope(&self, pod_context: &PodContext<'_>, world: &Snapshot<'_>) -> Scope {
         let images = images(pod_context, world);
-        if images.len() > COMPARED_MAX {
+        if images.len() > COMPARED_IMAGES_MAX {
             return Scope::Cluster;
         }
         let mut hasher = DefaultHasher::new();
@@ -55,31 +55,31 @@ impl Score for ImageLocality {
         _feasible: &'c [NodeId],
     ) -> Result<Option<Scorer<'c>>, String> {
         let images = images(pod_context, world);
-        if images.len() <= COMPARED_MAX {
+        if images.len() <= COMPARED_IMAGES_MAX {
             let score = move |ledger: &Ledger| images.score(present(&images.names, &ledger.node));
-            return Ok(Some(score_ledger(world, Normalise::Already, score)));
+            return Ok(Some(ledger_scorer(world, Normalise::NotNeeded, score)));
         }
-        let column = world.column(&Present(images.names.clone()));
+        let column = world.column(&PresentImages(images.names.clone()));
         let score = move |id: NodeId| {
             let present = column.get(id).map_or(&[][..], |present| present);
             images.score(present.iter().map(|image| usize::from(*image)))
         };
-        Ok(Some(Scorer { score: NodeScore::Each(Box::new(score)), normalise: Normalise::Already }))
+        Ok(Some(Scorer { score: NodeScore::Each(Box::new(score)), normalise: Normalise::NotNeeded }))
     }
 }
 
-/// The pod's images, with what is known about them in the cluster.
-fn images(pod_context: &PodContext<'_>, world: &Snapshot<'_>) -> Images {
+/// The pod's images, with their sizes and numbers of nodes in the cluster.
+fn images(pod_context: &PodContext<'_>, world: &Snapshot<'_>) -> PodImages {
     let table = table::table(world);
-    let spread = |name: &str| table.get(name).unwrap_or_default();
-    Images::new(&pod_context.pod.spec.images, world.len(), spread)
+    let summary = |name: &str| table.get(name).unwrap_or_default();
+    PodImages::new(&pod_context.pod.spec.images, world.len(), summary)
 }
 
-/// Which of the images, by their places in the list, each node has.
+/// The column of the images that each node has, as indexes of this list.
 #[derive(Clone, PartialEq, Eq, Hash)]
-struct Present(Box<[Text]>);
+struct PresentImages(Box<[Text]>);
 
-impl PerNode for Present {
+impl PerNode for PresentImages {
     type Value = Box<[u16]>;
 
     fn read(&self, ledger: &Ledger) -> Self::Value {
@@ -87,7 +87,7 @@ impl PerNode for Present {
     }
 }
 
-/// Which of the images, by their places in the list, the node has.
+/// The images that the node has, as indexes of `names`.
 fn present(names: &[Text], node: &Node) -> impl Iterator<Item = usize> {
     let has = |name: &Text| node.images.iter().any(|image| image.names.contains(name));
     names.iter().enumerate().filter(move |(_, name)| has(name)).map(|(index, _)| index)

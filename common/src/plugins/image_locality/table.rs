@@ -1,8 +1,9 @@
-//! Which images there are in the cluster: on how many nodes, and how large. Kept, and changed where nodes change.
+//! The images of all nodes: on how many nodes each is, and how large. Kept, and updated for nodes that change. Entry point:
+//! [`table`].
 //!
-//! Nodes may report different sizes for one name. Upstream keeps the size that it heard first; here it is the size that
-//! the first node in node order reports, so that it follows from the nodes alone. The two differ when nodes did not
-//! come in node order, or when the one that was heard first has left or reports another size since.
+//! Nodes may report different sizes for one name. kube-scheduler keeps the size that it read first. Here the first node in node
+//! order decides, so that the size depends on the current nodes only. The two differ when nodes were not read in node order, or
+//! when the node that was read first was removed or has reported another size since.
 
 use crate::cluster::{NodeId, Snapshot};
 use crate::model::ids::Text;
@@ -10,128 +11,128 @@ use crate::model::node::Image;
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
-/// How far an image has spread.
+/// The size of an image and its number of nodes, as kube-scheduler's `ImageStateSummary`.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub(super) struct Spread {
-    /// How many nodes have it.
+pub(super) struct ImageSummary {
+    /// How many nodes have the image.
     pub(super) nodes: u32,
-    /// How large it is.
+    /// The size in bytes.
     pub(super) size: i64,
 }
 
 /// The images of all nodes.
 #[derive(Debug, Default)]
-pub(super) struct Table {
-    known: BTreeMap<Text, Known>,
-    /// What each place brought in.
-    brought: Vec<Option<Brought>>,
+pub(super) struct ImageTable {
+    by_name: BTreeMap<Text, ImageState>,
+    /// The images of each node, by node id.
+    by_node: Vec<Option<NodeImages>>,
 }
 
-/// What a node brought in.
+/// The images of one node.
 #[derive(Debug, PartialEq)]
-struct Brought {
+struct NodeImages {
     order: u64,
     images: Box<[Arc<Image>]>,
 }
 
-/// What is known of a name.
+/// All that nodes report of one image name.
 #[derive(Debug, Default)]
-struct Known {
+struct ImageState {
     nodes: u32,
-    /// The sizes that nodes report, and how many report each; nearly always one.
+    /// The different sizes, and how many nodes report each; nearly always one.
     sizes: Vec<(i64, u32)>,
-    /// The first node in node order and the size that it reports; `None` if that is to be looked for.
+    /// The order of the first node and the size that it reports; `None` if this has to be searched again.
     first: Option<(u64, i64)>,
 }
 
-/// Under which the table is kept.
+/// The key under which the table is kept.
 #[derive(PartialEq, Eq, Hash)]
-struct ImagesOfNodes;
+struct ImageTableKey;
 
-/// The images of all nodes as we believe them to be. No supposition is about images.
-pub(super) fn table(world: &Snapshot<'_>) -> Arc<Table> {
-    world.derive(ImagesOfNodes, |table: &mut Table, changed| {
-        table.brought.resize_with(world.places(), || None);
+/// The images of all nodes. A supposed ledger is ignored: suppositions never change images.
+pub(super) fn table(world: &Snapshot<'_>) -> Arc<ImageTable> {
+    world.derive(ImageTableKey, |table: &mut ImageTable, changed| {
+        table.by_node.resize_with(world.id_count(), || None);
         let mut touched = BTreeSet::new();
         for id in changed {
             let now = world
                 .believed(id)
-                .map(|ledger| Brought { order: world.order(id), images: ledger.node.images.clone() });
+                .map(|ledger| NodeImages { order: world.order(id), images: ledger.node.images.clone() });
             table.replace(id, now, &mut touched);
         }
         table.find_first(touched);
     })
 }
 
-impl Table {
-    /// How far the image called `name` has spread; `None` if no node has it.
-    pub(super) fn get(&self, name: &str) -> Option<Spread> {
-        let known = self.known.get(name)?;
-        let size = match (&known.sizes[..], known.first) {
+impl ImageTable {
+    /// The summary of the image called `name`; `None` if no node has it.
+    pub(super) fn get(&self, name: &str) -> Option<ImageSummary> {
+        let state = self.by_name.get(name)?;
+        let size = match (&state.sizes[..], state.first) {
             ([(size, _)], _) => *size,
             (_, first) => first?.1,
         };
-        Some(Spread { nodes: known.nodes, size })
+        Some(ImageSummary { nodes: state.nodes, size })
     }
 
-    fn replace(&mut self, id: NodeId, now: Option<Brought>, touched: &mut BTreeSet<Text>) {
-        let Some(place) = self.brought.get_mut(id.index()) else { return };
-        // Mostly a pod came or left.
-        if *place == now {
+    fn replace(&mut self, id: NodeId, now: Option<NodeImages>, touched: &mut BTreeSet<Text>) {
+        let Some(entry) = self.by_node.get_mut(id.index()) else { return };
+        // Usually only the pods of the node changed.
+        if *entry == now {
             return;
         }
-        let before = std::mem::replace(place, now);
-        let after = place.as_ref();
+        let before = std::mem::replace(entry, now);
+        let after = entry.as_ref();
         let (old, new) = (sizes(before.as_ref()), sizes(after));
-        let is_at = |brought: Option<&Brought>| brought.map_or(0, |brought| brought.order);
-        let (old_order, new_order) = (is_at(before.as_ref()), is_at(after));
+        let order = |images: Option<&NodeImages>| images.map_or(0, |images| images.order);
+        let (old_order, new_order) = (order(before.as_ref()), order(after));
         let is_same = |name: &Text| old_order == new_order && old.get(name) == new.get(name);
         for (name, size) in old.iter().filter(|(name, _)| !is_same(name)) {
-            if let Some(known) = self.known.get_mut(*name) {
-                known.remove(old_order, *size);
+            if let Some(state) = self.by_name.get_mut(*name) {
+                state.remove(old_order, *size);
                 touched.insert(Text::clone(name));
             }
         }
         for (name, size) in new.iter().filter(|(name, _)| !is_same(name)) {
-            self.known.entry(Text::clone(name)).or_default().add(new_order, *size);
+            self.by_name.entry(Text::clone(name)).or_default().add(new_order, *size);
             touched.insert(Text::clone(name));
         }
     }
 
-    /// Forgets names that nobody has any more, and finds the first node of those where it matters and is not known.
+    /// Removes names that no node has any more, and searches the first node of names with several sizes.
     fn find_first(&mut self, mut touched: BTreeSet<Text>) {
-        touched.retain(|name| match self.known.get(name) {
-            Some(known) if known.nodes > 0 => known.first.is_none() && known.sizes.len() > 1,
+        touched.retain(|name| match self.by_name.get(name) {
+            Some(state) if state.nodes > 0 => state.first.is_none() && state.sizes.len() > 1,
             _ => {
-                self.known.remove(name);
+                self.by_name.remove(name);
                 false
             }
         });
         if touched.is_empty() {
             return;
         }
-        for brought in self.brought.iter().flatten() {
-            for (name, size) in sizes(Some(brought)) {
+        for node in self.by_node.iter().flatten() {
+            for (name, size) in sizes(Some(node)) {
                 if touched.contains(name)
-                    && let Some(known) = self.known.get_mut(name)
-                    && known.first.is_none_or(|(order, _)| brought.order < order)
+                    && let Some(state) = self.by_name.get_mut(name)
+                    && state.first.is_none_or(|(order, _)| node.order < order)
                 {
-                    known.first = Some((brought.order, size));
+                    state.first = Some((node.order, size));
                 }
             }
         }
     }
 }
 
-impl Known {
+impl ImageState {
     fn add(&mut self, order: u64, size: i64) {
         self.first = match self.first {
             _ if self.nodes == 0 => Some((order, size)),
             Some((first, _)) if order < first => Some((order, size)),
-            known => known,
+            first => first,
         };
         self.nodes += 1;
-        match self.sizes.iter_mut().find(|(known, _)| *known == size) {
+        match self.sizes.iter_mut().find(|(other, _)| *other == size) {
             Some((_, count)) => *count += 1,
             None => self.sizes.push((size, 1)),
         }
@@ -140,17 +141,17 @@ impl Known {
     fn remove(&mut self, order: u64, size: i64) {
         self.first = self.first.filter(|(first, _)| *first != order);
         self.nodes = self.nodes.saturating_sub(1);
-        self.sizes.retain_mut(|(known, count)| {
-            *count -= u32::from(*known == size);
+        self.sizes.retain_mut(|(other, count)| {
+            *count -= u32::from(*other == size);
             *count > 0
         });
     }
 }
 
-/// The size of each name. A name that a node reports twice counts once, with the size that comes first.
-fn sizes(brought: Option<&Brought>) -> BTreeMap<&Text, i64> {
+/// The size of each image name of a node. A name that the node reports twice has the first of its sizes.
+fn sizes(node: Option<&NodeImages>) -> BTreeMap<&Text, i64> {
     let mut sizes = BTreeMap::new();
-    for image in brought.iter().flat_map(|brought| &brought.images) {
+    for image in node.iter().flat_map(|node| &node.images) {
         for name in &image.names {
             sizes.entry(name).or_insert(image.size);
         }

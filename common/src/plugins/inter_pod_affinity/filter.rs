@@ -1,23 +1,24 @@
-//! Keeps pods off nodes by what they require of other pods, and other pods of them.
+//! The filter: required affinity and anti-affinity of the pod, and required anti-affinity of existing pods.
 
 use super::InterPodAffinity;
-use super::existing::{Opinions, Voice};
-use super::term::{Meant, Near};
-use crate::cluster::{Counts, NodeId, Snapshot};
-use crate::framework::{Cure, NodeFilter, Phrase, Plugin, Verdict};
+use super::existing_terms::{ExistingTerms, TermKind};
+use super::term::{TermMatcher, TermPodsPerDomain};
+use crate::cluster::{DomainCounts, NodeId, Snapshot};
+use crate::framework::{Cure, NodeFilter, Plugin, StaticRejection, Verdict};
 use crate::model::Pod;
-use crate::model::affinity::PodTerm;
+use crate::model::affinity::PodAffinityTerm;
 
-/// What is required, ready to be asked about nodes.
+/// The required terms, with the counts of matching pods by domain.
 struct Rules {
-    /// The domains that must have a pod that all required terms mean, one for each label.
-    near: Vec<Counts>,
-    /// Whether the pod may be the first of its kind: there is no such pod, and it would be one itself.
-    may_begin: bool,
-    /// The domains that must have no pod that a term means.
-    apart: Vec<Counts>,
-    /// What pods on nodes require.
-    repelling: Option<Opinions>,
+    /// For each topology key of the required affinity: the pods that match all terms, by domain.
+    affinity: Vec<DomainCounts>,
+    /// true: no existing pod matches the required affinity, and the pod matches its own terms. It may then go to any node that has
+    /// the topology keys.
+    is_first_of_group: bool,
+    /// For each required anti-affinity term: the matching pods, by domain.
+    anti_affinity: Vec<DomainCounts>,
+    /// The required anti-affinity of existing pods.
+    existing: Option<ExistingTerms>,
 }
 
 pub(super) fn prepare<'c>(
@@ -26,63 +27,72 @@ pub(super) fn prepare<'c>(
     world: &Snapshot<'_>,
 ) -> Option<NodeFilter<'c>> {
     let affinity = pod.spec.affinity.as_deref();
-    let near = affinity.map_or(&[][..], |affinity| &affinity.pod.required);
-    let apart = affinity.map_or(&[][..], |affinity| &affinity.anti.required);
-    let repelling = Opinions::of(pod, world, Voice::Repels);
-    if near.is_empty() && apart.is_empty() && repelling.is_none() {
+    let affinity_terms = affinity.map_or(&[][..], |affinity| &affinity.pod.required);
+    let anti_affinity_terms = affinity.map_or(&[][..], |affinity| &affinity.anti.required);
+    let existing = ExistingTerms::of(pod, world, TermKind::RequiredAntiAffinity);
+    if affinity_terms.is_empty() && anti_affinity_terms.is_empty() && existing.is_none() {
         return None;
     }
-    let mut rules = Rules { near: Vec::new(), may_begin: false, apart: Vec::new(), repelling };
-    rules.require_near(pod, near, world);
-    let counts = apart.iter().map(|term| world.counts(&Near::new(term, &[Meant::new(pod, term, world)])));
-    rules.apart = counts.filter(|counts| counts.total() > 0).collect();
-    Some(Box::new(move |id| rules.judge(plugin, id)))
+    let mut rules =
+        Rules { affinity: Vec::new(), is_first_of_group: false, anti_affinity: Vec::new(), existing };
+    rules.add_affinity(pod, affinity_terms, world);
+    let counts = anti_affinity_terms
+        .iter()
+        .map(|term| world.counts(&TermPodsPerDomain::new(term, &[TermMatcher::new(pod, term, world)])));
+    rules.anti_affinity = counts.filter(|counts| counts.total() > 0).collect();
+    Some(Box::new(move |id| rules.verdict(plugin, id)))
 }
 
 impl Rules {
-    fn require_near(&mut self, pod: &Pod, terms: &[PodTerm], world: &Snapshot<'_>) {
+    fn add_affinity(&mut self, pod: &Pod, terms: &[PodAffinityTerm], world: &Snapshot<'_>) {
         if terms.is_empty() {
             return;
         }
-        let meant: Vec<Meant> = terms.iter().map(|term| Meant::new(pod, term, world)).collect();
+        let matchers: Vec<TermMatcher> =
+            terms.iter().map(|term| TermMatcher::new(pod, term, world)).collect();
         for (index, term) in terms.iter().enumerate() {
             let is_first = terms.iter().take(index).all(|other| other.topology_key != term.topology_key);
             if is_first {
-                self.near.push(world.counts(&Near::new(term, &meant)));
+                self.affinity.push(world.counts(&TermPodsPerDomain::new(term, &matchers)));
             }
         }
-        let is_alone = self.near.iter().all(|counts| counts.total() == 0);
-        self.may_begin = is_alone && meant.iter().all(|meant| meant.matches(pod));
+        let has_no_match = self.affinity.iter().all(|counts| counts.total() == 0);
+        self.is_first_of_group = has_no_match && matchers.iter().all(|matcher| matcher.matches(pod));
     }
 
-    fn judge(&self, plugin: &InterPodAffinity, id: NodeId) -> Verdict {
-        if !self.is_near(id) {
-            let words = "node(s) didn't match pod affinity rules";
-            return Verdict::Says(Phrase {
+    fn verdict(&self, plugin: &InterPodAffinity, id: NodeId) -> Verdict {
+        if !self.meets_affinity(id) {
+            let message = "node(s) didn't match pod affinity rules";
+            return Verdict::RejectsStatic(StaticRejection {
                 plugin: plugin.name(),
-                words,
+                message,
                 unresolvable: true,
                 cure: Cure::Pods,
             });
         }
-        let meets = |counts: &Counts| counts.domain(id).is_some_and(|domain| counts.at(domain) > 0);
-        let words = if self.apart.iter().any(meets) {
+        let has_match = |counts: &DomainCounts| counts.domain(id).is_some_and(|domain| counts.at(domain) > 0);
+        let message = if self.anti_affinity.iter().any(has_match) {
             "node(s) didn't match pod anti-affinity rules"
-        } else if self.repelling.as_ref().is_some_and(|opinions| opinions.speak_at(id)) {
+        } else if self.existing.as_ref().is_some_and(|existing| existing.apply_to(id)) {
             "node(s) didn't satisfy existing pods anti-affinity rules"
         } else {
             return Verdict::Fits;
         };
-        Verdict::Says(Phrase { plugin: plugin.name(), words, unresolvable: false, cure: Cure::Pods })
+        Verdict::RejectsStatic(StaticRejection {
+            plugin: plugin.name(),
+            message,
+            unresolvable: false,
+            cure: Cure::Pods,
+        })
     }
 
-    /// A node must have all the labels, also for the first pod of its kind.
-    fn is_near(&self, id: NodeId) -> bool {
+    /// Whether the required affinity accepts the node. A node must have all topology keys, also for the first pod of a group.
+    fn meets_affinity(&self, id: NodeId) -> bool {
         let mut has_all = true;
-        for counts in &self.near {
+        for counts in &self.affinity {
             let Some(domain) = counts.domain(id) else { return false };
             has_all &= counts.at(domain) > 0;
         }
-        has_all || self.may_begin
+        has_all || self.is_first_of_group
     }
 }

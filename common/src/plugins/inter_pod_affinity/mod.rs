@@ -1,15 +1,16 @@
-//! InterPodAffinity: which pods a pod must be near to or apart from, and which it would rather be.
+//! InterPodAffinity: pod affinity and anti-affinity, required (filter) and preferred (score), of the pod itself and of existing
+//! pods towards it.
 
 mod evidence;
-mod existing;
+mod existing_terms;
 mod filter;
-mod mentioned;
+mod label_keys;
 mod score;
 mod term;
 #[cfg(test)]
 mod tests;
 
-pub use evidence::{Neighbour, neighbours};
+pub use evidence::{UnmetPodAffinity, unmet_pod_affinity};
 
 use super::kit::Kit;
 use crate::cluster::{NodeId, PodContext, Snapshot};
@@ -22,7 +23,7 @@ pub struct InterPodAffinity {
     args: InterPodAffinityArgs,
 }
 
-/// The plugin at its extension points.
+/// The plugin, for each of its extension points.
 pub(super) fn kit(args: &PluginArgs) -> Kit {
     let plugin = Arc::new(InterPodAffinity { args: args.inter_pod_affinity.clone() });
     Kit { filter: Some(plugin.clone()), score: Some(plugin), ..Kit::default() }
@@ -46,11 +47,7 @@ impl Filter for InterPodAffinity {
 
 impl Score for InterPodAffinity {
     fn scope(&self, pod_context: &PodContext<'_>, world: &Snapshot<'_>) -> Scope {
-        if score::is_indifferent(pod_context.pod, world, &self.args) {
-            Scope::Node(0)
-        } else {
-            Scope::Cluster
-        }
+        if score::has_no_terms(pod_context.pod, world, &self.args) { Scope::Node(0) } else { Scope::Cluster }
     }
 
     fn prepare<'c>(

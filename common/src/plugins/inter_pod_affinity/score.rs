@@ -1,35 +1,35 @@
-//! Scores nodes by what pods like and dislike about each other.
+//! The score: preferred terms of the pod, and the terms of existing pods that match it.
 
-use super::existing::{Opinions, Voice};
-use super::term::{Meant, Near};
+use super::existing_terms::{ExistingTerms, TermKind};
+use super::term::{TermMatcher, TermPodsPerDomain};
 use crate::cluster::{Domains, NodeId, Snapshot};
 use crate::config::InterPodAffinityArgs;
 use crate::framework::{NodeScore, Normalise, Scorer};
 use crate::model::Pod;
-use crate::model::affinity::PodTerm;
+use crate::model::affinity::PodAffinityTerm;
 use crate::model::ids::Text;
 use std::sync::Arc;
 
-/// What each domain of one label scores.
-struct Likes {
+/// The score of each domain of one topology key.
+struct DomainScores {
     key: Text,
     domains: Arc<Domains>,
     scores: Vec<i64>,
 }
 
-/// Whether the pod itself prefers to be near other pods or apart from them.
-fn preferences(pod: &Pod) -> impl Iterator<Item = (i64, &PodTerm)> {
+/// The preferred terms of the pod with their weights; anti-affinity has a negative weight.
+fn preferred_terms(pod: &Pod) -> impl Iterator<Item = (i64, &PodAffinityTerm)> {
     let affinity = pod.spec.affinity.as_deref();
-    let near = affinity.into_iter().flat_map(|affinity| &affinity.pod.preferred);
-    let apart = affinity.into_iter().flat_map(|affinity| &affinity.anti.preferred);
-    let likes = near.map(|(weight, term)| (i64::from(*weight), term));
-    likes.chain(apart.map(|(weight, term)| (-i64::from(*weight), term)))
+    let affinity_terms = affinity.into_iter().flat_map(|affinity| &affinity.pod.preferred);
+    let anti_affinity_terms = affinity.into_iter().flat_map(|affinity| &affinity.anti.preferred);
+    let positive = affinity_terms.map(|(weight, term)| (i64::from(*weight), term));
+    positive.chain(anti_affinity_terms.map(|(weight, term)| (-i64::from(*weight), term)))
 }
 
-/// Whether there is nothing to be liked or disliked.
-pub(super) fn is_indifferent(pod: &Pod, world: &Snapshot<'_>, args: &InterPodAffinityArgs) -> bool {
-    preferences(pod).next().is_none()
-        && (args.ignore_preferred_terms_of_existing_pods || others(pod, world, args).is_none())
+/// Whether no preferred term concerns the pod, so that all nodes score the same.
+pub(super) fn has_no_terms(pod: &Pod, world: &Snapshot<'_>, args: &InterPodAffinityArgs) -> bool {
+    preferred_terms(pod).next().is_none()
+        && (args.ignore_preferred_terms_of_existing_pods || existing_terms(pod, world, args).is_none())
 }
 
 pub(super) fn prepare<'c>(
@@ -37,46 +37,53 @@ pub(super) fn prepare<'c>(
     world: &Snapshot<'_>,
     args: &InterPodAffinityArgs,
 ) -> Option<Scorer<'c>> {
-    let mut preferences = preferences(pod).peekable();
-    if args.ignore_preferred_terms_of_existing_pods && preferences.peek().is_none() {
+    let mut preferred = preferred_terms(pod).peekable();
+    if args.ignore_preferred_terms_of_existing_pods && preferred.peek().is_none() {
         return None;
     }
-    let mut all: Vec<Likes> = Vec::new();
-    for (weight, term) in preferences {
-        let counts = world.counts(&Near::new(term, &[Meant::new(pod, term, world)]));
-        // A term that means nobody says nothing, which is not the same as saying 0.
+    let mut all: Vec<DomainScores> = Vec::new();
+    for (weight, term) in preferred {
+        let counts = world.counts(&TermPodsPerDomain::new(term, &[TermMatcher::new(pod, term, world)]));
+        // A term that matches no pod adds no topology key: without any key the plugin does not score at all.
         if counts.total() > 0 {
-            likes(&mut all, &term.topology_key, world).add(|domain| counts.at(domain) * weight);
+            domain_scores(&mut all, &term.topology_key, world).add(|domain| counts.at(domain) * weight);
         }
     }
-    if let Some(opinions) = others(pod, world, args) {
-        for opinion in &opinions.by_key {
-            likes(&mut all, &opinion.key, world).add(|domain| opinions.at(opinion, domain).weight);
+    if let Some(existing) = existing_terms(pod, world, args) {
+        for terms in &existing.by_key {
+            domain_scores(&mut all, &terms.key, world).add(|domain| existing.at(terms, domain).weight);
         }
     }
     if all.is_empty() {
         return None;
     }
-    let score = move |id: NodeId| all.iter().map(|likes| likes.score(id)).sum();
-    Some(Scorer { score: NodeScore::Each(Box::new(score)), normalise: Normalise::With(Box::new(normalise)) })
+    let score = move |id: NodeId| all.iter().map(|scores| scores.score(id)).sum();
+    Some(Scorer {
+        score: NodeScore::Each(Box::new(score)),
+        normalise: Normalise::Custom(Box::new(normalise)),
+    })
 }
 
-fn others(pod: &Pod, world: &Snapshot<'_>, args: &InterPodAffinityArgs) -> Option<Opinions> {
-    Opinions::of(pod, world, Voice::Likes(args.hard_pod_affinity_weight))
+fn existing_terms(pod: &Pod, world: &Snapshot<'_>, args: &InterPodAffinityArgs) -> Option<ExistingTerms> {
+    ExistingTerms::of(pod, world, TermKind::Scored(args.hard_pod_affinity_weight))
 }
 
-/// The scores by `key`.
-fn likes<'l>(all: &'l mut Vec<Likes>, key: &Text, world: &Snapshot<'_>) -> &'l mut Likes {
-    let index = all.iter().position(|likes| likes.key == *key).unwrap_or_else(|| {
+/// The scores of the domains of `key`; they are added if the key is new.
+fn domain_scores<'l>(
+    all: &'l mut Vec<DomainScores>,
+    key: &Text,
+    world: &Snapshot<'_>,
+) -> &'l mut DomainScores {
+    let index = all.iter().position(|scores| scores.key == *key).unwrap_or_else(|| {
         let domains = world.domains(key);
         let scores = vec![0; domains.len()];
-        all.push(Likes { key: key.clone(), domains, scores });
+        all.push(DomainScores { key: key.clone(), domains, scores });
         all.len() - 1
     });
     &mut all[index]
 }
 
-impl Likes {
+impl DomainScores {
     fn add(&mut self, score: impl Fn(u32) -> i64) {
         for (domain, sum) in (0_u32..).zip(&mut self.scores) {
             *sum += score(domain);
@@ -89,7 +96,7 @@ impl Likes {
     }
 }
 
-/// The lowest becomes 0, the highest 100; all are 0 if they are the same.
+/// The lowest score becomes 0, the highest 100; all become 0 if they are equal.
 #[expect(clippy::float_arithmetic, reason = "upstream's formula")]
 #[expect(clippy::cast_precision_loss, clippy::cast_possible_truncation, reason = "upstream's conversions")]
 fn normalise(_nodes: &[NodeId], scores: &mut [i64]) {

@@ -1,15 +1,15 @@
-//! Which pods an affinity term means.
+//! Which pods an affinity term matches.
 
 use crate::cluster::{Ledger, PerDomain, Snapshot};
 use crate::model::Pod;
-use crate::model::affinity::PodTerm;
+use crate::model::affinity::PodAffinityTerm;
 use crate::model::ids::Text;
 use crate::model::labels::Labels;
 use crate::model::selector::{Selector, selects};
 
-/// The pods that a term of the pod to be placed means, its namespaces looked up.
+/// A term of the pod to be placed, with its namespace selector resolved to names.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
-pub(super) struct Meant {
+pub(super) struct TermMatcher {
     namespaces: Namespaces,
     selector: Option<Selector>,
 }
@@ -17,34 +17,34 @@ pub(super) struct Meant {
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 enum Namespaces {
     All,
-    /// Sorted.
+    /// Sorted names.
     Only(Box<[Text]>),
 }
 
-/// How many pods in each domain are meant by all of some terms at once.
+/// The number of pods in each domain that match all of these terms at once.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
-pub(super) struct Near {
+pub(super) struct TermPodsPerDomain {
     pub(super) key: Text,
-    pub(super) all_of: Box<[Meant]>,
+    pub(super) all_of: Box<[TermMatcher]>,
 }
 
-/// What terms of other pods can know of a pod.
+/// What terms of other pods can match of a pod.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
-pub(super) struct Face {
+pub(super) struct PodAttributes {
     pub(super) namespace: Text,
     pub(super) labels: Labels,
     pub(super) namespace_labels: Labels,
 }
 
-impl Meant {
-    /// The pods that `term` of `pod` means.
-    pub(super) fn new(pod: &Pod, term: &PodTerm, world: &Snapshot<'_>) -> Self {
+impl TermMatcher {
+    /// The matcher for `term` of `pod`.
+    pub(super) fn new(pod: &Pod, term: &PodAffinityTerm, world: &Snapshot<'_>) -> Self {
         let namespaces = match &term.namespace_selector {
             Some(selector) if selector.is_empty() => Namespaces::All,
             Some(selector) => {
-                let known = world.catalog().namespaces.iter();
-                let meant = known.filter(|namespace| selector.matches(&namespace.labels));
-                let names = meant.map(|namespace| namespace.meta.name.clone());
+                let all = world.catalog().namespaces.iter();
+                let matching = all.filter(|namespace| selector.matches(&namespace.labels));
+                let names = matching.map(|namespace| namespace.meta.name.clone());
                 only(names.chain(term.namespaces.iter().cloned()))
             }
             None if term.namespaces.is_empty() => only([pod.key.namespace.clone()]),
@@ -53,7 +53,7 @@ impl Meant {
         Self { namespaces, selector: term.selector.clone() }
     }
 
-    /// Whether it means this pod.
+    /// Whether the term matches this pod.
     pub(super) fn matches(&self, pod: &Pod) -> bool {
         let is_there = match &self.namespaces {
             Namespaces::All => true,
@@ -70,27 +70,27 @@ fn only(names: impl IntoIterator<Item = Text>) -> Namespaces {
     Namespaces::Only(names.into())
 }
 
-impl Near {
-    pub(super) fn new(term: &PodTerm, all_of: &[Meant]) -> Self {
+impl TermPodsPerDomain {
+    pub(super) fn new(term: &PodAffinityTerm, all_of: &[TermMatcher]) -> Self {
         Self { key: term.topology_key.clone(), all_of: all_of.into() }
     }
 }
 
-impl PerDomain for Near {
+impl PerDomain for TermPodsPerDomain {
     fn key(&self) -> &Text {
         &self.key
     }
 
     fn read(&self, ledger: &Ledger) -> Option<u32> {
-        let is_meant = |pod: &Pod| self.all_of.iter().all(|meant| meant.matches(pod));
-        let count = ledger.pods.iter().filter(|pod| is_meant(pod)).count();
+        let matches_all = |pod: &Pod| self.all_of.iter().all(|matcher| matcher.matches(pod));
+        let count = ledger.pods.iter().filter(|pod| matches_all(pod)).count();
         Some(u32::try_from(count).unwrap_or(u32::MAX))
     }
 }
 
-impl Face {
-    /// Whether `term` of `owner` means the pod with this face.
-    pub(super) fn is_meant(&self, owner: &Pod, term: &PodTerm) -> bool {
+impl PodAttributes {
+    /// Whether `term` of `owner` matches the pod with these attributes.
+    pub(super) fn is_matched_by(&self, owner: &Pod, term: &PodAffinityTerm) -> bool {
         let is_own = || term.namespaces.is_empty() && owner.key.namespace == self.namespace;
         let is_there = match &term.namespace_selector {
             None => is_own() || term.namespaces.contains(&self.namespace),

@@ -1,4 +1,4 @@
-//! LabelGate: a label that keeps a pod, or a node, out.
+//! LabelGate: rejects pods with a label, and nodes with a label.
 //!
 //! ```yaml
 //! plugins:
@@ -10,8 +10,8 @@
 //!     nodeLabel: "schedule=never"         # nodes with the label get none of this scheduler's pods
 //! ```
 //!
-//! Both are written as `kubectl -l` has them: `key`, `!key`, `key=value`, `key!=value`; so `podLabel: "!team"` keeps
-//! out whoever has no team. Left out, nothing is kept out.
+//! Both are written as for `kubectl -l`: `key`, `!key`, `key=value`, `key!=value`; so `podLabel: "!team"` rejects pods without the
+//! label `team`. Without an argument nothing is rejected.
 
 #[cfg(test)]
 mod tests;
@@ -20,7 +20,7 @@ use super::kit::Kit;
 use crate::cluster::{PodContext, Snapshot};
 use crate::config::{LabelGateArgs, PluginArgs};
 use crate::framework::{
-    Admission, Cure, Filter, NodeFilter, Plugin, PreFilter, Reason, Rejection, Scope, Verdict, on_ledger,
+    Admission, Cure, Filter, NodeFilter, Plugin, PreFilter, Reason, Rejection, Scope, Verdict, ledger_filter,
 };
 use std::sync::Arc;
 
@@ -29,9 +29,9 @@ pub struct LabelGate {
     args: LabelGateArgs,
 }
 
-/// The plugin at its extension points.
+/// The plugin, for each of its extension points.
 pub(super) fn kit(args: &PluginArgs) -> Kit {
-    let plugin = Arc::new(LabelGate { args: args.ours.label_gate.clone() });
+    let plugin = Arc::new(LabelGate { args: args.own.label_gate.clone() });
     Kit { pre_filter: Some(plugin.clone()), filter: Some(plugin), ..Kit::default() }
 }
 
@@ -45,7 +45,8 @@ impl PreFilter for LabelGate {
     fn pre_filter(&self, pod_context: &PodContext<'_>, _world: &Snapshot<'_>) -> Admission {
         match &self.args.pod_label {
             Some(gate) if gate.matches(&pod_context.pod.labels) => {
-                let reason = Reason::said_for_good(format!("pods with {gate} are kept out"), Cure::Pod);
+                let reason =
+                    Reason::unresolvable_message(format!("pods with {gate} are kept out"), Cure::Pod);
                 Admission::Rejects(vec![Rejection::new(self.name(), reason)])
             }
             _ => Admission::All,
@@ -64,12 +65,12 @@ impl Filter for LabelGate {
         world: &'c Snapshot<'c>,
     ) -> Option<NodeFilter<'c>> {
         let gate = self.args.node_label.as_ref()?;
-        on_ledger(world, move |ledger| {
+        ledger_filter(world, move |ledger| {
             if !gate.matches(&ledger.node.labels) {
                 return Verdict::Fits;
             }
-            let words = format!("node(s) with {gate} are kept out");
-            Verdict::rejects(self.name(), Reason::said_for_good(words, Cure::Node))
+            let message = format!("node(s) with {gate} are kept out");
+            Verdict::rejects(self.name(), Reason::unresolvable_message(message, Cure::Node))
         })
     }
 }

@@ -1,16 +1,16 @@
-//! LabelGate: a table of cases for each question.
+//! LabelGate: a table of cases for each extension point.
 
 use super::LabelGate;
 use crate::config::{LabelGateArgs, LabelPattern};
 use crate::framework::{Admission, Cure, Reason};
-use crate::testing::{admission, all_rejections, node, pod, world};
+use crate::testing::{admission, all_rejections, cluster_builder, node, pod};
 
 fn gate(pod_label: Option<&str>, node_label: Option<&str>) -> LabelGate {
     let pattern = |text: Option<&str>| text.map(LabelPattern::parse);
     LabelGate { args: LabelGateArgs { pod_label: pattern(pod_label), node_label: pattern(node_label) } }
 }
 
-/// Whether a thing labelled `gate=shut`, and a thing without labels, are kept out.
+/// A pattern; whether it rejects an object labelled `gate=shut`; whether it rejects one without labels.
 const TABLE: [(Option<&str>, bool, bool); 8] = [
     (None, false, false),
     (Some("gate"), true, false),
@@ -26,14 +26,14 @@ const TABLE: [(Option<&str>, bool, bool); 8] = [
 fn pods_are_kept_out() {
     for (label, labelled, bare) in TABLE {
         for (pod, is_out) in [(pod("p").labels([("gate", "shut")]), labelled), (pod("p"), bare)] {
-            let found = admission(&gate(label, None), world().node(node("n1")), &pod);
+            let found = admission(&gate(label, None), cluster_builder().node(node("n1")), &pod);
             let reasons = match found {
                 Admission::All => Vec::new(),
                 Admission::Rejects(reasons) => reasons.into_iter().map(|one| one.reason).collect(),
                 other => panic!("{other:?}"),
             };
             let words = format!("pods with {} are kept out", label.unwrap_or_default());
-            let expected = is_out.then(|| Reason::said_for_good(words, Cure::Pod));
+            let expected = is_out.then(|| Reason::unresolvable_message(words, Cure::Pod));
             assert_eq!(reasons, expected.into_iter().collect::<Vec<_>>(), "{label:?}");
         }
     }
@@ -42,10 +42,10 @@ fn pods_are_kept_out() {
 #[test]
 fn nodes_are_kept_out() {
     for (label, labelled, bare) in TABLE {
-        let test_cluster = world().node(node("n1").label("gate", "shut")).node(node("n2"));
+        let test_cluster = cluster_builder().node(node("n1").label("gate", "shut")).node(node("n2"));
         let found = all_rejections(&gate(Some("other"), label), test_cluster, &pod("p"));
         let words = format!("node(s) with {} are kept out", label.unwrap_or_default());
-        let reason = |is_out: bool| is_out.then(|| Reason::said_for_good(words.clone(), Cure::Node));
+        let reason = |is_out: bool| is_out.then(|| Reason::unresolvable_message(words.clone(), Cure::Node));
         let reasons: Vec<Option<Reason>> =
             found.into_iter().map(|node| node.into_iter().map(|one| one.reason).next()).collect();
         assert_eq!(reasons, [reason(labelled), reason(bare)], "{label:?}");

@@ -1,7 +1,7 @@
-//! NodeAffinity: a pod says by labels and names which nodes it needs and which it likes; so may the configuration, for
-//! every pod.
+//! NodeAffinity: node selector and node affinity of the pod, required (filter) and preferred (score); and the affinity that the
+//! configuration adds to every pod.
 
-mod added;
+mod added_affinity;
 #[cfg(test)]
 mod tests;
 
@@ -10,20 +10,21 @@ use crate::cluster::{NodeId, PodContext, Snapshot};
 use crate::config::PluginArgs;
 use crate::framework::{
     Admission, Cure, Filter, NodeFilter, Normalise, Plugin, PreFilter, Reason, Rejection, Scope, Score,
-    Scorer, Verdict, on_ledger, score_ledger,
+    Scorer, Verdict, ledger_filter, ledger_scorer,
 };
 use crate::model::affinity::{
-    NODE_NAME_FIELD, NodeAffinity as Wishes, NodeOperator, NodeRequirement, NodeSelector, NodeTerm,
+    NODE_NAME_FIELD, NodeAffinity, NodeSelector, NodeSelectorOperator, NodeSelectorRequirement,
+    NodeSelectorTerm,
 };
 use crate::model::ids::NodeName;
 use crate::model::{Labels, Node, Pod};
 use std::collections::BTreeSet;
 use std::sync::Arc;
 
-/// The plugin, with what the configuration wishes for every pod.
+/// The plugin, with the affinity that the configuration adds to every pod.
 #[derive(Clone, Debug, Default)]
-pub struct NodeAffinity {
-    added: Wishes,
+pub struct NodeAffinityPlugin {
+    added: NodeAffinity,
 }
 
 const NAME: &str = "NodeAffinity";
@@ -31,10 +32,10 @@ const CONFLICT: &str = "pod affinity terms conflict";
 const NOT_ENFORCED: &str = "node(s) didn't match scheduler-enforced node affinity";
 const NOT_MATCHED: &str = "node(s) didn't match Pod's node affinity/selector";
 
-/// The plugin at its extension points.
+/// The plugin, for each of its extension points.
 pub(super) fn kit(args: &PluginArgs) -> Kit {
-    let added = args.node_affinity.added_affinity.as_ref().map(added::wishes);
-    let plugin = Arc::new(NodeAffinity { added: added.unwrap_or_default() });
+    let added = args.node_affinity.added_affinity.as_ref().map(added_affinity::node_affinity);
+    let plugin = Arc::new(NodeAffinityPlugin { added: added.unwrap_or_default() });
     Kit {
         pre_filter: Some(plugin.clone()),
         filter: Some(plugin.clone()),
@@ -43,18 +44,18 @@ pub(super) fn kit(args: &PluginArgs) -> Kit {
     }
 }
 
-impl Plugin for NodeAffinity {
+impl Plugin for NodeAffinityPlugin {
     fn name(&self) -> &'static str {
         NAME
     }
 }
 
-impl PreFilter for NodeAffinity {
+impl PreFilter for NodeAffinityPlugin {
     fn pre_filter(&self, pod_context: &PodContext<'_>, _world: &Snapshot<'_>) -> Admission {
-        match required(pod_context.pod).and_then(|selector| named(&selector.terms)) {
+        match required(pod_context.pod).and_then(|selector| node_names(&selector.terms)) {
             None => Admission::All,
             Some(names) if names.is_empty() => {
-                let reason = Reason::said_for_good(CONFLICT, Cure::Pod);
+                let reason = Reason::unresolvable_message(CONFLICT, Cure::Pod);
                 Admission::Rejects(vec![Rejection::new(NAME, reason)])
             }
             Some(names) => Admission::Only(names),
@@ -62,7 +63,7 @@ impl PreFilter for NodeAffinity {
     }
 }
 
-impl Filter for NodeAffinity {
+impl Filter for NodeAffinityPlugin {
     fn scope(&self, _pod_context: &PodContext<'_>, _world: &Snapshot<'_>) -> Scope {
         Scope::Node(0)
     }
@@ -72,25 +73,26 @@ impl Filter for NodeAffinity {
         pod_context: &'c PodContext<'c>,
         world: &'c Snapshot<'c>,
     ) -> Option<NodeFilter<'c>> {
-        let enforced = self.added.required.as_ref();
-        let (labels, needed) = (pod_context.pod.spec.node_selector.as_ref(), required(pod_context.pod));
-        if enforced.is_none() && labels.is_none() && needed.is_none() {
+        let added = self.added.required.as_ref();
+        let (labels, required) = (pod_context.pod.spec.node_selector.as_ref(), required(pod_context.pod));
+        if added.is_none() && labels.is_none() && required.is_none() {
             return None;
         }
-        let reject = |words| Verdict::rejects(NAME, Reason::said_for_good(words, Cure::Node));
-        on_ledger(world, move |ledger| match &*ledger.node {
-            node if !is_selected(enforced, node) => reject(NOT_ENFORCED),
-            node if !has_all(labels, &node.labels) || !is_selected(needed, node) => reject(NOT_MATCHED),
+        let reject = |message| Verdict::rejects(NAME, Reason::unresolvable_message(message, Cure::Node));
+        ledger_filter(world, move |ledger| match &*ledger.node {
+            node if !is_selected(added, node) => reject(NOT_ENFORCED),
+            node if !has_all(labels, &node.labels) || !is_selected(required, node) => reject(NOT_MATCHED),
             _ => Verdict::Fits,
         })
     }
 }
 
-impl Score for NodeAffinity {
-    /// A malformed wish must not be found before the nodes were filtered: with a single one left nobody asks.
+impl Score for NodeAffinityPlugin {
+    /// A malformed preferred term is an error, but only in Score: with a single feasible node Score does not run. So the pod must
+    /// not be scored early, as plugins of `Scope::Node` are.
     fn scope(&self, pod_context: &PodContext<'_>, _world: &Snapshot<'_>) -> Scope {
         match preferred(pod_context.pod) {
-            Some(wishes) if wishes.has_malformed_preferred() => Scope::Cluster,
+            Some(affinity) if affinity.has_malformed_preferred() => Scope::Cluster,
             _ => Scope::Node(0),
         }
     }
@@ -101,44 +103,45 @@ impl Score for NodeAffinity {
         world: &'c Snapshot<'c>,
         _feasible: &'c [NodeId],
     ) -> Result<Option<Scorer<'c>>, String> {
-        let wishes = preferred(pod_context.pod);
-        if let Some(wishes) = wishes.filter(|wishes| wishes.has_malformed_preferred()) {
-            return Err(wishes.preferred_problem().unwrap_or_default());
+        let affinity = preferred(pod_context.pod);
+        if let Some(affinity) = affinity.filter(|affinity| affinity.has_malformed_preferred()) {
+            return Err(affinity.preferred_problem().unwrap_or_default());
         }
-        if wishes.is_none() && self.added.preferred.is_empty() {
+        if affinity.is_none() && self.added.preferred.is_empty() {
             return Ok(None);
         }
         let score = move |node: &Node| {
-            let both = [Some(&self.added), wishes].into_iter().flatten();
-            both.map(|wishes| wishes.score(&node.labels, node.name.as_str())).sum()
+            let both = [Some(&self.added), affinity].into_iter().flatten();
+            both.map(|affinity| affinity.score(&node.labels, node.name.as_str())).sum()
         };
-        Ok(Some(score_ledger(world, Normalise::ByHighest, move |ledger| score(&ledger.node))))
+        Ok(Some(ledger_scorer(world, Normalise::ByHighest, move |ledger| score(&ledger.node))))
     }
 }
 
-/// Which nodes alone the pod's affinity allows.
+/// The required node affinity of the pod.
 fn required(pod: &Pod) -> Option<&NodeSelector> {
     pod.spec.affinity.as_ref()?.node.as_ref()?.required.as_ref()
 }
 
-/// The pod's affinity, if it likes some nodes more than others.
-fn preferred(pod: &Pod) -> Option<&Wishes> {
-    pod.spec.affinity.as_ref()?.node.as_ref().filter(|wishes| !wishes.preferred.is_empty())
+/// The node affinity of the pod, if it has preferred terms.
+fn preferred(pod: &Pod) -> Option<&NodeAffinity> {
+    pod.spec.affinity.as_ref()?.node.as_ref().filter(|affinity| !affinity.preferred.is_empty())
 }
 
-/// The names that the terms restrict the pod to; `None` if one of them restricts nothing, or there are none.
-fn named(terms: &[NodeTerm]) -> Option<BTreeSet<NodeName>> {
+/// The node names that the terms restrict the pod to; `None` if a term has no such restriction, or there are no terms.
+fn node_names(terms: &[NodeSelectorTerm]) -> Option<BTreeSet<NodeName>> {
     let mut all = BTreeSet::new();
     for term in terms {
-        all.extend(named_by_all(term)?);
+        all.extend(node_names_of_term(term)?);
     }
     (!terms.is_empty()).then_some(all)
 }
 
-/// The names that every such requirement of the term has; `None` if it has no such requirement.
-fn named_by_all(term: &NodeTerm) -> Option<BTreeSet<NodeName>> {
-    let restricts =
-        |field: &&NodeRequirement| &*field.key == NODE_NAME_FIELD && field.operator == NodeOperator::In;
+/// The node names that all requirements of the term on `metadata.name` have in common; `None` if it has no such requirement.
+fn node_names_of_term(term: &NodeSelectorTerm) -> Option<BTreeSet<NodeName>> {
+    let restricts = |field: &&NodeSelectorRequirement| {
+        &*field.key == NODE_NAME_FIELD && field.operator == NodeSelectorOperator::In
+    };
     let sets = term.fields().iter().filter(restricts);
     let sets = sets.map(|field| field.values.iter().cloned().map(NodeName::from).collect::<BTreeSet<_>>());
     sets.reduce(|left, right| left.intersection(&right).cloned().collect())

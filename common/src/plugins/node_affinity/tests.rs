@@ -1,10 +1,11 @@
-//! NodeAffinity: a table of cases for each question.
+//! NodeAffinity: a table of cases for each extension point.
 
-use super::{NodeAffinity, kit};
+use super::{NodeAffinityPlugin, kit};
 use crate::config::{AddedAffinity, NodeAffinityArgs, NodeRequirement, NodeTerm, PluginArgs};
 use crate::framework::{Admission, Filter, Scope, Score};
 use crate::testing::{
-    NodeBuilder, PodBuilder, World, admission, all_reasons, node, now, pod, raw_and_scores, rejections, world,
+    ClusterBuilder, NodeBuilder, PodBuilder, admission, all_reasons, cluster_builder, node, now, pod,
+    raw_and_scores, rejections,
 };
 use serde_json::{Value, json};
 
@@ -18,8 +19,8 @@ fn labelled(name: &str, labels: Value) -> NodeBuilder {
 }
 
 /// `n1` in zone a with 8 cores, `n2` in zone b with 16, `n3` without labels.
-fn test_cluster() -> World {
-    world()
+fn test_cluster() -> ClusterBuilder {
+    cluster_builder()
         .node(labelled("n1", json!({ "zone": "a", "cores": "8" })))
         .node(labelled("n2", json!({ "zone": "b", "cores": "16" })))
         .node(node("n3"))
@@ -50,14 +51,14 @@ fn preferring(terms: &[(i32, Value)]) -> PodBuilder {
 }
 
 /// Which of the three nodes can have the pod.
-fn fits(plugin: &NodeAffinity, pod: &PodBuilder) -> Vec<usize> {
+fn fits(plugin: &NodeAffinityPlugin, pod: &PodBuilder) -> Vec<usize> {
     let reasons = all_reasons(plugin, test_cluster(), pod).into_iter().enumerate();
     reasons.filter(|(_, reasons)| reasons.is_empty()).map(|(index, _)| index + 1).collect()
 }
 
 #[test]
 fn a_pod_goes_only_where_it_must() {
-    let any = NodeAffinity::default();
+    let any = NodeAffinityPlugin::default();
     let selector = |labels: Value| pod("p").with("/spec/nodeSelector", labels);
     let table = [
         ("nothing asked", pod("p"), vec![1, 2, 3]),
@@ -140,7 +141,7 @@ fn names_are_known_before_any_node_is_looked_at() {
         ),
     ];
     for (name, pod, expected) in table {
-        let found = admission(&NodeAffinity::default(), test_cluster(), &pod);
+        let found = admission(&NodeAffinityPlugin::default(), test_cluster(), &pod);
         match (found, expected) {
             (Admission::Rejects(reasons), None) => {
                 assert_eq!(reasons.len(), 1, "{name}");
@@ -153,7 +154,7 @@ fn names_are_known_before_any_node_is_looked_at() {
 }
 
 /// The plugin with an affinity of the configuration.
-fn configured(required: Option<&[&str]>, preferred: &[(i32, &str)]) -> NodeAffinity {
+fn configured(required: Option<&[&str]>, preferred: &[(i32, &str)]) -> NodeAffinityPlugin {
     let requirement = |value: &Value| NodeRequirement {
         key: value["key"].as_str().unwrap().into(),
         operator: value["operator"].as_str().unwrap().into(),
@@ -167,7 +168,7 @@ fn configured(required: Option<&[&str]>, preferred: &[(i32, &str)]) -> NodeAffin
         required: required.map(|terms| terms.iter().map(term).collect()),
         preferred: preferred.iter().map(|(weight, text)| (*weight, term(text))).collect(),
     };
-    NodeAffinity { added: super::added::wishes(&added) }
+    NodeAffinityPlugin { added: super::added_affinity::node_affinity(&added) }
 }
 
 #[test]
@@ -185,8 +186,8 @@ fn what_the_configuration_adds_is_asked_first() {
 
 #[test]
 fn what_a_pod_likes_is_added_up() {
-    let any = NodeAffinity::default();
-    let scored = |plugin: &NodeAffinity, pod: &PodBuilder| raw_and_scores(plugin, test_cluster(), pod);
+    let any = NodeAffinityPlugin::default();
+    let scored = |plugin: &NodeAffinityPlugin, pod: &PodBuilder| raw_and_scores(plugin, test_cluster(), pod);
     assert_eq!(scored(&any, &pod("p")), None, "it likes nothing in particular");
     assert_eq!(scored(&any, &requiring(&[term("zone In a", "")])), None);
     let table = [
@@ -213,7 +214,7 @@ fn a_malformed_wish_is_an_error_but_not_too_early() {
     let snapshot = cluster.snapshot(now());
     let pod = preferring(&[(1, term("zone Exists", "")), (2, term("zone In", ""))]).build();
     let pod_context = snapshot.pod_context(&pod);
-    let plugin = NodeAffinity::default();
+    let plugin = NodeAffinityPlugin::default();
     let why = Score::prepare(&plugin, &pod_context, &snapshot, &[]).err();
     let values = "[1].matchExpressions[0].values: Invalid value: null";
     let expected = format!("{values}: for 'in', 'notin' operators, values set can't be empty");

@@ -1,4 +1,4 @@
-//! NodeDeclaredFeatures: a pod that uses what only some kubelets can do goes where that is declared.
+//! NodeDeclaredFeatures: a pod that uses features which only some kubelets have fits nodes that declare these features.
 
 #[cfg(test)]
 mod tests;
@@ -6,7 +6,7 @@ mod tests;
 use super::kit::Kit;
 use crate::cluster::{PodContext, Snapshot};
 use crate::config::PluginArgs;
-use crate::framework::{Cure, Filter, NodeFilter, Plugin, Reason, Scope, Verdict, on_ledger};
+use crate::framework::{Cure, Filter, NodeFilter, Plugin, Reason, Scope, Verdict, ledger_filter};
 use std::sync::Arc;
 
 /// The plugin.
@@ -14,7 +14,7 @@ pub struct NodeDeclaredFeatures;
 
 const MISSING: &str = "node(s) didn't match Pod's required features";
 
-/// The plugin at its extension points.
+/// The plugin, for each of its extension points.
 pub(super) fn kit(_args: &PluginArgs) -> Kit {
     Kit { filter: Some(Arc::new(NodeDeclaredFeatures)), ..Kit::default() }
 }
@@ -39,11 +39,11 @@ impl Filter for NodeDeclaredFeatures {
         if needs.is_empty() {
             return None;
         }
-        on_ledger(world, |ledger| {
+        ledger_filter(world, |ledger| {
             if ledger.node.declares(needs) {
                 Verdict::Fits
             } else {
-                Verdict::rejects(self.name(), Reason::said_for_good(MISSING, Cure::Node))
+                Verdict::rejects(self.name(), Reason::unresolvable_message(MISSING, Cure::Node))
             }
         })
     }

@@ -1,7 +1,7 @@
 //! NodeDeclaredFeatures: a table of cases.
 
 use super::NodeDeclaredFeatures;
-use crate::testing::{NodeBuilder, PodBuilder, node, pod, rejections, world};
+use crate::testing::{NodeBuilder, PodBuilder, cluster_builder, node, pod, rejections};
 use serde_json::json;
 
 const RESTARTS: &str = "RestartAllContainersOnContainerExits";
@@ -39,7 +39,7 @@ fn all_that_a_pod_needs_must_be_declared() {
         ("host network alone", pod("p").with("/spec/hostNetwork", json!(true)), declaring(&[]), true),
     ];
     for (name, pod, node, fits) in table {
-        let rejected = rejections(&NodeDeclaredFeatures, world().node(node), &pod);
+        let rejected = rejections(&NodeDeclaredFeatures, cluster_builder().node(node), &pod);
         assert_eq!(rejected.is_empty(), fits, "{name}");
         for rejection in rejected {
             let words = "node(s) didn't match Pod's required features";

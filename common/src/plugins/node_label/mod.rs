@@ -11,7 +11,7 @@
 //!       example.com/ssd: ""   # any value
 //! ```
 //!
-//! Without `requiredLabels` every node will do.
+//! Without `requiredLabels` no node is rejected.
 
 #[cfg(test)]
 mod tests;
@@ -19,7 +19,7 @@ mod tests;
 use super::kit::Kit;
 use crate::cluster::{NodeId, PodContext, Snapshot};
 use crate::config::{NodeLabelArgs, PluginArgs};
-use crate::framework::{Cure, Filter, NodeFilter, Plugin, PreScore, Reason, Scope, Verdict, on_ledger};
+use crate::framework::{Cure, Filter, NodeFilter, Plugin, PreScore, Reason, Scope, Verdict, ledger_filter};
 use crate::model::Labels;
 use std::sync::Arc;
 
@@ -28,9 +28,9 @@ pub struct NodeLabel {
     args: NodeLabelArgs,
 }
 
-/// The plugin at its extension points.
+/// The plugin, for each of its extension points.
 pub(super) fn kit(args: &PluginArgs) -> Kit {
-    let plugin = Arc::new(NodeLabel { args: args.ours.node_label.clone() });
+    let plugin = Arc::new(NodeLabel { args: args.own.node_label.clone() });
     Kit { filter: Some(plugin.clone()), pre_score: Some(plugin), ..Kit::default() }
 }
 
@@ -53,30 +53,30 @@ impl Filter for NodeLabel {
         if self.args.required_labels.is_empty() {
             return None;
         }
-        on_ledger(world, |ledger| {
+        ledger_filter(world, |ledger| {
             let missing = missing(&self.args, &ledger.node.labels);
             if missing.is_empty() {
                 return Verdict::Fits;
             }
-            let words = format!("node(s) didn't have the required label(s) {}", missing.join(", "));
-            Verdict::rejects(self.name(), Reason::said_for_good(words, Cure::Node))
+            let message = format!("node(s) didn't have the required label(s) {}", missing.join(", "));
+            Verdict::rejects(self.name(), Reason::unresolvable_message(message, Cure::Node))
         })
     }
 }
 
-/// It has nothing to work out before scores; the point is there so that files which name it can be followed.
+/// Does nothing. The extension point exists so that configuration files which name it are accepted.
 impl PreScore for NodeLabel {
     fn pre_score(&self, _pod_context: &PodContext<'_>, _world: &Snapshot<'_>, _feasible: &[NodeId]) {}
 }
 
-/// The labels that are required and not there, as they would be written.
+/// The required labels that are missing, as `key` or `key=value`.
 fn missing(args: &NodeLabelArgs, labels: &Labels) -> Vec<String> {
     let is_missing = |(key, value): &(&String, &String)| {
         labels.get(key).is_none_or(|found| !value.is_empty() && found != value.as_str())
     };
-    let written = |(key, value): (&String, &String)| match value.as_str() {
+    let text = |(key, value): (&String, &String)| match value.as_str() {
         "" => key.clone(),
         value => format!("{key}={value}"),
     };
-    args.required_labels.iter().filter(is_missing).map(written).collect()
+    args.required_labels.iter().filter(is_missing).map(text).collect()
 }

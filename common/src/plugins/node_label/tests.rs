@@ -3,7 +3,7 @@
 use super::NodeLabel;
 use crate::config::NodeLabelArgs;
 use crate::framework::{Cure, Filter as _};
-use crate::testing::{NodeBuilder, node, now, pod, rejections, world};
+use crate::testing::{NodeBuilder, cluster_builder, node, now, pod, rejections};
 
 fn requiring(labels: &[(&str, &str)]) -> NodeLabel {
     let required_labels = labels.iter().map(|(key, value)| ((*key).into(), (*value).into())).collect();
@@ -26,7 +26,7 @@ fn nodes_without_the_labels_are_kept_out() {
         (&[("b", ""), ("a", "1"), ("c", "2")], plain().label("c", "2"), "a=1, b"),
     ];
     for (required, node, missing) in table {
-        let found = rejections(&requiring(required), world().node(node), &pod("p"));
+        let found = rejections(&requiring(required), cluster_builder().node(node), &pod("p"));
         let words: Vec<String> = found.iter().map(|one| one.reason.to_string()).collect();
         let expected = format!("node(s) didn't have the required label(s) {missing}");
         assert_eq!(words, if missing.is_empty() { vec![] } else { vec![expected] }, "{required:?}");
@@ -36,7 +36,7 @@ fn nodes_without_the_labels_are_kept_out() {
 
 #[test]
 fn without_arguments_it_has_nothing_to_say() {
-    let (mut cluster, pod) = (world().node(node("n1")).cluster(), pod("p").build());
+    let (mut cluster, pod) = (cluster_builder().node(node("n1")).cluster(), pod("p").build());
     let snapshot = cluster.snapshot(now());
     assert!(requiring(&[]).prepare(&snapshot.pod_context(&pod), &snapshot).is_none());
 }

@@ -1,4 +1,4 @@
-//! NodeName: a pod that names its node runs there or nowhere.
+//! NodeName: a pod with `spec.nodeName` fits that node only.
 
 #[cfg(test)]
 mod tests;
@@ -6,25 +6,25 @@ mod tests;
 use super::kit::Kit;
 use crate::cluster::{PodContext, Snapshot};
 use crate::config::PluginArgs;
-use crate::framework::{Admission, Filter, NodeFilter, Plugin, PreFilter, Reason, Verdict, on_ledger};
+use crate::framework::{Admission, Filter, NodeFilter, Plugin, PreFilter, Reason, Verdict, ledger_filter};
 use std::sync::Arc;
 
 /// The plugin.
-pub struct NodeName;
+pub struct NodeNamePlugin;
 
-/// The plugin at its extension points.
+/// The plugin, for each of its extension points.
 pub(super) fn kit(_args: &PluginArgs) -> Kit {
-    let plugin = Arc::new(NodeName);
+    let plugin = Arc::new(NodeNamePlugin);
     Kit { pre_filter: Some(plugin.clone()), filter: Some(plugin), ..Kit::default() }
 }
 
-impl Plugin for NodeName {
+impl Plugin for NodeNamePlugin {
     fn name(&self) -> &'static str {
         "NodeName"
     }
 }
 
-impl PreFilter for NodeName {
+impl PreFilter for NodeNamePlugin {
     fn pre_filter(&self, pod_context: &PodContext<'_>, _world: &Snapshot<'_>) -> Admission {
         match &pod_context.pod.node {
             Some(named) => Admission::Only([named.clone()].into()),
@@ -33,14 +33,14 @@ impl PreFilter for NodeName {
     }
 }
 
-impl Filter for NodeName {
+impl Filter for NodeNamePlugin {
     fn prepare<'c>(
         &'c self,
         pod_context: &'c PodContext<'c>,
         world: &'c Snapshot<'c>,
     ) -> Option<NodeFilter<'c>> {
         let named = pod_context.pod.node.as_ref()?;
-        on_ledger(world, move |ledger| match &ledger.node.name {
+        ledger_filter(world, move |ledger| match &ledger.node.name {
             name if name == named => Verdict::Fits,
             _ => Verdict::rejects(self.name(), Reason::OtherNode),
         })

@@ -1,8 +1,8 @@
 //! NodeName: a table of cases.
 
-use super::NodeName;
+use super::NodeNamePlugin;
 use crate::framework::Cure;
-use crate::testing::{node, pod, reasons, rejections, world};
+use crate::testing::{cluster_builder, node, pod, reasons, rejections};
 
 #[test]
 fn a_pod_goes_to_the_node_that_it_names_or_anywhere() {
@@ -15,12 +15,17 @@ fn a_pod_goes_to_the_node_that_it_names_or_anywhere() {
         (pod("p").on("N1"), vec![message]),
     ];
     for (pod, expected) in table {
-        assert_eq!(reasons(&NodeName, world().node(node("n1")), &pod), expected, "{:?}", pod.build().node);
+        assert_eq!(
+            reasons(&NodeNamePlugin, cluster_builder().node(node("n1")), &pod),
+            expected,
+            "{:?}",
+            pod.build().node
+        );
     }
 }
 
 #[test]
 fn nothing_but_another_node_cures_it() {
-    let rejected = rejections(&NodeName, world().node(node("n1")), &pod("p").on("n2"));
+    let rejected = rejections(&NodeNamePlugin, cluster_builder().node(node("n1")), &pod("p").on("n2"));
     assert_eq!(rejected[0].cure, Cure::Node);
 }

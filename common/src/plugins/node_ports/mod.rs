@@ -1,4 +1,4 @@
-//! NodePorts: no two pods of a node have the same port of it.
+//! NodePorts: no two pods on a node may use the same host port.
 
 #[cfg(test)]
 mod tests;
@@ -6,14 +6,14 @@ mod tests;
 use super::kit::Kit;
 use crate::cluster::{PodContext, Snapshot};
 use crate::config::PluginArgs;
-use crate::framework::{Filter, NodeFilter, Plugin, Reason, Scope, Verdict, on_ledger};
+use crate::framework::{Filter, NodeFilter, Plugin, Reason, Scope, Verdict, ledger_filter};
 use crate::model::{HostPort, Pod};
 use std::sync::Arc;
 
 /// The plugin.
 pub struct NodePorts;
 
-/// The plugin at its extension points.
+/// The plugin, for each of its extension points.
 pub(super) fn kit(_args: &PluginArgs) -> Kit {
     Kit { filter: Some(Arc::new(NodePorts)), ..Kit::default() }
 }
@@ -34,22 +34,22 @@ impl Filter for NodePorts {
         pod_context: &'c PodContext<'c>,
         world: &'c Snapshot<'c>,
     ) -> Option<NodeFilter<'c>> {
-        let wanted = &pod_context.pod.spec.ports;
-        if wanted.is_empty() {
+        let requested = &pod_context.pod.spec.ports;
+        if requested.is_empty() {
             return None;
         }
-        on_ledger(world, |ledger| {
+        ledger_filter(world, |ledger| {
             let ports: Box<[HostPort]> =
-                wanted.iter().filter(|port| is_taken(port, &ledger.pods)).cloned().collect();
+                requested.iter().filter(|port| is_in_use(port, &ledger.pods)).cloned().collect();
             if ports.is_empty() {
                 return Verdict::Fits;
             }
-            Verdict::rejects(self.name(), Reason::Ports { ports, kept: Box::default() })
+            Verdict::rejects(self.name(), Reason::Ports { ports, blocked_by: Box::default() })
         })
     }
 }
 
-/// Whether one of these pods has the port, or one that cannot be had beside it.
-pub(super) fn is_taken(port: &HostPort, pods: &[Arc<Pod>]) -> bool {
-    pods.iter().any(|pod| pod.spec.ports.iter().any(|taken| taken.conflicts_with(port)))
+/// Whether one of these pods uses the port, or one that conflicts with it.
+pub(super) fn is_in_use(port: &HostPort, pods: &[Arc<Pod>]) -> bool {
+    pods.iter().any(|pod| pod.spec.ports.iter().any(|used| used.conflicts_with(port)))
 }

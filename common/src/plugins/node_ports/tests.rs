@@ -2,7 +2,7 @@
 
 use super::NodePorts;
 use crate::framework::{Cure, Filter, Reason};
-use crate::testing::{PodBuilder, node, now, pod, rejections, world};
+use crate::testing::{PodBuilder, cluster_builder, node, now, pod, rejections};
 use serde_json::{Value, json};
 
 /// A port from `protocol|address|port`.
@@ -35,10 +35,10 @@ fn a_port_is_had_once() {
         (&["TCP||65535"], &["TCP||65535"], 1),
     ];
     for (wanted, there, taken) in table {
-        let test_cluster = world().node(node("n1")).pod(wants(pod("a").on("n1"), there));
+        let test_cluster = cluster_builder().node(node("n1")).pod(wants(pod("a").on("n1"), there));
         let rejected = rejections(&NodePorts, test_cluster, &wants(pod("p"), wanted));
         let ports = rejected.iter().map(|rejection| match &rejection.reason {
-            Reason::Ports { ports, kept } if kept.is_empty() => ports.len(),
+            Reason::Ports { ports, blocked_by } if blocked_by.is_empty() => ports.len(),
             other => panic!("{other:?}"),
         });
         assert_eq!(ports.sum::<usize>(), taken, "{wanted:?} {there:?}");
@@ -56,7 +56,7 @@ fn only_pods_that_run_on_the_node_have_ports() {
     let asks = wants(pod("p"), &["TCP||80"]);
     let rejected = |there: PodBuilder| {
         let there = wants(there, &["TCP||80"]);
-        rejections(&NodePorts, world().node(node("n1")).node(node("n2")).pod(there), &asks).len()
+        rejections(&NodePorts, cluster_builder().node(node("n1")).node(node("n2")).pod(there), &asks).len()
     };
     assert_eq!(rejected(pod("a").on("n1")), 1);
     assert_eq!(rejected(pod("a").on("n1").terminating()), 1);
@@ -72,13 +72,13 @@ fn sidecars_have_ports_and_other_init_containers_do_not() {
         pod("a").on("n1").with("/spec/initContainers", container)
     };
     let asks = wants(pod("p"), &["TCP||80"]);
-    let rejected = |there| rejections(&NodePorts, world().node(node("n1")).pod(there), &asks).len();
+    let rejected = |there| rejections(&NodePorts, cluster_builder().node(node("n1")).pod(there), &asks).len();
     assert_eq!((rejected(init("Always")), rejected(init(""))), (1, 0));
 }
 
 #[test]
 fn who_wants_no_port_is_not_asked_about() {
-    let mut cluster = world().node(node("n1")).cluster();
+    let mut cluster = cluster_builder().node(node("n1")).cluster();
     let snapshot = cluster.snapshot(now());
     let prepared = |pod: PodBuilder| {
         let pod = pod.build();

@@ -1,4 +1,4 @@
-//! NodePreference: some nodes are liked better than others, by name or by label.
+//! NodePreference: scores nodes by name or by label.
 //!
 //! ```yaml
 //! plugins:
@@ -13,7 +13,7 @@
 //!       "!example.com/spot": 50       # without the label
 //! ```
 //!
-//! A node that is named has that score; of the labels that match the highest counts; everything else has 0.
+//! A node that is named gets the score of its name; otherwise the highest score of the labels that match counts; otherwise 0.
 
 #[cfg(test)]
 mod tests;
@@ -21,7 +21,7 @@ mod tests;
 use super::kit::Kit;
 use crate::cluster::{NodeId, PodContext, Snapshot};
 use crate::config::{NodePreferenceArgs, PluginArgs};
-use crate::framework::{Normalise, Plugin, Scope, Score, Scorer, score_ledger};
+use crate::framework::{Normalise, Plugin, Scope, Score, Scorer, ledger_scorer};
 use crate::model::Node;
 use std::sync::Arc;
 
@@ -30,9 +30,9 @@ pub struct NodePreference {
     args: NodePreferenceArgs,
 }
 
-/// The plugin at its extension points.
+/// The plugin, for each of its extension points.
 pub(super) fn kit(args: &PluginArgs) -> Kit {
-    let plugin = Arc::new(NodePreference { args: args.ours.node_preference.clone() });
+    let plugin = Arc::new(NodePreference { args: args.own.node_preference.clone() });
     Kit { score: Some(plugin), ..Kit::default() }
 }
 
@@ -56,11 +56,11 @@ impl Score for NodePreference {
         if self.args == NodePreferenceArgs::default() {
             return Ok(None);
         }
-        Ok(Some(score_ledger(world, Normalise::Already, |ledger| score(&self.args, &ledger.node))))
+        Ok(Some(ledger_scorer(world, Normalise::NotNeeded, |ledger| score(&self.args, &ledger.node))))
     }
 }
 
-/// How well the node is liked.
+/// The score of the node.
 fn score(args: &NodePreferenceArgs, node: &Node) -> i64 {
     let by_label = || {
         let matching = args.labels.iter().filter(|(pattern, _)| pattern.matches(&node.labels));

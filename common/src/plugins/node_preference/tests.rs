@@ -2,7 +2,7 @@
 
 use super::NodePreference;
 use crate::config::{LabelPattern, NodePreferenceArgs};
-use crate::testing::{node, pod, raw_and_scores, world};
+use crate::testing::{cluster_builder, node, pod, raw_and_scores};
 
 fn preferring(nodes: &[(&str, i64)], labels: &[(&str, i64)]) -> NodePreference {
     let nodes = nodes.iter().map(|(name, score)| ((*name).into(), *score)).collect();
@@ -24,7 +24,7 @@ fn nodes_score_by_name_and_else_by_label() {
         (&[("n1", 0), ("n3", 100)], &[("disk", 60)], Some([0, 60, 100])),
     ];
     for (nodes, labels, expected) in table {
-        let test_cluster = world()
+        let test_cluster = cluster_builder()
             .node(node("n1").label("disk", "ssd"))
             .node(node("n2").label("disk", "hdd"))
             .node(node("n3"));

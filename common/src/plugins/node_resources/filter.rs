@@ -1,4 +1,4 @@
-//! What a node lacks for a pod, counting pods only.
+//! The filter: which resources a node lacks for a pod. Only pods count here; reservations are checked by the plugin Reservation.
 
 use super::NAME;
 use crate::cluster::Ledger;
@@ -9,21 +9,21 @@ use crate::model::{ResourceName, Resources};
 use smallvec::smallvec;
 use std::collections::BTreeSet;
 
-/// Extended resources that are for somebody else to look after.
+/// The extended resources that the configuration excludes from this filter.
 #[derive(Clone, Debug)]
-pub(super) struct Ignored {
+pub(super) struct IgnoredResources {
     names: BTreeSet<Box<str>>,
-    /// What stands before the slash.
+    /// The part of the name before the slash.
     groups: BTreeSet<Box<str>>,
 }
 
-impl Ignored {
+impl IgnoredResources {
     pub(super) fn new(args: &NodeResourcesFitArgs) -> Self {
         let set = |texts: &[String]| texts.iter().map(|text| text.as_str().into()).collect();
         Self { names: set(&args.ignored_resources), groups: set(&args.ignored_resource_groups) }
     }
 
-    /// Resources of Kubernetes' own are always looked after here, whatever the configuration says.
+    /// Whether the resource is ignored. Resources of Kubernetes itself are never ignored, whatever the configuration says.
     fn contains(&self, resource: &ResourceName) -> bool {
         let ResourceName::Scalar(name) = resource else { return false };
         let group = name.split('/').next().unwrap_or_default();
@@ -31,16 +31,16 @@ impl Ignored {
     }
 }
 
-/// What the pod wants free on its node, in the order in which it is reported: its slot, then the rest.
-pub(super) fn wanted(asks: &Resources, ignored: &Ignored) -> Vec<(ResourceName, i64)> {
+/// What the pod requests, in the order of the report: the pod slot, then the rest.
+pub(super) fn requested(asks: &Resources, ignored: &IgnoredResources) -> Vec<(ResourceName, i64)> {
     let slot = [(ResourceName::Pods, asks.pods)];
     let rest = asks.iter().filter(|(resource, _)| *resource != ResourceName::Pods);
-    let wanted = slot.into_iter().chain(rest).filter(|(_, amount)| *amount > 0);
-    wanted.filter(|(resource, _)| !ignored.contains(resource)).collect()
+    let requested = slot.into_iter().chain(rest).filter(|(_, amount)| *amount > 0);
+    requested.filter(|(resource, _)| !ignored.contains(resource)).collect()
 }
 
-/// Everything of which the node has too little.
-pub(super) fn rejections(wanted: &[(ResourceName, i64)], ledger: &Ledger) -> Rejections {
+/// One rejection for each resource of which the node has too little.
+pub(super) fn rejections(requested: &[(ResourceName, i64)], ledger: &Ledger) -> Rejections {
     if let Some(problem) = &ledger.node.problem {
         let reason = Reason::Unreadable(problem.clone());
         return smallvec![Rejection::new(NAME, reason)];
@@ -49,7 +49,7 @@ pub(super) fn rejections(wanted: &[(ResourceName, i64)], ledger: &Ledger) -> Rej
         let numbers = numbers(resource, *asks, ledger);
         (numbers.short() > 0).then(|| reject(resource.clone(), numbers))
     };
-    wanted.iter().filter_map(short).collect()
+    requested.iter().filter_map(short).collect()
 }
 
 fn numbers(resource: &ResourceName, asks: i64, ledger: &Ledger) -> Numbers {
@@ -64,7 +64,7 @@ fn numbers(resource: &ResourceName, asks: i64, ledger: &Ledger) -> Numbers {
 fn reject(resource: ResourceName, numbers: Numbers) -> Rejection {
     let reason = match resource {
         ResourceName::Pods => Reason::TooManyPods(numbers),
-        resource => Reason::Insufficient { resource, numbers, kept: Box::default() },
+        resource => Reason::Insufficient { resource, numbers, blocked_by: Box::default() },
     };
     Rejection::new(NAME, reason)
 }

@@ -1,5 +1,4 @@
-//! NodeResourcesFit: a node has what the pod asks for left over from the pods that are there; how full it would be is
-//! its score.
+//! NodeResourcesFit: the pods of a node leave enough free for the pod (filter); how full the node would be (score).
 
 mod filter;
 mod score;
@@ -11,23 +10,23 @@ use super::kit::Kit;
 use crate::cluster::{Ledger, NodeId, PodContext, Snapshot};
 use crate::config::{NodeResourcesFitArgs, PluginArgs, ScoringStrategy};
 use crate::framework::{
-    Filter, NodeFilter, Normalise, Plugin, Scope, Score, Scorer, Verdict, on_ledger, score_ledger,
+    Filter, NodeFilter, Normalise, Plugin, Scope, Score, Scorer, Verdict, ledger_filter, ledger_scorer,
 };
 use crate::model::ResourceName;
-use shares::{Scored, Weights};
+use shares::{ScoredResource, Weights};
 use std::sync::Arc;
 
-/// The plugin, as it was told.
+/// The plugin, with its arguments.
 #[derive(Clone, Debug)]
 pub struct NodeResourcesFit {
-    ignored: filter::Ignored,
+    ignored: filter::IgnoredResources,
     strategy: ScoringStrategy,
     weights: Weights,
 }
 
 const NAME: &str = "NodeResourcesFit";
 
-/// The plugin at its extension points.
+/// The plugin, for each of its extension points.
 pub(super) fn kit(args: &PluginArgs) -> Kit {
     let plugin = Arc::new(NodeResourcesFit::new(&args.node_resources_fit));
     Kit { filter: Some(plugin.clone()), score: Some(plugin), ..Kit::default() }
@@ -36,7 +35,7 @@ pub(super) fn kit(args: &PluginArgs) -> Kit {
 impl NodeResourcesFit {
     fn new(args: &NodeResourcesFitArgs) -> Self {
         Self {
-            ignored: filter::Ignored::new(args),
+            ignored: filter::IgnoredResources::new(args),
             strategy: args.strategy.clone(),
             weights: Weights::new(&args.resources),
         }
@@ -65,8 +64,8 @@ impl Filter for NodeResourcesFit {
         pod_context: &'c PodContext<'c>,
         world: &'c Snapshot<'c>,
     ) -> Option<NodeFilter<'c>> {
-        let wanted = filter::wanted(&pod_context.pod.spec.requests.incoming, &self.ignored);
-        on_ledger(world, move |ledger| Verdict::from_rejections(filter::rejections(&wanted, ledger)))
+        let requested = filter::requested(&pod_context.pod.spec.requests.incoming, &self.ignored);
+        ledger_filter(world, move |ledger| Verdict::from_rejections(filter::rejections(&requested, ledger)))
     }
 }
 
@@ -82,16 +81,16 @@ impl Score for NodeResourcesFit {
         _feasible: &'c [NodeId],
     ) -> Result<Option<Scorer<'c>>, String> {
         let requests = &pod_context.pod.spec.requests;
-        let scored = self.weights.asked(|resource| requests.scored(resource));
+        let scored = self.weights.for_pod(|resource| requests.scored(resource));
         let score = move |ledger: &Ledger| {
             score::score(&self.strategy, scored.iter().filter_map(|one| share(one, ledger)))
         };
-        Ok(Some(score_ledger(world, Normalise::Already, score)))
+        Ok(Some(ledger_scorer(world, Normalise::NotNeeded, score)))
     }
 }
 
-/// Of cpu and memory every container is taken to want at least a little.
-fn share(scored: &Scored, ledger: &Ledger) -> Option<shares::Share> {
+/// The share of a resource on the node. For cpu and memory, containers without requests count with kube-scheduler's small defaults.
+fn share(scored: &ScoredResource, ledger: &Ledger) -> Option<shares::ResourceShare> {
     let used = match scored.resource {
         ResourceName::Cpu => ledger.used_non_zero.cpu,
         ResourceName::Memory => ledger.used_non_zero.memory,

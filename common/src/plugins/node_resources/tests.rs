@@ -1,4 +1,4 @@
-//! NodeResourcesFit: a table of cases for each question.
+//! NodeResourcesFit: a table of cases for each extension point.
 
 mod strategies;
 
@@ -6,11 +6,13 @@ use super::NodeResourcesFit;
 use crate::config::NodeResourcesFitArgs;
 use crate::framework::{Cure, Numbers, Reason};
 use crate::model::ResourceName;
-use crate::testing::{NodeBuilder, PodBuilder, node, pod, reasons, rejections, reservation, scores, world};
+use crate::testing::{
+    NodeBuilder, PodBuilder, cluster_builder, node, pod, reasons, rejections, reservation, scores,
+};
 use serde_json::json;
 
 fn said(node: NodeBuilder, there: &[PodBuilder], pod: &PodBuilder) -> Vec<String> {
-    let world = there.iter().fold(world().node(node), |world, pod| world.pod(pod.clone()));
+    let world = there.iter().fold(cluster_builder().node(node), |world, pod| world.pod(pod.clone()));
     reasons(&NodeResourcesFit::default(), world, pod)
 }
 
@@ -59,7 +61,7 @@ fn who_asks_for_nothing_fits_a_node_that_is_too_full() {
 #[test]
 fn preemption_cannot_help_a_pod_that_is_larger_than_the_node() {
     let beyond_help = |pod: &PodBuilder| {
-        let full = world().node(node("n1").pods(1)).pod(crate::testing::pod("a").cpu("3").on("n1"));
+        let full = cluster_builder().node(node("n1").pods(1)).pod(crate::testing::pod("a").cpu("3").on("n1"));
         let rejected = rejections(&NodeResourcesFit::default(), full, pod);
         rejected.iter().map(|one| one.reason.is_unresolvable()).collect::<Vec<_>>()
     };
@@ -70,11 +72,11 @@ fn preemption_cannot_help_a_pod_that_is_larger_than_the_node() {
 
 #[test]
 fn a_refusal_comes_with_its_numbers() {
-    let test_cluster = world().node(node("n1")).pod(pod("a").cpu("3").on("n1"));
+    let test_cluster = cluster_builder().node(node("n1")).pod(pod("a").cpu("3").on("n1"));
     let rejected = rejections(&NodeResourcesFit::default(), test_cluster, &pod("p").cpu("2500m"));
     let numbers = Numbers { asks: 2500, allocatable: 4000, used: 3000, reserved: 0 };
     assert_eq!((numbers.free(), numbers.short()), (1000, 1500));
-    let reason = Reason::Insufficient { resource: ResourceName::Cpu, numbers, kept: Box::default() };
+    let reason = Reason::Insufficient { resource: ResourceName::Cpu, numbers, blocked_by: Box::default() };
     assert_eq!((&rejected[0].reason, rejected[0].cure), (&reason, Cure::Room));
 }
 
@@ -98,14 +100,14 @@ fn amounts_that_cannot_be_read_let_nobody_in() {
 #[test]
 fn emptier_is_better_in_upstreams_numbers() {
     let score = |node: NodeBuilder, there: &[PodBuilder], pod: &PodBuilder| {
-        let world = there.iter().fold(world().node(node), |world, pod| world.pod(pod.clone()));
+        let world = there.iter().fold(cluster_builder().node(node), |world, pod| world.pod(pod.clone()));
         scores(&NodeResourcesFit::default(), world, pod)[0]
     };
     let small = pod("p").cpu("100m").memory("100Mi");
     assert_eq!(score(node("n1"), &[], &small), 98);
     let half = [pod("a").cpu("2").memory("8Gi").on("n1")];
     assert_eq!(score(node("n1"), &half, &small), (47 + 49) / 2);
-    // Who asks for nothing counts as 100m and 200Mi: 97 and 98.
+    // A pod without requests counts as 100m and 200Mi: 97 and 98.
     assert_eq!(score(node("n1"), &[], &pod("p")), 97);
     assert_eq!(score(node("n1"), &[pod("a").on("n1")], &pod("p")), 96);
     let exact_zero = pod("p").cpu("0").memory("0");
@@ -160,7 +162,7 @@ fn what_is_ignored_is_for_others_to_look_after() {
             ignored_resource_groups: groups.iter().map(ToString::to_string).collect(),
             ..NodeResourcesFitArgs::default()
         };
-        let found = reasons(&NodeResourcesFit::new(&args), world().node(node("n1")), &asks());
+        let found = reasons(&NodeResourcesFit::new(&args), cluster_builder().node(node("n1")), &asks());
         let expected: Vec<String> = short.iter().map(|name| format!("Insufficient {name}")).collect();
         assert_eq!(found, expected, "{names:?} {groups:?}");
     }

@@ -1,4 +1,4 @@
-//! NodeUnschedulable: a cordoned node takes only pods that tolerate the cordon's taint.
+//! NodeUnschedulable: rejects cordoned nodes for pods that do not tolerate the taint of a cordon.
 
 #[cfg(test)]
 mod tests;
@@ -6,19 +6,19 @@ mod tests;
 use super::kit::Kit;
 use crate::cluster::{PodContext, Snapshot};
 use crate::config::PluginArgs;
-use crate::framework::{Filter, NodeFilter, Plugin, Reason, Scope, Verdict, on_ledger};
+use crate::framework::{Filter, NodeFilter, Plugin, Reason, Scope, Verdict, ledger_filter};
 use crate::model::ids::Text;
-use crate::model::taint::{Effect, Taint};
+use crate::model::taint::{Taint, TaintEffect};
 use std::sync::Arc;
 
-/// The taint that the node controller puts on cordoned nodes. The cordon itself counts as that taint, since the
-/// controller may not have come round yet.
+/// The taint that the node controller adds to cordoned nodes. `spec.unschedulable` alone counts as that taint: the controller may
+/// not have added it yet.
 const CORDON: &str = "node.kubernetes.io/unschedulable";
 
 /// The plugin.
 pub struct NodeUnschedulable;
 
-/// The plugin at its extension points.
+/// The plugin, for each of its extension points.
 pub(super) fn kit(_args: &PluginArgs) -> Kit {
     let plugin = Arc::new(NodeUnschedulable);
     Kit { filter: Some(plugin), ..Kit::default() }
@@ -40,10 +40,10 @@ impl Filter for NodeUnschedulable {
         pod_context: &'c PodContext<'c>,
         world: &'c Snapshot<'c>,
     ) -> Option<NodeFilter<'c>> {
-        let cordon = Taint { key: CORDON.into(), value: Text::default(), effect: Effect::NoSchedule };
+        let cordon = Taint { key: CORDON.into(), value: Text::default(), effect: TaintEffect::NoSchedule };
         let tolerated =
             pod_context.pod.spec.tolerations.iter().any(|toleration| toleration.tolerates(&cordon));
-        on_ledger(world, move |ledger| {
+        ledger_filter(world, move |ledger| {
             if ledger.node.unschedulable && !tolerated {
                 Verdict::rejects(self.name(), Reason::Unschedulable)
             } else {

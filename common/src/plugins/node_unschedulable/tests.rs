@@ -1,7 +1,7 @@
 //! NodeUnschedulable: a table of cases.
 
 use super::{CORDON, NodeUnschedulable};
-use crate::testing::{node, pod, reasons, world};
+use crate::testing::{cluster_builder, node, pod, reasons};
 
 #[test]
 fn a_cordoned_node_takes_only_who_tolerates_the_cordon() {
@@ -25,6 +25,6 @@ fn a_cordoned_node_takes_only_who_tolerates_the_cordon() {
         ),
     ];
     for (name, node, pod, expected) in table {
-        assert_eq!(reasons(&NodeUnschedulable, world().node(node), &pod), expected, "{name}");
+        assert_eq!(reasons(&NodeUnschedulable, cluster_builder().node(node), &pod), expected, "{name}");
     }
 }

@@ -1,4 +1,5 @@
-//! NodeVolumeLimits: a driver can attach so many volumes to a node and no more, and must be there at all if it says so.
+//! NodeVolumeLimits: a CSI driver can attach only so many volumes to a node; and the driver must be installed there, if its
+//! CSIDriver says so.
 
 mod count;
 #[cfg(test)]
@@ -8,10 +9,12 @@ use super::claims;
 use super::kit::Kit;
 use crate::cluster::{Catalog, Ledger, PodContext, Snapshot};
 use crate::config::PluginArgs;
-use crate::framework::{Admission, Cure, Filter, NodeFilter, Plugin, PreFilter, Reason, Verdict, on_ledger};
+use crate::framework::{
+    Admission, Cure, Filter, NodeFilter, Plugin, PreFilter, Reason, Verdict, ledger_filter,
+};
 use crate::model::storage::CsiNode;
 use crate::model::volume::PodVolume;
-use count::{Problem, Volumes, attached, volumes_of};
+use count::{CountError, Volumes, attached, volumes_of};
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
@@ -22,16 +25,16 @@ const TOO_MANY: &str = "node(s) exceed max volume count";
 /// The plugin.
 pub struct NodeVolumeLimits;
 
-/// What the pod needs on a node.
-struct Needs<'c> {
+/// The volumes of the pod, to be checked against nodes.
+struct VolumeCheck<'c> {
     catalog: &'c Catalog,
-    /// Its volumes on a node that has no CSINode, where no plugin of old has become a driver.
-    without: Result<Volumes, Problem>,
-    /// Its volumes on a node that has one.
-    with: Result<Volumes, Problem>,
+    /// The volumes on a node without a CSINode, where in-tree volumes are not migrated.
+    without: Result<Volumes, CountError>,
+    /// The volumes on a node with a CSINode.
+    with: Result<Volumes, CountError>,
 }
 
-/// The plugin at its extension points.
+/// The plugin, for each of its extension points.
 pub(super) fn kit(_args: &PluginArgs) -> Kit {
     let plugin = Arc::new(NodeVolumeLimits);
     Kit { pre_filter: Some(plugin.clone()), filter: Some(plugin), ..Kit::default() }
@@ -63,33 +66,33 @@ impl Filter for NodeVolumeLimits {
             let mut volumes = Volumes::new();
             volumes_of(pod_context.pod, catalog, is_csi, true, &mut volumes).map(|()| volumes)
         };
-        let needs = Needs { catalog, without: volumes(false), with: volumes(true) };
-        on_ledger(world, move |ledger| needs.judge(ledger))
+        let check = VolumeCheck { catalog, without: volumes(false), with: volumes(true) };
+        ledger_filter(world, move |ledger| check.verdict(ledger))
     }
 }
 
-impl Needs<'_> {
-    fn judge(&self, ledger: &Ledger) -> Verdict {
+impl VolumeCheck<'_> {
+    fn verdict(&self, ledger: &Ledger) -> Verdict {
         let csi = self.catalog.csi_nodes.named(ledger.node.name.as_str());
         let new = match if csi.is_some() { &self.with } else { &self.without } {
             Ok(new) => new,
-            Err(Problem::Missing(words)) => {
-                return Verdict::rejects(NAME, Reason::said_for_good(words.clone(), Cure::Storage));
+            Err(CountError::ClaimNotFound(error)) => {
+                return Verdict::rejects(NAME, Reason::unresolvable_message(error.clone(), Cure::Storage));
             }
-            Err(Problem::Wrong(words)) => return Verdict::Fails(words.as_str().into()),
+            Err(CountError::Failed(error)) => return Verdict::Fails(error.as_str().into()),
         };
         if new.is_empty() {
             return Verdict::Fits;
         }
         if let Some(driver) = new.values().find(|driver| self.is_missing(driver, csi)) {
-            let words = format!("{driver} CSI driver is not installed on the node");
-            return Verdict::rejects(NAME, Reason::said(words, Cure::Storage));
+            let message = format!("{driver} CSI driver is not installed on the node");
+            return Verdict::rejects(NAME, Reason::message(message, Cure::Storage));
         }
         let limits = csi.map(limits).unwrap_or_default();
         if limits.is_empty() { Verdict::Fits } else { self.count(ledger, new, &limits) }
     }
 
-    /// Whether the driver has to be on a node, and is not on this one.
+    /// Whether the driver must be installed on a node, and is not on this one.
     fn is_missing(&self, driver: &str, csi: Option<&CsiNode>) -> bool {
         let is_required = self.catalog.csi_drivers.named(driver).is_some_and(|driver| driver.is_required);
         is_required && csi.is_none_or(|csi| csi.driver(driver).is_none())
@@ -100,12 +103,12 @@ impl Needs<'_> {
         for pod in ledger.pods.iter().filter(|pod| !pod.spec.volumes.is_empty()) {
             match volumes_of(pod, self.catalog, true, false, &mut present) {
                 Ok(()) => {}
-                Err(Problem::Missing(words) | Problem::Wrong(words)) => {
-                    return Verdict::Fails(words.as_str().into());
+                Err(CountError::ClaimNotFound(error) | CountError::Failed(error)) => {
+                    return Verdict::Fails(error.as_str().into());
                 }
             }
         }
-        // What is attached without a pod counts too, but is no reason to count a new volume less.
+        // Volumes that are attached without a pod count too. A new volume of the pod counts even if it is attached already.
         let attached = attached(self.catalog, &ledger.node.name);
         let others: Vec<&str> = attached
             .iter()
@@ -123,17 +126,17 @@ impl Needs<'_> {
         if limits.iter().all(|(driver, limit)| fits(driver, *limit)) {
             Verdict::Fits
         } else {
-            Verdict::rejects(NAME, Reason::said(TOO_MANY, Cure::Room))
+            Verdict::rejects(NAME, Reason::message(TOO_MANY, Cure::Room))
         }
     }
 }
 
-/// Whether a driver may have to attach the volume.
+/// Whether a CSI driver may have to attach the volume.
 fn is_counted(volume: &PodVolume) -> bool {
     claims::is_claim(volume) || volume.source.plugin().is_some()
 }
 
-/// How many volumes each driver can attach to the node, if it says so.
+/// How many volumes each driver can attach to the node; drivers without a limit are missing.
 fn limits(csi: &CsiNode) -> BTreeMap<&str, i64> {
     let limited = csi.drivers.iter().filter_map(|driver| Some((&*driver.name, i64::from(driver.limit?))));
     limited.collect()

@@ -1,10 +1,10 @@
-//! NodeVolumeLimits: a table of cases for each question.
+//! NodeVolumeLimits: tables of cases.
 
 use super::NodeVolumeLimits;
 use crate::framework::{Filter, Verdict};
 use crate::testing::{
-    OtherBuilder, PodBuilder, World, all_reasons, attachment, claim, csi_driver, csi_node, node, now, pod,
-    reasons, rejections, storage_class, uid, volume, world,
+    CatalogObjectBuilder, ClusterBuilder, PodBuilder, all_reasons, attachment, claim, cluster_builder,
+    csi_driver, csi_node, node, now, pod, reasons, rejections, storage_class, uid, volume,
 };
 use serde_json::{Value, json};
 
@@ -25,16 +25,16 @@ fn inline(name: &str, source: &Value) -> PodBuilder {
 }
 
 /// Three claims with a volume of the driver each, and one without a volume.
-fn test_cluster() -> World {
-    let bound = |test_cluster: World, name: &str| {
+fn test_cluster() -> ClusterBuilder {
+    let bound = |test_cluster: ClusterBuilder, name: &str| {
         let handle = format!("h-{name}");
         test_cluster.with(claim(name).bound_to(name)).with(volume(name).csi(DRIVER, &handle))
     };
-    let test_cluster = ["a", "b", "c"].into_iter().fold(world().node(node("n1")), bound);
+    let test_cluster = ["a", "b", "c"].into_iter().fold(cluster_builder().node(node("n1")), bound);
     test_cluster.with(claim("late").class("fast")).with(storage_class("fast"))
 }
 
-fn limited(limit: u32) -> OtherBuilder {
+fn limited(limit: u32) -> CatalogObjectBuilder {
     csi_node("n1").driver(DRIVER, limit)
 }
 
@@ -102,7 +102,7 @@ fn disks_of_old_plugins_count_where_there_are_drivers() {
     let disk = |id: &str| json!({ "awsElasticBlockStore": { "volumeID": id } });
     let aws = |limit: u32| csi_node("n1").driver("ebs.csi.aws.com", limit);
     let class = |provisioner: &str| storage_class("old").set("/provisioner", json!(provisioner));
-    let old = || world().node(node("n1")).pod(inline("old", &disk("vol-1")).on("n1"));
+    let old = || cluster_builder().node(node("n1")).pod(inline("old", &disk("vol-1")).on("n1"));
     let unbound = || old().with(claim("data").class("old"));
     let bound = volume("pv").set("/spec/awsElasticBlockStore", json!({ "volumeID": "aws://z/vol-1" }));
     let bound = || old().with(claim("data").bound_to("pv")).with(bound.clone());
@@ -157,7 +157,7 @@ fn claims_of_a_new_pod_must_be_there() {
     );
 }
 
-fn verdict(test_cluster: World, pod: &PodBuilder) -> Verdict {
+fn verdict(test_cluster: ClusterBuilder, pod: &PodBuilder) -> Verdict {
     let (mut cluster, pod) = (test_cluster.cluster(), pod.build());
     let snapshot = cluster.snapshot(now());
     let pod_context = snapshot.pod_context(&pod);

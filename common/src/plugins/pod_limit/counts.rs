@@ -1,32 +1,33 @@
-//! How many pods each namespace has on nodes: kept, and corrected where nodes changed.
+//! How many pods each namespace has on nodes. Kept, and corrected for nodes that change.
 
 use crate::cluster::{NodeId, Snapshot};
 use crate::model::ids::Text;
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
-/// The pods of each namespace.
+/// The number of pods of each namespace.
 #[derive(Debug, Default)]
-pub(super) struct Counts {
-    /// Of all nodes.
+pub(super) struct NamespacePodCounts {
+    /// On all nodes together.
     totals: BTreeMap<Text, i64>,
-    /// Of the node at each place, so that it can be taken out again.
-    parts: Vec<BTreeMap<Text, i64>>,
+    /// On each node, by node id, so that the counts of a changed node can be subtracted.
+    by_node: Vec<BTreeMap<Text, i64>>,
 }
 
+/// The key under which the counts are kept.
 #[derive(PartialEq, Eq, Hash)]
-struct PodCounts;
+struct NamespacePodCountsKey;
 
-/// The counts of what is believed.
-pub(super) fn of(world: &Snapshot<'_>) -> Arc<Counts> {
-    world.derive(PodCounts, |counts: &mut Counts, changed| {
-        counts.parts.resize_with(world.places(), BTreeMap::new);
+/// The counts of the belief; a supposed ledger is ignored.
+pub(super) fn counts(world: &Snapshot<'_>) -> Arc<NamespacePodCounts> {
+    world.derive(NamespacePodCountsKey, |counts: &mut NamespacePodCounts, changed| {
+        counts.by_node.resize_with(world.id_count(), BTreeMap::new);
         changed.for_each(|id| counts.refresh(id, world));
     })
 }
 
-impl Counts {
-    /// Those of `namespace`.
+impl NamespacePodCounts {
+    /// The number of pods of `namespace`.
     pub(super) fn get(&self, namespace: &str) -> i64 {
         self.totals.get(namespace).copied().unwrap_or(0)
     }
@@ -39,10 +40,10 @@ impl Counts {
         for (namespace, count) in &part {
             *self.totals.entry(Arc::clone(namespace)).or_default() += count;
         }
-        let Some(place) = self.parts.get_mut(id.index()) else { return };
-        for (namespace, count) in std::mem::replace(place, part) {
+        let Some(entry) = self.by_node.get_mut(id.index()) else { return };
+        for (namespace, count) in std::mem::replace(entry, part) {
             let left = self.get(&namespace).saturating_sub(count);
-            // Namespaces come and go: those without pods are not remembered.
+            // Namespaces without pods are removed, so that the map does not grow.
             match left {
                 0 => self.totals.remove(&namespace),
                 _ => self.totals.insert(namespace, left),

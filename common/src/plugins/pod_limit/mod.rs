@@ -1,4 +1,4 @@
-//! PodLimit: a namespace may have only so many pods on nodes.
+//! PodLimit: limits the number of pods that a namespace has on nodes.
 //!
 //! ```yaml
 //! plugins:
@@ -12,8 +12,8 @@
 //!       playground: 2
 //! ```
 //!
-//! What counts are the pods that have a node and have not ended, whoever placed them; a pod that terminates counts until
-//! it is gone. It holds for pods that this scheduler places: it is no quota.
+//! Pods count that have a node and have not ended, also those of other schedulers; a terminating pod counts until it is gone. The
+//! limit applies to pods that this scheduler places: it is not a quota.
 
 mod counts;
 #[cfg(test)]
@@ -30,9 +30,9 @@ pub struct PodLimit {
     args: PodLimitArgs,
 }
 
-/// The plugin at its extension points.
+/// The plugin, for each of its extension points.
 pub(super) fn kit(args: &PluginArgs) -> Kit {
-    let plugin = Arc::new(PodLimit { args: args.ours.pod_limit.clone() });
+    let plugin = Arc::new(PodLimit { args: args.own.pod_limit.clone() });
     Kit { pre_filter: Some(plugin), ..Kit::default() }
 }
 
@@ -43,17 +43,20 @@ impl Plugin for PodLimit {
 }
 
 impl PreFilter for PodLimit {
-    /// Preempting pods is no cure: what is left of the namespace is counted before any node is looked at.
+    /// The rejection is unresolvable: PreFilter counts before any preemption.
     fn pre_filter(&self, pod_context: &PodContext<'_>, world: &Snapshot<'_>) -> Admission {
         let namespace = &pod_context.pod.key.namespace;
         let Some(max) = self.args.namespaces.get(&**namespace).copied().or(self.args.max_pods) else {
             return Admission::All;
         };
-        let count = counts::of(world).get(namespace);
+        let count = counts::counts(world).get(namespace);
         if count < max {
             return Admission::All;
         }
-        let words = format!("namespace \"{namespace}\" has {count} pods, at most {max} are allowed");
-        Admission::Rejects(vec![Rejection::new(self.name(), Reason::said_for_good(words, Cure::Pods))])
+        let message = format!("namespace \"{namespace}\" has {count} pods, at most {max} are allowed");
+        Admission::Rejects(vec![Rejection::new(
+            self.name(),
+            Reason::unresolvable_message(message, Cure::Pods),
+        )])
     }
 }

@@ -1,10 +1,10 @@
 //! PodLimit: a table of cases, and the counts as the cluster changes.
 
 use super::PodLimit;
-use crate::cluster::{Assumed, Cluster, Event, Seen};
+use crate::cluster::{Assumption, Cluster, Event, WatchEvent};
 use crate::config::PodLimitArgs;
 use crate::framework::{Admission, Cure, PreFilter as _};
-use crate::testing::{PodBuilder, World, admission, node, now, pod, world};
+use crate::testing::{ClusterBuilder, PodBuilder, admission, cluster_builder, node, now, pod};
 
 fn limit(max_pods: Option<i64>, namespaces: &[(&str, i64)]) -> PodLimit {
     let namespaces = namespaces.iter().map(|(name, max)| ((*name).into(), *max)).collect();
@@ -12,9 +12,9 @@ fn limit(max_pods: Option<i64>, namespaces: &[(&str, i64)]) -> PodLimit {
 }
 
 /// Three pods of `default` on two nodes, one of `other`.
-fn test_cluster() -> World {
+fn test_cluster() -> ClusterBuilder {
     let bound = |name: &str, node: &str| pod(name).on(node);
-    world()
+    cluster_builder()
         .node(node("n1"))
         .node(node("n2"))
         .pod(bound("a", "n1"))
@@ -72,13 +72,13 @@ fn the_counts_follow_the_cluster() {
     let has = |count: i64| format!("namespace \"default\" has {count} pods, at most 0 are allowed");
     assert_eq!(count(&mut cluster), has(3));
     let waiting = pod("waiting").build();
-    let assumed = Assumed { uid: waiting.uid.clone(), node: "n1".into(), seat: None, since: now() };
+    let assumed = Assumption { uid: waiting.uid.clone(), node: "n1".into(), seat: None, since: now() };
     cluster.assume(&waiting.key, assumed);
     assert_eq!(count(&mut cluster), has(4), "assumed pods count");
     cluster.forget(&waiting.key, &waiting.uid);
     assert_eq!(count(&mut cluster), has(3));
-    cluster.apply(Event::Pods(Seen::Relisted(vec![pod("a").on("n1").build()])));
+    cluster.apply(Event::Pods(WatchEvent::Relisted(vec![pod("a").on("n1").build()])));
     assert_eq!(count(&mut cluster), has(1), "pods that are gone do not");
-    cluster.apply(Event::Nodes(Seen::Relisted(vec![node("n2").build()])));
+    cluster.apply(Event::Nodes(WatchEvent::Relisted(vec![node("n2").build()])));
     assert_eq!(count(&mut cluster), has(0), "nor those of a node that is gone");
 }

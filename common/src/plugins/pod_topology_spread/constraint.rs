@@ -1,49 +1,49 @@
-//! Which constraints a pod is spread by: its own, or else those that hold for all.
+//! The spread constraints of a pod: its own, or else the default ones.
 
 use super::selector::default_selector;
 use crate::cluster::{PodContext, Snapshot};
-use crate::config::{PodTopologySpreadArgs, SpreadConstraint as DefaultConstraint};
+use crate::config::{PodTopologySpreadArgs, SpreadConstraint as ConfiguredConstraint};
 use crate::model::Pod;
 use crate::model::ids::Text;
 use crate::model::labels::Labels;
 use crate::model::selector::Selector;
-use crate::model::spread::SpreadConstraint;
+use crate::model::spread::TopologySpreadConstraint;
 
-/// The label by which each node is a domain of its own.
+/// The topology key for which each node is a domain of its own.
 pub(super) const HOSTNAME: &str = "kubernetes.io/hostname";
 
-/// The label of zones.
+/// The topology key of zones.
 const ZONE: &str = "topology.kubernetes.io/zone";
 
-/// What happens to a pod that a constraint does not suit.
+/// The field `whenUnsatisfiable` of a constraint.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Action {
-    /// It is kept off the node.
-    Refuse,
-    /// The node scores low.
-    Discourage,
+pub(super) enum WhenUnsatisfiable {
+    /// The node is rejected.
+    DoNotSchedule,
+    /// The node gets a low score.
+    ScheduleAnyway,
 }
 
-/// A constraint as it holds for one pod.
+/// A constraint of one pod, with its selector resolved.
 #[derive(Clone, Debug, PartialEq)]
 pub(super) struct Constraint {
     pub(super) max_skew: i32,
     pub(super) key: Text,
-    /// Which pods are counted; `None` matches none.
+    /// Selects the pods that are counted; `None` matches no pod.
     pub(super) selector: Option<Selector>,
     pub(super) min_domains: i32,
     pub(super) honours_affinity: bool,
     pub(super) honours_taints: bool,
 }
 
-/// The constraints for pods that have none themselves.
-pub(super) struct Defaults {
-    pub(super) constraints: Vec<SpreadConstraint>,
-    /// Whether they are the scheduler's own, which let a node lack a label.
+/// The constraints for pods without constraints of their own.
+pub(super) struct DefaultConstraints {
+    pub(super) constraints: Vec<TopologySpreadConstraint>,
+    /// true: these are the built-in defaults, which also score nodes that lack a topology key.
     pub(super) are_system: bool,
 }
 
-impl Defaults {
+impl DefaultConstraints {
     pub(super) fn new(args: &PodTopologySpreadArgs) -> Self {
         match args {
             PodTopologySpreadArgs::System => {
@@ -55,19 +55,19 @@ impl Defaults {
         }
     }
 
-    /// The constraints of the pod that have this effect.
+    /// The constraints of the pod with this value of `whenUnsatisfiable`.
     pub(super) fn constraints(
         &self,
         pod_context: &PodContext<'_>,
         world: &Snapshot<'_>,
-        action: Action,
+        when: WhenUnsatisfiable,
     ) -> Vec<Constraint> {
         let pod = pod_context.pod;
         if !pod.spec.spread.is_empty() {
-            let own = pod.spec.spread.iter().filter(|constraint| has(constraint, action));
+            let own = pod.spec.spread.iter().filter(|constraint| has(constraint, when));
             return own.map(|constraint| resolved(constraint, own_selector(constraint, pod))).collect();
         }
-        let mut defaults = self.constraints.iter().filter(|constraint| has(constraint, action)).peekable();
+        let mut defaults = self.constraints.iter().filter(|constraint| has(constraint, when)).peekable();
         if defaults.peek().is_none() {
             return Vec::new();
         }
@@ -76,17 +76,17 @@ impl Defaults {
         spread.map(|constraint| resolved(constraint, Some(selector.clone()))).collect()
     }
 
-    /// Whether nodes without all the labels are left out of the scoring.
+    /// Whether nodes that lack a topology key are excluded from scoring.
     pub(super) fn requires_all(&self, pod: &Pod) -> bool {
         !pod.spec.spread.is_empty() || !self.are_system
     }
 }
 
-fn has(constraint: &SpreadConstraint, action: Action) -> bool {
-    constraint.do_not_schedule == (action == Action::Refuse)
+fn has(constraint: &TopologySpreadConstraint, when: WhenUnsatisfiable) -> bool {
+    constraint.do_not_schedule == (when == WhenUnsatisfiable::DoNotSchedule)
 }
 
-fn resolved(constraint: &SpreadConstraint, selector: Option<Selector>) -> Constraint {
+fn resolved(constraint: &TopologySpreadConstraint, selector: Option<Selector>) -> Constraint {
     Constraint {
         max_skew: constraint.max_skew,
         key: constraint.topology_key.clone(),
@@ -97,9 +97,9 @@ fn resolved(constraint: &SpreadConstraint, selector: Option<Selector>) -> Constr
     }
 }
 
-/// The selector of a pod's own constraint, with the labels that counted pods must share with it. One that is missing
-/// stays so: it matches nothing.
-fn own_selector(constraint: &SpreadConstraint, pod: &Pod) -> Option<Selector> {
+/// The selector of a pod's own constraint, with the labels of `matchLabelKeys` added. A missing selector stays missing, and matches
+/// no pod.
+fn own_selector(constraint: &TopologySpreadConstraint, pod: &Pod) -> Option<Selector> {
     let selector = constraint.selector.as_ref()?;
     let shared = |labels: &Labels| {
         let keys = constraint.match_label_keys.iter();
@@ -109,8 +109,8 @@ fn own_selector(constraint: &SpreadConstraint, pod: &Pod) -> Option<Selector> {
     Some(shared.iter().fold(selector.clone(), |selector, (key, value)| selector.and_label(key, value)))
 }
 
-fn system(key: &str, max_skew: i32) -> SpreadConstraint {
-    SpreadConstraint {
+fn system(key: &str, max_skew: i32) -> TopologySpreadConstraint {
+    TopologySpreadConstraint {
         max_skew,
         topology_key: key.into(),
         do_not_schedule: false,
@@ -122,11 +122,11 @@ fn system(key: &str, max_skew: i32) -> SpreadConstraint {
     }
 }
 
-/// A constraint of the configuration. Its `matchLabelKeys` have no effect: the selector that follows from the pod's
-/// owner takes the place of what they say.
-fn read(constraint: &DefaultConstraint) -> SpreadConstraint {
+/// A constraint of the configuration. Its `matchLabelKeys` have no effect: the selector comes from the pod's services and
+/// controller.
+fn read(constraint: &ConfiguredConstraint) -> TopologySpreadConstraint {
     let honours = |policy: &Option<String>| policy.as_ref().map(|policy| policy == "Honor");
-    SpreadConstraint {
+    TopologySpreadConstraint {
         do_not_schedule: constraint.do_not_schedule,
         min_domains: constraint.min_domains,
         honours_affinity: honours(&constraint.node_affinity_policy).unwrap_or(true),

@@ -1,44 +1,44 @@
-//! The numbers behind an answer: how many pods each domain has, and how many it may have.
+//! Details for `explain`: how many pods each domain has, and how many it may have.
 
-use super::constraint::{Action, Defaults};
+use super::constraint::{DefaultConstraints, WhenUnsatisfiable};
 use super::filter::rule;
 use super::keys;
-use super::question::Spread;
+use super::matching_pods::SpreadPodsPerDomain;
 use crate::cluster::{NodeId, PodContext, Snapshot};
 use crate::config::PodTopologySpreadArgs;
 use crate::model::ids::Text;
 
-/// A constraint of the pod, and how a node stands to it.
+/// A constraint of the pod, and whether one node meets it.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Spreading {
-    /// Whether the node meets it.
+pub struct SpreadStatus {
+    /// Whether the node meets the constraint.
     pub is_met: bool,
-    /// The node label whose values are the domains.
+    /// The topology key.
     pub key: Text,
-    /// By how many pods the domains may differ.
+    /// `maxSkew`: by how many pods the domains may differ.
     pub max_skew: i32,
-    /// The node's own domain; `None` if it lacks the label.
+    /// The domain of the node; `None` if it lacks the topology key.
     pub domain: Option<Text>,
-    /// How many pods that count each domain has.
+    /// The number of matching pods in each domain.
     pub counts: Vec<(Text, i64)>,
-    /// A domain may have at most so many before this one.
+    /// The most pods that a domain may have before this pod is added.
     pub most: i64,
 }
 
-/// The constraints of the pod itself that can keep it off nodes, as the node at `id` stands to them.
-pub fn spreading(pod_context: &PodContext<'_>, world: &Snapshot<'_>, id: NodeId) -> Vec<Spreading> {
-    let defaults = Defaults::new(&PodTopologySpreadArgs::System);
-    let constraints = defaults.constraints(pod_context, world, Action::Refuse);
+/// The constraints of the pod with `DoNotSchedule`, each with its status on the node at `id`.
+pub fn spread_status(pod_context: &PodContext<'_>, world: &Snapshot<'_>, id: NodeId) -> Vec<SpreadStatus> {
+    let defaults = DefaultConstraints::new(&PodTopologySpreadArgs::System);
+    let constraints = defaults.constraints(pod_context, world, WhenUnsatisfiable::DoNotSchedule);
     let keys = keys(&constraints);
     let mut found = Vec::new();
     for constraint in &constraints {
-        let counts = world.counts(&Spread::new(pod_context.pod, constraint, &keys));
+        let counts = world.counts(&SpreadPodsPerDomain::new(pod_context.pod, constraint, &keys));
         let rule = rule(constraint, pod_context.pod, counts);
         let own = rule.counts.domain(id);
         let is_met = own.is_some_and(|domain| rule.counts.at(domain) <= rule.most);
         let values = rule.counts.domains().values();
         let domain = values.filter(|(_, number)| Some(*number) == own).map(|(value, _)| value.clone()).next();
-        found.push(Spreading {
+        found.push(SpreadStatus {
             is_met,
             key: constraint.key.clone(),
             max_skew: constraint.max_skew,

@@ -1,17 +1,17 @@
-//! Keeps pods off nodes where they would make the spread too uneven.
+//! The filter: rejects nodes where the pod would exceed `maxSkew`.
 
 use super::constraint::Constraint;
-use super::question::Spread;
+use super::matching_pods::SpreadPodsPerDomain;
 use super::{PodTopologySpread, keys};
-use crate::cluster::{Counts, NodeId, Snapshot};
-use crate::framework::{Cure, NodeFilter, Phrase, Plugin, Verdict};
+use crate::cluster::{DomainCounts, NodeId, Snapshot};
+use crate::framework::{Cure, NodeFilter, Plugin, StaticRejection, Verdict};
 use crate::model::Pod;
 use crate::model::selector::selects;
 
-/// A constraint, ready to be asked about nodes.
+/// A constraint with the counts of pods by domain.
 pub(super) struct Rule {
-    pub(super) counts: Counts,
-    /// A domain may have at most so many pods before this one.
+    pub(super) counts: DomainCounts,
+    /// The most pods that a domain may have before this pod is added.
     pub(super) most: i64,
 }
 
@@ -25,36 +25,38 @@ pub(super) fn prepare<'c>(
         return None;
     }
     let keys = keys(constraints);
-    let rules: Vec<Rule> =
-        constraints.iter().map(|one| rule(one, pod, world.counts(&Spread::new(pod, one, &keys)))).collect();
-    Some(Box::new(move |id| judge(plugin, &rules, id)))
+    let rules: Vec<Rule> = constraints
+        .iter()
+        .map(|one| rule(one, pod, world.counts(&SpreadPodsPerDomain::new(pod, one, &keys))))
+        .collect();
+    Some(Box::new(move |id| verdict(plugin, &rules, id)))
 }
 
-pub(super) fn rule(constraint: &Constraint, pod: &Pod, counts: Counts) -> Rule {
+pub(super) fn rule(constraint: &Constraint, pod: &Pod, counts: DomainCounts) -> Rule {
     let own = i64::from(selects(constraint.selector.as_ref(), &pod.labels));
     let len = i64::try_from(counts.len()).unwrap_or(i64::MAX);
-    // Without any domain upstream takes the lowest count to be the largest number it knows.
+    // Without any domain kube-scheduler uses the largest number as the lowest count.
     let lowest = counts.lowest().unwrap_or(i64::from(i32::MAX));
     let lowest = if len < i64::from(constraint.min_domains) { 0 } else { lowest };
     Rule { counts, most: i64::from(constraint.max_skew) + lowest - own }
 }
 
-fn judge(plugin: &PodTopologySpread, rules: &[Rule], id: NodeId) -> Verdict {
+fn verdict(plugin: &PodTopologySpread, rules: &[Rule], id: NodeId) -> Verdict {
     for rule in rules {
         let Some(domain) = rule.counts.domain(id) else {
-            let words = "node(s) didn't match pod topology spread constraints (missing required label)";
-            return Verdict::Says(Phrase {
+            let message = "node(s) didn't match pod topology spread constraints (missing required label)";
+            return Verdict::RejectsStatic(StaticRejection {
                 plugin: plugin.name(),
-                words,
+                message,
                 unresolvable: true,
                 cure: Cure::Node,
             });
         };
         if rule.counts.at(domain) > rule.most {
-            let words = "node(s) didn't match pod topology spread constraints";
-            return Verdict::Says(Phrase {
+            let message = "node(s) didn't match pod topology spread constraints";
+            return Verdict::RejectsStatic(StaticRejection {
                 plugin: plugin.name(),
-                words,
+                message,
                 unresolvable: false,
                 cure: Cure::Pods,
             });

@@ -1,32 +1,32 @@
-//! PodTopologySpread: pods of a kind are spread evenly over nodes, zones, or whatever a node label tells apart.
+//! PodTopologySpread: spreads matching pods evenly over the domains of a topology key, such as nodes or zones.
 
 mod constraint;
 mod evidence;
 mod filter;
-mod question;
+mod matching_pods;
 mod score;
 mod selector;
 #[cfg(test)]
 mod tests;
 
-pub use evidence::{Spreading, spreading};
+pub use evidence::{SpreadStatus, spread_status};
 
 use super::kit::Kit;
 use crate::cluster::{NodeId, PodContext, Snapshot};
 use crate::config::PluginArgs;
 use crate::framework::{Filter, NodeFilter, Plugin, Scope, Score, Scorer};
 use crate::model::ids::Text;
-use constraint::{Action, Constraint, Defaults};
+use constraint::{Constraint, DefaultConstraints, WhenUnsatisfiable};
 use std::sync::Arc;
 
 /// The plugin.
 pub struct PodTopologySpread {
-    defaults: Defaults,
+    defaults: DefaultConstraints,
 }
 
-/// The plugin at its extension points.
+/// The plugin, for each of its extension points.
 pub(super) fn kit(args: &PluginArgs) -> Kit {
-    let plugin = Arc::new(PodTopologySpread { defaults: Defaults::new(&args.pod_topology_spread) });
+    let plugin = Arc::new(PodTopologySpread { defaults: DefaultConstraints::new(&args.pod_topology_spread) });
     Kit { filter: Some(plugin.clone()), score: Some(plugin), ..Kit::default() }
 }
 
@@ -42,15 +42,15 @@ impl Filter for PodTopologySpread {
         pod_context: &'c PodContext<'c>,
         world: &'c Snapshot<'c>,
     ) -> Option<NodeFilter<'c>> {
-        let constraints = self.defaults.constraints(pod_context, world, Action::Refuse);
+        let constraints = self.defaults.constraints(pod_context, world, WhenUnsatisfiable::DoNotSchedule);
         filter::prepare(self, pod_context.pod, world, &constraints)
     }
 }
 
 impl Score for PodTopologySpread {
     fn scope(&self, pod_context: &PodContext<'_>, world: &Snapshot<'_>) -> Scope {
-        // It has no opinion on pods that nothing spreads.
-        match self.defaults.constraints(pod_context, world, Action::Discourage).is_empty() {
+        // A pod without such constraints is not scored.
+        match self.defaults.constraints(pod_context, world, WhenUnsatisfiable::ScheduleAnyway).is_empty() {
             true => Scope::Node(0),
             false => Scope::Cluster,
         }
@@ -62,13 +62,13 @@ impl Score for PodTopologySpread {
         world: &'c Snapshot<'c>,
         feasible: &'c [NodeId],
     ) -> Result<Option<Scorer<'c>>, String> {
-        let constraints = self.defaults.constraints(pod_context, world, Action::Discourage);
+        let constraints = self.defaults.constraints(pod_context, world, WhenUnsatisfiable::ScheduleAnyway);
         let requires_all = self.defaults.requires_all(pod_context.pod);
         Ok(score::prepare(pod_context.pod, world, &constraints, requires_all, feasible))
     }
 }
 
-/// The labels of all constraints, each once.
+/// The topology keys of all constraints, each once.
 fn keys(constraints: &[Constraint]) -> Box<[Text]> {
     let mut keys: Vec<Text> = constraints.iter().map(|constraint| constraint.key.clone()).collect();
     keys.sort_unstable();

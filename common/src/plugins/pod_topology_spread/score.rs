@@ -1,9 +1,9 @@
-//! Scores nodes the lower the more pods of the kind are in their domains already.
+//! The score: the more matching pods a node's domains have, the lower.
 
 use super::constraint::{Constraint, HOSTNAME};
 use super::keys;
-use super::question::{Kin, Spread};
-use crate::cluster::{Column, Counts, Domains, NodeId, Snapshot};
+use super::matching_pods::{SpreadPodsPerDomain, SpreadPodsPerNode};
+use crate::cluster::{Column, DomainCounts, Domains, NodeId, Snapshot};
 use crate::framework::{NodeScore, Normalise, SCORE_MAX, Scorer};
 use crate::model::Pod;
 use std::sync::Arc;
@@ -11,30 +11,30 @@ use std::sync::Arc;
 /// The score of a node that is not to be scored.
 const INVALID: i64 = -1;
 
-/// Scores up to this are normalised once, not once for each node.
+/// Scores up to this are normalised with a table, once for each score instead of once for each node.
 const TABLE_MAX: i64 = 1023;
 
-/// A constraint, ready to be asked about nodes.
+/// A constraint with its counts and its weight.
 struct Rule {
-    what: What,
-    /// What is added where the label is there.
+    source: CountSource,
+    /// `maxSkew - 1`, which is added for nodes that have the topology key.
     skew: f64,
-    /// What each pod counts.
+    /// The factor of the number of pods.
     weight: f64,
 }
 
-/// What is counted.
-enum What {
-    /// The pods of the node itself.
+/// Where the counts come from.
+enum CountSource {
+    /// The matching pods of the node itself, for the topology key hostname.
     Host(Arc<Domains>, Column<u32>),
-    /// The pods of its domain; and what each domain scores, once that is known.
-    Domain(Counts, Vec<f64>),
+    /// The matching pods of the node's domain; and the score of each domain, which `weigh` fills in.
+    Domain(DomainCounts, Vec<f64>),
 }
 
 /// All constraints.
 struct Rules {
     rules: Vec<Rule>,
-    /// Whether nodes without all the labels are left out.
+    /// Whether nodes that lack a topology key are excluded.
     requires_all: bool,
 }
 
@@ -50,23 +50,26 @@ pub(super) fn prepare<'c>(
     }
     let keys = if requires_all { keys(constraints) } else { Box::default() };
     let rule = |constraint: &Constraint| {
-        let what = if *constraint.key == *HOSTNAME {
-            What::Host(world.domains(&constraint.key), world.column(&Kin::new(pod, constraint)))
+        let source = if *constraint.key == *HOSTNAME {
+            CountSource::Host(
+                world.domains(&constraint.key),
+                world.column(&SpreadPodsPerNode::new(pod, constraint)),
+            )
         } else {
-            What::Domain(world.counts(&Spread::new(pod, constraint, &keys)), Vec::new())
+            CountSource::Domain(world.counts(&SpreadPodsPerDomain::new(pod, constraint, &keys)), Vec::new())
         };
-        Rule { what, skew: f64::from(constraint.max_skew.wrapping_sub(1)), weight: 0.0 }
+        Rule { source, skew: f64::from(constraint.max_skew.wrapping_sub(1)), weight: 0.0 }
     };
     let mut rules = Rules { rules: constraints.iter().map(rule).collect(), requires_all };
     rules.weigh(feasible);
     Some(Scorer {
         score: NodeScore::All(rules.scores(feasible)),
-        normalise: Normalise::With(Box::new(move |nodes, scores| rules.normalise(nodes, scores))),
+        normalise: Normalise::Custom(Box::new(move |nodes, scores| rules.normalise(nodes, scores))),
     })
 }
 
 impl Rules {
-    /// The more domains the feasible nodes are in, the more each pod counts.
+    /// Sets the weights: the more domains the feasible nodes have, the more each pod counts.
     fn weigh(&mut self, feasible: &[NodeId]) {
         let scored: Vec<NodeId> = match self.requires_all {
             true => feasible.iter().copied().filter(|id| !self.ignores(*id)).collect(),
@@ -76,12 +79,12 @@ impl Rules {
         self.rules.iter_mut().for_each(|rule| rule.weigh(scored));
     }
 
-    /// Whether the node is left out for want of a label.
+    /// Whether the node is excluded because it lacks a topology key.
     fn ignores(&self, id: NodeId) -> bool {
         self.requires_all && self.rules.iter().any(|rule| rule.domain(id).is_none())
     }
 
-    /// The scores of the feasible nodes. Rule by rule over all of them: each is simple by itself.
+    /// The scores of the feasible nodes, computed rule by rule: a simple loop for each is fast.
     fn scores(&self, feasible: &[NodeId]) -> Vec<i64> {
         let mut sums = vec![0.0; feasible.len()];
         for rule in &self.rules {
@@ -105,34 +108,34 @@ impl Rules {
             }
         }
         let share = |score: i64| match score {
-            // As upstream, also a node whose score happens to be this.
+            // As in kube-scheduler, also a node whose raw score happens to be -1.
             INVALID => 0,
             _ if highest == 0 => SCORE_MAX,
             own => SCORE_MAX.wrapping_mul(highest.wrapping_add(lowest).wrapping_sub(own)) / highest,
         };
-        // Many nodes have few different scores, and a look into a table costs less than a division.
+        // Many nodes share few different scores, and a table lookup is cheaper than a division.
         let table: Vec<i64> = (INVALID..=highest.min(TABLE_MAX)).map(share).collect();
         for score in scores {
-            let known = usize::try_from(score.wrapping_sub(INVALID)).ok().and_then(|at| table.get(at));
-            *score = known.copied().unwrap_or_else(|| share(*score));
+            let tabulated = usize::try_from(score.wrapping_sub(INVALID)).ok().and_then(|at| table.get(at));
+            *score = tabulated.copied().unwrap_or_else(|| share(*score));
         }
     }
 }
 
 impl Rule {
     fn domain(&self, id: NodeId) -> Option<u32> {
-        match &self.what {
-            What::Host(domains, _) => domains.of(id),
-            What::Domain(counts, _) => counts.domain(id),
+        match &self.source {
+            CountSource::Host(domains, _) => domains.of(id),
+            CountSource::Domain(counts, _) => counts.domain(id),
         }
     }
 
     fn weigh(&mut self, scored: &[NodeId]) {
-        match &mut self.what {
-            What::Host(..) => self.weight = weight(scored.len()),
-            What::Domain(counts, scores) => {
+        match &mut self.source {
+            CountSource::Host(..) => self.weight = weight(scored.len()),
+            CountSource::Domain(counts, scores) => {
                 self.weight = weight(size(counts, scored));
-                // As upstream, nodes without the label are in the domain of the empty value.
+                // As in kube-scheduler, nodes without the label are in the domain of the empty value.
                 let empty = counts.domains().number("");
                 let all = (0_u32..).take(counts.domains().len());
                 let count = |domain: u32| match empty {
@@ -144,16 +147,16 @@ impl Rule {
         }
     }
 
-    /// Adds what it counts to the sum of each node that has its label.
+    /// Adds the score of this rule to the sum of each node that has the topology key.
     #[expect(clippy::float_arithmetic, reason = "upstream's formula")]
     fn add(&self, nodes: &[NodeId], sums: &mut [f64]) {
-        match &self.what {
-            What::Host(domains, column) => {
+        match &self.source {
+            CountSource::Host(domains, column) => {
                 for (id, sum) in nodes.iter().zip(sums).filter(|(id, _)| domains.of(**id).is_some()) {
                     *sum += score(column.get(*id).copied().map_or(0, i64::from), self.weight, self.skew);
                 }
             }
-            What::Domain(counts, scores) => {
+            CountSource::Domain(counts, scores) => {
                 for (id, sum) in nodes.iter().zip(sums) {
                     let score = counts.domain(*id).and_then(|domain| scores.get(domain as usize));
                     *sum += score.copied().unwrap_or_default();
@@ -163,7 +166,7 @@ impl Rule {
     }
 }
 
-/// Half away from zero, as upstream's function; a call of that for each node would cost more than all else here.
+/// Rounds half away from zero, as Go's `math.Round`. `f64::round` for each node would cost more than everything else here.
 #[expect(clippy::float_arithmetic, reason = "upstream's formula")]
 #[expect(clippy::cast_possible_truncation, reason = "upstream's conversion")]
 #[expect(clippy::cast_precision_loss, reason = "back to what it was without its fraction")]
@@ -176,18 +179,18 @@ fn rounded(sum: f64) -> i64 {
     }
 }
 
-/// How many domains these nodes are in. As upstream, no label is the same as an empty one.
-fn size(counts: &Counts, nodes: &[NodeId]) -> usize {
+/// The number of domains of these nodes. As in kube-scheduler, a missing label counts as an empty one.
+fn size(counts: &DomainCounts, nodes: &[NodeId]) -> usize {
     let domains = counts.domains();
     let unlabelled = domains.number("").map_or(domains.len(), |empty| empty as usize);
-    let mut seen = vec![false; domains.len() + 1];
+    let mut is_used = vec![false; domains.len() + 1];
     for id in nodes {
         let domain = domains.of(*id).map_or(unlabelled, |domain| domain as usize);
-        if let Some(seen) = seen.get_mut(domain) {
-            *seen = true;
+        if let Some(is_used) = is_used.get_mut(domain) {
+            *is_used = true;
         }
     }
-    seen.into_iter().filter(|seen| *seen).count()
+    is_used.into_iter().filter(|is_used| *is_used).count()
 }
 
 #[expect(clippy::float_arithmetic, reason = "upstream's formula")]

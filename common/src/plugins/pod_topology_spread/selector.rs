@@ -1,4 +1,4 @@
-//! Which pods belong together, when none of them says it: those of the same services and the same controller.
+//! The selector for default constraints: pods of the same services and the same controller belong together.
 
 use crate::cluster::Snapshot;
 use crate::model::Pod;
@@ -6,7 +6,7 @@ use crate::model::owner::{OwnerKind, Workload};
 use crate::model::selector::Selector;
 use std::collections::BTreeMap;
 
-/// What the pod's services and its controller select by; empty if there are none.
+/// The selectors of the pod's services and of its controller, merged; empty if there are none.
 pub(super) fn default_selector(pod: &Pod, world: &Snapshot<'_>) -> Selector {
     let mut pairs: BTreeMap<&str, &str> = BTreeMap::new();
     for service in world.catalog().services.within(&pod.key.namespace) {
@@ -19,13 +19,13 @@ pub(super) fn default_selector(pod: &Pod, world: &Snapshot<'_>) -> Selector {
         return Selector::from_pairs(pairs);
     };
     if kind == OwnerKind::ReplicationController {
-        // Its labels are merged with those of the services key by key, and win.
+        // The labels of a ReplicationController replace those of services with the same key.
         pairs.retain(|key, _| theirs.requirements().iter().all(|requirement| *requirement.key != **key));
     }
     Selector::from_pairs(pairs).and(theirs)
 }
 
-/// The workload that the pod claims as its controller. As upstream, its UID is not compared.
+/// The workload that the pod names as its controller. As in kube-scheduler, its UID is not compared.
 fn controller<'w>(pod: &Pod, world: &Snapshot<'w>) -> Option<&'w Workload> {
     let claim = pod.controller.as_deref()?;
     let kind = claim.kind.filter(|kind| kind.has_selector())?;

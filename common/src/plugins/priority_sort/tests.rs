@@ -1,12 +1,12 @@
 //! PrioritySort: a table of cases.
 
 use super::PrioritySort;
-use crate::framework::{QueueSort, Queued};
+use crate::framework::{QueueSort, QueuedPodInfo};
 use std::cmp::Ordering;
 
 #[test]
 fn priority_goes_before_time() {
-    let turn = |(priority, arrival)| PrioritySort.turn(&Queued { priority, arrival });
+    let turn = |(priority, arrival)| PrioritySort.sort_key(&QueuedPodInfo { priority, arrival });
     let table = [
         ((1, 5), (0, 1), Ordering::Less),
         ((0, 1), (1, 5), Ordering::Greater),

@@ -1,4 +1,4 @@
-//! RandomScore: pods go here and there, as if by chance; the same pod always the same way.
+//! RandomScore: pseudo-random scores, always the same for one pod and one node.
 //!
 //! ```yaml
 //! plugins:
@@ -8,8 +8,8 @@
 //!   args: {seed: 7}      # another number, other scores; 0 if left out
 //! ```
 //!
-//! The score is a number from 0 to 100 that follows from the seed, the pod's UID and the node's name, so that a decision
-//! can be repeated and explained. It is worked out for every node and every pod anew.
+//! The score is a number from 0 to 100, computed from the seed, the pod's UID and the node's name, so that a decision can be
+//! repeated and explained. It is computed anew for every node and every pod.
 
 #[cfg(test)]
 mod tests;
@@ -25,9 +25,9 @@ pub struct RandomScore {
     seed: i64,
 }
 
-/// The plugin at its extension points.
+/// The plugin, for each of its extension points.
 pub(super) fn kit(args: &PluginArgs) -> Kit {
-    let plugin = Arc::new(RandomScore { seed: args.ours.random_score.seed });
+    let plugin = Arc::new(RandomScore { seed: args.own.random_score.seed });
     Kit { score: Some(plugin), ..Kit::default() }
 }
 
@@ -44,14 +44,14 @@ impl Score for RandomScore {
         world: &'c Snapshot<'c>,
         _feasible: &'c [NodeId],
     ) -> Result<Option<Scorer<'c>>, String> {
-        let pod = mixed(self.seed.cast_unsigned() ^ hashed(&pod_context.pod.uid.to_string()));
+        let pod = mix(self.seed.cast_unsigned() ^ hash(&pod_context.pod.uid.to_string()));
         let names = world.column(&NameHash);
         let score = move |id| score(pod, names.get(id).copied().unwrap_or_default());
-        Ok(Some(Scorer { score: NodeScore::Each(Box::new(score)), normalise: Normalise::Already }))
+        Ok(Some(Scorer { score: NodeScore::Each(Box::new(score)), normalise: Normalise::NotNeeded }))
     }
 }
 
-/// The hash of a node's name.
+/// The column of the hashes of the nodes' names.
 #[derive(Clone, PartialEq, Eq, Hash)]
 struct NameHash;
 
@@ -59,22 +59,22 @@ impl PerNode for NameHash {
     type Value = u64;
 
     fn read(&self, ledger: &Ledger) -> u64 {
-        hashed(ledger.node.name.as_str())
+        hash(ledger.node.name.as_str())
     }
 }
 
 fn score(pod: u64, node: u64) -> i64 {
-    i64::try_from(mixed(pod ^ node) % SCORE_MAX.unsigned_abs().saturating_add(1)).unwrap_or(0)
+    i64::try_from(mix(pod ^ node) % SCORE_MAX.unsigned_abs().saturating_add(1)).unwrap_or(0)
 }
 
-/// FNV-1a: the same on every machine and in every version, which the standard library does not promise of its own.
-fn hashed(text: &str) -> u64 {
+/// FNV-1a: the same on every machine and in every version, which the hasher of the standard library does not guarantee.
+fn hash(text: &str) -> u64 {
     text.bytes()
         .fold(0xcbf2_9ce4_8422_2325, |hash, byte| (hash ^ u64::from(byte)).wrapping_mul(0x0100_0000_01b3))
 }
 
-/// Spreads a change of any bit over all bits (the last steps of SplitMix64).
-fn mixed(number: u64) -> u64 {
+/// Mixes the bits, so that every input bit affects all output bits (the last steps of SplitMix64).
+fn mix(number: u64) -> u64 {
     let number = (number ^ number >> 30).wrapping_mul(0xbf58_476d_1ce4_e5b9);
     let number = (number ^ number >> 27).wrapping_mul(0x94d0_49bb_1331_11eb);
     number ^ number >> 31

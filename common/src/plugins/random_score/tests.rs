@@ -1,10 +1,11 @@
-//! RandomScore: always the same, and yet all over the place.
+//! RandomScore: scores are reproducible, and evenly distributed.
 
 use super::RandomScore;
-use crate::testing::{World, node, pod, raw_and_scores, world};
+use crate::testing::{ClusterBuilder, cluster_builder, node, pod, raw_and_scores};
 
-fn test_cluster(nodes: usize) -> World {
-    (0..nodes).fold(world(), |test_cluster, index| test_cluster.node(node(&format!("node-{index}"))))
+fn test_cluster(nodes: usize) -> ClusterBuilder {
+    (0..nodes)
+        .fold(cluster_builder(), |test_cluster, index| test_cluster.node(node(&format!("node-{index}"))))
 }
 
 fn scores(seed: i64, nodes: usize, name: &str) -> Vec<i64> {
@@ -15,7 +16,7 @@ fn scores(seed: i64, nodes: usize, name: &str) -> Vec<i64> {
 
 #[test]
 fn scores_stay_what_they_are() {
-    // Whoever changes these numbers changes where pods go.
+    // A change of these numbers changes where pods go.
     assert_eq!(scores(0, 5, "a"), GOLDEN[0]);
     assert_eq!(scores(0, 5, "b"), GOLDEN[1]);
     assert_eq!(scores(-7, 5, "a"), GOLDEN[2]);

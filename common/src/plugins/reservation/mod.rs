@@ -1,33 +1,35 @@
-//! Reservation: room that is kept for an owner is not free for anybody else; an owner's pod goes to its reserved node if it can.
+//! Reservation: room that is reserved for an owner is not free for other pods (filter); a pod prefers nodes with a reservation that
+//! it may use (score), waits for its reserved node (PreFilter, `reserved_node`), and takes a seat there (Reserve).
 
 mod reserved_node;
 #[cfg(test)]
 mod tests;
 
 use super::kit::Kit;
-use super::node_ports::is_taken;
+use super::node_ports::is_in_use;
 use crate::cluster::ledger::{Entry, Room};
 use crate::cluster::{Ledger, NodeId, PodContext, Snapshot};
 use crate::config::PluginArgs;
 use crate::framework::{
-    Admission, Filter, Keeper, NodeFilter, Normalise, Numbers, Plugin, PreFilter, Reason, Rejection,
-    Rejections, Reserve, Reserved, SCORE_MAX, Scope, Score, Scorer, Verdict, on_ledger, score_ledger,
+    Admission, BlockingReservation, Filter, NodeFilter, Normalise, Numbers, Plugin, PreFilter, Reason,
+    Rejection, Rejections, Reserve, Reserved, SCORE_MAX, Scope, Score, Scorer, Verdict, ledger_filter,
+    ledger_scorer,
 };
 use crate::model::{HostPort, ResourceName, Resources};
 use std::collections::BTreeSet;
 use std::sync::Arc;
 
 /// The plugin.
-pub struct Reservation;
+pub struct ReservationPlugin;
 
-/// More than all other default scores together can make up for: a replacement prefers its own place to any other.
+/// The default weight. It outweighs all other default scores together: a replacement prefers the node of its reservation.
 pub const WEIGHT: i64 = 100;
 
 const NAME: &str = "Reservation";
 
-/// The plugin at its extension points.
+/// The plugin, for each of its extension points.
 pub(super) fn kit(_args: &PluginArgs) -> Kit {
-    let plugin = Arc::new(Reservation);
+    let plugin = Arc::new(ReservationPlugin);
     Kit {
         pre_filter: Some(plugin.clone()),
         filter: Some(plugin.clone()),
@@ -37,19 +39,19 @@ pub(super) fn kit(_args: &PluginArgs) -> Kit {
     }
 }
 
-impl Plugin for Reservation {
+impl Plugin for ReservationPlugin {
     fn name(&self) -> &'static str {
         NAME
     }
 }
 
-impl PreFilter for Reservation {
+impl PreFilter for ReservationPlugin {
     fn pre_filter(&self, pod_context: &PodContext<'_>, world: &Snapshot<'_>) -> Admission {
         reserved_node::reserved_node(pod_context, world).map_or(Admission::All, Admission::ReservedNode)
     }
 }
 
-impl Filter for Reservation {
+impl Filter for ReservationPlugin {
     fn scope(&self, _pod_context: &PodContext<'_>, _world: &Snapshot<'_>) -> Scope {
         Scope::Node(0)
     }
@@ -64,7 +66,7 @@ impl Filter for Reservation {
         world: &'c Snapshot<'c>,
     ) -> Option<NodeFilter<'c>> {
         let asks = &pod_context.pod.spec.requests.incoming;
-        on_ledger(world, move |ledger| {
+        ledger_filter(world, move |ledger| {
             if ledger.entries.is_empty() {
                 return Verdict::Fits;
             }
@@ -76,7 +78,7 @@ impl Filter for Reservation {
     }
 }
 
-impl Score for Reservation {
+impl Score for ReservationPlugin {
     fn scope(&self, _pod_context: &PodContext<'_>, _world: &Snapshot<'_>) -> Scope {
         Scope::Node(0)
     }
@@ -92,11 +94,11 @@ impl Score for Reservation {
         _feasible: &'c [NodeId],
     ) -> Result<Option<Scorer<'c>>, String> {
         let score = |ledger: &Ledger| if ledger.room_for(pod_context).own.is_some() { SCORE_MAX } else { 0 };
-        Ok(Some(score_ledger(world, Normalise::Already, score)))
+        Ok(Some(ledger_scorer(world, Normalise::NotNeeded, score)))
     }
 }
 
-impl Reserve for Reservation {
+impl Reserve for ReservationPlugin {
     fn reserve(
         &self,
         pod_context: &PodContext<'_>,
@@ -108,8 +110,8 @@ impl Reserve for Reservation {
     }
 }
 
-/// The nodes where the pod may use something, or that a DaemonSet's controller made it for: there its owner matters, and
-/// elsewhere not.
+/// The nodes where the answers depend on the owner of the pod: those with a reservation that the pod may use, and the node that a
+/// DaemonSet's controller created it for.
 fn own_nodes(pod_context: &PodContext<'_>, world: &Snapshot<'_>) -> Vec<NodeId> {
     world.reserved().filter(|ledger| is_own(pod_context, ledger)).map(|ledger| ledger.id).collect()
 }
@@ -119,8 +121,8 @@ fn is_own(pod_context: &PodContext<'_>, ledger: &Ledger) -> bool {
         || pod_context.is_made_for(ledger)
 }
 
-/// Everything of which there would be enough, were it not kept for others. What is lacking anyway is for
-/// NodeResourcesFit to say.
+/// One rejection for each resource that would be sufficient without the reservations of others. NodeResourcesFit rejects resources
+/// that are insufficient even without reservations.
 fn rejections(asks: &Resources, room: &Room<'_>) -> Rejections {
     let blocked = |(resource, asks): (ResourceName, i64)| {
         let numbers = numbers(&resource, asks, room);
@@ -131,24 +133,24 @@ fn rejections(asks: &Resources, room: &Room<'_>) -> Rejections {
     asks.iter().filter_map(blocked).collect()
 }
 
-/// The ports that would be free, were they not kept for others. What a pod has is for NodePorts to say.
-fn ports(wanted: &[HostPort], ledger: &Ledger, room: &Room<'_>) -> Option<Rejection> {
+/// The rejection for ports that would be free without the reservations of others. NodePorts rejects ports that pods use.
+fn ports(requested: &[HostPort], ledger: &Ledger, room: &Room<'_>) -> Option<Rejection> {
     let mut blocked = Vec::new();
-    let mut kept = BTreeSet::new();
-    for port in wanted.iter().filter(|port| !is_taken(port, &ledger.pods)) {
+    let mut blocked_by = BTreeSet::new();
+    for port in requested.iter().filter(|port| !is_in_use(port, &ledger.pods)) {
         let keeps = |entry: &&Entry| entry.reservation.ports.iter().any(|own| own.conflicts_with(port));
         let kept_for = room.kept.iter().map(|(entry, _)| *entry);
-        let keepers: Vec<_> = kept_for.filter(keeps).map(|entry| &entry.reservation.id).collect();
-        if !keepers.is_empty() {
+        let blocking: Vec<_> = kept_for.filter(keeps).map(|entry| &entry.reservation.id).collect();
+        if !blocking.is_empty() {
             blocked.push(port.clone());
-            kept.extend(keepers);
+            blocked_by.extend(blocking);
         }
     }
     if blocked.is_empty() {
         return None;
     }
-    let kept = kept.into_iter().cloned().collect();
-    Some(Rejection::new(NAME, Reason::Ports { ports: blocked.into(), kept }))
+    let blocked_by = blocked_by.into_iter().cloned().collect();
+    Some(Rejection::new(NAME, Reason::Ports { ports: blocked.into(), blocked_by }))
 }
 
 fn numbers(resource: &ResourceName, asks: i64, room: &Room<'_>) -> Numbers {
@@ -161,14 +163,14 @@ fn numbers(resource: &ResourceName, asks: i64, room: &Room<'_>) -> Numbers {
 }
 
 fn reject(resource: ResourceName, numbers: Numbers, room: &Room<'_>) -> Rejection {
-    let kept = room
+    let blocked_by = room
         .kept
         .iter()
-        .map(|(entry, held)| Keeper {
+        .map(|(entry, held)| BlockingReservation {
             reservation: entry.reservation.id.clone(),
             amount: held.get(&resource),
         })
-        .filter(|keeper| keeper.amount > 0)
+        .filter(|blocking| blocking.amount > 0)
         .collect();
-    Rejection::new(NAME, Reason::Insufficient { resource, numbers, kept })
+    Rejection::new(NAME, Reason::Insufficient { resource, numbers, blocked_by })
 }

@@ -1,14 +1,14 @@
-//! Reservation: a table of cases for each question.
+//! Reservation: tables of cases.
 
 mod reserved_node;
 
-use super::{Reservation, WEIGHT};
-use crate::framework::{Cure, Keeper, Numbers, Reason, SCORE_MAX};
+use super::{ReservationPlugin, WEIGHT};
+use crate::framework::{BlockingReservation, Cure, Numbers, Reason, SCORE_MAX};
 use crate::model::ResourceName;
 use crate::model::owner::Workload;
 use crate::testing::{
-    NodeBuilder, PodBuilder, World, deployment, node, now, plain, pod, reasons, rejections, replica_set,
-    reservation, scores, world,
+    ClusterBuilder, NodeBuilder, PodBuilder, cluster_builder, deployment, node, now, plain, pod, reasons,
+    rejections, replica_set, reservation, scores,
 };
 use serde_json::json;
 
@@ -24,13 +24,13 @@ fn replica(name: &str) -> PodBuilder {
     pod(name).owned_by(&set())
 }
 
-/// A world with one node of four cpus, of which three are kept for the Deployment.
-fn test_cluster() -> World {
+/// A cluster with one node of four cpus, of which three are reserved for the Deployment.
+fn test_cluster() -> ClusterBuilder {
     with(node("n1").reserves(reservation(&web()).cpu("3").memory("1Gi")))
 }
 
-fn with(node: NodeBuilder) -> World {
-    world().workload(&web()).workload(&set()).node(node)
+fn with(node: NodeBuilder) -> ClusterBuilder {
+    cluster_builder().workload(&web()).workload(&set()).node(node)
 }
 
 #[test]
@@ -44,7 +44,7 @@ fn strangers_find_only_what_is_not_kept() {
     ];
     for (stranger, expected) in table {
         assert_eq!(
-            reasons(&Reservation, test_cluster(), &stranger),
+            reasons(&ReservationPlugin, test_cluster(), &stranger),
             expected,
             "{:?}",
             stranger.build().spec.requests.incoming
@@ -64,13 +64,15 @@ fn a_refusal_has_numbers_and_says_for_whom_the_room_is_kept() {
     let kept = reservation(&web()).cpu("2").memory("1Gi");
     let node = node("n1").reserves(kept.clone()).reserves(more.clone());
     let test_cluster = with(node).pod(pod("a").cpu("500m").on("n1"));
-    let rejected = rejections(&Reservation, test_cluster, &pod("x").cpu("2"));
+    let rejected = rejections(&ReservationPlugin, test_cluster, &pod("x").cpu("2"));
     let numbers = Numbers { asks: 2000, allocatable: 4000, used: 500, reserved: 2500 };
     assert_eq!((numbers.free(), numbers.short()), (1000, 1000));
-    let mut keepers =
-        vec![Keeper { reservation: kept.id(), amount: 2000 }, Keeper { reservation: more.id(), amount: 500 }];
-    keepers.sort_by(|a, b| a.reservation.cmp(&b.reservation));
-    let reason = Reason::Insufficient { resource: ResourceName::Cpu, numbers, kept: keepers.into() };
+    let mut blocking = vec![
+        BlockingReservation { reservation: kept.id(), amount: 2000 },
+        BlockingReservation { reservation: more.id(), amount: 500 },
+    ];
+    blocking.sort_by(|a, b| a.reservation.cmp(&b.reservation));
+    let reason = Reason::Insufficient { resource: ResourceName::Cpu, numbers, blocked_by: blocking.into() };
     assert_eq!(rejected.len(), 1);
     assert_eq!((&rejected[0].reason, rejected[0].cure), (&reason, Cure::Room));
     assert!(
@@ -81,10 +83,10 @@ fn a_refusal_has_numbers_and_says_for_whom_the_room_is_kept() {
 
 #[test]
 fn the_owner_comes_in() {
-    assert_eq!(reasons(&Reservation, test_cluster(), &replica("web-2").cpu("4")), [""; 0]);
+    assert_eq!(reasons(&ReservationPlugin, test_cluster(), &replica("web-2").cpu("4")), [""; 0]);
     let taken = test_cluster().pod(replica("web-1").cpu("3").on("n1").stamp(&reservation(&web()).id()));
     assert_eq!(
-        reasons(&Reservation, taken, &pod("x").cpu("1").memory("16Gi")),
+        reasons(&ReservationPlugin, taken, &pod("x").cpu("1").memory("16Gi")),
         [""; 0],
         "taken: nothing is kept"
     );
@@ -95,9 +97,9 @@ fn one_seat_lets_one_pod_in() {
     let two = with(
         node("n1").reserves(reservation(&web()).cpu("2")).reserves(reservation(&web()).seat("b").cpu("2")),
     );
-    assert_eq!(reasons(&Reservation, two.clone(), &replica("web-2").cpu("2")), [""; 0]);
+    assert_eq!(reasons(&ReservationPlugin, two.clone(), &replica("web-2").cpu("2")), [""; 0]);
     assert_eq!(
-        reasons(&Reservation, two, &replica("web-2").cpu("3")),
+        reasons(&ReservationPlugin, two, &replica("web-2").cpu("3")),
         ["Insufficient cpu"],
         "the other is for another"
     );
@@ -106,9 +108,9 @@ fn one_seat_lets_one_pod_in() {
 #[test]
 fn a_pod_slot_is_kept_too() {
     let slots = |count| with(node("n1").pods(count).reserves(reservation(&web()).cpu("1")));
-    assert_eq!(reasons(&Reservation, slots(1), &pod("x")), ["Insufficient pods"]);
-    assert_eq!(reasons(&Reservation, slots(2), &pod("x")), [""; 0]);
-    assert_eq!(reasons(&Reservation, slots(1), &replica("web-2")), [""; 0]);
+    assert_eq!(reasons(&ReservationPlugin, slots(1), &pod("x")), ["Insufficient pods"]);
+    assert_eq!(reasons(&ReservationPlugin, slots(2), &pod("x")), [""; 0]);
+    assert_eq!(reasons(&ReservationPlugin, slots(1), &replica("web-2")), [""; 0]);
 }
 
 #[test]
@@ -116,7 +118,7 @@ fn scalars_are_kept_too() {
     let gpu =
         node("n1").has("nvidia.com/gpu", "2").reserves(reservation(&web()).keeps("nvidia.com/gpu", "1"));
     let asks =
-        |count: &str| reasons(&Reservation, with(gpu.clone()), &pod("x").asks("nvidia.com/gpu", count));
+        |count: &str| reasons(&ReservationPlugin, with(gpu.clone()), &pod("x").asks("nvidia.com/gpu", count));
     assert_eq!(asks("1"), [""; 0]);
     assert_eq!(asks("2"), ["Insufficient nvidia.com/gpu"]);
 }
@@ -124,18 +126,18 @@ fn scalars_are_kept_too() {
 #[test]
 fn what_yields_or_is_over_keeps_nobody_out() {
     let large = pod("x").cpu("4").memory("16Gi");
-    assert_eq!(reasons(&Reservation, test_cluster(), &large.clone().priority(1)), [""; 0]);
-    assert_eq!(reasons(&Reservation, test_cluster(), &large.clone().priority(-1)).len(), 2);
+    assert_eq!(reasons(&ReservationPlugin, test_cluster(), &large.clone().priority(1)), [""; 0]);
+    assert_eq!(reasons(&ReservationPlugin, test_cluster(), &large.clone().priority(-1)).len(), 2);
     let over = with(node("n1").reserves(reservation(&web()).cpu("3").expires(now())));
-    assert_eq!(reasons(&Reservation, over, &large), [""; 0]);
+    assert_eq!(reasons(&ReservationPlugin, over, &large), [""; 0]);
     let manual = with(node("n1").reserves(plain(&web().uid).cpu("3")));
-    assert_eq!(reasons(&Reservation, manual, &large.priority(1_000_000)), ["Insufficient cpu"]);
+    assert_eq!(reasons(&ReservationPlugin, manual, &large.priority(1_000_000)), ["Insufficient cpu"]);
 }
 
 #[test]
 fn who_asks_for_nothing_is_not_kept_out_by_amounts() {
     let over = with(node("n1").reserves(reservation(&web()).cpu("9").memory("99Gi")));
-    assert_eq!(reasons(&Reservation, over, &pod("x")), [""; 0]);
+    assert_eq!(reasons(&ReservationPlugin, over, &pod("x")), [""; 0]);
 }
 
 fn wants_port(pod: PodBuilder, protocol: &str, ip: &str, port: u16) -> PodBuilder {
@@ -165,20 +167,24 @@ fn ports_are_kept_too() {
         ("short", kept().cpu("9"), http(pod("x")), vec![message]),
     ];
     for (name, kept, pod, expected) in asks {
-        assert_eq!(reasons(&Reservation, with(node("n1").reserves(kept)), &pod), expected, "{name}");
+        assert_eq!(reasons(&ReservationPlugin, with(node("n1").reserves(kept)), &pod), expected, "{name}");
     }
     let taken = with(node("n1").reserves(kept())).pod(owner);
-    assert_eq!(reasons(&Reservation, taken, &http(pod("x"))), [""; 0], "the pod has it: NodePorts says so");
+    assert_eq!(
+        reasons(&ReservationPlugin, taken, &http(pod("x"))),
+        [""; 0],
+        "the pod has it: NodePorts says so"
+    );
 }
 
 #[test]
 fn who_keeps_a_port_is_known_and_not_said() {
     let kept = reservation(&web()).cpu("1").port("TCP", "", 80);
     let asks = wants_port(pod("x"), "TCP", "10.0.0.1", 80);
-    let rejected = rejections(&Reservation, with(node("n1").reserves(kept.clone())), &asks);
+    let rejected = rejections(&ReservationPlugin, with(node("n1").reserves(kept.clone())), &asks);
     let ports = asks.build().spec.ports.clone();
     assert_eq!(rejected.len(), 1);
-    assert_eq!(rejected[0].reason, Reason::Ports { ports, kept: [kept.id()].into() });
+    assert_eq!(rejected[0].reason, Reason::Ports { ports, blocked_by: [kept.id()].into() });
     assert_eq!(rejected[0].cure, Cure::Room);
     assert!(!rejected[0].reason.is_unresolvable());
     assert!(!rejected[0].reason.to_string().contains(&web().uid.to_string()));
@@ -187,19 +193,19 @@ fn who_keeps_a_port_is_known_and_not_said() {
 #[test]
 fn an_owners_own_node_scores_highest() {
     let two = || {
-        world()
+        cluster_builder()
             .workload(&web())
             .workload(&set())
             .node(node("n1"))
             .node(node("n2").reserves(reservation(&web()).cpu("1")))
     };
-    assert_eq!(scores(&Reservation, two(), &replica("web-2")), [0, SCORE_MAX]);
-    assert_eq!(scores(&Reservation, two(), &pod("x")), [0, 0]);
+    assert_eq!(scores(&ReservationPlugin, two(), &replica("web-2")), [0, SCORE_MAX]);
+    assert_eq!(scores(&ReservationPlugin, two(), &pod("x")), [0, 0]);
     let all_others = 100 * (3 + 1);
     assert!(WEIGHT * SCORE_MAX > all_others);
 }
 
-/// Pods that ask for the same form a class, whoever owns them; what holds for the owner's must not hold for the others.
+/// Both pods are of one class. Answers for the owner's pod must not be used for the other one.
 #[test]
 fn what_an_owners_pod_was_told_is_not_told_to_strangers() {
     let (mine, stranger) = (replica("a").cpu("2"), pod("b").cpu("2"));

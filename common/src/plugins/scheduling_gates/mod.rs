@@ -1,4 +1,4 @@
-//! SchedulingGates: a pod waits outside the queue until whoever put gates on it has taken all of them away.
+//! SchedulingGates: a pod with scheduling gates is not queued until all gates are removed.
 
 #[cfg(test)]
 mod tests;
@@ -12,7 +12,7 @@ use std::sync::Arc;
 /// The plugin.
 pub struct SchedulingGates;
 
-/// The plugin at its extension points.
+/// The plugin, for each of its extension points.
 pub(super) fn kit(_args: &PluginArgs) -> Kit {
     Kit { pre_enqueue: Some(Arc::new(SchedulingGates)), ..Kit::default() }
 }

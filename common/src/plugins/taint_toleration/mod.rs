@@ -1,4 +1,5 @@
-//! TaintToleration: taints keep pods off a node, or make it less welcome, unless they tolerate them.
+//! TaintToleration: rejects nodes with untolerated taints (filter), and scores nodes lower for untolerated `PreferNoSchedule`
+//! taints.
 
 #[cfg(test)]
 mod tests;
@@ -7,15 +8,16 @@ use super::kit::Kit;
 use crate::cluster::{NodeId, PodContext, Snapshot};
 use crate::config::PluginArgs;
 use crate::framework::{
-    Filter, NodeFilter, Normalise, Plugin, Reason, Scope, Score, Scorer, Verdict, on_ledger, score_ledger,
+    Filter, NodeFilter, Normalise, Plugin, Reason, Scope, Score, Scorer, Verdict, ledger_filter,
+    ledger_scorer,
 };
-use crate::model::taint::{Effect, Taint, Toleration};
+use crate::model::taint::{Taint, TaintEffect, Toleration};
 use std::sync::Arc;
 
 /// The plugin.
 pub struct TaintToleration;
 
-/// The plugin at its extension points.
+/// The plugin, for each of its extension points.
 pub(super) fn kit(_args: &PluginArgs) -> Kit {
     let plugin = Arc::new(TaintToleration);
     Kit { filter: Some(plugin.clone()), score: Some(plugin), ..Kit::default() }
@@ -37,9 +39,11 @@ impl Filter for TaintToleration {
         pod_context: &'c PodContext<'c>,
         world: &'c Snapshot<'c>,
     ) -> Option<NodeFilter<'c>> {
-        on_ledger(world, |ledger| match untolerated(&ledger.node.taints, &pod_context.pod.spec.tolerations) {
-            Some(taint) => Verdict::rejects(self.name(), Reason::Taint(taint.clone())),
-            None => Verdict::Fits,
+        ledger_filter(world, |ledger| {
+            match untolerated(&ledger.node.taints, &pod_context.pod.spec.tolerations) {
+                Some(taint) => Verdict::rejects(self.name(), Reason::Taint(taint.clone())),
+                None => Verdict::Fits,
+            }
         })
     }
 }
@@ -49,7 +53,7 @@ impl Score for TaintToleration {
         Scope::Node(0)
     }
 
-    /// The fewer such taints the better: none is best, and if none has any, all are.
+    /// The fewer untolerated `PreferNoSchedule` taints, the higher the score.
     fn prepare<'c>(
         &'c self,
         pod_context: &'c PodContext<'c>,
@@ -57,14 +61,14 @@ impl Score for TaintToleration {
         _feasible: &'c [NodeId],
     ) -> Result<Option<Scorer<'c>>, String> {
         let tolerations = &pod_context.pod.spec.tolerations;
-        let score = score_ledger(world, Normalise::ByHighestReversed, |ledger| {
-            unwelcome(&ledger.node.taints, tolerations)
+        let score = ledger_scorer(world, Normalise::ByHighestReversed, |ledger| {
+            count_untolerated_soft_taints(&ledger.node.taints, tolerations)
         });
         Ok(Some(score))
     }
 }
 
-/// The first taint that keeps the pod off the node.
+/// The first taint with `NoSchedule` or `NoExecute` that the pod does not tolerate.
 fn untolerated<'t>(taints: &'t [Taint], tolerations: &[Toleration]) -> Option<&'t Taint> {
     taints
         .iter()
@@ -72,12 +76,13 @@ fn untolerated<'t>(taints: &'t [Taint], tolerations: &[Toleration]) -> Option<&'
         .find(|taint| !tolerations.iter().any(|toleration| toleration.tolerates(taint)))
 }
 
-/// How many taints ask the pod to rather stay away.
-fn unwelcome(taints: &[Taint], tolerations: &[Toleration]) -> i64 {
-    let applies =
-        |toleration: &&Toleration| toleration.effect.is_none_or(|effect| effect == Effect::PreferNoSchedule);
+/// The number of `PreferNoSchedule` taints that the pod does not tolerate.
+fn count_untolerated_soft_taints(taints: &[Taint], tolerations: &[Toleration]) -> i64 {
+    let applies = |toleration: &&Toleration| {
+        toleration.effect.is_none_or(|effect| effect == TaintEffect::PreferNoSchedule)
+    };
     let tolerated =
         |taint: &Taint| tolerations.iter().filter(applies).any(|toleration| toleration.tolerates(taint));
-    let soft = taints.iter().filter(|taint| taint.effect == Effect::PreferNoSchedule);
+    let soft = taints.iter().filter(|taint| taint.effect == TaintEffect::PreferNoSchedule);
     i64::try_from(soft.filter(|taint| !tolerated(taint)).count()).unwrap_or(i64::MAX)
 }

@@ -1,8 +1,8 @@
-//! TaintToleration: a table of cases for each question.
+//! TaintToleration: a table of cases for each extension point.
 
 use super::TaintToleration;
 use crate::framework::{Cure, Reason};
-use crate::testing::{PodBuilder, node, pod, reasons, rejections, scores, world};
+use crate::testing::{PodBuilder, cluster_builder, node, pod, reasons, rejections, scores};
 use serde_json::json;
 
 fn tolerating(toleration: &serde_json::Value) -> PodBuilder {
@@ -36,15 +36,17 @@ fn taints_keep_out_who_does_not_tolerate_them() {
     ];
     for (taint, pod, kept_out) in table {
         let expected = if kept_out { vec![message] } else { Vec::new() };
-        let found = reasons(&TaintToleration, world().node(node("n1").taint(taint)), &pod);
+        let found = reasons(&TaintToleration, cluster_builder().node(node("n1").taint(taint)), &pod);
         assert_eq!(found, expected, "{taint}: {:?}", pod.build().spec.tolerations);
     }
 }
 
 #[test]
 fn every_taint_must_be_tolerated_and_the_first_that_is_not_is_named() {
-    let tainted =
-        || world().node(node("n1").taint("a:PreferNoSchedule").taint("b:NoSchedule").taint("c:NoExecute"));
+    let tainted = || {
+        cluster_builder()
+            .node(node("n1").taint("a:PreferNoSchedule").taint("b:NoSchedule").taint("c:NoExecute"))
+    };
     let named = |pod: PodBuilder| match rejections(&TaintToleration, tainted(), &pod).as_slice() {
         [one] => match &one.reason {
             Reason::Taint(taint) => {
@@ -66,7 +68,7 @@ fn fewer_taints_that_would_rather_not_are_better() {
     let soft = |count: usize| {
         (0..count).fold(node(&format!("n{count}")), |n, i| n.taint(&format!("t{i}:PreferNoSchedule")))
     };
-    let test_cluster = || world().node(soft(0)).node(soft(1)).node(soft(3));
+    let test_cluster = || cluster_builder().node(soft(0)).node(soft(1)).node(soft(3));
     assert_eq!(scores(&TaintToleration, test_cluster(), &pod("p")), [100, 67, 0]);
     assert_eq!(scores(&TaintToleration, test_cluster(), &pod("p").tolerates("t0")), [100, 100, 0]);
     assert_eq!(scores(&TaintToleration, test_cluster(), &pod("p").tolerates("")), [100, 100, 100]);
@@ -76,6 +78,7 @@ fn fewer_taints_that_would_rather_not_are_better() {
         [100, 67, 0],
         "a toleration of another effect"
     );
-    let hard_taints = world().node(node("n1").taint("a:NoSchedule")).node(node("n2").taint("a:NoAdmit"));
+    let hard_taints =
+        cluster_builder().node(node("n1").taint("a:NoSchedule")).node(node("n2").taint("a:NoAdmit"));
     assert_eq!(scores(&TaintToleration, hard_taints, &pod("p")), [100, 100], "only soft taints count");
 }

@@ -1,11 +1,11 @@
-//! Trace: tells every extension point that a pod passes, in order, and changes nothing.
+//! Trace: reports every extension point that a pod passes, in order, and changes nothing.
 //!
 //! ```yaml
 //! plugins:
 //!   multiPoint: {enabled: [{name: Trace}]}
 //! ```
 //!
-//! It takes no arguments. Whoever builds the registry says who is told ([`Sink`]); the daemon writes a line to its log:
+//! It takes no arguments. The caller that builds the registry provides the [`Sink`]; that of the daemon writes a line to its log:
 //!
 //! ```text
 //! PreFilter pod=default/test
@@ -17,13 +17,13 @@
 //! PostBind pod=default/test node=worker-2
 //! ```
 //!
-//! It is for learning and for looking into things: since every node is really passed, nothing that is known of pods
-//! alike is used, and each decision takes as long as a look at all nodes. A node that another plugin rejects before is
-//! not passed, and neither is one in a mere supposition, as when preemption is tried.
+//! It is for learning and for debugging: with it every plugin runs on every node, without the kept answers of `cycle/index.rs`, so
+//! decisions are slow. A node that another filter rejects first is not reported, and neither are dry runs such as those of
+//! preemption.
 
+mod extension_points;
 #[cfg(test)]
 mod tests;
-mod told;
 
 use super::kit::Kit;
 use crate::cluster::{Ledger, NodeId, PodContext, Snapshot};
@@ -31,17 +31,17 @@ use crate::framework::{NodeScore, Normalise, Plugin, Score, Scorer};
 use crate::model::{NodeName, PodKey};
 use std::sync::Arc;
 
-/// Whoever wants to know what a pod passes.
+/// Receives the reports.
 pub trait Sink: Send + Sync {
-    /// `pod` passes the extension point `point`, such as `PreFilter`; on a node, if it is about one.
-    fn passed(&self, point: &'static str, pod: &PodKey, node: Option<&NodeName>);
+    /// `pod` passes the extension point `point`, such as `PreFilter`; with a node at extension points that run for each node.
+    fn record(&self, point: &'static str, pod: &PodKey, node: Option<&NodeName>);
 }
 
-/// Nobody.
-pub(super) struct Nobody;
+/// A sink that drops all reports.
+pub(super) struct NoSink;
 
-impl Sink for Nobody {
-    fn passed(&self, _point: &'static str, _pod: &PodKey, _node: Option<&NodeName>) {}
+impl Sink for NoSink {
+    fn record(&self, _point: &'static str, _pod: &PodKey, _node: Option<&NodeName>) {}
 }
 
 /// The plugin.
@@ -49,7 +49,7 @@ pub struct Trace {
     sink: Arc<dyn Sink>,
 }
 
-/// The plugin at its extension points.
+/// The plugin, for each of its extension points.
 pub(super) fn kit(sink: Arc<dyn Sink>) -> Kit {
     let plugin = Arc::new(Trace { sink });
     Kit {
@@ -70,11 +70,11 @@ pub(super) fn kit(sink: Arc<dyn Sink>) -> Kit {
 
 impl Trace {
     fn pod(&self, point: &'static str, pod_context: &PodContext<'_>) {
-        self.sink.passed(point, &pod_context.pod.key, None);
+        self.sink.record(point, &pod_context.pod.key, None);
     }
 
     fn node(&self, point: &'static str, pod_context: &PodContext<'_>, ledger: &Ledger) {
-        self.sink.passed(point, &pod_context.pod.key, Some(&ledger.node.name));
+        self.sink.record(point, &pod_context.pod.key, Some(&ledger.node.name));
     }
 }
 
@@ -98,7 +98,7 @@ impl Score for Trace {
         let normalise = move |_: &[NodeId], _: &mut [i64]| self.pod("NormalizeScore", pod_context);
         Ok(Some(Scorer {
             score: NodeScore::Each(Box::new(score)),
-            normalise: Normalise::With(Box::new(normalise)),
+            normalise: Normalise::Custom(Box::new(normalise)),
         }))
     }
 }

@@ -1,19 +1,19 @@
-//! Trace: it tells, and changes nothing. The order in which a pod passes its points is told with the cycle's tests.
+//! Trace: it reports, and changes nothing. The order of the reports is checked in the tests of `cycle`.
 
 use super::{Sink, kit};
-use crate::cycle::{Clearance, clear, schedule};
-use crate::framework::{Verdict, Weighted};
+use crate::cycle::{BindingDecision, decide_binding, schedule};
+use crate::framework::{Verdict, WeightedScore};
 use crate::model::{NodeName, PodKey};
 use crate::plugins::{Tools, default_registry};
-use crate::testing::{node, now, pod, world};
+use crate::testing::{cluster_builder, node, now, pod};
 use std::sync::{Arc, Mutex};
 
-/// Writes down what it is told.
+/// A sink that stores the reports.
 #[derive(Clone, Default)]
 struct Notes(Arc<Mutex<Vec<String>>>);
 
 impl Sink for Notes {
-    fn passed(&self, point: &'static str, _pod: &PodKey, node: Option<&NodeName>) {
+    fn record(&self, point: &'static str, _pod: &PodKey, node: Option<&NodeName>) {
         self.0.lock().unwrap().push(node.map_or_else(|| point.to_owned(), |node| format!("{point} {node}")));
     }
 }
@@ -33,15 +33,19 @@ fn with_it_every_pod_goes_where_it_would_go_without() {
     let plain = default_registry();
     let (mut traced, kit) = (default_registry(), kit(Tools::default().sink));
     traced.filters.extend(kit.filter);
-    traced.scores.extend(kit.score.map(|plugin| Weighted { plugin, weight: 1 }));
+    traced.scores.extend(kit.score.map(|plugin| WeightedScore { plugin, weight: 1 }));
     traced.binds.splice(0..0, kit.bind);
-    let mut cluster = world().node(node("n1").cpu("1")).node(node("n2")).node(node("n3")).cluster();
+    let mut cluster = cluster_builder().node(node("n1").cpu("1")).node(node("n2")).node(node("n3")).cluster();
     let world = cluster.snapshot(now());
     for cpu in ["500m", "2", "64"] {
         let pod = pod("p").cpu(cpu).build();
         let decision = schedule(&pod, &world, &plain);
         assert_eq!(schedule(&pod, &world, &traced), decision);
-        assert_eq!(clear(&pod, &"n2".into(), &world, &traced), Clearance::Granted, "it passes bindings on");
+        assert_eq!(
+            decide_binding(&pod, &"n2".into(), &world, &traced),
+            BindingDecision::Granted,
+            "it passes bindings on"
+        );
     }
 }
 
@@ -50,7 +54,7 @@ fn what_is_taken_back_is_told_and_what_is_supposed_is_not() {
     let notes = Notes::default();
     let kit = kit(Arc::new(notes.clone()));
     let (filter, reserve) = (kit.filter.unwrap(), kit.reserve.unwrap());
-    let mut cluster = world().node(node("n1")).cluster();
+    let mut cluster = cluster_builder().node(node("n1")).cluster();
     let (world, pod) = (cluster.snapshot(now()), pod("p").build());
     let ledger = world.nodes().next().unwrap();
     let (pod_context, supposed) = (world.pod_context(&pod), world.suppose(ledger.clone()));

@@ -1,7 +1,8 @@
-//! Which volumes a pod would have on a node, and why not.
+//! Which volumes a pod would get on a node, or why it cannot. Entry point: [`VolumeFinder::new`], once for a pod; then
+//! [`VolumeFinder::find`] for each node.
 
-use super::wanted::Wanted;
-use crate::cluster::{Catalog, Choices, Snapshot};
+use super::pod_claims::PodClaims;
+use crate::cluster::{Catalog, Snapshot, VolumeChoices};
 use crate::framework::Cure;
 use crate::model::Node;
 use crate::model::affinity::NodeSelector;
@@ -11,95 +12,96 @@ use crate::model::storage::{
     CsiStorageCapacity, PersistentVolume, PersistentVolumeClaim, StorageClass, VolumeChoice, VolumePhase,
 };
 
-/// What is the same for all nodes.
-pub(super) struct Finder<'w> {
+/// What does not depend on the node.
+pub(super) struct VolumeFinder<'w> {
     catalog: &'w Catalog,
-    /// The volumes that the pod has; `None` for one that is not there.
+    /// The volumes of bound claims; `None` for one that does not exist.
     bound: Vec<Option<&'w PersistentVolume>>,
-    /// Claims for which a volume is being made, and then the others, the smallest first.
-    late: Vec<Late<'w>>,
+    /// Unbound claims: first those for which a volume is being provisioned, then the others, the smallest first.
+    delayed: Vec<DelayedClaim<'w>>,
 }
 
-/// A claim that gets its volume when the pod has its node.
-struct Late<'w> {
+/// An unbound claim whose class has `WaitForFirstConsumer`.
+struct DelayedClaim<'w> {
     claim: &'w PersistentVolumeClaim,
     class: &'w StorageClass,
-    /// The node for which its volume is being made.
+    /// The node for which its volume is being provisioned.
     node: Option<&'w NodeName>,
-    /// Volumes that are kept for it.
-    kept: Vec<&'w PersistentVolume>,
-    /// Volumes that would do, the smallest first.
+    /// Volumes whose claimRef names the claim.
+    prebound: Vec<&'w PersistentVolume>,
+    /// Volumes that match the claim and have no claimRef, the smallest first.
     free: Vec<&'w PersistentVolume>,
-    /// Where there is enough for it; `None` if nobody keeps account of that.
-    enough: Option<Vec<&'w CsiStorageCapacity>>,
+    /// The capacities that suffice for the claim; `None` if the driver does not track capacity.
+    capacities: Option<Vec<&'w CsiStorageCapacity>>,
 }
 
-/// What a pod would have on a node. The four flags are its reasons to go elsewhere.
+/// The volumes that a pod would get on a node. The four flags are the reasons to reject the node.
 #[derive(Debug, Default)]
-pub(super) struct Found<'w> {
-    /// A volume that it has cannot be reached.
-    out_of_reach: bool,
-    /// There is no volume for a claim, and none can be made.
-    none_to_bind: bool,
-    /// There is too little left to make one.
-    too_little: bool,
-    /// A volume that it has is not there.
-    is_gone: bool,
-    /// The claims that would get volumes that are there.
+pub(super) struct PodVolumes<'w> {
+    /// The node affinity of a bound volume does not match the node.
+    affinity_mismatch: bool,
+    /// A claim has no matching volume, and none can be provisioned.
+    no_volume_to_bind: bool,
+    /// The storage capacity is too small to provision a volume.
+    not_enough_capacity: bool,
+    /// The volume of a bound claim does not exist.
+    volume_not_found: bool,
+    /// The claims that would be bound to existing volumes.
     pub(super) existing: Vec<(&'w PersistentVolumeClaim, &'w PersistentVolume)>,
-    /// The claims that volumes would be made for, and out of what, if somebody keeps account.
+    /// The claims for which volumes would be provisioned, with the capacity, if the driver tracks it.
     pub(super) provisioned: Vec<(&'w PersistentVolumeClaim, Option<&'w CsiStorageCapacity>)>,
 }
 
-impl<'w> Finder<'w> {
-    pub(super) fn new(wanted: &Wanted<'w>, world: &Snapshot<'w>) -> Self {
-        let (catalog, choices) = (world.catalog(), world.choices());
-        let bound = wanted.bound.iter().map(|claim| catalog.volumes.named(claim.volume_name.as_ref()?));
-        let late = wanted.late.iter().map(|(claim, class)| Late::new(claim, class, catalog, choices));
-        let mut late: Vec<Late<'w>> = late.collect();
-        // Those for which a volume is being made stay in order; a claim that asks for nothing is the smallest.
-        late.sort_by_key(|late| {
-            let size = late.claim.requested.unwrap_or_default();
-            late.node.is_none().then_some(size)
+impl<'w> VolumeFinder<'w> {
+    pub(super) fn new(pod_claims: &PodClaims<'w>, world: &Snapshot<'w>) -> Self {
+        let (catalog, choices) = (world.catalog(), world.volume_choices());
+        let bound = pod_claims.bound.iter().map(|claim| catalog.volumes.named(claim.volume_name.as_ref()?));
+        let delayed =
+            pod_claims.delayed.iter().map(|(claim, class)| DelayedClaim::new(claim, class, catalog, choices));
+        let mut delayed: Vec<DelayedClaim<'w>> = delayed.collect();
+        // Claims for which a volume is being provisioned come first, in their order; a claim without a size is the smallest.
+        delayed.sort_by_key(|delayed| {
+            let size = delayed.claim.requested.unwrap_or_default();
+            delayed.node.is_none().then_some(size)
         });
-        Self { catalog, bound: bound.collect(), late }
+        Self { catalog, bound: bound.collect(), delayed }
     }
 
-    /// What the pod would have on `node`.
-    pub(super) fn find(&self, node: &Node) -> Result<Found<'w>, String> {
-        let mut found = Found::default();
-        self.check_bound(node, &mut found)?;
-        if self.late.iter().any(|late| late.node.is_some_and(|chosen| *chosen != node.name)) {
-            found.none_to_bind = true;
-            return Ok(found);
+    /// The volumes that the pod would get on `node`.
+    pub(super) fn find(&self, node: &Node) -> Result<PodVolumes<'w>, String> {
+        let mut volumes = PodVolumes::default();
+        self.check_bound(node, &mut volumes)?;
+        if self.delayed.iter().any(|delayed| delayed.node.is_some_and(|chosen| *chosen != node.name)) {
+            volumes.no_volume_to_bind = true;
+            return Ok(volumes);
         }
         let mut rest = Vec::new();
-        for late in &self.late {
-            match late.existing(&node.labels, &found.existing) {
-                Some(volume) => found.existing.push((late.claim, volume)),
-                None => rest.push(late),
+        for delayed in &self.delayed {
+            match delayed.existing(&node.labels, &volumes.existing) {
+                Some(volume) => volumes.existing.push((delayed.claim, volume)),
+                None => rest.push(delayed),
             }
         }
-        for late in rest {
-            match late.provision(&node.labels, &mut found) {
-                Some(capacity) => found.provisioned.push((late.claim, capacity)),
+        for delayed in rest {
+            match delayed.provision(&node.labels, &mut volumes) {
+                Some(capacity) => volumes.provisioned.push((delayed.claim, capacity)),
                 None => {
-                    found.provisioned.clear();
+                    volumes.provisioned.clear();
                     break;
                 }
             }
         }
-        Ok(found)
+        Ok(volumes)
     }
 
-    fn check_bound(&self, node: &Node, found: &mut Found<'_>) -> Result<(), String> {
+    fn check_bound(&self, node: &Node, volumes: &mut PodVolumes<'_>) -> Result<(), String> {
         for volume in &self.bound {
             let Some(volume) = volume else {
-                found.is_gone = true;
+                volumes.volume_not_found = true;
                 break;
             };
             if !reaches(volume, node, self.catalog)? {
-                found.out_of_reach = true;
+                volumes.affinity_mismatch = true;
                 break;
             }
         }
@@ -107,44 +109,44 @@ impl<'w> Finder<'w> {
     }
 }
 
-/// Whether a volume that a pod has can be reached from `node`. Where a driver has taken over from a plugin of old, its
-/// labels count.
+/// Whether the node affinity of a volume matches `node`. For an in-tree volume that is migrated to CSI on the node, the labels of
+/// the CSI driver count.
 pub(super) fn reaches(volume: &PersistentVolume, node: &Node, catalog: &Catalog) -> Result<bool, String> {
     let is_migrated = volume.plugin().is_some_and(|plugin| {
         let csi = catalog.csi_nodes.named(node.name.as_str());
-        csi.is_some_and(|csi| csi.migrated.iter().any(|name| **name == *plugin.name()))
+        csi.is_some_and(|csi| csi.migrated_plugins.iter().any(|name| **name == *plugin.name()))
     });
     if !is_migrated {
-        return Ok(admits(volume.nodes.as_ref(), &node.labels));
+        return Ok(matches_nodes(volume.nodes.as_ref(), &node.labels));
     }
     volume.handle().map_err(|problem| format!("could not translate pv: {problem}"))?;
-    Ok(admits(volume.migrated_nodes().as_deref(), &node.labels))
+    Ok(matches_nodes(volume.migrated_nodes().as_deref(), &node.labels))
 }
 
-impl<'w> Late<'w> {
+impl<'w> DelayedClaim<'w> {
     fn new(
         claim: &'w PersistentVolumeClaim,
         class: &'w StorageClass,
         catalog: &'w Catalog,
-        choices: &'w Choices,
+        choices: &'w VolumeChoices,
     ) -> Self {
         let node = choices.node_of(claim);
-        let (mut kept, mut free) = (Vec::new(), Vec::new());
+        let (mut prebound, mut free) = (Vec::new(), Vec::new());
         let volumes = catalog.volumes_of(&class.meta.name).filter(|_| node.is_none());
-        for volume in volumes.filter(|volume| could_have(claim, volume)) {
+        for volume in volumes.filter(|volume| is_suitable(claim, volume)) {
             match choices.claim_of(volume) {
-                Some(named) if named.means(claim) => kept.push(volume),
+                Some(named) if named.refers_to(claim) => prebound.push(volume),
                 Some(_) => {}
-                None if is_free(claim, volume) => free.push(volume),
+                None if is_available(claim, volume) => free.push(volume),
                 None => {}
             }
         }
         free.sort_by_key(|volume| volume.capacity);
-        Self { claim, class, node, kept, free, enough: enough(claim, class, catalog) }
+        Self { claim, class, node, prebound, free, capacities: sufficient_capacities(claim, class, catalog) }
     }
 
-    /// The volume that the claim would get on a node with these labels. One that is kept for it is the only one that
-    /// comes into question.
+    /// The existing volume that the claim would get on a node with these labels. If a volume is prebound to the claim, only that
+    /// one is considered.
     fn existing(
         &self,
         labels: &Labels,
@@ -153,38 +155,46 @@ impl<'w> Late<'w> {
         let is_left = |volume: &&&'w PersistentVolume| {
             chosen.iter().all(|(_, chosen)| chosen.meta.name != volume.meta.name)
         };
-        let reaches = |volume: &&&'w PersistentVolume| admits(volume.nodes.as_ref(), labels);
-        match self.kept.iter().find(is_left) {
-            Some(kept) => Some(kept).filter(reaches).copied(),
+        let reaches = |volume: &&&'w PersistentVolume| matches_nodes(volume.nodes.as_ref(), labels);
+        match self.prebound.iter().find(is_left) {
+            Some(prebound) => Some(prebound).filter(reaches).copied(),
             None => self.free.iter().filter(is_left).find(reaches).copied(),
         }
     }
 
-    /// What a volume would be made out of on a node with these labels; `None` if none can be made.
-    fn provision(&self, labels: &Labels, found: &mut Found<'_>) -> Option<Option<&'w CsiStorageCapacity>> {
-        if !self.class.is_provisioned() || !self.class.allows(labels) {
-            found.none_to_bind = true;
+    /// The capacity that a volume would be provisioned from on a node with these labels; `None` if none can be provisioned.
+    fn provision(
+        &self,
+        labels: &Labels,
+        volumes: &mut PodVolumes<'_>,
+    ) -> Option<Option<&'w CsiStorageCapacity>> {
+        if !self.class.has_provisioner() || !self.class.allows(labels) {
+            volumes.no_volume_to_bind = true;
             return None;
         }
-        let Some(enough) = &self.enough else { return Some(None) };
+        let Some(capacities) = &self.capacities else { return Some(None) };
         let reaches = |capacity: &&&CsiStorageCapacity| {
             capacity.nodes.as_ref().is_some_and(|nodes| nodes.matches(labels))
         };
-        let capacity = enough.iter().find(reaches).copied();
-        found.too_little |= capacity.is_none();
+        let capacity = capacities.iter().find(reaches).copied();
+        volumes.not_enough_capacity |= capacity.is_none();
         capacity.map(Some)
     }
 }
 
-impl Found<'_> {
-    /// Why the pod cannot be on the node, and what could change it, in upstream's order.
+impl PodVolumes<'_> {
+    /// The reasons to reject the node, with their cures, in the order of kube-scheduler.
     pub(super) fn reasons(&self) -> impl Iterator<Item = (&'static str, Cure)> {
         let all = [
-            (self.out_of_reach, "node(s) didn't match PersistentVolume's node affinity", Cure::Node),
-            (self.none_to_bind, "node(s) didn't find available persistent volumes to bind", Cure::Storage),
-            (self.too_little, "node(s) did not have enough free storage", Cure::Storage),
+            (self.affinity_mismatch, "node(s) didn't match PersistentVolume's node affinity", Cure::Node),
             (
-                self.is_gone,
+                self.no_volume_to_bind,
+                "node(s) didn't find available persistent volumes to bind",
+                Cure::Storage,
+            ),
+            (self.not_enough_capacity, "node(s) did not have enough free storage", Cure::Storage),
+            (
+                self.volume_not_found,
                 "node(s) unavailable due to one or more pvc(s) bound to non-existent pv(s)",
                 Cure::Storage,
             ),
@@ -192,7 +202,7 @@ impl Found<'_> {
         all.into_iter().filter(|(is_so, ..)| *is_so).map(|(_, words, cure)| (words, cure))
     }
 
-    /// What is to become of the claims.
+    /// The choices for the claims, for the API server.
     pub(super) fn choices(&self) -> Vec<VolumeChoice> {
         let existing = self.existing.iter().map(|(claim, volume)| VolumeChoice::existing(claim, volume));
         let provisioned = self.provisioned.iter().map(|(claim, _)| VolumeChoice::provisioned(claim));
@@ -200,28 +210,28 @@ impl Found<'_> {
     }
 }
 
-/// Whether nodes with these labels are among `nodes`. What does not say any is for all. Names are not looked at.
-fn admits(nodes: Option<&NodeSelector>, labels: &Labels) -> bool {
+/// Whether the node selector matches these labels; `None` matches all nodes. Node names are not compared.
+fn matches_nodes(nodes: Option<&NodeSelector>, labels: &Labels) -> bool {
     nodes.is_none_or(|nodes| nodes.matches(labels, ""))
 }
 
-/// Whether a claim could have a volume, were it kept for it.
-fn could_have(claim: &PersistentVolumeClaim, volume: &PersistentVolume) -> bool {
+/// Whether the volume suits the claim in size, mode and class. This must also hold for a prebound volume.
+fn is_suitable(claim: &PersistentVolumeClaim, volume: &PersistentVolume) -> bool {
     volume.capacity >= claim.requested.unwrap_or_default()
         && volume.volume_mode == claim.volume_mode
         && volume.attributes_class == claim.attributes_class
         && !volume.meta.is_deleting
 }
 
-/// Whether a claim could have a volume that is kept for nobody.
-fn is_free(claim: &PersistentVolumeClaim, volume: &PersistentVolume) -> bool {
+/// Whether the claim may get a volume without a claimRef: phase, labels and access modes.
+fn is_available(claim: &PersistentVolumeClaim, volume: &PersistentVolume) -> bool {
     volume.phase == VolumePhase::Available
         && claim.selector.as_ref().is_none_or(|selector| selector.matches(&volume.labels))
         && volume.access_modes.covers(claim.access_modes)
 }
 
-/// Where there is enough for a claim, if its driver keeps account of that.
-fn enough<'w>(
+/// The capacities that suffice for a claim; `None` if its driver does not track capacity.
+fn sufficient_capacities<'w>(
     claim: &PersistentVolumeClaim,
     class: &StorageClass,
     catalog: &'w Catalog,

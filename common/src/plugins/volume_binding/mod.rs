@@ -1,13 +1,14 @@
-//! VolumeBinding: a pod goes where its volumes can be reached, or where there are volumes for it, or can be made.
+//! VolumeBinding: a node must reach the pod's bound volumes, and unbound claims must find or get volumes there. Order: PreFilter
+//! and Filter check, Reserve chooses the volumes, the daemon writes the choices, and [`progress()`] says when the pod can be bound.
 
 mod find;
+mod pod_claims;
 mod progress;
 mod score;
 #[cfg(test)]
 mod tests;
-mod wanted;
 
-pub use progress::{Asked, Progress, failed, progress};
+pub use progress::{VolumeBindingProgress, VolumeBindingRequest, pre_bind_error, progress};
 
 use super::claims;
 use super::kit::Kit;
@@ -15,12 +16,12 @@ use crate::cluster::{Ledger, NodeId, PodContext, Snapshot};
 use crate::config::{PluginArgs, ShapePoint};
 use crate::framework::{
     Admission, Cure, Filter, NodeFilter, NodeScore, Normalise, Plugin, PreFilter, Reason, Rejection, Reserve,
-    Reserved, Scope, Score, Scorer, Verdict, on_ledger, score_ledger,
+    Reserved, Scope, Score, Scorer, Verdict, ledger_filter, ledger_scorer,
 };
-use find::Finder;
+use find::VolumeFinder;
+use pod_claims::{ClaimError, PodClaims, pod_claims};
 use score::Shape;
 use std::sync::Arc;
-use wanted::{Problem, Wanted, wanted};
 
 const NAME: &str = "VolumeBinding";
 
@@ -29,7 +30,7 @@ pub struct VolumeBinding {
     shape: Shape,
 }
 
-/// The plugin at its extension points.
+/// The plugin, for each of its extension points.
 pub(super) fn kit(args: &PluginArgs) -> Kit {
     let plugin = Arc::new(VolumeBinding::new(&args.volume_binding.shape));
     Kit {
@@ -42,7 +43,7 @@ pub(super) fn kit(args: &PluginArgs) -> Kit {
 }
 
 impl VolumeBinding {
-    /// The plugin that scores how full volumes would be by this shape.
+    /// The plugin that scores the utilization of volumes by this shape.
     pub fn new(shape: &[ShapePoint]) -> Self {
         Self { shape: Shape::new(shape) }
     }
@@ -56,10 +57,10 @@ impl Plugin for VolumeBinding {
 
 impl PreFilter for VolumeBinding {
     fn pre_filter(&self, pod_context: &PodContext<'_>, world: &Snapshot<'_>) -> Admission {
-        match wanted(pod_context.pod, world.catalog()) {
+        match pod_claims(pod_context.pod, world.catalog()) {
             Ok(_) => Admission::All,
-            Err(Problem::Unready(words)) => claims::refuses(NAME, words),
-            Err(Problem::Wrong(words)) => Admission::Fails(words),
+            Err(ClaimError::NotReady(words)) => claims::reject(NAME, words),
+            Err(ClaimError::Failed(words)) => Admission::Fails(words),
         }
     }
 }
@@ -73,8 +74,8 @@ impl Filter for VolumeBinding {
         if !claims::has_any(pod_context.pod) {
             return None;
         }
-        let finder = Finder::new(&wanted(pod_context.pod, world.catalog()).ok()?, world);
-        on_ledger(world, move |ledger| match finder.find(&ledger.node) {
+        let finder = VolumeFinder::new(&pod_claims(pod_context.pod, world.catalog()).ok()?, world);
+        ledger_filter(world, move |ledger| match finder.find(&ledger.node) {
             Ok(found) => Verdict::from_rejections(found.reasons().map(reject).collect()),
             Err(problem) => Verdict::Fails(problem.into()),
         })
@@ -82,9 +83,9 @@ impl Filter for VolumeBinding {
 }
 
 impl Score for VolumeBinding {
-    /// What has its volumes already scores nothing anywhere.
+    /// A pod without unbound claims scores 0 on every node.
     fn scope(&self, pod_context: &PodContext<'_>, world: &Snapshot<'_>) -> Scope {
-        if late(pod_context, world).is_some() { Scope::Cluster } else { Scope::Node(0) }
+        if delayed(pod_context, world).is_some() { Scope::Cluster } else { Scope::Node(0) }
     }
 
     fn prepare<'c>(
@@ -93,17 +94,17 @@ impl Score for VolumeBinding {
         world: &'c Snapshot<'c>,
         _feasible: &'c [NodeId],
     ) -> Result<Option<Scorer<'c>>, String> {
-        let Some(wanted) = late(pod_context, world) else {
+        let Some(pod_claims) = delayed(pod_context, world) else {
             return Ok(Some(Scorer {
                 score: NodeScore::Each(Box::new(|_| 0)),
-                normalise: Normalise::Already,
+                normalise: Normalise::NotNeeded,
             }));
         };
-        let finder = Finder::new(&wanted, world);
+        let finder = VolumeFinder::new(&pod_claims, world);
         let score = move |ledger: &Ledger| {
-            finder.find(&ledger.node).map_or(0, |found| self.shape.score(&score::used(&found)))
+            finder.find(&ledger.node).map_or(0, |found| self.shape.score(&score::class_uses(&found)))
         };
-        Ok(Some(score_ledger(world, Normalise::Already, score)))
+        Ok(Some(ledger_scorer(world, Normalise::NotNeeded, score)))
     }
 }
 
@@ -114,20 +115,20 @@ impl Reserve for VolumeBinding {
         ledger: &Ledger,
         world: &Snapshot<'_>,
     ) -> Result<Reserved, Rejection> {
-        let Some(wanted) = late(pod_context, world) else { return Ok(Reserved::default()) };
-        match Finder::new(&wanted, world).find(&ledger.node) {
+        let Some(pod_claims) = delayed(pod_context, world) else { return Ok(Reserved::default()) };
+        match VolumeFinder::new(&pod_claims, world).find(&ledger.node) {
             Ok(found) => Ok(Reserved { volumes: found.choices(), ..Reserved::default() }),
-            Err(problem) => Err(Rejection::new(NAME, Reason::said(problem, Cure::Storage))),
+            Err(problem) => Err(Rejection::new(NAME, Reason::message(problem, Cure::Storage))),
         }
     }
 }
 
-/// What the pod claims, if any of it gets its volume only now.
-fn late<'w>(pod_context: &PodContext<'_>, world: &Snapshot<'w>) -> Option<Wanted<'w>> {
-    let wanted = || wanted(pod_context.pod, world.catalog()).ok();
-    claims::has_any(pod_context.pod).then(wanted)?.filter(|wanted| !wanted.late.is_empty())
+/// The claims of the pod, if any of them is unbound.
+fn delayed<'w>(pod_context: &PodContext<'_>, world: &Snapshot<'w>) -> Option<PodClaims<'w>> {
+    let pod_claims = || pod_claims(pod_context.pod, world.catalog()).ok();
+    claims::has_any(pod_context.pod).then(pod_claims)?.filter(|pod_claims| !pod_claims.delayed.is_empty())
 }
 
 fn reject((words, cure): (&'static str, Cure)) -> Rejection {
-    Rejection::new(NAME, Reason::said_for_good(words, cure))
+    Rejection::new(NAME, Reason::unresolvable_message(words, cure))
 }

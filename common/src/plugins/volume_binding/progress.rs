@@ -1,4 +1,5 @@
-//! How far the volumes of a pod have come that were asked for, in upstream's words where it goes wrong.
+//! Whether the volumes of a pod are bound, after the API server was asked to bind them; with the error texts of kube-scheduler.
+//! Entry point: [`progress()`].
 
 use super::NAME;
 use super::find::reaches;
@@ -6,80 +7,87 @@ use crate::cluster::Snapshot;
 use crate::model::Node;
 use crate::model::ids::NodeName;
 use crate::model::storage::{ChosenVolume, ClaimRef, PersistentVolume, PersistentVolumeClaim};
-use crate::plugins::claims::{no_claim, no_volume, quoted};
+use crate::plugins::claims::{claim_not_found, quoted, volume_not_found};
 
-/// What was asked of the API server for one claim.
+/// What was written to the API server for one claim.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Asked {
-    /// The claim.
+pub struct VolumeBindingRequest {
+    /// The claim to be bound.
     pub claim: ClaimRef,
-    /// What it gets.
+    /// The volume that the claim gets.
     pub volume: ChosenVolume,
-    /// The version of the volume, or of the claim if one is being made, that says so.
+    /// The resource version of this write: of the volume, or of the claim if a volume is provisioned.
     pub version: u64,
 }
 
-/// How far they have come.
+/// The progress of the volumes of a pod.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub enum Progress {
-    /// Every claim has its volume.
+pub enum VolumeBindingProgress {
+    /// Every claim is bound.
     Done,
-    /// Not yet.
+    /// A claim is not bound yet.
     Waiting,
-    /// It comes to nothing there: the pod has to be placed anew.
+    /// The binding failed, and the pod has to be scheduled again.
     Failed(String),
 }
 
-/// What a scheduler says when the volumes of a pod could not be bound.
-pub fn failed(why: &str) -> String {
-    format!("running PreBind plugin \"{NAME}\": {why}")
+/// The error text for a pod whose volumes could not be bound.
+pub fn pre_bind_error(error: &str) -> String {
+    format!("running PreBind plugin \"{NAME}\": {error}")
 }
 
-/// How far the volumes have come that were asked for, for a pod that goes to `node`.
-pub fn progress(asked: &[Asked], node: &NodeName, world: &Snapshot<'_>) -> Progress {
+/// The progress of the requests for a pod that goes to `node`.
+pub fn progress(
+    requests: &[VolumeBindingRequest],
+    node: &NodeName,
+    world: &Snapshot<'_>,
+) -> VolumeBindingProgress {
     let Some(ledger) = world.find(node).and_then(|id| world.ledger(id)) else {
         let node = quoted(node.as_str());
-        return Progress::Failed(format!("failed to get node {node}: node {node} not found"));
+        return VolumeBindingProgress::Failed(format!("failed to get node {node}: node {node} not found"));
     };
-    for one in asked {
-        match step(one, &ledger.node, world) {
+    for request in requests {
+        match is_done(request, &ledger.node, world) {
             Ok(true) => {}
-            Ok(false) => return Progress::Waiting,
-            Err(why) => return Progress::Failed(why),
+            Ok(false) => return VolumeBindingProgress::Waiting,
+            Err(error) => return VolumeBindingProgress::Failed(error),
         }
     }
-    Progress::Done
+    VolumeBindingProgress::Done
 }
 
-/// Whether this claim has its volume.
-fn step(asked: &Asked, node: &Node, world: &Snapshot<'_>) -> Result<bool, String> {
+/// Whether the claim of this request is bound.
+fn is_done(request: &VolumeBindingRequest, node: &Node, world: &Snapshot<'_>) -> Result<bool, String> {
     let catalog = world.catalog();
-    let claim = catalog.claims.get(&asked.claim.namespace, &asked.claim.name);
-    match &asked.volume {
+    let claim = catalog.claims.get(&request.claim.namespace, &request.claim.name);
+    match &request.volume {
         ChosenVolume::Existing { name, .. } => {
             let volume = catalog.volumes.named(name);
-            let volume = volume.ok_or_else(|| format!("failed to check binding: {}", no_volume(name)))?;
-            let claim =
-                claim.ok_or_else(|| format!("failed to check binding: {}", no_claim(&asked.claim.name)))?;
-            if volume.meta.resource_version < asked.version {
+            let volume =
+                volume.ok_or_else(|| format!("failed to check binding: {}", volume_not_found(name)))?;
+            let claim = claim.ok_or_else(|| {
+                format!("failed to check binding: {}", claim_not_found(&request.claim.name))
+            })?;
+            if volume.meta.resource_version < request.version {
                 return Ok(false);
             }
-            check_reach(volume, node, world)?;
+            check_node_affinity(volume, node, world)?;
             if volume.claim.as_ref().is_none_or(|named| named.uid.is_none()) {
                 return Err(format!("ClaimRef got reset for pv {}", quoted(name)));
             }
             Ok(claim.is_bound())
         }
         ChosenVolume::Provisioned => {
-            let why = || format!("failed to check provisioning pvc: {}", no_claim(&asked.claim.name));
-            provisioned(claim.ok_or_else(why)?, asked.version, node, world)
+            let error =
+                || format!("failed to check provisioning pvc: {}", claim_not_found(&request.claim.name));
+            is_provisioned(claim.ok_or_else(error)?, request.version, node, world)
         }
     }
 }
 
-/// Whether a claim has the volume that is being made for it. Whoever makes it takes the node's name away again when that
-/// fails.
-fn provisioned(
+/// Whether a claim is bound to the volume that is provisioned for it. When that fails, the provisioner removes the selected node
+/// from the claim.
+fn is_provisioned(
     claim: &PersistentVolumeClaim,
     version: u64,
     node: &Node,
@@ -92,14 +100,14 @@ fn provisioned(
         return Err(format!("provisioning failed for PVC {}", quoted(&claim.meta.name)));
     }
     if let Some(name) = &claim.volume_name {
-        // It may be on its way; and if it is gone, the claim will say so.
+        // The volume may not have been read yet; if it is gone, the claim will become Lost.
         let Some(volume) = world.catalog().volumes.named(name) else { return Ok(false) };
-        check_reach(volume, node, world)?;
+        check_node_affinity(volume, node, world)?;
     }
     Ok(claim.is_bound())
 }
 
-fn check_reach(volume: &PersistentVolume, node: &Node, world: &Snapshot<'_>) -> Result<(), String> {
+fn check_node_affinity(volume: &PersistentVolume, node: &Node, world: &Snapshot<'_>) -> Result<(), String> {
     if reaches(volume, node, world.catalog())? {
         return Ok(());
     }

@@ -1,4 +1,4 @@
-//! VolumeBinding: a table of cases for each question.
+//! VolumeBinding: a table of cases for each extension point.
 
 mod choices;
 mod matching;
@@ -8,8 +8,9 @@ use super::VolumeBinding;
 use crate::config::VolumeBindingArgs;
 use crate::framework::{Admission, Filter, Verdict};
 use crate::testing::{
-    NodeBuilder, OtherBuilder, PodBuilder, World, admission, all_reasons, claim, csi_capacity, csi_driver,
-    csi_node, node, now, pod, rejections, storage_class, uid, volume, world,
+    CatalogObjectBuilder, ClusterBuilder, NodeBuilder, PodBuilder, admission, all_reasons, claim,
+    cluster_builder, csi_capacity, csi_driver, csi_node, node, now, pod, rejections, storage_class, uid,
+    volume,
 };
 use serde_json::json;
 
@@ -30,19 +31,19 @@ pub(super) fn using(claims: &[&str]) -> PodBuilder {
 }
 
 /// A claim of the class `late`, which waits for the first consumer.
-pub(super) fn late(name: &str) -> OtherBuilder {
+pub(super) fn late(name: &str) -> CatalogObjectBuilder {
     claim(name).class("late")
 }
 
-/// The class `late`, whose volumes somebody has to make by hand.
-pub(super) fn by_hand() -> OtherBuilder {
+/// The class `late`, without a provisioner: its volumes are created by hand.
+pub(super) fn by_hand() -> CatalogObjectBuilder {
     storage_class("late").set("/provisioner", json!("kubernetes.io/no-provisioner"))
 }
 
 /// Two nodes in two zones.
-pub(super) fn test_cluster() -> World {
+pub(super) fn test_cluster() -> ClusterBuilder {
     let zoned = |name: &str, zone: &str| -> NodeBuilder { node(name).label("zone", zone) };
-    world().node(zoned("n1", "a")).node(zoned("n2", "b"))
+    cluster_builder().node(zoned("n1", "a")).node(zoned("n2", "b"))
 }
 
 #[test]
@@ -142,7 +143,8 @@ fn where_a_driver_took_over_its_labels_count() {
     };
     let key = "storage.alpha.kubernetes.io/migrated-plugins";
     let migrated = || csi_node("n1").annotation(key, "kubernetes.io/gce-pd,kubernetes.io/aws-ebs");
-    let of = |label: &str| world().node(node("n1").label(label, "z")).with(claim("data").bound_to("pv"));
+    let of =
+        |label: &str| cluster_builder().node(node("n1").label(label, "z")).with(claim("data").bound_to("pv"));
     let (driver, plain) = ("topology.ebs.csi.aws.com/zone", "topology.kubernetes.io/zone");
     let table = [
         (of(plain).with(disk("vol-1")), true),
@@ -174,7 +176,7 @@ fn volumes_are_made_where_they_can_be() {
     let of = || test_cluster().with(late("data"));
     let only_a = json!({ "matchLabels": { "zone": "a" } });
     let selected = late("data").annotation("volume.kubernetes.io/selected-node", "n2");
-    let table: [(&str, World, [&[&str]; 2]); 14] = [
+    let table: [(&str, ClusterBuilder, [&[&str]; 2]); 14] = [
         ("anywhere", of().with(class()), [&[], &[]]),
         ("by hand", of().with(by_hand()), [&[NONE], &[NONE]]),
         ("nobody", of().with(class().set("/provisioner", json!(""))), [&[NONE], &[NONE]]),

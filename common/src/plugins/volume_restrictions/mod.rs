@@ -1,14 +1,16 @@
-//! VolumeRestrictions: disks that no two pods of a node can have at once, and claims that one pod has for itself.
+//! VolumeRestrictions: in-tree disks that two pods on a node cannot share, and claims with the access mode ReadWriteOncePod.
 
+mod claims_in_use;
 #[cfg(test)]
 mod tests;
-mod users;
 
 use super::claims;
 use super::kit::Kit;
 use crate::cluster::{Catalog, Ledger, PodContext, Snapshot};
 use crate::config::PluginArgs;
-use crate::framework::{Admission, Cure, Filter, NodeFilter, Plugin, PreFilter, Reason, Verdict, on_ledger};
+use crate::framework::{
+    Admission, Cure, Filter, NodeFilter, Plugin, PreFilter, Reason, Verdict, ledger_filter,
+};
 use crate::model::Pod;
 use crate::model::storage::AccessMode;
 use crate::model::volume::{PodVolume, VolumeSource};
@@ -25,7 +27,7 @@ const IN_USE: &str = "node(s) unavailable due to PersistentVolumeClaim with Read
 /// The plugin.
 pub struct VolumeRestrictions;
 
-/// The plugin at its extension points.
+/// The plugin, for each of its extension points.
 pub(super) fn kit(_args: &PluginArgs) -> Kit {
     let plugin = Arc::new(VolumeRestrictions);
     Kit { pre_filter: Some(plugin.clone()), filter: Some(plugin), ..Kit::default() }
@@ -39,9 +41,9 @@ impl Plugin for VolumeRestrictions {
 
 impl PreFilter for VolumeRestrictions {
     fn pre_filter(&self, pod_context: &PodContext<'_>, world: &Snapshot<'_>) -> Admission {
-        let missing = claims::named(pod_context.pod)
+        let missing = claims::claim_names(pod_context.pod)
             .find(|name| claims::get(world.catalog(), pod_context.pod, name).is_none());
-        missing.map_or(Admission::All, |name| claims::refuses(NAME, claims::no_claim(name)))
+        missing.map_or(Admission::All, |name| claims::reject(NAME, claims::claim_not_found(name)))
     }
 }
 
@@ -53,15 +55,15 @@ impl Filter for VolumeRestrictions {
     ) -> Option<NodeFilter<'c>> {
         let disks: Vec<&PodVolume> =
             pod_context.pod.spec.volumes.iter().filter(|volume| is_disk(volume)).collect();
-        let is_in_use = users(pod_context.pod, world) > 0;
+        let is_in_use = exclusive_claim_users(pod_context.pod, world) > 0;
         if disks.is_empty() && !is_in_use {
             return None;
         }
-        on_ledger(world, move |ledger| {
+        ledger_filter(world, move |ledger| {
             if has_conflict(&disks, ledger) {
-                Verdict::rejects(NAME, Reason::said(DISK, Cure::Room))
+                Verdict::rejects(NAME, Reason::message(DISK, Cure::Room))
             } else if is_in_use {
-                Verdict::rejects(NAME, Reason::said(IN_USE, Cure::Pods))
+                Verdict::rejects(NAME, Reason::message(IN_USE, Cure::Pods))
             } else {
                 Verdict::Fits
             }
@@ -69,7 +71,7 @@ impl Filter for VolumeRestrictions {
     }
 }
 
-/// Whether the volume is written out in the pod and is of a kind that pods may have to share.
+/// Whether the volume is an in-tree disk that may conflict with those of other pods.
 fn is_disk(volume: &PodVolume) -> bool {
     use VolumeSource::{AwsDisk, GceDisk, Iscsi, Rbd};
     matches!(volume.source, AwsDisk { .. } | GceDisk { .. } | Iscsi { .. } | Rbd(_))
@@ -82,20 +84,20 @@ fn has_conflict(disks: &[&PodVolume], ledger: &Ledger) -> bool {
     disks.iter().any(is_taken)
 }
 
-/// How often others use the claims that the pod would have to have for itself.
+/// How often other pods use the ReadWriteOncePod claims of the pod.
 ///
-/// Each claim in use counts once. Pods that are supposed to come or leave count as often as they name a claim of that
-/// name, in whatever namespace: upstream counts so.
-fn users(pod: &Pod, world: &Snapshot<'_>) -> i64 {
-    let own = exclusive(pod, world.catalog());
+/// Each claim in use counts once. Pods that a supposed ledger adds or removes count as often as they name a claim of that name, in
+/// any namespace: kube-scheduler counts in this way.
+fn exclusive_claim_users(pod: &Pod, world: &Snapshot<'_>) -> i64 {
+    let own = exclusive_claims(pod, world.catalog());
     if own.is_empty() {
         return 0;
     }
-    let users = users::of_claims(world);
+    let claims_in_use = claims_in_use::claims_in_use(world);
     let namespace = &*pod.key.namespace;
-    let in_use = own.iter().filter(|name| users.is_used(namespace, name)).count();
+    let in_use = own.iter().filter(|name| claims_in_use.contains(namespace, name)).count();
     let names = |ledger: &Ledger| -> usize {
-        ledger.pods.iter().map(|pod| claims::named(pod).filter(|name| own.contains(name)).count()).sum()
+        ledger.pods.iter().map(|pod| claims::claim_names(pod).filter(|name| own.contains(name)).count()).sum()
     };
     let count = |number: usize| i64::try_from(number).unwrap_or(i64::MAX);
     let (supposed, believed) = match world.supposed() {
@@ -105,11 +107,11 @@ fn users(pod: &Pod, world: &Snapshot<'_>) -> i64 {
     count(in_use) + count(supposed) - count(believed)
 }
 
-/// The names of the pod's claims that one pod has for itself.
-fn exclusive<'p>(pod: &'p Pod, catalog: &Catalog) -> BTreeSet<&'p str> {
+/// The names of the pod's claims with ReadWriteOncePod.
+fn exclusive_claims<'p>(pod: &'p Pod, catalog: &Catalog) -> BTreeSet<&'p str> {
     let is_exclusive = |name: &&str| {
         let claim = claims::get(catalog, pod, name);
         claim.is_some_and(|claim| claim.access_modes.contains(AccessMode::ReadWriteOncePod))
     };
-    claims::named(pod).filter(is_exclusive).collect()
+    claims::claim_names(pod).filter(is_exclusive).collect()
 }

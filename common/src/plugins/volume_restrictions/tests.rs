@@ -1,10 +1,11 @@
-//! VolumeRestrictions: a table of cases for each question.
+//! VolumeRestrictions: a table of cases for each rule.
 
 use super::VolumeRestrictions;
-use crate::cluster::{Event, Seen};
+use crate::cluster::{Event, WatchEvent};
 use crate::framework::{Admission, Filter, Verdict};
 use crate::testing::{
-    PodBuilder, World, admission, all_reasons, claim, node, now, pod, reasons, rejections, uid, world,
+    ClusterBuilder, PodBuilder, admission, all_reasons, claim, cluster_builder, node, now, pod, reasons,
+    rejections, uid,
 };
 use serde_json::{Value, json};
 
@@ -48,7 +49,8 @@ fn two_pods_of_a_node_cannot_have_one_disk() {
         (gce("a", false), aws("a", false), false),
     ];
     for (there, comes, conflict) in table {
-        let test_cluster = || world().node(node("n1")).node(node("n2")).pod(with("old", &there).on("n1"));
+        let test_cluster =
+            || cluster_builder().node(node("n1")).node(node("n2")).pod(with("old", &there).on("n1"));
         let found = all_reasons(&VolumeRestrictions, test_cluster(), &with("new", &comes));
         let expected = if conflict { vec![DISK] } else { vec![] };
         assert_eq!(found, [expected, vec![]], "{there} {comes}");
@@ -57,15 +59,15 @@ fn two_pods_of_a_node_cannot_have_one_disk() {
     }
 }
 
-fn test_cluster() -> World {
-    let test_cluster = world().node(node("n1")).node(node("n2"));
+fn test_cluster() -> ClusterBuilder {
+    let test_cluster = cluster_builder().node(node("n1")).node(node("n2"));
     let test_cluster = test_cluster.with(claim("own").modes(&["ReadWriteOncePod"])).with(claim("shared"));
     test_cluster.with(claim("own").modes(&["ReadWriteOncePod"]).namespace("other"))
 }
 
 #[test]
 fn a_claim_for_one_pod_is_had_by_one_pod() {
-    let kept_off = |test_cluster: World, pod: PodBuilder| {
+    let kept_off = |test_cluster: ClusterBuilder, pod: PodBuilder| {
         let found = all_reasons(&VolumeRestrictions, test_cluster, &pod);
         assert!(found.iter().all(|words| words.is_empty() || words == &[IN_USE]));
         found.iter().filter(|words| !words.is_empty()).count()
@@ -98,7 +100,8 @@ fn a_claim_for_one_pod_is_had_by_one_pod() {
 #[test]
 fn suppositions_count() {
     let fits = |leaving: &[&str], extra: Vec<PodBuilder>| {
-        let test_cluster = extra.into_iter().fold(test_cluster().pod(using("q", "own").on("n1")), World::pod);
+        let test_cluster =
+            extra.into_iter().fold(test_cluster().pod(using("q", "own").on("n1")), ClusterBuilder::pod);
         let (mut cluster, pod) = (test_cluster.cluster(), using("p", "own").build());
         let snapshot = cluster.snapshot(now());
         let pod_context = snapshot.pod_context(&pod);
@@ -127,9 +130,9 @@ fn what_comes_and_goes_is_noticed() {
     assert!(!is_in_use(&mut cluster));
     for _ in 0..2 {
         let user = using("q", "own").on("n1").build();
-        cluster.apply(Event::Pods(Seen::Applied(user.clone())));
+        cluster.apply(Event::Pods(WatchEvent::Applied(user.clone())));
         assert!(is_in_use(&mut cluster));
-        cluster.apply(Event::Pods(Seen::Deleted(user)));
+        cluster.apply(Event::Pods(WatchEvent::Deleted(user)));
         assert!(!is_in_use(&mut cluster));
     }
 }

@@ -1,4 +1,4 @@
-//! VolumeZone: a volume that says in its labels in which zones and regions it is can be used there alone.
+//! VolumeZone: a volume with zone or region labels can be used only on nodes in these zones and regions.
 
 #[cfg(test)]
 mod tests;
@@ -7,7 +7,9 @@ use super::claims;
 use super::kit::Kit;
 use crate::cluster::{Catalog, PodContext, Snapshot};
 use crate::config::PluginArgs;
-use crate::framework::{Admission, Cure, Filter, NodeFilter, Plugin, PreFilter, Reason, Verdict, on_ledger};
+use crate::framework::{
+    Admission, Cure, Filter, NodeFilter, Plugin, PreFilter, Reason, Verdict, ledger_filter,
+};
 use crate::model::Pod;
 use crate::model::labels::Labels;
 use crate::model::storage::{BindingMode, PersistentVolume};
@@ -17,7 +19,7 @@ const NAME: &str = "VolumeZone";
 
 const MESSAGE: &str = "node(s) had no available volume zone";
 
-/// The labels that are looked at, each with the one that a node may have in its place.
+/// The labels of volumes that are compared, each with the label that a node may have in its place.
 const LABELS: [(&str, &str); 4] = [
     ("failure-domain.beta.kubernetes.io/zone", "topology.kubernetes.io/zone"),
     ("failure-domain.beta.kubernetes.io/region", "topology.kubernetes.io/region"),
@@ -25,21 +27,21 @@ const LABELS: [(&str, &str); 4] = [
     ("topology.kubernetes.io/region", "topology.kubernetes.io/region"),
 ];
 
-/// What separates the zones of a volume that is in several.
+/// Separates the zones in the label of a volume that is in several.
 const DELIMITER: &str = "__";
 
 /// The plugin.
 pub struct VolumeZone;
 
-/// What a volume asks of a node's labels.
+/// The zones or regions that a volume requires of a node.
 #[derive(Clone, Debug, PartialEq, Eq)]
-struct Place<'v> {
+struct ZoneRequirement<'v> {
     key: &'static str,
-    instead: &'static str,
+    fallback_key: &'static str,
     values: Vec<&'v str>,
 }
 
-/// The plugin at its extension points.
+/// The plugin, for each of its extension points.
 pub(super) fn kit(_args: &PluginArgs) -> Kit {
     let plugin = Arc::new(VolumeZone);
     Kit { pre_filter: Some(plugin.clone()), filter: Some(plugin), ..Kit::default() }
@@ -53,9 +55,9 @@ impl Plugin for VolumeZone {
 
 impl PreFilter for VolumeZone {
     fn pre_filter(&self, pod_context: &PodContext<'_>, world: &Snapshot<'_>) -> Admission {
-        match places(pod_context.pod, world.catalog()) {
+        match pod_requirements(pod_context.pod, world.catalog()) {
             Ok(_) => Admission::All,
-            Err(words) => claims::refuses(NAME, words),
+            Err(words) => claims::reject(NAME, words),
         }
     }
 }
@@ -66,59 +68,61 @@ impl Filter for VolumeZone {
         pod_context: &'c PodContext<'c>,
         world: &'c Snapshot<'c>,
     ) -> Option<NodeFilter<'c>> {
-        let places = places(pod_context.pod, world.catalog()).ok().filter(|places| !places.is_empty())?;
-        on_ledger(world, move |ledger| {
-            if admits(&places, &ledger.node.labels) {
+        let requirements = pod_requirements(pod_context.pod, world.catalog())
+            .ok()
+            .filter(|requirements| !requirements.is_empty())?;
+        ledger_filter(world, move |ledger| {
+            if meets(&requirements, &ledger.node.labels) {
                 Verdict::Fits
             } else {
-                Verdict::rejects(NAME, Reason::said_for_good(MESSAGE, Cure::Node))
+                Verdict::rejects(NAME, Reason::unresolvable_message(MESSAGE, Cure::Node))
             }
         })
     }
 }
 
-/// What the pod's volumes ask of a node's labels, or why none can have the pod.
-fn places<'w>(pod: &Pod, catalog: &'w Catalog) -> Result<Vec<Place<'w>>, String> {
-    let mut places = Vec::new();
-    for name in claims::named(pod) {
+/// The requirements of all volumes of the pod; or why no node fits it.
+fn pod_requirements<'w>(pod: &Pod, catalog: &'w Catalog) -> Result<Vec<ZoneRequirement<'w>>, String> {
+    let mut requirements = Vec::new();
+    for name in claims::claim_names(pod) {
         if let Some(volume) = volume(pod, name, catalog)? {
-            places.extend(places_of(volume));
+            requirements.extend(volume_requirements(volume));
         }
     }
-    Ok(places)
+    Ok(requirements)
 }
 
-/// The volume of a claim; `None` if it gets one when the pod has its node.
+/// The volume of a claim; `None` for an unbound claim that waits for the first consumer.
 fn volume<'w>(pod: &Pod, name: &str, catalog: &'w Catalog) -> Result<Option<&'w PersistentVolume>, String> {
     if name.is_empty() {
         return Err("PersistentVolumeClaim had no name".to_owned());
     }
-    let claim = claims::get(catalog, pod, name).ok_or_else(|| claims::no_claim(name))?;
+    let claim = claims::get(catalog, pod, name).ok_or_else(|| claims::claim_not_found(name))?;
     if let Some(volume) = &claim.volume_name {
-        return catalog.volumes.named(volume).map(Some).ok_or_else(|| claims::no_volume(volume));
+        return catalog.volumes.named(volume).map(Some).ok_or_else(|| claims::volume_not_found(volume));
     }
-    let words = "PersistentVolumeClaim had no pv name and storageClass name";
-    let class = claim.class.as_deref().ok_or(words)?;
-    match catalog.classes.named(class).ok_or_else(|| claims::no_class(class))?.binding_mode {
+    let error = "PersistentVolumeClaim had no pv name and storageClass name";
+    let class = claim.class.as_deref().ok_or(error)?;
+    match catalog.classes.named(class).ok_or_else(|| claims::class_not_found(class))?.binding_mode {
         Some(BindingMode::WaitForFirstConsumer) => Ok(None),
         Some(BindingMode::Immediate) => Err("PersistentVolume had no name".to_owned()),
-        None => Err(claims::no_mode(class)),
+        None => Err(claims::binding_mode_not_set(class)),
     }
 }
 
-/// What a volume asks of a node's labels. A label with an empty zone in it is passed over.
-fn places_of(volume: &PersistentVolume) -> impl Iterator<Item = Place<'_>> {
-    LABELS.into_iter().filter_map(|(key, instead)| {
+/// The requirements of a volume. A label that contains an empty zone is ignored.
+fn volume_requirements(volume: &PersistentVolume) -> impl Iterator<Item = ZoneRequirement<'_>> {
+    LABELS.into_iter().filter_map(|(key, fallback_key)| {
         let values: Vec<&str> = volume.labels.get(key)?.split(DELIMITER).map(str::trim).collect();
-        (!values.contains(&"")).then_some(Place { key, instead, values })
+        (!values.contains(&"")).then_some(ZoneRequirement { key, fallback_key, values })
     })
 }
 
-/// Whether a node with these labels will do. One without any of them is in no zone, so that all volumes reach it.
-fn admits(places: &[Place<'_>], labels: &Labels) -> bool {
-    let fits = |place: &Place<'_>| {
-        let found = labels.get(place.key).or_else(|| labels.get(place.instead));
-        found.is_some_and(|value| place.values.contains(&value))
+/// Whether a node with these labels meets all requirements. A node without any zone or region label meets all.
+fn meets(requirements: &[ZoneRequirement<'_>], labels: &Labels) -> bool {
+    let fits = |requirement: &ZoneRequirement<'_>| {
+        let found = labels.get(requirement.key).or_else(|| labels.get(requirement.fallback_key));
+        found.is_some_and(|value| requirement.values.contains(&value))
     };
-    LABELS.iter().all(|(key, _)| !labels.has(key)) || places.iter().all(fits)
+    LABELS.iter().all(|(key, _)| !labels.has(key)) || requirements.iter().all(fits)
 }

@@ -1,10 +1,10 @@
-//! VolumeZone: a table of cases for each question.
+//! VolumeZone: a table of cases for each extension point.
 
 use super::VolumeZone;
 use crate::framework::{Admission, Reason};
 use crate::testing::{
-    NodeBuilder, PodBuilder, World, admission, claim, node, pod, reasons, rejections, storage_class, volume,
-    world,
+    ClusterBuilder, NodeBuilder, PodBuilder, admission, claim, cluster_builder, node, pod, reasons,
+    rejections, storage_class, volume,
 };
 use serde_json::json;
 
@@ -23,9 +23,9 @@ fn labelled(labels: &[(&str, &str)]) -> NodeBuilder {
     labels.iter().fold(node("n1"), |node, (key, value)| node.label(key, value))
 }
 
-fn test_cluster(volume_labels: &[(&str, &str)]) -> World {
+fn test_cluster(volume_labels: &[(&str, &str)]) -> ClusterBuilder {
     let volume = volume_labels.iter().fold(volume("pv"), |pv, (key, value)| pv.label(key, value));
-    world().with(claim("data").bound_to("pv")).with(volume)
+    cluster_builder().with(claim("data").bound_to("pv")).with(volume)
 }
 
 #[test]
@@ -59,7 +59,7 @@ fn a_node_must_be_where_the_volume_is() {
 #[test]
 fn claims_must_be_far_enough() {
     let test_cluster = || {
-        world()
+        cluster_builder()
             .node(node("n1"))
             .with(claim("lost").bound_to("nowhere"))
             .with(claim("classless"))
@@ -105,7 +105,7 @@ fn claims_must_be_far_enough() {
 
 #[test]
 fn a_refusal_is_for_good() {
-    let found = admission(&VolumeZone, world(), &using("gone"));
+    let found = admission(&VolumeZone, cluster_builder(), &using("gone"));
     let Admission::Rejects(found) = found else { panic!("{found:?}") };
-    assert!(matches!(&found[0].reason, Reason::Said { unresolvable: true, .. }));
+    assert!(matches!(&found[0].reason, Reason::Message { unresolvable: true, .. }));
 }

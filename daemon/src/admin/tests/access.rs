@@ -1,4 +1,4 @@
-//! Who may see what.
+//! Authentication and authorization: which client may read which page.
 
 use super::{Authority, Script, allowed, no_token, token_of};
 use serde_json::{Value, json};

@@ -1,6 +1,6 @@
-//! Clients that mean no good, and certificates that change.
+//! Hostile clients, and certificates that change.
 
-use super::{Limits, Script, Tls, blocking, parse, serving};
+use super::{AdminTls, Limits, Script, blocking, parse, serving};
 use crate::config::Certificate;
 use std::io::{Read as _, Write as _};
 use std::net::TcpStream;
@@ -48,7 +48,7 @@ async fn who_says_nothing_makes_room_for_others() {
     let address = server.address;
     let _mute = blocking(move || TcpStream::connect(address).unwrap()).await;
     let _slow = server.send(None, b"GET /livez HTTP/1.1\r\nHo").await;
-    // Both places are taken. The oldest is given up.
+    // Both slots are in use. The oldest connection is closed.
     assert_eq!(server.get("/livez", &[]).await.0, 200);
 }
 
@@ -78,14 +78,14 @@ async fn a_certificate_that_changed_is_shown_and_half_a_change_is_not() {
     write(&[true, true]);
     let flags = [("--tls-cert-file", &certificate), ("--tls-private-key-file", &key)];
     let flags = flags.map(|(flag, file)| format!("{flag}={}", file.display()));
-    let tls = Tls::new(&serving(&flags)).unwrap();
-    let first = tls.shown();
+    let tls = AdminTls::new(&serving(&flags)).unwrap();
+    let first = tls.certificate();
     write(&[true, false]);
     tls.refresh();
-    assert_eq!(tls.shown(), first, "a certificate without its key");
+    assert_eq!(tls.certificate(), first, "a certificate without its key");
     write(&[true, true]);
     tls.refresh();
-    assert_ne!(tls.shown(), first);
+    assert_ne!(tls.certificate(), first);
 }
 
 #[tokio::test]
@@ -93,8 +93,12 @@ async fn a_certificate_of_our_own_is_kept_in_the_folder() {
     let dir = tempfile::tempdir().unwrap();
     let flags = [format!("--cert-dir={}", dir.path().join("new").display())];
     assert_eq!(serving(&flags).certificate, Certificate::Folder(dir.path().join("new")));
-    let first = Tls::new(&serving(&flags)).unwrap().shown();
-    assert_eq!(Tls::new(&serving(&flags)).unwrap().shown(), first, "the next start shows the same");
+    let first = AdminTls::new(&serving(&flags)).unwrap().certificate();
+    assert_eq!(
+        AdminTls::new(&serving(&flags)).unwrap().certificate(),
+        first,
+        "the next start shows the same"
+    );
     #[cfg(unix)]
     {
         use std::os::unix::fs::PermissionsExt as _;
@@ -103,14 +107,14 @@ async fn a_certificate_of_our_own_is_kept_in_the_folder() {
     }
     let nowhere = [format!("--cert-dir={}", dir.path().join("new/kube-scheduler.key").display())];
     assert!(
-        Tls::new(&serving(&nowhere)).is_ok(),
+        AdminTls::new(&serving(&nowhere)).is_ok(),
         "a folder that cannot be written is no reason not to start"
     );
 }
 
 #[test]
 fn cipher_suites() {
-    let with = |names: &str| Tls::new(&serving(&[format!("--tls-cipher-suites={names}")]));
+    let with = |names: &str| AdminTls::new(&serving(&[format!("--tls-cipher-suites={names}")]));
     assert!(with("TLS_ECDHE_RSA_WITH_AES_128_GCM_SHA256,TLS_RSA_WITH_AES_128_CBC_SHA").is_ok());
     assert!(with("ROT13").is_err());
 }

@@ -12,7 +12,7 @@ use tokio::task::JoinSet;
 
 const TOKEN: &str = "GET /metrics HTTP/1.1\r\nHost: x\r\nAuthorization: Bearer t\r\n\r\n";
 
-/// Probes of the daemon that `server` shows, until the returned value ends.
+/// Serves the probes of `server` until the returned task set is dropped.
 fn probes(server: &Server, limits: Limits) -> (SocketAddr, JoinSet<()>) {
     let listener = listen("127.0.0.1:0".parse().unwrap(), false).unwrap();
     let probes = Probes::new(listener, Arc::clone(&server.health), Clock::start());
@@ -22,7 +22,7 @@ fn probes(server: &Server, limits: Limits) -> (SocketAddr, JoinSet<()>) {
     (address, task)
 }
 
-/// Sends a request line, and returns the status and the body.
+/// Sends a request line; returns the status code and the body.
 async fn say(address: SocketAddr, line: &str) -> (u16, String) {
     let request = format!("{line} HTTP/1.1\r\nHost: x\r\n\r\n");
     let answer = blocking(move || {
@@ -67,14 +67,14 @@ async fn silent_connections_do_not_make_probes_fail() {
     assert_eq!(say(address, "GET /livez").await.0, 200);
 }
 
-/// Whether all of an answer has come that says how long it is.
+/// Whether the answer is complete by its `content-length`.
 fn is_whole(answer: &str) -> bool {
     let Some((head, body)) = answer.split_once("\r\n\r\n") else { return false };
     let len = head.lines().find_map(|line| line.strip_prefix("content-length: ")?.parse().ok());
     body.len() >= len.unwrap_or(usize::MAX)
 }
 
-/// An answer of a connection that stays open.
+/// Reads one answer from a connection that stays open.
 async fn answer(mut stream: super::Stream) -> (super::Stream, String) {
     blocking(move || {
         let mut answer = String::new();
@@ -102,7 +102,7 @@ async fn who_reads_metrics_keeps_the_connection_and_probes_are_answered_meanwhil
     let (address, _task) = probes(&server, LIMITS);
     let (mut known, first) = answer(server.send(None, TOKEN.as_bytes()).await).await;
     assert!(first.starts_with("HTTP/1.1 200"), "{first}");
-    // The one connection is in use, and is not given away.
+    // The only slot is in use by an authenticated connection, which is not closed for others.
     let admin = server.address;
     let _silent = blocking(move || [(); 20].map(|()| TcpStream::connect(admin).unwrap())).await;
     assert_eq!(say(address, "GET /livez").await.0, 200);
@@ -128,7 +128,7 @@ async fn a_token_alone_does_not_keep_a_connection() {
         ..Script::default()
     };
     let server = script.argument("--authentication-skip-lookup").start().await;
-    // Every service account may see the first page, and not the second one.
+    // Every service account may read the first page, but not the second one.
     for path in ["/version", "/metrics", "/livez"] {
         let request = format!("GET {path} HTTP/1.1\r\nHost: x\r\nAuthorization: Bearer t\r\n\r\n");
         let _tenant = answer(server.send(None, request.as_bytes()).await).await;

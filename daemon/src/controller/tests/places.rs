@@ -1,17 +1,18 @@
-//! Which of several places goes: those under way, those that are not written yet, those of pods without a stamp.
+//! Which of several reservations is released: those that are being released, those that are not written yet, those of pods without
+//! a stamp.
 
 use super::full;
 use super::rules::{kept, put};
-use super::test_cluster::{Luck, TestCluster, time};
-use crate::effects::Server;
+use super::test_cluster::{TestCluster, WriteFault, time};
+use crate::effects::StoredNode;
 use common::api::reservation::encode;
 use common::model::reservation::{Origin, ReplacedPod, Seat};
 
 #[test]
 fn a_pod_without_a_stamp_does_not_get_a_second_place() {
-    // Two replicas of one owner on one node, both deleted; somebody else's scheduler places one replacement.
+    // Two pods of one owner on one node, both deleted; another scheduler binds one replacement.
     let mut test_cluster = TestCluster::new(&["n1"], 1, 2);
-    let places = ["web-1", "web-2"].map(|_| test_cluster.comes(true, 0, None));
+    let places = ["web-1", "web-2"].map(|_| test_cluster.create_pod(true, 0, None));
     for name in &places {
         test_cluster.bind_elsewhere(name, "n1");
     }
@@ -20,13 +21,13 @@ fn a_pod_without_a_stamp_does_not_get_a_second_place() {
     test_cluster.run();
     assert_eq!(test_cluster.reservations().len(), 2, "whoever placed them");
     test_cluster.wait(1);
-    let new = test_cluster.comes(true, 0, None);
+    let new = test_cluster.create_pod(true, 0, None);
     test_cluster.bind_elsewhere(&new, "n1");
     test_cluster.start_all();
     test_cluster.run();
     test_cluster.wait(100);
     assert_eq!(test_cluster.reservations().len(), 2, "released, the first would be the second's end");
-    let other = test_cluster.comes(true, 0, None);
+    let other = test_cluster.create_pod(true, 0, None);
     test_cluster.bind_elsewhere(&other, "n1");
     test_cluster.start_all();
     test_cluster.run();
@@ -36,15 +37,15 @@ fn a_pod_without_a_stamp_does_not_get_a_second_place() {
 
 #[test]
 fn a_place_whose_release_is_under_way_is_no_reason_to_release_the_next_one() {
-    // A pod without a stamp sits in the first place, and leaves while that is being released.
+    // A pod without a stamp has taken the first reservation, and leaves while that is being released.
     let mut test_cluster = TestCluster::new(&["n1"], 1, 1);
-    let first = test_cluster.comes(true, 0, None);
+    let first = test_cluster.create_pod(true, 0, None);
     test_cluster.bind_elsewhere(&first, "n1");
     test_cluster.run();
     test_cluster.delete(&first, 0);
     test_cluster.run();
     test_cluster.wait(2);
-    let second = test_cluster.comes(true, 0, None);
+    let second = test_cluster.create_pod(true, 0, None);
     test_cluster.bind_elsewhere(&second, "n1");
     test_cluster.delete(&second, 30);
     test_cluster.run();
@@ -61,7 +62,7 @@ fn a_place_whose_release_is_under_way_is_no_reason_to_release_the_next_one() {
 fn pods_that_still_terminate_at_the_start_get_theirs() {
     let mut test_cluster = full();
     test_cluster.keep = None;
-    test_cluster.tell_workloads();
+    test_cluster.send_workloads();
     test_cluster.delete("web-1", 300);
     test_cluster.run();
     assert_eq!(test_cluster.reservations(), []);
@@ -77,18 +78,18 @@ fn a_node_that_comes_back_under_its_name_has_no_reservations() {
     test_cluster.delete("web-1", 30);
     test_cluster.run();
     if let Some(server) = test_cluster.nodes.get_mut("n1") {
-        *server = Server { uid: "another".into(), ..Server::new(&[]) };
+        *server = StoredNode { uid: "another".into(), ..StoredNode::new(&[]) };
     }
-    test_cluster.tell_node("n1");
+    test_cluster.send_node("n1");
     test_cluster.run();
-    assert_eq!(test_cluster.told(), [("ReservationLost", "web")]);
+    assert_eq!(test_cluster.events(), [("ReservationLost", "web")]);
 }
 
-/// Nobody could write when the pod vanished, and by the time somebody can its replacement is there.
+/// Writes are forbidden when the pod vanishes; when they are allowed again, its replacement is there.
 #[test]
 fn a_place_that_was_taken_before_it_could_be_written_is_not_written() {
     let mut test_cluster = full();
-    test_cluster.luck = Luck::Forbidden;
+    test_cluster.write_fault = WriteFault::Forbidden;
     test_cluster.delete("web-1", 0);
     test_cluster.vanish("web-1");
     test_cluster.reconcile();
@@ -98,12 +99,12 @@ fn a_place_that_was_taken_before_it_could_be_written_is_not_written() {
     test_cluster.run();
     let version = |test_cluster: &TestCluster| test_cluster.nodes["n1"].version;
     let before = version(&test_cluster);
-    test_cluster.luck = Luck::Good;
+    test_cluster.write_fault = WriteFault::None;
     test_cluster.wait(120);
     assert_eq!((test_cluster.reservations(), version(&test_cluster)), (vec![], before));
 }
 
-/// A reservation that only we know of can be lost with us: it is never the reason to release one that a node says.
+/// A reservation that only the belief has can be lost with the daemon: it is never a reason to release one that a node has.
 #[test]
 fn a_place_that_is_not_written_yet_is_no_reason_to_release_one_that_is() {
     let mut written = kept();
@@ -113,9 +114,9 @@ fn a_place_that_is_not_written_yet_is_no_reason_to_release_one_that_is() {
         (record.created, record.request) = (time(5), "cli-1".into());
     }
     let mut test_cluster = full();
-    test_cluster.wanted = 2;
-    test_cluster.tell_workloads();
-    test_cluster.luck = Luck::Forbidden;
+    test_cluster.replicas = 2;
+    test_cluster.send_workloads();
+    test_cluster.write_fault = WriteFault::Forbidden;
     test_cluster.delete("web-1", 0);
     test_cluster.vanish("web-1");
     test_cluster.run();
@@ -124,16 +125,16 @@ fn a_place_that_is_not_written_yet_is_no_reason_to_release_one_that_is() {
         test_cluster.reservations().iter().map(|(_, one)| one.id.clone()).collect::<Vec<_>>()
     };
     assert_eq!(seats(&test_cluster), [written.id.clone()]);
-    // By its time the written one, which is newer, would have to go.
-    test_cluster.wanted = 1;
-    test_cluster.luck = Luck::Good;
-    test_cluster.tell_workloads();
+    // By its creation time the written one, which is newer, would have to be released.
+    test_cluster.replicas = 1;
+    test_cluster.write_fault = WriteFault::None;
+    test_cluster.send_workloads();
     test_cluster.run();
     test_cluster.wait(120);
     assert_eq!(seats(&test_cluster), [written.id]);
 }
 
-/// With the heir gone first, the seat would be held again, for a pod that has come long ago.
+/// If the heir were released first, the seat would be held again, for a pod that has come long ago.
 #[test]
 fn an_heir_that_is_over_stays_until_its_seat_is_released() {
     let seat = |seat: &str, replaced: &str, before: Option<&str>, expires| {
@@ -155,7 +156,7 @@ fn an_heir_that_is_over_stays_until_its_seat_is_released() {
         .unwrap()
         .annotations
         .extend([encode(&first), encode(&heir)].map(Result::unwrap).concat());
-    test_cluster.tell_node("n1");
+    test_cluster.send_node("n1");
     let ids = |test_cluster: &TestCluster| {
         test_cluster.reservations().into_iter().map(|(_, one)| one.id).collect::<Vec<_>>()
     };
@@ -167,7 +168,7 @@ fn an_heir_that_is_over_stays_until_its_seat_is_released() {
     assert_eq!(histories, [vec![heir.id.clone(), first.id], vec![heir.id], vec![]]);
 }
 
-/// Each time a pod without an owner is made anew it is another owner: its name says for whom the places are.
+/// A pod without a controller is another owner each time it is created: only its name says for whom the reservations are.
 #[test]
 fn of_two_places_of_one_bare_pod_the_older_is_released() {
     let place = |seat: &str, uid: &str, name: &str, created| {

@@ -1,12 +1,12 @@
-//! Events, pods that ask for themselves, what is never touched, and the trap of pods without a stamp.
+//! Single rules: expiry, events, what is never touched, and what replicas have to see before a release.
 
 use super::full;
 use super::test_cluster::{DEPLOYMENT, TestCluster, time};
 use crate::state::Note;
 use common::api::reservation::encode;
 use common::api::workload::workload;
-use common::cluster::{Event, Seen};
-use common::model::object::Meta;
+use common::cluster::{Event, WatchEvent};
+use common::model::object::ObjectMeta;
 use common::model::owner::Owner;
 use common::model::reservation::{Origin, ReplacedPod, Seat};
 use common::model::{OwnerKind, Replica, Reservation, ReservationId};
@@ -17,12 +17,12 @@ pub(super) fn put(test_cluster: &mut TestCluster, annotations: &[(String, String
     if let Some(server) = test_cluster.nodes.get_mut("n1") {
         server.annotations.extend(annotations.iter().cloned());
     }
-    test_cluster.tell_node("n1");
+    test_cluster.send_node("n1");
     test_cluster.run();
 }
 
 pub(super) fn replica(seen: u64, seconds: u64) -> Replica {
-    let meta = Meta {
+    let meta = ObjectMeta {
         namespace: "kube-reserve".into(),
         name: "reserve-a".into(),
         uid: "a".into(),
@@ -36,7 +36,7 @@ pub(super) fn replica(seen: u64, seconds: u64) -> Replica {
         seen_pods: seen,
         schedulers: Box::default(),
         extends: Box::default(),
-        renewed: Some(time(seconds)),
+        renew_time: Some(time(seconds)),
         duration: Duration::from_secs(15),
         version: "1".into(),
         is_restricted: false,
@@ -74,13 +74,13 @@ fn what_a_person_asked_for_lives_for_as_long_as_they_said() {
 #[test]
 fn what_was_made_for_a_newer_version_of_the_pod_is_not_ours_to_judge() {
     let kept = encode(&kept()).unwrap();
-    // Another replica wrote it down; that the pod is being deleted has not been heard of here.
+    // Another replica wrote it; this one has not seen yet that the pod is being deleted.
     let mut test_cluster = full();
     put(&mut test_cluster, &kept);
     assert_eq!(test_cluster.reservations().len(), 1);
     test_cluster.wait(60);
     assert_eq!(test_cluster.reservations().len(), 1);
-    test_cluster.tell("web-1");
+    test_cluster.send_pod("web-1");
     test_cluster.run();
     assert_eq!(test_cluster.reservations(), [], "it is newer now, and neither leaves nor wishes anything");
 }
@@ -92,7 +92,7 @@ fn two_places_for_a_pod_of_one_name_are_one_too_many() {
     let set = json!({ "spec": { "replicas": 2 }, "metadata": {
         "name": "db", "namespace": "default", "uid": OWNER, "resourceVersion": "1" } });
     let set = workload(OwnerKind::StatefulSet, &set.to_string()).unwrap();
-    test_cluster.learn(&Event::Workloads(OwnerKind::StatefulSet, Seen::Applied(set)));
+    test_cluster.learn(&Event::Workloads(OwnerKind::StatefulSet, WatchEvent::Applied(set)));
     let of = |seat: &str, name: &str, created| {
         let mut one = kept();
         one.id = ReservationId { owner: OWNER.into(), seat: Seat::parse(seat) };
@@ -104,7 +104,7 @@ fn two_places_for_a_pod_of_one_name_are_one_too_many() {
         }
         encode(&one).unwrap()
     };
-    // Both pods are lacking, so that by their number alone all of them would be needed.
+    // The owner lacks both pods, so that by number alone all reservations would be needed.
     put(&mut test_cluster, &of("older", "db-0", 1));
     put(&mut test_cluster, &of("other", "db-1", 1));
     assert_eq!(test_cluster.reservations().len(), 2);
@@ -130,12 +130,12 @@ fn a_seat_is_not_released_before_the_one_that_was_passed_on_to_it() {
     if let Some(test_pod) = test_cluster.test_pods.get_mut("web-1") {
         test_pod.stamp = Some(heir.id.to_string());
     }
-    test_cluster.tell("web-1");
+    test_cluster.send_pod("web-1");
     let both = [encode(&first).unwrap(), encode(&heir).unwrap()].concat();
     if let Some(server) = test_cluster.nodes.get_mut("n1") {
         server.annotations.extend(both);
     }
-    test_cluster.tell_node("n1");
+    test_cluster.send_node("n1");
     let mut left = vec![2];
     while test_cluster.run_one() {
         let ids: Vec<String> =
@@ -146,7 +146,7 @@ fn a_seat_is_not_released_before_the_one_that_was_passed_on_to_it() {
     assert!(left.contains(&1) && test_cluster.reservations().is_empty(), "{left:?}");
 }
 
-/// Somebody empties a node, and has a place elsewhere for each pod before it goes.
+/// A drain reserves room on another node for each pod before it deletes the pod.
 #[test]
 fn a_place_on_another_node_is_kept_for_a_pod_that_is_yet_to_leave() {
     let reservation = encode(&kept()).unwrap();
@@ -154,17 +154,17 @@ fn a_place_on_another_node_is_kept_for_a_pod_that_is_yet_to_leave() {
     test_cluster.reconcile();
     test_cluster.run();
     test_cluster.start_all();
-    let home = test_cluster.places()[0].clone();
-    let other = if home.ends_with("n1") { "n2" } else { "n1" };
+    let place = test_cluster.places()[0].clone();
+    let other = if place.ends_with("n1") { "n2" } else { "n1" };
     test_cluster.nodes.get_mut(other).unwrap().annotations.extend(reservation);
-    test_cluster.tell_node(other);
+    test_cluster.send_node(other);
     test_cluster.run();
     test_cluster.wait(60);
     assert_eq!(test_cluster.reservations().len(), 1, "its owner lacks no pod yet");
-    // It goes, and its owner wants none in its stead.
-    test_cluster.wanted = 0;
+    // It is deleted, and its owner wants no replacement.
+    test_cluster.replicas = 0;
     test_cluster.keep = None;
-    test_cluster.tell_workloads();
+    test_cluster.send_workloads();
     test_cluster.delete("web-1", 0);
     test_cluster.run();
     test_cluster.wait(30);
@@ -174,7 +174,7 @@ fn a_place_on_another_node_is_kept_for_a_pod_that_is_yet_to_leave() {
 #[test]
 fn it_is_counted_how_long_the_replicas_took_to_see_one() {
     let mut test_cluster = full();
-    test_cluster.seen(replica(1, 0));
+    test_cluster.update_replica(replica(1, 0));
     test_cluster.delete("web-1", 300);
     test_cluster.run();
     let counted = |test_cluster: &mut TestCluster| {
@@ -183,10 +183,10 @@ fn it_is_counted_how_long_the_replicas_took_to_see_one() {
     };
     assert_eq!(counted(&mut test_cluster), []);
     test_cluster.wait(3);
-    test_cluster.seen(replica(10_000, 3));
+    test_cluster.update_replica(replica(10_000, 3));
     test_cluster.run();
     assert_eq!(counted(&mut test_cluster), [Note::Acknowledged { after_ms: 3000 }]);
-    test_cluster.seen(replica(10_001, 3));
+    test_cluster.update_replica(replica(10_001, 3));
     test_cluster.run();
     assert_eq!(counted(&mut test_cluster), [], "once");
 }
@@ -196,10 +196,17 @@ fn a_pod_that_asks_for_what_it_cannot_have_is_told_why_once() {
     let mut test_cluster = full();
     test_cluster.states.iter_mut().for_each(|state| state.set_automatic_max(0));
     test_cluster.set_keep("web-1", Some("true"));
-    test_cluster.tell("web-1");
+    test_cluster.send_pod("web-1");
     test_cluster.wait(60);
-    assert_eq!((test_cluster.told(), test_cluster.reservations().len()), (vec![("NotReserved", "web-1")], 0));
-    assert!(test_cluster.reports[0].note.ends_with("which is the limit"), "{:?}", test_cluster.reports);
+    assert_eq!(
+        (test_cluster.events(), test_cluster.reservations().len()),
+        (vec![("NotReserved", "web-1")], 0)
+    );
+    assert!(
+        test_cluster.written_events[0].note.ends_with("which is the limit"),
+        "{:?}",
+        test_cluster.written_events
+    );
     test_cluster.states.iter_mut().for_each(|state| state.set_automatic_max(1));
     test_cluster.wait(60);
     assert_eq!(test_cluster.reservations().len(), 1, "what was in the way is gone");
@@ -208,14 +215,14 @@ fn a_pod_that_asks_for_what_it_cannot_have_is_told_why_once() {
 #[test]
 fn a_taken_place_is_released_when_all_replicas_have_seen_the_pod() {
     let mut test_cluster = full();
-    test_cluster.seen(replica(1, 0));
+    test_cluster.update_replica(replica(1, 0));
     test_cluster.delete("web-1", 0);
     test_cluster.reconcile();
     test_cluster.run();
     test_cluster.start_all();
     test_cluster.run();
     assert_eq!(test_cluster.reservations().len(), 1);
-    test_cluster.seen(replica(10_000, 1));
+    test_cluster.update_replica(replica(10_000, 1));
     test_cluster.run();
     assert_eq!(test_cluster.reservations(), []);
 }
@@ -240,14 +247,14 @@ fn what_is_malformed_is_told_once() {
         &mut test_cluster,
         &[("reserve.cpu/nobody".into(), "1".into()), (format!("reserve.gpu/{DEPLOYMENT}"), "1".into())],
     );
-    assert_eq!(test_cluster.told(), [("InvalidReservation", "n1"); 2]);
+    assert_eq!(test_cluster.events(), [("InvalidReservation", "n1"); 2]);
     test_cluster.wait(300);
-    test_cluster.tell_node("n1");
+    test_cluster.send_node("n1");
     test_cluster.run();
-    assert_eq!(test_cluster.told().len(), 2);
+    assert_eq!(test_cluster.events().len(), 2);
 }
 
-/// The reservation of a pod that leaves is removed by somebody, who leaves the annotations `before` or not.
+/// A person removes the reservation of a pod that is being deleted, and leaves the annotations `before` or not.
 fn removed(before: &[(&str, &str)], leaves: bool) -> TestCluster {
     let mut test_cluster = full();
     let others = before.iter().map(|(key, value)| ((*key).to_owned(), (*value).to_owned()));
@@ -257,7 +264,7 @@ fn removed(before: &[(&str, &str)], leaves: bool) -> TestCluster {
     if let Some(server) = test_cluster.nodes.get_mut("n1") {
         server.annotations.retain(|key, _| leaves && !key.starts_with("reserve."));
     }
-    test_cluster.tell_node("n1");
+    test_cluster.send_node("n1");
     assert_eq!(test_cluster.reservations(), []);
     test_cluster.run();
     test_cluster
@@ -266,7 +273,7 @@ fn removed(before: &[(&str, &str)], leaves: bool) -> TestCluster {
 #[test]
 fn a_reservation_that_somebody_wipes_is_told_as_lost() {
     let test_cluster = removed(&[("node.alpha.kubernetes.io/ttl", "0")], false);
-    assert_eq!(test_cluster.told(), [("ReservationLost", "web")]);
+    assert_eq!(test_cluster.events(), [("ReservationLost", "web")]);
     assert_eq!(test_cluster.reservations().len(), 1, "and made again, for as long as there is need");
 }
 
@@ -274,10 +281,10 @@ fn a_reservation_that_somebody_wipes_is_told_as_lost() {
 fn a_reservation_that_somebody_releases_is_not() {
     for (others, leaves) in [(&[("node.alpha.kubernetes.io/ttl", "0")][..], true), (&[], false)] {
         let test_cluster = removed(others, leaves);
-        assert_eq!(test_cluster.told(), [("ReservationReleased", "web")]);
-        let [report] = &test_cluster.reports[..] else { panic!("{:?}", test_cluster.reports) };
-        assert!(report.note.ends_with("on node n1 was released by hand"), "{}", report.note);
-        assert!(!report.is_warning, "{report:?}");
+        assert_eq!(test_cluster.events(), [("ReservationReleased", "web")]);
+        let [event] = &test_cluster.written_events[..] else { panic!("{:?}", test_cluster.written_events) };
+        assert!(event.note.ends_with("on node n1 was released by hand"), "{}", event.note);
+        assert!(!event.is_warning, "{event:?}");
     }
 }
 
@@ -286,19 +293,19 @@ fn a_yield_is_told_to_both_sides_and_strangers_hear_no_names() {
     let mut test_cluster = full();
     test_cluster.delete("web-1", 0);
     test_cluster.run();
-    // A reservation says that it is a second younger than it is.
+    // The creation time of a reservation can be a second later than the truth.
     test_cluster.wait(2);
-    let important = test_cluster.comes(false, 100, None);
+    let important = test_cluster.create_pod(false, 100, None);
     test_cluster.run();
     assert_eq!(test_cluster.places(), [format!("{important} n1")]);
-    let mut told = test_cluster.told();
+    let mut told = test_cluster.events();
     told.sort_unstable();
     assert_eq!(told, [("ReservationYielded", important.as_str()), ("ReservationYielded", "web")]);
-    for report in &test_cluster.reports {
+    for report in &test_cluster.written_events {
         let is_own = &*report.about.name == "web";
         assert_eq!(report.note.contains(DEPLOYMENT), is_own, "{report:?}");
         assert_eq!(report.note.contains(&important), is_own, "{report:?}");
     }
     test_cluster.wait(100);
-    assert_eq!(test_cluster.told().len(), 2, "once");
+    assert_eq!(test_cluster.events().len(), 2, "once");
 }

@@ -1,13 +1,13 @@
-//! A small cluster in which the whole state machine lives: one Deployment that keeps its places, a rival of the same
-//! size, nodes that have room for one of them each, and an API server that does what is asked of it.
+//! A small cluster around the whole state machine: a Deployment with `reserve/keep`, a rival pod of the same size, nodes with room
+//! for one pod each, and an API server that carries out the effects.
 
-use crate::effects::Server;
+use crate::effects::StoredNode;
 use crate::queue::Backoff;
-use crate::state::{Annotated, Binding, Effect, Input, Now, ObjectEvent, Refusal, State};
+use crate::state::{AnnotationOutcome, BindingOutcome, Effect, Input, Now, ObjectEvent, State, WriteRefusal};
 use common::api::{namespace, node, pod, workload};
-use common::cluster::{Event, Seen};
+use common::cluster::{Event, WatchEvent};
 use common::model::owner::OwnerKind;
-use common::model::{Node, Other, OtherKind, Pod, PodKey, Replica, Reservation, Uid};
+use common::model::{CatalogKind, CatalogObject, Node, Pod, PodKey, Replica, Reservation, Uid};
 use common::plugins::default_registry;
 use jiff::Timestamp;
 use serde_json::{Value, json};
@@ -24,7 +24,7 @@ pub(super) struct TestPod {
     pub(super) is_web: bool,
     pub(super) node: Option<String>,
     pub(super) stamp: Option<String>,
-    /// When its grace ends.
+    /// When its grace period ends.
     pub(super) leaves: Option<u64>,
     phase: &'static str,
     since: Option<u64>,
@@ -33,34 +33,34 @@ pub(super) struct TestPod {
     version: u64,
 }
 
-/// What may go wrong with a write.
+/// A fault of writes.
 #[derive(Clone, Copy, Debug, PartialEq)]
-pub(super) enum Luck {
-    /// Nothing.
-    Good,
-    /// It is done, and nobody hears of it.
-    Silent,
-    /// It is not done, and nobody knows.
-    Lost,
-    /// It is not allowed.
+pub(super) enum WriteFault {
+    /// No fault.
+    None,
+    /// The write is done, and its answer is lost.
+    AnswerLost,
+    /// The write is not done, and there is no answer.
+    RequestLost,
+    /// The write is refused by RBAC.
     Forbidden,
 }
 
 pub(super) struct TestCluster {
     pub(super) states: Vec<State>,
-    pub(super) nodes: BTreeMap<String, Server>,
+    pub(super) nodes: BTreeMap<String, StoredNode>,
     pub(super) test_pods: BTreeMap<String, TestPod>,
-    pub(super) wanted: u32,
+    pub(super) replicas: u32,
     pub(super) keep: Option<&'static str>,
-    pub(super) reports: Vec<ObjectEvent>,
-    pub(super) luck: Luck,
-    /// Whether nobody hears what becomes of nodes.
-    pub(super) are_nodes_unheard: bool,
+    pub(super) written_events: Vec<ObjectEvent>,
+    pub(super) write_fault: WriteFault,
+    /// Whether watches do not show changes of nodes.
+    pub(super) are_node_events_lost: bool,
     pending: VecDeque<(usize, Effect)>,
     version: u64,
-    born: u32,
+    pods_created: u32,
     pub(super) seconds: u64,
-    /// So much more than that.
+    /// The milliseconds beyond `seconds`.
     millis: u64,
 }
 
@@ -69,11 +69,11 @@ pub(super) fn time(seconds: u64) -> Timestamp {
 }
 
 impl TestCluster {
-    /// A cluster with these nodes, so many states that all lead, and a Deployment that wants so many.
-    pub(super) fn new(nodes: &[&str], states: usize, wanted: u32) -> Self {
-        let server = |index: usize| Server {
+    /// A cluster with these nodes, this many daemons that all lead, and a Deployment with this many replicas.
+    pub(super) fn new(nodes: &[&str], states: usize, replicas: u32) -> Self {
+        let server = |index: usize| StoredNode {
             uid: format!("6e0f3b1c-8d2a-4c95-9f77-30b1a2c4d{index:03}"),
-            ..Server::new(&[])
+            ..StoredNode::new(&[])
         };
         let mut test_cluster = Self {
             states: Vec::new(),
@@ -83,14 +83,14 @@ impl TestCluster {
                 .map(|(index, name)| ((*name).to_owned(), server(index)))
                 .collect(),
             test_pods: BTreeMap::new(),
-            wanted,
+            replicas,
             keep: Some("true"),
-            reports: Vec::new(),
-            luck: Luck::Good,
-            are_nodes_unheard: false,
+            written_events: Vec::new(),
+            write_fault: WriteFault::None,
+            are_node_events_lost: false,
             pending: VecDeque::new(),
             version: 100,
-            born: 0,
+            pods_created: 0,
             seconds: 0,
             millis: 0,
         };
@@ -109,21 +109,21 @@ impl TestCluster {
         let mut learn = |event| effects.extend(state.handle(Input::Cluster(Box::new(event)), self.now()));
         for kind in OwnerKind::ALL {
             let live = self.workloads().into_iter().filter(|(of, _)| *of == kind).map(|(_, one)| one);
-            learn(Event::Workloads(kind, Seen::Relisted(live.collect())));
+            learn(Event::Workloads(kind, WatchEvent::Relisted(live.collect())));
         }
-        for kind in OtherKind::ALL {
-            let live = if kind == OtherKind::Namespace { vec![default_namespace()] } else { vec![] };
-            learn(Event::Others(kind, Seen::Relisted(live)));
+        for kind in CatalogKind::ALL {
+            let live = if kind == CatalogKind::Namespace { vec![default_namespace()] } else { vec![] };
+            learn(Event::CatalogObjects(kind, WatchEvent::Relisted(live)));
         }
         let nodes: Vec<Node> = self.nodes.keys().map(|name| self.node(name)).collect();
-        learn(Event::Nodes(Seen::Relisted(nodes)));
+        learn(Event::Nodes(WatchEvent::Relisted(nodes)));
         let pods: Vec<Pod> = self.test_pods.keys().map(|name| self.pod(name)).collect();
-        learn(Event::Pods(Seen::Relisted(pods)));
+        learn(Event::Pods(WatchEvent::Relisted(pods)));
         self.pending.extend(effects.into_iter().map(|effect| (index, effect)));
         state
     }
 
-    /// One of the daemons dies, with all that it was about to do, and another one takes its place.
+    /// One of the daemons dies together with its pending effects, and a new one starts.
     pub(super) fn crash(&mut self, index: usize) {
         self.pending.retain(|(of, _)| *of != index);
         let state = self.started(index);
@@ -136,7 +136,7 @@ impl TestCluster {
 
     fn workloads(&self) -> Vec<(OwnerKind, common::model::Workload)> {
         let annotations = self.keep.map(|keep| json!({ "reserve/keep": keep }));
-        let spec = json!({ "replicas": self.wanted });
+        let spec = json!({ "replicas": self.replicas });
         let version = self.version.to_string();
         let deployment = json!({ "spec": spec, "metadata": {
             "name": "web", "namespace": "default", "uid": DEPLOYMENT, "resourceVersion": version, "annotations": annotations } });
@@ -193,7 +193,7 @@ impl TestCluster {
         self.version
     }
 
-    /// Everybody learns it.
+    /// All daemons learn the event.
     pub(super) fn learn(&mut self, event: &Event) {
         for index in 0..self.states.len() {
             self.handle(index, Input::Cluster(Box::new(event.clone())));
@@ -206,13 +206,13 @@ impl TestCluster {
         self.pending.extend(effects.into_iter().map(|effect| (index, effect)));
     }
 
-    /// A pod comes; it waits for a place.
-    pub(super) fn comes(&mut self, is_web: bool, priority: i32, keep: Option<&'static str>) -> String {
-        self.born += 1;
-        let name = format!("{}-{}", if is_web { "web" } else { "rival" }, self.born);
-        let uid = format!("aaaaaaaa-bbbb-cccc-dddd-{:012}", self.born);
-        // The first digits make the seat.
-        let uid = format!("{:08x}{}", self.born, &uid[8..]);
+    /// Creates a pod without a node.
+    pub(super) fn create_pod(&mut self, is_web: bool, priority: i32, keep: Option<&'static str>) -> String {
+        self.pods_created += 1;
+        let name = format!("{}-{}", if is_web { "web" } else { "rival" }, self.pods_created);
+        let uid = format!("aaaaaaaa-bbbb-cccc-dddd-{:012}", self.pods_created);
+        // The seat is made of the first digits.
+        let uid = format!("{:08x}{}", self.pods_created, &uid[8..]);
         let version = self.next_version();
         let test_pod = TestPod {
             uid,
@@ -227,52 +227,52 @@ impl TestCluster {
             version,
         };
         self.test_pods.insert(name.clone(), test_pod);
-        self.tell(&name);
+        self.send_pod(&name);
         name
     }
 
-    /// Says how the pod is now.
-    pub(super) fn tell(&mut self, name: &str) {
+    /// Sends the pod as it is now to all daemons.
+    pub(super) fn send_pod(&mut self, name: &str) {
         let version = self.next_version();
         if let Some(test_pod) = self.test_pods.get_mut(name) {
             test_pod.version = version;
             let pod = self.pod(name);
-            self.learn(&Event::Pods(Seen::Applied(pod)));
+            self.learn(&Event::Pods(WatchEvent::Applied(pod)));
         }
     }
 
-    pub(super) fn tell_node(&mut self, name: &str) {
+    pub(super) fn send_node(&mut self, name: &str) {
         let version = self.next_version();
         if let Some(server) = self.nodes.get_mut(name) {
             server.version = version;
             let node = self.node(name);
-            if !self.are_nodes_unheard {
-                self.learn(&Event::Nodes(Seen::Applied(node)));
+            if !self.are_node_events_lost {
+                self.learn(&Event::Nodes(WatchEvent::Applied(node)));
             }
         }
     }
 
-    pub(super) fn tell_workloads(&mut self) {
+    pub(super) fn send_workloads(&mut self) {
         self.next_version();
         for (kind, workload) in self.workloads() {
-            self.learn(&Event::Workloads(kind, Seen::Applied(workload)));
+            self.learn(&Event::Workloads(kind, WatchEvent::Applied(workload)));
         }
     }
 
-    /// A pod is deleted, and has so many seconds.
+    /// Deletes a pod with a grace period in seconds.
     pub(super) fn delete(&mut self, name: &str, grace: u64) {
         let leaves = self.seconds + grace;
         if let Some(test_pod) = self.test_pods.get_mut(name).filter(|test_pod| test_pod.leaves.is_none()) {
             test_pod.leaves = Some(leaves);
             let is_bound = test_pod.node.is_some();
-            self.tell(name);
+            self.send_pod(name);
             if !is_bound || grace == 0 {
                 self.vanish(name);
             }
         }
     }
 
-    /// A pod that was deleted is gone.
+    /// Removes a pod that was deleted.
     pub(super) fn vanish(&mut self, name: &str) {
         if self.test_pods.get(name).is_some_and(|test_pod| test_pod.leaves.is_some()) {
             let version = self.next_version();
@@ -281,11 +281,11 @@ impl TestCluster {
             }
             let pod = self.pod(name);
             self.test_pods.remove(name);
-            self.learn(&Event::Pods(Seen::Deleted(pod)));
+            self.learn(&Event::Pods(WatchEvent::Deleted(pod)));
         }
     }
 
-    /// The kubelet starts what was bound.
+    /// The kubelet starts all bound pods.
     pub(super) fn start_all(&mut self) {
         let bound = |test_pod: &TestPod| {
             test_pod.node.is_some() && test_pod.phase == "Pending" && test_pod.leaves.is_none()
@@ -300,19 +300,19 @@ impl TestCluster {
             if let Some(test_pod) = self.test_pods.get_mut(&name) {
                 test_pod.phase = "Running";
             }
-            self.tell(&name);
+            self.send_pod(&name);
         }
     }
 
-    /// The kubelet says that a pod runs, even if it is being deleted.
+    /// The kubelet reports that a pod runs, even if it is being deleted.
     pub(super) fn runs(&mut self, name: &str) {
         if let Some(test_pod) = self.test_pods.get_mut(name) {
             test_pod.phase = "Running";
         }
-        self.tell(name);
+        self.send_pod(name);
     }
 
-    /// What the controllers of Kubernetes do: as many pods as are wanted.
+    /// What the controllers of Kubernetes do: create and delete pods until the number is right.
     pub(super) fn reconcile(&mut self) {
         let web: Vec<String> = self
             .test_pods
@@ -320,10 +320,10 @@ impl TestCluster {
             .filter(|(_, test_pod)| test_pod.is_web && test_pod.leaves.is_none())
             .map(|(name, _)| name.clone())
             .collect();
-        for _ in web.len()..self.wanted as usize {
-            self.comes(true, 0, None);
+        for _ in web.len()..self.replicas as usize {
+            self.create_pod(true, 0, None);
         }
-        for name in web.iter().rev().take(web.len().saturating_sub(self.wanted as usize)) {
+        for name in web.iter().rev().take(web.len().saturating_sub(self.replicas as usize)) {
             self.delete(name, 30);
         }
     }
@@ -332,16 +332,16 @@ impl TestCluster {
         if let Some(test_pod) = self.test_pods.get_mut(name) {
             test_pod.keep = keep;
         }
-        self.tell(name);
+        self.send_pod(name);
     }
 
-    /// Somebody else's scheduler binds it: there is no stamp.
+    /// Another scheduler binds the pod, without a stamp.
     pub(super) fn bind_elsewhere(&mut self, name: &str, node: &str) {
         let seconds = self.seconds;
         if let Some(test_pod) = self.test_pods.get_mut(name) {
             (test_pod.node, test_pod.since) = (Some(node.to_owned()), Some(seconds));
         }
-        self.tell(name);
+        self.send_pod(name);
     }
 
     /// Carries out the next effect; false if there is none.
@@ -356,7 +356,7 @@ impl TestCluster {
                 let outcome = self.bind(&pod, &uid, node.as_str(), seat.map(|seat| seat.to_string()));
                 self.handle(index, Input::Binding { pod, uid, outcome });
             }
-            Effect::WriteEvent(report) => self.reports.push(*report),
+            Effect::WriteEvent(event) => self.written_events.push(*event),
             _ => {}
         }
         true
@@ -371,52 +371,55 @@ impl TestCluster {
         panic!("it never comes to rest: {:?}", self.pending.iter().take(3).collect::<Vec<_>>());
     }
 
-    fn annotate(&mut self, annotation: &crate::state::Annotation) -> Annotated {
-        let forbidden = Annotated::Refused { why: "forbidden".into(), refusal: Refusal::NotAllowed };
-        let unknown = Annotated::Unknown { why: "no answer".into() };
-        match self.luck {
-            Luck::Forbidden => return forbidden,
-            Luck::Lost => return unknown,
-            Luck::Good | Luck::Silent => {}
+    fn annotate(&mut self, annotation: &crate::state::AnnotationWrite) -> AnnotationOutcome {
+        let forbidden =
+            AnnotationOutcome::Refused { why: "forbidden".into(), refusal: WriteRefusal::NotAllowed };
+        let unknown = AnnotationOutcome::Unknown { why: "no answer".into() };
+        match self.write_fault {
+            WriteFault::Forbidden => return forbidden,
+            WriteFault::RequestLost => return unknown,
+            WriteFault::None | WriteFault::AnswerLost => {}
         }
         let (name, now) = (annotation.node.to_string(), self.now().wall);
         let Some(server) = self.nodes.get_mut(&name) else {
-            return Annotated::Refused { why: "gone".into(), refusal: Refusal::Final };
+            return AnnotationOutcome::Refused { why: "gone".into(), refusal: WriteRefusal::Final };
         };
         let before = server.annotations.clone();
         let done = server.annotate(annotation, now);
         if server.annotations != before {
-            self.tell_node(&name);
+            self.send_node(&name);
         }
         match done {
-            Ok(()) if self.luck == Luck::Silent => unknown,
-            Ok(()) => Annotated::Done { version: self.nodes.get(&name).map_or(0, |server| server.version) },
-            Err(why) => Annotated::Refused { why, refusal: Refusal::Final },
+            Ok(()) if self.write_fault == WriteFault::AnswerLost => unknown,
+            Ok(()) => {
+                AnnotationOutcome::Done { version: self.nodes.get(&name).map_or(0, |server| server.version) }
+            }
+            Err(why) => AnnotationOutcome::Refused { why, refusal: WriteRefusal::Final },
         }
     }
 
-    fn bind(&mut self, key: &PodKey, uid: &Uid, node: &str, stamp: Option<String>) -> Binding {
+    fn bind(&mut self, key: &PodKey, uid: &Uid, node: &str, stamp: Option<String>) -> BindingOutcome {
         let seconds = self.seconds;
         let test_pod = self.test_pods.get_mut(&*key.name);
         match test_pod.filter(|test_pod| test_pod.node.is_none() && test_pod.uid == uid.to_string()) {
             Some(test_pod) => {
                 (test_pod.node, test_pod.stamp, test_pod.since) =
                     (Some(node.to_owned()), stamp, Some(seconds));
-                self.tell(&key.name);
-                Binding::Bound
+                self.send_pod(&key.name);
+                BindingOutcome::Bound
             }
-            None => Binding::Lost,
+            None => BindingOutcome::Lost,
         }
     }
 
-    /// Time passes, second by second, for everybody.
+    /// Lets time pass, second by second.
     pub(super) fn wait(&mut self, seconds: u64) {
         for _ in 0..seconds {
             self.pass(1000);
         }
     }
 
-    /// So much time passes at once, for everybody.
+    /// Lets this much time pass at once.
     pub(super) fn pass(&mut self, millis: u64) {
         let millis = self.seconds * 1000 + self.millis + millis;
         (self.seconds, self.millis) = (millis / 1000, millis % 1000);
@@ -429,20 +432,20 @@ impl TestCluster {
         self.run();
     }
 
-    /// A replica says what it has seen.
-    pub(super) fn seen(&mut self, replica: Replica) {
-        self.learn(&Event::Replicas(Seen::Applied(replica)));
+    /// Another replica's Lease changes.
+    pub(super) fn update_replica(&mut self, replica: Replica) {
+        self.learn(&Event::Replicas(WatchEvent::Applied(replica)));
     }
 
     /// All reservations of the cluster, by node.
     pub(super) fn reservations(&self) -> Vec<(String, Reservation)> {
-        let of = |(name, server): (&String, &Server)| {
+        let of = |(name, server): (&String, &StoredNode)| {
             server.reservations().into_iter().map(|one| (name.clone(), one)).collect::<Vec<_>>()
         };
         self.nodes.iter().flat_map(of).collect()
     }
 
-    /// Who is where: `web-1 n1`.
+    /// The bound pods and their nodes: `web-1 n1`.
     pub(super) fn places(&self) -> Vec<String> {
         let place = |(name, test_pod): (&String, &TestPod)| {
             test_pod.node.as_ref().map(|node| format!("{name} {node}"))
@@ -450,12 +453,12 @@ impl TestCluster {
         self.test_pods.iter().filter_map(place).collect()
     }
 
-    /// The reasons of what was told, and about whom.
-    pub(super) fn told(&self) -> Vec<(&str, &str)> {
-        self.reports.iter().map(|report| (report.reason, &*report.about.name)).collect()
+    /// The reason and the object of each event that was written.
+    pub(super) fn events(&self) -> Vec<(&str, &str)> {
+        self.written_events.iter().map(|event| (event.reason, &*event.about.name)).collect()
     }
 }
 
-fn default_namespace() -> Other {
-    Other::from(namespace::namespace(r#"{"metadata":{"name":"default","uid":"d"}}"#).unwrap())
+fn default_namespace() -> CatalogObject {
+    CatalogObject::from(namespace::namespace(r#"{"metadata":{"name":"default","uid":"d"}}"#).unwrap())
 }

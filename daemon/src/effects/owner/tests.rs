@@ -1,8 +1,8 @@
-//! What reading an owner comes to, for every answer that an API server can give.
+//! The result of reading an owner, for each answer of an API server.
 
 use crate::effects::Effects;
 use crate::state::{Effect, Input};
-use crate::testing::{Answer, scripted};
+use crate::testing::{ScriptedAnswer, scripted_client};
 use common::cluster::{Event, OwnerAnswer};
 use common::model::owner::{ForeignClaim, ForeignKind};
 use serde_json::json;
@@ -14,7 +14,7 @@ fn claim() -> Box<ForeignClaim> {
     Box::new(ForeignClaim { uid: UID.into(), namespace: "shop".into(), kind, name: "web".into() })
 }
 
-fn kinds(namespaced: bool) -> Answer {
+fn kinds(namespaced: bool) -> ScriptedAnswer {
     let kind =
         |name: &str| json!({ "name": name, "kind": "CloneSet", "namespaced": namespaced, "verbs": ["get"] });
     let json = json!({ "kind": "APIResourceList", "groupVersion": "apps.kruise.io/v1alpha1",
@@ -22,21 +22,21 @@ fn kinds(namespaced: bool) -> Answer {
     (200, json.to_string())
 }
 
-fn object() -> Answer {
+fn object() -> ScriptedAnswer {
     let json = json!({ "kind": "PartialObjectMetadata", "metadata": { "name": "web", "namespace": "shop", "uid": UID,
         "annotations": { "reserve/keep": "true" } } });
     (200, json.to_string())
 }
 
-fn status(code: u16) -> Answer {
+fn status(code: u16) -> ScriptedAnswer {
     let json = json!({ "kind": "Status", "apiVersion": "v1", "metadata": {}, "status": "Failure", "code": code,
                        "reason": "Some", "message": "because" });
     (code, json.to_string())
 }
 
-/// What becomes of a read, and which addresses were asked.
-async fn read(answers: impl IntoIterator<Item = Answer>) -> (OwnerAnswer, Vec<String>) {
-    let (client, asked) = scripted(answers);
+/// The result of a read, and the URIs of its requests.
+async fn read(answers: impl IntoIterator<Item = ScriptedAnswer>) -> (OwnerAnswer, Vec<String>) {
+    let (client, asked) = scripted_client(answers);
     let effects = Effects::new(client, "test".into());
     let input = effects.run(Effect::ReadOwner(claim()), jiff::Timestamp::UNIX_EPOCH).await;
     let Some(Input::Cluster(event)) = input else { panic!("a read always has an answer") };
@@ -74,7 +74,7 @@ async fn each_answer_means_what_it_says() {
 
 #[tokio::test(start_paused = true)]
 async fn what_a_kind_is_called_is_asked_once() {
-    let (client, asked) = scripted([kinds(true), object(), object()]);
+    let (client, asked) = scripted_client([kinds(true), object(), object()]);
     let effects = Effects::new(client, "test".into());
     for _ in 0..2 {
         effects.run(Effect::ReadOwner(claim()), jiff::Timestamp::UNIX_EPOCH).await;

@@ -1,8 +1,8 @@
-//! The patches, against a model of what an API server does with them.
+//! The patches, applied to a model of an API server's node.
 
 use super::{Plan, plan};
-use crate::state::{Annotation, EXPIRED, Rewrite};
-use common::api::reservation::patch::Seen;
+use crate::state::{AnnotationWrite, EXPIRED, ReservationChange};
+use common::api::reservation::patch::ObservedNode;
 use common::api::reservation::{encode, parse};
 use common::model::owner::Owner;
 use common::model::reservation::{Origin, Placement, Record, Seat};
@@ -45,23 +45,23 @@ fn reservation(request: &str) -> Reservation {
     Reservation { id, amount, ports: Box::default(), origin: Origin::Recorded(Box::new(record)) }
 }
 
-fn change(change: Rewrite) -> Annotation {
-    Annotation { node: "n1".into(), uid: NODE.into(), change }
+fn change(change: ReservationChange) -> AnnotationWrite {
+    AnnotationWrite { node: "n1".into(), uid: NODE.into(), change }
 }
 
-fn reserve(request: &str) -> Annotation {
-    change(Rewrite::Reserve(Box::new(reservation(request))))
+fn reserve(request: &str) -> AnnotationWrite {
+    change(ReservationChange::Reserve(Box::new(reservation(request))))
 }
 
-fn release(request: &str) -> Annotation {
-    change(Rewrite::Release { judged: Arc::new(reservation(request)), why: "taken" })
+fn release(request: &str) -> AnnotationWrite {
+    change(ReservationChange::Release { judged: Arc::new(reservation(request)), why: "taken" })
 }
 
-fn released(judged: Reservation, why: &'static str) -> Annotation {
-    change(Rewrite::Release { judged: Arc::new(judged), why })
+fn released(judged: Reservation, why: &'static str) -> AnnotationWrite {
+    change(ReservationChange::Release { judged: Arc::new(judged), why })
 }
 
-/// The same reservation with another end.
+/// The reservation with another expiry.
 fn lasting(request: &str, seconds: i64) -> Reservation {
     let mut reservation = reservation(request);
     if let Origin::Recorded(record) = &mut reservation.origin {
@@ -70,34 +70,38 @@ fn lasting(request: &str, seconds: i64) -> Reservation {
     reservation
 }
 
-fn extend(request: &str, seconds: i64) -> Annotation {
-    change(Rewrite::Extend { id: reservation("x").id, request: request.into(), expires: at(seconds) })
+fn extend(request: &str, seconds: i64) -> AnnotationWrite {
+    change(ReservationChange::Extend {
+        id: reservation("x").id,
+        request: request.into(),
+        expires: at(seconds),
+    })
 }
 
-/// A node on an API server.
+/// A node as an API server stores it.
 #[derive(Clone, Debug, PartialEq)]
-pub(crate) struct Server {
+pub(crate) struct StoredNode {
     pub(crate) uid: String,
     pub(crate) version: u64,
     pub(crate) annotations: BTreeMap<String, String>,
 }
 
-impl Server {
+impl StoredNode {
     pub(crate) fn new(annotations: &[(&str, &str)]) -> Self {
         let annotations = annotations.iter().map(|(key, value)| ((*key).to_owned(), (*value).to_owned()));
         Self { uid: NODE.into(), version: 7, annotations: annotations.collect() }
     }
 
-    fn plan(&self, annotation: &Annotation, seconds: i64) -> Plan {
+    fn plan(&self, annotation: &AnnotationWrite, seconds: i64) -> Plan {
         let version = self.version.to_string();
-        let seen = Seen { uid: &self.uid, version: &version, annotations: &self.annotations };
+        let seen = ObservedNode { uid: &self.uid, version: &version, annotations: &self.annotations };
         plan(&seen, annotation, at(seconds))
     }
 
-    /// What an API server does with a JSON patch: all steps or none.
+    /// Applies a JSON patch as an API server does: all steps or none.
     fn patch(&mut self, patch: &Value) -> Result<(), String> {
         let mut next = self.clone();
-        // A map without entries is not there.
+        // An API server stores no empty map.
         let mut has_map = !next.annotations.is_empty();
         for step in patch.as_array().unwrap() {
             let (op, path) = (step["op"].as_str().unwrap(), step["path"].as_str().unwrap());
@@ -128,10 +132,10 @@ impl Server {
         Ok(())
     }
 
-    /// Does what was asked for; whether that is how it now is.
-    pub(crate) fn annotate(&mut self, annotation: &Annotation, now: Timestamp) -> Result<(), String> {
+    /// Makes the change; an error with the reason if it was refused.
+    pub(crate) fn annotate(&mut self, annotation: &AnnotationWrite, now: Timestamp) -> Result<(), String> {
         let version = self.version.to_string();
-        let seen = Seen { uid: &self.uid, version: &version, annotations: &self.annotations };
+        let seen = ObservedNode { uid: &self.uid, version: &version, annotations: &self.annotations };
         match plan(&seen, annotation, now) {
             Plan::Done => Ok(()),
             Plan::Never(why) => Err(why),
@@ -139,8 +143,8 @@ impl Server {
         }
     }
 
-    /// Looks and writes, with nobody else there.
-    fn run(&mut self, annotation: &Annotation, seconds: i64) -> Plan {
+    /// Reads and writes, without other writers.
+    fn run(&mut self, annotation: &AnnotationWrite, seconds: i64) -> Plan {
         let plan = self.plan(annotation, seconds);
         if let Plan::Patch(patch) = &plan {
             self.patch(patch).unwrap();
@@ -158,7 +162,7 @@ impl Server {
 fn a_reservation_comes_and_goes_and_nothing_else_is_touched() {
     let foreign = [("example.com/a~b", "1"), ("reserve.cpu/99999999-2222-3333-4444-555555555555", "5")];
     for annotations in [&[][..], &foreign[..]] {
-        let empty = Server::new(annotations);
+        let empty = StoredNode::new(annotations);
         let mut server = empty.clone();
         assert!(matches!(server.run(&reserve("r1"), 1), Plan::Patch(_)));
         assert!(server.reservations().contains(&reservation("r1")));
@@ -174,10 +178,10 @@ fn a_reservation_comes_and_goes_and_nothing_else_is_touched() {
 
 #[test]
 fn what_was_extended_since_it_was_judged_is_not_released() {
-    let mut server = Server::new(&[]);
+    let mut server = StoredNode::new(&[]);
     server.run(&reserve("r1"), 0);
     let judged = released(lasting("r1", 600), EXPIRED);
-    // `kubectl reserve extend`, which keeps the request.
+    // Like `kubectl reserve extend`, which keeps the request.
     server.run(&extend("r1", 900), 599);
     assert!(matches!(server.plan(&judged, 601), Plan::Never(_)));
     assert!(matches!(server.plan(&released(lasting("r1", 600), "unneeded"), 601), Plan::Never(_)));
@@ -191,10 +195,10 @@ fn what_was_extended_since_it_was_judged_is_not_released() {
 
 #[test]
 fn what_lasts_too_long_is_shortened_unless_it_was_changed_since() {
-    let mut server = Server::new(&[]);
-    let long = change(Rewrite::Reserve(Box::new(lasting("r1", 1_000_000))));
+    let mut server = StoredNode::new(&[]);
+    let long = change(ReservationChange::Reserve(Box::new(lasting("r1", 1_000_000))));
     server.run(&long, 0);
-    let shorten = |judged| change(Rewrite::Shorten { judged: Arc::new(judged), expires: at(3600) });
+    let shorten = |judged| change(ReservationChange::Shorten { judged: Arc::new(judged), expires: at(3600) });
     assert!(matches!(server.plan(&shorten(lasting("r1", 999_999)), 1), Plan::Never(_)));
     assert!(matches!(server.run(&shorten(lasting("r1", 1_000_000)), 1), Plan::Patch(_)));
     assert_eq!(server.reservations(), [lasting("r1", 3600)]);
@@ -202,7 +206,7 @@ fn what_lasts_too_long_is_shortened_unless_it_was_changed_since() {
 
 #[test]
 fn whoever_extends_keeps_the_fields_that_it_does_not_know() {
-    let mut server = Server::new(&[]);
+    let mut server = StoredNode::new(&[]);
     for (key, value) in encode(&reservation("r1")).unwrap() {
         let value = value.replace("\"v\":1", "\"v\":1,\"devices\":[{\"driver\":\"gpu.example.com\"}]");
         server.annotations.insert(key, value);
@@ -221,7 +225,7 @@ fn whoever_extends_keeps_the_fields_that_it_does_not_know() {
 
 #[test]
 fn another_request_under_the_same_key_is_left_alone() {
-    let mut server = Server::new(&[]);
+    let mut server = StoredNode::new(&[]);
     server.run(&reserve("r1"), 0);
     assert!(matches!(server.plan(&release("r2"), 1), Plan::Never(_)));
     assert!(matches!(server.plan(&extend("r2", 900), 1), Plan::Never(_)));
@@ -232,7 +236,7 @@ fn another_request_under_the_same_key_is_left_alone() {
 
 #[test]
 fn another_node_under_the_same_name_is_left_alone() {
-    let mut server = Server::new(&[]);
+    let mut server = StoredNode::new(&[]);
     server.uid = "other".into();
     assert!(matches!(server.plan(&reserve("r1"), 0), Plan::Never(_)));
 }
@@ -243,8 +247,8 @@ fn of_two_writers_one_succeeds() {
     let changes = [reserve("r1"), reserve("r2"), release("r0"), extend("r0", 900), extend("r0", 950)];
     for first in &changes {
         for second in &changes {
-            let mut server = Server::new(&foreign);
-            if !matches!(first.change, Rewrite::Reserve(_)) {
+            let mut server = StoredNode::new(&foreign);
+            if !matches!(first.change, ReservationChange::Reserve(_)) {
                 server.run(&reserve("r0"), 0);
             }
             let (one, other) = (server.plan(first, 1), server.plan(second, 1));
@@ -257,7 +261,7 @@ fn of_two_writers_one_succeeds() {
 
 #[test]
 fn a_kubelet_that_writes_meanwhile_costs_a_try_at_most() {
-    let mut server = Server::new(&[("example.com/a", "1")]);
+    let mut server = StoredNode::new(&[("example.com/a", "1")]);
     let Plan::Patch(stale) = server.plan(&reserve("r1"), 0) else { panic!() };
     server.version += 1;
     assert!(server.patch(&stale).is_err());
@@ -272,7 +276,7 @@ fn a_kubelet_that_writes_meanwhile_costs_a_try_at_most() {
 #[test]
 fn what_is_malformed_under_our_key_makes_room_for_what_is_not() {
     let broken = format!("reserve.info/{OWNER}.a");
-    let mut server = Server::new(&[(&broken, "no record")]);
+    let mut server = StoredNode::new(&[(&broken, "no record")]);
     assert!(matches!(server.plan(&release("r1"), 0), Plan::Never(_)), "nobody knows what it was");
     assert!(matches!(server.run(&reserve("r1"), 0), Plan::Patch(_)));
     assert_eq!(server.reservations(), [reservation("r1")]);
@@ -280,7 +284,7 @@ fn what_is_malformed_under_our_key_makes_room_for_what_is_not() {
 
 #[test]
 fn what_a_newer_version_wrote_is_never_rewritten() {
-    let mut server = Server::new(&[]);
+    let mut server = StoredNode::new(&[]);
     for (key, value) in encode(&reservation("r1")).unwrap() {
         server.annotations.insert(key, value.replace("\"v\":1", "\"v\":2"));
     }

@@ -1,7 +1,7 @@
-//! Our questions to extenders, answered by a small one of this test.
+//! Our calls to extenders, answered by a small extender in this test.
 
 use super::super::ask::Extenders;
-use crate::testing::scripted;
+use crate::testing::scripted_client;
 use bytes::Bytes;
 use common::config::{Extender, ManagedResource};
 use common::model::{NodeName, PodKey};
@@ -16,13 +16,13 @@ use serde_json::{Value, json};
 use std::convert::Infallible;
 use tokio::net::TcpListener;
 
-/// An extender that drops node `a`, likes node `c`, and fails at everything else; returns its address.
-async fn small() -> String {
+/// Starts an extender that drops node `a`, prefers node `c`, and fails for unknown verbs; returns its address.
+async fn start_extender() -> String {
     let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
     let url = format!("http://{}/prefix/", listener.local_addr().unwrap());
     tokio::spawn(async move {
         while let Ok((stream, _)) = listener.accept().await {
-            // A client that keeps its connection must not keep the next one waiting.
+            // A client that keeps its connection open must not block the next one.
             tokio::spawn(http1::Builder::new().serve_connection(TokioIo::new(stream), service_fn(answer)));
         }
     });
@@ -90,19 +90,19 @@ fn nodes() -> (u16, String) {
     (200, json!({"items": items}).to_string())
 }
 
-async fn ask(extenders: &[Extender]) -> Result<crate::scheduler::Opinions, String> {
-    let (client, _) = scripted([pod(), nodes()]);
+async fn ask(extenders: &[Extender]) -> Result<crate::scheduler::ExtenderAnswer, String> {
+    let (client, _) = scripted_client([pod(), nodes()]);
     let names = ["a", "b", "c"].map(NodeName::from).to_vec();
     Extenders::new(extenders, client).unwrap().ask(&PodKey::new("d", "p"), &"u".into(), names).await
 }
 
-fn passed(opinions: &crate::scheduler::Opinions) -> Vec<&str> {
+fn passed(opinions: &crate::scheduler::ExtenderAnswer) -> Vec<&str> {
     opinions.passed.iter().map(NodeName::as_str).collect()
 }
 
 #[tokio::test]
 async fn filters_and_scores_are_asked_with_names_or_whole_nodes() {
-    let url = small().await;
+    let url = start_extender().await;
     let by_name = Extender { prioritize_verb: "prioritize".into(), ..extender(&url, "filter") };
     let opinions = ask(&[by_name]).await.unwrap();
     assert_eq!((passed(&opinions), opinions.failed[&NodeName::from("a")].as_str()), (vec!["b", "c"], "no a"));
@@ -117,7 +117,7 @@ async fn filters_and_scores_are_asked_with_names_or_whole_nodes() {
 
 #[tokio::test]
 async fn failures_count_unless_they_may_be_ignored() {
-    let url = small().await;
+    let url = start_extender().await;
     let gone = "http://127.0.0.1:1";
     let base = url.trim_end_matches('/');
     for (what, broken, words) in [
@@ -147,7 +147,7 @@ async fn failures_count_unless_they_may_be_ignored() {
 
 #[tokio::test]
 async fn only_pods_that_name_a_managed_resource_concern_an_extender() {
-    let url = small().await;
+    let url = start_extender().await;
     let managing = |name: &str| {
         let managed = ManagedResource { name: name.into(), ignored_by_scheduler: false };
         Extender { managed_resources: vec![managed], ..extender(&url, "filter") }
@@ -158,10 +158,10 @@ async fn only_pods_that_name_a_managed_resource_concern_an_extender() {
 
 #[tokio::test]
 async fn a_binder_binds_and_one_that_may_be_ignored_leaves_it_to_us() {
-    let url = small().await;
+    let url = start_extender().await;
     let bind = async |node: &str, ignorable: bool| {
         let binder = Extender { bind_verb: "bind".into(), ignorable, ..extender(&url, "") };
-        let (client, _) = scripted([]);
+        let (client, _) = scripted_client([]);
         let extenders = Extenders::new(&[binder], client).unwrap();
         extenders.bind(&PodKey::new("d", "p"), &"u".into(), &NodeName::from(node)).await
     };
@@ -172,7 +172,7 @@ async fn a_binder_binds_and_one_that_may_be_ignored_leaves_it_to_us() {
 
 #[test]
 fn an_address_that_cannot_be_asked_is_refused_at_the_start() {
-    let (client, _) = tokio::runtime::Runtime::new().unwrap().block_on(async { scripted([]) });
+    let (client, _) = tokio::runtime::Runtime::new().unwrap().block_on(async { scripted_client([]) });
     for url in ["", "127.0.0.1:1", "ftp://x", "http://", "https://localhost:1"] {
         assert!(Extenders::new(&[extender(url, "filter")], client.clone()).is_err(), "{url}");
     }

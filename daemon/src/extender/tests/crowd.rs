@@ -1,12 +1,12 @@
-//! Many clients at once: those without a certificate, and bodies that together are too much.
+//! Many clients at once: clients without a certificate, and bodies that together are too long.
 
 use super::super::bodies::Bodies;
 use super::super::serve::serve;
-use super::super::tls::Tls;
+use super::super::tls::ExtenderServerTls;
 use super::mutual::{authority, client, write};
-use super::{FILTER, answers, send, site};
+use super::{FILTER, answers, handler, send};
 use crate::connections::{Limits, listen};
-use crate::lease::replica::Standing;
+use crate::lease::replica::LeaseValidity;
 use bytes::Bytes;
 use futures::StreamExt as _;
 use http::{Method, StatusCode};
@@ -27,7 +27,7 @@ async fn blocking<T: Send + 'static>(work: impl FnOnce() -> T + Send + 'static) 
     tokio::task::spawn_blocking(work).await.unwrap()
 }
 
-/// Asks on a connection that stays open, and returns it with the status line.
+/// Sends a request on a connection that stays open; returns the connection and the status line.
 async fn ask(
     mut stream: StreamOwned<ClientConnection, TcpStream>,
 ) -> (StreamOwned<ClientConnection, TcpStream>, String) {
@@ -50,14 +50,14 @@ async fn ask(
 async fn stalled_handshakes_keep_no_client_with_a_certificate_out() {
     let dir = tempfile::tempdir().unwrap();
     let ours = authority();
-    let tls = Tls::new(&write(dir.path(), &ours)).unwrap();
-    let (site, questions) = site(Standing::for_ever());
+    let tls = ExtenderServerTls::new(&write(dir.path(), &ours)).unwrap();
+    let (handler, questions) = handler(LeaseValidity::for_ever());
     let mut tasks = JoinSet::new();
-    tasks.spawn(answers(questions, site.replies.clone()));
+    tasks.spawn(answers(questions, handler.replies.clone()));
     let listener = listen("127.0.0.1:0".parse().unwrap(), false).unwrap();
     let address = listener.local_addr().unwrap();
     let limits = Limits { connections: 4, handshake: Duration::from_secs(600), ..Limits::default() };
-    tasks.spawn(serve(listener, Some(tls), site, limits));
+    tasks.spawn(serve(listener, Some(tls), handler, limits));
     let crowd = || blocking(move || [(); 20].map(|()| TcpStream::connect(address).unwrap()));
     let _first = crowd().await;
     let connection = client(&ours, Some(&ours));
@@ -72,7 +72,7 @@ async fn stalled_handshakes_keep_no_client_with_a_certificate_out() {
     assert_eq!(ask(stream).await.1, "HTTP/1.1 200 OK", "it is the oldest by now, and stays");
 }
 
-/// A body of so many bytes, piece by piece, that then does not end.
+/// A body of `len` bytes, piece by piece, that then does not end.
 fn endless(len: usize) -> StreamBody<impl futures::Stream<Item = Result<Frame<Bytes>, Infallible>>> {
     let piece = || Ok(Frame::data(Bytes::from(vec![b'x'; 64 * KIB])));
     let pieces = futures::stream::iter((0..len / (64 * KIB)).map(move |_| piece()));
@@ -96,7 +96,7 @@ async fn all_bodies_together_have_a_limit() {
     tokio::task::yield_now().await;
     let waits = tokio::time::timeout(soon, bodies.read(whole(1))).await;
     assert!(waits.is_err(), "not a byte more is read: one who waits has a moment");
-    // The body that did not end is given up before the next one is.
+    // The endless body times out first, and frees the memory for the next one.
     let read = bodies.read(whole(100 * KIB)).await.map(|read| read.bytes.len());
     assert_eq!(read, Ok(100 * KIB));
     let ended = reading.join_all().await.remove(0);
@@ -106,7 +106,7 @@ async fn all_bodies_together_have_a_limit() {
 #[tokio::test(start_paused = true)]
 async fn one_body_has_a_limit_said_or_not() {
     let bodies = Bodies::new(256 * KIB, 256 * KIB);
-    let code = |read: Result<super::super::bodies::Read, (StatusCode, String)>| {
+    let code = |read: Result<super::super::bodies::RequestBody, (StatusCode, String)>| {
         read.map(|read| read.bytes.len()).map_err(|(code, _)| code)
     };
     assert_eq!(code(bodies.read(whole(256 * KIB)).await), Ok(256 * KIB));
@@ -118,10 +118,10 @@ async fn one_body_has_a_limit_said_or_not() {
 
 #[tokio::test]
 async fn bind_can_be_off() {
-    let (mut site, _questions) = site(Standing::for_ever());
-    site.is_binding = false;
+    let (mut handler, _questions) = handler(LeaseValidity::for_ever());
+    handler.is_binding = false;
     let body = r#"{"PodName":"p","PodNamespace":"d","PodUID":"u","Node":"a"}"#;
-    let (code, text) = send(&site, Method::POST, "/bind", body).await;
+    let (code, text) = send(&handler, Method::POST, "/bind", body).await;
     assert_eq!(code, StatusCode::FORBIDDEN);
     assert!(text.contains("--extender-bind"), "{text}");
 }

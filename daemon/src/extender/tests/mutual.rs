@@ -1,6 +1,6 @@
-//! Mutual TLS: who has no certificate of the right CA is not heard, and new files are taken up.
+//! Mutual TLS: a client without a certificate of the right CA is refused, and new files are used.
 
-use super::super::tls::Tls;
+use super::super::tls::ExtenderServerTls;
 use crate::config::ExtenderFiles;
 use rcgen::{BasicConstraints, CertificateParams, CertifiedIssuer, IsCa, KeyPair};
 use rustls::crypto::ring;
@@ -22,7 +22,7 @@ pub(super) fn authority() -> Authority {
     CertifiedIssuer::self_signed(params, KeyPair::generate().unwrap()).unwrap()
 }
 
-/// A certificate for localhost and its key, PEM.
+/// A certificate for localhost and its key, as PEM.
 fn signed(by: &Authority) -> (String, String) {
     let key = KeyPair::generate().unwrap();
     let params = CertificateParams::new(vec!["localhost".to_owned()]).unwrap();
@@ -53,7 +53,7 @@ async fn read_byte(stream: &mut (impl AsyncRead + Unpin)) -> std::io::Result<()>
     }
 }
 
-/// A client that trusts `server`, with a certificate of `client`.
+/// A client that trusts the CA `server`, with a certificate of the CA `client`.
 pub(super) fn client(server: &Authority, client: Option<&Authority>) -> Arc<ClientConfig> {
     let mut roots = RootCertStore::empty();
     roots.add(server.der().clone()).unwrap();
@@ -73,8 +73,8 @@ pub(super) fn client(server: &Authority, client: Option<&Authority>) -> Arc<Clie
     Arc::new(config)
 }
 
-/// Whether a client that trusts `server`, with a certificate of `by`, is heard.
-async fn is_heard(tls: &Tls, server: &Authority, by: Option<&Authority>) -> bool {
+/// Whether a client that trusts the CA `server`, with a certificate of the CA `by`, is accepted.
+async fn is_heard(tls: &ExtenderServerTls, server: &Authority, by: Option<&Authority>) -> bool {
     let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
     let address = listener.local_addr().unwrap();
     let config = client(server, by);
@@ -99,7 +99,7 @@ async fn only_clients_of_the_authority_are_heard_and_files_may_change() {
     let dir = tempfile::tempdir().unwrap();
     let (ours, theirs) = (authority(), authority());
     let files = write(dir.path(), &ours);
-    let tls = Tls::new(&files).unwrap();
+    let tls = ExtenderServerTls::new(&files).unwrap();
     assert!(is_heard(&tls, &ours, Some(&ours)).await);
     assert!(!is_heard(&tls, &ours, None).await, "without a certificate");
     assert!(!is_heard(&tls, &ours, Some(&theirs)).await, "with another's");

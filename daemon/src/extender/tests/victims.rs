@@ -1,9 +1,9 @@
-//! Our questions to extenders about victims, answered by a small one of this test.
+//! Our calls to extenders about victims, answered by a small extender in this test.
 
 use super::super::ask::Extenders;
 use super::asking::extender;
-use crate::state::Candidate;
-use crate::testing::scripted;
+use crate::state::PreemptionCandidate;
+use crate::testing::scripted_client;
 use bytes::Bytes;
 use common::api::extender::Victims;
 use common::config::{Extender, ManagedResource};
@@ -19,8 +19,8 @@ use std::collections::BTreeMap;
 use std::convert::Infallible;
 use tokio::net::TcpListener;
 
-/// An extender whose verbs are its answers; returns its address.
-async fn small() -> String {
+/// Starts an extender whose verbs say what it answers; returns its address.
+async fn start_extender() -> String {
     let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
     let url = format!("http://{}", listener.local_addr().unwrap());
     tokio::spawn(async move {
@@ -38,7 +38,7 @@ async fn answer(request: Request<Incoming>) -> Result<Response<Full<Bytes>>, Inf
     let meta = asked["NodeNameToMetaVictims"].clone();
     let left = match verb.as_str() {
         "echo" => meta,
-        // As many as it was shown, by UID, if they came whole.
+        // Expects whole pods, and answers with their UIDs.
         "whole" => {
             assert!(meta.is_null(), "{asked}");
             let mut nodes = asked["NodeNameToVictims"].clone();
@@ -69,10 +69,10 @@ fn chooser(url: &str, verb: &str) -> Extender {
     Extender { preempt_verb: verb.into(), ..extender(url, "") }
 }
 
-fn candidate(node: &str, victims: &[&str], pods: &[&str]) -> Candidate {
+fn candidate(node: &str, victims: &[&str], pods: &[&str]) -> PreemptionCandidate {
     let uids = |names: &[&str]| names.iter().map(|name| Uid::from(*name)).collect::<Vec<_>>();
     let victims = Victims { pods: uids(victims), violations: 1 };
-    Candidate { node: node.into(), victims, pods: uids(pods).into_iter().collect() }
+    PreemptionCandidate { node: node.into(), victims, pods: uids(pods).into_iter().collect() }
 }
 
 fn pods(uids: &[&str]) -> (u16, String) {
@@ -83,9 +83,9 @@ fn pods(uids: &[&str]) -> (u16, String) {
     (200, json!({"items": items}).to_string())
 }
 
-/// What is left of nodes a and b, as `node: victims (violations)`.
+/// The remaining candidates of nodes a and b, as `node: victims (violations)`.
 async fn ask(extenders: &[Extender]) -> Result<Vec<String>, String> {
-    let (client, asked) = scripted([super::asking::pod(), pods(&["a1", "a2"]), pods(&["b1", "b2"])]);
+    let (client, asked) = scripted_client([super::asking::pod(), pods(&["a1", "a2"]), pods(&["b1", "b2"])]);
     let candidates = [candidate("a", &["a1"], &["a1", "a2"]), candidate("b", &["b1"], &["b1", "b2"])];
     let (pod, uid) = (PodKey::new("d", "p"), Uid::from("u"));
     let left = Extenders::new(extenders, client).unwrap().victims(&pod, &uid, &candidates).await;
@@ -104,7 +104,7 @@ async fn ask(extenders: &[Extender]) -> Result<Vec<String>, String> {
 
 #[tokio::test]
 async fn victims_are_asked_about_by_uid_or_whole() {
-    let url = small().await;
+    let url = start_extender().await;
     assert_eq!(ask(&[chooser(&url, "echo")]).await.unwrap(), ["a: a1 (1)", "b: b1 (1)"]);
     let whole = Extender { node_cache_capable: false, ..chooser(&url, "whole") };
     assert_eq!(ask(&[whole]).await.unwrap(), ["a: a1 (1)", "b: b1 (1)"], "read from the API server");
@@ -112,7 +112,7 @@ async fn victims_are_asked_about_by_uid_or_whole() {
 
 #[tokio::test]
 async fn each_sees_what_those_before_it_left() {
-    let url = small().await;
+    let url = start_extender().await;
     let extenders = |verbs: &[&str]| verbs.iter().map(|verb| chooser(&url, verb)).collect::<Vec<_>>();
     assert_eq!(ask(&extenders(&["without-a", "echo"])).await.unwrap(), ["b: b1 (1)"]);
     assert_eq!(ask(&extenders(&["other", "echo"])).await.unwrap(), ["b: b2 (3)"], "others of its pods");
@@ -122,7 +122,7 @@ async fn each_sees_what_those_before_it_left() {
 
 #[tokio::test]
 async fn failures_count_unless_they_may_be_ignored() {
-    let url = small().await;
+    let url = start_extender().await;
     for (verb, words) in [
         ("broken", format!("failed broken with extender at URL {url}/broken, code 500")),
         (
@@ -144,7 +144,7 @@ async fn failures_count_unless_they_may_be_ignored() {
 
 #[tokio::test]
 async fn only_pods_that_name_a_managed_resource_concern_an_extender() {
-    let url = small().await;
+    let url = start_extender().await;
     let managing = |name: &str| {
         let managed = ManagedResource { name: name.into(), ignored_by_scheduler: false };
         Extender { managed_resources: vec![managed], ..chooser(&url, "without-a") }

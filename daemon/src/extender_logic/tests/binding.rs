@@ -1,22 +1,22 @@
-//! Bindings for kube-scheduler: only of pods of schedulers that asked, and only to nodes that are there.
+//! The verb `bind`: only for pods of schedulers that asked `filter`, and only to nodes that exist.
 
 use super::{
     CPU, OWNER, ask, json_pod, learn, listed, made_node, names, now, owned, refused, reserved, stranger,
 };
 use crate::extender_logic::{Question, Reply};
 use crate::queue::Backoff;
-use crate::state::{Binding, Effect, Input, State};
-use common::api::extender::BindingQuestion;
+use crate::state::{BindingOutcome, Effect, Input, State};
+use common::api::extender::ExtenderBindingArgs;
 use common::api::pod::pod;
-use common::cluster::{Event, Seen};
+use common::cluster::{Event, WatchEvent};
 use common::framework::Registry;
 use common::model::{Node, Pod, PodKey};
 use serde_json::json;
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
-/// A state that default-scheduler has asked about a pod.
-fn asked(nodes: Vec<Node>, pods: Vec<Pod>) -> State {
+/// A state that default-scheduler has asked `filter`.
+fn with_known_scheduler(nodes: Vec<Node>, pods: Vec<Pod>) -> State {
     let mut state = listed(nodes, pods);
     refused(&mut state, &stranger("first", "0"), &[]);
     state
@@ -24,27 +24,28 @@ fn asked(nodes: Vec<Node>, pods: Vec<Pod>) -> State {
 
 fn binding(name: &str, node: &str) -> Question {
     let uid = format!("uid-{name}").into();
-    Question::Bind(BindingQuestion { pod: PodKey::new("default", name), uid, node: node.into() })
+    Question::Bind(ExtenderBindingArgs { pod: PodKey::new("default", name), uid, node: node.into() })
 }
 
 fn bind_effects(state: &mut State, name: &str, node: &str) -> Vec<Effect> {
     state.handle(Input::Question { id: 7, question: Box::new(binding(name, node)) }, now(10))
 }
 
-fn outcome(state: &mut State, name: &str, outcome: Binding) -> Vec<Effect> {
+fn outcome(state: &mut State, name: &str, outcome: BindingOutcome) -> Vec<Effect> {
     let (pod, uid) = (PodKey::new("default", name), format!("uid-{name}").into());
     state.handle(Input::Binding { pod, uid, outcome }, now(20))
 }
 
 #[test]
 fn a_binding_carries_the_seat_and_comes_back_as_an_answer() {
-    let mut state = asked(vec![made_node("n1", &reserved("3", "old", 0))], vec![owned("new", "3")]);
+    let mut state =
+        with_known_scheduler(vec![made_node("n1", &reserved("3", "old", 0))], vec![owned("new", "3")]);
     let effects = bind_effects(&mut state, "new", "n1");
     let [Effect::Bind { seat: Some(seat), uid, .. }] = &effects[..] else { panic!("{effects:?}") };
     assert_eq!((seat.to_string(), uid.to_string()), (format!("{OWNER}.a1"), "uid-new".to_owned()));
-    let effects = outcome(&mut state, "new", Binding::Unknown);
+    let effects = outcome(&mut state, "new", BindingOutcome::Unknown);
     assert!(matches!(&effects[..], [Effect::Find { .. }]), "{effects:?}");
-    let effects = outcome(&mut state, "new", Binding::Bound);
+    let effects = outcome(&mut state, "new", BindingOutcome::Bound);
     assert_eq!(
         effects,
         [Effect::Reply { id: 7, reply: Reply::Bound(Ok(())) }],
@@ -54,13 +55,15 @@ fn a_binding_carries_the_seat_and_comes_back_as_an_answer() {
 
 #[test]
 fn a_binding_that_must_not_be_is_refused_and_one_that_fails_gives_the_room_back() {
-    let mut state =
-        asked(vec![made_node("n1", &reserved("3", "old", 0))], vec![stranger("a", "2"), stranger("b", "1")]);
+    let mut state = with_known_scheduler(
+        vec![made_node("n1", &reserved("3", "old", 0))],
+        vec![stranger("a", "2"), stranger("b", "1")],
+    );
     let Reply::Bound(Err(why)) = ask(&mut state, binding("a", "n1")) else { panic!("refused") };
     assert_eq!(why, CPU);
     assert!(matches!(&bind_effects(&mut state, "b", "n1")[..], [Effect::Bind { seat: None, .. }]));
     let Reply::Bound(Err(_)) = ask(&mut state, binding("b", "n1")) else { panic!("it is under way") };
-    let effects = outcome(&mut state, "b", Binding::Refused { why: "no".into() });
+    let effects = outcome(&mut state, "b", BindingOutcome::Refused { why: "no".into() });
     assert_eq!(effects, [Effect::Reply { id: 7, reply: Reply::Bound(Err("no".into())) }]);
     assert!(
         matches!(&bind_effects(&mut state, "b", "n1")[..], [Effect::Bind { .. }]),
@@ -70,7 +73,7 @@ fn a_binding_that_must_not_be_is_refused_and_one_that_fails_gives_the_room_back(
 
 #[test]
 fn only_a_leader_binds_and_everybody_answers() {
-    let mut state = asked(vec![made_node("n1", &json!({}))], vec![stranger("a", "1")]);
+    let mut state = with_known_scheduler(vec![made_node("n1", &json!({}))], vec![stranger("a", "1")]);
     state.handle(Input::Leading(false), now(0));
     assert!(matches!(ask(&mut state, binding("a", "n1")), Reply::Unavailable(_)));
     assert_eq!(refused(&mut state, &stranger("a", "1"), &["n1"]), []);
@@ -78,9 +81,9 @@ fn only_a_leader_binds_and_everybody_answers() {
 
 #[test]
 fn a_pod_to_bind_that_was_not_read_yet_is_waited_for() {
-    let mut state = asked(vec![made_node("n1", &json!({}))], vec![]);
+    let mut state = with_known_scheduler(vec![made_node("n1", &json!({}))], vec![]);
     assert_eq!(bind_effects(&mut state, "late", "n1"), []);
-    let effects = learn(&mut state, Event::Pods(Seen::Applied(stranger("late", "1"))));
+    let effects = learn(&mut state, Event::Pods(WatchEvent::Applied(stranger("late", "1"))));
     assert!(matches!(&effects[..], [Effect::Bind { .. }]), "{effects:?}");
 
     assert_eq!(bind_effects(&mut state, "never", "n1"), []);
@@ -94,9 +97,10 @@ fn a_pod_to_bind_that_was_not_read_yet_is_waited_for() {
 
 #[test]
 fn a_node_that_is_not_known_is_waited_for_and_then_refused() {
-    let mut state = asked(vec![made_node("n1", &json!({}))], vec![stranger("a", "1"), stranger("b", "1")]);
+    let mut state =
+        with_known_scheduler(vec![made_node("n1", &json!({}))], vec![stranger("a", "1"), stranger("b", "1")]);
     assert_eq!(bind_effects(&mut state, "a", "n2"), [], "kube-scheduler may hear of a node before we do");
-    let effects = learn(&mut state, Event::Nodes(Seen::Applied(made_node("n2", &json!({})))));
+    let effects = learn(&mut state, Event::Nodes(WatchEvent::Applied(made_node("n2", &json!({})))));
     assert!(matches!(&effects[..], [Effect::Bind { .. }]), "{effects:?}");
 
     assert_eq!(bind_effects(&mut state, "b", "n3"), []);

@@ -1,4 +1,4 @@
-//! What must hold whatever is asked: without reservations everything passes, and nobody is let into what is kept.
+//! Properties of random questions: without reservations everything passes, and no pod gets reserved room.
 
 use super::{json_pod, listed, made_node, names, refused, reserved, stranger};
 use crate::extender_logic::{Question, Reply};

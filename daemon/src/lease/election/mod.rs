@@ -1,11 +1,11 @@
-//! Leader election as a state machine: what a candidate believes about the Lease, and what it does next.
+//! Leader election as a state machine: what a candidate knows about the Lease, and what it does next. For each try call
+//! [`Candidate::begin`], then [`Candidate::next`] until it says `Rest` or a write succeeded; report each result with `saw`,
+//! `wrote` or `failed`.
 //!
-//! Nobody compares clocks. A candidate takes a Lease over when it has looked on for as long as the record says, by its
-//! own clock, and has seen no change; a leader counts from the moment at which it *began* the last write that succeeded,
-//! and gives up sooner than that. So two never lead at once while their clocks run at rates within lease : deadline,
-//! which is 3 : 2. Each write is a compare-and-swap, so of two that try only one succeeds.
-//!
-//! Knows nothing of: the API server, the time, what a leader does.
+//! Clocks are never compared. A candidate takes a Lease over when the record has not changed, by the candidate's own clock, for
+//! as long as the record says. A leader counts from the moment at which it *began* its last successful write, and stops sooner
+//! than that. So there are never two leaders while their clocks' rates differ by less than lease : deadline, which is 3 : 2.
+//! Each write is a compare-and-swap, so of two concurrent writes one succeeds. Must not know: the API server, the time.
 
 #[cfg(test)]
 mod tests;
@@ -13,76 +13,76 @@ mod tests;
 use jiff::Timestamp;
 use std::time::Duration;
 
-/// A record that wants more patience was not written by a scheduler; nobody waits longer than this for a change.
-const PATIENCE_MAX: Duration = Duration::from_secs(600);
+/// Candidates wait at most this long for a change of the record. A longer duration was not written by a scheduler.
+const LEASE_DURATION_MAX: Duration = Duration::from_secs(600);
 
-/// How long a leader that goes tells others to wait: no longer than this.
+/// The lease duration that a leader writes when it releases the Lease.
 const RELEASED_SECONDS: i32 = 1;
 
-/// What the Lease says.
+/// The election record in a Lease.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Record {
-    /// Who leads; empty for nobody.
+    /// The identity of the leader; empty if nobody leads.
     pub holder: String,
-    /// How long others wait after its last word, in seconds. It may be anything.
+    /// How long others wait after the last renewal, in seconds. Anybody may write it, so any value is possible.
     pub seconds: i32,
-    /// Since when it leads.
+    /// When the leader acquired the Lease.
     pub acquired: Option<Timestamp>,
-    /// Its last word.
+    /// When the leader last renewed the Lease.
     pub renewed: Option<Timestamp>,
     /// How often the leader changed.
     pub transitions: i32,
 }
 
-/// How long each thing takes.
+/// The durations of the election, as in kube-scheduler's configuration.
 #[derive(Clone, Copy, Debug)]
 pub struct Timing {
-    /// How long others wait after the leader's last word.
+    /// How long others wait after the leader's last renewal.
     pub lease: Duration,
-    /// How long the leader goes on after its last word.
+    /// How long the leader leads after it began its last successful renewal.
     pub deadline: Duration,
-    /// How long to rest between two tries.
+    /// How long to wait between two tries.
     pub retry: Duration,
 }
 
-/// What to do next. `V` is the version of a Lease.
+/// What to do next. `V` is the resource version of a Lease.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Action<V> {
-    /// Look at the Lease.
+    /// Read the Lease.
     Read,
-    /// Write it: over exactly that version, or anew.
+    /// Write the record over exactly this version; `None`: create the Lease.
     Write(Record, Option<V>),
-    /// Nothing, until the next try.
+    /// Do nothing until the next try.
     Rest,
 }
 
-/// What is known about the Lease at this moment.
+/// What the candidate knows about the Lease in this try.
 #[derive(Clone, Debug)]
-enum Sight<V> {
+enum LeaseState<V> {
     Unknown,
     Absent,
     Present(Record, V),
 }
 
-/// One that leads or would like to.
+/// A replica that leads or wants to lead.
 #[derive(Debug)]
 pub struct Candidate<V> {
     identity: String,
     timing: Timing,
-    sight: Sight<V>,
-    /// The last record that differed from the one before, and when it was seen.
-    changed: Option<(Record, Duration)>,
-    /// When the last write of ours that succeeded was begun.
+    lease: LeaseState<V>,
+    /// The newest record that differs from the one before, and when it was first seen.
+    observed: Option<(Record, Duration)>,
+    /// When this candidate began its last successful write; `None` if it does not lead.
     renewed: Option<Duration>,
 }
 
 impl<V: Clone> Candidate<V> {
-    /// One that has seen nothing yet.
+    /// A candidate that has not read the Lease yet.
     pub fn new(identity: String, timing: Timing) -> Self {
-        Self { identity, timing, sight: Sight::Unknown, changed: None, renewed: None }
+        Self { identity, timing, lease: LeaseState::Unknown, observed: None, renewed: None }
     }
 
-    /// Until when it leads, if it does: the end of its own patience, which comes before the end of anybody else's.
+    /// Until when it leads, if it does. This is earlier than the time at which any other candidate may take the Lease.
     pub fn leads_until(&self) -> Option<Duration> {
         self.renewed.map(|begun| begun.saturating_add(self.timing.deadline))
     }
@@ -92,64 +92,64 @@ impl<V: Clone> Candidate<V> {
         self.leads_until().is_some_and(|until| now < until)
     }
 
-    /// When a Lease that somebody else has can be taken, if nothing changes before.
-    pub fn patient_until(&self) -> Option<Duration> {
-        let (record, since) = self.changed.as_ref()?;
+    /// When a Lease that another candidate holds can be taken, if the record does not change before.
+    pub fn free_at(&self) -> Option<Duration> {
+        let (record, since) = self.observed.as_ref()?;
         let stored = Duration::from_secs(u64::try_from(record.seconds).unwrap_or(0));
-        Some(since.saturating_add(stored.min(PATIENCE_MAX).max(self.timing.lease)))
+        Some(since.saturating_add(stored.min(LEASE_DURATION_MAX).max(self.timing.lease)))
     }
 
-    /// Begins a try. A leader knows what it wrote last; everybody else has to look.
+    /// Begins a try. A leader knows what it wrote last; every other candidate has to read the Lease.
     pub fn begin(&mut self, now: Duration) {
         if !self.is_leading(now) {
-            self.sight = Sight::Unknown;
+            self.lease = LeaseState::Unknown;
         }
     }
 
     /// What to do next in this try; `wall` goes into the record.
     pub fn next(&self, now: Duration, wall: Timestamp) -> Action<V> {
-        match &self.sight {
-            Sight::Unknown => Action::Read,
-            Sight::Absent if self.may_create(now) => Action::Write(self.record(None, wall), None),
-            Sight::Present(record, version) if self.may_take(record, now) => {
+        match &self.lease {
+            LeaseState::Unknown => Action::Read,
+            LeaseState::Absent if self.may_create(now) => Action::Write(self.record(None, wall), None),
+            LeaseState::Present(record, version) if self.may_take(record, now) => {
                 Action::Write(self.record(Some(record), wall), Some(version.clone()))
             }
-            Sight::Absent | Sight::Present(..) => Action::Rest,
+            LeaseState::Absent | LeaseState::Present(..) => Action::Rest,
         }
     }
 
-    /// The Lease was read; `now` is after the answer.
+    /// The Lease was read, or does not exist; `now` is the time after the answer.
     pub fn saw(&mut self, lease: Option<(Record, V)>, now: Duration) {
         let Some((record, version)) = lease else {
-            self.sight = Sight::Absent;
+            self.lease = LeaseState::Absent;
             return;
         };
-        if self.changed.as_ref().is_none_or(|(known, _)| *known != record) {
-            self.changed = Some((record.clone(), now));
+        if self.observed.as_ref().is_none_or(|(known, _)| *known != record) {
+            self.observed = Some((record.clone(), now));
         }
         if !record.holder.is_empty() && record.holder != self.identity {
-            // Taken over, or edited by hand: either way somebody else is to lead.
+            // Taken over, or edited by hand: either way another replica is the leader.
             self.renewed = None;
         }
-        self.sight = Sight::Present(record, version);
+        self.lease = LeaseState::Present(record, version);
     }
 
-    /// The write that was begun at `begun` succeeded, and made this version.
+    /// The write that began at `begun` succeeded, and the Lease has this version now.
     pub fn wrote(&mut self, record: Record, version: V, begun: Duration) {
-        self.changed = Some((record.clone(), begun));
-        self.sight = Sight::Present(record, version);
+        self.observed = Some((record.clone(), begun));
+        self.lease = LeaseState::Present(record, version);
         self.renewed = Some(begun);
     }
 
-    /// A write did not succeed, or nobody knows whether it did.
+    /// A write failed, or its outcome is unknown.
     pub fn failed(&mut self) {
-        self.sight = Sight::Unknown;
+        self.lease = LeaseState::Unknown;
     }
 
-    /// What a leader writes when it goes, once it no longer acts as one. It does not lead from now on.
+    /// The record that releases the Lease, for a leader that no longer acts as one. It does not lead from now on.
     pub fn release(&mut self, wall: Timestamp) -> Option<(Record, V)> {
         self.renewed.take()?;
-        let Sight::Present(record, version) = &self.sight else { return None };
+        let LeaseState::Present(record, version) = &self.lease else { return None };
         let record = Record {
             holder: String::new(),
             seconds: RELEASED_SECONDS,
@@ -164,20 +164,20 @@ impl<V: Clone> Candidate<V> {
         let is_free = record.holder.is_empty();
         record.holder == self.identity
             || is_free && (record.seconds <= RELEASED_SECONDS || self.is_leading(now))
-            || self.is_patience_over(now)
+            || self.is_expired(now)
     }
 
-    /// A Lease that vanished may have had a leader that does not know yet.
+    /// Whether a missing Lease may be created. It may have been deleted under a leader that does not know this yet.
     fn may_create(&self, now: Duration) -> bool {
         let is_foreign = |(record, _): &(Record, Duration)| record.holder != self.identity;
-        self.is_leading(now) || !self.changed.as_ref().is_some_and(is_foreign) || self.is_patience_over(now)
+        self.is_leading(now) || !self.observed.as_ref().is_some_and(is_foreign) || self.is_expired(now)
     }
 
-    fn is_patience_over(&self, now: Duration) -> bool {
-        self.patient_until().is_none_or(|until| now >= until)
+    fn is_expired(&self, now: Duration) -> bool {
+        self.free_at().is_none_or(|until| now >= until)
     }
 
-    /// What to write over `old`.
+    /// The record with which this candidate replaces `old`.
     fn record(&self, old: Option<&Record>, wall: Timestamp) -> Record {
         let is_ours = old.is_some_and(|old| old.holder == self.identity);
         let transitions = old.map_or(0, |old| old.transitions.max(0).saturating_add(i32::from(!is_ours)));

@@ -1,4 +1,4 @@
-//! What a candidate does with each Lease that it can meet, and what never happens among several of them.
+//! What a candidate does with each possible Lease; `simulation` has several candidates.
 
 mod simulation;
 
@@ -28,7 +28,7 @@ fn candidate() -> Candidate<u64> {
     Candidate::new("me".into(), TIMING)
 }
 
-/// One that leads since `begun`, over version 7.
+/// A candidate that leads since `begun`, with a Lease of version 7.
 fn leader(begun: Duration) -> Candidate<u64> {
     let mut leader = candidate();
     leader.saw(None, begun);
@@ -43,7 +43,7 @@ fn is_write(action: &Action<u64>) -> bool {
 
 #[test]
 fn a_lease_is_taken_only_when_nobody_can_have_it() {
-    // What is seen at 100 s, and how long after that it is taken.
+    // The Lease that is read at 100 s, and after how many more seconds the candidate may take it.
     let cases: [(&str, Option<Record>, u64); 12] = [
         ("no Lease", None, 0),
         ("a Lease without a spec", Some(Record::default()), 0),

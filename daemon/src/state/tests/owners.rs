@@ -1,7 +1,7 @@
-//! Owners of kinds that are not followed: when they are read, and what follows from the answer.
+//! Owners of kinds that are not watched: when they are read, and what follows from the answer.
 
 use super::{apply, decoded, learn, listed, new_state, now, waiting};
-use crate::state::{Effect, Input, Rewrite, State};
+use crate::state::{Effect, Input, ReservationChange, State};
 use common::api::workload::foreign;
 use common::cluster::{Event, OwnerAnswer};
 use common::model::owner::ForeignClaim;
@@ -10,7 +10,7 @@ use std::sync::Arc;
 
 const CLONE_SET: &str = "44444444-0000-4000-8000-000000000001";
 
-/// A pod on the node that wishes its place kept, of a CloneSet.
+/// A pod of a CloneSet on the node, with `reserve/keep`.
 fn kept(name: &str) -> Value {
     let mut json = waiting(name, "100m");
     json["metadata"]["uid"] = json!("55555555-0000-4000-8000-000000000001");
@@ -58,7 +58,7 @@ fn a_place_is_kept_once_the_owner_was_read() {
     let effects = answer(&mut state, claim, found(claim), 2);
     let made = effects.iter().find_map(|effect| match effect {
         Effect::Annotate(annotation) => match &annotation.change {
-            Rewrite::Reserve(reservation) => Some(reservation.id.owner.to_string()),
+            ReservationChange::Reserve(reservation) => Some(reservation.id.owner.to_string()),
             _ => None,
         },
         _ => None,
@@ -121,6 +121,6 @@ fn nothing_is_read_before_everything_was_listed() {
 #[test]
 fn before_everything_was_listed_nothing_is_due() {
     let mut state = new_state();
-    state.learn(learn(Event::Pods(common::cluster::Seen::Applied(decoded(&kept("web-1"))))), now(1));
+    state.learn(learn(Event::Pods(common::cluster::WatchEvent::Applied(decoded(&kept("web-1"))))), now(1));
     assert_eq!((state.act(now(2)), state.next_tick(now(2))), (vec![], None));
 }

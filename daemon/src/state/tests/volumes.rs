@@ -1,15 +1,15 @@
-//! Claims that get their volumes when their pod has a node.
+//! Claims with `WaitForFirstConsumer`: volumes are bound after the pod got a node.
 
 use super::{answer, apply, bind, decoded, learn, listed, now, told, waiting};
-use crate::state::{Binding, Effect, Input, State, VolumeWrite};
-use common::api::other::other;
-use common::cluster::{Event, Seen};
-use common::model::{OtherKind, PodKey};
+use crate::state::{BindingOutcome, Effect, Input, State, VolumeWrite};
+use common::api::catalog_object::catalog_object;
+use common::cluster::{Event, WatchEvent};
+use common::model::{CatalogKind, PodKey};
 use serde_json::{Value, json};
 
-fn saw(state: &mut State, kind: OtherKind, json: &Value, seconds: u64) -> Vec<Effect> {
-    let object = other(kind, &json.to_string()).unwrap();
-    state.handle(learn(Event::Others(kind, Seen::Applied(object))), now(seconds))
+fn apply_object(state: &mut State, kind: CatalogKind, json: &Value, seconds: u64) -> Vec<Effect> {
+    let object = catalog_object(kind, &json.to_string()).unwrap();
+    state.handle(learn(Event::CatalogObjects(kind, WatchEvent::Applied(object))), now(seconds))
 }
 
 fn class(provisioner: &str) -> Value {
@@ -49,19 +49,19 @@ fn mounting() -> Value {
     json
 }
 
-/// A state with a claim that waits for its pod and one volume that is free; or none, if they are made.
-fn storage(is_made: bool) -> State {
+/// A state with a claim that waits for its pod, and with one free volume unless volumes are provisioned.
+fn storage(is_provisioned: bool) -> State {
     let mut state = listed(&json!({}));
-    let provisioner = if is_made { "example.com/p" } else { "kubernetes.io/no-provisioner" };
-    saw(&mut state, OtherKind::StorageClass, &class(provisioner), 0);
-    if !is_made {
-        saw(&mut state, OtherKind::PersistentVolume, &volume(3), 0);
+    let provisioner = if is_provisioned { "example.com/p" } else { "kubernetes.io/no-provisioner" };
+    apply_object(&mut state, CatalogKind::StorageClass, &class(provisioner), 0);
+    if !is_provisioned {
+        apply_object(&mut state, CatalogKind::PersistentVolume, &volume(3), 0);
     }
-    saw(&mut state, OtherKind::PersistentVolumeClaim, &claim(4), 0);
+    apply_object(&mut state, CatalogKind::PersistentVolumeClaim, &claim(4), 0);
     state
 }
 
-/// What is to be written, and the number of the try.
+/// The writes, and the number of the try.
 fn writes(effects: &[Effect]) -> (Vec<VolumeWrite>, u64) {
     let found = effects.iter().find_map(|effect| match effect {
         Effect::BindVolumes { writes, id, .. } => Some((writes.clone(), *id)),
@@ -88,9 +88,9 @@ fn a_volume_that_is_there_is_bound_before_the_pod() {
     assert_eq!(written(&mut state, id, Ok(vec![5]), 1), [], "the controller has yet to see it");
     let effects = apply(&mut state, decoded(&waiting("b", "4")), 1);
     assert!(told(&effects)[0].contains("Insufficient cpu"), "its room is kept: {effects:?}");
-    assert_eq!(saw(&mut state, OtherKind::PersistentVolume, &volume_claimed(5), 2), []);
-    assert_eq!(saw(&mut state, OtherKind::PersistentVolumeClaim, &claim_bound(6), 2), [bind("a")]);
-    assert!(!answer(&mut state, "a", Binding::Bound, 3).is_empty());
+    assert_eq!(apply_object(&mut state, CatalogKind::PersistentVolume, &volume_claimed(5), 2), []);
+    assert_eq!(apply_object(&mut state, CatalogKind::PersistentVolumeClaim, &claim_bound(6), 2), [bind("a")]);
+    assert!(!answer(&mut state, "a", BindingOutcome::Bound, 3).is_empty());
 }
 
 #[test]
@@ -103,12 +103,12 @@ fn a_claim_names_the_node_that_a_volume_is_made_for() {
     );
     let mut selected = claim(5);
     selected["metadata"]["annotations"]["volume.kubernetes.io/selected-node"] = json!("n1");
-    assert_eq!(saw(&mut state, OtherKind::PersistentVolumeClaim, &selected, 1), []);
+    assert_eq!(apply_object(&mut state, CatalogKind::PersistentVolumeClaim, &selected, 1), []);
     assert_eq!(written(&mut state, id, Ok(vec![5]), 1), []);
-    saw(&mut state, OtherKind::PersistentVolume, &volume_claimed(6), 2);
+    apply_object(&mut state, CatalogKind::PersistentVolume, &volume_claimed(6), 2);
     let mut bound = claim_bound(7);
     bound["metadata"]["annotations"]["volume.kubernetes.io/selected-node"] = json!("n1");
-    assert_eq!(saw(&mut state, OtherKind::PersistentVolumeClaim, &bound, 2), [bind("a")]);
+    assert_eq!(apply_object(&mut state, CatalogKind::PersistentVolumeClaim, &bound, 2), [bind("a")]);
 }
 
 #[test]
@@ -117,7 +117,7 @@ fn what_goes_wrong_is_told_in_upstreams_words_and_the_room_given_back() {
     let mut state = storage(true);
     let (_, id) = writes(&apply(&mut state, decoded(&mounting()), 0));
     written(&mut state, id, Ok(vec![5]), 1);
-    let effects = saw(&mut state, OtherKind::PersistentVolumeClaim, &claim(6), 2);
+    let effects = apply_object(&mut state, CatalogKind::PersistentVolumeClaim, &claim(6), 2);
     let why = format!("{plugin}binding volumes: provisioning failed for PVC \"c\"");
     assert_eq!(told(&effects), [why.as_str()], "whoever makes volumes gave up");
     let Some(Effect::Condition { reason, .. }) = effects.first() else { panic!("{effects:?}") };

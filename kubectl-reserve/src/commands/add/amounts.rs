@@ -1,4 +1,4 @@
-//! How much: the flags as amounts, beside what the node has and what is free there.
+//! The amounts of `add`: parsed from the flags, and compared with what the node has and what is free.
 
 use crate::cli::Add;
 use crate::error::{Exit, Failure};
@@ -7,11 +7,11 @@ use common::model::quantity::parse_amount;
 use common::model::resources::is_scalar_name;
 use common::model::{ResourceName, Resources};
 
-/// The amounts that were typed.
+/// The amounts of the flags.
 #[derive(Debug, Default, PartialEq, Eq)]
 pub(super) struct Amounts(Vec<(ResourceName, i64)>);
 
-/// Reads the flags.
+/// Parses the flags.
 pub(super) fn read(args: &Add) -> Result<Amounts, Failure> {
     let mut amounts = Amounts::default();
     for (flag, name, text) in [("--cpu", "cpu", &args.cpu), ("--memory", "memory", &args.memory)] {
@@ -52,7 +52,7 @@ impl Amounts {
         Ok(())
     }
 
-    /// Replaces what was typed.
+    /// Replaces the amounts that the flags name.
     pub(super) fn apply(self, amount: &mut Resources) {
         for (resource, number) in self.0 {
             amount.set(resource, number);
@@ -60,7 +60,7 @@ impl Amounts {
     }
 }
 
-/// Refuses more than the node has at all.
+/// Fails if an amount is larger than the node's allocatable.
 pub(super) fn fits_at_all(amount: &Resources, ledger: &Ledger) -> Result<(), Failure> {
     let node = &ledger.node;
     for (resource, wanted) in amount.iter() {
@@ -78,7 +78,7 @@ pub(super) fn fits_at_all(amount: &Resources, ledger: &Ledger) -> Result<(), Fai
     Ok(())
 }
 
-/// What the node lacks now, in words with numbers.
+/// The resources of which too little is free now, in words with numbers.
 pub(super) fn lacking(amount: &Resources, ledger: &Ledger) -> Vec<String> {
     let node = &ledger.node;
     let mut reserved = Resources::default();

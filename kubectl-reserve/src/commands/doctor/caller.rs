@@ -1,4 +1,4 @@
-//! The server that answers, and what the caller may do there, verb by verb.
+//! Checks of the API server (version, clock), and of what the caller may do, verb by verb.
 
 use super::machine::numbers;
 use crate::api::{self, JSON};
@@ -6,17 +6,17 @@ use crate::connect::Session;
 use crate::error::Failure;
 use crate::render::doctor::Check;
 use crate::rights::{self, Right};
-use common::model::OtherKind;
+use common::model::CatalogKind;
 use jiff::{SignedDuration, Timestamp};
 use serde_json::Value;
 
-/// Policies are enforced from this version on.
+/// The first version with ValidatingAdmissionPolicies.
 const POLICIES: (u32, u32) = (1, 30);
 
-/// Clocks that differ by more than this make times hard to read. Expiry is judged by the server's alone.
+/// The largest difference of clocks without a warning. Reservations expire by the server's clock alone.
 const SKEW_MAX: SignedDuration = SignedDuration::from_secs(10);
 
-/// What the server said about itself, and when by its own clock.
+/// The version of the server, and its time.
 pub(super) struct Server {
     pub(super) version: String,
     pub(super) at: Option<Timestamp>,
@@ -31,7 +31,7 @@ pub(super) async fn ask(session: &Session) -> Result<Server, Failure> {
     Ok(Server { version, at: answer.at })
 }
 
-/// `here` is this machine's time when the answer came.
+/// The checks of the server. `here` is this machine's time when the server answered.
 pub(super) fn server(server: &Server, here: Timestamp) -> Vec<Check> {
     let version = &server.version;
     let mut checks = vec![match numbers(version) {
@@ -57,21 +57,21 @@ pub(super) fn server(server: &Server, here: Timestamp) -> Vec<Check> {
     checks
 }
 
-/// Verbs that need the same rights, what they need, and the role that has it.
-struct Group {
+/// Verbs that need the same rights, these rights, and the ClusterRole that has them.
+struct VerbGroup {
     verbs: &'static str,
     rights: Vec<Right>,
     role: &'static str,
 }
 
-fn groups(namespace: &str) -> Vec<Group> {
+fn groups(namespace: &str) -> Vec<VerbGroup> {
     let everywhere = |verb: &str, resource: &str| Right::new(verb, "", resource, None);
     let look = vec![everywhere("list", "nodes"), everywhere("list", "pods")];
     let mut explain = look.clone();
     for kind in common::model::owner::OwnerKind::ALL {
         explain.push(Right::new("list", kind.group(), kind.plural(), None));
     }
-    let others = OtherKind::ALL.into_iter().filter(|kind| *kind != OtherKind::ResourceQuota);
+    let others = CatalogKind::ALL.into_iter().filter(|kind| *kind != CatalogKind::ResourceQuota);
     for kind in others {
         explain.push(Right::new("list", kind.group(), kind.plural(), None));
     }
@@ -80,24 +80,24 @@ fn groups(namespace: &str) -> Vec<Group> {
     let mut recreate = ["get", "list"].map(|verb| Right::new(verb, "", "pods", Some(namespace))).to_vec();
     recreate.push(Right::new("create", "", "pods/eviction", Some(namespace)));
     vec![
-        Group { verbs: "list, describe, nodes, status", rights: look, role: "reserve-viewer" },
-        Group { verbs: "explain, fit", rights: explain, role: "reserve-viewer" },
-        Group { verbs: "add, release, extend, drain", rights: reserve, role: "reserve-operator" },
-        Group { verbs: "pod, restart", rights: recreate, role: "reserve-operator" },
+        VerbGroup { verbs: "list, describe, nodes, status", rights: look, role: "reserve-viewer" },
+        VerbGroup { verbs: "explain, fit", rights: explain, role: "reserve-viewer" },
+        VerbGroup { verbs: "add, release, extend, drain", rights: reserve, role: "reserve-operator" },
+        VerbGroup { verbs: "pod, restart", rights: recreate, role: "reserve-operator" },
     ]
 }
 
-/// What the caller may do.
+/// The checks of the caller's rights.
 pub(super) async fn rights(session: &Session) -> Result<Vec<Check>, Failure> {
     let mut checks = Vec::new();
     for group in groups(&session.namespace) {
-        checks.push(judged(&group, &rights::missing(session, &group.rights).await?));
+        checks.push(rights_check(&group, &rights::missing(session, &group.rights).await?));
     }
     Ok(checks)
 }
 
-fn judged(group: &Group, missing: &[Right]) -> Check {
-    let Group { verbs, role, .. } = group;
+fn rights_check(group: &VerbGroup, missing: &[Right]) -> Check {
+    let VerbGroup { verbs, role, .. } = group;
     if missing.is_empty() {
         return Check::ok("rights", format!("you may {verbs}"));
     }
@@ -110,14 +110,14 @@ fn judged(group: &Group, missing: &[Right]) -> Check {
 
 #[cfg(test)]
 mod tests {
-    use super::{Server, groups, judged, server};
+    use super::{Server, groups, rights_check, server};
     use crate::render::doctor::Level;
 
     #[test]
     fn what_is_missing_is_said_as_a_rule() {
         let groups = groups("shop");
-        assert!(groups.iter().all(|group| judged(group, &[]).level == Level::Ok));
-        let check = judged(&groups[3], &groups[3].rights[2..]);
+        assert!(groups.iter().all(|group| rights_check(group, &[]).level == Level::Ok));
+        let check = rights_check(&groups[3], &groups[3].rights[2..]);
         assert_eq!(check.level, Level::Warn);
         assert_eq!(check.message, "not enough for pod, restart: needs create pods/eviction (namespace shop)");
     }

@@ -1,4 +1,4 @@
-//! Whether what is installed is what this version installs: rights, policies, and which of their rules are off.
+//! Checks whether the installed objects are as this version installs them: the daemon, roles, policies, and each rule of a policy.
 
 use crate::connect::Session;
 use crate::manifests::{Object, difference};
@@ -6,58 +6,59 @@ use crate::objects;
 use crate::render::doctor::Check;
 use serde_json::Value;
 
-/// An object that should be there.
+/// An object that this version installs, and its state in the cluster.
 #[derive(Debug)]
-pub(super) struct Seen {
+pub(super) struct InstalledObject {
     pub(super) object: Object,
-    pub(super) live: Live,
+    pub(super) live: LiveState,
 }
 
-/// What is there of it.
+/// The state of an object in the cluster.
 #[derive(Debug, PartialEq)]
-pub(super) enum Live {
+pub(super) enum LiveState {
     Found(Box<Value>),
     Missing,
-    /// The caller may not look.
+    /// The caller may not read it.
     Hidden,
-    /// The server did not say.
+    /// It could not be read, for this reason.
     Unknown(String),
 }
 
 const CURE: &str = "kubectl reserve install";
 
-/// Looks for each object.
-pub(super) async fn look(session: &Session, wanted: Vec<Object>) -> Vec<Seen> {
+/// Reads each object.
+pub(super) async fn look(session: &Session, wanted: Vec<Object>) -> Vec<InstalledObject> {
     let mut all = Vec::new();
     for object in wanted {
         let live = match objects::find(session, &object).await {
-            Ok(Some(live)) => Live::Found(Box::new(live)),
-            Ok(None) => Live::Missing,
-            Err(error) if error.code() == Some(403) => Live::Hidden,
-            Err(error) => Live::Unknown(error.into_failure("read", "get").message.unwrap_or_default()),
+            Ok(Some(live)) => LiveState::Found(Box::new(live)),
+            Ok(None) => LiveState::Missing,
+            Err(error) if error.code() == Some(403) => LiveState::Hidden,
+            Err(error) => LiveState::Unknown(error.into_failure("read", "get").message.unwrap_or_default()),
         };
-        all.push(Seen { object, live });
+        all.push(InstalledObject { object, live });
     }
     all
 }
 
-/// What follows.
-pub(super) fn checks(seen: &[Seen], namespace: &str) -> Vec<Check> {
-    let is_found = |one: &Seen| matches!(one.live, Live::Found(_));
-    let is_hidden = |one: &Seen| one.live == Live::Hidden;
+/// The checks of the objects.
+pub(super) fn checks(seen: &[InstalledObject], namespace: &str) -> Vec<Check> {
+    let is_found = |one: &InstalledObject| matches!(one.live, LiveState::Found(_));
+    let is_hidden = |one: &InstalledObject| one.live == LiveState::Hidden;
     if !seen.iter().any(is_found) && !seen.iter().any(is_hidden) {
         let message = format!("the daemon is not installed in namespace {namespace}");
         return vec![Check::warn("installation", message, CURE)];
     }
     let mut checks = Vec::new();
     for (name, what, kinds) in GROUPS {
-        let group: Vec<&Seen> = seen.iter().filter(|one| kinds.contains(&one.object.kind.kind)).collect();
-        checks.extend(judged(name, what, &group));
+        let group: Vec<&InstalledObject> =
+            seen.iter().filter(|one| kinds.contains(&one.object.kind.kind)).collect();
+        checks.extend(group_checks(name, what, &group));
     }
     checks
 }
 
-/// What is looked at: the check, what it is in words, and the kinds.
+/// The groups of checks: the name, what the objects are in words, and their kinds.
 const GROUPS: [(&str, &str, &[&str]); 3] = [
     ("daemon", "Deployment and account", &["Deployment", "ServiceAccount"]),
     ("roles", "roles and bindings", &["ClusterRole", "Role", "ClusterRoleBinding", "RoleBinding"]),
@@ -68,18 +69,18 @@ const GROUPS: [(&str, &str, &[&str]); 3] = [
     ),
 ];
 
-fn judged(name: &'static str, what: &str, group: &[&Seen]) -> Vec<Check> {
+fn group_checks(name: &'static str, what: &str, group: &[&InstalledObject]) -> Vec<Check> {
     let mut checks = Vec::new();
     let mut hidden = Vec::new();
     for one in group {
         let word = one.object.word();
         match &one.live {
-            Live::Missing => {
+            LiveState::Missing => {
                 checks.push(Check::fail(name, format!("{word} is missing{}", meaning(&one.object)), CURE))
             }
-            Live::Unknown(why) => checks.push(Check::warn(name, format!("{word}: {why}"), "try again")),
-            Live::Hidden => hidden.push(one.object.kind.resource()),
-            Live::Found(live) => checks.extend(problem(name, &one.object, live)),
+            LiveState::Unknown(why) => checks.push(Check::warn(name, format!("{word}: {why}"), "try again")),
+            LiveState::Hidden => hidden.push(one.object.kind.resource()),
+            LiveState::Found(live) => checks.extend(problem(name, &one.object, live)),
         }
     }
     hidden.dedup();
@@ -93,7 +94,7 @@ fn judged(name: &'static str, what: &str, group: &[&Seen]) -> Vec<Check> {
     checks
 }
 
-/// What it means when a policy is not there.
+/// The consequence if a policy is missing, in words.
 fn meaning(object: &Object) -> &'static str {
     match object.name.as_str() {
         "reserve-writers" => ": whoever may patch nodes, kubelets too, can reserve and release",
@@ -112,7 +113,7 @@ fn meaning(object: &Object) -> &'static str {
 fn problem(name: &'static str, object: &Object, live: &Value) -> Option<Check> {
     let word = object.word();
     match object.kind.kind {
-        // Its image, its arguments and how many there are is for whoever runs it to say.
+        // Administrators may change its image, arguments and number of replicas.
         "Deployment" => None,
         "ValidatingAdmissionPolicy" => {
             let off = rules_off(&object.json, live);
@@ -129,7 +130,7 @@ fn problem(name: &'static str, object: &Object, live: &Value) -> Option<Check> {
 }
 
 fn differs(name: &'static str, object: &Object, live: &Value) -> Option<Check> {
-    // Labels say whose it is, not what it does.
+    // Metadata is not compared: it does not change what the object does.
     let mut wanted = object.json.clone();
     if let Some(fields) = wanted.as_object_mut() {
         fields.retain(|key, _| !matches!(key.as_str(), "metadata" | "apiVersion" | "kind"));
@@ -138,7 +139,7 @@ fn differs(name: &'static str, object: &Object, live: &Value) -> Option<Check> {
     Some(Check::warn(name, format!("{} is not as this version wants it, at {place}", object.word()), CURE))
 }
 
-/// The rules of a policy that are not there as they should be, in their own words.
+/// The messages of the policy's rules that are missing or changed in the cluster.
 fn rules_off(wanted: &Value, live: &Value) -> Vec<String> {
     let rules = |policy: &Value| {
         policy.pointer("/spec/validations").and_then(Value::as_array).cloned().unwrap_or_default()
@@ -157,40 +158,40 @@ fn denies(binding: &Value) -> bool {
     actions.into_iter().flatten().any(|action| action == "Deny")
 }
 
-/// Whether the daemon that is installed is told to answer kube-scheduler.
-pub(super) fn is_extender(seen: &[Seen]) -> bool {
+/// Whether the installed daemon is configured as kube-scheduler's extender.
+pub(super) fn is_extender(seen: &[InstalledObject]) -> bool {
     let deployment = seen.iter().find(|one| one.object.kind.kind == "Deployment");
-    let Some(Seen { live: Live::Found(live), .. }) = deployment else { return false };
+    let Some(InstalledObject { live: LiveState::Found(live), .. }) = deployment else { return false };
     let args = live.pointer("/spec/template/spec/containers/0/args").and_then(Value::as_array);
     args.into_iter().flatten().filter_map(Value::as_str).any(|arg| arg.starts_with("--extender-address"))
 }
 
-/// Whether a daemon is installed here.
-pub(super) fn is_installed(seen: &[Seen]) -> bool {
-    seen.iter().any(|one| one.object.kind.kind == "Deployment" && matches!(one.live, Live::Found(_)))
+/// Whether the daemon's Deployment exists.
+pub(super) fn is_installed(seen: &[InstalledObject]) -> bool {
+    seen.iter().any(|one| one.object.kind.kind == "Deployment" && matches!(one.live, LiveState::Found(_)))
 }
 
 #[cfg(test)]
 mod tests {
-    use super::{Live, Seen, checks, is_extender, is_installed};
-    use crate::manifests::{Choice, objects};
+    use super::{InstalledObject, LiveState, checks, is_extender, is_installed};
+    use crate::manifests::{InstallOptions, objects};
     use crate::render::doctor::Level;
     use serde_json::json;
 
-    fn seen() -> Vec<Seen> {
-        let choice = Choice { image: None, namespace: "kube-reserve".into(), is_extender: false };
+    fn seen() -> Vec<InstalledObject> {
+        let choice = InstallOptions { image: None, namespace: "kube-reserve".into(), is_extender: false };
         let found = |object: crate::manifests::Object| {
-            let live = Live::Found(Box::new(object.json.clone()));
-            Seen { object, live }
+            let live = LiveState::Found(Box::new(object.json.clone()));
+            InstalledObject { object, live }
         };
         objects(&choice).unwrap().into_iter().map(found).collect()
     }
 
-    fn told(seen: &[Seen]) -> Vec<(Level, String)> {
+    fn told(seen: &[InstalledObject]) -> Vec<(Level, String)> {
         checks(seen, "kube-reserve").into_iter().map(|check| (check.level, check.message)).collect()
     }
 
-    fn one<'s>(seen: &'s mut [Seen], kind: &str, name: &str) -> &'s mut Seen {
+    fn one<'s>(seen: &'s mut [InstalledObject], kind: &str, name: &str) -> &'s mut InstalledObject {
         seen.iter_mut().find(|one| one.object.kind.kind == kind && one.object.name == name).unwrap()
     }
 
@@ -204,12 +205,12 @@ mod tests {
     #[test]
     fn without_an_installation_there_is_one_line() {
         let mut seen = seen();
-        seen.iter_mut().for_each(|one| one.live = Live::Missing);
+        seen.iter_mut().for_each(|one| one.live = LiveState::Missing);
         assert_eq!(
             told(&seen),
             [(Level::Warn, "the daemon is not installed in namespace kube-reserve".into())]
         );
-        seen.iter_mut().for_each(|one| one.live = Live::Hidden);
+        seen.iter_mut().for_each(|one| one.live = LiveState::Hidden);
         assert!(
             told(&seen)
                 .iter()
@@ -221,7 +222,7 @@ mod tests {
     fn a_policy_that_is_gone_weakened_or_not_bound_fails() {
         let policy = "ValidatingAdmissionPolicy";
         let mut gone = seen();
-        one(&mut gone, policy, "reserve-writers").live = Live::Missing;
+        one(&mut gone, policy, "reserve-writers").live = LiveState::Missing;
         assert!(
             told(&gone)
                 .iter()
@@ -231,7 +232,7 @@ mod tests {
         let values = one(&mut weak, policy, "reserve-values");
         let mut live = values.object.json.clone();
         live["spec"]["validations"].as_array_mut().unwrap().remove(3);
-        values.live = Live::Found(Box::new(live));
+        values.live = LiveState::Found(Box::new(live));
         let told_weak = told(&weak);
         let off = told_weak.iter().find(|(level, _)| *level == Level::Fail).unwrap();
         assert!(off.1.ends_with("has rules off: reserve.info has more than 4 KiB"), "{}", off.1);
@@ -239,7 +240,7 @@ mod tests {
         let binding = one(&mut audit, "ValidatingAdmissionPolicyBinding", "reserve-fence");
         let mut live = binding.object.json.clone();
         live["spec"]["validationActions"] = json!(["Audit"]);
-        binding.live = Live::Found(Box::new(live));
+        binding.live = LiveState::Found(Box::new(live));
         assert!(
             told(&audit)
                 .iter()
@@ -253,7 +254,7 @@ mod tests {
         let role = one(&mut seen, "ClusterRole", "reserve-daemon");
         let mut live = role.object.json.clone();
         live["rules"][1]["verbs"] = json!(["list"]);
-        role.live = Live::Found(Box::new(live));
+        role.live = LiveState::Found(Box::new(live));
         let told = told(&seen);
         let (level, message) = told.iter().find(|(level, _)| *level != Level::Ok).unwrap();
         assert_eq!(*level, Level::Warn);

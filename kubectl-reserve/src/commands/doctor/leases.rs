@@ -1,4 +1,4 @@
-//! Leases outside of the daemon's namespaces that look like those of replicas. Everybody else ignores them.
+//! Checks for Leases outside of the daemon's namespaces that look like those of replicas. All programs ignore them.
 
 use crate::api::{self, METADATA};
 use crate::connect::Session;
@@ -8,23 +8,23 @@ use crate::replicas::{LEASES, selector};
 use common::api::names;
 use common::api::replica::DaemonNamespaces;
 
-/// The most Leases that are named.
+/// The maximum number of Leases that are named.
 const NAMED_MAX: usize = 5;
 
 const NAME: &str = "leases";
 
-/// A Lease by its name.
+/// The namespace and name of a Lease.
 #[derive(Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub(super) struct Lease {
     pub(super) namespace: String,
     pub(super) name: String,
 }
 
-/// All Leases of all namespaces that have the label and the name of a replica's; none if the caller may not list them.
+/// The Leases of all namespaces with the label and the name prefix of replicas; `None` if the caller may not list Leases.
 pub(super) async fn look(session: &Session) -> Result<Option<Vec<Lease>>, Failure> {
     let mut found = Vec::new();
     let each = |json: &str| {
-        let super::Named { metadata } = serde_json::from_str(json).map_err(|error| error.to_string())?;
+        let super::ObjectWire { metadata } = serde_json::from_str(json).map_err(|error| error.to_string())?;
         if metadata.name.starts_with(names::REPLICA_PREFIX) {
             found.push(Lease { namespace: metadata.namespace, name: metadata.name });
         }
@@ -37,7 +37,7 @@ pub(super) async fn look(session: &Session) -> Result<Option<Vec<Lease>>, Failur
     }
 }
 
-/// What follows.
+/// The checks of these Leases.
 pub(super) fn checks(found: Option<Vec<Lease>>, daemon: &DaemonNamespaces) -> Vec<Check> {
     let Some(mut found) = found else {
         let message = "Leases of other namespaces were not checked: needs list leases.coordination.k8s.io (cluster scope)";
@@ -93,7 +93,7 @@ mod tests {
         for wanted in ["reserve-evil in namespace shop", "is ignored", "forged"] {
             assert!(told[0].message.contains(wanted), "{told:?}");
         }
-        // With another namespace of the daemon those of the usual ones count as foreign, too.
+        // With another `--daemon-namespace` the Leases in the default namespaces are ignored, too.
         assert_eq!(checks(Some(own()), &DaemonNamespaces::only("ours")).len(), 2);
         let many = (0..9).map(|number| lease("shop", &format!("reserve-{number}"))).collect();
         let told = checks(Some(many), &usual);

@@ -1,4 +1,4 @@
-//! This machine: kubectl, and which files kubectl takes for our plugin.
+//! Checks of this machine: kubectl, and which files kubectl finds as our plugin.
 
 use crate::platform;
 use crate::render::doctor::Check;
@@ -9,17 +9,17 @@ use std::process::Command;
 const PLUGIN: &str = "kubectl-reserve";
 const COMPLETION: &str = "kubectl_complete-reserve";
 
-/// kubectl asks plugins for completion from this version on.
+/// The first version of kubectl that asks plugins for completion.
 const COMPLETES: (u32, u32) = (1, 26);
 
-/// What is known about this machine.
+/// The facts about this machine.
 #[derive(Debug, Default)]
 pub(super) struct Machine {
-    /// Programs on the PATH whose names concern us, in its order.
+    /// The programs on the PATH that the checks are about, in the order of the PATH.
     pub(super) programs: Vec<PathBuf>,
-    /// This very program.
+    /// The path of this program.
     pub(super) own: Option<PathBuf>,
-    /// What kubectl calls its version.
+    /// The version of kubectl, by its own output.
     pub(super) kubectl_version: Option<String>,
 }
 
@@ -34,7 +34,7 @@ impl Machine {
         Self { programs, own, kubectl_version }
     }
 
-    /// What follows.
+    /// The checks of this machine.
     pub(super) fn checks(&self) -> Vec<Check> {
         let mut checks = vec![self.kubectl(), self.plugin()];
         checks.extend(self.shadows());
@@ -88,7 +88,7 @@ impl Machine {
         }
     }
 
-    /// Files with a longer name go before ours: `kubectl reserve pod` looks for `kubectl-reserve-pod` first.
+    /// A file with a longer name overshadows our plugin: `kubectl reserve pod` runs `kubectl-reserve-pod` if it exists.
     fn shadows(&self) -> Vec<Check> {
         let longer = self.programs.iter().filter(|path| name(path).starts_with("kubectl-reserve-"));
         let check = |path: &PathBuf| {
@@ -124,7 +124,7 @@ fn name(path: &Path) -> String {
     name.strip_suffix(".exe").map_or_else(|| name.clone(), str::to_owned)
 }
 
-/// The programs in a folder whose names concern us. A folder that is not there has none.
+/// The programs in a folder that the checks are about; none if the folder does not exist.
 fn programs(dir: &Path) -> Vec<PathBuf> {
     let entries = std::fs::read_dir(dir).into_iter().flatten().flatten();
     let paths = entries.map(|entry| entry.path());

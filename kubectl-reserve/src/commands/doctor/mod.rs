@@ -1,5 +1,5 @@
-//! `kubectl reserve doctor`: everything that has to be right, checked, with what helps. What cannot be seen is said, and the
-//! rest checked.
+//! `kubectl reserve doctor`: checks this machine, the server, the rights of the caller, the installation, the replicas and the
+//! reservations, and says what to do about each problem. What the caller may not read is reported, and the rest is checked.
 
 mod caller;
 mod installation;
@@ -12,19 +12,19 @@ use crate::api::{self, ApiError, METADATA};
 use crate::cli::{self, Connection};
 use crate::connect::{Session, connect};
 use crate::error::{Exit, Failure};
-use crate::manifests::{self, Choice};
+use crate::manifests::{self, InstallOptions};
 use crate::print::print;
-use crate::render::doctor::{Check, Level, Report};
-use crate::render::status::Status;
+use crate::render::doctor::{Check, DoctorReport, Level};
+use crate::render::status::StatusReport;
 use crate::ui::Ui;
 use common::api::names;
 use jiff::Timestamp;
 use machine::Machine;
-use running::Around;
+use running::ClusterFacts;
 use serde::Deserialize;
 use std::collections::BTreeMap;
 
-/// It connects by itself: that it cannot is something to report.
+/// Runs the checks. It connects itself, because a failed connection is one of the results.
 pub(crate) async fn run(
     args: &cli::Doctor,
     flags: &Connection,
@@ -45,7 +45,7 @@ pub(crate) async fn run(
         }
         Err(failure) => checks.push(failed("kubeconfig", failure)),
     }
-    let report = Report { checks, at, paint };
+    let report = DoctorReport { checks, at, paint };
     print(&args.print, &report)?;
     if report.count(Level::Fail) > 0 { Err(Failure::silent(Exit::Error)) } else { Ok(()) }
 }
@@ -55,7 +55,7 @@ fn failed(name: &'static str, failure: Failure) -> Check {
     Check::fail(name, message, failure.hint.unwrap_or_else(|| "kubectl cluster-info".into()))
 }
 
-/// Everything about the cluster.
+/// The checks of the cluster.
 async fn examine(
     context: &Context,
     namespace: &str,
@@ -67,47 +67,48 @@ async fn examine(
     checks.extend(caller::server(&server, local_time()));
     *at = server.at.unwrap_or(*at);
     checks.extend(caller::rights(session).await?);
-    let choice = Choice { image: None, namespace: namespace.into(), is_extender: false };
+    let choice = InstallOptions { image: None, namespace: namespace.into(), is_extender: false };
     let wanted = manifests::objects(&choice).map_err(Failure::new)?;
     let seen = installation::look(session, wanted).await;
     checks.extend(installation::checks(&seen, namespace));
-    let (mut world, leader) = status::read(context).await?;
-    let status = Status::of(&mut world, leader.as_deref());
-    let around = Around {
+    let (mut data, leader) = status::read(context).await?;
+    let status = StatusReport::of(&mut data, leader.as_deref());
+    let facts = ClusterFacts {
         namespace: namespace.into(),
         is_installed: installation::is_installed(&seen),
         is_extender: installation::is_extender(&seen),
         autoscalers: autoscalers(session).await?,
         nodes: nodes(session).await?,
     };
-    checks.extend(running::replicas(&status, &around));
+    checks.extend(running::replicas(&status, &facts));
     checks.extend(leases::checks(leases::look(session).await?, &session.daemon));
-    checks.extend(running::schedulers(&status, &around));
-    checks.extend(running::reservations(&mut world, &status));
+    checks.extend(running::schedulers(&status, &facts));
+    checks.extend(running::reservations(&mut data, &status));
     if status.can_see("nodes") {
-        checks.extend(running::bounds(&around));
+        checks.extend(running::bounds(&facts));
     }
-    checks.push(running::autoscalers(&around));
+    checks.push(running::autoscalers(&facts));
     Ok(())
 }
 
 #[derive(Deserialize)]
-struct Named {
-    metadata: Meta,
+struct ObjectWire {
+    metadata: MetaWire,
 }
 
 #[derive(Deserialize, Default)]
 #[serde(default)]
-struct Meta {
+struct MetaWire {
     name: String,
     namespace: String,
     annotations: BTreeMap<String, String>,
 }
 
-/// The metadata of all objects at a path; none where the caller may not look, which has been said by then.
-async fn metadata(session: &Session, path: &str, mut each: impl FnMut(Meta)) -> Result<(), Failure> {
+/// Calls `each` with the metadata of all objects at a path; not at all if the caller may not list them, which the checks of rights
+/// report.
+async fn metadata(session: &Session, path: &str, mut each: impl FnMut(MetaWire)) -> Result<(), Failure> {
     let read = |json: &str| {
-        let Named { metadata } = serde_json::from_str(json).map_err(|error| error.to_string())?;
+        let ObjectWire { metadata } = serde_json::from_str(json).map_err(|error| error.to_string())?;
         each(metadata);
         Ok(())
     };

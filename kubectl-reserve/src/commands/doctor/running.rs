@@ -1,41 +1,41 @@
-//! What runs, which schedulers enforce reservations, and what is the matter with the reservations: from the same values as `status`.
+//! Checks of the replicas, the schedulers and the reservations, from the same values as `status`.
 
+use crate::cluster_data::ClusterData;
 use crate::render::doctor::Check;
 use crate::render::plural;
-use crate::render::status::{SchedulerLine, Status};
-use crate::world::World;
+use crate::render::status::{SchedulerLine, StatusReport};
 use common::api::names;
 use common::api::reservation::PER_NODE_MAX;
-use common::cluster::{Enforcement, State};
+use common::cluster::{Enforcement, ReservationState};
 use common::model::reservation::Reservation;
 use common::model::reservation::{ANNOTATIONS_MAX, BYTES_MAX, KEYS_MAX};
 use std::collections::BTreeMap;
 
-/// The most objects that one check names.
+/// The maximum number of objects that one check names.
 const NAMED_MAX: usize = 5;
 
-/// What else is known.
-pub(super) struct Around {
+/// Facts about the cluster that `status` does not have.
+pub(super) struct ClusterFacts {
     pub(super) namespace: String,
     pub(super) is_installed: bool,
-    /// Whether the daemon is told to answer kube-scheduler.
+    /// Whether the daemon is configured as kube-scheduler's extender.
     pub(super) is_extender: bool,
-    /// Deployments that add and remove nodes.
+    /// The Deployments of cluster autoscalers, as `namespace/name`.
     pub(super) autoscalers: Vec<String>,
     /// The annotations of each node.
     pub(super) nodes: Vec<(String, BTreeMap<String, String>)>,
 }
 
-/// The replicas: alive, led, of one version.
-pub(super) fn replicas(status: &Status, around: &Around) -> Vec<Check> {
-    let logs = format!("kubectl -n {} logs deployment/{}", around.namespace, names::AUTOMATIC);
+/// The checks of the replicas: they live, one leads, and all have the same version.
+pub(super) fn replicas(status: &StatusReport, facts: &ClusterFacts) -> Vec<Check> {
+    let logs = format!("kubectl -n {} logs deployment/{}", facts.namespace, names::AUTOMATIC);
     if !status.can_see("leases") && status.replicas.is_empty() {
         return vec![Check::note("replicas", "not checked: needs list leases in its namespace")];
     }
     let live: Vec<_> = status.live().collect();
     if live.is_empty() {
         let message = "no replica is live: nothing keeps reservations";
-        return vec![match around.is_installed {
+        return vec![match facts.is_installed {
             true => Check::fail("replicas", message, logs),
             false => Check::warn("replicas", message, "kubectl reserve install"),
         }];
@@ -59,7 +59,7 @@ pub(super) fn replicas(status: &Status, around: &Around) -> Vec<Check> {
         several => Check::warn(
             "version",
             format!("replicas of {} run side by side", several.join(" and ")),
-            format!("kubectl -n {} rollout status deployment/{}", around.namespace, names::AUTOMATIC),
+            format!("kubectl -n {} rollout status deployment/{}", facts.namespace, names::AUTOMATIC),
         ),
     });
     for replica in live.iter().filter(|replica| replica.is_restricted) {
@@ -77,11 +77,11 @@ pub(super) fn replicas(status: &Status, around: &Around) -> Vec<Check> {
     checks
 }
 
-/// Which schedulers enforce, and whether somebody waits for one that does not run.
-pub(super) fn schedulers(status: &Status, around: &Around) -> Vec<Check> {
+/// The checks of the schedulers: which enforce reservations, and whether pods name a scheduler that does not run.
+pub(super) fn schedulers(status: &StatusReport, facts: &ClusterFacts) -> Vec<Check> {
     let mut checks: Vec<Check> = status.schedulers.iter().map(|line| scheduler(line, status)).collect();
     let asks = status.live().any(|replica| !replica.extends.is_empty());
-    if around.is_extender && !asks {
+    if facts.is_extender && !asks {
         checks.push(Check::warn(
             "extender",
             "the daemon would answer kube-scheduler as its extender, but nobody asked lately",
@@ -98,7 +98,7 @@ pub(super) fn schedulers(status: &Status, around: &Around) -> Vec<Check> {
     checks
 }
 
-fn scheduler(line: &SchedulerLine, status: &Status) -> Check {
+fn scheduler(line: &SchedulerLine, status: &StatusReport) -> Check {
     const NAME: &str = "scheduler";
     let SchedulerLine { name, pods, pending, enforcement } = line;
     let count = plural(*pods, "pod");
@@ -124,21 +124,21 @@ fn scheduler(line: &SchedulerLine, status: &Status) -> Check {
     }
 }
 
-/// Reservations that are stale, for nobody, malformed or more than their node has.
-pub(super) fn reservations(world: &mut World, status: &Status) -> Vec<Check> {
+/// The checks of the reservations: expired, without an owner, malformed, or more than their node has.
+pub(super) fn reservations(data: &mut ClusterData, status: &StatusReport) -> Vec<Check> {
     const NAME: &str = "reservations";
     if !status.can_see("nodes") {
         return vec![Check::note(NAME, "not checked: needs list nodes (cluster scope)")];
     }
-    let (now, is_partial) = (world.now, world.is_partial);
-    let snapshot = world.cluster.snapshot(now);
+    let (now, is_partial) = (data.now, data.is_partial);
+    let snapshot = data.cluster.snapshot(now);
     let (mut expired, mut ownerless, mut checks) = (Vec::new(), Vec::new(), Vec::new());
     for ledger in snapshot.nodes() {
         let node = &ledger.node.name;
         for entry in &ledger.entries {
             let id = format!("{node}/{}", name(&entry.reservation));
             let is_found = || snapshot.owner(&entry.reservation.id.owner).is_some();
-            if entry.state == State::Expired {
+            if entry.state == ReservationState::Expired {
                 expired.push(id);
             } else if entry.reservation.is_manual() && !is_partial && !is_found() {
                 ownerless.push(id);
@@ -168,7 +168,7 @@ pub(super) fn reservations(world: &mut World, status: &Status) -> Vec<Check> {
     checks
 }
 
-/// As `list` names it: the seat, or the owner's UID in the plain form.
+/// The name of a reservation, as in `list`: the seat, or the owner's UID in the plain form.
 fn name(reservation: &Reservation) -> String {
     let id = &reservation.id;
     id.seat.as_ref().map_or_else(|| id.owner.to_string(), |seat| seat.as_str().to_owned())
@@ -183,11 +183,11 @@ fn named(ids: &[String]) -> String {
     if ids.len() > NAMED_MAX { format!("{shown} and {} more", ids.len() - NAMED_MAX) } else { shown }
 }
 
-/// Nodes that can hardly take another reservation: four fifths of a bound.
-pub(super) fn bounds(around: &Around) -> Vec<Check> {
+/// The checks of bounds: nodes that have reached four fifths of a limit for reservations.
+pub(super) fn bounds(facts: &ClusterFacts) -> Vec<Check> {
     const NAME: &str = "bounds";
     let near: Vec<Check> =
-        around.nodes.iter().filter_map(|(node, annotations)| near(node, annotations)).collect();
+        facts.nodes.iter().filter_map(|(node, annotations)| near(node, annotations)).collect();
     if near.is_empty() { vec![Check::ok(NAME, "no node is near the most that it can hold")] } else { near }
 }
 
@@ -212,12 +212,12 @@ fn near(node: &str, annotations: &BTreeMap<String, String>) -> Option<Check> {
     ))
 }
 
-/// Whoever adds and removes nodes does not know of reservations.
-pub(super) fn autoscalers(around: &Around) -> Check {
-    if around.autoscalers.is_empty() {
+/// The check for cluster autoscalers, which do not know of reservations.
+pub(super) fn autoscalers(facts: &ClusterFacts) -> Check {
+    if facts.autoscalers.is_empty() {
         return Check::ok("autoscaler", "none was found");
     }
-    let who = around.autoscalers.join(", ");
+    let who = facts.autoscalers.join(", ");
     Check::note(
         "autoscaler",
         format!("{who}: room that is kept looks free to it, so it may remove such a node"),
@@ -226,13 +226,13 @@ pub(super) fn autoscalers(around: &Around) -> Check {
 
 #[cfg(test)]
 mod tests {
-    use super::{Around, autoscalers, bounds, replicas, reservations, schedulers};
+    use super::{ClusterFacts, autoscalers, bounds, replicas, reservations, schedulers};
     use crate::render::doctor::{Check, Level};
-    use crate::render::status::tests::{status, world};
-    use crate::render::status::{ReplicaLine, Status};
+    use crate::render::status::tests::{data, status};
+    use crate::render::status::{ReplicaLine, StatusReport};
 
-    fn around() -> Around {
-        Around {
+    fn facts() -> ClusterFacts {
+        ClusterFacts {
             namespace: "kube-reserve".into(),
             is_installed: true,
             is_extender: false,
@@ -247,7 +247,7 @@ mod tests {
 
     #[test]
     fn replicas_are_alive_led_and_of_one_version() {
-        let checks = replicas(&status(), &around());
+        let checks = replicas(&status(), &facts());
         assert_eq!(told(&checks, Level::Fail), Vec::<&str>::new());
         assert_eq!(
             told(&checks, Level::Ok),
@@ -257,7 +257,7 @@ mod tests {
         let mut odd = status();
         odd.replicas.iter_mut().for_each(|replica| replica.is_leader = false);
         odd.replicas[1].version = "0.2.0".into();
-        let checks = replicas(&odd, &around());
+        let checks = replicas(&odd, &facts());
         assert_eq!(told(&checks, Level::Fail), ["nobody leads: nothing is placed, reserved or released"]);
         let warned = told(&checks, Level::Warn);
         assert_eq!(warned[0], "replicas of 0.1.0 and 0.2.0 run side by side");
@@ -266,32 +266,32 @@ mod tests {
 
     #[test]
     fn without_a_live_replica_an_installation_fails_and_none_is_a_warning() {
-        let none = Status { replicas: Vec::<ReplicaLine>::new(), ..status() };
-        assert_eq!(replicas(&none, &around())[0].level, Level::Fail);
-        assert_eq!(replicas(&none, &Around { is_installed: false, ..around() })[0].level, Level::Warn);
-        let hidden = Status { missing: vec!["list leases (cluster scope)".into()], ..none };
-        assert_eq!(replicas(&hidden, &around())[0].level, Level::Note);
+        let none = StatusReport { replicas: Vec::<ReplicaLine>::new(), ..status() };
+        assert_eq!(replicas(&none, &facts())[0].level, Level::Fail);
+        assert_eq!(replicas(&none, &ClusterFacts { is_installed: false, ..facts() })[0].level, Level::Warn);
+        let hidden = StatusReport { missing: vec!["list leases (cluster scope)".into()], ..none };
+        assert_eq!(replicas(&hidden, &facts())[0].level, Level::Note);
     }
 
     #[test]
     fn each_scheduler_is_judged_and_an_extender_that_nobody_asks_is_told() {
         let mut status = status();
-        let checks = schedulers(&status, &Around { is_extender: true, ..around() });
+        let checks = schedulers(&status, &ClusterFacts { is_extender: true, ..facts() });
         assert_eq!(told(&checks, Level::Ok), ["reserve-scheduler is the daemon: it enforces (2 pods)"]);
         assert_eq!(told(&checks, Level::Warn).len(), 2, "{checks:?}");
         status.replicas[1].extends = vec!["default-scheduler".into()];
-        let checks = schedulers(&status, &Around { is_extender: true, ..around() });
+        let checks = schedulers(&status, &ClusterFacts { is_extender: true, ..facts() });
         assert!(told(&checks, Level::Note)[0].contains("percentageOfNodesToScore"));
         for line in &mut status.schedulers {
             line.enforcement = common::cluster::Enforcement::Nobody;
         }
-        let checks = schedulers(&status, &around());
+        let checks = schedulers(&status, &facts());
         assert!(told(&checks, Level::Fail)[0].contains("1 of them Pending"), "{checks:?}");
     }
 
     #[test]
     fn stale_ownerless_malformed_and_short_ones_are_named() {
-        let checks = reservations(&mut world(), &status());
+        let checks = reservations(&mut data(), &status());
         let told = told(&checks, Level::Warn);
         let wanted = [
             "is ignored",
@@ -303,8 +303,8 @@ mod tests {
             assert!(said.contains(wanted), "{said}");
         }
         assert_eq!(told.len(), 4);
-        let hidden = Status { missing: vec!["list nodes (cluster scope)".into()], ..status() };
-        assert_eq!(reservations(&mut world(), &hidden)[0].level, Level::Note);
+        let hidden = StatusReport { missing: vec!["list nodes (cluster scope)".into()], ..status() };
+        assert_eq!(reservations(&mut data(), &hidden)[0].level, Level::Note);
     }
 
     #[test]
@@ -312,16 +312,18 @@ mod tests {
         let key = |number: usize| {
             (format!("reserve.cpu/a8f6f901-47c9-4475-b1f4-cac44597e173.s{number}"), "1".to_owned())
         };
-        let with =
-            |count: usize| Around { nodes: vec![("n".into(), (0..count).map(key).collect())], ..around() };
+        let with = |count: usize| ClusterFacts {
+            nodes: vec![("n".into(), (0..count).map(key).collect())],
+            ..facts()
+        };
         assert_eq!(bounds(&with(80))[0].level, Level::Ok);
         assert!(
             bounds(&with(103))[0].message.starts_with("node n has 103 reservations"),
             "{:?}",
             bounds(&with(103))
         );
-        assert_eq!(autoscalers(&around()).level, Level::Ok);
-        let scaled = Around { autoscalers: vec!["kube-system/cluster-autoscaler".into()], ..around() };
+        assert_eq!(autoscalers(&facts()).level, Level::Ok);
+        let scaled = ClusterFacts { autoscalers: vec!["kube-system/cluster-autoscaler".into()], ..facts() };
         assert_eq!(autoscalers(&scaled).level, Level::Note);
     }
 }

@@ -1,4 +1,5 @@
-//! `kubectl reserve drain`: a place is found and reserved for every pod before any of them is evicted.
+//! `kubectl reserve drain`: finds and reserves room on other nodes for every pod before any of them is evicted. `plan` chooses the
+//! nodes, `moves` carries it out.
 
 mod moves;
 mod plan;
@@ -7,13 +8,13 @@ use super::Context;
 use super::recreate::declined;
 use crate::api::{self as calls, MERGE_PATCH};
 use crate::cli::dry_run::DryRunFlag;
-use crate::cli::recreate::{For, SameNode};
+use crate::cli::recreate::{SameNode, WaitForFlag};
 use crate::cli::{Drain, Recreate};
 use crate::connect::{Session, is_name};
 use crate::error::{Exit, Failure};
 use crate::node_patch::DryRun;
 use crate::ui::printer;
-use crate::ui::signal::Stops;
+use crate::ui::signal::StopRequests;
 use futures::FutureExt as _;
 use http::Method;
 use moves::Moves;
@@ -32,15 +33,15 @@ pub(crate) async fn run(args: &Drain, context: &Context) -> Result<(), Failure> 
     let table = plan.table();
     if args.dry_run.dry_run != DryRun::None {
         printer::out(&table)?;
-        plan.refused()?;
+        plan.check()?;
         let mut moves = Moves::new(context, recreate_flags(args), node, plan);
         moves.prepare().await?;
-        return rehearse(args, context, node, &moves).await;
+        return dry_run(args, context, node, &moves).await;
     }
     if !plan.places.is_empty() {
         printer::say(table.trim_end());
     }
-    plan.refused()?;
+    plan.check()?;
     let count = plan.places.len();
     let question = format!("Drain {node}: move these {count} pods, one after the other?");
     let otherwise = format!("to drain node/{node}, or --dry-run to see the plan");
@@ -51,28 +52,28 @@ pub(crate) async fn run(args: &Drain, context: &Context) -> Result<(), Failure> 
     moves.prepare().await?;
     cordon(&context.session, node, DryRun::None).await?;
     printer::say(&format!("node/{node} cordoned"));
-    // Until the end it is up to us what Ctrl-C means: whatever is under way listens besides.
-    let mut stops = Stops::listen()?;
+    // Ctrl-C is handled here until the end; the recreation of a pod handles it besides.
+    let mut stops = StopRequests::listen()?;
     match moves.all(&mut stops).await {
         Ok(()) => printer::out(&format!("node/{node} drained\n")),
         Err(failure) => Err(stopped(failure, &mut moves, node, &mut stops).await),
     }
 }
 
-/// A dry run: on the server each step is checked.
-async fn rehearse(args: &Drain, context: &Context, node: &str, moves: &Moves<'_>) -> Result<(), Failure> {
+/// The output of a dry run. With `--dry-run=server` the server checks each step.
+async fn dry_run(args: &Drain, context: &Context, node: &str, moves: &Moves<'_>) -> Result<(), Failure> {
     if args.dry_run.dry_run != DryRun::Server {
         return printer::out(&format!("node/{node} drained (dry run)\n"));
     }
     cordon(&context.session, node, DryRun::Server).await?;
     printer::out(&format!("node/{node} cordoned (server dry run)\n"))?;
-    printer::out(&moves.rehearsed().await?)?;
+    printer::out(&moves.dry_run().await?)?;
     printer::out(&format!("node/{node} drained (server dry run)\n"))
 }
 
-/// What was not carried out is taken back, unless somebody asks again to stop; what was stays.
-async fn stopped(failure: Failure, moves: &mut Moves<'_>, node: &str, stops: &mut Stops) -> Failure {
-    // The request that led here may have been heard by somebody else.
+/// The error after a failure. The reservations of pods that were not moved are released, unless the user presses Ctrl-C again.
+async fn stopped(failure: Failure, moves: &mut Moves<'_>, node: &str, stops: &mut StopRequests) -> Failure {
+    // The Ctrl-C that stopped the drain may have been handled elsewhere, and must not count twice.
     while stops.next().now_or_never().is_some() {}
     let left = tokio::select! {
         biased;
@@ -93,7 +94,7 @@ async fn stopped(failure: Failure, moves: &mut Moves<'_>, node: &str, stops: &mu
     }
 }
 
-/// No more pods for this node.
+/// Marks the node as unschedulable.
 async fn cordon(session: &Session, node: &str, dry_run: DryRun) -> Result<(), Failure> {
     let patch = r#"{"spec":{"unschedulable":true}}"#.to_owned();
     let query = if dry_run == DryRun::Server { "?dryRun=All" } else { "" };
@@ -102,7 +103,7 @@ async fn cordon(session: &Session, node: &str, dry_run: DryRun) -> Result<(), Fa
     answer.map(drop).map_err(|error| error.into_failure("cordon the node", "patch nodes"))
 }
 
-/// Each pod is recreated as `pod` does it, elsewhere.
+/// The flags for the recreation of each pod.
 fn recreate_flags(args: &Drain) -> Recreate {
     let timeout = if args.timeout.is_zero() { Duration::from_secs(3600) } else { args.timeout };
     Recreate {
@@ -112,7 +113,7 @@ fn recreate_flags(args: &Drain) -> Recreate {
         grace_period: args.grace_period,
         timeout,
         wait: true,
-        until: For::Bound,
+        until: WaitForFlag::Bound,
         resources: "all".to_owned(),
         force: args.force,
         delete_emptydir_data: args.delete_emptydir_data,
@@ -122,7 +123,7 @@ fn recreate_flags(args: &Drain) -> Recreate {
     }
 }
 
-/// Refused for safety, in kubectl's words.
+/// The error for pods that are not safe to move, in the words of kubectl.
 fn cannot(what: &str, flag: &str, pods: &[String]) -> Failure {
     Failure::new(format!("cannot delete {what} (use {flag}): {}", pods.join(", "))).exit(Exit::Unsafe)
 }

@@ -1,36 +1,36 @@
-//! The moves of a drain: all places are reserved and acknowledged, then the pods go one by one, and what is still to come is
-//! kept alive meanwhile.
+//! The moves of a drain: `prepare` reads everything and changes nothing, `all` reserves room for all pods and then recreates them
+//! one by one. The reservations of pods that wait for their turn are extended meanwhile.
 
-use super::plan::{self, Plan};
+use super::plan::{self, DrainPlan};
 use crate::cli::Recreate;
 use crate::commands::Context;
 use crate::commands::recreate::{
-    Kept, Prepared, keep_alive, prepare, recreate, rehearse, release, reserve, take_over,
+    NodeReservation, RecreationTask, dry_run, keep_alive, prepare, recreate, release, reserve, take_over,
 };
 use crate::error::{Exit, Failure};
 use crate::flow::places::Place;
 use crate::node_patch::DryRun;
 use crate::ui::printer;
-use crate::ui::progress::Otherwise;
-use crate::ui::signal::Stops;
+use crate::ui::progress::ProgressFallback;
+use crate::ui::signal::StopRequests;
 use common::model::ReservationId;
 use common::model::{NodeName, PodKey, Uid};
 use jiff::Timestamp;
 use std::collections::BTreeMap;
 
-/// Reservations from old to new, as those who may use several of them take them.
+/// The sort key of reservations: pods take the oldest one that they may use first.
 pub(crate) type Age = (Option<Timestamp>, ReservationId);
 
 const REASON: &str = "kubectl reserve drain";
 
-/// A pod with its place.
+/// A pod that is moved to another node.
 struct Move {
     key: PodKey,
-    prepared: Option<Prepared>,
+    task: Option<RecreationTask>,
     /// Whether its recreation was begun.
     is_begun: bool,
-    /// What was reserved for it then: it is left over if a sibling's room was taken instead.
-    kept: Option<Kept>,
+    /// Its reservation, once its recreation was begun. It is left over if the pod took that of a sibling.
+    reservation: Option<NodeReservation>,
 }
 
 /// All moves of one drain.
@@ -38,43 +38,43 @@ pub(super) struct Moves<'a> {
     context: &'a Context,
     flags: Recreate,
     node: String,
-    /// What is prepared, in the order in which it is reserved.
-    prepared: Vec<(PodKey, Prepared)>,
+    /// The tasks, in the order in which room is reserved for them.
+    tasks: Vec<(PodKey, RecreationTask)>,
     moves: Vec<Move>,
     places: Vec<Place>,
 }
 
 impl<'a> Moves<'a> {
-    pub(super) fn new(context: &'a Context, flags: Recreate, node: &str, plan: Plan) -> Self {
-        let (prepared, moves) = (Vec::new(), Vec::new());
-        Self { context, flags, node: node.to_owned(), prepared, moves, places: plan.places }
+    pub(super) fn new(context: &'a Context, flags: Recreate, node: &str, plan: DrainPlan) -> Self {
+        let (tasks, moves) = (Vec::new(), Vec::new());
+        Self { context, flags, node: node.to_owned(), tasks, moves, places: plan.places }
     }
 
     /// Reads what is needed to move each pod, and refuses what is not safe. Nothing is changed.
     pub(super) async fn prepare(&mut self) -> Result<(), Failure> {
         for place in self.places.clone() {
-            let prepared = self.ready(&place).await.map_err(|failure| unchanged(failure, &place.pod))?;
-            self.prepared.push((place.pod, prepared));
+            let task = self.prepare_task(&place).await.map_err(|failure| unchanged(failure, &place.pod))?;
+            self.tasks.push((place.pod, task));
         }
-        let seat = |(_, one): &(PodKey, Prepared)| one.age().map(|age| (one.place().to_owned(), age));
-        in_turn(&mut self.prepared, seat);
+        let seat = |(_, one): &(PodKey, RecreationTask)| one.age().map(|age| (one.place().to_owned(), age));
+        sort_by_seat_age(&mut self.tasks, seat);
         Ok(())
     }
 
-    /// Reserves all places, and then moves the pods. Ctrl-C is heard between two writes, so that none is left half done.
-    pub(super) async fn all(&mut self, stops: &mut Stops) -> Result<(), Failure> {
-        for (key, prepared) in std::mem::take(&mut self.prepared) {
-            stops.heed()?;
-            self.moves.push(Move { key, prepared: Some(prepared), is_begun: false, kept: None });
-            if let Some(prepared) = self.moves.last().and_then(|one| one.prepared.as_ref()) {
-                reserve(self.context, prepared).await?;
+    /// Reserves room for all pods, and then moves them. Ctrl-C takes effect between two writes, so that each write is completed.
+    pub(super) async fn all(&mut self, stops: &mut StopRequests) -> Result<(), Failure> {
+        for (key, task) in std::mem::take(&mut self.tasks) {
+            stops.check()?;
+            self.moves.push(Move { key, task: Some(task), is_begun: false, reservation: None });
+            if let Some(task) = self.moves.last().and_then(|one| one.task.as_ref()) {
+                reserve(self.context, task).await?;
             }
         }
         let count = self.moves.len();
         printer::say(&format!("{count} places reserved"));
-        let bar = self.context.ui.bar(count as u64, &self.node, Otherwise::Nothing);
+        let bar = self.context.ui.bar(count as u64, &self.node, ProgressFallback::Nothing);
         for index in 0..count {
-            stops.heed()?;
+            stops.check()?;
             self.keep_rest_alive(index).await;
             bar.message(&self.moves[index].key.to_string());
             self.one(index).await?;
@@ -83,73 +83,73 @@ impl<'a> Moves<'a> {
         Ok(())
     }
 
-    /// What the server says to each step of each move, with nothing changed.
-    pub(super) async fn rehearsed(&self) -> Result<String, Failure> {
+    /// Sends each step of each move to the server as a dry run.
+    pub(super) async fn dry_run(&self) -> Result<String, Failure> {
         let mut text = String::new();
-        for (_, prepared) in &self.prepared {
-            text += &rehearse(self.context, prepared, DryRun::Server).await?;
+        for (_, task) in &self.tasks {
+            text += &dry_run(self.context, task, DryRun::Server).await?;
         }
         Ok(text)
     }
 
-    async fn ready(&self, place: &Place) -> Result<Prepared, Failure> {
+    async fn prepare_task(&self, place: &Place) -> Result<RecreationTask, Failure> {
         let Ok(to) = &place.to else { return Err(Failure::new("a pod has no place").exit(Exit::NoRoom)) };
-        let prepared = prepare(self.context, &place.pod, &self.flags, REASON).await?;
-        prepared.elsewhere(self.context, to.as_str()).await
+        let task = prepare(self.context, &place.pod, &self.flags, REASON).await?;
+        task.elsewhere(self.context, to.as_str()).await
     }
 
-    /// Moves one pod. If its place was lost or taken by a sibling, another one is looked for first.
+    /// Moves one pod. If its reservation is gone, or a sibling has taken it, another node is looked for first.
     async fn one(&mut self, index: usize) -> Result<(), Failure> {
         let key = self.moves[index].key.clone();
-        let Some(mut prepared) = self.moves[index].prepared.take() else { return Ok(()) };
-        if !prepared.is_kept(self.context).await? {
-            prepared = self.elsewhere(&key, &prepared).await?;
+        let Some(mut task) = self.moves[index].task.take() else { return Ok(()) };
+        if !task.is_kept(self.context).await? {
+            task = self.elsewhere(&key, &task).await?;
         }
-        printer::say(&format!("evicting pod {key} -> {}", prepared.place()));
+        printer::say(&format!("evicting pod {key} -> {}", task.place()));
         self.moves[index].is_begun = true;
-        self.moves[index].kept = prepared.kept();
-        let done = recreate(self.context, prepared).await?;
+        self.moves[index].reservation = task.node_reservation();
+        let done = recreate(self.context, task).await?;
         printer::say(&done.summary);
         Ok(())
     }
 
-    /// Room for a pod whose own was lost or taken by a sibling: what the sibling left, else wherever there is any.
-    async fn elsewhere(&self, key: &PodKey, lost: &Prepared) -> Result<Prepared, Failure> {
-        let suits = |left: &&Kept| lost.kept().is_some_and(|own| left.suits(&own));
-        for left in self.moves.iter().filter_map(|one| one.kept.as_ref()).filter(suits) {
+    /// A new task for a pod whose reservation is gone or taken: with the reservation that the sibling left, else on any node.
+    async fn elsewhere(&self, key: &PodKey, lost: &RecreationTask) -> Result<RecreationTask, Failure> {
+        let suits = |left: &&NodeReservation| lost.node_reservation().is_some_and(|own| left.suits(&own));
+        for left in self.moves.iter().filter_map(|one| one.reservation.as_ref()).filter(suits) {
             let place = Place { pod: key.clone(), to: Ok(NodeName::from(left.node())) };
-            let prepared = self.ready(&place).await?;
-            if take_over(self.context, &prepared, left).await? {
-                return Ok(prepared);
+            let task = self.prepare_task(&place).await?;
+            if take_over(self.context, &task, left).await? {
+                return Ok(task);
             }
         }
         let place = plan::again(self.context, &self.node, key).await?;
         if let Err(why) = &place.to {
             return Err(Failure::new(format!("pod {key} has no place any more: {why}")).exit(Exit::NoRoom));
         }
-        self.ready(&place).await
+        self.prepare_task(&place).await
     }
 
     async fn keep_rest_alive(&self, from: usize) {
-        for prepared in self.moves[from..].iter().filter_map(|one| one.prepared.as_ref()) {
-            if let Err(failure) = keep_alive(self.context, prepared).await {
+        for task in self.moves[from..].iter().filter_map(|one| one.task.as_ref()) {
+            if let Err(failure) = keep_alive(self.context, task).await {
                 printer::warn(&failure.message.unwrap_or_default());
             }
         }
     }
 
-    /// Releases the places of the pods that were not touched; says how many could not be.
+    /// Releases the reservations of the pods that were not touched. Returns how many could not be released.
     pub(super) async fn release_rest(&mut self) -> usize {
         let mut left = 0;
         for one in &mut self.moves {
-            if let Some(prepared) = one.prepared.take() {
-                left += usize::from(!release(self.context, &prepared).await);
+            if let Some(task) = one.task.take() {
+                left += usize::from(!release(self.context, &task).await);
             }
         }
         left
     }
 
-    /// How many pods were not touched.
+    /// The number of pods that were not touched.
     pub(super) fn left(&self) -> usize {
         self.total() - self.moves.iter().filter(|one| one.is_begun).count()
     }
@@ -159,16 +159,16 @@ impl<'a> Moves<'a> {
     }
 }
 
-/// One pod cannot be moved, and so none is.
+/// The error if one pod cannot be moved, so that none is moved.
 fn unchanged(failure: Failure, pod: &PodKey) -> Failure {
     let message = failure.message.unwrap_or_default();
     let message = format!("pod {pod} cannot be moved: {message}\n  Nothing was changed.");
     Failure { message: Some(message), ..failure }
 }
 
-/// Siblings are alike, and the first that comes to a node takes the oldest of their seats there: so those that go to the same
-/// node go in the order of their seats, and each finds its own. The others keep their turn.
-fn in_turn<T>(moves: &mut [T], seat: impl Fn(&T) -> Option<(String, Age)>) {
+/// Sorts the moves so that pods of one owner that go to the same node go in the order of their seats. The first pod that is bound
+/// there takes the oldest seat, so each pod takes its own. All other moves keep their order.
+fn sort_by_seat_age<T>(moves: &mut [T], seat: impl Fn(&T) -> Option<(String, Age)>) {
     let group = |(node, (_, id)): &(String, Age)| (node.clone(), id.owner.clone());
     let firsts: BTreeMap<(String, Uid), usize> =
         (0..moves.len()).rev().filter_map(|index| Some((group(&seat(&moves[index])?), index))).collect();
@@ -182,7 +182,7 @@ fn in_turn<T>(moves: &mut [T], seat: impl Fn(&T) -> Option<(String, Age)>) {
 
 #[cfg(test)]
 mod tests {
-    use super::{Age, in_turn};
+    use super::{Age, sort_by_seat_age};
     use common::model::ReservationId;
     use common::model::Seat;
     use jiff::Timestamp;
@@ -198,7 +198,7 @@ mod tests {
         let (f, e, a) = (seat("n", "web", "f", 1), seat("n", "web", "e", 1), seat("n", "web", "a", 2));
         let (db, other) = (seat("n", "db", "b", 1), seat("m", "web", "c", 1));
         let mut moves = vec![f.clone(), db.clone(), other.clone(), e.clone(), None, a.clone()];
-        in_turn(&mut moves, Clone::clone);
+        sort_by_seat_age(&mut moves, Clone::clone);
         let expected = vec![e, f, a, db, other, None];
         assert_eq!(moves, expected);
     }

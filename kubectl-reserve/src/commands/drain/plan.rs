@@ -1,73 +1,76 @@
-//! Which pods have to go, and where each of them goes.
+//! Which pods a drain moves, and to which node each of them goes.
 
 use super::cannot;
 use crate::api::{self as calls, JSON};
 use crate::cli::Drain;
+use crate::cluster_data::{self, ClusterData};
 use crate::commands::Context;
-use crate::commands::recreate::{Sent, sent};
+use crate::commands::recreate::{PodWithJson, pod_with_json};
 use crate::connect::Session;
 use crate::error::{Exit, Failure};
 use crate::flow::places::{Place, places};
 use crate::names::escaped;
 use crate::render::table::table;
 use crate::ui::printer;
-use crate::world::{self, World};
 use common::cluster::Enforcement;
 use common::model::{NodeName, Pod, PodKey, ResourceName};
 use common::plugins::default_registry;
 
-/// A place for each pod, or why there is none.
-pub(super) struct Plan {
+/// The new node of each pod, or why there is none.
+pub(super) struct DrainPlan {
     pub(super) places: Vec<Place>,
     rows: Vec<Vec<String>>,
 }
 
-/// Finds a place for every pod that has to go.
-pub(super) async fn plan(args: &Drain, context: &Context, node: &str) -> Result<Plan, Failure> {
+/// Finds a node for every pod that must be moved.
+pub(super) async fn plan(args: &Drain, context: &Context, node: &str) -> Result<DrainPlan, Failure> {
     let session = &context.session;
     let there = on_node(session, node, &args.pod_selector).await?;
-    let intake = world::Intake::default();
-    let mut world = world::read(session, &context.ui, world::Depth::Decisions, intake).await?.whole()?;
+    let builder = cluster_data::ClusterDataBuilder::default();
+    let mut data = cluster_data::read(session, &context.ui, cluster_data::Depth::Decisions, builder)
+        .await?
+        .require_nodes_and_pods()?;
     let name = NodeName::from(node);
-    let Some(ledger) = world.cluster.ledger_of(&name) else {
+    let Some(ledger) = data.cluster.ledger_of(&name) else {
         return Err(Failure::new(format!("Error from server (NotFound): nodes \"{node}\" not found")));
     };
-    let books = ledger.node.clone();
-    let leaving = leaving(args, &world, there)?;
+    let drained_node = ledger.node.clone();
+    let leaving = pods_to_move(args, &data, there)?;
     if !args.unenforced {
-        enforced(&world, &leaving)?;
+        check_enforcement(&data, &leaving)?;
     }
     let owners: Vec<(PodKey, String)> =
-        leaving.iter().map(|pod| (pod.key.clone(), owner(&world, pod))).collect();
+        leaving.iter().map(|pod| (pod.key.clone(), owner(&data, pod))).collect();
     let asks: Vec<Pod> = leaving.clone();
-    let now = world.now;
-    let places = places(&mut world.cluster, &books, leaving, &default_registry(), now);
+    let now = data.now;
+    let places = places(&mut data.cluster, &drained_node, leaving, &default_registry(), now);
     let rows = places.iter().map(|place| row(place, &owners, &asks)).collect();
-    Ok(Plan { places, rows })
+    Ok(DrainPlan { places, rows })
 }
 
-/// A place for one pod, as things are now.
+/// Finds a node for one pod again, with the current state of the cluster.
 pub(super) async fn again(context: &Context, node: &str, key: &PodKey) -> Result<Place, Failure> {
-    let intake = world::Intake::default();
-    let mut world =
-        world::read(&context.session, &context.ui, world::Depth::Decisions, intake).await?.whole()?;
+    let builder = cluster_data::ClusterDataBuilder::default();
+    let mut data = cluster_data::read(&context.session, &context.ui, cluster_data::Depth::Decisions, builder)
+        .await?
+        .require_nodes_and_pods()?;
     let gone = || Failure::new(format!("{node} or pod/{} is gone", key.name));
-    let books =
-        world.cluster.ledger_of(&NodeName::from(node)).map(|ledger| ledger.node.clone()).ok_or_else(gone)?;
-    let pod = world.cluster.pod(key).map(|pod| (**pod).clone()).ok_or_else(gone)?;
-    let now = world.now;
-    let found = places(&mut world.cluster, &books, vec![pod], &default_registry(), now);
+    let drained_node =
+        data.cluster.ledger_of(&NodeName::from(node)).map(|ledger| ledger.node.clone()).ok_or_else(gone)?;
+    let pod = data.cluster.pod(key).map(|pod| (**pod).clone()).ok_or_else(gone)?;
+    let now = data.now;
+    let found = places(&mut data.cluster, &drained_node, vec![pod], &default_registry(), now);
     found.into_iter().next().ok_or_else(gone)
 }
 
-impl Plan {
-    /// Which pod goes where.
+impl DrainPlan {
+    /// The table of pods and their new nodes.
     pub(super) fn table(&self) -> String {
         table(Some(&["POD", "OWNER", "TO", "CPU", "MEMORY"]), &self.rows)
     }
 
-    /// Fails if a pod has no place.
-    pub(super) fn refused(&self) -> Result<(), Failure> {
+    /// Fails if there is no node for a pod.
+    pub(super) fn check(&self) -> Result<(), Failure> {
         let refused: Vec<String> = self
             .places
             .iter()
@@ -88,30 +91,30 @@ impl Plan {
     }
 }
 
-/// The pods of the node, as they were sent.
-async fn on_node(session: &Session, node: &str, selector: &str) -> Result<Vec<Sent>, Failure> {
+/// The pods on the node.
+async fn on_node(session: &Session, node: &str, selector: &str) -> Result<Vec<PodWithJson>, Failure> {
     let mut query = format!("fieldSelector=spec.nodeName%3D{node}");
     if !selector.is_empty() {
         query += &format!("&labelSelector={}", escaped(selector));
     }
     let mut pods = Vec::new();
     let listed = calls::list(session, "/api/v1/pods", &query, JSON, |json| {
-        pods.push(sent(json)?);
+        pods.push(pod_with_json(json)?);
         Ok(())
     });
     listed.await.map_err(|error| error.into_failure("list pods", "list pods in all namespaces"))?;
     Ok(pods)
 }
 
-/// Those that have to go; or what is not safe about it.
-fn leaving(args: &Drain, world: &World, there: Vec<Sent>) -> Result<Vec<Pod>, Failure> {
+/// The pods that must be moved. Fails if that is not safe.
+fn pods_to_move(args: &Drain, data: &ClusterData, there: Vec<PodWithJson>) -> Result<Vec<Pod>, Failure> {
     let (mut leaving, mut of_sets, mut local, mut bare) = (Vec::new(), Vec::new(), Vec::new(), Vec::new());
     for sent in there {
         let (pod, name) = (&sent.pod, sent.pod.key.to_string());
         if pod.is_mirror || pod.is_ended() {
             continue;
         }
-        if world.cluster.pod_context(pod).is_of_daemon_set() {
+        if data.cluster.pod_context(pod).is_of_daemon_set() {
             of_sets.push(name);
             continue;
         }
@@ -138,10 +141,10 @@ fn leaving(args: &Drain, world: &World, there: Vec<Sent>) -> Result<Vec<Pod>, Fa
     Ok(leaving)
 }
 
-/// Whether the schedulers of all of them enforce reservations.
-fn enforced(world: &World, pods: &[Pod]) -> Result<(), Failure> {
-    let heedless = |pod: &&Pod| world.enforcement(&pod.spec.scheduler_name) == Enforcement::Nobody;
-    match pods.iter().find(heedless) {
+/// Fails if the scheduler of a pod does not enforce reservations.
+fn check_enforcement(data: &ClusterData, pods: &[Pod]) -> Result<(), Failure> {
+    let is_not_enforced = |pod: &&Pod| data.enforcement(&pod.spec.scheduler_name) == Enforcement::Nobody;
+    match pods.iter().find(is_not_enforced) {
         None => Ok(()),
         Some(pod) => Err(Failure::new(format!(
             "pod {} is placed by {}, which does not enforce reservations, so its place could be lost",
@@ -152,8 +155,8 @@ fn enforced(world: &World, pods: &[Pod]) -> Result<(), Failure> {
     }
 }
 
-fn owner(world: &World, pod: &Pod) -> String {
-    match world.cluster.owner_of(pod) {
+fn owner(data: &ClusterData, pod: &Pod) -> String {
+    match data.cluster.owner_of(pod) {
         Ok(owner) if &*owner.kind == "Pod" => "<none>".to_owned(),
         Ok(owner) => format!("{}/{}", owner.kind, owner.name),
         Err(_) => "<unknown>".to_owned(),

@@ -1,57 +1,57 @@
-//! One pod at a time: its own state first, then every node.
+//! Explains one pod at a time: first its own state (`pending`), then every node (`explain`). Entry point: `answers`.
 
 use super::subject::Subject;
 use super::triage;
-use crate::cli::{Explain, Preemption};
+use crate::cli::{Explain, PreemptionMode};
+use crate::cluster_data::{ClusterData, Resource};
 use crate::error::Failure;
 use crate::explain::{
-    Answer, Autoscaler, Checklist, GroupBy, Input, Limit, Options, Outcome, Report, Rules, Stated, WhatIf,
-    analyse, checklist, parse_what_if, state, what_if,
+    AutoscalerEvent, Checklist, Conclusion, GroupBy, Input, Limit, Options, PodFinding, Report, Rules,
+    WhatIf, WhatIfOutcome, analyse, checklist, parse_what_if, report_finding, what_if,
 };
 use crate::manifest;
-use crate::pending::{self, Causes, Unmade, View};
+use crate::pending::{self, BlockedWorkload, Causes, PendingInput};
 use crate::render::explain::shell;
-use crate::world::{Resource, World};
 use common::cluster::{Enforcement, enforcement};
 use common::model::{Pod, Replica};
 use jiff::Timestamp;
 use serde_json::Value;
 use std::sync::Arc;
 
-/// Who tells that more nodes would not help, or will come.
+/// The components whose events say whether an autoscaler adds a node.
 const AUTOSCALERS: [&str; 2] = ["cluster-autoscaler", "karpenter"];
 
-/// Everything that was found out.
+/// The result of `explain`.
 #[derive(Default)]
 pub(super) struct Answers {
-    /// Pods, each explained in full; and how many others are like it.
-    pub(super) pods: Vec<Explained>,
-    /// Everything that waits, by cause.
+    /// The pods that are explained in full.
+    pub(super) pods: Vec<PodAnswer>,
+    /// All pending pods by cause, if no pods or workloads were named.
     pub(super) causes: Option<Causes>,
-    /// Workloads that were asked for and lack nothing, in words.
-    pub(super) settled: Vec<String>,
-    /// Workloads that cannot make pods.
-    pub(super) unmade: Vec<Unmade>,
-    /// The namespace that was looked at, `None` for all.
+    /// The named workloads without a pending pod, in words.
+    pub(super) complete_workloads: Vec<String>,
+    /// The workloads whose controller cannot create pods.
+    pub(super) blocked_workloads: Vec<BlockedWorkload>,
+    /// The namespace that was read; `None` for all.
     pub(super) namespace: Option<String>,
     pub(super) now: Timestamp,
-    /// The rules that are missing to see nodes and pods.
+    /// The rights that the caller lacks to read nodes and pods.
     pub(super) needs: Vec<String>,
 }
 
-/// One pod.
-pub(super) struct Explained {
+/// The answer for one pod.
+pub(super) struct PodAnswer {
     pub(super) report: Report,
-    /// Pods that wait for the same.
+    /// The names of other pods with the same cause.
     pub(super) others: Vec<String>,
-    /// What the changes that were supposed would do.
-    pub(super) outcome: Option<Outcome>,
-    /// Every filter's word about the nodes that were named.
+    /// The result of `--what-if`.
+    pub(super) outcome: Option<WhatIfOutcome>,
+    /// The answers of all filters about the nodes of `--node`.
     pub(super) checklists: Vec<Checklist>,
 }
 
-/// How it is asked.
-pub(super) struct Asking<'a> {
+/// The flags, and what is the same for all pods.
+pub(super) struct Explainer<'a> {
     args: &'a Explain,
     rules: Rules,
     replicas: Vec<Replica>,
@@ -60,12 +60,16 @@ pub(super) struct Asking<'a> {
     changes: Vec<WhatIf>,
 }
 
-impl<'a> Asking<'a> {
-    pub(super) fn new(args: &'a Explain, world: &World, context: Option<&'a str>) -> Result<Self, Failure> {
-        let replicas: Vec<Replica> = world.cluster.replicas().iter().cloned().collect();
-        let (known, now) = (replicas.clone(), world.now);
+impl<'a> Explainer<'a> {
+    pub(super) fn new(
+        args: &'a Explain,
+        data: &ClusterData,
+        context: Option<&'a str>,
+    ) -> Result<Self, Failure> {
+        let replicas: Vec<Replica> = data.cluster.replicas().iter().cloned().collect();
+        let (known, now) = (replicas.clone(), data.now);
         let rules = Rules::new(move |name| enforcement(known.iter(), name, now) != Enforcement::Nobody);
-        let classes = world.notes.priority_classes.iter();
+        let classes = data.diagnostics.priority_classes.iter();
         let classes = classes.map(|(name, class)| (name.clone(), class.value)).collect();
         let changes = args.what_if.iter().map(|text| parse_what_if(text)).collect::<Result<_, _>>();
         let changes = changes.map_err(|why| Failure::usage(format!("--what-if: {why}")))?;
@@ -74,85 +78,85 @@ impl<'a> Asking<'a> {
 
     fn options(&self, is_triage: bool) -> Options {
         Options {
-            // Of many pods the nearest node is told, and that may be far down: see `triage`.
+            // `triage` shows the nearest node that has the main cause, which may be far down the list.
             nodes: if is_triage { Limit::All } else { self.args.nodes },
             fixes: if is_triage { Limit::Most(0) } else { self.args.fixes },
             group_by: self.args.group_by.unwrap_or(GroupBy::Auto),
-            preemption: !is_triage && self.args.consider_preemption == Preemption::Auto,
+            preemption: !is_triage && self.args.consider_preemption == PreemptionMode::Auto,
         }
     }
 
-    /// Everything about one pod.
+    /// The report about one pod.
     pub(super) fn explain(
         &self,
         pod: &Pod,
         source: Option<&Value>,
-        world: &mut World,
+        data: &mut ClusterData,
         is_triage: bool,
     ) -> Report {
-        let pod = &self.as_asked(pod);
-        let autoscaler = autoscaler(pod, world);
-        let input = self.input(pod, source, world, is_triage, &autoscaler);
-        if let Some(stated) = self.stated(pod, world) {
-            let mut report = state(&mut world.cluster, &input, stated);
-            // Whatever a gated pod was told came from the API server.
-            report.said = report.said.filter(|_| pod.spec.gates.is_empty());
+        let pod = &self.with_scheduler(pod);
+        let autoscaler = autoscaler(pod, data);
+        let input = self.input(pod, source, data, is_triage, &autoscaler);
+        if let Some(finding) = self.finding(pod, data) {
+            let mut report = report_finding(&mut data.cluster, &input, finding);
+            // The message of a pod with scheduling gates comes from the API server, not from a scheduler.
+            report.scheduler_message = report.scheduler_message.filter(|_| pod.spec.gates.is_empty());
             return report;
         }
-        let mut report = analyse(&mut world.cluster, &input);
-        self.annotate(pod, &mut report, world);
+        let mut report = analyse(&mut data.cluster, &input);
+        self.annotate(pod, &mut report, data);
         report
     }
 
-    /// The same, with what was asked about single nodes and supposed changes.
-    pub(super) fn explained(
+    /// The report about one pod, with the results of `--node` and `--what-if`.
+    pub(super) fn answer(
         &self,
         pod: &Pod,
         source: Option<&Value>,
-        world: &mut World,
-    ) -> Result<Explained, Failure> {
-        let report = self.explain(pod, source, world, false);
-        let mut explained = Explained { report, others: Vec::new(), outcome: None, checklists: Vec::new() };
-        if !matches!(explained.report.answer, Answer::Judged(_)) {
-            return Ok(explained);
+        data: &mut ClusterData,
+    ) -> Result<PodAnswer, Failure> {
+        let report = self.explain(pod, source, data, false);
+        let mut answer = PodAnswer { report, others: Vec::new(), outcome: None, checklists: Vec::new() };
+        if !matches!(answer.report.conclusion, Conclusion::NodeAnalysis(_)) {
+            return Ok(answer);
         }
-        let pod = &self.as_asked(pod);
-        let input = self.input(pod, source, world, false, &[]);
+        let pod = &self.with_scheduler(pod);
+        let input = self.input(pod, source, data, false, &[]);
         for name in &self.args.on {
-            let list = checklist(&mut world.cluster, &input, name);
-            explained.checklists.push(list.map_err(|why| Failure::new(format!("--node {name}: {why}")))?);
+            let list = checklist(&mut data.cluster, &input, name);
+            answer.checklists.push(list.map_err(|why| Failure::new(format!("--node {name}: {why}")))?);
         }
         if !self.changes.is_empty() {
-            let supposed = what_if(&mut world.cluster, &input, &self.changes);
+            let supposed = what_if(&mut data.cluster, &input, &self.changes);
             let supposed = supposed.map_err(|why| Failure::usage(format!("--what-if: {why}")))?;
-            explained.outcome = Some(supposed);
+            answer.outcome = Some(supposed);
         }
-        Ok(explained)
+        Ok(answer)
     }
 
     fn input<'i>(
         &'i self,
         pod: &'i Pod,
         source: Option<&'i Value>,
-        world: &World,
+        data: &ClusterData,
         is_triage: bool,
-        autoscaler: &'i [Autoscaler],
+        autoscaler: &'i [AutoscalerEvent],
     ) -> Input<'i> {
         Input {
             pod,
             source,
-            now: world.now,
+            now: data.now,
             rules: &self.rules,
             options: self.options(is_triage),
             context: self.context,
-            last_try: pending::last_try(pod, &world.notes),
+            last_try: pending::last_try(pod, &data.diagnostics),
             autoscaler,
             priority_classes: &self.classes,
         }
     }
 
-    /// The pod as if it had the scheduler that was named.
-    fn as_asked(&self, pod: &Pod) -> Pod {
+    /// The pod with the scheduler of `--scheduler`.
+    fn with_scheduler(&self, pod: &Pod) -> Pod {
         let mut pod = pod.clone();
         if let Some(name) = &self.args.scheduler {
             let mut spec = (*pod.spec).clone();
@@ -162,52 +166,59 @@ impl<'a> Asking<'a> {
         pod
     }
 
-    pub(super) fn stated(&self, pod: &Pod, world: &mut World) -> Option<Stated> {
-        let needs = world.needs();
-        let has_events = !world.unreadable.contains(&Resource::Events) && self.args.scheduler.is_none();
-        let snapshot = world.cluster.snapshot(world.now);
-        let serves =
-            |name: &str| enforcement(self.replicas.iter(), name, world.now) == Enforcement::Scheduler;
-        let view =
-            View { snapshot: &snapshot, notes: &world.notes, now: world.now, serves: &serves, has_events };
-        let stated = pending::level(pod, &view);
-        stated.or_else(|| (!needs.is_empty()).then(unseen))
+    pub(super) fn finding(&self, pod: &Pod, data: &mut ClusterData) -> Option<PodFinding> {
+        let needs = data.missing_rights();
+        let has_events = !data.unreadable.contains(&Resource::Events) && self.args.scheduler.is_none();
+        let snapshot = data.cluster.snapshot(data.now);
+        let serves = |name: &str| enforcement(self.replicas.iter(), name, data.now) == Enforcement::Scheduler;
+        let input = PendingInput {
+            snapshot: &snapshot,
+            diagnostics: &data.diagnostics,
+            now: data.now,
+            serves: &serves,
+            has_events,
+        };
+        let finding = pending::pod_finding(pod, &input);
+        finding.or_else(|| (!needs.is_empty()).then(nodes_unreadable))
     }
 
-    /// Adds what is known beyond what nodes say.
-    fn annotate(&self, pod: &Pod, report: &mut Report, world: &mut World) {
+    /// Adds notes that do not follow from single nodes: a nomination, or a rollout that blocks itself.
+    fn annotate(&self, pod: &Pod, report: &mut Report, data: &mut ClusterData) {
         let is_no_fit = report.is_no_fit();
-        let Answer::Judged(judged) = &mut report.answer else { return };
-        if let Some(node) = &pod.nominated {
+        let Conclusion::NodeAnalysis(judged) = &mut report.conclusion else { return };
+        if let Some(node) = &pod.nominated_node {
             judged.notes.push(format!(
                 "It is nominated to {node}: pods of lower priority were asked to leave there, and it waits for them to go."
             ));
         }
-        let snapshot = world.cluster.snapshot(world.now);
+        let snapshot = data.cluster.snapshot(data.now);
         let rules = self.rules.placing(pod);
-        if is_no_fit && let Some((words, command)) = pending::deadlock(pod, &snapshot, &world.notes, rules) {
+        if is_no_fit
+            && let Some((words, command)) =
+                pending::rollout_deadlock(pod, &snapshot, &data.diagnostics, rules)
+        {
             judged.notes.push(format!("{words} To let one go first: {}", shell(&command)));
         }
     }
 }
 
-/// Without nodes nothing can be said about room.
-fn unseen() -> Stated {
-    Stated {
-        code: UNSEEN,
+/// The finding for a caller who may not read nodes.
+fn nodes_unreadable() -> PodFinding {
+    PodFinding {
+        code: NODES_UNREADABLE,
         label: "nodes cannot be seen".into(),
         words: vec!["You may not see the nodes, so it cannot be said what each of them lacks.".into()],
         is_blocked: false,
     }
 }
 
-/// The code of a pod about which nothing can be said because nodes cannot be seen.
-pub(super) const UNSEEN: &str = "Unseen";
+/// The code of that finding.
+pub(super) const NODES_UNREADABLE: &str = "Unseen";
 
-fn autoscaler(pod: &Pod, world: &World) -> Vec<Autoscaler> {
-    let events = world.notes.about("Pod", &pod.key.namespace, &pod.key.name);
+fn autoscaler(pod: &Pod, data: &ClusterData) -> Vec<AutoscalerEvent> {
+    let events = data.diagnostics.about("Pod", &pod.key.namespace, &pod.key.name);
     let theirs = events.into_iter().filter(|event| AUTOSCALERS.contains(&&*event.component));
-    let said = theirs.map(|event| Autoscaler {
+    let said = theirs.map(|event| AutoscalerEvent {
         source: event.component.clone(),
         reason: event.reason.clone(),
         message: event.message.clone(),
@@ -216,64 +227,68 @@ fn autoscaler(pod: &Pod, world: &World) -> Vec<Autoscaler> {
     said.take(2).collect()
 }
 
-/// The answers to everything that was asked.
+/// The answers about everything in `subject`.
 pub(super) fn answers(
-    asking: &Asking<'_>,
+    explainer: &Explainer<'_>,
     subject: &Subject,
-    mut world: World,
+    mut data: ClusterData,
     needs: Vec<String>,
 ) -> Result<Answers, Failure> {
     let mut answers =
-        Answers { now: world.now, needs, namespace: Some(world.namespace.clone()), ..Answers::default() };
-    if let Some(everything) = &subject.everything {
-        answers.namespace.clone_from(&everything.namespace);
-        answers.causes = Some(triage::everything(asking, everything, &mut world));
+        Answers { now: data.now, needs, namespace: Some(data.namespace.clone()), ..Answers::default() };
+    if let Some(selection) = &subject.pending {
+        answers.namespace.clone_from(&selection.namespace);
+        answers.causes = Some(triage::pending_pods(explainer, selection, &mut data));
     }
-    let wanted = manifest::wanted(&subject.manifests, &world.namespace, &world.notes.priority_classes)?;
-    if !subject.manifests.is_empty() && wanted.is_empty() {
+    let manifest_pods =
+        manifest::manifest_pods(&subject.manifests, &data.namespace, &data.diagnostics.priority_classes)?;
+    if !subject.manifests.is_empty() && manifest_pods.is_empty() {
         return Err(Failure::usage("there is no pod and no workload in what -f names"));
     }
-    for one in &wanted {
-        let explained = asking.explained(&one.pod, Some(&one.source), &mut world)?;
-        answers.pods.push(explained);
+    for one in &manifest_pods {
+        let answer = explainer.answer(&one.pod, Some(&one.source), &mut data)?;
+        answers.pods.push(answer);
     }
     for key in &subject.pods {
-        if let Some(pod) = world.cluster.pod(key).cloned() {
-            let source = world.notes.source_of(key);
-            answers.pods.push(asking.explained(&pod, source.as_ref(), &mut world)?);
+        if let Some(pod) = data.cluster.pod(key).cloned() {
+            let source = data.diagnostics.source_of(key);
+            answers.pods.push(explainer.answer(&pod, source.as_ref(), &mut data)?);
         }
     }
     for (workload, keys) in &subject.workloads {
-        triage::workload(asking, workload, keys, &mut world, &mut answers)?;
+        triage::workload(explainer, workload, keys, &mut data, &mut answers)?;
     }
     Ok(answers)
 }
 
 impl Answers {
-    /// Whether at least one pod cannot be placed.
+    /// Whether at least one pod does not fit, or cannot be created.
     pub(super) fn is_blocked(&self) -> bool {
-        let is_blocked = |one: &Explained| match &one.outcome {
+        let is_blocked = |one: &PodAnswer| match &one.outcome {
             Some(outcome) => outcome.after.is_empty(),
             None => one.report.is_no_fit(),
         };
         self.pods.iter().any(is_blocked)
             || self.causes.as_ref().is_some_and(Causes::is_blocked)
-            || !self.unmade.is_empty()
+            || !self.blocked_workloads.is_empty()
     }
 
-    /// Whether some answer is missing because nodes cannot be seen.
-    pub(super) fn is_unseen(&self) -> bool {
-        let is_unseen = |answer: &Answer| matches!(answer, Answer::Stated(stated) if stated.code == UNSEEN);
-        self.pods.iter().any(|one| is_unseen(&one.report.answer))
-            || self.causes.as_ref().is_some_and(|causes| causes.folded.iter().any(|one| one.code == UNSEEN))
+    /// Whether some answer is missing because the caller may not read nodes.
+    pub(super) fn needs_nodes(&self) -> bool {
+        let needs_nodes = |conclusion: &Conclusion| matches!(conclusion, Conclusion::PodFinding(finding) if finding.code == NODES_UNREADABLE);
+        self.pods.iter().any(|one| needs_nodes(&one.report.conclusion))
+            || self
+                .causes
+                .as_ref()
+                .is_some_and(|causes| causes.groups.iter().any(|one| one.code == NODES_UNREADABLE))
     }
 
-    /// Whether nothing waits although everything was asked for.
+    /// Whether all pending pods were asked for and there are none.
     pub(super) fn is_nothing(&self) -> bool {
         self.causes.as_ref().is_some_and(Causes::is_empty)
     }
 
-    /// As kubectl says it.
+    /// The message for that, in the words of kubectl.
     pub(super) fn nothing_found(&self) -> String {
         match &self.namespace {
             Some(namespace) => format!("No pending pods found in {namespace} namespace."),
@@ -281,17 +296,16 @@ impl Answers {
         }
     }
 
-    /// Whether the same is to be said, the time aside.
+    /// Whether both are the same, except for the time.
     pub(super) fn is_same(&self, other: &Self) -> bool {
         let said = |answers: &Self| {
-            let pods = answers
-                .pods
-                .iter()
-                .map(|one| (one.report.answer.clone(), one.report.said.clone(), one.others.clone()));
+            let pods = answers.pods.iter().map(|one| {
+                (one.report.conclusion.clone(), one.report.scheduler_message.clone(), one.others.clone())
+            });
             (
                 pods.collect::<Vec<_>>(),
-                answers.settled.clone(),
-                answers.unmade.clone(),
+                answers.complete_workloads.clone(),
+                answers.blocked_workloads.clone(),
                 answers.causes.clone(),
             )
         };

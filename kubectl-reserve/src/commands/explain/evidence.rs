@@ -1,50 +1,54 @@
-//! What else is said about the pods in question: events, and whether their schedulers say anything at all.
+//! Reads events: about the pods that are explained, about their unbound claims, and of schedulers that may not run.
 
 use super::subject::Subject;
+use crate::cluster_data::{ClusterData, Resource, events};
 use crate::connect::Session;
 use crate::error::Failure;
-use crate::world::{Resource, World, events};
 use common::cluster::Enforcement;
 use common::model::{Pod, PodKey};
 use std::collections::BTreeSet;
 use std::sync::Arc;
 
-/// Pods about which events are read one by one; of more, one speaks for its owner.
+/// The maximum number of pods, and of claims, whose events are read.
 const PODS_MAX: usize = 20;
 
-/// Reads it into the world's notes.
-pub(super) async fn read(session: &Session, world: &mut World, subject: &Subject) -> Result<(), Failure> {
-    let pods = subject_pods(world, subject);
-    for key in speakers(&pods) {
+/// Reads the events into `data.diagnostics`.
+pub(super) async fn read(
+    session: &Session,
+    data: &mut ClusterData,
+    subject: &Subject,
+) -> Result<(), Failure> {
+    let pods = subject_pods(data, subject);
+    for key in one_pod_per_owner(&pods) {
         let selector = format!("involvedObject.kind=Pod,involvedObject.name={}", key.name);
-        events(session, world, Some(&key.namespace), &selector).await?;
+        events(session, data, Some(&key.namespace), &selector).await?;
     }
-    for (namespace, claim) in claims(&pods, world) {
+    for (namespace, claim) in claims(&pods, data) {
         let selector = format!("involvedObject.kind=PersistentVolumeClaim,involvedObject.name={claim}");
-        events(session, world, Some(&namespace), &selector).await?;
+        events(session, data, Some(&namespace), &selector).await?;
     }
-    for name in unheard(&pods, world) {
+    for name in silent_schedulers(&pods, data) {
         let selector = format!("source={name}");
-        let is_heard = events(session, world, None, &selector).await?
-            || events(session, world, Some(&session.namespace), &selector).await?;
-        if !is_heard && !world.unreadable.contains(&Resource::Events) {
-            world.unreadable.push(Resource::Events);
+        let can_read = events(session, data, None, &selector).await?
+            || events(session, data, Some(&session.namespace), &selector).await?;
+        if !can_read && !data.unreadable.contains(&Resource::Events) {
+            data.unreadable.push(Resource::Events);
         }
     }
     Ok(())
 }
 
-fn subject_pods(world: &World, subject: &Subject) -> Vec<Arc<Pod>> {
-    if subject.everything.is_some() {
-        let is_asked = |pod: &&Arc<Pod>| pod.is_waiting() && subject.is_asked(&pod.key);
-        return world.cluster.pods().filter(is_asked).cloned().collect();
+fn subject_pods(data: &ClusterData, subject: &Subject) -> Vec<Arc<Pod>> {
+    if subject.pending.is_some() {
+        let is_asked = |pod: &&Arc<Pod>| pod.is_waiting() && subject.selects(&pod.key);
+        return data.cluster.pods().filter(is_asked).cloned().collect();
     }
     let workloads = subject.workloads.iter().flat_map(|(_, pods)| pods);
-    subject.pods.iter().chain(workloads).filter_map(|key| world.cluster.pod(key)).cloned().collect()
+    subject.pods.iter().chain(workloads).filter_map(|key| data.cluster.pod(key)).cloned().collect()
 }
 
-/// One pod of each owner, and pods without one.
-fn speakers(pods: &[Arc<Pod>]) -> Vec<PodKey> {
+/// The first pod of each controller, and all pods without one.
+fn one_pod_per_owner(pods: &[Arc<Pod>]) -> Vec<PodKey> {
     let mut known = BTreeSet::new();
     let mut sorted: Vec<&Arc<Pod>> = pods.iter().collect();
     sorted.sort_by(|one, other| one.key.cmp(&other.key));
@@ -55,9 +59,9 @@ fn speakers(pods: &[Arc<Pod>]) -> Vec<PodKey> {
     sorted.into_iter().filter(is_first).map(|pod| pod.key.clone()).take(PODS_MAX).collect()
 }
 
-/// Claims that have no volume.
-fn claims(pods: &[Arc<Pod>], world: &World) -> Vec<(String, String)> {
-    let claims = &world.cluster.catalog().claims;
+/// The claims of waiting pods that are not bound to a volume.
+fn claims(pods: &[Arc<Pod>], data: &ClusterData) -> Vec<(String, String)> {
+    let claims = &data.cluster.catalog().claims;
     let mut found = BTreeSet::new();
     for pod in pods.iter().filter(|pod| pod.is_waiting()) {
         let names = pod.spec.volumes.iter().filter_map(|volume| volume.claim_name(&pod.key.name));
@@ -70,10 +74,11 @@ fn claims(pods: &[Arc<Pod>], world: &World) -> Vec<(String, String)> {
     found.into_iter().take(PODS_MAX).collect()
 }
 
-/// Schedulers that said nothing to a waiting pod, and of which nothing else is known.
-fn unheard(pods: &[Arc<Pod>], world: &World) -> BTreeSet<String> {
-    let is_told = |pod: &Pod| pod.unscheduled().is_some_and(|told| !told.message.is_empty());
-    let waiting = pods.iter().filter(|pod| pod.is_waiting() && !is_told(pod));
+/// The schedulers of waiting pods without a message, except the daemon: their events show whether they run.
+fn silent_schedulers(pods: &[Arc<Pod>], data: &ClusterData) -> BTreeSet<String> {
+    let has_message =
+        |pod: &Pod| pod.unscheduled().is_some_and(|unscheduled| !unscheduled.message.is_empty());
+    let waiting = pods.iter().filter(|pod| pod.is_waiting() && !has_message(pod));
     let names = waiting.map(|pod| pod.spec.scheduler_name.to_string());
-    names.filter(|name| world.enforcement(name) != Enforcement::Scheduler).collect()
+    names.filter(|name| data.enforcement(name) != Enforcement::Scheduler).collect()
 }

@@ -1,7 +1,7 @@
-//! `kubectl reserve explain`: why pods are Pending, in the scheduler's own judgement.
+//! `kubectl reserve explain`: why pods are Pending, judged by the scheduler's own filters.
 //!
-//! What is asked for is found (`subject`), the cluster is read, and what else is said about it (`evidence`); then one pod at
-//! a time is judged (`answer`), and printed.
+//! The order: `subject` finds the pods to explain, `cluster_data` reads the cluster, `evidence` reads events, `answer` explains one
+//! pod at a time (`triage`: many pods), `show` prints.
 
 mod answer;
 mod evidence;
@@ -11,25 +11,25 @@ mod triage;
 
 use super::Context;
 use crate::cli::Explain;
+use crate::cluster_data::{self, ClusterData, ClusterDataBuilder, Depth, Saver};
 use crate::connect::Session;
 use crate::error::{Exit, Failure};
 use crate::explain;
 use crate::print;
 use crate::rights::{self, Right};
 use crate::ui::{Ui, printer};
-use crate::world::{self, Depth, Intake, Saver, World};
-use answer::{Answers, Asking};
-use show::Shown;
+use answer::{Answers, Explainer};
+use show::ExplainOutput;
 use std::time::Duration;
 use subject::Subject;
 
-/// How often `-w` looks again.
+/// The pause between two reads with `--watch`.
 const PAUSE: Duration = Duration::from_secs(2);
 
-/// Where the answer comes from.
+/// Where the cluster is read from.
 enum Source<'s> {
     Cluster(&'s Session),
-    /// A snapshot, asked about the namespace that was named, or else the one that it was saved with.
+    /// A snapshot, with the value of `--namespace`; without it the namespace of the snapshot is used.
     Snapshot(Option<&'s str>),
 }
 
@@ -52,7 +52,7 @@ pub(crate) async fn run(args: &Explain, context: &Context) -> Result<(), Failure
     }
 }
 
-/// The same without a cluster.
+/// The same for a saved snapshot.
 pub(crate) async fn offline(args: &Explain, namespace: Option<&str>, ui: &Ui) -> Result<(), Failure> {
     finish(args, &once(args, &Source::Snapshot(namespace), ui, None).await?)
 }
@@ -63,42 +63,42 @@ async fn once(
     ui: &Ui,
     context: Option<&str>,
 ) -> Result<Answers, Failure> {
-    let (subject, mut world) = match source {
+    let (subject, mut data) = match source {
         Source::Cluster(session) => {
             let subject = subject::find(args, session).await?;
-            let world = read(args, session, ui, &subject).await?;
-            (subject, world)
+            let data = read(args, session, ui, &subject).await?;
+            (subject, data)
         }
         Source::Snapshot(namespace) => {
             let path = args.snapshot.as_deref().unwrap_or_else(|| std::path::Path::new(""));
-            let mut world = world::load(path, subject::names(args)?.into_iter())?;
+            let mut data = cluster_data::load(path, subject::names(args)?.into_iter())?;
             if let Some(namespace) = namespace {
-                world.namespace = (*namespace).to_owned();
+                data.namespace = (*namespace).to_owned();
             }
-            (subject::recall(args, &world)?, world)
+            (subject::find_in_snapshot(args, &data)?, data)
         }
     };
     if let Source::Cluster(session) = source {
-        evidence::read(session, &mut world, &subject).await?;
+        evidence::read(session, &mut data, &subject).await?;
     }
-    world.save()?;
-    let needs = world.needs();
+    data.save()?;
+    let needs = data.missing_rights();
     if needs.is_empty() {
-        world.warn();
+        data.warn_about_unreadable();
     }
-    let asking = Asking::new(args, &world, context)?;
-    let mut answers = answer::answers(&asking, &subject, world, needs)?;
+    let explainer = Explainer::new(args, &data, context)?;
+    let mut answers = answer::answers(&explainer, &subject, data, needs)?;
     if let Source::Cluster(session) = source {
         ask_rights(session, &mut answers).await?;
     }
     Ok(answers)
 }
 
-/// Whether the caller may do what would help.
+/// Notes for each proposed fix whether the caller may carry it out.
 async fn ask_rights(session: &Session, answers: &mut Answers) -> Result<(), Failure> {
     for report in answers.pods.iter_mut().map(|one| &mut one.report) {
         let rights = report.needs();
-        let asked = |right: &explain::Right| {
+        let asked = |right: &explain::RequiredRight| {
             Right::new(right.verb, right.group, &right.resource, right.namespace.as_deref())
         };
         let missing = rights::missing(session, &rights.iter().map(asked).collect::<Vec<_>>()).await?;
@@ -107,14 +107,14 @@ async fn ask_rights(session: &Session, answers: &mut Answers) -> Result<(), Fail
     Ok(())
 }
 
-async fn read(args: &Explain, session: &Session, ui: &Ui, subject: &Subject) -> Result<World, Failure> {
+async fn read(args: &Explain, session: &Session, ui: &Ui, subject: &Subject) -> Result<ClusterData, Failure> {
     let saver = args.save_snapshot.as_deref().map(Saver::create).transpose()?;
-    let mut intake = Intake::saving(saver);
-    intake.detail(subject.names().into_iter());
+    let mut builder = ClusterDataBuilder::with_saver(saver);
+    builder.keep_pod_json(subject.names().into_iter());
     for json in &subject.sources {
-        intake.take(world::Resource::Pods, json).map_err(Failure::new)?;
+        builder.add(cluster_data::Resource::Pods, json).map_err(Failure::new)?;
     }
-    world::read(session, ui, Depth::Reasons, intake).await
+    cluster_data::read(session, ui, Depth::Reasons, builder).await
 }
 
 fn print_all(args: &Explain, answers: &Answers) -> Result<(), Failure> {
@@ -122,12 +122,12 @@ fn print_all(args: &Explain, answers: &Answers) -> Result<(), Failure> {
         printer::say(&answers.nothing_found());
         return Ok(());
     }
-    printer::out(&print::text(&args.print, &Shown { answers, is_brief: args.brief })?)
+    printer::out(&print::text(&args.print, &ExplainOutput { answers, is_brief: args.brief })?)
 }
 
 fn finish(args: &Explain, answers: &Answers) -> Result<(), Failure> {
     print_all(args, answers)?;
-    if !answers.needs.is_empty() && answers.is_unseen() {
+    if !answers.needs.is_empty() && answers.needs_nodes() {
         return Err(Failure::new("without nodes it cannot be said what each of them lacks")
             .hint(format!("needs: {}", answers.needs.join("; ")))
             .exit(Exit::Forbidden));

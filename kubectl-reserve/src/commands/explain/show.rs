@@ -1,22 +1,22 @@
-//! What `explain` prints, in every form.
+//! The output of `explain`, in every form of `-o`.
 
-use super::answer::{Answers, Explained};
+use super::answer::{Answers, PodAnswer};
 use crate::error::Failure;
-use crate::explain::{Answer, Outcome, Report};
-use crate::pending::{Unmade, fold};
+use crate::explain::{Conclusion, Report, WhatIfOutcome};
+use crate::pending::{BlockedWorkload, group_causes};
 use crate::print::{self, document};
-use crate::render::explain::{Said, View, checklist, document as explain_report, render};
+use crate::render::explain::{Layout, PodExplanation, checklist, document as explain_report, render};
 use crate::render::pending;
 use crate::render::wrap::wrap;
 use serde_json::Value;
 
-/// The answers, as they are to be shown.
-pub(super) struct Shown<'a> {
+/// The answers, and whether only one line per pod is printed.
+pub(super) struct ExplainOutput<'a> {
     pub(super) answers: &'a Answers,
     pub(super) is_brief: bool,
 }
 
-impl print::Shown for Shown<'_> {
+impl print::Printable for ExplainOutput<'_> {
     fn table(&self, _is_wide: bool, _has_headers: bool) -> String {
         let answers = self.answers;
         let mut parts: Vec<String> = Vec::new();
@@ -26,50 +26,52 @@ impl print::Shown for Shown<'_> {
         for one in &answers.pods {
             parts.push(if self.is_brief { brief(&one.report) } else { whole(one) });
         }
-        let unmade = answers.unmade.iter().map(unmade);
-        let settled = answers.settled.iter().map(|line| format!("{line}\n"));
-        parts.extend(unmade.chain(settled));
+        let blocked_workloads = answers.blocked_workloads.iter().map(blocked_workload);
+        let complete_workloads = answers.complete_workloads.iter().map(|line| format!("{line}\n"));
+        parts.extend(blocked_workloads.chain(complete_workloads));
         parts.join(if self.is_brief { "" } else { "\n" })
     }
 
     fn names(&self) -> Vec<String> {
         let answers = self.answers;
         let explained = answers.pods.iter().filter(|one| one.report.is_no_fit());
-        let explained = explained.flat_map(|one| std::iter::once(&one.report.about.name).chain(&one.others));
-        let folded = answers.causes.iter().flat_map(|causes| &causes.folded).filter(|one| one.is_blocked);
-        explained.chain(folded.flat_map(|one| &one.pods)).map(|name| format!("pod/{name}")).collect()
+        let explained =
+            explained.flat_map(|one| std::iter::once(&one.report.pod_summary.name).chain(&one.others));
+        let groups = answers.causes.iter().flat_map(|causes| &causes.groups).filter(|one| one.is_blocked);
+        explained.chain(groups.flat_map(|one| &one.pods)).map(|name| format!("pod/{name}")).collect()
     }
 
     fn document(&self) -> Result<Value, Failure> {
         let answers = self.answers;
         match &answers.causes {
             Some(causes) => document(&pending::report(causes, answers.now)),
-            // Of a workload without pods there is nothing to say but why it has none.
-            None if answers.pods.is_empty() && !answers.unmade.is_empty() => {
-                document(&pending::report(&fold(Vec::new(), answers.unmade.clone()), answers.now))
-            }
-            None => {
-                Ok(explain_report(&self.answers.pods.iter().map(said).collect::<Vec<_>>(), self.answers.now))
-            }
+            // A workload without pods: only the reason why it has none is printed.
+            None if answers.pods.is_empty() && !answers.blocked_workloads.is_empty() => document(
+                &pending::report(&group_causes(Vec::new(), answers.blocked_workloads.clone()), answers.now),
+            ),
+            None => Ok(explain_report(
+                &self.answers.pods.iter().map(explanation).collect::<Vec<_>>(),
+                self.answers.now,
+            )),
         }
     }
 }
 
-fn said(one: &Explained) -> Said<'_> {
-    Said { report: &one.report, checklists: &one.checklists, outcome: one.outcome.as_ref() }
+fn explanation(one: &PodAnswer) -> PodExplanation<'_> {
+    PodExplanation { report: &one.report, checklists: &one.checklists, outcome: one.outcome.as_ref() }
 }
 
-fn whole(one: &Explained) -> String {
+fn whole(one: &PodAnswer) -> String {
     if !one.checklists.is_empty() {
-        let about = &one.report.about;
-        let lists = one.checklists.iter().map(|list| checklist(list, about.enforced, &View::default()));
+        let about = &one.report.pod_summary;
+        let lists = one.checklists.iter().map(|list| checklist(list, about.enforced, &Layout::default()));
         return format!("Pod {}/{}\n{}", about.namespace, about.name, lists.collect::<String>());
     }
     if let Some(outcome) = &one.outcome {
-        let about = &one.report.about;
+        let about = &one.report.pod_summary;
         return wrap("", &format!("{}/{}: {}", about.namespace, about.name, supposed(outcome)), 2, 80);
     }
-    let mut text = render(&one.report, &View::default());
+    let mut text = render(&one.report, &Layout::default());
     if !one.others.is_empty() {
         let count = one.others.len();
         let pods = if count == 1 { "pod waits".into() } else { format!("{count} pods wait") };
@@ -79,8 +81,8 @@ fn whole(one: &Explained) -> String {
     text
 }
 
-/// What a supposed change would do.
-fn supposed(outcome: &Outcome) -> String {
+/// The result of `--what-if`, in words.
+fn supposed(outcome: &WhatIfOutcome) -> String {
     let (before, after) = (outcome.before.len(), outcome.after.len());
     let mut text = format!("feasible nodes {before} -> {after}");
     if let Some(first) = outcome.after.first() {
@@ -92,8 +94,9 @@ fn supposed(outcome: &Outcome) -> String {
             text += &format!(" and {} more", after - 1);
         }
     }
-    let still: Vec<String> = outcome.still.iter().map(|(label, count)| format!("{label} {count}")).collect();
-    let sum: usize = outcome.still.iter().map(|(_, count)| count).sum();
+    let still: Vec<String> =
+        outcome.still_blocked.iter().map(|(label, count)| format!("{label} {count}")).collect();
+    let sum: usize = outcome.still_blocked.iter().map(|(_, count)| count).sum();
     if sum > 0 {
         text += &format!(". Still blocked: {sum} ({})", still.join(", "));
     }
@@ -102,19 +105,19 @@ fn supposed(outcome: &Outcome) -> String {
 
 /// The verdict in one line.
 fn brief(report: &Report) -> String {
-    let about = &report.about;
-    let words = match &report.answer {
-        Answer::Judged(judged) => judged.verdict.first().cloned().unwrap_or_default(),
-        Answer::Stated(stated) => stated.words.first().cloned().unwrap_or_default(),
-        Answer::Refused(why) | Answer::Failed(why) => why.clone(),
-        Answer::Bound(node) => format!("It is bound to {node}."),
-        Answer::Deleting => "It is being deleted.".into(),
-        Answer::Ended => "It has ended.".into(),
+    let about = &report.pod_summary;
+    let words = match &report.conclusion {
+        Conclusion::NodeAnalysis(judged) => judged.verdict.first().cloned().unwrap_or_default(),
+        Conclusion::PodFinding(finding) => finding.words.first().cloned().unwrap_or_default(),
+        Conclusion::Refused(why) | Conclusion::Failed(why) => why.clone(),
+        Conclusion::Bound(node) => format!("It is bound to {node}."),
+        Conclusion::Deleting => "It is being deleted.".into(),
+        Conclusion::Ended => "It has ended.".into(),
     };
     format!("{}/{}: {words}\n", about.namespace, about.name)
 }
 
-fn unmade(one: &Unmade) -> String {
+fn blocked_workload(one: &BlockedWorkload) -> String {
     let missing = match one.missing {
         Some(1) => "1 pod is missing".into(),
         Some(count) => format!("{count} pods are missing"),

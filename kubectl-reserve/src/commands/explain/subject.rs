@@ -1,60 +1,62 @@
-//! What is to be explained: everything that waits, pods and workloads by name, or what stands in a manifest.
+//! What is explained: all pending pods, pods and workloads by name, or the pods of a manifest. `find` reads the cluster,
+//! `find_in_snapshot` a snapshot.
 
 use crate::api::{self as calls, JSON};
 use crate::cli::Explain;
+use crate::cluster_data::ClusterData;
 use crate::connect::Session;
 use crate::error::Failure;
 use crate::manifest;
-use crate::names::{self, PodSeen, Seen, Target};
+use crate::names::{self, NamespaceObjects, PodOrWorkload, PodWithReadiness};
 use crate::selector;
-use crate::world::World;
 use common::model::PodKey;
 use common::model::owner::Workload;
 use serde_json::Value;
 use std::collections::BTreeSet;
 
-/// What is to be explained.
+/// What is explained.
 #[derive(Default)]
 pub(super) struct Subject {
-    /// Everything that waits: in one namespace, or in all; perhaps only these.
-    pub(super) everything: Option<Everything>,
+    /// Which pending pods are explained, if no pods, workloads or manifests are named.
+    pub(super) pending: Option<PendingSelection>,
     pub(super) pods: Vec<PodKey>,
     pub(super) workloads: Vec<(Workload, Vec<PodKey>)>,
-    /// Documents of manifests.
+    /// The documents of the manifests.
     pub(super) manifests: Vec<Value>,
-    /// The JSON of pods that were read by name: one that has ended is in no list.
+    /// The JSON of pods that were read by name: lists do not contain pods that have ended.
     pub(super) sources: Vec<String>,
 }
 
-/// Which waiting pods are asked for.
-pub(super) struct Everything {
+/// A selection of pending pods.
+pub(super) struct PendingSelection {
     /// `None` for all.
     pub(super) namespace: Option<String>,
+    /// Only these pods, if there was a selector.
     pub(super) only: Option<BTreeSet<PodKey>>,
 }
 
 impl Subject {
-    /// Whether a pod is among everything that is asked for.
-    pub(super) fn is_asked(&self, key: &PodKey) -> bool {
-        self.everything.as_ref().is_some_and(|everything| everything.has(key))
+    /// Whether a pod is in the selection of pending pods.
+    pub(super) fn selects(&self, key: &PodKey) -> bool {
+        self.pending.as_ref().is_some_and(|selection| selection.has(key))
     }
 
-    /// The names of the pods that are asked for.
+    /// The names of the pods that are explained in full.
     pub(super) fn names(&self) -> BTreeSet<String> {
-        // The only pod of a workload is explained as if it had been named.
+        // The only pod of a workload is explained like a named pod.
         let only = self.workloads.iter().filter(|(_, pods)| pods.len() == 1).flat_map(|(_, pods)| pods);
         self.pods.iter().chain(only).map(|key| key.name.to_string()).collect()
     }
 }
 
-impl Everything {
+impl PendingSelection {
     pub(super) fn has(&self, key: &PodKey) -> bool {
         self.namespace.as_ref().is_none_or(|namespace| *key.namespace == **namespace)
             && self.only.as_ref().is_none_or(|only| only.contains(key))
     }
 }
 
-/// Finds what was asked for in the cluster.
+/// Finds in the cluster what the arguments name.
 pub(super) async fn find(args: &Explain, session: &Session) -> Result<Subject, Failure> {
     if !args.filenames.is_empty() {
         return manifests(args);
@@ -69,16 +71,16 @@ pub(super) async fn find(args: &Explain, session: &Session) -> Result<Subject, F
             }
             None => None,
         };
-        return Ok(everything(within, only));
+        return Ok(pending(within, only));
     }
-    no_names_everywhere(args)?;
+    refuse_names_with_all_namespaces(args)?;
     let mut subject = Subject::default();
-    for asked in names::asked(&args.names)? {
+    for asked in names::parse_args(&args.names)? {
         let target = names::find(session, namespace, &asked).await?;
-        if let Target::Pod(found) = &target {
+        if let PodOrWorkload::Pod(found) = &target {
             let key = &found.pod.key;
             let path = format!("/api/v1/namespaces/{}/pods/{}", key.namespace, key.name);
-            // Gone meanwhile: then what is known has to do.
+            // If the pod is gone meanwhile, it is explained without its JSON.
             if let Ok(answer) = calls::get(session, &path, JSON).await {
                 subject.sources.push(answer.text);
             }
@@ -88,8 +90,8 @@ pub(super) async fn find(args: &Explain, session: &Session) -> Result<Subject, F
     Ok(subject)
 }
 
-/// Finds it in a snapshot.
-pub(super) fn recall(args: &Explain, world: &World) -> Result<Subject, Failure> {
+/// Finds in a snapshot what the arguments name.
+pub(super) fn find_in_snapshot(args: &Explain, data: &ClusterData) -> Result<Subject, Failure> {
     if !args.filenames.is_empty() {
         return manifests(args);
     }
@@ -97,37 +99,37 @@ pub(super) fn recall(args: &Explain, world: &World) -> Result<Subject, Failure> 
         let only = match &args.selector {
             Some(typed) => {
                 let selector = selector::parse(typed)?;
-                let pods = world.cluster.pods().filter(|pod| selector.matches(&pod.labels));
+                let pods = data.cluster.pods().filter(|pod| selector.matches(&pod.labels));
                 Some(pods.map(|pod| pod.key.clone()).collect())
             }
             None => None,
         };
-        return Ok(everything((!args.all_namespaces).then_some(&*world.namespace), only));
+        return Ok(pending((!args.all_namespaces).then_some(&*data.namespace), only));
     }
-    no_names_everywhere(args)?;
+    refuse_names_with_all_namespaces(args)?;
     let mut subject = Subject::default();
-    for asked in names::asked(&args.names)? {
-        let target = names::resolve(&asked, seen(world));
-        add(&mut subject, target.map_err(|why| why.into_failure(&asked, &world.namespace))?);
+    for asked in names::parse_args(&args.names)? {
+        let target = names::resolve(&asked, namespace_objects(data));
+        add(&mut subject, target.map_err(|why| why.into_failure(&asked, &data.namespace))?);
     }
     Ok(subject)
 }
 
-/// The names that were typed, whatever they mean.
+/// The names in the arguments, of pods or workloads.
 pub(super) fn names(args: &Explain) -> Result<BTreeSet<String>, Failure> {
-    Ok(names::asked(&args.names)?.into_iter().map(|asked| asked.name).collect())
+    Ok(names::parse_args(&args.names)?.into_iter().map(|asked| asked.name).collect())
 }
 
-fn no_names_everywhere(args: &Explain) -> Result<(), Failure> {
+fn refuse_names_with_all_namespaces(args: &Explain) -> Result<(), Failure> {
     match args.all_namespaces {
         true => Err(Failure::usage("a resource cannot be retrieved by name across all namespaces")),
         false => Ok(()),
     }
 }
 
-fn everything(namespace: Option<&str>, only: Option<BTreeSet<PodKey>>) -> Subject {
+fn pending(namespace: Option<&str>, only: Option<BTreeSet<PodKey>>) -> Subject {
     let namespace = namespace.map(str::to_owned);
-    Subject { everything: Some(Everything { namespace, only }), ..Subject::default() }
+    Subject { pending: Some(PendingSelection { namespace, only }), ..Subject::default() }
 }
 
 fn manifests(args: &Explain) -> Result<Subject, Failure> {
@@ -135,23 +137,23 @@ fn manifests(args: &Explain) -> Result<Subject, Failure> {
     Ok(Subject { manifests, ..Subject::default() })
 }
 
-fn add(subject: &mut Subject, target: Target) {
+fn add(subject: &mut Subject, target: PodOrWorkload) {
     match target {
-        Target::Pod(found) => subject.pods.push(found.pod.key.clone()),
-        Target::Workload(workload, pods) => {
+        PodOrWorkload::Pod(found) => subject.pods.push(found.pod.key.clone()),
+        PodOrWorkload::Workload(workload, pods) => {
             let keys = pods.into_iter().map(|found| found.pod.key).collect();
             subject.workloads.push((*workload, keys));
         }
     }
 }
 
-/// The world's namespace, as names are looked up in it.
-fn seen(world: &World) -> Seen {
-    let is_here = |namespace: &str| namespace == world.namespace;
-    let pods = world.cluster.pods().filter(|pod| is_here(&pod.key.namespace));
-    let workloads = world.cluster.owners().iter().filter(|workload| is_here(&workload.namespace));
-    Seen {
-        pods: pods.map(|pod| PodSeen { pod: (**pod).clone(), is_ready: false }).collect(),
+/// The pods and workloads of the snapshot's namespace.
+fn namespace_objects(data: &ClusterData) -> NamespaceObjects {
+    let is_here = |namespace: &str| namespace == data.namespace;
+    let pods = data.cluster.pods().filter(|pod| is_here(&pod.key.namespace));
+    let workloads = data.cluster.owners().iter().filter(|workload| is_here(&workload.namespace));
+    NamespaceObjects {
+        pods: pods.map(|pod| PodWithReadiness { pod: (**pod).clone(), is_ready: false }).collect(),
         workloads: workloads.cloned().collect(),
         unreadable: Vec::new(),
     }

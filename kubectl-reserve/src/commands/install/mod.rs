@@ -1,7 +1,7 @@
-//! `kubectl reserve install`: the daemon with everything it needs, put into the cluster or brought to this version.
+//! `kubectl reserve install`: installs the daemon with everything it needs, or upgrades it to this version.
 //!
-//! Rights first, then what there is, then the server's own check of what can be checked; only then is anything changed.
-//! Applying is repeatable: whatever stopped an installation, the next one goes on from there.
+//! The order: check the caller's rights, read the existing objects, let the server check the new ones (dry run), ask the user,
+//! apply, wait for the rollout, remove what only the former version needed. An interrupted installation can be repeated.
 
 mod plan;
 mod rollout;
@@ -10,25 +10,25 @@ use super::Context;
 use crate::cli::Install;
 use crate::connect::{Session, is_name};
 use crate::error::{Exit, Failure};
-use crate::manifests::{self, Choice, Object};
+use crate::manifests::{self, InstallOptions, Object};
 use crate::node_patch::DryRun;
 use crate::objects;
-use crate::print::{self, Output, Shown};
+use crate::print::{self, Output, Printable};
 use crate::rights;
 use crate::ui::printer;
 use common::api::names;
 use common::api::replica::DaemonNamespaces;
-use plan::{Change, Plan};
+use plan::{Change, InstallPlan};
 use serde_json::{Value, json};
 use std::time::Duration;
 
-/// Namespaces that are not ours to label and to put a quota into.
-const TAKEN: [&str; 4] = ["default", "kube-system", "kube-public", "kube-node-lease"];
+/// Namespaces in which the daemon cannot be installed: they must not get our labels and quota.
+const SYSTEM_NAMESPACES: [&str; 4] = ["default", "kube-system", "kube-public", "kube-node-lease"];
 
-/// What the person who runs kube-scheduler tells it.
+/// The configuration for kube-scheduler, for `--extender`.
 const KUBE_SCHEDULER: &str = include_str!("../../../../manifests/extender/kube-scheduler.yaml");
 
-/// Prints what would be applied, without a cluster.
+/// Prints the manifests, without a cluster.
 pub(crate) fn run_offline(args: &Install, namespace: Option<&str>) -> Result<(), Failure> {
     show(args, &wanted(&choice(args, namespace)?)?)
 }
@@ -63,9 +63,9 @@ pub(crate) async fn run(args: &Install, context: &Context, namespace: Option<&st
     if args.print.output.is_table() { Ok(()) } else { show(args, &applied) }
 }
 
-fn choice(args: &Install, namespace: Option<&str>) -> Result<Choice, Failure> {
+fn choice(args: &Install, namespace: Option<&str>) -> Result<InstallOptions, Failure> {
     let namespace = namespace.unwrap_or(names::NAMESPACE);
-    if TAKEN.contains(&namespace) || !is_name(namespace) || namespace.contains('.') {
+    if SYSTEM_NAMESPACES.contains(&namespace) || !is_name(namespace) || namespace.contains('.') {
         return Err(Failure::usage(format!("the daemon cannot be installed in the namespace {namespace:?}"))
             .hint(format!("leave out -n for {}, or name a namespace of its own", names::NAMESPACE)));
     }
@@ -75,15 +75,15 @@ fn choice(args: &Install, namespace: Option<&str>) -> Result<Choice, Failure> {
             return Err(Failure::usage(format!("--image {image:?} is no image")));
         }
     }
-    Ok(Choice { image: args.image.clone(), namespace: namespace.into(), is_extender: args.extender })
+    Ok(InstallOptions { image: args.image.clone(), namespace: namespace.into(), is_extender: args.extender })
 }
 
-fn wanted(choice: &Choice) -> Result<Vec<Object>, Failure> {
+fn wanted(choice: &InstallOptions) -> Result<Vec<Object>, Failure> {
     manifests::objects(choice).map_err(|error| Failure::new(format!("the built-in manifests: {error}")))
 }
 
-/// Lets the server check everything that it can before anything is changed.
-async fn check(session: &Session, plan: &Plan) -> Result<Vec<Object>, Failure> {
+/// Lets the server check all objects by a dry run, as far as possible, before anything is changed.
+async fn check(session: &Session, plan: &InstallPlan) -> Result<Vec<Object>, Failure> {
     let has_namespace = plan.has_namespace();
     let mut checked = Vec::new();
     for step in &plan.steps {
@@ -110,14 +110,14 @@ fn refused(error: crate::api::ApiError, object: &Object) -> Failure {
     failure
 }
 
-fn tell_plan(plan: &Plan) -> Result<(), Failure> {
+fn tell_plan(plan: &InstallPlan) -> Result<(), Failure> {
     let step = |step: &plan::Step| format!("{} {} (dry run)\n", step.object.word(), step.change().as_str());
     let mut text: String = plan.steps.iter().map(step).collect();
     text.extend(plan.pruned.iter().map(|object| format!("{} pruned (dry run)\n", object.word())));
     printer::out(&text)
 }
 
-fn tell_checked(plan: &Plan, checked: &[Object]) -> Result<(), Failure> {
+fn tell_checked(plan: &InstallPlan, checked: &[Object]) -> Result<(), Failure> {
     let mut text = String::new();
     for (step, checked) in plan.steps.iter().zip(checked) {
         let change = Change::of(step.live.as_ref(), &checked.json).as_str();
@@ -133,8 +133,8 @@ fn tell_checked(plan: &Plan, checked: &[Object]) -> Result<(), Failure> {
     Ok(())
 }
 
-/// What is about to happen, for whoever is asked.
-fn announce(plan: &Plan, choice: &Choice) {
+/// Prints what will be changed, before the user is asked.
+fn announce(plan: &InstallPlan, choice: &InstallOptions) {
     let namespace = &choice.namespace;
     let image = choice.image.clone().unwrap_or_else(manifests::default_image);
     printer::say(&format!("{image} in namespace {namespace}: {}", plan.summary()));
@@ -151,7 +151,7 @@ fn announce(plan: &Plan, choice: &Choice) {
     }
 }
 
-async fn apply(session: &Session, args: &Install, plan: &Plan) -> Result<Vec<Object>, Failure> {
+async fn apply(session: &Session, args: &Install, plan: &InstallPlan) -> Result<Vec<Object>, Failure> {
     let mut applied = Vec::new();
     for step in &plan.steps {
         let json = objects::apply(session, &step.object, DryRun::None).await;
@@ -172,8 +172,13 @@ fn stopped(failure: Failure) -> Failure {
     }
 }
 
-/// Waits for the new replicas, removes what only the old ones needed, and says what comes next.
-async fn finish(args: &Install, context: &Context, plan: &Plan, choice: &Choice) -> Result<(), Failure> {
+/// Waits for the new replicas, removes what only the former version needed, and prints the next steps.
+async fn finish(
+    args: &Install,
+    context: &Context,
+    plan: &InstallPlan,
+    choice: &InstallOptions,
+) -> Result<(), Failure> {
     let (session, namespace) = (&context.session, choice.namespace.as_str());
     let can_run = !choice.is_extender || has_certificates(session, namespace).await;
     let is_waited_for = args.wait && can_run;
@@ -183,7 +188,7 @@ async fn finish(args: &Install, context: &Context, plan: &Plan, choice: &Choice)
         printer::say(&format!("deployment {:?} successfully rolled out", names::AUTOMATIC));
     }
     for object in &plan.pruned {
-        // A replica of the former version that starts once more would look for its configuration.
+        // A replica of the former version may restart until the rollout is finished, and needs its configuration.
         if !is_waited_for && object.kind.kind == "ConfigMap" {
             continue;
         }
@@ -199,7 +204,7 @@ async fn finish(args: &Install, context: &Context, plan: &Plan, choice: &Choice)
 
 async fn has_certificates(session: &Session, namespace: &str) -> bool {
     let path = format!("/api/v1/namespaces/{namespace}/secrets/reserve-extender");
-    match objects::found(objects::get(session, &path).await) {
+    match objects::optional(objects::get(session, &path).await) {
         Ok(None) => {
             printer::warn(&format!(
                 "the Secret {namespace}/reserve-extender is not there: the replicas start when it is. It has tls.crt \
@@ -207,12 +212,12 @@ async fn has_certificates(session: &Session, namespace: &str) -> bool {
             ));
             false
         }
-        // Whoever may not look waits and sees.
+        // A caller who may not read the Secret waits for the rollout.
         Ok(Some(_)) | Err(_) => true,
     }
 }
 
-async fn tell_next(session: &Session, choice: &Choice) {
+async fn tell_next(session: &Session, choice: &InstallOptions) {
     let namespace = &choice.namespace;
     let patch =
         format!(r#"{{"spec":{{"template":{{"spec":{{"schedulerName":"{}"}}}}}}}}"#, names::SCHEDULER_NAME);
@@ -230,7 +235,7 @@ async fn tell_next(session: &Session, choice: &Choice) {
     printer::say("  # see who enforces");
     match DaemonNamespaces::default().includes(namespace) {
         true => printer::say("  kubectl reserve status"),
-        // No command believes a Lease there unless it is told to.
+        // Without the flag, commands do not believe Leases in this namespace.
         false => {
             printer::say(&format!("  kubectl reserve status --daemon-namespace {namespace}"));
             printer::warn(&format!("every command of kubectl reserve needs --daemon-namespace {namespace}"));
@@ -238,10 +243,10 @@ async fn tell_next(session: &Session, choice: &Choice) {
     }
 }
 
-/// The objects, for machines.
+/// The objects, for `-o`.
 struct Manifests<'o>(&'o [Object]);
 
-impl Shown for Manifests<'_> {
+impl Printable for Manifests<'_> {
     fn table(&self, _: bool, _: bool) -> String {
         self.names().iter().map(|name| format!("{name}\n")).collect()
     }
@@ -258,7 +263,7 @@ impl Shown for Manifests<'_> {
 
 fn show(args: &Install, objects: &[Object]) -> Result<(), Failure> {
     match args.print.output {
-        // One document each, as people keep them in files.
+        // One YAML document per object, not a List.
         Output::Yaml => printer::out(&manifests::yaml(objects).map_err(Failure::new)?),
         _ => print::print(&args.print, &Manifests(objects)),
     }

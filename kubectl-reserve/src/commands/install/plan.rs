@@ -1,4 +1,4 @@
-//! What an installation would change: each object as it is beside what it is to be, and what a former version left.
+//! The plan of an installation: each object as it exists and as it will be, and the objects of a former version to remove.
 
 use crate::api::ApiError;
 use crate::connect::Session;
@@ -10,7 +10,7 @@ use crate::ui::printer;
 use serde_json::Value;
 use std::collections::BTreeSet;
 
-/// What happens to an object, in kubectl's words.
+/// What happens to an object, in the words of kubectl.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Change {
     Created,
@@ -18,18 +18,18 @@ pub(super) enum Change {
     Unchanged,
 }
 
-/// One object, and what is there of it.
+/// One object to apply, and the existing one.
 #[derive(Debug)]
 pub(super) struct Step {
     pub(super) object: Object,
     pub(super) live: Option<Value>,
 }
 
-/// Everything that is to be done.
+/// All objects to apply and to remove.
 #[derive(Debug)]
-pub(super) struct Plan {
+pub(super) struct InstallPlan {
     pub(super) steps: Vec<Step>,
-    /// What a former version had and this one has not.
+    /// Objects of a former version that this version does not have.
     pub(super) pruned: Vec<Object>,
 }
 
@@ -42,7 +42,7 @@ impl Change {
         }
     }
 
-    /// What became of an object, by how it was and how it is. Who wrote which field is nobody's concern.
+    /// The change between two states of an object. Field managers and versions are ignored.
     pub(super) fn of(before: Option<&Value>, after: &Value) -> Self {
         let Some(before) = before else { return Self::Created };
         let content = |json: &Value| {
@@ -52,7 +52,7 @@ impl Change {
                     !matches!(key.as_str(), "managedFields" | "resourceVersion" | "generation")
                 });
             }
-            // The daemon renews its Lease, and controllers write what they see, meanwhile.
+            // The daemon renews its Lease meanwhile, and controllers write the status.
             let is_lease = json["kind"] == "Lease";
             if let Some(object) = json.as_object_mut() {
                 object.retain(|key, _| key != "status" && !(is_lease && key == "spec"));
@@ -64,7 +64,7 @@ impl Change {
 }
 
 impl Step {
-    /// What would become of it, as far as can be told from here.
+    /// The change that applying the object would make, without asking the server.
     pub(super) fn change(&self) -> Change {
         match &self.live {
             None => Change::Created,
@@ -73,29 +73,29 @@ impl Step {
         }
     }
 
-    /// Whether the server can check it beforehand: not before its namespace is there.
+    /// Whether the server can check the object by a dry run: not before its namespace exists.
     pub(super) fn can_be_checked(&self, has_namespace: bool) -> bool {
         has_namespace || self.object.namespace.is_none()
     }
 }
 
-impl Plan {
+impl InstallPlan {
     /// The step for the only object of a kind.
     pub(super) fn step(&self, kind: &str) -> Option<&Step> {
         self.steps.iter().find(|step| step.object.kind.kind == kind)
     }
 
-    /// Whether the namespace is there.
+    /// Whether the namespace exists.
     pub(super) fn has_namespace(&self) -> bool {
         self.step("Namespace").is_some_and(|step| step.live.is_some())
     }
 
-    /// Whether the daemon is there already, so that this is an upgrade.
+    /// Whether the daemon is installed already.
     pub(super) fn is_upgrade(&self) -> bool {
         self.step("Deployment").is_some_and(|step| step.live.is_some())
     }
 
-    /// The image that is there and the one that is to be, if another one.
+    /// The old and the new image, if they differ.
     pub(super) fn images(&self) -> Option<(String, String)> {
         let step = self.step("Deployment")?;
         let image = |json: &Value| {
@@ -110,7 +110,7 @@ impl Plan {
         self.pruned.is_empty() && self.steps.iter().all(|step| step.change() == Change::Unchanged)
     }
 
-    /// What is to be done, in one line.
+    /// The numbers of objects to create, change and remove, in one line.
     pub(super) fn summary(&self) -> String {
         let count = |change| self.steps.iter().filter(|step| step.change() == change).count();
         let (new, changed, same) =
@@ -126,7 +126,7 @@ impl Plan {
     }
 }
 
-/// The rights without which nothing is begun.
+/// The rights that an installation needs.
 pub(super) fn rights(objects: &[Object]) -> Vec<Right> {
     let mut rights = BTreeSet::new();
     for object in objects {
@@ -138,8 +138,8 @@ pub(super) fn rights(objects: &[Object]) -> Vec<Right> {
     rights.into_iter().collect()
 }
 
-/// Reads what is there of `wanted`, and what else has our label.
-pub(super) async fn read(session: &Session, wanted: Vec<Object>) -> Result<Plan, Failure> {
+/// Reads the existing objects of `wanted`, and the other objects with our label.
+pub(super) async fn read(session: &Session, wanted: Vec<Object>) -> Result<InstallPlan, Failure> {
     let mut steps = Vec::new();
     for object in wanted {
         let live = objects::find(session, &object).await.map_err(|error| cannot_read(error, &object))?;
@@ -158,10 +158,10 @@ pub(super) async fn read(session: &Session, wanted: Vec<Object>) -> Result<Plan,
     if !hidden.is_empty() {
         printer::warn(&format!("cannot list {}: what a former version left there stays", hidden.join(", ")));
     }
-    Ok(Plan { steps, pruned })
+    Ok(InstallPlan { steps, pruned })
 }
 
-/// Where objects of ours are: kinds, by their place in the order, with the namespace. A namespace is never pruned.
+/// Where to look for objects of a former version: the index of the kind in `KINDS`, and the namespace. Namespaces are not removed.
 fn places(steps: &[Step]) -> BTreeSet<(usize, Option<String>)> {
     let own: BTreeSet<Option<String>> = steps.iter().map(|step| step.object.namespace.clone()).collect();
     let namespaced = own.iter().filter(|namespace| namespace.is_some());
@@ -185,12 +185,12 @@ fn cannot_read(error: ApiError, object: &Object) -> Failure {
 
 #[cfg(test)]
 mod tests {
-    use super::{Change, Plan, Step, is_left, places, rights};
-    use crate::manifests::{Choice, KINDS, objects};
+    use super::{Change, InstallPlan, Step, is_left, places, rights};
+    use crate::manifests::{InstallOptions, KINDS, objects};
     use serde_json::json;
 
     fn steps() -> Vec<Step> {
-        let choice = Choice { image: None, namespace: "kube-reserve".into(), is_extender: false };
+        let choice = InstallOptions { image: None, namespace: "kube-reserve".into(), is_extender: false };
         objects(&choice).unwrap().into_iter().map(|object| Step { object, live: None }).collect()
     }
 
@@ -240,7 +240,7 @@ mod tests {
         live["spec"]["template"]["spec"]["containers"][0]["image"] = "example.com/old:1".into();
         deployment.live = Some(live);
         assert_eq!(deployment.change(), Change::Configured);
-        let plan = Plan { steps, pruned: vec![] };
+        let plan = InstallPlan { steps, pruned: vec![] };
         assert_eq!(plan.images().unwrap().0, "example.com/old:1");
         assert!(plan.is_upgrade() && !plan.has_namespace());
         assert_eq!(plan.summary(), "40 to create, 1 to change");

@@ -1,4 +1,4 @@
-//! Waiting until the daemon's new replicas run, in the words of `kubectl rollout status`, with what holds them up.
+//! Waits until the daemon's new replicas run, with the messages of `kubectl rollout status`, and shows why a pod does not start.
 
 use crate::api::ApiError;
 use crate::connect::Session;
@@ -6,16 +6,16 @@ use crate::error::{Exit, Failure};
 use crate::objects;
 use crate::render::printable;
 use crate::ui::Ui;
-use crate::ui::progress::Otherwise;
-use crate::ui::signal::Stops;
+use crate::ui::progress::ProgressFallback;
+use crate::ui::signal::StopRequests;
 use common::api::names;
 use serde_json::Value;
 use std::time::Duration;
 
-/// How often it is looked at.
+/// The pause between two reads.
 const POLL: Duration = Duration::from_millis(500);
 
-/// How far a rollout is.
+/// The state of a rollout.
 #[derive(Debug, Clone, PartialEq, Eq)]
 enum Rollout {
     Done,
@@ -30,7 +30,7 @@ pub(super) async fn wait(
     namespace: &str,
     limit: Duration,
 ) -> Result<(), Failure> {
-    let mut stops = Stops::listen()?;
+    let mut stops = StopRequests::listen()?;
     let watch = follow(session, ui, namespace);
     tokio::select! {
         biased;
@@ -46,7 +46,7 @@ async fn follow(session: &Session, ui: &Ui, namespace: &str) -> Result<(), Failu
         |error: ApiError| error.into_failure("look at the rollout", "get deployments.apps and list pods");
     let path = format!("/apis/apps/v1/namespaces/{namespace}/deployments/{}", names::AUTOMATIC);
     let mut said = format!("Waiting for deployment {:?} rollout to finish", names::AUTOMATIC);
-    let progress = ui.spinner(&said, Otherwise::Lines);
+    let progress = ui.spinner(&said, ProgressFallback::Lines);
     loop {
         let rollout = rollout(&objects::get(session, &path).await.map_err(failed)?);
         let waiting = match rollout {
@@ -56,7 +56,7 @@ async fn follow(session: &Session, ui: &Ui, namespace: &str) -> Result<(), Failu
         };
         let label = format!("labelSelector={}%3D{}", names::APP_LABEL.replace('/', "%2F"), names::APP);
         let pods = objects::list(session, &format!("/api/v1/namespaces/{namespace}/pods"), &label).await;
-        // Without the right to see pods it is waited all the same.
+        // A caller who may not list pods waits without this information.
         let held_up = pods.unwrap_or_default().iter().find_map(held_up);
         let now = held_up.map_or(waiting.clone(), |why| format!("{waiting}: {why}"));
         if now != said {
@@ -92,7 +92,7 @@ fn rollout(deployment: &Value) -> Rollout {
     Rollout::Waiting(format!("Waiting for deployment {name:?} rollout to finish: {what}"))
 }
 
-/// What keeps a pod from running, if it says so.
+/// Why a pod does not run, if its status says so.
 fn held_up(pod: &Value) -> Option<String> {
     let name = pod.pointer("/metadata/name").and_then(Value::as_str)?;
     let text =

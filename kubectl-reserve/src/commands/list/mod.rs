@@ -1,43 +1,52 @@
-//! `kubectl reserve list`: what is reserved, for whom, until when.
+//! `kubectl reserve list`: the reservations, with their owner, node, amount, state and end.
 
 mod watch;
 
 use super::Context;
 use crate::cli::List;
+use crate::cluster_data;
 use crate::error::Failure;
 use crate::print::print;
 use crate::render::list::Rows;
-use crate::reservations::{self, Asked, Filter, Pods, Row, View, Which, find, matching, rows, words};
+use crate::reservations::{
+    self, NodeSelection, PodSelection, ReservationArg, ReservationFilter, ReservationView, Row, find,
+    matching, rows, words,
+};
 use crate::selector;
 use crate::ui::{Ui, printer};
-use crate::world;
 use std::collections::BTreeSet;
 use std::path::Path;
 
 pub(crate) async fn run(args: &List, context: &Context) -> Result<(), Failure> {
     let session = &context.session;
-    let asked = asked(args)?;
+    let asked = parse_args(args)?;
     if args.watch {
         return watch::run(args, &asked, context).await;
     }
     let filter = filter(args, &session.namespace)?;
-    let view = reservations::read(session, &which(&asked, &filter), Pods::OnNodes).await?;
+    let view = reservations::read(session, &node_selection(&asked, &filter), PodSelection::OnNodes).await?;
     show(args, &asked, &filter, view, &context.ui)
 }
 
-/// The same without a cluster.
+/// The same for a saved snapshot.
 pub(crate) fn offline(args: &List, snapshot: &Path, namespace: Option<&str>, ui: &Ui) -> Result<(), Failure> {
-    let asked = asked(args)?;
-    let world = world::load(snapshot, std::iter::empty())?.whole()?;
-    let filter = filter(args, namespace.unwrap_or(&world.namespace))?;
-    show(args, &asked, &filter, View::of(world), ui)
+    let asked = parse_args(args)?;
+    let data = cluster_data::load(snapshot, std::iter::empty())?.require_nodes_and_pods()?;
+    let filter = filter(args, namespace.unwrap_or(&data.namespace))?;
+    show(args, &asked, &filter, ReservationView::of(data), ui)
 }
 
-fn asked(args: &List) -> Result<Vec<Asked>, Failure> {
-    args.names.iter().map(|name| reservations::parse(name)).collect()
+fn parse_args(args: &List) -> Result<Vec<ReservationArg>, Failure> {
+    args.names.iter().map(|name| reservations::parse_arg(name)).collect()
 }
 
-fn show(args: &List, asked: &[Asked], filter: &Filter, mut view: View, ui: &Ui) -> Result<(), Failure> {
+fn show(
+    args: &List,
+    asked: &[ReservationArg],
+    filter: &ReservationFilter,
+    mut view: ReservationView,
+    ui: &Ui,
+) -> Result<(), Failure> {
     let (now, is_partial) = (view.now, view.is_partial);
     let snapshot = view.snapshot();
     let all = rows(&snapshot);
@@ -57,30 +66,39 @@ fn show(args: &List, asked: &[Asked], filter: &Filter, mut view: View, ui: &Ui) 
     missing.map_or(Ok(()), Err)
 }
 
-fn filter(args: &List, namespace: &str) -> Result<Filter, Failure> {
+fn filter(args: &List, namespace: &str) -> Result<ReservationFilter, Failure> {
     let nodes_with = match &args.selector {
         Some(typed) => Some((typed.clone(), selector::parse(typed)?)),
         None => None,
     };
-    Filter::new(
+    ReservationFilter::new(
         (!args.all_namespaces).then(|| namespace.to_owned()),
         args.node.as_deref(),
         args.owner.as_deref(),
     )
-    .map(|filter| Filter { is_expired: args.expired, is_orphaned: args.orphaned, nodes_with, ..filter })
+    .map(|filter| ReservationFilter {
+        is_expired: args.expired,
+        is_orphaned: args.orphaned,
+        nodes_with,
+        ..filter
+    })
 }
 
-/// The nodes that have to be looked at: those that were typed, else all with reservations.
-fn which(asked: &[Asked], filter: &Filter) -> Which {
+/// The nodes that must be read: those in the arguments, else those of the filter.
+fn node_selection(asked: &[ReservationArg], filter: &ReservationFilter) -> NodeSelection {
     let nodes: Option<BTreeSet<&String>> = asked.iter().map(|asked| asked.node.as_ref()).collect();
     match nodes.filter(|nodes| !nodes.is_empty()) {
-        Some(nodes) => Which::Named(nodes.into_iter().cloned().collect()),
-        None => filter.which(),
+        Some(nodes) => NodeSelection::Named(nodes.into_iter().cloned().collect()),
+        None => filter.node_selection(),
     }
 }
 
-/// The rows that are meant, and the first name that none of them has.
-fn chosen<'w>(all: &[Row<'w>], asked: &[Asked], filter: &Filter) -> (Vec<Row<'w>>, Option<Failure>) {
+/// The rows that the arguments and the filter select, and the error for the first name that was not found.
+fn chosen<'w>(
+    all: &[Row<'w>],
+    asked: &[ReservationArg],
+    filter: &ReservationFilter,
+) -> (Vec<Row<'w>>, Option<Failure>) {
     let kept: Vec<Row<'_>> = all.iter().filter(|row| filter.keeps(row)).cloned().collect();
     if asked.is_empty() {
         return (kept, None);
@@ -91,7 +109,7 @@ fn chosen<'w>(all: &[Row<'w>], asked: &[Asked], filter: &Filter) -> (Vec<Row<'w>
     let mut named: Vec<Row<'_>> = Vec::new();
     for row in asked.iter().flat_map(|name| matching(all, name, namespace)) {
         let is_new = !named.iter().any(|known| known.id() == row.id());
-        let other = Filter { namespace: None, ..filter.clone() };
+        let other = ReservationFilter { namespace: None, ..filter.clone() };
         if is_new && other.keeps(row) {
             named.push(row.clone());
         }
@@ -99,15 +117,14 @@ fn chosen<'w>(all: &[Row<'w>], asked: &[Asked], filter: &Filter) -> (Vec<Row<'w>
     (named, missing)
 }
 
-fn nothing_found(filter: &Filter) -> String {
+fn nothing_found(filter: &ReservationFilter) -> String {
     match &filter.namespace {
         None => "No reservations found.".into(),
         Some(namespace) => format!("No reservations found in {namespace} namespace."),
     }
 }
 
-/// Room that is kept for nobody, and what was meant as a reservation and is none: both are the first things that an
-/// operator of a full cluster wants to know of.
+/// Warns of malformed annotations, and of reservations whose owner does not exist, with the command that removes them.
 fn warn(rows: &[Row<'_>], is_partial: bool) {
     for row in rows {
         let id = row.id();

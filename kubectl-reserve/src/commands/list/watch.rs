@@ -1,65 +1,66 @@
-//! `list --watch`: the rows that changed, as they change. What a reservation is follows from its node, its pods and the time, so that
-//! all of it is looked at again now and then; and the longer a look takes the rarer they are.
+//! `list --watch`: prints the rows that change. The state of a reservation follows from its node, its pods and the time, so
+//! everything is read again periodically; the longer a read takes, the longer the pause after it.
 
-use super::{chosen, filter, which};
+use super::{chosen, filter, node_selection};
 use crate::cli::List;
 use crate::commands::Context;
 use crate::error::Failure;
 use crate::print::Output;
 use crate::render::list::{cells, headers, shorten};
-use crate::render::table::below;
-use crate::reservations::{self, Asked, Pods, rows};
+use crate::render::table::append_rows;
+use crate::reservations::{self, PodSelection, ReservationArg, rows};
 use crate::ui::printer;
 use std::collections::BTreeMap;
 use std::time::Duration;
 use tokio::time::Instant;
 
-/// Between two looks.
+/// The shortest pause between two reads.
 const PAUSE: Duration = Duration::from_secs(2);
 
-/// So many times as long as a look takes, nobody looks.
-const REST: u32 = 9;
+/// The pause is at least this many times as long as the read before.
+const PAUSE_FACTOR: u32 = 9;
 
-/// The longest word for an event, and what is between columns.
-const EVENT_WIDTH: usize = "MODIFIED".len() + 3;
+/// The width of the column EVENT: the longest word, and the gap between columns.
+const EVENT_COLUMN_WIDTH: usize = "MODIFIED".len() + 3;
 
-/// What was shown of each reservation, by its id.
-type Shown = BTreeMap<String, Vec<String>>;
+/// The cells of each row, by the id of the reservation.
+type ShownRows = BTreeMap<String, Vec<String>>;
 
-/// What happened to a row.
+/// The change of a row, with the names of watch events.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Happened {
+enum RowEvent {
     Added,
     Modified,
     Deleted,
 }
 
-/// Shows what is there, and then what changes, for ever.
-pub(super) async fn run(args: &List, asked: &[Asked], context: &Context) -> Result<(), Failure> {
+/// Prints all rows, and then those that change, until the program ends.
+pub(super) async fn run(args: &List, asked: &[ReservationArg], context: &Context) -> Result<(), Failure> {
     if !matches!(args.print.output, Output::Table | Output::Wide | Output::Name) {
         return Err(Failure::usage("--watch goes with -o table, wide and name"));
     }
-    let mut before = Shown::new();
+    let mut before = ShownRows::new();
     let mut has_headers = !args.print.no_headers;
-    // Events come in every length later.
-    let mut widths = if args.output_watch_events { vec![EVENT_WIDTH] } else { Vec::new() };
+    // Later events may have longer words than the first one.
+    let mut widths = if args.output_watch_events { vec![EVENT_COLUMN_WIDTH] } else { Vec::new() };
     loop {
         let started = Instant::now();
         let after = look(args, asked, context).await?;
-        let news = news(&before, &after, args.all_namespaces);
-        if !news.is_empty() {
-            let is_short = context.ui.is_out_terminal && args.print.output == Output::Table;
-            printer::out(&text(&news, args, has_headers, is_short, &mut widths))?;
+        let changes = changes(&before, &after, args.all_namespaces);
+        if !changes.is_empty() {
+            let is_short = context.ui.is_stdout_terminal && args.print.output == Output::Table;
+            printer::out(&text(&changes, args, has_headers, is_short, &mut widths))?;
             has_headers = false;
         }
         before = after;
-        tokio::time::sleep(PAUSE.max(started.elapsed() * REST)).await;
+        tokio::time::sleep(PAUSE.max(started.elapsed() * PAUSE_FACTOR)).await;
     }
 }
 
-async fn look(args: &List, asked: &[Asked], context: &Context) -> Result<Shown, Failure> {
+async fn look(args: &List, asked: &[ReservationArg], context: &Context) -> Result<ShownRows, Failure> {
     let filter = filter(args, &context.session.namespace)?;
-    let mut view = reservations::read(&context.session, &which(asked, &filter), Pods::OnNodes).await?;
+    let mut view =
+        reservations::read(&context.session, &node_selection(asked, &filter), PodSelection::OnNodes).await?;
     let now = view.now;
     let snapshot = view.snapshot();
     let (rows, _) = chosen(&rows(&snapshot), asked, &filter);
@@ -67,8 +68,12 @@ async fn look(args: &List, asked: &[Asked], context: &Context) -> Result<Shown, 
     Ok(rows.iter().map(|row| (row.id(), cells(row, args.all_namespaces, is_wide, now))).collect())
 }
 
-/// The rows that are new, other or gone. That time passes is no news.
-fn news(before: &Shown, after: &Shown, all_namespaces: bool) -> Vec<(Happened, String, Vec<String>)> {
+/// The rows that are new, changed or gone. Columns that only show the time are ignored.
+fn changes(
+    before: &ShownRows,
+    after: &ShownRows,
+    all_namespaces: bool,
+) -> Vec<(RowEvent, String, Vec<String>)> {
     let headers = headers(all_namespaces, false);
     let timeless = |cells: &[String]| -> Vec<String> {
         let is_time = |column: usize| matches!(headers.get(column), Some(&"EXPIRES" | &"AGE"));
@@ -79,12 +84,12 @@ fn news(before: &Shown, after: &Shown, all_namespaces: bool) -> Vec<(Happened, S
             .map(|(_, cell)| cell.clone())
             .collect()
     };
-    let mut news = Vec::new();
+    let mut changes = Vec::new();
     for (id, cells) in after {
         match before.get(id) {
-            None => news.push((Happened::Added, id.clone(), cells.clone())),
+            None => changes.push((RowEvent::Added, id.clone(), cells.clone())),
             Some(old) if timeless(old) != timeless(cells) => {
-                news.push((Happened::Modified, id.clone(), cells.clone()));
+                changes.push((RowEvent::Modified, id.clone(), cells.clone()));
             }
             Some(_) => {}
         }
@@ -95,37 +100,37 @@ fn news(before: &Shown, after: &Shown, all_namespaces: bool) -> Vec<(Happened, S
         if let Some(cell) = cells.get_mut(state) {
             *cell = "Gone".into();
         }
-        news.push((Happened::Deleted, id.clone(), cells));
+        changes.push((RowEvent::Deleted, id.clone(), cells));
     }
-    news
+    changes
 }
 
 fn text(
-    news: &[(Happened, String, Vec<String>)],
+    changes: &[(RowEvent, String, Vec<String>)],
     args: &List,
     has_headers: bool,
     is_short: bool,
     widths: &mut Vec<usize>,
 ) -> String {
     if args.print.output == Output::Name {
-        return news.iter().map(|(_, id, _)| format!("reservation/{id}\n")).collect();
+        return changes.iter().map(|(_, id, _)| format!("reservation/{id}\n")).collect();
     }
     let headers = headers(args.all_namespaces, args.print.output == Output::Wide);
-    let mut rows: Vec<Vec<String>> = news.iter().map(|(_, _, cells)| cells.clone()).collect();
+    let mut rows: Vec<Vec<String>> = changes.iter().map(|(_, _, cells)| cells.clone()).collect();
     if is_short {
         shorten(&headers, &mut rows);
     }
     if args.output_watch_events {
-        rows.iter_mut().zip(news).for_each(|(row, (happened, ..))| row.insert(0, happened.word().into()));
+        rows.iter_mut().zip(changes).for_each(|(row, (event, ..))| row.insert(0, event.word().into()));
     }
     if has_headers {
         let event = args.output_watch_events.then_some("EVENT");
         rows.insert(0, event.into_iter().chain(headers).map(str::to_owned).collect());
     }
-    below(widths, &rows)
+    append_rows(widths, &rows)
 }
 
-impl Happened {
+impl RowEvent {
     fn word(self) -> &'static str {
         match self {
             Self::Added => "ADDED",
@@ -137,9 +142,9 @@ impl Happened {
 
 #[cfg(test)]
 mod tests {
-    use super::{Happened, Shown, news};
+    use super::{RowEvent, ShownRows, changes};
 
-    fn shown(rows: &[(&str, &str, &str)]) -> Shown {
+    fn shown(rows: &[(&str, &str, &str)]) -> ShownRows {
         let cells = |state: &str, age: &str| {
             ["x", "Deployment/web", "n1", "1", "0", state, age, age].map(str::to_owned).into()
         };
@@ -148,15 +153,15 @@ mod tests {
 
     #[test]
     fn only_what_changed_is_news_and_time_is_none() {
-        let told = |before: &[_], after: &[_]| -> Vec<(Happened, String)> {
-            let news = news(&shown(before), &shown(after), false);
-            news.into_iter().map(|(happened, id, cells)| (happened, format!("{id} {}", cells[5]))).collect()
+        let told = |before: &[_], after: &[_]| -> Vec<(RowEvent, String)> {
+            let changes = changes(&shown(before), &shown(after), false);
+            changes.into_iter().map(|(event, id, cells)| (event, format!("{id} {}", cells[5]))).collect()
         };
-        assert_eq!(told(&[], &[("a", "Held", "1s")]), [(Happened::Added, "a Held".to_owned())]);
+        assert_eq!(told(&[], &[("a", "Held", "1s")]), [(RowEvent::Added, "a Held".to_owned())]);
         assert_eq!(told(&[("a", "Held", "1s")], &[("a", "Held", "2s")]), []);
         assert_eq!(
             told(&[("a", "Held", "1s"), ("b", "Held", "1s")], &[("a", "Taken", "2s")]),
-            [(Happened::Modified, "a Taken".to_owned()), (Happened::Deleted, "b Gone".to_owned())]
+            [(RowEvent::Modified, "a Taken".to_owned()), (RowEvent::Deleted, "b Gone".to_owned())]
         );
     }
 }

@@ -1,10 +1,10 @@
-//! `--resources`: which of what the pod asks for is reserved, or how much instead.
+//! `--resources`: which resources of the pod are reserved, and how much of each.
 
 use crate::error::Failure;
 use common::model::quantity::parse_amount;
 use common::model::{ResourceName, Resources};
 
-/// Makes `amount` what `asked` says: `all`, `cpu,memory` or `cpu=500m`.
+/// Changes `amount` to the value of the flag: `all`, `cpu,memory` or `cpu=500m`.
 pub(crate) fn choose(amount: &mut Resources, asked: &str) -> Result<(), Failure> {
     if asked == "all" {
         return Ok(());

@@ -1,19 +1,19 @@
-//! Pods that nobody controls: their manifest is put away before they go, and made again by us.
+//! Pods without a controller: `back_up` saves the manifest before the eviction, `create` creates the pod again afterwards.
 
-use super::target::Target;
-use super::wish::is_of_a_run;
+use super::keep_annotation::is_of_a_run;
+use super::target::TargetPod;
 use crate::api::{self as calls, ApiError, JSON};
 use crate::connect::Session;
 use crate::error::Failure;
-use crate::flow::recreate::{Answer, Why};
+use crate::flow::recreate::{Answer, StopReason};
 use crate::platform;
-use crate::ui::inside::state_folder;
+use crate::ui::embedded::state_folder;
 use common::api::names::{KEEP, SEAT_STAMP};
 use http::Method;
 use serde_json::Value;
 use std::path::PathBuf;
 
-/// What the server fills in, and would refuse or take for something else.
+/// The metadata that the server fills in, and that must not be in a manifest.
 const METADATA_OF_SERVER: [&str; 8] = [
     "uid",
     "resourceVersion",
@@ -25,7 +25,7 @@ const METADATA_OF_SERVER: [&str; 8] = [
     "selfLink",
 ];
 
-/// The pod as somebody would write it anew.
+/// The manifest of a new pod that is like `pod`.
 pub(super) fn manifest(pod: &Value) -> Value {
     let mut pod = pod.clone();
     if let Some(top) = pod.as_object_mut() {
@@ -36,9 +36,9 @@ pub(super) fn manifest(pod: &Value) -> Value {
     if let Some(metadata) = pod["metadata"].as_object_mut() {
         METADATA_OF_SERVER.iter().for_each(|field| drop(metadata.remove(*field)));
         if let Some(annotations) = metadata.get_mut("annotations").and_then(Value::as_object_mut) {
-            // It says which seat the old one had, and the new one must get its own.
+            // The seat of the old pod: the new pod gets its own.
             annotations.remove(SEAT_STAMP);
-            // A wish of a run of the command went with the old one; that of its author stays.
+            // `reserve/keep` of a run of the command ended with the old pod; one that the author of the pod wrote stays.
             if annotations.get(KEEP).and_then(Value::as_str).is_some_and(is_of_a_run) {
                 annotations.remove(KEEP);
             }
@@ -51,7 +51,7 @@ pub(super) fn manifest(pod: &Value) -> Value {
     pod
 }
 
-/// Removes the volume with the service account's token, which each pod gets anew.
+/// Removes the volume with the service account's token: the server adds a new one to each pod.
 fn strip_token(spec: &mut Value) {
     let is_token = |name: &Value| name.as_str().is_some_and(|name| name.starts_with("kube-api-access-"));
     if let Some(volumes) = spec.get_mut("volumes").and_then(Value::as_array_mut) {
@@ -66,8 +66,8 @@ fn strip_token(spec: &mut Value) {
     }
 }
 
-/// Puts the manifest away, readable by nobody else, and says where.
-pub(super) fn back_up(target: &Target) -> Result<PathBuf, Failure> {
+/// Saves the manifest to a file that only the user can read. Returns its path.
+pub(super) fn back_up(target: &TargetPod) -> Result<PathBuf, Failure> {
     let folder =
         state_folder().ok_or_else(|| Failure::new("there is no folder to back the manifest up to"))?;
     let folder = folder.join("kubectl-reserve").join("backup");
@@ -79,21 +79,21 @@ pub(super) fn back_up(target: &Target) -> Result<PathBuf, Failure> {
     Ok(path)
 }
 
-/// Makes the replacement.
-pub(super) async fn create(session: &Session, target: &Target) -> Answer {
+/// Creates the replacement.
+pub(super) async fn create(session: &Session, target: &TargetPod) -> Answer {
     let path = format!("/api/v1/namespaces/{}/pods", target.pod.key.namespace);
     let body = manifest(&target.json).to_string();
     match calls::write(session, Method::POST, &path, JSON, body).await {
         Ok(_) => Answer::Created,
         Err(ApiError::Broken(why)) => Answer::Lost(why),
-        // By a try whose answer was lost, or by somebody else: there is one.
+        // The pod exists: an earlier try had no answer, or somebody else created it.
         Err(ApiError::Refused(refused)) if refused.code == 409 => Answer::Created,
         Err(ApiError::Refused(refused)) if matches!(refused.code, 429 | 500..) => {
             Answer::Lost(refused.message)
         }
         Err(ApiError::Refused(refused)) => {
             let what = format!("{} could not be created again: {}", target.name(), refused.message);
-            Answer::Failed(Why::Failed(what))
+            Answer::Failed(StopReason::Failed(what))
         }
     }
 }

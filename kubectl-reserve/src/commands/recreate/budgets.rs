@@ -1,14 +1,14 @@
-//! The disruption budgets of one pod, and which of its companions are not well.
+//! Reads the PodDisruptionBudgets of one pod, and which of their pods are not ready.
 
 use super::target::is_ready;
 use crate::api::{self as calls, ApiError, JSON};
 use crate::connect::Session;
-use crate::flow::budget::{Blocked, Budget};
+use crate::flow::budget::{BlockedEviction, Budget};
 use common::api;
 use common::model::Pod;
 use serde_json::Value;
 
-/// The budgets that `pod` is under; `None` if the caller may not read them.
+/// The budgets that select `pod`; `None` if the caller may not read them.
 pub(super) async fn read(session: &Session, pod: &Pod) -> Result<Option<Vec<Budget>>, ApiError> {
     let path = format!("/apis/policy/v1/namespaces/{}/poddisruptionbudgets", pod.key.namespace);
     let mut budgets = Vec::new();
@@ -23,11 +23,11 @@ pub(super) async fn read(session: &Session, pod: &Pod) -> Result<Option<Vec<Budg
     }
 }
 
-/// What a refusal in the words of `message` is about. What cannot be read is left out.
-pub(super) async fn blocked(session: &Session, pod: &Pod, message: String) -> Blocked {
+/// A refused eviction with the server's `message`, and the budgets that select the pod. What cannot be read is left out.
+pub(super) async fn blocked(session: &Session, pod: &Pod, message: String) -> BlockedEviction {
     let budgets = read(session, pod).await.ok().flatten().unwrap_or_default();
     let unhealthy = unhealthy(session, &pod.key.namespace, &budgets).await;
-    Blocked::new(budgets, unhealthy, message)
+    BlockedEviction::new(budgets, unhealthy, message)
 }
 
 async fn unhealthy(session: &Session, namespace: &str, budgets: &[Budget]) -> Vec<String> {
@@ -41,7 +41,7 @@ async fn unhealthy(session: &Session, namespace: &str, budgets: &[Budget]) -> Ve
         }
         Ok(())
     };
-    // Nice to know, and nothing depends on it.
+    // This is only shown to the user, so an error is ignored.
     let _ = calls::list(session, &format!("/api/v1/namespaces/{namespace}/pods"), "", JSON, each).await;
     names
 }

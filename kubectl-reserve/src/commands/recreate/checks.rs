@@ -1,13 +1,13 @@
-//! What is refused before anything is done, with kubectl's words where kubectl has some.
+//! What is refused before anything is changed, in the words of kubectl where it has the same check; and notes for the plan.
 
-use super::target::Target;
+use super::target::TargetPod;
 use crate::cli::Recreate;
 use crate::error::{Exit, Failure};
 use crate::ui::Ui;
 use common::model::owner::OwnerKind;
 
-/// Why the pod is not to be recreated like that, if it is not.
-pub(super) fn refusal(target: &Target, flags: &Recreate, ui: &Ui) -> Option<Failure> {
+/// Why the pod must not be recreated with these flags; `None` if it may.
+pub(super) fn refusal(target: &TargetPod, flags: &Recreate, ui: &Ui) -> Option<Failure> {
     let (pod, name) = (&target.pod, target.name());
     let unsafe_ = |text: String| Some(Failure::new(text).exit(Exit::Unsafe));
     let namespace = &pod.key.namespace;
@@ -42,7 +42,7 @@ pub(super) fn refusal(target: &Target, flags: &Recreate, ui: &Ui) -> Option<Fail
             pod.key
         ));
     }
-    // Somebody who is asked can say yes to that; a yes in advance must be meant.
+    // A user who is asked can agree to this; with `--yes` the flag `--force` is needed, too.
     let is_asked = ui.can_ask && !ui.is_agreed;
     if target.is_bare() && !flags.force && !is_asked {
         return unsafe_(format!(
@@ -53,8 +53,8 @@ pub(super) fn refusal(target: &Target, flags: &Recreate, ui: &Ui) -> Option<Fail
     None
 }
 
-/// What else is worth knowing.
-pub(super) fn notes(target: &Target) -> Vec<String> {
+/// Notes for the plan.
+pub(super) fn notes(target: &TargetPod) -> Vec<String> {
     let mut notes = Vec::new();
     if target.pod.deleting {
         notes.push("it is already being deleted; its room is kept and nothing is evicted".to_owned());

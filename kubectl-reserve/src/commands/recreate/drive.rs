@@ -1,64 +1,73 @@
-//! Drives a recreation: carries out what the flow asks for, tells what happens, and listens for Ctrl-C.
+//! Drives a recreation to its end: carries out the requests of the flow, reports its events, and handles Ctrl-C.
 
 use super::executor::Executor;
 use crate::error::Failure;
-use crate::flow::recreate::{Answer, News, Next, Outcome, Recreation, Request, Then};
-use crate::ui::signal::Stops;
+use crate::flow::recreate::{
+    Answer, NextAction, ProgressEvent, Recreation, RecreationOutcome, Request, StepOutput,
+};
+use crate::ui::signal::StopRequests;
 use std::time::Duration;
 use tokio::time::Instant;
 
-/// How it ended, and how long it took.
-pub(super) struct Driven {
-    pub(super) outcome: Outcome,
+/// The outcome of a recreation, and how long it took.
+pub(super) struct DriveResult {
+    pub(super) outcome: RecreationOutcome,
     pub(super) took: Duration,
 }
 
-/// What came of one request.
-enum Came {
+/// How one request ended.
+enum RequestEnd {
     Answer(Answer),
-    /// Somebody wants to stop, and nothing is in the air.
-    Stopped,
-    /// An answer, and somebody wants to stop.
-    Both(Answer),
+    /// The user wants to stop, and no write is under way.
+    Interrupted,
+    /// The request was answered, and the user wants to stop.
+    AnswerAndInterrupt(Answer),
 }
 
-/// Drives the flow to its end. `tell` hears what happens.
+/// Drives the flow to its end. `report` is called with each event and the time since the beginning.
 pub(super) async fn drive(
     executor: &mut Executor<'_>,
-    mut tell: impl FnMut(&News, Duration),
-) -> Result<Driven, Failure> {
-    let mut stops = Stops::listen()?;
+    mut report: impl FnMut(&ProgressEvent, Duration),
+) -> Result<DriveResult, Failure> {
+    let mut stops = StopRequests::listen()?;
     let begun = Instant::now();
     let (mut flow, mut next) = Recreation::begin(executor.terms.clone());
     loop {
-        next.news.iter().for_each(|news| tell(news, begun.elapsed()));
-        let (request, after) = match next.then {
-            Then::Stop(outcome) => return Ok(Driven { outcome, took: begun.elapsed() }),
-            Then::Do { request, after } => (request, after),
+        next.events.iter().for_each(|event| report(event, begun.elapsed()));
+        let (request, after) = match next.action {
+            NextAction::Stop(outcome) => return Ok(DriveResult { outcome, took: begun.elapsed() }),
+            NextAction::Do { request, after } => (request, after),
         };
-        next = match one(executor, request, after, &mut stops).await {
-            Came::Answer(answer) => flow.step(answer, begun.elapsed()),
-            Came::Stopped => flow.interrupt(),
-            Came::Both(answer) => both(&mut flow, answer, begun.elapsed()),
+        next = match make_request(executor, request, after, &mut stops).await {
+            RequestEnd::Answer(answer) => flow.step(answer, begun.elapsed()),
+            RequestEnd::Interrupted => flow.interrupt(),
+            RequestEnd::AnswerAndInterrupt(answer) => {
+                answer_then_interrupt(&mut flow, answer, begun.elapsed())
+            }
         };
     }
 }
 
-/// What was begun is heard out before it is stopped: nobody would know what came of it.
-fn both(flow: &mut Recreation, answer: Answer, at: Duration) -> Next {
-    let heard = flow.step(answer, at);
-    if let Then::Stop(_) = heard.then {
-        return heard;
+/// Takes the answer of a write before the flow is interrupted: otherwise its effect would be unknown.
+fn answer_then_interrupt(flow: &mut Recreation, answer: Answer, at: Duration) -> StepOutput {
+    let answered = flow.step(answer, at);
+    if let NextAction::Stop(_) = answered.action {
+        return answered;
     }
     let mut next = flow.interrupt();
-    next.news.splice(0..0, heard.news);
+    next.events.splice(0..0, answered.events);
     next
 }
 
-async fn one(executor: &mut Executor<'_>, request: Request, after: Duration, stops: &mut Stops) -> Came {
+async fn make_request(
+    executor: &mut Executor<'_>,
+    request: Request,
+    after: Duration,
+    stops: &mut StopRequests,
+) -> RequestEnd {
     tokio::select! {
         biased;
-        _ = stops.next() => return Came::Stopped,
+        _ = stops.next() => return RequestEnd::Interrupted,
         () = tokio::time::sleep(after) => {}
     }
     let is_write = matches!(request, Request::Reserve | Request::Evict | Request::Create);
@@ -69,16 +78,16 @@ async fn one(executor: &mut Executor<'_>, request: Request, after: Duration, sto
         tokio::select! {
             biased;
             stop = stops.next() => match (is_write, is_stopping) {
-                (false, _) => return Came::Stopped,
+                (false, _) => return RequestEnd::Interrupted,
                 (true, false) => is_stopping = true,
-                // Enough: whatever comes of it.
+                // The second Ctrl-C: the answer is not waited for.
                 (true, true) => {
                     let _ = stop;
-                    return Came::Both(Answer::Lost("interrupted".into()));
+                    return RequestEnd::AnswerAndInterrupt(Answer::Lost("interrupted".into()));
                 }
             },
             answer = &mut answer => {
-                return if is_stopping { Came::Both(answer) } else { Came::Answer(answer) };
+                return if is_stopping { RequestEnd::AnswerAndInterrupt(answer) } else { RequestEnd::Answer(answer) };
             }
         }
     }

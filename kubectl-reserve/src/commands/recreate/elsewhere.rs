@@ -1,76 +1,76 @@
-//! Room on another node than the pod's own: what `drain` reserves before anything is evicted.
+//! Reservations on another node than the pod's own: `drain` makes them for all pods before it evicts any.
 
 use super::executor;
 use super::keep;
-use super::prepare::Prepared;
+use super::prepare::RecreationTask;
 use crate::api::{self as calls, JSON};
 use crate::commands::Context;
 use crate::error::{Exit, Failure};
-use crate::flow::keep::exchanged;
-use crate::flow::recreate::{Answer, Keeping, Why};
+use crate::flow::keep::exchange_patch;
+use crate::flow::recreate::{Answer, KeepMethod, StopReason};
 use crate::node_patch::{DryRun, rewrite};
 use common::api;
-use common::api::reservation::patch::Seen;
+use common::api::reservation::patch::ObservedNode;
 use common::model::{Reservation, ReservationId};
 use jiff::{SignedDuration, Timestamp};
 use serde_json::Value;
 
-impl Prepared {
-    /// The same, with its room kept on the node called `to`.
+impl RecreationTask {
+    /// Changes the task so that room is reserved on the node called `to`.
     pub(crate) async fn elsewhere(mut self, context: &Context, to: &str) -> Result<Self, Failure> {
-        if self.terms.keeping != Keeping::Reservation {
+        if self.terms.keep_method != KeepMethod::Reservation {
             let text = "places on other nodes can only be kept with the right to patch nodes";
             return Err(Failure::new(text)
                 .hint("ask an administrator for: patch nodes")
                 .exit(Exit::Forbidden));
         }
         let node = read(context, to).await?;
-        self.place_uid = Some(node["metadata"]["uid"].as_str().unwrap_or_default().to_owned());
+        self.other_node_uid = Some(node["metadata"]["uid"].as_str().unwrap_or_default().to_owned());
         self.terms.node = to.to_owned();
-        self.terms.is_home = false;
+        self.terms.is_own_node = false;
         self.plan.to = Some(to.to_owned());
         Ok(self)
     }
 
-    /// Where its room is kept.
+    /// The node where room is reserved.
     pub(crate) fn place(&self) -> &str {
         &self.terms.node
     }
 
-    /// How old its reservation is among those of its owner.
+    /// The sort key of its reservation, by which pods of the same owner take theirs: creation time and id.
     pub(crate) fn age(&self) -> Option<(Option<Timestamp>, ReservationId)> {
         let reservation = self.reservation.as_ref()?;
         Some((reservation.created(), reservation.id.clone()))
     }
 
-    /// What is reserved for it, and where.
-    pub(crate) fn kept(&self) -> Option<Kept> {
+    /// The reservation of the pod on another node; `None` if it is on the pod's own node.
+    pub(crate) fn node_reservation(&self) -> Option<NodeReservation> {
         let reservation = self.reservation.clone()?;
-        let node_uid = self.place_uid.clone()?;
-        Some(Kept { node: self.terms.node.clone(), node_uid, reservation })
+        let node_uid = self.other_node_uid.clone()?;
+        Some(NodeReservation { node: self.terms.node.clone(), node_uid, reservation })
     }
 
-    /// Whether its room is still kept.
+    /// Whether the reservation still exists and no pod has taken it.
     pub(crate) async fn is_kept(&self, context: &Context) -> Result<bool, Failure> {
         let id = self.reservation.as_ref().map(|reservation| &reservation.id);
         is_kept(context, &self.terms.node, id).await
     }
 }
 
-/// Room that is kept on a node.
+/// A reservation and its node.
 #[derive(Clone, Debug)]
-pub(crate) struct Kept {
+pub(crate) struct NodeReservation {
     node: String,
     node_uid: String,
     reservation: Reservation,
 }
 
-impl Kept {
+impl NodeReservation {
     pub(crate) fn node(&self) -> &str {
         &self.node
     }
 
-    /// Whether a sibling could have this room instead of its own.
+    /// Whether a pod of the same owner could use this reservation instead of `other`.
     pub(crate) fn suits(&self, other: &Self) -> bool {
         let (here, wanted) = (&self.reservation.amount, &other.reservation.amount);
         let is_enough = wanted.iter().all(|(resource, amount)| here.get(&resource) >= amount);
@@ -78,20 +78,26 @@ impl Kept {
     }
 }
 
-/// Gives `left`, if nobody sits there, to `prepared`, which goes to the same node. Whether it has its room then.
-pub(crate) async fn take_over(context: &Context, prepared: &Prepared, left: &Kept) -> Result<bool, Failure> {
-    let Some(wanted) = &prepared.reservation else { return Ok(false) };
+/// Replaces the reservation `left`, if no pod has taken it, by that of `task` on the same node. Returns whether `task` has its
+/// reservation then.
+pub(crate) async fn take_over(
+    context: &Context,
+    task: &RecreationTask,
+    left: &NodeReservation,
+) -> Result<bool, Failure> {
+    let Some(wanted) = &task.reservation else { return Ok(false) };
     if !is_kept(context, &left.node, Some(&left.reservation.id)).await? {
         return Ok(false);
     }
-    // Where it cannot be written, another place is looked for.
-    let plan =
-        |seen: &Seen<'_>| Ok(exchanged(seen, &left.node_uid, &left.reservation, wanted).ok().flatten());
+    // If it cannot be written, the caller looks for another node.
+    let plan = |seen: &ObservedNode<'_>| {
+        Ok(exchange_patch(seen, &left.node_uid, &left.reservation, wanted).ok().flatten())
+    };
     rewrite(&context.session, &left.node, DryRun::None, plan).await?;
-    prepared.is_kept(context).await
+    task.is_kept(context).await
 }
 
-/// Whether the node has the reservation, and nobody sits there.
+/// Whether the node has the reservation, and no pod has taken it.
 async fn is_kept(context: &Context, on: &str, id: Option<&ReservationId>) -> Result<bool, Failure> {
     let node = read(context, on).await?;
     let seat = id.map(ToString::to_string);
@@ -99,7 +105,7 @@ async fn is_kept(context: &Context, on: &str, id: Option<&ReservationId>) -> Res
     let mut is_taken = false;
     let listed = calls::list(&context.session, "/api/v1/pods", &query, JSON, |json| {
         let pod = api::pod::pod(json).map_err(|error| error.to_string())?;
-        // A sibling was faster.
+        // Another pod of the same owner has taken the seat.
         is_taken |= seat.is_some() && pod.stamp.as_deref() == seat.as_deref();
         Ok(())
     });
@@ -113,35 +119,35 @@ async fn read(context: &Context, node: &str) -> Result<Value, Failure> {
     serde_json::from_str(&answer.text).map_err(Failure::new)
 }
 
-/// Reserves the room.
-pub(crate) async fn reserve(context: &Context, prepared: &Prepared) -> Result<(), Failure> {
-    let executor = executor(context, prepared);
+/// Writes the reservation of the task.
+pub(crate) async fn reserve(context: &Context, task: &RecreationTask) -> Result<(), Failure> {
+    let executor = executor(context, task);
     let Some(wanted) = &executor.reservation else { return Ok(()) };
     match keep::reserve(executor.session, &executor.node, &executor.node_uid, wanted, DryRun::None).await {
         Answer::Reserved { .. } => Ok(()),
-        Answer::Failed(Why::Forbidden { message, needs }) => Err(Failure::new(message)
+        Answer::Failed(StopReason::Forbidden { message, needs }) => Err(Failure::new(message)
             .hint(format!("ask an administrator for: {needs}"))
             .exit(Exit::Forbidden)),
-        Answer::Failed(Why::NoRoom(lacks)) => Err(Failure::new(lacks.join("; ")).exit(Exit::NoRoom)),
-        Answer::Failed(Why::Failed(text)) | Answer::Lost(text) => Err(Failure::new(text)),
+        Answer::Failed(StopReason::NoRoom(lacks)) => Err(Failure::new(lacks.join("; ")).exit(Exit::NoRoom)),
+        Answer::Failed(StopReason::Failed(text)) | Answer::Lost(text) => Err(Failure::new(text)),
         other => Err(Failure::new(format!("{other:?}"))),
     }
 }
 
-/// Moves the end of the reservation to one life from now.
-pub(crate) async fn keep_alive(context: &Context, prepared: &Prepared) -> Result<(), Failure> {
-    let Some(reservation) = &prepared.reservation else { return Ok(()) };
+/// Extends the reservation: it ends one life from now.
+pub(crate) async fn keep_alive(context: &Context, task: &RecreationTask) -> Result<(), Failure> {
+    let Some(reservation) = &task.reservation else { return Ok(()) };
     let answer = calls::get(&context.session, "/version", JSON).await;
     let now: Option<Timestamp> = answer.ok().and_then(|answer| answer.at);
-    let life = SignedDuration::try_from(prepared.life).unwrap_or(SignedDuration::ZERO);
+    let life = SignedDuration::try_from(task.life).unwrap_or(SignedDuration::ZERO);
     let Some(until) = now.and_then(|now| now.checked_add(life).ok()) else { return Ok(()) };
-    keep::extend(&context.session, &prepared.terms.node, &reservation.id, until).await
+    keep::extend(&context.session, &task.terms.node, &reservation.id, until).await
 }
 
-/// Takes the reservation back. Whether that worked.
-pub(crate) async fn release(context: &Context, prepared: &Prepared) -> bool {
-    let Some(reservation) = &prepared.reservation else { return true };
+/// Releases the reservation. Returns whether that succeeded.
+pub(crate) async fn release(context: &Context, task: &RecreationTask) -> bool {
+    let Some(reservation) = &task.reservation else { return true };
     let request = reservation.record().map(|record| record.request.clone()).unwrap_or_default();
-    let answer = keep::release(&context.session, &prepared.terms.node, &reservation.id, &request).await;
+    let answer = keep::release(&context.session, &task.terms.node, &reservation.id, &request).await;
     answer == Answer::Released
 }

@@ -1,36 +1,37 @@
-//! The eviction, or the deletion in its stead: one POST of our own, with the pod's UID, and what its answer means.
+//! The eviction, or with `--ignore-pdb` the deletion: one request with the pod's UID as a precondition, and what its response
+//! means.
 
 use super::budgets;
-use super::target::Target;
-use crate::api::{self as calls, ApiError, JSON, Refused};
+use super::target::TargetPod;
+use crate::api::{self as calls, ApiError, ErrorStatus, JSON};
 use crate::connect::Session;
-use crate::flow::budget::{Blocked, Never};
-use crate::flow::recreate::{Answer, Refusal, Why};
+use crate::flow::budget::{BlockedEviction, PermanentReason};
+use crate::flow::recreate::{Answer, Refusal, StopReason};
 use http::Method;
 use serde_json::{Value, json};
 use std::time::Duration;
 
-/// When a server that has too much to do does not say when to come again.
+/// The pause after a refusal without `retryAfterSeconds`.
 const BUSY_PAUSE: Duration = Duration::from_secs(1);
 
 /// How a pod is removed.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Removal {
-    /// Seconds.
+    /// The grace period in seconds.
     pub(super) grace: i64,
-    /// Whether budgets are not asked.
+    /// Whether the pod is deleted instead of evicted, so that budgets are ignored.
     pub(super) ignores_budgets: bool,
 }
 
-/// Evicts the pod, or only asks whether it would be.
+/// Evicts the pod, or sends the eviction as a dry run.
 pub(super) async fn evict(
     session: &Session,
-    target: &Target,
+    target: &TargetPod,
     removal: Removal,
-    is_rehearsal: bool,
+    is_dry_run: bool,
 ) -> Answer {
     let (path, method, body) = request(target, removal);
-    let path = if is_rehearsal { format!("{path}?dryRun=All") } else { path };
+    let path = if is_dry_run { format!("{path}?dryRun=All") } else { path };
     match calls::write(session, method, &path, JSON, body.to_string()).await {
         Ok(_) => Answer::Allowed,
         Err(ApiError::Broken(why)) => Answer::Lost(why),
@@ -38,7 +39,7 @@ pub(super) async fn evict(
     }
 }
 
-fn request(target: &Target, removal: Removal) -> (String, Method, Value) {
+fn request(target: &TargetPod, removal: Removal) -> (String, Method, Value) {
     let (key, uid) = (&target.pod.key, target.pod.uid.to_string());
     let options = json!({ "gracePeriodSeconds": removal.grace, "preconditions": { "uid": uid } });
     let path = super::owners::pod_path(key);
@@ -53,8 +54,8 @@ fn request(target: &Target, removal: Removal) -> (String, Method, Value) {
     (format!("{path}/eviction"), Method::POST, body)
 }
 
-/// What the server means by its refusal.
-async fn meaning(session: &Session, target: &Target, refused: Refused) -> Answer {
+/// The meaning of the server's refusal.
+async fn meaning(session: &Session, target: &TargetPod, refused: ErrorStatus) -> Answer {
     let cause = refused.causes.iter().find(|cause| cause.reason == "DisruptionBudget");
     let said = cause.map_or(&refused.message, |cause| &cause.message).clone();
     let is_several = refused.code == 500 && refused.message.contains("more than one PodDisruptionBudget");
@@ -65,19 +66,19 @@ async fn meaning(session: &Session, target: &Target, refused: Refused) -> Answer
         429 => Answer::Refused(Refusal::Budget(Box::new(budgets::blocked(session, &target.pod, said).await))),
         500 if is_several => {
             let blocked = budgets::blocked(session, &target.pod, said).await;
-            // Also where they cannot be read.
-            let blocked = Blocked { never: Some(Never::Several), ..blocked };
+            // Also if the caller may not read the budgets.
+            let blocked = BlockedEviction { permanent: Some(PermanentReason::Several), ..blocked };
             Answer::Refused(Refusal::Budget(Box::new(blocked)))
         }
         404 => Answer::Refused(Refusal::Gone),
-        // Under that name there is another pod by now.
+        // The precondition failed: another pod has this name by now.
         409 if refused.message.to_ascii_lowercase().contains("uid") => Answer::Refused(Refusal::Gone),
         409 => Answer::Refused(Refusal::Soon(BUSY_PAUSE)),
         403 if cause.is_none() && !refused.message.contains("being terminated") => {
             let needs = format!("create pods/eviction in namespace {}", target.pod.key.namespace);
-            Answer::Failed(Why::Forbidden { message: refused.message, needs })
+            Answer::Failed(StopReason::Forbidden { message: refused.message, needs })
         }
         500..=599 => Answer::Lost(refused.message),
-        _ => Answer::Failed(Why::Failed(format!("{} cannot be evicted: {said}", target.name()))),
+        _ => Answer::Failed(StopReason::Failed(format!("{} cannot be evicted: {said}", target.name()))),
     }
 }

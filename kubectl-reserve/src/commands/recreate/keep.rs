@@ -1,16 +1,17 @@
-//! Keeping the room: the reservation on the node, in one guarded patch, and its end.
+//! Writes, extends and removes the reservation on the node, each with one patch that fails if the node has changed. The patches
+//! come from `flow::keep`.
 
 use crate::connect::Session;
 use crate::error::{Exit, Failure};
-use crate::flow::keep::{reserved, taken_back};
-use crate::flow::recreate::{Answer, Why};
+use crate::flow::keep::{release_patch, reserve_patch};
+use crate::flow::recreate::{Answer, StopReason};
 use crate::node_patch::{DryRun, rewrite};
 use common::api::reservation::encode;
 use common::api::reservation::patch::{keys_of, patch, reservation_of};
 use common::model::reservation::{Origin, Reservation, ReservationId};
 use jiff::Timestamp;
 
-/// Writes `wanted` to the node. One that is there already for the same pod is taken over.
+/// Writes `wanted` to the node. A reservation that exists for the same pod is taken over.
 pub(super) async fn reserve(
     session: &Session,
     node: &str,
@@ -20,7 +21,7 @@ pub(super) async fn reserve(
 ) -> Answer {
     let mut refusal = None;
     let mut until = wanted.expires();
-    let written = rewrite(session, node, dry_run, |seen| match reserved(seen, node_uid, wanted) {
+    let written = rewrite(session, node, dry_run, |seen| match reserve_patch(seen, node_uid, wanted) {
         Ok((patch, end)) => {
             until = Some(end);
             Ok(patch)
@@ -37,16 +38,16 @@ pub(super) async fn reserve(
     }
 }
 
-/// Removes the reservation, unless it is another one by now.
+/// Removes the reservation, unless it has another request id by now.
 pub(super) async fn release(session: &Session, node: &str, id: &ReservationId, request: &str) -> Answer {
-    let written = rewrite(session, node, DryRun::None, |seen| Ok(taken_back(seen, id, request)));
+    let written = rewrite(session, node, DryRun::None, |seen| Ok(release_patch(seen, id, request)));
     match written.await {
         Ok(_) => Answer::Released,
         Err(failure) => failed(failure),
     }
 }
 
-/// Moves the end of a reservation of ours; nothing if it is gone.
+/// Extends a reservation to `until`. Does nothing if it is gone.
 pub(crate) async fn extend(
     session: &Session,
     node: &str,
@@ -73,8 +74,8 @@ fn failed(failure: Failure) -> Answer {
     match failure.exit {
         Exit::Forbidden => {
             let needs = "get, patch nodes and update nodes/reservations".to_owned();
-            Answer::Failed(Why::Forbidden { message, needs })
+            Answer::Failed(StopReason::Forbidden { message, needs })
         }
-        _ => Answer::Failed(Why::Failed(message)),
+        _ => Answer::Failed(StopReason::Failed(message)),
     }
 }

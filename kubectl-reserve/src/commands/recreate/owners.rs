@@ -1,18 +1,18 @@
-//! Who owns a pod, read from the API server step by step; and how the owner's pods are found.
+//! Reads the owners of one pod from the API server, from the nearest to the top, and the selector for the owner's pods.
 
 use crate::api::{self as calls, ApiError, JSON};
 use crate::connect::Session;
 use common::api;
-use common::cluster::{Cluster, Event, Seen};
+use common::cluster::{Cluster, Event, WatchEvent};
 use common::model::owner::{ControllerRef, OwnerKind, Workload};
 use common::model::{Pod, PodKey};
 use serde_json::Value;
 use std::collections::BTreeMap;
 
-/// Nothing real is deeper; references can form a circle.
+/// The maximum depth of owners. Real chains are shorter; forged references can form a circle.
 const DEPTH_MAX: usize = 4;
 
-/// The owners of a pod, as far as they could be read.
+/// The owners of a pod that the caller may read.
 #[derive(Default)]
 pub(super) struct Chain {
     /// Nearest first.
@@ -21,7 +21,7 @@ pub(super) struct Chain {
     pub(super) unreadable: Vec<OwnerKind>,
     /// A label selector for the owner's pods.
     pub(super) selector: Option<String>,
-    /// What a Job says about pods that fail.
+    /// `spec.backoffLimit`, if an owner is a Job.
     pub(super) backoff_limit: Option<i64>,
 }
 
@@ -58,19 +58,19 @@ pub(super) async fn chain(session: &Session, pod: &Pod) -> Result<Chain, ApiErro
 }
 
 impl Chain {
-    /// A belief in which these are the only workloads.
+    /// A `Cluster` that contains these workloads and nothing else.
     pub(super) fn cluster(&self) -> Cluster {
         let mut cluster = Cluster::default();
         for kind in OwnerKind::ALL {
             let own = self.workloads.iter().filter(|workload| workload.kind == kind).cloned().collect();
-            cluster.apply(Event::Workloads(kind, Seen::Relisted(own)));
+            cluster.apply(Event::Workloads(kind, WatchEvent::Relisted(own)));
         }
-        self.unreadable.iter().for_each(|kind| drop(cluster.apply(Event::Unreadable(*kind))));
+        self.unreadable.iter().for_each(|kind| drop(cluster.apply(Event::WorkloadsUnreadable(*kind))));
         cluster
     }
 }
 
-/// A label selector as a query has it. Those of ReplicationControllers are labels alone.
+/// A label selector in the syntax of a query. That of a ReplicationController is a plain map of labels.
 pub(super) fn selector(json: &Value) -> Option<String> {
     let labels = |value: &Value| -> BTreeMap<String, String> {
         serde_json::from_value(value.clone()).unwrap_or_default()
@@ -93,7 +93,7 @@ pub(super) fn selector(json: &Value) -> Option<String> {
     (!parts.is_empty()).then(|| parts.join(","))
 }
 
-/// The path of a pod.
+/// The API path of a pod.
 pub(super) fn pod_path(key: &PodKey) -> String {
     format!("/api/v1/namespaces/{}/pods/{}", key.namespace, key.name)
 }

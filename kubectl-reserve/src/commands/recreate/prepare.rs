@@ -1,20 +1,21 @@
-//! From a pod's name to a plan and everything that is needed to carry it out.
+//! Reads everything about a pod that is to be recreated, refuses what is not safe, and returns a `RecreationTask` with its plan.
+//! Nothing is changed. Entry point: `prepare`.
 
 use super::evict::Removal;
-use super::target::{self, Target};
-use super::{amount, budgets, checks, rights, rivals};
+use super::target::{self, TargetPod};
+use super::{amount, budgets, checks, competing_pods, rights};
 use crate::cli::Recreate;
-use crate::cli::recreate::{For, SameNode};
+use crate::cli::recreate::{SameNode, WaitForFlag};
 use crate::commands::Context;
 use crate::error::{Exit, Failure};
-use crate::flow::recreate::{Keeping, Terms, Until};
-use crate::render::recreate::{Plan, Shutdown, amounts};
+use crate::flow::recreate::{KeepMethod, Terms, WaitFor};
+use crate::render::recreate::{RecreatePlan, Shutdown, amounts};
 use crate::replicas::{self, Replicas};
-use crate::reservations::record::{self, Unwritable};
+use crate::reservations::record::{self, UnwritableRecord};
 use crate::rights::{Right, require};
 use common::api::names::SCHEDULER_NAME;
 use common::api::replica::DaemonNamespaces;
-use common::cluster::{self, Enforcement, replacing};
+use common::cluster::{self, Enforcement, replacement_reservation};
 use common::model::keep::LIFE_MAX;
 use common::model::owner::OwnerKind;
 use common::model::reservation::Placement;
@@ -23,25 +24,25 @@ use jiff::{SignedDuration, Timestamp};
 use std::collections::BTreeSet;
 use std::time::Duration;
 
-/// A pod that is ready to be recreated.
-pub(crate) struct Prepared {
-    pub(crate) target: Target,
-    pub(crate) plan: Plan,
+/// A pod, the plan to show, and everything that is needed to recreate it.
+pub(crate) struct RecreationTask {
+    pub(crate) target: TargetPod,
+    pub(crate) plan: RecreatePlan,
     pub(super) terms: Terms,
     pub(super) reservation: Option<Reservation>,
     pub(super) removal: Removal,
     pub(super) life: Duration,
-    /// The UID of the node whose room is kept, if it is another one than the pod's own.
-    pub(super) place_uid: Option<String>,
+    /// The UID of the node where room is kept, if it is not the pod's own node.
+    pub(super) other_node_uid: Option<String>,
 }
 
-/// Reads what there is to know about the pod, and refuses what is not safe.
+/// Reads everything about the pod, and refuses what is not safe.
 pub(crate) async fn prepare(
     context: &Context,
     key: &PodKey,
     flags: &Recreate,
     reason: &str,
-) -> Result<Prepared, Failure> {
+) -> Result<RecreationTask, Failure> {
     let session = &context.session;
     let target = target::read(session, key).await?;
     if let Some(failure) = checks::refusal(&target, flags, &context.ui) {
@@ -51,26 +52,26 @@ pub(crate) async fn prepare(
     let error = |error: crate::api::ApiError| error.into_failure("plan", "list pods and leases");
     let replicas = replicas::read(session).await.map_err(error)?;
     let budgets = budgets::read(session, &target.pod).await.map_err(error)?;
-    let rivals = rivals::rivals(session, &target, &replicas).await.map_err(error)?;
-    let keeping = keeping(context, &target, flags).await;
-    let enforcement = enforcement(&target, &replicas, keeping);
+    let competing_pods = competing_pods::competing_pods(session, &target, &replicas).await.map_err(error)?;
+    let keep_method = keep_method(context, &target, flags).await;
+    let enforcement = enforcement(&target, &replicas, keep_method);
     if !replicas.is_hidden || enforcement != Enforcement::Nobody {
-        enforced(&target, flags, keeping, enforcement)?;
-    } else if keeping != Keeping::Nothing && !flags.unenforced {
-        return Err(hidden(&target, &context.session.daemon));
+        check_enforcement(&target, flags, keep_method, enforcement)?;
+    } else if keep_method != KeepMethod::Nothing && !flags.unenforced {
+        return Err(enforcement_unknown(&target, &context.session.daemon));
     }
-    let reservation = match keeping {
-        Keeping::Nothing => None,
+    let reservation = match keep_method {
+        KeepMethod::Nothing => None,
         _ => Some(reservation(context, &target, flags, reason).await?),
     };
     let removal = Removal { grace: target.grace(flags.grace_period), ignores_budgets: flags.ignore_pdb };
-    let plan = Plan {
+    let plan = RecreatePlan {
         pod: key.to_string(),
         owners: target.claims(),
         node: target.node_name().to_owned(),
         node_state: target.node.as_ref().map(node_state),
         to: None,
-        keeping,
+        keep_method,
         amount: reservation.as_ref().map(|one| amounts(&one.amount)).unwrap_or_default(),
         budgets,
         shutdown: Shutdown {
@@ -81,16 +82,16 @@ pub(crate) async fn prepare(
         },
         scheduler: target.pod.spec.scheduler_name.to_string(),
         enforcement: (!replicas.is_hidden).then_some(enforcement),
-        rivals,
+        competing_pods,
         notes: checks::notes(&target),
     };
-    let terms = terms(&target, flags, keeping, reservation.as_ref());
+    let terms = terms(&target, flags, keep_method, reservation.as_ref());
     let life = flags.ttl.min(LIFE_MAX);
-    Ok(Prepared { target, plan, terms, reservation, removal, life, place_uid: None })
+    Ok(RecreationTask { target, plan, terms, reservation, removal, life, other_node_uid: None })
 }
 
-/// Whether the caller may do what it comes to in the end.
-async fn may_remove(context: &Context, target: &Target, flags: &Recreate) -> Result<(), Failure> {
+/// Fails if the caller may not evict the pod, or not create it again if it has no controller.
+async fn may_remove(context: &Context, target: &TargetPod, flags: &Recreate) -> Result<(), Failure> {
     let namespace = Some(&*target.pod.key.namespace);
     let mut needs = vec![match flags.ignore_pdb {
         true => Right::new("delete", "", "pods", namespace),
@@ -102,33 +103,33 @@ async fn may_remove(context: &Context, target: &Target, flags: &Recreate) -> Res
     require(&context.session, &needs, &format!("recreate {}", target.name())).await
 }
 
-/// How the room can be kept by this caller.
-async fn keeping(context: &Context, target: &Target, flags: &Recreate) -> Keeping {
+/// How this caller can keep the room.
+async fn keep_method(context: &Context, target: &TargetPod, flags: &Recreate) -> KeepMethod {
     if flags.no_reserve || flags.same_node == SameNode::Off {
-        return Keeping::Nothing;
+        return KeepMethod::Nothing;
     }
     let may =
         target.node.is_some() && rights::may_on_node(&context.session, "patch", "", target.node_name()).await;
-    if may { Keeping::Reservation } else { Keeping::Wish }
+    if may { KeepMethod::Reservation } else { KeepMethod::KeepAnnotation }
 }
 
-fn enforcement(target: &Target, replicas: &Replicas, keeping: Keeping) -> Enforcement {
+fn enforcement(target: &TargetPod, replicas: &Replicas, keep_method: KeepMethod) -> Enforcement {
     let name = &target.pod.spec.scheduler_name;
-    // Who may not read Leases hears from the daemon itself, and this name is its own.
-    if replicas.is_hidden && keeping == Keeping::Wish && **name == *SCHEDULER_NAME {
+    // Without the right to read Leases: with `reserve/keep` the daemon answers by an event, and this scheduler name is its own.
+    if replicas.is_hidden && keep_method == KeepMethod::KeepAnnotation && **name == *SCHEDULER_NAME {
         return Enforcement::Scheduler;
     }
     replicas.enforcement(name)
 }
 
-/// Whether anything keeps others, and the replacement itself, to the reservation.
-fn enforced(
-    target: &Target,
+/// Fails if the pod's scheduler does not enforce reservations, or the pod's owner cannot be read; not with `--unenforced`.
+fn check_enforcement(
+    target: &TargetPod,
     flags: &Recreate,
-    keeping: Keeping,
+    keep_method: KeepMethod,
     enforcement: Enforcement,
 ) -> Result<(), Failure> {
-    if keeping == Keeping::Nothing || flags.unenforced {
+    if keep_method == KeepMethod::Nothing || flags.unenforced {
         return Ok(());
     }
     if enforcement == Enforcement::Nobody {
@@ -144,13 +145,13 @@ fn enforced(
         .exit(Exit::Unsafe));
     }
     if target.owner.is_none() {
-        return Err(unread(target));
+        return Err(owner_unreadable(target));
     }
     Ok(())
 }
 
-/// Whether anything enforces reservations is not known.
-fn hidden(target: &Target, daemon: &DaemonNamespaces) -> Failure {
+/// The error if the caller may not read whether the scheduler enforces reservations.
+fn enforcement_unknown(target: &TargetPod, daemon: &DaemonNamespaces) -> Failure {
     let (name, scheduler) = (target.name(), &target.pod.spec.scheduler_name);
     Failure::new(format!(
         "{name} is placed by {scheduler}, and you may not see whether that enforces reservations, so its room could be lost"
@@ -162,8 +163,8 @@ fn hidden(target: &Target, daemon: &DaemonNamespaces) -> Failure {
     .exit(Exit::Unsafe)
 }
 
-/// A reservation is for the owner's next pod: whose owner cannot be read, for that none can be made.
-fn unread(target: &Target) -> Failure {
+/// The error if the owner cannot be read: without it no reservation can be made, because a reservation names its owner.
+fn owner_unreadable(target: &TargetPod) -> Failure {
     let (name, claims) = (target.name(), target.claims().join(" < "));
     let why = match &target.chain.unreadable[..] {
         [] => "this command cannot read that".to_owned(),
@@ -178,15 +179,16 @@ fn unread(target: &Target) -> Failure {
 
 async fn reservation(
     context: &Context,
-    target: &Target,
+    target: &TargetPod,
     flags: &Recreate,
     reason: &str,
 ) -> Result<Reservation, Failure> {
     let owner = target.owner.clone();
-    let owner = owner.ok_or_else(|| unread(target))?;
+    let owner = owner.ok_or_else(|| owner_unreadable(target))?;
     let grace = SignedDuration::from_secs(target.grace(flags.grace_period));
-    let empty = target.pod.gone_by().or_else(|| target.now.checked_add(grace).ok()).unwrap_or(target.now);
-    let terms = cluster::Terms {
+    let empty =
+        target.pod.deletion_timestamp().or_else(|| target.now.checked_add(grace).ok()).unwrap_or(target.now);
+    let terms = cluster::ReservationTerms {
         now: target.now,
         expires: empty.max(target.now).checked_add(flags.ttl).unwrap_or(Timestamp::MAX),
         life: Some(flags.ttl),
@@ -199,46 +201,52 @@ async fn reservation(
             SameNode::Wait | SameNode::Off => Placement::Wait,
         },
     };
-    let made = replacing(&target.pod, owner, terms);
-    let mut made = made.ok_or_else(|| Failure::new(format!("{} has an odd UID", target.name())))?;
-    amount::choose(&mut made.amount, &flags.resources)?;
-    record::check(&made).map_err(|unwritable| unwritten(target, &unwritable))?;
-    Ok(made)
+    let reservation = replacement_reservation(&target.pod, owner, terms);
+    let mut reservation =
+        reservation.ok_or_else(|| Failure::new(format!("{} has an odd UID", target.name())))?;
+    amount::choose(&mut reservation.amount, &flags.resources)?;
+    record::check(&reservation).map_err(|unwritable| record_unwritable(target, &unwritable))?;
+    Ok(reservation)
 }
 
-/// What cannot be written down keeps no room, whoever would write it: this command, or the daemon.
-fn unwritten(target: &Target, Unwritable { problem, advice }: &Unwritable) -> Failure {
+/// The error if the record of the reservation is too long: neither this command nor the daemon could write it.
+fn record_unwritable(target: &TargetPod, UnwritableRecord { problem, advice }: &UnwritableRecord) -> Failure {
     Failure::new(format!("the room of {} cannot be reserved: {problem}", target.name()))
         .hint(format!("{advice}; kubectl reserve pod --no-reserve evicts it without a reservation"))
         .exit(Exit::Unsafe)
 }
 
-/// An id that nobody else has.
+/// A random id for the record: two runs never have the same.
 fn request_id() -> String {
     format!("cli-{:016x}{:08x}", fastrand::u64(..), fastrand::u32(..))
 }
 
-fn terms(target: &Target, flags: &Recreate, keeping: Keeping, reservation: Option<&Reservation>) -> Terms {
-    let until = match flags.until {
-        _ if !flags.wait => Until::Evicted,
-        For::Ready => Until::Ready,
-        For::Bound => Until::Bound,
-        For::Deleted => Until::Deleted,
+fn terms(
+    target: &TargetPod,
+    flags: &Recreate,
+    keep_method: KeepMethod,
+    reservation: Option<&Reservation>,
+) -> Terms {
+    let wait_for = match flags.until {
+        _ if !flags.wait => WaitFor::Evicted,
+        WaitForFlag::Ready => WaitFor::Ready,
+        WaitForFlag::Bound => WaitFor::Bound,
+        WaitForFlag::Deleted => WaitFor::Deleted,
     };
     let has_name = target.is_bare() || target.is_of(OwnerKind::StatefulSet);
     Terms {
         uid: target.pod.uid.to_string(),
         same_name: has_name.then(|| target.pod.key.name.to_string()),
         node: target.node_name().to_owned(),
-        is_home: true,
-        keeping,
+        is_own_node: true,
+        keep_method,
         seat: reservation.map(|reservation| reservation.id.to_string()),
         is_leaving: target.pod.deleting,
         is_gone: false,
         known: BTreeSet::from([target.pod.uid.to_string()]),
         is_enforced: !flags.unenforced,
         creates: target.is_bare(),
-        until,
+        wait_for,
         is_required: flags.same_node == SameNode::Require,
         timeout: flags.timeout,
     }
@@ -252,16 +260,16 @@ fn node_state(node: &common::model::Node) -> String {
 #[cfg(test)]
 mod tests {
     use super::super::owners::Chain;
-    use super::super::target::Target;
-    use super::unread;
+    use super::super::target::TargetPod;
+    use super::owner_unreadable;
     use crate::error::Exit;
     use common::cluster::Cluster;
     use common::model::owner::OwnerKind;
     use jiff::Timestamp;
     use serde_json::json;
 
-    /// A pod of an owner of this kind that could not be read.
-    fn pod_of(kind: &str, unreadable: Vec<OwnerKind>) -> Target {
+    /// A pod whose owner has this kind and could not be read.
+    fn pod_of(kind: &str, unreadable: Vec<OwnerKind>) -> TargetPod {
         let owner = json!({ "apiVersion": "apps.kruise.io/v1alpha1", "kind": kind, "name": "web", "uid": "u",
                             "controller": true });
         let json = json!({ "metadata": { "name": "web-1", "namespace": "shop", "uid": "p", "resourceVersion": "1",
@@ -271,20 +279,20 @@ mod tests {
         let chain = Chain { unreadable, ..Chain::default() };
         let cluster = Cluster::default();
         let owner = cluster.owner_of(&pod).ok();
-        Target { pod, json, chain, cluster, owner, node: None, now: Timestamp::UNIX_EPOCH }
+        TargetPod { pod, json, chain, cluster, owner, node: None, now: Timestamp::UNIX_EPOCH }
     }
 
     #[test]
-    fn a_pod_whose_owner_cannot_be_read_is_refused_in_plain_words() {
+    fn a_pod_with_an_owner_that_cannot_be_read_is_refused_in_plain_words() {
         let target = pod_of("CloneSet", vec![]);
         assert_eq!(target.owner, None, "so nothing is reserved, and nothing deleted");
-        let failure = unread(&target);
+        let failure = owner_unreadable(&target);
         assert_eq!(failure.exit, Exit::Unsafe);
         assert_eq!(
             failure.message.unwrap(),
             "pod/web-1 belongs to CloneSet web, and this command cannot read that, so no room can be reserved for the next pod"
         );
-        let failure = unread(&pod_of("Job", vec![OwnerKind::Job]));
+        let failure = owner_unreadable(&pod_of("Job", vec![OwnerKind::Job]));
         assert!(failure.message.unwrap().contains("belongs to Job web, and you may not get jobs, so"));
     }
 }

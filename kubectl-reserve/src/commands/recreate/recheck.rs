@@ -1,70 +1,75 @@
-//! The second look, right before the eviction: is the pod still that pod, is its room still kept, does everything fit?
+//! The check right before the eviction: the pod still has its UID, the reservation belongs to this run, and the node has room.
+//! Entry points: `recheck`, and `needed` before a reservation is taken back.
 
 use super::executor::Executor;
-use super::look::companions;
+use super::look::owner_pods;
 use super::owners::pod_path;
-use super::target::Target;
+use super::target::TargetPod;
 use crate::api::{self as calls, ApiError, JSON};
 use crate::connect::Session;
-use crate::flow::keep::{is_kept, is_needed, lacks};
-use crate::flow::recreate::{Keeping, Recheck};
+use crate::flow::keep::{is_needed, is_reserved, lacks};
+use crate::flow::recreate::{KeepMethod, Recheck};
 use common::api;
-use common::cluster::{Cluster, Event, Seen};
+use common::cluster::{Cluster, Event, WatchEvent};
 use common::model::owner::OwnerKind;
 use common::model::{NodeName, Pod};
 use std::collections::BTreeSet;
 
-/// Reads everything that the eviction depends on once more.
-pub(super) async fn recheck(executor: &Executor<'_>, keeping: Keeping) -> Result<Recheck, ApiError> {
+/// Reads once more everything on which the eviction depends.
+pub(super) async fn recheck(executor: &Executor<'_>, keep_method: KeepMethod) -> Result<Recheck, ApiError> {
     let (session, target) = (executor.session, executor.target);
-    let mut seen = Recheck { known: known(executor).await?, ..Recheck::default() };
-    match that(session, target).await? {
+    let mut result = Recheck { known: known(executor).await?, ..Recheck::default() };
+    match read_pod(session, target).await? {
         Some(pod) => {
-            seen.is_leaving = pod.deleting;
-            seen.is_lost = keeping == Keeping::Wish && !executor.wish.is_said_by(&pod);
+            result.is_leaving = pod.deleting;
+            result.is_lost = keep_method == KeepMethod::KeepAnnotation && !executor.keep_request.is_on(&pod);
         }
-        None => seen.is_gone = true,
+        None => result.is_gone = true,
     }
-    if keeping == Keeping::Reservation {
-        room(executor, &mut seen).await?;
+    if keep_method == KeepMethod::Reservation {
+        room(executor, &mut result).await?;
     }
-    Ok(seen)
+    Ok(result)
 }
 
-/// Whether what keeps the room of the pod is to stay.
-pub(super) async fn needed(session: &Session, target: &Target, keeping: Keeping) -> Result<bool, ApiError> {
-    let pod = that(session, target).await?;
-    Ok(is_needed(pod.as_ref(), keeping))
+/// Whether somebody else may rely on the reservation of the pod, so that it must stay.
+pub(super) async fn needed(
+    session: &Session,
+    target: &TargetPod,
+    keep_method: KeepMethod,
+) -> Result<bool, ApiError> {
+    let pod = read_pod(session, target).await?;
+    Ok(is_needed(pod.as_ref(), keep_method))
 }
 
-/// The pod as it is now, if it is still that pod.
-async fn that(session: &Session, target: &Target) -> Result<Option<Pod>, ApiError> {
+/// Reads the pod; `None` if the pod with this UID does not exist any more.
+async fn read_pod(session: &Session, target: &TargetPod) -> Result<Option<Pod>, ApiError> {
     match calls::get(session, &pod_path(&target.pod.key), JSON).await {
-        Ok(answer) => Ok(Some(read(&answer.text)?).filter(|pod| pod.uid == target.pod.uid)),
+        Ok(answer) => Ok(Some(decode_pod(&answer.text)?).filter(|pod| pod.uid == target.pod.uid)),
         Err(error) if error.code() == Some(404) => Ok(None),
         Err(error) => Err(error),
     }
 }
 
-/// The pods of the owner that have a node by now: the replacement is none of them.
+/// The UIDs of the owner's pods that have a node already: none of them is the replacement.
 async fn known(executor: &Executor<'_>) -> Result<BTreeSet<String>, ApiError> {
     let target = executor.target;
     let Some(selector) = &target.chain.selector else { return Ok(BTreeSet::new()) };
-    let pods = companions(executor.session, &target.pod.key.namespace, selector).await?;
+    let pods = owner_pods(executor.session, &target.pod.key.namespace, selector).await?;
     let bound = pods.iter().filter(|sent| sent.pod.node.is_some());
     Ok(bound.map(|sent| sent.pod.uid.to_string()).collect())
 }
 
-fn read(text: &str) -> Result<Pod, ApiError> {
+fn decode_pod(text: &str) -> Result<Pod, ApiError> {
     api::pod::pod(text).map_err(|error| ApiError::Broken(error.to_string()))
 }
 
-/// Whether the reservation is there, and the node has what it promises.
-async fn room(executor: &Executor<'_>, seen: &mut Recheck) -> Result<(), ApiError> {
+/// Checks that the node has the reservation, and that it has not promised more than it has.
+async fn room(executor: &Executor<'_>, result: &mut Recheck) -> Result<(), ApiError> {
     let session = executor.session;
     let answer = match calls::get(session, &format!("/api/v1/nodes/{}", executor.node), JSON).await {
         Err(error) if error.code() == Some(404) => {
-            seen.is_lost = true;
+            result.is_lost = true;
             return Ok(());
         }
         answer => answer?,
@@ -78,16 +83,16 @@ async fn room(executor: &Executor<'_>, seen: &mut Recheck) -> Result<(), ApiErro
     })
     .await?;
     let mut cluster = executor.target.chain.cluster();
-    cluster.apply(Event::Pods(Seen::Relisted(pods)));
-    cluster.apply(Event::Nodes(Seen::Relisted(vec![node])));
+    cluster.apply(Event::Pods(WatchEvent::Relisted(pods)));
+    cluster.apply(Event::Nodes(WatchEvent::Relisted(vec![node])));
     cluster.advance(answer.at.unwrap_or(executor.target.now));
     let name = NodeName::from(&*executor.node);
-    seen.is_lost = !executor.reservation.as_ref().is_some_and(|ours| is_kept(&cluster, &name, ours));
-    seen.lacks = lacks(&cluster, &name, executor.reservation.as_ref());
-    if !seen.lacks.is_empty() {
-        // What looks kept may be taken by pods whose owners we have not read yet.
+    result.is_lost = !executor.reservation.as_ref().is_some_and(|ours| is_reserved(&cluster, &name, ours));
+    result.lacks = lacks(&cluster, &name, executor.reservation.as_ref());
+    if !result.lacks.is_empty() {
+        // A reservation may have been taken by a pod whose owners were not read, and then its room is counted twice.
         owners(executor, &mut cluster).await?;
-        seen.lacks = lacks(&cluster, &name, executor.reservation.as_ref());
+        result.lacks = lacks(&cluster, &name, executor.reservation.as_ref());
     }
     Ok(())
 }
@@ -100,7 +105,7 @@ async fn owners(executor: &Executor<'_>, cluster: &mut Cluster) -> Result<(), Ap
             Ok(())
         };
         match calls::list(executor.session, &kind.path(), "", JSON, each).await {
-            Ok(_) => drop(cluster.apply(Event::Workloads(kind, Seen::Relisted(live)))),
+            Ok(_) => drop(cluster.apply(Event::Workloads(kind, WatchEvent::Relisted(live)))),
             Err(error) if matches!(error.code(), Some(403 | 404)) => {}
             Err(error) => return Err(error),
         }

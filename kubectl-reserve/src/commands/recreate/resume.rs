@@ -1,16 +1,17 @@
-//! Taking up a run that was left in the middle: what it left is a reservation, and everything follows from it.
+//! Resumes a run that was interrupted: everything follows from the reservation that it left. Entry points: `resume` for `--resume`,
+//! and `find_gone` for the hint when a pod is gone and its reservation is not.
 
 use super::evict::Removal;
 use super::owners::Chain;
-use super::prepare::{Prepared, prepare};
-use super::target::{self, Target};
+use super::prepare::{RecreationTask, prepare};
+use super::target::{self, TargetPod};
 use crate::api::{self as calls, JSON};
 use crate::cli::Recreate;
 use crate::commands::Context;
 use crate::connect::Session;
 use crate::error::{Exit, Failure};
-use crate::flow::recreate::{Keeping, Terms, Until};
-use crate::render::recreate::{Plan, Shutdown, amounts};
+use crate::flow::recreate::{KeepMethod, Terms, WaitFor};
+use crate::render::recreate::{RecreatePlan, Shutdown, amounts};
 use common::api;
 use common::model::owner::{OwnerKind, Workload};
 use common::model::reservation::{Placement, Record};
@@ -21,19 +22,19 @@ use std::collections::BTreeSet;
 use std::sync::Arc;
 use std::time::Duration;
 
-/// A reservation and its node.
-pub(crate) struct Found {
+/// A live reservation and its node.
+pub(crate) struct LiveReservation {
     pub(crate) node: Node,
     pub(crate) reservation: Arc<Reservation>,
     pub(crate) now: Timestamp,
 }
 
-impl Found {
+impl LiveReservation {
     fn record(&self) -> Option<&Record> {
         self.reservation.record()
     }
 
-    /// The pod that it replaces.
+    /// The replaced pod.
     fn key(&self) -> Option<PodKey> {
         let record = self.record()?;
         let replaced = record.replaces.as_ref()?;
@@ -41,11 +42,11 @@ impl Found {
     }
 }
 
-/// The live reservations with a record that `is_meant`.
+/// The live reservations for whose record `is_meant` returns true.
 async fn find(
     session: &Session,
     is_meant: impl Fn(&Reservation, &Record) -> bool,
-) -> Result<Vec<Found>, Failure> {
+) -> Result<Vec<LiveReservation>, Failure> {
     let mut nodes = Vec::new();
     let listed = calls::list(session, "/api/v1/nodes", "", JSON, |json| {
         nodes.push(api::node::node(json).map_err(|error| error.to_string())?);
@@ -59,14 +60,15 @@ async fn find(
             if reservation.is_live(now)
                 && reservation.record().is_some_and(|record| is_meant(reservation, record))
             {
-                found.push(Found { node: node.clone(), reservation: Arc::clone(reservation), now });
+                found.push(LiveReservation { node: node.clone(), reservation: Arc::clone(reservation), now });
             }
         }
     }
     Ok(found)
 }
 
-/// What a pod that is gone has left: nothing that the caller may read, or its reservation.
+/// The error for a pod that is gone and whose reservation exists; `None` if there is no such reservation, or the caller may not
+/// read nodes.
 pub(crate) async fn find_gone(session: &Session, key: &PodKey) -> Option<Failure> {
     let is_its = |_: &Reservation, record: &Record| {
         record.owner.namespace == key.namespace
@@ -84,8 +86,12 @@ pub(crate) async fn find_gone(session: &Session, key: &PodKey) -> Option<Failure
     )
 }
 
-/// What goes on with the run that made the reservation called `seat`.
-pub(crate) async fn resume(context: &Context, seat: &str, flags: &Recreate) -> Result<Prepared, Failure> {
+/// The task that continues the run that made the reservation called `seat`.
+pub(crate) async fn resume(
+    context: &Context,
+    seat: &str,
+    flags: &Recreate,
+) -> Result<RecreationTask, Failure> {
     let session = &context.session;
     let is_named = |reservation: &Reservation, record: &Record| {
         record.replaces.is_some()
@@ -103,28 +109,29 @@ pub(crate) async fn resume(context: &Context, seat: &str, flags: &Recreate) -> R
     let key = found.key().ok_or_else(|| Failure::new("the reservation replaces no pod"))?;
     match target::read(session, &key).await {
         Ok(target) if is_replaced(&found, &target.pod) => {
-            let prepared = prepare(context, &key, flags, "kubectl reserve pod").await?;
-            // It was about to move, and still is.
+            let task = prepare(context, &key, flags, "kubectl reserve pod").await?;
+            // The reservation is on another node: the pod was to be moved there.
             let to = &found.node.name;
-            if prepared.place() == to.as_str() {
-                Ok(prepared)
-            } else {
-                prepared.elsewhere(context, to.as_str()).await
-            }
+            if task.place() == to.as_str() { Ok(task) } else { task.elsewhere(context, to.as_str()).await }
         }
-        Ok(_) => gone(session, found, flags, &key).await,
-        Err(failure) if failure.exit == Exit::Error => gone(session, found, flags, &key).await,
+        Ok(_) => task_for_gone_pod(session, found, flags, &key).await,
+        Err(failure) if failure.exit == Exit::Error => task_for_gone_pod(session, found, flags, &key).await,
         Err(failure) => Err(failure),
     }
 }
 
-fn is_replaced(found: &Found, pod: &Pod) -> bool {
+fn is_replaced(found: &LiveReservation, pod: &Pod) -> bool {
     found.reservation.replaces().is_some_and(|replaced| replaced.uid == pod.uid)
 }
 
-/// The replaced pod is gone: what remains is to wait for the other one.
-async fn gone(session: &Session, found: Found, flags: &Recreate, key: &PodKey) -> Result<Prepared, Failure> {
-    let Found { node, reservation, now } = found;
+/// The task if the replaced pod is gone: only its replacement has to be waited for.
+async fn task_for_gone_pod(
+    session: &Session,
+    found: LiveReservation,
+    flags: &Recreate,
+    key: &PodKey,
+) -> Result<RecreationTask, Failure> {
+    let LiveReservation { node, reservation, now } = found;
     let record = reservation.record().ok_or_else(|| Failure::new("the reservation has no record"))?;
     let chain = owner_chain(session, record).await?;
     let is_named = matches!(&*record.owner.kind, "StatefulSet" | "Pod");
@@ -134,37 +141,37 @@ async fn gone(session: &Session, found: Found, flags: &Recreate, key: &PodKey) -
         uid: uid.clone(),
         same_name: is_named.then(|| key.name.to_string()),
         node: node.name.to_string(),
-        // Nobody knows any more where the pod was.
-        is_home: false,
-        keeping: Keeping::Reservation,
+        // The node of the pod is not known any more.
+        is_own_node: false,
+        keep_method: KeepMethod::Reservation,
         seat: Some(reservation.id.to_string()),
         is_leaving: false,
         is_gone: true,
         known,
         is_enforced: !flags.unenforced,
         creates: false,
-        until: if flags.wait { Until::Ready } else { Until::Evicted },
+        wait_for: if flags.wait { WaitFor::Ready } else { WaitFor::Evicted },
         is_required: record.placement == Placement::Require,
         timeout: flags.timeout,
     };
-    let plan = Plan {
+    let plan = RecreatePlan {
         pod: key.to_string(),
         owners: vec![format!("{} {}", record.owner.kind, record.owner.name)],
         node: node.name.to_string(),
         node_state: None,
         to: None,
-        keeping: Keeping::Reservation,
+        keep_method: KeepMethod::Reservation,
         amount: amounts(&reservation.amount),
         budgets: Some(Vec::new()),
         shutdown: Shutdown { grace: 0, empty_dirs: vec![], finalizers: vec![], ignores_budgets: false },
         scheduler: String::new(),
         enforcement: None,
-        rivals: None,
+        competing_pods: None,
         notes: vec!["the pod is gone; waiting for its replacement".to_owned()],
     };
     let pod = stub(key, &uid, &chain, node.name.as_str())?;
     let cluster = chain.cluster();
-    let target = Target {
+    let target = TargetPod {
         pod,
         json: json!({}),
         chain,
@@ -175,10 +182,18 @@ async fn gone(session: &Session, found: Found, flags: &Recreate, key: &PodKey) -
     };
     let removal = Removal { grace: 0, ignores_budgets: false };
     let reservation = Some((*reservation).clone());
-    Ok(Prepared { target, plan, terms, reservation, removal, life: Duration::ZERO, place_uid: None })
+    Ok(RecreationTask {
+        target,
+        plan,
+        terms,
+        reservation,
+        removal,
+        life: Duration::ZERO,
+        other_node_uid: None,
+    })
 }
 
-/// The pod as far as it is still known.
+/// The pod as far as the reservation describes it.
 fn stub(key: &PodKey, uid: &str, chain: &Chain, node: &str) -> Result<Pod, Failure> {
     let controller = chain.workloads.first().map(|owner| {
         let group = match owner.kind.group() {
@@ -198,7 +213,7 @@ fn stub(key: &PodKey, uid: &str, chain: &Chain, node: &str) -> Result<Pod, Failu
     api::pod::pod(&json.to_string()).map_err(|error| Failure::new(error.to_string()))
 }
 
-/// The owner itself, and how its pods are found.
+/// The owner of the reservation, and the selector for its pods.
 async fn owner_chain(session: &Session, record: &Record) -> Result<Chain, Failure> {
     let kind = OwnerKind::ALL.into_iter().find(|kind| kind.as_str() == &*record.owner.kind);
     let Some(kind) = kind else { return Ok(Chain::default()) };
@@ -216,11 +231,11 @@ async fn owner_chain(session: &Session, record: &Record) -> Result<Chain, Failur
     Ok(Chain { workloads: vec![workload], selector, ..Chain::default() })
 }
 
-/// The pods that had a node before the reservation, which says that it is a second younger than it is.
+/// The UIDs of the pods that were scheduled before the reservation was made. Its record has a creation time one second too late.
 async fn known(session: &Session, chain: &Chain, record: &Record) -> BTreeSet<String> {
     let Some(selector) = &chain.selector else { return BTreeSet::new() };
-    let pods = super::look::companions(session, &record.owner.namespace, selector).await.unwrap_or_default();
+    let pods = super::look::owner_pods(session, &record.owner.namespace, selector).await.unwrap_or_default();
     let made = record.created.checked_sub(SignedDuration::from_secs(1)).unwrap_or(record.created);
-    let is_older = |sent: &&super::look::Sent| sent.pod.scheduled_at().is_some_and(|at| at < made);
+    let is_older = |sent: &&super::look::PodWithJson| sent.pod.scheduled_at().is_some_and(|at| at < made);
     pods.iter().filter(is_older).map(|sent| sent.pod.uid.to_string()).collect()
 }

@@ -1,11 +1,11 @@
-//! Who asks, and what they may do.
+//! The user name of the caller, and what the caller may do with a node.
 
 use crate::api::{self as calls, JSON};
 use crate::connect::Session;
 use http::Method;
 use serde_json::{Value, json};
 
-/// Who the server says we are; as good as it gets if it does not.
+/// The user name of the caller; `unknown` if the server does not say.
 pub(super) async fn user(session: &Session) -> String {
     let review = json!({ "apiVersion": "authentication.k8s.io/v1", "kind": "SelfSubjectReview" });
     let path = "/apis/authentication.k8s.io/v1/selfsubjectreviews";
@@ -15,7 +15,7 @@ pub(super) async fn user(session: &Session) -> String {
     name.unwrap_or("unknown").chars().take(100).collect()
 }
 
-/// Whether we may do this to a node. Where the server does not say, trying will tell.
+/// Whether the caller may use `verb` on a node; true if the server does not say, because the request itself will tell.
 pub(super) async fn may_on_node(session: &Session, verb: &str, subresource: &str, node: &str) -> bool {
     let attributes = json!({ "verb": verb, "resource": "nodes", "subresource": subresource, "name": node, "version": "v1" });
     let review = json!({ "apiVersion": "authorization.k8s.io/v1", "kind": "SelfSubjectAccessReview",

@@ -1,4 +1,4 @@
-//! The pod that is to be recreated, and what there is to know about it before anything is done.
+//! Reads the pod that is to be recreated, with its owners and its node.
 
 use super::owners::{Chain, chain, pod_path};
 use crate::api::{self as calls, ApiError, JSON};
@@ -12,24 +12,24 @@ use common::model::{Node, Pod, PodKey};
 use jiff::Timestamp;
 use serde_json::Value;
 
-/// A pod and its surroundings.
-pub(crate) struct Target {
+/// A pod with its owners and its node.
+pub(crate) struct TargetPod {
     pub(crate) pod: Pod,
-    /// All of it, as the server sent it.
+    /// The pod as the server sent it.
     pub(crate) json: Value,
     pub(super) chain: Chain,
-    /// A belief that knows its owners and nothing else.
+    /// A `Cluster` that contains the pod's owners and nothing else.
     pub(super) cluster: Cluster,
-    /// Whom its room is for; none if an owner that it claims could not be read.
+    /// The owner of its reservation; `None` if an owner that the pod names could not be read.
     pub(crate) owner: Option<Owner>,
     /// Its node, if the caller may read it.
     pub(crate) node: Option<Node>,
-    /// The server's time.
+    /// The server's time when the pod was read.
     pub(crate) now: Timestamp,
 }
 
-/// Reads the pod called `key` and what belongs to it.
-pub(crate) async fn read(session: &Session, key: &PodKey) -> Result<Target, Failure> {
+/// Reads the pod called `key`, its owners and its node.
+pub(crate) async fn read(session: &Session, key: &PodKey) -> Result<TargetPod, Failure> {
     let needs = format!("get pods in namespace {}", key.namespace);
     let answer = calls::get(session, &pod_path(key), JSON).await;
     let answer = answer.map_err(|error| not_found(error, key, &needs))?;
@@ -44,10 +44,10 @@ pub(crate) async fn read(session: &Session, key: &PodKey) -> Result<Target, Fail
         None => None,
     };
     let now = answer.at.unwrap_or_default();
-    Ok(Target { pod, json, chain, cluster, owner, node, now })
+    Ok(TargetPod { pod, json, chain, cluster, owner, node, now })
 }
 
-/// A node, if it is there and the caller may read it.
+/// A node; `None` if it does not exist, or the caller may not read it.
 async fn read_node(session: &Session, name: &str) -> Result<Option<Node>, Failure> {
     match calls::get(session, &format!("/api/v1/nodes/{name}"), JSON).await {
         Ok(answer) => api::node::node(&answer.text).map(Some).map_err(|error| Failure::new(whole(&error))),
@@ -68,7 +68,7 @@ fn not_found(error: ApiError, key: &PodKey, needs: &str) -> Failure {
     }
 }
 
-impl Target {
+impl TargetPod {
     /// `pod/NAME`.
     pub(crate) fn name(&self) -> String {
         format!("pod/{}", self.pod.key.name)
@@ -79,17 +79,17 @@ impl Target {
         self.pod.node.as_ref().map_or("", |node| node.as_str())
     }
 
-    /// Whether nobody controls it.
+    /// Whether the pod has no controller.
     pub(crate) fn is_bare(&self) -> bool {
         self.pod.controller.is_none()
     }
 
-    /// Whether one of its owners is of this kind.
+    /// Whether one of its owners has this kind.
     pub(crate) fn is_of(&self, kind: common::model::owner::OwnerKind) -> bool {
         self.chain.workloads.iter().any(|owner| owner.kind == kind)
     }
 
-    /// The owners that it claims, nearest first, as `Kind name`.
+    /// The owners that the pod names, nearest first, as `Kind name`.
     pub(crate) fn claims(&self) -> Vec<String> {
         let read = self.chain.workloads.iter().map(|owner| format!("{} {}", owner.kind, owner.name));
         let mut claims: Vec<String> = read.collect();
@@ -103,13 +103,13 @@ impl Target {
         claims
     }
 
-    /// How long it gets to end, in seconds: what was asked for, or what it asks for itself.
+    /// The grace period in seconds: `asked`, or that of the pod if `asked` is negative.
     pub(crate) fn grace(&self, asked: i64) -> i64 {
         let own = self.json["spec"]["terminationGracePeriodSeconds"].as_i64().unwrap_or(30);
         if asked >= 0 { asked } else { own }
     }
 
-    /// Its emptyDir volumes.
+    /// The names of its emptyDir volumes.
     pub(crate) fn empty_dirs(&self) -> Vec<String> {
         let volumes = self.json["spec"]["volumes"].as_array().into_iter().flatten();
         let empty = volumes.filter(|volume| volume["emptyDir"].is_object());
@@ -121,19 +121,19 @@ impl Target {
         empty.map(name).collect()
     }
 
-    /// What must happen before it can go.
+    /// The finalizers of the pod.
     pub(crate) fn finalizers(&self) -> Vec<String> {
         finalizers(&self.json)
     }
 }
 
-/// What must happen before an object can go.
+/// The finalizers of an object.
 pub(super) fn finalizers(json: &Value) -> Vec<String> {
     let all = json["metadata"]["finalizers"].as_array().into_iter().flatten();
     all.filter_map(Value::as_str).map(str::to_owned).collect()
 }
 
-/// Whether a pod's condition Ready is true.
+/// Whether the condition Ready of a pod is true.
 pub(super) fn is_ready(json: &Value) -> bool {
     let conditions = json["status"]["conditions"].as_array().into_iter().flatten();
     let mut ready = conditions.filter(|condition| condition["type"] == "Ready");

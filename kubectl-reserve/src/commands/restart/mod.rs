@@ -1,21 +1,22 @@
-//! `kubectl reserve restart`: every pod of a workload, one at a time, each through the same steps as `pod`.
+//! `kubectl reserve restart`: recreates every pod of a workload, one at a time, with the same steps as `pod`.
 //!
-//! A rerun goes on where the last run stopped. Nothing is written to the workload for that: when a restart begins, the time is noted on
-//! this machine under the workload's UID, and pods that were created since are done. The note goes when all are.
+//! A rerun continues where the last run stopped. For that nothing is written to the workload: when a restart begins, its time is
+//! saved on this machine under the workload's UID (`notes`), and pods that were created later are done. The note is removed at the
+//! end.
 
 mod notes;
 
 use super::Context;
-use super::recreate::{Recreated, declined, prepare, recreate, rehearse, warn_of_rivals};
+use super::recreate::{RecreatedPod, declined, dry_run, prepare, recreate, warn_of_competing_pods};
 use crate::cli::Restart;
 use crate::error::{Exit, Failure};
-use crate::names::{Asked, Choice, PodSeen, Target, asked, find};
+use crate::names::{ObjectArg, PodChoice, PodOrWorkload, PodWithReadiness, find, parse_args};
 use crate::node_patch::DryRun;
 use crate::print::{Output, print};
 use crate::render::recreate::{Reports, plan};
 use crate::ui::printer;
-use crate::ui::progress::Otherwise;
-use crate::ui::signal::Stops;
+use crate::ui::progress::ProgressFallback;
+use crate::ui::signal::StopRequests;
 use common::model::owner::{OwnerKind, Workload};
 use common::model::{Moment, PodKey};
 use jiff::Timestamp;
@@ -24,39 +25,39 @@ use std::cmp::Reverse;
 
 const REASON: &str = "kubectl reserve restart";
 
-/// A workload and what is left to do about it.
-struct Job {
+/// A workload, and its pods that have not been recreated yet.
+struct WorkloadRestart {
     /// `TYPE/NAME`.
     id: String,
     workload: Box<Workload>,
-    /// In the order in which they are recreated.
-    left: Vec<PodSeen>,
+    /// The pods, in the order in which they are recreated.
+    left: Vec<PodWithReadiness>,
     total: usize,
     began: Timestamp,
 }
 
 pub(crate) async fn run(args: &Restart, context: &Context) -> Result<(), Failure> {
-    let mut jobs = Vec::new();
-    for asked in asked(&args.names)? {
-        jobs.push(job(args, context, &asked).await?);
+    let mut restarts = Vec::new();
+    for asked in parse_args(&args.names)? {
+        restarts.push(plan_restart(args, context, &asked).await?);
     }
-    for job in &jobs {
-        announce(job);
+    for restart in &restarts {
+        announce(restart);
     }
     if args.recreate.dry_run.dry_run != DryRun::None {
-        return show(args, context, &jobs).await;
+        return show(args, context, &restarts).await;
     }
-    check(args, context, &jobs).await?;
-    let count: usize = jobs.iter().map(|job| job.left.len()).sum();
-    let names: Vec<&str> = jobs.iter().map(|job| job.id.as_str()).collect();
+    check(args, context, &restarts).await?;
+    let count: usize = restarts.iter().map(|restart| restart.left.len()).sum();
+    let names: Vec<&str> = restarts.iter().map(|restart| restart.id.as_str()).collect();
     let question = format!("Recreate these {count} pods now, one at a time?");
     let otherwise = format!("to restart {}, or --dry-run to see the plans", names.join(", "));
     if count > 0 && !context.ui.confirm(&question, &otherwise)? {
         return Err(declined());
     }
     let mut done = Vec::new();
-    for job in jobs {
-        restart(args, context, job, &mut done).await?;
+    for restart in restarts {
+        restart_workload(args, context, restart, &mut done).await?;
     }
     match args.print.output {
         Output::Table => Ok(()),
@@ -64,12 +65,16 @@ pub(crate) async fn run(args: &Restart, context: &Context) -> Result<(), Failure
     }
 }
 
-/// What is to be done about the workload that `asked` means.
-async fn job(args: &Restart, context: &Context, asked: &Asked) -> Result<Job, Failure> {
+/// The restart of the workload that `asked` names.
+async fn plan_restart(
+    args: &Restart,
+    context: &Context,
+    asked: &ObjectArg,
+) -> Result<WorkloadRestart, Failure> {
     let session = &context.session;
     let (workload, pods) = match find(session, &session.namespace, asked).await? {
-        Target::Workload(workload, pods) => (workload, pods),
-        Target::Pod(_) => {
+        PodOrWorkload::Workload(workload, pods) => (workload, pods),
+        PodOrWorkload::Pod(_) => {
             return Err(Failure::usage(format!("{asked} is a pod, not a workload"))
                 .hint(format!("kubectl reserve pod {}", asked.name)));
         }
@@ -84,62 +89,62 @@ async fn job(args: &Restart, context: &Context, asked: &Asked) -> Result<Job, Fa
     };
     let total = pods.len();
     if total == 0 {
-        let choice = Choice { workload, pods };
+        let choice = PodChoice { workload, pods };
         return Err(choice.into_failure(local_time()));
     }
-    let mut left: Vec<PodSeen> = pods;
+    let mut left: Vec<PodWithReadiness> = pods;
     left.retain(|found| {
-        // The server tells time in seconds: a replacement may seem as old as the pod that it replaced.
+        // Creation times are in seconds: a replacement may have the same time as the pod that it replaced.
         let is_noted = noted.as_ref().is_none_or(|noted| noted.contains(&found.pod.uid.to_string()));
         let is_old = found.pod.created.is_none_or(|at| at.time() <= began);
         is_noted && is_old && found.pod.node.is_some()
     });
     left.sort_by_key(|found| order(&workload, found));
-    Ok(Job { id, workload, left, total, began })
+    Ok(WorkloadRestart { id, workload, left, total, began })
 }
 
-/// Oldest first; of a StatefulSet the highest number first, as its own rollouts go.
-fn order(workload: &Workload, found: &PodSeen) -> (Reverse<Option<u64>>, Option<Moment>, String) {
+/// The sort key of pods: oldest first; in a StatefulSet the highest number first, as in its rolling updates.
+fn order(workload: &Workload, found: &PodWithReadiness) -> (Reverse<Option<u64>>, Option<Moment>, String) {
     let number = found.pod.key.name.rsplit_once('-').and_then(|(_, number)| number.parse().ok());
     let number = number.filter(|_| workload.kind == OwnerKind::StatefulSet);
     (Reverse(number), found.pod.created, found.pod.key.name.to_string())
 }
 
-/// When the newest of them was created, by the server's time: all that are there now are no newer.
-fn newest(pods: &[PodSeen]) -> Option<Timestamp> {
+/// The creation time of the newest pod, by the server's clock. It is the time of the restart: no existing pod is newer.
+fn newest(pods: &[PodWithReadiness]) -> Option<Timestamp> {
     pods.iter().filter_map(|found| found.pod.created).map(Moment::time).max()
 }
 
-fn announce(job: &Job) {
-    let done = job.total - job.left.len();
-    let (id, left, total) = (&job.id, job.left.len(), job.total);
+fn announce(restart: &WorkloadRestart) {
+    let done = restart.total - restart.left.len();
+    let (id, left, total) = (&restart.id, restart.left.len(), restart.total);
     if done > 0 {
         printer::say(&format!(
             "{id}: going on with the restart of {}; {done} of {total} pods are done or have no node, {left} left \
              (--all begins anew)",
-            job.began
+            restart.began
         ));
     }
-    let choice = Choice { workload: job.workload.clone(), pods: job.left.clone() };
+    let choice = PodChoice { workload: restart.workload.clone(), pods: restart.left.clone() };
     choice.lines(local_time()).iter().for_each(|line| printer::say(&format!("  {line}")));
 }
 
-async fn show(args: &Restart, context: &Context, jobs: &[Job]) -> Result<(), Failure> {
-    for found in jobs.iter().flat_map(|job| &job.left) {
+async fn show(args: &Restart, context: &Context, restarts: &[WorkloadRestart]) -> Result<(), Failure> {
+    for found in restarts.iter().flat_map(|restart| &restart.left) {
         let ready = prepare(context, &found.pod.key, &args.recreate, REASON).await?;
         printer::out(&plan(&ready.plan))?;
-        printer::out(&rehearse(context, &ready, args.recreate.dry_run.dry_run).await?)?;
+        printer::out(&dry_run(context, &ready, args.recreate.dry_run.dry_run).await?)?;
     }
     Ok(())
 }
 
-/// Whatever is refused of one of them is refused before the first goes: a restart that cannot end is not begun.
-async fn check(args: &Restart, context: &Context, jobs: &[Job]) -> Result<(), Failure> {
-    let _spinner = context.ui.spinner("checking", Otherwise::Nothing);
-    for found in jobs.iter().flat_map(|job| &job.left) {
+/// Prepares all pods before the first one is evicted: a restart that would fail for one of them is not begun.
+async fn check(args: &Restart, context: &Context, restarts: &[WorkloadRestart]) -> Result<(), Failure> {
+    let _spinner = context.ui.spinner("checking", ProgressFallback::Nothing);
+    for found in restarts.iter().flat_map(|restart| &restart.left) {
         match prepare(context, &found.pod.key, &args.recreate, REASON).await {
-            Ok(ready) => warn_of_rivals(&ready),
-            // Somebody else was faster.
+            Ok(ready) => warn_of_competing_pods(&ready),
+            // Somebody else has deleted the pod already.
             Err(failure) if failure.is_not_found() => {}
             Err(failure) => {
                 printer::say("Nothing was changed.");
@@ -150,32 +155,35 @@ async fn check(args: &Restart, context: &Context, jobs: &[Job]) -> Result<(), Fa
     Ok(())
 }
 
-/// Recreates what is left of a workload; stops at the first pod that fails.
-async fn restart(
+/// Recreates the remaining pods of a workload. Stops at the first pod that fails.
+async fn restart_workload(
     args: &Restart,
     context: &Context,
-    job: Job,
-    done: &mut Vec<Recreated>,
+    restart: WorkloadRestart,
+    done: &mut Vec<RecreatedPod>,
 ) -> Result<(), Failure> {
-    let note = Note::of(&job.workload.uid.to_string());
-    let left = job.left.iter().map(|found| found.pod.uid.to_string()).collect();
-    if !note.write(job.began, &left) {
-        printer::warn(&format!("a rerun cannot go on by itself; after a failure add --since {}", job.began));
+    let note = Note::of(&restart.workload.uid.to_string());
+    let left = restart.left.iter().map(|found| found.pod.uid.to_string()).collect();
+    if !note.write(restart.began, &left) {
+        printer::warn(&format!(
+            "a rerun cannot go on by itself; after a failure add --since {}",
+            restart.began
+        ));
     }
-    // Also between two pods Ctrl-C is ours to answer: what is left has to be said.
-    let mut stops = Stops::listen()?;
-    let count = job.left.len();
-    let bar = context.ui.bar(count as u64, &job.id, Otherwise::Nothing);
-    for (index, found) in job.left.iter().enumerate() {
+    // Ctrl-C is handled here between two pods, too: the error says how many pods are left.
+    let mut stops = StopRequests::listen()?;
+    let count = restart.left.len();
+    let bar = context.ui.bar(count as u64, &restart.id, ProgressFallback::Nothing);
+    for (index, found) in restart.left.iter().enumerate() {
         let key = &found.pod.key;
-        bar.message(&format!("{} {}", job.id, key.name));
+        bar.message(&format!("{} {}", restart.id, key.name));
         printer::say(&format!("{} ({} of {count})", key.name, index + 1));
         match one(args, context, key, &mut stops).await {
             Ok(Some(one)) => done.push(one),
             Ok(None) => printer::say("  gone already"),
             Err(failure) => {
                 drop(bar);
-                return Err(stopped(failure, &job, index));
+                return Err(stopped(failure, &restart, index));
             }
         }
         bar.done(index as u64 + 1);
@@ -184,7 +192,7 @@ async fn restart(
     note.remove();
     if args.print.output == Output::Table {
         let plural = if count == 1 { "" } else { "s" };
-        printer::out(&format!("{} restarted, {count} pod{plural}\n", job.id))?;
+        printer::out(&format!("{} restarted, {count} pod{plural}\n", restart.id))?;
     }
     Ok(())
 }
@@ -193,21 +201,23 @@ async fn one(
     args: &Restart,
     context: &Context,
     key: &PodKey,
-    stops: &mut Stops,
-) -> Result<Option<Recreated>, Failure> {
+    stops: &mut StopRequests,
+) -> Result<Option<RecreatedPod>, Failure> {
     match stops.unless(prepare(context, key, &args.recreate, REASON)).await {
         Ok(ready) => recreate(context, ready).await.map(Some),
-        // Somebody else was faster.
+        // Somebody else has deleted the pod already.
         Err(failure) if failure.is_not_found() => Ok(None),
         Err(failure) => Err(failure),
     }
 }
 
-fn stopped(failure: Failure, job: &Job, index: usize) -> Failure {
-    let left = job.left.len() - index;
-    let namespace = &job.workload.namespace;
-    let again =
-        format!("{left} of {} pods are left: kubectl reserve restart {} -n {namespace}", job.total, job.id);
+fn stopped(failure: Failure, restart: &WorkloadRestart, index: usize) -> Failure {
+    let left = restart.left.len() - index;
+    let namespace = &restart.workload.namespace;
+    let again = format!(
+        "{left} of {} pods are left: kubectl reserve restart {} -n {namespace}",
+        restart.total, restart.id
+    );
     let hint = match &failure.hint {
         Some(hint) if failure.exit != Exit::Interrupted => format!("{hint}\n      {again}"),
         _ => again,
@@ -215,7 +225,7 @@ fn stopped(failure: Failure, job: &Job, index: usize) -> Failure {
     failure.hint(hint)
 }
 
-/// For ages that somebody reads, and a workload whose pods do not say when they were created.
+/// The local time, for ages that are shown, and for a workload whose pods have no creation time.
 #[expect(clippy::disallowed_methods, reason = "the command is the outermost layer")]
 fn local_time() -> Timestamp {
     Timestamp::now()

@@ -1,29 +1,29 @@
-//! When a restart that is not done yet began, and which pods it was about, noted on this machine.
+//! A file on this machine for each restart that is not finished: when it began, and which pods were left.
 
-use crate::ui::inside::state_folder;
+use crate::ui::embedded::state_folder;
 use jiff::Timestamp;
 use std::collections::BTreeSet;
 use std::path::PathBuf;
 
-/// The note about one workload.
+/// The file for one workload.
 pub(super) struct Note {
     path: Option<PathBuf>,
 }
 
 impl Note {
-    /// That of the workload with this UID.
+    /// The note of the workload with this UID.
     pub(super) fn of(uid: &str) -> Self {
         Self::within(state_folder(), uid)
     }
 
     fn within(folder: Option<PathBuf>, uid: &str) -> Self {
-        // It becomes part of a path.
+        // The UID becomes part of a path.
         let is_plain = uid.chars().all(|character| character.is_ascii_alphanumeric() || character == '-');
         let path = folder.filter(|_| is_plain && !uid.is_empty());
         Self { path: path.map(|folder| folder.join("kubectl-reserve").join("restart").join(uid)) }
     }
 
-    /// When it began, and the UIDs of the pods that were left then, if one is not done.
+    /// The time when the restart began, and the UIDs of the pods that were left then; `None` if no restart is unfinished.
     pub(super) fn read(&self) -> Option<(Timestamp, BTreeSet<String>)> {
         let text = std::fs::read_to_string(self.path.as_ref()?).ok()?;
         let mut lines = text.lines();
@@ -31,7 +31,7 @@ impl Note {
         Some((began, lines.map(str::to_owned).collect()))
     }
 
-    /// Notes it. Whether that worked.
+    /// Writes the note. Returns whether that succeeded.
     pub(super) fn write(&self, began: Timestamp, left: &BTreeSet<String>) -> bool {
         let Some(path) = &self.path else { return false };
         let lines = std::iter::once(began.to_string()).chain(left.iter().cloned());
@@ -40,10 +40,10 @@ impl Note {
         folder.is_some_and(|made| made.is_ok()) && std::fs::write(path, text).is_ok()
     }
 
-    /// It is done.
+    /// Removes the note: the restart is finished.
     pub(super) fn remove(&self) {
         if let Some(path) = &self.path {
-            // One that stays says that all is done that was done.
+            // A note that cannot be removed does no harm: all of its pods have been recreated.
             let _ = std::fs::remove_file(path);
         }
     }

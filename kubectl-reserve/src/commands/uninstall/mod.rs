@@ -1,10 +1,10 @@
-//! `kubectl reserve uninstall`: everything that `install` made, and the reservations.
+//! `kubectl reserve uninstall`: removes everything that `install` made, and the reservations.
 //!
-//! The daemon goes first, and its end is waited for: a running one could make new reservations behind our back. Then the
-//! reservations, and only then rights and policies, so that until the end nobody writes reservations who may not. Each step
-//! can be repeated.
+//! The order: the daemon, and its pods are waited for, because a running daemon could make new reservations; the reservations;
+//! then roles and policies, so that until the end only allowed users can write reservations; the namespace last. Each step can be
+//! repeated.
 
-mod found;
+mod installation;
 mod reservations;
 pub(crate) mod users;
 
@@ -19,37 +19,37 @@ use crate::render::plural;
 use crate::replicas::{self, Replicas};
 use crate::rights::{self, Right};
 use crate::ui::printer;
-use crate::ui::progress::Otherwise;
-use reservations::OnNode;
+use crate::ui::progress::ProgressFallback;
+use reservations::NodeReservations;
 use std::collections::BTreeSet;
 use std::time::Duration;
 use users::User;
 
-/// How often it is looked whether something is gone.
+/// The pause between two reads while something is waited for.
 const POLL: Duration = Duration::from_millis(300);
 
-/// What there is, and who needs it.
-struct Plan {
+/// What will be removed, and who still uses it.
+struct UninstallPlan {
     namespace: String,
     objects: Vec<Object>,
-    nodes: Vec<OnNode>,
+    nodes: Vec<NodeReservations>,
     replicas: Replicas,
     users: Vec<User>,
-    pod_contexts: BTreeSet<String>,
+    extender_clients: BTreeSet<String>,
 }
 
 pub(crate) async fn run(args: &Uninstall, context: &Context, namespace: Option<&str>) -> Result<(), Failure> {
     let session = &context.session;
-    let namespace = found::namespace(session, namespace).await?;
+    let namespace = installation::namespace(session, namespace).await?;
     rights::require(session, &needed(&namespace), "uninstall").await?;
     let plan = read(session, namespace).await?;
-    if plan.objects.is_empty() && doomed(&plan, args.all).is_empty() {
+    if plan.objects.is_empty() && to_remove(&plan, args.all).is_empty() {
         printer::say(&format!("Nothing to remove: there is no installation in {}.", plan.namespace));
-        stays(&plan, args.all);
+        print_leftovers(&plan, args.all);
         return Ok(());
     }
     if args.dry_run != DryRun::None {
-        return rehearse(args, session, &plan).await;
+        return dry_run(args, session, &plan).await;
     }
     if !args.force {
         refuse_if_needed(&plan)?;
@@ -63,23 +63,23 @@ pub(crate) async fn run(args: &Uninstall, context: &Context, namespace: Option<&
     }
     let limit = Duration::try_from(args.timeout).unwrap_or_default();
     carry_out(args, context, &plan, limit).await?;
-    stays(&plan, args.all);
+    print_leftovers(&plan, args.all);
     Ok(())
 }
 
 fn needed(namespace: &str) -> Vec<Right> {
-    let mut needed = found::rights(namespace);
+    let mut needed = installation::rights(namespace);
     needed.extend(users::rights());
     needed.extend(["get", "list", "patch"].map(|verb| Right::new(verb, "", "nodes", None)));
     needed.push(Right::new("update", "", "nodes/reservations", None));
     needed
 }
 
-async fn read(session: &Session, namespace: String) -> Result<Plan, Failure> {
-    let objects = found::read(session, &namespace).await?;
-    // Whoever names the namespace of an installation says that its replicas are there.
+async fn read(session: &Session, namespace: String) -> Result<UninstallPlan, Failure> {
+    let objects = installation::read(session, &namespace).await?;
+    // The replicas are also read in the namespace of the installation, whatever `--daemon-namespace` is.
     let daemon = session.daemon.clone().and(&namespace);
-    let replicas = replicas::read_of(session, &daemon).await;
+    let replicas = replicas::read_namespaces(session, &daemon).await;
     let replicas = replicas.map_err(|error| error.into_failure("list leases", "list leases"))?;
     if replicas.is_hidden {
         return Err(forbidden("see which replicas run", &replicas::right(&daemon)));
@@ -87,17 +87,24 @@ async fn read(session: &Session, namespace: String) -> Result<Plan, Failure> {
     let configs = objects.iter().filter(|object| object.kind.kind == "ConfigMap").map(|object| &object.json);
     let names = users::scheduler_names(&replicas, configs);
     let users = users::read(session, &names).await?;
-    let pod_contexts = users::pod_contexts(&replicas);
-    Ok(Plan { nodes: reservations::read(session).await?, namespace, objects, replicas, users, pod_contexts })
+    let extender_clients = users::extender_clients(&replicas);
+    Ok(UninstallPlan {
+        nodes: reservations::read(session).await?,
+        namespace,
+        objects,
+        replicas,
+        users,
+        extender_clients,
+    })
 }
 
-/// The nodes from which something goes.
-fn doomed(plan: &Plan, all: bool) -> Vec<(&OnNode, usize)> {
-    let count = |node: &OnNode| if all { node.recorded + node.others } else { node.recorded };
+/// The nodes from which reservations are removed, and how many.
+fn to_remove(plan: &UninstallPlan, all: bool) -> Vec<(&NodeReservations, usize)> {
+    let count = |node: &NodeReservations| if all { node.recorded + node.others } else { node.recorded };
     plan.nodes.iter().map(|node| (node, count(node))).filter(|(_, count)| *count > 0).collect()
 }
 
-fn refuse_if_needed(plan: &Plan) -> Result<(), Failure> {
+fn refuse_if_needed(plan: &UninstallPlan) -> Result<(), Failure> {
     let needs = needs(plan);
     if needs.is_empty() {
         return Ok(());
@@ -110,7 +117,7 @@ fn refuse_if_needed(plan: &Plan) -> Result<(), Failure> {
         .exit(Exit::Unsafe))
 }
 
-fn needs(plan: &Plan) -> Vec<String> {
+fn needs(plan: &UninstallPlan) -> Vec<String> {
     let is_there = plan.objects.iter().any(is_daemon) || plan.replicas.live().next().is_some();
     if !is_there {
         return Vec::new();
@@ -119,25 +126,25 @@ fn needs(plan: &Plan) -> Vec<String> {
         let User { namespace, workload, scheduler } = user;
         format!("{workload} in namespace {namespace} has schedulerName {scheduler}")
     };
-    let pod_context = |name: &String| format!("the scheduler {name} lately asked it as its extender");
-    plan.users.iter().map(user).chain(plan.pod_contexts.iter().map(pod_context)).collect()
+    let extender_client = |name: &String| format!("the scheduler {name} lately asked it as its extender");
+    plan.users.iter().map(user).chain(plan.extender_clients.iter().map(extender_client)).collect()
 }
 
-fn announce(plan: &Plan, all: bool) {
+fn announce(plan: &UninstallPlan, all: bool) {
     for need in needs(plan) {
         printer::warn(&need);
     }
-    let doomed = doomed(plan, all);
-    let count: usize = doomed.iter().map(|(_, count)| count).sum();
+    let to_remove = to_remove(plan, all);
+    let count: usize = to_remove.iter().map(|(_, count)| count).sum();
     let (namespace, reservations) = (&plan.namespace, reservations(count));
     let objects = plural(plan.objects.len(), "object");
-    let nodes = plural(doomed.len(), "node");
+    let nodes = plural(to_remove.len(), "node");
     printer::say(&format!(
         "To remove: {objects} of the installation in {namespace}, {reservations} on {nodes}"
     ));
 }
 
-async fn rehearse(args: &Uninstall, session: &Session, plan: &Plan) -> Result<(), Failure> {
+async fn dry_run(args: &Uninstall, session: &Session, plan: &UninstallPlan) -> Result<(), Failure> {
     for need in needs(plan) {
         printer::warn(&need);
     }
@@ -146,7 +153,7 @@ async fn rehearse(args: &Uninstall, session: &Session, plan: &Plan) -> Result<()
     let (daemon, rest): (Vec<&Object>, Vec<&Object>) =
         plan.objects.iter().partition(|object| is_daemon(object));
     let mut text: String = daemon.into_iter().map(deleted).collect();
-    for (node, count) in doomed(plan, args.all) {
+    for (node, count) in to_remove(plan, args.all) {
         reservations::remove(session, &node.node, args.all, args.dry_run).await?;
         text.push_str(&format!("node/{} {} released {suffix}\n", node.node, reservations(count)));
     }
@@ -154,17 +161,23 @@ async fn rehearse(args: &Uninstall, session: &Session, plan: &Plan) -> Result<()
     printer::out(&text)
 }
 
-async fn carry_out(args: &Uninstall, context: &Context, plan: &Plan, limit: Duration) -> Result<(), Failure> {
+async fn carry_out(
+    args: &Uninstall,
+    context: &Context,
+    plan: &UninstallPlan,
+    limit: Duration,
+) -> Result<(), Failure> {
     let (session, namespace) = (&context.session, plan.namespace.as_str());
     for object in plan.objects.iter().filter(|object| is_daemon(object)) {
         delete(session, object).await?;
     }
     {
-        let _turning = context.ui.spinner("Waiting for the daemon's pods to be gone", Otherwise::Lines);
+        let _turning =
+            context.ui.spinner("Waiting for the daemon's pods to be gone", ProgressFallback::Lines);
         let gone = tokio::time::timeout(limit, until_stopped(session, namespace)).await;
         gone.map_err(|_| still_there("the daemon's pods are still there", limit))??;
     }
-    for (node, count) in doomed(plan, args.all) {
+    for (node, count) in to_remove(plan, args.all) {
         if reservations::remove(session, &node.node, args.all, DryRun::None).await? {
             printer::out(&format!("node/{} {} released\n", node.node, reservations(count)))?;
         }
@@ -173,7 +186,7 @@ async fn carry_out(args: &Uninstall, context: &Context, plan: &Plan, limit: Dura
     for object in plan.objects.iter().filter(is_rest) {
         delete(session, object).await?;
     }
-    for lease in found::leases(session, namespace).await? {
+    for lease in installation::leases(session, namespace).await? {
         delete(session, &lease).await?;
     }
     match plan.objects.iter().find(|object| object.kind.kind == "Namespace") {
@@ -187,7 +200,7 @@ fn is_daemon(object: &Object) -> bool {
 }
 
 async fn until_stopped(session: &Session, namespace: &str) -> Result<(), Failure> {
-    while !found::pods(session, namespace).await?.is_empty() {
+    while !installation::pods(session, namespace).await?.is_empty() {
         tokio::time::sleep(POLL).await;
     }
     Ok(())
@@ -202,20 +215,20 @@ async fn delete(session: &Session, object: &Object) -> Result<(), Failure> {
     if gone { printer::out(&format!("{} deleted\n", object.word())) } else { Ok(()) }
 }
 
-/// Removes the namespace, unless others have something in it.
+/// Deletes the namespace, unless it contains foreign objects.
 async fn remove_namespace(context: &Context, object: &Object, limit: Duration) -> Result<(), Failure> {
     let session = &context.session;
-    let strangers = found::strangers(session, &object.name).await;
-    if !strangers.is_empty() {
-        let (name, strangers) = (&object.name, strangers.join(", "));
+    let foreign_objects = installation::foreign_objects(session, &object.name).await;
+    if !foreign_objects.is_empty() {
+        let (name, foreign_objects) = (&object.name, foreign_objects.join(", "));
         printer::warn(&format!(
-            "namespace {name} stays, because it has what install did not put there: {strangers}"
+            "namespace {name} stays, because it has what install did not put there: {foreign_objects}"
         ));
         printer::say(&format!("Remove it with everything in it: kubectl delete namespace {name}"));
         return Ok(());
     }
     delete(session, object).await?;
-    let _turning = context.ui.spinner("Waiting for the namespace to be gone", Otherwise::Lines);
+    let _turning = context.ui.spinner("Waiting for the namespace to be gone", ProgressFallback::Lines);
     let gone = async {
         while objects::find(session, object).await.is_ok_and(|found| found.is_some()) {
             tokio::time::sleep(POLL).await;
@@ -235,8 +248,8 @@ fn reservations(count: usize) -> String {
     plural(count, "reservation")
 }
 
-/// Says what is left, and how that goes.
-fn stays(plan: &Plan, all: bool) {
+/// Prints what was not removed, and how to remove it.
+fn print_leftovers(plan: &UninstallPlan, all: bool) {
     let left: usize = plan.nodes.iter().map(|node| node.others).sum();
     if left > 0 && !all {
         let (stay, left) = (if left == 1 { "stays" } else { "stay" }, reservations(left));

@@ -1,4 +1,4 @@
-//! The reservations of all nodes, and taking those away that are to go.
+//! Counts the reservations of all nodes, and removes them.
 
 use crate::connect::Session;
 use crate::error::Failure;
@@ -6,42 +6,42 @@ use crate::node_patch::{self, DryRun};
 use crate::objects;
 use common::api::reservation::parse;
 use common::api::reservation::patch::{keys_of, patch};
-use common::model::reservation::{Origin, Parsed};
+use common::model::reservation::{Origin, ParsedReservation};
 use serde_json::Value;
 use std::collections::BTreeMap;
 
-/// What one node has.
+/// The number of reservations on one node.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
-pub(super) struct OnNode {
+pub(super) struct NodeReservations {
     pub(super) node: String,
-    /// With a record: made by our programs.
+    /// Reservations with a record: made by our programs.
     pub(super) recorded: usize,
-    /// Everything else that is ours by its name: made by hand, of a newer version, malformed.
+    /// All others: in the plain form, of a newer version, or malformed.
     pub(super) others: usize,
 }
 
-/// What each node has that has anything.
-pub(super) async fn read(session: &Session) -> Result<Vec<OnNode>, Failure> {
+/// The nodes with reservations.
+pub(super) async fn read(session: &Session) -> Result<Vec<NodeReservations>, Failure> {
     let listed = objects::list(session, "/api/v1/nodes", "").await;
     let listed = listed.map_err(|error| error.into_failure("list nodes", "list nodes"))?;
     Ok(listed.iter().map(on_node).filter(|found| found.recorded + found.others > 0).collect())
 }
 
-fn on_node(json: &Value) -> OnNode {
+fn on_node(json: &Value) -> NodeReservations {
     let annotations = json.pointer("/metadata/annotations").and_then(Value::as_object);
     let pairs = annotations.into_iter().flatten();
     let pairs = pairs.filter_map(|(key, value)| Some((key.as_str(), value.as_str()?)));
     let parsed = parse(pairs);
     let recorded = parsed.iter().filter(|one| is_recorded(one)).count();
     let node = json.pointer("/metadata/name").and_then(Value::as_str).unwrap_or_default().to_owned();
-    OnNode { node, recorded, others: parsed.len() - recorded }
+    NodeReservations { node, recorded, others: parsed.len() - recorded }
 }
 
-fn is_recorded(parsed: &Parsed) -> bool {
+fn is_recorded(parsed: &ParsedReservation) -> bool {
     parsed.valid().is_some_and(|reservation| matches!(reservation.origin, Origin::Recorded(_)))
 }
 
-/// Takes the recorded reservations of a node away; everything of ours if `all`.
+/// Removes the reservations with a record from a node; with `all` also all others. Returns whether anything was removed.
 pub(super) async fn remove(
     session: &Session,
     node: &str,
@@ -49,17 +49,17 @@ pub(super) async fn remove(
     dry_run: DryRun,
 ) -> Result<bool, Failure> {
     let written = node_patch::rewrite(session, node, dry_run, |seen| {
-        let doomed = doomed(seen.annotations, all);
-        Ok((!doomed.is_empty()).then(|| patch(seen, &doomed, &[], false)))
+        let keys_to_remove = keys_to_remove(seen.annotations, all);
+        Ok((!keys_to_remove.is_empty()).then(|| patch(seen, &keys_to_remove, &[], false)))
     });
     Ok(written.await?.is_changed)
 }
 
-/// The annotations that are to go.
-fn doomed(annotations: &BTreeMap<String, String>, all: bool) -> Vec<(&str, &str)> {
+/// The annotations to remove.
+fn keys_to_remove(annotations: &BTreeMap<String, String>, all: bool) -> Vec<(&str, &str)> {
     let pairs = || annotations.iter().map(|(key, value)| (key.as_str(), value.as_str()));
     if all {
-        // What means nothing to us by itself is somebody else's.
+        // An annotation that our parser does not recognise belongs to somebody else.
         return pairs().filter(|pair| !parse([*pair]).is_empty()).collect();
     }
     let parsed = parse(pairs());
@@ -69,7 +69,7 @@ fn doomed(annotations: &BTreeMap<String, String>, all: bool) -> Vec<(&str, &str)
 
 #[cfg(test)]
 mod tests {
-    use super::{doomed, on_node};
+    use super::{keys_to_remove, on_node};
     use serde_json::json;
     use std::collections::BTreeMap;
 
@@ -98,8 +98,9 @@ mod tests {
     #[test]
     fn recorded_ones_go_and_what_people_wrote_stays_unless_all_is_asked_for() {
         let annotations = annotations();
-        let keys =
-            |all| doomed(&annotations, all).into_iter().map(|(key, _)| key.to_owned()).collect::<Vec<_>>();
+        let keys = |all| {
+            keys_to_remove(&annotations, all).into_iter().map(|(key, _)| key.to_owned()).collect::<Vec<_>>()
+        };
         assert_eq!(keys(false), [format!("reserve.cpu/{OWNER}.abc"), format!("reserve.info/{OWNER}.abc")]);
         assert_eq!(keys(true).len(), 6);
         assert!(keys(true).iter().all(|key| !key.contains("example.com") && key != "other"));

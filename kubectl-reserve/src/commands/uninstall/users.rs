@@ -1,4 +1,4 @@
-//! Who still needs the daemon: workloads whose pods it places, and schedulers that ask it.
+//! Who still uses the daemon: workloads whose pods it schedules, and schedulers that call it as their extender.
 
 use crate::connect::Session;
 use crate::error::Failure;
@@ -11,7 +11,7 @@ use common::model::owner::OwnerKind;
 use serde_json::Value;
 use std::collections::BTreeSet;
 
-/// A workload that names a scheduler of ours.
+/// A workload whose pods name a scheduler of the daemon.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
 pub(crate) struct User {
     pub(crate) namespace: String,
@@ -20,7 +20,7 @@ pub(crate) struct User {
     pub(crate) scheduler: String,
 }
 
-/// The scheduler names that are ours: what replicas say, what is configured, and what is ours by default.
+/// The scheduler names of the daemon: those in the replicas' Leases, in the configuration, and the default one.
 pub(crate) fn scheduler_names<'c>(
     replicas: &Replicas,
     config_maps: impl Iterator<Item = &'c Value>,
@@ -31,17 +31,17 @@ pub(crate) fn scheduler_names<'c>(
     for config_map in config_maps {
         let texts = config_map.get("data").and_then(Value::as_object).into_iter().flatten();
         for text in texts.filter_map(|(_, text)| text.as_str()) {
-            // A file that does not load has no daemon that runs by it.
+            // A configuration that does not load is used by no running daemon.
             let profiles = load("config.yaml", text, &[]).map(|loaded| loaded.configuration.profiles);
             all.extend(profiles.unwrap_or_default().into_iter().map(|profile| profile.scheduler_name));
         }
     }
-    // Whatever the daemon does in kube-scheduler's place, pods of that name are placed without it too.
+    // Pods of `default-scheduler` do not need the daemon: kube-scheduler places them, too.
     all.remove(names::DEFAULT_SCHEDULER_NAME);
     all
 }
 
-/// The rights to find them.
+/// The rights that `read` needs.
 pub(crate) fn rights() -> Vec<Right> {
     let mut rights: Vec<Right> =
         OwnerKind::ALL.iter().map(|kind| Right::new("list", kind.group(), kind.plural(), None)).collect();
@@ -49,7 +49,7 @@ pub(crate) fn rights() -> Vec<Right> {
     rights
 }
 
-/// All of them. Those that another workload makes stand for themselves there.
+/// All workloads and pods without a controller that name one of these schedulers.
 pub(crate) async fn read(session: &Session, names: &BTreeSet<String>) -> Result<Vec<User>, Failure> {
     let mut users = BTreeSet::new();
     for kind in OwnerKind::ALL {
@@ -65,7 +65,7 @@ pub(crate) async fn read(session: &Session, names: &BTreeSet<String>) -> Result<
     Ok(users.into_iter().collect())
 }
 
-/// The workload, if it is nobody else's, not over, and its pods name one of the schedulers.
+/// The object as a user of the daemon: if it has no controller, has not ended, and names one of the schedulers.
 fn user(kind: &str, json: &Value, names: &BTreeSet<String>) -> Option<User> {
     let spec = match kind {
         "Pod" => "/spec",
@@ -85,8 +85,8 @@ fn user(kind: &str, json: &Value, names: &BTreeSet<String>) -> Option<User> {
     })
 }
 
-/// The scheduler names that lately asked the daemon as their extender.
-pub(crate) fn pod_contexts(replicas: &Replicas) -> BTreeSet<String> {
+/// The names of the schedulers that recently called the daemon as their extender.
+pub(crate) fn extender_clients(replicas: &Replicas) -> BTreeSet<String> {
     replicas.all.iter().flat_map(|replica| replica.extends.iter()).map(|name| name.to_string()).collect()
 }
 

@@ -1,9 +1,9 @@
-//! Asking for less: the largest amounts that fit a node now, and the command that sets them.
+//! Fixes that lower the pod's requests: the largest amounts that fit on a node now, and the command that sets them.
 
-use super::tell::kubectl_in;
+use super::describe::kubectl_in;
 use crate::explain::input::Input;
-use crate::explain::judge::View;
-use crate::explain::report::{OwnerName, Right};
+use crate::explain::judge::NodeResult;
+use crate::explain::report::{OwnerName, RequiredRight};
 use common::api;
 use common::cluster::Snapshot;
 use common::model::owner::OwnerKind;
@@ -11,38 +11,38 @@ use common::model::quantity::Quantity;
 use common::model::{ResourceName, Resources};
 use serde_json::{Value, json};
 
-/// The kind of a fix that asks for less.
+/// The kind of a fix that lowers requests.
 pub(super) const KIND: &str = "LowerRequest";
 
 const MEBI: i64 = 1 << 20;
 
-/// The commands, what is rolled, and the rights that it takes.
-pub(super) struct Lowered {
+/// How requests are lowered: commands, the workload that is rolled out, and the required rights.
+pub(super) struct RequestChange {
     pub(super) commands: Vec<Vec<String>>,
     pub(super) rolls: OwnerName,
-    pub(super) needs: Vec<Right>,
+    pub(super) needs: Vec<RequiredRight>,
 }
 
-/// The largest amount of everything that the node lacks with which the pod would fit; nothing if there is none.
-pub(super) fn that_fits(view: &View) -> Vec<(ResourceName, i64)> {
+/// For each resource that is short, the largest request that fits on the node; empty if there is none.
+pub(super) fn largest_fitting(result: &NodeResult) -> Vec<(ResourceName, i64)> {
     let whole = |resource: &ResourceName, free: i64| match resource {
         // Whole mebibytes read better than bytes.
         ResourceName::Memory | ResourceName::EphemeralStorage if free >= MEBI => free - free % MEBI,
         _ => free,
     };
     let amounts: Vec<(ResourceName, i64)> =
-        view.lacking().map(|one| (one.resource.clone(), whole(&one.resource, one.free()))).collect();
+        result.lacking().map(|one| (one.resource.clone(), whole(&one.resource, one.free()))).collect();
     let can_lower = |(resource, amount): &(ResourceName, i64)| *resource != ResourceName::Pods && *amount > 0;
     if amounts.iter().all(can_lower) { amounts } else { Vec::new() }
 }
 
-/// How the pod's workload is told to ask for `amounts`. Nothing if it cannot be told: it has none, or one whose pods stay as they
-/// are made.
+/// The commands that set the requests of the pod's workload to `amounts`. `None` if the pod has no workload whose template can be
+/// changed.
 pub(super) fn command(
     input: &Input<'_>,
     snapshot: &Snapshot<'_>,
     amounts: &[(ResourceName, i64)],
-) -> Option<Lowered> {
+) -> Option<RequestChange> {
     let pod_context = snapshot.pod_context(input.pod);
     let top = pod_context.top()?;
     if !matches!(top.kind, OwnerKind::Deployment | OwnerKind::StatefulSet) {
@@ -60,28 +60,28 @@ pub(super) fn command(
         set.iter().map(|(resource, amount)| format!("{resource}={}", resource.format(*amount))).collect();
     words.push(format!("--requests={}", list.join(",")));
     let mut commands = vec![kubectl_in(input, &rolls.namespace, &words)];
-    let mut needs = vec![Right {
+    let mut needs = vec![RequiredRight {
         verb: "patch",
         group: "apps",
         resource: top.kind.plural().to_owned(),
         namespace: Some(rolls.namespace.clone()),
     }];
     if top.kind == OwnerKind::StatefulSet {
-        // It waits for a pod that never gets ready before it makes the next one.
+        // A StatefulSet does not replace a pod that never became ready, so that pod has to be deleted.
         let delete = ["delete".to_owned(), "pod".to_owned(), input.pod.key.name.to_string()];
         commands.push(kubectl_in(input, &input.pod.key.namespace, &delete));
-        needs.push(Right {
+        needs.push(RequiredRight {
             verb: "delete",
             group: "",
             resource: "pods".to_owned(),
             namespace: Some(rolls.namespace.clone()),
         });
     }
-    Some(Lowered { commands, rolls, needs })
+    Some(RequestChange { commands, rolls, needs })
 }
 
-/// The container that asks for the most of the first, and what it has to ask for so that the pod as a whole asks for `amounts`. It is
-/// tried on the pod itself, since init containers, overhead and requests of the pod as a whole count too.
+/// The container with the largest request of the first resource, and the requests that it needs so that the whole pod requests
+/// `amounts`. The result is checked on the pod itself, since init containers, overhead and pod-level requests count, too.
 fn container(source: &Value, amounts: &[(ResourceName, i64)]) -> Option<(String, Vec<(ResourceName, i64)>)> {
     let containers = source.pointer("/spec/containers")?.as_array()?;
     let (first, _) = amounts.first()?;

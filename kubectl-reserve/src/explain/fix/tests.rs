@@ -1,13 +1,13 @@
-//! Single fixes that were once wrong.
+//! Regressions: fixes that were wrong once.
 
 use crate::explain::testing::{Json, TestCluster, node, pod, test_cluster};
-use crate::explain::{Answer, Fix, Options};
+use crate::explain::{Conclusion, Fix, Options};
 use common::model::owner::OwnerKind;
 use serde_json::json;
 
 fn fixes(test_cluster: &TestCluster, own: &Json) -> Vec<Fix> {
-    match test_cluster.explain(own, Options::default()).answer {
-        Answer::Judged(judged) => judged.fixes,
+    match test_cluster.explain(own, Options::default()).conclusion {
+        Conclusion::NodeAnalysis(analysis) => analysis.fixes,
         other => panic!("{other:?}"),
     }
 }
@@ -16,7 +16,7 @@ fn commands(fixes: &[Fix]) -> Vec<String> {
     fixes.iter().flat_map(|fix| &fix.commands).map(|words| words.join(" ")).collect()
 }
 
-/// kubectl does not set and remove a label at once.
+/// kubectl cannot set and remove the same label in one command.
 #[test]
 fn a_label_that_two_rules_are_about_is_corrected_once() {
     let expressions = json!([{ "key": "disk", "operator": "NotIn", "values": ["hdd"] }]);
@@ -27,7 +27,7 @@ fn a_label_that_two_rules_are_about_is_corrected_once() {
     assert_eq!(commands(&found), ["kubectl label node n1 disk=ssd --overwrite"]);
 }
 
-/// However many nodes of another zone are there, with more room: nobody can make them be in this one.
+/// Nodes of another zone cannot be corrected, however many there are and however much room they have.
 #[test]
 fn nodes_of_another_zone_do_not_hide_the_one_that_could_be_opened() {
     let zone = "topology.kubernetes.io/zone";
@@ -40,14 +40,15 @@ fn nodes_of_another_zone_do_not_hide_the_one_that_could_be_opened() {
     let found = fixes(&test_cluster.node(near), &own);
     let told = commands(&found);
     assert!(told.contains(&"kubectl uncordon near".to_owned()), "{told:?}");
-    let grown = found.iter().find(|fix| fix.kind == "AddNode").map(|fix| fix.what.as_str());
+    let grown = found.iter().find(|fix| fix.kind == "AddNode").map(|fix| fix.description.as_str());
     assert!(
-        grown.is_some_and(|what| what.starts_with("add a node like near with")) || grown.is_none(),
+        grown.is_some_and(|description| description.starts_with("add a node like near with"))
+            || grown.is_none(),
         "{grown:?}"
     );
 }
 
-/// Whom a ReplicaSet lets go is up to its controller; of a StatefulSet it is known.
+/// Which pods a ReplicaSet removes is decided by its controller; for a StatefulSet it is known.
 #[test]
 fn only_of_a_stateful_set_is_it_told_who_goes() {
     for (kind, ends) in

@@ -1,6 +1,6 @@
-//! What an explanation comes to, as plain values: text and JSON are made from these.
+//! The report of an explanation, as plain values; `render/explain` makes text and JSON from them.
 
-mod judged;
+mod node_analysis;
 mod remedy;
 
 use super::input::Input;
@@ -8,25 +8,27 @@ use common::cluster::Snapshot;
 use common::model::Resources;
 use jiff::Timestamp;
 
-pub use judged::{Awaits, Blocker, Dominant, Figure, Group, Judged, Keeper, Member, Miss};
-pub use remedy::{Cost, Fix, Preemption, Right, WithPriority};
+pub use node_analysis::{
+    AwaitedNode, Blocker, BlockingReservation, DominantReason, Figure, Member, Miss, NodeAnalysis, NodeGroup,
+};
+pub use remedy::{Cost, Fix, HigherPriority, Preemption, RequiredRight};
 
-/// The whole answer.
+/// The explanation of one pod.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Report {
-    /// Which pod.
-    pub about: About,
-    /// What is the matter with it.
-    pub answer: Answer,
-    /// What its scheduler told it.
-    pub said: Option<String>,
-    /// What autoscalers said about it.
-    pub autoscaler: Vec<Autoscaler>,
+    /// The pod.
+    pub pod_summary: PodSummary,
+    /// Why it is Pending, or why it is not.
+    pub conclusion: Conclusion,
+    /// The message of its scheduler, from the condition `PodScheduled`.
+    pub scheduler_message: Option<String>,
+    /// Events of autoscalers about it.
+    pub autoscaler: Vec<AutoscalerEvent>,
 }
 
-/// The pod.
+/// The pod that is explained.
 #[derive(Clone, Debug, PartialEq)]
-pub struct About {
+pub struct PodSummary {
     /// Its namespace.
     pub namespace: String,
     /// Its name.
@@ -35,23 +37,23 @@ pub struct About {
     pub uid: String,
     /// The topmost owner that was found.
     pub owner: Option<OwnerName>,
-    /// Whom it waits for.
+    /// Its scheduler (`spec.schedulerName`).
     pub scheduler: String,
-    /// Whether that one enforces reservations.
+    /// Whether its scheduler enforces reservations.
     pub enforced: bool,
     /// Its priority.
     pub priority: i32,
-    /// What it asks for.
+    /// Its requests.
     pub asks: Resources,
-    /// Since when it waits to be placed.
+    /// Since when it is Pending.
     pub waits_since: Option<Timestamp>,
     /// When its scheduler last tried.
     pub last_try: Option<Timestamp>,
-    /// When all this was so.
+    /// The time of the report.
     pub now: Timestamp,
 }
 
-/// An owner.
+/// The owner of a pod or of a reservation.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct OwnerName {
     /// Its kind.
@@ -62,83 +64,85 @@ pub struct OwnerName {
     pub name: String,
 }
 
-/// What is the matter with a pod.
+/// Why a pod is Pending, or why it is not.
 #[derive(Clone, Debug, PartialEq)]
-pub enum Answer {
+pub enum Conclusion {
     /// It has ended.
     Ended,
     /// It is being deleted.
     Deleting,
-    /// It has this node already.
+    /// It is bound to this node.
     Bound(String),
-    /// It is not to be placed at all, in these words.
+    /// A PreEnqueue plugin rejects it, with this message.
     Refused(String),
-    /// It could not be judged.
+    /// A plugin failed, with this message.
     Failed(String),
-    /// Every node was asked.
-    Judged(Box<Judged>),
-    /// Something is to be said about it before any node is asked.
-    Stated(Stated),
+    /// The filters ran on every node.
+    NodeAnalysis(Box<NodeAnalysis>),
+    /// The pod itself explains it, without a look at the nodes.
+    PodFinding(PodFinding),
 }
 
-/// What is to be said about a pod whatever the nodes.
+/// A finding about the pod itself, independent of the nodes.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Stated {
-    /// A word for it that stays the same.
+pub struct PodFinding {
+    /// A stable word for programs.
     pub code: &'static str,
-    /// The same for people, in a few words.
+    /// A few words for people.
     pub label: String,
-    /// In plain sentences.
+    /// Sentences for people.
     pub words: Vec<String>,
-    /// Whether the pod waits and cannot be placed as things are.
+    /// Whether the pod is Pending and cannot be scheduled as things are.
     pub is_blocked: bool,
 }
 
-/// What an autoscaler said.
+/// An event of an autoscaler.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Autoscaler {
-    /// Which one.
+pub struct AutoscalerEvent {
+    /// The autoscaler's name.
     pub source: String,
-    /// In one word.
+    /// The reason of the event.
     pub reason: String,
-    /// In many.
+    /// The message of the event.
     pub message: String,
-    /// When.
+    /// When it last occurred.
     pub at: Option<Timestamp>,
 }
 
 impl Report {
-    /// Whether the pod waits and no node can have it now. What our scheduler refuses has no place; what another one makes of
-    /// it we cannot tell.
+    /// Whether the pod is Pending and fits on no node now. A rejection before filtering counts only if the scheduler is ours; what
+    /// other schedulers do with such a pod is not known.
     pub fn is_no_fit(&self) -> bool {
-        match &self.answer {
-            Answer::Refused(_) => self.about.enforced,
-            Answer::Judged(judged) => judged.fits.is_empty() || judged.awaits.is_some(),
-            Answer::Stated(stated) => stated.is_blocked,
-            Answer::Ended | Answer::Deleting | Answer::Bound(_) | Answer::Failed(_) => false,
+        match &self.conclusion {
+            Conclusion::Refused(_) => self.pod_summary.enforced,
+            Conclusion::NodeAnalysis(analysis) => analysis.fits.is_empty() || analysis.awaited_node.is_some(),
+            Conclusion::PodFinding(finding) => finding.is_blocked,
+            Conclusion::Ended | Conclusion::Deleting | Conclusion::Bound(_) | Conclusion::Failed(_) => false,
         }
     }
 }
 
 impl Report {
-    /// The fixes.
+    /// The fixes, if the nodes were analysed.
     pub fn fixes_mut(&mut self) -> &mut [Fix] {
-        match &mut self.answer {
-            Answer::Judged(judged) => &mut judged.fixes,
+        match &mut self.conclusion {
+            Conclusion::NodeAnalysis(analysis) => &mut analysis.fixes,
             _ => &mut [],
         }
     }
 
-    /// All rights that any of the fixes needs, each once.
-    pub fn needs(&self) -> std::collections::BTreeSet<Right> {
-        match &self.answer {
-            Answer::Judged(judged) => judged.fixes.iter().flat_map(|fix| fix.needs.iter().cloned()).collect(),
+    /// All rights that the fixes require, each once.
+    pub fn needs(&self) -> std::collections::BTreeSet<RequiredRight> {
+        match &self.conclusion {
+            Conclusion::NodeAnalysis(analysis) => {
+                analysis.fixes.iter().flat_map(|fix| fix.needs.iter().cloned()).collect()
+            }
             _ => std::collections::BTreeSet::new(),
         }
     }
 
-    /// Notes which of the rights the caller has; `None` for one that could not be asked about.
-    pub fn note_rights(&mut self, has: impl Fn(&Right) -> Option<bool>) {
+    /// Sets for each fix whether the caller has the required rights; `has` returns `None` if it could not find out.
+    pub fn note_rights(&mut self, has: impl Fn(&RequiredRight) -> Option<bool>) {
         for fix in self.fixes_mut().iter_mut().filter(|fix| !fix.needs.is_empty()) {
             fix.allowed = fix.needs.iter().try_fold(true, |all, right| Some(all && has(right)?));
         }
@@ -151,18 +155,18 @@ impl OwnerName {
         format!("{}/{}", self.kind.to_lowercase(), self.name)
     }
 
-    /// The owner as a value of its own.
+    /// The name of `owner`.
     pub fn new(owner: &common::model::Owner) -> Self {
         let text = |text: &str| text.to_owned();
         Self { kind: text(&owner.kind), namespace: text(&owner.namespace), name: text(&owner.name) }
     }
 }
 
-/// What there is to say about the pod whatever the nodes.
-pub(super) fn about(input: &Input<'_>, snapshot: &Snapshot<'_>) -> About {
+/// The facts about the pod that every report starts with.
+pub(super) fn pod_summary(input: &Input<'_>, snapshot: &Snapshot<'_>) -> PodSummary {
     let pod = input.pod;
     let pod_context = snapshot.pod_context(pod);
-    About {
+    PodSummary {
         namespace: pod.key.namespace.to_string(),
         name: pod.key.name.to_string(),
         uid: pod.uid.to_string(),

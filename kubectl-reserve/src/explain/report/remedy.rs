@@ -1,107 +1,107 @@
-//! What would help a pod, and at whose cost.
+//! Fixes and preemption: what would help the pod, and whom it would disturb.
 
 use crate::explain::trial::Edit;
 use crate::explain::what_if;
 
-/// Something that would help: after it the pod fits on the node that it names.
+/// A change after which the pod fits.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Fix {
-    /// A letter by which people can speak of it.
+    /// A letter to refer to it.
     pub id: String,
-    /// What sort of change it is.
+    /// The kind of change, as a stable word for programs.
     pub kind: &'static str,
-    /// What is changed, as kubectl names it.
+    /// The object that is changed, as kubectl names it.
     pub target: String,
-    /// Where the pod would fit; `None` for a node that is not there yet.
+    /// The node on which the pod would fit; `None` for a node that does not exist yet.
     pub lands_on: Option<String>,
-    /// What is done, in plain words.
-    pub what: String,
-    /// Who is disturbed, in plain words; empty if nobody is.
+    /// The change, in words.
+    pub description: String,
+    /// Who is disturbed, in words; empty if nobody is.
     pub disturbs: Vec<String>,
-    /// How bad that is.
+    /// How much others are disturbed.
     pub cost: Cost,
-    /// The commands, word by word; none where there is no command for it.
+    /// The commands, each as a list of arguments; empty if there is no command for the change.
     pub commands: Vec<Vec<String>>,
-    /// The rights that the commands need.
-    pub needs: Vec<Right>,
-    /// Whether the caller has them; `None` if nobody asked.
+    /// The rights that the commands require.
+    pub needs: Vec<RequiredRight>,
+    /// Whether the caller has these rights; `None` if that is not known.
     pub allowed: Option<bool>,
-    /// The change itself, as it was tried.
+    /// The changes that were tried.
     pub edits: Vec<Edit>,
 }
 
-/// How bad a change is for others, the cheapest first.
+/// How much a change disturbs others, the cheapest first.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Cost {
-    /// Nobody notices.
+    /// Nobody is disturbed.
     None,
-    /// The pod goes where it was not meant to go.
+    /// The pod may run on nodes that it was kept off by a taint.
     Policy,
-    /// Pods that were kept away may come.
+    /// Other pods may be scheduled to the node, too.
     Opens,
-    /// The pod's own workload is rolled.
+    /// The pod's own workload is rolled out again.
     Rollout,
-    /// Somebody may lose a place that is kept.
+    /// The owner of a reservation may lose its place.
     Reservation,
-    /// Other pods have to move.
+    /// Other pods are evicted and move.
     Eviction,
     /// Other pods end.
     Scale,
-    /// Somebody has to pay for it.
+    /// A node has to be bought or rented.
     Hardware,
 }
 
-/// A right that somebody needs.
+/// A right that a command requires.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
-pub struct Right {
-    /// The verb.
+pub struct RequiredRight {
+    /// The verb, as in RBAC rules.
     pub verb: &'static str,
     /// The API group, empty for the core group.
     pub group: &'static str,
-    /// The resource, with its subresource if it is about one.
+    /// The resource, with its subresource if there is one.
     pub resource: String,
-    /// The namespace; `None` for what has none.
+    /// The namespace; `None` for cluster-scoped resources.
     pub namespace: Option<String>,
 }
 
-/// Whether other pods could be made to go for this one.
+/// Whether preemption would help.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Preemption {
-    /// They could.
+    /// Preemption is possible.
     Possible {
-        /// Where.
+        /// The node.
         node: String,
-        /// Who would have to go, as namespace/name, the most important first.
+        /// The victims as namespace/name, the highest priority first.
         victims: Vec<String>,
-        /// How many of them a disruption budget protects.
+        /// How many victims are protected by a disruption budget.
         violations: usize,
     },
-    /// They could not.
+    /// Preemption is not possible.
     Impossible {
-        /// Why, in one word.
+        /// The reason, as a stable word for programs.
         reason: &'static str,
-        /// Why, in plain words.
+        /// The reason, for people.
         because: String,
-        /// With this priority they could, on this node.
-        with: Option<WithPriority>,
+        /// A higher priority with which preemption would be possible.
+        with: Option<HigherPriority>,
     },
 }
 
-/// What a higher priority would do.
+/// A higher priority with which preemption would be possible.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct WithPriority {
-    /// The lowest that would do.
+pub struct HigherPriority {
+    /// The lowest such priority.
     pub priority: i32,
-    /// A priority class that has as much, if there is one.
+    /// A priority class with at least this value, if there is one.
     pub class: Option<String>,
-    /// Where.
+    /// The node.
     pub node: String,
-    /// Who would have to go.
+    /// The victims, as namespace/name.
     pub victims: Vec<String>,
 }
 
 impl Fix {
-    /// The change as `--what-if` takes it, if it is a single one.
+    /// The fix as an expression of `--what-if`, if it is a single change.
     pub fn what_if(&self) -> Option<String> {
         match &self.edits[..] {
             [only] => what_if::expression(only),
@@ -111,7 +111,7 @@ impl Fix {
 }
 
 impl Cost {
-    /// The cost in one word.
+    /// The cost as a stable word for programs.
     pub fn as_str(self) -> &'static str {
         match self {
             Self::None => "none",

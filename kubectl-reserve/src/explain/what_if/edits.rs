@@ -1,18 +1,18 @@
-//! The changes in the belief that an expression comes to.
+//! Turns an expression of `--what-if` into changes of the cluster. Entry point: [`edits`].
 
 use super::WhatIf;
-use crate::explain::fix::grow::{self, NEW};
+use crate::explain::fix::add_node::{self, NEW};
 use crate::explain::input::Input;
 use crate::explain::judge;
 use crate::explain::trial::{Edit, taints_named};
 use common::cluster::Snapshot;
 use common::model::owner::OwnerKind;
-use common::model::taint::{Effect, Taint};
+use common::model::taint::{Taint, TaintEffect};
 use common::model::{Labels, Node, NodeName, PodKey, ReservationId, Resources};
 use std::cmp::Reverse;
 use std::collections::BTreeMap;
 
-/// The changes that one expression comes to.
+/// The changes that one expression stands for.
 pub(super) fn edits(
     snapshot: &Snapshot<'_>,
     input: &Input<'_>,
@@ -40,34 +40,35 @@ pub(super) fn edits(
             let (node, id) = reservation(snapshot, name)?;
             vec![Edit::Release(node, id)]
         }
-        WhatIf::Scale(kind, name, replicas) => scaled(snapshot, input, *kind, name, *replicas)?,
+        WhatIf::Scale(kind, name, replicas) => scale_down(snapshot, input, *kind, name, *replicas)?,
         WhatIf::Evict(namespace, name) => {
             let namespace = namespace.as_deref().unwrap_or(&input.pod.key.namespace);
-            vec![Edit::Leave(PodKey::new(namespace, name.as_str()))]
+            vec![Edit::RemovePod(PodKey::new(namespace, name.as_str()))]
         }
         WhatIf::Priority(priority) => vec![Edit::Priority(*priority)],
         WhatIf::AddLike(model) => {
             find(model)?;
-            let node = grow::like(snapshot, model, NEW, None);
+            let node = add_node::node_like(snapshot, model, NEW, None);
             node.map(|node| Edit::AddNode(Box::new(node))).into_iter().collect()
         }
-        WhatIf::AddNode(has) => vec![Edit::AddNode(Box::new(bare(has)))],
+        WhatIf::AddNode(has) => vec![Edit::AddNode(Box::new(minimal_node(has)))],
     })
 }
 
-fn tolerations(key: &str, value: Option<&str>, effect: Option<Effect>) -> Vec<Edit> {
-    let effects = effect.map_or_else(|| vec![Effect::NoSchedule, Effect::NoExecute], |effect| vec![effect]);
+fn tolerations(key: &str, value: Option<&str>, effect: Option<TaintEffect>) -> Vec<Edit> {
+    let effects =
+        effect.map_or_else(|| vec![TaintEffect::NoSchedule, TaintEffect::NoExecute], |effect| vec![effect]);
     let taint = |effect| Taint { key: key.into(), value: value.unwrap_or_default().into(), effect };
     effects.into_iter().map(|effect| Edit::Tolerate(taint(effect))).collect()
 }
 
-/// A node of which nothing is known but what it has.
-fn bare(has: &Resources) -> Node {
+/// A node with nothing but a name and allocatable amounts.
+fn minimal_node(has: &Resources) -> Node {
     Node {
         name: NEW.into(),
         uid: NEW.into(),
         resource_version: 0,
-        labels: Labels::new([(grow::HOSTNAME, NEW)]),
+        labels: Labels::new([(add_node::HOSTNAME, NEW)]),
         taints: Box::default(),
         unschedulable: false,
         is_ready: true,
@@ -80,7 +81,7 @@ fn bare(has: &Resources) -> Node {
     }
 }
 
-/// The reservation that `name`, or `NODE/NAME`, means.
+/// The only reservation called `name`, or `NODE/NAME`.
 fn reservation(snapshot: &Snapshot<'_>, name: &str) -> Result<(NodeName, ReservationId), String> {
     let (node, wanted) = name.split_once('/').map_or((None, name), |(node, name)| (Some(node), name));
     let mut found = Vec::new();
@@ -101,8 +102,9 @@ fn reservation(snapshot: &Snapshot<'_>, name: &str) -> Result<(NodeName, Reserva
     }
 }
 
-/// The pods that would go: those that wait, then of a StatefulSet the last, of others the newest of those that share a node.
-fn scaled(
+/// The pods that are removed when a workload is scaled down: Pending ones first, then the highest ordinals of a StatefulSet, or, of
+/// other workloads, pods that share a node with the most others, the newest first.
+fn scale_down(
     snapshot: &Snapshot<'_>,
     input: &Input<'_>,
     kind: OwnerKind,
@@ -128,5 +130,5 @@ fn scaled(
     let all = pods.len() + waiting.len();
     let going = all.saturating_sub(replicas);
     let order = waiting.into_iter().chain(pods).filter(|pod| pod.uid != input.pod.uid);
-    Ok(order.take(going).map(|pod| Edit::Leave(pod.key.clone())).collect())
+    Ok(order.take(going).map(|pod| Edit::RemovePod(pod.key.clone())).collect())
 }

@@ -1,4 +1,5 @@
-//! `--what-if`: changes as people type them, tried in the belief, and what becomes of the pod.
+//! `--what-if`: changes as the user types them are tried in the cluster, and the feasible nodes before and after are compared.
+//! `read` parses expressions, `edits` turns them into changes. Entry points: [`parse`], [`what_if`].
 
 mod edits;
 mod read;
@@ -6,11 +7,11 @@ mod read;
 mod tests;
 
 use super::input::Input;
-use super::judge::{self, View};
+use super::judge::{self, NodeResult};
 use super::trial::Trial;
 use common::cluster::Cluster;
 use common::model::owner::OwnerKind;
-use common::model::taint::Effect;
+use common::model::taint::TaintEffect;
 use common::model::{NodeName, ResourceName, Resources};
 use std::cmp::Reverse;
 use std::collections::BTreeMap;
@@ -18,7 +19,7 @@ use std::collections::BTreeMap;
 pub(super) use read::expression;
 pub use read::parse;
 
-/// What is to be changed, as it was typed.
+/// A change, as the user types it.
 #[derive(Clone, Debug, PartialEq)]
 pub enum WhatIf {
     /// `requests.cpu=1500m`.
@@ -32,7 +33,7 @@ pub enum WhatIf {
         /// The value; `None` for any.
         value: Option<String>,
         /// The effect; `None` for any.
-        effect: Option<Effect>,
+        effect: Option<TaintEffect>,
     },
     /// `untaint=NODE:KEY[=VALUE][:EFFECT]`.
     Untaint(NodeName, String),
@@ -52,25 +53,29 @@ pub enum WhatIf {
     AddNode(Resources),
 }
 
-/// What became of the pod.
+/// The effect of the changes on the pod.
 #[derive(Clone, Debug, PartialEq)]
-pub struct Outcome {
-    /// The nodes that could have it before.
+pub struct WhatIfOutcome {
+    /// The nodes that fit without the changes.
     pub before: Vec<String>,
-    /// Those that could have it after.
+    /// The nodes that fit with the changes.
     pub after: Vec<String>,
-    /// What the first of these has free of the first thing that the pod asks for.
+    /// Of the first node that fits: the first resource that the pod requests, and how much of it is free.
     pub free: Option<(String, String)>,
-    /// Why the others still cannot, with how many.
-    pub still: Vec<(String, usize)>,
+    /// Why the other nodes still do not fit, with the number of nodes.
+    pub still_blocked: Vec<(String, usize)>,
 }
 
 /// Tries all changes together.
 ///
 /// # Errors
-/// When one of them is about something that is not there, or a filter cannot say.
-pub fn what_if(cluster: &mut Cluster, input: &Input<'_>, changes: &[WhatIf]) -> Result<Outcome, String> {
-    let before = judge::look(cluster, input)?;
+/// If a change is about an object that does not exist, or a filter fails.
+pub fn what_if(
+    cluster: &mut Cluster,
+    input: &Input<'_>,
+    changes: &[WhatIf],
+) -> Result<WhatIfOutcome, String> {
+    let before = judge::run_filters(cluster, input)?;
     let mut trial = Trial::new(cluster, input.pod, input.now);
     for change in changes {
         for edit in edits::edits(&trial.cluster().snapshot(input.now), input, change)? {
@@ -79,21 +84,21 @@ pub fn what_if(cluster: &mut Cluster, input: &Input<'_>, changes: &[WhatIf]) -> 
     }
     let pod = trial.pod.clone();
     let changed = Input { pod: &pod, ..*input };
-    let after = judge::look(trial.cluster(), &changed)?;
-    let names = |views: &[View]| -> Vec<String> {
-        views.iter().filter(|view| view.fits()).map(|view| view.name.to_string()).collect()
+    let after = judge::run_filters(trial.cluster(), &changed)?;
+    let names = |results: &[NodeResult]| -> Vec<String> {
+        results.iter().filter(|result| result.fits()).map(|result| result.name.to_string()).collect()
     };
-    let first = after.views.iter().find(|view| view.fits()).and_then(|view| view.figures.first());
-    let mut still: BTreeMap<String, usize> = BTreeMap::new();
-    for view in after.views.iter().filter(|view| !view.fits()) {
-        *still.entry(super::group::label(view)).or_default() += 1;
+    let first = after.nodes.iter().find(|result| result.fits()).and_then(|result| result.figures.first());
+    let mut still_blocked: BTreeMap<String, usize> = BTreeMap::new();
+    for result in after.nodes.iter().filter(|result| !result.fits()) {
+        *still_blocked.entry(super::group::label(result)).or_default() += 1;
     }
-    let mut still: Vec<(String, usize)> = still.into_iter().collect();
-    still.sort_by_key(|(_, count)| Reverse(*count));
-    Ok(Outcome {
-        before: names(&before.views),
-        after: names(&after.views),
+    let mut still_blocked: Vec<(String, usize)> = still_blocked.into_iter().collect();
+    still_blocked.sort_by_key(|(_, count)| Reverse(*count));
+    Ok(WhatIfOutcome {
+        before: names(&before.nodes),
+        after: names(&after.nodes),
         free: first.map(|one| (one.resource.to_string(), one.show(one.free()))),
-        still,
+        still_blocked,
     })
 }

@@ -1,14 +1,14 @@
-//! Changes as people type them, and how a change would be typed.
+//! Parses the expressions of `--what-if`, and writes a change as such an expression.
 
 use super::WhatIf;
 use crate::explain::trial::Edit;
 use crate::explain::{judge, words};
 use common::model::owner::OwnerKind;
 use common::model::quantity::Quantity;
-use common::model::taint::Effect;
+use common::model::taint::TaintEffect;
 use common::model::{ResourceName, Resources};
 
-/// The words before the equals sign.
+/// The known words before the equals sign.
 const KNOWN: [&str; 10] = [
     "requests",
     "uncordon",
@@ -22,10 +22,10 @@ const KNOWN: [&str; 10] = [
     "add-node",
 ];
 
-/// Reads an expression.
+/// Parses an expression.
 ///
 /// # Errors
-/// When it is none, in words that say what was expected.
+/// If it is not valid; the message says what was expected.
 pub fn parse(text: &str) -> Result<WhatIf, String> {
     let (word, value) = text.split_once('=').ok_or_else(|| unknown(text))?;
     let (word, part) = word.split_once('.').map_or((word, None), |(word, part)| (word, Some(part)));
@@ -82,7 +82,7 @@ fn unknown(text: &str) -> String {
     format!("{text:?} is no change that can be tried{hint} (known: {})", KNOWN.join(", "))
 }
 
-/// How many letters have to be changed, added or taken away to make one of the other.
+/// The Levenshtein distance of two words.
 pub(super) fn distance(one: &str, other: &str) -> usize {
     let other: Vec<char> = other.chars().collect();
     let mut row: Vec<usize> = (0..=other.len()).collect();
@@ -100,7 +100,7 @@ pub(super) fn distance(one: &str, other: &str) -> usize {
 
 fn toleration(value: &str) -> WhatIf {
     let (taint, effect) = match value.rsplit_once(':') {
-        Some((taint, effect)) => (taint, Some(Effect::from_name(effect))),
+        Some((taint, effect)) => (taint, Some(TaintEffect::from_name(effect))),
         None => (value, None),
     };
     let (key, value) = taint.split_once('=').map_or((taint, None), |(key, value)| (key, Some(value)));
@@ -137,7 +137,7 @@ fn add_node(value: &str) -> Result<WhatIf, String> {
     Ok(WhatIf::AddNode(has))
 }
 
-/// A change as it would be typed.
+/// The expression for a change, if there is one.
 pub(in crate::explain) fn expression(edit: &Edit) -> Option<String> {
     Some(match edit {
         Edit::Uncordon(node) => format!("uncordon={node}"),
@@ -154,7 +154,7 @@ pub(in crate::explain) fn expression(edit: &Edit) -> Option<String> {
             _ => return None,
         },
         Edit::Priority(priority) => format!("priority={priority}"),
-        Edit::Leave(key) => format!("evict={key}"),
+        Edit::RemovePod(key) => format!("evict={key}"),
         Edit::AddNode(_) => return None,
     })
 }

@@ -1,10 +1,10 @@
-//! The grammar of `--what-if`.
+//! Tests of the grammar of `--what-if`.
 
 use super::read::distance;
 use super::{WhatIf, parse};
 use common::model::ResourceName;
 use common::model::owner::OwnerKind;
-use common::model::taint::Effect;
+use common::model::taint::TaintEffect;
 
 #[test]
 fn every_form_is_understood() {
@@ -18,7 +18,10 @@ fn every_form_is_understood() {
         ("requests.memory=1Gi", WhatIf::Request(ResourceName::Memory, 1 << 30)),
         ("requests.nvidia.com/gpu=2", WhatIf::Request(ResourceName::from("nvidia.com/gpu"), 2)),
         ("uncordon=node-3", WhatIf::Uncordon("node-3".into())),
-        ("toleration=dedicated=db:NoSchedule", tolerate("dedicated", Some("db"), Some(Effect::NoSchedule))),
+        (
+            "toleration=dedicated=db:NoSchedule",
+            tolerate("dedicated", Some("db"), Some(TaintEffect::NoSchedule)),
+        ),
         ("toleration=dedicated", tolerate("dedicated", None, None)),
         ("untaint=node-3:dedicated", WhatIf::Untaint("node-3".into(), "dedicated".into())),
         ("untaint=node-3:a=b:NoExecute", WhatIf::Untaint("node-3".into(), "a=b:NoExecute".into())),

@@ -1,137 +1,137 @@
-//! What a recreation asks for, and what it is told: one request, one answer.
+//! The requests that a recreation makes, and the answers that it gets: one answer for each request.
 
-use super::Outcome;
-use super::news::{News, Why};
-use super::sight::Sight;
-use crate::flow::budget::Blocked;
+use super::RecreationOutcome;
+use super::observation::Observation;
+use super::report::{ProgressEvent, StopReason};
+use crate::flow::budget::BlockedEviction;
 use jiff::Timestamp;
 use std::collections::BTreeSet;
 use std::time::Duration;
 
-/// What is to be done.
+/// What the caller of `Recreation::step` must do next.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Request {
-    /// The eviction as a dry run.
-    Rehearse,
-    /// Keep the room: write the reservation, or the wish for one.
+    /// Evict the pod as a dry run.
+    DryRunEvict,
+    /// Keep the room: write the reservation, or the annotation `reserve/keep` that asks the daemon for one.
     Reserve,
-    /// Whether the replicas have seen this version of the node; with a wish, whether the daemon has said so.
+    /// Ask whether all replicas have seen this version of the node; with `reserve/keep`: whether the daemon has answered.
     Acknowledged {
         /// The version of the node with the reservation.
         version: u64,
     },
-    /// Read node and pods once more.
+    /// Read the node and the pods once more before the eviction.
     Recheck,
-    /// The eviction.
+    /// Evict the pod.
     Evict,
-    /// How the old pod, its node, the reservation and the replacement are.
+    /// Read the old pod, its node, the reservation and the replacement.
     Look,
-    /// Make the replacement.
+    /// Create the replacement.
     Create,
-    /// Take back what keeps the room, unless somebody else needs it by now.
+    /// Take back the reservation or the annotation, unless somebody else needs it by now.
     TakeBack,
-    /// Release what keeps the room, now that the replacement has it.
+    /// Release the reservation: the replacement has the room.
     Release,
 }
 
-/// What came of a request.
+/// The answer to a request.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Answer {
-    /// The eviction would be, or is, carried out.
+    /// The API server accepted the eviction, or its dry run.
     Allowed,
-    /// It is not.
+    /// The API server refused the eviction.
     Refused(Refusal),
-    /// The room is kept.
+    /// The room is reserved, or asked for with `reserve/keep`.
     Reserved {
-        /// The version of the node; 0 with a wish.
+        /// The version of the node; 0 with `reserve/keep`.
         version: u64,
-        /// When it ends.
+        /// The end of the reservation.
         until: Option<Timestamp>,
     },
-    /// The caller may not write to the node, and lets the pod wish it instead.
+    /// The caller may not write to the node, and uses `reserve/keep` instead.
     MayNotReserve,
-    /// So many replicas have seen it, and no live one has not.
+    /// All live replicas have seen the reservation.
     Seen {
-        /// How many.
+        /// The number of live replicas.
         replicas: usize,
     },
-    /// Some have not seen it yet.
+    /// These replicas have not seen the reservation yet.
     NotSeen(Vec<String>),
-    /// There is nobody who would see it.
+    /// There is no live replica.
     Nobody,
-    /// The daemon will not reserve anything, for this reason.
+    /// The daemon refuses to reserve the room, for this reason.
     Denied(String),
-    /// The second look.
+    /// The result of `Request::Recheck`.
     Rechecked(Recheck),
-    /// How things are.
-    Sight(Box<Sight>),
-    /// The replacement was made, or is there.
+    /// The result of `Request::Look`.
+    Observation(Box<Observation>),
+    /// The replacement was created, or exists already.
     Created,
     /// Nothing keeps the room any more.
     Released,
-    /// Somebody else may count on what keeps the room, so that it was left as it is.
+    /// Somebody else may rely on the reservation, so it was not changed.
     Needed,
-    /// No answer: it may have happened or not.
+    /// There was no answer: the request may have had its effect or not.
     Lost(String),
-    /// It cannot be done.
-    Failed(Why),
+    /// The request cannot be carried out.
+    Failed(StopReason),
 }
 
 /// Why an eviction was refused.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Refusal {
     /// A budget forbids it.
-    Budget(Box<Blocked>),
-    /// Not now, but soon.
+    Budget(Box<BlockedEviction>),
+    /// The server asks to try again after this pause.
     Soon(Duration),
-    /// There is no such pod any more.
+    /// The pod does not exist any more.
     Gone,
 }
 
-/// What the second look saw.
+/// What the check right before the eviction found.
 #[derive(Clone, Debug, PartialEq, Default)]
 pub struct Recheck {
-    /// Whether the pod is on its way out.
+    /// Whether the deletion of the pod has begun.
     pub is_leaving: bool,
-    /// Whether it is gone.
+    /// Whether the pod is gone.
     pub is_gone: bool,
-    /// Whether the reservation is no longer there.
+    /// Whether the reservation is gone, or belongs to another run of the command.
     pub is_lost: bool,
     /// What the node has too little of, in words; empty if everything fits.
     pub lacks: Vec<String>,
-    /// The UIDs of the owner's pods.
+    /// The UIDs of the owner's pods that have a node: none of them is the replacement.
     pub known: BTreeSet<String>,
 }
 
-/// What to say, and what to do next.
+/// The result of one step: what to print, and what to do next.
 #[derive(Clone, Debug, PartialEq)]
-pub struct Next {
-    /// What happened.
-    pub news: Vec<News>,
-    /// What to do.
-    pub then: Then,
+pub struct StepOutput {
+    /// What has happened since the last step.
+    pub events: Vec<ProgressEvent>,
+    /// What to do next.
+    pub action: NextAction,
 }
 
-/// What to do next.
+/// What to do after a step.
 #[derive(Clone, Debug, PartialEq)]
-pub enum Then {
-    /// A request, after a pause.
+pub enum NextAction {
+    /// Wait, and then carry out a request.
     Do {
-        /// Which one.
+        /// The request.
         request: Request,
-        /// The pause before it.
+        /// The pause before the request.
         after: Duration,
     },
-    /// Nothing: it is over.
-    Stop(Outcome),
+    /// Stop: the recreation has ended.
+    Stop(RecreationOutcome),
 }
 
 /// The request, at once.
-pub(super) fn now(request: Request) -> Then {
+pub(super) fn now(request: Request) -> NextAction {
     after(Duration::ZERO, request)
 }
 
 /// The request, after a pause.
-pub(super) fn after(pause: Duration, request: Request) -> Then {
-    Then::Do { request, after: pause }
+pub(super) fn after(pause: Duration, request: Request) -> NextAction {
+    NextAction::Do { request, after: pause }
 }

@@ -1,63 +1,63 @@
-//! Recreating one pod: reserve, acknowledged, evict, gone, bound, ready, released.
+//! The recreation of one pod as a state machine: `Recreation::begin(terms)`, then `step(answer, at)` for each answer.
 //!
 //! ```text
-//!  rehearse ─▶ reserve ─▶ acknowledged? ─▶ look again ─▶ evict ─▶ look around … gone, bound, ready, released
-//!     ▲ blocked: every 5 s                     │ no room         │ blocked
-//!     └────────────── take back ◀──────────────┴─────────────────┘
+//!  dry run ─▶ reserve ─▶ acknowledged? ─▶ recheck ─▶ evict ─▶ look … gone, bound, ready, released
+//!     ▲ blocked: every 5 s                   │ no room   │ blocked
+//!     └────────────── take back ◀────────────┴───────────┘
 //! ```
 //!
-//! Nothing is reserved before a rehearsal of the eviction went well, so that a budget that blocks never keeps room; nothing
-//! is evicted before every live replica of the daemon has seen the reservation. Whatever happens before the eviction ends
-//! with the reservation taken back; whatever happens after it leaves the reservation to its time and to the daemon.
+//! The room is reserved only after a dry run of the eviction succeeded, so that a budget that blocks the eviction never keeps
+//! room. The pod is evicted only after every live replica of the daemon has seen the reservation. A recreation that ends before
+//! the eviction takes its reservation back; one that ends after it leaves the reservation to its expiry and to the daemon.
 
 mod evicting;
 mod exchange;
-mod news;
+mod observation;
+mod report;
 mod reserving;
-mod sight;
 mod terms;
 #[cfg(test)]
 mod tests;
 mod watching;
 
-pub use exchange::{Answer, Next, Recheck, Refusal, Request, Then};
-pub use news::{Done, Landed, News, Outcome, Stays, Why};
-pub use sight::{Newcomer, NodeSight, OldPod, Sight};
-pub use terms::{Keeping, Terms, Until};
+pub use exchange::{Answer, NextAction, Recheck, Refusal, Request, StepOutput};
+pub use observation::{NodeObservation, Observation, OldPod, SiblingPod};
+pub use report::{Leftover, NodeMatch, ProgressEvent, RecreationOutcome, StopReason, Success};
+pub use terms::{KeepMethod, Terms, WaitFor};
 
-use super::budget::Blocked;
+use super::budget::BlockedEviction;
 use exchange::{after, now};
 use jiff::Timestamp;
 use std::time::Duration;
 
-/// Between two tries of an eviction that a budget forbids, as in `kubectl drain`.
+/// The pause between two tries of an eviction that a budget forbids, as in `kubectl drain`.
 pub const BUDGET_PAUSE: Duration = Duration::from_secs(5);
 
-/// How long the replicas have to say that they have seen a reservation.
+/// How long the replicas have to acknowledge a reservation.
 pub const ACKNOWLEDGED_MAX: Duration = Duration::from_secs(10);
 
-/// Between two looks at what the replicas say.
+/// The pause between two reads of the replicas' Leases.
 const REPLICAS_PAUSE: Duration = Duration::from_millis(100);
 
-/// Between two looks at the pods.
+/// The pause between two reads of the pods.
 const LOOK_PAUSE: Duration = Duration::from_millis(500);
 
 /// How long the daemon has to release the reservation once the replacement is ready.
 pub const RELEASED_MAX: Duration = Duration::from_secs(20);
 
-/// So many requests without an answer, one after the other, are enough.
+/// After so many requests in a row without an answer the recreation stops.
 const LOST_MAX: u32 = 5;
 
-/// Before a request without an answer is made again.
+/// The pause before a request without an answer is repeated.
 const LOST_PAUSE: Duration = Duration::from_secs(1);
 
-/// How often everything is planned again because the node had too little room after all.
+/// How often the recreation begins from the start because the recheck found too little room.
 const ROUNDS_MAX: u32 = 3;
 
-/// How far it has come.
+/// The request whose answer is awaited.
 #[derive(Clone, Debug, PartialEq)]
 enum Phase {
-    Rehearsing,
+    DryRun,
     Reserving,
     Acknowledging {
         version: u64,
@@ -66,49 +66,49 @@ enum Phase {
     Rechecking,
     Evicting,
     Watching,
-    /// Takes back what it has reserved, and then does this.
-    TakingBack(Box<After>),
+    /// The reservation is being taken back; what comes afterwards.
+    TakingBack(Box<AfterTakeBack>),
     Stopped,
 }
 
 #[derive(Clone, Debug, PartialEq)]
-enum After {
-    Stop(Why),
-    /// Begin again, after a pause.
+enum AfterTakeBack {
+    Stop(StopReason),
+    /// Begin from the start, after a pause.
     Again(Duration),
 }
 
-/// The recreation of one pod.
+/// The state of one recreation.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Recreation {
     terms: Terms,
     phase: Phase,
-    /// Whether something may keep the room because of us.
+    /// Whether a reservation or `reserve/keep` of this run may exist.
     is_reserved: bool,
-    /// Whether something did, and was taken back.
+    /// Whether one existed and was taken back.
     is_taken_back: bool,
     until: Option<Timestamp>,
     is_acknowledged: bool,
     /// Whether the eviction may have happened.
     is_evicted: bool,
-    /// What was said about a budget last.
-    blocked: Option<Box<Blocked>>,
+    /// The last refusal by a budget that was reported.
+    blocked: Option<Box<BlockedEviction>>,
     rounds: u32,
     lost: u32,
-    /// Evictions without an answer: how many in a row, and what was said last.
+    /// Evictions without an answer: how many in a row, and the last error.
     unanswered: (u32, String),
-    /// Whether there was one: it may happen yet.
+    /// Whether an eviction had no answer: it may still be carried out, and then the pod goes because of this run.
     may_be_ours: bool,
     watch: watching::Watch,
-    news: Vec<News>,
+    events: Vec<ProgressEvent>,
 }
 
 impl Recreation {
-    /// Begins.
-    pub fn begin(terms: Terms) -> (Self, Next) {
+    /// Begins a recreation. Returns its state, and the first request.
+    pub fn begin(terms: Terms) -> (Self, StepOutput) {
         let mut flow = Self {
-            phase: Phase::Rehearsing,
-            is_reserved: terms.is_gone && terms.keeping != Keeping::Nothing,
+            phase: Phase::DryRun,
+            is_reserved: terms.is_gone && terms.keep_method != KeepMethod::Nothing,
             is_taken_back: false,
             until: None,
             is_acknowledged: false,
@@ -119,121 +119,129 @@ impl Recreation {
             unanswered: (0, String::new()),
             may_be_ours: false,
             watch: watching::Watch::default(),
-            news: Vec::new(),
+            events: Vec::new(),
             terms,
         };
-        let then = flow.start();
-        let next = flow.next(then);
+        let action = flow.start();
+        let next = flow.next(action);
         (flow, next)
     }
 
-    /// Goes on with what came of the last request, `at` so long after the beginning.
-    pub fn step(&mut self, answer: Answer, at: Duration) -> Next {
-        let then = match answer {
-            Answer::Lost(why) => self.lost(why, at),
+    /// Takes the answer to the last request, and returns the next one. `at` is the time since the beginning.
+    pub fn step(&mut self, answer: Answer, at: Duration) -> StepOutput {
+        let action = match answer {
+            Answer::Lost(why) => self.on_lost_answer(why, at),
             answer => {
                 self.lost = 0;
-                self.answered(answer, at)
+                self.on_answer(answer, at)
             }
         };
-        self.next(then)
+        self.next(action)
     }
 
-    /// Somebody wants it to stop. A second time, at once.
-    pub fn interrupt(&mut self) -> Next {
+    /// The user wants to stop. The first time the reservation is taken back if the pod was not evicted; the second time the
+    /// recreation stops at once.
+    pub fn interrupt(&mut self) -> StepOutput {
         let is_taking_back = matches!(self.phase, Phase::TakingBack(_));
-        let then = if self.is_evicted || is_taking_back || !self.is_reserved {
-            self.stop(Why::Interrupted)
+        let action = if self.is_evicted || is_taking_back || !self.is_reserved {
+            self.stop(StopReason::Interrupted)
         } else {
-            self.take_back(After::Stop(Why::Interrupted))
+            self.take_back(AfterTakeBack::Stop(StopReason::Interrupted))
         };
-        self.next(then)
+        self.next(action)
     }
 
-    fn answered(&mut self, answer: Answer, at: Duration) -> Then {
+    fn on_answer(&mut self, answer: Answer, at: Duration) -> NextAction {
         match (self.phase.clone(), answer) {
-            (Phase::TakingBack(after), answer) => self.taken_back(*after, &answer),
+            (Phase::TakingBack(after), answer) => self.on_take_back_answer(*after, &answer),
             (_, Answer::Failed(why)) => self.fail(why),
-            (Phase::Rehearsing, answer) => self.rehearsed(answer, at),
-            (Phase::Reserving, answer) => self.reserved(answer, at),
-            (Phase::Acknowledging { version, since }, answer) => self.heard(answer, version, since, at),
-            (Phase::Rechecking, answer) => self.rechecked(answer),
-            (Phase::Evicting, answer) => self.evicted(answer),
-            (Phase::Watching, answer) => self.watched(answer, at),
-            (Phase::Stopped, _) => self.stop(Why::Failed("asked after the end".into())),
+            (Phase::DryRun, answer) => self.on_dry_run_answer(answer, at),
+            (Phase::Reserving, answer) => self.on_reserve_answer(answer, at),
+            (Phase::Acknowledging { version, since }, answer) => {
+                self.on_acknowledged_answer(answer, version, since, at)
+            }
+            (Phase::Rechecking, answer) => self.on_recheck_answer(answer),
+            (Phase::Evicting, answer) => self.on_evict_answer(answer),
+            (Phase::Watching, answer) => self.on_watch_answer(answer, at),
+            (Phase::Stopped, _) => self.stop(StopReason::Failed("asked after the end".into())),
         }
     }
 
-    /// What comes first.
-    fn start(&mut self) -> Then {
+    /// The first request.
+    fn start(&mut self) -> NextAction {
         if self.terms.is_gone {
             return self.watch();
         }
         if self.terms.is_leaving {
             return self.reserve();
         }
-        self.phase = Phase::Rehearsing;
-        now(Request::Rehearse)
+        self.phase = Phase::DryRun;
+        now(Request::DryRunEvict)
     }
 
     /// A request had no answer.
-    fn lost(&mut self, why: String, at: Duration) -> Then {
+    fn on_lost_answer(&mut self, why: String, at: Duration) -> NextAction {
         self.lost += 1;
-        // It may have happened, and so nothing is taken back any more.
+        // The eviction may have been carried out, so the reservation is not taken back any more.
         if self.phase == Phase::Evicting && !self.is_evicted {
             self.unanswered = (self.unanswered.0 + 1, why.clone());
             (self.is_evicted, self.may_be_ours) = (true, true);
         }
         if self.phase == Phase::Watching && at >= self.terms.timeout {
             let last = self.watch.last.take();
-            return self.stop(Why::Timeout(last));
+            return self.stop(StopReason::Timeout(last));
         }
         if self.lost >= LOST_MAX && !matches!(self.phase, Phase::Watching) {
             return match self.phase.clone() {
                 Phase::TakingBack(after) => self.give_up_taking_back(*after),
-                _ => self.fail(Why::Failed(why)),
+                _ => self.fail(StopReason::Failed(why)),
             };
         }
         let request = match self.phase {
-            Phase::Rehearsing => Request::Rehearse,
+            Phase::DryRun => Request::DryRunEvict,
             Phase::Reserving => Request::Reserve,
             Phase::Acknowledging { version, .. } => Request::Acknowledged { version },
             Phase::Rechecking => Request::Recheck,
-            // Nobody knows whether it happened: a look tells.
+            // It is unknown whether the eviction was carried out: reading the pod tells.
             Phase::Evicting | Phase::Watching => Request::Look,
             Phase::TakingBack(_) => Request::TakeBack,
-            Phase::Stopped => return self.stop(Why::Failed(why)),
+            Phase::Stopped => return self.stop(StopReason::Failed(why)),
         };
         after(LOST_PAUSE, request)
     }
 
-    /// It cannot go on.
-    fn fail(&mut self, why: Why) -> Then {
+    /// Ends with an error. Before the eviction the reservation is taken back first.
+    fn fail(&mut self, why: StopReason) -> NextAction {
         if self.is_reserved && !self.is_evicted {
-            return self.take_back(After::Stop(why));
+            return self.take_back(AfterTakeBack::Stop(why));
         }
         self.stop(why)
     }
 
-    fn stop(&mut self, why: Why) -> Then {
+    fn stop(&mut self, why: StopReason) -> NextAction {
         self.phase = Phase::Stopped;
-        let stays = self.stays();
+        let leftover = self.leftover();
         let must_create = self.terms.creates && self.is_evicted && !self.watch.is_created;
-        Then::Stop(Outcome::Stopped { why, stays, is_evicted: self.is_evicted, must_create })
+        NextAction::Stop(RecreationOutcome::Stopped {
+            why,
+            leftover,
+            is_evicted: self.is_evicted,
+            must_create,
+        })
     }
 
-    /// What keeps the room when we leave now.
-    fn stays(&self) -> Stays {
-        match self.terms.keeping {
-            _ if !self.is_reserved && self.is_taken_back => Stays::TakenBack,
-            _ if !self.is_reserved => Stays::Nothing,
-            Keeping::Nothing => Stays::Nothing,
-            Keeping::Reservation => Stays::Reservation { until: self.until },
-            Keeping::Wish => Stays::Wish,
+    /// What would keep the room if the command ended now.
+    fn leftover(&self) -> Leftover {
+        match self.terms.keep_method {
+            _ if !self.is_reserved && self.is_taken_back => Leftover::TakenBack,
+            _ if !self.is_reserved => Leftover::Nothing,
+            KeepMethod::Nothing => Leftover::Nothing,
+            KeepMethod::Reservation => Leftover::Reservation { until: self.until },
+            KeepMethod::KeepAnnotation => Leftover::KeepAnnotation,
         }
     }
 
-    fn next(&mut self, then: Then) -> Next {
-        Next { news: std::mem::take(&mut self.news), then }
+    fn next(&mut self, action: NextAction) -> StepOutput {
+        StepOutput { events: std::mem::take(&mut self.events), action }
     }
 }

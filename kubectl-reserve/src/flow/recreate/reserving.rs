@@ -1,121 +1,126 @@
-//! Up to the eviction: rehearsed, reserved, acknowledged, looked at again; and taken back.
+//! The phases before the eviction: dry run, reserve, acknowledged, recheck; and taking the reservation back.
 
-use super::news::{News, Stays, Why};
+use super::report::{Leftover, ProgressEvent, StopReason};
 use super::{
-    ACKNOWLEDGED_MAX, After, Answer, BUDGET_PAUSE, Keeping, Outcome, Phase, REPLICAS_PAUSE, ROUNDS_MAX,
-    Recreation, Refusal, Request, Then, after, now,
+    ACKNOWLEDGED_MAX, AfterTakeBack, Answer, BUDGET_PAUSE, KeepMethod, NextAction, Phase, REPLICAS_PAUSE,
+    ROUNDS_MAX, Recreation, RecreationOutcome, Refusal, Request, after, now,
 };
-use crate::flow::budget::Blocked;
+use crate::flow::budget::BlockedEviction;
 use std::time::Duration;
 
 impl Recreation {
-    pub(super) fn rehearsed(&mut self, answer: Answer, at: Duration) -> Then {
+    pub(super) fn on_dry_run_answer(&mut self, answer: Answer, at: Duration) -> NextAction {
         match answer {
-            // Who its siblings are has to be known, or one of them would pass for the replacement.
-            Answer::Allowed if self.terms.keeping == Keeping::Nothing => self.recheck(),
+            // The recheck reads the UIDs of the siblings: without them a sibling could be taken for the replacement.
+            Answer::Allowed if self.terms.keep_method == KeepMethod::Nothing => self.recheck(),
             Answer::Allowed => self.reserve(),
             Answer::Refused(Refusal::Gone) if self.may_be_ours => {
                 self.is_evicted = true;
                 self.watch()
             }
-            Answer::Refused(Refusal::Gone) => self.stop(Why::Gone),
+            Answer::Refused(Refusal::Gone) => self.stop(StopReason::Gone),
             Answer::Refused(Refusal::Soon(pause)) if at + pause < self.terms.timeout => {
-                after(pause, Request::Rehearse)
+                after(pause, Request::DryRunEvict)
             }
-            Answer::Refused(Refusal::Soon(_)) => self.stop(Why::Timeout(None)),
+            Answer::Refused(Refusal::Soon(_)) => self.stop(StopReason::Timeout(None)),
             Answer::Refused(Refusal::Budget(blocked)) => self.blocked(blocked, at),
-            other => self.puzzled(&other),
+            other => self.unexpected(&other),
         }
     }
 
-    /// A budget forbids it. Nothing is reserved meanwhile.
-    fn blocked(&mut self, blocked: Box<Blocked>, at: Duration) -> Then {
-        if blocked.never.is_some() || at + BUDGET_PAUSE >= self.terms.timeout {
-            return self.stop(Why::Budget(blocked));
+    /// A budget forbids the eviction. No room is reserved while it is waited for.
+    fn blocked(&mut self, blocked: Box<BlockedEviction>, at: Duration) -> NextAction {
+        if blocked.permanent.is_some() || at + BUDGET_PAUSE >= self.terms.timeout {
+            return self.stop(StopReason::Budget(blocked));
         }
         if self.blocked.as_ref() != Some(&blocked) {
-            self.news.push(News::Blocked(blocked.clone()));
+            self.events.push(ProgressEvent::Blocked(blocked.clone()));
             self.blocked = Some(blocked);
         }
-        self.phase = Phase::Rehearsing;
-        after(BUDGET_PAUSE, Request::Rehearse)
+        self.phase = Phase::DryRun;
+        after(BUDGET_PAUSE, Request::DryRunEvict)
     }
 
-    pub(super) fn reserve(&mut self) -> Then {
-        if self.terms.keeping == Keeping::Nothing {
+    pub(super) fn reserve(&mut self) -> NextAction {
+        if self.terms.keep_method == KeepMethod::Nothing {
             return self.recheck();
         }
         self.phase = Phase::Reserving;
-        // From now on something may be there, whether or not we hear of it.
+        // From now on the reservation may exist, even if the write has no answer.
         self.is_reserved = true;
         self.is_taken_back = false;
         now(Request::Reserve)
     }
 
-    pub(super) fn reserved(&mut self, answer: Answer, at: Duration) -> Then {
+    pub(super) fn on_reserve_answer(&mut self, answer: Answer, at: Duration) -> NextAction {
         match answer {
-            Answer::MayNotReserve if self.terms.keeping == Keeping::Reservation => {
-                self.terms.keeping = Keeping::Wish;
+            Answer::MayNotReserve if self.terms.keep_method == KeepMethod::Reservation => {
+                self.terms.keep_method = KeepMethod::KeepAnnotation;
                 now(Request::Reserve)
             }
             Answer::Reserved { version, until } => {
                 self.until = until;
-                self.news.push(News::Reserved { until });
+                self.events.push(ProgressEvent::Reserved { until });
                 self.phase = Phase::Acknowledging { version, since: at };
                 now(Request::Acknowledged { version })
             }
-            other => self.puzzled(&other),
+            other => self.unexpected(&other),
         }
     }
 
-    pub(super) fn heard(&mut self, answer: Answer, version: u64, since: Duration, at: Duration) -> Then {
+    pub(super) fn on_acknowledged_answer(
+        &mut self,
+        answer: Answer,
+        version: u64,
+        since: Duration,
+        at: Duration,
+    ) -> NextAction {
         let is_late = at.saturating_sub(since) >= ACKNOWLEDGED_MAX;
         match answer {
             Answer::Seen { replicas } => {
                 self.is_acknowledged = true;
-                self.news.push(News::Acknowledged { replicas });
+                self.events.push(ProgressEvent::Acknowledged { replicas });
                 self.recheck()
             }
             Answer::Nobody | Answer::NotSeen(_)
                 if !self.terms.is_enforced && (is_late || answer == Answer::Nobody) =>
             {
-                self.news.push(News::Unacknowledged);
+                self.events.push(ProgressEvent::Unacknowledged);
                 self.recheck()
             }
-            Answer::Nobody => self.fail(Why::Nobody),
-            Answer::Denied(why) => self.fail(Why::Denied(why)),
-            Answer::NotSeen(late) if is_late => self.fail(Why::NotSeen(late)),
+            Answer::Nobody => self.fail(StopReason::Nobody),
+            Answer::Denied(why) => self.fail(StopReason::Denied(why)),
+            Answer::NotSeen(late) if is_late => self.fail(StopReason::NotSeen(late)),
             Answer::NotSeen(_) => after(REPLICAS_PAUSE, Request::Acknowledged { version }),
-            other => self.puzzled(&other),
+            other => self.unexpected(&other),
         }
     }
 
-    pub(super) fn recheck(&mut self) -> Then {
+    pub(super) fn recheck(&mut self) -> NextAction {
         self.phase = Phase::Rechecking;
         now(Request::Recheck)
     }
 
-    pub(super) fn rechecked(&mut self, answer: Answer) -> Then {
-        let Answer::Rechecked(seen) = answer else { return self.puzzled(&answer) };
+    pub(super) fn on_recheck_answer(&mut self, answer: Answer) -> NextAction {
+        let Answer::Rechecked(seen) = answer else { return self.unexpected(&answer) };
         self.terms.known.extend(seen.known);
-        // What others have left behind is not held against the replacement.
         self.terms.known.insert(self.terms.uid.clone());
         self.is_evicted |= self.may_be_ours && (seen.is_gone || seen.is_leaving);
         if seen.is_gone && !self.terms.is_leaving && !self.may_be_ours {
-            return self.fail(Why::Gone);
+            return self.fail(StopReason::Gone);
         }
-        if seen.is_lost && self.terms.keeping != Keeping::Nothing {
+        if seen.is_lost && self.terms.keep_method != KeepMethod::Nothing {
             self.is_reserved = false;
-            return self.stop(Why::Lost);
+            return self.stop(StopReason::Lost);
         }
         let is_on_its_way = seen.is_leaving || seen.is_gone || self.terms.is_leaving;
         if !seen.lacks.is_empty() && !is_on_its_way {
             if self.rounds >= ROUNDS_MAX {
-                return self.fail(Why::NoRoom(seen.lacks));
+                return self.fail(StopReason::NoRoom(seen.lacks));
             }
             self.rounds += 1;
-            self.news.push(News::Again(seen.lacks));
-            return self.take_back(After::Again(super::LOST_PAUSE));
+            self.events.push(ProgressEvent::Again(seen.lacks));
+            return self.take_back(AfterTakeBack::Again(super::LOST_PAUSE));
         }
         if is_on_its_way {
             self.is_evicted = true;
@@ -124,55 +129,60 @@ impl Recreation {
         self.evict()
     }
 
-    /// Takes back what was reserved.
-    pub(super) fn take_back(&mut self, then: After) -> Then {
-        self.phase = Phase::TakingBack(Box::new(then));
+    /// Takes the reservation back.
+    pub(super) fn take_back(&mut self, follow_up: AfterTakeBack) -> NextAction {
+        self.phase = Phase::TakingBack(Box::new(follow_up));
         now(Request::TakeBack)
     }
 
-    pub(super) fn taken_back(&mut self, then: After, answer: &Answer) -> Then {
+    pub(super) fn on_take_back_answer(&mut self, follow_up: AfterTakeBack, answer: &Answer) -> NextAction {
         match answer {
             Answer::Released => {
                 self.is_reserved = false;
                 self.is_taken_back = true;
                 self.is_acknowledged = false;
-                self.news.push(News::TakenBack);
-                match then {
-                    After::Stop(why) => self.stop(why),
-                    After::Again(pause) => {
-                        self.phase = Phase::Rehearsing;
-                        after(pause, Request::Rehearse)
+                self.events.push(ProgressEvent::TakenBack);
+                match follow_up {
+                    AfterTakeBack::Stop(why) => self.stop(why),
+                    AfterTakeBack::Again(pause) => {
+                        self.phase = Phase::DryRun;
+                        after(pause, Request::DryRunEvict)
                     }
                 }
             }
-            // Whether anybody still needs it is for the daemon to find out.
-            Answer::Needed => match then {
-                After::Stop(why) => self.stop(why),
-                After::Again(pause) => {
-                    self.phase = Phase::Rehearsing;
-                    after(pause, Request::Rehearse)
+            // The reservation stays, and the daemon releases it when nobody needs it any more.
+            Answer::Needed => match follow_up {
+                AfterTakeBack::Stop(why) => self.stop(why),
+                AfterTakeBack::Again(pause) => {
+                    self.phase = Phase::DryRun;
+                    after(pause, Request::DryRunEvict)
                 }
             },
-            _ => self.give_up_taking_back(then),
+            _ => self.give_up_taking_back(follow_up),
         }
     }
 
-    /// It could not be taken back: its time will end it, and a wish goes with its pod.
-    pub(super) fn give_up_taking_back(&mut self, then: After) -> Then {
-        let why = match then {
-            After::Stop(why) => why,
-            After::Again(_) => Why::Failed("the reservation could not be taken back".into()),
+    /// The reservation could not be taken back: it ends by its expiry. `reserve/keep` ends with the pod.
+    pub(super) fn give_up_taking_back(&mut self, follow_up: AfterTakeBack) -> NextAction {
+        let why = match follow_up {
+            AfterTakeBack::Stop(why) => why,
+            AfterTakeBack::Again(_) => StopReason::Failed("the reservation could not be taken back".into()),
         };
         self.phase = Phase::Stopped;
-        let stays = match self.terms.keeping {
-            Keeping::Wish => Stays::Wish,
-            Keeping::Reservation | Keeping::Nothing => Stays::Perhaps { until: self.until },
+        let leftover = match self.terms.keep_method {
+            KeepMethod::KeepAnnotation => Leftover::KeepAnnotation,
+            KeepMethod::Reservation | KeepMethod::Nothing => Leftover::Perhaps { until: self.until },
         };
-        Then::Stop(Outcome::Stopped { why, stays, is_evicted: self.is_evicted, must_create: false })
+        NextAction::Stop(RecreationOutcome::Stopped {
+            why,
+            leftover,
+            is_evicted: self.is_evicted,
+            must_create: false,
+        })
     }
 
-    /// An answer to another question than was asked.
-    pub(super) fn puzzled(&mut self, answer: &Answer) -> Then {
-        self.fail(Why::Failed(format!("an answer that makes no sense here: {answer:?}")))
+    /// The answer does not belong to the request.
+    pub(super) fn unexpected(&mut self, answer: &Answer) -> NextAction {
+        self.fail(StopReason::Failed(format!("an answer that makes no sense here: {answer:?}")))
     }
 }

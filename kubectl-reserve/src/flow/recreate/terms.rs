@@ -1,61 +1,61 @@
-//! How a pod is to be recreated.
+//! The terms of one recreation: which pod, how its room is kept, and what is waited for.
 
 use std::collections::BTreeSet;
 use std::time::Duration;
 
-/// How a pod is to be recreated.
+/// How one pod is recreated.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Terms {
-    /// Its UID: another pod of the same name is another pod.
+    /// The UID of the pod: another pod of the same name is another pod.
     pub uid: String,
-    /// Its name, if the replacement has the same one.
+    /// The name of the pod, if its replacement has the same name.
     pub same_name: Option<String>,
-    /// The node whose room is kept.
+    /// The node where room is kept.
     pub node: String,
-    /// Whether that is the pod's own; a drain keeps room elsewhere.
-    pub is_home: bool,
+    /// Whether `node` is the pod's own node; a drain keeps room on another node.
+    pub is_own_node: bool,
     /// How the room is kept.
-    pub keeping: Keeping,
-    /// What `reserve/seat` says on the pod that takes it.
+    pub keep_method: KeepMethod,
+    /// The value of `reserve/seat` on the pod that takes the reservation.
     pub seat: Option<String>,
-    /// Whether the pod is on its way out already, so that nobody need evict it.
+    /// Whether the deletion of the pod has begun already, so that no eviction is needed.
     pub is_leaving: bool,
-    /// Whether it is gone already: a run that is taken up again.
+    /// Whether the pod is gone already: an earlier run is resumed.
     pub is_gone: bool,
-    /// The pods of the owner that were there before.
+    /// The UIDs of the owner's pods that existed before: none of them is the replacement.
     pub known: BTreeSet<String>,
-    /// Whether somebody who acknowledges it is insisted on.
+    /// Whether the recreation stops if no replica acknowledges the reservation.
     pub is_enforced: bool,
-    /// Whether the replacement is to be made by us.
+    /// Whether this command creates the replacement, because no controller does.
     pub creates: bool,
     /// What is waited for.
-    pub until: Until,
-    /// Whether a replacement elsewhere is a failure.
+    pub wait_for: WaitFor,
+    /// Whether a replacement on another node is a failure.
     pub is_required: bool,
-    /// How long it may take altogether.
+    /// How long the whole recreation may take.
     pub timeout: Duration,
 }
 
 /// How the room is kept.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Keeping {
-    /// With a reservation that we write to the node.
+pub enum KeepMethod {
+    /// This command writes a reservation to the node.
     Reservation,
-    /// With a reservation that the daemon makes because the pod wishes it.
-    Wish,
-    /// Not at all.
+    /// This command writes the annotation `reserve/keep` to the pod, and the daemon makes the reservation.
+    KeepAnnotation,
+    /// The room is not kept.
     Nothing,
 }
 
-/// What is waited for.
+/// What is waited for, in the order in which it happens.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
-pub enum Until {
+pub enum WaitFor {
     /// The eviction.
     Evicted,
-    /// That the pod is gone.
+    /// The end of the old pod.
     Deleted,
-    /// That the replacement has a node.
+    /// A node for the replacement.
     Bound,
-    /// That it is ready.
+    /// A ready replacement.
     Ready,
 }

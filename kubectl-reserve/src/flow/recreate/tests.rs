@@ -1,14 +1,15 @@
-//! The flow, driven through a small world that answers as a cluster would.
+//! The flow, driven by a fake cluster that answers its requests.
 
 mod answers;
 mod faults;
 mod lost;
 
 use super::{
-    Answer, Keeping, Landed, Newcomer, News, Next, NodeSight, OldPod, Outcome, Recheck, Recreation, Refusal,
-    Request, Sight, Stays, Terms, Then, Until, Why,
+    Answer, KeepMethod, Leftover, NextAction, NodeMatch, NodeObservation, Observation, OldPod, ProgressEvent,
+    Recheck, Recreation, RecreationOutcome, Refusal, Request, SiblingPod, StepOutput, StopReason, Terms,
+    WaitFor,
 };
-use crate::flow::budget::Blocked;
+use crate::flow::budget::BlockedEviction;
 use jiff::Timestamp;
 use std::time::Duration;
 
@@ -19,15 +20,15 @@ fn terms() -> Terms {
         uid: "old".into(),
         same_name: None,
         node: "node-2".into(),
-        is_home: true,
-        keeping: Keeping::Reservation,
+        is_own_node: true,
+        keep_method: KeepMethod::Reservation,
         seat: Some("owner.seat".into()),
         is_leaving: false,
         is_gone: false,
         known: ["old".to_owned()].into(),
         is_enforced: true,
         creates: false,
-        until: Until::Ready,
+        wait_for: WaitFor::Ready,
         is_required: false,
         timeout: 600 * SECOND,
     }
@@ -37,26 +38,27 @@ fn end() -> Timestamp {
     "2026-11-16T08:20:00Z".parse().unwrap()
 }
 
-/// A cluster as far as one recreation sees it.
+/// The part of a cluster that one recreation reads and writes.
 #[derive(Clone, Debug)]
-struct World {
+struct FakeCluster {
     terms: Terms,
     is_reserved: bool,
     is_acknowledged: bool,
     evictions: u32,
-    /// Looks at the pod after its eviction.
+    /// How many observations were made after the eviction.
     looks: u32,
-    /// Looks before it is gone, before its replacement is bound, ready, the reservation released.
+    /// The number of observations after which the old pod is gone, the replacement is bound, it is ready, and the reservation is
+    /// released.
     delays: [u32; 4],
-    /// Where the replacement goes.
-    lands_on: &'static str,
+    /// The node of the replacement.
+    replacement_node: &'static str,
     is_created: bool,
     /// Somebody else removes the pod.
     is_removed: bool,
     requests: Vec<Request>,
 }
 
-impl World {
+impl FakeCluster {
     fn new(terms: Terms) -> Self {
         Self {
             terms,
@@ -65,7 +67,7 @@ impl World {
             evictions: 0,
             looks: 0,
             delays: [2, 4, 6, 8],
-            lands_on: "node-2",
+            replacement_node: "node-2",
             is_created: false,
             is_removed: false,
             requests: Vec::new(),
@@ -76,12 +78,12 @@ impl World {
         self.evictions > 0 && self.looks >= self.delays[stage]
     }
 
-    /// Does what is asked, and says what came of it.
+    /// Carries out a request, and returns the answer.
     fn answer(&mut self, request: Request) -> Answer {
         self.requests.push(request);
         match request {
-            Request::Rehearse if self.evictions > 0 => Answer::Refused(Refusal::Gone),
-            Request::Rehearse => Answer::Allowed,
+            Request::DryRunEvict if self.evictions > 0 => Answer::Refused(Refusal::Gone),
+            Request::DryRunEvict => Answer::Allowed,
             Request::Reserve => {
                 self.is_reserved = true;
                 Answer::Reserved { version: 7, until: Some(end()) }
@@ -98,7 +100,7 @@ impl World {
             Request::Evict => {
                 let is_kept = self.is_reserved && self.is_acknowledged;
                 assert!(
-                    is_kept || self.terms.keeping == Keeping::Nothing || !self.terms.is_enforced,
+                    is_kept || self.terms.keep_method == KeepMethod::Nothing || !self.terms.is_enforced,
                     "I2, I4"
                 );
                 assert_eq!(self.evictions, 0, "never twice");
@@ -107,7 +109,7 @@ impl World {
             }
             Request::Look => {
                 self.looks += 1;
-                Answer::Sight(Box::new(self.sight()))
+                Answer::Observation(Box::new(self.observation()))
             }
             Request::Create => {
                 assert!(self.is_past(0), "not while the old one is there");
@@ -122,49 +124,49 @@ impl World {
         }
     }
 
-    fn sight(&mut self) -> Sight {
+    fn observation(&mut self) -> Observation {
         let (is_gone, is_bound) =
             (self.is_past(0), self.is_past(1) && (self.is_created || !self.terms.creates));
         if is_bound && self.is_past(3) && self.is_acknowledged {
             self.is_reserved = false;
         }
-        let new = Newcomer {
+        let new = SiblingPod {
             name: "web-new".into(),
             uid: "new".into(),
-            node: is_bound.then(|| self.lands_on.to_owned()),
+            node: is_bound.then(|| self.replacement_node.to_owned()),
             is_ready: is_bound && self.is_past(2),
-            seat: (is_bound && self.lands_on == "node-2").then(|| "owner.seat".to_owned()),
-            ..Newcomer::default()
+            seat: (is_bound && self.replacement_node == "node-2").then(|| "owner.seat".to_owned()),
+            ..SiblingPod::default()
         };
         let old = OldPod { is_leaving: self.evictions > 0, ..OldPod::default() };
-        Sight {
+        Observation {
             old: (!is_gone).then_some(old),
-            node: Some(NodeSight { is_ready: true, ..NodeSight::default() }),
+            node: Some(NodeObservation { is_ready: true, ..NodeObservation::default() }),
             pods: if is_gone && (self.is_created || !self.terms.creates) { vec![new] } else { Vec::new() },
             is_reserved: Some(self.is_reserved),
         }
     }
 }
 
-/// Everything that was said, and how it ended.
+/// All events of a recreation, its outcome, and how long it took.
 struct Run {
-    news: Vec<News>,
-    outcome: Outcome,
+    events: Vec<ProgressEvent>,
+    outcome: RecreationOutcome,
     at: Duration,
 }
 
-/// Drives `flow` to its end; each request goes through `answer` first, with its number.
+/// Drives `flow` to its end. `answer` gets each request with its number, and answers it.
 fn drive(
     mut flow: Recreation,
-    mut next: Next,
+    mut next: StepOutput,
     mut answer: impl FnMut(usize, Request, &mut Recreation) -> Step,
 ) -> Run {
-    let (mut news, mut at) = (Vec::new(), Duration::ZERO);
+    let (mut events, mut at) = (Vec::new(), Duration::ZERO);
     for number in 0..10_000 {
-        news.append(&mut next.news);
-        let request = match next.then {
-            Then::Stop(outcome) => return Run { news, outcome, at },
-            Then::Do { request, after } => {
+        events.append(&mut next.events);
+        let request = match next.action {
+            NextAction::Stop(outcome) => return Run { events, outcome, at },
+            NextAction::Do { request, after } => {
                 at += after;
                 request
             }
@@ -174,7 +176,7 @@ fn drive(
             Step::Interrupt => flow.interrupt(),
         };
     }
-    panic!("it never ends: {news:?}");
+    panic!("it never ends: {events:?}");
 }
 
 enum Step {
@@ -182,21 +184,26 @@ enum Step {
     Interrupt,
 }
 
-fn run(world: &mut World) -> Run {
-    let (flow, next) = Recreation::begin(world.terms.clone());
-    drive(flow, next, |_, request, _| Step::Answer(world.answer(request)))
+fn run(cluster: &mut FakeCluster) -> Run {
+    let (flow, next) = Recreation::begin(cluster.terms.clone());
+    drive(flow, next, |_, request, _| Step::Answer(cluster.answer(request)))
 }
 
-/// The same with one answer replaced, whatever the request does.
-fn run_with(world: &mut World, at: usize, instead: impl Fn() -> Answer) -> Run {
-    let (flow, next) = Recreation::begin(world.terms.clone());
+/// The same, but the request with number `at` is carried out and its answer replaced.
+fn run_with(cluster: &mut FakeCluster, at: usize, instead: impl Fn() -> Answer) -> Run {
+    let (flow, next) = Recreation::begin(cluster.terms.clone());
     drive(flow, next, |number, request, _| {
-        let answer = world.answer(request);
+        let answer = cluster.answer(request);
         Step::Answer(if number == at { instead() } else { answer })
     })
 }
 
-fn blocked(never: bool) -> Box<Blocked> {
-    let never = never.then_some(crate::flow::budget::Never::NeedsAll);
-    Box::new(Blocked { budgets: vec![], message: "needs 2, has 1".into(), unhealthy: vec![], never })
+fn blocked(permanent: bool) -> Box<BlockedEviction> {
+    let permanent = permanent.then_some(crate::flow::budget::PermanentReason::NeedsAll);
+    Box::new(BlockedEviction {
+        budgets: vec![],
+        message: "needs 2, has 1".into(),
+        unhealthy: vec![],
+        permanent,
+    })
 }

@@ -1,6 +1,6 @@
-//! A place in a template's text.
+//! A position in a template's text.
 
-/// Where the reader is.
+/// The text that was not read yet.
 pub(super) struct Cursor<'t> {
     rest: &'t str,
 }
@@ -10,19 +10,19 @@ impl<'t> Cursor<'t> {
         Self { rest: text }
     }
 
-    /// The character that comes next.
+    /// The next character, which stays.
     pub(super) fn peek(&self) -> Option<char> {
         self.rest.chars().next()
     }
 
-    /// Takes the next character.
+    /// Consumes the next character.
     pub(super) fn next(&mut self) -> Option<char> {
         let character = self.peek()?;
         self.skip(character.len_utf8());
         Some(character)
     }
 
-    /// Takes `prefix` if it comes next.
+    /// Consumes `prefix` if it comes next, and returns whether it did.
     pub(super) fn take(&mut self, prefix: &str) -> bool {
         match self.rest.strip_prefix(prefix) {
             Some(rest) => {
@@ -33,13 +33,13 @@ impl<'t> Cursor<'t> {
         }
     }
 
-    /// Takes everything up to the first character for which `is_end` holds; all the rest if there is none.
+    /// Consumes everything before the first character for which `is_end` holds, or the whole rest.
     pub(super) fn until(&mut self, is_end: impl Fn(char) -> bool) -> &'t str {
         let at = self.rest.find(is_end).unwrap_or(self.rest.len());
         self.skip(at)
     }
 
-    /// Takes a string in quotes, quotes included. A backslash before the quote keeps it open.
+    /// Consumes a quoted string, quotes included. A quote after a backslash does not end it.
     pub(super) fn quoted(&mut self, quote: char) -> Result<&'t str, String> {
         let mut before = None;
         for (at, character) in self.rest.char_indices() {
@@ -52,14 +52,14 @@ impl<'t> Cursor<'t> {
         Err("unterminated quoted string".to_owned())
     }
 
-    /// Takes `bytes`, which must end where a character does.
+    /// Consumes `bytes` bytes, which must end at a character boundary.
     pub(super) fn skip(&mut self, bytes: usize) -> &'t str {
         let (taken, rest) = self.rest.split_at_checked(bytes).unwrap_or((self.rest, ""));
         self.rest = rest;
         taken
     }
 
-    /// What has not been read yet.
+    /// The text that was not read yet.
     pub(super) fn rest(&self) -> &'t str {
         self.rest
     }

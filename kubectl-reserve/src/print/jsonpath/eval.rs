@@ -1,8 +1,8 @@
-//! What a template makes of a document. A field that is not there leads nowhere, which is no error; an index that is not
-//! there is one, as in kubectl.
+//! Evaluates a template for a document. As in kubectl, a missing field is no error and has no values; an index out of bounds is an
+//! error.
 
 use super::super::go;
-use super::{End, Filter, Found, Piece, Slice, Step};
+use super::{End, FilterExpression, PathStep, Piece, Slice, Values};
 use serde_json::Value;
 use std::borrow::Cow;
 
@@ -25,37 +25,37 @@ pub(super) fn write(pieces: &[Piece], document: &Value, text: &mut String) -> Re
     Ok(())
 }
 
-pub(super) fn walk<'v>(steps: &[Step], start: Found<'v>) -> Result<Found<'v>, String> {
+pub(super) fn walk<'v>(steps: &[PathStep], start: Values<'v>) -> Result<Values<'v>, String> {
     let mut found = start;
     for step in steps {
-        found = go_on(step, found)?;
+        found = apply_step(step, found)?;
     }
     Ok(found)
 }
 
-fn go_on<'v>(step: &Step, found: Found<'v>) -> Result<Found<'v>, String> {
+fn apply_step<'v>(step: &PathStep, found: Values<'v>) -> Result<Values<'v>, String> {
     Ok(match step {
-        // A text stands for everything found so far, a number or boolean for each.
-        Step::Literal(text @ Value::String(_)) => vec![Cow::Owned(text.clone())],
-        Step::Literal(literal) => found.iter().map(|_| Cow::Owned(literal.clone())).collect(),
-        Step::Field(name) => found.into_iter().filter_map(|value| field(value, name)).collect(),
-        Step::All => found.into_iter().flat_map(children).collect(),
-        Step::Descend => descend(found),
-        Step::Slice(slice) => {
+        // A text replaces all current values at once, a number or boolean replaces each of them.
+        PathStep::Literal(text @ Value::String(_)) => vec![Cow::Owned(text.clone())],
+        PathStep::Literal(literal) => found.iter().map(|_| Cow::Owned(literal.clone())).collect(),
+        PathStep::Field(name) => found.into_iter().filter_map(|value| field(value, name)).collect(),
+        PathStep::All => found.into_iter().flat_map(children).collect(),
+        PathStep::Descend => descend(found),
+        PathStep::Slice(slice) => {
             let mut elements = Vec::new();
             for value in found {
                 elements.extend(slice.of(value)?);
             }
             elements
         }
-        Step::Union(paths) => {
+        PathStep::Union(paths) => {
             let mut together = Vec::new();
             for path in paths {
                 together.extend(walk(path, found.clone())?);
             }
             together
         }
-        Step::Filter(filter) => {
+        PathStep::Filter(filter) => {
             let mut elements = Vec::new();
             for value in found {
                 filter.keep(value, &mut elements)?;
@@ -72,8 +72,8 @@ fn field<'v>(value: Cow<'v, Value>, name: &str) -> Option<Cow<'v, Value>> {
     }
 }
 
-/// The elements of a list, the values of an object; nothing else has any.
-fn children(value: Cow<'_, Value>) -> Found<'_> {
+/// The elements of a list or the values of an object; other values have none.
+fn children(value: Cow<'_, Value>) -> Values<'_> {
     match value {
         Cow::Borrowed(Value::Array(elements)) => elements.iter().map(Cow::Borrowed).collect(),
         Cow::Borrowed(Value::Object(fields)) => fields.values().map(Cow::Borrowed).collect(),
@@ -83,10 +83,10 @@ fn children(value: Cow<'_, Value>) -> Found<'_> {
     }
 }
 
-/// Everything below, itself included, that is not empty; of plain values only texts, as in kubectl.
-fn descend(found: Found<'_>) -> Found<'_> {
+/// The values and everything below them, without empty ones; of plain values only texts, as in kubectl.
+fn descend(found: Values<'_>) -> Values<'_> {
     let mut all = Vec::new();
-    // Documents are as deep as the JSON reader allows, and that is not very deep.
+    // The recursion is bounded: the JSON reader limits the depth of documents.
     for value in found {
         let below = children(value.clone());
         let is_text = matches!(&*value, Value::String(text) if !text.is_empty());
@@ -99,7 +99,7 @@ fn descend(found: Found<'_>) -> Found<'_> {
 }
 
 impl Slice {
-    fn of<'v>(&self, value: Cow<'v, Value>) -> Result<Found<'v>, String> {
+    fn of<'v>(&self, value: Cow<'v, Value>) -> Result<Values<'v>, String> {
         let length = match &*value {
             Value::Null => return Ok(Vec::new()),
             Value::Array(elements) => i64::try_from(elements.len()).unwrap_or(i64::MAX),
@@ -132,9 +132,9 @@ impl Slice {
     }
 }
 
-impl Filter {
-    /// Adds the elements of the list that stay.
-    fn keep<'v>(&self, list: Cow<'v, Value>, elements: &mut Found<'v>) -> Result<(), String> {
+impl FilterExpression {
+    /// Adds the elements of the list that the filter keeps.
+    fn keep<'v>(&self, list: Cow<'v, Value>, elements: &mut Values<'v>) -> Result<(), String> {
         if !list.is_array() {
             return Err(format!("{} is not array or slice and cannot be filtered", kind(&list)));
         }
@@ -147,7 +147,7 @@ impl Filter {
     }
 
     fn is_kept(&self, element: &Value) -> Result<bool, String> {
-        let side = |steps: &[Step]| walk(steps, vec![Cow::Borrowed(element)]);
+        let side = |steps: &[PathStep]| walk(steps, vec![Cow::Borrowed(element)]);
         let Some((comparison, right)) = &self.compared else {
             return Ok(side(&self.left).is_ok_and(|found| !found.is_empty()));
         };

@@ -1,16 +1,16 @@
-//! `[?(@.x == "y")]`: which elements of a list stay.
+//! Filters: `[?(@.x == "y")]` keeps some elements of a list.
 
 use super::cursor::Cursor;
 use super::parse::path;
-use super::{Comparison, Filter};
+use super::{Comparison, FilterExpression};
 use serde_json::Value;
 use std::cmp::Ordering;
 
-/// Reads a filter; its `[?(` has been taken.
-pub(super) fn read(cursor: &mut Cursor<'_>, depth: usize) -> Result<Filter, String> {
+/// Parses a filter, after its `[?(`.
+pub(super) fn read(cursor: &mut Cursor<'_>, depth: usize) -> Result<FilterExpression, String> {
     let text = inside(cursor)?;
     let Some(at) = text.find(['!', '<', '>', '=']).filter(|at| *at > 0) else {
-        return Ok(Filter { left: path(text, depth)?, compared: None });
+        return Ok(FilterExpression { left: path(text, depth)?, compared: None });
     };
     let (left, rest) = text.split_at(at);
     let right = rest.trim_start_matches(['!', '<', '>', '=']);
@@ -19,10 +19,10 @@ pub(super) fn read(cursor: &mut Cursor<'_>, depth: usize) -> Result<Filter, Stri
     if right.is_empty() {
         return Err(format!("nothing after {operator} in the filter {text:?}"));
     }
-    Ok(Filter { left: path(left, depth)?, compared: Some((comparison, path(right, depth)?)) })
+    Ok(FilterExpression { left: path(left, depth)?, compared: Some((comparison, path(right, depth)?)) })
 }
 
-/// Everything up to the `)]` that is not in quotes, which it takes too.
+/// Consumes everything up to the `)]` that is not in quotes, and that `)]`, too. Returns the text before it.
 fn inside<'t>(cursor: &mut Cursor<'t>) -> Result<&'t str, String> {
     let mut quote = None;
     let mut before = None;
@@ -57,7 +57,7 @@ fn comparison(operator: &str) -> Result<Comparison, String> {
 }
 
 impl Comparison {
-    /// Whether it holds. As in kubectl only things of one kind can be compared.
+    /// Whether the comparison holds. As in kubectl, only values of the same type can be compared.
     pub(super) fn holds(self, left: &Value, right: &Value) -> Result<bool, String> {
         let order = match (left, right) {
             (Value::String(left), Value::String(right)) => Some(left.cmp(right)),

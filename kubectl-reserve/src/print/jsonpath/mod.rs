@@ -1,5 +1,5 @@
-//! kubectl's JSONPath templates: text with paths in braces, `{range}` … `{end}`, filters, slices. It is a dialect of its
-//! own, older than the standard, so it is read by a parser of our own: `parse`, and worked out by `eval`.
+//! kubectl's JSONPath templates: text with paths in braces, `{range}` … `{end}`, filters, slices. This dialect is older than the
+//! JSONPath standard, so it has its own parser (`parse`) and evaluator (`eval`). Entry point: [`Template`].
 
 mod cursor;
 mod eval;
@@ -12,7 +12,7 @@ mod tests;
 use serde_json::Value;
 use std::borrow::Cow;
 
-/// A template, read and understood.
+/// A parsed template.
 #[derive(Debug, Clone, PartialEq)]
 pub(crate) struct Template {
     pieces: Vec<Piece>,
@@ -24,15 +24,15 @@ enum Piece {
     /// Text outside braces.
     Text(String),
     /// A path in braces.
-    Path(Vec<Step>),
-    /// What stands between `{range PATH}` and `{end}`, once for each thing found.
-    Range(Vec<Step>, Vec<Piece>),
+    Path(Vec<PathStep>),
+    /// The text between `{range PATH}` and `{end}`, repeated for each value of the path.
+    Range(Vec<PathStep>, Vec<Piece>),
 }
 
-/// A step of a path: from what was found so far to what is found next.
+/// A step of a path: from the current values to the next ones.
 #[derive(Debug, Clone, PartialEq)]
-enum Step {
-    /// A text, number or boolean in the place of whatever was found.
+enum PathStep {
+    /// A text, number or boolean that replaces the current values.
     Literal(Value),
     Field(String),
     /// `.*`
@@ -41,8 +41,8 @@ enum Step {
     Descend,
     Slice(Slice),
     /// `[a,b]`
-    Union(Vec<Vec<Step>>),
-    Filter(Filter),
+    Union(Vec<Vec<PathStep>>),
+    Filter(FilterExpression),
 }
 
 /// `[from:to:by]`, or a single index.
@@ -56,20 +56,20 @@ struct Slice {
 /// Where a slice ends.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum End {
-    /// After its first element: it was written as a single index.
+    /// After its first element: the expression is a single index.
     First,
     /// Before this index.
     Before(i64),
-    /// With the list.
+    /// At the end of the list.
     Last,
 }
 
 /// `[?(left OP right)]`
 #[derive(Debug, Clone, PartialEq)]
-struct Filter {
-    left: Vec<Step>,
-    /// None asks only whether there is a left side.
-    compared: Option<(Comparison, Vec<Step>)>,
+struct FilterExpression {
+    left: Vec<PathStep>,
+    /// `None`: the filter keeps elements for which the left side exists.
+    compared: Option<(Comparison, Vec<PathStep>)>,
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -82,16 +82,16 @@ enum Comparison {
     GreaterOrEqual,
 }
 
-/// What a path leads to.
-type Found<'v> = Vec<Cow<'v, Value>>;
+/// The values that a path leads to.
+type Values<'v> = Vec<Cow<'v, Value>>;
 
 impl Template {
-    /// Reads a template.
+    /// Parses a template.
     pub(crate) fn new(text: &str) -> Result<Self, String> {
         parse::template(text)
     }
 
-    /// Reads a path as custom columns and sorting have it: `metadata.name`, `.metadata.name`, `{metadata.name}`.
+    /// Parses a path of custom columns or `--sort-by`: `metadata.name`, `.metadata.name`, `{metadata.name}`.
     pub(crate) fn path(text: &str) -> Result<Self, String> {
         let inside = text.strip_prefix('{').and_then(|text| text.strip_suffix('}')).unwrap_or(text);
         let inside = inside.strip_prefix('.').unwrap_or(inside);
@@ -104,15 +104,15 @@ impl Template {
         Self::new(&format!("{{.{inside}}}"))
     }
 
-    /// What the template makes of `document`.
+    /// The text of the template for `document`.
     pub(crate) fn text(&self, document: &Value) -> Result<String, String> {
         let mut text = String::new();
         eval::write(&self.pieces, document, &mut text)?;
         Ok(text)
     }
 
-    /// What the template's only path leads to.
-    pub(crate) fn find<'v>(&self, document: &'v Value) -> Result<Found<'v>, String> {
+    /// The values that the template's only path leads to.
+    pub(crate) fn find<'v>(&self, document: &'v Value) -> Result<Values<'v>, String> {
         let [Piece::Path(steps)] = &self.pieces[..] else { return Ok(Vec::new()) };
         eval::walk(steps, vec![Cow::Borrowed(document)])
     }

@@ -1,18 +1,18 @@
-//! From text to a template.
+//! Parses the text of a template. Entry point: [`template`].
 
 use super::cursor::Cursor;
 use super::filter;
 use super::quote::unquote;
-use super::{End, Piece, Slice, Step, Template};
+use super::{End, PathStep, Piece, Slice, Template};
 use serde_json::Value;
 
-/// How deep ranges and filters may be nested: each level is a call of its own.
+/// How deep ranges and filters may be nested, since each level is a recursive call.
 const DEPTH_MAX: usize = 32;
 
-/// What stands between two braces.
+/// The content of a pair of braces.
 enum Action {
-    Path(Vec<Step>),
-    Range(Vec<Step>),
+    Path(Vec<PathStep>),
+    Range(Vec<PathStep>),
     End,
 }
 
@@ -25,7 +25,7 @@ pub(super) fn template(text: &str) -> Result<Template, String> {
     Ok(Template { pieces })
 }
 
-/// The pieces up to the end of the text or of the range, and which of the two it was.
+/// The pieces up to the end of the text or of the range, and whether `{end}` ended them.
 fn pieces(cursor: &mut Cursor<'_>, depth: usize) -> Result<(Vec<Piece>, bool), String> {
     let mut pieces = Vec::new();
     loop {
@@ -51,7 +51,7 @@ fn pieces(cursor: &mut Cursor<'_>, depth: usize) -> Result<(Vec<Piece>, bool), S
     }
 }
 
-/// One action; its opening brace has been taken.
+/// Parses one action, after its opening brace.
 fn action(cursor: &mut Cursor<'_>, depth: usize) -> Result<Action, String> {
     let mut steps = Vec::new();
     let mut is_range = false;
@@ -72,8 +72,8 @@ fn action(cursor: &mut Cursor<'_>, depth: usize) -> Result<Action, String> {
                         Err("unclosed action".to_owned())
                     };
                 }
-                "true" => steps.push(Step::Literal(true.into())),
-                "false" => steps.push(Step::Literal(false.into())),
+                "true" => steps.push(PathStep::Literal(true.into())),
+                "false" => steps.push(PathStep::Literal(false.into())),
                 word => return Err(format!("unrecognized identifier {word}")),
             },
             Some(_) => step(cursor, &mut steps, depth)?,
@@ -81,8 +81,8 @@ fn action(cursor: &mut Cursor<'_>, depth: usize) -> Result<Action, String> {
     }
 }
 
-/// The steps of a path that is a part of a filter or union.
-pub(super) fn path(text: &str, depth: usize) -> Result<Vec<Step>, String> {
+/// Parses a path that is part of a filter or union.
+pub(super) fn path(text: &str, depth: usize) -> Result<Vec<PathStep>, String> {
     let braced = format!("{text}}}");
     match action(&mut Cursor::new(&braced), depth)? {
         Action::Path(steps) => Ok(steps),
@@ -94,47 +94,47 @@ fn word<'t>(cursor: &mut Cursor<'t>) -> &'t str {
     cursor.until(is_end)
 }
 
-/// What comes next in an action, if it is no word.
-fn step(cursor: &mut Cursor<'_>, steps: &mut Vec<Step>, depth: usize) -> Result<(), String> {
+/// Parses the next part of an action that is no word.
+fn step(cursor: &mut Cursor<'_>, steps: &mut Vec<PathStep>, depth: usize) -> Result<(), String> {
     if cursor.take("[?(") {
         let depth = depth.checked_sub(1).ok_or("filters are nested too deeply")?;
-        steps.push(Step::Filter(filter::read(cursor, depth)?));
+        steps.push(PathStep::Filter(filter::read(cursor, depth)?));
         return Ok(());
     }
     if cursor.take("..") {
         return descend(cursor, steps);
     }
     match cursor.peek() {
-        // The current thing and the whole are the same here: a path always starts where it stands.
+        // `@` and `$` need no step: a path always starts at the current value.
         Some(' ' | '@' | '$') => drop(cursor.next()),
         Some('[') => brackets(cursor, steps, depth)?,
         Some(quote @ ('"' | '\'')) => {
-            steps.push(Step::Literal(unquote(cursor.quoted(quote)?)?.into()));
+            steps.push(PathStep::Literal(unquote(cursor.quoted(quote)?)?.into()));
         }
         Some('.') => {
             cursor.next();
             steps.push(field(cursor));
         }
-        Some('+' | '-' | '0'..='9') => steps.push(Step::Literal(number(cursor)?)),
+        Some('+' | '-' | '0'..='9') => steps.push(PathStep::Literal(number(cursor)?)),
         Some(other) => return Err(format!("unrecognized character in action: {other:?}")),
         None => return Err("unclosed action".to_owned()),
     }
     Ok(())
 }
 
-fn descend(cursor: &mut Cursor<'_>, steps: &mut Vec<Step>) -> Result<(), String> {
-    if steps.last() == Some(&Step::Descend) {
+fn descend(cursor: &mut Cursor<'_>, steps: &mut Vec<PathStep>) -> Result<(), String> {
+    if steps.last() == Some(&PathStep::Descend) {
         return Err("invalid multiple recursive descent".to_owned());
     }
-    steps.push(Step::Descend);
+    steps.push(PathStep::Descend);
     if cursor.peek().is_some_and(|next| next == '_' || next.is_alphanumeric()) {
         steps.push(field(cursor));
     }
     Ok(())
 }
 
-/// A name up to whatever cannot be part of one; a backslash makes it part of one.
-fn field(cursor: &mut Cursor<'_>) -> Step {
+/// Parses a name, up to a character that cannot be part of one. A backslash makes the next character part of the name.
+fn field(cursor: &mut Cursor<'_>) -> PathStep {
     let mut name = String::new();
     while let Some(character) = cursor.peek() {
         if character != '\\' && is_end(character) {
@@ -147,7 +147,7 @@ fn field(cursor: &mut Cursor<'_>) -> Step {
             name.push(character);
         }
     }
-    if name == "*" { Step::All } else { Step::Field(name) }
+    if name == "*" { PathStep::All } else { PathStep::Field(name) }
 }
 
 fn is_end(character: char) -> bool {
@@ -162,8 +162,8 @@ fn number(cursor: &mut Cursor<'_>) -> Result<Value, String> {
     text.parse::<f64>().map(Value::from).map_err(|_| format!("cannot parse number {text}"))
 }
 
-/// An index, a slice, a name in quotes, or several of them.
-fn brackets(cursor: &mut Cursor<'_>, steps: &mut Vec<Step>, depth: usize) -> Result<(), String> {
+/// Parses brackets: an index, a slice, a quoted name, or a union of them.
+fn brackets(cursor: &mut Cursor<'_>, steps: &mut Vec<PathStep>, depth: usize) -> Result<(), String> {
     cursor.take("[");
     let text = cursor.until(|character| matches!(character, ']' | '\n'));
     if !cursor.take("]") {
@@ -172,14 +172,14 @@ fn brackets(cursor: &mut Cursor<'_>, steps: &mut Vec<Step>, depth: usize) -> Res
     if text.contains(',') {
         let depth = depth.checked_sub(1).ok_or("unions are nested too deeply")?;
         let part = |part: &str| path(&format!("[{}]", part.trim_matches(' ')), depth);
-        steps.push(Step::Union(text.split(',').map(part).collect::<Result<_, _>>()?));
+        steps.push(PathStep::Union(text.split(',').map(part).collect::<Result<_, _>>()?));
         return Ok(());
     }
     let quoted = text.strip_prefix('\'').and_then(|text| text.strip_suffix('\''));
     match quoted.filter(|name| !name.contains('\'')) {
-        // As kubectl: a name in quotes is read as if it stood after a dot, so dots in it need a backslash.
+        // As in kubectl, a quoted name is parsed as if it followed a dot, so dots in it need a backslash.
         Some(name) => steps.extend(path(&format!(".{name}"), depth)?),
-        None => steps.push(Step::Slice(slice(if text == "*" { ":" } else { text })?)),
+        None => steps.push(PathStep::Slice(slice(if text == "*" { ":" } else { text })?)),
     }
     Ok(())
 }

@@ -1,6 +1,6 @@
-//! Strings in quotes, with Go's escapes.
+//! Quoted strings with Go's escapes.
 
-/// The string that `quoted` means, quotes included.
+/// The value of `quoted`, which includes its quotes.
 pub(super) fn unquote(quoted: &str) -> Result<String, String> {
     let bad = || format!("unquote string {quoted} error invalid syntax");
     let quote = quoted.chars().next().ok_or_else(bad)?;
@@ -34,7 +34,7 @@ pub(super) fn unquote(quoted: &str) -> Result<String, String> {
     Ok(text)
 }
 
-/// The character with the number that the next `digits` say, after those that were read.
+/// The character whose code is made of `read` and the next `digits` characters.
 fn code(characters: &mut std::str::Chars<'_>, digits: usize, radix: u32, read: &str) -> Option<char> {
     let text: String = read.chars().chain(characters.take(digits)).collect();
     if text.len() != read.len() + digits || !text.chars().all(|digit| digit.is_digit(radix)) {

@@ -1,4 +1,4 @@
-//! What templates mean. `tests/tests/jsonpath.rs` lets kubectl itself say so.
+//! The output of templates. `tests/tests/citizen` compares it with kubectl's own.
 
 use super::Template;
 use serde_json::{Value, json};

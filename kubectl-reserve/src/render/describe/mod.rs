@@ -1,4 +1,5 @@
-//! Everything about one reservation, or about all of a node, as `kubectl describe` would say it.
+//! The output of `describe`: everything about one reservation ([`reservation`]) or about a node ([`node()`]), in the style of
+//! `kubectl describe`.
 
 mod node;
 mod state;
@@ -11,7 +12,7 @@ use super::printable;
 use super::table::table_with_gap;
 use super::time::between;
 use crate::capacity::Room;
-use crate::reservations::{Row, Waiting, owner_name, words};
+use crate::reservations::{Row, WaitingPod, owner_name, words};
 use common::model::owner::Owner;
 use common::model::reservation::{Origin, Placement, Record};
 use jiff::Timestamp;
@@ -19,82 +20,86 @@ use state::{state, usable_by, yields_to};
 
 const NONE: &str = "<none>";
 
-/// How wide the labels are.
+/// The width of the labels.
 const LABEL: usize = 14;
 
-/// Everything that is known about one reservation.
-pub(crate) struct Described<'w> {
+/// What is shown about one reservation.
+pub(crate) struct ReservationDescription<'w> {
     pub(crate) row: &'w Row<'w>,
     pub(crate) now: Timestamp,
-    /// Whether pods were read.
+    /// Whether pods could be read.
     pub(crate) has_pods: bool,
-    pub(crate) waiting: Vec<Waiting>,
-    /// Its annotations as they are.
+    pub(crate) waiting: Vec<WaitingPod>,
+    /// Its annotations, unchanged.
     pub(crate) annotations: Vec<(String, String)>,
-    /// What happened to it; `None` if events could not be read.
-    pub(crate) events: Option<Vec<Happened>>,
-    /// Who enforces it; `None` if that could not be read.
+    /// Events about it; `None` if events could not be read.
+    pub(crate) events: Option<Vec<ReservationEvent>>,
+    /// The schedulers that enforce it; `None` if the Leases could not be read.
     pub(crate) enforced_by: Option<String>,
 }
 
-/// An event.
+/// An event about a reservation, or about its node, owner or pods.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub(crate) struct Happened {
+pub(crate) struct ReservationEvent {
     pub(crate) at: Option<Timestamp>,
     pub(crate) kind: String,
     pub(crate) reason: String,
-    /// `Pod/web-1`.
+    /// The object that the event is about: `Pod/web-1`.
     pub(crate) about: String,
     pub(crate) note: String,
 }
 
-/// One reservation.
-pub(crate) fn reservation(known: &Described<'_>) -> String {
-    let row = known.row;
+/// The description of one reservation.
+pub(crate) fn reservation(description: &ReservationDescription<'_>) -> String {
+    let row = description.row;
     let mut text = String::new();
     field(&mut text, "Name", &row.name());
     field(&mut text, "Namespace", row.namespace().unwrap_or("<unknown>"));
     field(&mut text, "Owner", &owner(row));
     field(&mut text, "Node", &format!("{} ({})", row.node(), node::status(row.ledger)));
-    field(&mut text, "State", &state(row, known.now, known.has_pods));
+    field(&mut text, "State", &state(row, description.now, description.has_pods));
     if let Some(entry) = row.entry() {
         block(&mut text, "Amount", amounts(&entry.reservation.amount));
         let ports: Vec<String> =
             entry.reservation.ports.iter().map(|port| format!("{}/{}", port.port, port.protocol())).collect();
         field(&mut text, "Ports", &or_none(&ports.join(", ")));
-        details(&mut text, known);
+        details(&mut text, description);
         field(&mut text, "Usable by", &usable_by(row));
         field(&mut text, "Yields to", &yields_to(&entry.reservation));
         field(
             &mut text,
             "Enforced by",
-            known.enforced_by.as_deref().unwrap_or("<unknown>: the Leases cannot be read"),
+            description.enforced_by.as_deref().unwrap_or("<unknown>: the Leases cannot be read"),
         );
-        block(&mut text, "Waiting", waiting(known));
+        block(&mut text, "Waiting", waiting(description));
     }
     block(&mut text, "Node's room", room(&Room::of(row.ledger)));
     let raw = |(key, value): &(String, String)| format!("{}: {}", printable(key), printable(value));
-    block(&mut text, "Annotations", known.annotations.iter().map(raw).collect());
-    events(&mut text, known.events.as_deref(), known.now);
+    block(&mut text, "Annotations", description.annotations.iter().map(raw).collect());
+    events(&mut text, description.events.as_deref(), description.now);
     block(&mut text, "Next steps", state::next_steps(row));
     text
 }
 
-/// What the record says.
-fn details(text: &mut String, known: &Described<'_>) {
-    let Some(entry) = known.row.entry() else { return };
+/// The fields of the record.
+fn details(text: &mut String, description: &ReservationDescription<'_>) {
+    let Some(entry) = description.row.entry() else { return };
     let replaces = entry.reservation.replaces();
     field(text, "Replaces", &replaces.map_or_else(|| NONE.into(), |pod| format!("pod {}", pod.name)));
     let taker = entry.taken_by.as_ref().map(|pod| format!("pod {}", pod.key));
     field(text, "Taken by", &taker.unwrap_or_else(|| NONE.into()));
     match &entry.reservation.origin {
-        Origin::Recorded(record) => recorded(text, record, known.now),
+        Origin::Recorded(record) => recorded(text, record, description.now),
         Origin::Manual => {
             field(text, "Expires", "never: it was made by hand in the plain form, and has no record")
         }
         Origin::Newer { version, expires } => {
             field(text, "Version", &format!("{version}, which this program does not know"));
-            field(text, "Expires", &expires.map_or_else(|| "<unknown>".into(), |at| when(at, known.now)));
+            field(
+                text,
+                "Expires",
+                &expires.map_or_else(|| "<unknown>".into(), |at| when(at, description.now)),
+            );
         }
     }
 }
@@ -107,7 +112,7 @@ fn recorded(text: &mut String, record: &Record, now: Timestamp) {
     };
     field(text, "Placement", placement);
     field(text, "Priority", &record.priority.to_string());
-    // An automatic one says that it is a second younger than it is.
+    // The creation time of an automatic reservation is up to a second in the future.
     field(text, "Created", &when(record.created.min(now), now));
     field(text, "Expires", &when(record.expires, now));
     field(text, "Request", &or_none(&record.request));
@@ -125,7 +130,7 @@ fn owner(row: &Row<'_>) -> String {
     }
 }
 
-/// An owner with its namespace.
+/// An owner as `Deployment/web in shop`.
 fn in_full(owner: &Owner) -> String {
     format!("{} in {}", owner_name(owner), owner.namespace)
 }
@@ -134,7 +139,7 @@ fn amounts(amount: &common::model::Resources) -> Vec<String> {
     amount.iter().map(|(resource, amount)| format!("{resource}: {}", resource.format(amount))).collect()
 }
 
-/// What the node has of each resource, and what of it is whose.
+/// A table of the node's resources: allocatable, requested, reserved, free.
 fn room(room: &Room) -> Vec<String> {
     let rows: Vec<Vec<String>> = room
         .allocatable
@@ -151,22 +156,22 @@ fn room(room: &Room) -> Vec<String> {
     table_with_gap(Some(&headers), &rows, 2).lines().map(str::to_owned).collect()
 }
 
-fn waiting(known: &Described<'_>) -> Vec<String> {
-    let line = |waiting: &Waiting| {
+fn waiting(description: &ReservationDescription<'_>) -> Vec<String> {
+    let line = |waiting: &WaitingPod| {
         let pod = &waiting.pod;
         let how = if waiting.is_own { "it is kept for this pod" } else { "would fit there without it" };
         vec![pod.key.to_string(), format!("asks {}", words(pod.spec.requests.counted())), how.to_owned()]
     };
-    let rows: Vec<Vec<String>> = known.waiting.iter().map(line).collect();
+    let rows: Vec<Vec<String>> = description.waiting.iter().map(line).collect();
     table_with_gap(None, &rows, 2).lines().map(str::to_owned).collect()
 }
 
-/// The events, newest last.
-fn events(text: &mut String, events: Option<&[Happened]>, now: Timestamp) {
+/// Adds the events, the newest last.
+fn events(text: &mut String, events: Option<&[ReservationEvent]>, now: Timestamp) {
     let Some(events) = events else {
         return field(text, "Events", "<unknown>: they cannot be read; needs: list events (all namespaces)");
     };
-    let row = |event: &Happened| {
+    let row = |event: &ReservationEvent| {
         let age = event.at.map_or_else(|| "<unknown>".into(), |at| between(at, now));
         [&age, &event.kind, &event.reason, &event.about, &event.note].map(|cell| printable(cell)).into()
     };
@@ -181,7 +186,7 @@ fn events(text: &mut String, events: Option<&[Happened]>, now: Timestamp) {
     block(text, "Events", lines);
 }
 
-/// `2026-11-16T08:19:12Z (in 9m12s)`.
+/// A time with its distance from now: `2026-11-16T08:19:12Z (in 9m12s)`.
 fn when(at: Timestamp, now: Timestamp) -> String {
     if at > now {
         format!("{at} (in {})", between(now, at))
@@ -199,7 +204,7 @@ fn field(text: &mut String, label: &str, value: &str) {
     *text += &format!("{label:<LABEL$}{value}\n");
 }
 
-/// A label with lines below it; `<none>` beside it if there are none.
+/// Adds a label with lines below it; without lines, the label with `<none>`.
 fn block(text: &mut String, label: &str, lines: Vec<String>) {
     if lines.is_empty() {
         return field(text, label, NONE);

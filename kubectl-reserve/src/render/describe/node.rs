@@ -1,8 +1,8 @@
-//! A node with everything that is reserved on it.
+//! The description of a node with all of its reservations.
 
-use super::{Happened, block, events, field, room};
+use super::{ReservationEvent, block, events, field, room};
 use crate::capacity::Room;
-use crate::print::Shown as _;
+use crate::print::Printable as _;
 use crate::render::list::Rows;
 use crate::render::printable;
 use crate::reservations::Row;
@@ -10,7 +10,7 @@ use common::cluster::Ledger;
 use common::model::reservation::{BYTES_MAX, KEYS_MAX};
 use jiff::Timestamp;
 
-/// One word for how a node is.
+/// The state of a node, in the style of kubectl.
 pub(super) fn status(ledger: &Ledger) -> &'static str {
     match (ledger.node.is_ready, ledger.node.unschedulable) {
         (true, false) => "Ready",
@@ -20,11 +20,11 @@ pub(super) fn status(ledger: &Ledger) -> &'static str {
     }
 }
 
-/// The node, its room, its reservations, and what happened to them.
+/// The description of a node: its room, its reservations, and events about them.
 pub(crate) fn node(
     ledger: &Ledger,
     rows: &[Row<'_>],
-    happened: Option<&[Happened]>,
+    reservation_events: Option<&[ReservationEvent]>,
     now: Timestamp,
     width: Option<usize>,
 ) -> String {
@@ -46,6 +46,6 @@ pub(crate) fn node(
     if !problems.is_empty() {
         block(&mut text, "Ignored", problems);
     }
-    events(&mut text, happened, now);
+    events(&mut text, reservation_events, now);
     text
 }

@@ -1,17 +1,17 @@
-//! The state of a reservation in words, with its reason; who may use it; what one can do.
+//! The state of a reservation with its reason, which pods may use it, and the next steps.
 
 use super::in_full;
 use crate::capacity::Room;
 use crate::render::list::is_in_part;
 use crate::render::time::between;
 use crate::reservations::{Row, owner_name, words};
-use common::cluster::State;
+use common::cluster::ReservationState;
 use common::cluster::ledger::Entry;
 use common::model::reservation::{Origin, Reservation};
 use common::model::{Pod, Resources};
 use jiff::Timestamp;
 
-/// What has become of it, and why.
+/// The state of the reservation, and why it is in that state.
 pub(super) fn state(row: &Row<'_>, now: Timestamp, has_pods: bool) -> String {
     let Some(entry) = row.entry() else {
         let problem = row.invalid().map_or("", |invalid| &*invalid.problem);
@@ -19,11 +19,11 @@ pub(super) fn state(row: &Row<'_>, now: Timestamp, has_pods: bool) -> String {
     };
     let unsure = if has_pods { "" } else { "; pods could not be read, so somebody may sit there" };
     let why = match entry.state {
-        State::Occupied => occupied(row, entry),
-        State::Held => held(row, entry),
-        State::Taken => taken(entry),
-        State::Short => short(row, entry),
-        State::Expired => {
+        ReservationState::Occupied => occupied(row, entry),
+        ReservationState::Held => held(row, entry),
+        ReservationState::Taken => taken(entry),
+        ReservationState::Short => short(row, entry),
+        ReservationState::Expired => {
             let since = entry.reservation.expires().map(|at| format!(" {} ago", between(at, now)));
             format!("its time was over{}; it keeps nothing any more", since.unwrap_or_default())
         }
@@ -44,17 +44,17 @@ fn occupied(row: &Row<'_>, entry: &Entry) -> String {
 }
 
 fn held(row: &Row<'_>, entry: &Entry) -> String {
-    let whom = row.owner().map_or_else(|| "nobody that was found".into(), owner_name);
+    let owner = row.owner().map_or_else(|| "nobody that was found".into(), owner_name);
     if entry.reservation.is_manual() && is_in_part(entry) {
         let used = entry.reservation.amount.minus(&entry.held);
         return format!(
-            "{} is empty and kept for {whom}, whose pods use the other {}",
+            "{} is empty and kept for {owner}, whose pods use the other {}",
             words(&entry.held),
             words(&used)
         );
     }
     let more = if row.owner().is_some() && row.is_orphaned() { ", which is gone" } else { "" };
-    format!("the room is empty and kept for {whom}{more}")
+    format!("the room is empty and kept for {owner}{more}")
 }
 
 fn taken(entry: &Entry) -> String {
@@ -76,7 +76,7 @@ fn short(row: &Row<'_>, entry: &Entry) -> String {
     format!("held, but the node has promised more than it has: {} too much", words.join(", "))
 }
 
-/// Who may use it.
+/// Which pods may use the reservation.
 pub(super) fn usable_by(row: &Row<'_>) -> String {
     let Some(entry) = row.entry() else { return "nobody".into() };
     let reservation = &entry.reservation;
@@ -94,7 +94,7 @@ pub(super) fn usable_by(row: &Row<'_>) -> String {
     }
 }
 
-/// To whom it yields.
+/// Which pods the reservation yields to.
 pub(super) fn yields_to(reservation: &Reservation) -> String {
     let always = "system-critical pods, pods of DaemonSets";
     match reservation.record() {
@@ -103,13 +103,13 @@ pub(super) fn yields_to(reservation: &Reservation) -> String {
     }
 }
 
-/// What one can do about it.
+/// Commands that change the reservation.
 pub(super) fn next_steps(row: &Row<'_>) -> Vec<String> {
     let id = row.id();
     let release = format!("kubectl reserve release {id}");
     let Some(entry) = row.entry() else { return vec![format!("{release}    # removes the annotation")] };
     let mut steps = Vec::new();
-    let is_live = entry.state != State::Expired;
+    let is_live = entry.state != ReservationState::Expired;
     if entry.reservation.record().is_some() && is_live && !row.is_orphaned() {
         steps.push(format!("kubectl reserve extend {id} --ttl 30m"));
     }

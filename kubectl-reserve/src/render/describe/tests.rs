@@ -1,7 +1,7 @@
 //! Golden output of `describe`: every state.
 
-use super::{Described, Happened, node, reservation};
-use crate::reservations::{fixture, rows, waiting};
+use super::{ReservationDescription, ReservationEvent, node, reservation};
+use crate::reservations::{fixture, rows, waiting_pods};
 
 fn described(name: &str, is_known: bool) -> String {
     let mut cluster = fixture::cluster();
@@ -9,18 +9,18 @@ fn described(name: &str, is_known: bool) -> String {
     let snapshot = cluster.snapshot(now);
     let rows = rows(&snapshot);
     let row = rows.iter().find(|row| row.id() == name).unwrap();
-    let event = Happened {
+    let event = ReservationEvent {
         at: Some("2026-11-16T08:09:13Z".parse().unwrap()),
         kind: "Normal".into(),
         reason: "Reserved".into(),
         about: "Pod/testngx-1".into(),
         note: "Its room on node node-1 is reserved".into(),
     };
-    reservation(&Described {
+    reservation(&ReservationDescription {
         row,
         now,
         has_pods: is_known,
-        waiting: waiting(row, &snapshot, &fixture::waiting()),
+        waiting: waiting_pods(row, &snapshot, &fixture::waiting()),
         annotations: vec![(format!("reserve.cpu/{}.7f3a0c", fixture::WEB), "5000m".into())],
         events: is_known.then(|| vec![event]),
         enforced_by: is_known.then(|| "reserve-scheduler (the daemon)".into()),

@@ -1,44 +1,44 @@
-//! What was checked, and what came of it: a line each, with what helps.
+//! The output of `doctor`: a line for each check, with a cure where one is needed.
 
 #[cfg(test)]
 mod tests;
 
 use super::{plural, wrapped};
 use crate::error::Failure;
-use crate::print::Shown;
+use crate::print::Printable;
 use crate::ui::{Paint, Tone};
 use jiff::Timestamp;
 use serde_json::{Value, json};
 
-/// The columns that text is broken at.
+/// The width that text is wrapped at.
 const WIDTH: usize = 80;
 
-/// How a check came out.
+/// The result of a check.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub(crate) enum Level {
     Ok,
-    /// Worth knowing; nothing to do.
+    /// Information; nothing has to be done.
     Note,
     Warn,
     Fail,
 }
 
-/// One check.
+/// A check and its result.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct Check {
-    /// What was looked at, in one word.
+    /// What was checked, in one word.
     pub(crate) name: &'static str,
     pub(crate) level: Level,
     pub(crate) message: String,
-    /// What helps, if anything has to.
+    /// What to do about it: a command or a sentence.
     pub(crate) cure: Option<String>,
 }
 
-/// All checks.
+/// The results of all checks.
 #[derive(Debug)]
-pub(crate) struct Report {
+pub(crate) struct DoctorReport {
     pub(crate) checks: Vec<Check>,
-    /// When, by the API server's time if it answered.
+    /// The API server's time; the local time if the server did not answer.
     pub(crate) at: Timestamp,
     pub(crate) paint: Paint,
 }
@@ -80,7 +80,7 @@ impl Check {
         Self { name, level: Level::Fail, message: message.into(), cure: Some(cure.into()) }
     }
 
-    /// `warn  kubectl  message`, and what helps below, in whole: it may be a command.
+    /// `warn  kubectl: message`, and the cure on the next line, not wrapped: it may be a command.
     fn text(&self, paint: Paint) -> String {
         let word = self.level.word();
         let gap = " ".repeat(6 - word.len());
@@ -94,14 +94,14 @@ impl Check {
     }
 }
 
-impl Report {
-    /// How many came out so.
+impl DoctorReport {
+    /// How many checks have this result.
     pub(crate) fn count(&self, level: Level) -> usize {
         self.checks.iter().filter(|check| check.level == level).count()
     }
 }
 
-impl Shown for Report {
+impl Printable for DoctorReport {
     fn table(&self, _: bool, _: bool) -> String {
         let mut text: String = self.checks.iter().map(|check| check.text(self.paint)).collect();
         let (good, warned, failed) =

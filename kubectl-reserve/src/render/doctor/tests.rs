@@ -1,11 +1,11 @@
 //! Golden output of `doctor`, from values.
 
-use super::{Check, Report};
-use crate::print::Shown;
+use super::{Check, DoctorReport};
+use crate::print::Printable;
 use crate::print::schema_check::assert_valid;
 use crate::ui::Paint;
 
-fn report() -> Report {
+fn report() -> DoctorReport {
     let checks = vec![
         Check::ok("kubectl", "v1.37.1, /usr/bin/kubectl"),
         Check::note(
@@ -19,14 +19,14 @@ fn report() -> Report {
         ),
         Check::fail("leader", "nobody leads", "kubectl -n kube-reserve logs deployment/reserve-daemon"),
     ];
-    Report { checks, at: "2026-11-16T08:10:00Z".parse().unwrap(), paint: Paint::default() }
+    DoctorReport { checks, at: "2026-11-16T08:10:00Z".parse().unwrap(), paint: Paint::default() }
 }
 
 #[test]
 fn each_check_is_a_line_with_its_cure() {
     insta::assert_snapshot!("doctor", report().table(false, true));
     assert!(report().table(false, true).lines().all(|line| line.chars().count() <= 80));
-    let painted = Report { paint: Paint { has_color: true }, ..report() };
+    let painted = DoctorReport { paint: Paint { has_color: true }, ..report() };
     assert!(painted.table(false, true).contains('\u{1b}') && !report().table(false, true).contains('\u{1b}'));
 }
 

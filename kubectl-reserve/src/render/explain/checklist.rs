@@ -1,46 +1,47 @@
-//! Every filter's word about one node.
+//! The text of `--node`: the result of every filter on one node.
 
-use super::View;
-use crate::explain::{Blocker, Check, Checklist, Figure, Users};
+use super::Layout;
+use crate::explain::{Blocker, Checklist, Figure, FilterCheck, Users};
 use crate::render::printable;
 use crate::render::wrap::wrap;
 
-/// The list.
-pub(crate) fn checklist(list: &Checklist, is_enforced: bool, view: &View) -> String {
+/// The text of a checklist.
+pub(crate) fn checklist(list: &Checklist, is_enforced: bool, layout: &Layout) -> String {
     let end = if list.fits() { "the pod fits now" } else { "the pod does not fit" };
     let mut text = format!("NODE {}  {end}\n", list.node);
     for why in &list.refused {
-        text += &wrap("  FAIL ", &format!("before any node is looked at: {}", printable(why)), 7, view.width);
+        text +=
+            &wrap("  FAIL ", &format!("before any node is looked at: {}", printable(why)), 7, layout.width);
     }
-    // What passed without a word takes one line for several.
+    // Filters that pass without evidence share a line.
     let mut quiet: Vec<&str> = Vec::new();
     for check in &list.checks {
         match (&check.blockers[..], &check.evidence) {
             ([], None) => quiet.push(check.filter),
             ([], Some(words)) => {
-                text += &wrap(&format!("  PASS {:<18}  ", check.filter), &printable(words), 27, view.width);
+                text += &wrap(&format!("  PASS {:<18}  ", check.filter), &printable(words), 27, layout.width);
             }
-            _ => text += &failed(list, check, is_enforced, view),
+            _ => text += &failed(list, check, is_enforced, layout),
         }
     }
     if !quiet.is_empty() {
-        text += &wrap("  PASS ", &quiet.join(", "), 7, view.width);
+        text += &wrap("  PASS ", &quiet.join(", "), 7, layout.width);
     }
     text
 }
 
-fn failed(list: &Checklist, check: &Check, is_enforced: bool, view: &View) -> String {
+fn failed(list: &Checklist, check: &FilterCheck, is_enforced: bool, layout: &Layout) -> String {
     let mut text = String::new();
     for blocker in &check.blockers {
         let words = match &blocker.figure {
             Some(figure) => sum(list, figure, is_enforced),
             None => particulars(blocker),
         };
-        text += &wrap(&format!("  FAIL {:<18}  ", check.filter), &printable(&words), 27, view.width);
+        text += &wrap(&format!("  FAIL {:<18}  ", check.filter), &printable(&words), 27, layout.width);
         let resource = blocker.figure.as_ref().map(|figure| &figure.resource);
         let users = list.users.iter().find(|users| Some(&users.resource) == resource);
         if let Some(users) = users.filter(|users| !users.pods.is_empty()) {
-            text += &wrap("       largest users: ", &largest(users), 7, view.width);
+            text += &wrap("       largest users: ", &largest(users), 7, layout.width);
         }
     }
     text
@@ -53,24 +54,25 @@ fn particulars(blocker: &Blocker) -> String {
     }
 }
 
-/// `cpu asks 4000m, free 2100m = 16000m - 13400m used - 500m reserved (7f3a0c, StatefulSet/pg)`.
+/// The numbers of a resource: `cpu asks 4000m, free 2100m = 16000m - 13400m used - 500m reserved (7f3a0c, StatefulSet/pg)`.
 fn sum(list: &Checklist, figure: &Figure, is_enforced: bool) -> String {
     let numbers = &figure.numbers;
-    let keepers: Vec<String> = list
-        .keeps
+    let reservations: Vec<String> = list
+        .reservations
         .iter()
-        .filter(|keeper| keeper.keeps.iter().any(|(resource, _)| *resource == figure.resource))
-        .map(|keeper| {
-            let owner = keeper.owner.as_ref();
+        .filter(|reservation| reservation.amounts.iter().any(|(resource, _)| *resource == figure.resource))
+        .map(|reservation| {
+            let owner = reservation.owner.as_ref();
             let owner = owner
                 .map_or_else(|| "owner not found".to_owned(), |one| format!("{}/{}", one.kind, one.name));
-            format!("{}, {owner}", keeper.name)
+            format!("{}, {owner}", reservation.name)
         })
         .collect();
-    let whose = if keepers.is_empty() { String::new() } else { format!(" ({})", keepers.join("; ")) };
-    let not_enforced = if is_enforced || keepers.is_empty() { "" } else { " (not enforced)" };
+    let owner_text =
+        if reservations.is_empty() { String::new() } else { format!(" ({})", reservations.join("; ")) };
+    let not_enforced = if is_enforced || reservations.is_empty() { "" } else { " (not enforced)" };
     format!(
-        "{} asks {}, free {} = {} - {} used - {} reserved{whose}{not_enforced}",
+        "{} asks {}, free {} = {} - {} used - {} reserved{owner_text}{not_enforced}",
         figure.resource,
         figure.show(numbers.asks),
         figure.show(figure.free()),

@@ -1,32 +1,32 @@
-//! What would help, with the commands; and what would not.
+//! The sections `FIXES`, with commands, and `NOT POSSIBLE`: preemption and autoscalers.
 
-use super::View;
-use crate::explain::{About, Autoscaler, Fix, Judged, Preemption, Report, Right};
+use super::Layout;
+use crate::explain::{AutoscalerEvent, Fix, NodeAnalysis, PodSummary, Preemption, Report, RequiredRight};
 use crate::render::printable;
 use crate::render::time::between;
 use crate::render::wrap::wrap;
 
-pub(super) fn section(judged: &Judged, view: &View) -> String {
-    if judged.fixes.is_empty() {
+pub(super) fn section(analysis: &NodeAnalysis, layout: &Layout) -> String {
+    if analysis.fixes.is_empty() {
         return String::new();
     }
     let mut text = "\nFIXES  each was simulated: after it the pod fits on the node shown\n".to_owned();
-    text += &judged.fixes.iter().map(|fix| one(fix, view)).collect::<String>();
-    if judged.more_fixes > 0 {
-        text += &format!("  ({} more: --fixes=all)\n", judged.more_fixes);
+    text += &analysis.fixes.iter().map(|fix| one(fix, layout)).collect::<String>();
+    if analysis.more_fixes > 0 {
+        text += &format!("  ({} more: --fixes=all)\n", analysis.more_fixes);
     }
     text
 }
 
-fn one(fix: &Fix, view: &View) -> String {
+fn one(fix: &Fix, layout: &Layout) -> String {
     let place = fix.lands_on.as_ref().map_or_else(String::new, |node| format!("{node}  "));
     let disturbs = match &fix.disturbs[..] {
         [] if fix.lands_on.is_none() => String::new(),
         [] => "; disturbs nobody".to_owned(),
         some => format!("; {}", some.join(", ")),
     };
-    let words = format!("{}{}", printable(&fix.what), printable(&disturbs));
-    let mut text = wrap(&format!("  {:<2} {place}", fix.id), &words, 5, view.width);
+    let words = format!("{}{}", printable(&fix.description), printable(&disturbs));
+    let mut text = wrap(&format!("  {:<2} {place}", fix.id), &words, 5, layout.width);
     for command in &fix.commands {
         text += &format!("     {}\n", shell(command));
     }
@@ -36,20 +36,20 @@ fn one(fix: &Fix, view: &View) -> String {
             "     ",
             &format!("not for you: ask somebody who may {}", needs.join(" and ")),
             7,
-            view.width,
+            layout.width,
         );
     }
     text
 }
 
-/// `patch nodes`, `patch deployments.apps in default`.
-pub(crate) fn right(right: &Right) -> String {
+/// A right as text: `patch nodes`, `patch deployments.apps in default`.
+pub(crate) fn right(right: &RequiredRight) -> String {
     let dot = if right.group.is_empty() { "" } else { "." };
     let within = right.namespace.as_ref().map_or_else(String::new, |namespace| format!(" in {namespace}"));
     format!("{} {}{dot}{}{within}", right.verb, right.resource, right.group)
 }
 
-/// A command as it can be pasted into a shell.
+/// A command, quoted so that it can be pasted into a shell.
 pub(crate) fn shell(words: &[String]) -> String {
     words.iter().map(|word| quoted(word)).collect::<Vec<_>>().join(" ")
 }
@@ -62,32 +62,36 @@ fn quoted(word: &str) -> String {
     format!("'{}'", word.replace('\'', r"'\''"))
 }
 
-/// What would not help, and why.
-pub(super) fn not_possible(report: &Report, judged: &Judged, view: &View) -> String {
+/// Preemption and autoscalers: whether they would help, and why not.
+pub(super) fn not_possible(report: &Report, analysis: &NodeAnalysis, layout: &Layout) -> String {
     let mut rows: Vec<(&str, String)> = Vec::new();
-    if let Some(preemption) = &judged.preemption {
-        rows.push(("preemption", preempting(&report.about, preemption)));
+    if let Some(preemption) = &analysis.preemption {
+        rows.push(("preemption", preempting(&report.pod_summary, preemption)));
     }
-    rows.extend(report.autoscaler.iter().map(|one| ("autoscaler", scaling(&report.about, one))));
+    rows.extend(report.autoscaler.iter().map(|one| ("autoscaler", scaling(&report.pod_summary, one))));
     if rows.is_empty() {
         return String::new();
     }
-    let is_possible = matches!(judged.preemption, Some(Preemption::Possible { .. }));
+    let is_possible = matches!(analysis.preemption, Some(Preemption::Possible { .. }));
     let mut text = if is_possible { "\nALSO\n".to_owned() } else { "\nNOT POSSIBLE\n".to_owned() };
     for (name, words) in rows {
-        text += &wrap(&format!("  {name:<10}  "), &printable(&words), 14, view.width);
+        text += &wrap(&format!("  {name:<10}  "), &printable(&words), 14, layout.width);
     }
     text
 }
 
-fn preempting(about: &About, preemption: &Preemption) -> String {
+fn preempting(pod_summary: &PodSummary, preemption: &Preemption) -> String {
     match preemption {
         Preemption::Possible { node, victims, violations } => {
             let budgets = match violations {
                 0 => String::new(),
                 some => format!(", {some} of them against their budget"),
             };
-            format!("{} may make room on {node} by ending {}{budgets}", about.scheduler, listed(victims))
+            format!(
+                "{} may make room on {node} by ending {}{budgets}",
+                pod_summary.scheduler,
+                listed(victims)
+            )
         }
         Preemption::Impossible { because, with, .. } => match with {
             Some(with) => {
@@ -114,8 +118,8 @@ fn listed(pods: &[String]) -> String {
     shown.join(", ")
 }
 
-fn scaling(about: &About, one: &Autoscaler) -> String {
-    let when = one.at.map_or_else(String::new, |at| format!(" {} ago", between(at, about.now)));
+fn scaling(pod_summary: &PodSummary, one: &AutoscalerEvent) -> String {
+    let when = one.at.map_or_else(String::new, |at| format!(" {} ago", between(at, pod_summary.now)));
     format!("{}{when}: {}, {}", one.source, one.reason, one.message)
 }
 

@@ -1,47 +1,47 @@
-//! The nodes that cannot have the pod: one line for what stands in the way, with the nodes.
+//! The section `BLOCKED NODES`: one line for each group of nodes.
 
-use super::View;
-use crate::explain::{Group, Judged, Member};
+use super::Layout;
+use crate::explain::{Member, NodeAnalysis, NodeGroup};
 use crate::render::wrap::{columns, wrap};
 
-/// The labels of groups get no more columns than this before what follows goes to the next line.
+/// The maximum width of the column of labels; after a longer label the text goes to the next line.
 const LABEL_MAX: usize = 24;
 
-/// So many different things are said of one group.
+/// The maximum number of members that are shown of one group.
 const MEMBERS: usize = 6;
 
-/// After so many letters no more is said of it.
+/// After this many letters no more members of a group are shown.
 const LETTERS: usize = 160;
 
-/// So many nodes are named of which the same is said.
+/// The maximum number of nodes that are named for one member.
 const NAMED: usize = 4;
 
-pub(super) fn section(judged: &Judged, view: &View) -> String {
-    let blocked: usize = judged.groups.iter().map(|group| group.nodes.len()).sum();
-    let mut text = format!("\nBLOCKED NODES  {blocked} of {}, each counted once\n", judged.nodes);
-    if let Some(by) = judged.folded_by {
+pub(super) fn section(analysis: &NodeAnalysis, layout: &Layout) -> String {
+    let blocked: usize = analysis.groups.iter().map(|group| group.nodes.len()).sum();
+    let mut text = format!("\nBLOCKED NODES  {blocked} of {}, each counted once\n", analysis.nodes);
+    if let Some(by) = analysis.grouped_by {
         text += &format!("               (put together by {by}; see also --group-by=reason, --nodes=all)\n");
     }
-    let longest = judged.groups.iter().map(|group| columns(&group.label)).max().unwrap_or(0);
+    let longest = analysis.groups.iter().map(|group| columns(&group.label)).max().unwrap_or(0);
     let label_width = longest.min(LABEL_MAX);
-    for group in &judged.groups {
-        text += &line(group, label_width, view);
+    for group in &analysis.groups {
+        text += &line(group, label_width, layout);
     }
-    text + &dominant(judged, view)
+    text + &dominant(analysis, layout)
 }
 
-fn line(group: &Group, label_width: usize, view: &View) -> String {
+fn line(group: &NodeGroup, label_width: usize, layout: &Layout) -> String {
     let lead = format!("{:>4}  {:<label_width$}  ", group.nodes.len(), group.label);
     let indent = 6 + label_width + 2;
     let words = members(group);
     if columns(&group.label) > label_width {
-        let own = wrap(&format!("{:>4}  ", group.nodes.len()), &group.label, 6, view.width);
-        return own + &wrap(&" ".repeat(indent), &words, indent, view.width);
+        let own = wrap(&format!("{:>4}  ", group.nodes.len()), &group.label, 6, layout.width);
+        return own + &wrap(&" ".repeat(indent), &words, indent, layout.width);
     }
-    wrap(&lead, &words, indent, view.width)
+    wrap(&lead, &words, indent, layout.width)
 }
 
-fn members(group: &Group) -> String {
+fn members(group: &NodeGroup) -> String {
     let is_short = group.members.iter().all(|member| !member.words.contains(' '));
     let between = if is_short { ", " } else { "; " };
     let mut shown: Vec<String> = Vec::new();
@@ -75,9 +75,9 @@ fn member(member: &Member) -> String {
         .join(" ")
 }
 
-/// The one reason that matters, where there are too many to see it.
-fn dominant(judged: &Judged, view: &View) -> String {
-    let Some(dominant) = judged.dominant.as_ref().filter(|_| judged.folded_by.is_some()) else {
+/// The dominant reason, if nodes are grouped by pool or zone, so that reasons are not visible at a glance.
+fn dominant(analysis: &NodeAnalysis, layout: &Layout) -> String {
+    let Some(dominant) = analysis.dominant.as_ref().filter(|_| analysis.grouped_by.is_some()) else {
         return String::new();
     };
     let nearest = dominant.nearest.as_ref().map_or_else(String::new, |words| format!(" Nearest: {words}."));
@@ -85,5 +85,5 @@ fn dominant(judged: &Judged, view: &View) -> String {
         "{} of the {} nodes of the right kind: {}.{nearest}",
         dominant.nodes, dominant.of, dominant.label
     );
-    wrap("DOMINANT REASON  ", &words, 17, view.width)
+    wrap("DOMINANT REASON  ", &words, 17, layout.width)
 }

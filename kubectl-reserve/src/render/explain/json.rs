@@ -1,28 +1,29 @@
-//! `ExplainReport`, for machines. Within a version fields are only added.
+//! The document of `explain`: kind `ExplainReport`. Within a version fields are only added.
 
 use crate::explain::{
-    Answer, Blocker, Checklist, Figure, Fix, Group, Judged, Keeper, Miss, Outcome, Preemption, Report,
+    Blocker, BlockingReservation, Checklist, Conclusion, Figure, Fix, Miss, NodeAnalysis, NodeGroup,
+    Preemption, Report, WhatIfOutcome,
 };
 use crate::render::json::API_VERSION;
 use common::model::{ResourceName, Resources};
 use jiff::Timestamp;
 use serde_json::{Map, Value, json};
 
-/// What is said about one pod: the report, the nodes that were asked for, and what a supposed change comes to.
-pub(crate) struct Said<'r> {
+/// Everything about one pod: the report, the checklists of `--node`, and the outcome of `--what-if`.
+pub(crate) struct PodExplanation<'r> {
     pub(crate) report: &'r Report,
     pub(crate) checklists: &'r [Checklist],
-    pub(crate) outcome: Option<&'r Outcome>,
+    pub(crate) outcome: Option<&'r WhatIfOutcome>,
 }
 
-impl<'r> From<&'r Report> for Said<'r> {
+impl<'r> From<&'r Report> for PodExplanation<'r> {
     fn from(report: &'r Report) -> Self {
         Self { report, checklists: &[], outcome: None }
     }
 }
 
-/// The document about these pods.
-pub(crate) fn document(all: &[Said<'_>], now: Timestamp) -> Value {
+/// The document about all of these pods.
+pub(crate) fn document(all: &[PodExplanation<'_>], now: Timestamp) -> Value {
     json!({
         "apiVersion": API_VERSION,
         "kind": "ExplainReport",
@@ -31,92 +32,91 @@ pub(crate) fn document(all: &[Said<'_>], now: Timestamp) -> Value {
     })
 }
 
-fn item(said: &Said<'_>) -> Value {
-    let report = said.report;
-    let about = &report.about;
+fn item(explanation: &PodExplanation<'_>) -> Value {
+    let report = explanation.report;
+    let pod_summary = &report.pod_summary;
     let (verdict, message) = verdict(report);
     let mut item = json!({
-        "metadata": { "name": about.name, "namespace": about.namespace },
-        "pod": { "namespace": about.namespace, "name": about.name, "uid": about.uid },
-        "scheduler": about.scheduler,
-        "reservationsEnforced": about.enforced,
-        "priority": about.priority,
-        "asks": amounts(&about.asks),
+        "metadata": { "name": pod_summary.name, "namespace": pod_summary.namespace },
+        "pod": { "namespace": pod_summary.namespace, "name": pod_summary.name, "uid": pod_summary.uid },
+        "scheduler": pod_summary.scheduler,
+        "reservationsEnforced": pod_summary.enforced,
+        "priority": pod_summary.priority,
+        "asks": amounts(&pod_summary.asks),
         "verdict": verdict,
         "message": message,
         "blocked": report.is_no_fit(),
     });
-    if let Some(owner) = &about.owner {
+    if let Some(owner) = &pod_summary.owner {
         item["owner"] = json!({ "kind": owner.kind, "namespace": owner.namespace, "name": owner.name });
     }
-    if let Answer::Stated(stated) = &report.answer {
-        item["code"] = json!(stated.code);
+    if let Conclusion::PodFinding(finding) = &report.conclusion {
+        item["code"] = json!(finding.code);
     }
-    if let Answer::Bound(node) = &report.answer {
+    if let Conclusion::Bound(node) = &report.conclusion {
         item["node"] = json!(node);
     }
-    if let Answer::Judged(judged) = &report.answer {
-        add_judged(&mut item, judged);
+    if let Conclusion::NodeAnalysis(analysis) = &report.conclusion {
+        add_analysis(&mut item, analysis);
     }
     let autoscaler = report.autoscaler.iter().map(|one| {
         json!({ "source": one.source, "reason": one.reason, "message": one.message, "at": one.at.map(|at| at.to_string()) })
     });
     item["autoscaler"] = Value::from_iter(autoscaler);
-    if let Some(words) = &report.said {
+    if let Some(words) = &report.scheduler_message {
         item["schedulerMessage"] = json!(words);
     }
-    if !said.checklists.is_empty() {
-        item["checklists"] = Value::from_iter(said.checklists.iter().map(checklist));
+    if !explanation.checklists.is_empty() {
+        item["checklists"] = Value::from_iter(explanation.checklists.iter().map(checklist));
     }
-    if let Some(one) = said.outcome {
-        let still = one.still.iter().map(|(label, count)| json!({ "label": label, "count": count }));
+    if let Some(one) = explanation.outcome {
+        let still = one.still_blocked.iter().map(|(label, count)| json!({ "label": label, "count": count }));
         item["whatIf"] =
             json!({ "before": one.before, "after": one.after, "stillBlocked": Value::from_iter(still) });
     }
     item
 }
 
-/// The verdict in one word and in plain ones.
+/// The verdict as a stable word, and as text for people.
 fn verdict(report: &Report) -> (&'static str, String) {
-    match &report.answer {
-        Answer::Ended => ("Ended", "It has ended.".to_owned()),
-        Answer::Deleting => ("Deleting", "It is being deleted.".to_owned()),
-        Answer::Bound(node) => ("Bound", format!("It is bound to {node}.")),
-        Answer::Refused(why) => ("Refused", why.clone()),
-        Answer::Failed(why) => ("Failed", why.clone()),
-        Answer::Stated(stated) => ("Stated", stated.words.join(" ")),
-        Answer::Judged(judged) => {
+    match &report.conclusion {
+        Conclusion::Ended => ("Ended", "It has ended.".to_owned()),
+        Conclusion::Deleting => ("Deleting", "It is being deleted.".to_owned()),
+        Conclusion::Bound(node) => ("Bound", format!("It is bound to {node}.")),
+        Conclusion::Refused(why) => ("Refused", why.clone()),
+        Conclusion::Failed(why) => ("Failed", why.clone()),
+        Conclusion::PodFinding(finding) => ("Stated", finding.words.join(" ")),
+        Conclusion::NodeAnalysis(analysis) => {
             let word = match () {
-                () if judged.awaits.is_some() => "Waiting",
-                () if judged.fits.is_empty() => "Unschedulable",
+                () if analysis.awaited_node.is_some() => "Waiting",
+                () if analysis.fits.is_empty() => "Unschedulable",
                 () => "Fits",
             };
-            (word, judged.verdict.join(" "))
+            (word, analysis.verdict.join(" "))
         }
     }
 }
 
-fn add_judged(item: &mut Value, judged: &Judged) {
-    if let Some(dominant) = &judged.dominant {
+fn add_analysis(item: &mut Value, analysis: &NodeAnalysis) {
+    if let Some(dominant) = &analysis.dominant {
         item["dominant"] = json!({ "code": dominant.code, "label": dominant.label, "nodes": dominant.nodes, "of": dominant.of });
     }
-    if let Some(awaits) = &judged.awaits {
-        item["waitsFor"] =
-            json!({ "node": awaits.node, "because": awaits.because, "seconds": awaits.for_at_most });
+    if let Some(awaited_node) = &analysis.awaited_node {
+        item["waitsFor"] = json!({ "node": awaited_node.node, "because": awaited_node.because, "seconds": awaited_node.for_at_most });
     }
-    let group = |group: &Group| json!({ "label": group.label, "codes": group.codes, "count": group.nodes.len(), "nodes": group.nodes });
+    let group = |group: &NodeGroup| json!({ "label": group.label, "codes": group.codes, "count": group.nodes.len(), "nodes": group.nodes });
     item["summary"] = json!({
-        "nodes": judged.nodes,
-        "fit": judged.fits.len(),
-        "fits": judged.fits,
-        "groups": Value::from_iter(judged.groups.iter().map(group)),
+        "nodes": analysis.nodes,
+        "fit": analysis.fits.len(),
+        "fits": analysis.fits,
+        "groups": Value::from_iter(analysis.groups.iter().map(group)),
     });
-    item["nodes"] = Value::from_iter(judged.misses.iter().map(node));
-    item["fixes"] = Value::from_iter(judged.fixes.iter().map(fix));
-    if let Some(preemption) = &judged.preemption {
+    item["nodes"] = Value::from_iter(analysis.misses.iter().map(node));
+    item["fixes"] = Value::from_iter(analysis.fixes.iter().map(fix));
+    if let Some(preemption) = &analysis.preemption {
         item["preemption"] = preempting(preemption);
     }
-    item["notes"] = json!(judged.notes);
+    item["notes"] = json!(analysis.notes);
 }
 
 fn amounts(resources: &Resources) -> Value {
@@ -135,7 +135,7 @@ fn node(miss: &Miss) -> Value {
         "fits": false,
         "blockers": Value::from_iter(miss.blockers.iter().map(blocker)),
         "resources": Value::from_iter(miss.figures.iter().map(figure)),
-        "reservations": Value::from_iter(miss.keeps.iter().map(keeper)),
+        "reservations": Value::from_iter(miss.reservations.iter().map(reservation)),
     })
 }
 
@@ -166,15 +166,15 @@ fn blocker(blocker: &Blocker) -> Value {
     value
 }
 
-fn keeper(keeper: &Keeper) -> Value {
+fn reservation(reservation: &BlockingReservation) -> Value {
     let keeps =
-        keeper.keeps.iter().map(|(resource, amount)| (resource.to_string(), shown(resource, *amount)));
-    let owner = keeper.owner.as_ref();
+        reservation.amounts.iter().map(|(resource, amount)| (resource.to_string(), shown(resource, *amount)));
+    let owner = reservation.owner.as_ref();
     json!({
-        "name": keeper.name,
+        "name": reservation.name,
         "owner": owner.map(|owner| json!({ "kind": owner.kind, "namespace": owner.namespace, "name": owner.name })),
         "keeps": Value::Object(keeps.collect()),
-        "expires": keeper.expires.map(|expires| expires.to_string()),
+        "expires": reservation.expires.map(|expires| expires.to_string()),
     })
 }
 
@@ -186,7 +186,7 @@ fn fix(fix: &Fix) -> Value {
         "id": fix.id,
         "kind": fix.kind,
         "target": fix.target,
-        "description": fix.what,
+        "description": fix.description,
         "command": fix.commands.first().cloned().unwrap_or_default(),
         "commands": fix.commands,
         "verified": true,
@@ -217,7 +217,7 @@ fn preempting(preemption: &Preemption) -> Value {
 }
 
 fn checklist(list: &Checklist) -> Value {
-    let check = |check: &crate::explain::Check| {
+    let check = |check: &crate::explain::FilterCheck| {
         json!({ "filter": check.filter, "passed": check.blockers.is_empty(), "evidence": check.evidence,
             "blockers": Value::from_iter(check.blockers.iter().map(blocker)) })
     };
@@ -227,6 +227,6 @@ fn checklist(list: &Checklist) -> Value {
         "refused": list.refused,
         "checks": Value::from_iter(list.checks.iter().map(check)),
         "resources": Value::from_iter(list.figures.iter().map(figure)),
-        "reservations": Value::from_iter(list.keeps.iter().map(keeper)),
+        "reservations": Value::from_iter(list.reservations.iter().map(reservation)),
     })
 }

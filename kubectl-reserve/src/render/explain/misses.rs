@@ -1,7 +1,7 @@
-//! The nodes that come nearest, with the numbers; and for whom they keep room.
+//! The sections `NEAREST MISSES`, with numbers, and `RESERVED`: the reservations on these nodes.
 
-use super::View;
-use crate::explain::{About, Blocker, Figure, Judged, Keeper, Miss};
+use super::Layout;
+use crate::explain::{Blocker, BlockingReservation, Figure, Miss, NodeAnalysis, PodSummary};
 use crate::render::printable;
 use crate::render::time::between;
 use crate::render::wrap::{columns, wrap};
@@ -9,12 +9,12 @@ use common::model::ResourceName;
 
 const HEADERS: [&str; 9] = ["#", "NODE", "BLOCKERS", "ASKS", "ALLOC", "USED", "RESERVED", "FREE", "SHORT"];
 
-/// Nearest misses whose reservations are told one by one.
-const TOLD: usize = 8;
+/// The number of nearest misses whose reservations are shown.
+const RESERVED_MAX: usize = 8;
 
-pub(super) fn section(judged: &Judged, view: &View) -> String {
+pub(super) fn section(analysis: &NodeAnalysis, layout: &Layout) -> String {
     let mut text = "\nNEAREST MISSES\n".to_owned();
-    let rows: Vec<[String; 9]> = judged.misses.iter().flat_map(rows).collect();
+    let rows: Vec<[String; 9]> = analysis.misses.iter().flat_map(rows).collect();
     let widths: Vec<usize> = HEADERS
         .iter()
         .enumerate()
@@ -23,14 +23,14 @@ pub(super) fn section(judged: &Judged, view: &View) -> String {
             widest.max(header.len())
         })
         .collect();
-    if widths.iter().sum::<usize>() + 2 * widths.len() <= view.width {
+    if widths.iter().sum::<usize>() + 2 * widths.len() <= layout.width {
         text += &line(&HEADERS.map(str::to_owned), &widths);
         text += &rows.iter().map(|row| line(row, &widths)).collect::<String>();
     } else {
-        text += &judged.misses.iter().map(|miss| stacked(miss, view)).collect::<String>();
+        text += &analysis.misses.iter().map(|miss| stacked(miss, layout)).collect::<String>();
     }
-    let blocked: usize = judged.groups.iter().map(|group| group.nodes.len()).sum();
-    let hidden = blocked.saturating_sub(judged.misses.len());
+    let blocked: usize = analysis.groups.iter().map(|group| group.nodes.len()).sum();
+    let hidden = blocked.saturating_sub(analysis.misses.len());
     if hidden > 0 {
         text += &format!("  ({hidden} more: --nodes=all)\n");
     }
@@ -43,7 +43,7 @@ fn line(cells: &[String; 9], widths: &[usize]) -> String {
     format!("  {}\n", padded.join("  ").trim_end())
 }
 
-/// The resources that are shown of a node: those that it lacks, else the first that the pod asks for.
+/// The resources that are shown for a node: those that are short, else the first that the pod requests.
 fn shown(miss: &Miss) -> Vec<&Figure> {
     let lacking: Vec<&Figure> = miss.figures.iter().filter(|one| one.short() > 0).collect();
     if !lacking.is_empty() {
@@ -87,7 +87,7 @@ fn rows(miss: &Miss) -> Vec<[String; 9]> {
     rows
 }
 
-/// `cpu, memory`, `label disktype`, `taint dedicated`: what is in the way in as few words as a column has.
+/// The blockers in few words, for a column: `cpu, memory`, `label`, `taint`.
 fn blockers(miss: &Miss) -> String {
     let mut all: Vec<String> = Vec::new();
     for blocker in &miss.blockers {
@@ -113,10 +113,10 @@ fn word(blocker: &Blocker) -> String {
     }
 }
 
-/// One node in two lines, where a table is too wide.
-fn stacked(miss: &Miss, view: &View) -> String {
+/// One node on several lines, if the table would be too wide.
+fn stacked(miss: &Miss, layout: &Layout) -> String {
     let mut text =
-        wrap(&format!("  {:<2} ", miss.rank), &format!("{}: {}", miss.name, blockers(miss)), 5, view.width);
+        wrap(&format!("  {:<2} ", miss.rank), &format!("{}: {}", miss.name, blockers(miss)), 5, layout.width);
     for figure in shown(miss) {
         let numbers = &figure.numbers;
         let short = if figure.short() == 0 { "-".to_owned() } else { figure.show(figure.short()) };
@@ -129,38 +129,39 @@ fn stacked(miss: &Miss, view: &View) -> String {
             figure.show(numbers.reserved),
             figure.show(figure.free()),
         );
-        text += &wrap("     ", &words, 7, view.width);
+        text += &wrap("     ", &words, 7, layout.width);
     }
     text
 }
 
-/// For whom room is kept on the nearest nodes, of what the pod lacks there.
-pub(super) fn reservations(about: &About, judged: &Judged, view: &View) -> String {
+/// The reservations on the nearest nodes that hold resources of which the pod finds too little.
+pub(super) fn reservations(pod_summary: &PodSummary, analysis: &NodeAnalysis, layout: &Layout) -> String {
     let mut text = String::new();
-    for miss in judged.misses.iter().take(TOLD) {
-        for keeper in &miss.keeps {
-            text += &kept(about, miss, keeper, view);
+    for miss in analysis.misses.iter().take(RESERVED_MAX) {
+        for reservation in &miss.reservations {
+            text += &kept(pod_summary, miss, reservation, layout);
         }
     }
     if text.is_empty() { text } else { format!("\nRESERVED\n{text}") }
 }
 
-/// The owner on this line, the reservation on the next: a UID alone takes half a terminal.
-fn kept(about: &About, miss: &Miss, keeper: &Keeper, view: &View) -> String {
-    let amounts: Vec<String> = keeper
-        .keeps
+/// A reservation on two lines, owner and name: a UID alone takes half of a terminal's width.
+fn kept(pod_summary: &PodSummary, miss: &Miss, reservation: &BlockingReservation, layout: &Layout) -> String {
+    let amounts: Vec<String> = reservation
+        .amounts
         .iter()
         .map(|(resource, amount)| format!("{resource} {}", resource.format(*amount)))
         .collect();
-    let whose = match &keeper.owner {
+    let owner_text = match &reservation.owner {
         Some(owner) => format!("{}/{} in {}", owner.kind, owner.name, owner.namespace),
         None => "an owner that was not found".to_owned(),
     };
-    let not_enforced = if about.enforced { "" } else { " (not enforced)" };
-    let until = match keeper.expires {
-        Some(expires) => format!("{} left", between(about.now, expires)),
+    let not_enforced = if pod_summary.enforced { "" } else { " (not enforced)" };
+    let until = match reservation.expires {
+        Some(expires) => format!("{} left", between(pod_summary.now, expires)),
         None => "no expiry".to_owned(),
     };
-    let words = format!("{} keeps {} for {}{not_enforced}", miss.name, amounts.join(", "), printable(&whose));
-    wrap("  ", &words, 4, view.width) + &format!("    reservation {}, {until}\n", keeper.name)
+    let words =
+        format!("{} keeps {} for {}{not_enforced}", miss.name, amounts.join(", "), printable(&owner_text));
+    wrap("  ", &words, 4, layout.width) + &format!("    reservation {}, {until}\n", reservation.name)
 }

@@ -1,5 +1,5 @@
-//! Why a pod is Pending, as text: the verdict first, then nodes grouped by what stands in the way, the nearest, what would help;
-//! the scheduler's own words last.
+//! The output of `explain` as text: the verdict first, then the nodes by blocker, the nearest misses, the fixes; the scheduler's
+//! own message last. `json` makes the document. Entry points: [`render`], [`checklist()`], [`document`].
 
 mod checklist;
 pub(crate) mod fixes;
@@ -11,85 +11,86 @@ mod tests;
 
 pub(crate) use checklist::checklist;
 pub(crate) use fixes::shell;
-pub(crate) use json::{Said, document};
+pub(crate) use json::{PodExplanation, document};
 
 use super::printable;
 use super::time::between;
 use super::wrap::wrap;
-use crate::explain::{About, Answer, Judged, Report};
+use crate::explain::{Conclusion, NodeAnalysis, PodSummary, Report};
 use common::model::ResourceName;
 
-/// How it is to be shown.
+/// The layout of the text.
 #[derive(Clone, Copy, Debug)]
-pub(crate) struct View {
-    /// How many columns there are.
+pub(crate) struct Layout {
+    /// The width that text is wrapped at.
     pub(crate) width: usize,
 }
 
-impl Default for View {
+impl Default for Layout {
     fn default() -> Self {
         Self { width: 80 }
     }
 }
 
-/// The whole answer.
-pub(crate) fn render(report: &Report, view: &View) -> String {
-    let mut text = header(&report.about, view);
-    let about = &report.about;
-    let verdict = match &report.answer {
-        Answer::Ended => "It has ended; there is nothing to place.".to_owned(),
-        Answer::Deleting => "It is being deleted; there is nothing to place.".to_owned(),
-        Answer::Bound(node) => format!(
+/// The text of a report.
+pub(crate) fn render(report: &Report, layout: &Layout) -> String {
+    let mut text = header(&report.pod_summary, layout);
+    let pod_summary = &report.pod_summary;
+    let verdict = match &report.conclusion {
+        Conclusion::Ended => "It has ended; there is nothing to place.".to_owned(),
+        Conclusion::Deleting => "It is being deleted; there is nothing to place.".to_owned(),
+        Conclusion::Bound(node) => format!(
             "It is bound to {node}, so this is not a scheduling problem. See: kubectl describe pod {} -n {}",
-            about.name, about.namespace
+            pod_summary.name, pod_summary.namespace
         ),
-        // About another scheduler's pod that says nothing.
-        Answer::Refused(why) if about.enforced => printable(why),
-        Answer::Refused(why) => format!("It cannot be judged yet: {}", printable(why)),
-        Answer::Failed(why) => format!("It cannot be judged: {}", printable(why)),
-        Answer::Judged(judged) => judged.verdict.join(" "),
-        Answer::Stated(stated) => stated.words.join(" "),
+        // Our PreEnqueue plugins say nothing about a pod of another scheduler.
+        Conclusion::Refused(why) if pod_summary.enforced => printable(why),
+        Conclusion::Refused(why) => format!("It cannot be judged yet: {}", printable(why)),
+        Conclusion::Failed(why) => format!("It cannot be judged: {}", printable(why)),
+        Conclusion::NodeAnalysis(analysis) => analysis.verdict.join(" "),
+        Conclusion::PodFinding(finding) => finding.words.join(" "),
     };
     text.push('\n');
-    text += &wrap("VERDICT  ", &verdict, 9, view.width);
-    if let Answer::Judged(judged) = &report.answer {
-        text += &nodes(report, judged, view);
+    text += &wrap("VERDICT  ", &verdict, 9, layout.width);
+    if let Conclusion::NodeAnalysis(analysis) = &report.conclusion {
+        text += &nodes(report, analysis, layout);
     }
-    text + &said(report, view) + &next(report)
+    text + &scheduler_message(report, layout) + &next(report)
 }
 
-fn header(about: &About, view: &View) -> String {
-    let asks: Vec<String> = about
+fn header(pod_summary: &PodSummary, layout: &Layout) -> String {
+    let asks: Vec<String> = pod_summary
         .asks
         .iter()
         .filter(|(resource, _)| *resource != ResourceName::Pods)
         .map(|(resource, amount)| format!("{resource} {}", resource.format(amount)))
         .collect();
     let asks = if asks.is_empty() { "nothing".to_owned() } else { asks.join(", ") };
-    let mut lines = vec![format!("Pod {}/{}", about.namespace, about.name)];
-    if let Some(owner) = &about.owner {
+    let mut lines = vec![format!("Pod {}/{}", pod_summary.namespace, pod_summary.name)];
+    if let Some(owner) = &pod_summary.owner {
         lines.push(format!("of {}/{}", owner.kind, owner.name));
     }
-    if let Some(since) = about.waits_since {
-        lines.push(format!("Pending {}", between(since, about.now)));
+    if let Some(since) = pod_summary.waits_since {
+        lines.push(format!("Pending {}", between(since, pod_summary.now)));
     }
     lines.push(format!("asks {asks}"));
-    let mut second = vec![format!("scheduler {}", about.scheduler), format!("priority {}", about.priority)];
-    if let Some(at) = about.last_try {
-        second.push(format!("last try {} ago", between(at, about.now)));
+    let mut second =
+        vec![format!("scheduler {}", pod_summary.scheduler), format!("priority {}", pod_summary.priority)];
+    if let Some(at) = pod_summary.last_try {
+        second.push(format!("last try {} ago", between(at, pod_summary.now)));
     }
-    if !about.enforced {
+    if !pod_summary.enforced {
         second.push("reservations not enforced".to_owned());
     }
-    fill(&lines, "   ", view) + &fill(&second, ", ", view)
+    fill(&lines, "   ", layout) + &fill(&second, ", ", layout)
 }
 
-/// Parts in as few lines as they need.
-fn fill(parts: &[String], between: &str, view: &View) -> String {
+/// Joins the parts with `between`, in as few lines as possible.
+fn fill(parts: &[String], between: &str, layout: &Layout) -> String {
     let mut lines: Vec<String> = Vec::new();
     for part in parts {
         match lines.last_mut() {
-            Some(line) if line.len() + between.len() + part.len() <= view.width => {
+            Some(line) if line.len() + between.len() + part.len() <= layout.width => {
                 line.push_str(between);
                 line.push_str(part);
             }
@@ -97,48 +98,56 @@ fn fill(parts: &[String], between: &str, view: &View) -> String {
         }
     }
     let broken = |line: &String| {
-        if line.len() <= view.width { format!("{line}\n") } else { wrap("", line, 2, view.width) }
+        if line.len() <= layout.width { format!("{line}\n") } else { wrap("", line, 2, layout.width) }
     };
     lines.iter().map(broken).collect()
 }
 
-fn nodes(report: &Report, judged: &Judged, view: &View) -> String {
+fn nodes(report: &Report, analysis: &NodeAnalysis, layout: &Layout) -> String {
     let mut text = String::new();
-    if !judged.groups.is_empty() {
-        text += &groups::section(judged, view);
+    if !analysis.groups.is_empty() {
+        text += &groups::section(analysis, layout);
     }
-    if !judged.misses.is_empty() {
-        text += &misses::section(judged, view);
-        text += &misses::reservations(&report.about, judged, view);
+    if !analysis.misses.is_empty() {
+        text += &misses::section(analysis, layout);
+        text += &misses::reservations(&report.pod_summary, analysis, layout);
     }
-    text += &fixes::section(judged, view);
-    text += &fixes::not_possible(report, judged, view);
-    if !judged.notes.is_empty() {
+    text += &fixes::section(analysis, layout);
+    text += &fixes::not_possible(report, analysis, layout);
+    if !analysis.notes.is_empty() {
         text.push('\n');
     }
-    for note in &judged.notes {
-        text += &wrap("note: ", &printable(note), 6, view.width);
+    for note in &analysis.notes {
+        text += &wrap("note: ", &printable(note), 6, layout.width);
     }
     text
 }
 
-/// What the scheduler itself told the pod, so that it can be found in dashboards.
-fn said(report: &Report, view: &View) -> String {
-    match &report.said {
-        Some(said) => {
-            let lead = format!("{} said: ", report.about.scheduler);
-            format!("\n{}", wrap(&lead, &printable(said), 2, view.width))
+/// The scheduler's own message, so that it can be found in dashboards.
+fn scheduler_message(report: &Report, layout: &Layout) -> String {
+    match &report.scheduler_message {
+        Some(scheduler_message) => {
+            let lead = format!("{} said: ", report.pod_summary.scheduler);
+            format!("\n{}", wrap(&lead, &printable(scheduler_message), 2, layout.width))
         }
         None => String::new(),
     }
 }
 
-/// What to try first, if there is something.
+/// The `--what-if` command for the first fix that has one.
 fn next(report: &Report) -> String {
-    let Answer::Judged(judged) = &report.answer else { return String::new() };
-    let Some(expression) = judged.fixes.iter().find_map(|fix| fix.what_if()) else { return String::new() };
-    let about = &report.about;
-    let words =
-        ["kubectl", "reserve", "explain", &about.name, "-n", &about.namespace, "--what-if", &expression];
+    let Conclusion::NodeAnalysis(analysis) = &report.conclusion else { return String::new() };
+    let Some(expression) = analysis.fixes.iter().find_map(|fix| fix.what_if()) else { return String::new() };
+    let pod_summary = &report.pod_summary;
+    let words = [
+        "kubectl",
+        "reserve",
+        "explain",
+        &pod_summary.name,
+        "-n",
+        &pod_summary.namespace,
+        "--what-if",
+        &expression,
+    ];
     format!("Try it first:\n  {}\n", shell(&words.map(str::to_owned)))
 }

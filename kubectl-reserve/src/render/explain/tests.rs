@@ -1,33 +1,33 @@
-//! Golden output of `explain` at 80 columns, from the same books and filters as the daemon's.
+//! Golden output of `explain` at 80 columns, from the same ledgers and filters as the daemon's.
 
 mod forms;
 mod situations;
 
-use super::{View, render};
+use super::{Layout, render};
 use crate::explain::testing::{Json, TestCluster, node, pod, test_cluster, uid};
-use crate::explain::{Answer, Judged, Options, Report};
+use crate::explain::{Conclusion, NodeAnalysis, Options, Report};
 use common::model::owner::OwnerKind;
 use serde_json::json;
 
 pub(super) const OWNER: &str = "11111111-0000-4000-8000-000000000001";
 pub(super) const NOBODY: &str = "a8f6f901-47c9-4475-b1f4-cac44597e173";
 
-/// The text, after the promises that hold for every report were looked at.
+/// The text of a report, after the properties of every report were checked.
 pub(super) fn text(report: &Report) -> String {
     check(report);
-    let text = render(report, &View::default());
+    let text = render(report, &Layout::default());
     let is_long = |line: &&str| line.chars().count() > 80 && !line.trim_start().starts_with("kubectl");
     let long: Vec<&str> = text.lines().filter(is_long).collect();
     assert!(long.is_empty(), "wider than 80 columns: {long:#?}");
     text
 }
 
-/// Counts sum up, and numbers are consistent.
+/// Checks that counts add up and numbers are consistent.
 fn check(report: &Report) {
-    let Answer::Judged(judged) = &report.answer else { return };
-    let counted: usize = judged.groups.iter().map(|group| group.nodes.len()).sum();
-    assert_eq!(counted + judged.fits.len(), judged.nodes, "each node is counted once");
-    for figure in judged.misses.iter().flat_map(|miss| &miss.figures) {
+    let Conclusion::NodeAnalysis(analysis) = &report.conclusion else { return };
+    let counted: usize = analysis.groups.iter().map(|group| group.nodes.len()).sum();
+    assert_eq!(counted + analysis.fits.len(), analysis.nodes, "each node is counted once");
+    for figure in analysis.misses.iter().flat_map(|miss| &miss.figures) {
         let numbers = &figure.numbers;
         assert_eq!(figure.free(), numbers.allocatable - numbers.used - numbers.reserved);
         assert_eq!(figure.short(), (numbers.asks - figure.free()).max(0));
@@ -38,9 +38,9 @@ pub(super) fn explain(test_cluster: &TestCluster, pod: &Json) -> String {
     text(&test_cluster.explain(pod, Options::default()))
 }
 
-pub(super) fn judged(report: &Report) -> &Judged {
-    match &report.answer {
-        Answer::Judged(judged) => judged,
+pub(super) fn analysis(report: &Report) -> &NodeAnalysis {
+    match &report.conclusion {
+        Conclusion::NodeAnalysis(analysis) => analysis,
         other => panic!("{other:?}"),
     }
 }
@@ -49,7 +49,7 @@ pub(super) fn web(cpu: &str, memory: &str) -> Json {
     pod("web-7d9f-k2x8q").cpu(cpu).memory(memory).of(OwnerKind::Deployment, "web")
 }
 
-/// Nodes as in the sample of the specification: one has the room and is cordoned, one has another label, the others are full in
+/// The nodes of the sample in the specification: one has the room and is cordoned, one has another label, the others are full in
 /// different ways.
 pub(super) fn sample() -> TestCluster {
     let big = |name: &str, used: &str| {
@@ -80,7 +80,7 @@ pub(super) fn sample() -> TestCluster {
 
 #[test]
 fn the_sample_of_the_specification() {
-    let pod = web("4", "8Gi").with("/spec/nodeSelector", json!({ "disktype": "ssd" })).told(
+    let pod = web("4", "8Gi").with("/spec/nodeSelector", json!({ "disktype": "ssd" })).scheduler_message(
         "0/8 nodes are available: 1 node(s) didn't match Pod's node affinity/selector, 1 node(s) had untolerated \
          taint(s), 1 node(s) were unschedulable, 5 Insufficient cpu, 1 Insufficient memory. preemption: 0/8 nodes are available: 8 No \
          preemption victims found for incoming pod.",
@@ -109,7 +109,10 @@ fn mixed() -> TestCluster {
 
 #[test]
 fn every_node_is_counted_once_with_its_numbers() {
-    insta::assert_snapshot!(explain(&mixed(), &web("2", "1Gi").told("0/6 nodes are available: ….")));
+    insta::assert_snapshot!(explain(
+        &mixed(),
+        &web("2", "1Gi").scheduler_message("0/6 nodes are available: ….")
+    ));
 }
 
 #[test]

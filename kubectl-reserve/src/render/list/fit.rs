@@ -1,4 +1,4 @@
-//! A table that fits a terminal: what can be said shorter is, step by step, and no further than needed.
+//! Shortens a table so that it fits a terminal, step by step and no further than needed. Entry point: [`fit`].
 
 use crate::render::table::{table, table_with_gap};
 use common::model::owner::OwnerKind;
@@ -6,25 +6,25 @@ use common::model::owner::OwnerKind;
 /// The length of a UUID.
 const UID_LEN: usize = 36;
 
-/// So much of a UID tells it apart, and can be typed in its stead.
+/// The length of a shortened UID. It is enough to tell UIDs apart, and commands accept it.
 const UID_SHOWN: usize = 8;
 
-/// Names that are longer than this are cut first.
+/// In the first step names are not cut to less than this.
 const CUT_FIRST: usize = 24;
 
-/// No name is cut to less than this.
+/// In the last step names are not cut to less than this.
 const CUT_MIN: usize = 12;
 
 const MARK: char = '…';
 
-/// Lays out `rows` so that they fit `width`, if that can be.
+/// The table, shortened so that it fits `width` if possible.
 pub(super) fn fit(headers: &[&str], rows: Vec<Vec<String>>, has_headers: bool, width: usize) -> String {
     let wide = table(has_headers.then_some(headers), &rows);
     if widest(&wide) <= width {
         return wide;
     }
     let mut shown = Table { headers: headers.to_vec(), rows, has_headers, gap: 2 };
-    // What says the same in fewer words, then what costs something.
+    // First the steps that lose no information, then those that do.
     let steps: [&dyn Fn(&mut Table<'_>); 9] = [
         &|_| {},
         &|table| table.change("NAME", short_uid),
@@ -32,7 +32,7 @@ pub(super) fn fit(headers: &[&str], rows: Vec<Vec<String>>, has_headers: bool, w
         &|table| table.change("OWNER", short_kind),
         &|table| table.headers.clone().into_iter().for_each(|header| table.change(header, short_mark)),
         &|table| table.cut(CUT_FIRST, width),
-        // How long it has been there says less than how long it will be.
+        // The age is less important than the time until the reservation expires.
         &|table| table.drop_column("AGE"),
         &|table| table.gap = 1,
         &|table| table.cut(CUT_MIN, width),
@@ -46,8 +46,8 @@ pub(super) fn fit(headers: &[&str], rows: Vec<Vec<String>>, has_headers: bool, w
     shown.text()
 }
 
-/// Says everything in as few words as `list` does on a small terminal: rows that come one by one cannot know how wide the
-/// next will be.
+/// Shortens rows as [`fit`] does on a narrow terminal, for rows that are printed one by one (`--watch`): the width of later rows is
+/// not known.
 pub(crate) fn shorten(headers: &[&str], rows: &mut Vec<Vec<String>>) {
     let cells = std::mem::take(rows);
     let mut table = Table { headers: headers.to_vec(), rows: cells, has_headers: false, gap: 2 };
@@ -57,7 +57,7 @@ pub(crate) fn shorten(headers: &[&str], rows: &mut Vec<Vec<String>>) {
     *rows = table.rows;
 }
 
-/// A table on its way to fit.
+/// A table that is being shortened.
 struct Table<'h> {
     headers: Vec<&'h str>,
     rows: Vec<Vec<String>>,
@@ -85,7 +85,7 @@ impl Table<'_> {
         }
     }
 
-    /// Cuts names, as far as needed, and to no less than `least`.
+    /// Cuts names as far as needed, and to no less than `least` characters.
     fn cut(&mut self, least: usize, width: usize) {
         for name in ["OWNER", "NODE", "NAME"] {
             let over = self.width().saturating_sub(width);
@@ -115,7 +115,7 @@ fn short_uid(name: &str) -> String {
     }
 }
 
-/// What is not there, or not known, in one character.
+/// `<unknown>` and `<none>` as one character.
 fn short_mark(cell: &str) -> String {
     match cell {
         "<unknown>" => "?".into(),
@@ -140,7 +140,7 @@ fn short_kind(owner: &str) -> String {
     format!("{short}/{name}")
 }
 
-/// The beginning and the end of a long text: names of one kind often begin alike.
+/// The beginning and the end of a long text: similar names often have the same beginning.
 fn cut(text: &str, most: usize) -> String {
     let characters: Vec<char> = text.chars().collect();
     if characters.len() <= most {

@@ -1,4 +1,4 @@
-//! Reservations as rows of a table.
+//! The output of `list`: reservations as rows of a table; `render/json` makes the document.
 
 mod fit;
 #[cfg(test)]
@@ -8,8 +8,8 @@ use super::table::table as lay_out;
 use super::time::between;
 use super::{json, printable};
 use crate::error::Failure;
-use crate::print::Shown;
-use crate::reservations::{Row, What, owner_name};
+use crate::print::Printable;
+use crate::reservations::{Row, RowContent, owner_name};
 use common::cluster::ledger::Entry;
 use common::model::reservation::Origin;
 use common::model::{ResourceName, Resources};
@@ -25,14 +25,14 @@ pub(super) const NONE: &str = "<none>";
 /// The rows that are shown.
 pub(crate) struct Rows<'w> {
     pub(crate) rows: Vec<Row<'w>>,
-    /// Whether they are of all namespaces.
+    /// Whether the namespace is shown.
     pub(crate) all_namespaces: bool,
     pub(crate) now: Timestamp,
-    /// How wide the terminal is; nothing is shortened where there is none.
+    /// The width of the terminal; `None` if stdout is no terminal, and nothing is shortened.
     pub(crate) width: Option<usize>,
 }
 
-impl Shown for Rows<'_> {
+impl Printable for Rows<'_> {
     fn table(&self, is_wide: bool, has_headers: bool) -> String {
         let headers = headers(self.all_namespaces, is_wide);
         let cells: Vec<Vec<String>> =
@@ -48,7 +48,7 @@ impl Shown for Rows<'_> {
         for row in &self.rows {
             *count.entry(row.name()).or_default() += 1;
         }
-        // A name that several have would not say which.
+        // A name that several reservations have is not enough: then the node is printed, too.
         let is_clear = |row: &Row<'_>| row.invalid().is_none() && count.get(&row.name()) == Some(&1);
         let name = |row: &Row<'_>| if is_clear(row) { row.name() } else { row.id() };
         self.rows.iter().map(|row| format!("reservation/{}", name(row))).collect()
@@ -71,7 +71,7 @@ pub(crate) fn headers(all_namespaces: bool, is_wide: bool) -> Vec<&'static str> 
     headers
 }
 
-/// One line.
+/// The cells of one line.
 pub(crate) fn cells(row: &Row<'_>, all_namespaces: bool, is_wide: bool, now: Timestamp) -> Vec<String> {
     let mut cells = narrow_cells(row, now);
     if all_namespaces {
@@ -119,7 +119,7 @@ fn wide_cells(row: &Row<'_>) -> Vec<String> {
     ]
 }
 
-/// How long until then, or since.
+/// The time until `at`, or since `at` if it has passed.
 pub(super) fn expires(at: Option<Timestamp>, now: Timestamp) -> String {
     match at {
         None => NONE.into(),
@@ -128,9 +128,9 @@ pub(super) fn expires(at: Option<Timestamp>, now: Timestamp) -> String {
     }
 }
 
-/// The state in words.
+/// The state of a reservation, with a remark such as `(manual)`.
 pub(super) fn state(row: &Row<'_>) -> String {
-    let What::Reservation { entry, is_owner_gone, .. } = &row.what else { return "Invalid".into() };
+    let RowContent::Reservation { entry, is_owner_gone, .. } = &row.content else { return "Invalid".into() };
     match (&entry.reservation.origin, entry.state.as_str()) {
         (Origin::Manual, "Held") if is_in_part(entry) => "Held (manual, in part)".into(),
         (Origin::Manual, state) => format!("{state} (manual)"),
@@ -140,12 +140,12 @@ pub(super) fn state(row: &Row<'_>) -> String {
     }
 }
 
-/// Whether the owner's pods use some of it already.
+/// Whether the owner's pods already use a part of it.
 pub(super) fn is_in_part(entry: &Entry) -> bool {
     entry.held != entry.reservation.amount
 }
 
-/// Everything but cpu, memory and the pod slot.
+/// All resources except cpu, memory and pods.
 fn others(amount: &Resources) -> String {
     let shown = |resource: &str| !matches!(resource, "cpu" | "memory" | "pods");
     let others = amount.iter().filter(|(resource, _)| shown(resource.as_str()));

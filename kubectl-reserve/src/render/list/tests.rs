@@ -3,7 +3,7 @@
 use super::Rows;
 use crate::cli::Print;
 use crate::print::schema_check::assert_valid;
-use crate::print::{Output, Shown, text};
+use crate::print::{Output, Printable, text};
 use crate::reservations::{fixture, rows};
 
 fn with_rows(all_namespaces: bool, width: Option<usize>, check: impl Fn(&Rows<'_>)) {

@@ -5,33 +5,33 @@ use crate::capacity::{Room, bytes, percent};
 use common::model::ResourceName;
 use common::model::port::HostPort;
 
-/// Which of the four numbers.
+/// One of the four amounts of a resource.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Part {
+pub(crate) enum AmountKind {
     Allocatable,
     Requested,
     Reserved,
     Free,
 }
 
-/// One column.
+/// A column of the table.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) enum Column {
     Name,
     Status,
-    /// Pods that are there, of those that there can be.
+    /// The number of pods, and the maximum number.
     Pods,
-    /// One number of cpu or memory.
-    Amount(Of, Part),
-    /// What is free of any resource, and what there is.
+    /// One amount of cpu, memory or pods.
+    Amount(CommonResource, AmountKind),
+    /// The free and the allocatable amount of any other resource.
     Other(ResourceName),
-    /// Host ports, those that are kept in brackets.
+    /// Host ports; reserved ones are in brackets.
     Ports,
 }
 
 /// The resources that every node has.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Of {
+pub(crate) enum CommonResource {
     Cpu,
     Memory,
     Pods,
@@ -39,30 +39,30 @@ pub(crate) enum Of {
 
 impl Column {
     pub(super) const CPU: [Self; 4] = [
-        Self::Amount(Of::Cpu, Part::Allocatable),
-        Self::Amount(Of::Cpu, Part::Requested),
-        Self::Amount(Of::Cpu, Part::Reserved),
-        Self::Amount(Of::Cpu, Part::Free),
+        Self::Amount(CommonResource::Cpu, AmountKind::Allocatable),
+        Self::Amount(CommonResource::Cpu, AmountKind::Requested),
+        Self::Amount(CommonResource::Cpu, AmountKind::Reserved),
+        Self::Amount(CommonResource::Cpu, AmountKind::Free),
     ];
 
     pub(super) const MEMORY: [Self; 3] = [
-        Self::Amount(Of::Memory, Part::Allocatable),
-        Self::Amount(Of::Memory, Part::Requested),
-        Self::Amount(Of::Memory, Part::Reserved),
+        Self::Amount(CommonResource::Memory, AmountKind::Allocatable),
+        Self::Amount(CommonResource::Memory, AmountKind::Requested),
+        Self::Amount(CommonResource::Memory, AmountKind::Reserved),
     ];
 
     pub(super) const FREE: [Self; 3] = [
-        Self::Amount(Of::Cpu, Part::Free),
-        Self::Amount(Of::Memory, Part::Free),
-        Self::Amount(Of::Pods, Part::Free),
+        Self::Amount(CommonResource::Cpu, AmountKind::Free),
+        Self::Amount(CommonResource::Memory, AmountKind::Free),
+        Self::Amount(CommonResource::Pods, AmountKind::Free),
     ];
 
-    /// The column of what is free of `resource`.
+    /// The column with the free amount of `resource`.
     pub(crate) fn free_of(resource: ResourceName) -> Self {
         match resource {
-            ResourceName::Cpu => Self::Amount(Of::Cpu, Part::Free),
-            ResourceName::Memory => Self::Amount(Of::Memory, Part::Free),
-            ResourceName::Pods => Self::Amount(Of::Pods, Part::Free),
+            ResourceName::Cpu => Self::Amount(CommonResource::Cpu, AmountKind::Free),
+            ResourceName::Memory => Self::Amount(CommonResource::Memory, AmountKind::Free),
+            ResourceName::Pods => Self::Amount(CommonResource::Pods, AmountKind::Free),
             other => Self::Other(other),
         }
     }
@@ -78,10 +78,10 @@ impl Column {
         }
     }
 
-    /// The cells of all lines, so that those with a percentage line up.
+    /// The cells of all lines, with percentages aligned.
     pub(super) fn cells(&self, lines: &[&NodeRow], has_percents: bool) -> Vec<String> {
         let plain = |line: &&NodeRow| self.cell(line);
-        let Self::Amount(of, Part::Requested) = self else { return lines.iter().map(plain).collect() };
+        let Self::Amount(of, AmountKind::Requested) = self else { return lines.iter().map(plain).collect() };
         if !has_percents {
             return lines.iter().map(plain).collect();
         }
@@ -115,7 +115,7 @@ impl Column {
     }
 }
 
-impl Of {
+impl CommonResource {
     fn resource(self) -> ResourceName {
         match self {
             Self::Cpu => ResourceName::Cpu,
@@ -137,7 +137,7 @@ impl Of {
     }
 }
 
-impl Part {
+impl AmountKind {
     fn word(self) -> &'static str {
         match self {
             Self::Allocatable => "ALLOC",
@@ -148,7 +148,7 @@ impl Part {
     }
 }
 
-/// An amount as people read it.
+/// An amount for people: bytes are rounded.
 fn short(resource: &ResourceName, amount: i64) -> String {
     let is_bytes = matches!(resource, ResourceName::Memory | ResourceName::EphemeralStorage)
         || resource.as_str().starts_with("hugepages-");
@@ -167,7 +167,7 @@ fn ports(line: &NodeRow) -> String {
     if all.is_empty() { "<none>".into() } else { all.join(",") }
 }
 
-/// `80/TCP`, with the address where it is not all of them.
+/// A port as `80/TCP`, with its address unless that is all addresses.
 pub(super) fn port(port: &HostPort) -> String {
     let address = if port.ip.is_empty() || &*port.ip == HostPort::ALL_ADDRESSES {
         String::new()
@@ -185,22 +185,22 @@ pub(crate) struct Bar {
 }
 
 impl Bar {
-    /// The longest bar, and the shortest that says anything.
+    /// The length of the longest and of the shortest bar.
     const CELLS: i64 = 10;
     const CELLS_MIN: i64 = 4;
 
-    /// In characters that the terminal has.
+    /// A bar of characters that the terminal can show.
     pub(crate) fn new(has_unicode: bool) -> Self {
         Self { signs: if has_unicode { ['█', '▒', '░'] } else { ['#', '=', '.'] }, cells: Self::CELLS }
     }
 
-    /// A bar for so many columns; none if they are too few.
+    /// A bar that fits into `columns`; `None` if there are too few.
     pub(super) fn within(self, columns: usize) -> Option<Self> {
         let cells = i64::try_from(columns).unwrap_or(Self::CELLS).min(Self::CELLS);
         (cells >= Self::CELLS_MIN).then_some(Self { cells, ..self })
     }
 
-    /// The bar of a node's cpu. Whatever is there at all shows, and never more than the bar is long.
+    /// The bar of a node's cpu. An amount above zero has at least one cell, as long as there are cells left.
     pub(super) fn draw(self, room: &Room) -> String {
         let [has, asked, kept, _] = room.get(&ResourceName::Cpu);
         let cells = |amount: i64| match percent(amount, has) {

@@ -1,4 +1,4 @@
-//! The same for machines: a `NodeRoomList`.
+//! The document of `nodes`: a `NodeRoomList`.
 
 use super::columns::port;
 use super::{NodeRow, NodeRows};
@@ -64,7 +64,7 @@ fn item(row: &NodeRow) -> Item {
     }
 }
 
-/// Whatever a node has is named in each, so that one can be sorted by it.
+/// The four amounts. Each names every resource of the node, also those with amount 0, so that `--sort-by` finds them.
 fn of(room: &Room) -> Amounts {
     let all = |some: &common::model::Resources| {
         let mut named = amounts(some);

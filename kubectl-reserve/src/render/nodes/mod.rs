@@ -1,4 +1,4 @@
-//! Nodes with what they have, and what of it is requested, reserved and free.
+//! The output of `nodes`: what each node has, and what of it is requested, reserved and free.
 
 mod columns;
 mod json;
@@ -11,37 +11,37 @@ use super::table::table_with_gap;
 use super::wrap::WIDTH;
 use crate::capacity::Room;
 use crate::error::Failure;
-use crate::print::Shown;
+use crate::print::Printable;
 use common::cluster::Ledger;
 use common::model::port::HostPort;
 use serde_json::Value;
 use std::collections::BTreeSet;
 
-/// One node.
+/// A node as a line of the table.
 #[derive(Clone, Debug)]
 pub(crate) struct NodeRow {
     pub(crate) name: String,
     pub(crate) status: String,
     pub(crate) room: Room,
-    /// The host ports that pods have, and those that are kept.
+    /// The host ports that pods use, and those that are reserved.
     pub(crate) ports: (BTreeSet<HostPort>, BTreeSet<HostPort>),
 }
 
 /// The nodes that are shown.
 pub(crate) struct NodeRows {
     pub(crate) rows: Vec<NodeRow>,
-    /// Whether only what is free is wanted.
+    /// Whether only free amounts are shown.
     pub(crate) only_free: bool,
-    /// Columns that were asked for.
+    /// The columns of `--show`.
     pub(crate) more: Vec<Column>,
-    /// How to draw a bar, on a terminal.
+    /// How to draw bars; `None` if stdout is no terminal.
     pub(crate) bar: Option<Bar>,
-    /// How wide the terminal is.
+    /// The width of the terminal, if stdout is one.
     pub(crate) width: Option<usize>,
 }
 
 impl NodeRow {
-    /// A node by its books.
+    /// The line for a node, from its ledger.
     pub(crate) fn of(ledger: &Ledger) -> Self {
         let node = &ledger.node;
         let mut words = Vec::new();
@@ -63,7 +63,7 @@ impl NodeRow {
 }
 
 impl NodeRows {
-    /// All of them together.
+    /// The sum of all nodes.
     pub(crate) fn total(&self) -> NodeRow {
         let mut room = Room::default();
         self.rows.iter().for_each(|row| room.add(&row.room));
@@ -90,7 +90,7 @@ impl NodeRows {
     }
 }
 
-/// Spaces between columns, where there is room and where there is little.
+/// Spaces between columns: normally, and if the table would be too wide.
 const LOOSE: usize = 3;
 const TIGHT: usize = 2;
 
@@ -103,7 +103,7 @@ fn widest(text: &str) -> usize {
     text.lines().map(|line| line.chars().count()).max().unwrap_or(0)
 }
 
-/// Headers and cells, as far as they are.
+/// The headers and the cells of a table.
 type Grid = (Vec<String>, Vec<Vec<String>>);
 
 impl NodeRows {
@@ -118,7 +118,7 @@ impl NodeRows {
         (columns.iter().map(Column::header).collect(), cells)
     }
 
-    /// With a bar for each line, if there is room for one; it says what percentages say, so that these go first.
+    /// The table with a bar for each line, if there is room for it. Percentages are left out first: a bar shows the same.
     fn with_bars(&self, lines: &[&NodeRow], has_headers: bool, width: usize) -> Option<Grid> {
         let bar = self.bar.filter(|_| !self.only_free)?;
         [true, false].into_iter().find_map(|has_percents| {
@@ -132,7 +132,7 @@ impl NodeRows {
     }
 }
 
-impl Shown for NodeRows {
+impl Printable for NodeRows {
     fn table(&self, is_wide: bool, has_headers: bool) -> String {
         let total = self.total();
         let lines: Vec<&NodeRow> = self.rows.iter().chain([&total]).collect();

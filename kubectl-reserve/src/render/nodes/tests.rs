@@ -3,7 +3,7 @@
 use super::{Bar, Column, NodeRow, NodeRows};
 use crate::cli::Print;
 use crate::print::schema_check::assert_valid;
-use crate::print::{Output, Shown, text};
+use crate::print::{Output, Printable, text};
 use crate::reservations::fixture;
 use common::model::ResourceName;
 
@@ -19,7 +19,7 @@ fn widest(text: &str) -> usize {
 }
 
 #[test]
-fn tables_show_whose_the_room_is() {
+fn tables_show_requested_reserved_and_free_amounts() {
     let plain = rows();
     insta::assert_snapshot!("nodes", plain.table(false, true));
     insta::assert_snapshot!("nodes_wide", plain.table(true, true));

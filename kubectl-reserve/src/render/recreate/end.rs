@@ -1,144 +1,149 @@
-//! How it ended, in words, with what stays and the next step.
+//! How a recreation ended: the summary, or the error with what is left in the cluster and the next step.
 
-use super::news::{clock, times};
+use super::progress::{clock, times};
 use crate::error::{Exit, Failure};
-use crate::flow::budget::{Blocked, Budget, Never};
-use crate::flow::recreate::{Done, NodeSight, Outcome, Sight, Stays, Why};
+use crate::flow::budget::{BlockedEviction, Budget, PermanentReason};
+use crate::flow::recreate::{Leftover, NodeObservation, Observation, RecreationOutcome, StopReason, Success};
 use std::time::Duration;
 
-/// Whom it was about.
-pub(crate) struct Whom<'a> {
+/// What the recreation was about.
+pub(crate) struct RecreateSubject<'a> {
     /// The pod's name.
     pub(crate) pod: &'a str,
     pub(crate) namespace: &'a str,
     pub(crate) node: &'a str,
-    /// The reservation's.
+    /// The seat of the reservation.
     pub(crate) seat: &'a str,
-    /// Where the manifest of a bare pod is.
+    /// The file with the manifest of a pod without controller.
     pub(crate) backup: Option<&'a str>,
-    /// Whether nothing else was done besides.
+    /// Whether the command recreates only this pod.
     pub(crate) is_alone: bool,
 }
 
-/// The last line when all went well.
-pub(crate) fn summary(done: &Done, whom: &Whom<'_>, took: Duration) -> String {
+/// The last line after a success.
+pub(crate) fn summary(done: &Success, subject: &RecreateSubject<'_>, took: Duration) -> String {
     let took = match took.as_secs() {
         0..=99 => format!("{}s", took.as_secs()),
         _ => times(took),
     };
     match (&done.pod, &done.node) {
         (Some(pod), Some(node)) => format!("pod/{pod} recreated on {node}, {took}"),
-        _ => format!("pod/{} evicted, {took}", whom.pod),
+        _ => format!("pod/{} evicted, {took}", subject.pod),
     }
 }
 
-/// What stays, in a sentence; none if nothing does.
-pub(crate) fn kept_words(stays: Stays, whom: &Whom<'_>) -> Option<String> {
-    let Whom { node, seat, namespace, .. } = whom;
+/// A sentence about what is left in the cluster; `None` if nothing is.
+pub(crate) fn kept_words(leftover: Leftover, subject: &RecreateSubject<'_>) -> Option<String> {
+    let RecreateSubject { node, seat, namespace, .. } = subject;
     let ends = |until: Option<_>| until.map(|until| format!(" until {}", clock(until))).unwrap_or_default();
     let release = format!("kubectl reserve release {seat} -n {namespace}");
-    match stays {
-        Stays::Nothing | Stays::TakenBack => None,
-        Stays::Taken => Some(format!("reservation {seat} is taken; the daemon releases it")),
-        Stays::Reservation { until } => {
+    match leftover {
+        Leftover::Nothing | Leftover::TakenBack => None,
+        Leftover::Taken => Some(format!("reservation {seat} is taken; the daemon releases it")),
+        Leftover::Reservation { until } => {
             Some(format!("reservation {seat} stays on {node}{}; {release}", ends(until)))
         }
-        Stays::Perhaps { until } => {
+        Leftover::Perhaps { until } => {
             Some(format!("reservation {seat} may stay on {node}{}; {release}", ends(until)))
         }
-        Stays::Wish => Some(format!(
+        Leftover::KeepAnnotation => Some(format!(
             "the pod keeps its wish; kubectl annotate pod {} -n {namespace} reserve/keep-",
-            whom.pod
+            subject.pod
         )),
     }
 }
 
-/// A recreation that ended before its time, as an error.
-pub(crate) fn failure(outcome: &Outcome, whom: &Whom<'_>) -> Failure {
-    let Outcome::Stopped { why, stays, is_evicted, must_create } = outcome else {
+/// The error for a recreation that did not finish.
+pub(crate) fn failure(outcome: &RecreationOutcome, subject: &RecreateSubject<'_>) -> Failure {
+    let RecreationOutcome::Stopped { why, leftover, is_evicted, must_create } = outcome else {
         return Failure::new("it did not fail");
     };
-    let (message, exit) = words(why, whom);
+    let (message, exit) = words(why, subject);
     let mut lines = vec![message];
-    if let Why::Budget(blocked) = why {
-        lines.extend(choices(blocked, whom));
+    if let StopReason::Budget(blocked) = why {
+        lines.extend(choices(blocked, subject));
     }
-    match (is_evicted, kept_words(*stays, whom)) {
-        (false, None) => lines.push(untouched(why, *stays, whom)),
+    match (is_evicted, kept_words(*leftover, subject)) {
+        (false, None) => lines.push(untouched(why, *leftover, subject)),
         (false, Some(kept)) => lines.push(format!("  Nothing was evicted; {kept}")),
         (true, Some(kept)) => lines.push(format!("  The pod was evicted; {kept}")),
         (true, None) => lines.push("  The pod was evicted; no reservation is left.".to_owned()),
     }
     if *must_create {
-        let file = whom.backup.unwrap_or("its manifest");
+        let file = subject.backup.unwrap_or("its manifest");
         lines.push(format!("  Nobody else creates it again: kubectl create -f {file}"));
     }
     let failure = Failure::new(lines.join("\n")).exit(exit);
-    match hint(why, *is_evicted, whom) {
+    match hint(why, *is_evicted, subject) {
         Some(hint) => failure.hint(hint),
         None => failure,
     }
 }
 
-/// Nothing came of it, and nothing is left. Of one among many it is not for us to say what became of the others.
-fn untouched(why: &Why, stays: Stays, whom: &Whom<'_>) -> String {
-    let text = match (whom.is_alone, stays) {
-        (true, _) if *why == Why::Lost => "Nothing was evicted.",
-        (true, Stays::TakenBack) => "Nothing was changed: the reservation was taken back.",
+/// The sentence for a pod that was not evicted and has no reservation left. If it is one of many, the sentence is only about this
+/// pod.
+fn untouched(why: &StopReason, leftover: Leftover, subject: &RecreateSubject<'_>) -> String {
+    let text = match (subject.is_alone, leftover) {
+        (true, _) if *why == StopReason::Lost => "Nothing was evicted.",
+        (true, Leftover::TakenBack) => "Nothing was changed: the reservation was taken back.",
         (true, _) => "Nothing was changed. No reservation was placed.",
-        (false, Stays::TakenBack) => "It was not evicted; its reservation was taken back.",
+        (false, Leftover::TakenBack) => "It was not evicted; its reservation was taken back.",
         (false, _) => "It was not evicted.",
     };
     format!("  {text}")
 }
 
-fn words(why: &Why, whom: &Whom<'_>) -> (String, Exit) {
-    let pod = format!("pod/{}", whom.pod);
+fn words(why: &StopReason, subject: &RecreateSubject<'_>) -> (String, Exit) {
+    let pod = format!("pod/{}", subject.pod);
     match why {
-        Why::Budget(blocked) => {
+        StopReason::Budget(blocked) => {
             (format!("{pod} cannot be evicted now: {}", budget_words(blocked)), Exit::Budget)
         }
-        Why::NotSeen(late) => {
+        StopReason::NotSeen(late) => {
             (format!("the reservation was not acknowledged in 10 s by {}", late.join(", ")), Exit::TimedOut)
         }
-        Why::Nobody => ("no live replica of the daemon acknowledges reservations".to_owned(), Exit::Unsafe),
-        Why::Denied(why) => (format!("the daemon reserves nothing for {pod}: {why}"), Exit::NoRoom),
-        Why::NoRoom(lacks) => {
-            (format!("no room to reserve on {}: {}", whom.node, lacks.join("; ")), Exit::NoRoom)
+        StopReason::Nobody => {
+            ("no live replica of the daemon acknowledges reservations".to_owned(), Exit::Unsafe)
         }
-        Why::Lost => {
-            (format!("somebody removed the reservation {} from {}", whom.seat, whom.node), Exit::Error)
+        StopReason::Denied(why) => (format!("the daemon reserves nothing for {pod}: {why}"), Exit::NoRoom),
+        StopReason::NoRoom(lacks) => {
+            (format!("no room to reserve on {}: {}", subject.node, lacks.join("; ")), Exit::NoRoom)
         }
-        Why::Gone => (format!("{pod} is gone, and not by this command"), Exit::Error),
-        Why::Timeout(sight) => (timeout(&pod, sight.as_deref(), whom), Exit::TimedOut),
-        Why::Elsewhere { pod, node } => {
-            (format!("pod/{pod} is on {node}, not on {} (--same-node=require)", whom.node), Exit::Elsewhere)
+        StopReason::Lost => {
+            (format!("somebody removed the reservation {} from {}", subject.seat, subject.node), Exit::Error)
         }
-        Why::ReplacementGone { pod, node } => {
+        StopReason::Gone => (format!("{pod} is gone, and not by this command"), Exit::Error),
+        StopReason::Timeout(observation) => (timeout(&pod, observation.as_deref(), subject), Exit::TimedOut),
+        StopReason::Elsewhere { pod, node } => (
+            format!("pod/{pod} is on {node}, not on {} (--same-node=require)", subject.node),
+            Exit::Elsewhere,
+        ),
+        StopReason::ReplacementGone { pod, node } => {
             (format!("pod/{pod} came back on {node}, and was deleted or preempted there"), Exit::Error)
         }
-        Why::Interrupted => ("interrupted".to_owned(), Exit::Interrupted),
-        Why::Forbidden { message, .. } => {
+        StopReason::Interrupted => ("interrupted".to_owned(), Exit::Interrupted),
+        StopReason::Forbidden { message, .. } => {
             (format!("Error from server (Forbidden): {message}"), Exit::Forbidden)
         }
-        Why::Failed(text) => (text.clone(), Exit::Error),
+        StopReason::Failed(text) => (text.clone(), Exit::Error),
     }
 }
 
-fn hint(why: &Why, is_evicted: bool, whom: &Whom<'_>) -> Option<String> {
+fn hint(why: &StopReason, is_evicted: bool, subject: &RecreateSubject<'_>) -> Option<String> {
     match why {
-        Why::Forbidden { needs, .. } => Some(format!("ask an administrator for: {needs}")),
-        Why::Nobody => Some("kubectl reserve status; --unenforced goes on without".to_owned()),
-        Why::NotSeen(_) => Some("kubectl reserve status tells which replicas lag behind".to_owned()),
-        Why::Timeout(_) | Why::Interrupted if is_evicted => {
-            Some(format!("go on with: kubectl reserve pod --resume {} -n {}", whom.seat, whom.namespace))
-        }
+        StopReason::Forbidden { needs, .. } => Some(format!("ask an administrator for: {needs}")),
+        StopReason::Nobody => Some("kubectl reserve status; --unenforced goes on without".to_owned()),
+        StopReason::NotSeen(_) => Some("kubectl reserve status tells which replicas lag behind".to_owned()),
+        StopReason::Timeout(_) | StopReason::Interrupted if is_evicted => Some(format!(
+            "go on with: kubectl reserve pod --resume {} -n {}",
+            subject.seat, subject.namespace
+        )),
         _ => None,
     }
 }
 
-/// `PodDisruptionBudget default/db needs 3 healthy pods and has 3 (maxUnavailable 0)`.
-pub(super) fn budget_words(blocked: &Blocked) -> String {
+/// The budgets in words: `PodDisruptionBudget default/db needs 3 healthy pods and has 3 (maxUnavailable 0)`.
+pub(super) fn budget_words(blocked: &BlockedEviction) -> String {
     let one = |budget: &Budget| {
         format!(
             "PodDisruptionBudget {}/{} needs {} healthy pods and has {} ({})",
@@ -160,17 +165,17 @@ pub(super) fn budget_words(blocked: &Blocked) -> String {
     }
 }
 
-/// What can be done about a budget.
-fn choices(blocked: &Blocked, whom: &Whom<'_>) -> Vec<String> {
+/// What the user can do about a budget that blocks the eviction.
+fn choices(blocked: &BlockedEviction, subject: &RecreateSubject<'_>) -> Vec<String> {
     let mut lines = Vec::new();
     if !blocked.unhealthy.is_empty() {
         lines.push(format!("  Not ready: {}", blocked.unhealthy.join(", ")));
     }
-    let Whom { pod, namespace, .. } = whom;
+    let RecreateSubject { pod, namespace, .. } = subject;
     let ignore =
         format!("    kubectl reserve pod {pod} -n {namespace} --ignore-pdb   # deletes instead of evicting");
-    match (blocked.never, &blocked.budgets[..]) {
-        (Some(Never::NeedsAll), [budget, ..]) => {
+    match (blocked.permanent, &blocked.budgets[..]) {
+        (Some(PermanentReason::NeedsAll), [budget, ..]) => {
             lines.push(
                 "  This budget never allows a disruption; waiting will not help. Choose one:".to_owned(),
             );
@@ -186,16 +191,16 @@ fn choices(blocked: &Blocked, whom: &Whom<'_>) -> Vec<String> {
             ));
             lines.push(ignore);
         }
-        (Some(Never::Several), [_, rest @ ..]) => {
+        (Some(PermanentReason::Several), [_, rest @ ..]) => {
             lines.push("  Waiting will not help. Choose one:".to_owned());
             for budget in rest {
                 lines.push(format!("    kubectl delete pdb {} -n {namespace}", budget.name));
             }
             lines.push(ignore);
         }
-        (Some(Never::Several), []) => lines.push(ignore),
+        (Some(PermanentReason::Several), []) => lines.push(ignore),
         (None, budgets)
-            if !blocked.unhealthy.is_empty() && budgets.iter().any(|one| !one.lets_unhealthy_go) =>
+            if !blocked.unhealthy.is_empty() && budgets.iter().any(|one| !one.allows_unhealthy) =>
         {
             lines.push(
                 "  Pods that are not ready can go with unhealthyPodEvictionPolicy: AlwaysAllow.".to_owned(),
@@ -206,17 +211,17 @@ fn choices(blocked: &Blocked, whom: &Whom<'_>) -> Vec<String> {
     lines
 }
 
-fn timeout(pod: &str, sight: Option<&Sight>, whom: &Whom<'_>) -> String {
-    let Some(sight) = sight else { return format!("timed out before {pod} could be evicted") };
-    let node = match &sight.node {
-        Some(NodeSight { is_gone: true, .. }) => "gone",
-        Some(NodeSight { is_ready: false, .. }) => "not Ready",
-        Some(NodeSight { is_cordoned: true, .. }) => "cordoned",
+fn timeout(pod: &str, observation: Option<&Observation>, subject: &RecreateSubject<'_>) -> String {
+    let Some(observation) = observation else { return format!("timed out before {pod} could be evicted") };
+    let node = match &observation.node {
+        Some(NodeObservation { is_gone: true, .. }) => "gone",
+        Some(NodeObservation { is_ready: false, .. }) => "not Ready",
+        Some(NodeObservation { is_cordoned: true, .. }) => "cordoned",
         Some(_) => "Ready",
         None => "not readable",
     };
-    let node = format!("node {} is {node}", whom.node);
-    match &sight.old {
+    let node = format!("node {} is {node}", subject.node);
+    match &observation.old {
         Some(old) if old.finalizers.is_empty() => {
             format!("timed out: {pod} is still terminating; {node}")
         }
@@ -224,8 +229,9 @@ fn timeout(pod: &str, sight: Option<&Sight>, whom: &Whom<'_>) -> String {
             format!("timed out: {pod} is still terminating, finalizers {}; {node}", old.finalizers.join(", "))
         }
         None => {
-            let waits = sight.pods.iter().find(|pod| pod.node.is_none() && !pod.is_over);
-            let starts = sight.pods.iter().rfind(|pod| pod.node.is_some() && !pod.is_ready && !pod.is_over);
+            let waits = observation.pods.iter().find(|pod| pod.node.is_none() && !pod.is_over);
+            let starts =
+                observation.pods.iter().rfind(|pod| pod.node.is_some() && !pod.is_ready && !pod.is_over);
             match (waits, starts) {
                 (Some(new), _) => format!(
                     "timed out: pod/{} has no node ({}); {node}; kubectl reserve explain {} says why",

@@ -1,20 +1,20 @@
-//! Recreating a pod, in words: the plan, what happens, how it ended.
+//! The output of `pod` and `restart`: the plan (`plan`), progress (`progress`), the end (`end`), and the document (`report`).
 
 mod end;
-mod news;
 mod plan;
+mod progress;
 mod report;
 #[cfg(test)]
 mod tests;
 
-pub(crate) use end::{Whom, failure, kept_words, summary};
-pub(crate) use news::line;
-pub(crate) use plan::{Plan, Rival, Shutdown, plan};
+pub(crate) use end::{RecreateSubject, failure, kept_words, summary};
+pub(crate) use plan::{CompetingPod, RecreatePlan, Shutdown, plan};
+pub(crate) use progress::line;
 pub(crate) use report::Reports;
 
 use common::model::{ResourceName, Resources};
 
-/// Amounts as people read them, the pod slot aside: `cpu 5000m, memory 2Gi`.
+/// Amounts for people, without the pod slot: `cpu 5000m, memory 2Gi`.
 pub(crate) fn amounts(resources: &Resources) -> String {
     let named = resources.iter().filter(|(name, amount)| *name != ResourceName::Pods && *amount > 0);
     let words: Vec<String> = named.map(|(name, amount)| format!("{name} {}", name.format(amount))).collect();

@@ -1,58 +1,58 @@
-//! The plan: what will be done to which pod, what protects it, who could take its room.
+//! The plan of a recreation: what is done to the pod, which budgets protect it, which Pending pods could take its room.
 
 use crate::flow::budget::Budget;
-use crate::flow::recreate::Keeping;
+use crate::flow::recreate::KeepMethod;
 use crate::render::printable;
 use common::cluster::Enforcement;
 
-/// The widest line, if it can be broken at all.
+/// The width that lines are wrapped at.
 const WIDTH: usize = 80;
 
-/// Where what is said about something begins.
+/// The column where the text beside a label begins.
 const INDENT: usize = 12;
 
-/// Rivals that are named.
+/// The maximum number of competing pods that are named.
 const NAMED_MAX: usize = 3;
 
-/// What there is to know before anything is done.
-pub(crate) struct Plan {
+/// What the user should know before the pod is recreated.
+pub(crate) struct RecreatePlan {
     /// `namespace/name`.
     pub(crate) pod: String,
     /// The owners, nearest first.
     pub(crate) owners: Vec<String>,
     pub(crate) node: String,
-    /// In a word or two; none if it may not be read.
+    /// The state of the node; `None` if it may not be read.
     pub(crate) node_state: Option<String>,
-    /// Where it is to go instead, if it is moved.
+    /// The target node, if the pod is moved.
     pub(crate) to: Option<String>,
-    pub(crate) keeping: Keeping,
-    /// What is kept.
+    pub(crate) keep_method: KeepMethod,
+    /// What is reserved.
     pub(crate) amount: String,
-    /// None if they may not be read.
+    /// `None` if they may not be read.
     pub(crate) budgets: Option<Vec<Budget>>,
     pub(crate) shutdown: Shutdown,
     pub(crate) scheduler: String,
-    /// None if that may not be read.
+    /// `None` if the Leases may not be read.
     pub(crate) enforcement: Option<Enforcement>,
-    /// None if they may not be read.
-    pub(crate) rivals: Option<Vec<Rival>>,
-    /// Whatever else is worth knowing.
+    /// `None` if pods may not be read.
+    pub(crate) competing_pods: Option<Vec<CompetingPod>>,
+    /// Other remarks.
     pub(crate) notes: Vec<String>,
 }
 
-/// How the pod ends.
+/// How the old pod is terminated.
 pub(crate) struct Shutdown {
-    /// Seconds.
+    /// The grace period in seconds.
     pub(crate) grace: i64,
     pub(crate) empty_dirs: Vec<String>,
     pub(crate) finalizers: Vec<String>,
-    /// Whether budgets are not asked.
+    /// Whether disruption budgets are ignored.
     pub(crate) ignores_budgets: bool,
 }
 
-/// A Pending pod that would fit.
+/// A Pending pod that could take the room of the recreated pod.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub(crate) struct Rival {
+pub(crate) struct CompetingPod {
     /// `namespace/name`.
     pub(crate) name: String,
     pub(crate) asks: String,
@@ -62,35 +62,35 @@ pub(crate) struct Rival {
 }
 
 /// The plan as text.
-pub(crate) fn plan(plan: &Plan) -> String {
+pub(crate) fn plan(plan: &RecreatePlan) -> String {
     let owners = match &plan.owners[..] {
         [] => "no controller".to_owned(),
         owners => owners.join(" < "),
     };
     let state = plan.node_state.as_deref().unwrap_or("state unknown");
     let node = format!("{}  ({state})", plan.node);
-    let mut text = said("Pod", &[plan.pod.clone(), owners]);
-    text += &said("Node", &[node, keeps(plan)]);
-    text += &said("Budget", &[budgets(plan)]);
-    text += &said("Shutdown", &[shutdown(&plan.shutdown)]);
-    text += &said("Scheduler", &[format!("{}: {}", plan.scheduler, enforced(plan.enforcement))]);
+    let mut text = labelled_line("Pod", &[plan.pod.clone(), owners]);
+    text += &labelled_line("Node", &[node, keeps(plan)]);
+    text += &labelled_line("Budget", &[budgets(plan)]);
+    text += &labelled_line("Shutdown", &[shutdown(&plan.shutdown)]);
+    text += &labelled_line("Scheduler", &[format!("{}: {}", plan.scheduler, enforced(plan.enforcement))]);
     for note in &plan.notes {
-        text += &said("Note", std::slice::from_ref(note));
+        text += &labelled_line("Note", std::slice::from_ref(note));
     }
-    text += &rivals(plan);
+    text += &competing_pods(plan);
     text
 }
 
-fn keeps(plan: &Plan) -> String {
-    match (plan.keeping, &plan.to) {
-        (Keeping::Reservation, Some(to)) => format!("moves to {to}, where {} is kept for it", plan.amount),
-        (Keeping::Reservation, None) => format!("keeps {} for it while it is away", plan.amount),
-        (Keeping::Wish, _) => format!("the daemon keeps {} for it (reserve/keep)", plan.amount),
-        (Keeping::Nothing, _) => "nothing is kept there for it".to_owned(),
+fn keeps(plan: &RecreatePlan) -> String {
+    match (plan.keep_method, &plan.to) {
+        (KeepMethod::Reservation, Some(to)) => format!("moves to {to}, where {} is kept for it", plan.amount),
+        (KeepMethod::Reservation, None) => format!("keeps {} for it while it is away", plan.amount),
+        (KeepMethod::KeepAnnotation, _) => format!("the daemon keeps {} for it (reserve/keep)", plan.amount),
+        (KeepMethod::Nothing, _) => "nothing is kept there for it".to_owned(),
     }
 }
 
-fn budgets(plan: &Plan) -> String {
+fn budgets(plan: &RecreatePlan) -> String {
     if plan.shutdown.ignores_budgets {
         return "not asked (--ignore-pdb)".to_owned();
     }
@@ -130,10 +130,10 @@ fn enforced(enforcement: Option<Enforcement>) -> &'static str {
     }
 }
 
-fn rivals(plan: &Plan) -> String {
-    let Some(rivals) = &plan.rivals else { return String::new() };
+fn competing_pods(plan: &RecreatePlan) -> String {
+    let Some(competing_pods) = &plan.competing_pods else { return String::new() };
     let node = &plan.node;
-    let head = match rivals.len() {
+    let head = match competing_pods.len() {
         0 => return format!("Nobody who is Pending now could take its place on {node}\n"),
         1 => "1 Pending pod".to_owned(),
         count => format!("{count} Pending pods"),
@@ -143,8 +143,8 @@ fn rivals(plan: &Plan) -> String {
         0,
     );
     let named: Vec<String> =
-        rivals.iter().take(NAMED_MAX).map(|rival| format!("{} {}", rival.name, rival.asks)).collect();
-    let more = match rivals.len().saturating_sub(NAMED_MAX) {
+        competing_pods.iter().take(NAMED_MAX).map(|rival| format!("{} {}", rival.name, rival.asks)).collect();
+    let more = match competing_pods.len().saturating_sub(NAMED_MAX) {
         0 => String::new(),
         more => format!(", +{more} more"),
     };
@@ -152,8 +152,8 @@ fn rivals(plan: &Plan) -> String {
     text
 }
 
-/// A label and what is said about it: on one line if it fits, else one part below the other.
-fn said(label: &str, parts: &[String]) -> String {
+/// A label with parts beside it: on one line if they fit, else one part below the other.
+fn labelled_line(label: &str, parts: &[String]) -> String {
     let parts: Vec<String> = parts.iter().map(|part| printable(part)).collect();
     let line = parts.join("   ");
     let start = format!("{label:<INDENT$}");
@@ -164,7 +164,7 @@ fn said(label: &str, parts: &[String]) -> String {
     start + &parts.iter().map(below).collect::<Vec<_>>().join(&" ".repeat(INDENT))
 }
 
-/// Broken between words so that it fits, what follows the first line under its beginning; ends with a line's end.
+/// Text wrapped between words; continuation lines are indented. Ends with a newline.
 fn wrapped(text: &str, indent: usize) -> String {
     let (mut lines, mut line) = (Vec::new(), String::new());
     for word in text.split(' ') {

@@ -1,15 +1,15 @@
-//! What was recreated, for machines: `RecreationList`.
+//! The document of `pod` and `restart`: a `RecreationList`.
 
-use crate::commands::recreate::Recreated;
+use crate::commands::recreate::RecreatedPod;
 use crate::error::Failure;
-use crate::flow::recreate::{Landed, Stays};
-use crate::print::{Shown, document};
+use crate::flow::recreate::{Leftover, NodeMatch};
+use crate::print::{Printable, document};
 use serde::Serialize;
 use serde_json::Value;
 
 /// The pods that were recreated.
 pub(crate) struct Reports<'a> {
-    pub(crate) done: &'a [Recreated],
+    pub(crate) done: &'a [RecreatedPod],
 }
 
 #[derive(Serialize)]
@@ -31,7 +31,7 @@ struct Item<'a> {
     same_node: bool,
     #[serde(skip_serializing_if = "str::is_empty")]
     reservation: &'a str,
-    /// Whether the reservation is still there.
+    /// Whether the reservation still exists.
     reserved: bool,
     seconds: u64,
 }
@@ -42,7 +42,7 @@ struct Meta<'a> {
     name: &'a str,
 }
 
-impl Shown for Reports<'_> {
+impl Printable for Reports<'_> {
     fn table(&self, _is_wide: bool, _has_headers: bool) -> String {
         self.done.iter().map(|one| format!("{}\n", one.summary)).collect()
     }
@@ -57,19 +57,19 @@ impl Shown for Reports<'_> {
     }
 }
 
-/// The replacement, or the old pod where nobody waited for it.
-fn name(one: &Recreated) -> &str {
+/// The name of the replacement, or of the old pod if the command did not wait for the replacement.
+fn name(one: &RecreatedPod) -> &str {
     one.done.pod.as_deref().unwrap_or(&one.replaced)
 }
 
-fn item(one: &Recreated) -> Item<'_> {
+fn item(one: &RecreatedPod) -> Item<'_> {
     Item {
         metadata: Meta { namespace: &one.namespace, name: name(one) },
         replaces: &one.replaced,
         node: one.done.node.as_deref(),
-        same_node: one.done.landed == Some(Landed::SameNode),
+        same_node: one.done.node_match == Some(NodeMatch::SameNode),
         reservation: &one.seat,
-        reserved: !matches!(one.done.stays, Stays::Nothing | Stays::TakenBack),
+        reserved: !matches!(one.done.leftover, Leftover::Nothing | Leftover::TakenBack),
         seconds: one.took.as_secs(),
     }
 }

@@ -1,14 +1,14 @@
-//! `status` for machines: kind `Status` of `kubectl-reserve/v1alpha1`.
+//! The document of `status`: kind `Status` of `kubectl-reserve/v1alpha1`.
 
-use super::{ReplicaLine, SchedulerLine, ShortNode, Status};
+use super::{ReplicaLine, SchedulerLine, ShortNode, StatusReport};
 use crate::error::Failure;
 use common::cluster::Enforcement;
 use serde_json::{Map, Value, json};
 
-/// The document.
+/// The document of a status.
 #[expect(clippy::unnecessary_wraps, reason = "as every document")]
-pub(super) fn document(status: &Status) -> Result<Value, Failure> {
-    let event = |event: &crate::world::events::EventNote| {
+pub(super) fn document(status: &StatusReport) -> Result<Value, Failure> {
+    let event = |event: &crate::cluster_data::events::EventSummary| {
         json!({
             "reason": event.reason, "message": event.message, "at": event.at.map(|at| at.to_string()),
             "about": { "kind": event.kind, "namespace": event.namespace, "name": event.name },
@@ -38,7 +38,7 @@ fn replica(replica: &ReplicaLine) -> Value {
         "version": replica.version,
         "schedulers": replica.schedulers,
         "extends": replica.extends,
-        // Too large for some readers' numbers.
+        // A string, since some JSON readers lose digits of large numbers.
         "seenNodes": replica.seen_nodes.to_string(),
         "seenPods": replica.seen_pods.to_string(),
         "behind": replica.is_behind,

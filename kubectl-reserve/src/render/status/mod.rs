@@ -1,14 +1,15 @@
-//! The state of the daemon and of what is reserved, as a value: worked out from what was read, for people and machines.
+//! The output of `status`: the daemon's replicas, schedulers and reservations. [`StatusReport::of`] makes the value; `text` and
+//! `document` print it.
 
 mod document;
 #[cfg(test)]
 pub(crate) mod tests;
 mod text;
 
+use crate::cluster_data::events::EventSummary;
+use crate::cluster_data::{ClusterData, Resource};
 use crate::error::Failure;
-use crate::print::Shown;
-use crate::world::events::EventNote;
-use crate::world::{Resource, World};
+use crate::print::Printable;
 use common::api::names;
 use common::cluster::ledger::Ledger;
 use common::cluster::{Enforcement, enforcement};
@@ -17,30 +18,30 @@ use jiff::{SignedDuration, Timestamp};
 use serde_json::Value;
 use std::collections::BTreeMap;
 
-/// Events older than this are history.
+/// Events older than this are not shown.
 const RECENT: SignedDuration = SignedDuration::from_hours(1);
 
-/// The most events that are shown.
+/// The maximum number of events that are shown.
 const EVENTS_MAX: usize = 10;
 
 /// What `status` shows.
 #[derive(Debug, Default)]
-pub(crate) struct Status {
+pub(crate) struct StatusReport {
     /// The version of this command.
     pub(crate) client: String,
     pub(crate) now: Timestamp,
     pub(crate) replicas: Vec<ReplicaLine>,
     pub(crate) schedulers: Vec<SchedulerLine>,
-    /// How many reservations, by state; malformed ones are `Invalid`.
+    /// The number of reservations by state; malformed ones count as `Invalid`.
     pub(crate) states: BTreeMap<&'static str, usize>,
-    /// How many of them were made by hand in the plain form.
+    /// How many reservations were made by hand in the plain form.
     pub(crate) manual: usize,
-    /// How many nodes have any.
+    /// How many nodes have reservations.
     pub(crate) nodes: usize,
     pub(crate) short: Vec<ShortNode>,
-    /// What the daemon warned of, the newest first.
-    pub(crate) events: Vec<EventNote>,
-    /// What could not be read, as the rules that would allow it.
+    /// Warnings of the daemon, the newest first.
+    pub(crate) events: Vec<EventSummary>,
+    /// The RBAC rules that the caller lacks, for what could not be listed.
     pub(crate) missing: Vec<String>,
 }
 
@@ -56,14 +57,14 @@ pub(crate) struct ReplicaLine {
     pub(crate) extends: Vec<String>,
     pub(crate) seen_nodes: u64,
     pub(crate) seen_pods: u64,
-    /// Whether nodes were read in a newer version than it has seen.
+    /// Whether the API server has a newer version of some node than the replica has seen.
     pub(crate) is_behind: bool,
     pub(crate) renewed: Option<Timestamp>,
     /// Whether it may not write reservations.
     pub(crate) is_restricted: bool,
 }
 
-/// A scheduler that pods name, or that the daemon is.
+/// A scheduler that pods name, or that the daemon serves.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct SchedulerLine {
     pub(crate) name: String,
@@ -72,30 +73,30 @@ pub(crate) struct SchedulerLine {
     pub(crate) enforcement: Enforcement,
 }
 
-/// A node that has promised more than it has.
+/// A node on which more is used and reserved than is allocatable.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct ShortNode {
     pub(crate) name: String,
-    /// What of: allocatable, used by pods, reserved.
+    /// The resources that are short: allocatable, used by pods, reserved.
     pub(crate) resources: Vec<(ResourceName, i64, i64, i64)>,
 }
 
-impl Status {
-    /// What follows from what was read. `leader` is the replica that the Lease of the election names.
-    pub(crate) fn of(world: &mut World, leader: Option<&str>) -> Self {
-        let now = world.now;
+impl StatusReport {
+    /// The status according to `data`. `leader` is the holder of the leader election's Lease.
+    pub(crate) fn of(data: &mut ClusterData, leader: Option<&str>) -> Self {
+        let now = data.now;
         let mut status = Self { client: env!("CARGO_PKG_VERSION").into(), now, ..Self::default() };
-        let newest = world.cluster.newest().0;
-        let replicas: Vec<&Replica> = world.cluster.replicas().iter().collect();
+        let newest = data.cluster.newest_versions().0;
+        let replicas: Vec<&Replica> = data.cluster.replicas().iter().collect();
         let line = |replica: &&Replica| replica_line(replica, leader, newest, now);
         status.replicas = replicas.iter().map(line).collect();
         status
             .replicas
             .sort_by(|one, other| (&one.namespace, &one.name).cmp(&(&other.namespace, &other.name)));
-        status.schedulers = schedulers(world);
-        status.events = events(&world.notes.events, now);
-        status.missing = missing(&world.unreadable);
-        let snapshot = world.cluster.snapshot(now);
+        status.schedulers = schedulers(data);
+        status.events = events(&data.diagnostics.events, now);
+        status.missing = missing(&data.unreadable);
+        let snapshot = data.cluster.snapshot(now);
         for ledger in snapshot.nodes() {
             status.count(ledger);
         }
@@ -118,23 +119,23 @@ impl Status {
         }
     }
 
-    /// Those whose word is good.
+    /// The replicas whose Lease has not lapsed.
     pub(crate) fn live(&self) -> impl Iterator<Item = &ReplicaLine> {
         self.replicas.iter().filter(|replica| replica.is_live)
     }
 
-    /// Whether the caller may read a kind, by its plural.
+    /// Whether the caller may list a kind, by its plural.
     pub(crate) fn can_see(&self, plural: &str) -> bool {
         !self.missing.iter().any(|rule| rule.split(' ').nth(1) == Some(plural))
     }
 
-    /// All reservations.
+    /// The number of all reservations.
     pub(crate) fn total(&self) -> usize {
         self.states.values().sum()
     }
 }
 
-impl Shown for Status {
+impl Printable for StatusReport {
     fn table(&self, is_wide: bool, has_headers: bool) -> String {
         text::text(self, is_wide, has_headers)
     }
@@ -155,7 +156,7 @@ fn replica_line(replica: &Replica, leader: Option<&str>, newest: u64, now: Times
     let texts =
         |list: &[common::model::ids::Text]| list.iter().map(|name| name.to_string()).collect::<Vec<_>>();
     let is_live = replica.is_live(now);
-    // Without an election whoever serves leads.
+    // Without leader election the replica that serves schedulers is the leader.
     let is_leader = match leader {
         Some(leader) => *replica.name == *leader,
         None => !replica.schedulers.is_empty(),
@@ -171,32 +172,32 @@ fn replica_line(replica: &Replica, leader: Option<&str>, newest: u64, now: Times
         seen_nodes: replica.seen_nodes,
         seen_pods: replica.seen_pods,
         is_behind: is_live && replica.seen_nodes < newest,
-        renewed: replica.renewed,
+        renewed: replica.renew_time,
         is_restricted: replica.is_restricted,
     }
 }
 
-fn schedulers(world: &World) -> Vec<SchedulerLine> {
+fn schedulers(data: &ClusterData) -> Vec<SchedulerLine> {
     let mut counts: BTreeMap<String, (usize, usize)> = BTreeMap::new();
-    for pod in world.cluster.pods() {
+    for pod in data.cluster.pods() {
         let (pods, pending) = counts.entry(pod.spec.scheduler_name.to_string()).or_default();
         *pods += 1;
         *pending += usize::from(pod.node.is_none());
     }
-    let replicas = world.cluster.replicas();
-    for replica in replicas.iter().filter(|replica| replica.is_live(world.now)) {
+    let replicas = data.cluster.replicas();
+    for replica in replicas.iter().filter(|replica| replica.is_live(data.now)) {
         for name in replica.schedulers.iter().chain(replica.extends.iter()) {
             counts.entry(name.to_string()).or_default();
         }
     }
     let line = |(name, (pods, pending)): (String, (usize, usize))| {
-        let enforcement = enforcement(replicas.iter(), &name, world.now);
+        let enforcement = enforcement(replicas.iter(), &name, data.now);
         SchedulerLine { name, pods, pending, enforcement }
     };
     counts.into_iter().map(line).collect()
 }
 
-/// What a node has promised more of than it has: allocatable, used, reserved.
+/// The resources of which more is used and reserved than is allocatable: allocatable, used, reserved.
 fn short(ledger: &Ledger) -> Vec<(ResourceName, i64, i64, i64)> {
     let allocatable = &ledger.node.allocatable;
     let mut reserved = common::model::Resources::default();
@@ -209,15 +210,15 @@ fn short(ledger: &Ledger) -> Vec<(ResourceName, i64, i64, i64)> {
     reserved.iter().map(|(resource, _)| resource).filter_map(numbers).collect()
 }
 
-fn events(all: &[EventNote], now: Timestamp) -> Vec<EventNote> {
-    let is_recent = |event: &&EventNote| {
+fn events(all: &[EventSummary], now: Timestamp) -> Vec<EventSummary> {
+    let is_recent = |event: &&EventSummary| {
         event.component == names::AUTOMATIC && event.at.is_some_and(|at| now.duration_since(at) < RECENT)
     };
-    // What went well is not worth a line here.
-    let is_warning = |event: &&EventNote| {
+    // Events about normal operation are not shown.
+    let is_warning = |event: &&EventSummary| {
         !matches!(&*event.reason, "Reserved" | "Released" | "ReservationReleased" | "LeaderElection")
     };
-    let mut events: Vec<EventNote> = all.iter().filter(is_recent).filter(is_warning).cloned().collect();
+    let mut events: Vec<EventSummary> = all.iter().filter(is_recent).filter(is_warning).cloned().collect();
     events.sort_by_key(|event| std::cmp::Reverse(event.at));
     events.truncate(EVENTS_MAX);
     events

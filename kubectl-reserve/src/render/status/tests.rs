@@ -1,9 +1,9 @@
 //! Golden output of `status`, from values.
 
-use super::Status;
-use crate::print::Shown;
+use super::StatusReport;
+use crate::cluster_data::{ClusterData, ClusterDataBuilder, Resource};
+use crate::print::Printable;
 use crate::print::schema_check::assert_valid;
-use crate::world::{Intake, Resource, World};
 use serde_json::{Value, json};
 
 const OWNER: &str = "11111111-0000-4000-8000-000000000001";
@@ -27,8 +27,8 @@ fn lease(name: &str, schedulers: &str, version: &str, seen: &str, renewed: &str)
             "spec": { "holderIdentity": name, "leaseDurationSeconds": 15, "renewTime": renewed } })
 }
 
-/// A cluster with one of everything.
-pub(crate) fn world() -> World {
+/// A cluster with every state of a reservation, and live and lapsed replicas.
+pub(crate) fn data() -> ClusterData {
     let info = |expires: &str| {
         let owner = json!({ "kind": "Deployment", "namespace": "shop", "name": "web", "uid": OWNER });
         json!({ "v": 1, "owner": owner, "priority": 0, "created": "2026-11-16T08:09:12Z", "expires": expires,
@@ -44,32 +44,32 @@ pub(crate) fn world() -> World {
     let event = json!({ "involvedObject": { "kind": "Deployment", "namespace": "shop", "name": "web" },
         "reason": "ReservationLost", "reportingComponent": "reserve-daemon", "eventTime": "2026-11-16T08:05:00Z",
         "message": format!("The reservation {OWNER}.0a1b2c on node node-2 was removed by somebody else") });
-    let mut intake = Intake::default();
-    let mut take = |resource, json: &Value| intake.take(resource, &json.to_string()).unwrap();
-    take(Resource::Nodes, &node("node-1", "8", &json!({})));
-    take(Resource::Nodes, &node("node-2", "4", &reserved));
-    take(Resource::Pods, &pod("web-1", "reserve-scheduler", Some("node-2")));
-    take(Resource::Pods, &pod("web-2", "reserve-scheduler", None));
-    take(Resource::Pods, &pod("batch-1", "default-scheduler", Some("node-1")));
-    take(
+    let mut builder = ClusterDataBuilder::default();
+    let mut add = |resource, json: &Value| builder.add(resource, &json.to_string()).unwrap();
+    add(Resource::Nodes, &node("node-1", "8", &json!({})));
+    add(Resource::Nodes, &node("node-2", "4", &reserved));
+    add(Resource::Pods, &pod("web-1", "reserve-scheduler", Some("node-2")));
+    add(Resource::Pods, &pod("web-2", "reserve-scheduler", None));
+    add(Resource::Pods, &pod("batch-1", "default-scheduler", Some("node-1")));
+    add(
         Resource::Replicas,
         &lease("reserve-daemon-6d5f9c7b8-4xk2p", "reserve-scheduler", "0.1.0", "50", "2026-11-16T08:09:58Z"),
     );
-    take(
+    add(
         Resource::Replicas,
         &lease("reserve-daemon-6d5f9c7b8-zz9q7", "", "0.1.0", "49", "2026-11-16T08:09:57Z"),
     );
-    take(
+    add(
         Resource::Replicas,
         &lease("reserve-daemon-55b7dcd7c4-8f928", "", "0.0.9", "12", "2026-11-16T08:00:00Z"),
     );
-    take(Resource::Events, &event);
-    intake.into_world(NOW.parse().unwrap(), "shop")
+    add(Resource::Events, &event);
+    builder.build(NOW.parse().unwrap(), "shop")
 }
 
-pub(crate) fn status() -> Status {
-    let status = Status::of(&mut world(), Some("reserve-daemon-6d5f9c7b8-4xk2p"));
-    Status { client: "0.1.0".into(), ..status }
+pub(crate) fn status() -> StatusReport {
+    let status = StatusReport::of(&mut data(), Some("reserve-daemon-6d5f9c7b8-4xk2p"));
+    StatusReport { client: "0.1.0".into(), ..status }
 }
 
 #[test]
@@ -89,11 +89,11 @@ fn the_document_has_the_same_numbers() {
 
 #[test]
 fn without_a_daemon_or_rights_the_rest_is_shown() {
-    let mut intake = Intake::default();
-    intake.cannot_read(Resource::Nodes).unwrap();
-    intake.cannot_read(Resource::Replicas).unwrap();
+    let mut builder = ClusterDataBuilder::default();
+    builder.add_unreadable(Resource::Nodes).unwrap();
+    builder.add_unreadable(Resource::Replicas).unwrap();
     let pods = pod("web-2", "reserve-scheduler", None).to_string();
-    intake.take(Resource::Pods, &pods).unwrap();
-    let mut world = intake.into_world(NOW.parse().unwrap(), "shop");
-    insta::assert_snapshot!("status_poor", Status::of(&mut world, None).table(false, true));
+    builder.add(Resource::Pods, &pods).unwrap();
+    let mut data = builder.build(NOW.parse().unwrap(), "shop");
+    insta::assert_snapshot!("status_poor", StatusReport::of(&mut data, None).table(false, true));
 }

@@ -1,6 +1,6 @@
-//! `status` for people.
+//! The text of `status` for people.
 
-use super::{ReplicaLine, SchedulerLine, ShortNode, Status};
+use super::{ReplicaLine, SchedulerLine, ShortNode, StatusReport};
 use crate::render::table::table;
 use crate::render::time::between;
 use crate::render::wrap::{WIDTH, wrap};
@@ -10,10 +10,10 @@ use jiff::Timestamp;
 
 const NONE: &str = "<none>";
 
-/// How wide the labels are.
+/// The width of the labels.
 const LABEL: usize = 14;
 
-pub(super) fn text(status: &Status, is_wide: bool, has_headers: bool) -> String {
+pub(super) fn text(status: &StatusReport, is_wide: bool, has_headers: bool) -> String {
     let mut text = daemon(status, is_wide, has_headers);
     text.push_str(&schedulers(status, has_headers));
     text.push_str(&reservations(status, has_headers));
@@ -25,7 +25,7 @@ pub(super) fn text(status: &Status, is_wide: bool, has_headers: bool) -> String 
     text
 }
 
-fn daemon(status: &Status, is_wide: bool, has_headers: bool) -> String {
+fn daemon(status: &StatusReport, is_wide: bool, has_headers: bool) -> String {
     if status.replicas.is_empty() && !status.can_see("leases") {
         return "DAEMON        not known: you may not see the Leases of its replicas\n".into();
     }
@@ -55,8 +55,8 @@ fn daemon(status: &Status, is_wide: bool, has_headers: bool) -> String {
     text
 }
 
-/// Which versions run, beside that of this command.
-fn skew(status: &Status) -> String {
+/// The versions of the replicas, compared with that of this command.
+fn skew(status: &StatusReport) -> String {
     let mut versions: Vec<&str> = status.live().map(|replica| replica.version.as_str()).collect();
     versions.sort_unstable();
     versions.dedup();
@@ -95,7 +95,7 @@ fn replica_cells(replica: &ReplicaLine, is_wide: bool, now: Timestamp) -> Vec<St
     cells
 }
 
-fn schedulers(status: &Status, has_headers: bool) -> String {
+fn schedulers(status: &StatusReport, has_headers: bool) -> String {
     if status.schedulers.is_empty() {
         return String::new();
     }
@@ -116,7 +116,7 @@ fn schedulers(status: &Status, has_headers: bool) -> String {
     )
 }
 
-fn reservations(status: &Status, has_headers: bool) -> String {
+fn reservations(status: &StatusReport, has_headers: bool) -> String {
     if !status.can_see("nodes") {
         return String::new();
     }
@@ -126,8 +126,8 @@ fn reservations(status: &Status, has_headers: bool) -> String {
     let states: Vec<String> = status.states.iter().map(|(state, count)| format!("{count} {state}")).collect();
     let manual = if status.manual > 0 { format!(" ({} made by hand)", status.manual) } else { String::new() };
     let nodes = plural(status.nodes, "node");
-    let told = format!("{} on {nodes}: {}{manual}", status.total(), states.join(", "));
-    let mut text = format!("\n{}", wrap("RESERVATIONS  ", &told, LABEL, WIDTH));
+    let summary = format!("{} on {nodes}: {}{manual}", status.total(), states.join(", "));
+    let mut text = format!("\n{}", wrap("RESERVATIONS  ", &summary, LABEL, WIDTH));
     if !status.short.is_empty() {
         let headers: &[&str] = &["SHORT-NODE", "RESOURCE", "ALLOC", "USED", "RESERVED", "SHORT"];
         let rows: Vec<Vec<String>> = status.short.iter().flat_map(short_cells).collect();
@@ -146,7 +146,7 @@ fn short_cells(node: &ShortNode) -> Vec<Vec<String>> {
     node.resources.iter().map(cells).collect()
 }
 
-fn events(status: &Status) -> String {
+fn events(status: &StatusReport) -> String {
     if status.events.is_empty() {
         return String::new();
     }

@@ -1,10 +1,10 @@
-//! The comparison can fail: each part of an outcome, once altered, is found and named.
+//! Tests of the comparison: a change of any part of an outcome is found and named.
 
 use super::differences;
-use crate::conformance::format::Outcome;
+use crate::conformance::format::CaseOutcome;
 use serde_json::{Value, json};
 
-/// A pod that fits two nodes alike and not a third.
+/// The outcome of a pod that fits two nodes equally well, and not a third.
 fn placed() -> Value {
     let scores = json!({ "NodeResourcesFit": { "raw": 50, "final": 50 } });
     let no =
@@ -21,7 +21,7 @@ fn placed() -> Value {
     })
 }
 
-/// A pod that fits nowhere, and two nodes that could be made to.
+/// The outcome of a pod that fits no node; two nodes are preemption candidates.
 fn unplaced() -> Value {
     let no = json!({ "plugin": "NodeResourcesFit", "code": "U", "reasons": ["Insufficient cpu"] });
     json!({
@@ -40,7 +40,7 @@ fn unplaced() -> Value {
     })
 }
 
-/// A node that would do without one victim.
+/// A candidate with one victim.
 fn candidate(victim: &str) -> Value {
     json!({
         "victims": [format!("default/{victim}")], "violations": 0, "highestPriority": 5, "prioritySum": 2_147_483_653_i64,
@@ -48,7 +48,7 @@ fn candidate(victim: &str) -> Value {
     })
 }
 
-/// A pod that names node `b`, which is too small; the other is not looked at.
+/// The outcome of a pod with the node name `b`, which is too small; `a` is excluded.
 fn named() -> Value {
     let small = json!({ "plugin": "NodeResourcesFit", "code": "UU", "reasons": ["Insufficient cpu"] });
     json!({
@@ -63,11 +63,11 @@ fn named() -> Value {
     })
 }
 
-fn outcome(value: Value) -> Outcome {
+fn outcome(value: Value) -> CaseOutcome {
     serde_json::from_value(value).unwrap()
 }
 
-/// What is found when the core says the same but for one altered field.
+/// The differences when one field of the core's outcome is altered.
 fn found(whole: &Value, pointer: &str, altered: Value) -> Vec<String> {
     let mut core = whole.clone();
     *core.pointer_mut(pointer).unwrap() = altered;
@@ -138,7 +138,7 @@ fn any_of_the_best_nodes_may_be_taken() {
     assert!(found(&placed(), "/host", json!("b")).is_empty());
 }
 
-/// What is found if the core nominates `b` instead of `a`, and both sides say of `b` what is altered.
+/// The differences if the core nominates `b` instead of `a`, and candidate `b` has the altered fields on both sides.
 fn nominated(altered: &[(&str, Value)]) -> Vec<String> {
     let mut theirs = unplaced();
     for (field, value) in altered {
@@ -157,7 +157,7 @@ fn any_of_the_candidates_that_are_alike_may_be_nominated() {
     assert_eq!(nominated(&[("victims", json!(["shop/z"]))]), [""; 0], "which victims is no rank");
 }
 
-/// What is better comes first: fewer violations, lower priorities, fewer victims, a later start.
+/// The order of importance: fewer violations, lower priorities, fewer victims, a later start.
 #[test]
 fn no_candidate_that_is_worse_may_be_nominated() {
     let (two, late) = (json!(["default/y", "default/z"]), json!("2026-01-31T13:00:00Z"));
@@ -172,7 +172,7 @@ fn no_candidate_that_is_worse_may_be_nominated() {
     for altered in worse {
         assert_eq!(nominated(altered), ["nominated"], "{altered:?}");
     }
-    // And if it is better, then it is upstream that is wrong: it has to be noticed too.
+    // If `b` is better, upstream's nomination of `a` is wrong, which must be noticed too.
     let better: [&[(&str, Value)]; 2] =
         [&[("highestPriority", json!(4)), ("violations", json!(0))], &[("earliestStart", Value::Null)]];
     for altered in better {

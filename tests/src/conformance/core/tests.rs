@@ -1,4 +1,4 @@
-//! What the core reads of a case.
+//! Tests of the decoding of cases.
 
 use super::Core;
 use crate::conformance::generator::Generator;

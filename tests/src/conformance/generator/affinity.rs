@@ -1,4 +1,4 @@
-//! Node selectors, node affinity, and affinity and anti-affinity to pods, required and preferred.
+//! Generates node selectors, node affinity, and pod affinity and anti-affinity, required and preferred.
 
 use serde_json::{Value, json};
 
@@ -14,7 +14,7 @@ const PREFERRED: &str = "preferredDuringSchedulingIgnoredDuringExecution";
 pub(super) fn fill(rng: &mut Rng, mix: &Mix, nodes: &[GeneratedNode], spec: &mut Value) {
     if rng.chance(mix.node_affinity / 8) {
         let wanted = labels(rng, &NODE_LABELS, 25);
-        // The API server leaves an empty one out.
+        // The API server does not store an empty selector.
         if !wanted.is_empty() {
             spec["nodeSelector"] = json!(wanted);
         }
@@ -43,7 +43,7 @@ pub(super) fn fill(rng: &mut Rng, mix: &Mix, nodes: &[GeneratedNode], spec: &mut
     }
 }
 
-/// A term about labels, about the name of the node, about both, or, rarely, about nothing.
+/// A term with `matchExpressions`, with `matchFields`, with both, or, rarely, with neither.
 fn node_term(rng: &mut Rng, nodes: &[GeneratedNode]) -> Value {
     let mut term = json!({});
     let about = rng.below(100);
@@ -76,7 +76,7 @@ fn node_requirement(rng: &mut Rng) -> Value {
 
 fn pod_term(rng: &mut Rng) -> Value {
     let mut term = json!({ "topologyKey": rng.pick(&TOPOLOGIES) });
-    // Without a selector it matches no pod, with an empty one all.
+    // A term without a selector matches no pod, with an empty selector all pods.
     if !rng.chance(4) {
         term["labelSelector"] = selector(rng);
     }

@@ -1,4 +1,4 @@
-//! Claims: those that wait for a pod, those that are bound, and those that something is wrong with.
+//! Generates PersistentVolumeClaims: waiting for a pod, bound, and faulty ones.
 
 use serde_json::{Value, json};
 
@@ -6,38 +6,38 @@ use super::csi::{FAST, LOCAL, OTHER, SLOW, ZONAL};
 use super::disks;
 use super::nodes::GeneratedNode;
 use super::rng::Rng;
-use super::volumes::{Kind, Storage};
+use super::volumes::{ClaimKind, Storage};
 
 /// Makes the claims of a namespace.
 pub(super) fn fill(rng: &mut Rng, storage: &mut Storage, namespace: &str, nodes: &[GeneratedNode]) {
     for number in 0..rng.between(7, 10) {
         let class = *rng.pick(&[FAST, FAST, FAST, FAST, FAST, FAST, ZONAL, OTHER]);
         let claim = claim(rng, namespace, &format!("waits-{number}"), class);
-        storage.add(Kind::Waits, claim);
+        storage.add(ClaimKind::Waits, claim);
     }
     for number in 0..rng.between(1, 2) {
         let mut claim = claim(rng, namespace, &format!("local-{number}"), LOCAL);
         if rng.chance(25) {
             claim["spec"]["selector"] = json!({ "matchLabels": { "media": rng.pick(&["ssd", "hdd"]) } });
         }
-        storage.add(Kind::Waits, claim);
+        storage.add(ClaimKind::Waits, claim);
     }
     for number in 0..rng.between(2, 4) {
         let class = *rng.pick(&[FAST, FAST, SLOW, SLOW, LOCAL]);
         let mut claim = claim(rng, namespace, &format!("bound-{number}"), class);
         storage.bind(rng, &mut claim, nodes);
-        storage.add(Kind::Bound, claim);
+        storage.add(ClaimKind::Bound, claim);
     }
     for number in 0..rng.between(1, 2) {
         let claim = wrong(rng, storage, namespace, number, nodes);
-        storage.add(Kind::Wrong, claim);
+        storage.add(ClaimKind::Wrong, claim);
     }
 }
 
-/// A claim with access of a kind, and nothing that it is bound to.
+/// An unbound claim with a random access mode.
 pub(super) fn claim(rng: &mut Rng, namespace: &str, name: &str, class: &str) -> Value {
     let mode = rng.pick(&["ReadWriteOnce", "ReadWriteOnce", "ReadWriteMany", "ReadWriteOncePod"]);
-    // A volume that is there is for one node or many; only a driver gives one for a single pod.
+    // Only drivers provide volumes with the access mode `ReadWriteOncePod`.
     let mode = if class == LOCAL { "ReadWriteOnce" } else { mode };
     json!({
         "metadata": { "name": name, "namespace": namespace, "uid": rng.uid() },
@@ -51,7 +51,7 @@ pub(super) fn claim(rng: &mut Rng, namespace: &str, name: &str, class: &str) -> 
     })
 }
 
-/// A claim that cannot be used, or on one node only.
+/// A claim that cannot be used, or only on one node.
 fn wrong(
     rng: &mut Rng,
     storage: &mut Storage,
@@ -61,7 +61,7 @@ fn wrong(
 ) -> Value {
     let mut claim = claim(rng, namespace, &format!("wrong-{number}"), FAST);
     match rng.below(8) {
-        // Bound at once, but not yet.
+        // A class with immediate binding, but not bound yet.
         0 => claim["spec"]["storageClassName"] = json!(SLOW),
         // Without a class.
         1 => claim["spec"]["storageClassName"] = json!(""),
@@ -74,14 +74,14 @@ fn wrong(
             claim["metadata"]["deletionTimestamp"] = json!("2026-01-31T12:00:00Z");
             claim["metadata"]["finalizers"] = json!(["kubernetes.io/pvc-protection"]);
         }
-        // Its volume is gone, and nobody has noticed.
+        // Bound to a volume that no longer exists.
         4 => {
             storage.bind(rng, &mut claim, nodes);
             storage.drop_last();
         }
-        // Named by its owner, and not bound yet.
+        // A volume name set by the user, and not bound yet.
         5 => claim["spec"]["volumeName"] = json!("spare-0"),
-        // A volume was made for it by hand.
+        // An existing volume that references this claim.
         6 => {
             claim["spec"]["storageClassName"] = json!(LOCAL);
             let mut volume = disks::spare(rng, storage.next(), nodes);
@@ -89,7 +89,7 @@ fn wrong(
             volume["spec"]["claimRef"] = disks::reference(&claim);
             storage.put(volume);
         }
-        // Another pod has already made the driver begin.
+        // A node was already selected for another pod.
         _ => {
             let node = &rng.pick(nodes).name;
             claim["metadata"]["annotations"] = json!({ "volume.kubernetes.io/selected-node": node });

@@ -1,4 +1,4 @@
-//! Containers: requests, sidecars, ports, requests of the pod as a whole, and resizes under way.
+//! Generates containers: requests, sidecars, ports, pod-level requests, and unfinished resizes.
 
 use std::collections::BTreeSet;
 
@@ -9,18 +9,18 @@ use super::nodes::{DEVICES, IMAGES};
 use super::quantity::{bytes, milli, whole};
 use super::rng::Rng;
 
-/// Resources that no node has; of some, schedulers take no notice.
+/// Resources that no node has; schedulers ignore some of them.
 const STRANGE: [&str; 4] =
     ["example.com/unheard-of", "foo", "attachable-volumes-aws-ebs", "requests.example.com/quota"];
 
-/// What a pod's containers may add up to, roughly.
+/// The approximate sum of the requests of a pod's containers.
 #[derive(Clone, Copy)]
 pub(super) struct Size {
     pub(super) milli: u64,
     pub(super) bytes: u64,
 }
 
-/// Puts containers and all that belongs to them into a pod's spec.
+/// Puts containers and their requests into a pod's spec.
 pub(super) fn fill(rng: &mut Rng, mix: &Mix, size: Size, spec: &mut Value) {
     let count = *rng.pick(&[1, 1, 1, 2, 3]);
     let each = Size { milli: size.milli / count, bytes: size.bytes / count };
@@ -40,7 +40,7 @@ pub(super) fn fill(rng: &mut Rng, mix: &Mix, size: Size, spec: &mut Value) {
         spec["initContainers"] = json!(init);
     }
     if rng.chance(mix.pod_level) {
-        // The API server wants it to cover the containers; schedulers do not check.
+        // The API server requires at least the sum of the containers; schedulers do not check that.
         spec["resources"] =
             json!({ "requests": usual(rng, mix, Size { milli: size.milli * 2, bytes: size.bytes * 2 }) });
     }
@@ -77,7 +77,7 @@ fn container(rng: &mut Rng, mix: &Mix, size: Size, name: &str) -> Value {
     container
 }
 
-/// Cpu and memory; each may be missing, or nothing.
+/// Requests of CPU and memory; each may be missing or zero.
 fn usual(rng: &mut Rng, mix: &Mix, size: Size) -> Map<String, Value> {
     let mut requests = Map::new();
     if !rng.chance(12) {
@@ -103,7 +103,7 @@ fn port(rng: &mut Rng) -> Value {
     port
 }
 
-/// On the network of the host each port is one of the host's.
+/// With `hostNetwork` each container port is also a host port.
 pub(super) fn on_host(spec: &mut Value) {
     for kind in ["containers", "initContainers"] {
         let Some(containers) = spec.get_mut(kind).and_then(Value::as_array_mut) else { continue };
@@ -113,8 +113,8 @@ pub(super) fn on_host(spec: &mut Value) {
     }
 }
 
-/// Gives up the ports of the host that `taken` has under the same words: no kubelet would run the pod. Upstream's table
-/// of ports cannot tell two users of one from one.
+/// Removes the host ports that `taken` already has: no kubelet would run the pod. Upstream's table of ports does not count how many
+/// pods use a port.
 pub(super) fn yield_ports(spec: &mut Value, node: &str, taken: &mut BTreeSet<String>) {
     for kind in ["containers", "initContainers"] {
         let Some(containers) = spec.get_mut(kind).and_then(Value::as_array_mut) else { continue };
@@ -129,7 +129,7 @@ pub(super) fn yield_ports(spec: &mut Value, node: &str, taken: &mut BTreeSet<Str
     }
 }
 
-/// The status of a pod whose containers have, or are given, something else than they ask for now.
+/// The status of a pod whose containers have allocated or actual resources that differ from their requests.
 pub(super) fn resizing(rng: &mut Rng, mix: &Mix, size: Size, pod: &mut Value) {
     let names: Vec<Value> = pod["spec"]["containers"]
         .as_array()

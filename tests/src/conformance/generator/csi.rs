@@ -1,4 +1,4 @@
-//! Classes of storage, and what drivers say: where they run, what a node can attach, what is left in a place.
+//! Generates StorageClasses, CSIDrivers, CSINodes, CSIStorageCapacities and VolumeAttachments.
 
 use serde_json::{Value, json};
 
@@ -10,21 +10,21 @@ use super::rng::Rng;
 pub(super) const DRIVER: &str = "csi.example.com";
 /// A driver that is not on every node.
 const OTHER_DRIVER: &str = "other.example.com";
-/// What disks of Amazon, as pods name them themselves, are attached by.
+/// The driver of `awsElasticBlockStore` volumes.
 const EBS_DRIVER: &str = "ebs.csi.aws.com";
 
-/// Drivers give volumes that wait for a pod.
+/// A class that waits for the first consumer.
 pub(super) const FAST: &str = "fast";
-/// Drivers give volumes at once.
+/// A class with immediate binding.
 pub(super) const SLOW: &str = "slow";
-/// Nobody gives volumes: they are there, or not.
+/// A class without a provisioner.
 pub(super) const LOCAL: &str = "local";
 /// Like `FAST`, in some zones only.
 pub(super) const ZONAL: &str = "zonal";
-/// Like `FAST`, by a driver that says nothing of what is left.
+/// Like `FAST`, by a driver that does not report its capacity.
 pub(super) const OTHER: &str = "other";
 
-/// Everything about storage that no pod names, by kind.
+/// The objects of storage besides claims and volumes, by kind.
 pub(super) fn objects(
     rng: &mut Rng,
     nodes: &[GeneratedNode],
@@ -61,7 +61,7 @@ fn classes() -> Vec<Value> {
     ]
 }
 
-/// No more than one of them keeps pods away from nodes without it: of two that are missing upstream names either.
+/// At most one driver has `preventPodSchedulingIfMissing`: if two were missing on a node, upstream would name either of them.
 fn drivers(rng: &mut Rng) -> Vec<Value> {
     let strict = *rng.pick(&["", "", DRIVER, OTHER_DRIVER, OTHER_DRIVER]);
     let mut driver = |name: &str, tells: u64| {
@@ -76,7 +76,7 @@ fn drivers(rng: &mut Rng) -> Vec<Value> {
     vec![driver(DRIVER, 95), driver(OTHER_DRIVER, 0)]
 }
 
-/// What the node's agent has registered; now and then nothing yet.
+/// The drivers that are registered on the node. `None`: no CSINode yet.
 fn csi_node(rng: &mut Rng, generated_node: &GeneratedNode) -> Option<Value> {
     if rng.chance(9) {
         return None;
@@ -98,8 +98,8 @@ fn csi_node(rng: &mut Rng, generated_node: &GeneratedNode) -> Option<Value> {
     }))
 }
 
-/// What is left, for each zone or for each node. Of one class there is no more than one for a node, since upstream takes
-/// whichever its map gives it first.
+/// Capacities for each zone or for each node. At most one of a class applies to a node, because upstream takes the first one of a
+/// map.
 fn capacities(rng: &mut Rng, nodes: &[GeneratedNode]) -> Vec<Value> {
     let mut capacities = Vec::new();
     for class in [FAST, ZONAL] {
@@ -125,7 +125,7 @@ fn capacities(rng: &mut Rng, nodes: &[GeneratedNode]) -> Vec<Value> {
             capacities.push(capacity);
         }
     }
-    // Without a topology it is for no node.
+    // A capacity without a topology applies to no node.
     capacities.push(json!({
         "metadata": { "name": "nowhere", "namespace": "kube-system", "uid": rng.uid() },
         "storageClassName": FAST, "capacity": "900Gi",
@@ -133,7 +133,7 @@ fn capacities(rng: &mut Rng, nodes: &[GeneratedNode]) -> Vec<Value> {
     capacities
 }
 
-/// Volumes that hang on a node, though perhaps no pod there uses them any more.
+/// Volumes that are attached to a node, maybe without a pod there that uses them.
 fn attachments(rng: &mut Rng, nodes: &[GeneratedNode], volumes: &[Value]) -> Vec<Value> {
     let mut attachments = Vec::new();
     for number in 0..rng.below(1 + nodes.len() as u64) {

@@ -1,4 +1,4 @@
-//! Persistent volumes: where they can be used, and what they are bound to.
+//! Generates PersistentVolumes: where they can be used, and which claim they are bound to.
 
 use serde_json::{Map, Value, json};
 
@@ -7,8 +7,7 @@ use super::labels::{BETA_ZONE, HOSTNAME, ZONE};
 use super::nodes::GeneratedNode;
 use super::rng::Rng;
 
-/// A volume that nobody has claimed yet. `number` makes its size one of a kind: of two that are equal upstream takes
-/// whichever its map gives it first.
+/// An unbound volume. `number` makes its size unique: of two volumes of the same size upstream takes the first one of a map.
 pub(super) fn spare(rng: &mut Rng, number: usize, nodes: &[GeneratedNode]) -> Value {
     let class = *rng.pick(&[LOCAL, LOCAL, LOCAL, FAST, OTHER]);
     let mut volume = volume(rng, &format!("spare-{number}"), number, class, nodes);
@@ -25,7 +24,7 @@ pub(super) fn spare(rng: &mut Rng, number: usize, nodes: &[GeneratedNode]) -> Va
     volume
 }
 
-/// Binds claim and volume to each other, both ways and for good.
+/// Makes a volume that is bound to the claim, and the claim to the volume.
 pub(super) fn bound(rng: &mut Rng, number: usize, claim: &mut Value, nodes: &[GeneratedNode]) -> Value {
     let name = format!("pv-{number}");
     claim["spec"]["volumeName"] = json!(name);
@@ -39,7 +38,7 @@ pub(super) fn bound(rng: &mut Rng, number: usize, claim: &mut Value, nodes: &[Ge
     volume
 }
 
-/// A reference to a claim as a volume has it.
+/// The `claimRef` of a volume.
 pub(super) fn reference(claim: &Value) -> Value {
     let meta = &claim["metadata"];
     json!({ "namespace": meta["namespace"], "name": meta["name"], "uid": meta["uid"] })
@@ -65,13 +64,13 @@ fn volume(rng: &mut Rng, name: &str, number: usize, class: &str, nodes: &[Genera
         spec["nodeAffinity"] = json!({ "required": { "nodeSelectorTerms": [term] } });
     }
     json!({
-        "metadata": { "name": name, "uid": rng.uid(), "labels": place(rng, class, generated_node) },
+        "metadata": { "name": name, "uid": rng.uid(), "labels": volume_labels(rng, class, generated_node) },
         "spec": spec,
         "status": { "phase": "Available" },
     })
 }
 
-/// The one label of nodes on which the volume can be used.
+/// The label of nodes that the volume's node affinity requires.
 fn pinned<'a>(
     rng: &mut Rng,
     class: &str,
@@ -88,8 +87,8 @@ fn pinned<'a>(
     }
 }
 
-/// Labels, which before there was node affinity said where a volume is: in one zone, or in several.
-fn place(rng: &mut Rng, class: &str, generated_node: &GeneratedNode) -> Map<String, Value> {
+/// Labels of a volume, some with its zone or zones: before volumes had node affinity, labels said where a volume can be used.
+fn volume_labels(rng: &mut Rng, class: &str, generated_node: &GeneratedNode) -> Map<String, Value> {
     let mut labels = Map::new();
     if rng.chance(50) {
         labels.insert("media".to_owned(), json!(rng.pick(&["ssd", "hdd"])));

@@ -1,9 +1,8 @@
-//! The words of generated clusters: few, so that selectors often match.
+//! Labels and namespaces of generated clusters: few, so that selectors often match.
 
 use super::rng::Rng;
 use serde_json::{Map, Value, json};
 
-/// Namespaces.
 pub(super) const NAMESPACES: [&str; 4] = ["default", "shop", "batch", "kube-system"];
 /// Labels of pods: keys and values.
 pub(super) const POD_LABELS: [(&str, &[&str]); 3] =
@@ -15,7 +14,7 @@ pub(super) const NODE_LABELS: [(&str, &[&str]); 4] = [
     ("pool", &["general", "spot", "gpu"]),
     ("cores", &["4", "16", "96"]),
 ];
-/// Labels that tell places apart.
+/// Topology keys.
 pub(super) const TOPOLOGIES: [&str; 5] = [
     "kubernetes.io/hostname",
     "topology.kubernetes.io/zone",
@@ -23,16 +22,14 @@ pub(super) const TOPOLOGIES: [&str; 5] = [
     BETA_ZONE,
     "pool",
 ];
-/// The label that is on nearly every node.
+/// Nearly every node has this label.
 pub(super) const HOSTNAME: &str = TOPOLOGIES[0];
-/// The label of zones.
 pub(super) const ZONE: &str = TOPOLOGIES[1];
-/// The label of zones before it had its name.
+/// The deprecated label of zones.
 pub(super) const BETA_ZONE: &str = "failure-domain.beta.kubernetes.io/zone";
-/// The label of regions.
 pub(super) const REGION: &str = TOPOLOGIES[2];
 
-/// Some of `choices`.
+/// Each key of `choices` with a chance of `percent`, with a random value.
 pub(super) fn labels(rng: &mut Rng, choices: &[(&str, &[&str])], percent: u64) -> Map<String, Value> {
     let mut labels = Map::new();
     for (key, values) in choices {
@@ -43,7 +40,7 @@ pub(super) fn labels(rng: &mut Rng, choices: &[(&str, &[&str])], percent: u64) -
     labels
 }
 
-/// A label selector for pods: equality, sets, existence; now and then one that is empty.
+/// A label selector for pods, sometimes an empty one.
 pub(super) fn selector(rng: &mut Rng) -> Value {
     match rng.below(10) {
         0 => json!({}),

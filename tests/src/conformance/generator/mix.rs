@@ -1,25 +1,25 @@
-//! How much of everything there is in generated clusters.
+//! How often generated clusters have each feature.
 
-/// Chances in percent: of a node, of a pod, or of a cluster to have something.
+/// Chances in percent that a node, a pod or a cluster has a feature.
 #[derive(Clone, Debug)]
 pub struct Mix {
-    /// A cluster is full, mostly of pods that others could displace.
+    /// A cluster is full, mostly with pods that can be preempted.
     pub crowded: u64,
     /// A node is cordoned.
     pub cordons: u64,
     /// A node has taints.
     pub taints: u64,
-    /// A node has resources besides the usual.
+    /// A node has extended resources or huge pages.
     pub devices: u64,
     /// A quantity is spelled in an odd way.
     pub odd: u64,
-    /// A pod tolerates something.
+    /// A pod has tolerations.
     pub tolerations: u64,
-    /// A pod to be placed names its node.
+    /// A pod to schedule has a node name.
     pub named: u64,
     /// A pod has init containers, some of them sidecars.
     pub init: u64,
-    /// A pod has requests of its own, besides its containers'.
+    /// A pod has pod-level requests.
     pub pod_level: u64,
     /// A pod on a node is being resized.
     pub resizing: u64,
@@ -35,14 +35,14 @@ pub struct Mix {
     pub volumes: u64,
     /// A pod has a priority.
     pub priorities: u64,
-    /// A pod waits for room on a node that was nominated for it.
+    /// A pod has a nominated node.
     pub nominated: u64,
     /// A pod has scheduling gates.
     pub gates: u64,
 }
 
 impl Mix {
-    /// For a cluster that is full: what keeps pods out is mostly others, not what they ask for.
+    /// The mix for a full cluster: other pods, not constraints, are mostly the reason why a pod does not fit.
     pub(super) fn crowd(&self) -> Self {
         Self {
             cordons: self.cordons / 2,

@@ -1,4 +1,5 @@
-//! Clusters and pods that are realistic one by one and hostile together. The same seed gives the same bytes.
+//! Generates clusters and pods for the comparison, with unusual combinations of features ([`Generator`]). The same seed gives the
+//! same bytes.
 
 mod affinity;
 mod claims;
@@ -45,18 +46,18 @@ impl Generator {
         Self::with(seed, cases, Mix::default())
     }
 
-    /// With a mix of one's own.
+    /// With the given mix of features.
     pub fn with(seed: u64, cases: u64, mix: Mix) -> Self {
         Self { seed, mix, left: cases, clusters: 0 }
     }
 
     fn batch(&self, pods: u64) -> Batch {
         let id = format!("{}-{}", self.seed, self.clusters);
-        // A cluster can be made again without those before it.
+        // A cluster can be generated again without the clusters before it.
         let mut rng = Rng::new(self.seed, self.clusters);
         let mut test_cluster = TestCluster::new(&mut rng, &self.mix, self.clusters);
         test_cluster.settle(&mut rng);
-        // All of them, so that the cluster is the same however many are asked for: it holds their claims.
+        // Always generate all pods: the cluster contains their claims, and must not depend on how many pods are asked for.
         let case = |number: u64| {
             let pod = pods::pending(&mut test_cluster, &mut rng, number);
             json!({ "id": format!("{id}/{number}"), "pod": pod, "assume": rng.chance(50) })

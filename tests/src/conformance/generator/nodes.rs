@@ -1,4 +1,4 @@
-//! Nodes: sizes, labels, zones, taints, images, and what some of them lack.
+//! Generates nodes: sizes, labels, zones, taints, images. Some nodes lack some of these.
 
 use serde_json::{Map, Value, json};
 
@@ -7,26 +7,25 @@ use super::mix::Mix;
 use super::quantity::{bytes, milli, whole};
 use super::rng::Rng;
 
-/// Images, with their size in MiB; few, so that pods find them.
+/// Images with their size in MiB; few, so that nodes often have the image of a pod.
 pub(super) const IMAGES: [(&str, u64); 4] = [
     ("registry.example/web:1.2", 180),
     ("registry.example/db@sha256:0123456789abcdef0123456789abcdef0123456789abcdef0123456789abcdef", 900),
     ("cache:latest", 12),
     ("registry.example:5000/big", 2300),
 ];
-/// Taints and tolerations use the same words.
+/// Keys and values of taints, which tolerations use too.
 pub(super) const TAINTS: [(&str, &[&str]); 4] = [
     ("dedicated", &["db", "gpu"]),
     ("spot", &["", "true"]),
     ("node.kubernetes.io/not-ready", &[""]),
     ("maintenance", &["soon", "now"]),
 ];
-/// The effects of taints; the soft one twice, since the score wants to count.
+/// The effects of taints; `PreferNoSchedule` twice, because the score counts these.
 pub(super) const EFFECTS: [&str; 4] = ["NoSchedule", "PreferNoSchedule", "PreferNoSchedule", "NoExecute"];
 /// Resources that only some nodes have.
 pub(super) const DEVICES: [&str; 3] = ["nvidia.com/gpu", "example.com/fpga", "hugepages-2Mi"];
-/// Features that nodes declare.
-/// Sorted, as the API server wants them.
+/// Features that nodes declare, sorted as the API server requires.
 const DECLARED: [&str; 2] = ["RestartAllContainersOnContainerExits", "UserNamespacesHostNetworkSupport"];
 
 /// A node and its size.
@@ -38,7 +37,7 @@ pub(super) struct GeneratedNode {
     pub(super) object: Value,
 }
 
-/// A node of a cluster that has so many zones. Names sort in the order of numbers.
+/// A node of a cluster with `zones` zones. The order of names is the order of numbers.
 pub(super) fn generated_node(rng: &mut Rng, mix: &Mix, number: u64, zones: u64) -> GeneratedNode {
     let name = format!("node-{number:02}");
     let zone = (!rng.chance(8)).then(|| format!("z{}", rng.below(zones)));
@@ -53,7 +52,7 @@ pub(super) fn generated_node(rng: &mut Rng, mix: &Mix, number: u64, zones: u64) 
         spec.insert("unschedulable".to_owned(), json!(true));
     }
     let object = json!({
-        "metadata": { "name": name, "uid": rng.uid(), "labels": place(rng, &name, zone.as_deref()) },
+        "metadata": { "name": name, "uid": rng.uid(), "labels": node_labels(rng, &name, zone.as_deref()) },
         "spec": spec,
         "status": {
             "allocatable": allocatable(rng, mix, milli, bytes),
@@ -64,23 +63,23 @@ pub(super) fn generated_node(rng: &mut Rng, mix: &Mix, number: u64, zones: u64) 
     GeneratedNode { name, zone, milli, bytes, object }
 }
 
-fn place(rng: &mut Rng, name: &str, zone: Option<&str>) -> Map<String, Value> {
-    let mut place = labels(rng, &NODE_LABELS, 70);
+fn node_labels(rng: &mut Rng, name: &str, zone: Option<&str>) -> Map<String, Value> {
+    let mut labels = labels(rng, &NODE_LABELS, 70);
     if !rng.chance(3) {
-        place.insert(HOSTNAME.to_owned(), json!(name));
+        labels.insert(HOSTNAME.to_owned(), json!(name));
     }
     if let Some(zone) = zone {
-        // A node that is older than the label has the one before it, and perhaps both.
+        // An old node has the deprecated label of zones, and maybe both.
         let old = rng.chance(12);
         if old {
-            place.insert(BETA_ZONE.to_owned(), json!(zone));
+            labels.insert(BETA_ZONE.to_owned(), json!(zone));
         }
         if !old || rng.chance(60) {
-            place.insert(ZONE.to_owned(), json!(zone));
-            place.insert(REGION.to_owned(), json!("r1"));
+            labels.insert(ZONE.to_owned(), json!(zone));
+            labels.insert(REGION.to_owned(), json!("r1"));
         }
     }
-    place
+    labels
 }
 
 fn taints(rng: &mut Rng) -> Value {
@@ -133,7 +132,7 @@ fn images(rng: &mut Rng) -> Vec<Value> {
     let some = IMAGES.iter().filter(|_| rng.chance(35)).collect::<Vec<_>>();
     some.into_iter()
         .map(|(name, size)| {
-            // Two nodes need not agree on the size of an image.
+            // The reported size of an image differs between nodes.
             let bytes = (size << 20) + rng.below(3) * (1 << 20);
             json!({ "names": [name, format!("{name}-alias:1")], "sizeBytes": bytes })
         })

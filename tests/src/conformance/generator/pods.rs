@@ -1,4 +1,4 @@
-//! Pods: those that are there already, and those that are to be placed.
+//! Generates pods: pods on nodes ([`existing`]), and pods to schedule ([`pending`]).
 
 use serde_json::{Value, json};
 
@@ -10,14 +10,14 @@ use super::tolerations::tolerations;
 use super::volumes::Mounter;
 use super::{affinity, spread, workloads};
 
-/// Priorities, the usual ones and those of system pods.
+/// Priorities, including those of system pods.
 const PRIORITIES: [i64; 6] = [-10, 0, 5, 1000, 1000, 2_000_000_000];
-/// Those of pods that fill a cluster.
+/// Priorities of the pods that fill a crowded cluster.
 const LOW: [i64; 8] = [-10, -10, 0, 0, 5, 5, 1000, 2_000_000_000];
-/// Those of pods that come to a full cluster.
+/// Priorities of the pods to schedule in a crowded cluster.
 const HIGH: [i64; 6] = [5, 1000, 1000, 1000, 1000, 2_000_000_000];
 
-/// A pod that has a node already, or, rarely, waits for one that was nominated.
+/// A pod that has a node, or, rarely, a nominated node.
 pub(super) fn existing(test_cluster: &mut TestCluster, rng: &mut Rng, number: u64) -> Value {
     let index = rng.index(test_cluster.nodes.len());
     let generated_node = &test_cluster.nodes[index];
@@ -53,27 +53,27 @@ pub(super) fn existing(test_cluster: &mut TestCluster, rng: &mut Rng, number: u6
     pod
 }
 
-/// What is written on a pod that has to go for a more important one.
+/// The conditions of a preempted pod.
 fn displaced() -> Value {
     json!([{ "type": "DisruptionTarget", "status": "True", "reason": "PreemptionByScheduler" }])
 }
 
-/// A pod that is to be placed.
+/// A pod to schedule.
 pub(super) fn pending(test_cluster: &mut TestCluster, rng: &mut Rng, number: u64) -> Value {
     let mut generated_node = rng.pick(&test_cluster.nodes);
     if test_cluster.crowded {
-        // Room for it can be made on most nodes.
+        // The smallest of three nodes, so that preemption can make room on most nodes.
         let [one, other] = [rng.pick(&test_cluster.nodes), rng.pick(&test_cluster.nodes)];
         generated_node = [one, other]
             .into_iter()
             .fold(generated_node, |least, next| if next.milli < least.milli { next } else { least });
     }
-    // Mostly of a size that some nodes have room for, sometimes larger than any.
+    // Mostly a size that fits some nodes, sometimes larger than all.
     let parts =
         if test_cluster.crowded { *rng.pick(&[2, 2, 3, 4]) } else { *rng.pick(&[1, 6, 16, 32, 32, 64]) };
     let size = Size { milli: generated_node.milli * 2 / parts, bytes: generated_node.bytes * 2 / parts };
     let mut pod = pod(test_cluster, rng, &format!("new-{number:03}"), size, false);
-    // One that is assumed counts as started now whenever upstream asks, so that with two of them anything could follow.
+    // Upstream counts an assumed pod without a start time as started now. With two such pods its choice would be random.
     if number != test_cluster.unstarted {
         pod["status"]["startTime"] = json!(moment(13, number));
     }
@@ -89,13 +89,13 @@ pub(super) fn pending(test_cluster: &mut TestCluster, rng: &mut Rng, number: u64
         pod["spec"]["preemptionPolicy"] = json!("Never");
     }
     if rng.chance(test_cluster.mix.nominated * 2) {
-        pod["status"]["nominatedNodeName"] = json!(promised(test_cluster, rng));
+        pod["status"]["nominatedNodeName"] = json!(nominated_node(test_cluster, rng));
     }
     pod
 }
 
-/// The node that is kept for a pod: often one that is being cleared, rarely one that has left.
-fn promised(test_cluster: &TestCluster, rng: &mut Rng) -> String {
+/// A nominated node: often one with a preempted pod, rarely one that no longer exists.
+fn nominated_node(test_cluster: &TestCluster, rng: &mut Rng) -> String {
     if rng.chance(5) {
         return "node-that-left".to_owned();
     }
@@ -105,7 +105,7 @@ fn promised(test_cluster: &TestCluster, rng: &mut Rng) -> String {
     rng.pick(&test_cluster.nodes).name.clone()
 }
 
-/// What both kinds have in common.
+/// What both kinds of pods have in common.
 fn pod(test_cluster: &mut TestCluster, rng: &mut Rng, name: &str, size: Size, there: bool) -> Value {
     let (namespace, uid) = (*rng.pick(&NAMESPACES), rng.uid());
     let mut labels = labels(rng, &POD_LABELS, 65);
@@ -141,7 +141,7 @@ fn pod(test_cluster: &mut TestCluster, rng: &mut Rng, name: &str, size: Size, th
     json!({ "metadata": metadata, "spec": spec, "status": { "phase": "Pending" } })
 }
 
-/// What only nodes that declare it can do.
+/// Features that only nodes that declare them have.
 fn declared(rng: &mut Rng, spec: &mut Value) {
     if rng.chance(9) {
         spec["hostNetwork"] = json!(true);

@@ -1,8 +1,8 @@
-//! Amounts, each spelled in one of the ways that the API server accepts.
+//! Generates quantities, each in one of the spellings that the API server accepts.
 
 use super::rng::Rng;
 
-/// So many milli of something: `250m`, `0.25`, `250000u`.
+/// A quantity in milli-units: `250m`, `0.25`, `250000u`.
 pub(super) fn milli(rng: &mut Rng, odd: u64, milli: u64) -> String {
     if !rng.chance(odd) {
         return if milli.is_multiple_of(1000) { (milli / 1000).to_string() } else { format!("{milli}m") };
@@ -12,13 +12,13 @@ pub(super) fn milli(rng: &mut Rng, odd: u64, milli: u64) -> String {
         1 => format!("{milli}000u"),
         2 => format!("{milli}000000n"),
         3 => format!("{milli}e-3"),
-        // A part of a milli counts as a whole one.
+        // A fraction of a milli-unit is rounded up.
         4 => format!("{milli}.1m"),
         _ => format!("+{milli}m"),
     }
 }
 
-/// So many bytes: `128Mi`, `134217728`, `134.2M`.
+/// A quantity in bytes: `128Mi`, `134217728`, `134.2M`.
 pub(super) fn bytes(rng: &mut Rng, odd: u64, bytes: u64) -> String {
     if !rng.chance(odd) {
         return [(1_u64 << 30, "Gi"), (1 << 20, "Mi"), (1 << 10, "Ki"), (1, "")]
@@ -28,7 +28,7 @@ pub(super) fn bytes(rng: &mut Rng, odd: u64, bytes: u64) -> String {
     }
     match rng.below(8) {
         0 => bytes.to_string(),
-        // A part of a byte counts as a whole one.
+        // A fraction of a byte is rounded up.
         7 => format!("{bytes}.5"),
         1 => format!("{bytes}000m"),
         2 => format!("{}M", bytes / 1_000_000),

@@ -1,13 +1,13 @@
-//! Chance that can be repeated: splitmix64.
+//! A random number generator that always gives the same numbers for a seed: splitmix64.
 
-/// A stream of numbers that follows from its seed.
+/// A stream of random numbers.
 pub(super) struct Rng(u64);
 
 impl Rng {
     /// The stream number `stream` of `seed`.
     pub(super) fn new(seed: u64, stream: u64) -> Self {
         let mut rng = Self(seed ^ stream.wrapping_mul(0x9e37_79b9_7f4a_7c15));
-        // Seeds that differ in one bit only are far apart after a step.
+        // After one step, seeds that differ in one bit give unrelated numbers.
         Self(rng.next())
     }
 
@@ -19,7 +19,7 @@ impl Rng {
         z ^ (z >> 31)
     }
 
-    /// A number from 0 to below `end`, which is not 0. The bias is far below what a test could notice.
+    /// A number from 0 to below `end`. The bias of the modulo is negligible here.
     pub(super) fn below(&mut self, end: u64) -> u64 {
         self.next() % end.max(1)
     }
@@ -29,7 +29,7 @@ impl Rng {
         first + self.below(last - first + 1)
     }
 
-    /// True in so many of a hundred cases.
+    /// true with a chance of `percent` in a hundred.
     pub(super) fn chance(&mut self, percent: u64) -> bool {
         self.below(100) < percent
     }
@@ -40,7 +40,7 @@ impl Rng {
         &choices[index]
     }
 
-    /// An index of a list of so many.
+    /// A random index of a list of length `len`.
     pub(super) fn index(&mut self, len: usize) -> usize {
         usize::try_from(self.below(len as u64)).unwrap_or(0)
     }

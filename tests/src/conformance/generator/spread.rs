@@ -1,11 +1,11 @@
-//! Topology spread constraints, with every policy.
+//! Generates topology spread constraints, with every policy.
 
 use serde_json::{Map, Value, json};
 
 use super::labels::{HOSTNAME, POD_LABELS, TOPOLOGIES, ZONE, requirement, selector};
 use super::rng::Rng;
 
-/// One or two constraints of a pod with such labels.
+/// One or two constraints for a pod with these labels.
 pub(super) fn constraints(rng: &mut Rng, labels: &Map<String, Value>) -> Value {
     let mut constraints: Vec<Value> = Vec::new();
     for _ in 0..rng.between(1, 2) {
@@ -43,8 +43,8 @@ fn constraint(rng: &mut Rng, labels: &Map<String, Value>) -> Value {
     constraint
 }
 
-/// A constraint about the pod's own release. The API server adds it to the selector of pods that are made now, and did not
-/// always do so.
+/// A constraint with `matchLabelKeys`. The API server now merges these keys into the selector, and older ones did not: both forms
+/// occur.
 fn by_key(rng: &mut Rng, labels: &Map<String, Value>, constraint: &mut Value) {
     let mut requirements = vec![requirement(rng, &POD_LABELS[..2])];
     if let Some(release) = labels.get("release").filter(|_| rng.chance(60)) {

@@ -1,4 +1,5 @@
-//! One cluster: what is decided about it before its objects are written.
+//! Generates one cluster: nodes and storage ([`TestCluster::new`]), then pods on the nodes ([`TestCluster::settle`]), then the JSON
+//! of all objects ([`TestCluster::objects`]).
 
 use std::collections::BTreeSet;
 
@@ -10,32 +11,32 @@ use super::rng::Rng;
 use super::volumes::Storage;
 use super::{PODS_EACH, pods, volumes, workloads};
 
-/// Pods on nodes are no more than this, so that a line stays small.
+/// The most pods on nodes, so that a line stays small.
 const PODS_MOST: u64 = 160;
 
-/// A cluster in the making.
+/// A cluster that is being generated.
 pub(super) struct TestCluster {
     pub(super) mix: Mix,
     pub(super) nodes: Vec<GeneratedNode>,
     pub(super) storage: Storage,
-    /// It is full, mostly of pods that others could displace.
+    /// Whether the cluster is full, mostly with pods that can be preempted.
     pub(super) crowded: bool,
-    /// Nodes on which a pod is ending because another displaced it.
+    /// Nodes with a terminating pod that was preempted.
     pub(super) cleared: Vec<String>,
-    /// The pod to be placed that will not have started when those after it are.
+    /// The number of the pod to schedule that has no start time.
     pub(super) unstarted: u64,
-    /// The ports of the hosts that pods on them have.
+    /// The host ports in use, each with its node and address.
     pub(super) ports: BTreeSet<String>,
-    /// Node, priority and start of pods on nodes.
+    /// Node, priority and start time of the pods on nodes.
     started: BTreeSet<(String, i64, u64)>,
-    /// The pods that are there.
+    /// The pods on nodes.
     pods: Vec<Value>,
 }
 
 impl TestCluster {
     /// Decides on the nodes and the storage of the cluster with this number.
     pub(super) fn new(rng: &mut Rng, mix: &Mix, number: u64) -> Self {
-        // Spread over the clusters, so that any run of them has its share.
+        // Not random, so that any series of clusters has its share of crowded ones.
         let crowded = number * 37 % 100 < mix.crowded;
         let mix = if crowded { mix.crowd() } else { mix.clone() };
         let count = match rng.below(10) {
@@ -61,15 +62,15 @@ impl TestCluster {
         }
     }
 
-    /// Fills the nodes.
+    /// Puts pods on the nodes.
     pub(super) fn settle(&mut self, rng: &mut Rng) {
         let each = if self.crowded { rng.between(5, 7) } else { rng.between(0, 4) };
         let crowd = (each * self.nodes.len() as u64).min(PODS_MOST);
         self.pods = (0..crowd).map(|number| pods::existing(self, rng, number)).collect();
     }
 
-    /// The minute in which a pod with such a priority started on a node. On other nodes it is often the same; on this one
-    /// never, because upstream has no rule for which of two such pods has to go first.
+    /// The minute in which a pod of this priority started on a node. It is unique on the node, because upstream has no rule for the
+    /// order of two victims with the same priority and start. Pods on other nodes often have the same minute.
     pub(super) fn start(&mut self, rng: &mut Rng, node: &str, priority: i64) -> u64 {
         let mut minute = rng.below(6);
         while !self.started.insert((node.to_owned(), priority, minute)) {

@@ -1,4 +1,4 @@
-//! The generator keeps its promises: the same seed gives the same bytes, and everything it can make turns up.
+//! Tests of the generator: the same seed gives the same bytes, and every feature occurs.
 
 use super::{Generator, Mix};
 use serde_json::Value;

@@ -1,11 +1,11 @@
-//! Tolerations: of what nodes are tainted with, of other things, of everything.
+//! Generates tolerations: of the taints of nodes, of other taints, of all taints.
 
 use serde_json::{Map, Value, json};
 
 use super::nodes::{EFFECTS, TAINTS};
 use super::rng::Rng;
 
-/// None to four of them.
+/// Zero to four tolerations.
 pub(super) fn tolerations(rng: &mut Rng, percent: u64) -> Vec<Value> {
     let mut tolerations = Vec::new();
     while tolerations.len() < 4 && rng.chance(percent) {
@@ -28,7 +28,7 @@ fn toleration(rng: &mut Rng) -> Value {
         put("key", key);
         put("operator", "Exists");
     } else {
-        // Without a key it is not for the API server, but schedulers have a rule for it.
+        // The API server refuses `Equal` without a key, but schedulers have a rule for it.
         if !rng.chance(5) {
             put("key", key);
         }
@@ -36,7 +36,7 @@ fn toleration(rng: &mut Rng) -> Value {
         put("value", value);
         match rng.below(20) {
             0..=9 => put("operator", "Equal"),
-            // Behind a gate that is off, and so tolerating nothing.
+            // `Gt` needs a feature gate that is off, so it tolerates nothing.
             10 => put("operator", "Gt"),
             _ => {}
         }

@@ -1,4 +1,4 @@
-//! Storage: the claims and volumes of a cluster, and the volumes of a pod.
+//! Generates storage: the claims and volumes of a cluster ([`storage`]), and the volumes of a pod ([`Storage::mounted`]).
 
 use std::collections::BTreeSet;
 
@@ -11,39 +11,39 @@ use super::labels::NAMESPACES;
 use super::nodes::{GeneratedNode, IMAGES};
 use super::rng::Rng;
 
-/// What can be expected of a claim.
+/// The state of a claim.
 #[derive(Clone, Copy, PartialEq, Eq)]
-pub(super) enum Kind {
-    /// Its volume follows from where its pod is put.
+pub(super) enum ClaimKind {
+    /// Waits for the first consumer.
     Waits,
-    /// It has its volume.
+    /// Bound to a volume.
     Bound,
-    /// It cannot be used, or not everywhere.
+    /// Cannot be used, or only on some nodes.
     Wrong,
-    /// It belongs to one pod, which does not name it.
+    /// The claim of an ephemeral volume, which belongs to one pod.
     Owned,
 }
 
 /// The claims and volumes of a cluster.
 #[derive(Default)]
 pub(super) struct Storage {
-    claims: Vec<(Kind, Value)>,
+    claims: Vec<(ClaimKind, Value)>,
     volumes: Vec<Value>,
-    /// Volumes that were made, gone ones included.
+    /// The number of volumes made, including removed ones.
     made: usize,
 }
 
-/// Who mounts volumes.
+/// The pod that mounts volumes.
 #[derive(Clone, Copy)]
 pub(super) struct Mounter<'a> {
     pub(super) namespace: &'a str,
     pub(super) name: &'a str,
     pub(super) uid: &'a str,
-    /// It was looked at before, and so what it claims is bound.
+    /// Whether the pod is on a node, so that its claims are bound.
     pub(super) runs: bool,
 }
 
-/// Makes claims in every namespace, and some volumes that nobody has claimed.
+/// Makes claims in every namespace, and some unbound volumes.
 pub(super) fn storage(rng: &mut Rng, nodes: &[GeneratedNode]) -> Storage {
     let mut storage = Storage::default();
     for _ in 0..rng.between(4, 8 + nodes.len() as u64) {
@@ -57,7 +57,7 @@ pub(super) fn storage(rng: &mut Rng, nodes: &[GeneratedNode]) -> Storage {
 }
 
 impl Storage {
-    pub(super) fn add(&mut self, kind: Kind, claim: Value) {
+    pub(super) fn add(&mut self, kind: ClaimKind, claim: Value) {
         self.claims.push((kind, claim));
     }
 
@@ -81,7 +81,7 @@ impl Storage {
         self.volumes.pop();
     }
 
-    /// Everything about storage, by kind; nothing if the cluster has none.
+    /// All objects of storage, by kind; empty if the cluster has no claims.
     pub(super) fn objects(&self, rng: &mut Rng, nodes: &[GeneratedNode]) -> Vec<(&'static str, Vec<Value>)> {
         if self.claims.is_empty() {
             return Vec::new();
@@ -93,7 +93,7 @@ impl Storage {
         objects
     }
 
-    /// The volumes of a pod: claims of its namespace, a claim of its own, disks, and what every node can give.
+    /// The volumes of a pod: claims of its namespace, ephemeral volumes, disks, images.
     pub(super) fn mounted(&mut self, rng: &mut Rng, nodes: &[GeneratedNode], who: Mounter<'_>) -> Vec<Value> {
         let count = *rng.pick(&[1, 1, 1, 1, 2, 3]);
         let mut mounted: Vec<Value> = (0..count)
@@ -108,7 +108,7 @@ impl Storage {
                 }
             })
             .collect();
-        // One claim twice gets two volumes upstream, and which of them the next pod finds is chance.
+        // Each claim only once: for a claim that a pod mounts twice upstream chooses two volumes, and which one counts is random.
         let mut claims = BTreeSet::new();
         mounted.retain(|volume| match volume.pointer("/persistentVolumeClaim/claimName") {
             Some(claim) => claims.insert(claim.to_string()),
@@ -117,18 +117,19 @@ impl Storage {
         mounted
     }
 
-    /// A volume by a claim that others may use too.
+    /// A volume with a claim that other pods may use too.
     fn claimed(&self, rng: &mut Rng, name: &str, who: Mounter<'_>) -> Value {
         let kind = match rng.below(100) {
-            _ if who.runs => Kind::Bound,
-            0..=69 => Kind::Waits,
-            70..=96 => Kind::Bound,
-            97 | 98 => Kind::Wrong,
+            _ if who.runs => ClaimKind::Bound,
+            0..=69 => ClaimKind::Waits,
+            70..=96 => ClaimKind::Bound,
+            97 | 98 => ClaimKind::Wrong,
             _ => return json!({ "name": name, "persistentVolumeClaim": { "claimName": "no-such-claim" } }),
         };
-        let ours =
-            |(of, claim): &&(Kind, Value)| *of == kind && claim["metadata"]["namespace"] == who.namespace;
-        let claims: Vec<&(Kind, Value)> = self.claims.iter().filter(ours).collect();
+        let ours = |(of, claim): &&(ClaimKind, Value)| {
+            *of == kind && claim["metadata"]["namespace"] == who.namespace
+        };
+        let claims: Vec<&(ClaimKind, Value)> = self.claims.iter().filter(ours).collect();
         match claims.get(rng.index(claims.len().max(1))) {
             Some((_, claim)) => {
                 json!({ "name": name, "persistentVolumeClaim": { "claimName": claim["metadata"]["name"] } })
@@ -137,7 +138,7 @@ impl Storage {
         }
     }
 
-    /// A volume that comes and goes with the pod: its claim is made by a controller, which may be late.
+    /// A generic ephemeral volume. A controller makes its claim, which may be missing yet.
     fn ephemeral(&mut self, rng: &mut Rng, name: &str, nodes: &[GeneratedNode], who: Mounter<'_>) -> Value {
         let mut claim = claims::claim(rng, who.namespace, &format!("{}-{name}", who.name), FAST);
         claim["spec"]["accessModes"] = json!(["ReadWriteOnce"]);
@@ -149,18 +150,18 @@ impl Storage {
         }
         match rng.below(20) {
             0 | 1 if !who.runs => {}
-            // Of an earlier pod of the same name.
+            // The claim belongs to an earlier pod of the same name.
             2 if !who.runs => {
                 claim["metadata"]["ownerReferences"] = owner(&rng.uid());
-                self.add(Kind::Owned, claim);
+                self.add(ClaimKind::Owned, claim);
             }
-            _ => self.add(Kind::Owned, claim),
+            _ => self.add(ClaimKind::Owned, claim),
         }
         json!({ "name": name, "ephemeral": { "volumeClaimTemplate": template } })
     }
 }
 
-/// A disk that a pod names itself; few, so that pods want the same.
+/// An in-line disk of a pod; few different ones, so that pods conflict.
 fn disk(rng: &mut Rng, name: &str) -> Value {
     let disk = format!("disk-{}", rng.below(2));
     let read_only = rng.chance(40);

@@ -1,21 +1,21 @@
-//! Namespaces, services, controllers and disruption budgets.
+//! Generates namespaces, services, workloads and disruption budgets.
 
 use serde_json::{Map, Value, json};
 
 use super::labels::{NAMESPACES, POD_LABELS, labels};
 use super::rng::Rng;
 
-/// Kinds that pods are controlled by: the kind, its API version, its place in the case format, and the app of its pods.
+/// The kinds of workloads: kind, API version, field in the case format, and the label `app` of its pods.
 const CONTROLLERS: [(&str, &str, &str, &str); 3] = [
     ("ReplicaSet", "apps/v1", "replicaSets", "web"),
     ("StatefulSet", "apps/v1", "statefulSets", "db"),
     ("ReplicationController", "v1", "replicationControllers", "cache"),
 ];
 
-/// When evictions were granted.
+/// The time of granted evictions.
 const GRANTED: &str = "2026-01-31T12:00:00Z";
 
-/// All such objects, by kind.
+/// All these objects, by kind.
 pub(super) fn objects(rng: &mut Rng) -> Vec<(&'static str, Vec<Value>)> {
     let namespace = |name: &&str| {
         let team = if rng.chance(70) { json!({ "team": rng.pick(&["red", "blue"]) }) } else { json!({}) };
@@ -34,7 +34,8 @@ pub(super) fn objects(rng: &mut Rng) -> Vec<(&'static str, Vec<Value>)> {
     objects
 }
 
-/// A reference to one of those controllers, or to a kind that is none, or nothing. A controller's pods have its labels.
+/// The owner reference to one of the workloads, to a Job, which cases do not have, or none. Also sets the label `app` of the
+/// workload's pods.
 pub(super) fn owner(rng: &mut Rng, namespace: &str, labels: &mut Map<String, Value>) -> Option<Value> {
     let (kind, version) = match rng.below(8) {
         0 => ("Job", "batch/v1"),
@@ -50,7 +51,7 @@ pub(super) fn owner(rng: &mut Rng, namespace: &str, labels: &mut Map<String, Val
     Some(json!({ "apiVersion": version, "kind": kind, "name": name, "uid": uid, "controller": true }))
 }
 
-/// One in most namespaces.
+/// An object in most namespaces.
 fn each(rng: &mut Rng, prefix: &str, spec: impl Fn(&mut Rng) -> Value) -> Vec<Value> {
     let mut all = Vec::new();
     for namespace in NAMESPACES {
@@ -64,7 +65,7 @@ fn each(rng: &mut Rng, prefix: &str, spec: impl Fn(&mut Rng) -> Value) -> Vec<Va
     all
 }
 
-/// A service of some pods, or of whatever somebody else says: then it has no selector.
+/// A service, sometimes without a selector.
 fn service(rng: &mut Rng) -> Value {
     let mut selected = labels(rng, &POD_LABELS[1..], 30);
     if selected.is_empty() {
@@ -73,11 +74,12 @@ fn service(rng: &mut Rng) -> Value {
     if selected.is_empty() { json!({ "spec": {} }) } else { json!({ "spec": { "selector": selected } }) }
 }
 
-/// One in a namespace: of two about the same pod upstream counts down whichever its map gives it first, and perhaps only that.
+/// A disruption budget. There is one per namespace: of two budgets for the same pod upstream counts down the first one of a map,
+/// maybe only that one.
 fn budget(rng: &mut Rng) -> Value {
     let (key, values) = *rng.pick(&POD_LABELS);
     let selector = match rng.below(12) {
-        // Matches nothing, whatever the API says.
+        // kube-scheduler's preemption matches no pod with an empty selector, unlike the API's definition.
         0 => json!({}),
         1..=4 => json!({ "matchExpressions": [{ "key": key, "operator": "Exists" }] }),
         _ => json!({ "matchLabels": { key: rng.pick(values) } }),
@@ -89,7 +91,7 @@ fn budget(rng: &mut Rng) -> Value {
         },
     });
     if rng.chance(20) {
-        // The eviction of these was granted already.
+        // The evictions of these pods were granted already.
         let pods: Map<String, Value> =
             (0..40).step_by(3).map(|number| (format!("there-{number:03}"), json!(GRANTED))).collect();
         budget["status"]["disruptedPods"] = json!(pods);

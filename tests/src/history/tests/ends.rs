@@ -1,13 +1,13 @@
-//! I7, as far as it bounds the end of a reservation, and I24: who waits at the end.
+//! Tests of I7 for the end of a reservation, and of I24 for pods that wait at the end.
 
 use super::{
-    DAEMON, NEW, SEAT, STRANGER, Story, moment, pod, reserve_patch, reserved, until_the_new_one_waits,
-    until_the_old_one_goes,
+    DAEMON, HistoryBuilder, NEW, SEAT, STRANGER, moment, pod, reserve_patch, reserved,
+    until_the_new_one_waits, until_the_old_one_goes,
 };
 use jiff::{SignedDuration, Timestamp};
 use serde_json::{Value, json};
 
-/// The reservation of the story with another end.
+/// The reservation of the history with another end.
 fn reserved_until(end: Timestamp) -> Value {
     let mut annotations = reserved();
     let record = &mut annotations[format!("reserve.info/{SEAT}")];
@@ -20,10 +20,10 @@ fn reserved_until(end: Timestamp) -> Value {
 #[test]
 fn i7_an_end_that_is_more_than_a_day_ahead() {
     let after = |hours: i64, user: &str| {
-        let mut story = until_the_old_one_goes();
-        let end = moment(story.revision) + SignedDuration::from_hours(hours);
-        story.node(&reserved_until(end), user, reserve_patch());
-        story.broken()
+        let mut builder = until_the_old_one_goes();
+        let end = moment(builder.revision) + SignedDuration::from_hours(hours);
+        builder.node(&reserved_until(end), user, reserve_patch());
+        builder.broken()
     };
     assert_eq!(after(23, DAEMON), Vec::<&str>::new());
     assert_eq!(after(25, DAEMON), ["I7"]);
@@ -33,38 +33,38 @@ fn i7_an_end_that_is_more_than_a_day_ahead() {
 #[test]
 fn i7_an_end_that_is_more_than_an_hour_after_the_room_became_empty() {
     let after = |minutes: i64| {
-        let mut story = until_the_new_one_waits();
-        // The old one was gone before the new one came.
-        let end = moment(story.revision - 1) + SignedDuration::from_mins(minutes);
-        story.node(&reserved_until(end), DAEMON, reserve_patch());
-        story.broken()
+        let mut builder = until_the_new_one_waits();
+        // The old pod was gone one revision before the new one came.
+        let end = moment(builder.revision - 1) + SignedDuration::from_mins(minutes);
+        builder.node(&reserved_until(end), DAEMON, reserve_patch());
+        builder.broken()
     };
     assert_eq!(after(61), Vec::<&str>::new());
     assert_eq!(after(63), ["I7", "I7"], "when it is written, and at the end");
-    let mut story = until_the_old_one_goes();
-    let end = moment(story.revision) + SignedDuration::from_mins(63);
-    story.node(&reserved_until(end), DAEMON, reserve_patch());
-    assert_eq!(story.broken(), Vec::<&str>::new(), "the pod is still there");
+    let mut builder = until_the_old_one_goes();
+    let end = moment(builder.revision) + SignedDuration::from_mins(63);
+    builder.node(&reserved_until(end), DAEMON, reserve_patch());
+    assert_eq!(builder.broken(), Vec::<&str>::new(), "the pod is still there");
 }
 
-/// A pod that waits from the moment on at which the old one is gone, until so many steps later.
-fn waits(waiting: Value, steps: u64) -> Story {
-    let mut story = until_the_old_one_goes();
-    story.pod_gone(super::going(pod("old", super::OLD, "3", true)));
+/// The old pod is gone, another pod waits, and the history ends `steps` revisions later.
+fn waits(waiting: Value, steps: u64) -> HistoryBuilder {
+    let mut builder = until_the_old_one_goes();
+    builder.pod_gone(super::going(pod("old", super::OLD, "3", true)));
     let mut waiting = waiting;
-    waiting["metadata"]["creationTimestamp"] = json!(moment(story.revision + 1));
-    story.pod(waiting);
-    story.history.end = moment(story.revision + steps);
-    story
+    waiting["metadata"]["creationTimestamp"] = json!(moment(builder.revision + 1));
+    builder.pod(waiting);
+    builder.history.end = moment(builder.revision + steps);
+    builder
 }
 
 #[test]
 fn i24_a_pod_that_waits_beside_the_place_that_is_kept_for_it() {
-    let story = waits(pod("new", NEW, "3", true), 7);
-    assert_eq!(story.broken_at(true), ["I24"]);
-    assert_eq!(story.broken_at(false), Vec::<&str>::new(), "things go on");
-    let story = waits(pod("new", NEW, "3", true), 5);
-    assert_eq!(story.broken_at(true), Vec::<&str>::new(), "it came a moment ago");
+    let builder = waits(pod("new", NEW, "3", true), 7);
+    assert_eq!(builder.broken_at(true), ["I24"]);
+    assert_eq!(builder.broken_at(false), Vec::<&str>::new(), "things go on");
+    let builder = waits(pod("new", NEW, "3", true), 5);
+    assert_eq!(builder.broken_at(true), Vec::<&str>::new(), "it came a moment ago");
 }
 
 #[test]

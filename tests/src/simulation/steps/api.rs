@@ -1,13 +1,13 @@
-//! The API server as a model: typed objects, one revision counter, a log for each kind that watches follow, and writes with the
-//! preconditions that the real one checks. Each write is judged as it lands.
+//! A model of the API server: typed objects, one revision counter, a log of events for each kind, and writes with the preconditions
+//! that the real one checks. The rules are checked at each write.
 
-use super::past::{Logs, Truth};
-use super::rules::Rules;
-use crate::history::picture::Picture;
-use crate::simulation::History;
-use common::cluster::{Event, Seen};
+use super::knowledge::{Logs, Truth};
+use super::rules::RuleChecker;
+use crate::history::cluster_state::ClusterState;
+use crate::simulation::HistoryLog;
+use common::cluster::{Event, WatchEvent};
 use common::model::ids::Text;
-use common::model::pod::{Rare, Scheduled};
+use common::model::pod::{RareFields, ScheduledCondition};
 use common::model::{Moment, Node, NodeName, Pod, PodKey, Replica, ReservationId, Uid, Workload};
 use daemon::lease::election::Record;
 use jiff::Timestamp;
@@ -16,18 +16,18 @@ use std::fmt;
 use std::sync::Arc;
 use std::time::Duration;
 
-/// Who does something.
+/// The sender of a request. The names are part of the log.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
-pub(super) enum Who {
-    /// A daemon: which one, and in which of its lives.
+pub(super) enum Actor {
+    /// A daemon: its index, and how often it was started.
     Daemon(usize, u32),
     /// A run of the command.
     Command(usize),
-    /// Anybody else.
+    /// Any other program or user.
     Other,
 }
 
-/// What a watch follows.
+/// The kind of objects of a watch. The names are part of the log.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[repr(usize)]
 pub(super) enum Stream {
@@ -39,57 +39,57 @@ pub(super) enum Stream {
 
 pub(super) const STREAMS: [Stream; 4] = [Stream::Nodes, Stream::Pods, Stream::Workloads, Stream::Replicas];
 
-/// Why a write was refused: the code of the answer.
+/// The status code of an error response.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) struct Refused(pub(super) u16);
+pub(super) struct ErrorCode(pub(super) u16);
 
-/// What a pod was told by the daemon.
+/// An event that a daemon wrote about an object.
 #[derive(Clone, Debug)]
-pub(super) struct Told {
+pub(super) struct WrittenEvent {
     pub(super) uid: Uid,
-    /// Whose wish it answers.
+    /// The requester of the `reserve/keep` that the event answers.
     pub(super) answers: Option<Text>,
     pub(super) reason: &'static str,
-    /// Up to which revision the daemon had seen nodes that said so.
+    /// The revision up to which the daemon had seen nodes when it wrote the event.
     pub(super) at: u64,
 }
 
-/// When simulations begin.
+/// The time at which simulations begin, in seconds since 1970.
 const START: i64 = 1_800_000_000;
 
 pub(super) struct Api {
     pub(super) now: Duration,
     pub(super) revision: u64,
-    pub(super) picture: Picture,
+    pub(super) state: ClusterState,
     pub(super) keys: BTreeMap<PodKey, Uid>,
     pub(super) annotations: BTreeMap<NodeName, BTreeMap<String, String>>,
     pub(super) workloads: BTreeMap<Uid, Workload>,
     pub(super) replicas: BTreeMap<Text, Replica>,
     /// The Lease of the election, and its version.
     pub(super) lease: Option<(Record, u64)>,
-    /// Who held it, and since when.
+    /// The holders of that Lease, each with the time since when.
     holders: Vec<(Duration, String)>,
     pub(super) logs: Logs,
-    /// What pods were told by the daemon.
-    pub(super) told: Vec<Told>,
-    pub(super) rules: Rules,
-    pub(super) history: History,
-    /// When anything but talk was written last.
-    pub(super) stirred: Duration,
-    made: u32,
+    /// The events that daemons wrote.
+    pub(super) events: Vec<WrittenEvent>,
+    pub(super) rules: RuleChecker,
+    pub(super) history: HistoryLog,
+    /// When anything but a replica's Lease was last written.
+    pub(super) last_change: Duration,
+    id_count: u32,
 }
 
-/// The API server's time.
+/// The API server's wall-clock time.
 pub(super) fn wall(now: Duration) -> Timestamp {
     Timestamp::from_second(START).unwrap_or_default() + now
 }
 
 impl Api {
-    pub(super) fn new(history: History) -> Self {
+    pub(super) fn new(history: HistoryLog) -> Self {
         Self {
             now: Duration::ZERO,
             revision: 100,
-            picture: Picture::default(),
+            state: ClusterState::default(),
             keys: BTreeMap::new(),
             annotations: BTreeMap::new(),
             workloads: BTreeMap::new(),
@@ -97,11 +97,11 @@ impl Api {
             lease: None,
             holders: Vec::new(),
             logs: Default::default(),
-            told: Vec::new(),
-            rules: Rules::default(),
+            events: Vec::new(),
+            rules: RuleChecker::default(),
             history,
-            stirred: Duration::ZERO,
-            made: 0,
+            last_change: Duration::ZERO,
+            id_count: 0,
         }
     }
 
@@ -113,33 +113,33 @@ impl Api {
         self.history.note(self.now, what);
     }
 
-    /// A UID that nobody had before.
+    /// A new UID.
     pub(super) fn uid(&mut self) -> Uid {
-        self.made += 1;
-        Uid::from(format!("{:08x}-0000-4000-8000-0000000000aa", self.made))
+        self.id_count += 1;
+        Uid::from(format!("{:08x}-0000-4000-8000-0000000000aa", self.id_count))
     }
 
-    /// A number for a name.
+    /// A new number for a name.
     pub(super) fn number(&mut self) -> u32 {
-        self.made += 1;
-        self.made
+        self.id_count += 1;
+        self.id_count
     }
 
     fn log(&mut self, stream: Stream, event: Event) {
         if stream != Stream::Replicas {
-            self.stirred = self.now;
+            self.last_change = self.now;
         }
         self.logs[stream as usize].push((self.revision, event));
     }
 
     pub(super) fn pod(&self, key: &PodKey) -> Option<&Arc<Pod>> {
-        self.keys.get(key).and_then(|uid| self.picture.pods.get(uid))
+        self.keys.get(key).and_then(|uid| self.state.pods.get(uid))
     }
 
-    /// The pod, if it is that very one.
-    pub(super) fn that(&self, key: &PodKey, uid: &Uid) -> Result<&Arc<Pod>, Refused> {
-        let pod = self.pod(key).ok_or(Refused(404))?;
-        if pod.uid == *uid { Ok(pod) } else { Err(Refused(409)) }
+    /// The pod with this name, if it has this UID; else 404 or 409.
+    pub(super) fn pod_with_uid(&self, key: &PodKey, uid: &Uid) -> Result<&Arc<Pod>, ErrorCode> {
+        let pod = self.pod(key).ok_or(ErrorCode(404))?;
+        if pod.uid == *uid { Ok(pod) } else { Err(ErrorCode(409)) }
     }
 
     /// Stores a pod, new or changed.
@@ -147,84 +147,86 @@ impl Api {
         self.revision += 1;
         pod.resource_version = self.revision;
         self.keys.insert(pod.key.clone(), pod.uid.clone());
-        self.picture.pods.insert(pod.uid.clone(), Arc::new(pod.clone()));
+        self.state.pods.insert(pod.uid.clone(), Arc::new(pod.clone()));
         if pod.is_ended() {
-            self.rules.left(&pod, wall(self.now));
+            self.rules.record_pod_gone(&pod, wall(self.now));
         }
-        self.log(Stream::Pods, Event::Pods(Seen::Applied(pod)));
+        self.log(Stream::Pods, Event::Pods(WatchEvent::Applied(pod)));
         self.revision
     }
 
-    /// The pod is gone.
     pub(super) fn remove_pod(&mut self, uid: &Uid) {
-        let Some(pod) = self.picture.pods.remove(uid) else { return };
+        let Some(pod) = self.state.pods.remove(uid) else { return };
         self.revision += 1;
         self.note(format_args!("gone: {}", pod.key));
         self.keys.remove(&pod.key);
-        self.rules.left(&pod, wall(self.now));
+        self.rules.record_pod_gone(&pod, wall(self.now));
         let last = Pod { resource_version: self.revision, ..Pod::clone(&pod) };
-        self.log(Stream::Pods, Event::Pods(Seen::Deleted(last)));
+        self.log(Stream::Pods, Event::Pods(WatchEvent::Deleted(last)));
     }
 
-    /// Deletes a pod: at once if it has no node, else after its grace.
-    pub(super) fn delete_pod(&mut self, key: &PodKey, uid: &Uid, grace: Duration) -> Result<(), Refused> {
-        let pod = Arc::clone(self.that(key, uid)?);
+    /// Deletes a pod: at once if it has no node or has ended, else with a grace period.
+    pub(super) fn delete_pod(&mut self, key: &PodKey, uid: &Uid, grace: Duration) -> Result<(), ErrorCode> {
+        let pod = Arc::clone(self.pod_with_uid(key, uid)?);
         if pod.node.is_none() || pod.is_ended() {
             self.remove_pod(uid);
             return Ok(());
         }
         if !pod.deleting {
             let ends = Moment::of(self.wall() + grace);
-            let rare = Rare { grace_ends: Some(ends), ..pod.rare.as_deref().cloned().unwrap_or_default() };
+            let rare = RareFields {
+                deletion_timestamp: Some(ends),
+                ..pod.rare.as_deref().cloned().unwrap_or_default()
+            };
             let next = Pod { deleting: true, rare: Some(Box::new(rare)), ..Pod::clone(&pod) };
             self.put_pod(next);
         }
         Ok(())
     }
 
-    /// pods/binding.
+    /// Handles a POST to `pods/binding`.
     pub(super) fn bind(
         &mut self,
-        who: Who,
+        who: Actor,
         (key, uid): (&PodKey, &Uid),
         node: &NodeName,
         seat: Option<&ReservationId>,
-    ) -> Result<(), Refused> {
-        let before = Arc::clone(self.that(key, uid)?);
+    ) -> Result<(), ErrorCode> {
+        let before = Arc::clone(self.pod_with_uid(key, uid)?);
         if before.node.is_some() || before.deleting || !before.spec.gates.is_empty() {
-            return Err(Refused(409));
+            return Err(ErrorCode(409));
         }
         let stamp = seat.map(|seat| seat.to_string().into()).or_else(|| before.stamp.clone());
-        let scheduled = Some(Scheduled::True { since: Some(Moment::of(self.wall())) });
+        let scheduled = Some(ScheduledCondition::True { since: Some(Moment::of(self.wall())) });
         let pod = Pod { node: Some(node.clone()), stamp, scheduled, ..Pod::clone(&before) };
         self.note(format_args!("bind by {who:?}: {key} to {node} {}", pod.stamp.as_deref().unwrap_or("")));
         self.put_pod(pod.clone());
-        // What the pod itself claims is not our word.
+        // Only the stamp of the binding counts, not one that the pod had before.
         let said = Pod { stamp: seat.and(pod.stamp.clone()), ..pod };
-        let truth = Truth { picture: &self.picture, logs: &self.logs, now: wall(self.now) };
-        self.rules.bound(truth, who, (&before, &said), self.revision);
+        let truth = Truth { state: &self.state, logs: &self.logs, now: wall(self.now) };
+        self.rules.check_bind(truth, who, (&before, &said), self.revision);
         Ok(())
     }
 
     /// Stores a node, new or changed in anything but its annotations.
-    pub(super) fn put_node(&mut self, who: Who, mut node: Node) -> u64 {
+    pub(super) fn put_node(&mut self, who: Actor, mut node: Node) -> u64 {
         self.revision += 1;
         node.resource_version = self.revision;
-        let before = self.picture.nodes.insert(node.name.clone(), Arc::new(node.clone()));
-        let truth = Truth { picture: &self.picture, logs: &self.logs, now: wall(self.now) };
-        self.rules.node(truth, who, (before.as_deref(), &node), self.revision);
-        self.log(Stream::Nodes, Event::Nodes(Seen::Applied(node)));
+        let before = self.state.nodes.insert(node.name.clone(), Arc::new(node.clone()));
+        let truth = Truth { state: &self.state, logs: &self.logs, now: wall(self.now) };
+        self.rules.check_node(truth, who, (before.as_deref(), &node), self.revision);
+        self.log(Stream::Nodes, Event::Nodes(WatchEvent::Applied(node)));
         self.revision
     }
 
     pub(super) fn remove_node(&mut self, name: &NodeName) {
-        let Some(node) = self.picture.nodes.remove(name) else { return };
+        let Some(node) = self.state.nodes.remove(name) else { return };
         self.revision += 1;
         self.note(format_args!("node gone: {name}"));
         self.annotations.remove(name);
         self.rules.node_gone(&node, self.revision);
         let last = Node { resource_version: self.revision, ..Node::clone(&node) };
-        self.log(Stream::Nodes, Event::Nodes(Seen::Deleted(last)));
+        self.log(Stream::Nodes, Event::Nodes(WatchEvent::Deleted(last)));
     }
 
     /// Stores a workload, new or changed.
@@ -232,37 +234,37 @@ impl Api {
         self.revision += 1;
         workload.resource_version = self.revision;
         self.workloads.insert(workload.uid.clone(), workload.clone());
-        self.picture.owners.put(&workload, None);
-        self.log(Stream::Workloads, Event::Workloads(workload.kind, Seen::Applied(workload)));
+        self.state.owners.put(&workload, None);
+        self.log(Stream::Workloads, Event::Workloads(workload.kind, WatchEvent::Applied(workload)));
     }
 
     pub(super) fn remove_workload(&mut self, uid: &Uid) {
         let Some(workload) = self.workloads.remove(uid) else { return };
         self.revision += 1;
         self.note(format_args!("gone: {} {}", workload.kind, workload.name));
-        self.picture.owners.put(&workload, Some(wall(self.now)));
+        self.state.owners.put(&workload, Some(wall(self.now)));
         let last = Workload { resource_version: self.revision, ..workload };
-        self.log(Stream::Workloads, Event::Workloads(last.kind, Seen::Deleted(last)));
+        self.log(Stream::Workloads, Event::Workloads(last.kind, WatchEvent::Deleted(last)));
     }
 
     pub(super) fn put_replica(&mut self, mut replica: Replica) {
         self.revision += 1;
         replica.meta.resource_version = self.revision;
         self.replicas.insert(replica.name.clone(), replica.clone());
-        self.log(Stream::Replicas, Event::Replicas(Seen::Applied(replica)));
+        self.log(Stream::Replicas, Event::Replicas(WatchEvent::Applied(replica)));
     }
 
     pub(super) fn remove_replica(&mut self, name: &str) {
         let Some(mut replica) = self.replicas.remove(name) else { return };
         self.revision += 1;
         replica.meta.resource_version = self.revision;
-        self.log(Stream::Replicas, Event::Replicas(Seen::Deleted(replica)));
+        self.log(Stream::Replicas, Event::Replicas(WatchEvent::Deleted(replica)));
     }
 
-    /// The Lease of the election, over that version of it; the new version.
-    pub(super) fn put_lease(&mut self, record: Record, over: Option<u64>) -> Result<u64, Refused> {
+    /// Writes the Lease of the election, if its version is `over`. Returns the new version.
+    pub(super) fn put_lease(&mut self, record: Record, over: Option<u64>) -> Result<u64, ErrorCode> {
         if self.lease.as_ref().map(|(_, version)| *version) != over {
-            return Err(Refused(409));
+            return Err(ErrorCode(409));
         }
         self.revision += 1;
         if self.holders.last().is_none_or(|(_, holder)| *holder != record.holder) {
@@ -272,7 +274,7 @@ impl Api {
         Ok(self.revision)
     }
 
-    /// Whether the fence keeps this replica from writing: it did not lead, as far as the Lease said so long ago.
+    /// Whether the fence refuses writes of this replica: by the Lease as it was `lag` ago, it does not lead.
     pub(super) fn is_fenced(&self, replica: &str, lag: Duration) -> bool {
         let known = self.holders.iter().rev().find(|(since, _)| *since + lag <= self.now);
         let holder = known.map_or("", |(_, holder)| holder);

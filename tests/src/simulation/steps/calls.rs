@@ -1,19 +1,19 @@
-//! Requests on their way: each arrives or not, is carried out or not, and its answer comes back or not.
+//! Requests to the API server ([`Sim::call`]): each arrives or not, is carried out or not, and its answer comes back or not.
 
-use super::api::{Told, Who};
-use super::command::Errand;
-use super::faults::Luck;
-use super::patch::Sent;
+use super::api::{Actor, WrittenEvent};
+use super::command::CommandRequest;
+use super::faults::RequestOutcome;
+use super::patch::NodeSnapshot;
 use super::sim::{Action, Sim};
 use common::model::owner::ForeignClaim;
-use common::model::pod::Unscheduled;
+use common::model::pod::UnscheduledCondition;
 use common::model::{Moment, NodeName, PodKey, Replica, ReservationId, Uid, Workload};
-use daemon::state::{Annotation, Effect, Eviction, Nomination, Subject};
+use daemon::state::{AnnotationWrite, Effect, Eviction, Nomination, Subject};
 use jiff::Timestamp;
 use serde_json::Value;
 use std::time::Duration;
 
-/// What is asked for.
+/// The content of a request.
 #[derive(Clone, Debug)]
 pub(super) enum Job {
     Bind {
@@ -27,64 +27,64 @@ pub(super) enum Job {
         uid: Uid,
         node: NodeName,
     },
-    /// Looks at a node to change its annotations, for the so many-th time.
+    /// Reads a node to change its annotations; `tries` counts the attempts.
     Look {
-        annotation: Box<Annotation>,
+        annotation: Box<AnnotationWrite>,
         tries: u32,
         wall: Timestamp,
     },
     Patch {
-        annotation: Box<Annotation>,
+        annotation: Box<AnnotationWrite>,
         tries: u32,
         wall: Timestamp,
         patch: Value,
     },
-    Tell {
+    PatchStatus {
         pod: PodKey,
         uid: Uid,
-        told: Option<Box<Unscheduled>>,
+        condition: Option<Box<UnscheduledCondition>>,
         nomination: Nomination,
         tries: u32,
     },
     Evict(Box<Eviction>),
-    Ask(Box<Effect>),
+    AskExtenders(Box<Effect>),
     ReadOwner(Box<ForeignClaim>),
-    Talk(Option<Told>),
-    /// What a replica has seen, and when it set out.
+    WriteEvent(Option<WrittenEvent>),
+    /// Writes a replica's Lease; with the time of sending.
     Publish(Box<Replica>, Duration),
-    Errand(Errand),
+    CommandRequest(CommandRequest),
 }
 
-/// What the API server answers.
+/// The API server's answer.
 #[derive(Clone, Debug)]
 pub(super) enum Reply {
     Done(u64),
-    Node(Sent),
-    /// The pod of that name: its UID and its node.
+    Node(NodeSnapshot),
+    /// The UID and the node of the pod with this name.
     Pod(Option<(Uid, Option<NodeName>)>),
     Refused(u16),
-    /// An admission policy refused it, and says so.
+    /// An admission policy refused the request, and the message says so.
     Denied(u16),
-    /// An owner of a kind that nobody watches.
+    /// An owner of a kind that the daemons do not watch.
     Owner(Box<Workload>),
-    /// Whatever the command reads.
+    /// The answer to a read of the command.
     Read(kubectl_reserve::flow::recreate::Answer),
 }
 
-/// One request.
+/// One request with its state.
 pub(super) struct Call {
-    pub(super) who: Who,
+    pub(super) who: Actor,
     pub(super) job: Job,
     pub(super) subject: Option<Subject>,
-    luck: Luck,
+    outcome: RequestOutcome,
     back: Duration,
-    /// The answer; none if it is lost.
+    /// The answer; `None` if it is lost.
     pub(super) reply: Option<Reply>,
     pub(super) has_landed: bool,
 }
 
 impl Reply {
-    /// The same for whoever looks at the code alone.
+    /// The same answer for a client that looks only at the code.
     pub(super) fn by_code(self) -> Self {
         match self {
             Self::Denied(code) => Self::Refused(code),
@@ -94,53 +94,57 @@ impl Reply {
 }
 
 impl Job {
-    /// The request that an effect comes to, of one who has seen nodes up to a revision.
+    /// The request for an effect of a daemon that has seen nodes up to revision `seen`.
     pub(super) fn of(effect: Effect, wall: Timestamp, seen: u64) -> Self {
         match effect {
             Effect::Bind { pod, uid, node, seat } => Self::Bind { pod, uid, node, seat },
             Effect::Find { pod, uid, node } => Self::Find { pod, uid, node },
             Effect::Annotate(annotation) => Self::Look { annotation, tries: 1, wall },
             Effect::Condition { pod, uid, reason, message, since, nomination, .. } => {
-                let told = Unscheduled {
+                let condition = UnscheduledCondition {
                     since: since.map(Moment::of),
                     reason: reason.into(),
                     message: message.into(),
                 };
-                Self::Tell { pod, uid, told: Some(Box::new(told)), nomination, tries: 1 }
+                Self::PatchStatus { pod, uid, condition: Some(Box::new(condition)), nomination, tries: 1 }
             }
-            Effect::Nominate { pod, uid, node } => {
-                Self::Tell { pod, uid, told: None, nomination: Nomination::Change(node), tries: 1 }
-            }
+            Effect::Nominate { pod, uid, node } => Self::PatchStatus {
+                pod,
+                uid,
+                condition: None,
+                nomination: Nomination::Change(node),
+                tries: 1,
+            },
             Effect::Evict(eviction) => Self::Evict(eviction),
             Effect::WriteEvent(report) => {
                 let (uid, answers, reason) = (report.about.uid, report.answers, report.reason);
-                Self::Talk(Some(Told { uid, answers, reason, at: seen }))
+                Self::WriteEvent(Some(WrittenEvent { uid, answers, reason, at: seen }))
             }
-            Effect::WritePodEvent { .. } => Self::Talk(None),
+            Effect::WritePodEvent { .. } => Self::WriteEvent(None),
             Effect::ReadOwner(claim) => Self::ReadOwner(claim),
-            other => Self::Ask(Box::new(other)),
+            other => Self::AskExtenders(Box::new(other)),
         }
     }
 
-    /// Whether it alters anything that matters.
+    /// Whether it changes a pod or a node (conditions, events and Leases do not count).
     pub(super) fn is_write(&self) -> bool {
         match self {
             Self::Bind { .. } | Self::Patch { .. } | Self::Evict(_) => true,
-            Self::Errand(errand) => errand.is_write(),
+            Self::CommandRequest(command_request) => command_request.is_write(),
             _ => false,
         }
     }
 }
 
 impl Sim {
-    /// A request sets out.
-    pub(super) fn call(&mut self, who: Who, job: Job, subject: Option<Subject>) {
-        let id = self.ticket();
+    /// Sends a new request.
+    pub(super) fn call(&mut self, who: Actor, job: Job, subject: Option<Subject>) {
+        let id = self.next_id();
         let call = Call {
             who,
             job,
             subject,
-            luck: Luck::Good,
+            outcome: RequestOutcome::Good,
             back: Duration::ZERO,
             reply: None,
             has_landed: false,
@@ -149,19 +153,19 @@ impl Sim {
         self.send(id);
     }
 
-    /// Sets out, once or again.
+    /// Sends a request, for the first time or again.
     pub(super) fn send(&mut self, id: u64) {
         let Some((who, is_write)) = self.calls.get(&id).map(|call| (call.who, call.job.is_write())) else {
             return;
         };
-        let (luck, there, back) = self.luck(who, is_write);
+        let (outcome, there, back) = self.request_outcome(who, is_write);
         if let Some(call) = self.calls.get_mut(&id) {
-            (call.luck, call.back, call.reply, call.has_landed) = (luck, back, None, false);
+            (call.outcome, call.back, call.reply, call.has_landed) = (outcome, back, None, false);
         }
-        if luck == Luck::Before {
+        if outcome == RequestOutcome::Before {
             let pause = self.millis(100..9_000);
             self.after(pause, Action::Answer(id));
-            self.doom(who);
+            self.crash_if_planned(who);
         } else {
             self.after(there, Action::Land(id));
         }
@@ -176,41 +180,42 @@ impl Sim {
         }
     }
 
-    /// A request arrives.
+    /// A request arrives at the API server.
     pub(super) fn land(&mut self, id: u64) {
         let Some(call) = self.calls.get(&id) else { return };
-        let (who, job, luck, back) = (call.who, call.job.clone(), call.luck, call.back);
-        let reply = match luck {
-            Luck::Refused(code) => Reply::Refused(code),
+        let (who, job, outcome, back) = (call.who, call.job.clone(), call.outcome, call.back);
+        let reply = match outcome {
+            RequestOutcome::Refused(code) => Reply::Refused(code),
             _ => self.carry_out(who, &job).unwrap_or_else(|refused| Reply::Refused(refused.0)),
         };
-        if luck != Luck::Good {
-            self.api.note(format_args!("{luck:?} for {who:?}"));
+        if outcome != RequestOutcome::Good {
+            self.api.note(format_args!("{outcome:?} for {who:?}"));
         }
         if let Some(call) = self.calls.get_mut(&id) {
             call.has_landed = true;
-            call.reply = (luck != Luck::After).then_some(reply);
+            call.reply = (outcome != RequestOutcome::After).then_some(reply);
         }
-        let back = if luck == Luck::After { self.millis(50..6_000) } else { back };
+        let back = if outcome == RequestOutcome::After { self.millis(50..6_000) } else { back };
         self.after(back, Action::Answer(id));
-        self.doom(who);
+        self.crash_if_planned(who);
     }
 
-    /// Whoever is to die at this point does.
-    fn doom(&mut self, who: Who) {
-        if self.scenario.doomed != Some(who) {
+    /// Crashes the sender, if a planned fault says so.
+    fn crash_if_planned(&mut self, who: Actor) {
+        if self.scenario.crash_after_write != Some(who) {
             return;
         }
-        self.scenario.doomed = None;
+        self.scenario.crash_after_write = None;
         match who {
-            Who::Daemon(index, _) => self.crash(index, "dies by plan"),
-            Who::Command(index) => self.kill(index),
-            Who::Other => {}
+            Actor::Daemon(index, _) => self.crash(index, "dies by plan"),
+            Actor::Command(index) => self.kill(index),
+            Actor::Other => {}
         }
     }
 
-    /// Somebody died: what had not arrived may or may not arrive all the same; nobody hears of it.
-    pub(super) fn abandon(&mut self, who: Who) {
+    /// A process died: each of its requests that has not arrived is dropped with a chance of one half, and the answers are not
+    /// heard.
+    pub(super) fn abandon(&mut self, who: Actor) {
         let open: Vec<u64> = self
             .calls
             .iter()
@@ -224,26 +229,26 @@ impl Sim {
         }
     }
 
-    pub(super) fn is_alive(&self, who: Who) -> bool {
+    pub(super) fn is_alive(&self, who: Actor) -> bool {
         match who {
-            Who::Daemon(index, life) => self.daemons[index].is_here(life),
-            Who::Command(index) => self.commands[index].is_alive,
-            Who::Other => true,
+            Actor::Daemon(index, life) => self.daemons[index].is_here(life),
+            Actor::Command(index) => self.commands[index].is_alive,
+            Actor::Other => true,
         }
     }
 
-    /// An answer arrives.
+    /// An answer arrives at the sender.
     pub(super) fn answer(&mut self, id: u64) {
         let Some(call) = self.calls.get(&id) else { return };
         match call.who {
             who if !self.is_alive(who) => drop(self.calls.remove(&id)),
-            Who::Daemon(index, _) if self.daemons[index].paused > self.api.now => {
+            Actor::Daemon(index, _) if self.daemons[index].paused > self.api.now => {
                 let wait = self.daemons[index].paused - self.api.now;
                 self.after(wait, Action::Answer(id));
             }
-            Who::Daemon(index, _) => self.answer_daemon(index, id),
-            Who::Command(index) => self.answer_command(index, id),
-            Who::Other => drop(self.calls.remove(&id)),
+            Actor::Daemon(index, _) => self.answer_daemon(index, id),
+            Actor::Command(index) => self.answer_command(index, id),
+            Actor::Other => drop(self.calls.remove(&id)),
         }
     }
 }

@@ -1,12 +1,11 @@
-//! The controllers: pods of ReplicaSets and StatefulSets come and go as they are wanted, and what has lost its owner or its node
-//! is cleaned up.
+//! The controllers: they create and delete pods of ReplicaSets and StatefulSets, and delete objects without an owner or a node.
 
 use super::sim::Sim;
 use common::model::{OwnerKind, Pod, PodKey, Uid, Workload};
 use std::sync::Arc;
 
 impl Sim {
-    /// The controllers look at what there is.
+    /// Runs all controllers once.
     pub(super) fn reconcile(&mut self) {
         self.is_reconciling = false;
         let workloads: Vec<Workload> = self.api.workloads.values().cloned().collect();
@@ -22,7 +21,7 @@ impl Sim {
                 _ => {}
             }
         }
-        self.reconcile_unread();
+        self.reconcile_foreign_owner();
         self.clean_up();
     }
 
@@ -31,19 +30,19 @@ impl Sim {
             pod.controller.as_ref().is_some_and(|controller| controller.uid == workload.uid)
                 && pod.key.namespace == workload.namespace
         };
-        self.api.picture.pods.values().filter(is_its).cloned().collect()
+        self.api.state.pods.values().filter(is_its).cloned().collect()
     }
 
     fn reconcile_set(&mut self, set: &Workload) {
         let mut pods = self.pods_of(set);
         pods.retain(|pod| !pod.deleting && !pod.is_ended());
-        let wanted = set.wanted.unwrap_or(0) as usize;
+        let wanted = set.desired_pods.unwrap_or(0) as usize;
         let Some(template) = self.scenario.templates.get(&set.uid).cloned() else { return };
         for _ in pods.len()..wanted {
             let name = format!("{}-{:x}", set.name, self.api.number());
             self.make_pod(&template, &name, Some(set));
         }
-        // Those without a node go first, and then the youngest.
+        // Pods without a node are deleted first, then the youngest.
         pods.sort_by_key(|pod| {
             (pod.node.is_none(), pod.created.map(common::model::Moment::time), pod.key.clone())
         });
@@ -53,7 +52,7 @@ impl Sim {
     }
 
     fn reconcile_named(&mut self, set: &Workload) {
-        let wanted = set.wanted.unwrap_or(0);
+        let wanted = set.desired_pods.unwrap_or(0);
         let Some(template) = self.scenario.templates.get(&set.uid).cloned() else { return };
         for ordinal in 0..wanted {
             let name = format!("{}-{ordinal}", set.name);
@@ -72,16 +71,20 @@ impl Sim {
         }
     }
 
-    /// Pods that have ended, whose owner is gone, or whose node is. What tenants claim is looked into much later.
+    /// Deletes pods that have ended, whose owner is gone, or whose node is gone. Pods of the tenant with forged owners stay.
     fn clean_up(&mut self) {
-        let pods: Vec<Arc<Pod>> = self.api.picture.pods.values().cloned().collect();
+        let pods: Vec<Arc<Pod>> = self.api.state.pods.values().cloned().collect();
         for pod in pods {
             let owner: Option<&Uid> = pod.controller.as_ref().map(|controller| &controller.uid);
-            let is_unread = self.scenario.unread.as_ref().is_some_and(|unread| owner == Some(&unread.uid));
-            let is_orphan = owner.filter(|_| !is_unread).is_some_and(|uid| {
+            let is_foreign = self
+                .scenario
+                .foreign_owner
+                .as_ref()
+                .is_some_and(|foreign_owner| owner == Some(&foreign_owner.uid));
+            let is_orphan = owner.filter(|_| !is_foreign).is_some_and(|uid| {
                 self.api.workloads.get(uid).is_none_or(|owner| owner.namespace != pod.key.namespace)
             });
-            let is_lost = pod.node.as_ref().is_some_and(|node| !self.api.picture.nodes.contains_key(node));
+            let is_lost = pod.node.as_ref().is_some_and(|node| !self.api.state.nodes.contains_key(node));
             if is_lost || pod.is_ended() {
                 self.api.remove_pod(&pod.uid);
             } else if is_orphan && !pod.deleting && &*pod.key.namespace != "tenant" {

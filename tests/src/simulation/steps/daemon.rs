@@ -1,31 +1,31 @@
-//! A daemon in the simulation: its state machine and outbox are the real ones; its watches, Leases and calls are played.
+//! A daemon in the simulation: its state machine and outbox are the real ones; its watches, Leases and calls are simulated.
 
 use super::api::{Stream, wall};
 use super::calls::Job;
-use super::rules::{Sight, made};
+use super::rules::{SeenRevisions, write_key};
 use super::sim::{Action, Sim};
-use super::watches::{Watch, others};
+use super::watches::{Watch, other_lists};
 use common::api::replica::lease_name;
-use common::model::object::Meta;
+use common::model::object::ObjectMeta;
 use common::model::{Replica, Reservation};
 use common::plugins::default_registry;
 use daemon::config::CALLS_MAX;
 use daemon::outbox::Outbox;
 use daemon::queue::Backoff;
-use daemon::state::{Effect, Input, Now, Rewrite, State};
+use daemon::state::{Effect, Input, Now, ReservationChange, State};
 use std::time::Duration;
 
-/// How long a replica's word is good, how much sooner it no longer relies on it, how often it is repeated, and how far apart
-/// two words are at least; as in the daemon.
+/// How long a replica's Lease is valid, how much earlier the replica stops relying on it, how often it is renewed, and the shortest
+/// time between two writes; the values of the daemon.
 pub(super) const GOOD_FOR: Duration = Duration::from_secs(15);
 pub(super) const MARGIN: Duration = Duration::from_secs(2);
 const RENEWAL: Duration = Duration::from_secs(5);
 const APART_MIN: Duration = Duration::from_millis(100);
 
-/// How long a daemon that is to end has to finish what it does.
+/// How long a stopping daemon may take to finish its calls.
 const STOP_MAX: Duration = Duration::from_secs(10);
 
-pub(super) struct Daemon {
+pub(super) struct SimDaemon {
     pub(super) name: &'static str,
     /// How often it was started.
     pub(super) life: u32,
@@ -34,14 +34,14 @@ pub(super) struct Daemon {
     pub(super) outbox: Outbox,
     pub(super) running: usize,
     pub(super) streams: [Watch; 4],
-    /// It stands still until then.
+    /// The process is paused until then.
     pub(super) paused: Duration,
-    /// Nothing that it asks for arrives until then.
+    /// Its requests do not arrive until then.
     pub(super) cut: Duration,
-    /// By how many milliseconds its clock is off.
+    /// By how many milliseconds its clock is wrong.
     pub(super) skew: i64,
     started: Duration,
-    pub(super) election: super::leases::Standing,
+    pub(super) election: super::leases::ElectionState,
     token: u64,
     published: Option<Duration>,
     /// Until when it relies on its own Lease.
@@ -50,7 +50,7 @@ pub(super) struct Daemon {
     stopping: Option<Duration>,
 }
 
-impl Daemon {
+impl SimDaemon {
     pub(super) fn new(name: &'static str) -> Self {
         Self {
             name,
@@ -64,7 +64,7 @@ impl Daemon {
             cut: Duration::ZERO,
             skew: 0,
             started: Duration::ZERO,
-            election: super::leases::Standing::new(name, 0, 0),
+            election: super::leases::ElectionState::new(name, 0, 0),
             token: 0,
             published: None,
             good_until: None,
@@ -73,7 +73,7 @@ impl Daemon {
         }
     }
 
-    /// Its time, on both clocks.
+    /// Its wall-clock time and its monotonic time.
     pub(super) fn now(&self, now: Duration) -> Now {
         let wall = wall(now) + jiff::SignedDuration::from_millis(self.skew);
         Now { wall, elapsed: now.saturating_sub(self.started) }
@@ -83,9 +83,13 @@ impl Daemon {
         self.is_up && self.life == life
     }
 
-    fn sight(&self) -> Sight {
+    fn seen_revisions(&self) -> SeenRevisions {
         let seen = |stream: Stream| self.streams[stream as usize].seen;
-        Sight { nodes: seen(Stream::Nodes), pods: seen(Stream::Pods), owners: seen(Stream::Workloads) }
+        SeenRevisions {
+            nodes: seen(Stream::Nodes),
+            pods: seen(Stream::Pods),
+            owners: seen(Stream::Workloads),
+        }
     }
 }
 
@@ -96,32 +100,32 @@ pub(super) fn new_state(automatic_max: usize) -> State {
     state
 }
 
-/// The request of a reservation.
+/// The request in a reservation's record.
 fn request(of: &Reservation) -> &str {
     of.record().map_or("", |record| &record.request)
 }
 
 impl Sim {
-    /// A daemon starts: it knows nothing.
+    /// Starts a daemon with an empty state.
     pub(super) fn start_daemon(&mut self, index: usize) {
         let now = self.api.now;
         let (automatic_max, is_elected) = (self.scenario.automatic_max, self.scenario.is_elected);
         let daemon = &mut self.daemons[index];
         daemon.life += 1;
         let life = daemon.life;
-        *daemon = Daemon {
+        *daemon = SimDaemon {
             life,
             is_up: true,
             state: new_state(automatic_max),
             started: now,
             skew: daemon.skew,
             cut: daemon.cut,
-            election: super::leases::Standing::new(daemon.name, life, daemon.election.skew),
-            ..Daemon::new(daemon.name)
+            election: super::leases::ElectionState::new(daemon.name, life, daemon.election.skew),
+            ..SimDaemon::new(daemon.name)
         };
         self.api.note(format_args!("daemon {index} starts, life {life}"));
         self.input(index, Input::Leading(!is_elected));
-        for event in others() {
+        for event in other_lists() {
             self.input(index, Input::Cluster(Box::new(event)));
         }
         if is_elected {
@@ -131,7 +135,7 @@ impl Sim {
         self.after(Duration::from_millis(10), Action::Publish(index, life, true));
     }
 
-    /// A daemon is gone, with all that it knew; it comes back.
+    /// A daemon dies, and is started again some time later.
     pub(super) fn crash(&mut self, index: usize, why: &str) {
         if !self.daemons[index].is_up {
             return;
@@ -143,7 +147,7 @@ impl Sim {
         self.after(pause, Action::Start(index));
     }
 
-    /// A daemon is told to end: it finishes what it has begun.
+    /// A daemon is stopped: it finishes its running calls.
     pub(super) fn stop_daemon(&mut self, index: usize) {
         if !self.daemons[index].is_up || self.daemons[index].stopping.is_some() {
             return;
@@ -167,8 +171,8 @@ impl Sim {
         }
     }
 
-    /// Until when a daemon hears and does nothing.
-    pub(super) fn still(&self, index: usize) -> Option<Duration> {
+    /// How much longer a daemon is paused; `None` if it is not.
+    pub(super) fn paused_for(&self, index: usize) -> Option<Duration> {
         let paused = self.daemons[index].paused;
         (paused > self.api.now).then(|| paused - self.api.now)
     }
@@ -178,14 +182,14 @@ impl Sim {
         if !daemon.is_here(life) || (token != daemon.token && token != u64::MAX) {
             return;
         }
-        if let Some(wait) = self.still(index) {
+        if let Some(wait) = self.paused_for(index) {
             return self.after(wait, Action::Tick(index, life, token));
         }
         self.input(index, Input::Tick);
         self.end_if_done(index);
     }
 
-    /// A daemon takes something in, and begins what it wishes for.
+    /// Gives an input to a daemon's state, and starts the effects.
     pub(super) fn input(&mut self, index: usize, input: Input) {
         if !self.daemons[index].is_up || self.has_lost(index) {
             return;
@@ -194,7 +198,7 @@ impl Sim {
         let (who, now) = (self.who(index), self.daemons[index].now(self.api.now));
         let at = self.api.wall();
         let daemon = &mut self.daemons[index];
-        let sight = daemon.sight();
+        let seen = daemon.seen_revisions();
         let mut effects = daemon.state.learn(input, now);
         if acts {
             effects.extend(daemon.state.act(now));
@@ -204,20 +208,20 @@ impl Sim {
                 Effect::Reply { .. } => continue,
                 Effect::Bind { pod, uid, node, .. } => {
                     self.api.note(format_args!("{who:?} decides: {pod} goes to {node}"));
-                    self.api.rules.decided(who, uid.to_string(), sight, at);
+                    self.api.rules.record_decision(who, uid.to_string(), seen, at);
                 }
                 Effect::Annotate(annotation) => {
                     let on = format!("{}/{}", annotation.node, annotation.id());
                     let on = match &annotation.change {
-                        Rewrite::Reserve(wanted) => made(&on, request(wanted)),
-                        Rewrite::Extend { request, .. } => made(&on, request),
-                        Rewrite::Shorten { judged, .. } => made(&on, request(judged)),
-                        Rewrite::Release { judged, why } => {
+                        ReservationChange::Reserve(wanted) => write_key(&on, request(wanted)),
+                        ReservationChange::Extend { request, .. } => write_key(&on, request),
+                        ReservationChange::Shorten { judged, .. } => write_key(&on, request(judged)),
+                        ReservationChange::Release { judged, why } => {
                             self.api.note(format_args!("{who:?} decides: {on} is released, {why}"));
                             format!("{on} {}", request(judged))
                         }
                     };
-                    self.api.rules.decided(who, on, sight, at);
+                    self.api.rules.record_decision(who, on, seen, at);
                 }
                 _ => {}
             }
@@ -242,7 +246,7 @@ impl Sim {
             Some(at) => Some(at.saturating_sub(now.elapsed).max(Duration::from_millis(1))),
             None => None,
         };
-        let token = self.ticket();
+        let token = self.next_id();
         let daemon = &mut self.daemons[index];
         daemon.token = token;
         let life = daemon.life;
@@ -251,7 +255,7 @@ impl Sim {
         }
     }
 
-    /// Begins whatever may begin.
+    /// Starts as many effects of the outbox as may run at once.
     pub(super) fn begin(&mut self, index: usize) {
         if !self.daemons[index].is_up || self.has_lost(index) {
             return;
@@ -261,18 +265,18 @@ impl Sim {
         {
             self.daemons[index].running += 1;
             let wall = self.daemons[index].now(self.api.now).wall;
-            let (subject, seen) = (effect.subject(), self.seen(index, Stream::Nodes));
+            let (subject, seen) = (effect.subject(), self.seen_revision(index, Stream::Nodes));
             self.call(self.who(index), Job::of(effect, wall, seen), Some(subject));
         }
         self.end_if_done(index);
     }
 
-    /// A daemon says in its Lease what it has seen.
+    /// A daemon writes its own Lease, with what it has seen.
     pub(super) fn publish(&mut self, index: usize, life: u32, is_routine: bool) {
         if !self.daemons[index].is_here(life) {
             return;
         }
-        if let Some(wait) = self.still(index) {
+        if let Some(wait) = self.paused_for(index) {
             return self.after(wait, Action::Publish(index, life, is_routine));
         }
         if is_routine {
@@ -287,9 +291,9 @@ impl Sim {
             return;
         }
         (daemon.published, daemon.is_publishing) = (Some(now), false);
-        let sight = daemon.state.sight();
+        let status = daemon.state.replica_status();
         let replica = Replica {
-            meta: Meta {
+            meta: ObjectMeta {
                 namespace: common::api::names::NAMESPACE.into(),
                 name: lease_name(daemon.name).into(),
                 uid: daemon.name.into(),
@@ -297,11 +301,11 @@ impl Sim {
                 is_deleting: false,
             },
             name: daemon.name.into(),
-            seen_nodes: sight.nodes,
-            seen_pods: sight.pods,
-            schedulers: sight.schedulers.iter().cloned().collect(),
+            seen_nodes: status.nodes,
+            seen_pods: status.pods,
+            schedulers: status.schedulers.iter().cloned().collect(),
             extends: Box::default(),
-            renewed: Some(daemon.now(now).wall),
+            renew_time: Some(daemon.now(now).wall),
             duration: GOOD_FOR,
             version: "simulated".into(),
             is_restricted: false,

@@ -1,96 +1,102 @@
-//! What goes wrong: with requests, watches, processes and clocks. Each seed has its own mixture, so that some see a storm of one
-//! kind and others nothing of it.
+//! Faults of requests, watches, processes and clocks. Each seed has its own mixture, so that some seeds have many faults of one
+//! kind and others none.
 
-use super::api::{STREAMS, Stream, Who};
+use super::api::{Actor, STREAMS, Stream};
 use super::sim::{Action, Sim};
 use fastrand::Rng;
 use std::time::Duration;
 
-/// How often each thing goes wrong: one time in so many, never for 0.
+/// How often each fault happens: one time in so many, never for 0.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Faults {
-    /// From then on nothing goes wrong any more.
+    /// From then on there are no faults.
     pub(super) end: Duration,
-    /// A request is lost on its way.
+    /// A request is lost before it arrives.
     pub(super) before: u32,
-    /// A request is carried out, and its answer lost.
+    /// A request is carried out, and its answer is lost.
     pub(super) after: u32,
-    /// A request is turned away: too many, or the server is ill.
+    /// A request is refused with 429, 500 or 503.
     pub(super) refused: u32,
     /// A request takes seconds.
     pub(super) slow: u32,
-    /// A watch stands still for a while.
+    /// A watch delivers nothing for a while.
     pub(super) stale: u32,
-    /// A watch ends, and all is listed again: what happened meanwhile is not seen.
+    /// A watch ends, and all objects are listed again: the events in between are not seen.
     pub(super) relist: u32,
-    /// A watch repeats itself.
+    /// A watch repeats events.
     pub(super) repeat: u32,
     /// A daemon dies.
     pub(super) crash: u32,
-    /// A process stands still.
+    /// A process is paused.
     pub(super) pause: u32,
     /// A clock jumps.
     pub(super) clock: u32,
-    /// A daemon ends in an orderly way.
+    /// A daemon is stopped in order.
     pub(super) stop: u32,
-    /// What a daemon asks for does not arrive for a while.
+    /// The requests of a daemon do not arrive for a while.
     pub(super) cut: u32,
-    /// How long a watch stands still at most, in milliseconds.
+    /// The longest time that a watch delivers nothing, in milliseconds.
     pub(super) stale_max: u64,
-    /// How long a message takes, in milliseconds.
+    /// The longest normal delay of a message, in milliseconds.
     pub(super) lag: u64,
 }
 
-/// What becomes of one request.
+/// The outcome of one request. The names are part of the log.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Luck {
+pub(super) enum RequestOutcome {
     Good,
-    /// It never arrives.
+    /// The request never arrives.
     Before,
-    /// It arrives, and the answer does not.
+    /// The request arrives, and the answer does not.
     After,
-    /// The server turns it away.
+    /// The server refuses the request with this code.
     Refused(u16),
 }
 
-/// What fails by plan, at the `nth` write of a kind of process.
+/// A fault at the `nth` write of the command, or of the daemons.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) struct Strike {
-    /// Whether it is a write of the command rather than of a daemon.
+pub(super) struct PlannedFault {
+    /// true: a write of the command. false: a write of a daemon.
     pub(super) is_command: bool,
     pub(super) nth: usize,
-    pub(super) blow: Blow,
+    pub(super) kind: FaultKind,
 }
 
+/// The kind of a planned fault. The names are part of the log and of the names of plans.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Blow {
-    /// The process dies when the write has landed.
+pub(super) enum FaultKind {
+    /// The process dies when the write has arrived.
     Crash,
-    /// The process dies before it lands.
+    /// The process dies before the write arrives.
     CrashBefore,
     /// The answer is lost.
     Lost,
-    /// Nodes are not heard of for a while.
+    /// Watches of nodes deliver nothing for a while.
     StaleNodes,
-    /// Pods are not heard of for a while.
+    /// Watches of pods deliver nothing for a while.
     StalePods,
-    /// What happens next is not seen: a watch ends, and all is listed again.
+    /// The next events are not seen: the watches end, and everything is listed again.
     Skip,
 }
 
-pub(super) const BLOWS: [Blow; 6] =
-    [Blow::Crash, Blow::CrashBefore, Blow::Lost, Blow::StaleNodes, Blow::StalePods, Blow::Skip];
+pub(super) const FAULT_KINDS: [FaultKind; 6] = [
+    FaultKind::Crash,
+    FaultKind::CrashBefore,
+    FaultKind::Lost,
+    FaultKind::StaleNodes,
+    FaultKind::StalePods,
+    FaultKind::Skip,
+];
 
-/// How long a watch stands still by plan: longer than a Lease is good.
+/// How long watches deliver nothing by a planned fault: longer than a Lease is valid.
 const STALE: Duration = Duration::from_secs(25);
 
 impl Faults {
-    /// Nothing goes wrong.
     pub(super) fn none() -> Self {
         Self { lag: 20, ..Self::default() }
     }
 
-    /// A mixture.
+    /// A random mixture.
     pub(super) fn drawn(rng: &mut Rng, end: Duration) -> Self {
         let mut some = |often: std::ops::Range<u32>| if rng.bool() { rng.u32(often) } else { 0 };
         let faults = Self {
@@ -120,68 +126,77 @@ impl Sim {
         self.api.now >= self.faults.end
     }
 
-    /// What becomes of a request, how long it takes to arrive, and the answer to come back.
-    pub(super) fn luck(&mut self, who: Who, is_write: bool) -> (Luck, Duration, Duration) {
+    /// Draws the outcome of a request, and the delays of the request and of its answer.
+    pub(super) fn request_outcome(
+        &mut self,
+        who: Actor,
+        is_write: bool,
+    ) -> (RequestOutcome, Duration, Duration) {
         let lag = self.faults.lag.max(2);
         let mut there = self.millis(1..lag + 1);
         let back = self.millis(1..lag + 1);
-        if is_write && let Some(luck) = self.struck(who) {
-            return (luck, there, back);
+        if is_write && let Some(outcome) = self.planned_outcome(who) {
+            return (outcome, there, back);
         }
         if self.is_calm() {
-            return (Luck::Good, there.min(Duration::from_millis(50)), back.min(Duration::from_millis(50)));
+            return (
+                RequestOutcome::Good,
+                there.min(Duration::from_millis(50)),
+                back.min(Duration::from_millis(50)),
+            );
         }
-        if let Who::Daemon(index, _) = who
+        if let Actor::Daemon(index, _) = who
             && self.daemons[index].cut > self.api.now
         {
-            return (Luck::Before, there, back);
+            return (RequestOutcome::Before, there, back);
         }
         let (before, after, refused, slow) =
             (self.faults.before, self.faults.after, self.faults.refused, self.faults.slow);
         if self.one_in(slow) {
             there += self.millis(500..8_000);
         }
-        let luck = if self.one_in(before) {
-            Luck::Before
+        let outcome = if self.one_in(before) {
+            RequestOutcome::Before
         } else if self.one_in(after) {
-            Luck::After
+            RequestOutcome::After
         } else if self.one_in(refused) {
-            Luck::Refused([429, 500, 503][self.rng.usize(0..3)])
+            RequestOutcome::Refused([429, 500, 503][self.rng.usize(0..3)])
         } else {
-            Luck::Good
+            RequestOutcome::Good
         };
-        (luck, there, back)
+        (outcome, there, back)
     }
 
-    /// What the plan has for this write, if it is the one.
-    fn struck(&mut self, who: Who) -> Option<Luck> {
-        let is_command = matches!(who, Who::Command(_));
+    /// Counts a write, and applies the planned fault if it is for this write.
+    fn planned_outcome(&mut self, who: Actor) -> Option<RequestOutcome> {
+        let is_command = matches!(who, Actor::Command(_));
         let counted =
             if is_command { &mut self.scenario.command_writes } else { &mut self.scenario.daemon_writes };
         *counted += 1;
         let nth = *counted;
-        let strike = self.strike.filter(|one| one.is_command == is_command && one.nth == nth)?;
-        self.api.note(format_args!("by plan: {:?} at write {nth} of {who:?}", strike.blow));
-        match strike.blow {
-            Blow::Crash => self.scenario.doomed = Some(who),
-            Blow::CrashBefore => {
-                self.scenario.doomed = Some(who);
-                return Some(Luck::Before);
+        let planned_fault =
+            self.planned_fault.filter(|one| one.is_command == is_command && one.nth == nth)?;
+        self.api.note(format_args!("by plan: {:?} at write {nth} of {who:?}", planned_fault.kind));
+        match planned_fault.kind {
+            FaultKind::Crash => self.scenario.crash_after_write = Some(who),
+            FaultKind::CrashBefore => {
+                self.scenario.crash_after_write = Some(who);
+                return Some(RequestOutcome::Before);
             }
-            Blow::Lost => return Some(Luck::After),
-            Blow::StaleNodes => self.freeze(Stream::Nodes, STALE),
-            Blow::StalePods => self.freeze(Stream::Pods, STALE),
-            Blow::Skip => {
+            FaultKind::Lost => return Some(RequestOutcome::After),
+            FaultKind::StaleNodes => self.freeze(Stream::Nodes, STALE),
+            FaultKind::StalePods => self.freeze(Stream::Pods, STALE),
+            FaultKind::Skip => {
                 for index in 0..self.daemons.len() {
                     self.break_watch(index, Stream::Nodes as usize, Duration::from_secs(3));
                     self.break_watch(index, Stream::Pods as usize, Duration::from_secs(3));
                 }
             }
         }
-        Some(Luck::Good)
+        Some(RequestOutcome::Good)
     }
 
-    /// Nobody hears of a kind for so long.
+    /// Watches of a kind deliver nothing to any daemon for so long.
     fn freeze(&mut self, stream: Stream, time: Duration) {
         let until = self.api.now + time;
         for daemon in &mut self.daemons {
@@ -189,7 +204,7 @@ impl Sim {
         }
     }
 
-    /// Something fails that is no request.
+    /// Draws faults of watches, processes and clocks, and schedules the next call.
     pub(super) fn fail(&mut self) {
         if self.is_calm() || self.daemons.is_empty() {
             return;
@@ -218,7 +233,7 @@ impl Sim {
         }
         if self.one_in(clock) {
             let skew = self.rng.i64(-900..900);
-            // Nobody's expiry may be off by more; who leads must not be a matter of clocks at all.
+            // A larger skew would be visible in the ends of reservations. The election must not depend on clocks at all.
             let far = if self.rng.bool() { self.rng.i64(-3_600..3_600) } else { 0 };
             (self.daemons[index].skew, self.daemons[index].election.skew) = (skew, far);
             self.api

@@ -1,33 +1,32 @@
-//! An owner of a kind that nobody watches: its pods, and what the API server answers to a daemon that reads it.
+//! An owner of a kind that the daemons do not watch: its pods, and the API server's answer to a daemon that reads it.
 
-use super::api::Refused;
+use super::api::ErrorCode;
 use super::calls::Reply;
 use super::scenario::template;
 use super::sim::Sim;
 use common::cluster::{Event, OwnerAnswer};
 use common::model::owner::{ForeignClaim, ForeignKind};
-use common::model::pod::Rare;
+use common::model::pod::RareFields;
 use common::model::{ControllerRef, Keep, OwnerKind, Pod, PodKey, Uid, Workload};
 use std::sync::Arc;
 
-/// What it is called.
 const NAME: &str = "clones";
 
-/// What comes of reading it.
+/// What a daemon gets when it reads the owner. The names are part of the log.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Readable {
     Found,
-    /// The role of the daemons does not have that kind.
+    /// The role of the daemons does not allow the kind.
     Forbidden,
-    /// There is no such object: whoever makes its pods made the claim up.
+    /// The owner does not exist: its pods have a forged owner reference.
     Missing,
 }
 
-/// Such an owner.
+/// An owner of a kind that the daemons do not watch.
 #[derive(Clone, Debug)]
-pub(super) struct Unread {
+pub(super) struct ForeignOwner {
     pub(super) uid: Uid,
-    wanted: usize,
+    desired_pods: usize,
     pub(super) readable: Readable,
 }
 
@@ -35,9 +34,9 @@ fn kind() -> Arc<ForeignKind> {
     Arc::new(ForeignKind { api_version: "example.com/v1".into(), kind: "CloneSet".into() })
 }
 
-impl Unread {
-    /// What a daemon learns of it once it has read it; none if it cannot.
-    pub(super) fn learnt(&self) -> Option<Event> {
+impl ForeignOwner {
+    /// The event of a daemon that has read the owner; `None` if it cannot be read.
+    pub(super) fn owner_event(&self) -> Option<Event> {
         let claim = ForeignClaim {
             uid: self.uid.clone(),
             namespace: "shop".into(),
@@ -58,7 +57,7 @@ impl Unread {
             resource_version: 1,
             controller: None,
             selector: None,
-            wanted: None,
+            desired_pods: None,
             is_deleting: false,
             keep: None,
             daemon: None,
@@ -67,34 +66,36 @@ impl Unread {
 }
 
 impl Sim {
-    /// Somebody has such an owner.
-    pub(super) fn add_unread(&mut self) {
-        let (uid, wanted) = (self.api.uid(), self.rng.usize(1..3));
-        // Every second one can be read. What decides that is a number that was drawn anyhow.
-        let readable = match self.scenario.quiet.as_secs() % 4 {
+    /// Makes such an owner.
+    pub(super) fn add_foreign_owner(&mut self) {
+        let (uid, desired_pods) = (self.api.uid(), self.rng.usize(1..3));
+        // Every second one can be read. A number that is random anyway decides, so that the random choices stay the same.
+        let readable = match self.scenario.activity_end.as_secs() % 4 {
             0 | 1 => Readable::Found,
             2 => Readable::Forbidden,
             _ => Readable::Missing,
         };
         self.api.note(format_args!("the owner {NAME} is {readable:?}"));
-        let unread = Unread { uid, wanted, readable };
+        let owner = ForeignOwner { uid, desired_pods, readable };
         if readable == Readable::Found {
-            self.api.picture.owners.put(&unread.workload(), None);
-            self.api.rules.foreign = Some(unread.workload());
+            self.api.state.owners.put(&owner.workload(), None);
+            self.api.rules.foreign_owner = Some(owner.workload());
         }
-        self.scenario.unread = Some(unread);
+        self.scenario.foreign_owner = Some(owner);
     }
 
-    /// Its pods: each has a name of its own, and wishes that its place be kept.
-    pub(super) fn reconcile_unread(&mut self) {
-        let Some(Unread { uid, wanted, .. }) = self.scenario.unread.clone() else { return };
+    /// Makes its missing pods, each with a new name and with `reserve/keep`.
+    pub(super) fn reconcile_foreign_owner(&mut self) {
+        let Some(ForeignOwner { uid, desired_pods, .. }) = self.scenario.foreign_owner.clone() else {
+            return;
+        };
         let is_its = |pod: &&Arc<Pod>| {
             let controller = pod.controller.as_ref();
             controller.is_some_and(|controller| controller.uid == uid) && !pod.deleting && !pod.is_ended()
         };
-        let there = self.api.picture.pods.values().filter(is_its).count();
-        for _ in there..wanted {
-            let rare = Rare { keep: Keep::read("true"), ..Rare::default() };
+        let there = self.api.state.pods.values().filter(is_its).count();
+        for _ in there..desired_pods {
+            let rare = RareFields { keep: Keep::read("true"), ..RareFields::default() };
             let controller =
                 ControllerRef { kind: None, foreign: Some(kind()), name: NAME.into(), uid: uid.clone() };
             let key = PodKey::new("shop", format!("clone-{:x}", self.api.number()).as_str());
@@ -111,20 +112,23 @@ impl Sim {
         }
     }
 
-    /// A daemon reads it.
-    pub(super) fn read_owner(&self, claim: &ForeignClaim) -> Result<Reply, Refused> {
-        let unread =
-            self.scenario.unread.as_ref().filter(|one| one.uid == claim.uid && claim.name == NAME.into());
-        match unread.map(|one| (one, one.readable)) {
+    /// A daemon reads the owner.
+    pub(super) fn read_owner(&self, claim: &ForeignClaim) -> Result<Reply, ErrorCode> {
+        let owner = self
+            .scenario
+            .foreign_owner
+            .as_ref()
+            .filter(|one| one.uid == claim.uid && claim.name == NAME.into());
+        match owner.map(|one| (one, one.readable)) {
             Some((one, Readable::Found)) => Ok(Reply::Owner(Box::new(one.workload()))),
-            Some((_, Readable::Forbidden)) => Err(Refused(403)),
-            Some((_, Readable::Missing)) | None => Err(Refused(404)),
+            Some((_, Readable::Forbidden)) => Err(ErrorCode(403)),
+            Some((_, Readable::Missing)) | None => Err(ErrorCode(404)),
         }
     }
 }
 
-/// What a daemon makes of the answer, as `daemon::effects::owner` does.
-pub(super) fn answered(reply: Option<Reply>) -> OwnerAnswer {
+/// The daemon's interpretation of the answer, as in `daemon::effects::owner`.
+pub(super) fn owner_answer(reply: Option<Reply>) -> OwnerAnswer {
     match reply {
         Some(Reply::Owner(found)) => OwnerAnswer::Found(found),
         Some(Reply::Refused(404)) => OwnerAnswer::Gone,

@@ -1,7 +1,7 @@
-//! The election, by the real candidate, over a Lease in the model.
+//! The leader election: the real [`Candidate`], over a Lease in the model of the API server.
 
 use super::sim::{Action, Sim};
-use daemon::lease::election::{Action as Wish, Candidate, Timing};
+use daemon::lease::election::{Action as ElectionAction, Candidate, Timing};
 use daemon::state::{Input, Now};
 use std::time::Duration;
 
@@ -11,23 +11,23 @@ const TIMING: Timing = Timing {
     retry: Duration::from_secs(2),
 };
 
-/// A daemon's part in the election.
-pub(super) struct Standing {
+/// The election as one daemon sees it.
+pub(super) struct ElectionState {
     candidate: Candidate<u64>,
-    /// Whether it was told that it leads.
+    /// Whether the daemon's state was told that it leads.
     pub(super) leads: bool,
-    /// By how many seconds the clock is off that goes into the record.
+    /// By how many seconds the times in the Lease's record are wrong.
     pub(super) skew: i64,
 }
 
-impl Standing {
+impl ElectionState {
     pub(super) fn new(name: &str, life: u32, skew: i64) -> Self {
         Self { candidate: Candidate::new(format!("{name}_{life}"), TIMING), leads: false, skew }
     }
 }
 
 impl Sim {
-    /// A daemon looks at the Lease, and writes it if it may.
+    /// A daemon tries to get or renew the Lease, and schedules the next attempt.
     pub(super) fn elect(&mut self, index: usize, life: u32) {
         if !self.daemons[index].is_here(life) {
             return;
@@ -36,7 +36,7 @@ impl Sim {
         if paused > self.api.now {
             return self.after(paused - self.api.now, Action::Elect(index, life));
         }
-        // One that stood still for too long finds that out before it could do anything about it.
+        // A daemon that was paused for too long notices that it has lost the Lease before it could renew it.
         if self.has_lost(index) {
             return;
         }
@@ -56,22 +56,22 @@ impl Sim {
         self.after(pause, Action::Elect(index, life));
     }
 
-    /// One try: reads, and writes if it may.
+    /// One attempt: reads the Lease, and writes it if the candidate says so.
     fn attempt(&mut self, index: usize, now: Now) {
         self.daemons[index].election.candidate.begin(now.elapsed);
         for _ in 0..3 {
             let is_cut = self.daemons[index].cut > self.api.now;
             let is_lost = is_cut || self.api.now < self.faults.end && self.one_in(self.faults.before);
             let is_unheard = self.api.now < self.faults.end && self.one_in(self.faults.after);
-            let Standing { candidate, skew, .. } = &mut self.daemons[index].election;
+            let ElectionState { candidate, skew, .. } = &mut self.daemons[index].election;
             match candidate.next(now.elapsed, now.wall + jiff::SignedDuration::from_secs(*skew)) {
-                Wish::Rest => break,
+                ElectionAction::Rest => break,
                 _ if is_lost => {
                     candidate.failed();
                     break;
                 }
-                Wish::Read => candidate.saw(self.api.lease.clone(), now.elapsed),
-                Wish::Write(record, over) => match self.api.put_lease(record.clone(), over) {
+                ElectionAction::Read => candidate.saw(self.api.lease.clone(), now.elapsed),
+                ElectionAction::Write(record, over) => match self.api.put_lease(record.clone(), over) {
                     Ok(_) if is_unheard => candidate.failed(),
                     Ok(version) => {
                         candidate.wrote(record, version, now.elapsed);
@@ -83,9 +83,9 @@ impl Sim {
         }
     }
 
-    /// I22: whatever clocks say, two never lead at once.
+    /// I22: two daemons never lead at once, whatever their clocks say.
     fn judge_leaders(&mut self) {
-        let leads = |daemon: &&super::daemon::Daemon| {
+        let leads = |daemon: &&super::daemon::SimDaemon| {
             daemon.is_up && daemon.election.candidate.is_leading(daemon.now(self.api.now).elapsed)
         };
         let is_contended = self.daemons.iter().filter(leads).count() > 1;
@@ -95,7 +95,7 @@ impl Sim {
         }
     }
 
-    /// Whether a daemon has led and no longer does, or is no longer counted on: then that is its end.
+    /// Whether a daemon has lost the Lease of the leader, or its own Lease has lapsed: then it ends.
     pub(super) fn has_lost(&mut self, index: usize) -> bool {
         let now = self.daemons[index].now(self.api.now);
         let election = &self.daemons[index].election;
@@ -110,7 +110,7 @@ impl Sim {
         !is_good
     }
 
-    /// Lets go of the Lease.
+    /// Releases the Lease of the leader.
     pub(super) fn let_go(&mut self, index: usize) {
         let wall = self.daemons[index].now(self.api.now).wall;
         if let Some((record, version)) = self.daemons[index].election.candidate.release(wall) {

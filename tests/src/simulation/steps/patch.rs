@@ -1,6 +1,6 @@
-//! JSON patches of a node's annotations, as the API server carries them out: all steps or none.
+//! JSON patches of a node's annotations, as the API server applies them: all operations or none.
 
-use super::api::{Api, Refused, Who};
+use super::api::{Actor, Api, ErrorCode};
 use crate::history::patches::stripped;
 use common::api::names;
 use common::api::reservation::parse;
@@ -9,51 +9,59 @@ use common::model::{Node, NodeName};
 use serde_json::Value;
 use std::collections::BTreeMap;
 
-/// The most that the annotations of an object can be.
+/// The API server's limit for the annotations of an object, in bytes.
 const BYTES_MAX: u32 = 256 << 10;
 
 type Annotations = BTreeMap<String, String>;
 
-/// A node as somebody reads it.
+/// What a client reads of a node.
 #[derive(Clone, Debug)]
-pub(super) struct Sent {
+pub(super) struct NodeSnapshot {
     pub(super) uid: String,
     pub(super) version: String,
     pub(super) annotations: Annotations,
 }
 
 impl Api {
-    /// Reads a node.
-    pub(super) fn read_node(&self, name: &NodeName) -> Result<Sent, Refused> {
-        let node = self.picture.nodes.get(name).ok_or(Refused(404))?;
+    pub(super) fn read_node(&self, name: &NodeName) -> Result<NodeSnapshot, ErrorCode> {
+        let node = self.state.nodes.get(name).ok_or(ErrorCode(404))?;
         let annotations = self.annotations.get(name).cloned().unwrap_or_default();
-        Ok(Sent { uid: node.uid.to_string(), version: node.resource_version.to_string(), annotations })
+        Ok(NodeSnapshot {
+            uid: node.uid.to_string(),
+            version: node.resource_version.to_string(),
+            annotations,
+        })
     }
 
-    /// Carries a JSON patch out; the new version.
-    pub(super) fn patch_node(&mut self, who: Who, name: &NodeName, patch: &Value) -> Result<u64, Refused> {
-        let sent = self.read_node(name)?;
-        let annotations = patched(&sent, patch).ok_or(Refused(422))?;
-        if annotations == sent.annotations {
-            return Ok(sent.version.parse().unwrap_or(0));
+    /// Applies a JSON patch. Returns the new version.
+    pub(super) fn patch_node(
+        &mut self,
+        who: Actor,
+        name: &NodeName,
+        patch: &Value,
+    ) -> Result<u64, ErrorCode> {
+        let snapshot = self.read_node(name)?;
+        let annotations = patched(&snapshot, patch).ok_or(ErrorCode(422))?;
+        if annotations == snapshot.annotations {
+            return Ok(snapshot.version.parse().unwrap_or(0));
         }
         self.annotate(who, name, annotations)
     }
 
-    /// Replaces all annotations of a node, as somebody does who does not care what was there.
+    /// Replaces all annotations of a node. Returns the new version.
     pub(super) fn annotate(
         &mut self,
-        who: Who,
+        who: Actor,
         name: &NodeName,
         annotations: Annotations,
-    ) -> Result<u64, Refused> {
-        let node = self.picture.nodes.get(name).ok_or(Refused(404))?;
+    ) -> Result<u64, ErrorCode> {
+        let node = self.state.nodes.get(name).ok_or(ErrorCode(404))?;
         let size = size(&annotations);
         if size.bytes > BYTES_MAX {
-            return Err(Refused(422));
+            return Err(ErrorCode(422));
         }
         let before = self.annotations.get(name).cloned().unwrap_or_default();
-        self.rules.annotated(who, name, &before, &annotations);
+        self.rules.check_annotations(who, name, &before, &annotations);
         if let Some(what) = stripped(&before, &annotations) {
             self.rules.break_("I6", &format!("{who:?} on {name}: {what}"));
         }
@@ -71,16 +79,16 @@ impl Api {
     }
 }
 
-fn patched(sent: &Sent, patch: &Value) -> Option<Annotations> {
-    let mut next = sent.annotations.clone();
+fn patched(snapshot: &NodeSnapshot, patch: &Value) -> Option<Annotations> {
+    let mut next = snapshot.annotations.clone();
     for step in patch.as_array()? {
         let (op, path) = (step["op"].as_str()?, step["path"].as_str()?);
         let key = path.strip_prefix("/metadata/annotations/");
         let key = key.map(|key| key.replace("~1", "/").replace("~0", "~"));
         let value = step["value"].as_str();
         let is_well = match (op, path, key) {
-            ("test", "/metadata/uid", _) => Some(&*sent.uid) == value,
-            ("test", "/metadata/resourceVersion", _) => Some(&*sent.version) == value,
+            ("test", "/metadata/uid", _) => Some(&*snapshot.uid) == value,
+            ("test", "/metadata/resourceVersion", _) => Some(&*snapshot.version) == value,
             ("test", _, Some(key)) => next.get(&key).map(String::as_str) == value,
             ("remove", _, Some(key)) => next.remove(&key).is_some(),
             ("add", "/metadata/annotations", _) => next.is_empty(),

@@ -1,34 +1,37 @@
-//! What the API server does with a request that has arrived.
+//! Carries out the requests that have arrived at the API server ([`Sim::carry_out`]): admission, then the write or read.
 
 use super::actors::{POLICIES, TWO_VERSIONS};
-use super::api::{Refused, Who};
+use super::api::{Actor, ErrorCode};
 use super::calls::{Job, Reply};
 use super::sim::Sim;
 use crate::simulation::fence::only_adds;
-use crate::simulation::newer::with_more;
-use common::model::pod::{Scheduled, Unscheduled};
+use crate::simulation::newer_version::with_newer_field;
+use common::model::pod::{ScheduledCondition, UnscheduledCondition};
 use common::model::{Pod, PodKey, Uid};
 use daemon::state::{Eviction, Nomination};
 use std::borrow::Cow;
 use std::sync::Arc;
 
 impl Sim {
-    /// The policy that lets only the leader bind, and change reservations; others may add some.
-    fn fence(&self, who: Who, job: &Job) -> Result<(), Refused> {
+    /// The fence: only the leader may bind pods and change reservations; other replicas may add reservations.
+    fn fence(&self, who: Actor, job: &Job) -> Result<(), ErrorCode> {
         let is_fenced = match (who, job) {
             (_, Job::Patch { patch, .. }) if only_adds(patch) => false,
-            (Who::Daemon(index, _), Job::Bind { .. } | Job::Patch { .. }) if self.scenario.is_elected => {
+            (Actor::Daemon(index, _), Job::Bind { .. } | Job::Patch { .. }) if self.scenario.is_elected => {
                 self.api.is_fenced(self.daemons[index].name, self.scenario.fence_lag)
             }
             _ => false,
         };
-        if is_fenced { Err(Refused(403)) } else { Ok(()) }
+        if is_fenced { Err(ErrorCode(403)) } else { Ok(()) }
     }
 
-    /// A policy of others that refuses some writes of anybody.
+    /// An admission policy that refuses some writes.
     fn policy(&mut self, job: &Job) -> Option<Reply> {
-        let is_judged = matches!(job, Job::Bind { .. } | Job::Patch { .. } | Job::Errand(_) | Job::Evict(_));
-        let is_on = is_judged && self.scenario.deeds & POLICIES != 0 && self.api.now < self.scenario.quiet;
+        let is_judged =
+            matches!(job, Job::Bind { .. } | Job::Patch { .. } | Job::CommandRequest(_) | Job::Evict(_));
+        let is_on = is_judged
+            && self.scenario.activities & POLICIES != 0
+            && self.api.now < self.scenario.activity_end;
         if !is_on || !job.is_write() || !self.one_in(12) {
             return None;
         }
@@ -37,14 +40,14 @@ impl Sim {
         Some(Reply::Denied(code))
     }
 
-    /// The API server does what is asked.
-    pub(super) fn carry_out(&mut self, who: Who, job: &Job) -> Result<Reply, Refused> {
+    /// Carries out a request.
+    pub(super) fn carry_out(&mut self, who: Actor, job: &Job) -> Result<Reply, ErrorCode> {
         self.fence(who, job)?;
         if let Some(denied) = self.policy(job) {
             return Ok(denied);
         }
         if matches!(job, Job::Bind { .. } | Job::Patch { .. }) {
-            self.api.rules.under_way = self.under_way(who);
+            self.api.rules.pending_binds = self.binds_under_way(who);
         }
         match job {
             Job::Bind { pod, uid, node, seat } => {
@@ -56,41 +59,42 @@ impl Sim {
             }
             Job::Look { annotation, .. } => self.api.read_node(&annotation.node).map(Reply::Node),
             Job::Patch { annotation, patch, .. } => {
-                // The second of the two is of a newer version, if they differ.
-                let is_newer = self.scenario.deeds & TWO_VERSIONS != 0 && matches!(who, Who::Daemon(1, _));
-                let patch = if is_newer { Cow::Owned(with_more(patch)) } else { Cow::Borrowed(patch) };
+                // If the versions differ, the second daemon has the newer one.
+                let is_newer =
+                    self.scenario.activities & TWO_VERSIONS != 0 && matches!(who, Actor::Daemon(1, _));
+                let patch = if is_newer { Cow::Owned(with_newer_field(patch)) } else { Cow::Borrowed(patch) };
                 let version = self.api.patch_node(who, &annotation.node, &patch)?;
                 self.api.rules.counts.check("I20");
-                let is_same = self.api.picture.nodes.get(&annotation.node).map(|node| &node.uid);
+                let is_same = self.api.state.nodes.get(&annotation.node).map(|node| &node.uid);
                 if is_same != Some(&annotation.uid) {
                     self.api.rules.break_("I20", &format!("{} is another node", annotation.node));
                 }
                 Ok(Reply::Done(version))
             }
-            Job::Tell { pod, uid, told, nomination, .. } => {
-                self.tell(who, (pod, uid), told.as_deref(), nomination)
+            Job::PatchStatus { pod, uid, condition, nomination, .. } => {
+                self.patch_status(who, (pod, uid), condition.as_deref(), nomination)
             }
             Job::Evict(eviction) => self.evict_victim(eviction),
-            Job::Talk(told) => {
-                self.api.told.extend(told.clone());
+            Job::WriteEvent(event) => {
+                self.api.events.extend(event.clone());
                 Ok(Reply::Done(0))
             }
-            Job::Ask(_) => Ok(Reply::Done(0)),
+            Job::AskExtenders(_) => Ok(Reply::Done(0)),
             Job::ReadOwner(claim) => self.read_owner(claim),
             Job::Publish(replica, _) => {
                 self.api.put_replica((**replica).clone());
                 Ok(Reply::Done(self.api.revision))
             }
-            Job::Errand(errand) => self.run_errand(who, errand),
+            Job::CommandRequest(command_request) => self.serve_command(who, command_request),
         }
     }
 
-    /// The pods that somebody has sent to nodes, and that have not got there yet.
-    pub(super) fn under_way(&self, who: Who) -> Vec<Pod> {
+    /// The pods of a sender's binds that have not arrived yet, as if bound.
+    pub(super) fn binds_under_way(&self, who: Actor) -> Vec<Pod> {
         let open = self.calls.values().filter(|call| call.who == who && !call.has_landed);
         let bound = open.filter_map(|call| match &call.job {
             Job::Bind { pod, uid, node, seat } => {
-                let found = self.api.that(pod, uid).ok().filter(|pod| pod.node.is_none())?;
+                let found = self.api.pod_with_uid(pod, uid).ok().filter(|pod| pod.node.is_none())?;
                 let stamp = seat.as_ref().map(|seat| seat.to_string().into());
                 Some(found.bound(node.clone(), stamp, Some(self.api.wall())))
             }
@@ -99,36 +103,36 @@ impl Sim {
         bound.collect()
     }
 
-    pub(super) fn tell(
+    pub(super) fn patch_status(
         &mut self,
-        who: Who,
+        who: Actor,
         (key, uid): (&PodKey, &Uid),
-        told: Option<&Unscheduled>,
+        condition: Option<&UnscheduledCondition>,
         nomination: &Nomination,
-    ) -> Result<Reply, Refused> {
-        let pod = Arc::clone(self.api.that(key, uid)?);
-        if told.is_some() && pod.node.is_some() {
-            // Others may have bound it meanwhile; we know what we do.
-            self.api.rules.told_bound(who, &pod);
+    ) -> Result<Reply, ErrorCode> {
+        let pod = Arc::clone(self.api.pod_with_uid(key, uid)?);
+        if condition.is_some() && pod.node.is_some() {
+            // Another scheduler may have bound the pod meanwhile, but a daemon knows its own binds.
+            self.api.rules.check_status_after_bind(who, &pod);
         }
         let mut next = Pod::clone(&pod);
-        if let Some(told) = told {
-            next.scheduled = Some(Scheduled::False(Box::new(told.clone())));
+        if let Some(condition) = condition {
+            next.scheduled = Some(ScheduledCondition::False(Box::new(condition.clone())));
         }
         if let Nomination::Change(node) = nomination {
-            next.nominated = node.clone().map(Box::new);
+            next.nominated_node = node.clone().map(Box::new);
         }
         if next == *pod {
             return Ok(Reply::Done(pod.resource_version));
         }
-        let message = told.map_or("", |told| &told.message);
+        let message = condition.map_or("", |condition| &condition.message);
         self.api.note(format_args!("told {key}: {message} {nomination:?}"));
         Ok(Reply::Done(self.api.put_pod(next)))
     }
 
-    /// A pod has to go for a more important one.
-    pub(super) fn evict_victim(&mut self, eviction: &Eviction) -> Result<Reply, Refused> {
-        let pod = Arc::clone(self.api.that(&eviction.victim, &eviction.victim_uid)?);
+    /// Preempts a pod.
+    pub(super) fn evict_victim(&mut self, eviction: &Eviction) -> Result<Reply, ErrorCode> {
+        let pod = Arc::clone(self.api.pod_with_uid(&eviction.victim, &eviction.victim_uid)?);
         self.api.note(format_args!("preempted: {} for {}", pod.key, eviction.preemptor));
         self.api.put_pod(Pod { preempted: true, ..Pod::clone(&pod) });
         self.api.delete_pod(&pod.key, &pod.uid, self.grace_of(&pod))?;

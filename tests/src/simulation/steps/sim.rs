@@ -1,48 +1,48 @@
-//! One simulation: everybody in it, the line of what happens next, and the dice.
+//! One simulation ([`Sim`]): the API server, the daemons, the runs of the command, the random numbers, and the queue of actions.
 
-use super::api::{Api, Stream, Who};
+use super::api::{Actor, Api, Stream};
 use super::calls::Call;
 use super::command::Command;
-use super::daemon::Daemon;
-use super::faults::{Faults, Strike};
+use super::daemon::SimDaemon;
+use super::faults::{Faults, PlannedFault};
 use super::scenario::Scenario;
-use crate::simulation::History;
+use crate::simulation::HistoryLog;
 use common::model::Uid;
 use fastrand::Rng;
 use std::cmp::Reverse;
 use std::collections::{BTreeMap, BinaryHeap};
 use std::time::Duration;
 
-/// What can happen next.
+/// An entry of the queue.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub(super) enum Action {
-    /// A daemon, in this life, hears what comes next of a kind.
+    /// A watch delivers its next event to a daemon: index, life (the number of its start), kind.
     Deliver(usize, u32, usize),
-    /// Time has passed for a daemon.
+    /// The timer of a daemon fires: index, life, token.
     Tick(usize, u32, u64),
-    /// A daemon looks at the Lease of the election.
+    /// A daemon tries to get or renew the Lease of the leader.
     Elect(usize, u32),
-    /// A daemon publishes what it has seen; whether that is by routine.
+    /// A daemon writes its own Lease; true: the regular renewal.
     Publish(usize, u32, bool),
     /// A daemon starts.
     Start(usize),
-    /// A request reaches the API server.
+    /// A request arrives at the API server.
     Land(u64),
-    /// Its answer reaches whoever asked.
+    /// An answer arrives at the sender.
     Answer(u64),
-    /// A daemon makes a request again, after a pause.
+    /// A request is sent again.
     Retry(u64),
-    /// A run of the command makes its next request.
+    /// A run of the command sends its next request.
     Go(usize, u64),
-    /// The controllers look at what there is.
+    /// The controllers run.
     Reconcile,
-    /// A kubelet looks at a pod.
+    /// A kubelet handles a pod.
     Kubelet(Uid),
-    /// The scheduler that knows nothing of us looks at the pods.
+    /// The scheduler that knows nothing of reservations runs.
     Schedule,
-    /// Somebody does something.
+    /// A random activity.
     Act,
-    /// Something fails that is no request.
+    /// A random fault of a watch, a process or a clock.
     Fail,
 }
 
@@ -50,10 +50,10 @@ pub(super) struct Sim {
     pub(super) api: Api,
     pub(super) rng: Rng,
     pub(super) faults: Faults,
-    /// What fails by plan rather than by chance.
-    pub(super) strike: Option<Strike>,
+    /// The planned fault, in plans.
+    pub(super) planned_fault: Option<PlannedFault>,
     pub(super) scenario: Scenario,
-    pub(super) daemons: Vec<Daemon>,
+    pub(super) daemons: Vec<SimDaemon>,
     pub(super) commands: Vec<Command>,
     pub(super) calls: BTreeMap<u64, Call>,
     queue: BinaryHeap<Reverse<(Duration, u64, Action)>>,
@@ -62,16 +62,16 @@ pub(super) struct Sim {
     pub(super) is_scheduling: bool,
 }
 
-/// Nothing takes longer than this many steps.
+/// A simulation with more actions than this never ends.
 const STEPS_MAX: u64 = 60_000;
 
 impl Sim {
-    pub(super) fn new(rng: Rng, faults: Faults, scenario: Scenario, history: History) -> Self {
+    pub(super) fn new(rng: Rng, faults: Faults, scenario: Scenario, history: HistoryLog) -> Self {
         Self {
             api: Api::new(history),
             rng,
             faults,
-            strike: None,
+            planned_fault: None,
             scenario,
             daemons: Vec::new(),
             commands: Vec::new(),
@@ -83,29 +83,29 @@ impl Sim {
         }
     }
 
-    /// Something happens, after so long.
+    /// Adds an action to the queue.
     pub(super) fn after(&mut self, pause: Duration, action: Action) {
         self.count += 1;
         self.queue.push(Reverse((self.api.now + pause, self.count, action)));
     }
 
-    /// A number for something that is under way.
-    pub(super) fn ticket(&mut self) -> u64 {
+    /// A new number, for a request or a timer.
+    pub(super) fn next_id(&mut self) -> u64 {
         self.count += 1;
         self.count
     }
 
-    /// So many milliseconds, by chance.
+    /// A random number of milliseconds.
     pub(super) fn millis(&mut self, range: std::ops::Range<u64>) -> Duration {
         Duration::from_millis(self.rng.u64(range))
     }
 
-    /// Whether something happens that does so one time in `times`; never for 0.
+    /// true one time in `times` at random; never for 0.
     pub(super) fn one_in(&mut self, times: u32) -> bool {
         times > 0 && self.rng.u32(0..times) == 0
     }
 
-    /// Lives until `end`, or until a rule is broken.
+    /// Runs actions until `end`, or until a rule is broken.
     pub(super) fn run_until(&mut self, end: Duration) {
         while self.api.rules.broken.is_none() {
             match self.queue.peek() {
@@ -114,7 +114,7 @@ impl Sim {
             }
             let Some(Reverse((at, _, action))) = self.queue.pop() else { break };
             self.api.now = self.api.now.max(at);
-            self.happen(action);
+            self.run_action(action);
             if self.count > STEPS_MAX {
                 let next: Vec<&Action> = self.queue.iter().take(5).map(|Reverse((.., next))| next).collect();
                 let what = format!(
@@ -127,7 +127,7 @@ impl Sim {
         self.api.now = self.api.now.max(end);
     }
 
-    fn happen(&mut self, action: Action) {
+    fn run_action(&mut self, action: Action) {
         match action {
             Action::Deliver(index, life, stream) => self.deliver(index, life, stream),
             Action::Tick(index, life, token) => self.tick(index, life, token),
@@ -137,7 +137,7 @@ impl Sim {
             Action::Land(id) => self.land(id),
             Action::Answer(id) => self.answer(id),
             Action::Retry(id) => self.retry(id),
-            Action::Go(index, token) => self.go(index, token),
+            Action::Go(index, token) => self.send_next_request(index, token),
             Action::Reconcile => self.reconcile(),
             Action::Kubelet(uid) => self.kubelet(&uid),
             Action::Schedule => self.schedule(),
@@ -147,25 +147,25 @@ impl Sim {
         self.follow_up();
     }
 
-    /// Whatever was written reaches those who watch, sooner or later.
+    /// Schedules the reactions to what was written.
     fn follow_up(&mut self) {
         for index in 0..self.daemons.len() {
-            self.listen(index);
+            self.schedule_deliveries(index);
         }
         let revision = self.api.revision;
-        if self.scenario.heard < revision {
-            self.scenario.heard = revision;
-            self.rouse();
+        if self.scenario.handled_revision < revision {
+            self.scenario.handled_revision = revision;
+            self.schedule_reactions();
         }
     }
 
-    /// Which revision of a kind a daemon has seen last.
-    pub(super) fn seen(&self, index: usize, stream: Stream) -> u64 {
+    /// The last revision of a kind that a daemon has seen.
+    pub(super) fn seen_revision(&self, index: usize, stream: Stream) -> u64 {
         self.daemons.get(index).map_or(0, |daemon| daemon.streams[stream as usize].seen)
     }
 
-    /// Who a daemon is in its present life.
-    pub(super) fn who(&self, index: usize) -> Who {
-        Who::Daemon(index, self.daemons.get(index).map_or(0, |daemon| daemon.life))
+    /// The sender of a daemon's requests since its last start.
+    pub(super) fn who(&self, index: usize) -> Actor {
+        Actor::Daemon(index, self.daemons.get(index).map_or(0, |daemon| daemon.life))
     }
 }

@@ -1,30 +1,29 @@
-//! What people do with the verbs of the command that are one look and one write: `kubectl reserve extend` and `add`. And what a
-//! tenant writes who would like to be taken for a replica of the daemon.
+//! The verbs of the command that are one read and one write: `kubectl reserve extend` and `add`. Also the forged Lease of a tenant.
 
-use super::api::Who;
+use super::api::Actor;
 use super::sim::Sim;
 use common::api::names;
-use common::api::replica::{DaemonNamespaces, believed, lease, lease_name};
+use common::api::replica::{DaemonNamespaces, lease, lease_name, trusted_replica};
 use common::api::reservation::encode;
-use common::api::reservation::patch::{Seen, keys_of, patch, reservation_of};
-use common::cluster::{Terms as Made, replacing};
-use common::model::object::Meta;
+use common::api::reservation::patch::{ObservedNode, keys_of, patch, reservation_of};
+use common::cluster::{ReservationTerms, replacement_reservation};
+use common::model::object::ObjectMeta;
 use common::model::pod::Phase;
 use common::model::reservation::{Origin, Placement, Seat};
 use common::model::{NodeName, Pod, Replica, Reservation, ReservationId};
 use jiff::Timestamp;
-use kubectl_reserve::flow::keep::reserved;
+use kubectl_reserve::flow::keep::reserve_patch;
 use std::sync::Arc;
 use std::time::Duration;
 
-/// How long people let reservations live, in seconds.
+/// Lifetimes of reservations that users choose, in seconds.
 const LIVES: [u64; 4] = [15, 60, 240, 600];
 
 impl Sim {
-    /// Somebody extends a reservation that is there.
+    /// A user extends a random live reservation.
     pub(super) fn extend_some(&mut self) {
         let now = self.api.wall();
-        let nodes = self.api.picture.nodes.values();
+        let nodes = self.api.state.nodes.values();
         let all = nodes.flat_map(|node| node.reservations.iter().map(move |one| (&node.name, one)));
         let live = all.filter_map(|(node, one)| Some((node, one.valid()?)));
         let live = live.filter(|(_, one)| one.record().is_some() && one.is_live(now));
@@ -38,10 +37,10 @@ impl Sim {
         self.extend(&node, &id, until);
     }
 
-    /// Somebody lets a reservation live until then, if it is there and would end sooner.
+    /// A user extends a reservation to `until`, if it is live and ends earlier.
     pub(super) fn extend(&mut self, node: &NodeName, id: &ReservationId, until: Timestamp) {
-        let Ok(sent) = self.api.read_node(node) else { return };
-        let keys = keys_of(&sent.annotations, id);
+        let Ok(snapshot) = self.api.read_node(node) else { return };
+        let keys = keys_of(&snapshot.annotations, id);
         let Some(mut found) = reservation_of(&keys) else { return };
         let Origin::Recorded(record) = &mut found.origin else { return };
         if record.expires >= until || record.expires <= self.api.wall() {
@@ -49,13 +48,17 @@ impl Sim {
         }
         record.expires = until;
         let Ok(new) = encode(&found) else { return };
-        let seen = Seen { uid: &sent.uid, version: &sent.version, annotations: &sent.annotations };
+        let seen = ObservedNode {
+            uid: &snapshot.uid,
+            version: &snapshot.version,
+            annotations: &snapshot.annotations,
+        };
         let patch = patch(&seen, &keys, &new, false);
         self.api.note(format_args!("somebody extends {id} on {node}"));
-        let _ = self.api.patch_node(Who::Other, node, &patch);
+        let _ = self.api.patch_node(Actor::Other, node, &patch);
     }
 
-    /// Somebody reserves without recreating anything: the room of a pod that runs, or more room for an owner somewhere.
+    /// A user adds a reservation: for the room of a running pod, or for more room of an owner on a random node.
     pub(super) fn add_some(&mut self) {
         let is_fit = |pod: &Pod| {
             pod.is_counted()
@@ -64,7 +67,7 @@ impl Sim {
                 && &*pod.spec.scheduler_name == names::SCHEDULER_NAME
         };
         let Some(pod) = self.some_pod(is_fit) else { return };
-        let Some(mut reservation) = self.wanted_for(&pod) else { return };
+        let Some(mut reservation) = self.new_reservation_for(&pod) else { return };
         let mut node = pod.node.clone();
         if self.rng.bool() {
             let seat = Seat::parse(&format!("add{:x}", self.api.number()));
@@ -75,25 +78,29 @@ impl Sim {
             node = self.some_node().map(|node| node.name.clone());
         }
         let Some(node) = node else { return };
-        let Ok(sent) = self.api.read_node(&node) else { return };
-        // What is there is left alone.
-        let keys = keys_of(&sent.annotations, &reservation.id);
+        let Ok(snapshot) = self.api.read_node(&node) else { return };
+        // A live reservation with the same id is left alone.
+        let keys = keys_of(&snapshot.annotations, &reservation.id);
         if reservation_of(&keys).is_some_and(|found| found.is_live(self.api.wall())) {
             return;
         }
-        let seen = Seen { uid: &sent.uid, version: &sent.version, annotations: &sent.annotations };
-        if let Ok((Some(patch), _)) = reserved(&seen, &sent.uid, &reservation) {
+        let seen = ObservedNode {
+            uid: &snapshot.uid,
+            version: &snapshot.version,
+            annotations: &snapshot.annotations,
+        };
+        if let Ok((Some(patch), _)) = reserve_patch(&seen, &snapshot.uid, &reservation) {
             self.api.note(format_args!("somebody adds {} on {node}", reservation.id));
-            let _ = self.api.patch_node(Who::Other, &node, &patch);
+            let _ = self.api.patch_node(Actor::Other, &node, &patch);
         }
     }
 
-    /// A tenant writes a Lease like a replica's, in the tenant's own namespace. Whoever believes it, by the functions that the
-    /// daemon and the command read Leases with, waits for it, or takes its word.
+    /// A tenant writes a Lease like a replica's in the tenant's own namespace. If the function by which the daemon and the command
+    /// read Leases trusts it, it counts as a replica.
     pub(super) fn forge_lease(&mut self) {
         let seen = if self.rng.bool() { 0 } else { u64::MAX };
         let replica = Replica {
-            meta: Meta {
+            meta: ObjectMeta {
                 namespace: "tenant".into(),
                 name: lease_name("evil").into(),
                 uid: "evil".into(),
@@ -105,22 +112,22 @@ impl Sim {
             seen_pods: seen,
             schedulers: Box::new([names::SCHEDULER_NAME.into(), names::DEFAULT_SCHEDULER_NAME.into()]),
             extends: Box::default(),
-            renewed: Some(self.api.wall()),
+            renew_time: Some(self.api.wall()),
             duration: Duration::from_secs(60),
             version: "forged".into(),
             is_restricted: false,
         };
         let json = lease(&replica).to_string();
         self.api.note(format_args!("a tenant forges a Lease that has seen {seen}"));
-        if believed(&json, &DaemonNamespaces::default()).is_ok() {
+        if trusted_replica(&json, &DaemonNamespaces::default()).is_ok() {
             self.api.put_replica(replica);
         }
     }
 
-    fn wanted_for(&mut self, pod: &Arc<Pod>) -> Option<Reservation> {
+    fn new_reservation_for(&mut self, pod: &Arc<Pod>) -> Option<Reservation> {
         let (now, owner) = (self.api.wall(), self.owner_of(pod)?);
         let life = Duration::from_secs(LIVES[self.rng.usize(0..LIVES.len())]);
-        let made = Made {
+        let made = ReservationTerms {
             now,
             expires: now + life,
             life: Some(life),
@@ -129,6 +136,6 @@ impl Sim {
             reason: "a test".into(),
             placement: [Placement::Prefer, Placement::Require][self.rng.usize(0..2)],
         };
-        replacing(pod, owner, made)
+        replacement_reservation(pod, owner, made)
     }
 }

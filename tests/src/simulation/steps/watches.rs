@@ -1,72 +1,74 @@
-//! What daemons hear: lists and watches of each kind, in order within a kind, late, again, or not at all.
+//! Lists and watches of the daemons: the events of a kind arrive in order, but late, repeated, or not at all.
 
 use super::api::{Api, STREAMS, Stream};
 use super::sim::{Action, Sim};
-use common::cluster::{Event, Seen};
-use common::model::object::Meta;
-use common::model::{Namespace, Other, OtherKind, OwnerKind};
+use common::cluster::{Event, WatchEvent};
+use common::model::object::ObjectMeta;
+use common::model::{CatalogKind, CatalogObject, Namespace, OwnerKind};
 use daemon::state::Input;
 use std::time::Duration;
 
-/// A watch.
+/// The watch of a daemon for one kind.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Watch {
-    /// How much of the log was heard.
+    /// The number of delivered events of the log.
     position: usize,
-    /// Up to which revision everything is known.
+    /// The revision up to which everything was delivered.
     pub(super) seen: u64,
-    /// Nothing is heard before.
+    /// Nothing is delivered before this time.
     pub(super) frozen: Duration,
     is_listed: bool,
-    /// Whether the next delivery is on its way.
+    /// Whether the next delivery is in the queue.
     is_due: bool,
 }
 
-/// Everything of one kind, as a list gives it.
-pub(super) fn listed(api: &Api, stream: Stream) -> Vec<Event> {
+/// The events of a list of one kind.
+pub(super) fn list_events(api: &Api, stream: Stream) -> Vec<Event> {
     match stream {
         Stream::Nodes => {
-            let live = api.picture.nodes.values().map(|node| (**node).clone()).collect();
-            vec![Event::Nodes(Seen::Relisted(live)), Event::NodesUpTo(api.revision)]
+            let live = api.state.nodes.values().map(|node| (**node).clone()).collect();
+            vec![Event::Nodes(WatchEvent::Relisted(live)), Event::NodesUpTo(api.revision)]
         }
         Stream::Pods => {
-            let live = api.picture.pods.values().map(|pod| (**pod).clone()).collect();
-            vec![Event::Pods(Seen::Relisted(live)), Event::PodsUpTo(api.revision)]
+            let live = api.state.pods.values().map(|pod| (**pod).clone()).collect();
+            vec![Event::Pods(WatchEvent::Relisted(live)), Event::PodsUpTo(api.revision)]
         }
         Stream::Workloads => {
             let of = |kind| api.workloads.values().filter(move |one| one.kind == kind).cloned().collect();
-            OwnerKind::ALL.map(|kind| Event::Workloads(kind, Seen::Relisted(of(kind)))).into()
+            OwnerKind::ALL.map(|kind| Event::Workloads(kind, WatchEvent::Relisted(of(kind)))).into()
         }
-        Stream::Replicas => vec![Event::Replicas(Seen::Relisted(api.replicas.values().cloned().collect()))],
+        Stream::Replicas => {
+            vec![Event::Replicas(WatchEvent::Relisted(api.replicas.values().cloned().collect()))]
+        }
     }
 }
 
-/// What there is of everything else: two namespaces.
-pub(super) fn others() -> Vec<Event> {
+/// The lists of all other kinds, which have only two namespaces.
+pub(super) fn other_lists() -> Vec<Event> {
     let namespace = |name: &str| {
-        let meta = Meta {
+        let meta = ObjectMeta {
             namespace: "".into(),
             name: name.into(),
             uid: name.into(),
             resource_version: 1,
             is_deleting: false,
         };
-        Other::from(Namespace { meta, labels: Default::default(), keep: None })
+        CatalogObject::from(Namespace { meta, labels: Default::default(), keep: None })
     };
     let live = |kind| match kind {
-        OtherKind::Namespace => vec![namespace("shop"), namespace("tenant")],
+        CatalogKind::Namespace => vec![namespace("shop"), namespace("tenant")],
         _ => vec![],
     };
-    OtherKind::ALL.map(|kind| Event::Others(kind, Seen::Relisted(live(kind)))).into()
+    CatalogKind::ALL.map(|kind| Event::CatalogObjects(kind, WatchEvent::Relisted(live(kind)))).into()
 }
 
 impl Sim {
-    /// Makes sure that what there is to hear is on its way.
-    pub(super) fn listen(&mut self, index: usize) {
+    /// Schedules the next delivery of each watch of a daemon.
+    pub(super) fn schedule_deliveries(&mut self, index: usize) {
         if !self.daemons[index].is_up {
             return;
         }
-        // Nodes and pods are listed when the replica has its Lease, so that whoever writes a reservation waits for it.
+        // Nodes and pods are listed only when the replica has its Lease, so that the writers of later reservations wait for it.
         let is_settled = self.daemons[index].good_until.is_some();
         for (stream, kind) in STREAMS.into_iter().enumerate() {
             let watch = &mut self.daemons[index].streams[stream];
@@ -82,7 +84,7 @@ impl Sim {
         }
     }
 
-    /// A watch ends; after a pause everything is listed.
+    /// Ends a watch; after a pause everything is listed again.
     pub(super) fn break_watch(&mut self, index: usize, stream: usize, pause: Duration) {
         let until = self.api.now + pause;
         self.api.note(format_args!("daemon {index}: {:?} are listed again in {pause:?}", STREAMS[stream]));
@@ -96,7 +98,8 @@ impl Sim {
             return;
         }
         let frozen = self.daemons[index].streams[stream].frozen;
-        let wait = self.still(index).max(frozen.checked_sub(self.api.now).filter(|left| !left.is_zero()));
+        let wait =
+            self.paused_for(index).max(frozen.checked_sub(self.api.now).filter(|left| !left.is_zero()));
         if let Some(wait) = wait {
             let more = self.millis(0..50);
             return self.after(wait + more, Action::Deliver(index, life, stream));
@@ -117,7 +120,7 @@ impl Sim {
             watch.is_listed = true;
             watch.position = self.api.logs[stream].len();
             watch.seen = self.api.revision;
-            listed(&self.api, STREAMS[stream])
+            list_events(&self.api, STREAMS[stream])
         };
         for event in events {
             self.input(index, Input::Cluster(Box::new(event)));

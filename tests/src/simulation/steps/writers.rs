@@ -1,13 +1,13 @@
-//! Those who change nodes: writers of annotations, an autoscaler, people who cordon, and trouble.
+//! Random changes of nodes: annotations, cordons, an autoscaler, and nodes that are not ready or lose resources.
 
-use super::api::Who;
+use super::api::Actor;
 use super::sim::Sim;
 use common::api::names;
 use common::model::{Node, NodeName};
 use std::collections::BTreeMap;
 
 impl Sim {
-    /// Writes annotations of a node as `alter` says, without asking what was there.
+    /// Replaces the annotations of a node with those that `alter` makes of them, without a precondition.
     pub(super) fn annotate_node(
         &mut self,
         node: &NodeName,
@@ -15,7 +15,7 @@ impl Sim {
     ) {
         let mut annotations = self.api.annotations.get(node).cloned().unwrap_or_default();
         alter(&mut annotations);
-        let _ = self.api.annotate(Who::Other, node, annotations);
+        let _ = self.api.annotate(Actor::Other, node, annotations);
     }
 
     pub(super) fn annotate_foreign(&mut self) {
@@ -24,7 +24,7 @@ impl Sim {
         self.annotate_node(&node.name, |all| drop(all.insert("example.com/heartbeat".into(), value)));
     }
 
-    /// Somebody replaces the node as if it had no annotations.
+    /// Another program replaces a node, and so removes all annotations.
     pub(super) fn wipe(&mut self) {
         if let Some(node) = self.some_node().filter(|_| self.rng.bool()) {
             self.annotate_node(&node.name, BTreeMap::clear);
@@ -46,7 +46,7 @@ impl Sim {
         self.annotate_node(&node.name, |all| drop(all.insert(key, value.to_owned())));
     }
 
-    /// Somebody reserves in the plain form, or releases that.
+    /// A user reserves in the plain form, or releases that.
     pub(super) fn reserve_plainly(&mut self) {
         let Some(node) = self.some_node() else { return };
         let Some(owner) = self.some_workload(|one| one.controller.is_none()) else { return };
@@ -62,24 +62,24 @@ impl Sim {
         let Some(node) = self.some_node() else { return };
         let unschedulable = !node.unschedulable;
         self.api.note(format_args!("{} cordoned: {unschedulable}", node.name));
-        self.api.put_node(Who::Other, Node { unschedulable, ..Node::clone(&node) });
+        self.api.put_node(Actor::Other, Node { unschedulable, ..Node::clone(&node) });
     }
 
-    /// Nodes come and go, also under the same name.
+    /// The autoscaler adds, removes or replaces a node; a replaced node has the same name.
     pub(super) fn autoscale(&mut self) {
         match self.rng.u32(0..3) {
             0 => {
                 let name = format!("n{}", self.rng.u32(0..6));
-                if !self.api.picture.nodes.contains_key(&NodeName::from(name.as_str())) {
+                if !self.api.state.nodes.contains_key(&NodeName::from(name.as_str())) {
                     self.add_node(&name, 4);
                 }
             }
-            1 if self.api.picture.nodes.len() > 2 => {
+            1 if self.api.state.nodes.len() > 2 => {
                 if let Some(node) = self.some_node() {
                     self.api.remove_node(&node.name);
                 }
             }
-            _ if self.api.picture.nodes.len() > 2 => {
+            _ if self.api.state.nodes.len() > 2 => {
                 if let Some(node) = self.some_node() {
                     self.api.remove_node(&node.name);
                     self.add_node(node.name.as_str(), 4);
@@ -89,8 +89,8 @@ impl Sim {
         }
     }
 
-    /// A node is not well, or has less than before.
-    pub(super) fn trouble_node(&mut self) {
+    /// A node changes its readiness or its allocatable CPU.
+    pub(super) fn disturb_node(&mut self) {
         let Some(node) = self.some_node() else { return };
         let mut next = Node::clone(&node);
         if self.rng.bool() {
@@ -99,6 +99,6 @@ impl Sim {
             next.allocatable.cpu = if next.allocatable.cpu > 3_000 { 2_500 } else { 4_000 };
         }
         self.api.note(format_args!("{}: ready {}, {}m", next.name, next.is_ready, next.allocatable.cpu));
-        self.api.put_node(Who::Other, next);
+        self.api.put_node(Actor::Other, next);
     }
 }

@@ -1,23 +1,22 @@
-//! What people do with the product, each in a cluster where somebody else waits for the room.
+//! The flows that users start, each in a full cluster where another pod waits for room. [`Flow::run`] runs one.
 
-use super::line::{Process, STALE};
-use super::scenario::{Workload, node};
-use super::world::World;
+use super::connection::{Process, STALE};
+use super::scenario::{WorkloadSpec, node};
+use super::sim::Sim;
 use crate::history::Counts;
 use http::Method;
-use kubectl_reserve::Around;
+use kubectl_reserve::HostProgram;
 use serde_json::{Value, json};
 use std::time::Duration;
 use tokio::time::sleep;
 
-/// How long a cluster may take to come to rest.
+/// How long a cluster may take to settle.
 const REST: Duration = Duration::from_secs(120);
-/// How often a command that died or failed is given again, as people do.
+/// How often a command that died or failed is run again, as users do.
 const TRIES: usize = 3;
-/// How long a reservation lives at most in a flow, and how long it may lie about then.
+/// The longest life of a reservation in a flow, and the time that it may stay after its end.
 pub(super) const LIFE: Duration = Duration::from_secs(60 + 90 + 40);
 
-/// One flow.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Flow {
     /// `kubectl reserve pod`.
@@ -26,15 +25,15 @@ pub(super) enum Flow {
     Restart,
     /// `kubectl reserve drain`.
     Drain,
-    /// `kubectl reserve add`, and then somebody deletes the pod.
+    /// `kubectl reserve add`, then the pod is deleted.
     Add,
-    /// `kubectl reserve add`, and then `release`.
+    /// `kubectl reserve add`, then `release`.
     Release,
-    /// Somebody deletes a pod whose place is kept.
+    /// A pod with `reserve/keep` is deleted.
     Keep,
 }
 
-/// All of them.
+/// All flows by name.
 pub(super) const FLOWS: [(&str, Flow); 6] = [
     ("pod", Flow::Pod),
     ("restart", Flow::Restart),
@@ -45,12 +44,12 @@ pub(super) const FLOWS: [(&str, Flow); 6] = [
 ];
 
 impl Flow {
-    /// Lives through it: a full cluster, the flow, and the time until nothing of it may be left.
-    /// Where nothing goes wrong every command has to succeed.
-    pub(super) async fn run(self, world: &World, must_succeed: bool) {
-        let web = self.settle(world).await;
-        let Some((name, _)) = world.pods_of("web").into_iter().next() else {
-            return world.record.broke("nothing runs".to_owned());
+    /// Makes a full cluster, runs the flow, and waits until no reservation may be left. `must_succeed`: without faults every
+    /// command has to succeed.
+    pub(super) async fn run(self, sim: &Sim, must_succeed: bool) {
+        let web = self.settle(sim).await;
+        let Some((name, _)) = sim.pods_of("web").into_iter().next() else {
+            return sim.record.fail("nothing runs".to_owned());
         };
         let line = match self {
             Self::Pod => format!("pod {name} --ttl=60s --timeout=3m"),
@@ -59,90 +58,92 @@ impl Flow {
             Self::Add | Self::Release => format!("add --pod {name} --ttl=60s"),
             Self::Keep => String::new(),
         };
-        let mut given = Given { is_done: true, said: String::new() };
+        let mut result = CommandResult { is_done: true, output: String::new() };
         if !line.is_empty() {
-            given = give(world, &line).await;
+            result = run_command(sim, &line).await;
         }
         if self == Self::Release {
-            given.is_done &= give(world, &format!("release --pod {name} --ignore-not-found")).await.is_done;
+            result.is_done &=
+                run_command(sim, &format!("release --pod {name} --ignore-not-found")).await.is_done;
         }
-        // Nothing is promised to those who do not heed that; they do.
-        if given.said.contains("it may not be enforced yet") {
+        // The command has warned that the reservation may not be enforced yet; so wait before the deletion.
+        if result.output.contains("it may not be enforced yet") {
             sleep(STALE).await;
         }
         if matches!(self, Self::Add | Self::Keep) {
-            delete(world, &name);
+            delete(sim, &name);
         }
-        if must_succeed && !given.is_done {
-            world.record.broke(format!("I19: {line} did not succeed"));
+        if must_succeed && !result.is_done {
+            sim.record.fail(format!("I19: {line} did not succeed"));
         }
         sleep(LIFE).await;
-        self.check(world, &web);
+        self.check(sim, &web);
     }
 
-    /// A cluster in which all rooms are taken and two pods wait for one.
-    pub(super) async fn settle(self, world: &World) -> Workload {
-        let mut web = Workload::new("web", 2);
+    /// Makes a cluster without free room, in which two more pods wait.
+    pub(super) async fn settle(self, sim: &Sim) -> WorkloadSpec {
+        let mut web = WorkloadSpec::new("web", 2);
         web.keep = (self == Self::Keep).then_some("60s");
-        let mut scenario = vec![node("n1", 2), node("n2", 2), web.object(), Workload::new("db", 2).object()];
+        let mut objects =
+            vec![node("n1", 2), node("n2", 2), web.object(), WorkloadSpec::new("db", 2).object()];
         if self == Self::Drain {
-            scenario.push(node("n3", 2));
+            objects.push(node("n3", 2));
         }
-        scenario.iter().for_each(|object| drop(world.make(object)));
-        let is_settled = || world.is_running("web", 2) && world.is_running("db", 2);
-        if !world.wait("the cluster has come to rest", REST, is_settled).await {
-            world.record.broke("the cluster did not come to rest".to_owned());
+        objects.iter().for_each(|object| drop(sim.make(object)));
+        let is_settled = || sim.is_running("web", 2) && sim.is_running("db", 2);
+        if !sim.wait("the scenario has come to rest", REST, is_settled).await {
+            sim.record.fail("the scenario did not come to rest".to_owned());
         }
         if self != Self::Drain {
-            world.make(&Workload::new("rival", 2).object());
+            sim.make(&WorkloadSpec::new("rival", 2).object());
             sleep(Duration::from_secs(5)).await;
         }
         web
     }
 
-    /// What has to be so at the end.
-    pub(super) fn check(self, world: &World, web: &Workload) {
-        world.record.count("I7", Counts::check);
+    /// Checks what must be true at the end.
+    pub(super) fn check(self, sim: &Sim, web: &WorkloadSpec) {
+        sim.record.count("I7", Counts::check);
         if self != Self::Release {
-            world.record.count("I16", Counts::check);
+            sim.record.count("I16", Counts::check);
         }
-        if !world.is_running("web", web.replicas) && self != Self::Release {
-            world.record.broke(format!("I16: {:?} do not run", names(world, "web")));
+        if !sim.is_running("web", web.replicas) && self != Self::Release {
+            sim.record.fail(format!("I16: {:?} do not run", names(sim, "web")));
         }
-        if world.reservations() > 0 {
-            world.record.broke("I7: reservations are left".to_owned());
+        if sim.reservations() > 0 {
+            sim.record.fail("I7: reservations are left".to_owned());
         }
     }
 }
 
-/// What came of a command.
-pub(super) struct Given {
+/// The result of a command.
+pub(super) struct CommandResult {
     pub(super) is_done: bool,
-    /// What it said last.
-    said: String,
+    /// The output of its last run.
+    output: String,
 }
 
-/// Gives a command, and again if it fails.
-pub(super) async fn give(world: &World, line: &str) -> Given {
+/// Runs a command, and again if it fails.
+pub(super) async fn run_command(sim: &Sim, line: &str) -> CommandResult {
     let words: Vec<&str> = line.split(' ').chain(["--yes"]).collect();
-    let mut given = Given { is_done: false, said: String::new() };
+    let mut result = CommandResult { is_done: false, output: String::new() };
     for _ in 0..TRIES {
-        let around = Around::default();
-        let code = world.command(&words, &Process::default(), &around).await;
-        given = Given { is_done: code == Some(0), said: around.said() };
-        if given.is_done {
+        let host = HostProgram::default();
+        let code = sim.command(&words, &Process::default(), &host).await;
+        result = CommandResult { is_done: code == Some(0), output: host.output() };
+        if result.is_done {
             break;
         }
         sleep(Duration::from_secs(5)).await;
     }
-    given
+    result
 }
 
-pub(super) fn delete(world: &World, name: &str) {
-    world.admin.ask(Method::DELETE, &format!("/api/v1/namespaces/default/pods/{name}"), &json!({}));
+pub(super) fn delete(sim: &Sim, name: &str) {
+    sim.admin.ask(Method::DELETE, &format!("/api/v1/namespaces/default/pods/{name}"), &json!({}));
 }
 
-fn names(world: &World, app: &str) -> Vec<String> {
+fn names(sim: &Sim, app: &str) -> Vec<String> {
     let word = |pod: &Value| format!("{} on {}", pod["status"]["phase"], pod["spec"]["nodeName"]);
-    world.pods_of(app).iter().map(|(name, pod)| format!("{name} {}", word(pod))).collect()
+    sim.pods_of(app).iter().map(|(name, pod)| format!("{name} {}", word(pod))).collect()
 }

@@ -1,53 +1,57 @@
-//! Tier 2: the whole product in one thread. Two real daemons with leader election, the real command, the real client and
-//! its watches over the sandbox, with everything in between that can go wrong.
+//! Tier 2: the whole product in one thread: two real daemons with leader election, the real command, the real client and its
+//! watches, over the sandbox, with faults in between.
 //!
-//! `record` writes down what the cluster stores, `door` is the cluster's side of a client, `line` the way there, `watched` that of
-//! watches, and `weather` what happens on it. `world` puts them together; `plans` breaks each flow at each of its writes, `scenes` are plans of
-//! their own, `story` draws a life from a seed. `judge` feeds it all to the rules of `crate::history`.
+//! `record` records what the cluster stores, `user_api` is the API server for one user, `connection` is a client's connection to
+//! it, `watch_stream` the watches on it, and `fault_injector` the faults. `sim` puts them together; `plans` breaks each flow at
+//! each of its writes, `multi_fault_plans` has plans with several faults, `random_run` makes a random history from a seed. `judge`
+//! checks the rules of `crate::history`.
 //!
-//! A process that pauses is one that nothing reaches and nothing leaves: its own timers go on. A request whose caller
-//! goes away arrives at that moment or never; one that arrives later would be one that no client can know of.
+//! Nothing reaches or leaves a process that is paused, but its own timers go on. A request whose caller goes away arrives at that
+//! moment or never: no client could notice one that arrives later.
 
-mod compared;
-mod door;
+mod actors;
+mod comparison;
+mod connection;
+mod fault_injector;
+mod final_state;
 mod flows;
 mod judge;
-mod line;
-mod people;
+mod multi_fault_plans;
 mod plans;
+mod random_run;
 mod record;
 mod scenario;
-mod scenes;
-mod settled;
-mod story;
+mod sim;
 mod tenants;
-mod watched;
-mod weather;
-mod world;
+mod user_api;
+mod watch_stream;
 
 pub(super) use judge::RULES;
 pub use plans::plans;
 
-use super::history::History;
+use super::history_log::HistoryLog;
 use super::seeds::Outcome;
 use crate::history::Counts;
+use fault_injector::PlannedFault;
+use sim::Sim;
 use std::time::Duration;
-use weather::Plan;
-use world::World;
 
-/// Lives through one seed.
-pub fn simulate(seed: u64, lines: History) -> Outcome {
-    lived(seed, None, lines, story::unseen(seed), async |world| story::live(world, seed).await)
+/// Simulates one seed.
+pub fn simulate(seed: u64, lines: HistoryLog) -> Outcome {
+    run_simulation(seed, None, lines, random_run::unseen(seed), async |sim| random_run::run(sim, seed).await)
 }
 
-/// Lives through a story in a world of its own: one thread, one runtime, no time but that of the story.
-#[expect(clippy::disallowed_methods, reason = "several live in one world; all of them on its thread")]
-fn lived(
+/// Runs one simulation: one thread, one runtime, virtual time only.
+#[expect(
+    clippy::disallowed_methods,
+    reason = "a simulation has several tasks, all of them on its own thread"
+)]
+fn run_simulation(
     seed: u64,
-    plan: Option<Plan>,
-    lines: History,
+    plan: Option<PlannedFault>,
+    lines: HistoryLog,
     unseen: Duration,
-    story: impl AsyncFnOnce(&World),
+    run: impl AsyncFnOnce(&Sim),
 ) -> Outcome {
     let runtime = tokio::runtime::Builder::new_current_thread().enable_all().start_paused(true).build();
     let runtime = match runtime {
@@ -57,20 +61,20 @@ fn lived(
             return Outcome { history: lines, broken, counts };
         }
     };
-    let kept = lines.kept();
-    // Commands stay on their thread anyhow.
+    let max_lines = lines.max_lines();
+    // The futures of commands are not Send.
     let local = tokio::task::LocalSet::new();
     local.block_on(&runtime, async {
-        let world = World::new(seed, plan, History::new(usize::MAX));
+        let sim = Sim::new(seed, plan, HistoryLog::new(usize::MAX));
         let tasks = [
-            tokio::spawn(world.clone().live()),
-            tokio::spawn(world.clone().keep_daemon(0)),
-            tokio::spawn(world.clone().keep_daemon(1)),
+            tokio::spawn(sim.clone().run_controllers()),
+            tokio::spawn(sim.clone().keep_daemon(0)),
+            tokio::spawn(sim.clone().keep_daemon(1)),
         ];
-        story(&world).await;
+        run(&sim).await;
         if tasks.iter().any(tokio::task::JoinHandle::is_finished) {
-            world.record.broke("a daemon or the cluster panicked".to_owned());
+            sim.record.fail("a daemon or the cluster panicked".to_owned());
         }
-        judge::judge(&world, &world.rules(unseen), kept)
+        judge::judge(&sim, &sim.check_settings(unseen), max_lines)
     })
 }

@@ -1,10 +1,9 @@
-//! Everything that happens in one simulation, as the cluster stored it: for the rules, for the actors that look around,
-//! and as lines.
+//! Records everything that the cluster stores in one simulation: for the rules, for the actors, and as lines of the log.
 
 use crate::control_plane::Write;
 use crate::history;
-use crate::history::{Counts, News, Sent, Version, What};
-use crate::simulation::History;
+use crate::history::{Counts, Delivery, SendInfo, Version, VersionedObject};
+use crate::simulation::HistoryLog;
 use common::model::owner::OwnerKind;
 use jiff::Timestamp;
 use sandbox::{Change, Sandbox};
@@ -16,66 +15,76 @@ use std::time::Duration;
 use tokio::sync::Notify;
 use tokio::time::Instant;
 
-/// An object, by `namespace/name`.
+/// Objects by `namespace/name`.
 pub(super) type Objects = BTreeMap<String, Arc<Value>>;
 
 /// The Lease of the leader.
 const LEADER: &str = "kube-reserve/reserve-daemon";
 
-/// Writes down what happens. Clones are the same book.
+/// The record of one simulation. Clones share it.
 #[derive(Clone)]
 pub(super) struct Record {
     sandbox: Sandbox,
     started: Instant,
     begin: Timestamp,
-    book: Arc<Mutex<Book>>,
-    /// Told when something was stored that is more than talk.
+    state: Arc<Mutex<RecordState>>,
+    /// Notified when anything but a Lease or an event was stored.
     pub(super) stored: Arc<Notify>,
 }
 
-/// What a book that is closed has in it.
-pub(super) struct Closed {
-    /// Everything that happened.
+/// The contents of a closed record.
+pub(super) struct Recording {
     pub(super) history: history::History,
-    pub(super) lines: History,
-    /// What broke on the way.
+    pub(super) lines: HistoryLog,
+    /// Broken rules that are not found in `history`.
     pub(super) broken: Vec<String>,
     pub(super) counts: Counts,
 }
 
-struct Book {
+struct RecordState {
+    /// The newest revision that was read from the sandbox.
     seen: u64,
-    /// The newest revision at each moment when something was stored.
-    past: Vec<(Instant, u64)>,
+    /// The newest revision at each time when something was stored.
+    revisions: Vec<(Instant, u64)>,
     history: history::History,
-    lines: History,
+    lines: HistoryLog,
     objects: BTreeMap<&'static str, Objects>,
     broken: Vec<String>,
-    /// How many writes have set out.
-    turns: u64,
-    /// Who held the Lease of the leader, and since when.
+    /// How many writes were sent.
+    send_count: u64,
+    /// The holders of the leader's Lease, each with the time since when.
     holders: Vec<(Instant, String)>,
-    /// How often each rule was asked that is not about objects.
+    /// The counts of rules that are not checked on `history`.
     counts: Counts,
     is_closed: bool,
 }
 
 impl Record {
-    /// An empty book about a sandbox whose time began at `begin`, now.
-    pub(super) fn new(sandbox: Sandbox, begin: Timestamp, lines: History) -> Self {
+    /// An empty record of a sandbox whose time is now `begin`.
+    pub(super) fn new(sandbox: Sandbox, begin: Timestamp, lines: HistoryLog) -> Self {
         let history = history::History { end: begin, ..history::History::default() };
-        let (past, objects, broken) = (Vec::new(), BTreeMap::new(), Vec::new());
-        let (turns, holders, counts) = (0, Vec::new(), Counts::default());
-        let book =
-            Book { seen: 0, past, history, lines, objects, broken, turns, holders, counts, is_closed: false };
-        let (book, stored) = (Arc::new(Mutex::new(book)), Arc::new(Notify::new()));
-        let record = Self { sandbox, started: Instant::now(), begin, book, stored };
+        let (revisions, objects, broken) = (Vec::new(), BTreeMap::new(), Vec::new());
+        let (send_count, holders, counts) = (0, Vec::new(), Counts::default());
+        let state = RecordState {
+            seen: 0,
+            revisions,
+            history,
+            lines,
+            objects,
+            broken,
+            send_count,
+            holders,
+            counts,
+            is_closed: false,
+        };
+        let (state, stored) = (Arc::new(Mutex::new(state)), Arc::new(Notify::new()));
+        let record = Self { sandbox, started: Instant::now(), begin, state, stored };
         record.catch_up();
         record
     }
 
-    fn book(&self) -> MutexGuard<'_, Book> {
-        self.book.lock().unwrap_or_else(PoisonError::into_inner)
+    fn state(&self) -> MutexGuard<'_, RecordState> {
+        self.state.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
     /// The time in the sandbox.
@@ -83,120 +92,120 @@ impl Record {
         self.begin.saturating_add(self.started.elapsed()).unwrap_or(self.begin)
     }
 
-    /// Whether the simulation is over: whatever comes now comes too late.
+    /// Whether the simulation is over.
     pub(super) fn is_closed(&self) -> bool {
-        self.book().is_closed
+        self.state().is_closed
     }
 
-    /// Adds a line.
+    /// Adds a line to the log.
     pub(super) fn note(&self, what: fmt::Arguments<'_>) {
-        let mut book = self.book();
-        if !book.is_closed {
-            book.lines.note(self.started.elapsed(), what);
+        let mut state = self.state();
+        if !state.is_closed {
+            state.lines.note(self.started.elapsed(), what);
         }
     }
 
-    /// Something went wrong that no rule about objects can see.
-    pub(super) fn broke(&self, what: String) {
+    /// Reports a broken rule that is not checked on the history of objects.
+    pub(super) fn fail(&self, what: String) {
         self.note(format_args!("BROKEN {what}"));
-        self.book().broken.push(what);
+        self.state().broken.push(what);
     }
 
-    /// A rule that is not about objects is asked, or there is nothing to ask.
+    /// Counts a check, or that there was nothing to check, of a rule that is not checked on the history of objects.
     pub(super) fn count(&self, rule: &'static str, how: fn(&mut Counts, &'static str)) {
-        how(&mut self.book().counts, rule);
+        how(&mut self.state().counts, rule);
     }
 
-    /// Adds a write that was answered, and how it set out, if that is known.
-    pub(super) fn wrote(&self, write: Write, sent: Option<Sent>) {
-        let mut book = self.book();
-        let index = book.history.writes.len();
-        book.history.sent.extend(sent.map(|sent| (index, sent)));
-        book.history.writes.push(write);
+    /// Adds an answered write, and how it was sent, if that is known.
+    pub(super) fn add_write(&self, write: Write, sent: Option<SendInfo>) {
+        let mut state = self.state();
+        let index = state.history.writes.len();
+        state.history.sends.extend(sent.map(|sent| (index, sent)));
+        state.history.writes.push(write);
     }
 
-    /// Everything of a kind up to a revision has reached a daemon.
-    pub(super) fn told(&self, user: &str, plural: &str, revision: u64) {
+    /// A daemon has received all objects of a kind up to a revision.
+    pub(super) fn add_delivery(&self, user: &str, plural: &str, revision: u64) {
         let at = self.now();
         let is_judged =
             matches!(plural, "nodes" | "pods") || OwnerKind::ALL.iter().any(|kind| kind.plural() == plural);
         if is_judged {
-            let news = News { at, plural: plural.to_owned(), revision };
-            self.book().history.news.entry(user.to_owned()).or_default().push(news);
+            let delivery = Delivery { at, plural: plural.to_owned(), revision };
+            self.state().history.deliveries.entry(user.to_owned()).or_default().push(delivery);
         }
     }
 
-    /// A write of a daemon sets out.
-    pub(super) fn sends(&self, user: &str) -> Sent {
+    /// A daemon sends a write.
+    pub(super) fn start_send(&self, user: &str) -> SendInfo {
         let at = self.now();
-        let mut book = self.book();
-        book.turns += 1;
-        let news = book.history.news.get(user).map_or(0, Vec::len);
-        Sent { at, news, turn: book.turns }
+        let mut state = self.state();
+        state.send_count += 1;
+        let deliveries = state.history.deliveries.get(user).map_or(0, Vec::len);
+        SendInfo { at, deliveries, number: state.send_count }
     }
 
-    /// Reads what the sandbox has stored since.
+    /// Reads what the sandbox has stored since the last call.
     pub(super) fn catch_up(&self) {
         let (now, at) = (self.now(), self.started.elapsed());
-        let mut book = self.book();
-        let changes = self.sandbox.changes(book.seen);
-        if book.is_closed || changes.is_empty() {
+        let mut state = self.state();
+        let changes = self.sandbox.changes(state.seen);
+        if state.is_closed || changes.is_empty() {
             return;
         }
-        // Controllers look at neither.
+        // Controllers do not watch Leases and events.
         let is_talk = |change: &Change| matches!(change.plural(), "leases" | "events");
         let matters = !changes.iter().all(is_talk);
         for change in changes {
-            book.seen = change.revision;
-            book.learn(&change, now);
+            state.seen = change.revision;
+            state.learn(&change, now);
             if let Some(line) = line(&change) {
-                book.lines.note(at, format_args!("{line}"));
+                state.lines.note(at, format_args!("{line}"));
             }
         }
-        book.history.end = now;
-        let seen = book.seen;
-        book.past.push((Instant::now(), seen));
-        drop(book);
+        state.history.end = now;
+        let seen = state.seen;
+        state.revisions.push((Instant::now(), seen));
+        drop(state);
         if matters {
             self.stored.notify_one();
         }
     }
 
-    /// The newest revision that there was at a moment.
+    /// The newest revision at a time.
     pub(super) fn revision_at(&self, then: Instant) -> u64 {
-        let book = self.book();
-        let later = book.past.partition_point(|(at, _)| *at <= then);
-        later.checked_sub(1).and_then(|index| book.past.get(index)).map_or(0, |(_, revision)| *revision)
+        let state = self.state();
+        let later = state.revisions.partition_point(|(at, _)| *at <= then);
+        later.checked_sub(1).and_then(|index| state.revisions.get(index)).map_or(0, |(_, revision)| *revision)
     }
 
-    /// Who held the Lease of the leader so long ago; none if nobody ever had.
+    /// The holder of the leader's Lease so long ago; `None` if there was none yet.
     pub(super) fn holder(&self, ago: Duration) -> Option<String> {
-        let (then, book) = (Instant::now().checked_sub(ago)?, self.book());
-        book.holders.iter().rev().find(|(since, _)| *since <= then).map(|(_, holder)| holder.clone())
+        let (then, state) = (Instant::now().checked_sub(ago)?, self.state());
+        state.holders.iter().rev().find(|(since, _)| *since <= then).map(|(_, holder)| holder.clone())
     }
 
-    /// The objects of a kind, as they are stored.
+    /// The stored objects of a kind.
     pub(super) fn objects(&self, plural: &str) -> Objects {
-        self.book().objects.get(plural).cloned().unwrap_or_default()
+        self.state().objects.get(plural).cloned().unwrap_or_default()
     }
 
-    /// Closes the book.
-    pub(super) fn close(&self) -> Closed {
+    /// Ends the recording, and returns its contents.
+    pub(super) fn close(&self) -> Recording {
         self.catch_up();
-        let mut book = self.book();
-        book.is_closed = true;
-        book.history.end = self.now();
-        let lines = std::mem::replace(&mut book.lines, History::new(0));
-        Closed {
-            history: std::mem::take(&mut book.history),
+        let mut state = self.state();
+        state.is_closed = true;
+        state.history.end = self.now();
+        let lines = std::mem::replace(&mut state.lines, HistoryLog::new(0));
+        Recording {
+            history: std::mem::take(&mut state.history),
             lines,
-            broken: std::mem::take(&mut book.broken),
-            counts: std::mem::take(&mut book.counts),
+            broken: std::mem::take(&mut state.broken),
+            counts: std::mem::take(&mut state.counts),
         }
     }
 }
 
-impl Book {
+impl RecordState {
     fn learn(&mut self, change: &Change, at: Timestamp) {
         let Some(object) = change.after.as_ref().or(change.before.as_ref()) else { return };
         let objects = self.objects.entry(change.plural()).or_default();
@@ -208,8 +217,8 @@ impl Book {
             Some(after) => drop(objects.insert(key, Arc::clone(after))),
             None => drop(objects.remove(&key)),
         }
-        if let Some(what) = version(change, object) {
-            self.history.versions.push(Version { revision: change.revision, at, what });
+        if let Some(versioned) = version(change, object) {
+            self.history.versions.push(Version { revision: change.revision, at, object: versioned });
         }
         if OwnerKind::ALL.iter().any(|kind| kind.plural() == change.plural()) {
             self.history.writes.push(of_owner(change, object, at));
@@ -217,25 +226,25 @@ impl Book {
     }
 }
 
-/// What a change is to the rules.
-fn version(change: &Change, object: &Value) -> Option<What> {
+/// The version that a change of a pod or node is in the history.
+fn version(change: &Change, object: &Value) -> Option<VersionedObject> {
     match (change.plural(), &change.after) {
         ("pods", after) => {
             let pod = Arc::new(common::api::pod::pod(&object.to_string()).ok()?);
-            Some(if after.is_some() { What::Pod(pod) } else { What::PodGone(pod) })
+            Some(if after.is_some() { VersionedObject::Pod(pod) } else { VersionedObject::PodGone(pod) })
         }
         ("nodes", after) => {
             let node = Arc::new(common::api::node::node(&object.to_string()).ok()?);
             Some(match after {
-                Some(after) => What::Node(node, Arc::clone(after)),
-                None => What::NodeGone(node),
+                Some(after) => VersionedObject::Node(node, Arc::clone(after)),
+                None => VersionedObject::NodeGone(node),
             })
         }
         _ => None,
     }
 }
 
-/// The rules learn about owners from writes, and controllers of the sandbox make none.
+/// A write for a change of a workload: the rules learn about owners from writes, and the sandbox's controllers send none.
 fn of_owner(change: &Change, object: &Value, at: Timestamp) -> Write {
     let verb = if change.after.is_some() { "update" } else { "delete" };
     Write {
@@ -256,7 +265,7 @@ fn of_owner(change: &Change, object: &Value, at: Timestamp) -> Write {
     }
 }
 
-/// A change in a few words. Leases and events are many and say little; the revisions show that they were there.
+/// A change as a line of the log. Leases and events have no line; gaps in the revisions show them.
 fn line(change: &Change) -> Option<String> {
     let object = change.after.as_ref().or(change.before.as_ref())?;
     if matches!(change.plural(), "leases" | "events") {
@@ -292,7 +301,7 @@ fn line(change: &Change) -> Option<String> {
     Some(line)
 }
 
-/// A text somewhere in an object; empty if it is not there.
+/// The text at a JSON pointer; empty if there is none.
 pub(super) fn text<'v>(object: &'v Value, pointer: &str) -> &'v str {
     object.pointer(pointer).and_then(Value::as_str).unwrap_or("")
 }

@@ -1,47 +1,47 @@
-//! What a cluster looks like when a simulation begins: nodes, and workloads that fill them.
+//! The initial objects of a simulation: nodes, and workloads that fill them.
 
 use super::record::text;
-use super::world::World;
+use super::sim::Sim;
 use crate::simulation::ports::ports;
 use serde_json::{Value, json};
 
-/// Who places a pod.
+/// The scheduler of a pod.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum By {
+pub(super) enum PodScheduler {
     Us,
-    /// A scheduler that knows nothing of us.
+    /// A scheduler that knows nothing of reservations.
     Others,
 }
 
-/// A workload to be made.
+/// A workload to create.
 #[derive(Clone, Debug)]
-pub(super) struct Workload {
+pub(super) struct WorkloadSpec {
     /// `Deployment` or `StatefulSet`.
     pub(super) kind: &'static str,
     pub(super) name: String,
     pub(super) replicas: usize,
-    /// In thousandths.
+    /// In milli-units.
     pub(super) cpu: u64,
-    pub(super) by: By,
-    /// What `reserve/keep` says, if anything.
+    pub(super) scheduler: PodScheduler,
+    /// The value of `reserve/keep`.
     pub(super) keep: Option<&'static str>,
     pub(super) priority: i32,
-    /// How many seconds its pods have to end.
+    /// The grace period of its pods in seconds.
     pub(super) grace: u64,
-    /// The host ports that each of its pods has, as a number that was drawn for them.
+    /// The number that `ports` turns into host ports of each pod; 0: none.
     pub(super) ports: u16,
 }
 
-impl Workload {
+impl WorkloadSpec {
     /// A Deployment of pods of one core, placed by us.
     pub(super) fn new(name: &str, replicas: usize) -> Self {
-        let (kind, by) = ("Deployment", By::Us);
+        let (kind, scheduler) = ("Deployment", PodScheduler::Us);
         Self {
             kind,
             name: name.to_owned(),
             replicas,
             cpu: 1000,
-            by,
+            scheduler,
             keep: None,
             priority: 0,
             grace: 5,
@@ -49,13 +49,13 @@ impl Workload {
         }
     }
 
-    /// As it is written.
+    /// The JSON of the workload.
     pub(super) fn object(&self) -> Value {
         let mut object = json!({
             "apiVersion": "apps/v1", "kind": self.kind,
             "metadata": { "name": self.name, "namespace": "default", "annotations": {} },
             "spec": { "replicas": self.replicas, "selector": { "matchLabels": { "app": self.name } },
-                      "serviceName": self.name, "template": template(&self.name, self.cpu, self.by) },
+                      "serviceName": self.name, "template": template(&self.name, self.cpu, self.scheduler) },
         });
         if let Some(keep) = self.keep {
             object["metadata"]["annotations"]["reserve/keep"] = keep.into();
@@ -76,16 +76,16 @@ impl Workload {
     }
 }
 
-/// What a pod looks like.
-pub(super) fn template(app: &str, cpu: u64, by: By) -> Value {
+/// A pod template.
+pub(super) fn template(app: &str, cpu: u64, scheduler: PodScheduler) -> Value {
     let requests = json!({ "cpu": format!("{cpu}m"), "memory": "64Mi" });
     let container = json!({ "name": "c", "image": "i", "resources": { "requests": requests } });
-    let scheduler = if by == By::Us { "reserve-scheduler" } else { "default-scheduler" };
+    let scheduler = if scheduler == PodScheduler::Us { "reserve-scheduler" } else { "default-scheduler" };
     json!({ "metadata": { "labels": { "app": app } },
             "spec": { "schedulerName": scheduler, "terminationGracePeriodSeconds": 5, "containers": [container] } })
 }
 
-/// A node with so many cores.
+/// A node with `cpu` cores.
 pub(super) fn node(name: &str, cpu: u64) -> Value {
     let room = json!({ "cpu": cpu.to_string(), "memory": "8Gi", "pods": "20", "ephemeral-storage": "100Gi" });
     json!({ "apiVersion": "v1", "kind": "Node",
@@ -93,8 +93,8 @@ pub(super) fn node(name: &str, cpu: u64) -> Value {
             "status": { "capacity": room, "allocatable": room } })
 }
 
-impl World {
-    /// The pods of a workload that are there, ended ones aside: name and object.
+impl Sim {
+    /// The pods of a workload that have not ended: name and object.
     pub(super) fn pods_of(&self, app: &str) -> Vec<(String, Value)> {
         let pods = self.record.objects("pods");
         let is_of = |pod: &Value| {
@@ -105,7 +105,7 @@ impl World {
         pods.values().filter(|pod| is_of(pod)).map(|pod| (name(pod), Value::clone(pod))).collect()
     }
 
-    /// Whether so many pods of a workload run, and no others are there.
+    /// Whether a workload has exactly `count` pods, all running.
     pub(super) fn is_running(&self, app: &str, count: usize) -> bool {
         let pods = self.pods_of(app);
         let is_well = |pod: &Value| {

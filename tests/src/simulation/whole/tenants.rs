@@ -1,10 +1,9 @@
-//! Those who have few rights and use them badly, and workloads that are unlike the others: forged Leases, owners of a kind that
-//! nobody reads.
+//! Tenants that abuse their few rights (forged Leases), and pods of a custom kind, the CloneSet, which the daemons do not watch.
 
-use super::door::status;
 use super::record::Record;
-use super::scenario::{By, template};
-use super::world::World;
+use super::scenario::{PodScheduler, template};
+use super::sim::Sim;
+use super::user_api::status;
 use crate::control_plane::Write;
 use fastrand::Rng;
 use http::{Method, Response, StatusCode};
@@ -12,28 +11,28 @@ use http_body_util::{BodyExt as _, Full};
 use sandbox::AnswerBody;
 use serde_json::{Value, json};
 
-/// What the forged replica is called. No output of ours may take it for one.
+/// The name of the forged replica. Our output must not name it as a replica.
 pub(super) const FORGED: &str = "evil";
 
-/// The UID of an owner of a kind that nobody reads.
-const CLONES: &str = "00c10000-0000-4000-8000-0000000000cc";
-/// How many pods it has.
-const CLONES_MAX: usize = 2;
+/// The UID of the CloneSet.
+const CLONE_SET_UID: &str = "00c10000-0000-4000-8000-0000000000cc";
+/// The number of its pods.
+const CLONE_PODS_MAX: usize = 2;
 
-/// Whether the API server has the owner whose pods these are.
+/// What a client gets when it reads the CloneSet.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Clones {
-    /// It does not even know the kind.
+pub(super) enum CloneSetAccess {
+    /// The API server does not have the kind.
     Unserved,
     Found,
-    /// The role of the daemons does not have that kind.
+    /// The role of the daemons does not allow the kind.
     Forbidden,
-    /// There is no such object.
+    /// The object does not exist.
     Missing,
 }
 
-impl Clones {
-    /// What it is in a seed.
+impl CloneSetAccess {
+    /// The case of a seed.
     pub(super) fn of(seed: u64) -> Self {
         match seed % 5 {
             0 | 1 => Self::Found,
@@ -46,11 +45,11 @@ impl Clones {
 
 fn owner() -> Value {
     json!({ "apiVersion": "example.com/v1", "kind": "CloneSet",
-            "metadata": { "name": "clones", "namespace": "default", "uid": CLONES, "resourceVersion": "1" } })
+            "metadata": { "name": "clones", "namespace": "default", "uid": CLONE_SET_UID, "resourceVersion": "1" } })
 }
 
-/// What a server answers that has such a kind; none if the question is not about it. The sandbox has only built-in kinds.
-pub(super) fn clones(clones: Clones, path: &str) -> Option<Response<AnswerBody>> {
+/// The response to a request for the CloneSet; `None` for other requests. The sandbox itself has only built-in kinds.
+pub(super) fn clone_set_response(clone_set: CloneSetAccess, path: &str) -> Option<Response<AnswerBody>> {
     let (list, object) = ("/apis/example.com/v1", "/apis/example.com/v1/namespaces/default/clonesets/clones");
     let answer = |object: Value| {
         let mut response = Response::new(Full::from(object.to_string()).boxed_unsync());
@@ -58,8 +57,8 @@ pub(super) fn clones(clones: Clones, path: &str) -> Option<Response<AnswerBody>>
         Some(response)
     };
     let why = "clonesets.example.com \"clones\"";
-    match clones {
-        Clones::Unserved => None,
+    match clone_set {
+        CloneSetAccess::Unserved => None,
         _ if path == list => {
             let kind = json!({ "name": "clonesets", "singularName": "cloneset", "namespaced": true, "kind": "CloneSet",
                                "verbs": ["get", "list", "watch"] });
@@ -67,14 +66,16 @@ pub(super) fn clones(clones: Clones, path: &str) -> Option<Response<AnswerBody>>
                            "resources": [kind] }))
         }
         _ if path != object => None,
-        Clones::Found => answer(owner()),
-        Clones::Forbidden => Some(status(StatusCode::FORBIDDEN, &format!("{why} is forbidden"), None)),
-        Clones::Missing => Some(status(StatusCode::NOT_FOUND, &format!("{why} not found"), None)),
+        CloneSetAccess::Found => answer(owner()),
+        CloneSetAccess::Forbidden => {
+            Some(status(StatusCode::FORBIDDEN, &format!("{why} is forbidden"), None))
+        }
+        CloneSetAccess::Missing => Some(status(StatusCode::NOT_FOUND, &format!("{why} not found"), None)),
     }
 }
 
-/// The rules learn that the owner is there, from the audit log as of any other.
-pub(super) fn found_clones(record: &Record) {
+/// Records the creation of the CloneSet: the rules learn about owners from the audit log.
+pub(super) fn record_clone_set(record: &Record) {
     let at = record.now();
     let write = Write {
         at,
@@ -92,15 +93,15 @@ pub(super) fn found_clones(record: &Record) {
         resource_version_after: Some("1".to_owned()),
         audit_id: String::new(),
     };
-    record.wrote(write, None);
+    record.add_write(write, None);
 }
 
-/// A tenant writes a Lease as a replica of the daemon would, in the tenant's own namespace: one that has seen nothing, or
-/// everything. Leases are believed for a minute at most.
-pub(super) fn forge_lease(world: &World, rng: &mut Rng) {
+/// A tenant writes a Lease like that of a replica of the daemon, in the tenant's own namespace: of a replica that has seen nothing,
+/// or everything. Its duration is the longest that counts, a minute.
+pub(super) fn forge_lease(sim: &Sim, rng: &mut Rng) {
     let seen = if rng.bool() { "0".to_owned() } else { u64::MAX.to_string() };
     let name = format!("reserve-{FORGED}");
-    let renewed = world.record.now();
+    let renewed = sim.record.now();
     let lease = json!({
         "apiVersion": "coordination.k8s.io/v1", "kind": "Lease",
         "metadata": { "name": name, "namespace": "tenant",
@@ -109,24 +110,24 @@ pub(super) fn forge_lease(world: &World, rng: &mut Rng) {
                                        "reserve/schedulers": "reserve-scheduler,default-scheduler" } },
         "spec": { "holderIdentity": FORGED, "leaseDurationSeconds": 60,
                   "renewTime": renewed.strftime("%Y-%m-%dT%H:%M:%S.000000Z").to_string() } });
-    let (door, root) = (world.door("tenant"), "/apis/coordination.k8s.io/v1/namespaces/tenant/leases");
-    let (code, _) = door.ask(Method::POST, root, &lease);
+    let (api, root) = (sim.api_as("tenant"), "/apis/coordination.k8s.io/v1/namespaces/tenant/leases");
+    let (code, _) = api.ask(Method::POST, root, &lease);
     if code == 409 {
-        door.ask(Method::PATCH, &format!("{root}/{name}"), &lease);
+        api.ask(Method::PATCH, &format!("{root}/{name}"), &lease);
     }
 }
 
-/// The controller of a kind that nobody reads makes a pod again that is gone.
-pub(super) fn clone_pods(world: &World, rng: &mut Rng) {
-    if world.pods_of("clone").len() >= CLONES_MAX {
+/// The controller of the CloneSet makes a missing pod.
+pub(super) fn clone_pods(sim: &Sim, rng: &mut Rng) {
+    if sim.pods_of("clone").len() >= CLONE_PODS_MAX {
         return;
     }
-    let mut pod = template("clone", 1000, By::Us);
+    let mut pod = template("clone", 1000, PodScheduler::Us);
     (pod["apiVersion"], pod["kind"]) = ("v1".into(), "Pod".into());
     pod["metadata"]["name"] = format!("clone-{}", rng.u16(..)).into();
     pod["metadata"]["namespace"] = "default".into();
     pod["metadata"]["annotations"] = json!({ "reserve/keep": "true" });
     pod["metadata"]["ownerReferences"] = json!([{ "apiVersion": "example.com/v1", "kind": "CloneSet",
-                                                  "controller": true, "name": "clones", "uid": CLONES }]);
-    world.door("clone-controller").ask(Method::POST, "/api/v1/namespaces/default/pods", &pod);
+                                                  "controller": true, "name": "clones", "uid": CLONE_SET_UID }]);
+    sim.api_as("clone-controller").ask(Method::POST, "/api/v1/namespaces/default/pods", &pod);
 }

@@ -1,4 +1,4 @@
-//! Volumes: which are kept, what of them, and which two cannot be on one node.
+//! Volumes: which of them and which fields are kept, and which two conflict on one node.
 
 use crate::model::volume::{PodVolume, Rbd, VolumeSource};
 use crate::testing::pod;

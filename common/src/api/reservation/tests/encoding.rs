@@ -1,4 +1,4 @@
-//! Writing reservations.
+//! Encoding reservations.
 
 use super::super::{EncodeError, INFO_LEN_MAX, encode};
 use super::OWNER;
@@ -47,14 +47,14 @@ fn the_full_form_has_a_record_with_what_has_no_key() {
 
 #[test]
 fn what_cannot_be_read_back_is_not_written() {
-    type Change<'c> = &'c dyn Fn(&mut Reservation);
-    let changed = |change: Change<'_>| {
+    type Edit<'c> = &'c dyn Fn(&mut Reservation);
+    let changed = |change: Edit<'_>| {
         let mut reservation = full();
         change(&mut reservation);
         encode(&reservation).unwrap_err().to_string()
     };
     let newer = Origin::Newer { version: 2, expires: None };
-    let table: [(Change<'_>, &str); 7] = [
+    let table: [(Edit<'_>, &str); 7] = [
         (&|r| r.origin = newer.clone(), "a reservation of a newer version is never rewritten"),
         (&|r| r.id.seat = None, "a reservation has both a seat and a record, or neither"),
         (&|r| r.origin = Origin::Manual, "a reservation has both a seat and a record, or neither"),
@@ -79,7 +79,7 @@ fn what_cannot_be_read_back_is_not_written() {
 }
 
 #[test]
-fn a_record_has_at_most_one_kibibyte() {
+fn a_record_has_at_most_four_kibibytes() {
     let long = |length: usize| {
         let builder = reservation(&workload(OwnerKind::Job, "j"));
         builder.record(|record| record.reason = "x".repeat(length).into()).build()

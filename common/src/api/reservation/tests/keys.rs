@@ -1,4 +1,4 @@
-//! Which annotation keys are ours, and which of those are well-formed.
+//! Which annotation keys are ours, and which of our keys are well-formed.
 
 use super::{OWNER, invalid, key, problem, record, valid};
 use crate::api::reservation::parse;
@@ -72,7 +72,7 @@ fn malformed_keys_are_named_with_what_is_wrong() {
 }
 
 #[test]
-fn whose_uid_it_is_does_not_matter_to_the_grammar() {
+fn any_canonical_uid_can_be_an_owner() {
     for owner in [OWNER, "00000000-0000-0000-0000-000000000000", "ffffffff-ffff-ffff-ffff-ffffffffffff"] {
         let key = format!("reserve.cpu/{owner}");
         let found = valid(&[(&key, "1")]);

@@ -1,9 +1,9 @@
-//! What holds for all reservations and all annotations.
+//! Property tests: what holds for all reservations and all annotations.
 
 use super::super::{encode, parse};
 use crate::model::ids::Uid;
 use crate::model::owner::Owner;
-use crate::model::reservation::{HostPort, Origin, Parsed, Placement, Record, ReplacedPod, Seat};
+use crate::model::reservation::{HostPort, Origin, ParsedReservation, Placement, Record, ReplacedPod, Seat};
 use crate::model::{Reservation, ReservationId, ResourceName, Resources};
 use jiff::Timestamp;
 use proptest::prelude::{Just, Strategy, any, prop, prop_oneof, proptest};
@@ -45,7 +45,7 @@ fn ports() -> impl Strategy<Value = Box<[HostPort]>> {
 fn record(owner: Uid) -> impl Strategy<Value = Record> {
     let placement = prop::sample::select(vec![Placement::Wait, Placement::Prefer, Placement::Require]);
     let replaced = prop::option::of(("[a-z0-9.-]{1,40}", uid(), prop::option::of("[a-z0-9]{1,20}")));
-    // At most this much text fits beside the rest, escaped as JSON.
+    // Longer texts, escaped as JSON, may not fit into the record together with the other fields.
     let text = ".{0,10}";
     let life = prop::option::of((0..1_000_000_u64).prop_map(Duration::from_secs));
     let times = (time(), time(), life);
@@ -87,7 +87,7 @@ fn reservation() -> impl Strategy<Value = Reservation> {
     prop_oneof![1 => plain, 3 => full]
 }
 
-/// Keys and values from far outside to almost right.
+/// Keys and values, from random text to almost valid.
 fn annotation() -> impl Strategy<Value = (String, String)> {
     let word = prop_oneof![
         Just("cpu"),
@@ -107,7 +107,7 @@ fn annotation() -> impl Strategy<Value = (String, String)> {
     (key, value)
 }
 
-fn read(annotations: &[(String, String)]) -> Vec<Parsed> {
+fn read(annotations: &[(String, String)]) -> Vec<ParsedReservation> {
     parse(annotations.iter().map(|(key, value)| (key.as_str(), value.as_str())))
 }
 
@@ -115,10 +115,10 @@ proptest! {
     #[test]
     fn what_is_written_is_read_back(reservation in reservation()) {
         let annotations = encode(&reservation).unwrap();
-        prop_assert_eq!(read(&annotations), vec![Parsed::Valid(Arc::new(reservation))]);
+        prop_assert_eq!(read(&annotations), vec![ParsedReservation::Valid(Arc::new(reservation))]);
     }
 
-    /// I14: whatever else is on the node, a good reservation stays what it is.
+    /// Invariant I14: other annotations of the node do not change a valid reservation.
     #[test]
     fn no_other_annotation_changes_a_good_reservation(
         reservation in reservation(),
@@ -131,7 +131,7 @@ proptest! {
         let annotations: Vec<(String, String)> = others.chain(good).collect();
         let parsed = read(&annotations);
         let found: Vec<&Reservation> =
-            parsed.iter().filter_map(Parsed::valid).map(|one| &**one).filter(|one| one.id == reservation.id).collect();
+            parsed.iter().filter_map(ParsedReservation::valid).map(|one| &**one).filter(|one| one.id == reservation.id).collect();
         prop_assert_eq!(found, vec![&reservation]);
     }
 
@@ -145,8 +145,8 @@ proptest! {
         let forwards = read(&unique);
         unique.reverse();
         let backwards = read(&unique);
-        let ids = |parsed: &[Parsed]| -> Vec<String> {
-            parsed.iter().filter_map(Parsed::valid).map(|one| one.id.to_string()).collect()
+        let ids = |parsed: &[ParsedReservation]| -> Vec<String> {
+            parsed.iter().filter_map(ParsedReservation::valid).map(|one| one.id.to_string()).collect()
         };
         prop_assert_eq!(ids(&forwards), ids(&backwards));
         prop_assert_eq!(forwards.len(), backwards.len());

@@ -1,4 +1,4 @@
-//! The `reserve.info` record: what is read, what makes it invalid, and what a newer version still says.
+//! The `reserve.info` record: what is read, what makes it invalid, and what is read of a newer version.
 
 use super::{OWNER, invalid, key, problem, record, record_with, valid};
 use crate::model::Reservation;

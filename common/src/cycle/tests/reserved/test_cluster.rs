@@ -1,15 +1,15 @@
-//! What is really so in a cluster of several nodes and several owners, and how it looks on the wire.
+//! The test's own record of a cluster with several nodes and several owners, and the API objects that follow from it.
 
-use super::kin::{Kin, WORKLOADS, workloads};
+use super::pod_owner::{PodOwner, WORKLOADS, workloads};
 use super::wire;
-use crate::cluster::{Assumed, Cluster};
+use crate::cluster::{Assumption, Cluster};
 use crate::model::owner::Workload;
 use crate::model::{Node, Pod};
-use crate::testing::{at, node, pod, uid, world};
+use crate::testing::{at, cluster_builder, node, pod, uid};
 use serde_json::{Value, json};
 use std::collections::BTreeSet;
 
-/// So much of each of [`RESOURCES`], in its smallest unit.
+/// An amount of each of [`RESOURCES`], in its smallest unit.
 pub(super) type Amounts = [i64; 5];
 pub(super) const RESOURCES: [&str; 5] = ["cpu", "memory", "ephemeral-storage", "pods", "nvidia.com/gpu"];
 pub(super) const PODS: usize = 3;
@@ -18,10 +18,10 @@ pub(super) const GPU: usize = 4;
 /// Protocol, address, number.
 pub(super) type Port = (&'static str, &'static str, u16);
 
-/// A pod as it really is.
+/// The record of a pod.
 #[derive(Clone, Debug)]
 pub(super) struct TestPod {
-    pub(super) kin: Kin,
+    pub(super) pod_owner: PodOwner,
     pub(super) name: String,
     pub(super) uid: String,
     pub(super) asks: Amounts,
@@ -29,21 +29,21 @@ pub(super) struct TestPod {
     pub(super) priority: i32,
     pub(super) tolerates: bool,
     pub(super) zone: Option<usize>,
-    /// The node that a pod of the DaemonSet is tied to, as its controller does it.
+    /// The node that a pod of the DaemonSet is tied to by node affinity.
     pub(super) tied: Option<usize>,
-    pub(super) mind: Mind,
-    /// The stamp that it came with.
+    pub(super) neighbours: NeighbourPreference,
+    /// The stamp that the pod was created with.
     pub(super) forged: Option<String>,
-    /// The stamp that it was bound with.
+    /// The stamp that the pod was bound with.
     pub(super) seat: Option<String>,
     pub(super) since: Option<i64>,
-    pub(super) place: Place,
+    pub(super) location: PodLocation,
     pub(super) deleting: bool,
 }
 
-/// Where a pod is; on which node.
+/// Where a pod is; the number is the index of the node.
 #[derive(Clone, Copy, Debug, PartialEq)]
-pub(super) enum Place {
+pub(super) enum PodLocation {
     Waiting,
     Assumed(usize),
     Bound(usize),
@@ -51,15 +51,15 @@ pub(super) enum Place {
     Gone,
 }
 
-/// How much a pod minds who else is near.
+/// Whether a pod has affinity and spread constraints towards other pods.
 #[derive(Clone, Copy, Debug, PartialEq)]
-pub(super) enum Mind {
-    Not,
-    Softly,
-    Strictly,
+pub(super) enum NeighbourPreference {
+    None,
+    Preferred,
+    Required,
 }
 
-/// A node as it really is.
+/// The record of a node.
 #[derive(Clone, Debug)]
 pub(super) struct TestNode {
     pub(super) name: String,
@@ -68,15 +68,15 @@ pub(super) struct TestNode {
     pub(super) cordoned: bool,
     pub(super) tainted: bool,
     pub(super) zone: usize,
-    /// Which of the malformed and foreign annotations it carries.
+    /// The malformed and foreign annotations of the node, by number.
     pub(super) noise: BTreeSet<usize>,
 }
 
-/// Whose a reservation is.
+/// The owner of a reservation, by index.
 #[derive(Clone, Copy, Debug, PartialEq)]
-pub(super) enum Whom {
+pub(super) enum ReservationOwner {
     Workload(usize),
-    /// A pod that nobody controls.
+    /// A pod without a controller.
     Pod(usize),
 }
 
@@ -87,14 +87,14 @@ pub(super) enum Form {
     Newer,
 }
 
-/// A reservation as it really is.
+/// The record of a reservation.
 #[derive(Clone, Debug)]
 pub(super) struct TestReservation {
     pub(super) test_node: usize,
-    pub(super) whom: Whom,
+    pub(super) reservation_owner: ReservationOwner,
     pub(super) form: Form,
     pub(super) id: String,
-    /// The pod that it replaces.
+    /// The index of the replaced pod.
     pub(super) replaces: Option<usize>,
     pub(super) amount: Amounts,
     pub(super) ports: Vec<Port>,
@@ -108,33 +108,33 @@ pub(super) struct TestCluster {
     pub(super) now: i64,
     pub(super) version: u64,
     pub(super) workloads: [Workload; WORKLOADS],
-    /// Which of them were read.
+    /// Whether each workload was read.
     pub(super) read: [bool; WORKLOADS],
     pub(super) test_nodes: Vec<TestNode>,
     pub(super) test_pods: Vec<TestPod>,
     pub(super) test_reservations: Vec<TestReservation>,
     pub(super) cluster: Cluster,
-    /// What was met on the way, so that a test can say whether everything was.
-    pub(super) met: BTreeSet<&'static str>,
+    /// The cases that were reached so far (`coverage`).
+    pub(super) covered: BTreeSet<&'static str>,
 }
 
-/// What a cluster can be rebuilt without.
+/// What is left out when a cluster is built anew.
 #[derive(Clone, Copy, Debug, PartialEq)]
-pub(super) enum Without {
+pub(super) enum Omission {
     Nothing,
     Noise,
     Reservations,
 }
 
 impl TestPod {
-    /// The stamp that counts.
+    /// The stamp that counts: of an assumed pod only that of the decision, of others also the one that the pod was created with.
     pub(super) fn stamp(&self) -> Option<&String> {
         let own = self.seat.as_ref();
-        if matches!(self.place, Place::Assumed(_)) { own } else { own.or(self.forged.as_ref()) }
+        if matches!(self.location, PodLocation::Assumed(_)) { own } else { own.or(self.forged.as_ref()) }
     }
 
     pub(super) fn is_on(&self, test_node: usize) -> bool {
-        self.place == Place::Assumed(test_node) || self.place == Place::Bound(test_node)
+        self.location == PodLocation::Assumed(test_node) || self.location == PodLocation::Bound(test_node)
     }
 }
 
@@ -149,27 +149,27 @@ impl TestCluster {
             test_pods: Vec::new(),
             test_reservations: Vec::new(),
             cluster: Cluster::default(),
-            met: BTreeSet::new(),
+            covered: BTreeSet::new(),
         };
-        test_cluster.cluster = test_cluster.anew(Without::Nothing);
+        test_cluster.cluster = test_cluster.anew(Omission::Nothing);
         test_cluster
     }
 
-    /// A cluster that learns all at once what is so now.
-    pub(super) fn anew(&self, without: Without) -> Cluster {
+    /// A fresh cluster that is built from the current record.
+    pub(super) fn anew(&self, without: Omission) -> Cluster {
         let read = self.workloads.iter().zip(self.read).filter(|(_, read)| *read);
-        let mut start = read.fold(world(), |world, (workload, _)| world.workload(workload));
+        let mut start = read.fold(cluster_builder(), |world, (workload, _)| world.workload(workload));
         for test_node in (0..self.test_nodes.len()).filter(|test_node| self.test_nodes[*test_node].there) {
             start = start.node(self.node(test_node, without));
         }
-        for test_pod in
-            (0..self.test_pods.len()).filter(|test_pod| self.test_pods[*test_pod].place != Place::Gone)
+        for test_pod in (0..self.test_pods.len())
+            .filter(|test_pod| self.test_pods[*test_pod].location != PodLocation::Gone)
         {
             start = start.pod(self.pod(test_pod));
         }
         let mut cluster = start.cluster();
         for (index, test_pod) in self.test_pods.iter().enumerate() {
-            if let Place::Assumed(test_node) = test_pod.place {
+            if let PodLocation::Assumed(test_node) = test_pod.location {
                 let pod = self.pod(index);
                 let test_reservation = self
                     .test_reservations
@@ -178,13 +178,13 @@ impl TestCluster {
                 let seat = test_reservation.map(|test_reservation| self.reservation_id(test_reservation));
                 let (node, since) =
                     (self.test_nodes[test_node].name.as_str().into(), at(test_pod.since.unwrap()));
-                cluster.assume(&pod.key, Assumed { uid: pod.uid, node, seat, since });
+                cluster.assume(&pod.key, Assumption { uid: pod.uid, node, seat, since });
             }
         }
         cluster
     }
 
-    pub(super) fn node(&self, test_node: usize, without: Without) -> Node {
+    pub(super) fn node(&self, test_node: usize, without: Omission) -> Node {
         let it = &self.test_nodes[test_node];
         let mut node = node(&it.name).version(self.version).label("zone", &format!("z{}", it.zone));
         for (resource, amount) in RESOURCES.iter().zip(it.has) {
@@ -196,8 +196,8 @@ impl TestCluster {
             .test_reservations
             .iter()
             .filter(|test_reservation| test_reservation.test_node == test_node && !test_reservation.removed);
-        let kept = kept.filter(|_| without != Without::Reservations);
-        let noise = it.noise.iter().filter(|_| without == Without::Nothing);
+        let kept = kept.filter(|_| without != Omission::Reservations);
+        let noise = it.noise.iter().filter(|_| without == Omission::Nothing);
         let noise = noise.flat_map(|kind| wire::noise(*kind, &self.workloads));
         let written =
             kept.flat_map(|test_reservation| wire::annotations(self, test_reservation)).chain(noise);
@@ -206,8 +206,10 @@ impl TestCluster {
 
     pub(super) fn pod(&self, index: usize) -> Pod {
         let test_pod = &self.test_pods[index];
-        let mut pod =
-            test_pod.kin.dress(pod(&test_pod.name), &self.workloads).namespace(test_pod.kin.namespace());
+        let mut pod = test_pod
+            .pod_owner
+            .add_to(pod(&test_pod.name), &self.workloads)
+            .namespace(test_pod.pod_owner.namespace());
         pod =
             pod.with("/metadata/uid", json!(test_pod.uid)).version(self.version).priority(test_pod.priority);
         pod = pod.labels([("app", "test_cluster")]);
@@ -223,28 +225,32 @@ impl TestCluster {
         if let Some(zone) = test_pod.zone {
             pod = pod.with("/spec/nodeSelector", json!({ "zone": format!("z{zone}") }));
         }
-        pod = wire::minding(pod, test_pod.mind);
-        if let Some(test_node) = test_pod.tied.filter(|_| test_pod.kin == Kin::Agent) {
+        pod = wire::with_neighbours(pod, test_pod.neighbours);
+        if let Some(test_node) = test_pod.tied.filter(|_| test_pod.pod_owner == PodOwner::Agent) {
             pod = pod.tied_to(&self.test_nodes[test_node].name);
         }
-        if let Place::Bound(test_node) | Place::Ended(test_node) = test_pod.place {
+        if let PodLocation::Bound(test_node) | PodLocation::Ended(test_node) = test_pod.location {
             pod = pod.on(&self.test_nodes[test_node].name);
             pod = test_pod.since.iter().fold(pod, |pod, since| pod.scheduled_at(at(*since)));
         }
-        let stamp = if matches!(test_pod.place, Place::Assumed(_)) {
+        let stamp = if matches!(test_pod.location, PodLocation::Assumed(_)) {
             test_pod.forged.as_ref()
         } else {
             test_pod.stamp()
         };
         pod = stamp.iter().fold(pod, |pod, stamp| pod.stamp(stamp));
         pod = if test_pod.deleting { pod.terminating() } else { pod };
-        if matches!(test_pod.place, Place::Ended(_)) { pod.phase("Failed").build() } else { pod.build() }
+        if matches!(test_pod.location, PodLocation::Ended(_)) {
+            pod.phase("Failed").build()
+        } else {
+            pod.build()
+        }
     }
 
-    pub(super) fn uid_of(&self, whom: Whom) -> String {
-        match whom {
-            Whom::Workload(place) => self.workloads[place].uid.to_string(),
-            Whom::Pod(test_pod) => self.test_pods[test_pod].uid.clone(),
+    pub(super) fn uid_of(&self, reservation_owner: ReservationOwner) -> String {
+        match reservation_owner {
+            ReservationOwner::Workload(index) => self.workloads[index].uid.to_string(),
+            ReservationOwner::Pod(test_pod) => self.test_pods[test_pod].uid.clone(),
         }
     }
 

@@ -1,6 +1,9 @@
-//! How things look on the wire, written by hand from the design: reservations of every form, and noise beside them.
+//! Annotations and pod fields as JSON, written by hand from the design: reservations of every form, and noise beside them. It must
+//! not use the encoder under test.
 
-use super::test_cluster::{Form, GPU, Mind, RESOURCES, TestCluster, TestReservation, Whom};
+use super::test_cluster::{
+    Form, GPU, NeighbourPreference, RESOURCES, ReservationOwner, TestCluster, TestReservation,
+};
 use crate::model::ReservationId;
 use crate::model::owner::Workload;
 use crate::model::reservation::Seat;
@@ -14,10 +17,10 @@ pub(super) fn quantity(resource: &str, amount: i64) -> String {
 }
 
 impl TestCluster {
-    /// The id as the scheduler names it.
+    /// The id of the reservation, as the scheduler returns it.
     pub(super) fn reservation_id(&self, test_reservation: &TestReservation) -> ReservationId {
         let seat = test_reservation.id.split_once('.').map(|(_, seat)| Seat::parse(seat).unwrap());
-        ReservationId { owner: self.uid_of(test_reservation.whom).into(), seat }
+        ReservationId { owner: self.uid_of(test_reservation.reservation_owner).into(), seat }
     }
 }
 
@@ -46,15 +49,15 @@ pub(super) fn annotations(
 }
 
 fn record(test_cluster: &TestCluster, test_reservation: &TestReservation) -> Value {
-    let (kind, namespace, name) = match test_reservation.whom {
-        Whom::Workload(place) => (
-            test_cluster.workloads[place].kind.as_str(),
+    let (kind, namespace, name) = match test_reservation.reservation_owner {
+        ReservationOwner::Workload(index) => (
+            test_cluster.workloads[index].kind.as_str(),
             "default",
-            test_cluster.workloads[place].name.to_string(),
+            test_cluster.workloads[index].name.to_string(),
         ),
-        Whom::Pod(test_pod) => (
+        ReservationOwner::Pod(test_pod) => (
             "Pod",
-            test_cluster.test_pods[test_pod].kin.namespace(),
+            test_cluster.test_pods[test_pod].pod_owner.namespace(),
             test_cluster.test_pods[test_pod].name.clone(),
         ),
     };
@@ -62,7 +65,7 @@ fn record(test_cluster: &TestCluster, test_reservation: &TestReservation) -> Val
         |(protocol, ip, port): &(&str, &str, u16)| json!({ "port": port, "protocol": protocol, "ip": ip });
     let mut info = json!({
         "v": 1, "priority": test_reservation.priority, "request": "r", "placement": "prefer",
-        "owner": { "kind": kind, "namespace": namespace, "name": name, "uid": test_cluster.uid_of(test_reservation.whom) },
+        "owner": { "kind": kind, "namespace": namespace, "name": name, "uid": test_cluster.uid_of(test_reservation.reservation_owner) },
         "created": at(test_reservation.created).to_string(), "expires": at(test_reservation.expires.unwrap()).to_string(),
         "ports": test_reservation.ports.iter().map(port).collect::<Value>(),
     });
@@ -75,7 +78,7 @@ fn record(test_cluster: &TestCluster, test_reservation: &TestReservation) -> Val
     info
 }
 
-/// Annotations that are malformed or somebody else's, and ask for a lot.
+/// Annotations that are malformed or foreign, with large amounts. They must have no effect.
 pub(super) fn noise(kind: usize, workloads: &[Workload]) -> Vec<(String, String)> {
     let (web, db) = (workloads[0].uid.to_string(), workloads[5].uid.to_string());
     let record = |v: u64, uid: &str, expires: &str| {
@@ -116,16 +119,16 @@ pub(super) fn noise(kind: usize, workloads: &[Workload]) -> Vec<(String, String)
     all.into_iter().collect()
 }
 
-/// The pod with what it wants of its neighbours.
-pub(super) fn minding(pod: PodBuilder, mind: Mind) -> PodBuilder {
+/// Adds affinity and spread constraints to the pod.
+pub(super) fn with_neighbours(pod: PodBuilder, neighbours: NeighbourPreference) -> PodBuilder {
     let same = json!({ "matchLabels": { "app": "test_cluster" } });
     let term = json!({ "topologyKey": "zone", "labelSelector": same });
     let spread = |when: &str| json!({ "maxSkew": 1, "topologyKey": "zone", "whenUnsatisfiable": when, "labelSelector": same });
-    match mind {
-        Mind::Not => pod,
-        Mind::Softly => pod.spread(spread("ScheduleAnyway")).affinity(json!({ "podAntiAffinity": {
+    match neighbours {
+        NeighbourPreference::None => pod,
+        NeighbourPreference::Preferred => pod.spread(spread("ScheduleAnyway")).affinity(json!({ "podAntiAffinity": {
             "preferredDuringSchedulingIgnoredDuringExecution": [{ "weight": 10, "podAffinityTerm": term }] } })),
-        Mind::Strictly => pod.spread(spread("DoNotSchedule")).affinity(json!({ "podAffinity": {
+        NeighbourPreference::Required => pod.spread(spread("DoNotSchedule")).affinity(json!({ "podAffinity": {
             "requiredDuringSchedulingIgnoredDuringExecution": [term] } })),
     }
 }

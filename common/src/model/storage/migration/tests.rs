@@ -1,6 +1,6 @@
-//! What becomes of volumes of the plugins of old: tables of cases.
+//! Volumes of in-tree plugins after migration: tables of cases.
 
-use super::{OLD_REGION, OLD_ZONE, REGION, ZONE};
+use super::{BETA_REGION, BETA_ZONE, REGION, ZONE};
 use crate::model::labels::Labels;
 use crate::model::storage::PersistentVolume;
 use crate::testing::volume;
@@ -41,7 +41,7 @@ fn drivers_have_names_of_their_own_for_volumes() {
 fn disks_of_gce_are_named_after_their_place() {
     let table = [
         (ZONE, "us-east1-a", "projects/UNSPECIFIED/zones/us-east1-a/disks/d"),
-        (OLD_ZONE, "z", "projects/UNSPECIFIED/zones/z/disks/d"),
+        (BETA_ZONE, "z", "projects/UNSPECIFIED/zones/z/disks/d"),
         (ZONE, "us-east1-a__us-east1-b", "projects/UNSPECIFIED/regions/us-east1/disks/d"),
         (
             ZONE,
@@ -71,15 +71,16 @@ fn drivers_have_labels_of_their_own_for_zones() {
     };
     let by_affinity: PersistentVolume = gce().on_nodes(ZONE, "a").build();
     assert!(reaches(&by_affinity, &[(GKE, "a")]) && !reaches(&by_affinity, &[(ZONE, "a")]));
-    let by_old: PersistentVolume = gce().on_nodes(OLD_ZONE, "a").build();
-    assert!(reaches(&by_old, &[(GKE, "a")]) && !reaches(&by_old, &[(GKE, "b"), (OLD_ZONE, "a")]));
+    let by_old: PersistentVolume = gce().on_nodes(BETA_ZONE, "a").build();
+    assert!(reaches(&by_old, &[(GKE, "a")]) && !reaches(&by_old, &[(GKE, "b"), (BETA_ZONE, "a")]));
     let by_label: PersistentVolume = gce().label(ZONE, "a__ b").build();
     assert!(reaches(&by_label, &[(GKE, "b")]) && !reaches(&by_label, &[(GKE, "c")]));
-    let by_both: PersistentVolume = gce().on_nodes("disk", "ssd").label(OLD_ZONE, "a").build();
+    let by_both: PersistentVolume = gce().on_nodes("disk", "ssd").label(BETA_ZONE, "a").build();
     assert!(reaches(&by_both, &[(GKE, "a"), ("disk", "ssd")]) && !reaches(&by_both, &[("disk", "ssd")]));
-    let region: PersistentVolume = gce().on_nodes(OLD_REGION, "r").label(OLD_ZONE, "a").build();
+    let region: PersistentVolume = gce().on_nodes(BETA_REGION, "r").label(BETA_ZONE, "a").build();
     assert!(
-        reaches(&region, &[(GKE, "a"), (REGION, "r")]) && !reaches(&region, &[(GKE, "a"), (OLD_REGION, "r")])
+        reaches(&region, &[(GKE, "a"), (REGION, "r")])
+            && !reaches(&region, &[(GKE, "a"), (BETA_REGION, "r")])
     );
     let nowhere: PersistentVolume = gce().build();
     assert!(nowhere.migrated_nodes().is_none() && reaches(&nowhere, &[]));

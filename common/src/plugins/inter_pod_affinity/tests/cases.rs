@@ -1,9 +1,10 @@
-//! InterPodAffinity: tables of cases, mostly of what is easily got wrong.
+//! InterPodAffinity: tables of cases, mostly of those that are easy to get wrong.
 
 use super::{InterPodAffinity, plugin};
 use crate::framework::{Cure, Reason, Score};
 use crate::testing::{
-    NodeBuilder, PodBuilder, World, all_rejections, namespace, node, now, pod, raw_and_scores, world,
+    ClusterBuilder, NodeBuilder, PodBuilder, all_rejections, cluster_builder, namespace, node, now, pod,
+    raw_and_scores,
 };
 use serde_json::{Value, json};
 
@@ -37,13 +38,13 @@ fn prefers(pod: PodBuilder, kind: &str, weight: i32, term: &Value) -> PodBuilder
 }
 
 /// Two nodes in zone a, one in zone b, one in none.
-fn test_cluster() -> World {
+fn test_cluster() -> ClusterBuilder {
     let nodes = [in_zone("n1", "a"), in_zone("n2", "a"), in_zone("n3", "b"), node("n4")];
-    nodes.into_iter().fold(world(), World::node)
+    nodes.into_iter().fold(cluster_builder(), ClusterBuilder::node)
 }
 
-/// What is said about each node: a dot where the pod fits.
-fn said(world: World, pod: &PodBuilder) -> String {
+/// One letter for each node: a dot where the pod fits, else the kind of rejection.
+fn said(world: ClusterBuilder, pod: &PodBuilder) -> String {
     let letter = |reason: &Reason| match (reason.to_string().as_str(), reason.is_unresolvable()) {
         ("node(s) didn't match pod affinity rules", true) => 'N',
         ("node(s) didn't match pod anti-affinity rules", false) => 'A',
@@ -68,7 +69,7 @@ fn a_pod_goes_where_those_are_that_it_requires() {
         (near(app("p", "web"), &[term("db", "none")]), "NNNN"),
         (near(app("p", "web"), &[term("web", "zone")]), "...N"),
         (near(app("p", "web"), &[term("cache", "zone")]), "NNNN"),
-        // One pod must be meant by all terms at once.
+        // One pod must match all terms at once.
         (near(app("p", "web"), &[term("db", "zone"), term("web", "zone")]), "NNNN"),
         (near(app("p", "db"), &[json!({ "labelSelector": null, "topologyKey": "zone" })]), "NNNN"),
         (near(app("p", "db"), &[json!({ "labelSelector": {}, "topologyKey": "zone" })]), "..NN"),
@@ -145,7 +146,7 @@ fn terms_are_about_namespaces_by_name_or_label() {
     ];
     let test_cluster = || {
         let spaces = [namespace("default").label("team", "a"), namespace("other").label("team", "b")];
-        spaces.into_iter().fold(test_cluster(), World::with)
+        spaces.into_iter().fold(test_cluster(), ClusterBuilder::with)
     };
     for (more, means_other, means_default) in table {
         for (space, is_meant) in [("other", means_other), ("default", means_default)] {
@@ -156,7 +157,7 @@ fn terms_are_about_namespaces_by_name_or_label() {
                 expected,
                 "{more} {space}"
             );
-            // The same term of a pod on a node, about a pod to come.
+            // The same term of an existing pod, for an incoming pod.
             let there = test_cluster().pod(apart(app("x", "shy"), &[with(more.clone())]).on("n1"));
             let expected = if is_meant { "EE.." } else { "...." };
             assert_eq!(said(there, &app("p", "db").namespace(space)), expected, "{more} {space}");
@@ -174,7 +175,11 @@ fn a_namespace_that_is_not_known_has_no_labels() {
     assert_eq!(said(test_cluster().pod(ghost), &apart(app("p", "web"), &[term])), "....", "it is not found");
 }
 
-fn scored(plugin: &InterPodAffinity, world: World, pod: &PodBuilder) -> Option<(Vec<i64>, Vec<i64>)> {
+fn scored(
+    plugin: &InterPodAffinity,
+    world: ClusterBuilder,
+    pod: &PodBuilder,
+) -> Option<(Vec<i64>, Vec<i64>)> {
     raw_and_scores(plugin, world, pod)
 }
 
@@ -224,17 +229,17 @@ fn pods_on_nodes_have_a_say() {
 #[test]
 fn scores_that_are_all_the_same_come_to_nothing() {
     let test_cluster =
-        || world().node(in_zone("n1", "a")).node(in_zone("n2", "a")).pod(app("x", "db").on("n1"));
+        || cluster_builder().node(in_zone("n1", "a")).node(in_zone("n2", "a")).pod(app("x", "db").on("n1"));
     let likes = prefers(app("p", "web"), "podAffinity", 3, &term("db", "zone"));
     assert_eq!(scored(&plugin(1, false), test_cluster(), &likes), Some((vec![3, 3], vec![0, 0])));
-    // A like and a dislike that cancel out are still an opinion.
+    // Terms whose weights cancel out still score.
     let both = prefers(likes, "podAntiAffinity", 3, &term("db", "zone"));
     assert_eq!(scored(&plugin(1, false), test_cluster(), &both), Some((vec![0, 0], vec![0, 0])));
 }
 
 #[test]
 fn who_minds_nobody_among_others_who_do_not_is_scored_by_the_nodes_alone() {
-    let scope = |world: World, pod: PodBuilder| {
+    let scope = |world: ClusterBuilder, pod: PodBuilder| {
         let (mut cluster, pod) = (world.cluster(), pod.build());
         let snapshot = cluster.snapshot(now());
         plugin(1, false).scope(&snapshot.pod_context(&pod), &snapshot) == crate::framework::Scope::Cluster

@@ -1,8 +1,8 @@
-//! The rules of affinity between pods, written down once more as simply as can be: every question looks at every pod.
+//! A second, simple implementation of InterPodAffinity, for comparison: every answer reads every pod.
 
 use crate::cluster::{Ledger, Snapshot};
 use crate::config::InterPodAffinityArgs;
-use crate::model::affinity::{Affinity, PodTerm};
+use crate::model::affinity::{Affinity, PodAffinityTerm};
 use crate::model::labels::Labels;
 use crate::model::selector::selects;
 use crate::model::{Node, Pod};
@@ -20,9 +20,9 @@ fn namespace_labels(world: &Snapshot<'_>, namespace: &str) -> Labels {
     found.map(|one| one.labels.clone()).unwrap_or_default()
 }
 
-/// Whether the term of the pod that is to come means `other`: its selector of namespaces only finds those that are
-/// known, unless it is empty.
-fn means(pod: &Pod, term: &PodTerm, other: &Pod, world: &Snapshot<'_>) -> bool {
+/// Whether the term of the incoming pod matches `other`. A namespace selector that is not empty finds only namespaces in the
+/// catalog.
+fn matches(pod: &Pod, term: &PodAffinityTerm, other: &Pod, world: &Snapshot<'_>) -> bool {
     let namespace = &other.key.namespace;
     let is_known = world.catalog().namespaces.iter().any(|one| one.meta.name == *namespace);
     let is_there = match &term.namespace_selector {
@@ -37,8 +37,8 @@ fn means(pod: &Pod, term: &PodTerm, other: &Pod, world: &Snapshot<'_>) -> bool {
     is_there && selects(term.selector.as_ref(), &other.labels)
 }
 
-/// Whether the term of a pod on a node means the pod that is to come.
-fn is_meant(owner: &Pod, term: &PodTerm, pod: &Pod, world: &Snapshot<'_>) -> bool {
+/// Whether the term of an existing pod matches the incoming pod.
+fn is_matched(owner: &Pod, term: &PodAffinityTerm, pod: &Pod, world: &Snapshot<'_>) -> bool {
     let namespace = &pod.key.namespace;
     let labels = namespace_labels(world, namespace);
     let by_name = match term.namespaces.is_empty() && term.namespace_selector.is_none() {
@@ -49,7 +49,7 @@ fn is_meant(owner: &Pod, term: &PodTerm, pod: &Pod, world: &Snapshot<'_>) -> boo
         && selects(term.selector.as_ref(), &pod.labels)
 }
 
-fn pair(node: &Node, term: &PodTerm) -> Option<Pair> {
+fn pair(node: &Node, term: &PodAffinityTerm) -> Option<Pair> {
     let value = node.labels.get(&term.topology_key)?;
     Some((term.topology_key.to_string(), value.to_owned()))
 }
@@ -60,7 +60,7 @@ fn add(counts: &mut BTreeMap<Pair, i64>, pair: Option<Pair>, by: i64) {
     }
 }
 
-/// What the filter says about each node.
+/// The verdict of the filter on each node.
 pub(super) fn verdicts(pod: &Pod, world: &Snapshot<'_>) -> Option<Vec<Option<(String, bool)>>> {
     let own = affinity(pod);
     let (near, apart) = (own.pod.required, own.anti.required);
@@ -69,13 +69,14 @@ pub(super) fn verdicts(pod: &Pod, world: &Snapshot<'_>) -> Option<Vec<Option<(St
     let mut repelling = BTreeMap::new();
     for ledger in world.nodes() {
         for other in &ledger.pods {
-            if !near.is_empty() && near.iter().all(|term| means(pod, term, other, world)) {
+            if !near.is_empty() && near.iter().all(|term| matches(pod, term, other, world)) {
                 near.iter().for_each(|term| add(&mut near_counts, pair(&ledger.node, term), 1));
             }
-            for term in apart.iter().filter(|term| means(pod, term, other, world)) {
+            for term in apart.iter().filter(|term| matches(pod, term, other, world)) {
                 add(&mut apart_counts, pair(&ledger.node, term), 1);
             }
-            for term in affinity(other).anti.required.iter().filter(|term| is_meant(other, term, pod, world))
+            for term in
+                affinity(other).anti.required.iter().filter(|term| is_matched(other, term, pod, world))
             {
                 add(&mut repelling, pair(&ledger.node, term), 1);
             }
@@ -84,16 +85,17 @@ pub(super) fn verdicts(pod: &Pod, world: &Snapshot<'_>) -> Option<Vec<Option<(St
     if near.is_empty() && apart.is_empty() && repelling.is_empty() {
         return None;
     }
-    let may_begin = near_counts.is_empty() && near.iter().all(|term| means(pod, term, pod, world));
+    let is_first_of_group = near_counts.is_empty() && near.iter().all(|term| matches(pod, term, pod, world));
     let judge = |ledger: &Ledger| {
         let pairs: Vec<Option<Pair>> = near.iter().map(|term| pair(&ledger.node, term)).collect();
         let has_labels = pairs.iter().all(Option::is_some);
         let has_pods = pairs.iter().flatten().all(|pair| near_counts.contains_key(pair));
-        if !has_labels || !(has_pods || may_begin) {
+        if !has_labels || !(has_pods || is_first_of_group) {
             return Some(("node(s) didn't match pod affinity rules".to_owned(), true));
         }
-        let meets =
-            |term: &PodTerm| pair(&ledger.node, term).is_some_and(|pair| apart_counts.contains_key(&pair));
+        let meets = |term: &PodAffinityTerm| {
+            pair(&ledger.node, term).is_some_and(|pair| apart_counts.contains_key(&pair))
+        };
         if apart.iter().any(meets) {
             return Some(("node(s) didn't match pod anti-affinity rules".to_owned(), false));
         }
@@ -121,22 +123,22 @@ pub(super) fn scores(
     let mut sums = BTreeMap::new();
     for ledger in world.nodes() {
         for other in &ledger.pods {
-            let mut hear = |term: &PodTerm, is_so: bool, weight: i32| {
+            let mut add_weight = |term: &PodAffinityTerm, is_so: bool, weight: i32| {
                 add(&mut sums, pair(&ledger.node, term).filter(|_| is_so), i64::from(weight));
             };
             let theirs = affinity(other);
             for (terms, sign) in [(&own.pod.preferred, 1), (&own.anti.preferred, -1)] {
-                terms
-                    .iter()
-                    .for_each(|(weight, term)| hear(term, means(pod, term, other, world), sign * weight));
+                terms.iter().for_each(|(weight, term)| {
+                    add_weight(term, matches(pod, term, other, world), sign * weight)
+                });
             }
             for (terms, sign) in [(&theirs.pod.preferred, 1), (&theirs.anti.preferred, -1)] {
-                terms
-                    .iter()
-                    .for_each(|(weight, term)| hear(term, is_meant(other, term, pod, world), sign * weight));
+                terms.iter().for_each(|(weight, term)| {
+                    add_weight(term, is_matched(other, term, pod, world), sign * weight)
+                });
             }
             for term in theirs.pod.required.iter().filter(|_| args.hard_pod_affinity_weight > 0) {
-                hear(term, is_meant(other, term, pod, world), args.hard_pod_affinity_weight);
+                add_weight(term, is_matched(other, term, pod, world), args.hard_pod_affinity_weight);
             }
         }
     }

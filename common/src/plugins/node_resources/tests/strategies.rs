@@ -1,12 +1,12 @@
-//! The three ways to score how full a node would be, over any resources.
+//! The three scoring strategies, with any resources.
 
 use super::super::NodeResourcesFit;
 use super::super::score::score;
-use super::super::shares::{Scored, Weights};
+use super::super::shares::{ScoredResource, Weights};
 use crate::config::{NodeResourcesFitArgs, ResourceWeight, ScoringStrategy, ShapePoint};
 use crate::framework::SCORE_MAX;
 use crate::model::{ResourceName, Resources};
-use crate::testing::{NodeBuilder, PodBuilder, node, pod, scores, world};
+use crate::testing::{NodeBuilder, PodBuilder, cluster_builder, node, pod, scores};
 use proptest::prelude::*;
 use serde_json::json;
 
@@ -34,7 +34,7 @@ fn scored(
         resources: weights(resources),
         ..NodeResourcesFitArgs::default()
     };
-    let world = there.iter().fold(world().node(node), |world, pod| world.pod(pod.clone()));
+    let world = there.iter().fold(cluster_builder().node(node), |world, pod| world.pod(pod.clone()));
     scores(&NodeResourcesFit::new(&args), world, pod)[0]
 }
 
@@ -105,7 +105,7 @@ fn any_resource_can_count() {
     assert_eq!(most(&with_slots, pod("p").cpu("4")), 100);
 }
 
-/// As upstream, this score does not see what the pod as a whole asks for.
+/// As in kube-scheduler, this score ignores pod-level requests.
 #[test]
 fn pod_level_requests_do_not_count() {
     let huge = [("hugepages-2Mi", 1), ("cpu", 1)];
@@ -131,7 +131,7 @@ proptest! {
         };
         let share = |(allocatable, used, asks, weight): &(i64, i64, i64, i64)| {
             let names = weights(&[("cpu", (*weight).max(1))]);
-            let scored: Vec<Scored> = Weights::new(&names).asked(|_| *asks);
+            let scored: Vec<ScoredResource> = Weights::new(&names).for_pod(|_| *asks);
             let mut has = Resources::default();
             has.set(ResourceName::Cpu, *allocatable);
             scored.first().and_then(|one| one.share(&has, *used))
@@ -140,7 +140,7 @@ proptest! {
         prop_assert!((0..=SCORE_MAX).contains(&score), "{score}");
     }
 
-    /// With numbers that fit, the formula is upstream's.
+    /// With numbers that do not overflow, the formula is that of kube-scheduler.
     #[test]
     fn sane_numbers_are_upstreams(
         allocatable in 1..1_i64 << 40, used in 0..1_i64 << 40, asks in 0..1_i64 << 40, fit in any::<bool>(),
@@ -149,7 +149,7 @@ proptest! {
         let names = weights(&[("memory", 1)]);
         let mut has = Resources::default();
         has.set(ResourceName::Memory, allocatable);
-        let shares = || Weights::new(&names).asked(|_| asks).into_iter().filter_map(|one| one.share(&has, used));
+        let shares = || Weights::new(&names).for_pod(|_| asks).into_iter().filter_map(|one| one.share(&has, used));
         let requested = used + asks;
         let least = if requested > allocatable { 0 } else { (allocatable - requested) * 100 / allocatable };
         let most = requested.min(allocatable) * 100 / allocatable;

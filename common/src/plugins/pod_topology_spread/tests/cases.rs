@@ -1,4 +1,4 @@
-//! PodTopologySpread: tables of cases, mostly of what is easily got wrong.
+//! PodTopologySpread: tables of cases, mostly of those that are easy to get wrong.
 
 use super::plugin;
 use crate::config::{PodTopologySpreadArgs, SpreadConstraint};
@@ -6,8 +6,8 @@ use crate::framework::{Cure, Reason};
 use crate::model::owner::{OwnerKind, Workload};
 use crate::model::selector::Selector;
 use crate::testing::{
-    NodeBuilder, PodBuilder, World, all_rejections, node, pod, raw_and_scores, replica_set, service,
-    workload, world,
+    ClusterBuilder, NodeBuilder, PodBuilder, all_rejections, cluster_builder, node, pod, raw_and_scores,
+    replica_set, service, workload,
 };
 use serde_json::{Value, json};
 
@@ -22,7 +22,7 @@ fn app(name: &str) -> PodBuilder {
     pod(name).with("/metadata/labels", json!({ "app": "web", "rev": "1" }))
 }
 
-/// A pod that is not to be more uneven than by one over zones, changed by `more`.
+/// A pod with `maxSkew` 1 over zones; `more` changes fields of the constraint.
 fn spread(more: &Value) -> PodBuilder {
     let mut constraint = json!({
         "maxSkew": 1, "topologyKey": "zone", "whenUnsatisfiable": "DoNotSchedule",
@@ -35,20 +35,20 @@ fn spread(more: &Value) -> PodBuilder {
 }
 
 /// Two pods in zone a, one in zone b, none in zone c, and a node in no zone.
-fn test_cluster() -> World {
+fn test_cluster() -> ClusterBuilder {
     let nodes = [in_zone("n1", "a"), in_zone("n2", "b"), in_zone("n3", "c"), node("n4")];
-    let test_cluster = nodes.into_iter().fold(world(), World::node);
+    let test_cluster = nodes.into_iter().fold(cluster_builder(), ClusterBuilder::node);
     [("x1", "n1"), ("x2", "n1"), ("x3", "n2")]
         .into_iter()
         .fold(test_cluster, |test_cluster, (name, on)| test_cluster.pod(app(name).on(on)))
 }
 
-/// What is said about each node: a dot where the pod fits.
-fn said(world: World, pod: &PodBuilder) -> String {
+/// One letter for each node: a dot where the pod fits, M for a missing label, S for too much skew.
+fn said(world: ClusterBuilder, pod: &PodBuilder) -> String {
     said_by(&plugin(&PodTopologySpreadArgs::System), world, pod)
 }
 
-fn said_by(plugin: &super::PodTopologySpread, world: World, pod: &PodBuilder) -> String {
+fn said_by(plugin: &super::PodTopologySpread, world: ClusterBuilder, pod: &PodBuilder) -> String {
     let letter = |reason: &Reason| match reason.to_string().as_str() {
         MISSING if reason.is_unresolvable() && reason.cure() == Cure::Node => 'M',
         SKEWED if !reason.is_unresolvable() && reason.cure() == Cure::Pods => 'S',
@@ -68,9 +68,9 @@ fn a_constraint_keeps_pods_off_full_domains() {
         (json!({ "minDomains": 3 }), "SS.M"),
         (json!({ "minDomains": 4, "maxSkew": 2 }), "S..M"),
         (json!({ "minDomains": 4 }), "SS.M"),
-        // Of nothing there are none anywhere, and the pod is none itself.
+        // A missing selector matches no pod, not even the pod itself.
         (json!({ "labelSelector": null, "maxSkew": 1 }), "...M"),
-        // Of everything there are none, as upstream, but the pod is one itself.
+        // An empty selector counts no pod, as in kube-scheduler, but it matches the pod itself.
         (json!({ "labelSelector": {}, "maxSkew": 1 }), "...M"),
         (json!({ "labelSelector": { "matchLabels": { "app": "other" } } }), "...M"),
         (json!({ "topologyKey": "none" }), "MMMM"),
@@ -83,7 +83,7 @@ fn a_constraint_keeps_pods_off_full_domains() {
 #[test]
 fn with_few_domains_the_lowest_count_is_taken_to_be_none() {
     let test_cluster = || {
-        let test_cluster = world().node(in_zone("n1", "a")).node(in_zone("n2", "b"));
+        let test_cluster = cluster_builder().node(in_zone("n1", "a")).node(in_zone("n2", "b"));
         [("x1", "n1"), ("x2", "n2")]
             .into_iter()
             .fold(test_cluster, |test_cluster, (name, on)| test_cluster.pod(app(name).on(on)))
@@ -109,7 +109,9 @@ fn labels_can_be_shared_with_the_pod() {
 
 #[test]
 fn only_pods_that_stay_in_the_same_namespace_count() {
-    let one = |pod: PodBuilder| world().node(in_zone("n1", "a")).node(in_zone("n2", "b")).pod(pod.on("n1"));
+    let one = |pod: PodBuilder| {
+        cluster_builder().node(in_zone("n1", "a")).node(in_zone("n2", "b")).pod(pod.on("n1"))
+    };
     assert_eq!(said(one(app("x")), &spread(&json!({}))), "S.");
     assert_eq!(said(one(app("x").terminating()), &spread(&json!({}))), "..");
     assert_eq!(said(one(app("x").namespace("other")), &spread(&json!({}))), "..");
@@ -123,7 +125,7 @@ fn nodes_that_do_not_count_make_no_domain() {
     };
     let test_cluster = || {
         let nodes = [labelled("n1", "a", "ssd"), labelled("n2", "b", "hdd").taint("dirty:NoSchedule")];
-        nodes.into_iter().fold(world(), World::node).pod(app("x").on("n1"))
+        nodes.into_iter().fold(cluster_builder(), ClusterBuilder::node).pod(app("x").on("n1"))
     };
     let choosy = |more: Value| spread(&more).with("/spec/nodeSelector", json!({ "disk": "ssd" }));
     assert_eq!(said(test_cluster(), &spread(&json!({}))), "S.");
@@ -150,7 +152,8 @@ fn a_node_needs_the_labels_of_all_constraints_to_count() {
         app("p").with("/spec/topologySpreadConstraints", json!([constraint("zone"), constraint("rack")]));
     let racked =
         |name: &str, zone: &str| node(name).with("/metadata/labels", json!({ "zone": zone, "rack": "r" }));
-    let test_cluster = world().node(racked("n1", "a")).node(in_zone("n2", "b")).pod(app("x").on("n1"));
+    let test_cluster =
+        cluster_builder().node(racked("n1", "a")).node(in_zone("n2", "b")).pod(app("x").on("n1"));
     assert_eq!(said(test_cluster, &both), ".M", "b is no domain, so that a is the least full one");
 }
 
@@ -191,8 +194,9 @@ fn selecting(kind: OwnerKind, labels: &[(&'static str, &'static str)]) -> Worklo
 
 #[test]
 fn the_pods_of_a_service_or_a_controller_belong_together() {
-    let said =
-        |set: &Workload, world: World| said_by(&listed(|_| ()), world.workload(set), &app("p").owned_by(set));
+    let said = |set: &Workload, world: ClusterBuilder| {
+        said_by(&listed(|_| ()), world.workload(set), &app("p").owned_by(set))
+    };
     let db_service = || service("db").selector([("app", "db")]);
     let rev_service = || service("rev").selector([("rev", "1")]);
     for kind in [OwnerKind::ReplicaSet, OwnerKind::StatefulSet, OwnerKind::ReplicationController] {
@@ -201,7 +205,7 @@ fn the_pods_of_a_service_or_a_controller_belong_together() {
         assert_eq!(said(&web, test_cluster().with(db_service())), "SS.M", "not its service");
         let other = selecting(kind, &[("app", "web"), ("rev", "2")]);
         assert_eq!(said(&other, test_cluster()), "...M", "{kind}: none but itself, which is not even one");
-        // A controller's labels take the place of a service's; a set's selector is added to it.
+        // The labels of a ReplicationController replace those of a service; the selector of a set is added to them.
         let rev2 = selecting(kind, &[("rev", "2")]);
         let newer = |name| app(name).with("/metadata/labels/rev", json!("2")).on("n3");
         let moved = test_cluster().with(rev_service()).pod(newer("y1")).pod(newer("y2"));
@@ -218,7 +222,7 @@ fn the_pods_of_a_service_or_a_controller_belong_together() {
     assert_eq!(said_by(&listed(|_| ()), test_cluster().workload(&recreated), &claims), "SS.M", "as upstream");
 }
 
-fn scored(world: World, pod: &PodBuilder) -> Option<(Vec<i64>, Vec<i64>)> {
+fn scored(world: ClusterBuilder, pod: &PodBuilder) -> Option<(Vec<i64>, Vec<i64>)> {
     raw_and_scores(&plugin(&PodTopologySpreadArgs::System), world, pod)
 }
 
@@ -243,8 +247,10 @@ fn by_default_pods_are_spread_over_hosts_and_zones_as_far_as_nodes_have_them() {
     };
     let hostless = node("n4").with("/metadata/labels", json!({ "topology.kubernetes.io/zone": "" }));
     let nodes = [zoned("n1", "a"), zoned("n2", "b"), node("n3"), hostless];
-    let test_cluster =
-        nodes.into_iter().fold(world(), World::node).with(service("web").selector([("app", "web")]));
+    let test_cluster = nodes
+        .into_iter()
+        .fold(cluster_builder(), ClusterBuilder::node)
+        .with(service("web").selector([("app", "web")]));
     let places = [("x1", "n1"), ("x2", "n1"), ("x3", "n3"), ("x4", "n4")];
     let test_cluster =
         places.into_iter().fold(test_cluster, |test_cluster, (name, on)| test_cluster.pod(app(name).on(on)));

@@ -1,9 +1,9 @@
-//! The rules of spreading, written down once more as simply as can be: every question looks at every pod.
+//! A second, simple implementation of PodTopologySpread, for comparison: every answer reads every pod.
 
 use crate::cluster::{Ledger, Snapshot};
 use crate::model::owner::OwnerKind;
 use crate::model::selector::{Selector, selects};
-use crate::model::spread::SpreadConstraint;
+use crate::model::spread::TopologySpreadConstraint;
 use crate::model::{Node, Pod};
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
@@ -12,18 +12,18 @@ const ZONE: &str = "topology.kubernetes.io/zone";
 const HOST: &str = "kubernetes.io/hostname";
 
 /// The constraints of the configuration, if it has some.
-pub(super) type List<'l> = Option<&'l [SpreadConstraint]>;
+pub(super) type ConfiguredConstraints<'l> = Option<&'l [TopologySpreadConstraint]>;
 
-type Rule = (SpreadConstraint, Option<Selector>);
+type Rule = (TopologySpreadConstraint, Option<Selector>);
 
 /// The pod's own constraints, or those of the configuration, or the system's.
-fn rules(pod: &Pod, world: &Snapshot<'_>, list: List<'_>, hard: bool) -> Vec<Rule> {
-    let of = |all: &[SpreadConstraint]| -> Vec<SpreadConstraint> {
+fn rules(pod: &Pod, world: &Snapshot<'_>, list: ConfiguredConstraints<'_>, hard: bool) -> Vec<Rule> {
+    let of = |all: &[TopologySpreadConstraint]| -> Vec<TopologySpreadConstraint> {
         all.iter().filter(|one| one.do_not_schedule == hard).cloned().collect()
     };
     if pod.spec.spread.is_empty() {
         let selector = default_selector(pod, world);
-        let default = |(key, max_skew): (&str, i32)| SpreadConstraint {
+        let default = |(key, max_skew): (&str, i32)| TopologySpreadConstraint {
             max_skew,
             topology_key: key.into(),
             do_not_schedule: false,
@@ -37,7 +37,7 @@ fn rules(pod: &Pod, world: &Snapshot<'_>, list: List<'_>, hard: bool) -> Vec<Rul
         let defaults = defaults.into_iter().filter(|_| !selector.is_empty());
         return defaults.map(|one| (one, Some(selector.clone()))).collect();
     }
-    let resolve = |one: SpreadConstraint| {
+    let resolve = |one: TopologySpreadConstraint| {
         let mut selector = one.selector.clone();
         for key in &one.match_label_keys {
             if let (Some(known), Some(value)) = (&selector, pod.labels.get(key)) {
@@ -97,11 +97,11 @@ fn count(rule: &Rule, pod: &Pod, pods: &[Arc<Pod>]) -> i64 {
     pods.iter().filter(counts).count() as i64
 }
 
-/// What the filter says about each node, if the pods of one node were those of `supposed`.
+/// The verdict of the filter on each node, with the pods of one node replaced by those of `supposed`.
 pub(super) fn verdicts(
     pod: &Pod,
     world: &Snapshot<'_>,
-    list: List<'_>,
+    list: ConfiguredConstraints<'_>,
     supposed: Option<&Ledger>,
 ) -> Option<Vec<Option<(String, bool)>>> {
     let rules = rules(pod, world, list, true);
@@ -146,7 +146,7 @@ pub(super) fn verdicts(
 pub(super) fn scores(
     pod: &Pod,
     world: &Snapshot<'_>,
-    list: List<'_>,
+    list: ConfiguredConstraints<'_>,
     feasible: &[&Ledger],
 ) -> Option<(Vec<i64>, Vec<i64>)> {
     let rules = rules(pod, world, list, false);

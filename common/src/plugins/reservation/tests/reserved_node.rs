@@ -1,27 +1,29 @@
-//! Which pod is kept back for which node.
+//! Which pod waits for which reserved node.
 
 use super::{replica, set, web};
 use crate::framework::{Admission, ReservedNode};
 use crate::model::owner::OwnerKind;
 use crate::model::reservation::Placement;
-use crate::plugins::reservation::Reservation;
-use crate::testing::{PodBuilder, World, admission, at, node, now, pod, reservation, uid, workload, world};
+use crate::plugins::reservation::ReservationPlugin;
+use crate::testing::{
+    ClusterBuilder, PodBuilder, admission, at, cluster_builder, node, now, pod, reservation, uid, workload,
+};
 use serde_json::json;
 
-/// The pod that is replaced on n1; its grace ends after 30 seconds.
+/// The replaced pod on n1; its grace period ends after 30 seconds.
 fn old() -> PodBuilder {
     let ends = at(30).to_string();
     replica("old").cpu("4").on("n1").with("/metadata/deletionTimestamp", json!(ends))
 }
 
-fn test_cluster(placement: Placement) -> World {
+fn test_cluster(placement: Placement) -> ClusterBuilder {
     let kept = reservation(&web()).cpu("4").replaces(&old().build());
     let kept = kept.record(|record| record.placement = placement);
-    world().workload(&web()).workload(&set()).node(node("n1").reserves(kept)).node(node("n2"))
+    cluster_builder().workload(&web()).workload(&set()).node(node("n1").reserves(kept)).node(node("n2"))
 }
 
-fn kept_back(world: World, pod: &PodBuilder) -> Option<ReservedNode> {
-    match admission(&Reservation, world, pod) {
+fn kept_back(world: ClusterBuilder, pod: &PodBuilder) -> Option<ReservedNode> {
+    match admission(&ReservationPlugin, world, pod) {
         Admission::ReservedNode(reserved_node) => Some(reserved_node),
         Admission::All => None,
         other => panic!("{other:?}"),
@@ -93,7 +95,7 @@ fn a_stateful_sets_pod_waits_for_the_place_of_its_name() {
     };
     let kept = || reservation(&set).replaces(&old().build()).record(|one| one.placement = Placement::Wait);
     let test_cluster = || {
-        world()
+        cluster_builder()
             .workload(&set)
             .node(node("n1").reserves(kept()))
             .pod(old().with("/metadata/name", json!("db-0")))

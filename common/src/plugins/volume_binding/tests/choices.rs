@@ -1,12 +1,12 @@
-//! What is chosen for a pod is nobody else's, until the API server says otherwise.
+//! A volume that was chosen for one pod is not chosen for another, until the API server says otherwise.
 
 use super::{NONE, by_hand, late, plugin, test_cluster};
-use crate::cluster::{Assumed, Cluster, Event, Seen};
+use crate::cluster::{Assumption, Cluster, Event, WatchEvent};
 use crate::framework::{Filter, Reserve, Verdict};
 use crate::model::Pod;
+use crate::model::catalog_object::CatalogKind;
 use crate::model::ids::{PodKey, Uid};
-use crate::model::other::OtherKind;
-use crate::testing::{OtherBuilder, claim, now, pod, storage_class, volume};
+use crate::testing::{CatalogObjectBuilder, claim, now, pod, storage_class, volume};
 use serde_json::json;
 
 fn waiting(name: &str, claim: &str) -> Pod {
@@ -18,24 +18,24 @@ fn id(name: &str) -> (PodKey, Uid) {
     (pod.key, pod.uid)
 }
 
-fn free(name: &str) -> OtherBuilder {
+fn free(name: &str) -> CatalogObjectBuilder {
     volume(name).class("late")
 }
 
-/// Decides that the pod goes to `n1`, with the volumes that it would get there.
+/// Assumes the pod on `n1`, with the volumes that it would get there.
 fn place(cluster: &mut Cluster, pod: &Pod) {
-    cluster.apply(Event::Pods(Seen::Applied(pod.clone())));
+    cluster.apply(Event::Pods(WatchEvent::Applied(pod.clone())));
     let snapshot = cluster.snapshot(now());
     let ledger = snapshot.nodes().next().unwrap();
     let chosen = plugin().reserve(&snapshot.pod_context(pod), ledger, &snapshot).unwrap();
     assert_eq!(chosen.volumes.len(), 1);
-    let assumed = Assumed { uid: pod.uid.clone(), node: "n1".into(), seat: None, since: now() };
+    let assumed = Assumption { uid: pod.uid.clone(), node: "n1".into(), seat: None, since: now() };
     cluster.assume(&pod.key, assumed);
-    cluster.choose(&pod.key, &pod.uid, chosen.volumes);
+    cluster.assume_volumes(&pod.key, &pod.uid, chosen.volumes);
 }
 
-/// The nodes that could have the pod.
-fn homes(cluster: &mut Cluster, pod: &Pod) -> Vec<String> {
+/// The nodes that fit the pod.
+fn fitting_nodes(cluster: &mut Cluster, pod: &Pod) -> Vec<String> {
     let snapshot = cluster.snapshot(now());
     let (pod_context, plugin) = (snapshot.pod_context(pod), plugin());
     let ask = plugin.prepare(&pod_context, &snapshot).unwrap();
@@ -55,13 +55,17 @@ fn a_chosen_volume_is_not_chosen_again() {
     let test_cluster = test_cluster().with(by_hand()).with(late("one")).with(late("two")).with(free("pv"));
     let mut cluster = test_cluster.cluster();
     let (first, second) = (waiting("first", "one"), waiting("second", "two"));
-    assert_eq!(homes(&mut cluster, &second), ["n1", "n2"]);
+    assert_eq!(fitting_nodes(&mut cluster, &second), ["n1", "n2"]);
     place(&mut cluster, &first);
-    assert_eq!(homes(&mut cluster, &second), [""; 0]);
-    assert_eq!(homes(&mut cluster, &waiting("third", "one")), ["n1", "n2"], "the claim itself has it");
+    assert_eq!(fitting_nodes(&mut cluster, &second), [""; 0]);
+    assert_eq!(
+        fitting_nodes(&mut cluster, &waiting("third", "one")),
+        ["n1", "n2"],
+        "the claim itself has it"
+    );
     let (key, uid) = id("first");
     cluster.forget(&key, &uid);
-    assert_eq!(homes(&mut cluster, &second), ["n1", "n2"]);
+    assert_eq!(fitting_nodes(&mut cluster, &second), ["n1", "n2"]);
 }
 
 #[test]
@@ -71,15 +75,16 @@ fn a_choice_outlives_the_binding_until_the_volume_is_news() {
     let second = waiting("second", "two");
     place(&mut cluster, &waiting("first", "one"));
     let bound = pod("first").version(2).on("n1").build();
-    cluster.apply(Event::Pods(Seen::Applied(bound)));
+    cluster.apply(Event::Pods(WatchEvent::Applied(bound)));
     assert!(!cluster.is_assumed(&id("first").0));
-    assert_eq!(homes(&mut cluster, &second), [""; 0], "the volume has not said so yet");
-    let news =
-        |volume: OtherBuilder| Event::Others(OtherKind::PersistentVolume, Seen::Applied(volume.build()));
+    assert_eq!(fitting_nodes(&mut cluster, &second), [""; 0], "the volume has not said so yet");
+    let news = |volume: CatalogObjectBuilder| {
+        Event::CatalogObjects(CatalogKind::PersistentVolume, WatchEvent::Applied(volume.build()))
+    };
     cluster.apply(news(free("pv").version(2)));
-    assert_eq!(homes(&mut cluster, &second), ["n1", "n2"], "somebody took it back");
+    assert_eq!(fitting_nodes(&mut cluster, &second), ["n1", "n2"], "somebody took it back");
     cluster.apply(news(free("pv").version(3).claimed_by("one")));
-    assert_eq!(homes(&mut cluster, &second), [""; 0]);
+    assert_eq!(fitting_nodes(&mut cluster, &second), [""; 0]);
 }
 
 #[test]
@@ -87,8 +92,8 @@ fn who_is_bound_elsewhere_gives_back_what_was_chosen() {
     let test_cluster = test_cluster().with(by_hand()).with(late("one")).with(late("two")).with(free("pv"));
     let mut cluster = test_cluster.cluster();
     place(&mut cluster, &waiting("first", "one"));
-    cluster.apply(Event::Pods(Seen::Applied(pod("first").version(2).on("n2").build())));
-    assert_eq!(homes(&mut cluster, &waiting("second", "two")), ["n1", "n2"]);
+    cluster.apply(Event::Pods(WatchEvent::Applied(pod("first").version(2).on("n2").build())));
+    assert_eq!(fitting_nodes(&mut cluster, &waiting("second", "two")), ["n1", "n2"]);
 }
 
 #[test]
@@ -96,12 +101,12 @@ fn a_volume_that_is_to_be_made_is_made_for_one_node() {
     let test_cluster = test_cluster().with(storage_class("late")).with(late("data"));
     let mut cluster = test_cluster.cluster();
     let second = waiting("second", "data");
-    assert_eq!(homes(&mut cluster, &second), ["n1", "n2"]);
+    assert_eq!(fitting_nodes(&mut cluster, &second), ["n1", "n2"]);
     place(&mut cluster, &waiting("first", "data"));
-    assert_eq!(homes(&mut cluster, &second), ["n1"]);
+    assert_eq!(fitting_nodes(&mut cluster, &second), ["n1"]);
     let news = claim("data").class("late").version(2).build();
-    cluster.apply(Event::Others(OtherKind::PersistentVolumeClaim, Seen::Applied(news)));
-    assert_eq!(homes(&mut cluster, &second), ["n1", "n2"], "the driver gave up");
+    cluster.apply(Event::CatalogObjects(CatalogKind::PersistentVolumeClaim, WatchEvent::Applied(news)));
+    assert_eq!(fitting_nodes(&mut cluster, &second), ["n1", "n2"], "the driver gave up");
 }
 
 #[test]
@@ -113,6 +118,6 @@ fn nothing_is_chosen_for_whom_nothing_was_decided() {
     let snapshot = cluster.snapshot(now());
     let ledger = snapshot.nodes().next().unwrap();
     let chosen = plugin().reserve(&snapshot.pod_context(&first), ledger, &snapshot).unwrap();
-    cluster.choose(&key, &uid, chosen.volumes);
-    assert_eq!(homes(&mut cluster, &waiting("second", "two")), ["n1", "n2"]);
+    cluster.assume_volumes(&key, &uid, chosen.volumes);
+    assert_eq!(fitting_nodes(&mut cluster, &waiting("second", "two")), ["n1", "n2"]);
 }

@@ -3,16 +3,18 @@
 use super::{NONE, by_hand, late, plugin, test_cluster, using};
 use crate::framework::Reserve;
 use crate::model::storage::{ChosenVolume, VolumeChoice};
-use crate::testing::{OtherBuilder, PodBuilder, World, all_reasons, now, storage_class, volume};
+use crate::testing::{
+    CatalogObjectBuilder, ClusterBuilder, PodBuilder, all_reasons, now, storage_class, volume,
+};
 use serde_json::json;
 
 /// A volume of the class `late`.
-fn free(name: &str) -> OtherBuilder {
+fn free(name: &str) -> CatalogObjectBuilder {
     volume(name).class("late")
 }
 
 /// What the pod's claims get on the node at this index.
-pub(super) fn chosen(test_cluster: World, pod: &PodBuilder, node: usize) -> Vec<String> {
+pub(super) fn chosen(test_cluster: ClusterBuilder, pod: &PodBuilder, node: usize) -> Vec<String> {
     let mut cluster = test_cluster.cluster();
     let (snapshot, pod) = (cluster.snapshot(now()), pod.build());
     let ledger = snapshot.nodes().nth(node).unwrap();
@@ -31,7 +33,7 @@ fn shown(choice: &VolumeChoice) -> String {
 fn a_volume_must_suit_the_claim() {
     let claim = || late("data");
     let labelled = json!({ "matchLabels": { "disk": "ssd" } });
-    let table: [(&str, OtherBuilder, OtherBuilder, bool); 19] = [
+    let table: [(&str, CatalogObjectBuilder, CatalogObjectBuilder, bool); 19] = [
         ("fits", claim(), free("pv"), true),
         ("too small", claim().size("2Gi"), free("pv"), false),
         ("larger", claim(), free("pv").size("2Gi"), true),
@@ -81,8 +83,9 @@ fn the_smallest_volume_in_reach_is_taken() {
 #[test]
 fn small_claims_choose_first_and_no_volume_is_taken_twice() {
     let claims = || test_cluster().with(late("big").size("4Gi")).with(late("small"));
-    let volumes =
-        |test_cluster: World| test_cluster.with(free("pv1").size("5Gi")).with(free("pv2").size("6Gi"));
+    let volumes = |test_cluster: ClusterBuilder| {
+        test_cluster.with(free("pv1").size("5Gi")).with(free("pv2").size("6Gi"))
+    };
     let pod = using(&["big", "small"]);
     assert_eq!(chosen(volumes(claims().with(by_hand())), &pod, 0), ["small=pv1", "big=pv2"]);
     let one = claims().with(by_hand()).with(free("pv1").size("5Gi"));

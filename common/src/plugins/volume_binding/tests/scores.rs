@@ -5,11 +5,12 @@ use crate::config::ShapePoint;
 use crate::framework::{Scope, Score};
 use crate::plugins::volume_binding::VolumeBinding;
 use crate::testing::{
-    World, claim, csi_capacity, csi_driver, now, pod, raw_and_scores, storage_class, volume, world,
+    ClusterBuilder, claim, cluster_builder, csi_capacity, csi_driver, now, pod, raw_and_scores,
+    storage_class, volume,
 };
 use serde_json::json;
 
-fn raw(plugin: &VolumeBinding, test_cluster: World, claims: &[&str]) -> Vec<i64> {
+fn raw(plugin: &VolumeBinding, test_cluster: ClusterBuilder, claims: &[&str]) -> Vec<i64> {
     let (raw, normalised) = raw_and_scores(plugin, test_cluster, &using(claims)).unwrap();
     assert_eq!(raw, normalised);
     raw
@@ -64,12 +65,18 @@ fn what_is_left_had_better_not_be_used_up() {
 
 #[test]
 fn only_claims_without_volumes_look_further_than_the_node() {
-    let scope = |test_cluster: World, pod: &crate::testing::PodBuilder| {
+    let scope = |test_cluster: ClusterBuilder, pod: &crate::testing::PodBuilder| {
         let mut cluster = test_cluster.cluster();
         let (snapshot, pod) = (cluster.snapshot(now()), pod.build());
         Score::scope(&plugin(), &snapshot.pod_context(&pod), &snapshot)
     };
-    assert_eq!(scope(world(), &pod("p")), Scope::Node(0));
-    assert_eq!(scope(world().with(claim("data").bound_to("pv")), &using(&["data"])), Scope::Node(0));
-    assert_eq!(scope(world().with(late("data")).with(by_hand()), &using(&["data"])), Scope::Cluster);
+    assert_eq!(scope(cluster_builder(), &pod("p")), Scope::Node(0));
+    assert_eq!(
+        scope(cluster_builder().with(claim("data").bound_to("pv")), &using(&["data"])),
+        Scope::Node(0)
+    );
+    assert_eq!(
+        scope(cluster_builder().with(late("data")).with(by_hand()), &using(&["data"])),
+        Scope::Cluster
+    );
 }

@@ -1,11 +1,11 @@
-//! Several candidates, one Lease, and everything that can go wrong: crashes, pauses, lost requests and answers, clocks
-//! that run at different rates. Seeded, so that what fails once fails again.
+//! Several candidates and one Lease, with faults: crashes, pauses, lost requests and answers, clocks that run at different
+//! rates. Each run has a seed, so that a failure can be repeated.
 
 use super::{Action, Candidate, Record, TIMING, wall};
 use std::collections::BTreeMap;
 use std::time::Duration;
 
-/// How exact true time is.
+/// The step of the simulation, in milliseconds of true time.
 const STEP: u64 = 20;
 
 /// Milliseconds of true time.
@@ -13,14 +13,14 @@ type Millis = u64;
 
 /// The Lease as the API server has it.
 #[derive(Default)]
-struct Server {
+struct ApiServer {
     lease: Option<(Record, u64)>,
     version: u64,
-    /// Writes that nobody waits for any more, and when they arrive all the same.
+    /// Writes whose sender has given up, and when they arrive at the server anyway.
     strays: Vec<(Record, Option<u64>, Millis)>,
 }
 
-impl Server {
+impl ApiServer {
     fn strays_arrive(&mut self, now: Millis) {
         let (due, later) = std::mem::take(&mut self.strays).into_iter().partition(|(.., at)| *at <= now);
         self.strays = later;
@@ -44,10 +44,10 @@ impl Server {
 enum Call {
     Read,
     Write(Record, Option<u64>),
-    Answer(Answer),
+    Answer(ServerAnswer),
 }
 
-enum Answer {
+enum ServerAnswer {
     Seen(Option<(Record, u64)>),
     Wrote(Record, u64),
     Refused,
@@ -56,12 +56,12 @@ enum Answer {
 /// One process.
 struct Process {
     candidate: Candidate<u64>,
-    /// Its clock in thousandths of true time, and what that showed at the beginning.
+    /// The rate of its clock in thousandths of true time; `offset` is what the clock showed at the beginning.
     rate: u64,
     offset: u64,
     paused_until: Millis,
     rests_until: Millis,
-    /// What is under way: when it arrives, when it is given up, when it was begun by the local clock.
+    /// The call in progress: when it arrives, when it times out, when it began by the local clock.
     call: Option<(Call, Millis, Millis, Duration)>,
     starts: u32,
 }
@@ -83,21 +83,21 @@ impl Process {
         Duration::from_millis(self.offset + now * self.rate / 1000)
     }
 
-    fn crash(&mut self, index: usize, back_at: Millis, server: &mut Server) {
+    fn crash(&mut self, index: usize, back_at: Millis, server: &mut ApiServer) {
         self.starts += 1;
         self.give_up(server);
         self.candidate = Candidate::new(format!("{index}_{}", self.starts), TIMING);
         self.paused_until = back_at;
     }
 
-    fn give_up(&mut self, server: &mut Server) {
+    fn give_up(&mut self, server: &mut ApiServer) {
         if let Some((Call::Write(record, over), arrives, ..)) = self.call.take() {
             server.strays.push((record, over, arrives));
         }
     }
 
-    /// Goes on with whatever is due.
-    fn turn(&mut self, now: Millis, server: &mut Server, rng: &mut fastrand::Rng, faults: &Faults) {
+    /// Does what is due at `now`.
+    fn step(&mut self, now: Millis, server: &mut ApiServer, rng: &mut fastrand::Rng, faults: &Faults) {
         if let Some((call, arrives, given_up, begun)) = self.call.take() {
             if now >= given_up && self.paused_until <= now {
                 self.call = Some((call, arrives, given_up, begun));
@@ -126,15 +126,15 @@ impl Process {
         given_up: Millis,
         begun: Duration,
         now: Millis,
-        server: &mut Server,
+        server: &mut ApiServer,
         rng: &mut fastrand::Rng,
         faults: &Faults,
     ) {
         let answer = match call {
-            Call::Read => Answer::Seen(server.lease.clone()),
+            Call::Read => ServerAnswer::Seen(server.lease.clone()),
             Call::Write(record, over) => match server.write(&record, over) {
-                Some(version) => Answer::Wrote(record, version),
-                None => Answer::Refused,
+                Some(version) => ServerAnswer::Wrote(record, version),
+                None => ServerAnswer::Refused,
             },
             Call::Answer(_) if self.paused_until > now => {
                 self.call = Some((call, now, given_up, begun));
@@ -147,26 +147,26 @@ impl Process {
 
     fn answered(
         &mut self,
-        answer: Answer,
+        answer: ServerAnswer,
         begun: Duration,
         now: Millis,
         rng: &mut fastrand::Rng,
         faults: &Faults,
     ) {
         match answer {
-            Answer::Seen(lease) => self.candidate.saw(lease, self.local(now)),
-            Answer::Wrote(record, version) => {
+            ServerAnswer::Seen(lease) => self.candidate.saw(lease, self.local(now)),
+            ServerAnswer::Wrote(record, version) => {
                 self.candidate.wrote(record, version, begun);
                 self.rests_until = now + rng.u64(1500..2000);
                 return;
             }
-            Answer::Refused => self.candidate.failed(),
+            ServerAnswer::Refused => self.candidate.failed(),
         }
         self.act(now, rng, faults);
     }
 
     fn act(&mut self, now: Millis, rng: &mut fastrand::Rng, faults: &Faults) {
-        // The wall clocks are hours apart, and nobody relies on them.
+        // The wall clocks differ by hours, and no candidate relies on them.
         let wall = wall().checked_add(self.local(now)).unwrap();
         let call = match self.candidate.next(self.local(now), wall) {
             Action::Read => Call::Read,
@@ -180,9 +180,9 @@ impl Process {
     }
 }
 
-/// How bad it is.
+/// How often calls fail.
 struct Faults {
-    /// One call in so many is slow, or lost; 0 for none.
+    /// One of this many calls is slow or lost; 0: none.
     one_in: u64,
 }
 
@@ -195,10 +195,10 @@ impl Faults {
     }
 }
 
-/// Runs one seed; returns how long it took after the faults ended until one led.
+/// Runs one seed; returns the time from the end of the faults until a candidate leads.
 fn run(seed: u64) -> Result<Millis, String> {
     let mut rng = fastrand::Rng::with_seed(seed);
-    let mut server = Server::default();
+    let mut server = ApiServer::default();
     let count = rng.usize(2..5);
     let mut processes: BTreeMap<usize, Process> =
         (0..count).map(|index| (index, Process::new(index, &mut rng))).collect();
@@ -215,7 +215,7 @@ fn run(seed: u64) -> Result<Millis, String> {
             } else if now == calm_at {
                 process.paused_until = process.paused_until.min(now);
             }
-            process.turn(now, &mut server, &mut rng, &faults);
+            process.step(now, &mut server, &mut rng, &faults);
         }
         let leaders = processes.values().filter(|process| process.candidate.is_leading(process.local(now)));
         let leaders = leaders.count();
@@ -238,6 +238,6 @@ fn never_two_leaders_and_always_one_again() {
             Err(why) => panic!("{why}"),
         }
     }
-    // A lease by the slowest clock, a slow last call from before, two rests.
+    // The lease duration by the slowest clock, one slow call from before the end of the faults, two retry pauses.
     assert!(longest < 15_000 * 100 / 85 + 20_000 + 5_000, "{longest} ms");
 }

@@ -1,10 +1,10 @@
-//! The other forms: one node, JSON, and what a change would do.
+//! The other forms of output: one node (`--node`), JSON, and `--what-if`.
 
-use super::{NOBODY, judged, sample, web};
+use super::{NOBODY, analysis, sample, web};
 use crate::explain::testing::{input, node, now, pod, rules, test_cluster};
 use crate::explain::{Limit, Options, checklist, parse_what_if, what_if};
 use crate::print::schema_check::assert_valid;
-use crate::render::explain::{Said, View, checklist as shown, document};
+use crate::render::explain::{Layout, PodExplanation, checklist as shown, document};
 use common::model::owner::OwnerKind;
 use serde_json::json;
 
@@ -29,24 +29,24 @@ fn one_node_with_every_filter() {
     let list = checklist(&mut cluster, &input, "node-4").unwrap();
     let other = checklist(&mut cluster, &input, "node-5").unwrap();
     assert!(!list.fits() && other.fits());
-    let view = View::default();
-    insta::assert_snapshot!(format!("{}\n{}", shown(&list, true, &view), shown(&other, true, &view)));
+    let layout = Layout::default();
+    insta::assert_snapshot!(format!("{}\n{}", shown(&list, true, &layout), shown(&other, true, &layout)));
     assert!(checklist(&mut cluster, &input, "node-6").unwrap_err().contains("not found"));
     let report = test_cluster.explain(&own, Options::default());
-    let said = Said { report: &report, checklists: &[list, other], outcome: None };
-    assert_valid(&document(&[said], now()));
+    let explanation = PodExplanation { report: &report, checklists: &[list, other], outcome: None };
+    assert_valid(&document(&[explanation], now()));
 }
 
 #[test]
 fn the_document_is_as_its_schema_says() {
     let pod = web("4", "8Gi")
         .with("/spec/nodeSelector", json!({ "disktype": "ssd" }))
-        .told("0/8 nodes are available: x.");
+        .scheduler_message("0/8 nodes are available: x.");
     let options = Options { fixes: Limit::All, nodes: Limit::Most(2), ..Options::default() };
     let report = sample().explain(&pod, options);
-    let document = document(&[Said::from(&report)], now());
+    let document = document(&[PodExplanation::from(&report)], now());
     assert_valid(&document);
-    assert_eq!(judged(&report).groups.iter().map(|group| group.nodes.len()).sum::<usize>(), 8);
+    assert_eq!(analysis(&report).groups.iter().map(|group| group.nodes.len()).sum::<usize>(), 8);
     insta::assert_snapshot!(serde_json::to_string_pretty(&document).unwrap());
 }
 
@@ -59,7 +59,7 @@ fn rights_that_are_missing_are_told() {
     report.note_rights(|right| Some(right.resource != "nodes"));
     let text = super::text(&report);
     assert!(text.contains("not for you: ask somebody who may patch nodes"), "{text}");
-    let document = document(&[Said::from(&report)], now());
+    let document = document(&[PodExplanation::from(&report)], now());
     assert_valid(&document);
     assert_eq!(document["items"][0]["fixes"][0]["allowed"], false);
 }

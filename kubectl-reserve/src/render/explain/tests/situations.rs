@@ -1,9 +1,9 @@
-//! One situation each.
+//! Golden output for single situations, one for each test.
 
-use super::{NOBODY, OWNER, explain, judged, text, web};
+use super::{NOBODY, OWNER, analysis, explain, text, web};
 use crate::explain::testing::{Json, TestCluster, at, node, pod, test_cluster, uid};
 use crate::explain::{GroupBy, Limit, Options};
-use common::model::OtherKind;
+use common::model::CatalogKind;
 use common::model::owner::OwnerKind;
 use serde_json::{Value, json};
 
@@ -17,7 +17,7 @@ fn full(name: &str, cpu: &str) -> (Json, Json) {
     (node(name), pod(&format!("{name}-load")).on(name).cpu(cpu).priority(1000))
 }
 
-fn full_town(nodes: &[(&str, &str)]) -> TestCluster {
+fn full_cluster(nodes: &[(&str, &str)]) -> TestCluster {
     nodes.iter().fold(with_web(test_cluster()), |test_cluster, (name, used)| {
         let (node, load) = full(name, used);
         test_cluster.node(node).pod(load)
@@ -27,14 +27,14 @@ fn full_town(nodes: &[(&str, &str)]) -> TestCluster {
 #[test]
 fn cpu_only_and_fragmented() {
     insta::assert_snapshot!(explain(
-        &full_town(&[("n1", "14"), ("n2", "13"), ("n3", "15500m")]),
+        &full_cluster(&[("n1", "14"), ("n2", "13"), ("n3", "15500m")]),
         &web("4", "1Gi")
     ));
 }
 
 #[test]
 fn larger_than_any_node() {
-    insta::assert_snapshot!(explain(&full_town(&[("n1", "1"), ("n2", "1")]), &web("64", "1Gi")));
+    insta::assert_snapshot!(explain(&full_cluster(&[("n1", "1"), ("n2", "1")]), &web("64", "1Gi")));
 }
 
 #[test]
@@ -143,8 +143,8 @@ fn with_data(pod: Json) -> Json {
 fn a_volume_in_another_zone() {
     let test_cluster = with_web(test_cluster())
         .node(node("n1").label(ZONE, "eu-1a"))
-        .other(OtherKind::PersistentVolumeClaim, claim(Some("pvc-31")))
-        .other(OtherKind::PersistentVolume, volume("pvc-31", "eu-1b"));
+        .other(CatalogKind::PersistentVolumeClaim, claim(Some("pvc-31")))
+        .other(CatalogKind::PersistentVolume, volume("pvc-31", "eu-1b"));
     insta::assert_snapshot!(explain(&test_cluster, &with_data(web("1", "1Gi"))));
 }
 
@@ -207,7 +207,7 @@ fn preemption_is_possible() {
         .node(node("n1").cpu("4"))
         .pod(pod("low-1").on("n1").cpu("2").label("app", "kept"))
         .pod(pod("low-2").on("n1").cpu("2").priority(5))
-        .other(OtherKind::PodDisruptionBudget, budget);
+        .other(CatalogKind::PodDisruptionBudget, budget);
     insta::assert_snapshot!(explain(&test_cluster, &web("3", "1Gi").priority(10)));
 }
 
@@ -233,8 +233,8 @@ fn train() -> Json {
 
 fn wall() -> TestCluster {
     let mut test_cluster = test_cluster()
-        .other(OtherKind::PersistentVolumeClaim, claim(Some("pvc-31")))
-        .other(OtherKind::PersistentVolume, volume("pvc-31", "eu-1b"));
+        .other(CatalogKind::PersistentVolumeClaim, claim(Some("pvc-31")))
+        .other(CatalogKind::PersistentVolume, volume("pvc-31", "eu-1b"));
     let sizes = [("ui-pool", 24), ("a100-pool", 14), ("proxy", 12)];
     let more: Vec<(String, usize)> =
         (0..11).map(|at| (format!("wg-{at}"), if at < 6 { 13 } else { 12 })).collect();
@@ -271,8 +271,8 @@ fn the_wall_by_reason_and_by_zone() {
             Options { group_by, fixes: Limit::Most(0), nodes: Limit::Most(1), ..Options::default() };
         let report = wall().explain(&train(), options);
         assert_eq!(
-            judged(&report).groups.iter().map(|group| group.nodes.len()).sum::<usize>(),
-            judged(&report).nodes
+            analysis(&report).groups.iter().map(|group| group.nodes.len()).sum::<usize>(),
+            analysis(&report).nodes
         );
         text(&report)
     };
@@ -290,17 +290,17 @@ fn long_names_of_nodes() {
     insta::assert_snapshot!(explain(&test_cluster, &web("4", "8Gi")));
 }
 
-/// The story of the first seed.
+/// The situation that the project started from.
 #[test]
 fn the_story() {
-    let story = test_cluster()
+    let test_cluster = test_cluster()
         .workload(OwnerKind::Deployment, "default", "testngx")
         .node(node("worker1").cpu("6").memory("8Gi").annotation(&format!("reserve.cpu/{NOBODY}"), "5000m"))
         .pod(pod("agent").on("worker1").cpu("250m").memory("64Mi").priority(2_000_001_000));
     let own = pod("testngx-6797c6dc6-z2tk6").cpu("1").memory("128Mi").of(OwnerKind::Deployment, "testngx");
-    let own = own.scheduler("test-scheduler").with("/metadata/creationTimestamp", json!(at(-2))).told(
+    let own = own.scheduler("test-scheduler").with("/metadata/creationTimestamp", json!(at(-2))).scheduler_message(
         "0/1 nodes are available: 1 Insufficient cpu. preemption: 0/1 nodes are available: 1 No preemption victims \
          found for incoming pod.",
     );
-    insta::assert_snapshot!(explain(&story, &own));
+    insta::assert_snapshot!(explain(&test_cluster, &own));
 }

@@ -1,0 +1,98 @@
+//! Parses the arguments of NodeAffinity: the affinity that is added to every pod. Entry point: [`read`].
+
+use super::args::{AddedAffinity, NodeAffinityArgs, NodeRequirement, NodeTerm};
+use super::file_value::FileMap;
+use super::findings::{Findings, quoted};
+use super::names::{is_label_value, is_qualified};
+use super::nearest::did_you_mean;
+
+const REQUIRED: &str = "requiredDuringSchedulingIgnoredDuringExecution";
+const PREFERRED: &str = "preferredDuringSchedulingIgnoredDuringExecution";
+const OPERATORS: [&str; 6] = ["In", "NotIn", "Exists", "DoesNotExist", "Gt", "Lt"];
+
+pub(super) fn read(object: &FileMap<'_>, found: &mut Findings) -> NodeAffinityArgs {
+    let affinity = object.object("addedAffinity", &[REQUIRED, PREFERRED], found);
+    NodeAffinityArgs { added_affinity: affinity.map(|affinity| added(&affinity, found)) }
+}
+
+fn added(affinity: &FileMap<'_>, found: &mut Findings) -> AddedAffinity {
+    let required = affinity.object(REQUIRED, &["nodeSelectorTerms"], found).map(|selector| {
+        let terms = selector.list("nodeSelectorTerms", found);
+        let fields = ["matchExpressions", "matchFields"];
+        terms.iter().filter_map(|node| Some(term(&node.object(&fields, found)?, true, found))).collect()
+    });
+    let mut preferred = Vec::new();
+    for node in affinity.list(PREFERRED, found) {
+        let Some(object) = node.object(&["weight", "preference"], found) else { continue };
+        let weight = object.int32("weight", found).unwrap_or(0);
+        let fields = ["matchExpressions", "matchFields"];
+        let preference = object.object("preference", &fields, found);
+        // A preference with weight 0 is ignored, so its requirements are not checked.
+        let preference = preference.map(|preference| term(&preference, weight != 0, found));
+        preferred.push((weight, preference.unwrap_or_default()));
+    }
+    AddedAffinity { required, preferred }
+}
+
+fn term(object: &FileMap<'_>, counts: bool, found: &mut Findings) -> NodeTerm {
+    let mut read = |key: &str, check: fn(&FileMap<'_>, &NodeRequirement, &mut Findings)| {
+        let mut requirements = Vec::new();
+        for node in object.list(key, found) {
+            let Some(object) = node.object(&["key", "operator", "values"], found) else { continue };
+            let requirement = NodeRequirement {
+                key: object.text("key", found).unwrap_or_default(),
+                operator: object.text("operator", found).unwrap_or_default(),
+                values: object.texts("values", found),
+            };
+            if counts {
+                check(&object, &requirement, found);
+            }
+            requirements.push(requirement);
+        }
+        requirements
+    };
+    NodeTerm {
+        match_expressions: read("matchExpressions", check_expression),
+        match_fields: read("matchFields", check_field),
+    }
+}
+
+fn check_expression(object: &FileMap<'_>, requirement: &NodeRequirement, found: &mut Findings) {
+    let NodeRequirement { key, operator, values } = requirement;
+    let path = object.child("values");
+    let wrong = match operator.as_str() {
+        "In" | "NotIn" => values.is_empty().then_some("is empty; at least one value"),
+        "Exists" | "DoesNotExist" => {
+            (!values.is_empty()).then_some("is not empty; the operator takes no value")
+        }
+        "Gt" | "Lt" => (values.len() != 1).then_some("must have exactly one value"),
+        other => {
+            let hint = did_you_mean(other, OPERATORS.into_iter());
+            let what = format!("{} is not one of {}{hint}", quoted(other), OPERATORS.join(", "));
+            return found.error(&object.child("operator"), what);
+        }
+    };
+    if !is_qualified(key) {
+        found.error(&object.child("key"), format!("{} is not the key of a label", quoted(key)));
+    }
+    wrong.into_iter().for_each(|wrong| found.error(&path, wrong));
+    for (index, value) in values.iter().enumerate() {
+        if matches!(operator.as_str(), "Gt" | "Lt") && value.parse::<i64>().is_err() {
+            found.error(&format!("{path}[{index}]"), format!("{} is not a whole number", quoted(value)));
+        }
+        if !is_label_value(value) {
+            found
+                .error(&format!("{path}[{index}]"), format!("{} is not the value of a label", quoted(value)));
+        }
+    }
+}
+
+fn check_field(object: &FileMap<'_>, requirement: &NodeRequirement, found: &mut Findings) {
+    let operators = ["In", "NotIn"];
+    if !operators.contains(&requirement.operator.as_str()) {
+        let what = format!("{} is not one of {}", quoted(&requirement.operator), operators.join(", "));
+        found.error(&object.child("operator"), what);
+    } else if requirement.values.len() != 1 {
+        found.error(&object.child("values"), "must have exactly one value");
+    }
+}

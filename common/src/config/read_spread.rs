@@ -1,0 +1,96 @@
+//! Parses the arguments of PodTopologySpread: the default constraints for pods without constraints. Entry point: [`read`].
+
+use super::args::{PodTopologySpreadArgs, SpreadConstraint};
+use super::file_value::FileMap;
+use super::findings::{Findings, quoted};
+use super::names::is_qualified;
+use super::nearest::did_you_mean;
+
+const CONSTRAINT: [&str; 8] = [
+    "maxSkew",
+    "topologyKey",
+    "whenUnsatisfiable",
+    "labelSelector",
+    "minDomains",
+    "nodeAffinityPolicy",
+    "nodeTaintsPolicy",
+    "matchLabelKeys",
+];
+const ACTIONS: [&str; 2] = ["DoNotSchedule", "ScheduleAnyway"];
+
+pub(super) fn read(object: &FileMap<'_>, found: &mut Findings) -> PodTopologySpreadArgs {
+    let nodes = object.list("defaultConstraints", found);
+    let mut constraints: Vec<SpreadConstraint> = Vec::new();
+    for node in &nodes {
+        let Some(read) = node.object(&CONSTRAINT, found) else { continue };
+        let constraint = constraint(&read, found);
+        let same = |other: &SpreadConstraint| {
+            (&other.topology_key, other.do_not_schedule)
+                == (&constraint.topology_key, constraint.do_not_schedule)
+        };
+        if constraints.iter().any(same) {
+            let what = format!(
+                "{} with the same whenUnsatisfiable is there twice",
+                quoted(&constraint.topology_key)
+            );
+            found.error(&node.path, what);
+        }
+        constraints.push(constraint);
+    }
+    let kind = object.text("defaultingType", found).filter(|kind| !kind.is_empty());
+    match kind.as_deref().unwrap_or("System") {
+        "List" => return PodTopologySpreadArgs::List(constraints),
+        "System" if constraints.is_empty() => {}
+        "System" => found.error(
+            &object.child("defaultingType"),
+            "is System, but there are defaultConstraints; write List",
+        ),
+        other => {
+            let hint = did_you_mean(other, ["System", "List"].into_iter());
+            let what = format!("{} is not one of System, List{hint}", quoted(other));
+            found.error(&object.child("defaultingType"), what);
+        }
+    }
+    PodTopologySpreadArgs::System
+}
+
+fn constraint(object: &FileMap<'_>, found: &mut Findings) -> SpreadConstraint {
+    let max_skew = object.int32("maxSkew", found).unwrap_or(0);
+    if max_skew <= 0 {
+        found.error(&object.child("maxSkew"), format!("{max_skew} is not more than 0"));
+    }
+    let topology_key = object.text("topologyKey", found).unwrap_or_default();
+    if !is_qualified(&topology_key) {
+        found.error(
+            &object.child("topologyKey"),
+            format!("{} is not the key of a label", quoted(&topology_key)),
+        );
+    }
+    let action = object.text("whenUnsatisfiable", found).unwrap_or_default();
+    if !ACTIONS.contains(&action.as_str()) {
+        let hint = did_you_mean(&action, ACTIONS.into_iter());
+        let what = format!("{} is not one of {}{hint}", quoted(&action), ACTIONS.join(", "));
+        found.error(&object.child("whenUnsatisfiable"), what);
+    }
+    if object.get("labelSelector").is_some() {
+        found.error(&object.child("labelSelector"), "must be absent; it follows from each pod's owner");
+    }
+    SpreadConstraint {
+        max_skew,
+        topology_key,
+        do_not_schedule: action == "DoNotSchedule",
+        min_domains: object.int32("minDomains", found),
+        node_affinity_policy: policy(object, "nodeAffinityPolicy", found),
+        node_taints_policy: policy(object, "nodeTaintsPolicy", found),
+        match_label_keys: object.texts("matchLabelKeys", found),
+    }
+}
+
+fn policy(object: &FileMap<'_>, key: &str, found: &mut Findings) -> Option<String> {
+    let policy = object.text(key, found)?;
+    if !["Honor", "Ignore"].contains(&policy.as_str()) {
+        let hint = did_you_mean(&policy, ["Honor", "Ignore"].into_iter());
+        found.error(&object.child(key), format!("{} is not one of Honor, Ignore{hint}", quoted(&policy)));
+    }
+    Some(policy)
+}

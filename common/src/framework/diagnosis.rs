@@ -1,0 +1,51 @@
+//! Why nodes do not fit a pod.
+
+use super::{Cure, Rejection, Rejections};
+use crate::cluster::NodeId;
+use std::collections::BTreeSet;
+
+/// Why each node fits a pod or does not, as kube-scheduler's `Diagnosis`.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct Diagnosis {
+    /// One entry for each node, in node order.
+    pub nodes: Vec<NodeDiagnosis>,
+    /// Why PreFilter rejected the pod for all nodes; the entries of `nodes` repeat these rejections.
+    pub pre_filter_rejections: Vec<Rejection>,
+    /// The PreFilter plugins that excluded nodes.
+    pub excluded_by: Vec<&'static str>,
+}
+
+/// Why one node fits a pod or does not.
+#[derive(Clone, Debug, PartialEq)]
+pub struct NodeDiagnosis {
+    /// The id of the node. The name is not stored here: few readers need the names of all nodes.
+    pub id: NodeId,
+    /// Why the pod does not fit; empty when it fits.
+    pub rejections: Rejections,
+}
+
+impl Diagnosis {
+    /// The ids of the nodes that fit the pod, in node order.
+    pub fn feasible(&self) -> impl Iterator<Item = NodeId> {
+        self.nodes.iter().filter(|node| node.rejections.is_empty()).map(|node| node.id)
+    }
+
+    /// The plugins that rejected the pod on a node, or for all nodes.
+    pub fn plugins(&self) -> BTreeSet<&'static str> {
+        let rejections =
+            self.nodes.iter().flat_map(|node| &node.rejections).chain(&self.pre_filter_rejections);
+        rejections.map(|rejection| rejection.plugin).filter(|plugin| !plugin.is_empty()).collect()
+    }
+
+    /// The changes after which a node might fit.
+    pub fn cures(&self) -> BTreeSet<Cure> {
+        self.nodes.iter().flat_map(|node| &node.rejections).map(|rejection| rejection.cure).collect()
+    }
+}
+
+impl NodeDiagnosis {
+    /// Whether the pod would not fit even if all other pods left the node, so that preemption does not help.
+    pub fn is_unresolvable(&self) -> bool {
+        self.rejections.iter().any(|rejection| rejection.reason.is_unresolvable())
+    }
+}

@@ -1,0 +1,83 @@
+//! Whether a pod of kube-scheduler fits a node beside the reservations there.
+
+use common::cluster::ledger::{Entry, ReservationState};
+use common::cluster::{Ledger, NodeId, PodContext, Snapshot};
+use common::cycle;
+use common::framework::{Admission, Filter as _, PreFilter as _, Verdict};
+use common::model::{NodeName, ResourceName};
+use common::plugins::reservation::ReservationPlugin;
+use std::sync::Arc;
+
+/// The reason on all other nodes when the pod may only have its reserved node.
+pub(super) const NOT_RESERVED_NODE: &str = "node(s) are not where the pod has its place";
+
+/// Whether the node has reservations that count now or once a pod leaves.
+pub(super) fn has_reservations(ledger: &Ledger) -> bool {
+    ledger.entries.iter().any(is_live)
+}
+
+fn is_live(entry: &Entry) -> bool {
+    // A taken one counts as well: the pod that took it may only be assumed.
+    entry.state != ReservationState::Expired
+}
+
+/// The only node that the pod may have, if a reservation of its owner has the placement `require`. `wait` is only a preference
+/// here: kube-scheduler cannot wait for a node.
+pub(super) fn reserved_node(pod_context: &PodContext<'_>, world: &Snapshot<'_>) -> Option<NodeName> {
+    match ReservationPlugin.pre_filter(pod_context, world) {
+        Admission::ReservedNode(reserved_node) if reserved_node.is_required => Some(reserved_node.node),
+        _ => None,
+    }
+}
+
+/// Why the pod does not fit the node; `None` if it fits.
+///
+/// As in kube-scheduler, it has to fit with and without the pods of the same or higher priority that are nominated there: they may
+/// come or not.
+pub(super) fn refusal(pod_context: &PodContext<'_>, id: NodeId, world: &Snapshot<'_>) -> Option<String> {
+    let nominated = cycle::nominated(pod_context, id, world);
+    let with_nominated = world.ledger(id).filter(|_| !nominated.is_empty()).and_then(|ledger| {
+        let mut with = ledger.clone();
+        for pod in nominated.iter().filter(|pod| !ledger.pods.iter().any(|there| there.uid == pod.uid)) {
+            with.add(Arc::new(pod.bound(ledger.node.name.clone(), None, None)));
+        }
+        refusal_in(pod_context, id, &world.suppose(with))
+    });
+    with_nominated.or_else(|| refusal_in(pod_context, id, world))
+}
+
+/// Why the pod does not fit the node as it is in `world`.
+fn refusal_in(pod_context: &PodContext<'_>, id: NodeId, world: &Snapshot<'_>) -> Option<String> {
+    let mut reasons: Vec<String> = Vec::new();
+    if let Some(filter) = ReservationPlugin.prepare(pod_context, world)
+        && let Verdict::Rejects(rejections) = filter(id)
+    {
+        reasons.extend(rejections.iter().map(|rejection| rejection.reason.to_string()));
+    }
+    let insufficient = world.ledger(id).and_then(|ledger| insufficient(pod_context, ledger));
+    if let Some(resource) = insufficient.filter(|_| reasons.is_empty()) {
+        reasons.push(format!("Insufficient {resource}"));
+    }
+    (!reasons.is_empty()).then(|| reasons.join(", "))
+}
+
+/// A resource of which the node has too little for the pod by our ledger, and which a reservation there keeps.
+///
+/// In our own scheduler NodeResourcesFit rejects such a node. kube-scheduler has run that filter already, but it may know that a
+/// pod left and not know the reservation for its replacement, or not know a pod that passed after it.
+fn insufficient(pod_context: &PodContext<'_>, ledger: &Ledger) -> Option<ResourceName> {
+    let room = ledger.room_for(pod_context);
+    let keeps = |entry: &&Entry| {
+        is_live(entry)
+            && !pod_context.outranks(&entry.reservation, ledger)
+            && !pod_context.may_use(&entry.reservation)
+    };
+    let is_kept = |resource: &ResourceName| {
+        ledger.entries.iter().filter(keeps).any(|entry| entry.reservation.amount.get(resource) > 0)
+    };
+    let requests = pod_context.pod.spec.requests.incoming.iter().filter(|(_, amount)| *amount > 0);
+    requests
+        .map(|(resource, amount)| (amount > room.free(&resource), resource))
+        .find(|(is_short, resource)| *is_short && is_kept(resource))
+        .map(|(_, resource)| resource)
+}

@@ -1,0 +1,119 @@
+//! Indexes of the waiting pods, so that no call iterates over all of them: active pods by sort key, pods with a timer by time,
+//! unschedulable pods by what may help them.
+//!
+//! Knows nothing of: which pod belongs into which sub-queue. Pods are known by their number of arrival.
+
+use super::PendingPods;
+use common::framework::{Cure, QueueSortKey};
+use std::collections::{BTreeMap, BTreeSet};
+use std::time::Duration;
+
+/// The sub-queue of a pod.
+#[derive(Debug, Default, PartialEq)]
+pub(super) enum SubQueue {
+    /// To be tried next, in the order of the sort key.
+    Active(QueueSortKey),
+    /// To be tried again at `due`, or before if no pod is active.
+    Backoff { due: Duration, sort_key: QueueSortKey },
+    /// To be tried again at `due`, and not before: the attempt failed.
+    ErrorBackoff { due: Duration },
+    /// To be tried again after a change that `cures` names, or at `until`.
+    Unschedulable { until: Duration, cures: BTreeSet<Cure> },
+    /// To be tried again when the pod itself changes, or at `until`.
+    Gated { until: Duration },
+    /// In none: the pod is being decided on, or bound.
+    #[default]
+    InFlight,
+}
+
+/// The pods of all sub-queues.
+#[derive(Debug, Default)]
+pub(super) struct SubQueues {
+    active: BTreeSet<(QueueSortKey, u64)>,
+    backoff: BTreeSet<(Duration, QueueSortKey, u64)>,
+    timed: BTreeSet<(Duration, u64)>,
+    cured_by: BTreeMap<Cure, BTreeSet<u64>>,
+    counts: PendingPods,
+}
+
+impl SubQueues {
+    /// Adds a pod that is in no sub-queue.
+    pub(super) fn insert(&mut self, arrival: u64, sub_queue: &SubQueue) {
+        match sub_queue {
+            SubQueue::Active(sort_key) => drop(self.active.insert((*sort_key, arrival))),
+            SubQueue::Backoff { due, sort_key } => drop(self.backoff.insert((*due, *sort_key, arrival))),
+            SubQueue::Unschedulable { cures, .. } => {
+                for cure in cures {
+                    self.cured_by.entry(*cure).or_default().insert(arrival);
+                }
+            }
+            SubQueue::ErrorBackoff { .. } | SubQueue::Gated { .. } | SubQueue::InFlight => {}
+        }
+        if let Some(at) = time(sub_queue) {
+            self.timed.insert((at, arrival));
+        }
+        if let Some(count) = self.count(sub_queue) {
+            *count += 1;
+        }
+    }
+
+    /// Removes a pod from its sub-queue.
+    pub(super) fn remove(&mut self, arrival: u64, sub_queue: &SubQueue) {
+        match sub_queue {
+            SubQueue::Active(sort_key) => drop(self.active.remove(&(*sort_key, arrival))),
+            SubQueue::Backoff { due, sort_key } => drop(self.backoff.remove(&(*due, *sort_key, arrival))),
+            SubQueue::Unschedulable { cures, .. } => {
+                for cure in cures {
+                    self.cured_by.entry(*cure).or_default().remove(&arrival);
+                }
+            }
+            SubQueue::ErrorBackoff { .. } | SubQueue::Gated { .. } | SubQueue::InFlight => {}
+        }
+        if let Some(at) = time(sub_queue) {
+            self.timed.remove(&(at, arrival));
+        }
+        if let Some(count) = self.count(sub_queue) {
+            *count = count.saturating_sub(1);
+        }
+    }
+
+    /// The pod to try next: the first active one, else the first one in backoff.
+    pub(super) fn first_ready(&self) -> Option<u64> {
+        let active = self.active.first().map(|(_, arrival)| *arrival);
+        active.or_else(|| self.backoff.first().map(|(_, _, arrival)| *arrival))
+    }
+
+    /// The pod with the earliest timer, and the time.
+    pub(super) fn first_timed(&self) -> Option<(Duration, u64)> {
+        self.timed.first().copied()
+    }
+
+    /// The unschedulable pods that `cure` may help.
+    pub(super) fn cured_by(&self, cure: Cure) -> Vec<u64> {
+        self.cured_by.get(&cure).into_iter().flatten().copied().collect()
+    }
+
+    /// The number of pods in each sub-queue.
+    pub(super) fn pending(&self) -> PendingPods {
+        self.counts
+    }
+
+    fn count(&mut self, sub_queue: &SubQueue) -> Option<&mut usize> {
+        match sub_queue {
+            SubQueue::Active(_) => Some(&mut self.counts.active),
+            SubQueue::Backoff { .. } | SubQueue::ErrorBackoff { .. } => Some(&mut self.counts.backoff),
+            SubQueue::Unschedulable { .. } => Some(&mut self.counts.unschedulable),
+            SubQueue::Gated { .. } => Some(&mut self.counts.gated),
+            SubQueue::InFlight => None,
+        }
+    }
+}
+
+/// When a pod leaves the sub-queue although nothing changes.
+fn time(sub_queue: &SubQueue) -> Option<Duration> {
+    match sub_queue {
+        SubQueue::Backoff { due, .. } | SubQueue::ErrorBackoff { due } => Some(*due),
+        SubQueue::Unschedulable { until, .. } | SubQueue::Gated { until } => Some(*until),
+        SubQueue::Active(_) | SubQueue::InFlight => None,
+    }
+}

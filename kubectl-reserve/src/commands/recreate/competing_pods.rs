@@ -1,0 +1,81 @@
+//! The competing pods: Pending pods of other owners that would fit on the node if the pod were gone.
+
+use super::target::TargetPod;
+use crate::api::{self as calls, ApiError, JSON};
+use crate::connect::Session;
+use crate::render::recreate::CompetingPod;
+use crate::replicas::Replicas;
+use common::api;
+use common::cluster::{Enforcement, Event, Snapshot, WatchEvent};
+use common::cycle::{self, Depth};
+use common::framework::Registry;
+use common::model::Pod;
+use common::plugins::{default_registry, without_reservations};
+
+/// The query for pods that wait for a node.
+const WAITING: &str = "fieldSelector=spec.nodeName%3D%2Cstatus.phase%3DPending";
+
+/// The competing pods; `None` if the caller may not list pods.
+pub(super) async fn competing_pods(
+    session: &Session,
+    target: &TargetPod,
+    replicas: &Replicas,
+) -> Result<Option<Vec<CompetingPod>>, ApiError> {
+    let Some(node) = &target.node else { return Ok(None) };
+    let on_node = format!("fieldSelector=spec.nodeName%3D{}", target.node_name());
+    let (Some(there), Some(waiting)) = (pods(session, &on_node).await?, pods(session, WAITING).await?) else {
+        return Ok(None);
+    };
+    let waiting: Vec<Pod> = waiting.into_iter().filter(Pod::is_waiting).collect();
+    let mut cluster = target.chain.cluster();
+    cluster
+        .apply(Event::Pods(WatchEvent::Relisted(there.into_iter().chain(waiting.iter().cloned()).collect())));
+    cluster.apply(Event::Nodes(WatchEvent::Relisted(vec![node.clone()])));
+    let snapshot = cluster.snapshot(target.now);
+    let Some(mut ledger) = snapshot.nodes().next().cloned() else { return Ok(None) };
+    ledger.remove(&target.pod.uid);
+    let without = snapshot.suppose(ledger);
+    let (enforcing, not_enforcing) = (default_registry(), without_reservations());
+    let mut found = Vec::new();
+    for pod in &waiting {
+        let enforces = replicas.enforcement(&pod.spec.scheduler_name) != Enforcement::Nobody;
+        if !has_same_owner(pod, target)
+            && fits(pod, &without, if enforces { &enforcing } else { &not_enforcing })
+        {
+            found.push(competing_pod(pod, enforces));
+        }
+    }
+    Ok(Some(found))
+}
+
+fn fits(pod: &Pod, snapshot: &Snapshot<'_>, registry: &Registry) -> bool {
+    if cycle::refusal(pod, snapshot, registry).is_some() {
+        return false;
+    }
+    let trace = cycle::diagnose(&snapshot.pod_context(pod), snapshot, registry, Depth::First);
+    trace.is_ok_and(|trace| trace.nodes.iter().any(|node| node.rejections.is_empty()))
+}
+
+/// Whether the pod has the same owner.
+fn has_same_owner(pod: &Pod, target: &TargetPod) -> bool {
+    target.owner.as_ref().is_some_and(|owner| target.cluster.owner_of(pod).is_ok_and(|other| other == *owner))
+}
+
+fn competing_pod(pod: &Pod, enforces: bool) -> CompetingPod {
+    let asks = crate::render::recreate::amounts(&pod.spec.requests.incoming);
+    CompetingPod { name: pod.key.to_string(), asks, scheduler: pod.spec.scheduler_name.to_string(), enforces }
+}
+
+/// Pods of all namespaces; `None` if the caller may not list them.
+async fn pods(session: &Session, query: &str) -> Result<Option<Vec<Pod>>, ApiError> {
+    let mut found = Vec::new();
+    let each = |json: &str| {
+        found.push(api::pod::pod(json).map_err(|error| error.to_string())?);
+        Ok(())
+    };
+    match calls::list(session, "/api/v1/pods", query, JSON, each).await {
+        Ok(_) => Ok(Some(found)),
+        Err(error) if error.code() == Some(403) => Ok(None),
+        Err(error) => Err(error),
+    }
+}

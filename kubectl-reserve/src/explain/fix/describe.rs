@@ -1,0 +1,197 @@
+//! Makes a [`Fix`] from proposals: text, commands, required rights, and which pods are disturbed. Entry point: [`fix`].
+
+use super::proposals::{Proposal, ReleaseDetails};
+use super::request;
+use crate::explain::input::Input;
+use crate::explain::report::{Cost, Fix, RequiredRight};
+use crate::explain::trial::{Edit, target};
+use crate::explain::words;
+use common::cluster::Cluster;
+use common::model::taint::Taint;
+use common::model::{NodeName, ResourceName};
+use serde_json::{Value, json};
+
+/// A kubectl command, with the caller's `--context`.
+pub(super) fn kubectl(input: &Input<'_>, words: &[String]) -> Vec<String> {
+    let mut all = vec!["kubectl".to_owned()];
+    all.extend(words.iter().cloned());
+    if let Some(context) = input.context {
+        all.extend(["--context".to_owned(), context.to_owned()]);
+    }
+    all
+}
+
+/// A kubectl command in a namespace, with the caller's `--context`.
+pub(super) fn kubectl_in(input: &Input<'_>, namespace: &str, words: &[String]) -> Vec<String> {
+    let mut all = words.to_vec();
+    all.extend(["-n".to_owned(), namespace.to_owned()]);
+    kubectl(input, &all)
+}
+
+/// One change of a fix.
+struct FixPart {
+    kind: &'static str,
+    description: String,
+    disturbs: Option<String>,
+    commands: Vec<Vec<String>>,
+    needs: Vec<RequiredRight>,
+}
+
+/// A fix that consists of these changes; `None` if there is no command for one of them.
+pub(super) fn fix(
+    cluster: &mut Cluster,
+    input: &Input<'_>,
+    node: &NodeName,
+    proposals: &[&Proposal],
+) -> Option<Fix> {
+    let taints: Vec<&Taint> = proposals.iter().filter_map(|proposal| tolerated(&proposal.edit)).collect();
+    let others = proposals.iter().filter(|proposal| tolerated(&proposal.edit).is_none());
+    let mut parts: Vec<FixPart> =
+        others.map(|proposal| part(cluster, input, proposal)).collect::<Option<_>>()?;
+    if !taints.is_empty() {
+        parts.insert(0, tolerate(input, &taints));
+    }
+    let kind = if let [only] = &parts[..] { only.kind } else { super::SEVERAL };
+    let mut needs: Vec<RequiredRight> = parts.iter().flat_map(|part| part.needs.iter().cloned()).collect();
+    needs.sort();
+    needs.dedup();
+    Some(Fix {
+        id: String::new(),
+        kind,
+        target: proposals.first().map(|proposal| target(&proposal.edit, input.pod)).unwrap_or_default(),
+        lands_on: Some(node.to_string()),
+        description: parts.iter().map(|part| part.description.as_str()).collect::<Vec<_>>().join(", and "),
+        disturbs: parts.iter().filter_map(|part| part.disturbs.clone()).collect(),
+        cost: proposals.iter().map(|proposal| proposal.cost).max().unwrap_or(Cost::None),
+        commands: parts.into_iter().flat_map(|part| part.commands).collect(),
+        needs,
+        allowed: None,
+        edits: proposals.iter().map(|proposal| proposal.edit.clone()).collect(),
+    })
+}
+
+fn part(cluster: &mut Cluster, input: &Input<'_>, proposal: &Proposal) -> Option<FixPart> {
+    let text = |words: &[&str]| words.iter().map(|word| (*word).to_owned()).collect::<Vec<_>>();
+    let nodes = || vec![right("patch", "nodes", None)];
+    Some(match &proposal.edit {
+        Edit::Uncordon(node) => FixPart {
+            kind: "Uncordon",
+            description: "undo the cordon".to_owned(),
+            disturbs: None,
+            commands: vec![kubectl(input, &text(&["uncordon", node.as_str()]))],
+            needs: nodes(),
+        },
+        Edit::Untaint(node, taint) => {
+            let gone = format!("{}-", words::taint(taint));
+            FixPart {
+                kind: "Untaint",
+                description: format!("take the taint {} away", words::taint(taint)),
+                disturbs: Some("lets other pods in too".to_owned()),
+                commands: vec![kubectl(input, &text(&["taint", "nodes", node.as_str(), &gone]))],
+                needs: nodes(),
+            }
+        }
+        Edit::Label(node, labels) => label(input, node, labels),
+        Edit::Release(node, _) => release(input, node, proposal.reservation.as_ref()?),
+        Edit::Request(amounts) => lower(cluster, input, amounts)?,
+        Edit::Tolerate(_) | Edit::Priority(_) | Edit::RemovePod(_) | Edit::AddNode(_) => return None,
+    })
+}
+
+fn label(input: &Input<'_>, node: &NodeName, labels: &[(String, Option<String>)]) -> FixPart {
+    let shown = |(key, value): &(String, Option<String>)| match value {
+        Some(value) => format!("{key}={value}"),
+        None => format!("{key}-"),
+    };
+    let all: Vec<String> = labels.iter().map(shown).collect();
+    let mut words = vec!["label".to_owned(), "node".to_owned(), node.to_string()];
+    words.extend(all.iter().cloned());
+    words.push("--overwrite".to_owned());
+    FixPart {
+        kind: "Label",
+        description: format!("correct the label, if the node really is {}", all.join(" ")),
+        disturbs: None,
+        commands: vec![kubectl(input, &words)],
+        needs: vec![right("patch", "nodes", None)],
+    }
+}
+
+fn tolerated(edit: &Edit) -> Option<&Taint> {
+    if let Edit::Tolerate(taint) = edit { Some(taint) } else { None }
+}
+
+/// Tolerations can be added to an existing pod; only this pod gets them, not its template.
+fn tolerate(input: &Input<'_>, taints: &[&Taint]) -> FixPart {
+    let toleration = |taint: &&Taint| match &*taint.value {
+        "" => json!({ "key": &*taint.key, "operator": "Exists", "effect": taint.effect.as_str() }),
+        value => json!({ "key": &*taint.key, "value": value, "effect": taint.effect.as_str() }),
+    };
+    let all: Vec<Value> = taints.iter().map(toleration).collect();
+    let patch: Vec<Value> = if input.pod.spec.tolerations.is_empty() {
+        vec![json!({ "op": "add", "path": "/spec/tolerations", "value": all })]
+    } else {
+        let add = |one: Value| json!({ "op": "add", "path": "/spec/tolerations/-", "value": one });
+        all.into_iter().map(add).collect()
+    };
+    let patch = Value::from(patch).to_string();
+    let words = ["patch", "pod", &*input.pod.key.name, "--type=json", "-p", &patch].map(str::to_owned);
+    let namespace = &*input.pod.key.namespace;
+    let names: Vec<String> = taints.iter().map(|taint| words::taint(taint)).collect();
+    FixPart {
+        kind: "Tolerate",
+        description: format!("let this pod tolerate {}", names.join(" and ")),
+        disturbs: None,
+        commands: vec![kubectl_in(input, namespace, &words)],
+        needs: vec![right("patch", "pods", Some(namespace))],
+    }
+}
+
+fn release(input: &Input<'_>, node: &NodeName, released: &ReleaseDetails) -> FixPart {
+    let until = released.expires.map_or_else(
+        || "no expiry".to_owned(),
+        |expires| format!("{} left", crate::render::time::between(input.now, expires)),
+    );
+    let (owner_text, disturbs) = match &released.owner {
+        Some(owner) => (
+            format!("kept for {}/{}, {until}", owner.kind, owner.name),
+            Some(format!("{}/{} may lose its place", owner.kind, owner.name)),
+        ),
+        None => (format!("kept for an owner that was not found, {until}"), None),
+    };
+    // A name without its node is only unique within the namespace of the owner.
+    let name = match (&released.owner, released.is_manual) {
+        (Some(_), false) => released.name.clone(),
+        _ => format!("{node}/{}", released.name),
+    };
+    let words = ["reserve".to_owned(), "release".to_owned(), name];
+    let command = match &released.owner {
+        Some(owner) => kubectl_in(input, &owner.namespace, &words),
+        None => kubectl(input, &words),
+    };
+    FixPart {
+        kind: "Release",
+        description: format!("release {} ({owner_text})", released.name),
+        disturbs,
+        commands: vec![command],
+        needs: vec![right("patch", "nodes", None)],
+    }
+}
+
+fn lower(cluster: &mut Cluster, input: &Input<'_>, amounts: &[(ResourceName, i64)]) -> Option<FixPart> {
+    let snapshot = cluster.snapshot(input.now);
+    let lowered = request::command(input, &snapshot, amounts)?;
+    let shown: Vec<String> =
+        amounts.iter().map(|(resource, amount)| format!("{resource} {}", resource.format(*amount))).collect();
+    Some(FixPart {
+        kind: request::KIND,
+        description: format!("ask for less: {} is the most that fits now", shown.join(", ")),
+        disturbs: Some(format!("rolls {}/{}", lowered.rolls.kind, lowered.rolls.name)),
+        commands: lowered.commands,
+        needs: lowered.needs,
+    })
+}
+
+/// A required right in the core API group.
+pub(super) fn right(verb: &'static str, resource: &str, namespace: Option<&str>) -> RequiredRight {
+    RequiredRight { verb, group: "", resource: resource.to_owned(), namespace: namespace.map(str::to_owned) }
+}
