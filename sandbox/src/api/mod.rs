@@ -174,9 +174,8 @@ fn with_old_parts(resource: &Resource, old: &Value, mut new: Value, part: Part) 
     if part == Part::Status {
         let mut new_status = old.clone();
         copy_field(&mut new_status, &new, "status");
-        ["annotations", "labels"]
-            .iter()
-            .for_each(|field| copy_field(&mut new_status["metadata"], &new["metadata"], field));
+        let meta = &mut new_status["metadata"];
+        ["annotations", "labels"].iter().for_each(|field| copy_field(meta, &new["metadata"], field));
         return new_status;
     }
     let ours = SERVER_FIELDS.split(' ').chain(["namespace"]);
@@ -222,9 +221,8 @@ fn check_namespace(within: &str, object: &Value) -> Answer<()> {
 fn check_identity(key: &Key, old: &Value, new: &Value) -> Answer<()> {
     let (resource, called) = (key.resource, &*key.name);
     if name(new) != called {
-        let why =
-            format!("the name of the object ({}) does not match the name on the URL ({called})", name(new));
-        return Err(Refusal::bad_request(why));
+        let object = format!("the name of the object ({})", name(new));
+        return Err(Refusal::bad_request(format!("{object} does not match the name on the URL ({called})")));
     }
     check_namespace(&key.namespace, new)?;
     if !uid(new).is_empty() && uid(new) != uid(old) {
@@ -233,8 +231,8 @@ fn check_identity(key: &Key, old: &Value, new: &Value) -> Answer<()> {
     match text(new, "/metadata/resourceVersion") {
         "" if resource.has(Feature::UnconditionalUpdate) => Ok(()),
         "" => {
-            let why =
-                ("Invalid", "metadata.resourceVersion", "Invalid value: 0: must be specified for an update");
+            let why = "Invalid value: 0: must be specified for an update";
+            let why = ("Invalid", "metadata.resourceVersion", why);
             let refusal = Refusal::invalid_of(&resource.qualified(), called, why);
             Err(refusal.with_details(called, resource.plural, resource.group))
         }

@@ -98,8 +98,8 @@ impl State {
     fn use_disruption(&mut self, budget: &Value, pod: &Value, is_dry: bool) -> Answer<()> {
         let count = |field: &str| number(budget, &format!("/status/{field}")).unwrap_or(0);
         if condition(pod, "Ready") != "True" {
-            let is_healthy =
-                count("currentHealthy") >= count("desiredHealthy") && count("desiredHealthy") > 0;
+            let (healthy, desired) = (count("currentHealthy"), count("desiredHealthy"));
+            let is_healthy = healthy >= desired && desired > 0;
             if is_healthy || text(budget, "/spec/unhealthyPodEvictionPolicy") == "AlwaysAllow" {
                 return Ok(());
             }

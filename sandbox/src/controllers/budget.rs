@@ -60,11 +60,11 @@ fn expected_and_desired(state: &State, budget: &Value, found: &[Arc<Value>]) -> 
     }
     let expected = expected_pods(state, found);
     // Percentages are rounded up, as upstream.
-    let part =
-        |value: &Value| match value.as_str().and_then(|text| text.strip_suffix('%')?.parse::<i64>().ok()) {
-            Some(percent) => (percent * expected + 99) / 100,
-            None => value.as_i64().unwrap_or(0),
-        };
+    let percent = |value: &Value| value.as_str()?.strip_suffix('%')?.parse::<i64>().ok();
+    let part = |value: &Value| match percent(value) {
+        Some(percent) => (percent * expected + 99) / 100,
+        None => value.as_i64().unwrap_or(0),
+    };
     match (least.is_null(), most.is_null()) {
         (false, _) => (expected, part(least)),
         (true, false) => (expected, (expected - part(most)).max(0)),

@@ -48,11 +48,9 @@ fn run_finalizers(state: &mut State, resource: &'static Resource, object: &Value
         all.iter().filter(|(_, one)| list(one, "/metadata/ownerReferences").iter().any(is_of)).peekable();
     if has(ORPHAN) {
         owned.for_each(|(kind, one)| {
-            update_metadata(state, kind, one, |meta| remove_entries(meta, "ownerReferences", is_of))
+            update_meta(state, kind, one, |meta| remove_from(meta, "ownerReferences", is_of))
         });
-        update_metadata(state, resource, object, |meta| {
-            remove_entries(meta, "finalizers", |one| one == ORPHAN)
-        });
+        update_meta(state, resource, object, |meta| remove_from(meta, "finalizers", |one| one == ORPHAN));
     } else if has(FOREGROUND) {
         let is_blocked = owned.clone().any(|(_, one)| {
             list(one, "/metadata/ownerReferences")
@@ -63,21 +61,21 @@ fn run_finalizers(state: &mut State, resource: &'static Resource, object: &Value
             owned.for_each(|(kind, one)| remove(state, kind, one, Some(FOREGROUND)));
         }
         if !is_blocked {
-            update_metadata(state, resource, object, |meta| {
-                remove_entries(meta, "finalizers", |one| one == FOREGROUND)
+            update_meta(state, resource, object, |meta| {
+                remove_from(meta, "finalizers", |one| one == FOREGROUND)
             });
         }
     }
 }
 
 /// Removes elements from a list in the metadata.
-fn remove_entries(meta: &mut Value, field: &str, is_removed: impl Fn(&Value) -> bool) {
+fn remove_from(meta: &mut Value, field: &str, is_removed: impl Fn(&Value) -> bool) {
     if let Some(all) = meta[field].as_array_mut() {
         all.retain(|one| !is_removed(one));
     }
 }
 
-fn update_metadata(
+fn update_meta(
     state: &mut State,
     resource: &'static Resource,
     object: &Value,

@@ -111,8 +111,8 @@ fn admit(state: &mut State, node: &Value, pod: &Value) {
                 format!("Pod was rejected: Node didn't have enough resource: {resource}, {why}").into();
         }
         None => {
-            status["containerStatuses"] =
-                containers(pod, false, &json!({ "waiting": { "reason": "ContainerCreating" } }));
+            let waiting = json!({ "waiting": { "reason": "ContainerCreating" } });
+            status["containerStatuses"] = containers(pod, false, &waiting);
         }
     }
     let now = state.now;

@@ -51,8 +51,8 @@ fn step(state: &mut State, set: &Value, found: &[Arc<Value>], revision: &str) {
     }
     let surplus = found.iter().rev().filter(|pod| ordinal(pod) >= wanted);
     let is_old = |pod: &&Arc<Value>| pod["metadata"]["labels"][REVISION] != *revision;
-    let old =
-        found.iter().rev().filter(is_old).filter(|_| text(set, "/spec/updateStrategy/type") != "OnDelete");
+    let is_rolled = text(set, "/spec/updateStrategy/type") != "OnDelete";
+    let old = found.iter().rev().filter(is_old).filter(|_| is_rolled);
     let Some(next) = surplus.chain(old).next() else { return };
     if found.iter().all(|pod| is_active(pod)) {
         delete_pod(state, next);

@@ -65,7 +65,7 @@ fn resources(group: &str, version: &str) -> Value {
 
 fn entry(resource: &Resource) -> Value {
     let is_common =
-        matches!(resource.group, "apps" | "batch") || matches!(resource.plural, "pods" | "services");
+        matches!((resource.group, resource.plural), ("apps" | "batch", _) | (_, "pods" | "services"));
     json!({
         "name": resource.plural, "singularName": resource.kind.to_lowercase(), "namespaced": resource.is_namespaced,
         "kind": resource.kind, "shortNames": resource.short, "categories": if is_common { vec!["all"] } else { vec![] },

@@ -73,8 +73,8 @@ fn pod(pod: &Value, named: String, age: String) -> Vec<String> {
     let statuses = list(pod, "/status/containerStatuses");
     let ready = statuses.iter().filter(|one| is_true(one, "/ready")).count();
     let restarts: i64 = statuses.iter().filter_map(|one| number(one, "/restartCount")).sum();
-    let waiting =
-        statuses.iter().map(|one| text(one, "/state/waiting/reason")).find(|reason| !reason.is_empty());
+    let mut reasons = statuses.iter().map(|one| text(one, "/state/waiting/reason"));
+    let waiting = reasons.find(|reason| !reason.is_empty());
     let is_gated = !list(pod, "/spec/schedulingGates").is_empty();
     let status = match waiting {
         _ if is_deleting(pod) => "Terminating",

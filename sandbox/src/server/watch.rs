@@ -47,8 +47,7 @@ impl Watch {
         let seconds = query.number("timeoutSeconds")?.filter(|seconds| *seconds > 0);
         let from = query.number("resourceVersion")?.unwrap_or(0);
         let has_bookmarks = query.is_true("allowWatchBookmarks");
-        let is_whole =
-            query.is_true("sendInitialEvents") || (from == 0 && query.get("sendInitialEvents").is_empty());
+        let (initial, is_initial) = (query.get("sendInitialEvents"), query.is_true("sendInitialEvents"));
         let now = Instant::now();
         let mut watch = shared.clone().with(|state| Self {
             shared,
@@ -61,8 +60,8 @@ impl Watch {
             end: now + seconds.map_or(DURATION_DEFAULT, Duration::from_secs),
             is_over: false,
         });
-        if is_whole {
-            watch.send_all(query.is_true("sendInitialEvents") && has_bookmarks);
+        if is_initial || (from == 0 && initial.is_empty()) {
+            watch.send_all(is_initial && has_bookmarks);
         }
         Ok(watch)
     }
@@ -70,9 +69,9 @@ impl Watch {
     /// Sends all existing objects as ADDED.
     fn send_all(&mut self, with_end: bool) {
         let (lines, revision) = self.shared.with(|state| {
-            let there =
+            let objects =
                 state.store.all(self.renderer.resource).filter(|object| self.selector.matches(object));
-            let lines: Vec<Bytes> = there.map(|object| self.line("ADDED", object, state.now)).collect();
+            let lines: Vec<Bytes> = objects.map(|object| self.line("ADDED", object, state.now)).collect();
             (lines, state.store.revision())
         });
         self.ready.extend(lines);
@@ -123,9 +122,8 @@ impl Watch {
     fn collect(&mut self) {
         let found = self.shared.with(|state| {
             let changes = state.store.changes_since(self.renderer.resource, self.position)?;
-            let lines: Vec<Bytes> =
-                changes.iter().filter_map(|change| self.event_line(change, state.now)).collect();
-            Some((lines, state.store.revision()))
+            let lines = changes.iter().filter_map(|change| self.event_line(change, state.now));
+            Some((lines.collect::<Vec<Bytes>>(), state.store.revision()))
         });
         match found {
             Some((lines, revision)) => {

@@ -134,8 +134,8 @@ pub fn is_passed_on(node: &Node, reservation: &Reservation) -> bool {
         let owner = of.record().map(|record| &record.owner).filter(|owner| &*owner.kind == "Pod");
         owner.map(|owner| (owner.namespace.clone(), owner.name.clone()))
     };
-    let whose = bare(reservation);
-    heirs.any(|one| one.id.owner == reservation.id.owner || (whose.is_some() && bare(one) == whose))
+    let bare_owner = bare(reservation);
+    heirs.any(|one| one.id.owner == reservation.id.owner || (bare_owner.is_some() && bare(one) == bare_owner))
 }
 
 /// Whether the replaced pod still counts on the node.

@@ -64,7 +64,7 @@ fn recorded(test_cluster: &ClusterBuilder, pod: &PodBuilder) -> Vec<String> {
 }
 
 #[test]
-fn a_pod_that_is_placed_passes_each_station_once() {
+fn a_pod_that_is_placed_passes_each_extension_point_once() {
     let spread = pod("p").cpu("1").with("/metadata/labels", json!({"app": "a"})).with(
         "/spec/topologySpreadConstraints",
         json!([{"maxSkew": 1, "topologyKey": "kubernetes.io/hostname", "whenUnsatisfiable": "ScheduleAnyway",

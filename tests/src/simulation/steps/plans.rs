@@ -126,8 +126,8 @@ pub(super) fn all() -> Vec<(String, Outcome)> {
             for (is_command, count) in writes {
                 for (nth, kind) in (1..=count).flat_map(|nth| FAULT_KINDS.map(|kind| (nth, kind))) {
                     let planned_fault = PlannedFault { is_command, nth, kind };
-                    let whose = if is_command { "command" } else { "daemon" };
-                    let name = format!("{} {chance}: {kind:?} at write {nth} of the {whose}", flow.name);
+                    let program = if is_command { "command" } else { "daemon" };
+                    let name = format!("{} {chance}: {kind:?} at write {nth} of the {program}", flow.name);
                     results.push((name, simulate_plan(flow, chance, Some(planned_fault)).0));
                 }
             }
