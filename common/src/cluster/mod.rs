@@ -9,81 +9,56 @@
 //!      └──────forget───────┘        only when the outcome is known; no timer frees assumed room
 //! ```
 //!
+//! `belief` has what was read and decided, `ledger` the accounts of one node, `reservations` the rules about reservations of all
+//! nodes, `derived` the values that are computed from ledgers and kept.
+//!
 //! Must not know: the API server, the queue, the plugins.
 
-mod acknowledgement;
-mod active_pods;
-mod apply;
-pub mod automatic;
-mod catalog;
-mod column;
-pub mod compare;
-mod controller_queries;
-mod derived_cache;
-mod domain_counts;
-mod domains;
-pub mod eligibility;
-mod enforcement;
-pub mod event;
-mod foreign_owners;
-mod intern_table;
+mod belief;
+mod derived;
 pub mod ledger;
-mod missing_replicas;
-mod namespace_requests;
-mod nodes;
-mod nominations;
-mod object_interner;
-mod owners;
-mod pending_writes;
-mod plain_form;
-mod pod_affinity_counts;
-mod pods;
-mod pods_by_controller;
-mod record_too_long;
-mod replacement;
-mod reservation_index;
-mod seat_assignment;
-pub mod snapshot;
-mod store;
+mod reservations;
 #[cfg(test)]
 mod tests;
-mod volume_choices;
 
-pub use acknowledgement::{Acknowledgement, acknowledgement, is_pod_acknowledged};
-pub use automatic::NotReservedReason;
-pub use catalog::Catalog;
-pub use column::{Column, PerNode};
-pub use domain_counts::{DomainCounts, PerDomain};
-pub use domains::{DomainNumbering, Domains};
-pub use eligibility::PodContext;
-pub use enforcement::{Enforcement, enforcement};
-pub use event::{Change, Event, WatchEvent};
-pub use foreign_owners::OwnerAnswer;
+pub use belief::catalog::Catalog;
+pub use belief::compare;
+pub use belief::event::{Change, Event, WatchEvent};
+pub use belief::foreign_owners::OwnerAnswer;
+pub use belief::nodes::{BLOCK, NodeId};
+pub use belief::object_interner::ObjectInterner;
+pub use belief::owners::Owners;
+pub use belief::snapshot::Snapshot;
+pub use belief::store::Store;
+pub use belief::volume_choices::VolumeChoices;
+pub use derived::column::{Column, PerNode};
+pub use derived::domain_counts::{DomainCounts, PerDomain};
+pub use derived::domains::{DomainNumbering, Domains};
+pub use derived::pod_affinity_counts::PodAffinityCounts;
+pub use ledger::eligibility::PodContext;
+pub use ledger::seat_assignment::was_scheduled_after;
 pub use ledger::{Ledger, ReservationState};
-pub use nodes::{BLOCK, NodeId};
-pub use object_interner::ObjectInterner;
-pub use owners::Owners;
-pub use pod_affinity_counts::PodAffinityCounts;
-pub use replacement::{ReservationTerms, expiry_for, extension_threshold, replacement_reservation};
-pub use seat_assignment::was_scheduled_after;
-pub use snapshot::Snapshot;
-pub use store::Store;
-pub use volume_choices::VolumeChoices;
+pub use reservations::acknowledgement::{Acknowledgement, acknowledgement, is_pod_acknowledged};
+pub use reservations::automatic::NotReservedReason;
+pub use reservations::enforcement::{Enforcement, enforcement};
+pub use reservations::replacement::{
+    ReservationTerms, expiry_for, extension_threshold, replacement_reservation,
+};
 
 use crate::model::ids::{NodeName, PodKey, Text, Uid};
 use crate::model::owner::{Owner, OwnerKind, Workload};
 use crate::model::storage::VolumeChoice;
 use crate::model::{Pod, Replica, ReservationId};
-use active_pods::ActivePodCounts;
+use belief::nodes::NodeTable;
+use belief::nominations::Nominations;
+use belief::pods::PodTable;
 use compare::Removals;
-use derived_cache::DerivedCache;
+use derived::cache::DerivedCache;
 use jiff::Timestamp;
-use namespace_requests::NamespaceRequests;
-use nodes::NodeTable;
-use nominations::Nominations;
-use pods::PodTable;
-use pods_by_controller::PodsByController;
-use reservation_index::ReservationIndex;
+use reservations::active_pods::ActivePodCounts;
+use reservations::index::ReservationIndex;
+use reservations::namespace_requests::NamespaceRequests;
+use reservations::pods_by_controller::PodsByController;
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 

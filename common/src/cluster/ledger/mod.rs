@@ -1,0 +1,354 @@
+//! The ledger of one node: its pods, what they request, its reservations and their states, and the room for a given pod.
+//!
+//! Each live reservation is counted exactly once: as the replaced pod while that is on the node, then as held room, then as
+//! the replacement that took it. A reservation that has expired is not counted. No state is stored: [`Ledger::recompute_entries`]
+//! derives all states from the node, the pods and the time, so the switch happens in the update that moves the pods.
+//!
+//! A ledger does not check that everything fits: people can reserve more than a node has.
+
+pub mod eligibility;
+pub(in crate::cluster) mod plain_form;
+pub(in crate::cluster) mod seat_assignment;
+
+use crate::cluster::Owners;
+use crate::cluster::belief::nodes::NodeId;
+use crate::cluster::derived::pod_affinity_counts::PodAffinityCounts;
+use crate::cluster::ledger::eligibility::PodContext;
+use crate::cluster::ledger::plain_form::{beyond_held_seats, held_from, unused_by_pods};
+use crate::cluster::ledger::seat_assignment::{age, assign_seats};
+use crate::cluster::reservations::pending_writes::{LocalExtension, LocalReservation};
+use crate::model::requests::NonZeroRequests;
+use crate::model::reservation::{Reservation, ReservationId};
+use crate::model::{Node, Pod, ResourceName, Resources, Uid};
+use jiff::Timestamp;
+use std::borrow::Cow;
+use std::sync::Arc;
+
+/// The accounts of one node.
+#[derive(Clone, Debug)]
+pub struct Ledger {
+    /// The index of the node in tables.
+    pub id: NodeId,
+    /// The node as it was last seen.
+    pub node: Arc<Node>,
+    /// The pods that are counted on the node: bound there, or assumed.
+    pub pods: Vec<Arc<Pod>>,
+    /// The sum of their requests, including one pod slot each.
+    pub used: Resources,
+    /// The same sum as scores use it: a container without requests counts with a default.
+    pub used_non_zero: NonZeroRequests,
+    /// The lowest priority of the pods; `i32::MAX` without pods.
+    pub lowest_priority: i32,
+    /// How many pods have the lowest priority.
+    lowest_count: u32,
+    /// How many pods have affinity terms about other pods.
+    pub pod_affinity: PodAffinityCounts,
+    /// The valid reservations of the node, sorted by key.
+    pub entries: Vec<Entry>,
+    /// Reservations that are about to be written into the node's annotations.
+    pub(in crate::cluster) local_reservations: Vec<LocalReservation>,
+    /// Extensions that are about to be written into the node's annotations.
+    pub(in crate::cluster) local_extensions: Vec<LocalExtension>,
+}
+
+/// A reservation and what follows from the pods of its node.
+#[derive(Clone, Debug)]
+pub struct Entry {
+    /// The reservation.
+    pub reservation: Arc<Reservation>,
+    /// The state of the reservation.
+    pub state: ReservationState,
+    /// What is kept empty for the reservation now.
+    pub held: Resources,
+    /// Only for the plain form: the part of the amount that the owner's pods do not use. Held seats of the owner are part of it.
+    pub(in crate::cluster) unused: Resources,
+    /// The pod that took the reservation.
+    pub taken_by: Option<Arc<Pod>>,
+}
+
+/// The state of a reservation. An *invalid* one has no entry in a ledger.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum ReservationState {
+    /// The replaced pod is still on the node; for the plain form, the owner's pods use all of it.
+    Occupied,
+    /// The room is empty and kept.
+    Held,
+    /// A pod of the owner has used it.
+    Taken,
+    /// Held, but the node has less than all its pods and reservations together.
+    Short,
+    /// Its expiry has passed.
+    Expired,
+}
+
+/// The room that a node has for one pod.
+#[derive(Debug)]
+pub struct Room<'l> {
+    /// What the node has for pods.
+    pub allocatable: &'l Resources,
+    /// What the pods on the node request.
+    pub used: &'l Resources,
+    /// The sum of what reservations keep from the pod.
+    pub reserved: Resources,
+    /// The reservations that keep room from the pod, each with its amount.
+    pub kept: Vec<(&'l Entry, Cow<'l, Resources>)>,
+    /// The reservation that the pod would take.
+    pub own: Option<&'l ReservationId>,
+}
+
+impl Ledger {
+    /// The ledger of a node without pods, before its reservations are computed.
+    pub fn new(id: NodeId, node: Arc<Node>) -> Self {
+        Self {
+            id,
+            node,
+            pods: Vec::new(),
+            used: Resources::default(),
+            used_non_zero: NonZeroRequests::default(),
+            lowest_priority: i32::MAX,
+            lowest_count: 0,
+            pod_affinity: PodAffinityCounts::default(),
+            entries: Vec::new(),
+            local_reservations: Vec::new(),
+            local_extensions: Vec::new(),
+        }
+    }
+
+    /// Counts a pod.
+    pub fn add(&mut self, pod: Arc<Pod>) {
+        self.count(&pod);
+        self.pods.push(pod);
+        self.check();
+    }
+
+    /// Removes the pod with this UID; the last one, if there are several.
+    pub fn remove(&mut self, uid: &Uid) -> Option<Arc<Pod>> {
+        let index = self.pods.iter().rposition(|pod| pod.uid == *uid)?;
+        Some(self.take(index))
+    }
+
+    /// Puts the pods into the order of `uids`; pods that are not in `uids` come last.
+    pub(in crate::cluster) fn arrange(&mut self, uids: &[Uid]) {
+        self.pods.sort_by_key(|pod| uids.iter().position(|uid| *uid == pod.uid).unwrap_or(usize::MAX));
+    }
+
+    /// Removes exactly this allocation of the pod, or else a pod with its UID.
+    pub(in crate::cluster) fn remove_same(&mut self, pod: &Arc<Pod>) {
+        // Comparing addresses does not load each pod from memory.
+        match self.pods.iter().rposition(|known| Arc::ptr_eq(known, pod)) {
+            Some(index) => drop(self.take(index)),
+            None => drop(self.remove(&pod.uid)),
+        }
+    }
+
+    fn take(&mut self, index: usize) -> Arc<Pod> {
+        let pod = self.pods.remove(index);
+        let requests = &pod.spec.requests;
+        // Subtracting from a saturated sum would give a wrong result.
+        let is_over = self.used.is_saturated() || self.used_non_zero.is_saturated();
+        let is_last = self.lowest_priority == pod.spec.priority && self.lowest_count == 1;
+        if is_over || is_last {
+            self.recount();
+        } else {
+            self.lowest_count -= u32::from(self.lowest_priority == pod.spec.priority);
+            self.used.sub_assign(requests.counted());
+            self.used_non_zero.cpu -= requests.non_zero_counted.cpu;
+            self.used_non_zero.memory -= requests.non_zero_counted.memory;
+            self.pod_affinity = self.pod_affinity.without(PodAffinityCounts::of(&pod));
+        }
+        self.check();
+        pod
+    }
+
+    /// The room for `pod_context` on this node: everything that is neither used nor kept for others.
+    pub fn room_for<'l>(&'l self, pod_context: &PodContext<'_>) -> Room<'l> {
+        let own = self.own_entry(pod_context);
+        let mut reserved = Resources::default();
+        let mut kept = Vec::new();
+        for (index, entry) in self.entries.iter().enumerate() {
+            if own == Some(index) || entry.is_empty() || pod_context.outranks(&entry.reservation, self) {
+                continue;
+            }
+            let held = held_from(pod_context, entry, self);
+            if !held.is_zero() {
+                reserved.add_assign(&held);
+                kept.push((entry, held));
+            }
+        }
+        let own = own.map(|index| &self.entries[index].reservation.id);
+        Room { allocatable: &self.node.allocatable, used: &self.used, reserved, kept, own }
+    }
+
+    /// Computes the reservations and their states anew.
+    pub(in crate::cluster) fn recompute_entries(&mut self, owners: &Owners, now: Timestamp) {
+        self.forget_unwritten(now);
+        if self.node.reservations.is_empty() && self.local_reservations.is_empty() {
+            self.entries.clear();
+            return;
+        }
+        let pod_contexts: Vec<PodContext<'_>> =
+            self.pods.iter().map(|pod| PodContext::new(pod, owners)).collect();
+        let mut reservations: Vec<&Arc<Reservation>> =
+            self.counted_durably().chain(self.counted_locally(now)).collect();
+        if !self.local_reservations.is_empty() {
+            reservations.sort_by(|one, other| one.id.cmp(&other.id));
+        }
+        let is_live =
+            |one: &Reservation| one.is_live(now) || self.local_extensions.iter().any(|more| more.is_of(one));
+        self.entries = entries(&reservations, &pod_contexts, &self.pods, is_live);
+        mark_short(&mut self.entries, &self.node.allocatable, &self.used);
+    }
+
+    fn count(&mut self, pod: &Pod) {
+        let requests = &pod.spec.requests;
+        self.used.add_assign(requests.counted());
+        let (sum, counts) = (&mut self.used_non_zero, requests.non_zero_counted);
+        sum.cpu = sum.cpu.saturating_add(counts.cpu);
+        sum.memory = sum.memory.saturating_add(counts.memory);
+        match pod.spec.priority {
+            priority if self.lowest_count == 0 || priority < self.lowest_priority => {
+                (self.lowest_priority, self.lowest_count) = (priority, 1);
+            }
+            priority => self.lowest_count += u32::from(priority == self.lowest_priority),
+        }
+        self.pod_affinity = self.pod_affinity.with(PodAffinityCounts::of(pod));
+    }
+
+    fn recount(&mut self) {
+        let pods = std::mem::take(&mut self.pods);
+        let entries = std::mem::take(&mut self.entries);
+        let local_reservations = std::mem::take(&mut self.local_reservations);
+        let local_extensions = std::mem::take(&mut self.local_extensions);
+        let empty = Self::new(self.id, Arc::clone(&self.node));
+        *self = Self { entries, local_reservations, local_extensions, ..empty };
+        pods.iter().for_each(|pod| self.count(pod));
+        self.pods = pods;
+    }
+
+    /// In debug builds, compares the sums with sums that are computed anew. Every function that changes pods calls this.
+    fn check(&self) {
+        if cfg!(debug_assertions) {
+            let mut again = self.clone();
+            again.recount();
+            let sums = |ledger: &Self| {
+                let lowest = (ledger.lowest_priority, ledger.lowest_count);
+                (ledger.used.clone(), ledger.used_non_zero, lowest, ledger.pod_affinity)
+            };
+            debug_assert_eq!(sums(self), sums(&again), "the books of {} are wrong", self.node.name);
+        }
+    }
+
+    /// The index of the entry that `pod_context` would take: the one that replaces a pod of its name, else the oldest that it may
+    /// use. A seat goes before the plain form, which other pods of the owner can share.
+    fn own_entry(&self, pod_context: &PodContext<'_>) -> Option<usize> {
+        let usable = self.entries.iter().enumerate().filter(|(_, entry)| {
+            matches!(entry.state, ReservationState::Held | ReservationState::Short)
+                && pod_context.may_use(&entry.reservation)
+        });
+        let is_named = |reservation: &Reservation| {
+            reservation.replaces().is_some_and(|replaced| replaced.name == pod_context.pod.key.name)
+        };
+        usable
+            .min_by_key(|(_, entry)| {
+                let reservation = &*entry.reservation;
+                (reservation.is_manual(), !is_named(reservation), age(reservation))
+            })
+            .map(|(index, _)| index)
+    }
+}
+
+impl Room<'_> {
+    /// How much of `resource` is free for the pod; negative when more is used and reserved than the node has.
+    pub fn free(&self, resource: &ResourceName) -> i64 {
+        let left = self.allocatable.get(resource).saturating_sub(self.used.get(resource));
+        left.saturating_sub(self.reserved.get(resource))
+    }
+}
+
+fn entries(
+    reservations: &[&Arc<Reservation>],
+    pod_contexts: &[PodContext<'_>],
+    pods: &[Arc<Pod>],
+    is_live: impl Fn(&Reservation) -> bool,
+) -> Vec<Entry> {
+    let live: Vec<&Reservation> = reservations.iter().map(|one| &***one).filter(|one| is_live(one)).collect();
+    let occupied: Vec<bool> = live.iter().map(|reservation| is_occupied(reservation, pods)).collect();
+    // An heir that has expired counts, too: the room was passed on to it, so the older seat no longer has it.
+    let has_heir = |one: &Reservation| reservations.iter().any(|other| is_heir(other, one));
+    let take_last: Vec<bool> =
+        live.iter().zip(&occupied).map(|(one, occupied)| *occupied || has_heir(one)).collect();
+    let mut takers = assign_seats(&live, &take_last, pod_contexts).into_iter().zip(occupied);
+    let entry = |reservation: &&Arc<Reservation>| {
+        let reservation = Arc::clone(reservation);
+        let (state, held, taken_by) = if is_live(&reservation) {
+            let (taker, occupied) = takers.next().unwrap_or_default();
+            match taker.map(|index| Arc::clone(&pods[index])) {
+                _ if reservation.is_manual() || occupied => {
+                    (ReservationState::Occupied, Resources::default(), None)
+                }
+                Some(pod) => (ReservationState::Taken, Resources::default(), Some(pod)),
+                None if has_heir(&reservation) => (ReservationState::Taken, Resources::default(), None),
+                None => (ReservationState::Held, reservation.amount.clone(), None),
+            }
+        } else {
+            (ReservationState::Expired, Resources::default(), None)
+        };
+        Entry { reservation, state, held, unused: Resources::default(), taken_by }
+    };
+    let mut entries: Vec<Entry> = reservations.iter().map(entry).collect();
+    for index in 0..entries.len() {
+        let reservation = &entries[index].reservation;
+        if reservation.is_manual() && is_live(reservation) {
+            let unused = unused_by_pods(reservation, pod_contexts, &entries);
+            let held = beyond_held_seats(&unused, reservation, &entries, |_| true);
+            entries[index].state =
+                if held.is_zero() { ReservationState::Occupied } else { ReservationState::Held };
+            (entries[index].held, entries[index].unused) = (held, unused);
+        }
+    }
+    entries
+}
+
+/// Whether `heir` is the reservation for the replacement of the pod that had taken `seat`: of the two only `heir` counts.
+pub fn is_heir(heir: &Reservation, seat: &Reservation) -> bool {
+    let had = heir.replaces().and_then(|replaced| replaced.seat.as_ref());
+    had.is_some() && seat.id.seat.as_ref() == had && seat.id != heir.id && have_same_owner(seat, heir)
+}
+
+/// Whether both have the same owner. Bare pods are compared by name, since they come back with another UID.
+fn have_same_owner(one: &Reservation, other: &Reservation) -> bool {
+    let bare = |of: &Reservation| {
+        let owner = &of.record()?.owner;
+        (&*owner.kind == "Pod").then(|| (owner.namespace.clone(), owner.name.clone()))
+    };
+    one.id.owner == other.id.owner || (bare(one).is_some() && bare(one) == bare(other))
+}
+
+fn is_occupied(reservation: &Reservation, pods: &[Arc<Pod>]) -> bool {
+    reservation.replaces().is_some_and(|replaced| pods.iter().any(|pod| pod.uid == replaced.uid))
+}
+
+/// Marks each held entry as short that keeps a resource of which the node has less than all pods and reservations together.
+fn mark_short(entries: &mut [Entry], allocatable: &Resources, used: &Resources) {
+    let mut committed = used.clone();
+    entries.iter().for_each(|entry| committed.add_assign(&entry.held));
+    for entry in entries.iter_mut().filter(|entry| entry.state == ReservationState::Held) {
+        let is_over = |resource: &ResourceName| committed.get(resource) > allocatable.get(resource);
+        if entry.held.iter().any(|(resource, _)| is_over(&resource)) {
+            entry.state = ReservationState::Short;
+        }
+    }
+}
+
+impl ReservationState {
+    /// The state in one word, as people see it.
+    pub fn as_str(self) -> &'static str {
+        match self {
+            Self::Occupied => "Occupied",
+            Self::Held => "Held",
+            Self::Taken => "Taken",
+            Self::Short => "Short",
+            Self::Expired => "Expired",
+        }
+    }
+}

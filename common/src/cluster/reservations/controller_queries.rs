@@ -1,0 +1,98 @@
+//! What the controller reads to make, extend and release reservations: ledgers, what changed since it last looked, and which pods
+//! may get automatic reservations. Decisions read a [`crate::cluster::Snapshot`] instead.
+
+use crate::cluster::belief::nodes::NodeId;
+use crate::cluster::ledger::Ledger;
+use crate::cluster::ledger::eligibility::PodContext;
+use crate::cluster::{Cluster, Owners};
+use crate::model::Pod;
+use crate::model::ids::{NodeName, PodKey, Uid};
+use jiff::Timestamp;
+use std::sync::Arc;
+
+impl Cluster {
+    /// The version of the last change of any ledger.
+    pub fn version(&self) -> u64 {
+        self.nodes.version()
+    }
+
+    /// The ids whose ledgers changed after `version`, including ids that are unused now.
+    pub fn changed_since(&self, version: u64) -> impl Iterator<Item = NodeId> {
+        self.nodes.changed_since(version)
+    }
+
+    /// The ledger of the node with this id.
+    pub fn ledger(&self, id: NodeId) -> Option<&Ledger> {
+        self.nodes.get(id)
+    }
+
+    /// The ledger of the node called `name`.
+    pub fn ledger_of(&self, name: &NodeName) -> Option<&Ledger> {
+        self.nodes.get(self.nodes.id(name)?)
+    }
+
+    /// Whether there is any reservation at all.
+    pub fn has_reservations(&self) -> bool {
+        !self.reserved.is_empty()
+    }
+
+    /// The ledgers of all nodes with reservations.
+    pub fn reserved(&self) -> impl Iterator<Item = &Ledger> {
+        self.reserved.iter().filter_map(|id| self.nodes.get(*id))
+    }
+
+    /// The ledgers of the nodes with reservations of `owner`.
+    pub fn ledgers_of(&self, owner: &Uid) -> impl Iterator<Item = &Ledger> {
+        self.reservation_index.of(owner).filter_map(|id| self.nodes.get(id))
+    }
+
+    /// The pods that may get automatic reservations: they are on nodes, and are being deleted or have `reserve/keep` themselves.
+    pub fn reservation_candidates(&self) -> impl Iterator<Item = &PodKey> {
+        self.reservation_candidates.iter()
+    }
+
+    /// The pods of [`Self::reservation_candidates`] that the workload with this UID owns, or that name it as their controller.
+    pub fn reservation_candidates_of(&self, owner: &Uid) -> Vec<PodKey> {
+        let mut pods = self.pods_concerned_by(owner);
+        pods.retain(|key| self.reservation_candidates.contains(key));
+        pods
+    }
+
+    /// The pods to look at again when the workload with this UID changes, which it owns or which name it as their controller.
+    pub fn pods_concerned_by(&self, owner: &Uid) -> Vec<PodKey> {
+        let controllers = self.owners.controllers_below(owner).into_iter();
+        let pods = controllers
+            .flat_map(|controller| self.pods_by_controller.of(&controller).cloned().collect::<Vec<_>>());
+        let is_owned = |key: &PodKey| {
+            let pod = self.pods.get(key);
+            let names_owner = |pod: &Pod| pod.controller.as_ref().is_some_and(|claim| claim.uid == *owner);
+            pod.is_some_and(|pod| names_owner(pod) || PodContext::new(pod, &self.owners).is_owned_by(owner))
+        };
+        pods.filter(is_owned).collect()
+    }
+
+    /// The pod together with its owners that were read.
+    pub fn pod_context<'w>(&'w self, pod: &'w Pod) -> PodContext<'w> {
+        PodContext::new(pod, &self.owners)
+    }
+
+    /// All pods, in no particular order.
+    pub fn pods(&self) -> impl Iterator<Item = &Arc<Pod>> {
+        self.pods.iter()
+    }
+
+    /// The workloads that were read.
+    pub fn owners(&self) -> &Owners {
+        &self.owners
+    }
+
+    /// The time as of which the ledgers are computed.
+    pub fn now(&self) -> Timestamp {
+        self.now
+    }
+
+    /// Sets how many automatic reservations a namespace can have.
+    pub fn set_automatic_max(&mut self, most: usize) {
+        self.reservation_index.automatic_max = most;
+    }
+}
