@@ -21,6 +21,7 @@ mod reservations;
 #[cfg(test)]
 mod tests;
 
+pub use belief::assumed_pods::Assumption;
 pub use belief::catalog::Catalog;
 pub use belief::compare;
 pub use belief::event::{Change, Event, WatchEvent};
@@ -45,10 +46,9 @@ pub use reservations::replacement::{
     ReservationTerms, expiry_for, extension_threshold, replacement_reservation,
 };
 
-use crate::model::ids::{NodeName, PodKey, Text, Uid};
+use crate::model::ids::{NodeName, PodKey, Uid};
 use crate::model::owner::{Owner, OwnerKind, Workload};
-use crate::model::storage::VolumeChoice;
-use crate::model::{Pod, Replica, ReservationId};
+use crate::model::{Pod, Replica};
 use belief::nodes::NodeTable;
 use belief::nominations::Nominations;
 use belief::pods::PodTable;
@@ -103,19 +103,6 @@ pub struct Cluster {
     removals: Option<Removals>,
     interner: ObjectInterner,
     derived_cache: DerivedCache,
-}
-
-/// A decision to bind a pod, before its binding was seen.
-#[derive(Clone, Debug, PartialEq)]
-pub struct Assumption {
-    /// The UID of the pod, since another pod may come under the same key.
-    pub uid: Uid,
-    /// The node that the pod is bound to.
-    pub node: NodeName,
-    /// The reservation that the pod takes there.
-    pub seat: Option<ReservationId>,
-    /// The time of the decision.
-    pub since: Timestamp,
 }
 
 /// A kind of objects that has been listed at least once.
@@ -193,72 +180,9 @@ impl Cluster {
         })
     }
 
-    /// The number of assumed pods.
-    pub fn assumed(&self) -> usize {
-        self.assumed.len()
-    }
-
-    /// Whether the pod under `key` is assumed on a node.
-    pub fn is_assumed(&self, key: &PodKey) -> bool {
-        self.assumed.contains_key(key)
-    }
-
-    /// The node on which the pod with this key and UID is assumed.
-    pub fn assumed_node(&self, key: &PodKey, uid: &Uid) -> Option<&NodeName> {
-        self.assumed.get(key).filter(|assumed| assumed.uid == *uid)?.node.as_ref()
-    }
-
     /// Whether the pod names a controller that has not been read yet.
     pub fn is_owner_missing(&self, pod: &Pod) -> bool {
         self.owners.is_missing_for(pod)
-    }
-
-    /// Counts the pod under `key` on a node before its binding is seen. Does nothing if the pod is gone.
-    pub fn assume(&mut self, key: &PodKey, assumption: Assumption) {
-        let Some(pod) = self.pods.get(key).filter(|pod| pod.uid == assumption.uid && pod.node.is_none())
-        else {
-            return;
-        };
-        let stamp = assumption.seat.map(|seat| Text::from(seat.to_string()));
-        let pod = Arc::new(pod.bound(assumption.node, stamp, Some(assumption.since)));
-        self.forget(key, &assumption.uid);
-        self.assumed.insert(key.clone(), Arc::clone(&pod));
-        self.unnominate(&pod);
-        self.count(pod);
-    }
-
-    /// Notes which volumes the pod under `key` gets on its node, bound or assumed. No other pod gets them from now on, until the
-    /// API server sends newer versions of these volumes and claims.
-    pub fn assume_volumes(&mut self, key: &PodKey, uid: &Uid, volumes: Vec<VolumeChoice>) {
-        let pod = self.assumed.get(key).or_else(|| self.pods.get(key));
-        if let Some(pod) = pod.filter(|pod| pod.uid == *uid)
-            && let Some(node) = &pod.node
-        {
-            self.volume_choices.note(uid, node, volumes);
-        }
-    }
-
-    /// Takes an assumption back once it is known that the pod was not bound. Does nothing if the assumption is about another
-    /// UID, or if the binding was seen meanwhile.
-    pub fn forget(&mut self, key: &PodKey, uid: &Uid) -> Vec<Change> {
-        let freed = self.unassume(key, uid);
-        if !freed.is_empty() {
-            self.volume_choices.forget(uid);
-        }
-        freed
-    }
-
-    /// Takes an assumption back and keeps the volumes that were chosen for the pod.
-    fn unassume(&mut self, key: &PodKey, uid: &Uid) -> Vec<Change> {
-        if self.assumed.get(key).is_none_or(|assumed| assumed.uid != *uid) {
-            return Vec::new();
-        }
-        let Some(pod) = self.assumed.remove(key) else { return Vec::new() };
-        self.uncount(&pod);
-        if let Some(waiting) = self.pods.get(key).cloned() {
-            self.nominate(waiting);
-        }
-        pod.node.iter().map(|node| Change::RoomFreed(node.clone())).collect()
     }
 
     /// The next time after `now` at which a reservation expires.

@@ -2,11 +2,13 @@
 //! Entry points: [`crate::cluster::Cluster::apply`] in `apply`, [`snapshot::Snapshot`] for readers.
 
 pub(in crate::cluster) mod apply;
+pub(in crate::cluster) mod assumed_pods;
 pub(in crate::cluster) mod catalog;
 pub mod compare;
 pub(in crate::cluster) mod event;
 pub(in crate::cluster) mod foreign_owners;
 pub(in crate::cluster) mod intern_table;
+pub(in crate::cluster) mod node_events;
 pub(in crate::cluster) mod nodes;
 pub(in crate::cluster) mod nominations;
 pub(in crate::cluster) mod object_interner;
