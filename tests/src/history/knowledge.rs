@@ -10,7 +10,7 @@ use super::cluster_state::ClusterState;
 use super::replay::{Replay, StoredWrite};
 use super::{Version, VersionedObject};
 use common::model::reservation::ParsedReservation;
-use common::model::{Node, NodeName, Reservation, ReservationId};
+use common::model::{Node, NodeName, Reservation, ReservationId, Uid};
 use jiff::Timestamp;
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
@@ -151,7 +151,30 @@ impl<'h> Replay<'h> {
         for version in before {
             self.add_own(&mut state, stored, knowledge, version);
         }
+        self.add_slower_bindings(&mut state, stored, revision);
         state
+    }
+
+    /// Adds the pods that the sender of a write had decided to bind before it, and whose bindings were stored after it: requests
+    /// about different pods overtake each other on their way.
+    fn add_slower_bindings(&self, state: &mut ClusterState, stored: StoredWrite<'h>, revision: u64) {
+        let number = |one: StoredWrite<'h>| self.history.sends.get(&one.index).map(|sent| sent.number);
+        let Some(sent) = number(stored) else { return };
+        let is_slower = |uid: &Uid| {
+            self.bindings.get(uid).copied().is_some_and(|other| {
+                other.write.user == stored.write.user && number(other).is_some_and(|number| number < sent)
+            })
+        };
+        let start = self.versions.partition_point(|version| version.revision <= revision);
+        for version in &self.versions[start..] {
+            if let VersionedObject::Pod(pod) = &version.object
+                && state.pods.get(&pod.uid).is_some_and(|known| known.node.is_none())
+                && pod.node.is_some()
+                && is_slower(&pod.uid)
+            {
+                state.pods.insert(pod.uid.clone(), Arc::clone(pod));
+            }
+        }
     }
 
     /// Adds what the sender of a write has itself written before, and not seen yet.

@@ -2,7 +2,7 @@
 
 mod ends;
 
-use super::{CheckSettings, History, Version, VersionedObject, check};
+use super::{CheckSettings, History, SendInfo, Version, VersionedObject, check};
 use crate::control_plane::Write;
 use jiff::{SignedDuration, Timestamp};
 use serde_json::{Value, json};
@@ -237,6 +237,23 @@ fn i1_another_wrote_in_the_last_moment_and_is_to_blame() {
     assert_eq!(builder.broken(), ["I1"], "ten seconds are enough to see it");
     builder.history.versions[late].at = moment(builder.revision);
     assert_eq!(builder.broken(), Vec::<&str>::new());
+}
+
+#[test]
+fn i1_a_binding_that_was_sent_earlier_is_stored_later() {
+    // The pod that takes the seat needs one CPU of three, so that two are free from its decision on.
+    let mut builder = until_the_new_one_waits();
+    builder.bind(&pod("stranger", STRANGER, "2", false), None, DAEMON);
+    builder.bind(&pod("new", NEW, "1", true), Some(SEAT), DAEMON);
+    assert_eq!(builder.broken(), ["I1"], "it is not known which of the two was decided first");
+    let last = builder.history.writes.len() - 1;
+    for (of_stranger, of_new, broken) in [(1, 2, vec!["I1"]), (2, 1, vec![])] {
+        for (index, number) in [(last - 1, of_stranger), (last, of_new)] {
+            let sent = SendInfo { at: builder.history.writes[index].at, deliveries: 0, number };
+            builder.history.sends.insert(index, sent);
+        }
+        assert_eq!(builder.broken(), broken, "the stranger was sent as number {of_stranger}");
+    }
 }
 
 fn evict(builder: &mut HistoryBuilder, revision: u64) {

@@ -9,7 +9,7 @@ use fastrand::Rng;
 use http::Method;
 use serde_json::{Value, json};
 use std::time::Duration;
-use tokio::time::sleep;
+use tokio::time::{Instant, sleep};
 
 /// The most nodes that the autoscaler makes.
 const NODES_MAX: usize = 6;
@@ -162,7 +162,10 @@ pub(super) fn uncordon_all(sim: &Sim) {
 }
 
 /// A scheduler that knows nothing of reservations: it takes the first node where the requests fit beside the pods there.
-pub(super) async fn schedule(sim: Sim) {
+///
+/// Like kube-scheduler, it ignores nominations of pods that other schedulers serve: it binds pods into the room that a preemptor of
+/// ours waits for, again and again. In such a cluster nothing ever settles, so from `calm` on it heeds those nominations.
+pub(super) async fn schedule(sim: Sim, calm: Instant) {
     let api = sim.api_as("kube-scheduler");
     loop {
         sleep(Duration::from_millis(700)).await;
@@ -179,7 +182,12 @@ pub(super) async fn schedule(sim: Sim) {
                 text(other, "/spec/nodeName") == text(node, "/metadata/name")
                     && !matches!(text(other, "/status/phase"), "Failed" | "Succeeded")
             };
-            let used: u64 = pods.values().filter(on).map(|pod| cpu(pod)).sum();
+            let is_nominated = |other: &Value| {
+                text(other, "/status/nominatedNodeName") == text(node, "/metadata/name")
+                    && text(other, "/spec/nodeName").is_empty()
+            };
+            let nominated = pods.values().filter(|other| Instant::now() >= calm && is_nominated(other));
+            let used: u64 = pods.values().filter(on).chain(nominated).map(|pod| cpu(pod)).sum();
             let cores = text(node, "/status/allocatable/cpu").parse().unwrap_or(0);
             node["spec"]["unschedulable"] != true && used + cpu(pod) <= 1000 * cores
         });

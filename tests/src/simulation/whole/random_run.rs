@@ -48,7 +48,7 @@ pub(super) async fn run(sim: &Sim, seed: u64) {
         sim.faults.fail_writes_only();
     }
     let faults = tokio::spawn(inject_faults(sim.clone(), rng.fork(), (has_faults, only_writes_fail(seed))));
-    let others = tokio::spawn(actors::schedule(sim.clone()));
+    let others = tokio::spawn(actors::schedule(sim.clone(), until));
     let mut commands = JoinSet::new();
     while Instant::now() < until {
         sleep(Duration::from_millis(rng.u64(200..12_000))).await;
