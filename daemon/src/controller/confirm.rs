@@ -1,5 +1,8 @@
 //! Confirms reservations to pods that have `reserve/keep` themselves: sends the event `Reserved` once every live replica has seen
 //! the reservation. Also measures how long replicas take to see one.
+//!
+//! Each run of the command writes a value of its own (`reserve/keep: 10m#2f6c01`), and the event repeats its name (`reserve/answers`): what
+//! was answered to another run, or to a value that was taken back, is no answer.
 
 use super::{Controller, WorkItems, events};
 use crate::state::{Effect, Note, Step};

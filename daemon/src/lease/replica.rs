@@ -2,6 +2,10 @@
 //! enforce it. Entry point: [`Publisher::run`].
 //!
 //! Only this replica writes its Lease, so writes need no resource version: the Lease is patched, and created if missing.
+//!
+//! The Lease is published once the API server has told the time, and nodes and pods are listed only after that: whoever writes a
+//! reservation either waits for this replica, or wrote it before the list. When the Lease lapses, the daemon ends: writers did not wait
+//! for this replica meanwhile, so it has to list everything again.
 
 use crate::clock::Clock;
 use crate::effects::{Outcome, call};

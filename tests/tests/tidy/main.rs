@@ -6,12 +6,14 @@
 //! - [`rooms`]: which module may use which, inside `common` and `daemon`
 //! - [`purity`]: what `common` must not know, and where the annotation names live
 //! - [`names`]: words that are no part of a name, and one meaning for each
+//! - [`map`]: the paths in ARCHITECTURE.md exist
 //! - [`portable`]: nothing from one machine or network; the documented make targets exist
 #![forbid(unsafe_code)]
 
 mod crates;
 mod files;
 mod lexer;
+mod map;
 mod names;
 mod portable;
 mod purity;

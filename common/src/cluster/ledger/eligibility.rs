@@ -1,5 +1,9 @@
 //! Which pods may use a reservation, and to which pods it yields. Entry points: [`PodContext::may_use`] and
 //! [`PodContext::outranks`].
+//!
+//! A pod may use a reservation when an owner that was read (same namespace, kind, name and UID, with `controller: true`) has the UID of
+//! the reservation. An owner reference alone proves nothing, because every user who creates pods can write one. A reservation yields to
+//! pods of higher priority, to `system-*-critical` pods, and to pods that a DaemonSet's controller made for the node.
 
 use crate::cluster::{Ledger, Owners};
 use crate::model::owner::{OwnerKind, Workload};

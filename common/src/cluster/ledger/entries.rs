@@ -1,5 +1,8 @@
 //! The reservations of one node with their states, computed from the node's annotations and its pods. Entry point: [`entries`];
 //! [`super::Ledger`] keeps the result.
+//!
+//! The record says which seat the replaced pod had taken itself (`replaces.seat`). Once that pod is gone, the older seat was passed on: it
+//! counts as taken. Otherwise a pod that is recreated twice in a row would leave two reservations for one room.
 
 use crate::cluster::PodContext;
 use crate::cluster::ledger::plain_form::{beyond_held_seats, unused_by_pods};
