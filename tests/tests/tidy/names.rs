@@ -29,6 +29,24 @@ const RETIRED_WORDS: [(&str, &str); 15] = [
 const RETIRED_NAMES: [(&str, &str); 2] =
     [("sight", "what is known"), ("whose", "the word for what it says the owner of")];
 
+/// Words that say nothing about what a file has.
+const RETIRED_FILES: [&str; 14] = [
+    "choosing",
+    "hands",
+    "judged",
+    "keeping",
+    "line",
+    "looks",
+    "made",
+    "seen",
+    "stage",
+    "taken",
+    "telling",
+    "told",
+    "unwritten",
+    "wanted",
+];
+
 /// Names of types that say nothing about the value.
 const RETIRED_TYPES: [&str; 13] = [
     "Asked", "Flight", "Found", "Front", "Hands", "House", "Said", "Seen", "Sight", "Standing", "Thing",
@@ -72,6 +90,11 @@ fn retired_words(files: &[File]) -> Vec<String> {
     let mut violations = Vec::new();
     for file in files.iter().filter(|file| file.is_rust()) {
         let stem = file.path.rsplit('/').next().unwrap_or_default().trim_end_matches(".rs");
+        if RETIRED_FILES.contains(&stem) {
+            violations.push(
+                file.violation(1, format!("`{stem}.rs` does not say what the file has; name it by a noun")),
+            );
+        }
         let code = Code::new(&file.text);
         for (at, name) in std::iter::once((0, stem)).chain(identifiers(&code.text)) {
             let parts = parts(name);
@@ -158,9 +181,11 @@ mod tests {
             File::new("a/src/b.rs", "//! b\nfn f() { let new_town = 1; }\nstruct MyDesk;\n"),
             File::new("a/src/town.rs", ""),
             File::new("a/src/whose.rs", ""),
+            File::new("a/src/seen.rs", ""),
         ];
         let good = [File::new("a/src/b.rs", "// a town\nfn deskew_whose() { \"town\" }\n")];
-        let places = ["a/src/b.rs:2", "a/src/b.rs:3", "a/src/town.rs:1", "a/src/whose.rs:1"];
+        let places =
+            ["a/src/b.rs:2", "a/src/b.rs:3", "a/src/town.rs:1", "a/src/whose.rs:1", "a/src/seen.rs:1"];
         assert_found(&retired_words(&bad), &places);
         assert_none(&retired_words(&good));
         assert_eq!(parts("PodContext_of"), ["pod", "context", "of"]);
