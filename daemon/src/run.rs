@@ -19,14 +19,13 @@ use crate::outbox::Outbox;
 use crate::queue::Backoff;
 use crate::state::{Effect, Input, State, Subject};
 use crate::watch::{
-    CatalogObjects, Nodes, Pods, Replicas, WatchedKind, Workloads, follow, list_nodes_and_pods,
+    CatalogObjects, Nodes, Pods, Replicas, WatchedKind, Workloads, follow, list_nodes_and_pods, watched_kinds,
 };
 use admin_server::AdminServer;
 use anyhow::Context as _;
 use common::cluster::compare::Listing;
 use common::model::CatalogKind;
 use common::model::owner::OwnerKind;
-use common::plugins::registry_with;
 use comparisons::Comparisons;
 use extender_server::ExtenderServer;
 use leases::Leases;
@@ -166,7 +165,7 @@ fn state(config: &Config, metrics: &Metrics, clock: &Clock) -> anyhow::Result<St
     let configuration = &config.scheduler;
     let mut profiles = BTreeMap::new();
     for profile in &configuration.profiles {
-        let mut registry = registry_with(profile, &config.tools).map_err(anyhow::Error::msg)?;
+        let mut registry = config.plugins.registry(profile).map_err(anyhow::Error::msg)?;
         registry.meter = Some(metrics.meter(&profile.scheduler_name, clock));
         profiles.insert(profile.scheduler_name.as_str().into(), registry);
     }
@@ -177,6 +176,8 @@ fn state(config: &Config, metrics: &Metrics, clock: &Clock) -> anyhow::Result<St
         unschedulable_max: config.unschedulable_max,
     };
     let mut state = State::new(profiles, backoff);
+    let watched = watched_kinds(&config.plugins, &configuration.profiles);
+    state.set_unwatched(CatalogKind::ALL.into_iter().filter(|kind| !watched.contains(kind)));
     state.set_automatic_max(usize::try_from(config.automatic_per_namespace).unwrap_or(usize::MAX));
     Ok(state)
 }
@@ -187,7 +188,7 @@ fn start_watches(mut spawner: WatchSpawner<'_>, config: &Config) {
     for kind in OwnerKind::ALL {
         spawner.follow(Workloads(kind));
     }
-    for kind in CatalogKind::ALL {
+    for kind in watched_kinds(&config.plugins, &config.scheduler.profiles) {
         spawner.follow(CatalogObjects(kind));
     }
     spawner.follow(Replicas { namespace: config.namespace.clone() });

@@ -1,8 +1,8 @@
 //! Connects the plugin Trace to the log: one line for each extension point that a pod passes.
 
 use common::model::{NodeName, PodKey};
-use common::plugins::Tools;
-use common::plugins::trace::Sink;
+use common::plugins::PluginList;
+use common::plugins::trace::{self, Sink};
 
 /// Writes what the plugin Trace reports to the log.
 #[derive(Clone, Copy, Debug)]
@@ -17,7 +17,7 @@ impl Sink for LogSink {
     }
 }
 
-/// The default tools of the daemon. A program with plugins of its own adds them: `tools().plugin(…)`.
-pub fn tools() -> Tools {
-    Tools::default().trace(LogSink)
+/// The plugins of the daemon. A program adds plugins of its own: `plugins().with(…)`.
+pub fn plugins() -> PluginList {
+    PluginList::built_in().with(trace::descriptor(LogSink))
 }

@@ -14,7 +14,7 @@ const PLUGIN: &str = "kubectl-reserve";
 const LINK: &str = "kubectl_complete-reserve";
 
 /// What install.sh itself needs besides a shell; a PATH of only these has neither cargo nor kubectl.
-const TOOLS: [&str; 17] = [
+const PROGRAMS: [&str; 17] = [
     "cat",
     "chmod",
     "cp",
@@ -84,11 +84,11 @@ impl Home {
         run(self.command().arg("--uninstall"))
     }
 
-    /// A directory with links to the tools that install.sh needs and to nothing else.
+    /// A directory with links to the programs that install.sh needs and to nothing else.
     fn bare_path(&self) -> PathBuf {
-        let dir = self.path("tools");
+        let dir = self.path("programs");
         make_dir(&dir);
-        for tool in TOOLS {
+        for tool in PROGRAMS {
             let found = must(Command::new("/bin/sh").arg("-c").arg(format!("command -v {tool}")));
             symlink(found.trim(), dir.join(tool)).unwrap_or_else(|e| panic!("{tool}: {e}"));
         }
@@ -327,15 +327,15 @@ fn a_directory_that_cannot_be_made_is_named_with_the_next_step() {
 #[test]
 fn says_what_is_missing() {
     let home = Home::new();
-    let tools = home.bare_path();
-    run(home.command().env("PATH", &tools)).refused(1, &["cargo", "rustup", "ARCHIVE="]);
+    let programs = home.bare_path();
+    run(home.command().env("PATH", &programs)).refused(1, &["cargo", "rustup", "ARCHIVE="]);
     home.assert_nothing_installed();
 
-    let out = run(home.install().env("PATH", &tools)).ok().out;
+    let out = run(home.install().env("PATH", &programs)).ok().out;
     assert!(out.contains("kubectl was not found"), "{out}");
     assert!(out.contains(&format!("export PATH=\"{}:$PATH\"", home.bin().display())), "{out}");
 
-    let on_path = [tools.as_os_str(), home.bin().as_os_str()].join(OsStr::new(":"));
+    let on_path = [programs.as_os_str(), home.bin().as_os_str()].join(OsStr::new(":"));
     let out = run(home.install().env("PATH", on_path)).ok().out;
     assert!(!out.contains("export PATH"), "{out}");
 }
@@ -344,16 +344,16 @@ fn says_what_is_missing() {
 #[test]
 fn without_an_archive_it_builds_the_checkout() {
     let home = Home::new();
-    let tools = home.bare_path();
+    let programs = home.bare_path();
     let built = home.path("target dir/release").join(PLUGIN);
     script(&built, "#!/bin/sh\necho built\n");
     let answer =
         format!(r#"{{"reason":"compiler-artifact","executable":"{}","fresh":true}}"#, built.display());
     let called = home.path("called");
     let record = format!("(pwd; echo \"$@\") > '{}'", called.display());
-    script(&tools.join("cargo"), &format!("#!/bin/sh\n{record}\necho '{answer}'\n"));
+    script(&programs.join("cargo"), &format!("#!/bin/sh\n{record}\necho '{answer}'\n"));
 
-    run(home.command().env("PATH", &tools)).ok();
+    run(home.command().env("PATH", &programs)).ok();
     home.assert_installed(&home.bin(), "built\n");
     let called = fs::read_to_string(called).unwrap();
     let (place, arguments) = called.split_once('\n').unwrap();
@@ -364,8 +364,8 @@ fn without_an_archive_it_builds_the_checkout() {
 #[test]
 fn a_failed_build_installs_nothing() {
     let home = Home::new();
-    let tools = home.bare_path();
-    script(&tools.join("cargo"), "#!/bin/sh\nexit 101\n");
-    run(home.command().env("PATH", &tools)).refused(1, &["the build failed", "nothing was installed"]);
+    let programs = home.bare_path();
+    script(&programs.join("cargo"), "#!/bin/sh\nexit 101\n");
+    run(home.command().env("PATH", &programs)).refused(1, &["the build failed", "nothing was installed"]);
     home.assert_nothing_installed();
 }

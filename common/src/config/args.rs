@@ -1,39 +1,32 @@
 //! The arguments of kube-scheduler's plugins, with its defaults.
 
-use std::collections::BTreeMap;
-
 use jiff::SignedDuration;
 use serde_json::Value;
 
-use super::own_args::OwnPluginArgs;
-
-/// The arguments of all plugins of a profile, whether they run or not.
-#[derive(Clone, Debug, Default, PartialEq)]
-pub struct PluginArgs {
-    /// The arguments of DefaultPreemption.
-    pub default_preemption: DefaultPreemptionArgs,
-    /// The arguments of DynamicResources.
-    pub dynamic_resources: DynamicResourcesArgs,
-    /// The arguments of InterPodAffinity.
-    pub inter_pod_affinity: InterPodAffinityArgs,
-    /// The arguments of NodeAffinity.
-    pub node_affinity: NodeAffinityArgs,
-    /// The arguments of NodeResourcesBalancedAllocation.
-    pub balanced_allocation: BalancedAllocationArgs,
-    /// The arguments of NodeResourcesFit.
-    pub node_resources_fit: NodeResourcesFitArgs,
-    /// The arguments of PodTopologySpread.
-    pub pod_topology_spread: PodTopologySpreadArgs,
-    /// The arguments of VolumeBinding.
-    pub volume_binding: VolumeBindingArgs,
-    /// The arguments of our own plugins.
-    pub own: OwnPluginArgs,
-    /// The arguments of the caller's plugins, as they are in the file; each plugin parses them itself.
-    pub extra: BTreeMap<String, RawArgs>,
-}
+use super::file_value::{FileMap, FileValue};
+use super::findings::Findings;
 
 /// Arguments as they are in the file.
 pub type RawArgs = Value;
+
+/// The arguments of a plugin as a type: how a file writes them, with defaults and checks.
+pub(crate) trait PluginArgs: Sized {
+    /// The fields of the arguments in a file.
+    const FIELDS: &'static [&'static str];
+
+    /// Reads the arguments. A field that is absent has its default.
+    fn read(object: &FileMap<'_>, found: &mut Findings) -> Self;
+
+    /// The arguments as a file has them, with all defaults.
+    fn to_value(&self) -> RawArgs;
+
+    /// The arguments of a profile, which were checked when the file was loaded.
+    fn from_value(args: &RawArgs) -> Self {
+        let mut checked_before = Findings::default();
+        let object = FileValue::root(args).any_object(&mut checked_before).unwrap_or_default();
+        Self::read(&object, &mut checked_before)
+    }
+}
 
 /// How many nodes preemption tries: at least both minimums.
 #[derive(Clone, Debug, PartialEq, Eq)]

@@ -14,14 +14,14 @@ const KEY_LEN_MAX: usize = 60;
 
 /// A value of the file and its path.
 #[derive(Clone, Debug)]
-pub(super) struct FileValue<'a> {
+pub(crate) struct FileValue<'a> {
     pub(super) path: String,
     pub(super) value: &'a Value,
 }
 
 /// A map of the file and its path.
 #[derive(Clone, Debug, Default)]
-pub(super) struct FileMap<'a> {
+pub(crate) struct FileMap<'a> {
     pub(super) path: String,
     fields: Option<&'a Map<String, Value>>,
 }

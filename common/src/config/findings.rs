@@ -64,7 +64,7 @@ impl std::error::Error for ConfigError {}
 
 /// Collects errors and warnings while a file is read.
 #[derive(Debug, Default)]
-pub(super) struct Findings {
+pub(crate) struct Findings {
     errors: Vec<Finding>,
     left_off: usize,
     warnings: Vec<Finding>,

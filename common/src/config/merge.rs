@@ -4,7 +4,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use super::findings::{Findings, quoted};
-use super::plugin_catalog::{DEFAULTS, PluginCatalog};
+use super::plugin_catalog::PluginCatalog;
 use super::raw_profile::{ALL, PluginEntry, PluginSet, RawProfile};
 use super::value::EnabledPlugin;
 use crate::model::ExtensionPoint;
@@ -15,7 +15,7 @@ pub(super) fn effective(
     catalog: PluginCatalog<'_>,
     found: &mut Findings,
 ) -> BTreeMap<ExtensionPoint, Vec<EnabledPlugin>> {
-    let multi_point = with_defaults(&raw_profile.multi_point);
+    let multi_point = with_defaults(&raw_profile.multi_point, catalog);
     let mut plugins = BTreeMap::new();
     for point in ExtensionPoint::CONFIGURABLE {
         let set = raw_profile.set(point);
@@ -33,14 +33,14 @@ pub(super) fn effective(
 
 /// `multiPoint` merged with the default profile: disabled plugins are removed, a default plugin that is enabled again keeps its
 /// position and gets the new weight, and the other enabled plugins follow.
-fn with_defaults(set: &PluginSet) -> Vec<PluginEntry> {
-    let kept = DEFAULTS.iter().filter(|(name, _)| !set.disables(name));
+fn with_defaults(set: &PluginSet, catalog: PluginCatalog<'_>) -> Vec<PluginEntry> {
+    let kept = catalog.defaults().filter(|(name, _)| !set.disables(name));
     // If a name is enabled twice, the last entry takes the position.
     let again = |name: &str| set.enabled.iter().rposition(|entry| entry.name == name);
     let mut placed = BTreeSet::new();
     let mut merged: Vec<PluginEntry> = kept
         .map(|(name, weight)| {
-            let default = || PluginEntry { path: String::new(), name: (*name).to_owned(), weight: *weight };
+            let default = || PluginEntry { path: String::new(), name: name.to_owned(), weight };
             let index = again(name);
             placed.extend(index);
             index.and_then(|index| set.enabled.get(index).cloned()).unwrap_or_else(default)
@@ -56,7 +56,7 @@ fn check_point(set: &PluginSet, point: ExtensionPoint, catalog: PluginCatalog<'_
     let mut seen = BTreeSet::new();
     for entry in &set.enabled {
         let name = entry.name.as_str();
-        if catalog.points(name).is_some() && !catalog.has(name, point) {
+        if catalog.find(name).is_some() && !catalog.has(name, point) {
             found.error(&entry.path, format!("{} has no {}", quoted(name), point.field()));
         }
         if !seen.insert(name) {

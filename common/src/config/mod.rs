@@ -41,6 +41,7 @@ mod raw_profile;
 mod read_affinity;
 mod read_args;
 mod read_own_args;
+mod read_resources;
 mod read_spread;
 mod retired_plugins;
 mod settings;
@@ -55,20 +56,23 @@ mod tests;
 
 pub use args::{
     AddedAffinity, BalancedAllocationArgs, DefaultPreemptionArgs, DynamicResourcesArgs, InterPodAffinityArgs,
-    NodeAffinityArgs, NodeRequirement, NodeResourcesFitArgs, NodeTerm, PluginArgs, PodTopologySpreadArgs,
-    RawArgs, ResourceWeight, ScoringStrategy, ShapePoint, SpreadConstraint, VolumeBindingArgs,
+    NodeAffinityArgs, NodeRequirement, NodeResourcesFitArgs, NodeTerm, PodTopologySpreadArgs, RawArgs,
+    ResourceWeight, ScoringStrategy, ShapePoint, SpreadConstraint, VolumeBindingArgs,
 };
 pub use duration::{parse as parse_duration, print as print_duration};
 pub use findings::{ConfigError, Finding};
 pub use own_args::{
-    BuildImageLocalityArgs, LabelGateArgs, LabelPattern, NodeLabelArgs, NodePreferenceArgs, OwnPluginArgs,
-    PodLimitArgs, RandomScoreArgs,
+    BuildImageLocalityArgs, LabelGateArgs, LabelPattern, NodeLabelArgs, NodePreferenceArgs, PodLimitArgs,
+    RandomScoreArgs,
 };
-pub use plugin_catalog::{ExtraPlugin, is_built_in};
+pub use plugin_catalog::PluginDeclaration;
 pub use value::{
     ClientConnection, Configuration, EnabledPlugin, Extender, ExtenderTls, LeaderElection, ManagedResource,
-    Profile, Secret,
+    PluginConfig, Profile, Secret,
 };
+
+pub(crate) use args::PluginArgs;
+pub(crate) use plugin_catalog::ArgsFormat;
 
 use serde_json::{Value, json};
 
@@ -92,17 +96,21 @@ pub struct LoadedConfiguration {
     pub warnings: Vec<Finding>,
 }
 
-/// Reads a configuration. `extra` are the caller's plugins, besides kube-scheduler's and ours.
+/// Reads a configuration, which may name these plugins.
 ///
 /// # Errors
 ///
 /// All errors in the text, up to a limit, each with its path and the most similar known word.
-pub fn load(file_name: &str, text: &str, extra: &[ExtraPlugin]) -> Result<LoadedConfiguration, ConfigError> {
-    let mut found = Findings::default();
+pub fn load(
+    file_name: &str,
+    text: &str,
+    plugins: &[PluginDeclaration],
+) -> Result<LoadedConfiguration, ConfigError> {
+    let (mut found, catalog) = (Findings::default(), PluginCatalog::new(plugins));
     let Some(tree) = yaml::parse(text, &mut found) else { return config_error(found, file_name, None) };
-    let (version, replacement) = version::of(&tree, &mut found);
+    let (version, replacement) = version::of(&tree, catalog, &mut found);
     let Some(version) = version else { return config_error(found, file_name, replacement) };
-    let configuration = read(&tree, version, PluginCatalog::new(extra), &mut found);
+    let configuration = read(&tree, version, catalog, &mut found);
     match (configuration, found.finish(file_name, None)) {
         (Some(configuration), Ok(warnings)) => Ok(LoadedConfiguration { configuration, warnings }),
         (_, Err(error)) => Err(error),
@@ -111,12 +119,12 @@ pub fn load(file_name: &str, text: &str, extra: &[ExtraPlugin]) -> Result<Loaded
 }
 
 impl Configuration {
-    /// The configuration without a file: the default profile under this name.
-    pub fn default_for(scheduler_name: &str) -> Self {
+    /// The configuration without a file: the default profile of these plugins under this name.
+    pub fn default_for(scheduler_name: &str, plugins: &[PluginDeclaration]) -> Self {
         let tree = json!({"profiles": [{"schedulerName": scheduler_name}]});
         let mut ignored_findings = Findings::default();
         let file = FileValue::root(&tree).any_object(&mut ignored_findings).unwrap_or_default();
-        assemble(&file, Version::V1, PluginCatalog::new(&[]), &mut ignored_findings)
+        assemble(&file, Version::V1, PluginCatalog::new(plugins), &mut ignored_findings)
     }
 }
 
@@ -179,7 +187,7 @@ fn assemble(
     let ignored = extender::ignored_resources(&configuration.extenders);
     if !ignored.is_empty() {
         for profile in &mut configuration.profiles {
-            profile.args.node_resources_fit.ignored_resources.clone_from(&ignored);
+            profile::set_fit_argument(profile, "ignoredResources", json!(ignored));
         }
     }
     configuration

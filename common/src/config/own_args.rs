@@ -5,23 +5,6 @@ use std::fmt;
 
 use crate::model::Labels;
 
-/// The arguments of our own plugins, whether they run or not.
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct OwnPluginArgs {
-    /// The arguments of NodeLabel.
-    pub node_label: NodeLabelArgs,
-    /// The arguments of PodLimit.
-    pub pod_limit: PodLimitArgs,
-    /// The arguments of NodePreference.
-    pub node_preference: NodePreferenceArgs,
-    /// The arguments of LabelGate.
-    pub label_gate: LabelGateArgs,
-    /// The arguments of RandomScore.
-    pub random_score: RandomScoreArgs,
-    /// The arguments of BuildImageLocality.
-    pub build_image_locality: BuildImageLocalityArgs,
-}
-
 /// Arguments of NodeLabel: the labels that a node must have.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct NodeLabelArgs {

@@ -4,7 +4,7 @@
 use serde_json::{Map, Value, json};
 
 use super::duration;
-use super::plugin_catalog::{PluginCatalog, RESERVATION, RESERVATION_WEIGHT};
+use super::plugin_catalog::{PluginCatalog, RESERVATION};
 use super::show::{REDACTED, yaml};
 use super::version::{API_VERSION, KIND};
 use crate::model::ExtensionPoint;
@@ -66,15 +66,15 @@ const TEXT_LEN_MAX: usize = 200;
 const DEPTH_MAX: usize = 4;
 
 /// The policy as a file that loads, and a list of the names without a replacement.
-pub(super) fn replacement(policy: &Value) -> String {
+pub(super) fn replacement(policy: &Value, catalog: PluginCatalog<'_>) -> String {
     let mut unknown = Vec::new();
     let mut plugins = Map::new();
     if let Some(predicates) = policy.get("predicates").and_then(Value::as_array) {
-        filters(predicates, &mut plugins, &mut unknown);
+        filters(predicates, &mut plugins, &mut unknown, catalog);
     }
     let mut strategy = None;
     if let Some(priorities) = policy.get("priorities").and_then(Value::as_array) {
-        strategy = scores(priorities, &mut plugins, &mut unknown);
+        strategy = scores(priorities, &mut plugins, &mut unknown, catalog);
     }
     let mut profile = Map::new();
     if !plugins.is_empty() {
@@ -102,7 +102,12 @@ pub(super) fn replacement(policy: &Value) -> String {
 }
 
 /// Enables only the plugins of the policy's predicates, and those that always ran.
-fn filters(predicates: &[Value], plugins: &mut Map<String, Value>, unknown: &mut Vec<String>) {
+fn filters(
+    predicates: &[Value],
+    plugins: &mut Map<String, Value>,
+    unknown: &mut Vec<String>,
+    catalog: PluginCatalog<'_>,
+) {
     let mut names: Vec<&str> = ALWAYS.to_vec();
     for name in predicates.iter().take(ITEMS_MAX).map(name_of) {
         match PREDICATES.iter().find(|(old, _)| *old == name) {
@@ -111,7 +116,7 @@ fn filters(predicates: &[Value], plugins: &mut Map<String, Value>, unknown: &mut
         }
     }
     for point in [ExtensionPoint::PreFilter, ExtensionPoint::Filter] {
-        insert(plugins, point, names.iter().map(|name| (*name, None)));
+        insert(plugins, point, names.iter().map(|name| (*name, None)), catalog);
     }
 }
 
@@ -120,6 +125,7 @@ fn scores(
     priorities: &[Value],
     plugins: &mut Map<String, Value>,
     unknown: &mut Vec<String>,
+    catalog: PluginCatalog<'_>,
 ) -> Option<&'static str> {
     let mut names: Vec<(&str, Option<i64>)> = Vec::new();
     let mut strategy = None;
@@ -138,8 +144,8 @@ fn scores(
         let weight = priority.get("weight").and_then(Value::as_i64);
         names.push((*new, weight.filter(|weight| (1..=i64::from(i32::MAX)).contains(weight))));
     }
-    insert(plugins, ExtensionPoint::PreScore, names.iter().map(|(name, _)| (*name, None)));
-    insert(plugins, ExtensionPoint::Score, names.iter().copied());
+    insert(plugins, ExtensionPoint::PreScore, names.iter().map(|(name, _)| (*name, None)), catalog);
+    insert(plugins, ExtensionPoint::Score, names.iter().copied(), catalog);
     strategy
 }
 
@@ -148,15 +154,16 @@ fn insert<'a>(
     plugins: &mut Map<String, Value>,
     point: ExtensionPoint,
     names: impl Iterator<Item = (&'a str, Option<i64>)>,
+    catalog: PluginCatalog<'_>,
 ) {
-    let catalog = PluginCatalog::new(&[]);
     let enabled = names.filter(|(name, _)| catalog.has(name, point)).map(|(name, weight)| match weight {
         Some(weight) => json!({"name": name, "weight": weight}),
         None => json!({"name": name}),
     });
     // The policy cannot know our plugin, so it is always added: reservations must be enforced.
-    let ours = catalog.has(RESERVATION, point).then(|| match point {
-        ExtensionPoint::Score => json!({"name": RESERVATION, "weight": RESERVATION_WEIGHT}),
+    let ours = catalog.find(RESERVATION).filter(|plugin| plugin.points.contains(&point));
+    let ours = ours.map(|plugin| match point {
+        ExtensionPoint::Score => json!({"name": RESERVATION, "weight": plugin.default_weight}),
         _ => json!({"name": RESERVATION}),
     });
     let enabled: Vec<Value> = enabled.chain(ours).collect();

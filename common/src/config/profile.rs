@@ -4,15 +4,14 @@ use std::collections::BTreeSet;
 
 use serde_json::Value;
 
-use super::args::PluginArgs;
 use super::findings::{Findings, quoted};
 use super::merge;
-use super::plugin_catalog::{PluginCatalog, RESERVATION};
+use super::plugin_catalog::{PluginCatalog, PluginDeclaration, RESERVATION};
 use super::raw_profile::{ALL, PluginEntry, RawPluginConfig, RawProfile};
 use super::read_args;
-use super::read_own_args;
 use super::retired_plugins::{self, RetiredPlugin};
-use super::value::Profile;
+use super::show::put;
+use super::value::{PluginConfig, Profile};
 use super::version::Version;
 use crate::model::ExtensionPoint;
 
@@ -34,13 +33,12 @@ pub(super) fn build(
     };
     check_names(&raw_profile, catalog, found);
     let plugins = merge::effective(&raw_profile, catalog, found);
-    let mut args = read_plugin_configs(&raw_profile.plugin_configs, version, catalog, found);
-    if let Some((strategy, resources)) = strategy {
-        args.node_resources_fit.strategy = strategy;
-        args.node_resources_fit.resources = resources;
+    let plugin_configs = plugin_configs(&raw_profile.plugin_configs, version, catalog, found);
+    let percentage_of_nodes_to_score = raw_profile.percentage;
+    let mut profile = Profile { scheduler_name, percentage_of_nodes_to_score, plugins, plugin_configs };
+    if let Some(strategy) = strategy {
+        set_fit_argument(&mut profile, "scoringStrategy", strategy);
     }
-    let profile =
-        Profile { scheduler_name, percentage_of_nodes_to_score: raw_profile.percentage, plugins, args };
     if !profile.at(ExtensionPoint::Filter).iter().any(|enabled| enabled.name == RESERVATION) {
         let what =
             format!("{RESERVATION} is off at filter: this profile does not keep what is reserved free");
@@ -67,7 +65,7 @@ fn check_names(raw_profile: &RawProfile<'_>, catalog: PluginCatalog<'_>, found: 
 }
 
 fn check_name(path: &str, name: &str, catalog: PluginCatalog<'_>, found: &mut Findings) {
-    if catalog.points(name).is_some() {
+    if catalog.find(name).is_some() {
         return;
     }
     let what = match RetiredPlugin::find(name, catalog) {
@@ -77,36 +75,47 @@ fn check_name(path: &str, name: &str, catalog: PluginCatalog<'_>, found: &mut Fi
     found.error(path, what);
 }
 
-fn read_plugin_configs(
-    plugin_configs: &[RawPluginConfig<'_>],
+/// Sets an argument of NodeResourcesFit that follows from another part of the file.
+pub(super) fn set_fit_argument(profile: &mut Profile, field: &str, value: Value) {
+    let config = profile.plugin_configs.iter_mut().find(|config| config.name == "NodeResourcesFit");
+    config.into_iter().for_each(|config| put(&mut config.args, field, value.clone()));
+}
+
+/// The arguments of all plugins that take any: those of the file, else the defaults.
+fn plugin_configs(
+    written: &[RawPluginConfig<'_>],
     version: Version,
     catalog: PluginCatalog<'_>,
     found: &mut Findings,
-) -> PluginArgs {
-    let mut args = PluginArgs::default();
+) -> Vec<PluginConfig> {
+    let mut configs: Vec<PluginConfig> =
+        catalog.in_order_of_arguments().into_iter().filter_map(default_config).collect();
     let mut seen = BTreeSet::new();
-    for config in plugin_configs {
+    for config in written {
         check_name(&config.path, &config.name, catalog, found);
         if !seen.insert(config.name.as_str()) {
             found.error(&config.path, format!("{} is configured twice", quoted(&config.name)));
         }
         let Some(node) = &config.args else { continue };
-        let name = &config.name;
-        let takes_arguments = if catalog.is_upstream(name) {
-            read_args::read(name, node, version, &mut args, found)
-        } else if catalog.is_ours(name) {
-            read_own_args::read(name, node, version, &mut args.own, found)
-        } else {
-            if node.any_object(found).is_some() && catalog.points(name).is_some() {
-                args.extra.insert(name.clone(), node.value.clone());
-            }
-            true
+        let Some(plugin) = catalog.find(&config.name) else {
+            node.any_object(found);
+            continue;
         };
-        if !takes_arguments && *node.value != Value::Null {
-            found.warn(&node.path, format!("{} takes no arguments; these are ignored", config.name));
+        let read = read_args::read(plugin, node, version, found);
+        let known = configs.iter_mut().find(|known| known.name == plugin.name);
+        if let Some((known, read)) = known.zip(read) {
+            known.is_always_shown = !plugin.is_upstream && known.args != read;
+            known.args = read;
         }
     }
-    args
+    // A plugin that reads its arguments itself has no defaults here.
+    configs.retain(|config| !config.args.is_null());
+    configs
+}
+
+fn default_config(plugin: &PluginDeclaration) -> Option<PluginConfig> {
+    let args = read_args::default(plugin)?;
+    Some(PluginConfig { name: plugin.name.clone(), args, is_always_shown: false })
 }
 
 /// Checks the profiles together: scheduler names are unique, and all profiles have the same QueueSort plugins.

@@ -1,18 +1,32 @@
-//! Parses the arguments of NodeAffinity: the affinity that is added to every pod. Entry point: [`read`].
+//! Reads and shows the arguments of NodeAffinity: the affinity that is added to every pod.
 
-use super::args::{AddedAffinity, NodeAffinityArgs, NodeRequirement, NodeTerm};
+use serde_json::json;
+
+use super::args::{AddedAffinity, NodeAffinityArgs, NodeRequirement, NodeTerm, PluginArgs, RawArgs};
 use super::file_value::FileMap;
 use super::findings::{Findings, quoted};
 use super::names::{is_label_value, is_qualified};
 use super::nearest::did_you_mean;
+use super::show::put;
 
 const REQUIRED: &str = "requiredDuringSchedulingIgnoredDuringExecution";
 const PREFERRED: &str = "preferredDuringSchedulingIgnoredDuringExecution";
 const OPERATORS: [&str; 6] = ["In", "NotIn", "Exists", "DoesNotExist", "Gt", "Lt"];
 
-pub(super) fn read(object: &FileMap<'_>, found: &mut Findings) -> NodeAffinityArgs {
-    let affinity = object.object("addedAffinity", &[REQUIRED, PREFERRED], found);
-    NodeAffinityArgs { added_affinity: affinity.map(|affinity| added(&affinity, found)) }
+impl PluginArgs for NodeAffinityArgs {
+    const FIELDS: &'static [&'static str] = &["addedAffinity"];
+
+    fn read(object: &FileMap<'_>, found: &mut Findings) -> Self {
+        let affinity = object.object("addedAffinity", &[REQUIRED, PREFERRED], found);
+        Self { added_affinity: affinity.map(|affinity| added(&affinity, found)) }
+    }
+
+    fn to_value(&self) -> RawArgs {
+        match &self.added_affinity {
+            Some(added) => json!({"addedAffinity": affinity_value(added)}),
+            None => json!({}),
+        }
+    }
 }
 
 fn added(affinity: &FileMap<'_>, found: &mut Findings) -> AddedAffinity {
@@ -95,4 +109,37 @@ fn check_field(object: &FileMap<'_>, requirement: &NodeRequirement, found: &mut 
     } else if requirement.values.len() != 1 {
         found.error(&object.child("values"), "must have exactly one value");
     }
+}
+
+fn affinity_value(added: &AddedAffinity) -> RawArgs {
+    let mut shown = json!({});
+    if let Some(terms) = &added.required {
+        let terms: Vec<RawArgs> = terms.iter().map(term_value).collect();
+        let selector = json!({"nodeSelectorTerms": terms});
+        put(&mut shown, REQUIRED, selector);
+    }
+    if !added.preferred.is_empty() {
+        let preferred = added.preferred.iter();
+        let preferred = preferred
+            .map(|(weight, preference)| json!({"weight": weight, "preference": term_value(preference)}));
+        put(&mut shown, PREFERRED, preferred.collect());
+    }
+    shown
+}
+
+fn term_value(term: &NodeTerm) -> RawArgs {
+    let mut shown = json!({});
+    let lists = [("matchExpressions", &term.match_expressions), ("matchFields", &term.match_fields)];
+    for (key, list) in lists.into_iter().filter(|(_, list)| !list.is_empty()) {
+        put(&mut shown, key, list.iter().map(requirement_value).collect());
+    }
+    shown
+}
+
+fn requirement_value(requirement: &NodeRequirement) -> RawArgs {
+    let mut shown = json!({"key": requirement.key, "operator": requirement.operator});
+    if !requirement.values.is_empty() {
+        put(&mut shown, "values", json!(requirement.values));
+    }
+    shown
 }

@@ -1,56 +1,65 @@
-//! Parses the arguments of kube-scheduler's plugins, with defaults and limits. Entry point: [`read`].
+//! Reads and shows the arguments of kube-scheduler's plugins, with their defaults and limits. Entry points: [`read`] and
+//! [`default`].
+
+use serde_json::json;
 
 use super::args::{
-    BalancedAllocationArgs, DefaultPreemptionArgs, DynamicResourcesArgs, InterPodAffinityArgs,
-    NodeResourcesFitArgs, PluginArgs, ResourceWeight, ScoringStrategy, ShapePoint, VolumeBindingArgs,
-    default_resources,
+    BalancedAllocationArgs, DefaultPreemptionArgs, DynamicResourcesArgs, InterPodAffinityArgs, PluginArgs,
+    RawArgs, VolumeBindingArgs,
 };
+use super::duration;
 use super::file_value::{FileMap, FileValue};
 use super::findings::{Findings, quoted};
-use super::names::is_qualified;
-use super::nearest::did_you_mean;
-use super::read_affinity;
-use super::read_spread;
-use super::version::Version;
+use super::plugin_catalog::{ArgsFormat, PluginDeclaration};
+use super::read_resources::{checked_shape, resources, resources_value, shape_value};
+use super::show::put;
+use super::version::{API_VERSION, Version};
 
-/// The plugins that have arguments, and the fields of the arguments.
-const FIELDS: [(&str, &[&str]); 8] = [
-    ("DefaultPreemption", &["minCandidateNodesPercentage", "minCandidateNodesAbsolute"]),
-    ("DynamicResources", &["filterTimeout", "bindingTimeout"]),
-    ("InterPodAffinity", &["hardPodAffinityWeight", "ignorePreferredTermsOfExistingPods"]),
-    ("NodeAffinity", &["addedAffinity"]),
-    ("NodeResourcesBalancedAllocation", &["resources"]),
-    ("NodeResourcesFit", &["ignoredResources", "ignoredResourceGroups", "scoringStrategy"]),
-    ("PodTopologySpread", &["defaultConstraints", "defaultingType"]),
-    ("VolumeBinding", &["bindTimeoutSeconds", "shape"]),
-];
-
-/// Reads the arguments of one plugin into `args`. `false` if the plugin has no arguments.
+/// The arguments of a plugin in a file, after checking them; `None` if they are wrong or the plugin takes none.
 pub(super) fn read(
-    name: &str,
+    plugin: &PluginDeclaration,
     node: &FileValue<'_>,
     version: Version,
-    args: &mut PluginArgs,
     found: &mut Findings,
-) -> bool {
-    let Some((_, fields)) = FIELDS.iter().find(|(known, _)| *known == name) else { return false };
-    let Some(object) = checked(name, node, fields, version, found) else { return true };
-    match name {
-        "DefaultPreemption" => args.default_preemption = default_preemption(&object, found),
-        "DynamicResources" => args.dynamic_resources = dynamic_resources(&object, found),
-        "InterPodAffinity" => args.inter_pod_affinity = inter_pod_affinity(&object, found),
-        "NodeAffinity" => args.node_affinity = read_affinity::read(&object, found),
-        "NodeResourcesBalancedAllocation" => args.balanced_allocation = balanced_allocation(&object, found),
-        "NodeResourcesFit" => args.node_resources_fit = node_resources_fit(&object, found),
-        "PodTopologySpread" => args.pod_topology_spread = read_spread::read(&object, found),
-        "VolumeBinding" => args.volume_binding = volume_binding(&object, found),
-        _ => return false,
+) -> Option<RawArgs> {
+    match plugin.args {
+        ArgsFormat::None => {
+            if !node.value.is_null() {
+                let what = format!("{} takes no arguments; these are ignored", plugin.name);
+                found.warn(&node.path, what);
+            }
+            None
+        }
+        ArgsFormat::Unchecked => node.any_object(found).map(|_| node.value.clone()),
+        ArgsFormat::Typed { fields, read } => {
+            let object = checked(&plugin.name, node, fields, version, found)?;
+            Some(with_kind(plugin, read(&object, found)))
+        }
     }
-    true
+}
+
+/// The arguments of a plugin that the file does not configure: `null` if the plugin reads them itself, `None` if it takes none.
+pub(super) fn default(plugin: &PluginDeclaration) -> Option<RawArgs> {
+    match plugin.args {
+        ArgsFormat::None => None,
+        ArgsFormat::Unchecked => Some(RawArgs::Null),
+        ArgsFormat::Typed { read, .. } => {
+            Some(with_kind(plugin, read(&FileMap::default(), &mut Findings::default())))
+        }
+    }
+}
+
+/// The arguments of kube-scheduler's plugins have a kind and a version.
+fn with_kind(plugin: &PluginDeclaration, mut args: RawArgs) -> RawArgs {
+    if plugin.is_upstream {
+        put(&mut args, "apiVersion", json!(API_VERSION));
+        put(&mut args, "kind", json!(format!("{}Args", plugin.name)));
+    }
+    args
 }
 
 /// The arguments as a map, after checking the names of the fields, the kind and the version.
-pub(super) fn checked<'a>(
+fn checked<'a>(
     name: &str,
     node: &FileValue<'a>,
     fields: &[&str],
@@ -73,169 +82,122 @@ pub(super) fn checked<'a>(
     Some(object)
 }
 
-fn default_preemption(object: &FileMap<'_>, found: &mut Findings) -> DefaultPreemptionArgs {
-    let (percentage_key, absolute_key) = ("minCandidateNodesPercentage", "minCandidateNodesAbsolute");
-    let percentage = object.int32(percentage_key, found).unwrap_or(10);
-    let absolute = object.int32(absolute_key, found).unwrap_or(100);
-    between(percentage, 0, 100, &object.child(percentage_key), found);
-    if absolute < 0 {
-        found.error(&object.child(absolute_key), format!("{absolute} is negative"));
-    }
-    if percentage == 0 && absolute == 0 {
-        found.error(&object.child(percentage_key), format!("is 0, and so is {absolute_key}"));
-        found.error(&object.child(absolute_key), format!("is 0, and so is {percentage_key}"));
-    }
-    DefaultPreemptionArgs {
-        min_candidate_nodes_percentage: percentage,
-        min_candidate_nodes_absolute: absolute,
-    }
-}
+impl PluginArgs for DefaultPreemptionArgs {
+    const FIELDS: &'static [&'static str] = &["minCandidateNodesPercentage", "minCandidateNodesAbsolute"];
 
-fn dynamic_resources(object: &FileMap<'_>, found: &mut Findings) -> DynamicResourcesArgs {
-    let default = DynamicResourcesArgs::default();
-    let filter_timeout = object.duration("filterTimeout", found).unwrap_or(default.filter_timeout);
-    let binding_timeout = object.duration("bindingTimeout", found).unwrap_or(default.binding_timeout);
-    if filter_timeout.is_negative() {
-        found.error(&object.child("filterTimeout"), "is negative");
-    }
-    if binding_timeout.as_secs() < 1 {
-        found.error(&object.child("bindingTimeout"), "is less than a second");
-    }
-    DynamicResourcesArgs { filter_timeout, binding_timeout }
-}
-
-fn inter_pod_affinity(object: &FileMap<'_>, found: &mut Findings) -> InterPodAffinityArgs {
-    let weight = object.int32("hardPodAffinityWeight", found).unwrap_or(1);
-    between(weight, 0, 100, &object.child("hardPodAffinityWeight"), found);
-    let ignore = object.flag("ignorePreferredTermsOfExistingPods", found).unwrap_or(false);
-    InterPodAffinityArgs { hard_pod_affinity_weight: weight, ignore_preferred_terms_of_existing_pods: ignore }
-}
-
-fn balanced_allocation(object: &FileMap<'_>, found: &mut Findings) -> BalancedAllocationArgs {
-    let resources = resources(object, found);
-    for (index, resource) in resources.iter().enumerate() {
-        let path = format!("{}[{index}]", object.child("resources"));
-        if resources.iter().take(index).any(|before| before.name == resource.name) {
-            found.error(&format!("{path}.name"), format!("{} is there twice", quoted(&resource.name)));
+    fn read(object: &FileMap<'_>, found: &mut Findings) -> Self {
+        let (percentage_key, absolute_key) = ("minCandidateNodesPercentage", "minCandidateNodesAbsolute");
+        let percentage = object.int32(percentage_key, found).unwrap_or(10);
+        let absolute = object.int32(absolute_key, found).unwrap_or(100);
+        between(percentage, 0, 100, &object.child(percentage_key), found);
+        if absolute < 0 {
+            found.error(&object.child(absolute_key), format!("{absolute} is negative"));
         }
-        if resource.weight != 1 {
-            found.error(&format!("{path}.weight"), format!("{} is not 1", resource.weight));
+        if percentage == 0 && absolute == 0 {
+            found.error(&object.child(percentage_key), format!("is 0, and so is {absolute_key}"));
+            found.error(&object.child(absolute_key), format!("is 0, and so is {percentage_key}"));
+        }
+        DefaultPreemptionArgs {
+            min_candidate_nodes_percentage: percentage,
+            min_candidate_nodes_absolute: absolute,
         }
     }
-    BalancedAllocationArgs { resources }
+
+    fn to_value(&self) -> RawArgs {
+        json!({
+            "minCandidateNodesPercentage": self.min_candidate_nodes_percentage,
+            "minCandidateNodesAbsolute": self.min_candidate_nodes_absolute,
+        })
+    }
 }
 
-fn node_resources_fit(object: &FileMap<'_>, found: &mut Findings) -> NodeResourcesFitArgs {
-    let ignored_resources = object.texts("ignoredResources", found);
-    let ignored_resource_groups = object.texts("ignoredResourceGroups", found);
-    let groups =
-        ignored_resource_groups.iter().enumerate().map(|entry| ("ignoredResourceGroups", entry, true));
-    let names = ignored_resources.iter().enumerate().map(|entry| ("ignoredResources", entry, false));
-    for (key, (index, name), is_group) in names.chain(groups) {
-        if !is_qualified(name) || (is_group && name.contains('/')) {
-            let path = format!("{}[{index}]", object.child(key));
-            found.error(
-                &path,
-                format!("{} is not a name{}", quoted(name), if is_group { " without a slash" } else { "" }),
-            );
+impl PluginArgs for DynamicResourcesArgs {
+    const FIELDS: &'static [&'static str] = &["filterTimeout", "bindingTimeout"];
+
+    fn read(object: &FileMap<'_>, found: &mut Findings) -> Self {
+        let default = DynamicResourcesArgs::default();
+        let filter_timeout = object.duration("filterTimeout", found).unwrap_or(default.filter_timeout);
+        let binding_timeout = object.duration("bindingTimeout", found).unwrap_or(default.binding_timeout);
+        if filter_timeout.is_negative() {
+            found.error(&object.child("filterTimeout"), "is negative");
+        }
+        if binding_timeout.as_secs() < 1 {
+            found.error(&object.child("bindingTimeout"), "is less than a second");
+        }
+        DynamicResourcesArgs { filter_timeout, binding_timeout }
+    }
+
+    fn to_value(&self) -> RawArgs {
+        json!({
+            "filterTimeout": duration::print(self.filter_timeout),
+            "bindingTimeout": duration::print(self.binding_timeout),
+        })
+    }
+}
+
+impl PluginArgs for InterPodAffinityArgs {
+    const FIELDS: &'static [&'static str] = &["hardPodAffinityWeight", "ignorePreferredTermsOfExistingPods"];
+
+    fn read(object: &FileMap<'_>, found: &mut Findings) -> Self {
+        let weight = object.int32("hardPodAffinityWeight", found).unwrap_or(1);
+        between(weight, 0, 100, &object.child("hardPodAffinityWeight"), found);
+        let ignore = object.flag("ignorePreferredTermsOfExistingPods", found).unwrap_or(false);
+        InterPodAffinityArgs {
+            hard_pod_affinity_weight: weight,
+            ignore_preferred_terms_of_existing_pods: ignore,
         }
     }
-    let fields = ["type", "resources", "requestedToCapacityRatio"];
-    let strategy = object.object("scoringStrategy", &fields, found);
-    let (strategy, resources) = match strategy {
-        Some(object) => (scoring_strategy(&object, found), scored_resources(&object, found)),
-        None => (ScoringStrategy::LeastAllocated, default_resources()),
-    };
-    NodeResourcesFitArgs { ignored_resources, ignored_resource_groups, strategy, resources }
+
+    fn to_value(&self) -> RawArgs {
+        json!({
+            "hardPodAffinityWeight": self.hard_pod_affinity_weight,
+            "ignorePreferredTermsOfExistingPods": self.ignore_preferred_terms_of_existing_pods,
+        })
+    }
 }
 
-fn scoring_strategy(object: &FileMap<'_>, found: &mut Findings) -> ScoringStrategy {
-    const TYPES: [&str; 3] = ["LeastAllocated", "MostAllocated", "RequestedToCapacityRatio"];
-    let kind = object.text("type", found).unwrap_or_default();
-    let key = "requestedToCapacityRatio";
-    let ratio = object.object(key, &["shape"], found);
-    if kind != TYPES[2] && ratio.is_some() {
-        found.error(&object.child(key), format!("is there, but type is not {}", TYPES[2]));
-    }
-    match (kind.as_str(), ratio) {
-        ("LeastAllocated", _) => ScoringStrategy::LeastAllocated,
-        ("MostAllocated", _) => ScoringStrategy::MostAllocated,
-        ("RequestedToCapacityRatio", Some(ratio)) => {
-            ScoringStrategy::RequestedToCapacityRatio(checked_shape(&ratio, found))
+impl PluginArgs for BalancedAllocationArgs {
+    const FIELDS: &'static [&'static str] = &["resources"];
+
+    fn read(object: &FileMap<'_>, found: &mut Findings) -> Self {
+        let resources = resources(object, found);
+        for (index, resource) in resources.iter().enumerate() {
+            let path = format!("{}[{index}]", object.child("resources"));
+            if resources.iter().take(index).any(|before| before.name == resource.name) {
+                found.error(&format!("{path}.name"), format!("{} is there twice", quoted(&resource.name)));
+            }
+            if resource.weight != 1 {
+                found.error(&format!("{path}.weight"), format!("{} is not 1", resource.weight));
+            }
         }
-        ("RequestedToCapacityRatio", None) => {
-            found.error(&object.child(key), format!("is missing; {} needs its shape", TYPES[2]));
-            ScoringStrategy::LeastAllocated
+        BalancedAllocationArgs { resources }
+    }
+
+    fn to_value(&self) -> RawArgs {
+        json!({"resources": resources_value(&self.resources)})
+    }
+}
+
+impl PluginArgs for VolumeBindingArgs {
+    const FIELDS: &'static [&'static str] = &["bindTimeoutSeconds", "shape"];
+
+    fn read(object: &FileMap<'_>, found: &mut Findings) -> Self {
+        let default = VolumeBindingArgs::default();
+        let seconds = object.int64("bindTimeoutSeconds", found).unwrap_or(default.bind_timeout_seconds);
+        if seconds < 0 {
+            found.error(&object.child("bindTimeoutSeconds"), format!("{seconds} is negative"));
         }
-        (other, _) => {
-            let hint = did_you_mean(other, TYPES.into_iter());
-            found.error(
-                &object.child("type"),
-                format!("{} is not one of {}{hint}", quoted(other), TYPES.join(", ")),
-            );
-            ScoringStrategy::LeastAllocated
-        }
+        let given = !object.list("shape", found).is_empty();
+        let shape = if given { checked_shape(object, found) } else { default.shape };
+        VolumeBindingArgs { bind_timeout_seconds: seconds, shape }
+    }
+
+    fn to_value(&self) -> RawArgs {
+        json!({"bindTimeoutSeconds": self.bind_timeout_seconds, "shape": shape_value(&self.shape)})
     }
 }
 
-/// The resources of a scoring strategy, their weights from 1 to 100.
-pub(super) fn scored_resources(object: &FileMap<'_>, found: &mut Findings) -> Vec<ResourceWeight> {
-    let resources = resources(object, found);
-    for (index, resource) in
-        resources.iter().enumerate().filter(|(_, found)| !(1..=100).contains(&found.weight))
-    {
-        let path = format!("{}[{index}].weight", object.child("resources"));
-        found.error(&path, format!("{} is not between 1 and 100", resource.weight));
-    }
-    resources
-}
-
-fn resources(object: &FileMap<'_>, found: &mut Findings) -> Vec<ResourceWeight> {
-    let mut resources = Vec::new();
-    for node in object.list("resources", found) {
-        let Some(object) = node.object(&["name", "weight"], found) else { continue };
-        let name = object.text("name", found).unwrap_or_default();
-        let weight = object.int64("weight", found).filter(|weight| *weight != 0).unwrap_or(1);
-        resources.push(ResourceWeight { name, weight });
-    }
-    if resources.is_empty() { default_resources() } else { resources }
-}
-
-fn volume_binding(object: &FileMap<'_>, found: &mut Findings) -> VolumeBindingArgs {
-    let default = VolumeBindingArgs::default();
-    let seconds = object.int64("bindTimeoutSeconds", found).unwrap_or(default.bind_timeout_seconds);
-    if seconds < 0 {
-        found.error(&object.child("bindTimeoutSeconds"), format!("{seconds} is negative"));
-    }
-    let given = !object.list("shape", found).is_empty();
-    let shape = if given { checked_shape(object, found) } else { default.shape };
-    VolumeBindingArgs { bind_timeout_seconds: seconds, shape }
-}
-
-/// The points of a shape: at least one, with increasing utilization.
-pub(super) fn checked_shape(object: &FileMap<'_>, found: &mut Findings) -> Vec<ShapePoint> {
-    let mut shape: Vec<ShapePoint> = Vec::new();
-    let mut in_order = true;
-    for node in object.list("shape", found) {
-        let Some(point) = node.object(&["utilization", "score"], found) else { continue };
-        let utilization = point.int32("utilization", found).unwrap_or(0);
-        let score = point.int32("score", found).unwrap_or(0);
-        if in_order && shape.last().is_some_and(|before| before.utilization >= utilization) {
-            in_order = false;
-            let what = format!("{utilization} is not more than the point's before it");
-            found.error(&point.child("utilization"), what);
-        }
-        between(utilization, 0, 100, &point.child("utilization"), found);
-        between(score, 0, 10, &point.child("score"), found);
-        shape.push(ShapePoint { utilization, score });
-    }
-    if shape.is_empty() {
-        found.error(&object.child("shape"), "is empty; at least one point");
-    }
-    shape
-}
-
-fn between(number: i32, min: i32, max: i32, path: &str, found: &mut Findings) {
+pub(super) fn between(number: i32, min: i32, max: i32, path: &str, found: &mut Findings) {
     if !(min..=max).contains(&number) {
         found.error(path, format!("{number} is not between {min} and {max}"));
     }

@@ -1,10 +1,13 @@
-//! Parses the arguments of PodTopologySpread: the default constraints for pods without constraints. Entry point: [`read`].
+//! Reads and shows the arguments of PodTopologySpread: the default constraints for pods without constraints.
 
-use super::args::{PodTopologySpreadArgs, SpreadConstraint};
+use serde_json::json;
+
+use super::args::{PluginArgs, PodTopologySpreadArgs, RawArgs, SpreadConstraint};
 use super::file_value::FileMap;
 use super::findings::{Findings, quoted};
 use super::names::is_qualified;
 use super::nearest::did_you_mean;
+use super::show::put;
 
 const CONSTRAINT: [&str; 8] = [
     "maxSkew",
@@ -18,40 +21,55 @@ const CONSTRAINT: [&str; 8] = [
 ];
 const ACTIONS: [&str; 2] = ["DoNotSchedule", "ScheduleAnyway"];
 
-pub(super) fn read(object: &FileMap<'_>, found: &mut Findings) -> PodTopologySpreadArgs {
-    let nodes = object.list("defaultConstraints", found);
-    let mut constraints: Vec<SpreadConstraint> = Vec::new();
-    for node in &nodes {
-        let Some(read) = node.object(&CONSTRAINT, found) else { continue };
-        let constraint = constraint(&read, found);
-        let same = |other: &SpreadConstraint| {
-            (&other.topology_key, other.do_not_schedule)
-                == (&constraint.topology_key, constraint.do_not_schedule)
-        };
-        if constraints.iter().any(same) {
-            let what = format!(
-                "{} with the same whenUnsatisfiable is there twice",
-                quoted(&constraint.topology_key)
-            );
-            found.error(&node.path, what);
+impl PluginArgs for PodTopologySpreadArgs {
+    const FIELDS: &'static [&'static str] = &["defaultConstraints", "defaultingType"];
+
+    fn read(object: &FileMap<'_>, found: &mut Findings) -> Self {
+        let nodes = object.list("defaultConstraints", found);
+        let mut constraints: Vec<SpreadConstraint> = Vec::new();
+        for node in &nodes {
+            let Some(read) = node.object(&CONSTRAINT, found) else { continue };
+            let constraint = constraint(&read, found);
+            let same = |other: &SpreadConstraint| {
+                (&other.topology_key, other.do_not_schedule)
+                    == (&constraint.topology_key, constraint.do_not_schedule)
+            };
+            if constraints.iter().any(same) {
+                let what = format!(
+                    "{} with the same whenUnsatisfiable is there twice",
+                    quoted(&constraint.topology_key)
+                );
+                found.error(&node.path, what);
+            }
+            constraints.push(constraint);
         }
-        constraints.push(constraint);
+        let kind = object.text("defaultingType", found).filter(|kind| !kind.is_empty());
+        match kind.as_deref().unwrap_or("System") {
+            "List" => return Self::List(constraints),
+            "System" if constraints.is_empty() => {}
+            "System" => found.error(
+                &object.child("defaultingType"),
+                "is System, but there are defaultConstraints; write List",
+            ),
+            other => {
+                let hint = did_you_mean(other, ["System", "List"].into_iter());
+                let what = format!("{} is not one of System, List{hint}", quoted(other));
+                found.error(&object.child("defaultingType"), what);
+            }
+        }
+        Self::System
     }
-    let kind = object.text("defaultingType", found).filter(|kind| !kind.is_empty());
-    match kind.as_deref().unwrap_or("System") {
-        "List" => return PodTopologySpreadArgs::List(constraints),
-        "System" if constraints.is_empty() => {}
-        "System" => found.error(
-            &object.child("defaultingType"),
-            "is System, but there are defaultConstraints; write List",
-        ),
-        other => {
-            let hint = did_you_mean(other, ["System", "List"].into_iter());
-            let what = format!("{} is not one of System, List{hint}", quoted(other));
-            found.error(&object.child("defaultingType"), what);
+
+    fn to_value(&self) -> RawArgs {
+        match self {
+            Self::System => json!({"defaultingType": "System"}),
+            Self::List(list) if list.is_empty() => json!({"defaultingType": "List"}),
+            Self::List(list) => json!({
+                "defaultingType": "List",
+                "defaultConstraints": list.iter().map(constraint_value).collect::<Vec<_>>(),
+            }),
         }
     }
-    PodTopologySpreadArgs::System
 }
 
 fn constraint(object: &FileMap<'_>, found: &mut Findings) -> SpreadConstraint {
@@ -93,4 +111,23 @@ fn policy(object: &FileMap<'_>, key: &str, found: &mut Findings) -> Option<Strin
         found.error(&object.child(key), format!("{} is not one of Honor, Ignore{hint}", quoted(&policy)));
     }
     Some(policy)
+}
+
+fn constraint_value(constraint: &SpreadConstraint) -> RawArgs {
+    let action = if constraint.do_not_schedule { "DoNotSchedule" } else { "ScheduleAnyway" };
+    let mut shown = json!({
+        "maxSkew": constraint.max_skew,
+        "topologyKey": constraint.topology_key,
+        "whenUnsatisfiable": action,
+    });
+    let optional = [
+        ("minDomains", constraint.min_domains.map(|count| json!(count))),
+        ("nodeAffinityPolicy", constraint.node_affinity_policy.as_ref().map(|policy| json!(policy))),
+        ("nodeTaintsPolicy", constraint.node_taints_policy.as_ref().map(|policy| json!(policy))),
+        ("matchLabelKeys", Some(json!(constraint.match_label_keys)).filter(|keys| *keys != json!([]))),
+    ];
+    for (key, value) in optional {
+        value.into_iter().for_each(|value| put(&mut shown, key, value));
+    }
+    shown
 }

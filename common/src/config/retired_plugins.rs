@@ -1,11 +1,11 @@
 //! Plugins that kube-scheduler no longer has: what replaces them, and how a file of an old version is converted. Entry points:
 //! [`RetiredPlugin::find`] and [`convert`].
 
-use super::args::{ResourceWeight, ScoringStrategy, default_resources};
+use super::args::{RawArgs, ScoringStrategy, default_resources};
 use super::findings::{Findings, quoted};
 use super::plugin_catalog::PluginCatalog;
 use super::raw_profile::{PluginEntry, PluginSet, RawPluginConfig, RawProfile};
-use super::read_args::{checked_shape, scored_resources};
+use super::read_resources::{checked_shape, scored_resources, strategy_value};
 use super::version::Version;
 use crate::model::ExtensionPoint;
 
@@ -43,7 +43,7 @@ pub(super) enum RetiredPlugin {
 impl RetiredPlugin {
     /// The retired plugin of this name, unless a plugin of today has this name.
     pub(super) fn find(name: &str, catalog: PluginCatalog<'_>) -> Option<Self> {
-        if catalog.points(name).is_some() {
+        if catalog.find(name).is_some() {
             return None;
         }
         let scorer =
@@ -71,16 +71,14 @@ fn strategy_name(scorer: &str) -> &str {
     scorer.strip_prefix("NodeResources").unwrap_or(scorer)
 }
 
-type Strategy = (ScoringStrategy, Vec<ResourceWeight>);
-
-/// Converts a profile of an old version: retired plugins are replaced or left out, each with a warning. Returns the strategy for
-/// NodeResourcesFit, if a score plugin became one.
+/// Converts a profile of an old version: retired plugins are replaced or left out, each with a warning. Returns the `scoringStrategy`
+/// of NodeResourcesFit, if a score plugin became one.
 pub(super) fn convert(
     raw_profile: &mut RawProfile<'_>,
     version: Version,
     catalog: PluginCatalog<'_>,
     found: &mut Findings,
-) -> Option<Strategy> {
+) -> Option<RawArgs> {
     drop_old_node_label(raw_profile, version, found);
     warn_of_weights(raw_profile, version, found);
     let strategy = convert_scorer(raw_profile, catalog, found);
@@ -105,7 +103,7 @@ fn convert_scorer(
     raw_profile: &mut RawProfile<'_>,
     catalog: PluginCatalog<'_>,
     found: &mut Findings,
-) -> Option<Strategy> {
+) -> Option<RawArgs> {
     let is_scorer = |name: &str| matches!(RetiredPlugin::find(name, catalog), Some(RetiredPlugin::Scorer(_)));
     let score = raw_profile.points.get_mut(&ExtensionPoint::Score)?;
     let fit_is_there = score.enables(FIT);
@@ -139,7 +137,7 @@ fn read_strategy(
     config: Option<&RawPluginConfig<'_>>,
     profile: &str,
     found: &mut Findings,
-) -> Strategy {
+) -> RawArgs {
     let fields = ["apiVersion", "kind", "resources", "shape"];
     let known = if scorer == RATIO { &fields[..] } else { &fields[..3] };
     let args = config.and_then(|config| config.args.as_ref()?.object(known, found));
@@ -154,7 +152,7 @@ fn read_strategy(
             ScoringStrategy::LeastAllocated
         }
     };
-    (strategy, resources)
+    strategy_value(&strategy, &resources)
 }
 
 /// Removes NodeLabel if its arguments are those of kube-scheduler's plugin of v1beta1, which is not ours.

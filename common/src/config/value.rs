@@ -5,7 +5,7 @@ use std::fmt;
 
 use jiff::SignedDuration;
 
-use super::args::PluginArgs;
+use super::args::RawArgs;
 use crate::model::ExtensionPoint;
 
 /// The configuration of a scheduler: a `KubeSchedulerConfiguration` with all defaults.
@@ -44,8 +44,19 @@ pub struct Profile {
     pub percentage_of_nodes_to_score: Option<i32>,
     /// The plugins at each extension point, in order; a point without plugins is absent.
     pub plugins: BTreeMap<ExtensionPoint, Vec<EnabledPlugin>>,
-    /// The arguments of the plugins.
-    pub args: PluginArgs,
+    /// The arguments of the plugins that have any, whether they run or not.
+    pub plugin_configs: Vec<PluginConfig>,
+}
+
+/// The arguments of a plugin.
+#[derive(Clone, Debug, PartialEq)]
+pub struct PluginConfig {
+    /// The name of the plugin.
+    pub name: String,
+    /// The arguments as a file has them, with all defaults.
+    pub args: RawArgs,
+    /// Whether the effective configuration shows them even if the plugin does not run.
+    pub is_always_shown: bool,
 }
 
 /// A plugin at an extension point.
@@ -61,6 +72,12 @@ impl Profile {
     /// The plugins at `point`, in order.
     pub fn at(&self, point: ExtensionPoint) -> &[EnabledPlugin] {
         self.plugins.get(&point).map_or(&[], Vec::as_slice)
+    }
+
+    /// The arguments of the plugin `name`; `null` if it has none.
+    pub fn args(&self, name: &str) -> &RawArgs {
+        const NONE: &RawArgs = &RawArgs::Null;
+        self.plugin_configs.iter().find(|config| config.name == name).map_or(NONE, |config| &config.args)
     }
 
     /// The profile without the plugin `name`.

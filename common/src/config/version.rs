@@ -4,6 +4,7 @@
 use serde_json::Value;
 
 use super::findings::{Findings, quoted};
+use super::plugin_catalog::PluginCatalog;
 use super::policy;
 
 /// The group of kube-scheduler's configuration.
@@ -40,7 +41,11 @@ impl Version {
 }
 
 /// The version of the file; `None` after reporting an error. The text is a file to use instead, for an old Policy file.
-pub(super) fn of(file: &Value, found: &mut Findings) -> (Option<Version>, Option<String>) {
+pub(super) fn of(
+    file: &Value,
+    catalog: PluginCatalog<'_>,
+    found: &mut Findings,
+) -> (Option<Version>, Option<String>) {
     let field = |name: &str| file.get(name).and_then(Value::as_str).unwrap_or_default();
     let (api_version, kind) = (field("apiVersion"), field("kind"));
     if !file.is_object() {
@@ -52,7 +57,7 @@ pub(super) fn of(file: &Value, found: &mut Findings) -> (Option<Version>, Option
             "kind",
             "\"Policy\" files are no longer read, by kube-scheduler since 1.23; write a profile instead",
         );
-        return (None, Some(policy::replacement(file)));
+        return (None, Some(policy::replacement(file, catalog)));
     }
     if kind.is_empty() {
         found.error("kind", format!("is missing; expected {KIND}"));

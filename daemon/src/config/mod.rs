@@ -20,7 +20,7 @@ use crate::trace;
 use anyhow::{Context, bail};
 use common::api::names::SCHEDULER_NAME;
 use common::config::{Configuration, load};
-use common::plugins::{Tools, unsupported_plugins};
+use common::plugins::PluginList;
 use std::net::SocketAddr;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
@@ -62,8 +62,8 @@ pub struct Config {
     pub warnings: Vec<String>,
     /// Flags that are ignored and would change nothing.
     pub remarks: Vec<String>,
-    /// Plugins of the embedding program that the configuration may name, and the sink of the plugin Trace.
-    pub tools: Tools,
+    /// The plugins that the configuration may name.
+    pub plugins: PluginList,
     /// The namespace of this daemon and of its Leases.
     pub namespace: String,
     /// The name of this replica; part of its Lease's name.
@@ -92,19 +92,19 @@ impl TryFrom<Args> for Config {
     type Error = anyhow::Error;
 
     fn try_from(args: Args) -> anyhow::Result<Self> {
-        Self::new(args, trace::tools())
+        Self::new(args, trace::plugins())
     }
 }
 
 impl Config {
-    /// Checks `args`. Their configuration file may also name the plugins in `tools`.
+    /// Checks `args`. Their configuration file may name these plugins.
     ///
     /// # Errors
     /// When the arguments or the file are invalid or ask for something that is not supported.
-    pub fn new(args: Args, tools: Tools) -> anyhow::Result<Self> {
+    pub fn new(args: Args, plugins: PluginList) -> anyhow::Result<Self> {
         let mut messages = StartupMessages::default();
         let namespace = non_empty(&args.namespace).map_or_else(own_namespace, str::to_owned);
-        let scheduler = scheduler(&args, &tools, &namespace, &mut messages)?;
+        let scheduler = scheduler(&args, &plugins, &namespace, &mut messages)?;
         gates::check(&args.feature_gates, &mut messages)?;
         messages.ignored_flags(&args);
         let connection = Connection::new(&args, &scheduler.client_connection);
@@ -117,7 +117,7 @@ impl Config {
             scheduler,
             warnings: messages.warnings,
             remarks: messages.remarks,
-            tools,
+            plugins,
             namespace,
             replica,
             is_restricted: false,
@@ -188,18 +188,18 @@ fn non_empty_path(file: Option<PathBuf>) -> Option<PathBuf> {
 
 fn scheduler(
     args: &Args,
-    tools: &Tools,
+    plugins: &PluginList,
     namespace: &str,
     messages: &mut StartupMessages,
 ) -> anyhow::Result<Configuration> {
     let mut scheduler = match non_empty_path(args.config.clone()) {
         Some(file) => {
-            let (configuration, warnings) = from_config_file(&file, tools)?;
+            let (configuration, warnings) = from_config_file(&file, plugins)?;
             messages.warnings.extend(warnings);
             configuration
         }
         None => {
-            let mut configuration = profiles_named(&args.scheduler_names);
+            let mut configuration = profiles_named(&args.scheduler_names, plugins);
             election::use_own_lease(&mut configuration, namespace);
             let connection = &mut configuration.client_connection;
             connection.qps = args.kube_api_qps.filter(|qps| *qps != 0.0).unwrap_or(connection.qps);
@@ -209,7 +209,7 @@ fn scheduler(
     };
     election::apply(&args.election, &mut scheduler.leader_election)?;
     election::warn(&scheduler, messages);
-    check_served(&scheduler)?;
+    check_served(&scheduler, plugins)?;
     for profile in &scheduler.profiles {
         check_scheduler_name(&profile.scheduler_name)?;
     }
@@ -217,23 +217,26 @@ fn scheduler(
 }
 
 /// A default profile for each of `names`.
-fn profiles_named(names: &[String]) -> Configuration {
-    let mut configuration = Configuration::default_for(names.first().map_or(SCHEDULER_NAME, String::as_str));
+fn profiles_named(names: &[String], plugins: &PluginList) -> Configuration {
+    let plugins = plugins.declarations();
+    let mut configuration =
+        Configuration::default_for(names.first().map_or(SCHEDULER_NAME, String::as_str), &plugins);
     for name in names.iter().skip(1) {
-        configuration.profiles.extend(Configuration::default_for(name).profiles);
+        configuration.profiles.extend(Configuration::default_for(name, &plugins).profiles);
     }
     configuration
 }
 
-fn from_config_file(file: &Path, tools: &Tools) -> anyhow::Result<(Configuration, Vec<String>)> {
+fn from_config_file(file: &Path, plugins: &PluginList) -> anyhow::Result<(Configuration, Vec<String>)> {
     let text = std::fs::read_to_string(file).with_context(|| format!("read {}", file.display()))?;
-    let loaded = load(&file.display().to_string(), &text, &tools.plugins())?;
+    let loaded = load(&file.display().to_string(), &text, &plugins.declarations())?;
     Ok((loaded.configuration, loaded.warnings.iter().map(ToString::to_string).collect()))
 }
 
 /// Refuses plugins and settings that are not supported: ignoring them would place pods otherwise than the file says.
-fn check_served(scheduler: &Configuration) -> anyhow::Result<()> {
-    let unserved: Vec<String> = scheduler.profiles.iter().flat_map(unsupported_plugins).collect();
+fn check_served(scheduler: &Configuration, plugins: &PluginList) -> anyhow::Result<()> {
+    let unserved: Vec<String> =
+        scheduler.profiles.iter().flat_map(|profile| plugins.unsupported(profile)).collect();
     if !unserved.is_empty() {
         bail!("the configuration asks for what is not served yet: {}", unserved.join(", "));
     }

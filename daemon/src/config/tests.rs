@@ -4,7 +4,7 @@ use super::{Args, Authorities, Certificate, Config, trace};
 use crate::connect::Limit;
 use clap::Parser;
 use common::model::ExtensionPoint;
-use common::plugins::Kit;
+use common::plugins::{Descriptor, Implementations};
 
 fn config(arguments: &[&str]) -> anyhow::Result<Config> {
     Config::try_from(Args::try_parse_from([&["reserve-daemon"], arguments].concat())?)
@@ -71,8 +71,9 @@ fn a_file_can_name_a_plugin_that_was_brought_along() {
     let file = dir.path().join("scheduler.yaml");
     std::fs::write(&file, text).unwrap();
     let args = Args::parse_from(["reserve-daemon", "--config", file.to_str().unwrap()]);
-    let tools = trace::tools().plugin("Mine", &[ExtensionPoint::Filter], |_| Ok(Kit::default()));
-    assert!(Config::new(args, tools).unwrap().scheduler.profiles[0].runs("Mine"));
+    let mine = Descriptor::new("Mine", &[ExtensionPoint::Filter], |_| Ok(Implementations::default()));
+    let plugins = trace::plugins().with(mine);
+    assert!(Config::new(args, plugins).unwrap().scheduler.profiles[0].runs("Mine"));
 }
 
 /// The command line that seed 000 prints.

@@ -6,6 +6,7 @@ use super::{Election, Leadership};
 use crate::clock::Clock;
 use crate::state::ReplicaStatus;
 use crate::testing::{RequestLog, ScriptedAnswer, scripted_client};
+use crate::trace::plugins;
 use common::config::Configuration;
 use serde_json::{Value, json};
 use std::time::Duration;
@@ -45,7 +46,7 @@ fn election(answers: Vec<ScriptedAnswer>) -> TestElection {
     let (client, requests) = scripted_client(answers);
     let (clock, leadership) = (Clock::start(), Leadership::none());
     let (sender, is_leading) = watch::channel(false);
-    let config = Configuration::default_for("reserve-scheduler").leader_election;
+    let config = Configuration::default_for("reserve-scheduler", &plugins().declarations()).leader_election;
     let rng = fastrand::Rng::with_seed(7);
     let listeners = (leadership.clone(), sender);
     let election = Election::new(&config, "me", client, clock.clone(), rng, listeners);

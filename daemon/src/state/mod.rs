@@ -232,6 +232,11 @@ impl State {
         self.scheduler.set_extenders(extenders);
     }
 
+    /// Objects of these kinds are read by nobody: no decision waits for them.
+    pub fn set_unwatched(&mut self, kinds: impl Iterator<Item = CatalogKind>) {
+        kinds.for_each(|kind| drop(self.cluster.apply(Event::CatalogKindUnreadable(kind))));
+    }
+
     /// Sets how many automatic reservations a namespace may have.
     pub fn set_automatic_max(&mut self, most: usize) {
         self.cluster.set_automatic_max(most);

@@ -3,8 +3,11 @@
 use common::api::replica::DaemonNamespaces;
 use common::api::{self, DecodeError};
 use common::cluster::{Event, ObjectInterner, WatchEvent};
+use common::config::Profile;
 use common::model::owner::{OwnerKind, Workload};
 use common::model::{CatalogKind, CatalogObject, Node, Pod, Replica};
+use common::plugins::PluginList;
+use std::collections::BTreeSet;
 
 /// The media type of whole objects.
 const WHOLE: &str = "application/json";
@@ -53,6 +56,17 @@ pub trait WatchedKind {
     fn up_to(&self, _version: u64) -> Option<Event> {
         None
     }
+}
+
+/// The kinds that reservations follow from, whatever the plugins: namespaces may have `reserve/keep`, and quotas limit automatic
+/// reservations.
+const FOR_RESERVATIONS: [CatalogKind; 2] = [CatalogKind::Namespace, CatalogKind::ResourceQuota];
+
+/// The kinds of the catalog that are watched: those that a plugin of a profile reads, and [`FOR_RESERVATIONS`].
+pub fn watched_kinds(plugins: &PluginList, profiles: &[Profile]) -> BTreeSet<CatalogKind> {
+    let mut kinds = plugins.watched_kinds(profiles);
+    kinds.extend(FOR_RESERVATIONS);
+    kinds
 }
 
 /// All nodes.

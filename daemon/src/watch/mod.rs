@@ -11,7 +11,7 @@ mod kinds;
 #[cfg(test)]
 mod tests;
 
-pub use kinds::{CatalogObjects, Nodes, Pods, Replicas, WatchedKind, Workloads};
+pub use kinds::{CatalogObjects, Nodes, Pods, Replicas, WatchedKind, Workloads, watched_kinds};
 
 use crate::clock::Clock;
 use crate::state::Input;

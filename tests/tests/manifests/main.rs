@@ -8,6 +8,7 @@ use clap::Parser as _;
 use common::config::{Configuration, load};
 use common::model::CatalogKind;
 use common::model::owner::OwnerKind;
+use common::plugins::PluginList;
 use daemon::args::Args;
 use daemon::rights::{RightScope, rights};
 use reserve_tests::bench_cluster::REQUESTS_PER_SECOND;
@@ -248,7 +249,8 @@ fn the_image_is_of_this_version() {
 }
 
 fn configuration(file: &str) -> Configuration {
-    let loaded = load(file, &text(file), &[]).unwrap_or_else(|error| panic!("{error}"));
+    let loaded = load(file, &text(file), &PluginList::built_in().declarations())
+        .unwrap_or_else(|error| panic!("{error}"));
     let warnings: Vec<String> = loaded.warnings.iter().map(ToString::to_string).collect();
     assert_eq!(warnings, Vec::<String>::new(), "{file}");
     loaded.configuration

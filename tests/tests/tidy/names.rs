@@ -7,11 +7,12 @@ use crate::syntax::{is_word_byte, line_of, words};
 use std::collections::BTreeMap;
 
 /// Words that are no part of a name any more, and what is said instead.
-const RETIRED_WORDS: [(&str, &str); 15] = [
+const RETIRED_WORDS: [(&str, &str); 17] = [
     ("asker", "PodContext"),
     ("desk", "ExtenderLogic"),
     ("guest", "TestPod, or pod"),
     ("honesty", "what it warns of"),
+    ("kit", "Implementations"),
     ("minders", "PodAffinityCounts"),
     ("moot", "ignored"),
     ("obey", "enforce"),
@@ -22,6 +23,7 @@ const RETIRED_WORDS: [(&str, &str); 15] = [
     ("rung", "Enforcement"),
     ("station", "ExtensionPoint"),
     ("stations", "ExtensionPoint"),
+    ("tools", "PluginList"),
     ("town", "SharedCluster, TestCluster or Scenario"),
 ];
 

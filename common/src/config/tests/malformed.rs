@@ -2,8 +2,7 @@
 
 use proptest::prelude::{Just, Strategy, any, prop, prop_assert, prop_oneof, proptest};
 
-use super::super::load;
-use super::{HEAD, refusal};
+use super::{HEAD, load, refusal};
 
 #[test]
 fn odd_files_are_named() {

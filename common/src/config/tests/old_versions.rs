@@ -1,7 +1,7 @@
 //! Files of versions that kube-scheduler no longer reads.
 
-use super::super::{LoadedConfiguration, ScoringStrategy, ShapePoint, load};
-use super::{at, warnings};
+use super::super::{LoadedConfiguration, NodeLabelArgs, NodeResourcesFitArgs, ScoringStrategy, ShapePoint};
+use super::{arguments, at, load, warnings};
 use crate::model::ExtensionPoint;
 
 fn beta(version: u8, body: &str) -> LoadedConfiguration {
@@ -33,7 +33,7 @@ fn scorers_are_strategies_now() {
     let swap = "{disabled: [{name: NodeResourcesLeastAllocated}], enabled: [{name: NodeResourcesMostAllocated, weight: 5}]}";
     let args = "[{name: NodeResourcesMostAllocated, args: {resources: [{name: cpu, weight: 3}]}}]";
     let loaded = scoring(swap, args);
-    let fit = &loaded.configuration.profiles[0].args.node_resources_fit;
+    let fit: NodeResourcesFitArgs = arguments(&loaded.configuration, "NodeResourcesFit");
     assert_eq!(fit.strategy, ScoringStrategy::MostAllocated);
     assert_eq!(fit.resources[0].weight, 3);
     assert_eq!(at(&loaded.configuration, ExtensionPoint::Score)[0], "NodeResourcesFit=5");
@@ -46,7 +46,8 @@ fn scorers_are_strategies_now() {
         "[{name: RequestedToCapacityRatio, args: {shape: [{utilization: 0, score: 0}]}}]",
     );
     let expected = ScoringStrategy::RequestedToCapacityRatio(vec![ShapePoint { utilization: 0, score: 0 }]);
-    assert_eq!(loaded.configuration.profiles[0].args.node_resources_fit.strategy, expected);
+    let fit: NodeResourcesFitArgs = arguments(&loaded.configuration, "NodeResourcesFit");
+    assert_eq!(fit.strategy, expected);
 }
 
 #[test]
@@ -61,7 +62,7 @@ fn a_default_scorer_that_was_off_stays_off() {
 fn a_second_strategy_is_left_out() {
     let both = "{enabled: [{name: NodeResourcesLeastAllocated}, {name: NodeResourcesMostAllocated}]}";
     let loaded = scoring(both, "[]");
-    let fit = &loaded.configuration.profiles[0].args.node_resources_fit;
+    let fit: NodeResourcesFitArgs = arguments(&loaded.configuration, "NodeResourcesFit");
     assert_eq!(fit.strategy, ScoringStrategy::LeastAllocated);
     let words = warnings(&loaded).join("\n");
     assert!(
@@ -98,8 +99,8 @@ fn the_old_node_label_is_not_ours() {
     assert!(words.contains("\"NodeLabel\" is kube-scheduler's old plugin and is left out"), "{words}");
     let loaded = beta(1, &body("{requiredLabels: {a: b}}"));
     assert!(at(&loaded.configuration, ExtensionPoint::Filter).contains(&"NodeLabel".to_owned()));
-    let args = &loaded.configuration.profiles[0].args.own.node_label;
-    assert_eq!(args.required_labels, [("a".to_owned(), "b".to_owned())].into());
+    let arguments: NodeLabelArgs = arguments(&loaded.configuration, "NodeLabel");
+    assert_eq!(arguments.required_labels, [("a".to_owned(), "b".to_owned())].into());
 }
 
 #[test]

@@ -1,6 +1,7 @@
 //! The arguments of our own plugins: the error messages, and what the log shows.
 
-use super::{HEAD, load, refusal, v1, warnings};
+use super::super::RandomScoreArgs;
+use super::{HEAD, arguments, load, refusal, v1, warnings};
 use serde_json::json;
 
 /// The body of a file, and its error.
@@ -120,5 +121,6 @@ fn the_documented_file_is_read_without_a_word() {
     for name in ours.split(' ') {
         assert!(profile.runs(name), "{name}");
     }
-    assert_eq!(profile.args.own.random_score.seed, 7);
+    let random: RandomScoreArgs = arguments(&loaded.configuration, "RandomScore");
+    assert_eq!(random.seed, 7);
 }

@@ -1,7 +1,7 @@
 //! Old Policy files: the error has a file that replaces them.
 
-use super::super::load;
-use super::{at, refusal};
+use super::super::{InterPodAffinityArgs, NodeResourcesFitArgs, ScoringStrategy};
+use super::{arguments, at, load, refusal};
 use crate::model::ExtensionPoint;
 
 /// The replacement file in an error.
@@ -70,11 +70,10 @@ priorities:
         ["NodeResourcesFit=3", "ImageLocality=2", "Reservation=100"]
     );
     assert_eq!(at(configuration, ExtensionPoint::PreScore), ["NodeResourcesFit"]);
-    assert_eq!(configuration.profiles[0].args.inter_pod_affinity.hard_pod_affinity_weight, 7);
-    assert_eq!(
-        configuration.profiles[0].args.node_resources_fit.strategy,
-        super::super::ScoringStrategy::MostAllocated
-    );
+    let affinity: InterPodAffinityArgs = arguments(configuration, "InterPodAffinity");
+    assert_eq!(affinity.hard_pod_affinity_weight, 7);
+    let fit: NodeResourcesFitArgs = arguments(configuration, "NodeResourcesFit");
+    assert_eq!(fit.strategy, ScoringStrategy::MostAllocated);
     assert_eq!(loaded.warnings, []);
 }
 

@@ -1,9 +1,10 @@
 //! The effective configuration in the log.
 
+use super::super::Configuration;
 use super::super::base64::encode;
-use super::super::{Configuration, load};
-use super::{HEAD, v1};
+use super::{HEAD, load, v1};
 use crate::api::names::SCHEDULER_NAME;
+use crate::plugins::PluginList;
 
 #[test]
 fn what_is_shown_says_the_same_when_loaded() {
@@ -29,7 +30,7 @@ fn what_is_shown_says_the_same_when_loaded() {
 
 #[test]
 fn the_default_is_readable() {
-    let shown = Configuration::default_for(SCHEDULER_NAME).to_yaml();
+    let shown = Configuration::default_for(SCHEDULER_NAME, &PluginList::built_in().declarations()).to_yaml();
     assert!(shown.starts_with("apiVersion: kubescheduler.config.k8s.io/v1\nclientConnection:\n"), "{shown}");
     assert!(shown.contains("\n  schedulerName: reserve-scheduler\n"), "{shown}");
     assert!(shown.contains("\n      - name: Reservation\n        weight: 100\n"), "{shown}");

@@ -1,8 +1,8 @@
 //! Real configurations that users have published.
 
-use super::super::{ExtraPlugin, load};
-use super::{at, refusal, warnings};
+use super::{at, load, refusal, warnings};
 use crate::model::ExtensionPoint;
+use crate::plugins::{Descriptor, Implementations};
 
 /// The configuration of a scheduler with one filter plugin, from its README.
 const SAMPLE: &str = r#"
@@ -47,8 +47,8 @@ const FILTERS: [&str; 17] = [
     "filteringNode",
 ];
 
-fn extra(name: &str, points: &[ExtensionPoint]) -> ExtraPlugin {
-    ExtraPlugin { name: name.to_owned(), points: points.to_vec() }
+fn extra(name: &str, points: &[ExtensionPoint]) -> Descriptor {
+    Descriptor::new(name, points, |_| Ok(Implementations::default()))
 }
 
 #[test]

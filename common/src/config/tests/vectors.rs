@@ -5,10 +5,10 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use serde_json::{Value, json};
 
-use super::super::plugin_catalog::{DEFAULTS, PluginCatalog, RESERVATION, RESERVATION_WEIGHT};
-use super::super::show;
+use super::super::plugin_catalog::RESERVATION;
 use super::{Configuration, LoadedConfiguration, load, shown};
 use crate::model::ExtensionPoint;
+use crate::plugins::PluginList;
 
 const VECTORS: &str = include_str!(concat!(env!("CARGO_MANIFEST_DIR"), "/vectors/config.jsonl"));
 
@@ -79,8 +79,8 @@ fn assert_settings(name: &str, ours: &Configuration, theirs: &serde_json::Map<St
         assert_eq!(json!(ours.percentage_of_nodes_to_score), theirs["percentageOfNodesToScore"], "{name}");
         for config in theirs["pluginConfig"].as_array().into_iter().flatten() {
             let plugin = config["name"].as_str().expect("a name");
-            if let Some(args) = show::args(&ours.args, plugin) {
-                assert_eq!(args, config["args"], "arguments of {plugin} in {name}");
+            if !ours.args(plugin).is_null() {
+                assert_eq!(*ours.args(plugin), config["args"], "arguments of {plugin} in {name}");
             }
         }
     }
@@ -92,7 +92,7 @@ fn assert_round_trip(name: &str, configuration: &Configuration) {
     let mut again = load("shown", &shown, &[]).unwrap_or_else(|error| panic!("{name}: {error}\n{shown}"));
     for (again, first) in again.configuration.profiles.iter_mut().zip(&configuration.profiles) {
         // The arguments of plugins that do not run are not shown.
-        again.args.clone_from(&first.args);
+        again.plugin_configs.clone_from(&first.plugin_configs);
     }
     assert_eq!(again.configuration, *configuration, "{name}: {shown}");
 }
@@ -147,19 +147,17 @@ fn the_catalog_is_that_of_kube_scheduler() {
         }
     }
     assert_eq!(points.len(), 24);
-    let catalog = PluginCatalog::new(&[]);
+    let declarations = PluginList::built_in().declarations();
     for (name, theirs) in points {
-        let ours =
-            catalog.points(name).expect(name).iter().map(|point| point.field()).collect::<BTreeSet<_>>();
-        assert_eq!(ours, theirs, "{name}");
+        let ours = declarations.iter().find(|plugin| plugin.name == name).expect(name);
+        assert!(ours.is_upstream, "{name}");
+        assert_eq!(ours.points.iter().map(|point| point.field()).collect::<BTreeSet<_>>(), theirs, "{name}");
     }
 }
 
 #[test]
 fn ours_is_the_last_of_the_defaults() {
-    assert_eq!(DEFAULTS.last(), Some(&(RESERVATION, RESERVATION_WEIGHT)));
-    assert_eq!(i64::from(RESERVATION_WEIGHT), crate::plugins::reservation::WEIGHT);
-    let configuration = Configuration::default_for("mine");
+    let configuration = Configuration::default_for("mine", &PluginList::built_in().declarations());
     assert_eq!(configuration.profiles[0].scheduler_name, "mine");
     let last = |point| super::at(&configuration, point).pop();
     assert_eq!(last(ExtensionPoint::Filter).as_deref(), Some("Reservation"));

@@ -12,21 +12,21 @@ use crate::framework::{
 };
 use crate::model::ExtensionPoint;
 use crate::model::{NodeName, PodKey};
-use crate::plugins::trace::Sink;
-use crate::plugins::{Kit, Tools, registry_with};
+use crate::plugins::trace::{self, Sink};
+use crate::plugins::{Descriptor, Implementations, PluginList};
 use crate::testing::{ClusterBuilder, PodBuilder, cluster_builder, node, now, pod};
 use serde_json::json;
 use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
-fn registry(profile: &str, tools: &Tools) -> Result<Registry, String> {
+fn registry(profile: &str, plugins: &PluginList) -> Result<Registry, String> {
     let head = "apiVersion: kubescheduler.config.k8s.io/v1\nkind: KubeSchedulerConfiguration\n";
-    let loaded = load("file", &format!("{head}profiles: [{profile}]"), &tools.plugins()).unwrap();
-    registry_with(&loaded.configuration.profiles[0], tools)
+    let loaded = load("file", &format!("{head}profiles: [{profile}]"), &plugins.declarations()).unwrap();
+    plugins.registry(&loaded.configuration.profiles[0])
 }
 
 fn configured(profile: &str) -> Registry {
-    registry(profile, &Tools::default()).unwrap()
+    registry(profile, &PluginList::built_in()).unwrap()
 }
 
 /// The node that the pod goes to, or the message without the part of preemption.
@@ -115,8 +115,8 @@ impl Sink for Notes {
 #[test]
 fn trace_tells_every_point_in_order() {
     let notes = Notes::default();
-    let tools = Tools::default().trace(notes.clone());
-    let registry = registry("{plugins: {multiPoint: {enabled: [{name: Trace}]}}}", &tools).unwrap();
+    let plugins = PluginList::built_in().with(trace::descriptor(notes.clone()));
+    let registry = registry("{plugins: {multiPoint: {enabled: [{name: Trace}]}}}", &plugins).unwrap();
     let mut cluster =
         cluster_builder().node(node("n1")).node(node("n2")).node(node("n3").cordoned()).cluster();
     let snapshot = cluster.snapshot(now());
@@ -181,39 +181,40 @@ fn no(words: &'static str) -> Rejection {
     Rejection::new("Picky", Reason::message(words, Cure::Node))
 }
 
-fn picky(permission: Permission, ready: bool) -> Tools {
+fn picky(permission: Permission, ready: bool) -> PluginList {
     let points = [ExtensionPoint::Filter, ExtensionPoint::Permit, ExtensionPoint::PreBind];
-    Tools::default().plugin("Picky", &points, move |args| {
+    PluginList::built_in().with(Descriptor::new("Picky", &points, move |args| {
         let avoids = args.get("avoids").and_then(|name| name.as_str()).ok_or("avoids is missing")?.to_owned();
         let plugin = Arc::new(Picky { avoids, permission: permission.clone(), ready });
-        Ok(Kit {
+        Ok(Implementations {
             filter: Some(plugin.clone()),
             permit: Some(plugin.clone()),
             pre_bind: Some(plugin),
-            ..Kit::default()
+            ..Implementations::default()
         })
-    })
+    }))
 }
 
 const WITH_PICKY: &str = "{schedulerName: s, plugins: {filter: {enabled: [{name: Picky}]}, permit: {enabled: [{name: Picky}]}, preBind: {enabled: [{name: Picky}]}}, pluginConfig: [{name: Picky, args: {avoids: n1}}]}";
 
 #[test]
 fn a_plugin_of_the_caller_is_placed_by_the_file() {
-    let tools = picky(Permission::Granted, true);
-    let with = registry(WITH_PICKY, &tools).unwrap();
+    let plugins = picky(Permission::Granted, true);
+    let with = registry(WITH_PICKY, &plugins).unwrap();
     assert_eq!(with.filters.last().map(|plugin| plugin.name()), Some("Picky"));
     let test_cluster = || cluster_builder().node(node("n1")).node(node("n2"));
     assert_eq!(decided(&mut test_cluster().cluster(), &pod("p"), &with), "n2");
-    assert_eq!(decided(&mut test_cluster().cluster(), &pod("p"), &registry("{}", &tools).unwrap()), "n1");
+    assert_eq!(decided(&mut test_cluster().cluster(), &pod("p"), &registry("{}", &plugins).unwrap()), "n1");
     let message = "0/1 nodes are available: 1 node(s) were not to its taste.";
     assert_eq!(decided(&mut cluster_builder().node(node("n1")).cluster(), &pod("p"), &with), message);
-    let without_args = registry("{schedulerName: s, plugins: {filter: {enabled: [{name: Picky}]}}}", &tools);
+    let without_args =
+        registry("{schedulerName: s, plugins: {filter: {enabled: [{name: Picky}]}}}", &plugins);
     assert_eq!(without_args.err().as_deref(), Some("plugin Picky in profile s: avoids is missing"));
     let text = format!(
         "apiVersion: kubescheduler.config.k8s.io/v1\nkind: KubeSchedulerConfiguration\nprofiles: [{WITH_PICKY}]"
     );
-    let loaded = load("file", &text, &tools.plugins()).unwrap();
-    let missing = registry_with(&loaded.configuration.profiles[0], &Tools::default());
+    let loaded = load("file", &text, &plugins.declarations()).unwrap();
+    let missing = PluginList::built_in().registry(&loaded.configuration.profiles[0]);
     let expected = "plugin Picky in profile s: nobody has brought it along";
     assert_eq!(missing.err().as_deref(), Some(expected));
 }

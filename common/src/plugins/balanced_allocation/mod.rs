@@ -4,11 +4,12 @@ mod score;
 #[cfg(test)]
 mod tests;
 
-use super::kit::Kit;
 use super::node_resources::shares::{ScoredResource, Weights};
+use super::{Descriptor, Implementations};
 use crate::cluster::{Ledger, NodeId, PodContext, Snapshot};
-use crate::config::{BalancedAllocationArgs, PluginArgs};
+use crate::config::BalancedAllocationArgs;
 use crate::framework::{Normalise, Plugin, Scope, Score, Scorer, ledger_scorer};
+use crate::model::ExtensionPoint;
 use std::sync::Arc;
 
 /// The plugin, with the resources that it considers.
@@ -17,9 +18,18 @@ pub struct BalancedAllocation {
     weights: Weights,
 }
 
-/// The plugin, for each of its extension points.
-pub(super) fn kit(args: &PluginArgs) -> Kit {
-    Kit { score: Some(Arc::new(BalancedAllocation::new(&args.balanced_allocation))), ..Kit::default() }
+/// The plugin in the list of all plugins.
+pub(super) fn descriptor() -> Descriptor {
+    Descriptor::with_args(
+        "NodeResourcesBalancedAllocation",
+        &[ExtensionPoint::PreScore, ExtensionPoint::Score],
+        |args: BalancedAllocationArgs| Implementations {
+            score: Some(Arc::new(BalancedAllocation::new(&args))),
+            ..Implementations::default()
+        },
+    )
+    .upstream()
+    .by_default(1)
 }
 
 impl BalancedAllocation {

@@ -25,10 +25,11 @@
 #[cfg(test)]
 mod tests;
 
-use super::kit::Kit;
+use super::{Descriptor, Implementations};
 use crate::cluster::{NodeId, PodContext, Snapshot};
-use crate::config::PluginArgs;
+use crate::config::BuildImageLocalityArgs;
 use crate::framework::{Normalise, Plugin, SCORE_MAX, Scope, Score, Scorer, ledger_scorer};
+use crate::model::ExtensionPoint;
 use crate::model::ids::Text;
 use crate::model::image::normalized_image_name;
 use crate::model::{Node, Pod};
@@ -41,10 +42,12 @@ pub struct BuildImageLocality {
     env: String,
 }
 
-/// The plugin, for each of its extension points.
-pub(super) fn kit(args: &PluginArgs) -> Kit {
-    let plugin = Arc::new(BuildImageLocality { env: args.own.build_image_locality.env.clone() });
-    Kit { score: Some(plugin), ..Kit::default() }
+/// The plugin in the list of all plugins.
+pub(super) fn descriptor() -> Descriptor {
+    Descriptor::with_args("BuildImageLocality", &[ExtensionPoint::Score], |args: BuildImageLocalityArgs| {
+        let plugin = Arc::new(BuildImageLocality { env: args.env });
+        Implementations { score: Some(plugin), ..Implementations::default() }
+    })
 }
 
 impl Plugin for BuildImageLocality {

@@ -3,18 +3,23 @@
 #[cfg(test)]
 mod tests;
 
-use super::kit::Kit;
+use super::{Descriptor, Implementations};
 use crate::cluster::PodContext;
-use crate::config::PluginArgs;
 use crate::framework::{Bind, Plugin};
+use crate::model::ExtensionPoint;
 use std::sync::Arc;
 
 /// The plugin.
 pub struct DefaultBinder;
 
-/// The plugin, for each of its extension points.
-pub(super) fn kit(_args: &PluginArgs) -> Kit {
-    Kit { bind: Some(Arc::new(DefaultBinder)), ..Kit::default() }
+/// The plugin in the list of all plugins.
+pub(super) fn descriptor() -> Descriptor {
+    Descriptor::built_in("DefaultBinder", &[ExtensionPoint::Bind], || Implementations {
+        bind: Some(Arc::new(DefaultBinder)),
+        ..Implementations::default()
+    })
+    .upstream()
+    .by_default(0)
 }
 
 impl Plugin for DefaultBinder {

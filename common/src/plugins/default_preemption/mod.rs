@@ -8,12 +8,13 @@ mod budgets;
 mod tests;
 mod victims;
 
-use super::kit::Kit;
-use crate::config::PluginArgs;
+use super::{Descriptor, Implementations};
+use crate::config::DefaultPreemptionArgs;
 use crate::framework::{
     Attempt, Cure, NodeVictims, Plugin, PostFilter, PostFilterResult, Reason, Rejection, histogram,
 };
 use crate::model::DisruptionBudget;
+use crate::model::{CatalogKind, ExtensionPoint};
 use std::cmp::Reverse;
 use std::sync::Arc;
 use victims::{NodeDryRun, select_victims};
@@ -24,9 +25,19 @@ pub struct DefaultPreemption;
 
 const NAME: &str = "DefaultPreemption";
 
-/// The plugin, for each of its extension points.
-pub(super) fn kit(_args: &PluginArgs) -> Kit {
-    Kit { post_filter: Some(Arc::new(DefaultPreemption)), ..Kit::default() }
+/// The plugin in the list of all plugins.
+pub(super) fn descriptor() -> Descriptor {
+    Descriptor::with_args(
+        NAME,
+        &[ExtensionPoint::PreEnqueue, ExtensionPoint::PostFilter, ExtensionPoint::PodGroupPostFilter],
+        |_args: DefaultPreemptionArgs| Implementations {
+            post_filter: Some(Arc::new(DefaultPreemption)),
+            ..Implementations::default()
+        },
+    )
+    .upstream()
+    .by_default(0)
+    .watches(&[CatalogKind::PodDisruptionBudget])
 }
 
 impl Plugin for DefaultPreemption {

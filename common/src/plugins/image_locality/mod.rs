@@ -5,10 +5,10 @@ mod table;
 #[cfg(test)]
 mod tests;
 
-use super::kit::Kit;
+use super::{Descriptor, Implementations};
 use crate::cluster::{Ledger, NodeId, PerNode, PodContext, Snapshot};
-use crate::config::PluginArgs;
 use crate::framework::{NodeScore, Normalise, Plugin, Scope, Score, Scorer, ledger_scorer};
+use crate::model::ExtensionPoint;
 use crate::model::Node;
 use crate::model::ids::Text;
 use score::PodImages;
@@ -21,9 +21,14 @@ pub struct ImageLocality;
 /// For up to so many different images, the score of each subset is hashed into the scope: 2^6 subsets are few enough.
 const COMPARED_IMAGES_MAX: usize = 6;
 
-/// The plugin, for each of its extension points.
-pub(super) fn kit(_args: &PluginArgs) -> Kit {
-    Kit { score: Some(Arc::new(ImageLocality)), ..Kit::default() }
+/// The plugin in the list of all plugins.
+pub(super) fn descriptor() -> Descriptor {
+    Descriptor::built_in("ImageLocality", &[ExtensionPoint::Score], || Implementations {
+        score: Some(Arc::new(ImageLocality)),
+        ..Implementations::default()
+    })
+    .upstream()
+    .by_default(1)
 }
 
 impl Plugin for ImageLocality {

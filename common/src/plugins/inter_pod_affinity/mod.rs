@@ -12,10 +12,11 @@ mod tests;
 
 pub use evidence::{UnmetPodAffinity, unmet_pod_affinity};
 
-use super::kit::Kit;
+use super::{Descriptor, Implementations};
 use crate::cluster::{NodeId, PodContext, Snapshot};
-use crate::config::{InterPodAffinityArgs, PluginArgs};
+use crate::config::InterPodAffinityArgs;
 use crate::framework::{Filter, NodeFilter, Plugin, Scope, Score, Scorer};
+use crate::model::{CatalogKind, ExtensionPoint};
 use std::sync::Arc;
 
 /// The plugin.
@@ -23,10 +24,23 @@ pub struct InterPodAffinity {
     args: InterPodAffinityArgs,
 }
 
-/// The plugin, for each of its extension points.
-pub(super) fn kit(args: &PluginArgs) -> Kit {
-    let plugin = Arc::new(InterPodAffinity { args: args.inter_pod_affinity.clone() });
-    Kit { filter: Some(plugin.clone()), score: Some(plugin), ..Kit::default() }
+/// The plugin in the list of all plugins.
+pub(super) fn descriptor() -> Descriptor {
+    Descriptor::with_args(
+        "InterPodAffinity",
+        &[ExtensionPoint::PreFilter, ExtensionPoint::Filter, ExtensionPoint::PreScore, ExtensionPoint::Score],
+        |args: InterPodAffinityArgs| {
+            let plugin = Arc::new(InterPodAffinity { args });
+            Implementations {
+                filter: Some(plugin.clone()),
+                score: Some(plugin),
+                ..Implementations::default()
+            }
+        },
+    )
+    .upstream()
+    .by_default(2)
+    .watches(&[CatalogKind::Namespace])
 }
 
 impl Plugin for InterPodAffinity {

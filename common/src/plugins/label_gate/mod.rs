@@ -16,12 +16,13 @@
 #[cfg(test)]
 mod tests;
 
-use super::kit::Kit;
+use super::{Descriptor, Implementations};
 use crate::cluster::{PodContext, Snapshot};
-use crate::config::{LabelGateArgs, PluginArgs};
+use crate::config::LabelGateArgs;
 use crate::framework::{
     Admission, Cure, Filter, NodeFilter, Plugin, PreFilter, Reason, Rejection, Scope, Verdict, ledger_filter,
 };
+use crate::model::ExtensionPoint;
 use std::sync::Arc;
 
 /// The plugin.
@@ -29,10 +30,20 @@ pub struct LabelGate {
     args: LabelGateArgs,
 }
 
-/// The plugin, for each of its extension points.
-pub(super) fn kit(args: &PluginArgs) -> Kit {
-    let plugin = Arc::new(LabelGate { args: args.own.label_gate.clone() });
-    Kit { pre_filter: Some(plugin.clone()), filter: Some(plugin), ..Kit::default() }
+/// The plugin in the list of all plugins.
+pub(super) fn descriptor() -> Descriptor {
+    Descriptor::with_args(
+        "LabelGate",
+        &[ExtensionPoint::PreFilter, ExtensionPoint::Filter],
+        |args: LabelGateArgs| {
+            let plugin = Arc::new(LabelGate { args });
+            Implementations {
+                pre_filter: Some(plugin.clone()),
+                filter: Some(plugin),
+                ..Implementations::default()
+            }
+        },
+    )
 }
 
 impl Plugin for LabelGate {

@@ -5,13 +5,14 @@ mod added_affinity;
 #[cfg(test)]
 mod tests;
 
-use super::kit::Kit;
+use super::{Descriptor, Implementations};
 use crate::cluster::{NodeId, PodContext, Snapshot};
-use crate::config::PluginArgs;
+use crate::config::NodeAffinityArgs;
 use crate::framework::{
     Admission, Cure, Filter, NodeFilter, Normalise, Plugin, PreFilter, Reason, Rejection, Scope, Score,
     Scorer, Verdict, ledger_filter, ledger_scorer,
 };
+use crate::model::ExtensionPoint;
 use crate::model::affinity::{
     NODE_NAME_FIELD, NodeAffinity, NodeSelector, NodeSelectorOperator, NodeSelectorRequirement,
     NodeSelectorTerm,
@@ -32,16 +33,24 @@ const CONFLICT: &str = "pod affinity terms conflict";
 const NOT_ENFORCED: &str = "node(s) didn't match scheduler-enforced node affinity";
 const NOT_MATCHED: &str = "node(s) didn't match Pod's node affinity/selector";
 
-/// The plugin, for each of its extension points.
-pub(super) fn kit(args: &PluginArgs) -> Kit {
-    let added = args.node_affinity.added_affinity.as_ref().map(added_affinity::node_affinity);
-    let plugin = Arc::new(NodeAffinityPlugin { added: added.unwrap_or_default() });
-    Kit {
-        pre_filter: Some(plugin.clone()),
-        filter: Some(plugin.clone()),
-        score: Some(plugin),
-        ..Kit::default()
-    }
+/// The plugin in the list of all plugins.
+pub(super) fn descriptor() -> Descriptor {
+    Descriptor::with_args(
+        NAME,
+        &[ExtensionPoint::PreFilter, ExtensionPoint::Filter, ExtensionPoint::PreScore, ExtensionPoint::Score],
+        |args: NodeAffinityArgs| {
+            let added = args.added_affinity.as_ref().map(added_affinity::node_affinity);
+            let plugin = Arc::new(NodeAffinityPlugin { added: added.unwrap_or_default() });
+            Implementations {
+                pre_filter: Some(plugin.clone()),
+                filter: Some(plugin.clone()),
+                score: Some(plugin),
+                ..Implementations::default()
+            }
+        },
+    )
+    .upstream()
+    .by_default(2)
 }
 
 impl Plugin for NodeAffinityPlugin {

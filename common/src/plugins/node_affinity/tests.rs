@@ -1,7 +1,7 @@
 //! NodeAffinity: a table of cases for each extension point.
 
-use super::{NodeAffinityPlugin, kit};
-use crate::config::{AddedAffinity, NodeAffinityArgs, NodeRequirement, NodeTerm, PluginArgs};
+use super::{NodeAffinityPlugin, descriptor};
+use crate::config::{AddedAffinity, NodeAffinityArgs, NodeRequirement, NodeTerm, PluginArgs as _, RawArgs};
 use crate::framework::{Admission, Filter, Scope, Score};
 use crate::testing::{
     ClusterBuilder, NodeBuilder, PodBuilder, admission, all_reasons, cluster_builder, node, now, pod,
@@ -226,15 +226,14 @@ fn a_malformed_wish_is_an_error_but_not_too_early() {
 #[test]
 fn arguments_reach_the_plugin() {
     let added = AddedAffinity { required: Some(Vec::new()), preferred: Vec::new() };
-    let args = PluginArgs {
-        node_affinity: NodeAffinityArgs { added_affinity: Some(added) },
-        ..PluginArgs::default()
-    };
+    let args = NodeAffinityArgs { added_affinity: Some(added) }.to_value();
     let mut cluster = test_cluster().cluster();
     let snapshot = cluster.snapshot(now());
     let pod = pod("p").build();
     let pod_context = snapshot.pod_context(&pod);
-    let asked =
-        |args| kit(args).filter.is_some_and(|plugin| plugin.prepare(&pod_context, &snapshot).is_some());
-    assert!(asked(&args) && !asked(&PluginArgs::default()));
+    let filters = |args| {
+        let made = descriptor().make(args).unwrap();
+        made.filter.is_some_and(|plugin| plugin.prepare(&pod_context, &snapshot).is_some())
+    };
+    assert!(filters(&args) && !filters(&RawArgs::Null));
 }

@@ -3,10 +3,10 @@
 #[cfg(test)]
 mod tests;
 
-use super::kit::Kit;
+use super::{Descriptor, Implementations};
 use crate::cluster::{PodContext, Snapshot};
-use crate::config::PluginArgs;
 use crate::framework::{Cure, Filter, NodeFilter, Plugin, Reason, Scope, Verdict, ledger_filter};
+use crate::model::ExtensionPoint;
 use std::sync::Arc;
 
 /// The plugin.
@@ -14,9 +14,13 @@ pub struct NodeDeclaredFeatures;
 
 const MISSING: &str = "node(s) didn't match Pod's required features";
 
-/// The plugin, for each of its extension points.
-pub(super) fn kit(_args: &PluginArgs) -> Kit {
-    Kit { filter: Some(Arc::new(NodeDeclaredFeatures)), ..Kit::default() }
+/// The plugin in the list of all plugins.
+pub(super) fn descriptor() -> Descriptor {
+    Descriptor::built_in("NodeDeclaredFeatures", &[ExtensionPoint::PreFilter, ExtensionPoint::Filter], || {
+        Implementations { filter: Some(Arc::new(NodeDeclaredFeatures)), ..Implementations::default() }
+    })
+    .upstream()
+    .by_default(0)
 }
 
 impl Plugin for NodeDeclaredFeatures {

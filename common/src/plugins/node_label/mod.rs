@@ -16,10 +16,11 @@
 #[cfg(test)]
 mod tests;
 
-use super::kit::Kit;
+use super::{Descriptor, Implementations};
 use crate::cluster::{NodeId, PodContext, Snapshot};
-use crate::config::{NodeLabelArgs, PluginArgs};
+use crate::config::NodeLabelArgs;
 use crate::framework::{Cure, Filter, NodeFilter, Plugin, PreScore, Reason, Scope, Verdict, ledger_filter};
+use crate::model::ExtensionPoint;
 use crate::model::Labels;
 use std::sync::Arc;
 
@@ -28,10 +29,20 @@ pub struct NodeLabel {
     args: NodeLabelArgs,
 }
 
-/// The plugin, for each of its extension points.
-pub(super) fn kit(args: &PluginArgs) -> Kit {
-    let plugin = Arc::new(NodeLabel { args: args.own.node_label.clone() });
-    Kit { filter: Some(plugin.clone()), pre_score: Some(plugin), ..Kit::default() }
+/// The plugin in the list of all plugins.
+pub(super) fn descriptor() -> Descriptor {
+    Descriptor::with_args(
+        "NodeLabel",
+        &[ExtensionPoint::Filter, ExtensionPoint::PreScore],
+        |args: NodeLabelArgs| {
+            let plugin = Arc::new(NodeLabel { args });
+            Implementations {
+                filter: Some(plugin.clone()),
+                pre_score: Some(plugin),
+                ..Implementations::default()
+            }
+        },
+    )
 }
 
 impl Plugin for NodeLabel {

@@ -3,19 +3,27 @@
 #[cfg(test)]
 mod tests;
 
-use super::kit::Kit;
+use super::{Descriptor, Implementations};
 use crate::cluster::{PodContext, Snapshot};
-use crate::config::PluginArgs;
 use crate::framework::{Admission, Filter, NodeFilter, Plugin, PreFilter, Reason, Verdict, ledger_filter};
+use crate::model::ExtensionPoint;
 use std::sync::Arc;
 
 /// The plugin.
 pub struct NodeNamePlugin;
 
-/// The plugin, for each of its extension points.
-pub(super) fn kit(_args: &PluginArgs) -> Kit {
-    let plugin = Arc::new(NodeNamePlugin);
-    Kit { pre_filter: Some(plugin.clone()), filter: Some(plugin), ..Kit::default() }
+/// The plugin in the list of all plugins.
+pub(super) fn descriptor() -> Descriptor {
+    Descriptor::built_in("NodeName", &[ExtensionPoint::PreFilter, ExtensionPoint::Filter], || {
+        let plugin = Arc::new(NodeNamePlugin);
+        Implementations {
+            pre_filter: Some(plugin.clone()),
+            filter: Some(plugin),
+            ..Implementations::default()
+        }
+    })
+    .upstream()
+    .by_default(0)
 }
 
 impl Plugin for NodeNamePlugin {

@@ -3,19 +3,23 @@
 #[cfg(test)]
 mod tests;
 
-use super::kit::Kit;
+use super::{Descriptor, Implementations};
 use crate::cluster::{PodContext, Snapshot};
-use crate::config::PluginArgs;
 use crate::framework::{Filter, NodeFilter, Plugin, Reason, Scope, Verdict, ledger_filter};
+use crate::model::ExtensionPoint;
 use crate::model::{HostPort, Pod};
 use std::sync::Arc;
 
 /// The plugin.
 pub struct NodePorts;
 
-/// The plugin, for each of its extension points.
-pub(super) fn kit(_args: &PluginArgs) -> Kit {
-    Kit { filter: Some(Arc::new(NodePorts)), ..Kit::default() }
+/// The plugin in the list of all plugins.
+pub(super) fn descriptor() -> Descriptor {
+    Descriptor::built_in("NodePorts", &[ExtensionPoint::PreFilter, ExtensionPoint::Filter], || {
+        Implementations { filter: Some(Arc::new(NodePorts)), ..Implementations::default() }
+    })
+    .upstream()
+    .by_default(0)
 }
 
 impl Plugin for NodePorts {

@@ -18,10 +18,11 @@
 #[cfg(test)]
 mod tests;
 
-use super::kit::Kit;
+use super::{Descriptor, Implementations};
 use crate::cluster::{NodeId, PodContext, Snapshot};
-use crate::config::{NodePreferenceArgs, PluginArgs};
+use crate::config::NodePreferenceArgs;
 use crate::framework::{Normalise, Plugin, Scope, Score, Scorer, ledger_scorer};
+use crate::model::ExtensionPoint;
 use crate::model::Node;
 use std::sync::Arc;
 
@@ -30,10 +31,12 @@ pub struct NodePreference {
     args: NodePreferenceArgs,
 }
 
-/// The plugin, for each of its extension points.
-pub(super) fn kit(args: &PluginArgs) -> Kit {
-    let plugin = Arc::new(NodePreference { args: args.own.node_preference.clone() });
-    Kit { score: Some(plugin), ..Kit::default() }
+/// The plugin in the list of all plugins.
+pub(super) fn descriptor() -> Descriptor {
+    Descriptor::with_args("NodePreference", &[ExtensionPoint::Score], |args: NodePreferenceArgs| {
+        let plugin = Arc::new(NodePreference { args });
+        Implementations { score: Some(plugin), ..Implementations::default() }
+    })
 }
 
 impl Plugin for NodePreference {

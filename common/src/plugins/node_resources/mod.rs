@@ -6,12 +6,13 @@ pub(super) mod shares;
 #[cfg(test)]
 mod tests;
 
-use super::kit::Kit;
+use super::{Descriptor, Implementations};
 use crate::cluster::{Ledger, NodeId, PodContext, Snapshot};
-use crate::config::{NodeResourcesFitArgs, PluginArgs, ScoringStrategy};
+use crate::config::{NodeResourcesFitArgs, ScoringStrategy};
 use crate::framework::{
     Filter, NodeFilter, Normalise, Plugin, Scope, Score, Scorer, Verdict, ledger_filter, ledger_scorer,
 };
+use crate::model::ExtensionPoint;
 use crate::model::ResourceName;
 use shares::{ScoredResource, Weights};
 use std::sync::Arc;
@@ -26,10 +27,28 @@ pub struct NodeResourcesFit {
 
 const NAME: &str = "NodeResourcesFit";
 
-/// The plugin, for each of its extension points.
-pub(super) fn kit(args: &PluginArgs) -> Kit {
-    let plugin = Arc::new(NodeResourcesFit::new(&args.node_resources_fit));
-    Kit { filter: Some(plugin.clone()), score: Some(plugin), ..Kit::default() }
+/// The plugin in the list of all plugins.
+pub(super) fn descriptor() -> Descriptor {
+    Descriptor::with_args(
+        NAME,
+        &[
+            ExtensionPoint::PreFilter,
+            ExtensionPoint::Filter,
+            ExtensionPoint::PreScore,
+            ExtensionPoint::Score,
+            ExtensionPoint::PlacementScore,
+        ],
+        |args: NodeResourcesFitArgs| {
+            let plugin = Arc::new(NodeResourcesFit::new(&args));
+            Implementations {
+                filter: Some(plugin.clone()),
+                score: Some(plugin),
+                ..Implementations::default()
+            }
+        },
+    )
+    .upstream()
+    .by_default(1)
 }
 
 impl NodeResourcesFit {

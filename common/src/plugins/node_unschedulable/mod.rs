@@ -3,10 +3,10 @@
 #[cfg(test)]
 mod tests;
 
-use super::kit::Kit;
+use super::{Descriptor, Implementations};
 use crate::cluster::{PodContext, Snapshot};
-use crate::config::PluginArgs;
 use crate::framework::{Filter, NodeFilter, Plugin, Reason, Scope, Verdict, ledger_filter};
+use crate::model::ExtensionPoint;
 use crate::model::ids::Text;
 use crate::model::taint::{Taint, TaintEffect};
 use std::sync::Arc;
@@ -18,10 +18,14 @@ const CORDON: &str = "node.kubernetes.io/unschedulable";
 /// The plugin.
 pub struct NodeUnschedulable;
 
-/// The plugin, for each of its extension points.
-pub(super) fn kit(_args: &PluginArgs) -> Kit {
-    let plugin = Arc::new(NodeUnschedulable);
-    Kit { filter: Some(plugin), ..Kit::default() }
+/// The plugin in the list of all plugins.
+pub(super) fn descriptor() -> Descriptor {
+    Descriptor::built_in("NodeUnschedulable", &[ExtensionPoint::PreFilter, ExtensionPoint::Filter], || {
+        let plugin = Arc::new(NodeUnschedulable);
+        Implementations { filter: Some(plugin), ..Implementations::default() }
+    })
+    .upstream()
+    .by_default(0)
 }
 
 impl Plugin for NodeUnschedulable {

@@ -6,14 +6,14 @@ mod count;
 mod tests;
 
 use super::claims;
-use super::kit::Kit;
+use super::{Descriptor, Implementations};
 use crate::cluster::{Catalog, Ledger, PodContext, Snapshot};
-use crate::config::PluginArgs;
 use crate::framework::{
     Admission, Cure, Filter, NodeFilter, Plugin, PreFilter, Reason, Verdict, ledger_filter,
 };
 use crate::model::storage::CsiNode;
 use crate::model::volume::PodVolume;
+use crate::model::{CatalogKind, ExtensionPoint};
 use count::{CountError, Volumes, attached, volumes_of};
 use std::collections::BTreeMap;
 use std::sync::Arc;
@@ -34,10 +34,26 @@ struct VolumeCheck<'c> {
     with: Result<Volumes, CountError>,
 }
 
-/// The plugin, for each of its extension points.
-pub(super) fn kit(_args: &PluginArgs) -> Kit {
-    let plugin = Arc::new(NodeVolumeLimits);
-    Kit { pre_filter: Some(plugin.clone()), filter: Some(plugin), ..Kit::default() }
+/// The plugin in the list of all plugins.
+pub(super) fn descriptor() -> Descriptor {
+    Descriptor::built_in(NAME, &[ExtensionPoint::PreFilter, ExtensionPoint::Filter], || {
+        let plugin = Arc::new(NodeVolumeLimits);
+        Implementations {
+            pre_filter: Some(plugin.clone()),
+            filter: Some(plugin),
+            ..Implementations::default()
+        }
+    })
+    .upstream()
+    .by_default(0)
+    .watches(&[
+        CatalogKind::PersistentVolumeClaim,
+        CatalogKind::PersistentVolume,
+        CatalogKind::StorageClass,
+        CatalogKind::CsiNode,
+        CatalogKind::CsiDriver,
+        CatalogKind::VolumeAttachment,
+    ])
 }
 
 impl Plugin for NodeVolumeLimits {

@@ -19,10 +19,11 @@ mod counts;
 #[cfg(test)]
 mod tests;
 
-use super::kit::Kit;
+use super::{Descriptor, Implementations};
 use crate::cluster::{PodContext, Snapshot};
-use crate::config::{PluginArgs, PodLimitArgs};
+use crate::config::PodLimitArgs;
 use crate::framework::{Admission, Cure, Plugin, PreFilter, Reason, Rejection};
+use crate::model::ExtensionPoint;
 use std::sync::Arc;
 
 /// The plugin.
@@ -30,10 +31,12 @@ pub struct PodLimit {
     args: PodLimitArgs,
 }
 
-/// The plugin, for each of its extension points.
-pub(super) fn kit(args: &PluginArgs) -> Kit {
-    let plugin = Arc::new(PodLimit { args: args.own.pod_limit.clone() });
-    Kit { pre_filter: Some(plugin), ..Kit::default() }
+/// The plugin in the list of all plugins.
+pub(super) fn descriptor() -> Descriptor {
+    Descriptor::with_args("PodLimit", &[ExtensionPoint::PreFilter], |args: PodLimitArgs| {
+        let plugin = Arc::new(PodLimit { args });
+        Implementations { pre_filter: Some(plugin), ..Implementations::default() }
+    })
 }
 
 impl Plugin for PodLimit {

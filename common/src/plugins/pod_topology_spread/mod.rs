@@ -11,11 +11,12 @@ mod tests;
 
 pub use evidence::{SpreadStatus, spread_status};
 
-use super::kit::Kit;
+use super::{Descriptor, Implementations};
 use crate::cluster::{NodeId, PodContext, Snapshot};
-use crate::config::PluginArgs;
+use crate::config::PodTopologySpreadArgs;
 use crate::framework::{Filter, NodeFilter, Plugin, Scope, Score, Scorer};
 use crate::model::ids::Text;
+use crate::model::{CatalogKind, ExtensionPoint};
 use constraint::{Constraint, DefaultConstraints, WhenUnsatisfiable};
 use std::sync::Arc;
 
@@ -24,10 +25,23 @@ pub struct PodTopologySpread {
     defaults: DefaultConstraints,
 }
 
-/// The plugin, for each of its extension points.
-pub(super) fn kit(args: &PluginArgs) -> Kit {
-    let plugin = Arc::new(PodTopologySpread { defaults: DefaultConstraints::new(&args.pod_topology_spread) });
-    Kit { filter: Some(plugin.clone()), score: Some(plugin), ..Kit::default() }
+/// The plugin in the list of all plugins.
+pub(super) fn descriptor() -> Descriptor {
+    Descriptor::with_args(
+        "PodTopologySpread",
+        &[ExtensionPoint::PreFilter, ExtensionPoint::Filter, ExtensionPoint::PreScore, ExtensionPoint::Score],
+        |args: PodTopologySpreadArgs| {
+            let plugin = Arc::new(PodTopologySpread { defaults: DefaultConstraints::new(&args) });
+            Implementations {
+                filter: Some(plugin.clone()),
+                score: Some(plugin),
+                ..Implementations::default()
+            }
+        },
+    )
+    .upstream()
+    .by_default(2)
+    .watches(&[CatalogKind::Service])
 }
 
 impl Plugin for PodTopologySpread {

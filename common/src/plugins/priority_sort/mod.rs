@@ -3,17 +3,22 @@
 #[cfg(test)]
 mod tests;
 
-use super::kit::Kit;
-use crate::config::PluginArgs;
+use super::{Descriptor, Implementations};
 use crate::framework::{Plugin, QueueSort, QueueSortKey, QueuedPodInfo};
+use crate::model::ExtensionPoint;
 use std::sync::Arc;
 
 /// The plugin.
 pub struct PrioritySort;
 
-/// The plugin, for each of its extension points.
-pub(super) fn kit(_args: &PluginArgs) -> Kit {
-    Kit { queue_sort: Some(Arc::new(PrioritySort)), ..Kit::default() }
+/// The plugin in the list of all plugins.
+pub(super) fn descriptor() -> Descriptor {
+    Descriptor::built_in("PrioritySort", &[ExtensionPoint::QueueSort], || Implementations {
+        queue_sort: Some(Arc::new(PrioritySort)),
+        ..Implementations::default()
+    })
+    .upstream()
+    .by_default(0)
 }
 
 impl Plugin for PrioritySort {

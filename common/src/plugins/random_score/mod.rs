@@ -14,10 +14,11 @@
 #[cfg(test)]
 mod tests;
 
-use super::kit::Kit;
+use super::{Descriptor, Implementations};
 use crate::cluster::{Ledger, NodeId, PerNode, PodContext, Snapshot};
-use crate::config::PluginArgs;
+use crate::config::RandomScoreArgs;
 use crate::framework::{NodeScore, Normalise, Plugin, SCORE_MAX, Score, Scorer};
+use crate::model::ExtensionPoint;
 use std::sync::Arc;
 
 /// The plugin.
@@ -25,10 +26,12 @@ pub struct RandomScore {
     seed: i64,
 }
 
-/// The plugin, for each of its extension points.
-pub(super) fn kit(args: &PluginArgs) -> Kit {
-    let plugin = Arc::new(RandomScore { seed: args.own.random_score.seed });
-    Kit { score: Some(plugin), ..Kit::default() }
+/// The plugin in the list of all plugins.
+pub(super) fn descriptor() -> Descriptor {
+    Descriptor::with_args("RandomScore", &[ExtensionPoint::Score], |args: RandomScoreArgs| {
+        let plugin = Arc::new(RandomScore { seed: args.seed });
+        Implementations { score: Some(plugin), ..Implementations::default() }
+    })
 }
 
 impl Plugin for RandomScore {

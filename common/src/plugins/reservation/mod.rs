@@ -5,16 +5,16 @@ mod reserved_node;
 #[cfg(test)]
 mod tests;
 
-use super::kit::Kit;
 use super::node_ports::is_in_use;
+use super::{Descriptor, Implementations};
 use crate::cluster::ledger::{Entry, Room};
 use crate::cluster::{Ledger, NodeId, PodContext, Snapshot};
-use crate::config::PluginArgs;
 use crate::framework::{
     Admission, BlockingReservation, Filter, NodeFilter, Normalise, Numbers, Plugin, PreFilter, Reason,
     Rejection, Rejections, Reserve, Reserved, SCORE_MAX, Scope, Score, Scorer, Verdict, ledger_filter,
     ledger_scorer,
 };
+use crate::model::ExtensionPoint;
 use crate::model::{HostPort, ResourceName, Resources};
 use std::collections::BTreeSet;
 use std::sync::Arc;
@@ -23,20 +23,27 @@ use std::sync::Arc;
 pub struct ReservationPlugin;
 
 /// The default weight. It outweighs all other default scores together: a replacement prefers the node of its reservation.
-pub const WEIGHT: i64 = 100;
+pub const WEIGHT: i32 = 100;
 
 const NAME: &str = "Reservation";
 
-/// The plugin, for each of its extension points.
-pub(super) fn kit(_args: &PluginArgs) -> Kit {
-    let plugin = Arc::new(ReservationPlugin);
-    Kit {
-        pre_filter: Some(plugin.clone()),
-        filter: Some(plugin.clone()),
-        score: Some(plugin.clone()),
-        reserve: Some(plugin),
-        ..Kit::default()
-    }
+/// The plugin in the list of all plugins.
+pub(super) fn descriptor() -> Descriptor {
+    Descriptor::built_in(
+        NAME,
+        &[ExtensionPoint::PreFilter, ExtensionPoint::Filter, ExtensionPoint::Score, ExtensionPoint::Reserve],
+        || {
+            let plugin = Arc::new(ReservationPlugin);
+            Implementations {
+                pre_filter: Some(plugin.clone()),
+                filter: Some(plugin.clone()),
+                score: Some(plugin.clone()),
+                reserve: Some(plugin),
+                ..Implementations::default()
+            }
+        },
+    )
+    .by_default(WEIGHT)
 }
 
 impl Plugin for ReservationPlugin {

@@ -202,7 +202,7 @@ fn an_owners_own_node_scores_highest() {
     assert_eq!(scores(&ReservationPlugin, two(), &replica("web-2")), [0, SCORE_MAX]);
     assert_eq!(scores(&ReservationPlugin, two(), &pod("x")), [0, 0]);
     let all_others = 100 * (3 + 1);
-    assert!(WEIGHT * SCORE_MAX > all_others);
+    assert!(i64::from(WEIGHT) * SCORE_MAX > all_others);
 }
 
 /// Both pods are of one class. Answers for the owner's pod must not be used for the other one.

@@ -3,18 +3,23 @@
 #[cfg(test)]
 mod tests;
 
-use super::kit::Kit;
-use crate::config::PluginArgs;
+use super::{Descriptor, Implementations};
 use crate::framework::{Plugin, PreEnqueue, Reason, Rejection};
+use crate::model::ExtensionPoint;
 use crate::model::Pod;
 use std::sync::Arc;
 
 /// The plugin.
 pub struct SchedulingGates;
 
-/// The plugin, for each of its extension points.
-pub(super) fn kit(_args: &PluginArgs) -> Kit {
-    Kit { pre_enqueue: Some(Arc::new(SchedulingGates)), ..Kit::default() }
+/// The plugin in the list of all plugins.
+pub(super) fn descriptor() -> Descriptor {
+    Descriptor::built_in("SchedulingGates", &[ExtensionPoint::PreEnqueue], || Implementations {
+        pre_enqueue: Some(Arc::new(SchedulingGates)),
+        ..Implementations::default()
+    })
+    .upstream()
+    .by_default(0)
 }
 
 impl Plugin for SchedulingGates {

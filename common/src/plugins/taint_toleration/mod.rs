@@ -4,23 +4,35 @@
 #[cfg(test)]
 mod tests;
 
-use super::kit::Kit;
+use super::{Descriptor, Implementations};
 use crate::cluster::{NodeId, PodContext, Snapshot};
-use crate::config::PluginArgs;
 use crate::framework::{
     Filter, NodeFilter, Normalise, Plugin, Reason, Scope, Score, Scorer, Verdict, ledger_filter,
     ledger_scorer,
 };
+use crate::model::ExtensionPoint;
 use crate::model::taint::{Taint, TaintEffect, Toleration};
 use std::sync::Arc;
 
 /// The plugin.
 pub struct TaintToleration;
 
-/// The plugin, for each of its extension points.
-pub(super) fn kit(_args: &PluginArgs) -> Kit {
-    let plugin = Arc::new(TaintToleration);
-    Kit { filter: Some(plugin.clone()), score: Some(plugin), ..Kit::default() }
+/// The plugin in the list of all plugins.
+pub(super) fn descriptor() -> Descriptor {
+    Descriptor::built_in(
+        "TaintToleration",
+        &[ExtensionPoint::PreFilter, ExtensionPoint::Filter, ExtensionPoint::PreScore, ExtensionPoint::Score],
+        || {
+            let plugin = Arc::new(TaintToleration);
+            Implementations {
+                filter: Some(plugin.clone()),
+                score: Some(plugin),
+                ..Implementations::default()
+            }
+        },
+    )
+    .upstream()
+    .by_default(3)
 }
 
 impl Plugin for TaintToleration {

@@ -5,7 +5,7 @@
 //!   multiPoint: {enabled: [{name: Trace}]}
 //! ```
 //!
-//! It takes no arguments. The caller that builds the registry provides the [`Sink`]; that of the daemon writes a line to its log:
+//! It takes no arguments. The program provides the [`Sink`] with [`descriptor`]; that of the daemon writes a line to its log:
 //!
 //! ```text
 //! PreFilter pod=default/test
@@ -25,10 +25,10 @@ mod extension_points;
 #[cfg(test)]
 mod tests;
 
-use super::kit::Kit;
+use super::{Descriptor, Implementations};
 use crate::cluster::{Ledger, NodeId, PodContext, Snapshot};
 use crate::framework::{NodeScore, Normalise, Plugin, Score, Scorer};
-use crate::model::{NodeName, PodKey};
+use crate::model::{ExtensionPoint, NodeName, PodKey};
 use std::sync::Arc;
 
 /// Receives the reports.
@@ -49,10 +49,27 @@ pub struct Trace {
     sink: Arc<dyn Sink>,
 }
 
-/// The plugin, for each of its extension points.
-pub(super) fn kit(sink: Arc<dyn Sink>) -> Kit {
-    let plugin = Arc::new(Trace { sink });
-    Kit {
+/// The plugin in the list of all plugins.
+pub fn descriptor(sink: impl Sink + 'static) -> Descriptor {
+    let points = [
+        ExtensionPoint::PreEnqueue,
+        ExtensionPoint::PreFilter,
+        ExtensionPoint::Filter,
+        ExtensionPoint::PostFilter,
+        ExtensionPoint::PreScore,
+        ExtensionPoint::Score,
+        ExtensionPoint::Reserve,
+        ExtensionPoint::Permit,
+        ExtensionPoint::PreBind,
+        ExtensionPoint::Bind,
+        ExtensionPoint::PostBind,
+    ];
+    let plugin = Arc::new(Trace { sink: Arc::new(sink) });
+    Descriptor::built_in("Trace", &points, move || implementations(&plugin))
+}
+
+fn implementations(plugin: &Arc<Trace>) -> Implementations {
+    Implementations {
         pre_enqueue: Some(plugin.clone()),
         pre_filter: Some(plugin.clone()),
         filter: Some(plugin.clone()),
@@ -63,8 +80,8 @@ pub(super) fn kit(sink: Arc<dyn Sink>) -> Kit {
         permit: Some(plugin.clone()),
         pre_bind: Some(plugin.clone()),
         bind: Some(plugin.clone()),
-        post_bind: Some(plugin),
-        ..Kit::default()
+        post_bind: Some(plugin.clone()),
+        ..Implementations::default()
     }
 }
 

@@ -1,10 +1,11 @@
 //! Trace: it reports, and changes nothing. The order of the reports is checked in the tests of `cycle`.
 
-use super::{Sink, kit};
+use super::{NoSink, Sink, descriptor};
+use crate::config::RawArgs;
 use crate::cycle::{BindingDecision, decide_binding, schedule};
 use crate::framework::{Verdict, WeightedScore};
 use crate::model::{NodeName, PodKey};
-use crate::plugins::{Tools, default_registry};
+use crate::plugins::{Implementations, default_registry};
 use crate::testing::{cluster_builder, node, now, pod};
 use std::sync::{Arc, Mutex};
 
@@ -18,23 +19,27 @@ impl Sink for Notes {
     }
 }
 
+fn made(sink: impl Sink + 'static) -> Implementations {
+    descriptor(sink).make(&RawArgs::Null).unwrap()
+}
+
 #[test]
 fn it_is_at_every_point_but_the_order_of_the_queue() {
-    let kit = kit(Tools::default().sink);
-    assert!(kit.queue_sort.is_none());
-    assert!(kit.pre_enqueue.is_some() && kit.pre_filter.is_some() && kit.filter.is_some());
-    assert!(kit.post_filter.is_some() && kit.pre_score.is_some() && kit.score.is_some());
-    assert!(kit.reserve.is_some() && kit.permit.is_some() && kit.pre_bind.is_some());
-    assert!(kit.bind.is_some() && kit.post_bind.is_some());
+    let trace = made(NoSink);
+    assert!(trace.queue_sort.is_none());
+    assert!(trace.pre_enqueue.is_some() && trace.pre_filter.is_some() && trace.filter.is_some());
+    assert!(trace.post_filter.is_some() && trace.pre_score.is_some() && trace.score.is_some());
+    assert!(trace.reserve.is_some() && trace.permit.is_some() && trace.pre_bind.is_some());
+    assert!(trace.bind.is_some() && trace.post_bind.is_some());
 }
 
 #[test]
 fn with_it_every_pod_goes_where_it_would_go_without() {
     let plain = default_registry();
-    let (mut traced, kit) = (default_registry(), kit(Tools::default().sink));
-    traced.filters.extend(kit.filter);
-    traced.scores.extend(kit.score.map(|plugin| WeightedScore { plugin, weight: 1 }));
-    traced.binds.splice(0..0, kit.bind);
+    let (mut traced, trace) = (default_registry(), made(NoSink));
+    traced.filters.extend(trace.filter);
+    traced.scores.extend(trace.score.map(|plugin| WeightedScore { plugin, weight: 1 }));
+    traced.binds.splice(0..0, trace.bind);
     let mut cluster = cluster_builder().node(node("n1").cpu("1")).node(node("n2")).node(node("n3")).cluster();
     let world = cluster.snapshot(now());
     for cpu in ["500m", "2", "64"] {
@@ -52,8 +57,8 @@ fn with_it_every_pod_goes_where_it_would_go_without() {
 #[test]
 fn what_is_taken_back_is_told_and_what_is_supposed_is_not() {
     let notes = Notes::default();
-    let kit = kit(Arc::new(notes.clone()));
-    let (filter, reserve) = (kit.filter.unwrap(), kit.reserve.unwrap());
+    let trace = made(notes.clone());
+    let (filter, reserve) = (trace.filter.unwrap(), trace.reserve.unwrap());
     let mut cluster = cluster_builder().node(node("n1")).cluster();
     let (world, pod) = (cluster.snapshot(now()), pod("p").build());
     let ledger = world.nodes().next().unwrap();

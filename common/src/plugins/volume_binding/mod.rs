@@ -11,13 +11,14 @@ mod tests;
 pub use progress::{VolumeBindingProgress, VolumeBindingRequest, pre_bind_error, progress};
 
 use super::claims;
-use super::kit::Kit;
+use super::{Descriptor, Implementations};
 use crate::cluster::{Ledger, NodeId, PodContext, Snapshot};
-use crate::config::{PluginArgs, ShapePoint};
+use crate::config::{ShapePoint, VolumeBindingArgs};
 use crate::framework::{
     Admission, Cure, Filter, NodeFilter, NodeScore, Normalise, Plugin, PreFilter, Reason, Rejection, Reserve,
     Reserved, Scope, Score, Scorer, Verdict, ledger_filter, ledger_scorer,
 };
+use crate::model::{CatalogKind, ExtensionPoint};
 use find::VolumeFinder;
 use pod_claims::{ClaimError, PodClaims, pod_claims};
 use score::Shape;
@@ -30,16 +31,39 @@ pub struct VolumeBinding {
     shape: Shape,
 }
 
-/// The plugin, for each of its extension points.
-pub(super) fn kit(args: &PluginArgs) -> Kit {
-    let plugin = Arc::new(VolumeBinding::new(&args.volume_binding.shape));
-    Kit {
-        pre_filter: Some(plugin.clone()),
-        filter: Some(plugin.clone()),
-        score: Some(plugin.clone()),
-        reserve: Some(plugin),
-        ..Kit::default()
-    }
+/// The plugin in the list of all plugins.
+pub(super) fn descriptor() -> Descriptor {
+    Descriptor::with_args(
+        NAME,
+        &[
+            ExtensionPoint::PreFilter,
+            ExtensionPoint::Filter,
+            ExtensionPoint::PreScore,
+            ExtensionPoint::Score,
+            ExtensionPoint::Reserve,
+            ExtensionPoint::PreBind,
+        ],
+        |args: VolumeBindingArgs| {
+            let plugin = Arc::new(VolumeBinding::new(&args.shape));
+            Implementations {
+                pre_filter: Some(plugin.clone()),
+                filter: Some(plugin.clone()),
+                score: Some(plugin.clone()),
+                reserve: Some(plugin),
+                ..Implementations::default()
+            }
+        },
+    )
+    .upstream()
+    .by_default(0)
+    .watches(&[
+        CatalogKind::PersistentVolumeClaim,
+        CatalogKind::PersistentVolume,
+        CatalogKind::StorageClass,
+        CatalogKind::CsiNode,
+        CatalogKind::CsiDriver,
+        CatalogKind::CsiStorageCapacity,
+    ])
 }
 
 impl VolumeBinding {

@@ -5,15 +5,15 @@ mod claims_in_use;
 mod tests;
 
 use super::claims;
-use super::kit::Kit;
+use super::{Descriptor, Implementations};
 use crate::cluster::{Catalog, Ledger, PodContext, Snapshot};
-use crate::config::PluginArgs;
 use crate::framework::{
     Admission, Cure, Filter, NodeFilter, Plugin, PreFilter, Reason, Verdict, ledger_filter,
 };
 use crate::model::Pod;
 use crate::model::storage::AccessMode;
 use crate::model::volume::{PodVolume, VolumeSource};
+use crate::model::{CatalogKind, ExtensionPoint};
 use std::collections::BTreeSet;
 use std::sync::Arc;
 
@@ -27,10 +27,19 @@ const IN_USE: &str = "node(s) unavailable due to PersistentVolumeClaim with Read
 /// The plugin.
 pub struct VolumeRestrictions;
 
-/// The plugin, for each of its extension points.
-pub(super) fn kit(_args: &PluginArgs) -> Kit {
-    let plugin = Arc::new(VolumeRestrictions);
-    Kit { pre_filter: Some(plugin.clone()), filter: Some(plugin), ..Kit::default() }
+/// The plugin in the list of all plugins.
+pub(super) fn descriptor() -> Descriptor {
+    Descriptor::built_in(NAME, &[ExtensionPoint::PreFilter, ExtensionPoint::Filter], || {
+        let plugin = Arc::new(VolumeRestrictions);
+        Implementations {
+            pre_filter: Some(plugin.clone()),
+            filter: Some(plugin),
+            ..Implementations::default()
+        }
+    })
+    .upstream()
+    .by_default(0)
+    .watches(&[CatalogKind::PersistentVolumeClaim])
 }
 
 impl Plugin for VolumeRestrictions {

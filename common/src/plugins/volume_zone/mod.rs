@@ -4,15 +4,15 @@
 mod tests;
 
 use super::claims;
-use super::kit::Kit;
+use super::{Descriptor, Implementations};
 use crate::cluster::{Catalog, PodContext, Snapshot};
-use crate::config::PluginArgs;
 use crate::framework::{
     Admission, Cure, Filter, NodeFilter, Plugin, PreFilter, Reason, Verdict, ledger_filter,
 };
 use crate::model::Pod;
 use crate::model::labels::Labels;
 use crate::model::storage::{BindingMode, PersistentVolume};
+use crate::model::{CatalogKind, ExtensionPoint};
 use std::sync::Arc;
 
 const NAME: &str = "VolumeZone";
@@ -41,10 +41,23 @@ struct ZoneRequirement<'v> {
     values: Vec<&'v str>,
 }
 
-/// The plugin, for each of its extension points.
-pub(super) fn kit(_args: &PluginArgs) -> Kit {
-    let plugin = Arc::new(VolumeZone);
-    Kit { pre_filter: Some(plugin.clone()), filter: Some(plugin), ..Kit::default() }
+/// The plugin in the list of all plugins.
+pub(super) fn descriptor() -> Descriptor {
+    Descriptor::built_in(NAME, &[ExtensionPoint::PreFilter, ExtensionPoint::Filter], || {
+        let plugin = Arc::new(VolumeZone);
+        Implementations {
+            pre_filter: Some(plugin.clone()),
+            filter: Some(plugin),
+            ..Implementations::default()
+        }
+    })
+    .upstream()
+    .by_default(0)
+    .watches(&[
+        CatalogKind::PersistentVolumeClaim,
+        CatalogKind::PersistentVolume,
+        CatalogKind::StorageClass,
+    ])
 }
 
 impl Plugin for VolumeZone {

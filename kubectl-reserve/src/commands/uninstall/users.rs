@@ -8,6 +8,7 @@ use crate::rights::Right;
 use common::api::names;
 use common::config::load;
 use common::model::owner::OwnerKind;
+use common::plugins::PluginList;
 use serde_json::Value;
 use std::collections::BTreeSet;
 
@@ -28,11 +29,12 @@ pub(crate) fn scheduler_names<'c>(
     let served = replicas.all.iter().flat_map(|replica| replica.schedulers.iter());
     let mut all: BTreeSet<String> = served.map(|name| name.to_string()).collect();
     all.insert(names::SCHEDULER_NAME.to_owned());
+    let plugins = PluginList::built_in().declarations();
     for config_map in config_maps {
         let texts = config_map.get("data").and_then(Value::as_object).into_iter().flatten();
         for text in texts.filter_map(|(_, text)| text.as_str()) {
             // A configuration that does not load is used by no running daemon.
-            let profiles = load("config.yaml", text, &[]).map(|loaded| loaded.configuration.profiles);
+            let profiles = load("config.yaml", text, &plugins).map(|loaded| loaded.configuration.profiles);
             all.extend(profiles.unwrap_or_default().into_iter().map(|profile| profile.scheduler_name));
         }
     }

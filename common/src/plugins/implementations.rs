@@ -1,4 +1,4 @@
-//! A plugin as one value: its implementations of the extension points.
+//! What a plugin has at each extension point.
 
 use crate::config::EnabledPlugin;
 use crate::framework::{
@@ -8,9 +8,9 @@ use crate::framework::{
 use crate::model::ExtensionPoint;
 use std::sync::Arc;
 
-/// A plugin: its implementation of each extension point that it has.
+/// A plugin's implementation of each extension point that it has.
 #[derive(Clone, Default)]
-pub struct Kit {
+pub struct Implementations {
     /// The implementation of PreEnqueue.
     pub pre_enqueue: Option<Arc<dyn PreEnqueue>>,
     /// The implementation of QueueSort.
@@ -37,7 +37,7 @@ pub struct Kit {
     pub post_bind: Option<Arc<dyn PostBind>>,
 }
 
-impl Kit {
+impl Implementations {
     /// Adds the plugin to `registry` at `point`, if it implements that extension point.
     pub(super) fn add_to(&self, registry: &mut Registry, point: ExtensionPoint, enabled: &EnabledPlugin) {
         match point {
